@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A thin front of the CMake presets: `make demo`, `make test`.
+.PHONY: build demo test format clean
+
+build:
+	scripts/install_dependencies.sh build
+	cmake --preset release -DRINGWEAVE_TESTS=OFF -DRINGWEAVE_BENCH=OFF
+	cmake --build --preset release
+
+demo: build
+	jobs/demo.sh build/release/src/app/ringweave demo
+
+test:
+	scripts/install_dependencies.sh test
+	scripts/test.sh
+
+format:
+	git ls-files '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs clang-format -i
+
+clean:
+	rm -rf build demo

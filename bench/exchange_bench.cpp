@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The exchange of ring modes, measured beside the memory copy it cannot beat. One JSON line per
+// measurement:
+//   scripts/mpirun.sh RANKS exchange_bench [NSIDE [LMAX [COMPONENTS [REPEATS]]]]
+// and what the plans would move on any number of ranks, without moving it:
+//   exchange_bench --volume NSIDE LMAX
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <complex>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/buffer.hpp"
+#include "distribute/exchange.hpp"
+#include "distribute/mpi_session.hpp"
+
+namespace ringweave {
+namespace {
+
+using Value = std::complex<double>;
+
+struct Problem {
+  std::shared_ptr<const RingGrid> grid;
+  ModeLimits limits;
+  FoldRule fold;
+
+  Problem(std::int64_t nside, int lmax)
+      : grid(std::make_shared<const RingGrid>(RingGrid::healpix(nside))),
+        limits(*grid, lmax, lmax, 0),
+        fold(FoldRule::for_grid(*grid, lmax)) {}
+};
+
+/// Median seconds of the slowest rank.
+double median_seconds(const Communicator& comm, int repeats, const std::function<void()>& work) {
+  std::vector<double> seconds;
+  for (int i = 0; i <= repeats; ++i) {
+    comm.barrier();
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    // The first call touches memory and opens connections.
+    if (i > 0) seconds.push_back(comm.max(elapsed.count()));
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return seconds[seconds.size() / 2];
+}
+
+/// Largest Legendre work of a rank over the mean.
+double order_imbalance(const OrderDistribution& orders, const ModeLimits& limits) {
+  double largest = 0;
+  double sum = 0;
+  for (int rank = 0; rank < orders.n_ranks(); ++rank) {
+    double load = 0;
+    for (const int m : orders.orders(rank)) load += OrderDistribution::work(limits, m);
+    largest = std::max(largest, load);
+    sum += load;
+  }
+  return largest * orders.n_ranks() / sum;
+}
+
+/// Most pixels of a rank over the mean.
+double pixel_imbalance(const RingDistribution& rings) {
+  std::int64_t largest = 0;
+  for (int rank = 0; rank < rings.n_ranks(); ++rank) {
+    largest = std::max(largest, rings.rings(rank).n_pixels());
+  }
+  return static_cast<double>(largest) * rings.n_ranks() /
+         static_cast<double>(rings.grid()->n_pixels());
+}
+
+void print_volumes(std::int64_t nside, int lmax) {
+  const Problem problem(nside, lmax);
+  for (const int n_ranks : {2, 4, 8, 16, 32, 64, 128, 512, 2048, 16384}) {
+    const OrderDistribution orders(problem.limits, problem.fold, n_ranks);
+    const RingDistribution rings(problem.grid, problem.limits, n_ranks);
+    const auto volume = [&](Folding folding) {
+      return exchange_volume(problem.limits, problem.fold, orders, rings, folding);
+    };
+    const ExchangeVolume ragged = volume(Folding::keep);
+    const ExchangeVolume folded = volume(Folding::fold);
+    const auto dense = static_cast<double>(ragged.dense_sent);
+    fmt::print(
+        R"({{"nside": {}, "lmax": {}, "ranks": {}, "dense_gb": {:.3f}, "ragged_share": {:.3f}, "folded_share": {:.3f}, "order_imbalance": {:.4f}, "pixel_imbalance": {:.4f}}})"
+        "\n",
+        nside, lmax, n_ranks, dense * sizeof(Value) / 1e9,
+        static_cast<double>(ragged.total_sent()) / dense,
+        static_cast<double>(folded.total_sent()) / dense, order_imbalance(orders, problem.limits),
+        pixel_imbalance(rings));
+  }
+}
+
+void measure(const Communicator& comm, std::int64_t nside, int lmax, std::int64_t n_components,
+             int repeats) {
+  const Problem problem(nside, lmax);
+  const ExchangePlan plan =
+      plan_exchange(problem.limits, problem.fold, {problem.limits, problem.fold, comm.size()},
+                    {problem.grid, problem.limits, comm.size()}, comm.rank(), n_components);
+  const Exchange exchange(comm, plan, n_components);
+  HostBuffer<Value> by_order(plan.by_order.size() * n_components);
+  HostBuffer<Value> by_ring(plan.by_ring.size() * n_components);
+  std::fill(by_order.begin(), by_order.end(), Value{1});
+  std::fill(by_ring.begin(), by_ring.end(), Value{2});
+  const ModeView<double> order_view(by_order.data(), by_order.size());
+  const ModeView<double> ring_view(by_ring.data(), by_ring.size());
+
+  const std::int64_t smaller = std::min(by_order.size(), by_ring.size());
+  const std::int64_t copied = comm.sum(smaller * std::int64_t{sizeof(Value)});
+  const std::int64_t sent = comm.sum(exchange.bytes_sent());
+  const auto report = [&](const char* what, std::int64_t bytes, double seconds) {
+    if (!comm.is_root()) return;
+    fmt::print(
+        R"({{"what": "{}", "ranks": {}, "nside": {}, "lmax": {}, "components": {}, "bytes": {}, "seconds": {:.6g}, "gb_per_s": {:.4g}}})"
+        "\n",
+        what, comm.size(), nside, lmax, n_components, bytes, seconds,
+        static_cast<double>(bytes) / seconds / 1e9);
+  };
+  report("memcpy", copied, median_seconds(comm, repeats, [&] {
+           std::memcpy(static_cast<void*>(by_ring.data()), by_order.data(),
+                       to_size(smaller) * sizeof(Value));
+         }));
+  report("orders_to_rings", sent,
+         median_seconds(comm, repeats, [&] { exchange.orders_to_rings(order_view, ring_view); }));
+  report("rings_to_orders", sent,
+         median_seconds(comm, repeats, [&] { exchange.rings_to_orders(ring_view, order_view); }));
+}
+
+}  // namespace
+}  // namespace ringweave
+
+int main(int argc, char** argv) {
+  using namespace ringweave;
+  const MpiSession session(&argc, &argv);
+  const auto number = [&](int i, int otherwise) {
+    return i < argc ? std::stoi(argv[i]) : otherwise;
+  };
+  if (argc > 1 && std::string_view(argv[1]) == "--volume") {
+    const int nside = number(2, 2048);
+    print_volumes(nside, number(3, 3 * nside - 1));
+    return 0;
+  }
+  const int nside = number(1, 512);
+  measure(Communicator::world(), nside, number(2, 3 * nside - 1), number(3, 1), number(4, 7));
+}

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Installs what Ringweave needs on Debian 12; without root, prints the command that does.
+#   scripts/install_dependencies.sh [build|test]      build: compile and run; test: also the test suite's tools
+set -euo pipefail
+
+goal=${1:-build}
+packages=(
+  cmake g++ make ninja-build pkg-config git
+  openmpi-bin libopenmpi-dev
+  libfftw3-dev libhdf5-openmpi-dev libcfitsio-dev libhealpix-cxx-dev zlib1g-dev
+  libhwy-dev librandom123-dev libboost-dev
+  libcli11-dev libfmt-dev nlohmann-json3-dev
+  libcairo2-dev zlib1g-dev fonts-dejavu-core
+)
+if [ "$goal" = test ]; then
+  packages+=(
+    libgtest-dev libgmock-dev libbenchmark-dev
+    python3 python3-numpy python3-scipy python3-h5py python3-astropy python3-healpy python3-xarray
+    python3-matplotlib python3-mpmath
+    clang libclang-rt-14-dev libomp-14-dev clang-format clang-tidy
+    file gdb
+  )
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q '^install ok installed' || missing+=("$package")
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+if [ "$(id -u)" -ne 0 ]; then
+  echo "Ringweave needs these packages; as root, run:" >&2
+  echo "  apt-get update && apt-get install -y --no-install-recommends ${missing[*]}" >&2
+  exit 1
+fi
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -q
+apt-get install -y -q --no-install-recommends "${missing[@]}"

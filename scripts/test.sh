@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Builds the release and runs every test; then the same under AddressSanitizer + UndefinedBehaviorSanitizer, and the
+# threaded stages under ThreadSanitizer.
+#   scripts/test.sh [release|asan|tsan ...]      default: all three
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# Python of the system: the one Debian's healpy, h5py and astropy belong to.
+run() {
+  local preset=$1
+  shift
+  cmake --preset "$preset"
+  cmake --build --preset "$preset"
+  ctest --preset "$preset" -j "$(nproc)" "$@"
+}
+
+for preset in "${@:-release asan tsan}"; do
+  for name in $preset; do
+    case $name in
+      release) run release ;;
+      # Sanitized code is several times slower: what only repeats numbers at size stays with the release.
+      asan) LSAN_OPTIONS=suppressions=$PWD/scripts/lsan.supp ASAN_OPTIONS=detect_leaks=1 run asan -LE 'full|python' ;;
+      tsan) TSAN_OPTIONS="ignore_noninstrumented_modules=1" run tsan -L threads ;;
+      *) echo "unknown preset $name; expected release, asan or tsan" >&2; exit 2 ;;
+    esac
+  done
+done

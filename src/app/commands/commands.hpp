@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/options.hpp"
+#include "app/run.hpp"
+
+namespace ringweave {
+
+/// The subcommands, one file each. All are collective and return the program's exit code.
+int synthesize(Run& run, const SynthesizeOptions& options);
+int analyze(Run& run, const AnalyzeOptions& options);
+int smooth(Run& run, const SmoothOptions& options);
+int convert(Run& run, const ConvertOptions& options);
+int compare(Run& run, const CompareOptions& options);
+int plot(Run& run, const PlotOptions& options);
+int info(Run& run, const InfoOptions& options);
+
+}  // namespace ringweave

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <fmt/format.h>
+
+#include <numeric>
+#include <optional>
+
+#include "app/angle.hpp"
+#include "app/commands/commands.hpp"
+#include "app/content.hpp"
+#include "app/transform_setup.hpp"
+#include "base/error.hpp"
+#include "distribute/agree.hpp"
+#include "distribute/ring_distribution.hpp"
+#include "io/atomic_output.hpp"
+#include "io/table_file.hpp"
+
+namespace ringweave {
+namespace {
+
+std::vector<int> first_integers(std::size_t n) {
+  std::vector<int> numbers(n);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
+/// The beam of --fwhm or --beam, if any.
+std::optional<Beam> asked_beam(const Run& run, const ConvertOptions& options, int lmax) {
+  if (!options.beam.empty()) return read_beam(run.comm, options.beam);
+  if (!options.fwhm.empty()) return gaussian_beam(parse_angle(options.fwhm, "--fwhm"), lmax);
+  return std::nullopt;
+}
+
+/// T alone, E and B, or T, E and B; more components are taken as scalars.
+FieldSet fields_of(const AlmHeader& header) {
+  switch (header.components.size()) {
+    case 2: return FieldSet({2});
+    case 3: return FieldSet({0, 2});
+    default: return FieldSet::batch(0, static_cast<int>(header.components.size()));
+  }
+}
+
+/// C_l^XY *= b_X b_Y.
+void smooth_spectra(const Beam& beam, Spectra& spectra) {
+  const auto factor = [&](char field, int l) {
+    const std::vector<double>& b = field == 'T' ? beam.t : field == 'E' ? beam.e : beam.b;
+    return l < static_cast<int>(b.size()) ? b[to_size(l)] : 0.0;
+  };
+  for (int s = 0; s < Spectra::n_names; ++s) {
+    const auto name = static_cast<Spectra::Name>(s);
+    if (!spectra.has(name)) continue;
+    const std::span<double> cl = spectra.values(name);
+    for (int l = 0; l <= spectra.lmax(); ++l) {
+      cl[to_size(l)] *= factor(Spectra::names[to_size(s)][0], l) * factor(Spectra::names[to_size(s)][1], l);
+    }
+  }
+}
+
+template <class T>
+void convert_map(Run& run, const ConvertOptions& options, MapReader& reader) {
+  const auto grid = grid_to_visit(reader, false);
+  // Bands balanced by pixels: nothing is transformed, so no order matters beyond 0.
+  const ModeLimits limits(*grid, 0, 0, 0);
+  const LocalRings rings = RingDistribution(grid, limits, run.comm.size()).rings(run.comm.rank());
+  MapHeader header = reader.header();
+  header.precision = sizeof(T) == 4 ? Precision::single_ : Precision::double_;
+  if (options.order == "ring") header.ordering = Ordering::ring;
+  if (options.order == "nested") header.ordering = Ordering::nested;
+  const auto n = static_cast<std::int64_t>(header.columns.size());
+  auto map = agreed(run.comm, [&] { return MapBuffer<T>(n, rings.n_pixels()); });
+  {
+    run.progress.stage("reading " + options.input);
+    const StageTimer timer(&run.times, "read");
+    reader.read(first_integers(header.columns.size()), rings, map.view());
+  }
+  run.progress.stage("writing " + options.output);
+  const StageTimer timer(&run.times, "write");
+  Provenance provenance = run.provenance();
+  provenance.input = options.input;
+  write_map(run.comm, options.output, run.if_exists(), header, provenance, rings, MapView<const T>(map.view()));
+}
+
+template <class T>
+void convert_alm(Run& run, const ConvertOptions& options, AlmReader& reader) {
+  AlmHeader header = reader.header();
+  header.precision = sizeof(T) == 4 ? Precision::single_ : Precision::double_;
+  const RingGrid no_grid = RingGrid::healpix(1);
+  const ModeLimits limits(no_grid, header.lmax, header.mmax, 0);
+  const OrderDistribution orders(limits, FoldRule{}, run.comm.size());
+  const auto mine = orders.orders(run.comm.rank());
+  const AlmLayout layout(header.lmax, header.mmax, {mine.begin(), mine.end()});
+  auto alm = agreed(run.comm, [&] {
+    return AlmBuffer<T>(static_cast<std::int64_t>(header.components.size()), layout.size());
+  });
+  reader.read(first_integers(header.components.size()), layout, alm.view());
+  if (const auto beam = asked_beam(run, options, header.lmax)) {
+    multiply(*beam, layout, fields_of(header), alm.view());
+  }
+  Provenance provenance = run.provenance();
+  provenance.input = options.input;
+  provenance.lmax = header.lmax;
+  write_alm(run.comm, options.output, run.if_exists(), header, provenance, layout, AlmView<const T>(alm.view()));
+}
+
+}  // namespace
+
+int convert(Run& run, const ConvertOptions& options) {
+  if (!options.order.empty() && options.order != "ring" && options.order != "nested") {
+    throw UsageError(fmt::format("--order {}: expected ring or nested", options.order));
+  }
+  AtomicOutput::check(run.comm, options.output, run.if_exists());
+  Content content = open_content(run.comm, options.input);
+  if (run.options.dry_run) return 0;
+  if (content.map != nullptr) {
+    if (!options.fwhm.empty() || !options.beam.empty()) {
+      throw UsageError("convert --fwhm and --beam act on a_lm and spectra; smooth a map with `ringweave smooth`");
+    }
+    with_storage(storage_precision(options.precision, content.map->header().precision),
+                 [&](auto storage) { convert_map<decltype(storage)>(run, options, *content.map); });
+  } else if (content.alm != nullptr) {
+    with_storage(storage_precision(options.precision, content.alm->header().precision),
+                 [&](auto storage) { convert_alm<decltype(storage)>(run, options, *content.alm); });
+  } else {
+    if (const auto beam = asked_beam(run, options, content.spectra->lmax())) smooth_spectra(*beam, *content.spectra);
+    write_spectra(run.comm, options.output, run.if_exists(), run.provenance(), *content.spectra, "");
+  }
+  run.say(fmt::format("{} -> {}", options.input, options.output));
+  return 0;
+}
+
+}  // namespace ringweave

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/commands/commands.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdlib>
+
+#include "app/content.hpp"
+#include "app/field_choice.hpp"
+#include "app/plot/curve_plot.hpp"
+#include "app/plot/mollweide.hpp"
+#include "app/plot/picture.hpp"
+#include "app/transform_setup.hpp"
+#include "base/error.hpp"
+#include "distribute/agree.hpp"
+#include "distribute/ring_distribution.hpp"
+#include "io/atomic_output.hpp"
+
+namespace ringweave {
+namespace {
+
+int column_of(const PlotOptions& options, const MapHeader& header) {
+  int column = 0;
+  if (options.field == "T" || options.field == "Q" || options.field == "U") {
+    const FieldChoice choice = choose_fields(options.input, header, options.field == "T" ? "T" : "QU");
+    return choice.columns[options.field == "U" ? 1 : 0];
+  }
+  const char* end = options.field.data() + options.field.size();
+  const auto [rest, error] = std::from_chars(options.field.data(), end, column);
+  if (error != std::errc{} || rest != end) {
+    throw UsageError(fmt::format("--field {}: expected T, Q, U or a column number from 0", options.field));
+  }
+  if (column < 0 || column >= static_cast<int>(header.columns.size())) {
+    throw UsageError(fmt::format("--field {}: {} has columns 0 to {}", column, options.input,
+                                 header.columns.size() - 1));
+  }
+  return column;
+}
+
+void set_range(const std::string& text, SkyPicture& picture) {
+  if (text.empty()) return;
+  const auto colon = text.find(':', 1);
+  char* end_low = nullptr;
+  char* end_high = nullptr;
+  const std::string low = text.substr(0, colon);
+  const std::string high = colon == std::string::npos ? "" : text.substr(colon + 1);
+  picture.low = std::strtod(low.c_str(), &end_low);
+  picture.high = std::strtod(high.c_str(), &end_high);
+  if (low.empty() || high.empty() || *end_low != '\0' || *end_high != '\0' || !(*picture.low < *picture.high)) {
+    throw UsageError(fmt::format("--range {}: expected LOW:HIGH, e.g. -300:300", text));
+  }
+}
+
+void plot_map(Run& run, const PlotOptions& options, MapReader& reader, const std::string& png) {
+  const MapHeader& header = reader.header();
+  const int column = column_of(options, header);
+  SkyPicture picture;
+  picture.width = options.width;
+  picture.title = options.title.empty() ? header.columns[static_cast<std::size_t>(column)].name : options.title;
+  picture.unit = header.columns[static_cast<std::size_t>(column)].unit;
+  if (options.colours != "auto") picture.colour_map = options.colours;
+  picture.coordsys = header.coordsys;
+  set_range(options.range, picture);
+
+  const auto grid = grid_to_visit(reader, false);
+  const ModeLimits limits(*grid, 0, 0, 0);
+  const LocalRings rings = RingDistribution(grid, limits, run.comm.size()).rings(run.comm.rank());
+  auto map = agreed(run.comm, [&] { return MapBuffer<float>(1, rings.n_pixels()); });
+  run.progress.stage("reading " + options.input);
+  reader.read({&column, 1}, rings, map.view());
+  run.progress.stage("drawing");
+  const RasterSize size = raster_size(picture);
+  const std::vector<double> raster = sample_mollweide(run.comm, rings, MapView<const float>(map.view()).component(0),
+                                                      size.width, size.height, picture.direction);
+  agree(run.comm, [&] {
+    if (run.comm.is_root()) draw_sky(picture, raster, png);
+  });
+}
+
+void plot_spectra(Run& run, const PlotOptions& options, const Spectra& spectra, const std::string& png) {
+  std::vector<std::pair<std::string, Spectra>> theories;
+  for (const std::string& path : options.theory) {
+    Content content = open_content(run.comm, path);
+    if (!content.spectra) throw DataError(path, "holds no spectra; --theory takes a spectrum file");
+    theories.emplace_back(path, *content.spectra);
+  }
+  agree(run.comm, [&] {
+    if (!run.comm.is_root()) return;
+    CurvePicture picture;
+    picture.width = options.width;
+    picture.height = options.width * 5 / 8;
+    picture.title = options.title;
+    picture.x_scale = picture.y_scale = AxisScale::logarithmic;
+    std::vector<Curve> curves;
+    for (int s = 0; s < Spectra::TE; ++s) {
+      const auto name = static_cast<Spectra::Name>(s);
+      const std::string label(Spectra::names[static_cast<std::size_t>(s)]);
+      if (spectra.has(name)) {
+        Curve curve = spectrum_curve(label, spectra.values(name), theories.empty() ? CurveStyle::line : CurveStyle::thin);
+        curve.colour = s;
+        curves.push_back(std::move(curve));
+      }
+      for (const auto& [path, theory] : theories) {
+        if (!theory.has(name) || !spectra.has(name)) continue;
+        const auto n = static_cast<std::size_t>(std::min(theory.lmax(), spectra.lmax())) + 1;
+        Curve curve = spectrum_curve(label + " expected", theory.values(name).first(n), CurveStyle::dashed);
+        curve.colour = s;
+        curves.push_back(std::move(curve));
+      }
+    }
+    draw_curves(picture, curves, png);
+  });
+}
+
+}  // namespace
+
+int plot(Run& run, const PlotOptions& options) {
+  if (file_kind(options.output) != FileKind::png) {
+    throw UsageError(fmt::format("{}: a picture's name ends in .png", options.output));
+  }
+  AtomicOutput output(run.comm, options.output, run.if_exists());
+  const Content content = open_content(run.comm, options.input);
+  if (run.options.dry_run) return 0;
+  if (content.map != nullptr) {
+    plot_map(run, options, *content.map, output.temporary_path());
+  } else if (content.spectra) {
+    plot_spectra(run, options, *content.spectra, output.temporary_path());
+  } else {
+    throw DataError(options.input, "holds a_lm; synthesize a map or analyse spectra to plot them");
+  }
+  output.commit();
+  run.say(options.output);
+  return 0;
+}
+
+}  // namespace ringweave

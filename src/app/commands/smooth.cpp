@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <fmt/format.h>
+
+#include <numbers>
+
+#include "app/angle.hpp"
+#include "app/commands/commands.hpp"
+#include "app/memory_estimate.hpp"
+#include "app/transform_setup.hpp"
+#include "base/error.hpp"
+#include "convolve/harmonic_smoothing.hpp"
+#include "io/atomic_output.hpp"
+#include "io/table_file.hpp"
+
+namespace ringweave {
+namespace {
+
+/// What one program's smoothing does when nothing is said (users.md compares them).
+struct Compatibility {
+  int n_iter;
+  const char* unseen;
+  const char* remove;
+  bool put_back;
+  bool lmax_is_two_nside;
+};
+
+Compatibility compatibility(const std::string& name) {
+  if (name == "healpy") return {3, "restore", "none", false, false};
+  if (name == "cxx") return {0, "zero", "monopole", true, false};
+  if (name == "f90") return {0, "zero", "none", false, true};
+  throw UsageError(fmt::format("--compat {}: expected healpy, cxx or f90", name));
+}
+
+void require_harmonic(const SmoothOptions& options) {
+  if (options.method == "auto" || options.method == "harmonic") return;
+  if (options.method == "ring" || options.method == "split") {
+    throw UsageError(fmt::format("--method {}: this version smooths in harmonic space only; use --method harmonic",
+                                 options.method));
+  }
+  throw UsageError(fmt::format("--method {}: expected auto, harmonic, ring or split", options.method));
+}
+
+Beam chosen_beam(const Run& run, const SmoothOptions& options, int lmax) {
+  if (options.fwhm.empty() == options.beam.empty()) {
+    throw UsageError("give the smoothing either as --fwhm ANGLE (e.g. 30arcmin) or as --beam FILE");
+  }
+  if (!options.beam.empty()) return read_beam(run.comm, options.beam);
+  const double fwhm = parse_angle(options.fwhm, "--fwhm");
+  if (fwhm < 0) throw UsageError("--fwhm " + options.fwhm + ": expected a width of 0 or more");
+  return gaussian_beam(fwhm, lmax);
+}
+
+Provenance provenance_of(const Run& run, const SmoothOptions& options, const SmoothingOptions& smoothing, int lmax) {
+  Provenance provenance = run.provenance();
+  provenance.input = options.input;
+  provenance.lmax = lmax;
+  provenance.iterations = smoothing.n_iter;
+  provenance.quadrature = options.analysis.weights;
+  provenance.removed = options.analysis.remove;
+  if (!options.fwhm.empty()) provenance.fwhm_degrees = parse_angle(options.fwhm, "--fwhm") * 180 / std::numbers::pi;
+  if (!options.beam.empty()) provenance.beam = options.beam;
+  return provenance;
+}
+
+template <class T>
+void run_with(Run& run, const SmoothOptions& options, MapReader& reader, const FieldChoice& choice,
+              SphericalHarmonicTransform& transform, const SmoothingOptions& smoothing) {
+  MapBuffer<T> map = read_map<T>(run, options.input, reader, choice, transform.rings());
+  run.progress.stage("smoothing");
+  const SmoothingReport report =
+      smooth_harmonic<T>(transform, smoothing, map.view(), [&](int pass, int passes, double residual) {
+        run.progress.step(pass, passes, residual >= 0 ? fmt::format("residual {:.2e}", residual) : "");
+      });
+  record_transform(run, transform, 2 + 2 * smoothing.n_iter);
+  transform.release_workspace();
+  run.report["analysis"] = {{"iterations", report.analysis.iterations}, {"residuals", report.analysis.residuals}};
+  run.report["unseen_pixels"] = report.unseen_pixels;
+  if (report.unseen_pixels > 0) {
+    run.say(fmt::format("{} UNSEEN pixels: {}", report.unseen_pixels, options.analysis.unseen));
+  }
+  if (smoothing.remove != Remove::none) {
+    run.say(fmt::format("{} {:.6g}, dipole ({:.6g}, {:.6g}, {:.6g}){}", "removed monopole", report.removed.monopole,
+                        report.removed.dipole[0], report.removed.dipole[1], report.removed.dipole[2],
+                        options.analysis.put_back ? ", put back" : ""));
+  }
+
+  run.progress.stage("writing " + options.output);
+  const StageTimer timer(&run.times, "write");
+  MapHeader header = reader.header();
+  header.precision = sizeof(T) == 4 ? Precision::single_ : Precision::double_;
+  header.columns.clear();
+  for (const int column : choice.columns) {
+    header.columns.push_back(reader.header().columns[static_cast<std::size_t>(column)]);
+  }
+  write_map(run.comm, options.output, run.if_exists(), header,
+            provenance_of(run, options, smoothing, transform.spec().lmax), transform.rings(),
+            MapView<const T>(map.view()));
+}
+
+}  // namespace
+
+int smooth(Run& run, const SmoothOptions& asked) {
+  SmoothOptions options = asked;
+  require_harmonic(options);
+  const Compatibility defaults = compatibility(options.compat);
+  AnalysisOptions& analysis = options.analysis;
+  if (analysis.unseen.empty()) analysis.unseen = defaults.unseen;
+  if (analysis.remove.empty()) {
+    analysis.remove = defaults.remove;
+    analysis.put_back = analysis.put_back || defaults.put_back;
+  }
+  SmoothingOptions smoothing;
+  smoothing.tolerance = analysis.tolerance;
+  smoothing.n_iter = analysis.tolerance > 0 ? 0 : analysis.n_iter.value_or(defaults.n_iter);
+  smoothing.unseen = unseen_policy(analysis.unseen);
+  smoothing.remove = remove_choice(analysis.remove);
+  smoothing.put_back = analysis.put_back ? SmoothingOptions::PutBack::yes : SmoothingOptions::PutBack::no;
+
+  AtomicOutput::check(run.comm, options.output, run.if_exists());
+  const auto reader = open_map(run.comm, options.input);
+  for (const std::string& warning : reader->header().warnings) run.warn(options.input + ": " + warning);
+  const FieldChoice choice = choose_fields(options.input, reader->header(), options.transform.fields);
+  const bool whole_sky =
+      smoothing.n_iter > 0 || smoothing.tolerance > 0 || smoothing.unseen == UnseenPolicy::normalize;
+  const auto grid = grid_to_visit(*reader, whole_sky);
+  const bool two_nside = defaults.lmax_is_two_nside && grid->nside() > 0;
+  const TransformSpec spec = make_spec(options.transform, grid, choice.fields,
+                                       two_nside ? static_cast<int>(2 * grid->nside()) : -1);
+  const Precision precision = storage_precision(options.transform.precision, reader->header().precision);
+  require_memory_for(run, spec, precision);
+  smoothing.beam = chosen_beam(run, options, spec.lmax);
+  SphericalHarmonicTransform transform(run.comm, spec);
+  const Operation operation = smoothing.tolerance > 0 ? Operation::analysis_conjugate
+                              : smoothing.n_iter > 0  ? Operation::analysis_iterating
+                                                      : Operation::smoothing_in_place;
+  const MemoryEstimate estimate = estimate_memory(transform, operation, precision);
+  if (run.options.dry_run || run.options.verbose) print_plan(run, transform, estimate, 2 + 2 * smoothing.n_iter);
+  require_memory(run, estimate);
+  if (run.options.dry_run) return 0;
+
+  smoothing.weights = load_weights(run, analysis.weights, transform.rings());
+  with_storage(precision, [&](auto storage) {
+    run_with<decltype(storage)>(run, options, *reader, choice, transform, smoothing);
+  });
+  run.say(fmt::format("{}: {} smoothed with {}, harmonic method, lmax {}, {} iterations", options.output, choice.name,
+                      options.fwhm.empty() ? options.beam : options.fwhm, spec.lmax, smoothing.n_iter));
+  return 0;
+}
+
+}  // namespace ringweave

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <csignal>
+
+#include "app/command_line.hpp"
+#include "app/commands/commands.hpp"
+#include "base/error.hpp"
+#include "distribute/agree.hpp"
+#include "distribute/farewell.hpp"
+#include "distribute/mpi_session.hpp"
+#include "io/atomic_output.hpp"
+
+namespace {
+
+using namespace ringweave;
+
+Progress::Mode progress_mode(const std::string& name) {
+  return name == "on" ? Progress::Mode::on : name == "off" ? Progress::Mode::off : Progress::Mode::automatic;
+}
+
+/// What there is to do, from the command line to the exit code. Throws Errors.
+int work(const Communicator& comm, int argc, char** argv) {
+  const ParsedCommand parsed = agreed(comm, [&] { return parse_command_line(argc, argv); });
+  if (!parsed.text.empty()) {
+    if (comm.is_root()) fmt::print("{}\n", parsed.text);
+    return 0;
+  }
+  if (parsed.common.threads > 0) omp_set_num_threads(parsed.common.threads);
+  Run run{comm,
+          parsed.common,
+          parsed.command_line,
+          parsed.used_configuration,
+          Progress(progress_mode(parsed.common.progress), comm.is_root()),
+          {},
+          {}};
+  if (!run.options.report.empty()) AtomicOutput::check(comm, run.options.report, run.if_exists());
+  const int code = parsed.execute(run);
+  write_report(run);
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // A write beyond the file size limit is then an error of that write, with a message, instead of a signal.
+  std::signal(SIGXFSZ, SIG_IGN);
+  try {
+    const MpiSession mpi(&argc, &argv);
+    const Communicator comm = Communicator::world();
+    Farewell farewell(comm);
+    int code = 0;
+    CaughtError caught;
+    try {
+      code = work(comm, argc, argv);
+    } catch (...) {
+      caught = describe_current_exception();
+    }
+    const int verdict =
+        farewell.end(caught.kind, fmt::format("ringweave: {}: {}", name_of(caught.kind), caught.message));
+    return verdict != 0 ? verdict : code;
+  } catch (...) {
+    // Only MPI itself can fail here.
+    const CaughtError error = describe_current_exception();
+    fmt::print(stderr, "ringweave: {}\n", error.message);
+    return exit_code(error.kind);
+  }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ringweave {
+
+/// Options every subcommand takes.
+struct CommonOptions {
+  std::string report;
+  std::string config;
+  std::string progress = "auto";
+  int threads = 0;  ///< 0: what OpenMP chooses
+  bool overwrite = false;
+  bool verbose = false;
+  bool dry_run = false;
+};
+
+/// Options of the subcommands that transform.
+struct TransformOptions {
+  std::string grid;
+  std::int64_t nside = 0;
+  int lmax = -1;
+  int mmax = -1;
+  std::string fields;
+  std::string backend = "auto";
+  std::string precision;
+  std::string exchange = "double";
+};
+
+/// Options of the subcommands that analyse a map.
+struct AnalysisOptions {
+  std::optional<int> n_iter;
+  double tolerance = 0;
+  std::string weights = "none";
+  std::string unseen;
+  std::string remove;
+  bool put_back = false;
+};
+
+struct SynthesizeOptions {
+  TransformOptions transform;
+  std::string cl, alm, output;
+  std::optional<std::uint64_t> seed;
+  std::string fwhm, beam, pixel_window, latitudes, save_alm;
+  std::string order = "ring", unit;
+};
+
+struct AnalyzeOptions {
+  TransformOptions transform;
+  AnalysisOptions analysis;
+  std::string input, alm, cl;
+};
+
+struct SmoothOptions {
+  TransformOptions transform;
+  AnalysisOptions analysis;
+  std::string input, output, fwhm, beam, compat = "healpy", method = "auto";
+  double error = 1e-5;
+};
+
+struct ConvertOptions {
+  std::string input, output, order, precision, fwhm, beam;
+};
+
+struct CompareOptions {
+  std::string a, b;
+  double tolerance = 0;
+  bool cosmic_variance = false;
+  int lmax = -1;
+};
+
+struct PlotOptions {
+  std::string input, output, field = "0", range, title, colours = "auto";
+  std::vector<std::string> theory;
+  int width = 1600;
+};
+
+struct InfoOptions {
+  std::vector<std::string> files;
+};
+
+}  // namespace ringweave

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/plot/curve_plot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "app/plot/canvas.hpp"
+#include "app/plot/colour_map.hpp"
+#include "app/plot/curve_frame.hpp"
+#include "app/plot/ticks.hpp"
+#include "base/error.hpp"
+
+namespace ringweave {
+namespace {
+
+constexpr Colour line_colour{0.13, 0.13, 0.13};
+
+double line_width(CurveStyle style) {
+  switch (style) {
+    case CurveStyle::line: return 2.6;
+    case CurveStyle::thin: return 1.2;
+    case CurveStyle::dashed: return 3;
+    case CurveStyle::points: return 1;
+  }
+  return 1;
+}
+
+void line(const Canvas& canvas, double x0, double y0, double x1, double y1) {
+  cairo_move_to(canvas.cairo(), x0, y0);
+  cairo_line_to(canvas.cairo(), x1, y1);
+}
+
+void draw_grid(const Canvas& canvas, const CurveFrame& frame) {
+  canvas.set_colour({0.88, 0.88, 0.88});
+  cairo_set_line_width(canvas.cairo(), 1.1 * frame.scale);
+  for (const double value : frame.x.ticks().places) {
+    line(canvas, frame.x.place(value), frame.y.begin, frame.x.place(value), frame.y.end);
+  }
+  for (const double value : frame.y.ticks().places) {
+    line(canvas, frame.x.begin, frame.y.place(value), frame.x.end, frame.y.place(value));
+  }
+  cairo_stroke(canvas.cairo());
+  if (frame.y.scale == AxisScale::linear && frame.y.low < 0 && frame.y.high > 0) {
+    canvas.set_colour({0.6, 0.6, 0.6});
+    line(canvas, frame.x.begin, frame.y.place(0), frame.x.end, frame.y.place(0));
+    cairo_stroke(canvas.cairo());
+  }
+}
+
+void draw_marks(const Canvas& canvas, const CurveFrame& frame, const std::vector<double>& x_places,
+                const std::vector<double>& y_places, double length) {
+  for (const double value : x_places) {
+    const double x = frame.x.place(value);
+    line(canvas, x, frame.y.begin, x, frame.y.begin - length);
+    line(canvas, x, frame.y.end, x, frame.y.end + length);
+  }
+  for (const double value : y_places) {
+    const double y = frame.y.place(value);
+    line(canvas, frame.x.begin, y, frame.x.begin + length, y);
+    line(canvas, frame.x.end, y, frame.x.end - length, y);
+  }
+  cairo_stroke(canvas.cairo());
+}
+
+std::string power_of_ten(int exponent) {
+  return fmt::format("\u00d7 10^{{{}{}}}", exponent < 0 ? "\u2212" : "", std::abs(exponent));
+}
+
+void draw_axes(const Canvas& canvas, const CurveFrame& frame, const CurvePicture& picture) {
+  const double scale = frame.scale;
+  const Ticks x_ticks = frame.x.ticks(), y_ticks = frame.y.ticks();
+  canvas.set_colour(line_colour);
+  cairo_set_line_width(canvas.cairo(), 1.4 * scale);
+  cairo_rectangle(canvas.cairo(), frame.x.begin, frame.y.end, frame.x.end - frame.x.begin,
+                  frame.y.begin - frame.y.end);
+  cairo_stroke(canvas.cairo());
+  draw_marks(canvas, frame, x_ticks.places, y_ticks.places, 10 * scale);
+  draw_marks(canvas, frame, frame.x.minor_places(), frame.y.minor_places(), 5 * scale);
+
+  TextStyle style{.size = 23 * scale, .vertical = VerticalAlign::top};
+  for (std::size_t i = 0; i < x_ticks.places.size(); ++i) {
+    canvas.markup(frame.x.place(x_ticks.places[i]), frame.y.begin + 16 * scale, x_ticks.labels[i],
+                  style);
+  }
+  if (x_ticks.exponent != 0) {
+    style.horizontal = HorizontalAlign::right;
+    canvas.markup(frame.x.end, frame.y.begin + 56 * scale, power_of_ten(x_ticks.exponent), style);
+  }
+  style.vertical = VerticalAlign::middle;
+  style.horizontal = HorizontalAlign::right;
+  for (std::size_t i = 0; i < y_ticks.places.size(); ++i) {
+    canvas.markup(frame.x.begin - 12 * scale, frame.y.place(y_ticks.places[i]), y_ticks.labels[i],
+                  style);
+  }
+  if (y_ticks.exponent != 0) {
+    style.horizontal = HorizontalAlign::left;
+    style.vertical = VerticalAlign::bottom;
+    canvas.markup(frame.x.begin, frame.y.end - 12 * scale, power_of_ten(y_ticks.exponent), style);
+  }
+  const std::string unit = picture.y_unit.empty() ? "" : "  [" + pretty_unit(picture.y_unit) + "]";
+  canvas.markup((frame.x.begin + frame.x.end) / 2, frame.y.begin + 72 * scale, picture.x_label,
+                {.size = 27 * scale});
+  canvas.markup(38 * scale, (frame.y.begin + frame.y.end) / 2, picture.y_label + unit,
+                {.size = 27 * scale, .angle_degrees = 90});
+  canvas.text_within(frame.x.end - frame.x.begin, (frame.x.begin + frame.x.end) / 2, 44 * scale,
+                     picture.title, {.size = 31 * scale});
+}
+
+void curve_path(const Canvas& canvas, const CurveFrame& frame, const Curve& curve) {
+  cairo_new_path(canvas.cairo());
+  bool pen_down = false;
+  for (std::size_t i = 0; i < curve.x.size(); ++i) {
+    const bool shown = frame.x.shows(curve.x[i]) && frame.y.shows(curve.y[i]);
+    if (shown) {
+      // Far outside, Cairo's fixed-point coordinates would wrap around.
+      const double x = std::clamp(frame.x.place(curve.x[i]), -1e5, 1e5);
+      const double y = std::clamp(frame.y.place(curve.y[i]), -1e5, 1e5);
+      pen_down ? cairo_line_to(canvas.cairo(), x, y) : cairo_move_to(canvas.cairo(), x, y);
+    }
+    pen_down = shown;
+  }
+}
+
+void draw_points(const Canvas& canvas, const CurveFrame& frame, const Curve& curve) {
+  cairo_t* cairo = canvas.cairo();
+  const double crowd = static_cast<double>(curve.x.size()) / (frame.x.end - frame.x.begin);
+  const double radius = (crowd > 0.5 ? 2.0 : 3.2) * frame.scale;
+  for (std::size_t i = 0; i < curve.x.size(); ++i) {
+    if (!frame.x.shows(curve.x[i]) || !frame.y.shows(curve.y[i])) continue;
+    const double x = frame.x.place(curve.x[i]), y = frame.y.place(curve.y[i]);
+    if (std::abs(x) > 1e5 || std::abs(y) > 1e5) continue;
+    cairo_new_path(cairo);
+    cairo_arc(cairo, x, y, radius, 0, 2 * std::numbers::pi);
+    cairo_fill(cairo);
+  }
+}
+
+void set_dashes(const Canvas& canvas, double scale) {
+  const std::array<double, 2> dashes{12 * scale, 7 * scale};
+  cairo_set_dash(canvas.cairo(), dashes.data(), 2, 0);
+}
+
+/// Strokes the current path in the curve's manner.
+void stroke(const Canvas& canvas, const Curve& curve, const Colour& colour, double scale) {
+  cairo_t* cairo = canvas.cairo();
+  cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND);
+  if (curve.style == CurveStyle::dashed) set_dashes(canvas, scale);
+  canvas.set_colour(colour, curve.style == CurveStyle::thin ? 0.7 : 1.0);
+  cairo_set_line_width(cairo, line_width(curve.style) * scale);
+  cairo_stroke(cairo);
+  cairo_set_dash(cairo, nullptr, 0, 0);
+}
+
+Colour colour_of(const std::vector<Curve>& curves, std::size_t i) {
+  Colour colour = curve_colour(curves[i].colour.value_or(static_cast<int>(i)));
+  if (curves[i].style == CurveStyle::dashed) {
+    // Darker, to stand out from a measured curve of the same colour under the dashes.
+    colour = {0.55 * colour.red, 0.55 * colour.green, 0.55 * colour.blue};
+  }
+  return colour;
+}
+
+void draw_all(const Canvas& canvas, const CurveFrame& frame, const std::vector<Curve>& curves) {
+  cairo_t* cairo = canvas.cairo();
+  cairo_save(cairo);
+  cairo_rectangle(cairo, frame.x.begin, frame.y.end, frame.x.end - frame.x.begin,
+                  frame.y.begin - frame.y.end);
+  cairo_clip(cairo);
+  // Measurements first, so that theory lies on top.
+  for (const bool theory : {false, true}) {
+    for (std::size_t i = 0; i < curves.size(); ++i) {
+      const CurveStyle style = curves[i].style;
+      if (theory != (style == CurveStyle::line || style == CurveStyle::dashed)) continue;
+      const Colour colour = colour_of(curves, i);
+      if (style == CurveStyle::points) {
+        canvas.set_colour(colour, 0.7);
+        draw_points(canvas, frame, curves[i]);
+      } else {
+        curve_path(canvas, frame, curves[i]);
+        stroke(canvas, curves[i], colour, frame.scale);
+      }
+    }
+  }
+  cairo_restore(cairo);
+}
+
+struct Box {
+  double left = 0;
+  double top = 0;
+  double width = 0;
+  double height = 0;
+  bool holds(double x, double y) const {
+    return x >= left && x <= left + width && y >= top && y <= top + height;
+  }
+};
+
+struct Place {
+  double x = 0;
+  double y = 0;
+};
+
+/// Places along the curves, close enough together that no box slips between them.
+std::vector<Place> places_along(const CurveFrame& frame, const std::vector<Curve>& curves) {
+  std::vector<Place> places;
+  const double step = 12 * frame.scale;
+  for (const Curve& curve : curves) {
+    bool pen_down = false;
+    for (std::size_t i = 0; i < curve.x.size(); ++i) {
+      const bool shown = frame.x.shows(curve.x[i]) && frame.y.shows(curve.y[i]);
+      if (shown) {
+        const Place to{frame.x.place(curve.x[i]), frame.y.place(curve.y[i])};
+        const Place from = pen_down && curve.style != CurveStyle::points ? places.back() : to;
+        const double length = std::hypot(to.x - from.x, to.y - from.y);
+        const int parts = static_cast<int>(std::clamp(length / step, 1.0, 200.0));
+        for (int part = 1; part <= parts; ++part) {
+          const double share = static_cast<double>(part) / parts;
+          places.push_back({from.x + share * (to.x - from.x), from.y + share * (to.y - from.y)});
+        }
+      }
+      pen_down = shown;
+    }
+  }
+  return places;
+}
+
+/// Where a box hides least of the curves; among equals the upper right, then what is nearest to it.
+Box emptiest_box(const CurveFrame& frame, const std::vector<Curve>& curves, double width,
+                 double height) {
+  constexpr int lattice = 8;
+  const std::vector<Place> places = places_along(frame, curves);
+  const double gap = 20 * frame.scale;
+  const double right = frame.x.end - gap - width, left = frame.x.begin + gap;
+  const double top = frame.y.end + gap, bottom = frame.y.begin - gap - height;
+  Box best;
+  std::ptrdiff_t fewest = std::numeric_limits<std::ptrdiff_t>::max();
+  for (int i = 0; i <= lattice; ++i) {
+    for (int j = 0; j <= lattice; ++j) {
+      const Box box{right + (left - right) * j / lattice, top + (bottom - top) * i / lattice, width,
+                    height};
+      const std::ptrdiff_t hidden =
+          std::count_if(places.begin(), places.end(),
+                        [&](const Place& place) { return box.holds(place.x, place.y); });
+      if (hidden >= fewest) continue;
+      fewest = hidden;
+      best = box;
+    }
+  }
+  return best;
+}
+
+void draw_legend(const Canvas& canvas, const CurveFrame& frame, const std::vector<Curve>& curves) {
+  const double scale = frame.scale, size = 23 * scale, step = 36 * scale, sample = 56 * scale;
+  double text_width = 0;
+  int entries = 0;
+  for (const Curve& curve : curves) {
+    if (curve.name.empty()) continue;
+    ++entries;
+    text_width = std::max(text_width, canvas.text_width(curve.name, size));
+  }
+  if (entries == 0) return;
+  const double pad = 16 * scale;
+  const Box box = emptiest_box(frame, curves, text_width + sample + 3 * pad, entries * step + pad);
+  cairo_t* cairo = canvas.cairo();
+  cairo_rectangle(cairo, box.left, box.top, box.width, box.height);
+  cairo_set_source_rgba(cairo, 1, 1, 1, 0.88);
+  cairo_fill_preserve(cairo);
+  canvas.set_colour({0.8, 0.8, 0.8});
+  cairo_set_line_width(cairo, 1.1 * scale);
+  cairo_stroke(cairo);
+  double y = box.top + pad / 2 + step / 2;
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    if (curves[i].name.empty()) continue;
+    const double x = box.left + pad;
+    if (curves[i].style == CurveStyle::points) {
+      canvas.set_colour(colour_of(curves, i));
+      cairo_arc(cairo, x + sample / 2, y, 4 * scale, 0, 2 * std::numbers::pi);
+      cairo_fill(cairo);
+    } else {
+      line(canvas, x, y, x + sample, y);
+      stroke(canvas, curves[i], colour_of(curves, i), scale);
+    }
+    canvas.text(x + sample + pad, y, curves[i].name,
+                {.size = size, .horizontal = HorizontalAlign::left});
+    y += step;
+  }
+}
+
+void check(const CurvePicture& picture, const std::vector<Curve>& curves) {
+  const auto [least, most] = std::minmax(picture.width, picture.height);
+  if (least < 200 || most > 20000) {
+    throw UsageError(fmt::format("a plot of {} x {} pixels is not made; choose sides of 200..20000",
+                                 picture.width, picture.height));
+  }
+  for (const Curve& curve : curves) {
+    if (curve.x.size() != curve.y.size()) {
+      throw UsageError(fmt::format("curve \"{}\" has {} places and {} values", curve.name,
+                                   curve.x.size(), curve.y.size()));
+    }
+  }
+}
+
+}  // namespace
+
+Curve spectrum_curve(const std::string& name, std::span<const double> cl, CurveStyle style,
+                     int first_l) {
+  Curve curve;
+  curve.name = name;
+  curve.style = style;
+  for (std::size_t l = static_cast<std::size_t>(std::max(first_l, 0)); l < cl.size(); ++l) {
+    const double degree = static_cast<double>(l);
+    curve.x.push_back(degree);
+    curve.y.push_back(degree * (degree + 1) * cl[l] / (2 * std::numbers::pi));
+  }
+  return curve;
+}
+
+void draw_curves(const CurvePicture& picture, const std::vector<Curve>& curves,
+                 const std::string& png_path) {
+  check(picture, curves);
+  CurveFrame frame = fit_frame(picture, curves);
+  const Canvas canvas(picture.width, picture.height);
+  const double scale = frame.scale;
+  double label_width = 0;
+  for (const std::string& label : frame.y.ticks().labels) {
+    label_width = std::max(label_width, canvas.markup_width(label, 23 * scale));
+  }
+  frame.x.begin = label_width + 84 * scale;
+  frame.x.end = picture.width - 44 * scale;
+  frame.y.begin = picture.height - 108 * scale;
+  frame.y.end = (picture.title.empty() ? 48 : 84) * scale;
+  draw_grid(canvas, frame);
+  draw_all(canvas, frame, curves);
+  draw_axes(canvas, frame, picture);
+  draw_legend(canvas, frame, curves);
+  canvas.write_png(png_path);
+}
+
+}  // namespace ringweave

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/plot/picture.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+
+#include "app/plot/canvas.hpp"
+#include "app/plot/colour_map.hpp"
+#include "app/plot/ticks.hpp"
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
+#include "sphere/unseen.hpp"
+
+namespace ringweave {
+namespace {
+
+constexpr double degree = std::numbers::pi / 180;
+constexpr Colour unseen_colour{0.74, 0.74, 0.74};
+constexpr Colour line_colour{0.13, 0.13, 0.13};
+
+/// Where things stand, pixels.
+struct Layout {
+  double scale = 1;  ///< of fonts and lines; 1 at width 1600
+  int width = 0;
+  int height = 0;
+  int sky_left = 0;
+  int sky_top = 0;
+  RasterSize sky;
+  double bar_left = 0;
+  double bar_top = 0;
+  double bar_width = 0;
+  double bar_height = 0;
+
+  double x(const PlanePoint& point) const { return sky_left + (point.x + 2) / 4 * sky.width; }
+  double y(const PlanePoint& point) const { return sky_top + (1 - point.y) / 2 * sky.height; }
+};
+
+Layout lay_out(const SkyPicture& picture) {
+  if (picture.width < 200 || picture.width > 20000) {
+    throw UsageError(
+        fmt::format("a sky picture {} pixels wide is not made; choose 200..20000", picture.width));
+  }
+  const double step = picture.graticule_degrees;
+  if (step != 0 && !(step >= 1 && step <= 90)) {
+    throw UsageError(fmt::format(
+        "a graticule every {:g} degrees is not drawn; choose 1..90, or 0 for none", step));
+  }
+  Layout layout;
+  layout.width = picture.width;
+  layout.scale = picture.width / 1600.0;
+  const auto pixels = [&](double at_1600) {
+    return static_cast<int>(std::lround(at_1600 * layout.scale));
+  };
+  layout.sky_left = pixels(64);
+  layout.sky_top = picture.title.empty() ? pixels(36) : pixels(96);
+  layout.sky.width = (picture.width - 2 * layout.sky_left) / 2 * 2;
+  layout.sky.height = layout.sky.width / 2;
+  layout.bar_width = pixels(820);
+  layout.bar_height = pixels(26);
+  layout.bar_left = (picture.width - layout.bar_width) / 2;
+  layout.bar_top = layout.sky_top + layout.sky.height + pixels(34);
+  layout.height = static_cast<int>(layout.bar_top + layout.bar_height) +
+                  pixels(picture.unit.empty() ? 62 : 104);
+  return layout;
+}
+
+bool has_value(double value) { return std::isfinite(value) && !is_unseen(value); }
+
+/// The value that a given part of the values does not exceed; reorders them.
+double percentile(std::vector<double>& values, double part) {
+  const auto place = values.begin() + static_cast<std::ptrdiff_t>(
+                                          part * static_cast<double>(values.size() - 1) + 0.5);
+  std::nth_element(values.begin(), place, values.end());
+  return *place;
+}
+
+std::uint32_t packed(const Colour& colour) {
+  const auto byte = [](double part) { return static_cast<std::uint32_t>(std::lround(255 * part)); };
+  return byte(colour.red) << 16 | byte(colour.green) << 8 | byte(colour.blue);
+}
+
+/// The raster in colours. Pixels just off the sphere repeat their neighbour, for the soft edge to
+/// blend with.
+std::vector<std::uint32_t> coloured(const std::vector<double>& raster, const RasterSize& size,
+                                    const ColourMap& colours, const ColourRange& range) {
+  std::vector<std::uint32_t> pixels(raster.size(), packed({1, 1, 1}));
+  const std::uint32_t hole = packed(unseen_colour);
+  for (std::int64_t j = 0; j < size.height; ++j) {
+    const double* row = raster.data() + j * size.width;
+    const auto on_sphere = [&](std::int64_t i) { return !std::isnan(row[i]); };
+    std::int64_t first = 0, last = size.width - 1;
+    while (first <= last && !on_sphere(first)) ++first;
+    while (last > first && !on_sphere(last)) --last;
+    for (std::int64_t i = 0; i < size.width && first <= last; ++i) {
+      const double value = row[std::clamp(i, first, last)];
+      pixels[to_size(j * size.width + i)] =
+          has_value(value) ? packed(colours((value - range.low) / (range.high - range.low))) : hole;
+    }
+  }
+  return pixels;
+}
+
+void ellipse_path(const Canvas& canvas, const Layout& layout) {
+  cairo_t* cairo = canvas.cairo();
+  cairo_save(cairo);
+  cairo_translate(cairo, layout.sky_left + layout.sky.width / 2.0,
+                  layout.sky_top + layout.sky.height / 2.0);
+  cairo_scale(cairo, layout.sky.width / 2.0, layout.sky.height / 2.0);
+  cairo_new_path(cairo);
+  cairo_arc(cairo, 0, 0, 1, 0, 2 * std::numbers::pi);
+  cairo_close_path(cairo);
+  cairo_restore(cairo);
+}
+
+void draw_values(const Canvas& canvas, const Layout& layout, std::vector<std::uint32_t> pixels) {
+  cairo_t* cairo = canvas.cairo();
+  cairo_surface_t* image = cairo_image_surface_create_for_data(
+      reinterpret_cast<unsigned char*>(pixels.data()), CAIRO_FORMAT_RGB24, layout.sky.width,
+      layout.sky.height, layout.sky.width * 4);
+  cairo_set_source_surface(cairo, image, layout.sky_left, layout.sky_top);
+  cairo_pattern_set_filter(cairo_get_source(cairo), CAIRO_FILTER_NEAREST);
+  cairo_set_antialias(cairo, CAIRO_ANTIALIAS_BEST);
+  ellipse_path(canvas, layout);
+  cairo_fill(cairo);
+  canvas.set_colour(line_colour);
+  cairo_surface_finish(image);
+  cairo_surface_destroy(image);
+}
+
+void stroke_meridian(const Canvas& canvas, const Layout& layout, double phi,
+                     LongitudeDirection direction) {
+  for (int step = 0; step <= 180; ++step) {
+    const PlanePoint point = mollweide({step * degree, phi}, direction);
+    cairo_line_to(canvas.cairo(), layout.x(point), layout.y(point));
+  }
+  cairo_stroke(canvas.cairo());
+}
+
+void stroke_parallel(const Canvas& canvas, const Layout& layout, double latitude) {
+  const double y = mollweide({(90 - latitude) * degree, 0}).y;
+  const double half = 2 * std::sqrt(1 - y * y);
+  cairo_move_to(canvas.cairo(), layout.x({-half, y}), layout.y({-half, y}));
+  cairo_line_to(canvas.cairo(), layout.x({half, y}), layout.y({half, y}));
+  cairo_stroke(canvas.cairo());
+}
+
+std::string degrees(double value) {
+  return fmt::format("{}{:g}\u00b0", value < 0 ? "\u2212" : "", std::abs(value));
+}
+
+void label_graticule(const Canvas& canvas, const Layout& layout, const SkyPicture& picture) {
+  const double step = picture.graticule_degrees;
+  TextStyle style{.size = 17 * layout.scale, .colour = {0.35, 0.35, 0.35}};
+  for (double latitude = 0; latitude < 80; latitude += step) {
+    for (const double sign : {-1.0, 1.0}) {
+      if (latitude == 0 && sign < 0) continue;
+      const double y = mollweide({(90 - sign * latitude) * degree, 0}).y;
+      const double x = -2 * std::sqrt(1 - y * y);
+      style.horizontal = HorizontalAlign::right;
+      canvas.text(layout.x({x, y}) - 10 * layout.scale,
+                  layout.y({x, y}) - sign * 8 * layout.scale * latitude / 60,
+                  degrees(sign * latitude), style);
+    }
+  }
+  style.horizontal = HorizontalAlign::left;
+  style.vertical = VerticalAlign::top;
+  style.colour = line_colour;
+  style.size = 17 * layout.scale;
+  style.halo = 2.4 * layout.scale;
+  // Every second meridian, and not the one at the rim.
+  for (double phi = 0; phi < 360; phi += 2 * step) {
+    if (std::abs(phi - 180) < 1) continue;
+    const PlanePoint point = mollweide({90 * degree, phi * degree}, picture.direction);
+    canvas.text(layout.x(point) + 6 * layout.scale, layout.y(point) + 7 * layout.scale,
+                degrees(phi), style);
+  }
+}
+
+void stroke_graticule(const Canvas& canvas, const Layout& layout, const SkyPicture& picture) {
+  const double step = picture.graticule_degrees;
+  stroke_parallel(canvas, layout, 0);
+  for (double latitude = step; latitude < 90; latitude += step) {
+    stroke_parallel(canvas, layout, latitude);
+    stroke_parallel(canvas, layout, -latitude);
+  }
+  for (double phi = 0; phi < 360; phi += step) {
+    if (std::abs(phi - 180) < 1e-9) continue;
+    stroke_meridian(canvas, layout, phi * degree, picture.direction);
+  }
+}
+
+void draw_graticule(const Canvas& canvas, const Layout& layout, const SkyPicture& picture) {
+  cairo_t* cairo = canvas.cairo();
+  cairo_new_path(cairo);
+  if (picture.graticule_degrees > 0) {
+    // Middle grey shows on dark and on light maps.
+    cairo_set_line_width(cairo, 1.3 * layout.scale);
+    canvas.set_colour({0.5, 0.5, 0.5}, 0.75);
+    stroke_graticule(canvas, layout, picture);
+    label_graticule(canvas, layout, picture);
+  }
+  canvas.set_colour(line_colour);
+  cairo_set_line_width(cairo, 1.6 * layout.scale);
+  ellipse_path(canvas, layout);
+  cairo_stroke(cairo);
+}
+
+/// The colour bar's outline; an end with values beyond it is an arrow head.
+struct BarEnds {
+  bool below = false;
+  bool above = false;
+};
+
+void bar_path(const Canvas& canvas, const Layout& layout, const BarEnds& ends) {
+  cairo_t* cairo = canvas.cairo();
+  const double left = layout.bar_left, right = left + layout.bar_width;
+  const double top = layout.bar_top, bottom = top + layout.bar_height;
+  const double tip = 0.9 * layout.bar_height;
+  cairo_new_path(cairo);
+  cairo_move_to(cairo, left, top);
+  cairo_line_to(cairo, right, top);
+  if (ends.above) cairo_line_to(cairo, right + tip, (top + bottom) / 2);
+  cairo_line_to(cairo, right, bottom);
+  cairo_line_to(cairo, left, bottom);
+  if (ends.below) cairo_line_to(cairo, left - tip, (top + bottom) / 2);
+  cairo_close_path(cairo);
+}
+
+void draw_bar(const Canvas& canvas, const Layout& layout, const ColourMap& colours,
+              const BarEnds& ends) {
+  cairo_t* cairo = canvas.cairo();
+  cairo_pattern_t* gradient =
+      cairo_pattern_create_linear(layout.bar_left, 0, layout.bar_left + layout.bar_width, 0);
+  constexpr int stops = 256;
+  for (int i = 0; i <= stops; ++i) {
+    const Colour colour = colours(static_cast<double>(i) / stops);
+    cairo_pattern_add_color_stop_rgb(gradient, static_cast<double>(i) / stops, colour.red,
+                                     colour.green, colour.blue);
+  }
+  bar_path(canvas, layout, ends);
+  cairo_set_source(cairo, gradient);
+  cairo_fill_preserve(cairo);
+  cairo_pattern_destroy(gradient);
+  canvas.set_colour(line_colour);
+  cairo_set_line_width(cairo, 1.4 * layout.scale);
+  cairo_set_line_join(cairo, CAIRO_LINE_JOIN_MITER);
+  cairo_stroke(cairo);
+}
+
+void label_bar(const Canvas& canvas, const Layout& layout, const ColourRange& range,
+               const std::string& unit) {
+  cairo_t* cairo = canvas.cairo();
+  const Ticks ticks = linear_ticks(range.low, range.high, 9);
+  const double bottom = layout.bar_top + layout.bar_height;
+  TextStyle style{.size = 22 * layout.scale, .vertical = VerticalAlign::top};
+  for (std::size_t i = 0; i < ticks.places.size(); ++i) {
+    const double x = layout.bar_left +
+                     layout.bar_width * (ticks.places[i] - range.low) / (range.high - range.low);
+    cairo_move_to(cairo, x, bottom);
+    cairo_line_to(cairo, x, bottom + 8 * layout.scale);
+    canvas.set_colour(line_colour);
+    cairo_stroke(cairo);
+    canvas.markup(x, bottom + 16 * layout.scale, ticks.labels[i], style);
+  }
+  const std::string power = ticks.exponent == 0
+                                ? ""
+                                : fmt::format("10^{{{}{}}}", ticks.exponent < 0 ? "\u2212" : "",
+                                              std::abs(ticks.exponent));
+  if (unit.empty()) {
+    style.horizontal = HorizontalAlign::left;
+    canvas.markup(layout.bar_left + layout.bar_width + 46 * layout.scale,
+                  bottom + 16 * layout.scale, power.empty() ? "" : "\u00d7 " + power, style);
+    return;
+  }
+  style.size = 24 * layout.scale;
+  canvas.markup(layout.width / 2.0, bottom + 58 * layout.scale,
+                power + (power.empty() ? "" : " ") + pretty_unit(unit), style);
+}
+
+std::string name_of_coordsys(const std::string& coordsys) {
+  if (coordsys == "G") return "Galactic (l, b)";
+  if (coordsys == "C") return "Equatorial (\u03b1, \u03b4)";
+  if (coordsys == "E") return "Ecliptic (\u03bb, \u03b2)";
+  return "";
+}
+
+ColourRange chosen_range(const SkyPicture& picture, const std::vector<double>& raster) {
+  ColourRange range = colour_range(raster);
+  range.low = picture.low.value_or(range.low);
+  range.high = picture.high.value_or(range.high);
+  if (!(range.low < range.high) || !std::isfinite(range.high - range.low)) {
+    throw UsageError(
+        fmt::format("the colours would run from {:g} to {:g}; give --range LO:HI with "
+                    "LO < HI",
+                    range.low, range.high));
+  }
+  return range;
+}
+
+}  // namespace
+
+RasterSize raster_size(const SkyPicture& picture) { return lay_out(picture).sky; }
+
+ColourRange colour_range(const std::vector<double>& raster) {
+  std::vector<double> values;
+  std::copy_if(raster.begin(), raster.end(), std::back_inserter(values), has_value);
+  if (values.empty()) return {0, 1};
+  const double low = percentile(values, 0.005), high = percentile(values, 0.995);
+  if (low < 0 && high > 0 && std::min(-low, high) >= 0.05 * std::max(-low, high)) {
+    for (double& value : values) value = std::abs(value);
+    const double end = round_up(percentile(values, 0.995));
+    return {-end, end};
+  }
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  if (*least == *most) {
+    const double margin = *least == 0 ? 1.0 : 0.1 * std::abs(*least);
+    return {*least - margin, *least + margin};
+  }
+  ColourRange range{*least, *most};
+  if (high > *least && high - *least < (*most - *least) / 3) range.high = high;
+  if (range.high > low && range.high - low < (range.high - range.low) / 3) range.low = low;
+  return range;
+}
+
+void draw_sky(const SkyPicture& picture, const std::vector<double>& raster,
+              const std::string& png_path) {
+  const Layout layout = lay_out(picture);
+  const std::int64_t wanted = static_cast<std::int64_t>(layout.sky.width) * layout.sky.height;
+  if (ssize64(raster) != wanted) {
+    throw UsageError(fmt::format("the raster holds {} pixels, the picture shows {} x {}",
+                                 raster.size(), layout.sky.width, layout.sky.height));
+  }
+  const ColourRange range = chosen_range(picture, raster);
+  const std::string automatic = range.low < 0 && range.high > 0 ? "polar" : "meadow";
+  const ColourMap colours =
+      ColourMap::from_name(picture.colour_map.empty() ? automatic : picture.colour_map);
+  BarEnds ends;
+  for (const double value : raster) {
+    if (!has_value(value)) continue;
+    ends.below = ends.below || value < range.low;
+    ends.above = ends.above || value > range.high;
+  }
+
+  const Canvas canvas(layout.width, layout.height);
+  draw_values(canvas, layout, coloured(raster, layout.sky, colours, range));
+  draw_graticule(canvas, layout, picture);
+  draw_bar(canvas, layout, colours, ends);
+  label_bar(canvas, layout, range, picture.unit);
+  canvas.text_within(layout.sky.width, layout.width / 2.0, 46 * layout.scale, picture.title,
+                     {.size = 32 * layout.scale});
+  canvas.text(layout.sky_left, layout.bar_top + layout.bar_height / 2,
+              name_of_coordsys(picture.coordsys),
+              {.size = 19 * layout.scale,
+               .horizontal = HorizontalAlign::left,
+               .colour = {0.35, 0.35, 0.35}});
+  canvas.write_png(png_path);
+}
+
+}  // namespace ringweave

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/transform_setup.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/error.hpp"
+#include "distribute/agree.hpp"
+#include "io/table_file.hpp"
+#include "sphere/healpix_weights.hpp"
+
+namespace ringweave {
+namespace {
+
+/// Where HEALPix users keep auxiliary files. Error  DataError that lists the places looked at.
+std::string find_auxiliary(const std::string& name) {
+  std::vector<std::filesystem::path> places{"."};
+  if (const char* root = std::getenv("HEALPIX"); root != nullptr) {
+    places.push_back(std::filesystem::path(root) / "data");
+    places.emplace_back(root);
+  }
+  std::string looked;
+  for (const auto& place : places) {
+    if (std::filesystem::exists(place / name)) return (place / name).string();
+    looked += (looked.empty() ? "" : ", ") + place.string();
+  }
+  throw DataError(name, fmt::format("not found in {}; give the file with --weights ring:FILE, or set HEALPIX", looked));
+}
+
+bool starts_with(const std::string& text, const char* prefix) { return text.rfind(prefix, 0) == 0; }
+
+}  // namespace
+
+std::shared_ptr<const RingGrid> named_grid(const TransformOptions& options) {
+  if (options.grid.empty() == (options.nside == 0)) {
+    throw UsageError("give the grid of the map either as --nside N or as --grid, e.g. --grid gauss:767");
+  }
+  if (!options.grid.empty()) return std::make_shared<RingGrid>(RingGrid::from_name(options.grid));
+  return std::make_shared<RingGrid>(RingGrid::healpix(options.nside));
+}
+
+TransformSpec make_spec(const TransformOptions& options, std::shared_ptr<const RingGrid> grid, const FieldSet& fields,
+                        int fallback_lmax) {
+  if (options.backend == "cuda") {
+    throw UsageError("--backend cuda: this build has no CUDA backend; use --backend host or auto");
+  }
+  if (options.exchange != "double") {
+    throw UsageError(fmt::format("--exchange {}: this version exchanges in double precision, in one step; use "
+                                 "--exchange double",
+                                 options.exchange));
+  }
+  TransformSpec spec;
+  const int usual = fallback_lmax >= 0 ? fallback_lmax : grid->default_lmax();
+  spec.lmax = options.lmax >= 0 ? options.lmax : usual;
+  spec.mmax = options.mmax >= 0 ? options.mmax : spec.lmax;
+  if (spec.mmax > spec.lmax) {
+    throw UsageError(fmt::format("--mmax {} is above --lmax {}; expected at most lmax", spec.mmax, spec.lmax));
+  }
+  spec.grid = std::move(grid);
+  spec.fields = fields;
+  return spec;
+}
+
+Precision storage_precision(const std::string& option, Precision of_input) {
+  if (option.empty()) return of_input;
+  if (option == "single") return Precision::single_;
+  if (option == "double") return Precision::double_;
+  throw UsageError(fmt::format("--precision {}: expected single or double", option));
+}
+
+std::shared_ptr<const RingGrid> grid_to_visit(MapReader& reader, bool iterates) {
+  const auto& grid = reader.header().grid;
+  if (reader.header().coverage == SkyCoverage::full || iterates) return grid;
+  const std::vector<RingId> observed = reader.observed_rings();
+  if (static_cast<std::int64_t>(observed.size()) == grid->n_rings()) return grid;
+  return std::make_shared<RingGrid>(grid->subset(observed));
+}
+
+AnalysisWeights load_weights(const Run& run, const std::string& option, const LocalRings& rings) {
+  const std::int64_t nside = rings.grid().nside();
+  std::string ring_file;
+  std::string pixel_file;
+  agree(run.comm, [&] {
+    if (option != "none" && nside == 0) {
+      throw UsageError("--weights: the " + rings.grid().name() + " grid has exact weights of its own; use --weights none");
+    }
+    if (option == "none") return;
+    if (option == "ring") {
+      ring_file = find_auxiliary(fmt::format("weight_ring_n{:05}.fits", nside));
+    } else if (starts_with(option, "ring:")) {
+      ring_file = option.substr(5);
+    } else if (starts_with(option, "pixel:")) {
+      pixel_file = option.substr(6);
+    } else {
+      throw UsageError(fmt::format("--weights {}: expected none, ring, ring:FILE or pixel:FILE", option));
+    }
+  });
+  std::vector<double> northern;
+  std::vector<double> compressed;
+  if (!ring_file.empty()) northern = read_ring_weights(run.comm, ring_file, nside);
+  if (!pixel_file.empty()) compressed = read_pixel_weights(run.comm, pixel_file, nside);
+  return agreed(run.comm, [&] {
+    AnalysisWeights weights;
+    weights.ring = ring_weights(rings, northern);
+    if (!compressed.empty()) weights.pixel = expand_pixel_weights(rings, compressed);
+    return weights;
+  });
+}
+
+UnseenPolicy unseen_policy(const std::string& name) {
+  if (name == "restore") return UnseenPolicy::restore;
+  if (name == "zero") return UnseenPolicy::zero;
+  if (name == "normalize") return UnseenPolicy::normalize;
+  if (name == "fail") return UnseenPolicy::fail;
+  throw UsageError(fmt::format("--unseen {}: expected restore, zero, normalize or fail", name));
+}
+
+Remove remove_choice(const std::string& name) {
+  if (name == "none") return Remove::none;
+  if (name == "monopole") return Remove::monopole;
+  if (name == "dipole") return Remove::dipole;
+  throw UsageError(fmt::format("--remove {}: expected none, monopole or dipole", name));
+}
+
+template <class T>
+MapBuffer<T> read_map(Run& run, const std::string& path, MapReader& reader, const FieldChoice& choice,
+                      const LocalRings& rings) {
+  run.progress.stage("reading " + path);
+  const StageTimer timer(&run.times, "read");
+  auto map = agreed(run.comm, [&] { return MapBuffer<T>(choice.fields.n_components(), rings.n_pixels()); });
+  reader.read(choice.columns, rings, map.view());
+  std::vector<std::string> names;
+  for (const int column : choice.columns) names.push_back(reader.header().columns[static_cast<std::size_t>(column)].name);
+  require_finite<T>(run.comm, path, names, rings, map.view());
+  return map;
+}
+
+template MapBuffer<float> read_map(Run&, const std::string&, MapReader&, const FieldChoice&, const LocalRings&);
+template MapBuffer<double> read_map(Run&, const std::string&, MapReader&, const FieldChoice&, const LocalRings&);
+
+}  // namespace ringweave

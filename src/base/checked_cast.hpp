@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace ringweave {
+
+/// Converts between integer types; UsageError naming `what` when the value does not fit.
+template <std::integral To, std::integral From>
+constexpr To checked_cast(From value, const char* what) {
+  if (!std::in_range<To>(value)) {
+    throw UsageError(std::string(what) + " = " + std::to_string(value) +
+                     " does not fit the integer type of the library it is handed to");
+  }
+  return static_cast<To>(value);
+}
+
+/// a * b for counts of pixels, modes and bytes; UsageError naming `what` when it passes 64 bits.
+inline std::int64_t checked_product(std::int64_t a, std::int64_t b, const char* what) {
+  std::int64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product)) {
+    throw UsageError(std::string(what) + ": " + std::to_string(a) + " x " + std::to_string(b) + " passes 64 bits");
+  }
+  return product;
+}
+
+/// Container sizes and indices are signed 64-bit everywhere; this is the one cast to the standard library's size_t.
+constexpr std::size_t to_size(std::int64_t value) { return static_cast<std::size_t>(value); }
+
+/// Signed size of a container.
+template <class Container>
+constexpr std::int64_t ssize64(const Container& container) {
+  return static_cast<std::int64_t>(container.size());
+}
+
+}  // namespace ringweave

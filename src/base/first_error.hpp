@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <utility>
+
+namespace ringweave {
+
+/// Keeps the first exception thrown inside an OpenMP region, where none may escape, and rethrows it after the region.
+///
+///   FirstError error;
+///   #pragma omp parallel for
+///   for (...) error.guard([&] { work(); });
+///   error.rethrow();
+class FirstError {
+ public:
+  /// Runs `work` unless an error was already kept. Thread safe.
+  template <class Work>
+  void guard(Work&& work) noexcept {
+    if (failed_.load(std::memory_order_relaxed)) return;
+    try {
+      std::forward<Work>(work)();
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!error_) error_ = std::current_exception();
+      failed_.store(true, std::memory_order_relaxed);
+    }
+  }
+  /// Call outside the region.
+  void rethrow() {
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+  }
+
+ private:
+  std::atomic<bool> failed_{false};
+  std::mutex mutex_;
+  std::exception_ptr error_;
+};
+
+}  // namespace ringweave

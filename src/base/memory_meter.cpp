@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "base/memory_meter.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <limits>
+#include <string>
+
+namespace ringweave {
+namespace {
+
+std::atomic<std::int64_t> current{0};
+std::atomic<std::int64_t> high_water{0};
+
+/// Value in bytes of a "Name:   123 kB" line, 0 where the file or line is missing.
+std::int64_t proc_field(const char* path, const std::string& name) {
+  std::ifstream file(path);
+  std::string key;
+  std::int64_t kilobytes = 0;
+  std::string rest;
+  while (file >> key) {
+    if (key == name && file >> kilobytes) return kilobytes * 1024;
+    std::getline(file, rest);
+  }
+  return 0;
+}
+
+std::int64_t number_in(const char* path, std::int64_t otherwise) {
+  std::ifstream file(path);
+  std::int64_t value = 0;
+  return file >> value ? value : otherwise;
+}
+
+}  // namespace
+
+void MemoryMeter::add(std::int64_t bytes) {
+  const std::int64_t now = current.fetch_add(bytes) + bytes;
+  std::int64_t seen = high_water.load();
+  while (now > seen && !high_water.compare_exchange_weak(seen, now)) {
+  }
+}
+
+void MemoryMeter::remove(std::int64_t bytes) { current.fetch_sub(bytes); }
+std::int64_t MemoryMeter::current_bytes() { return current.load(); }
+std::int64_t MemoryMeter::high_water_bytes() { return high_water.load(); }
+void MemoryMeter::reset_high_water() { high_water.store(current.load()); }
+
+std::int64_t resident_bytes() { return proc_field("/proc/self/status", "VmRSS:"); }
+std::int64_t peak_resident_bytes() { return proc_field("/proc/self/status", "VmHWM:"); }
+
+std::int64_t available_bytes() {
+  constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+  std::int64_t available = proc_field("/proc/meminfo", "MemAvailable:");
+  if (available == 0) available = unlimited;
+  const std::int64_t limit = number_in("/sys/fs/cgroup/memory.max", unlimited);
+  if (limit != unlimited) {
+    available = std::min(available, std::max<std::int64_t>(0, limit - number_in("/sys/fs/cgroup/memory.current", 0)));
+  }
+  return available;
+}
+
+}  // namespace ringweave

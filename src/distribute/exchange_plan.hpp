@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "distribute/exchange_volume.hpp"
+#include "distribute/order_distribution.hpp"
+#include "distribute/ring_distribution.hpp"
+#include "sphere/mode_layout.hpp"
+#include "sphere/mode_limits.hpp"
+
+namespace ringweave {
+
+/// What one rank sends to and receives from every other in the one Alltoallv of a transform, as
+/// plain data computed without MPI. Offsets and counts are in positions of the mode layouts (one
+/// position: all components of one mode). Synthesis sends by_order -> by_ring; the adjoint sends
+/// the same blocks backwards.
+struct ExchangePlan {
+  /// Rows of this rank's orders, all rings that keep them; positions grouped by the rings' owner.
+  ModeLayout by_order;
+  /// Rows of all orders, this rank's rings; positions grouped by the order's owner. Both layouts
+  /// name the rows that are folded; a folded row has no segment on `fold_rings` on either side.
+  ModeLayout by_ring;
+
+  struct Block {
+    std::int64_t first = 0;  ///< position in the layout, a multiple of `block_positions`
+    std::int64_t count = 0;  ///< positions in use; 0: nothing to or from this peer
+  };
+  // [peer]; the entry of the rank itself is what it owes itself.
+  std::vector<Block> by_order_blocks;
+  std::vector<Block> by_ring_blocks;
+
+  /// Blocks start at multiples of this, so that MPI may count in such units.
+  std::int64_t block_positions = 1;
+};
+
+struct ExchangeOptions {
+  Folding folding = Folding::fold;
+  /// Largest count or displacement handed to MPI; beyond it the exchange counts in blocks of
+  /// `block_bytes`. Tests make it small.
+  std::int64_t mpi_count_limit = std::numeric_limits<int>::max();
+  std::int64_t block_bytes = 4096;
+};
+
+/// The plan of one rank; the plans of all ranks fit each other when made from equal arguments.
+/// Memory and time O(mmax + n_rings + n_ranks + segments): at most four segments per order and peer
+/// in by_order, four per order in by_ring. Not collective.
+/// Error  UsageError when blocks of `block_bytes` still pass `mpi_count_limit`.
+ExchangePlan plan_exchange(const ModeLimits& limits, const FoldRule& fold,
+                           const OrderDistribution& orders, const RingDistribution& rings, int rank,
+                           std::int64_t n_components, const ExchangeOptions& options = {});
+
+}  // namespace ringweave

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "distribute/farewell.hpp"
+
+#include <mpi.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "distribute/mpi_handle.hpp"
+
+namespace ringweave {
+
+struct Farewell::Impl {
+  Communicator comm;
+};
+
+Farewell::Farewell(const Communicator& comm) : impl_(new Impl{comm.split(0, comm.rank())}) {}
+
+Farewell::~Farewell() { delete impl_; }
+
+int Farewell::end(ErrorKind verdict, const std::string& message, double grace_seconds) {
+  const Communicator& comm = impl_->comm;
+  // The largest value wins, the lowest rank among equals (MPI_MAXLOC).
+  struct {
+    int severity;
+    int rank;
+  } mine{exit_code(verdict), comm.rank()}, worst = mine;
+  if (comm.size() > 1) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Iallreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, mpi_handle(comm), &request);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(grace_seconds);
+    for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0;) {
+      if (verdict != ErrorKind::none && std::chrono::steady_clock::now() > deadline) {
+        comm.abort(verdict, message);
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+  if (worst.severity != 0 && worst.rank == comm.rank()) {
+    std::fprintf(stderr, "%s\n", message.c_str());
+    std::fflush(stderr);
+  }
+  return worst.severity;
+}
+
+}  // namespace ringweave

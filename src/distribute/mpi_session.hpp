@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <string>
+
+namespace ringweave {
+
+/// MPI from its start to its end: one object in main(), outliving every Communicator. Works with
+/// and without mpirun (alone: a job of one rank). Asks for MPI_THREAD_SERIALIZED. When MPI already
+/// runs (library use), it is left running. Error  ResourceError when MPI does not start.
+class MpiSession {
+ public:
+  MpiSession(int* argc, char*** argv);
+  ~MpiSession();
+  MpiSession(const MpiSession&) = delete;
+  MpiSession& operator=(const MpiSession&) = delete;
+
+  /// Whether threads other than the main one may call MPI, one at a time.
+  bool serves_all_threads() const { return serves_all_threads_; }
+
+ private:
+  bool owner_ = false;
+  bool serves_all_threads_ = false;
+};
+
+/// The MPI library's name and version in one line; may be asked before MPI starts.
+std::string mpi_library_version();
+
+}  // namespace ringweave

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <complex>
+
+namespace ringweave {
+
+/// a b, without the recovery of infinities that std::complex's operator owes and that stops vectorisation.
+inline std::complex<double> product(std::complex<double> a, std::complex<double> b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
+/// conj(a) b.
+inline std::complex<double> conj_product(std::complex<double> a, std::complex<double> b) {
+  return {a.real() * b.real() + a.imag() * b.imag(), a.real() * b.imag() - a.imag() * b.real()};
+}
+
+}  // namespace ringweave

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <memory>
+
+#include "fft/ring_fft.hpp"
+
+namespace ringweave {
+
+/// The ring FFT on the host: FFTW and OpenMP over blocks of rings.
+/// Error  UsageError when the shape contradicts itself.
+std::unique_ptr<RingFft> make_host_ring_fft(RingFftShape shape);
+
+}  // namespace ringweave

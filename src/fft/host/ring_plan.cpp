@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "fft/host/ring_plan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numbers>
+#include <numeric>
+#include <string>
+
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
+
+namespace ringweave {
+namespace {
+
+// A tile of this size stays in the second-level cache together with one ring's FFT.
+constexpr std::int64_t tile_bytes = std::int64_t{512} << 10;
+constexpr std::int64_t most_rings_per_run = 16;
+constexpr std::int64_t cache_line_values = 4;
+constexpr std::int64_t blocks_per_thread = 8;
+
+/// Owned rings of one hemisphere as consecutive global and local numbers.
+struct Hemisphere {
+  RingRange rings;
+  std::int64_t first_local = 0;
+};
+std::array<Hemisphere, 2> hemispheres(const LocalRings& rings) {
+  return {Hemisphere{rings.north(), 0}, Hemisphere{rings.south(), rings.north().size()}};
+}
+
+/// The first ring >= start whose entry has not been set yet; follows and shortens the chains of `next`.
+std::int64_t next_unset(std::vector<std::int64_t>& next, std::int64_t start) {
+  while (next[to_size(start)] != start) {
+    next[to_size(start)] = next[to_size(next[to_size(start)])];
+    start = next[to_size(start)];
+  }
+  return start;
+}
+
+}  // namespace
+
+RingPlan::RingPlan(const RingFftShape& shape, int n_threads) : rings_(to_size(shape.rings.n_rings())) {
+  check(shape);
+  n_modes_ = shape.rows.rows().empty() ? 0 : shape.rows.rows().back().m + std::int64_t{1};
+  count_modes(shape);
+  plan_lengths(shape.rings);
+  cut_blocks(shape, n_threads);
+}
+
+void RingPlan::check(const RingFftShape& shape) const {
+  if (shape.n_components < 1) {
+    throw UsageError("ring FFT: n_components = " + std::to_string(shape.n_components) + ", expected at least 1");
+  }
+  int previous = -1;
+  for (const ModeLayout::Row& row : shape.rows.rows()) {
+    if (row.m <= previous) {
+      throw UsageError("ring FFT: the row of order " + std::to_string(row.m) + " follows that of order " +
+                       std::to_string(previous) + ", expected ascending orders");
+    }
+    previous = row.m;
+    for (const RowSegment& segment : shape.rows.segments(row)) {
+      if (segment.first < 0 || segment.first + segment.rings.size() > shape.rows.size()) {
+        throw UsageError("ring FFT: the row of order " + std::to_string(row.m) + " reaches position " +
+                         std::to_string(segment.first + segment.rings.size()) + " of a layout of " +
+                         std::to_string(shape.rows.size()) + " positions");
+      }
+    }
+  }
+}
+
+void RingPlan::count_modes(const RingFftShape& shape) {
+  const std::int64_t n_rings = shape.rings.n_rings();
+  std::vector<std::int64_t> next(to_size(n_rings) + 1);
+  std::iota(next.begin(), next.end(), 0);
+  std::vector<std::int64_t> change(to_size(n_rings) + 1, 0);  // of n_present from one ring to the next
+  const auto rows = shape.rows.rows();
+  for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
+    for (const RowSegment& segment : shape.rows.segments(*row)) {
+      for (const Hemisphere& half : hemispheres(shape.rings)) {
+        const RingRange common = intersection(segment.rings, half.rings);
+        if (common.empty()) continue;
+        const std::int64_t begin = common.begin - half.rings.begin + half.first_local;
+        const std::int64_t end = begin + common.size();
+        ++change[to_size(begin)];
+        --change[to_size(end)];
+        for (std::int64_t i = next_unset(next, begin); i < end; i = next_unset(next, i)) {
+          rings_[to_size(i)].n_modes = row->m + std::int64_t{1};
+          next[to_size(i)] = i + 1;
+        }
+      }
+    }
+  }
+  std::int64_t present = 0;
+  for (std::int64_t i = 0; i < n_rings; ++i) {
+    present += change[to_size(i)];
+    rings_[to_size(i)].n_present = present;
+  }
+}
+
+void RingPlan::plan_lengths(const LocalRings& rings) {
+  std::vector<UnitPowers::Request> requests;
+  std::map<std::int64_t, std::int64_t> length_index;
+  std::map<double, std::int64_t> phase_table;
+  for (std::int64_t i = 0; i < rings.n_rings(); ++i) {
+    const Ring& ring = rings.ring(LocalRing{i});
+    RingEntry& entry = rings_[to_size(i)];
+    entry.first_pixel = rings.first_pixel(LocalRing{i});
+    const auto [found, is_new] = length_index.try_emplace(ring.n_phi, ssize64(lengths_));
+    entry.length = found->second;
+    if (is_new) {
+      const RingLength length(ring.n_phi);
+      const auto angle = std::numbers::pi_v<long double> / static_cast<long double>(length.n_complex);
+      lengths_.push_back(
+          {length, ssize64(requests),
+           &BackwardFft::of_length(length.is_chirp() ? length.n_convolution : length.n_complex)});
+      requests.push_back({angle, 2 * length.n_complex});
+      max_phi_ = std::max(max_phi_, length.n_phi);
+      max_complex_ = std::max(max_complex_, length.n_complex);
+      if (length.is_chirp()) max_chirp_ = std::max(max_chirp_, length.n_complex);
+      max_convolution_ = std::max(max_convolution_, length.n_convolution);
+    }
+    if (ring.phi0 == 0) continue;
+    const auto [phase, is_new_phase] = phase_table.try_emplace(ring.phi0, ssize64(requests));
+    entry.phases = phase->second;
+    if (is_new_phase) requests.push_back({static_cast<long double>(ring.phi0), n_modes_});
+  }
+  powers_ = UnitPowers(requests);
+}
+
+void RingPlan::cut_blocks(const RingFftShape& shape, int n_threads) {
+  const RingRange north = shape.rings.north();
+  const RingRange south = shape.rings.south();
+  const std::int64_t n_pairs = std::max(north.size(), south.size());
+  if (n_pairs == 0) return;
+
+  const std::int64_t by_cache = tile_bytes / (2 * ModeTile::bytes_per_ring(shape.n_components, n_modes_));
+  const std::int64_t by_line = (cache_line_values + shape.n_components - 1) / shape.n_components;
+  const std::int64_t by_balance = n_pairs / (blocks_per_thread * n_threads);
+  const std::int64_t run =
+      std::clamp<std::int64_t>(std::min(std::max(by_cache, by_line), by_balance), 1, most_rings_per_run);
+  rings_per_block_ = 2 * run;
+  for (std::int64_t pair = 0; pair < n_pairs; pair += run) {
+    // The mirror of the north's first ring is the south's last.
+    const std::int64_t end = pair + run;
+    blocks_.push_back(
+        {RingRange{std::min(north.begin + pair, north.end), std::min(north.begin + end, north.end)},
+         RingRange{std::max(south.end - end, south.begin), std::max(south.end - pair, south.begin)}});
+  }
+}
+
+std::int64_t RingPlan::bytes() const {
+  return powers_.bytes() + ssize64(lengths_) * static_cast<std::int64_t>(sizeof(Length)) +
+         ssize64(rings_) * static_cast<std::int64_t>(sizeof(RingEntry)) +
+         ssize64(blocks_) * static_cast<std::int64_t>(sizeof(RingBlock));
+}
+
+}  // namespace ringweave

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <vector>
+
+#include "base/buffer.hpp"
+
+namespace ringweave {
+
+/// Tables of exp(i k angle), k = 0..count - 1, for many angles, each kept as 64 fine and count / 64 coarse factors
+/// whose product is right to about 2e-16: a hundredth of the memory of full tables, and one product per value.
+class UnitPowers {
+ public:
+  /// angle = numerator / denominator, known to more digits than a double holds.
+  struct Request {
+    long double angle = 0;
+    std::int64_t count = 0;
+  };
+  UnitPowers() = default;
+  explicit UnitPowers(const std::vector<Request>& requests);
+
+  /// values[k] = exp(i k angle) for k < n <= count of the table.
+  void expand(std::int64_t table, std::int64_t n, std::complex<double>* values) const noexcept;
+  std::complex<double> value(std::int64_t table, std::int64_t k) const noexcept {
+    const std::complex<double>* fine = this->fine(table);
+    return fine[n_fine + (k >> fine_bits)] * fine[k & (n_fine - 1)];
+  }
+  std::int64_t bytes() const;
+
+ private:
+  static constexpr int fine_bits = 6;
+  static constexpr std::int64_t n_fine = std::int64_t{1} << fine_bits;
+  const std::complex<double>* fine(std::int64_t table) const noexcept {
+    return factors_.data() + first_[static_cast<std::size_t>(table)];
+  }
+
+  std::vector<std::int64_t> first_;
+  HostBuffer<std::complex<double>> factors_;  ///< [table][64 fine, then coarse]
+};
+
+}  // namespace ringweave

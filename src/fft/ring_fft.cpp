@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "fft/ring_fft.hpp"
+
+#include <utility>
+
+#include "base/error.hpp"
+#include "fft/cuda/cuda_ring_fft.hpp"
+#include "fft/host/host_ring_fft.hpp"
+
+namespace ringweave {
+
+std::unique_ptr<RingFft> make_ring_fft(RingFftShape shape, Backend backend) {
+  switch (backend) {
+    case Backend::host:
+      return make_host_ring_fft(std::move(shape));
+    case Backend::cuda:
+      return make_cuda_ring_fft(std::move(shape));
+  }
+  throw InternalError("make_ring_fft: unknown backend");
+}
+
+}  // namespace ringweave

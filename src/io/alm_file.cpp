@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "io/alm_file.hpp"
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "io/atomic_output.hpp"
+#include "io/fits_alm.hpp"
+#include "io/hdf5_alm.hpp"
+
+namespace ringweave {
+namespace {
+
+template <class T>
+void write_any(const Communicator& comm, const std::string& path, IfExists if_exists, const AlmHeader& header,
+               const Provenance& provenance, const AlmLayout& layout, AlmView<const T> alm) {
+  const FileKind kind = file_kind(path);
+  if (kind != FileKind::fits && kind != FileKind::hdf5) {
+    throw UsageError(fmt::format("{}: a_lm are written as FITS (.fits) or HDF5 (.h5)", path));
+  }
+  AtomicOutput output(comm, path, if_exists);
+  if (kind == FileKind::hdf5) {
+    write_hdf5_alm<T>(comm, output.temporary_path(), header, provenance, layout, alm);
+  } else {
+    const FitsPacking packing = path.ends_with(".gz") ? FitsPacking::gzip : FitsPacking::plain;
+    write_fits_alm<T>(comm, output.temporary_path(), header, provenance, layout, alm, packing);
+  }
+  output.commit();
+}
+
+}  // namespace
+
+std::unique_ptr<AlmReader> open_alm(const Communicator& comm, const std::string& path) {
+  switch (file_kind(path)) {
+    case FileKind::fits: return open_fits_alm(comm, path);
+    case FileKind::hdf5: return open_hdf5_alm(comm, path);
+    case FileKind::text:
+    case FileKind::png: break;
+  }
+  throw UsageError(fmt::format("{}: a_lm are read from FITS (.fits) or HDF5 (.h5)", path));
+}
+
+void write_alm(const Communicator& comm, const std::string& path, IfExists if_exists, const AlmHeader& header,
+               const Provenance& provenance, const AlmLayout& layout, AlmView<const double> alm) {
+  write_any<double>(comm, path, if_exists, header, provenance, layout, alm);
+}
+
+void write_alm(const Communicator& comm, const std::string& path, IfExists if_exists, const AlmHeader& header,
+               const Provenance& provenance, const AlmLayout& layout, AlmView<const float> alm) {
+  write_any<float>(comm, path, if_exists, header, provenance, layout, alm);
+}
+
+}  // namespace ringweave

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "io/file_kind.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace ringweave {
+
+FileKind file_kind(const std::string& path) {
+  constexpr std::array<std::pair<std::string_view, FileKind>, 9> kinds{{
+      {".fits", FileKind::fits},
+      {".fit", FileKind::fits},
+      {".fits.gz", FileKind::fits},
+      {".h5", FileKind::hdf5},
+      {".hdf5", FileKind::hdf5},
+      {".txt", FileKind::text},
+      {".dat", FileKind::text},
+      {".tsv", FileKind::text},
+      {".png", FileKind::png},
+  }};
+  for (const auto& [extension, kind] : kinds) {
+    if (path.size() > extension.size() && path.ends_with(extension)) return kind;
+  }
+  throw UsageError(fmt::format(
+      "{}: the kind of file goes by its extension, and this one is not known; use .fits .fit .fits.gz (FITS), "
+      ".h5 .hdf5 (HDF5), .txt .dat .tsv (text) or .png (picture)",
+      path));
+}
+
+}  // namespace ringweave

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace ringweave {
+
+/// Highest degree a FITS file may hold; its indices stay exact in double arithmetic.
+constexpr int max_fits_degree = 524287;
+
+struct Degree {
+  std::int64_t l = 0;
+  std::int64_t m = 0;  ///< negative: not the index of a coefficient we store
+};
+
+/// The number healpy and HEALPix give to (l, m).
+constexpr std::int64_t fits_alm_index(std::int64_t l, std::int64_t m) { return l * l + l + m + 1; }
+
+/// Its inverse, for 1 <= index <= fits_alm_index(max_fits_degree, max_fits_degree).
+inline Degree degree_of(std::int64_t index) {
+  const auto l = static_cast<std::int64_t>(std::sqrt(static_cast<double>(index - 1)));
+  return {l, index - 1 - l * l - l};
+}
+
+/// Rows of a file in l-major order before degree l, when orders go up to mmax.
+constexpr std::int64_t rows_before(std::int64_t l, std::int64_t mmax) {
+  const std::int64_t full = std::min(l, mmax + 1);
+  return full * (full + 1) / 2 + (l - full) * (mmax + 1);
+}
+
+}  // namespace ringweave

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "io/fits_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
+#include "base/memory_meter.hpp"
+#include "io/fits_gzip.hpp"
+#include "io/input_file.hpp"
+#include "sphere/unseen.hpp"
+
+namespace ringweave {
+namespace {
+
+/// cfitsio's name for `status` and what it noted on the way, oldest first.
+std::string cfitsio_messages(int status) {
+  std::array<char, FLEN_ERRMSG> line{};
+  fits_get_errstatus(status, line.data());
+  std::string text = fmt::format("cfitsio error {}: {}", status, line.data());
+  for (int i = 0; i < 8 && fits_read_errmsg(line.data()) != 0; ++i) text += fmt::format("; {}", line.data());
+  fits_clear_errmsg();
+  return text;
+}
+
+/// Header text from outside goes into messages and outputs: nothing in it may steer a terminal.
+std::string printable(std::string text) {
+  std::replace_if(text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return text;
+}
+
+/// The value field of a header card: 'quoted text' with doubled quotes, or a bare number or logical.
+std::string unquoted(std::string value) {
+  if (value.size() >= 2 && value.front() == '\'') {
+    value = value.substr(1, value.size() - (value.back() == '\'' ? 2 : 1));
+    for (std::size_t i = value.find("''"); i != std::string::npos; i = value.find("''", i + 1)) value.erase(i, 1);
+  }
+  const auto last = value.find_last_not_of(' ');
+  value.erase(last == std::string::npos ? 0 : last + 1);
+  value.erase(0, std::min(value.find_first_not_of(' '), value.size()));
+  return printable(value);
+}
+
+std::string absolute_name(const std::string& path) {
+  // cfitsio expands "~" and drops leading blanks; an absolute name has neither.
+  std::string name = std::filesystem::absolute(path).string();
+  if (name.size() >= FLEN_FILENAME) {
+    throw UsageError(fmt::format("{}: the name has {} characters, FITS files may have {}; use a shorter folder", path,
+                                 name.size(), FLEN_FILENAME - 1));
+  }
+  return name;
+}
+
+bool is_gzip(const std::string& path) {
+  std::array<char, 6> magic{};
+  std::ifstream(path, std::ios::binary).read(magic.data(), magic.size());
+  if (magic[0] == '\x1f' && magic[1] == '\x8b') return true;
+  if (std::memcmp(magic.data(), "SIMPLE", magic.size()) != 0) {
+    throw DataError(path, "is not a FITS file (it does not begin with SIMPLE, nor is it gzipped)");
+  }
+  return false;
+}
+
+}  // namespace
+
+FitsFile FitsFile::open(const std::string& path) {
+  FitsFile result(path, Access::read);
+  result.bytes_ = check_input_file(path);
+  if (is_gzip(path)) {
+    const std::int64_t available = available_bytes();
+    result.bytes_ = gunzipped_bytes(path, available > 0 ? available / 2 : std::int64_t{1} << 32);
+  }
+  int status = 0;
+  fits_open_diskfile(&result.file_, absolute_name(path).c_str(), READONLY, &status);
+  if (status != 0) throw DataError(path, fmt::format("cannot be opened as FITS: {}", cfitsio_messages(status)));
+  return result;
+}
+
+FitsFile FitsFile::create(const std::string& path) {
+  FitsFile result(path, Access::write);
+  std::error_code ignored;
+  std::filesystem::remove(path, ignored);
+  int status = 0;
+  fits_create_diskfile(&result.file_, absolute_name(path).c_str(), &status);
+  result.check(status, "create it");
+  return result;
+}
+
+FitsFile::~FitsFile() {
+  if (file_ == nullptr) return;
+  int status = 0;
+  fits_close_file(file_, &status);
+  fits_clear_errmsg();
+}
+
+void FitsFile::close() {
+  int status = 0;
+  fits_close_file(std::exchange(file_, nullptr), &status);
+  check(status, "write and close it");
+}
+
+void FitsFile::check(int status, const std::string& doing) const {
+  if (status <= 0) return;
+  int hdu = 0;
+  if (file_ != nullptr) fits_get_hdu_num(file_, &hdu);
+  const std::string where = hdu == 0 ? path_ : fmt::format("{}, HDU {}", path_, hdu);
+  const std::string message = fmt::format("cannot {}: {}", doing, cfitsio_messages(status));
+  if (status == MEMORY_ALLOCATION) throw ResourceError(where + ": " + message);
+  if (access_ == Access::read) throw DataError(where, message);
+  throw ResourceError(where + ": " + message + "; is the disk full?");
+}
+
+void FitsFile::fail(const std::string& message) const {
+  int hdu = 0;
+  fits_get_hdu_num(file_, &hdu);
+  throw DataError(fmt::format("{}, HDU {}", path_, hdu), message);
+}
+
+std::optional<FitsHdu> FitsFile::go_to(int hdu) {
+  int type = 0;
+  int status = 0;
+  fits_movabs_hdu(file_, hdu, &type, &status);
+  if (status == END_OF_FILE) {
+    fits_clear_errmsg();
+    return std::nullopt;
+  }
+  check(status, fmt::format("read the header of HDU {}", hdu));
+  if (type == BINARY_TBL) return FitsHdu::binary_table;
+  return type == ASCII_TBL ? FitsHdu::ascii_table : FitsHdu::image;
+}
+
+std::optional<std::string> FitsFile::text(const std::string& keyword) const {
+  std::array<char, FLEN_VALUE> value{};
+  int status = 0;
+  fits_read_keyword(file_, keyword.c_str(), value.data(), nullptr, &status);
+  if (status == KEY_NO_EXIST || status == VALUE_UNDEFINED) {
+    fits_clear_errmsg();
+    return std::nullopt;
+  }
+  check(status, "read keyword " + keyword);
+  return unquoted(value.data());
+}
+
+std::optional<double> FitsFile::real(const std::string& keyword) const {
+  std::optional<std::string> found = text(keyword);
+  if (!found || found->empty()) return std::nullopt;
+  std::replace_if(found->begin(), found->end(), [](char c) { return c == 'D' || c == 'd'; }, 'E');
+  const char* begin = found->data() + (found->front() == '+' ? 1 : 0);
+  const char* end = found->data() + found->size();
+  double value = 0;
+  const auto [stop, error] = std::from_chars(begin, end, value);
+  if (error != std::errc{} || stop != end) fail(fmt::format("{} = '{}' is not a number", keyword, *found));
+  return value;
+}
+
+std::optional<std::int64_t> FitsFile::integer(const std::string& keyword) const {
+  const std::optional<double> value = real(keyword);
+  if (!value) return std::nullopt;
+  // Every count a header may hold is far below 2^53, where doubles are exact.
+  if (std::abs(*value) > 9e15 || std::floor(*value) != *value) {
+    fail(fmt::format("{} = {} is not a whole number of reasonable size", keyword, *value));
+  }
+  return static_cast<std::int64_t>(*value);
+}
+
+std::vector<std::pair<std::string, std::string>> FitsFile::keywords() const {
+  int count = 0;
+  int status = 0;
+  fits_get_hdrspace(file_, &count, nullptr, &status);
+  std::vector<std::pair<std::string, std::string>> result;
+  for (int i = 1; i <= count && status == 0; ++i) {
+    std::array<char, FLEN_KEYWORD> name{};
+    std::array<char, FLEN_VALUE> value{};
+    fits_read_keyn(file_, i, name.data(), value.data(), nullptr, &status);
+    if (status == 0 && value[0] != '\0') result.emplace_back(printable(name.data()), unquoted(value.data()));
+  }
+  check(status, "read the header");
+  return result;
+}
+
+namespace {
+
+FitsColumn::Number number_kind(int typecode) {
+  switch (typecode) {
+    case TFLOAT:
+    case TDOUBLE: return FitsColumn::Number::real;
+    case TBYTE:
+    case TSBYTE:
+    case TSHORT:
+    case TUSHORT:
+    case TINT:
+    case TUINT:
+    case TLONG:
+    case TULONG:
+    case TLONGLONG:
+    case TULONGLONG: return FitsColumn::Number::integer;
+    case TLOGICAL: return FitsColumn::Number::logical;
+    default: return FitsColumn::Number::other;
+  }
+}
+
+}  // namespace
+
+FitsTableShape FitsFile::table() const {
+  FitsTableShape shape;
+  int status = 0;
+  int n_columns = 0;
+  LONGLONG rows = 0;
+  LONGLONG data_begin = 0;
+  fits_get_num_rowsll(file_, &rows, &status);
+  fits_get_num_cols(file_, &n_columns, &status);
+  fits_get_hduaddrll(file_, nullptr, &data_begin, nullptr, &status);
+  check(status, "read the shape of the table");
+  const std::int64_t row_bytes = integer("NAXIS1").value_or(0);
+  std::int64_t end = 0;
+  const bool overflow = rows < 0 || row_bytes < 0 || __builtin_mul_overflow(std::int64_t{rows}, row_bytes, &end) ||
+                        __builtin_add_overflow(end, std::int64_t{data_begin}, &end);
+  if (overflow || end > bytes_) {
+    fail(fmt::format("the header promises {} rows of {} bytes from byte {} on, the file ends at byte {}: it was cut short "
+                     "or its header is damaged",
+                     rows, row_bytes, data_begin, bytes_));
+  }
+  shape.rows = rows;
+  for (int number = 1; number <= n_columns; ++number) {
+    FitsColumn column;
+    int type = 0;
+    LONGLONG repeat = 0;
+    LONGLONG width = 0;
+    fits_get_coltypell(file_, number, &type, &repeat, &width, &status);
+    check(status, fmt::format("read the type of column {}", number));
+    column.number = number;
+    column.name = text(fmt::format("TTYPE{}", number)).value_or("");
+    column.unit = text(fmt::format("TUNIT{}", number)).value_or("");
+    column.kind = number_kind(type);
+    column.has_null = column.kind == FitsColumn::Number::integer && text(fmt::format("TNULL{}", number)).has_value();
+    column.repeat = repeat;
+    column.bytes = checked_cast<int>(width, "column width");
+    shape.columns.push_back(column);
+  }
+  return shape;
+}
+
+void FitsFile::read(const FitsColumn& column, std::int64_t first, std::span<double> values) const {
+  if (values.empty()) return;
+  const LONGLONG row = first / column.repeat + 1;
+  const LONGLONG element = first % column.repeat + 1;
+  const auto count = static_cast<LONGLONG>(values.size());
+  int status = 0;
+  if (column.kind == FitsColumn::Number::logical) {
+    std::vector<char> block(values.size());
+    fits_read_col_log(file_, column.number, row, element, count, 0, block.data(), nullptr, &status);
+    std::copy(block.begin(), block.end(), values.begin());
+  } else {
+    // A null value of 0 tells cfitsio not to look for nulls, so NaN stays NaN.
+    fits_read_col_dbl(file_, column.number, row, element, count, column.has_null ? unseen : 0.0, values.data(), nullptr,
+                      &status);
+  }
+  check(status, fmt::format("read column {} ({}) from element {}", column.number, column.name, first));
+}
+
+void FitsFile::read(const FitsColumn& column, std::int64_t first, std::span<std::int64_t> values) const {
+  if (values.empty()) return;
+  static_assert(sizeof(LONGLONG) == sizeof(std::int64_t));
+  std::vector<LONGLONG> block(values.size());
+  int status = 0;
+  fits_read_col_lnglng(file_, column.number, first / column.repeat + 1, first % column.repeat + 1,
+                       static_cast<LONGLONG>(values.size()), 0, block.data(), nullptr, &status);
+  check(status, fmt::format("read column {} ({}) from element {}", column.number, column.name, first));
+  std::copy(block.begin(), block.end(), values.begin());
+}
+
+void FitsFile::write(int column, std::int64_t repeat, std::int64_t first, std::span<const double> values) const {
+  if (values.empty()) return;
+  int status = 0;
+  // cfitsio takes what it only reads without const.
+  fits_write_col_dbl(file_, column, first / repeat + 1, first % repeat + 1, static_cast<LONGLONG>(values.size()),
+                     const_cast<double*>(values.data()), &status);
+  check(status, fmt::format("write column {} from element {}", column, first));
+}
+
+void FitsFile::write(int column, std::int64_t repeat, std::int64_t first,
+                     std::span<const std::int64_t> values) const {
+  if (values.empty()) return;
+  std::vector<LONGLONG> block(values.begin(), values.end());
+  int status = 0;
+  fits_write_col_lnglng(file_, column, first / repeat + 1, first % repeat + 1, static_cast<LONGLONG>(values.size()),
+                        block.data(), &status);
+  check(status, fmt::format("write column {} from element {}", column, first));
+}
+
+void FitsFile::require_single(std::span<const double> values) const {
+  constexpr double largest = std::numeric_limits<float>::max();
+  for (const double value : values) {
+    if (std::isfinite(value) && std::abs(value) > largest) {
+      fail(fmt::format("the value {} does not fit single precision; write double precision", value));
+    }
+  }
+}
+
+}  // namespace ringweave

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "io/map_file.hpp"
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "io/atomic_output.hpp"
+#include "io/fits_map.hpp"
+#include "io/hdf5_map.hpp"
+
+namespace ringweave {
+namespace {
+
+template <class T>
+void write_any(const Communicator& comm, const std::string& path, IfExists if_exists, const MapHeader& header,
+               const Provenance& provenance, const LocalRings& rings, MapView<const T> map) {
+  const FileKind kind = file_kind(path);
+  if (kind != FileKind::fits && kind != FileKind::hdf5) {
+    throw UsageError(fmt::format("{}: maps are written as FITS (.fits) or HDF5 (.h5)", path));
+  }
+  AtomicOutput output(comm, path, if_exists);
+  if (kind == FileKind::hdf5) {
+    write_hdf5_map(comm, output.temporary_path(), header, provenance, rings, map);
+  } else {
+    const FitsPacking packing = path.ends_with(".gz") ? FitsPacking::gzip : FitsPacking::plain;
+    write_fits_map(comm, output.temporary_path(), header, provenance, rings, map, packing);
+  }
+  output.commit();
+}
+
+}  // namespace
+
+std::unique_ptr<MapReader> open_map(const Communicator& comm, const std::string& path) {
+  switch (file_kind(path)) {
+    case FileKind::fits: return open_fits_map(comm, path);
+    case FileKind::hdf5: return open_hdf5_map(comm, path);
+    case FileKind::text:
+    case FileKind::png: break;
+  }
+  throw UsageError(fmt::format("{}: maps are read from FITS (.fits) or HDF5 (.h5)", path));
+}
+
+void write_map(const Communicator& comm, const std::string& path, IfExists if_exists, const MapHeader& header,
+               const Provenance& provenance, const LocalRings& rings, MapView<const double> map) {
+  write_any(comm, path, if_exists, header, provenance, rings, map);
+}
+
+void write_map(const Communicator& comm, const std::string& path, IfExists if_exists, const MapHeader& header,
+               const Provenance& provenance, const LocalRings& rings, MapView<const float> map) {
+  write_any(comm, path, if_exists, header, provenance, rings, map);
+}
+
+}  // namespace ringweave

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "distribute/communicator.hpp"
+#include "sphere/local_rings.hpp"
+
+namespace ringweave {
+
+/// Which rank owns a pixel of the full grid, told from the rings of every rank. The same on every rank.
+class PixelOwners {
+ public:
+  /// Collective. Error  UsageError when two ranks own one ring.
+  PixelOwners(const Communicator& comm, const LocalRings& rings);
+  /// -1 when no rank does. `ring_pixel` is in RING order.
+  int owner(std::int64_t ring_pixel) const;
+
+ private:
+  std::shared_ptr<const RingGrid> grid_;
+  std::vector<int> ring_owner_;
+};
+
+/// Rank that claims each of `count` things (-1: none), from the claims of every rank. Collective.
+/// Error  UsageError naming `what` when two ranks claim one.
+std::vector<int> agree_on_owners(const Communicator& comm, const std::vector<std::int64_t>& mine, std::int64_t count,
+                                 const char* what);
+
+}  // namespace ringweave

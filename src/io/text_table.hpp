@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ringweave {
+
+/// A small table of numbers: columns separated by blanks or commas, '#' comments, Fortran's D exponents understood.
+struct TextTable {
+  std::vector<std::string> comments;       ///< without '#', in order
+  std::vector<std::vector<double>> rows;   ///< equally long
+  std::vector<std::int64_t> line_numbers;  ///< of the rows, from 1
+  std::size_t n_columns() const { return rows.empty() ? 0 : rows.front().size(); }
+};
+
+/// Not collective. Error  DataError naming the line for what is not a number or not finite and for ragged rows; without
+/// rows; above 1 GiB.
+TextTable read_text_table(const std::string& path);
+
+}  // namespace ringweave

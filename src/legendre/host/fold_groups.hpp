@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "legendre/legendre_stage.hpp"
+
+namespace ringweave {
+
+/// Rows that must be worked on one after the other: a row, then the rows that fold into it, ascending in m, so that
+/// sums do not depend on the thread count. Groups come heaviest first.
+class FoldGroups {
+ public:
+  /// Error  UsageError when the rows of the shape are not its orders, or fold into something that cannot take them.
+  explicit FoldGroups(const LegendreShape& shape);
+
+  std::int64_t size() const { return static_cast<std::int64_t>(begin_.size()) - 1; }
+  std::span<const std::int64_t> rows(std::int64_t group) const {
+    const auto i = static_cast<std::size_t>(group);
+    return std::span(rows_).subspan(static_cast<std::size_t>(begin_[i]),
+                                    static_cast<std::size_t>(begin_[i + 1] - begin_[i]));
+  }
+
+ private:
+  std::vector<std::int64_t> rows_;
+  std::vector<std::int64_t> begin_;
+};
+
+}  // namespace ringweave

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <complex>
+#include <cstdint>
+
+#include "base/buffer.hpp"
+#include "legendre/host/sweep.hpp"
+#include "sphere/mode_limits.hpp"
+#include "sphere/ring_grid.hpp"
+
+namespace ringweave {
+
+/// What the sweeps need to know of the ring pairs of a grid.
+class PairTables {
+ public:
+  explicit PairTables(const RingGrid& grid);
+
+  sweep::Pairs for_scalars() const;
+  sweep::Pairs for_spins() const;
+  std::int64_t padded_size() const { return padded_; }
+  std::int64_t bytes() const;
+
+ private:
+  std::int64_t count_;
+  std::int64_t padded_;
+  std::int64_t n_polar_ = 0;
+  HostBuffer<double> log2_sin_high_;
+  HostBuffer<double> log2_sin_low_;
+  HostBuffer<double> z_;
+  HostBuffer<double> z_squared_;
+  HostBuffer<double> minus_sin_squared_;
+  HostBuffer<double> z_minus_one_;
+  HostBuffer<double> one_minus_z_;
+  HostBuffer<double> one_plus_z_;
+};
+
+/// Which pair and which half of it a ring is.
+class RingPlaces {
+ public:
+  explicit RingPlaces(const RingGrid& grid);
+
+  std::int64_t pair(std::int64_t ring) const { return pair_[ring]; }
+  /// cos(theta), negative for the southern ring of a pair.
+  double z(std::int64_t ring) const { return z_[ring]; }
+  bool is_south(std::int64_t ring) const { return south_[ring]; }
+  /// The pair nearest to the pole among those of some consecutive rings.
+  std::int64_t first_pair(RingRange rings) const;
+  std::int64_t bytes() const;
+
+ private:
+  HostBuffer<std::int64_t> pair_;
+  HostBuffer<double> z_;
+  HostBuffer<bool> south_;
+};
+
+/// e^{i k N phi0} of the rings that fold, N = fold.period, for k = 1 .. the turns of mmax.
+class FoldPhases {
+ public:
+  FoldPhases(const RingGrid& grid, const FoldRule& fold, int mmax);
+  std::complex<double> operator()(std::int64_t turns, std::int64_t ring) const {
+    return phases_[(turns - 1) * rings_.size() + ring - rings_.begin];
+  }
+  std::int64_t bytes() const;
+
+ private:
+  RingRange rings_;
+  HostBuffer<std::complex<double>> phases_;
+};
+
+}  // namespace ringweave

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "legendre/legendre_stage.hpp"
+
+#include <utility>
+
+#include "legendre/cuda/cuda_legendre_stage.hpp"
+#include "legendre/host/host_legendre_stage.hpp"
+
+namespace ringweave {
+
+std::unique_ptr<LegendreStage> make_legendre_stage(LegendreShape shape, Backend backend) {
+  if (backend == Backend::cuda) return make_cuda_legendre_stage(std::move(shape));
+  return make_host_legendre_stage(std::move(shape));
+}
+
+}  // namespace ringweave

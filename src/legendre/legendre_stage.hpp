@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/backend.hpp"
+#include "base/view.hpp"
+#include "sphere/alm_layout.hpp"
+#include "sphere/field_set.hpp"
+#include "sphere/mode_layout.hpp"
+#include "sphere/mode_limits.hpp"
+#include "sphere/ring_grid.hpp"
+
+namespace ringweave {
+
+/// Everything a Legendre stage is planned from. Row i of `rows` and of `alm` are the same order.
+struct LegendreShape {
+  std::shared_ptr<const RingGrid> grid;
+  ModeLimits limits;
+  FoldRule fold;
+  AlmLayout alm;    ///< the orders this rank owns
+  ModeLayout rows;  ///< the same orders; where their ring modes lie
+  FieldSet fields;
+};
+
+/// a_lm <-> ring modes of the orders this rank owns. Orthonormal Y_lm with Condon-Shortley phase (healpy's); spin s
+/// fields as E/B <-> Q/U with HEALPix signs. Knows no MPI and no FFT. One call at a time per object.
+class LegendreStage {
+ public:
+  virtual ~LegendreStage() = default;
+
+  /// Synthesis, Delta_m(r) = sum_l a_lm lambda_lm(theta_r) for every kept mode.
+  /// alm    [component][my order][l = m..lmax]; read only
+  /// modes  [position][component], positions of shape.rows; overwritten (padding untouched)
+  /// Error  UsageError when a size differs from the shape. No allocation. Not collective.
+  virtual void synthesize(AlmView<const double> alm, ModeView<double> modes) = 0;
+  virtual void synthesize(AlmView<const float> alm, ModeView<double> modes) = 0;
+
+  /// Exact transpose: a_lm = sum_r lambda_lm(theta_r) Delta_m(r) over the kept modes. No quadrature weights.
+  /// `Accumulate::add` adds to what alm holds instead of overwriting it.
+  enum class Accumulate { overwrite, add };
+  virtual void adjoint(ModeView<const double> modes, AlmView<double> alm, Accumulate how) = 0;
+  virtual void adjoint(ModeView<const double> modes, AlmView<float> alm, Accumulate how) = 0;
+
+  /// Bytes of tables and per-thread scratch held.
+  virtual std::int64_t bytes() const = 0;
+};
+
+/// Error  UsageError when this build lacks the backend.
+std::unique_ptr<LegendreStage> make_legendre_stage(LegendreShape shape, Backend backend);
+
+}  // namespace ringweave

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace ringweave {
+
+/// Where the a_lm of some orders lie in one component: m-major, l = m..lmax contiguous, orders ascending.
+/// With all orders this is healpy's order, index m (2 lmax + 1 - m) / 2 + l.
+class AlmLayout {
+ public:
+  /// All orders 0..mmax. Error  UsageError unless 0 <= mmax <= lmax.
+  AlmLayout(int lmax, int mmax);
+  /// Some orders, strictly ascending within 0..mmax (what one rank owns; may be empty).
+  AlmLayout(int lmax, int mmax, std::vector<int> orders);
+
+  int lmax() const { return lmax_; }
+  int mmax() const { return mmax_; }
+  std::span<const int> orders() const { return orders_; }
+  std::int64_t n_orders() const { return static_cast<std::int64_t>(orders_.size()); }
+  std::int64_t size() const { return size_; }  ///< coefficients of one component
+  int order(std::int64_t row) const { return orders_[static_cast<std::size_t>(row)]; }
+  /// Index of (l, m) is row_base(row) + l, with m = order(row).
+  std::int64_t row_base(std::int64_t row) const { return row_base_[static_cast<std::size_t>(row)]; }
+  std::int64_t index(std::int64_t row, int l) const { return row_base(row) + l; }
+  /// The row that holds order m, -1 when this layout lacks it.
+  std::int64_t row_of(int m) const;
+
+  /// Index of (l, m) and number of coefficients when all orders are there.
+  static std::int64_t full_index(int lmax, int l, int m) {
+    return static_cast<std::int64_t>(m) * (2 * static_cast<std::int64_t>(lmax) + 1 - m) / 2 + l;
+  }
+  static std::int64_t full_size(int lmax, int mmax) { return full_index(lmax, lmax, mmax) + 1; }
+
+ private:
+  int lmax_;
+  int mmax_;
+  std::vector<int> orders_;
+  std::vector<std::int64_t> row_base_;
+  std::int64_t size_ = 0;
+};
+
+}  // namespace ringweave

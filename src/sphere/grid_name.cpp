@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <fmt/format.h>
+
+#include <charconv>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "sphere/ring_grid.hpp"
+
+namespace ringweave {
+namespace {
+
+[[noreturn]] void refuse(std::string_view name, std::string_view reason) {
+  throw UsageError(fmt::format(
+      "grid '{}': {}; expected healpix:NSIDE, gauss:LMAX[,NPHI], clenshaw:NRINGS[,NPHI] or "
+      "fejer:NRINGS[,NPHI]",
+      name, reason));
+}
+
+std::int64_t parse_number(std::string_view name, std::string_view text) {
+  constexpr std::int64_t most = std::int64_t{1} << 40;
+  std::int64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stop != end || value < 0 || value > most) {
+    refuse(name, fmt::format("'{}' is not a whole number this grid can have", text));
+  }
+  return value;
+}
+
+}  // namespace
+
+RingGrid RingGrid::from_name(const std::string& name) {
+  const std::string_view text = name;
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) refuse(name, "it has no size");
+  const std::string_view kind = text.substr(0, colon);
+  const std::string_view numbers = text.substr(colon + 1);
+  const std::size_t comma = numbers.find(',');
+  const std::int64_t size = parse_number(name, numbers.substr(0, comma));
+  std::int64_t n_phi = 0;
+  if (comma != std::string_view::npos) {
+    n_phi = parse_number(name, numbers.substr(comma + 1));
+    if (n_phi == 0) refuse(name, "a ring has at least one pixel");
+  }
+
+  if (kind == "healpix") {
+    if (comma != std::string_view::npos) refuse(name, "HEALPix fixes the pixels of its rings");
+    return healpix(size);
+  }
+  if (kind == "gauss") return gauss_legendre(size + 1, n_phi);
+  if (kind == "clenshaw") return clenshaw_curtis(size, n_phi);
+  if (kind == "fejer") return fejer(size, n_phi);
+  refuse(name, fmt::format("there is no kind '{}'", kind));
+}
+
+}  // namespace ringweave

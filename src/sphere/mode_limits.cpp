@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "sphere/mode_limits.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/checked_cast.hpp"
+
+namespace ringweave {
+namespace {
+
+int highest_order(const Ring& ring, int lmax, int mmax, int spin) {
+  const double s = spin;
+  const double t = lmax * ring.sin_theta + std::max({100.0, 8 * std::cbrt(lmax), 0.01 * lmax});
+  // The larger root of m^2 - 2 m s |z| + s^2 = t^2, written with sin^2 = 1 - z^2.
+  const double under_root = t * t - s * s * ring.sin_theta * ring.sin_theta;
+  const double m = s * std::abs(ring.cos_theta) + std::sqrt(std::max(0.0, under_root));
+  return static_cast<int>(std::min<double>(mmax, std::max(m, s) + 0.5));
+}
+
+}  // namespace
+
+ModeLimits::ModeLimits(const RingGrid& grid, int lmax, int mmax, int max_spin)
+    : lmax_(lmax),
+      mmax_(mmax),
+      m_limit_(to_size(grid.n_rings())),
+      kept_(to_size(std::int64_t{mmax} + 1)) {
+  const std::int64_t n = grid.n_rings();
+  for (std::int64_t r = 0; r < n; ++r) {
+    m_limit_[to_size(r)] = highest_order(grid.ring(RingId{r}), lmax, mmax, max_spin);
+  }
+  // Make the limits rise to one summit, so that what keeps an order is one run of rings.
+  const auto summit = std::max_element(m_limit_.begin(), m_limit_.end());
+  for (auto it = m_limit_.begin(); it < summit; ++it) *(it + 1) = std::max(*it, *(it + 1));
+  for (auto it = m_limit_.end() - 1; it > summit; --it) *(it - 1) = std::max(*it, *(it - 1));
+
+  const int top = *summit;
+  std::int64_t begin = 0;
+  std::int64_t end = n;
+  for (int m = 0; m <= mmax; ++m) {
+    if (m > top) {
+      kept_[to_size(m)] = {};
+      continue;
+    }
+    while (m_limit_[to_size(begin)] < m) ++begin;
+    while (m_limit_[to_size(end - 1)] < m) --end;
+    kept_[to_size(m)] = {begin, end};
+  }
+}
+
+FoldRule FoldRule::for_grid(const RingGrid& grid, int mmax) {
+  FoldRule best;
+  for (std::int64_t begin = 0; begin < grid.n_rings();) {
+    const std::int64_t n_phi = grid.ring(RingId{begin}).n_phi;
+    std::int64_t end = begin + 1;
+    while (end < grid.n_rings() && grid.ring(RingId{end}).n_phi == n_phi) ++end;
+    if (end - begin > best.rings.size()) best = {n_phi, {begin, end}};
+    begin = end;
+  }
+  if (mmax <= best.period / 2) return {};
+  return best;
+}
+
+FoldRule::Alias FoldRule::alias(int m) const {
+  const std::int64_t turns = m / period;
+  const std::int64_t rest = m % period;
+  if (2 * rest <= period) return {static_cast<int>(rest), turns, false};
+  return {static_cast<int>(period - rest), turns + 1, true};
+}
+
+}  // namespace ringweave

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sphere/ring_grid.hpp"
+
+namespace ringweave {
+
+/// Which (order, ring) modes exist at all. lambda_lm is below 1e-15 for
+///   m > t = lmax sin(theta) + max(100, 8 lmax^(1/3), lmax / 100)
+/// (spin s: for m with m^2 - 2 m s |cos(theta)| + s^2 > t^2), so these modes are neither computed nor sent. For every
+/// order the rings that keep it are consecutive. The same on every rank; 4 bytes a ring and 16 an order.
+/// The cube root is the width of the Airy tail beyond the turning point; the usual max(100, lmax / 100) leaves 1e-7 at
+/// lmax = 10000.
+class ModeLimits {
+ public:
+  ModeLimits(const RingGrid& grid, int lmax, int mmax, int max_spin);
+
+  int lmax() const { return lmax_; }
+  int mmax() const { return mmax_; }
+  std::int64_t n_rings() const { return static_cast<std::int64_t>(m_limit_.size()); }
+  /// Highest order kept on a ring, at most mmax.
+  int m_limit(RingId ring) const { return m_limit_[static_cast<std::size_t>(ring)]; }
+  /// The rings that keep order m; empty when none does.
+  RingRange kept(int m) const { return kept_[static_cast<std::size_t>(m)]; }
+
+ private:
+  int lmax_;
+  int mmax_;
+  std::vector<int> m_limit_;
+  std::vector<RingRange> kept_;
+};
+
+/// Aliases. A ring of n pixels cannot tell the orders m, n - m, n + m, 2 n - m, ... apart. On the longest run of rings
+/// of equal length (HEALPix: the equatorial belt, n = 4 nside) the orders of one alias class are dealt to one rank and
+/// summed there before anything is sent; the other rings sum theirs on arrival.
+struct FoldRule {
+  std::int64_t period = 0;  ///< pixels of the rings that fold before sending; 0: none does
+  RingRange rings;          ///< these rings
+
+  /// The rule for a grid: no folding where mmax <= period / 2 leaves nothing to fold.
+  static FoldRule for_grid(const RingGrid& grid, int mmax);
+  bool active() const { return period > 0; }
+
+  /// m = turns * period + m0 (mirrored: turns * period - m0), with 0 <= m0 <= period / 2.
+  struct Alias {
+    int m0;
+    std::int64_t turns;
+    bool mirrored;
+  };
+  Alias alias(int m) const;
+};
+
+}  // namespace ringweave

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "transform/analysis.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <utility>
+
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
+#include "distribute/agree.hpp"
+
+namespace ringweave {
+namespace {
+
+/// Sum over i < size of term(i) in blocks of a fixed length, added in order: the same for any number of threads.
+template <class Term>
+double ordered_sum(std::int64_t size, const Term& term) {
+  constexpr std::int64_t block = 4096;
+  const std::int64_t n_blocks = (size + block - 1) / block;
+  std::vector<double> partial(to_size(n_blocks));
+#pragma omp parallel for schedule(static)
+  for (std::int64_t b = 0; b < n_blocks; ++b) {
+    double sum = 0;
+    for (std::int64_t i = b * block; i < std::min(size, (b + 1) * block); ++i) sum += term(i);
+    partial[to_size(b)] = sum;
+  }
+  double total = 0;
+  for (const double sum : partial) total += sum;
+  return total;
+}
+
+template <class T>
+void multiply_add(AlmView<T> y, double scale, AlmView<const T> x) {
+  for (std::int64_t c = 0; c < y.n_components(); ++c) {
+    const auto to = y.component(c);
+    const auto from = x.component(c);
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 0; i < to.size(); ++i) to[i] += static_cast<T>(scale) * from[i];
+  }
+}
+
+/// p = r + scale p
+template <class T>
+void next_direction(AlmView<T> p, double scale, AlmView<const T> r) {
+  for (std::int64_t c = 0; c < p.n_components(); ++c) {
+    const auto to = p.component(c);
+    const auto from = r.component(c);
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 0; i < to.size(); ++i) to[i] = from[i] + static_cast<T>(scale) * to[i];
+  }
+}
+
+/// result = map - result
+template <class T>
+void subtract_from(MapView<const T> map, MapView<T> result) {
+  for (std::int64_t c = 0; c < map.n_components(); ++c) {
+    const auto from = map.component(c);
+    const auto to = result.component(c);
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 0; i < to.size(); ++i) to[i] = from[i] - to[i];
+  }
+}
+
+template <class Element>
+void copy(ComponentView<const Element> from, ComponentView<Element> to) {
+  for (std::int64_t c = 0; c < from.n_components(); ++c) {
+    const auto source = from.component(c);
+    std::copy(source.data(), source.data() + source.size(), to.component(c).data());
+  }
+}
+
+}  // namespace
+
+template <class T>
+double inner_product(const Communicator& comm, const AlmLayout& layout, AlmView<const T> a, AlmView<const T> b) {
+  double sum = 0;
+  for (std::int64_t c = 0; c < a.n_components(); ++c) {
+    const auto x = a.component(c);
+    const auto y = b.component(c);
+    const auto product = [&](std::int64_t i) {
+      return double{x[i].real()} * double{y[i].real()} + double{x[i].imag()} * double{y[i].imag()};
+    };
+    // Order 0, where there is one, comes first and counts once; its imaginary part means nothing.
+    const std::int64_t n_zero = layout.row_of(0) == 0 ? layout.lmax() + 1 : 0;
+    for (std::int64_t i = 0; i < n_zero; ++i) sum += double{x[i].real()} * double{y[i].real()};
+    sum += 2 * ordered_sum(x.size() - n_zero, [&](std::int64_t i) { return product(n_zero + i); });
+  }
+  return comm.sum(sum);
+}
+
+template <class T>
+double squared_norm(const Communicator& comm, MapView<const T> map) {
+  double sum = 0;
+  for (std::int64_t c = 0; c < map.n_components(); ++c) {
+    const auto f = map.component(c);
+    sum += ordered_sum(f.size(), [&](std::int64_t i) { return double{f[i]} * double{f[i]}; });
+  }
+  return comm.sum(sum);
+}
+
+Analysis::Analysis(SphericalHarmonicTransform& transform, AnalysisWeights weights)
+    : transform_(transform), weights_(std::move(weights)) {
+  agree(transform_.comm(), [&] {
+    const auto& rings = transform_.rings();
+    if (ssize64(weights_.ring) != rings.n_rings()) {
+      throw UsageError("an analysis needs " + std::to_string(rings.n_rings()) + " ring weights, got " +
+                       std::to_string(weights_.ring.size()));
+    }
+    if (!weights_.pixel.empty() && ssize64(weights_.pixel) != rings.n_pixels()) {
+      throw UsageError("an analysis needs " + std::to_string(rings.n_pixels()) + " pixel weights, got " +
+                       std::to_string(weights_.pixel.size()));
+    }
+  });
+}
+
+template <class T>
+void Analysis::weigh_pixels(MapView<T> map) const {
+  if (weights_.pixel.empty()) return;
+  for (std::int64_t c = 0; c < map.n_components(); ++c) {
+    const auto f = map.component(c);
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 0; i < f.size(); ++i) f[i] = static_cast<T>(f[i] * weights_.pixel[to_size(i)]);
+  }
+}
+
+/// alm += S^T W (map - S alm), with `work` as scratch; *norm = ||map - S alm||^2 unless null.
+template <class T>
+void Analysis::adjoint_of_residual(MapView<const T> map, AlmView<T> alm, MapView<T> work, double* norm) {
+  transform_.synthesize<T>(AlmView<const T>(alm), work);
+  subtract_from<T>(map, work);
+  if (norm != nullptr) *norm = squared_norm<T>(transform_.comm(), work);
+  weigh_pixels<T>(work);
+  transform_.adjoint_destroying<T>(work, weights_.ring, alm, LegendreStage::Accumulate::add);
+}
+
+template <class T>
+AnalysisReport Analysis::jacobi(MapView<const T> map, int n_iter, AlmView<T> alm, const AnalysisProgress& progress) {
+  AnalysisReport report;
+  const bool needs_work = n_iter > 0 || !weights_.pixel.empty();
+  auto work = agreed(transform_.comm(), [&] { return needs_work ? transform_.make_map<T>() : MapBuffer<T>(); });
+  if (needs_work) {
+    copy<T>(map, work.view());
+    weigh_pixels<T>(work.view());
+    transform_.adjoint_destroying<T>(work.view(), weights_.ring, alm);
+  } else {
+    transform_.adjoint<T>(map, weights_.ring, alm);
+  }
+  if (progress) progress(0, n_iter, -1);
+  const double input_norm = n_iter > 0 ? squared_norm<T>(transform_.comm(), map) : 0;
+  for (int pass = 1; pass <= n_iter; ++pass) {
+    double norm = 0;
+    adjoint_of_residual<T>(map, alm, work.view(), &norm);
+    report.residuals.push_back(input_norm > 0 ? std::sqrt(norm / input_norm) : 0.0);
+    ++report.iterations;
+    if (progress) progress(pass, n_iter, report.residuals.back());
+  }
+  return report;
+}
+
+template <class T>
+AlmBuffer<T> Analysis::once(MapBuffer<T>&& map) {
+  weigh_pixels<T>(map.view());
+  return transform_.adjoint<T>(std::move(map), weights_.ring);
+}
+
+template <class T>
+void Analysis::once_destroying(MapView<T> map, AlmView<T> alm) {
+  weigh_pixels<T>(map);
+  transform_.adjoint_destroying<T>(map, weights_.ring, alm);
+}
+
+template <class T>
+AnalysisReport Analysis::conjugate_gradients(MapView<const T> map, double tolerance, int max_iter, AlmView<T> alm,
+                                             const AnalysisProgress& progress) {
+  if (!(tolerance > 0 && tolerance < 1)) {
+    throw UsageError("the tolerance of an analysis is " + std::to_string(tolerance) + "; expected between 0 and 1");
+  }
+  const Communicator& comm = transform_.comm();
+  const AlmLayout& layout = transform_.alm_layout();
+  AnalysisReport report;
+  // The start a = S^T W f is the Jacobi start, close already; r = S^T W (f - S a).
+  jacobi<T>(map, 0, alm);
+  const double first = std::sqrt(inner_product<T>(comm, layout, alm, alm));
+  MapBuffer<T> work;
+  AlmBuffer<T> residual;
+  AlmBuffer<T> direction;
+  AlmBuffer<T> image;
+  agree(comm, [&] {
+    work = transform_.make_map<T>();
+    for (AlmBuffer<T>* buffer : {&residual, &direction, &image}) *buffer = transform_.make_alm<T>();
+  });
+  const auto apply_normal = [&](AlmView<const T> x, AlmView<T> y) {
+    transform_.synthesize<T>(x, work.view());
+    weigh_pixels<T>(work.view());
+    transform_.adjoint_destroying<T>(work.view(), weights_.ring, y);
+  };
+  transform_.synthesize<T>(AlmView<const T>(alm), work.view());
+  subtract_from<T>(map, work.view());
+  weigh_pixels<T>(work.view());
+  transform_.adjoint_destroying<T>(work.view(), weights_.ring, residual.view());
+
+  double rho = inner_product<T>(comm, layout, residual.view(), residual.view());
+  copy<std::complex<T>>(residual.view(), direction.view());
+  const auto relative = [&] { return first > 0 ? std::sqrt(rho) / first : 0.0; };
+  report.residuals.push_back(relative());
+  if (progress) progress(0, max_iter, report.residuals.back());
+  while (report.iterations < max_iter && report.residuals.back() > tolerance) {
+    apply_normal(direction.view(), image.view());
+    const double curvature = inner_product<T>(comm, layout, direction.view(), image.view());
+    if (!(curvature > 0)) break;
+    const double step = rho / curvature;
+    multiply_add<T>(alm, step, direction.view());
+    multiply_add<T>(residual.view(), -step, image.view());
+    const double before = rho;
+    rho = inner_product<T>(comm, layout, residual.view(), residual.view());
+    next_direction<T>(direction.view(), rho / before, residual.view());
+    ++report.iterations;
+    report.residuals.push_back(relative());
+    if (progress) progress(report.iterations, max_iter, report.residuals.back());
+  }
+  return report;
+}
+
+#define RINGWEAVE_INSTANTIATE(T)                                                                                     \
+  template AnalysisReport Analysis::jacobi(MapView<const T>, int, AlmView<T>, const AnalysisProgress&);              \
+  template AlmBuffer<T> Analysis::once(MapBuffer<T>&&);                                                              \
+  template void Analysis::once_destroying(MapView<T>, AlmView<T>);                                                              \
+  template AnalysisReport Analysis::conjugate_gradients(MapView<const T>, double, int, AlmView<T>,                   \
+                                                        const AnalysisProgress&);                                    \
+  template double inner_product<T>(const Communicator&, const AlmLayout&, AlmView<const T>, AlmView<const T>);          \
+  template double squared_norm<T>(const Communicator&, MapView<const T>);
+RINGWEAVE_INSTANTIATE(float)
+RINGWEAVE_INSTANTIATE(double)
+#undef RINGWEAVE_INSTANTIATE
+
+}  // namespace ringweave

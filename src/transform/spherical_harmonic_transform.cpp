@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "transform/spherical_harmonic_transform.hpp"
+
+#include <complex>
+#include <utility>
+
+#include "base/error.hpp"
+#include "distribute/agree.hpp"
+
+namespace ringweave {
+namespace {
+
+template <class View>
+void require(const View& view, std::int64_t n_components, std::int64_t size, const char* what) {
+  if (view.n_components() == n_components && view.size() == size) return;
+  throw UsageError(std::string(what) + " has " + std::to_string(view.n_components()) + " components of " +
+                   std::to_string(view.size()) + ", the plan expects " + std::to_string(n_components) + " of " +
+                   std::to_string(size));
+}
+
+}  // namespace
+
+SphericalHarmonicTransform::SphericalHarmonicTransform(const Communicator& comm, const TransformSpec& spec)
+    : comm_(comm), plan_(agreed(comm, [&] { return TransformPlan(spec, comm.rank(), comm.size()); })) {
+  agree_same(comm_, "the transform (grid, lmax, mmax, fields, options)", spec.digest());
+  agree(comm_, [&] {
+    legendre_ = make_legendre_stage(
+        {spec.grid, plan_.limits, plan_.fold, plan_.alm, plan_.exchange.by_order, spec.fields}, spec.backend);
+    ring_fft_ = make_ring_fft({plan_.rings, plan_.exchange.by_ring, spec.fields.n_components()}, spec.backend);
+  });
+  exchange_ = std::make_unique<Exchange>(comm_, plan_.exchange, spec.fields.n_components());
+}
+
+void SphericalHarmonicTransform::release_workspace() noexcept {
+  ring_modes_.release();
+  order_modes_.release();
+}
+
+ModeView<double> SphericalHarmonicTransform::ring_modes() {
+  const std::int64_t size = plan_.exchange.by_ring.size() * fields().n_components();
+  if (ring_modes_.size() != size) ring_modes_.allocate(size);
+  return {ring_modes_.data(), size};
+}
+
+ModeView<double> SphericalHarmonicTransform::order_modes() {
+  if (alone()) return ring_modes();
+  const std::int64_t size = plan_.exchange.by_order.size() * fields().n_components();
+  if (order_modes_.size() != size) order_modes_.allocate(size);
+  return {order_modes_.data(), size};
+}
+
+template <class T>
+ModeView<double> SphericalHarmonicTransform::order_modes_within(MapView<T> map) {
+  if (alone()) return ring_modes();
+  const std::int64_t size = plan_.exchange.by_order.size() * fields().n_components();
+  const std::int64_t bytes = map.n_components() * map.size() * static_cast<std::int64_t>(sizeof(T));
+  const bool aligned = reinterpret_cast<std::uintptr_t>(map.data()) % alignof(std::complex<double>) == 0;
+  if (map.stride() != map.size() || bytes < plan_.by_order_bytes() || !aligned) return order_modes();
+  return {reinterpret_cast<std::complex<double>*>(map.data()), size};
+}
+
+template <class T>
+void SphericalHarmonicTransform::legendre_synthesize(AlmView<const T> alm, ModeView<double> modes) {
+  const StageTimer timer(&times_, "legendre");
+  legendre_->synthesize(alm, modes);
+}
+
+template <class T>
+void SphericalHarmonicTransform::legendre_adjoint(ModeView<const double> modes, AlmView<T> alm, Accumulate how) {
+  const StageTimer timer(&times_, "legendre");
+  legendre_->adjoint(modes, alm, how);
+}
+
+template <class T>
+void SphericalHarmonicTransform::fft_synthesize(ModeView<const double> modes, MapView<T> map) {
+  const StageTimer timer(&times_, "ring_fft");
+  ring_fft_->synthesize(modes, map);
+}
+
+template <class T>
+void SphericalHarmonicTransform::fft_adjoint(MapView<const T> map, std::span<const double> ring_weights,
+                                             ModeView<double> modes) {
+  const StageTimer timer(&times_, "ring_fft");
+  ring_fft_->adjoint(map, ring_weights, modes);
+}
+
+void SphericalHarmonicTransform::orders_to_rings(ModeView<const double> by_order, ModeView<double> by_ring) {
+  if (alone()) return;
+  const StageTimer timer(&times_, "exchange");
+  exchange_->orders_to_rings(by_order, by_ring);
+}
+
+void SphericalHarmonicTransform::rings_to_orders(ModeView<const double> by_ring, ModeView<double> by_order) {
+  if (alone()) return;
+  const StageTimer timer(&times_, "exchange");
+  exchange_->rings_to_orders(by_ring, by_order);
+}
+
+template <class T>
+void SphericalHarmonicTransform::synthesize(AlmView<const T> alm, MapView<T> map) {
+  ModeView<double> by_order;
+  ModeView<double> by_ring;
+  agree(comm_, [&] {
+    require(alm, fields().n_components(), alm_layout().size(), "alm");
+    require(map, fields().n_components(), rings().n_pixels(), "map");
+    by_order = order_modes_within(map);
+    legendre_synthesize<T>(alm, by_order);
+    by_ring = ring_modes();
+  });
+  orders_to_rings(by_order, by_ring);
+  fft_synthesize<T>(by_ring, map);
+}
+
+template <class T>
+MapBuffer<T> SphericalHarmonicTransform::synthesize(AlmBuffer<T>&& alm) {
+  MapBuffer<T> map;
+  ModeView<double> by_order;
+  ModeView<double> by_ring;
+  agree(comm_, [&] {
+    require(alm.view(), fields().n_components(), alm_layout().size(), "alm");
+    if (!alone()) {
+      ring_modes_.release();
+      map = make_map<T>();
+    }
+    by_order = order_modes_within(map.view());
+    legendre_synthesize<T>(std::as_const(alm).view(), by_order);
+    alm.release();
+    if (alone()) map = make_map<T>();
+    by_ring = ring_modes();
+  });
+  orders_to_rings(by_order, by_ring);
+  fft_synthesize<T>(by_ring, map.view());
+  return map;
+}
+
+template <class T>
+void SphericalHarmonicTransform::adjoint(MapView<const T> map, std::span<const double> ring_weights, AlmView<T> alm,
+                                         Accumulate how) {
+  ModeView<double> by_order;
+  ModeView<double> by_ring;
+  agree(comm_, [&] {
+    require(alm, fields().n_components(), alm_layout().size(), "alm");
+    require(map, fields().n_components(), rings().n_pixels(), "map");
+    by_ring = ring_modes();
+    by_order = order_modes();
+    fft_adjoint<T>(map, ring_weights, by_ring);
+  });
+  rings_to_orders(by_ring, by_order);
+  legendre_adjoint<T>(by_order, alm, how);
+}
+
+template <class T>
+void SphericalHarmonicTransform::adjoint_destroying(MapView<T> map, std::span<const double> ring_weights,
+                                                    AlmView<T> alm, Accumulate how) {
+  ModeView<double> by_order;
+  ModeView<double> by_ring;
+  agree(comm_, [&] {
+    require(alm, fields().n_components(), alm_layout().size(), "alm");
+    require(map, fields().n_components(), rings().n_pixels(), "map");
+    by_ring = ring_modes();
+    by_order = order_modes_within(map);
+    fft_adjoint<T>(map, ring_weights, by_ring);
+  });
+  rings_to_orders(by_ring, by_order);
+  legendre_adjoint<T>(by_order, alm, how);
+}
+
+template <class T>
+AlmBuffer<T> SphericalHarmonicTransform::adjoint(MapBuffer<T>&& map, std::span<const double> ring_weights) {
+  AlmBuffer<T> alm;
+  ModeView<double> by_order;
+  ModeView<double> by_ring;
+  agree(comm_, [&] {
+    require(map.view(), fields().n_components(), rings().n_pixels(), "map");
+    by_ring = ring_modes();
+    by_order = order_modes_within(map.view());
+    fft_adjoint<T>(std::as_const(map).view(), ring_weights, by_ring);
+  });
+  rings_to_orders(by_ring, by_order);
+  agree(comm_, [&] {
+    if (alone()) {
+      map.release();
+    } else {
+      ring_modes_.release();
+    }
+    alm = make_alm<T>();
+  });
+  legendre_adjoint<T>(by_order, alm.view(), Accumulate::overwrite);
+  map.release();
+  return alm;
+}
+
+#define RINGWEAVE_INSTANTIATE(T)                                                                                    \
+  template void SphericalHarmonicTransform::synthesize(AlmView<const T>, MapView<T>);                               \
+  template MapBuffer<T> SphericalHarmonicTransform::synthesize(AlmBuffer<T>&&);                                     \
+  template void SphericalHarmonicTransform::adjoint(MapView<const T>, std::span<const double>, AlmView<T>,          \
+                                                    Accumulate);                                                    \
+  template void SphericalHarmonicTransform::adjoint_destroying(MapView<T>, std::span<const double>, AlmView<T>,     \
+                                                               Accumulate);                                         \
+  template AlmBuffer<T> SphericalHarmonicTransform::adjoint(MapBuffer<T>&&, std::span<const double>);
+RINGWEAVE_INSTANTIATE(float)
+RINGWEAVE_INSTANTIATE(double)
+#undef RINGWEAVE_INSTANTIATE
+
+}  // namespace ringweave

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/backend.hpp"
+#include "base/buffer.hpp"
+#include "base/stage_timer.hpp"
+#include "base/view.hpp"
+#include "distribute/communicator.hpp"
+#include "distribute/exchange.hpp"
+#include "distribute/exchange_plan.hpp"
+#include "fft/ring_fft.hpp"
+#include "legendre/legendre_stage.hpp"
+#include "sphere/alm_layout.hpp"
+#include "sphere/field_set.hpp"
+#include "sphere/local_rings.hpp"
+#include "transform/transform_plan.hpp"
+
+namespace ringweave {
+
+/// The line of the program, distributed over the ranks of a communicator:
+///
+///   a_lm [my m][l] -> Legendre -> [my m][ring] -> one Alltoallv -> [my ring][m] -> ring FFT -> map [my ring][phi]
+///
+/// its exact adjoint, and what an analysis is made of. All fields of `spec.fields` go through together. Every member
+/// marked * is collective; results are bitwise the same for any number of threads and equal to rounding for any number
+/// of ranks. One call at a time per object. T is the storage type of maps and a_lm, float or double.
+class SphericalHarmonicTransform {
+ public:
+  /// Plans everything: distributions, exchange, Legendre tables, FFT plans. The workspace is allocated by the first
+  /// transform. UsageError on all ranks where they disagree on the specification. *
+  SphericalHarmonicTransform(const Communicator& comm, const TransformSpec& spec);
+
+  const TransformSpec& spec() const { return plan_.spec; }
+  const TransformPlan& plan() const { return plan_; }
+  const AlmLayout& alm_layout() const { return plan_.alm; }   ///< of the orders this rank owns
+  const LocalRings& rings() const { return plan_.rings; }     ///< the rings this rank owns
+  const FieldSet& fields() const { return plan_.spec.fields; }
+  const Communicator& comm() const { return comm_; }
+
+  template <class T>
+  MapBuffer<T> make_map() const {
+    return {fields().n_components(), rings().n_pixels()};
+  }
+  template <class T>
+  AlmBuffer<T> make_alm() const {
+    return {fields().n_components(), alm_layout().size()};
+  }
+
+  /// * Synthesis. alm is read only, map overwritten (and used as scratch on the way).
+  template <class T>
+  void synthesize(AlmView<const T> alm, MapView<T> map);
+
+  /// * Synthesis that consumes its input: the map is allocated when the a_lm are no longer needed.
+  template <class T>
+  MapBuffer<T> synthesize(AlmBuffer<T>&& alm);
+
+  using Accumulate = LegendreStage::Accumulate;
+
+  /// * Adjoint synthesis, the exact transpose: a_lm = sum over pixels of w_ring f Y_lm^*. `ring_weights` [owned ring]
+  /// multiply the pixels; empty: all 1. map is read only.
+  template <class T>
+  void adjoint(MapView<const T> map, std::span<const double> ring_weights, AlmView<T> alm,
+               Accumulate how = Accumulate::overwrite);
+
+  /// * The same, using the map's memory as scratch: its content is lost, and several ranks need half the workspace.
+  template <class T>
+  void adjoint_destroying(MapView<T> map, std::span<const double> ring_weights, AlmView<T> alm,
+                          Accumulate how = Accumulate::overwrite);
+
+  /// * The same, consuming the map: a_lm are allocated when it is no longer needed.
+  template <class T>
+  AlmBuffer<T> adjoint(MapBuffer<T>&& map, std::span<const double> ring_weights);
+
+  /// Seconds of "legendre", "exchange", "ring_fft" of this rank so far.
+  StageTimes& times() { return times_; }
+
+  /// Frees the workspace; the next transform allocates it again.
+  void release_workspace() noexcept;
+
+ private:
+  using Modes = HostBuffer<std::complex<double>>;
+  bool alone() const { return comm_.size() == 1; }
+  ModeView<double> ring_modes();   ///< workspace for plan().exchange.by_ring
+  ModeView<double> order_modes();  ///< workspace for plan().exchange.by_order
+  template <class T>
+  ModeView<double> order_modes_within(MapView<T> map);  ///< the map's memory if it is large enough
+  template <class T>
+  void legendre_synthesize(AlmView<const T> alm, ModeView<double> modes);
+  template <class T>
+  void legendre_adjoint(ModeView<const double> modes, AlmView<T> alm, Accumulate how);
+  template <class T>
+  void fft_synthesize(ModeView<const double> modes, MapView<T> map);
+  template <class T>
+  void fft_adjoint(MapView<const T> map, std::span<const double> ring_weights, ModeView<double> modes);
+  void orders_to_rings(ModeView<const double> by_order, ModeView<double> by_ring);
+  void rings_to_orders(ModeView<const double> by_ring, ModeView<double> by_order);
+
+  Communicator comm_;
+  TransformPlan plan_;
+  std::unique_ptr<LegendreStage> legendre_;
+  std::unique_ptr<RingFft> ring_fft_;
+  std::unique_ptr<Exchange> exchange_;
+  Modes ring_modes_;
+  Modes order_modes_;
+  StageTimes times_;
+};
+
+}  // namespace ringweave

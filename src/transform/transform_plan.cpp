@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "transform/transform_plan.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <complex>
+#include <string>
+#include <vector>
+
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
+
+namespace ringweave {
+namespace {
+
+AlmLayout layout_of(const TransformSpec& spec, const OrderDistribution& orders, int rank) {
+  const auto mine = orders.orders(rank);
+  return {spec.lmax, spec.mmax, std::vector<int>(mine.begin(), mine.end())};
+}
+
+const TransformSpec& checked(const TransformSpec& spec) {
+  if (spec.grid == nullptr) throw UsageError("a transform needs a grid");
+  if (spec.lmax < 0 || spec.mmax < 0 || spec.mmax > spec.lmax) {
+    throw UsageError("lmax = " + std::to_string(spec.lmax) + ", mmax = " + std::to_string(spec.mmax) +
+                     "; expected 0 <= mmax <= lmax");
+  }
+  return spec;
+}
+
+constexpr std::int64_t mode_bytes = static_cast<std::int64_t>(sizeof(std::complex<double>));
+
+}  // namespace
+
+std::int64_t TransformSpec::digest() const {
+  std::uint64_t hash = 0x9e3779b97f4a7c15u;
+  const auto mix = [&hash](std::uint64_t value) {
+    hash ^= value + 0x9e3779b97f4a7c15u + (hash << 6) + (hash >> 2);
+    hash *= 0xbf58476d1ce4e5b9u;
+  };
+  mix(static_cast<std::uint64_t>(lmax));
+  mix(static_cast<std::uint64_t>(mmax));
+  mix(static_cast<std::uint64_t>(backend));
+  for (const FieldSet::Field& field : fields.fields()) mix(static_cast<std::uint64_t>(field.spin));
+  for (const Ring& ring : grid->rings()) {
+    mix(std::bit_cast<std::uint64_t>(ring.theta));
+    mix(std::bit_cast<std::uint64_t>(ring.phi0));
+    mix(static_cast<std::uint64_t>(ring.n_phi));
+  }
+  mix(static_cast<std::uint64_t>(exchange.folding));
+  mix(static_cast<std::uint64_t>(exchange.mpi_count_limit));
+  return static_cast<std::int64_t>(hash >> 1);
+}
+
+TransformPlan::TransformPlan(const TransformSpec& asked, int my_rank, int all_ranks)
+    : spec(checked(asked)),
+      rank(my_rank),
+      n_ranks(all_ranks),
+      limits(*spec.grid, spec.lmax, spec.mmax, spec.fields.max_spin()),
+      fold(FoldRule::for_grid(*spec.grid, spec.mmax)),
+      orders(limits, fold, n_ranks),
+      ring_bands(spec.grid, limits, n_ranks),
+      alm(layout_of(spec, orders, rank)),
+      rings(ring_bands.rings(rank)),
+      exchange(plan_exchange(limits, fold, orders, ring_bands, rank, spec.fields.n_components(), spec.exchange)) {}
+
+std::int64_t TransformPlan::by_order_bytes() const {
+  return exchange.by_order.size() * spec.fields.n_components() * mode_bytes;
+}
+
+std::int64_t TransformPlan::by_ring_bytes() const {
+  return exchange.by_ring.size() * spec.fields.n_components() * mode_bytes;
+}
+
+std::int64_t TransformPlan::bytes_sent() const {
+  std::int64_t positions = 0;
+  for (std::int64_t peer = 0; peer < n_ranks; ++peer) {
+    if (peer != rank) positions += exchange.by_order_blocks[to_size(peer)].count;
+  }
+  return positions * spec.fields.n_components() * mode_bytes;
+}
+
+double TransformPlan::legendre_flops() const {
+  // Significant degrees of (m, ring): l from max(m, (m - margin) / sin(theta)) on.
+  const double margin = std::max(100.0, 0.01 * spec.lmax);
+  double degrees = 0;
+  for (const int m : alm.orders()) {
+    const RingRange kept = limits.kept(m);
+    for (const RingPair& pair : spec.grid->pairs()) {
+      const std::int64_t ring = pair.north != RingPair::none ? pair.north : pair.south;
+      if (!kept.contains(ring)) continue;
+      const double first = pair.sin_theta > 0 ? (m - margin) / pair.sin_theta : m;
+      degrees += std::max(0.0, spec.lmax + 1 - std::max<double>(m, first));
+    }
+  }
+  double flops = 0;
+  for (const FieldSet::Field& field : spec.fields.fields()) flops += field.spin == 0 ? 6 * degrees : 24 * degrees;
+  return flops;
+}
+
+}  // namespace ringweave

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/backend.hpp"
+#include "distribute/exchange_plan.hpp"
+#include "distribute/order_distribution.hpp"
+#include "distribute/ring_distribution.hpp"
+#include "sphere/alm_layout.hpp"
+#include "sphere/field_set.hpp"
+#include "sphere/local_rings.hpp"
+#include "sphere/mode_limits.hpp"
+
+namespace ringweave {
+
+/// What a user asks of a transform; the same on every rank.
+struct TransformSpec {
+  std::shared_ptr<const RingGrid> grid;
+  int lmax = 0;
+  int mmax = 0;
+  FieldSet fields{{0}};
+  Backend backend = Backend::host;
+  ExchangeOptions exchange{};
+
+  /// A number that differs (almost surely) when two specifications do.
+  std::int64_t digest() const;
+};
+
+/// Who owns what and what moves, as plain data: made without MPI for any rank of any number of ranks.
+struct TransformPlan {
+  TransformPlan(const TransformSpec& spec, int rank, int n_ranks);
+
+  TransformSpec spec;
+  int rank;
+  int n_ranks;
+  ModeLimits limits;
+  FoldRule fold;
+  OrderDistribution orders;
+  RingDistribution ring_bands;
+  AlmLayout alm;     ///< orders of this rank
+  LocalRings rings;  ///< rings of this rank
+  ExchangePlan exchange;
+
+  /// Bytes of the ring modes in either layout.
+  std::int64_t by_order_bytes() const;
+  std::int64_t by_ring_bytes() const;
+  /// Bytes this rank sends to others in one transform.
+  std::int64_t bytes_sent() const;
+  /// Useful floating-point operations of this rank's Legendre stage in one direction: 6 per significant (l, m, pair)
+  /// of a scalar field, 24 of a spin field (E/B pair).
+  double legendre_flops() const;
+};
+
+}  // namespace ringweave

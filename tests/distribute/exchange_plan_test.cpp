@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "distribute/exchange_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "plan_cases.hpp"
+
+namespace ringweave::test {
+namespace {
+
+using Mode = std::pair<int, std::int64_t>;  // order, ring
+constexpr Mode padding{-1, -1};
+
+/// The mode at every position of a layout. Fails where two modes share a position.
+std::vector<Mode> modes_by_position(const ModeLayout& layout) {
+  std::vector<Mode> modes(to_size(layout.size()), padding);
+  for (const ModeLayout::Row& row : layout.rows()) {
+    std::int64_t last = -1;
+    for (const RowSegment& segment : layout.segments(row)) {
+      EXPECT_LT(last, segment.rings.begin) << "segments go from north to south";
+      last = segment.rings.end - 1;
+      for (std::int64_t r = segment.rings.begin; r < segment.rings.end; ++r) {
+        Mode& mode = modes.at(to_size(segment.first + r - segment.rings.begin));
+        EXPECT_EQ(mode, padding) << "position used twice";
+        mode = {row.m, r};
+      }
+    }
+  }
+  return modes;
+}
+
+std::vector<Mode> in_block(const std::vector<Mode>& modes, const ExchangePlan::Block& block) {
+  return {modes.begin() + block.first, modes.begin() + block.first + block.count};
+}
+
+struct Plans {
+  PlanCase plan_case;
+  OrderDistribution orders;
+  RingDistribution rings;
+  ExchangeOptions options;
+  std::vector<ExchangePlan> of_rank;
+
+  Plans(const PlanCase& some_case, int n_ranks, const ExchangeOptions& some_options,
+        std::int64_t n_components = 1)
+      : plan_case(some_case),
+        orders(some_case.orders(n_ranks)),
+        rings(some_case.rings(n_ranks)),
+        options(some_options) {
+    for (int rank = 0; rank < n_ranks; ++rank) {
+      of_rank.push_back(plan_exchange(plan_case.limits, plan_case.fold, orders, rings, rank,
+                                      n_components, options));
+    }
+  }
+  bool folded(int m) const {
+    return folds_away(plan_case.limits, plan_case.fold, orders, m, options.folding);
+  }
+};
+
+void expect_blocks_tile_the_layout(const ModeLayout& layout,
+                                   const std::vector<ExchangePlan::Block>& blocks,
+                                   std::int64_t block_positions) {
+  std::int64_t next = 0;
+  for (const auto& [first, count] : blocks) {
+    EXPECT_EQ(first % block_positions, 0);
+    EXPECT_EQ(first, (next + block_positions - 1) / block_positions * block_positions);
+    next = first + count;
+  }
+  EXPECT_EQ(layout.size(), (next + block_positions - 1) / block_positions * block_positions);
+}
+
+/// Everything both sides of an exchange must agree on, for all ranks at once.
+void expect_sound(const Plans& plans) {
+  const int n_ranks = static_cast<int>(plans.of_rank.size());
+  std::vector<std::vector<Mode>> by_order;
+  std::vector<std::vector<Mode>> by_ring;
+  for (const ExchangePlan& plan : plans.of_rank) {
+    by_order.push_back(modes_by_position(plan.by_order));
+    by_ring.push_back(modes_by_position(plan.by_ring));
+    expect_blocks_tile_the_layout(plan.by_order, plan.by_order_blocks, plan.block_positions);
+    expect_blocks_tile_the_layout(plan.by_ring, plan.by_ring_blocks, plan.block_positions);
+  }
+
+  std::int64_t moved = 0;
+  for (int q = 0; q < n_ranks; ++q) {
+    for (int p = 0; p < n_ranks; ++p) {
+      const auto sent =
+          in_block(by_order[to_size(q)], plans.of_rank[to_size(q)].by_order_blocks[to_size(p)]);
+      const auto received =
+          in_block(by_ring[to_size(p)], plans.of_rank[to_size(p)].by_ring_blocks[to_size(q)]);
+      ASSERT_EQ(sent, received) << "from rank " << q << " to " << p;
+      for (const auto& [m, ring] : sent) {
+        EXPECT_EQ(plans.orders.owner(m), q);
+        EXPECT_EQ(plans.rings.owner(RingId{ring}), p);
+      }
+      moved += ssize64(sent);
+    }
+  }
+
+  // Every kept mode exactly once: positions are not shared, so it is enough that the numbers and
+  // the sets match.
+  std::int64_t kept = 0;
+  for (int m = 0; m <= plans.plan_case.limits.mmax(); ++m) {
+    const RingRange rings = plans.plan_case.limits.kept(m);
+    kept += rings.size() -
+            (plans.folded(m) ? intersection(rings, plans.plan_case.fold.rings).size() : 0);
+  }
+  EXPECT_EQ(moved, kept);
+  for (int p = 0; p < n_ranks; ++p) {
+    std::set<Mode> on_rank;
+    for (const Mode& mode : by_ring[to_size(p)]) {
+      if (mode == padding) continue;
+      EXPECT_TRUE(on_rank.insert(mode).second);
+      EXPECT_TRUE(plans.plan_case.limits.kept(mode.first).contains(mode.second));
+      EXPECT_FALSE(plans.folded(mode.first) && plans.plan_case.fold.rings.contains(mode.second));
+    }
+  }
+}
+
+void expect_rows_in_order(const Plans& plans) {
+  for (std::size_t rank = 0; rank < plans.of_rank.size(); ++rank) {
+    const ExchangePlan& plan = plans.of_rank[rank];
+    const auto mine = plans.orders.orders(static_cast<int>(rank));
+    ASSERT_EQ(plan.by_order.rows().size(), mine.size());
+    for (std::size_t i = 0; i < mine.size(); ++i) EXPECT_EQ(plan.by_order.rows()[i].m, mine[i]);
+    ASSERT_EQ(ssize64(plan.by_ring.rows()), plans.plan_case.limits.mmax() + 1);
+    for (int m = 0; m <= plans.plan_case.limits.mmax(); ++m)
+      EXPECT_EQ(plan.by_ring.rows()[to_size(m)].m, m);
+  }
+}
+
+void expect_folds_name_the_alias(const Plans& plans) {
+  for (const ExchangePlan& plan : plans.of_rank) {
+    for (const ModeLayout* layout : {&plan.by_order, &plan.by_ring}) {
+      for (const ModeLayout::Row& row : layout->rows()) {
+        EXPECT_EQ(row.fold_into >= 0, plans.folded(row.m));
+        if (row.fold_into < 0) continue;
+        const int m0 = layout->rows()[to_size(row.fold_into)].m;
+        EXPECT_EQ(m0, plans.plan_case.fold.alias(row.m).m0);
+        const RingRange there = plans.plan_case.limits.kept(m0);
+        EXPECT_FALSE(row.fold_rings.empty());
+        EXPECT_EQ(intersection(row.fold_rings, there), row.fold_rings);
+      }
+    }
+  }
+}
+
+TEST(ExchangePlan, BothSidesListTheSameModesInTheSameOrder) {
+  for (const PlanCase& plan_case : small_cases()) {
+    for (const int n_ranks : {1, 2, 3, 5, 8, 13}) {
+      for (const Folding folding : {Folding::fold, Folding::keep}) {
+        SCOPED_TRACE(plan_case.name + " on " + std::to_string(n_ranks));
+        const Plans plans(plan_case, n_ranks, {.folding = folding});
+        expect_sound(plans);
+        expect_rows_in_order(plans);
+        expect_folds_name_the_alias(plans);
+      }
+    }
+  }
+}
+
+TEST(ExchangePlan, HoldsWithMoreRanksThanRingsAndOrders) {
+  for (const PlanCase& plan_case : small_cases()) {
+    if (plan_case.grid->n_rings() > 40) continue;
+    SCOPED_TRACE(plan_case.name);
+    expect_sound(Plans(plan_case, 64, {}));
+  }
+}
+
+TEST(ExchangePlan, PadsBlocksWhereMpiCountsWouldOverflow) {
+  for (const PlanCase& plan_case : small_cases()) {
+    for (const int n_ranks : {1, 2, 5, 8}) {
+      SCOPED_TRACE(plan_case.name + " on " + std::to_string(n_ranks));
+      const ExchangeOptions options{.mpi_count_limit = 1000, .block_bytes = 4096};
+      const Plans plans(plan_case, n_ranks, options, 3);
+      const ExchangeVolume volume =
+          exchange_volume(plan_case.limits, plan_case.fold, plans.orders, plans.rings);
+      const std::int64_t expected = volume.largest_side() > 1000 ? 86 : 1;  // 86 x 48 bytes >= 4096
+      for (const ExchangePlan& plan : plans.of_rank) EXPECT_EQ(plan.block_positions, expected);
+      if (expected == 1) continue;
+      expect_sound(plans);
+      for (const ExchangePlan& plan : plans.of_rank) {
+        EXPECT_LE(plan.by_order.size() / expected, options.mpi_count_limit);
+        EXPECT_LE(plan.by_ring.size() / expected, options.mpi_count_limit);
+      }
+    }
+  }
+}
+
+TEST(ExchangePlan, RefusesWhatEvenBlocksCannotCount) {
+  const PlanCase plan_case("", RingGrid::healpix(64), 128, 128, 0);
+  const ExchangeOptions options{.mpi_count_limit = 4, .block_bytes = 64};
+  EXPECT_THROW(Plans(plan_case, 2, options), UsageError);
+}
+
+TEST(ExchangePlan, OneRankHasTheSameLayoutOnBothSides) {
+  for (const PlanCase& plan_case : small_cases()) {
+    const Plans plans(plan_case, 1, {});
+    const ExchangePlan& plan = plans.of_rank[0];
+    EXPECT_EQ(modes_by_position(plan.by_order), modes_by_position(plan.by_ring)) << plan_case.name;
+    ASSERT_EQ(plan.by_order.rows().size(), plan.by_ring.rows().size());
+    for (std::size_t i = 0; i < plan.by_order.rows().size(); ++i) {
+      EXPECT_EQ(plan.by_order.rows()[i].fold_into, plan.by_ring.rows()[i].fold_into);
+      EXPECT_EQ(plan.by_order.rows()[i].n_segments, plan.by_ring.rows()[i].n_segments);
+    }
+  }
+}
+
+TEST(ExchangePlan, JoinsSegmentsThatAreConsecutive) {
+  const PlanCase plan_case("", RingGrid::healpix(16), 32, 32, 0);
+  const Plans plans(plan_case, 1, {});
+  for (const ModeLayout::Row& row : plans.of_rank[0].by_order.rows()) EXPECT_EQ(row.n_segments, 1);
+}
+
+TEST(ExchangeVolume, CountsWhatThePlansMove) {
+  for (const PlanCase& plan_case : small_cases()) {
+    for (const int n_ranks : {1, 2, 3, 8, 13}) {
+      for (const Folding folding : {Folding::fold, Folding::keep}) {
+        SCOPED_TRACE(plan_case.name + " on " + std::to_string(n_ranks));
+        const Plans plans(plan_case, n_ranks, {.folding = folding});
+        const ExchangeVolume volume =
+            exchange_volume(plan_case.limits, plan_case.fold, plans.orders, plans.rings, folding);
+        for (int rank = 0; rank < n_ranks; ++rank) {
+          const ExchangePlan& plan = plans.of_rank[to_size(rank)];
+          EXPECT_EQ(volume.by_order[to_size(rank)], plan.by_order.size());
+          EXPECT_EQ(volume.by_ring[to_size(rank)], plan.by_ring.size());
+          EXPECT_EQ(volume.own[to_size(rank)], plan.by_order_blocks[to_size(rank)].count);
+        }
+      }
+    }
+  }
+}
+
+TEST(ExchangeVolume, PruningAndFoldingSendFarLessThanTheDenseArray) {
+  const int n_ranks = 8;
+  const auto share = [&](int nside, int lmax, Folding folding) {
+    const PlanCase plan_case("", RingGrid::healpix(nside), lmax, lmax, 0);
+    const ExchangeVolume volume =
+        exchange_volume(plan_case.limits, plan_case.fold, plan_case.orders(n_ranks),
+                        plan_case.rings(n_ranks), folding);
+    return static_cast<double>(volume.total_sent()) / static_cast<double>(volume.dense_sent);
+  };
+  EXPECT_NEAR(share(2048, 4096, Folding::fold), 0.683, 0.005);
+  EXPECT_NEAR(share(2048, 6143, Folding::keep), 0.677, 0.005);
+  EXPECT_NEAR(share(2048, 6143, Folding::fold), 0.541, 0.005);
+}
+
+TEST(ExchangePlan, SumsMatchFor16384RanksWithoutOverflow) {
+  const int n_ranks = 16384;
+  const PlanCase plan_case("", RingGrid::healpix(32768), 65535, 65535, 2);
+  const OrderDistribution orders = plan_case.orders(n_ranks);
+  const RingDistribution rings = plan_case.rings(n_ranks);
+  const ExchangeVolume volume = exchange_volume(plan_case.limits, plan_case.fold, orders, rings);
+
+  std::int64_t kept = 0;
+  for (int m = 0; m <= 65535; ++m) kept += plan_case.limits.kept(m).size();
+  std::int64_t by_order = 0;
+  std::int64_t by_ring = 0;
+  for (std::size_t rank = 0; rank < to_size(n_ranks); ++rank) {
+    by_order += volume.by_order[rank];
+    by_ring += volume.by_ring[rank];
+  }
+  EXPECT_EQ(by_order, kept);
+  EXPECT_EQ(by_ring, kept);
+
+  std::vector<std::pair<int, ExchangePlan>> some;
+  for (const int rank : {0, 8191, 16383}) {
+    some.emplace_back(rank,
+                      plan_exchange(plan_case.limits, plan_case.fold, orders, rings, rank, 3));
+  }
+  for (const auto& [q, sender] : some) {
+    EXPECT_EQ(sender.by_order.size(), volume.by_order[to_size(q)]);
+    EXPECT_EQ(sender.by_ring.size(), volume.by_ring[to_size(q)]);
+    for (const auto& [p, receiver] : some) {
+      EXPECT_EQ(sender.by_order_blocks[to_size(p)].count,
+                receiver.by_ring_blocks[to_size(q)].count);
+    }
+  }
+}
+
+TEST(ExchangePlan, CountsBeyond31BitsTakeBlocks) {
+  // Two ranks at nside 32768 hold 2.9e9 modes each: more than MPI's int counts.
+  const PlanCase plan_case("", RingGrid::healpix(32768), 65535, 65535, 0);
+  const OrderDistribution orders = plan_case.orders(2);
+  const RingDistribution rings = plan_case.rings(2);
+  const ExchangePlan plan = plan_exchange(plan_case.limits, plan_case.fold, orders, rings, 1, 1);
+  EXPECT_GT(plan.by_order.size(), std::numeric_limits<int>::max());
+  EXPECT_EQ(plan.block_positions, 256);
+  EXPECT_EQ(plan.by_order_blocks[1].first % 256, 0);
+}
+
+}  // namespace
+}  // namespace ringweave::test

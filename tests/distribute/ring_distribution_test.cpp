@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "distribute/ring_distribution.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "plan_cases.hpp"
+
+namespace ringweave::test {
+namespace {
+
+TEST(RingDistribution, CoversEveryRingOnceWithConsecutiveNorthAndSouthBands) {
+  for (const PlanCase& plan_case : small_cases()) {
+    for (const int n_ranks : {1, 2, 3, 5, 7, 8, 13, 64, 500}) {
+      SCOPED_TRACE(plan_case.name + " on " + std::to_string(n_ranks));
+      const RingDistribution rings = plan_case.rings(n_ranks);
+      std::vector<int> seen(to_size(plan_case.grid->n_rings()), 0);
+      for (int rank = 0; rank < n_ranks; ++rank) {
+        for (const RingRange& band : {rings.north(rank), rings.south(rank)}) {
+          for (std::int64_t r = band.begin; r < band.end; ++r) {
+            ++seen[to_size(r)];
+            EXPECT_EQ(rings.owner(RingId{r}), rank);
+          }
+        }
+        EXPECT_EQ(rings.rings(rank).n_rings(), rings.n_rings(rank));
+      }
+      EXPECT_TRUE(std::all_of(seen.begin(), seen.end(), [](int n) { return n == 1; }));
+    }
+  }
+}
+
+TEST(RingDistribution, NeverSplitsAPair) {
+  for (const PlanCase& plan_case : small_cases()) {
+    for (const int n_ranks : {2, 3, 8, 64}) {
+      const RingDistribution rings = plan_case.rings(n_ranks);
+      for (const RingPair& pair : plan_case.grid->pairs()) {
+        if (pair.north == RingPair::none || pair.south == RingPair::none) continue;
+        EXPECT_EQ(rings.owner(RingId{pair.north}), rings.owner(RingId{pair.south}))
+            << plan_case.name;
+      }
+    }
+  }
+}
+
+TEST(RingDistribution, NorthernBandsDescendAndSouthernOnesMirrorThem) {
+  const PlanCase plan_case("", RingGrid::healpix(64), 128, 128, 0);
+  const RingDistribution rings = plan_case.rings(7);
+  EXPECT_EQ(rings.north(0).begin, 0);
+  for (int rank = 1; rank < 7; ++rank) {
+    EXPECT_EQ(rings.north(rank).begin, rings.north(rank - 1).end);
+    EXPECT_EQ(rings.south(rank).end, rings.south(rank - 1).begin);
+  }
+  EXPECT_EQ(rings.south(0).end, plan_case.grid->n_rings());
+  EXPECT_EQ(rings.north(6).end, rings.south(6).begin);
+}
+
+TEST(RingDistribution, LeavesSurplusRanksWithoutRings) {
+  const PlanCase plan_case("", RingGrid::healpix(1), 2, 2, 0);
+  const RingDistribution rings = plan_case.rings(8);
+  for (int rank = 0; rank < 8; ++rank) {
+    EXPECT_EQ(rings.n_rings(rank) > 0, rank < 2);
+    EXPECT_EQ(rings.rings(rank).n_pixels() > 0, rank < 2);
+  }
+}
+
+/// Largest memory of a rank for one map and its ring modes over the mean.
+double memory_imbalance(const PlanCase& plan_case, int n_ranks) {
+  const RingDistribution rings = plan_case.rings(n_ranks);
+  std::int64_t largest = 0;
+  std::int64_t sum = 0;
+  for (int rank = 0; rank < n_ranks; ++rank) {
+    const LocalRings mine = rings.rings(rank);
+    std::int64_t bytes = 8 * mine.n_pixels();
+    for (std::int64_t r = 0; r < mine.n_rings(); ++r) {
+      bytes += 16 * (std::int64_t{plan_case.limits.m_limit(mine.global(LocalRing{r}))} + 1);
+    }
+    largest = std::max(largest, bytes);
+    sum += bytes;
+  }
+  return static_cast<double>(largest) * n_ranks / static_cast<double>(sum);
+}
+
+TEST(RingDistribution, BalancesTheMemoryOfHealpixWithinTenPercent) {
+  const PlanCase plan_case("", RingGrid::healpix(2048), 4096, 4096, 0);
+  const PlanCase high_orders("", RingGrid::healpix(2048), 6143, 6143, 0);
+  for (const int n_ranks : {2, 3, 5, 7, 8, 13, 64}) {
+    EXPECT_LE(memory_imbalance(plan_case, n_ranks), 1.1) << n_ranks;
+    EXPECT_LE(memory_imbalance(high_orders, n_ranks), 1.1) << n_ranks;
+  }
+}
+
+TEST(RingDistribution, FindsTheLeastLargestBandThereIs) {
+  // Equal rings: 11 pairs on 4 ranks cannot do better than 3 pairs, and no rank may be left with
+  // less than 2.
+  const PlanCase plan_case("", RingGrid::gauss_legendre(22), 21, 21, 0);
+  const RingDistribution rings = plan_case.rings(4);
+  for (int rank = 0; rank < 4; ++rank) {
+    EXPECT_LE(rings.n_rings(rank), 6);
+    EXPECT_GE(rings.n_rings(rank), 4);
+  }
+}
+
+TEST(RingDistribution, CutsTheLargestGridFor16384Ranks) {
+  const PlanCase plan_case("", RingGrid::healpix(32768), 65535, 65535, 0);
+  const RingDistribution rings = plan_case.rings(16384);
+  std::int64_t pixels = 0;
+  for (int rank = 0; rank < rings.n_ranks(); ++rank) {
+    ASSERT_GT(rings.n_rings(rank), 0);
+    for (const RingRange& band : {rings.north(rank), rings.south(rank)}) {
+      for (std::int64_t r = band.begin; r < band.end; ++r)
+        pixels += plan_case.grid->ring(RingId{r}).n_phi;
+    }
+  }
+  EXPECT_EQ(pixels, 12 * std::int64_t{32768} * 32768);
+}
+
+}  // namespace
+}  // namespace ringweave::test

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "fft/ring_fft.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <string>
+
+#include "base/error.hpp"
+#include "base/memory_meter.hpp"
+#include "fft/fft_library.hpp"
+#include "fft/ring_problem.hpp"
+
+namespace ringweave {
+namespace {
+
+void expect_matches_direct_sums(const RingFftShape& shape) {
+  const auto fft = make_ring_fft(shape, Backend::host);
+  const auto modes = random_modes(shape, 1);
+  std::vector<double> map(to_size(shape.n_components * shape.rings.n_pixels()), -77.0);
+  fft->synthesize(view(modes), map_view(shape, map));
+  const Difference synthesis = difference(map, direct_synthesis(shape, modes));
+  EXPECT_LE(synthesis.rms, tolerance::direct_sum);
+  EXPECT_LE(synthesis.max, tolerance::direct_sum * tolerance::max_over_rms);
+
+  const auto pixels = random_map(shape, 2);
+  std::vector<std::complex<double>> found(modes.size(), {5, 7});
+  auto wanted = found;
+  fft->adjoint(map_view(shape, pixels), {}, view(found));
+  direct_adjoint(shape, pixels, wanted);
+  const Difference adjoint = difference(found, wanted);
+  EXPECT_LE(adjoint.rms, tolerance::direct_sum);
+  EXPECT_LE(adjoint.max, tolerance::direct_sum * tolerance::max_over_rms);
+}
+
+/// Gap of <S a, y> = <a, S^T y> with weight 2 for m > 0, relative to ||S a|| ||y|| / sqrt N.
+double adjoint_gap(const RingFftShape& shape) {
+  const auto fft = make_ring_fft(shape, Backend::host);
+  const auto modes = random_modes(shape, 3);
+  const auto pixels = random_map(shape, 4);
+  std::vector<double> map(pixels.size());
+  std::vector<std::complex<double>> back(modes.size());
+  fft->synthesize(view(modes), map_view(shape, map));
+  fft->adjoint(map_view(shape, pixels), {}, view(back));
+  long double left = 0;
+  long double norm_map = 0;
+  long double norm_pixels = 0;
+  for (std::size_t i = 0; i < map.size(); ++i) {
+    left += static_cast<long double>(map[i]) * static_cast<long double>(pixels[i]);
+    norm_map += static_cast<long double>(map[i] * map[i]);
+    norm_pixels += static_cast<long double>(pixels[i] * pixels[i]);
+  }
+  long double right = 0;
+  for (std::int64_t row = 0; row < ssize64(shape.rows.rows()); ++row) {
+    const double weight = shape.rows.rows()[to_size(row)].m == 0 ? 1 : 2;
+    for (std::int64_t r = 0; r < shape.rings.n_rings(); ++r) {
+      const std::int64_t position = position_of(shape.rows, row, shape.rings.global(LocalRing{r}));
+      if (position < 0) continue;
+      for (std::int64_t c = 0; c < shape.n_components; ++c) {
+        const std::size_t i = to_size(position * shape.n_components + c);
+        right += static_cast<long double>(weight * (std::conj(modes[i]) * back[i]).real());
+      }
+    }
+  }
+  const long double scale = std::sqrt(norm_map * norm_pixels / static_cast<long double>(map.size()));
+  return static_cast<double>(std::abs(left - right) / scale);
+}
+
+class OnRingsOfLength : public ::testing::TestWithParam<std::int64_t> {};
+
+TEST_P(OnRingsOfLength, BothDirectionsMatchDirectSumsWithModesFarAboveNyquist) {
+  const std::int64_t n = GetParam();
+  expect_matches_direct_sums(dense_shape(two_rings(n), static_cast<int>(n < 1000 ? 3 * n + 5 : n + 9), 1));
+}
+
+TEST_P(OnRingsOfLength, BothDirectionsMatchDirectSumsWithModesBelowNyquist) {
+  const std::int64_t n = GetParam();
+  expect_matches_direct_sums(dense_shape(two_rings(n), static_cast<int>(n / 3), 2));
+}
+
+INSTANTIATE_TEST_SUITE_P(SmallSmoothPrimeAndAwkward, OnRingsOfLength,
+                         ::testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 12, 20, 28, 31, 32, 33, 37, 44, 64, 68, 74, 92, 94,
+                                           101, 202, 404, 1020, 1021, 2042, 4084));
+
+class OnHealpix : public ::testing::TestWithParam<std::int64_t> {};
+
+TEST_P(OnHealpix, BothDirectionsMatchDirectSumsUpToTheUsualBandLimit) {
+  expect_matches_direct_sums(dense_shape(RingGrid::healpix(GetParam()), static_cast<int>(3 * GetParam() - 1), 1));
+}
+
+TEST_P(OnHealpix, BothDirectionsMatchDirectSumsWhereTheEquatorFoldsToo) {
+  expect_matches_direct_sums(dense_shape(RingGrid::healpix(GetParam()), static_cast<int>(4 * GetParam() + 3), 3));
+}
+
+TEST_P(OnHealpix, AdjointIsTheExactTranspose) {
+  EXPECT_LE(adjoint_gap(dense_shape(RingGrid::healpix(GetParam()), static_cast<int>(5 * GetParam()), 2)),
+            tolerance::adjoint);
+}
+
+INSTANTIATE_TEST_SUITE_P(Nside, OnHealpix, ::testing::Values(1, 2, 3, 4, 16, 45));
+
+TEST(RingFft, AdjointIsTheExactTransposeOnAwkwardRings) {
+  for (const std::int64_t n : {1, 2, 3, 74, 101, 404, 1021}) {
+    EXPECT_LE(adjoint_gap(dense_shape(two_rings(n), static_cast<int>(2 * n + 1), 1)), tolerance::adjoint) << n;
+  }
+}
+
+TEST(RingFft, BatchGivesBitwiseTheSameAsOneComponentAtATime) {
+  const RingFftShape batch = dense_shape(RingGrid::healpix(8), 40, 3);
+  const RingFftShape single = dense_shape(RingGrid::healpix(8), 40, 1);
+  const auto modes = random_modes(batch, 5);
+  std::vector<double> map(to_size(3 * batch.rings.n_pixels()));
+  make_ring_fft(batch, Backend::host)->synthesize(view(modes), map_view(batch, map));
+  const auto one = make_ring_fft(single, Backend::host);
+  for (std::size_t c = 0; c < 3; ++c) {
+    std::vector<std::complex<double>> part(modes.size() / 3);
+    for (std::size_t i = 0; i < part.size(); ++i) part[i] = modes[3 * i + c];
+    std::vector<double> pixels(map.size() / 3);
+    one->synthesize(view(part), map_view(single, pixels));
+    EXPECT_TRUE(std::equal(pixels.begin(), pixels.end(), map.begin() + static_cast<std::ptrdiff_t>(c * pixels.size())));
+  }
+}
+
+TEST(RingFft, FloatMapsAgreeToSinglePrecisionInBothDirections) {
+  const RingFftShape shape = dense_shape(RingGrid::healpix(16), 70, 2);
+  const auto fft = make_ring_fft(shape, Backend::host);
+  const auto modes = random_modes(shape, 6);
+  std::vector<double> map(to_size(2 * shape.rings.n_pixels()));
+  std::vector<float> map_float(map.size());
+  fft->synthesize(view(modes), map_view(shape, map));
+  fft->synthesize(view(modes), map_view(shape, map_float));
+  EXPECT_LE(difference(map_float, map).rms, tolerance::single_storage);
+
+  const std::vector<double> widened(map_float.begin(), map_float.end());
+  std::vector<std::complex<double>> from_float(modes.size());
+  std::vector<std::complex<double>> from_double(modes.size());
+  fft->adjoint(map_view(shape, map_float), {}, view(from_float));
+  fft->adjoint(map_view(shape, widened), {}, view(from_double));
+  EXPECT_EQ(from_float, from_double);
+}
+
+TEST(RingFft, MapsThatFftwCannotReachAlignedGiveTheSame) {
+  const RingFftShape shape = dense_shape(RingGrid::healpix(16), 50, 1);
+  const auto fft = make_ring_fft(shape, Backend::host);
+  const auto modes = random_modes(shape, 7);
+  const std::int64_t n = shape.rings.n_pixels();
+  std::vector<double> aligned(to_size(n));
+  std::vector<double> shifted(to_size(n) + 1);
+  fft->synthesize(view(modes), map_view(shape, aligned));
+  fft->synthesize(view(modes), MapView<double>(shifted.data() + 1, 1, n));
+  EXPECT_TRUE(std::equal(aligned.begin(), aligned.end(), shifted.begin() + 1));
+  std::vector<std::complex<double>> back(modes.size());
+  std::vector<std::complex<double>> back_shifted(modes.size());
+  fft->adjoint(map_view(shape, aligned), {}, view(back));
+  fft->adjoint(MapView<const double>(shifted.data() + 1, 1, n), {}, view(back_shifted));
+  EXPECT_EQ(back, back_shifted);
+}
+
+TEST(RingFft, ThreadCountDoesNotChangeABit) {
+  const RingFftShape shape = dense_shape(RingGrid::healpix(32), 95, 2);
+  const auto modes = random_modes(shape, 8);
+  const int before = omp_get_max_threads();
+  std::vector<double> first_map;
+  std::vector<std::complex<double>> first_back;
+  for (const int threads : {1, 2, 3, 7}) {
+    omp_set_num_threads(threads);
+    const auto fft = make_ring_fft(shape, Backend::host);
+    std::vector<double> map(to_size(2 * shape.rings.n_pixels()));
+    std::vector<std::complex<double>> back(modes.size());
+    fft->synthesize(view(modes), map_view(shape, map));
+    fft->adjoint(map_view(shape, map), {}, view(back));
+    if (threads == 1) {
+      first_map = map;
+      first_back = back;
+    }
+    EXPECT_EQ(map, first_map) << threads;
+    EXPECT_EQ(back, first_back) << threads;
+  }
+  omp_set_num_threads(before);
+}
+
+TEST(RingFft, PlanServesCallsWithMoreOrFewerThreadsThanItWasMadeWith) {
+  const RingFftShape shape = dense_shape(RingGrid::healpix(16), 40, 1);
+  const auto modes = random_modes(shape, 9);
+  const int before = omp_get_max_threads();
+  omp_set_num_threads(2);
+  const auto fft = make_ring_fft(shape, Backend::host);
+  std::vector<double> map(to_size(shape.rings.n_pixels()));
+  fft->synthesize(view(modes), map_view(shape, map));
+  for (const int threads : {1, 5}) {
+    omp_set_num_threads(threads);
+    std::vector<double> again(map.size());
+    fft->synthesize(view(modes), map_view(shape, again));
+    EXPECT_EQ(again, map);
+  }
+  omp_set_num_threads(before);
+}
+
+/// What a rank in the middle of a larger job holds: a northern band and its mirror, rows grouped by two senders with
+/// padding between them, polar modes pruned, and a belt that was folded before it was sent.
+RingFftShape ranks_share() {
+  const auto grid = std::make_shared<const RingGrid>(RingGrid::healpix(16));
+  const RingRange north{9, 21};
+  const RingRange south{grid->n_rings() - 21, grid->n_rings() - 9};
+  const int mmax = 60;
+  std::vector<std::int64_t> first(to_size(mmax + 1));
+  std::int64_t position = 3;
+  for (const int parity : {1, 0}) {
+    for (int m = parity; m <= mmax; m += 2) {
+      first[to_size(m)] = position;
+      position += north.size() + south.size();
+    }
+    position += 5;
+  }
+  ModeLayout rows;
+  for (int m = 0; m <= mmax; ++m) {
+    rows.begin_row(m);
+    const RingRange kept_north{std::min<std::int64_t>(9 + m / 10, 15), m > 32 ? 15 : 21};
+    const RingRange kept_south{grid->n_rings() - kept_north.end, grid->n_rings() - kept_north.begin};
+    if (m % 13 == 7) continue;
+    rows.add_segment(kept_north, first[to_size(m)]);
+    rows.add_segment(kept_south, first[to_size(m)] + kept_north.size());
+  }
+  rows.set_size(position);
+  return {LocalRings(grid, north, south), std::move(rows), 2};
+}
+
+TEST(RingFft, RowsOfOneRankAmongManyMatchDirectSums) { expect_matches_direct_sums(ranks_share()); }
+
+TEST(RingFft, AdjointLeavesPaddingUntouched) {
+  const RingFftShape shape = ranks_share();
+  std::vector<bool> held(to_size(shape.rows.size()), false);
+  for (const auto& row : shape.rows.rows()) {
+    for (const RowSegment& segment : shape.rows.segments(row)) {
+      for (std::int64_t i = 0; i < segment.rings.size(); ++i) held[to_size(segment.first + i)] = true;
+    }
+  }
+  const std::complex<double> mark{12345, -54321};
+  std::vector<std::complex<double>> modes(to_size(shape.rows.size() * shape.n_components), mark);
+  const auto map = random_map(shape, 10);
+  make_ring_fft(shape, Backend::host)->adjoint(map_view(shape, map), {}, view(modes));
+  for (std::size_t i = 0; i < held.size(); ++i) EXPECT_NE(held[i], modes[2 * i] == mark && modes[2 * i + 1] == mark);
+}
+
+TEST(RingFft, RingWeightsMultiplyEveryPixelOfTheirRing) {
+  const RingFftShape shape = dense_shape(RingGrid::healpix(4), 17, 1);
+  std::vector<double> weights(to_size(shape.rings.n_rings()));
+  for (std::size_t r = 0; r < weights.size(); ++r) weights[r] = 0.5 + 0.1 * static_cast<double>(r);
+  auto map = random_map(shape, 11);
+  std::vector<std::complex<double>> weighted(to_size(shape.rows.size()));
+  std::vector<std::complex<double>> wanted(weighted.size());
+  const auto fft = make_ring_fft(shape, Backend::host);
+  fft->adjoint(map_view(shape, map), weights, view(weighted));
+  for (std::int64_t r = 0; r < shape.rings.n_rings(); ++r) {
+    const LocalRing id{r};
+    for (std::int64_t j = 0; j < shape.rings.ring(id).n_phi; ++j) {
+      map[to_size(shape.rings.first_pixel(id) + j)] *= weights[to_size(r)];
+    }
+  }
+  fft->adjoint(map_view(shape, map), {}, view(wanted));
+  EXPECT_LE(difference(weighted, wanted).rms, tolerance::direct_sum);
+}
+
+TEST(RingFft, RankWithoutRingsDoesNothing) {
+  const auto grid = std::make_shared<const RingGrid>(RingGrid::healpix(2));
+  ModeLayout rows;
+  for (int m = 0; m <= 5; ++m) rows.begin_row(m);
+  const RingFftShape shape{LocalRings(grid, {3, 3}, {4, 4}), rows, 1};
+  const auto fft = make_ring_fft(shape, Backend::host);
+  fft->synthesize(ModeView<const double>(nullptr, 0), MapView<double>(nullptr, 1, 0));
+  fft->adjoint(MapView<const double>(nullptr, 1, 0), {}, ModeView<double>(nullptr, 0));
+}
+
+TEST(RingFft, MapOfRingsWithoutAnyModeIsZero) {
+  RingFftShape shape = dense_shape(RingGrid::healpix(2), 3, 1);
+  shape.rows = ModeLayout();
+  std::vector<double> map(to_size(shape.rings.n_pixels()), 3.0);
+  make_ring_fft(shape, Backend::host)->synthesize(ModeView<const double>(nullptr, 0), map_view(shape, map));
+  EXPECT_THAT(map, ::testing::Each(0.0));
+}
+
+TEST(RingFft, WrongSizesAreUsageErrors) {
+  const RingFftShape shape = dense_shape(RingGrid::healpix(2), 5, 2);
+  const auto fft = make_ring_fft(shape, Backend::host);
+  auto modes = random_modes(shape, 12);
+  auto map = random_map(shape, 13);
+  const ModeView<double> short_modes(modes.data(), ssize64(modes) - 1);
+  const MapView<double> one_component(map.data(), 1, shape.rings.n_pixels());
+  const std::vector<double> weights(3, 1.0);
+  EXPECT_THROW(fft->synthesize(short_modes, map_view(shape, map)), UsageError);
+  EXPECT_THROW(fft->synthesize(view(modes), one_component), UsageError);
+  EXPECT_THROW(fft->adjoint(map_view(shape, map), weights, view(modes)), UsageError);
+}
+
+TEST(RingFft, RowsThatLeaveTheBufferAreAUsageError) {
+  RingFftShape shape = dense_shape(RingGrid::healpix(2), 5, 1);
+  shape.rows.set_size(shape.rows.size() - 1);
+  EXPECT_THROW(make_ring_fft(shape, Backend::host), UsageError);
+}
+
+TEST(RingFft, HoldsMoreThanItsTilesAndGivesEverythingBack) {
+  const std::int64_t before = MemoryMeter::current_bytes();
+  const RingFftShape shape = dense_shape(RingGrid::healpix(16), 47, 1);
+  {
+    const auto fft = make_ring_fft(shape, Backend::host);
+    const std::int64_t held = MemoryMeter::current_bytes() - before;
+    EXPECT_GT(held, 0);
+    EXPECT_GE(fft->bytes(), held);
+  }
+  EXPECT_EQ(MemoryMeter::current_bytes(), before);
+}
+
+TEST(RingFft, LibraryVersionNamesFftw) { EXPECT_THAT(fft_library_version(), ::testing::HasSubstr("fftw-3")); }
+
+}  // namespace
+}  // namespace ringweave

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
+#include "distribute/communicator.hpp"
+#include "io/provenance.hpp"
+#include "sphere/local_rings.hpp"
+
+namespace ringweave::test {
+
+/// A folder of this launch, made by rank 0 and removed by it at the end. Collective.
+class ScratchFolder {
+ public:
+  explicit ScratchFolder(Communicator comm) : comm_(std::move(comm)) {
+    std::string name;
+    if (comm_.is_root()) {
+      name = (std::filesystem::temp_directory_path() / "ringweave_io_XXXXXX").string();
+      if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no scratch folder");
+    }
+    path_ = comm_.broadcast(name, 0);
+  }
+  ~ScratchFolder() {
+    comm_.barrier();
+    std::error_code ignored;
+    if (comm_.is_root()) std::filesystem::remove_all(path_, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+  const std::string& path() const { return path_; }
+
+ private:
+  Communicator comm_;
+  std::string path_;
+};
+
+/// Runs `work` on rank 0, the others wait. Collective.
+inline void on_root(const Communicator& comm, const std::function<void()>& work) {
+  if (comm.is_root()) work();
+  comm.barrier();
+}
+
+/// Bands of the north with their mirrors, equally many ring pairs a rank.
+inline LocalRings deal_rings(std::shared_ptr<const RingGrid> grid, const Communicator& comm) {
+  const std::int64_t n = grid->n_rings();
+  const std::int64_t n_pairs = (n + 1) / 2;
+  const std::int64_t begin = n_pairs * comm.rank() / comm.size();
+  const std::int64_t end = n_pairs * (comm.rank() + 1) / comm.size();
+  return {std::move(grid), {begin, end}, {std::max(n - end, n_pairs), n - begin}};
+}
+
+/// Numbers of the full grid's pixels, in the order this rank holds them.
+inline std::vector<std::int64_t> source_pixels(const LocalRings& rings) {
+  std::vector<std::int64_t> pixels;
+  for (std::int64_t r = 0; r < rings.n_rings(); ++r) {
+    const Ring& ring = rings.ring(LocalRing{r});
+    for (std::int64_t j = 0; j < ring.n_phi; ++j) pixels.push_back(ring.source_pixel + j);
+  }
+  return pixels;
+}
+
+/// Tells component and pixel, and is exact in single precision.
+inline double pixel_value(std::int64_t component, std::int64_t pixel) {
+  return static_cast<double>(component * 100000 + pixel) + 0.5;
+}
+
+template <class T>
+std::vector<T> pixel_values(const LocalRings& rings, std::int64_t n_components) {
+  std::vector<T> map;
+  for (std::int64_t c = 0; c < n_components; ++c) {
+    for (const std::int64_t pixel : source_pixels(rings)) map.push_back(static_cast<T>(pixel_value(c, pixel)));
+  }
+  return map;
+}
+
+inline std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+inline void write_text(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+inline Provenance sample_provenance() {
+  Provenance provenance;
+  provenance.version = "0.1.0";
+  provenance.date = "2026-01-01T00:00:00Z";
+  provenance.command_line = "ringweave smooth in.h5 out.h5 --fwhm 1deg";
+  provenance.config_json = "{}";
+  provenance.fwhm_degrees = 1.0;
+  provenance.lmax = 47;
+  return provenance;
+}
+
+/// What an error says, and its kind; empty when `work` throws nothing.
+struct Thrown {
+  ErrorKind kind = ErrorKind::none;
+  std::string message;
+};
+inline Thrown thrown_by(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return {error.kind(), error.what()};
+  }
+  return {};
+}
+
+/// `work` throws this kind of error and its message holds `words`.
+inline void expect_error(ErrorKind kind, const std::string& words, const std::function<void()>& work) {
+  const Thrown thrown = thrown_by(work);
+  EXPECT_EQ(thrown.kind, kind) << thrown.message;
+  EXPECT_NE(thrown.message.find(words), std::string::npos) << "message: " << thrown.message << "\nlacks: " << words;
+}
+
+}  // namespace ringweave::test

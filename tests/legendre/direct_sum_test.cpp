@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "legendre/direct_harmonics.hpp"
+#include "legendre/legendre_problem.hpp"
+#include "support/tolerance.hpp"
+
+namespace ringweave {
+namespace {
+
+using LongComplex = std::complex<long double>;
+
+/// Ring modes by direct summation of every kept mode.
+std::vector<Complex> direct_modes(const LegendreProblem& problem, const std::vector<Complex>& alm) {
+  std::vector<Complex> modes(to_size(problem.modes_size()));
+  const int lmax = problem.alm_layout.lmax();
+  const auto coefficient = [&](std::int64_t component, std::int64_t row, int l) {
+    return LongComplex(alm[to_size(component * problem.alm_layout.size() + problem.alm_layout.index(row, l))]);
+  };
+  problem.for_each_mode([&](std::int64_t row, std::int64_t ring, std::int64_t mode) {
+    const int m = problem.alm_layout.order(row);
+    for (const FieldSet::Field& field : problem.fields.fields()) {
+      const std::int64_t c = field.first_component;
+      LongComplex first = 0;
+      LongComplex second = 0;
+      if (field.spin == 0) {
+        const auto lambda = direct_harmonics(lmax, m, 0, problem.grid->ring(RingId{ring}));
+        for (int l = m; l <= lmax; ++l) first += coefficient(c, row, l) * lambda[to_size(l)];
+      } else {
+        const LongComplex i(0, 1);
+        const auto lambda = direct_spin_modes(lmax, m, field.spin, problem.grid->ring(RingId{ring}));
+        for (int l = m; l <= lmax; ++l) {
+          const LongComplex e = coefficient(c, row, l);
+          const LongComplex b = coefficient(c + 1, row, l);
+          first += lambda[to_size(l)].gradient * e + i * lambda[to_size(l)].curl * b;
+          second += lambda[to_size(l)].gradient * b - i * lambda[to_size(l)].curl * e;
+        }
+        modes[to_size(mode + c + 1)] = Complex(second);
+      }
+      modes[to_size(mode + c)] = Complex(first);
+    }
+  });
+  return modes;
+}
+
+struct Case {
+  int lmax;
+  int spin;
+};
+
+class OnSmallProblems : public testing::TestWithParam<Case> {};
+
+TEST_P(OnSmallProblems, SynthesisIsTheDirectSum) {
+  const auto [lmax, spin] = GetParam();
+  for (const char* grid : {"healpix:5", "clenshaw:17"}) {
+    const LegendreProblem problem(RingGrid::from_name(grid), lmax, lmax, {spin});
+    const auto alm = random_values(problem.alm_size(), 7);
+    const RelativeError error = relative_error(problem.synthesize(alm), direct_modes(problem, alm));
+    EXPECT_LE(error.rms, tolerance::direct_sum) << grid;
+    EXPECT_LE(error.max, tolerance::direct_sum * tolerance::max_over_rms) << grid;
+  }
+}
+
+// The adjoint of a ring mode that is 1 on one ring is lambda_lm there: every degree and order is seen by itself.
+TEST_P(OnSmallProblems, AdjointOfOneRingIsEveryHarmonicOnIt) {
+  const auto [lmax, spin] = GetParam();
+  const LegendreProblem problem(RingGrid::healpix(4), lmax, lmax, {spin});
+  for (std::int64_t ring = 0; ring < problem.grid->n_rings(); ++ring) {
+    std::vector<Complex> modes(to_size(problem.modes_size()));
+    problem.for_each_mode([&](std::int64_t, std::int64_t r, std::int64_t mode) {
+      if (r == ring) modes[to_size(mode)] = 1;
+    });
+    std::vector<Complex> expected(to_size(problem.alm_size()));
+    for (int m = 0; m <= lmax; ++m) {
+      const Ring& at = problem.grid->ring(RingId{ring});
+      const auto scalar = direct_harmonics(lmax, m, 0, at);
+      const auto spins = direct_spin_modes(lmax, m, spin, at);
+      for (int l = m; l <= lmax; ++l) {
+        const std::size_t i = to_size(problem.alm_layout.index(m, l));
+        expected[i] = static_cast<double>(spin == 0 ? scalar[to_size(l)] : spins[to_size(l)].gradient);
+        if (spin > 0) {
+          expected[i + to_size(problem.alm_layout.size())] = {0, -static_cast<double>(spins[to_size(l)].curl)};
+        }
+      }
+    }
+    const RelativeError error = relative_error(problem.adjoint(modes), expected);
+    EXPECT_LE(error.rms, tolerance::direct_sum) << "ring " << ring;
+    EXPECT_LE(error.max, tolerance::direct_sum * tolerance::max_over_rms) << "ring " << ring;
+  }
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const int lmax : {0, 1, 2, 5, 32, 127}) {
+    for (const int spin : {0, 1, 2, 3, 5}) all.push_back({lmax, spin});
+  }
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(Legendre, OnSmallProblems, testing::ValuesIn(cases()), [](const auto& of) {
+  return fmt::format("lmax{}spin{}", of.param.lmax, of.param.spin);
+});
+
+TEST(Legendre, FieldsOfMixedSpinsAreTheDirectSums) {
+  const LegendreProblem problem(RingGrid::healpix(6), 20, 20, {0, 2, 0, 1, 0, 0, 0, 2});
+  const auto alm = random_values(problem.alm_size(), 3);
+  EXPECT_LE(relative_error(problem.synthesize(alm), direct_modes(problem, alm)).rms, tolerance::direct_sum);
+}
+
+TEST(Legendre, RingsWithoutAMirrorAreTheDirectSums) {
+  const LegendreProblem problem(
+      RingGrid::from_rings({{0.3, 0, 8, 0}, {1.1, 0, 8, 0}, {1.9, 0.1, 8, 0}, {2.2, 0, 8, 0}, {3.0, 0, 8, 0}}), 30, 12,
+      {0, 2});
+  const auto alm = random_values(problem.alm_size(), 4);
+  EXPECT_LE(relative_error(problem.synthesize(alm), direct_modes(problem, alm)).rms, tolerance::direct_sum);
+}
+
+// What pruning leaves out and what the sweep skips as out of range must not be seen.
+TEST(Legendre, PrunedModesAreTheDirectSums) {
+  for (const int spin : {0, 2}) {
+    const LegendreProblem problem(
+        RingGrid::from_rings({{0.01, 0, 8, 0}, {0.2, 0, 8, 0}, {0.9, 0, 8, 0}, {1.6, 0, 8, 0}, {3.1, 0, 8, 0}}), 500, 500,
+        {spin});
+    const auto alm = random_values(problem.alm_size(), 5);
+    EXPECT_LE(relative_error(problem.synthesize(alm), direct_modes(problem, alm)).rms, tolerance::direct_sum);
+  }
+}
+
+// The signs, apart from any shared derivation: Y_11, and Q and U of E_22 = 1 after HEALPix.
+TEST(Legendre, FirstHarmonicsHaveTheSignsOfHealpix) {
+  const LegendreProblem scalar(RingGrid::from_rings({{0.7, 0, 8, 0}}), 1, 1, {0});
+  EXPECT_NEAR(scalar.synthesize<double>({0, 0, 1})[1].real(), -std::sqrt(3 / (8 * M_PI)) * std::sin(0.7), 1e-15);
+
+  const LegendreProblem spin(RingGrid::from_rings({{0.7, 0, 8, 0}}), 2, 2, {2});
+  std::vector<Complex> alm(12);
+  alm[5] = 1;
+  const auto modes = spin.synthesize(alm);
+  const double z = std::cos(0.7);
+  const double norm = std::sqrt(5 / (64 * M_PI));
+  EXPECT_NEAR(modes[4].real(), -norm * (1 + z * z), 1e-15);
+  EXPECT_NEAR(modes[5].imag(), -norm * 2 * z, 1e-15);
+}
+
+}  // namespace
+}  // namespace ringweave

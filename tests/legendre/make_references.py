@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writes references.inc: lambda_lm at high degree, summed with 80 digits by mpmath.
+
+Each line is {theta, m, l, lambda_lm(cos theta)}; theta is exactly the double that is printed. Values below 1e-300 are
+left out. Run in this folder: python3 make_references.py > references.inc
+"""
+from mpmath import cos, mp, mpf, pi, sin, sqrt
+
+mp.dps = 80
+
+
+def harmonics(m, degrees, theta):
+    """lambda_lm for the asked degrees, by the three-term recurrence upward in l."""
+    z, s = cos(mpf(theta)), sin(mpf(theta))
+    value = sqrt(1 / (4 * pi))
+    for j in range(1, m + 1):
+        value *= -sqrt(mpf(2 * j + 1) / (2 * j)) * s
+    previous, found = mpf(0), {}
+    epsilon = lambda l: sqrt(mpf(l * l - m * m) / (4 * l * l - 1)) if l > m else mpf(0)
+    for l in range(m, max(degrees) + 1):
+        if l in degrees:
+            found[l] = value
+        previous, value = value, (z * value - epsilon(l) * previous) / epsilon(l + 1)
+    return found
+
+
+def block(name, thetas, orders, degrees):
+    print(f"inline const std::vector<Reference> {name} = {{")
+    for theta in thetas:
+        for m in orders:
+            for l, value in harmonics(m, {l for l in degrees if l >= m}, theta).items():
+                if abs(value) > mpf("1e-300"):
+                    print(f"    {{{theta!r}, {m}, {l}, {mp.nstr(value, 20)}}},")
+    print("};")
+
+
+if __name__ == "__main__":
+    print("// SPDX-License-Identifier: GPL-3.0-or-later")
+    print("// Written by make_references.py.")
+    # sin(theta) from 0.3 to 1; the last ring is the first of nside 2048 next to the equator.
+    mid = [0.3046926540153975, 0.36, 0.45, 0.52, 0.61, 0.7, 0.78, 0.86, 0.93, 1.01, 1.1, 1.19, 1.28, 1.36, 1.45, 1.52,
+           1.5704708]
+    block("mid_latitudes_m0", mid, [0], [1023, 1024, 4095, 6000, 8191, 8192])
+    block("mid_latitudes_m4096", mid, [4096], [4096, 4097, 4500, 5001, 6000, 7001, 8191, 8192])
+    block("next_to_the_pole", [1e-4, 2e-4], range(0, 31, 3), [30, 31, 500, 2001, 4096, 8191, 8192])
+    block("highest_degrees", [1e-4, 0.02, 0.5, 1.3], [0, 200, 16000, 31000], [31000, 32767, 32768])

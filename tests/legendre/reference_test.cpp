@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "legendre/legendre_problem.hpp"
+#include "support/tolerance.hpp"
+
+namespace ringweave {
+namespace {
+
+struct Reference {
+  double theta;
+  int m;
+  int l;
+  double value;
+};
+#include "legendre/references.inc"
+
+/// lambda_lm of all references by the adjoint of modes that are 1 on one ring; errors over the peak of each (l, m)
+/// among the rings given.
+RelativeError error_over_peak(const std::vector<Reference>& references) {
+  int lmax = 0;
+  std::map<double, std::vector<const Reference*>> by_theta;
+  std::map<std::pair<int, int>, double> peaks;
+  std::vector<int> orders;
+  for (const Reference& reference : references) {
+    lmax = std::max(lmax, reference.l);
+    by_theta[reference.theta].push_back(&reference);
+    double& peak = peaks[{reference.m, reference.l}];
+    peak = std::max(peak, std::abs(reference.value));
+    orders.push_back(reference.m);
+  }
+  std::sort(orders.begin(), orders.end());
+  orders.erase(std::unique(orders.begin(), orders.end()), orders.end());
+
+  RelativeError error;
+  for (const auto& [theta, here] : by_theta) {
+    const auto grid = std::make_shared<const RingGrid>(RingGrid::from_rings({{theta, 0, 4, 0}}));
+    const AlmLayout layout(lmax, lmax, orders);
+    const ModeLimits limits(*grid, lmax, lmax, 0);
+    ModeLayout rows;
+    std::int64_t size = 0;
+    for (const int m : orders) {
+      rows.begin_row(m);
+      rows.add_segment(limits.kept(m), size);
+      size += limits.kept(m).size();
+    }
+    rows.set_size(size);
+    const auto stage = make_legendre_stage({grid, limits, {}, layout, rows, FieldSet({0})}, Backend::host);
+    const std::vector<Complex> modes(to_size(size), Complex(1));
+    std::vector<Complex> alm(to_size(layout.size()));
+    stage->adjoint(ModeView<const double>(modes.data(), size), AlmView<double>(alm.data(), 1, layout.size()),
+                   LegendreStage::Accumulate::overwrite);
+    for (const Reference* reference : here) {
+      const double value = alm[to_size(layout.index(layout.row_of(reference->m), reference->l))].real();
+      const double relative = std::abs(value - reference->value) / peaks[{reference->m, reference->l}];
+      if (getenv("LEG_VERBOSE")) printf("%g %d %d %.17g err %.2e\n", theta, reference->m, reference->l, reference->value, relative);
+      error.rms += relative * relative;
+      error.max = std::max(error.max, relative);
+    }
+  }
+  error.rms = std::sqrt(error.rms / static_cast<double>(references.size()));
+  testing::Test::RecordProperty("rms", std::to_string(error.rms * 1e13) + "e-13");
+  testing::Test::RecordProperty("max", std::to_string(error.max * 1e13) + "e-13");
+  return error;
+}
+
+void expect_accurate(const std::vector<Reference>& references) {
+  const RelativeError error = error_over_peak(references);
+  EXPECT_LE(error.rms, tolerance::round_trip);
+  EXPECT_LE(error.max, tolerance::round_trip * tolerance::max_over_rms);
+  if (getenv("LEG_VERBOSE")) printf("rms %.2e max %.2e\n",error.rms,error.max);
+}
+
+TEST(LegendreReference, ZonalHarmonicsTo8192AreExactAtMidLatitudes) { expect_accurate(mid_latitudes_m0); }
+TEST(LegendreReference, Order4096To8192IsExactAtMidLatitudes) { expect_accurate(mid_latitudes_m4096); }
+TEST(LegendreReference, LowOrdersTo8192AreExactNextToThePole) { expect_accurate(next_to_the_pole); }
+TEST(LegendreReference, DegreesTo32768AreExact) { expect_accurate(highest_degrees); }
+
+}  // namespace
+}  // namespace ringweave
