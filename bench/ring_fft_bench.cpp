@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The ring FFT on one rank's full HEALPix map, pruned rows as the Legendre stage leaves them. Arguments: nside, lmax,
-// components. OMP_NUM_THREADS sets the threads; --benchmark_format=json writes records.
+// The ring FFT on one rank's full HEALPix map, pruned rows as the Legendre stage leaves them.
+// Arguments: nside, lmax, components. OMP_NUM_THREADS sets the threads; --benchmark_format=json
+// writes records.
 #include <benchmark/benchmark.h>
 #include <omp.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <complex>
 #include <cstdint>
 #include <memory>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "base/buffer.hpp"
@@ -20,7 +25,9 @@ namespace {
 using namespace ringweave;
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 RingFftShape healpix_shape(std::int64_t nside, int lmax, std::int64_t n_components) {
   const auto grid = std::make_shared<const RingGrid>(RingGrid::healpix(nside));
@@ -36,10 +43,11 @@ RingFftShape healpix_shape(std::int64_t nside, int lmax, std::int64_t n_componen
   return {LocalRings(grid), std::move(rows), n_components};
 }
 
-/// Bytes per second that all threads together copy between arrays too large for any cache (read + written).
+/// Bytes per second that all threads together copy between arrays too large for any cache (read +
+/// written).
 double stream_bandwidth() {
-  constexpr std::int64_t size = std::int64_t{1} << 25;
   static const double bandwidth = [] {
+    constexpr std::int64_t size = std::int64_t{1} << 25;
     HostBuffer<double> from(size);
     HostBuffer<double> to(size);
     double best = 0;
@@ -51,7 +59,8 @@ double stream_bandwidth() {
         to[i] = from[i] + 1;
       }
       benchmark::DoNotOptimize(to.data());
-      if (repeat > 0) best = std::max(best, 16.0 * static_cast<double>(size) / seconds_since(start));
+      if (repeat > 0)
+        best = std::max(best, 16.0 * static_cast<double>(size) / seconds_since(start));
     }
     return best;
   }();
@@ -87,11 +96,23 @@ struct Problem {
   HostBuffer<double> map;
 };
 
+/// The ring in the middle of the map, where no mode of the benchmarks folds onto mode 0.
+struct Belt {
+  explicit Belt(const RingFftShape& shape)
+      : ring(shape.rings.n_rings() / 2),
+        n_phi(shape.rings.ring(LocalRing{ring}).n_phi),
+        first_pixel(shape.rings.first_pixel(LocalRing{ring})) {}
+  std::int64_t ring;
+  std::int64_t n_phi;
+  std::int64_t first_pixel;
+};
+
 /// The first plan of a process; later ones find the FFT plans made.
 void plan(benchmark::State& state) {
   for (auto _ : state) {
     state.PauseTiming();
-    RingFftShape shape = healpix_shape(state.range(0), static_cast<int>(state.range(1)), state.range(2));
+    RingFftShape shape =
+        healpix_shape(state.range(0), static_cast<int>(state.range(1)), state.range(2));
     state.ResumeTiming();
     const auto fft = make_ring_fft(std::move(shape), Backend::host);
     state.counters["plan_MB"] = static_cast<double>(fft->bytes()) * 1e-6;
@@ -105,6 +126,12 @@ void synthesize(benchmark::State& state) {
   const auto start = Clock::now();
   for (auto _ : state) fft->synthesize(problem.mode_view(), problem.map_view());
   problem.report(state, seconds_since(start));
+  const Belt belt(problem.shape);
+  const double* pixels = problem.map.data() + belt.first_pixel;
+  const double mean =
+      std::accumulate(pixels, pixels + belt.n_phi, 0.0) / static_cast<double>(belt.n_phi);
+  const double wanted = problem.modes[belt.ring * problem.shape.n_components].real();
+  if (std::abs(mean - wanted) > 1e-9) state.SkipWithError("a ring's mean is not its mode 0");
 }
 
 void adjoint(benchmark::State& state) {
@@ -114,6 +141,10 @@ void adjoint(benchmark::State& state) {
   const auto start = Clock::now();
   for (auto _ : state) fft->adjoint(problem.map_view(), {}, problem.mode_view());
   problem.report(state, seconds_since(start));
+  const Belt belt(problem.shape);
+  const double found = problem.modes[belt.ring * problem.shape.n_components].real();
+  if (std::abs(found - 0.5 * static_cast<double>(belt.n_phi)) > 1e-9)
+    state.SkipWithError("mode 0 is not the sum");
 }
 
 void arguments(benchmark::internal::Benchmark* bench) {

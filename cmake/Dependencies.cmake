@@ -1,17 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Every library from outside, found once, as imported targets. Used by the build and by the installed package.
-find_package(PkgConfig REQUIRED)
-find_package(MPI REQUIRED COMPONENTS C)
-find_package(OpenMP REQUIRED COMPONENTS CXX)
-find_package(fmt REQUIRED)
-find_package(nlohmann_json REQUIRED)
+# Every library from outside, found once, as imported targets.
+include(LibraryDependencies)
+# The program.
 find_package(CLI11 REQUIRED)
-find_package(hwy REQUIRED)
-find_package(Boost REQUIRED)
-find_package(ZLIB REQUIRED)
-find_package(ZLIB REQUIRED)
-pkg_check_modules(FFTW REQUIRED IMPORTED_TARGET fftw3)
-pkg_check_modules(HDF5 REQUIRED IMPORTED_TARGET hdf5-openmpi)
-pkg_check_modules(CFITSIO REQUIRED IMPORTED_TARGET cfitsio)
-pkg_check_modules(HEALPIX REQUIRED IMPORTED_TARGET healpix_cxx)
 pkg_check_modules(CAIRO REQUIRED IMPORTED_TARGET cairo)

@@ -27,5 +27,5 @@ configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/RingweaveConfig.cmake.in
   ${CMAKE_BINARY_DIR}/RingweaveConfig.cmake INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/RingweaveConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/RingweaveConfig.cmake ${CMAKE_BINARY_DIR}/RingweaveConfigVersion.cmake
-  ${CMAKE_SOURCE_DIR}/cmake/Dependencies.cmake DESTINATION ${package_folder})
+  ${CMAKE_SOURCE_DIR}/cmake/LibraryDependencies.cmake DESTINATION ${package_folder})
 install(FILES ${CMAKE_SOURCE_DIR}/examples/lcdm_cl.txt DESTINATION ${CMAKE_INSTALL_DATADIR}/ringweave)

@@ -44,6 +44,12 @@ double parse_angle(const std::string& text, const std::string& option) {
       fmt::format("{} {}: unknown unit '{}'; expected arcmin, deg, arcsec or rad", option, text, unit_name));
 }
 
+double parse_width(const std::string& text, const std::string& option) {
+  const double width = parse_angle(text, option);
+  if (width < 0) throw UsageError(fmt::format("{} {}: expected a width of 0 or more", option, text));
+  return width;
+}
+
 AngleRange parse_angle_range(const std::string& text, const std::string& option) {
   const auto colon = text.find(':');
   if (colon == std::string::npos) {

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <memory>
+#include <sstream>
 
 #include "app/commands/commands.hpp"
 #include "app/version.hpp"
@@ -27,6 +28,23 @@ Examples
   ringweave analyze smooth.fits --lmax 1000 --cl cl.txt
   ringweave plot smooth.fits smooth.png --field Q
 "ringweave COMMAND --help" explains a command; docs/ explains the rest.)";
+
+/// CLI11's own checks print the largest double there is when they refuse.
+CLI::Validator number_with(const char* expected, const char* name, bool (*accepts)(double)) {
+  return CLI::Validator(
+      [expected, accepts](const std::string& text) {
+        double value = 0;
+        const bool fine = CLI::detail::lexical_cast(text, value) && accepts(value);
+        return fine ? std::string() : text + ": expected a number " + expected;
+      },
+      name);
+}
+CLI::Validator positive_number() {
+  return number_with("above 0", "POSITIVE", [](double value) { return value > 0; });
+}
+CLI::Validator non_negative_number() {
+  return number_with("of 0 or more", "NONNEGATIVE", [](double value) { return value >= 0; });
+}
 
 /// Lets "lmax = 512" in a file mean the option of the subcommand that runs, without a [section].
 class FlatConfig : public CLI::ConfigBase {
@@ -54,7 +72,7 @@ void add_common(CLI::App& app, CommonOptions& options) {
   app.add_option("--report", options.report,
                  "Write a JSON report: versions, layout, seconds of each stage over ranks, memory")->group(group);
   app.add_option("--threads", options.threads, "OpenMP threads of each rank; default: OMP_NUM_THREADS, else all cores")
-      ->check(CLI::PositiveNumber)->group(group);
+      ->check(positive_number())->group(group);
   app.add_option("--progress", options.progress, "auto: only on a terminal and outside batch jobs")
       ->check(CLI::IsMember({"auto", "on", "off"}))->capture_default_str()->group(group);
   app.add_flag("--overwrite", options.overwrite, "Replace an output that exists")->group(group);
@@ -65,14 +83,14 @@ void add_transform(CLI::App& command, TransformOptions& options, bool names_grid
   const char* group = "Transform";
   if (names_grid) {
     command.add_option("--nside", options.nside, "HEALPix resolution of the map, any N >= 1")
-        ->check(CLI::PositiveNumber)->group(group);
+        ->check(positive_number())->group(group);
     command.add_option("--grid", options.grid,
                        "Grid of the map: healpix:NSIDE, gauss:LMAX, clenshaw:NRINGS[,NPHI], fejer:NRINGS[,NPHI]")
         ->group(group);
   }
   command.add_option("--lmax", options.lmax, "Highest degree; default 3 nside - 1, or what the file or grid holds")
-      ->check(CLI::NonNegativeNumber)->group(group);
-  command.add_option("--mmax", options.mmax, "Highest order; default lmax")->check(CLI::NonNegativeNumber)->group(group);
+      ->check(non_negative_number())->group(group);
+  command.add_option("--mmax", options.mmax, "Highest order; default lmax")->check(non_negative_number())->group(group);
   command.add_option("--fields", options.fields, "T, TQU or QU; default: what the file holds")
       ->check(CLI::IsMember({"T", "TQU", "QU"}))->group(group);
   command.add_option("--backend", options.backend, "Where it is computed")
@@ -87,7 +105,7 @@ void add_transform(CLI::App& command, TransformOptions& options, bool names_grid
 void add_analysis(CLI::App& command, AnalysisOptions& options, const std::string& defaults) {
   const char* group = "Analysis";
   auto* iter = command.add_option("--iter", options.n_iter, "Jacobi corrections of the analysis; default " + defaults)
-                   ->check(CLI::NonNegativeNumber)->group(group);
+                   ->check(non_negative_number())->group(group);
   command.add_option("--tol", options.tolerance,
                      "Conjugate gradients to this relative residual instead of a number of corrections")
       ->check(CLI::Range(1e-15, 1.0))->excludes(iter)->group(group);
@@ -145,7 +163,9 @@ void declare_smooth(CLI::App& sub, SmoothOptions& options) {
   sub.add_option("MAP", options.input, "Map to smooth, FITS or HDF5")->required();
   sub.add_option("OUT", options.output, "Smoothed map")->required();
   auto* fwhm = sub.add_option("--fwhm", options.fwhm, "Gaussian of this full width at half maximum, e.g. 30arcmin");
-  sub.add_option("--beam", options.beam, "Beam table `l b_T [b_E [b_B]]`, text or FITS")->excludes(fwhm);
+  auto* beam = sub.add_option("--beam", options.beam, "Beam table `l b_T [b_E [b_B]]`, text or FITS")->excludes(fwhm);
+  sub.add_option("--kernel", options.kernel, "Radial profile, text: theta (radians, from 0) and K(theta) per steradian")
+      ->excludes(fwhm)->excludes(beam);
   sub.add_option("--compat", options.compat,
                  "All defaults of another program's smoothing: healpy (iter 3, restore), cxx (iter 0, zero, monopole "
                  "removed and put back), f90 (iter 0, zero, lmax 2 nside)")
@@ -153,7 +173,7 @@ void declare_smooth(CLI::App& sub, SmoothOptions& options) {
   sub.add_option("--method", options.method, "How to convolve")
       ->check(CLI::IsMember({"auto", "harmonic", "ring", "split"}))->capture_default_str();
   sub.add_option("--error", options.error, "Relative rms error allowed when a method is chosen")
-      ->check(CLI::PositiveNumber)->capture_default_str();
+      ->check(positive_number())->capture_default_str();
   add_transform(sub, options.transform, false);
   add_analysis(sub, options.analysis, "3 (--compat changes it)");
   sub.add_flag("--put-back", options.analysis.put_back, "Add what --remove took away again at the end")
@@ -176,10 +196,10 @@ void declare_compare(CLI::App& sub, CompareOptions& options) {
   sub.add_option("B", options.b, "What to compare with; differences are relative to it")->required();
   sub.add_option("--tolerance", options.tolerance,
                  "Largest max |a - b| / sigma(b) of any column that counts as equal; above it the exit status is 1")
-      ->check(CLI::NonNegativeNumber)->capture_default_str();
+      ->check(non_negative_number())->capture_default_str();
   sub.add_flag("--cosmic-variance", options.cosmic_variance,
                "Spectra: is A a realisation of the expectation B? chi^2 per degree of freedom; 1 beyond 5 sigma");
-  sub.add_option("--lmax", options.lmax, "Spectra: compare up to this degree")->check(CLI::NonNegativeNumber);
+  sub.add_option("--lmax", options.lmax, "Spectra: compare up to this degree")->check(non_negative_number());
 }
 
 void declare_plot(CLI::App& sub, PlotOptions& options) {
@@ -196,6 +216,22 @@ void declare_plot(CLI::App& sub, PlotOptions& options) {
 
 void declare_info(CLI::App& sub, InfoOptions& options) {
   sub.add_option("FILE", options.files, "Files to describe")->required();
+}
+
+/// What was given or stands by default for the chosen command, as --config reads it.
+std::string used_options(const CLI::App& app) {
+  const std::string own = app.get_subcommands().front()->get_name() + '.';
+  std::istringstream all(app.config_to_str(true, false));
+  std::string used;
+  for (std::string line; std::getline(all, line);) {
+    if (line.ends_with("=\"\"")) continue;
+    if (line.starts_with(own)) {
+      used += line.substr(own.size()) + '\n';
+    } else if (line.find('.') > line.find('=')) {
+      used += line + '\n';
+    }
+  }
+  return used;
 }
 
 std::string typed(int argc, const char* const* argv) {
@@ -230,7 +266,7 @@ ParsedCommand parse_command_line(int argc, const char* const* argv) {
   parsed.command_line = typed(argc, argv);
   try {
     app.parse(argc, argv);
-    parsed.used_configuration = app.config_to_str(true, false);
+    parsed.used_configuration = used_options(app);
   } catch (const CLI::CallForHelp&) {
     const auto chosen = app.get_subcommands();
     parsed.text = chosen.empty() ? app.help() : chosen.front()->help();
@@ -239,6 +275,9 @@ ParsedCommand parse_command_line(int argc, const char* const* argv) {
   } catch (const CLI::CallForVersion&) {
     parsed.text = version_text();
   } catch (const CLI::Error& error) {
+    if (app.get_subcommands().empty() && !app.remaining().empty()) {
+      throw UsageError(app.remaining().front() + ": no command of this name; `ringweave --help` lists them");
+    }
     throw UsageError(std::string(error.what()) + "\nRun `ringweave --help` or `ringweave COMMAND --help`.");
   }
   return parsed;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
+#include <malloc.h>
 #include <omp.h>
 
 #include <csignal>
+#include <cstdint>
+#include <functional>
+#include <string>
 
 #include "app/command_line.hpp"
 #include "app/commands/commands.hpp"
@@ -20,9 +24,14 @@ Progress::Mode progress_mode(const std::string& name) {
   return name == "on" ? Progress::Mode::on : name == "off" ? Progress::Mode::off : Progress::Mode::automatic;
 }
 
+std::int64_t digest(const std::string& text) {
+  return static_cast<std::int64_t>(std::hash<std::string>{}(text));
+}
+
 /// What there is to do, from the command line to the exit code. Throws Errors.
 int work(const Communicator& comm, int argc, char** argv) {
   const ParsedCommand parsed = agreed(comm, [&] { return parse_command_line(argc, argv); });
+  agree_same(comm, "the command and its options", digest(parsed.used_configuration));
   if (!parsed.text.empty()) {
     if (comm.is_root()) fmt::print("{}\n", parsed.text);
     return 0;
@@ -46,6 +55,8 @@ int work(const Communicator& comm, int argc, char** argv) {
 int main(int argc, char** argv) {
   // A write beyond the file size limit is then an error of that write, with a message, instead of a signal.
   std::signal(SIGXFSZ, SIG_IGN);
+  // Freed blocks of a megabyte and more go back to the system at once: what a plan promises is then what is resident.
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
   try {
     const MpiSession mpi(&argc, &argv);
     const Communicator comm = Communicator::world();

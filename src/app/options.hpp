@@ -58,7 +58,7 @@ struct AnalyzeOptions {
 struct SmoothOptions {
   TransformOptions transform;
   AnalysisOptions analysis;
-  std::string input, output, fwhm, beam, compat = "healpy", method = "auto";
+  std::string input, output, fwhm, beam, kernel, compat = "healpy", method = "auto";
   double error = 1e-5;
 };
 

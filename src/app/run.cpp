@@ -96,7 +96,7 @@ void write_report(Run& run) {
       {"configuration", run.used_configuration}, {"date", utc_now()},
       {"ranks", run.comm.size()}, {"threads_per_rank", omp_get_max_threads()},
   };
-  report.update(run.report);
+  if (!run.report.is_null()) report.update(run.report);
   report["stages"] = stages;
   report["memory"] = memory;
 

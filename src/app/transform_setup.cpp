@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 
 #include "base/error.hpp"
 #include "distribute/agree.hpp"
@@ -137,6 +140,36 @@ MapBuffer<T> read_map(Run& run, const std::string& path, MapReader& reader, cons
   return map;
 }
 
+template <class T>
+void require_finite_alm(const Communicator& comm, const std::string& path, const std::vector<std::string>& components,
+                        const AlmLayout& layout, AlmView<const T> alm) {
+  constexpr std::int64_t nowhere = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t c = 0; c < components.size(); ++c) {
+    const auto a = alm.component(static_cast<std::int64_t>(c));
+    std::int64_t count = 0;
+    std::int64_t first = nowhere;  // l + (lmax + 1) m, so that the least of all ranks can be found
+    for (std::int64_t i = 0; i < layout.n_orders(); ++i) {
+      const std::int64_t m = layout.order(i);
+      for (int l = layout.order(i); l <= layout.lmax(); ++l) {
+        const auto value = a[layout.index(i, l)];
+        if (std::isfinite(value.real()) && std::isfinite(value.imag())) continue;
+        ++count;
+        first = std::min(first, l + (layout.lmax() + 1) * m);
+      }
+    }
+    const std::int64_t total = comm.sum(count);
+    if (total == 0) continue;
+    const std::int64_t place = comm.min(first);
+    throw DataError(path, fmt::format("{} a_lm of component {} are NaN or infinite, the first is l = {}, m = {}; compute "
+                                      "them anew",
+                                      total, components[c], place % (layout.lmax() + 1), place / (layout.lmax() + 1)));
+  }
+}
+
+template void require_finite_alm<float>(const Communicator&, const std::string&, const std::vector<std::string>&,
+                                        const AlmLayout&, AlmView<const float>);
+template void require_finite_alm<double>(const Communicator&, const std::string&, const std::vector<std::string>&,
+                                         const AlmLayout&, AlmView<const double>);
 template MapBuffer<float> read_map(Run&, const std::string&, MapReader&, const FieldChoice&, const LocalRings&);
 template MapBuffer<double> read_map(Run&, const std::string&, MapReader&, const FieldChoice&, const LocalRings&);
 

@@ -3,10 +3,12 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "app/field_choice.hpp"
 #include "app/options.hpp"
 #include "app/run.hpp"
+#include "base/error.hpp"
 #include "convolve/harmonic_smoothing.hpp"
 #include "io/map_file.hpp"
 #include "transform/spherical_harmonic_transform.hpp"
@@ -39,6 +41,21 @@ Remove remove_choice(const std::string& name);
 template <class T>
 MapBuffer<T> read_map(Run& run, const std::string& path, MapReader& reader, const FieldChoice& choice,
                       const LocalRings& rings);
+
+/// DataError on every rank when an a_lm is NaN or infinite, naming `path`, the first place and the count. Collective.
+template <class T>
+void require_finite_alm(const Communicator& comm, const std::string& path, const std::vector<std::string>& components,
+                        const AlmLayout& layout, AlmView<const T> alm);
+
+/// Runs `work`, whose room knows no files, and puts `path` in front of the DataError it may throw.
+template <class Work>
+auto naming(const std::string& path, const Work& work) {
+  try {
+    return work();
+  } catch (const DataError& error) {
+    throw DataError(path, error.what());
+  }
+}
 
 /// Calls work(float{}) or work(double{}).
 template <class Work>

@@ -72,6 +72,7 @@ template <class T>
 SmoothingReport smooth_harmonic(SphericalHarmonicTransform& transform, const SmoothingOptions& options, MapView<T> map,
                                 const AnalysisProgress& progress) {
   const Communicator& comm = transform.comm();
+  agree(comm, [&] { transform.require_map(map.n_components(), map.size()); });
   const UnseenMask mask = mask_unseen(comm, options.unseen, map);
   SmoothingReport report;
   report.unseen_pixels = mask.total();

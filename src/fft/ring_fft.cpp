@@ -11,10 +11,8 @@ namespace ringweave {
 
 std::unique_ptr<RingFft> make_ring_fft(RingFftShape shape, Backend backend) {
   switch (backend) {
-    case Backend::host:
-      return make_host_ring_fft(std::move(shape));
-    case Backend::cuda:
-      return make_cuda_ring_fft(std::move(shape));
+    case Backend::host: return make_host_ring_fft(std::move(shape));
+    case Backend::cuda: return make_cuda_ring_fft(std::move(shape));
   }
   throw InternalError("make_ring_fft: unknown backend");
 }

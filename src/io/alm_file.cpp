@@ -12,8 +12,9 @@ namespace ringweave {
 namespace {
 
 template <class T>
-void write_any(const Communicator& comm, const std::string& path, IfExists if_exists, const AlmHeader& header,
-               const Provenance& provenance, const AlmLayout& layout, AlmView<const T> alm) {
+void write_any(const Communicator& comm, const std::string& path, IfExists if_exists,
+               const AlmHeader& header, const Provenance& provenance, const AlmLayout& layout,
+               AlmView<const T> alm) {
   const FileKind kind = file_kind(path);
   if (kind != FileKind::fits && kind != FileKind::hdf5) {
     throw UsageError(fmt::format("{}: a_lm are written as FITS (.fits) or HDF5 (.h5)", path));
@@ -40,13 +41,15 @@ std::unique_ptr<AlmReader> open_alm(const Communicator& comm, const std::string&
   throw UsageError(fmt::format("{}: a_lm are read from FITS (.fits) or HDF5 (.h5)", path));
 }
 
-void write_alm(const Communicator& comm, const std::string& path, IfExists if_exists, const AlmHeader& header,
-               const Provenance& provenance, const AlmLayout& layout, AlmView<const double> alm) {
+void write_alm(const Communicator& comm, const std::string& path, IfExists if_exists,
+               const AlmHeader& header, const Provenance& provenance, const AlmLayout& layout,
+               AlmView<const double> alm) {
   write_any<double>(comm, path, if_exists, header, provenance, layout, alm);
 }
 
-void write_alm(const Communicator& comm, const std::string& path, IfExists if_exists, const AlmHeader& header,
-               const Provenance& provenance, const AlmLayout& layout, AlmView<const float> alm) {
+void write_alm(const Communicator& comm, const std::string& path, IfExists if_exists,
+               const AlmHeader& header, const Provenance& provenance, const AlmLayout& layout,
+               AlmView<const float> alm) {
   write_any<float>(comm, path, if_exists, header, provenance, layout, alm);
 }
 

@@ -24,24 +24,31 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
-/// The name that will be replaced: `path`, or the regular file it is a link to, so that a link stays a link.
+/// The name that will be replaced: `path`, or the regular file it is a link to, so that a link
+/// stays a link.
 std::string final_name(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0 || !S_ISLNK(status.st_mode)) return path;
   std::error_code error;
   const std::filesystem::path target = std::filesystem::canonical(path, error);
-  if (error) throw UsageError(fmt::format("{}: is a link that leads nowhere; remove it or name its target", path));
+  if (error)
+    throw UsageError(
+        fmt::format("{}: is a link that leads nowhere; remove it or name its target", path));
   return target.string();
 }
 
 void check_name(const std::string& path, IfExists if_exists) {
   const std::string name = std::filesystem::path(path).filename().string();
-  if (name.empty() || name == "." || name == "..") throw UsageError(fmt::format("{}: is not the name of a file", path));
+  if (name.empty() || name == "." || name == "..")
+    throw UsageError(fmt::format("{}: is not the name of a file", path));
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return;
-  if (S_ISDIR(status.st_mode)) throw UsageError(fmt::format("{}: is a folder; give the name of a file in it", path));
+  if (S_ISDIR(status.st_mode))
+    throw UsageError(fmt::format("{}: is a folder; give the name of a file in it", path));
   if (!S_ISREG(status.st_mode)) {
-    throw UsageError(fmt::format("{}: is a device, pipe or socket, which the output would replace; give another name", path));
+    throw UsageError(fmt::format(
+        "{}: is a device, pipe or socket, which the output would replace; give another name",
+        path));
   }
   if (if_exists == IfExists::fail) {
     throw UsageError(fmt::format("{}: exists already; pass --overwrite to replace it", path));
@@ -52,25 +59,31 @@ void check_folder(const std::string& path) {
   const std::string folder = folder_of(path);
   struct stat status {};
   if (::stat(folder.c_str(), &status) != 0) {
-    throw ResourceError(fmt::format("{}: its folder cannot be used: {}; create it first", path, std::strerror(errno)));
+    throw ResourceError(fmt::format("{}: its folder cannot be used: {}; create it first", path,
+                                    std::strerror(errno)));
   }
-  if (!S_ISDIR(status.st_mode)) throw ResourceError(fmt::format("{}: {} is not a folder", path, folder));
+  if (!S_ISDIR(status.st_mode))
+    throw ResourceError(fmt::format("{}: {} is not a folder", path, folder));
   if (::access(folder.c_str(), W_OK | X_OK) != 0) {
-    throw ResourceError(fmt::format("{}: its folder cannot be written: {}; choose another", path, std::strerror(errno)));
+    throw ResourceError(fmt::format("{}: its folder cannot be written: {}; choose another", path,
+                                    std::strerror(errno)));
   }
 }
 
 /// Ends with the final name, so that its extension tells libraries the kind of file.
 std::string temporary_name(const std::string& path) {
   const std::filesystem::path final(path);
-  return (final.parent_path() / fmt::format(".tmp.{}.{}", ::getpid(), final.filename().string())).string();
+  return (final.parent_path() / fmt::format(".tmp.{}.{}", ::getpid(), final.filename().string()))
+      .string();
 }
 
 /// Permissions alone do not tell (root, read-only and full file systems): try.
 void try_to_create(const std::string& temporary, const std::string& path) {
-  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+  const int file =
+      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (file < 0) {
-    throw ResourceError(fmt::format("{}: cannot be created: {}; choose another folder", path, std::strerror(errno)));
+    throw ResourceError(fmt::format("{}: cannot be created: {}; choose another folder", path,
+                                    std::strerror(errno)));
   }
   ::close(file);
   ::unlink(temporary.c_str());
@@ -81,12 +94,14 @@ void sync(const std::string& path, int flags) {
   const bool synced = file >= 0 && (::fsync(file) == 0 || errno == EINVAL || errno == EROFS);
   const int reason = errno;
   if (file >= 0) ::close(file);
-  if (!synced) throw ResourceError(fmt::format("{}: not safely on disk: {}", path, std::strerror(reason)));
+  if (!synced)
+    throw ResourceError(fmt::format("{}: not safely on disk: {}", path, std::strerror(reason)));
 }
 
 }  // namespace
 
-AtomicOutput::AtomicOutput(const Communicator& comm, const std::string& path, IfExists if_exists) : comm_(comm) {
+AtomicOutput::AtomicOutput(const Communicator& comm, const std::string& path, IfExists if_exists)
+    : comm_(comm) {
   std::string names[2];
   agree(comm, [&] {
     if (!comm.is_root()) return;
@@ -109,7 +124,8 @@ void AtomicOutput::commit() {
     if (!comm_.is_root()) return;
     sync(temporary_path_, O_RDONLY);
     if (std::rename(temporary_path_.c_str(), path_.c_str()) != 0) {
-      throw ResourceError(fmt::format("{}: cannot be renamed to {}: {}", temporary_path_, path_, std::strerror(errno)));
+      throw ResourceError(fmt::format("{}: cannot be renamed to {}: {}", temporary_path_, path_,
+                                      std::strerror(errno)));
     }
     sync(folder_of(path_), O_RDONLY | O_DIRECTORY);
   });

@@ -26,10 +26,11 @@ FileKind file_kind(const std::string& path) {
   for (const auto& [extension, kind] : kinds) {
     if (path.size() > extension.size() && path.ends_with(extension)) return kind;
   }
-  throw UsageError(fmt::format(
-      "{}: the kind of file goes by its extension, and this one is not known; use .fits .fit .fits.gz (FITS), "
-      ".h5 .hdf5 (HDF5), .txt .dat .tsv (text) or .png (picture)",
-      path));
+  throw UsageError(
+      fmt::format("{}: the kind of file goes by its extension, and this one is not known; use "
+                  ".fits .fit .fits.gz (FITS), "
+                  ".h5 .hdf5 (HDF5), .txt .dat .tsv (text) or .png (picture)",
+                  path));
 }
 
 }  // namespace ringweave

@@ -29,13 +29,15 @@ struct AlmTable {
 
 std::optional<AlmTable> alm_table(const FitsFile& file, int hdu) {
   const FitsTableShape shape = file.table();
-  if (shape.columns.size() < 3 || file.text("INDXSCHM") == "EXPLICIT" || file.text("PIXTYPE") == "HEALPIX") return {};
+  if (shape.columns.size() < 3 || file.text("INDXSCHM") == "EXPLICIT" ||
+      file.text("PIXTYPE") == "HEALPIX")
+    return {};
   const AlmTable table{hdu, {shape.columns[0], shape.columns[1], shape.columns[2]}, 0};
   const auto is = [&](std::size_t i, FitsColumn::Number kind) {
     return table.columns[i].kind == kind && table.columns[i].repeat == table.columns[0].repeat;
   };
-  if (!is(0, FitsColumn::Number::integer) || !is(1, FitsColumn::Number::real) || !is(2, FitsColumn::Number::real) ||
-      table.columns[0].repeat < 1) {
+  if (!is(0, FitsColumn::Number::integer) || !is(1, FitsColumn::Number::real) ||
+      !is(2, FitsColumn::Number::real) || table.columns[0].repeat < 1) {
     return {};
   }
   AlmTable found = table;
@@ -45,12 +47,14 @@ std::optional<AlmTable> alm_table(const FitsFile& file, int hdu) {
 }
 
 /// The degree and order of a row. Error  DataError when the index is none.
-Degree checked_degree(const FitsFile& file, std::int64_t row, std::int64_t index, std::int64_t lmax, std::int64_t mmax) {
+Degree checked_degree(const FitsFile& file, std::int64_t row, std::int64_t index, std::int64_t lmax,
+                      std::int64_t mmax) {
   const bool in_range = index >= 1 && index <= fits_alm_index(lmax, lmax);
   const Degree degree = in_range ? degree_of(index) : Degree{};
   if (!in_range || degree.m < 0 || degree.m > mmax) {
-    file.fail(fmt::format("row {} has index {}; expected l^2 + l + m + 1 with l <= {} and 0 <= m <= {}", row + 1, index,
-                          lmax, mmax));
+    file.fail(
+        fmt::format("row {} has index {}; expected l^2 + l + m + 1 with l <= {} and 0 <= m <= {}",
+                    row + 1, index, lmax, mmax));
   }
   return degree;
 }
@@ -59,11 +63,12 @@ Degree checked_degree(const FitsFile& file, std::int64_t row, std::int64_t index
 void scan_degrees(const FitsFile& file, const AlmTable& table, Degree& largest) {
   std::vector<std::int64_t> indices(to_size(std::min(block_rows, table.rows)));
   for (std::int64_t first = 0; first < table.rows; first += block_rows) {
-    const std::span<std::int64_t> block = std::span(indices).first(to_size(std::min(block_rows, table.rows - first)));
+    const std::span<std::int64_t> block =
+        std::span(indices).first(to_size(std::min(block_rows, table.rows - first)));
     file.read(table.columns[0], first, block);
     for (std::size_t i = 0; i < block.size(); ++i) {
-      const Degree degree = checked_degree(file, first + static_cast<std::int64_t>(i), block[i], max_fits_degree,
-                                           max_fits_degree);
+      const Degree degree = checked_degree(file, first + static_cast<std::int64_t>(i), block[i],
+                                           max_fits_degree, max_fits_degree);
       largest.l = std::max(largest.l, degree.l);
       largest.m = std::max(largest.m, degree.m);
     }
@@ -78,8 +83,8 @@ void find_degrees(const FitsFile& file, const AlmTable& table, Degree& largest) 
     return;
   }
   if (*lmax < 0 || *lmax > max_fits_degree || *mmax < 0 || *mmax > *lmax) {
-    file.fail(fmt::format("MAX-LPOL = {}, MAX-MPOL = {}; expected 0 <= MAX-MPOL <= MAX-LPOL <= {}", *lmax, *mmax,
-                          max_fits_degree));
+    file.fail(fmt::format("MAX-LPOL = {}, MAX-MPOL = {}; expected 0 <= MAX-MPOL <= MAX-LPOL <= {}",
+                          *lmax, *mmax, max_fits_degree));
   }
   largest.l = std::max(largest.l, *lmax);
   largest.m = std::max(largest.m, *mmax);
@@ -103,7 +108,8 @@ class FitsAlmReader final : public AlmReader {
     share_header();
   }
 
-  void read(std::span<const int> components, const AlmLayout& layout, AlmView<double> alm) override {
+  void read(std::span<const int> components, const AlmLayout& layout,
+            AlmView<double> alm) override {
     read_components(components, layout, alm);
   }
   void read(std::span<const int> components, const AlmLayout& layout, AlmView<float> alm) override {
@@ -117,7 +123,8 @@ class FitsAlmReader final : public AlmReader {
     for (int hdu = 2; hdu < max_hdus; ++hdu) {
       const std::optional<FitsHdu> kind = file_->go_to(hdu);
       if (!kind) break;
-      const std::optional<AlmTable> table = kind == FitsHdu::binary_table ? alm_table(*file_, hdu) : std::nullopt;
+      const std::optional<AlmTable> table =
+          kind == FitsHdu::binary_table ? alm_table(*file_, hdu) : std::nullopt;
       if (!table) {
         header_.warnings.push_back(fmt::format("HDU {} holds no a_lm and is left out", hdu));
         continue;
@@ -126,30 +133,35 @@ class FitsAlmReader final : public AlmReader {
       add(*table);
     }
     if (tables_.empty()) {
-      throw DataError(path_, "holds no a_lm: no binary table with an index column and two columns of real numbers");
+      throw DataError(
+          path_,
+          "holds no a_lm: no binary table with an index column and two columns of real numbers");
     }
     header_.lmax = static_cast<int>(largest.l);
     header_.mmax = static_cast<int>(largest.m);
+    const std::int64_t all = AlmLayout::full_size(header_.lmax, header_.mmax);
     for (const AlmTable& table : tables_) {
-      const std::int64_t most = AlmLayout::full_size(header_.lmax, header_.mmax);
-      if (table.rows <= most) continue;
-      throw DataError(path_, fmt::format("HDU {} has {} rows, lmax = {} and mmax = {} allow {}", table.hdu, table.rows,
-                                         header_.lmax, header_.mmax, most));
+      if (table.rows == all) continue;
+      const std::string found = fmt::format("HDU {} has {} rows, lmax = {} and mmax = {} make {}",
+                                            table.hdu, table.rows, header_.lmax, header_.mmax, all);
+      if (table.rows > all) throw DataError(path_, found);
+      header_.warnings.push_back(found + "; the missing coefficients are taken as 0");
     }
   }
 
   void add(const AlmTable& table) {
     if (tables_.empty()) header_.unit = table.columns[1].unit;
     const bool single = table.columns[1].bytes == 4 && table.columns[2].bytes == 4;
-    header_.precision = single && (tables_.empty() || header_.precision == Precision::single_) ? Precision::single_
-                                                                                              : Precision::double_;
+    header_.precision = single && (tables_.empty() || header_.precision == Precision::single_)
+                            ? Precision::single_
+                            : Precision::double_;
     tables_.push_back(table);
   }
 
   void share_header() {
     std::ostringstream out;
-    out << header_.lmax << ' ' << header_.mmax << ' ' << (header_.precision == Precision::single_) << ' '
-        << tables_.size() << ' ' << header_.warnings.size() << '\n';
+    out << header_.lmax << ' ' << header_.mmax << ' ' << (header_.precision == Precision::single_)
+        << ' ' << tables_.size() << ' ' << header_.warnings.size() << '\n';
     for (const AlmTable& table : tables_) out << table.rows << ' ';
     out << '\n' << header_.unit << '\n';
     for (const std::string& warning : header_.warnings) out << warning << '\n';
@@ -166,12 +178,14 @@ class FitsAlmReader final : public AlmReader {
     std::getline(in, line);
     std::getline(in, header_.unit);
     header_.warnings.clear();
-    while (header_.warnings.size() < n_warnings && std::getline(in, line)) header_.warnings.push_back(line);
+    while (header_.warnings.size() < n_warnings && std::getline(in, line))
+      header_.warnings.push_back(line);
     header_.components = component_names(n_tables);
   }
 
   template <class T>
-  void read_components(std::span<const int> components, const AlmLayout& layout, ComponentView<std::complex<T>> alm) {
+  void read_components(std::span<const int> components, const AlmLayout& layout,
+                       ComponentView<std::complex<T>> alm) {
     Block block;
     agree(comm_, [&] {
       check_request(components, layout, alm.n_components(), alm.size());
@@ -196,10 +210,12 @@ class FitsAlmReader final : public AlmReader {
   };
 
   template <class T>
-  void read_component(std::size_t component, const AlmLayout& layout, Block& block, View<std::complex<T>> alm) {
+  void read_component(std::size_t component, const AlmLayout& layout, Block& block,
+                      View<std::complex<T>> alm) {
     std::fill_n(alm.data(), alm.size(), std::complex<T>());
     std::vector<std::int64_t> row_of(to_size(layout.mmax()) + 1, -1);
-    for (std::int64_t row = 0; row < layout.n_orders(); ++row) row_of[to_size(layout.order(row))] = row;
+    for (std::int64_t row = 0; row < layout.n_orders(); ++row)
+      row_of[to_size(layout.order(row))] = row;
     std::vector<bool> seen(to_size(alm.size()));
     std::optional<Degree> twice;
     for (std::int64_t first = 0; first < rows_[component]; first += block_rows) {
@@ -207,7 +223,8 @@ class FitsAlmReader final : public AlmReader {
       share(component, first, n_rows, block);
       for (std::size_t i = 0; i < n_rows; ++i) {
         const Degree degree = degree_of(block.index[i]);
-        if (degree.l > layout.lmax() || degree.m > layout.mmax() || row_of[to_size(degree.m)] < 0) continue;
+        if (degree.l > layout.lmax() || degree.m > layout.mmax() || row_of[to_size(degree.m)] < 0)
+          continue;
         const std::int64_t at = layout.index(row_of[to_size(degree.m)], static_cast<int>(degree.l));
         if (seen[to_size(at)] && !twice) twice = degree;
         seen[to_size(at)] = true;
@@ -231,7 +248,8 @@ class FitsAlmReader final : public AlmReader {
       file_->read(table.columns[1], first, std::span(block.re).first(n_rows));
       file_->read(table.columns[2], first, std::span(block.im).first(n_rows));
       for (std::size_t i = 0; i < n_rows; ++i) {
-        checked_degree(*file_, first + static_cast<std::int64_t>(i), block.index[i], header_.lmax, header_.mmax);
+        checked_degree(*file_, first + static_cast<std::int64_t>(i), block.index[i], header_.lmax,
+                       header_.mmax);
       }
     });
     const auto bytes = static_cast<std::int64_t>(n_rows * sizeof(double));
@@ -240,23 +258,24 @@ class FitsAlmReader final : public AlmReader {
     comm_.broadcast(block.im.data(), bytes, 0);
   }
 
-  void check_request(std::span<const int> components, const AlmLayout& layout, std::int64_t n_components,
-                     std::int64_t size) const {
+  void check_request(std::span<const int> components, const AlmLayout& layout,
+                     std::int64_t n_components, std::int64_t size) const {
     if (n_components != ssize64(components) || size != layout.size()) {
-      throw UsageError(fmt::format("{}: {} components of {} coefficients do not fit {} of {}", path_, components.size(),
-                                   layout.size(), n_components, size));
+      throw UsageError(fmt::format("{}: {} components of {} coefficients do not fit {} of {}",
+                                   path_, components.size(), layout.size(), n_components, size));
     }
     for (const int component : components) {
       if (component >= 0 && component < static_cast<int>(rows_.size())) continue;
-      throw UsageError(fmt::format("{} has {} components, there is no number {} (they count from 0)", path_,
-                                   rows_.size(), component));
+      throw UsageError(
+          fmt::format("{} has {} components, there is no number {} (they count from 0)", path_,
+                      rows_.size(), component));
     }
   }
 
   Communicator comm_;
   std::string path_;
-  std::optional<FitsFile> file_;   ///< on rank 0
-  std::vector<AlmTable> tables_;   ///< on rank 0
+  std::optional<FitsFile> file_;    ///< on rank 0
+  std::vector<AlmTable> tables_;    ///< on rank 0
   std::vector<std::int64_t> rows_;  ///< of each component
 };
 

@@ -20,14 +20,18 @@ namespace {
 constexpr std::int64_t block_rows = std::int64_t{1} << 19;
 constexpr std::int64_t last_short_index = 0x7fffffff;
 
-void check_shapes(const AlmHeader& header, const AlmLayout& layout, std::int64_t n_components, std::int64_t size) {
-  if (header.lmax != layout.lmax() || header.mmax != layout.mmax() || header.lmax > max_fits_degree) {
-    throw UsageError(fmt::format("a_lm with lmax = {}, mmax = {} cannot be written as lmax = {}, mmax = {}",
-                                 layout.lmax(), layout.mmax(), header.lmax, header.mmax));
+void check_shapes(const AlmHeader& header, const AlmLayout& layout, std::int64_t n_components,
+                  std::int64_t size) {
+  if (header.lmax != layout.lmax() || header.mmax != layout.mmax() ||
+      header.lmax > max_fits_degree) {
+    throw UsageError(
+        fmt::format("a_lm with lmax = {}, mmax = {} cannot be written as lmax = {}, mmax = {}",
+                    layout.lmax(), layout.mmax(), header.lmax, header.mmax));
   }
   if (ssize64(header.components) != n_components || size != layout.size() || n_components == 0) {
-    throw UsageError(fmt::format("a_lm of {} components of {} coefficients do not fit {} components of {}", n_components,
-                                 size, header.components.size(), layout.size()));
+    throw UsageError(
+        fmt::format("a_lm of {} components of {} coefficients do not fit {} components of {}",
+                    n_components, size, header.components.size(), layout.size()));
   }
 }
 
@@ -35,7 +39,8 @@ void begin_component(const FitsFile& file, const AlmHeader& header, const Proven
                      const std::string& component) {
   const std::int64_t last = fits_alm_index(header.lmax, header.mmax);
   const std::string number = header.precision == Precision::single_ ? "1E" : "1D";
-  append_table(file, fmt::format("A_LM {}", component), AlmLayout::full_size(header.lmax, header.mmax),
+  append_table(file, fmt::format("A_LM {}", component),
+               AlmLayout::full_size(header.lmax, header.mmax),
                {{"INDEX", last > last_short_index ? "1K" : "1J", "l*l+l+m+1"},
                 {"REAL", number, header.unit},
                 {"IMAG", number, header.unit}});
@@ -59,7 +64,8 @@ struct DegreeBlock {
 /// As many degrees from `begin` on as fit in a block, at least one.
 DegreeBlock next_block(std::int64_t begin, std::int64_t lmax, std::int64_t mmax) {
   DegreeBlock block{begin, begin + 1, rows_before(begin, mmax), 0};
-  while (block.end <= lmax && rows_before(block.end + 1, mmax) - block.first_row <= block_rows) ++block.end;
+  while (block.end <= lmax && rows_before(block.end + 1, mmax) - block.first_row <= block_rows)
+    ++block.end;
   block.n_rows = rows_before(block.end, mmax) - block.first_row;
   return block;
 }
@@ -80,7 +86,8 @@ void fill(const DegreeBlock& block, const AlmLayout& layout, View<const std::com
   }
 }
 
-void write_block(const FitsFile& file, const DegreeBlock& block, std::int64_t mmax, std::span<const double> values) {
+void write_block(const FitsFile& file, const DegreeBlock& block, std::int64_t mmax,
+                 std::span<const double> values) {
   std::vector<std::int64_t> index;
   index.reserve(to_size(block.n_rows));
   for (std::int64_t l = block.begin; l < block.end; ++l) {
@@ -95,7 +102,8 @@ void write_block(const FitsFile& file, const DegreeBlock& block, std::int64_t mm
 
 template <class T>
 void write_fits_alm(const Communicator& comm, const std::string& path, const AlmHeader& header,
-                    const Provenance& provenance, const AlmLayout& layout, AlmView<const T> alm, FitsPacking packing) {
+                    const Provenance& provenance, const AlmLayout& layout, AlmView<const T> alm,
+                    FitsPacking packing) {
   std::optional<FitsFile> file;
   agree(comm, [&] {
     check_shapes(header, layout, alm.n_components(), alm.size());
@@ -125,9 +133,11 @@ void write_fits_alm(const Communicator& comm, const std::string& path, const Alm
   });
 }
 
-template void write_fits_alm<double>(const Communicator&, const std::string&, const AlmHeader&, const Provenance&,
-                                     const AlmLayout&, AlmView<const double>, FitsPacking);
-template void write_fits_alm<float>(const Communicator&, const std::string&, const AlmHeader&, const Provenance&,
-                                    const AlmLayout&, AlmView<const float>, FitsPacking);
+template void write_fits_alm<double>(const Communicator&, const std::string&, const AlmHeader&,
+                                     const Provenance&, const AlmLayout&, AlmView<const double>,
+                                     FitsPacking);
+template void write_fits_alm<float>(const Communicator&, const std::string&, const AlmHeader&,
+                                    const Provenance&, const AlmLayout&, AlmView<const float>,
+                                    FitsPacking);
 
 }  // namespace ringweave

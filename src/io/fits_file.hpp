@@ -14,7 +14,8 @@ namespace ringweave {
 
 enum class FitsHdu { image, ascii_table, binary_table };
 
-/// One column of a table. Elements are numbered through all rows: element e is number e % repeat of row e / repeat.
+/// One column of a table. Elements are numbered through all rows: element e is number e % repeat of
+/// row e / repeat.
 struct FitsColumn {
   int number = 0;  ///< from 1, as cfitsio counts
   std::string name;
@@ -30,12 +31,14 @@ struct FitsTableShape {
   std::vector<FitsColumn> columns;
 };
 
-/// An open FITS file on one rank (rank 0), by the plain opener: brackets, URLs and "~" in a name mean nothing.
-/// Not collective. Errors  DataError (reading) or ResourceError (writing) with cfitsio's messages, the file and the HDU.
+/// An open FITS file on one rank (rank 0), by the plain opener: brackets, URLs and "~" in a name
+/// mean nothing. Not collective. Errors  DataError (reading) or ResourceError (writing) with
+/// cfitsio's messages, the file and the HDU.
 class FitsFile {
  public:
-  /// For reading. A gzipped file is checked whole first and then lies unpacked in this rank's memory.
-  /// Error  DataError when missing, empty, no regular file or not FITS; ResourceError when it unpacks to too much.
+  /// For reading. A gzipped file is checked whole first and then lies unpacked in this rank's
+  /// memory. Error  DataError when missing, empty, no regular file or not FITS; ResourceError when
+  /// it unpacks to too much.
   static FitsFile open(const std::string& path);
   /// For writing, in place of what is there.
   static FitsFile create(const std::string& path);
@@ -43,11 +46,13 @@ class FitsFile {
       : path_(std::move(other.path_)),
         file_(std::exchange(other.file_, nullptr)),
         bytes_(other.bytes_),
+        is_packed_(other.is_packed_),
         access_(other.access_) {}
   FitsFile& operator=(FitsFile&&) = delete;
   ~FitsFile();
 
-  /// Writes what is still held back; who has written must call it, because the destructor cannot report errors.
+  /// Writes what is still held back; who has written must call it, because the destructor cannot
+  /// report errors.
   void close();
 
   const std::string& path() const { return path_; }
@@ -60,7 +65,8 @@ class FitsFile {
   /// Moves to an HDU, counted from 1 (the primary); empty when the file ends before it.
   std::optional<FitsHdu> go_to(int hdu);
 
-  /// Value of a keyword as text, whatever its type, without quotes and control characters; empty when absent.
+  /// Value of a keyword as text, whatever its type, without quotes and control characters; empty
+  /// when absent.
   std::optional<std::string> text(const std::string& keyword) const;
   std::optional<double> real(const std::string& keyword) const;
   std::optional<std::int64_t> integer(const std::string& keyword) const;
@@ -70,12 +76,15 @@ class FitsFile {
   /// The table of the present HDU, after checking that the file is long enough to hold it.
   FitsTableShape table() const;
 
-  /// Elements [first, first + values.size()) of a column; nulls of integer columns become UNSEEN, logical values 0 and 1.
+  /// Elements [first, first + values.size()) of a column; nulls of integer columns become UNSEEN,
+  /// logical values 0 and 1.
   void read(const FitsColumn& column, std::int64_t first, std::span<double> values) const;
   void read(const FitsColumn& column, std::int64_t first, std::span<std::int64_t> values) const;
   /// The same for writing.
-  void write(int column, std::int64_t repeat, std::int64_t first, std::span<const double> values) const;
-  void write(int column, std::int64_t repeat, std::int64_t first, std::span<const std::int64_t> values) const;
+  void write(int column, std::int64_t repeat, std::int64_t first,
+             std::span<const double> values) const;
+  void write(int column, std::int64_t repeat, std::int64_t first,
+             std::span<const std::int64_t> values) const;
   /// Error  DataError when a finite value is beyond single precision; cfitsio would write infinity.
   void require_single(std::span<const double> values) const;
 
@@ -83,9 +92,13 @@ class FitsFile {
   enum class Access { read, write };
   FitsFile(std::string path, Access access) : path_(std::move(path)), access_(access) {}
 
+  /// The header that follows the present HDU, as text; empty at the end and when gzipped.
+  std::string next_header() const;
+
   std::string path_;
   fitsfile* file_ = nullptr;
   std::int64_t bytes_ = 0;  ///< of the unpacked file, when reading
+  bool is_packed_ = false;
   Access access_;
 };
 

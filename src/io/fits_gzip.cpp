@@ -23,7 +23,8 @@ using PlainFile = std::unique_ptr<std::FILE, decltype([](std::FILE* file) { std:
 
 void write_gzipped(const std::string& path, const std::string& packed) {
   const auto failed = [&] {
-    return ResourceError(fmt::format("{}: cannot be gzipped: {}", path, std::strerror(errno == 0 ? EIO : errno)));
+    return ResourceError(
+        fmt::format("{}: cannot be gzipped: {}", path, std::strerror(errno == 0 ? EIO : errno)));
   };
   errno = 0;
   const PlainFile in(std::fopen(path.c_str(), "rb"));
@@ -31,7 +32,8 @@ void write_gzipped(const std::string& path, const std::string& packed) {
   if (!in || !out) throw failed();
   std::vector<char> chunk(chunk_bytes);
   while (const std::size_t count = std::fread(chunk.data(), 1, chunk.size(), in.get())) {
-    if (gzwrite(out.get(), chunk.data(), static_cast<unsigned>(count)) != static_cast<int>(count)) throw failed();
+    if (gzwrite(out.get(), chunk.data(), static_cast<unsigned>(count)) != static_cast<int>(count))
+      throw failed();
   }
   if (std::ferror(in.get()) != 0 || gzclose(out.release()) != Z_OK) throw failed();
 }
@@ -49,14 +51,16 @@ std::int64_t gunzipped_bytes(const std::string& path, std::int64_t limit) {
     if (count < 0) throw DataError(path, fmt::format("is damaged: gzip says \"{}\"", reason));
     bytes += count;
     if (bytes > limit) {
-      throw ResourceError(fmt::format(
-          "{}: unpacks to more than the {} bytes this rank may use; gunzip it first, plain files are read in blocks", path,
-          limit));
+      throw ResourceError(
+          fmt::format("{}: unpacks to more than the {} bytes this rank may use; gunzip it first, "
+                      "plain files are read in blocks",
+                      path, limit));
     }
   }
   int error = Z_OK;
   const char* reason = gzerror(file.get(), &error);
-  if (error != Z_OK) throw DataError(path, fmt::format("is cut short or damaged: gzip says \"{}\"", reason));
+  if (error != Z_OK)
+    throw DataError(path, fmt::format("is cut short or damaged: gzip says \"{}\"", reason));
   return bytes;
 }
 

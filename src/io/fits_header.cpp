@@ -11,7 +11,8 @@ namespace {
 constexpr std::size_t longest_plain_text = 68;
 
 std::string ascii(std::string text) {
-  std::replace_if(text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
   return text;
 }
 
@@ -23,7 +24,8 @@ void put_history(const FitsFile& file, const std::string& text) {
 
 }  // namespace
 
-void put_text(const FitsFile& file, const char* keyword, const std::string& value, const char* comment) {
+void put_text(const FitsFile& file, const char* keyword, const std::string& value,
+              const char* comment) {
   const std::string text = ascii(value);
   int status = 0;
   if (text.size() > longest_plain_text) {
@@ -35,7 +37,8 @@ void put_text(const FitsFile& file, const char* keyword, const std::string& valu
   file.check(status, std::string("write keyword ") + keyword);
 }
 
-void put_integer(const FitsFile& file, const char* keyword, std::int64_t value, const char* comment) {
+void put_integer(const FitsFile& file, const char* keyword, std::int64_t value,
+                 const char* comment) {
   int status = 0;
   fits_write_key_lng(file.handle(), keyword, value, comment, &status);
   file.check(status, std::string("write keyword ") + keyword);
@@ -58,15 +61,20 @@ void put_provenance(const FitsFile& file, const Provenance& provenance) {
   put_text(file, "CREATOR", provenance.creator, "program that wrote this file");
   if (!provenance.version.empty()) put_text(file, "VERSION", provenance.version, "of the program");
   if (!provenance.date.empty()) put_text(file, "DATE", provenance.date, "UTC");
-  if (provenance.fwhm_degrees) put_real(file, "FWHM", *provenance.fwhm_degrees, "[deg] Gaussian beam");
+  if (provenance.fwhm_degrees)
+    put_real(file, "FWHM", *provenance.fwhm_degrees, "[deg] Gaussian beam");
   if (provenance.beam) put_text(file, "BEAM_LEG", *provenance.beam, "file of the beam's b_l");
   if (provenance.lmax) put_integer(file, "MAX-LPOL", *provenance.lmax, "highest degree l");
-  if (provenance.iterations) put_integer(file, "NITERALM", *provenance.iterations, "iterations of the analysis");
-  if (provenance.quadrature) put_text(file, "QUADSCHM", *provenance.quadrature, "quadrature weights");
-  if (provenance.removed) put_text(file, "LREGRESS", *provenance.removed, "removed before the analysis");
+  if (provenance.iterations)
+    put_integer(file, "NITERALM", *provenance.iterations, "iterations of the analysis");
+  if (provenance.quadrature)
+    put_text(file, "QUADSCHM", *provenance.quadrature, "quadrature weights");
+  if (provenance.removed)
+    put_text(file, "LREGRESS", *provenance.removed, "removed before the analysis");
   if (!provenance.input.empty()) put_history(file, "input: " + provenance.input);
   if (!provenance.command_line.empty()) put_history(file, "command: " + provenance.command_line);
-  if (!provenance.config_json.empty()) put_history(file, "configuration: " + provenance.config_json);
+  if (!provenance.config_json.empty())
+    put_history(file, "configuration: " + provenance.config_json);
 }
 
 void append_table(const FitsFile& file, const std::string& extension_name, std::int64_t rows,
@@ -84,8 +92,9 @@ void append_table(const FitsFile& file, const std::string& extension_name, std::
     units.push_back(column.unit.data());
   }
   int status = 0;
-  fits_create_tbl(file.handle(), BINARY_TBL, rows, checked_cast<int>(columns.size(), "columns of a FITS table"),
-                  names.data(), formats.data(), units.data(), extension_name.c_str(), &status);
+  fits_create_tbl(file.handle(), BINARY_TBL, rows,
+                  checked_cast<int>(columns.size(), "columns of a FITS table"), names.data(),
+                  formats.data(), units.data(), extension_name.c_str(), &status);
   file.check(status, "append a table");
 }
 

@@ -10,14 +10,17 @@
 
 namespace ringweave {
 
-/// Keywords of the present HDU of a file being written; other than printable ASCII becomes '?'. Not collective.
-void put_text(const FitsFile& file, const char* keyword, const std::string& value, const char* comment);
-void put_integer(const FitsFile& file, const char* keyword, std::int64_t value, const char* comment);
+/// Keywords of the present HDU of a file being written; other than printable ASCII becomes '?'. Not
+/// collective.
+void put_text(const FitsFile& file, const char* keyword, const std::string& value,
+              const char* comment);
+void put_integer(const FitsFile& file, const char* keyword, std::int64_t value,
+                 const char* comment);
 void put_real(const FitsFile& file, const char* keyword, double value, const char* comment);
 void put_logical(const FitsFile& file, const char* keyword, bool value, const char* comment);
 
-/// CREATOR, VERSION, DATE, FWHM, BEAM_LEG, MAX-LPOL, NITERALM, QUADSCHM, LREGRESS, and the command line and
-/// configuration as HISTORY.
+/// CREATOR, VERSION, DATE, FWHM, BEAM_LEG, MAX-LPOL, NITERALM, QUADSCHM, LREGRESS, and the command
+/// line and configuration as HISTORY.
 void put_provenance(const FitsFile& file, const Provenance& provenance);
 
 struct FitsColumnSpec {

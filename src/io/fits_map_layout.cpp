@@ -25,7 +25,9 @@ std::string upper(std::string text) {
 }
 
 /// A text keyword in capitals, or nothing when it is absent or blank.
-std::string word(const FitsFile& file, const char* keyword) { return upper(file.text(keyword).value_or("")); }
+std::string word(const FitsFile& file, const char* keyword) {
+  return upper(file.text(keyword).value_or(""));
+}
 
 std::int64_t elements(const FitsTableShape& table, const FitsColumn& column) {
   return checked_product(table.rows, column.repeat, "elements of a column");
@@ -33,12 +35,14 @@ std::int64_t elements(const FitsTableShape& table, const FitsColumn& column) {
 
 /// nside of a full-sky map of n pixels; 0 when there is none.
 std::int64_t nside_of(std::int64_t n_pixels) {
-  const auto nside = static_cast<std::int64_t>(std::llround(std::sqrt(static_cast<double>(n_pixels) / 12)));
+  const auto nside =
+      static_cast<std::int64_t>(std::llround(std::sqrt(static_cast<double>(n_pixels) / 12)));
   return nside >= 1 && nside <= max_nside && 12 * nside * nside == n_pixels ? nside : 0;
 }
 
 bool is_pixel_name(const std::string& name) {
-  constexpr std::array<std::string_view, 6> names{"PIXEL", "PIX", "PIXELS", "IPIX", "HPXINDEX", "HPX_INDEX"};
+  constexpr std::array<std::string_view, 6> names{"PIXEL", "PIX",      "PIXELS",
+                                                  "IPIX",  "HPXINDEX", "HPX_INDEX"};
   return std::find(names.begin(), names.end(), upper(name)) != names.end();
 }
 
@@ -48,7 +52,8 @@ bool is_number(const FitsColumn& column) {
 
 bool looks_like_map(const FitsFile& file, const FitsTableShape& table) {
   if (table.columns.empty()) return false;
-  if (word(file, "PIXTYPE") == "HEALPIX" || file.text("NSIDE") || file.text("ORDERING")) return true;
+  if (word(file, "PIXTYPE") == "HEALPIX" || file.text("NSIDE") || file.text("ORDERING"))
+    return true;
   return std::any_of(table.columns.begin(), table.columns.end(), [&](const FitsColumn& column) {
     return is_number(column) && nside_of(elements(table, column)) > 0;
   });
@@ -62,17 +67,20 @@ int find_map(FitsFile& file) {
     if (kind == FitsHdu::binary_table && looks_like_map(file, file.table())) return hdu;
   }
   throw DataError(file.path(),
-                  "holds no HEALPix map: no binary table with NSIDE, ORDERING or PIXTYPE, nor of 12 nside^2 numbers");
+                  "holds no HEALPix map: no binary table with NSIDE, ORDERING or PIXTYPE, nor of "
+                  "12 nside^2 numbers");
 }
 
 SkyCoverage coverage_of(const FitsFile& file, const FitsTableShape& table) {
   const std::string scheme = word(file, "INDXSCHM");
   if (scheme == "EXPLICIT") return SkyCoverage::partial;
   const bool lists_pixels = is_pixel_name(table.columns.front().name);
-  if (scheme == "IMPLICIT" && (!lists_pixels || nside_of(elements(table, table.columns.front())) > 0)) {
+  if (scheme == "IMPLICIT" &&
+      (!lists_pixels || nside_of(elements(table, table.columns.front())) > 0)) {
     return SkyCoverage::full;
   }
-  return lists_pixels || word(file, "OBJECT") == "PARTIAL" ? SkyCoverage::partial : SkyCoverage::full;
+  return lists_pixels || word(file, "OBJECT") == "PARTIAL" ? SkyCoverage::partial
+                                                           : SkyCoverage::full;
 }
 
 std::int64_t read_nside(const FitsFile& file, const FitsTableShape& table, FitsMapLayout& layout) {
@@ -83,11 +91,13 @@ std::int64_t read_nside(const FitsFile& file, const FitsTableShape& table, FitsM
     }
     return *stated;
   }
-  if (layout.coverage == SkyCoverage::partial) file.fail("a partial map without NSIDE cannot be read; add the keyword");
+  if (layout.coverage == SkyCoverage::partial)
+    file.fail("a partial map without NSIDE cannot be read; add the keyword");
   for (const FitsColumn& column : table.columns) {
     const std::int64_t inferred = is_number(column) ? nside_of(elements(table, column)) : 0;
     if (inferred == 0) continue;
-    layout.warnings.push_back(fmt::format("NSIDE is missing; {} by the number of pixels", inferred));
+    layout.warnings.push_back(
+        fmt::format("NSIDE is missing; {} by the number of pixels", inferred));
     return inferred;
   }
   file.fail("NSIDE is missing and no column has 12 nside^2 numbers");
@@ -118,11 +128,13 @@ void read_ordering(const FitsFile& file, FitsMapLayout& layout) {
 void read_conventions(const FitsFile& file, FitsMapLayout& layout) {
   layout.coordsys = file.text("COORDSYS").value_or("");
   layout.bad_data = file.real("BAD_DATA");
-  if (word(file, "PIXTYPE") != "HEALPIX") layout.warnings.push_back("PIXTYPE is not HEALPIX; taken as HEALPix");
+  if (word(file, "PIXTYPE") != "HEALPIX")
+    layout.warnings.push_back("PIXTYPE is not HEALPIX; taken as HEALPix");
   const std::string convention = word(file, "POLCCONV");
   layout.polarisation_was_iau = convention == "IAU";
   if (!convention.empty() && convention != "COSMO" && convention != "IAU") {
-    layout.warnings.push_back(fmt::format("POLCCONV = '{}' is neither COSMO nor IAU; taken as COSMO", convention));
+    layout.warnings.push_back(
+        fmt::format("POLCCONV = '{}' is neither COSMO nor IAU; taken as COSMO", convention));
   }
 }
 
@@ -143,68 +155,84 @@ void flip_iau(std::vector<FitsMapLayout::Column>& columns) {
   if (!named && columns.size() == 3) columns[2].sign = -1;
 }
 
-void add_columns(const FitsTableShape& table, int hdu, std::size_t first, std::int64_t length, FitsMapLayout& layout) {
+void add_columns(const FitsTableShape& table, int hdu, std::size_t first, std::int64_t length,
+                 FitsMapLayout& layout) {
   for (std::size_t i = first; i < table.columns.size(); ++i) {
     const FitsColumn& column = table.columns[i];
     if (!is_number(column) || elements(table, column) != length) {
-      layout.warnings.push_back(fmt::format("HDU {}, column {} ({}) is left out: {}", hdu, column.number, column.name,
-                                            is_number(column) ? "its length is not the map's" : "it holds no numbers"));
+      layout.warnings.push_back(
+          fmt::format("HDU {}, column {} ({}) is left out: {}", hdu, column.number, column.name,
+                      is_number(column) ? "its length is not the map's" : "it holds no numbers"));
       continue;
     }
-    layout.columns.push_back({hdu, column, 1.0, layout.pixel_lists.empty() ? 0 : layout.pixel_lists.size() - 1});
-    if (column.kind != FitsColumn::Number::real || column.bytes > 4) layout.precision = Precision::double_;
+    layout.columns.push_back(
+        {hdu, column, 1.0, layout.pixel_lists.empty() ? 0 : layout.pixel_lists.size() - 1});
+    if (column.kind != FitsColumn::Number::real || column.bytes > 4)
+      layout.precision = Precision::double_;
   }
 }
 
-void add_full_sky(const FitsFile& file, const FitsTableShape& table, int hdu, FitsMapLayout& layout) {
+void add_full_sky(const FitsFile& file, const FitsTableShape& table, int hdu,
+                  FitsMapLayout& layout) {
   const std::int64_t n_pixels = 12 * layout.nside * layout.nside;
   add_columns(table, hdu, 0, n_pixels, layout);
   if (!layout.columns.empty()) return;
   for (const FitsColumn& column : table.columns) {
     if (!is_number(column)) continue;
-    file.fail(fmt::format("NSIDE = {} needs {} pixels, column {} ({}) has {}", layout.nside, n_pixels, column.number,
-                          column.name, elements(table, column)));
+    file.fail(fmt::format("NSIDE = {} needs {} pixels, column {} ({}) has {}", layout.nside,
+                          n_pixels, column.number, column.name, elements(table, column)));
   }
   file.fail("the table has no column of numbers");
 }
 
-void add_partial_sky(const FitsFile& file, const FitsTableShape& table, int hdu, FitsMapLayout& layout) {
+void add_partial_sky(const FitsFile& file, const FitsTableShape& table, int hdu,
+                     FitsMapLayout& layout) {
   const FitsColumn& pixels = table.columns.front();
   if (pixels.kind != FitsColumn::Number::integer || pixels.repeat < 1) {
-    file.fail(fmt::format("a partial map must list its pixels in its first column, this one ({}) holds no whole numbers",
-                          pixels.name));
+    file.fail(
+        fmt::format("a partial map must list its pixels in its first column, this one ({}) holds "
+                    "no whole numbers",
+                    pixels.name));
   }
   const std::int64_t length = elements(table, pixels);
   const std::int64_t n_pixels = 12 * layout.nside * layout.nside;
   if (length > n_pixels) {
-    file.fail(fmt::format("lists {} pixels, NSIDE = {} has only {}", length, layout.nside, n_pixels));
+    file.fail(
+        fmt::format("lists {} pixels, NSIDE = {} has only {}", length, layout.nside, n_pixels));
   }
   layout.pixel_lists.push_back({hdu, pixels, length});
   const std::size_t before = layout.columns.size();
   add_columns(table, hdu, 1, length, layout);
-  if (layout.columns.size() == before) file.fail("a partial map with pixel numbers but no column of values");
+  if (layout.columns.size() == before)
+    file.fail("a partial map with pixel numbers but no column of values");
 }
 
 bool same_columns(const FitsTableShape& a, const FitsTableShape& b) {
   return std::equal(a.columns.begin(), a.columns.end(), b.columns.begin(), b.columns.end(),
-                    [](const FitsColumn& x, const FitsColumn& y) { return x.name == y.name && x.kind == y.kind; });
+                    [](const FitsColumn& x, const FitsColumn& y) {
+                      return x.name == y.name && x.kind == y.kind;
+                    });
 }
 
-/// Old HEALPix files keep Q and U in HDUs of their own, PIXEL SIGNAL N_OBS SERROR each. Their signals come first.
-void add_old_stokes_hdus(FitsFile& file, const FitsTableShape& first, int hdu, FitsMapLayout& layout) {
+/// Old HEALPix files keep Q and U in HDUs of their own, PIXEL SIGNAL N_OBS SERROR each. Their
+/// signals come first.
+void add_old_stokes_hdus(FitsFile& file, const FitsTableShape& first, int hdu,
+                         FitsMapLayout& layout) {
   constexpr std::array<std::string_view, 3> stokes{"I", "Q", "U"};
   if (layout.columns.front().column.name != "SIGNAL") return;
   for (int next = hdu + 1; next < hdu + 3 && file.go_to(next) == FitsHdu::binary_table; ++next) {
     const FitsTableShape table = file.table();
-    if (!same_columns(first, table) || file.integer("NSIDE").value_or(layout.nside) != layout.nside) break;
+    if (!same_columns(first, table) || file.integer("NSIDE").value_or(layout.nside) != layout.nside)
+      break;
     add_partial_sky(file, table, next, layout);
   }
   if (layout.pixel_lists.size() == 1) return;
   for (FitsMapLayout::Column& column : layout.columns) {
     column.column.name = fmt::format("{}_{}", stokes[column.pixel_list], column.column.name);
   }
-  std::stable_partition(layout.columns.begin(), layout.columns.end(),
-                        [](const FitsMapLayout::Column& column) { return column.column.name.ends_with("_SIGNAL"); });
+  std::stable_partition(
+      layout.columns.begin(), layout.columns.end(),
+      [](const FitsMapLayout::Column& column) { return column.column.name.ends_with("_SIGNAL"); });
   layout.warnings.push_back("one HDU for each Stokes parameter; joined to one map");
 }
 

@@ -16,7 +16,7 @@ struct FitsMapLayout {
   struct Column {
     int hdu = 0;
     FitsColumn column;
-    double sign = 1;           ///< -1: U of a file in the IAU convention
+    double sign = 1;             ///< -1: U of a file in the IAU convention
     std::size_t pixel_list = 0;  ///< index into pixel_lists, of a partial map
   };
   /// The pixel numbers of a partial map; old HEALPix files have a list for each Stokes parameter.
@@ -37,8 +37,8 @@ struct FitsMapLayout {
   std::vector<std::string> warnings;
 };
 
-/// Finds the first HEALPix map of the file and checks all that its header says before anything is allocated.
-/// Not collective. Error  DataError.
+/// Finds the first HEALPix map of the file and checks all that its header says before anything is
+/// allocated. Not collective. Error  DataError.
 FitsMapLayout inspect_fits_map(FitsFile& file);
 
 }  // namespace ringweave

@@ -31,9 +31,10 @@ struct SharedLayout {
 std::string to_lines(const FitsMapLayout& layout) {
   std::ostringstream out;
   out << layout.nside << ' ' << (layout.ordering == Ordering::nested) << ' '
-      << (layout.coverage == SkyCoverage::partial) << ' ' << (layout.precision == Precision::double_) << ' '
-      << layout.polarisation_was_iau << ' ' << layout.pixel_lists.size() << ' ' << layout.columns.size() << ' '
-      << layout.warnings.size() << '\n';
+      << (layout.coverage == SkyCoverage::partial) << ' '
+      << (layout.precision == Precision::double_) << ' ' << layout.polarisation_was_iau << ' '
+      << layout.pixel_lists.size() << ' ' << layout.columns.size() << ' ' << layout.warnings.size()
+      << '\n';
   for (const auto& list : layout.pixel_lists) out << list.length << '\n';
   for (const auto& column : layout.columns) {
     out << column.pixel_list << '\n' << column.column.name << '\n' << column.column.unit << '\n';
@@ -57,8 +58,8 @@ SharedLayout from_lines(const std::string& text, MapHeader& header) {
   std::size_t n_lists = 0;
   std::size_t n_columns = 0;
   std::size_t n_warnings = 0;
-  std::istringstream(line()) >> shared.nside >> nested >> partial >> is_double >> header.polarisation_was_iau >>
-      n_lists >> n_columns >> n_warnings;
+  std::istringstream(line()) >> shared.nside >> nested >> partial >> is_double >>
+      header.polarisation_was_iau >> n_lists >> n_columns >> n_warnings;
   header.ordering = nested ? Ordering::nested : Ordering::ring;
   header.coverage = partial ? SkyCoverage::partial : SkyCoverage::full;
   header.precision = is_double ? Precision::double_ : Precision::single_;
@@ -83,15 +84,19 @@ class FitsMapReader final : public MapReader {
       file_.emplace(FitsFile::open(path_));
       layout_ = inspect_fits_map(*file_);
     });
-    shared_ = from_lines(comm_.broadcast(comm_.is_root() ? to_lines(layout_) : std::string(), 0), header_);
-    agree(comm_, [&] { header_.grid = std::make_shared<const RingGrid>(RingGrid::healpix(shared_.nside)); });
+    shared_ = from_lines(comm_.broadcast(comm_.is_root() ? to_lines(layout_) : std::string(), 0),
+                         header_);
+    agree(comm_, [&] {
+      header_.grid = std::make_shared<const RingGrid>(RingGrid::healpix(shared_.nside));
+    });
     for (const std::int64_t length : shared_.list_lengths) {
       header_.listed_pixels = std::max(header_.listed_pixels, length);
     }
   }
 
   std::vector<RingId> observed_rings() override {
-    std::vector<char> observed(to_size(header_.grid->n_rings()), header_.coverage == SkyCoverage::full ? 1 : 0);
+    std::vector<char> observed(to_size(header_.grid->n_rings()),
+                               header_.coverage == SkyCoverage::full ? 1 : 0);
     if (header_.coverage == SkyCoverage::partial) {
       agree(comm_, [&] {
         if (comm_.is_root()) mark_listed_rings(observed);
@@ -130,19 +135,23 @@ class FitsMapReader final : public MapReader {
   }
 
   template <class T>
-  void read_full(std::span<const int> columns, PixelBlocks& blocks, std::span<double> values, MapView<T> map) {
+  void read_full(std::span<const int> columns, PixelBlocks& blocks, std::span<double> values,
+                 MapView<T> map) {
     for (std::int64_t first = 0; first < blocks.n_rows(); first += block_rows) {
-      const std::span<double> block = values.first(to_size(std::min(block_rows, blocks.n_rows() - first)));
+      const std::span<double> block =
+          values.first(to_size(std::min(block_rows, blocks.n_rows() - first)));
       blocks.select(first, ssize64(block));
       for (std::size_t c = 0; c < columns.size(); ++c) {
         share_values(columns[c], first, block);
-        blocks.take(std::span<const double>(block), map.component(static_cast<std::int64_t>(c)).data());
+        blocks.take(std::span<const double>(block),
+                    map.component(static_cast<std::int64_t>(c)).data());
       }
     }
   }
 
   template <class T>
-  void read_partial(std::span<const int> columns, const PixelBlocks& blocks, std::span<double> values, MapView<T> map) {
+  void read_partial(std::span<const int> columns, const PixelBlocks& blocks,
+                    std::span<double> values, MapView<T> map) {
     for (std::int64_t c = 0; c < map.n_components(); ++c) {
       std::fill_n(map.component(c).data(), map.size(), static_cast<T>(unseen));
     }
@@ -153,8 +162,8 @@ class FitsMapReader final : public MapReader {
 
   /// The columns that belong to one list of pixels.
   template <class T>
-  void read_listed(std::size_t list, std::span<const int> columns, const PixelBlocks& blocks, std::span<double> values,
-                   MapView<T> map) {
+  void read_listed(std::size_t list, std::span<const int> columns, const PixelBlocks& blocks,
+                   std::span<double> values, MapView<T> map) {
     std::vector<bool> seen(to_size(map.size()));
     std::vector<std::int64_t> pixels(values.size());
     std::optional<std::int64_t> twice;
@@ -178,9 +187,10 @@ class FitsMapReader final : public MapReader {
     });
   }
 
-  /// Pixel numbers of the file -> numbers of this rank (-1: not here); notes the first that came before.
-  static void find_local(std::span<std::int64_t> pixels, const PixelBlocks& blocks, std::vector<bool>& seen,
-                         std::optional<std::int64_t>& twice) {
+  /// Pixel numbers of the file -> numbers of this rank (-1: not here); notes the first that came
+  /// before.
+  static void find_local(std::span<std::int64_t> pixels, const PixelBlocks& blocks,
+                         std::vector<bool>& seen, std::optional<std::int64_t>& twice) {
     for (std::int64_t& pixel : pixels) {
       const std::int64_t local = blocks.local_pixel(blocks.order().to_ring(pixel));
       if (local >= 0) {
@@ -191,21 +201,22 @@ class FitsMapReader final : public MapReader {
     }
   }
 
-  void check_request(std::span<const int> columns, const LocalRings& rings, std::int64_t n_components,
-                     std::int64_t n_pixels) const {
+  void check_request(std::span<const int> columns, const LocalRings& rings,
+                     std::int64_t n_components, std::int64_t n_pixels) const {
     if (rings.grid().kind() != GridKind::healpix ||
         rings.grid().n_source_pixels() != header_.grid->n_source_pixels()) {
-      throw UsageError(fmt::format("{} is a map on {}, the job asks for {}; use the file's grid", path_,
-                                   header_.grid->name(), rings.grid().name()));
+      throw UsageError(fmt::format("{} is a map on {}, the job asks for {}; use the file's grid",
+                                   path_, header_.grid->name(), rings.grid().name()));
     }
     if (n_components != ssize64(columns) || n_pixels != rings.n_pixels()) {
-      throw UsageError(fmt::format("{}: {} columns of {} pixels do not fit a map of {} components of {} pixels", path_,
-                                   columns.size(), rings.n_pixels(), n_components, n_pixels));
+      throw UsageError(
+          fmt::format("{}: {} columns of {} pixels do not fit a map of {} components of {} pixels",
+                      path_, columns.size(), rings.n_pixels(), n_components, n_pixels));
     }
     for (const int column : columns) {
       if (column >= 0 && column < static_cast<int>(header_.columns.size())) continue;
-      throw UsageError(fmt::format("{} has {} columns, there is no number {} (they count from 0)", path_,
-                                   header_.columns.size(), column));
+      throw UsageError(fmt::format("{} has {} columns, there is no number {} (they count from 0)",
+                                   path_, header_.columns.size(), column));
     }
   }
 
@@ -216,7 +227,8 @@ class FitsMapReader final : public MapReader {
   /// Every rank gets a block of values, or every rank throws. Collective.
   void share_values(int column, std::int64_t first, std::span<double> block) {
     agree(comm_, [&] {
-      if (comm_.is_root()) load_values(layout_.columns[static_cast<std::size_t>(column)], first, block);
+      if (comm_.is_root())
+        load_values(layout_.columns[static_cast<std::size_t>(column)], first, block);
     });
     comm_.broadcast(block.data(), ssize64(block) * std::int64_t{sizeof(double)}, 0);
   }
@@ -228,7 +240,8 @@ class FitsMapReader final : public MapReader {
     comm_.broadcast(block.data(), ssize64(block) * std::int64_t{sizeof(std::int64_t)}, 0);
   }
 
-  void load_values(const FitsMapLayout::Column& source, std::int64_t first, std::span<double> block) {
+  void load_values(const FitsMapLayout::Column& source, std::int64_t first,
+                   std::span<double> block) {
     file_->go_to(source.hdu);
     file_->read(source.column, first, block);
     const double bad = layout_.bad_data.value_or(unseen);
@@ -238,7 +251,8 @@ class FitsMapReader final : public MapReader {
     }
   }
 
-  void load_pixels(const FitsMapLayout::PixelList& list, std::int64_t first, std::span<std::int64_t> block) {
+  void load_pixels(const FitsMapLayout::PixelList& list, std::int64_t first,
+                   std::span<std::int64_t> block) {
     file_->go_to(list.hdu);
     file_->read(list.column, first, block);
     for (std::size_t i = 0; i < block.size(); ++i) {

@@ -31,23 +31,30 @@ std::int64_t repeat_of(const MapHeader& header) {
 }
 
 std::string standard_name(std::size_t column, std::size_t n_columns) {
-  constexpr std::array<std::string_view, 3> stokes{"TEMPERATURE", "Q_POLARISATION", "U_POLARISATION"};
+  constexpr std::array<std::string_view, 3> stokes{"TEMPERATURE", "Q_POLARISATION",
+                                                   "U_POLARISATION"};
   constexpr std::array<std::string_view, 6> covariance{"II", "IQ", "IU", "QQ", "QU", "UU"};
   if (n_columns == 6) return std::string(covariance[column]);
   if (n_columns <= 3) return std::string(stokes[n_columns == 2 ? column + 1 : column]);
   return fmt::format("COLUMN_{}", column + 1);
 }
 
-void check_header(const MapHeader& header, const LocalRings& rings, std::int64_t n_components, std::int64_t n_pixels) {
+void check_header(const MapHeader& header, const LocalRings& rings, std::int64_t n_components,
+                  std::int64_t n_pixels) {
   if (header.grid->kind() != GridKind::healpix || header.grid->is_subset()) {
-    throw UsageError(fmt::format("FITS maps hold full HEALPix grids, this one is {}; write HDF5 (.h5)", header.grid->name()));
+    throw UsageError(
+        fmt::format("FITS maps hold full HEALPix grids, this one is {}; write HDF5 (.h5)",
+                    header.grid->name()));
   }
   if (rings.grid().n_source_pixels() != header.grid->n_pixels()) {
-    throw UsageError(fmt::format("a map on {} cannot be written as one on {}", rings.grid().name(), header.grid->name()));
+    throw UsageError(fmt::format("a map on {} cannot be written as one on {}", rings.grid().name(),
+                                 header.grid->name()));
   }
-  if (ssize64(header.columns) != n_components || rings.n_pixels() != n_pixels || n_components == 0) {
-    throw UsageError(fmt::format("a map of {} components of {} pixels does not fit {} columns of {} pixels", n_components,
-                                 n_pixels, header.columns.size(), rings.n_pixels()));
+  if (ssize64(header.columns) != n_components || rings.n_pixels() != n_pixels ||
+      n_components == 0) {
+    throw UsageError(
+        fmt::format("a map of {} components of {} pixels does not fit {} columns of {} pixels",
+                    n_components, n_pixels, header.columns.size(), rings.n_pixels()));
   }
 }
 
@@ -56,7 +63,8 @@ void put_map_header(const FitsFile& file, const MapHeader& header, const Provena
   const bool partial = header.coverage == SkyCoverage::partial;
   const bool polarised = header.columns.size() == 2 || header.columns.size() == 3;
   put_text(file, "PIXTYPE", "HEALPIX", "HEALPix pixelisation");
-  put_text(file, "ORDERING", header.ordering == Ordering::ring ? "RING" : "NESTED", "order of the pixels");
+  put_text(file, "ORDERING", header.ordering == Ordering::ring ? "RING" : "NESTED",
+           "order of the pixels");
   put_integer(file, "NSIDE", header.grid->nside(), "resolution");
   if (!partial) {
     put_integer(file, "FIRSTPIX", 0, "first pixel, from 0");
@@ -97,7 +105,8 @@ std::int64_t count_observed(MapView<const T> map) {
   return count;
 }
 
-/// Rank 0's end: blocks of the whole map go in, in order; full or thinned to the observed pixels they go out.
+/// Rank 0's end: blocks of the whole map go in, in order; full or thinned to the observed pixels
+/// they go out.
 class BlockWriter {
  public:
   /// `grid` is the grid the ranks have data for: the full one or a subset of it.
@@ -108,7 +117,8 @@ class BlockWriter {
         precision_(header.precision),
         repeat_(repeat_of(header)) {
     if (grid->is_subset()) observed_.emplace(LocalRings(grid), header.ordering);
-    append_table(file_, "MAP", (is_partial_ ? n_listed : header.grid->n_pixels()) / repeat_, column_specs(header));
+    append_table(file_, "MAP", (is_partial_ ? n_listed : header.grid->n_pixels()) / repeat_,
+                 column_specs(header));
     put_map_header(file_, header, provenance);
   }
 
@@ -128,7 +138,8 @@ class BlockWriter {
   void close() { file_.close(); }
 
  private:
-  void mark_unobserved(std::int64_t first_row, std::int64_t n_rows, std::span<double> values) const {
+  void mark_unobserved(std::int64_t first_row, std::int64_t n_rows,
+                       std::span<double> values) const {
     for (std::int64_t row = 0; row < n_rows; ++row) {
       if (observed_->local_pixel(observed_->order().to_ring(first_row + row)) >= 0) continue;
       for (std::int64_t i = row; i < ssize64(values); i += n_rows) values[to_size(i)] = unseen;
@@ -145,8 +156,10 @@ class BlockWriter {
     file_.write(1, 1, n_listed_, std::span<const std::int64_t>(pixels_));
     for (std::int64_t c = 0; c < ssize64(values) / n_rows; ++c) {
       const std::span<double> column = values.subspan(to_size(c * n_rows), to_size(n_rows));
-      for (std::size_t i = 0; i < pixels_.size(); ++i) column[i] = column[to_size(pixels_[i] - first_row)];
-      file_.write(static_cast<int>(c) + 2, 1, n_listed_, std::span<const double>(column.first(pixels_.size())));
+      for (std::size_t i = 0; i < pixels_.size(); ++i)
+        column[i] = column[to_size(pixels_[i] - first_row)];
+      file_.write(static_cast<int>(c) + 2, 1, n_listed_,
+                  std::span<const double>(column.first(pixels_.size())));
     }
     n_listed_ += ssize64(pixels_);
   }
@@ -174,9 +187,11 @@ PixelSlab rows_to_write(const MapHeader& header, const RingGrid& grid) {
 
 template <class T>
 void write_fits_map(const Communicator& comm, const std::string& path, const MapHeader& header,
-                    const Provenance& provenance, const LocalRings& rings, MapView<const T> map, FitsPacking packing) {
+                    const Provenance& provenance, const LocalRings& rings, MapView<const T> map,
+                    FitsPacking packing) {
   const std::int64_t n_components = map.n_components();
-  const std::int64_t block_rows = std::max(row_vector, block_values / std::max<std::int64_t>(n_components, 1));
+  const std::int64_t block_rows =
+      std::max(row_vector, block_values / std::max<std::int64_t>(n_components, 1));
   std::optional<PixelBlocks> blocks;
   std::vector<double> values;
   agree(comm, [&] {
@@ -184,7 +199,8 @@ void write_fits_map(const Communicator& comm, const std::string& path, const Map
     blocks.emplace(rings, header.ordering);
     values.resize(to_size(block_rows * n_components));
   });
-  const std::int64_t n_listed = header.coverage == SkyCoverage::partial ? comm.sum(count_observed(map)) : 0;
+  const std::int64_t n_listed =
+      header.coverage == SkyCoverage::partial ? comm.sum(count_observed(map)) : 0;
   std::optional<BlockWriter> writer;
   agree(comm, [&] {
     if (comm.is_root()) writer.emplace(path, header, provenance, rings.shared_grid(), n_listed);
@@ -213,9 +229,11 @@ void write_fits_map(const Communicator& comm, const std::string& path, const Map
   });
 }
 
-template void write_fits_map(const Communicator&, const std::string&, const MapHeader&, const Provenance&,
-                             const LocalRings&, MapView<const double>, FitsPacking);
-template void write_fits_map(const Communicator&, const std::string&, const MapHeader&, const Provenance&,
-                             const LocalRings&, MapView<const float>, FitsPacking);
+template void write_fits_map(const Communicator&, const std::string&, const MapHeader&,
+                             const Provenance&, const LocalRings&, MapView<const double>,
+                             FitsPacking);
+template void write_fits_map(const Communicator&, const std::string&, const MapHeader&,
+                             const Provenance&, const LocalRings&, MapView<const float>,
+                             FitsPacking);
 
 }  // namespace ringweave

@@ -19,7 +19,8 @@ constexpr std::int64_t max_numbers = std::int64_t{1} << 27;
 constexpr int max_hdus = 1000;
 
 void check_size(const FitsFile& file, std::int64_t numbers) {
-  if (numbers > max_numbers) file.fail(fmt::format("has {} numbers, a table may have {}", numbers, max_numbers));
+  if (numbers > max_numbers)
+    file.fail(fmt::format("has {} numbers, a table may have {}", numbers, max_numbers));
 }
 
 FitsTable read_table(const FitsFile& file) {
@@ -49,8 +50,10 @@ std::optional<FitsTable> read_array(FitsFile& file) {
   for (std::int64_t c = 0; c < n_columns; ++c) {
     std::vector<double>& column = table.columns.emplace_back(to_size(length));
     table.column_names.push_back(fmt::format("ROW {}", c + 1));
+    int any_null = 0;
     int status = 0;
-    fits_read_img_dbl(file.handle(), 1, c * length + 1, length, 0.0, column.data(), nullptr, &status);
+    fits_read_img_dbl(file.handle(), 1, c * length + 1, length, 0.0, column.data(), &any_null,
+                      &status);
     file.check(status, fmt::format("read row {} of the primary array", c + 1));
   }
   table.keywords = file.keywords();
@@ -71,8 +74,8 @@ FitsTable read_fits_table(const std::string& path) {
   return std::move(*array);
 }
 
-void write_fits_spectra(const std::string& path, const Spectra& spectra, const Provenance& provenance,
-                        const std::string& unit) {
+void write_fits_spectra(const std::string& path, const Spectra& spectra,
+                        const Provenance& provenance, const std::string& unit) {
   struct Named {
     const char* column;
     Spectra::Name name;
@@ -87,7 +90,8 @@ void write_fits_spectra(const std::string& path, const Spectra& spectra, const P
   const std::size_t n_columns = has_odd ? 6 : (spectra.is_polarised() ? 4 : 1);
   const std::int64_t length = std::int64_t{spectra.lmax()} + 1;
   std::vector<FitsColumnSpec> specs;
-  for (std::size_t c = 0; c < n_columns; ++c) specs.push_back({healpix_order[c].column, "1D", unit});
+  for (std::size_t c = 0; c < n_columns; ++c)
+    specs.push_back({healpix_order[c].column, "1D", unit});
 
   FitsFile file = FitsFile::create(path);
   append_table(file, "POWER SPECTRUM", length, specs);
@@ -96,7 +100,8 @@ void write_fits_spectra(const std::string& path, const Spectra& spectra, const P
   const std::vector<double> zeros(to_size(length));
   for (std::size_t c = 0; c < n_columns; ++c) {
     const Spectra::Name name = healpix_order[c].name;
-    file.write(static_cast<int>(c) + 1, 1, 0, spectra.has(name) ? spectra.values(name) : std::span(zeros));
+    file.write(static_cast<int>(c) + 1, 1, 0,
+               spectra.has(name) ? spectra.values(name) : std::span(zeros));
   }
   file.close();
   if (path.ends_with(".gz")) gzip_file(path);

@@ -20,7 +20,8 @@ Hdf5Handle text_type() {
   return type;
 }
 
-std::vector<std::string> read_variable_texts(hid_t attribute, hid_t type, std::int64_t count, bool& good) {
+std::vector<std::string> read_variable_texts(hid_t attribute, hid_t type, std::int64_t count,
+                                             bool& good) {
   const Hdf5Handle space(H5Aget_space(attribute), H5Sclose);
   const Hdf5Handle memory(H5Tcopy(type), H5Tclose);
   std::vector<char*> pointers(to_size(count), nullptr);
@@ -33,7 +34,8 @@ std::vector<std::string> read_variable_texts(hid_t attribute, hid_t type, std::i
   return values;
 }
 
-std::vector<std::string> read_fixed_texts(hid_t attribute, hid_t type, std::int64_t count, bool& good) {
+std::vector<std::string> read_fixed_texts(hid_t attribute, hid_t type, std::int64_t count,
+                                          bool& good) {
   const std::size_t width = H5Tget_size(type);
   std::vector<char> bytes(checked_cast<std::size_t>(count, "texts") * width);
   good = H5Aread(attribute, type, bytes.data()) >= 0;
@@ -49,12 +51,16 @@ std::vector<std::string> read_fixed_texts(hid_t attribute, hid_t type, std::int6
 
 }  // namespace
 
-void Hdf5AttributeWriter::write(const char* name, hid_t type, std::int64_t count, const void* values) const {
+void Hdf5AttributeWriter::write(const char* name, hid_t type, std::int64_t count,
+                                const void* values) const {
   const hsize_t extent = count == scalar ? 1 : static_cast<hsize_t>(count);
-  const Hdf5Handle space(count == scalar ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &extent, nullptr), H5Sclose);
-  const Hdf5Handle attribute(H5Acreate2(object_, name, type, space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  const Hdf5Handle space(
+      count == scalar ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &extent, nullptr), H5Sclose);
+  const Hdf5Handle attribute(H5Acreate2(object_, name, type, space.id(), H5P_DEFAULT, H5P_DEFAULT),
+                             H5Aclose);
   if (!attribute.valid() || H5Awrite(attribute.id(), type, values) < 0) {
-    throw ResourceError(fmt::format("{}: cannot write attribute {}; is the disk full?", path_, name));
+    throw ResourceError(
+        fmt::format("{}: cannot write attribute {}; is the disk full?", path_, name));
   }
 }
 
@@ -73,22 +79,31 @@ void Hdf5AttributeWriter::integer(const char* name, std::int64_t value) const {
   write(name, H5T_NATIVE_INT64, scalar, &value);
 }
 
-void Hdf5AttributeWriter::integers(const char* name, const std::vector<std::int64_t>& values) const {
+void Hdf5AttributeWriter::integers(const char* name,
+                                   const std::vector<std::int64_t>& values) const {
   write(name, H5T_NATIVE_INT64, ssize64(values), values.data());
 }
 
-void Hdf5AttributeWriter::real(const char* name, double value) const { write(name, H5T_NATIVE_DOUBLE, scalar, &value); }
+void Hdf5AttributeWriter::real(const char* name, double value) const {
+  write(name, H5T_NATIVE_DOUBLE, scalar, &value);
+}
 
-void Hdf5AttributeWriter::single(const char* name, float value) const { write(name, H5T_NATIVE_FLOAT, scalar, &value); }
+void Hdf5AttributeWriter::single(const char* name, float value) const {
+  write(name, H5T_NATIVE_FLOAT, scalar, &value);
+}
 
 Hdf5Handle Hdf5AttributeReader::open(const char* name) const {
-  if (H5Aexists(object_, name) <= 0) return {};
+  const htri_t exists = H5Aexists(object_, name);
+  if (exists < 0) throw DataError(path_, "its attributes are broken; copy the file anew");
+  if (exists == 0) return {};
   Hdf5Handle attribute(H5Aopen(object_, name, H5P_DEFAULT), H5Aclose);
   if (!attribute.valid()) throw DataError(path_, fmt::format("attribute {} cannot be read", name));
   const Hdf5Handle space(H5Aget_space(attribute.id()), H5Sclose);
   const hssize_t count = H5Sget_simple_extent_npoints(space.id());
-  if (count < 1 || count > max_entries || H5Aget_storage_size(attribute.id()) > (hsize_t{1} << 26)) {
-    throw DataError(path_, fmt::format("attribute {} has {} entries; 1 to {} were expected", name, count, max_entries));
+  if (count < 1 || count > max_entries ||
+      H5Aget_storage_size(attribute.id()) > (hsize_t{1} << 26)) {
+    throw DataError(path_, fmt::format("attribute {} has {} entries; 1 to {} were expected", name,
+                                       count, max_entries));
   }
   return attribute;
 }
@@ -104,13 +119,15 @@ std::vector<std::string> Hdf5AttributeReader::texts(const char* name) const {
   const Hdf5Handle attribute = open(name);
   if (!attribute.valid()) return {};
   const Hdf5Handle type(H5Aget_type(attribute.id()), H5Tclose);
-  if (H5Tget_class(type.id()) != H5T_STRING) throw DataError(path_, fmt::format("attribute {} is not text", name));
+  if (H5Tget_class(type.id()) != H5T_STRING)
+    throw DataError(path_, fmt::format("attribute {} is not text", name));
   const Hdf5Handle space(H5Aget_space(attribute.id()), H5Sclose);
   const std::int64_t count = H5Sget_simple_extent_npoints(space.id());
   bool good = false;
-  std::vector<std::string> values = H5Tis_variable_str(type.id()) > 0
-                                        ? read_variable_texts(attribute.id(), type.id(), count, good)
-                                        : read_fixed_texts(attribute.id(), type.id(), count, good);
+  std::vector<std::string> values =
+      H5Tis_variable_str(type.id()) > 0
+          ? read_variable_texts(attribute.id(), type.id(), count, good)
+          : read_fixed_texts(attribute.id(), type.id(), count, good);
   if (!good) throw DataError(path_, fmt::format("attribute {} is broken", name));
   return values;
 }
@@ -125,7 +142,8 @@ std::optional<std::int64_t> Hdf5AttributeReader::integer(const char* name) const
   const std::optional<double> value = real(name);
   if (!value) return std::nullopt;
   // Beyond 2^53 a double no longer tells neighbouring integers apart; no count we read comes near.
-  if (!(*value >= -9.0e15 && *value <= 9.0e15) || *value != static_cast<double>(static_cast<std::int64_t>(*value))) {
+  if (!(*value >= -9.0e15 && *value <= 9.0e15) ||
+      *value != static_cast<double>(static_cast<std::int64_t>(*value))) {
     throw DataError(path_, fmt::format("attribute {} = {} is not a whole number", name, *value));
   }
   return static_cast<std::int64_t>(*value);
@@ -138,7 +156,8 @@ std::optional<double> Hdf5AttributeReader::real(const char* name) const {
   const Hdf5Handle space(H5Aget_space(attribute.id()), H5Sclose);
   const H5T_class_t type_class = H5Tget_class(type.id());
   double value = 0;
-  if (H5Sget_simple_extent_npoints(space.id()) != 1 || (type_class != H5T_INTEGER && type_class != H5T_FLOAT) ||
+  if (H5Sget_simple_extent_npoints(space.id()) != 1 ||
+      (type_class != H5T_INTEGER && type_class != H5T_FLOAT) ||
       H5Aread(attribute.id(), H5T_NATIVE_DOUBLE, &value) < 0) {
     throw DataError(path_, fmt::format("attribute {} is not one number", name));
   }

@@ -10,11 +10,12 @@
 
 namespace ringweave {
 
-/// Writes attributes of one object. Strings are of variable length in UTF-8 (readers in Python get `str` only so) and
-/// scalars are scalars. Not collective. Error  ResourceError naming the file.
+/// Writes attributes of one object. Strings are of variable length in UTF-8 (readers in Python get
+/// `str` only so) and scalars are scalars. Not collective. Error  ResourceError naming the file.
 class Hdf5AttributeWriter {
  public:
-  Hdf5AttributeWriter(const Hdf5Handle& object, std::string path) : object_(object.id()), path_(std::move(path)) {}
+  Hdf5AttributeWriter(const Hdf5Handle& object, std::string path)
+      : object_(object.id()), path_(std::move(path)) {}
   void text(const char* name, const std::string& value) const;
   void texts(const char* name, const std::vector<std::string>& values) const;
   void integer(const char* name, std::int64_t value) const;
@@ -28,11 +29,13 @@ class Hdf5AttributeWriter {
   std::string path_;
 };
 
-/// Reads attributes of one object leniently: scalars or arrays of one, strings of fixed or variable length, numbers of
-/// any type. Absent is nullopt or empty. Not collective. Error  DataError when it is there but cannot be understood.
+/// Reads attributes of one object leniently: scalars or arrays of one, strings of fixed or variable
+/// length, numbers of any type. Absent is nullopt or empty. Not collective. Error  DataError when
+/// it is there but cannot be understood.
 class Hdf5AttributeReader {
  public:
-  Hdf5AttributeReader(const Hdf5Handle& object, std::string path) : object_(object.id()), path_(std::move(path)) {}
+  Hdf5AttributeReader(const Hdf5Handle& object, std::string path)
+      : object_(object.id()), path_(std::move(path)) {}
   std::optional<std::string> text(const char* name) const;
   std::vector<std::string> texts(const char* name) const;
   std::optional<std::int64_t> integer(const char* name) const;

@@ -18,7 +18,8 @@ namespace {
 
 /// More rings than nside 131072 has.
 constexpr std::int64_t max_rings = std::int64_t{1} << 20;
-/// Grids rebuilt from their name may differ from the stored colatitudes by rounding of another machine.
+/// Grids rebuilt from their name may differ from the stored colatitudes by rounding of another
+/// machine.
 constexpr double same_angle = 1e-12;
 
 struct StoredRings {
@@ -30,12 +31,20 @@ struct StoredRings {
 };
 
 StoredRings read_arrays(const Hdf5Handle& file, const std::string& path) {
-  const auto read = [&](const char* name) { return read_small_dataset(file, path, name, max_rings); };
-  StoredRings rings{read("grid/theta"), read("grid/phi0"), read("grid/nphi"), read("grid/ringstart"), {}};
-  rings.weight = has_hdf5_object(file, "grid/weight") ? read("grid/weight") : std::vector<double>(rings.theta.size(), 0.0);
+  const auto read = [&](const char* name) {
+    return read_small_dataset(file, path, name, max_rings);
+  };
+  StoredRings rings{
+      read("grid/theta"), read("grid/phi0"), read("grid/nphi"), read("grid/ringstart"), {}};
+  rings.weight = has_hdf5_object(file, "grid/weight")
+                     ? read("grid/weight")
+                     : std::vector<double>(rings.theta.size(), 0.0);
   const std::size_t n = rings.theta.size();
-  if (rings.phi0.size() != n || rings.n_phi.size() != n || rings.start.size() != n || rings.weight.size() != n) {
-    throw DataError(path, fmt::format("/grid has {} theta but other numbers of phi0, nphi, ringstart or weight", n));
+  if (rings.phi0.size() != n || rings.n_phi.size() != n || rings.start.size() != n ||
+      rings.weight.size() != n) {
+    throw DataError(
+        path,
+        fmt::format("/grid has {} theta but other numbers of phi0, nphi, ringstart or weight", n));
   }
   return rings;
 }
@@ -46,16 +55,21 @@ std::vector<RingSpec> checked_specs(const StoredRings& stored, const std::string
   for (std::size_t r = 0; r < stored.theta.size(); ++r) {
     const double n_phi = stored.n_phi[r];
     if (!(n_phi >= 1 && n_phi <= 1e12) || n_phi != std::floor(n_phi)) {
-      throw DataError(path, fmt::format("/grid/nphi[{}] = {}; expected a whole number of pixels, 1 or more", r, n_phi));
+      throw DataError(
+          path, fmt::format("/grid/nphi[{}] = {}; expected a whole number of pixels, 1 or more", r,
+                            n_phi));
     }
     if (stored.start[r] != start) {
-      throw DataError(path, fmt::format("/grid/ringstart[{}] = {}; expected {}, the pixels of the rings before", r,
-                                        stored.start[r], start));
+      throw DataError(
+          path, fmt::format("/grid/ringstart[{}] = {}; expected {}, the pixels of the rings before",
+                            r, stored.start[r], start));
     }
     if (r > 0 && !(stored.theta[r] > stored.theta[r - 1])) {
-      throw DataError(path, fmt::format("/grid/theta[{}] = {} does not ascend from north to south", r, stored.theta[r]));
+      throw DataError(path, fmt::format("/grid/theta[{}] = {} does not ascend from north to south",
+                                        r, stored.theta[r]));
     }
-    specs.push_back({stored.theta[r], stored.phi0[r], static_cast<std::int64_t>(n_phi), stored.weight[r]});
+    specs.push_back(
+        {stored.theta[r], stored.phi0[r], static_cast<std::int64_t>(n_phi), stored.weight[r]});
     start += n_phi;
   }
   return specs;
@@ -101,7 +115,8 @@ void write_hdf5_grid(const Hdf5Handle& file, const std::string& path, const Ring
     start.push_back(ring.first_pixel);
   }
   const auto write = [&](const char* name, hid_t type, const void* values, const char* unit) {
-    const Hdf5Handle dataset = write_small_dataset(group, path, name, type, {grid.n_rings()}, values);
+    const Hdf5Handle dataset =
+        write_small_dataset(group, path, name, type, {grid.n_rings()}, values);
     Hdf5AttributeWriter(dataset, path).text("units", unit);
   };
   write("theta", H5T_NATIVE_DOUBLE, theta.data(), "rad");
@@ -128,23 +143,29 @@ std::shared_ptr<const RingGrid> read_hdf5_grid(const Hdf5Handle& file, const std
   } catch (const UsageError& error) {
     throw DataError(path, fmt::format("/grid: {}", error.what()));
   }
-  throw DataError(path, fmt::format("/grid is named {} but its rings are others; remove the name to use the rings", name));
+  throw DataError(
+      path,
+      fmt::format("/grid is named {} but its rings are others; remove the name to use the rings",
+                  name));
 }
 
 nlohmann::json encode_grid(const RingGrid& grid) {
   if (grid.kind() != GridKind::user) return {{"name", grid.name()}};
   nlohmann::json rings = nlohmann::json::array();
-  for (const Ring& ring : grid.rings()) rings.push_back({ring.theta, ring.phi0, ring.n_phi, ring.weight});
+  for (const Ring& ring : grid.rings())
+    rings.push_back({ring.theta, ring.phi0, ring.n_phi, ring.weight});
   return {{"rings", std::move(rings)}};
 }
 
 std::shared_ptr<const RingGrid> decode_grid(const nlohmann::json& encoded) {
   if (encoded.contains("name")) {
-    return std::make_shared<const RingGrid>(RingGrid::from_name(encoded["name"].get<std::string>()));
+    return std::make_shared<const RingGrid>(
+        RingGrid::from_name(encoded["name"].get<std::string>()));
   }
   std::vector<RingSpec> specs;
   for (const auto& ring : encoded["rings"]) {
-    specs.push_back({ring[0].get<double>(), ring[1].get<double>(), ring[2].get<std::int64_t>(), ring[3].get<double>()});
+    specs.push_back({ring[0].get<double>(), ring[1].get<double>(), ring[2].get<std::int64_t>(),
+                     ring[3].get<double>()});
   }
   return std::make_shared<const RingGrid>(RingGrid::from_rings(std::move(specs)));
 }

@@ -10,7 +10,8 @@
 
 namespace ringweave {
 
-/// /grid/{theta, phi0, nphi, ringstart, weight}, one entry a ring, and its attribute `name`. Not collective.
+/// /grid/{theta, phi0, nphi, ringstart, weight}, one entry a ring, and its attribute `name`. Not
+/// collective.
 void write_hdf5_grid(const Hdf5Handle& file, const std::string& path, const RingGrid& grid);
 
 /// The grid those tell; a name that RingGrid::from_name knows is rebuilt from it. Not collective.

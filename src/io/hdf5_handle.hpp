@@ -7,14 +7,15 @@
 
 namespace ringweave {
 
-/// Owns one HDF5 identifier. Closing a file that was opened with the MPI-IO driver is collective, so errors must be
-/// agreed upon before such a handle unwinds.
+/// Owns one HDF5 identifier. Closing a file that was opened with the MPI-IO driver is collective,
+/// so errors must be agreed upon before such a handle unwinds.
 class Hdf5Handle {
  public:
   using Close = herr_t (*)(hid_t);
   Hdf5Handle() = default;
   Hdf5Handle(hid_t id, Close closer) : id_(id), close_(closer) {}
-  Hdf5Handle(Hdf5Handle&& other) noexcept : id_(std::exchange(other.id_, H5I_INVALID_HID)), close_(other.close_) {}
+  Hdf5Handle(Hdf5Handle&& other) noexcept
+      : id_(std::exchange(other.id_, H5I_INVALID_HID)), close_(other.close_) {}
   Hdf5Handle& operator=(Hdf5Handle&& other) noexcept {
     if (this != &other) {
       close();

@@ -12,9 +12,12 @@
 namespace ringweave {
 namespace {
 
-const char* indexing_scheme(Ordering ordering) { return ordering == Ordering::nested ? "nested" : "ring"; }
+const char* indexing_scheme(Ordering ordering) {
+  return ordering == Ordering::nested ? "nested" : "ring";
+}
 
-/// CF names HEALPix grids of a power of two by their level; easy.gems' readers take nside and order.
+/// CF names HEALPix grids of a power of two by their level; easy.gems' readers take nside and
+/// order.
 void write_grid_mapping(const Hdf5Handle& file, const std::string& path, const MapHeader& header) {
   const std::int32_t value = 0;
   const Hdf5Handle crs = write_small_dataset(file, path, "crs", H5T_NATIVE_INT32, {}, &value);
@@ -59,7 +62,8 @@ void write_columns(const Hdf5AttributeWriter& attributes, const MapHeader& heade
   if (const std::string scale = temperature_scale(units.front()); !scale.empty()) {
     attributes.text("temperature_scale", scale);
   }
-  attributes.text("long_name", names.size() == 1 ? names.front() : "sky map, one row for each TTYPE");
+  attributes.text("long_name",
+                  names.size() == 1 ? names.front() : "sky map, one row for each TTYPE");
 }
 
 void write_conventions(const Hdf5AttributeWriter& attributes, const MapHeader& header) {
@@ -75,7 +79,8 @@ void write_conventions(const Hdf5AttributeWriter& attributes, const MapHeader& h
 
 }  // namespace
 
-void write_hdf5_root(const Hdf5Handle& file, const std::string& path, const Provenance& provenance) {
+void write_hdf5_root(const Hdf5Handle& file, const std::string& path,
+                     const Provenance& provenance) {
   const Hdf5AttributeWriter attributes(file, path);
   attributes.text("Conventions", "CF-1.13");
   attributes.text("schema", "ringweave-sphere");
@@ -89,7 +94,8 @@ void write_hdf5_root(const Hdf5Handle& file, const std::string& path, const Prov
   if (!provenance.input.empty()) attributes.text("input", provenance.input);
 }
 
-void write_hdf5_processing(const Hdf5Handle& dataset, const std::string& path, const Provenance& provenance) {
+void write_hdf5_processing(const Hdf5Handle& dataset, const std::string& path,
+                           const Provenance& provenance) {
   const Hdf5AttributeWriter attributes(dataset, path);
   if (provenance.fwhm_degrees) attributes.real("FWHM", *provenance.fwhm_degrees);
   if (provenance.beam) attributes.text("BEAM_LEG", *provenance.beam);
@@ -99,8 +105,16 @@ void write_hdf5_processing(const Hdf5Handle& dataset, const std::string& path, c
   if (provenance.removed) attributes.text("LREGRESS", *provenance.removed);
 }
 
-void create_hdf5_map(const std::string& path, const MapHeader& header, const Provenance& provenance) {
-  Hdf5Handle file = create_hdf5(path);
+DiskSpace create_hdf5_map(const std::string& path, const MapHeader& header,
+                          const Provenance& provenance) {
+  const bool partial = header.coverage == SkyCoverage::partial;
+  const std::int64_t length = partial ? header.listed_pixels : header.grid->n_pixels();
+  const Hdf5Shape list{{length}, Hdf5Shape::Number::integer, 8, {}};
+  const Hdf5Shape shape{{ssize64(header.columns), length},
+                        Hdf5Shape::Number::real,
+                        header.precision == Precision::single_ ? 4 : 8,
+                        Hdf5Shape::Layout::contiguous};
+  Hdf5Handle file = create_hdf5(path, total_bytes(shape) + (partial ? total_bytes(list) : 0));
   write_hdf5_root(file, path, provenance);
   const bool is_healpix = header.grid->kind() == GridKind::healpix;
   if (is_healpix) {
@@ -108,18 +122,12 @@ void create_hdf5_map(const std::string& path, const MapHeader& header, const Pro
   } else {
     write_hdf5_grid(file, path, *header.grid);
   }
-  const bool partial = header.coverage == SkyCoverage::partial;
-  const std::int64_t length = partial ? header.listed_pixels : header.grid->n_pixels();
   Hdf5Handle group;
   if (partial) {
     group = create_hdf5_group(file, path, "partial");
-    const Hdf5Handle pixel = create_hdf5_dataset(group, path, "pixel", {{length}, Hdf5Shape::Number::integer, 8, {}});
+    const Hdf5Handle pixel = create_hdf5_dataset(group, path, "pixel", list);
     if (is_healpix) Hdf5AttributeWriter(pixel, path).text("standard_name", "healpix_index");
   }
-  const Hdf5Shape shape{{ssize64(header.columns), length},
-                        Hdf5Shape::Number::real,
-                        header.precision == Precision::single_ ? 4 : 8,
-                        Hdf5Shape::Layout::contiguous};
   Hdf5Handle map = create_hdf5_dataset(partial ? group : file, path, "map", shape);
   const Hdf5AttributeWriter attributes(map, path);
   if (is_healpix) {
@@ -132,7 +140,7 @@ void create_hdf5_map(const std::string& path, const MapHeader& header, const Pro
   write_hdf5_processing(map, path, provenance);
   map.close();
   group.close();
-  close_hdf5(std::move(file), path);
+  return close_hdf5(std::move(file), path);
 }
 
 }  // namespace ringweave

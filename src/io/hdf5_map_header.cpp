@@ -21,7 +21,8 @@ constexpr std::int64_t max_nside = 131072;
 constexpr std::int64_t max_columns = 10000;
 
 std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   return text;
 }
 
@@ -34,13 +35,15 @@ std::vector<std::string> standard_names(std::int64_t n_columns) {
   return names;
 }
 
-std::optional<std::int64_t> read_nside(const Hdf5AttributeReader& attributes, const std::string& path,
+std::optional<std::int64_t> read_nside(const Hdf5AttributeReader& attributes,
+                                       const std::string& path,
                                        std::vector<std::string>& warnings) {
   std::optional<std::int64_t> nside;
   if (attributes.has_text("NSIDE")) {
     const std::string text = *attributes.text("NSIDE");
     std::int64_t value = 0;
-    if (std::from_chars(text.data(), text.data() + text.size(), value).ptr != text.data() + text.size()) {
+    if (std::from_chars(text.data(), text.data() + text.size(), value).ptr !=
+        text.data() + text.size()) {
       throw DataError(path, fmt::format("NSIDE is the text '{}', not a number", text));
     }
     warnings.push_back(fmt::format("NSIDE is the text '{}'; taken as a number", text));
@@ -54,7 +57,8 @@ std::optional<std::int64_t> read_nside(const Hdf5AttributeReader& attributes, co
   return nside;
 }
 
-void set_grid(Hdf5MapInfo& info, const Hdf5Handle& file, const std::string& path, const Hdf5AttributeReader& attributes) {
+void set_grid(Hdf5MapInfo& info, const Hdf5Handle& file, const std::string& path,
+              const Hdf5AttributeReader& attributes) {
   MapHeader& header = info.header;
   const std::int64_t length = info.values.dims.back();
   std::optional<std::int64_t> nside = read_nside(attributes, path, header.warnings);
@@ -63,28 +67,37 @@ void set_grid(Hdf5MapInfo& info, const Hdf5Handle& file, const std::string& path
   } else {
     if (!nside && header.coverage == SkyCoverage::full) {
       nside = std::llround(std::sqrt(static_cast<double>(length) / 12));
-      header.warnings.push_back(fmt::format("no NSIDE; {} pixels taken as nside {}", length, *nside));
+      header.warnings.push_back(
+          fmt::format("no NSIDE; {} pixels taken as nside {}", length, *nside));
     }
-    if (!nside) throw DataError(path, "has neither NSIDE nor /grid, so its pixels have no place on the sphere");
-    if (header.coverage == SkyCoverage::full && (*nside > max_nside || length != 12 * *nside * *nside)) {
-      throw DataError(path, fmt::format("/map has {} pixels but NSIDE = {} means {}; the file contradicts itself", length,
-                                        *nside, 12 * *nside * *nside));
+    if (!nside)
+      throw DataError(path,
+                      "has neither NSIDE nor /grid, so its pixels have no place on the sphere");
+    if (header.coverage == SkyCoverage::full &&
+        (*nside > max_nside || length != 12 * *nside * *nside)) {
+      throw DataError(
+          path,
+          fmt::format("/map has {} pixels but NSIDE = {} means {}; the file contradicts itself",
+                      length, *nside, 12 * *nside * *nside));
     }
     header.grid = std::make_shared<const RingGrid>(RingGrid::healpix(*nside));
   }
   if (header.coverage == SkyCoverage::full && length != header.grid->n_pixels()) {
-    throw DataError(path, fmt::format("/map has {} pixels but its /grid has {}", length, header.grid->n_pixels()));
+    throw DataError(path, fmt::format("/map has {} pixels but its /grid has {}", length,
+                                      header.grid->n_pixels()));
   }
   if (header.listed_pixels > header.grid->n_pixels()) {
-    throw DataError(path, fmt::format("/partial lists {} pixels but the whole sky has {}", header.listed_pixels,
-                                      header.grid->n_pixels()));
+    throw DataError(path, fmt::format("/partial lists {} pixels but the whole sky has {}",
+                                      header.listed_pixels, header.grid->n_pixels()));
   }
 }
 
-void set_ordering(MapHeader& header, const std::string& path, const Hdf5AttributeReader& attributes) {
+void set_ordering(MapHeader& header, const std::string& path,
+                  const Hdf5AttributeReader& attributes) {
   const std::optional<std::string> stored = attributes.text("ORDERING");
   if (!stored) {
-    if (header.grid->kind() == GridKind::healpix) header.warnings.push_back("no ORDERING; taken as RING");
+    if (header.grid->kind() == GridKind::healpix)
+      header.warnings.push_back("no ORDERING; taken as RING");
     return;
   }
   const std::string ordering = upper(*stored);
@@ -92,19 +105,24 @@ void set_ordering(MapHeader& header, const std::string& path, const Hdf5Attribut
     header.ordering = Ordering::nested;
     const std::int64_t nside = header.grid->nside();
     if (nside == 0 || (nside & (nside - 1)) != 0) {
-      throw DataError(path, fmt::format("is NESTED, which nside = {} cannot be; it must be a power of two", nside));
+      throw DataError(
+          path,
+          fmt::format("is NESTED, which nside = {} cannot be; it must be a power of two", nside));
     }
   } else if (ordering != "RING") {
     throw DataError(path, fmt::format("ORDERING = '{}'; expected RING or NESTED", *stored));
   }
 }
 
-void set_columns(Hdf5MapInfo& info, const std::string& path, const Hdf5AttributeReader& attributes) {
+void set_columns(Hdf5MapInfo& info, const std::string& path,
+                 const Hdf5AttributeReader& attributes) {
   MapHeader& header = info.header;
   const std::int64_t n_columns = info.values.dims.size() == 2 ? info.values.dims[0] : 1;
   if (n_columns > max_columns) {
-    throw DataError(path, fmt::format("has {} columns of {} pixels; expected at most {} columns: is it transposed?", n_columns,
-                                      info.values.dims.back(), max_columns));
+    throw DataError(
+        path,
+        fmt::format("has {} columns of {} pixels; expected at most {} columns: is it transposed?",
+                    n_columns, info.values.dims.back(), max_columns));
   }
   std::vector<std::string> names = attributes.texts("TTYPE");
   if (ssize64(names) != n_columns) names = standard_names(n_columns);
@@ -113,17 +131,20 @@ void set_columns(Hdf5MapInfo& info, const std::string& path, const Hdf5Attribute
     const std::optional<std::string> all = attributes.text("UNITS");
     units.assign(to_size(n_columns), all ? *all : attributes.text("units").value_or(""));
   }
-  for (std::size_t c = 0; c < to_size(n_columns); ++c) header.columns.push_back({names[c], units[c]});
+  for (std::size_t c = 0; c < to_size(n_columns); ++c)
+    header.columns.push_back({names[c], units[c]});
 }
 
 void set_conventions(Hdf5MapInfo& info, const Hdf5AttributeReader& attributes) {
   MapHeader& header = info.header;
   header.coordsys = attributes.text("COORDSYS").value_or("");
-  header.precision = info.values.number == Hdf5Shape::Number::real && info.values.bytes <= 4 ? Precision::single_
-                                                                                              : Precision::double_;
+  header.precision = info.values.number == Hdf5Shape::Number::real && info.values.bytes <= 4
+                         ? Precision::single_
+                         : Precision::double_;
   if (attributes.has_text("BAD_DATA")) {
     header.warnings.push_back("BAD_DATA is text; taken as the usual -1.6375e30");
-  } else if (const std::optional<double> bad = attributes.real("BAD_DATA"); bad && !is_unseen(*bad)) {
+  } else if (const std::optional<double> bad = attributes.real("BAD_DATA");
+             bad && !is_unseen(*bad)) {
     info.bad_data = bad;
   }
   if (upper(attributes.text("POLCCONV").value_or("COSMO")) != "IAU") return;
@@ -142,8 +163,9 @@ nlohmann::json encode(const Hdf5Shape& shape) {
 }
 
 Hdf5Shape decode_shape(const nlohmann::json& text) {
-  return {text[0].get<std::vector<std::int64_t>>(), static_cast<Hdf5Shape::Number>(text[1].get<int>()),
-          text[2].get<std::int64_t>(), static_cast<Hdf5Shape::Layout>(text[3].get<int>())};
+  return {text[0].get<std::vector<std::int64_t>>(),
+          static_cast<Hdf5Shape::Number>(text[1].get<int>()), text[2].get<std::int64_t>(),
+          static_cast<Hdf5Shape::Layout>(text[3].get<int>())};
 }
 
 std::string encode(const Hdf5MapInfo& info) {
@@ -158,7 +180,8 @@ std::string encode(const Hdf5MapInfo& info) {
                       {"warnings", header.warnings},
                       {"values", encode(info.values)},
                       {"flipped", info.flipped_column}};
-  for (const MapColumn& column : header.columns) text["columns"].push_back({column.name, column.unit});
+  for (const MapColumn& column : header.columns)
+    text["columns"].push_back({column.name, column.unit});
   if (info.pixel) text["pixel"] = encode(*info.pixel);
   if (info.bad_data) text["bad_data"] = *info.bad_data;
   // Names from strangers need not be UTF-8.
@@ -182,7 +205,8 @@ Hdf5MapInfo decode(const std::string& encoded) {
   }
   info.values = decode_shape(text["values"]);
   if (text.contains("pixel")) info.pixel = decode_shape(text["pixel"]);
-  if (text.contains("bad_data") && text["bad_data"].is_number()) info.bad_data = text["bad_data"].get<double>();
+  if (text.contains("bad_data") && text["bad_data"].is_number())
+    info.bad_data = text["bad_data"].get<double>();
   info.flipped_column = text["flipped"].get<std::int64_t>();
   return info;
 }
@@ -194,19 +218,23 @@ Hdf5MapInfo read_hdf5_map_info(const std::string& path) {
   Hdf5MapInfo info;
   const bool full = has_hdf5_object(file, hdf5_full_map);
   if (!full && !has_hdf5_object(file, hdf5_partial_map)) {
-    throw DataError(path, "holds no map: expected /map (columns, pixels) or /partial/pixel and /partial/map");
+    throw DataError(
+        path, "holds no map: expected /map (columns, pixels) or /partial/pixel and /partial/map");
   }
   const char* name = full ? hdf5_full_map : hdf5_partial_map;
   info.values = inspect_hdf5_dataset(file, path, name);
-  if (info.values.number == Hdf5Shape::Number::complex) throw DataError(path, fmt::format("/{} is complex", name));
+  if (info.values.number == Hdf5Shape::Number::complex)
+    throw DataError(path, fmt::format("/{} is complex", name));
   if (!full) {
     info.header.coverage = SkyCoverage::partial;
     info.pixel = inspect_hdf5_dataset(file, path, hdf5_partial_pixel);
     info.header.listed_pixels = info.pixel->dims.back();
     if (info.pixel->number != Hdf5Shape::Number::integer || info.pixel->dims.size() != 1 ||
         info.pixel->dims[0] != info.values.dims.back()) {
-      throw DataError(path, fmt::format("/partial/pixel must be {} integers, one for each column of /partial/map",
-                                        info.values.dims.back()));
+      throw DataError(
+          path,
+          fmt::format("/partial/pixel must be {} integers, one for each column of /partial/map",
+                      info.values.dims.back()));
     }
   }
   const Hdf5Handle dataset(H5Dopen2(file.id(), name, H5P_DEFAULT), H5Dclose);

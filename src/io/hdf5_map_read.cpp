@@ -39,16 +39,18 @@ class Hdf5MapReader final : public MapReader {
   template <class T>
   void read_windows(std::span<const int> columns, const LocalRings& rings, MapView<T> map) const;
   template <class T>
-  void adopt_conventions(std::span<const int> columns, const LocalRings& rings, MapView<T> map) const;
+  void adopt_conventions(std::span<const int> columns, const LocalRings& rings,
+                         MapView<T> map) const;
   template <class T>
   void check_shapes(std::span<const int> columns, const LocalRings& rings, MapView<T> map) const;
-  std::vector<std::int64_t> listed_pixels(const Hdf5Rows& pixel, std::int64_t first, std::int64_t count) const;
-  std::vector<double> read_share(const Hdf5Rows& rows, std::span<const int> columns, RowRun run) const;
+  std::vector<std::int64_t> listed_pixels(const Hdf5Rows& pixel, std::int64_t first,
+                                          std::int64_t count) const;
+  std::vector<double> read_share(const Hdf5Rows& rows, std::span<const int> columns,
+                                 RowRun run) const;
   bool is_partial() const { return header_.coverage == SkyCoverage::partial; }
-  Hdf5Shape::Layout layout() const {
-    const bool chunked = info_.values.layout == Hdf5Shape::Layout::chunked ||
-                         (info_.pixel && info_.pixel->layout == Hdf5Shape::Layout::chunked);
-    return chunked ? Hdf5Shape::Layout::chunked : Hdf5Shape::Layout::contiguous;
+  Hdf5Mode mode() const {
+    const bool list_alone = info_.pixel && hdf5_read_mode(*info_.pixel) == Hdf5Mode::alone;
+    return list_alone ? Hdf5Mode::alone : hdf5_read_mode(info_.values);
   }
 
   Communicator comm_;
@@ -58,24 +60,28 @@ class Hdf5MapReader final : public MapReader {
 };
 
 template <class T>
-void Hdf5MapReader::check_shapes(std::span<const int> columns, const LocalRings& rings, MapView<T> map) const {
+void Hdf5MapReader::check_shapes(std::span<const int> columns, const LocalRings& rings,
+                                 MapView<T> map) const {
   if (rings.grid().n_source_pixels() != header_.grid->n_pixels()) {
-    throw UsageError(fmt::format("{}: its grid is {}, the rings asked for are of {}", path_, header_.grid->name(),
-                                 rings.grid().name()));
+    throw UsageError(fmt::format("{}: its grid is {}, the rings asked for are of {}", path_,
+                                 header_.grid->name(), rings.grid().name()));
   }
   if (map.n_components() != ssize64(columns) || map.size() < rings.n_pixels()) {
-    throw UsageError(fmt::format("{}: a map of {} components and {} pixels cannot take {} columns of {} pixels", path_,
-                                 map.n_components(), map.size(), columns.size(), rings.n_pixels()));
+    throw UsageError(
+        fmt::format("{}: a map of {} components and {} pixels cannot take {} columns of {} pixels",
+                    path_, map.n_components(), map.size(), columns.size(), rings.n_pixels()));
   }
   for (const int column : columns) {
     if (column < 0 || column >= ssize64(header_.columns)) {
-      throw UsageError(fmt::format("{}: has no column {}; it has {}", path_, column, header_.columns.size()));
+      throw UsageError(
+          fmt::format("{}: has no column {}; it has {}", path_, column, header_.columns.size()));
     }
   }
 }
 
 template <class T>
-void Hdf5MapReader::read_columns(std::span<const int> columns, const LocalRings& rings, MapView<T> map) const {
+void Hdf5MapReader::read_columns(std::span<const int> columns, const LocalRings& rings,
+                                 MapView<T> map) const {
   agree(comm_, [&] { check_shapes(columns, rings, map); });
   if (!is_partial() && header_.ordering == Ordering::ring) {
     read_slabs(columns, rings, map);
@@ -86,22 +92,25 @@ void Hdf5MapReader::read_columns(std::span<const int> columns, const LocalRings&
 }
 
 template <class T>
-void Hdf5MapReader::read_slabs(std::span<const int> columns, const LocalRings& rings, MapView<T> map) const {
+void Hdf5MapReader::read_slabs(std::span<const int> columns, const LocalRings& rings,
+                               MapView<T> map) const {
   const PixelBlocks pixels(rings, Ordering::ring);
   const std::vector<SlabCall> calls = slab_calls(comm_, pixels.owned(), limits_);
-  const Hdf5TransferFile file(comm_, path_, Hdf5Access::read, layout());
+  const Hdf5TransferFile file(comm_, path_, Hdf5Access::read, mode());
   const Hdf5Rows rows(file, hdf5_full_map, info_.values);
   for (std::size_t c = 0; c < columns.size(); ++c) {
     T* component = map.component(static_cast<std::int64_t>(c)).data();
     for (const SlabCall& call : calls) {
       together(comm_, [&] {
-        rows.read(columns[c], call.runs, std::span<T>(component + call.first_local, to_size(call.count)));
+        rows.read(columns[c], call.runs,
+                  std::span<T>(component + call.first_local, to_size(call.count)));
       });
     }
   }
 }
 
-/// The rows [first, first + count) of a pixel list, checked to be on the sky and to ascend, also across the first.
+/// The rows [first, first + count) of a pixel list, checked to be on the sky and to ascend, also
+/// across the first.
 std::vector<std::int64_t> Hdf5MapReader::listed_pixels(const Hdf5Rows& pixel, std::int64_t first,
                                                        std::int64_t count) const {
   const std::int64_t before = first > 0 && count > 0 ? 1 : 0;
@@ -115,8 +124,9 @@ std::vector<std::int64_t> Hdf5MapReader::listed_pixels(const Hdf5Rows& pixel, st
                                          header_.grid->n_pixels() - 1));
     }
     if (i > 0 && list[i] <= list[i - 1]) {
-      throw DataError(path_, fmt::format("/partial/pixel[{}] = {} after {}; the list must ascend strictly",
-                                         run.first + static_cast<std::int64_t>(i), list[i], list[i - 1]));
+      throw DataError(path_,
+                      fmt::format("/partial/pixel[{}] = {} after {}; the list must ascend strictly",
+                                  run.first + static_cast<std::int64_t>(i), list[i], list[i - 1]));
     }
   }
   list.erase(list.begin(), list.begin() + before);
@@ -124,7 +134,8 @@ std::vector<std::int64_t> Hdf5MapReader::listed_pixels(const Hdf5Rows& pixel, st
 }
 
 /// [row][column], the columns asked for. Collective.
-std::vector<double> Hdf5MapReader::read_share(const Hdf5Rows& rows, std::span<const int> columns, RowRun run) const {
+std::vector<double> Hdf5MapReader::read_share(const Hdf5Rows& rows, std::span<const int> columns,
+                                              RowRun run) const {
   const std::int64_t width = ssize64(columns);
   std::vector<double> share;
   std::vector<double> column;
@@ -140,11 +151,12 @@ std::vector<double> Hdf5MapReader::read_share(const Hdf5Rows& rows, std::span<co
 }
 
 template <class T>
-void Hdf5MapReader::read_windows(std::span<const int> columns, const LocalRings& rings, MapView<T> map) const {
+void Hdf5MapReader::read_windows(std::span<const int> columns, const LocalRings& rings,
+                                 MapView<T> map) const {
   const std::int64_t width = ssize64(columns);
   const PixelBlocks pixels(rings, header_.ordering);
   const PixelOwners owners(comm_, rings);
-  const Hdf5TransferFile file(comm_, path_, Hdf5Access::read, layout());
+  const Hdf5TransferFile file(comm_, path_, Hdf5Access::read, mode());
   const Hdf5Rows rows(file, is_partial() ? hdf5_partial_map : hdf5_full_map, info_.values);
   std::optional<Hdf5Rows> list;
   if (is_partial()) list.emplace(file, hdf5_partial_pixel, *info_.pixel);
@@ -152,7 +164,8 @@ void Hdf5MapReader::read_windows(std::span<const int> columns, const LocalRings&
   for (std::int64_t c = 0; c < width; ++c) {
     std::fill_n(map.component(c).data(), rings.n_pixels(), static_cast<T>(unseen));
   }
-  const RowWindows windows(0, info_.values.dims.back(), limits_.numbers_per_call / std::max<std::int64_t>(1, width),
+  const RowWindows windows(0, info_.values.dims.back(),
+                           limits_.numbers_per_call / std::max<std::int64_t>(1, width),
                            comm_.size(), width);
   for (std::int64_t w = 0; w < windows.count(); ++w) {
     const RowRun run{windows.first(w, comm_.rank()), windows.rows(w, comm_.rank())};
@@ -181,12 +194,14 @@ void Hdf5MapReader::read_windows(std::span<const int> columns, const LocalRings&
 }
 
 template <class T>
-void Hdf5MapReader::adopt_conventions(std::span<const int> columns, const LocalRings& rings, MapView<T> map) const {
+void Hdf5MapReader::adopt_conventions(std::span<const int> columns, const LocalRings& rings,
+                                      MapView<T> map) const {
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const View<T> component = map.component(static_cast<std::int64_t>(c));
     if (info_.bad_data) {
       const T bad = static_cast<T>(*info_.bad_data);
-      std::replace(component.data(), component.data() + rings.n_pixels(), bad, static_cast<T>(unseen));
+      std::replace(component.data(), component.data() + rings.n_pixels(), bad,
+                   static_cast<T>(unseen));
     }
     if (columns[c] != info_.flipped_column) continue;
     for (std::int64_t i = 0; i < rings.n_pixels(); ++i) {
@@ -200,7 +215,7 @@ std::vector<RingId> Hdf5MapReader::observed_rings() {
   std::vector<double> listed(to_size(grid.n_rings()), is_partial() ? 0.0 : 1.0);
   if (is_partial()) {
     const PixelOrder order(grid, header_.ordering);
-    const Hdf5TransferFile file(comm_, path_, Hdf5Access::read, layout());
+    const Hdf5TransferFile file(comm_, path_, Hdf5Access::read, mode());
     const Hdf5Rows list(file, hdf5_partial_pixel, *info_.pixel);
     const RowWindows windows(0, header_.listed_pixels, limits_.numbers_per_call, comm_.size(), 1);
     for (std::int64_t w = 0; w < windows.count(); ++w) {
@@ -222,7 +237,8 @@ std::vector<RingId> Hdf5MapReader::observed_rings() {
 
 }  // namespace
 
-std::unique_ptr<MapReader> open_hdf5_map(const Communicator& comm, const std::string& path, const Hdf5Limits& limits) {
+std::unique_ptr<MapReader> open_hdf5_map(const Communicator& comm, const std::string& path,
+                                         const Hdf5Limits& limits) {
   return std::make_unique<Hdf5MapReader>(comm, path, limits);
 }
 

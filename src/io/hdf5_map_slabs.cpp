@@ -7,7 +7,8 @@
 
 namespace ringweave {
 
-std::vector<SlabCall> slab_calls(const Communicator& comm, std::span<const PixelRun> owned, const Hdf5Limits& limits) {
+std::vector<SlabCall> slab_calls(const Communicator& comm, std::span<const PixelRun> owned,
+                                 const Hdf5Limits& limits) {
   std::vector<SlabCall> calls;
   for (const PixelRun& run : owned) {
     for (std::int64_t done = 0; done < run.count;) {

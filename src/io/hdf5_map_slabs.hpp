@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "distribute/communicator.hpp"
+#include "io/hdf5_limits.hpp"
 #include "io/hdf5_rows.hpp"
 #include "io/pixel_blocks.hpp"
 
@@ -18,7 +19,9 @@ struct SlabCall {
   std::int64_t count = 0;
 };
 
-/// Cuts what a rank owns into calls within the limits; every rank gets equally many, the surplus empty. Collective.
-std::vector<SlabCall> slab_calls(const Communicator& comm, std::span<const PixelRun> owned, const Hdf5Limits& limits);
+/// Cuts what a rank owns into calls within the limits; every rank gets equally many, the surplus
+/// empty. Collective.
+std::vector<SlabCall> slab_calls(const Communicator& comm, std::span<const PixelRun> owned,
+                                 const Hdf5Limits& limits);
 
 }  // namespace ringweave

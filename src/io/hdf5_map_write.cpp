@@ -26,32 +26,41 @@ bool is_observed(MapView<const T> map, std::int64_t pixel) {
 }
 
 template <class T>
-void check_shapes(const std::string& path, const MapHeader& header, const LocalRings& rings, MapView<const T> map) {
-  if (!header.grid || header.grid->is_subset() || rings.grid().n_source_pixels() != header.grid->n_pixels()) {
-    throw UsageError(fmt::format("{}: the header's grid must be the full grid that the map's rings are of", path));
+void check_shapes(const std::string& path, const MapHeader& header, const LocalRings& rings,
+                  MapView<const T> map) {
+  if (!header.grid || header.grid->is_subset() ||
+      rings.grid().n_source_pixels() != header.grid->n_pixels()) {
+    throw UsageError(fmt::format(
+        "{}: the header's grid must be the full grid that the map's rings are of", path));
   }
-  if (header.columns.empty() || map.n_components() != ssize64(header.columns) || map.size() < rings.n_pixels()) {
-    throw UsageError(fmt::format("{}: a map of {} components and {} pixels does not fill {} columns of {} pixels", path,
-                                 map.n_components(), map.size(), header.columns.size(), rings.n_pixels()));
+  if (header.columns.empty() || map.n_components() != ssize64(header.columns) ||
+      map.size() < rings.n_pixels()) {
+    throw UsageError(fmt::format(
+        "{}: a map of {} components and {} pixels does not fill {} columns of {} pixels", path,
+        map.n_components(), map.size(), header.columns.size(), rings.n_pixels()));
   }
 }
 
 std::int64_t count_observed(const Communicator& comm, const std::string& path, std::int64_t mine) {
   const std::int64_t listed = comm.sum(mine);
   agree(comm, [&] {
-    if (listed == 0) throw UsageError(fmt::format("{}: no pixel is observed, so a partial map would be empty", path));
+    if (listed == 0)
+      throw UsageError(
+          fmt::format("{}: no pixel is observed, so a partial map would be empty", path));
   });
   return listed;
 }
 
 template <class T>
-void write_slabs(const Communicator& comm, const Hdf5Rows& rows, const PixelBlocks& pixels, MapView<const T> map,
-                 const Hdf5Limits& limits) {
+void write_slabs(const Communicator& comm, const Hdf5Rows& rows, const PixelBlocks& pixels,
+                 MapView<const T> map, const Hdf5Limits& limits) {
   const std::vector<SlabCall> calls = slab_calls(comm, pixels.owned(), limits);
   for (std::int64_t c = 0; c < map.n_components(); ++c) {
     for (const SlabCall& call : calls) {
       together(comm, [&] {
-        rows.write(c, call.runs, std::span<const T>(map.component(c).data() + call.first_local, to_size(call.count)));
+        rows.write(
+            c, call.runs,
+            std::span<const T>(map.component(c).data() + call.first_local, to_size(call.count)));
       });
     }
   }
@@ -64,8 +73,8 @@ struct Share {
 };
 
 template <class T>
-Share fetch_share(const Communicator& comm, const PixelBlocks& pixels, const PixelOwners& owners, RowRun run,
-                  MapView<const T> map) {
+Share fetch_share(const Communicator& comm, const PixelBlocks& pixels, const PixelOwners& owners,
+                  RowRun run, MapView<const T> map) {
   const std::int64_t width = map.n_components();
   Share share;
   std::vector<std::int64_t> key;
@@ -80,7 +89,8 @@ Share fetch_share(const Communicator& comm, const PixelBlocks& pixels, const Pix
   std::vector<double> mine;
   for (const std::int64_t pixel : route.keys()) {
     const std::int64_t local = pixels.local_pixel(pixel);
-    for (std::int64_t c = 0; c < width; ++c) mine.push_back(static_cast<double>(map.component(c)[local]));
+    for (std::int64_t c = 0; c < width; ++c)
+      mine.push_back(static_cast<double>(map.component(c)[local]));
   }
   route.to_share(mine, width, share.values);
   return share;
@@ -98,19 +108,21 @@ std::vector<std::int64_t> keep_observed(Share& share, std::int64_t first, std::i
   return kept;
 }
 
-void write_columns(const Communicator& comm, const Hdf5Rows& rows, RowRun run, const std::vector<double>& values,
-                   std::int64_t width) {
+void write_columns(const Communicator& comm, const Hdf5Rows& rows, RowRun run,
+                   const std::vector<double>& values, std::int64_t width) {
   std::vector<double> column;
   agree(comm, [&] { column.resize(to_size(run.count)); });
   for (std::int64_t c = 0; c < width; ++c) {
-    for (std::int64_t i = 0; i < run.count; ++i) column[to_size(i)] = values[to_size(i * width + c)];
+    for (std::int64_t i = 0; i < run.count; ++i)
+      column[to_size(i)] = values[to_size(i * width + c)];
     together(comm, [&] { rows.write(c, std::span(&run, 1), std::span<const double>(column)); });
   }
 }
 
 template <class T>
-void write_windows(const Communicator& comm, const Hdf5Rows& rows, const Hdf5Rows* list, const PixelBlocks& pixels,
-                   const LocalRings& rings, MapView<const T> map, const Hdf5Limits& limits) {
+void write_windows(const Communicator& comm, const Hdf5Rows& rows, const Hdf5Rows* list,
+                   const PixelBlocks& pixels, const LocalRings& rings, MapView<const T> map,
+                   const Hdf5Limits& limits) {
   const std::int64_t width = map.n_components();
   const PixelOwners owners(comm, rings);
   const RowWindows windows(0, pixels.n_rows(), limits.numbers_per_call / width, comm.size(), width);
@@ -124,8 +136,10 @@ void write_windows(const Communicator& comm, const Hdf5Rows& rows, const Hdf5Row
     }
     const std::vector<std::int64_t> listed = keep_observed(share, run.first, width);
     const std::vector<std::int64_t> counts = comm.all_gather(ssize64(listed));
-    const RowRun slot{std::accumulate(counts.begin(), counts.begin() + comm.rank(), written), ssize64(listed)};
-    together(comm, [&] { list->write(0, std::span(&slot, 1), std::span<const std::int64_t>(listed)); });
+    const RowRun slot{std::accumulate(counts.begin(), counts.begin() + comm.rank(), written),
+                      ssize64(listed)};
+    together(comm,
+             [&] { list->write(0, std::span(&slot, 1), std::span<const std::int64_t>(listed)); });
     write_columns(comm, rows, slot, share.values, width);
     written = std::accumulate(counts.begin(), counts.end(), written);
   }
@@ -146,11 +160,12 @@ void write_hdf5_map(const Communicator& comm, const std::string& path, const Map
     for (std::int64_t i = 0; i < rings.n_pixels(); ++i) mine += is_observed(map, i) ? 1 : 0;
     stored.listed_pixels = count_observed(comm, path, mine);
   }
+  DiskSpace space = DiskSpace::unknown;
   agree(comm, [&] {
-    if (comm.is_root()) create_hdf5_map(path, stored, provenance);
+    if (comm.is_root()) space = create_hdf5_map(path, stored, provenance);
   });
 
-  Hdf5TransferFile file(comm, path, Hdf5Access::write);
+  Hdf5TransferFile file(comm, path, Hdf5Access::write, hdf5_write_mode(comm, space));
   {
     const std::int64_t length = partial ? stored.listed_pixels : header.grid->n_pixels();
     const std::int64_t bytes = header.precision == Precision::single_ ? 4 : 8;
@@ -168,9 +183,11 @@ void write_hdf5_map(const Communicator& comm, const std::string& path, const Map
   file.close();
 }
 
-template void write_hdf5_map(const Communicator&, const std::string&, const MapHeader&, const Provenance&,
-                             const LocalRings&, MapView<const double>, const Hdf5Limits&);
-template void write_hdf5_map(const Communicator&, const std::string&, const MapHeader&, const Provenance&,
-                             const LocalRings&, MapView<const float>, const Hdf5Limits&);
+template void write_hdf5_map(const Communicator&, const std::string&, const MapHeader&,
+                             const Provenance&, const LocalRings&, MapView<const double>,
+                             const Hdf5Limits&);
+template void write_hdf5_map(const Communicator&, const std::string&, const MapHeader&,
+                             const Provenance&, const LocalRings&, MapView<const float>,
+                             const Hdf5Limits&);
 
 }  // namespace ringweave

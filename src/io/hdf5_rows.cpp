@@ -36,13 +36,22 @@ std::int64_t total(std::span<const RowRun> runs) {
 
 }  // namespace
 
-Hdf5TransferFile::Hdf5TransferFile(const Communicator& comm, const std::string& path, Hdf5Access access,
-                                   Hdf5Shape::Layout layout)
-    : comm_(comm), io_comm_(layout == Hdf5Shape::Layout::contiguous ? comm : Communicator::self()), path_(path) {
-  if (layout == Hdf5Shape::Layout::contiguous) {
-    file_ = open_hdf5_together(comm, path, access);
-  } else {
+Hdf5Mode hdf5_read_mode(const Hdf5Shape& shape) {
+  return shape.layout == Hdf5Shape::Layout::contiguous ? Hdf5Mode::collective : Hdf5Mode::alone;
+}
+
+Hdf5Mode hdf5_write_mode(const Communicator& comm, DiskSpace on_root) {
+  comm.broadcast(&on_root, sizeof on_root, 0);
+  return on_root == DiskSpace::reserved ? Hdf5Mode::collective : Hdf5Mode::independent;
+}
+
+Hdf5TransferFile::Hdf5TransferFile(const Communicator& comm, const std::string& path,
+                                   Hdf5Access access, Hdf5Mode mode)
+    : comm_(comm), path_(path), mode_(mode) {
+  if (mode == Hdf5Mode::alone) {
     agree(comm, [&] { file_ = open_hdf5(path); });
+  } else {
+    file_ = open_hdf5_together(comm, path, access);
   }
 }
 
@@ -50,23 +59,27 @@ void Hdf5TransferFile::close() {
   const bool closed = file_.close();
   agree(comm_, [&] {
     if (!closed) {
-      throw ResourceError(fmt::format("{}: closing it failed; is the disk full or a quota reached?", path_));
+      throw ResourceError(
+          fmt::format("{}: closing it failed; is the disk full or a quota reached?", path_));
     }
   });
 }
 
 Hdf5Rows::Hdf5Rows(const Hdf5TransferFile& file, const std::string& name, const Hdf5Shape& shape)
-    : comm_(file.io_comm_),
+    : comm_(file.comm_),
       path_(file.path_),
       name_(name),
       shape_(shape),
       dataset_(H5Dopen2(file.file_.id(), name.c_str(), H5P_DEFAULT), H5Dclose),
       transfer_(H5Pcreate(H5P_DATASET_XFER), H5Pclose),
       parts_(shape.number == Hdf5Shape::Number::complex ? 2 : 1) {
-  if (comm_.size() > 1) H5Pset_dxpl_mpio(transfer_.id(), H5FD_MPIO_COLLECTIVE);
+  if (comm_.size() > 1 && file.mode_ == Hdf5Mode::collective) {
+    H5Pset_dxpl_mpio(transfer_.id(), H5FD_MPIO_COLLECTIVE);
+  }
   if (dataset_.valid()) {
     type_ = Hdf5Handle(H5Dget_type(dataset_.id()), H5Tclose);
-    number_ = Hdf5Handle(parts_ == 2 ? H5Tget_member_type(type_.id(), 0) : H5Tcopy(type_.id()), H5Tclose);
+    number_ =
+        Hdf5Handle(parts_ == 2 ? H5Tget_member_type(type_.id(), 0) : H5Tcopy(type_.id()), H5Tclose);
   }
   agree(file.comm_, [&] {
     if (!number_.valid()) throw DataError(path_, fmt::format("/{} cannot be opened", name));
@@ -102,24 +115,30 @@ void Hdf5Rows::read(std::int64_t row, std::span<const RowRun> runs, std::span<T>
   const Hdf5Handle from = file_space(row, runs);
   const Hdf5Handle to = memory_space(numbers / parts_);
   if (H5Dread(dataset_.id(), type_.id(), to.id(), from.id(), transfer_.id(), buffer.data()) < 0 ||
-      H5Tconvert(number_.id(), native_type<T>(), to_size(numbers), buffer.data(), nullptr, H5P_DEFAULT) < 0) {
-    throw DataError(path_, fmt::format("/{} row {} cannot be read: the file is broken; copy it anew", name_, row));
+      H5Tconvert(number_.id(), native_type<T>(), to_size(numbers), buffer.data(), nullptr,
+                 H5P_DEFAULT) < 0) {
+    throw DataError(
+        path_,
+        fmt::format("/{} row {} cannot be read: the file is broken; copy it anew", name_, row));
   }
   if (numbers > 0) std::memcpy(values.data(), buffer.data(), to_size(numbers) * sizeof(T));
 }
 
 template <class T>
-void Hdf5Rows::write(std::int64_t row, std::span<const RowRun> runs, std::span<const T> values) const {
+void Hdf5Rows::write(std::int64_t row, std::span<const RowRun> runs,
+                     std::span<const T> values) const {
   const std::int64_t numbers = total(runs) * parts_;
   const std::size_t wide = std::max(to_size(shape_.bytes), sizeof(T));
   auto buffer = or_abort(comm_, [&] { return std::vector<char>(to_size(numbers) * wide + 1); });
   if (numbers > 0) std::memcpy(buffer.data(), values.data(), to_size(numbers) * sizeof(T));
   const Hdf5Handle to = file_space(row, runs);
   const Hdf5Handle from = memory_space(numbers / parts_);
-  if (H5Tconvert(native_type<T>(), number_.id(), to_size(numbers), buffer.data(), nullptr, H5P_DEFAULT) < 0 ||
+  if (H5Tconvert(native_type<T>(), number_.id(), to_size(numbers), buffer.data(), nullptr,
+                 H5P_DEFAULT) < 0 ||
       H5Dwrite(dataset_.id(), type_.id(), from.id(), to.id(), transfer_.id(), buffer.data()) < 0) {
     throw ResourceError(
-        fmt::format("{}: /{} row {} cannot be written; is the disk full or a quota reached?", path_, name_, row));
+        fmt::format("{}: /{} row {} cannot be written; is the disk full or a quota reached?", path_,
+                    name_, row));
   }
 }
 
@@ -128,6 +147,7 @@ template void Hdf5Rows::read(std::int64_t, std::span<const RowRun>, std::span<fl
 template void Hdf5Rows::read(std::int64_t, std::span<const RowRun>, std::span<std::int64_t>) const;
 template void Hdf5Rows::write(std::int64_t, std::span<const RowRun>, std::span<const double>) const;
 template void Hdf5Rows::write(std::int64_t, std::span<const RowRun>, std::span<const float>) const;
-template void Hdf5Rows::write(std::int64_t, std::span<const RowRun>, std::span<const std::int64_t>) const;
+template void Hdf5Rows::write(std::int64_t, std::span<const RowRun>,
+                              std::span<const std::int64_t>) const;
 
 }  // namespace ringweave

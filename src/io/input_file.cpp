@@ -19,7 +19,8 @@ std::int64_t check_input_file(const std::string& path) {
   }
   if (S_ISDIR(status.st_mode)) throw DataError(path, "is a folder; give the name of a file");
   if (!S_ISREG(status.st_mode)) throw DataError(path, "is not a regular file; copy it to one");
-  if (::access(path.c_str(), R_OK) != 0) throw DataError(path, fmt::format("cannot be read: {}", std::strerror(errno)));
+  if (::access(path.c_str(), R_OK) != 0)
+    throw DataError(path, fmt::format("cannot be read: {}", std::strerror(errno)));
   if (status.st_size == 0) throw DataError(path, "is empty");
   return status.st_size;
 }

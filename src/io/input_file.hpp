@@ -7,7 +7,8 @@
 namespace ringweave {
 
 /// Bytes of an input file. Not collective.
-/// Error  DataError when it is missing, empty, unreadable or not a regular file (a pipe would make us wait forever).
+/// Error  DataError when it is missing, empty, unreadable or not a regular file (a pipe would make
+/// us wait forever).
 std::int64_t check_input_file(const std::string& path);
 
 }  // namespace ringweave

@@ -12,8 +12,9 @@ namespace ringweave {
 namespace {
 
 template <class T>
-void write_any(const Communicator& comm, const std::string& path, IfExists if_exists, const MapHeader& header,
-               const Provenance& provenance, const LocalRings& rings, MapView<const T> map) {
+void write_any(const Communicator& comm, const std::string& path, IfExists if_exists,
+               const MapHeader& header, const Provenance& provenance, const LocalRings& rings,
+               MapView<const T> map) {
   const FileKind kind = file_kind(path);
   if (kind != FileKind::fits && kind != FileKind::hdf5) {
     throw UsageError(fmt::format("{}: maps are written as FITS (.fits) or HDF5 (.h5)", path));
@@ -40,13 +41,15 @@ std::unique_ptr<MapReader> open_map(const Communicator& comm, const std::string&
   throw UsageError(fmt::format("{}: maps are read from FITS (.fits) or HDF5 (.h5)", path));
 }
 
-void write_map(const Communicator& comm, const std::string& path, IfExists if_exists, const MapHeader& header,
-               const Provenance& provenance, const LocalRings& rings, MapView<const double> map) {
+void write_map(const Communicator& comm, const std::string& path, IfExists if_exists,
+               const MapHeader& header, const Provenance& provenance, const LocalRings& rings,
+               MapView<const double> map) {
   write_any(comm, path, if_exists, header, provenance, rings, map);
 }
 
-void write_map(const Communicator& comm, const std::string& path, IfExists if_exists, const MapHeader& header,
-               const Provenance& provenance, const LocalRings& rings, MapView<const float> map) {
+void write_map(const Communicator& comm, const std::string& path, IfExists if_exists,
+               const MapHeader& header, const Provenance& provenance, const LocalRings& rings,
+               MapView<const float> map) {
   write_any(comm, path, if_exists, header, provenance, rings, map);
 }
 

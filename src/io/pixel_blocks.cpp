@@ -19,10 +19,12 @@ PixelOrder::PixelOrder(const RingGrid& grid, Ordering ordering) {
   if (ordering == Ordering::ring) return;
   const std::int64_t nside = grid.nside();
   if (nside < 1 || (nside & (nside - 1)) != 0) {
-    throw UsageError(fmt::format("NESTED order needs a HEALPix grid with nside a power of two; this one is {}: use RING",
-                                 grid.name()));
+    throw UsageError(fmt::format(
+        "NESTED order needs a HEALPix grid with nside a power of two; this one is {}: use RING",
+        grid.name()));
   }
-  nested_ = std::make_unique<const Nested>(Nested{T_Healpix_Base<std::int64_t>(nside, ::RING, SET_NSIDE)});
+  nested_ = std::make_unique<const Nested>(
+      Nested{T_Healpix_Base<std::int64_t>(nside, ::RING, SET_NSIDE)});
 }
 PixelOrder::~PixelOrder() = default;
 PixelOrder::PixelOrder(PixelOrder&&) noexcept = default;
@@ -49,8 +51,9 @@ PixelBlocks::PixelBlocks(const LocalRings& rings, Ordering ordering)
 }
 
 const PixelRun* PixelBlocks::run_of(std::int64_t ring_pixel) const {
-  const auto after = std::upper_bound(owned_.begin(), owned_.end(), ring_pixel,
-                                      [](std::int64_t pixel, const PixelRun& run) { return pixel < run.first; });
+  const auto after =
+      std::upper_bound(owned_.begin(), owned_.end(), ring_pixel,
+                       [](std::int64_t pixel, const PixelRun& run) { return pixel < run.first; });
   if (after == owned_.begin()) return nullptr;
   const PixelRun& run = *(after - 1);
   return ring_pixel < run.first + run.count ? &run : nullptr;
@@ -70,8 +73,9 @@ void PixelBlocks::select(std::int64_t first_row, std::int64_t n_rows) {
     }
     return;
   }
-  const auto begin = std::partition_point(owned_.begin(), owned_.end(),
-                                          [&](const PixelRun& run) { return run.first + run.count <= first_row; });
+  const auto begin = std::partition_point(owned_.begin(), owned_.end(), [&](const PixelRun& run) {
+    return run.first + run.count <= first_row;
+  });
   for (auto run = begin; run != owned_.end() && run->first < first_row + n_rows; ++run) {
     const std::int64_t from = std::max(run->first, first_row);
     const std::int64_t to = std::min(run->first + run->count, first_row + n_rows);
@@ -98,8 +102,8 @@ void PixelBlocks::give(std::span<double> rows, const T* component) const {
 }
 
 template <class T>
-void PixelBlocks::take_listed(std::span<const std::int64_t> file_pixels, std::span<const double> values,
-                              T* component) const {
+void PixelBlocks::take_listed(std::span<const std::int64_t> file_pixels,
+                              std::span<const double> values, T* component) const {
   for (std::size_t i = 0; i < file_pixels.size(); ++i) {
     const std::int64_t local = local_pixel(order_.to_ring(file_pixels[i]));
     if (local >= 0) component[local] = static_cast<T>(values[i]);
@@ -110,7 +114,9 @@ template void PixelBlocks::take(std::span<const double>, double*) const;
 template void PixelBlocks::take(std::span<const double>, float*) const;
 template void PixelBlocks::give(std::span<double>, const double*) const;
 template void PixelBlocks::give(std::span<double>, const float*) const;
-template void PixelBlocks::take_listed(std::span<const std::int64_t>, std::span<const double>, double*) const;
-template void PixelBlocks::take_listed(std::span<const std::int64_t>, std::span<const double>, float*) const;
+template void PixelBlocks::take_listed(std::span<const std::int64_t>, std::span<const double>,
+                                       double*) const;
+template void PixelBlocks::take_listed(std::span<const std::int64_t>, std::span<const double>,
+                                       float*) const;
 
 }  // namespace ringweave

@@ -10,7 +10,8 @@
 
 namespace ringweave {
 
-/// Which rank owns a pixel of the full grid, told from the rings of every rank. The same on every rank.
+/// Which rank owns a pixel of the full grid, told from the rings of every rank. The same on every
+/// rank.
 class PixelOwners {
  public:
   /// Collective. Error  UsageError when two ranks own one ring.
@@ -25,7 +26,7 @@ class PixelOwners {
 
 /// Rank that claims each of `count` things (-1: none), from the claims of every rank. Collective.
 /// Error  UsageError naming `what` when two ranks claim one.
-std::vector<int> agree_on_owners(const Communicator& comm, const std::vector<std::int64_t>& mine, std::int64_t count,
-                                 const char* what);
+std::vector<int> agree_on_owners(const Communicator& comm, const std::vector<std::int64_t>& mine,
+                                 std::int64_t count, const char* what);
 
 }  // namespace ringweave

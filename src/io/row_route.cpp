@@ -20,7 +20,8 @@ std::vector<int> offsets(std::span<const int> counts) {
 std::vector<int> scaled(std::span<const int> counts, std::int64_t width) {
   std::vector<int> result;
   result.reserve(counts.size());
-  for (const int count : counts) result.push_back(checked_cast<int>(count * width, "values traded in one window"));
+  for (const int count : counts)
+    result.push_back(checked_cast<int>(count * width, "values traded in one window"));
   return result;
 }
 
@@ -34,15 +35,17 @@ void trade(const Communicator& comm, const T* send, const std::vector<int>& send
     std::copy_n(send, send_counts[0], receive);
     return;
   }
-  if (MPI_Alltoallv(send, send_counts.data(), send_offsets.data(), type, receive, receive_counts.data(),
-                    receive_offsets.data(), type, mpi_handle(comm)) != MPI_SUCCESS) {
+  if (MPI_Alltoallv(send, send_counts.data(), send_offsets.data(), type, receive,
+                    receive_counts.data(), receive_offsets.data(), type,
+                    mpi_handle(comm)) != MPI_SUCCESS) {
     comm.abort(ErrorKind::peer, "MPI_Alltoallv failed while file rows were traded");
   }
 }
 
 }  // namespace
 
-RowRoute::RowRoute(const Communicator& comm, std::span<const int> owner, std::span<const std::int64_t> key)
+RowRoute::RowRoute(const Communicator& comm, std::span<const int> owner,
+                   std::span<const std::int64_t> key)
     : comm_(comm), share_counts_(to_size(comm.size()), 0), owner_counts_(to_size(comm.size()), 0) {
   or_abort(comm, [&] { route(owner, key); });
 }
@@ -52,7 +55,8 @@ void RowRoute::route(std::span<const int> owner, std::span<const std::int64_t> k
     if (rank != nobody) ++share_counts_[to_size(rank)];
   }
   std::vector<int> next = offsets(share_counts_);
-  row_of_slot_.resize(to_size(std::accumulate(share_counts_.begin(), share_counts_.end(), std::int64_t{0})));
+  row_of_slot_.resize(
+      to_size(std::accumulate(share_counts_.begin(), share_counts_.end(), std::int64_t{0})));
   std::vector<std::int64_t> sent(row_of_slot_.size());
   for (std::size_t i = 0; i < owner.size(); ++i) {
     if (owner[i] == nobody) continue;
@@ -62,34 +66,39 @@ void RowRoute::route(std::span<const int> owner, std::span<const std::int64_t> k
   }
   if (comm_.size() == 1) {
     owner_counts_ = share_counts_;
-  } else if (MPI_Alltoall(share_counts_.data(), 1, MPI_INT, owner_counts_.data(), 1, MPI_INT, mpi_handle(comm_)) !=
-             MPI_SUCCESS) {
+  } else if (MPI_Alltoall(share_counts_.data(), 1, MPI_INT, owner_counts_.data(), 1, MPI_INT,
+                          mpi_handle(comm_)) != MPI_SUCCESS) {
     comm_.abort(ErrorKind::peer, "MPI_Alltoall failed while file rows were counted");
   }
-  keys_.resize(to_size(std::accumulate(owner_counts_.begin(), owner_counts_.end(), std::int64_t{0})));
+  keys_.resize(
+      to_size(std::accumulate(owner_counts_.begin(), owner_counts_.end(), std::int64_t{0})));
   trade(comm_, sent.data(), share_counts_, keys_.data(), owner_counts_);
 }
 
 std::vector<double> RowRoute::to_owners(std::span<const double> share, std::int64_t width) const {
   return or_abort(comm_, [&] {
-  std::vector<double> sent(row_of_slot_.size() * to_size(width));
-  for (std::size_t slot = 0; slot < row_of_slot_.size(); ++slot) {
-    std::copy_n(share.data() + row_of_slot_[slot] * width, width, sent.data() + static_cast<std::int64_t>(slot) * width);
-  }
-  std::vector<double> received(keys_.size() * to_size(width));
-  trade(comm_, sent.data(), scaled(share_counts_, width), received.data(), scaled(owner_counts_, width));
-  return received;
+    std::vector<double> sent(row_of_slot_.size() * to_size(width));
+    for (std::size_t slot = 0; slot < row_of_slot_.size(); ++slot) {
+      std::copy_n(share.data() + row_of_slot_[slot] * width, width,
+                  sent.data() + static_cast<std::int64_t>(slot) * width);
+    }
+    std::vector<double> received(keys_.size() * to_size(width));
+    trade(comm_, sent.data(), scaled(share_counts_, width), received.data(),
+          scaled(owner_counts_, width));
+    return received;
   });
 }
 
-void RowRoute::to_share(std::span<const double> owned, std::int64_t width, std::span<double> share) const {
+void RowRoute::to_share(std::span<const double> owned, std::int64_t width,
+                        std::span<double> share) const {
   or_abort(comm_, [&] {
-  std::vector<double> received(row_of_slot_.size() * to_size(width));
-  trade(comm_, owned.data(), scaled(owner_counts_, width), received.data(), scaled(share_counts_, width));
-  for (std::size_t slot = 0; slot < row_of_slot_.size(); ++slot) {
-    std::copy_n(received.data() + static_cast<std::int64_t>(slot) * width, width,
-                share.data() + row_of_slot_[slot] * width);
-  }
+    std::vector<double> received(row_of_slot_.size() * to_size(width));
+    trade(comm_, owned.data(), scaled(owner_counts_, width), received.data(),
+          scaled(share_counts_, width));
+    for (std::size_t slot = 0; slot < row_of_slot_.size(); ++slot) {
+      std::copy_n(received.data() + static_cast<std::int64_t>(slot) * width, width,
+                  share.data() + row_of_slot_[slot] * width);
+    }
   });
 }
 

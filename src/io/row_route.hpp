@@ -14,22 +14,28 @@
 
 namespace ringweave {
 
-/// Where file order and ownership differ (NESTED maps, pixel lists, a_lm rows), file rows are taken in windows; each
-/// rank reads or writes an equal contiguous share of a window and trades values with their owners.
+/// Where file order and ownership differ (NESTED maps, pixel lists, a_lm rows), file rows are taken
+/// in windows; each rank reads or writes an equal contiguous share of a window and trades values
+/// with their owners.
 struct RowWindows {
   std::int64_t begin = 0;
   std::int64_t end = 0;
   std::int64_t share = 1;  ///< rows of one rank in one window
   int n_ranks = 1;
 
-  /// `values_per_row` keeps what one rank may receive in one window below 2^30 numbers, whoever owns them.
-  RowWindows(std::int64_t first, std::int64_t last, std::int64_t rows_per_share, int ranks, std::int64_t values_per_row)
+  /// `values_per_row` keeps what one rank may receive in one window below 2^30 numbers, whoever
+  /// owns them.
+  RowWindows(std::int64_t first, std::int64_t last, std::int64_t rows_per_share, int ranks,
+             std::int64_t values_per_row)
       : begin(first),
         end(last),
         share(std::max<std::int64_t>(
-            1, std::min(rows_per_share, (std::int64_t{1} << 30) / (ranks * std::max<std::int64_t>(1, values_per_row))))),
+            1, std::min(rows_per_share, (std::int64_t{1} << 30) /
+                                            (ranks * std::max<std::int64_t>(1, values_per_row))))),
         n_ranks(ranks) {}
-  std::int64_t count() const { return end > begin ? (end - begin + share * n_ranks - 1) / (share * n_ranks) : 0; }
+  std::int64_t count() const {
+    return end > begin ? (end - begin + share * n_ranks - 1) / (share * n_ranks) : 0;
+  }
   std::int64_t first(std::int64_t window, int rank) const {
     return std::min(end, begin + (window * n_ranks + rank) * share);
   }
@@ -38,7 +44,8 @@ struct RowWindows {
   }
 };
 
-/// The trade of one window. Row i of this rank's share belongs to rank owner[i], who knows it as key[i].
+/// The trade of one window. Row i of this rank's share belongs to rank owner[i], who knows it as
+/// key[i].
 class RowRoute {
  public:
   static constexpr int nobody = -1;
@@ -62,8 +69,8 @@ class RowRoute {
   std::vector<std::int64_t> keys_;
 };
 
-/// Runs work that leads into a collective: an error on this rank alone would leave the others waiting, so it ends the
-/// job.
+/// Runs work that leads into a collective: an error on this rank alone would leave the others
+/// waiting, so it ends the job.
 template <class Work>
 auto or_abort(const Communicator& comm, Work&& work) {
   try {
@@ -75,8 +82,8 @@ auto or_abort(const Communicator& comm, Work&& work) {
   }
 }
 
-/// Runs work in which ranks wait for one another (a collective transfer), then agrees on how it went. Every rank must
-/// reach the end of the waiting parts also when it fails. Collective.
+/// Runs work in which ranks wait for one another (a collective transfer), then agrees on how it
+/// went. Every rank must reach the end of the waiting parts also when it fails. Collective.
 template <class Work>
 void together(const Communicator& comm, Work&& work) {
   std::exception_ptr error;

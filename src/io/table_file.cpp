@@ -51,7 +51,8 @@ Spectra read_any_spectra(const std::string& path) {
 }
 
 /// Columns of values by l, from l = 0.
-std::vector<std::vector<double>> read_multipole_columns(const std::string& path, std::size_t max_columns) {
+std::vector<std::vector<double>> read_multipole_columns(const std::string& path,
+                                                        std::size_t max_columns) {
   const FileKind kind = file_kind(path);
   std::vector<std::vector<double>> columns;
   if (kind == FileKind::fits) {
@@ -60,28 +61,31 @@ std::vector<std::vector<double>> read_multipole_columns(const std::string& path,
     const TextTable table = read_text_table(path);
     first_multipole(table, path, 0);
     if (table.n_columns() > max_columns + 1) {
-      throw DataError(path, fmt::format("has {} columns; expected l and up to {} values", table.n_columns(), max_columns));
+      throw DataError(path, fmt::format("has {} columns; expected l and up to {} values",
+                                        table.n_columns(), max_columns));
     }
     columns.resize(table.n_columns() - 1);
     for (const std::vector<double>& row : table.rows) {
       for (std::size_t c = 0; c < columns.size(); ++c) columns[c].push_back(row[c + 1]);
     }
   } else {
-    throw UsageError(fmt::format("{}: tables by l are read from text (.txt) or FITS (.fits)", path));
+    throw UsageError(
+        fmt::format("{}: tables by l are read from text (.txt) or FITS (.fits)", path));
   }
   columns.resize(std::min(columns.size(), max_columns));
   return columns;
 }
 
 /// The first column of a table of weights, which must have `expected` rows.
-std::vector<double> read_weights(const Communicator& comm, const std::string& path, std::int64_t expected,
-                                 std::int64_t nside, const char* what) {
+std::vector<double> read_weights(const Communicator& comm, const std::string& path,
+                                 std::int64_t expected, std::int64_t nside, const char* what) {
   const auto read = [&]() -> std::vector<std::vector<double>> {
-    if (file_kind(path) != FileKind::fits) throw UsageError(fmt::format("{}: weights are read from FITS (.fits)", path));
+    if (file_kind(path) != FileKind::fits)
+      throw UsageError(fmt::format("{}: weights are read from FITS (.fits)", path));
     FitsTable table = read_fits_multipoles(path);
     if (ssize64(table.columns.front()) != expected) {
-      throw DataError(path, fmt::format("holds {} numbers; {} weights for nside = {} are {}", table.columns.front().size(),
-                                        what, nside, expected));
+      throw DataError(path, fmt::format("holds {} numbers; {} weights for nside = {} are {}",
+                                        table.columns.front().size(), what, nside, expected));
     }
     return {std::move(table.columns.front())};
   };
@@ -107,61 +111,75 @@ Spectra read_spectra(const Communicator& comm, const std::string& path) {
   Spectra spectra(static_cast<int>(length) - 1);
   for (std::size_t n = 0; n < tables.size(); ++n) {
     if (tables[n].empty()) continue;
-    std::copy(tables[n].begin(), tables[n].end(), spectra.values(static_cast<Spectra::Name>(n)).begin());
+    std::copy(tables[n].begin(), tables[n].end(),
+              spectra.values(static_cast<Spectra::Name>(n)).begin());
   }
   return spectra;
 }
 
-void write_spectra(const Communicator& comm, const std::string& path, IfExists if_exists, const Provenance& provenance,
-                   const Spectra& spectra, const std::string& unit) {
+void write_spectra(const Communicator& comm, const std::string& path, IfExists if_exists,
+                   const Provenance& provenance, const Spectra& spectra, const std::string& unit) {
   const FileKind kind = file_kind(path);
-  if (kind == FileKind::png) throw UsageError(fmt::format("{}: spectra are written as text, FITS or HDF5", path));
+  if (kind == FileKind::png)
+    throw UsageError(fmt::format("{}: spectra are written as text, FITS or HDF5", path));
   AtomicOutput output(comm, path, if_exists);
   agree(comm, [&] {
     if (!comm.is_root()) return;
-    if (kind == FileKind::text) write_text_spectra(output.temporary_path(), spectra, provenance, unit);
-    if (kind == FileKind::fits) write_fits_spectra(output.temporary_path(), spectra, provenance, unit);
-    if (kind == FileKind::hdf5) write_hdf5_spectra(output.temporary_path(), spectra, provenance, unit);
+    if (kind == FileKind::text)
+      write_text_spectra(output.temporary_path(), spectra, provenance, unit);
+    if (kind == FileKind::fits)
+      write_fits_spectra(output.temporary_path(), spectra, provenance, unit);
+    if (kind == FileKind::hdf5)
+      write_hdf5_spectra(output.temporary_path(), spectra, provenance, unit);
   });
   output.commit();
 }
 
 Beam read_beam(const Communicator& comm, const std::string& path) {
-  std::vector<std::vector<double>> columns = read_on_root(comm, [&] { return read_multipole_columns(path, 3); });
+  std::vector<std::vector<double>> columns =
+      read_on_root(comm, [&] { return read_multipole_columns(path, 3); });
   while (columns.size() < 3) columns.push_back(columns.back());
   return {columns[0], columns[1], columns[2]};
 }
 
 Beam read_pixel_window(const Communicator& comm, const std::string& path) {
-  std::vector<std::vector<double>> columns = read_on_root(comm, [&] { return read_multipole_columns(path, 2); });
+  std::vector<std::vector<double>> columns =
+      read_on_root(comm, [&] { return read_multipole_columns(path, 2); });
   return {columns.front(), columns.back(), columns.back()};
 }
 
-std::vector<double> read_ring_weights(const Communicator& comm, const std::string& path, std::int64_t nside) {
+std::vector<double> read_ring_weights(const Communicator& comm, const std::string& path,
+                                      std::int64_t nside) {
   std::vector<double> weights = read_weights(comm, path, 2 * nside, nside, "ring");
   for (double& weight : weights) weight += 1;
   return weights;
 }
 
-std::vector<double> read_pixel_weights(const Communicator& comm, const std::string& path, std::int64_t nside) {
+std::vector<double> read_pixel_weights(const Communicator& comm, const std::string& path,
+                                       std::int64_t nside) {
   return read_weights(comm, path, (nside + 1) * (3 * nside + 1) / 4, nside, "pixel");
 }
 
 KernelTable read_kernel_table(const Communicator& comm, const std::string& path) {
   const auto read = [&]() -> std::vector<std::vector<double>> {
-    if (file_kind(path) != FileKind::text) throw UsageError(fmt::format("{}: kernels are read from text (.txt)", path));
+    if (file_kind(path) != FileKind::text)
+      throw UsageError(fmt::format("{}: kernels are read from text (.txt)", path));
     const TextTable table = read_text_table(path);
     if (table.n_columns() != 2 || table.rows.size() < 2) {
-      throw DataError(path, fmt::format("has {} columns and {} rows; expected theta [rad] and K(theta), two rows or more",
-                                        table.n_columns(), table.rows.size()));
+      throw DataError(
+          path,
+          fmt::format(
+              "has {} columns and {} rows; expected theta [rad] and K(theta), two rows or more",
+              table.n_columns(), table.rows.size()));
     }
     std::vector<std::vector<double>> columns(2);
     for (std::size_t row = 0; row < table.rows.size(); ++row) {
       const double theta = table.rows[row][0];
       const bool ascends = row == 0 ? theta == 0 : theta > table.rows[row - 1][0];
       if (!ascends || theta > std::numbers::pi) {
-        throw DataError(path, fmt::format("line {}: theta = {}; it must ascend from 0 to at most pi (radians)",
-                                          table.line_numbers[row], theta));
+        throw DataError(
+            path, fmt::format("line {}: theta = {}; it must ascend from 0 to at most pi (radians)",
+                              table.line_numbers[row], theta));
       }
       columns[0].push_back(theta);
       columns[1].push_back(table.rows[row][1]);

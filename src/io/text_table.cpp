@@ -26,11 +26,14 @@ double parse_number(std::string word, const std::string& path, std::int64_t line
   double value = 0;
   const auto parsed = std::from_chars(begin, end, value);
   // Fortran prints values below the smallest double; they are zero to us.
-  if (parsed.ec == std::errc::result_out_of_range && parsed.ptr == end && word.find("e-") != std::string::npos) return 0;
+  if (parsed.ec == std::errc::result_out_of_range && parsed.ptr == end &&
+      word.find("e-") != std::string::npos)
+    return 0;
   if (parsed.ec != std::errc{} || parsed.ptr != end) {
     throw DataError(path, fmt::format("line {}: '{}' is not a number", line, word.substr(0, 40)));
   }
-  if (!std::isfinite(value)) throw DataError(path, fmt::format("line {}: '{}' is not finite", line, word));
+  if (!std::isfinite(value))
+    throw DataError(path, fmt::format("line {}: '{}' is not finite", line, word));
   return value;
 }
 
@@ -50,20 +53,22 @@ std::vector<double> parse_row(std::string_view text, const std::string& path, st
 
 TextTable read_text_table(const std::string& path) {
   if (const std::int64_t bytes = check_input_file(path); bytes > max_bytes) {
-    throw DataError(path, fmt::format("has {} bytes; a text table of at most {} was expected", bytes, max_bytes));
+    throw DataError(path, fmt::format("has {} bytes; a text table of at most {} was expected",
+                                      bytes, max_bytes));
   }
   std::ifstream file(path, std::ios::binary);
   TextTable table;
   std::string text;
   for (std::int64_t line = 1; std::getline(file, text); ++line) {
-    if (text.find('\0') != std::string::npos) throw DataError(path, fmt::format("line {}: is not text", line));
+    if (text.find('\0') != std::string::npos)
+      throw DataError(path, fmt::format("line {}: is not text", line));
     const std::size_t comment = std::min(text.size(), text.find('#'));
     if (comment < text.size()) table.comments.push_back(text.substr(comment + 1));
     std::vector<double> row = parse_row(std::string_view(text).substr(0, comment), path, line);
     if (row.empty()) continue;
     if (!table.rows.empty() && row.size() != table.n_columns()) {
-      throw DataError(path, fmt::format("line {}: has {} columns, the lines before {}", line, row.size(),
-                                        table.n_columns()));
+      throw DataError(path, fmt::format("line {}: has {} columns, the lines before {}", line,
+                                        row.size(), table.n_columns()));
     }
     table.rows.push_back(std::move(row));
     table.line_numbers.push_back(line);

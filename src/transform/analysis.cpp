@@ -138,7 +138,10 @@ template <class T>
 AnalysisReport Analysis::jacobi(MapView<const T> map, int n_iter, AlmView<T> alm, const AnalysisProgress& progress) {
   AnalysisReport report;
   const bool needs_work = n_iter > 0 || !weights_.pixel.empty();
-  auto work = agreed(transform_.comm(), [&] { return needs_work ? transform_.make_map<T>() : MapBuffer<T>(); });
+  auto work = agreed(transform_.comm(), [&] {
+    transform_.require_map(map.n_components(), map.size());
+    return needs_work ? transform_.make_map<T>() : MapBuffer<T>();
+  });
   if (needs_work) {
     copy<T>(map, work.view());
     weigh_pixels<T>(work.view());
@@ -160,12 +163,14 @@ AnalysisReport Analysis::jacobi(MapView<const T> map, int n_iter, AlmView<T> alm
 
 template <class T>
 AlmBuffer<T> Analysis::once(MapBuffer<T>&& map) {
+  agree(transform_.comm(), [&] { transform_.require_map(map.n_components(), map.size()); });
   weigh_pixels<T>(map.view());
   return transform_.adjoint<T>(std::move(map), weights_.ring);
 }
 
 template <class T>
 void Analysis::once_destroying(MapView<T> map, AlmView<T> alm) {
+  agree(transform_.comm(), [&] { transform_.require_map(map.n_components(), map.size()); });
   weigh_pixels<T>(map);
   transform_.adjoint_destroying<T>(map, weights_.ring, alm);
 }
@@ -173,10 +178,11 @@ void Analysis::once_destroying(MapView<T> map, AlmView<T> alm) {
 template <class T>
 AnalysisReport Analysis::conjugate_gradients(MapView<const T> map, double tolerance, int max_iter, AlmView<T> alm,
                                              const AnalysisProgress& progress) {
-  if (!(tolerance > 0 && tolerance < 1)) {
-    throw UsageError("the tolerance of an analysis is " + std::to_string(tolerance) + "; expected between 0 and 1");
-  }
   const Communicator& comm = transform_.comm();
+  agree(comm, [&] {
+    if (tolerance > 0 && tolerance < 1) return;
+    throw UsageError("the tolerance of an analysis is " + std::to_string(tolerance) + "; expected between 0 and 1");
+  });
   const AlmLayout& layout = transform_.alm_layout();
   AnalysisReport report;
   // The start a = S^T W f is the Jacobi start, close already; r = S^T W (f - S a).

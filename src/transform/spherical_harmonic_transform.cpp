@@ -10,12 +10,12 @@
 namespace ringweave {
 namespace {
 
-template <class View>
-void require(const View& view, std::int64_t n_components, std::int64_t size, const char* what) {
-  if (view.n_components() == n_components && view.size() == size) return;
-  throw UsageError(std::string(what) + " has " + std::to_string(view.n_components()) + " components of " +
-                   std::to_string(view.size()) + ", the plan expects " + std::to_string(n_components) + " of " +
-                   std::to_string(size));
+void require(std::int64_t n_components, std::int64_t size, std::int64_t planned_components, std::int64_t planned_size,
+             const char* what) {
+  if (n_components == planned_components && size == planned_size) return;
+  throw UsageError(std::string(what) + " has " + std::to_string(n_components) + " components of " +
+                   std::to_string(size) + ", the plan expects " + std::to_string(planned_components) + " of " +
+                   std::to_string(planned_size));
 }
 
 }  // namespace
@@ -29,6 +29,14 @@ SphericalHarmonicTransform::SphericalHarmonicTransform(const Communicator& comm,
     ring_fft_ = make_ring_fft({plan_.rings, plan_.exchange.by_ring, spec.fields.n_components()}, spec.backend);
   });
   exchange_ = std::make_unique<Exchange>(comm_, plan_.exchange, spec.fields.n_components());
+}
+
+void SphericalHarmonicTransform::require_alm(std::int64_t n_components, std::int64_t size) const {
+  require(n_components, size, fields().n_components(), alm_layout().size(), "alm");
+}
+
+void SphericalHarmonicTransform::require_map(std::int64_t n_components, std::int64_t size) const {
+  require(n_components, size, fields().n_components(), rings().n_pixels(), "map");
 }
 
 void SphericalHarmonicTransform::release_workspace() noexcept {
@@ -101,8 +109,8 @@ void SphericalHarmonicTransform::synthesize(AlmView<const T> alm, MapView<T> map
   ModeView<double> by_order;
   ModeView<double> by_ring;
   agree(comm_, [&] {
-    require(alm, fields().n_components(), alm_layout().size(), "alm");
-    require(map, fields().n_components(), rings().n_pixels(), "map");
+    require_alm(alm.n_components(), alm.size());
+    require_map(map.n_components(), map.size());
     by_order = order_modes_within(map);
     legendre_synthesize<T>(alm, by_order);
     by_ring = ring_modes();
@@ -117,7 +125,7 @@ MapBuffer<T> SphericalHarmonicTransform::synthesize(AlmBuffer<T>&& alm) {
   ModeView<double> by_order;
   ModeView<double> by_ring;
   agree(comm_, [&] {
-    require(alm.view(), fields().n_components(), alm_layout().size(), "alm");
+    require_alm(alm.n_components(), alm.size());
     if (!alone()) {
       ring_modes_.release();
       map = make_map<T>();
@@ -139,8 +147,8 @@ void SphericalHarmonicTransform::adjoint(MapView<const T> map, std::span<const d
   ModeView<double> by_order;
   ModeView<double> by_ring;
   agree(comm_, [&] {
-    require(alm, fields().n_components(), alm_layout().size(), "alm");
-    require(map, fields().n_components(), rings().n_pixels(), "map");
+    require_alm(alm.n_components(), alm.size());
+    require_map(map.n_components(), map.size());
     by_ring = ring_modes();
     by_order = order_modes();
     fft_adjoint<T>(map, ring_weights, by_ring);
@@ -155,8 +163,8 @@ void SphericalHarmonicTransform::adjoint_destroying(MapView<T> map, std::span<co
   ModeView<double> by_order;
   ModeView<double> by_ring;
   agree(comm_, [&] {
-    require(alm, fields().n_components(), alm_layout().size(), "alm");
-    require(map, fields().n_components(), rings().n_pixels(), "map");
+    require_alm(alm.n_components(), alm.size());
+    require_map(map.n_components(), map.size());
     by_ring = ring_modes();
     by_order = order_modes_within(map);
     fft_adjoint<T>(map, ring_weights, by_ring);
@@ -171,7 +179,7 @@ AlmBuffer<T> SphericalHarmonicTransform::adjoint(MapBuffer<T>&& map, std::span<c
   ModeView<double> by_order;
   ModeView<double> by_ring;
   agree(comm_, [&] {
-    require(map.view(), fields().n_components(), rings().n_pixels(), "map");
+    require_map(map.n_components(), map.size());
     by_ring = ring_modes();
     by_order = order_modes_within(map.view());
     fft_adjoint<T>(std::as_const(map).view(), ring_weights, by_ring);

@@ -50,6 +50,8 @@ class SphericalHarmonicTransform {
     return {fields().n_components(), alm_layout().size()};
   }
 
+  // Everything below throws UsageError on all ranks when a shape is wrong on one.
+
   /// * Synthesis. alm is read only, map overwritten (and used as scratch on the way).
   template <class T>
   void synthesize(AlmView<const T> alm, MapView<T> map);
@@ -57,6 +59,10 @@ class SphericalHarmonicTransform {
   /// * Synthesis that consumes its input: the map is allocated when the a_lm are no longer needed.
   template <class T>
   MapBuffer<T> synthesize(AlmBuffer<T>&& alm);
+
+  /// UsageError unless a_lm / a map of this rank have these components and elements. Not collective.
+  void require_alm(std::int64_t n_components, std::int64_t size) const;
+  void require_map(std::int64_t n_components, std::int64_t size) const;
 
   using Accumulate = LegendreStage::Accumulate;
 

@@ -27,6 +27,10 @@ const TransformSpec& checked(const TransformSpec& spec) {
   return spec;
 }
 
+/// The rings are dealt as for scalar fields whatever the spins, so that transforms of different fields on one grid give
+/// a rank the same rings and can share maps.
+ModeLimits scalar_limits(const TransformSpec& spec) { return {*spec.grid, spec.lmax, spec.mmax, 0}; }
+
 constexpr std::int64_t mode_bytes = static_cast<std::int64_t>(sizeof(std::complex<double>));
 
 }  // namespace
@@ -48,6 +52,7 @@ std::int64_t TransformSpec::digest() const {
   }
   mix(static_cast<std::uint64_t>(exchange.folding));
   mix(static_cast<std::uint64_t>(exchange.mpi_count_limit));
+  mix(static_cast<std::uint64_t>(exchange.block_bytes));
   return static_cast<std::int64_t>(hash >> 1);
 }
 
@@ -58,7 +63,7 @@ TransformPlan::TransformPlan(const TransformSpec& asked, int my_rank, int all_ra
       limits(*spec.grid, spec.lmax, spec.mmax, spec.fields.max_spin()),
       fold(FoldRule::for_grid(*spec.grid, spec.mmax)),
       orders(limits, fold, n_ranks),
-      ring_bands(spec.grid, limits, n_ranks),
+      ring_bands(spec.grid, scalar_limits(spec), n_ranks),
       alm(layout_of(spec, orders, rank)),
       rings(ring_bands.rings(rank)),
       exchange(plan_exchange(limits, fold, orders, ring_bands, rank, spec.fields.n_components(), spec.exchange)) {}

@@ -39,7 +39,7 @@ struct TransformPlan {
   ModeLimits limits;
   FoldRule fold;
   OrderDistribution orders;
-  RingDistribution ring_bands;
+  RingDistribution ring_bands;  ///< depends on grid, lmax and mmax only, not on the fields
   AlmLayout alm;     ///< orders of this rank
   LocalRings rings;  ///< rings of this rank
   ExchangePlan exchange;

@@ -63,7 +63,8 @@ double adjoint_gap(const RingFftShape& shape) {
       }
     }
   }
-  const long double scale = std::sqrt(norm_map * norm_pixels / static_cast<long double>(map.size()));
+  const long double scale =
+      std::sqrt(norm_map * norm_pixels / static_cast<long double>(map.size()));
   return static_cast<double>(std::abs(left - right) / scale);
 }
 
@@ -71,7 +72,8 @@ class OnRingsOfLength : public ::testing::TestWithParam<std::int64_t> {};
 
 TEST_P(OnRingsOfLength, BothDirectionsMatchDirectSumsWithModesFarAboveNyquist) {
   const std::int64_t n = GetParam();
-  expect_matches_direct_sums(dense_shape(two_rings(n), static_cast<int>(n < 1000 ? 3 * n + 5 : n + 9), 1));
+  expect_matches_direct_sums(
+      dense_shape(two_rings(n), static_cast<int>(n < 1000 ? 3 * n + 5 : n + 9), 1));
 }
 
 TEST_P(OnRingsOfLength, BothDirectionsMatchDirectSumsWithModesBelowNyquist) {
@@ -80,29 +82,35 @@ TEST_P(OnRingsOfLength, BothDirectionsMatchDirectSumsWithModesBelowNyquist) {
 }
 
 INSTANTIATE_TEST_SUITE_P(SmallSmoothPrimeAndAwkward, OnRingsOfLength,
-                         ::testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 12, 20, 28, 31, 32, 33, 37, 44, 64, 68, 74, 92, 94,
-                                           101, 202, 404, 1020, 1021, 2042, 4084));
+                         ::testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 12, 20, 28, 31, 32, 33, 37, 44,
+                                           64, 68, 74, 92, 94, 101, 202, 404, 1020, 1021, 2042,
+                                           4084));
 
 class OnHealpix : public ::testing::TestWithParam<std::int64_t> {};
 
 TEST_P(OnHealpix, BothDirectionsMatchDirectSumsUpToTheUsualBandLimit) {
-  expect_matches_direct_sums(dense_shape(RingGrid::healpix(GetParam()), static_cast<int>(3 * GetParam() - 1), 1));
+  expect_matches_direct_sums(
+      dense_shape(RingGrid::healpix(GetParam()), static_cast<int>(3 * GetParam() - 1), 1));
 }
 
 TEST_P(OnHealpix, BothDirectionsMatchDirectSumsWhereTheEquatorFoldsToo) {
-  expect_matches_direct_sums(dense_shape(RingGrid::healpix(GetParam()), static_cast<int>(4 * GetParam() + 3), 3));
+  expect_matches_direct_sums(
+      dense_shape(RingGrid::healpix(GetParam()), static_cast<int>(4 * GetParam() + 3), 3));
 }
 
 TEST_P(OnHealpix, AdjointIsTheExactTranspose) {
-  EXPECT_LE(adjoint_gap(dense_shape(RingGrid::healpix(GetParam()), static_cast<int>(5 * GetParam()), 2)),
-            tolerance::adjoint);
+  EXPECT_LE(
+      adjoint_gap(dense_shape(RingGrid::healpix(GetParam()), static_cast<int>(5 * GetParam()), 2)),
+      tolerance::adjoint);
 }
 
 INSTANTIATE_TEST_SUITE_P(Nside, OnHealpix, ::testing::Values(1, 2, 3, 4, 16, 45));
 
 TEST(RingFft, AdjointIsTheExactTransposeOnAwkwardRings) {
   for (const std::int64_t n : {1, 2, 3, 74, 101, 404, 1021}) {
-    EXPECT_LE(adjoint_gap(dense_shape(two_rings(n), static_cast<int>(2 * n + 1), 1)), tolerance::adjoint) << n;
+    EXPECT_LE(adjoint_gap(dense_shape(two_rings(n), static_cast<int>(2 * n + 1), 1)),
+              tolerance::adjoint)
+        << n;
   }
 }
 
@@ -118,7 +126,8 @@ TEST(RingFft, BatchGivesBitwiseTheSameAsOneComponentAtATime) {
     for (std::size_t i = 0; i < part.size(); ++i) part[i] = modes[3 * i + c];
     std::vector<double> pixels(map.size() / 3);
     one->synthesize(view(part), map_view(single, pixels));
-    EXPECT_TRUE(std::equal(pixels.begin(), pixels.end(), map.begin() + static_cast<std::ptrdiff_t>(c * pixels.size())));
+    EXPECT_TRUE(std::equal(pixels.begin(), pixels.end(),
+                           map.begin() + static_cast<std::ptrdiff_t>(c * pixels.size())));
   }
 }
 
@@ -197,8 +206,9 @@ TEST(RingFft, PlanServesCallsWithMoreOrFewerThreadsThanItWasMadeWith) {
   omp_set_num_threads(before);
 }
 
-/// What a rank in the middle of a larger job holds: a northern band and its mirror, rows grouped by two senders with
-/// padding between them, polar modes pruned, and a belt that was folded before it was sent.
+/// What a rank in the middle of a larger job holds: a northern band and its mirror, rows grouped by
+/// two senders with padding between them, polar modes pruned, and a belt that was folded before it
+/// was sent.
 RingFftShape ranks_share() {
   const auto grid = std::make_shared<const RingGrid>(RingGrid::healpix(16));
   const RingRange north{9, 21};
@@ -217,7 +227,8 @@ RingFftShape ranks_share() {
   for (int m = 0; m <= mmax; ++m) {
     rows.begin_row(m);
     const RingRange kept_north{std::min<std::int64_t>(9 + m / 10, 15), m > 32 ? 15 : 21};
-    const RingRange kept_south{grid->n_rings() - kept_north.end, grid->n_rings() - kept_north.begin};
+    const RingRange kept_south{grid->n_rings() - kept_north.end,
+                               grid->n_rings() - kept_north.begin};
     if (m % 13 == 7) continue;
     rows.add_segment(kept_north, first[to_size(m)]);
     rows.add_segment(kept_south, first[to_size(m)] + kept_north.size());
@@ -233,14 +244,16 @@ TEST(RingFft, AdjointLeavesPaddingUntouched) {
   std::vector<bool> held(to_size(shape.rows.size()), false);
   for (const auto& row : shape.rows.rows()) {
     for (const RowSegment& segment : shape.rows.segments(row)) {
-      for (std::int64_t i = 0; i < segment.rings.size(); ++i) held[to_size(segment.first + i)] = true;
+      for (std::int64_t i = 0; i < segment.rings.size(); ++i)
+        held[to_size(segment.first + i)] = true;
     }
   }
   const std::complex<double> mark{12345, -54321};
   std::vector<std::complex<double>> modes(to_size(shape.rows.size() * shape.n_components), mark);
   const auto map = random_map(shape, 10);
   make_ring_fft(shape, Backend::host)->adjoint(map_view(shape, map), {}, view(modes));
-  for (std::size_t i = 0; i < held.size(); ++i) EXPECT_NE(held[i], modes[2 * i] == mark && modes[2 * i + 1] == mark);
+  for (std::size_t i = 0; i < held.size(); ++i)
+    EXPECT_NE(held[i], modes[2 * i] == mark && modes[2 * i + 1] == mark);
 }
 
 TEST(RingFft, RingWeightsMultiplyEveryPixelOfTheirRing) {
@@ -276,7 +289,8 @@ TEST(RingFft, MapOfRingsWithoutAnyModeIsZero) {
   RingFftShape shape = dense_shape(RingGrid::healpix(2), 3, 1);
   shape.rows = ModeLayout();
   std::vector<double> map(to_size(shape.rings.n_pixels()), 3.0);
-  make_ring_fft(shape, Backend::host)->synthesize(ModeView<const double>(nullptr, 0), map_view(shape, map));
+  make_ring_fft(shape, Backend::host)
+      ->synthesize(ModeView<const double>(nullptr, 0), map_view(shape, map));
   EXPECT_THAT(map, ::testing::Each(0.0));
 }
 
@@ -311,7 +325,9 @@ TEST(RingFft, HoldsMoreThanItsTilesAndGivesEverythingBack) {
   EXPECT_EQ(MemoryMeter::current_bytes(), before);
 }
 
-TEST(RingFft, LibraryVersionNamesFftw) { EXPECT_THAT(fft_library_version(), ::testing::HasSubstr("fftw-3")); }
+TEST(RingFft, LibraryVersionNamesFftw) {
+  EXPECT_THAT(fft_library_version(), ::testing::HasSubstr("fftw-3"));
+}
 
 }  // namespace
 }  // namespace ringweave

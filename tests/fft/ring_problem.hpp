@@ -20,7 +20,8 @@ namespace ringweave {
 /// Where the mode (m, owned ring) of a layout lies; -1 where no segment holds it.
 inline std::int64_t position_of(const ModeLayout& rows, std::int64_t row, RingId ring) {
   for (const RowSegment& segment : rows.segments(rows.rows()[to_size(row)])) {
-    if (segment.rings.contains(index(ring))) return segment.first + index(ring) - segment.rings.begin;
+    if (segment.rings.contains(index(ring)))
+      return segment.first + index(ring) - segment.rings.begin;
   }
   return -1;
 }
@@ -46,7 +47,8 @@ inline RingGrid two_rings(std::int64_t n) {
   return RingGrid::from_rings({{0.4, 0.3, n, 0}, {std::numbers::pi - 0.4, 1.7, n, 0}});
 }
 
-inline std::vector<std::complex<double>> random_modes(const RingFftShape& shape, std::uint64_t seed) {
+inline std::vector<std::complex<double>> random_modes(const RingFftShape& shape,
+                                                      std::uint64_t seed) {
   std::mt19937_64 generator(seed);
   std::normal_distribution<double> normal;
   std::vector<std::complex<double>> modes(to_size(shape.rows.size() * shape.n_components));
@@ -66,7 +68,9 @@ std::vector<T> random_map(const RingFftShape& shape, std::uint64_t seed) {
   return map;
 }
 
-inline ModeView<double> view(std::vector<std::complex<double>>& modes) { return {modes.data(), ssize64(modes)}; }
+inline ModeView<double> view(std::vector<std::complex<double>>& modes) {
+  return {modes.data(), ssize64(modes)};
+}
 inline ModeView<const double> view(const std::vector<std::complex<double>>& modes) {
   return {modes.data(), ssize64(modes)};
 }
@@ -84,14 +88,17 @@ class RingPhase {
  public:
   explicit RingPhase(const Ring& ring) : ring_(ring), root_(to_size(ring.n_phi)) {
     for (std::int64_t k = 0; k < ring.n_phi; ++k) {
-      root_[to_size(k)] = std::polar(1.0L, 2 * std::numbers::pi_v<long double> * static_cast<long double>(k) /
-                                               static_cast<long double>(ring.n_phi));
+      root_[to_size(k)] =
+          std::polar(1.0L, 2 * std::numbers::pi_v<long double> * static_cast<long double>(k) /
+                               static_cast<long double>(ring.n_phi));
     }
   }
   std::complex<long double> offset(std::int64_t m) const {
     return std::polar(1.0L, static_cast<long double>(m) * static_cast<long double>(ring_.phi0));
   }
-  std::complex<long double> root(std::int64_t m, std::int64_t j) const { return root_[to_size(m * j % ring_.n_phi)]; }
+  std::complex<long double> root(std::int64_t m, std::int64_t j) const {
+    return root_[to_size(m * j % ring_.n_phi)];
+  }
 
  private:
   Ring ring_;
@@ -99,7 +106,8 @@ class RingPhase {
 };
 
 /// The map by the sum that defines it, in long double.
-inline std::vector<double> direct_synthesis(const RingFftShape& shape, const std::vector<std::complex<double>>& modes) {
+inline std::vector<double> direct_synthesis(const RingFftShape& shape,
+                                            const std::vector<std::complex<double>>& modes) {
   std::vector<double> map(to_size(shape.n_components * shape.rings.n_pixels()));
   for (std::int64_t r = 0; r < shape.rings.n_rings(); ++r) {
     const Ring& ring = shape.rings.ring(LocalRing{r});
@@ -107,12 +115,14 @@ inline std::vector<double> direct_synthesis(const RingFftShape& shape, const std
     for (std::int64_t c = 0; c < shape.n_components; ++c) {
       std::vector<long double> sum(to_size(ring.n_phi), 0.0L);
       for (std::int64_t row = 0; row < ssize64(shape.rows.rows()); ++row) {
-        const std::int64_t position = position_of(shape.rows, row, shape.rings.global(LocalRing{r}));
+        const std::int64_t position =
+            position_of(shape.rows, row, shape.rings.global(LocalRing{r}));
         if (position < 0) continue;
         const std::int64_t m = shape.rows.rows()[to_size(row)].m;
         const std::complex<long double> mode(modes[to_size(position * shape.n_components + c)]);
         const std::complex<long double> shifted = mode * phase.offset(m) * (m == 0 ? 1.0L : 2.0L);
-        for (std::int64_t j = 0; j < ring.n_phi; ++j) sum[to_size(j)] += (shifted * phase.root(m, j)).real();
+        for (std::int64_t j = 0; j < ring.n_phi; ++j)
+          sum[to_size(j)] += (shifted * phase.root(m, j)).real();
       }
       for (std::int64_t j = 0; j < ring.n_phi; ++j) {
         map[to_size(c * shape.rings.n_pixels() + shape.rings.first_pixel(LocalRing{r}) + j)] =
@@ -136,10 +146,12 @@ inline void direct_adjoint(const RingFftShape& shape, const std::vector<double>&
       for (std::int64_t c = 0; c < shape.n_components; ++c) {
         std::complex<long double> sum = 0;
         for (std::int64_t j = 0; j < ring.n_phi; ++j) {
-          const std::int64_t pixel = c * shape.rings.n_pixels() + shape.rings.first_pixel(LocalRing{r}) + j;
+          const std::int64_t pixel =
+              c * shape.rings.n_pixels() + shape.rings.first_pixel(LocalRing{r}) + j;
           sum += static_cast<long double>(map[to_size(pixel)]) * std::conj(phase.root(m, j));
         }
-        modes[to_size(position * shape.n_components + c)] = std::complex<double>(sum * std::conj(phase.offset(m)));
+        modes[to_size(position * shape.n_components + c)] =
+            std::complex<double>(sum * std::conj(phase.offset(m)));
       }
     }
   }

@@ -23,7 +23,8 @@ namespace ringweave::test {
 class FitsFiles : public testing::Test {
  protected:
   FitsFiles() : comm_(Communicator::world()) {
-    const auto unique = std::filesystem::temp_directory_path() / ("ringweave_fits_" + std::to_string(::getpid()));
+    const auto unique =
+        std::filesystem::temp_directory_path() / ("ringweave_fits_" + std::to_string(::getpid()));
     folder_ = comm_.broadcast(unique.string(), 0);
     if (comm_.is_root()) std::filesystem::create_directories(folder_);
     comm_.barrier();
@@ -34,7 +35,9 @@ class FitsFiles : public testing::Test {
   }
 
   const Communicator& comm() const { return comm_; }
-  std::string path(const std::string& name) const { return (std::filesystem::path(folder_) / name).string(); }
+  std::string path(const std::string& name) const {
+    return (std::filesystem::path(folder_) / name).string();
+  }
 
   /// This rank's share of a grid.
   LocalRings my_rings(const std::shared_ptr<const RingGrid>& grid) const {
@@ -56,7 +59,9 @@ class FitsFiles : public testing::Test {
     comm_.barrier();
   }
   void set_keyword(const std::string& file, const char* keyword, const char* value) const {
-    edit(file, [&](fitsfile* handle, int* status) { fits_update_key_str(handle, keyword, value, nullptr, status); });
+    edit(file, [&](fitsfile* handle, int* status) {
+      fits_update_key_str(handle, keyword, value, nullptr, status);
+    });
   }
   void delete_keyword(const std::string& file, const char* keyword) const {
     edit(file, [&](fitsfile* handle, int* status) { fits_delete_key(handle, keyword, status); });
@@ -71,7 +76,8 @@ inline std::shared_ptr<const RingGrid> healpix(std::int64_t nside) {
   return std::make_shared<const RingGrid>(RingGrid::healpix(nside));
 }
 
-/// The value every test map has: different for every pixel (of the full grid, RING) and component, exact in float.
+/// The value every test map has: different for every pixel (of the full grid, RING) and component,
+/// exact in float.
 inline double test_value(std::int64_t pixel, std::int64_t component) {
   return static_cast<double>(pixel % 1000003) + 0.25 * static_cast<double>(component + 1);
 }
@@ -81,7 +87,8 @@ template <class Visit>
 void for_each_pixel(const LocalRings& rings, Visit&& visit) {
   for (std::int64_t r = 0; r < rings.n_rings(); ++r) {
     const Ring& ring = rings.ring(LocalRing{r});
-    for (std::int64_t j = 0; j < ring.n_phi; ++j) visit(rings.first_pixel(LocalRing{r}) + j, ring.source_pixel + j);
+    for (std::int64_t j = 0; j < ring.n_phi; ++j)
+      visit(rings.first_pixel(LocalRing{r}) + j, ring.source_pixel + j);
   }
 }
 

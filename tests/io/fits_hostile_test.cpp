@@ -21,7 +21,8 @@ using testing::AnyOf;
 
 constexpr std::int64_t fits_block = 2880;
 
-/// Damaged files: every rank must come back with the same kind of answer, and never crash, hang or take much memory.
+/// Damaged files: every rank must come back with the same kind of answer, and never crash, hang or
+/// take much memory.
 class DamagedFits : public test::FitsFiles {
  protected:
   std::string write_map(SkyCoverage coverage) const {
@@ -52,7 +53,8 @@ class DamagedFits : public test::FitsFiles {
   void read_map(const std::string& file) const {
     const auto reader = open_fits_map(comm(), file);
     reader->observed_rings();
-    // A damaged header may promise a grid that is large but right; reading the first column is enough.
+    // A damaged header may promise a grid that is large but right; reading the first column is
+    // enough.
     if (reader->header().grid->nside() > 64) return;
     const LocalRings rings = my_rings(reader->header().grid);
     std::vector<double> map(to_size(rings.n_pixels()));
@@ -80,7 +82,8 @@ class DamagedFits : public test::FitsFiles {
     return path("damaged.fits");
   }
 
-  /// Every length that ends inside the headers or the data of the first `promised` bytes must be refused.
+  /// Every length that ends inside the headers or the data of the first `promised` bytes must be
+  /// refused.
   template <class Read>
   void expect_refused_when_cut(const std::string& whole, Read&& read) const {
     for (std::int64_t end = 0; end < ssize64(whole); end += fits_block) {
@@ -93,26 +96,30 @@ class DamagedFits : public test::FitsFiles {
   }
   /// Flips one bit of the headers at a time, `trials` times.
   template <class Read>
-  void survive_flipped_bits(const std::string& whole, std::int64_t header_bytes, int trials, Read&& read) const {
+  void survive_flipped_bits(const std::string& whole, std::int64_t header_bytes, int trials,
+                            Read&& read) const {
     std::mt19937 random(2718);
     for (int trial = 0; trial < trials; ++trial) {
       std::string damaged = whole;
       char& byte = damaged[random() % to_size(header_bytes)];
       byte = static_cast<char>(static_cast<unsigned char>(byte) ^ (1U << (random() % 8)));
       const CaughtError error = error_of([&] { read(put(damaged)); });
-      EXPECT_THAT(error.kind, AnyOf(ErrorKind::none, ErrorKind::data, ErrorKind::resource)) << error.message;
+      EXPECT_THAT(error.kind, AnyOf(ErrorKind::none, ErrorKind::data, ErrorKind::resource))
+          << error.message;
     }
   }
 };
 
 TEST_F(DamagedFits, MapCutShortIsRefused) {
   for (const SkyCoverage coverage : {SkyCoverage::full, SkyCoverage::partial}) {
-    expect_refused_when_cut(bytes_of(write_map(coverage)), [&](const std::string& file) { read_map(file); });
+    expect_refused_when_cut(bytes_of(write_map(coverage)),
+                            [&](const std::string& file) { read_map(file); });
   }
 }
 
 TEST_F(DamagedFits, TableCutShortIsRefused) {
-  expect_refused_when_cut(bytes_of(write_map(SkyCoverage::full)), [&](const std::string& file) { read_table(file); });
+  expect_refused_when_cut(bytes_of(write_map(SkyCoverage::full)),
+                          [&](const std::string& file) { read_table(file); });
 }
 
 TEST_F(DamagedFits, AlmCutShortIsRefusedOrMissesWholeComponents) {
@@ -125,7 +132,8 @@ TEST_F(DamagedFits, AlmCutShortIsRefusedOrMissesWholeComponents) {
         components = open_fits_alm(comm(), file)->header().components.size();
         read_alm(file);
       });
-      EXPECT_TRUE(error.kind == ErrorKind::data || components == 1) << length << " bytes: " << error.message;
+      EXPECT_TRUE(error.kind == ErrorKind::data || (components == 1 && length % fits_block == 0))
+          << length << " bytes: " << error.message;
     }
   }
 }
@@ -135,7 +143,8 @@ TEST_F(DamagedFits, FlippedBitsInTheHeaderNeverCrash) {
                        [&](const std::string& file) { read_map(file); });
   survive_flipped_bits(bytes_of(write_map(SkyCoverage::partial)), 3 * fits_block, 300,
                        [&](const std::string& file) { read_map(file); });
-  survive_flipped_bits(bytes_of(write_alm()), 2 * fits_block, 300, [&](const std::string& file) { read_alm(file); });
+  survive_flipped_bits(bytes_of(write_alm()), 2 * fits_block, 300,
+                       [&](const std::string& file) { read_alm(file); });
   survive_flipped_bits(bytes_of(write_map(SkyCoverage::full)), 3 * fits_block, 300,
                        [&](const std::string& file) { read_table(file); });
 }
@@ -149,10 +158,11 @@ TEST_F(DamagedFits, NamesThatAreNoFitsFilesAreRefused) {
     std::filesystem::create_directory(path("folder.fits"));
   }
   comm().barrier();
-  for (const char* name : {"missing.fits", "empty.fits", "text.fits", "short.fits", "bad.fits.gz", "folder.fits",
-                           "missing.fits[1]", "http://example.org/map.fits"}) {
-    for (const auto& open : {+[](const Communicator& comm, const std::string& file) { open_fits_map(comm, file); },
-                             +[](const Communicator& comm, const std::string& file) { open_fits_alm(comm, file); }}) {
+  for (const char* name : {"missing.fits", "empty.fits", "text.fits", "short.fits", "bad.fits.gz",
+                           "folder.fits", "missing.fits[1]", "http://example.org/map.fits"}) {
+    for (const auto& open :
+         {+[](const Communicator&comm, const std::string&file) { open_fits_map(comm, file); },
+          +[](const Communicator&comm, const std::string&file) { open_fits_alm(comm, file); }}) {
       const CaughtError error = error_of([&] { open(comm(), path(name)); });
       EXPECT_EQ(error.kind, ErrorKind::data) << name << ": " << error.message;
       EXPECT_THAT(error.message, testing::HasSubstr(name));

@@ -26,7 +26,8 @@ class FitsMap : public test::FitsFiles {
  protected:
   /// Writes the test map; returns the name of the file.
   template <class T>
-  std::string write(const std::string& name, const MapHeader& header, const LocalRings& rings) const {
+  std::string write(const std::string& name, const MapHeader& header,
+                    const LocalRings& rings) const {
     const auto n_columns = ssize64(header.columns);
     const std::vector<T> map = test_map<T>(rings, n_columns);
     write_fits_map<T>(comm(), path(name), header, Provenance{}, rings, view(map, n_columns));
@@ -40,7 +41,8 @@ class FitsMap : public test::FitsFiles {
     const auto grid = healpix(8);
     MapHeader header = map_header(grid, 2);
     header.coverage = SkyCoverage::partial;
-    return write<double>("partial.fits", header, my_rings(std::make_shared<const RingGrid>(grid->subset(kept))));
+    return write<double>("partial.fits", header,
+                         my_rings(std::make_shared<const RingGrid>(grid->subset(kept))));
   }
   /// All columns, this rank's pixels of the full grid.
   std::vector<double> read_all(MapReader& reader) const {
@@ -78,7 +80,8 @@ TYPED_TEST(FitsMapOf, ComesBackAsWrittenInEitherOrderAndPrecision) {
         header.precision = precision;
         header.coordsys = "G";
         header.columns[0].unit = "K_CMB";
-        const auto reader = open_fits_map(this->comm(), this->template write<TypeParam>("map.fits", header, rings));
+        const auto reader =
+            open_fits_map(this->comm(), this->template write<TypeParam>("map.fits", header, rings));
         EXPECT_EQ(reader->header().grid->nside(), nside);
         EXPECT_EQ(reader->header().ordering, ordering);
         EXPECT_EQ(reader->header().precision, precision);
@@ -96,7 +99,8 @@ TYPED_TEST(FitsMapOf, ComesBackAsWrittenInEitherOrderAndPrecision) {
 TYPED_TEST(FitsMapOf, SelectsColumnsInTheOrderAskedFor) {
   const auto grid = healpix(4);
   const LocalRings rings = this->my_rings(grid);
-  const auto reader = open_fits_map(this->comm(), this->template write<TypeParam>("map.fits", map_header(grid, 3), rings));
+  const auto reader = open_fits_map(
+      this->comm(), this->template write<TypeParam>("map.fits", map_header(grid, 3), rings));
   std::vector<TypeParam> map(to_size(2 * rings.n_pixels()));
   reader->read(std::vector{2, 0}, rings, view(map, 2));
   test::for_each_pixel(rings, [&](std::int64_t local, std::int64_t pixel) {
@@ -108,7 +112,8 @@ TYPED_TEST(FitsMapOf, SelectsColumnsInTheOrderAskedFor) {
 TEST_F(FitsMap, TakesAnyNside) {
   for (const std::int64_t nside : {3, 12, 20}) {
     const auto grid = healpix(nside);
-    const auto reader = open_fits_map(comm(), write<double>("map.fits", map_header(grid, 1), my_rings(grid)));
+    const auto reader =
+        open_fits_map(comm(), write<double>("map.fits", map_header(grid, 1), my_rings(grid)));
     EXPECT_EQ(read_all(*reader), test_map<double>(my_rings(grid), 1)) << nside;
   }
 }
@@ -135,7 +140,8 @@ TEST_F(FitsMap, OfRingsInAPartialFileListsTheirPixelsAndNoOthers) {
   const LocalRings rings = my_rings(reader->header().grid);
   for (std::int64_t c = 0; c < 2; ++c) {
     test::for_each_pixel(rings, [&](std::int64_t local, std::int64_t pixel) {
-      const bool listed = std::find(kept.begin(), kept.end(), rings.grid().ring_of_pixel(pixel)) != kept.end();
+      const bool listed =
+          std::find(kept.begin(), kept.end(), rings.grid().ring_of_pixel(pixel)) != kept.end();
       ASSERT_EQ(map[to_size(c * rings.n_pixels() + local)], listed ? test_value(pixel, c) : unseen);
     });
   }
@@ -149,6 +155,21 @@ TEST_F(FitsMap, OfAPartialFileIsReadToASubsetOfRings) {
   std::vector<double> map(to_size(2 * rings.n_pixels()));
   reader->read(std::vector{0, 1}, rings, view(map, 2));
   EXPECT_EQ(map, test_map<double>(rings, 2));
+}
+
+TEST_F(FitsMap, WithPixelNumbersBeyond32BitsComesBackAsWritten) {
+  const auto grid = healpix(16384);
+  const std::vector<RingId> kept{RingId{60000}, RingId{grid->n_rings() - 1}};
+  const auto south = std::make_shared<const RingGrid>(grid->subset(kept));
+  MapHeader header = map_header(grid, 1);
+  header.coverage = SkyCoverage::partial;
+  const auto reader = open_fits_map(comm(), write<double>("map.fits", header, my_rings(south)));
+  EXPECT_EQ(reader->header().listed_pixels, south->n_pixels());
+  EXPECT_EQ(reader->observed_rings(), kept);
+  const LocalRings rings = my_rings(south);
+  std::vector<double> map(to_size(rings.n_pixels()));
+  reader->read(std::vector{0}, rings, view(map, 1));
+  EXPECT_EQ(map, test_map<double>(rings, 1));
 }
 
 TEST_F(FitsMap, OfASubsetInAFullFileIsUnseenElsewhere) {
@@ -180,7 +201,8 @@ TEST_F(FitsMap, LeavesPixelsUnseenInEveryColumnOutOfAPartialFile) {
       if (pixel % 3 == 0) map[to_size(local)] = unseen;
       if (pixel % 6 == 0) map[to_size(rings.n_pixels() + local)] = unseen;
     });
-    write_fits_map<double>(comm(), path("map.fits"), header, Provenance{}, rings, view(std::as_const(map), 2));
+    write_fits_map<double>(comm(), path("map.fits"), header, Provenance{}, rings,
+                           view(std::as_const(map), 2));
     const auto reader = open_fits_map(comm(), path("map.fits"));
     EXPECT_EQ(reader->header().listed_pixels, 192 - 32);
     EXPECT_EQ(read_all(*reader), map);
@@ -194,8 +216,9 @@ TEST_F(FitsMap, IsTheSameFileOnAnyNumberOfRanks) {
   const std::string together = write<double>("together.fits", header, my_rings(grid));
   if (comm().is_root()) {
     const LocalRings whole(grid);
-    write_fits_map<double>(Communicator::self(), path("alone.fits"), header, Provenance{}, whole,
-                           view(std::as_const(*std::make_unique<std::vector<double>>(test_map<double>(whole, 2))), 2));
+    write_fits_map<double>(
+        Communicator::self(), path("alone.fits"), header, Provenance{}, whole,
+        view(std::as_const(*std::make_unique<std::vector<double>>(test_map<double>(whole, 2))), 2));
     const auto bytes = [](const std::string& name) {
       std::ifstream in(name, std::ios::binary);
       return std::string(std::istreambuf_iterator<char>(in), {});
@@ -207,12 +230,13 @@ TEST_F(FitsMap, IsTheSameFileOnAnyNumberOfRanks) {
 TEST_F(FitsMap, IsReadFromGzip) {
   const auto grid = healpix(8);
   const std::vector<double> map = test_map<double>(my_rings(grid), 1);
-  write_fits_map<double>(comm(), path("map.fits.gz"), map_header(grid, 1), Provenance{}, my_rings(grid), view(map, 1),
-                         FitsPacking::gzip);
+  write_fits_map<double>(comm(), path("map.fits.gz"), map_header(grid, 1), Provenance{},
+                         my_rings(grid), view(map, 1), FitsPacking::gzip);
   EXPECT_EQ(read_all(*open_fits_map(comm(), path("map.fits.gz"))), map);
   if (comm().is_root()) {
     EXPECT_FALSE(std::filesystem::exists(path("map.fits.gz.gz")));
-    std::filesystem::resize_file(path("map.fits.gz"), std::filesystem::file_size(path("map.fits.gz")) - 20);
+    std::filesystem::resize_file(path("map.fits.gz"),
+                                 std::filesystem::file_size(path("map.fits.gz")) - 20);
   }
   comm().barrier();
   expect_data_error(path("map.fits.gz"), "gzip");
@@ -223,7 +247,8 @@ TEST_F(FitsMap, InTheIauConventionChangesTheSignOfUButNotOfUnseen) {
   const LocalRings rings = my_rings(grid);
   std::vector<double> map = test_map<double>(rings, 3);
   for (std::int64_t i = 0; i < ssize64(map); i += 5) map[to_size(i)] = unseen;
-  write_fits_map<double>(comm(), path("map.fits"), map_header(grid, 3), Provenance{}, rings, view(std::as_const(map), 3));
+  write_fits_map<double>(comm(), path("map.fits"), map_header(grid, 3), Provenance{}, rings,
+                         view(std::as_const(map), 3));
   set_keyword(path("map.fits"), "POLCCONV", "IAU");
   const auto reader = open_fits_map(comm(), path("map.fits"));
   EXPECT_TRUE(reader->header().polarisation_was_iau);
@@ -248,13 +273,16 @@ TEST_F(FitsMap, KeepsNan) {
   const auto grid = healpix(2);
   const LocalRings rings = my_rings(grid);
   std::vector<double> map(to_size(rings.n_pixels()), std::numeric_limits<double>::quiet_NaN());
-  write_fits_map<double>(comm(), path("map.fits"), map_header(grid, 1), Provenance{}, rings, view(std::as_const(map), 1));
-  for (const double value : read_all(*open_fits_map(comm(), path("map.fits")))) EXPECT_TRUE(std::isnan(value));
+  write_fits_map<double>(comm(), path("map.fits"), map_header(grid, 1), Provenance{}, rings,
+                         view(std::as_const(map), 1));
+  for (const double value : read_all(*open_fits_map(comm(), path("map.fits"))))
+    EXPECT_TRUE(std::isnan(value));
 }
 
 TEST_F(FitsMap, WithoutItsKeywordsIsReadWithWarnings) {
   const std::string file = write_iqu(4);
-  for (const char* keyword : {"NSIDE", "ORDERING", "PIXTYPE", "INDXSCHM", "OBJECT", "POLCCONV", "BAD_DATA"}) {
+  for (const char* keyword :
+       {"NSIDE", "ORDERING", "PIXTYPE", "INDXSCHM", "OBJECT", "POLCCONV", "BAD_DATA"}) {
     delete_keyword(file, keyword);
   }
   const auto reader = open_fits_map(comm(), file);
@@ -289,7 +317,9 @@ TEST_F(FitsMap, WithAWrongHeaderIsRefused) {
 TEST_F(FitsMap, WithPixelsOutOfRangeOrTwiceIsRefused) {
   const std::string file = write_partial({RingId{2}, RingId{3}});
   const auto set_pixel = [&](long row, int pixel) {
-    edit(file, [&](fitsfile* handle, int* status) { fits_write_col_int(handle, 1, row, 1, 1, &pixel, status); });
+    edit(file, [&](fitsfile* handle, int* status) {
+      fits_write_col_int(handle, 1, row, 1, 1, &pixel, status);
+    });
   };
   set_pixel(5, 768);
   expect_data_error(file, "row 5 lists pixel 768, NSIDE = 8 has pixels 0..767");
@@ -301,7 +331,8 @@ TEST_F(FitsMap, WithPixelsOutOfRangeOrTwiceIsRefused) {
 
 TEST_F(FitsMap, OnAnotherGridOrShapeIsAUsageError) {
   const auto gauss = std::make_shared<const RingGrid>(RingGrid::gauss_legendre(8));
-  const CaughtError error = error_of([&] { write<double>("map.fits", map_header(gauss, 1), my_rings(gauss)); });
+  const CaughtError error =
+      error_of([&] { write<double>("map.fits", map_header(gauss, 1), my_rings(gauss)); });
   EXPECT_EQ(error.kind, ErrorKind::usage);
   EXPECT_THAT(error.message, HasSubstr("write HDF5"));
 
@@ -333,7 +364,8 @@ TEST_F(FitsMap, OnAFullDiskIsAResourceErrorOnEveryRank) {
   for (const std::int64_t nside : {16, 128}) {
     setrlimit(RLIMIT_FSIZE, &small);
     const auto grid = healpix(nside);
-    const CaughtError error = error_of([&] { write<double>("map.fits", map_header(grid, 1), my_rings(grid)); });
+    const CaughtError error =
+        error_of([&] { write<double>("map.fits", map_header(grid, 1), my_rings(grid)); });
     setrlimit(RLIMIT_FSIZE, &before);
     EXPECT_EQ(error.kind, ErrorKind::resource) << error.message;
   }

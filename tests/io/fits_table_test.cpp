@@ -16,7 +16,8 @@ class FitsTableFile : public test::FitsFiles {
   static Spectra some_spectra(const std::vector<Spectra::Name>& names, int lmax) {
     Spectra spectra(lmax);
     for (const Spectra::Name name : names) {
-      for (int l = 0; l <= lmax; ++l) spectra.values(name)[to_size(l)] = l + 0.125 * name;
+      for (int l = 0; l <= lmax; ++l)
+        spectra.values(name)[to_size(l)] = l + 0.125 * static_cast<int>(name);
     }
     return spectra;
   }
@@ -39,11 +40,12 @@ TEST_F(FitsTableFile, OfSpectraHasThemInHealpixOrder) {
   EXPECT_THAT(table.columns[2], ElementsAre(0, 0, 0, 0));
   EXPECT_THAT(table.columns[3], testing::ElementsAreArray(four.values(Spectra::TE)));
 
-  const Spectra six = some_spectra({Spectra::TT, Spectra::EE, Spectra::BB, Spectra::TE, Spectra::EB, Spectra::TB}, 0);
+  const Spectra six = some_spectra(
+      {Spectra::TT, Spectra::EE, Spectra::BB, Spectra::TE, Spectra::EB, Spectra::TB}, 0);
   write_fits_spectra(name("cl.fits"), six, Provenance{}, "");
   EXPECT_THAT(read_fits_table(name("cl.fits")).column_names,
               ElementsAre("TEMPERATURE", "GRADIENT", "CURL", "G-T", "C-T", "C-G"));
-  EXPECT_EQ(read_fits_table(name("cl.fits")).columns[4][0], 0.125 * Spectra::TB);
+  EXPECT_EQ(read_fits_table(name("cl.fits")).columns[4][0], 0.125 * static_cast<int>(Spectra::TB));
 }
 
 TEST_F(FitsTableFile, CarriesItsProvenanceInKeywords) {

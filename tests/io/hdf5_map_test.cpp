@@ -25,7 +25,8 @@ MapHeader header_of(std::shared_ptr<const RingGrid> grid, Ordering ordering = Or
   MapHeader header;
   header.grid = std::move(grid);
   header.ordering = ordering;
-  header.columns = {{"TEMPERATURE", "K_CMB"}, {"Q_POLARISATION", "K_CMB"}, {"U_POLARISATION", "K_CMB"}};
+  header.columns = {
+      {"TEMPERATURE", "K_CMB"}, {"Q_POLARISATION", "K_CMB"}, {"U_POLARISATION", "K_CMB"}};
   header.coordsys = "G";
   return header;
 }
@@ -34,7 +35,8 @@ std::shared_ptr<const RingGrid> healpix(std::int64_t nside) {
   return std::make_shared<const RingGrid>(RingGrid::healpix(nside));
 }
 
-std::shared_ptr<const RingGrid> subset(const RingGrid& grid, std::initializer_list<std::int64_t> rings) {
+std::shared_ptr<const RingGrid> subset(const RingGrid& grid,
+                                       std::initializer_list<std::int64_t> rings) {
   std::vector<RingId> kept;
   for (const std::int64_t ring : rings) kept.push_back(RingId{ring});
   return std::make_shared<const RingGrid>(grid.subset(kept));
@@ -51,8 +53,9 @@ std::vector<T> read_all(const Communicator& comm, const std::string& path, const
 }
 
 template <class T>
-void write_values(const Communicator& comm, const std::string& path, const MapHeader& header, const LocalRings& rings,
-                  const std::vector<T>& map, const Hdf5Limits& limits = {}) {
+void write_values(const Communicator& comm, const std::string& path, const MapHeader& header,
+                  const LocalRings& rings, const std::vector<T>& map,
+                  const Hdf5Limits& limits = {}) {
   write_hdf5_map(comm, path, header, test::sample_provenance(), rings,
                  MapView<const T>(map.data(), n_components, rings.n_pixels()), limits);
 }
@@ -67,8 +70,10 @@ void expect_round_trip(Ordering ordering, Precision precision) {
   MapHeader header = header_of(rings.shared_grid(), ordering);
   header.precision = precision;
   write_values(comm, folder / "map.h5", header, rings, pixel_values<Stored>(rings, n_components));
-  EXPECT_EQ(read_all<Read>(comm, folder / "map.h5", rings), pixel_values<Read>(rings, n_components));
-  EXPECT_EQ(read_all<Read>(comm, folder / "map.h5", rings, tiny), pixel_values<Read>(rings, n_components));
+  EXPECT_EQ(read_all<Read>(comm, folder / "map.h5", rings),
+            pixel_values<Read>(rings, n_components));
+  EXPECT_EQ(read_all<Read>(comm, folder / "map.h5", rings, tiny),
+            pixel_values<Read>(rings, n_components));
   EXPECT_EQ(open_hdf5_map(comm, folder / "map.h5")->header().precision, precision);
 }
 
@@ -94,11 +99,14 @@ TEST(Hdf5Map, BytesDependOnNeitherRanksNorTransferSize) {
   const LocalRings rings = deal_rings(grid, comm);
   for (const Ordering ordering : {Ordering::ring, Ordering::nested}) {
     const MapHeader header = header_of(grid, ordering);
-    write_values(comm, folder / "together.h5", header, rings, pixel_values<double>(rings, n_components));
-    write_values(comm, folder / "split.h5", header, rings, pixel_values<double>(rings, n_components), tiny);
+    write_values(comm, folder / "together.h5", header, rings,
+                 pixel_values<double>(rings, n_components));
+    write_values(comm, folder / "split.h5", header, rings,
+                 pixel_values<double>(rings, n_components), tiny);
     test::on_root(comm, [&] {
       const LocalRings all(grid);
-      write_values(Communicator::self(), folder / "alone.h5", header, all, pixel_values<double>(all, n_components));
+      write_values(Communicator::self(), folder / "alone.h5", header, all,
+                   pixel_values<double>(all, n_components));
       EXPECT_TRUE(test::bytes_of(folder / "together.h5") == test::bytes_of(folder / "alone.h5"));
       EXPECT_TRUE(test::bytes_of(folder / "split.h5") == test::bytes_of(folder / "alone.h5"));
     });
@@ -150,8 +158,10 @@ TEST(Hdf5Map, SomeRingsOfAFullMapAreRead) {
   const LocalRings part = deal_rings(subset(*grid, {0, 2, 3, 7, 11, 14}), comm);
   for (const Ordering ordering : {Ordering::ring, Ordering::nested}) {
     const LocalRings rings = deal_rings(grid, comm);
-    write_values(comm, folder / "map.h5", header_of(grid, ordering), rings, pixel_values<double>(rings, n_components));
-    EXPECT_EQ(read_all<double>(comm, folder / "map.h5", part, tiny), pixel_values<double>(part, n_components));
+    write_values(comm, folder / "map.h5", header_of(grid, ordering), rings,
+                 pixel_values<double>(rings, n_components));
+    EXPECT_EQ(read_all<double>(comm, folder / "map.h5", part, tiny),
+              pixel_values<double>(part, n_components));
   }
 }
 
@@ -160,7 +170,8 @@ TEST(Hdf5Map, AFullMapOfSomeRingsIsUnseenElsewhere) {
   const ScratchFolder folder(comm);
   const auto grid = healpix(4);
   const LocalRings part = deal_rings(subset(*grid, {1, 6, 7}), comm);
-  write_values(comm, folder / "map.h5", header_of(grid), part, pixel_values<double>(part, n_components), tiny);
+  write_values(comm, folder / "map.h5", header_of(grid), part,
+               pixel_values<double>(part, n_components), tiny);
   const LocalRings rings = deal_rings(grid, comm);
   const std::vector<double> map = read_all<double>(comm, folder / "map.h5", rings);
   const std::vector<std::int64_t> pixels = source_pixels(rings);
@@ -188,8 +199,9 @@ TEST(Hdf5Map, PartialMapsListTheObservedPixels) {
     header.coverage = SkyCoverage::partial;
     write_values(comm, folder / "part.h5", header, rings, map);
     write_values(comm, folder / "split.h5", header, rings, map, tiny);
-    test::on_root(comm,
-                  [&] { EXPECT_TRUE(test::bytes_of(folder / "part.h5") == test::bytes_of(folder / "split.h5")); });
+    test::on_root(comm, [&] {
+      EXPECT_TRUE(test::bytes_of(folder / "part.h5") == test::bytes_of(folder / "split.h5"));
+    });
 
     const auto reader = open_hdf5_map(comm, folder / "part.h5", tiny);
     EXPECT_EQ(reader->header().coverage, SkyCoverage::partial);
@@ -229,8 +241,10 @@ TEST(Hdf5Map, OtherGridsKeepTheirRings) {
           RingGrid::from_rings({{0.3, 0.1, 5, 0.01}, {pi / 3, 0.2, 9, 0.02}, {2.5, 0, 7, 0.03}}))};
   for (const auto& grid : grids) {
     const LocalRings rings = deal_rings(grid, comm);
-    write_values(comm, folder / "map.h5", header_of(grid), rings, pixel_values<double>(rings, n_components));
-    EXPECT_EQ(read_all<double>(comm, folder / "map.h5", rings), pixel_values<double>(rings, n_components));
+    write_values(comm, folder / "map.h5", header_of(grid), rings,
+                 pixel_values<double>(rings, n_components));
+    EXPECT_EQ(read_all<double>(comm, folder / "map.h5", rings),
+              pixel_values<double>(rings, n_components));
     const auto reader = open_hdf5_map(comm, folder / "map.h5");
     const RingGrid& read = *reader->header().grid;
     EXPECT_EQ(read.kind(), grid->kind());
@@ -258,12 +272,15 @@ TEST(Hdf5Map, ValuesThatAreNotNumbersPass) {
   const Communicator comm = Communicator::world();
   const ScratchFolder folder(comm);
   const LocalRings rings = deal_rings(healpix(2), comm);
-  const std::vector<double> nan(to_size(n_components * rings.n_pixels()), std::numeric_limits<double>::quiet_NaN());
+  const std::vector<double> nan(to_size(n_components * rings.n_pixels()),
+                                std::numeric_limits<double>::quiet_NaN());
   write_values(comm, folder / "map.h5", header_of(rings.shared_grid()), rings, nan);
-  for (const double value : read_all<double>(comm, folder / "map.h5", rings)) EXPECT_TRUE(std::isnan(value));
+  for (const double value : read_all<double>(comm, folder / "map.h5", rings))
+    EXPECT_TRUE(std::isnan(value));
 }
 
-void replace_attributes(const std::string& path, const std::function<void(const Hdf5AttributeWriter&)>& write,
+void replace_attributes(const std::string& path,
+                        const std::function<void(const Hdf5AttributeWriter&)>& write,
                         std::initializer_list<const char*> removed) {
   const Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
   const Hdf5Handle dataset(H5Dopen2(file.id(), "map", H5P_DEFAULT), H5Dclose);
@@ -278,7 +295,8 @@ TEST(Hdf5Map, IauPolarisationTurnsTheSignOfU) {
   write_values(comm, folder / "map.h5", header_of(rings.shared_grid()), rings,
                pixel_values<double>(rings, n_components));
   test::on_root(comm, [&] {
-    replace_attributes(folder / "map.h5", [](const auto& to) { to.text("POLCCONV", "IAU"); }, {"POLCCONV"});
+    replace_attributes(folder / "map.h5", [](const auto& to) { to.text("POLCCONV", "IAU"); },
+                       {"POLCCONV"});
   });
   const std::vector<double> map = read_all<double>(comm, folder / "map.h5", rings);
   const std::vector<std::int64_t> pixels = source_pixels(rings);
@@ -296,7 +314,9 @@ TEST(Hdf5Map, BadDataOfOtherProgramsBecomesUnseen) {
   write_values(comm, folder / "map.h5", header_of(rings.shared_grid()), rings,
                pixel_values<double>(rings, n_components));
   test::on_root(comm, [&] {
-    replace_attributes(folder / "map.h5", [](const auto& to) { to.real("BAD_DATA", pixel_value(0, 5)); }, {"BAD_DATA"});
+    replace_attributes(folder / "map.h5",
+                       [](const auto& to) { to.real("BAD_DATA", pixel_value(0, 5)); },
+                       {"BAD_DATA"});
   });
   const std::vector<double> map = read_all<double>(comm, folder / "map.h5", rings);
   const std::vector<std::int64_t> pixels = source_pixels(rings);
@@ -307,7 +327,9 @@ TEST(Hdf5Map, ChunkedCompressedIntegersWithoutMetadataAreRead) {
   const Communicator comm = Communicator::world();
   const ScratchFolder folder(comm);
   test::on_root(comm, [&] {
-    const Hdf5Handle file(H5Fcreate((folder / "toast.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+    const Hdf5Handle file(
+        H5Fcreate((folder / "toast.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),
+        H5Fclose);
     const hsize_t dims[2] = {3, 192};
     const hsize_t chunk[2] = {3, 48};
     const Hdf5Handle space(H5Screate_simple(2, dims, nullptr), H5Sclose);
@@ -315,8 +337,9 @@ TEST(Hdf5Map, ChunkedCompressedIntegersWithoutMetadataAreRead) {
     H5Pset_chunk(creation.id(), 2, chunk);
     H5Pset_shuffle(creation.id());
     H5Pset_deflate(creation.id(), 4);
-    const Hdf5Handle map(
-        H5Dcreate2(file.id(), "map", H5T_STD_I32BE, space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT), H5Dclose);
+    const Hdf5Handle map(H5Dcreate2(file.id(), "map", H5T_STD_I32BE, space.id(), H5P_DEFAULT,
+                                    creation.id(), H5P_DEFAULT),
+                         H5Dclose);
     std::vector<int> values;
     for (int i = 0; i < 3 * 192; ++i) values.push_back(i);
     H5Dwrite(map.id(), H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());

@@ -82,7 +82,8 @@ template <class T>
 std::vector<T> pixel_values(const LocalRings& rings, std::int64_t n_components) {
   std::vector<T> map;
   for (std::int64_t c = 0; c < n_components; ++c) {
-    for (const std::int64_t pixel : source_pixels(rings)) map.push_back(static_cast<T>(pixel_value(c, pixel)));
+    for (const std::int64_t pixel : source_pixels(rings))
+      map.push_back(static_cast<T>(pixel_value(c, pixel)));
   }
   return map;
 }
@@ -122,10 +123,12 @@ inline Thrown thrown_by(const std::function<void()>& work) {
 }
 
 /// `work` throws this kind of error and its message holds `words`.
-inline void expect_error(ErrorKind kind, const std::string& words, const std::function<void()>& work) {
+inline void expect_error(ErrorKind kind, const std::string& words,
+                         const std::function<void()>& work) {
   const Thrown thrown = thrown_by(work);
   EXPECT_EQ(thrown.kind, kind) << thrown.message;
-  EXPECT_NE(thrown.message.find(words), std::string::npos) << "message: " << thrown.message << "\nlacks: " << words;
+  EXPECT_NE(thrown.message.find(words), std::string::npos)
+      << "message: " << thrown.message << "\nlacks: " << words;
 }
 
 }  // namespace ringweave::test

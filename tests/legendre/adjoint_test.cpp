@@ -12,7 +12,8 @@ namespace {
 long double inner_product(const std::vector<Complex>& a, const std::vector<Complex>& b) {
   long double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    sum += static_cast<long double>(a[i].real()) * b[i].real() + static_cast<long double>(a[i].imag()) * b[i].imag();
+    sum += static_cast<long double>(a[i].real()) * b[i].real() +
+           static_cast<long double>(a[i].imag()) * b[i].imag();
   }
   return sum;
 }
@@ -39,7 +40,8 @@ TEST(LegendreAdjoint, IsTheTransposeForEverySpin) {
 
 TEST(LegendreAdjoint, IsTheTransposeForBatches) {
   for (int count = 2; count <= 9; ++count) {
-    const LegendreProblem problem(RingGrid::healpix(64), 150, 150, std::vector<int>(to_size(count), 0));
+    const LegendreProblem problem(RingGrid::healpix(64), 150, 150,
+                                  std::vector<int>(to_size(count), 0));
     EXPECT_LE(adjoint_gap(problem, 12), tolerance::adjoint) << count;
   }
   const LegendreProblem mixed(RingGrid::healpix(64), 150, 150, {0, 2, 2, 1, 0});

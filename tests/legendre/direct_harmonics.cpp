@@ -50,9 +50,11 @@ std::vector<long double> direct_harmonics(int lmax, int m, int spin, const Ring&
   const int a = std::abs(m + spin);
   const int b = std::abs(m - spin);
   const int sign_power = m >= std::abs(spin) || spin > 0 ? m : spin;
-  // With -s the power of cos(theta/2) leads: for m < s the sign is that of (-1)^s instead of (-1)^m.
+  // With -s the power of cos(theta/2) leads: for m < s the sign is that of (-1)^s instead of
+  // (-1)^m.
   Quad previous = 0;
-  Quad polynomial = (sign_power % 2 == 0 ? 1 : -1) * pow(position.half_sine, a) * pow(position.half_cosine, b);
+  Quad polynomial =
+      (sign_power % 2 == 0 ? 1 : -1) * pow(position.half_sine, a) * pow(position.half_cosine, b);
   Quad norm = first_norm(first, a, b);
   for (int l = first; l <= lmax; ++l) {
     values[static_cast<std::size_t>(l)] = static_cast<long double>(norm * polynomial);

@@ -24,7 +24,8 @@ TEST(LegendreInvariance, ThreadCountsGiveTheSameBits) {
   std::vector<Complex> alm_of_one;
   for (const int threads : {1, 2, 4}) {
     const ThreadCount scope(threads);
-    const LegendreProblem problem(RingGrid::healpix(16), 80, 80, {0, 2, 0, 0}, LegendreProblem::Fold::yes);
+    const LegendreProblem problem(RingGrid::healpix(16), 80, 80, {0, 2, 0, 0},
+                                  LegendreProblem::Fold::yes);
     const auto modes = problem.synthesize(random_values(problem.alm_size(), 31));
     const auto alm = problem.adjoint(random_values(problem.modes_size(), 32));
     if (threads == 1) {
@@ -58,12 +59,15 @@ TEST(LegendreInvariance, ABatchGivesWhatItsMapsGiveAlone) {
     for (int c = 0; c < count; ++c) {
       const auto first = alm.begin() + c * single.alm_size();
       std::vector<Complex> one_of_batch;
-      for (std::int64_t i = c; i < ssize64(modes); i += count) one_of_batch.push_back(modes[to_size(i)]);
+      for (std::int64_t i = c; i < ssize64(modes); i += count)
+        one_of_batch.push_back(modes[to_size(i)]);
       const auto alone = single.synthesize(std::vector<Complex>(first, first + single.alm_size()));
       EXPECT_LE(relative_error(one_of_batch, alone).max, tolerance::rank_invariance);
       const auto back_first = back.begin() + c * single.alm_size();
-      EXPECT_LE(relative_error({back_first, back_first + single.alm_size()}, single.adjoint(one_of_batch)).max,
-                tolerance::rank_invariance);
+      EXPECT_LE(
+          relative_error({back_first, back_first + single.alm_size()}, single.adjoint(one_of_batch))
+              .max,
+          tolerance::rank_invariance);
     }
   }
 }
@@ -97,13 +101,15 @@ TEST(LegendreInvariance, ALayoutOfSomeOrdersGivesTheirRows) {
   rows.begin_row(17);
   rows.add_segment(limits.kept(17), 5 + limits.kept(3).size());
   rows.set_size(5 + limits.kept(3).size() + limits.kept(17).size());
-  const auto stage = make_legendre_stage({all.grid, limits, {}, some, rows, FieldSet({0})}, Backend::host);
+  const auto stage =
+      make_legendre_stage({all.grid, limits, {}, some, rows, FieldSet({0})}, Backend::host);
   std::vector<Complex> own;
   for (const int m : {3, 17}) {
     for (int l = m; l <= 30; ++l) own.push_back(alm[to_size(all.alm_layout.index(m, l))]);
   }
   std::vector<Complex> modes(to_size(rows.size()), Complex(-1, -1));
-  stage->synthesize(AlmView<const double>(own.data(), 1, some.size()), LegendreProblem::view(modes));
+  stage->synthesize(AlmView<const double>(own.data(), 1, some.size()),
+                    LegendreProblem::view(modes));
   for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(modes[i], Complex(-1, -1)) << "padding was written";
   std::size_t position = 5;
   for (const int m : {3, 17}) {

@@ -23,12 +23,16 @@ inline std::vector<Complex> random_values(std::int64_t count, unsigned seed) {
   return values;
 }
 
-/// A Legendre stage with a mode layout of one segment per order, as one rank without an exchange has it.
+/// A Legendre stage with a mode layout of one segment per order, as one rank without an exchange
+/// has it.
 struct LegendreProblem {
   enum class Fold { no, yes };
 
-  LegendreProblem(RingGrid ring_grid, int lmax, int mmax, const std::vector<int>& spins, Fold fold = Fold::no)
-      : grid(std::make_shared<const RingGrid>(std::move(ring_grid))), fields(spins), alm_layout(lmax, mmax) {
+  LegendreProblem(RingGrid ring_grid, int lmax, int mmax, const std::vector<int>& spins,
+                  Fold fold = Fold::no)
+      : grid(std::make_shared<const RingGrid>(std::move(ring_grid))),
+        fields(spins),
+        alm_layout(lmax, mmax) {
     const ModeLimits limits(*grid, lmax, mmax, fields.max_spin());
     if (fold == Fold::yes) fold_rule = FoldRule::for_grid(*grid, mmax);
     std::int64_t position = 0;
@@ -56,7 +60,8 @@ struct LegendreProblem {
   template <class T>
   std::vector<Complex> synthesize(const std::vector<std::complex<T>>& alm) const {
     std::vector<Complex> modes(to_size(modes_size()));
-    stage->synthesize(AlmView<const T>(alm.data(), fields.n_components(), alm_layout.size()), view(modes));
+    stage->synthesize(AlmView<const T>(alm.data(), fields.n_components(), alm_layout.size()),
+                      view(modes));
     return modes;
   }
   std::vector<Complex> adjoint(const std::vector<Complex>& modes) const {
@@ -83,7 +88,9 @@ struct LegendreProblem {
     }
   }
 
-  static ModeView<double> view(std::vector<Complex>& modes) { return {modes.data(), ssize64(modes)}; }
+  static ModeView<double> view(std::vector<Complex>& modes) {
+    return {modes.data(), ssize64(modes)};
+  }
 
   std::shared_ptr<const RingGrid> grid;
   FieldSet fields;
@@ -98,7 +105,8 @@ struct RelativeError {
   double rms = 0;
   double max = 0;
 };
-inline RelativeError relative_error(const std::vector<Complex>& values, const std::vector<Complex>& expected) {
+inline RelativeError relative_error(const std::vector<Complex>& values,
+                                    const std::vector<Complex>& expected) {
   long double difference = 0;
   long double norm = 0;
   double worst = 0;

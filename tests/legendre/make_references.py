@@ -38,10 +38,9 @@ def block(name, thetas, orders, degrees):
 if __name__ == "__main__":
     print("// SPDX-License-Identifier: GPL-3.0-or-later")
     print("// Written by make_references.py.")
-    # sin(theta) from 0.3 to 1; the last ring is the first of nside 2048 next to the equator.
-    mid = [0.3046926540153975, 0.36, 0.45, 0.52, 0.61, 0.7, 0.78, 0.86, 0.93, 1.01, 1.1, 1.19, 1.28, 1.36, 1.45, 1.52,
-           1.5704708]
-    block("mid_latitudes_m0", mid, [0], [1023, 1024, 4095, 6000, 8191, 8192])
-    block("mid_latitudes_m4096", mid, [4096], [4096, 4097, 4500, 5001, 6000, 7001, 8191, 8192])
-    block("next_to_the_pole", [1e-4, 2e-4], range(0, 31, 3), [30, 31, 500, 2001, 4096, 8191, 8192])
+    # sin(theta) from 0.3 to 1, and the ring of nside 2048 next to the equator.
+    mid = [0.3046926540153975] + [0.35 + 0.05 * i for i in range(25)] + [1.5704708, 1.5707963267948966]
+    block("mid_latitudes_m0", mid, [0], [1023, 4096, 6001, 8191, 8192])
+    block("mid_latitudes_m4096", mid, [4096], [4096, 4097, 4500, 6001, 8191, 8192])
+    block("next_to_the_pole", [1e-4, 2e-4, 1e-3, 0.01, 0.1, 0.5, 1.2], range(0, 31, 3), [30, 31, 500, 2001, 4096, 8191, 8192])
     block("highest_degrees", [1e-4, 0.02, 0.5, 1.3], [0, 200, 16000, 31000], [31000, 32767, 32768])

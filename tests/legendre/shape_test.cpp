@@ -5,7 +5,6 @@
 #include "base/error.hpp"
 #include "base/memory_meter.hpp"
 #include "legendre/legendre_problem.hpp"
-#include "legendre/simd_targets.hpp"
 
 namespace ringweave {
 namespace {
@@ -16,9 +15,10 @@ using testing::ThrowsMessage;
 TEST(LegendreShape, WrongSizesAreUsageErrors) {
   const LegendreProblem problem(RingGrid::healpix(4), 8, 8, {0});
   std::vector<Complex> modes(to_size(problem.modes_size()));
-  std::vector<Complex> alm(to_size(problem.alm_size() - 1));
-  EXPECT_THAT([&] { problem.synthesize(alm); }, ThrowsMessage<UsageError>(HasSubstr("44 coefficients")));
-  alm.resize(alm.size() + 1);
+  const std::vector<Complex> alm(to_size(problem.alm_size()));
+  const AlmView<const double> too_short(alm.data(), 1, ssize64(alm) - 1);
+  EXPECT_THAT([&] { problem.stage->synthesize(too_short, LegendreProblem::view(modes)); },
+              ThrowsMessage<UsageError>(HasSubstr("1 components x 44 coefficients")));
   modes.pop_back();
   EXPECT_THAT([&] { problem.adjoint(modes); }, ThrowsMessage<UsageError>(HasSubstr("ring modes")));
 }
@@ -27,19 +27,24 @@ TEST(LegendreShape, RowsThatAreNotTheOrdersAreUsageErrors) {
   const LegendreProblem problem(RingGrid::healpix(4), 8, 8, {0});
   const ModeLimits limits(*problem.grid, 8, 8, 0);
   const auto make = [&](const ModeLayout& rows) {
-    make_legendre_stage({problem.grid, limits, {}, problem.alm_layout, rows, problem.fields}, Backend::host);
+    make_legendre_stage({problem.grid, limits, {}, problem.alm_layout, rows, problem.fields},
+                        Backend::host);
   };
-  EXPECT_THAT([&] { make(ModeLayout()); }, ThrowsMessage<UsageError>(HasSubstr("0 mode rows for 9 orders")));
+  EXPECT_THAT([&] { make(ModeLayout()); },
+              ThrowsMessage<UsageError>(HasSubstr("0 mode rows for 9 orders")));
   ModeLayout too_far = problem.rows;
   too_far.set_size(3);
-  EXPECT_THAT([&] { make(too_far); }, ThrowsMessage<UsageError>(HasSubstr("the layout has 3 positions")));
+  EXPECT_THAT([&] { make(too_far); },
+              ThrowsMessage<UsageError>(HasSubstr("the layout has 3 positions")));
 }
 
 TEST(LegendreShape, TheGpuBackendSaysHowToGetItWhereItIsNotBuilt) {
   const LegendreProblem problem(RingGrid::healpix(4), 8, 8, {0});
   const ModeLimits limits(*problem.grid, 8, 8, 0);
   try {
-    make_legendre_stage({problem.grid, limits, {}, problem.alm_layout, problem.rows, problem.fields}, Backend::cuda);
+    make_legendre_stage(
+        {problem.grid, limits, {}, problem.alm_layout, problem.rows, problem.fields},
+        Backend::cuda);
     GTEST_SKIP() << "this build has CUDA";
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), HasSubstr("RINGWEAVE_CUDA"));
@@ -66,10 +71,6 @@ TEST(LegendreShape, AnOrderNoRingKeepsHasNoModes) {
   const LegendreProblem problem(RingGrid::from_rings({{1e-6, 0, 4, 0}}), 150, 150, {0, 2});
   const auto alm = problem.adjoint(random_values(problem.modes_size(), 2));
   EXPECT_EQ(alm[to_size(problem.alm_layout.index(140, 145))], Complex());
-}
-
-TEST(SimdTargets, TheChosenOneIsAmongTheCompiledOnes) {
-  EXPECT_THAT(simd_targets_compiled(), HasSubstr(simd_target_chosen()));
 }
 
 }  // namespace

@@ -50,7 +50,9 @@ void run_with(Run& run, Job& job) {
   const AnalyzeOptions& options = job.options;
   const LocalRings& rings = job.transform.rings();
   MapBuffer<T> map = read_map<T>(run, options.input, job.reader, job.choice, rings);
-  const UnseenMask mask = mask_unseen<T>(run.comm, unseen_policy(options.analysis.unseen), map.view());
+  const UnseenMask mask = naming(options.input, [&] {
+    return mask_unseen<T>(run.comm, unseen_policy(options.analysis.unseen), map.view());
+  });
   if (mask.total() > 0) run.say(fmt::format("{} UNSEEN pixels taken as zero", mask.total()));
   const auto removed = fit_low_multipoles<T>(run.comm, rings, MapView<const T>(map.view()).component(0), mask,
                                              remove_choice(options.analysis.remove));

@@ -26,7 +26,7 @@ std::vector<int> first_integers(std::size_t n) {
 /// The beam of --fwhm or --beam, if any.
 std::optional<Beam> asked_beam(const Run& run, const ConvertOptions& options, int lmax) {
   if (!options.beam.empty()) return read_beam(run.comm, options.beam);
-  if (!options.fwhm.empty()) return gaussian_beam(parse_angle(options.fwhm, "--fwhm"), lmax);
+  if (!options.fwhm.empty()) return gaussian_beam(parse_width(options.fwhm, "--fwhm"), lmax);
   return std::nullopt;
 }
 

@@ -9,8 +9,10 @@
 #include "app/transform_setup.hpp"
 #include "base/error.hpp"
 #include "convolve/harmonic_smoothing.hpp"
+#include "distribute/agree.hpp"
 #include "io/atomic_output.hpp"
 #include "io/table_file.hpp"
+#include "sphere/radial_kernel.hpp"
 
 namespace ringweave {
 namespace {
@@ -41,13 +43,16 @@ void require_harmonic(const SmoothOptions& options) {
 }
 
 Beam chosen_beam(const Run& run, const SmoothOptions& options, int lmax) {
-  if (options.fwhm.empty() == options.beam.empty()) {
-    throw UsageError("give the smoothing either as --fwhm ANGLE (e.g. 30arcmin) or as --beam FILE");
+  const int given = !options.fwhm.empty() + !options.beam.empty() + !options.kernel.empty();
+  if (given != 1) {
+    throw UsageError("give the smoothing as one of --fwhm ANGLE (e.g. 30arcmin), --beam FILE, --kernel FILE");
   }
   if (!options.beam.empty()) return read_beam(run.comm, options.beam);
-  const double fwhm = parse_angle(options.fwhm, "--fwhm");
-  if (fwhm < 0) throw UsageError("--fwhm " + options.fwhm + ": expected a width of 0 or more");
-  return gaussian_beam(fwhm, lmax);
+  if (!options.kernel.empty()) {
+    const KernelTable table = read_kernel_table(run.comm, options.kernel);
+    return agreed(run.comm, [&] { return kernel_beam(table.theta, table.value, lmax); });
+  }
+  return gaussian_beam(parse_width(options.fwhm, "--fwhm"), lmax);
 }
 
 Provenance provenance_of(const Run& run, const SmoothOptions& options, const SmoothingOptions& smoothing, int lmax) {
@@ -59,6 +64,7 @@ Provenance provenance_of(const Run& run, const SmoothOptions& options, const Smo
   provenance.removed = options.analysis.remove;
   if (!options.fwhm.empty()) provenance.fwhm_degrees = parse_angle(options.fwhm, "--fwhm") * 180 / std::numbers::pi;
   if (!options.beam.empty()) provenance.beam = options.beam;
+  if (!options.kernel.empty()) provenance.beam = options.kernel;
   return provenance;
 }
 
@@ -67,10 +73,11 @@ void run_with(Run& run, const SmoothOptions& options, MapReader& reader, const F
               SphericalHarmonicTransform& transform, const SmoothingOptions& smoothing) {
   MapBuffer<T> map = read_map<T>(run, options.input, reader, choice, transform.rings());
   run.progress.stage("smoothing");
-  const SmoothingReport report =
-      smooth_harmonic<T>(transform, smoothing, map.view(), [&](int pass, int passes, double residual) {
-        run.progress.step(pass, passes, residual >= 0 ? fmt::format("residual {:.2e}", residual) : "");
-      });
+  const SmoothingReport report = naming(options.input, [&] {
+    return smooth_harmonic<T>(transform, smoothing, map.view(), [&](int pass, int passes, double residual) {
+      run.progress.step(pass, passes, residual >= 0 ? fmt::format("residual {:.2e}", residual) : "");
+    });
+  });
   record_transform(run, transform, 2 + 2 * smoothing.n_iter);
   transform.release_workspace();
   run.report["analysis"] = {{"iterations", report.analysis.iterations}, {"residuals", report.analysis.residuals}};
@@ -143,7 +150,7 @@ int smooth(Run& run, const SmoothOptions& asked) {
     run_with<decltype(storage)>(run, options, *reader, choice, transform, smoothing);
   });
   run.say(fmt::format("{}: {} smoothed with {}, harmonic method, lmax {}, {} iterations", options.output, choice.name,
-                      options.fwhm.empty() ? options.beam : options.fwhm, spec.lmax, smoothing.n_iter));
+                      options.fwhm + options.beam + options.kernel, spec.lmax, smoothing.n_iter));
   return 0;
 }
 

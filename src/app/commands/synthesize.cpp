@@ -83,7 +83,7 @@ std::shared_ptr<const RingGrid> output_grid(const SynthesizeOptions& options) {
 std::optional<Beam> output_beam(Run& run, const SynthesizeOptions& options, int lmax) {
   std::optional<Beam> beam;
   const auto add = [&](const Beam& other) { beam = beam ? *beam * other : other; };
-  if (!options.fwhm.empty()) add(gaussian_beam(parse_angle(options.fwhm, "--fwhm"), lmax));
+  if (!options.fwhm.empty()) add(gaussian_beam(parse_width(options.fwhm, "--fwhm"), lmax));
   if (!options.beam.empty()) add(read_beam(run.comm, options.beam));
   if (!options.pixel_window.empty()) add(read_pixel_window(run.comm, options.pixel_window));
   return beam;
@@ -98,10 +98,13 @@ void run_with(Run& run, const SynthesizeOptions& options, Source& source, Spheri
     run.progress.stage("reading " + options.alm);
     const StageTimer timer(&run.times, "read");
     source.alm->read(source.choice.columns, layout, alm.view());
+    require_finite_alm<T>(run.comm, options.alm, source.choice.components, layout, alm.view());
     source.alm.reset();
   } else {
     const StageTimer timer(&run.times, "draw");
-    agree(run.comm, [&] { draw_alm(*source.spectra, source.seed, layout, alm.view()); });
+    naming(options.cl, [&] {
+      agree(run.comm, [&] { draw_alm(*source.spectra, source.seed, layout, alm.view()); });
+    });
   }
   if (const auto beam = output_beam(run, options, layout.lmax())) multiply(*beam, layout, source.choice.fields, alm.view());
 

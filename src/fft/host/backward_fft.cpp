@@ -6,6 +6,8 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <tuple>
+#include <utility>
 
 #include "base/buffer.hpp"
 #include "base/checked_cast.hpp"
@@ -16,30 +18,38 @@ namespace {
 
 fftw_complex* as_fftw(std::complex<double>* data) { return reinterpret_cast<fftw_complex*>(data); }
 
-// FFTW never writes to the input of an out-of-place complex plan made with FFTW_PRESERVE_INPUT.
-fftw_complex* as_fftw(const std::complex<double>* data) { return as_fftw(const_cast<std::complex<double>*>(data)); }
+// FFTW does not write to the input of a plan made with FFTW_PRESERVE_INPUT.
+fftw_complex* as_fftw(const std::complex<double>* data) {
+  return as_fftw(const_cast<std::complex<double>*>(data));
+}
 
 }  // namespace
 
-const BackwardFft& BackwardFft::of_length(std::int64_t length) {
+const BackwardFft& BackwardFft::of_length(std::int64_t length, std::int64_t batch) {
   // FFTW's planner is not thread safe; one lock serves the planner and the table.
   static std::mutex mutex;
-  static std::map<std::int64_t, BackwardFft> plans;
+  static std::map<std::pair<std::int64_t, std::int64_t>, BackwardFft> plans;
   const std::lock_guard lock(mutex);
-  return plans.try_emplace(length, length).first->second;
+  const auto [found, is_new] =
+      plans.emplace(std::piecewise_construct, std::tuple(length, batch), std::tuple(length, batch));
+  return found->second;
 }
 
-BackwardFft::BackwardFft(std::int64_t length) : length_(length) {
-  HostBuffer<std::complex<double>> in(length);
-  HostBuffer<std::complex<double>> out(length);
-  plan_ = fftw_plan_dft_1d(checked_cast<int>(length, "FFT length"), as_fftw(in.data()), as_fftw(out.data()),
-                           FFTW_BACKWARD, FFTW_ESTIMATE | FFTW_PRESERVE_INPUT);
-  if (plan_ == nullptr) throw InternalError("FFTW made no plan for a complex FFT of length " + std::to_string(length));
+BackwardFft::BackwardFft(std::int64_t length, std::int64_t batch) : length_(length), batch_(batch) {
+  HostBuffer<std::complex<double>> in(length * batch);
+  HostBuffer<std::complex<double>> out(length * batch);
+  const int n = checked_cast<int>(length, "FFT length");
+  plan_ = fftw_plan_many_dft(1, &n, checked_cast<int>(batch, "FFT batch"), as_fftw(in.data()),
+                             nullptr, 1, n, as_fftw(out.data()), nullptr, 1, n, FFTW_BACKWARD,
+                             FFTW_ESTIMATE | FFTW_PRESERVE_INPUT);
+  if (plan_ == nullptr)
+    throw InternalError("FFTW made no plan for a complex FFT of length " + std::to_string(length));
 }
 
 BackwardFft::~BackwardFft() { fftw_destroy_plan(plan_); }
 
-void BackwardFft::execute(const std::complex<double>* in, std::complex<double>* out) const noexcept {
+void BackwardFft::execute(const std::complex<double>* in,
+                          std::complex<double>* out) const noexcept {
   fftw_execute_dft(plan_, as_fftw(in), as_fftw(out));
 }
 

@@ -5,7 +5,8 @@
 
 namespace ringweave {
 
-/// a b, without the recovery of infinities that std::complex's operator owes and that stops vectorisation.
+/// a b, without the recovery of infinities that std::complex's operator owes and that stops
+/// vectorisation.
 inline std::complex<double> product(std::complex<double> a, std::complex<double> b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }

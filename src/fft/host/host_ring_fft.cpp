@@ -20,17 +20,25 @@ using Complex = std::complex<double>;
 
 class HostRingFft final : public RingFft {
  public:
-  explicit HostRingFft(RingFftShape shape) : shape_(std::move(shape)), plan_(shape_, omp_get_max_threads()) {
-    const std::int64_t n_workers = std::min<std::int64_t>(omp_get_max_threads(), ssize64(plan_.blocks()));
+  explicit HostRingFft(RingFftShape shape)
+      : shape_(std::move(shape)), plan_(shape_, omp_get_max_threads()) {
+    const std::int64_t n_workers =
+        std::min<std::int64_t>(omp_get_max_threads(), ssize64(plan_.blocks()));
     for (std::int64_t i = 0; i < n_workers; ++i) workers_.emplace_back(plan_, shape_.n_components);
   }
 
-  void synthesize(ModeView<const double> modes, MapView<double> map) override { synthesize_map(modes, map); }
-  void synthesize(ModeView<const double> modes, MapView<float> map) override { synthesize_map(modes, map); }
-  void adjoint(MapView<const double> map, std::span<const double> ring_weights, ModeView<double> modes) override {
+  void synthesize(ModeView<const double> modes, MapView<double> map) override {
+    synthesize_map(modes, map);
+  }
+  void synthesize(ModeView<const double> modes, MapView<float> map) override {
+    synthesize_map(modes, map);
+  }
+  void adjoint(MapView<const double> map, std::span<const double> ring_weights,
+               ModeView<double> modes) override {
     adjoint_map(map, ring_weights, modes);
   }
-  void adjoint(MapView<const float> map, std::span<const double> ring_weights, ModeView<double> modes) override {
+  void adjoint(MapView<const float> map, std::span<const double> ring_weights,
+               ModeView<double> modes) override {
     adjoint_map(map, ring_weights, modes);
   }
 
@@ -44,13 +52,15 @@ class HostRingFft final : public RingFft {
   template <class T>
   void synthesize_map(ModeView<const double> modes, MapView<T> map);
   template <class T>
-  void adjoint_map(MapView<const T> map, std::span<const double> ring_weights, ModeView<double> modes);
+  void adjoint_map(MapView<const T> map, std::span<const double> ring_weights,
+                   ModeView<double> modes);
   template <class T>
   void check(ModeView<const double> modes, MapView<const T> map) const;
   /// work(worker, block) for all blocks, shared among the threads.
   template <class Work>
   void for_each_block(const Work& work);
-  /// work(ring's number in the block, owned ring), mirrors next to each other so that they share tables.
+  /// work(ring's number in the block, owned ring), mirrors next to each other so that they share
+  /// tables.
   template <class Work>
   void for_each_ring(const RingBlock& block, const Work& work) const;
 
@@ -63,8 +73,8 @@ template <class T>
 void HostRingFft::check(ModeView<const double> modes, MapView<const T> map) const {
   const auto expect = [](const char* what, std::int64_t value, std::int64_t wanted) {
     if (value != wanted) {
-      throw UsageError(std::string("ring FFT: ") + what + " = " + std::to_string(value) + ", the plan was made for " +
-                       std::to_string(wanted));
+      throw UsageError(std::string("ring FFT: ") + what + " = " + std::to_string(value) +
+                       ", the plan was made for " + std::to_string(wanted));
     }
   };
   expect("size of the modes", modes.size(), shape_.rows.size() * shape_.n_components);
@@ -76,13 +86,15 @@ template <class Work>
 void HostRingFft::for_each_block(const Work& work) {
   const std::int64_t n_blocks = ssize64(plan_.blocks());
   if (n_blocks == 0) return;
-  const int n_threads = std::min(checked_cast<int>(ssize64(workers_), "threads"), omp_get_max_threads());
+  const int n_threads =
+      std::min(checked_cast<int>(ssize64(workers_), "threads"), omp_get_max_threads());
   // Nothing in the region allocates or throws.
 #pragma omp parallel num_threads(n_threads)
   {
     RingWorker& worker = workers_[static_cast<std::size_t>(omp_get_thread_num())];
 #pragma omp for schedule(dynamic)
-    for (std::int64_t block = 0; block < n_blocks; ++block) work(worker, plan_.blocks()[to_size(block)]);
+    for (std::int64_t block = 0; block < n_blocks; ++block)
+      work(worker, plan_.blocks()[to_size(block)]);
   }
 }
 
@@ -91,7 +103,8 @@ void HostRingFft::for_each_ring(const RingBlock& block, const Work& work) const 
   const auto& [north, south] = block;
   for (std::int64_t i = 0; i < std::max(north.size(), south.size()); ++i) {
     if (i < north.size()) work(i, shape_.rings.local(RingId{north.begin + i}));
-    if (i < south.size()) work(north.size() + south.size() - 1 - i, shape_.rings.local(RingId{south.end - 1 - i}));
+    if (i < south.size())
+      work(north.size() + south.size() - 1 - i, shape_.rings.local(RingId{south.end - 1 - i}));
   }
 }
 
@@ -103,24 +116,28 @@ void HostRingFft::synthesize_map(ModeView<const double> modes, MapView<T> map) {
     for_each_ring(block, [&](std::int64_t in_block, LocalRing id) {
       const RingPlan::RingEntry& ring = plan_.ring(id);
       if (ring.n_present == ring.n_modes) return;
-      for (std::int64_t c = 0; c < shape_.n_components; ++c) std::fill_n(tile.modes(in_block, c), ring.n_modes, 0.0);
+      for (std::int64_t c = 0; c < shape_.n_components; ++c)
+        std::fill_n(tile.modes(in_block, c), ring.n_modes, 0.0);
     });
     tile.gather(shape_.rows, block, modes.data());
     for_each_ring(block, [&](std::int64_t in_block, LocalRing id) {
       const RingPlan::RingEntry& ring = plan_.ring(id);
       for (std::int64_t c = 0; c < shape_.n_components; ++c) {
-        worker.synthesize(ring, tile.modes(in_block, c), map.component(c).data() + ring.first_pixel);
+        worker.synthesize(ring, tile.modes(in_block, c),
+                          map.component(c).data() + ring.first_pixel);
       }
     });
   });
 }
 
 template <class T>
-void HostRingFft::adjoint_map(MapView<const T> map, std::span<const double> ring_weights, ModeView<double> modes) {
+void HostRingFft::adjoint_map(MapView<const T> map, std::span<const double> ring_weights,
+                              ModeView<double> modes) {
   check<T>(modes, map);
   if (!ring_weights.empty() && ssize64(ring_weights) != shape_.rings.n_rings()) {
     throw UsageError("ring FFT: " + std::to_string(ring_weights.size()) + " ring weights for " +
-                     std::to_string(shape_.rings.n_rings()) + " owned rings; pass one a ring, or none");
+                     std::to_string(shape_.rings.n_rings()) +
+                     " owned rings; pass one a ring, or none");
   }
   for_each_block([&](RingWorker& worker, const RingBlock& block) {
     ModeTile& tile = worker.tile();
@@ -128,7 +145,8 @@ void HostRingFft::adjoint_map(MapView<const T> map, std::span<const double> ring
       const RingPlan::RingEntry& ring = plan_.ring(id);
       const double weight = ring_weights.empty() ? 1.0 : ring_weights[static_cast<std::size_t>(id)];
       for (std::int64_t c = 0; c < shape_.n_components; ++c) {
-        worker.adjoint(ring, map.component(c).data() + ring.first_pixel, weight, tile.modes(in_block, c));
+        worker.adjoint(ring, map.component(c).data() + ring.first_pixel, weight,
+                       tile.modes(in_block, c));
       }
     });
     tile.scatter(shape_.rows, block, modes.data());

@@ -14,9 +14,9 @@ namespace ringweave {
 /// A few rings one thread works on together: a run of the north and a run of the south.
 using RingBlock = std::array<RingRange, 2>;
 
-/// The modes of one block of rings turned from [m][ring][component], as the rows hold them, to [ring][component][m], as
-/// an FFT wants them. The block is chosen so that the tile stays in the cache and the runs read from each row are whole
-/// cache lines.
+/// The modes of one block of rings turned from [m][ring][component], as the rows hold them, to
+/// [ring][component][m], as an FFT wants them. The block is chosen so that the tile stays in the
+/// cache and the runs read from each row are whole cache lines.
 class ModeTile {
  public:
   ModeTile() = default;
@@ -25,15 +25,20 @@ class ModeTile {
   /// Bytes of one ring's modes in a tile.
   static std::int64_t bytes_per_ring(std::int64_t n_components, std::int64_t n_modes);
 
-  /// Modes of one ring and component, order by order from 0. Rings count through the block, north then south.
+  /// Modes of one ring and component, order by order from 0. Rings count through the block, north
+  /// then south.
   std::complex<double>* modes(std::int64_t ring, std::int64_t component) {
     return values_.data() + (ring * n_components_ + component) * stride_;
   }
   /// Reads what the rows hold for the block; other entries keep what they held.
-  void gather(const ModeLayout& rows, const RingBlock& block, const std::complex<double>* modes) noexcept;
+  void gather(const ModeLayout& rows, const RingBlock& block,
+              const std::complex<double>* modes) noexcept;
   /// Writes what the rows hold for the block.
-  void scatter(const ModeLayout& rows, const RingBlock& block, std::complex<double>* modes) const noexcept;
-  std::int64_t bytes() const { return values_.size() * static_cast<std::int64_t>(sizeof(std::complex<double>)); }
+  void scatter(const ModeLayout& rows, const RingBlock& block,
+               std::complex<double>* modes) const noexcept;
+  std::int64_t bytes() const {
+    return values_.size() * static_cast<std::int64_t>(sizeof(std::complex<double>));
+  }
 
  private:
   std::int64_t n_components_ = 0;

@@ -7,22 +7,22 @@ namespace ringweave {
 
 /// How the FFT of one ring length is computed; no table, no plan.
 ///
-/// A ring of n pixels, n even, goes through a complex FFT of half the length; n odd through one of length n. A complex
-/// length whose prime factors are all small has an FFTW plan of its own. The others (most polar rings of HEALPix) are
-/// chirp transforms on one of a few convolution lengths: planning them directly takes FFTW seconds and the plans are
-/// slower than the chirp.
+/// A ring of n pixels, n even, goes through a complex FFT of half the length; n odd through one of
+/// length n. That length is smooth times awkward, the awkward part holding all prime factors above
+/// 13 (most polar rings of HEALPix have one). FFTW plans smooth lengths fast and well; handed the
+/// whole awkward length it takes seconds to plan what then runs slower than a chirp transform of
+/// the awkward part alone.
 struct RingLength {
   explicit RingLength(std::int64_t n_phi);
 
   std::int64_t n_phi = 1;
-  std::int64_t n_complex = 1;      ///< length of the complex FFT
-  std::int64_t n_convolution = 0;  ///< length of the chirp's convolution; 0: FFTW directly
+  std::int64_t n_complex = 1;  ///< length of the complex FFT, n_smooth * n_awkward
+  std::int64_t n_smooth = 1;   ///< coprime to n_awkward
+  std::int64_t n_awkward = 1;
+  /// Length of the chirp's convolution; 0: FFTW does the awkward part directly.
+  std::int64_t n_convolution = 0;
   bool is_even() const { return n_phi % 2 == 0; }
-  bool is_chirp() const { return n_convolution > 0; }
-  std::int64_t n_bins() const { return n_phi / 2 + 1; }  ///< modes 0..n_phi / 2 that the ring tells apart
+  bool is_smooth() const { return n_awkward == 1; }
 };
-
-/// The largest prime that divides n >= 2; 1 for n = 1.
-std::int64_t largest_prime_factor(std::int64_t n);
 
 }  // namespace ringweave

@@ -15,7 +15,7 @@ namespace ringweave {
 namespace {
 
 // A tile of this size stays in the second-level cache together with one ring's FFT.
-constexpr std::int64_t tile_bytes = std::int64_t{512} << 10;
+constexpr std::int64_t tile_bytes = std::int64_t{1} << 20;
 constexpr std::int64_t most_rings_per_run = 16;
 constexpr std::int64_t cache_line_values = 4;
 constexpr std::int64_t blocks_per_thread = 8;
@@ -29,7 +29,8 @@ std::array<Hemisphere, 2> hemispheres(const LocalRings& rings) {
   return {Hemisphere{rings.north(), 0}, Hemisphere{rings.south(), rings.north().size()}};
 }
 
-/// The first ring >= start whose entry has not been set yet; follows and shortens the chains of `next`.
+/// The first ring >= start whose entry has not been set yet; follows and shortens the chains of
+/// `next`.
 std::int64_t next_unset(std::vector<std::int64_t>& next, std::int64_t start) {
   while (next[to_size(start)] != start) {
     next[to_size(start)] = next[to_size(next[to_size(start)])];
@@ -40,7 +41,8 @@ std::int64_t next_unset(std::vector<std::int64_t>& next, std::int64_t start) {
 
 }  // namespace
 
-RingPlan::RingPlan(const RingFftShape& shape, int n_threads) : rings_(to_size(shape.rings.n_rings())) {
+RingPlan::RingPlan(const RingFftShape& shape, int n_threads)
+    : rings_(to_size(shape.rings.n_rings())) {
   check(shape);
   n_modes_ = shape.rows.rows().empty() ? 0 : shape.rows.rows().back().m + std::int64_t{1};
   count_modes(shape);
@@ -50,18 +52,21 @@ RingPlan::RingPlan(const RingFftShape& shape, int n_threads) : rings_(to_size(sh
 
 void RingPlan::check(const RingFftShape& shape) const {
   if (shape.n_components < 1) {
-    throw UsageError("ring FFT: n_components = " + std::to_string(shape.n_components) + ", expected at least 1");
+    throw UsageError("ring FFT: n_components = " + std::to_string(shape.n_components) +
+                     ", expected at least 1");
   }
   int previous = -1;
   for (const ModeLayout::Row& row : shape.rows.rows()) {
     if (row.m <= previous) {
-      throw UsageError("ring FFT: the row of order " + std::to_string(row.m) + " follows that of order " +
-                       std::to_string(previous) + ", expected ascending orders");
+      throw UsageError("ring FFT: the row of order " + std::to_string(row.m) +
+                       " follows that of order " + std::to_string(previous) +
+                       ", expected ascending orders");
     }
     previous = row.m;
     for (const RowSegment& segment : shape.rows.segments(row)) {
       if (segment.first < 0 || segment.first + segment.rings.size() > shape.rows.size()) {
-        throw UsageError("ring FFT: the row of order " + std::to_string(row.m) + " reaches position " +
+        throw UsageError("ring FFT: the row of order " + std::to_string(row.m) +
+                         " reaches position " +
                          std::to_string(segment.first + segment.rings.size()) + " of a layout of " +
                          std::to_string(shape.rows.size()) + " positions");
       }
@@ -73,7 +78,8 @@ void RingPlan::count_modes(const RingFftShape& shape) {
   const std::int64_t n_rings = shape.rings.n_rings();
   std::vector<std::int64_t> next(to_size(n_rings) + 1);
   std::iota(next.begin(), next.end(), 0);
-  std::vector<std::int64_t> change(to_size(n_rings) + 1, 0);  // of n_present from one ring to the next
+  // Of n_present from one ring to the next.
+  std::vector<std::int64_t> change(to_size(n_rings) + 1, 0);
   const auto rows = shape.rows.rows();
   for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
     for (const RowSegment& segment : shape.rows.segments(*row)) {
@@ -109,16 +115,7 @@ void RingPlan::plan_lengths(const LocalRings& rings) {
     const auto [found, is_new] = length_index.try_emplace(ring.n_phi, ssize64(lengths_));
     entry.length = found->second;
     if (is_new) {
-      const RingLength length(ring.n_phi);
-      const auto angle = std::numbers::pi_v<long double> / static_cast<long double>(length.n_complex);
-      lengths_.push_back(
-          {length, ssize64(requests),
-           &BackwardFft::of_length(length.is_chirp() ? length.n_convolution : length.n_complex)});
-      requests.push_back({angle, 2 * length.n_complex});
-      max_phi_ = std::max(max_phi_, length.n_phi);
-      max_complex_ = std::max(max_complex_, length.n_complex);
-      if (length.is_chirp()) max_chirp_ = std::max(max_chirp_, length.n_complex);
-      max_convolution_ = std::max(max_convolution_, length.n_convolution);
+      add_length(RingLength(ring.n_phi), requests);
     }
     if (ring.phi0 == 0) continue;
     const auto [phase, is_new_phase] = phase_table.try_emplace(ring.phi0, ssize64(requests));
@@ -128,24 +125,40 @@ void RingPlan::plan_lengths(const LocalRings& rings) {
   powers_ = UnitPowers(requests);
 }
 
+void RingPlan::add_length(const RingLength& length, std::vector<UnitPowers::Request>& requests) {
+  Length& added = lengths_.emplace_back(Length{length, ssize64(requests), nullptr, std::nullopt});
+  const auto angle = std::numbers::pi_v<long double> / static_cast<long double>(length.n_complex);
+  requests.push_back({angle, 2 * length.n_complex});
+  max_phi_ = std::max(max_phi_, length.n_phi);
+  max_complex_ = std::max(max_complex_, length.n_complex);
+  if (length.is_smooth()) {
+    added.smooth = &BackwardFft::of_length(length.n_complex);
+  } else {
+    added.split.emplace(length);
+    capacity_.include(length);
+  }
+}
+
 void RingPlan::cut_blocks(const RingFftShape& shape, int n_threads) {
   const RingRange north = shape.rings.north();
   const RingRange south = shape.rings.south();
   const std::int64_t n_pairs = std::max(north.size(), south.size());
   if (n_pairs == 0) return;
 
-  const std::int64_t by_cache = tile_bytes / (2 * ModeTile::bytes_per_ring(shape.n_components, n_modes_));
+  const std::int64_t by_cache =
+      tile_bytes / (2 * ModeTile::bytes_per_ring(shape.n_components, n_modes_));
   const std::int64_t by_line = (cache_line_values + shape.n_components - 1) / shape.n_components;
   const std::int64_t by_balance = n_pairs / (blocks_per_thread * n_threads);
-  const std::int64_t run =
-      std::clamp<std::int64_t>(std::min(std::max(by_cache, by_line), by_balance), 1, most_rings_per_run);
+  const std::int64_t run = std::clamp<std::int64_t>(
+      std::min(std::max(by_cache, by_line), by_balance), 1, most_rings_per_run);
   rings_per_block_ = 2 * run;
   for (std::int64_t pair = 0; pair < n_pairs; pair += run) {
     // The mirror of the north's first ring is the south's last.
     const std::int64_t end = pair + run;
     blocks_.push_back(
         {RingRange{std::min(north.begin + pair, north.end), std::min(north.begin + end, north.end)},
-         RingRange{std::max(south.end - end, south.begin), std::max(south.end - pair, south.begin)}});
+         RingRange{std::max(south.end - end, south.begin),
+                   std::max(south.end - pair, south.begin)}});
   }
 }
 

@@ -2,30 +2,34 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "fft/host/backward_fft.hpp"
 #include "fft/host/mode_tile.hpp"
+#include "fft/host/prime_factor_fft.hpp"
 #include "fft/host/ring_length.hpp"
 #include "fft/host/unit_powers.hpp"
 #include "fft/ring_fft.hpp"
 
 namespace ringweave {
 
-/// What the host ring FFT sets up once for all threads: the distinct ring lengths with their FFT plans, the distinct
-/// offsets, how many modes each ring has, and the blocks of rings the threads take.
+/// What the host ring FFT sets up once for all threads: the distinct ring lengths with their FFT
+/// plans, the distinct offsets, how many modes each ring has, and the blocks of rings the threads
+/// take.
 class RingPlan {
  public:
   struct Length {
     RingLength length;
-    std::int64_t roots = 0;           ///< table of exp(i pi k / n_complex)
-    const BackwardFft* fft = nullptr;  ///< of n_complex, for chirps of n_convolution
+    std::int64_t roots = 0;               ///< table of exp(i pi k / n_complex), k < 2 n_complex
+    const BackwardFft* smooth = nullptr;  ///< of n_complex; null where the length is not smooth
+    std::optional<PrimeFactorFft::Plans> split;  ///< where it is not
   };
   struct RingEntry {
-    std::int64_t length = 0;      ///< index into lengths()
-    std::int64_t phases = -1;     ///< table of exp(i m phi0); -1: phi0 = 0
-    std::int64_t n_modes = 0;     ///< 1 + the highest order the rows hold for this ring
-    std::int64_t n_present = 0;   ///< how many of them the rows hold
+    std::int64_t length = 0;     ///< index into lengths()
+    std::int64_t phases = -1;    ///< table of exp(i m phi0); -1: phi0 = 0
+    std::int64_t n_modes = 0;    ///< 1 + the highest order the rows hold for this ring
+    std::int64_t n_present = 0;  ///< how many of them the rows hold
     std::int64_t first_pixel = 0;
   };
 
@@ -38,17 +42,17 @@ class RingPlan {
   const std::vector<RingBlock>& blocks() const { return blocks_; }
   std::int64_t rings_per_block() const { return rings_per_block_; }
   std::int64_t n_modes() const { return n_modes_; }  ///< 1 + the highest order of the rows
-  /// The longest of each kind, 0 where there is none; for scratch.
+  /// The largest over the owned rings, for scratch.
   std::int64_t max_phi() const { return max_phi_; }
   std::int64_t max_complex() const { return max_complex_; }
-  std::int64_t max_chirp() const { return max_chirp_; }
-  std::int64_t max_convolution() const { return max_convolution_; }
+  const PrimeFactorFft::Capacity& capacity() const { return capacity_; }
   std::int64_t bytes() const;
 
  private:
   void check(const RingFftShape& shape) const;
   void count_modes(const RingFftShape& shape);
   void plan_lengths(const LocalRings& rings);
+  void add_length(const RingLength& length, std::vector<UnitPowers::Request>& requests);
   void cut_blocks(const RingFftShape& shape, int n_threads);
 
   std::vector<Length> lengths_;
@@ -59,8 +63,7 @@ class RingPlan {
   std::int64_t n_modes_ = 0;
   std::int64_t max_phi_ = 0;
   std::int64_t max_complex_ = 0;
-  std::int64_t max_chirp_ = 0;
-  std::int64_t max_convolution_ = 0;
+  PrimeFactorFft::Capacity capacity_;
 };
 
 }  // namespace ringweave

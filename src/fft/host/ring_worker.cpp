@@ -27,14 +27,16 @@ RingWorker::RingWorker(const RingPlan& plan, std::int64_t n_components)
       bins_(plan.max_phi() / 2 + 1),
       packed_(plan.max_complex()),
       row_(plan.max_complex()),
-      chirp_(plan.max_chirp(), plan.max_convolution()) {}
+      split_(plan.capacity()) {}
 
 void RingWorker::prepare(const RingPlan::RingEntry& ring) noexcept {
   const RingPlan::Length* length = &plan_->lengths()[static_cast<std::size_t>(ring.length)];
   if (length != length_) {
     length_ = length;
-    if (length->length.is_even()) plan_->powers().expand(length->roots, length->length.n_phi / 4 + 1, roots_.data());
-    if (length->length.is_chirp()) chirp_.prepare(length->length, plan_->powers(), length->roots, *length->fft);
+    if (length->length.is_even())
+      plan_->powers().expand(length->roots, length->length.n_phi / 4 + 1, roots_.data());
+    if (length->split)
+      split_.prepare(length->length, *length->split, plan_->powers(), length->roots);
   }
   if (ring.phases >= 0 && (ring.phases != phase_table_ || ring.n_modes > n_phases_)) {
     phase_table_ = ring.phases;
@@ -44,15 +46,16 @@ void RingWorker::prepare(const RingPlan::RingEntry& ring) noexcept {
 }
 
 void RingWorker::transform(const Complex* in, Complex* out) noexcept {
-  if (length_->length.is_chirp()) {
-    chirp_.execute(in, out);
+  if (length_->split) {
+    split_.execute(in, out);
   } else {
-    length_->fft->execute(in, out);
+    length_->smooth->execute(in, out);
   }
 }
 
 template <class T>
-void RingWorker::synthesize(const RingPlan::RingEntry& ring, const Complex* modes, T* pixels) noexcept {
+void RingWorker::synthesize(const RingPlan::RingEntry& ring, const Complex* modes,
+                            T* pixels) noexcept {
   prepare(ring);
   const RingLength& length = length_->length;
   const std::int64_t n = length.n_phi;
@@ -74,7 +77,8 @@ void RingWorker::synthesize(const RingPlan::RingEntry& ring, const Complex* mode
 }
 
 template <class T>
-void RingWorker::adjoint(const RingPlan::RingEntry& ring, const T* pixels, double weight, Complex* modes) noexcept {
+void RingWorker::adjoint(const RingPlan::RingEntry& ring, const T* pixels, double weight,
+                         Complex* modes) noexcept {
   prepare(ring);
   const RingLength& length = length_->length;
   const std::int64_t n = length.n_phi;
@@ -96,12 +100,15 @@ void RingWorker::adjoint(const RingPlan::RingEntry& ring, const T* pixels, doubl
 
 template void RingWorker::synthesize(const RingPlan::RingEntry&, const Complex*, double*) noexcept;
 template void RingWorker::synthesize(const RingPlan::RingEntry&, const Complex*, float*) noexcept;
-template void RingWorker::adjoint(const RingPlan::RingEntry&, const double*, double, Complex*) noexcept;
-template void RingWorker::adjoint(const RingPlan::RingEntry&, const float*, double, Complex*) noexcept;
+template void RingWorker::adjoint(const RingPlan::RingEntry&, const double*, double,
+                                  Complex*) noexcept;
+template void RingWorker::adjoint(const RingPlan::RingEntry&, const float*, double,
+                                  Complex*) noexcept;
 
 std::int64_t RingWorker::bytes() const {
-  const std::int64_t values = phases_.size() + roots_.size() + bins_.size() + packed_.size() + row_.size();
-  return tile_.bytes() + chirp_.bytes() + values * static_cast<std::int64_t>(sizeof(Complex));
+  const std::int64_t values =
+      phases_.size() + roots_.size() + bins_.size() + packed_.size() + row_.size();
+  return tile_.bytes() + split_.bytes() + values * static_cast<std::int64_t>(sizeof(Complex));
 }
 
 }  // namespace ringweave

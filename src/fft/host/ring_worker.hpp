@@ -5,14 +5,15 @@
 #include <cstdint>
 
 #include "base/buffer.hpp"
-#include "fft/host/chirp_fft.hpp"
 #include "fft/host/mode_tile.hpp"
+#include "fft/host/prime_factor_fft.hpp"
 #include "fft/host/ring_plan.hpp"
 
 namespace ringweave {
 
-/// One thread's part of the ring FFT: its tile of modes, its scratch, and the tables of the ring length and the offset
-/// it worked on last (neighbouring rings mostly share them). Results do not depend on what a worker did before.
+/// One thread's part of the ring FFT: its tile of modes, its scratch, and the tables of the ring
+/// length and the offset it worked on last (neighbouring rings mostly share them). Results do not
+/// depend on what a worker did before.
 class RingWorker {
  public:
   RingWorker(const RingPlan& plan, std::int64_t n_components);
@@ -20,10 +21,12 @@ class RingWorker {
   ModeTile& tile() { return tile_; }
   /// Modes of one ring -> its n_phi pixels.
   template <class T>
-  void synthesize(const RingPlan::RingEntry& ring, const std::complex<double>* modes, T* pixels) noexcept;
+  void synthesize(const RingPlan::RingEntry& ring, const std::complex<double>* modes,
+                  T* pixels) noexcept;
   /// Pixels times weight -> the ring's n_modes modes.
   template <class T>
-  void adjoint(const RingPlan::RingEntry& ring, const T* pixels, double weight, std::complex<double>* modes) noexcept;
+  void adjoint(const RingPlan::RingEntry& ring, const T* pixels, double weight,
+               std::complex<double>* modes) noexcept;
 
   std::int64_t bytes() const;
 
@@ -35,7 +38,7 @@ class RingWorker {
   void transform(const std::complex<double>* in, std::complex<double>* out) noexcept;
 
   const RingPlan* plan_;
-  const RingPlan::Length* length_ = nullptr;  ///< whose roots_ and chirp_ are made
+  const RingPlan::Length* length_ = nullptr;  ///< whose roots_ and split_ are made
   std::int64_t phase_table_ = -1;             ///< whose phases_ are made
   std::int64_t n_phases_ = 0;
 
@@ -45,7 +48,7 @@ class RingWorker {
   HostBuffer<std::complex<double>> bins_;
   HostBuffer<std::complex<double>> packed_;
   HostBuffer<std::complex<double>> row_;  ///< pixels that FFTW cannot read or write where they lie
-  ChirpFft chirp_;
+  PrimeFactorFft split_;
 };
 
 }  // namespace ringweave

@@ -5,11 +5,13 @@
 #include <cmath>
 
 #include "base/checked_cast.hpp"
+#include "fft/host/complex_arrays.hpp"
 
 namespace ringweave {
 namespace {
 
-/// exp(i angle) to full double precision: the digits of the angle a double cannot hold enter at first order.
+/// exp(i angle) to full double precision: the digits of the angle a double cannot hold enter at
+/// first order.
 std::complex<double> unit(long double angle) {
   const auto head = static_cast<double>(angle);
   const auto tail = static_cast<double>(angle - static_cast<long double>(head));
@@ -32,20 +34,20 @@ UnitPowers::UnitPowers(const std::vector<Request>& requests) {
   for (std::int64_t table = 0; table < n_tables; ++table) {
     const Request& request = requests[to_size(table)];
     std::complex<double>* factor = factors_.data() + first_[to_size(table)];
-    for (std::int64_t k = 0; k < n_fine; ++k) *factor++ = unit(static_cast<long double>(k) * request.angle);
+    for (std::int64_t k = 0; k < n_fine; ++k)
+      *factor++ = unit(static_cast<long double>(k) * request.angle);
     for (std::int64_t k = 0; k < request.count; k += n_fine) {
       *factor++ = unit(static_cast<long double>(k) * request.angle);
     }
   }
 }
 
-void UnitPowers::expand(std::int64_t table, std::int64_t n, std::complex<double>* values) const noexcept {
+void UnitPowers::expand(std::int64_t table, std::int64_t n,
+                        std::complex<double>* values) const noexcept {
   const std::complex<double>* fine = this->fine(table);
   const std::complex<double>* coarse = fine + n_fine;
   for (std::int64_t begin = 0; begin < n; begin += n_fine, ++coarse) {
-    const std::complex<double> factor = *coarse;
-    const std::int64_t count = std::min(n_fine, n - begin);
-    for (std::int64_t k = 0; k < count; ++k) values[begin + k] = factor * fine[k];
+    complex_arrays::scale(*coarse, fine, std::min(n_fine, n - begin), values + begin);
   }
 }
 

@@ -6,14 +6,16 @@
 #include <vector>
 
 #include "base/buffer.hpp"
+#include "fft/host/complex_product.hpp"
 
 namespace ringweave {
 
-/// Tables of exp(i k angle), k = 0..count - 1, for many angles, each kept as 64 fine and count / 64 coarse factors
-/// whose product is right to about 2e-16: a hundredth of the memory of full tables, and one product per value.
+/// Tables of exp(i k angle), k = 0..count - 1, for many angles, each kept as 64 fine and count / 64
+/// coarse factors whose product is right to about 2e-16: a hundredth of the memory of full tables,
+/// and one product per value.
 class UnitPowers {
  public:
-  /// angle = numerator / denominator, known to more digits than a double holds.
+  /// The angle may be known to more digits than a double holds.
   struct Request {
     long double angle = 0;
     std::int64_t count = 0;
@@ -25,7 +27,7 @@ class UnitPowers {
   void expand(std::int64_t table, std::int64_t n, std::complex<double>* values) const noexcept;
   std::complex<double> value(std::int64_t table, std::int64_t k) const noexcept {
     const std::complex<double>* fine = this->fine(table);
-    return fine[n_fine + (k >> fine_bits)] * fine[k & (n_fine - 1)];
+    return product(fine[n_fine + (k >> fine_bits)], fine[k & (n_fine - 1)]);
   }
   std::int64_t bytes() const;
 

@@ -18,9 +18,11 @@ void check_segments(const LegendreShape& shape, const ModeLayout::Row& row) {
     if (segment.rings.begin < kept.begin || segment.rings.end > kept.end || segment.first < 0 ||
         segment.first + segment.rings.size() > shape.rows.size()) {
       throw UsageError(fmt::format(
-          "Legendre stage: the row of order {} has a segment of rings [{}, {}) at position {}; the order keeps rings "
+          "Legendre stage: the row of order {} has a segment of rings [{}, {}) at position {}; the "
+          "order keeps rings "
           "[{}, {}) and the layout has {} positions; make rows, limits and grid from one plan",
-          row.m, segment.rings.begin, segment.rings.end, segment.first, kept.begin, kept.end, shape.rows.size()));
+          row.m, segment.rings.begin, segment.rings.end, segment.first, kept.begin, kept.end,
+          shape.rows.size()));
     }
   }
 }
@@ -37,13 +39,15 @@ void check_fold(const LegendreShape& shape, const ModeLayout::Row& row) {
     for (const RowSegment& segment : shape.rows.segments(target)) {
       covered += intersection(segment.rings, row.fold_rings).size();
     }
-    fits = target.fold_into < 0 && target.m == shape.fold.alias(row.m).m0 && covered == row.fold_rings.size();
+    fits = target.fold_into < 0 && target.m == shape.fold.alias(row.m).m0 &&
+           covered == row.fold_rings.size();
   }
   if (!fits) {
-    throw UsageError(fmt::format(
-        "Legendre stage: order {} cannot fold its rings [{}, {}) into row {}: that row must hold the order's alias on "
-        "all of them; make rows and fold rule from one plan",
-        row.m, row.fold_rings.begin, row.fold_rings.end, row.fold_into));
+    throw UsageError(
+        fmt::format("Legendre stage: order {} cannot fold its rings [{}, {}) into row {}: that row "
+                    "must hold the order's alias on "
+                    "all of them; make rows and fold rule from one plan",
+                    row.m, row.fold_rings.begin, row.fold_rings.end, row.fold_into));
   }
 }
 
@@ -51,18 +55,21 @@ void check_rows(const LegendreShape& shape) {
   const auto rows = shape.rows.rows();
   if (shape.limits.lmax() != shape.alm.lmax() || shape.limits.n_rings() != shape.grid->n_rings()) {
     throw UsageError(fmt::format(
-        "Legendre stage: limits for lmax {} and {} rings, coefficients to lmax {} and {} rings; they must agree",
+        "Legendre stage: limits for lmax {} and {} rings, coefficients to lmax {} and {} rings; "
+        "they must agree",
         shape.limits.lmax(), shape.limits.n_rings(), shape.alm.lmax(), shape.grid->n_rings()));
   }
   if (ssize64(rows) != shape.alm.n_orders()) {
-    throw UsageError(fmt::format("Legendre stage: {} mode rows for {} orders; give one row per order", rows.size(),
-                                 shape.alm.n_orders()));
+    throw UsageError(
+        fmt::format("Legendre stage: {} mode rows for {} orders; give one row per order",
+                    rows.size(), shape.alm.n_orders()));
   }
   for (std::int64_t i = 0; i < ssize64(rows); ++i) {
     const ModeLayout::Row& row = rows[to_size(i)];
     if (row.m != shape.alm.order(i)) {
-      throw UsageError(fmt::format("Legendre stage: mode row {} is order {}, coefficient row {} is order {}", i, row.m,
-                                   i, shape.alm.order(i)));
+      throw UsageError(
+          fmt::format("Legendre stage: mode row {} is order {}, coefficient row {} is order {}", i,
+                      row.m, i, shape.alm.order(i)));
     }
     check_segments(shape, row);
     check_fold(shape, row);
@@ -94,7 +101,8 @@ FoldGroups::FoldGroups(const LegendreShape& shape) {
     return work_a != work_b ? work_a > work_b : head_a < head_b;
   });
   for (std::int64_t i = 0; i < n_rows; ++i) {
-    if (i == 0 || head[to_size(rows_[to_size(i)])] != head[to_size(rows_[to_size(i - 1)])]) begin_.push_back(i);
+    if (i == 0 || head[to_size(rows_[to_size(i)])] != head[to_size(rows_[to_size(i - 1)])])
+      begin_.push_back(i);
   }
   begin_.push_back(n_rows);
 }

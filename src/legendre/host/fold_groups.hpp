@@ -9,11 +9,12 @@
 
 namespace ringweave {
 
-/// Rows that must be worked on one after the other: a row, then the rows that fold into it, ascending in m, so that
-/// sums do not depend on the thread count. Groups come heaviest first.
+/// Rows that must be worked on one after the other: a row, then the rows that fold into it,
+/// ascending in m, so that sums do not depend on the thread count. Groups come heaviest first.
 class FoldGroups {
  public:
-  /// Error  UsageError when the rows of the shape are not its orders, or fold into something that cannot take them.
+  /// Error  UsageError when the rows of the shape are not its orders, or fold into something that
+  /// cannot take them.
   explicit FoldGroups(const LegendreShape& shape);
 
   std::int64_t size() const { return static_cast<std::int64_t>(begin_.size()) - 1; }

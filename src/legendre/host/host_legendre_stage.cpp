@@ -7,15 +7,16 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "base/error.hpp"
 #include "base/first_error.hpp"
 #include "legendre/host/fold_groups.hpp"
-#include "legendre/host/recurrence.hpp"
 #include "legendre/host/ring_tables.hpp"
-#include "legendre/host/sweep.hpp"
+#include "legendre/host/scalar_sweep.hpp"
+#include "legendre/host/spin_sweep.hpp"
 
 namespace ringweave {
 namespace {
@@ -24,45 +25,12 @@ using Complex = std::complex<double>;
 
 /// What one thread works in.
 struct Scratch {
-  Scratch(int lmax, std::int64_t padded_pairs, sweep::Shape largest, bool scalars, bool spins)
-      : scalar(scalars ? lmax : 0),
-        spin(spins ? lmax : 0),
-        columns((std::max<std::int64_t>(scalars ? lmax / 2 + 1 : 0, spins ? lmax + 1 : 0) + sweep::chunk) *
-                largest.n_columns * sweep::lanes()),
-        sums(padded_pairs * largest.n_sums) {}
+  std::unique_ptr<ScalarSweep> scalars;  ///< null when there are no scalar fields
+  std::unique_ptr<SpinSweep> spins;      ///< null when there are no others
   std::int64_t bytes() const {
-    return scalar.bytes() + spin.bytes() + (columns.size() + sums.size()) * static_cast<std::int64_t>(sizeof(double));
-  }
-  ScalarRecurrence scalar;
-  SpinRecurrence spin;
-  HostBuffer<double> columns;  ///< [step][column]; for the adjoint with lanes innermost
-  HostBuffer<double> sums;     ///< [sum][pair]
-};
-
-/// Components that share one sweep: some scalar maps, or one field of spin s.
-struct Batch {
-  int spin;
-  std::vector<std::int64_t> components;
-  sweep::Shape shape() const {
-    return spin == 0 ? sweep::scalar_shape(static_cast<int>(components.size())) : sweep::spin_shape;
+    return (scalars ? scalars->bytes() : 0) + (spins ? spins->bytes() : 0);
   }
 };
-
-std::vector<Batch> make_batches(const FieldSet& fields) {
-  std::vector<Batch> batches;
-  const auto max_maps = to_size(sweep::max_maps());
-  for (const FieldSet::Field& field : fields.fields()) {
-    if (field.spin > 0) continue;
-    if (batches.empty() || batches.back().components.size() == max_maps) batches.push_back({0, {}});
-    batches.back().components.push_back(field.first_component);
-  }
-  for (const FieldSet::Field& field : fields.fields()) {
-    if (field.spin > 0) batches.push_back({field.spin, {field.first_component, field.first_component + 1}});
-  }
-  // One recurrence serves all batches of a spin when they follow each other.
-  std::stable_sort(batches.begin(), batches.end(), [](const Batch& a, const Batch& b) { return a.spin < b.spin; });
-  return batches;
-}
 
 /// lambda_mm / (-sin theta)^m for m = 0..mmax.
 std::vector<double> sectoral_norms(int mmax) {
@@ -83,17 +51,18 @@ class HostLegendreStage final : public LegendreStage {
         pairs_(*shape_.grid),
         places_(*shape_.grid),
         phases_(*shape_.grid, shape_.fold, shape_.limits.mmax()),
-        batches_(make_batches(shape_.fields)),
         norms_(sectoral_norms(std::max(shape_.alm.mmax(), shape_.fields.max_spin()))) {
-    sweep::Shape largest{};
-    for (const Batch& batch : batches_) {
-      largest.n_columns = std::max(largest.n_columns, batch.shape().n_columns);
-      largest.n_sums = std::max(largest.n_sums, batch.shape().n_sums);
+    for (const FieldSet::Field& field : shape_.fields.fields()) {
+      field.spin == 0 ? scalars_.push_back(field.first_component) : spins_.push_back(field);
     }
-    const bool scalars = batches_.front().spin == 0;
-    const bool spins = batches_.back().spin > 0;
+    const int lmax = shape_.alm.lmax();
     for (int i = 0; i < omp_get_max_threads(); ++i) {
-      scratch_.emplace_back(shape_.alm.lmax(), pairs_.padded_size(), largest, scalars, spins);
+      Scratch& scratch = scratch_.emplace_back();
+      if (!scalars_.empty()) {
+        scratch.scalars = std::make_unique<ScalarSweep>(pairs_, places_, lmax,
+                                                        static_cast<int>(maps_of_batch(0)));
+      }
+      if (!spins_.empty()) scratch.spins = std::make_unique<SpinSweep>(pairs_, places_, lmax);
     }
   }
 
@@ -121,13 +90,8 @@ class HostLegendreStage final : public LegendreStage {
   void synthesize_any(AlmView<const T> alm, ModeView<double> modes) {
     check_sizes(alm.n_components(), alm.size(), modes.size());
     for_each_row([&](std::int64_t row, Scratch& scratch) {
-      for (const Batch& batch : batches_) {
-        const sweep::Order order = prepare(row, batch, scratch);
-        precondition<T>(row, batch, alm, scratch);
-        sweep::synthesize(pairs_of(batch), order, batch.shape(), scratch.columns.data(), scratch.sums.data(),
-                          pairs_.padded_size());
-        write_modes(row, batch, scratch, modes);
-      }
+      if (scratch.scalars) synthesize_scalars<T>(row, *scratch.scalars, alm, modes);
+      if (scratch.spins) synthesize_spins<T>(row, *scratch.spins, alm, modes);
     });
   }
 
@@ -135,28 +99,26 @@ class HostLegendreStage final : public LegendreStage {
   void adjoint_any(ModeView<const double> modes, AlmView<T> alm, Accumulate how) {
     check_sizes(alm.n_components(), alm.size(), modes.size());
     for_each_row([&](std::int64_t row, Scratch& scratch) {
-      for (const Batch& batch : batches_) {
-        const sweep::Order order = prepare(row, batch, scratch);
-        read_modes(row, batch, order, modes, scratch);
-        sweep::adjoint(pairs_of(batch), order, batch.shape(), scratch.sums.data(), pairs_.padded_size(),
-                       scratch.columns.data());
-        restore<T>(row, batch, scratch, alm, how);
-      }
+      if (scratch.scalars) adjoint_scalars<T>(row, *scratch.scalars, modes, alm, how);
+      if (scratch.spins) adjoint_spins<T>(row, *scratch.spins, modes, alm, how);
     });
   }
 
   void check_sizes(std::int64_t n_components, std::int64_t alm_size, std::int64_t n_modes) const {
     const std::int64_t expected = shape_.fields.n_components();
     if (n_components != expected || alm_size != shape_.alm.size()) {
-      throw UsageError(fmt::format("Legendre stage: a_lm of {} components x {} coefficients; the plan has {} x {}",
-                                   n_components, alm_size, expected, shape_.alm.size()));
+      throw UsageError(fmt::format(
+          "Legendre stage: a_lm of {} components x {} coefficients; the plan has {} x {}",
+          n_components, alm_size, expected, shape_.alm.size()));
     }
     if (n_modes != shape_.rows.size() * expected) {
-      throw UsageError(fmt::format("Legendre stage: {} ring modes; the plan has {} positions x {} components", n_modes,
-                                   shape_.rows.size(), expected));
+      throw UsageError(
+          fmt::format("Legendre stage: {} ring modes; the plan has {} positions x {} components",
+                      n_modes, shape_.rows.size(), expected));
     }
   }
 
+  /// Rows that fold into one another stay on one thread, in order.
   template <class Work>
   void for_each_row(Work&& work) {
     FirstError error;
@@ -171,68 +133,125 @@ class HostLegendreStage final : public LegendreStage {
     error.rethrow();
   }
 
-  sweep::Pairs pairs_of(const Batch& batch) const {
-    return batch.spin == 0 ? pairs_.for_scalars() : pairs_.for_spins();
+  /// The scalar maps come in batches that share one sweep.
+  std::int64_t maps_of_batch(std::int64_t first_map) const {
+    return std::min<std::int64_t>(sweep::max_maps(), ssize64(scalars_) - first_map);
+  }
+  /// Calls work(batch), the components of a batch, for all of them.
+  template <class Work>
+  void for_each_batch(ScalarSweep& sweep, Work&& work) const {
+    for (std::int64_t first = 0; first < ssize64(scalars_); first += sweep::max_maps()) {
+      const std::int64_t maps = maps_of_batch(first);
+      sweep.choose_maps(static_cast<int>(maps));
+      work(std::span(scalars_).subspan(to_size(first), to_size(maps)));
+    }
   }
 
-  /// Makes the recurrence of an order unless the batch before has, and describes the sweep.
-  sweep::Order prepare(std::int64_t row, const Batch& batch, Scratch& scratch) const {
+  void prepare(std::int64_t row, ScalarSweep& sweep) const {
     const int m = shape_.alm.order(row);
-    const bool repeats = &batch != batches_.data() && (&batch - 1)->spin == batch.spin;
+    const double norm = norms_[to_size(m)];
+    sweep.prepare(m, first_pair(m), m % 2 == 0 ? norm : -norm);
+  }
+  void prepare(std::int64_t row, int spin, SpinSweep& sweep) const {
+    const int m = shape_.alm.order(row);
+    sweep.prepare(m, spin, first_pair(m), norms_[to_size(std::max(m, spin))]);
+  }
+  std::int64_t first_pair(int m) const {
     const RingRange kept = shape_.limits.kept(m);
-    sweep::Order order{};
-    order.first_pair = kept.empty() ? shape_.grid->n_pairs() : places_.first_pair(kept);
-    if (batch.spin == 0) {
-      if (!repeats) scratch.scalar.prepare(m);
-      order.coefficients = scratch.scalar.coefficients();
-      order.n_steps = scratch.scalar.n_steps();
-    } else {
-      if (!repeats) scratch.spin.prepare(m, batch.spin);
-      order.coefficients = scratch.spin.coefficients();
-      order.n_steps = scratch.spin.n_steps();
-    }
-    order.seed = seed(m, batch.spin);
-    return order;
-  }
-
-  /// lambda_{+-s} at l = max(m, s): N sin^{|m - s|} (1 -+ z)^{min(m, s)}, times (-1)^m for +s, (-1)^max(m, s) for -s.
-  sweep::Seed seed(int m, int spin) const {
-    const int high = std::max(m, spin);
-    const int low = std::min(m, spin);
-    double ratio = 1;
-    for (int j = 1; j <= low; ++j) ratio *= static_cast<double>(high - j + 1) / (high + j);
-    const double norm = norms_[to_size(high)] * std::sqrt(ratio);
-    return {{m % 2 == 0 ? norm : -norm, high % 2 == 0 ? norm : -norm}, high - low, low};
+    return kept.empty() ? shape_.grid->n_pairs() : places_.first_pair(kept);
   }
 
   template <class T>
-  void precondition(std::int64_t row, const Batch& batch, AlmView<const T> alm, Scratch& scratch) const {
-    const std::int64_t first = shape_.alm.index(row, shape_.alm.order(row));
-    if (batch.spin > 0) {
-      return scratch.spin.precondition(alm.component(batch.components[0]).data() + first,
-                                       alm.component(batch.components[1]).data() + first, scratch.columns.data());
-    }
-    for (std::size_t i = 0; i < batch.components.size(); ++i) {
-      scratch.scalar.precondition(alm.component(batch.components[i]).data() + first, scratch.columns.data() + 4 * i,
-                                  batch.shape().n_columns);
+  void synthesize_scalars(std::int64_t row, ScalarSweep& sweep, AlmView<const T> alm,
+                          ModeView<double> modes) const {
+    prepare(row, sweep);
+    for_each_batch(sweep, [&](std::span<const std::int64_t> components) {
+      for (std::size_t map = 0; map < components.size(); ++map) {
+        sweep.set_alm(static_cast<int>(map),
+                      alm.component(components[map]).data() + first_coefficient(row));
+      }
+      sweep.synthesize();
+      for_each_ring(row, [&](std::int64_t ring, std::int64_t mode, const FoldRule::Alias* alias) {
+        for (std::size_t map = 0; map < components.size(); ++map) {
+          store(sweep.mode(static_cast<int>(map), ring), ring, alias,
+                modes[mode + components[map]]);
+        }
+      });
+    });
+  }
+
+  template <class T>
+  void synthesize_spins(std::int64_t row, SpinSweep& sweep, AlmView<const T> alm,
+                        ModeView<double> modes) const {
+    for (const FieldSet::Field& field : spins_) {
+      const std::int64_t c = field.first_component;
+      prepare(row, field.spin, sweep);
+      sweep.set_alm(alm.component(c).data() + first_coefficient(row),
+                    alm.component(c + 1).data() + first_coefficient(row));
+      sweep.synthesize();
+      for_each_ring(row, [&](std::int64_t ring, std::int64_t mode, const FoldRule::Alias* alias) {
+        const SpinSweep::Modes values = sweep.modes(ring);
+        store(values.first, ring, alias, modes[mode + c]);
+        store(values.second, ring, alias, modes[mode + c + 1]);
+      });
     }
   }
 
   template <class T>
-  void restore(std::int64_t row, const Batch& batch, const Scratch& scratch, AlmView<T> alm, Accumulate how) const {
-    const std::int64_t first = shape_.alm.index(row, shape_.alm.order(row));
-    if (batch.spin > 0) {
-      return scratch.spin.restore(scratch.columns.data(), alm.component(batch.components[0]).data() + first,
-                                  alm.component(batch.components[1]).data() + first, how);
-    }
-    for (std::size_t i = 0; i < batch.components.size(); ++i) {
-      scratch.scalar.restore(scratch.columns.data() + 4 * i, batch.shape().n_columns,
-                             alm.component(batch.components[i]).data() + first, how);
+  void adjoint_scalars(std::int64_t row, ScalarSweep& sweep, ModeView<const double> modes,
+                       AlmView<T> alm, Accumulate how) const {
+    prepare(row, sweep);
+    for_each_batch(sweep, [&](std::span<const std::int64_t> components) {
+      sweep.clear();
+      for_each_ring(row, [&](std::int64_t ring, std::int64_t mode, const FoldRule::Alias* alias) {
+        for (std::size_t map = 0; map < components.size(); ++map) {
+          sweep.add_mode(static_cast<int>(map), ring,
+                         load(ring, alias, modes[mode + components[map]]));
+        }
+      });
+      sweep.adjoint();
+      for (std::size_t map = 0; map < components.size(); ++map) {
+        deliver(row, sweep.alm(static_cast<int>(map)), alm.component(components[map]).data(), how);
+      }
+    });
+  }
+
+  template <class T>
+  void adjoint_spins(std::int64_t row, SpinSweep& sweep, ModeView<const double> modes,
+                     AlmView<T> alm, Accumulate how) const {
+    for (const FieldSet::Field& field : spins_) {
+      const std::int64_t c = field.first_component;
+      prepare(row, field.spin, sweep);
+      sweep.clear();
+      for_each_ring(row, [&](std::int64_t ring, std::int64_t mode, const FoldRule::Alias* alias) {
+        sweep.add_modes(
+            ring, {load(ring, alias, modes[mode + c]), load(ring, alias, modes[mode + c + 1])});
+      });
+      sweep.adjoint();
+      const auto rows = sweep.alm();
+      deliver(row, rows.first, alm.component(c).data(), how);
+      deliver(row, rows.second, alm.component(c + 1).data(), how);
     }
   }
 
-  /// Calls visit(ring, mode index of component 0, alias) for every ring of a row: those it holds itself, alias null,
-  /// and those it adds into the row it folds into.
+  std::int64_t first_coefficient(std::int64_t row) const {
+    return shape_.alm.index(row, shape_.alm.order(row));
+  }
+
+  /// Sums are formed in double before they are rounded to what is stored.
+  template <class T>
+  void deliver(std::int64_t row, const Complex* values, std::complex<T>* component,
+               Accumulate how) const {
+    std::complex<T>* target = component + first_coefficient(row);
+    const std::int64_t n_degrees = shape_.alm.lmax() - shape_.alm.order(row) + 1;
+    for (std::int64_t i = 0; i < n_degrees; ++i) {
+      target[i] =
+          std::complex<T>(how == Accumulate::add ? values[i] + Complex(target[i]) : values[i]);
+    }
+  }
+
+  /// Calls visit(ring, mode index of component 0, alias) for every ring of a row: those it holds
+  /// itself, alias null, and those it adds into the row it folds into.
   template <class Visit>
   void for_each_ring(std::int64_t row_index, Visit&& visit) const {
     const std::int64_t n_components = shape_.fields.n_components();
@@ -244,7 +263,8 @@ class HostLegendreStage final : public LegendreStage {
     }
     if (row.fold_into < 0) return;
     const FoldRule::Alias alias = shape_.fold.alias(row.m);
-    for (const RowSegment& segment : shape_.rows.segments(shape_.rows.rows()[to_size(row.fold_into)])) {
+    for (const RowSegment& segment :
+         shape_.rows.segments(shape_.rows.rows()[to_size(row.fold_into)])) {
       const RingRange rings = intersection(segment.rings, row.fold_rings);
       for (std::int64_t ring = rings.begin; ring < rings.end; ++ring) {
         visit(ring, (segment.first + ring - segment.rings.begin) * n_components, &alias);
@@ -252,7 +272,8 @@ class HostLegendreStage final : public LegendreStage {
     }
   }
 
-  void store(Complex value, std::int64_t ring, const FoldRule::Alias* alias, Complex& target) const {
+  void store(Complex value, std::int64_t ring, const FoldRule::Alias* alias,
+             Complex& target) const {
     if (alias == nullptr) {
       target = value;
       return;
@@ -268,84 +289,14 @@ class HostLegendreStage final : public LegendreStage {
     return (alias->mirrored ? std::conj(source) : source) * std::conj(phases_(alias->turns, ring));
   }
 
-  /// The sign of the southern sums of a spin field at its first degree.
-  double southern_sign(std::int64_t row, int spin) const {
-    const int m = shape_.alm.order(row);
-    return (std::max(m, spin) + m) % 2 == 0 ? 1 : -1;
-  }
-
-  void write_modes(std::int64_t row, const Batch& batch, const Scratch& scratch, ModeView<double> modes) const {
-    const std::int64_t stride = pairs_.padded_size();
-    const auto sum = [&](std::int64_t i, std::int64_t pair) {
-      return Complex(scratch.sums[i * stride + pair], scratch.sums[(i + 1) * stride + pair]);
-    };
-    if (batch.spin == 0) {
-      for (std::size_t map = 0; map < batch.components.size(); ++map) {
-        const std::int64_t first = 4 * static_cast<std::int64_t>(map);
-        for_each_ring(row, [&](std::int64_t ring, std::int64_t mode, const FoldRule::Alias* alias) {
-          const std::int64_t pair = places_.pair(ring);
-          const Complex value = sum(first, pair) + places_.z(ring) * sum(first + 2, pair);
-          store(value, ring, alias, modes[mode + batch.components[map]]);
-        });
-      }
-      return;
-    }
-    const double minus_parity = batch.spin % 2 == 0 ? -0.5 : 0.5;
-    const double south = southern_sign(row, batch.spin);
-    for_each_ring(row, [&](std::int64_t ring, std::int64_t mode, const FoldRule::Alias* alias) {
-      const std::int64_t pair = places_.pair(ring);
-      const bool is_south = places_.is_south(ring);
-      const double sign = is_south ? south : 1;
-      const Complex plus = -0.5 * sign * sum(is_south ? 4 : 0, pair);
-      const Complex minus = minus_parity * sign * sum(is_south ? 6 : 2, pair);
-      const Complex difference = plus - minus;
-      store(plus + minus, ring, alias, modes[mode + batch.components[0]]);
-      store({difference.imag(), -difference.real()}, ring, alias, modes[mode + batch.components[1]]);
-    });
-  }
-
-  void read_modes(std::int64_t row, const Batch& batch, const sweep::Order& order, ModeView<const double> modes,
-                  Scratch& scratch) const {
-    const std::int64_t stride = pairs_.padded_size();
-    const std::int64_t first_pair = sweep::first_touched(order.first_pair);
-    for (int i = 0; i < batch.shape().n_sums; ++i) {
-      std::fill(scratch.sums.begin() + i * stride + first_pair, scratch.sums.begin() + (i + 1) * stride, 0.0);
-    }
-    const auto add = [&](std::int64_t i, std::int64_t pair, Complex value) {
-      scratch.sums[i * stride + pair] += value.real();
-      scratch.sums[(i + 1) * stride + pair] += value.imag();
-    };
-    if (batch.spin == 0) {
-      for (std::size_t map = 0; map < batch.components.size(); ++map) {
-        const std::int64_t first = 4 * static_cast<std::int64_t>(map);
-        for_each_ring(row, [&](std::int64_t ring, std::int64_t mode, const FoldRule::Alias* alias) {
-          const Complex value = load(ring, alias, modes[mode + batch.components[map]]);
-          add(first, places_.pair(ring), value);
-          add(first + 2, places_.pair(ring), places_.z(ring) * value);
-        });
-      }
-      return;
-    }
-    const double parity = batch.spin % 2 == 0 ? 1 : -1;
-    const double south = southern_sign(row, batch.spin);
-    for_each_ring(row, [&](std::int64_t ring, std::int64_t mode, const FoldRule::Alias* alias) {
-      const Complex q = load(ring, alias, modes[mode + batch.components[0]]);
-      const Complex u = load(ring, alias, modes[mode + batch.components[1]]);
-      const Complex i_u(-u.imag(), u.real());
-      const bool is_south = places_.is_south(ring);
-      const double sign = is_south ? -south : -1;
-      add(is_south ? 4 : 0, places_.pair(ring), sign * (q + i_u));
-      add(is_south ? 6 : 2, places_.pair(ring), sign * parity * (q - i_u));
-    });
-  }
-
   LegendreShape shape_;
   FoldGroups groups_;
   PairTables pairs_;
   RingPlaces places_;
   FoldPhases phases_;
-  std::vector<Batch> batches_;
   std::vector<double> norms_;
+  std::vector<std::int64_t> scalars_;   ///< components of the scalar fields
+  std::vector<FieldSet::Field> spins_;  ///< the other fields
   std::vector<Scratch> scratch_;
 };
 

@@ -7,8 +7,8 @@
 
 namespace ringweave {
 
-/// The stage on the processor: SIMD over ring pairs, OpenMP over orders. Tables and per-thread scratch for
-/// omp_get_max_threads() threads are made here; later calls use at most that many.
+/// The stage on the processor: SIMD over ring pairs, OpenMP over orders. Tables and per-thread
+/// scratch for omp_get_max_threads() threads are made here; later calls use at most that many.
 /// Error  UsageError when rows, orders and grid of the shape do not belong together.
 std::unique_ptr<LegendreStage> make_host_legendre_stage(LegendreShape shape);
 

@@ -12,8 +12,11 @@ std::int64_t held(const HostBuffer<T>& buffer) {
   return buffer.size() * static_cast<std::int64_t>(sizeof(T));
 }
 
-/// log2(sin theta). A power m of sin(theta) magnifies its relative error m times: near the equator the sine is taken
-/// from z, which has the digits there.
+// Rounding errors of steps of two degrees grow like 1 / z towards the equator.
+constexpr double equatorial_z = 0.01;
+
+/// log2(sin theta). A power m of sin(theta) magnifies its relative error m times: near the equator
+/// the sine is taken from z, which has the digits there.
 long double log2_of_sine(double z, double sine) {
   // Below every power that could ever count; finite, so that its product with order 0 is 0.
   constexpr long double log2_at_the_pole = -30000;
@@ -25,9 +28,12 @@ long double log2_of_sine(double z, double sine) {
 
 }  // namespace
 
-PairTables::PairTables(const RingGrid& grid) : count_(grid.n_pairs()), padded_(grid.n_pairs() + sweep::padding()) {
-  for (HostBuffer<double>* table : {&log2_sin_high_, &log2_sin_low_, &z_, &z_squared_, &minus_sin_squared_,
-                                    &z_minus_one_, &one_minus_z_, &one_plus_z_}) {
+// Whole cache lines, so that arrays over pairs that follow each other stay aligned.
+PairTables::PairTables(const RingGrid& grid)
+    : count_(grid.n_pairs()), padded_((grid.n_pairs() + sweep::padding() + 7) / 8 * 8) {
+  for (HostBuffer<double>* table :
+       {&log2_sin_high_, &log2_sin_low_, &z_, &z_squared_, &minus_sin_squared_, &z_minus_one_,
+        &one_minus_z_, &one_plus_z_}) {
     table->allocate(padded_);
   }
   for (std::int64_t i = 0; i < padded_; ++i) {
@@ -41,6 +47,7 @@ PairTables::PairTables(const RingGrid& grid) : count_(grid.n_pairs()), padded_(g
     log2_sin_low_[i] = static_cast<double>(log2_sine - static_cast<long double>(high));
     const bool polar = sine * sine < 0.5;
     if (polar && i < count_) n_polar_ = i + 1;
+    if (z > equatorial_z) first_equatorial_ = std::min(i, count_ - 1) + 1;
     z_[i] = z;
     z_squared_[i] = z * z;
     minus_sin_squared_[i] = -sine * sine;
@@ -48,9 +55,11 @@ PairTables::PairTables(const RingGrid& grid) : count_(grid.n_pairs()), padded_(g
     z_minus_one_[i] = -one_minus_z_[i];
     one_plus_z_[i] = 1 + z;
   }
+  const std::int64_t lanes = sweep::lanes();
+  first_equatorial_ = std::min((first_equatorial_ + lanes - 1) / lanes * lanes, count_);
 }
 
-sweep::Pairs PairTables::for_scalars() const {
+sweep::Pairs PairTables::by_two() const {
   return {.log2_sin_high = log2_sin_high_.data(),
           .log2_sin_low = log2_sin_low_.data(),
           .x_equator = z_squared_.data(),
@@ -60,21 +69,23 @@ sweep::Pairs PairTables::for_scalars() const {
           .n_polar = n_polar_};
 }
 
-sweep::Pairs PairTables::for_spins() const {
-  sweep::Pairs pairs = for_scalars();
-  pairs.x_equator = z_.data();
-  pairs.x_pole = z_minus_one_.data();
-  pairs.seed_factor[0] = one_minus_z_.data();
-  pairs.seed_factor[1] = one_plus_z_.data();
-  return pairs;
+sweep::Pairs PairTables::by_one_from(std::int64_t first) const {
+  return {.log2_sin_high = log2_sin_high_.data() + first,
+          .log2_sin_low = log2_sin_low_.data() + first,
+          .x_equator = z_.data() + first,
+          .x_pole = z_minus_one_.data() + first,
+          .seed_factor = {one_minus_z_.data() + first, one_plus_z_.data() + first},
+          .count = count_ - first,
+          .n_polar = n_polar_ - first};
 }
 
 std::int64_t PairTables::bytes() const {
-  return held(log2_sin_high_) + held(log2_sin_low_) + held(z_) + held(z_squared_) + held(minus_sin_squared_) +
-         held(z_minus_one_) + held(one_minus_z_) + held(one_plus_z_);
+  return held(log2_sin_high_) + held(log2_sin_low_) + held(z_) + held(z_squared_) +
+         held(minus_sin_squared_) + held(z_minus_one_) + held(one_minus_z_) + held(one_plus_z_);
 }
 
-RingPlaces::RingPlaces(const RingGrid& grid) : pair_(grid.n_rings()), z_(grid.n_rings()), south_(grid.n_rings()) {
+RingPlaces::RingPlaces(const RingGrid& grid)
+    : pair_(grid.n_rings()), z_(grid.n_rings()), south_(grid.n_rings()) {
   for (std::int64_t i = 0; i < grid.n_pairs(); ++i) {
     const RingPair& pair = grid.pairs()[to_size(i)];
     for (const auto& [ring, south] : {std::pair{pair.north, false}, std::pair{pair.south, true}}) {
@@ -87,7 +98,8 @@ RingPlaces::RingPlaces(const RingGrid& grid) : pair_(grid.n_rings()), z_(grid.n_
 }
 
 std::int64_t RingPlaces::first_pair(RingRange rings) const {
-  // Pairs descend in z to both sides of the equator, so the ends of a run of rings are its polar-most ones.
+  // Pairs descend in z to both sides of the equator, so the ends of a run of rings are its
+  // polar-most ones.
   return std::min(pair_[rings.begin], pair_[rings.end - 1]);
 }
 
@@ -99,10 +111,11 @@ FoldPhases::FoldPhases(const RingGrid& grid, const FoldRule& fold, int mmax) : r
   phases_.allocate(n_turns * rings_.size());
   for (std::int64_t k = 1; k <= n_turns; ++k) {
     for (std::int64_t ring = rings_.begin; ring < rings_.end; ++ring) {
-      const long double angle = static_cast<long double>(k) * static_cast<long double>(fold.period) *
+      const long double angle = static_cast<long double>(k) *
+                                static_cast<long double>(fold.period) *
                                 static_cast<long double>(grid.ring(RingId{ring}).phi0);
-      phases_[(k - 1) * rings_.size() + ring - rings_.begin] = {static_cast<double>(std::cos(angle)),
-                                                                static_cast<double>(std::sin(angle))};
+      phases_[(k - 1) * rings_.size() + ring - rings_.begin] = {
+          static_cast<double>(std::cos(angle)), static_cast<double>(std::sin(angle))};
     }
   }
 }

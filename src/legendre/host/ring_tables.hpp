@@ -16,15 +16,23 @@ class PairTables {
  public:
   explicit PairTables(const RingGrid& grid);
 
-  sweep::Pairs for_scalars() const;
-  sweep::Pairs for_spins() const;
+  /// All pairs for steps of two degrees; all or the last pairs for steps of one.
+  sweep::Pairs by_two() const;
+  sweep::Pairs by_one() const { return by_one_from(0); }
+  sweep::Pairs by_one_from(std::int64_t first) const;
+  std::int64_t count() const { return count_; }
   std::int64_t padded_size() const { return padded_; }
+  /// The first of the pairs next to the equator, where steps of two degrees lose digits: even
+  /// functions are differences of p there, which is z times smaller than p. A multiple of the
+  /// vector length.
+  std::int64_t first_equatorial() const { return first_equatorial_; }
   std::int64_t bytes() const;
 
  private:
   std::int64_t count_;
   std::int64_t padded_;
   std::int64_t n_polar_ = 0;
+  std::int64_t first_equatorial_ = 0;
   HostBuffer<double> log2_sin_high_;
   HostBuffer<double> log2_sin_low_;
   HostBuffer<double> z_;

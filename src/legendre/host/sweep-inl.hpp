@@ -21,12 +21,14 @@ using Vec = hn::Vec<Lanes>;
 template <int N>
 using Vecs = Vec[std::size_t{N}];
 constexpr std::int64_t n_lanes = static_cast<std::int64_t>(hn::MaxLanes(Lanes()));
-// A group of vectors goes through the phases of the recurrence together, so that its chains hide their latency.
+// A group of vectors goes through the phases of the recurrence together, so that its chains hide
+// their latency.
 constexpr int group_vectors = 4;
 constexpr std::int64_t group_pairs = group_vectors * n_lanes;
 constexpr int n_registers = n_lanes >= 8 ? 32 : 16;
 
-// A value is p * 2^(800 scale) with scale <= 0. Below 2^-60 it does not count; p is scaled down when it reaches 2^740.
+// A value is p * 2^(800 scale) with scale <= 0. Below 2^-60 it does not count; p is scaled down
+// when it reaches 2^740.
 constexpr double scale_bits = 800;
 constexpr double tiny_bits = 60;
 constexpr double two_to_740 = 0x1p740;
@@ -37,23 +39,34 @@ constexpr double near_the_range = 0x1p660;
 template <int N>
 using LaneArray = double[std::size_t{N} * std::size_t{n_lanes}];
 
+/// sweep::Shape as a type. Sum o is function(o) times column o % columns.
 template <int Maps>
-struct ScalarMaps {
+struct ScalarsByTwo {
+  static constexpr std::int64_t stride = stride_by_two;
   static constexpr int functions = 1;
   static constexpr int columns = 4 * Maps;
   static constexpr int sums = 4 * Maps;
   static constexpr int function(int) { return 0; }
-  static constexpr int column(int sum) { return sum; }
   static constexpr bool alternates(int) { return false; }
 };
 
+template <int Maps>
+struct ScalarsByOne {
+  static constexpr std::int64_t stride = stride_by_one;
+  static constexpr int functions = 1;
+  static constexpr int columns = 2 * Maps;
+  static constexpr int sums = 4 * Maps;
+  static constexpr int function(int) { return 0; }
+  static constexpr bool alternates(int sum) { return sum >= columns; }
+};
+
 struct SpinField {
+  static constexpr std::int64_t stride = stride_by_one;
   static constexpr int functions = 2;
   static constexpr int columns = 4;
   static constexpr int sums = 8;
   static constexpr int function(int sum) { return (sum / 2 == 0 || sum / 2 == 3) ? 0 : 1; }
-  static constexpr int column(int sum) { return sum % 4; }
-  static constexpr bool alternates(int sum) { return sum >= 4; }
+  static constexpr bool alternates(int sum) { return sum >= columns; }
 };
 
 /// The recurrences of one group of vectors between two steps. Lane vectors in memory.
@@ -65,9 +78,20 @@ struct Group {
   HWY_ALIGN LaneArray<values> current;
   HWY_ALIGN LaneArray<values> scale;
   std::int64_t step = 0;
-  std::int64_t g_offset = 1;  // where g lies among the coefficients of a step
-  bool steady = false;        // every lane of every function is within range
+  std::int64_t g_offset;  // where g lies among the coefficients of a step
+  bool steady = false;    // every lane of every function is within range
 };
+
+/// The variable in which the pairs from `first` on lose least.
+enum class Variable { from_pole, from_equator };
+inline Variable variable_at(const Pairs& pairs, std::int64_t first) {
+  return first < pairs.n_polar ? Variable::from_pole : Variable::from_equator;
+}
+/// Where its g lies among the coefficients of a step.
+template <class S>
+constexpr std::int64_t g_offset(Variable variable) {
+  return variable == Variable::from_pole ? 1 + S::stride / 2 : 1;
+}
 
 HWY_INLINE Vec at(const double* p, int vector) { return hn::Load(Lanes(), p + vector * n_lanes); }
 HWY_INLINE void put(Vec v, double* p, int vector) { hn::Store(v, Lanes(), p + vector * n_lanes); }
@@ -76,7 +100,8 @@ HWY_INLINE Vec all(double value) { return hn::Set(Lanes(), value); }
 /// 2^f for |f| <= 1/2.
 HWY_INLINE Vec exp2_of_fraction(Vec f) {
   Vec sum = all(exp2_series[exp2_terms - 1]);
-  for (int n = exp2_terms - 2; n >= 0; --n) sum = hn::MulAdd(sum, f, all(exp2_series[static_cast<unsigned>(n)]));
+  for (int n = exp2_terms - 2; n >= 0; --n)
+    sum = hn::MulAdd(sum, f, all(exp2_series[static_cast<unsigned>(n)]));
   return sum;
 }
 
@@ -88,20 +113,23 @@ HWY_INLINE Vec exp2_of_integer(Vec n) {
 }
 
 template <class S>
-HWY_INLINE void seed_group(const Pairs& pairs, const Order& order, std::int64_t first, Group<S>& group) {
-  const bool polar = first < pairs.n_polar;
-  const double* x = (polar ? pairs.x_pole : pairs.x_equator) + first;
-  group.g_offset = polar ? 1 + S::functions : 1;
+HWY_INLINE void seed_group(const Pairs& pairs, const Order& order, std::int64_t first,
+                           Variable variable, Group<S>& group) {
+  const double* x = (variable == Variable::from_pole ? pairs.x_pole : pairs.x_equator) + first;
+  group.g_offset = g_offset<S>(variable);
   group.step = 0;
   const Vec power = all(order.seed.sin_power);
-  auto in_range = hn::FirstN(Lanes(), static_cast<std::size_t>(n_lanes));
+  Vec lowest_scale = hn::Zero(Lanes());
   for (int v = 0; v < group_vectors; ++v) {
     put(hn::LoadU(Lanes(), x + v * n_lanes), group.x, v);
-    const Vec product = hn::Mul(power, hn::LoadU(Lanes(), pairs.log2_sin_high + first + v * n_lanes));
+    const Vec product =
+        hn::Mul(power, hn::LoadU(Lanes(), pairs.log2_sin_high + first + v * n_lanes));
     const Vec exponent = hn::Round(product);
-    const Vec fraction = hn::MulAdd(power, hn::LoadU(Lanes(), pairs.log2_sin_low + first + v * n_lanes),
-                                    hn::Sub(product, exponent));
+    const Vec fraction =
+        hn::MulAdd(power, hn::LoadU(Lanes(), pairs.log2_sin_low + first + v * n_lanes),
+                   hn::Sub(product, exponent));
     const Vec scale = hn::Floor(hn::Mul(hn::Add(exponent, all(tiny_bits)), all(1 / scale_bits)));
+    lowest_scale = hn::Min(lowest_scale, scale);
     const Vec rest = hn::NegMulAdd(scale, all(scale_bits), exponent);
     const Vec sine_power = hn::Mul(exp2_of_fraction(fraction), exp2_of_integer(rest));
     for (int f = 0; f < S::functions; ++f) {
@@ -113,119 +141,118 @@ HWY_INLINE void seed_group(const Pairs& pairs, const Order& order, std::int64_t 
       put(hn::Zero(Lanes()), group.previous, f * group_vectors + v);
       put(p, group.current, f * group_vectors + v);
       put(scale, group.scale, f * group_vectors + v);
-      in_range = hn::And(in_range, hn::Eq(scale, hn::Zero(Lanes())));
     }
   }
-  group.steady = hn::AllTrue(Lanes(), in_range);
+  group.steady = hn::AllTrue(Lanes(), hn::Eq(lowest_scale, hn::Zero(Lanes())));
 }
 
-/// Lifts lanes that have outgrown `limit`, except those with scale -1 when they are to wait; returns whether one waits.
-enum class LastLift { now, wait };
-template <class S>
-HWY_INLINE bool lift(Group<S>& group, Vec* previous, Vec* current, double limit, LastLift last) {
-  bool waits = false;
-  for (int i = 0; i < Group<S>::values; ++i) {
-    const auto big = hn::Gt(hn::Abs(current[i]), all(limit));
-    if (HWY_LIKELY(hn::AllFalse(Lanes(), big))) continue;
-    const Vec scale = at(group.scale, i);
-    auto lifted = big;
-    if (last == LastLift::wait) {
-      waits = waits || !hn::AllFalse(Lanes(), hn::And(big, hn::Eq(scale, all(-1))));
-      lifted = hn::And(big, hn::Lt(scale, all(-1)));
+/// One step of the recurrences: `previous` becomes the next value.
+template <int Functions, int Vectors>
+HWY_INLINE void advance(const double* HWY_RESTRICT c, const double* HWY_RESTRICT g, const Vec* x,
+                        Vec* previous, const Vec* current) {
+  const Vec a = all(c[0]);
+#pragma GCC unroll 2
+  for (int f = 0; f < Functions; ++f) {
+    const Vec constant = all(g[f]);
+#pragma GCC unroll 4
+    for (int v = 0; v < Vectors; ++v) {
+      const int i = f * Vectors + v;
+      previous[i] = hn::MulAdd(hn::MulAdd(a, x[v], constant), current[i], previous[i]);
     }
-    previous[i] = hn::IfThenElse(lifted, hn::Mul(previous[i], all(two_to_minus_800)), previous[i]);
-    current[i] = hn::IfThenElse(lifted, hn::Mul(current[i], all(two_to_minus_800)), current[i]);
-    put(hn::IfThenElse(lifted, hn::Add(scale, all(1)), scale), group.scale, i);
   }
-  return waits;
 }
 
-template <class S>
-HWY_INLINE bool any_in_range(const Group<S>& group) {
-  for (int i = 0; i < Group<S>::values; ++i) {
-    if (!hn::AllFalse(Lanes(), hn::Eq(at(group.scale, i), hn::Zero(Lanes())))) return true;
-  }
-  return false;
-}
-template <class S>
-HWY_INLINE bool all_in_range(const Group<S>& group) {
-  for (int i = 0; i < Group<S>::values; ++i) {
-    if (!hn::AllTrue(Lanes(), hn::Eq(at(group.scale, i), hn::Zero(Lanes())))) return false;
-  }
-  return true;
+/// Scales down the lanes marked.
+HWY_INLINE void lift(hn::Mask<Lanes> lanes, Vec& previous, Vec& current, Vec& scale) {
+  const Vec factor = hn::IfThenElse(lanes, all(two_to_minus_800), all(1));
+  previous = hn::Mul(previous, factor);
+  current = hn::Mul(current, factor);
+  scale = hn::Add(scale, hn::IfThenElseZero(lanes, all(1)));
 }
 
-/// First phase: runs the recurrences, whole chunks, up to the chunk in which a lane comes within range.
+/// The values that count: those within range, after lifting what has come into it. The others are
+/// zero.
+template <int Values>
+HWY_INLINE void lift_and_mask(Vec* previous, Vec* current, Vec* scale, Vec* within) {
+#pragma GCC unroll 8
+  for (int i = 0; i < Values; ++i) {
+    lift(hn::Gt(hn::Abs(current[i]), all(two_to_740)), previous[i], current[i], scale[i]);
+    within[i] = hn::IfThenElseZero(hn::Eq(scale[i], hn::Zero(Lanes())), current[i]);
+  }
+}
+
+template <int Values>
+HWY_INLINE bool all_in_range(const Vec* scale) {
+  Vec lowest = scale[0];
+  for (int i = 1; i < Values; ++i) lowest = hn::Min(lowest, scale[i]);
+  return hn::AllTrue(Lanes(), hn::Eq(lowest, hn::Zero(Lanes())));
+}
+
+/// The recurrences of some vectors of a group, in registers.
+template <class S, int Vectors>
+struct Running {
+  static constexpr int values = S::functions * Vectors;  // [function][vector]
+  Vecs<Vectors> x;
+  Vecs<values> previous;
+  Vecs<values> current;
+  Vecs<values> scale;
+
+  HWY_INLINE void load(const Group<S>& group, int first_vector) {
+#pragma GCC unroll 4
+    for (int v = 0; v < Vectors; ++v) x[v] = at(group.x, first_vector + v);
+#pragma GCC unroll 8
+    for (int i = 0; i < values; ++i) {
+      const int place = (i / Vectors) * group_vectors + first_vector + i % Vectors;
+      previous[i] = at(group.previous, place);
+      current[i] = at(group.current, place);
+      scale[i] = at(group.scale, place);
+    }
+  }
+  HWY_INLINE void store(Group<S>& group) const {
+    static_assert(Vectors == group_vectors);
+#pragma GCC unroll 8
+    for (int i = 0; i < values; ++i) {
+      put(previous[i], group.previous, i);
+      put(current[i], group.current, i);
+      put(scale[i], group.scale, i);
+    }
+  }
+};
+
+/// First phase: runs the recurrences, whole chunks, up to the chunk in which a lane comes within
+/// range.
 template <class S>
 void seek(const Order& order, Group<S>& group) {
-  if (any_in_range(group)) return;
-  constexpr int values = Group<S>::values;
-  Vecs<group_vectors> x;
-  Vecs<values> previous;
-  Vecs<values> current;
-  for (int v = 0; v < group_vectors; ++v) x[v] = at(group.x, v);
-  for (int i = 0; i < values; ++i) {
-    previous[i] = at(group.previous, i);
-    current[i] = at(group.current, i);
-  }
-  constexpr std::int64_t stride = coefficient_stride(S::functions);
-  bool waits = false;
-  while (!waits && group.step < order.n_steps) {
-    const double* c = order.coefficients + group.step * stride;
-    for (std::int64_t t = 0; t < chunk; ++t, c += stride) {
-      const Vec a = all(c[0]);
-      for (int i = 0; i < values; ++i) {
-        const Vec factor = hn::MulAdd(a, x[i % group_vectors], all(c[group.g_offset + i / group_vectors]));
-        const Vec next = hn::MulAdd(factor, current[i], previous[i]);
-        previous[i] = current[i];
-        current[i] = next;
-      }
-    }
-    group.step += chunk;
-    waits = lift(group, previous, current, near_the_range, LastLift::wait);
-  }
-  for (int i = 0; i < values; ++i) {
-    put(previous[i], group.previous, i);
-    put(current[i], group.current, i);
-  }
-}
+  Running<S, group_vectors> run;
+  run.load(group, 0);
+  constexpr int values = decltype(run)::values;
+  Vec highest = run.scale[0];
+  for (int i = 1; i < values; ++i) highest = hn::Max(highest, run.scale[i]);
+  if (!hn::AllTrue(Lanes(), hn::Lt(highest, hn::Zero(Lanes())))) return;
 
-/// Second phase, one chunk: some lanes are within range, the others count as zero.
-/// `visit(step, within)` gets the values [function][vector] of every step.
-template <class S, class Visit>
-HWY_INLINE void mixed_chunk(const Order& order, Group<S>& group, Visit&& visit) {
-  constexpr int values = Group<S>::values;
-  constexpr std::int64_t stride = coefficient_stride(S::functions);
-  Vecs<group_vectors> x;
-  Vecs<values> previous;
-  Vecs<values> current;
-  for (int v = 0; v < group_vectors; ++v) x[v] = at(group.x, v);
-  for (int i = 0; i < values; ++i) {
-    previous[i] = at(group.previous, i);
-    current[i] = at(group.current, i);
-  }
-  const double* c = order.coefficients + group.step * stride;
-  for (std::int64_t t = 0; t < chunk; ++t, c += stride) {
-    // A lane that outgrew its scale at the end of the first phase must count from this step on.
-    lift(group, previous, current, two_to_740, LastLift::now);
-    Vecs<values> within;
+  constexpr std::int64_t stride = S::stride;
+  bool arrived = false;
+  while (!arrived && group.step < order.n_steps) {
+    const double* c = order.coefficients + group.step * stride;
+    const double* g = c + group.g_offset;
+    static_assert(chunk == 4);
+    advance<S::functions, group_vectors>(c, g, run.x, run.previous, run.current);
+    advance<S::functions, group_vectors>(c + stride, g + stride, run.x, run.current, run.previous);
+    advance<S::functions, group_vectors>(c + 2 * stride, g + 2 * stride, run.x, run.previous,
+                                         run.current);
+    advance<S::functions, group_vectors>(c + 3 * stride, g + 3 * stride, run.x, run.current,
+                                         run.previous);
+    // After an even number of steps `previous` and `current` have their names again.
+    group.step += chunk;
     for (int i = 0; i < values; ++i) {
-      within[i] = hn::IfThenElseZero(hn::Eq(at(group.scale, i), hn::Zero(Lanes())), current[i]);
-    }
-    visit(t, within);
-    for (int i = 0; i < values; ++i) {
-      const Vec factor = hn::MulAdd(all(c[0]), x[i % group_vectors], all(c[group.g_offset + i / group_vectors]));
-      const Vec next = hn::MulAdd(factor, current[i], previous[i]);
-      previous[i] = current[i];
-      current[i] = next;
+      const auto big = hn::Gt(hn::Abs(run.current[i]), all(near_the_range));
+      if (HWY_LIKELY(hn::AllFalse(Lanes(), big))) continue;
+      const auto last_lift = hn::Eq(run.scale[i], all(-1));
+      arrived = arrived || !hn::AllFalse(Lanes(), hn::And(big, last_lift));
+      lift(hn::AndNot(last_lift, big), run.previous[i], run.current[i], run.scale[i]);
     }
   }
-  for (int i = 0; i < values; ++i) {
-    put(previous[i], group.previous, i);
-    put(current[i], group.current, i);
-  }
-  group.step += chunk;
-  group.steady = all_in_range(group);
+  run.store(group);
 }
 
 }  // namespace ringweave::sweep::HWY_NAMESPACE

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The sets below add nothing to double arithmetic; arrays of vectors rule out scalable ones.
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+#define HWY_DISABLED_TARGETS \
+  (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "legendre/host/sweep.cpp"
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
-
 #include "legendre/host/sweep.hpp"
 
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
 #include "legendre/host/adjoint-inl.hpp"
 #include "legendre/host/synthesis-inl.hpp"
 
@@ -21,44 +21,61 @@ std::int64_t lanes() { return n_lanes; }
 int max_maps() { return maps_in_registers; }
 std::int64_t padding() { return group_pairs + n_lanes; }
 
-void synthesize(const Pairs& pairs, const Order& order, Shape shape, const double* columns, double* sums,
-                std::int64_t stride) {
-  if (shape.n_functions == 2) return synthesize_shape<SpinField>(pairs, order, columns, sums, stride);
-  switch (shape.n_columns / 4) {
-    case 1: return synthesize_shape<ScalarMaps<1>>(pairs, order, columns, sums, stride);
-    case 2: return synthesize_shape<ScalarMaps<2>>(pairs, order, columns, sums, stride);
-    default: break;
-  }
+/// Calls work(S()) with the type that belongs to a shape.
+template <template <int> class Scalars, class Work>
+void with_maps(int maps, const Work& work) {
+  if (maps == 1) return work(Scalars<1>());
   if constexpr (maps_in_registers == 4) {
-    if (shape.n_columns == 12) return synthesize_shape<ScalarMaps<3>>(pairs, order, columns, sums, stride);
-    return synthesize_shape<ScalarMaps<4>>(pairs, order, columns, sums, stride);
+    if (maps == 3) return work(Scalars<3>());
+    if (maps == 4) return work(Scalars<4>());
+  }
+  work(Scalars<2>());
+}
+template <class Work>
+void with_type_of(Shape shape, const Work& work) {
+  switch (shape.kind) {
+    case Kind::scalars_by_two: return with_maps<ScalarsByTwo>(shape.maps, work);
+    case Kind::scalars_by_one: return with_maps<ScalarsByOne>(shape.maps, work);
+    case Kind::spin: return work(SpinField());
   }
 }
 
-void adjoint(const Pairs& pairs, const Order& order, Shape shape, const double* sums, std::int64_t stride,
-             double* columns) {
-  if (shape.n_functions == 2) return adjoint_shape<SpinField>(pairs, order, sums, stride, columns);
-  switch (shape.n_columns / 4) {
-    case 1: return adjoint_shape<ScalarMaps<1>>(pairs, order, sums, stride, columns);
-    case 2: return adjoint_shape<ScalarMaps<2>>(pairs, order, sums, stride, columns);
-    default: break;
-  }
-  if constexpr (maps_in_registers == 4) {
-    if (shape.n_columns == 12) return adjoint_shape<ScalarMaps<3>>(pairs, order, sums, stride, columns);
-    return adjoint_shape<ScalarMaps<4>>(pairs, order, sums, stride, columns);
-  }
+void synthesize(const Pairs& pairs, const Order& order, Shape shape, const double* columns,
+                double* sums, std::int64_t stride) {
+  with_type_of(shape, [&](auto type) HWY_ATTR {
+    synthesize_shape<decltype(type)>(pairs, order, columns, sums, stride);
+  });
 }
 
-void square_roots(const double* numerators, const double* denominators, double* roots, std::int64_t count) {
+void adjoint(const Pairs& pairs, const Order& order, Shape shape, const double* sums,
+             std::int64_t stride, double* columns) {
+  with_type_of(shape, [&](auto type) HWY_ATTR {
+    adjoint_shape<decltype(type)>(pairs, order, sums, stride, columns);
+  });
+}
+
+/// results[i] = finish(numerators[i] / denominators[i]).
+template <class Finish>
+HWY_INLINE void divide(const double* numerators, const double* denominators, double* results,
+                       std::int64_t count, const Finish& finish) {
+  const auto part = [&](auto tag, std::int64_t i) HWY_ATTR {
+    const auto quotient = hn::Div(hn::LoadU(tag, numerators + i), hn::LoadU(tag, denominators + i));
+    hn::StoreU(finish(quotient), tag, results + i);
+  };
   std::int64_t i = 0;
-  for (; i + n_lanes <= count; i += n_lanes) {
-    const Vec quotient = hn::Div(hn::LoadU(Lanes(), numerators + i), hn::LoadU(Lanes(), denominators + i));
-    hn::StoreU(hn::Sqrt(quotient), Lanes(), roots + i);
-  }
-  const hn::CappedTag<double, 1> one;
-  for (; i < count; ++i) {
-    hn::StoreU(hn::Sqrt(hn::Div(hn::LoadU(one, numerators + i), hn::LoadU(one, denominators + i))), one, roots + i);
-  }
+  for (; i + n_lanes <= count; i += n_lanes) part(Lanes(), i);
+  for (; i < count; ++i) part(hn::CappedTag<double, 1>(), i);
+}
+
+void quotients(const double* numerators, const double* denominators, double* results,
+               std::int64_t count) {
+  divide(numerators, denominators, results, count, [](auto quotient) HWY_ATTR { return quotient; });
+}
+
+void square_roots(const double* numerators, const double* denominators, double* roots,
+                  std::int64_t count) {
+  divide(numerators, denominators, roots, count,
+         [](auto quotient) HWY_ATTR { return hn::Sqrt(quotient); });
 }
 
 }  // namespace ringweave::sweep::HWY_NAMESPACE
@@ -74,23 +91,30 @@ HWY_EXPORT(max_maps);
 HWY_EXPORT(padding);
 HWY_EXPORT(synthesize);
 HWY_EXPORT(adjoint);
+HWY_EXPORT(quotients);
 HWY_EXPORT(square_roots);
 
 std::int64_t lanes() { return HWY_DYNAMIC_DISPATCH(lanes)(); }
 int max_maps() { return HWY_DYNAMIC_DISPATCH(max_maps)(); }
 std::int64_t padding() { return HWY_DYNAMIC_DISPATCH(padding)(); }
 
-void synthesize(const Pairs& pairs, const Order& order, Shape shape, const double* columns, double* sums,
-                std::int64_t stride) {
+void synthesize(const Pairs& pairs, const Order& order, Shape shape, const double* columns,
+                double* sums, std::int64_t stride) {
   HWY_DYNAMIC_DISPATCH(synthesize)(pairs, order, shape, columns, sums, stride);
 }
 
-void adjoint(const Pairs& pairs, const Order& order, Shape shape, const double* sums, std::int64_t stride,
-             double* columns) {
+void adjoint(const Pairs& pairs, const Order& order, Shape shape, const double* sums,
+             std::int64_t stride, double* columns) {
   HWY_DYNAMIC_DISPATCH(adjoint)(pairs, order, shape, sums, stride, columns);
 }
 
-void square_roots(const double* numerators, const double* denominators, double* roots, std::int64_t count) {
+void quotients(const double* numerators, const double* denominators, double* results,
+               std::int64_t count) {
+  HWY_DYNAMIC_DISPATCH(quotients)(numerators, denominators, results, count);
+}
+
+void square_roots(const double* numerators, const double* denominators, double* roots,
+                  std::int64_t count) {
   HWY_DYNAMIC_DISPATCH(square_roots)(numerators, denominators, roots, count);
 }
 

@@ -5,75 +5,95 @@
 
 namespace ringweave::sweep {
 
-/// Degrees are summed in steps: one step is two degrees of a scalar field (they share one recurrence value) or one
-/// degree of a spin field. Every function of theta obeys p_{k+1} = (a_k x + g_k) p_k + p_{k-1}.
-/// Steps come in chunks; coefficients and columns are padded with zeros to a whole number of chunks.
+/// Degrees are summed in steps. Every function of theta obeys p_{k+1} = (a_k x + g_k) p_k +
+/// p_{k-1}. Steps come in chunks; coefficients and columns are padded with zeros to a whole number
+/// of chunks.
 inline constexpr std::int64_t chunk = 4;
 
-/// What shares one sweep over the degrees: the functions p (1: scalar; 2: spin +s and -s), the real columns that are
-/// multiplied by them, the sums these make on each ring pair.
-struct Shape {
-  int n_functions;
-  int n_columns;
-  int n_sums;
+/// What shares one sweep over the degrees.
+enum class Kind {
+  /// Scalar maps, two degrees per step. Columns and sums are (even re, even im, odd re, odd im) of
+  /// each map.
+  scalars_by_two,
+  /// Scalar maps, one degree per step: dearer, but exact next to the equator. Columns are (re, im)
+  /// of each map; sums
+  /// are these of all maps for the northern rings, then with alternating sign for the southern
+  /// rings.
+  scalars_by_one,
+  /// One field of spin s, one degree per step. Columns are E + iB (re, im), E - iB (re, im); sums
+  /// are these times
+  /// lambda_{+s}, lambda_{-s} for the northern ring, then with the other function and alternating
+  /// sign for the
+  /// southern ring.
+  spin,
 };
-/// Scalar maps: columns and sums are (even re, even im, odd re, odd im) for each map.
-constexpr Shape scalar_shape(int maps) { return {1, 4 * maps, 4 * maps}; }
-/// One field of spin s: columns (E + iB) re, im, (E - iB) re, im; the sums are these with lambda_{+s}, lambda_{-s} for
-/// the northern ring, then with the other function and alternating sign for the southern ring.
-inline constexpr Shape spin_shape{2, 4, 8};
+struct Shape {
+  Kind kind;
+  int maps;  ///< 1 for spin
+  constexpr int n_columns() const { return (kind == Kind::scalars_by_one ? 2 : 4) * maps; }
+  constexpr int n_sums() const { return (kind == Kind::spin ? 8 : 4) * maps; }
+};
 
-/// Doubles per step in the coefficients: a, then g of each function by distance from the equator (x_equator), then g
-/// by distance from the pole (x_pole).
-constexpr std::int64_t coefficient_stride(int n_functions) { return 1 + 2 * n_functions; }
+/// Doubles per step in the coefficients: a, then g of each function by distance from the equator
+/// (x_equator), then g by distance from the pole (x_pole). Steps of one degree always describe two
+/// functions, lambda_{+s} and lambda_{-s}.
+inline constexpr std::int64_t stride_by_two = 3;
+inline constexpr std::int64_t stride_by_one = 5;
 
-/// The ring pairs of a grid from the poles to the equator, as the sweep wants them. Every array has `padding` valid
-/// entries beyond the last pair.
+/// The ring pairs of a grid from the poles to the equator, as the sweep wants them. Every array has
+/// `padding` valid entries beyond the last pair.
 struct Pairs {
   const double* log2_sin_high;   ///< log2(sin theta) to 36 bits: exact times an order
   const double* log2_sin_low;    ///< the rest
   const double* x_equator;       ///< z^2 (scalar), z (spin)
-  const double* x_pole;          ///< -sin^2 (scalar), z - 1 (spin)
-  const double* seed_factor[2];  ///< of each spin function: 1 - z, 1 + z; unused by scalar fields
-  std::int64_t count;
-  std::int64_t n_polar;  ///< the first pairs, for which x_pole is the more precise variable
+  const double* x_pole;          ///< -sin^2 (by two), z - 1 (by one)
+  const double* seed_factor[2];  ///< of each spin function: 1 - z, 1 + z
+  std::int64_t count;            ///< the last pair swept is count - 1
+  std::int64_t n_polar;          ///< the first pairs, for which x_pole is the more precise variable
 };
 
-/// First values of one order: p_0 = prefactor * sin(theta)^sin_power * seed_factor^factor_power of each function.
+/// First values of one order: p_0 = prefactor * sin(theta)^sin_power * seed_factor^factor_power of
+/// each function.
 struct Seed {
   double prefactor[2];
   int sin_power;
   int factor_power;
 };
 
-/// One order, and the pairs from `first_pair` to the equator.
+/// One order, and the pairs from `first_pair` to the last.
 struct Order {
   Seed seed;
-  const double* coefficients;  ///< [step][coefficient_stride]
+  const double* coefficients;  ///< [step][stride_by_two or stride_by_one]
   std::int64_t n_steps;        ///< a multiple of chunk; 0: all sums are zero
   std::int64_t first_pair;     ///< rounded down to whole vectors by the sweep
 };
 
 /// The instruction set chosen at run time.
-std::int64_t lanes();       ///< pairs per vector
-int max_maps();             ///< scalar maps that fit the registers; synthesize and adjoint take 1..max_maps()
-std::int64_t padding();     ///< entries needed beyond the last pair in arrays over pairs
+std::int64_t lanes();  ///< pairs per vector
+int max_maps();  ///< scalar maps that fit the registers; synthesize and adjoint take 1..max_maps()
+std::int64_t padding();  ///< entries needed beyond the last pair in arrays over pairs
 /// First pair the sweep touches for an order that begins at `pair`.
 inline std::int64_t first_touched(std::int64_t pair) { return pair / lanes() * lanes(); }
 
 /// sums[o][pair] = sum over steps of p_function(o) * column(o).
 /// columns  [step][column]
-/// sums     [sum][stride], pairs from first_touched(order.first_pair) to the end (padding included) are overwritten
-void synthesize(const Pairs& pairs, const Order& order, Shape shape, const double* columns, double* sums,
-                std::int64_t stride);
+/// sums     [sum][stride], pairs from first_touched(order.first_pair) to the end (padding included)
+/// are overwritten
+void synthesize(const Pairs& pairs, const Order& order, Shape shape, const double* columns,
+                double* sums, std::int64_t stride);
 
 /// The exact transpose.
 /// sums     [sum][stride]; zero for pairs before order.first_pair and in the padding
-/// columns  [step][column][lanes()] overwritten; afterwards the first n_steps * n_columns doubles hold the result
-void adjoint(const Pairs& pairs, const Order& order, Shape shape, const double* sums, std::int64_t stride,
-             double* columns);
+/// columns  [step][column][lanes()] overwritten; afterwards the first n_steps * n_columns doubles
+///          hold the result
+void adjoint(const Pairs& pairs, const Order& order, Shape shape, const double* sums,
+             std::int64_t stride, double* columns);
 
-/// roots[i] = sqrt(numerators[i] / denominators[i]); the quotient may be formed in place.
-void square_roots(const double* numerators, const double* denominators, double* roots, std::int64_t count);
+/// results[i] = numerators[i] / denominators[i]; may be one of them.
+void quotients(const double* numerators, const double* denominators, double* results,
+               std::int64_t count);
+/// roots[i] = sqrt(numerators[i] / denominators[i]).
+void square_roots(const double* numerators, const double* denominators, double* roots,
+                  std::int64_t count);
 
 }  // namespace ringweave::sweep

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The host Legendre stage on one core: useful floating-point operations per second, and what part
+// of the peak that is.
+//   legendre_bench --benchmark_format=json --benchmark_filter=Synthesis
+#include <benchmark/benchmark.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "base/checked_cast.hpp"
+#include "bench/fma_peak.hpp"
+#include "legendre/legendre_stage.hpp"
+#include "legendre/simd_targets.hpp"
+
+namespace ringweave {
+namespace {
+
+using Complex = std::complex<double>;
+
+/// (l, m, ring pair) that matter: kept by the pruning, and not below the turning point of
+/// lambda_lm.
+double significant_terms(const RingGrid& grid, const ModeLimits& limits) {
+  const int lmax = limits.lmax();
+  const double offset = std::max(100.0, 0.01 * lmax);
+  double count = 0;
+  for (const RingPair& pair : grid.pairs()) {
+    const int m_limit = limits.m_limit(RingId{pair.north});
+    for (int m = 0; m <= m_limit; ++m) {
+      const double first = std::max<double>(m, (m - offset) / pair.sin_theta);
+      count += std::max(0.0, lmax - first + 1);
+    }
+  }
+  return count;
+}
+
+struct Problem {
+  Problem(std::int64_t nside, int lmax, const std::vector<int>& spins)
+      : grid(std::make_shared<const RingGrid>(RingGrid::healpix(nside))),
+        fields(spins),
+        layout(lmax, lmax),
+        limits(*grid, lmax, lmax, fields.max_spin()) {
+    std::int64_t size = 0;
+    for (int m = 0; m <= lmax; ++m) {
+      rows.begin_row(m);
+      rows.add_segment(limits.kept(m), size);
+      size += limits.kept(m).size();
+    }
+    rows.set_size(size);
+    stage = make_legendre_stage({grid, limits, {}, layout, rows, fields}, Backend::host);
+    alm = random(layout.size() * fields.n_components());
+    modes = random(size * fields.n_components());
+    alm_out.resize(alm.size());
+    modes_out.resize(modes.size());
+  }
+  static std::vector<Complex> random(std::int64_t count) {
+    std::mt19937_64 engine(1);
+    std::normal_distribution<double> normal;
+    std::vector<Complex> values(to_size(count));
+    for (Complex& value : values) value = {normal(engine), normal(engine)};
+    return values;
+  }
+  void synthesize() {
+    stage->synthesize(AlmView<const double>(alm.data(), fields.n_components(), layout.size()),
+                      ModeView<double>(modes_out.data(), ssize64(modes_out)));
+  }
+  void adjoint() {
+    stage->adjoint(ModeView<const double>(modes.data(), ssize64(modes)),
+                   AlmView<double>(alm_out.data(), fields.n_components(), layout.size()),
+                   LegendreStage::Accumulate::overwrite);
+  }
+  /// Gap between <S a, y> and <a, S^T y>, relative to ||S a|| ||y|| / sqrt(N).
+  double adjoint_gap() {
+    synthesize();
+    adjoint();
+    const auto dot = [](const std::vector<Complex>& a, const std::vector<Complex>& b) {
+      long double sum = 0;
+      for (std::size_t i = 0; i < a.size(); ++i)
+        sum += a[i].real() * b[i].real() + a[i].imag() * b[i].imag();
+      return sum;
+    };
+    const long double scale = std::sqrt(dot(modes_out, modes_out) * dot(modes, modes) /
+                                        static_cast<long double>(modes.size()));
+    return static_cast<double>(std::abs(dot(modes_out, modes) - dot(alm, alm_out)) / scale);
+  }
+
+  std::shared_ptr<const RingGrid> grid;
+  FieldSet fields;
+  AlmLayout layout;
+  ModeLimits limits;
+  ModeLayout rows;
+  std::unique_ptr<LegendreStage> stage;
+  std::vector<Complex> alm, modes, alm_out, modes_out;
+};
+
+enum class Direction { synthesis, adjoint };
+
+/// nside, lmax, number of fields, spin. Peak and stage take turns, so that a busy machine slows
+/// both alike.
+void legendre(benchmark::State& state, Direction direction) {
+  omp_set_num_threads(1);
+  const int spin = static_cast<int>(state.range(3));
+  Problem problem(state.range(0), static_cast<int>(state.range(1)),
+                  std::vector<int>(to_size(state.range(2)), spin));
+  if (!(problem.adjoint_gap() < 1e-12))
+    return state.SkipWithError("the adjoint is not the transpose");
+
+  double peak = 0;
+  double seconds = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    peak = std::max(peak, measure_fma_peak(0.02));
+    state.ResumeTiming();
+    const double start = thread_seconds();
+    direction == Direction::synthesis ? problem.synthesize() : problem.adjoint();
+    seconds += thread_seconds() - start;
+  }
+  const double flop_each = spin == 0 ? 6 : 24;
+  const double flop = flop_each * static_cast<double>(state.range(2)) *
+                      significant_terms(*problem.grid, problem.limits) *
+                      static_cast<double>(state.iterations());
+  state.counters["gflop_per_s"] = 1e-9 * flop / seconds;
+  state.counters["peak_gflop_per_s"] = 1e-9 * peak;
+  state.counters["of_peak"] = flop / seconds / peak;
+  state.SetLabel(simd_target_chosen());
+}
+
+void shapes(benchmark::internal::Benchmark* bench) {
+  bench->ArgNames({"nside", "lmax", "fields", "spin"})->Unit(benchmark::kMillisecond);
+  for (const int nside : {512, 1024}) bench->Args({nside, 2 * nside, 1, 0});
+  for (const int maps : {2, 3, 4}) bench->Args({512, 1024, maps, 0});
+  bench->Args({512, 1024, 1, 2});
+}
+BENCHMARK_CAPTURE(legendre, Synthesis, Direction::synthesis)->Apply(shapes);
+BENCHMARK_CAPTURE(legendre, Adjoint, Direction::adjoint)->Apply(shapes);
+
+}  // namespace
+}  // namespace ringweave
+
+BENCHMARK_MAIN();

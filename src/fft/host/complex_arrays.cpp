@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The sets below add nothing to double arithmetic.
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "fft/host/complex_arrays.cpp"
+#include "fft/host/complex_arrays.hpp"
+
+#include "fft/host/complex_product.hpp"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace ringweave::complex_arrays::HWY_NAMESPACE {
+
+// Plain loops: the compiler vectorises them for the target of this pass.
+using Complex = std::complex<double>;
+
+void scale(Complex factor, const Complex* a, std::int64_t n, Complex* out) {
+  for (std::int64_t i = 0; i < n; ++i) out[i] = product(factor, a[i]);
+}
+
+void multiply(Complex* a, const Complex* b, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) a[i] = product(a[i], b[i]);
+}
+
+void multiply_from(Strided<const Complex> a, const Complex* b, std::int64_t n, Complex* out) {
+  for (std::int64_t i = 0; i < n; ++i) out[i] = product(a.first[i * a.stride], b[i]);
+}
+
+void multiply_reversed_to(const Complex* a, const Complex* b, std::int64_t n,
+                          Strided<Complex> out) {
+  for (std::int64_t i = 0; i < n; ++i) out.first[i * out.stride] = product(a[-i], b[i]);
+}
+
+}  // namespace ringweave::complex_arrays::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace ringweave::complex_arrays {
+
+HWY_EXPORT(scale);
+HWY_EXPORT(multiply);
+HWY_EXPORT(multiply_from);
+HWY_EXPORT(multiply_reversed_to);
+
+void scale(std::complex<double> factor, const std::complex<double>* a, std::int64_t n,
+           std::complex<double>* out) noexcept {
+  HWY_DYNAMIC_DISPATCH(scale)(factor, a, n, out);
+}
+void multiply(std::complex<double>* a, const std::complex<double>* b, std::int64_t n) noexcept {
+  HWY_DYNAMIC_DISPATCH(multiply)(a, b, n);
+}
+void multiply_from(Strided<const std::complex<double>> a, const std::complex<double>* b,
+                   std::int64_t n, std::complex<double>* out) noexcept {
+  HWY_DYNAMIC_DISPATCH(multiply_from)(a, b, n, out);
+}
+void multiply_reversed_to(const std::complex<double>* a, const std::complex<double>* b,
+                          std::int64_t n, Strided<std::complex<double>> out) noexcept {
+  HWY_DYNAMIC_DISPATCH(multiply_reversed_to)(a, b, n, out);
+}
+
+}  // namespace ringweave::complex_arrays
+#endif  // HWY_ONCE

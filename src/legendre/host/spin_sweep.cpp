@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "legendre/host/spin_sweep.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ringweave {
+namespace {
+
+using Complex = std::complex<double>;
+
+constexpr double sign_of(int power) { return power % 2 == 0 ? 1 : -1; }
+
+}  // namespace
+
+SpinSweep::SpinSweep(const PairTables& pairs, const RingPlaces& places, int lmax)
+    : pairs_(&pairs),
+      places_(&places),
+      recurrence_(lmax),
+      columns_((lmax + 1 + sweep::chunk) * shape.n_columns() * sweep::lanes()),
+      sums_(pairs.padded_size() * shape.n_sums()),
+      rows_(2 * (std::int64_t{lmax} + 1)) {}
+
+void SpinSweep::prepare(int m, int spin, std::int64_t first_pair, double norm) {
+  recurrence_.prepare(m, spin);
+  const int high = std::max(m, spin);
+  const int low = std::min(m, spin);
+  parity_ = sign_of(spin);
+  south_ = sign_of(high + m);
+  // lambda_{+-s} at l = high: norm sin^{high - low} (1 -+ z)^low, times (-1)^m for +s, (-1)^high
+  // for -s.
+  double ratio = 1;
+  for (int j = 1; j <= low; ++j) ratio *= static_cast<double>(high - j + 1) / (high + j);
+  const double size = norm * std::sqrt(ratio);
+  order_ = {{{sign_of(m) * size, sign_of(high) * size}, high - low, low},
+            recurrence_.coefficients(),
+            recurrence_.n_steps(),
+            first_pair};
+}
+
+template <class T>
+void SpinSweep::set_alm(const std::complex<T>* e, const std::complex<T>* b) {
+  recurrence_.precondition(e, b, columns_.data());
+}
+
+void SpinSweep::synthesize() {
+  sweep::synthesize(pairs_->by_one(), order_, shape, columns_.data(), sums_.data(),
+                    pairs_->padded_size());
+}
+
+void SpinSweep::clear() {
+  const std::int64_t stride = pairs_->padded_size();
+  const std::int64_t first = sweep::first_touched(order_.first_pair);
+  for (std::int64_t i = 0; i < shape.n_sums(); ++i) {
+    std::fill(sums_.begin() + i * stride + first, sums_.begin() + (i + 1) * stride, 0.0);
+  }
+}
+
+void SpinSweep::adjoint() {
+  sweep::adjoint(pairs_->by_one(), order_, shape, sums_.data(), pairs_->padded_size(),
+                 columns_.data());
+}
+
+SpinSweep::Both<const Complex*> SpinSweep::alm() {
+  Complex* e = rows_.data();
+  Complex* b = rows_.data() + rows_.size() / 2;
+  recurrence_.restore(columns_.data(), e, b);
+  return {e, b};
+}
+
+std::int64_t SpinSweep::bytes() const {
+  const std::int64_t doubles = columns_.size() + sums_.size() + 2 * rows_.size();
+  return recurrence_.bytes() + doubles * static_cast<std::int64_t>(sizeof(double));
+}
+
+template void SpinSweep::set_alm(const std::complex<double>*, const std::complex<double>*);
+template void SpinSweep::set_alm(const std::complex<float>*, const std::complex<float>*);
+
+}  // namespace ringweave

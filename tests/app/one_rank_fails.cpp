@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Run by fault_test.py: one rank fails in the way named on the command line while the others wait; main() is the
+// program's.
+//   agreed   the error is met inside agree(): all ranks get it
+//   alone    it is met outside, the others sit in a collective that this rank never joins
+//   thread   it is met inside an OpenMP loop
+//   killed   the rank is killed
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <string>
+#include <thread>
+
+#include "base/error.hpp"
+#include "base/first_error.hpp"
+#include "distribute/agree.hpp"
+#include "distribute/farewell.hpp"
+#include "distribute/mpi_session.hpp"
+
+namespace {
+
+using namespace ringweave;
+
+[[noreturn]] void fail() { throw DataError("sky.fits", "pixel 7 is not a number; replace it"); }
+
+void fail_in_a_thread() {
+  FirstError error;
+#pragma omp parallel for
+  for (int i = 0; i < 64; ++i) {
+    error.guard([&] {
+      if (i == 33) fail();
+    });
+  }
+  error.rethrow();
+}
+
+void work(const Communicator& comm, const std::string& how, int failing_rank) {
+  const bool mine = comm.rank() == failing_rank;
+  if (how == "agreed") {
+    agree(comm, [&] {
+      if (mine) fail();
+    });
+  } else if (mine && how == "alone") {
+    fail();
+  } else if (mine && how == "thread") {
+    fail_in_a_thread();
+  } else if (mine && how == "killed") {
+    std::raise(SIGKILL);
+  }
+  comm.barrier();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) return 99;
+  const MpiSession mpi(&argc, &argv);
+  const Communicator comm = Communicator::world();
+  Farewell farewell(comm);
+  CaughtError caught;
+  try {
+    work(comm, argv[1], std::stoi(argv[2]));
+  } catch (...) {
+    caught = describe_current_exception();
+  }
+  return farewell.end(caught.kind, "ringweave: " + std::string(name_of(caught.kind)) + ": " + caught.message, 2);
+}

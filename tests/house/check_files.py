@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Check that files say their licence, rooms explain themselves and files stay short: check_files.py SOURCE_FOLDER"""
+import sys
+from pathlib import Path
+
+SPDX = "SPDX-License-Identifier: GPL-3.0-or-later"
+SOURCES = {".cpp", ".hpp", ".cu", ".cuh", ".inc", ".py", ".sh", ".cmake", ".in", ".sbatch"}
+SOURCE_NAMES = {"CMakeLists.txt", "Makefile", "run"}
+TOPS = (".ci", "bench", "cmake", "examples", "jobs", "perf_models", "scripts", "src", "tests")
+MOST_LINES = 600
+# Tables of numbers that a script wrote.
+UNLIMITED = {".inc"}
+
+
+def is_source(path):
+    return path.suffix in SOURCES or path.name in SOURCE_NAMES
+
+
+def file_offences(root, path):
+    lines = (root / path).read_text(encoding="utf-8").splitlines()
+    # The first line, or the second after "#!".
+    if not any(SPDX in line for line in lines[:2]):
+        yield f"{path}: its first line must be the licence, {SPDX}"
+    if len(lines) > MOST_LINES and path.suffix not in UNLIMITED:
+        yield f"{path}: {len(lines)} lines; split it, {MOST_LINES} are the most"
+
+
+def rooms(root):
+    """Folders that must have a README: every CMake target of its own, and what stands beside the rooms."""
+    for listing in sorted((root / "src").rglob("CMakeLists.txt")):
+        yield listing.parent
+    for name in ("perf_models", "jobs", "docs", "examples"):
+        yield root / name
+
+
+def offences(root):
+    found = []
+    paths = [root / name for name in ("CMakeLists.txt", "Makefile")]
+    for top in TOPS:
+        paths += [path for path in sorted((root / top).rglob("*")) if path.is_file() and is_source(path)]
+    for path in paths:
+        found += file_offences(root, path.relative_to(root))
+    for room in rooms(root):
+        readme = room / "README.md"
+        if not readme.is_file() or not readme.read_text(encoding="utf-8").strip():
+            found.append(f"{room.relative_to(root)}: has no README.md that says what is in it")
+    return found
+
+
+def main():
+    found = offences(Path(sys.argv[1]))
+    print("\n".join(found) if found else "every file has its licence line, every room its README")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

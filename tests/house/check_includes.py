@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Check which room includes and links what: check_includes.py SOURCE_FOLDER
+
+Prints one line per offence and exits with 1 when there is one. The rules are the data below; docs/architecture.md
+explains them.
+"""
+import re
+import sys
+from pathlib import Path
+
+# From top to bottom. A room may use what is listed beside it, and itself.
+MAY_USE = {
+    "base": [],
+    "sphere": ["base"],
+    "perf_models": ["base", "sphere"],
+    "distribute": ["base", "sphere"],
+    "legendre": ["base", "sphere"],
+    "fft": ["base", "sphere"],
+    "transform": ["base", "sphere", "perf_models", "distribute", "legendre", "fft"],
+    "convolve": ["base", "sphere", "perf_models", "distribute", "legendre", "fft", "transform"],
+    "nonuniform": ["base", "sphere", "perf_models", "distribute", "legendre", "fft", "transform", "convolve"],
+    "gyro": ["base", "distribute", "fft"],
+    "io": ["base", "sphere", "distribute"],
+    "app": ["base", "sphere", "perf_models", "distribute", "legendre", "fft", "transform", "convolve", "nonuniform",
+            "gyro", "io"],
+}
+# A CMake target that is part of a room.
+TARGET_ROOM = {"plot": "app"}
+
+SOURCES = {".cpp", ".hpp", ".cu", ".cuh", ".inc"}
+MPI_PLACES = re.compile(r"src/(distribute|io)/|src/app/main\.cpp$|tests/|bench/")
+MPI_HEADER = re.compile(r"mpi(-ext|io)?\.h$")
+CUDA_HEADER = re.compile(r"(cuda|cufft|cublas|curand|nccl|nvtx3?/|thrust/|cub/|cooperative_groups|device_launch)")
+CUDA_PLACES = re.compile(r"/cuda/|\.cuh?$")
+# The one header with the host-device macro.
+CONDITIONAL_PLACES = {"src/base/host_device.hpp"}
+# How Highway compiles one file for several instruction sets.
+HIGHWAY_CONDITIONAL = re.compile(r"\bHWY_(ONCE|TARGET_TOGGLE)\b|\bRINGWEAVE_\w+_INL\b")
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
+CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b")
+ROOM_CALL = re.compile(r"^ringweave_room\(\s*(\w+)([^)]*)\)", re.MULTILINE)
+
+
+def room_of(path):
+    """The room a file of the source tree belongs to, None for tests, benchmarks and the like."""
+    parts = path.parts
+    name = parts[1] if parts[0] == "src" else parts[0]
+    return name if name in MAY_USE else None
+
+
+def may_use(room, other):
+    return other == room or other in MAY_USE[room]
+
+
+def include_offence(path, room, header):
+    """What is wrong with `header` in the file `path` of `room` (None: outside the rooms), or None."""
+    place = path.as_posix()
+    if MPI_HEADER.match(header) and not MPI_PLACES.match(place):
+        return "<mpi.h> belongs in distribute/, io/ and the program's main; use distribute/communicator.hpp"
+    if CUDA_HEADER.match(header) and not CUDA_PLACES.search(place):
+        return f"CUDA header <{header}> outside a cuda/ folder"
+    parts = header.split("/")
+    other = parts[0] if len(parts) > 1 and parts[0] in MAY_USE else None
+    if room is None or other is None:
+        return None
+    if not may_use(room, other):
+        return f"room {room} may not include room {other} ({header}); it may use: {', '.join(MAY_USE[room]) or 'none'}"
+    if other != room and ("host" in parts or "cuda" in parts):
+        return f"{header} is private to room {other}; include its public header"
+    return None
+
+
+def source_offences(root, path):
+    room = room_of(path)
+    for number, line in enumerate((root / path).read_text(encoding="utf-8").splitlines(), 1):
+        include = INCLUDE.match(line)
+        offence = include_offence(path, room, include.group(1)) if include else None
+        if offence:
+            yield f"{path}:{number}: {offence}"
+        if CONDITIONAL.match(line) and path.as_posix() not in CONDITIONAL_PLACES \
+                and not HIGHWAY_CONDITIONAL.search(line):
+            yield f"{path}:{number}: conditional compilation; put the variants in files the build chooses from"
+
+
+def link_offences(root, path):
+    """ROOMS of ringweave_room() beyond what the table allows."""
+    for call in ROOM_CALL.finditer((root / path).read_text(encoding="utf-8")):
+        target, words = call.group(1), call.group(2).split()
+        room = TARGET_ROOM.get(target, target)
+        if room not in MAY_USE:
+            yield f"{path}: room {target} is not in the table of check_includes.py"
+            continue
+        if "ROOMS" not in words:
+            continue
+        for word in words[words.index("ROOMS") + 1:]:
+            if word in ("LINKS", "SOURCES"):
+                break
+            other = TARGET_ROOM.get(word, word)
+            if other not in MAY_USE or not may_use(room, other):
+                yield f"{path}: room {room} may not link room {word}"
+
+
+def offences(root):
+    """All offences below `root`, in order."""
+    found = []
+    for top in ("src", "perf_models", "tests", "bench", "examples"):
+        for absolute in sorted((root / top).rglob("*")):
+            path = absolute.relative_to(root)
+            if absolute.suffix in SOURCES:
+                found += source_offences(root, path)
+            elif absolute.name == "CMakeLists.txt" and top in ("src", "perf_models"):
+                found += link_offences(root, path)
+    return found
+
+
+def main():
+    found = offences(Path(sys.argv[1]))
+    print("\n".join(found) if found else "every include and link stays within its room's bounds")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

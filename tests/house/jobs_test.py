@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The job scripts do what their headers say.
+
+Slurm and MPI are played by small scripts that write down how they were called.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPTS = [*sorted((ROOT / "jobs").glob("*.sh")), *sorted((ROOT / "jobs").glob("*.sbatch")),
+           *sorted((ROOT / "scripts").glob("*.sh")), *sorted((ROOT / "examples").glob("*.sh")), ROOT / ".ci" / "run"]
+
+RECORDER = """#!/usr/bin/env bash
+if [ "${1:-}" = --version ] && [ "$(basename "$0")" = mpirun ]; then echo "mpirun (Open MPI) 4.1.4"; exit 0; fi
+echo "$(basename "$0") $* [OMP_NUM_THREADS=$OMP_NUM_THREADS SRUN_CPUS_PER_TASK=${SRUN_CPUS_PER_TASK:-}]" >> "$CALLS"
+exit "${RECORDED_STATUS:-0}"
+"""
+
+
+class Jobs(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        for name in ("srun", "mpirun", "ringweave"):
+            path = self.folder / name
+            path.write_text(RECORDER, encoding="ascii")
+            path.chmod(0o755)
+
+    def run_job(self, script, *arguments, **environment):
+        calls = self.folder / "calls"
+        calls.write_text("", encoding="ascii")
+        keep = {name: value for name, value in os.environ.items()
+                if not name.startswith(("SLURM", "SRUN", "OMP_", "RANKS", "THREADS", "RINGWEAVE"))}
+        keep.update(PATH=f"{self.folder}:{os.environ['PATH']}", CALLS=str(calls), **environment)
+        done = subprocess.run(["bash", ROOT / "jobs" / script, *arguments], env=keep, text=True, capture_output=True,
+                              timeout=60, check=False)
+        return done, calls.read_text(encoding="ascii").splitlines()
+
+    def test_scripts_are_executable_and_parse(self):
+        for script in SCRIPTS:
+            with self.subTest(script=script.name):
+                self.assertTrue(os.access(script, os.X_OK), "not executable")
+                done = subprocess.run(["bash", "-n", script], text=True, capture_output=True, check=False)
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+    @unittest.skipUnless(shutil.which("shellcheck"), "shellcheck is not installed")
+    def test_shellcheck_has_nothing_to_say(self):
+        done = subprocess.run(["shellcheck", *SCRIPTS], text=True, capture_output=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_slurm_job_gives_every_rank_its_cores_and_logs_the_version(self):
+        done, calls = self.run_job("slurm_cpu.sbatch", SLURM_CPUS_PER_TASK="16", SLURM_JOB_ID="7")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(calls), 2, calls)
+        self.assertIn("--ntasks=1 ringweave --version", calls[0])
+        self.assertIn("--cpu-bind=verbose,cores --kill-on-bad-exit=1 ringweave smooth", calls[1])
+        for call in calls:
+            self.assertIn("OMP_NUM_THREADS=16 SRUN_CPUS_PER_TASK=16", call)
+        self.assertIn("SLURM_JOB_ID=7", done.stdout)
+
+    def test_slurm_job_ends_with_the_status_of_the_program(self):
+        done, _ = self.run_job("slurm_cpu.sbatch", "info", "sky.h5", SLURM_CPUS_PER_TASK="1", RECORDED_STATUS="3")
+        self.assertEqual(done.returncode, 3)
+
+    def test_slurm_directives_come_before_the_first_command(self):
+        lines = (ROOT / "jobs" / "slurm_cpu.sbatch").read_text(encoding="ascii").splitlines()
+        first_command = next(i for i, line in enumerate(lines) if line and not line.startswith("#"))
+        last_directive = max(i for i, line in enumerate(lines) if line.startswith("#SBATCH"))
+        self.assertLess(last_directive, first_command)
+
+    def test_local_job_binds_ranks_that_fit(self):
+        done, calls = self.run_job("local.sh", "info", "sky.h5", RANKS="2", THREADS="1", RINGWEAVE="ringweave")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(calls), 1, calls)
+        self.assertRegex(calls[0], r"^mpirun -n 2 .*ringweave info sky\.h5 \[OMP_NUM_THREADS=1 ")
+        if len(os.sched_getaffinity(0)) == 1:
+            self.assertIn("--bind-to none", calls[0])
+
+    def test_local_job_says_when_there_are_more_threads_than_cores(self):
+        done, calls = self.run_job("local.sh", "info", "sky.h5", RANKS="2", THREADS="10000", RINGWEAVE="ringweave")
+        self.assertIn("not bound", done.stderr)
+        self.assertIn("--oversubscribe --bind-to none", calls[0])
+
+    def test_local_job_runs_one_rank_without_a_launcher(self):
+        _, calls = self.run_job("local.sh", "info", "sky.h5", RANKS="1", RINGWEAVE=str(self.folder / "ringweave"))
+        self.assertTrue(calls[0].startswith("ringweave info sky.h5"), calls)
+
+    def test_local_job_without_a_command_explains_itself(self):
+        done, calls = self.run_job("local.sh")
+        self.assertEqual((done.returncode, calls), (2, []))
+        self.assertIn("jobs/local.sh COMMAND", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

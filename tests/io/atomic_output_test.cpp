@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "io/atomic_output.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "io_support.hpp"
+
+namespace ringweave {
+namespace {
+
+namespace fs = std::filesystem;
+using test::expect_error;
+
+class AtomicOutputTest : public testing::Test {
+ protected:
+  Communicator comm_ = Communicator::world();
+  test::ScratchFolder folder_{comm_};
+  std::string path_ = folder_ / "map.fits.gz";
+
+  std::string content() { return comm_.broadcast(comm_.is_root() ? test::bytes_of(path_) : "", 0); }
+  std::int64_t n_files() {
+    comm_.barrier();
+    const std::int64_t here =
+        comm_.is_root()
+            ? std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator())
+            : 0;
+    return comm_.sum(here);
+  }
+  void expect_refusal(ErrorKind kind, const std::string& words, const std::string& path,
+                      IfExists if_exists = IfExists::overwrite) {
+    expect_error(kind, words, [&] { AtomicOutput(comm_, path, if_exists); });
+    expect_error(kind, words, [&] { AtomicOutput::check(comm_, path, if_exists); });
+  }
+};
+
+TEST_F(AtomicOutputTest, AppearsWhenCommitted) {
+  AtomicOutput output(comm_, path_, IfExists::fail);
+  EXPECT_TRUE(output.temporary_path().ends_with("map.fits.gz"));
+  EXPECT_NE(output.temporary_path(), path_);
+  EXPECT_EQ(fs::path(output.temporary_path()).parent_path(), fs::path(path_).parent_path());
+  test::on_root(comm_, [&] {
+    test::write_text(output.temporary_path(), "new");
+    EXPECT_FALSE(fs::exists(path_));
+  });
+  output.commit();
+  EXPECT_EQ(content(), "new");
+  EXPECT_EQ(n_files(), 1);
+}
+
+TEST_F(AtomicOutputTest, LeavesTheOldFileWhenItIsNotCommitted) {
+  test::on_root(comm_, [&] { test::write_text(path_, "old"); });
+  {
+    const AtomicOutput output(comm_, path_, IfExists::overwrite);
+    test::on_root(comm_, [&] { test::write_text(output.temporary_path(), "half"); });
+  }
+  EXPECT_EQ(content(), "old");
+  EXPECT_EQ(n_files(), 1);
+}
+
+TEST_F(AtomicOutputTest, ReplacesTheOldFileOnlyWhenToldSo) {
+  test::on_root(comm_, [&] { test::write_text(path_, "old"); });
+  expect_refusal(ErrorKind::usage, "pass --overwrite", path_, IfExists::fail);
+  AtomicOutput output(comm_, path_, IfExists::overwrite);
+  test::on_root(comm_, [&] { test::write_text(output.temporary_path(), "new"); });
+  output.commit();
+  EXPECT_EQ(content(), "new");
+}
+
+TEST_F(AtomicOutputTest, FailsOnEveryRankWhenNothingWasWritten) {
+  AtomicOutput output(comm_, path_, IfExists::fail);
+  expect_error(ErrorKind::resource, "not safely on disk", [&] { output.commit(); });
+}
+
+TEST_F(AtomicOutputTest, NeverReplacesWhatIsNotARegularFile) {
+  test::on_root(comm_, [&] {
+    fs::create_directory(folder_ / "folder.fits");
+    ::mkfifo((folder_ / "pipe.fits").c_str(), 0600);
+    fs::create_symlink("/dev/null", folder_ / "null.fits");
+    fs::create_symlink("nowhere.fits", folder_ / "dangling.fits");
+  });
+  expect_refusal(ErrorKind::usage, "is a folder", folder_ / "folder.fits");
+  expect_refusal(ErrorKind::usage, "device, pipe or socket", folder_ / "pipe.fits");
+  expect_refusal(ErrorKind::usage, "device, pipe or socket", folder_ / "null.fits");
+  expect_refusal(ErrorKind::usage, "device, pipe or socket", "/dev/null");
+  expect_refusal(ErrorKind::usage, "leads nowhere", folder_ / "dangling.fits");
+  expect_refusal(ErrorKind::usage, "not the name of a file", folder_.path() + "/");
+}
+
+TEST_F(AtomicOutputTest, ALinkToAFileStaysALink) {
+  test::on_root(comm_, [&] {
+    test::write_text(folder_ / "target.fits", "old");
+    fs::create_symlink("target.fits", path_);
+  });
+  AtomicOutput output(comm_, path_, IfExists::overwrite);
+  test::on_root(comm_, [&] { test::write_text(output.temporary_path(), "new"); });
+  output.commit();
+  test::on_root(comm_, [&] {
+    EXPECT_TRUE(fs::is_symlink(path_));
+    EXPECT_EQ(test::bytes_of(folder_ / "target.fits"), "new");
+  });
+}
+
+TEST_F(AtomicOutputTest, FoldersThatCannotBeWrittenAreResourceErrors) {
+  expect_refusal(ErrorKind::resource, "create it first", folder_ / "missing/map.fits");
+  test::on_root(comm_, [&] { test::write_text(folder_ / "file", "x"); });
+  expect_refusal(ErrorKind::resource, "", folder_ / "file/map.fits");
+  // Root passes the permission check but /proc takes no files from anybody.
+  expect_error(ErrorKind::resource, "/proc/map.fits",
+               [&] { AtomicOutput(comm_, "/proc/map.fits", IfExists::fail); });
+}
+
+TEST_F(AtomicOutputTest, TheCheckLeavesNothingBehind) {
+  AtomicOutput::check(comm_, path_, IfExists::fail);
+  EXPECT_EQ(n_files(), 0);
+}
+
+}  // namespace
+}  // namespace ringweave

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "io/table_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "io/text_table.hpp"
+#include "io_support.hpp"
+
+namespace ringweave {
+namespace {
+
+using test::expect_error;
+using test::ScratchFolder;
+
+class TableFile : public testing::Test {
+ protected:
+  Communicator comm_ = Communicator::world();
+  ScratchFolder folder_{comm_};
+
+  std::string file(const std::string& name, const std::string& text) {
+    test::on_root(comm_, [&] { test::write_text(folder_ / name, text); });
+    return folder_ / name;
+  }
+  Spectra spectra(const std::string& text) { return read_spectra(comm_, file("cl.txt", text)); }
+  void expect_bad_spectra(const std::string& text, const std::string& words) {
+    const std::string path = file("cl.txt", text);
+    expect_error(ErrorKind::data, words, [&] { read_spectra(comm_, path); });
+    expect_error(ErrorKind::data, path, [&] { read_spectra(comm_, path); });
+  }
+};
+
+TEST_F(TableFile, SpectraWithoutAHeaderAreCl) {
+  const Spectra cl = spectra("0 5.0\n1 4.0\n2 3.0\n");
+  EXPECT_EQ(cl.lmax(), 2);
+  EXPECT_EQ(cl(Spectra::TT, 0), 5);
+  EXPECT_EQ(cl(Spectra::TT, 2), 3);
+  EXPECT_FALSE(cl.is_polarised());
+}
+
+TEST_F(TableFile, FourColumnsAreTtEeBbTe) {
+  const Spectra cl = spectra("2, 1, 2, 3, 4\n3, 5, 6, 7, 8\n");
+  EXPECT_EQ(cl(Spectra::TT, 1), 0);
+  EXPECT_EQ(cl(Spectra::TT, 2), 1);
+  EXPECT_EQ(cl(Spectra::EE, 3), 6);
+  EXPECT_EQ(cl(Spectra::BB, 2), 3);
+  EXPECT_EQ(cl(Spectra::TE, 3), 8);
+}
+
+TEST_F(TableFile, AHeaderThatNamesColumnsIsHonoured) {
+  const Spectra cl = spectra("#  L    TT   TE   EE  BB  PP\n 2 1.D+0 2 3 4 5\n 3 +5e0 6 7 8 9\n");
+  EXPECT_EQ(cl(Spectra::TT, 2), 1);
+  EXPECT_EQ(cl(Spectra::TE, 2), 2);
+  EXPECT_EQ(cl(Spectra::EE, 3), 7);
+  EXPECT_EQ(cl(Spectra::BB, 3), 8);
+  EXPECT_FALSE(cl.has(Spectra::EB));
+}
+
+TEST_F(TableFile, AHeaderThatSaysSoMakesThemDl) {
+  for (const char* header :
+       {"# l(l+1)C_l/2pi in muK^2", "# D_l [uK^2]", "# l Dl_TT", "# L(L+1) C_L / (2 pi)",
+        "# columns: D_ell", "# $\\ell(\\ell+1)C_\\ell/2\\pi$"}) {
+    const Spectra cl = spectra(std::string(header) + "\n0 7\n1 1\n2 6\n");
+    EXPECT_EQ(cl(Spectra::TT, 0), 0) << header;
+    EXPECT_DOUBLE_EQ(cl(Spectra::TT, 1), std::numbers::pi) << header;
+    EXPECT_DOUBLE_EQ(cl(Spectra::TT, 2), 2 * std::numbers::pi) << header;
+  }
+  for (const char* header :
+       {"# C_l in K^2", "# middle of the Dlouhy file, Delta", "# command: ringweave D_l.txt"}) {
+    EXPECT_EQ(spectra(std::string(header) + "\n0 7\n1 1\n")(Spectra::TT, 0), 7) << header;
+  }
+}
+
+TEST_F(TableFile, BrokenSpectraAreErrorsThatNameTheLine) {
+  expect_bad_spectra("0 1\n1 2\n3 4\n", "line 3: l = 3 where 2");
+  expect_bad_spectra("# l TT\n\n0 1\n1 nan\n", "line 4: 'nan' is not finite");
+  expect_bad_spectra("0 1\n1 inf\n", "not finite");
+  expect_bad_spectra("0 1\n1 two\n", "line 2: 'two' is not a number");
+  expect_bad_spectra("0 1\n1 2 3\n", "line 2: has 3 columns");
+  expect_bad_spectra("5 1\n6 2\n", "line 1: begins with l = 5");
+  expect_bad_spectra("0 1 2 3\n1 1 2 3\n", "no header line that names them");
+  expect_bad_spectra("0\n1\n", "has one column");
+  expect_bad_spectra("# nothing\n", "holds no numbers");
+  expect_bad_spectra("", "is empty");
+  expect_bad_spectra(std::string("0 1\n\0 2\n", 8), "is not text");
+  expect_error(ErrorKind::data, "No such file",
+               [&] { read_spectra(comm_, folder_ / "missing.txt"); });
+  expect_error(ErrorKind::usage, "spectra are read",
+               [&] { read_spectra(comm_, folder_ / "missing.png"); });
+}
+
+TEST_F(TableFile, SpectraComeBackFromEveryKindOfFile) {
+  Spectra cl(5);
+  for (const Spectra::Name name : {Spectra::TT, Spectra::EE, Spectra::BB, Spectra::TE}) {
+    for (int l = 0; l <= 5; ++l)
+      cl.values(name)[to_size(l)] = std::exp(-l - 7.0 * static_cast<int>(name));
+  }
+  Provenance provenance = test::sample_provenance();
+  provenance.command_line = "ringweave convert D_l.txt\nx";
+  for (const char* name : {"cl.txt", "cl.h5", "cl.fits", "cl.fits.gz"}) {
+    write_spectra(comm_, folder_ / name, IfExists::fail, provenance, cl, "K^2");
+    const Spectra read = read_spectra(comm_, folder_ / name);
+    ASSERT_EQ(read.lmax(), 5) << name;
+    for (int n = 0; n < Spectra::n_names; ++n) {
+      const auto which = static_cast<Spectra::Name>(n);
+      EXPECT_EQ(read.has(which), cl.has(which)) << name << " " << n;
+      for (int l = 0; l <= 5; ++l) EXPECT_EQ(read(which, l), cl(which, l)) << name;
+    }
+    expect_error(ErrorKind::usage, "--overwrite", [&] {
+      write_spectra(comm_, folder_ / name, IfExists::fail, provenance, cl, "K^2");
+    });
+  }
+}
+
+TEST_F(TableFile, MissingBeamColumnsAreTheOnesBefore) {
+  const Beam one = read_beam(comm_, file("b.txt", "# l b\n0 1\n1 0.5\n"));
+  EXPECT_EQ(one.t, (std::vector<double>{1, 0.5}));
+  EXPECT_EQ(one.e, one.t);
+  EXPECT_EQ(one.b, one.t);
+  const Beam two = read_beam(comm_, file("b.txt", "0 1 0.9\n1 0.5 0.4\n"));
+  EXPECT_EQ(two.e, (std::vector<double>{0.9, 0.4}));
+  EXPECT_EQ(two.b, two.e);
+  const Beam three = read_beam(comm_, file("b.txt", "0 1 0.9 0.8\n1 0.5 0.4 0.3\n"));
+  EXPECT_EQ(three.b, (std::vector<double>{0.8, 0.3}));
+}
+
+TEST_F(TableFile, BeamsBeginAtTheMonopole) {
+  expect_error(ErrorKind::data, "begins with l = 1",
+               [&] { read_beam(comm_, file("b.txt", "1 1\n2 1\n")); });
+  expect_error(ErrorKind::data, "up to 3", [&] { read_beam(comm_, file("b.txt", "0 1 1 1 1\n")); });
+  expect_error(ErrorKind::usage, "text (.txt) or FITS",
+               [&] { read_beam(comm_, folder_ / "b.h5"); });
+}
+
+TEST_F(TableFile, KernelsAscendFromTheCentre) {
+  const KernelTable kernel =
+      read_kernel_table(comm_, file("k.txt", "# theta K\n0 2\n0.01 1\n0.03 0\n"));
+  EXPECT_EQ(kernel.theta, (std::vector<double>{0, 0.01, 0.03}));
+  EXPECT_EQ(kernel.value, (std::vector<double>{2, 1, 0}));
+  const auto bad = [&](const std::string& text) {
+    return [this, text] { read_kernel_table(comm_, file("k.txt", text)); };
+  };
+  expect_error(ErrorKind::data, "line 1: theta = 0.1", bad("0.1 1\n0.2 1\n"));
+  expect_error(ErrorKind::data, "line 3: theta = 0.1", bad("0 1\n0.1 1\n0.1 1\n"));
+  expect_error(ErrorKind::data, "at most pi", bad("0 1\n4 1\n"));
+  expect_error(ErrorKind::data, "has 3 columns", bad("0 1 1\n0.1 1 1\n"));
+}
+
+TEST_F(TableFile, TheExampleSpectrumIsRead) {
+  const std::filesystem::path source =
+      std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+  const Spectra cl = read_spectra(comm_, (source / "examples" / "lcdm_cl.txt").string());
+  EXPECT_GT(cl.lmax(), 1000);
+  EXPECT_GT(cl(Spectra::TT, 2), 0);
+  EXPECT_TRUE(cl.has(Spectra::EE) && cl.has(Spectra::BB) && cl.has(Spectra::TE));
+}
+
+TEST_F(TableFile, SampleWindowsAndWeightsAreRead) {
+  const std::filesystem::path data =
+      std::filesystem::path(__FILE__).parent_path().parent_path().parent_path().parent_path() /
+      "shared" / "data";
+  if (!std::filesystem::exists(data)) GTEST_SKIP() << "no sample data beside the source folder";
+  const std::string windows = (data / "windows").string();
+  const Beam window = read_pixel_window(comm_, windows + "/pixel_window_n0032.fits");
+  EXPECT_EQ(window.t.size(), 129u);
+  EXPECT_EQ(window.e[1], 0);
+  EXPECT_NEAR(window.t[0], 1, 1e-12);
+  const std::vector<double> ring =
+      read_ring_weights(comm_, windows + "/weight_ring_n00032.fits", 32);
+  EXPECT_EQ(ring.size(), 64u);
+  EXPECT_NEAR(ring[10], 1, 0.5);
+  EXPECT_EQ(read_pixel_weights(comm_, windows + "/healpix_full_weights_nside_0032.fits", 32).size(),
+            800u);
+  expect_error(ErrorKind::data, "are 128",
+               [&] { read_ring_weights(comm_, windows + "/weight_ring_n00032.fits", 64); });
+  const Beam beam =
+      read_beam(comm_, (data / "healpix-suite" / "gaussbeam_10arcmin_lmax512_pol.fits").string());
+  EXPECT_EQ(beam.t.size(), 513u);
+  EXPECT_NEAR(beam.t[0], 1, 1e-6);
+  EXPECT_EQ(read_spectra(comm_, (data / "edge-cases" / "Cltest.fits").string()).lmax(), 20);
+  const Spectra camb =
+      read_spectra(comm_, (data / "spectra" / "FFP10_wdipole_lenspotentialCls.dat").string());
+  EXPECT_EQ(camb(Spectra::TE, 2), 2.8063);
+  const Spectra planck =
+      read_spectra(comm_, (data / "spectra" / "planck2018_lcdm_cl_v3.fits").string());
+  EXPECT_EQ(planck.lmax(), 5000);
+  EXPECT_TRUE(planck.has(Spectra::TE));
+}
+
+}  // namespace
+}  // namespace ringweave

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gtest/gtest.h>
+#include <hwy/targets.h>
+
+#include "legendre/legendre_problem.hpp"
+#include "legendre/simd_targets.hpp"
+#include "support/tolerance.hpp"
+
+namespace ringweave {
+namespace {
+
+/// Runs with one instruction set, as a machine that has nothing better would.
+class OnlyTarget {
+ public:
+  explicit OnlyTarget(std::int64_t target) {
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  }
+  ~OnlyTarget() {
+    hwy::SetSupportedTargetsForTest(0);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  }
+  OnlyTarget(const OnlyTarget&) = delete;
+  OnlyTarget& operator=(const OnlyTarget&) = delete;
+};
+
+struct Results {
+  std::vector<Complex> modes;
+  std::vector<Complex> alm;
+};
+
+Results run(const std::vector<int>& spins) {
+  const LegendreProblem problem(RingGrid::healpix(330), 1050, 300, spins);
+  return {problem.synthesize(random_values(problem.alm_size(), 41)),
+          problem.adjoint(random_values(problem.modes_size(), 42))};
+}
+
+TEST(SimdTargets, EverySetThisMachineRunsGivesTheSame) {
+  for (const std::vector<int>& spins : {std::vector<int>{0, 2}, std::vector<int>{0, 0, 0}}) {
+    const Results best = run(spins);
+    std::int64_t runnable = hwy::SupportedTargets();
+    for (; runnable != 0; runnable &= runnable - 1) {
+      const OnlyTarget scope(runnable & -runnable);
+      if (simd_targets_compiled().find(hwy::TargetName(runnable & -runnable)) == std::string::npos) {
+        continue;
+      }
+      ASSERT_EQ(simd_target_chosen(), hwy::TargetName(runnable & -runnable));
+      const Results results = run(spins);
+      EXPECT_LE(relative_error(results.modes, best.modes).rms, tolerance::round_trip)
+          << simd_target_chosen();
+      EXPECT_LE(relative_error(results.alm, best.alm).rms, tolerance::round_trip)
+          << simd_target_chosen();
+    }
+  }
+}
+
+TEST(SimdTargets, TheChosenOneIsAmongTheCompiledOnes) {
+  EXPECT_NE(simd_targets_compiled().find(simd_target_chosen()), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ringweave

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "base/memory_meter.hpp"
+#include "sphere/healpix_weights.hpp"
+#include "support/rank_groups.hpp"
+#include "transform/analysis.hpp"
+#include "transform/transform_cases.hpp"
+#include "transform/transform_problem.hpp"
+
+namespace ringweave::test {
+namespace {
+
+constexpr int nside = RINGWEAVE_TEST_NSIDE;
+constexpr int lmax = 2 * nside;
+
+/// Most bytes in buffers during `work`, plan's tables and workspace included, over those of one map and its a_lm; of
+/// all ranks together.
+template <class Work>
+double high_water_ratio(const SphericalHarmonicTransform& transform, const Work& work) {
+  const Communicator& comm = transform.comm();
+  const std::int64_t in_and_out = comm.sum(transform.make_map<double>().bytes() + transform.make_alm<double>().bytes());
+  MemoryMeter::reset_high_water();
+  work();
+  const std::int64_t most = comm.sum(MemoryMeter::high_water_bytes());
+  const double ratio = static_cast<double>(most) / static_cast<double>(in_and_out);
+  if (comm.is_root()) std::printf("high-water: %.3f x (map + a_lm)\n", ratio);
+  return ratio;
+}
+
+class Memory : public testing::TestWithParam<std::vector<int>> {
+ protected:
+  Memory() : transform_(Communicator::world(), spec()) {}
+  static TransformSpec spec() {
+    return Case{share(RingGrid::healpix(nside)), lmax, lmax, GetParam()}.spec();
+  }
+  SphericalHarmonicTransform transform_;
+};
+
+TEST_P(Memory, AConsumingSynthesisNeeds16OfItsInputAndOutput) {
+  AlmBuffer<double> alm = random_alm(transform_);
+  EXPECT_LE(high_water_ratio(transform_, [&] { transform_.synthesize<double>(std::move(alm)); }), 1.6);
+}
+
+TEST_P(Memory, ASynthesisThatKeepsItsInputNeeds175) {
+  if (nside < 2048) GTEST_SKIP() << "plan tables and the margin of the polar pruning still weigh 0.1 at nside " << nside;
+  const AlmBuffer<double> alm = random_alm(transform_);
+  EXPECT_LE(high_water_ratio(transform_, [&] { synthesized(transform_, alm); }), 1.75);
+}
+
+TEST_P(Memory, AConsumingAnalysisNeeds16) {
+  Analysis analysis(transform_, {ring_weights(transform_.rings()), {}});
+  MapBuffer<double> map = random_map(transform_);
+  EXPECT_LE(high_water_ratio(transform_, [&] { analysis.once<double>(std::move(map)); }), 1.6);
+}
+
+TEST_P(Memory, AnIteratedAnalysisNeeds27) {
+  Analysis analysis(transform_, {ring_weights(transform_.rings()), {}});
+  const MapBuffer<double> map = random_map(transform_);
+  EXPECT_LE(high_water_ratio(transform_,
+                             [&] {
+                               AlmBuffer<double> alm = transform_.make_alm<double>();
+                               analysis.jacobi<double>(map.view(), 1, alm.view());
+                             }),
+            2.7);
+}
+
+INSTANTIATE_TEST_SUITE_P(Fields, Memory,
+                         testing::ValuesIn(nside < 2048 ? std::vector<std::vector<int>>{{0}, {0, 2}}
+                                                        : std::vector<std::vector<int>>{{0}}));
+
+}  // namespace
+}  // namespace ringweave::test

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "transform/power_spectrum.hpp"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "base/error.hpp"
+#include "sphere/random_alm.hpp"
+#include "support/rank_groups.hpp"
+#include "transform/transform_cases.hpp"
+#include "transform/transform_problem.hpp"
+
+namespace ringweave::test {
+namespace {
+
+constexpr int lmax = 40;
+constexpr int mmax = 30;
+
+/// sum over all m of Re(conj(x_lm) y_lm) / (2 l + 1), of whole a_lm.
+double direct_power(const AlmBuffer<double>& alm, std::int64_t x, std::int64_t y, int l) {
+  double sum = 0;
+  for (int m = 0; m <= std::min(l, mmax); ++m) {
+    const std::int64_t i = AlmLayout::full_index(lmax, l, m);
+    const double product = (std::conj(alm.view().component(x)[i]) * alm.view().component(y)[i]).real();
+    sum += m == 0 ? product : 2 * product;
+  }
+  return sum / (2 * l + 1);
+}
+
+TEST_P(OnEveryRankCount, PowerSpectraAreTheSumsThatDefineThem) {
+  Spectra drawn_from(lmax);
+  for (int l = 0; l <= lmax; ++l) {
+    drawn_from.values(Spectra::TT)[to_size(l)] = 1.0 / (l + 1);
+    drawn_from.values(Spectra::EE)[to_size(l)] = 0.5 / (l + 1);
+    drawn_from.values(Spectra::BB)[to_size(l)] = 0.1;
+    drawn_from.values(Spectra::TE)[to_size(l)] = -0.4 / (l + 1);
+  }
+  struct Expected {
+    std::vector<int> spins;
+    std::vector<std::pair<Spectra::Name, std::pair<int, int>>> products;
+  };
+  const std::vector<Expected> list = {
+      {{0}, {{Spectra::TT, {0, 0}}}},
+      {{2}, {{Spectra::EE, {0, 0}}, {Spectra::BB, {1, 1}}, {Spectra::EB, {0, 1}}}},
+      {{0, 2},
+       {{Spectra::TT, {0, 0}},
+        {Spectra::EE, {1, 1}},
+        {Spectra::BB, {2, 2}},
+        {Spectra::TE, {0, 1}},
+        {Spectra::EB, {1, 2}},
+        {Spectra::TB, {0, 2}}}}};
+  for (const Expected& expected : list) {
+    const TransformSpec spec = Case{share(RingGrid::healpix(4)), lmax, mmax, expected.spins}.spec();
+    const TransformPlan mine(spec, comm().rank(), comm().size());
+    const TransformPlan whole(spec, 0, 1);
+    AlmBuffer<double> alm(spec.fields.n_components(), mine.alm.size());
+    AlmBuffer<double> all(spec.fields.n_components(), whole.alm.size());
+    draw_alm(drawn_from, seed, mine.alm, alm.view());
+    draw_alm(drawn_from, seed, whole.alm, all.view());
+    const Spectra spectra = power_spectra<double>(comm(), mine.alm, std::as_const(alm).view());
+    int n_present = 0;
+    for (int name = 0; name < Spectra::n_names; ++name) n_present += spectra.has(static_cast<Spectra::Name>(name));
+    EXPECT_EQ(to_size(n_present), expected.products.size());
+    for (const auto& [name, fields] : expected.products) {
+      for (int l = 0; l <= lmax; ++l) {
+        EXPECT_NEAR(spectra(name, l), direct_power(all, fields.first, fields.second, l), 1e-14)
+            << Spectra::names[name] << " at l = " << l;
+      }
+    }
+  }
+}
+
+TEST_P(OnEveryRankCount, PowerSpectraOfFourComponentsAreRefused) {
+  const TransformPlan plan(Case{share(RingGrid::healpix(4)), 8, 8, {2, 2}}.spec(), comm().rank(), comm().size());
+  AlmBuffer<double> alm(4, plan.alm.size());
+  EXPECT_THROW(power_spectra<double>(comm(), plan.alm, std::as_const(alm).view()), UsageError);
+}
+
+}  // namespace
+}  // namespace ringweave::test

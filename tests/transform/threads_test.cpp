@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <utility>
+
+#include "sphere/healpix_weights.hpp"
+#include "transform/analysis.hpp"
+#include "transform/power_spectrum.hpp"
+#include "transform/transform_cases.hpp"
+#include "transform/transform_problem.hpp"
+
+namespace ringweave::test {
+namespace {
+
+/// Runs what stands in its scope with so many threads.
+class ThreadCount {
+ public:
+  explicit ThreadCount(int count) : before_(omp_get_max_threads()) { omp_set_num_threads(count); }
+  ~ThreadCount() { omp_set_num_threads(before_); }
+  ThreadCount(const ThreadCount&) = delete;
+  ThreadCount& operator=(const ThreadCount&) = delete;
+
+ private:
+  int before_;
+};
+
+/// Everything a transform can give, one rank.
+struct Results {
+  MapBuffer<double> map;
+  MapBuffer<float> single_map;
+  AlmBuffer<double> adjoint;
+  AlmBuffer<float> single_adjoint;
+  AlmBuffer<double> jacobi;
+  AlmBuffer<double> gradients;
+};
+
+Results results_of(SphericalHarmonicTransform& transform) {
+  Results results;
+  results.map = synthesized(transform, random_alm(transform));
+  results.single_map = synthesized(transform, random_alm<float>(transform));
+  const MapBuffer<double> noise = random_map(transform);
+  results.adjoint = adjoint_of(transform, noise);
+  results.single_adjoint = adjoint_of(transform, random_map<float>(transform));
+  Analysis analysis(transform, {ring_weights(transform.rings()), {}});
+  results.jacobi = transform.make_alm<double>();
+  analysis.jacobi<double>(noise.view(), 1, results.jacobi.view());
+  results.gradients = transform.make_alm<double>();
+  analysis.conjugate_gradients<double>(noise.view(), 1e-3, 2, results.gradients.view());
+  return results;
+}
+
+void expect_same_bits(const Results& a, const Results& b) {
+  EXPECT_TRUE(same_bits(a.map, b.map));
+  EXPECT_TRUE(same_bits(a.single_map, b.single_map));
+  EXPECT_TRUE(same_bits(a.adjoint, b.adjoint));
+  EXPECT_TRUE(same_bits(a.single_adjoint, b.single_adjoint));
+  EXPECT_TRUE(same_bits(a.jacobi, b.jacobi));
+  EXPECT_TRUE(same_bits(a.gradients, b.gradients));
+}
+
+class Threads : public testing::TestWithParam<Case> {};
+
+TEST_P(Threads, TheirNumberChangesNoBit) {
+  const auto with = [](int count) {
+    const ThreadCount threads(count);
+    SphericalHarmonicTransform transform(Communicator::self(), GetParam().spec());
+    return results_of(transform);
+  };
+  const Results expected = with(1);
+  for (const int count : {2, 4}) {
+    SCOPED_TRACE(count);
+    expect_same_bits(with(count), expected);
+  }
+}
+
+TEST_P(Threads, APlanRunsWithOtherNumbersThanItWasMadeWith) {
+  for (const int planned : {1, 4}) {
+    SCOPED_TRACE(planned);
+    const ThreadCount plan_threads(planned);
+    SphericalHarmonicTransform transform(Communicator::self(), GetParam().spec());
+    const Results expected = results_of(transform);
+    const ThreadCount run_threads(planned == 1 ? 4 : 1);
+    expect_same_bits(results_of(transform), expected);
+  }
+}
+
+TEST_P(Threads, PlansSideBySideDoNotDisturbEachOther) {
+  const ThreadCount threads(1);
+  SphericalHarmonicTransform first(Communicator::self(), GetParam().spec());
+  SphericalHarmonicTransform second(Communicator::self(), GetParam().spec());
+  const Results expected = results_of(first);
+  Results results[2];
+#pragma omp parallel for num_threads(2)
+  for (int i = 0; i < 2; ++i) results[i] = results_of(i == 0 ? first : second);
+  expect_same_bits(results[0], expected);
+  expect_same_bits(results[1], expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, Threads,
+                         testing::Values(Case{share(RingGrid::healpix(8)), 40, 40, {0, 2}},
+                                         Case{share(RingGrid::healpix(20)), 50, 50, {0, 0, 0}},
+                                         Case{share(RingGrid::gauss_legendre(49)), 48, 40, {1}}),
+                         [](const auto& chosen) { return "Case" + std::to_string(chosen.index); });
+
+TEST(DrawnAlm, DoNotDependOnTheNumberOfThreads) {
+  const AlmLayout layout(60, 60);
+  Spectra spectra(60);
+  for (double& value : spectra.values(Spectra::TT)) value = 2;
+  const auto with = [&](int count) {
+    const ThreadCount threads(count);
+    AlmBuffer<double> alm(1, layout.size());
+    draw_alm(spectra, seed, layout, alm.view());
+    return alm;
+  };
+  EXPECT_TRUE(same_bits(with(4), with(1)));
+}
+
+}  // namespace
+}  // namespace ringweave::test
