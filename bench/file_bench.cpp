@@ -42,21 +42,25 @@ int run(const Communicator& comm, int argc, char** argv) {
   const std::int64_t nside = argc > 2 ? std::stol(argv[2]) : 1024;
   const int repeats = argc > 3 ? std::stoi(argv[3]) : 5;
   const auto grid = std::make_shared<const RingGrid>(RingGrid::healpix(nside));
-  const LocalRings rings = RingDistribution(grid, ModeLimits(*grid, 0, 0, 0), comm.size()).rings(comm.rank());
+  const LocalRings rings =
+      RingDistribution(grid, ModeLimits(*grid, 0, 0, 0), comm.size()).rings(comm.rank());
   MapBuffer<double> map(1, rings.n_pixels());
   MapBuffer<double> back(1, rings.n_pixels());
   const std::int64_t first = rings.slabs()[0].first_global;
-  for (std::int64_t i = 0; i < rings.n_pixels(); ++i) map.view().data()[i] = static_cast<double>(first + i);
+  for (std::int64_t i = 0; i < rings.n_pixels(); ++i)
+    map.view().data()[i] = static_cast<double>(first + i);
 
   const double bytes = static_cast<double>(grid->n_pixels()) * 8;
   const auto report = [&](const std::string& kind, const std::string& what, double seconds) {
     if (!comm.is_root()) return;
-    fmt::print("{{\"kind\": \"{}\", \"what\": \"{}\", \"nside\": {}, \"ranks\": {}, \"seconds\": {:.5f}, "
-               "\"gb_per_s\": {:.3f}}}\n",
-               kind, what, nside, comm.size(), seconds, bytes / seconds * 1e-9);
+    fmt::print(
+        "{{\"kind\": \"{}\", \"what\": \"{}\", \"nside\": {}, \"ranks\": {}, \"seconds\": {:.5f}, "
+        "\"gb_per_s\": {:.3f}}}\n",
+        kind, what, nside, comm.size(), seconds, bytes / seconds * 1e-9);
   };
   report("memory", "copy", median_seconds(comm, repeats, [&] {
-           std::memcpy(back.view().data(), map.view().data(), static_cast<std::size_t>(map.bytes()));
+           std::memcpy(back.view().data(), map.view().data(),
+                       static_cast<std::size_t>(map.bytes()));
          }));
   for (const std::string kind : {"hdf5", "fits"}) {
     const std::string path = fmt::format("{}/file_bench.{}", argv[1], kind);
@@ -64,12 +68,16 @@ int run(const Communicator& comm, int argc, char** argv) {
     header.grid = grid;
     header.columns = {{"TEMPERATURE", "K"}};
     report(kind, "write", median_seconds(comm, repeats, [&] {
-             write_map(comm, path, IfExists::overwrite, header, Provenance{}, rings, MapView<const double>(map.view()));
+             write_map(comm, path, IfExists::overwrite, header, Provenance{}, rings,
+                       MapView<const double>(map.view()));
            }));
     const int column = 0;
-    report(kind, "read", median_seconds(comm, repeats, [&] { open_map(comm, path)->read({&column, 1}, rings, back.view()); }));
+    report(kind, "read", median_seconds(comm, repeats, [&] {
+             open_map(comm, path)->read({&column, 1}, rings, back.view());
+           }));
     const auto size = static_cast<std::size_t>(map.bytes());
-    if (std::memcmp(back.view().data(), map.view().data(), size) != 0) throw InternalError(path + ": read back wrong");
+    if (std::memcmp(back.view().data(), map.view().data(), size) != 0)
+      throw InternalError(path + ": read back wrong");
     if (comm.is_root()) std::remove(path.c_str());
   }
   return 0;

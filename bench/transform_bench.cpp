@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One transform after the other, timed whole and by stage; one JSON line each:
 //   scripts/mpirun.sh RANKS transform_bench NSIDE LMAX [SPIN [MAPS [REPEATS]]]
-// REPEATS 0: one pair (synthesis, adjoint) for every line on stdin, so that a driver can alternate with another
-// program (bench/compare_peers.py).
+// REPEATS 0: one pair (synthesis, adjoint) for every line on stdin, so that a driver can alternate
+// with another program (bench/compare_peers.py).
 #include <fmt/format.h>
 #include <omp.h>
 
@@ -22,9 +22,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
-/// Deterministic a_lm of unit size; the imaginary part of m = 0 and degrees below the spin are zero.
+/// Deterministic a_lm of unit size; the imaginary part of m = 0 and degrees below the spin are
+/// zero.
 void fill(const AlmLayout& layout, int spin, AlmView<double> alm) {
   for (std::int64_t c = 0; c < alm.n_components(); ++c) {
     const auto a = alm.component(c);
@@ -33,7 +36,8 @@ void fill(const AlmLayout& layout, int spin, AlmView<double> alm) {
       for (int l = m; l <= layout.lmax(); ++l) {
         const double phase = 1e-3 * l * l + 0.7 * m + static_cast<double>(c);
         const bool exists = l >= spin;
-        a[layout.index(row, l)] = {exists ? std::cos(phase) : 0.0, exists && m > 0 ? std::sin(phase) : 0.0};
+        a[layout.index(row, l)] = {exists ? std::cos(phase) : 0.0,
+                                   exists && m > 0 ? std::sin(phase) : 0.0};
       }
     }
   }
@@ -67,28 +71,36 @@ struct Bench {
     const double exchange = stage("exchange");
     const double ring_fft = stage("ring_fft");
     if (!comm.is_root()) return;
-    fmt::print("{{\"direction\": \"{}\", \"seconds\": {:.6f}, \"legendre\": {:.6f}, \"exchange\": {:.6f}, "
-               "\"ring_fft\": {:.6f}, \"legendre_gflop_per_s\": {:.2f}}}\n",
-               direction, seconds, legendre, exchange, ring_fft, flops / legendre * 1e-9);
+    fmt::print(
+        "{{\"direction\": \"{}\", \"seconds\": {:.6f}, \"legendre\": {:.6f}, \"exchange\": {:.6f}, "
+        "\"ring_fft\": {:.6f}, \"legendre_gflop_per_s\": {:.2f}}}\n",
+        direction, seconds, legendre, exchange, ring_fft, flops / legendre * 1e-9);
     std::fflush(stdout);
   }
 
   void pair() {
-    report("synthesis", [&] { transform.synthesize<double>(AlmView<const double>(alm.view()), map.view()); });
-    report("adjoint", [&] { transform.adjoint<double>(MapView<const double>(map.view()), {}, back.view()); });
+    report("synthesis",
+           [&] { transform.synthesize<double>(AlmView<const double>(alm.view()), map.view()); });
+    report("adjoint",
+           [&] { transform.adjoint<double>(MapView<const double>(map.view()), {}, back.view()); });
     // <S a, S a> = <a, S^T S a>: the answers belong together.
     const double left = squared_norm<double>(comm, map.view());
-    const double right = inner_product<double>(comm, transform.alm_layout(), alm.view(), back.view());
-    if (std::abs(left - right) > 1e-11 * left) throw InternalError("the adjoint is not the adjoint");
+    const double right =
+        inner_product<double>(comm, transform.alm_layout(), alm.view(), back.view());
+    if (std::abs(left - right) > 1e-11 * left)
+      throw InternalError("the adjoint is not the adjoint");
   }
 };
 
 int run(const Communicator& comm, int argc, char** argv) {
   if (argc < 3) {
-    if (comm.is_root()) fmt::print(stderr, "usage: transform_bench NSIDE LMAX [SPIN [MAPS [REPEATS]]]\n");
+    if (comm.is_root())
+      fmt::print(stderr, "usage: transform_bench NSIDE LMAX [SPIN [MAPS [REPEATS]]]\n");
     return 2;
   }
-  const auto argument = [&](int i, int otherwise) { return argc > i ? std::stoi(argv[i]) : otherwise; };
+  const auto argument = [&](int i, int otherwise) {
+    return argc > i ? std::stoi(argv[i]) : otherwise;
+  };
   TransformSpec spec;
   spec.grid = std::make_shared<RingGrid>(RingGrid::healpix(argument(1, 0)));
   spec.lmax = spec.mmax = argument(2, 0);
@@ -97,9 +109,12 @@ int run(const Communicator& comm, int argc, char** argv) {
   Bench bench(comm, spec);
   const double plan_seconds = comm.max(seconds_since(start));
   if (comm.is_root()) {
-    fmt::print("{{\"nside\": {}, \"lmax\": {}, \"spin\": {}, \"maps\": {}, \"ranks\": {}, \"threads\": {}, "
-               "\"plan_seconds\": {:.4f}}}\n",
-               argv[1], argv[2], argument(3, 0), argument(4, 1), comm.size(), omp_get_max_threads(), plan_seconds);
+    fmt::print(
+        "{{\"nside\": {}, \"lmax\": {}, \"spin\": {}, \"maps\": {}, \"ranks\": {}, \"threads\": "
+        "{}, "
+        "\"plan_seconds\": {:.4f}}}\n",
+        argv[1], argv[2], argument(3, 0), argument(4, 1), comm.size(), omp_get_max_threads(),
+        plan_seconds);
     std::fflush(stdout);
   }
   const int repeats = argument(5, 5);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A first session with ringweave: make a sky, smooth it, measure its spectrum, draw both. Writes into the current folder.
+# A first session with ringweave: make a sky, smooth it, measure its spectrum, draw both. Writes into the current folder,
+# which must not hold these files yet (or give the commands --overwrite).
 #   examples/first_session.sh [NSIDE]      RINGWEAVE: the program, default `ringweave`; put a launcher before it with
 #                                          LAUNCH, for example LAUNCH="mpirun -n 4"
 set -euo pipefail

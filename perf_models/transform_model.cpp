@@ -6,7 +6,8 @@ namespace ringweave {
 TransformSeconds predict_transform(const TransformWork& work, const MachineRates& rates) {
   TransformSeconds seconds;
   seconds.legendre = work.legendre_flops / (rates.legendre_flops_per_thread * work.n_threads);
-  seconds.ring_fft = static_cast<double>(work.fft_bytes) / (rates.fft_bytes_per_thread * work.n_threads);
+  seconds.ring_fft =
+      static_cast<double>(work.fft_bytes) / (rates.fft_bytes_per_thread * work.n_threads);
   if (work.n_ranks > 1) {
     seconds.exchange = static_cast<double>(work.exchange_bytes) / rates.exchange_bytes_per_rank +
                        rates.exchange_latency_seconds * (work.n_ranks - 1);

@@ -8,7 +8,7 @@ goal=${1:-build}
 packages=(
   cmake g++ make ninja-build pkg-config git
   openmpi-bin libopenmpi-dev
-  libfftw3-dev libhdf5-openmpi-dev libcfitsio-dev libhealpix-cxx-dev zlib1g-dev
+  libfftw3-dev libhdf5-openmpi-dev libcfitsio-dev libhealpix-cxx-dev
   libhwy-dev librandom123-dev libboost-dev
   libcli11-dev libfmt-dev nlohmann-json3-dev
   libcairo2-dev zlib1g-dev fonts-dejavu-core
@@ -19,7 +19,7 @@ if [ "$goal" = test ]; then
     python3 python3-numpy python3-scipy python3-h5py python3-astropy python3-healpy python3-xarray
     python3-matplotlib python3-mpmath
     clang libclang-rt-14-dev libomp-14-dev clang-format clang-tidy
-    file gdb
+    file gdb shellcheck
   )
 fi
 

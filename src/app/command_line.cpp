@@ -17,6 +17,8 @@ constexpr const char* overview =
     "Ringweave: fields on the sphere, from a laptop to a cluster. Synthesizes, analyses, smooths, converts, compares and "
     "draws sky maps; the same command runs alone or under mpirun and srun.";
 
+constexpr const char* common_group = "Common options";
+constexpr std::size_t column_width = 34;
 constexpr const char* footer = R"(Files go by extension: .fits .fit .fits.gz FITS; .h5 .hdf5 HDF5; .txt .dat .tsv text; .png pictures.
 Angles need a unit: 5arcmin, 1.5deg, 20arcsec, 0.01rad. Outputs appear whole or not at all.
 Exit status: 0 done, 1 compare found a difference, 2 usage, 3 bad data, 4 no memory or disk, 5 another rank failed,
@@ -67,11 +69,11 @@ class FlatConfig : public CLI::ConfigBase {
 };
 
 void add_common(CLI::App& app, CommonOptions& options) {
-  const char* group = "Common options";
+  const char* group = common_group;
   app.add_flag("--dry-run", options.dry_run, "Print the plan (who owns what, memory, seconds) and stop")->group(group);
   app.add_option("--report", options.report,
                  "Write a JSON report: versions, layout, seconds of each stage over ranks, memory")->group(group);
-  app.add_option("--threads", options.threads, "OpenMP threads of each rank; default: OMP_NUM_THREADS, else all cores")
+  app.add_option("--threads", options.threads, "OpenMP threads of each rank; default: OMP_NUM_THREADS, else the cores shared out over the ranks of a node")
       ->check(positive_number())->group(group);
   app.add_option("--progress", options.progress, "auto: only on a terminal and outside batch jobs")
       ->check(CLI::IsMember({"auto", "on", "off"}))->capture_default_str()->group(group);
@@ -122,7 +124,7 @@ void add_analysis(CLI::App& command, AnalysisOptions& options, const std::string
 /// Declares one subcommand; `Options` lives as long as the returned function.
 template <class Options, class Declare, class Command>
 void add_command(CLI::App& app, ParsedCommand& parsed, const std::string& name, const std::string& what,
-                 const Declare& declare, const Command& command) {
+                 const Declare& declare, Command command) {
   auto options = std::make_shared<Options>();
   CLI::App* sub = app.add_subcommand(name, what);
   sub->fallthrough();
@@ -234,6 +236,16 @@ std::string used_options(const CLI::App& app) {
   return used;
 }
 
+/// With the options every command takes, which CLI11 shows at the program's own help only.
+std::string command_help(const CLI::App& app, CLI::App& command) {
+  CLI::Formatter formatter;
+  formatter.column_width(column_width);
+  const auto is_common = [](const CLI::Option* option) { return option->get_group() == common_group; };
+  command.footer("");
+  return command.help(app.get_name()) + formatter.make_group(common_group, false, app.get_options(is_common)) + '\n' +
+         app.get_footer();
+}
+
 std::string typed(int argc, const char* const* argv) {
   std::string line;
   for (int i = 0; i < argc; ++i) line += (i > 0 ? " " : "") + std::string(argv[i]);
@@ -249,9 +261,9 @@ ParsedCommand parse_command_line(int argc, const char* const* argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", version_text);
   app.config_formatter(std::make_shared<FlatConfig>(&app));
-  app.set_config("--config", "", "Options from a TOML file; unknown keys are errors")->group("Common options");
+  app.set_config("--config", "", "Options from a TOML file; unknown keys are errors")->group(common_group);
   app.allow_config_extras(CLI::config_extras_mode::error);
-  app.get_formatter()->column_width(34);
+  app.get_formatter()->column_width(column_width);
   add_common(app, parsed.common);
   add_command<SynthesizeOptions>(app, parsed, "synthesize", "Spectrum or a_lm -> map", declare_synthesize, synthesize);
   add_command<AnalyzeOptions>(app, parsed, "analyze", "Map -> a_lm, power spectra", declare_analyze, analyze);
@@ -269,7 +281,7 @@ ParsedCommand parse_command_line(int argc, const char* const* argv) {
     parsed.used_configuration = used_options(app);
   } catch (const CLI::CallForHelp&) {
     const auto chosen = app.get_subcommands();
-    parsed.text = chosen.empty() ? app.help() : chosen.front()->help();
+    parsed.text = chosen.empty() ? app.help() : command_help(app, *chosen.front());
   } catch (const CLI::CallForAllHelp&) {
     parsed.text = app.help("", CLI::AppFormatMode::All);
   } catch (const CLI::CallForVersion&) {

@@ -3,10 +3,13 @@
 #include <malloc.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <thread>
 
 #include "app/command_line.hpp"
 #include "app/commands/commands.hpp"
@@ -28,6 +31,18 @@ std::int64_t digest(const std::string& text) {
   return static_cast<std::int64_t>(std::hash<std::string>{}(text));
 }
 
+/// --threads, else OMP_NUM_THREADS, else this rank's part of the node: without a word from anybody every rank of an
+/// unbound job would start as many threads as the node has cores.
+void set_threads(const Communicator& comm, int asked) {
+  const int ranks_on_node = comm.node_local().size();
+  if (asked > 0) {
+    omp_set_num_threads(asked);
+  } else if (std::getenv("OMP_NUM_THREADS") == nullptr) {
+    const int cores = static_cast<int>(std::thread::hardware_concurrency());
+    omp_set_num_threads(std::clamp(cores / ranks_on_node, 1, omp_get_num_procs()));
+  }
+}
+
 /// What there is to do, from the command line to the exit code. Throws Errors.
 int work(const Communicator& comm, int argc, char** argv) {
   const ParsedCommand parsed = agreed(comm, [&] { return parse_command_line(argc, argv); });
@@ -36,7 +51,7 @@ int work(const Communicator& comm, int argc, char** argv) {
     if (comm.is_root()) fmt::print("{}\n", parsed.text);
     return 0;
   }
-  if (parsed.common.threads > 0) omp_set_num_threads(parsed.common.threads);
+  set_threads(comm, parsed.common.threads);
   Run run{comm,
           parsed.common,
           parsed.command_line,

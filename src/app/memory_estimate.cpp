@@ -26,10 +26,17 @@ std::int64_t sum_of(const std::vector<MemoryItem>& items) {
                          [](std::int64_t sum, const MemoryItem& item) { return sum + item.bytes; });
 }
 
-/// The phase of a run that needs most.
-std::vector<MemoryItem> fullest(std::vector<std::vector<MemoryItem>> phases) {
-  return *std::max_element(phases.begin(), phases.end(),
-                           [](const auto& a, const auto& b) { return sum_of(a) < sum_of(b); });
+/// The phase of a run that needs most; what it lacks stays in the list with 0 bytes, so that all ranks have the same
+/// items.
+std::vector<MemoryItem> fuller(const std::vector<MemoryItem>& one, const std::vector<MemoryItem>& other) {
+  const bool first = sum_of(one) >= sum_of(other);
+  std::vector<MemoryItem> items = first ? one : other;
+  for (const MemoryItem& item : first ? other : one) {
+    const auto same = [&](const MemoryItem& present) { return present.name == item.name; };
+    if (std::none_of(items.begin(), items.end(), same)) items.push_back({item.name, 0});
+  }
+  std::sort(items.begin(), items.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  return items;
 }
 
 }  // namespace
@@ -53,12 +60,12 @@ MemoryEstimate estimate_memory(const SphericalHarmonicTransform& transform, Oper
   MemoryEstimate estimate;
   switch (operation) {
     case Operation::synthesis_consuming:
-      estimate.items = plan.n_ranks == 1 ? fullest({{alm, modes}, {modes, map}})
-                                         : fullest({{alm, map, orders}, {map, modes, orders}});
+      estimate.items = plan.n_ranks == 1 ? fuller({alm, modes}, {modes, map})
+                                         : fuller({alm, map, orders}, {map, modes, orders});
       break;
     case Operation::analysis_consuming:
-      estimate.items = plan.n_ranks == 1 ? fullest({{alm, modes}, {modes, map}})
-                                         : fullest({{alm, map, orders}, {map, modes, orders}});
+      estimate.items = plan.n_ranks == 1 ? fuller({alm, modes}, {modes, map})
+                                         : fuller({alm, map, orders}, {map, modes, orders});
       break;
     case Operation::analysis_iterating:
       estimate.items = {map, residual, alm, modes, orders};
@@ -71,7 +78,6 @@ MemoryEstimate estimate_memory(const SphericalHarmonicTransform& transform, Oper
       break;
   }
   estimate.items.insert(estimate.items.begin(), {"program, libraries, tables", resident_bytes()});
-  std::erase_if(estimate.items, [](const MemoryItem& item) { return item.bytes == 0; });
   return estimate;
 }
 
@@ -123,7 +129,9 @@ void print_plan(Run& run, const SphericalHarmonicTransform& transform, const Mem
   spread("pixels", static_cast<double>(plan.rings.n_pixels()), false);
   spread("orders m", static_cast<double>(plan.alm.n_orders()), false);
   spread("sent per transform", static_cast<double>(plan.bytes_sent()), true);
-  for (const MemoryItem& item : estimate.items) spread(item.name, static_cast<double>(item.bytes), true);
+  for (const MemoryItem& item : estimate.items) {
+    if (comm.sum(item.bytes) > 0) spread(item.name, static_cast<double>(item.bytes), true);
+  }
   spread("memory high-water", static_cast<double>(estimate.total()), true);
 
   TransformWork work;

@@ -38,17 +38,19 @@ Provenance Run::provenance() const {
   return provenance;
 }
 
-void Run::say(const std::string& line) const {
+void Run::say(const std::string& line) {
+  progress.finish();
   if (!comm.is_root()) return;
   std::puts(line.c_str());
   std::fflush(stdout);
 }
 
-void Run::detail(const std::string& line) const {
+void Run::detail(const std::string& line) {
   if (options.verbose) say(line);
 }
 
-void Run::warn(const std::string& line) const {
+void Run::warn(const std::string& line) {
+  progress.finish();
   if (comm.is_root()) fmt::print(stderr, "warning: {}\n", line);
 }
 

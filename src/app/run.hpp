@@ -28,12 +28,12 @@ struct Run {
   IfExists if_exists() const { return options.overwrite ? IfExists::overwrite : IfExists::fail; }
   /// Version, date, command line, configuration; the subcommand adds the rest.
   Provenance provenance() const;
-  /// Prints a line of results to stdout, on rank 0.
-  void say(const std::string& line) const;
+  /// Prints a line of results to stdout, on rank 0; ends the line of the progress.
+  void say(const std::string& line);
   /// The same, only with --verbose.
-  void detail(const std::string& line) const;
+  void detail(const std::string& line);
   /// A line to stderr on rank 0 that begins with "warning: ".
-  void warn(const std::string& line) const;
+  void warn(const std::string& line);
 };
 
 /// Adds the transform's stages, layout and rates to the run. Collective.

@@ -3,20 +3,19 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <type_traits>
 #include <utility>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "base/host_memory.hpp"
 #include "base/memory_meter.hpp"
 #include "base/view.hpp"
 
 namespace ringweave {
 
-/// Owns uninitialised host memory of `size` elements, aligned to 64 bytes. Move only; elements are trivial.
-/// Error  ResourceError with the size when the system refuses.
+/// Owns uninitialised host memory of `size` elements, aligned to 64 bytes. Move only; elements are
+/// trivial. Error  ResourceError with the size when the system refuses.
 template <class T>
 class HostBuffer {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -40,17 +39,16 @@ class HostBuffer {
   void allocate(std::int64_t size) {
     release();
     if (size == 0) return;
-    const std::int64_t bytes = checked_product(size, static_cast<std::int64_t>(sizeof(T)), "buffer size in bytes");
-    const std::int64_t padded = (bytes + alignment - 1) / alignment * alignment;
-    data_ = static_cast<T*>(std::aligned_alloc(to_size(alignment), to_size(padded)));
-    if (data_ == nullptr) throw ResourceError("out of memory: cannot allocate " + std::to_string(bytes) + " bytes");
+    const std::int64_t bytes =
+        checked_product(size, static_cast<std::int64_t>(sizeof(T)), "buffer size in bytes");
+    data_ = static_cast<T*>(allocate_host_memory(bytes));
     size_ = size;
     MemoryMeter::add(bytes);
   }
 
   void release() noexcept {
     if (data_ == nullptr) return;
-    std::free(data_);
+    free_host_memory(data_);
     MemoryMeter::remove(size_ * static_cast<std::int64_t>(sizeof(T)));
     data_ = nullptr;
     size_ = 0;
@@ -67,7 +65,6 @@ class HostBuffer {
   const T* end() const { return data_ + size_; }
 
  private:
-  static constexpr std::int64_t alignment = 64;
   T* data_ = nullptr;
   std::int64_t size_ = 0;
 };
@@ -78,7 +75,9 @@ class ComponentBuffer {
  public:
   ComponentBuffer() = default;
   ComponentBuffer(std::int64_t n_components, std::int64_t size)
-      : n_components_(n_components), size_(size), data_(checked_product(n_components, size, "elements of a buffer")) {}
+      : n_components_(n_components),
+        size_(size),
+        data_(checked_product(n_components, size, "elements of a buffer")) {}
 
   ComponentView<T> view() { return {data_.data(), n_components_, size_}; }
   ComponentView<const T> view() const { return {data_.data(), n_components_, size_}; }

@@ -24,12 +24,14 @@ constexpr To checked_cast(From value, const char* what) {
 inline std::int64_t checked_product(std::int64_t a, std::int64_t b, const char* what) {
   std::int64_t product = 0;
   if (__builtin_mul_overflow(a, b, &product)) {
-    throw UsageError(std::string(what) + ": " + std::to_string(a) + " x " + std::to_string(b) + " passes 64 bits");
+    throw UsageError(std::string(what) + ": " + std::to_string(a) + " x " + std::to_string(b) +
+                     " passes 64 bits");
   }
   return product;
 }
 
-/// Container sizes and indices are signed 64-bit everywhere; this is the one cast to the standard library's size_t.
+/// Container sizes and indices are signed 64-bit everywhere; this is the one cast to the standard
+/// library's size_t.
 constexpr std::size_t to_size(std::int64_t value) { return static_cast<std::size_t>(value); }
 
 /// Signed size of a container.

@@ -7,7 +7,8 @@
 
 namespace ringweave {
 
-/// What went wrong, in the order of severity that `agree` uses when ranks disagree. The values are the exit codes.
+/// What went wrong, in the order of severity that `agree` uses when ranks disagree. The values are
+/// the exit codes.
 enum class ErrorKind : int {
   none = 0,
   usage = 2,
@@ -39,7 +40,8 @@ class UsageError : public Error {
   explicit UsageError(const std::string& message) : Error(ErrorKind::usage, message) {}
 };
 
-/// A file or value from outside is missing, broken or inconsistent. `where` names the file, ring or pixel.
+/// A file or value from outside is missing, broken or inconsistent. `where` names the file, ring or
+/// pixel.
 class DataError : public Error {
  public:
   DataError(const std::string& where, const std::string& message)
@@ -73,7 +75,8 @@ class StoppedEarly : public Error {
 /// Throws the subclass of Error that belongs to `kind` (none: InternalError).
 [[noreturn]] void throw_error(ErrorKind kind, const std::string& message);
 
-/// Kind and message of the exception being handled; std::bad_alloc is a resource error, anything unknown internal.
+/// Kind and message of the exception being handled; std::bad_alloc is a resource error, anything
+/// unknown internal.
 struct CaughtError {
   ErrorKind kind = ErrorKind::none;
   std::string message;

@@ -8,7 +8,8 @@
 
 namespace ringweave {
 
-/// Keeps the first exception thrown inside an OpenMP region, where none may escape, and rethrows it after the region.
+/// Keeps the first exception thrown inside an OpenMP region, where none may escape, and rethrows it
+/// after the region.
 ///
 ///   FirstError error;
 ///   #pragma omp parallel for

@@ -55,7 +55,8 @@ std::int64_t available_bytes() {
   if (available == 0) available = unlimited;
   const std::int64_t limit = number_in("/sys/fs/cgroup/memory.max", unlimited);
   if (limit != unlimited) {
-    available = std::min(available, std::max<std::int64_t>(0, limit - number_in("/sys/fs/cgroup/memory.current", 0)));
+    available = std::min(available, std::max<std::int64_t>(
+                                        0, limit - number_in("/sys/fs/cgroup/memory.current", 0)));
   }
   return available;
 }

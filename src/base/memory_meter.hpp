@@ -6,7 +6,8 @@
 namespace ringweave {
 
 /// Bytes held by all Buffers of this process, now and at most so far. Thread safe.
-/// The high-water is what memory plans are checked against; it leaves out code, libraries and small tables.
+/// The high-water is what memory plans are checked against; it leaves out code, libraries and small
+/// tables.
 class MemoryMeter {
  public:
   static void add(std::int64_t bytes);
@@ -17,11 +18,13 @@ class MemoryMeter {
   static void reset_high_water();
 };
 
-/// Memory the operating system counts as resident: now, and at most so far (Linux VmRSS, VmHWM); 0 where unknown.
+/// Memory the operating system counts as resident: now, and at most so far (Linux VmRSS, VmHWM); 0
+/// where unknown.
 std::int64_t resident_bytes();
 std::int64_t peak_resident_bytes();
 
-/// Memory this process may still use, by the machine's free memory and by the control group's limit.
+/// Memory this process may still use, by the machine's free memory and by the control group's
+/// limit.
 std::int64_t available_bytes();
 
 }  // namespace ringweave

@@ -7,8 +7,8 @@
 
 namespace ringweave {
 
-/// Wall seconds and counts of the named stages of one rank ("legendre", "exchange", "ring_fft", "read", ...).
-/// Not thread safe: stages begin and end on the rank's main thread.
+/// Wall seconds and counts of the named stages of one rank ("legendre", "exchange", "ring_fft",
+/// "read", ...). Not thread safe: stages begin and end on the rank's main thread.
 class StageTimes {
  public:
   struct Entry {
@@ -38,7 +38,8 @@ class StageTimer {
     if (times_ != nullptr) start_ = Clock::now();
   }
   ~StageTimer() {
-    if (times_ != nullptr) times_->add(stage_, std::chrono::duration<double>(Clock::now() - start_).count());
+    if (times_ != nullptr)
+      times_->add(stage_, std::chrono::duration<double>(Clock::now() - start_).count());
   }
   StageTimer(const StageTimer&) = delete;
   StageTimer& operator=(const StageTimer&) = delete;

@@ -7,7 +7,8 @@
 
 namespace ringweave {
 
-/// Where memory lies; part of the type of every view, so host code cannot touch device memory by accident.
+/// Where memory lies; part of the type of every view, so host code cannot touch device memory by
+/// accident.
 enum class MemorySpace { host, pinned, device };
 
 /// A borrowed run of elements.
@@ -20,11 +21,7 @@ class View {
 
   T* data() const { return data_; }
   std::int64_t size() const { return size_; }
-  T& operator[](std::int64_t i) const
-    requires(Space != MemorySpace::device)
-  {
-    return data_[i];
-  }
+  T& operator[](std::int64_t i) const requires(Space != MemorySpace::device) { return data_[i]; }
 
  private:
   T* data_ = nullptr;
@@ -59,16 +56,19 @@ class ComponentView {
   std::int64_t stride_ = 0;
 };
 
-/// Pixels of the rings a rank owns, real: [component][pixel], pixels ring by ring as LocalRings orders them.
+/// Pixels of the rings a rank owns, real: [component][pixel], pixels ring by ring as LocalRings
+/// orders them.
 template <class T, MemorySpace Space = MemorySpace::host>
 using MapView = ComponentView<T, Space>;
 
 namespace detail {
 template <class T>
-using ComplexOf = std::conditional_t<std::is_const_v<T>, const std::complex<std::remove_const_t<T>>, std::complex<T>>;
+using ComplexOf = std::conditional_t<std::is_const_v<T>, const std::complex<std::remove_const_t<T>>,
+                                     std::complex<T>>;
 }
 
-/// Coefficients of the orders a rank owns, complex: [component][order][l = m..lmax], indexed by AlmLayout.
+/// Coefficients of the orders a rank owns, complex: [component][order][l = m..lmax], indexed by
+/// AlmLayout.
 template <class T, MemorySpace Space = MemorySpace::host>
 using AlmView = ComponentView<detail::ComplexOf<T>, Space>;
 

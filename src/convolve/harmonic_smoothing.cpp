@@ -9,13 +9,14 @@ namespace ringweave {
 namespace {
 
 template <class T>
-AnalysisReport filter(SphericalHarmonicTransform& transform, const SmoothingOptions& options, MapView<T> map,
-                      const AnalysisProgress& progress) {
+AnalysisReport filter(SphericalHarmonicTransform& transform, const SmoothingOptions& options,
+                      MapView<T> map, const AnalysisProgress& progress) {
   auto alm = agreed(transform.comm(), [&] { return transform.make_alm<T>(); });
   Analysis analysis(transform, options.weights);
   AnalysisReport report;
   if (options.tolerance > 0) {
-    report = analysis.conjugate_gradients<T>(map, options.tolerance, options.max_iter, alm.view(), progress);
+    report = analysis.conjugate_gradients<T>(map, options.tolerance, options.max_iter, alm.view(),
+                                             progress);
   } else if (options.n_iter > 0) {
     report = analysis.jacobi<T>(map, options.n_iter, alm.view(), progress);
   } else {
@@ -26,13 +27,16 @@ AnalysisReport filter(SphericalHarmonicTransform& transform, const SmoothingOpti
   return report;
 }
 
-/// Where the smoothed mask is smaller than this, nearly no data went into the pixel and dividing would only raise noise.
+/// Where the smoothed mask is smaller than this, nearly no data went into the pixel and dividing
+/// would only raise noise.
 constexpr double least_smoothed_mask = 1e-3;
 
-/// Divides the components of `map` whose mask is that of `component` by the smoothed mask, beginning with `component`.
+/// Divides the components of `map` whose mask is that of `component` by the smoothed mask,
+/// beginning with `component`.
 template <class T>
-void normalize(SphericalHarmonicTransform& scalar, const SmoothingOptions& options, const UnseenMask& mask,
-               std::int64_t component, std::vector<char>& done, MapView<T> map) {
+void normalize(SphericalHarmonicTransform& scalar, const SmoothingOptions& options,
+               const UnseenMask& mask, std::int64_t component, std::vector<char>& done,
+               MapView<T> map) {
   auto weight = agreed(scalar.comm(), [&] { return scalar.make_map<T>(); });
   const auto w = weight.view().component(0);
   for (std::int64_t i = 0; i < w.size(); ++i) w[i] = mask.contains(component, i) ? T{0} : T{1};
@@ -56,20 +60,22 @@ UnseenMask mask_unseen(const Communicator& comm, UnseenPolicy policy, MapView<T>
   const std::int64_t n_pixels = comm.sum(map.size());
   for (std::int64_t c = 0; c < map.n_components(); ++c) {
     if (mask.count(c) == n_pixels && n_pixels > 0) {
-      throw DataError("", "all " + std::to_string(n_pixels) + " pixels of component " + std::to_string(c) +
-                              " are UNSEEN; nothing to transform");
+      throw DataError("", "all " + std::to_string(n_pixels) + " pixels of component " +
+                              std::to_string(c) + " are UNSEEN; nothing to transform");
     }
   }
   if (policy == UnseenPolicy::fail && mask.total() > 0) {
-    throw DataError("", std::to_string(mask.total()) +
-                            " pixels are UNSEEN and --unseen fail was given; use restore, zero or normalize");
+    throw DataError(
+        "", std::to_string(mask.total()) +
+                " pixels are UNSEEN and --unseen fail was given; use restore, zero or normalize");
   }
   mask.set_zero(map);
   return mask;
 }
 
 template <class T>
-SmoothingReport smooth_harmonic(SphericalHarmonicTransform& transform, const SmoothingOptions& options, MapView<T> map,
+SmoothingReport smooth_harmonic(SphericalHarmonicTransform& transform,
+                                const SmoothingOptions& options, MapView<T> map,
                                 const AnalysisProgress& progress) {
   const Communicator& comm = transform.comm();
   agree(comm, [&] { transform.require_map(map.n_components(), map.size()); });
@@ -89,10 +95,12 @@ SmoothingReport smooth_harmonic(SphericalHarmonicTransform& transform, const Smo
     SphericalHarmonicTransform scalar(comm, spec);
     std::vector<char> done(static_cast<std::size_t>(map.n_components()), 0);
     for (std::int64_t c = 0; c < map.n_components(); ++c) {
-      if (mask.count(c) > 0 && !done[static_cast<std::size_t>(c)]) normalize<T>(scalar, options, mask, c, done, map);
+      if (mask.count(c) > 0 && !done[static_cast<std::size_t>(c)])
+        normalize<T>(scalar, options, mask, c, done, map);
     }
   }
-  if (options.unseen == UnseenPolicy::restore || options.unseen == UnseenPolicy::normalize) mask.set_unseen(map);
+  if (options.unseen == UnseenPolicy::restore || options.unseen == UnseenPolicy::normalize)
+    mask.set_unseen(map);
   if (options.put_back == SmoothingOptions::PutBack::yes) {
     const UnseenMask empty(comm, MapView<const T>(map));
     add_low_multipoles<T>(transform.rings(), map.component(0), empty, report.removed, +1);
@@ -100,10 +108,10 @@ SmoothingReport smooth_harmonic(SphericalHarmonicTransform& transform, const Smo
   return report;
 }
 
-#define RINGWEAVE_INSTANTIATE(T)                                                                                  \
-  template UnseenMask mask_unseen(const Communicator&, UnseenPolicy, MapView<T>);                                 \
-  template SmoothingReport smooth_harmonic(SphericalHarmonicTransform&, const SmoothingOptions&, MapView<T>,      \
-                                           const AnalysisProgress&);
+#define RINGWEAVE_INSTANTIATE(T)                                                                 \
+  template UnseenMask mask_unseen(const Communicator&, UnseenPolicy, MapView<T>);                \
+  template SmoothingReport smooth_harmonic(SphericalHarmonicTransform&, const SmoothingOptions&, \
+                                           MapView<T>, const AnalysisProgress&);
 RINGWEAVE_INSTANTIATE(float)
 RINGWEAVE_INSTANTIATE(double)
 #undef RINGWEAVE_INSTANTIATE

@@ -16,7 +16,8 @@ struct SmoothingOptions {
   Beam beam;
   AnalysisWeights weights;
   int n_iter = 3;
-  double tolerance = 0;  ///< > 0: conjugate gradients to this residual, at most max_iter passes, instead of n_iter
+  double tolerance =
+      0;  ///< > 0: conjugate gradients to this residual, at most max_iter passes, instead of n_iter
   int max_iter = 100;
   UnseenPolicy unseen = UnseenPolicy::restore;
   Remove remove = Remove::none;
@@ -29,17 +30,19 @@ struct SmoothingReport {
   LowMultipoles removed;
 };
 
-/// Smooths `map` in place: masks, removes the low multipoles, analyses, multiplies by the beam, synthesizes, puts back.
-/// The fields of the transform are those of the map; a beam's t acts on scalar fields, its e and b on spin fields.
-/// unseen = normalize divides every component by the identically smoothed mask (seen pixels 1): edge errors fall about
-/// tenfold; pixels without data stay UNSEEN. Needs one more map, the a_lm and the transform's workspace. Collective.
-/// Error  DataError when every pixel is UNSEEN, or one is and unseen = fail.
+/// Smooths `map` in place: masks, removes the low multipoles, analyses, multiplies by the beam,
+/// synthesizes, puts back. The fields of the transform are those of the map; a beam's t acts on
+/// scalar fields, its e and b on spin fields. unseen = normalize divides every component by the
+/// identically smoothed mask (seen pixels 1): edge errors fall about tenfold; pixels without data
+/// stay UNSEEN. Needs one more map, the a_lm and the transform's workspace. Collective. Error
+/// DataError when every pixel is UNSEEN, or one is and unseen = fail.
 template <class T>
-SmoothingReport smooth_harmonic(SphericalHarmonicTransform& transform, const SmoothingOptions& options, MapView<T> map,
+SmoothingReport smooth_harmonic(SphericalHarmonicTransform& transform,
+                                const SmoothingOptions& options, MapView<T> map,
                                 const AnalysisProgress& progress = {});
 
-/// Checks and zeroes the UNSEEN pixels of an input as `policy` asks; what every analysis begins with. Collective.
-/// Error  as smooth_harmonic.
+/// Checks and zeroes the UNSEEN pixels of an input as `policy` asks; what every analysis begins
+/// with. Collective. Error  as smooth_harmonic.
 template <class T>
 UnseenMask mask_unseen(const Communicator& comm, UnseenPolicy policy, MapView<T> map);
 

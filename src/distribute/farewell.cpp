@@ -30,7 +30,8 @@ int Farewell::end(ErrorKind verdict, const std::string& message, double grace_se
   if (comm.size() > 1) {
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Iallreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, mpi_handle(comm), &request);
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(grace_seconds);
+    const auto deadline =
+        std::chrono::steady_clock::now() + std::chrono::duration<double>(grace_seconds);
     for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0;) {
       if (verdict != ErrorKind::none && std::chrono::steady_clock::now() > deadline) {
         comm.abort(verdict, message);

@@ -8,20 +8,23 @@
 
 namespace ringweave {
 
-/// How a program ends without hanging. Every rank comes here once, with how it went: after success, after an error all
-/// ranks agreed on, or after one that only this rank met. When all have come, the severest verdict is the program's,
-/// and it is said once. A rank that failed waits only `grace_seconds` for the others: they may be inside a collective
-/// that it will never join, and then it ends the job (MPI_Abort).
+/// How a program ends without hanging. Every rank comes here once, with how it went: after success,
+/// after an error all ranks agreed on, or after one that only this rank met. When all have come,
+/// the severest verdict is the program's, and it is said once. A rank that failed waits only
+/// `grace_seconds` for the others: they may be inside a collective that it will never join, and
+/// then it ends the job (MPI_Abort).
 class Farewell {
  public:
-  /// Takes a communicator of its own, so that it can be reached while others wait elsewhere. Collective.
+  /// Takes a communicator of its own, so that it can be reached while others wait elsewhere.
+  /// Collective.
   explicit Farewell(const Communicator& comm);
   ~Farewell();
   Farewell(const Farewell&) = delete;
   Farewell& operator=(const Farewell&) = delete;
 
-  /// Returns the exit code of the program, the same on all ranks. `message` is printed to stderr by one rank: this
-  /// rank's if its verdict is the severest (the lowest such rank). Collective, with the way out above.
+  /// Returns the exit code of the program, the same on all ranks. `message` is printed to stderr by
+  /// one rank: this rank's if its verdict is the severest (the lowest such rank). Collective, with
+  /// the way out above.
   int end(ErrorKind verdict, const std::string& message, double grace_seconds = 5);
 
  private:

@@ -12,15 +12,17 @@
 
 namespace ringweave {
 
-/// Everything a ring FFT is planned from: the rings this rank owns and where the modes of all orders lie for them.
+/// Everything a ring FFT is planned from: the rings this rank owns and where the modes of all
+/// orders lie for them.
 struct RingFftShape {
   LocalRings rings;
   ModeLayout rows;  ///< all orders 0..mmax; where their modes lie for the owned rings
   std::int64_t n_components = 1;
 };
 
-/// Ring modes <-> pixels of the rings this rank owns. Modes above a ring's Nyquist fold onto their aliases exactly
-/// (in ascending m) and repeat in the adjoint; ring offsets phi0 are applied as phases. One call at a time per object.
+/// Ring modes <-> pixels of the rings this rank owns. Modes above a ring's Nyquist fold onto their
+/// aliases exactly (in ascending m) and repeat in the adjoint; ring offsets phi0 are applied as
+/// phases. One call at a time per object.
 class RingFft {
  public:
   virtual ~RingFft() = default;
@@ -32,11 +34,14 @@ class RingFft {
   virtual void synthesize(ModeView<const double> modes, MapView<double> map) = 0;
   virtual void synthesize(ModeView<const double> modes, MapView<float> map) = 0;
 
-  /// Exact transpose (with weight 2 for m > 0 on the modes): Delta_m(r) = w_r sum_j f(r, j) exp(-i m phi_j).
-  /// ring_weights  [owned ring], multiplied to every pixel of a ring on the way in; empty: all 1, the exact adjoint
-  /// modes         overwritten at every position of the rows; padding untouched
-  virtual void adjoint(MapView<const double> map, std::span<const double> ring_weights, ModeView<double> modes) = 0;
-  virtual void adjoint(MapView<const float> map, std::span<const double> ring_weights, ModeView<double> modes) = 0;
+  /// Exact transpose (with weight 2 for m > 0 on the modes): Delta_m(r) = w_r sum_j f(r, j) exp(-i
+  /// m phi_j). ring_weights  [owned ring], multiplied to every pixel of a ring on the way in;
+  /// empty: all 1, the exact adjoint modes         overwritten at every position of the rows;
+  /// padding untouched
+  virtual void adjoint(MapView<const double> map, std::span<const double> ring_weights,
+                       ModeView<double> modes) = 0;
+  virtual void adjoint(MapView<const float> map, std::span<const double> ring_weights,
+                       ModeView<double> modes) = 0;
 
   /// Bytes of plans' tables and per-thread scratch held (FFTW's own plans not counted).
   virtual std::int64_t bytes() const = 0;

@@ -23,15 +23,18 @@ struct AlmHeader {
   std::vector<std::string> warnings;
 };
 
-/// An open a_lm file, FITS (index column l^2 + l + m + 1, one HDU a component) or HDF5. Collective throughout.
+/// An open a_lm file, FITS (index column l^2 + l + m + 1, one HDU a component) or HDF5. Collective
+/// throughout.
 class AlmReader {
  public:
   virtual ~AlmReader() = default;
   const AlmHeader& header() const { return header_; }
-  /// components[c] of the file -> component c of `alm`, for the orders of `layout`. Degrees and orders the file has
-  /// beyond layout.lmax(), mmax() are left out; those it lacks become 0.
-  virtual void read(std::span<const int> components, const AlmLayout& layout, AlmView<double> alm) = 0;
-  virtual void read(std::span<const int> components, const AlmLayout& layout, AlmView<float> alm) = 0;
+  /// components[c] of the file -> component c of `alm`, for the orders of `layout`. Degrees and
+  /// orders the file has beyond layout.lmax(), mmax() are left out; those it lacks become 0.
+  virtual void read(std::span<const int> components, const AlmLayout& layout,
+                    AlmView<double> alm) = 0;
+  virtual void read(std::span<const int> components, const AlmLayout& layout,
+                    AlmView<float> alm) = 0;
 
  protected:
   AlmHeader header_;
@@ -39,10 +42,13 @@ class AlmReader {
 
 std::unique_ptr<AlmReader> open_alm(const Communicator& comm, const std::string& path);
 
-/// Writes the file whole or not at all. Together the ranks' layouts hold every order once. Collective.
-void write_alm(const Communicator& comm, const std::string& path, IfExists if_exists, const AlmHeader& header,
-               const Provenance& provenance, const AlmLayout& layout, AlmView<const double> alm);
-void write_alm(const Communicator& comm, const std::string& path, IfExists if_exists, const AlmHeader& header,
-               const Provenance& provenance, const AlmLayout& layout, AlmView<const float> alm);
+/// Writes the file whole or not at all. Together the ranks' layouts hold every order once.
+/// Collective.
+void write_alm(const Communicator& comm, const std::string& path, IfExists if_exists,
+               const AlmHeader& header, const Provenance& provenance, const AlmLayout& layout,
+               AlmView<const double> alm);
+void write_alm(const Communicator& comm, const std::string& path, IfExists if_exists,
+               const AlmHeader& header, const Provenance& provenance, const AlmLayout& layout,
+               AlmView<const float> alm);
 
 }  // namespace ringweave

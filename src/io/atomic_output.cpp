@@ -137,7 +137,7 @@ void AtomicOutput::check(const Communicator& comm, const std::string& path, IfEx
     if (!comm.is_root()) return;
     check_name(path, if_exists);
     check_folder(path);
-    final_name(path);
+    try_to_create(temporary_name(final_name(path)), path);
   });
 }
 

@@ -8,14 +8,14 @@
 
 namespace ringweave {
 
-/// An output file that appears whole or not at all. Ranks write to temporary_path() beside the final name; commit()
-/// agrees that all succeeded, syncs and renames. Destroyed without commit, the temporary file is removed (by rank 0,
-/// without MPI).
+/// An output file that appears whole or not at all. Ranks write to temporary_path() beside the
+/// final name; commit() agrees that all succeeded, syncs and renames. Destroyed without commit, the
+/// temporary file is removed (by rank 0, without MPI).
 class AtomicOutput {
  public:
-  /// Checks before any work is done: the folder exists and can be written, the name is new or a regular file and may
-  /// be overwritten. Error  UsageError (exists, is a directory, device, pipe or link to one), ResourceError (cannot be
-  /// written). Collective.
+  /// Checks before any work is done: the folder exists and can be written, the name is new or a
+  /// regular file and may be overwritten. Error  UsageError (exists, is a directory, device, pipe
+  /// or link to one), ResourceError (cannot be written). Collective.
   AtomicOutput(const Communicator& comm, const std::string& path, IfExists if_exists);
   ~AtomicOutput();
   AtomicOutput(const AtomicOutput&) = delete;
@@ -25,7 +25,7 @@ class AtomicOutput {
   /// Collective. All ranks have closed the file.
   void commit();
 
-  /// The same checks without creating anything, for the program to fail early. Collective.
+  /// The same checks, leaving nothing behind, for the program to fail early. Collective.
   static void check(const Communicator& comm, const std::string& path, IfExists if_exists);
 
  private:

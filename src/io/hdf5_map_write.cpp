@@ -119,13 +119,30 @@ void write_columns(const Communicator& comm, const Hdf5Rows& rows, RowRun run,
   }
 }
 
+/// The rows of the file that a pixel list may name: in RING order from the first to the last ring
+/// that somebody owns, otherwise all.
+RowRun rows_with_pixels(const Communicator& comm, const PixelBlocks& pixels,
+                        const LocalRings& rings, Ordering ordering) {
+  if (ordering == Ordering::nested) return {0, pixels.n_rows()};
+  std::int64_t begin = pixels.n_rows();
+  std::int64_t end = 0;
+  for (std::int64_t r = 0; r < rings.n_rings(); ++r) {
+    const Ring& ring = rings.ring(LocalRing{r});
+    begin = std::min(begin, ring.source_pixel);
+    end = std::max(end, ring.source_pixel + ring.n_phi);
+  }
+  begin = comm.min(begin);
+  return {begin, std::max<std::int64_t>(0, comm.max(end) - begin)};
+}
+
 template <class T>
-void write_windows(const Communicator& comm, const Hdf5Rows& rows, const Hdf5Rows* list,
+void write_windows(const Communicator& comm, const Hdf5Rows& rows, const Hdf5Rows* list, RowRun all,
                    const PixelBlocks& pixels, const LocalRings& rings, MapView<const T> map,
                    const Hdf5Limits& limits) {
   const std::int64_t width = map.n_components();
   const PixelOwners owners(comm, rings);
-  const RowWindows windows(0, pixels.n_rows(), limits.numbers_per_call / width, comm.size(), width);
+  const RowWindows windows(all.first, all.first + all.count, limits.numbers_per_call / width,
+                           comm.size(), width);
   std::int64_t written = 0;
   for (std::int64_t w = 0; w < windows.count(); ++w) {
     const RowRun run{windows.first(w, comm.rank()), windows.rows(w, comm.rank())};
@@ -173,9 +190,10 @@ void write_hdf5_map(const Communicator& comm, const std::string& path, const Map
                         {{map.n_components(), length}, Hdf5Shape::Number::real, bytes, {}});
     if (partial) {
       const Hdf5Rows list(file, hdf5_partial_pixel, {{length}, Hdf5Shape::Number::integer, 8, {}});
-      write_windows(comm, rows, &list, pixels, rings, map, limits);
+      write_windows(comm, rows, &list, rows_with_pixels(comm, pixels, rings, header.ordering),
+                    pixels, rings, map, limits);
     } else if (header.ordering == Ordering::nested || rings.grid().is_subset()) {
-      write_windows(comm, rows, nullptr, pixels, rings, map, limits);
+      write_windows(comm, rows, nullptr, {0, pixels.n_rows()}, pixels, rings, map, limits);
     } else {
       write_slabs(comm, rows, pixels, map, limits);
     }

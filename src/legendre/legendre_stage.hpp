@@ -24,8 +24,9 @@ struct LegendreShape {
   FieldSet fields;
 };
 
-/// a_lm <-> ring modes of the orders this rank owns. Orthonormal Y_lm with Condon-Shortley phase (healpy's); spin s
-/// fields as E/B <-> Q/U with HEALPix signs. Knows no MPI and no FFT. One call at a time per object.
+/// a_lm <-> ring modes of the orders this rank owns. Orthonormal Y_lm with Condon-Shortley phase
+/// (healpy's); spin s fields as E/B <-> Q/U with HEALPix signs. Knows no MPI and no FFT. One call
+/// at a time per object.
 class LegendreStage {
  public:
   virtual ~LegendreStage() = default;
@@ -37,8 +38,8 @@ class LegendreStage {
   virtual void synthesize(AlmView<const double> alm, ModeView<double> modes) = 0;
   virtual void synthesize(AlmView<const float> alm, ModeView<double> modes) = 0;
 
-  /// Exact transpose: a_lm = sum_r lambda_lm(theta_r) Delta_m(r) over the kept modes. No quadrature weights.
-  /// `Accumulate::add` adds to what alm holds instead of overwriting it.
+  /// Exact transpose: a_lm = sum_r lambda_lm(theta_r) Delta_m(r) over the kept modes. No quadrature
+  /// weights. `Accumulate::add` adds to what alm holds instead of overwriting it.
   enum class Accumulate { overwrite, add };
   virtual void adjoint(ModeView<const double> modes, AlmView<double> alm, Accumulate how) = 0;
   virtual void adjoint(ModeView<const double> modes, AlmView<float> alm, Accumulate how) = 0;

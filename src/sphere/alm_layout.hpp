@@ -7,8 +7,8 @@
 
 namespace ringweave {
 
-/// Where the a_lm of some orders lie in one component: m-major, l = m..lmax contiguous, orders ascending.
-/// With all orders this is healpy's order, index m (2 lmax + 1 - m) / 2 + l.
+/// Where the a_lm of some orders lie in one component: m-major, l = m..lmax contiguous, orders
+/// ascending. With all orders this is healpy's order, index m (2 lmax + 1 - m) / 2 + l.
 class AlmLayout {
  public:
   /// All orders 0..mmax. Error  UsageError unless 0 <= mmax <= lmax.

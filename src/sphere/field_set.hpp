@@ -6,9 +6,10 @@
 
 namespace ringweave {
 
-/// The fields that go through a transform together, each with its spin: {0} is T, {0, 2} is TQU, {0, 0, 0} three
-/// scalar maps, {2} a QU map. A scalar field has one component (a_lm <-> map), a field of spin s >= 1 two
-/// (E, B <-> the real and imaginary part, Q, U for s = 2). Components are numbered field by field.
+/// The fields that go through a transform together, each with its spin: {0} is T, {0, 2} is TQU,
+/// {0, 0, 0} three scalar maps, {2} a QU map. A scalar field has one component (a_lm <-> map), a
+/// field of spin s >= 1 two (E, B <-> the real and imaginary part, Q, U for s = 2). Components are
+/// numbered field by field.
 class FieldSet {
  public:
   struct Field {
@@ -18,7 +19,9 @@ class FieldSet {
   /// Error  UsageError when empty or a spin is negative.
   explicit FieldSet(const std::vector<int>& spins);
   /// `count` fields of one spin.
-  static FieldSet batch(int spin, int count) { return FieldSet(std::vector<int>(static_cast<std::size_t>(count), spin)); }
+  static FieldSet batch(int spin, int count) {
+    return FieldSet(std::vector<int>(static_cast<std::size_t>(count), spin));
+  }
 
   const std::vector<Field>& fields() const { return fields_; }
   std::int64_t n_components() const { return n_components_; }

@@ -17,8 +17,8 @@ struct PixelSlab {
   std::int64_t count = 0;
 };
 
-/// The rings one rank owns: a band of the north, then its mirror in the south, each from north to south.
-/// Its pixels lie in that order, so a rank's map is two slabs of the RING-ordered map.
+/// The rings one rank owns: a band of the north, then its mirror in the south, each from north to
+/// south. Its pixels lie in that order, so a rank's map is two slabs of the RING-ordered map.
 class LocalRings {
  public:
   LocalRings(std::shared_ptr<const RingGrid> grid, RingRange north, RingRange south);
@@ -36,7 +36,9 @@ class LocalRings {
     const std::int64_t i = index(ring);
     return RingId{i < north_.size() ? north_.begin + i : south_.begin + (i - north_.size())};
   }
-  bool owns(RingId ring) const { return north_.contains(index(ring)) || south_.contains(index(ring)); }
+  bool owns(RingId ring) const {
+    return north_.contains(index(ring)) || south_.contains(index(ring));
+  }
   /// Local number of an owned ring.
   LocalRing local(RingId ring) const {
     const std::int64_t i = index(ring);
@@ -44,7 +46,9 @@ class LocalRings {
   }
   const Ring& ring(LocalRing ring) const { return grid_->ring(global(ring)); }
   /// Local number of the ring's pixel 0.
-  std::int64_t first_pixel(LocalRing ring) const { return first_pixel_[static_cast<std::size_t>(ring)]; }
+  std::int64_t first_pixel(LocalRing ring) const {
+    return first_pixel_[static_cast<std::size_t>(ring)];
+  }
   std::array<PixelSlab, 2> slabs() const { return slabs_; }  ///< north, south; either may be empty
 
  private:

@@ -10,10 +10,10 @@ namespace ringweave {
 
 /// Which (order, ring) modes exist at all. lambda_lm is below 1e-15 for
 ///   m > t = lmax sin(theta) + max(100, 8 lmax^(1/3), lmax / 100)
-/// (spin s: for m with m^2 - 2 m s |cos(theta)| + s^2 > t^2), so these modes are neither computed nor sent. For every
-/// order the rings that keep it are consecutive. The same on every rank; 4 bytes a ring and 16 an order.
-/// The cube root is the width of the Airy tail beyond the turning point; the usual max(100, lmax / 100) leaves 1e-7 at
-/// lmax = 10000.
+/// (spin s: for m with m^2 - 2 m s |cos(theta)| + s^2 > t^2), so these modes are neither computed
+/// nor sent. For every order the rings that keep it are consecutive. The same on every rank; 4
+/// bytes a ring and 16 an order. The cube root is the width of the Airy tail beyond the turning
+/// point; the usual max(100, lmax / 100) leaves 1e-7 at lmax = 10000.
 class ModeLimits {
  public:
   ModeLimits(const RingGrid& grid, int lmax, int mmax, int max_spin);
@@ -33,9 +33,10 @@ class ModeLimits {
   std::vector<RingRange> kept_;
 };
 
-/// Aliases. A ring of n pixels cannot tell the orders m, n - m, n + m, 2 n - m, ... apart. On the longest run of rings
-/// of equal length (HEALPix: the equatorial belt, n = 4 nside) the orders of one alias class are dealt to one rank and
-/// summed there before anything is sent; the other rings sum theirs on arrival.
+/// Aliases. A ring of n pixels cannot tell the orders m, n - m, n + m, 2 n - m, ... apart. On the
+/// longest run of rings of equal length (HEALPix: the equatorial belt, n = 4 nside) the orders of
+/// one alias class are dealt to one rank and summed there before anything is sent; the other rings
+/// sum theirs on arrival.
 struct FoldRule {
   std::int64_t period = 0;  ///< pixels of the rings that fold before sending; 0: none does
   RingRange rings;          ///< these rings

@@ -23,10 +23,12 @@ void require_table(std::span<const double> theta, std::span<const double> value)
     throw UsageError("a radial kernel's table: " + what);
   };
   if (theta.size() != value.size()) fail("as many values as angles are needed");
-  if (theta.size() < 4) fail("at least four points are needed, got " + std::to_string(theta.size()));
+  if (theta.size() < 4)
+    fail("at least four points are needed, got " + std::to_string(theta.size()));
   if (theta.front() != 0) fail("theta must begin at 0");
   for (std::size_t i = 1; i < theta.size(); ++i) {
-    if (!(theta[i] > theta[i - 1])) fail("theta must ascend, point " + std::to_string(i) + " does not");
+    if (!(theta[i] > theta[i - 1]))
+      fail("theta must ascend, point " + std::to_string(i) + " does not");
   }
   if (theta.back() > std::numbers::pi * (1 + 1e-12)) fail("theta must not pass pi");
 }
@@ -50,7 +52,8 @@ void add_point(double theta, double weighted_value, std::vector<double>& sum) {
 Beam kernel_beam(std::span<const double> theta, std::span<const double> value, int lmax) {
   require_table(theta, value);
   const boost::math::interpolators::pchip<std::vector<double>> profile(
-      std::vector<double>(theta.begin(), theta.end()), std::vector<double>(value.begin(), value.end()));
+      std::vector<double>(theta.begin(), theta.end()),
+      std::vector<double>(value.begin(), value.end()));
   // On a panel the integrand is a cubic times a function of lmax dtheta / pi half waves.
   const std::int64_t n_panels = ssize64(theta) - 1;
   std::vector<double> kernel(to_size(std::int64_t{lmax} + 1), 0.0);

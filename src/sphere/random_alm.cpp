@@ -24,6 +24,8 @@ using Matrix = std::array<std::array<double, 3>, 3>;
 Matrix covariance(const Spectra& spectra, int l) {
   Matrix c{};
   c[0][0] = spectra(Spectra::TT, l);
+  // A spin-2 field has no monopole and no dipole.
+  if (l < 2) return c;
   c[1][0] = spectra(Spectra::TE, l);
   c[1][1] = spectra(Spectra::EE, l);
   c[2][0] = spectra(Spectra::TB, l);

@@ -35,14 +35,16 @@ struct Ring {
   double theta = 0;      ///< colatitude, radians
   double cos_theta = 0;  ///< exact to rounding, also next to the poles
   double sin_theta = 0;
-  double phi0 = 0;                ///< longitude of pixel 0, radians
-  std::int64_t n_phi = 0;         ///< pixels
-  std::int64_t first_pixel = 0;   ///< of this grid; pixels are numbered ring by ring from the north
-  std::int64_t source_pixel = 0;  ///< the same pixel's number in the full grid this one is a subset of
-  double weight = 0;              ///< quadrature weight of one pixel, steradians; 0 where the grid has none
+  double phi0 = 0;               ///< longitude of pixel 0, radians
+  std::int64_t n_phi = 0;        ///< pixels
+  std::int64_t first_pixel = 0;  ///< of this grid; pixels are numbered ring by ring from the north
+  std::int64_t source_pixel =
+      0;              ///< the same pixel's number in the full grid this one is a subset of
+  double weight = 0;  ///< quadrature weight of one pixel, steradians; 0 where the grid has none
 };
 
-/// Rings at theta and pi - theta share their Legendre functions up to a sign. Either may be missing.
+/// Rings at theta and pi - theta share their Legendre functions up to a sign. Either may be
+/// missing.
 struct RingPair {
   static constexpr std::int64_t none = -1;
   std::int64_t north = none;  ///< RingId index; the equator's ring counts as north
@@ -61,36 +63,41 @@ struct RingSpec {
   double weight = 0;
 };
 
-/// An iso-latitude grid on the sphere: rings from north to south, strictly ascending in theta. Plain data, the same on
-/// every rank; 80 bytes a ring. Pixel counts are 64-bit: nside 32768 is fine.
+/// An iso-latitude grid on the sphere: rings from north to south, strictly ascending in theta.
+/// Plain data, the same on every rank; 80 bytes a ring. Pixel counts are 64-bit: nside 32768 is
+/// fine.
 class RingGrid {
  public:
   /// HEALPix, RING order; any nside >= 1, powers of two or not. Weight 4 pi / (12 nside^2).
   static RingGrid healpix(std::int64_t nside);
-  /// Gauss-Legendre nodes, exact quadrature for degrees up to 2 n_rings - 1. n_phi 0: the least good FFT length
+  /// Gauss-Legendre nodes, exact quadrature for degrees up to 2 n_rings - 1. n_phi 0: the least
+  /// good FFT length
   /// >= 2 n_rings.
   static RingGrid gauss_legendre(std::int64_t n_rings, std::int64_t n_phi = 0);
-  /// Equidistant with both poles: theta = pi i / (n_rings - 1); Clenshaw-Curtis weights, exact up to degree
-  /// n_rings - 1. n_rings >= 2. n_phi 0: a good FFT length >= 2 n_rings.
+  /// Equidistant with both poles: theta = pi i / (n_rings - 1); Clenshaw-Curtis weights, exact up
+  /// to degree n_rings - 1. n_rings >= 2. n_phi 0: a good FFT length >= 2 n_rings.
   static RingGrid clenshaw_curtis(std::int64_t n_rings, std::int64_t n_phi = 0);
-  /// Equidistant without poles: theta = pi (i + 1/2) / n_rings; Fejer's first rule, exact up to degree n_rings - 1.
+  /// Equidistant without poles: theta = pi (i + 1/2) / n_rings; Fejer's first rule, exact up to
+  /// degree n_rings - 1.
   static RingGrid fejer(std::int64_t n_rings, std::int64_t n_phi = 0);
-  /// Rings given by arrays, any order. Error  UsageError naming the ring for theta outside [0, pi], n_phi < 1,
-  /// values that are not finite, or two rings at one theta.
+  /// Rings given by arrays, any order. Error  UsageError naming the ring for theta outside [0, pi],
+  /// n_phi < 1, values that are not finite, or two rings at one theta.
   static RingGrid from_rings(std::vector<RingSpec> rings);
-  /// "healpix:512", "gauss:767[,NPHI]" (lmax), "clenshaw:1025[,NPHI]", "fejer:1024[,NPHI]". Error  UsageError.
+  /// "healpix:512", "gauss:767[,NPHI]" (lmax), "clenshaw:1025[,NPHI]", "fejer:1024[,NPHI]". Error
+  /// UsageError.
   static RingGrid from_name(const std::string& name);
 
-  /// The grid that keeps only these rings (cut sky), ascending; source_pixel remembers where they were.
-  /// Error  UsageError when empty, unordered or out of range.
+  /// The grid that keeps only these rings (cut sky), ascending; source_pixel remembers where they
+  /// were. Error  UsageError when empty, unordered or out of range.
   RingGrid subset(std::span<const RingId> kept) const;
 
   GridKind kind() const { return kind_; }
   std::int64_t nside() const { return nside_; }  ///< 0 unless HEALPix
   bool is_subset() const { return is_subset_; }
-  /// Highest degree a map on this grid carries by default: 3 nside - 1; else the highest whose analysis is exact, that
-  /// is products of degree 2 lmax are integrated exactly and rings have more than 2 lmax pixels (Gauss-Legendre:
-  /// n_rings - 1, equidistant: (n_rings - 1) / 2). A user's grid counts as equidistant; a subset keeps its grid's.
+  /// Highest degree a map on this grid carries by default: 3 nside - 1; else the highest whose
+  /// analysis is exact, that is products of degree 2 lmax are integrated exactly and rings have
+  /// more than 2 lmax pixels (Gauss-Legendre: n_rings - 1, equidistant: (n_rings - 1) / 2). A
+  /// user's grid counts as equidistant; a subset keeps its grid's.
   int default_lmax() const;
   /// The name from_name() takes; for user grids and subsets a description.
   const std::string& name() const { return name_; }

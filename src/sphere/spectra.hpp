@@ -8,7 +8,8 @@
 
 namespace ringweave {
 
-/// Angular power spectra C_l, l = 0..lmax. A spectrum that was not given is empty and counts as zero.
+/// Angular power spectra C_l, l = 0..lmax. A spectrum that was not given is empty and counts as
+/// zero.
 class Spectra {
  public:
   enum Name { TT, EE, BB, TE, EB, TB, n_names };

@@ -13,7 +13,8 @@
 namespace ringweave {
 namespace {
 
-/// Sum over i < size of term(i) in blocks of a fixed length, added in order: the same for any number of threads.
+/// Sum over i < size of term(i) in blocks of a fixed length, added in order: the same for any
+/// number of threads.
 template <class Term>
 double ordered_sum(std::int64_t size, const Term& term) {
   constexpr std::int64_t block = 4096;
@@ -73,7 +74,8 @@ void copy(ComponentView<const Element> from, ComponentView<Element> to) {
 }  // namespace
 
 template <class T>
-double inner_product(const Communicator& comm, const AlmLayout& layout, AlmView<const T> a, AlmView<const T> b) {
+double inner_product(const Communicator& comm, const AlmLayout& layout, AlmView<const T> a,
+                     AlmView<const T> b) {
   double sum = 0;
   for (std::int64_t c = 0; c < a.n_components(); ++c) {
     const auto x = a.component(c);
@@ -104,12 +106,12 @@ Analysis::Analysis(SphericalHarmonicTransform& transform, AnalysisWeights weight
   agree(transform_.comm(), [&] {
     const auto& rings = transform_.rings();
     if (ssize64(weights_.ring) != rings.n_rings()) {
-      throw UsageError("an analysis needs " + std::to_string(rings.n_rings()) + " ring weights, got " +
-                       std::to_string(weights_.ring.size()));
+      throw UsageError("an analysis needs " + std::to_string(rings.n_rings()) +
+                       " ring weights, got " + std::to_string(weights_.ring.size()));
     }
     if (!weights_.pixel.empty() && ssize64(weights_.pixel) != rings.n_pixels()) {
-      throw UsageError("an analysis needs " + std::to_string(rings.n_pixels()) + " pixel weights, got " +
-                       std::to_string(weights_.pixel.size()));
+      throw UsageError("an analysis needs " + std::to_string(rings.n_pixels()) +
+                       " pixel weights, got " + std::to_string(weights_.pixel.size()));
     }
   });
 }
@@ -120,13 +122,15 @@ void Analysis::weigh_pixels(MapView<T> map) const {
   for (std::int64_t c = 0; c < map.n_components(); ++c) {
     const auto f = map.component(c);
 #pragma omp parallel for schedule(static)
-    for (std::int64_t i = 0; i < f.size(); ++i) f[i] = static_cast<T>(f[i] * weights_.pixel[to_size(i)]);
+    for (std::int64_t i = 0; i < f.size(); ++i)
+      f[i] = static_cast<T>(f[i] * weights_.pixel[to_size(i)]);
   }
 }
 
 /// alm += S^T W (map - S alm), with `work` as scratch; *norm = ||map - S alm||^2 unless null.
 template <class T>
-void Analysis::adjoint_of_residual(MapView<const T> map, AlmView<T> alm, MapView<T> work, double* norm) {
+void Analysis::adjoint_of_residual(MapView<const T> map, AlmView<T> alm, MapView<T> work,
+                                   double* norm) {
   transform_.synthesize<T>(AlmView<const T>(alm), work);
   subtract_from<T>(map, work);
   if (norm != nullptr) *norm = squared_norm<T>(transform_.comm(), work);
@@ -135,7 +139,8 @@ void Analysis::adjoint_of_residual(MapView<const T> map, AlmView<T> alm, MapView
 }
 
 template <class T>
-AnalysisReport Analysis::jacobi(MapView<const T> map, int n_iter, AlmView<T> alm, const AnalysisProgress& progress) {
+AnalysisReport Analysis::jacobi(MapView<const T> map, int n_iter, AlmView<T> alm,
+                                const AnalysisProgress& progress) {
   AnalysisReport report;
   const bool needs_work = n_iter > 0 || !weights_.pixel.empty();
   auto work = agreed(transform_.comm(), [&] {
@@ -176,12 +181,13 @@ void Analysis::once_destroying(MapView<T> map, AlmView<T> alm) {
 }
 
 template <class T>
-AnalysisReport Analysis::conjugate_gradients(MapView<const T> map, double tolerance, int max_iter, AlmView<T> alm,
-                                             const AnalysisProgress& progress) {
+AnalysisReport Analysis::conjugate_gradients(MapView<const T> map, double tolerance, int max_iter,
+                                             AlmView<T> alm, const AnalysisProgress& progress) {
   const Communicator& comm = transform_.comm();
   agree(comm, [&] {
     if (tolerance > 0 && tolerance < 1) return;
-    throw UsageError("the tolerance of an analysis is " + std::to_string(tolerance) + "; expected between 0 and 1");
+    throw UsageError("the tolerance of an analysis is " + std::to_string(tolerance) +
+                     "; expected between 0 and 1");
   });
   const AlmLayout& layout = transform_.alm_layout();
   AnalysisReport report;
@@ -228,13 +234,15 @@ AnalysisReport Analysis::conjugate_gradients(MapView<const T> map, double tolera
   return report;
 }
 
-#define RINGWEAVE_INSTANTIATE(T)                                                                                     \
-  template AnalysisReport Analysis::jacobi(MapView<const T>, int, AlmView<T>, const AnalysisProgress&);              \
-  template AlmBuffer<T> Analysis::once(MapBuffer<T>&&);                                                              \
-  template void Analysis::once_destroying(MapView<T>, AlmView<T>);                                                              \
-  template AnalysisReport Analysis::conjugate_gradients(MapView<const T>, double, int, AlmView<T>,                   \
-                                                        const AnalysisProgress&);                                    \
-  template double inner_product<T>(const Communicator&, const AlmLayout&, AlmView<const T>, AlmView<const T>);          \
+#define RINGWEAVE_INSTANTIATE(T)                                                                   \
+  template AnalysisReport Analysis::jacobi(MapView<const T>, int, AlmView<T>,                      \
+                                           const AnalysisProgress&);                               \
+  template AlmBuffer<T> Analysis::once(MapBuffer<T>&&);                                            \
+  template void Analysis::once_destroying(MapView<T>, AlmView<T>);                                 \
+  template AnalysisReport Analysis::conjugate_gradients(MapView<const T>, double, int, AlmView<T>, \
+                                                        const AnalysisProgress&);                  \
+  template double inner_product<T>(const Communicator&, const AlmLayout&, AlmView<const T>,        \
+                                   AlmView<const T>);                                              \
   template double squared_norm<T>(const Communicator&, MapView<const T>);
 RINGWEAVE_INSTANTIATE(float)
 RINGWEAVE_INSTANTIATE(double)

@@ -19,12 +19,15 @@ void for_each_pixel(const LocalRings& rings, LocalRing local, const Visit& visit
   const Ring& ring = rings.ring(local);
   const std::int64_t first = rings.first_pixel(local);
   for (std::int64_t j = 0; j < ring.n_phi; ++j) {
-    const double phi = ring.phi0 + 2 * std::numbers::pi * static_cast<double>(j) / static_cast<double>(ring.n_phi);
-    visit(first + j, ring.sin_theta * std::cos(phi), ring.sin_theta * std::sin(phi), ring.cos_theta);
+    const double phi =
+        ring.phi0 + 2 * std::numbers::pi * static_cast<double>(j) / static_cast<double>(ring.n_phi);
+    visit(first + j, ring.sin_theta * std::cos(phi), ring.sin_theta * std::sin(phi),
+          ring.cos_theta);
   }
 }
 
-/// Solves the symmetric positive definite n x n system in place (n <= 4); false when it is singular.
+/// Solves the symmetric positive definite n x n system in place (n <= 4); false when it is
+/// singular.
 bool solve(std::array<std::array<double, 5>, 4>& system, int n, std::array<double, 4>& solution) {
   const double scale = system[0][0];
   for (int pivot = 0; pivot < n; ++pivot) {
@@ -37,15 +40,17 @@ bool solve(std::array<std::array<double, 5>, 4>& system, int n, std::array<doubl
       for (std::size_t k = p; k < 5; ++k) system[r][k] -= factor * system[p][k];
     }
   }
-  for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) solution[i] = system[i][4] / system[i][i];
+  for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
+    solution[i] = system[i][4] / system[i][i];
   return true;
 }
 
 }  // namespace
 
 template <class T>
-void require_finite(const Communicator& comm, const std::string& where, std::span<const std::string> columns,
-                    const LocalRings& rings, MapView<const T> map) {
+void require_finite(const Communicator& comm, const std::string& where,
+                    std::span<const std::string> columns, const LocalRings& rings,
+                    MapView<const T> map) {
   for (std::int64_t c = 0; c < map.n_components(); ++c) {
     const auto f = map.component(c);
     std::int64_t count = 0;
@@ -66,9 +71,10 @@ void require_finite(const Communicator& comm, const std::string& where, std::spa
       if (offset >= 0 && offset < ring.n_phi) first_global = ring.source_pixel + offset;
     }
     first_global = comm.min(first_global);
-    throw DataError(where, std::to_string(total) + " pixels of column " + columns[to_size(c)] +
-                               " are NaN or infinite, the first is pixel " + std::to_string(first_global) +
-                               " (RING order); replace them, or set them to UNSEEN (-1.6375e30) to mask them");
+    throw DataError(
+        where, std::to_string(total) + " pixels of column " + columns[to_size(c)] +
+                   " are NaN or infinite, the first is pixel " + std::to_string(first_global) +
+                   " (RING order); replace them, or set them to UNSEEN (-1.6375e30) to mask them");
   }
 }
 
@@ -123,8 +129,8 @@ void UnseenMask::set_unseen(MapView<T> map) const {
 }
 
 template <class T>
-LowMultipoles fit_low_multipoles(const Communicator& comm, const LocalRings& rings, View<const T> map,
-                                 const UnseenMask& mask, Remove what) {
+LowMultipoles fit_low_multipoles(const Communicator& comm, const LocalRings& rings,
+                                 View<const T> map, const UnseenMask& mask, Remove what) {
   if (what == Remove::none) return {};
   // Upper triangle of the normal matrix of (1, x, y, z), then the right-hand side.
   std::array<double, 14> sums{};
@@ -138,7 +144,8 @@ LowMultipoles fit_low_multipoles(const Communicator& comm, const LocalRings& rin
       for (std::size_t i = 0; i < 4; ++i) {
         for (std::size_t j = i; j < 4; ++j) sums[entry++] += weight * basis[i] * basis[j];
       }
-      for (std::size_t i = 0; i < 4; ++i) sums[entry++] += weight * basis[i] * static_cast<double>(map[pixel]);
+      for (std::size_t i = 0; i < 4; ++i)
+        sums[entry++] += weight * basis[i] * static_cast<double>(map[pixel]);
     });
   }
   comm.sum(sums.data(), ssize64(sums));
@@ -156,26 +163,28 @@ LowMultipoles fit_low_multipoles(const Communicator& comm, const LocalRings& rin
 }
 
 template <class T>
-void add_low_multipoles(const LocalRings& rings, View<T> map, const UnseenMask& mask, const LowMultipoles& multipoles,
-                        double sign) {
+void add_low_multipoles(const LocalRings& rings, View<T> map, const UnseenMask& mask,
+                        const LowMultipoles& multipoles, double sign) {
   for (std::int64_t r = 0; r < rings.n_rings(); ++r) {
     for_each_pixel(rings, LocalRing{r}, [&](std::int64_t pixel, double x, double y, double z) {
       if (mask.contains(0, pixel)) return;
       const auto& [dx, dy, dz] = multipoles.dipole;
-      map[pixel] = static_cast<T>(map[pixel] + sign * (multipoles.monopole + dx * x + dy * y + dz * z));
+      map[pixel] =
+          static_cast<T>(map[pixel] + sign * (multipoles.monopole + dx * x + dy * y + dz * z));
     });
   }
 }
 
-#define RINGWEAVE_INSTANTIATE(T)                                                                                   \
-  template void require_finite(const Communicator&, const std::string&, std::span<const std::string>,              \
-                               const LocalRings&, MapView<const T>);                                               \
-  template UnseenMask::UnseenMask(const Communicator&, MapView<const T>);                                          \
-  template void UnseenMask::set_zero(MapView<T>) const;                                                            \
-  template void UnseenMask::set_unseen(MapView<T>) const;                                                          \
-  template LowMultipoles fit_low_multipoles(const Communicator&, const LocalRings&, View<const T>,                 \
-                                            const UnseenMask&, Remove);                                            \
-  template void add_low_multipoles(const LocalRings&, View<T>, const UnseenMask&, const LowMultipoles&, double);
+#define RINGWEAVE_INSTANTIATE(T)                                                                   \
+  template void require_finite(const Communicator&, const std::string&,                            \
+                               std::span<const std::string>, const LocalRings&, MapView<const T>); \
+  template UnseenMask::UnseenMask(const Communicator&, MapView<const T>);                          \
+  template void UnseenMask::set_zero(MapView<T>) const;                                            \
+  template void UnseenMask::set_unseen(MapView<T>) const;                                          \
+  template LowMultipoles fit_low_multipoles(const Communicator&, const LocalRings&, View<const T>, \
+                                            const UnseenMask&, Remove);                            \
+  template void add_low_multipoles(const LocalRings&, View<T>, const UnseenMask&,                  \
+                                   const LowMultipoles&, double);
 RINGWEAVE_INSTANTIATE(float)
 RINGWEAVE_INSTANTIATE(double)
 #undef RINGWEAVE_INSTANTIATE

@@ -13,17 +13,19 @@
 
 namespace ringweave {
 
-/// DataError on every rank when a pixel is NaN or infinite, naming `where`, the first place and the count.
-/// `columns` names the components. Collective.
+/// DataError on every rank when a pixel is NaN or infinite, naming `where`, the first place and the
+/// count. `columns` names the components. Collective.
 template <class T>
-void require_finite(const Communicator& comm, const std::string& where, std::span<const std::string> columns,
-                    const LocalRings& rings, MapView<const T> map);
+void require_finite(const Communicator& comm, const std::string& where,
+                    std::span<const std::string> columns, const LocalRings& rings,
+                    MapView<const T> map);
 
-/// What to do with UNSEEN pixels: restore (zero for the transform, put back after), zero, normalize (divide by the
-/// smoothed mask), fail.
+/// What to do with UNSEEN pixels: restore (zero for the transform, put back after), zero, normalize
+/// (divide by the smoothed mask), fail.
 enum class UnseenPolicy { restore, zero, normalize, fail };
 
-/// Which of this rank's pixels are UNSEEN, component by component, one bit a pixel; components without any hold nothing.
+/// Which of this rank's pixels are UNSEEN, component by component, one bit a pixel; components
+/// without any hold nothing.
 class UnseenMask {
  public:
   /// Collective.
@@ -31,7 +33,9 @@ class UnseenMask {
   UnseenMask(const Communicator& comm, MapView<const T> map);
 
   /// UNSEEN pixels of a component over all ranks.
-  std::int64_t count(std::int64_t component) const { return global_count_[static_cast<std::size_t>(component)]; }
+  std::int64_t count(std::int64_t component) const {
+    return global_count_[static_cast<std::size_t>(component)];
+  }
   std::int64_t total() const;
   bool contains(std::int64_t component, std::int64_t pixel) const {
     const auto& bits = bits_[static_cast<std::size_t>(component)];
@@ -58,15 +62,15 @@ struct LowMultipoles {
 };
 enum class Remove { none, monopole, dipole };
 
-/// Least-squares fit on the seen pixels of component 0, every pixel weighing by its area (equal where the grid has no
-/// weights). Collective. Error  DataError when too few pixels are seen.
+/// Least-squares fit on the seen pixels of component 0, every pixel weighing by its area (equal
+/// where the grid has no weights). Collective. Error  DataError when too few pixels are seen.
 template <class T>
-LowMultipoles fit_low_multipoles(const Communicator& comm, const LocalRings& rings, View<const T> map,
-                                 const UnseenMask& mask, Remove what);
+LowMultipoles fit_low_multipoles(const Communicator& comm, const LocalRings& rings,
+                                 View<const T> map, const UnseenMask& mask, Remove what);
 
 /// map += sign * multipoles on the seen pixels of component 0.
 template <class T>
-void add_low_multipoles(const LocalRings& rings, View<T> map, const UnseenMask& mask, const LowMultipoles& multipoles,
-                        double sign);
+void add_low_multipoles(const LocalRings& rings, View<T> map, const UnseenMask& mask,
+                        const LowMultipoles& multipoles, double sign);
 
 }  // namespace ringweave

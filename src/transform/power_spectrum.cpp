@@ -24,8 +24,9 @@ std::vector<Product> products_of(std::int64_t n_components) {
       return {{Spectra::TT, 0, 0}, {Spectra::EE, 1, 1}, {Spectra::BB, 2, 2},
               {Spectra::TE, 0, 1}, {Spectra::EB, 1, 2}, {Spectra::TB, 0, 2}};
     default:
-      throw UsageError("power spectra are made of 1 (T), 2 (E, B) or 3 (T, E, B) components, not of " +
-                       std::to_string(n_components));
+      throw UsageError(
+          "power spectra are made of 1 (T), 2 (E, B) or 3 (T, E, B) components, not of " +
+          std::to_string(n_components));
   }
 }
 
@@ -54,6 +55,7 @@ Spectra power_spectra(const Communicator& comm, const AlmLayout& layout, AlmView
 }
 
 template Spectra power_spectra<float>(const Communicator&, const AlmLayout&, AlmView<const float>);
-template Spectra power_spectra<double>(const Communicator&, const AlmLayout&, AlmView<const double>);
+template Spectra power_spectra<double>(const Communicator&, const AlmLayout&,
+                                       AlmView<const double>);
 
 }  // namespace ringweave

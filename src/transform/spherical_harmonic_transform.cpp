@@ -10,23 +10,27 @@
 namespace ringweave {
 namespace {
 
-void require(std::int64_t n_components, std::int64_t size, std::int64_t planned_components, std::int64_t planned_size,
-             const char* what) {
+void require(std::int64_t n_components, std::int64_t size, std::int64_t planned_components,
+             std::int64_t planned_size, const char* what) {
   if (n_components == planned_components && size == planned_size) return;
   throw UsageError(std::string(what) + " has " + std::to_string(n_components) + " components of " +
-                   std::to_string(size) + ", the plan expects " + std::to_string(planned_components) + " of " +
-                   std::to_string(planned_size));
+                   std::to_string(size) + ", the plan expects " +
+                   std::to_string(planned_components) + " of " + std::to_string(planned_size));
 }
 
 }  // namespace
 
-SphericalHarmonicTransform::SphericalHarmonicTransform(const Communicator& comm, const TransformSpec& spec)
-    : comm_(comm), plan_(agreed(comm, [&] { return TransformPlan(spec, comm.rank(), comm.size()); })) {
+SphericalHarmonicTransform::SphericalHarmonicTransform(const Communicator& comm,
+                                                       const TransformSpec& spec)
+    : comm_(comm),
+      plan_(agreed(comm, [&] { return TransformPlan(spec, comm.rank(), comm.size()); })) {
   agree_same(comm_, "the transform (grid, lmax, mmax, fields, options)", spec.digest());
   agree(comm_, [&] {
     legendre_ = make_legendre_stage(
-        {spec.grid, plan_.limits, plan_.fold, plan_.alm, plan_.exchange.by_order, spec.fields}, spec.backend);
-    ring_fft_ = make_ring_fft({plan_.rings, plan_.exchange.by_ring, spec.fields.n_components()}, spec.backend);
+        {spec.grid, plan_.limits, plan_.fold, plan_.alm, plan_.exchange.by_order, spec.fields},
+        spec.backend);
+    ring_fft_ = make_ring_fft({plan_.rings, plan_.exchange.by_ring, spec.fields.n_components()},
+                              spec.backend);
   });
   exchange_ = std::make_unique<Exchange>(comm_, plan_.exchange, spec.fields.n_components());
 }
@@ -62,8 +66,10 @@ ModeView<double> SphericalHarmonicTransform::order_modes_within(MapView<T> map) 
   if (alone()) return ring_modes();
   const std::int64_t size = plan_.exchange.by_order.size() * fields().n_components();
   const std::int64_t bytes = map.n_components() * map.size() * static_cast<std::int64_t>(sizeof(T));
-  const bool aligned = reinterpret_cast<std::uintptr_t>(map.data()) % alignof(std::complex<double>) == 0;
-  if (map.stride() != map.size() || bytes < plan_.by_order_bytes() || !aligned) return order_modes();
+  const bool aligned =
+      reinterpret_cast<std::uintptr_t>(map.data()) % alignof(std::complex<double>) == 0;
+  if (map.stride() != map.size() || bytes < plan_.by_order_bytes() || !aligned)
+    return order_modes();
   return {reinterpret_cast<std::complex<double>*>(map.data()), size};
 }
 
@@ -74,7 +80,8 @@ void SphericalHarmonicTransform::legendre_synthesize(AlmView<const T> alm, ModeV
 }
 
 template <class T>
-void SphericalHarmonicTransform::legendre_adjoint(ModeView<const double> modes, AlmView<T> alm, Accumulate how) {
+void SphericalHarmonicTransform::legendre_adjoint(ModeView<const double> modes, AlmView<T> alm,
+                                                  Accumulate how) {
   const StageTimer timer(&times_, "legendre");
   legendre_->adjoint(modes, alm, how);
 }
@@ -86,19 +93,22 @@ void SphericalHarmonicTransform::fft_synthesize(ModeView<const double> modes, Ma
 }
 
 template <class T>
-void SphericalHarmonicTransform::fft_adjoint(MapView<const T> map, std::span<const double> ring_weights,
+void SphericalHarmonicTransform::fft_adjoint(MapView<const T> map,
+                                             std::span<const double> ring_weights,
                                              ModeView<double> modes) {
   const StageTimer timer(&times_, "ring_fft");
   ring_fft_->adjoint(map, ring_weights, modes);
 }
 
-void SphericalHarmonicTransform::orders_to_rings(ModeView<const double> by_order, ModeView<double> by_ring) {
+void SphericalHarmonicTransform::orders_to_rings(ModeView<const double> by_order,
+                                                 ModeView<double> by_ring) {
   if (alone()) return;
   const StageTimer timer(&times_, "exchange");
   exchange_->orders_to_rings(by_order, by_ring);
 }
 
-void SphericalHarmonicTransform::rings_to_orders(ModeView<const double> by_ring, ModeView<double> by_order) {
+void SphericalHarmonicTransform::rings_to_orders(ModeView<const double> by_ring,
+                                                 ModeView<double> by_order) {
   if (alone()) return;
   const StageTimer timer(&times_, "exchange");
   exchange_->rings_to_orders(by_ring, by_order);
@@ -142,8 +152,8 @@ MapBuffer<T> SphericalHarmonicTransform::synthesize(AlmBuffer<T>&& alm) {
 }
 
 template <class T>
-void SphericalHarmonicTransform::adjoint(MapView<const T> map, std::span<const double> ring_weights, AlmView<T> alm,
-                                         Accumulate how) {
+void SphericalHarmonicTransform::adjoint(MapView<const T> map, std::span<const double> ring_weights,
+                                         AlmView<T> alm, Accumulate how) {
   ModeView<double> by_order;
   ModeView<double> by_ring;
   agree(comm_, [&] {
@@ -158,7 +168,8 @@ void SphericalHarmonicTransform::adjoint(MapView<const T> map, std::span<const d
 }
 
 template <class T>
-void SphericalHarmonicTransform::adjoint_destroying(MapView<T> map, std::span<const double> ring_weights,
+void SphericalHarmonicTransform::adjoint_destroying(MapView<T> map,
+                                                    std::span<const double> ring_weights,
                                                     AlmView<T> alm, Accumulate how) {
   ModeView<double> by_order;
   ModeView<double> by_ring;
@@ -174,7 +185,8 @@ void SphericalHarmonicTransform::adjoint_destroying(MapView<T> map, std::span<co
 }
 
 template <class T>
-AlmBuffer<T> SphericalHarmonicTransform::adjoint(MapBuffer<T>&& map, std::span<const double> ring_weights) {
+AlmBuffer<T> SphericalHarmonicTransform::adjoint(MapBuffer<T>&& map,
+                                                 std::span<const double> ring_weights) {
   AlmBuffer<T> alm;
   ModeView<double> by_order;
   ModeView<double> by_ring;
@@ -198,14 +210,15 @@ AlmBuffer<T> SphericalHarmonicTransform::adjoint(MapBuffer<T>&& map, std::span<c
   return alm;
 }
 
-#define RINGWEAVE_INSTANTIATE(T)                                                                                    \
-  template void SphericalHarmonicTransform::synthesize(AlmView<const T>, MapView<T>);                               \
-  template MapBuffer<T> SphericalHarmonicTransform::synthesize(AlmBuffer<T>&&);                                     \
-  template void SphericalHarmonicTransform::adjoint(MapView<const T>, std::span<const double>, AlmView<T>,          \
-                                                    Accumulate);                                                    \
-  template void SphericalHarmonicTransform::adjoint_destroying(MapView<T>, std::span<const double>, AlmView<T>,     \
-                                                               Accumulate);                                         \
-  template AlmBuffer<T> SphericalHarmonicTransform::adjoint(MapBuffer<T>&&, std::span<const double>);
+#define RINGWEAVE_INSTANTIATE(T)                                                               \
+  template void SphericalHarmonicTransform::synthesize(AlmView<const T>, MapView<T>);          \
+  template MapBuffer<T> SphericalHarmonicTransform::synthesize(AlmBuffer<T>&&);                \
+  template void SphericalHarmonicTransform::adjoint(MapView<const T>, std::span<const double>, \
+                                                    AlmView<T>, Accumulate);                   \
+  template void SphericalHarmonicTransform::adjoint_destroying(                                \
+      MapView<T>, std::span<const double>, AlmView<T>, Accumulate);                            \
+  template AlmBuffer<T> SphericalHarmonicTransform::adjoint(MapBuffer<T>&&,                    \
+                                                            std::span<const double>);
 RINGWEAVE_INSTANTIATE(float)
 RINGWEAVE_INSTANTIATE(double)
 #undef RINGWEAVE_INSTANTIATE

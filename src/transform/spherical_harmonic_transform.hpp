@@ -23,21 +23,24 @@ namespace ringweave {
 
 /// The line of the program, distributed over the ranks of a communicator:
 ///
-///   a_lm [my m][l] -> Legendre -> [my m][ring] -> one Alltoallv -> [my ring][m] -> ring FFT -> map [my ring][phi]
+///   a_lm [my m][l] -> Legendre -> [my m][ring] -> one Alltoallv -> [my ring][m] -> ring FFT -> map
+///   [my ring][phi]
 ///
-/// its exact adjoint, and what an analysis is made of. All fields of `spec.fields` go through together. Every member
-/// marked * is collective; results are bitwise the same for any number of threads and equal to rounding for any number
-/// of ranks. One call at a time per object. T is the storage type of maps and a_lm, float or double.
+/// its exact adjoint, and what an analysis is made of. All fields of `spec.fields` go through
+/// together. Every member marked * is collective; results are bitwise the same for any number of
+/// threads and equal to rounding for any number of ranks. One call at a time per object. T is the
+/// storage type of maps and a_lm, float or double.
 class SphericalHarmonicTransform {
  public:
-  /// Plans everything: distributions, exchange, Legendre tables, FFT plans. The workspace is allocated by the first
-  /// transform. UsageError on all ranks where they disagree on the specification. *
+  /// Plans everything: distributions, exchange, Legendre tables, FFT plans. The workspace is
+  /// allocated by the first transform. UsageError on all ranks where they disagree on the
+  /// specification. *
   SphericalHarmonicTransform(const Communicator& comm, const TransformSpec& spec);
 
   const TransformSpec& spec() const { return plan_.spec; }
   const TransformPlan& plan() const { return plan_; }
-  const AlmLayout& alm_layout() const { return plan_.alm; }   ///< of the orders this rank owns
-  const LocalRings& rings() const { return plan_.rings; }     ///< the rings this rank owns
+  const AlmLayout& alm_layout() const { return plan_.alm; }  ///< of the orders this rank owns
+  const LocalRings& rings() const { return plan_.rings; }    ///< the rings this rank owns
   const FieldSet& fields() const { return plan_.spec.fields; }
   const Communicator& comm() const { return comm_; }
 
@@ -60,19 +63,21 @@ class SphericalHarmonicTransform {
   template <class T>
   MapBuffer<T> synthesize(AlmBuffer<T>&& alm);
 
-  /// UsageError unless a_lm / a map of this rank have these components and elements. Not collective.
+  /// UsageError unless a_lm / a map of this rank have these components and elements. Not
+  /// collective.
   void require_alm(std::int64_t n_components, std::int64_t size) const;
   void require_map(std::int64_t n_components, std::int64_t size) const;
 
   using Accumulate = LegendreStage::Accumulate;
 
-  /// * Adjoint synthesis, the exact transpose: a_lm = sum over pixels of w_ring f Y_lm^*. `ring_weights` [owned ring]
-  /// multiply the pixels; empty: all 1. map is read only.
+  /// * Adjoint synthesis, the exact transpose: a_lm = sum over pixels of w_ring f Y_lm^*.
+  /// `ring_weights` [owned ring] multiply the pixels; empty: all 1. map is read only.
   template <class T>
   void adjoint(MapView<const T> map, std::span<const double> ring_weights, AlmView<T> alm,
                Accumulate how = Accumulate::overwrite);
 
-  /// * The same, using the map's memory as scratch: its content is lost, and several ranks need half the workspace.
+  /// * The same, using the map's memory as scratch: its content is lost, and several ranks need
+  /// half the workspace.
   template <class T>
   void adjoint_destroying(MapView<T> map, std::span<const double> ring_weights, AlmView<T> alm,
                           Accumulate how = Accumulate::overwrite);
@@ -101,7 +106,8 @@ class SphericalHarmonicTransform {
   template <class T>
   void fft_synthesize(ModeView<const double> modes, MapView<T> map);
   template <class T>
-  void fft_adjoint(MapView<const T> map, std::span<const double> ring_weights, ModeView<double> modes);
+  void fft_adjoint(MapView<const T> map, std::span<const double> ring_weights,
+                   ModeView<double> modes);
   void orders_to_rings(ModeView<const double> by_order, ModeView<double> by_ring);
   void rings_to_orders(ModeView<const double> by_ring, ModeView<double> by_order);
 

@@ -21,15 +21,17 @@ AlmLayout layout_of(const TransformSpec& spec, const OrderDistribution& orders, 
 const TransformSpec& checked(const TransformSpec& spec) {
   if (spec.grid == nullptr) throw UsageError("a transform needs a grid");
   if (spec.lmax < 0 || spec.mmax < 0 || spec.mmax > spec.lmax) {
-    throw UsageError("lmax = " + std::to_string(spec.lmax) + ", mmax = " + std::to_string(spec.mmax) +
-                     "; expected 0 <= mmax <= lmax");
+    throw UsageError("lmax = " + std::to_string(spec.lmax) +
+                     ", mmax = " + std::to_string(spec.mmax) + "; expected 0 <= mmax <= lmax");
   }
   return spec;
 }
 
-/// The rings are dealt as for scalar fields whatever the spins, so that transforms of different fields on one grid give
-/// a rank the same rings and can share maps.
-ModeLimits scalar_limits(const TransformSpec& spec) { return {*spec.grid, spec.lmax, spec.mmax, 0}; }
+/// The rings are dealt as for scalar fields whatever the spins, so that transforms of different
+/// fields on one grid give a rank the same rings and can share maps.
+ModeLimits scalar_limits(const TransformSpec& spec) {
+  return {*spec.grid, spec.lmax, spec.mmax, 0};
+}
 
 constexpr std::int64_t mode_bytes = static_cast<std::int64_t>(sizeof(std::complex<double>));
 
@@ -66,7 +68,8 @@ TransformPlan::TransformPlan(const TransformSpec& asked, int my_rank, int all_ra
       ring_bands(spec.grid, scalar_limits(spec), n_ranks),
       alm(layout_of(spec, orders, rank)),
       rings(ring_bands.rings(rank)),
-      exchange(plan_exchange(limits, fold, orders, ring_bands, rank, spec.fields.n_components(), spec.exchange)) {}
+      exchange(plan_exchange(limits, fold, orders, ring_bands, rank, spec.fields.n_components(),
+                             spec.exchange)) {}
 
 std::int64_t TransformPlan::by_order_bytes() const {
   return exchange.by_order.size() * spec.fields.n_components() * mode_bytes;
@@ -98,7 +101,8 @@ double TransformPlan::legendre_flops() const {
     }
   }
   double flops = 0;
-  for (const FieldSet::Field& field : spec.fields.fields()) flops += field.spin == 0 ? 6 * degrees : 24 * degrees;
+  for (const FieldSet::Field& field : spec.fields.fields())
+    flops += field.spin == 0 ? 6 * degrees : 24 * degrees;
   return flops;
 }
 

@@ -29,7 +29,8 @@ struct TransformSpec {
   std::int64_t digest() const;
 };
 
-/// Who owns what and what moves, as plain data: made without MPI for any rank of any number of ranks.
+/// Who owns what and what moves, as plain data: made without MPI for any rank of any number of
+/// ranks.
 struct TransformPlan {
   TransformPlan(const TransformSpec& spec, int rank, int n_ranks);
 
@@ -40,8 +41,8 @@ struct TransformPlan {
   FoldRule fold;
   OrderDistribution orders;
   RingDistribution ring_bands;  ///< depends on grid, lmax and mmax only, not on the fields
-  AlmLayout alm;     ///< orders of this rank
-  LocalRings rings;  ///< rings of this rank
+  AlmLayout alm;                ///< orders of this rank
+  LocalRings rings;             ///< rings of this rank
   ExchangePlan exchange;
 
   /// Bytes of the ring modes in either layout.
@@ -49,8 +50,8 @@ struct TransformPlan {
   std::int64_t by_ring_bytes() const;
   /// Bytes this rank sends to others in one transform.
   std::int64_t bytes_sent() const;
-  /// Useful floating-point operations of this rank's Legendre stage in one direction: 6 per significant (l, m, pair)
-  /// of a scalar field, 24 of a spin field (E/B pair).
+  /// Useful floating-point operations of this rank's Legendre stage in one direction: 6 per
+  /// significant (l, m, pair) of a scalar field, 24 of a spin field (E/B pair).
   double legendre_flops() const;
 };
 

@@ -19,27 +19,13 @@ import h5py
 import numpy as np
 from astropy.io import fits
 
+from files import UNSEEN, write_map
+
 RANKS = [int(n) for n in os.environ.get("RINGWEAVE_RANKS", "1 3").split()]
 USAGE, DATA, RESOURCE = 2, 3, 4
 SECONDS = 10
 NSIDE = 16
 N_PIXELS = 12 * NSIDE**2
-UNSEEN = -1.6375e30
-
-
-def write_map(path, values, **keywords):
-    """A HEALPix map as healpy writes it; keywords replace header entries, None removes one."""
-    values = np.atleast_2d(values)
-    names = ["TEMPERATURE", "Q_POLARISATION", "U_POLARISATION"]
-    columns = [fits.Column(name=name, format="D", array=row, unit="K") for name, row in zip(names, values)]
-    table = fits.BinTableHDU.from_columns(columns)
-    entries = {"PIXTYPE": "HEALPIX", "ORDERING": "RING", "NSIDE": NSIDE, "FIRSTPIX": 0, "LASTPIX": N_PIXELS - 1,
-               "INDXSCHM": "IMPLICIT", "OBJECT": "FULLSKY"} | keywords
-    for key, value in entries.items():
-        if value is not None:
-            table.header[key] = value
-    table.writeto(path, overwrite=True)
-
 
 class BadInput(program.ProgramTest):
     @classmethod
@@ -146,10 +132,10 @@ class Files(BadInput):
     def test_size_that_does_not_match(self):
         write_map(self.inputs / "short.fits", self.sky[:, :-5], NSIDE=None, LASTPIX=None)
         self.refuse_map("short.fits", [])
-        write_map(self.inputs / "short_nside.fits", self.sky[:, :-5])
+        write_map(self.inputs / "short_nside.fits", self.sky[:, :-5], NSIDE=NSIDE)
         self.refuse_map("short_nside.fits", [str(N_PIXELS - 5)])
         self.refuse(DATA, ["sky.fits", "alm.fits"], "compare", "in/sky.fits", "in/alm.fits")
-        write_map(self.inputs / "small.fits", self.sky[:, :192], NSIDE=4, LASTPIX=191)
+        write_map(self.inputs / "small.fits", self.sky[:, :192])
         self.refuse(DATA, ["small.fits", "healpix:4", "healpix:16"], "compare", "in/sky.fits", "in/small.fits")
 
     def test_too_few_columns(self):
@@ -172,11 +158,11 @@ class Files(BadInput):
         shutil.copy(self.inputs / "alm.h5", self.inputs / "bad_alm.h5")
         with h5py.File(self.inputs / "bad_alm.h5", "r+") as file:
             file["alm/alm"][1, 60] = np.nan
-        self.refuse(DATA, ["bad_alm.h5"], "synthesize", "--alm", "in/bad_alm.h5", "--nside", 8, "out.fits")
+        self.refuse(DATA, ["bad_alm.h5", "component E"], "synthesize", "--alm", "in/bad_alm.h5", "--nside", 8, "out.fits")
 
     def test_all_pixels_unseen(self):
         write_map(self.inputs / "blind.fits", np.full((3, N_PIXELS), UNSEEN))
-        for policy in ("restore", "zero", "normalize", "fail"):
+        for policy in ("restore", "normalize", "fail"):
             self.refuse(DATA, ["blind.fits", "UNSEEN"], "smooth", "in/blind.fits", "out.fits", "--fwhm", "1deg",
                         "--unseen", policy)
         self.refuse(DATA, ["blind.fits", "UNSEEN"], "analyze", "in/blind.fits", "--cl", "out.txt")
@@ -185,7 +171,7 @@ class Files(BadInput):
         masked = self.sky.copy()
         masked[0, 99] = UNSEEN
         write_map(self.inputs / "masked.fits", masked)
-        self.refuse(DATA, ["UNSEEN", "99"], "smooth", "in/masked.fits", "out.fits", "--fwhm", "1deg", "--unseen", "fail")
+        self.refuse(DATA, ["masked.fits", "1 pixels are UNSEEN"], "smooth", "in/masked.fits", "out.fits", "--fwhm", "1deg", "--unseen", "fail")
 
     def test_weights(self):
         smooth = ("smooth", "in/sky.fits", "out.fits", "--fwhm", "1deg", "--iter", 0, "--weights")
@@ -195,7 +181,7 @@ class Files(BadInput):
         rings = fits.BinTableHDU.from_columns([fits.Column(name="TEMPERATURE WEIGHTS", format="D", array=np.zeros(64))])
         rings.writeto(self.inputs / "weight_ring_n00032.fits")
         self.refuse(DATA, ["weight_ring_n00032.fits", "32"], *smooth, "ring:in/weight_ring_n00032.fits")
-        self.refuse(DATA, ["cl.txt"], *smooth, "ring:in/cl.txt")
+        self.refuse(USAGE, ["cl.txt", "FITS"], *smooth, "ring:in/cl.txt")
 
     def test_beam(self):
         smooth = ("smooth", "in/sky.fits", "out.fits", "--beam")
@@ -211,11 +197,11 @@ class Files(BadInput):
         synthesize = ("synthesize", "--nside", 8, "--seed", 1, "out.fits", "--cl")
         np.savetxt(self.inputs / "gap.txt", np.delete(self.table, 5, axis=0))
         self.refuse(DATA, ["gap.txt", "5"], *synthesize, "in/gap.txt")
-        for value in (np.nan, np.inf, -1.0):
+        for value, place in ((np.nan, "line 9"), (np.inf, "line 9"), (-1.0, "l = 7")):
             broken = self.table.copy()
             broken[7, 1] = value
             np.savetxt(self.inputs / "broken.txt", broken, header="l TT EE BB TE")
-            self.refuse(DATA, ["broken.txt", "7"], *synthesize, "in/broken.txt")
+            self.refuse(DATA, ["broken.txt", place], *synthesize, "in/broken.txt")
         (self.inputs / "words.txt").write_text("0 1\n1 one\n")
         self.refuse(DATA, ["words.txt"], *synthesize, "in/words.txt")
 

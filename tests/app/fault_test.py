@@ -3,7 +3,7 @@
 """Ranks that fail while the others wait, ranks that are killed, ranks that disagree: the job ends within 10 s with the
 exit code of the error and says it once.
 
-fault_test.py PROGRAM MPIRUN HELPER [unittest arguments]    HELPER: one_rank_fails
+fault_test.py PROGRAM MPIRUN HELPER [TEST ...]    HELPER: one_rank_fails
 """
 import os
 import signal
@@ -15,7 +15,7 @@ import unittest
 import program
 
 SECONDS = 10
-HELPER = sys.argv.pop(3) if len(sys.argv) > 3 else ""
+HELPER = sys.argv[3]
 
 
 class OneRankFails(program.ProgramTest):
@@ -60,7 +60,7 @@ class RanksOfTheProgram(program.ProgramTest):
     def differ(self, first, others, words, code=2):
         """Rank 0 gets other arguments than ranks 1 and 2."""
         before = sorted(os.listdir(self.folder))
-        result = program.start([*first, ":", "-n", 2, program.Launch.program, *others], ranks=1, mpmd=True,
+        result = program.start([*first, ":", "-n", 2, program.PROGRAM, *others], ranks=1, mpmd=True,
                                cwd=self.folder, timeout=3 * SECONDS)
         self.assertLess(result.seconds, SECONDS, str(result))
         self.assertEqual(result.code, code, str(result))
@@ -86,7 +86,7 @@ class RanksOfTheProgram(program.ProgramTest):
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         arguments = ["synthesize", "--cl", "cl.txt", "--seed", "1", "--nside", "1024", "--lmax", "3000", "old.h5",
                      "--overwrite"]
-        with subprocess.Popen([program.Launch.mpirun, "3", program.Launch.program, *arguments], cwd=self.folder,
+        with subprocess.Popen([program.MPIRUN, "3", program.PROGRAM, *arguments], cwd=self.folder,
                               env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE) as launcher:
             victim = self.rank_of(launcher.pid, 1)
@@ -118,4 +118,4 @@ class RanksOfTheProgram(program.ProgramTest):
 
 
 if __name__ == "__main__":
-    program.main()
+    program.main(extra=1)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How the tests of this folder start the program, and how they end.
 
-A test file is called as  FILE.py PROGRAM SCRIPTS_MPIRUN [unittest arguments]; `main` takes the first two away.
+A test file is called as  FILE.py PROGRAM MPIRUN [TEST ...]  with scripts/mpirun.sh as MPIRUN.
 """
 import os
 import pathlib
@@ -18,11 +18,8 @@ SKIPPED = 77
 DATA = pathlib.Path(__file__).resolve().parents[3] / "shared" / "data"
 
 
-class Launch:
-    """What is started: set by main()."""
-
-    program = ""
-    mpirun = ""
+# What is started.
+PROGRAM, MPIRUN = (sys.argv[1:3] if len(sys.argv) > 2 else sys.exit(f"usage: {sys.argv[0]} PROGRAM MPIRUN [TEST ...]"))
 
 
 class Result:
@@ -45,7 +42,7 @@ def start(arguments, *, ranks=1, cwd=None, timeout=120, file_limit=None, environ
     mpmd         through mpirun also on one rank, for arguments that hold `: -n RANKS PROGRAM ...`
     prefix       a command that starts the program or mpirun, e.g. in a namespace
     """
-    command = [program or Launch.program, *map(str, arguments)]
+    command = [program or PROGRAM, *map(str, arguments)]
     variables = {**os.environ, "OMP_NUM_THREADS": "1", **(environment or {})}
     if file_limit is not None:
         # Shared memory of MPI are files too.
@@ -53,7 +50,7 @@ def start(arguments, *, ranks=1, cwd=None, timeout=120, file_limit=None, environ
         command = ["prlimit", f"--fsize={file_limit}", *command]
     # Alone, a rank would start a daemon of MPI that inherits the limit.
     if ranks > 1 or file_limit is not None or mpmd:
-        command = [Launch.mpirun, str(ranks), *command]
+        command = [MPIRUN, str(ranks), *command]
     begin = time.monotonic()
     with subprocess.Popen([*prefix, *command], cwd=cwd, env=variables, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -102,12 +99,39 @@ def require_data():
         sys.exit(SKIPPED)
 
 
-def main():
-    """unittest's main; a run in which every test was skipped ends as skipped."""
-    if len(sys.argv) < 3:
-        sys.exit(f"usage: {sys.argv[0]} PROGRAM MPIRUN [unittest arguments]")
-    Launch.program, Launch.mpirun = sys.argv[1:3]
-    run = unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2, exit=False).result
+def names_of(suite):
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from names_of(test)
+        else:
+            yield test.id().removeprefix("__main__.")
+
+
+def run_side_by_side(names, jobs, extra):
+    """Deals the tests to processes: a launch of MPI sleeps more than it works."""
+    groups = [names[first::jobs] for first in range(min(jobs, len(names)))]
+    processes = [subprocess.Popen([sys.executable, *sys.argv[: 3 + extra], *group], env={**os.environ, "RINGWEAVE_JOBS": "1"})
+                 for group in groups]
+    codes = [process.wait() for process in processes]
+    if any(code not in (0, SKIPPED) for code in codes):
+        sys.exit(1)
+    sys.exit(SKIPPED if all(code == SKIPPED for code in codes) else 0)
+
+
+def main(extra=0):
+    """unittest's main; a run in which every test was skipped ends as skipped.
+
+    extra   number of arguments of the test itself after PROGRAM and MPIRUN
+    RINGWEAVE_JOBS processes share the tests (default 3).
+    """
+    wanted = sys.argv[3 + extra:]
+    jobs = int(os.environ.get("RINGWEAVE_JOBS", "3"))
+    if jobs > 1:
+        loader = unittest.defaultTestLoader
+        module = sys.modules["__main__"]
+        suite = loader.loadTestsFromNames(wanted, module) if wanted else loader.loadTestsFromModule(module)
+        run_side_by_side(list(names_of(suite)), jobs, extra)
+    run = unittest.main(argv=sys.argv[:1] + wanted, verbosity=2, exit=False).result
     if not run.wasSuccessful():
         sys.exit(1)
     sys.exit(SKIPPED if run.testsRun and len(run.skipped) == run.testsRun else 0)

@@ -33,7 +33,9 @@ TEST(HostBuffer, HandsItsMemoryOnWhenMoved) {
   const int* const memory = a.data();
   HostBuffer<int> b(std::move(a));
   EXPECT_EQ(b.data(), memory);
-  EXPECT_EQ(a.data(), nullptr);  // NOLINT(bugprone-use-after-move): what a move leaves is part of the contract
+  EXPECT_EQ(
+      a.data(),
+      nullptr);  // NOLINT(bugprone-use-after-move): what a move leaves is part of the contract
   EXPECT_EQ(a.size(), 0);
   HostBuffer<int> c(100);
   c = std::move(b);

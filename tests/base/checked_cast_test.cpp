@@ -17,16 +17,19 @@ constexpr std::int64_t int64_max = std::numeric_limits<std::int64_t>::max();
 
 TEST(CheckedCast, KeepsWhatFits) {
   EXPECT_EQ(checked_cast<int>(int_max, "count"), std::numeric_limits<int>::max());
-  EXPECT_EQ(checked_cast<int>(std::int64_t{std::numeric_limits<int>::min()}, "count"), std::numeric_limits<int>::min());
+  EXPECT_EQ(checked_cast<int>(std::int64_t{std::numeric_limits<int>::min()}, "count"),
+            std::numeric_limits<int>::min());
   EXPECT_EQ(checked_cast<std::uint8_t>(255, "byte"), 255);
   EXPECT_EQ(checked_cast<std::int64_t>(std::uint64_t{7}, "count"), 7);
 }
 
 TEST(CheckedCast, RefusesWhatDoesNotFitAndNamesIt) {
-  EXPECT_THAT([] { checked_cast<int>(int_max + 1, "the count of pixels"); },
-              ThrowsMessage<UsageError>(AllOf(HasSubstr("the count of pixels"), HasSubstr("2147483648"))));
+  EXPECT_THAT(
+      [] { checked_cast<int>(int_max + 1, "the count of pixels"); },
+      ThrowsMessage<UsageError>(AllOf(HasSubstr("the count of pixels"), HasSubstr("2147483648"))));
   EXPECT_THROW(checked_cast<unsigned>(-1, "count"), UsageError);
-  EXPECT_THROW(checked_cast<std::int64_t>(std::numeric_limits<std::uint64_t>::max(), "count"), UsageError);
+  EXPECT_THROW(checked_cast<std::int64_t>(std::numeric_limits<std::uint64_t>::max(), "count"),
+               UsageError);
   EXPECT_THROW(checked_cast<std::uint8_t>(256, "byte"), UsageError);
 }
 

@@ -51,8 +51,12 @@ MapBuffer<T> map_of(const SphericalHarmonicTransform& transform, const Value& va
 /// Two grids for most tests.
 class Smoothing : public OnEveryRankCount {
  protected:
-  static TransformSpec gauss() { return Case{share(RingGrid::gauss_legendre(33)), 32, 32, {0, 2}}.spec(); }
-  static TransformSpec healpix() { return Case{share(RingGrid::healpix(16)), 32, 32, {0, 2}}.spec(); }
+  static TransformSpec gauss() {
+    return Case{share(RingGrid::gauss_legendre(33)), 32, 32, {0, 2}}.spec();
+  }
+  static TransformSpec healpix() {
+    return Case{share(RingGrid::healpix(16)), 32, 32, {0, 2}}.spec();
+  }
 };
 
 TEST_P(Smoothing, ABeamOfOnesChangesNothingOnAnExactGrid) {
@@ -102,7 +106,8 @@ TEST_P(Smoothing, AConstantMapIsMultipliedByTheBeamOfDegreeZero) {
   MapBuffer<double> map = map_of<double>(transform, [](auto, auto, auto) { return 3.0; });
   const SmoothingReport report = smooth_harmonic<double>(transform, options, map.view());
   EXPECT_LE(report.analysis.residuals.back(), 1e-13);
-  const MapBuffer<double> expected = map_of<double>(transform, [](auto, auto, auto) { return 2.1; });
+  const MapBuffer<double> expected =
+      map_of<double>(transform, [](auto, auto, auto) { return 2.1; });
   expect_within(relative_error(comm(), map, expected), tolerance::round_trip);
 }
 
@@ -115,7 +120,8 @@ bool masked(std::int64_t component, std::int64_t pixel, double z) {
 template <class T>
 MapBuffer<T> masked_map(const SphericalHarmonicTransform& transform) {
   const MapBuffer<T> full = random_map<T>(transform);
-  MapBuffer<T> map = map_of<T>(transform, [](auto c, auto pixel, double z) { return masked(c, pixel, z) ? unseen : 0; });
+  MapBuffer<T> map = map_of<T>(
+      transform, [](auto c, auto pixel, double z) { return masked(c, pixel, z) ? unseen : 0; });
   for (std::int64_t i = 0; i < map.n_components() * map.size(); ++i) {
     if (!is_unseen(map.view().data()[i])) map.view().data()[i] = full.view().data()[i];
   }
@@ -165,14 +171,15 @@ TEST_P(Smoothing, NormalizingDividesEachComponentByItsSmoothedMask) {
   smooth_harmonic<double>(transform, options, expected.view());
   spec.fields = FieldSet({0, 0, 0});
   SphericalHarmonicTransform scalars(comm(), spec);
-  MapBuffer<double> weight =
-      map_of<double>(scalars, [](auto c, auto pixel, double z) { return masked(c, pixel, z) ? 0 : 1; });
+  MapBuffer<double> weight = map_of<double>(
+      scalars, [](auto c, auto pixel, double z) { return masked(c, pixel, z) ? 0 : 1; });
   smooth_harmonic<double>(scalars, plain(scalars, gaussian_beam(0.05, 150)), weight.view());
   const MapBuffer<double> before = masked_map<double>(transform);
   for (std::int64_t c = 0; c < 3; ++c) {
     for (std::int64_t i = 0; i < map.size(); ++i) {
       double& value = expected.view().component(c)[i];
-      if (c < 2 && (is_unseen(before.view().component(c)[i]) || weight.view().component(c)[i] <= 1e-3)) {
+      if (c < 2 &&
+          (is_unseen(before.view().component(c)[i]) || weight.view().component(c)[i] <= 1e-3)) {
         value = 0;
         EXPECT_TRUE(is_unseen(map.view().component(c)[i]));
         map.view().component(c)[i] = 0;
@@ -191,8 +198,8 @@ void a_constant_stays(const Communicator& comm, const TransformSpec& spec, doubl
     SmoothingOptions options = plain(transform, gaussian_beam(0.2, spec.lmax));
     options.n_iter = n_iter;
     options.unseen = UnseenPolicy::normalize;
-    MapBuffer<T> map =
-        map_of<T>(transform, [](auto, auto pixel, double z) { return masked(0, pixel, z) ? unseen : 2.5; });
+    MapBuffer<T> map = map_of<T>(
+        transform, [](auto, auto pixel, double z) { return masked(0, pixel, z) ? unseen : 2.5; });
     const MapBuffer<T> expected = copy_of(map);
     smooth_harmonic<T>(transform, options, map.view());
     for (std::int64_t i = 0; i < map.size(); ++i) {
@@ -237,13 +244,15 @@ TEST_P(Smoothing, WhatCannotBeSmoothedIsRefused) {
   options.unseen = UnseenPolicy::fail;
   MapBuffer<double> one = random_map(transform);
   if (transform.rings().owns(RingId{20})) {
-    one.view().component(1)[transform.rings().first_pixel(transform.rings().local(RingId{20}))] = unseen;
+    one.view().component(1)[transform.rings().first_pixel(transform.rings().local(RingId{20}))] =
+        unseen;
   }
   EXPECT_THAT([&] { smooth_harmonic<double>(transform, options, one.view()); },
               ThrowsMessage<DataError>(HasSubstr("1 pixels are UNSEEN")));
 
   options.unseen = UnseenPolicy::restore;
-  MapBuffer<double> all = map_of<double>(transform, [](auto c, auto, auto) { return c == 2 ? unseen : 1.0; });
+  MapBuffer<double> all =
+      map_of<double>(transform, [](auto c, auto, auto) { return c == 2 ? unseen : 1.0; });
   EXPECT_THAT([&] { smooth_harmonic<double>(transform, options, all.view()); },
               ThrowsMessage<DataError>(HasSubstr("component 2")));
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "legendre/simd_targets.hpp"
+
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
 #include "legendre/legendre_problem.hpp"
-#include "legendre/simd_targets.hpp"
 #include "support/tolerance.hpp"
 
 namespace ringweave {
@@ -30,7 +31,7 @@ struct Results {
 };
 
 Results run(const std::vector<int>& spins) {
-  const LegendreProblem problem(RingGrid::healpix(330), 1050, 300, spins);
+  const LegendreProblem problem(RingGrid::healpix(200), 1050, 120, spins);
   return {problem.synthesize(random_values(problem.alm_size(), 41)),
           problem.adjoint(random_values(problem.modes_size(), 42))};
 }
@@ -41,7 +42,8 @@ TEST(SimdTargets, EverySetThisMachineRunsGivesTheSame) {
     std::int64_t runnable = hwy::SupportedTargets();
     for (; runnable != 0; runnable &= runnable - 1) {
       const OnlyTarget scope(runnable & -runnable);
-      if (simd_targets_compiled().find(hwy::TargetName(runnable & -runnable)) == std::string::npos) {
+      if (simd_targets_compiled().find(hwy::TargetName(runnable & -runnable)) ==
+          std::string::npos) {
         continue;
       }
       ASSERT_EQ(simd_target_chosen(), hwy::TargetName(runnable & -runnable));

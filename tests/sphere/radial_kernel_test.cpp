@@ -28,7 +28,8 @@ Table tabulate(double end, int n, const Profile& profile) {
 }
 
 TEST(RadialKernel, AConstantOnTheWholeSphereIsTheMonopole) {
-  const Table table = tabulate(std::numbers::pi, 7, [](double) { return 1 / (4 * std::numbers::pi); });
+  const Table table =
+      tabulate(std::numbers::pi, 7, [](double) { return 1 / (4 * std::numbers::pi); });
   const Beam beam = kernel_beam(table.theta, table.value, 40);
   EXPECT_NEAR(beam.t[0], 1, 1e-14);
   for (std::size_t l = 1; l <= 40; ++l) EXPECT_NEAR(beam.t[l], 0, 1e-14) << l;
@@ -40,8 +41,9 @@ TEST(RadialKernel, ATopHatHasItsKnownMultipoles) {
   const Table table = tabulate(end, 5, [](double) { return 1.0; });
   const Beam beam = kernel_beam(table.theta, table.value, 200);
   for (unsigned l = 1; l <= 200; ++l) {
-    const double exact = 2 * std::numbers::pi *
-                         (std::legendre(l - 1, std::cos(end)) - std::legendre(l + 1, std::cos(end))) / (2 * l + 1);
+    const double exact =
+        2 * std::numbers::pi *
+        (std::legendre(l - 1, std::cos(end)) - std::legendre(l + 1, std::cos(end))) / (2 * l + 1);
     EXPECT_NEAR(beam.t[l], exact, 1e-13) << l;
   }
 }
@@ -60,7 +62,8 @@ TEST(RadialKernel, AFineGaussianTableGivesTheGaussianBeam) {
 
 TEST(RadialKernel, RefusesTablesItCannotRead) {
   const std::vector<double> ones(5, 1.0);
-  EXPECT_THROW(kernel_beam(std::vector<double>{0, 1, 2}, std::vector<double>{1, 1, 1}, 4), UsageError);
+  EXPECT_THROW(kernel_beam(std::vector<double>{0, 1, 2}, std::vector<double>{1, 1, 1}, 4),
+               UsageError);
   EXPECT_THROW(kernel_beam(std::vector<double>{0.1, 1, 2, 2.5, 3}, ones, 4), UsageError);
   EXPECT_THROW(kernel_beam(std::vector<double>{0, 1, 1, 2, 3}, ones, 4), UsageError);
   EXPECT_THROW(kernel_beam(std::vector<double>{0, 1, 2, 3, 3.5}, ones, 4), UsageError);

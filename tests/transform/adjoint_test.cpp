@@ -9,7 +9,8 @@
 namespace ringweave::test {
 namespace {
 
-/// |<S a, y> - <a, S^T y>| over ||S a|| ||y|| / sqrt(pixels), the size the products of rounding errors have.
+/// |<S a, y> - <a, S^T y>| over ||S a|| ||y|| / sqrt(pixels), the size the products of rounding
+/// errors have.
 template <class T>
 double adjoint_gap(SphericalHarmonicTransform& transform) {
   const Communicator& comm = transform.comm();
@@ -24,7 +25,8 @@ double adjoint_gap(SphericalHarmonicTransform& transform) {
   }
   const double on_map = comm.sum(local);
   const double on_alm = inner_product<T>(comm, transform.alm_layout(), alm.view(), back.view());
-  const double norms = std::sqrt(squared_norm<T>(comm, map.view()) * squared_norm<T>(comm, y.view()));
+  const double norms =
+      std::sqrt(squared_norm<T>(comm, map.view()) * squared_norm<T>(comm, y.view()));
   const double pixels = comm.sum(static_cast<double>(y.n_components() * y.size()));
   if (norms == 0) return std::abs(on_map - on_alm);
   return std::abs(on_map - on_alm) / (norms / std::sqrt(pixels));
@@ -58,16 +60,19 @@ TEST_P(OnEveryRankCount, RingWeightsMultiplyThePixelsOfTheirRing) {
       weights.push_back(1 + 0.1 * static_cast<double>(index(rings.global(LocalRing{r}))));
       for (std::int64_t c = 0; c < map.n_components(); ++c) {
         double* const first = weighted.view().component(c).data() + rings.first_pixel(LocalRing{r});
-        for (std::int64_t j = 0; j < rings.ring(LocalRing{r}).n_phi; ++j) first[j] *= weights.back();
+        for (std::int64_t j = 0; j < rings.ring(LocalRing{r}).n_phi; ++j)
+          first[j] *= weights.back();
       }
     }
-    expect_within(relative_error(comm(), adjoint_of(transform, map, weights), adjoint_of(transform, weighted)),
+    expect_within(relative_error(comm(), adjoint_of(transform, map, weights),
+                                 adjoint_of(transform, weighted)),
                   tolerance::rank_invariance);
   }
 }
 
 TEST_P(OnEveryRankCount, DegreesBelowTheSpinAndImaginaryPartsOfOrderZeroCountForNothing) {
-  SphericalHarmonicTransform transform(comm(), Case{share(RingGrid::healpix(4)), 9, 9, {3, 0}}.spec());
+  SphericalHarmonicTransform transform(comm(),
+                                       Case{share(RingGrid::healpix(4)), 9, 9, {3, 0}}.spec());
   const AlmBuffer<double> alm = random_alm(transform);
   AlmBuffer<double> noisy = copy_of(alm);
   const AlmLayout& layout = transform.alm_layout();
@@ -78,7 +83,8 @@ TEST_P(OnEveryRankCount, DegreesBelowTheSpinAndImaginaryPartsOfOrderZeroCountFor
       noisy.view().component(1)[layout.index(row, l)] -= std::complex<double>(1, 5);
     }
     for (int l = 0; m == 0 && l <= layout.lmax(); ++l) {
-      for (std::int64_t c = 0; c < 3; ++c) noisy.view().component(c)[layout.index(row, l)] += std::complex<double>(0, 7);
+      for (std::int64_t c = 0; c < 3; ++c)
+        noisy.view().component(c)[layout.index(row, l)] += std::complex<double>(0, 7);
     }
   }
   expect_within(relative_error(comm(), synthesized(transform, noisy), synthesized(transform, alm)),

@@ -15,14 +15,20 @@
 namespace ringweave::test {
 namespace {
 
-Case healpix_case(int nside, int lmax) { return {share(RingGrid::healpix(nside)), lmax, lmax, {0, 2}}; }
+Case healpix_case(int nside, int lmax) {
+  return {share(RingGrid::healpix(nside)), lmax, lmax, {0, 2}};
+}
 
-AnalysisWeights quadrature(const SphericalHarmonicTransform& transform) { return {ring_weights(transform.rings()), {}}; }
+AnalysisWeights quadrature(const SphericalHarmonicTransform& transform) {
+  return {ring_weights(transform.rings()), {}};
+}
 
 /// || f - S a || / || f ||
-double residual_of(SphericalHarmonicTransform& transform, const MapBuffer<double>& map, const AlmBuffer<double>& alm) {
+double residual_of(SphericalHarmonicTransform& transform, const MapBuffer<double>& map,
+                   const AlmBuffer<double>& alm) {
   MapBuffer<double> rest = synthesized(transform, alm);
-  for (std::int64_t i = 0; i < map.n_components() * map.size(); ++i) rest.view().data()[i] -= map.view().data()[i];
+  for (std::int64_t i = 0; i < map.n_components() * map.size(); ++i)
+    rest.view().data()[i] -= map.view().data()[i];
   return std::sqrt(squared_norm<double>(transform.comm(), std::as_const(rest).view()) /
                    squared_norm<double>(transform.comm(), map.view()));
 }
@@ -57,7 +63,8 @@ TEST_P(OnEveryRankCount, JacobiPassesReduceTheResidualOnHealpix) {
 
 TEST_P(OnEveryRankCount, AnAnalysisWithoutIterationsIsExactOnExactGrids) {
   for (const std::vector<int>& spins : {std::vector<int>{0, 2}, {1}}) {
-    SphericalHarmonicTransform transform(comm(), Case{share(RingGrid::gauss_legendre(41)), 40, 40, spins}.spec());
+    SphericalHarmonicTransform transform(
+        comm(), Case{share(RingGrid::gauss_legendre(41)), 40, 40, spins}.spec());
     Analysis analysis(transform, quadrature(transform));
     const AlmBuffer<double> expected = random_alm(transform);
     const MapBuffer<double> map = synthesized(transform, expected);
@@ -90,14 +97,16 @@ TEST_P(OnEveryRankCount, TheConsumingAnalysesAreTheOneWithoutIterations) {
 
     MapBuffer<double> weighted = copy_of(map);
     for (std::int64_t c = 0; with_pixel_weights && c < map.n_components(); ++c) {
-      for (std::int64_t i = 0; i < map.size(); ++i) weighted.view().component(c)[i] *= weights.pixel[to_size(i)];
+      for (std::int64_t i = 0; i < map.size(); ++i)
+        weighted.view().component(c)[i] *= weights.pixel[to_size(i)];
     }
     EXPECT_TRUE(same_bits(adjoint_of(transform, weighted, weights.ring), alm));
   }
 }
 
 TEST_P(OnEveryRankCount, ConjugateGradientsReachTheirTolerance) {
-  for (const Case& chosen : {healpix_case(16, 24), Case{share(RingGrid::healpix(5)), 7, 5, {1, 0}}}) {
+  for (const Case& chosen :
+       {healpix_case(16, 24), Case{share(RingGrid::healpix(5)), 7, 5, {1, 0}}}) {
     SCOPED_TRACE(chosen.name());
     SphericalHarmonicTransform transform(comm(), chosen.spec());
     Analysis analysis(transform, quadrature(transform));
@@ -105,13 +114,15 @@ TEST_P(OnEveryRankCount, ConjugateGradientsReachTheirTolerance) {
     const MapBuffer<double> map = synthesized(transform, expected);
     AlmBuffer<double> alm = transform.make_alm<double>();
     constexpr double asked = 1e-10;
-    const AnalysisReport report = analysis.conjugate_gradients<double>(map.view(), asked, 100, alm.view());
+    const AnalysisReport report =
+        analysis.conjugate_gradients<double>(map.view(), asked, 100, alm.view());
     EXPECT_LE(report.residuals.back(), asked);
     EXPECT_LE(report.iterations, 30);
     EXPECT_EQ(report.residuals.size(), to_size(report.iterations + 1));
     expect_within(relative_error(comm(), alm, expected), 100 * asked);
 
-    const AnalysisReport stopped = analysis.conjugate_gradients<double>(map.view(), asked, 2, alm.view());
+    const AnalysisReport stopped =
+        analysis.conjugate_gradients<double>(map.view(), asked, 2, alm.view());
     EXPECT_EQ(stopped.iterations, 2);
     EXPECT_GT(stopped.residuals.back(), asked);
   }
@@ -123,7 +134,8 @@ TEST_P(OnEveryRankCount, ConjugateGradientsGoAsFarAsSinglePrecisionStorageAllows
   const AlmBuffer<float> expected = random_alm<float>(transform);
   const MapBuffer<float> map = synthesized(transform, expected);
   AlmBuffer<float> alm = transform.make_alm<float>();
-  const AnalysisReport report = analysis.conjugate_gradients<float>(map.view(), 1e-6, 50, alm.view());
+  const AnalysisReport report =
+      analysis.conjugate_gradients<float>(map.view(), 1e-6, 50, alm.view());
   EXPECT_LE(report.residuals.back(), 1e-6);
   EXPECT_LE(relative_error(comm(), alm, expected).rms, 10 * tolerance::single_storage);
 }
@@ -137,7 +149,8 @@ TEST_P(OnEveryRankCount, AMapOfZerosHasNoResidual) {
   const auto zeros = std::as_const(map).view();
   EXPECT_EQ(analysis.jacobi<double>(zeros, 2, alm.view()).residuals, (std::vector<double>{0, 0}));
   EXPECT_EQ(analysis.conjugate_gradients<double>(zeros, 1e-9, 5, alm.view()).iterations, 0);
-  EXPECT_EQ(inner_product<double>(comm(), transform.alm_layout(), std::as_const(alm).view(), std::as_const(alm).view()),
+  EXPECT_EQ(inner_product<double>(comm(), transform.alm_layout(), std::as_const(alm).view(),
+                                  std::as_const(alm).view()),
             0);
 }
 
@@ -151,8 +164,9 @@ TEST_P(OnEveryRankCount, AnIteratedAnalysisDoesNotDependOnTheNumberOfRanks) {
     analysis.jacobi<double>(map.view(), 3, alm.view());
     return alm;
   };
-  expect_within(relative_error(comm(), analysed(transform), my_orders_of(transform, alone, analysed(alone))),
-                tolerance::rank_invariance);
+  expect_within(
+      relative_error(comm(), analysed(transform), my_orders_of(transform, alone, analysed(alone))),
+      tolerance::rank_invariance);
 }
 
 TEST_P(OnEveryRankCount, AnAnalysisRefusesWhatCannotBe) {
@@ -169,7 +183,8 @@ TEST_P(OnEveryRankCount, AnAnalysisRefusesWhatCannotBe) {
   const MapBuffer<double> map = random_map(transform);
   AlmBuffer<double> alm = transform.make_alm<double>();
   for (const double wrong : {0.0, 1.0, -1e-3, std::numeric_limits<double>::quiet_NaN()}) {
-    EXPECT_THROW(analysis.conjugate_gradients<double>(map.view(), wrong, 10, alm.view()), UsageError);
+    EXPECT_THROW(analysis.conjugate_gradients<double>(map.view(), wrong, 10, alm.view()),
+                 UsageError);
   }
   MapBuffer<double> long_map(map.n_components(), map.size() + (last ? 1 : 0));
   std::fill_n(long_map.view().data(), long_map.n_components() * long_map.size(), 0.0);
@@ -181,7 +196,8 @@ TEST_P(OnEveryRankCount, AnAnalysisRefusesWhatCannotBe) {
 }
 
 TEST_P(OnEveryRankCount, InnerProductsCountEveryOrderBothWays) {
-  SphericalHarmonicTransform transform(comm(), Case{share(RingGrid::healpix(4)), 6, 5, {0, 1}}.spec());
+  SphericalHarmonicTransform transform(comm(),
+                                       Case{share(RingGrid::healpix(4)), 6, 5, {0, 1}}.spec());
   const SphericalHarmonicTransform alone(Communicator::self(), transform.spec());
   const AlmBuffer<double> a = random_alm(alone, 1);
   const AlmBuffer<double> b = random_alm(alone, 2);

@@ -138,11 +138,12 @@ TEST_P(OnEveryRankCount, WhatCannotBeIsRefusedOnEveryRank) {
   refused([](TransformSpec& spec) { spec.lmax = -1; });
   refused([](TransformSpec& spec) { spec.mmax = spec.lmax + 1; });
   refused([](TransformSpec& spec) { spec.mmax = -1; });
-  EXPECT_THROW(SphericalHarmonicTransform(comm(), [&] {
-                 TransformSpec spec = good;
-                 if (comm().is_root()) spec.grid = nullptr;
-                 return spec;
-               }()),
+  EXPECT_THROW(SphericalHarmonicTransform(comm(),
+                                          [&] {
+                                            TransformSpec spec = good;
+                                            if (comm().is_root()) spec.grid = nullptr;
+                                            return spec;
+                                          }()),
                UsageError);
 }
 
@@ -155,15 +156,21 @@ TEST_P(OnEveryRankCount, WrongShapesOnOneRankAreRefusedOnAll) {
   AlmBuffer<double> long_alm(n, alm.size() + one_more);
   MapBuffer<double> long_map(n, map.size() + one_more);
   AlmBuffer<double> more_alm(n + one_more, alm.size());
-  EXPECT_THROW(transform.synthesize<double>(std::as_const(long_alm).view(), map.view()), UsageError);
-  EXPECT_THROW(transform.synthesize<double>(std::as_const(more_alm).view(), map.view()), UsageError);
-  EXPECT_THROW(transform.synthesize<double>(std::as_const(alm).view(), long_map.view()), UsageError);
-  EXPECT_THROW(transform.adjoint<double>(std::as_const(long_map).view(), {}, alm.view()), UsageError);
-  EXPECT_THROW(transform.adjoint<double>(std::as_const(map).view(), {}, long_alm.view()), UsageError);
+  EXPECT_THROW(transform.synthesize<double>(std::as_const(long_alm).view(), map.view()),
+               UsageError);
+  EXPECT_THROW(transform.synthesize<double>(std::as_const(more_alm).view(), map.view()),
+               UsageError);
+  EXPECT_THROW(transform.synthesize<double>(std::as_const(alm).view(), long_map.view()),
+               UsageError);
+  EXPECT_THROW(transform.adjoint<double>(std::as_const(long_map).view(), {}, alm.view()),
+               UsageError);
+  EXPECT_THROW(transform.adjoint<double>(std::as_const(map).view(), {}, long_alm.view()),
+               UsageError);
   EXPECT_THROW(transform.adjoint_destroying<double>(long_map.view(), {}, alm.view()), UsageError);
   std::vector<double> weights = ring_weights(transform.rings());
   if (one_more != 0) weights.push_back(1);
-  EXPECT_THROW(transform.adjoint<double>(std::as_const(map).view(), weights, alm.view()), UsageError);
+  EXPECT_THROW(transform.adjoint<double>(std::as_const(map).view(), weights, alm.view()),
+               UsageError);
   EXPECT_THROW(transform.synthesize<double>(std::move(long_alm)), UsageError);
   EXPECT_THROW(transform.adjoint<double>(std::move(long_map), {}), UsageError);
   EXPECT_NO_THROW(synthesized(transform, random_alm(transform)));

@@ -15,7 +15,8 @@ template <class T>
 RelativeError round_trip_error(SphericalHarmonicTransform& transform) {
   const AlmBuffer<T> alm = random_alm<T>(transform);
   const MapBuffer<T> map = synthesized(transform, alm);
-  return relative_error(transform.comm(), adjoint_of(transform, map, ring_weights(transform.rings())), alm);
+  return relative_error(transform.comm(),
+                        adjoint_of(transform, map, ring_weights(transform.rings())), alm);
 }
 
 TEST_P(OnEveryRankCount, AnalysisUndoesSynthesisOnExactGrids) {
@@ -46,12 +47,14 @@ TEST_P(OnEveryRankCount, TheMapHoldsThePowerOfItsAlmOnExactGrids) {
       const Ring& ring = transform.rings().ring(LocalRing{r});
       double sum = 0;
       for (std::int64_t c = 0; c < map.n_components(); ++c) {
-        const double* const f = map.view().component(c).data() + transform.rings().first_pixel(LocalRing{r});
+        const double* const f =
+            map.view().component(c).data() + transform.rings().first_pixel(LocalRing{r});
         for (std::int64_t j = 0; j < ring.n_phi; ++j) sum += f[j] * f[j];
       }
       local += ring.weight * sum;
     }
-    const double power = inner_product<double>(comm(), transform.alm_layout(), alm.view(), alm.view());
+    const double power =
+        inner_product<double>(comm(), transform.alm_layout(), alm.view(), alm.view());
     EXPECT_NEAR(comm().sum(local), power, tolerance::round_trip * power);
   }
 }

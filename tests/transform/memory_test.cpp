@@ -18,12 +18,13 @@ namespace {
 constexpr int nside = RINGWEAVE_TEST_NSIDE;
 constexpr int lmax = 2 * nside;
 
-/// Most bytes in buffers during `work`, plan's tables and workspace included, over those of one map and its a_lm; of
-/// all ranks together.
+/// Most bytes in buffers during `work`, plan's tables and workspace included, over those of one map
+/// and its a_lm; of all ranks together.
 template <class Work>
 double high_water_ratio(const SphericalHarmonicTransform& transform, const Work& work) {
   const Communicator& comm = transform.comm();
-  const std::int64_t in_and_out = comm.sum(transform.make_map<double>().bytes() + transform.make_alm<double>().bytes());
+  const std::int64_t in_and_out =
+      comm.sum(transform.make_map<double>().bytes() + transform.make_alm<double>().bytes());
   MemoryMeter::reset_high_water();
   work();
   const std::int64_t most = comm.sum(MemoryMeter::high_water_bytes());
@@ -43,11 +44,14 @@ class Memory : public testing::TestWithParam<std::vector<int>> {
 
 TEST_P(Memory, AConsumingSynthesisNeeds16OfItsInputAndOutput) {
   AlmBuffer<double> alm = random_alm(transform_);
-  EXPECT_LE(high_water_ratio(transform_, [&] { transform_.synthesize<double>(std::move(alm)); }), 1.6);
+  EXPECT_LE(high_water_ratio(transform_, [&] { transform_.synthesize<double>(std::move(alm)); }),
+            1.6);
 }
 
 TEST_P(Memory, ASynthesisThatKeepsItsInputNeeds175) {
-  if (nside < 2048) GTEST_SKIP() << "plan tables and the margin of the polar pruning still weigh 0.1 at nside " << nside;
+  if (nside < 2048)
+    GTEST_SKIP() << "plan tables and the margin of the polar pruning still weigh 0.1 at nside "
+                 << nside;
   const AlmBuffer<double> alm = random_alm(transform_);
   EXPECT_LE(high_water_ratio(transform_, [&] { synthesized(transform_, alm); }), 1.75);
 }

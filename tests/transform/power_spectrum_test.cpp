@@ -22,7 +22,8 @@ double direct_power(const AlmBuffer<double>& alm, std::int64_t x, std::int64_t y
   double sum = 0;
   for (int m = 0; m <= std::min(l, mmax); ++m) {
     const std::int64_t i = AlmLayout::full_index(lmax, l, m);
-    const double product = (std::conj(alm.view().component(x)[i]) * alm.view().component(y)[i]).real();
+    const double product =
+        (std::conj(alm.view().component(x)[i]) * alm.view().component(y)[i]).real();
     sum += m == 0 ? product : 2 * product;
   }
   return sum / (2 * l + 1);
@@ -60,7 +61,8 @@ TEST_P(OnEveryRankCount, PowerSpectraAreTheSumsThatDefineThem) {
     draw_alm(drawn_from, seed, whole.alm, all.view());
     const Spectra spectra = power_spectra<double>(comm(), mine.alm, std::as_const(alm).view());
     int n_present = 0;
-    for (int name = 0; name < Spectra::n_names; ++name) n_present += spectra.has(static_cast<Spectra::Name>(name));
+    for (int name = 0; name < Spectra::n_names; ++name)
+      n_present += spectra.has(static_cast<Spectra::Name>(name));
     EXPECT_EQ(to_size(n_present), expected.products.size());
     for (const auto& [name, fields] : expected.products) {
       for (int l = 0; l <= lmax; ++l) {
@@ -72,7 +74,8 @@ TEST_P(OnEveryRankCount, PowerSpectraAreTheSumsThatDefineThem) {
 }
 
 TEST_P(OnEveryRankCount, PowerSpectraOfFourComponentsAreRefused) {
-  const TransformPlan plan(Case{share(RingGrid::healpix(4)), 8, 8, {2, 2}}.spec(), comm().rank(), comm().size());
+  const TransformPlan plan(Case{share(RingGrid::healpix(4)), 8, 8, {2, 2}}.spec(), comm().rank(),
+                           comm().size());
   AlmBuffer<double> alm(4, plan.alm.size());
   EXPECT_THROW(power_spectra<double>(comm(), plan.alm, std::as_const(alm).view()), UsageError);
 }

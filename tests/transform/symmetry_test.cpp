@@ -13,7 +13,8 @@ namespace {
 
 /// x <- alpha x + beta y
 template <class Element>
-void combine(ComponentBuffer<Element>& x, double alpha, double beta, const ComponentBuffer<Element>& y) {
+void combine(ComponentBuffer<Element>& x, double alpha, double beta,
+             const ComponentBuffer<Element>& y) {
   for (std::int64_t i = 0; i < x.n_components() * x.size(); ++i) {
     x.view().data()[i] = alpha * x.view().data()[i] + beta * y.view().data()[i];
   }
@@ -40,14 +41,15 @@ TEST_P(OnEveryRankCount, SynthesisAndItsAdjointAreLinear) {
 }
 
 /// Every ring turned eastwards by turns / of of a full circle, a whole number of its pixels.
-MapBuffer<double> turned(const SphericalHarmonicTransform& transform, const MapBuffer<double>& map, std::int64_t turns,
-                         std::int64_t of) {
+MapBuffer<double> turned(const SphericalHarmonicTransform& transform, const MapBuffer<double>& map,
+                         std::int64_t turns, std::int64_t of) {
   MapBuffer<double> result = copy_of(map);
   for (std::int64_t r = 0; r < transform.rings().n_rings(); ++r) {
     const std::int64_t n = transform.rings().ring(LocalRing{r}).n_phi;
     const std::int64_t shift = n / of * turns;
     for (std::int64_t c = 0; c < map.n_components(); ++c) {
-      double* const first = result.view().component(c).data() + transform.rings().first_pixel(LocalRing{r});
+      double* const first =
+          result.view().component(c).data() + transform.rings().first_pixel(LocalRing{r});
       std::rotate(first, first + n - shift, first + n);
     }
   }
@@ -55,13 +57,14 @@ MapBuffer<double> turned(const SphericalHarmonicTransform& transform, const MapB
 }
 
 /// a_lm exp(-2 pi i m turns / of)
-AlmBuffer<double> turned(const SphericalHarmonicTransform& transform, const AlmBuffer<double>& alm, std::int64_t turns,
-                         std::int64_t of) {
+AlmBuffer<double> turned(const SphericalHarmonicTransform& transform, const AlmBuffer<double>& alm,
+                         std::int64_t turns, std::int64_t of) {
   AlmBuffer<double> result = copy_of(alm);
   const AlmLayout& layout = transform.alm_layout();
   for (std::int64_t row = 0; row < layout.n_orders(); ++row) {
     const std::int64_t m = layout.order(row);
-    const double angle = -2 * std::numbers::pi * static_cast<double>(m * turns % of) / static_cast<double>(of);
+    const double angle =
+        -2 * std::numbers::pi * static_cast<double>(m * turns % of) / static_cast<double>(of);
     for (std::int64_t c = 0; c < alm.n_components(); ++c) {
       for (int l = layout.order(row); l <= layout.lmax(); ++l) {
         result.view().component(c)[layout.index(row, l)] *= std::polar(1.0, angle);

@@ -31,14 +31,16 @@ Grid cut_sky(std::int64_t nside) {
 Grid gauss_as_user_rings(int lmax) {
   const RingGrid gauss = RingGrid::gauss_legendre(lmax + 1);
   std::vector<RingSpec> rings;
-  for (const Ring& ring : gauss.rings()) rings.push_back({ring.theta, 3 * ring.theta, ring.n_phi, ring.weight});
+  for (const Ring& ring : gauss.rings())
+    rings.push_back({ring.theta, 3 * ring.theta, ring.n_phi, ring.weight});
   return share(RingGrid::from_rings(rings));
 }
 
 const std::vector<Grid>& all_grids() {
   static const std::vector<Grid> grids = [] {
     std::vector<Grid> made;
-    for (const int nside : {1, 2, 3, 7, 12, 16, 31, 32}) made.push_back(share(RingGrid::healpix(nside)));
+    for (const int nside : {1, 2, 3, 7, 12, 16, 31, 32})
+      made.push_back(share(RingGrid::healpix(nside)));
     made.push_back(share(RingGrid::gauss_legendre(33)));
     made.push_back(share(RingGrid::gauss_legendre(64, 75)));
     made.push_back(share(RingGrid::clenshaw_curtis(65)));
@@ -61,7 +63,8 @@ const std::vector<int>& all_lmax() {
 }
 
 std::string Case::name() const {
-  std::string text = grid->name() + ", lmax " + std::to_string(lmax) + ", mmax " + std::to_string(mmax) + ", spins";
+  std::string text = grid->name() + ", lmax " + std::to_string(lmax) + ", mmax " +
+                     std::to_string(mmax) + ", spins";
   for (const int spin : spins) text.append(" ").append(std::to_string(spin));
   return text;
 }
@@ -84,8 +87,9 @@ std::vector<Case> exact_cases() {
   std::size_t turn = 0;
   for (const int lmax : all_lmax()) {
     const int equidistant = lmax == 0 ? 2 : 2 * lmax + 1;
-    for (const Grid& grid : {share(RingGrid::gauss_legendre(lmax + 1)), gauss_as_user_rings(lmax),
-                             share(RingGrid::clenshaw_curtis(equidistant)), share(RingGrid::fejer(equidistant))}) {
+    for (const Grid& grid :
+         {share(RingGrid::gauss_legendre(lmax + 1)), gauss_as_user_rings(lmax),
+          share(RingGrid::clenshaw_curtis(equidistant)), share(RingGrid::fejer(equidistant))}) {
       cases.push_back({grid, lmax, lmax, all_field_sets()[turn++ % all_field_sets().size()]});
     }
   }

@@ -14,9 +14,11 @@ using Grid = std::shared_ptr<const RingGrid>;
 
 inline Grid share(RingGrid grid) { return std::make_shared<const RingGrid>(std::move(grid)); }
 
-/// Rings as a user may give them: any order, offsets, a pole, an equator, mirrors here and there, lengths down to 1.
+/// Rings as a user may give them: any order, offsets, a pole, an equator, mirrors here and there,
+/// lengths down to 1.
 Grid user_rings();
-/// Every third ring of a HEALPix grid and a run of the north: a cut sky without mirrors for most rings.
+/// Every third ring of a HEALPix grid and a run of the north: a cut sky without mirrors for most
+/// rings.
 Grid cut_sky(std::int64_t nside);
 /// Gauss-Legendre rings and weights given as user rings with an offset each.
 Grid gauss_as_user_rings(int lmax);
@@ -44,8 +46,8 @@ struct Case {
   std::string name() const;
 };
 
-/// Every grid with every lmax, every lmax with every field set, every field set with every grid; every third case
-/// has mmax < lmax. 98 of the 686 combinations.
+/// Every grid with every lmax, every lmax with every field set, every field set with every grid;
+/// every third case has mmax < lmax. 98 of the 686 combinations.
 std::vector<Case> covering_cases();
 /// Grids whose analysis is exact at the asked lmax, every lmax on each kind, field sets in turn.
 std::vector<Case> exact_cases();

@@ -27,15 +27,17 @@ AlmBuffer<T> random_alm(const SphericalHarmonicTransform& transform, std::uint64
   AlmBuffer<T> alm = transform.make_alm<T>();
   const AlmLayout& layout = transform.alm_layout();
   for (const FieldSet::Field& field : transform.fields().fields()) {
-    for (std::int64_t c = field.first_component; c < field.first_component + (field.spin > 0 ? 2 : 1); ++c) {
+    for (std::int64_t c = field.first_component;
+         c < field.first_component + (field.spin > 0 ? 2 : 1); ++c) {
       const auto a = alm.view().component(c);
       for (std::int64_t row = 0; row < layout.n_orders(); ++row) {
         const int m = layout.order(row);
         for (int l = m; l <= layout.lmax(); ++l) {
           const NormalPair x = normal_pair(which, static_cast<std::uint32_t>(c), l, m);
-          a[layout.index(row, l)] = l < field.spin
-                                        ? std::complex<T>(0)
-                                        : std::complex<T>(static_cast<T>(x.re), static_cast<T>(m == 0 ? 0 : x.im));
+          a[layout.index(row, l)] =
+              l < field.spin
+                  ? std::complex<T>(0)
+                  : std::complex<T>(static_cast<T>(x.re), static_cast<T>(m == 0 ? 0 : x.im));
         }
       }
     }
@@ -54,7 +56,8 @@ MapBuffer<T> random_map(const SphericalHarmonicTransform& transform, std::uint64
       const auto ring = checked_cast<int>(index(transform.rings().global(local)), "ring");
       const std::int64_t first = transform.rings().first_pixel(local);
       for (int j = 0; j < transform.rings().ring(local).n_phi; ++j) {
-        f[first + j] = static_cast<T>(normal_pair(which, static_cast<std::uint32_t>(100 + c), ring, j).re);
+        f[first + j] =
+            static_cast<T>(normal_pair(which, static_cast<std::uint32_t>(100 + c), ring, j).re);
       }
     }
   }
@@ -68,11 +71,11 @@ ComponentBuffer<Element> copy_of(const ComponentBuffer<Element>& from) {
   return copy;
 }
 
-/// This rank's rings of a map that another transform of the same fields holds whole; rings are matched by the pixel
-/// they begin at in the full grid.
+/// This rank's rings of a map that another transform of the same fields holds whole; rings are
+/// matched by the pixel they begin at in the full grid.
 template <class T>
-MapBuffer<T> my_rings_of(const SphericalHarmonicTransform& transform, const SphericalHarmonicTransform& whole,
-                         const MapBuffer<T>& whole_map) {
+MapBuffer<T> my_rings_of(const SphericalHarmonicTransform& transform,
+                         const SphericalHarmonicTransform& whole, const MapBuffer<T>& whole_map) {
   MapBuffer<T> mine = transform.make_map<T>();
   const LocalRings& all = whole.rings();
   std::int64_t source = 0;
@@ -80,7 +83,8 @@ MapBuffer<T> my_rings_of(const SphericalHarmonicTransform& transform, const Sphe
     const Ring& ring = transform.rings().ring(LocalRing{r});
     while (all.ring(LocalRing{source}).source_pixel != ring.source_pixel) ++source;
     for (std::int64_t c = 0; c < mine.n_components(); ++c) {
-      std::copy_n(whole_map.view().component(c).data() + all.first_pixel(LocalRing{source}), ring.n_phi,
+      std::copy_n(whole_map.view().component(c).data() + all.first_pixel(LocalRing{source}),
+                  ring.n_phi,
                   mine.view().component(c).data() + transform.rings().first_pixel(LocalRing{r}));
     }
   }
@@ -89,8 +93,8 @@ MapBuffer<T> my_rings_of(const SphericalHarmonicTransform& transform, const Sphe
 
 /// This rank's orders of a_lm that another transform holds whole.
 template <class T>
-AlmBuffer<T> my_orders_of(const SphericalHarmonicTransform& transform, const SphericalHarmonicTransform& whole,
-                          const AlmBuffer<T>& whole_alm) {
+AlmBuffer<T> my_orders_of(const SphericalHarmonicTransform& transform,
+                          const SphericalHarmonicTransform& whole, const AlmBuffer<T>& whole_alm) {
   AlmBuffer<T> mine = transform.make_alm<T>();
   const AlmLayout& layout = transform.alm_layout();
   for (std::int64_t row = 0; row < layout.n_orders(); ++row) {

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The memory that --dry-run promises is what the run needs (resident high-water over all ranks), to 10 %."""
+import json
+
+import program
+
+program.require("numpy", "h5py", "astropy")
+import h5py
+
+from files import UNSEEN
+
+
+
+class MemoryPlan(program.ProgramTest):
+    transform = ("--lmax", 1024, "--overwrite")
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        (cls.folder / "cl.txt").write_text("# l TT EE BB TE\n" + "".join(f"{l} 1 1 1 0\n" for l in range(1025)))
+        cls.done("synthesize", "--cl", "cl.txt", "--seed", 1, "--nside", 512, "sky.h5", *cls.transform)
+
+    def check(self, *arguments, ranks=(1, 2)):
+        for n in ranks:
+            with self.subTest(ranks=n):
+                figures = []
+                for extra in (("--dry-run",), ()):
+                    self.done(*arguments, *self.transform, *extra, "--report", "report.json", ranks=n)
+                    figures.append(json.loads((self.folder / "report.json").read_text()))
+                planned = figures[0]["plan"]["memory_high_water_bytes"]
+                measured = figures[1]["memory"]["resident_high_water_bytes"]
+                self.assertLess(abs(measured / planned - 1), 0.1, f"{measured / 2**20:.1f} MiB, planned {planned / 2**20:.1f}")
+
+    def test_synthesis(self):
+        self.check("synthesize", "--cl", "cl.txt", "--seed", 1, "--nside", 512, "out.h5")
+
+    def test_synthesis_in_single_precision(self):
+        self.check("synthesize", "--cl", "cl.txt", "--seed", 1, "--nside", 512, "out.fits", "--precision", "single", ranks=(2,))
+
+    def test_analysis_without_iterations(self):
+        self.check("analyze", "sky.h5", "--iter", 0, "--alm", "out.h5", "--cl", "out.txt")
+
+    def test_iterated_analysis(self):
+        self.check("analyze", "sky.h5", "--iter", 3, "--alm", "out.h5")
+
+    def test_conjugate_gradients(self):
+        self.check("analyze", "sky.h5", "--tol", 1e-2, "--cl", "out.txt", ranks=(2,))
+
+    def test_smoothing_without_iterations(self):
+        self.check("smooth", "sky.h5", "out.h5", "--fwhm", "1deg", "--iter", 0)
+
+    def test_smoothing(self):
+        self.check("smooth", "sky.h5", "out.fits", "--fwhm", "1deg", "--iter", 3)
+
+    def test_smoothing_of_a_masked_map(self):
+        self.done("convert", "sky.h5", "masked.h5", "--overwrite")
+        with h5py.File(self.folder / "masked.h5", "r+") as file:
+            file["map"][:, 1000000:2000000] = UNSEEN
+        self.check("smooth", "masked.h5", "out.h5", "--fwhm", "1deg", "--iter", 0, "--unseen", "normalize")
+        self.check("smooth", "masked.h5", "out.h5", "--fwhm", "1deg", "--iter", 3, "--unseen", "normalize", ranks=(2,))
+
+
+if __name__ == "__main__":
+    program.main()

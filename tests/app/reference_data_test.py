@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Real maps and spectra that other programs made, reproduced through the program at the figures healpy reaches, and
+random a_lm against healpy and ducc0 to 1e-12 rms.
+
+RINGWEAVE_RANKS chooses the ranks of every launch (default 1 3).
+"""
+import os
+import unittest
+
+import program
+
+program.require("numpy", "h5py", "astropy")
+import numpy as np
+from astropy.io import fits
+
+from files import UNSEEN, max_over_sigma, read_alm, read_map, read_text, rms_difference, write_map
+
+RANKS = [int(n) for n in os.environ.get("RINGWEAVE_RANKS", "1 3").split()]
+OTHER_PROGRAMS = 1e-12  # tolerance::other_programs
+DATA = program.DATA
+WMAP = "wmap_band_iqumap_r9_7yr_W_v4_udgraded32"
+
+
+def setUpModule():
+    if not DATA.is_dir():
+        raise unittest.SkipTest(f"no sample data in {DATA}")
+
+
+class FilesOfOtherPrograms(program.ProgramTest):
+    """max |difference| / sigma of each column at most what healpy 1.16 reaches with the same settings."""
+
+    # Float storage would add its own rounding: to double.
+    double = ("--precision", "double")
+    ring_weights = ("--weights", f"ring:{DATA}/windows/weight_ring_n00128.fits")
+
+    def check_map(self, bound, reference, *arguments):
+        for ranks in RANKS:
+            with self.subTest(reference=reference, ranks=ranks):
+                self.done(*arguments, "--overwrite", ranks=ranks)
+                figures = max_over_sigma(read_map(self.folder / "out.fits"), read_map(DATA / reference))
+                self.assertLessEqual(max(figures), bound, figures)
+
+    def test_w_band_smoothed_to_10_degrees_by_the_fortran_program(self):
+        self.check_map(3e-7, f"wmap/{WMAP}_smoothed10deg_fortran.fits", "smooth", DATA / f"wmap/{WMAP}.fits", "out.fits",
+                       "--fwhm", "10deg", "--lmax", 64, *self.double)
+
+    def test_masked_w_band_smoothed_to_10_degrees_by_the_fortran_program(self):
+        self.check_map(3e-7, f"wmap/{WMAP}_masked_smoothed10deg_fortran.fits", "smooth",
+                       DATA / f"wmap/{WMAP}_masked.fits", "out.fits", "--fwhm", "10deg", "--lmax", 64, "--unseen", "zero",
+                       *self.double)
+
+    def test_synchrotron_smoothed_to_1_degree_by_pysm(self):
+        self.check_map(1.34e-6, "pysm/check2synch_30p0_64_smoothed1deg.fits", "smooth",
+                       DATA / "pysm/check2synch_30p0_64.fits", "out.fits", "--fields", "T", "--fwhm", "1deg",
+                       *self.double)
+
+    def test_map_of_the_suites_alm(self):
+        self.check_map(2e-7, "healpix-suite/map.fits", "synthesize", "--alm", DATA / "healpix-suite/alm.fits", "--nside",
+                       128, "out.fits", *self.double)
+
+    def test_smoothed_map_of_the_suite(self):
+        self.check_map(3e-7, "healpix-suite/map_sm.fits", "smooth", DATA / "healpix-suite/map.fits", "out.fits", "--fwhm",
+                       "420arcmin", "--iter", 0, "--remove", "dipole", "--lmax", 256, *self.ring_weights, *self.double)
+
+    def test_spectra_of_the_suite(self):
+        """Relative to C_l, degree by degree."""
+        with fits.open(DATA / "healpix-suite/cl_out.fits") as hdus:
+            columns = {name: np.array(hdus[1].data[column], dtype=np.float64)
+                       for name, column in (("TT", "TEMPERATURE"), ("EE", "GRADIENT"), ("BB", "CURL"), ("TE", "TG"))}
+        for ranks in RANKS:
+            self.done("analyze", DATA / "healpix-suite/map.fits", "--cl", "cl.txt", "--iter", 0, "--remove", "dipole",
+                      "--lmax", 256, *self.ring_weights, *self.double, "--overwrite", ranks=ranks)
+            ours = read_text(self.folder / "cl.txt")
+            for name, theirs in columns.items():
+                with self.subTest(spectrum=name, ranks=ranks):
+                    figure = np.max(np.abs(ours[name] - theirs)[2:] / np.abs(theirs[2:]))
+                    self.assertLessEqual(figure, 4.21e-6 if name == "TE" else 1e-6)
+
+    def test_gaussian_beam_of_10_arcmin(self):
+        """C_l = 1 seen through the beam is b_l^2."""
+        table = fits.getdata(DATA / "healpix-suite/gaussbeam_10arcmin_lmax512_pol.fits").astype(np.float64)
+        (self.folder / "ones.txt").write_text("# l TT EE BB TE\n" + "".join(f"{l} 1 1 1 1\n" for l in range(513)))
+        for ranks in RANKS:
+            self.done("convert", "ones.txt", "beam.txt", "--fwhm", "10arcmin", "--overwrite", ranks=ranks)
+            ours = read_text(self.folder / "beam.txt")
+            for row, name in enumerate(("TT", "EE", "BB")):
+                # The polarised table begins with its value at l = 2 in the degrees that have no polarisation.
+                first = 0 if name == "TT" else 2
+                figure = np.max(np.abs(np.sqrt(ours[name]) - table[row])[first:])
+                self.assertLessEqual(figure, 3e-9, name)
+
+
+class MaskedSynchrotron(program.ProgramTest):
+    def test_normalized_smoothing_cuts_the_error_at_the_masks_edge_fivefold(self):
+        """Against the smoothed whole sky, on the seen pixels that a beam of 1 degree carries the mask into."""
+        seen = np.load(DATA / "masks/GAL_PlanckMasks_64.npz")["GAL060"] != 0
+        sky = read_map(DATA / "pysm/check2synch_30p0_64.fits")[0]
+        maps = {"whole": sky, "mask": seen.astype(np.float64), "masked": np.where(seen, sky, UNSEEN)}
+        smooth = ("--fwhm", "1deg", "--overwrite")
+        for name, values in maps.items():
+            write_map(self.folder / f"{name}.fits", values)
+            self.done("smooth", f"{name}.fits", f"smooth_{name}.fits", *smooth)
+        whole, weight, _ = (read_map(self.folder / f"smooth_{name}.fits")[0] for name in maps)
+        edge = seen & (weight < 0.99)
+        self.assertGreater(edge.sum(), 500)
+        for ranks in RANKS:
+            errors = []
+            for policy in ("restore", "normalize"):
+                self.done("smooth", "masked.fits", "out.fits", "--unseen", policy, *smooth, ranks=ranks)
+                difference = (read_map(self.folder / "out.fits")[0] - whole)[edge]
+                errors.append(np.sqrt(np.mean(difference**2)) / whole.std())
+            self.assertLess(errors[1], errors[0] / 5)
+            self.assertLess(errors[1], 0.02)
+
+
+class RandomAlm(program.ProgramTest):
+    """Spins 0 and 2, lmax 128, nside 64, through double files, to 1e-12 rms."""
+
+    nside, lmax = 64, 128
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        try:
+            import healpy
+        except ImportError as missing:
+            raise unittest.SkipTest(str(missing))
+        cls.healpy = healpy
+        rng = np.random.default_rng(7)
+        ell, m = healpy.Alm.getlm(cls.lmax)
+        cls.alm = rng.standard_normal((3, ell.size)) + 1j * rng.standard_normal((3, ell.size))
+        cls.alm[:, m == 0] = cls.alm[:, m == 0].real
+        cls.alm[1:, ell < 2] = 0
+        healpy.write_alm(cls.folder / "alm.fits", list(cls.alm), out_dtype=np.float64)
+        cls.sky = rng.standard_normal((3, 12 * cls.nside**2))
+        healpy.write_map(cls.folder / "sky.fits", cls.sky, dtype=np.float64)
+
+    def synthesized(self, ranks, fields):
+        self.done("synthesize", "--alm", "alm.fits", "--nside", self.nside, "map.h5", "--fields", fields, "--overwrite",
+                  ranks=ranks)
+        return read_map(self.folder / "map.h5")
+
+    def analyzed(self, ranks, fields, n_iter):
+        self.done("analyze", "sky.fits", "--alm", "out.h5", "--fields", fields, "--lmax", self.lmax, "--iter", n_iter,
+                  "--overwrite", ranks=ranks)
+        return read_alm(self.folder / "out.h5")
+
+    def test_synthesis_is_healpys(self):
+        theirs = self.healpy.alm2map(list(self.alm), self.nside, lmax=self.lmax)
+        for ranks in RANKS:
+            for fields, rows in (("T", slice(0, 1)), ("QU", slice(1, 3)), ("TQU", slice(0, 3))):
+                for ours, reference in zip(self.synthesized(ranks, fields), theirs[rows]):
+                    self.assertLessEqual(rms_difference(ours, reference), OTHER_PROGRAMS, fields)
+
+    def test_analysis_is_healpys(self):
+        """Without iterations it is the adjoint synthesis times the pixel area."""
+        for n_iter in (0, 3):
+            theirs = self.healpy.map2alm(list(self.sky), lmax=self.lmax, iter=n_iter)
+            for ranks in RANKS:
+                for fields, rows in (("T", slice(0, 1)), ("QU", slice(1, 3)), ("TQU", slice(0, 3))):
+                    for ours, reference in zip(self.analyzed(ranks, fields, n_iter), theirs[rows]):
+                        self.assertLessEqual(rms_difference(ours, reference), OTHER_PROGRAMS, (fields, n_iter))
+
+    def test_synthesis_and_adjoint_are_duccs(self):
+        try:
+            import ducc0
+        except ImportError as missing:
+            self.skipTest(str(missing))
+        rings = ducc0.healpix.Healpix_Base(self.nside, "RING").sht_info()
+        for ranks in RANKS:
+            for fields, rows, spin in (("T", slice(0, 1), 0), ("QU", slice(1, 3), 2)):
+                theirs = ducc0.sht.synthesis(alm=self.alm[rows], lmax=self.lmax, spin=spin, **rings)
+                self.assertLessEqual(rms_difference(self.synthesized(ranks, fields), theirs), OTHER_PROGRAMS)
+                adjoint = ducc0.sht.adjoint_synthesis(map=self.sky[rows], lmax=self.lmax, spin=spin, **rings)
+                ours = self.analyzed(ranks, fields, 0)
+                self.assertLessEqual(rms_difference(ours, adjoint * 4 * np.pi / self.sky.shape[1]), OTHER_PROGRAMS)
+
+
+if __name__ == "__main__":
+    program.main()
