@@ -44,6 +44,13 @@ class LegendreStage {
   virtual void adjoint(ModeView<const double> modes, AlmView<double> alm, Accumulate how) = 0;
   virtual void adjoint(ModeView<const double> modes, AlmView<float> alm, Accumulate how) = 0;
 
+  /// The same for the rows [first_row, first_row + n_rows) alone: only their modes are read and
+  /// only their a_lm are written. None of them may fold. (An exchange in passes, OrderPasses.)
+  virtual void adjoint_rows(std::int64_t first_row, std::int64_t n_rows,
+                            ModeView<const double> modes, AlmView<double> alm, Accumulate how) = 0;
+  virtual void adjoint_rows(std::int64_t first_row, std::int64_t n_rows,
+                            ModeView<const double> modes, AlmView<float> alm, Accumulate how) = 0;
+
   /// Bytes of tables and per-thread scratch held.
   virtual std::int64_t bytes() const = 0;
 };

@@ -191,14 +191,12 @@ AnalysisReport Analysis::conjugate_gradients(MapView<const T> map, double tolera
   });
   const AlmLayout& layout = transform_.alm_layout();
   AnalysisReport report;
-  // The start a = S^T W f is the Jacobi start, close already; r = S^T W (f - S a).
-  jacobi<T>(map, 0, alm);
-  const double first = std::sqrt(inner_product<T>(comm, layout, alm, alm));
   MapBuffer<T> work;
   AlmBuffer<T> residual;
   AlmBuffer<T> direction;
   AlmBuffer<T> image;
   agree(comm, [&] {
+    transform_.require_map(map.n_components(), map.size());
     work = transform_.make_map<T>();
     for (AlmBuffer<T>* buffer : {&residual, &direction, &image}) *buffer = transform_.make_alm<T>();
   });
@@ -207,6 +205,10 @@ AnalysisReport Analysis::conjugate_gradients(MapView<const T> map, double tolera
     weigh_pixels<T>(work.view());
     transform_.adjoint_destroying<T>(work.view(), weights_.ring, y);
   };
+  // The start a = S^T W f is the Jacobi start, close already; r = S^T W (f - S a).
+  copy<T>(map, work.view());
+  once_destroying<T>(work.view(), alm);
+  const double first = std::sqrt(inner_product<T>(comm, layout, alm, alm));
   transform_.synthesize<T>(AlmView<const T>(alm), work.view());
   subtract_from<T>(map, work.view());
   weigh_pixels<T>(work.view());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "transform/spherical_harmonic_transform.hpp"
 
+#include <algorithm>
 #include <complex>
 #include <utility>
 
@@ -18,6 +19,9 @@ void require(std::int64_t n_components, std::int64_t size, std::int64_t planned_
                    std::to_string(planned_components) + " of " + std::to_string(planned_size));
 }
 
+/// Beyond this the buffer of a pass is small beside everything else.
+constexpr std::int64_t most_passes = 64;
+
 }  // namespace
 
 SphericalHarmonicTransform::SphericalHarmonicTransform(const Communicator& comm,
@@ -33,6 +37,12 @@ SphericalHarmonicTransform::SphericalHarmonicTransform(const Communicator& comm,
                               spec.backend);
   });
   exchange_ = std::make_unique<Exchange>(comm_, plan_.exchange, spec.fields.n_components());
+  // Folded rows and padding do not cut; every rank must come to the same number.
+  const bool cuts = !alone() && plan_.exchange.block_positions == 1 &&
+                    (!plan_.fold.active() || spec.exchange.folding == Folding::keep);
+  const std::int64_t bytes = comm_.max(plan_.by_order_bytes());
+  const std::int64_t wanted = (bytes + spec.pass_bytes - 1) / spec.pass_bytes;
+  n_passes_ = cuts ? static_cast<int>(std::min<std::int64_t>(most_passes, wanted)) : 1;
 }
 
 void SphericalHarmonicTransform::require_alm(std::int64_t n_components, std::int64_t size) const {
@@ -46,6 +56,7 @@ void SphericalHarmonicTransform::require_map(std::int64_t n_components, std::int
 void SphericalHarmonicTransform::release_workspace() noexcept {
   ring_modes_.release();
   order_modes_.release();
+  if (passes_ != nullptr) passes_->modes.release();
 }
 
 ModeView<double> SphericalHarmonicTransform::ring_modes() {
@@ -156,15 +167,59 @@ void SphericalHarmonicTransform::adjoint(MapView<const T> map, std::span<const d
                                          AlmView<T> alm, Accumulate how) {
   ModeView<double> by_order;
   ModeView<double> by_ring;
+  const bool in_passes = n_passes_ > 1;
   agree(comm_, [&] {
     require_alm(alm.n_components(), alm.size());
     require_map(map.n_components(), map.size());
     by_ring = ring_modes();
-    by_order = order_modes();
+    if (!in_passes) by_order = order_modes();
     fft_adjoint<T>(map, ring_weights, by_ring);
   });
-  rings_to_orders(by_ring, by_order);
-  legendre_adjoint<T>(by_order, alm, how);
+  if (in_passes) {
+    adjoint_in_passes<T>(by_ring, alm, how);
+  } else {
+    rings_to_orders(by_ring, by_order);
+    legendre_adjoint<T>(by_order, alm, how);
+  }
+}
+
+void SphericalHarmonicTransform::prepare_passes() {
+  if (passes_ == nullptr) {
+    const std::int64_t n = fields().n_components();
+    auto passes = agreed(comm_, [&] {
+      auto made = std::make_unique<Passes>();
+      made->plan = plan_order_passes(plan_.limits, plan_.orders, plan_.ring_bands, plan_.rank,
+                                     plan_.exchange, n_passes_);
+      made->legendre = make_legendre_stage(
+          {plan_.spec.grid, plan_.limits, plan_.fold, plan_.alm, made->plan.by_order, fields()},
+          plan_.spec.backend);
+      return made;
+    });
+    for (const OrderPasses::Pass& pass : passes->plan.passes) {
+      passes->exchanges.push_back(std::make_unique<Exchange>(comm_, pass.exchange, n));
+    }
+    passes_ = std::move(passes);
+  }
+  agree(comm_, [&] {
+    const std::int64_t size = passes_->plan.by_order.size() * fields().n_components();
+    if (passes_->modes.size() != size) passes_->modes.allocate(size);
+  });
+}
+
+template <class T>
+void SphericalHarmonicTransform::adjoint_in_passes(ModeView<const double> by_ring, AlmView<T> alm,
+                                                   Accumulate how) {
+  prepare_passes();
+  const ModeView<double> rows(passes_->modes.data(), passes_->modes.size());
+  for (std::size_t i = 0; i < passes_->exchanges.size(); ++i) {
+    {
+      const StageTimer timer(&times_, "exchange");
+      passes_->exchanges[i]->rings_to_orders(by_ring, rows);
+    }
+    const StageTimer timer(&times_, "legendre");
+    const OrderPasses::Pass& pass = passes_->plan.passes[i];
+    passes_->legendre->adjoint_rows(pass.first_row, pass.n_rows, rows, alm, how);
+  }
 }
 
 template <class T>

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "base/backend.hpp"
 #include "base/buffer.hpp"
@@ -12,6 +13,7 @@
 #include "distribute/communicator.hpp"
 #include "distribute/exchange.hpp"
 #include "distribute/exchange_plan.hpp"
+#include "distribute/order_passes.hpp"
 #include "fft/ring_fft.hpp"
 #include "legendre/legendre_stage.hpp"
 #include "sphere/alm_layout.hpp"
@@ -71,7 +73,8 @@ class SphericalHarmonicTransform {
   using Accumulate = LegendreStage::Accumulate;
 
   /// * Adjoint synthesis, the exact transpose: a_lm = sum over pixels of w_ring f Y_lm^*.
-  /// `ring_weights` [owned ring] multiply the pixels; empty: all 1. map is read only.
+  /// `ring_weights` [owned ring] multiply the pixels; empty: all 1. map is read only, so with
+  /// several ranks rows of more than spec.pass_bytes are exchanged in passes.
   template <class T>
   void adjoint(MapView<const T> map, std::span<const double> ring_weights, AlmView<T> alm,
                Accumulate how = Accumulate::overwrite);
@@ -108,6 +111,17 @@ class SphericalHarmonicTransform {
   template <class T>
   void fft_adjoint(MapView<const T> map, std::span<const double> ring_weights,
                    ModeView<double> modes);
+  /// An adjoint that may not touch the map would need the modes twice at once, by ring and by
+  /// order; large ones are exchanged and emptied in passes instead.
+  struct Passes {
+    OrderPasses plan;
+    std::unique_ptr<LegendreStage> legendre;
+    std::vector<std::unique_ptr<Exchange>> exchanges;
+    Modes modes;
+  };
+  void prepare_passes();
+  template <class T>
+  void adjoint_in_passes(ModeView<const double> by_ring, AlmView<T> alm, Accumulate how);
   void orders_to_rings(ModeView<const double> by_order, ModeView<double> by_ring);
   void rings_to_orders(ModeView<const double> by_ring, ModeView<double> by_order);
 
@@ -118,6 +132,8 @@ class SphericalHarmonicTransform {
   std::unique_ptr<Exchange> exchange_;
   Modes ring_modes_;
   Modes order_modes_;
+  int n_passes_ = 1;
+  std::unique_ptr<Passes> passes_;  ///< made by the first adjoint that needs it
   StageTimes times_;
 };
 

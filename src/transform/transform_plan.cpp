@@ -53,6 +53,7 @@ std::int64_t TransformSpec::digest() const {
     mix(static_cast<std::uint64_t>(ring.n_phi));
   }
   mix(static_cast<std::uint64_t>(exchange.folding));
+  mix(static_cast<std::uint64_t>(pass_bytes));
   mix(static_cast<std::uint64_t>(exchange.mpi_count_limit));
   mix(static_cast<std::uint64_t>(exchange.block_bytes));
   return static_cast<std::int64_t>(hash >> 1);

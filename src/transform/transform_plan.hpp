@@ -24,6 +24,8 @@ struct TransformSpec {
   FieldSet fields{{0}};
   Backend backend = Backend::host;
   ExchangeOptions exchange{};
+  /// Ring modes by order larger than this are exchanged in passes by an adjoint that keeps its map.
+  std::int64_t pass_bytes = std::int64_t{4} << 20;
 
   /// A number that differs (almost surely) when two specifications do.
   std::int64_t digest() const;

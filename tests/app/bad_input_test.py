@@ -9,7 +9,6 @@ import os
 import shutil
 import stat
 import subprocess
-import sys
 import unittest
 
 import program
@@ -26,6 +25,7 @@ USAGE, DATA, RESOURCE = 2, 3, 4
 SECONDS = 10
 NSIDE = 16
 N_PIXELS = 12 * NSIDE**2
+
 
 class BadInput(program.ProgramTest):
     @classmethod

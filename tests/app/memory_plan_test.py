@@ -11,7 +11,6 @@ import h5py
 from files import UNSEEN
 
 
-
 class MemoryPlan(program.ProgramTest):
     transform = ("--lmax", 1024, "--overwrite")
 

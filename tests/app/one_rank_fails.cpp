@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Run by fault_test.py: one rank fails in the way named on the command line while the others wait; main() is the
-// program's.
+// Run by fault_test.py: one rank fails in the way named on the command line while the others wait;
+// main() is the program's.
 //   agreed   the error is met inside agree(): all ranks get it
 //   alone    it is met outside, the others sit in a collective that this rank never joins
 //   thread   it is met inside an OpenMP loop
@@ -63,5 +63,6 @@ int main(int argc, char** argv) {
   } catch (...) {
     caught = describe_current_exception();
   }
-  return farewell.end(caught.kind, "ringweave: " + std::string(name_of(caught.kind)) + ": " + caught.message, 2);
+  return farewell.end(caught.kind,
+                      "ringweave: " + std::string(name_of(caught.kind)) + ": " + caught.message, 2);
 }

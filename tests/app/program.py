@@ -5,7 +5,6 @@ A test file is called as  FILE.py PROGRAM MPIRUN [TEST ...]  with scripts/mpirun
 """
 import os
 import pathlib
-import resource
 import shutil
 import signal
 import subprocess

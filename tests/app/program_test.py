@@ -5,7 +5,6 @@ import json
 import os
 import struct
 import subprocess
-import unittest
 
 import program
 
@@ -14,7 +13,7 @@ import h5py
 import numpy as np
 from astropy.io import fits
 
-from files import UNSEEN, is_seen, map_header, max_over_sigma, read_alm, read_map, read_text, rms_difference
+from files import UNSEEN, is_seen, map_header, read_alm, read_map, read_text, rms_difference
 
 RANK_INVARIANCE = 1e-13  # the bounds of tests/support/tolerance.hpp
 ROUND_TRIP = 1e-12

@@ -39,6 +39,23 @@ TEST_P(OnEveryRankCount, ConsumingAndDestroyingVersionsGiveWhatThePlainOnesGive)
   }
 }
 
+TEST_P(OnEveryRankCount, AnAdjointInPassesGivesTheSameBits) {
+  for (const Case& chosen : telling_cases()) {
+    SCOPED_TRACE(chosen.name());
+    TransformSpec spec = chosen.spec();
+    SphericalHarmonicTransform at_once(comm(), spec);
+    const MapBuffer<double> map = random_map(at_once);
+    const AlmBuffer<double> expected = adjoint_of(at_once, map);
+    for (const std::int64_t pass_bytes : {100, 5000}) {
+      spec.pass_bytes = pass_bytes;
+      SphericalHarmonicTransform in_passes(comm(), spec);
+      EXPECT_TRUE(same_bits(adjoint_of(in_passes, map), expected));
+      in_passes.release_workspace();
+      EXPECT_TRUE(same_bits(adjoint_of(in_passes, map), expected));
+    }
+  }
+}
+
 TEST_P(OnEveryRankCount, ConsumedInputsAreGone) {
   SphericalHarmonicTransform transform(comm(), telling_cases().front().spec());
   const std::int64_t before = MemoryMeter::current_bytes();

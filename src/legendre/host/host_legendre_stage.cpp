@@ -73,10 +73,18 @@ class HostLegendreStage final : public LegendreStage {
     synthesize_any<float>(alm, modes);
   }
   void adjoint(ModeView<const double> modes, AlmView<double> alm, Accumulate how) override {
-    adjoint_any<double>(modes, alm, how);
+    adjoint_any<double>(all_rows(), modes, alm, how);
   }
   void adjoint(ModeView<const double> modes, AlmView<float> alm, Accumulate how) override {
-    adjoint_any<float>(modes, alm, how);
+    adjoint_any<float>(all_rows(), modes, alm, how);
+  }
+  void adjoint_rows(std::int64_t first_row, std::int64_t n_rows, ModeView<const double> modes,
+                    AlmView<double> alm, Accumulate how) override {
+    adjoint_any<double>({first_row, first_row + n_rows}, modes, alm, how);
+  }
+  void adjoint_rows(std::int64_t first_row, std::int64_t n_rows, ModeView<const double> modes,
+                    AlmView<float> alm, Accumulate how) override {
+    adjoint_any<float>({first_row, first_row + n_rows}, modes, alm, how);
   }
 
   std::int64_t bytes() const override {
@@ -86,19 +94,27 @@ class HostLegendreStage final : public LegendreStage {
   }
 
  private:
+  /// Rows [begin, end).
+  struct RowRange {
+    std::int64_t begin;
+    std::int64_t end;
+    bool contains(std::int64_t row) const { return row >= begin && row < end; }
+  };
+  RowRange all_rows() const { return {0, shape_.alm.n_orders()}; }
+
   template <class T>
   void synthesize_any(AlmView<const T> alm, ModeView<double> modes) {
     check_sizes(alm.n_components(), alm.size(), modes.size());
-    for_each_row([&](std::int64_t row, Scratch& scratch) {
+    for_each_row(all_rows(), [&](std::int64_t row, Scratch& scratch) {
       if (scratch.scalars) synthesize_scalars<T>(row, *scratch.scalars, alm, modes);
       if (scratch.spins) synthesize_spins<T>(row, *scratch.spins, alm, modes);
     });
   }
 
   template <class T>
-  void adjoint_any(ModeView<const double> modes, AlmView<T> alm, Accumulate how) {
+  void adjoint_any(RowRange rows, ModeView<const double> modes, AlmView<T> alm, Accumulate how) {
     check_sizes(alm.n_components(), alm.size(), modes.size());
-    for_each_row([&](std::int64_t row, Scratch& scratch) {
+    for_each_row(rows, [&](std::int64_t row, Scratch& scratch) {
       if (scratch.scalars) adjoint_scalars<T>(row, *scratch.scalars, modes, alm, how);
       if (scratch.spins) adjoint_spins<T>(row, *scratch.spins, modes, alm, how);
     });
@@ -120,14 +136,16 @@ class HostLegendreStage final : public LegendreStage {
 
   /// Rows that fold into one another stay on one thread, in order.
   template <class Work>
-  void for_each_row(Work&& work) {
+  void for_each_row(RowRange rows, Work&& work) {
     FirstError error;
     const int n_threads = std::min(omp_get_max_threads(), static_cast<int>(scratch_.size()));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
     for (std::int64_t group = 0; group < groups_.size(); ++group) {
       error.guard([&] {
         Scratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
-        for (const std::int64_t row : groups_.rows(group)) work(row, scratch);
+        for (const std::int64_t row : groups_.rows(group)) {
+          if (rows.contains(row)) work(row, scratch);
+        }
       });
     }
     error.rethrow();
