@@ -5,7 +5,8 @@
 
 namespace ringweave {
 
-/// Radians of "5arcmin", "1.5deg", "20arcsec", "0.01rad". Error  UsageError for a bare number or an unknown unit.
+/// Radians of "5arcmin", "1.5deg", "20arcsec", "0.01rad". Error  UsageError for a bare number or an
+/// unknown unit.
 double parse_angle(const std::string& text, const std::string& option);
 
 /// The same, of 0 or more. Error  UsageError.

@@ -12,10 +12,10 @@ namespace ringweave {
 /// What the command line asks for.
 struct ParsedCommand {
   CommonOptions common;
-  std::string command_line;         ///< as typed
-  std::string used_configuration;   ///< every option with its value, TOML
-  std::string text;                 ///< help or version to print instead of running
-  std::function<int(Run&)> execute; ///< empty when there is only text
+  std::string command_line;          ///< as typed
+  std::string used_configuration;    ///< every option with its value, TOML
+  std::string text;                  ///< help or version to print instead of running
+  std::function<int(Run&)> execute;  ///< empty when there is only text
 };
 
 /// Parses the arguments and the file of --config. Error  UsageError for anything CLI11 refuses.

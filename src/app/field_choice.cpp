@@ -33,7 +33,8 @@ FieldChoice fields_named(const std::string& name) {
   throw UsageError(fmt::format("--fields {}: expected T, TQU or QU", name));
 }
 
-FieldChoice choose_fields(const std::string& path, const MapHeader& header, const std::string& asked) {
+FieldChoice choose_fields(const std::string& path, const MapHeader& header,
+                          const std::string& asked) {
   const int q = find_stokes(header, 'Q');
   const int u = find_stokes(header, 'U');
   const bool polarised = q >= 0 && u >= 0;
@@ -42,14 +43,18 @@ FieldChoice choose_fields(const std::string& path, const MapHeader& header, cons
   if (name.empty()) name = !polarised ? "T" : n_columns >= 3 ? "TQU" : "QU";
 
   FieldChoice choice = fields_named(name);
-  if (name == "QU") choice.columns = polarised ? std::vector<int>{q, u} : n_columns >= 3 ? std::vector<int>{1, 2}
-                                                                                         : std::vector<int>{0, 1};
+  if (name == "QU")
+    choice.columns = polarised        ? std::vector<int>{q, u}
+                     : n_columns >= 3 ? std::vector<int>{1, 2}
+                                      : std::vector<int>{0, 1};
   if (name == "TQU" && polarised) choice.columns = {q == 0 || u == 0 ? n_columns : 0, q, u};
   for (const int column : choice.columns) {
     if (column < n_columns) continue;
-    throw DataError(path, fmt::format("holds {} column{}, --fields {} needs {}; expected columns such as TEMPERATURE, "
-                                      "Q_POLARISATION, U_POLARISATION",
-                                      n_columns, n_columns == 1 ? "" : "s", name, choice.columns.size()));
+    throw DataError(
+        path, fmt::format(
+                  "holds {} column{}, --fields {} needs {}; expected columns such as TEMPERATURE, "
+                  "Q_POLARISATION, U_POLARISATION",
+                  n_columns, n_columns == 1 ? "" : "s", name, choice.columns.size()));
   }
   return choice;
 }

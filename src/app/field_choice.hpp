@@ -21,9 +21,10 @@ struct FieldChoice {
 /// "T", "TQU", "QU" as --fields takes them. Error  UsageError.
 FieldChoice fields_named(const std::string& name);
 
-/// What --fields asks of a file, by default what the file holds: TQU or QU where columns are named so, else T.
-/// Error  DataError when the file lacks a column.
-FieldChoice choose_fields(const std::string& path, const MapHeader& header, const std::string& asked);
+/// What --fields asks of a file, by default what the file holds: TQU or QU where columns are named
+/// so, else T. Error  DataError when the file lacks a column.
+FieldChoice choose_fields(const std::string& path, const MapHeader& header,
+                          const std::string& asked);
 
 /// Standard column names, units added: TEMPERATURE, Q_POLARISATION, U_POLARISATION.
 std::vector<MapColumn> standard_columns(const FieldChoice& choice, const std::string& unit);

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <string>
 #include <thread>
@@ -24,15 +24,17 @@ namespace {
 using namespace ringweave;
 
 Progress::Mode progress_mode(const std::string& name) {
-  return name == "on" ? Progress::Mode::on : name == "off" ? Progress::Mode::off : Progress::Mode::automatic;
+  return name == "on"    ? Progress::Mode::on
+         : name == "off" ? Progress::Mode::off
+                         : Progress::Mode::automatic;
 }
 
 std::int64_t digest(const std::string& text) {
   return static_cast<std::int64_t>(std::hash<std::string>{}(text));
 }
 
-/// --threads, else OMP_NUM_THREADS, else this rank's part of the node: without a word from anybody every rank of an
-/// unbound job would start as many threads as the node has cores.
+/// --threads, else OMP_NUM_THREADS, else this rank's part of the node: without a word from anybody
+/// every rank of an unbound job would start as many threads as the node has cores.
 void set_threads(const Communicator& comm, int asked) {
   const int ranks_on_node = comm.node_local().size();
   if (asked > 0) {
@@ -68,9 +70,11 @@ int work(const Communicator& comm, int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A write beyond the file size limit is then an error of that write, with a message, instead of a signal.
+  // A write beyond the file size limit is then an error of that write, with a message, instead of a
+  // signal.
   std::signal(SIGXFSZ, SIG_IGN);
-  // Freed blocks of a megabyte and more go back to the system at once: what a plan promises is then what is resident.
+  // Freed blocks of a megabyte and more go back to the system at once: what a plan promises is then
+  // what is resident.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
   try {
     const MpiSession mpi(&argc, &argv);
@@ -83,8 +87,8 @@ int main(int argc, char** argv) {
     } catch (...) {
       caught = describe_current_exception();
     }
-    const int verdict =
-        farewell.end(caught.kind, fmt::format("ringweave: {}: {}", name_of(caught.kind), caught.message));
+    const int verdict = farewell.end(
+        caught.kind, fmt::format("ringweave: {}: {}", name_of(caught.kind), caught.message));
     return verdict != 0 ? verdict : code;
   } catch (...) {
     // Only MPI itself can fail here.

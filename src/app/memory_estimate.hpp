@@ -12,11 +12,11 @@ namespace ringweave {
 
 /// What a run does with a transform, as far as memory is concerned.
 enum class Operation {
-  synthesis_consuming,   ///< a_lm freed before the map is complete
-  analysis_consuming,    ///< no iterations, map freed before the a_lm are allocated
-  analysis_iterating,    ///< Jacobi: map, residual map, a_lm
-  analysis_conjugate,    ///< conjugate gradients: map, residual map, four a_lm
-  smoothing_in_place,    ///< no iterations: map and a_lm
+  synthesis_consuming,  ///< a_lm freed before the map is complete
+  analysis_consuming,   ///< no iterations, map freed before the a_lm are allocated
+  analysis_iterating,   ///< Jacobi: map, residual map, a_lm
+  analysis_conjugate,   ///< conjugate gradients: map, residual map, four a_lm
+  smoothing_in_place,   ///< no iterations: map and a_lm
 };
 
 struct MemoryItem {
@@ -31,19 +31,21 @@ struct MemoryEstimate {
   std::int64_t total() const;
 };
 
-/// Made when the transform is planned but nothing large is allocated: what is resident then (program, libraries,
-/// tables) counts as it is.
-MemoryEstimate estimate_memory(const SphericalHarmonicTransform& transform, Operation operation, Precision precision);
+/// Made when the transform is planned but nothing large is allocated: what is resident then
+/// (program, libraries, tables) counts as it is.
+MemoryEstimate estimate_memory(const SphericalHarmonicTransform& transform, Operation operation,
+                               Precision precision);
 
-/// ResourceError on all ranks, with the numbers, when the ranks of a node together need more than it has. Collective.
+/// ResourceError on all ranks, with the numbers, when the ranks of a node together need more than
+/// it has. Collective.
 void require_memory(const Run& run, const MemoryEstimate& estimate);
 
-/// The same before anything is planned, from the sizes alone: maps and a_lm of the whole job against the memory of its
-/// nodes. Collective.
+/// The same before anything is planned, from the sizes alone: maps and a_lm of the whole job
+/// against the memory of its nodes. Collective.
 void require_memory_for(const Run& run, const TransformSpec& spec, Precision precision);
 
 /// Prints who owns what, bytes by object and rank, and predicted seconds. Collective.
-void print_plan(Run& run, const SphericalHarmonicTransform& transform, const MemoryEstimate& estimate,
-                int n_transforms);
+void print_plan(Run& run, const SphericalHarmonicTransform& transform,
+                const MemoryEstimate& estimate, int n_transforms);
 
 }  // namespace ringweave

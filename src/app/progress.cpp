@@ -10,8 +10,8 @@
 namespace ringweave {
 namespace {
 
-/// mpirun gives ranks a pseudo-terminal for stdout even when its own is a file, but passes stderr through a pipe: so
-/// only stderr is asked.
+/// mpirun gives ranks a pseudo-terminal for stdout even when its own is a file, but passes stderr
+/// through a pipe: so only stderr is asked.
 bool someone_watches() {
   for (const char* batch : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "CI"}) {
     if (std::getenv(batch) != nullptr) return false;
@@ -46,12 +46,14 @@ void Progress::step(int done, int total, const std::string& note) {
   if (!active_ || stage_.empty()) return;
   const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
   const double left = done > 0 ? seconds / done * (total - done) : 0;
-  line(fmt::format("{}: {}/{}, {} left{}{}", stage_, done, total, duration(left), note.empty() ? "" : ", ", note));
+  line(fmt::format("{}: {}/{}, {} left{}{}", stage_, done, total, duration(left),
+                   note.empty() ? "" : ", ", note));
 }
 
 void Progress::finish() {
   if (active_ && !stage_.empty()) {
-    line(fmt::format("{}: {}\n", stage_, duration(std::chrono::duration<double>(Clock::now() - start_).count())));
+    line(fmt::format("{}: {}\n", stage_,
+                     duration(std::chrono::duration<double>(Clock::now() - start_).count())));
   }
   stage_.clear();
 }

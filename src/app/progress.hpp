@@ -6,11 +6,13 @@
 
 namespace ringweave {
 
-/// One line on stderr that says what is going on and how long it will take; silent in batch logs and on ranks but 0.
+/// One line on stderr that says what is going on and how long it will take; silent in batch logs
+/// and on ranks but 0.
 class Progress {
  public:
   enum class Mode { automatic, on, off };
-  /// automatic: only when stderr is a terminal and no batch job runs (SLURM_JOB_ID, PBS_JOBID, LSB_JOBID unset).
+  /// automatic: only when stderr is a terminal and no batch job runs (SLURM_JOB_ID, PBS_JOBID,
+  /// LSB_JOBID unset).
   Progress(Mode mode, bool is_root);
   ~Progress();
   Progress(Progress&&) = default;

@@ -27,7 +27,9 @@ nlohmann::ordered_json over_ranks(const Communicator& comm, double value) {
 
 }  // namespace
 
-std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
+std::string utc_now() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
 
 Provenance Run::provenance() const {
   Provenance provenance;
@@ -56,7 +58,8 @@ void Run::warn(const std::string& line) {
 
 void record_transform(Run& run, SphericalHarmonicTransform& transform, int n_transforms) {
   const TransformPlan& plan = transform.plan();
-  for (const auto& [stage, entry] : transform.times().entries()) run.times.add(stage, entry.seconds);
+  for (const auto& [stage, entry] : transform.times().entries())
+    run.times.add(stage, entry.seconds);
   const double flops = run.comm.sum(plan.legendre_flops()) * n_transforms;
   const double seconds = run.comm.max(transform.times().seconds("legendre"));
   run.report["transform"] = {
@@ -94,9 +97,12 @@ void write_report(Run& run) {
   };
   if (run.options.report.empty()) return;
   nlohmann::ordered_json report{
-      {"program", version_information()}, {"command_line", run.command_line},
-      {"configuration", run.used_configuration}, {"date", utc_now()},
-      {"ranks", run.comm.size()}, {"threads_per_rank", omp_get_max_threads()},
+      {"program", version_information()},
+      {"command_line", run.command_line},
+      {"configuration", run.used_configuration},
+      {"date", utc_now()},
+      {"ranks", run.comm.size()},
+      {"threads_per_rank", omp_get_max_threads()},
   };
   if (!run.report.is_null()) report.update(run.report);
   report["stages"] = stages;
@@ -108,7 +114,8 @@ void write_report(Run& run) {
     std::ofstream file(output.temporary_path());
     file << report.dump(2) << '\n';
     file.close();
-    if (!file) throw ResourceError(run.options.report + ": cannot write the report; is the disk full?");
+    if (!file)
+      throw ResourceError(run.options.report + ": cannot write the report; is the disk full?");
   });
   output.commit();
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-
 #include <string>
 
 #include "app/options.hpp"
@@ -39,8 +38,8 @@ struct Run {
 /// Adds the transform's stages, layout and rates to the run. Collective.
 void record_transform(Run& run, SphericalHarmonicTransform& transform, int n_transforms);
 
-/// Writes run.report with versions, layout, stages (min, mean, max over ranks) and memory to options.report, if asked.
-/// Collective.
+/// Writes run.report with versions, layout, stages (min, mean, max over ranks) and memory to
+/// options.report, if asked. Collective.
 void write_report(Run& run);
 
 /// Current time, ISO 8601, UTC.

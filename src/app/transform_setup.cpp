@@ -29,7 +29,9 @@ std::string find_auxiliary(const std::string& name) {
     if (std::filesystem::exists(place / name)) return (place / name).string();
     looked += (looked.empty() ? "" : ", ") + place.string();
   }
-  throw DataError(name, fmt::format("not found in {}; give the file with --weights ring:FILE, or set HEALPIX", looked));
+  throw DataError(
+      name, fmt::format("not found in {}; give the file with --weights ring:FILE, or set HEALPIX",
+                        looked));
 }
 
 bool starts_with(const std::string& text, const char* prefix) { return text.rfind(prefix, 0) == 0; }
@@ -38,28 +40,31 @@ bool starts_with(const std::string& text, const char* prefix) { return text.rfin
 
 std::shared_ptr<const RingGrid> named_grid(const TransformOptions& options) {
   if (options.grid.empty() == (options.nside == 0)) {
-    throw UsageError("give the grid of the map either as --nside N or as --grid, e.g. --grid gauss:767");
+    throw UsageError(
+        "give the grid of the map either as --nside N or as --grid, e.g. --grid gauss:767");
   }
   if (!options.grid.empty()) return std::make_shared<RingGrid>(RingGrid::from_name(options.grid));
   return std::make_shared<RingGrid>(RingGrid::healpix(options.nside));
 }
 
-TransformSpec make_spec(const TransformOptions& options, std::shared_ptr<const RingGrid> grid, const FieldSet& fields,
-                        int fallback_lmax) {
+TransformSpec make_spec(const TransformOptions& options, std::shared_ptr<const RingGrid> grid,
+                        const FieldSet& fields, int fallback_lmax) {
   if (options.backend == "cuda") {
     throw UsageError("--backend cuda: this build has no CUDA backend; use --backend host or auto");
   }
   if (options.exchange != "double") {
-    throw UsageError(fmt::format("--exchange {}: this version exchanges in double precision, in one step; use "
-                                 "--exchange double",
-                                 options.exchange));
+    throw UsageError(
+        fmt::format("--exchange {}: this version exchanges in double precision, in one step; use "
+                    "--exchange double",
+                    options.exchange));
   }
   TransformSpec spec;
   const int usual = fallback_lmax >= 0 ? fallback_lmax : grid->default_lmax();
   spec.lmax = options.lmax >= 0 ? options.lmax : usual;
   spec.mmax = options.mmax >= 0 ? options.mmax : spec.lmax;
   if (spec.mmax > spec.lmax) {
-    throw UsageError(fmt::format("--mmax {} is above --lmax {}; expected at most lmax", spec.mmax, spec.lmax));
+    throw UsageError(
+        fmt::format("--mmax {} is above --lmax {}; expected at most lmax", spec.mmax, spec.lmax));
   }
   spec.grid = std::move(grid);
   spec.fields = fields;
@@ -87,7 +92,8 @@ AnalysisWeights load_weights(const Run& run, const std::string& option, const Lo
   std::string pixel_file;
   agree(run.comm, [&] {
     if (option != "none" && nside == 0) {
-      throw UsageError("--weights: the " + rings.grid().name() + " grid has exact weights of its own; use --weights none");
+      throw UsageError("--weights: the " + rings.grid().name() +
+                       " grid has exact weights of its own; use --weights none");
     }
     if (option == "none") return;
     if (option == "ring") {
@@ -97,7 +103,8 @@ AnalysisWeights load_weights(const Run& run, const std::string& option, const Lo
     } else if (starts_with(option, "pixel:")) {
       pixel_file = option.substr(6);
     } else {
-      throw UsageError(fmt::format("--weights {}: expected none, ring, ring:FILE or pixel:FILE", option));
+      throw UsageError(
+          fmt::format("--weights {}: expected none, ring, ring:FILE or pixel:FILE", option));
     }
   });
   std::vector<double> northern;
@@ -128,21 +135,24 @@ Remove remove_choice(const std::string& name) {
 }
 
 template <class T>
-MapBuffer<T> read_map(Run& run, const std::string& path, MapReader& reader, const FieldChoice& choice,
-                      const LocalRings& rings) {
+MapBuffer<T> read_map(Run& run, const std::string& path, MapReader& reader,
+                      const FieldChoice& choice, const LocalRings& rings) {
   run.progress.stage("reading " + path);
   const StageTimer timer(&run.times, "read");
-  auto map = agreed(run.comm, [&] { return MapBuffer<T>(choice.fields.n_components(), rings.n_pixels()); });
+  auto map = agreed(run.comm,
+                    [&] { return MapBuffer<T>(choice.fields.n_components(), rings.n_pixels()); });
   reader.read(choice.columns, rings, map.view());
   std::vector<std::string> names;
-  for (const int column : choice.columns) names.push_back(reader.header().columns[static_cast<std::size_t>(column)].name);
+  for (const int column : choice.columns)
+    names.push_back(reader.header().columns[static_cast<std::size_t>(column)].name);
   require_finite<T>(run.comm, path, names, rings, map.view());
   return map;
 }
 
 template <class T>
-void require_finite_alm(const Communicator& comm, const std::string& path, const std::vector<std::string>& components,
-                        const AlmLayout& layout, AlmView<const T> alm) {
+void require_finite_alm(const Communicator& comm, const std::string& path,
+                        const std::vector<std::string>& components, const AlmLayout& layout,
+                        AlmView<const T> alm) {
   constexpr std::int64_t nowhere = std::numeric_limits<std::int64_t>::max();
   for (std::size_t c = 0; c < components.size(); ++c) {
     const auto a = alm.component(static_cast<std::int64_t>(c));
@@ -160,17 +170,24 @@ void require_finite_alm(const Communicator& comm, const std::string& path, const
     const std::int64_t total = comm.sum(count);
     if (total == 0) continue;
     const std::int64_t place = comm.min(first);
-    throw DataError(path, fmt::format("{} a_lm of component {} are NaN or infinite, the first is l = {}, m = {}; compute "
-                                      "them anew",
-                                      total, components[c], place % (layout.lmax() + 1), place / (layout.lmax() + 1)));
+    throw DataError(
+        path,
+        fmt::format(
+            "{} a_lm of component {} are NaN or infinite, the first is l = {}, m = {}; compute "
+            "them anew",
+            total, components[c], place % (layout.lmax() + 1), place / (layout.lmax() + 1)));
   }
 }
 
-template void require_finite_alm<float>(const Communicator&, const std::string&, const std::vector<std::string>&,
-                                        const AlmLayout&, AlmView<const float>);
-template void require_finite_alm<double>(const Communicator&, const std::string&, const std::vector<std::string>&,
-                                         const AlmLayout&, AlmView<const double>);
-template MapBuffer<float> read_map(Run&, const std::string&, MapReader&, const FieldChoice&, const LocalRings&);
-template MapBuffer<double> read_map(Run&, const std::string&, MapReader&, const FieldChoice&, const LocalRings&);
+template void require_finite_alm<float>(const Communicator&, const std::string&,
+                                        const std::vector<std::string>&, const AlmLayout&,
+                                        AlmView<const float>);
+template void require_finite_alm<double>(const Communicator&, const std::string&,
+                                         const std::vector<std::string>&, const AlmLayout&,
+                                         AlmView<const double>);
+template MapBuffer<float> read_map(Run&, const std::string&, MapReader&, const FieldChoice&,
+                                   const LocalRings&);
+template MapBuffer<double> read_map(Run&, const std::string&, MapReader&, const FieldChoice&,
+                                    const LocalRings&);
 
 }  // namespace ringweave

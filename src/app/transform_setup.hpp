@@ -18,20 +18,22 @@ namespace ringweave {
 /// The grid --grid or --nside names. Error  UsageError when neither or both are given.
 std::shared_ptr<const RingGrid> named_grid(const TransformOptions& options);
 
-/// Checks the options and fills in defaults: lmax of the grid, mmax = lmax. `fallback_lmax` replaces the grid's
-/// default where >= 0. Error  UsageError.
-TransformSpec make_spec(const TransformOptions& options, std::shared_ptr<const RingGrid> grid, const FieldSet& fields,
-                        int fallback_lmax = -1);
+/// Checks the options and fills in defaults: lmax of the grid, mmax = lmax. `fallback_lmax`
+/// replaces the grid's default where >= 0. Error  UsageError.
+TransformSpec make_spec(const TransformOptions& options, std::shared_ptr<const RingGrid> grid,
+                        const FieldSet& fields, int fallback_lmax = -1);
 
 /// Storage: --precision, else the input's.
 Precision storage_precision(const std::string& option, Precision of_input);
 
-/// The rings of a map file a transform has to visit: all, or only the observed ones of a partial map when nothing
-/// iterates (then unobserved rings, being zero, cost nothing and change nothing). Collective.
+/// The rings of a map file a transform has to visit: all, or only the observed ones of a partial
+/// map when nothing iterates (then unobserved rings, being zero, cost nothing and change nothing).
+/// Collective.
 std::shared_ptr<const RingGrid> grid_to_visit(MapReader& reader, bool iterates);
 
-/// Quadrature weights of an analysis as --weights asks: none, ring, ring:FILE, pixel:FILE. `ring` alone looks for
-/// weight_ring_n%05d.fits in ., $HEALPIX/data, $HEALPIX. A missing file is an error. Collective.
+/// Quadrature weights of an analysis as --weights asks: none, ring, ring:FILE, pixel:FILE. `ring`
+/// alone looks for weight_ring_n%05d.fits in ., $HEALPIX/data, $HEALPIX. A missing file is an
+/// error. Collective.
 AnalysisWeights load_weights(const Run& run, const std::string& option, const LocalRings& rings);
 
 UnseenPolicy unseen_policy(const std::string& name);
@@ -39,13 +41,15 @@ Remove remove_choice(const std::string& name);
 
 /// Reads the chosen columns, refuses NaN and infinities. Collective.
 template <class T>
-MapBuffer<T> read_map(Run& run, const std::string& path, MapReader& reader, const FieldChoice& choice,
-                      const LocalRings& rings);
+MapBuffer<T> read_map(Run& run, const std::string& path, MapReader& reader,
+                      const FieldChoice& choice, const LocalRings& rings);
 
-/// DataError on every rank when an a_lm is NaN or infinite, naming `path`, the first place and the count. Collective.
+/// DataError on every rank when an a_lm is NaN or infinite, naming `path`, the first place and the
+/// count. Collective.
 template <class T>
-void require_finite_alm(const Communicator& comm, const std::string& path, const std::vector<std::string>& components,
-                        const AlmLayout& layout, AlmView<const T> alm);
+void require_finite_alm(const Communicator& comm, const std::string& path,
+                        const std::vector<std::string>& components, const AlmLayout& layout,
+                        AlmView<const T> alm);
 
 /// Runs `work`, whose room knows no files, and puts `path` in front of the DataError it may throw.
 template <class Work>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/version.hpp"
 
-#include <CLI/CLI.hpp>
 #include <cairo.h>
 #include <fitsio.h>
 #include <fmt/format.h>
 #include <hdf5.h>
+
+#include <CLI/CLI.hpp>
 
 #include "app/build_information.hpp"
 #include "distribute/mpi_session.hpp"
@@ -51,8 +52,8 @@ nlohmann::ordered_json version_information() {
       {"cairo", cairo_version_string()},
       {"cli11", CLI11_VERSION},
       {"fmt", FMT_VERSION},
-      {"nlohmann_json", fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
-                                    NLOHMANN_JSON_VERSION_PATCH)},
+      {"nlohmann_json", fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR,
+                                    NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH)},
       {"simd_compiled", simd_targets_compiled()},
       {"simd_chosen", simd_target_chosen()},
       {"cuda", "no"},
@@ -66,7 +67,8 @@ std::string version_text() {
   std::string text;
   const nlohmann::ordered_json information = version_information();
   for (const auto& [key, value] : information.items()) {
-    text += fmt::format("{:<14} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+    text += fmt::format("{:<14} {}\n", key,
+                        value.is_string() ? value.get<std::string>() : value.dump());
   }
   return text;
 }

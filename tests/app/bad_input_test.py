@@ -106,7 +106,8 @@ class Files(BadInput):
                 self.cut(f"sky.{kind}", share, f"cut{part}.{kind}")
                 self.refuse_map(f"cut{part}.{kind}", [])
             self.cut(f"alm.{kind}", 0.6, f"alm_cut.{kind}")
-            self.refuse(DATA, [f"alm_cut.{kind}"], "synthesize", "--alm", f"in/alm_cut.{kind}", "--nside", 8, "out.fits")
+            self.refuse(DATA, [f"alm_cut.{kind}"], "synthesize", "--alm", f"in/alm_cut.{kind}", "--nside", 8,
+                        "out.fits")
 
     def test_text_that_pretends(self):
         for name in ("text.fits", "text.h5"):
@@ -158,7 +159,8 @@ class Files(BadInput):
         shutil.copy(self.inputs / "alm.h5", self.inputs / "bad_alm.h5")
         with h5py.File(self.inputs / "bad_alm.h5", "r+") as file:
             file["alm/alm"][1, 60] = np.nan
-        self.refuse(DATA, ["bad_alm.h5", "component E"], "synthesize", "--alm", "in/bad_alm.h5", "--nside", 8, "out.fits")
+        self.refuse(DATA, ["bad_alm.h5", "component E"], "synthesize", "--alm", "in/bad_alm.h5", "--nside", 8,
+                    "out.fits")
 
     def test_all_pixels_unseen(self):
         write_map(self.inputs / "blind.fits", np.full((3, N_PIXELS), UNSEEN))
@@ -171,7 +173,8 @@ class Files(BadInput):
         masked = self.sky.copy()
         masked[0, 99] = UNSEEN
         write_map(self.inputs / "masked.fits", masked)
-        self.refuse(DATA, ["masked.fits", "1 pixels are UNSEEN"], "smooth", "in/masked.fits", "out.fits", "--fwhm", "1deg", "--unseen", "fail")
+        self.refuse(DATA, ["masked.fits", "UNSEEN"], "smooth", "in/masked.fits", "out.fits", "--fwhm", "1deg",
+                    "--unseen", "fail")
 
     def test_weights(self):
         smooth = ("smooth", "in/sky.fits", "out.fits", "--fwhm", "1deg", "--iter", 0, "--weights")
@@ -267,7 +270,8 @@ class Options(BadInput):
 
     def test_contradictions(self):
         self.refuse(USAGE, ["--cl", "--alm"], "synthesize", "--nside", 8, "out.fits")
-        self.refuse(USAGE, ["--alm"], "synthesize", "--alm", "in/alm.fits", "--cl", "in/cl.txt", "--nside", 8, "out.fits")
+        self.refuse(USAGE, ["--alm"], "synthesize", "--alm", "in/alm.fits", "--cl", "in/cl.txt", "--nside", 8,
+                    "out.fits")
         self.refuse(USAGE, ["--seed"], "synthesize", "--alm", "in/alm.fits", "--seed", 1, "--nside", 8, "out.fits")
         self.refuse(USAGE, ["--tol", "--iter"], *self.smooth, "--fwhm", "1deg", "--iter", 1, "--tol", 1e-3)
         self.refuse(USAGE, ["--alm", "--cl"], "analyze", "in/sky.fits")
@@ -362,7 +366,11 @@ class FullDisk(BadInput):
         """In a mount namespace of its own, so that nothing stays mounted."""
         disk = self.folder / "disk"
         disk.mkdir()
-        script = 'mount -t tmpfs -o size=16k none "$0" || exit 99; "$@"; code=$?; [ -z "$(ls -A "$0")" ] || exit 98; exit $code'
+        script = """mount -t tmpfs -o size=16k none "$0" || exit 99
+                    "$@"
+                    code=$?
+                    [ -z "$(ls -A "$0")" ] || exit 98
+                    exit $code"""
         namespace = ["unshare", "--mount", "bash", "-c", script, disk]
         try:
             usable = subprocess.run([*namespace, "true"], capture_output=True, check=False).returncode == 0

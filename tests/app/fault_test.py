@@ -21,7 +21,8 @@ HELPER = sys.argv[3]
 class OneRankFails(program.ProgramTest):
     def check(self, how, failing_rank, ranks, code):
         with self.subTest(how=how, failing_rank=failing_rank, ranks=ranks):
-            result = program.start([how, failing_rank], ranks=ranks, cwd=self.folder, program=HELPER, timeout=3 * SECONDS)
+            result = program.start([how, failing_rank], ranks=ranks, cwd=self.folder, program=HELPER,
+                                   timeout=3 * SECONDS)
             self.assertLess(result.seconds, SECONDS, str(result))
             self.assertEqual(result.code, code, str(result))
             self.assertEqual(len(result.messages()), 1, str(result))

@@ -22,11 +22,10 @@ DATA = program.DATA
 WMAP = "wmap_band_iqumap_r9_7yr_W_v4_udgraded32"
 
 
-def setUpModule():
-    if not DATA.is_dir():
-        raise unittest.SkipTest(f"no sample data in {DATA}")
+needs_data = unittest.skipUnless(DATA.is_dir(), f"no sample data in {DATA}")
 
 
+@needs_data
 class FilesOfOtherPrograms(program.ProgramTest):
     """max |difference| / sigma of each column at most what healpy 1.16 reaches with the same settings."""
 
@@ -42,13 +41,13 @@ class FilesOfOtherPrograms(program.ProgramTest):
                 self.assertLessEqual(max(figures), bound, figures)
 
     def test_w_band_smoothed_to_10_degrees_by_the_fortran_program(self):
-        self.check_map(3e-7, f"wmap/{WMAP}_smoothed10deg_fortran.fits", "smooth", DATA / f"wmap/{WMAP}.fits", "out.fits",
-                       "--fwhm", "10deg", "--lmax", 64, *self.double)
+        self.check_map(3e-7, f"wmap/{WMAP}_smoothed10deg_fortran.fits", "smooth", DATA / f"wmap/{WMAP}.fits",
+                       "out.fits", "--fwhm", "10deg", "--lmax", 64, *self.double)
 
     def test_masked_w_band_smoothed_to_10_degrees_by_the_fortran_program(self):
         self.check_map(3e-7, f"wmap/{WMAP}_masked_smoothed10deg_fortran.fits", "smooth",
-                       DATA / f"wmap/{WMAP}_masked.fits", "out.fits", "--fwhm", "10deg", "--lmax", 64, "--unseen", "zero",
-                       *self.double)
+                       DATA / f"wmap/{WMAP}_masked.fits", "out.fits", "--fwhm", "10deg", "--lmax", 64, "--unseen",
+                       "zero", *self.double)
 
     def test_synchrotron_smoothed_to_1_degree_by_pysm(self):
         self.check_map(1.34e-6, "pysm/check2synch_30p0_64_smoothed1deg.fits", "smooth",
@@ -56,12 +55,13 @@ class FilesOfOtherPrograms(program.ProgramTest):
                        *self.double)
 
     def test_map_of_the_suites_alm(self):
-        self.check_map(2e-7, "healpix-suite/map.fits", "synthesize", "--alm", DATA / "healpix-suite/alm.fits", "--nside",
-                       128, "out.fits", *self.double)
+        self.check_map(2e-7, "healpix-suite/map.fits", "synthesize", "--alm", DATA / "healpix-suite/alm.fits",
+                       "--nside", 128, "out.fits", *self.double)
 
     def test_smoothed_map_of_the_suite(self):
-        self.check_map(3e-7, "healpix-suite/map_sm.fits", "smooth", DATA / "healpix-suite/map.fits", "out.fits", "--fwhm",
-                       "420arcmin", "--iter", 0, "--remove", "dipole", "--lmax", 256, *self.ring_weights, *self.double)
+        self.check_map(3e-7, "healpix-suite/map_sm.fits", "smooth", DATA / "healpix-suite/map.fits", "out.fits",
+                       "--fwhm", "420arcmin", "--iter", 0, "--remove", "dipole", "--lmax", 256, *self.ring_weights,
+                       *self.double)
 
     def test_spectra_of_the_suite(self):
         """Relative to C_l, degree by degree."""
@@ -91,6 +91,7 @@ class FilesOfOtherPrograms(program.ProgramTest):
                 self.assertLessEqual(figure, 3e-9, name)
 
 
+@needs_data
 class MaskedSynchrotron(program.ProgramTest):
     def test_normalized_smoothing_cuts_the_error_at_the_masks_edge_fivefold(self):
         """Against the smoothed whole sky, on the seen pixels that a beam of 1 degree carries the mask into."""

@@ -35,12 +35,15 @@ AlmBuffer<T> transform_map(Run& run, Job& job, MapBuffer<T>& map) {
   auto alm = agreed(run.comm, [&] { return job.transform.make_alm<T>(); });
   constexpr int most_passes = 100;
   const AnalysisReport report =
-      tolerance > 0 ? analysis.conjugate_gradients<T>(map.view(), tolerance, most_passes, alm.view(), progress)
+      tolerance > 0 ? analysis.conjugate_gradients<T>(map.view(), tolerance, most_passes,
+                                                      alm.view(), progress)
                     : analysis.jacobi<T>(map.view(), job.n_iter, alm.view(), progress);
   run.report["analysis"] = {{"iterations", report.iterations}, {"residuals", report.residuals}};
-  run.say(fmt::format("{} iterations, relative residual {:.3e}", report.iterations, report.residuals.back()));
+  run.say(fmt::format("{} iterations, relative residual {:.3e}", report.iterations,
+                      report.residuals.back()));
   if (tolerance > 0 && report.residuals.back() > tolerance) {
-    run.warn(fmt::format("the residual did not reach --tol {} within {} passes", tolerance, most_passes));
+    run.warn(fmt::format("the residual did not reach --tol {} within {} passes", tolerance,
+                         most_passes));
   }
   return alm;
 }
@@ -54,8 +57,9 @@ void run_with(Run& run, Job& job) {
     return mask_unseen<T>(run.comm, unseen_policy(options.analysis.unseen), map.view());
   });
   if (mask.total() > 0) run.say(fmt::format("{} UNSEEN pixels taken as zero", mask.total()));
-  const auto removed = fit_low_multipoles<T>(run.comm, rings, MapView<const T>(map.view()).component(0), mask,
-                                             remove_choice(options.analysis.remove));
+  const auto removed =
+      fit_low_multipoles<T>(run.comm, rings, MapView<const T>(map.view()).component(0), mask,
+                            remove_choice(options.analysis.remove));
   add_low_multipoles<T>(rings, map.view().component(0), mask, removed, -1);
 
   const AlmBuffer<T> alm = transform_map<T>(run, job, map);
@@ -70,18 +74,25 @@ void run_with(Run& run, Job& job) {
   provenance.iterations = job.n_iter;
   provenance.quadrature = options.analysis.weights;
   provenance.removed = options.analysis.remove;
-  const std::string unit = job.reader.header().columns[static_cast<std::size_t>(job.choice.columns[0])].unit;
+  const std::string unit =
+      job.reader.header().columns[static_cast<std::size_t>(job.choice.columns[0])].unit;
   const StageTimer timer(&run.times, "write");
   if (!options.alm.empty()) {
     run.progress.stage("writing " + options.alm);
-    const AlmHeader header{layout.lmax(), layout.mmax(), job.choice.components,
-                           sizeof(T) == 4 ? Precision::single_ : Precision::double_, unit, {}};
-    write_alm(run.comm, options.alm, run.if_exists(), header, provenance, layout, AlmView<const T>(alm.view()));
+    const AlmHeader header{layout.lmax(),
+                           layout.mmax(),
+                           job.choice.components,
+                           sizeof(T) == 4 ? Precision::single_ : Precision::double_,
+                           unit,
+                           {}};
+    write_alm(run.comm, options.alm, run.if_exists(), header, provenance, layout,
+              AlmView<const T>(alm.view()));
   }
   if (!options.cl.empty()) {
     run.progress.stage("writing " + options.cl);
     const Spectra spectra = power_spectra<T>(run.comm, layout, alm.view());
-    write_spectra(run.comm, options.cl, run.if_exists(), provenance, spectra, unit.empty() ? "" : unit + "^2");
+    write_spectra(run.comm, options.cl, run.if_exists(), provenance, spectra,
+                  unit.empty() ? "" : unit + "^2");
   }
 }
 
@@ -95,27 +106,38 @@ int analyze(Run& run, const AnalyzeOptions& options) {
     if (!output.empty()) AtomicOutput::check(run.comm, output, run.if_exists());
   }
   if (unseen_policy(options.analysis.unseen) == UnseenPolicy::normalize) {
-    throw UsageError("--unseen normalize belongs to smooth; analyze takes restore, zero (the same here) or fail");
+    throw UsageError(
+        "--unseen normalize belongs to smooth; analyze takes restore, zero (the same here) or "
+        "fail");
   }
   const auto reader = open_map(run.comm, options.input);
-  for (const std::string& warning : reader->header().warnings) run.warn(options.input + ": " + warning);
-  const FieldChoice choice = choose_fields(options.input, reader->header(), options.transform.fields);
+  for (const std::string& warning : reader->header().warnings)
+    run.warn(options.input + ": " + warning);
+  const FieldChoice choice =
+      choose_fields(options.input, reader->header(), options.transform.fields);
   const double tolerance = options.analysis.tolerance;
   const int n_iter = tolerance > 0 ? 0 : options.analysis.n_iter.value_or(3);
   const auto grid = grid_to_visit(*reader, n_iter > 0 || tolerance > 0);
   const TransformSpec spec = make_spec(options.transform, grid, choice.fields);
-  const Precision precision = storage_precision(options.transform.precision, reader->header().precision);
+  const Precision precision =
+      storage_precision(options.transform.precision, reader->header().precision);
   require_memory_for(run, spec, precision);
   SphericalHarmonicTransform transform(run.comm, spec);
   const Operation operation = tolerance > 0 ? Operation::analysis_conjugate
                               : n_iter > 0  ? Operation::analysis_iterating
                                             : Operation::analysis_consuming;
   const MemoryEstimate estimate = estimate_memory(transform, operation, precision);
-  if (run.options.dry_run || run.options.verbose) print_plan(run, transform, estimate, 1 + 2 * n_iter);
+  if (run.options.dry_run || run.options.verbose)
+    print_plan(run, transform, estimate, 1 + 2 * n_iter);
   require_memory(run, estimate);
   if (run.options.dry_run) return 0;
 
-  Job job{options, *reader, choice, transform, load_weights(run, options.analysis.weights, transform.rings()), n_iter};
+  Job job{options,
+          *reader,
+          choice,
+          transform,
+          load_weights(run, options.analysis.weights, transform.rings()),
+          n_iter};
   with_storage(precision, [&](auto storage) { run_with<decltype(storage)>(run, job); });
   run.say(fmt::format("{}: {} analysed to lmax {}", options.input, choice.name, spec.lmax));
   return 0;

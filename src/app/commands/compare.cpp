@@ -19,12 +19,12 @@ namespace {
 /// Sums over one column of two files, enough for every figure that is printed.
 struct Difference {
   std::string name;
-  double largest = 0;         ///< max |a - b|
-  double square_sum = 0;      ///< of a - b
+  double largest = 0;     ///< max |a - b|
+  double square_sum = 0;  ///< of a - b
   double b_sum = 0;
   double b_square_sum = 0;
-  std::int64_t count = 0;     ///< places where both have values
-  std::int64_t one_sided = 0; ///< UNSEEN or NaN in one of the two only
+  std::int64_t count = 0;      ///< places where both have values
+  std::int64_t one_sided = 0;  ///< UNSEEN or NaN in one of the two only
 
   void add(double a, double b) {
     const bool a_seen = std::isfinite(a) && !is_unseen(a);
@@ -44,33 +44,40 @@ struct Difference {
     one_sided = comm.sum(one_sided);
   }
   double rms() const { return count > 0 ? std::sqrt(square_sum / static_cast<double>(count)) : 0; }
-  double b_rms() const { return count > 0 ? std::sqrt(b_square_sum / static_cast<double>(count)) : 0; }
+  double b_rms() const {
+    return count > 0 ? std::sqrt(b_square_sum / static_cast<double>(count)) : 0;
+  }
   double b_sigma() const {
     if (count == 0) return 0;
     const double mean = b_sum / static_cast<double>(count);
     return std::sqrt(std::max(0.0, b_square_sum / static_cast<double>(count) - mean * mean));
   }
-  /// The figure held against --tolerance: max |a - b| in units of the standard deviation of b (of its rms where b is
-  /// constant).
+  /// The figure held against --tolerance: max |a - b| in units of the standard deviation of b (of
+  /// its rms where b is constant).
   double relative() const {
     const double scale = b_sigma() > 1e-14 * b_rms() ? b_sigma() : b_rms();
     return largest == 0 ? 0 : scale > 0 ? largest / scale : INFINITY;
   }
 };
 
-void require_equal(const CompareOptions& options, const std::string& what, std::int64_t a, std::int64_t b) {
+void require_equal(const CompareOptions& options, const std::string& what, std::int64_t a,
+                   std::int64_t b) {
   if (a != b) {
-    throw DataError(options.a + ", " + options.b, fmt::format("differ in {}: {} and {}; nothing to compare", what, a, b));
+    throw DataError(options.a + ", " + options.b,
+                    fmt::format("differ in {}: {} and {}; nothing to compare", what, a, b));
   }
 }
 
-std::vector<Difference> compare_maps(Run& run, const CompareOptions& options, MapReader& a, MapReader& b) {
+std::vector<Difference> compare_maps(Run& run, const CompareOptions& options, MapReader& a,
+                                     MapReader& b) {
   const auto grid = a.header().grid;
   if (grid->name() != b.header().grid->name()) {
-    throw DataError(options.a + ", " + options.b,
-                    fmt::format("are on different grids: {} and {}", grid->name(), b.header().grid->name()));
+    throw DataError(
+        options.a + ", " + options.b,
+        fmt::format("are on different grids: {} and {}", grid->name(), b.header().grid->name()));
   }
-  require_equal(options, "number of columns", ssize64(a.header().columns), ssize64(b.header().columns));
+  require_equal(options, "number of columns", ssize64(a.header().columns),
+                ssize64(b.header().columns));
   const ModeLimits limits(*grid, 0, 0, 0);
   const LocalRings rings = RingDistribution(grid, limits, run.comm.size()).rings(run.comm.rank());
   std::vector<Difference> differences;
@@ -89,10 +96,12 @@ std::vector<Difference> compare_maps(Run& run, const CompareOptions& options, Ma
   return differences;
 }
 
-std::vector<Difference> compare_alm(Run& run, const CompareOptions& options, AlmReader& a, AlmReader& b) {
+std::vector<Difference> compare_alm(Run& run, const CompareOptions& options, AlmReader& a,
+                                    AlmReader& b) {
   require_equal(options, "lmax", a.header().lmax, b.header().lmax);
   require_equal(options, "mmax", a.header().mmax, b.header().mmax);
-  require_equal(options, "number of components", ssize64(a.header().components), ssize64(b.header().components));
+  require_equal(options, "number of components", ssize64(a.header().components),
+                ssize64(b.header().components));
   // Orders dealt round robin: only the sizes need balance.
   std::vector<int> orders;
   for (int m = run.comm.rank(); m <= a.header().mmax; m += run.comm.size()) orders.push_back(m);
@@ -116,7 +125,8 @@ std::vector<Difference> compare_alm(Run& run, const CompareOptions& options, Alm
   return differences;
 }
 
-std::vector<Difference> compare_spectra(const CompareOptions& options, const Spectra& a, const Spectra& b) {
+std::vector<Difference> compare_spectra(const CompareOptions& options, const Spectra& a,
+                                        const Spectra& b) {
   if (options.lmax < 0) require_equal(options, "lmax", a.lmax(), b.lmax());
   const int lmax = options.lmax >= 0 ? options.lmax : a.lmax();
   std::vector<Difference> differences;
@@ -130,23 +140,29 @@ std::vector<Difference> compare_spectra(const CompareOptions& options, const Spe
   return differences;
 }
 
-/// Is `measured` a full-sky realisation of `expected`? Var C_l^XY = (C_XY^2 + C_XX C_YY) / (2 l + 1).
+/// Is `measured` a full-sky realisation of `expected`? Var C_l^XY = (C_XY^2 + C_XX C_YY) / (2 l +
+/// 1).
 int compare_with_expectation(Run& run, const CompareOptions& options, const Spectra& measured,
                              const Spectra& expected) {
   const int lmax = options.lmax >= 0 ? options.lmax : std::min(measured.lmax(), expected.lmax());
   if (lmax > measured.lmax() || lmax > expected.lmax()) {
-    throw UsageError(fmt::format("--lmax {}: the spectra end at {} and {}", lmax, measured.lmax(), expected.lmax()));
+    throw UsageError(fmt::format("--lmax {}: the spectra end at {} and {}", lmax, measured.lmax(),
+                                 expected.lmax()));
   }
-  run.say(fmt::format("{:<10}{:>16}{:>18}{:>22}", "spectrum", "mean ratio", "chi^2 per degree", "deviation in sigma"));
+  run.say(fmt::format("{:<10}{:>16}{:>18}{:>22}", "spectrum", "mean ratio", "chi^2 per degree",
+                      "deviation in sigma"));
   bool plausible = true;
   const auto variance_of = [&](Spectra::Name name, Spectra::Name xx, Spectra::Name yy, int l) {
-    return (expected(name, l) * expected(name, l) + expected(xx, l) * expected(yy, l)) / (2 * l + 1);
+    return (expected(name, l) * expected(name, l) + expected(xx, l) * expected(yy, l)) /
+           (2 * l + 1);
   };
   struct Pair {
     Spectra::Name name, xx, yy;
   };
-  for (const Pair& p : {Pair{Spectra::TT, Spectra::TT, Spectra::TT}, {Spectra::EE, Spectra::EE, Spectra::EE},
-                        {Spectra::BB, Spectra::BB, Spectra::BB}, {Spectra::TE, Spectra::TT, Spectra::EE}}) {
+  for (const Pair& p : {Pair{Spectra::TT, Spectra::TT, Spectra::TT},
+                        {Spectra::EE, Spectra::EE, Spectra::EE},
+                        {Spectra::BB, Spectra::BB, Spectra::BB},
+                        {Spectra::TE, Spectra::TT, Spectra::EE}}) {
     if (!measured.has(p.name) || !expected.has(p.name)) continue;
     double chi_square = 0;
     double ratio = 0;
@@ -164,8 +180,8 @@ int compare_with_expectation(Run& run, const CompareOptions& options, const Spec
     if (degrees == 0) continue;
     const double deviation = (chi_square - degrees) / std::sqrt(2.0 * degrees);
     plausible = plausible && std::abs(deviation) < 5;
-    run.say(fmt::format("{:<10}{:>16.5f}{:>18.4f}{:>22.2f}", Spectra::names[to_size(p.name)], ratio / weight,
-                        chi_square / degrees, deviation));
+    run.say(fmt::format("{:<10}{:>16.5f}{:>18.4f}{:>22.2f}", Spectra::names[to_size(p.name)],
+                        ratio / weight, chi_square / degrees, deviation));
   }
   return plausible ? 0 : 1;
 }
@@ -187,19 +203,23 @@ int compare(Run& run, const CompareOptions& options) {
   } else if (a.spectra && b.spectra) {
     differences = compare_spectra(options, *a.spectra, *b.spectra);
   } else {
-    throw DataError(options.a + ", " + options.b, "hold different things; compare maps with maps, a_lm with a_lm, "
-                                                  "spectra with spectra");
+    throw DataError(options.a + ", " + options.b,
+                    "hold different things; compare maps with maps, a_lm with a_lm, "
+                    "spectra with spectra");
   }
-  run.say(fmt::format("{:<18}{:>14}{:>14}{:>14}{:>14}{:>12}", "column", "max |a-b|", "rms a-b", "rms / rms b",
-                      "max / sigma b", "one-sided"));
+  run.say(fmt::format("{:<18}{:>14}{:>14}{:>14}{:>14}{:>12}", "column", "max |a-b|", "rms a-b",
+                      "rms / rms b", "max / sigma b", "one-sided"));
   bool equal = true;
   for (const Difference& d : differences) {
     const double relative_rms = d.b_rms() > 0 ? d.rms() / d.b_rms() : d.rms() > 0 ? INFINITY : 0;
-    run.say(fmt::format("{:<18}{:>14.4e}{:>14.4e}{:>14.4e}{:>14.4e}{:>12}", d.name, d.largest, d.rms(), relative_rms,
-                        d.relative(), d.one_sided));
+    run.say(fmt::format("{:<18}{:>14.4e}{:>14.4e}{:>14.4e}{:>14.4e}{:>12}", d.name, d.largest,
+                        d.rms(), relative_rms, d.relative(), d.one_sided));
     equal = equal && d.relative() <= options.tolerance && d.one_sided == 0;
-    run.report["differences"][d.name] = {{"max", d.largest}, {"rms", d.rms()}, {"relative_rms", relative_rms},
-                                         {"relative_max", d.relative()}, {"one_sided", d.one_sided}};
+    run.report["differences"][d.name] = {{"max", d.largest},
+                                         {"rms", d.rms()},
+                                         {"relative_rms", relative_rms},
+                                         {"relative_max", d.relative()},
+                                         {"one_sided", d.one_sided}};
   }
   return equal ? 0 : 1;
 }

@@ -50,7 +50,8 @@ void smooth_spectra(const Beam& beam, Spectra& spectra) {
     if (!spectra.has(name)) continue;
     const std::span<double> cl = spectra.values(name);
     for (int l = 0; l <= spectra.lmax(); ++l) {
-      cl[to_size(l)] *= factor(Spectra::names[to_size(s)][0], l) * factor(Spectra::names[to_size(s)][1], l);
+      cl[to_size(l)] *=
+          factor(Spectra::names[to_size(s)][0], l) * factor(Spectra::names[to_size(s)][1], l);
     }
   }
 }
@@ -76,7 +77,8 @@ void convert_map(Run& run, const ConvertOptions& options, MapReader& reader) {
   const StageTimer timer(&run.times, "write");
   Provenance provenance = run.provenance();
   provenance.input = options.input;
-  write_map(run.comm, options.output, run.if_exists(), header, provenance, rings, MapView<const T>(map.view()));
+  write_map(run.comm, options.output, run.if_exists(), header, provenance, rings,
+            MapView<const T>(map.view()));
 }
 
 template <class T>
@@ -98,7 +100,8 @@ void convert_alm(Run& run, const ConvertOptions& options, AlmReader& reader) {
   Provenance provenance = run.provenance();
   provenance.input = options.input;
   provenance.lmax = header.lmax;
-  write_alm(run.comm, options.output, run.if_exists(), header, provenance, layout, AlmView<const T>(alm.view()));
+  write_alm(run.comm, options.output, run.if_exists(), header, provenance, layout,
+            AlmView<const T>(alm.view()));
 }
 
 }  // namespace
@@ -112,7 +115,9 @@ int convert(Run& run, const ConvertOptions& options) {
   if (run.options.dry_run) return 0;
   if (content.map != nullptr) {
     if (!options.fwhm.empty() || !options.beam.empty()) {
-      throw UsageError("convert --fwhm and --beam act on a_lm and spectra; smooth a map with `ringweave smooth`");
+      throw UsageError(
+          "convert --fwhm and --beam act on a_lm and spectra; smooth a map with `ringweave "
+          "smooth`");
     }
     with_storage(storage_precision(options.precision, content.map->header().precision),
                  [&](auto storage) { convert_map<decltype(storage)>(run, options, *content.map); });
@@ -120,8 +125,10 @@ int convert(Run& run, const ConvertOptions& options) {
     with_storage(storage_precision(options.precision, content.alm->header().precision),
                  [&](auto storage) { convert_alm<decltype(storage)>(run, options, *content.alm); });
   } else {
-    if (const auto beam = asked_beam(run, options, content.spectra->lmax())) smooth_spectra(*beam, *content.spectra);
-    write_spectra(run.comm, options.output, run.if_exists(), run.provenance(), *content.spectra, "");
+    if (const auto beam = asked_beam(run, options, content.spectra->lmax()))
+      smooth_spectra(*beam, *content.spectra);
+    write_spectra(run.comm, options.output, run.if_exists(), run.provenance(), *content.spectra,
+                  "");
   }
   run.say(fmt::format("{} -> {}", options.input, options.output));
   return 0;

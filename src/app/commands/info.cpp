@@ -15,7 +15,9 @@
 namespace ringweave {
 namespace {
 
-const char* name_of(Precision precision) { return precision == Precision::single_ ? "single" : "double"; }
+const char* name_of(Precision precision) {
+  return precision == Precision::single_ ? "single" : "double";
+}
 
 void describe_column(Run& run, MapReader& reader, int column, View<const double> f) {
   std::int64_t seen = 0;
@@ -43,25 +45,29 @@ void describe_column(Run& run, MapReader& reader, int column, View<const double>
   const double mean = comm.sum(sum) / n;
   const double sigma = std::sqrt(std::max(0.0, comm.sum(square_sum) / n - mean * mean));
   const MapColumn& named = reader.header().columns[to_size(column)];
-  run.say(fmt::format("  {:<18} {:<8} min {:.6g}  max {:.6g}  mean {:.6g}  sigma {:.6g}  unseen {}{}", named.name,
-                      named.unit.empty() ? "-" : named.unit, comm.min(low), comm.max(high), mean, sigma,
-                      comm.sum(holes),
-                      comm.sum(broken) > 0 ? fmt::format("  NaN or infinite {}", comm.sum(broken)) : std::string()));
+  run.say(
+      fmt::format("  {:<18} {:<8} min {:.6g}  max {:.6g}  mean {:.6g}  sigma {:.6g}  unseen {}{}",
+                  named.name, named.unit.empty() ? "-" : named.unit, comm.min(low), comm.max(high),
+                  mean, sigma, comm.sum(holes),
+                  comm.sum(broken) > 0 ? fmt::format("  NaN or infinite {}", comm.sum(broken))
+                                       : std::string()));
 }
 
 void describe_map(Run& run, const std::string& path, MapReader& reader) {
   const MapHeader& header = reader.header();
-  run.say(fmt::format("{}: map, {}, {}, {}, {} precision, {} column(s), coordinates {}", path, header.grid->name(),
-                      header.ordering == Ordering::ring ? "RING" : "NESTED",
+  run.say(fmt::format("{}: map, {}, {}, {}, {} precision, {} column(s), coordinates {}", path,
+                      header.grid->name(), header.ordering == Ordering::ring ? "RING" : "NESTED",
                       header.coverage == SkyCoverage::full
                           ? "full sky"
                           : fmt::format("partial sky of {} pixels", header.listed_pixels),
                       name_of(header.precision), header.columns.size(),
                       header.coordsys.empty() ? "not given" : header.coordsys));
-  if (header.polarisation_was_iau) run.say("  POLCCONV IAU: the sign of U is changed to COSMO on reading");
+  if (header.polarisation_was_iau)
+    run.say("  POLCCONV IAU: the sign of U is changed to COSMO on reading");
   for (const std::string& warning : header.warnings) run.say("  odd: " + warning);
   const ModeLimits limits(*header.grid, 0, 0, 0);
-  const LocalRings rings = RingDistribution(header.grid, limits, run.comm.size()).rings(run.comm.rank());
+  const LocalRings rings =
+      RingDistribution(header.grid, limits, run.comm.size()).rings(run.comm.rank());
   auto map = agreed(run.comm, [&] { return MapBuffer<double>(1, rings.n_pixels()); });
   for (int column = 0; column < static_cast<int>(header.columns.size()); ++column) {
     reader.read({&column, 1}, rings, map.view());
@@ -75,15 +81,17 @@ void describe_alm(Run& run, const std::string& path, const AlmHeader& header) {
     if (!components.empty()) components += ", ";
     components += component;
   }
-  run.say(fmt::format("{}: a_lm, lmax {}, mmax {}, components {}, {} precision, unit {}", path, header.lmax,
-                      header.mmax, components, name_of(header.precision), header.unit.empty() ? "-" : header.unit));
+  run.say(fmt::format("{}: a_lm, lmax {}, mmax {}, components {}, {} precision, unit {}", path,
+                      header.lmax, header.mmax, components, name_of(header.precision),
+                      header.unit.empty() ? "-" : header.unit));
   for (const std::string& warning : header.warnings) run.say("  odd: " + warning);
 }
 
 void describe_spectra(Run& run, const std::string& path, const Spectra& spectra) {
   std::string names;
   for (int s = 0; s < Spectra::n_names; ++s) {
-    if (spectra.has(static_cast<Spectra::Name>(s))) names += fmt::format(" {}", Spectra::names[to_size(s)]);
+    if (spectra.has(static_cast<Spectra::Name>(s)))
+      names += fmt::format(" {}", Spectra::names[to_size(s)]);
   }
   run.say(fmt::format("{}: spectra{}, lmax {}", path, names, spectra.lmax()));
 }

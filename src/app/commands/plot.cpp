@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/commands/commands.hpp"
-
 #include <fmt/format.h>
 
 #include <charconv>
 #include <cstdlib>
 
+#include "app/commands/commands.hpp"
 #include "app/content.hpp"
 #include "app/field_choice.hpp"
 #include "app/plot/curve_plot.hpp"
@@ -23,13 +22,15 @@ namespace {
 int column_of(const PlotOptions& options, const MapHeader& header) {
   int column = 0;
   if (options.field == "T" || options.field == "Q" || options.field == "U") {
-    const FieldChoice choice = choose_fields(options.input, header, options.field == "T" ? "T" : "QU");
+    const FieldChoice choice =
+        choose_fields(options.input, header, options.field == "T" ? "T" : "QU");
     return choice.columns[options.field == "U" ? 1 : 0];
   }
   const char* end = options.field.data() + options.field.size();
   const auto [rest, error] = std::from_chars(options.field.data(), end, column);
   if (error != std::errc{} || rest != end) {
-    throw UsageError(fmt::format("--field {}: expected T, Q, U or a column number from 0", options.field));
+    throw UsageError(
+        fmt::format("--field {}: expected T, Q, U or a column number from 0", options.field));
   }
   if (column < 0 || column >= static_cast<int>(header.columns.size())) {
     throw UsageError(fmt::format("--field {}: {} has columns 0 to {}", column, options.input,
@@ -47,7 +48,8 @@ void set_range(const std::string& text, SkyPicture& picture) {
   const std::string high = colon == std::string::npos ? "" : text.substr(colon + 1);
   picture.low = std::strtod(low.c_str(), &end_low);
   picture.high = std::strtod(high.c_str(), &end_high);
-  if (low.empty() || high.empty() || *end_low != '\0' || *end_high != '\0' || !(*picture.low < *picture.high)) {
+  if (low.empty() || high.empty() || *end_low != '\0' || *end_high != '\0' ||
+      !(*picture.low < *picture.high)) {
     throw UsageError(fmt::format("--range {}: expected LOW:HIGH, e.g. -300:300", text));
   }
 }
@@ -57,7 +59,8 @@ void plot_map(Run& run, const PlotOptions& options, MapReader& reader, const std
   const int column = column_of(options, header);
   SkyPicture picture;
   picture.width = options.width;
-  picture.title = options.title.empty() ? header.columns[static_cast<std::size_t>(column)].name : options.title;
+  picture.title =
+      options.title.empty() ? header.columns[static_cast<std::size_t>(column)].name : options.title;
   picture.unit = header.columns[static_cast<std::size_t>(column)].unit;
   if (options.colours != "auto") picture.colour_map = options.colours;
   picture.coordsys = header.coordsys;
@@ -71,14 +74,16 @@ void plot_map(Run& run, const PlotOptions& options, MapReader& reader, const std
   reader.read({&column, 1}, rings, map.view());
   run.progress.stage("drawing");
   const RasterSize size = raster_size(picture);
-  const std::vector<double> raster = sample_mollweide(run.comm, rings, MapView<const float>(map.view()).component(0),
-                                                      size.width, size.height, picture.direction);
+  const std::vector<double> raster =
+      sample_mollweide(run.comm, rings, MapView<const float>(map.view()).component(0), size.width,
+                       size.height, picture.direction);
   agree(run.comm, [&] {
     if (run.comm.is_root()) draw_sky(picture, raster, png);
   });
 }
 
-void plot_spectra(Run& run, const PlotOptions& options, const Spectra& spectra, const std::string& png) {
+void plot_spectra(Run& run, const PlotOptions& options, const Spectra& spectra,
+                  const std::string& png) {
   std::vector<std::pair<std::string, Spectra>> theories;
   for (const std::string& path : options.theory) {
     Content content = open_content(run.comm, path);
@@ -97,14 +102,16 @@ void plot_spectra(Run& run, const PlotOptions& options, const Spectra& spectra, 
       const auto name = static_cast<Spectra::Name>(s);
       const std::string label(Spectra::names[static_cast<std::size_t>(s)]);
       if (spectra.has(name)) {
-        Curve curve = spectrum_curve(label, spectra.values(name), theories.empty() ? CurveStyle::line : CurveStyle::thin);
+        Curve curve = spectrum_curve(label, spectra.values(name),
+                                     theories.empty() ? CurveStyle::line : CurveStyle::thin);
         curve.colour = s;
         curves.push_back(std::move(curve));
       }
       for (const auto& [path, theory] : theories) {
         if (!theory.has(name) || !spectra.has(name)) continue;
         const auto n = static_cast<std::size_t>(std::min(theory.lmax(), spectra.lmax())) + 1;
-        Curve curve = spectrum_curve(label + " expected", theory.values(name).first(n), CurveStyle::dashed);
+        Curve curve =
+            spectrum_curve(label + " expected", theory.values(name).first(n), CurveStyle::dashed);
         curve.colour = s;
         curves.push_back(std::move(curve));
       }

@@ -36,16 +36,19 @@ Compatibility compatibility(const std::string& name) {
 void require_harmonic(const SmoothOptions& options) {
   if (options.method == "auto" || options.method == "harmonic") return;
   if (options.method == "ring" || options.method == "split") {
-    throw UsageError(fmt::format("--method {}: this version smooths in harmonic space only; use --method harmonic",
-                                 options.method));
+    throw UsageError(fmt::format(
+        "--method {}: this version smooths in harmonic space only; use --method harmonic",
+        options.method));
   }
-  throw UsageError(fmt::format("--method {}: expected auto, harmonic, ring or split", options.method));
+  throw UsageError(
+      fmt::format("--method {}: expected auto, harmonic, ring or split", options.method));
 }
 
 Beam chosen_beam(const Run& run, const SmoothOptions& options, int lmax) {
   const int given = !options.fwhm.empty() + !options.beam.empty() + !options.kernel.empty();
   if (given != 1) {
-    throw UsageError("give the smoothing as one of --fwhm ANGLE (e.g. 30arcmin), --beam FILE, --kernel FILE");
+    throw UsageError(
+        "give the smoothing as one of --fwhm ANGLE (e.g. 30arcmin), --beam FILE, --kernel FILE");
   }
   if (!options.beam.empty()) return read_beam(run.comm, options.beam);
   if (!options.kernel.empty()) {
@@ -55,14 +58,16 @@ Beam chosen_beam(const Run& run, const SmoothOptions& options, int lmax) {
   return gaussian_beam(parse_width(options.fwhm, "--fwhm"), lmax);
 }
 
-Provenance provenance_of(const Run& run, const SmoothOptions& options, const SmoothingOptions& smoothing, int lmax) {
+Provenance provenance_of(const Run& run, const SmoothOptions& options,
+                         const SmoothingOptions& smoothing, int lmax) {
   Provenance provenance = run.provenance();
   provenance.input = options.input;
   provenance.lmax = lmax;
   provenance.iterations = smoothing.n_iter;
   provenance.quadrature = options.analysis.weights;
   provenance.removed = options.analysis.remove;
-  if (!options.fwhm.empty()) provenance.fwhm_degrees = parse_angle(options.fwhm, "--fwhm") * 180 / std::numbers::pi;
+  if (!options.fwhm.empty())
+    provenance.fwhm_degrees = parse_angle(options.fwhm, "--fwhm") * 180 / std::numbers::pi;
   if (!options.beam.empty()) provenance.beam = options.beam;
   if (!options.kernel.empty()) provenance.beam = options.kernel;
   return provenance;
@@ -74,21 +79,24 @@ void run_with(Run& run, const SmoothOptions& options, MapReader& reader, const F
   MapBuffer<T> map = read_map<T>(run, options.input, reader, choice, transform.rings());
   run.progress.stage("smoothing");
   const SmoothingReport report = naming(options.input, [&] {
-    return smooth_harmonic<T>(transform, smoothing, map.view(), [&](int pass, int passes, double residual) {
-      run.progress.step(pass, passes, residual >= 0 ? fmt::format("residual {:.2e}", residual) : "");
-    });
+    return smooth_harmonic<T>(
+        transform, smoothing, map.view(), [&](int pass, int passes, double residual) {
+          run.progress.step(pass, passes,
+                            residual >= 0 ? fmt::format("residual {:.2e}", residual) : "");
+        });
   });
   record_transform(run, transform, 2 + 2 * smoothing.n_iter);
   transform.release_workspace();
-  run.report["analysis"] = {{"iterations", report.analysis.iterations}, {"residuals", report.analysis.residuals}};
+  run.report["analysis"] = {{"iterations", report.analysis.iterations},
+                            {"residuals", report.analysis.residuals}};
   run.report["unseen_pixels"] = report.unseen_pixels;
   if (report.unseen_pixels > 0) {
     run.say(fmt::format("{} UNSEEN pixels: {}", report.unseen_pixels, options.analysis.unseen));
   }
   if (smoothing.remove != Remove::none) {
-    run.say(fmt::format("{} {:.6g}, dipole ({:.6g}, {:.6g}, {:.6g}){}", "removed monopole", report.removed.monopole,
-                        report.removed.dipole[0], report.removed.dipole[1], report.removed.dipole[2],
-                        options.analysis.put_back ? ", put back" : ""));
+    run.say(fmt::format("{} {:.6g}, dipole ({:.6g}, {:.6g}, {:.6g}){}", "removed monopole",
+                        report.removed.monopole, report.removed.dipole[0], report.removed.dipole[1],
+                        report.removed.dipole[2], options.analysis.put_back ? ", put back" : ""));
   }
 
   run.progress.stage("writing " + options.output);
@@ -121,19 +129,23 @@ int smooth(Run& run, const SmoothOptions& asked) {
   smoothing.n_iter = analysis.tolerance > 0 ? 0 : analysis.n_iter.value_or(defaults.n_iter);
   smoothing.unseen = unseen_policy(analysis.unseen);
   smoothing.remove = remove_choice(analysis.remove);
-  smoothing.put_back = analysis.put_back ? SmoothingOptions::PutBack::yes : SmoothingOptions::PutBack::no;
+  smoothing.put_back =
+      analysis.put_back ? SmoothingOptions::PutBack::yes : SmoothingOptions::PutBack::no;
 
   AtomicOutput::check(run.comm, options.output, run.if_exists());
   const auto reader = open_map(run.comm, options.input);
-  for (const std::string& warning : reader->header().warnings) run.warn(options.input + ": " + warning);
-  const FieldChoice choice = choose_fields(options.input, reader->header(), options.transform.fields);
-  const bool whole_sky =
-      smoothing.n_iter > 0 || smoothing.tolerance > 0 || smoothing.unseen == UnseenPolicy::normalize;
+  for (const std::string& warning : reader->header().warnings)
+    run.warn(options.input + ": " + warning);
+  const FieldChoice choice =
+      choose_fields(options.input, reader->header(), options.transform.fields);
+  const bool whole_sky = smoothing.n_iter > 0 || smoothing.tolerance > 0 ||
+                         smoothing.unseen == UnseenPolicy::normalize;
   const auto grid = grid_to_visit(*reader, whole_sky);
   const bool two_nside = defaults.lmax_is_two_nside && grid->nside() > 0;
   const TransformSpec spec = make_spec(options.transform, grid, choice.fields,
                                        two_nside ? static_cast<int>(2 * grid->nside()) : -1);
-  const Precision precision = storage_precision(options.transform.precision, reader->header().precision);
+  const Precision precision =
+      storage_precision(options.transform.precision, reader->header().precision);
   require_memory_for(run, spec, precision);
   smoothing.beam = chosen_beam(run, options, spec.lmax);
   SphericalHarmonicTransform transform(run.comm, spec);
@@ -141,7 +153,8 @@ int smooth(Run& run, const SmoothOptions& asked) {
                               : smoothing.n_iter > 0  ? Operation::analysis_iterating
                                                       : Operation::smoothing_in_place;
   const MemoryEstimate estimate = estimate_memory(transform, operation, precision);
-  if (run.options.dry_run || run.options.verbose) print_plan(run, transform, estimate, 2 + 2 * smoothing.n_iter);
+  if (run.options.dry_run || run.options.verbose)
+    print_plan(run, transform, estimate, 2 + 2 * smoothing.n_iter);
   require_memory(run, estimate);
   if (run.options.dry_run) return 0;
 
@@ -149,8 +162,9 @@ int smooth(Run& run, const SmoothOptions& asked) {
   with_storage(precision, [&](auto storage) {
     run_with<decltype(storage)>(run, options, *reader, choice, transform, smoothing);
   });
-  run.say(fmt::format("{}: {} smoothed with {}, harmonic method, lmax {}, {} iterations", options.output, choice.name,
-                      options.fwhm + options.beam + options.kernel, spec.lmax, smoothing.n_iter));
+  run.say(fmt::format("{}: {} smoothed with {}, harmonic method, lmax {}, {} iterations",
+                      options.output, choice.name, options.fwhm + options.beam + options.kernel,
+                      spec.lmax, smoothing.n_iter));
   return 0;
 }
 

@@ -48,7 +48,9 @@ Source open_source(Run& run, const SynthesizeOptions& options) {
     source.spectra = read_spectra(run.comm, options.cl);
     source.seed = options.seed ? *options.seed : fresh_seed(run.comm);
     if (!options.seed) run.say(fmt::format("seed {}", source.seed));
-    source.choice = fields_named(!fields.empty() ? fields : source.spectra->is_polarised() ? "TQU" : "T");
+    source.choice = fields_named(!fields.empty()                  ? fields
+                                 : source.spectra->is_polarised() ? "TQU"
+                                                                  : "T");
     return source;
   }
   if (options.seed) throw UsageError("--seed belongs to --cl; a_lm from a file are not random");
@@ -58,8 +60,8 @@ Source open_source(Run& run, const SynthesizeOptions& options) {
   source.choice = fields_named(!fields.empty() ? fields : n >= 3 ? "TQU" : n == 2 ? "QU" : "T");
   if (source.choice.name == "QU" && n >= 3) source.choice.columns = {1, 2};
   if (n < source.choice.columns.size()) {
-    throw DataError(options.alm, fmt::format("holds {} component(s), --fields {} needs {}", n, source.choice.name,
-                                             source.choice.columns.size()));
+    throw DataError(options.alm, fmt::format("holds {} component(s), --fields {} needs {}", n,
+                                             source.choice.name, source.choice.columns.size()));
   }
   source.lmax = header.lmax;
   source.precision = header.precision;
@@ -76,7 +78,8 @@ std::shared_ptr<const RingGrid> output_grid(const SynthesizeOptions& options) {
     const double latitude = std::numbers::pi / 2 - grid->ring(RingId{r}).theta;
     if (latitude >= band.low && latitude <= band.high) kept.push_back(RingId{r});
   }
-  if (kept.empty()) throw UsageError("--latitudes " + options.latitudes + ": no ring of the grid lies there");
+  if (kept.empty())
+    throw UsageError("--latitudes " + options.latitudes + ": no ring of the grid lies there");
   return std::make_shared<RingGrid>(grid->subset(kept));
 }
 
@@ -90,7 +93,8 @@ std::optional<Beam> output_beam(Run& run, const SynthesizeOptions& options, int 
 }
 
 template <class T>
-void run_with(Run& run, const SynthesizeOptions& options, Source& source, SphericalHarmonicTransform& transform,
+void run_with(Run& run, const SynthesizeOptions& options, Source& source,
+              SphericalHarmonicTransform& transform,
               const std::shared_ptr<const RingGrid>& full_grid) {
   const AlmLayout& layout = transform.alm_layout();
   auto alm = agreed(run.comm, [&] { return transform.make_alm<T>(); });
@@ -106,7 +110,8 @@ void run_with(Run& run, const SynthesizeOptions& options, Source& source, Spheri
       agree(run.comm, [&] { draw_alm(*source.spectra, source.seed, layout, alm.view()); });
     });
   }
-  if (const auto beam = output_beam(run, options, layout.lmax())) multiply(*beam, layout, source.choice.fields, alm.view());
+  if (const auto beam = output_beam(run, options, layout.lmax()))
+    multiply(*beam, layout, source.choice.fields, alm.view());
 
   Provenance provenance = run.provenance();
   provenance.input = source.spectra ? options.cl : options.alm;
@@ -118,8 +123,12 @@ void run_with(Run& run, const SynthesizeOptions& options, Source& source, Spheri
   if (!options.save_alm.empty()) {
     run.progress.stage("writing " + options.save_alm);
     const StageTimer timer(&run.times, "write");
-    const AlmHeader header{layout.lmax(), layout.mmax(), source.choice.components,
-                           sizeof(T) == 4 ? Precision::single_ : Precision::double_, source.unit, {}};
+    const AlmHeader header{layout.lmax(),
+                           layout.mmax(),
+                           source.choice.components,
+                           sizeof(T) == 4 ? Precision::single_ : Precision::double_,
+                           source.unit,
+                           {}};
     write_alm(run.comm, options.save_alm, run.if_exists(), header, provenance, layout,
               AlmView<const T>(alm.view()));
   }
@@ -151,12 +160,13 @@ int synthesize(Run& run, const SynthesizeOptions& options) {
   const TransformSpec spec = make_spec(options.transform, grid, source.choice.fields, source.lmax);
   const Precision precision = storage_precision(options.transform.precision, source.precision);
   if (source.spectra && source.spectra->lmax() < spec.lmax) {
-    run.warn(fmt::format("{} ends at l = {}; degrees up to lmax = {} are zero", options.cl, source.spectra->lmax(),
-                         spec.lmax));
+    run.warn(fmt::format("{} ends at l = {}; degrees up to lmax = {} are zero", options.cl,
+                         source.spectra->lmax(), spec.lmax));
   }
   require_memory_for(run, spec, precision);
   SphericalHarmonicTransform transform(run.comm, spec);
-  const MemoryEstimate estimate = estimate_memory(transform, Operation::synthesis_consuming, precision);
+  const MemoryEstimate estimate =
+      estimate_memory(transform, Operation::synthesis_consuming, precision);
   if (options.transform.fields.empty()) run.detail("fields " + source.choice.name);
   if (run.options.dry_run || run.options.verbose) print_plan(run, transform, estimate, 1);
   require_memory(run, estimate);
@@ -166,7 +176,8 @@ int synthesize(Run& run, const SynthesizeOptions& options) {
   with_storage(precision, [&](auto storage) {
     run_with<decltype(storage)>(run, options, source, transform, full_grid);
   });
-  run.say(fmt::format("{}: {} on {}, lmax {}", options.output, source.choice.name, grid->name(), spec.lmax));
+  run.say(fmt::format("{}: {} on {}, lmax {}", options.output, source.choice.name, grid->name(),
+                      spec.lmax));
   return 0;
 }
 
