@@ -45,9 +45,9 @@ void Progress::stage(const std::string& name) {
 void Progress::step(int done, int total, const std::string& note) {
   if (!active_ || stage_.empty()) return;
   const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-  const double left = done > 0 ? seconds / done * (total - done) : 0;
-  line(fmt::format("{}: {}/{}, {} left{}{}", stage_, done, total, duration(left),
-                   note.empty() ? "" : ", ", note));
+  const std::string left =
+      done > 0 ? fmt::format(", {} left", duration(seconds / done * (total - done))) : "";
+  line(fmt::format("{}: {}/{}{}{}{}", stage_, done, total, left, note.empty() ? "" : ", ", note));
 }
 
 void Progress::finish() {

@@ -16,9 +16,10 @@ struct Farewell::Impl {
   Communicator comm;
 };
 
-Farewell::Farewell(const Communicator& comm) : impl_(new Impl{comm.split(0, comm.rank())}) {}
+Farewell::Farewell(const Communicator& comm)
+    : impl_(std::make_unique<Impl>(Impl{comm.split(0, comm.rank())})) {}
 
-Farewell::~Farewell() { delete impl_; }
+Farewell::~Farewell() = default;
 
 int Farewell::end(ErrorKind verdict, const std::string& message, double grace_seconds) {
   const Communicator& comm = impl_->comm;

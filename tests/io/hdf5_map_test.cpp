@@ -218,6 +218,23 @@ TEST(Hdf5Map, PartialMapsListTheObservedPixels) {
   }
 }
 
+TEST(Hdf5Map, PixelNumbersBeyond32BitsComeBackAsWritten) {
+  const Communicator comm = Communicator::world();
+  const ScratchFolder folder(comm);
+  const auto grid = healpix(16384);
+  const std::vector<RingId> kept{RingId{60000}, RingId{60001}, RingId{60002}};
+  const auto south = std::make_shared<const RingGrid>(grid->subset(kept));
+  const LocalRings rings = deal_rings(south, comm);
+  MapHeader header = header_of(grid);
+  header.coverage = SkyCoverage::partial;
+  const auto values = pixel_values<double>(rings, n_components);
+  write_values(comm, folder / "map.h5", header, rings, values);
+  const auto reader = open_hdf5_map(comm, folder / "map.h5");
+  EXPECT_EQ(reader->header().listed_pixels, south->n_pixels());
+  EXPECT_EQ(reader->observed_rings(), kept);
+  EXPECT_EQ(read_all<double>(comm, folder / "map.h5", rings), values);
+}
+
 TEST(Hdf5Map, PartialMapsWithoutAPixelAreRefused) {
   const Communicator comm = Communicator::world();
   const ScratchFolder folder(comm);
