@@ -44,8 +44,13 @@ class LegendreStage {
   virtual void adjoint(ModeView<const double> modes, AlmView<double> alm, Accumulate how) = 0;
   virtual void adjoint(ModeView<const double> modes, AlmView<float> alm, Accumulate how) = 0;
 
-  /// The same for the rows [first_row, first_row + n_rows) alone: only their modes are read and
-  /// only their a_lm are written. None of them may fold. (An exchange in passes, OrderPasses.)
+  /// The same for some rows alone: those of [first_row, first_row + n_rows) that fold into no other,
+  /// and the rows, wherever they are, that fold into them. Only their a_lm and modes are read and
+  /// written. (An exchange in passes, OrderPasses.)
+  virtual void synthesize_rows(std::int64_t first_row, std::int64_t n_rows,
+                               AlmView<const double> alm, ModeView<double> modes) = 0;
+  virtual void synthesize_rows(std::int64_t first_row, std::int64_t n_rows,
+                               AlmView<const float> alm, ModeView<double> modes) = 0;
   virtual void adjoint_rows(std::int64_t first_row, std::int64_t n_rows,
                             ModeView<const double> modes, AlmView<double> alm, Accumulate how) = 0;
   virtual void adjoint_rows(std::int64_t first_row, std::int64_t n_rows,

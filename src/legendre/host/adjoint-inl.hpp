@@ -12,23 +12,32 @@
 HWY_BEFORE_NAMESPACE();
 namespace ringweave::sweep::HWY_NAMESPACE {
 
-// Groups whose recurrences stay in the first-level cache while the degrees run: the sums over pairs
-// are loaded and stored once per chunk and block.
-constexpr int block_groups = 8;
+// A block of groups stays in the first-level cache while some degrees run, and so do the sums over
+// their pairs, which are loaded and stored once per chunk and block.
+constexpr std::size_t block_bytes = 28 << 10;
+constexpr int block_columns = 128;
 
 /// A group with what it is multiplied by, at hand.
 template <class S>
 struct AdjointGroup {
   Group<S> functions;
-  HWY_ALIGN LaneArray<S::sums * group_vectors> input;  // [sum][vector]
+  HWY_ALIGN LaneArray<S::sums * S::vectors> input;  // [sum][vector]
 };
 
-/// One column of one step, summed over pairs but not over lanes, lies at columns + (step *
-/// S::columns + column) * lanes.
+template <class S>
+constexpr int block_groups = static_cast<int>(block_bytes / sizeof(AdjointGroup<S>));
+
+/// Steps [begin, end). One column of one step, summed over pairs but not over lanes, lies at
+/// columns + ((step - begin) * S::columns + column) * lanes.
 template <class S>
 struct AdjointJob {
   const Order& order;
+  std::int64_t begin;
+  std::int64_t end;
   double* columns;
+  double* at_step(std::int64_t step) const {
+    return columns + (step - begin) * S::columns * n_lanes;
+  }
 };
 
 /// Steps whose sums over pairs fit the registers.
@@ -58,22 +67,23 @@ HWY_INLINE void steady_steps(const AdjointJob<S>& job, AdjointGroup<S>* groups, 
   for (int i = 0; i < Steps * S::columns; ++i) total[i] = hn::Zero(Lanes());
   for (int n = first_group; n < n_groups; ++n) {
     Group<S>& group = groups[n].functions;
-    for (int v = 0; v < group_vectors; ++v) {
+    for (int v = 0; v < S::vectors; ++v) {
       const Vec x = at(group.x, v);
       Vecs<S::functions> previous;
       Vecs<S::functions> current;
 #pragma GCC unroll 2
       for (int f = 0; f < S::functions; ++f) {
-        previous[f] = at(group.previous, f * group_vectors + v);
-        current[f] = at(group.current, f * group_vectors + v);
+        previous[f] = at(group.previous, f * S::vectors + v);
+        current[f] = at(group.current, f * S::vectors + v);
       }
       Vecs<S::sums> input;
 #pragma GCC unroll 16
-      for (int o = 0; o < S::sums; ++o) input[o] = at(groups[n].input, o * group_vectors + v);
+      for (int o = 0; o < S::sums; ++o) input[o] = at(groups[n].input, o * S::vectors + v);
 #pragma GCC unroll 4
       for (int t = 0; t < Steps; ++t) {
 #pragma GCC unroll 16
         for (int o = 0; o < S::sums; ++o) {
+          if (!S::counts(o, t % 2 != 0)) continue;
           Vec& target = total[t * S::columns + o % S::columns];
           const Vec p = current[S::function(o)];
           target = S::alternates(o) && t % 2 != 0 ? hn::NegMulAdd(p, input[o], target)
@@ -89,12 +99,12 @@ HWY_INLINE void steady_steps(const AdjointJob<S>& job, AdjointGroup<S>* groups, 
       }
 #pragma GCC unroll 2
       for (int f = 0; f < S::functions; ++f) {
-        put(previous[f], group.previous, f * group_vectors + v);
-        put(current[f], group.current, f * group_vectors + v);
+        put(previous[f], group.previous, f * S::vectors + v);
+        put(current[f], group.current, f * S::vectors + v);
       }
     }
   }
-  double* target = job.columns + step * S::columns * n_lanes;
+  double* target = job.at_step(step);
 #pragma GCC unroll 32
   for (int i = 0; i < Steps * S::columns; ++i) put(hn::Add(at(target, i), total[i]), target, i);
 }
@@ -103,25 +113,31 @@ template <class S>
 HWY_NOINLINE void steady_adjoint(const AdjointJob<S>& job, AdjointGroup<S>* groups, int first_group,
                                  int n_groups, std::int64_t step) {
   constexpr int steps = steps_in_registers<S>();
-  static_assert(!S::alternates(S::sums - 1) || steps % 2 == 0, "signs alternate within one call");
+  static_assert(S::columns == S::sums || steps % 2 == 0, "parities change within one call");
   for (std::int64_t t = 0; t < chunk; t += steps) {
     steady_steps<S, steps>(job, groups, first_group, n_groups, step + t);
   }
   for (int n = first_group; n < n_groups; ++n) groups[n].functions.step += chunk;
 }
 
-/// Adds one step of a group to the columns.
+/// Adds one step of a group, the lanes that are within range, to the columns.
 template <class S, bool Odd>
-HWY_INLINE void accumulate(const AdjointGroup<S>& group, const Vec* p, double* columns) {
+HWY_INLINE void accumulate_within(const AdjointGroup<S>& group, const Vec* p,
+                                  const hn::Mask<Lanes>* within, double* columns) {
+  constexpr int values = Group<S>::values;
+  Vecs<values> counting;
+#pragma GCC unroll 8
+  for (int i = 0; i < values; ++i) counting[i] = hn::IfThenElseZero(within[i], p[i]);
 #pragma GCC unroll 16
   for (int column = 0; column < S::columns; ++column) {
     Vec total = at(columns, column);
 #pragma GCC unroll 16
     for (int o = column; o < S::sums; o += S::columns) {
+      if (!S::counts(o, Odd)) continue;
 #pragma GCC unroll 4
-      for (int v = 0; v < group_vectors; ++v) {
-        const Vec value = p[S::function(o) * group_vectors + v];
-        const Vec input = at(group.input, o * group_vectors + v);
+      for (int v = 0; v < S::vectors; ++v) {
+        const Vec value = counting[S::function(o) * S::vectors + v];
+        const Vec input = at(group.input, o * S::vectors + v);
         total = Odd && S::alternates(o) ? hn::NegMulAdd(value, input, total)
                                         : hn::MulAdd(value, input, total);
       }
@@ -134,21 +150,20 @@ HWY_INLINE void accumulate(const AdjointGroup<S>& group, const Vec* p, double* c
 template <class S>
 HWY_NOINLINE void mixed_adjoint(const AdjointJob<S>& job, AdjointGroup<S>& group) {
   Group<S>& functions = group.functions;
-  Running<S, group_vectors> run;
+  Running<S, S::vectors> run;
   run.load(functions, 0);
   constexpr int values = decltype(run)::values;
   constexpr std::int64_t stride = S::stride;
   const double* c = job.order.coefficients + functions.step * stride;
   const double* g = c + functions.g_offset;
-  double* columns = job.columns + functions.step * S::columns * n_lanes;
+  double* columns = job.at_step(functions.step);
+  hn::Mask<Lanes> within[std::size_t{values}];
+  mark_range(run, within);
   for (std::int64_t t = 0; t < chunk; t += 2) {
-    Vecs<values> within;
-    lift_and_mask<values>(run.previous, run.current, run.scale, within);
-    accumulate<S, false>(group, within, columns);
-    advance<S::functions, group_vectors>(c, g, run.x, run.previous, run.current);
-    lift_and_mask<values>(run.current, run.previous, run.scale, within);
-    accumulate<S, true>(group, within, columns + S::columns * n_lanes);
-    advance<S::functions, group_vectors>(c + stride, g + stride, run.x, run.current, run.previous);
+    accumulate_within<S, false>(group, run.current, within, columns);
+    advance<S::functions, S::vectors>(c, g, run.x, run.previous, run.current);
+    accumulate_within<S, true>(group, run.previous, within, columns + S::columns * n_lanes);
+    advance<S::functions, S::vectors>(c + stride, g + stride, run.x, run.current, run.previous);
     c += 2 * stride;
     g += 2 * stride;
     columns += 2 * S::columns * n_lanes;
@@ -158,13 +173,13 @@ HWY_NOINLINE void mixed_adjoint(const AdjointJob<S>& job, AdjointGroup<S>& group
   functions.steady = all_in_range<values>(run.scale);
 }
 
-/// All degrees of one block of at most block_groups groups.
+/// The degrees of a job of one block of at most block_groups groups.
 template <class S>
 void adjoint_block(const AdjointJob<S>& job, AdjointGroup<S>* groups, int n_groups) {
   const auto ready = [&](int n, std::int64_t step) { return groups[n].functions.step == step; };
-  std::int64_t step = job.order.n_steps;
+  std::int64_t step = job.end;
   for (int n = 0; n < n_groups; ++n) step = HWY_MIN(step, groups[n].functions.step);
-  for (; step < job.order.n_steps; step += chunk) {
+  for (; step < job.end; step += chunk) {
     int first_steady = n_groups;
     while (first_steady > 0 && groups[first_steady - 1].functions.steady &&
            ready(first_steady - 1, step)) {
@@ -208,42 +223,56 @@ HWY_INLINE V lane_sums(D d, const V* v) {
   }
 }
 
-/// Sums lanes in place: [i][lane] -> [i]. `count` is a multiple of the lanes.
-inline void add_lanes(double* values, std::int64_t count) {
+/// Sums lanes, [i][lane] -> [i]. `count` is a multiple of the lanes.
+inline void add_lanes(const double* values, double* sums, std::int64_t count) {
   for (std::int64_t i = 0; i < count; i += n_lanes) {
     Vecs<static_cast<int>(n_lanes)> v;
 #pragma GCC unroll 8
     for (int k = 0; k < n_lanes; ++k) v[k] = at(values + i * n_lanes, k);
-    put(lane_sums<static_cast<int>(n_lanes)>(Lanes(), v), values + i, 0);
+    hn::StoreU(lane_sums<static_cast<int>(n_lanes)>(Lanes(), v), Lanes(), sums + i);
   }
+}
+
+/// First values and inputs of the groups of all pairs; returns their number.
+template <class S>
+std::int64_t begin_groups(const Pairs& pairs, const Order& order, const double* sums,
+                          std::int64_t stride, AdjointGroup<S>* groups) {
+  std::int64_t n = 0;
+  for (std::int64_t first = order.first_pair / n_lanes * n_lanes; first < pairs.count;
+       first += group_pairs<S>, ++n) {
+    // Groups of one block share the variable.
+    const std::int64_t first_of_block = first - n % block_groups<S> * group_pairs<S>;
+    AdjointGroup<S>& group = *new (groups + n) AdjointGroup<S>;
+    seed_group(pairs, order, first, variable_at(pairs, first_of_block), group.functions);
+    seek(order, group.functions);
+    for (int o = 0; o < S::sums; ++o) {
+      for (int v = 0; v < S::vectors; ++v) {
+        put(hn::LoadU(Lanes(), sums + o * stride + first + v * n_lanes), group.input,
+            o * S::vectors + v);
+      }
+    }
+  }
+  return n;
 }
 
 template <class S>
 void adjoint_shape(const Pairs& pairs, const Order& order, const double* sums, std::int64_t stride,
-                   double* columns) {
+                   double* columns, void* scratch) {
+  constexpr std::int64_t block_steps = block_columns / S::columns / chunk * chunk;
   static_assert(chunk * S::columns % n_lanes == 0);
-  const std::int64_t n_values = order.n_steps * S::columns;
-  for (std::int64_t i = 0; i < n_values; ++i)
-    hn::Store(hn::Zero(Lanes()), Lanes(), columns + i * n_lanes);
-  AdjointGroup<S> groups[block_groups];
-  std::int64_t first = order.first_pair / n_lanes * n_lanes;
-  while (first < pairs.count) {
-    const Variable variable = variable_at(pairs, first);
-    int n_groups = 0;
-    for (; n_groups < block_groups && first < pairs.count; ++n_groups, first += group_pairs) {
-      AdjointGroup<S>& group = groups[n_groups];
-      seed_group(pairs, order, first, variable, group.functions);
-      seek(order, group.functions);
-      for (int o = 0; o < S::sums; ++o) {
-        for (int v = 0; v < group_vectors; ++v) {
-          put(hn::LoadU(Lanes(), sums + o * stride + first + v * n_lanes), group.input,
-              o * group_vectors + v);
-        }
-      }
+  auto* groups = static_cast<AdjointGroup<S>*>(scratch);
+  const std::int64_t n_groups = begin_groups(pairs, order, sums, stride, groups);
+  HWY_ALIGN LaneArray<block_steps * S::columns> sums_of_lanes;
+  for (std::int64_t begin = 0; begin < order.n_steps; begin += block_steps) {
+    const std::int64_t end = HWY_MIN(begin + block_steps, order.n_steps);
+    const int n_values = static_cast<int>((end - begin) * S::columns);
+    for (int i = 0; i < n_values; ++i) put(hn::Zero(Lanes()), sums_of_lanes, i);
+    const AdjointJob<S> job{order, begin, end, sums_of_lanes};
+    for (std::int64_t n = 0; n < n_groups; n += block_groups<S>) {
+      adjoint_block(job, groups + n, static_cast<int>(HWY_MIN(n_groups - n, block_groups<S>)));
     }
-    adjoint_block(AdjointJob<S>{order, columns}, groups, n_groups);
+    add_lanes(sums_of_lanes, columns + begin * S::columns, n_values);
   }
-  add_lanes(columns, n_values);
 }
 
 }  // namespace ringweave::sweep::HWY_NAMESPACE

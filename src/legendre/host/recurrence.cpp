@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/checked_cast.hpp"
+
 namespace ringweave {
 namespace {
 
@@ -102,11 +104,10 @@ void RecurrenceByTwo::prepare_fast() {
 }
 
 template <class T>
-void RecurrenceByTwo::precondition(const std::complex<T>* alm, double* columns,
+void RecurrenceByTwo::precondition(std::span<const std::complex<T>> alm, double* columns,
                                    std::int64_t stride) const {
-  const std::int64_t n_degrees = lmax_ - m_ + 1;
   const auto coefficient = [&](std::int64_t j) {
-    return j < n_degrees ? std::complex<double>(alm[j]) : std::complex<double>();
+    return j < ssize64(alm) ? std::complex<double>(alm[to_size(j)]) : std::complex<double>();
   };
   const double* e = e_.data();
   std::complex<double> even = coefficient(0);
@@ -124,8 +125,9 @@ void RecurrenceByTwo::precondition(const std::complex<T>* alm, double* columns,
 }
 
 void RecurrenceByTwo::restore(const double* columns, std::int64_t stride,
-                              std::complex<double>* alm) const {
-  const std::int64_t n_degrees = lmax_ - m_ + 1;
+                              std::span<std::complex<double>> row) const {
+  const std::int64_t n_degrees = ssize64(row);
+  std::complex<double>* alm = row.data();
   const double* e = e_.data();
   std::complex<double> before = 0;
   for (std::int64_t k = 0; 2 * k < n_degrees; ++k, columns += stride) {
@@ -235,21 +237,20 @@ void RecurrenceByOne::restore(const double* columns, std::complex<double>* e,
 }
 
 template <class T>
-void RecurrenceByOne::precondition(const std::complex<T>* alm, double* columns,
+void RecurrenceByOne::precondition(std::span<const std::complex<T>> alm, double* columns,
                                    std::int64_t stride) const {
-  const std::int64_t n_degrees = lmax_ - m_ + 1;
   for (std::int64_t j = 0; j < n_steps_; ++j, columns += stride) {
     const std::complex<double> value =
-        j < n_degrees ? std::complex<double>(alm[j]) : std::complex<double>();
+        j < ssize64(alm) ? std::complex<double>(alm[to_size(j)]) : std::complex<double>();
     columns[0] = gain_[j] * value.real();
     columns[1] = gain_[j] * value.imag();
   }
 }
 
 void RecurrenceByOne::restore_add(const double* columns, std::int64_t stride,
-                                  std::complex<double>* alm) const {
-  for (std::int64_t j = 0; j <= lmax_ - m_; ++j, columns += stride) {
-    alm[j] += std::complex<double>(gain_[j] * columns[0], gain_[j] * columns[1]);
+                                  std::span<std::complex<double>> alm) const {
+  for (std::int64_t j = 0; j < ssize64(alm); ++j, columns += stride) {
+    alm[to_size(j)] += std::complex<double>(gain_[j] * columns[0], gain_[j] * columns[1]);
   }
 }
 
@@ -258,13 +259,13 @@ std::int64_t RecurrenceByOne::bytes() const {
          held(coefficients_);
 }
 
-template void RecurrenceByTwo::precondition(const std::complex<double>*, double*,
+template void RecurrenceByTwo::precondition(std::span<const std::complex<double>>, double*,
                                             std::int64_t) const;
-template void RecurrenceByTwo::precondition(const std::complex<float>*, double*,
+template void RecurrenceByTwo::precondition(std::span<const std::complex<float>>, double*,
                                             std::int64_t) const;
-template void RecurrenceByOne::precondition(const std::complex<double>*, double*,
+template void RecurrenceByOne::precondition(std::span<const std::complex<double>>, double*,
                                             std::int64_t) const;
-template void RecurrenceByOne::precondition(const std::complex<float>*, double*,
+template void RecurrenceByOne::precondition(std::span<const std::complex<float>>, double*,
                                             std::int64_t) const;
 template void RecurrenceByOne::precondition(const std::complex<double>*,
                                             const std::complex<double>*, double*) const;

@@ -3,6 +3,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <span>
 
 #include "base/buffer.hpp"
 #include "legendre/host/sweep.hpp"
@@ -24,12 +25,14 @@ class RecurrenceByTwo {
   const double* coefficients() const { return coefficients_.data(); }
   const double* e() const { return e_.data(); }  ///< [j]
 
-  /// a_lm, l = m..lmax -> the four columns of one map, which begin at `columns` and are `stride`
-  /// apart per step.
+  /// a_lm, l = m.. (those missing up to lmax are zero) -> the four columns of one map, which begin
+  /// at `columns` and are `stride` apart per step.
   template <class T>
-  void precondition(const std::complex<T>* alm, double* columns, std::int64_t stride) const;
+  void precondition(std::span<const std::complex<T>> alm, double* columns,
+                    std::int64_t stride) const;
   /// Its transpose; overwrites alm.
-  void restore(const double* columns, std::int64_t stride, std::complex<double>* alm) const;
+  void restore(const double* columns, std::int64_t stride,
+               std::span<std::complex<double>> alm) const;
 
   std::int64_t bytes() const;
 
@@ -62,11 +65,14 @@ class RecurrenceByOne {
   std::int64_t n_steps() const { return n_steps_; }  ///< whole chunks; 0 when lmax < max(m, spin)
   const double* coefficients() const { return coefficients_.data(); }
 
-  /// A scalar's a_lm, l = m..lmax -> the two columns of one map, `stride` apart per step.
+  /// A scalar's a_lm, l = m.. (those missing up to lmax are zero) -> the two columns of one map,
+  /// `stride` apart per step.
   template <class T>
-  void precondition(const std::complex<T>* alm, double* columns, std::int64_t stride) const;
+  void precondition(std::span<const std::complex<T>> alm, double* columns,
+                    std::int64_t stride) const;
   /// Its transpose; adds to alm.
-  void restore_add(const double* columns, std::int64_t stride, std::complex<double>* alm) const;
+  void restore_add(const double* columns, std::int64_t stride,
+                   std::span<std::complex<double>> alm) const;
 
   /// E and B, l = m..lmax -> the four columns [step][column].
   template <class T>

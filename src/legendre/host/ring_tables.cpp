@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace ringweave {
 namespace {
@@ -12,8 +13,10 @@ std::int64_t held(const HostBuffer<T>& buffer) {
   return buffer.size() * static_cast<std::int64_t>(sizeof(T));
 }
 
-// Rounding errors of steps of two degrees grow like 1 / z towards the equator.
-constexpr double equatorial_z = 0.01;
+// Rounding errors of steps of two degrees grow like lmax / z towards the equator.
+constexpr double equatorial_z_per_degree = 0.01 / 8192;
+// Below this degree they are exact enough on every ring.
+constexpr int least_lmax_for_equator = 1000;
 
 /// log2(sin theta). A power m of sin(theta) magnifies its relative error m times: near the equator
 /// the sine is taken from z, which has the digits there.
@@ -47,7 +50,6 @@ PairTables::PairTables(const RingGrid& grid)
     log2_sin_low_[i] = static_cast<double>(log2_sine - static_cast<long double>(high));
     const bool polar = sine * sine < 0.5;
     if (polar && i < count_) n_polar_ = i + 1;
-    if (z > equatorial_z) first_equatorial_ = std::min(i, count_ - 1) + 1;
     z_[i] = z;
     z_squared_[i] = z * z;
     minus_sin_squared_[i] = -sine * sine;
@@ -55,8 +57,15 @@ PairTables::PairTables(const RingGrid& grid)
     z_minus_one_[i] = -one_minus_z_[i];
     one_plus_z_[i] = 1 + z;
   }
-  const std::int64_t lanes = sweep::lanes();
-  first_equatorial_ = std::min((first_equatorial_ + lanes - 1) / lanes * lanes, count_);
+}
+
+std::int64_t PairTables::first_equatorial(int lmax) const {
+  if (lmax < least_lmax_for_equator) return count_;
+  const double* end = z_.data() + count_;
+  const std::int64_t first =
+      std::lower_bound(z_.data(), end, equatorial_z_per_degree * lmax, std::greater<>()) -
+      z_.data();
+  return first == count_ ? count_ : first / sweep::lanes() * sweep::lanes();
 }
 
 sweep::Pairs PairTables::by_two() const {
@@ -79,21 +88,31 @@ sweep::Pairs PairTables::by_one_from(std::int64_t first) const {
           .n_polar = n_polar_ - first};
 }
 
+sweep::Pairs PairTables::by_one_up_to(std::int64_t end) const {
+  sweep::Pairs pairs = by_one();
+  pairs.count = std::min(end, count_);
+  return pairs;
+}
+
 std::int64_t PairTables::bytes() const {
   return held(log2_sin_high_) + held(log2_sin_low_) + held(z_) + held(z_squared_) +
          held(minus_sin_squared_) + held(z_minus_one_) + held(one_minus_z_) + held(one_plus_z_);
 }
 
 RingPlaces::RingPlaces(const RingGrid& grid)
-    : pair_(grid.n_rings()), z_(grid.n_rings()), south_(grid.n_rings()) {
+    : pair_(grid.n_rings()), south_(grid.n_rings()), run_end_(grid.n_rings()) {
   for (std::int64_t i = 0; i < grid.n_pairs(); ++i) {
     const RingPair& pair = grid.pairs()[to_size(i)];
     for (const auto& [ring, south] : {std::pair{pair.north, false}, std::pair{pair.south, true}}) {
       if (ring == RingPair::none) continue;
       pair_[ring] = i;
-      z_[ring] = south ? -pair.cos_theta : pair.cos_theta;
       south_[ring] = south;
     }
+  }
+  for (std::int64_t r = grid.n_rings() - 1; r >= 0; --r) {
+    const bool goes_on = r + 1 < grid.n_rings() && south_[r + 1] == south_[r] &&
+                         pair_[r + 1] == pair_[r] + (south_[r] ? -1 : 1);
+    run_end_[r] = goes_on ? run_end_[r + 1] : r + 1;
   }
 }
 
@@ -103,7 +122,7 @@ std::int64_t RingPlaces::first_pair(RingRange rings) const {
   return std::min(pair_[rings.begin], pair_[rings.end - 1]);
 }
 
-std::int64_t RingPlaces::bytes() const { return held(pair_) + held(z_) + held(south_); }
+std::int64_t RingPlaces::bytes() const { return held(pair_) + held(south_) + held(run_end_); }
 
 FoldPhases::FoldPhases(const RingGrid& grid, const FoldRule& fold, int mmax) : rings_(fold.rings) {
   if (!fold.active()) return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <algorithm>
 #include <complex>
 #include <cstdint>
 
@@ -20,19 +21,21 @@ class PairTables {
   sweep::Pairs by_two() const;
   sweep::Pairs by_one() const { return by_one_from(0); }
   sweep::Pairs by_one_from(std::int64_t first) const;
+  /// The first pairs, for steps of one.
+  sweep::Pairs by_one_up_to(std::int64_t end) const;
   std::int64_t count() const { return count_; }
+  const double* z() const { return z_.data(); }  ///< [pair]
   std::int64_t padded_size() const { return padded_; }
   /// The first of the pairs next to the equator, where steps of two degrees lose digits: even
-  /// functions are differences of p there, which is z times smaller than p. A multiple of the
+  /// functions are differences of p there, which are z times smaller than p. A multiple of the
   /// vector length.
-  std::int64_t first_equatorial() const { return first_equatorial_; }
+  std::int64_t first_equatorial(int lmax) const;
   std::int64_t bytes() const;
 
  private:
   std::int64_t count_;
   std::int64_t padded_;
   std::int64_t n_polar_ = 0;
-  std::int64_t first_equatorial_ = 0;
   HostBuffer<double> log2_sin_high_;
   HostBuffer<double> log2_sin_low_;
   HostBuffer<double> z_;
@@ -49,17 +52,19 @@ class RingPlaces {
   explicit RingPlaces(const RingGrid& grid);
 
   std::int64_t pair(std::int64_t ring) const { return pair_[ring]; }
-  /// cos(theta), negative for the southern ring of a pair.
-  double z(std::int64_t ring) const { return z_[ring]; }
   bool is_south(std::int64_t ring) const { return south_[ring]; }
+  /// The rings from `ring` on, up to `end`, whose pairs follow each other.
+  sweep::RingRun run(std::int64_t ring, std::int64_t end) const {
+    return {pair_[ring], std::min(run_end_[ring], end) - ring, south_[ring]};
+  }
   /// The pair nearest to the pole among those of some consecutive rings.
   std::int64_t first_pair(RingRange rings) const;
   std::int64_t bytes() const;
 
  private:
   HostBuffer<std::int64_t> pair_;
-  HostBuffer<double> z_;
   HostBuffer<bool> south_;
+  HostBuffer<std::int64_t> run_end_;
 };
 
 /// e^{i k N phi0} of the rings that fold, N = fold.period, for k = 1 .. the turns of mmax.

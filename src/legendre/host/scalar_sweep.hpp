@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <array>
 #include <complex>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "base/buffer.hpp"
 #include "legendre/host/recurrence.hpp"
@@ -20,28 +23,67 @@ class ScalarSweep {
 
   /// The recurrence of order m from `first_pair` on; norm is lambda_mm / sin(theta)^m.
   void prepare(int m, std::int64_t first_pair, double norm);
-  /// The maps of the next synthesis or adjoint, at most max_maps.
-  void choose_maps(int maps) { maps_ = maps; }
+  /// e_l = sqrt((l^2 - m^2) / (4 l^2 - 1)) of the order prepared, [l - m].
+  const double* e() const { return by_two_.e(); }
 
-  /// Synthesis: set_alm of every map, synthesize, mode of any ring.
+  /// A map: modes of one component, times a weight of each ring pair (null: 1).
+  struct Map {
+    std::int64_t component;
+    const double* weight;
+  };
+  /// The maps of the next synthesis or adjoint, at most max_maps.
+  void choose_maps(std::span<const Map> maps);
+
+  /// Synthesis: set_alm (l = m.., at most to lmax) of every map, synthesize, then the modes of any
+  /// ring: of a run of rings, or one by one.
   template <class T>
-  void set_alm(int map, const std::complex<T>* alm);
+  void set_alm(int map, std::span<const std::complex<T>> alm);
   void synthesize();
+  void write_modes(const sweep::RingRun& run, std::complex<double>* modes,
+                   std::int64_t n_components) const;
   std::complex<double> mode(int map, std::int64_t ring) const;
 
-  /// Adjoint: clear, add modes of rings, adjoint, alm of every map (l = m..lmax; valid until the
-  /// next call).
-  void clear();
+  /// Adjoint: begin, modes of rings, adjoint, alm of every map (l = m..).
+  void begin_adjoint();
+  void add_modes(const sweep::RingRun& run, const std::complex<double>* modes,
+                 std::int64_t n_components);
   void add_mode(int map, std::int64_t ring, std::complex<double> mode);
   void adjoint();
-  const std::complex<double>* alm(int map);
+  void alm(int map, std::span<std::complex<double>> row) const;
 
   std::int64_t bytes() const;
 
  private:
   bool has_equator() const { return equator_size_ > 0; }
-  sweep::Shape shape_by_two() const { return {sweep::Kind::scalars_by_two, maps_}; }
-  sweep::Shape shape_by_one() const { return {sweep::Kind::scalars_by_one, maps_}; }
+  int n_maps() const { return static_cast<int>(maps_.size()); }
+  sweep::Shape shape_by_two() const { return {sweep::Kind::scalars_by_two, n_maps()}; }
+  sweep::Shape shape_by_one() const { return {sweep::Kind::scalars_by_one, n_maps()}; }
+  /// Where the sums of a ring lie, and what multiplies them there.
+  struct Place {
+    double* even;
+    double* odd;
+    std::int64_t stride;
+    double z;
+    double weight;
+  };
+  Place place(int map, std::int64_t ring) const;
+  /// The sums of the maps on the pairs swept one way.
+  struct Sums {
+    std::vector<sweep::MapSums> maps;
+    std::int64_t stride = 0;
+    std::int64_t covered = 0;  ///< adjoint: the sums of the pairs before this one are set
+    void zero_up_to(std::int64_t pair);
+    void add(const sweep::RingRun& run, const std::complex<double>* modes,
+             std::int64_t n_components);
+  };
+  /// A run of rings, cut where the equatorial pairs begin: the first ring of a part, and its pairs
+  /// among those of its sums.
+  struct Part {
+    bool equatorial;
+    std::int64_t first_ring;
+    sweep::RingRun run;
+  };
+  std::array<Part, 2> parts(const sweep::RingRun& run) const;
 
   const PairTables* pairs_;
   const RingPlaces* places_;
@@ -49,7 +91,7 @@ class ScalarSweep {
   sweep::Pairs equator_pairs_{};  ///< from these on
   std::int64_t split_;            ///< first equatorial pair
   std::int64_t equator_size_;     ///< equatorial pairs with padding; 0: none is treated apart
-  int maps_ = 0;
+  std::vector<Map> maps_;
 
   RecurrenceByTwo by_two_;
   RecurrenceByOne by_one_;
@@ -57,37 +99,11 @@ class ScalarSweep {
   sweep::Order order_by_one_{};
   HostBuffer<double> columns_by_two_;
   HostBuffer<double> columns_by_one_;
-  HostBuffer<double> sums_;          ///< [sum][pair]
-  HostBuffer<double> equator_sums_;  ///< [sum][pair - split]
-  HostBuffer<std::complex<double>> row_;
+  HostBuffer<double> sums_;          ///< [map][even re, im, odd re, im][pair]
+  HostBuffer<double> equator_sums_;  ///< [even, odd][map][re, im][pair - split]
+  HostBuffer<double> adjoint_scratch_;
+  Sums by_two_sums_;  ///< what lies in sums_
+  Sums equatorial_;   ///< and in equator_sums_
 };
-
-inline std::complex<double> ScalarSweep::mode(int map, std::int64_t ring) const {
-  const std::int64_t pair = places_->pair(ring);
-  if (pair >= split_) {
-    const std::int64_t first = 2 * map + (places_->is_south(ring) ? 2 * maps_ : 0);
-    const double* sums = equator_sums_.data() + first * equator_size_ + pair - split_;
-    return {sums[0], sums[equator_size_]};
-  }
-  const std::int64_t stride = pairs_->padded_size();
-  const double* sums = sums_.data() + 4 * map * stride + pair;
-  const double z = places_->z(ring);
-  return {sums[0] + z * sums[2 * stride], sums[stride] + z * sums[3 * stride]};
-}
-
-inline void ScalarSweep::add_mode(int map, std::int64_t ring, std::complex<double> mode) {
-  const auto add = [](double* sums, std::int64_t stride, std::complex<double> value) {
-    sums[0] += value.real();
-    sums[stride] += value.imag();
-  };
-  const std::int64_t pair = places_->pair(ring);
-  if (pair >= split_) {
-    const std::int64_t first = 2 * map + (places_->is_south(ring) ? 2 * maps_ : 0);
-    return add(equator_sums_.data() + first * equator_size_ + pair - split_, equator_size_, mode);
-  }
-  const std::int64_t stride = pairs_->padded_size();
-  add(sums_.data() + 4 * map * stride + pair, stride, mode);
-  add(sums_.data() + (4 * map + 2) * stride + pair, stride, places_->z(ring) * mode);
-}
 
 }  // namespace ringweave

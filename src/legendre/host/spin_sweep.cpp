@@ -17,11 +17,14 @@ SpinSweep::SpinSweep(const PairTables& pairs, const RingPlaces& places, int lmax
     : pairs_(&pairs),
       places_(&places),
       recurrence_(lmax),
-      columns_((lmax + 1 + sweep::chunk) * shape.n_columns() * sweep::lanes()),
+      columns_((lmax + 1 + sweep::chunk) * shape.n_columns()),
       sums_(pairs.padded_size() * shape.n_sums()),
+      adjoint_scratch_(sweep::adjoint_scratch(shape, pairs.count())),
       rows_(2 * (std::int64_t{lmax} + 1)) {}
 
-void SpinSweep::prepare(int m, int spin, std::int64_t first_pair, double norm) {
+void SpinSweep::prepare(int m, int spin, std::int64_t first_pair, std::int64_t end_pair,
+                        double norm) {
+  swept_ = pairs_->by_one_up_to(end_pair);
   recurrence_.prepare(m, spin);
   const int high = std::max(m, spin);
   const int low = std::min(m, spin);
@@ -44,8 +47,7 @@ void SpinSweep::set_alm(const std::complex<T>* e, const std::complex<T>* b) {
 }
 
 void SpinSweep::synthesize() {
-  sweep::synthesize(pairs_->by_one(), order_, shape, columns_.data(), sums_.data(),
-                    pairs_->padded_size());
+  sweep::synthesize(swept_, order_, shape, columns_.data(), sums_.data(), pairs_->padded_size());
 }
 
 void SpinSweep::clear() {
@@ -57,8 +59,8 @@ void SpinSweep::clear() {
 }
 
 void SpinSweep::adjoint() {
-  sweep::adjoint(pairs_->by_one(), order_, shape, sums_.data(), pairs_->padded_size(),
-                 columns_.data());
+  sweep::adjoint(swept_, order_, shape, sums_.data(), pairs_->padded_size(), columns_.data(),
+                 adjoint_scratch_.data());
 }
 
 SpinSweep::Both<const Complex*> SpinSweep::alm() {
@@ -69,7 +71,8 @@ SpinSweep::Both<const Complex*> SpinSweep::alm() {
 }
 
 std::int64_t SpinSweep::bytes() const {
-  const std::int64_t doubles = columns_.size() + sums_.size() + 2 * rows_.size();
+  const std::int64_t doubles =
+      columns_.size() + sums_.size() + adjoint_scratch_.size() + 2 * rows_.size();
   return recurrence_.bytes() + doubles * static_cast<std::int64_t>(sizeof(double));
 }
 

@@ -11,7 +11,8 @@
 
 namespace ringweave {
 
-/// One order of one field of spin s >= 1 on all ring pairs that keep it. What one thread works in.
+/// One order of one field of spin s >= 1 by Wigner's d functions, on the ring pairs up to some one.
+/// What one thread works in.
 ///   Q + iU = - sum (E + iB) lambda_{+s},   Q - iU = - (-1)^s sum (E - iB) lambda_{-s}   (HEALPix)
 class SpinSweep {
  public:
@@ -25,9 +26,9 @@ class SpinSweep {
 
   SpinSweep(const PairTables& pairs, const RingPlaces& places, int lmax);
 
-  /// The recurrence of order m from `first_pair` on; norm is lambda_hh / (-sin theta)^h for h =
-  /// max(m, spin).
-  void prepare(int m, int spin, std::int64_t first_pair, double norm);
+  /// The recurrence of order m for the pairs [first_pair, end_pair); norm is lambda_hh / (-sin
+  /// theta)^h for h = max(m, spin).
+  void prepare(int m, int spin, std::int64_t first_pair, std::int64_t end_pair, double norm);
 
   /// Synthesis: set_alm (l = m..lmax), synthesize, modes of any ring.
   template <class T>
@@ -52,8 +53,10 @@ class SpinSweep {
   double south_ = 1;   ///< sign of the southern sums at the first degree
   RecurrenceByOne recurrence_;
   sweep::Order order_{};
+  sweep::Pairs swept_{};
   HostBuffer<double> columns_;
   HostBuffer<double> sums_;  ///< [sum][pair]
+  HostBuffer<double> adjoint_scratch_;
   HostBuffer<std::complex<double>> rows_;
 };
 

@@ -7,6 +7,8 @@
 #define RINGWEAVE_LEGENDRE_HOST_SWEEP_INL
 #endif
 
+#include <new>
+
 #include "hwy/highway.h"
 #include "legendre/host/exp2_series.hpp"
 #include "legendre/host/sweep.hpp"
@@ -21,59 +23,68 @@ using Vec = hn::Vec<Lanes>;
 template <int N>
 using Vecs = Vec[std::size_t{N}];
 constexpr std::int64_t n_lanes = static_cast<std::int64_t>(hn::MaxLanes(Lanes()));
-// A group of vectors goes through the phases of the recurrence together, so that its chains hide
-// their latency.
-constexpr int group_vectors = 4;
-constexpr std::int64_t group_pairs = group_vectors * n_lanes;
+// A group of at most this many vectors goes through the phases of the recurrence together, so that
+// its chains hide their latency.
+constexpr int max_group_vectors = 4;
 constexpr int n_registers = n_lanes >= 8 ? 32 : 16;
 
-// A value is p * 2^(800 scale) with scale <= 0. Below 2^-60 it does not count; p is scaled down
-// when it reaches 2^740.
+// A value is p * 2^(800 scale) with scale <= 0. Below 2^-60 it does not count. A chunk of steps
+// grows a value by less than 2^80, so p is scaled down before a chunk when it is above 2^660.
 constexpr double scale_bits = 800;
 constexpr double tiny_bits = 60;
-constexpr double two_to_740 = 0x1p740;
 constexpr double two_to_minus_800 = 0x1p-800;
-// A chunk of steps grows a value by less than 2^80.
 constexpr double near_the_range = 0x1p660;
 
 template <int N>
 using LaneArray = double[std::size_t{N} * std::size_t{n_lanes}];
 
-/// sweep::Shape as a type. Sum o is function(o) times column o % columns.
+/// Pairs of a group.
+template <class S>
+constexpr std::int64_t group_pairs = S::vectors* n_lanes;
+
+/// sweep::Shape as a type, of groups of some vectors. Sum o is function(o) times column o %
+/// columns, over the steps that count(o, parity of the step); sums that alternate change sign with
+/// the parity.
 template <int Maps>
 struct ScalarsByTwo {
   static constexpr std::int64_t stride = stride_by_two;
+  static constexpr int vectors = max_group_vectors;
   static constexpr int functions = 1;
   static constexpr int columns = 4 * Maps;
   static constexpr int sums = 4 * Maps;
   static constexpr int function(int) { return 0; }
+  static constexpr bool counts(int, bool) { return true; }
   static constexpr bool alternates(int) { return false; }
 };
 
 template <int Maps>
 struct ScalarsByOne {
   static constexpr std::int64_t stride = stride_by_one;
+  static constexpr int vectors = 2;  // there are few pairs
   static constexpr int functions = 1;
   static constexpr int columns = 2 * Maps;
   static constexpr int sums = 4 * Maps;
   static constexpr int function(int) { return 0; }
-  static constexpr bool alternates(int sum) { return sum >= columns; }
+  static constexpr bool counts(int sum, bool odd) { return (sum >= columns) == odd; }
+  static constexpr bool alternates(int) { return false; }
 };
 
 struct SpinField {
   static constexpr std::int64_t stride = stride_by_one;
+  static constexpr int vectors = max_group_vectors;
   static constexpr int functions = 2;
   static constexpr int columns = 4;
   static constexpr int sums = 8;
   static constexpr int function(int sum) { return (sum / 2 == 0 || sum / 2 == 3) ? 0 : 1; }
+  static constexpr bool counts(int, bool) { return true; }
   static constexpr bool alternates(int sum) { return sum >= columns; }
 };
 
 /// The recurrences of one group of vectors between two steps. Lane vectors in memory.
 template <class S>
 struct Group {
-  static constexpr int values = S::functions * group_vectors;  // [function][vector]
-  HWY_ALIGN LaneArray<group_vectors> x;
+  static constexpr int values = S::functions * S::vectors;  // [function][vector]
+  HWY_ALIGN LaneArray<S::vectors> x;
   HWY_ALIGN LaneArray<values> previous;
   HWY_ALIGN LaneArray<values> current;
   HWY_ALIGN LaneArray<values> scale;
@@ -120,7 +131,7 @@ HWY_INLINE void seed_group(const Pairs& pairs, const Order& order, std::int64_t 
   group.step = 0;
   const Vec power = all(order.seed.sin_power);
   Vec lowest_scale = hn::Zero(Lanes());
-  for (int v = 0; v < group_vectors; ++v) {
+  for (int v = 0; v < S::vectors; ++v) {
     put(hn::LoadU(Lanes(), x + v * n_lanes), group.x, v);
     const Vec product =
         hn::Mul(power, hn::LoadU(Lanes(), pairs.log2_sin_high + first + v * n_lanes));
@@ -138,9 +149,9 @@ HWY_INLINE void seed_group(const Pairs& pairs, const Order& order, std::int64_t 
         const Vec factor = hn::LoadU(Lanes(), pairs.seed_factor[f] + first + v * n_lanes);
         for (int i = 0; i < order.seed.factor_power; ++i) p = hn::Mul(p, factor);
       }
-      put(hn::Zero(Lanes()), group.previous, f * group_vectors + v);
-      put(p, group.current, f * group_vectors + v);
-      put(scale, group.scale, f * group_vectors + v);
+      put(hn::Zero(Lanes()), group.previous, f * S::vectors + v);
+      put(p, group.current, f * S::vectors + v);
+      put(scale, group.scale, f * S::vectors + v);
     }
   }
   group.steady = hn::AllTrue(Lanes(), hn::Eq(lowest_scale, hn::Zero(Lanes())));
@@ -170,17 +181,6 @@ HWY_INLINE void lift(hn::Mask<Lanes> lanes, Vec& previous, Vec& current, Vec& sc
   scale = hn::Add(scale, hn::IfThenElseZero(lanes, all(1)));
 }
 
-/// The values that count: those within range, after lifting what has come into it. The others are
-/// zero.
-template <int Values>
-HWY_INLINE void lift_and_mask(Vec* previous, Vec* current, Vec* scale, Vec* within) {
-#pragma GCC unroll 8
-  for (int i = 0; i < Values; ++i) {
-    lift(hn::Gt(hn::Abs(current[i]), all(two_to_740)), previous[i], current[i], scale[i]);
-    within[i] = hn::IfThenElseZero(hn::Eq(scale[i], hn::Zero(Lanes())), current[i]);
-  }
-}
-
 template <int Values>
 HWY_INLINE bool all_in_range(const Vec* scale) {
   Vec lowest = scale[0];
@@ -202,14 +202,14 @@ struct Running {
     for (int v = 0; v < Vectors; ++v) x[v] = at(group.x, first_vector + v);
 #pragma GCC unroll 8
     for (int i = 0; i < values; ++i) {
-      const int place = (i / Vectors) * group_vectors + first_vector + i % Vectors;
+      const int place = (i / Vectors) * S::vectors + first_vector + i % Vectors;
       previous[i] = at(group.previous, place);
       current[i] = at(group.current, place);
       scale[i] = at(group.scale, place);
     }
   }
   HWY_INLINE void store(Group<S>& group) const {
-    static_assert(Vectors == group_vectors);
+    static_assert(Vectors == S::vectors);
 #pragma GCC unroll 8
     for (int i = 0; i < values; ++i) {
       put(previous[i], group.previous, i);
@@ -219,11 +219,24 @@ struct Running {
   }
 };
 
+/// Before a chunk of the second phase: lifts what comes into range; marks the lanes that count.
+template <class S, int Vectors>
+HWY_INLINE void mark_range(Running<S, Vectors>& run, hn::Mask<Lanes>* within) {
+#pragma GCC unroll 8
+  for (int i = 0; i < Running<S, Vectors>::values; ++i) {
+    const auto big = hn::Gt(hn::Abs(run.current[i]), all(near_the_range));
+    if (HWY_UNLIKELY(!hn::AllFalse(Lanes(), big))) {
+      lift(big, run.previous[i], run.current[i], run.scale[i]);
+    }
+    within[i] = hn::Eq(run.scale[i], hn::Zero(Lanes()));
+  }
+}
+
 /// First phase: runs the recurrences, whole chunks, up to the chunk in which a lane comes within
 /// range.
 template <class S>
 void seek(const Order& order, Group<S>& group) {
-  Running<S, group_vectors> run;
+  Running<S, S::vectors> run;
   run.load(group, 0);
   constexpr int values = decltype(run)::values;
   Vec highest = run.scale[0];
@@ -236,12 +249,12 @@ void seek(const Order& order, Group<S>& group) {
     const double* c = order.coefficients + group.step * stride;
     const double* g = c + group.g_offset;
     static_assert(chunk == 4);
-    advance<S::functions, group_vectors>(c, g, run.x, run.previous, run.current);
-    advance<S::functions, group_vectors>(c + stride, g + stride, run.x, run.current, run.previous);
-    advance<S::functions, group_vectors>(c + 2 * stride, g + 2 * stride, run.x, run.previous,
-                                         run.current);
-    advance<S::functions, group_vectors>(c + 3 * stride, g + 3 * stride, run.x, run.current,
-                                         run.previous);
+    advance<S::functions, S::vectors>(c, g, run.x, run.previous, run.current);
+    advance<S::functions, S::vectors>(c + stride, g + stride, run.x, run.current, run.previous);
+    advance<S::functions, S::vectors>(c + 2 * stride, g + 2 * stride, run.x, run.previous,
+                                      run.current);
+    advance<S::functions, S::vectors>(c + 3 * stride, g + 3 * stride, run.x, run.current,
+                                      run.previous);
     // After an even number of steps `previous` and `current` have their names again.
     group.step += chunk;
     for (int i = 0; i < values; ++i) {

@@ -11,6 +11,7 @@
 #include "hwy/highway.h"
 #include "legendre/host/adjoint-inl.hpp"
 #include "legendre/host/synthesis-inl.hpp"
+#include "legendre/host/transfer-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace ringweave::sweep::HWY_NAMESPACE {
@@ -19,7 +20,7 @@ constexpr int maps_in_registers = n_registers >= 32 ? 4 : 2;
 
 std::int64_t lanes() { return n_lanes; }
 int max_maps() { return maps_in_registers; }
-std::int64_t padding() { return group_pairs + n_lanes; }
+std::int64_t padding() { return (max_group_vectors + 1) * n_lanes; }
 
 /// Calls work(S()) with the type that belongs to a shape.
 template <template <int> class Scalars, class Work>
@@ -48,10 +49,21 @@ void synthesize(const Pairs& pairs, const Order& order, Shape shape, const doubl
 }
 
 void adjoint(const Pairs& pairs, const Order& order, Shape shape, const double* sums,
-             std::int64_t stride, double* columns) {
+             std::int64_t stride, double* columns, double* scratch) {
   with_type_of(shape, [&](auto type) HWY_ATTR {
-    adjoint_shape<decltype(type)>(pairs, order, sums, stride, columns);
+    adjoint_shape<decltype(type)>(pairs, order, sums, stride, columns, scratch);
   });
+}
+
+std::int64_t adjoint_scratch(Shape shape, std::int64_t n_pairs) {
+  std::int64_t size = 0;
+  with_type_of(shape, [&](auto type) {
+    using S = decltype(type);
+    // A group may begin up to a vector before the first pair.
+    const std::int64_t n_groups = (n_pairs + n_lanes) / group_pairs<S> + 1;
+    size = n_groups * static_cast<std::int64_t>(sizeof(AdjointGroup<S>) / sizeof(double));
+  });
+  return size;
 }
 
 /// results[i] = finish(numerators[i] / denominators[i]).
@@ -91,6 +103,9 @@ HWY_EXPORT(max_maps);
 HWY_EXPORT(padding);
 HWY_EXPORT(synthesize);
 HWY_EXPORT(adjoint);
+HWY_EXPORT(adjoint_scratch);
+HWY_EXPORT(write_modes);
+HWY_EXPORT(read_modes);
 HWY_EXPORT(quotients);
 HWY_EXPORT(square_roots);
 
@@ -104,8 +119,22 @@ void synthesize(const Pairs& pairs, const Order& order, Shape shape, const doubl
 }
 
 void adjoint(const Pairs& pairs, const Order& order, Shape shape, const double* sums,
-             std::int64_t stride, double* columns) {
-  HWY_DYNAMIC_DISPATCH(adjoint)(pairs, order, shape, sums, stride, columns);
+             std::int64_t stride, double* columns, double* scratch) {
+  HWY_DYNAMIC_DISPATCH(adjoint)(pairs, order, shape, sums, stride, columns, scratch);
+}
+
+std::int64_t adjoint_scratch(Shape shape, std::int64_t n_pairs) {
+  return HWY_DYNAMIC_DISPATCH(adjoint_scratch)(shape, n_pairs);
+}
+
+void write_modes(const MapSums* maps, int n_maps, std::int64_t stride, const RingRun& run,
+                 std::complex<double>* modes, std::int64_t n_components) {
+  HWY_DYNAMIC_DISPATCH(write_modes)(maps, n_maps, stride, run, modes, n_components);
+}
+
+void read_modes(const MapSums* maps, int n_maps, std::int64_t stride, const RingRun& run,
+                const std::complex<double>* modes, std::int64_t n_components, bool add) {
+  HWY_DYNAMIC_DISPATCH(read_modes)(maps, n_maps, stride, run, modes, n_components, add);
 }
 
 void quotients(const double* numerators, const double* denominators, double* results,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <complex>
 #include <cstdint>
 
 namespace ringweave::sweep {
@@ -16,9 +17,7 @@ enum class Kind {
   /// each map.
   scalars_by_two,
   /// Scalar maps, one degree per step: dearer, but exact next to the equator. Columns are (re, im)
-  /// of each map; sums
-  /// are these of all maps for the northern rings, then with alternating sign for the southern
-  /// rings.
+  /// of each map; sums are these of all maps over the even steps, then over the odd ones.
   scalars_by_one,
   /// One field of spin s, one degree per step. Columns are E + iB (re, im), E - iB (re, im); sums
   /// are these times
@@ -84,10 +83,34 @@ void synthesize(const Pairs& pairs, const Order& order, Shape shape, const doubl
 
 /// The exact transpose.
 /// sums     [sum][stride]; zero for pairs before order.first_pair and in the padding
-/// columns  [step][column][lanes()] overwritten; afterwards the first n_steps * n_columns doubles
-///          hold the result
+/// columns  [step][column], overwritten
+/// scratch  adjoint_scratch(shape, pairs.count) doubles, aligned to 64 bytes
 void adjoint(const Pairs& pairs, const Order& order, Shape shape, const double* sums,
-             std::int64_t stride, double* columns);
+             std::int64_t stride, double* columns, double* scratch);
+std::int64_t adjoint_scratch(Shape shape, std::int64_t n_pairs);
+
+/// A run of rings: ring i of it is the northern half of pair first_pair + i, or the southern half
+/// of pair first_pair - i.
+struct RingRun {
+  std::int64_t first_pair;
+  std::int64_t count;
+  bool south;
+};
+/// The sums of one map: on a ring its mode is weight (even +- z odd). The imaginary parts lie one
+/// stride behind the real ones.
+struct MapSums {
+  double* even;
+  double* odd;
+  const double* z;       ///< of the pairs; null: 1
+  const double* weight;  ///< of the pairs; null: 1
+  std::int64_t component;
+};
+/// Sums -> modes [ring of the run][component]; other components are left alone.
+void write_modes(const MapSums* maps, int n_maps, std::int64_t stride, const RingRun& run,
+                 std::complex<double>* modes, std::int64_t n_components);
+/// The exact transpose: overwrites the sums of these pairs, or adds to them.
+void read_modes(const MapSums* maps, int n_maps, std::int64_t stride, const RingRun& run,
+                const std::complex<double>* modes, std::int64_t n_components, bool add);
 
 /// results[i] = numerators[i] / denominators[i]; may be one of them.
 void quotients(const double* numerators, const double* denominators, double* results,

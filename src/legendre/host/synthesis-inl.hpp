@@ -25,6 +25,7 @@ template <class S, int Vectors, bool Odd>
 HWY_INLINE void accumulate(const double* HWY_RESTRICT column, const Vec* p, Vec* sum) {
 #pragma GCC unroll 16
   for (int o = 0; o < S::sums; ++o) {
+    if (!S::counts(o, Odd)) continue;
     const Vec factor = all(column[o % S::columns]);
 #pragma GCC unroll 4
     for (int v = 0; v < Vectors; ++v) {
@@ -36,12 +37,24 @@ HWY_INLINE void accumulate(const double* HWY_RESTRICT column, const Vec* p, Vec*
   }
 }
 
+/// The same, of the lanes that are within range.
+template <class S, int Vectors, bool Odd>
+HWY_INLINE void accumulate_within(const double* HWY_RESTRICT column, const Vec* p,
+                                  const hn::Mask<Lanes>* within, Vec* sum) {
+  constexpr int values = Running<S, Vectors>::values;
+  Vecs<values> counting;
+#pragma GCC unroll 8
+  for (int i = 0; i < values; ++i) counting[i] = hn::IfThenElseZero(within[i], p[i]);
+  accumulate<S, Vectors, Odd>(column, counting, sum);
+}
+
 /// Second and third phase for the vectors [first, first + Vectors) of a group: some lanes, then all
 /// are within range.
 template <class S, int Vectors>
 HWY_NOINLINE void sum_degrees(const SynthesisJob<S>& job, const Group<S>& group, int first) {
   Running<S, Vectors> run;
   run.load(group, first);
+  constexpr int values = Running<S, Vectors>::values;
   Vecs<S::sums * Vectors> sum;
 #pragma GCC unroll 32
   for (int i = 0; i < S::sums * Vectors; ++i) sum[i] = hn::Zero(Lanes());
@@ -58,15 +71,15 @@ HWY_NOINLINE void sum_degrees(const SynthesisJob<S>& job, const Group<S>& group,
     g += 2 * stride;
     column += 2 * S::columns;
   };
-  while (k < n_steps && !all_in_range<Running<S, Vectors>::values>(run.scale)) {
-    Vecs<Running<S, Vectors>::values> within;
-    lift_and_mask<Running<S, Vectors>::values>(run.previous, run.current, run.scale, within);
-    accumulate<S, Vectors, false>(column, within, sum);
-    advance<S::functions, Vectors>(c, g, run.x, run.previous, run.current);
-    lift_and_mask<Running<S, Vectors>::values>(run.current, run.previous, run.scale, within);
-    accumulate<S, Vectors, true>(column + S::columns, within, sum);
-    advance<S::functions, Vectors>(c + stride, g + stride, run.x, run.current, run.previous);
-    next_two_steps();
+  while (k < n_steps && !all_in_range<values>(run.scale)) {
+    hn::Mask<Lanes> within[std::size_t{values}];
+    mark_range(run, within);
+    for (const std::int64_t end = k + chunk; k < end; next_two_steps()) {
+      accumulate_within<S, Vectors, false>(column, run.current, within, sum);
+      advance<S::functions, Vectors>(c, g, run.x, run.previous, run.current);
+      accumulate_within<S, Vectors, true>(column + S::columns, run.previous, within, sum);
+      advance<S::functions, Vectors>(c + stride, g + stride, run.x, run.current, run.previous);
+    }
   }
   while (k < n_steps) {
     accumulate<S, Vectors, false>(column, run.current, sum);
@@ -86,7 +99,8 @@ HWY_NOINLINE void sum_degrees(const SynthesisJob<S>& job, const Group<S>& group,
 template <class S>
 constexpr int vectors_in_registers() {
   constexpr int each = 1 + 2 * S::functions + S::sums;
-  return 4 * each <= n_registers - 2 ? 4 : 2 * each <= n_registers - 2 ? 2 : 1;
+  constexpr int fit = 4 * each <= n_registers - 2 ? 4 : 2 * each <= n_registers - 2 ? 2 : 1;
+  return HWY_MIN(fit, S::vectors);
 }
 
 template <class S>
@@ -94,12 +108,12 @@ void synthesize_shape(const Pairs& pairs, const Order& order, const double* colu
                       std::int64_t stride) {
   Group<S> group;
   for (std::int64_t first = order.first_pair / n_lanes * n_lanes; first < pairs.count;
-       first += group_pairs) {
+       first += group_pairs<S>) {
     const SynthesisJob<S> job{order, columns, sums + first, stride};
     seed_group(pairs, order, first, variable_at(pairs, first), group);
     seek(order, group);
     constexpr int vectors = vectors_in_registers<S>();
-    for (int v = 0; v < group_vectors; v += vectors) sum_degrees<S, vectors>(job, group, v);
+    for (int v = 0; v < S::vectors; v += vectors) sum_degrees<S, vectors>(job, group, v);
   }
 }
 

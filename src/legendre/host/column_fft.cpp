@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The sets below add nothing to double arithmetic; arrays of vectors rule out scalable ones.
+#define HWY_DISABLED_TARGETS \
+  (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "legendre/host/column_fft.cpp"
+#include "legendre/host/column_fft.hpp"
+
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "legendre/host/butterfly-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace ringweave::columns::HWY_NAMESPACE {
+
+using Stage = ColumnFft::Stage;
+using Stages = ColumnFft::Stages;
+
+enum class Direction { transform, transpose };
+
+// Runs of this many rows (24 KiB) stay in the first-level cache through all their stages.
+constexpr std::int64_t cached_rows = 192;
+
+struct PlainRows {
+  double* rows;
+  HWY_INLINE Value load(std::int64_t row, std::int64_t lane) const {
+    return HWY_NAMESPACE::load(rows + row * row_size + lane);
+  }
+  HWY_INLINE void store(Value x, std::int64_t row, std::int64_t lane) const {
+    HWY_NAMESPACE::store(x, rows + row * row_size + lane);
+  }
+};
+
+struct FoldedRows {
+  Folded x;
+  std::int64_t length;
+  HWY_INLINE bool is_mirrored(std::int64_t row) const { return 2 * row >= length; }
+  HWY_INLINE double* sample(std::int64_t row) const {
+    return x.samples + (is_mirrored(row) ? 2 * length - 1 - 2 * row : 2 * row) * row_size;
+  }
+  HWY_INLINE Value signed_value(Value value, std::int64_t row, std::int64_t lane) const {
+    return is_mirrored(row) ? scale(hn::LoadU(Lanes(), x.parity + lane), value) : value;
+  }
+  HWY_INLINE Value load(std::int64_t row, std::int64_t lane) const {
+    return signed_value(HWY_NAMESPACE::load(sample(row) + lane), row, lane);
+  }
+  HWY_INLINE void store(Value value, std::int64_t row, std::int64_t lane) const {
+    HWY_NAMESPACE::store(signed_value(value, row, lane), sample(row) + lane);
+  }
+};
+
+/// One stage of `blocks` consecutive runs. The transpose multiplies by the twiddles first.
+template <int Radix, Direction To, class In, class Out>
+HWY_NOINLINE void run_stage(const Stage& stage, const double* all_twiddles, std::int64_t blocks,
+                            In in, Out out) {
+  const std::int64_t part = stage.part;
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    const double* HWY_RESTRICT twiddle = all_twiddles + stage.twiddles;
+    for (std::int64_t row = block * stage.length; row < block * stage.length + part;
+         ++row, twiddle += 2 * (Radix - 1)) {
+      for (std::int64_t lane = 0; lane < width; lane += n_lanes) {
+        Value x[std::size_t{Radix}];
+#pragma GCC unroll 8
+        for (int q = 0; q < Radix; ++q) x[q] = in.load(row + q * part, lane);
+        if (To == Direction::transpose && part > 1) multiply<Radix>(twiddle, x);
+        butterfly<Radix>(x);
+        if (To == Direction::transform && part > 1) multiply<Radix>(twiddle, x);
+#pragma GCC unroll 8
+        for (int q = 0; q < Radix; ++q) out.store(x[q], row + q * part, lane);
+      }
+    }
+  }
+}
+
+template <Direction To, class In, class Out>
+void run_stage(const Stage& stage, const double* twiddles, std::int64_t blocks, In in, Out out) {
+  switch (stage.radix) {
+    case 2: return run_stage<2, To>(stage, twiddles, blocks, in, out);
+    case 3: return run_stage<3, To>(stage, twiddles, blocks, in, out);
+    case 4: return run_stage<4, To>(stage, twiddles, blocks, in, out);
+    case 5: return run_stage<5, To>(stage, twiddles, blocks, in, out);
+    default: return run_stage<7, To>(stage, twiddles, blocks, in, out);
+  }
+}
+
+/// The stages of one run, in place: all runs of a stage while they fit the cache, else run by run.
+template <Direction To>
+void run_stages(Stages stages, double* rows) {
+  if (stages.begin == stages.end) return;
+  const std::int64_t length = stages.begin->length;
+  const PlainRows plain{rows};
+  if (length <= cached_rows) {
+    if (To == Direction::transform) {
+      for (const Stage* stage = stages.begin; stage != stages.end; ++stage) {
+        run_stage<To>(*stage, stages.twiddles, length / stage->length, plain, plain);
+      }
+    } else {
+      for (const Stage* stage = stages.end; stage-- != stages.begin;) {
+        run_stage<To>(*stage, stages.twiddles, length / stage->length, plain, plain);
+      }
+    }
+    return;
+  }
+  const Stage& first = *stages.begin;
+  const Stages rest{stages.begin + 1, stages.end, stages.twiddles};
+  if (To == Direction::transform) run_stage<To>(first, stages.twiddles, 1, plain, plain);
+  for (std::int64_t q = 0; q < first.radix; ++q) {
+    run_stages<To>(rest, rows + q * first.part * row_size);
+  }
+  if (To == Direction::transpose) run_stage<To>(first, stages.twiddles, 1, plain, plain);
+}
+
+void transform(Stages stages, double* rows) { run_stages<Direction::transform>(stages, rows); }
+void transpose(Stages stages, double* rows) { run_stages<Direction::transpose>(stages, rows); }
+
+void transform_folded(Stages stages, Folded x, double* rows) {
+  const Stage& first = *stages.begin;
+  run_stage<Direction::transform>(first, stages.twiddles, 1, FoldedRows{x, first.length},
+                                  PlainRows{rows});
+  for (std::int64_t q = 0; q < first.radix; ++q) {
+    transform({stages.begin + 1, stages.end, stages.twiddles}, rows + q * first.part * row_size);
+  }
+}
+
+void transpose_folded(Stages stages, double* rows, Folded x) {
+  const Stage& first = *stages.begin;
+  for (std::int64_t q = 0; q < first.radix; ++q) {
+    transpose({stages.begin + 1, stages.end, stages.twiddles}, rows + q * first.part * row_size);
+  }
+  run_stage<Direction::transpose>(first, stages.twiddles, 1, PlainRows{rows},
+                                  FoldedRows{x, first.length});
+}
+
+}  // namespace ringweave::columns::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include <cmath>
+#include <numbers>
+#include <string>
+#include <utility>
+
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
+
+namespace ringweave::columns {
+namespace {
+
+HWY_EXPORT(transform);
+HWY_EXPORT(transpose);
+HWY_EXPORT(transform_folded);
+HWY_EXPORT(transpose_folded);
+
+/// Large radices first: they have the most twiddles, and the last stage needs none.
+std::vector<int> factors(std::int64_t length) {
+  std::vector<int> found;
+  for (const int radix : {7, 5, 3, 4, 2}) {
+    for (; length % radix == 0; length /= radix) found.push_back(radix);
+  }
+  return found;
+}
+
+}  // namespace
+
+bool ColumnFft::is_smooth(std::int64_t length) {
+  for (const int factor : {2, 3, 5, 7}) {
+    while (length > 0 && length % factor == 0) length /= factor;
+  }
+  return length == 1;
+}
+
+ColumnFft::ColumnFft(std::int64_t length) : length_(length), positions_(1, 0) {
+  if (length < 2 || !is_smooth(length)) {
+    throw InternalError("FFT of columns of length " + std::to_string(length) +
+                        "; expected 2 or more, with factors 2, 3, 5 and 7 only");
+  }
+  std::int64_t rest = length;
+  for (const int radix : factors(length)) {
+    const std::int64_t part = rest / radix;
+    stages_.push_back({radix, rest, part, ssize64(twiddles_)});
+    for (std::int64_t j = 0; j < part; ++j) {
+      for (int q = 1; q < radix; ++q) {
+        const long double angle = 2 * std::numbers::pi_v<long double> *
+                                  static_cast<long double>(j * q) / static_cast<long double>(rest);
+        twiddles_.push_back(static_cast<double>(std::cos(angle)));
+        twiddles_.push_back(static_cast<double>(-std::sin(angle)));
+      }
+    }
+    rest = part;
+  }
+  // y_(radix k + q) lies in part q, where k lies in the transform of that part.
+  for (auto stage = stages_.rbegin(); stage != stages_.rend(); ++stage) {
+    std::vector<std::int64_t> longer(to_size(stage->length));
+    for (std::int64_t k = 0; k < stage->length; ++k) {
+      longer[to_size(k)] = k % stage->radix * stage->part + positions_[to_size(k / stage->radix)];
+    }
+    positions_ = std::move(longer);
+  }
+}
+
+std::int64_t ColumnFft::bytes() const { return 8 * (ssize64(twiddles_) + ssize64(positions_)); }
+
+void ColumnFft::transform(double* rows) const noexcept {
+  HWY_DYNAMIC_DISPATCH(transform)(stages(), rows);
+}
+void ColumnFft::transform(Folded x, double* rows) const noexcept {
+  HWY_DYNAMIC_DISPATCH(transform_folded)(stages(), x, rows);
+}
+void ColumnFft::transpose(double* rows) const noexcept {
+  HWY_DYNAMIC_DISPATCH(transpose)(stages(), rows);
+}
+void ColumnFft::transpose(double* rows, Folded x) const noexcept {
+  HWY_DYNAMIC_DISPATCH(transpose_folded)(stages(), rows, x);
+}
+
+}  // namespace ringweave::columns
+#endif

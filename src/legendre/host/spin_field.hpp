@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+
+#include "base/buffer.hpp"
+#include "legendre/host/spin_ladder.hpp"
+#include "sphere/field_set.hpp"
+#include "sphere/ring_grid.hpp"
+
+namespace ringweave {
+
+/// How a field of spin s >= 1 is swept: as two scalar fields times sin(theta)^-s where that keeps
+/// the digits, by Wigner's d functions on the pairs next to the pole. Both sums hold for all pairs:
+/// the weights of the scalar ones are 0 where the others count.
+class SpinField {
+ public:
+  SpinField(const FieldSet::Field& field, const RingGrid& grid, int lmax);
+
+  int spin() const { return ladder_.spin(); }
+  std::int64_t first_component() const { return first_component_; }
+  /// Pairs, from the pole on, that Wigner's functions sweep.
+  std::int64_t n_wigner_pairs() const { return n_wigner_pairs_; }
+  /// Whether there are others.
+  bool laddered() const { return n_wigner_pairs_ < n_pairs_; }
+  const SpinLadder& ladder() const { return ladder_; }
+  const double* weights() const { return weights_.data(); }  ///< [pair]
+
+  std::int64_t bytes() const;
+
+ private:
+  std::int64_t first_component_;
+  std::int64_t n_pairs_;
+  std::int64_t n_wigner_pairs_ = 0;
+  SpinLadder ladder_;
+  HostBuffer<double> weights_;
+};
+
+}  // namespace ringweave

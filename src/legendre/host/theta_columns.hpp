@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+
+#include "legendre/host/column_fft.hpp"
+#include "sphere/ring_grid.hpp"
+
+// What theta resampling does to columns besides the FFTs, in SIMD: coefficients from and to half
+// transforms, interpolation and spreading. Each has its exact transpose.
+namespace ringweave::columns {
+
+/// Entries k and k' = length - k of a half transform V (ColumnFft of the even samples), and the
+/// coefficients c_k, c_k' they stand for.
+struct CoefficientPair {
+  std::int64_t rows[2];  ///< of both: V_k and V_k', and afterwards c_k and c_k'
+  double root[2];        ///< z = exp(-i pi k / (2 length))
+  double scale[2];       ///< of both coefficients
+};
+
+/// An entry that is its own partner: c = scale (root + parity conj(root)) V.
+struct CoefficientAlone {
+  std::int64_t row;
+  double root[2];
+  double scale;
+};
+
+struct CoefficientTable {
+  const CoefficientPair* pairs;
+  std::int64_t n_pairs;
+  const CoefficientAlone* alone;
+  std::int64_t n_alone;
+};
+
+/// rows: V becomes c. c_k = s (z V_k + p conj(z) V_k'), c_k' = i p s' (z V_k - p conj(z) V_k').
+void to_coefficients(const CoefficientTable& table, const double* parity, double* rows) noexcept;
+/// The transpose.
+void from_coefficients(const CoefficientTable& table, const double* parity, double* rows) noexcept;
+
+/// Entries k and k' = length - k of a finer half transform U and where the coefficients c_k, c_k'
+/// lie; c_k' is zero from n_full on, and so is U from n_half on.
+struct SpreadPair {
+  std::int64_t coefficients[2];  ///< rows of c
+  std::int64_t rows[2];          ///< rows of U
+  double root[2];                ///< e = exp(i pi k / (2 length))
+};
+/// U = (e + parity conj(e)) c; U = 0 where there is no coefficient.
+struct SpreadAlone {
+  std::int64_t coefficient;  ///< negative: none
+  std::int64_t row;
+  double root[2];
+};
+
+struct SpreadTable {
+  const SpreadPair* pairs;
+  std::int64_t n_full;
+  std::int64_t n_half;
+  std::int64_t n_pairs;
+  const SpreadAlone* alone;
+  std::int64_t n_alone;
+};
+
+/// fine: U_k = e (c_k - i p c_k'), U_k' = p conj(e) (c_k + i p c_k'); overwritten.
+void spread_coefficients(const SpreadTable& table, const double* parity, const double* rows,
+                         double* fine) noexcept;
+/// The transpose; only rows that hold a coefficient are written.
+void collect_coefficients(const SpreadTable& table, const double* parity, const double* fine,
+                          double* rows) noexcept;
+
+constexpr std::int64_t taps = 16;              ///< fine samples around a ring that count
+constexpr std::int64_t tile = 4;               ///< fine samples spread to at a time
+constexpr std::int64_t ghosts = taps / 4 + 1;  ///< rows repeated on both ends of the fine rows
+
+/// Kernel values of every ring. Fine sample j lies at (j + 1/2) / length of [0, pi]; -taps/2 <= j <
+/// length + taps/2.
+struct TapTable {
+  std::int64_t length;    ///< fine samples, a multiple of `tile`
+  const double* weights;  ///< of ring r and fine sample j at offset[r] + j; zero up to tile - 1
+                          ///< samples beyond the taps
+  const std::int64_t* offset;  ///< [ring]
+  const std::int64_t* first;   ///< [ring], the first fine sample that counts
+  const RingRange* touching;   ///< [tile], from j = -taps / 2: rings that touch it
+};
+
+/// values[ring] = sum over taps of weight times fine sample, for the rings within `kept`.
+/// fine  even samples of the doubled circle [length + 2 ghosts][row]; its ghosts are filled here
+void interpolate(const TapTable& table, const double* parity, RingRange kept, double* fine,
+                 double* values) noexcept;
+/// The transpose; values beyond `kept` count as zero, fine is overwritten (not its ghosts).
+void spread(const TapTable& table, const double* parity, RingRange kept, const double* values,
+            double* fine) noexcept;
+
+}  // namespace ringweave::columns
