@@ -1,88 +1,222 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ringweave beside ducc0, in turn, in one run: seconds of each, their ratio, the difference of the results.
+"""Ringweave beside ducc0, SHTns and healpy, in turn, in one run: seconds, their ratio, the difference of the results.
 
-  bench/compare_peers.py TRANSFORM_BENCH [--nside N] [--lmax L] [--spin S] [--threads T] [--ranks P] [--repeats R]
+  bench/compare_peers.py build/release/bench/transform_bench [--cases NAME...] [--json FILE [--update]] [--plot FILE]
+  bench/compare_peers.py build/release/bench/transform_bench --grid healpix:512 --lmax 1024 --spin 1
+  bench/compare_peers.py --show FILE [--plot FILE]
 
-ducc0 must be built for this processor (CFLAGS=-march=native pip install --no-binary ducc0 ducc0): a binary wheel is
-SSE2 only and no fair peer. Prints one JSON object; medians over the repeats, ratios pair by pair.
+Every repeat runs each program once (short transforms: many times in a row), in alternating order. Tables show medians
+and, in brackets, the least; ratios are Ringweave's seconds over the peer's, pair by pair. ducc0 and SHTns must be
+built for this processor (CFLAGS=-march=native pip install --no-binary ducc0,shtns ducc0 shtns): a binary wheel is
+SSE2 only and no fair peer. `smooth` compares whole programs, files included, with healpy of --healpy-python.
 """
 import argparse
+import dataclasses
+import datetime
 import json
 import os
+import platform
 import statistics
-import subprocess
+import sys
+import tempfile
 import time
+from pathlib import Path
 
-import ducc0
-import numpy as np
+import peer_tables
 
 
-def peer_alm(lmax, spin):
-    """The a_lm of transform_bench, in ducc0's (healpy's) order."""
-    n_components = 1 if spin == 0 else 2
-    alm = np.zeros((n_components, (lmax + 1) * (lmax + 2) // 2), dtype=np.complex128)
-    for m in range(lmax + 1):
-        l = np.arange(max(m, spin), lmax + 1)
-        index = m * (2 * lmax + 1 - m) // 2 + l
-        for c in range(n_components):
-            phase = 1e-3 * l * l + 0.7 * m + c
-            alm[c, index] = np.cos(phase) + (1j * np.sin(phase) if m > 0 else 0)
-    return alm
+@dataclasses.dataclass(frozen=True)
+class Case:
+    name: str
+    grid: str
+    lmax: int
+    spin: int = 0
+    maps: int = 1
+    fields: str = ""
+    precision: str = "double"
+    directions: tuple = ("synthesis", "adjoint")
+    iterations: int = 0
+
+
+def healpix(name, nside, lmax, **more):
+    return Case(name, f"healpix:{nside}", lmax, **more)
+
+
+GAUSS = ("synthesis", "analysis")
+CASES = [
+    *(healpix(f"healpix-{nside}", nside, 2 * nside) for nside in (64, 128, 256, 1024, 2048)),
+    healpix("batch-8", 1024, 2048, maps=8),
+    healpix("spin-2", 1024, 2048, spin=2),
+    healpix("teb", 1024, 2048, fields="TEB"),
+    healpix("single", 1024, 2048, precision="single"),
+    *(Case(f"gauss-{lmax}", f"gauss:{lmax}", lmax, directions=GAUSS) for lmax in (511, 1023, 2047, 4095)),
+    healpix("iter-3", 2048, 4096, directions=("analysis",), iterations=3),
+]
+NAMES = [case.name for case in CASES] + ["smooth"]
+SHORTEST = 0.1  # seconds a measurement lasts, by repeating short transforms
+LONG_ENOUGH = 3.0  # seconds of all measurements of a direction; short transforms get more repeats, up to MOST
+MOST = 31
+
+
+def difference(ours, theirs):
+    """Root mean square and largest difference, over the rms of the peer's values."""
+    import numpy as np
+    squares = largest = norm = 0.0
+    for a, b in zip(ours, theirs):
+        gap = np.abs(a - b)
+        squares += float(np.sum(gap * gap))
+        largest = max(largest, float(gap.max()))
+        norm += float(np.vdot(b, b).real)
+    return {"rms": (squares / norm) ** 0.5, "max": largest / (norm / ours.size) ** 0.5}
+
+
+def summary(rows, ours, peers):
+    """Medians of one direction's rows."""
+    mine = [row[ours.name][1] for row in rows]
+    result = {"ringweave": {key: statistics.median(one[key] for one in mine)
+                            for key in mine[0] if key not in ("direction", "of_peak", "peak_gflop_per_s")},
+              "peers": {}}
+    best = result["ringweave"]
+    best["repeats"] = len(rows)
+    best["least"] = min(one["seconds"] for one in mine)
+    best["peak_gflop_per_s"] = max(one["peak_gflop_per_s"] for one in mine)
+    best["of_peak"] = best["gflop_per_s"] / best["peak_gflop_per_s"]
+    for peer in peers:
+        theirs = [row[peer.name][0] for row in rows]
+        ratios = [row[ours.name][0] / row[peer.name][0] for row in rows]
+        result["peers"][peer.name] = {
+            "family": peer.family, "seconds": statistics.median(theirs), "least": min(theirs),
+            "ratio": statistics.median(ratios), "ratio_of_least": best["least"] / min(theirs), "every_ratio": ratios}
+    return result
+
+
+def in_turn(programs, direction, count, repeats):
+    """[repeat] of {name: (seconds per call, what else is known)}."""
+    rows = []
+    for repeat in range(repeats):
+        row = {}
+        for program in programs if repeat % 2 == 0 else reversed(programs):
+            # Threads that wait for more work of one program do so for some milliseconds.
+            time.sleep(0.02)
+            seconds, known = program.time(direction, count)
+            row[program.name] = (seconds / count, known)
+        rows.append(row)
+    return rows
+
+
+def run_case(case, options, folder):
+    from peer_programs import Ringweave, peers_of
+    ours = Ringweave(options.program, case, options.threads, options.ranks, options.exchange, folder)
+    errors = ours.ask("check")
+    peers = peers_of(case, ours.result("input"), ours.about, options.threads * options.ranks)
+    result = {"name": case.name, "about": ours.about, "errors": errors, "directions": {}}
+    for direction in case.directions:
+        once = ours.time(direction, 1)[0]
+        for peer in peers:
+            peer.call(direction)  # touches memory, makes plans
+        count = max(1, min(1000, round(SHORTEST / once)))
+        repeats = max(options.repeats, min(MOST, round(LONG_ENOUGH / (once * count))))
+        rows = in_turn([ours, *peers], direction, count, repeats)
+        result["directions"][direction] = summary(rows, ours, peers)
+        what = "map" if direction == "synthesis" else "alm"
+        answer = ours.result(what)
+        for peer in peers:
+            result["directions"][direction]["peers"][peer.name].update(difference(answer, peer.result(what)))
+    ours.close()
+    return result
+
+
+def run_named(name, options, folder):
+    if name == "smooth":
+        import peer_smoothing
+        program = options.ringweave or Path(options.program).resolve().parent.parent / "src" / "app" / "ringweave"
+        return peer_smoothing.run(program, options, folder)
+    if name == "own":
+        return run_case(own_case(options), options, folder)
+    return run_case(next(case for case in CASES if case.name == name), options, folder)
+
+
+def own_case(options):
+    kind = options.grid.split(":")[0]
+    maps = "" if options.maps == 1 else f" x{options.maps}"
+    return Case(f"{options.grid} lmax {options.lmax} spin {options.spin}{maps} {options.precision}", options.grid,
+                options.lmax, options.spin, options.maps, "", options.precision,
+                GAUSS if kind == "gauss" else ("synthesis", "adjoint"))
+
+
+def machine():
+    model = platform.processor()
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), model)
+    except OSError:
+        pass
+    return {"processor": model, "processors": os.cpu_count(), "date": datetime.date.today().isoformat()}
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", nargs="?", help="the transform_bench of a release build")
+    parser.add_argument("--cases", nargs="+", choices=NAMES, default=NAMES, metavar="NAME", help=", ".join(NAMES))
+    parser.add_argument("--grid", help="instead: one case of your own, healpix:NSIDE or gauss:LMAX")
+    parser.add_argument("--lmax", type=int)
+    parser.add_argument("--spin", type=int, default=0)
+    parser.add_argument("--maps", type=int, default=1)
+    parser.add_argument("--precision", choices=("double", "single"), default="double")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--ranks", type=int, default=1)
+    parser.add_argument("--exchange", choices=("double", "single", "overlap"), default="double")
+    parser.add_argument("--repeats", type=int, default=7, help="at least; short transforms get more")
+    parser.add_argument("--json", help="write everything here, after every case")
+    parser.add_argument("--update", action="store_true", help="keep the other cases that the JSON file holds")
+    parser.add_argument("--show", metavar="FILE", help="run nothing, show this JSON file")
+    parser.add_argument("--plot", help="draw here (PNG or SVG; needs matplotlib)")
+    parser.add_argument("--ringweave", help="the program for `smooth`; default: beside transform_bench")
+    parser.add_argument("--smooth-nside", type=int, default=2048)
+    parser.add_argument("--healpy-python", default=sys.executable, help="a Python that has healpy, for `smooth`")
+    options = parser.parse_args()
+    if options.show is None and options.program is None:
+        parser.error("give transform_bench, or --show FILE")
+    if options.grid and options.lmax is None:
+        parser.error("--grid needs --lmax")
+    return options
+
+
+def measure(options):
+    kept = []
+    if options.update and options.json and Path(options.json).exists():
+        kept = json.loads(Path(options.json).read_text(encoding="utf-8"))["cases"]
+    results = {case["name"]: case for case in kept}
+    document = {}
+    for name in ["own"] if options.grid else options.cases:
+        with tempfile.TemporaryDirectory() as folder:
+            result = run_named(name, options, folder)
+        result["machine"] = machine()
+        results[result["name"]] = result
+        ordered = sorted(results.values(), key=lambda r: NAMES.index(r["name"]) if r["name"] in NAMES else len(NAMES))
+        document = {"cases": ordered}
+        if options.json:
+            Path(options.json).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        print(peer_tables.ratio_table({"cases": [result]}), flush=True)
+    return document
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("program", help="the transform_bench of a release build")
-    parser.add_argument("--nside", type=int, default=1024)
-    parser.add_argument("--lmax", type=int, default=2048)
-    parser.add_argument("--spin", type=int, default=0)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--ranks", type=int, default=1)
-    parser.add_argument("--repeats", type=int, default=7)
-    options = parser.parse_args()
-
-    geometry = ducc0.healpix.Healpix_Base(options.nside, "RING").sht_info()
-    alm = peer_alm(options.lmax, options.spin)
-    map_ = np.zeros((alm.shape[0], 12 * options.nside ** 2))
-    back = np.zeros_like(alm)
-    common = dict(lmax=options.lmax, spin=options.spin, nthreads=options.threads * options.ranks, **geometry)
-
-    launcher = [os.path.join(os.path.dirname(__file__), "..", "scripts", "mpirun.sh"), str(options.ranks)]
-    command = (launcher if options.ranks > 1 else []) + [
-        options.program, str(options.nside), str(options.lmax), str(options.spin), "1", "0"]
-    environment = dict(os.environ, OMP_NUM_THREADS=str(options.threads), MPIRUN_TIMEOUT="3600")
-    ours = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
-    plan = json.loads(ours.stdout.readline())
-
-    rows = []
-    for repeat in range(options.repeats + 1):
-        ours.stdin.write("\n")
-        ours.stdin.flush()
-        mine = {r["direction"]: r for r in (json.loads(ours.stdout.readline()) for _ in range(2))}
-        start = time.perf_counter()
-        ducc0.sht.synthesis(alm=alm, map=map_, **common)
-        middle = time.perf_counter()
-        ducc0.sht.adjoint_synthesis(map=map_, alm=back, **common)
-        end = time.perf_counter()
-        if repeat > 0:  # the first touches memory
-            rows.append((mine, {"synthesis": middle - start, "adjoint": end - middle}))
-    ours.stdin.close()
-    ours.wait()
-
-    result = dict(plan, peer="ducc0 " + ducc0.__version__, repeats=options.repeats)
-    for direction in ("synthesis", "adjoint"):
-        seconds = [mine[direction]["seconds"] for mine, _ in rows]
-        result[direction] = {
-            "seconds": statistics.median(seconds),
-            "peer_seconds": statistics.median(peer[direction] for _, peer in rows),
-            "ratio": statistics.median(mine[direction]["seconds"] / peer[direction] for mine, peer in rows),
-            "legendre": statistics.median(mine[direction]["legendre"] for mine, _ in rows),
-            "ring_fft": statistics.median(mine[direction]["ring_fft"] for mine, _ in rows),
-            "exchange": statistics.median(mine[direction]["exchange"] for mine, _ in rows),
-            "legendre_gflop_per_s": statistics.median(mine[direction]["legendre_gflop_per_s"] for mine, _ in rows),
-        }
-    print(json.dumps(result, indent=2))
+    options = parse()
+    # Before any library starts its threads.
+    os.environ["OMP_NUM_THREADS"] = str(options.threads * options.ranks)
+    if options.show:
+        document = json.loads(Path(options.show).read_text(encoding="utf-8"))
+    else:
+        document = measure(options)
+    print(peer_tables.whole(document))
+    if options.plot:
+        import peer_plot
+        try:
+            peer_plot.draw(document, options.plot)
+        except ImportError:
+            sys.exit("this Python has no matplotlib: write --json FILE and give it to peer_plot.py of one that has it")
 
 
 if __name__ == "__main__":

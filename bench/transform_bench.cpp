@@ -1,131 +1,288 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One transform after the other, timed whole and by stage; one JSON line each:
-//   scripts/mpirun.sh RANKS transform_bench NSIDE LMAX [SPIN [MAPS [REPEATS]]]
-// REPEATS 0: one pair (synthesis, adjoint) for every line on stdin, so that a driver can alternate
-// with another program (bench/compare_peers.py).
+// Whole transforms: seconds of each stage, GFLOP/s and share of the measured peak, bytes exchanged,
+// errors.
+//   transform_bench --grid healpix:1024 --lmax 2048 --fields TEB
+//   scripts/mpirun.sh 2 transform_bench --grid gauss:2047 --directions synthesis analysis --iter 0
+// With --commands another program says line by line what is run, and gets one JSON line for each
+// answer, so that both can take turns (bench/compare_peers.py):
+//   check | DIRECTION COUNT | write input|map|alm FILE
 #include <fmt/format.h>
 #include <omp.h>
 
-#include <chrono>
+#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
-#include <functional>
+#include <fstream>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
+#include <vector>
 
+#include "base/error.hpp"
+#include "bench/transform_trial.hpp"
+#include "distribute/agree.hpp"
+#include "distribute/farewell.hpp"
 #include "distribute/mpi_session.hpp"
-#include "transform/analysis.hpp"
-#include "transform/spherical_harmonic_transform.hpp"
+#include "legendre/simd_targets.hpp"
 
 namespace ringweave {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using nlohmann::json;
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// Deterministic a_lm of unit size; the imaginary part of m = 0 and degrees below the spin are
-/// zero.
-void fill(const AlmLayout& layout, int spin, AlmView<double> alm) {
-  for (std::int64_t c = 0; c < alm.n_components(); ++c) {
-    const auto a = alm.component(c);
-    for (std::int64_t row = 0; row < layout.n_orders(); ++row) {
-      const int m = layout.order(row);
-      for (int l = m; l <= layout.lmax(); ++l) {
-        const double phase = 1e-3 * l * l + 0.7 * m + static_cast<double>(c);
-        const bool exists = l >= spin;
-        a[layout.index(row, l)] = {exists ? std::cos(phase) : 0.0,
-                                   exists && m > 0 ? std::sin(phase) : 0.0};
-      }
-    }
-  }
-}
-
-struct Bench {
-  Communicator comm;
-  SphericalHarmonicTransform transform;
-  AlmBuffer<double> alm;
-  AlmBuffer<double> back;
-  MapBuffer<double> map;
-
-  Bench(const Communicator& ranks, const TransformSpec& spec)
-      : comm(ranks),
-        transform(ranks, spec),
-        alm(transform.make_alm<double>()),
-        back(transform.make_alm<double>()),
-        map(transform.make_map<double>()) {
-    fill(transform.alm_layout(), spec.fields.max_spin(), alm.view());
-  }
-
-  void report(const std::string& direction, const std::function<void()>& work) {
-    transform.times().clear();
-    comm.barrier();
-    const auto start = Clock::now();
-    work();
-    const double seconds = comm.max(seconds_since(start));
-    const auto stage = [&](const char* name) { return comm.max(transform.times().seconds(name)); };
-    const double legendre = stage("legendre");
-    const double flops = comm.sum(transform.plan().legendre_flops());
-    const double exchange = stage("exchange");
-    const double ring_fft = stage("ring_fft");
-    if (!comm.is_root()) return;
-    fmt::print(
-        "{{\"direction\": \"{}\", \"seconds\": {:.6f}, \"legendre\": {:.6f}, \"exchange\": {:.6f}, "
-        "\"ring_fft\": {:.6f}, \"legendre_gflop_per_s\": {:.2f}}}\n",
-        direction, seconds, legendre, exchange, ring_fft, flops / legendre * 1e-9);
-    std::fflush(stdout);
-  }
-
-  void pair() {
-    report("synthesis",
-           [&] { transform.synthesize<double>(AlmView<const double>(alm.view()), map.view()); });
-    report("adjoint",
-           [&] { transform.adjoint<double>(MapView<const double>(map.view()), {}, back.view()); });
-    // <S a, S a> = <a, S^T S a>: the answers belong together.
-    const double left = squared_norm<double>(comm, map.view());
-    const double right =
-        inner_product<double>(comm, transform.alm_layout(), alm.view(), back.view());
-    if (std::abs(left - right) > 1e-11 * left)
-      throw InternalError("the adjoint is not the adjoint");
-  }
+struct Options {
+  std::string grid = "healpix:512";
+  int lmax = -1;
+  int spin = 0;
+  int maps = 1;
+  std::string fields;
+  std::string precision = "double";
+  std::string exchange = "double";
+  std::vector<std::string> directions = {"synthesis", "adjoint"};
+  int iterations = 3;
+  int repeats = 5;
+  std::string json_file;
+  std::string commands;
 };
 
-int run(const Communicator& comm, int argc, char** argv) {
-  if (argc < 3) {
-    if (comm.is_root())
-      fmt::print(stderr, "usage: transform_bench NSIDE LMAX [SPIN [MAPS [REPEATS]]]\n");
-    return 2;
-  }
-  const auto argument = [&](int i, int otherwise) {
-    return argc > i ? std::stoi(argv[i]) : otherwise;
-  };
+void add_options(CLI::App& app, Options& options) {
+  app.add_option("--grid", options.grid, "healpix:NSIDE, gauss:LMAX, clenshaw:NRINGS, ...")
+      ->capture_default_str();
+  app.add_option("--lmax", options.lmax,
+                 "Highest degree; default 2 nside, or what the grid carries");
+  app.add_option("--spin", options.spin, "Spin of the maps")->capture_default_str();
+  app.add_option("--maps", options.maps, "How many go through at once")->capture_default_str();
+  app.add_option("--fields", options.fields, "TEB: T with E and B, spins 0 and 2 together")
+      ->check(CLI::IsMember({"TEB"}))
+      ->excludes("--spin");
+  app.add_option("--precision", options.precision, "How maps and a_lm are stored")
+      ->check(CLI::IsMember({"double", "single"}))
+      ->capture_default_str();
+  app.add_option("--exchange", options.exchange,
+                 "How ring modes travel: in double or single precision, or overlapped with the "
+                 "Legendre stage")
+      ->check(CLI::IsMember({"double", "single", "overlap"}))
+      ->capture_default_str();
+  app.add_option("--directions", options.directions, "Any of synthesis, adjoint, analysis")
+      ->check(CLI::IsMember({"synthesis", "adjoint", "analysis"}))
+      ->capture_default_str();
+  app.add_option("--iter", options.iterations, "Iterations of the analysis")->capture_default_str();
+  app.add_option("--repeats", options.repeats, "Measurements; the table shows their median")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  app.add_option("--json", options.json_file, "Write the table here too, with every measurement");
+  app.add_option("--commands", options.commands,
+                 "Take turns: read what to do from this file, of several ranks each from "
+                 "FILE.RANK; '-' with one rank: standard input");
+}
+
+TransformSpec make_spec(const Options& options) {
   TransformSpec spec;
-  spec.grid = std::make_shared<RingGrid>(RingGrid::healpix(argument(1, 0)));
-  spec.lmax = spec.mmax = argument(2, 0);
-  spec.fields = FieldSet::batch(argument(3, 0), argument(4, 1));
-  const auto start = Clock::now();
-  Bench bench(comm, spec);
-  const double plan_seconds = comm.max(seconds_since(start));
-  if (comm.is_root()) {
+  spec.grid = std::make_shared<RingGrid>(RingGrid::from_name(options.grid));
+  const std::int64_t nside = spec.grid->nside();
+  const int usual = nside > 0 ? static_cast<int>(2 * nside) : spec.grid->default_lmax();
+  spec.lmax = spec.mmax = options.lmax >= 0 ? options.lmax : usual;
+  if (options.maps < 1) throw UsageError("--maps: expected 1 or more");
+  std::vector<int> spins;
+  for (int i = 0; i < options.maps; ++i) {
+    spins.push_back(options.fields.empty() ? options.spin : 0);
+    if (!options.fields.empty()) spins.push_back(2);
+  }
+  spec.fields = FieldSet(spins);
+  if (options.exchange == "single") spec.exchange.precision = ModePrecision::single_;
+  if (options.exchange == "overlap") spec.exchange.schedule = ExchangeSchedule::overlapped;
+  return spec;
+}
+
+json describe(const Communicator& comm, const Options& options, const TransformTrial& trial) {
+  const TransformSpec& spec = trial.transform().spec();
+  std::vector<int> spins;
+  for (const FieldSet::Field& field : spec.fields.fields()) spins.push_back(field.spin);
+  return {{"grid", options.grid},
+          {"n_rings", spec.grid->n_rings()},
+          {"n_pixels", spec.grid->n_pixels()},
+          {"lmax", spec.lmax},
+          {"spins", spins},
+          {"maps", options.maps},
+          {"fields", options.fields},
+          {"precision", options.precision},
+          {"exchange", options.exchange},
+          {"iterations", options.iterations},
+          {"ranks", comm.size()},
+          {"threads", omp_get_max_threads()},
+          {"simd", simd_target_chosen()},
+          {"plan_seconds", trial.plan_seconds()}};
+}
+
+json describe(Direction direction, const Timing& timing, double peak) {
+  // A transform of nothing takes no time.
+  const double rate = timing.legendre > 0 ? timing.legendre_flops / timing.legendre : 0;
+  return {{"direction", name_of(direction)}, {"seconds", timing.seconds},
+          {"legendre", timing.legendre},     {"exchange", timing.exchange},
+          {"ring_fft", timing.ring_fft},     {"gflop_per_s", 1e-9 * rate},
+          {"peak_gflop_per_s", 1e-9 * peak}, {"of_peak", rate / peak},
+          {"bytes_sent", timing.bytes_sent}, {"bytes_planned", timing.bytes_planned}};
+}
+
+json describe(const TrialErrors& errors) {
+  json description = {{"adjoint_gap", errors.adjoint_gap}};
+  if (errors.round_trip >= 0) description["round_trip"] = errors.round_trip;
+  return description;
+}
+
+/// Answers are lines of rank 0.
+void say(const Communicator& comm, const json& answer) {
+  if (comm.is_root()) std::cout << answer.dump() << std::endl;
+}
+
+/// One turn of the other program. Every rank reads the same lines of its own: while it waits it
+/// sleeps, where a collective call would keep a processor busy that the other program could use.
+void take_turn(const Communicator& comm, const std::string& line, bool with_analysis,
+               TransformTrial& trial) {
+  std::istringstream words(line);
+  std::string verb;
+  words >> verb;
+  if (verb == "check") {
+    say(comm, describe(trial.check(with_analysis)));
+  } else if (verb == "write") {
+    std::string what;
+    std::string path;
+    words >> what >> path;
+    trial.write(what, path);
+    say(comm, {{"written", path}});
+  } else {
+    const Direction direction = direction_named(verb);
+    int count = 1;
+    words >> count;
+    const Timing timing = trial.measure(direction, std::max(1, count));
+    say(comm, describe(direction, timing, all_threads_fma_peak(comm)));
+  }
+}
+
+void serve(const Communicator& comm, const Options& options, bool with_analysis,
+           TransformTrial& trial) {
+  std::ifstream file;
+  const bool standard_input = options.commands == "-";
+  agree(comm, [&] {
+    if (standard_input && comm.size() > 1)
+      throw UsageError("--commands -: with several ranks give a file, read as FILE.RANK");
+    if (standard_input) return;
+    const std::string path =
+        comm.size() > 1 ? fmt::format("{}.{}", options.commands, comm.rank()) : options.commands;
+    file.open(path);
+    if (!file) throw DataError(path, "cannot be read");
+  });
+  std::istream& commands = standard_input ? std::cin : file;
+  for (std::string line; std::getline(commands, line);) take_turn(comm, line, with_analysis, trial);
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
+}
+
+/// The directions take turns, so that a busy machine slows all alike.
+std::vector<json> measure_all(const Communicator& comm, const Options& options,
+                              TransformTrial& trial) {
+  constexpr double shortest = 0.05;  // seconds a measurement lasts, for the clock's sake
+  std::vector<json> rows;
+  std::vector<int> counts;
+  double peak = 0;
+  for (int i = 0; i <= options.repeats; ++i) {
+    for (std::size_t d = 0; d < options.directions.size(); ++d) {
+      const Direction direction = direction_named(options.directions[d]);
+      peak = std::max(peak, all_threads_fma_peak(comm));
+      if (i == 0) {
+        const double once = trial.measure(direction, 1).seconds;
+        counts.push_back(static_cast<int>(std::clamp(shortest / once, 1.0, 1e6)));
+        rows.emplace_back();
+        continue;
+      }
+      const json one = describe(direction, trial.measure(direction, counts[d]), peak);
+      for (const auto& [key, value] : one.items()) rows[d][key].push_back(value);
+    }
+  }
+  for (json& row : rows) {
+    json all = row["seconds"];
+    const double flops = row["gflop_per_s"][0].get<double>() * row["legendre"][0].get<double>();
+    for (auto& [key, value] : row.items()) {
+      value =
+          value[0].is_number_float() ? json(median(value.get<std::vector<double>>())) : value[0];
+    }
+    const double legendre = row["legendre"].get<double>();
+    row["gflop_per_s"] = legendre > 0 ? flops / legendre : 0.0;
+    row["peak_gflop_per_s"] = 1e-9 * peak;
+    row["of_peak"] = row["gflop_per_s"].get<double>() / (1e-9 * peak);
+    row["every_seconds"] = std::move(all);
+  }
+  return rows;
+}
+
+void print_table(const json& about, const json& errors, const std::vector<json>& rows) {
+  fmt::print("{}, lmax {}, {} {} of spin {}, {}, exchange {}; {} rank(s) x {} thread(s), {}\n",
+             about["grid"].get<std::string>(), about["lmax"].get<int>(), about["maps"].get<int>(),
+             about["fields"].get<std::string>().empty() ? "map(s)" : "set(s) T+E+B",
+             fmt::join(about["spins"].get<std::vector<int>>(), ","),
+             about["precision"].get<std::string>(), about["exchange"].get<std::string>(),
+             about["ranks"].get<int>(), about["threads"].get<int>(),
+             about["simd"].get<std::string>());
+  fmt::print("plan {:.4f} s; FMA peak {:.1f} GFLOP/s; adjointness gap {:.1e}\n\n",
+             about["plan_seconds"].get<double>(), rows[0]["peak_gflop_per_s"].get<double>(),
+             errors["adjoint_gap"].get<double>());
+  fmt::print("{:<10} {:>11} {:>11} {:>11} {:>11} {:>11} {:>8} {:>7} {:>13} {:>13} {:>10}\n",
+             "direction", "seconds", "least", "legendre", "exchange", "ring_fft", "GFLOP/s",
+             "of peak", "bytes sent", "bytes planned", "round trip");
+  for (const json& row : rows) {
+    const auto number = [&](const char* key) { return row[key].get<double>(); };
+    const auto every = row["every_seconds"].get<std::vector<double>>();
+    const bool analysis = row["direction"] == name_of(Direction::analysis);
     fmt::print(
-        "{{\"nside\": {}, \"lmax\": {}, \"spin\": {}, \"maps\": {}, \"ranks\": {}, \"threads\": "
-        "{}, "
-        "\"plan_seconds\": {:.4f}}}\n",
-        argv[1], argv[2], argument(3, 0), argument(4, 1), comm.size(), omp_get_max_threads(),
-        plan_seconds);
-    std::fflush(stdout);
+        "{:<10} {:>11.6f} {:>11.6f} {:>11.6f} {:>11.6f} {:>11.6f} {:>8.1f} {:>7.3f} {:>13.0f} "
+        "{:>13.0f} {:>10}\n",
+        row["direction"].get<std::string>(), number("seconds"),
+        *std::min_element(every.begin(), every.end()), number("legendre"), number("exchange"),
+        number("ring_fft"), number("gflop_per_s"), number("of_peak"), number("bytes_sent"),
+        number("bytes_planned"),
+        analysis ? fmt::format("{:.1e}", errors["round_trip"].get<double>()) : "");
   }
-  const int repeats = argument(5, 5);
-  for (int i = 0; i < repeats; ++i) bench.pair();
-  std::string line;
-  while (repeats == 0) {
-    std::int64_t more = 0;
-    if (comm.is_root()) more = std::getline(std::cin, line) ? 1 : 0;
-    if (comm.max(more) == 0) break;
-    bench.pair();
+}
+
+int run(const Communicator& comm, int argc, char** argv) {
+  Options options;
+  CLI::App app("Times whole spherical harmonic transforms and checks their answers.");
+  add_options(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (!comm.is_root()) return error.get_exit_code() == 0 ? 0 : exit_code(ErrorKind::usage);
+    return app.exit(error) == 0 ? 0 : exit_code(ErrorKind::usage);
   }
+  const TransformSpec spec = agreed(comm, [&] { return make_spec(options); });
+  const auto trial = options.precision == "single"
+                         ? TransformTrial::make<float>(comm, spec, options.iterations)
+                         : TransformTrial::make<double>(comm, spec, options.iterations);
+  const bool with_analysis = std::count(options.directions.begin(), options.directions.end(),
+                                        name_of(Direction::analysis)) > 0;
+  json about = describe(comm, options, *trial);
+  if (!options.commands.empty()) {
+    say(comm, about);
+    serve(comm, options, with_analysis, *trial);
+    return 0;
+  }
+  const json errors = describe(trial->check(with_analysis));
+  const std::vector<json> rows = measure_all(comm, options, *trial);
+  if (!comm.is_root()) return 0;
+  print_table(about, errors, rows);
+  if (options.json_file.empty()) return 0;
+  about["errors"] = errors;
+  about["directions"] = rows;
+  std::ofstream file(options.json_file);
+  file << about.dump(2) << '\n';
+  file.close();
+  if (!file) throw ResourceError(options.json_file + ": cannot be written");
   return 0;
 }
 
@@ -133,6 +290,17 @@ int run(const Communicator& comm, int argc, char** argv) {
 }  // namespace ringweave
 
 int main(int argc, char** argv) {
-  const ringweave::MpiSession mpi(&argc, &argv);
-  return ringweave::run(ringweave::Communicator::world(), argc, argv);
+  using namespace ringweave;
+  const MpiSession mpi(&argc, &argv);
+  const Communicator comm = Communicator::world();
+  Farewell farewell(comm);
+  int code = 0;
+  CaughtError caught;
+  try {
+    code = run(comm, argc, argv);
+  } catch (...) {
+    caught = describe_current_exception();
+  }
+  const int verdict = farewell.end(caught.kind, fmt::format("transform_bench: {}", caught.message));
+  return verdict != 0 ? verdict : code;
 }

@@ -17,7 +17,6 @@
 #include "distribute/agree.hpp"
 #include "distribute/farewell.hpp"
 #include "distribute/mpi_session.hpp"
-#include "io/atomic_output.hpp"
 
 namespace {
 
@@ -60,10 +59,15 @@ int work(const Communicator& comm, int argc, char** argv) {
           parsed.used_configuration,
           Progress(progress_mode(parsed.common.progress), comm.is_root()),
           {},
+          {},
+          Outputs(comm, parsed.common.overwrite ? IfExists::overwrite : IfExists::fail),
+          0,
           {}};
-  if (!run.options.report.empty()) AtomicOutput::check(comm, run.options.report, run.if_exists());
+  run.outputs.announce(run.options.report, OutputContent::report);
   const int code = parsed.execute(run);
   write_report(run);
+  run.outputs.commit();
+  if (!run.conclusion.empty()) run.say(run.conclusion);
   return code;
 }
 

@@ -2,24 +2,15 @@
 #include "app/memory_estimate.hpp"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <numeric>
 
 #include "base/error.hpp"
 #include "base/memory_meter.hpp"
-#include "perf_models/transform_model.hpp"
 
 namespace ringweave {
 namespace {
-
-std::string bytes_text(double bytes) {
-  constexpr double unit = 1024;
-  if (bytes < unit * unit) return fmt::format("{:.1f} KiB", bytes / unit);
-  if (bytes < unit * unit * unit) return fmt::format("{:.1f} MiB", bytes / unit / unit);
-  return fmt::format("{:.2f} GiB", bytes / unit / unit / unit);
-}
 
 std::int64_t sum_of(const std::vector<MemoryItem>& items) {
   return std::accumulate(items.begin(), items.end(), std::int64_t{0},
@@ -41,41 +32,60 @@ std::vector<MemoryItem> fuller(const std::vector<MemoryItem>& one,
   return items;
 }
 
+std::int64_t map_bytes(const TransformPlan& plan, Precision precision) {
+  return plan.rings.n_pixels() * (precision == Precision::single_ ? 4 : 8);
+}
+
+/// The buffers of one operation on n of the plan's components, the map first where there is one
+/// throughout.
+std::vector<MemoryItem> items_of(const TransformPlan& plan, const MemoryUse& use, std::int64_t n) {
+  const std::int64_t complex_bytes = use.precision == Precision::single_ ? 8 : 16;
+  const std::int64_t n_planned = plan.spec.fields.n_components();
+  const MemoryItem map{"map", n * map_bytes(plan, use.precision)};
+  const MemoryItem residual{"residual map", map.bytes};
+  const MemoryItem alm{"a_lm", n * plan.alm.size() * complex_bytes};
+  const MemoryItem modes{"ring modes", plan.by_ring_bytes() / n_planned * n};
+  // With several ranks the modes by order lie in the map's memory, if they fit, or in passes.
+  const std::int64_t by_order = plan.by_order_bytes() / n_planned * n;
+  const bool extra = plan.n_ranks > 1 && by_order > map.bytes;
+  const bool in_passes = plan.always_in_passes();
+  const std::int64_t of_passes = plan.pass_workspace_bytes() / n_planned * n;
+  const MemoryItem orders{"ring modes by order", in_passes ? of_passes : extra ? by_order : 0};
+
+  switch (use.operation) {
+    case Operation::synthesis_consuming:
+    case Operation::analysis_consuming:
+      return plan.n_ranks == 1 || in_passes ? fuller({alm, modes, orders}, {modes, map})
+                                            : fuller({alm, map, orders}, {map, modes, orders});
+    case Operation::analysis_iterating: return {map, residual, alm, modes, orders};
+    case Operation::analysis_conjugate:
+      return {map, residual, {"a_lm (solution and three vectors)", 4 * alm.bytes}, modes, orders};
+    case Operation::smoothing_in_place: return {map, alm, modes, orders};
+  }
+  throw InternalError("an operation without a memory estimate");
+}
+
 }  // namespace
 
 std::int64_t MemoryEstimate::total() const { return sum_of(items); }
 
 std::int64_t MemoryEstimate::buffers() const { return total() - items.front().bytes; }
 
-MemoryEstimate estimate_memory(const SphericalHarmonicTransform& transform, Operation operation,
-                               Precision precision) {
-  const std::int64_t real_bytes = precision == Precision::single_ ? 4 : 8;
-  const std::int64_t n = transform.fields().n_components();
-  const MemoryItem map{"map", n * transform.rings().n_pixels() * real_bytes};
-  const MemoryItem residual{"residual map", map.bytes};
-  const MemoryItem alm{"a_lm", n * transform.alm_layout().size() * 2 * real_bytes};
+MemoryEstimate estimate_memory(const SphericalHarmonicTransform& transform, const MemoryUse& use) {
   const TransformPlan& plan = transform.plan();
-  const MemoryItem modes{"ring modes", plan.by_ring_bytes()};
-  // With several ranks the modes by order lie in the map's memory, if they fit.
-  const bool extra = plan.n_ranks > 1 && plan.by_order_bytes() > map.bytes;
-  const MemoryItem orders{"ring modes by order", extra ? plan.by_order_bytes() : 0};
-
+  const std::int64_t n = transform.fields().n_components();
   MemoryEstimate estimate;
-  switch (operation) {
-    case Operation::synthesis_consuming:
-      estimate.items = plan.n_ranks == 1 ? fuller({alm, modes}, {modes, map})
-                                         : fuller({alm, map, orders}, {map, modes, orders});
-      break;
-    case Operation::analysis_consuming:
-      estimate.items = plan.n_ranks == 1 ? fuller({alm, modes}, {modes, map})
-                                         : fuller({alm, map, orders}, {map, modes, orders});
-      break;
-    case Operation::analysis_iterating: estimate.items = {map, residual, alm, modes, orders}; break;
-    case Operation::analysis_conjugate:
-      estimate.items = {
-          map, residual, {"a_lm (solution and three vectors)", 4 * alm.bytes}, modes, orders};
-      break;
-    case Operation::smoothing_in_place: estimate.items = {map, alm, modes, orders}; break;
+  estimate.items = items_of(plan, use, n);
+  if (use.mask == MaskSmoothing::yes) {
+    // The mask's scalar transform runs beside the map and the tables of the first.
+    std::vector<MemoryItem> mask = items_of(plan, use, 1);
+    mask.front().name = "smoothed mask";
+    mask.insert(mask.begin(), {"map", n * map_bytes(plan, use.precision)});
+    estimate.items = fuller(estimate.items, mask);
+  }
+  if (use.pixel_weights != PixelWeights::none) {
+    const std::int64_t copies = use.pixel_weights == PixelWeights::copied ? 2 : 1;
+    estimate.items.push_back({"pixel weights", copies * plan.rings.n_pixels() * 8});
   }
   estimate.items.insert(estimate.items.begin(), {"program, libraries, tables", resident_bytes()});
   return estimate;
@@ -113,49 +123,11 @@ void require_memory_for(const Run& run, const TransformSpec& spec, Precision pre
                   bytes_text(available), nodes));
 }
 
-void print_plan(Run& run, const SphericalHarmonicTransform& transform,
-                const MemoryEstimate& estimate, int n_transforms) {
-  const TransformPlan& plan = transform.plan();
-  const Communicator& comm = run.comm;
-  const auto spread = [&](const std::string& name, double value, bool is_bytes) {
-    const double least = comm.min(value);
-    const double mean = comm.sum(value) / comm.size();
-    const double most = comm.max(value);
-    const auto text = [&](double x) { return is_bytes ? bytes_text(x) : fmt::format("{:.0f}", x); };
-    run.say(fmt::format("  {:<36}{:>14}{:>14}{:>14}{:>14}", name, text(least), text(mean),
-                        text(most), text(mean * comm.size())));
-  };
-  run.say(fmt::format(
-      "plan: {}, lmax {}, mmax {}, {} component(s), {} rank(s) x {} thread(s), {} transform(s)",
-      plan.spec.grid->name(), plan.spec.lmax, plan.spec.mmax, plan.spec.fields.n_components(),
-      comm.size(), omp_get_max_threads(), n_transforms));
-  run.say(fmt::format("  {:<36}{:>14}{:>14}{:>14}{:>14}", "per rank", "min", "mean", "max", "sum"));
-  spread("rings", static_cast<double>(plan.rings.n_rings()), false);
-  spread("pixels", static_cast<double>(plan.rings.n_pixels()), false);
-  spread("orders m", static_cast<double>(plan.alm.n_orders()), false);
-  spread("sent per transform", static_cast<double>(plan.bytes_sent()), true);
-  for (const MemoryItem& item : estimate.items) {
-    if (comm.sum(item.bytes) > 0) spread(item.name, static_cast<double>(item.bytes), true);
-  }
-  spread("memory high-water", static_cast<double>(estimate.total()), true);
-
-  TransformWork work;
-  work.legendre_flops = plan.legendre_flops();
-  work.fft_bytes =
-      plan.by_ring_bytes() + plan.rings.n_pixels() * plan.spec.fields.n_components() * 8;
-  work.exchange_bytes = plan.bytes_sent();
-  work.n_ranks = comm.size();
-  work.n_threads = omp_get_max_threads();
-  const TransformSeconds seconds = predict_transform(work);
-  const double predicted = comm.max(seconds.total()) * n_transforms;
-  run.say(fmt::format(
-      "  predicted: about {:.2g} s in transforms (Legendre {:.2g}, ring FFT {:.2g}, exchange "
-      "{:.2g})",
-      predicted, comm.max(seconds.legendre) * n_transforms,
-      comm.max(seconds.ring_fft) * n_transforms, comm.max(seconds.exchange) * n_transforms));
-  run.report["plan"] = {{"memory_high_water_bytes", comm.sum(estimate.total())},
-                        {"buffers_high_water_bytes", comm.sum(estimate.buffers())},
-                        {"predicted_seconds", predicted}};
+std::string bytes_text(double bytes) {
+  constexpr double unit = 1024;
+  if (bytes < unit * unit) return fmt::format("{:.1f} KiB", bytes / unit);
+  if (bytes < unit * unit * unit) return fmt::format("{:.1f} MiB", bytes / unit / unit);
+  return fmt::format("{:.2f} GiB", bytes / unit / unit / unit);
 }
 
 }  // namespace ringweave

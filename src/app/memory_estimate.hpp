@@ -7,6 +7,7 @@
 
 #include "app/run.hpp"
 #include "io/file_kind.hpp"
+#include "transform/spherical_harmonic_transform.hpp"
 
 namespace ringweave {
 
@@ -17,6 +18,22 @@ enum class Operation {
   analysis_iterating,   ///< Jacobi: map, residual map, a_lm
   analysis_conjugate,   ///< conjugate gradients: map, residual map, four a_lm
   smoothing_in_place,   ///< no iterations: map and a_lm
+};
+
+/// How the analysis of a run weighs pixels, as far as memory is concerned.
+enum class PixelWeights {
+  none,
+  held,    ///< one number a pixel
+  copied,  ///< two while a map is smoothed
+};
+enum class MaskSmoothing { no, yes };
+
+/// What a run keeps in memory.
+struct MemoryUse {
+  Operation operation = Operation::synthesis_consuming;
+  Precision precision = Precision::double_;
+  PixelWeights pixel_weights = PixelWeights::none;
+  MaskSmoothing mask = MaskSmoothing::no;  ///< --unseen normalize
 };
 
 struct MemoryItem {
@@ -33,8 +50,7 @@ struct MemoryEstimate {
 
 /// Made when the transform is planned but nothing large is allocated: what is resident then
 /// (program, libraries, tables) counts as it is.
-MemoryEstimate estimate_memory(const SphericalHarmonicTransform& transform, Operation operation,
-                               Precision precision);
+MemoryEstimate estimate_memory(const SphericalHarmonicTransform& transform, const MemoryUse& use);
 
 /// ResourceError on all ranks, with the numbers, when the ranks of a node together need more than
 /// it has. Collective.
@@ -44,8 +60,7 @@ void require_memory(const Run& run, const MemoryEstimate& estimate);
 /// against the memory of its nodes. Collective.
 void require_memory_for(const Run& run, const TransformSpec& spec, Precision precision);
 
-/// Prints who owns what, bytes by object and rank, and predicted seconds. Collective.
-void print_plan(Run& run, const SphericalHarmonicTransform& transform,
-                const MemoryEstimate& estimate, int n_transforms);
+/// "1.5 GiB".
+std::string bytes_text(double bytes);
 
 }  // namespace ringweave

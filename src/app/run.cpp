@@ -14,18 +14,14 @@
 #include "base/error.hpp"
 #include "base/memory_meter.hpp"
 #include "distribute/agree.hpp"
-#include "io/atomic_output.hpp"
 
 namespace ringweave {
-namespace {
 
 nlohmann::ordered_json over_ranks(const Communicator& comm, double value) {
   const double least = comm.min(value);
   const double most = comm.max(value);
   return {{"min", least}, {"mean", comm.sum(value) / comm.size()}, {"max", most}};
 }
-
-}  // namespace
 
 std::string utc_now() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
@@ -56,29 +52,17 @@ void Run::warn(const std::string& line) {
   if (comm.is_root()) fmt::print(stderr, "warning: {}\n", line);
 }
 
-void record_transform(Run& run, SphericalHarmonicTransform& transform, int n_transforms) {
-  const TransformPlan& plan = transform.plan();
-  for (const auto& [stage, entry] : transform.times().entries())
-    run.times.add(stage, entry.seconds);
-  const double flops = run.comm.sum(plan.legendre_flops()) * n_transforms;
-  const double seconds = run.comm.max(transform.times().seconds("legendre"));
-  run.report["transform"] = {
-      {"grid", plan.spec.grid->name()},
-      {"lmax", plan.spec.lmax},
-      {"mmax", plan.spec.mmax},
-      {"components", plan.spec.fields.n_components()},
-      {"transforms", n_transforms},
-      {"legendre_gflop_per_s", seconds > 0 ? flops / seconds * 1e-9 : 0.0},
-      {"bytes_sent_per_transform", run.comm.sum(plan.bytes_sent())},
-  };
-  run.report["layout"] = {
-      {"rings", over_ranks(run.comm, static_cast<double>(plan.rings.n_rings()))},
-      {"pixels", over_ranks(run.comm, static_cast<double>(plan.rings.n_pixels()))},
-      {"orders", over_ranks(run.comm, static_cast<double>(plan.alm.n_orders()))},
-  };
+namespace {
+
+double gb_per_second(const Run& run, std::int64_t bytes, const char* stage) {
+  const double seconds = run.comm.max(run.times.seconds(stage));
+  return seconds > 0 ? static_cast<double>(bytes) / seconds * 1e-9 : 0.0;
 }
 
+}  // namespace
+
 void write_report(Run& run) {
+  if (run.options.report.empty()) return;
   nlohmann::ordered_json stages = nlohmann::ordered_json::object();
   // Every rank passes through the same stages; the names of rank 0 lead.
   std::string names;
@@ -95,7 +79,13 @@ void write_report(Run& run) {
       {"resident_high_water_bytes", run.comm.sum(peak_resident_bytes())},
       {"largest_rank_resident_bytes", run.comm.max(peak_resident_bytes())},
   };
-  if (run.options.report.empty()) return;
+  const std::int64_t bytes_written = run.outputs.bytes();
+  const nlohmann::ordered_json files{
+      {"bytes_read", run.bytes_read},
+      {"read_gb_per_s", gb_per_second(run, run.bytes_read, "read")},
+      {"bytes_written", bytes_written},
+      {"write_gb_per_s", gb_per_second(run, bytes_written, "write")},
+  };
   nlohmann::ordered_json report{
       {"program", version_information()},
       {"command_line", run.command_line},
@@ -106,9 +96,10 @@ void write_report(Run& run) {
   };
   if (!run.report.is_null()) report.update(run.report);
   report["stages"] = stages;
+  report["files"] = files;
   report["memory"] = memory;
 
-  AtomicOutput output(run.comm, run.options.report, run.if_exists());
+  const AtomicOutput& output = run.outputs.begin(run.options.report);
   agree(run.comm, [&] {
     if (!run.comm.is_root()) return;
     std::ofstream file(output.temporary_path());
@@ -117,7 +108,6 @@ void write_report(Run& run) {
     if (!file)
       throw ResourceError(run.options.report + ": cannot write the report; is the disk full?");
   });
-  output.commit();
 }
 
 }  // namespace ringweave

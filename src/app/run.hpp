@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "app/options.hpp"
+#include "app/outputs.hpp"
 #include "app/progress.hpp"
 #include "base/stage_timer.hpp"
 #include "distribute/communicator.hpp"
-#include "io/file_kind.hpp"
 #include "io/provenance.hpp"
-#include "transform/spherical_harmonic_transform.hpp"
 
 namespace ringweave {
 
@@ -23,8 +23,10 @@ struct Run {
   Progress progress;
   StageTimes times;
   nlohmann::ordered_json report;  ///< what the subcommand adds to --report
+  Outputs outputs;
+  std::int64_t bytes_read = 0;  ///< of maps and a_lm, as stored in their files, by all ranks
+  std::string conclusion;       ///< a line of results to say when all outputs are in place
 
-  IfExists if_exists() const { return options.overwrite ? IfExists::overwrite : IfExists::fail; }
   /// Version, date, command line, configuration; the subcommand adds the rest.
   Provenance provenance() const;
   /// Prints a line of results to stdout, on rank 0; ends the line of the progress.
@@ -35,11 +37,11 @@ struct Run {
   void warn(const std::string& line);
 };
 
-/// Adds the transform's stages, layout and rates to the run. Collective.
-void record_transform(Run& run, SphericalHarmonicTransform& transform, int n_transforms);
+/// {"min", "mean", "max"} of one number of every rank. Collective.
+nlohmann::ordered_json over_ranks(const Communicator& comm, double value);
 
-/// Writes run.report with versions, layout, stages (min, mean, max over ranks) and memory to
-/// options.report, if asked. Collective.
+/// Writes run.report with versions, layout, stages (min, mean, max over ranks), rates of the files
+/// and memory to the output of options.report, if asked. Collective.
 void write_report(Run& run);
 
 /// Current time, ISO 8601, UTC.

@@ -9,8 +9,10 @@
 #include <filesystem>
 #include <limits>
 
+#include "app/availability.hpp"
 #include "base/error.hpp"
 #include "distribute/agree.hpp"
+#include "io/input_file.hpp"
 #include "io/table_file.hpp"
 #include "sphere/healpix_weights.hpp"
 
@@ -34,8 +36,6 @@ std::string find_auxiliary(const std::string& name) {
                         looked));
 }
 
-bool starts_with(const std::string& text, const char* prefix) { return text.rfind(prefix, 0) == 0; }
-
 }  // namespace
 
 std::shared_ptr<const RingGrid> named_grid(const TransformOptions& options) {
@@ -49,15 +49,8 @@ std::shared_ptr<const RingGrid> named_grid(const TransformOptions& options) {
 
 TransformSpec make_spec(const TransformOptions& options, std::shared_ptr<const RingGrid> grid,
                         const FieldSet& fields, int fallback_lmax) {
-  if (options.backend == "cuda") {
-    throw UsageError("--backend cuda: this build has no CUDA backend; use --backend host or auto");
-  }
-  if (options.exchange != "double") {
-    throw UsageError(
-        fmt::format("--exchange {}: this version exchanges in double precision, in one step; use "
-                    "--exchange double",
-                    options.exchange));
-  }
+  require_available("--backend", options.backend);
+  require_available("--exchange", options.exchange);
   TransformSpec spec;
   const int usual = fallback_lmax >= 0 ? fallback_lmax : grid->default_lmax();
   spec.lmax = options.lmax >= 0 ? options.lmax : usual;
@@ -68,8 +61,12 @@ TransformSpec make_spec(const TransformOptions& options, std::shared_ptr<const R
   }
   spec.grid = std::move(grid);
   spec.fields = fields;
+  if (options.exchange == "overlap") spec.exchange.schedule = ExchangeSchedule::overlapped;
+  if (options.exchange == "single") spec.exchange.precision = ModePrecision::single_;
   return spec;
 }
+
+std::int64_t bytes_of(Precision precision) { return precision == Precision::single_ ? 4 : 8; }
 
 Precision storage_precision(const std::string& option, Precision of_input) {
   if (option.empty()) return of_input;
@@ -86,31 +83,35 @@ std::shared_ptr<const RingGrid> grid_to_visit(MapReader& reader, bool iterates) 
   return std::make_shared<RingGrid>(grid->subset(observed));
 }
 
-AnalysisWeights load_weights(const Run& run, const std::string& option, const LocalRings& rings) {
-  const std::int64_t nside = rings.grid().nside();
-  std::string ring_file;
-  std::string pixel_file;
-  agree(run.comm, [&] {
-    if (option != "none" && nside == 0) {
-      throw UsageError("--weights: the " + rings.grid().name() +
+WeightFiles find_weights(const Run& run, const std::string& option, const RingGrid& grid) {
+  return agreed(run.comm, [&] {
+    WeightFiles files;
+    if (option == "none") return files;
+    if (grid.nside() == 0) {
+      throw UsageError("--weights: the " + grid.name() +
                        " grid has exact weights of its own; use --weights none");
     }
-    if (option == "none") return;
     if (option == "ring") {
-      ring_file = find_auxiliary(fmt::format("weight_ring_n{:05}.fits", nside));
-    } else if (starts_with(option, "ring:")) {
-      ring_file = option.substr(5);
-    } else if (starts_with(option, "pixel:")) {
-      pixel_file = option.substr(6);
+      files.ring = find_auxiliary(fmt::format("weight_ring_n{:05}.fits", grid.nside()));
+    } else if (option.starts_with("ring:")) {
+      files.ring = option.substr(5);
+    } else if (option.starts_with("pixel:")) {
+      files.pixel = option.substr(6);
     } else {
       throw UsageError(
           fmt::format("--weights {}: expected none, ring, ring:FILE or pixel:FILE", option));
     }
+    if (run.comm.is_root()) check_input_file(files.ring + files.pixel);
+    return files;
   });
+}
+
+AnalysisWeights load_weights(const Run& run, const WeightFiles& files, const LocalRings& rings) {
+  const std::int64_t nside = rings.grid().nside();
   std::vector<double> northern;
   std::vector<double> compressed;
-  if (!ring_file.empty()) northern = read_ring_weights(run.comm, ring_file, nside);
-  if (!pixel_file.empty()) compressed = read_pixel_weights(run.comm, pixel_file, nside);
+  if (!files.ring.empty()) northern = read_ring_weights(run.comm, files.ring, nside);
+  if (!files.pixel.empty()) compressed = read_pixel_weights(run.comm, files.pixel, nside);
   return agreed(run.comm, [&] {
     AnalysisWeights weights;
     weights.ring = ring_weights(rings, northern);
@@ -142,6 +143,8 @@ MapBuffer<T> read_map(Run& run, const std::string& path, MapReader& reader,
   auto map = agreed(run.comm,
                     [&] { return MapBuffer<T>(choice.fields.n_components(), rings.n_pixels()); });
   reader.read(choice.columns, rings, map.view());
+  run.bytes_read += run.comm.sum(map.view().size() * map.view().n_components()) *
+                    bytes_of(reader.header().precision);
   std::vector<std::string> names;
   for (const int column : choice.columns)
     names.push_back(reader.header().columns[static_cast<std::size_t>(column)].name);

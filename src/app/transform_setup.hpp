@@ -23,6 +23,9 @@ std::shared_ptr<const RingGrid> named_grid(const TransformOptions& options);
 TransformSpec make_spec(const TransformOptions& options, std::shared_ptr<const RingGrid> grid,
                         const FieldSet& fields, int fallback_lmax = -1);
 
+/// Of a stored real number.
+std::int64_t bytes_of(Precision precision);
+
 /// Storage: --precision, else the input's.
 Precision storage_precision(const std::string& option, Precision of_input);
 
@@ -31,10 +34,17 @@ Precision storage_precision(const std::string& option, Precision of_input);
 /// Collective.
 std::shared_ptr<const RingGrid> grid_to_visit(MapReader& reader, bool iterates);
 
-/// Quadrature weights of an analysis as --weights asks: none, ring, ring:FILE, pixel:FILE. `ring`
-/// alone looks for weight_ring_n%05d.fits in ., $HEALPIX/data, $HEALPIX. A missing file is an
-/// error. Collective.
-AnalysisWeights load_weights(const Run& run, const std::string& option, const LocalRings& rings);
+/// The file of quadrature weights --weights asks for: none, ring, ring:FILE, pixel:FILE. `ring`
+/// alone looks for weight_ring_n%05d.fits in ., $HEALPIX/data, $HEALPIX.
+struct WeightFiles {
+  std::string ring;   ///< empty: the grid's own weights
+  std::string pixel;  ///< empty: 1
+};
+/// Error  DataError when the file is missing, UsageError. Collective.
+WeightFiles find_weights(const Run& run, const std::string& option, const RingGrid& grid);
+
+/// Quadrature weights of an analysis. Collective.
+AnalysisWeights load_weights(const Run& run, const WeightFiles& files, const LocalRings& rings);
 
 UnseenPolicy unseen_policy(const std::string& name);
 Remove remove_choice(const std::string& name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/version.hpp"
 
+#include <Random123/philox.h>
 #include <cairo.h>
 #include <fitsio.h>
 #include <fmt/format.h>
@@ -27,6 +28,11 @@ std::string hdf5_version() {
 // The io room calls H5Pset_fapl_mpio, so a build without parallel HDF5 does not link.
 constexpr const char* hdf5_parallel = "yes";
 
+// Random123's headers name no version; generator and rounds fix the numbers.
+std::string random123_generator() {
+  return fmt::format("Philox4x32-{}", PHILOX4x32_DEFAULT_ROUNDS);
+}
+
 std::string cfitsio_version() {
   float version = 0;
   fits_get_version(&version);
@@ -48,6 +54,7 @@ nlohmann::ordered_json version_information() {
       {"healpix_cxx", build_information::healpix},
       {"highway", build_information::highway},
       {"boost", build_information::boost},
+      {"random123", random123_generator()},
       {"zlib", build_information::zlib},
       {"cairo", cairo_version_string()},
       {"cli11", CLI11_VERSION},

@@ -21,9 +21,11 @@ AnalysisReport filter(SphericalHarmonicTransform& transform, const SmoothingOpti
     report = analysis.jacobi<T>(map, options.n_iter, alm.view(), progress);
   } else {
     analysis.once_destroying<T>(map, alm.view());
+    report.transforms = 1;
   }
   multiply(options.beam, transform.alm_layout(), transform.fields(), alm.view());
   transform.synthesize<T>(alm.view(), map);
+  ++report.transforms;
   return report;
 }
 
@@ -32,15 +34,15 @@ AnalysisReport filter(SphericalHarmonicTransform& transform, const SmoothingOpti
 constexpr double least_smoothed_mask = 1e-3;
 
 /// Divides the components of `map` whose mask is that of `component` by the smoothed mask,
-/// beginning with `component`.
+/// beginning with `component`. Returns the number of transforms.
 template <class T>
-void normalize(SphericalHarmonicTransform& scalar, const SmoothingOptions& options,
-               const UnseenMask& mask, std::int64_t component, std::vector<char>& done,
-               MapView<T> map) {
+int normalize(SphericalHarmonicTransform& scalar, const SmoothingOptions& options,
+              const UnseenMask& mask, std::int64_t component, std::vector<char>& done,
+              MapView<T> map) {
   auto weight = agreed(scalar.comm(), [&] { return scalar.make_map<T>(); });
   const auto w = weight.view().component(0);
   for (std::int64_t i = 0; i < w.size(); ++i) w[i] = mask.contains(component, i) ? T{0} : T{1};
-  filter<T>(scalar, options, weight.view(), {});
+  const AnalysisReport report = filter<T>(scalar, options, weight.view(), {});
   for (std::int64_t c = component; c < map.n_components(); ++c) {
     if (done[static_cast<std::size_t>(c)] || !mask.same(scalar.comm(), c, component)) continue;
     done[static_cast<std::size_t>(c)] = 1;
@@ -50,6 +52,7 @@ void normalize(SphericalHarmonicTransform& scalar, const SmoothingOptions& optio
       f[i] = w[i] > static_cast<T>(least_smoothed_mask) ? f[i] / w[i] : static_cast<T>(unseen);
     }
   }
+  return report.transforms;
 }
 
 }  // namespace
@@ -96,8 +99,10 @@ SmoothingReport smooth_harmonic(SphericalHarmonicTransform& transform,
     std::vector<char> done(static_cast<std::size_t>(map.n_components()), 0);
     for (std::int64_t c = 0; c < map.n_components(); ++c) {
       if (mask.count(c) > 0 && !done[static_cast<std::size_t>(c)])
-        normalize<T>(scalar, options, mask, c, done, map);
+        report.mask_transforms += normalize<T>(scalar, options, mask, c, done, map);
     }
+    for (const auto& [stage, entry] : scalar.times().entries())
+      transform.times().add(stage, entry.seconds);
   }
   if (options.unseen == UnseenPolicy::restore || options.unseen == UnseenPolicy::normalize)
     mask.set_unseen(map);

@@ -25,9 +25,10 @@ struct SmoothingOptions {
 };
 
 struct SmoothingReport {
-  AnalysisReport analysis;
+  AnalysisReport analysis;         ///< its transforms count the synthesis too
   std::int64_t unseen_pixels = 0;  ///< of all components together
   LowMultipoles removed;
+  int mask_transforms = 0;  ///< of one scalar field, for normalize; their times are the transform's
 };
 
 /// Smooths `map` in place: masks, removes the low multipoles, analyses, multiplies by the beam,

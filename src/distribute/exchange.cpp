@@ -5,13 +5,11 @@
 
 #include <algorithm>
 #include <complex>
-#include <exception>
 #include <utility>
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "distribute/agree.hpp"
-#include "distribute/mpi_handle.hpp"
+#include "distribute/exchange_mpi.hpp"
 
 namespace ringweave {
 namespace {
@@ -44,50 +42,6 @@ void expect_equal_groups(const Communicator& comm, const ExchangePlan& plan) {
                                plan.by_order_blocks.size(), comm.size()));
 }
 
-/// Asks every peer what it will send; collective.
-void expect_fitting_plans(const Communicator& comm, const ExchangePlan& plan) {
-  if (comm.size() == 1) return;
-  std::vector<std::int64_t> sent;
-  for (const auto& block : plan.by_order_blocks) sent.push_back(block.count);
-  std::vector<std::int64_t> announced(sent.size());
-  check_mpi(
-      MPI_Alltoall(sent.data(), 1, MPI_INT64_T, announced.data(), 1, MPI_INT64_T, mpi_handle(comm)),
-      "MPI_Alltoall");
-  agree(comm, [&] {
-    for (int peer = 0; peer < comm.size(); ++peer) {
-      const std::int64_t expected = plan.by_ring_blocks[to_size(peer)].count;
-      if (announced[to_size(peer)] == expected) continue;
-      throw UsageError(fmt::format(
-          "the exchange plans do not fit: {} modes expected from rank {}, which sends {}; plan "
-          "with the same grid, lmax, mmax and options on all ranks",
-          expected, peer, announced[to_size(peer)]));
-    }
-  });
-}
-
-/// `n` complex numbers as one MPI type.
-class ElementType {
- public:
-  explicit ElementType(std::int64_t n) {
-    check_mpi(MPI_Type_contiguous(checked_cast<int>(n, "components per exchanged block"),
-                                  MPI_C_DOUBLE_COMPLEX, &type_),
-              "MPI_Type_contiguous");
-    check_mpi(MPI_Type_commit(&type_), "MPI_Type_commit");
-  }
-  ~ElementType() {
-    if (std::uncaught_exceptions() > 0) return;
-    int ended = 0;
-    MPI_Finalized(&ended);
-    if (ended == 0) MPI_Type_free(&type_);
-  }
-  ElementType(const ElementType&) = delete;
-  ElementType& operator=(const ElementType&) = delete;
-  MPI_Datatype get() const { return type_; }
-
- private:
-  MPI_Datatype type_ = MPI_DATATYPE_NULL;
-};
-
 void expect_size(const char* name, std::int64_t size, std::int64_t expected) {
   if (size == expected) return;
   throw UsageError(fmt::format("exchange: {} holds {} modes x components, the plan needs {}", name,
@@ -112,7 +66,8 @@ struct Exchange::Impl {
         by_ring(plan.by_ring, plan.by_ring_blocks, comm.rank(), block_positions, components) {
     if (comm.size() > 1) {
       block_type = std::make_unique<ElementType>(
-          checked_product(n_components, block_positions, "components per exchanged block"));
+          checked_product(n_components, block_positions, "components per exchanged block"),
+          MPI_C_DOUBLE_COMPLEX);
     }
   }
 
@@ -133,7 +88,11 @@ struct Exchange::Impl {
 
 Exchange::Exchange(Communicator comm, const ExchangePlan& plan, std::int64_t n_components) {
   expect_equal_groups(comm, plan);
-  expect_fitting_plans(comm, plan);
+  std::vector<std::int64_t> sent;
+  std::vector<std::int64_t> expected;
+  for (const auto& block : plan.by_order_blocks) sent.push_back(block.count);
+  for (const auto& block : plan.by_ring_blocks) expected.push_back(block.count);
+  expect_fitting_counts(comm, sent, expected);
   impl_ = std::make_unique<Impl>(std::move(comm), plan, n_components);
 }
 

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <complex>
 #include <span>
 
 #include "base/checked_cast.hpp"
+#include "distribute/traffic.hpp"
 
 namespace ringweave {
 namespace {
@@ -17,10 +17,7 @@ constexpr std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-/// Up to two runs of rings, north to south; either may be empty.
-using Runs = std::array<RingRange, 2>;
-
-std::int64_t count(const Runs& runs) { return runs[0].size() + runs[1].size(); }
+using Runs = Traffic::Runs;
 
 /// Fills the present row of a layout; joins what is consecutive both in rings and in positions.
 class RowWriter {
@@ -73,48 +70,6 @@ class BlockCursor {
   std::int64_t next_ = 0;
 };
 
-/// Which modes travel between two ranks, in the order both sides agree on: orders ascending, then
-/// kept rings of the northern band, then of the southern one, without the rings on which the order
-/// is folded away.
-class Traffic {
- public:
-  Traffic(const ModeLimits& limits, const FoldRule& fold, const OrderDistribution& orders,
-          const RingDistribution& rings, Folding folding)
-      : limits_(limits), fold_(fold), orders_(orders), rings_(rings) {
-    for (int m = 0; m <= limits.mmax(); ++m) {
-      folded_.push_back(folds_away(limits, fold, orders, m, folding));
-    }
-  }
-
-  int n_ranks() const { return orders_.n_ranks(); }
-  int mmax() const { return limits_.mmax(); }
-  std::span<const int> orders(int rank) const { return orders_.orders(rank); }
-
-  Runs north(int m, int ring_owner) const { return runs(m, rings_.north(ring_owner)); }
-  Runs south(int m, int ring_owner) const { return runs(m, rings_.south(ring_owner)); }
-  std::int64_t modes(int m, int ring_owner) const {
-    return count(north(m, ring_owner)) + count(south(m, ring_owner));
-  }
-
-  bool folded(int m) const { return folded_[to_size(m)]; }
-  int alias(int m) const { return fold_.alias(m).m0; }
-  RingRange fold_rings(int m) const { return intersection(fold_.rings, limits_.kept(m)); }
-
- private:
-  Runs runs(int m, const RingRange& band) const {
-    const RingRange kept = intersection(limits_.kept(m), band);
-    if (!folded(m)) return {kept, RingRange{}};
-    return {RingRange{kept.begin, std::min(kept.end, fold_.rings.begin)},
-            RingRange{std::max(kept.begin, fold_.rings.end), kept.end}};
-  }
-
-  const ModeLimits& limits_;
-  const FoldRule& fold_;
-  const OrderDistribution& orders_;
-  const RingDistribution& rings_;
-  std::vector<bool> folded_;
-};
-
 void lay_out_by_order(const Traffic& traffic, int rank, ExchangePlan& plan) {
   const std::span<const int> mine = traffic.orders(rank);
   const int n_ranks = traffic.n_ranks();
@@ -122,12 +77,15 @@ void lay_out_by_order(const Traffic& traffic, int rank, ExchangePlan& plan) {
   const auto start_of = [&](std::size_t row, int peer) -> std::int64_t& {
     return start[to_size(peer) * mine.size() + row];
   };
+  const auto row_of = [&](int m) {
+    return to_size(std::lower_bound(mine.begin(), mine.end(), m) - mine.begin());
+  };
 
   BlockCursor cursor(plan.block_positions);
   for (int peer = 0; peer < n_ranks; ++peer) {
     cursor.begin();
-    for (std::size_t row = 0; row < mine.size(); ++row) {
-      start_of(row, peer) = cursor.take(traffic.modes(mine[row], peer));
+    for (const int m : traffic.sequence(rank)) {
+      start_of(row_of(m), peer) = cursor.take(traffic.modes(m, peer));
     }
     plan.by_order_blocks.push_back(cursor.block());
   }
@@ -137,15 +95,16 @@ void lay_out_by_order(const Traffic& traffic, int rank, ExchangePlan& plan) {
     const int m = mine[row];
     plan.by_order.begin_row(m);
     if (traffic.folded(m)) {
-      const auto alias = std::lower_bound(mine.begin(), mine.end(), traffic.alias(m));
-      plan.by_order.fold_row(alias - mine.begin(), traffic.fold_rings(m));
+      plan.by_order.fold_row(static_cast<std::int64_t>(row_of(traffic.alias(m))),
+                             traffic.fold_rings(m));
     }
     RowWriter writer(plan.by_order);
     for (int peer = 0; peer < n_ranks; ++peer) {
       writer.add(traffic.north(m, peer), start_of(row, peer));
     }
     for (int peer = n_ranks - 1; peer >= 0; --peer) {
-      writer.add(traffic.south(m, peer), start_of(row, peer) + count(traffic.north(m, peer)));
+      writer.add(traffic.south(m, peer),
+                 start_of(row, peer) + Traffic::count(traffic.north(m, peer)));
     }
     writer.finish();
   }
@@ -156,7 +115,7 @@ void lay_out_by_ring(const Traffic& traffic, int rank, ExchangePlan& plan) {
   BlockCursor cursor(plan.block_positions);
   for (int peer = 0; peer < traffic.n_ranks(); ++peer) {
     cursor.begin();
-    for (const int m : traffic.orders(peer)) {
+    for (const int m : traffic.sequence(peer)) {
       start[to_size(m)] = cursor.take(traffic.modes(m, rank));
     }
     plan.by_ring_blocks.push_back(cursor.block());
@@ -169,7 +128,7 @@ void lay_out_by_ring(const Traffic& traffic, int rank, ExchangePlan& plan) {
     RowWriter writer(plan.by_ring);
     const Runs north = traffic.north(m, rank);
     writer.add(north, start[to_size(m)]);
-    writer.add(traffic.south(m, rank), start[to_size(m)] + count(north));
+    writer.add(traffic.south(m, rank), start[to_size(m)] + Traffic::count(north));
     writer.finish();
   }
 }

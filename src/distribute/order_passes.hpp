@@ -8,26 +8,37 @@
 
 namespace ringweave {
 
-/// The rings-to-orders exchange cut into passes of some orders each, for an adjoint whose rows by
-/// order have no room all at once: every pass receives its rows in one small buffer, which the
-/// Legendre stage empties before the next. Plain data, like ExchangePlan.
+/// An exchange cut into passes of some orders each, so that only the modes of a pass or two lie by
+/// order at a time, in one buffer whose slots the passes use in turn; by ring they lie where the
+/// whole exchange puts them. Orders that fold into one another share a pass. Plain data, like
+/// ExchangePlan.
 struct OrderPasses {
-  /// Rows of all my orders, as in ExchangePlan::by_order, but every pass begins at position 0.
+  /// Rows of all my orders, as in ExchangePlan::by_order, but pass p begins at slot p % n_slots.
   ModeLayout by_order;
+  std::int64_t slot_positions = 0;  ///< size of a slot, what the largest pass needs
+  std::int64_t by_ring_size = 0;    ///< positions of ExchangePlan::by_ring
+
   struct Pass {
-    std::int64_t first_row = 0;  ///< rows [first_row, first_row + n_rows) of by_order
+    /// LegendreStage::synthesize_rows and adjoint_rows of these are the pass.
+    std::int64_t first_row = 0;
     std::int64_t n_rows = 0;
-    /// What moves, as an exchange of its own; its by_ring is as large as the whole one's.
-    ExchangePlan exchange;
+    // [peer], positions in by_order and in ExchangePlan::by_ring.
+    std::vector<ExchangePlan::Block> by_order_blocks;
+    std::vector<ExchangePlan::Block> by_ring_blocks;
   };
   std::vector<Pass> passes;
 };
 
-/// `n_passes` passes, the same number on every rank, of equal size as far as whole rows allow. The
-/// whole exchange must neither fold nor count in blocks: folded rows and padding do not cut. Not
-/// collective.
-OrderPasses plan_order_passes(const ModeLimits& limits, const OrderDistribution& orders,
-                              const RingDistribution& rings, int rank, const ExchangePlan& whole,
-                              int n_passes);
+struct OrderPassOptions {
+  Folding folding = Folding::fold;  ///< that of the whole exchange
+  int n_passes = 1;                 ///< the same on every rank
+  int n_slots = 1;
+};
+
+/// Passes of equal size as far as whole groups of orders allow; `whole` is this rank's plan made
+/// from the same arguments. Not collective.
+OrderPasses plan_order_passes(const ModeLimits& limits, const FoldRule& fold,
+                              const OrderDistribution& orders, const RingDistribution& rings,
+                              int rank, const ExchangePlan& whole, const OrderPassOptions& options);
 
 }  // namespace ringweave

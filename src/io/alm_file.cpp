@@ -12,20 +12,29 @@ namespace ringweave {
 namespace {
 
 template <class T>
-void write_any(const Communicator& comm, const std::string& path, IfExists if_exists,
-               const AlmHeader& header, const Provenance& provenance, const AlmLayout& layout,
-               AlmView<const T> alm) {
+void write_any(const AtomicOutput& output, const AlmHeader& header, const Provenance& provenance,
+               const AlmLayout& layout, AlmView<const T> alm) {
+  const Communicator& comm = output.comm();
+  const std::string& path = output.path();
   const FileKind kind = file_kind(path);
   if (kind != FileKind::fits && kind != FileKind::hdf5) {
     throw UsageError(fmt::format("{}: a_lm are written as FITS (.fits) or HDF5 (.h5)", path));
   }
-  AtomicOutput output(comm, path, if_exists);
   if (kind == FileKind::hdf5) {
     write_hdf5_alm<T>(comm, output.temporary_path(), header, provenance, layout, alm);
   } else {
     const FitsPacking packing = path.ends_with(".gz") ? FitsPacking::gzip : FitsPacking::plain;
     write_fits_alm<T>(comm, output.temporary_path(), header, provenance, layout, alm, packing);
   }
+}
+
+/// The file alone: begun, written, committed.
+template <class T>
+void write_alone(const Communicator& comm, const std::string& path, IfExists if_exists,
+                 const AlmHeader& header, const Provenance& provenance, const AlmLayout& layout,
+                 AlmView<const T> alm) {
+  AtomicOutput output(comm, path, if_exists);
+  write_any<T>(output, header, provenance, layout, alm);
   output.commit();
 }
 
@@ -44,13 +53,23 @@ std::unique_ptr<AlmReader> open_alm(const Communicator& comm, const std::string&
 void write_alm(const Communicator& comm, const std::string& path, IfExists if_exists,
                const AlmHeader& header, const Provenance& provenance, const AlmLayout& layout,
                AlmView<const double> alm) {
-  write_any<double>(comm, path, if_exists, header, provenance, layout, alm);
+  write_alone<double>(comm, path, if_exists, header, provenance, layout, alm);
 }
 
 void write_alm(const Communicator& comm, const std::string& path, IfExists if_exists,
                const AlmHeader& header, const Provenance& provenance, const AlmLayout& layout,
                AlmView<const float> alm) {
-  write_any<float>(comm, path, if_exists, header, provenance, layout, alm);
+  write_alone<float>(comm, path, if_exists, header, provenance, layout, alm);
+}
+
+void write_alm(const AtomicOutput& output, const AlmHeader& header, const Provenance& provenance,
+               const AlmLayout& layout, AlmView<const double> alm) {
+  write_any<double>(output, header, provenance, layout, alm);
+}
+
+void write_alm(const AtomicOutput& output, const AlmHeader& header, const Provenance& provenance,
+               const AlmLayout& layout, AlmView<const float> alm) {
+  write_any<float>(output, header, provenance, layout, alm);
 }
 
 }  // namespace ringweave

@@ -14,6 +14,8 @@
 
 namespace ringweave {
 
+class AtomicOutput;
+
 struct AlmHeader {
   int lmax = 0;
   int mmax = 0;
@@ -50,5 +52,12 @@ void write_alm(const Communicator& comm, const std::string& path, IfExists if_ex
 void write_alm(const Communicator& comm, const std::string& path, IfExists if_exists,
                const AlmHeader& header, const Provenance& provenance, const AlmLayout& layout,
                AlmView<const float> alm);
+
+/// The same under the temporary name of `output`, which the caller commits (with others).
+/// Collective.
+void write_alm(const AtomicOutput& output, const AlmHeader& header, const Provenance& provenance,
+               const AlmLayout& layout, AlmView<const double> alm);
+void write_alm(const AtomicOutput& output, const AlmHeader& header, const Provenance& provenance,
+               const AlmLayout& layout, AlmView<const float> alm);
 
 }  // namespace ringweave

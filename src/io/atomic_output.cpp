@@ -101,7 +101,7 @@ void sync(const std::string& path, int flags) {
 }  // namespace
 
 AtomicOutput::AtomicOutput(const Communicator& comm, const std::string& path, IfExists if_exists)
-    : comm_(comm) {
+    : comm_(comm), path_(path) {
   std::string names[2];
   agree(comm, [&] {
     if (!comm.is_root()) return;
@@ -111,7 +111,7 @@ AtomicOutput::AtomicOutput(const Communicator& comm, const std::string& path, If
     names[1] = temporary_name(names[0]);
     try_to_create(names[1], path);
   });
-  path_ = comm.broadcast(names[0], 0);
+  final_path_ = comm.broadcast(names[0], 0);
   temporary_path_ = comm.broadcast(names[1], 0);
 }
 
@@ -120,16 +120,24 @@ AtomicOutput::~AtomicOutput() {
 }
 
 void AtomicOutput::commit() {
-  agree(comm_, [&] {
-    if (!comm_.is_root()) return;
-    sync(temporary_path_, O_RDONLY);
-    if (std::rename(temporary_path_.c_str(), path_.c_str()) != 0) {
-      throw ResourceError(fmt::format("{}: cannot be renamed to {}: {}", temporary_path_, path_,
-                                      std::strerror(errno)));
+  AtomicOutput* const alone[] = {this};
+  commit(comm_, alone);
+}
+
+void AtomicOutput::commit(const Communicator& comm, std::span<AtomicOutput* const> outputs) {
+  agree(comm, [&] {
+    if (!comm.is_root()) return;
+    for (const AtomicOutput* output : outputs) sync(output->temporary_path_, O_RDONLY);
+    for (const AtomicOutput* output : outputs) {
+      if (std::rename(output->temporary_path_.c_str(), output->final_path_.c_str()) != 0) {
+        throw ResourceError(fmt::format("{}: cannot be renamed to {}: {}", output->temporary_path_,
+                                        output->final_path_, std::strerror(errno)));
+      }
     }
-    sync(folder_of(path_), O_RDONLY | O_DIRECTORY);
+    for (const AtomicOutput* output : outputs)
+      sync(folder_of(output->final_path_), O_RDONLY | O_DIRECTORY);
   });
-  committed_ = true;
+  for (AtomicOutput* output : outputs) output->committed_ = true;
 }
 
 void AtomicOutput::check(const Communicator& comm, const std::string& path, IfExists if_exists) {

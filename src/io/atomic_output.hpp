@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "distribute/communicator.hpp"
@@ -21,9 +22,15 @@ class AtomicOutput {
   AtomicOutput(const AtomicOutput&) = delete;
   AtomicOutput& operator=(const AtomicOutput&) = delete;
 
+  const Communicator& comm() const { return comm_; }
+  /// The name as it was given, which tells the kind of file.
+  const std::string& path() const { return path_; }
   const std::string& temporary_path() const { return temporary_path_; }
   /// Collective. All ranks have closed the file.
   void commit();
+  /// Several at once: all are on disk before the first is renamed, so that one that cannot be
+  /// completed leaves none. Collective.
+  static void commit(const Communicator& comm, std::span<AtomicOutput* const> outputs);
 
   /// The same checks, leaving nothing behind, for the program to fail early. Collective.
   static void check(const Communicator& comm, const std::string& path, IfExists if_exists);
@@ -31,6 +38,7 @@ class AtomicOutput {
  private:
   Communicator comm_;
   std::string path_;
+  std::string final_path_;  ///< path_, or the file it is a link to
   std::string temporary_path_;
   bool committed_ = false;
 };

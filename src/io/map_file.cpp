@@ -12,20 +12,29 @@ namespace ringweave {
 namespace {
 
 template <class T>
-void write_any(const Communicator& comm, const std::string& path, IfExists if_exists,
-               const MapHeader& header, const Provenance& provenance, const LocalRings& rings,
-               MapView<const T> map) {
+void write_any(const AtomicOutput& output, const MapHeader& header, const Provenance& provenance,
+               const LocalRings& rings, MapView<const T> map) {
+  const Communicator& comm = output.comm();
+  const std::string& path = output.path();
   const FileKind kind = file_kind(path);
   if (kind != FileKind::fits && kind != FileKind::hdf5) {
     throw UsageError(fmt::format("{}: maps are written as FITS (.fits) or HDF5 (.h5)", path));
   }
-  AtomicOutput output(comm, path, if_exists);
   if (kind == FileKind::hdf5) {
     write_hdf5_map(comm, output.temporary_path(), header, provenance, rings, map);
   } else {
     const FitsPacking packing = path.ends_with(".gz") ? FitsPacking::gzip : FitsPacking::plain;
     write_fits_map(comm, output.temporary_path(), header, provenance, rings, map, packing);
   }
+}
+
+/// The file alone: begun, written, committed.
+template <class T>
+void write_alone(const Communicator& comm, const std::string& path, IfExists if_exists,
+                 const MapHeader& header, const Provenance& provenance, const LocalRings& rings,
+                 MapView<const T> map) {
+  AtomicOutput output(comm, path, if_exists);
+  write_any<T>(output, header, provenance, rings, map);
   output.commit();
 }
 
@@ -44,13 +53,23 @@ std::unique_ptr<MapReader> open_map(const Communicator& comm, const std::string&
 void write_map(const Communicator& comm, const std::string& path, IfExists if_exists,
                const MapHeader& header, const Provenance& provenance, const LocalRings& rings,
                MapView<const double> map) {
-  write_any(comm, path, if_exists, header, provenance, rings, map);
+  write_alone<double>(comm, path, if_exists, header, provenance, rings, map);
 }
 
 void write_map(const Communicator& comm, const std::string& path, IfExists if_exists,
                const MapHeader& header, const Provenance& provenance, const LocalRings& rings,
                MapView<const float> map) {
-  write_any(comm, path, if_exists, header, provenance, rings, map);
+  write_alone<float>(comm, path, if_exists, header, provenance, rings, map);
+}
+
+void write_map(const AtomicOutput& output, const MapHeader& header, const Provenance& provenance,
+               const LocalRings& rings, MapView<const double> map) {
+  write_any<double>(output, header, provenance, rings, map);
+}
+
+void write_map(const AtomicOutput& output, const MapHeader& header, const Provenance& provenance,
+               const LocalRings& rings, MapView<const float> map) {
+  write_any<float>(output, header, provenance, rings, map);
 }
 
 }  // namespace ringweave

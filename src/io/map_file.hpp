@@ -16,6 +16,8 @@
 
 namespace ringweave {
 
+class AtomicOutput;
+
 enum class Ordering { ring, nested };
 enum class SkyCoverage { full, partial };
 
@@ -72,5 +74,12 @@ void write_map(const Communicator& comm, const std::string& path, IfExists if_ex
 void write_map(const Communicator& comm, const std::string& path, IfExists if_exists,
                const MapHeader& header, const Provenance& provenance, const LocalRings& rings,
                MapView<const float> map);
+
+/// The same under the temporary name of `output`, which the caller commits (with others).
+/// Collective.
+void write_map(const AtomicOutput& output, const MapHeader& header, const Provenance& provenance,
+               const LocalRings& rings, MapView<const double> map);
+void write_map(const AtomicOutput& output, const MapHeader& header, const Provenance& provenance,
+               const LocalRings& rings, MapView<const float> map);
 
 }  // namespace ringweave

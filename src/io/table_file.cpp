@@ -117,14 +117,13 @@ Spectra read_spectra(const Communicator& comm, const std::string& path) {
   return spectra;
 }
 
-void write_spectra(const Communicator& comm, const std::string& path, IfExists if_exists,
-                   const Provenance& provenance, const Spectra& spectra, const std::string& unit) {
-  const FileKind kind = file_kind(path);
+void write_spectra(const AtomicOutput& output, const Provenance& provenance, const Spectra& spectra,
+                   const std::string& unit) {
+  const FileKind kind = file_kind(output.path());
   if (kind == FileKind::png)
-    throw UsageError(fmt::format("{}: spectra are written as text, FITS or HDF5", path));
-  AtomicOutput output(comm, path, if_exists);
-  agree(comm, [&] {
-    if (!comm.is_root()) return;
+    throw UsageError(fmt::format("{}: spectra are written as text, FITS or HDF5", output.path()));
+  agree(output.comm(), [&] {
+    if (!output.comm().is_root()) return;
     if (kind == FileKind::text)
       write_text_spectra(output.temporary_path(), spectra, provenance, unit);
     if (kind == FileKind::fits)
@@ -132,6 +131,12 @@ void write_spectra(const Communicator& comm, const std::string& path, IfExists i
     if (kind == FileKind::hdf5)
       write_hdf5_spectra(output.temporary_path(), spectra, provenance, unit);
   });
+}
+
+void write_spectra(const Communicator& comm, const std::string& path, IfExists if_exists,
+                   const Provenance& provenance, const Spectra& spectra, const std::string& unit) {
+  AtomicOutput output(comm, path, if_exists);
+  write_spectra(output, provenance, spectra, unit);
   output.commit();
 }
 

@@ -12,6 +12,8 @@
 
 namespace ringweave {
 
+class AtomicOutput;
+
 /// Small tables: rank 0 reads and checks, all ranks get the same. All collective; errors DataError
 /// naming file and line. Text: '#' comments, columns `l TT [EE BB TE [EB TB]]` as C_l, or as D_l =
 /// l(l+1)C_l/2pi when a header line says so. FITS: columns by position, TT EE BB TE in the first
@@ -19,6 +21,9 @@ namespace ringweave {
 Spectra read_spectra(const Communicator& comm, const std::string& path);
 void write_spectra(const Communicator& comm, const std::string& path, IfExists if_exists,
                    const Provenance& provenance, const Spectra& spectra, const std::string& unit);
+/// The same under the temporary name of `output`, which the caller commits (with others).
+void write_spectra(const AtomicOutput& output, const Provenance& provenance, const Spectra& spectra,
+                   const std::string& unit);
 
 /// `l b_T [b_E [b_B]]`, text or FITS (columns by position); b_E defaults to b_T, b_B to b_E; zero
 /// beyond the table.

@@ -14,6 +14,11 @@
 
 namespace ringweave {
 
+/// Where the sums over degrees are formed: on the rings of the grid, or on lmax + 1 equidistant
+/// rings from which the grid's are interpolated, to 1e-13 and with an exact transpose. Automatic
+/// takes what is estimated to cost less.
+enum class ThetaRoute { automatic, direct, resampled };
+
 /// Everything a Legendre stage is planned from. Row i of `rows` and of `alm` are the same order.
 struct LegendreShape {
   std::shared_ptr<const RingGrid> grid;
@@ -22,6 +27,7 @@ struct LegendreShape {
   AlmLayout alm;    ///< the orders this rank owns
   ModeLayout rows;  ///< the same orders; where their ring modes lie
   FieldSet fields;
+  ThetaRoute route = ThetaRoute::automatic;
 };
 
 /// a_lm <-> ring modes of the orders this rank owns. Orthonormal Y_lm with Condon-Shortley phase
@@ -44,9 +50,9 @@ class LegendreStage {
   virtual void adjoint(ModeView<const double> modes, AlmView<double> alm, Accumulate how) = 0;
   virtual void adjoint(ModeView<const double> modes, AlmView<float> alm, Accumulate how) = 0;
 
-  /// The same for some rows alone: those of [first_row, first_row + n_rows) that fold into no other,
-  /// and the rows, wherever they are, that fold into them. Only their a_lm and modes are read and
-  /// written. (An exchange in passes, OrderPasses.)
+  /// The same for some rows alone: those of [first_row, first_row + n_rows) that fold into no
+  /// other, and the rows, wherever they are, that fold into them. Only their a_lm and modes are
+  /// read and written. (An exchange in passes, OrderPasses.)
   virtual void synthesize_rows(std::int64_t first_row, std::int64_t n_rows,
                                AlmView<const double> alm, ModeView<double> modes) = 0;
   virtual void synthesize_rows(std::int64_t first_row, std::int64_t n_rows,
@@ -55,6 +61,10 @@ class LegendreStage {
                             ModeView<const double> modes, AlmView<double> alm, Accumulate how) = 0;
   virtual void adjoint_rows(std::int64_t first_row, std::int64_t n_rows,
                             ModeView<const double> modes, AlmView<float> alm, Accumulate how) = 0;
+
+  /// A stage for the same orders with other places for their modes. It shares tables and scratch
+  /// with this one, so one call at a time on both.
+  virtual std::unique_ptr<LegendreStage> with_rows(ModeLayout rows) const = 0;
 
   /// Bytes of tables and per-thread scratch held.
   virtual std::int64_t bytes() const = 0;

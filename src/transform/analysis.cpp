@@ -154,6 +154,7 @@ AnalysisReport Analysis::jacobi(MapView<const T> map, int n_iter, AlmView<T> alm
   } else {
     transform_.adjoint<T>(map, weights_.ring, alm);
   }
+  report.transforms = 1 + 2 * n_iter;
   if (progress) progress(0, n_iter, -1);
   const double input_norm = n_iter > 0 ? squared_norm<T>(transform_.comm(), map) : 0;
   for (int pass = 1; pass <= n_iter; ++pass) {
@@ -218,9 +219,11 @@ AnalysisReport Analysis::conjugate_gradients(MapView<const T> map, double tolera
   copy<std::complex<T>>(residual.view(), direction.view());
   const auto relative = [&] { return first > 0 ? std::sqrt(rho) / first : 0.0; };
   report.residuals.push_back(relative());
+  report.transforms = 3;
   if (progress) progress(0, max_iter, report.residuals.back());
   while (report.iterations < max_iter && report.residuals.back() > tolerance) {
     apply_normal(direction.view(), image.view());
+    report.transforms += 2;
     const double curvature = inner_product<T>(comm, layout, direction.view(), image.view());
     if (!(curvature > 0)) break;
     const double step = rho / curvature;

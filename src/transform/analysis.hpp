@@ -19,6 +19,7 @@ struct AnalysisWeights {
 /// How an analysis ended.
 struct AnalysisReport {
   int iterations = 0;
+  int transforms = 0;  ///< syntheses and adjoints
   /// Relative residual each pass began with: ||f - S a|| / ||f|| for Jacobi, ||S^T W (f - S a)|| /
   /// ||S^T W f|| for conjugate gradients, whose last entry is the one it ended with.
   std::vector<double> residuals;

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "distribute/agree.hpp"
+#include "distribute/mode_rounding.hpp"
 
 namespace ringweave {
 namespace {
@@ -19,9 +20,6 @@ void require(std::int64_t n_components, std::int64_t size, std::int64_t planned_
                    std::to_string(planned_components) + " of " + std::to_string(planned_size));
 }
 
-/// Beyond this the buffer of a pass is small beside everything else.
-constexpr std::int64_t most_passes = 64;
-
 }  // namespace
 
 SphericalHarmonicTransform::SphericalHarmonicTransform(const Communicator& comm,
@@ -30,19 +28,17 @@ SphericalHarmonicTransform::SphericalHarmonicTransform(const Communicator& comm,
       plan_(agreed(comm, [&] { return TransformPlan(spec, comm.rank(), comm.size()); })) {
   agree_same(comm_, "the transform (grid, lmax, mmax, fields, options)", spec.digest());
   agree(comm_, [&] {
-    legendre_ = make_legendre_stage(
-        {spec.grid, plan_.limits, plan_.fold, plan_.alm, plan_.exchange.by_order, spec.fields},
-        spec.backend);
     ring_fft_ = make_ring_fft({plan_.rings, plan_.exchange.by_ring, spec.fields.n_components()},
                               spec.backend);
   });
+  if (plan_.always_in_passes()) {
+    passes_ = std::make_unique<LegendrePasses>(comm_, plan_, nullptr);
+    return;
+  }
+  agree(comm_, [&] {
+    legendre_ = make_legendre_stage(plan_.legendre_shape(plan_.exchange.by_order), spec.backend);
+  });
   exchange_ = std::make_unique<Exchange>(comm_, plan_.exchange, spec.fields.n_components());
-  // Folded rows and padding do not cut; every rank must come to the same number.
-  const bool cuts = !alone() && plan_.exchange.block_positions == 1 &&
-                    (!plan_.fold.active() || spec.exchange.folding == Folding::keep);
-  const std::int64_t bytes = comm_.max(plan_.by_order_bytes());
-  const std::int64_t wanted = (bytes + spec.pass_bytes - 1) / spec.pass_bytes;
-  n_passes_ = cuts ? static_cast<int>(std::min<std::int64_t>(most_passes, wanted)) : 1;
 }
 
 void SphericalHarmonicTransform::require_alm(std::int64_t n_components, std::int64_t size) const {
@@ -56,7 +52,7 @@ void SphericalHarmonicTransform::require_map(std::int64_t n_components, std::int
 void SphericalHarmonicTransform::release_workspace() noexcept {
   ring_modes_.release();
   order_modes_.release();
-  if (passes_ != nullptr) passes_->modes.release();
+  if (passes_ != nullptr) passes_->release();
 }
 
 ModeView<double> SphericalHarmonicTransform::ring_modes() {
@@ -113,35 +109,65 @@ void SphericalHarmonicTransform::fft_adjoint(MapView<const T> map,
 
 void SphericalHarmonicTransform::orders_to_rings(ModeView<const double> by_order,
                                                  ModeView<double> by_ring) {
-  if (alone()) return;
+  if (alone()) return round_alone(by_ring);
   const StageTimer timer(&times_, "exchange");
   exchange_->orders_to_rings(by_order, by_ring);
 }
 
 void SphericalHarmonicTransform::rings_to_orders(ModeView<const double> by_ring,
                                                  ModeView<double> by_order) {
-  if (alone()) return;
+  if (alone()) return round_alone(by_order);
   const StageTimer timer(&times_, "exchange");
   exchange_->rings_to_orders(by_ring, by_order);
+}
+
+void SphericalHarmonicTransform::round_alone(ModeView<double> modes) {
+  if (plan_.spec.exchange.precision == ModePrecision::double_) return;
+  const StageTimer timer(&times_, "exchange");
+  const CopyRun all{0, 0, modes.size()};
+  require_single_range(round_to_single(modes.data(), modes.data(), {&all, 1}));
 }
 
 template <class T>
 void SphericalHarmonicTransform::synthesize(AlmView<const T> alm, MapView<T> map) {
   ModeView<double> by_order;
   ModeView<double> by_ring;
+  const bool in_passes = plan_.always_in_passes();
   agree(comm_, [&] {
     require_alm(alm.n_components(), alm.size());
     require_map(map.n_components(), map.size());
+    by_ring = ring_modes();
+    if (in_passes) return passes_->allocate();
     by_order = order_modes_within(map);
     legendre_synthesize<T>(alm, by_order);
-    by_ring = ring_modes();
   });
-  orders_to_rings(by_order, by_ring);
+  if (in_passes) {
+    passes_->synthesize<T>(alm, by_ring, times_);
+  } else {
+    orders_to_rings(by_order, by_ring);
+  }
   fft_synthesize<T>(by_ring, map);
 }
 
 template <class T>
+MapBuffer<T> SphericalHarmonicTransform::synthesize_in_passes(AlmBuffer<T>&& alm) {
+  ModeView<double> by_ring;
+  agree(comm_, [&] {
+    require_alm(alm.n_components(), alm.size());
+    by_ring = ring_modes();
+    passes_->allocate();
+  });
+  passes_->synthesize<T>(std::as_const(alm).view(), by_ring, times_);
+  alm.release();
+  passes_->release();
+  auto map = agreed(comm_, [&] { return make_map<T>(); });
+  fft_synthesize<T>(by_ring, map.view());
+  return map;
+}
+
+template <class T>
 MapBuffer<T> SphericalHarmonicTransform::synthesize(AlmBuffer<T>&& alm) {
+  if (plan_.always_in_passes()) return synthesize_in_passes<T>(std::move(alm));
   MapBuffer<T> map;
   ModeView<double> by_order;
   ModeView<double> by_ring;
@@ -167,7 +193,7 @@ void SphericalHarmonicTransform::adjoint(MapView<const T> map, std::span<const d
                                          AlmView<T> alm, Accumulate how) {
   ModeView<double> by_order;
   ModeView<double> by_ring;
-  const bool in_passes = n_passes_ > 1;
+  const bool in_passes = plan_.always_in_passes() || (!alone() && plan_.n_passes > 1);
   agree(comm_, [&] {
     require_alm(alm.n_components(), alm.size());
     require_map(map.n_components(), map.size());
@@ -176,7 +202,8 @@ void SphericalHarmonicTransform::adjoint(MapView<const T> map, std::span<const d
     fft_adjoint<T>(map, ring_weights, by_ring);
   });
   if (in_passes) {
-    adjoint_in_passes<T>(by_ring, alm, how);
+    prepare_passes();
+    passes_->adjoint<T>(by_ring, alm, how, times_);
   } else {
     rings_to_orders(by_ring, by_order);
     legendre_adjoint<T>(by_order, alm, how);
@@ -185,47 +212,16 @@ void SphericalHarmonicTransform::adjoint(MapView<const T> map, std::span<const d
 
 void SphericalHarmonicTransform::prepare_passes() {
   if (passes_ == nullptr) {
-    const std::int64_t n = fields().n_components();
-    auto passes = agreed(comm_, [&] {
-      auto made = std::make_unique<Passes>();
-      made->plan = plan_order_passes(plan_.limits, plan_.orders, plan_.ring_bands, plan_.rank,
-                                     plan_.exchange, n_passes_);
-      made->legendre = make_legendre_stage(
-          {plan_.spec.grid, plan_.limits, plan_.fold, plan_.alm, made->plan.by_order, fields()},
-          plan_.spec.backend);
-      return made;
-    });
-    for (const OrderPasses::Pass& pass : passes->plan.passes) {
-      passes->exchanges.push_back(std::make_unique<Exchange>(comm_, pass.exchange, n));
-    }
-    passes_ = std::move(passes);
+    passes_ = std::make_unique<LegendrePasses>(comm_, plan_, legendre_.get());
   }
-  agree(comm_, [&] {
-    const std::int64_t size = passes_->plan.by_order.size() * fields().n_components();
-    if (passes_->modes.size() != size) passes_->modes.allocate(size);
-  });
-}
-
-template <class T>
-void SphericalHarmonicTransform::adjoint_in_passes(ModeView<const double> by_ring, AlmView<T> alm,
-                                                   Accumulate how) {
-  prepare_passes();
-  const ModeView<double> rows(passes_->modes.data(), passes_->modes.size());
-  for (std::size_t i = 0; i < passes_->exchanges.size(); ++i) {
-    {
-      const StageTimer timer(&times_, "exchange");
-      passes_->exchanges[i]->rings_to_orders(by_ring, rows);
-    }
-    const StageTimer timer(&times_, "legendre");
-    const OrderPasses::Pass& pass = passes_->plan.passes[i];
-    passes_->legendre->adjoint_rows(pass.first_row, pass.n_rows, rows, alm, how);
-  }
+  agree(comm_, [&] { passes_->allocate(); });
 }
 
 template <class T>
 void SphericalHarmonicTransform::adjoint_destroying(MapView<T> map,
                                                     std::span<const double> ring_weights,
                                                     AlmView<T> alm, Accumulate how) {
+  if (plan_.always_in_passes()) return adjoint<T>(map, ring_weights, alm, how);
   ModeView<double> by_order;
   ModeView<double> by_ring;
   agree(comm_, [&] {
@@ -240,8 +236,25 @@ void SphericalHarmonicTransform::adjoint_destroying(MapView<T> map,
 }
 
 template <class T>
+AlmBuffer<T> SphericalHarmonicTransform::adjoint_in_passes(MapBuffer<T>&& map,
+                                                           std::span<const double> ring_weights) {
+  ModeView<double> by_ring;
+  agree(comm_, [&] {
+    require_map(map.n_components(), map.size());
+    by_ring = ring_modes();
+    fft_adjoint<T>(std::as_const(map).view(), ring_weights, by_ring);
+  });
+  map.release();
+  auto alm = agreed(comm_, [&] { return make_alm<T>(); });
+  prepare_passes();
+  passes_->adjoint<T>(by_ring, alm.view(), Accumulate::overwrite, times_);
+  return alm;
+}
+
+template <class T>
 AlmBuffer<T> SphericalHarmonicTransform::adjoint(MapBuffer<T>&& map,
                                                  std::span<const double> ring_weights) {
+  if (plan_.always_in_passes()) return adjoint_in_passes<T>(std::move(map), ring_weights);
   AlmBuffer<T> alm;
   ModeView<double> by_order;
   ModeView<double> by_ring;

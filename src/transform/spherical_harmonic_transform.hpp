@@ -13,12 +13,12 @@
 #include "distribute/communicator.hpp"
 #include "distribute/exchange.hpp"
 #include "distribute/exchange_plan.hpp"
-#include "distribute/order_passes.hpp"
 #include "fft/ring_fft.hpp"
 #include "legendre/legendre_stage.hpp"
 #include "sphere/alm_layout.hpp"
 #include "sphere/field_set.hpp"
 #include "sphere/local_rings.hpp"
+#include "transform/legendre_passes.hpp"
 #include "transform/transform_plan.hpp"
 
 namespace ringweave {
@@ -28,7 +28,8 @@ namespace ringweave {
 ///   a_lm [my m][l] -> Legendre -> [my m][ring] -> one Alltoallv -> [my ring][m] -> ring FFT -> map
 ///   [my ring][phi]
 ///
-/// its exact adjoint, and what an analysis is made of. All fields of `spec.fields` go through
+/// its exact adjoint, and what an analysis is made of. Where spec.exchange says so, Legendre and
+/// Alltoallv take turns in passes. All fields of `spec.fields` go through
 /// together. Every member marked * is collective; results are bitwise the same for any number of
 /// threads and equal to rounding for any number of ranks. One call at a time per object. T is the
 /// storage type of maps and a_lm, float or double.
@@ -111,17 +112,13 @@ class SphericalHarmonicTransform {
   template <class T>
   void fft_adjoint(MapView<const T> map, std::span<const double> ring_weights,
                    ModeView<double> modes);
-  /// An adjoint that may not touch the map would need the modes twice at once, by ring and by
-  /// order; large ones are exchanged and emptied in passes instead.
-  struct Passes {
-    OrderPasses plan;
-    std::unique_ptr<LegendreStage> legendre;
-    std::vector<std::unique_ptr<Exchange>> exchanges;
-    Modes modes;
-  };
   void prepare_passes();
   template <class T>
-  void adjoint_in_passes(ModeView<const double> by_ring, AlmView<T> alm, Accumulate how);
+  MapBuffer<T> synthesize_in_passes(AlmBuffer<T>&& alm);
+  template <class T>
+  AlmBuffer<T> adjoint_in_passes(MapBuffer<T>&& map, std::span<const double> ring_weights);
+  /// On one rank modes that should travel in single precision are rounded where they are.
+  void round_alone(ModeView<double> modes);
   void orders_to_rings(ModeView<const double> by_order, ModeView<double> by_ring);
   void rings_to_orders(ModeView<const double> by_ring, ModeView<double> by_order);
 
@@ -132,8 +129,10 @@ class SphericalHarmonicTransform {
   std::unique_ptr<Exchange> exchange_;
   Modes ring_modes_;
   Modes order_modes_;
-  int n_passes_ = 1;
-  std::unique_ptr<Passes> passes_;  ///< made by the first adjoint that needs it
+  /// Instead of legendre_ and exchange_ where plan().always_in_passes(). Else made by the first
+  /// adjoint that may not touch its map: it would need the modes twice at once, by ring and by
+  /// order; large ones are exchanged and emptied in passes instead.
+  std::unique_ptr<LegendrePasses> passes_;
   StageTimes times_;
 };
 

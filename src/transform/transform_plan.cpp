@@ -35,6 +35,24 @@ ModeLimits scalar_limits(const TransformSpec& spec) {
 
 constexpr std::int64_t mode_bytes = static_cast<std::int64_t>(sizeof(std::complex<double>));
 
+/// Beyond the most the buffer of a pass is small beside everything else; below the least little
+/// overlaps.
+constexpr std::int64_t most_passes = 64;
+constexpr std::int64_t least_overlapped_passes = 8;
+
+int count_passes(const TransformPlan& plan) {
+  if (plan.n_ranks == 1) return 1;
+  const TransformSpec& spec = plan.spec;
+  const ExchangeVolume volume =
+      exchange_volume(plan.limits, plan.fold, plan.orders, plan.ring_bands, spec.exchange.folding);
+  const std::int64_t bytes = *std::max_element(volume.by_order.begin(), volume.by_order.end()) *
+                             spec.fields.n_components() * mode_bytes * plan.pass_copies();
+  const std::int64_t least =
+      spec.exchange.schedule == ExchangeSchedule::overlapped ? least_overlapped_passes : 1;
+  const std::int64_t wanted = (bytes + spec.pass_bytes - 1) / spec.pass_bytes;
+  return static_cast<int>(std::clamp(wanted, least, most_passes));
+}
+
 }  // namespace
 
 std::int64_t TransformSpec::digest() const {
@@ -46,6 +64,7 @@ std::int64_t TransformSpec::digest() const {
   mix(static_cast<std::uint64_t>(lmax));
   mix(static_cast<std::uint64_t>(mmax));
   mix(static_cast<std::uint64_t>(backend));
+  mix(static_cast<std::uint64_t>(theta));
   for (const FieldSet::Field& field : fields.fields()) mix(static_cast<std::uint64_t>(field.spin));
   for (const Ring& ring : grid->rings()) {
     mix(std::bit_cast<std::uint64_t>(ring.theta));
@@ -53,6 +72,8 @@ std::int64_t TransformSpec::digest() const {
     mix(static_cast<std::uint64_t>(ring.n_phi));
   }
   mix(static_cast<std::uint64_t>(exchange.folding));
+  mix(static_cast<std::uint64_t>(exchange.schedule));
+  mix(static_cast<std::uint64_t>(exchange.precision));
   mix(static_cast<std::uint64_t>(pass_bytes));
   mix(static_cast<std::uint64_t>(exchange.mpi_count_limit));
   mix(static_cast<std::uint64_t>(exchange.block_bytes));
@@ -70,7 +91,26 @@ TransformPlan::TransformPlan(const TransformSpec& asked, int my_rank, int all_ra
       alm(layout_of(spec, orders, rank)),
       rings(ring_bands.rings(rank)),
       exchange(plan_exchange(limits, fold, orders, ring_bands, rank, spec.fields.n_components(),
-                             spec.exchange)) {}
+                             spec.exchange)),
+      n_passes(count_passes(*this)) {}
+
+bool TransformPlan::always_in_passes() const {
+  return n_ranks > 1 && (spec.exchange.schedule == ExchangeSchedule::overlapped ||
+                         spec.exchange.precision == ModePrecision::single_);
+}
+
+int TransformPlan::n_pass_slots() const {
+  return spec.exchange.schedule == ExchangeSchedule::overlapped ? 2 : 1;
+}
+
+std::int64_t TransformPlan::pass_workspace_bytes() const {
+  return pass_copies() * by_order_bytes() / n_passes;
+}
+
+std::int64_t TransformPlan::pass_copies() const {
+  // In single precision half a pass to send from and half a pass to receive into.
+  return n_pass_slots() * (spec.exchange.precision == ModePrecision::single_ ? 2 : 1);
+}
 
 std::int64_t TransformPlan::by_order_bytes() const {
   return exchange.by_order.size() * spec.fields.n_components() * mode_bytes;
@@ -85,7 +125,8 @@ std::int64_t TransformPlan::bytes_sent() const {
   for (std::int64_t peer = 0; peer < n_ranks; ++peer) {
     if (peer != rank) positions += exchange.by_order_blocks[to_size(peer)].count;
   }
-  return positions * spec.fields.n_components() * mode_bytes;
+  const std::int64_t bytes = positions * spec.fields.n_components() * mode_bytes;
+  return spec.exchange.precision == ModePrecision::single_ ? bytes / 2 : bytes;
 }
 
 double TransformPlan::legendre_flops() const {

@@ -9,6 +9,7 @@
 #include "distribute/exchange_plan.hpp"
 #include "distribute/order_distribution.hpp"
 #include "distribute/ring_distribution.hpp"
+#include "legendre/legendre_stage.hpp"
 #include "sphere/alm_layout.hpp"
 #include "sphere/field_set.hpp"
 #include "sphere/local_rings.hpp"
@@ -23,8 +24,11 @@ struct TransformSpec {
   int mmax = 0;
   FieldSet fields{{0}};
   Backend backend = Backend::host;
+  ThetaRoute theta = ThetaRoute::automatic;
   ExchangeOptions exchange{};
-  /// Ring modes by order larger than this are exchanged in passes by an adjoint that keeps its map.
+  /// What an exchange in passes may hold of the ring modes by order; up to 64 passes are made for
+  /// it. An adjoint that keeps its map goes in passes if it would hold more, and every transform
+  /// where spec.exchange asks for it.
   std::int64_t pass_bytes = std::int64_t{4} << 20;
 
   /// A number that differs (almost surely) when two specifications do.
@@ -46,6 +50,19 @@ struct TransformPlan {
   AlmLayout alm;                ///< orders of this rank
   LocalRings rings;             ///< rings of this rank
   ExchangePlan exchange;
+  int n_passes;  ///< of an exchange in passes, the same on every rank
+
+  /// Whether every exchange goes in passes (on several ranks, overlapped or in single precision).
+  bool always_in_passes() const;
+  int n_pass_slots() const;
+  /// Bytes of the modes by order and the conversion buffers of an exchange in passes, about.
+  std::int64_t pass_workspace_bytes() const;
+  std::int64_t pass_copies() const;  ///< the same in passes, counted in double precision
+
+  /// What the Legendre stage is planned from, its modes lying in `rows`.
+  LegendreShape legendre_shape(const ModeLayout& rows) const {
+    return {spec.grid, limits, fold, alm, rows, spec.fields, spec.theta};
+  }
 
   /// Bytes of the ring modes in either layout.
   std::int64_t by_order_bytes() const;

@@ -6,6 +6,7 @@ table (0, 1 compare, 2 usage, 3 data, 4 resource, 5 peer), says once what, where
 RINGWEAVE_RANKS chooses the ranks of every launch (default 1 3).
 """
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -186,6 +187,23 @@ class Files(BadInput):
         self.refuse(DATA, ["weight_ring_n00032.fits", "32"], *smooth, "ring:in/weight_ring_n00032.fits")
         self.refuse(USAGE, ["cl.txt", "FITS"], *smooth, "ring:in/cl.txt")
 
+    def test_inputs_of_a_dry_run(self):
+        """A plan does not need what is in these files, the run it stands for does."""
+        smooth = ("smooth", "in/sky.fits", "out.fits", "--dry-run")
+        for weights in ("ring:none.fits", "pixel:none.fits"):
+            self.refuse(DATA, ["none.fits", "No such file"], *smooth, "--fwhm", "1deg", "--weights", weights)
+            self.refuse(DATA, ["none.fits", "No such file"], "analyze", "in/sky.fits", "--cl", "out.txt", "--dry-run",
+                        "--weights", weights)
+        for option in ("--beam", "--kernel"):
+            self.refuse(DATA, ["none.txt", "No such file"], *smooth, option, "none.txt")
+        synthesize = ("synthesize", "--cl", "in/cl.txt", "--seed", 1, "--nside", 8, "out.fits", "--dry-run")
+        self.refuse(DATA, ["none.txt", "No such file"], *synthesize, "--beam", "none.txt")
+        self.refuse(DATA, ["none.fits", "No such file"], *synthesize, "--pixel-window", "none.fits")
+        self.refuse(DATA, ["none.txt", "No such file"], "plot", "in/cl.txt", "out.png", "--theory", "none.txt",
+                    "--dry-run")
+        self.refuse(DATA, ["none.txt", "No such file"], "convert", "in/alm.h5", "out.h5", "--beam", "none.txt",
+                    "--dry-run")
+
     def test_beam(self):
         smooth = ("smooth", "in/sky.fits", "out.fits", "--beam")
         (self.inputs / "garbage.txt").write_text("these are\nno numbers\n")
@@ -264,9 +282,13 @@ class Options(BadInput):
         self.refuse(USAGE, ["none.toml"], *self.smooth, "--config", "none.toml")
 
     def test_what_this_build_lacks(self):
-        for option, value in (("--method", "ring"), ("--method", "split"), ("--backend", "cuda"),
-                              ("--exchange", "overlap"), ("--exchange", "single")):
-            self.refuse(USAGE, [f"{option} {value}", option], *self.smooth, "--fwhm", "1deg", option, value)
+        """What --help says is missing is refused."""
+        text = " ".join(self.done("smooth", "--help").out.split())
+        found = re.findall(r"(--\w+) [\w|]+ (?:(?! --\w).)*?Not in this build: ([\w, ]+)\.", text)
+        for option, values in found:
+            for value in values.split(", "):
+                self.refuse(USAGE, [f"{option} {value}", "this build does not have it; use"], *self.smooth, "--fwhm",
+                            "1deg", option, value)
 
     def test_contradictions(self):
         self.refuse(USAGE, ["--cl", "--alm"], "synthesize", "--nside", 8, "out.fits")
@@ -275,6 +297,8 @@ class Options(BadInput):
         self.refuse(USAGE, ["--seed"], "synthesize", "--alm", "in/alm.fits", "--seed", 1, "--nside", 8, "out.fits")
         self.refuse(USAGE, ["--tol", "--iter"], *self.smooth, "--fwhm", "1deg", "--iter", 1, "--tol", 1e-3)
         self.refuse(USAGE, ["--alm", "--cl"], "analyze", "in/sky.fits")
+        self.refuse(USAGE, ["--unseen", "normalize"], "analyze", "in/sky.fits", "--cl", "out.txt", "--unseen",
+                    "normalize")
         self.refuse(USAGE, ["--weights"], "analyze", "in/sky.fits", "--cl", "out.txt", "--weights", "heavy")
 
     def test_plot(self):
@@ -293,8 +317,36 @@ class Outputs(BadInput):
         (self.folder / "old.json").write_text("precious")
         self.refuse(USAGE, ["old.json", "--overwrite"], *self.smooth, "out.fits", "--report", "old.json",
                     outputs=["old.json"])
+        analyze = ("analyze", "in/sky.fits", "--iter", 0)
+        synthesize = ("synthesize", "--cl", "in/cl.txt", "--seed", 1, "--nside", 8)
+        self.refuse(USAGE, ["old.fits", "--overwrite"], *analyze, "--alm", "old.fits", "--cl", "out.txt",
+                    outputs=["old.fits"])
+        (self.folder / "old.txt").write_text("precious")
+        self.refuse(USAGE, ["old.txt", "--overwrite"], *analyze, "--alm", "out.fits", "--cl", "old.txt",
+                    outputs=["old.txt"])
+        self.refuse(USAGE, ["old.h5", "--overwrite"], *synthesize, "out.fits", "--save-alm", "old.h5",
+                    outputs=["old.h5"])
+        self.refuse(USAGE, ["old.h5", "--overwrite"], "convert", "in/sky.fits", "old.h5", outputs=["old.h5"])
         (self.folder / "old.png").write_text("precious")
         self.refuse(USAGE, ["old.png", "--overwrite"], "plot", "in/sky.fits", "old.png", outputs=["old.png"])
+
+    def test_two_outputs_of_one_name(self):
+        analyze = ("analyze", "in/sky.fits", "--iter", 0)
+        synthesize = ("synthesize", "--cl", "in/cl.txt", "--seed", 1, "--nside", 8)
+        self.refuse(USAGE, ["same.h5", "two outputs"], *analyze, "--alm", "same.h5", "--cl", "same.h5")
+        self.refuse(USAGE, ["same.h5", "two outputs"], *analyze, "--alm", "same.h5", "--cl", "in/../same.h5",
+                    "--overwrite")
+        self.refuse(USAGE, ["same.h5", "two outputs"], *synthesize, "same.h5", "--save-alm", "./same.h5")
+        self.refuse(USAGE, ["same.txt", "two outputs"], *analyze, "--cl", "same.txt", "--report", "same.txt")
+        (self.folder / "kept.h5").write_text("precious")
+        os.symlink("kept.h5", self.folder / "link.h5")
+        self.refuse(USAGE, ["link.h5", "two outputs"], *synthesize, "kept.h5", "--save-alm", "link.h5", "--overwrite",
+                    outputs=["kept.h5"])
+
+    def test_a_kind_that_cannot_hold_the_output_is_refused_before_any_work(self):
+        for command in (("analyze", "none.fits", "--alm", "out.txt"), ("smooth", "none.fits", "out.png", "--fwhm", "1deg"),
+                        ("analyze", "none.fits", "--cl", "out.png")):
+            self.refuse(USAGE, ["out."], *command)
 
     def test_an_error_keeps_the_old_output(self):
         (self.folder / "kept.fits").write_text("precious")
@@ -349,18 +401,36 @@ class FullDisk(BadInput):
             "alm.fits": ("analyze", "in/sky.fits", "--iter", 0, "--alm", "alm.fits"),
             "alm.h5": ("analyze", "in/sky.fits", "--iter", 0, "--alm", "alm.h5"),
             "out.png": ("plot", "in/sky.fits", "out.png"),
+            "sky.fits": ("synthesize", "--alm", "in/alm.fits", "--nside", NSIDE, "sky.fits"),
+            "sky.h5": ("synthesize", "--alm", "in/alm.fits", "--nside", NSIDE, "sky.h5"),
+            "copy.fits": ("convert", "in/sky.h5", "copy.fits"),
+            "copy.h5": ("convert", "in/sky.fits", "copy.h5"),
+            "alm_copy.h5": ("convert", "in/alm.fits", "alm_copy.h5"),
         }
 
     def test_file_size_limit(self):
         for name, command in self.commands().items():
             self.refuse(RESOURCE, [name], *command, file_limit=self.limit)
         self.refuse(RESOURCE, ["cl.txt"], "analyze", "in/sky.fits", "--iter", 0, "--cl", "cl.txt", file_limit=1024)
-        self.refuse(RESOURCE, ["out.json"], "info", "in/sky.fits", "--report", "out.json", file_limit=512)
+        self.refuse(RESOURCE, ["out.json"], "info", "in/sky.fits", "--report", "out.json", file_limit=1024)
+
+    def test_an_output_that_does_not_fit_takes_the_others_with_it(self):
+        analyze = ("analyze", "in/sky.fits", "--iter", 0)
+        synthesize = ("synthesize", "--cl", "in/cl.txt", "--seed", 1, "--fields", "T", "--nside", NSIDE)
+        # An HDF5 file reserves a megabyte; the others stay below the limits: a_lm to lmax 4, some lines of text.
+        self.refuse(RESOURCE, ["cl.h5"], *analyze, "--lmax", 4, "--alm", "alm.fits", "--cl", "cl.h5",
+                    "--report", "report.json", file_limit=64 * 1024)
+        self.refuse(RESOURCE, ["map.h5"], *synthesize, "--save-alm", "alm.fits", "map.h5", file_limit=64 * 1024)
+        self.refuse(RESOURCE, ["report.json"], *analyze, "--lmax", 4, "--cl", "cl.txt", "--report", "report.json",
+                    file_limit=1536)
 
     def test_old_output_survives_a_full_disk(self):
-        (self.folder / "kept.h5").write_text("precious")
+        for name in ("kept.h5", "kept.fits"):
+            (self.folder / name).write_text("precious")
         self.refuse(RESOURCE, ["kept.h5"], "smooth", "in/sky.fits", "kept.h5", "--fwhm", "10deg", "--iter", 0,
                     "--overwrite", file_limit=self.limit, outputs=["kept.h5"])
+        self.refuse(RESOURCE, ["kept.h5"], "analyze", "in/sky.fits", "--iter", 0, "--lmax", 4, "--alm", "kept.fits",
+                    "--cl", "kept.h5", "--overwrite", file_limit=64 * 1024, outputs=["kept.h5", "kept.fits"])
 
     def test_full_file_system(self):
         """In a mount namespace of its own, so that nothing stays mounted."""
@@ -398,6 +468,22 @@ class Comparison(BadInput):
             self.done("compare", "in/sky.fits", "in/other.fits", "--tolerance", 1e-2, ranks=ranks)
             self.done("compare", "in/sky.fits", "in/holes.fits", "--tolerance", 1e-2, ranks=ranks, code=1)
         self.refuse(DATA, ["different things"], "compare", "in/sky.fits", "in/cl.txt")
+
+    def test_what_is_not_a_number_is_not_equal(self):
+        """Not even to itself, nor within any tolerance."""
+        broken = self.sky.copy()
+        broken[1, [5, 7]] = np.nan, np.inf
+        write_map(self.inputs / "nan.fits", broken)
+        shutil.copy(self.inputs / "alm.h5", self.inputs / "nan_alm.h5")
+        with h5py.File(self.inputs / "nan_alm.h5", "r+") as file:
+            file["alm/alm"][1, 60] = np.nan
+        for ranks in RANKS:
+            for a, b in (("nan.fits", "nan.fits"), ("sky.fits", "nan.fits"), ("nan.fits", "sky.fits")):
+                result = self.done("compare", f"in/{a}", f"in/{b}", "--tolerance", 1e9, ranks=ranks, code=1)
+                self.assertIn("Q_POLARISATION: NaN or infinite at", result.out)
+                self.assertIn(f"{2 if a == 'nan.fits' else 0} places of in/{a}", result.out)
+            result = self.done("compare", "in/nan_alm.h5", "in/nan_alm.h5", ranks=ranks, code=1)
+            self.assertIn("E: NaN or infinite", result.out)
 
 
 if __name__ == "__main__":

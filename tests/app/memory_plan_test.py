@@ -7,6 +7,8 @@ import program
 
 program.require("numpy", "h5py", "astropy")
 import h5py
+import numpy as np
+from astropy.io import fits
 
 from files import UNSEEN
 
@@ -38,6 +40,12 @@ class MemoryPlan(program.ProgramTest):
         self.check("synthesize", "--cl", "cl.txt", "--seed", 1, "--nside", 512, "out.fits", "--precision", "single",
                    ranks=(2,))
 
+    def test_exchanges_in_passes(self):
+        for exchange in ("overlap", "single"):
+            self.check("synthesize", "--cl", "cl.txt", "--seed", 1, "--nside", 512, "out.h5", "--exchange", exchange,
+                       ranks=(2,))
+            self.check("analyze", "sky.h5", "--iter", 3, "--alm", "out.h5", "--exchange", exchange, ranks=(2,))
+
     def test_analysis_without_iterations(self):
         self.check("analyze", "sky.h5", "--iter", 0, "--alm", "out.h5", "--cl", "out.txt")
 
@@ -53,10 +61,29 @@ class MemoryPlan(program.ProgramTest):
     def test_smoothing(self):
         self.check("smooth", "sky.h5", "out.fits", "--fwhm", "1deg", "--iter", 3)
 
-    def test_smoothing_of_a_masked_map(self):
+    def test_analysis_and_smoothing_with_pixel_weights(self):
+        n_weights = 513 * 1537 // 4
+        weights = fits.BinTableHDU.from_columns([fits.Column(name="COMPRESSED PIXEL WEIGHTS", format="D",
+                                                             array=np.zeros(n_weights))])
+        weights.writeto(self.folder / "weights.fits", overwrite=True)
+        pixel = ("--weights", "pixel:weights.fits", "--fields", "T")
+        self.check("analyze", "sky.h5", "--iter", 0, "--alm", "out.h5", *pixel)
+        self.check("analyze", "sky.h5", "--iter", 1, "--alm", "out.h5", *pixel, ranks=(1,))
+        self.check("smooth", "sky.h5", "out.h5", "--fwhm", "1deg", "--iter", 0, *pixel)
+
+    def make_masked_map(self):
         self.done("convert", "sky.h5", "masked.h5", "--overwrite")
         with h5py.File(self.folder / "masked.h5", "r+") as file:
             file["map"][:, 1000000:2000000] = UNSEEN
+
+    def test_normalized_smoothing_of_one_field(self):
+        self.make_masked_map()
+        smooth = ("smooth", "masked.h5", "out.h5", "--fwhm", "1deg", "--unseen", "normalize", "--fields", "T")
+        self.check(*smooth, "--iter", 0)
+        self.check(*smooth, "--iter", 1)
+
+    def test_smoothing_of_a_masked_map(self):
+        self.make_masked_map()
         self.check("smooth", "masked.h5", "out.h5", "--fwhm", "1deg", "--iter", 0, "--unseen", "normalize")
         self.check("smooth", "masked.h5", "out.h5", "--fwhm", "1deg", "--iter", 3, "--unseen", "normalize", ranks=(2,))
 

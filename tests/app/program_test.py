@@ -289,6 +289,25 @@ class Convert(SkyTest):
             for name, values in zip(("TT", "EE", "BB", "TE"), self.spectra):
                 np.testing.assert_allclose(ours[name], values, rtol=1e-15)
 
+    def test_what_is_not_a_number_is_kept_with_a_warning(self):
+        self.make_map("nan.fits")
+        with fits.open(self.folder / "nan.fits", mode="update") as hdus:
+            hdus[1].data["Q_POLARISATION"][[3, 8]] = np.nan, np.inf
+        self.done("convert", "alm.h5", "nan_alm.h5")
+        with h5py.File(self.folder / "nan_alm.h5", "r+") as file:
+            file["alm/alm"][0, 5] = np.nan
+        for ranks in (1, 3):
+            for source, target, count in (("nan.fits", "nan.h5", 2), ("nan.h5", "back.fits", 2),
+                                          ("nan_alm.h5", "alm_back.fits", 1)):
+                result = self.done("convert", source, target, "--overwrite", ranks=ranks)
+                warnings = result.err.splitlines()
+                self.assertEqual(len(warnings), 1, result.err)
+                self.assertIn(f"warning: {source}: {count} numbers are NaN or infinite", warnings[0])
+            np.testing.assert_array_equal(self.read("back.fits"), self.read("nan.fits"))
+            result = self.done("plot", "nan.fits", "nan.png", "--field", "Q", "--overwrite", ranks=ranks)
+            self.assertIn("warning: nan.fits: 2 pixels are NaN or infinite; drawn as UNSEEN", result.err)
+            self.assertEqual(self.done("plot", "nan.fits", "t.png", "--overwrite", ranks=ranks).err, "")
+
     def test_the_iau_sign_is_turned_once(self):
         self.make_map("iau.fits", POLCCONV="IAU")
         self.done("convert", "iau.fits", "cosmo.h5")
@@ -352,6 +371,56 @@ class Reports(SkyTest):
             self.assertIn("smooth sky.h5 out.h5", report["command_line"])
             self.assertIn('fwhm="5deg"', report["configuration"])
             self.assertNotIn("analyze.", report["configuration"])
+    def check_rates(self, report, ranks):
+        """Figures must follow from the numbers beside them."""
+        transform, stages, plan = report["transform"], report["stages"], report["plan"]
+        sent = transform["bytes_sent_per_transform"] * transform["transforms"] * (1 + transform["mask_transforms"] /
+                                                                                  3 / transform["transforms"])
+        if ranks > 1:
+            self.assertAlmostEqual(transform["exchange_gb_per_s"] * stages["exchange"]["max"] * 1e9 / sent, 1, places=6)
+        for rate, count, stage in (("read_gb_per_s", "bytes_read", "read"),
+                                   ("write_gb_per_s", "bytes_written", "write")):
+            self.assertAlmostEqual(report["files"][rate] * stages[stage]["max"] * 1e9 / report["files"][count], 1,
+                                   places=6)
+        self.assertEqual(set(plan["predicted_stages"]), {"legendre", "ring_fft", "exchange"})
+        self.assertGreater(plan["predicted_stages"]["legendre"], 0)
+        self.assertLessEqual(plan["predicted_seconds"], sum(plan["predicted_stages"].values()) * (1 + 1e-12))
+        self.assertEqual(plan["transforms"], transform["transforms"])
+        self.assertEqual(plan["mask_transforms"], transform["mask_transforms"])
+        self.assertGreater(plan["memory_high_water_bytes"], 0)
+
+    def test_rates_and_predictions_go_by_the_transforms_that_were_made(self):
+        seen = self.masked_sky("masked.h5")
+        self.assertLess(np.count_nonzero(seen), N_PIXELS)
+        for ranks in (1, 3):
+            figures = {}
+            for name, arguments in {
+                "draw": ("synthesize", "--alm", "alm.h5", "--nside", NSIDE, "out.h5"),
+                "once": ("analyze", "sky.h5", "--iter", 0, "--alm", "out_alm.h5"),
+                "jacobi": ("analyze", "sky.h5", "--iter", 2, "--alm", "out_alm.h5"),
+                "gradients": ("analyze", "sky.h5", "--tol", 1e-3, "--alm", "out_alm.h5"),
+                "smooth": ("smooth", "sky.h5", "out.h5", "--fwhm", "5deg", "--tol", 1e-3),
+                "normalize": ("smooth", "masked.h5", "out.h5", "--fwhm", "5deg", "--iter", 1, "--unseen", "normalize"),
+            }.items():
+                self.done(*arguments, "--overwrite", "--report", "report.json", ranks=ranks)
+                figures[name] = json.loads((self.folder / "report.json").read_text())
+                self.check_rates(figures[name], ranks)
+                if arguments[0] != "analyze":
+                    self.assertEqual(figures[name]["files"]["bytes_written"], (self.folder / "out.h5").stat().st_size)
+            transforms = {name: (figure["transform"]["transforms"], figure["transform"]["mask_transforms"])
+                          for name, figure in figures.items()}
+            n_iter = figures["gradients"]["analysis"]["iterations"]
+            self.assertGreater(n_iter, 0)
+            self.assertEqual(transforms, {"draw": (1, 0), "once": (1, 0), "jacobi": (5, 0),
+                                          "gradients": (3 + 2 * n_iter, 0), "smooth": (4 + 2 * n_iter, 0),
+                                          "normalize": (4, 4)})
+            self.assertEqual(figures["once"]["files"]["bytes_read"], 3 * N_PIXELS * 8)
+            with h5py.File(self.folder / "out_alm.h5") as file:
+                self.assertEqual(file["alm/alm"].attrs["NITERALM"], n_iter)
+            out = self.done("analyze", "sky.h5", "--tol", 1e-3, "--cl", "dry.txt", "--dry-run", ranks=ranks).out
+            self.assertIn("perhaps", out)
+
+    def test_a_report_of_a_command_without_transforms(self):
         self.done("info", "sky.h5", "--report", "info.json")
         self.assertIn("program", json.loads((self.folder / "info.json").read_text()))
 
@@ -372,9 +441,13 @@ class Options(SkyTest):
         for ranks in (1, 3):
             out = self.done("--version", ranks=ranks).out
             for part in ("ringweave", "mpi", "openmp", "fftw", "hdf5", "parallel_hdf5", "cfitsio", "healpix", "cairo",
-                         "cli11", "fmt", "json", "simd_compiled", "simd_chosen", "cuda", "compiler", "flags"):
+                         "cli11", "fmt", "json", "boost", "random123", "simd_compiled", "simd_chosen", "cuda", "compiler", "flags"):
                 self.assertIn(part, out)
             self.assertEqual(out.count("parallel_hdf5"), 1)
+            flags = out.split("\nflags")[1]
+            for flag in ("-Werror", "-fopenmp", "20", "-fstack-protector-strong"):
+                self.assertIn(flag, flags)
+            self.assertNotIn("$<", flags)
 
     def test_help_explains_every_command(self):
         out = self.done("--help").out
@@ -382,9 +455,34 @@ class Options(SkyTest):
             self.assertIn(command, out)
             for ranks in (1, 3):
                 own = self.done(command, "--help", ranks=ranks).out
-                for words in (f"Usage: ringweave {command}", "--report", "--config", "Exit status"):
+                for words in (f"Usage: ringweave {command}", "--report FILE", "--config FILE", "ENVIRONMENT",
+                              "OMP_NUM_THREADS", "EXIT STATUS", "EXAMPLES"):
                     self.assertIn(words, own)
                 self.assertEqual(own.count("Usage:"), 1)
+                self.assertLess(max(map(len, own.splitlines())), 100)
+                self.assert_examples_are_of(command, own.split("EXAMPLES\n")[1])
+
+    def assert_examples_are_of(self, command, examples):
+        """Every example is a command line that --help accepts up to its values, of this command only."""
+        lines = examples.strip().splitlines()
+        self.assertGreater(len(lines), 1)
+        for line in lines:
+            words = line.split()
+            arguments = words[words.index("ringweave") + 1:]
+            self.assertEqual(arguments[0], command)
+            self.done(*arguments, "--help")
+
+    def test_help_names_types_defaults_and_what_is_missing(self):
+        out = " ".join(self.done("smooth", "--help").out.split())
+        for words in ("--fwhm ANGLE", "--beam FILE", "--lmax L", "--precision single|double", "--threads N",
+                      "Default: healpy.", "Default: restore", "HEALPIX"):
+            self.assertIn(words, out)
+        analyze = self.done("analyze", "--help").out
+        self.assertNotIn("normalize", analyze)
+        self.assertIn("restore|zero|fail", analyze)
+        synthesize = " ".join(self.done("synthesize", "--help").out.split())
+        self.assertIn("--latitudes LOW:HIGH", synthesize)
+        self.assertNotIn("HEALPIX:", synthesize)
 
     def test_results_go_to_stdout_and_nothing_to_stderr(self):
         for ranks in (1, 3):

@@ -3,7 +3,8 @@
 """Real maps and spectra that other programs made, reproduced through the program at the figures healpy reaches, and
 random a_lm against healpy and ducc0 to 1e-12 rms.
 
-RINGWEAVE_RANKS chooses the ranks of every launch (default 1 3).
+RINGWEAVE_RANKS chooses the ranks of every launch (default 1 3), RINGWEAVE_NSIDE the nside of the random a_lm (default
+64, lmax twice that).
 """
 import os
 import unittest
@@ -27,7 +28,8 @@ needs_data = unittest.skipUnless(DATA.is_dir(), f"no sample data in {DATA}")
 
 @needs_data
 class FilesOfOtherPrograms(program.ProgramTest):
-    """max |difference| / sigma of each column at most what healpy 1.16 reaches with the same settings."""
+    """max |difference| / sigma of each column at most what healpy 1.16 reaches with the same settings: 1.3317e-6 for
+    PySM, 4.203e-6 of C_l for TE, elsewhere the figure of the bound."""
 
     # Float storage would add its own rounding: to double.
     double = ("--precision", "double")
@@ -93,7 +95,7 @@ class FilesOfOtherPrograms(program.ProgramTest):
 
 @needs_data
 class MaskedSynchrotron(program.ProgramTest):
-    def test_normalized_smoothing_cuts_the_error_at_the_masks_edge_fivefold(self):
+    def test_normalized_smoothing_cuts_the_error_at_the_masks_edge_tenfold(self):
         """Against the smoothed whole sky, on the seen pixels that a beam of 1 degree carries the mask into."""
         seen = np.load(DATA / "masks/GAL_PlanckMasks_64.npz")["GAL060"] != 0
         sky = read_map(DATA / "pysm/check2synch_30p0_64.fits")[0]
@@ -111,14 +113,15 @@ class MaskedSynchrotron(program.ProgramTest):
                 self.done("smooth", "masked.fits", "out.fits", "--unseen", policy, *smooth, ranks=ranks)
                 difference = (read_map(self.folder / "out.fits")[0] - whole)[edge]
                 errors.append(np.sqrt(np.mean(difference**2)) / whole.std())
-            self.assertLess(errors[1], errors[0] / 5)
+            self.assertLess(errors[1], errors[0] / 10)
             self.assertLess(errors[1], 0.02)
 
 
 class RandomAlm(program.ProgramTest):
-    """Spins 0 and 2, lmax 128, nside 64, through double files, to 1e-12 rms."""
+    """Spins 0 and 2, through double files, to 1e-12 rms."""
 
-    nside, lmax = 64, 128
+    nside = int(os.environ.get("RINGWEAVE_NSIDE", "64"))
+    lmax = 2 * nside
 
     @classmethod
     def setUpClass(cls):
@@ -147,12 +150,21 @@ class RandomAlm(program.ProgramTest):
                   "--overwrite", ranks=ranks)
         return read_alm(self.folder / "out.h5")
 
+    def check(self, what, ours, theirs):
+        """Rows of fields; prints the figures of docs/accuracy.md."""
+        rms = max(rms_difference(*pair) for pair in zip(ours, theirs))
+        worst = max(np.max(np.abs(a - b)) / np.sqrt(np.mean(np.abs(b) ** 2)) for a, b in zip(ours, theirs))
+        print(f"{what}: rms difference {rms:.1e}, max {worst:.1e}")
+        self.assertLessEqual(rms, OTHER_PROGRAMS, what)
+
+
+class AgainstHealpy(RandomAlm):
     def test_synthesis_is_healpys(self):
         theirs = self.healpy.alm2map(list(self.alm), self.nside, lmax=self.lmax)
         for ranks in RANKS:
             for fields, rows in (("T", slice(0, 1)), ("QU", slice(1, 3)), ("TQU", slice(0, 3))):
-                for ours, reference in zip(self.synthesized(ranks, fields), theirs[rows]):
-                    self.assertLessEqual(rms_difference(ours, reference), OTHER_PROGRAMS, fields)
+                self.check(f"healpy {self.healpy.__version__}, synthesis of {fields}, {ranks} rank(s)",
+                           self.synthesized(ranks, fields), theirs[rows])
 
     def test_analysis_is_healpys(self):
         """Without iterations it is the adjoint synthesis times the pixel area."""
@@ -160,9 +172,11 @@ class RandomAlm(program.ProgramTest):
             theirs = self.healpy.map2alm(list(self.sky), lmax=self.lmax, iter=n_iter)
             for ranks in RANKS:
                 for fields, rows in (("T", slice(0, 1)), ("QU", slice(1, 3)), ("TQU", slice(0, 3))):
-                    for ours, reference in zip(self.analyzed(ranks, fields, n_iter), theirs[rows]):
-                        self.assertLessEqual(rms_difference(ours, reference), OTHER_PROGRAMS, (fields, n_iter))
+                    self.check(f"healpy {self.healpy.__version__}, analysis of {fields}, {n_iter} iterations, "
+                               f"{ranks} rank(s)", self.analyzed(ranks, fields, n_iter), theirs[rows])
 
+
+class AgainstDucc0(RandomAlm):
     def test_synthesis_and_adjoint_are_duccs(self):
         try:
             import ducc0
@@ -171,11 +185,11 @@ class RandomAlm(program.ProgramTest):
         rings = ducc0.healpix.Healpix_Base(self.nside, "RING").sht_info()
         for ranks in RANKS:
             for fields, rows, spin in (("T", slice(0, 1), 0), ("QU", slice(1, 3), 2)):
+                what = f"ducc0 {ducc0.__version__}, spin {spin}, {ranks} rank(s)"
                 theirs = ducc0.sht.synthesis(alm=self.alm[rows], lmax=self.lmax, spin=spin, **rings)
-                self.assertLessEqual(rms_difference(self.synthesized(ranks, fields), theirs), OTHER_PROGRAMS)
+                self.check(f"{what}, synthesis", self.synthesized(ranks, fields), theirs)
                 adjoint = ducc0.sht.adjoint_synthesis(map=self.sky[rows], lmax=self.lmax, spin=spin, **rings)
-                ours = self.analyzed(ranks, fields, 0)
-                self.assertLessEqual(rms_difference(ours, adjoint * 4 * np.pi / self.sky.shape[1]), OTHER_PROGRAMS)
+                self.check(f"{what}, adjoint", self.analyzed(ranks, fields, 0), adjoint * 4 * np.pi / self.sky.shape[1])
 
 
 if __name__ == "__main__":

@@ -2,35 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "support/rank_groups.hpp"
-#include "transform/analysis.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
 
 namespace ringweave::test {
 namespace {
-
-/// |<S a, y> - <a, S^T y>| over ||S a|| ||y|| / sqrt(pixels), the size the products of rounding
-/// errors have.
-template <class T>
-double adjoint_gap(SphericalHarmonicTransform& transform) {
-  const Communicator& comm = transform.comm();
-  const AlmBuffer<T> alm = random_alm<T>(transform);
-  const MapBuffer<T> y = random_map<T>(transform);
-  const MapBuffer<T> map = synthesized(transform, alm);
-  const AlmBuffer<T> back = adjoint_of(transform, y);
-
-  double local = 0;
-  for (std::int64_t i = 0; i < y.n_components() * y.size(); ++i) {
-    local += double{map.view().data()[i]} * double{y.view().data()[i]};
-  }
-  const double on_map = comm.sum(local);
-  const double on_alm = inner_product<T>(comm, transform.alm_layout(), alm.view(), back.view());
-  const double norms =
-      std::sqrt(squared_norm<T>(comm, map.view()) * squared_norm<T>(comm, y.view()));
-  const double pixels = comm.sum(static_cast<double>(y.n_components() * y.size()));
-  if (norms == 0) return std::abs(on_map - on_alm);
-  return std::abs(on_map - on_alm) / (norms / std::sqrt(pixels));
-}
 
 TEST_P(OnEveryRankCount, AdjointSynthesisIsTheAdjoint) {
   for (const Case& chosen : covering_cases()) {

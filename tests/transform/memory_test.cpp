@@ -86,6 +86,42 @@ TEST_P(Memory, AnIteratedAnalysisNeeds27) {
             2.7);
 }
 
+class ExchangeMemory : public testing::TestWithParam<ExchangeOptions> {
+ protected:
+  ExchangeMemory() : transform_(Communicator::world(), spec()) {}
+  static TransformSpec spec() {
+    TransformSpec spec = Case{share(RingGrid::healpix(nside)), lmax, lmax, {0}}.spec();
+    spec.exchange = GetParam();
+    return spec;
+  }
+  SphericalHarmonicTransform transform_;
+};
+
+TEST_P(ExchangeMemory, InPassesConsumingTransformsNeed16) {
+  AlmBuffer<double> alm = random_alm(transform_);
+  EXPECT_LE(high_water_ratio(transform_, [&] { transform_.synthesize<double>(std::move(alm)); }),
+            1.6);
+  transform_.release_workspace();
+  MapBuffer<double> map = random_map(transform_);
+  EXPECT_LE(high_water_ratio(transform_, [&] { transform_.adjoint<double>(std::move(map), {}); }),
+            1.6);
+}
+
+TEST_P(ExchangeMemory, InPassesTransformsThatKeepTheirInputNeed175) {
+  if (nside < 2048) GTEST_SKIP() << "passes are not small beside the modes at nside " << nside;
+  {
+    const AlmBuffer<double> alm = random_alm(transform_);
+    EXPECT_LE(high_water_ratio(transform_, [&] { synthesized(transform_, alm); }), 1.75);
+  }
+  transform_.release_workspace();
+  const MapBuffer<double> map = random_map(transform_);
+  EXPECT_LE(high_water_ratio(transform_, [&] { adjoint_of(transform_, map); }), 1.75);
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, ExchangeMemory,
+                         testing::Values(ExchangeOptions{.schedule = ExchangeSchedule::overlapped},
+                                         ExchangeOptions{.precision = ModePrecision::single_}));
+
 INSTANTIATE_TEST_SUITE_P(Fields, Memory,
                          testing::ValuesIn(nside < 2048 ? std::vector<std::vector<int>>{{0}, {0, 2}}
                                                         : std::vector<std::vector<int>>{{0}}));

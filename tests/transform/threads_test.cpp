@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <omp.h>
 
+#include <limits>
+#include <string>
 #include <utility>
 
+#include "base/error.hpp"
+#include "convolve/harmonic_smoothing.hpp"
 #include "sphere/healpix_weights.hpp"
+#include "sphere/unseen.hpp"
 #include "transform/analysis.hpp"
+#include "transform/map_preparation.hpp"
 #include "transform/power_spectrum.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
@@ -114,6 +120,66 @@ TEST(DrawnAlm, DoNotDependOnTheNumberOfThreads) {
     return alm;
   };
   EXPECT_TRUE(same_bits(with(4), with(1)));
+}
+
+const std::vector<std::string> stokes{"T", "Q", "U"};
+
+/// Everything between a map as it is read and the smoothed one: the check, a mask of its own for T,
+/// pixel weights, the beam, the division by the smoothed mask.
+template <class T>
+MapBuffer<T> smoothed(int n_threads) {
+  const ThreadCount threads(n_threads);
+  const Communicator self = Communicator::self();
+  SphericalHarmonicTransform transform(self,
+                                       Case{share(RingGrid::healpix(16)), 40, 40, {0, 2}}.spec());
+  const LocalRings& rings = transform.rings();
+  MapBuffer<T> map = random_map<T>(transform);
+  for (std::int64_t i = 0; i < map.size(); ++i) {
+    if (i % 100 < 30) map.view().component(0)[i] = static_cast<T>(unseen);
+    if (i > 2500) map.view().component(1)[i] = map.view().component(2)[i] = static_cast<T>(unseen);
+  }
+  require_finite<T>(self, "map", stokes, rings, map.view());
+  SmoothingOptions options;
+  options.beam = gaussian_beam(0.2, 40);
+  const std::vector<double> compressed(17 * 49 / 4, 1e-3);
+  options.weights = {ring_weights(rings), expand_pixel_weights(rings, compressed)};
+  options.n_iter = 1;
+  options.unseen = UnseenPolicy::normalize;
+  options.remove = Remove::dipole;
+  smooth_harmonic<T>(transform, options, map.view());
+  return map;
+}
+
+TEST(SmoothedMaps, DoNotDependOnTheNumberOfThreads) {
+  EXPECT_TRUE(same_bits(smoothed<double>(4), smoothed<double>(1)));
+  EXPECT_TRUE(same_bits(smoothed<float>(4), smoothed<float>(1)));
+}
+
+TEST(MapsThatAreNotFinite, AreRefusedInTheSameWordsByAnyNumberOfThreads) {
+  const LocalRings rings(share(RingGrid::healpix(16)));
+  MapBuffer<double> map(3, rings.n_pixels());
+  for (const std::int64_t pixel : {700, 1900, 3000})
+    map.view().component(1)[pixel] = std::numeric_limits<double>::quiet_NaN();
+  for (const int count : {1, 4}) {
+    const ThreadCount threads(count);
+    EXPECT_THAT(
+        [&] { require_finite<double>(Communicator::self(), "map", stokes, rings, map.view()); },
+        testing::ThrowsMessage<DataError>(testing::HasSubstr(
+            "3 pixels of column Q are NaN or infinite, the first is pixel 700 ")));
+  }
+}
+
+TEST(EquidistantGrids, DoNotDependOnTheNumberOfThreads) {
+  const auto with = [](int count) {
+    const ThreadCount threads(count);
+    return RingGrid::fejer(48);
+  };
+  const RingGrid many = with(4);
+  const RingGrid one = with(1);
+  for (std::size_t r = 0; r < one.rings().size(); ++r) {
+    EXPECT_EQ(many.rings()[r].theta, one.rings()[r].theta);
+    EXPECT_EQ(many.rings()[r].weight, one.rings()[r].weight);
+  }
 }
 
 }  // namespace

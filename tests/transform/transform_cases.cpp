@@ -84,13 +84,14 @@ std::vector<Case> covering_cases() {
 
 std::vector<Case> exact_cases() {
   std::vector<Case> cases;
-  std::size_t turn = 0;
-  for (const int lmax : all_lmax()) {
+  for (std::size_t i = 0; i < all_lmax().size(); ++i) {
+    const int lmax = all_lmax()[i];
     const int equidistant = lmax == 0 ? 2 : 2 * lmax + 1;
-    for (const Grid& grid :
-         {share(RingGrid::gauss_legendre(lmax + 1)), gauss_as_user_rings(lmax),
-          share(RingGrid::clenshaw_curtis(equidistant)), share(RingGrid::fejer(equidistant))}) {
-      cases.push_back({grid, lmax, lmax, all_field_sets()[turn++ % all_field_sets().size()]});
+    const std::vector<Grid> grids{
+        share(RingGrid::gauss_legendre(lmax + 1)), gauss_as_user_rings(lmax),
+        share(RingGrid::clenshaw_curtis(equidistant)), share(RingGrid::fejer(equidistant))};
+    for (std::size_t f = 0; f < all_field_sets().size(); ++f) {
+      cases.push_back({grids[(i + f) % grids.size()], lmax, lmax, all_field_sets()[f]});
     }
   }
   return cases;

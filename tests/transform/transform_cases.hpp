@@ -49,7 +49,8 @@ struct Case {
 /// Every grid with every lmax, every lmax with every field set, every field set with every grid;
 /// every third case has mmax < lmax. 98 of the 686 combinations.
 std::vector<Case> covering_cases();
-/// Grids whose analysis is exact at the asked lmax, every lmax on each kind, field sets in turn.
+/// Grids whose analysis is exact at the asked lmax: every lmax with every field set, the four kinds
+/// of grid in turn, so that each kind has every lmax and every field set.
 std::vector<Case> exact_cases();
 /// A few cases that have everything: caps and belt, folding, empty ranks, mixed spins.
 std::vector<Case> telling_cases();

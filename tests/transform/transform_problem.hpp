@@ -14,6 +14,7 @@
 #include "base/checked_cast.hpp"
 #include "sphere/random_alm.hpp"
 #include "support/tolerance.hpp"
+#include "transform/analysis.hpp"
 #include "transform/spherical_harmonic_transform.hpp"
 
 namespace ringweave::test {
@@ -161,6 +162,30 @@ AlmBuffer<T> adjoint_of(SphericalHarmonicTransform& transform, const MapBuffer<T
   AlmBuffer<T> alm = transform.make_alm<T>();
   transform.adjoint<T>(map.view(), ring_weights, alm.view());
   return alm;
+}
+
+/// |<S a, y> - <a, S^T y>| over ||S a|| ||y|| / sqrt(pixels), the size the products of rounding
+/// errors have. Collective.
+template <class T>
+double adjoint_gap(SphericalHarmonicTransform& transform) {
+  const Communicator& comm = transform.comm();
+  const AlmBuffer<T> alm = random_alm<T>(transform);
+  const MapBuffer<T> y = random_map<T>(transform);
+  const MapBuffer<T> map = synthesized(transform, alm);
+  const AlmBuffer<T> back = adjoint_of(transform, y);
+
+  // Summed in double, many pixels would put a gap of their own of the size of the bound.
+  long double local = 0;
+  for (std::int64_t i = 0; i < y.n_components() * y.size(); ++i) {
+    local += static_cast<long double>(map.view().data()[i]) * y.view().data()[i];
+  }
+  const double on_map = comm.sum(static_cast<double>(local));
+  const double on_alm = inner_product<T>(comm, transform.alm_layout(), alm.view(), back.view());
+  const double norms =
+      std::sqrt(squared_norm<T>(comm, map.view()) * squared_norm<T>(comm, y.view()));
+  const double pixels = comm.sum(static_cast<double>(y.n_components() * y.size()));
+  if (norms == 0) return std::abs(on_map - on_alm);
+  return std::abs(on_map - on_alm) / (norms / std::sqrt(pixels));
 }
 
 }  // namespace ringweave::test

@@ -3,11 +3,11 @@
 
 #include "app/commands/commands.hpp"
 #include "app/memory_estimate.hpp"
+#include "app/transform_report.hpp"
 #include "app/transform_setup.hpp"
 #include "base/error.hpp"
 #include "distribute/agree.hpp"
 #include "io/alm_file.hpp"
-#include "io/atomic_output.hpp"
 #include "io/table_file.hpp"
 #include "transform/power_spectrum.hpp"
 
@@ -19,25 +19,32 @@ struct Job {
   MapReader& reader;
   FieldChoice choice;
   SphericalHarmonicTransform& transform;
-  AnalysisWeights weights;
+  WeightFiles weights;
   int n_iter;
 };
 
+/// a_lm, and how they came about.
 template <class T>
-AlmBuffer<T> transform_map(Run& run, Job& job, MapBuffer<T>& map) {
-  Analysis analysis(job.transform, std::move(job.weights));
+struct Analysed {
+  AlmBuffer<T> alm;
+  AnalysisReport report;
+};
+
+template <class T>
+Analysed<T> transform_map(Run& run, Job& job, AnalysisWeights weights, MapBuffer<T>& map) {
+  Analysis analysis(job.transform, std::move(weights));
   run.progress.stage("analysis");
   const auto progress = [&](int pass, int passes, double residual) {
     run.progress.step(pass, passes, residual >= 0 ? fmt::format("residual {:.2e}", residual) : "");
   };
   const double tolerance = job.options.analysis.tolerance;
-  if (tolerance == 0 && job.n_iter == 0) return analysis.once<T>(std::move(map));
+  if (tolerance == 0 && job.n_iter == 0) return {analysis.once<T>(std::move(map)), {0, 1, {}}};
   auto alm = agreed(run.comm, [&] { return job.transform.make_alm<T>(); });
   constexpr int most_passes = 100;
-  const AnalysisReport report =
-      tolerance > 0 ? analysis.conjugate_gradients<T>(map.view(), tolerance, most_passes,
-                                                      alm.view(), progress)
-                    : analysis.jacobi<T>(map.view(), job.n_iter, alm.view(), progress);
+  AnalysisReport report = tolerance > 0
+                              ? analysis.conjugate_gradients<T>(map.view(), tolerance, most_passes,
+                                                                alm.view(), progress)
+                              : analysis.jacobi<T>(map.view(), job.n_iter, alm.view(), progress);
   run.report["analysis"] = {{"iterations", report.iterations}, {"residuals", report.residuals}};
   run.say(fmt::format("{} iterations, relative residual {:.3e}", report.iterations,
                       report.residuals.back()));
@@ -45,13 +52,14 @@ AlmBuffer<T> transform_map(Run& run, Job& job, MapBuffer<T>& map) {
     run.warn(fmt::format("the residual did not reach --tol {} within {} passes", tolerance,
                          most_passes));
   }
-  return alm;
+  return {std::move(alm), std::move(report)};
 }
 
 template <class T>
 void run_with(Run& run, Job& job) {
   const AnalyzeOptions& options = job.options;
   const LocalRings& rings = job.transform.rings();
+  AnalysisWeights weights = load_weights(run, job.weights, rings);
   MapBuffer<T> map = read_map<T>(run, options.input, job.reader, job.choice, rings);
   const UnseenMask mask = naming(options.input, [&] {
     return mask_unseen<T>(run.comm, unseen_policy(options.analysis.unseen), map.view());
@@ -62,16 +70,16 @@ void run_with(Run& run, Job& job) {
                             remove_choice(options.analysis.remove));
   add_low_multipoles<T>(rings, map.view().component(0), mask, removed, -1);
 
-  const AlmBuffer<T> alm = transform_map<T>(run, job, map);
+  const auto [alm, report] = transform_map<T>(run, job, std::move(weights), map);
   map.release();
   job.transform.release_workspace();
-  record_transform(run, job.transform, 1 + 2 * job.n_iter);
+  record_transform(run, job.transform, {report.transforms});
 
   const AlmLayout& layout = job.transform.alm_layout();
   Provenance provenance = run.provenance();
   provenance.input = options.input;
   provenance.lmax = layout.lmax();
-  provenance.iterations = job.n_iter;
+  provenance.iterations = report.iterations;
   provenance.quadrature = options.analysis.weights;
   provenance.removed = options.analysis.remove;
   const std::string unit =
@@ -85,13 +93,13 @@ void run_with(Run& run, Job& job) {
                            sizeof(T) == 4 ? Precision::single_ : Precision::double_,
                            unit,
                            {}};
-    write_alm(run.comm, options.alm, run.if_exists(), header, provenance, layout,
+    write_alm(run.outputs.begin(options.alm), header, provenance, layout,
               AlmView<const T>(alm.view()));
   }
   if (!options.cl.empty()) {
     run.progress.stage("writing " + options.cl);
     const Spectra spectra = power_spectra<T>(run.comm, layout, alm.view());
-    write_spectra(run.comm, options.cl, run.if_exists(), provenance, spectra,
+    write_spectra(run.outputs.begin(options.cl), provenance, spectra,
                   unit.empty() ? "" : unit + "^2");
   }
 }
@@ -102,14 +110,8 @@ int analyze(Run& run, const AnalyzeOptions& options) {
   if (options.alm.empty() && options.cl.empty()) {
     throw UsageError("nothing to write: give --alm FILE, --cl FILE or both");
   }
-  for (const std::string& output : {options.alm, options.cl}) {
-    if (!output.empty()) AtomicOutput::check(run.comm, output, run.if_exists());
-  }
-  if (unseen_policy(options.analysis.unseen) == UnseenPolicy::normalize) {
-    throw UsageError(
-        "--unseen normalize belongs to smooth; analyze takes restore, zero (the same here) or "
-        "fail");
-  }
+  run.outputs.announce(options.alm, OutputContent::alm);
+  run.outputs.announce(options.cl, OutputContent::spectra);
   const auto reader = open_map(run.comm, options.input);
   for (const std::string& warning : reader->header().warnings)
     run.warn(options.input + ": " + warning);
@@ -122,24 +124,20 @@ int analyze(Run& run, const AnalyzeOptions& options) {
   const Precision precision =
       storage_precision(options.transform.precision, reader->header().precision);
   require_memory_for(run, spec, precision);
+  const WeightFiles weights = find_weights(run, options.analysis.weights, *grid);
   SphericalHarmonicTransform transform(run.comm, spec);
   const Operation operation = tolerance > 0 ? Operation::analysis_conjugate
                               : n_iter > 0  ? Operation::analysis_iterating
                                             : Operation::analysis_consuming;
-  const MemoryEstimate estimate = estimate_memory(transform, operation, precision);
-  if (run.options.dry_run || run.options.verbose)
-    print_plan(run, transform, estimate, 1 + 2 * n_iter);
+  const PixelWeights held = weights.pixel.empty() ? PixelWeights::none : PixelWeights::held;
+  const MemoryEstimate estimate = estimate_memory(transform, {operation, precision, held});
+  record_plan(run, transform, estimate, planned_analysis(n_iter, tolerance));
   require_memory(run, estimate);
   if (run.options.dry_run) return 0;
 
-  Job job{options,
-          *reader,
-          choice,
-          transform,
-          load_weights(run, options.analysis.weights, transform.rings()),
-          n_iter};
+  Job job{options, *reader, choice, transform, weights, n_iter};
   with_storage(precision, [&](auto storage) { run_with<decltype(storage)>(run, job); });
-  run.say(fmt::format("{}: {} analysed to lmax {}", options.input, choice.name, spec.lmax));
+  run.conclusion = fmt::format("{}: {} analysed to lmax {}", options.input, choice.name, spec.lmax);
   return 0;
 }
 

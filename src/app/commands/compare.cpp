@@ -7,6 +7,7 @@
 
 #include "app/commands/commands.hpp"
 #include "app/content.hpp"
+#include "base/buffer.hpp"
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
 #include "distribute/agree.hpp"
@@ -24,11 +25,18 @@ struct Difference {
   double b_sum = 0;
   double b_square_sum = 0;
   std::int64_t count = 0;      ///< places where both have values
-  std::int64_t one_sided = 0;  ///< UNSEEN or NaN in one of the two only
+  std::int64_t one_sided = 0;  ///< UNSEEN in one of the two only
+  std::int64_t a_broken = 0;   ///< NaN or infinite
+  std::int64_t b_broken = 0;
 
   void add(double a, double b) {
-    const bool a_seen = std::isfinite(a) && !is_unseen(a);
-    const bool b_seen = std::isfinite(b) && !is_unseen(b);
+    if (!std::isfinite(a) || !std::isfinite(b)) {
+      a_broken += std::isfinite(a) ? 0 : 1;
+      b_broken += std::isfinite(b) ? 0 : 1;
+      return;
+    }
+    const bool a_seen = !is_unseen(a);
+    const bool b_seen = !is_unseen(b);
     if (a_seen != b_seen) ++one_sided;
     if (!a_seen || !b_seen) return;
     ++count;
@@ -40,8 +48,7 @@ struct Difference {
   void reduce(const Communicator& comm) {
     largest = comm.max(largest);
     for (double* sum : {&square_sum, &b_sum, &b_square_sum}) *sum = comm.sum(*sum);
-    count = comm.sum(count);
-    one_sided = comm.sum(one_sided);
+    for (std::int64_t* sum : {&count, &one_sided, &a_broken, &b_broken}) *sum = comm.sum(*sum);
   }
   double rms() const { return count > 0 ? std::sqrt(square_sum / static_cast<double>(count)) : 0; }
   double b_rms() const {
@@ -214,12 +221,19 @@ int compare(Run& run, const CompareOptions& options) {
     const double relative_rms = d.b_rms() > 0 ? d.rms() / d.b_rms() : d.rms() > 0 ? INFINITY : 0;
     run.say(fmt::format("{:<18}{:>14.4e}{:>14.4e}{:>14.4e}{:>14.4e}{:>12}", d.name, d.largest,
                         d.rms(), relative_rms, d.relative(), d.one_sided));
-    equal = equal && d.relative() <= options.tolerance && d.one_sided == 0;
+    const bool broken = d.a_broken + d.b_broken > 0;
+    equal = equal && d.relative() <= options.tolerance && d.one_sided == 0 && !broken;
+    if (broken) {
+      run.say(fmt::format("  {}: NaN or infinite at {} places of {} and {} of {}; not equal",
+                          d.name, d.a_broken, options.a, d.b_broken, options.b));
+    }
     run.report["differences"][d.name] = {{"max", d.largest},
                                          {"rms", d.rms()},
                                          {"relative_rms", relative_rms},
                                          {"relative_max", d.relative()},
-                                         {"one_sided", d.one_sided}};
+                                         {"one_sided", d.one_sided},
+                                         {"a_not_finite", d.a_broken},
+                                         {"b_not_finite", d.b_broken}};
   }
   return equal ? 0 : 1;
 }

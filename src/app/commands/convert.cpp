@@ -7,11 +7,12 @@
 #include "app/angle.hpp"
 #include "app/commands/commands.hpp"
 #include "app/content.hpp"
+#include "app/not_finite.hpp"
 #include "app/transform_setup.hpp"
+#include "base/checked_cast.hpp"
 #include "base/error.hpp"
 #include "distribute/agree.hpp"
 #include "distribute/ring_distribution.hpp"
-#include "io/atomic_output.hpp"
 #include "io/table_file.hpp"
 
 namespace ringweave {
@@ -56,6 +57,15 @@ void smooth_spectra(const Beam& beam, Spectra& spectra) {
   }
 }
 
+/// What cannot be computed with can still be carried from file to file, but not in silence.
+void warn_of(Run& run, const std::string& path, std::int64_t not_finite) {
+  if (not_finite == 0) return;
+  run.warn(
+      fmt::format("{}: {} numbers are NaN or infinite; kept as they are, but synthesize, "
+                  "analyze and smooth refuse them",
+                  path, not_finite));
+}
+
 template <class T>
 void convert_map(Run& run, const ConvertOptions& options, MapReader& reader) {
   const auto grid = grid_to_visit(reader, false);
@@ -72,17 +82,20 @@ void convert_map(Run& run, const ConvertOptions& options, MapReader& reader) {
     run.progress.stage("reading " + options.input);
     const StageTimer timer(&run.times, "read");
     reader.read(first_integers(header.columns.size()), rings, map.view());
+    run.bytes_read += run.comm.sum(rings.n_pixels()) * n * bytes_of(reader.header().precision);
   }
+  warn_of(run, options.input, count_not_finite(run.comm, map.view()));
   run.progress.stage("writing " + options.output);
   const StageTimer timer(&run.times, "write");
   Provenance provenance = run.provenance();
   provenance.input = options.input;
-  write_map(run.comm, options.output, run.if_exists(), header, provenance, rings,
+  write_map(run.outputs.begin(options.output), header, provenance, rings,
             MapView<const T>(map.view()));
 }
 
 template <class T>
-void convert_alm(Run& run, const ConvertOptions& options, AlmReader& reader) {
+void convert_alm(Run& run, const ConvertOptions& options, const std::optional<Beam>& beam,
+                 AlmReader& reader) {
   AlmHeader header = reader.header();
   header.precision = sizeof(T) == 4 ? Precision::single_ : Precision::double_;
   const RingGrid no_grid = RingGrid::healpix(1);
@@ -93,14 +106,21 @@ void convert_alm(Run& run, const ConvertOptions& options, AlmReader& reader) {
   auto alm = agreed(run.comm, [&] {
     return AlmBuffer<T>(static_cast<std::int64_t>(header.components.size()), layout.size());
   });
-  reader.read(first_integers(header.components.size()), layout, alm.view());
-  if (const auto beam = asked_beam(run, options, header.lmax)) {
-    multiply(*beam, layout, fields_of(header), alm.view());
+  {
+    run.progress.stage("reading " + options.input);
+    const StageTimer timer(&run.times, "read");
+    reader.read(first_integers(header.components.size()), layout, alm.view());
+    run.bytes_read += run.comm.sum(layout.size()) * ssize64(header.components) * 2 *
+                      bytes_of(reader.header().precision);
   }
+  warn_of(run, options.input, count_not_finite(run.comm, alm.view()));
+  if (beam) multiply(*beam, layout, fields_of(header), alm.view());
+  run.progress.stage("writing " + options.output);
+  const StageTimer timer(&run.times, "write");
   Provenance provenance = run.provenance();
   provenance.input = options.input;
   provenance.lmax = header.lmax;
-  write_alm(run.comm, options.output, run.if_exists(), header, provenance, layout,
+  write_alm(run.outputs.begin(options.output), header, provenance, layout,
             AlmView<const T>(alm.view()));
 }
 
@@ -110,27 +130,33 @@ int convert(Run& run, const ConvertOptions& options) {
   if (!options.order.empty() && options.order != "ring" && options.order != "nested") {
     throw UsageError(fmt::format("--order {}: expected ring or nested", options.order));
   }
-  AtomicOutput::check(run.comm, options.output, run.if_exists());
   Content content = open_content(run.comm, options.input);
+  run.outputs.announce(options.output, content.map != nullptr   ? OutputContent::map
+                                       : content.alm != nullptr ? OutputContent::alm
+                                                                : OutputContent::spectra);
+  if (content.map != nullptr && (!options.fwhm.empty() || !options.beam.empty())) {
+    throw UsageError(
+        "convert --fwhm and --beam act on a_lm and spectra; smooth a map with `ringweave "
+        "smooth`");
+  }
+  const int lmax = content.alm != nullptr ? content.alm->header().lmax
+                   : content.spectra      ? content.spectra->lmax()
+                                          : 0;
+  const std::optional<Beam> beam = asked_beam(run, options, lmax);
   if (run.options.dry_run) return 0;
   if (content.map != nullptr) {
-    if (!options.fwhm.empty() || !options.beam.empty()) {
-      throw UsageError(
-          "convert --fwhm and --beam act on a_lm and spectra; smooth a map with `ringweave "
-          "smooth`");
-    }
     with_storage(storage_precision(options.precision, content.map->header().precision),
                  [&](auto storage) { convert_map<decltype(storage)>(run, options, *content.map); });
   } else if (content.alm != nullptr) {
-    with_storage(storage_precision(options.precision, content.alm->header().precision),
-                 [&](auto storage) { convert_alm<decltype(storage)>(run, options, *content.alm); });
+    with_storage(
+        storage_precision(options.precision, content.alm->header().precision),
+        [&](auto storage) { convert_alm<decltype(storage)>(run, options, beam, *content.alm); });
   } else {
-    if (const auto beam = asked_beam(run, options, content.spectra->lmax()))
-      smooth_spectra(*beam, *content.spectra);
-    write_spectra(run.comm, options.output, run.if_exists(), run.provenance(), *content.spectra,
-                  "");
+    if (beam) smooth_spectra(*beam, *content.spectra);
+    const StageTimer timer(&run.times, "write");
+    write_spectra(run.outputs.begin(options.output), run.provenance(), *content.spectra, "");
   }
-  run.say(fmt::format("{} -> {}", options.input, options.output));
+  run.conclusion = fmt::format("{} -> {}", options.input, options.output);
   return 0;
 }
 

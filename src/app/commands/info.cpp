@@ -7,6 +7,7 @@
 
 #include "app/commands/commands.hpp"
 #include "app/content.hpp"
+#include "base/buffer.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/agree.hpp"
 #include "distribute/ring_distribution.hpp"

@@ -7,6 +7,7 @@
 #include "app/commands/commands.hpp"
 #include "app/content.hpp"
 #include "app/field_choice.hpp"
+#include "app/not_finite.hpp"
 #include "app/plot/curve_plot.hpp"
 #include "app/plot/mollweide.hpp"
 #include "app/plot/picture.hpp"
@@ -14,7 +15,6 @@
 #include "base/error.hpp"
 #include "distribute/agree.hpp"
 #include "distribute/ring_distribution.hpp"
-#include "io/atomic_output.hpp"
 
 namespace ringweave {
 namespace {
@@ -54,9 +54,8 @@ void set_range(const std::string& text, SkyPicture& picture) {
   }
 }
 
-void plot_map(Run& run, const PlotOptions& options, MapReader& reader, const std::string& png) {
-  const MapHeader& header = reader.header();
-  const int column = column_of(options, header);
+/// What surrounds the sky.
+SkyPicture picture_of(const PlotOptions& options, const MapHeader& header, int column) {
   SkyPicture picture;
   picture.width = options.width;
   picture.title =
@@ -65,31 +64,43 @@ void plot_map(Run& run, const PlotOptions& options, MapReader& reader, const std
   if (options.colours != "auto") picture.colour_map = options.colours;
   picture.coordsys = header.coordsys;
   set_range(options.range, picture);
+  return picture;
+}
 
+void plot_map(Run& run, const PlotOptions& options, MapReader& reader) {
+  const int column = column_of(options, reader.header());
+  const SkyPicture picture = picture_of(options, reader.header(), column);
+  if (run.options.dry_run) return;
   const auto grid = grid_to_visit(reader, false);
   const ModeLimits limits(*grid, 0, 0, 0);
   const LocalRings rings = RingDistribution(grid, limits, run.comm.size()).rings(run.comm.rank());
   auto map = agreed(run.comm, [&] { return MapBuffer<float>(1, rings.n_pixels()); });
   run.progress.stage("reading " + options.input);
   reader.read({&column, 1}, rings, map.view());
+  if (const std::int64_t broken = count_not_finite(run.comm, map.view()); broken > 0) {
+    run.warn(
+        fmt::format("{}: {} pixels are NaN or infinite; drawn as UNSEEN", options.input, broken));
+  }
   run.progress.stage("drawing");
   const RasterSize size = raster_size(picture);
   const std::vector<double> raster =
       sample_mollweide(run.comm, rings, MapView<const float>(map.view()).component(0), size.width,
                        size.height, picture.direction);
+  const AtomicOutput& png = run.outputs.begin(options.output);
   agree(run.comm, [&] {
-    if (run.comm.is_root()) draw_sky(picture, raster, png);
+    if (run.comm.is_root()) draw_sky(picture, raster, png.temporary_path());
   });
 }
 
-void plot_spectra(Run& run, const PlotOptions& options, const Spectra& spectra,
-                  const std::string& png) {
+void plot_spectra(Run& run, const PlotOptions& options, const Spectra& spectra) {
   std::vector<std::pair<std::string, Spectra>> theories;
   for (const std::string& path : options.theory) {
     Content content = open_content(run.comm, path);
     if (!content.spectra) throw DataError(path, "holds no spectra; --theory takes a spectrum file");
     theories.emplace_back(path, *content.spectra);
   }
+  if (run.options.dry_run) return;
+  const AtomicOutput& png = run.outputs.begin(options.output);
   agree(run.comm, [&] {
     if (!run.comm.is_root()) return;
     CurvePicture picture;
@@ -116,28 +127,23 @@ void plot_spectra(Run& run, const PlotOptions& options, const Spectra& spectra,
         curves.push_back(std::move(curve));
       }
     }
-    draw_curves(picture, curves, png);
+    draw_curves(picture, curves, png.temporary_path());
   });
 }
 
 }  // namespace
 
 int plot(Run& run, const PlotOptions& options) {
-  if (file_kind(options.output) != FileKind::png) {
-    throw UsageError(fmt::format("{}: a picture's name ends in .png", options.output));
-  }
-  AtomicOutput output(run.comm, options.output, run.if_exists());
+  run.outputs.announce(options.output, OutputContent::picture);
   const Content content = open_content(run.comm, options.input);
-  if (run.options.dry_run) return 0;
   if (content.map != nullptr) {
-    plot_map(run, options, *content.map, output.temporary_path());
+    plot_map(run, options, *content.map);
   } else if (content.spectra) {
-    plot_spectra(run, options, *content.spectra, output.temporary_path());
+    plot_spectra(run, options, *content.spectra);
   } else {
     throw DataError(options.input, "holds a_lm; synthesize a map or analyse spectra to plot them");
   }
-  output.commit();
-  run.say(options.output);
+  if (!run.options.dry_run) run.conclusion = options.output;
   return 0;
 }
 

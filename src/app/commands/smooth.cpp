@@ -4,13 +4,14 @@
 #include <numbers>
 
 #include "app/angle.hpp"
+#include "app/availability.hpp"
 #include "app/commands/commands.hpp"
 #include "app/memory_estimate.hpp"
+#include "app/transform_report.hpp"
 #include "app/transform_setup.hpp"
 #include "base/error.hpp"
 #include "convolve/harmonic_smoothing.hpp"
 #include "distribute/agree.hpp"
-#include "io/atomic_output.hpp"
 #include "io/table_file.hpp"
 #include "sphere/radial_kernel.hpp"
 
@@ -34,12 +35,8 @@ Compatibility compatibility(const std::string& name) {
 }
 
 void require_harmonic(const SmoothOptions& options) {
+  require_available("--method", options.method);
   if (options.method == "auto" || options.method == "harmonic") return;
-  if (options.method == "ring" || options.method == "split") {
-    throw UsageError(fmt::format(
-        "--method {}: this version smooths in harmonic space only; use --method harmonic",
-        options.method));
-  }
   throw UsageError(
       fmt::format("--method {}: expected auto, harmonic, ring or split", options.method));
 }
@@ -58,12 +55,11 @@ Beam chosen_beam(const Run& run, const SmoothOptions& options, int lmax) {
   return gaussian_beam(parse_width(options.fwhm, "--fwhm"), lmax);
 }
 
-Provenance provenance_of(const Run& run, const SmoothOptions& options,
-                         const SmoothingOptions& smoothing, int lmax) {
+Provenance provenance_of(const Run& run, const SmoothOptions& options, int n_iter, int lmax) {
   Provenance provenance = run.provenance();
   provenance.input = options.input;
   provenance.lmax = lmax;
-  provenance.iterations = smoothing.n_iter;
+  provenance.iterations = n_iter;
   provenance.quadrature = options.analysis.weights;
   provenance.removed = options.analysis.remove;
   if (!options.fwhm.empty())
@@ -85,7 +81,7 @@ void run_with(Run& run, const SmoothOptions& options, MapReader& reader, const F
                             residual >= 0 ? fmt::format("residual {:.2e}", residual) : "");
         });
   });
-  record_transform(run, transform, 2 + 2 * smoothing.n_iter);
+  record_transform(run, transform, {report.analysis.transforms, report.mask_transforms});
   transform.release_workspace();
   run.report["analysis"] = {{"iterations", report.analysis.iterations},
                             {"residuals", report.analysis.residuals}};
@@ -107,9 +103,13 @@ void run_with(Run& run, const SmoothOptions& options, MapReader& reader, const F
   for (const int column : choice.columns) {
     header.columns.push_back(reader.header().columns[static_cast<std::size_t>(column)]);
   }
-  write_map(run.comm, options.output, run.if_exists(), header,
-            provenance_of(run, options, smoothing, transform.spec().lmax), transform.rings(),
-            MapView<const T>(map.view()));
+  write_map(run.outputs.begin(options.output), header,
+            provenance_of(run, options, report.analysis.iterations, transform.spec().lmax),
+            transform.rings(), MapView<const T>(map.view()));
+  run.conclusion =
+      fmt::format("{}: {} smoothed with {}, harmonic method, lmax {}, {} iterations",
+                  options.output, choice.name, options.fwhm + options.beam + options.kernel,
+                  transform.spec().lmax, report.analysis.iterations);
 }
 
 }  // namespace
@@ -132,7 +132,7 @@ int smooth(Run& run, const SmoothOptions& asked) {
   smoothing.put_back =
       analysis.put_back ? SmoothingOptions::PutBack::yes : SmoothingOptions::PutBack::no;
 
-  AtomicOutput::check(run.comm, options.output, run.if_exists());
+  run.outputs.announce(options.output, OutputContent::map);
   const auto reader = open_map(run.comm, options.input);
   for (const std::string& warning : reader->header().warnings)
     run.warn(options.input + ": " + warning);
@@ -148,23 +148,27 @@ int smooth(Run& run, const SmoothOptions& asked) {
       storage_precision(options.transform.precision, reader->header().precision);
   require_memory_for(run, spec, precision);
   smoothing.beam = chosen_beam(run, options, spec.lmax);
+  const WeightFiles weights = find_weights(run, analysis.weights, *grid);
   SphericalHarmonicTransform transform(run.comm, spec);
   const Operation operation = smoothing.tolerance > 0 ? Operation::analysis_conjugate
                               : smoothing.n_iter > 0  ? Operation::analysis_iterating
                                                       : Operation::smoothing_in_place;
-  const MemoryEstimate estimate = estimate_memory(transform, operation, precision);
-  if (run.options.dry_run || run.options.verbose)
-    print_plan(run, transform, estimate, 2 + 2 * smoothing.n_iter);
+  const bool normalizes = smoothing.unseen == UnseenPolicy::normalize;
+  const MemoryEstimate estimate =
+      estimate_memory(transform, {operation, precision,
+                                  weights.pixel.empty() ? PixelWeights::none : PixelWeights::copied,
+                                  normalizes ? MaskSmoothing::yes : MaskSmoothing::no});
+  TransformCount count = planned_analysis(smoothing.n_iter, smoothing.tolerance);
+  ++count.all_fields;
+  if (normalizes) count.mask = count.all_fields;
+  record_plan(run, transform, estimate, count);
   require_memory(run, estimate);
   if (run.options.dry_run) return 0;
 
-  smoothing.weights = load_weights(run, analysis.weights, transform.rings());
+  smoothing.weights = load_weights(run, weights, transform.rings());
   with_storage(precision, [&](auto storage) {
     run_with<decltype(storage)>(run, options, *reader, choice, transform, smoothing);
   });
-  run.say(fmt::format("{}: {} smoothed with {}, harmonic method, lmax {}, {} iterations",
-                      options.output, choice.name, options.fwhm + options.beam + options.kernel,
-                      spec.lmax, smoothing.n_iter));
   return 0;
 }
 

@@ -8,11 +8,11 @@
 #include "app/angle.hpp"
 #include "app/commands/commands.hpp"
 #include "app/memory_estimate.hpp"
+#include "app/transform_report.hpp"
 #include "app/transform_setup.hpp"
 #include "base/error.hpp"
 #include "distribute/agree.hpp"
 #include "io/alm_file.hpp"
-#include "io/atomic_output.hpp"
 #include "io/table_file.hpp"
 #include "sphere/random_alm.hpp"
 
@@ -94,7 +94,7 @@ std::optional<Beam> output_beam(Run& run, const SynthesizeOptions& options, int 
 
 template <class T>
 void run_with(Run& run, const SynthesizeOptions& options, Source& source,
-              SphericalHarmonicTransform& transform,
+              const std::optional<Beam>& beam, SphericalHarmonicTransform& transform,
               const std::shared_ptr<const RingGrid>& full_grid) {
   const AlmLayout& layout = transform.alm_layout();
   auto alm = agreed(run.comm, [&] { return transform.make_alm<T>(); });
@@ -102,6 +102,8 @@ void run_with(Run& run, const SynthesizeOptions& options, Source& source,
     run.progress.stage("reading " + options.alm);
     const StageTimer timer(&run.times, "read");
     source.alm->read(source.choice.columns, layout, alm.view());
+    run.bytes_read += run.comm.sum(alm.view().size() * alm.view().n_components()) * 2 *
+                      bytes_of(source.precision);
     require_finite_alm<T>(run.comm, options.alm, source.choice.components, layout, alm.view());
     source.alm.reset();
   } else {
@@ -110,8 +112,7 @@ void run_with(Run& run, const SynthesizeOptions& options, Source& source,
       agree(run.comm, [&] { draw_alm(*source.spectra, source.seed, layout, alm.view()); });
     });
   }
-  if (const auto beam = output_beam(run, options, layout.lmax()))
-    multiply(*beam, layout, source.choice.fields, alm.view());
+  if (beam) multiply(*beam, layout, source.choice.fields, alm.view());
 
   Provenance provenance = run.provenance();
   provenance.input = source.spectra ? options.cl : options.alm;
@@ -129,13 +130,13 @@ void run_with(Run& run, const SynthesizeOptions& options, Source& source,
                            sizeof(T) == 4 ? Precision::single_ : Precision::double_,
                            source.unit,
                            {}};
-    write_alm(run.comm, options.save_alm, run.if_exists(), header, provenance, layout,
+    write_alm(run.outputs.begin(options.save_alm), header, provenance, layout,
               AlmView<const T>(alm.view()));
   }
 
   run.progress.stage("synthesis");
   MapBuffer<T> map = transform.synthesize<T>(std::move(alm));
-  record_transform(run, transform, 1);
+  record_transform(run, transform, {1});
   transform.release_workspace();
 
   run.progress.stage("writing " + options.output);
@@ -146,15 +147,15 @@ void run_with(Run& run, const SynthesizeOptions& options, Source& source,
   header.coverage = transform.rings().grid().is_subset() ? SkyCoverage::partial : SkyCoverage::full;
   header.precision = sizeof(T) == 4 ? Precision::single_ : Precision::double_;
   header.columns = standard_columns(source.choice, source.unit);
-  write_map(run.comm, options.output, run.if_exists(), header, provenance, transform.rings(),
+  write_map(run.outputs.begin(options.output), header, provenance, transform.rings(),
             MapView<const T>(map.view()));
 }
 
 }  // namespace
 
 int synthesize(Run& run, const SynthesizeOptions& options) {
-  AtomicOutput::check(run.comm, options.output, run.if_exists());
-  if (!options.save_alm.empty()) AtomicOutput::check(run.comm, options.save_alm, run.if_exists());
+  run.outputs.announce(options.output, OutputContent::map);
+  run.outputs.announce(options.save_alm, OutputContent::alm);
   Source source = open_source(run, options);
   const auto grid = output_grid(options);
   const TransformSpec spec = make_spec(options.transform, grid, source.choice.fields, source.lmax);
@@ -164,20 +165,21 @@ int synthesize(Run& run, const SynthesizeOptions& options) {
                          source.spectra->lmax(), spec.lmax));
   }
   require_memory_for(run, spec, precision);
+  const std::optional<Beam> beam = output_beam(run, options, spec.lmax);
   SphericalHarmonicTransform transform(run.comm, spec);
   const MemoryEstimate estimate =
-      estimate_memory(transform, Operation::synthesis_consuming, precision);
+      estimate_memory(transform, {Operation::synthesis_consuming, precision});
   if (options.transform.fields.empty()) run.detail("fields " + source.choice.name);
-  if (run.options.dry_run || run.options.verbose) print_plan(run, transform, estimate, 1);
+  record_plan(run, transform, estimate, {1});
   require_memory(run, estimate);
   if (run.options.dry_run) return 0;
 
   const auto full_grid = grid->is_subset() ? named_grid(options.transform) : grid;
   with_storage(precision, [&](auto storage) {
-    run_with<decltype(storage)>(run, options, source, transform, full_grid);
+    run_with<decltype(storage)>(run, options, source, beam, transform, full_grid);
   });
-  run.say(fmt::format("{}: {} on {}, lmax {}", options.output, source.choice.name, grid->name(),
-                      spec.lmax));
+  run.conclusion = fmt::format("{}: {} on {}, lmax {}", options.output, source.choice.name,
+                               grid->name(), spec.lmax);
   return 0;
 }
 

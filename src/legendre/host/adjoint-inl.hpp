@@ -240,10 +240,8 @@ std::int64_t begin_groups(const Pairs& pairs, const Order& order, const double* 
   std::int64_t n = 0;
   for (std::int64_t first = order.first_pair / n_lanes * n_lanes; first < pairs.count;
        first += group_pairs<S>, ++n) {
-    // Groups of one block share the variable.
-    const std::int64_t first_of_block = first - n % block_groups<S> * group_pairs<S>;
     AdjointGroup<S>& group = *new (groups + n) AdjointGroup<S>;
-    seed_group(pairs, order, first, variable_at(pairs, first_of_block), group.functions);
+    seed_group(pairs, order, first, variable_at(pairs, first), group.functions);
     seek(order, group.functions);
     for (int o = 0; o < S::sums; ++o) {
       for (int v = 0; v < S::vectors; ++v) {
@@ -253,6 +251,17 @@ std::int64_t begin_groups(const Pairs& pairs, const Order& order, const double* 
     }
   }
   return n;
+}
+
+/// How many of the groups make a block: those of one variable, at most block_groups.
+template <class S>
+int block_size(const AdjointGroup<S>* groups, std::int64_t n_groups) {
+  int size = 1;
+  while (size < block_groups<S> && size < n_groups &&
+         groups[size].functions.g_offset == groups[0].functions.g_offset) {
+    ++size;
+  }
+  return size;
 }
 
 template <class S>
@@ -268,8 +277,10 @@ void adjoint_shape(const Pairs& pairs, const Order& order, const double* sums, s
     const int n_values = static_cast<int>((end - begin) * S::columns);
     for (int i = 0; i < n_values; ++i) put(hn::Zero(Lanes()), sums_of_lanes, i);
     const AdjointJob<S> job{order, begin, end, sums_of_lanes};
-    for (std::int64_t n = 0; n < n_groups; n += block_groups<S>) {
-      adjoint_block(job, groups + n, static_cast<int>(HWY_MIN(n_groups - n, block_groups<S>)));
+    for (std::int64_t n = 0; n < n_groups;) {
+      const int size = block_size(groups + n, n_groups - n);
+      adjoint_block(job, groups + n, size);
+      n += size;
     }
     add_lanes(sums_of_lanes, columns + begin * S::columns, n_values);
   }

@@ -5,9 +5,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <numbers>
 #include <span>
 #include <utility>
 #include <vector>
@@ -15,70 +12,84 @@
 #include "base/error.hpp"
 #include "base/first_error.hpp"
 #include "legendre/host/fold_groups.hpp"
-#include "legendre/host/ring_tables.hpp"
-#include "legendre/host/scalar_sweep.hpp"
-#include "legendre/host/spin_field.hpp"
-#include "legendre/host/spin_sweep.hpp"
+#include "legendre/host/order_sweep.hpp"
+#include "legendre/host/theta_resampling.hpp"
+#include "legendre/host/theta_route.hpp"
 
 namespace ringweave {
 namespace {
 
 using Complex = std::complex<double>;
 
+/// The equidistant rings on which the sums are formed, and what becomes of them there.
+struct Resampled {
+  explicit Resampled(const LegendreShape& shape)
+      : plan(*shape.grid, shape.alm.lmax()),
+        limits(plan.equidistant(), shape.alm.lmax(), shape.limits.mmax(), shape.fields.max_spin()) {
+  }
+  ThetaResampling plan;
+  ModeLimits limits;
+};
+
 /// What one thread works in.
-struct Scratch {
-  std::unique_ptr<ScalarSweep> scalars;  ///< null when nothing is swept as a scalar
-  std::unique_ptr<SpinSweep> spins;      ///< null when there are only scalar fields
-  std::unique_ptr<SpinLadder::Scratch> ladder;
-  HostBuffer<Complex> rows[2];  ///< of two scalar maps, l = m..degree
+struct Worker {
+  OrderSweep::Scratch sweep;
+  ModeRow<Complex> row;
+  ModeRow<const Complex> input_row;
+  std::unique_ptr<ThetaResampling::Block> block;  ///< null when nothing is resampled
+  HostBuffer<Complex> rows;                       ///< [slot][equidistant ring][component]
+
   std::int64_t bytes() const {
-    return (scalars ? scalars->bytes() : 0) + (spins ? spins->bytes() : 0) +
-           (ladder ? ladder->bytes() : 0) +
-           (rows[0].size() + rows[1].size()) * static_cast<std::int64_t>(sizeof(Complex));
+    return sweep.bytes() + (block ? block->bytes() : 0) +
+           rows.size() * static_cast<std::int64_t>(sizeof(Complex));
   }
 };
 
-/// A map that is swept as a scalar: a scalar field, or Q or U of a field of some spin.
-struct ScalarMap {
-  ScalarSweep::Map map;
-  const SpinField* spin;  ///< of Q (the next map is U), or null
-};
-
-/// lambda_mm / (-sin theta)^m for m = 0..mmax.
-std::vector<double> sectoral_norms(int mmax) {
-  std::vector<double> norms;
-  long double square = 0.25L / std::numbers::pi_v<long double>;
-  for (int m = 0; m <= mmax; ++m) {
-    norms.push_back(static_cast<double>(std::sqrt(square)));
-    square *= (2.0L * m + 3) / (2.0L * m + 2);
+/// What stages of the same transform share whatever the layout of their modes.
+struct Engine {
+  explicit Engine(const LegendreShape& shape)
+      : phases(*shape.grid, shape.fold, shape.limits.mmax()),
+        resampled(resamples_theta(shape) ? std::make_unique<Resampled>(shape) : nullptr),
+        sweep(resampled ? resampled->plan.equidistant() : *shape.grid, shape.fields,
+              shape.alm.lmax(), shape.alm.mmax(), &phases) {
+    for (int i = 0; i < omp_get_max_threads(); ++i) {
+      Worker& worker = workers.emplace_back();
+      worker.sweep = sweep.scratch();
+      if (resampled == nullptr) continue;
+      worker.block = std::make_unique<ThetaResampling::Block>(resampled->plan);
+      worker.rows.allocate(ThetaResampling::width * resampled->plan.equidistant().n_rings() *
+                           shape.fields.n_components());
+    }
   }
-  return norms;
-}
+  std::int64_t bytes() const {
+    std::int64_t total = sweep.bytes() + phases.bytes();
+    if (resampled) total += resampled->plan.bytes();
+    for (const Worker& worker : workers) total += worker.bytes();
+    return total;
+  }
+
+  FoldPhases phases;
+  std::unique_ptr<Resampled> resampled;  ///< null: the sums are formed on the rings themselves
+  OrderSweep sweep;
+  std::vector<Worker> workers;
+};
 
 class HostLegendreStage final : public LegendreStage {
  public:
-  explicit HostLegendreStage(LegendreShape shape)
+  /// `engine` of a stage that differs in its rows only; null: a new one.
+  explicit HostLegendreStage(LegendreShape shape, std::shared_ptr<Engine> engine = nullptr)
       : shape_(std::move(shape)),
         groups_(shape_),
-        pairs_(*shape_.grid),
-        places_(*shape_.grid),
-        phases_(*shape_.grid, shape_.fold, shape_.limits.mmax()),
-        norms_(sectoral_norms(std::max(shape_.alm.mmax(), shape_.fields.max_spin()))) {
-    plan_fields();
-    const int lmax = shape_.alm.lmax();
-    const int max_spin = shape_.fields.max_spin();
-    for (int i = 0; i < omp_get_max_threads(); ++i) {
-      Scratch& scratch = scratch_.emplace_back();
-      if (!maps_.empty()) {
-        scratch.scalars = std::make_unique<ScalarSweep>(pairs_, places_, degree_,
-                                                        static_cast<int>(maps_of_batch(0)));
-        scratch.rows[0].allocate(std::int64_t{degree_} + 1);
-      }
-      if (spins_.empty()) continue;
-      scratch.spins = std::make_unique<SpinSweep>(pairs_, places_, lmax);
-      scratch.ladder = std::make_unique<SpinLadder::Scratch>(max_spin, lmax);
-      if (!maps_.empty()) scratch.rows[1].allocate(std::int64_t{degree_} + 1);
-    }
+        engine_(engine ? std::move(engine) : std::make_shared<Engine>(shape_)),
+        phases_(engine_->phases),
+        resampled_(engine_->resampled.get()),
+        sweep_(engine_->sweep),
+        workers_(engine_->workers) {}
+
+  std::unique_ptr<LegendreStage> with_rows(ModeLayout rows) const override {
+    LegendreShape shape = shape_;
+    shape.rows = std::move(rows);
+    return std::make_unique<HostLegendreStage>(std::move(shape), engine_);
   }
 
   void synthesize(AlmView<const double> alm, ModeView<double> modes) override {
@@ -110,12 +121,7 @@ class HostLegendreStage final : public LegendreStage {
     adjoint_any<float>({first_row, first_row + n_rows}, modes, alm, how);
   }
 
-  std::int64_t bytes() const override {
-    std::int64_t total = pairs_.bytes() + places_.bytes() + phases_.bytes();
-    for (const SpinField& spin : spins_) total += spin.bytes();
-    for (const Scratch& scratch : scratch_) total += scratch.bytes();
-    return total;
-  }
+  std::int64_t bytes() const override { return engine_->bytes(); }
 
  private:
   /// Rows [begin, end).
@@ -125,22 +131,33 @@ class HostLegendreStage final : public LegendreStage {
     bool contains(std::int64_t row) const { return row >= begin && row < end; }
   };
   RowRange all_rows() const { return {0, shape_.alm.n_orders()}; }
+  using Rows = std::span<const std::int64_t>;
 
   template <class T>
   void synthesize_any(RowRange rows, AlmView<const T> alm, ModeView<double> modes) {
     check_sizes(alm.n_components(), alm.size(), modes.size());
-    for_each_row(rows, [&](std::int64_t row, Scratch& scratch) {
-      if (scratch.scalars) synthesize_scalars<T>(row, scratch, alm, modes);
-      if (scratch.spins) synthesize_spins<T>(row, *scratch.spins, alm, modes);
+    for_each_task(rows, [&](Rows task, Worker& worker) {
+      if (resampled_) return synthesize_resampled<T>(task, alm, modes, worker);
+      for (const std::int64_t row : task) {
+        const int m = shape_.alm.order(row);
+        find_modes(row, modes.data(), worker.row);
+        sweep_.synthesize<T>(m, shape_.limits.kept(m), row_of<const T>(row, alm), worker.row,
+                             worker.sweep);
+      }
     });
   }
 
   template <class T>
   void adjoint_any(RowRange rows, ModeView<const double> modes, AlmView<T> alm, Accumulate how) {
     check_sizes(alm.n_components(), alm.size(), modes.size());
-    for_each_row(rows, [&](std::int64_t row, Scratch& scratch) {
-      if (scratch.spins) adjoint_spins<T>(row, *scratch.spins, modes, alm, how);
-      if (scratch.scalars) adjoint_scalars<T>(row, scratch, modes, alm, how);
+    for_each_task(rows, [&](Rows task, Worker& worker) {
+      if (resampled_) return adjoint_resampled<T>(task, modes, alm, how, worker);
+      for (const std::int64_t row : task) {
+        const int m = shape_.alm.order(row);
+        find_modes(row, modes.data(), worker.input_row);
+        sweep_.adjoint<T>(m, shape_.limits.kept(m), worker.input_row, row_of<T>(row, alm), how,
+                          worker.sweep);
+      }
     });
   }
 
@@ -158,289 +175,220 @@ class HostLegendreStage final : public LegendreStage {
     }
   }
 
-  /// Rows that fold into one another stay on one thread, in order; `rows` chooses them by the row
-  /// they fold into.
+  /// Calls work(rows, worker) for all of `range`. Rows that fold into one another stay together, in
+  /// order. Resampling wants a whole block of rows at once.
   template <class Work>
-  void for_each_row(RowRange rows, Work&& work) {
-    FirstError error;
-    const int n_threads = std::min(omp_get_max_threads(), static_cast<int>(scratch_.size()));
-#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
+  void for_each_task(RowRange range, Work&& work) {
+    const int n_threads = std::min(omp_get_max_threads(), static_cast<int>(workers_.size()));
+    std::vector<std::int64_t> rows;
+    std::vector<std::int64_t> group_ends;
     for (std::int64_t group = 0; group < groups_.size(); ++group) {
+      if (!range.contains(groups_.rows(group).front())) continue;
+      rows.insert(rows.end(), groups_.rows(group).begin(), groups_.rows(group).end());
+      group_ends.push_back(ssize64(rows));
+    }
+    const std::int64_t task_rows =
+        resampled_
+            ? std::clamp<std::int64_t>(ssize64(rows) / (4 * n_threads), 1, ThetaResampling::width)
+            : 1;
+    std::vector<std::int64_t> begin{0};
+    for (const std::int64_t end : group_ends) {
+      if (end - begin.back() >= task_rows || end == ssize64(rows)) begin.push_back(end);
+    }
+
+    FirstError error;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
+    for (std::int64_t task = 0; task < ssize64(begin) - 1; ++task) {
       error.guard([&] {
-        const auto members = groups_.rows(group);
-        if (!rows.contains(members.front())) return;
-        Scratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
-        for (const std::int64_t row : members) work(row, scratch);
+        const std::int64_t first = begin[to_size(task)];
+        const std::int64_t count = begin[to_size(task + 1)] - first;
+        work(Rows(rows).subspan(to_size(first), to_size(count)),
+             workers_[static_cast<std::size_t>(omp_get_thread_num())]);
       });
     }
     error.rethrow();
   }
 
-  /// Fields of a spin that pay it are swept as scalars first: Q and U never part between batches of
-  /// an even number of maps.
-  void plan_fields() {
-    spins_.reserve(shape_.fields.fields().size());
-    degree_ = shape_.alm.lmax();
-    for (const FieldSet::Field& field : shape_.fields.fields()) {
-      if (field.spin == 0) continue;
-      const SpinField& spin = spins_.emplace_back(field, *shape_.grid, shape_.alm.lmax());
-      if (!spin.laddered()) continue;
-      degree_ = std::max(degree_, shape_.alm.lmax() + field.spin);
-      maps_.push_back({{field.first_component, spin.weights()}, &spin});
-      maps_.push_back({{field.first_component + 1, spin.weights()}, nullptr});
-    }
-    for (const FieldSet::Field& field : shape_.fields.fields()) {
-      if (field.spin == 0) maps_.push_back({{field.first_component, nullptr}, nullptr});
-    }
-  }
-
-  /// The scalar maps come in batches that share one sweep.
-  std::int64_t maps_of_batch(std::int64_t first_map) const {
-    return std::min<std::int64_t>(sweep::max_maps(), ssize64(maps_) - first_map);
-  }
-  /// Calls work(batch), the maps of a batch, for all of them.
-  template <class Work>
-  void for_each_batch(ScalarSweep& sweep, Work&& work) const {
-    std::array<ScalarSweep::Map, 16> chosen;
-    for (std::int64_t first = 0; first < ssize64(maps_); first += sweep::max_maps()) {
-      const auto batch = std::span(maps_).subspan(to_size(first), to_size(maps_of_batch(first)));
-      for (std::size_t i = 0; i < batch.size(); ++i) chosen[i] = batch[i].map;
-      sweep.choose_maps(std::span(chosen).first(batch.size()));
-      work(batch);
-    }
-  }
-
-  void prepare(std::int64_t row, ScalarSweep& sweep) const {
+  template <class T>
+  AlmRow<T> row_of(std::int64_t row, AlmView<T> alm) const {
     const int m = shape_.alm.order(row);
-    const double norm = norms_[to_size(m)];
-    sweep.prepare(m, first_pair(m), m % 2 == 0 ? norm : -norm);
-  }
-  std::int64_t first_pair(int m) const {
-    const RingRange kept = shape_.limits.kept(m);
-    return kept.empty() ? shape_.grid->n_pairs() : places_.first_pair(kept);
+    return {alm, shape_.alm.index(row, m), shape_.alm.lmax() - m + 1};
   }
 
-  template <class T>
-  std::span<const std::complex<T>> row_of(std::int64_t row, AlmView<const T> alm,
-                                          std::int64_t component) const {
-    return {alm.component(component).data() + first_coefficient(row), to_size(n_degrees(row))};
-  }
-
-  template <class T>
-  void synthesize_scalars(std::int64_t row, Scratch& scratch, AlmView<const T> alm,
-                          ModeView<double> modes) const {
-    ScalarSweep& sweep = *scratch.scalars;
-    const int m = shape_.alm.order(row);
-    prepare(row, sweep);
-    for_each_batch(sweep, [&](std::span<const ScalarMap> batch) {
-      for (int i = 0; i < static_cast<int>(batch.size()); ++i) {
-        const ScalarMap& map = batch[to_size(i)];
-        const std::int64_t c = map.map.component;
-        if (map.spin == nullptr) {
-          sweep.set_alm(i, row_of<T>(row, alm, c));
-          continue;
-        }
-        const auto [q, u] = scalar_rows(m, scratch);
-        map.spin->ladder().lower(m, sweep.e(), row_of<T>(row, alm, c).data(),
-                                 row_of<T>(row, alm, c + 1).data(), q.data(), u.data(),
-                                 *scratch.ladder);
-        const std::size_t size = to_size(n_degrees(row) + map.spin->spin());
-        sweep.set_alm(i, std::span<const Complex>(q.first(size)));
-        sweep.set_alm(++i, std::span<const Complex>(u.first(size)));
-      }
-      sweep.synthesize();
-      for_each_run(row, [&](const sweep::RingRun& run, std::int64_t mode) {
-        sweep.write_modes(run, modes.data() + mode, shape_.fields.n_components());
-      });
-      for_each_alias(row, [&](std::int64_t ring, std::int64_t mode, const FoldRule::Alias& alias) {
-        for (std::size_t i = 0; i < batch.size(); ++i) {
-          store_alias(sweep.mode(static_cast<int>(i), ring), ring, alias,
-                      modes[mode + batch[i].map.component]);
-        }
-      });
-    });
-  }
-
-  template <class T>
-  void adjoint_scalars(std::int64_t row, Scratch& scratch, ModeView<const double> modes,
-                       AlmView<T> alm, Accumulate how) const {
-    ScalarSweep& sweep = *scratch.scalars;
-    const int m = shape_.alm.order(row);
-    prepare(row, sweep);
-    for_each_batch(sweep, [&](std::span<const ScalarMap> batch) {
-      sweep.begin_adjoint();
-      for_each_run(row, [&](const sweep::RingRun& run, std::int64_t mode) {
-        sweep.add_modes(run, modes.data() + mode, shape_.fields.n_components());
-      });
-      for_each_alias(row, [&](std::int64_t ring, std::int64_t mode, const FoldRule::Alias& alias) {
-        for (std::size_t i = 0; i < batch.size(); ++i) {
-          sweep.add_mode(static_cast<int>(i), ring,
-                         load_alias(ring, alias, modes[mode + batch[i].map.component]));
-        }
-      });
-      sweep.adjoint();
-      for (int i = 0; i < static_cast<int>(batch.size()); ++i) {
-        const ScalarMap& map = batch[to_size(i)];
-        const std::int64_t c = map.map.component;
-        const auto [q, u] = scalar_rows(m, scratch);
-        if (map.spin == nullptr) {
-          sweep.alm(i, q.first(to_size(n_degrees(row))));
-          deliver(row, q.data(), alm.component(c).data(), how);
-          continue;
-        }
-        const std::size_t size = to_size(n_degrees(row) + map.spin->spin());
-        sweep.alm(i, q.first(size));
-        sweep.alm(++i, u.first(size));
-        map.spin->ladder().raise(m, sweep.e(), q.data(), u.data(), q.data(), u.data(),
-                                 *scratch.ladder);
-        // Where some pairs are swept by Wigner's functions, these came first.
-        const bool more = how == Accumulate::add || first_pair(m) < map.spin->n_wigner_pairs();
-        const Accumulate here = more ? Accumulate::add : Accumulate::overwrite;
-        deliver(row, q.data(), alm.component(c).data(), here);
-        deliver(row, u.data(), alm.component(c + 1).data(), here);
-      }
-    });
-  }
-
-  /// Calls work(field) for the fields of which an order has pairs swept by Wigner's functions.
-  template <class Work>
-  void for_each_wigner_field(std::int64_t row, SpinSweep& sweep, Work&& work) const {
-    const int m = shape_.alm.order(row);
-    for (const SpinField& field : spins_) {
-      if (first_pair(m) >= field.n_wigner_pairs()) continue;
-      sweep.prepare(m, field.spin(), first_pair(m), field.n_wigner_pairs(),
-                    norms_[to_size(std::max(m, field.spin()))]);
-      work(field);
-    }
-  }
-
-  template <class T>
-  void synthesize_spins(std::int64_t row, SpinSweep& sweep, AlmView<const T> alm,
-                        ModeView<double> modes) const {
-    for_each_wigner_field(row, sweep, [&](const SpinField& field) {
-      const std::int64_t c = field.first_component();
-      sweep.set_alm(row_of<T>(row, alm, c).data(), row_of<T>(row, alm, c + 1).data());
-      sweep.synthesize();
-      for_each_ring(row, [&](std::int64_t ring, std::int64_t mode) {
-        if (places_.pair(ring) >= field.n_wigner_pairs()) return;
-        const SpinSweep::Modes values = sweep.modes(ring);
-        modes[mode + c] = values.first;
-        modes[mode + c + 1] = values.second;
-      });
-      for_each_alias(row, [&](std::int64_t ring, std::int64_t mode, const FoldRule::Alias& alias) {
-        if (places_.pair(ring) >= field.n_wigner_pairs()) return;
-        const SpinSweep::Modes values = sweep.modes(ring);
-        store_alias(values.first, ring, alias, modes[mode + c]);
-        store_alias(values.second, ring, alias, modes[mode + c + 1]);
-      });
-    });
-  }
-
-  template <class T>
-  void adjoint_spins(std::int64_t row, SpinSweep& sweep, ModeView<const double> modes,
-                     AlmView<T> alm, Accumulate how) const {
-    for_each_wigner_field(row, sweep, [&](const SpinField& field) {
-      const std::int64_t c = field.first_component();
-      sweep.clear();
-      for_each_ring(row, [&](std::int64_t ring, std::int64_t mode) {
-        if (places_.pair(ring) >= field.n_wigner_pairs()) return;
-        sweep.add_modes(ring, {modes[mode + c], modes[mode + c + 1]});
-      });
-      for_each_alias(row, [&](std::int64_t ring, std::int64_t mode, const FoldRule::Alias& alias) {
-        if (places_.pair(ring) >= field.n_wigner_pairs()) return;
-        sweep.add_modes(ring, {load_alias(ring, alias, modes[mode + c]),
-                               load_alias(ring, alias, modes[mode + c + 1])});
-      });
-      sweep.adjoint();
-      const auto rows = sweep.alm();
-      deliver(row, rows.first, alm.component(c).data(), how);
-      deliver(row, rows.second, alm.component(c + 1).data(), how);
-    });
-  }
-
-  /// Room for two rows of order m up to the degree of the scalar sweep.
-  std::pair<std::span<Complex>, std::span<Complex>> scalar_rows(int m, Scratch& scratch) const {
-    const std::size_t size = to_size(degree_ - m + 1);
-    return {{scratch.rows[0].data(), size},
-            {scratch.rows[1].data(), scratch.rows[1].size() > 0 ? size : 0}};
-  }
-  std::int64_t first_coefficient(std::int64_t row) const {
-    return shape_.alm.index(row, shape_.alm.order(row));
-  }
-
-  std::int64_t n_degrees(std::int64_t row) const {
-    return shape_.alm.lmax() - shape_.alm.order(row) + 1;
-  }
-
-  /// Sums are formed in double before they are rounded to what is stored.
-  template <class T>
-  void deliver(std::int64_t row, const Complex* values, std::complex<T>* component,
-               Accumulate how) const {
-    std::complex<T>* target = component + first_coefficient(row);
-    for (std::int64_t i = 0; i < n_degrees(row); ++i) {
-      target[i] =
-          std::complex<T>(how == Accumulate::add ? values[i] + Complex(target[i]) : values[i]);
-    }
-  }
-
-  /// Calls visit(run, mode index of component 0) for the runs of rings a row holds itself.
-  template <class Visit>
-  void for_each_run(std::int64_t row, Visit&& visit) const {
-    for (const RowSegment& segment : shape_.rows.segments(shape_.rows.rows()[to_size(row)])) {
-      for (std::int64_t ring = segment.rings.begin; ring < segment.rings.end;) {
-        const sweep::RingRun run = places_.run(ring, segment.rings.end);
-        visit(run, (segment.first + ring - segment.rings.begin) * shape_.fields.n_components());
-        ring += run.count;
-      }
-    }
-  }
-  /// Calls visit(ring, mode index of component 0) for the rings a row holds itself.
-  template <class Visit>
-  void for_each_ring(std::int64_t row, Visit&& visit) const {
-    for (const RowSegment& segment : shape_.rows.segments(shape_.rows.rows()[to_size(row)])) {
-      for (std::int64_t ring = segment.rings.begin; ring < segment.rings.end; ++ring) {
-        visit(ring, (segment.first + ring - segment.rings.begin) * shape_.fields.n_components());
-      }
-    }
-  }
-  /// Calls visit(ring, mode index of component 0, alias) for the rings on which a row is added into
-  /// the one it folds into.
-  template <class Visit>
-  void for_each_alias(std::int64_t row_index, Visit&& visit) const {
+  /// Where the modes of a row lie.
+  template <class Value>
+  void find_modes(std::int64_t row_index, Value* modes, ModeRow<Value>& found) const {
     const ModeLayout::Row& row = shape_.rows.rows()[to_size(row_index)];
+    const auto add = [&](const RowSegment& segment, RingRange rings, auto& pieces) {
+      if (rings.empty()) return;
+      const std::int64_t position = segment.first + rings.begin - segment.rings.begin;
+      pieces.push_back({rings, modes + position * shape_.fields.n_components()});
+    };
+    found.own.clear();
+    found.aliased.clear();
+    for (const RowSegment& segment : shape_.rows.segments(row)) {
+      add(segment, segment.rings, found.own);
+    }
     if (row.fold_into < 0) return;
-    const FoldRule::Alias alias = shape_.fold.alias(row.m);
+    found.alias = shape_.fold.alias(row.m);
     for (const RowSegment& segment :
          shape_.rows.segments(shape_.rows.rows()[to_size(row.fold_into)])) {
-      const RingRange rings = intersection(segment.rings, row.fold_rings);
-      for (std::int64_t ring = rings.begin; ring < rings.end; ++ring) {
-        visit(ring, (segment.first + ring - segment.rings.begin) * shape_.fields.n_components(),
-              alias);
-      }
+      add(segment, intersection(segment.rings, row.fold_rings), found.aliased);
     }
   }
 
-  void store_alias(Complex value, std::int64_t ring, const FoldRule::Alias& alias,
-                   Complex& target) const {
-    Complex folded = value * phases_(alias.turns, ring);
-    if (alias.mirrored) folded = std::conj(folded);
-    // A ring FFT counts order 0 once and every other order twice, with its conjugate.
-    target += alias.m0 == 0 ? Complex(2 * folded.real(), 0) : folded;
+  std::int64_t row_size() const {
+    return resampled_->plan.equidistant().n_rings() * shape_.fields.n_components();
   }
-  Complex load_alias(std::int64_t ring, const FoldRule::Alias& alias, Complex source) const {
-    return (alias.mirrored ? std::conj(source) : source) * std::conj(phases_(alias.turns, ring));
+  /// Calls work(rows of a block, the rings any of them keeps).
+  template <class Work>
+  void for_each_block(Rows task, const Work& work) const {
+    for (std::size_t first = 0; first < task.size(); first += ThetaResampling::width) {
+      const Rows rows =
+          task.subspan(first, std::min<std::size_t>(ThetaResampling::width, task.size() - first));
+      RingRange kept{shape_.grid->n_rings(), 0};
+      for (const std::int64_t row : rows) {
+        const RingRange here = shape_.limits.kept(shape_.alm.order(row));
+        if (!here.empty()) {
+          kept = {std::min(kept.begin, here.begin), std::max(kept.end, here.end)};
+        }
+      }
+      work(rows, kept);
+    }
+  }
+  void set_parities(Rows rows, int spin, ThetaResampling::Block& block) const {
+    for (std::size_t slot = 0; slot < rows.size(); ++slot) {
+      const bool odd = (shape_.alm.order(rows[slot]) + spin) % 2 != 0;
+      block.set_parity(static_cast<int>(slot), odd ? Parity::odd : Parity::even);
+    }
+  }
+  /// Calls work(component, spin) for all of them.
+  template <class Work>
+  void for_each_component(const Work& work) const {
+    for (const FieldSet::Field& field : shape_.fields.fields()) {
+      work(field.first_component, field.spin);
+      if (field.spin > 0) work(field.first_component + 1, field.spin);
+    }
+  }
+
+  template <class T>
+  void synthesize_resampled(Rows task, AlmView<const T> alm, ModeView<double> modes,
+                            Worker& worker) const {
+    ThetaResampling::Block& block = *worker.block;
+    const std::int64_t n_components = shape_.fields.n_components();
+    for_each_block(task, [&](Rows rows, RingRange kept) {
+      for (std::size_t slot = 0; slot < rows.size(); ++slot) {
+        const int m = shape_.alm.order(rows[slot]);
+        const RingRange rings = resampled_->limits.kept(m);
+        Complex* row = worker.rows.data() + static_cast<std::int64_t>(slot) * row_size();
+        std::fill(row, row + rings.begin * n_components, Complex());
+        std::fill(row + rings.end * n_components, row + row_size(), Complex());
+        worker.row.aliased.clear();
+        worker.row.own.assign(1, {rings, row + rings.begin * n_components});
+        sweep_.synthesize<T>(m, rings, row_of<const T>(rows[slot], alm), worker.row, worker.sweep);
+      }
+      for_each_component([&](std::int64_t component, int spin) {
+        set_parities(rows, spin, block);
+        fill_equidistant(rows, component, worker);
+        resampled_->plan.resample(block, kept);
+        for (std::size_t slot = 0; slot < rows.size(); ++slot) {
+          find_modes(rows[slot], modes.data() + component, worker.row);
+          for (const auto& piece : worker.row.own) {
+            for (std::int64_t i = 0; i < piece.rings.size(); ++i) {
+              piece.modes[i * n_components] =
+                  block.target(static_cast<int>(slot), piece.rings.begin + i);
+            }
+          }
+          for (const auto& piece : worker.row.aliased) {
+            for (std::int64_t i = 0; i < piece.rings.size(); ++i) {
+              const std::int64_t ring = piece.rings.begin + i;
+              phases_.add(block.target(static_cast<int>(slot), ring), ring, worker.row.alias,
+                          piece.modes[i * n_components]);
+            }
+          }
+        }
+      });
+    });
+  }
+
+  template <class T>
+  void adjoint_resampled(Rows task, ModeView<const double> modes, AlmView<T> alm, Accumulate how,
+                         Worker& worker) const {
+    ThetaResampling::Block& block = *worker.block;
+    const std::int64_t n_components = shape_.fields.n_components();
+    for_each_block(task, [&](Rows rows, RingRange kept) {
+      for_each_component([&](std::int64_t component, int spin) {
+        set_parities(rows, spin, block);
+        block.clear_target(kept);
+        for (std::size_t slot = 0; slot < rows.size(); ++slot) {
+          find_modes(rows[slot], modes.data() + component, worker.input_row);
+          for (const auto& piece : worker.input_row.own) {
+            for (std::int64_t i = 0; i < piece.rings.size(); ++i) {
+              block.set_target(static_cast<int>(slot), piece.rings.begin + i,
+                               piece.modes[i * n_components]);
+            }
+          }
+          for (const auto& piece : worker.input_row.aliased) {
+            for (std::int64_t i = 0; i < piece.rings.size(); ++i) {
+              const std::int64_t ring = piece.rings.begin + i;
+              block.set_target(
+                  static_cast<int>(slot), ring,
+                  phases_.repeat(piece.modes[i * n_components], ring, worker.input_row.alias));
+            }
+          }
+        }
+        resampled_->plan.adjoint(block, kept);
+        read_equidistant(rows, component, worker);
+      });
+      for (std::size_t slot = 0; slot < rows.size(); ++slot) {
+        const int m = shape_.alm.order(rows[slot]);
+        const RingRange rings = resampled_->limits.kept(m);
+        const Complex* row = worker.rows.data() + static_cast<std::int64_t>(slot) * row_size();
+        worker.input_row.aliased.clear();
+        worker.input_row.own.assign(1, {rings, row + rings.begin * n_components});
+        sweep_.adjoint<T>(m, rings, worker.input_row, row_of<T>(rows[slot], alm), how,
+                          worker.sweep);
+      }
+    });
+  }
+
+  /// One component of worker.rows -> the block; slots without a row are zero.
+  void fill_equidistant(Rows rows, std::int64_t component, Worker& worker) const {
+    constexpr std::size_t width = ThetaResampling::width;
+    const std::int64_t n_components = shape_.fields.n_components();
+    if (rows.size() < width) worker.block->clear_equidistant();
+    const Complex* source = worker.rows.data() + component;
+    for (std::int64_t ring = 0; ring < resampled_->plan.equidistant().n_rings(); ++ring) {
+      double* entry = worker.block->equidistant_row(ring);
+      for (std::size_t slot = 0; slot < rows.size(); ++slot) {
+        const Complex value = source[static_cast<std::int64_t>(slot) * row_size()];
+        entry[slot] = value.real();
+        entry[width + slot] = value.imag();
+      }
+      source += n_components;
+    }
+  }
+  /// And back.
+  void read_equidistant(Rows rows, std::int64_t component, Worker& worker) const {
+    constexpr std::size_t width = ThetaResampling::width;
+    const std::int64_t n_components = shape_.fields.n_components();
+    Complex* target = worker.rows.data() + component;
+    for (std::int64_t ring = 0; ring < resampled_->plan.equidistant().n_rings(); ++ring) {
+      const double* entry = worker.block->equidistant_row(ring);
+      for (std::size_t slot = 0; slot < rows.size(); ++slot) {
+        target[static_cast<std::int64_t>(slot) * row_size()] = {entry[slot], entry[width + slot]};
+      }
+      target += n_components;
+    }
   }
 
   LegendreShape shape_;
   FoldGroups groups_;
-  PairTables pairs_;
-  RingPlaces places_;
-  FoldPhases phases_;
-  std::vector<double> norms_;
-  int degree_ = 0;                ///< of the scalar sweeps
-  std::vector<ScalarMap> maps_;   ///< what is swept as a scalar
-  std::vector<SpinField> spins_;  ///< the fields of spin >= 1
-  std::vector<Scratch> scratch_;
+  std::shared_ptr<Engine> engine_;
+  const FoldPhases& phases_;
+  const Resampled* resampled_;  ///< null: the sums are formed on the rings themselves
+  const OrderSweep& sweep_;
+  std::vector<Worker>& workers_;
 };
 
 }  // namespace

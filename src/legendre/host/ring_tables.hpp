@@ -67,16 +67,32 @@ class RingPlaces {
   HostBuffer<std::int64_t> run_end_;
 };
 
-/// e^{i k N phi0} of the rings that fold, N = fold.period, for k = 1 .. the turns of mmax.
+/// How the orders of one alias class add up on the rings that fold, N = fold.period: e^{i k N phi0}
+/// for k = 1 .. the turns of mmax.
 class FoldPhases {
  public:
   FoldPhases(const RingGrid& grid, const FoldRule& fold, int mmax);
-  std::complex<double> operator()(std::int64_t turns, std::int64_t ring) const {
-    return phases_[(turns - 1) * rings_.size() + ring - rings_.begin];
+
+  /// Adds the mode of an order to that of its alias.
+  void add(std::complex<double> mode, std::int64_t ring, const FoldRule::Alias& alias,
+           std::complex<double>& target) const {
+    std::complex<double> folded = mode * phase(alias.turns, ring);
+    if (alias.mirrored) folded = std::conj(folded);
+    // A ring FFT counts order 0 once and every other order twice, with its conjugate.
+    target += alias.m0 == 0 ? std::complex<double>(2 * folded.real(), 0) : folded;
+  }
+  /// The transpose: the mode of an order, from that of its alias.
+  std::complex<double> repeat(std::complex<double> source, std::int64_t ring,
+                              const FoldRule::Alias& alias) const {
+    return (alias.mirrored ? std::conj(source) : source) * std::conj(phase(alias.turns, ring));
   }
   std::int64_t bytes() const;
 
  private:
+  std::complex<double> phase(std::int64_t turns, std::int64_t ring) const {
+    return phases_[(turns - 1) * rings_.size() + ring - rings_.begin];
+  }
+
   RingRange rings_;
   HostBuffer<std::complex<double>> phases_;
 };

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Markdown of what compare_peers.py measured."""
+import math
+
+FAMILIES = ("ducc0", "ducc0 theta_interpol", "SHTns", "healpy")
+
+
+def rows_of(document):
+    for case in document["cases"]:
+        for direction, measured in case["directions"].items():
+            yield case, direction, measured
+
+
+def fastest(measured, family):
+    """A peer may go several ways (a batch in one call or map by map); its faster one counts."""
+    ways = [peer for peer in measured["peers"].values() if peer["family"] == family]
+    return min(ways, key=lambda peer: peer["seconds"]) if ways else None
+
+
+def title(case):
+    about = case["about"]
+    kind, number = about["grid"].split(":")
+    words = ["Gauss-Legendre" if kind == "gauss" else f"nside {number}", f"lmax {about['lmax']}"]
+    if about["fields"]:
+        words.append("T+E+B")
+    elif about["spins"][0] != 0:
+        words.append(f"spin {about['spins'][0]}")
+    if about["maps"] > 1:
+        words.append(f"{about['maps']} maps")
+    if about["precision"] == "single":
+        words.append("single")
+    if about["exchange"] != "double":
+        words.append(f"exchange {about['exchange']}")
+    if about["ranks"] > 1 or about["threads"] > 1:
+        words.append(f"{about['ranks']} ranks x {about['threads']} threads")
+    return ", ".join(words)
+
+
+def direction_title(case, direction):
+    iterations = case["about"]["iterations"]
+    return f"{direction} --iter {iterations}" if direction in ("analysis", "smooth") and iterations else direction
+
+
+def seconds(value):
+    """Three digits, as a plain number."""
+    if value <= 0:
+        return "0"
+    return f"{value:.{max(0, 2 - math.floor(math.log10(value)))}f}"
+
+
+def with_least(measured):
+    return f"{seconds(measured['seconds'])} ({seconds(measured['least'])})"
+
+
+def markdown(heads, rows):
+    lines = ["| " + " | ".join(heads) + " |", "|" + " --- |" * len(heads)]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def ratio_table(document):
+    """Seconds beside the peers': median (least); ratio: median of pairs (of the least); difference: rms, largest."""
+    shown = [family for family in FAMILIES
+             if any(fastest(measured, family) for _, _, measured in rows_of(document))]
+    heads = ["case", "direction", "Ringweave, s"]
+    for family in shown:
+        heads += [f"{family}, s", "ratio", "difference"]
+    rows = []
+    for case, direction, measured in rows_of(document):
+        row = [title(case), direction_title(case, direction), with_least(measured["ringweave"])]
+        for family in shown:
+            peer = fastest(measured, family)
+            row += [with_least(peer), f"{peer['ratio']:.2f} ({peer['ratio_of_least']:.2f})",
+                    f"{peer['rms']:.0e}, {peer['max']:.0e}"] if peer else ["", "", ""]
+        rows.append(row)
+    return markdown(heads, rows)
+
+
+def stage_table(document):
+    heads = ["case", "direction", "seconds", "Legendre", "exchange", "ring FFT", "GFLOP/s", "of peak",
+             "bytes sent", "planned", "adjointness gap", "round trip", "plan, s"]
+    rows = []
+    for case, direction, measured in rows_of(document):
+        mine = measured["ringweave"]
+        if "legendre" not in mine:
+            continue
+        errors = case["errors"]
+        round_trip = f"{errors['round_trip']:.0e}" if direction == "analysis" else ""
+        rows.append([title(case), direction_title(case, direction)]
+                    + [seconds(mine[key]) for key in ("seconds", "legendre", "exchange", "ring_fft")]
+                    + [f"{mine['gflop_per_s']:.0f}", f"{mine['of_peak']:.2f}", f"{mine['bytes_sent']:.0f}",
+                       f"{mine['bytes_planned']:.0f}", f"{errors['adjoint_gap']:.0e}", round_trip,
+                       f"{case['about']['plan_seconds']:.3f}"])
+    return markdown(heads, rows)
+
+
+def whole(document):
+    """Both tables, with what they were measured on."""
+    text = [ratio_table(document), stage_table(document)]
+    machines = {(case["machine"]["processor"], case["machine"]["processors"], case["machine"]["date"])
+                for case in document["cases"]}
+    text += [f"{processor}, {count} processors, {date}" for processor, count, date in sorted(machines)]
+    peers = sorted({name for _, _, measured in rows_of(document) for name in measured["peers"]})
+    repeats = [measured["ringweave"]["repeats"] for _, _, measured in rows_of(document)]
+    text.append(f"{'; '.join(peers)}; medians (least) of {min(repeats)} to {max(repeats)} in turn.")
+    return "\n".join(text)

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <string>
+
+#include "base/view.hpp"
+#include "distribute/communicator.hpp"
+#include "sphere/alm_layout.hpp"
+#include "sphere/local_rings.hpp"
+
+namespace ringweave {
+
+/// Map and a_lm of all ranks as plain doubles without a header, for a driver on the same file
+/// system (numpy.fromfile): [component][pixel of the whole grid], and complex numbers
+/// [component][m][l = m..lmax], healpy's order. Collective. Error  ResourceError.
+template <class T>
+void write_raw_map(const Communicator& comm, const std::string& path, const LocalRings& rings,
+                   MapView<const T> map);
+template <class T>
+void write_raw_alm(const Communicator& comm, const std::string& path, const AlmLayout& layout,
+                   AlmView<const T> alm);
+
+}  // namespace ringweave

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "transform/analysis.hpp"
+#include "transform/spherical_harmonic_transform.hpp"
+
+namespace ringweave {
+
+enum class Direction { synthesis, adjoint, analysis };
+const char* name_of(Direction direction);
+/// Error  UsageError.
+Direction direction_named(const std::string& name);
+
+/// One measurement. Seconds, operations and bytes are those of one call, an analysis with its
+/// iterations being one call; seconds of the slowest rank, the rest summed over ranks.
+struct Timing {
+  double seconds = 0;
+  double legendre = 0;
+  double exchange = 0;
+  double ring_fft = 0;
+  double legendre_flops = 0;       ///< useful ones (TransformPlan::legendre_flops)
+  std::int64_t bytes_sent = 0;     ///< counted at MPI_Alltoallv
+  std::int64_t bytes_planned = 0;  ///< TransformPlan::bytes_sent
+};
+
+/// How well the answers hold, without asking another program.
+struct TrialErrors {
+  double adjoint_gap = 0;  ///< |<S a, S a> - <a, S^T S a>| / <S a, S a>
+  double round_trip = -1;  ///< largest |a - A S a| over the rms of a; -1: not asked for
+};
+
+/// A transform with its data, in one storage precision.
+class TransformTrial {
+ public:
+  /// `iterations` of the Jacobi analysis. Collective.
+  template <class T>
+  static std::unique_ptr<TransformTrial> make(const Communicator& comm, const TransformSpec& spec,
+                                              int iterations);
+  virtual ~TransformTrial() = default;
+
+  virtual const SphericalHarmonicTransform& transform() const = 0;
+  double plan_seconds() const { return plan_seconds_; }
+
+  /// Runs everything once, which also touches all memory. Collective.
+  virtual TrialErrors check(bool with_analysis) = 0;
+  /// The mean of `count` calls in a row. Collective.
+  virtual Timing measure(Direction direction, int count) = 0;
+  /// `what`: "input", "map", "alm" (of the last adjoint or analysis). Collective. Error UsageError.
+  virtual void write(const std::string& what, const std::string& path) const = 0;
+
+ protected:
+  double plan_seconds_ = 0;
+};
+
+/// Floating-point operations per second of all threads of all ranks together, each busy with
+/// multiply-adds at the same time. Collective.
+double all_threads_fma_peak(const Communicator& comm);
+
+}  // namespace ringweave

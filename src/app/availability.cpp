@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/availability.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/error.hpp"
+
+namespace ringweave {
+namespace {
+
+struct MissingValue {
+  const char* option;
+  const char* value;
+  const char* instead;
+};
+
+/// Options, help and messages all go by this table: what gets built is taken out here.
+constexpr std::array missing{
+    MissingValue{"--backend", "cuda", "--backend host or auto"},
+    MissingValue{"--method", "ring", "--method harmonic"},
+    MissingValue{"--method", "split", "--method harmonic"},
+};
+
+}  // namespace
+
+std::vector<std::string> missing_values(const std::string& option) {
+  std::vector<std::string> values;
+  for (const MissingValue& entry : missing) {
+    if (entry.option == option) values.emplace_back(entry.value);
+  }
+  return values;
+}
+
+void require_available(const std::string& option, const std::string& value) {
+  for (const MissingValue& entry : missing) {
+    if (entry.option != option || entry.value != value) continue;
+    throw UsageError(
+        fmt::format("{} {}: this build does not have it; use {}", option, value, entry.instead));
+  }
+}
+
+}  // namespace ringweave

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/command_options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "app/availability.hpp"
+#include "app/help.hpp"
+
+namespace ringweave {
+namespace {
+
+constexpr const char* transform_group = "Transform";
+constexpr const char* analysis_group = "Analysis";
+constexpr const char* own_group = "Options";
+
+/// CLI11's own checks print the largest double there is when they refuse.
+CLI::Validator number_with(const char* expected, bool (*accepts)(double)) {
+  return CLI::Validator(
+      [expected, accepts](const std::string& text) {
+        double value = 0;
+        const bool fine = CLI::detail::lexical_cast(text, value) && accepts(value);
+        return fine ? std::string() : text + ": expected a number " + expected;
+      },
+      "");
+}
+CLI::Validator positive_number() {
+  return number_with("above 0", [](double value) { return value > 0; });
+}
+CLI::Validator non_negative_number() {
+  return number_with("of 0 or more", [](double value) { return value >= 0; });
+}
+CLI::Validator number_within(double low, double high) {
+  return CLI::Range(low, high).description("");
+}
+
+/// Adds the options of one group of a command, each with the type that --help shows.
+class Group {
+ public:
+  Group(CLI::App& app, const char* name) : app_(app), name_(name) {}
+
+  template <class T>
+  CLI::Option* value(const std::string& name, T& target, const char* type,
+                     const std::string& text) const {
+    return app_.add_option(name, target, text)->type_name(type)->group(name_);
+  }
+  template <class T>
+  CLI::Option* argument(const std::string& name, T& target, const std::string& text) const {
+    return app_.add_option(name, target, text)->required();
+  }
+  /// One of a few words; those this build lacks are named.
+  CLI::Option* choice(const std::string& name, std::string& target,
+                      const std::vector<std::string>& words, std::string text) const {
+    if (const auto missing = missing_values(name); !missing.empty())
+      text += fmt::format(" Not in this build: {}.", fmt::join(missing, ", "));
+    return app_.add_option(name, target, text)
+        ->check(CLI::IsMember(words).description(""))
+        ->type_name(fmt::format("{}", fmt::join(words, "|")))
+        ->group(name_);
+  }
+  void flag(const std::string& name, bool& target, const std::string& text) const {
+    app_.add_flag(name, target, text)->group(name_);
+  }
+
+ private:
+  CLI::App& app_;
+  const char* name_;
+};
+
+void declare_grid(CLI::App& command, TransformOptions& options) {
+  const Group group(command, transform_group);
+  group
+      .value("--nside", options.nside, "N",
+             "HEALPix resolution of the map, any N of 1 or more; the same as --grid healpix:N.")
+      ->check(positive_number());
+  group.value("--grid", options.grid, "GRID",
+              "Grid of the map: healpix:NSIDE, gauss:LMAX[,NPHI], clenshaw:NRINGS[,NPHI], "
+              "fejer:NRINGS[,NPHI]. Either this or --nside is required.");
+}
+
+void declare_transform(CLI::App& command, TransformOptions& options, const char* default_lmax,
+                       const char* default_precision) {
+  const Group group(command, transform_group);
+  group.value("--lmax", options.lmax, "L", std::string("Highest degree. Default: ") + default_lmax)
+      ->check(non_negative_number());
+  group.value("--mmax", options.mmax, "M", "Highest order. Default: lmax.")
+      ->check(non_negative_number());
+  group.choice("--fields", options.fields, {"T", "TQU", "QU"},
+               "What goes through the transform together. Default: what the input holds.");
+  group.choice("--backend", options.backend, {"auto", "host", "cuda"}, "Where it is computed.")
+      ->capture_default_str();
+  group.choice(
+      "--precision", options.precision, {"single", "double"},
+      std::string("Storage of maps and a_lm; arithmetic is double. Default: ") + default_precision);
+  group
+      .choice("--exchange", options.exchange, {"double", "single", "overlap"},
+              "How ring modes travel between ranks: double precision in one step, single "
+              "precision, or overlapped with the Legendre stage.")
+      ->capture_default_str();
+}
+
+/// What --help says where commands differ.
+struct AnalysisTexts {
+  const char* default_iter;
+  const char* unseen;
+  const char* default_remove;
+};
+
+void declare_analysis(CLI::App& command, AnalysisOptions& options,
+                      const std::vector<std::string>& unseen_policies, const AnalysisTexts& texts) {
+  const Group group(command, analysis_group);
+  auto* iter = group
+                   .value("--iter", options.n_iter, "N",
+                          std::string("Jacobi corrections of the analysis, two transforms each. "
+                                      "Default: ") +
+                              texts.default_iter)
+                   ->check(non_negative_number());
+  group
+      .value("--tol", options.tolerance, "X",
+             "Conjugate gradients until the relative residual is at most X, 1e-15 to 1, or 100 "
+             "passes are done. Default: --iter.")
+      ->check(number_within(1e-15, 1.0))
+      ->excludes(iter);
+  group
+      .value("--weights", options.weights, "WEIGHTS",
+             "Quadrature weights: none, ring (weight_ring_nNNNNN.fits is looked for), ring:FILE, "
+             "pixel:FILE. A missing file is an error.")
+      ->capture_default_str();
+  group.choice("--unseen", options.unseen, unseen_policies, texts.unseen);
+  group.choice("--remove", options.remove, {"none", "monopole", "dipole"},
+               std::string("Fit on the seen pixels of T and remove before the analysis; dipole "
+                           "removes the monopole too. Default: ") +
+                   texts.default_remove);
+}
+
+}  // namespace
+
+void declare_common(CLI::App& app, CommonOptions& options) {
+  const Group group(app, common_group);
+  group.flag("--dry-run", options.dry_run,
+             "Check the inputs' headers and the outputs' names, print the plan (who owns what, "
+             "memory, seconds) and stop.");
+  group.value("--report", options.report, "FILE",
+              "Write a JSON report: versions, layout, seconds of each stage over ranks, GFLOP/s, "
+              "GB/s, memory, what the model predicts. Default: none.");
+  group
+      .value("--threads", options.threads, "N",
+             "OpenMP threads of each rank. Default: OMP_NUM_THREADS, else the cores shared out "
+             "over the ranks of a node.")
+      ->check(positive_number());
+  group
+      .choice("--progress", options.progress, {"auto", "on", "off"},
+              "A line on stderr; auto: only on a terminal and outside batch jobs.")
+      ->capture_default_str();
+  group.flag("--overwrite", options.overwrite,
+             "Replace outputs that exist. Default: that is an error.");
+  group.flag("--verbose", options.verbose, "Say more about what is done, the plan among it.");
+}
+
+void declare_synthesize(CLI::App& command, SynthesizeOptions& options) {
+  const Group group(command, own_group);
+  group.argument("OUT", options.output, "Map to write, FITS or HDF5.");
+  auto* cl =
+      group.value("--cl", options.cl, "FILE",
+                  "Spectrum to draw a_lm from: text `l TT [EE BB TE [EB TB]]`, FITS or HDF5.");
+  group.value("--alm", options.alm, "FILE", "a_lm to synthesize instead, FITS or HDF5.")
+      ->excludes(cl);
+  group.value("--seed", options.seed, "N",
+              "Seed of the realisation, the same on any number of ranks. Default: a fresh one, "
+              "which is printed.");
+  group.value("--fwhm", options.fwhm, "ANGLE",
+              "Smooth with a Gaussian of this full width at half maximum. Default: none.");
+  group.value("--beam", options.beam, "FILE",
+              "Smooth with a beam table `l b_T [b_E [b_B]]`, text or FITS. Default: none.");
+  group.value("--pixel-window", options.pixel_window, "FILE",
+              "Multiply by a HEALPix pixel window. Default: none.");
+  group.value("--latitudes", options.latitudes, "LOW:HIGH",
+              "Only the rings within two latitudes, e.g. -10deg:10deg; a partial map. Default: all "
+              "rings.");
+  group.choice("--order", options.order, {"ring", "nested"}, "Order of the pixels in the file.")
+      ->capture_default_str();
+  group.value("--save-alm", options.save_alm, "FILE",
+              "Also write the a_lm, FITS or HDF5. Default: they are not kept.");
+  group.value("--unit", options.unit, "UNIT",
+              "Unit of the map, e.g. K or uK. Default: that of the a_lm.");
+  declare_grid(command, options.transform);
+  declare_transform(command, options.transform,
+                    "that of the a_lm; with --cl what the grid holds, 3 nside - 1 on HEALPix.",
+                    "that of the a_lm; with --cl double.");
+}
+
+void declare_analyze(CLI::App& command, AnalyzeOptions& options) {
+  options.analysis.unseen = "restore";
+  options.analysis.remove = "none";
+  const Group group(command, own_group);
+  group.argument("MAP", options.input, "Map to analyse, FITS or HDF5.");
+  group.value("--alm", options.alm, "FILE", "Write the a_lm, FITS or HDF5. Default: none.");
+  group.value("--cl", options.cl, "FILE",
+              "Write the power spectra, text, FITS or HDF5. Default: none.");
+  declare_transform(command, options.transform, "what the grid holds, 3 nside - 1 on HEALPix.",
+                    "that of the map.");
+  declare_analysis(command, options.analysis, {"restore", "zero", "fail"},
+                   {"3.",
+                    "UNSEEN pixels: zero for the analysis (restore, zero), or an error (fail). "
+                    "Default: restore.",
+                    "none."});
+}
+
+void declare_smooth(CLI::App& command, SmoothOptions& options) {
+  const Group group(command, own_group);
+  group.argument("MAP", options.input, "Map to smooth, FITS or HDF5.");
+  group.argument("OUT", options.output, "Smoothed map, FITS or HDF5.");
+  auto* fwhm = group.value("--fwhm", options.fwhm, "ANGLE",
+                           "Gaussian of this full width at half maximum, e.g. 30arcmin.");
+  auto* beam =
+      group.value("--beam", options.beam, "FILE", "Beam table `l b_T [b_E [b_B]]`, text or FITS.")
+          ->excludes(fwhm);
+  group
+      .value("--kernel", options.kernel, "FILE",
+             "Radial profile, text: theta (radians, from 0) and K(theta) per steradian.")
+      ->excludes(fwhm)
+      ->excludes(beam);
+  group
+      .choice("--compat", options.compat, {"healpy", "cxx", "f90"},
+              "All defaults of another program's smoothing: healpy (--iter 3, --unseen restore), "
+              "cxx (--iter 0, --unseen zero, --remove monopole --put-back), f90 (--iter 0, "
+              "--unseen zero, --lmax 2 nside).")
+      ->capture_default_str();
+  group
+      .choice("--method", options.method, {"auto", "harmonic", "ring", "split"}, "How to convolve.")
+      ->capture_default_str();
+  group.value("--error", options.error, "X", "Relative rms error allowed when a method is chosen.")
+      ->check(positive_number())
+      ->capture_default_str();
+  declare_transform(command, options.transform,
+                    "what the grid holds, 3 nside - 1 on HEALPix (--compat f90: 2 nside).",
+                    "that of the map.");
+  declare_analysis(command, options.analysis, {"restore", "zero", "normalize", "fail"},
+                   {"3 (--compat changes it).",
+                    "UNSEEN pixels: zero for the transform and UNSEEN again (restore), or left as "
+                    "the smoothing fills them (zero); divide by the smoothed mask (normalize); an "
+                    "error (fail). Default: restore (--compat changes it).",
+                    "none (--compat changes it)."});
+  const Group analysis(command, analysis_group);
+  analysis.flag("--put-back", options.analysis.put_back,
+                "Add what --remove took away again at the end.");
+}
+
+void declare_convert(CLI::App& command, ConvertOptions& options) {
+  const Group group(command, own_group);
+  group.argument("IN", options.input, "Map, a_lm or spectra.");
+  group.argument("OUT", options.output, "The same in the kind of file its name says.");
+  group.choice("--order", options.order, {"ring", "nested"},
+               "Order of the pixels in OUT. Default: that of the input.");
+  group.choice("--precision", options.precision, {"single", "double"},
+               "Storage of maps and a_lm. Default: that of the input.");
+  auto* fwhm = group.value("--fwhm", options.fwhm, "ANGLE",
+                           "Smooth a_lm or spectra with a Gaussian of this full width at half "
+                           "maximum on the way. Default: none.");
+  group
+      .value("--beam", options.beam, "FILE",
+             "Smooth a_lm or spectra with a beam table on the way. Default: none.")
+      ->excludes(fwhm);
+}
+
+void declare_compare(CLI::App& command, CompareOptions& options) {
+  const Group group(command, own_group);
+  group.argument("A", options.a, "Map, a_lm or spectra.");
+  group.argument("B", options.b, "What to compare with; differences are relative to it.");
+  group
+      .value("--tolerance", options.tolerance, "X",
+             "Largest max |a - b| / sigma(b) of any column that counts as equal; above it the "
+             "exit status is 1.")
+      ->check(non_negative_number())
+      ->capture_default_str();
+  group.flag("--cosmic-variance", options.cosmic_variance,
+             "Spectra: is A a realisation of the expectation B? Prints chi^2 per degree of "
+             "freedom; the exit status is 1 beyond 5 sigma.");
+  group
+      .value("--lmax", options.lmax, "L",
+             "Spectra: compare up to this degree. Default: all, which must be as many.")
+      ->check(non_negative_number());
+}
+
+void declare_plot(CLI::App& command, PlotOptions& options) {
+  const Group group(command, own_group);
+  group.argument("INPUT", options.input, "Map (drawn as a Mollweide view) or spectra (as curves).");
+  group.argument("OUT", options.output, "Picture, .png.");
+  group.value("--field", options.field, "T|Q|U|N", "The field, or the number of a column from 0.")
+      ->capture_default_str();
+  group.value("--range", options.range, "LOW:HIGH",
+              "Values at the ends of the colours. Default: from the map.");
+  group.value("--title", options.title, "TEXT", "Above the picture. Default: the column's name.");
+  group
+      .choice("--colours", options.colours, {"auto", "polar", "sky", "meadow", "grey"},
+              "Colour scale; auto: polar for values of both signs, else meadow.")
+      ->capture_default_str();
+  group.value("--theory", options.theory, "FILE...",
+              "Spectra to draw dashed beside those of INPUT. Default: none.");
+  group.value("--width", options.width, "N", "Pixels of the picture, 200 to 20000.")
+      ->check(number_within(200, 20000))
+      ->capture_default_str();
+}
+
+void declare_info(CLI::App& command, InfoOptions& options) {
+  const Group group(command, own_group);
+  group.argument("FILE", options.files, "Files to describe.");
+}
+
+}  // namespace ringweave

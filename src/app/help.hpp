@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <CLI/App.hpp>
+#include <string>
+
+namespace ringweave {
+
+inline constexpr const char* common_group = "Common options";
+
+/// The text of `ringweave --help`.
+std::string program_help(const CLI::App& app);
+
+/// The text of `ringweave COMMAND --help`: usage, description, every option with its type and
+/// default, environment, exit status, examples. `app` holds the options all commands take.
+std::string command_help(const CLI::App& app, const CLI::App& command);
+
+}  // namespace ringweave

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/manual.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "base/error.hpp"
+
+namespace ringweave {
+
+const std::array<ManualPage, 7> manual_pages{{
+    {"synthesize", "make a map from a spectrum or from a_lm",
+     "OUT (--cl FILE | --alm FILE) (--nside N | --grid GRID) [OPTION...]",
+     R"(Draws Gaussian a_lm from a power spectrum, or takes them from a file, and synthesizes the
+map they make: T, or T, Q and U where the input is polarised. A seed gives the same
+realisation on any number of ranks and threads.
+
+--fwhm, --beam and --pixel-window multiply the a_lm before the synthesis; what --save-alm
+writes has them in it. Grids are HEALPix of any N and Gauss-Legendre, Clenshaw-Curtis and
+Fejer (HDF5 output only).)",
+     R"(ringweave synthesize --cl examples/lcdm_cl.txt --seed 1 --nside 512 sky.fits
+mpirun -n 8 ringweave synthesize --cl cl.txt --seed 7 --nside 4096 --fwhm 5arcmin sky.h5
+ringweave synthesize --alm alm.h5 --grid gauss:767 sky.h5
+ringweave synthesize --alm alm.fits --nside 1024 --latitudes=-10deg:10deg band.h5)",
+     false},
+    {"analyze", "compute the a_lm and power spectra of a map",
+     "MAP (--alm OUT | --cl OUT | both) [OPTION...]",
+     R"(Computes the a_lm of a map and, with --cl, their power spectra TT, or TT EE BB TE EB TB. On
+HEALPix grids the quadrature is approximate and corrections (--iter, --tol) or weights
+(--weights) make it better; on the other grids it is exact.
+
+UNSEEN pixels count as zero and are reported; the spectra are those of the masked sky, not
+corrected for the mask.)",
+     R"(ringweave analyze sky.fits --cl cl.txt
+ringweave analyze sky.fits --lmax 1000 --iter 3 --alm alm.fits --cl cl.txt
+mpirun -n 8 ringweave analyze sky.h5 --tol 1e-10 --alm alm.h5 --report job.json
+ringweave analyze sky.fits --iter 0 --weights ring --cl cl.txt)",
+     true},
+    {"smooth", "convolve a map with a radial kernel",
+     "MAP OUT (--fwhm ANGLE | --beam FILE | --kernel FILE) [OPTION...]",
+     R"(Multiplies the a_lm of a map with a beam and synthesizes it again: a Gaussian, a table of
+b_l, or any radial profile. Order, units, coordinates and precision of the input are kept.
+
+Pixels that are UNSEEN are zero for the transform; --unseen says what becomes of them.)",
+     R"(ringweave smooth sky.fits smooth.fits --fwhm 30arcmin
+mpirun -n 8 ringweave smooth sky.h5 smooth.h5 --fwhm 30arcmin --iter 3 --report job.json
+ringweave smooth sky.fits smooth.fits --beam beam.txt --fields T --iter 0
+ringweave smooth masked.fits smooth.fits --fwhm 1deg --unseen normalize
+ringweave smooth sky.h5 smooth.h5 --fwhm 1deg --dry-run)",
+     true},
+    {"convert", "turn one kind of file into another", "IN OUT [OPTION...]",
+     R"(Copies a map, a_lm or spectra between FITS, HDF5 and, for spectra, text. Units, coordinates,
+order and precision are kept unless an option changes them; U is turned to the COSMO sign.
+NaN and infinities are kept, with a warning that counts them.)",
+     R"(ringweave convert sky.fits sky.h5
+ringweave convert sky.h5 nested.fits --order nested --precision single
+ringweave convert cl.txt cl.fits
+ringweave convert alm.fits smoothed.h5 --fwhm 30arcmin)",
+     false},
+    {"compare", "find the differences of two maps, a_lm or spectra", "A B [OPTION...]",
+     R"(Prints, for each column, the largest and the rms difference, also relative to B. Files are
+equal (exit status 0) when max |a - b| / sigma(b) of every column is within --tolerance and
+the same pixels are UNSEEN; a NaN or infinity in either file is a difference. Files of other
+kinds but the same content may be compared.)",
+     R"(ringweave compare ours.fits theirs.fits --tolerance 1e-10
+ringweave compare sky.fits sky.h5
+ringweave compare measured.txt expected.txt --cosmic-variance --lmax 1000)",
+     false},
+    {"plot", "draw a map or spectra", "INPUT OUT.png [OPTION...]",
+     R"(Draws one column of a map in Mollweide projection, seen from inside the sphere, or spectra
+as l(l+1) C_l / 2 pi over l. UNSEEN pixels are grey; NaN and infinities too, with a warning.)",
+     R"(ringweave plot sky.fits sky.png
+ringweave plot sky.fits q.png --field Q --range=-1e-5:1e-5 --colours polar
+ringweave plot measured.txt cl.png --theory examples/lcdm_cl.txt)",
+     false},
+    {"info", "say what files hold and what is odd about them", "FILE... [OPTION...]",
+     R"(Prints grid, order, precision, units, coordinates and, for each column of a map, its least
+and greatest value, mean and standard deviation and the numbers of UNSEEN and of NaN pixels.)",
+     R"(ringweave info sky.fits
+ringweave info sky.h5 alm.h5 cl.txt)",
+     false},
+}};
+
+const ManualPage& manual_page(std::string_view command) {
+  const auto page = std::find_if(manual_pages.begin(), manual_pages.end(),
+                                 [&](const ManualPage& p) { return p.command == command; });
+  if (page == manual_pages.end())
+    throw InternalError("no manual page for the command " + std::string(command));
+  return *page;
+}
+
+}  // namespace ringweave

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace ringweave {
+
+/// What --help says of a command besides its options.
+struct ManualPage {
+  std::string_view command;
+  std::string_view brief;        ///< a few words
+  std::string_view usage;        ///< after "ringweave COMMAND"
+  std::string_view description;  ///< paragraphs, an empty line between them
+  std::string_view examples;     ///< one line each
+  bool looks_for_weights;        ///< reads HEALPIX
+};
+
+extern const std::array<ManualPage, 7> manual_pages;
+
+/// The page of one command. Error  InternalError when there is none.
+const ManualPage& manual_page(std::string_view command);
+
+}  // namespace ringweave

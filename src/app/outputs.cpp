@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/outputs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.hpp"
+#include "distribute/agree.hpp"
+
+namespace ringweave {
+namespace {
+
+void require_kind(const std::string& path, OutputContent content) {
+  if (content == OutputContent::report) return;
+  const FileKind kind = file_kind(path);
+  const bool is_table = kind == FileKind::fits || kind == FileKind::hdf5;
+  switch (content) {
+    case OutputContent::map:
+    case OutputContent::alm:
+      if (is_table) return;
+      throw UsageError(fmt::format("{}: {} are written as FITS (.fits) or HDF5 (.h5)", path,
+                                   content == OutputContent::map ? "maps" : "a_lm"));
+    case OutputContent::spectra:
+      if (is_table || kind == FileKind::text) return;
+      throw UsageError(fmt::format("{}: spectra are written as text, FITS or HDF5", path));
+    case OutputContent::picture:
+      if (kind == FileKind::png) return;
+      throw UsageError(fmt::format("{}: a picture's name ends in .png", path));
+    case OutputContent::report: return;
+  }
+}
+
+/// The same for every way to write a name: links followed, . and .. resolved.
+std::string one_name(const std::string& path) {
+  std::error_code error;
+  const auto name = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
+  return error ? path : name.string();
+}
+
+}  // namespace
+
+void Outputs::announce(const std::string& path, OutputContent content) {
+  if (path.empty()) return;
+  AtomicOutput::check(comm_, path, if_exists_);
+  agree(comm_, [&] {
+    if (!comm_.is_root()) return;
+    require_kind(path, content);
+    const auto same = [&](const std::string& other) { return one_name(other) == one_name(path); };
+    if (std::any_of(announced_.begin(), announced_.end(), same)) {
+      throw UsageError(
+          fmt::format("{}: two outputs of this command have this name; give each its own", path));
+    }
+  });
+  announced_.push_back(path);
+}
+
+AtomicOutput& Outputs::begin(const std::string& path) {
+  begun_.push_back(std::make_unique<AtomicOutput>(comm_, path, if_exists_));
+  return *begun_.back();
+}
+
+std::int64_t Outputs::bytes() const {
+  std::int64_t sum = 0;
+  if (comm_.is_root()) {
+    for (const auto& output : begun_) {
+      std::error_code error;
+      const auto size = std::filesystem::file_size(output->temporary_path(), error);
+      if (!error) sum += static_cast<std::int64_t>(size);
+    }
+  }
+  return comm_.sum(sum);
+}
+
+void Outputs::commit() {
+  std::vector<AtomicOutput*> outputs;
+  for (const auto& output : begun_) outputs.push_back(output.get());
+  AtomicOutput::commit(comm_, outputs);
+  begun_.clear();
+}
+
+}  // namespace ringweave

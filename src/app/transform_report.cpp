@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/transform_report.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <string>
+
+#include "perf_models/transform_model.hpp"
+
+namespace ringweave {
+namespace {
+
+/// Steps of conjugate gradients a plan assumes. HEALPix with lmax = 2 nside takes 5 to a residual
+/// of 1e-10; with 3 nside - 1 it takes 6 to 1e-3 and may not reach 1e-6 in a hundred.
+constexpr int assumed_steps = 10;
+
+/// Of all transforms of a run together, on this rank.
+struct Work {
+  TransformSeconds predicted;
+  double legendre_flops = 0;
+  double fft_bytes = 0;
+  double exchange_bytes = 0;
+};
+
+void add(const TransformPlan& plan, int n_transforms, Work& sum) {
+  TransformWork work;
+  work.legendre_flops = plan.legendre_flops();
+  work.fft_bytes =
+      plan.by_ring_bytes() + plan.rings.n_pixels() * plan.spec.fields.n_components() * 8;
+  work.exchange_bytes = plan.bytes_sent();
+  work.n_ranks = plan.n_ranks;
+  work.n_threads = omp_get_max_threads();
+  const TransformSeconds seconds = predict_transform(work);
+  sum.predicted.legendre += n_transforms * seconds.legendre;
+  sum.predicted.ring_fft += n_transforms * seconds.ring_fft;
+  sum.predicted.exchange += n_transforms * seconds.exchange;
+  sum.legendre_flops += n_transforms * work.legendre_flops;
+  sum.fft_bytes += n_transforms * static_cast<double>(work.fft_bytes);
+  sum.exchange_bytes += n_transforms * static_cast<double>(work.exchange_bytes);
+}
+
+Work work_of(const TransformPlan& plan, const TransformCount& count) {
+  Work work;
+  add(plan, count.all_fields, work);
+  if (count.mask > 0) {
+    TransformSpec scalar = plan.spec;
+    scalar.fields = FieldSet({0});
+    add(TransformPlan(scalar, plan.rank, plan.n_ranks), count.mask, work);
+  }
+  return work;
+}
+
+/// The slowest rank's.
+TransformSeconds predicted_over(const Communicator& comm, const TransformSeconds& mine) {
+  return {comm.max(mine.legendre), comm.max(mine.ring_fft), comm.max(mine.exchange)};
+}
+
+void put_prediction(const TransformSeconds& seconds, double total, const TransformCount& count,
+                    nlohmann::ordered_json& plan) {
+  plan["transforms"] = count.all_fields;
+  plan["mask_transforms"] = count.mask;
+  plan["transforms_are_a_guess"] = count.is_a_guess;
+  plan["predicted_seconds"] = total;
+  plan["predicted_stages"] = {{"legendre", seconds.legendre},
+                              {"ring_fft", seconds.ring_fft},
+                              {"exchange", seconds.exchange}};
+}
+
+std::string count_text(const TransformCount& count) {
+  return fmt::format("{}{} transform(s){}", count.is_a_guess ? "perhaps " : "", count.all_fields,
+                     count.mask > 0 ? fmt::format(" and {} of the mask", count.mask) : "");
+}
+
+void print_plan(Run& run, const TransformPlan& plan, const MemoryEstimate& estimate,
+                const TransformCount& count, const TransformSeconds& seconds, double total) {
+  const Communicator& comm = run.comm;
+  const auto spread = [&](const std::string& name, double value, bool is_bytes) {
+    const double least = comm.min(value);
+    const double mean = comm.sum(value) / comm.size();
+    const double most = comm.max(value);
+    const auto text = [&](double x) { return is_bytes ? bytes_text(x) : fmt::format("{:.0f}", x); };
+    run.say(fmt::format("  {:<36}{:>14}{:>14}{:>14}{:>14}", name, text(least), text(mean),
+                        text(most), text(mean * comm.size())));
+  };
+  run.say(fmt::format("plan: {}, lmax {}, mmax {}, {} component(s), {} rank(s) x {} thread(s), {}",
+                      plan.spec.grid->name(), plan.spec.lmax, plan.spec.mmax,
+                      plan.spec.fields.n_components(), comm.size(), omp_get_max_threads(),
+                      count_text(count)));
+  run.say(fmt::format("  {:<36}{:>14}{:>14}{:>14}{:>14}", "per rank", "min", "mean", "max", "sum"));
+  spread("rings", static_cast<double>(plan.rings.n_rings()), false);
+  spread("pixels", static_cast<double>(plan.rings.n_pixels()), false);
+  spread("orders m", static_cast<double>(plan.alm.n_orders()), false);
+  spread("sent per transform", static_cast<double>(plan.bytes_sent()), true);
+  for (const MemoryItem& item : estimate.items) {
+    if (comm.sum(item.bytes) > 0) spread(item.name, static_cast<double>(item.bytes), true);
+  }
+  spread("memory high-water", static_cast<double>(estimate.total()), true);
+  run.say(fmt::format(
+      "  predicted: about {:.2g} s in transforms (Legendre {:.2g}, ring FFT {:.2g}, exchange "
+      "{:.2g})",
+      total, seconds.legendre, seconds.ring_fft, seconds.exchange));
+}
+
+}  // namespace
+
+TransformCount planned_analysis(int n_iter, double tolerance) {
+  if (tolerance > 0) return {3 + 2 * assumed_steps, 0, true};
+  return {1 + 2 * n_iter, 0, false};
+}
+
+void record_plan(Run& run, const SphericalHarmonicTransform& transform,
+                 const MemoryEstimate& estimate, const TransformCount& count) {
+  const Work work = work_of(transform.plan(), count);
+  const TransformSeconds seconds = predicted_over(run.comm, work.predicted);
+  const double total = run.comm.max(work.predicted.total());
+  nlohmann::ordered_json& plan = run.report["plan"];
+  plan["memory_high_water_bytes"] = run.comm.sum(estimate.total());
+  plan["buffers_high_water_bytes"] = run.comm.sum(estimate.buffers());
+  put_prediction(seconds, total, count, plan);
+  if (run.options.dry_run || run.options.verbose)
+    print_plan(run, transform.plan(), estimate, count, seconds, total);
+}
+
+void record_transform(Run& run, SphericalHarmonicTransform& transform,
+                      const TransformCount& count) {
+  const TransformPlan& plan = transform.plan();
+  const Communicator& comm = run.comm;
+  for (const auto& [stage, entry] : transform.times().entries())
+    run.times.add(stage, entry.seconds);
+  const Work work = work_of(plan, count);
+  const auto giga_per_second = [&](double mine, const char* stage) {
+    const double seconds = comm.max(transform.times().seconds(stage));
+    const double sum = comm.sum(mine);
+    return seconds > 0 ? sum / seconds * 1e-9 : 0.0;
+  };
+  run.report["transform"] = {
+      {"grid", plan.spec.grid->name()},
+      {"lmax", plan.spec.lmax},
+      {"mmax", plan.spec.mmax},
+      {"components", plan.spec.fields.n_components()},
+      {"transforms", count.all_fields},
+      {"mask_transforms", count.mask},
+      {"bytes_sent_per_transform", comm.sum(plan.bytes_sent())},
+      {"legendre_gflop_per_s", giga_per_second(work.legendre_flops, "legendre")},
+      {"ring_fft_gb_per_s", giga_per_second(work.fft_bytes, "ring_fft")},
+      {"exchange_gb_per_s", giga_per_second(work.exchange_bytes, "exchange")},
+  };
+  run.report["layout"] = {
+      {"rings", over_ranks(comm, static_cast<double>(plan.rings.n_rings()))},
+      {"pixels", over_ranks(comm, static_cast<double>(plan.rings.n_pixels()))},
+      {"orders", over_ranks(comm, static_cast<double>(plan.alm.n_orders()))},
+  };
+  put_prediction(predicted_over(comm, work.predicted), comm.max(work.predicted.total()), count,
+                 run.report["plan"]);
+}
+
+}  // namespace ringweave

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/memory_estimate.hpp"
+#include "app/run.hpp"
+#include "transform/spherical_harmonic_transform.hpp"
+
+namespace ringweave {
+
+/// How many times a command goes through the line, in either direction.
+struct TransformCount {
+  int all_fields = 0;       ///< with all fields of its transform
+  int mask = 0;             ///< with one scalar field, for --unseen normalize
+  bool is_a_guess = false;  ///< conjugate gradients, before their number of iterations is known
+};
+
+/// Before a run: transforms of an analysis with `n_iter` Jacobi corrections, or (tolerance > 0)
+/// with as many conjugate gradient steps as a plan assumes.
+TransformCount planned_analysis(int n_iter, double tolerance);
+
+/// Puts the plan into the report and, with --dry-run or --verbose, prints it: who owns what, bytes
+/// by object and rank, predicted seconds. Collective.
+void record_plan(Run& run, const SphericalHarmonicTransform& transform,
+                 const MemoryEstimate& estimate, const TransformCount& count);
+
+/// After a run: the transform's stages, layout and rates, and what the model predicts for as many
+/// transforms. Collective.
+void record_transform(Run& run, SphericalHarmonicTransform& transform, const TransformCount& count);
+
+}  // namespace ringweave

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "distribute/exchange_mpi.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+
+#include "base/checked_cast.hpp"
+#include "distribute/agree.hpp"
+
+namespace ringweave {
+
+ElementType::ElementType(std::int64_t n, MPI_Datatype basic) {
+  check_mpi(
+      MPI_Type_contiguous(checked_cast<int>(n, "components per exchanged block"), basic, &type_),
+      "MPI_Type_contiguous");
+  check_mpi(MPI_Type_commit(&type_), "MPI_Type_commit");
+}
+
+ElementType::~ElementType() {
+  if (std::uncaught_exceptions() > 0) return;
+  int ended = 0;
+  MPI_Finalized(&ended);
+  if (ended == 0) MPI_Type_free(&type_);
+}
+
+void expect_fitting_counts(const Communicator& comm, const std::vector<std::int64_t>& sent,
+                           const std::vector<std::int64_t>& expected) {
+  if (comm.size() == 1) return;
+  const std::int64_t n_passes = ssize64(sent) / comm.size();
+  // Ranks that cut differently must not meet in a call of different counts.
+  const bool equal_cuts = comm.min(n_passes) == comm.max(n_passes);
+  std::vector<std::int64_t> announced(sent.size());
+  if (equal_cuts) {
+    const int count = checked_cast<int>(n_passes, "passes of an exchange");
+    check_mpi(MPI_Alltoall(sent.data(), count, MPI_INT64_T, announced.data(), count, MPI_INT64_T,
+                           mpi_handle(comm)),
+              "MPI_Alltoall");
+  }
+  agree(comm, [&] {
+    if (!equal_cuts) {
+      throw UsageError(
+          fmt::format("the exchange is planned in {} passes here and in another number elsewhere; "
+                      "plan with the same options on all ranks",
+                      n_passes));
+    }
+    for (std::size_t i = 0; i < sent.size(); ++i) {
+      if (announced[i] == expected[i]) continue;
+      throw UsageError(fmt::format(
+          "the exchange plans do not fit: {} modes expected from rank {}, which sends {}; plan "
+          "with the same grid, lmax, mmax and options on all ranks",
+          expected[i], static_cast<std::int64_t>(i) / n_passes, announced[i]));
+    }
+  });
+}
+
+}  // namespace ringweave

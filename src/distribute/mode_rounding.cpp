@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "distribute/mode_rounding.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "base/error.hpp"
+
+namespace ringweave {
+namespace {
+
+/// Every run is shared among all threads, so neither few long nor many short ones leave one idle.
+/// Real and imaginary parts are numbers in a row.
+template <class From, class To, class Convert>
+double convert_runs(const std::complex<From>* from, std::complex<To>* to,
+                    std::span<const CopyRun> runs, const Convert& convert) {
+  double largest = 0;
+#pragma omp parallel
+  for (const CopyRun& run : runs) {
+    const From* source = reinterpret_cast<const From*>(from + run.from);
+    To* target = reinterpret_cast<To*>(to + run.to);
+    const std::int64_t n = 2 * run.count;
+#pragma omp for simd schedule(static) reduction(max : largest) nowait
+    for (std::int64_t i = 0; i < n; ++i) {
+      const From value = source[i];
+      const double magnitude = std::fabs(static_cast<double>(value));
+      largest = magnitude > largest ? magnitude : largest;
+      target[i] = convert(value);
+    }
+  }
+  return largest;
+}
+
+}  // namespace
+
+void copy_modes(const std::complex<double>* from, std::complex<double>* to,
+                std::span<const CopyRun> runs) {
+  convert_runs(from, to, runs, [](double x) { return x; });
+}
+
+double narrow(const std::complex<double>* from, std::complex<float>* to,
+              std::span<const CopyRun> runs) {
+  return convert_runs(from, to, runs, [](double x) { return static_cast<float>(x); });
+}
+
+void widen(const std::complex<float>* from, std::complex<double>* to,
+           std::span<const CopyRun> runs) {
+  convert_runs(from, to, runs, [](float x) { return static_cast<double>(x); });
+}
+
+double round_to_single(const std::complex<double>* from, std::complex<double>* to,
+                       std::span<const CopyRun> runs) {
+  return convert_runs(from, to, runs,
+                      [](double x) { return static_cast<double>(static_cast<float>(x)); });
+}
+
+void require_single_range(double largest) {
+  constexpr auto limit = static_cast<double>(std::numeric_limits<float>::max());
+  if (largest <= limit) return;
+  throw DataError(
+      "exchange in single precision",
+      fmt::format(
+          "ring modes reach {:.3g}, beyond {:.3g} there is nothing; exchange them in double "
+          "precision (--exchange double) or use larger units",
+          largest, limit));
+}
+
+}  // namespace ringweave

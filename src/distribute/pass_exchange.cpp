@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "distribute/pass_exchange.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <complex>
+#include <utility>
+#include <vector>
+
+#include "base/buffer.hpp"
+#include "base/checked_cast.hpp"
+#include "distribute/agree.hpp"
+#include "distribute/exchange_mpi.hpp"
+#include "distribute/mode_rounding.hpp"
+
+namespace ringweave {
+namespace {
+
+using Blocks = std::vector<ExchangePlan::Block>;
+
+/// One side of one pass: where MPI finds or puts the modes, and how they get there if that is a
+/// conversion buffer.
+struct Side {
+  ExchangePlan::Block self;
+  std::vector<int> counts;    ///< [peer], positions; nothing towards the rank itself
+  std::vector<int> firsts;    ///< [peer], positions
+  std::vector<CopyRun> pack;  ///< elements, from the modes to the conversion buffer
+  std::vector<CopyRun> unpack;
+  std::int64_t staged = 0;  ///< positions in the conversion buffer
+};
+
+enum class Staging { none, buffers };
+
+Side make_side(const Blocks& blocks, int rank, std::int64_t n_components, Staging staging) {
+  Side side;
+  side.self = blocks[to_size(rank)];
+  for (std::int64_t peer = 0; peer < ssize64(blocks); ++peer) {
+    const auto [first, all] = blocks[to_size(peer)];
+    const std::int64_t count = peer == rank ? 0 : all;
+    side.counts.push_back(checked_cast<int>(count, "count of an exchange"));
+    if (staging == Staging::none) {
+      side.firsts.push_back(checked_cast<int>(first, "displacement of an exchange"));
+      continue;
+    }
+    side.firsts.push_back(checked_cast<int>(side.staged, "displacement of an exchange"));
+    if (count == 0) continue;
+    const CopyRun run{first * n_components, side.staged * n_components, count * n_components};
+    side.pack.push_back(run);
+    side.unpack.push_back({run.to, run.from, run.count});
+    side.staged += count;
+  }
+  return side;
+}
+
+void expect_size(const char* name, std::int64_t size, std::int64_t expected) {
+  if (size == expected) return;
+  throw UsageError(fmt::format("exchange: {} holds {} modes x components, the plan needs {}", name,
+                               size, expected));
+}
+
+}  // namespace
+
+struct PassExchange::Impl {
+  struct Pass {
+    Side by_order;
+    Side by_ring;
+  };
+  struct Slot {
+    HostBuffer<std::complex<double>> send;  ///< doubles, or twice as many floats
+    HostBuffer<std::complex<double>> receive;
+    MPI_Request request = MPI_REQUEST_NULL;
+    const Side* to = nullptr;  ///< of the pass under way
+    std::complex<double>* target = nullptr;
+  };
+
+  Communicator comm;
+  std::int64_t n_components;
+  ExchangeOptions options;
+  std::int64_t by_order_size;
+  std::int64_t by_ring_size;
+  Staging staging;
+  std::unique_ptr<ElementType> element;  ///< none on one rank
+  std::vector<Pass> passes;
+  std::vector<Slot> slots;
+  std::int64_t staging_size = 0;  ///< elements of the largest conversion
+  double largest = 0;             ///< magnitude that was rounded
+
+  Impl(Communicator c, const OrderPasses& plan, std::int64_t components,
+       const ExchangeOptions& asked)
+      : comm(std::move(c)),
+        n_components(components),
+        options(asked),
+        by_order_size(plan.by_order.size() * components),
+        by_ring_size(plan.by_ring_size * components),
+        staging(in_single() ||
+                        std::max(plan.by_order.size(), plan.by_ring_size) > asked.mpi_count_limit
+                    ? Staging::buffers
+                    : Staging::none),
+        slots(to_size(asked.schedule == ExchangeSchedule::overlapped ? 2 : 1)) {
+    if (comm.size() > 1) {
+      element = std::make_unique<ElementType>(
+          components, in_single() ? MPI_C_FLOAT_COMPLEX : MPI_C_DOUBLE_COMPLEX);
+    }
+    std::int64_t most = 0;
+    for (const OrderPasses::Pass& pass : plan.passes) {
+      passes.push_back({make_side(pass.by_order_blocks, comm.rank(), components, staging),
+                        make_side(pass.by_ring_blocks, comm.rank(), components, staging)});
+      most = std::max({most, passes.back().by_order.staged, passes.back().by_ring.staged});
+    }
+    const std::int64_t numbers = checked_product(most, components, "modes of a pass");
+    staging_size = in_single() ? (numbers + 1) / 2 : numbers;
+  }
+
+  bool in_single() const { return options.precision == ModePrecision::single_; }
+
+  void allocate() {
+    for (Slot& slot : slots) {
+      if (slot.send.size() == staging_size) continue;
+      slot.send.allocate(staging_size);
+      slot.receive.allocate(staging_size);
+    }
+  }
+
+  void keep_own(const Side& from, const std::complex<double>* source, const Side& to,
+                std::complex<double>* target) {
+    const CopyRun run{from.self.first * n_components, to.self.first * n_components,
+                      from.self.count * n_components};
+    if (in_single()) {
+      largest = std::max(largest, round_to_single(source, target, {&run, 1}));
+    } else {
+      copy_modes(source, target, {&run, 1});
+    }
+  }
+
+  void begin(int pass, const Side& from, const std::complex<double>* source, const Side& to,
+             std::complex<double>* target) {
+    Slot& slot = slots[to_size(pass) % slots.size()];
+    slot.to = &to;
+    slot.target = target;
+    keep_own(from, source, to, target);
+    if (comm.size() == 1) return;
+
+    const void* send = source;
+    void* receive = target;
+    if (staging == Staging::buffers) {
+      allocate();
+      send = slot.send.data();
+      receive = slot.receive.data();
+      if (in_single()) {
+        largest = std::max(
+            largest,
+            narrow(source, reinterpret_cast<std::complex<float>*>(slot.send.data()), from.pack));
+      } else {
+        copy_modes(source, slot.send.data(), from.pack);
+      }
+    }
+    const MPI_Datatype type = element->get();
+    const int code =
+        options.schedule == ExchangeSchedule::overlapped
+            ? MPI_Ialltoallv(send, from.counts.data(), from.firsts.data(), type, receive,
+                             to.counts.data(), to.firsts.data(), type, mpi_handle(comm),
+                             &slot.request)
+            : MPI_Alltoallv(send, from.counts.data(), from.firsts.data(), type, receive,
+                            to.counts.data(), to.firsts.data(), type, mpi_handle(comm));
+    end_job_unless_done(code);
+  }
+
+  void end(int pass) {
+    if (comm.size() == 1) return;
+    Slot& slot = slots[to_size(pass) % slots.size()];
+    end_job_unless_done(MPI_Wait(&slot.request, MPI_STATUS_IGNORE));
+    if (staging == Staging::none) return;
+    if (in_single()) {
+      widen(reinterpret_cast<const std::complex<float>*>(slot.receive.data()), slot.target,
+            slot.to->unpack);
+    } else {
+      copy_modes(slot.receive.data(), slot.target, slot.to->unpack);
+    }
+  }
+
+  void end_job_unless_done(int code) const {
+    if (code == MPI_SUCCESS) return;
+    comm.abort(ErrorKind::peer, "the exchange of ring modes failed: " + mpi_error_text(code));
+  }
+};
+
+PassExchange::PassExchange(Communicator comm, const OrderPasses& plan, std::int64_t n_components,
+                           const ExchangeOptions& options) {
+  std::vector<std::int64_t> sent;
+  std::vector<std::int64_t> expected;
+  for (int peer = 0; peer < comm.size(); ++peer) {
+    for (const OrderPasses::Pass& pass : plan.passes) {
+      sent.push_back(pass.by_order_blocks.at(to_size(peer)).count);
+      expected.push_back(pass.by_ring_blocks.at(to_size(peer)).count);
+    }
+  }
+  expect_fitting_counts(comm, sent, expected);
+  impl_ = std::make_unique<Impl>(std::move(comm), plan, n_components, options);
+}
+
+PassExchange::~PassExchange() = default;
+
+int PassExchange::n_passes() const { return static_cast<int>(impl_->passes.size()); }
+int PassExchange::n_slots() const { return static_cast<int>(impl_->slots.size()); }
+void PassExchange::allocate() { impl_->allocate(); }
+void PassExchange::end(int pass) { impl_->end(pass); }
+
+void PassExchange::release() noexcept {
+  for (Impl::Slot& slot : impl_->slots) {
+    slot.send.release();
+    slot.receive.release();
+  }
+}
+
+void PassExchange::begin_orders_to_rings(int pass, ModeView<const double> by_order,
+                                         ModeView<double> by_ring) {
+  expect_size("by_order", by_order.size(), impl_->by_order_size);
+  expect_size("by_ring", by_ring.size(), impl_->by_ring_size);
+  const Impl::Pass& sides = impl_->passes[to_size(pass)];
+  impl_->begin(pass, sides.by_order, by_order.data(), sides.by_ring, by_ring.data());
+}
+
+void PassExchange::begin_rings_to_orders(int pass, ModeView<const double> by_ring,
+                                         ModeView<double> by_order) {
+  expect_size("by_ring", by_ring.size(), impl_->by_ring_size);
+  expect_size("by_order", by_order.size(), impl_->by_order_size);
+  const Impl::Pass& sides = impl_->passes[to_size(pass)];
+  impl_->begin(pass, sides.by_ring, by_ring.data(), sides.by_order, by_order.data());
+}
+
+void PassExchange::progress() {
+  for (Impl::Slot& slot : impl_->slots) {
+    int done = 0;
+    if (slot.request != MPI_REQUEST_NULL)
+      impl_->end_job_unless_done(MPI_Test(&slot.request, &done, MPI_STATUS_IGNORE));
+  }
+}
+
+void PassExchange::require_range() {
+  if (!impl_->in_single()) return;
+  const double largest = impl_->comm.max(std::exchange(impl_->largest, 0.0));
+  require_single_range(largest);
+}
+
+std::int64_t PassExchange::bytes_sent() const {
+  std::int64_t positions = 0;
+  for (const Impl::Pass& pass : impl_->passes)
+    for (const int count : pass.by_order.counts) positions += count;
+  const std::int64_t bytes = impl_->in_single() ? 8 : 16;
+  return positions * impl_->n_components * bytes;
+}
+
+}  // namespace ringweave

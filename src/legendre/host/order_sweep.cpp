@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "legendre/host/order_sweep.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "base/checked_cast.hpp"
+
+namespace ringweave {
+namespace {
+
+using Complex = std::complex<double>;
+
+/// Most maps any instruction set takes at once.
+constexpr std::size_t most_maps = 16;
+
+/// lambda_mm / (-sin theta)^m for m = 0..mmax.
+std::vector<double> sectoral_norms(int mmax) {
+  std::vector<double> norms;
+  long double square = 0.25L / std::numbers::pi_v<long double>;
+  for (int m = 0; m <= mmax; ++m) {
+    norms.push_back(static_cast<double>(std::sqrt(square)));
+    square *= (2.0L * m + 3) / (2.0L * m + 2);
+  }
+  return norms;
+}
+
+/// Sums are formed in double before they are rounded to what is stored.
+template <class T>
+void deliver(const Complex* values, std::span<std::complex<T>> target,
+             LegendreStage::Accumulate how) {
+  const bool add = how == LegendreStage::Accumulate::add;
+  for (std::complex<T>& value : target) {
+    value = std::complex<T>(add ? *values + Complex(value) : *values);
+    ++values;
+  }
+}
+
+}  // namespace
+
+std::int64_t OrderSweep::Scratch::bytes() const {
+  return (scalars ? scalars->bytes() : 0) + (spins ? spins->bytes() : 0) +
+         (ladder ? ladder->bytes() : 0) +
+         (rows[0].size() + rows[1].size()) * static_cast<std::int64_t>(sizeof(Complex));
+}
+
+// Fields of a spin that pay it are swept as scalars first: Q and U never part between batches of an
+// even number of maps.
+OrderSweep::OrderSweep(const RingGrid& grid, const FieldSet& fields, int lmax, int mmax,
+                       const FoldPhases* phases)
+    : lmax_(lmax),
+      n_components_(fields.n_components()),
+      max_spin_(fields.max_spin()),
+      n_pairs_(grid.n_pairs()),
+      pairs_(grid),
+      places_(grid),
+      phases_(phases),
+      norms_(sectoral_norms(std::max(mmax, fields.max_spin()))),
+      degree_(lmax) {
+  spins_.reserve(fields.fields().size());
+  for (const FieldSet::Field& field : fields.fields()) {
+    if (field.spin == 0) continue;
+    const SpinField& spin = spins_.emplace_back(field, grid, lmax);
+    if (!spin.laddered()) continue;
+    degree_ = std::max(degree_, lmax + field.spin);
+    maps_.push_back({{field.first_component, spin.weights()}, &spin});
+    maps_.push_back({{field.first_component + 1, spin.weights()}, nullptr});
+  }
+  for (const FieldSet::Field& field : fields.fields()) {
+    if (field.spin == 0) maps_.push_back({{field.first_component, nullptr}, nullptr});
+  }
+}
+
+OrderSweep::Scratch OrderSweep::scratch() const {
+  Scratch scratch;
+  if (!maps_.empty()) {
+    scratch.scalars =
+        std::make_unique<ScalarSweep>(pairs_, places_, degree_, static_cast<int>(maps_of_batch(0)));
+    scratch.rows[0].allocate(std::int64_t{degree_} + 1);
+  }
+  if (!spins_.empty()) {
+    scratch.spins = std::make_unique<SpinSweep>(pairs_, places_, lmax_);
+    scratch.ladder = std::make_unique<SpinLadder::Scratch>(max_spin_, lmax_);
+    if (!maps_.empty()) scratch.rows[1].allocate(std::int64_t{degree_} + 1);
+  }
+  return scratch;
+}
+
+std::int64_t OrderSweep::bytes() const {
+  std::int64_t total = pairs_.bytes() + places_.bytes();
+  for (const SpinField& spin : spins_) total += spin.bytes();
+  return total;
+}
+
+std::int64_t OrderSweep::first_pair(RingRange kept) const {
+  return kept.empty() ? n_pairs_ : places_.first_pair(kept);
+}
+
+std::int64_t OrderSweep::maps_of_batch(std::int64_t first_map) const {
+  return std::min<std::int64_t>(sweep::max_maps(), ssize64(maps_) - first_map);
+}
+
+/// Calls work(batch), maps that share one sweep, for all of them.
+template <class Work>
+void OrderSweep::for_each_batch(ScalarSweep& sweep, const Work& work) const {
+  std::array<ScalarSweep::Map, most_maps> chosen;
+  for (std::int64_t first = 0; first < ssize64(maps_); first += sweep::max_maps()) {
+    const auto batch = std::span(maps_).subspan(to_size(first), to_size(maps_of_batch(first)));
+    for (std::size_t i = 0; i < batch.size(); ++i) chosen[i] = batch[i].map;
+    sweep.choose_maps(std::span(chosen).first(batch.size()));
+    work(batch);
+  }
+}
+
+/// Calls work(field) for the fields of which an order has pairs swept by Wigner's functions.
+template <class Work>
+void OrderSweep::for_each_wigner_field(int m, RingRange kept, SpinSweep& sweep,
+                                       const Work& work) const {
+  for (const SpinField& field : spins_) {
+    if (first_pair(kept) >= field.n_wigner_pairs()) continue;
+    sweep.prepare(m, field.spin(), first_pair(kept), field.n_wigner_pairs(),
+                  norms_[to_size(std::max(m, field.spin()))]);
+    work(field);
+  }
+}
+
+/// Calls visit(run, modes of its first ring) for the runs of rings whose pairs follow each other.
+template <class Value, class Visit>
+void OrderSweep::for_each_run(const ModeRow<Value>& row, const Visit& visit) const {
+  for (const auto& piece : row.own) {
+    for (std::int64_t ring = piece.rings.begin; ring < piece.rings.end;) {
+      const sweep::RingRun run = places_.run(ring, piece.rings.end);
+      visit(run, piece.modes + (ring - piece.rings.begin) * n_components_);
+      ring += run.count;
+    }
+  }
+}
+
+/// Calls visit(ring, its modes).
+template <class Value, class Visit>
+void OrderSweep::for_each_ring(const std::vector<typename ModeRow<Value>::Piece>& pieces,
+                               const Visit& visit) const {
+  for (const auto& piece : pieces) {
+    Value* modes = piece.modes;
+    for (std::int64_t ring = piece.rings.begin; ring < piece.rings.end; ++ring) {
+      visit(ring, modes);
+      modes += n_components_;
+    }
+  }
+}
+
+void OrderSweep::prepare(int m, RingRange kept, ScalarSweep& sweep) const {
+  const double norm = norms_[to_size(m)];
+  sweep.prepare(m, first_pair(kept), m % 2 == 0 ? norm : -norm);
+}
+
+template <class T>
+void OrderSweep::set_alm(int m, const AlmRow<const T>& alm, std::span<const ScalarMap> batch,
+                         Scratch& scratch) const {
+  ScalarSweep& sweep = *scratch.scalars;
+  for (int i = 0; i < static_cast<int>(batch.size()); ++i) {
+    const ScalarMap& map = batch[to_size(i)];
+    const std::int64_t c = map.map.component;
+    if (map.spin == nullptr) {
+      sweep.set_alm(i, std::span<const std::complex<T>>(alm.degrees(c)));
+      continue;
+    }
+    Complex* q = scratch.rows[0].data();
+    Complex* u = scratch.rows[1].data();
+    map.spin->ladder().lower(m, sweep.e(), alm.degrees(c).data(), alm.degrees(c + 1).data(), q, u,
+                             *scratch.ladder);
+    const std::size_t size = to_size(alm.n_degrees + map.spin->spin());
+    sweep.set_alm(i, std::span<const Complex>(q, size));
+    sweep.set_alm(++i, std::span<const Complex>(u, size));
+  }
+}
+
+template <class T>
+void OrderSweep::deliver_alm(int m, RingRange kept, std::span<const ScalarMap> batch,
+                             const AlmRow<T>& alm, Accumulate how, Scratch& scratch) const {
+  const ScalarSweep& sweep = *scratch.scalars;
+  Complex* q = scratch.rows[0].data();
+  Complex* u = scratch.rows[1].data();
+  for (int i = 0; i < static_cast<int>(batch.size()); ++i) {
+    const ScalarMap& map = batch[to_size(i)];
+    const std::int64_t c = map.map.component;
+    if (map.spin == nullptr) {
+      sweep.alm(i, std::span(q, to_size(alm.n_degrees)));
+      deliver(q, alm.degrees(c), how);
+      continue;
+    }
+    const std::size_t size = to_size(alm.n_degrees + map.spin->spin());
+    sweep.alm(i, std::span(q, size));
+    sweep.alm(++i, std::span(u, size));
+    map.spin->ladder().raise(m, sweep.e(), q, u, q, u, *scratch.ladder);
+    // Where some pairs are swept by Wigner's functions, these came first.
+    const bool more = how == Accumulate::add || first_pair(kept) < map.spin->n_wigner_pairs();
+    const Accumulate here = more ? Accumulate::add : Accumulate::overwrite;
+    deliver(q, alm.degrees(c), here);
+    deliver(u, alm.degrees(c + 1), here);
+  }
+}
+
+template <class T>
+void OrderSweep::synthesize(int m, RingRange kept, const AlmRow<const T>& alm,
+                            const ModeRow<Complex>& row, Scratch& scratch) const {
+  if (scratch.scalars != nullptr) {
+    ScalarSweep& sweep = *scratch.scalars;
+    prepare(m, kept, sweep);
+    for_each_batch(sweep, [&](std::span<const ScalarMap> batch) {
+      set_alm(m, alm, batch, scratch);
+      sweep.synthesize();
+      for_each_run(row, [&](const sweep::RingRun& run, Complex* modes) {
+        sweep.write_modes(run, modes, n_components_);
+      });
+      for_each_ring<Complex>(row.aliased, [&](std::int64_t ring, Complex* modes) {
+        for (std::size_t i = 0; i < batch.size(); ++i) {
+          phases_->add(sweep.mode(static_cast<int>(i), ring), ring, row.alias,
+                       modes[batch[i].map.component]);
+        }
+      });
+    });
+  }
+  if (scratch.spins == nullptr) return;
+  SpinSweep& sweep = *scratch.spins;
+  for_each_wigner_field(m, kept, sweep, [&](const SpinField& field) {
+    const std::int64_t c = field.first_component();
+    sweep.set_alm(alm.degrees(c).data(), alm.degrees(c + 1).data());
+    sweep.synthesize();
+    for_each_ring<Complex>(row.own, [&](std::int64_t ring, Complex* modes) {
+      if (places_.pair(ring) >= field.n_wigner_pairs()) return;
+      const SpinSweep::Modes values = sweep.modes(ring);
+      modes[c] = values.first;
+      modes[c + 1] = values.second;
+    });
+    for_each_ring<Complex>(row.aliased, [&](std::int64_t ring, Complex* modes) {
+      if (places_.pair(ring) >= field.n_wigner_pairs()) return;
+      const SpinSweep::Modes values = sweep.modes(ring);
+      phases_->add(values.first, ring, row.alias, modes[c]);
+      phases_->add(values.second, ring, row.alias, modes[c + 1]);
+    });
+  });
+}
+
+template <class T>
+void OrderSweep::adjoint(int m, RingRange kept, const ModeRow<const Complex>& row,
+                         const AlmRow<T>& alm, Accumulate how, Scratch& scratch) const {
+  if (scratch.spins != nullptr) {
+    SpinSweep& sweep = *scratch.spins;
+    for_each_wigner_field(m, kept, sweep, [&](const SpinField& field) {
+      const std::int64_t c = field.first_component();
+      sweep.clear();
+      for_each_ring<const Complex>(row.own, [&](std::int64_t ring, const Complex* modes) {
+        if (places_.pair(ring) >= field.n_wigner_pairs()) return;
+        sweep.add_modes(ring, {modes[c], modes[c + 1]});
+      });
+      for_each_ring<const Complex>(row.aliased, [&](std::int64_t ring, const Complex* modes) {
+        if (places_.pair(ring) >= field.n_wigner_pairs()) return;
+        sweep.add_modes(ring, {phases_->repeat(modes[c], ring, row.alias),
+                               phases_->repeat(modes[c + 1], ring, row.alias)});
+      });
+      sweep.adjoint();
+      const auto rows = sweep.alm();
+      deliver(rows.first, alm.degrees(c), how);
+      deliver(rows.second, alm.degrees(c + 1), how);
+    });
+  }
+  if (scratch.scalars == nullptr) return;
+  ScalarSweep& sweep = *scratch.scalars;
+  prepare(m, kept, sweep);
+  for_each_batch(sweep, [&](std::span<const ScalarMap> batch) {
+    sweep.begin_adjoint();
+    for_each_run(row, [&](const sweep::RingRun& run, const Complex* modes) {
+      sweep.add_modes(run, modes, n_components_);
+    });
+    for_each_ring<const Complex>(row.aliased, [&](std::int64_t ring, const Complex* modes) {
+      for (std::size_t i = 0; i < batch.size(); ++i) {
+        sweep.add_mode(static_cast<int>(i), ring,
+                       phases_->repeat(modes[batch[i].map.component], ring, row.alias));
+      }
+    });
+    sweep.adjoint();
+    deliver_alm(m, kept, batch, alm, how, scratch);
+  });
+}
+
+#define RINGWEAVE_INSTANTIATE(T)                                                   \
+  template void OrderSweep::synthesize(int, RingRange, const AlmRow<const T>&,     \
+                                       const ModeRow<Complex>&, Scratch&) const;   \
+  template void OrderSweep::adjoint(int, RingRange, const ModeRow<const Complex>&, \
+                                    const AlmRow<T>&, Accumulate, Scratch&) const;
+RINGWEAVE_INSTANTIATE(float)
+RINGWEAVE_INSTANTIATE(double)
+#undef RINGWEAVE_INSTANTIATE
+
+}  // namespace ringweave

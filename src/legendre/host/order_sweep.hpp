@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/buffer.hpp"
+#include "base/view.hpp"
+#include "legendre/host/ring_tables.hpp"
+#include "legendre/host/scalar_sweep.hpp"
+#include "legendre/host/spin_field.hpp"
+#include "legendre/host/spin_ladder.hpp"
+#include "legendre/host/spin_sweep.hpp"
+#include "legendre/legendre_stage.hpp"
+#include "sphere/field_set.hpp"
+#include "sphere/mode_limits.hpp"
+#include "sphere/ring_grid.hpp"
+
+namespace ringweave {
+
+/// Where the ring modes of one order lie: runs of consecutive rings, [ring][component]. Value is
+/// std::complex<double>, or const.
+template <class Value>
+struct ModeRow {
+  struct Piece {
+    RingRange rings;
+    Value* modes;
+  };
+  std::vector<Piece> own;
+  /// Modes of the order this one is an alias of: it adds into them, or repeats them.
+  std::vector<Piece> aliased;
+  FoldRule::Alias alias{};
+};
+
+/// One row of a_lm: component c, l = m..lmax, begins at first_of(c).
+template <class T>
+struct AlmRow {
+  AlmView<T> alm;
+  std::int64_t first;
+  std::int64_t n_degrees;
+  auto degrees(std::int64_t component) const {
+    return std::span(alm.component(component).data() + first, static_cast<std::size_t>(n_degrees));
+  }
+};
+
+/// One order of all fields on the rings of a grid. Thread safe with a scratch for each thread.
+class OrderSweep {
+ public:
+  /// `phases` of the rings that fold; null where none do.
+  OrderSweep(const RingGrid& grid, const FieldSet& fields, int lmax, int mmax,
+             const FoldPhases* phases);
+
+  /// What one thread works in.
+  struct Scratch {
+    std::unique_ptr<ScalarSweep> scalars;  ///< null when nothing is swept as a scalar
+    std::unique_ptr<SpinSweep> spins;      ///< null when there are only scalar fields
+    std::unique_ptr<SpinLadder::Scratch> ladder;
+    HostBuffer<std::complex<double>> rows[2];  ///< of two scalar maps, l = m..degree
+    std::int64_t bytes() const;
+  };
+  Scratch scratch() const;
+
+  using Accumulate = LegendreStage::Accumulate;
+  /// The modes of order m on the rings of `row`, which lie within `kept`. No allocation.
+  template <class T>
+  void synthesize(int m, RingRange kept, const AlmRow<const T>& alm,
+                  const ModeRow<std::complex<double>>& row, Scratch& scratch) const;
+  /// The exact transpose.
+  template <class T>
+  void adjoint(int m, RingRange kept, const ModeRow<const std::complex<double>>& row,
+               const AlmRow<T>& alm, Accumulate how, Scratch& scratch) const;
+
+  std::int64_t bytes() const;
+
+ private:
+  using Complex = std::complex<double>;
+  /// A map that is swept as a scalar: a scalar field, or Q or U of a field of some spin.
+  struct ScalarMap {
+    ScalarSweep::Map map;
+    const SpinField* spin;  ///< of Q (the next map is U), or null
+  };
+
+  std::int64_t first_pair(RingRange kept) const;
+  std::int64_t maps_of_batch(std::int64_t first_map) const;
+  template <class Work>
+  void for_each_batch(ScalarSweep& sweep, const Work& work) const;
+  template <class Work>
+  void for_each_wigner_field(int m, RingRange kept, SpinSweep& sweep, const Work& work) const;
+  template <class Value, class Visit>
+  void for_each_run(const ModeRow<Value>& row, const Visit& visit) const;
+  template <class Value, class Visit>
+  void for_each_ring(const std::vector<typename ModeRow<Value>::Piece>& pieces,
+                     const Visit& visit) const;
+  void prepare(int m, RingRange kept, ScalarSweep& sweep) const;
+  template <class T>
+  void set_alm(int m, const AlmRow<const T>& alm, std::span<const ScalarMap> batch,
+               Scratch& scratch) const;
+  template <class T>
+  void deliver_alm(int m, RingRange kept, std::span<const ScalarMap> batch, const AlmRow<T>& alm,
+                   Accumulate how, Scratch& scratch) const;
+
+  int lmax_;
+  std::int64_t n_components_;
+  int max_spin_;
+  std::int64_t n_pairs_;
+  PairTables pairs_;
+  RingPlaces places_;
+  const FoldPhases* phases_;
+  std::vector<double> norms_;
+  int degree_;                    ///< of the scalar sweeps
+  std::vector<SpinField> spins_;  ///< the fields of spin >= 1
+  std::vector<ScalarMap> maps_;   ///< what is swept as a scalar
+};
+
+}  // namespace ringweave

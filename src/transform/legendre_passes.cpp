@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "transform/legendre_passes.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
+#include "distribute/agree.hpp"
+
+namespace ringweave {
+namespace {
+
+/// While others wait for this rank inside a collective call there is nothing to agree on.
+template <class Work>
+void or_end_job(const Communicator& comm, const Work& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    comm.abort(error.kind(), error.what());
+  } catch (const std::exception& error) {
+    comm.abort(ErrorKind::internal, error.what());
+  }
+}
+
+OrderPasses plan_passes(const TransformPlan& plan) {
+  const ExchangeOptions& options = plan.spec.exchange;
+  return plan_order_passes(
+      plan.limits, plan.fold, plan.orders, plan.ring_bands, plan.rank, plan.exchange,
+      {.folding = options.folding, .n_passes = plan.n_passes, .n_slots = plan.n_pass_slots()});
+}
+
+}  // namespace
+
+LegendrePasses::LegendrePasses(const Communicator& comm, const TransformPlan& plan,
+                               const LegendreStage* whole)
+    : comm_(comm),
+      schedule_(plan.spec.exchange.schedule),
+      n_components_(plan.spec.fields.n_components()),
+      plan_(agreed(comm, [&] { return plan_passes(plan); })),
+      legendre_(agreed(comm,
+                       [&] {
+                         return whole != nullptr
+                                    ? whole->with_rows(plan_.by_order)
+                                    : make_legendre_stage(plan.legendre_shape(plan_.by_order),
+                                                          plan.spec.backend);
+                       })),
+      exchange_(comm, plan_, n_components_, plan.spec.exchange) {}
+
+void LegendrePasses::allocate() {
+  const std::int64_t size = plan_.by_order.size() * n_components_;
+  if (modes_.size() != size) modes_.allocate(size);
+  exchange_.allocate();
+}
+
+void LegendrePasses::release() noexcept {
+  modes_.release();
+  exchange_.release();
+}
+
+template <class Work>
+void LegendrePasses::in_parts(int pass, StageTimes& times, const Work& work) {
+  const std::int64_t first_row = plan_.passes[to_size(pass)].first_row;
+  const std::int64_t n_rows = plan_.passes[to_size(pass)].n_rows;
+  // Enough parts for the modes to keep moving, enough rows in each for all threads.
+  constexpr std::int64_t wanted_parts = 4;
+  constexpr std::int64_t rows_per_thread = 4;
+  const std::int64_t step =
+      schedule_ == ExchangeSchedule::whole
+          ? n_rows
+          : std::max((n_rows + wanted_parts - 1) / wanted_parts,
+                     std::min(n_rows, rows_per_thread * omp_get_max_threads()));
+  for (std::int64_t done = 0; done < n_rows; done += step) {
+    {
+      const StageTimer timer(&times, "legendre");
+      work(first_row + done, std::min(step, n_rows - done));
+    }
+    const StageTimer timer(&times, "exchange");
+    exchange_.progress();
+  }
+}
+
+template <class T>
+void LegendrePasses::synthesize(AlmView<const T> alm, ModeView<double> by_ring, StageTimes& times) {
+  or_end_job(comm_, [&] {
+    const int n_passes = exchange_.n_passes();
+    const auto end = [&](int pass) {
+      const StageTimer timer(&times, "exchange");
+      if (pass >= 0) exchange_.end(pass);
+    };
+    for (int pass = 0; pass < n_passes; ++pass) {
+      end(pass - exchange_.n_slots());
+      in_parts(pass, times, [&](std::int64_t first, std::int64_t count) {
+        legendre_->synthesize_rows(first, count, alm, modes());
+      });
+      const StageTimer timer(&times, "exchange");
+      exchange_.begin_orders_to_rings(pass, modes(), by_ring);
+    }
+    for (int pass = n_passes - exchange_.n_slots(); pass < n_passes; ++pass) end(pass);
+  });
+  exchange_.require_range();
+}
+
+template <class T>
+void LegendrePasses::adjoint(ModeView<const double> by_ring, AlmView<T> alm,
+                             LegendreStage::Accumulate how, StageTimes& times) {
+  or_end_job(comm_, [&] {
+    const int n_passes = exchange_.n_passes();
+    const int ahead = exchange_.n_slots() - 1;
+    const auto begin = [&](int pass) {
+      const StageTimer timer(&times, "exchange");
+      if (pass < n_passes) exchange_.begin_rings_to_orders(pass, by_ring, modes());
+    };
+    for (int pass = 0; pass < ahead; ++pass) begin(pass);
+    for (int pass = 0; pass < n_passes; ++pass) {
+      begin(pass + ahead);
+      {
+        const StageTimer timer(&times, "exchange");
+        exchange_.end(pass);
+      }
+      in_parts(pass, times, [&](std::int64_t first, std::int64_t count) {
+        legendre_->adjoint_rows(first, count, modes(), alm, how);
+      });
+    }
+  });
+  exchange_.require_range();
+}
+
+#define RINGWEAVE_INSTANTIATE(T)                                                                \
+  template void LegendrePasses::synthesize<T>(AlmView<const T>, ModeView<double>, StageTimes&); \
+  template void LegendrePasses::adjoint<T>(ModeView<const double>, AlmView<T>,                  \
+                                           LegendreStage::Accumulate, StageTimes&);
+RINGWEAVE_INSTANTIATE(float)
+RINGWEAVE_INSTANTIATE(double)
+#undef RINGWEAVE_INSTANTIATE
+
+}  // namespace ringweave

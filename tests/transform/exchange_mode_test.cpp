@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "support/rank_groups.hpp"
+#include "transform/transform_cases.hpp"
+#include "transform/transform_problem.hpp"
+
+namespace ringweave::test {
+namespace {
+
+/// What every entry point of a transform gives.
+template <class T>
+struct Results {
+  MapBuffer<T> map;
+  MapBuffer<T> map_of_consumed;
+  AlmBuffer<T> alm;
+  AlmBuffer<T> alm_of_destroyed;
+  AlmBuffer<T> alm_of_consumed;
+};
+
+template <class T>
+Results<T> results_of(const Communicator& comm, const TransformSpec& spec) {
+  SphericalHarmonicTransform transform(comm, spec);
+  const MapBuffer<T> input = random_map<T>(transform);
+  Results<T> results{synthesized(transform, random_alm<T>(transform)),
+                     transform.template synthesize<T>(random_alm<T>(transform)),
+                     adjoint_of(transform, input), transform.make_alm<T>(),
+                     transform.template adjoint<T>(copy_of(input), {})};
+  MapBuffer<T> scratch = copy_of(input);
+  transform.adjoint_destroying<T>(scratch.view(), {}, results.alm_of_destroyed.view());
+  return results;
+}
+
+template <class T>
+void expect_same_bits(const Results<T>& a, const Results<T>& b) {
+  EXPECT_TRUE(same_bits(a.map, b.map));
+  EXPECT_TRUE(same_bits(a.map_of_consumed, b.map_of_consumed));
+  EXPECT_TRUE(same_bits(a.alm, b.alm));
+  EXPECT_TRUE(same_bits(a.alm_of_destroyed, b.alm_of_destroyed));
+  EXPECT_TRUE(same_bits(a.alm_of_consumed, b.alm_of_consumed));
+}
+
+template <class T>
+void expect_all_within(const Communicator& comm, const Results<T>& a, const Results<T>& b,
+                       double bound) {
+  expect_within(relative_error(comm, a.map, b.map), bound);
+  expect_within(relative_error(comm, a.map_of_consumed, b.map_of_consumed), bound);
+  expect_within(relative_error(comm, a.alm, b.alm), bound);
+  expect_within(relative_error(comm, a.alm_of_destroyed, b.alm_of_destroyed), bound);
+  expect_within(relative_error(comm, a.alm_of_consumed, b.alm_of_consumed), bound);
+}
+
+/// With folded aliases and without, in few and many passes, counted by MPI and in conversion
+/// buffers.
+std::vector<TransformSpec> variants(const Case& chosen) {
+  std::vector<TransformSpec> specs;
+  specs.push_back(chosen.spec());
+  specs.push_back(chosen.spec());
+  specs.back().exchange.folding = Folding::keep;
+  specs.back().pass_bytes = 5000;
+  specs.push_back(chosen.spec());
+  specs.back().pass_bytes = 100;
+  specs.push_back(chosen.spec());
+  specs.back().exchange.mpi_count_limit = 100;
+  specs.back().exchange.block_bytes = 16384;
+  return specs;
+}
+
+template <class T>
+void overlapping_changes_no_bit(const Communicator& comm) {
+  for (const Case& chosen : telling_cases()) {
+    SCOPED_TRACE(chosen.name());
+    for (TransformSpec spec : variants(chosen)) {
+      const Results<T> whole = results_of<T>(comm, spec);
+      spec.exchange.schedule = ExchangeSchedule::overlapped;
+      expect_same_bits(results_of<T>(comm, spec), whole);
+    }
+  }
+}
+
+TEST_P(OnEveryRankCount, OverlappingTheExchangeChangesNoBit) {
+  overlapping_changes_no_bit<double>(comm());
+}
+
+TEST_P(OnEveryRankCount, OverlappingTheExchangeOfFloatsChangesNoBit) {
+  overlapping_changes_no_bit<float>(comm());
+}
+
+TEST_P(OnEveryRankCount, ASinglePrecisionExchangeKeepsItsBound) {
+  for (const Case& chosen : telling_cases()) {
+    SCOPED_TRACE(chosen.name());
+    for (TransformSpec spec : variants(chosen)) {
+      const Results<double> twice = results_of<double>(comm(), spec);
+      spec.exchange.precision = ModePrecision::single_;
+      const Results<double> single = results_of<double>(comm(), spec);
+      expect_all_within(comm(), single, twice, tolerance::single_storage);
+      expect_within(relative_error(comm(), results_of<float>(comm(), spec).map,
+                                   results_of<float>(comm(), chosen.spec()).map),
+                    tolerance::single_storage);
+      spec.exchange.schedule = ExchangeSchedule::overlapped;
+      expect_same_bits(results_of<double>(comm(), spec), single);
+    }
+  }
+}
+
+TEST_P(OnEveryRankCount, ASinglePrecisionExchangeRoundsAlikeOnAnyNumberOfRanks) {
+  for (const Case& chosen : telling_cases()) {
+    SCOPED_TRACE(chosen.name());
+    TransformSpec spec = chosen.spec();
+    spec.exchange.precision = ModePrecision::single_;
+    SphericalHarmonicTransform transform(comm(), spec);
+    SphericalHarmonicTransform alone(Communicator::self(), spec);
+    const MapBuffer<double> map = synthesized(transform, random_alm(transform));
+    const MapBuffer<double> expected =
+        my_rings_of(transform, alone, synthesized(alone, random_alm(alone)));
+    // A mode that another summation leaves on the other side of a rounding edge moves by 6e-8.
+    expect_within(relative_error(comm(), map, expected), 1e-9);
+  }
+}
+
+TEST_P(OnEveryRankCount, TooLargeModesOfASinglePrecisionExchangeAreRefused) {
+  TransformSpec spec = telling_cases().front().spec();
+  spec.exchange.precision = ModePrecision::single_;
+  SphericalHarmonicTransform transform(comm(), spec);
+  AlmBuffer<double> alm = random_alm(transform);
+  for (std::int64_t i = 0; i < alm.n_components() * alm.size(); ++i) alm.view().data()[i] *= 1e40;
+  EXPECT_THROW(synthesized(transform, alm), DataError);
+  const MapBuffer<double> map = synthesized(transform, random_alm(transform));
+  EXPECT_EQ(relative_error(comm(), map, map).max, 0);
+}
+
+TEST_P(OnEveryRankCount, APlanKnowsTheBytesOfASinglePrecisionExchange) {
+  TransformSpec spec = telling_cases().front().spec();
+  const TransformPlan twice(spec, comm().rank(), comm().size());
+  spec.exchange.precision = ModePrecision::single_;
+  const TransformPlan single(spec, comm().rank(), comm().size());
+  EXPECT_EQ(single.bytes_sent() * 2, twice.bytes_sent());
+  EXPECT_NE(single.spec.digest(), twice.spec.digest());
+  spec.exchange.schedule = ExchangeSchedule::overlapped;
+  EXPECT_NE(single.spec.digest(), spec.digest());
+  if (comm().size() > 1) {
+    EXPECT_EQ(LegendrePasses(comm(), single, nullptr).bytes_sent(), single.bytes_sent());
+  }
+}
+
+}  // namespace
+}  // namespace ringweave::test
