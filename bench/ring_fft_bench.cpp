@@ -149,7 +149,8 @@ void adjoint(benchmark::State& state) {
 
 void arguments(benchmark::internal::Benchmark* bench) {
   bench->ArgNames({"nside", "lmax", "components"})->Unit(benchmark::kMillisecond)->UseRealTime();
-  bench->Args({2048, 4096, 1})->Args({1024, 3071, 1})->Args({1024, 2048, 3});
+  bench->Args({2048, 4096, 1})->Args({1024, 3071, 1})->Args({1024, 2048, 1});
+  bench->Args({1024, 2048, 2})->Args({1024, 2048, 8})->Args({256, 512, 1})->Args({64, 128, 1});
 }
 // Largest first: what is planned once is not planned again in this process.
 BENCHMARK(plan)

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
+#include <numbers>
 #include <string>
 
 #include "base/error.hpp"
@@ -111,6 +112,66 @@ TEST(RingFft, AdjointIsTheExactTransposeOnAwkwardRings) {
     EXPECT_LE(adjoint_gap(dense_shape(two_rings(n), static_cast<int>(2 * n + 1), 1)),
               tolerance::adjoint)
         << n;
+  }
+}
+
+/// Ten rings of n pixels, each at an offset of its own but two.
+RingGrid ten_rings(std::int64_t n) {
+  std::vector<RingSpec> rings;
+  for (int i = 0; i < 10; ++i) {
+    rings.push_back({(i + 0.5) * std::numbers::pi / 10, i % 5 == 0 ? 0.0 : 0.2 + 0.3 * i, n, 0});
+  }
+  return RingGrid::from_rings(rings);
+}
+
+class OnManyRingsOfLength : public ::testing::TestWithParam<std::int64_t> {};
+
+TEST_P(OnManyRingsOfLength, BothDirectionsMatchDirectSumsWithModesAboveNyquist) {
+  const std::int64_t n = GetParam();
+  for (const std::int64_t n_components : {1, 3})
+    expect_matches_direct_sums(dense_shape(ten_rings(n), static_cast<int>(n + 5), n_components));
+}
+
+TEST_P(OnManyRingsOfLength, BothDirectionsMatchDirectSumsWithModesBelowNyquist) {
+  expect_matches_direct_sums(
+      dense_shape(ten_rings(GetParam()), static_cast<int>(GetParam() / 3), 9));
+}
+
+TEST_P(OnManyRingsOfLength, AdjointIsTheExactTranspose) {
+  const std::int64_t n = GetParam();
+  EXPECT_LE(adjoint_gap(dense_shape(ten_rings(n), static_cast<int>(3 * n), 1)), tolerance::adjoint);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryRadixAndSome, OnManyRingsOfLength,
+                         ::testing::Values(1, 2, 4, 6, 9, 10, 14, 16, 22, 26, 32, 34, 98, 286, 420,
+                                           512));
+
+TEST(RingFft, BandOfRingsGivesBitwiseTheSameAsTheWholeMap) {
+  const auto grid = std::make_shared<const RingGrid>(RingGrid::healpix(16));
+  const RingFftShape whole = dense_shape(RingGrid::healpix(16), 70, 1);
+  const auto modes = random_modes(whole, 14);
+  std::vector<double> map(to_size(whole.rings.n_pixels()));
+  make_ring_fft(whole, Backend::host)->synthesize(view(modes), map_view(whole, map));
+
+  // Belt and cap rings on both sides, in numbers that fill no vector.
+  const RingRange north{11, 22};
+  const RingRange south{grid->n_rings() - 22, grid->n_rings() - 11};
+  RingFftShape band{LocalRings(grid, north, south), {}, 1};
+  std::vector<std::complex<double>> part;
+  for (int m = 0; m <= 70; ++m) {
+    band.rows.begin_row(m);
+    for (const RingRange& half : {north, south}) {
+      band.rows.add_segment(half, ssize64(part));
+      const auto row = modes.begin() + m * grid->n_rings();
+      part.insert(part.end(), row + half.begin, row + half.end);
+    }
+  }
+  band.rows.set_size(ssize64(part));
+  std::vector<double> pixels(to_size(band.rings.n_pixels()));
+  make_ring_fft(band, Backend::host)->synthesize(view(part), map_view(band, pixels));
+  for (const PixelSlab& slab : band.rings.slabs()) {
+    const auto wanted = map.begin() + slab.first_global;
+    EXPECT_TRUE(std::equal(wanted, wanted + slab.count, pixels.begin() + slab.first_local));
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
+#include "fft/host/lane_worker.hpp"
 #include "fft/host/ring_plan.hpp"
 #include "fft/host/ring_worker.hpp"
 
@@ -22,9 +23,11 @@ class HostRingFft final : public RingFft {
  public:
   explicit HostRingFft(RingFftShape shape)
       : shape_(std::move(shape)), plan_(shape_, omp_get_max_threads()) {
-    const std::int64_t n_workers =
-        std::min<std::int64_t>(omp_get_max_threads(), ssize64(plan_.blocks()));
-    for (std::int64_t i = 0; i < n_workers; ++i) workers_.emplace_back(plan_, shape_.n_components);
+    const std::int64_t n_workers = std::min<std::int64_t>(omp_get_max_threads(), n_blocks());
+    for (std::int64_t i = 0; i < n_workers; ++i) {
+      workers_.emplace_back(plan_, shape_.n_components);
+      lane_workers_.emplace_back(plan_, shape_);
+    }
   }
 
   void synthesize(ModeView<const double> modes, MapView<double> map) override {
@@ -45,6 +48,7 @@ class HostRingFft final : public RingFft {
   std::int64_t bytes() const override {
     std::int64_t sum = plan_.bytes();
     for (const RingWorker& worker : workers_) sum += worker.bytes();
+    for (const LaneWorker& worker : lane_workers_) sum += worker.bytes();
     return sum;
   }
 
@@ -56,9 +60,11 @@ class HostRingFft final : public RingFft {
                    ModeView<double> modes);
   template <class T>
   void check(ModeView<const double> modes, MapView<const T> map) const;
-  /// work(worker, block) for all blocks, shared among the threads.
-  template <class Work>
-  void for_each_block(const Work& work);
+  std::int64_t n_blocks() const { return ssize64(plan_.lane_runs()) + ssize64(plan_.blocks()); }
+  /// lane_work(worker, run) for all runs in lanes and work(worker, block) for all blocks, shared
+  /// among the threads.
+  template <class LaneWork, class Work>
+  void for_each_block(const LaneWork& lane_work, const Work& work);
   /// work(ring's number in the block, owned ring), mirrors next to each other so that they share
   /// tables.
   template <class Work>
@@ -67,6 +73,7 @@ class HostRingFft final : public RingFft {
   RingFftShape shape_;
   RingPlan plan_;
   std::vector<RingWorker> workers_;
+  std::vector<LaneWorker> lane_workers_;
 };
 
 template <class T>
@@ -82,19 +89,25 @@ void HostRingFft::check(ModeView<const double> modes, MapView<const T> map) cons
   expect("pixels of the map", map.size(), shape_.rings.n_pixels());
 }
 
-template <class Work>
-void HostRingFft::for_each_block(const Work& work) {
-  const std::int64_t n_blocks = ssize64(plan_.blocks());
-  if (n_blocks == 0) return;
+template <class LaneWork, class Work>
+void HostRingFft::for_each_block(const LaneWork& lane_work, const Work& work) {
+  const std::int64_t n_runs = ssize64(plan_.lane_runs());
+  const std::int64_t n_all = n_blocks();
+  if (n_all == 0) return;
   const int n_threads =
       std::min(checked_cast<int>(ssize64(workers_), "threads"), omp_get_max_threads());
   // Nothing in the region allocates or throws.
 #pragma omp parallel num_threads(n_threads)
   {
-    RingWorker& worker = workers_[static_cast<std::size_t>(omp_get_thread_num())];
+    const auto thread = static_cast<std::size_t>(omp_get_thread_num());
 #pragma omp for schedule(dynamic)
-    for (std::int64_t block = 0; block < n_blocks; ++block)
-      work(worker, plan_.blocks()[to_size(block)]);
+    for (std::int64_t i = 0; i < n_all; ++i) {
+      if (i < n_runs) {
+        lane_work(lane_workers_[thread], plan_.lane_runs()[to_size(i)]);
+      } else {
+        work(workers_[thread], plan_.blocks()[to_size(i - n_runs)]);
+      }
+    }
   }
 }
 
@@ -111,7 +124,10 @@ void HostRingFft::for_each_ring(const RingBlock& block, const Work& work) const 
 template <class T>
 void HostRingFft::synthesize_map(ModeView<const double> modes, MapView<T> map) {
   check<T>(modes, map);
-  for_each_block([&](RingWorker& worker, const RingBlock& block) {
+  const auto lane_work = [&](LaneWorker& worker, const LaneRun& run) {
+    worker.synthesize(run, modes.data(), map);
+  };
+  for_each_block(lane_work, [&](RingWorker& worker, const RingBlock& block) {
     ModeTile& tile = worker.tile();
     for_each_ring(block, [&](std::int64_t in_block, LocalRing id) {
       const RingPlan::RingEntry& ring = plan_.ring(id);
@@ -139,7 +155,10 @@ void HostRingFft::adjoint_map(MapView<const T> map, std::span<const double> ring
                      std::to_string(shape_.rings.n_rings()) +
                      " owned rings; pass one a ring, or none");
   }
-  for_each_block([&](RingWorker& worker, const RingBlock& block) {
+  const auto lane_work = [&](LaneWorker& worker, const LaneRun& run) {
+    worker.adjoint(run, map, ring_weights, modes.data());
+  };
+  for_each_block(lane_work, [&](RingWorker& worker, const RingBlock& block) {
     ModeTile& tile = worker.tile();
     for_each_ring(block, [&](std::int64_t in_block, LocalRing id) {
       const RingPlan::RingEntry& ring = plan_.ring(id);

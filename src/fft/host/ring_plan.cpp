@@ -10,6 +10,7 @@
 
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
+#include "fft/host/lane_rings.hpp"
 
 namespace ringweave {
 namespace {
@@ -19,6 +20,10 @@ constexpr std::int64_t tile_bytes = std::int64_t{1} << 20;
 constexpr std::int64_t most_rings_per_run = 16;
 constexpr std::int64_t cache_line_values = 4;
 constexpr std::int64_t blocks_per_thread = 8;
+// Fewer rings of one length leave the lanes of a vector empty. Counted over the whole grid, so that
+// the way a ring goes depends neither on the rank that owns it nor on the batch.
+constexpr std::int64_t fewest_rings_in_lanes = 8;
+constexpr std::int64_t most_lanes_per_run = 32;
 
 /// Owned rings of one hemisphere as consecutive global and local numbers.
 struct Hemisphere {
@@ -39,6 +44,18 @@ std::int64_t next_unset(std::vector<std::int64_t>& next, std::int64_t start) {
   return start;
 }
 
+/// Few passes, the largest radices first.
+std::vector<int> radices_of(std::int64_t n) {
+  std::vector<int> radices;
+  for (const int radix : {8, 4, 2, 13, 11, 7, 5, 3}) {
+    while (n % radix == 0) {
+      radices.push_back(radix);
+      n /= radix;
+    }
+  }
+  return radices;
+}
+
 }  // namespace
 
 RingPlan::RingPlan(const RingFftShape& shape, int n_threads)
@@ -47,6 +64,7 @@ RingPlan::RingPlan(const RingFftShape& shape, int n_threads)
   n_modes_ = shape.rows.rows().empty() ? 0 : shape.rows.rows().back().m + std::int64_t{1};
   count_modes(shape);
   plan_lengths(shape.rings);
+  cut_lane_runs(shape, n_threads);
   cut_blocks(shape, n_threads);
 }
 
@@ -108,6 +126,9 @@ void RingPlan::plan_lengths(const LocalRings& rings) {
   std::vector<UnitPowers::Request> requests;
   std::map<std::int64_t, std::int64_t> length_index;
   std::map<double, std::int64_t> phase_table;
+  std::map<std::int64_t, std::int64_t> n_rings_of_length;
+  for (std::int64_t i = 0; i < rings.grid().n_rings(); ++i)
+    ++n_rings_of_length[rings.grid().ring(RingId{i}).n_phi];
   for (std::int64_t i = 0; i < rings.n_rings(); ++i) {
     const Ring& ring = rings.ring(LocalRing{i});
     RingEntry& entry = rings_[to_size(i)];
@@ -115,7 +136,7 @@ void RingPlan::plan_lengths(const LocalRings& rings) {
     const auto [found, is_new] = length_index.try_emplace(ring.n_phi, ssize64(lengths_));
     entry.length = found->second;
     if (is_new) {
-      add_length(RingLength(ring.n_phi), requests);
+      add_length(RingLength(ring.n_phi), n_rings_of_length[ring.n_phi], requests);
     }
     if (ring.phi0 == 0) continue;
     const auto [phase, is_new_phase] = phase_table.try_emplace(ring.phi0, ssize64(requests));
@@ -125,10 +146,19 @@ void RingPlan::plan_lengths(const LocalRings& rings) {
   powers_ = UnitPowers(requests);
 }
 
-void RingPlan::add_length(const RingLength& length, std::vector<UnitPowers::Request>& requests) {
-  Length& added = lengths_.emplace_back(Length{length, ssize64(requests), nullptr, std::nullopt});
+void RingPlan::add_length(const RingLength& length, std::int64_t n_rings_of_grid,
+                          std::vector<UnitPowers::Request>& requests) {
+  Length& added =
+      lengths_.emplace_back(Length{length, ssize64(requests), nullptr, std::nullopt, {}, -1});
   const auto angle = std::numbers::pi_v<long double> / static_cast<long double>(length.n_complex);
   requests.push_back({angle, 2 * length.n_complex});
+  if (length.is_even() && length.is_smooth() && n_rings_of_grid >= fewest_rings_in_lanes) {
+    added.radices = radices_of(length.n_complex);
+    added.turns = ssize64(requests);
+    requests.push_back({2 * angle, length.n_complex});
+    max_lane_phi_ = std::max(max_lane_phi_, length.n_phi);
+    return;
+  }
   max_phi_ = std::max(max_phi_, length.n_phi);
   max_complex_ = std::max(max_complex_, length.n_complex);
   if (length.is_smooth()) {
@@ -139,33 +169,66 @@ void RingPlan::add_length(const RingLength& length, std::vector<UnitPowers::Requ
   }
 }
 
+void RingPlan::cut_lane_runs(const RingFftShape& shape, int n_threads) {
+  const std::int64_t lanes = lane_rings::n_lanes();
+  const std::int64_t by_balance =
+      shape.rings.n_rings() * shape.n_components / (blocks_per_thread * n_threads);
+  const std::int64_t wanted =
+      std::clamp<std::int64_t>(by_balance / lanes * lanes, lanes, most_lanes_per_run);
+  const std::int64_t most = (wanted + shape.n_components - 1) / shape.n_components;
+  for (const Hemisphere& half : hemispheres(shape.rings)) {
+    const auto length_of = [&](std::int64_t i) {
+      return rings_[to_size(half.first_local + i)].length;
+    };
+    for (std::int64_t i = 0; i < half.rings.size();) {
+      if (!is_in_lanes(half.first_local + i)) {
+        ++i;
+        continue;
+      }
+      std::int64_t end = i + 1;
+      while (end < half.rings.size() && end - i < most && length_of(end) == length_of(i)) ++end;
+      lane_runs_.push_back({RingRange{half.rings.begin + i, half.rings.begin + end},
+                            half.first_local + i, length_of(i)});
+      i = end;
+    }
+  }
+}
+
 void RingPlan::cut_blocks(const RingFftShape& shape, int n_threads) {
   const RingRange north = shape.rings.north();
   const RingRange south = shape.rings.south();
   const std::int64_t n_pairs = std::max(north.size(), south.size());
-  if (n_pairs == 0) return;
-
-  const std::int64_t by_cache =
-      tile_bytes / (2 * ModeTile::bytes_per_ring(shape.n_components, n_modes_));
+  // Whether the north's and the south's ring of a pair exist and are not in lane runs.
+  const auto kept = [&](std::int64_t pair) {
+    return std::array{pair < north.size() && !is_in_lanes(pair),
+                      pair < south.size() && !is_in_lanes(north.size() + south.size() - 1 - pair)};
+  };
+  const auto by_cache = tile_bytes / (2 * ModeTile::bytes_per_ring(shape.n_components, n_modes_));
   const std::int64_t by_line = (cache_line_values + shape.n_components - 1) / shape.n_components;
   const std::int64_t by_balance = n_pairs / (blocks_per_thread * n_threads);
   const std::int64_t run = std::clamp<std::int64_t>(
       std::min(std::max(by_cache, by_line), by_balance), 1, most_rings_per_run);
-  rings_per_block_ = 2 * run;
-  for (std::int64_t pair = 0; pair < n_pairs; pair += run) {
+  for (std::int64_t pair = 0; pair < n_pairs;) {
+    const auto [has_north, has_south] = kept(pair);
+    std::int64_t end = pair + 1;
+    while (end < n_pairs && end - pair < run && kept(end) == kept(pair)) ++end;
     // The mirror of the north's first ring is the south's last.
-    const std::int64_t end = pair + run;
-    blocks_.push_back(
-        {RingRange{std::min(north.begin + pair, north.end), std::min(north.begin + end, north.end)},
-         RingRange{std::max(south.end - end, south.begin),
-                   std::max(south.end - pair, south.begin)}});
+    const RingBlock block{
+        has_north ? RingRange{north.begin + pair, north.begin + end} : RingRange{},
+        has_south ? RingRange{south.end - end, south.end - pair} : RingRange{}};
+    if (has_north || has_south) {
+      blocks_.push_back(block);
+      rings_per_block_ = 2 * run;
+    }
+    pair = end;
   }
 }
 
 std::int64_t RingPlan::bytes() const {
   return powers_.bytes() + ssize64(lengths_) * static_cast<std::int64_t>(sizeof(Length)) +
          ssize64(rings_) * static_cast<std::int64_t>(sizeof(RingEntry)) +
-         ssize64(blocks_) * static_cast<std::int64_t>(sizeof(RingBlock));
+         ssize64(blocks_) * static_cast<std::int64_t>(sizeof(RingBlock)) +
+         ssize64(lane_runs_) * static_cast<std::int64_t>(sizeof(LaneRun));
 }
 
 }  // namespace ringweave

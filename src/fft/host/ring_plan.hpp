@@ -14,6 +14,13 @@
 
 namespace ringweave {
 
+/// Rings of one hemisphere and one length that one thread takes side by side.
+struct LaneRun {
+  RingRange rings;
+  std::int64_t first_local = 0;
+  std::int64_t length = 0;  ///< index into RingPlan::lengths()
+};
+
 /// What the host ring FFT sets up once for all threads: the distinct ring lengths with their FFT
 /// plans, the distinct offsets, how many modes each ring has, and the blocks of rings the threads
 /// take.
@@ -24,6 +31,10 @@ class RingPlan {
     std::int64_t roots = 0;               ///< table of exp(i pi k / n_complex), k < 2 n_complex
     const BackwardFft* smooth = nullptr;  ///< of n_complex; null where the length is not smooth
     std::optional<PrimeFactorFft::Plans> split;  ///< where it is not
+    /// Of n_complex, where rings of this length go side by side through LaneWorker; else empty.
+    std::vector<int> radices;
+    std::int64_t turns = -1;  ///< then: table of exp(2 pi i k / n_complex), k < n_complex
+    bool is_in_lanes() const { return turns >= 0; }
   };
   struct RingEntry {
     std::int64_t length = 0;     ///< index into lengths()
@@ -40,9 +51,11 @@ class RingPlan {
   const RingEntry& ring(LocalRing ring) const { return rings_[static_cast<std::size_t>(ring)]; }
   const UnitPowers& powers() const { return powers_; }
   const std::vector<RingBlock>& blocks() const { return blocks_; }
+  const std::vector<LaneRun>& lane_runs() const { return lane_runs_; }
   std::int64_t rings_per_block() const { return rings_per_block_; }
   std::int64_t n_modes() const { return n_modes_; }  ///< 1 + the highest order of the rows
-  /// The largest over the owned rings, for scratch.
+  std::int64_t max_lane_phi() const { return max_lane_phi_; }  ///< of the lane runs; 0: none
+  /// The largest over the owned rings that are not in lane runs, for scratch.
   std::int64_t max_phi() const { return max_phi_; }
   std::int64_t max_complex() const { return max_complex_; }
   const PrimeFactorFft::Capacity& capacity() const { return capacity_; }
@@ -52,15 +65,23 @@ class RingPlan {
   void check(const RingFftShape& shape) const;
   void count_modes(const RingFftShape& shape);
   void plan_lengths(const LocalRings& rings);
-  void add_length(const RingLength& length, std::vector<UnitPowers::Request>& requests);
+  void add_length(const RingLength& length, std::int64_t n_rings_of_grid,
+                  std::vector<UnitPowers::Request>& requests);
+  bool is_in_lanes(std::int64_t local) const {
+    return lengths_[static_cast<std::size_t>(rings_[static_cast<std::size_t>(local)].length)]
+        .is_in_lanes();
+  }
+  void cut_lane_runs(const RingFftShape& shape, int n_threads);
   void cut_blocks(const RingFftShape& shape, int n_threads);
 
   std::vector<Length> lengths_;
   std::vector<RingEntry> rings_;
   UnitPowers powers_;
   std::vector<RingBlock> blocks_;
+  std::vector<LaneRun> lane_runs_;
   std::int64_t rings_per_block_ = 0;
   std::int64_t n_modes_ = 0;
+  std::int64_t max_lane_phi_ = 0;
   std::int64_t max_phi_ = 0;
   std::int64_t max_complex_ = 0;
   PrimeFactorFft::Capacity capacity_;

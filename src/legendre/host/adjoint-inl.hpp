@@ -76,25 +76,30 @@ HWY_INLINE void steady_steps(const AdjointJob<S>& job, AdjointGroup<S>* groups, 
         previous[f] = at(group.previous, f * S::vectors + v);
         current[f] = at(group.current, f * S::vectors + v);
       }
-      Vecs<S::sums> input;
-#pragma GCC unroll 16
-      for (int o = 0; o < S::sums; ++o) input[o] = at(groups[n].input, o * S::vectors + v);
+      // All functions first, so that every input is loaded once.
+      Vecs<Steps * S::functions> p;
 #pragma GCC unroll 4
       for (int t = 0; t < Steps; ++t) {
-#pragma GCC unroll 16
-        for (int o = 0; o < S::sums; ++o) {
-          if (!S::counts(o, t % 2 != 0)) continue;
-          Vec& target = total[t * S::columns + o % S::columns];
-          const Vec p = current[S::function(o)];
-          target = S::alternates(o) && t % 2 != 0 ? hn::NegMulAdd(p, input[o], target)
-                                                  : hn::MulAdd(p, input[o], target);
-        }
 #pragma GCC unroll 2
         for (int f = 0; f < S::functions; ++f) {
+          p[t * S::functions + f] = current[f];
           const Vec factor = hn::MulAdd(a[t], x, constant[t * S::functions + f]);
           const Vec next = hn::MulAdd(factor, current[f], previous[f]);
           previous[f] = current[f];
           current[f] = next;
+        }
+      }
+#pragma GCC unroll 16
+      for (int o = 0; o < S::sums; ++o) {
+        const Vec input = at(groups[n].input, o * S::vectors + v);
+#pragma GCC unroll 4
+        for (int t = 0; t < Steps; ++t) {
+          const bool odd = t % 2 != 0;
+          if (!S::counts(o, odd)) continue;
+          Vec& target = total[t * S::columns + o % S::columns];
+          const Vec value = p[t * S::functions + S::function(o)];
+          target = S::alternates(o) && odd ? hn::NegMulAdd(value, input, target)
+                                           : hn::MulAdd(value, input, target);
         }
       }
 #pragma GCC unroll 2

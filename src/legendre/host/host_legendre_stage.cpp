@@ -5,6 +5,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <utility>
 #include <vector>
@@ -36,12 +37,16 @@ struct Worker {
   OrderSweep::Scratch sweep;
   ModeRow<Complex> row;
   ModeRow<const Complex> input_row;
-  std::unique_ptr<ThetaResampling::Block> block;  ///< null when nothing is resampled
-  HostBuffer<Complex> rows;                       ///< [slot][equidistant ring][component]
+  // When the sums are resampled:
+  std::vector<ThetaResampling::Block> blocks;  ///< [component]
+  HostBuffer<Complex> rows;                    ///< [slot][equidistant ring][component]
+  std::array<ModeRow<Complex>, ThetaResampling::width> outputs;
+  std::array<ModeRow<const Complex>, ThetaResampling::width> inputs;
 
   std::int64_t bytes() const {
-    return sweep.bytes() + (block ? block->bytes() : 0) +
-           rows.size() * static_cast<std::int64_t>(sizeof(Complex));
+    std::int64_t total = sweep.bytes() + rows.size() * static_cast<std::int64_t>(sizeof(Complex));
+    for (const ThetaResampling::Block& block : blocks) total += block.bytes();
+    return total;
   }
 };
 
@@ -56,7 +61,9 @@ struct Engine {
       Worker& worker = workers.emplace_back();
       worker.sweep = sweep.scratch();
       if (resampled == nullptr) continue;
-      worker.block = std::make_unique<ThetaResampling::Block>(resampled->plan);
+      for (std::int64_t c = 0; c < shape.fields.n_components(); ++c) {
+        worker.blocks.emplace_back(resampled->plan);
+      }
       worker.rows.allocate(ThetaResampling::width * resampled->plan.equidistant().n_rings() *
                            shape.fields.n_components());
     }
@@ -256,129 +263,145 @@ class HostLegendreStage final : public LegendreStage {
       work(rows, kept);
     }
   }
-  void set_parities(Rows rows, int spin, ThetaResampling::Block& block) const {
-    for (std::size_t slot = 0; slot < rows.size(); ++slot) {
-      const bool odd = (shape_.alm.order(rows[slot]) + spin) % 2 != 0;
-      block.set_parity(static_cast<int>(slot), odd ? Parity::odd : Parity::even);
+  /// Calls work(component, its block) for all of them, the parities set.
+  template <class Work>
+  void for_each_component(Rows rows, Worker& worker, const Work& work) const {
+    const auto visit = [&](std::int64_t component, int spin) {
+      ThetaResampling::Block& block = worker.blocks[to_size(component)];
+      for (std::size_t slot = 0; slot < rows.size(); ++slot) {
+        const bool odd = (shape_.alm.order(rows[slot]) + spin) % 2 != 0;
+        block.set_parity(static_cast<int>(slot), odd ? Parity::odd : Parity::even);
+      }
+      work(block);
+    };
+    for (const FieldSet::Field& field : shape_.fields.fields()) {
+      visit(field.first_component, field.spin);
+      if (field.spin > 0) visit(field.first_component + 1, field.spin);
     }
   }
-  /// Calls work(component, spin) for all of them.
-  template <class Work>
-  void for_each_component(const Work& work) const {
-    for (const FieldSet::Field& field : shape_.fields.fields()) {
-      work(field.first_component, field.spin);
-      if (field.spin > 0) work(field.first_component + 1, field.spin);
+
+  /// Calls own(slot, ring, modes) and aliased(slot, ring, modes) for what the rows of a block hold,
+  /// some rings of all rows after the other, so that they stay in the cache.
+  template <class Value, std::size_t N, class Own, class Aliased>
+  void for_each_target(Rows rows, RingRange kept, std::array<ModeRow<Value>, N>& places,
+                       Value* modes, const Own& own, const Aliased& aliased) const {
+    constexpr std::int64_t tile_rings = 64;
+    const std::int64_t n_components = shape_.fields.n_components();
+    for (std::size_t slot = 0; slot < rows.size(); ++slot) {
+      find_modes(rows[slot], modes, places[slot]);
+    }
+    const auto visit = [&](std::size_t slot, RingRange tile, const auto& pieces, const auto& work) {
+      for (const auto& piece : pieces) {
+        const RingRange rings = intersection(piece.rings, tile);
+        Value* at = piece.modes + (rings.begin - piece.rings.begin) * n_components;
+        for (std::int64_t ring = rings.begin; ring < rings.end; ++ring, at += n_components) {
+          work(static_cast<int>(slot), ring, at);
+        }
+      }
+    };
+    for (std::int64_t begin = kept.begin; begin < kept.end; begin += tile_rings) {
+      const RingRange tile{begin, std::min(begin + tile_rings, kept.end)};
+      for (std::size_t slot = 0; slot < rows.size(); ++slot) {
+        visit(slot, tile, places[slot].own, own);
+        visit(slot, tile, places[slot].aliased, aliased);
+      }
     }
   }
 
   template <class T>
   void synthesize_resampled(Rows task, AlmView<const T> alm, ModeView<double> modes,
                             Worker& worker) const {
-    ThetaResampling::Block& block = *worker.block;
-    const std::int64_t n_components = shape_.fields.n_components();
+    const auto n_components = to_size(shape_.fields.n_components());
     for_each_block(task, [&](Rows rows, RingRange kept) {
       for (std::size_t slot = 0; slot < rows.size(); ++slot) {
         const int m = shape_.alm.order(rows[slot]);
         const RingRange rings = resampled_->limits.kept(m);
         Complex* row = worker.rows.data() + static_cast<std::int64_t>(slot) * row_size();
-        std::fill(row, row + rings.begin * n_components, Complex());
-        std::fill(row + rings.end * n_components, row + row_size(), Complex());
+        Complex* first = row + rings.begin * shape_.fields.n_components();
+        std::fill(row, first, Complex());
+        std::fill(row + rings.end * shape_.fields.n_components(), row + row_size(), Complex());
         worker.row.aliased.clear();
-        worker.row.own.assign(1, {rings, row + rings.begin * n_components});
+        worker.row.own.assign(1, {rings, first});
         sweep_.synthesize<T>(m, rings, row_of<const T>(rows[slot], alm), worker.row, worker.sweep);
       }
-      for_each_component([&](std::int64_t component, int spin) {
-        set_parities(rows, spin, block);
-        fill_equidistant(rows, component, worker);
-        resampled_->plan.resample(block, kept);
-        for (std::size_t slot = 0; slot < rows.size(); ++slot) {
-          find_modes(rows[slot], modes.data() + component, worker.row);
-          for (const auto& piece : worker.row.own) {
-            for (std::int64_t i = 0; i < piece.rings.size(); ++i) {
-              piece.modes[i * n_components] =
-                  block.target(static_cast<int>(slot), piece.rings.begin + i);
-            }
-          }
-          for (const auto& piece : worker.row.aliased) {
-            for (std::int64_t i = 0; i < piece.rings.size(); ++i) {
-              const std::int64_t ring = piece.rings.begin + i;
-              phases_.add(block.target(static_cast<int>(slot), ring), ring, worker.row.alias,
-                          piece.modes[i * n_components]);
-            }
-          }
-        }
+      if (rows.size() < ThetaResampling::width) {
+        for (ThetaResampling::Block& block : worker.blocks) block.clear_equidistant();
+      }
+      for_each_equidistant(rows, worker, [](Complex& value, double& re, double& im) {
+        re = value.real();
+        im = value.imag();
       });
+      for_each_component(rows, worker, [&](ThetaResampling::Block& block) {
+        resampled_->plan.resample(block, kept);
+      });
+      for_each_target(
+          rows, kept, worker.outputs, modes.data(),
+          [&](int slot, std::int64_t ring, Complex* target) {
+            for (std::size_t c = 0; c < n_components; ++c) {
+              target[c] = worker.blocks[c].target(slot, ring);
+            }
+          },
+          [&](int slot, std::int64_t ring, Complex* target) {
+            const FoldRule::Alias& alias = worker.outputs[to_size(slot)].alias;
+            for (std::size_t c = 0; c < n_components; ++c) {
+              phases_.add(worker.blocks[c].target(slot, ring), ring, alias, target[c]);
+            }
+          });
     });
   }
 
   template <class T>
   void adjoint_resampled(Rows task, ModeView<const double> modes, AlmView<T> alm, Accumulate how,
                          Worker& worker) const {
-    ThetaResampling::Block& block = *worker.block;
-    const std::int64_t n_components = shape_.fields.n_components();
+    const auto n_components = to_size(shape_.fields.n_components());
     for_each_block(task, [&](Rows rows, RingRange kept) {
-      for_each_component([&](std::int64_t component, int spin) {
-        set_parities(rows, spin, block);
-        block.clear_target(kept);
-        for (std::size_t slot = 0; slot < rows.size(); ++slot) {
-          find_modes(rows[slot], modes.data() + component, worker.input_row);
-          for (const auto& piece : worker.input_row.own) {
-            for (std::int64_t i = 0; i < piece.rings.size(); ++i) {
-              block.set_target(static_cast<int>(slot), piece.rings.begin + i,
-                               piece.modes[i * n_components]);
+      for (ThetaResampling::Block& block : worker.blocks) block.clear_target(kept);
+      for_each_target(
+          rows, kept, worker.inputs, modes.data(),
+          [&](int slot, std::int64_t ring, const Complex* source) {
+            for (std::size_t c = 0; c < n_components; ++c) {
+              worker.blocks[c].set_target(slot, ring, source[c]);
             }
-          }
-          for (const auto& piece : worker.input_row.aliased) {
-            for (std::int64_t i = 0; i < piece.rings.size(); ++i) {
-              const std::int64_t ring = piece.rings.begin + i;
-              block.set_target(
-                  static_cast<int>(slot), ring,
-                  phases_.repeat(piece.modes[i * n_components], ring, worker.input_row.alias));
+          },
+          [&](int slot, std::int64_t ring, const Complex* source) {
+            const FoldRule::Alias& alias = worker.inputs[to_size(slot)].alias;
+            for (std::size_t c = 0; c < n_components; ++c) {
+              worker.blocks[c].set_target(slot, ring, phases_.repeat(source[c], ring, alias));
             }
-          }
-        }
+          });
+      for_each_component(rows, worker, [&](ThetaResampling::Block& block) {
         resampled_->plan.adjoint(block, kept);
-        read_equidistant(rows, component, worker);
+      });
+      for_each_equidistant(rows, worker, [](Complex& value, double& re, double& im) {
+        value = {re, im};
       });
       for (std::size_t slot = 0; slot < rows.size(); ++slot) {
         const int m = shape_.alm.order(rows[slot]);
         const RingRange rings = resampled_->limits.kept(m);
         const Complex* row = worker.rows.data() + static_cast<std::int64_t>(slot) * row_size();
         worker.input_row.aliased.clear();
-        worker.input_row.own.assign(1, {rings, row + rings.begin * n_components});
+        worker.input_row.own.assign(1, {rings, row + rings.begin * shape_.fields.n_components()});
         sweep_.adjoint<T>(m, rings, worker.input_row, row_of<T>(rows[slot], alm), how,
                           worker.sweep);
       }
     });
   }
 
-  /// One component of worker.rows -> the block; slots without a row are zero.
-  void fill_equidistant(Rows rows, std::int64_t component, Worker& worker) const {
+  /// Calls work(entry of worker.rows, real and imaginary part in its block) for all of some rows.
+  template <class Work>
+  void for_each_equidistant(Rows rows, Worker& worker, const Work& work) const {
     constexpr std::size_t width = ThetaResampling::width;
-    const std::int64_t n_components = shape_.fields.n_components();
-    if (rows.size() < width) worker.block->clear_equidistant();
-    const Complex* source = worker.rows.data() + component;
+    const auto n_components = to_size(shape_.fields.n_components());
+    Complex* values = worker.rows.data();
     for (std::int64_t ring = 0; ring < resampled_->plan.equidistant().n_rings(); ++ring) {
-      double* entry = worker.block->equidistant_row(ring);
       for (std::size_t slot = 0; slot < rows.size(); ++slot) {
-        const Complex value = source[static_cast<std::int64_t>(slot) * row_size()];
-        entry[slot] = value.real();
-        entry[width + slot] = value.imag();
+        Complex* value = values + static_cast<std::int64_t>(slot) * row_size();
+        for (std::size_t c = 0; c < n_components; ++c) {
+          double* entry = worker.blocks[c].equidistant_row(ring);
+          work(value[c], entry[slot], entry[width + slot]);
+        }
       }
-      source += n_components;
-    }
-  }
-  /// And back.
-  void read_equidistant(Rows rows, std::int64_t component, Worker& worker) const {
-    constexpr std::size_t width = ThetaResampling::width;
-    const std::int64_t n_components = shape_.fields.n_components();
-    Complex* target = worker.rows.data() + component;
-    for (std::int64_t ring = 0; ring < resampled_->plan.equidistant().n_rings(); ++ring) {
-      const double* entry = worker.block->equidistant_row(ring);
-      for (std::size_t slot = 0; slot < rows.size(); ++slot) {
-        target[static_cast<std::int64_t>(slot) * row_size()] = {entry[slot], entry[width + slot]};
-      }
-      target += n_components;
+      values += n_components;
     }
   }
 

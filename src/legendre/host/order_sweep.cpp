@@ -47,8 +47,6 @@ std::int64_t OrderSweep::Scratch::bytes() const {
          (rows[0].size() + rows[1].size()) * static_cast<std::int64_t>(sizeof(Complex));
 }
 
-// Fields of a spin that pay it are swept as scalars first: Q and U never part between batches of an
-// even number of maps.
 OrderSweep::OrderSweep(const RingGrid& grid, const FieldSet& fields, int lmax, int mmax,
                        const FoldPhases* phases)
     : lmax_(lmax),
@@ -77,8 +75,8 @@ OrderSweep::OrderSweep(const RingGrid& grid, const FieldSet& fields, int lmax, i
 OrderSweep::Scratch OrderSweep::scratch() const {
   Scratch scratch;
   if (!maps_.empty()) {
-    scratch.scalars =
-        std::make_unique<ScalarSweep>(pairs_, places_, degree_, static_cast<int>(maps_of_batch(0)));
+    scratch.scalars = std::make_unique<ScalarSweep>(pairs_, places_, degree_,
+                                                    static_cast<int>(most_maps_of_batch()));
     scratch.rows[0].allocate(std::int64_t{degree_} + 1);
   }
   if (!spins_.empty()) {
@@ -99,15 +97,25 @@ std::int64_t OrderSweep::first_pair(RingRange kept) const {
   return kept.empty() ? n_pairs_ : places_.first_pair(kept);
 }
 
+/// Q and U stay in one batch, so it takes at least two maps.
 std::int64_t OrderSweep::maps_of_batch(std::int64_t first_map) const {
-  return std::min<std::int64_t>(sweep::max_maps(), ssize64(maps_) - first_map);
+  const std::int64_t n = std::min<std::int64_t>(sweep::max_maps(), ssize64(maps_) - first_map);
+  return maps_[to_size(first_map + n - 1)].spin == nullptr ? n : n - 1;
+}
+
+std::int64_t OrderSweep::most_maps_of_batch() const {
+  std::int64_t most = 0;
+  for (std::int64_t first = 0; first < ssize64(maps_); first += maps_of_batch(first)) {
+    most = std::max(most, maps_of_batch(first));
+  }
+  return most;
 }
 
 /// Calls work(batch), maps that share one sweep, for all of them.
 template <class Work>
 void OrderSweep::for_each_batch(ScalarSweep& sweep, const Work& work) const {
   std::array<ScalarSweep::Map, most_maps> chosen;
-  for (std::int64_t first = 0; first < ssize64(maps_); first += sweep::max_maps()) {
+  for (std::int64_t first = 0; first < ssize64(maps_); first += maps_of_batch(first)) {
     const auto batch = std::span(maps_).subspan(to_size(first), to_size(maps_of_batch(first)));
     for (std::size_t i = 0; i < batch.size(); ++i) chosen[i] = batch[i].map;
     sweep.choose_maps(std::span(chosen).first(batch.size()));

@@ -85,6 +85,7 @@ class OrderSweep {
 
   std::int64_t first_pair(RingRange kept) const;
   std::int64_t maps_of_batch(std::int64_t first_map) const;
+  std::int64_t most_maps_of_batch() const;
   template <class Work>
   void for_each_batch(ScalarSweep& sweep, const Work& work) const;
   template <class Work>

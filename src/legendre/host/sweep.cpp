@@ -16,7 +16,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace ringweave::sweep::HWY_NAMESPACE {
 
-constexpr int maps_in_registers = n_registers >= 32 ? 4 : 2;
+constexpr int maps_in_registers = n_registers >= 32 ? 3 : 2;
 
 std::int64_t lanes() { return n_lanes; }
 int max_maps() { return maps_in_registers; }
@@ -26,9 +26,8 @@ std::int64_t padding() { return (max_group_vectors + 1) * n_lanes; }
 template <template <int> class Scalars, class Work>
 void with_maps(int maps, const Work& work) {
   if (maps == 1) return work(Scalars<1>());
-  if constexpr (maps_in_registers == 4) {
+  if constexpr (maps_in_registers == 3) {
     if (maps == 3) return work(Scalars<3>());
-    if (maps == 4) return work(Scalars<4>());
   }
   work(Scalars<2>());
 }

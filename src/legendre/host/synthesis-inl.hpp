@@ -74,11 +74,12 @@ HWY_NOINLINE void sum_degrees(const SynthesisJob<S>& job, const Group<S>& group,
   while (k < n_steps && !all_in_range<values>(run.scale)) {
     hn::Mask<Lanes> within[std::size_t{values}];
     mark_range(run, within);
-    for (const std::int64_t end = k + chunk; k < end; next_two_steps()) {
+    for (std::int64_t t = 0; t < chunk; t += 2) {
       accumulate_within<S, Vectors, false>(column, run.current, within, sum);
       advance<S::functions, Vectors>(c, g, run.x, run.previous, run.current);
       accumulate_within<S, Vectors, true>(column + S::columns, run.previous, within, sum);
       advance<S::functions, Vectors>(c + stride, g + stride, run.x, run.current, run.previous);
+      next_two_steps();
     }
   }
   while (k < n_steps) {

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The first sets add nothing to double arithmetic; vectors of the others have no length known to
+// the compiler.
+#define HWY_DISABLED_TARGETS \
+  (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "fft/host/lane_rings.cpp"
+#include "fft/host/lane_rings.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+// After foreach_target.h.
+#include "fft/host/lane_fft-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace ringweave::HWY_NAMESPACE {
+
+constexpr std::int64_t element = 2 * n_lanes;
+
+// Rows lie further apart than the hardware prefetches; far enough ahead to cover main memory.
+constexpr std::int64_t orders_ahead = 24;
+
+/// The modes of one vector of lanes lie anywhere in the rows, so they touch three cache lines.
+HWY_INLINE void prefetch_for_reading(const Complex* modes) {
+  __builtin_prefetch(modes);
+  __builtin_prefetch(modes + n_lanes / 2);
+  __builtin_prefetch(modes + n_lanes - 1);
+}
+HWY_INLINE void prefetch_for_writing(Complex* modes) {
+  __builtin_prefetch(modes, 1);
+  __builtin_prefetch(modes + n_lanes / 2, 1);
+  __builtin_prefetch(modes + n_lanes - 1, 1);
+}
+
+HWY_INLINE Lanes load_modes(const Complex* from) {
+  Lanes a;
+  hn::LoadInterleaved2(D(), reinterpret_cast<const double*>(from), a.re, a.im);
+  return a;
+}
+
+HWY_INLINE Lanes phase(const LaneRings& rings, std::int64_t m) {
+  return product(load(rings.coarse_phases + m / lane_rings::n_fine_phases * element),
+                 load(rings.fine_phases + m % lane_rings::n_fine_phases * element));
+}
+
+template <bool is_shifted>
+HWY_INLINE Lanes mode(const LaneRings& rings, const Complex* const* modes, std::int64_t m) {
+  if (m + orders_ahead < rings.n_modes && modes[m + orders_ahead] != nullptr)
+    prefetch_for_reading(modes[m + orders_ahead]);
+  if (modes[m] == nullptr) return {hn::Zero(D()), hn::Zero(D())};
+  const Lanes value = load_modes(modes[m]);
+  if constexpr (is_shifted) return product(value, phase(rings, m));
+  return value;
+}
+
+/// As fold() of ring_spectrum.hpp, for even n_phi.
+template <bool is_shifted>
+void fold_lanes(const LaneRings& rings, const Complex* const* modes) {
+  const std::int64_t n = rings.n_phi;
+  const std::int64_t half = n / 2;
+  const std::int64_t n_direct = std::min(half + 1, rings.n_modes);
+  const V zero = hn::Zero(D());
+  for (std::int64_t m = 0; m < n_direct; ++m)
+    store(mode<is_shifted>(rings, modes, m), rings.bins + m * element);
+  for (std::int64_t k = n_direct; k <= half; ++k) store({zero, zero}, rings.bins + k * element);
+  hn::Store(zero, D(), rings.bins + n_lanes);
+  for (std::int64_t m = half + 1; m < rings.n_modes; ++m) {
+    const Lanes value = mode<is_shifted>(rings, modes, m);
+    const std::int64_t k = m % n;
+    double* bin = rings.bins + (k <= half ? k : n - k) * element;
+    if (k == 0) {
+      hn::Store(hn::MulAdd(hn::Set(D(), 2.0), value.re, hn::Load(D(), bin)), D(), bin);
+    } else {
+      store(load(bin) + (k <= half ? value : conjugate(value)), bin);
+    }
+  }
+  double* last = rings.bins + half * element;
+  const V real = hn::Load(D(), last);
+  store({hn::Add(real, real), zero}, last);
+}
+
+/// As unfold() of ring_spectrum.hpp.
+template <bool is_shifted>
+void unfold_lanes(const LaneRings& rings, const double* bins, Complex* const* modes) {
+  const std::int64_t n = rings.n_phi;
+  for (std::int64_t m = 0; m < rings.n_modes; ++m) {
+    if (m + orders_ahead < rings.n_modes && modes[m + orders_ahead] != nullptr)
+      prefetch_for_writing(modes[m + orders_ahead]);
+    if (modes[m] == nullptr) continue;
+    const std::int64_t k = m < n ? m : m % n;
+    Lanes value = k <= n / 2 ? load(bins + k * element) : conjugate(load(bins + (n - k) * element));
+    if constexpr (is_shifted) value = conj_product(phase(rings, m), value);
+    hn::StoreInterleaved2(value.re, value.im, D(), reinterpret_cast<double*>(modes[m]));
+  }
+}
+
+/// As pack_even() of ring_spectrum.hpp, where the bins lie.
+void pack_lanes(const LaneRings& rings) {
+  const std::int64_t half = rings.n_phi / 2;
+  double* bins = rings.bins;
+  const V first = hn::Load(D(), bins);
+  const V last = hn::Load(D(), bins + half * element);
+  store({hn::Add(first, last), hn::Sub(first, last)}, bins);
+  for (std::int64_t k = 1; k <= half / 2; ++k) {
+    const Lanes direct = load(bins + k * element);
+    const Lanes mirrored = conjugate(load(bins + (half - k) * element));
+    const Lanes even = direct + mirrored;
+    const Lanes odd = times_i(product(broadcast(rings.roots[k]), direct - mirrored));
+    store(even + odd, bins + k * element);
+    store(conjugate(even - odd), bins + (half - k) * element);
+  }
+}
+
+/// As unpack_even() of ring_spectrum.hpp, where the transformed values lie.
+void unpack_lanes(const LaneRings& rings, const double* weights, double* bins) {
+  const std::int64_t half = rings.n_phi / 2;
+  const V weight = hn::LoadU(D(), weights);
+  const V half_weight = hn::Mul(weight, hn::Set(D(), 0.5));
+  const V zero = hn::Zero(D());
+  const Lanes first = load(bins);
+  store({hn::Mul(weight, hn::Add(first.re, first.im)), zero}, bins);
+  store({hn::Mul(weight, hn::Sub(first.re, first.im)), zero}, bins + half * element);
+  for (std::int64_t k = 1; k <= half / 2; ++k) {
+    const Lanes direct = load(bins + (half - k) * element);
+    const Lanes mirrored = conjugate(load(bins + k * element));
+    const Lanes even = scaled(direct + mirrored, half_weight);
+    const Lanes odd =
+        times_i(conj_product(broadcast(rings.roots[k]), scaled(mirrored - direct, half_weight)));
+    store(even + odd, bins + k * element);
+    store(conjugate(even - odd), bins + (half - k) * element);
+  }
+}
+
+// Shuffles are called unqualified from templates: the target of one lane lacks them, and does not
+// get here.
+/// Blocks of two doubles of four vectors, turned.
+template <class Tag, class Vector>
+HWY_INLINE void turn_blocks(Tag d, Vector* a) {
+  if constexpr (n_lanes == 8) {
+    const Vector even01 = OddEvenBlocks(SwapAdjacentBlocks(a[1]), a[0]);
+    const Vector odd01 = OddEvenBlocks(a[1], SwapAdjacentBlocks(a[0]));
+    const Vector even23 = OddEvenBlocks(SwapAdjacentBlocks(a[3]), a[2]);
+    const Vector odd23 = OddEvenBlocks(a[3], SwapAdjacentBlocks(a[2]));
+    a[0] = ConcatLowerLower(d, even23, even01);
+    a[1] = ConcatLowerLower(d, odd23, odd01);
+    a[2] = ConcatUpperUpper(d, even23, even01);
+    a[3] = ConcatUpperUpper(d, odd23, odd01);
+  } else if constexpr (n_lanes == 4) {
+    const Vector lower = ConcatLowerLower(d, a[1], a[0]);
+    a[1] = ConcatUpperUpper(d, a[1], a[0]);
+    a[0] = lower;
+  }
+}
+
+/// Turns n_lanes vectors as a square matrix.
+template <class Tag, class Vector>
+HWY_INLINE void turn(Tag d, Vector* rows) {
+  if constexpr (n_lanes > 1) {
+    constexpr std::int64_t half = n_lanes / 2;
+    Vector lower[half];
+    Vector upper[half];
+    for (std::int64_t i = 0; i < half; ++i) {
+      lower[i] = InterleaveLower(d, rows[2 * i], rows[2 * i + 1]);
+      upper[i] = InterleaveUpper(d, rows[2 * i], rows[2 * i + 1]);
+    }
+    turn_blocks(d, lower);
+    turn_blocks(d, upper);
+    for (std::int64_t i = 0; i < half; ++i) {
+      rows[2 * i] = lower[i];
+      rows[2 * i + 1] = upper[i];
+    }
+  }
+}
+
+template <class T>
+HWY_INLINE V load_pixels(const T* from) {
+  if constexpr (std::is_same_v<T, float>) {
+    return hn::PromoteTo(D(), hn::LoadU(hn::Rebind<float, D>(), from));
+  } else {
+    return hn::LoadU(D(), from);
+  }
+}
+
+template <class T>
+HWY_INLINE void store_pixels(V value, T* to) {
+  if constexpr (std::is_same_v<T, float>) {
+    const hn::Rebind<float, D> narrow;
+    hn::StoreU(hn::DemoteTo(narrow, value), narrow, to);
+  } else {
+    hn::StoreU(value, D(), to);
+  }
+}
+
+/// Rows of lanes -> each lane's pixels.
+template <class T>
+void write_pixels(const double* rows, std::int64_t n_phi, T* const* pixels) {
+  std::int64_t j = 0;
+  for (; j + n_lanes <= n_phi; j += n_lanes) {
+    V v[n_lanes];
+    for (std::int64_t i = 0; i < n_lanes; ++i) v[i] = hn::Load(D(), rows + (j + i) * n_lanes);
+    turn(D(), v);
+    for (std::int64_t i = 0; i < n_lanes; ++i) store_pixels(v[i], pixels[i] + j);
+  }
+  for (; j < n_phi; ++j) {
+    for (std::int64_t i = 0; i < n_lanes; ++i) pixels[i][j] = static_cast<T>(rows[j * n_lanes + i]);
+  }
+}
+
+template <class T>
+void read_pixels(const T* const* pixels, std::int64_t n_phi, double* rows) {
+  std::int64_t j = 0;
+  for (; j + n_lanes <= n_phi; j += n_lanes) {
+    V v[n_lanes];
+    for (std::int64_t i = 0; i < n_lanes; ++i) v[i] = load_pixels(pixels[i] + j);
+    turn(D(), v);
+    for (std::int64_t i = 0; i < n_lanes; ++i) hn::Store(v[i], D(), rows + (j + i) * n_lanes);
+  }
+  for (; j < n_phi; ++j) {
+    for (std::int64_t i = 0; i < n_lanes; ++i)
+      rows[j * n_lanes + i] = static_cast<double>(pixels[i][j]);
+  }
+}
+
+template <class T>
+void synthesize_lanes(const LaneRings& rings, const Complex* const* modes, T* const* pixels) {
+  if (rings.fine_phases == nullptr) {
+    fold_lanes<false>(rings, modes);
+  } else {
+    fold_lanes<true>(rings, modes);
+  }
+  pack_lanes(rings);
+  const auto [rows, free] =
+      backward_fft(rings.bins, rings.scratch, rings.turns, rings.n_phi / 2, rings.radices);
+  T* targets[n_lanes];
+  for (std::int64_t i = 0; i < n_lanes; ++i)
+    targets[i] = pixels[i] == nullptr ? reinterpret_cast<T*>(free) : pixels[i];
+  write_pixels(rows, rings.n_phi, targets);
+}
+
+template <class T>
+void adjoint_lanes(const LaneRings& rings, const T* const* pixels, const double* weights,
+                   Complex* const* modes) {
+  read_pixels(pixels, rings.n_phi, rings.bins);
+  double* bins =
+      backward_fft(rings.bins, rings.scratch, rings.turns, rings.n_phi / 2, rings.radices).first;
+  unpack_lanes(rings, weights, bins);
+  if (rings.fine_phases == nullptr) {
+    unfold_lanes<false>(rings, bins, modes);
+  } else {
+    unfold_lanes<true>(rings, bins, modes);
+  }
+}
+
+void synthesize_double(const LaneRings& rings, const Complex* const* modes, double* const* pixels) {
+  synthesize_lanes(rings, modes, pixels);
+}
+void synthesize_float(const LaneRings& rings, const Complex* const* modes, float* const* pixels) {
+  synthesize_lanes(rings, modes, pixels);
+}
+void adjoint_double(const LaneRings& rings, const double* const* pixels, const double* weights,
+                    Complex* const* modes) {
+  adjoint_lanes(rings, pixels, weights, modes);
+}
+void adjoint_float(const LaneRings& rings, const float* const* pixels, const double* weights,
+                   Complex* const* modes) {
+  adjoint_lanes(rings, pixels, weights, modes);
+}
+std::int64_t lanes_of_target() { return n_lanes; }
+
+}  // namespace ringweave::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace ringweave {
+
+using Complex = std::complex<double>;
+
+HWY_EXPORT(synthesize_double);
+HWY_EXPORT(synthesize_float);
+HWY_EXPORT(adjoint_double);
+HWY_EXPORT(adjoint_float);
+HWY_EXPORT(lanes_of_target);
+
+namespace lane_rings {
+
+std::int64_t n_lanes() noexcept { return HWY_DYNAMIC_DISPATCH(lanes_of_target)(); }
+
+template <>
+void synthesize(const LaneRings& rings, const Complex* const* modes,
+                double* const* pixels) noexcept {
+  HWY_DYNAMIC_DISPATCH(synthesize_double)(rings, modes, pixels);
+}
+template <>
+void synthesize(const LaneRings& rings, const Complex* const* modes,
+                float* const* pixels) noexcept {
+  HWY_DYNAMIC_DISPATCH(synthesize_float)(rings, modes, pixels);
+}
+template <>
+void adjoint(const LaneRings& rings, const double* const* pixels, const double* weights,
+             Complex* const* modes) noexcept {
+  HWY_DYNAMIC_DISPATCH(adjoint_double)(rings, pixels, weights, modes);
+}
+template <>
+void adjoint(const LaneRings& rings, const float* const* pixels, const double* weights,
+             Complex* const* modes) noexcept {
+  HWY_DYNAMIC_DISPATCH(adjoint_float)(rings, pixels, weights, modes);
+}
+
+}  // namespace lane_rings
+}  // namespace ringweave
+#endif  // HWY_ONCE

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "fft/host/lane_worker.hpp"
+
+#include <algorithm>
+
+namespace ringweave {
+namespace {
+
+using Complex = std::complex<double>;
+
+// Instead of where an order's modes of a run begin.
+constexpr std::int64_t in_parts = -1;
+constexpr std::int64_t absent = -2;
+
+}  // namespace
+
+LaneWorker::LaneWorker(const RingPlan& plan, const RingFftShape& shape)
+    : plan_(&plan),
+      rows_(&shape.rows),
+      n_components_(shape.n_components),
+      n_lanes_(lane_rings::n_lanes()) {
+  phase_tables_.fill(-1);
+  const std::int64_t n_phi = plan.max_lane_phi();
+  if (n_phi == 0) return;
+  bins_.allocate((n_phi / 2 + 1) * 2 * n_lanes_);
+  scratch_.allocate(bins_.size());
+  fine_phases_.allocate(lane_rings::n_fine_phases * 2 * n_lanes_);
+  coarse_phases_.allocate((plan.n_modes() / lane_rings::n_fine_phases + 1) * 2 * n_lanes_);
+  roots_.allocate(n_phi / 4 + 1);
+  turns_.allocate(n_phi / 2);
+  offsets_.allocate(plan.n_modes());
+  places_.allocate(plan.n_modes());
+  edges_.allocate(plan.n_modes() * n_lanes_);
+}
+
+void LaneWorker::prepare(const LaneRun& run) noexcept {
+  const RingPlan::Length* length = &plan_->lengths()[static_cast<std::size_t>(run.length)];
+  if (length != length_) {
+    length_ = length;
+    plan_->powers().expand(length->roots, length->length.n_phi / 4 + 1, roots_.data());
+    plan_->powers().expand(length->turns, length->length.n_complex, turns_.data());
+  }
+  locate(run);
+  rings_.n_phi = length->length.n_phi;
+  rings_.radices = length->radices;
+  rings_.roots = roots_.data();
+  rings_.turns = turns_.data();
+  rings_.bins = bins_.data();
+  rings_.scratch = scratch_.data();
+}
+
+void LaneWorker::locate(const LaneRun& run) noexcept {
+  rings_.n_modes = 0;
+  std::fill(offsets_.begin(), offsets_.end(), absent);
+  for (const ModeLayout::Row& row : rows_->rows()) {
+    for (const RowSegment& segment : rows_->segments(row)) {
+      const RingRange common = intersection(segment.rings, run.rings);
+      if (common.empty()) continue;
+      rings_.n_modes = row.m + std::int64_t{1};
+      offsets_[row.m] =
+          common.size() == run.rings.size()
+              ? (segment.first + run.rings.begin - segment.rings.begin) * n_components_
+              : in_parts;
+    }
+  }
+}
+
+void LaneWorker::prepare_phases(const LaneRun& run, Group group) noexcept {
+  std::array<std::int64_t, lane_rings::most_lanes> tables;
+  tables.fill(-1);
+  for (std::int64_t i = 0; i < group.count; ++i)
+    tables[static_cast<std::size_t>(i)] = plan_->ring(ring_of(run, group.first + i)).phases;
+  const bool is_shifted = std::any_of(tables.begin(), tables.end(), [](auto t) { return t >= 0; });
+  rings_.fine_phases = is_shifted ? fine_phases_.data() : nullptr;
+  rings_.coarse_phases = coarse_phases_.data();
+  if (!is_shifted || (tables == phase_tables_ && rings_.n_modes <= n_phases_)) return;
+  phase_tables_ = tables;
+  n_phases_ = rings_.n_modes;
+  const auto set = [&](double* to, std::int64_t m) {
+    for (std::int64_t i = 0; i < n_lanes_; ++i) {
+      const std::int64_t table = tables[static_cast<std::size_t>(i)];
+      const Complex phase = table < 0 ? 1.0 : plan_->powers().value(table, m);
+      to[i] = phase.real();
+      to[n_lanes_ + i] = phase.imag();
+    }
+  };
+  constexpr std::int64_t n_fine = lane_rings::n_fine_phases;
+  for (std::int64_t m = 0; m < std::min(n_fine, n_phases_); ++m)
+    set(fine_phases_.data() + 2 * n_lanes_ * m, m);
+  for (std::int64_t m = 0; m < n_phases_; m += n_fine)
+    set(coarse_phases_.data() + 2 * n_lanes_ * (m / n_fine), m);
+}
+
+template <class Work>
+void LaneWorker::for_each_group(const LaneRun& run, const Work& work) {
+  const std::int64_t n = run.rings.size() * n_components_;
+  for (std::int64_t first = 0; first < n; first += n_lanes_) {
+    // The last group reaches back over the one before it, which costs less than modes in parts: the
+    // lanes in common get the same values twice.
+    const std::int64_t begin = std::max<std::int64_t>(0, std::min(first, n - n_lanes_));
+    const Group group{begin, std::min(n_lanes_, n - begin)};
+    prepare_phases(run, group);
+    work(group);
+  }
+}
+
+template <class Move>
+void LaneWorker::for_each_part(const LaneRun& run, Group group, const ModeLayout::Row& row,
+                               const Move& move) const {
+  for (const RowSegment& segment : rows_->segments(row)) {
+    const RingRange common = intersection(segment.rings, run.rings);
+    if (common.empty()) continue;
+    const std::int64_t begin =
+        std::max((common.begin - run.rings.begin) * n_components_, group.first);
+    const std::int64_t end =
+        std::min((common.end - run.rings.begin) * n_components_, group.first + group.count);
+    if (begin >= end) continue;
+    const std::int64_t place =
+        (segment.first + run.rings.begin - segment.rings.begin) * n_components_ + begin;
+    move(place, begin - group.first, end - begin);
+  }
+}
+
+template <class T>
+void LaneWorker::synthesize(const LaneRun& run, const Complex* modes, MapView<T> map) noexcept {
+  prepare(run);
+  std::fill(places_.begin(), places_.end(), nullptr);
+  for_each_group(run, [&](Group group) {
+    for (const ModeLayout::Row& row : rows_->rows()) {
+      if (offsets_[row.m] == absent) continue;
+      if (is_direct(group, row.m)) {
+        // Only read through.
+        places_[row.m] = const_cast<Complex*>(modes) + offsets_[row.m] + group.first;
+        continue;
+      }
+      places_[row.m] = edge(row.m);
+      std::fill_n(edge(row.m), n_lanes_, 0.0);
+      for_each_part(run, group, row, [&](std::int64_t place, std::int64_t lane, std::int64_t n) {
+        std::copy_n(modes + place, n, edge(row.m) + lane);
+      });
+    }
+    std::array<T*, lane_rings::most_lanes> pixels{};
+    for (std::int64_t i = 0; i < group.count; ++i) {
+      const std::int64_t lane = group.first + i;
+      pixels[static_cast<std::size_t>(i)] =
+          map.component(lane % n_components_).data() + plan_->ring(ring_of(run, lane)).first_pixel;
+    }
+    lane_rings::synthesize(rings_, places_.data(), pixels.data());
+  });
+}
+
+template <class T>
+void LaneWorker::adjoint(const LaneRun& run, MapView<const T> map,
+                         std::span<const double> ring_weights, Complex* modes) noexcept {
+  prepare(run);
+  std::fill(places_.begin(), places_.end(), nullptr);
+  for_each_group(run, [&](Group group) {
+    for (const ModeLayout::Row& row : rows_->rows()) {
+      if (offsets_[row.m] == absent) continue;
+      places_[row.m] =
+          is_direct(group, row.m) ? modes + offsets_[row.m] + group.first : edge(row.m);
+    }
+    std::array<const T*, lane_rings::most_lanes> pixels;
+    std::array<double, lane_rings::most_lanes> weights;
+    for (std::int64_t i = 0; i < lane_rings::most_lanes; ++i) {
+      // Lanes without a ring repeat the last one.
+      const std::int64_t lane = group.first + std::min(i, group.count - 1);
+      const LocalRing ring = ring_of(run, lane);
+      pixels[static_cast<std::size_t>(i)] =
+          map.component(lane % n_components_).data() + plan_->ring(ring).first_pixel;
+      weights[static_cast<std::size_t>(i)] =
+          ring_weights.empty() ? 1.0 : ring_weights[static_cast<std::size_t>(ring)];
+    }
+    lane_rings::adjoint(rings_, pixels.data(), weights.data(), places_.data());
+    for (const ModeLayout::Row& row : rows_->rows()) {
+      if (offsets_[row.m] == absent || is_direct(group, row.m)) continue;
+      for_each_part(run, group, row, [&](std::int64_t place, std::int64_t lane, std::int64_t n) {
+        std::copy_n(edge(row.m) + lane, n, modes + place);
+      });
+    }
+  });
+}
+
+template void LaneWorker::synthesize(const LaneRun&, const Complex*, MapView<double>) noexcept;
+template void LaneWorker::synthesize(const LaneRun&, const Complex*, MapView<float>) noexcept;
+template void LaneWorker::adjoint(const LaneRun&, MapView<const double>, std::span<const double>,
+                                  Complex*) noexcept;
+template void LaneWorker::adjoint(const LaneRun&, MapView<const float>, std::span<const double>,
+                                  Complex*) noexcept;
+
+std::int64_t LaneWorker::bytes() const {
+  const auto bytes_of = [](const auto& buffer) {
+    return buffer.size() * static_cast<std::int64_t>(sizeof(*buffer.data()));
+  };
+  return bytes_of(bins_) + bytes_of(scratch_) + bytes_of(fine_phases_) + bytes_of(coarse_phases_) +
+         bytes_of(roots_) + bytes_of(turns_) + bytes_of(offsets_) + bytes_of(places_) +
+         bytes_of(edges_);
+}
+
+}  // namespace ringweave

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <array>
+#include <complex>
+#include <cstdint>
+#include <span>
+
+#include "base/buffer.hpp"
+#include "fft/host/lane_rings.hpp"
+#include "fft/host/ring_plan.hpp"
+
+namespace ringweave {
+
+/// One thread's part of the ring FFT for runs of rings of one length: its scratch, its tables, and
+/// where the modes of the run's lanes lie. A lane is one component of one ring; lanes follow each
+/// other as the rows hold them, [ring][component]. Results do not depend on what shares a vector.
+class LaneWorker {
+ public:
+  LaneWorker(const RingPlan& plan, const RingFftShape& shape);
+
+  template <class T>
+  void synthesize(const LaneRun& run, const std::complex<double>* modes, MapView<T> map) noexcept;
+  /// ring_weights  [owned ring]; empty: all 1
+  template <class T>
+  void adjoint(const LaneRun& run, MapView<const T> map, std::span<const double> ring_weights,
+               std::complex<double>* modes) noexcept;
+
+  std::int64_t bytes() const;
+
+ private:
+  /// What one vector of lanes works on.
+  struct Group {
+    std::int64_t first = 0;  ///< lane of the run
+    std::int64_t count = 0;
+  };
+  template <class Work>
+  void for_each_group(const LaneRun& run, const Work& work);
+  void prepare(const LaneRun& run) noexcept;
+  /// Fills offsets_ with where each order's modes of the whole run begin.
+  void locate(const LaneRun& run) noexcept;
+  void prepare_phases(const LaneRun& run, Group group) noexcept;
+  LocalRing ring_of(const LaneRun& run, std::int64_t lane) const noexcept {
+    return LocalRing{run.first_local + lane / n_components_};
+  }
+  /// Whether the group's modes of an order lie side by side in the rows.
+  bool is_direct(Group group, std::int64_t m) const noexcept {
+    return offsets_[m] >= 0 && group.count == n_lanes_;
+  }
+  std::complex<double>* edge(std::int64_t m) noexcept { return edges_.data() + m * n_lanes_; }
+  /// Calls move(value's place in the modes, its lane in the group, number) for what the rows hold
+  /// of an order for a group.
+  template <class Move>
+  void for_each_part(const LaneRun& run, Group group, const ModeLayout::Row& row,
+                     const Move& move) const;
+
+  const RingPlan* plan_;
+  const ModeLayout* rows_;
+  std::int64_t n_components_;
+  std::int64_t n_lanes_;
+  const RingPlan::Length* length_ = nullptr;  ///< whose roots_ and turns_ are made
+  std::array<std::int64_t, lane_rings::most_lanes> phase_tables_;  ///< whose phases are made
+  std::int64_t n_phases_ = 0;
+  LaneRings rings_;
+
+  HostBuffer<double> bins_;
+  HostBuffer<double> scratch_;
+  HostBuffer<double> fine_phases_;
+  HostBuffer<double> coarse_phases_;
+  HostBuffer<std::complex<double>> roots_;
+  HostBuffer<std::complex<double>> turns_;
+  HostBuffer<std::int64_t> offsets_;          ///< [m]; see locate()
+  HostBuffer<std::complex<double>*> places_;  ///< [m]
+  HostBuffer<std::complex<double>> edges_;    ///< [m][lane], orders the rows hold only in part
+};
+
+}  // namespace ringweave
