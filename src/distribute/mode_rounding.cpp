@@ -22,7 +22,7 @@ double convert_runs(const std::complex<From>* from, std::complex<To>* to,
     const From* source = reinterpret_cast<const From*>(from + run.from);
     To* target = reinterpret_cast<To*>(to + run.to);
     const std::int64_t n = 2 * run.count;
-#pragma omp for simd schedule(static) reduction(max : largest) nowait
+#pragma omp for schedule(static) reduction(max : largest) nowait
     for (std::int64_t i = 0; i < n; ++i) {
       const From value = source[i];
       const double magnitude = std::fabs(static_cast<double>(value));
