@@ -84,7 +84,8 @@ TEST_P(OnRingsOfLength, BothDirectionsMatchDirectSumsWithModesBelowNyquist) {
 
 INSTANTIATE_TEST_SUITE_P(SmallSmoothPrimeAndAwkward, OnRingsOfLength,
                          ::testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 12, 20, 28, 31, 32, 33, 37, 44,
-                                           64, 68, 74, 92, 94, 101, 202, 404, 1020, 1021, 2042,
+                                           64, 68, 74, 86, 92, 94, 101, 106, 188, 202, 323, 404,
+                                           430, 437, 646, 1020, 1021, 2021, 2042, 2444, 2632, 2914,
                                            4084));
 
 class OnHealpix : public ::testing::TestWithParam<std::int64_t> {};
@@ -189,6 +190,27 @@ TEST(RingFft, BatchGivesBitwiseTheSameAsOneComponentAtATime) {
     one->synthesize(view(part), map_view(single, pixels));
     EXPECT_TRUE(std::equal(pixels.begin(), pixels.end(),
                            map.begin() + static_cast<std::ptrdiff_t>(c * pixels.size())));
+  }
+}
+
+TEST(RingFft, BatchGivesBitwiseTheSameWhereColumnsOfSeveralLengthsShareVectors) {
+  // Around 53, 59, 61, 67, ...: awkward lengths with one length of the convolution.
+  std::vector<RingSpec> rings;
+  for (int i = 0; i < 24; ++i)
+    rings.push_back({(i + 0.5) * std::numbers::pi / 24, 0.1 * i, 106 + 2 * i, 0});
+  const RingFftShape batch = dense_shape(RingGrid::from_rings(rings), 90, 5);
+  const RingFftShape single = dense_shape(RingGrid::from_rings(rings), 90, 1);
+  expect_matches_direct_sums(batch);
+  const auto pixels = random_map(batch, 15);
+  std::vector<std::complex<double>> all(to_size(batch.rows.size() * 5));
+  make_ring_fft(batch, Backend::host)->adjoint(map_view(batch, pixels), {}, view(all));
+  const auto one = make_ring_fft(single, Backend::host);
+  for (std::size_t c = 0; c < 5; ++c) {
+    const auto first = pixels.begin() + static_cast<std::ptrdiff_t>(c * pixels.size() / 5);
+    const std::vector<double> part(first, first + static_cast<std::ptrdiff_t>(pixels.size() / 5));
+    std::vector<std::complex<double>> modes(all.size() / 5);
+    one->adjoint(map_view(single, part), {}, view(modes));
+    for (std::size_t i = 0; i < modes.size(); ++i) EXPECT_EQ(modes[i], all[5 * i + c]);
   }
 }
 

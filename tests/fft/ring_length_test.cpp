@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <complex>
+#include <functional>
 #include <numbers>
 #include <numeric>
 #include <set>
@@ -28,8 +29,10 @@ TEST(RingLength, SplitsIntoCoprimeSmoothAndAwkwardParts) {
     EXPECT_EQ(length.n_complex, n % 2 == 0 ? n / 2 : n);
     EXPECT_EQ(length.n_smooth * length.n_awkward, length.n_complex);
     EXPECT_EQ(std::gcd(length.n_smooth, length.n_awkward), 1);
-    EXPECT_LE(largest_prime_factor(length.n_smooth), 13);
-    for (const std::int64_t p : {2, 3, 5, 7, 11, 13})
+    const std::int64_t largest = largest_prime_factor(length.n_complex);
+    EXPECT_EQ(length.n_convolution > 0, largest > 43);
+    EXPECT_LE(largest_prime_factor(length.n_smooth), largest > 43 ? 43 : 13);
+    for (std::int64_t p = 2; p <= (largest > 43 ? 43 : 13); ++p)
       EXPECT_TRUE(length.n_awkward == 1 || length.n_awkward % p != 0);
   }
 }
@@ -42,6 +45,14 @@ TEST(RingLength, ConvolutionsAreLongEnoughSmoothAndNotMuchTooLong) {
     EXPECT_GE(length.n_convolution, wanted);
     EXPECT_LE(static_cast<double>(length.n_convolution), 1.2 * static_cast<double>(wanted) + 16);
     EXPECT_LE(largest_prime_factor(length.n_convolution), 5);
+  }
+}
+
+TEST(RingLength, RadicesMultiplyToTheirNumber) {
+  for (const std::int64_t n : {1, 2, 16, 96, 430, 1677, 2560, 30030}) {
+    const std::vector<int> radices = radices_of(n);
+    EXPECT_EQ(std::accumulate(radices.begin(), radices.end(), std::int64_t{1}, std::multiplies<>()),
+              n);
   }
 }
 

@@ -6,8 +6,6 @@
 #include <map>
 #include <mutex>
 #include <string>
-#include <tuple>
-#include <utility>
 
 #include "base/buffer.hpp"
 #include "base/checked_cast.hpp"
@@ -25,23 +23,21 @@ fftw_complex* as_fftw(const std::complex<double>* data) {
 
 }  // namespace
 
-const BackwardFft& BackwardFft::of_length(std::int64_t length, std::int64_t batch) {
+const BackwardFft& BackwardFft::of_length(std::int64_t length) {
   // FFTW's planner is not thread safe; one lock serves the planner and the table.
   static std::mutex mutex;
-  static std::map<std::pair<std::int64_t, std::int64_t>, BackwardFft> plans;
+  static std::map<std::int64_t, BackwardFft> plans;
   const std::lock_guard lock(mutex);
-  const auto [found, is_new] =
-      plans.emplace(std::piecewise_construct, std::tuple(length, batch), std::tuple(length, batch));
+  const auto [found, is_new] = plans.try_emplace(length, length);
   return found->second;
 }
 
-BackwardFft::BackwardFft(std::int64_t length, std::int64_t batch) : length_(length), batch_(batch) {
-  HostBuffer<std::complex<double>> in(length * batch);
-  HostBuffer<std::complex<double>> out(length * batch);
+BackwardFft::BackwardFft(std::int64_t length) : length_(length) {
+  HostBuffer<std::complex<double>> in(length);
+  HostBuffer<std::complex<double>> out(length);
   const int n = checked_cast<int>(length, "FFT length");
-  plan_ = fftw_plan_many_dft(1, &n, checked_cast<int>(batch, "FFT batch"), as_fftw(in.data()),
-                             nullptr, 1, n, as_fftw(out.data()), nullptr, 1, n, FFTW_BACKWARD,
-                             FFTW_ESTIMATE | FFTW_PRESERVE_INPUT);
+  plan_ = fftw_plan_dft_1d(n, as_fftw(in.data()), as_fftw(out.data()), FFTW_BACKWARD,
+                           FFTW_ESTIMATE | FFTW_PRESERVE_INPUT);
   if (plan_ == nullptr)
     throw InternalError("FFTW made no plan for a complex FFT of length " + std::to_string(length));
 }

@@ -8,8 +8,8 @@ struct fftw_plan_s;
 
 namespace ringweave {
 
-/// A complex FFT plan of FFTW: out_j = sum_k in_k exp(+2 pi i j k / length) for `batch` runs that
-/// lie one after the other; out of place, input preserved.
+/// A complex FFT plan of FFTW: out_j = sum_k in_k exp(+2 pi i j k / length); out of
+/// place, input preserved.
 ///
 /// Only this direction is ever planned: reading the result backwards, out_{length - j}, gives the
 /// other one. Plans are made once per process, without measuring (the same plan in every run), and
@@ -17,16 +17,15 @@ namespace ringweave {
 class BackwardFft {
  public:
   /// The process-wide plan of a length. Thread safe; lives until the process ends.
-  static const BackwardFft& of_length(std::int64_t length, std::int64_t batch = 1);
+  static const BackwardFft& of_length(std::int64_t length);
 
-  BackwardFft(std::int64_t length, std::int64_t batch);
+  explicit BackwardFft(std::int64_t length);
   ~BackwardFft();
   BackwardFft(const BackwardFft&) = delete;
   BackwardFft& operator=(const BackwardFft&) = delete;
 
   std::int64_t length() const { return length_; }
-  std::int64_t batch() const { return batch_; }
-  /// Thread safe. `in` and `out` hold length() * batch() elements, do not overlap and satisfy
+  /// Thread safe. `in` and `out` hold length() elements, do not overlap and satisfy
   /// is_aligned().
   void execute(const std::complex<double>* in, std::complex<double>* out) const noexcept;
   /// Whether memory that begins here may be handed to execute().
@@ -34,7 +33,6 @@ class BackwardFft {
 
  private:
   std::int64_t length_;
-  std::int64_t batch_;
   fftw_plan_s* plan_;
 };
 

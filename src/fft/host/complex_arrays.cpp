@@ -20,19 +20,6 @@ void scale(Complex factor, const Complex* a, std::int64_t n, Complex* out) {
   for (std::int64_t i = 0; i < n; ++i) out[i] = product(factor, a[i]);
 }
 
-void multiply(Complex* a, const Complex* b, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) a[i] = product(a[i], b[i]);
-}
-
-void multiply_from(Strided<const Complex> a, const Complex* b, std::int64_t n, Complex* out) {
-  for (std::int64_t i = 0; i < n; ++i) out[i] = product(a.first[i * a.stride], b[i]);
-}
-
-void multiply_reversed_to(const Complex* a, const Complex* b, std::int64_t n,
-                          Strided<Complex> out) {
-  for (std::int64_t i = 0; i < n; ++i) out.first[i * out.stride] = product(a[-i], b[i]);
-}
-
 }  // namespace ringweave::complex_arrays::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -40,25 +27,10 @@ HWY_AFTER_NAMESPACE();
 namespace ringweave::complex_arrays {
 
 HWY_EXPORT(scale);
-HWY_EXPORT(multiply);
-HWY_EXPORT(multiply_from);
-HWY_EXPORT(multiply_reversed_to);
 
 void scale(std::complex<double> factor, const std::complex<double>* a, std::int64_t n,
            std::complex<double>* out) noexcept {
   HWY_DYNAMIC_DISPATCH(scale)(factor, a, n, out);
 }
-void multiply(std::complex<double>* a, const std::complex<double>* b, std::int64_t n) noexcept {
-  HWY_DYNAMIC_DISPATCH(multiply)(a, b, n);
-}
-void multiply_from(Strided<const std::complex<double>> a, const std::complex<double>* b,
-                   std::int64_t n, std::complex<double>* out) noexcept {
-  HWY_DYNAMIC_DISPATCH(multiply_from)(a, b, n, out);
-}
-void multiply_reversed_to(const std::complex<double>* a, const std::complex<double>* b,
-                          std::int64_t n, Strided<std::complex<double>> out) noexcept {
-  HWY_DYNAMIC_DISPATCH(multiply_reversed_to)(a, b, n, out);
-}
-
 }  // namespace ringweave::complex_arrays
 #endif  // HWY_ONCE

@@ -25,7 +25,7 @@ class HostRingFft final : public RingFft {
       : shape_(std::move(shape)), plan_(shape_, omp_get_max_threads()) {
     const std::int64_t n_workers = std::min<std::int64_t>(omp_get_max_threads(), n_blocks());
     for (std::int64_t i = 0; i < n_workers; ++i) {
-      workers_.emplace_back(plan_, shape_.n_components);
+      workers_.emplace_back(plan_, shape_);
       lane_workers_.emplace_back(plan_, shape_);
     }
   }
@@ -65,11 +65,6 @@ class HostRingFft final : public RingFft {
   /// among the threads.
   template <class LaneWork, class Work>
   void for_each_block(const LaneWork& lane_work, const Work& work);
-  /// work(ring's number in the block, owned ring), mirrors next to each other so that they share
-  /// tables.
-  template <class Work>
-  void for_each_ring(const RingBlock& block, const Work& work) const;
-
   RingFftShape shape_;
   RingPlan plan_;
   std::vector<RingWorker> workers_;
@@ -111,16 +106,6 @@ void HostRingFft::for_each_block(const LaneWork& lane_work, const Work& work) {
   }
 }
 
-template <class Work>
-void HostRingFft::for_each_ring(const RingBlock& block, const Work& work) const {
-  const auto& [north, south] = block;
-  for (std::int64_t i = 0; i < std::max(north.size(), south.size()); ++i) {
-    if (i < north.size()) work(i, shape_.rings.local(RingId{north.begin + i}));
-    if (i < south.size())
-      work(north.size() + south.size() - 1 - i, shape_.rings.local(RingId{south.end - 1 - i}));
-  }
-}
-
 template <class T>
 void HostRingFft::synthesize_map(ModeView<const double> modes, MapView<T> map) {
   check<T>(modes, map);
@@ -128,21 +113,7 @@ void HostRingFft::synthesize_map(ModeView<const double> modes, MapView<T> map) {
     worker.synthesize(run, modes.data(), map);
   };
   for_each_block(lane_work, [&](RingWorker& worker, const RingBlock& block) {
-    ModeTile& tile = worker.tile();
-    for_each_ring(block, [&](std::int64_t in_block, LocalRing id) {
-      const RingPlan::RingEntry& ring = plan_.ring(id);
-      if (ring.n_present == ring.n_modes) return;
-      for (std::int64_t c = 0; c < shape_.n_components; ++c)
-        std::fill_n(tile.modes(in_block, c), ring.n_modes, 0.0);
-    });
-    tile.gather(shape_.rows, block, modes.data());
-    for_each_ring(block, [&](std::int64_t in_block, LocalRing id) {
-      const RingPlan::RingEntry& ring = plan_.ring(id);
-      for (std::int64_t c = 0; c < shape_.n_components; ++c) {
-        worker.synthesize(ring, tile.modes(in_block, c),
-                          map.component(c).data() + ring.first_pixel);
-      }
-    });
+    worker.synthesize(block, modes.data(), map);
   });
 }
 
@@ -159,16 +130,7 @@ void HostRingFft::adjoint_map(MapView<const T> map, std::span<const double> ring
     worker.adjoint(run, map, ring_weights, modes.data());
   };
   for_each_block(lane_work, [&](RingWorker& worker, const RingBlock& block) {
-    ModeTile& tile = worker.tile();
-    for_each_ring(block, [&](std::int64_t in_block, LocalRing id) {
-      const RingPlan::RingEntry& ring = plan_.ring(id);
-      const double weight = ring_weights.empty() ? 1.0 : ring_weights[static_cast<std::size_t>(id)];
-      for (std::int64_t c = 0; c < shape_.n_components; ++c) {
-        worker.adjoint(ring, map.component(c).data() + ring.first_pixel, weight,
-                       tile.modes(in_block, c));
-      }
-    });
-    tile.scatter(shape_.rows, block, modes.data());
+    worker.adjoint(block, map, ring_weights, modes.data());
   });
 }
 

@@ -117,25 +117,86 @@ HWY_INLINE void butterfly<8>(Lanes* a, const Complex* turns, std::int64_t unit) 
   }
 }
 
-/// One pass of Stockham's sorting FFT: `done` is the product of the radices before it.
+/// One pass of Stockham's sorting FFT of `length` times `batch` elements: `done` is `batch` times
+/// the product of the radices before it.
 template <std::size_t R>
 HWY_NOINLINE void pass(const double* in, double* out, const Complex* turns, std::int64_t length,
-                       std::int64_t done) {
+                       std::int64_t done, std::int64_t batch) {
   constexpr std::int64_t element = 2 * n_lanes;
   constexpr auto radix = static_cast<std::int64_t>(R);
-  const std::int64_t unit = length / radix;
+  const std::int64_t unit = length / radix * batch;
   const std::int64_t n_twiddles = unit / done;
+  const std::int64_t step = done / batch;
   for (std::int64_t p = 0; p < n_twiddles; ++p) {
     for (std::int64_t q = 0; q < done; ++q) {
       Lanes a[R];
       for (std::int64_t k = 0; k < radix; ++k)
         a[k] = load(in + (q + done * p + unit * k) * element);
-      butterfly<R>(a, turns, unit);
+      butterfly<R>(a, turns, length / radix);
       double* to = out + (q + done * radix * p) * element;
       store(a[0], to);
       for (std::int64_t k = 1; k < radix; ++k) {
-        store(p == 0 ? a[k] : product(broadcast(turns[p * k * done]), a[k]),
+        store(p == 0 ? a[k] : product(broadcast(turns[p * k * step]), a[k]),
               to + done * k * element);
+      }
+    }
+  }
+}
+
+/// The same for any odd radix up to 43, by sums.
+HWY_NOINLINE inline void odd_pass(const double* in, double* out, const Complex* turns,
+                                  std::int64_t length, std::int64_t done, std::int64_t batch,
+                                  std::int64_t radix) {
+  constexpr std::int64_t element = 2 * n_lanes;
+  constexpr std::int64_t most_pairs = 21;
+  // Sums taken together, so that a pair is loaded once for all of them.
+  constexpr std::int64_t together = 4;
+  const std::int64_t unit = length / radix * batch;
+  const std::int64_t half = (radix - 1) / 2;
+  Lanes sum[most_pairs];
+  Lanes gap[most_pairs];
+  for (std::int64_t column = 0; column < unit; ++column) {
+    const std::int64_t q = column % done;
+    const std::int64_t p = column / done;
+    const double* from = in + column * element;
+    double* to = out + (q + done * radix * p) * element;
+    const Lanes zeroth = load(from);
+    Lanes first = zeroth;
+    for (std::int64_t k = 1; k <= half; ++k) {
+      const Lanes a = load(from + unit * k * element);
+      const Lanes b = load(from + unit * (radix - k) * element);
+      sum[k - 1] = a + b;
+      gap[k - 1] = a - b;
+      first = first + sum[k - 1];
+    }
+    store(first, to);
+    const auto put = [&](std::int64_t j, Lanes value) {
+      store(p == 0 ? value : product(broadcast(turns[p * j * (done / batch)]), value),
+            to + done * j * element);
+    };
+    for (std::int64_t begin = 1; begin <= half; begin += together) {
+      Lanes even[together];
+      Lanes odd[together];
+      std::int64_t step[together];
+      std::int64_t at[together] = {};
+      for (std::int64_t i = 0; i < together; ++i) {
+        even[i] = zeroth;
+        odd[i] = {hn::Zero(D()), hn::Zero(D())};
+        step[i] = (begin + i <= half ? begin + i : half) * (length / radix);
+      }
+      for (std::int64_t k = 0; k < half; ++k) {
+        for (std::int64_t i = 0; i < together; ++i) {
+          at[i] += step[i] - (at[i] + step[i] < length ? 0 : length);
+          const Lanes root = broadcast(turns[at[i]]);
+          even[i] = {hn::MulAdd(sum[k].re, root.re, even[i].re),
+                     hn::MulAdd(sum[k].im, root.re, even[i].im)};
+          odd[i] = {hn::MulAdd(gap[k].re, root.im, odd[i].re),
+                    hn::MulAdd(gap[k].im, root.im, odd[i].im)};
+        }
+      }
+      for (std::int64_t i = 0; i < together && begin + i <= half; ++i) {
+        put(begin + i, even[i] + times_i(odd[i]));
+        put(radix - begin - i, even[i] - times_i(odd[i]));
       }
     }
   }
@@ -144,23 +205,25 @@ HWY_NOINLINE void pass(const double* in, double* out, const Complex* turns, std:
 /// out_j = sum_k in_k exp(+2 pi i j k / length) in every lane. Works in `data` and `other` by
 /// turns; returns where the result lies, and where it does not.
 ///
-/// data, other  [length][re, im][lane]
+/// data, other  [length][batch][re, im][lane]
 /// turns        [length], exp(2 pi i k / length)
 /// From         Stockham's sorting form of the FFT, e.g. Van Loan (1992), Computational Frameworks
 ///              for the Fast Fourier Transform, section 1.7
 inline std::pair<double*, double*> backward_fft(double* data, double* other, const Complex* turns,
-                                                std::int64_t length, std::span<const int> radices) {
-  std::int64_t done = 1;
+                                                std::int64_t length, std::span<const int> radices,
+                                                std::int64_t batch = 1) {
+  std::int64_t done = batch;
   for (const int radix : radices) {
     switch (radix) {
-      case 2: pass<2>(data, other, turns, length, done); break;
-      case 3: pass<3>(data, other, turns, length, done); break;
-      case 4: pass<4>(data, other, turns, length, done); break;
-      case 5: pass<5>(data, other, turns, length, done); break;
-      case 7: pass<7>(data, other, turns, length, done); break;
-      case 8: pass<8>(data, other, turns, length, done); break;
-      case 11: pass<11>(data, other, turns, length, done); break;
-      default: pass<13>(data, other, turns, length, done); break;
+      case 2: pass<2>(data, other, turns, length, done, batch); break;
+      case 3: pass<3>(data, other, turns, length, done, batch); break;
+      case 4: pass<4>(data, other, turns, length, done, batch); break;
+      case 5: pass<5>(data, other, turns, length, done, batch); break;
+      case 7: pass<7>(data, other, turns, length, done, batch); break;
+      case 8: pass<8>(data, other, turns, length, done, batch); break;
+      case 11: pass<11>(data, other, turns, length, done, batch); break;
+      case 13: pass<13>(data, other, turns, length, done, batch); break;
+      default: odd_pass(data, other, turns, length, done, batch, radix); break;
     }
     done *= radix;
     std::swap(data, other);

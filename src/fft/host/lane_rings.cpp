@@ -136,41 +136,41 @@ void unpack_lanes(const LaneRings& rings, const double* weights, double* bins) {
   }
 }
 
-// Shuffles are called unqualified from templates: the target of one lane lacks them, and does not
-// get here.
-/// Blocks of two doubles of four vectors, turned.
-template <class Tag, class Vector>
-HWY_INLINE void turn_blocks(Tag d, Vector* a) {
-  if constexpr (n_lanes == 8) {
-    const Vector even01 = OddEvenBlocks(SwapAdjacentBlocks(a[1]), a[0]);
-    const Vector odd01 = OddEvenBlocks(a[1], SwapAdjacentBlocks(a[0]));
-    const Vector even23 = OddEvenBlocks(SwapAdjacentBlocks(a[3]), a[2]);
-    const Vector odd23 = OddEvenBlocks(a[3], SwapAdjacentBlocks(a[2]));
+// Shuffles are called unqualified: the target of one lane lacks them, and does not get here.
+
+/// Blocks of two doubles of N / 2 vectors of N lanes, turned.
+template <std::size_t N, class Tag, class Vec>
+HWY_INLINE void turn_blocks(Tag d, Vec* a) {
+  if constexpr (N == 8) {
+    const Vec even01 = OddEvenBlocks(SwapAdjacentBlocks(a[1]), a[0]);
+    const Vec odd01 = OddEvenBlocks(a[1], SwapAdjacentBlocks(a[0]));
+    const Vec even23 = OddEvenBlocks(SwapAdjacentBlocks(a[3]), a[2]);
+    const Vec odd23 = OddEvenBlocks(a[3], SwapAdjacentBlocks(a[2]));
     a[0] = ConcatLowerLower(d, even23, even01);
     a[1] = ConcatLowerLower(d, odd23, odd01);
     a[2] = ConcatUpperUpper(d, even23, even01);
     a[3] = ConcatUpperUpper(d, odd23, odd01);
-  } else if constexpr (n_lanes == 4) {
-    const Vector lower = ConcatLowerLower(d, a[1], a[0]);
+  } else if constexpr (N == 4) {
+    const Vec lower = ConcatLowerLower(d, a[1], a[0]);
     a[1] = ConcatUpperUpper(d, a[1], a[0]);
     a[0] = lower;
   }
 }
 
-/// Turns n_lanes vectors as a square matrix.
-template <class Tag, class Vector>
-HWY_INLINE void turn(Tag d, Vector* rows) {
-  if constexpr (n_lanes > 1) {
-    constexpr std::int64_t half = n_lanes / 2;
-    Vector lower[half];
-    Vector upper[half];
-    for (std::int64_t i = 0; i < half; ++i) {
+/// Turns N vectors of N lanes as a square matrix.
+template <std::size_t N, class Tag, class Vec>
+HWY_INLINE void turn(Tag d, Vec* rows) {
+  if constexpr (N > 1) {
+    constexpr std::size_t half = N / 2;
+    Vec lower[half];
+    Vec upper[half];
+    for (std::size_t i = 0; i < half; ++i) {
       lower[i] = InterleaveLower(d, rows[2 * i], rows[2 * i + 1]);
       upper[i] = InterleaveUpper(d, rows[2 * i], rows[2 * i + 1]);
     }
-    turn_blocks(d, lower);
-    turn_blocks(d, upper);
-    for (std::int64_t i = 0; i < half; ++i) {
+    turn_blocks<N>(d, lower);
+    turn_blocks<N>(d, upper);
+    for (std::size_t i = 0; i < half; ++i) {
       rows[2 * i] = lower[i];
       rows[2 * i + 1] = upper[i];
     }
@@ -203,7 +203,7 @@ void write_pixels(const double* rows, std::int64_t n_phi, T* const* pixels) {
   for (; j + n_lanes <= n_phi; j += n_lanes) {
     V v[n_lanes];
     for (std::int64_t i = 0; i < n_lanes; ++i) v[i] = hn::Load(D(), rows + (j + i) * n_lanes);
-    turn(D(), v);
+    turn<n_lanes>(D(), v);
     for (std::int64_t i = 0; i < n_lanes; ++i) store_pixels(v[i], pixels[i] + j);
   }
   for (; j < n_phi; ++j) {
@@ -217,7 +217,7 @@ void read_pixels(const T* const* pixels, std::int64_t n_phi, double* rows) {
   for (; j + n_lanes <= n_phi; j += n_lanes) {
     V v[n_lanes];
     for (std::int64_t i = 0; i < n_lanes; ++i) v[i] = load_pixels(pixels[i] + j);
-    turn(D(), v);
+    turn<n_lanes>(D(), v);
     for (std::int64_t i = 0; i < n_lanes; ++i) hn::Store(v[i], D(), rows + (j + i) * n_lanes);
   }
   for (; j < n_phi; ++j) {

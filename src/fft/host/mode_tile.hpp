@@ -30,20 +30,30 @@ class ModeTile {
   std::complex<double>* modes(std::int64_t ring, std::int64_t component) {
     return values_.data() + (ring * n_components_ + component) * stride_;
   }
-  /// Reads what the rows hold for the block; other entries keep what they held.
-  void gather(const ModeLayout& rows, const RingBlock& block,
+  /// Reads what the rows hold for the block, which is nothing from order n_modes on; other entries
+  /// keep what they held.
+  void gather(const ModeLayout& rows, const RingBlock& block, std::int64_t n_modes,
               const std::complex<double>* modes) noexcept;
   /// Writes what the rows hold for the block.
-  void scatter(const ModeLayout& rows, const RingBlock& block,
-               std::complex<double>* modes) const noexcept;
+  void scatter(const ModeLayout& rows, const RingBlock& block, std::int64_t n_modes,
+               std::complex<double>* modes) noexcept;
   std::int64_t bytes() const {
-    return values_.size() * static_cast<std::int64_t>(sizeof(std::complex<double>));
+    return values_.size() * static_cast<std::int64_t>(sizeof(std::complex<double>)) +
+           places_.size() * static_cast<std::int64_t>(sizeof(std::int64_t));
   }
 
  private:
+  /// Fills places_ with where each order's modes of the whole run begin, or -1. Calls
+  /// part(position, first tile row, number of values, m) for what the rows hold of the run in
+  /// parts.
+  template <class Part>
+  void locate(const ModeLayout& rows, const RingRange& run, std::int64_t n_modes,
+              std::int64_t first_row, const Part& part) noexcept;
+
   std::int64_t n_components_ = 0;
   std::int64_t stride_ = 0;
   HostBuffer<std::complex<double>> values_;
+  HostBuffer<std::int64_t> places_;  ///< [m]
 };
 
 }  // namespace ringweave

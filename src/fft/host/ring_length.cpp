@@ -2,24 +2,25 @@
 #include "fft/host/ring_length.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 namespace ringweave {
 namespace {
 
-// Up to here FFTW's own transform of an awkward length is faster than a chirp (measured).
-constexpr std::int64_t longest_direct_awkward = 31;
+constexpr std::array primes{2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43};
+// FFTW has straight-line codelets up to here.
+constexpr int largest_smooth = 13;
 
-/// Divides n by its prime factors up to 13, for which FFTW has straight-line codelets.
-std::int64_t awkward_part(std::int64_t n) {
-  for (const std::int64_t prime : {2, 3, 5, 7, 11, 13}) {
-    while (n % prime == 0) n /= prime;
+/// n without its prime factors up to `largest`.
+std::int64_t part_above(std::int64_t n, int largest) {
+  for (const int prime : primes) {
+    while (prime <= largest && n % prime == 0) n /= prime;
   }
   return n;
 }
 
-/// The least 2^a 3^b 5^c >= n, b <= 1, that is a multiple of 8: FFTW's vector codelets do not get
-/// along with 9 (measured: half the speed).
+/// The least 2^a 3^b 5^c >= n, b <= 1, that is a multiple of 8.
 std::int64_t convolution_length(std::int64_t n) {
   constexpr std::int64_t unit = 8;
   const std::int64_t wanted = (n + unit - 1) / unit;
@@ -35,12 +36,25 @@ std::int64_t convolution_length(std::int64_t n) {
 
 }  // namespace
 
-RingLength::RingLength(std::int64_t n)
-    : n_phi(n),
-      n_complex(n % 2 == 0 ? n / 2 : n),
-      n_smooth(n_complex / awkward_part(n_complex)),
-      n_awkward(n_complex / n_smooth),
-      n_convolution(n_awkward > longest_direct_awkward ? convolution_length(2 * n_awkward - 1)
-                                                       : 0) {}
+RingLength::RingLength(std::int64_t n) : n_phi(n), n_complex(n % 2 == 0 ? n / 2 : n) {
+  n_awkward = part_above(n_complex, primes.back());
+  if (n_awkward > 1) {
+    n_convolution = convolution_length(2 * n_awkward - 1);
+  } else {
+    n_awkward = part_above(n_complex, largest_smooth);
+  }
+  n_smooth = n_complex / n_awkward;
+}
+
+std::vector<int> radices_of(std::int64_t n) {
+  std::vector<int> radices;
+  const auto divide = [&](int radix) {
+    for (; n % radix == 0; n /= radix) radices.push_back(radix);
+  };
+  for (const int radix : {8, 4}) divide(radix);
+  divide(2);
+  std::for_each(primes.rbegin(), primes.rend(), divide);
+  return radices;
+}
 
 }  // namespace ringweave

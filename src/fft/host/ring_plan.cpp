@@ -44,18 +44,6 @@ std::int64_t next_unset(std::vector<std::int64_t>& next, std::int64_t start) {
   return start;
 }
 
-/// Few passes, the largest radices first.
-std::vector<int> radices_of(std::int64_t n) {
-  std::vector<int> radices;
-  for (const int radix : {8, 4, 2, 13, 11, 7, 5, 3}) {
-    while (n % radix == 0) {
-      radices.push_back(radix);
-      n /= radix;
-    }
-  }
-  return radices;
-}
-
 }  // namespace
 
 RingPlan::RingPlan(const RingFftShape& shape, int n_threads)
@@ -141,17 +129,19 @@ void RingPlan::plan_lengths(const LocalRings& rings) {
     if (ring.phi0 == 0) continue;
     const auto [phase, is_new_phase] = phase_table.try_emplace(ring.phi0, ssize64(requests));
     entry.phases = phase->second;
-    if (is_new_phase) requests.push_back({static_cast<long double>(ring.phi0), n_modes_});
+    if (is_new_phase) requests.push_back({static_cast<long double>(ring.phi0), 0});
+    std::int64_t& count = requests[to_size(entry.phases)].count;
+    // Rings side by side in lanes take as many phases as the one with the most modes.
+    count = std::max(count, is_in_lanes(i) ? n_modes_ : entry.n_modes);
   }
   powers_ = UnitPowers(requests);
 }
 
 void RingPlan::add_length(const RingLength& length, std::int64_t n_rings_of_grid,
                           std::vector<UnitPowers::Request>& requests) {
-  Length& added =
-      lengths_.emplace_back(Length{length, ssize64(requests), nullptr, std::nullopt, {}, -1});
+  Length& added = lengths_.emplace_back(Length{length, ssize64(requests), nullptr, {}, {}, -1});
   const auto angle = std::numbers::pi_v<long double> / static_cast<long double>(length.n_complex);
-  requests.push_back({angle, 2 * length.n_complex});
+  requests.push_back({angle, length.n_complex});
   if (length.is_even() && length.is_smooth() && n_rings_of_grid >= fewest_rings_in_lanes) {
     added.radices = radices_of(length.n_complex);
     added.turns = ssize64(requests);
@@ -164,8 +154,8 @@ void RingPlan::add_length(const RingLength& length, std::int64_t n_rings_of_grid
   if (length.is_smooth()) {
     added.smooth = &BackwardFft::of_length(length.n_complex);
   } else {
-    added.split.emplace(length);
-    capacity_.include(length);
+    added.split = {&column_plan_.columns(length, requests), &column_plan_.fft(length.n_smooth)};
+    capacity_.include(added.split);
   }
 }
 
@@ -203,7 +193,8 @@ void RingPlan::cut_blocks(const RingFftShape& shape, int n_threads) {
     return std::array{pair < north.size() && !is_in_lanes(pair),
                       pair < south.size() && !is_in_lanes(north.size() + south.size() - 1 - pair)};
   };
-  const auto by_cache = tile_bytes / (2 * ModeTile::bytes_per_ring(shape.n_components, n_modes_));
+  const auto by_cache =
+      tile_bytes / (2 * ModeTile::bytes_per_ring(shape.n_components, ring_values()));
   const std::int64_t by_line = (cache_line_values + shape.n_components - 1) / shape.n_components;
   const std::int64_t by_balance = n_pairs / (blocks_per_thread * n_threads);
   const std::int64_t run = std::clamp<std::int64_t>(
@@ -225,7 +216,8 @@ void RingPlan::cut_blocks(const RingFftShape& shape, int n_threads) {
 }
 
 std::int64_t RingPlan::bytes() const {
-  return powers_.bytes() + ssize64(lengths_) * static_cast<std::int64_t>(sizeof(Length)) +
+  return powers_.bytes() + column_plan_.bytes() +
+         ssize64(lengths_) * static_cast<std::int64_t>(sizeof(Length)) +
          ssize64(rings_) * static_cast<std::int64_t>(sizeof(RingEntry)) +
          ssize64(blocks_) * static_cast<std::int64_t>(sizeof(RingBlock)) +
          ssize64(lane_runs_) * static_cast<std::int64_t>(sizeof(LaneRun));

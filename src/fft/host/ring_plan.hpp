@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "fft/host/backward_fft.hpp"
+#include "fft/host/column_fft.hpp"
+#include "fft/host/column_plan.hpp"
 #include "fft/host/mode_tile.hpp"
-#include "fft/host/prime_factor_fft.hpp"
 #include "fft/host/ring_length.hpp"
 #include "fft/host/unit_powers.hpp"
 #include "fft/ring_fft.hpp"
@@ -28,9 +29,9 @@ class RingPlan {
  public:
   struct Length {
     RingLength length;
-    std::int64_t roots = 0;               ///< table of exp(i pi k / n_complex), k < 2 n_complex
+    std::int64_t roots = 0;               ///< table of exp(i pi k / n_complex), k < n_complex
     const BackwardFft* smooth = nullptr;  ///< of n_complex; null where the length is not smooth
-    std::optional<PrimeFactorFft::Plans> split;  ///< where it is not
+    ColumnFft::Plans split;               ///< where it is not
     /// Of n_complex, where rings of this length go side by side through LaneWorker; else empty.
     std::vector<int> radices;
     std::int64_t turns = -1;  ///< then: table of exp(2 pi i k / n_complex), k < n_complex
@@ -58,7 +59,9 @@ class RingPlan {
   /// The largest over the owned rings that are not in lane runs, for scratch.
   std::int64_t max_phi() const { return max_phi_; }
   std::int64_t max_complex() const { return max_complex_; }
-  const PrimeFactorFft::Capacity& capacity() const { return capacity_; }
+  /// Complex values a ring needs room for: its modes, or what its FFT takes.
+  std::int64_t ring_values() const { return std::max(n_modes_, max_complex_); }
+  const ColumnFft::Capacity& capacity() const { return capacity_; }
   std::int64_t bytes() const;
 
  private:
@@ -84,7 +87,8 @@ class RingPlan {
   std::int64_t max_lane_phi_ = 0;
   std::int64_t max_phi_ = 0;
   std::int64_t max_complex_ = 0;
-  PrimeFactorFft::Capacity capacity_;
+  ColumnPlan column_plan_;
+  ColumnFft::Capacity capacity_;
 };
 
 }  // namespace ringweave

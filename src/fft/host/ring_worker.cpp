@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "base/checked_cast.hpp"
 #include "fft/host/ring_spectrum.hpp"
 
 namespace ringweave {
@@ -11,32 +12,58 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// Whether an FFT may read or write the pixels where they lie, as f_{2j} + i f_{2j+1}.
-template <class T>
-bool is_in_place(const RingLength& length, const T* pixels) {
-  return std::is_same_v<T, double> && length.is_even() && BackwardFft::is_aligned(pixels);
-}
-
 }  // namespace
 
-RingWorker::RingWorker(const RingPlan& plan, std::int64_t n_components)
+RingWorker::RingWorker(const RingPlan& plan, const RingFftShape& shape)
     : plan_(&plan),
-      tile_(plan.rings_per_block(), n_components, plan.n_modes()),
+      rows_(&shape.rows),
+      rings_(&shape.rings),
+      n_components_(shape.n_components),
+      tile_(plan.rings_per_block(), n_components_, plan.ring_values()),
       phases_(plan.n_modes()),
       roots_(plan.max_phi() / 4 + 1),
       bins_(plan.max_phi() / 2 + 1),
       packed_(plan.max_complex()),
       row_(plan.max_complex()),
-      split_(plan.capacity()) {}
+      columns_(plan.capacity(), plan.rings_per_block(), plan.powers()) {}
 
-void RingWorker::prepare(const RingPlan::RingEntry& ring) noexcept {
-  const RingPlan::Length* length = &plan_->lengths()[static_cast<std::size_t>(ring.length)];
-  if (length != length_) {
-    length_ = length;
-    if (length->length.is_even())
-      plan_->powers().expand(length->roots, length->length.n_phi / 4 + 1, roots_.data());
-    if (length->split)
-      split_.prepare(length->length, *length->split, plan_->powers(), length->roots);
+template <class Work>
+void RingWorker::for_each_row(const RingBlock& block, const Work& work) {
+  const auto ring = [&](std::int64_t global, std::int64_t in_block) {
+    Row row;
+    row.ring = rings_->local(RingId{global});
+    row.entry = &plan_->ring(row.ring);
+    row.length = &plan_->lengths()[to_size(row.entry->length)];
+    for (row.component = 0; row.component < n_components_; ++row.component) {
+      row.values = tile_.modes(in_block, row.component);
+      work(row);
+    }
+  };
+  const auto& [north, south] = block;
+  for (std::int64_t i = 0; i < std::max(north.size(), south.size()); ++i) {
+    if (i < north.size()) ring(north.begin + i, i);
+    if (i < south.size()) ring(south.end - 1 - i, north.size() + south.size() - 1 - i);
+  }
+}
+
+template <class Work>
+void RingWorker::for_each_split_row(const RingBlock& block, const Work& work) {
+  for_each_row(block, [&](const Row& row) {
+    if (row.length->smooth != nullptr) return;
+    if (row.length != split_length_) {
+      split_length_ = row.length;
+      columns_.prepare_rows(row.length->split, row.length->roots);
+    }
+    work(row);
+  });
+}
+
+void RingWorker::prepare(const Row& row) noexcept {
+  const RingPlan::RingEntry& ring = *row.entry;
+  if (row.length != length_) {
+    length_ = row.length;
+    if (length_->length.is_even())
+      plan_->powers().expand(length_->roots, length_->length.n_phi / 4 + 1, roots_.data());
   }
   if (ring.phases >= 0 && (ring.phases != phase_table_ || ring.n_modes > n_phases_)) {
     phase_table_ = ring.phases;
@@ -45,70 +72,122 @@ void RingWorker::prepare(const RingPlan::RingEntry& ring) noexcept {
   }
 }
 
-void RingWorker::transform(const Complex* in, Complex* out) noexcept {
-  if (length_->split) {
-    split_.execute(in, out);
+void RingWorker::pack(const Row& row, Complex* packed) noexcept {
+  prepare(row);
+  const RingLength& length = row.length->length;
+  fold(row.values, row.entry->n_modes, phases(row), length.n_phi, bins_.data());
+  if (length.is_even()) {
+    pack_even(bins_.data(), length.n_phi, roots_.data(), packed);
   } else {
-    length_->smooth->execute(in, out);
+    pack_odd(bins_.data(), length.n_phi, packed);
   }
 }
 
-template <class T>
-void RingWorker::synthesize(const RingPlan::RingEntry& ring, const Complex* modes,
-                            T* pixels) noexcept {
-  prepare(ring);
-  const RingLength& length = length_->length;
-  const std::int64_t n = length.n_phi;
-  fold(modes, ring.n_modes, phases(ring), n, bins_.data());
-  if (!length.is_even()) {
-    pack_odd(bins_.data(), n, packed_.data());
-    transform(packed_.data(), row_.data());
-    for (std::int64_t j = 0; j < n; ++j) pixels[j] = static_cast<T>(row_[j].real());
+void RingWorker::unpack(const Row& row, const Complex* transformed, double weight) noexcept {
+  prepare(row);
+  const std::int64_t n = row.length->length.n_phi;
+  if (row.length->length.is_even()) {
+    unpack_even(transformed, n, roots_.data(), weight, bins_.data());
+  } else {
+    unpack_odd(transformed, n, weight, bins_.data());
+  }
+  unfold(bins_.data(), n, phases(row), row.entry->n_modes, row.values);
+}
+
+template <class T, class Transform>
+void RingWorker::write_pixels(const Row& row, MapView<T> map, bool is_in_place,
+                              const Transform& transform) noexcept {
+  const RingLength& length = row.length->length;
+  T* pixels = map.component(row.component).data() + row.entry->first_pixel;
+  if (std::is_same_v<T, double> && length.is_even() && is_in_place) {
+    transform(reinterpret_cast<Complex*>(pixels));
     return;
   }
-  pack_even(bins_.data(), n, roots_.data(), packed_.data());
-  if (is_in_place(length, pixels)) {
-    transform(packed_.data(), reinterpret_cast<Complex*>(pixels));
-    return;
-  }
-  transform(packed_.data(), row_.data());
+  transform(row_.data());
   const auto* values = reinterpret_cast<const double*>(row_.data());
-  for (std::int64_t j = 0; j < n; ++j) pixels[j] = static_cast<T>(values[j]);
+  const std::int64_t stride = length.is_even() ? 1 : 2;
+  for (std::int64_t j = 0; j < length.n_phi; ++j) pixels[j] = static_cast<T>(values[j * stride]);
 }
 
 template <class T>
-void RingWorker::adjoint(const RingPlan::RingEntry& ring, const T* pixels, double weight,
-                         Complex* modes) noexcept {
-  prepare(ring);
-  const RingLength& length = length_->length;
-  const std::int64_t n = length.n_phi;
-  if (!length.is_even()) {
-    std::copy(pixels, pixels + n, row_.data());
-    transform(row_.data(), packed_.data());
-    unpack_odd(packed_.data(), n, weight, bins_.data());
+const Complex* RingWorker::read_pixels(const Row& row, MapView<const T> map, bool is_in_place,
+                                       Complex* copy) noexcept {
+  const RingLength& length = row.length->length;
+  const T* pixels = map.component(row.component).data() + row.entry->first_pixel;
+  if (std::is_same_v<T, double> && length.is_even() && is_in_place)
+    return reinterpret_cast<const Complex*>(pixels);
+  if (length.is_even()) {
+    std::copy_n(pixels, length.n_phi, reinterpret_cast<double*>(copy));
   } else {
-    const auto* row = reinterpret_cast<const Complex*>(pixels);
-    if (!is_in_place(length, pixels)) {
-      std::copy(pixels, pixels + n, reinterpret_cast<double*>(row_.data()));
-      row = row_.data();
-    }
-    transform(row, packed_.data());
-    unpack_even(packed_.data(), n, roots_.data(), weight, bins_.data());
+    std::copy_n(pixels, length.n_phi, copy);
   }
-  unfold(bins_.data(), n, phases(ring), ring.n_modes, modes);
+  return copy;
 }
 
-template void RingWorker::synthesize(const RingPlan::RingEntry&, const Complex*, double*) noexcept;
-template void RingWorker::synthesize(const RingPlan::RingEntry&, const Complex*, float*) noexcept;
-template void RingWorker::adjoint(const RingPlan::RingEntry&, const double*, double,
+template <class T>
+void RingWorker::synthesize(const RingBlock& block, const Complex* modes, MapView<T> map) noexcept {
+  std::int64_t n_modes = 0;
+  for_each_row(block, [&](const Row& row) {
+    n_modes = std::max(n_modes, row.entry->n_modes);
+    if (row.entry->n_present < row.entry->n_modes) std::fill_n(row.values, row.entry->n_modes, 0.0);
+  });
+  tile_.gather(*rows_, block, n_modes, modes);
+  for_each_row(block, [&](const Row& row) {
+    const BackwardFft* smooth = row.length->smooth;
+    if (smooth == nullptr) {
+      pack(row, row.values);
+      columns_.add_columns(row.length->split, row.values, row.values);
+      return;
+    }
+    pack(row, packed_.data());
+    const bool is_aligned =
+        BackwardFft::is_aligned(map.component(row.component).data() + row.entry->first_pixel);
+    write_pixels(row, map, is_aligned, [&](Complex* out) { smooth->execute(packed_.data(), out); });
+  });
+  columns_.flush_columns();
+  for_each_split_row(block, [&](const Row& row) {
+    write_pixels(row, map, true, [&](Complex* out) { columns_.transform_rows(row.values, out); });
+  });
+}
+
+template <class T>
+void RingWorker::adjoint(const RingBlock& block, MapView<const T> map,
+                         std::span<const double> ring_weights, Complex* modes) noexcept {
+  const auto weight = [&](const Row& row) {
+    return ring_weights.empty() ? 1.0 : ring_weights[static_cast<std::size_t>(row.ring)];
+  };
+  for_each_row(block, [&](const Row& row) {
+    const BackwardFft* smooth = row.length->smooth;
+    if (smooth == nullptr) {
+      columns_.add_columns(row.length->split, read_pixels(row, map, true, row.values), row.values);
+      return;
+    }
+    const bool is_aligned =
+        BackwardFft::is_aligned(map.component(row.component).data() + row.entry->first_pixel);
+    smooth->execute(read_pixels(row, map, is_aligned, row_.data()), packed_.data());
+    unpack(row, packed_.data(), weight(row));
+  });
+  columns_.flush_columns();
+  std::int64_t n_modes = 0;
+  for_each_row(block, [&](const Row& row) { n_modes = std::max(n_modes, row.entry->n_modes); });
+  for_each_split_row(block, [&](const Row& row) {
+    columns_.transform_rows(row.values, packed_.data());
+    unpack(row, packed_.data(), weight(row));
+  });
+  tile_.scatter(*rows_, block, n_modes, modes);
+}
+
+template void RingWorker::synthesize(const RingBlock&, const Complex*, MapView<double>) noexcept;
+template void RingWorker::synthesize(const RingBlock&, const Complex*, MapView<float>) noexcept;
+template void RingWorker::adjoint(const RingBlock&, MapView<const double>, std::span<const double>,
                                   Complex*) noexcept;
-template void RingWorker::adjoint(const RingPlan::RingEntry&, const float*, double,
+template void RingWorker::adjoint(const RingBlock&, MapView<const float>, std::span<const double>,
                                   Complex*) noexcept;
 
 std::int64_t RingWorker::bytes() const {
   const std::int64_t values =
       phases_.size() + roots_.size() + bins_.size() + packed_.size() + row_.size();
-  return tile_.bytes() + split_.bytes() + values * static_cast<std::int64_t>(sizeof(Complex));
+  return tile_.bytes() + columns_.bytes() + values * static_cast<std::int64_t>(sizeof(Complex));
 }
 
 }  // namespace ringweave

@@ -3,43 +3,73 @@
 
 #include <complex>
 #include <cstdint>
+#include <span>
 
 #include "base/buffer.hpp"
+#include "fft/host/column_fft.hpp"
 #include "fft/host/mode_tile.hpp"
-#include "fft/host/prime_factor_fft.hpp"
 #include "fft/host/ring_plan.hpp"
 
 namespace ringweave {
 
-/// One thread's part of the ring FFT: its tile of modes, its scratch, and the tables of the ring
-/// length and the offset it worked on last (neighbouring rings mostly share them). Results do not
-/// depend on what a worker did before.
+/// One thread's part of the ring FFT for blocks of rings of many lengths: its tile of modes, its
+/// scratch, and the tables of the ring length and the offset it worked on last (neighbouring rings
+/// mostly share them). Results do not depend on what a worker did before.
 class RingWorker {
  public:
-  RingWorker(const RingPlan& plan, std::int64_t n_components);
+  RingWorker(const RingPlan& plan, const RingFftShape& shape);
 
-  ModeTile& tile() { return tile_; }
-  /// Modes of one ring -> its n_phi pixels.
   template <class T>
-  void synthesize(const RingPlan::RingEntry& ring, const std::complex<double>* modes,
-                  T* pixels) noexcept;
-  /// Pixels times weight -> the ring's n_modes modes.
+  void synthesize(const RingBlock& block, const std::complex<double>* modes,
+                  MapView<T> map) noexcept;
+  /// ring_weights  [owned ring]; empty: all 1
   template <class T>
-  void adjoint(const RingPlan::RingEntry& ring, const T* pixels, double weight,
+  void adjoint(const RingBlock& block, MapView<const T> map, std::span<const double> ring_weights,
                std::complex<double>* modes) noexcept;
 
   std::int64_t bytes() const;
 
  private:
-  void prepare(const RingPlan::RingEntry& ring) noexcept;
-  const std::complex<double>* phases(const RingPlan::RingEntry& ring) const noexcept {
-    return ring.phases < 0 ? nullptr : phases_.data();
+  /// One component of one ring of a block.
+  struct Row {
+    LocalRing ring{};
+    const RingPlan::RingEntry* entry = nullptr;
+    const RingPlan::Length* length = nullptr;
+    std::int64_t component = 0;
+    std::complex<double>* values = nullptr;  ///< its part of the tile
+  };
+  /// work(row) for all of a block, mirrors next to each other so that they share tables.
+  template <class Work>
+  void for_each_row(const RingBlock& block, const Work& work);
+  /// Those of the rows whose length is not smooth, their tables made.
+  template <class Work>
+  void for_each_split_row(const RingBlock& block, const Work& work);
+
+  void prepare(const Row& row) noexcept;
+  const std::complex<double>* phases(const Row& row) const noexcept {
+    return row.entry->phases < 0 ? nullptr : phases_.data();
   }
-  void transform(const std::complex<double>* in, std::complex<double>* out) noexcept;
+  /// Modes in the tile -> the input of the row's FFT.
+  void pack(const Row& row, std::complex<double>* packed) noexcept;
+  /// The output of the row's FFT -> modes in the tile.
+  void unpack(const Row& row, const std::complex<double>* transformed, double weight) noexcept;
+  /// Calls transform(where to write the FFT's output), which are the pixels themselves where they
+  /// may be written as complex numbers.
+  template <class T, class Transform>
+  void write_pixels(const Row& row, MapView<T> map, bool is_in_place,
+                    const Transform& transform) noexcept;
+  /// Pixels as the input of the row's FFT, copied to `copy` where they cannot be read in place.
+  template <class T>
+  const std::complex<double>* read_pixels(const Row& row, MapView<const T> map, bool is_in_place,
+                                          std::complex<double>* copy) noexcept;
 
   const RingPlan* plan_;
-  const RingPlan::Length* length_ = nullptr;  ///< whose roots_ and split_ are made
-  std::int64_t phase_table_ = -1;             ///< whose phases_ are made
+  const ModeLayout* rows_;
+  const LocalRings* rings_;
+  std::int64_t n_components_;
+  const RingPlan::Length* length_ = nullptr;        ///< whose roots_ are made
+  const RingPlan::Length* split_length_ = nullptr;  ///< whose rows columns_ is prepared for
+  std::int64_t phase_table_ = -1;                   ///< whose phases_ are made
   std::int64_t n_phases_ = 0;
 
   ModeTile tile_;
@@ -47,8 +77,8 @@ class RingWorker {
   HostBuffer<std::complex<double>> roots_;   ///< exp(2 pi i k / n)
   HostBuffer<std::complex<double>> bins_;
   HostBuffer<std::complex<double>> packed_;
-  HostBuffer<std::complex<double>> row_;  ///< pixels that FFTW cannot read or write where they lie
-  PrimeFactorFft split_;
+  HostBuffer<std::complex<double>> row_;  ///< pixels that an FFT cannot read or write in place
+  ColumnFft columns_;
 };
 
 }  // namespace ringweave

@@ -10,8 +10,8 @@
 
 namespace ringweave {
 
-/// Tables of exp(i k angle), k = 0..count - 1, for many angles, each kept as 64 fine and count / 64
-/// coarse factors whose product is right to about 2e-16: a hundredth of the memory of full tables,
+/// Tables of exp(i k angle), k = 0..count - 1, for many angles, each kept as 32 fine and count / 32
+/// coarse factors whose product is right to about 2e-16: a small part of the memory of full tables,
 /// and one product per value.
 class UnitPowers {
  public:
@@ -32,14 +32,14 @@ class UnitPowers {
   std::int64_t bytes() const;
 
  private:
-  static constexpr int fine_bits = 6;
+  static constexpr int fine_bits = 5;
   static constexpr std::int64_t n_fine = std::int64_t{1} << fine_bits;
   const std::complex<double>* fine(std::int64_t table) const noexcept {
     return factors_.data() + first_[static_cast<std::size_t>(table)];
   }
 
   std::vector<std::int64_t> first_;
-  HostBuffer<std::complex<double>> factors_;  ///< [table][64 fine, then coarse]
+  HostBuffer<std::complex<double>> factors_;  ///< [table][32 fine, then coarse]
 };
 
 }  // namespace ringweave

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "fft/host/column_plan.hpp"
+
+#include <numbers>
+
+#include "base/checked_cast.hpp"
+
+namespace ringweave {
+namespace {
+
+using Complex = std::complex<double>;
+
+HostBuffer<Complex> powers_of_unity(std::int64_t period) {
+  const auto angle = 2 * std::numbers::pi_v<long double> / static_cast<long double>(period);
+  HostBuffer<Complex> values(period);
+  UnitPowers({{angle, period}}).expand(0, period, values.data());
+  return values;
+}
+
+}  // namespace
+
+LaneTransform::LaneTransform(std::int64_t n)
+    : length(n), radices(radices_of(n)), turns(powers_of_unity(n)) {}
+
+LaneConvolution::LaneConvolution(std::int64_t n) : length(n) {
+  const HostBuffer<Complex> turns = powers_of_unity(n);
+  std::int64_t size = 0;
+  std::int64_t left = n;
+  for (const int radix : radices_of(n)) {
+    passes.push_back({radix, left, nullptr, nullptr});
+    size += radix + left / radix * (radix - 1);
+    left /= radix;
+  }
+  tables.allocate(size);
+  Complex* next = tables.data();
+  for (Pass& pass : passes) {
+    pass.roots = next;
+    for (std::int64_t k = 0; k < pass.radix; ++k) *next++ = turns[n / pass.radix * k];
+    pass.twiddles = next;
+    for (std::int64_t q = 0; q < pass.length / pass.radix; ++q) {
+      for (std::int64_t k = 1; k < pass.radix; ++k) *next++ = turns[n / pass.length * q * k];
+    }
+  }
+}
+
+const LaneTransform& ColumnPlan::fft(std::int64_t length) {
+  return ffts_.try_emplace(length, length).first->second;
+}
+
+const ColumnTransform& ColumnPlan::columns(const RingLength& length,
+                                           std::vector<UnitPowers::Request>& requests) {
+  const auto [found, is_new] = columns_.try_emplace(length.n_awkward);
+  ColumnTransform& transform = found->second;
+  if (is_new) {
+    transform.length = length.n_awkward;
+    if (length.n_convolution == 0) {
+      transform.fft = &fft(length.n_awkward);
+    } else {
+      const std::int64_t m = length.n_convolution;
+      const auto angle =
+          std::numbers::pi_v<long double> / static_cast<long double>(transform.length);
+      transform.convolution = &convolutions_.try_emplace(m, m).first->second;
+      transform.half_turns = ssize64(requests);
+      requests.push_back({angle, 2 * transform.length});
+    }
+  }
+  return transform;
+}
+
+std::int64_t ColumnPlan::bytes() const {
+  std::int64_t values = 0;
+  for (const auto& [length, fft] : ffts_) values += fft.turns.size();
+  for (const auto& [length, convolution] : convolutions_) values += convolution.tables.size();
+  return values * static_cast<std::int64_t>(sizeof(Complex));
+}
+
+}  // namespace ringweave
