@@ -23,7 +23,8 @@ for preset in "${@:-release asan tsan}"; do
       # measures memory.
       asan)
         LSAN_OPTIONS=suppressions=$PWD/scripts/lsan.supp:print_suppressions=0 \
-          ASAN_OPTIONS=detect_leaks=1:fast_unwind_on_malloc=0 run asan all -LE full
+          ASAN_OPTIONS=detect_leaks=1:fast_unwind_on_malloc=0:malloc_fill_byte=254:max_malloc_fill_size=1073741824 \
+          run asan all -LE full
         ;;
       tsan) TSAN_OPTIONS="ignore_noninstrumented_modules=1" run tsan test_threads -L threads ;;
       *) echo "unknown preset $name; expected release, asan or tsan" >&2; exit 2 ;;

@@ -124,8 +124,10 @@ void SphericalHarmonicTransform::rings_to_orders(ModeView<const double> by_ring,
 void SphericalHarmonicTransform::round_alone(ModeView<double> modes) {
   if (plan_.spec.exchange.precision == ModePrecision::double_) return;
   const StageTimer timer(&times_, "exchange");
-  const CopyRun all{0, 0, modes.size()};
-  require_single_range(round_to_single(modes.data(), modes.data(), {&all, 1}));
+  const ExchangePlan::Block own = plan_.exchange.by_order_blocks.front();
+  const std::int64_t first = own.first * fields().n_components();
+  const CopyRun used{first, first, own.count * fields().n_components()};
+  require_single_range(round_to_single(modes.data(), modes.data(), {&used, 1}));
 }
 
 template <class T>

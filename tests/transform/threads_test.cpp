@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <utility>
@@ -158,6 +159,7 @@ TEST(SmoothedMaps, DoNotDependOnTheNumberOfThreads) {
 TEST(MapsThatAreNotFinite, AreRefusedInTheSameWordsByAnyNumberOfThreads) {
   const LocalRings rings(share(RingGrid::healpix(16)));
   MapBuffer<double> map(3, rings.n_pixels());
+  std::fill_n(map.view().data(), map.n_components() * map.size(), 1.0);
   for (const std::int64_t pixel : {700, 1900, 3000})
     map.view().component(1)[pixel] = std::numeric_limits<double>::quiet_NaN();
   for (const int count : {1, 4}) {
