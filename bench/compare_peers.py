@@ -111,6 +111,9 @@ def run_case(case, options, folder):
     errors = ours.ask("check")
     peers = peers_of(case, ours.result("input"), ours.about, options.threads * options.ranks)
     result = {"name": case.name, "about": ours.about, "errors": errors, "directions": {}}
+    if "synthesis" not in case.directions:
+        for peer in peers:
+            peer.call("synthesis")  # the map that is analysed
     for direction in case.directions:
         once = ours.time(direction, 1)[0]
         for peer in peers:

@@ -8,8 +8,8 @@ namespace ringweave {
 /// Rates of one machine. The defaults are those of a present-day server core and a 12 GB/s network:
 /// good to a factor of two, enough for a plan.
 struct MachineRates {
-  double legendre_flops_per_thread = 35e9;  ///< useful (pruned) FLOP/s of the Legendre stage
-  double fft_bytes_per_thread = 0.8e9;      ///< modes read plus map written, per second
+  double legendre_flops_per_thread = 100e9;  ///< useful (pruned) FLOP/s of the Legendre stage
+  double fft_bytes_per_thread = 4e9;         ///< modes read plus map written, per second
   double exchange_bytes_per_rank = 2e9;
   double exchange_latency_seconds = 5e-6;  ///< for each peer
 };
