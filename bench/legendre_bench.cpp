@@ -131,7 +131,7 @@ void legendre(benchmark::State& state, Direction direction) {
 
 void shapes(benchmark::internal::Benchmark* bench) {
   bench->ArgNames({"nside", "lmax", "fields", "spin"})->Unit(benchmark::kMillisecond);
-  for (const int nside : {512, 1024}) bench->Args({nside, 2 * nside, 1, 0});
+  for (const int nside : {512, 1024, 2048, 4096}) bench->Args({nside, 2 * nside, 1, 0});
   for (const int maps : {2, 3, 4}) bench->Args({512, 1024, maps, 0});
   bench->Args({512, 1024, 1, 2});
 }

@@ -14,6 +14,7 @@
 #include <cmath>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -40,6 +41,7 @@ struct Options {
   std::string fields;
   std::string precision = "double";
   std::string exchange = "double";
+  std::int64_t mode_bytes = std::numeric_limits<std::int64_t>::max();
   std::vector<std::string> directions = {"synthesis", "adjoint"};
   int iterations = 3;
   int repeats = 5;
@@ -65,6 +67,8 @@ void add_options(CLI::App& app, Options& options) {
                  "Legendre stage")
       ->check(CLI::IsMember({"double", "single", "overlap"}))
       ->capture_default_str();
+  app.add_option("--mode-bytes", options.mode_bytes,
+                 "Limit of the ring modes of one rank: the maps go in groups; default none");
   app.add_option("--directions", options.directions, "Any of synthesis, adjoint, analysis")
       ->check(CLI::IsMember({"synthesis", "adjoint", "analysis"}))
       ->capture_default_str();
@@ -91,6 +95,7 @@ TransformSpec make_spec(const Options& options) {
     if (!options.fields.empty()) spins.push_back(2);
   }
   spec.fields = FieldSet(spins);
+  spec.mode_bytes = options.mode_bytes;
   if (options.exchange == "single") spec.exchange.precision = ModePrecision::single_;
   if (options.exchange == "overlap") spec.exchange.schedule = ExchangeSchedule::overlapped;
   return spec;
@@ -109,6 +114,7 @@ json describe(const Communicator& comm, const Options& options, const TransformT
           {"fields", options.fields},
           {"precision", options.precision},
           {"exchange", options.exchange},
+          {"groups", trial.transform().plan().groups.size()},
           {"iterations", options.iterations},
           {"ranks", comm.size()},
           {"threads", omp_get_max_threads()},

@@ -17,7 +17,7 @@ foreach(folder IN LISTS folders)
   string(REGEX REPLACE "^src/" "" place ${place})
   if(NOT place MATCHES "^app")
     install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ringweave/${place}
-      FILES_MATCHING PATTERN "*.hpp" PATTERN "host" EXCLUDE PATTERN "cuda" EXCLUDE)
+      FILES_MATCHING PATTERN "*.hpp" PATTERN "host" EXCLUDE PATTERN "cuda" EXCLUDE PATTERN "simd" EXCLUDE)
   endif()
 endforeach()
 

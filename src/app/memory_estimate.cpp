@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/memory_meter.hpp"
+#include "distribute/agree.hpp"
 
 namespace ringweave {
 namespace {
@@ -39,22 +40,25 @@ std::int64_t map_bytes(const TransformPlan& plan, Precision precision) {
 /// The buffers of one operation on n of the plan's components, the map first where there is one
 /// throughout.
 std::vector<MemoryItem> items_of(const TransformPlan& plan, const MemoryUse& use, std::int64_t n) {
+  const std::int64_t n_at_once = std::min(n, plan.n_components_at_once());
   const std::int64_t complex_bytes = use.precision == Precision::single_ ? 8 : 16;
   const std::int64_t n_planned = plan.spec.fields.n_components();
   const MemoryItem map{"map", n * map_bytes(plan, use.precision)};
   const MemoryItem residual{"residual map", map.bytes};
   const MemoryItem alm{"a_lm", n * plan.alm.size() * complex_bytes};
-  const MemoryItem modes{"ring modes", plan.by_ring_bytes() / n_planned * n};
+  const MemoryItem modes{"ring modes", plan.by_ring_bytes() / n_planned * n_at_once};
   // With several ranks the modes by order lie in the map's memory, if they fit, or in passes.
-  const std::int64_t by_order = plan.by_order_bytes() / n_planned * n;
-  const bool extra = plan.n_ranks > 1 && by_order > map.bytes;
+  const std::int64_t by_order = plan.by_order_bytes() / n_planned * n_at_once;
+  const bool extra = plan.n_ranks > 1 && by_order > n_at_once * map_bytes(plan, use.precision);
   const bool in_passes = plan.always_in_passes();
-  const std::int64_t of_passes = plan.pass_workspace_bytes() / n_planned * n;
+  const std::int64_t of_passes =
+      plan.pass_workspace_bytes() / plan.n_components_at_once() * n_at_once;
   const MemoryItem orders{"ring modes by order", in_passes ? of_passes : extra ? by_order : 0};
 
   switch (use.operation) {
     case Operation::synthesis_consuming:
     case Operation::analysis_consuming:
+      if (n_at_once < n) return {map, alm, modes, orders};
       return plan.n_ranks == 1 || in_passes ? fuller({alm, modes, orders}, {modes, map})
                                             : fuller({alm, map, orders}, {map, modes, orders});
     case Operation::analysis_iterating: return {map, residual, alm, modes, orders};
@@ -65,15 +69,34 @@ std::vector<MemoryItem> items_of(const TransformPlan& plan, const MemoryUse& use
   throw InternalError("an operation without a memory estimate");
 }
 
+/// What lacks where most does; the same on every rank.
+struct Shortage {
+  double node_needs;
+  double of_node;  ///< <= 0: it fits
+  double rank_needs;
+  double of_rank;
+  double largest() const { return std::max(of_node, of_rank); }
+};
+
+/// Collective.
+Shortage shortage_of(const Communicator& comm, const MemoryEstimate& estimate) {
+  const Communicator node = comm.node_local();
+  const auto mine = static_cast<double>(estimate.buffers());
+  const double together = node.sum(mine);
+  const auto available = static_cast<double>(node.min(available_bytes()));
+  const auto allowed = static_cast<double>(available_bytes_of_process());
+  return {comm.max(together), comm.max(together - available), comm.max(mine),
+          comm.max(mine - allowed)};
+}
+
 }  // namespace
 
 std::int64_t MemoryEstimate::total() const { return sum_of(items); }
 
 std::int64_t MemoryEstimate::buffers() const { return total() - items.front().bytes; }
 
-MemoryEstimate estimate_memory(const SphericalHarmonicTransform& transform, const MemoryUse& use) {
-  const TransformPlan& plan = transform.plan();
-  const std::int64_t n = transform.fields().n_components();
+MemoryEstimate estimate_memory(const TransformPlan& plan, const MemoryUse& use) {
+  const std::int64_t n = plan.spec.fields.n_components();
   MemoryEstimate estimate;
   estimate.items = items_of(plan, use, n);
   if (use.mask == MaskSmoothing::yes) {
@@ -91,18 +114,37 @@ MemoryEstimate estimate_memory(const SphericalHarmonicTransform& transform, cons
   return estimate;
 }
 
+std::unique_ptr<SphericalHarmonicTransform> plan_transform(Run& run, const TransformSpec& spec,
+                                                           const MemoryUse& use) {
+  auto transform = std::make_unique<SphericalHarmonicTransform>(run.comm, spec);
+  const TransformPlan& at_once = transform->plan();
+  const double excess = shortage_of(run.comm, estimate_memory(at_once, use)).largest();
+  if (excess <= 0 || spec.fields.fields().size() == 1) return transform;
+  for (std::int64_t n = spec.fields.n_components() - 1; n > 0; --n) {
+    TransformSpec grouped = spec;
+    grouped.mode_bytes = at_once.mode_bytes_of(n);
+    const auto plan =
+        agreed(run.comm, [&] { return TransformPlan(grouped, run.comm.rank(), run.comm.size()); });
+    if (shortage_of(run.comm, estimate_memory(plan, use)).largest() > 0) continue;
+    run.say(fmt::format("memory is short by {}: the fields are transformed in {} groups",
+                        bytes_text(excess), plan.groups.size()));
+    transform.reset();
+    return std::make_unique<SphericalHarmonicTransform>(run.comm, grouped);
+  }
+  return transform;
+}
+
 void require_memory(const Run& run, const MemoryEstimate& estimate) {
-  const Communicator node = run.comm.node_local();
-  const auto needed = static_cast<double>(node.sum(estimate.buffers()));
-  const auto available = static_cast<double>(node.min(available_bytes()));
-  // Every rank must give the same verdict: the worst node speaks for all.
-  const double excess = run.comm.max(needed - available);
-  if (excess <= 0) return;
+  const Shortage shortage = shortage_of(run.comm, estimate);
+  if (shortage.largest() <= 0) return;
+  const bool of_node = shortage.of_node > 0;
   throw ResourceError(
-      fmt::format("this run needs {} more on one node, which has {} less than that; use more "
-                  "nodes, --precision single, a lower "
+      fmt::format("this run needs {} more on one {}, which has {} less than that; use more "
+                  "{}, --precision single, a lower "
                   "--lmax or no iterations (--dry-run shows what needs how much)",
-                  bytes_text(run.comm.max(needed)), bytes_text(excess)));
+                  bytes_text(of_node ? shortage.node_needs : shortage.rank_needs),
+                  of_node ? "node" : "rank (ulimit -v)", bytes_text(shortage.largest()),
+                  of_node ? "nodes" : "ranks"));
 }
 
 void require_memory_for(const Run& run, const TransformSpec& spec, Precision precision) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -50,10 +51,15 @@ struct MemoryEstimate {
 
 /// Made when the transform is planned but nothing large is allocated: what is resident then
 /// (program, libraries, tables) counts as it is.
-MemoryEstimate estimate_memory(const SphericalHarmonicTransform& transform, const MemoryUse& use);
+MemoryEstimate estimate_memory(const TransformPlan& plan, const MemoryUse& use);
+
+/// A transform of all fields at once or, where memory is too short for that, in the fewest groups
+/// that fit, which it says. Where none fits, all at once. Collective.
+std::unique_ptr<SphericalHarmonicTransform> plan_transform(Run& run, const TransformSpec& spec,
+                                                           const MemoryUse& use);
 
 /// ResourceError on all ranks, with the numbers, when the ranks of a node together need more than
-/// it has. Collective.
+/// it has, or one rank more than its own limit. Collective.
 void require_memory(const Run& run, const MemoryEstimate& estimate);
 
 /// The same before anything is planned, from the sizes alone: maps and a_lm of the whole job

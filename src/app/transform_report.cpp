@@ -83,10 +83,12 @@ void print_plan(Run& run, const TransformPlan& plan, const MemoryEstimate& estim
     run.say(fmt::format("  {:<36}{:>14}{:>14}{:>14}{:>14}", name, text(least), text(mean),
                         text(most), text(mean * comm.size())));
   };
-  run.say(fmt::format("plan: {}, lmax {}, mmax {}, {} component(s), {} rank(s) x {} thread(s), {}",
-                      plan.spec.grid->name(), plan.spec.lmax, plan.spec.mmax,
-                      plan.spec.fields.n_components(), comm.size(), omp_get_max_threads(),
-                      count_text(count)));
+  const std::size_t n_groups = plan.groups.size();
+  run.say(fmt::format(
+      "plan: {}, lmax {}, mmax {}, {} component(s){}, {} rank(s) x {} thread(s), {}",
+      plan.spec.grid->name(), plan.spec.lmax, plan.spec.mmax, plan.spec.fields.n_components(),
+      n_groups > 1 ? fmt::format(" in {} groups", n_groups) : "", comm.size(),
+      omp_get_max_threads(), count_text(count)));
   run.say(fmt::format("  {:<36}{:>14}{:>14}{:>14}{:>14}", "per rank", "min", "mean", "max", "sum"));
   spread("rings", static_cast<double>(plan.rings.n_rings()), false);
   spread("pixels", static_cast<double>(plan.rings.n_pixels()), false);
@@ -117,6 +119,7 @@ void record_plan(Run& run, const SphericalHarmonicTransform& transform,
   nlohmann::ordered_json& plan = run.report["plan"];
   plan["memory_high_water_bytes"] = run.comm.sum(estimate.total());
   plan["buffers_high_water_bytes"] = run.comm.sum(estimate.buffers());
+  plan["groups_of_fields"] = transform.plan().groups.size();
   put_prediction(seconds, total, count, plan);
   if (run.options.dry_run || run.options.verbose)
     print_plan(run, transform.plan(), estimate, count, seconds, total);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "base/memory_meter.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <atomic>
 #include <fstream>
@@ -59,6 +61,15 @@ std::int64_t available_bytes() {
                                         0, limit - number_in("/sys/fs/cgroup/memory.current", 0)));
   }
   return available;
+}
+
+std::int64_t available_bytes_of_process() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+    return std::numeric_limits<std::int64_t>::max();
+  }
+  const std::int64_t used = proc_field("/proc/self/status", "VmSize:");
+  return std::max<std::int64_t>(0, static_cast<std::int64_t>(limit.rlim_cur) - used);
 }
 
 }  // namespace ringweave

@@ -27,4 +27,7 @@ std::int64_t peak_resident_bytes();
 /// limit.
 std::int64_t available_bytes();
 
+/// What this process's own limit (ulimit -v) leaves it; the largest number where there is none.
+std::int64_t available_bytes_of_process();
+
 }  // namespace ringweave

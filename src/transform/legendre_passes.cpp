@@ -35,17 +35,17 @@ OrderPasses plan_passes(const TransformPlan& plan) {
 }  // namespace
 
 LegendrePasses::LegendrePasses(const Communicator& comm, const TransformPlan& plan,
-                               const LegendreStage* whole)
+                               const FieldSet& fields, const LegendreStage* whole)
     : comm_(comm),
       schedule_(plan.spec.exchange.schedule),
-      n_components_(plan.spec.fields.n_components()),
+      n_components_(fields.n_components()),
       plan_(agreed(comm, [&] { return plan_passes(plan); })),
       legendre_(agreed(comm,
                        [&] {
-                         return whole != nullptr
-                                    ? whole->with_rows(plan_.by_order)
-                                    : make_legendre_stage(plan.legendre_shape(plan_.by_order),
-                                                          plan.spec.backend);
+                         return whole != nullptr ? whole->with_rows(plan_.by_order)
+                                                 : make_legendre_stage(
+                                                       plan.legendre_shape(fields, plan_.by_order),
+                                                       plan.spec.backend);
                        })),
       exchange_(comm, plan_, n_components_, plan.spec.exchange) {}
 

@@ -22,9 +22,10 @@ namespace ringweave {
 /// must enter every member together; an error of the Legendre stage on one rank alone ends the job.
 class LegendrePasses {
  public:
-  /// `whole`, a stage of the same transform, shares its tables and scratch; it may be null.
-  /// Collective.
-  LegendrePasses(const Communicator& comm, const TransformPlan& plan, const LegendreStage* whole);
+  /// For some fields of the plan. `whole`, a stage of the same fields, shares its tables and
+  /// scratch; it may be null. Collective.
+  LegendrePasses(const Communicator& comm, const TransformPlan& plan, const FieldSet& fields,
+                 const LegendreStage* whole);
 
   /// Every mode of by_ring is overwritten. Error  DataError on all ranks when a mode is too large
   /// for single precision.

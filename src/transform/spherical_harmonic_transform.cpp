@@ -5,6 +5,7 @@
 #include <complex>
 #include <utility>
 
+#include "base/checked_cast.hpp"
 #include "base/error.hpp"
 #include "distribute/agree.hpp"
 #include "distribute/mode_rounding.hpp"
@@ -27,18 +28,29 @@ SphericalHarmonicTransform::SphericalHarmonicTransform(const Communicator& comm,
     : comm_(comm),
       plan_(agreed(comm, [&] { return TransformPlan(spec, comm.rank(), comm.size()); })) {
   agree_same(comm_, "the transform (grid, lmax, mmax, fields, options)", spec.digest());
+  for (const FieldGroup& group : plan_.groups) {
+    if (group.shape == ssize64(stages_)) stages_.push_back(plan_stages(group.fields));
+  }
+}
+
+SphericalHarmonicTransform::Stages SphericalHarmonicTransform::plan_stages(
+    const FieldSet& fields) const {
+  const Backend backend = plan_.spec.backend;
+  Stages stages{.fields = fields};
   agree(comm_, [&] {
-    ring_fft_ = make_ring_fft({plan_.rings, plan_.exchange.by_ring, spec.fields.n_components()},
-                              spec.backend);
+    stages.ring_fft =
+        make_ring_fft({plan_.rings, plan_.exchange.by_ring, fields.n_components()}, backend);
   });
   if (plan_.always_in_passes()) {
-    passes_ = std::make_unique<LegendrePasses>(comm_, plan_, nullptr);
-    return;
+    stages.passes = std::make_unique<LegendrePasses>(comm_, plan_, fields, nullptr);
+    return stages;
   }
   agree(comm_, [&] {
-    legendre_ = make_legendre_stage(plan_.legendre_shape(plan_.exchange.by_order), spec.backend);
+    stages.legendre =
+        make_legendre_stage(plan_.legendre_shape(fields, plan_.exchange.by_order), backend);
   });
-  exchange_ = std::make_unique<Exchange>(comm_, plan_.exchange, spec.fields.n_components());
+  stages.exchange = std::make_unique<Exchange>(comm_, plan_.exchange, fields.n_components());
+  return stages;
 }
 
 void SphericalHarmonicTransform::require_alm(std::int64_t n_components, std::int64_t size) const {
@@ -52,124 +64,151 @@ void SphericalHarmonicTransform::require_map(std::int64_t n_components, std::int
 void SphericalHarmonicTransform::release_workspace() noexcept {
   ring_modes_.release();
   order_modes_.release();
-  if (passes_ != nullptr) passes_->release();
+  for (Stages& stages : stages_) {
+    if (stages.passes != nullptr) stages.passes->release();
+  }
 }
 
-ModeView<double> SphericalHarmonicTransform::ring_modes() {
-  const std::int64_t size = plan_.exchange.by_ring.size() * fields().n_components();
-  if (ring_modes_.size() != size) ring_modes_.allocate(size);
-  return {ring_modes_.data(), size};
+ModeView<double> SphericalHarmonicTransform::ring_modes(const Stages& stages) {
+  const std::int64_t positions = plan_.exchange.by_ring.size();
+  const std::int64_t most = positions * plan_.n_components_at_once();
+  if (ring_modes_.size() != most) ring_modes_.allocate(most);
+  return {ring_modes_.data(), positions * stages.n_components()};
 }
 
-ModeView<double> SphericalHarmonicTransform::order_modes() {
-  if (alone()) return ring_modes();
-  const std::int64_t size = plan_.exchange.by_order.size() * fields().n_components();
-  if (order_modes_.size() != size) order_modes_.allocate(size);
-  return {order_modes_.data(), size};
+ModeView<double> SphericalHarmonicTransform::order_modes(const Stages& stages) {
+  if (alone()) return ring_modes(stages);
+  const std::int64_t positions = plan_.exchange.by_order.size();
+  const std::int64_t most = positions * plan_.n_components_at_once();
+  if (order_modes_.size() != most) order_modes_.allocate(most);
+  return {order_modes_.data(), positions * stages.n_components()};
 }
 
 template <class T>
-ModeView<double> SphericalHarmonicTransform::order_modes_within(MapView<T> map) {
-  if (alone()) return ring_modes();
-  const std::int64_t size = plan_.exchange.by_order.size() * fields().n_components();
+ModeView<double> SphericalHarmonicTransform::order_modes_within(const Stages& stages,
+                                                                MapView<T> map) {
+  if (alone()) return ring_modes(stages);
+  const std::int64_t size = plan_.exchange.by_order.size() * stages.n_components();
   const std::int64_t bytes = map.n_components() * map.size() * static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t needed = size * static_cast<std::int64_t>(sizeof(std::complex<double>));
   const bool aligned =
       reinterpret_cast<std::uintptr_t>(map.data()) % alignof(std::complex<double>) == 0;
-  if (map.stride() != map.size() || bytes < plan_.by_order_bytes() || !aligned)
-    return order_modes();
+  if (map.stride() != map.size() || bytes < needed || !aligned) return order_modes(stages);
   return {reinterpret_cast<std::complex<double>*>(map.data()), size};
 }
 
 template <class T>
-void SphericalHarmonicTransform::legendre_synthesize(AlmView<const T> alm, ModeView<double> modes) {
+void SphericalHarmonicTransform::legendre_synthesize(Stages& stages, AlmView<const T> alm,
+                                                     ModeView<double> modes) {
   const StageTimer timer(&times_, "legendre");
-  legendre_->synthesize(alm, modes);
+  stages.legendre->synthesize(alm, modes);
 }
 
 template <class T>
-void SphericalHarmonicTransform::legendre_adjoint(ModeView<const double> modes, AlmView<T> alm,
-                                                  Accumulate how) {
+void SphericalHarmonicTransform::legendre_adjoint(Stages& stages, ModeView<const double> modes,
+                                                  AlmView<T> alm, Accumulate how) {
   const StageTimer timer(&times_, "legendre");
-  legendre_->adjoint(modes, alm, how);
+  stages.legendre->adjoint(modes, alm, how);
 }
 
 template <class T>
-void SphericalHarmonicTransform::fft_synthesize(ModeView<const double> modes, MapView<T> map) {
+void SphericalHarmonicTransform::fft_synthesize(Stages& stages, ModeView<const double> modes,
+                                                MapView<T> map) {
   const StageTimer timer(&times_, "ring_fft");
-  ring_fft_->synthesize(modes, map);
+  stages.ring_fft->synthesize(modes, map);
 }
 
 template <class T>
-void SphericalHarmonicTransform::fft_adjoint(MapView<const T> map,
+void SphericalHarmonicTransform::fft_adjoint(Stages& stages, MapView<const T> map,
                                              std::span<const double> ring_weights,
                                              ModeView<double> modes) {
   const StageTimer timer(&times_, "ring_fft");
-  ring_fft_->adjoint(map, ring_weights, modes);
+  stages.ring_fft->adjoint(map, ring_weights, modes);
 }
 
-void SphericalHarmonicTransform::orders_to_rings(ModeView<const double> by_order,
+void SphericalHarmonicTransform::orders_to_rings(const Stages& stages,
+                                                 ModeView<const double> by_order,
                                                  ModeView<double> by_ring) {
-  if (alone()) return round_alone(by_ring);
+  if (alone()) return round_alone(stages, by_ring);
   const StageTimer timer(&times_, "exchange");
-  exchange_->orders_to_rings(by_order, by_ring);
+  stages.exchange->orders_to_rings(by_order, by_ring);
 }
 
-void SphericalHarmonicTransform::rings_to_orders(ModeView<const double> by_ring,
+void SphericalHarmonicTransform::rings_to_orders(const Stages& stages,
+                                                 ModeView<const double> by_ring,
                                                  ModeView<double> by_order) {
-  if (alone()) return round_alone(by_order);
+  if (alone()) return round_alone(stages, by_order);
   const StageTimer timer(&times_, "exchange");
-  exchange_->rings_to_orders(by_ring, by_order);
+  stages.exchange->rings_to_orders(by_ring, by_order);
 }
 
-void SphericalHarmonicTransform::round_alone(ModeView<double> modes) {
+void SphericalHarmonicTransform::round_alone(const Stages& stages, ModeView<double> modes) {
   if (plan_.spec.exchange.precision == ModePrecision::double_) return;
   const StageTimer timer(&times_, "exchange");
   const ExchangePlan::Block own = plan_.exchange.by_order_blocks.front();
-  const std::int64_t first = own.first * fields().n_components();
-  const CopyRun used{first, first, own.count * fields().n_components()};
+  const std::int64_t first = own.first * stages.n_components();
+  const CopyRun used{first, first, own.count * stages.n_components()};
   require_single_range(round_to_single(modes.data(), modes.data(), {&used, 1}));
 }
 
 template <class T>
 void SphericalHarmonicTransform::synthesize(AlmView<const T> alm, MapView<T> map) {
-  ModeView<double> by_order;
-  ModeView<double> by_ring;
   const bool in_passes = plan_.always_in_passes();
-  agree(comm_, [&] {
-    require_alm(alm.n_components(), alm.size());
-    require_map(map.n_components(), map.size());
-    by_ring = ring_modes();
-    if (in_passes) return passes_->allocate();
-    by_order = order_modes_within(map);
-    legendre_synthesize<T>(alm, by_order);
-  });
-  if (in_passes) {
-    passes_->synthesize<T>(alm, by_ring, times_);
-  } else {
-    orders_to_rings(by_order, by_ring);
+  for (const FieldGroup& group : plan_.groups) {
+    Stages& stages = stages_of(group);
+    ModeView<double> by_order;
+    ModeView<double> by_ring;
+    agree(comm_, [&] {
+      require_alm(alm.n_components(), alm.size());
+      require_map(map.n_components(), map.size());
+      by_ring = ring_modes(stages);
+      if (in_passes) return stages.passes->allocate();
+      by_order = order_modes_within(stages, group.of(map));
+      legendre_synthesize<T>(stages, group.of(alm), by_order);
+    });
+    if (in_passes) {
+      stages.passes->synthesize<T>(group.of(alm), by_ring, times_);
+    } else {
+      orders_to_rings(stages, by_order, by_ring);
+    }
+    fft_synthesize<T>(stages, by_ring, group.of(map));
   }
-  fft_synthesize<T>(by_ring, map);
+}
+
+/// The first group has its pixels before the last one has used its a_lm.
+template <class T>
+MapBuffer<T> SphericalHarmonicTransform::synthesize_in_groups(AlmBuffer<T>&& alm) {
+  auto map = agreed(comm_, [&] {
+    require_alm(alm.n_components(), alm.size());
+    return make_map<T>();
+  });
+  synthesize<T>(std::as_const(alm).view(), map.view());
+  alm.release();
+  return map;
 }
 
 template <class T>
 MapBuffer<T> SphericalHarmonicTransform::synthesize_in_passes(AlmBuffer<T>&& alm) {
+  Stages& stages = stages_.front();
   ModeView<double> by_ring;
   agree(comm_, [&] {
     require_alm(alm.n_components(), alm.size());
-    by_ring = ring_modes();
-    passes_->allocate();
+    by_ring = ring_modes(stages);
+    stages.passes->allocate();
   });
-  passes_->synthesize<T>(std::as_const(alm).view(), by_ring, times_);
+  stages.passes->synthesize<T>(std::as_const(alm).view(), by_ring, times_);
   alm.release();
-  passes_->release();
+  stages.passes->release();
   auto map = agreed(comm_, [&] { return make_map<T>(); });
-  fft_synthesize<T>(by_ring, map.view());
+  fft_synthesize<T>(stages, by_ring, map.view());
   return map;
 }
 
 template <class T>
 MapBuffer<T> SphericalHarmonicTransform::synthesize(AlmBuffer<T>&& alm) {
+  if (in_groups()) return synthesize_in_groups<T>(std::move(alm));
   if (plan_.always_in_passes()) return synthesize_in_passes<T>(std::move(alm));
+  Stages& stages = stages_.front();
   MapBuffer<T> map;
   ModeView<double> by_order;
   ModeView<double> by_ring;
@@ -179,44 +218,48 @@ MapBuffer<T> SphericalHarmonicTransform::synthesize(AlmBuffer<T>&& alm) {
       ring_modes_.release();
       map = make_map<T>();
     }
-    by_order = order_modes_within(map.view());
-    legendre_synthesize<T>(std::as_const(alm).view(), by_order);
+    by_order = order_modes_within(stages, map.view());
+    legendre_synthesize<T>(stages, std::as_const(alm).view(), by_order);
     alm.release();
     if (alone()) map = make_map<T>();
-    by_ring = ring_modes();
+    by_ring = ring_modes(stages);
   });
-  orders_to_rings(by_order, by_ring);
-  fft_synthesize<T>(by_ring, map.view());
+  orders_to_rings(stages, by_order, by_ring);
+  fft_synthesize<T>(stages, by_ring, map.view());
   return map;
 }
 
 template <class T>
 void SphericalHarmonicTransform::adjoint(MapView<const T> map, std::span<const double> ring_weights,
                                          AlmView<T> alm, Accumulate how) {
-  ModeView<double> by_order;
-  ModeView<double> by_ring;
   const bool in_passes = plan_.always_in_passes() || (!alone() && plan_.n_passes > 1);
-  agree(comm_, [&] {
-    require_alm(alm.n_components(), alm.size());
-    require_map(map.n_components(), map.size());
-    by_ring = ring_modes();
-    if (!in_passes) by_order = order_modes();
-    fft_adjoint<T>(map, ring_weights, by_ring);
-  });
-  if (in_passes) {
-    prepare_passes();
-    passes_->adjoint<T>(by_ring, alm, how, times_);
-  } else {
-    rings_to_orders(by_ring, by_order);
-    legendre_adjoint<T>(by_order, alm, how);
+  for (const FieldGroup& group : plan_.groups) {
+    Stages& stages = stages_of(group);
+    ModeView<double> by_order;
+    ModeView<double> by_ring;
+    agree(comm_, [&] {
+      require_alm(alm.n_components(), alm.size());
+      require_map(map.n_components(), map.size());
+      by_ring = ring_modes(stages);
+      if (!in_passes) by_order = order_modes(stages);
+      fft_adjoint<T>(stages, group.of(map), ring_weights, by_ring);
+    });
+    if (in_passes) {
+      prepare_passes(stages);
+      stages.passes->adjoint<T>(by_ring, group.of(alm), how, times_);
+    } else {
+      rings_to_orders(stages, by_ring, by_order);
+      legendre_adjoint<T>(stages, by_order, group.of(alm), how);
+    }
   }
 }
 
-void SphericalHarmonicTransform::prepare_passes() {
-  if (passes_ == nullptr) {
-    passes_ = std::make_unique<LegendrePasses>(comm_, plan_, legendre_.get());
+void SphericalHarmonicTransform::prepare_passes(Stages& stages) {
+  if (stages.passes == nullptr) {
+    stages.passes =
+        std::make_unique<LegendrePasses>(comm_, plan_, stages.fields, stages.legendre.get());
   }
-  agree(comm_, [&] { passes_->allocate(); });
+  agree(comm_, [&] { stages.passes->allocate(); });
 }
 
 template <class T>
@@ -224,49 +267,68 @@ void SphericalHarmonicTransform::adjoint_destroying(MapView<T> map,
                                                     std::span<const double> ring_weights,
                                                     AlmView<T> alm, Accumulate how) {
   if (plan_.always_in_passes()) return adjoint<T>(map, ring_weights, alm, how);
-  ModeView<double> by_order;
-  ModeView<double> by_ring;
-  agree(comm_, [&] {
-    require_alm(alm.n_components(), alm.size());
+  for (const FieldGroup& group : plan_.groups) {
+    Stages& stages = stages_of(group);
+    ModeView<double> by_order;
+    ModeView<double> by_ring;
+    agree(comm_, [&] {
+      require_alm(alm.n_components(), alm.size());
+      require_map(map.n_components(), map.size());
+      by_ring = ring_modes(stages);
+      by_order = order_modes_within(stages, group.of(map));
+      fft_adjoint<T>(stages, group.of(map), ring_weights, by_ring);
+    });
+    rings_to_orders(stages, by_ring, by_order);
+    legendre_adjoint<T>(stages, by_order, group.of(alm), how);
+  }
+}
+
+/// The first group has its a_lm before the last one has used its pixels.
+template <class T>
+AlmBuffer<T> SphericalHarmonicTransform::adjoint_in_groups(MapBuffer<T>&& map,
+                                                           std::span<const double> ring_weights) {
+  auto alm = agreed(comm_, [&] {
     require_map(map.n_components(), map.size());
-    by_ring = ring_modes();
-    by_order = order_modes_within(map);
-    fft_adjoint<T>(map, ring_weights, by_ring);
+    return make_alm<T>();
   });
-  rings_to_orders(by_ring, by_order);
-  legendre_adjoint<T>(by_order, alm, how);
+  adjoint_destroying<T>(map.view(), ring_weights, alm.view());
+  map.release();
+  return alm;
 }
 
 template <class T>
 AlmBuffer<T> SphericalHarmonicTransform::adjoint_in_passes(MapBuffer<T>&& map,
                                                            std::span<const double> ring_weights) {
+  Stages& stages = stages_.front();
   ModeView<double> by_ring;
   agree(comm_, [&] {
     require_map(map.n_components(), map.size());
-    by_ring = ring_modes();
-    fft_adjoint<T>(std::as_const(map).view(), ring_weights, by_ring);
+    by_ring = ring_modes(stages);
+    fft_adjoint<T>(stages, std::as_const(map).view(), ring_weights, by_ring);
   });
   map.release();
   auto alm = agreed(comm_, [&] { return make_alm<T>(); });
-  prepare_passes();
-  passes_->adjoint<T>(by_ring, alm.view(), Accumulate::overwrite, times_);
+  prepare_passes(stages);
+  stages.passes->adjoint<T>(by_ring, alm.view(), Accumulate::overwrite, times_);
   return alm;
 }
 
 template <class T>
 AlmBuffer<T> SphericalHarmonicTransform::adjoint(MapBuffer<T>&& map,
                                                  std::span<const double> ring_weights) {
+  if (in_groups()) return adjoint_in_groups<T>(std::move(map), ring_weights);
   if (plan_.always_in_passes()) return adjoint_in_passes<T>(std::move(map), ring_weights);
+  Stages& stages = stages_.front();
   AlmBuffer<T> alm;
   ModeView<double> by_order;
   ModeView<double> by_ring;
   agree(comm_, [&] {
     require_map(map.n_components(), map.size());
-    by_ring = ring_modes();
-    by_order = order_modes_within(map.view());
-    fft_adjoint<T>(std::as_const(map).view(), ring_weights, by_ring);
+    by_ring = ring_modes(stages);
+    by_order = order_modes_within(stages, map.view());
+    fft_adjoint<T>(stages, std::as_const(map).view(), ring_weights, by_ring);
   });
-  rings_to_orders(by_ring, by_order);
+  rings_to_orders(stages, by_ring, by_order);
   agree(comm_, [&] {
     if (alone()) {
       map.release();
@@ -275,7 +337,7 @@ AlmBuffer<T> SphericalHarmonicTransform::adjoint(MapBuffer<T>&& map,
     }
     alm = make_alm<T>();
   });
-  legendre_adjoint<T>(by_order, alm.view(), Accumulate::overwrite);
+  legendre_adjoint<T>(stages, by_order, alm.view(), Accumulate::overwrite);
   map.release();
   return alm;
 }

@@ -8,6 +8,7 @@
 
 #include "base/backend.hpp"
 #include "base/buffer.hpp"
+#include "base/checked_cast.hpp"
 #include "base/stage_timer.hpp"
 #include "base/view.hpp"
 #include "distribute/communicator.hpp"
@@ -18,6 +19,7 @@
 #include "sphere/alm_layout.hpp"
 #include "sphere/field_set.hpp"
 #include "sphere/local_rings.hpp"
+#include "transform/field_groups.hpp"
 #include "transform/legendre_passes.hpp"
 #include "transform/transform_plan.hpp"
 
@@ -29,10 +31,11 @@ namespace ringweave {
 ///   [my ring][phi]
 ///
 /// its exact adjoint, and what an analysis is made of. Where spec.exchange says so, Legendre and
-/// Alltoallv take turns in passes. All fields of `spec.fields` go through
-/// together. Every member marked * is collective; results are bitwise the same for any number of
-/// threads and equal to rounding for any number of ranks. One call at a time per object. T is the
-/// storage type of maps and a_lm, float or double.
+/// Alltoallv take turns in passes. All fields of `spec.fields` go through together, or in groups
+/// one after the other where spec.mode_bytes asks for it. Every member marked * is collective;
+/// results are bitwise the same for any number of threads and equal to rounding for any number of
+/// ranks and groups. One call at a time per object. T is the storage type of maps and a_lm, float
+/// or double.
 class SphericalHarmonicTransform {
  public:
   /// Plans everything: distributions, exchange, Legendre tables, FFT plans. The workspace is
@@ -62,7 +65,8 @@ class SphericalHarmonicTransform {
   template <class T>
   void synthesize(AlmView<const T> alm, MapView<T> map);
 
-  /// * Synthesis that consumes its input: the map is allocated when the a_lm are no longer needed.
+  /// * Synthesis that consumes its input: the map is allocated when the a_lm are no longer needed
+  /// (in groups, whose ring modes are smaller: at once).
   template <class T>
   MapBuffer<T> synthesize(AlmBuffer<T>&& alm);
 
@@ -86,7 +90,8 @@ class SphericalHarmonicTransform {
   void adjoint_destroying(MapView<T> map, std::span<const double> ring_weights, AlmView<T> alm,
                           Accumulate how = Accumulate::overwrite);
 
-  /// * The same, consuming the map: a_lm are allocated when it is no longer needed.
+  /// * The same, consuming the map: a_lm are allocated when it is no longer needed (in groups: at
+  /// once).
   template <class T>
   AlmBuffer<T> adjoint(MapBuffer<T>&& map, std::span<const double> ring_weights);
 
@@ -98,41 +103,60 @@ class SphericalHarmonicTransform {
 
  private:
   using Modes = HostBuffer<std::complex<double>>;
+  /// What is planned for the fields of a group.
+  struct Stages {
+    FieldSet fields;
+    std::unique_ptr<LegendreStage> legendre{};
+    std::unique_ptr<RingFft> ring_fft{};
+    std::unique_ptr<Exchange> exchange{};
+    /// Instead of legendre and exchange where plan().always_in_passes(). Else made by the first
+    /// adjoint that may not touch its map: it would need the modes twice at once, by ring and by
+    /// order; large ones are exchanged and emptied in passes instead.
+    std::unique_ptr<LegendrePasses> passes{};
+
+    std::int64_t n_components() const { return fields.n_components(); }
+  };
+  Stages plan_stages(const FieldSet& fields) const;
+  Stages& stages_of(const FieldGroup& group) { return stages_[to_size(group.shape)]; }
+  bool in_groups() const { return plan_.groups.size() > 1; }
   bool alone() const { return comm_.size() == 1; }
-  ModeView<double> ring_modes();   ///< workspace for plan().exchange.by_ring
-  ModeView<double> order_modes();  ///< workspace for plan().exchange.by_order
+  ModeView<double> ring_modes(const Stages& stages);   ///< workspace for plan().exchange.by_ring
+  ModeView<double> order_modes(const Stages& stages);  ///< workspace for plan().exchange.by_order
+  /// The memory of the group's maps if it is large enough, else order_modes.
   template <class T>
-  ModeView<double> order_modes_within(MapView<T> map);  ///< the map's memory if it is large enough
+  ModeView<double> order_modes_within(const Stages& stages, MapView<T> map);
   template <class T>
-  void legendre_synthesize(AlmView<const T> alm, ModeView<double> modes);
+  void legendre_synthesize(Stages& stages, AlmView<const T> alm, ModeView<double> modes);
   template <class T>
-  void legendre_adjoint(ModeView<const double> modes, AlmView<T> alm, Accumulate how);
+  void legendre_adjoint(Stages& stages, ModeView<const double> modes, AlmView<T> alm,
+                        Accumulate how);
   template <class T>
-  void fft_synthesize(ModeView<const double> modes, MapView<T> map);
+  void fft_synthesize(Stages& stages, ModeView<const double> modes, MapView<T> map);
   template <class T>
-  void fft_adjoint(MapView<const T> map, std::span<const double> ring_weights,
+  void fft_adjoint(Stages& stages, MapView<const T> map, std::span<const double> ring_weights,
                    ModeView<double> modes);
-  void prepare_passes();
+  void prepare_passes(Stages& stages);
+  template <class T>
+  MapBuffer<T> synthesize_in_groups(AlmBuffer<T>&& alm);
   template <class T>
   MapBuffer<T> synthesize_in_passes(AlmBuffer<T>&& alm);
   template <class T>
+  AlmBuffer<T> adjoint_in_groups(MapBuffer<T>&& map, std::span<const double> ring_weights);
+  template <class T>
   AlmBuffer<T> adjoint_in_passes(MapBuffer<T>&& map, std::span<const double> ring_weights);
   /// On one rank modes that should travel in single precision are rounded where they are.
-  void round_alone(ModeView<double> modes);
-  void orders_to_rings(ModeView<const double> by_order, ModeView<double> by_ring);
-  void rings_to_orders(ModeView<const double> by_ring, ModeView<double> by_order);
+  void round_alone(const Stages& stages, ModeView<double> modes);
+  void orders_to_rings(const Stages& stages, ModeView<const double> by_order,
+                       ModeView<double> by_ring);
+  void rings_to_orders(const Stages& stages, ModeView<const double> by_ring,
+                       ModeView<double> by_order);
 
   Communicator comm_;
   TransformPlan plan_;
-  std::unique_ptr<LegendreStage> legendre_;
-  std::unique_ptr<RingFft> ring_fft_;
-  std::unique_ptr<Exchange> exchange_;
+  std::vector<Stages> stages_;  ///< [shape of a group]
+  // Large enough for any group.
   Modes ring_modes_;
   Modes order_modes_;
-  /// Instead of legendre_ and exchange_ where plan().always_in_passes(). Else made by the first
-  /// adjoint that may not touch its map: it would need the modes twice at once, by ring and by
-  /// order; large ones are exchanged and emptied in passes instead.
-  std::unique_ptr<LegendrePasses> passes_;
   StageTimes times_;
 };
 

@@ -33,20 +33,32 @@ ModeLimits scalar_limits(const TransformSpec& spec) {
   return {*spec.grid, spec.lmax, spec.mmax, 0};
 }
 
-constexpr std::int64_t mode_bytes = static_cast<std::int64_t>(sizeof(std::complex<double>));
+constexpr std::int64_t bytes_of_mode = static_cast<std::int64_t>(sizeof(std::complex<double>));
 
 /// Beyond the most the buffer of a pass is small beside everything else; below the least little
 /// overlaps.
 constexpr std::int64_t most_passes = 64;
 constexpr std::int64_t least_overlapped_passes = 8;
 
+ExchangeVolume volume_of(const TransformPlan& plan) {
+  return exchange_volume(plan.limits, plan.fold, plan.orders, plan.ring_bands,
+                         plan.spec.exchange.folding);
+}
+
+/// One layout serves all groups: a block of it must be long enough for the smallest.
+ExchangePlan plan_exchange_of(const TransformPlan& plan) {
+  std::int64_t least = plan.n_components_at_once();
+  for (const FieldGroup& group : plan.groups) least = std::min(least, group.fields.n_components());
+  return plan_exchange(plan.limits, plan.fold, plan.orders, plan.ring_bands, plan.rank, least,
+                       plan.spec.exchange);
+}
+
 int count_passes(const TransformPlan& plan) {
   if (plan.n_ranks == 1) return 1;
   const TransformSpec& spec = plan.spec;
-  const ExchangeVolume volume =
-      exchange_volume(plan.limits, plan.fold, plan.orders, plan.ring_bands, spec.exchange.folding);
+  const ExchangeVolume volume = volume_of(plan);
   const std::int64_t bytes = *std::max_element(volume.by_order.begin(), volume.by_order.end()) *
-                             spec.fields.n_components() * mode_bytes * plan.pass_copies();
+                             plan.n_components_at_once() * bytes_of_mode * plan.pass_copies();
   const std::int64_t least =
       spec.exchange.schedule == ExchangeSchedule::overlapped ? least_overlapped_passes : 1;
   const std::int64_t wanted = (bytes + spec.pass_bytes - 1) / spec.pass_bytes;
@@ -75,6 +87,7 @@ std::int64_t TransformSpec::digest() const {
   mix(static_cast<std::uint64_t>(exchange.schedule));
   mix(static_cast<std::uint64_t>(exchange.precision));
   mix(static_cast<std::uint64_t>(pass_bytes));
+  mix(static_cast<std::uint64_t>(mode_bytes));
   mix(static_cast<std::uint64_t>(exchange.mpi_count_limit));
   mix(static_cast<std::uint64_t>(exchange.block_bytes));
   return static_cast<std::int64_t>(hash >> 1);
@@ -90,8 +103,10 @@ TransformPlan::TransformPlan(const TransformSpec& asked, int my_rank, int all_ra
       ring_bands(spec.grid, scalar_limits(spec), n_ranks),
       alm(layout_of(spec, orders, rank)),
       rings(ring_bands.rings(rank)),
-      exchange(plan_exchange(limits, fold, orders, ring_bands, rank, spec.fields.n_components(),
-                             spec.exchange)),
+      most_modes(volume_of(*this).largest_side()),
+      groups(
+          group_fields(spec.fields, spec.mode_bytes / std::max<std::int64_t>(1, mode_bytes_of(1)))),
+      exchange(plan_exchange_of(*this)),
       n_passes(count_passes(*this)) {}
 
 bool TransformPlan::always_in_passes() const {
@@ -104,7 +119,15 @@ int TransformPlan::n_pass_slots() const {
 }
 
 std::int64_t TransformPlan::pass_workspace_bytes() const {
-  return pass_copies() * by_order_bytes() / n_passes;
+  // Groups of one shape share it.
+  std::int64_t n_components = 0;
+  int n_shapes = 0;
+  for (const FieldGroup& group : groups) {
+    if (group.shape < n_shapes) continue;
+    n_components += group.fields.n_components();
+    ++n_shapes;
+  }
+  return pass_copies() * exchange.by_order.size() * n_components * bytes_of_mode / n_passes;
 }
 
 std::int64_t TransformPlan::pass_copies() const {
@@ -112,12 +135,16 @@ std::int64_t TransformPlan::pass_copies() const {
   return n_pass_slots() * (spec.exchange.precision == ModePrecision::single_ ? 2 : 1);
 }
 
+std::int64_t TransformPlan::mode_bytes_of(std::int64_t n_components) const {
+  return most_modes * n_components * bytes_of_mode;
+}
+
 std::int64_t TransformPlan::by_order_bytes() const {
-  return exchange.by_order.size() * spec.fields.n_components() * mode_bytes;
+  return exchange.by_order.size() * spec.fields.n_components() * bytes_of_mode;
 }
 
 std::int64_t TransformPlan::by_ring_bytes() const {
-  return exchange.by_ring.size() * spec.fields.n_components() * mode_bytes;
+  return exchange.by_ring.size() * spec.fields.n_components() * bytes_of_mode;
 }
 
 std::int64_t TransformPlan::bytes_sent() const {
@@ -125,7 +152,7 @@ std::int64_t TransformPlan::bytes_sent() const {
   for (std::int64_t peer = 0; peer < n_ranks; ++peer) {
     if (peer != rank) positions += exchange.by_order_blocks[to_size(peer)].count;
   }
-  const std::int64_t bytes = positions * spec.fields.n_components() * mode_bytes;
+  const std::int64_t bytes = positions * spec.fields.n_components() * bytes_of_mode;
   return spec.exchange.precision == ModePrecision::single_ ? bytes / 2 : bytes;
 }
 

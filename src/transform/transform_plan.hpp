@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/backend.hpp"
 #include "distribute/exchange_plan.hpp"
@@ -14,6 +16,7 @@
 #include "sphere/field_set.hpp"
 #include "sphere/local_rings.hpp"
 #include "sphere/mode_limits.hpp"
+#include "transform/field_groups.hpp"
 
 namespace ringweave {
 
@@ -30,6 +33,9 @@ struct TransformSpec {
   /// it. An adjoint that keeps its map goes in passes if it would hold more, and every transform
   /// where spec.exchange asks for it.
   std::int64_t pass_bytes = std::int64_t{4} << 20;
+  /// What the ring modes of one rank may take in either layout. Beyond it the fields go through the
+  /// line in groups, one after the other; a single field always goes.
+  std::int64_t mode_bytes = std::numeric_limits<std::int64_t>::max();
 
   /// A number that differs (almost surely) when two specifications do.
   std::int64_t digest() const;
@@ -46,9 +52,11 @@ struct TransformPlan {
   ModeLimits limits;
   FoldRule fold;
   OrderDistribution orders;
-  RingDistribution ring_bands;  ///< depends on grid, lmax and mmax only, not on the fields
-  AlmLayout alm;                ///< orders of this rank
-  LocalRings rings;             ///< rings of this rank
+  RingDistribution ring_bands;     ///< depends on grid, lmax and mmax only, not on the fields
+  AlmLayout alm;                   ///< orders of this rank
+  LocalRings rings;                ///< rings of this rank
+  std::int64_t most_modes;         ///< of one component in either layout, on the rank that has most
+  std::vector<FieldGroup> groups;  ///< of fields, one after the other; the same on every rank
   ExchangePlan exchange;
   int n_passes;  ///< of an exchange in passes, the same on every rank
 
@@ -59,12 +67,17 @@ struct TransformPlan {
   std::int64_t pass_workspace_bytes() const;
   std::int64_t pass_copies() const;  ///< the same in passes, counted in double precision
 
-  /// What the Legendre stage is planned from, its modes lying in `rows`.
-  LegendreShape legendre_shape(const ModeLayout& rows) const {
-    return {spec.grid, limits, fold, alm, rows, spec.fields, spec.theta};
+  /// What the Legendre stage of a group's fields is planned from, its modes lying in `rows`.
+  LegendreShape legendre_shape(const FieldSet& fields, const ModeLayout& rows) const {
+    return {spec.grid, limits, fold, alm, rows, fields, spec.theta};
   }
 
-  /// Bytes of the ring modes in either layout.
+  /// Components of the largest group, whose ring modes are there at once.
+  std::int64_t n_components_at_once() const { return most_components(groups); }
+  /// What spec.mode_bytes must be for groups of n components.
+  std::int64_t mode_bytes_of(std::int64_t n_components) const;
+
+  /// Bytes of the ring modes of all fields in either layout.
   std::int64_t by_order_bytes() const;
   std::int64_t by_ring_bytes() const;
   /// Bytes this rank sends to others in one transform.

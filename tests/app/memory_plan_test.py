@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The memory that --dry-run promises is what the run needs (resident high-water over all ranks), to 10 %."""
 import json
+import re
 
 import program
 
@@ -70,6 +71,31 @@ class MemoryPlan(program.ProgramTest):
         self.check("analyze", "sky.h5", "--iter", 0, "--alm", "out.h5", *pixel)
         self.check("analyze", "sky.h5", "--iter", 1, "--alm", "out.h5", *pixel, ranks=(1,))
         self.check("smooth", "sky.h5", "out.h5", "--fwhm", "1deg", "--iter", 0, *pixel)
+
+    def test_fields_go_in_groups_where_memory_is_short(self):
+        """Short by less than the ring modes of one component: refused at once, done in groups."""
+        nside, lmax, mebibyte = 1024, ("--lmax", 1024, "--overwrite"), 1 << 20
+        self.done("synthesize", "--cl", "cl.txt", "--seed", 1, "--nside", nside, "large.h5", *lmax)
+        smooth = ("smooth", "large.h5", "smooth.h5", "--fwhm", "1deg", "--iter", 0, *lmax)
+        self.done("smooth", "large.h5", "at_once.h5", *smooth[3:])
+        for ranks, too_little, short_by in ((1, 500 * mebibyte, 15), (2, 400 * mebibyte, 8)):
+            refused = self.done(*smooth, "--dry-run", ranks=ranks, code=4, address_limit=too_little)
+            self.assertIn("ulimit -v", refused.err)
+            self.assertNotIn("groups", refused.out)
+            missing = float(re.search(r"has ([\d.]+) MiB less", refused.err)[1])
+            limit = too_little + int((missing - short_by) * mebibyte)
+            for extra in (("--dry-run",), ()):
+                run = self.done(*smooth, *extra, "--report", "report.json", ranks=ranks, address_limit=limit)
+                self.assertRegex(run.out, r"memory is short by [\d.]+ MiB: the fields are transformed in 2 groups")
+                plan = json.loads((self.folder / "report.json").read_text())["plan"]
+                self.assertEqual(plan["groups_of_fields"], 2)
+                if extra:
+                    self.assertIn("3 component(s) in 2 groups", run.out)
+            self.done("compare", "smooth.h5", "at_once.h5", "--tolerance", 1e-12)
+            enough = limit + 2 * short_by * mebibyte
+            self.assertNotIn("groups", self.done(*smooth, "--dry-run", ranks=ranks, address_limit=enough).out)
+        for name in ("large.h5", "smooth.h5", "at_once.h5"):
+            (self.folder / name).unlink()
 
     def make_masked_map(self):
         self.done("convert", "sky.h5", "masked.h5", "--overwrite")

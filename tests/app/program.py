@@ -33,13 +33,14 @@ class Result:
         return f"exit code {self.code} after {self.seconds:.1f} s\nstdout: {self.out}\nstderr: {self.err}"
 
 
-def start(arguments, *, ranks=1, cwd=None, timeout=120, file_limit=None, environment=None, program=None, prefix=(),
-          mpmd=False):
+def start(arguments, *, ranks=1, cwd=None, timeout=120, file_limit=None, address_limit=None, environment=None,
+          program=None, prefix=(), mpmd=False):
     """Runs the program and returns its Result. One rank runs without mpirun, as a user would.
 
-    file_limit   largest file a rank may write, in bytes
-    mpmd         through mpirun also on one rank, for arguments that hold `: -n RANKS PROGRAM ...`
-    prefix       a command that starts the program or mpirun, e.g. in a namespace
+    file_limit     largest file a rank may write, in bytes
+    address_limit  what a rank may have of memory addresses, in bytes (ulimit -v)
+    mpmd           through mpirun also on one rank, for arguments that hold `: -n RANKS PROGRAM ...`
+    prefix         a command that starts the program or mpirun, e.g. in a namespace
     """
     command = [program or PROGRAM, *map(str, arguments)]
     variables = {**os.environ, "OMP_NUM_THREADS": "1", **(environment or {})}
@@ -47,8 +48,10 @@ def start(arguments, *, ranks=1, cwd=None, timeout=120, file_limit=None, environ
         # Shared memory of MPI are files too.
         variables["OMPI_MCA_btl"] = "self,tcp"
         command = ["prlimit", f"--fsize={file_limit}", *command]
+    if address_limit is not None:
+        command = ["prlimit", f"--as={address_limit}", *command]
     # Alone, a rank would start a daemon of MPI that inherits the limit.
-    if ranks > 1 or file_limit is not None or mpmd:
+    if ranks > 1 or file_limit is not None or address_limit is not None or mpmd:
         command = [MPIRUN, str(ranks), *command]
     begin = time.monotonic()
     with subprocess.Popen([*prefix, *command], cwd=cwd, env=variables, stdin=subprocess.DEVNULL,

@@ -118,6 +118,49 @@ TEST_P(ExchangeMemory, InPassesTransformsThatKeepTheirInputNeed175) {
   EXPECT_LE(high_water_ratio(transform_, [&] { adjoint_of(transform_, map); }), 1.75);
 }
 
+/// Eight maps, with a limit of the ring modes. Beside input and output (1) there are the modes of
+/// those that go at once, 0.77 of 8 at nside 512, and tables.
+class BatchMemory : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (nside >= 2048) GTEST_SKIP() << "eight maps of nside " << nside << " take 6 GB";
+  }
+  static SphericalHarmonicTransform transform_of(std::int64_t maps_at_once) {
+    const Communicator world = Communicator::world();
+    TransformSpec spec = Case{share(RingGrid::healpix(nside)), lmax, lmax}.spec();
+    spec.fields = FieldSet::batch(0, 8);
+    spec.mode_bytes = TransformPlan(spec, 0, world.size()).mode_bytes_of(maps_at_once);
+    return {world, spec};
+  }
+  static void expect_at_most(double bound, std::int64_t maps_at_once) {
+    SphericalHarmonicTransform transform = transform_of(maps_at_once);
+    {
+      const AlmBuffer<double> alm = random_alm(transform);
+      EXPECT_LE(high_water_ratio(transform, [&] { synthesized(transform, alm); }), bound);
+    }
+    transform.release_workspace();
+    const MapBuffer<double> map = random_map(transform);
+    EXPECT_LE(high_water_ratio(transform, [&] { adjoint_of(transform, map); }), bound);
+  }
+};
+
+TEST_F(BatchMemory, AtOnceNeeds185) { expect_at_most(1.85, 8); }
+
+TEST_F(BatchMemory, TwoByTwoNeeds125) { expect_at_most(1.25, 2); }
+
+TEST_F(BatchMemory, InGroupsOf332Needs14) { expect_at_most(1.4, 3); }
+
+TEST_F(BatchMemory, TwoByTwoConsumingTransformsNeed125) {
+  SphericalHarmonicTransform transform = transform_of(2);
+  AlmBuffer<double> alm = random_alm(transform);
+  EXPECT_LE(high_water_ratio(transform, [&] { transform.synthesize<double>(std::move(alm)); }),
+            1.25);
+  transform.release_workspace();
+  MapBuffer<double> map = random_map(transform);
+  EXPECT_LE(high_water_ratio(transform, [&] { transform.adjoint<double>(std::move(map), {}); }),
+            1.25);
+}
+
 INSTANTIATE_TEST_SUITE_P(Modes, ExchangeMemory,
                          testing::Values(ExchangeOptions{.schedule = ExchangeSchedule::overlapped},
                                          ExchangeOptions{.precision = ModePrecision::single_}));

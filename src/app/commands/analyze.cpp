@@ -125,17 +125,18 @@ int analyze(Run& run, const AnalyzeOptions& options) {
       storage_precision(options.transform.precision, reader->header().precision);
   require_memory_for(run, spec, precision);
   const WeightFiles weights = find_weights(run, options.analysis.weights, *grid);
-  SphericalHarmonicTransform transform(run.comm, spec);
   const Operation operation = tolerance > 0 ? Operation::analysis_conjugate
                               : n_iter > 0  ? Operation::analysis_iterating
                                             : Operation::analysis_consuming;
   const PixelWeights held = weights.pixel.empty() ? PixelWeights::none : PixelWeights::held;
-  const MemoryEstimate estimate = estimate_memory(transform, {operation, precision, held});
-  record_plan(run, transform, estimate, planned_analysis(n_iter, tolerance));
+  const MemoryUse use{operation, precision, held};
+  const auto transform = plan_transform(run, spec, use);
+  const MemoryEstimate estimate = estimate_memory(transform->plan(), use);
+  record_plan(run, *transform, estimate, planned_analysis(n_iter, tolerance));
   require_memory(run, estimate);
   if (run.options.dry_run) return 0;
 
-  Job job{options, *reader, choice, transform, weights, n_iter};
+  Job job{options, *reader, choice, *transform, weights, n_iter};
   with_storage(precision, [&](auto storage) { run_with<decltype(storage)>(run, job); });
   run.conclusion = fmt::format("{}: {} analysed to lmax {}", options.input, choice.name, spec.lmax);
   return 0;

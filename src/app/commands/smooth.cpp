@@ -155,25 +155,25 @@ int smooth(Run& run, const SmoothOptions& asked) {
   require_memory_for(run, spec, precision);
   smoothing.beam = chosen_beam(run, options, spec.lmax);
   const WeightFiles weights = find_weights(run, analysis.weights, *grid);
-  SphericalHarmonicTransform transform(run.comm, spec);
   const Operation operation = smoothing.tolerance > 0 ? Operation::analysis_conjugate
                               : smoothing.n_iter > 0  ? Operation::analysis_iterating
                                                       : Operation::smoothing_in_place;
   const bool normalizes = smoothing.unseen == UnseenPolicy::normalize;
-  const MemoryEstimate estimate =
-      estimate_memory(transform, {operation, precision,
-                                  weights.pixel.empty() ? PixelWeights::none : PixelWeights::copied,
-                                  normalizes ? MaskSmoothing::yes : MaskSmoothing::no});
+  const MemoryUse use{operation, precision,
+                      weights.pixel.empty() ? PixelWeights::none : PixelWeights::copied,
+                      normalizes ? MaskSmoothing::yes : MaskSmoothing::no};
+  const auto transform = plan_transform(run, spec, use);
+  const MemoryEstimate estimate = estimate_memory(transform->plan(), use);
   TransformCount count = planned_analysis(smoothing.n_iter, smoothing.tolerance);
   ++count.all_fields;
   if (normalizes) count.mask = count.all_fields;
-  record_plan(run, transform, estimate, count);
+  record_plan(run, *transform, estimate, count);
   require_memory(run, estimate);
   if (run.options.dry_run) return 0;
 
-  smoothing.weights = load_weights(run, weights, transform.rings());
+  smoothing.weights = load_weights(run, weights, transform->rings());
   with_storage(precision, [&](auto storage) {
-    run_with<decltype(storage)>(run, options, *reader, choice, transform, smoothing);
+    run_with<decltype(storage)>(run, options, *reader, choice, *transform, smoothing);
   });
   return 0;
 }

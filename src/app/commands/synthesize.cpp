@@ -166,17 +166,17 @@ int synthesize(Run& run, const SynthesizeOptions& options) {
   }
   require_memory_for(run, spec, precision);
   const std::optional<Beam> beam = output_beam(run, options, spec.lmax);
-  SphericalHarmonicTransform transform(run.comm, spec);
-  const MemoryEstimate estimate =
-      estimate_memory(transform, {Operation::synthesis_consuming, precision});
+  const MemoryUse use{Operation::synthesis_consuming, precision};
+  const auto transform = plan_transform(run, spec, use);
+  const MemoryEstimate estimate = estimate_memory(transform->plan(), use);
   if (options.transform.fields.empty()) run.detail("fields " + source.choice.name);
-  record_plan(run, transform, estimate, {1});
+  record_plan(run, *transform, estimate, {1});
   require_memory(run, estimate);
   if (run.options.dry_run) return 0;
 
   const auto full_grid = grid->is_subset() ? named_grid(options.transform) : grid;
   with_storage(precision, [&](auto storage) {
-    run_with<decltype(storage)>(run, options, source, beam, transform, full_grid);
+    run_with<decltype(storage)>(run, options, source, beam, *transform, full_grid);
   });
   run.conclusion = fmt::format("{}: {} on {}, lmax {}", options.output, source.choice.name,
                                grid->name(), spec.lmax);

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The first sets add nothing to double arithmetic; vectors of the others have no length known to
-// the compiler.
-#define HWY_DISABLED_TARGETS \
-  (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "fft/host/column_lanes.cpp"
 #include "fft/host/column_lanes.hpp"
 
 #include <algorithm>
 #include <cstring>
 
+#include "base/simd/instruction_sets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "fft/host/column_lanes.cpp"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 // After foreach_target.h.
@@ -21,7 +18,6 @@ HWY_BEFORE_NAMESPACE();
 namespace ringweave::HWY_NAMESPACE {
 
 using column_lanes::Scratch;
-constexpr std::int64_t element = 2 * n_lanes;
 // Elements of all lanes that are put side by side in the first cache before vectors take them.
 constexpr std::int64_t staged = 32;
 // Elements of rows that are transformed together within the first cache.
@@ -29,27 +25,18 @@ constexpr std::int64_t most_together = column_lanes::most_together;
 
 HWY_INLINE void copy(const Complex* from, Complex* to) { std::memcpy(to, from, sizeof(Complex)); }
 
-HWY_INLINE Lanes load_interleaved(const Complex* from) {
-  Lanes a;
-  hn::LoadInterleaved2(D(), reinterpret_cast<const double*>(from), a.re, a.im);
-  return a;
-}
-HWY_INLINE void store_interleaved(Lanes a, Complex* to) {
-  hn::StoreInterleaved2(a.re, a.im, D(), reinterpret_cast<double*>(to));
-}
-
 /// The same table in all lanes, or one in the first lanes and another in the rest.
 struct OneTable {
   const Complex* table;
-  HWY_INLINE Lanes operator()(std::int64_t k) const { return broadcast(table[k]); }
+  HWY_INLINE ComplexLanes operator()(std::int64_t k) const { return broadcast(table[k]); }
 };
 struct TwoTables {
   const Complex* first;
   const Complex* second;
   hn::Mask<D> is_first;
-  HWY_INLINE Lanes operator()(std::int64_t k) const {
-    const Lanes a = broadcast(first[k]);
-    const Lanes b = broadcast(second[k]);
+  HWY_INLINE ComplexLanes operator()(std::int64_t k) const {
+    const ComplexLanes a = broadcast(first[k]);
+    const ComplexLanes b = broadcast(second[k]);
     return {hn::IfThenElse(is_first, a.re, b.re), hn::IfThenElse(is_first, a.im, b.im)};
   }
 };
@@ -116,17 +103,16 @@ void convolve_columns(const ColumnLanes& columns, OneTable longer, const Values&
   const LaneConvolution& convolution = *columns.first->convolution;
   const std::int64_t n = columns.first->length;
   const std::int64_t n_all = columns.second->length;
-  read_columns(columns, 0, n_all, n_lanes, [&](std::int64_t k, Lanes value) {
+  read_columns(columns, 0, n_all, n_lanes, [&](std::int64_t k, ComplexLanes value) {
     store(product(chirp(k), value), data + k * element);
   });
   const auto is_first = hn::FirstN(D(), static_cast<std::size_t>(columns.n_first));
-  read_columns(columns, n_all, n, columns.n_first, [&](std::int64_t k, Lanes value) {
-    const Lanes a = product(longer(k), value);
+  read_columns(columns, n_all, n, columns.n_first, [&](std::int64_t k, ComplexLanes value) {
+    const ComplexLanes a = product(longer(k), value);
     store({hn::IfThenElseZero(is_first, a.re), hn::IfThenElseZero(is_first, a.im)},
           data + k * element);
   });
-  for (std::int64_t k = n; k < convolution.length / 2; ++k)
-    store({hn::Zero(D()), hn::Zero(D())}, data + k * element);
+  for (std::int64_t k = n; k < convolution.length / 2; ++k) store(zero(), data + k * element);
   convolve(convolution, data, response);
   write_columns(columns, 0, n_all, n_lanes,
                 [&](std::int64_t j) { return conj_product(load(data + j * element), chirp(j)); });
@@ -140,8 +126,9 @@ void transform_columns(const ColumnLanes& columns, const Chirp& first_chirp,
   const ColumnTransform& first = *columns.first;
   const ColumnTransform& second = *columns.second;
   if (first.convolution == nullptr) {
-    read_columns(columns, 0, first.length, n_lanes,
-                 [&](std::int64_t k, Lanes value) { store(value, scratch.data + k * element); });
+    read_columns(columns, 0, first.length, n_lanes, [&](std::int64_t k, ComplexLanes value) {
+      store(value, scratch.data + k * element);
+    });
     const double* found = fft_lanes(*first.fft, scratch.data, scratch.other).first;
     write_columns(columns, 0, first.length, n_lanes,
                   [&](std::int64_t j) { return load(found + j * element); });
@@ -155,27 +142,33 @@ void transform_columns(const ColumnLanes& columns, const Chirp& first_chirp,
   }
 }
 
+// exp(2 pi i k / 8).
+constexpr double half_root = 0.70710678118654752440;
+constexpr Complex eighth_turns[8] = {
+    {1, 0},  {half_root, half_root},   {0, 1},  {-half_root, half_root},
+    {-1, 0}, {-half_root, -half_root}, {0, -1}, {half_root, -half_root}};
+
 /// The first pass, radix 8, of a spectrum, blocks `first` and on in the lanes; the second half of
 /// `in` is read as well.
 HWY_INLINE void cut_into_lanes(const LaneConvolution::Pass& level, const Complex* in,
                                std::int64_t first, double* data) {
   HWY_ALIGN Complex side_by_side[n_lanes];
-  Lanes roots[8];
+  ComplexLanes roots[8];
   for (std::int64_t k = 0; k < 8; ++k) {
-    for (std::int64_t i = 0; i < n_lanes; ++i) side_by_side[i] = level.roots[k * (first + i) % 8];
+    for (std::int64_t i = 0; i < n_lanes; ++i) side_by_side[i] = eighth_turns[k * (first + i) % 8];
     roots[k] = load_interleaved(side_by_side);
   }
   const std::int64_t unit = level.length / 8;
   const Complex* twiddles = level.twiddles - 1 + first;
   const auto has_twiddle = hn::Not(hn::FirstN(D(), first == 0 ? 1 : 0));
   for (std::int64_t q = 0; q < unit; ++q) {
-    Lanes sum = {hn::Zero(D()), hn::Zero(D())};
+    ComplexLanes sum = zero();
     for (std::int64_t k = 0; k < 8; ++k) {
-      const Lanes a = broadcast(in[q + unit * k]);
+      const ComplexLanes a = broadcast(in[q + unit * k]);
       sum.re = hn::NegMulAdd(a.im, roots[k].im, hn::MulAdd(a.re, roots[k].re, sum.re));
       sum.im = hn::MulAdd(a.im, roots[k].re, hn::MulAdd(a.re, roots[k].im, sum.im));
     }
-    const Lanes turned = product(load_interleaved(twiddles), sum);
+    const ComplexLanes turned = product(load_interleaved(twiddles), sum);
     store({hn::IfThenElse(has_twiddle, turned.re, sum.re),
            hn::IfThenElse(has_twiddle, turned.im, sum.im)},
           data + q * element);

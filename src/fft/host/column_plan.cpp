@@ -27,15 +27,13 @@ LaneConvolution::LaneConvolution(std::int64_t n) : length(n) {
   std::int64_t size = 0;
   std::int64_t left = n;
   for (const int radix : radices_of(n)) {
-    passes.push_back({radix, left, nullptr, nullptr});
-    size += radix + left / radix * (radix - 1);
+    passes.push_back({radix, left, nullptr});
+    size += left / radix * (radix - 1);
     left /= radix;
   }
   tables.allocate(size);
   Complex* next = tables.data();
   for (Pass& pass : passes) {
-    pass.roots = next;
-    for (std::int64_t k = 0; k < pass.radix; ++k) *next++ = turns[n / pass.radix * k];
     pass.twiddles = next;
     for (std::int64_t q = 0; q < pass.length / pass.radix; ++q) {
       for (std::int64_t k = 1; k < pass.radix; ++k) *next++ = turns[n / pass.length * q * k];

@@ -26,7 +26,6 @@ struct LaneConvolution {
   struct Pass {
     int radix;
     std::int64_t length;
-    const std::complex<double>* roots;     ///< [radix], exp(2 pi i k / radix)
     const std::complex<double>* twiddles;  ///< [q][k - 1], exp(2 pi i q k / length), 0 < k < radix
   };
   explicit LaneConvolution(std::int64_t length);

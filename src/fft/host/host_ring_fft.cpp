@@ -8,26 +8,47 @@
 #include <utility>
 #include <vector>
 
+#include "base/buffer.hpp"
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
 #include "fft/host/lane_worker.hpp"
 #include "fft/host/ring_plan.hpp"
 #include "fft/host/ring_worker.hpp"
+#include "fft/host/scratch_pieces.hpp"
 
 namespace ringweave {
 namespace {
 
 using Complex = std::complex<double>;
 
+/// What one thread works with. A block of rings goes through either worker, so they share scratch.
+struct Worker {
+  Worker(const RingPlan& plan, const RingFftShape& shape) : lanes(plan, shape), rings(plan, shape) {
+    ScratchPieces of_lanes;
+    ScratchPieces of_rings;
+    lanes.place(of_lanes);
+    rings.place(of_rings);
+    scratch.allocate(std::max(of_lanes.size(), of_rings.size()));
+    of_lanes = of_rings = ScratchPieces(scratch.data());
+    lanes.place(of_lanes);
+    rings.place(of_rings);
+  }
+  std::int64_t bytes() const {
+    return lanes.bytes() + rings.bytes() +
+           scratch.size() * static_cast<std::int64_t>(sizeof(double));
+  }
+
+  LaneWorker lanes;
+  RingWorker rings;
+  HostBuffer<double> scratch;
+};
+
 class HostRingFft final : public RingFft {
  public:
   explicit HostRingFft(RingFftShape shape)
       : shape_(std::move(shape)), plan_(shape_, omp_get_max_threads()) {
     const std::int64_t n_workers = std::min<std::int64_t>(omp_get_max_threads(), n_blocks());
-    for (std::int64_t i = 0; i < n_workers; ++i) {
-      workers_.emplace_back(plan_, shape_);
-      lane_workers_.emplace_back(plan_, shape_);
-    }
+    for (std::int64_t i = 0; i < n_workers; ++i) workers_.emplace_back(plan_, shape_);
   }
 
   void synthesize(ModeView<const double> modes, MapView<double> map) override {
@@ -47,8 +68,7 @@ class HostRingFft final : public RingFft {
 
   std::int64_t bytes() const override {
     std::int64_t sum = plan_.bytes();
-    for (const RingWorker& worker : workers_) sum += worker.bytes();
-    for (const LaneWorker& worker : lane_workers_) sum += worker.bytes();
+    for (const Worker& worker : workers_) sum += worker.bytes();
     return sum;
   }
 
@@ -67,8 +87,7 @@ class HostRingFft final : public RingFft {
   void for_each_block(const LaneWork& lane_work, const Work& work);
   RingFftShape shape_;
   RingPlan plan_;
-  std::vector<RingWorker> workers_;
-  std::vector<LaneWorker> lane_workers_;
+  std::vector<Worker> workers_;
 };
 
 template <class T>
@@ -98,9 +117,9 @@ void HostRingFft::for_each_block(const LaneWork& lane_work, const Work& work) {
 #pragma omp for schedule(dynamic)
     for (std::int64_t i = 0; i < n_all; ++i) {
       if (i < n_runs) {
-        lane_work(lane_workers_[thread], plan_.lane_runs()[to_size(i)]);
+        lane_work(workers_[thread].lanes, plan_.lane_runs()[to_size(i)]);
       } else {
-        work(workers_[thread], plan_.blocks()[to_size(i - n_runs)]);
+        work(workers_[thread].rings, plan_.blocks()[to_size(i - n_runs)]);
       }
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Included once for every instruction set by column_lanes.cpp, after hwy/highway.h.
+// Included once for every instruction set, after hwy/foreach_target.h.
 #if defined(RINGWEAVE_FFT_HOST_LANE_CONVOLUTION_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef RINGWEAVE_FFT_HOST_LANE_CONVOLUTION_INL
 #undef RINGWEAVE_FFT_HOST_LANE_CONVOLUTION_INL
@@ -7,8 +7,12 @@
 #define RINGWEAVE_FFT_HOST_LANE_CONVOLUTION_INL
 #endif
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/simd/butterfly-inl.hpp"
 #include "fft/host/column_plan.hpp"
-#include "fft/host/lane_fft-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace ringweave::HWY_NAMESPACE {
@@ -22,26 +26,24 @@ inline constexpr std::int64_t longest_in_cache = 256;
 
 /// Applies butterflies to n_blocks blocks that follow each other, twiddles after them (cutting
 /// apart) or before them (putting together).
-template <std::size_t R, bool is_cutting>
+template <int R, bool is_cutting>
 HWY_NOINLINE void in_place_pass(const LaneConvolution::Pass& level, double* data,
                                 std::int64_t n_blocks) {
-  constexpr std::int64_t element = 2 * n_lanes;
-  constexpr auto radix = static_cast<std::int64_t>(R);
-  const std::int64_t unit = level.length / radix;
+  const std::int64_t unit = level.length / R;
   for (std::int64_t block = 0; block < n_blocks; ++block) {
     const Complex* twiddles = level.twiddles;
     for (std::int64_t q = 0; q < unit; ++q) {
-      Lanes a[R];
-      for (std::int64_t k = 0; k < radix; ++k) {
+      ComplexLanes a[std::size_t{R}];
+      for (std::int64_t k = 0; k < R; ++k) {
         a[k] = load(data + (q + unit * k) * element);
         if (!is_cutting && k > 0) a[k] = product(broadcast(twiddles[k - 1]), a[k]);
       }
-      butterfly<R>(a, level.roots, 1);
-      for (std::int64_t k = 0; k < radix; ++k) {
+      butterfly<R, Sign::plus>(a);
+      for (std::int64_t k = 0; k < R; ++k) {
         if (is_cutting && k > 0) a[k] = product(broadcast(twiddles[k - 1]), a[k]);
         store(a[k], data + (q + unit * k) * element);
       }
-      twiddles += radix - 1;
+      twiddles += R - 1;
     }
     data += level.length * element;
   }
@@ -61,24 +63,19 @@ HWY_INLINE void in_place_pass(const LaneConvolution::Pass& level, double* data,
 
 /// The first pass of all, radix 8: the second half of the data is zero and not read.
 inline void first_pass(const LaneConvolution::Pass& level, double* data) {
-  constexpr std::int64_t element = 2 * n_lanes;
-  const V root_half = hn::Set(D(), 0.70710678118654752440);
   const std::int64_t unit = level.length / 8;
   const Complex* twiddles = level.twiddles;
   for (std::int64_t q = 0; q < unit; ++q) {
-    Lanes a[4];
+    ComplexLanes a[4];
     for (std::int64_t k = 0; k < 4; ++k) a[k] = load(data + (q + unit * k) * element);
-    const Lanes turned_even = times_i(a[2]);
-    const Lanes turned_odd = times_i(a[3]);
-    const Lanes even[4] = {a[0] + a[2], a[0] + turned_even, a[0] - a[2], a[0] - turned_even};
-    Lanes odd[4] = {a[1] + a[3], a[1] + turned_odd, a[1] - a[3], a[1] - turned_odd};
-    odd[1] = scaled({hn::Sub(odd[1].re, odd[1].im), hn::Add(odd[1].re, odd[1].im)}, root_half);
-    odd[2] = times_i(odd[2]);
-    odd[3] =
-        scaled({hn::Neg(hn::Add(odd[3].re, odd[3].im)), hn::Sub(odd[3].re, odd[3].im)}, root_half);
+    const ComplexLanes even[4] = {a[0] + a[2], add_times_i(a[0], a[2]), a[0] - a[2],
+                                  subtract_times_i(a[0], a[2])};
+    const ComplexLanes odd[4] = {a[1] + a[3], add_times_i(a[1], a[3]), a[1] - a[3],
+                                 subtract_times_i(a[1], a[3])};
+    ComplexLanes all[8];
+    join_to_8<Sign::plus>(even, odd, all);
     for (std::int64_t k = 0; k < 8; ++k) {
-      const Lanes value = k < 4 ? even[k] + odd[k] : even[k - 4] - odd[k - 4];
-      store(k == 0 ? value : product(broadcast(twiddles[k - 1]), value),
+      store(k == 0 ? all[0] : product(broadcast(twiddles[k - 1]), all[k]),
             data + (q + unit * k) * element);
     }
     twiddles += 7;
@@ -86,31 +83,29 @@ inline void first_pass(const LaneConvolution::Pass& level, double* data) {
 }
 
 /// The last butterflies of cutting, factors, conjugates, the first butterflies of putting together.
-template <std::size_t R, class Factor>
-HWY_NOINLINE void middle(const LaneConvolution::Pass& level, double* data, std::int64_t n,
-                         std::int64_t first_factor, const Factor& factor) {
-  constexpr std::int64_t element = 2 * n_lanes;
-  constexpr auto radix = static_cast<std::int64_t>(R);
-  for (std::int64_t i = 0; i < n; i += radix) {
-    Lanes a[R];
-    for (std::int64_t k = 0; k < radix; ++k) a[k] = load(data + (i + k) * element);
-    butterfly<R>(a, level.roots, 1);
-    for (std::int64_t k = 0; k < radix; ++k)
+template <int R, class Factor>
+HWY_NOINLINE void middle(double* data, std::int64_t n, std::int64_t first_factor,
+                         const Factor& factor) {
+  for (std::int64_t i = 0; i < n; i += R) {
+    ComplexLanes a[std::size_t{R}];
+    for (std::int64_t k = 0; k < R; ++k) a[k] = load(data + (i + k) * element);
+    butterfly<R, Sign::plus>(a);
+    for (std::int64_t k = 0; k < R; ++k)
       a[k] = conjugate(product(factor(first_factor + i + k), a[k]));
-    butterfly<R>(a, level.roots, 1);
-    for (std::int64_t k = 0; k < radix; ++k) store(a[k], data + (i + k) * element);
+    butterfly<R, Sign::plus>(a);
+    for (std::int64_t k = 0; k < R; ++k) store(a[k], data + (i + k) * element);
   }
 }
 
 template <class Factor>
-HWY_INLINE void middle(const LaneConvolution::Pass& level, double* data, std::int64_t n,
-                       std::int64_t first_factor, const Factor& factor) {
-  switch (level.radix) {
-    case 2: middle<2>(level, data, n, first_factor, factor); break;
-    case 3: middle<3>(level, data, n, first_factor, factor); break;
-    case 4: middle<4>(level, data, n, first_factor, factor); break;
-    case 5: middle<5>(level, data, n, first_factor, factor); break;
-    default: middle<8>(level, data, n, first_factor, factor); break;
+HWY_INLINE void middle(int radix, double* data, std::int64_t n, std::int64_t first_factor,
+                       const Factor& factor) {
+  switch (radix) {
+    case 2: middle<2>(data, n, first_factor, factor); break;
+    case 3: middle<3>(data, n, first_factor, factor); break;
+    case 4: middle<4>(data, n, first_factor, factor); break;
+    case 5: middle<5>(data, n, first_factor, factor); break;
+    default: middle<8>(data, n, first_factor, factor); break;
   }
 }
 
@@ -118,7 +113,6 @@ HWY_INLINE void middle(const LaneConvolution::Pass& level, double* data, std::in
 template <class Factor>
 void convolve_block(std::span<const LaneConvolution::Pass> passes, std::size_t level, double* data,
                     std::int64_t first_factor, const Factor& factor) {
-  constexpr std::int64_t element = 2 * n_lanes;
   const std::int64_t n = passes[level].length;
   if (n > longest_in_cache && level + 1 < passes.size()) {
     const std::int64_t part = n / passes[level].radix;
@@ -130,7 +124,7 @@ void convolve_block(std::span<const LaneConvolution::Pass> passes, std::size_t l
   }
   for (std::size_t i = level; i + 1 < passes.size(); ++i)
     in_place_pass<true>(passes[i], data, n / passes[i].length);
-  middle(passes.back(), data, n, first_factor, factor);
+  middle(passes.back().radix, data, n, first_factor, factor);
   for (std::size_t i = passes.size() - 1; i-- > level;)
     in_place_pass<false>(passes[i], data, n / passes[i].length);
 }
@@ -140,11 +134,9 @@ void convolve_block(std::span<const LaneConvolution::Pass> passes, std::size_t l
 /// order of column_lanes::spectrum(). What lies from n / 2 on is not read.
 template <class Factor>
 inline void convolve(const LaneConvolution& plan, double* data, const Factor& factor) {
-  constexpr std::int64_t element = 2 * n_lanes;
   const std::int64_t n = plan.length;
   if (plan.passes.size() == 1) {
-    for (std::int64_t i = n / 2; i < n; ++i)
-      store({hn::Zero(D()), hn::Zero(D())}, data + i * element);
+    for (std::int64_t i = n / 2; i < n; ++i) store(zero(), data + i * element);
     convolve_block(plan.passes, 0, data, 0, factor);
     return;
   }

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The first sets add nothing to double arithmetic; vectors of the others have no length known to
-// the compiler.
-#define HWY_DISABLED_TARGETS \
-  (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "fft/host/lane_rings.cpp"
 #include "fft/host/lane_rings.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <type_traits>
 
+#include "base/simd/instruction_sets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "fft/host/lane_rings.cpp"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 // After foreach_target.h.
@@ -19,8 +16,6 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace ringweave::HWY_NAMESPACE {
-
-constexpr std::int64_t element = 2 * n_lanes;
 
 // Rows lie further apart than the hardware prefetches; far enough ahead to cover main memory.
 constexpr std::int64_t orders_ahead = 24;
@@ -37,23 +32,17 @@ HWY_INLINE void prefetch_for_writing(Complex* modes) {
   __builtin_prefetch(modes + n_lanes - 1, 1);
 }
 
-HWY_INLINE Lanes load_modes(const Complex* from) {
-  Lanes a;
-  hn::LoadInterleaved2(D(), reinterpret_cast<const double*>(from), a.re, a.im);
-  return a;
-}
-
-HWY_INLINE Lanes phase(const LaneRings& rings, std::int64_t m) {
+HWY_INLINE ComplexLanes phase(const LaneRings& rings, std::int64_t m) {
   return product(load(rings.coarse_phases + m / lane_rings::n_fine_phases * element),
                  load(rings.fine_phases + m % lane_rings::n_fine_phases * element));
 }
 
 template <bool is_shifted>
-HWY_INLINE Lanes mode(const LaneRings& rings, const Complex* const* modes, std::int64_t m) {
+HWY_INLINE ComplexLanes mode(const LaneRings& rings, const Complex* const* modes, std::int64_t m) {
   if (m + orders_ahead < rings.n_modes && modes[m + orders_ahead] != nullptr)
     prefetch_for_reading(modes[m + orders_ahead]);
-  if (modes[m] == nullptr) return {hn::Zero(D()), hn::Zero(D())};
-  const Lanes value = load_modes(modes[m]);
+  if (modes[m] == nullptr) return zero();
+  const ComplexLanes value = load_interleaved(modes[m]);
   if constexpr (is_shifted) return product(value, phase(rings, m));
   return value;
 }
@@ -64,13 +53,13 @@ void fold_lanes(const LaneRings& rings, const Complex* const* modes) {
   const std::int64_t n = rings.n_phi;
   const std::int64_t half = n / 2;
   const std::int64_t n_direct = std::min(half + 1, rings.n_modes);
-  const V zero = hn::Zero(D());
+  const V zeros = hn::Zero(D());
   for (std::int64_t m = 0; m < n_direct; ++m)
     store(mode<is_shifted>(rings, modes, m), rings.bins + m * element);
-  for (std::int64_t k = n_direct; k <= half; ++k) store({zero, zero}, rings.bins + k * element);
-  hn::Store(zero, D(), rings.bins + n_lanes);
+  for (std::int64_t k = n_direct; k <= half; ++k) store(zero(), rings.bins + k * element);
+  hn::Store(zeros, D(), rings.bins + n_lanes);
   for (std::int64_t m = half + 1; m < rings.n_modes; ++m) {
-    const Lanes value = mode<is_shifted>(rings, modes, m);
+    const ComplexLanes value = mode<is_shifted>(rings, modes, m);
     const std::int64_t k = m % n;
     double* bin = rings.bins + (k <= half ? k : n - k) * element;
     if (k == 0) {
@@ -81,7 +70,7 @@ void fold_lanes(const LaneRings& rings, const Complex* const* modes) {
   }
   double* last = rings.bins + half * element;
   const V real = hn::Load(D(), last);
-  store({hn::Add(real, real), zero}, last);
+  store({hn::Add(real, real), zeros}, last);
 }
 
 /// As unfold() of ring_spectrum.hpp.
@@ -93,9 +82,10 @@ void unfold_lanes(const LaneRings& rings, const double* bins, Complex* const* mo
       prefetch_for_writing(modes[m + orders_ahead]);
     if (modes[m] == nullptr) continue;
     const std::int64_t k = m < n ? m : m % n;
-    Lanes value = k <= n / 2 ? load(bins + k * element) : conjugate(load(bins + (n - k) * element));
+    ComplexLanes value =
+        k <= n / 2 ? load(bins + k * element) : conjugate(load(bins + (n - k) * element));
     if constexpr (is_shifted) value = conj_product(phase(rings, m), value);
-    hn::StoreInterleaved2(value.re, value.im, D(), reinterpret_cast<double*>(modes[m]));
+    store_interleaved(value, modes[m]);
   }
 }
 
@@ -107,10 +97,10 @@ void pack_lanes(const LaneRings& rings) {
   const V last = hn::Load(D(), bins + half * element);
   store({hn::Add(first, last), hn::Sub(first, last)}, bins);
   for (std::int64_t k = 1; k <= half / 2; ++k) {
-    const Lanes direct = load(bins + k * element);
-    const Lanes mirrored = conjugate(load(bins + (half - k) * element));
-    const Lanes even = direct + mirrored;
-    const Lanes odd = times_i(product(broadcast(rings.roots[k]), direct - mirrored));
+    const ComplexLanes direct = load(bins + k * element);
+    const ComplexLanes mirrored = conjugate(load(bins + (half - k) * element));
+    const ComplexLanes even = direct + mirrored;
+    const ComplexLanes odd = times_i(product(broadcast(rings.roots[k]), direct - mirrored));
     store(even + odd, bins + k * element);
     store(conjugate(even - odd), bins + (half - k) * element);
   }
@@ -121,15 +111,15 @@ void unpack_lanes(const LaneRings& rings, const double* weights, double* bins) {
   const std::int64_t half = rings.n_phi / 2;
   const V weight = hn::LoadU(D(), weights);
   const V half_weight = hn::Mul(weight, hn::Set(D(), 0.5));
-  const V zero = hn::Zero(D());
-  const Lanes first = load(bins);
-  store({hn::Mul(weight, hn::Add(first.re, first.im)), zero}, bins);
-  store({hn::Mul(weight, hn::Sub(first.re, first.im)), zero}, bins + half * element);
+  const V zeros = hn::Zero(D());
+  const ComplexLanes first = load(bins);
+  store({hn::Mul(weight, hn::Add(first.re, first.im)), zeros}, bins);
+  store({hn::Mul(weight, hn::Sub(first.re, first.im)), zeros}, bins + half * element);
   for (std::int64_t k = 1; k <= half / 2; ++k) {
-    const Lanes direct = load(bins + (half - k) * element);
-    const Lanes mirrored = conjugate(load(bins + k * element));
-    const Lanes even = scaled(direct + mirrored, half_weight);
-    const Lanes odd =
+    const ComplexLanes direct = load(bins + (half - k) * element);
+    const ComplexLanes mirrored = conjugate(load(bins + k * element));
+    const ComplexLanes even = scaled(direct + mirrored, half_weight);
+    const ComplexLanes odd =
         times_i(conj_product(broadcast(rings.roots[k]), scaled(mirrored - direct, half_weight)));
     store(even + odd, bins + k * element);
     store(conjugate(even - odd), bins + (half - k) * element);

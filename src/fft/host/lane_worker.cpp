@@ -22,15 +22,20 @@ LaneWorker::LaneWorker(const RingPlan& plan, const RingFftShape& shape)
   phase_tables_.fill(-1);
   const std::int64_t n_phi = plan.max_lane_phi();
   if (n_phi == 0) return;
-  bins_.allocate((n_phi / 2 + 1) * 2 * n_lanes_);
-  scratch_.allocate(bins_.size());
   fine_phases_.allocate(lane_rings::n_fine_phases * 2 * n_lanes_);
   coarse_phases_.allocate((plan.n_modes() / lane_rings::n_fine_phases + 1) * 2 * n_lanes_);
   roots_.allocate(n_phi / 4 + 1);
   turns_.allocate(n_phi / 2);
   offsets_.allocate(plan.n_modes());
   places_.allocate(plan.n_modes());
-  edges_.allocate(plan.n_modes() * n_lanes_);
+}
+
+void LaneWorker::place(ScratchPieces& pieces) {
+  const std::int64_t n_phi = plan_->max_lane_phi();
+  if (n_phi == 0) return;
+  rings_.bins = pieces.take<double>((n_phi / 2 + 1) * 2 * n_lanes_);
+  rings_.scratch = pieces.take<double>((n_phi / 2 + 1) * 2 * n_lanes_);
+  edges_ = pieces.take<Complex>(plan_->n_modes() * n_lanes_);
 }
 
 void LaneWorker::prepare(const LaneRun& run) noexcept {
@@ -45,8 +50,6 @@ void LaneWorker::prepare(const LaneRun& run) noexcept {
   rings_.radices = length->radices;
   rings_.roots = roots_.data();
   rings_.turns = turns_.data();
-  rings_.bins = bins_.data();
-  rings_.scratch = scratch_.data();
 }
 
 void LaneWorker::locate(const LaneRun& run) noexcept {
@@ -192,9 +195,8 @@ std::int64_t LaneWorker::bytes() const {
   const auto bytes_of = [](const auto& buffer) {
     return buffer.size() * static_cast<std::int64_t>(sizeof(*buffer.data()));
   };
-  return bytes_of(bins_) + bytes_of(scratch_) + bytes_of(fine_phases_) + bytes_of(coarse_phases_) +
-         bytes_of(roots_) + bytes_of(turns_) + bytes_of(offsets_) + bytes_of(places_) +
-         bytes_of(edges_);
+  return bytes_of(fine_phases_) + bytes_of(coarse_phases_) + bytes_of(roots_) + bytes_of(turns_) +
+         bytes_of(offsets_) + bytes_of(places_);
 }
 
 }  // namespace ringweave

@@ -9,6 +9,7 @@
 #include "base/buffer.hpp"
 #include "fft/host/lane_rings.hpp"
 #include "fft/host/ring_plan.hpp"
+#include "fft/host/scratch_pieces.hpp"
 
 namespace ringweave {
 
@@ -18,6 +19,8 @@ namespace ringweave {
 class LaneWorker {
  public:
   LaneWorker(const RingPlan& plan, const RingFftShape& shape);
+  /// Where its scratch is, before anything else; another worker may have used it since.
+  void place(ScratchPieces& pieces);
 
   template <class T>
   void synthesize(const LaneRun& run, const std::complex<double>* modes, MapView<T> map) noexcept;
@@ -47,7 +50,7 @@ class LaneWorker {
   bool is_direct(Group group, std::int64_t m) const noexcept {
     return offsets_[m] >= 0 && group.count == n_lanes_;
   }
-  std::complex<double>* edge(std::int64_t m) noexcept { return edges_.data() + m * n_lanes_; }
+  std::complex<double>* edge(std::int64_t m) noexcept { return edges_ + m * n_lanes_; }
   /// Calls move(value's place in the modes, its lane in the group, number) for what the rows hold
   /// of an order for a group.
   template <class Move>
@@ -63,15 +66,13 @@ class LaneWorker {
   std::int64_t n_phases_ = 0;
   LaneRings rings_;
 
-  HostBuffer<double> bins_;
-  HostBuffer<double> scratch_;
   HostBuffer<double> fine_phases_;
   HostBuffer<double> coarse_phases_;
   HostBuffer<std::complex<double>> roots_;
   HostBuffer<std::complex<double>> turns_;
   HostBuffer<std::int64_t> offsets_;          ///< [m]; see locate()
   HostBuffer<std::complex<double>*> places_;  ///< [m]
-  HostBuffer<std::complex<double>> edges_;    ///< [m][lane], orders the rows hold only in part
+  std::complex<double>* edges_ = nullptr;     ///< [m][lane], orders the rows hold only in part
 };
 
 }  // namespace ringweave

@@ -76,7 +76,7 @@ void for_each_line(const std::int64_t* places, std::int64_t n_modes, const Prefe
 ModeTile::ModeTile(std::int64_t n_rings, std::int64_t n_components, std::int64_t n_modes)
     : n_components_(n_components),
       stride_(row_stride(n_modes)),
-      values_(n_rings * n_components * stride_),
+      size_(n_rings * n_components * stride_),
       places_(n_modes) {}
 
 std::int64_t ModeTile::bytes_per_ring(std::int64_t n_components, std::int64_t n_modes) {
@@ -111,13 +111,13 @@ void ModeTile::gather(const ModeLayout& rows, const RingBlock& block, std::int64
     const std::int64_t count = run.size() * n_components_;
     locate(rows, run, n_modes, first_row,
            [&](std::int64_t place, std::int64_t tile_row, std::int64_t n, int m) {
-             gather_orders(modes, &place, 1, n, values_.data() + tile_row * stride_ + m, stride_);
+             gather_orders(modes, &place, 1, n, values_ + tile_row * stride_ + m, stride_);
            });
     const auto prefetch = [&](std::int64_t place) {
       for (std::int64_t i = 0; i < count; i += line) __builtin_prefetch(modes + place + i);
       __builtin_prefetch(modes + place + count - 1);
     };
-    Complex* tile = values_.data() + first_row * stride_;
+    Complex* tile = values_ + first_row * stride_;
     for_each_line(places_.data(), n_modes, prefetch, [&](std::int64_t m, std::int64_t n) {
       gather_orders(modes, places_.data() + m, n, count, tile + m, stride_);
     });
@@ -132,13 +132,13 @@ void ModeTile::scatter(const ModeLayout& rows, const RingBlock& block, std::int6
     const std::int64_t count = run.size() * n_components_;
     locate(rows, run, n_modes, first_row,
            [&](std::int64_t place, std::int64_t tile_row, std::int64_t n, int m) {
-             scatter_orders(modes, &place, 1, n, values_.data() + tile_row * stride_ + m, stride_);
+             scatter_orders(modes, &place, 1, n, values_ + tile_row * stride_ + m, stride_);
            });
     const auto prefetch = [&](std::int64_t place) {
       for (std::int64_t i = 0; i < count; i += line) __builtin_prefetch(modes + place + i, 1);
       __builtin_prefetch(modes + place + count - 1, 1);
     };
-    const Complex* tile = values_.data() + first_row * stride_;
+    const Complex* tile = values_ + first_row * stride_;
     for_each_line(places_.data(), n_modes, prefetch, [&](std::int64_t m, std::int64_t n) {
       scatter_orders(modes, places_.data() + m, n, count, tile + m, stride_);
     });

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/buffer.hpp"
+#include "fft/host/scratch_pieces.hpp"
 #include "sphere/mode_layout.hpp"
 #include "sphere/ring_grid.hpp"
 
@@ -21,6 +22,7 @@ class ModeTile {
  public:
   ModeTile() = default;
   ModeTile(std::int64_t n_rings, std::int64_t n_components, std::int64_t n_modes);
+  void place(ScratchPieces& pieces) { values_ = pieces.take<std::complex<double>>(size_); }
 
   /// Bytes of one ring's modes in a tile.
   static std::int64_t bytes_per_ring(std::int64_t n_components, std::int64_t n_modes);
@@ -28,7 +30,7 @@ class ModeTile {
   /// Modes of one ring and component, order by order from 0. Rings count through the block, north
   /// then south.
   std::complex<double>* modes(std::int64_t ring, std::int64_t component) {
-    return values_.data() + (ring * n_components_ + component) * stride_;
+    return values_ + (ring * n_components_ + component) * stride_;
   }
   /// Reads what the rows hold for the block, which is nothing from order n_modes on; other entries
   /// keep what they held.
@@ -38,8 +40,7 @@ class ModeTile {
   void scatter(const ModeLayout& rows, const RingBlock& block, std::int64_t n_modes,
                std::complex<double>* modes) noexcept;
   std::int64_t bytes() const {
-    return values_.size() * static_cast<std::int64_t>(sizeof(std::complex<double>)) +
-           places_.size() * static_cast<std::int64_t>(sizeof(std::int64_t));
+    return places_.size() * static_cast<std::int64_t>(sizeof(std::int64_t));
   }
 
  private:
@@ -52,7 +53,8 @@ class ModeTile {
 
   std::int64_t n_components_ = 0;
   std::int64_t stride_ = 0;
-  HostBuffer<std::complex<double>> values_;
+  std::int64_t size_ = 0;
+  std::complex<double>* values_ = nullptr;
   HostBuffer<std::int64_t> places_;  ///< [m]
 };
 

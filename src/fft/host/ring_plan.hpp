@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "fft/host/backward_fft.hpp"
-#include "fft/host/column_fft.hpp"
 #include "fft/host/column_plan.hpp"
 #include "fft/host/mode_tile.hpp"
 #include "fft/host/ring_length.hpp"
+#include "fft/host/split_fft.hpp"
 #include "fft/host/unit_powers.hpp"
 #include "fft/ring_fft.hpp"
 
@@ -31,7 +31,7 @@ class RingPlan {
     RingLength length;
     std::int64_t roots = 0;               ///< table of exp(i pi k / n_complex), k < n_complex
     const BackwardFft* smooth = nullptr;  ///< of n_complex; null where the length is not smooth
-    ColumnFft::Plans split;               ///< where it is not
+    SplitFft::Plans split;                ///< where it is not
     /// Of n_complex, where rings of this length go side by side through LaneWorker; else empty.
     std::vector<int> radices;
     std::int64_t turns = -1;  ///< then: table of exp(2 pi i k / n_complex), k < n_complex
@@ -61,7 +61,7 @@ class RingPlan {
   std::int64_t max_complex() const { return max_complex_; }
   /// Complex values a ring needs room for: its modes, or what its FFT takes.
   std::int64_t ring_values() const { return std::max(n_modes_, max_complex_); }
-  const ColumnFft::Capacity& capacity() const { return capacity_; }
+  const SplitFft::Capacity& capacity() const { return capacity_; }
   std::int64_t bytes() const;
 
  private:
@@ -88,7 +88,7 @@ class RingPlan {
   std::int64_t max_phi_ = 0;
   std::int64_t max_complex_ = 0;
   ColumnPlan column_plan_;
-  ColumnFft::Capacity capacity_;
+  SplitFft::Capacity capacity_;
 };
 
 }  // namespace ringweave

@@ -22,10 +22,15 @@ RingWorker::RingWorker(const RingPlan& plan, const RingFftShape& shape)
       tile_(plan.rings_per_block(), n_components_, plan.ring_values()),
       phases_(plan.n_modes()),
       roots_(plan.max_phi() / 4 + 1),
-      bins_(plan.max_phi() / 2 + 1),
-      packed_(plan.max_complex()),
-      row_(plan.max_complex()),
-      columns_(plan.capacity(), plan.rings_per_block(), plan.powers()) {}
+      split_(plan.capacity(), plan.rings_per_block(), plan.powers()) {}
+
+void RingWorker::place(ScratchPieces& pieces) {
+  tile_.place(pieces);
+  bins_ = pieces.take<Complex>(plan_->max_phi() / 2 + 1);
+  packed_ = pieces.take<Complex>(plan_->max_complex());
+  row_ = pieces.take<Complex>(plan_->max_complex());
+  split_.place(pieces);
+}
 
 template <class Work>
 void RingWorker::for_each_row(const RingBlock& block, const Work& work) {
@@ -52,7 +57,7 @@ void RingWorker::for_each_split_row(const RingBlock& block, const Work& work) {
     if (row.length->smooth != nullptr) return;
     if (row.length != split_length_) {
       split_length_ = row.length;
-      columns_.prepare_rows(row.length->split, row.length->roots);
+      split_.prepare_rows(row.length->split, row.length->roots);
     }
     work(row);
   });
@@ -75,11 +80,11 @@ void RingWorker::prepare(const Row& row) noexcept {
 void RingWorker::pack(const Row& row, Complex* packed) noexcept {
   prepare(row);
   const RingLength& length = row.length->length;
-  fold(row.values, row.entry->n_modes, phases(row), length.n_phi, bins_.data());
+  fold(row.values, row.entry->n_modes, phases(row), length.n_phi, bins_);
   if (length.is_even()) {
-    pack_even(bins_.data(), length.n_phi, roots_.data(), packed);
+    pack_even(bins_, length.n_phi, roots_.data(), packed);
   } else {
-    pack_odd(bins_.data(), length.n_phi, packed);
+    pack_odd(bins_, length.n_phi, packed);
   }
 }
 
@@ -87,11 +92,11 @@ void RingWorker::unpack(const Row& row, const Complex* transformed, double weigh
   prepare(row);
   const std::int64_t n = row.length->length.n_phi;
   if (row.length->length.is_even()) {
-    unpack_even(transformed, n, roots_.data(), weight, bins_.data());
+    unpack_even(transformed, n, roots_.data(), weight, bins_);
   } else {
-    unpack_odd(transformed, n, weight, bins_.data());
+    unpack_odd(transformed, n, weight, bins_);
   }
-  unfold(bins_.data(), n, phases(row), row.entry->n_modes, row.values);
+  unfold(bins_, n, phases(row), row.entry->n_modes, row.values);
 }
 
 template <class T, class Transform>
@@ -103,8 +108,8 @@ void RingWorker::write_pixels(const Row& row, MapView<T> map, bool is_in_place,
     transform(reinterpret_cast<Complex*>(pixels));
     return;
   }
-  transform(row_.data());
-  const auto* values = reinterpret_cast<const double*>(row_.data());
+  transform(row_);
+  const auto* values = reinterpret_cast<const double*>(row_);
   const std::int64_t stride = length.is_even() ? 1 : 2;
   for (std::int64_t j = 0; j < length.n_phi; ++j) pixels[j] = static_cast<T>(values[j * stride]);
 }
@@ -136,17 +141,17 @@ void RingWorker::synthesize(const RingBlock& block, const Complex* modes, MapVie
     const BackwardFft* smooth = row.length->smooth;
     if (smooth == nullptr) {
       pack(row, row.values);
-      columns_.add_columns(row.length->split, row.values, row.values);
+      split_.add_columns(row.length->split, row.values, row.values);
       return;
     }
-    pack(row, packed_.data());
+    pack(row, packed_);
     const bool is_aligned =
         BackwardFft::is_aligned(map.component(row.component).data() + row.entry->first_pixel);
-    write_pixels(row, map, is_aligned, [&](Complex* out) { smooth->execute(packed_.data(), out); });
+    write_pixels(row, map, is_aligned, [&](Complex* out) { smooth->execute(packed_, out); });
   });
-  columns_.flush_columns();
+  split_.flush_columns();
   for_each_split_row(block, [&](const Row& row) {
-    write_pixels(row, map, true, [&](Complex* out) { columns_.transform_rows(row.values, out); });
+    write_pixels(row, map, true, [&](Complex* out) { split_.transform_rows(row.values, out); });
   });
 }
 
@@ -159,20 +164,20 @@ void RingWorker::adjoint(const RingBlock& block, MapView<const T> map,
   for_each_row(block, [&](const Row& row) {
     const BackwardFft* smooth = row.length->smooth;
     if (smooth == nullptr) {
-      columns_.add_columns(row.length->split, read_pixels(row, map, true, row.values), row.values);
+      split_.add_columns(row.length->split, read_pixels(row, map, true, row.values), row.values);
       return;
     }
     const bool is_aligned =
         BackwardFft::is_aligned(map.component(row.component).data() + row.entry->first_pixel);
-    smooth->execute(read_pixels(row, map, is_aligned, row_.data()), packed_.data());
-    unpack(row, packed_.data(), weight(row));
+    smooth->execute(read_pixels(row, map, is_aligned, row_), packed_);
+    unpack(row, packed_, weight(row));
   });
-  columns_.flush_columns();
+  split_.flush_columns();
   std::int64_t n_modes = 0;
   for_each_row(block, [&](const Row& row) { n_modes = std::max(n_modes, row.entry->n_modes); });
   for_each_split_row(block, [&](const Row& row) {
-    columns_.transform_rows(row.values, packed_.data());
-    unpack(row, packed_.data(), weight(row));
+    split_.transform_rows(row.values, packed_);
+    unpack(row, packed_, weight(row));
   });
   tile_.scatter(*rows_, block, n_modes, modes);
 }
@@ -185,9 +190,8 @@ template void RingWorker::adjoint(const RingBlock&, MapView<const float>, std::s
                                   Complex*) noexcept;
 
 std::int64_t RingWorker::bytes() const {
-  const std::int64_t values =
-      phases_.size() + roots_.size() + bins_.size() + packed_.size() + row_.size();
-  return tile_.bytes() + columns_.bytes() + values * static_cast<std::int64_t>(sizeof(Complex));
+  return tile_.bytes() + split_.bytes() +
+         (phases_.size() + roots_.size()) * static_cast<std::int64_t>(sizeof(Complex));
 }
 
 }  // namespace ringweave

@@ -6,9 +6,10 @@
 #include <span>
 
 #include "base/buffer.hpp"
-#include "fft/host/column_fft.hpp"
 #include "fft/host/mode_tile.hpp"
 #include "fft/host/ring_plan.hpp"
+#include "fft/host/scratch_pieces.hpp"
+#include "fft/host/split_fft.hpp"
 
 namespace ringweave {
 
@@ -18,6 +19,8 @@ namespace ringweave {
 class RingWorker {
  public:
   RingWorker(const RingPlan& plan, const RingFftShape& shape);
+  /// Where its scratch is, before anything else; another worker may have used it since.
+  void place(ScratchPieces& pieces);
 
   template <class T>
   void synthesize(const RingBlock& block, const std::complex<double>* modes,
@@ -68,17 +71,17 @@ class RingWorker {
   const LocalRings* rings_;
   std::int64_t n_components_;
   const RingPlan::Length* length_ = nullptr;        ///< whose roots_ are made
-  const RingPlan::Length* split_length_ = nullptr;  ///< whose rows columns_ is prepared for
+  const RingPlan::Length* split_length_ = nullptr;  ///< whose rows split_ is prepared for
   std::int64_t phase_table_ = -1;                   ///< whose phases_ are made
   std::int64_t n_phases_ = 0;
 
   ModeTile tile_;
   HostBuffer<std::complex<double>> phases_;  ///< exp(i m phi0)
   HostBuffer<std::complex<double>> roots_;   ///< exp(2 pi i k / n)
-  HostBuffer<std::complex<double>> bins_;
-  HostBuffer<std::complex<double>> packed_;
-  HostBuffer<std::complex<double>> row_;  ///< pixels that an FFT cannot read or write in place
-  ColumnFft columns_;
+  std::complex<double>* bins_ = nullptr;
+  std::complex<double>* packed_ = nullptr;
+  std::complex<double>* row_ = nullptr;  ///< pixels that an FFT cannot read or write in place
+  SplitFft split_;
 };
 
 }  // namespace ringweave

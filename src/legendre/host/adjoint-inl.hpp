@@ -7,6 +7,8 @@
 #define RINGWEAVE_LEGENDRE_HOST_ADJOINT_INL
 #endif
 
+#include <algorithm>
+
 #include "legendre/host/sweep-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -27,6 +29,9 @@ struct AdjointGroup {
 template <class S>
 constexpr int block_groups = static_cast<int>(block_bytes / sizeof(AdjointGroup<S>));
 
+/// Whether what columns hold counts.
+enum class Columns { empty, in_use };
+
 /// Steps [begin, end). One column of one step, summed over pairs but not over lanes, lies at
 /// columns + ((step - begin) * S::columns + column) * lanes.
 template <class S>
@@ -35,6 +40,7 @@ struct AdjointJob {
   std::int64_t begin;
   std::int64_t end;
   double* columns;
+  Columns before;  ///< the job
   double* at_step(std::int64_t step) const {
     return columns + (step - begin) * S::columns * n_lanes;
   }
@@ -50,7 +56,7 @@ constexpr int steps_in_registers() {
 /// Third phase: `Steps` steps from `step` on for the groups [first_group, n_groups) of a block.
 template <class S, int Steps>
 HWY_INLINE void steady_steps(const AdjointJob<S>& job, AdjointGroup<S>* groups, int first_group,
-                             int n_groups, std::int64_t step) {
+                             int n_groups, std::int64_t step, Columns before) {
   constexpr std::int64_t stride = S::stride;
   const double* HWY_RESTRICT c = job.order.coefficients + step * stride;
   const double* HWY_RESTRICT g = c + groups[first_group].functions.g_offset;  // the same in a block
@@ -110,17 +116,21 @@ HWY_INLINE void steady_steps(const AdjointJob<S>& job, AdjointGroup<S>* groups, 
     }
   }
   double* target = job.at_step(step);
+  if (before == Columns::in_use) {
 #pragma GCC unroll 32
-  for (int i = 0; i < Steps * S::columns; ++i) put(hn::Add(at(target, i), total[i]), target, i);
+    for (int i = 0; i < Steps * S::columns; ++i) total[i] = hn::Add(at(target, i), total[i]);
+  }
+#pragma GCC unroll 32
+  for (int i = 0; i < Steps * S::columns; ++i) put(total[i], target, i);
 }
 
 template <class S>
 HWY_NOINLINE void steady_adjoint(const AdjointJob<S>& job, AdjointGroup<S>* groups, int first_group,
-                                 int n_groups, std::int64_t step) {
+                                 int n_groups, std::int64_t step, Columns before) {
   constexpr int steps = steps_in_registers<S>();
   static_assert(S::columns == S::sums || steps % 2 == 0, "parities change within one call");
   for (std::int64_t t = 0; t < chunk; t += steps) {
-    steady_steps<S, steps>(job, groups, first_group, n_groups, step + t);
+    steady_steps<S, steps>(job, groups, first_group, n_groups, step + t, before);
   }
   for (int n = first_group; n < n_groups; ++n) groups[n].functions.step += chunk;
 }
@@ -178,22 +188,37 @@ HWY_NOINLINE void mixed_adjoint(const AdjointJob<S>& job, AdjointGroup<S>& group
   functions.steady = all_in_range<values>(run.scale);
 }
 
+template <class S>
+HWY_INLINE void clear_chunk(double* columns) {
+#pragma GCC unroll 4
+  for (int i = 0; i < chunk * S::columns; ++i) put(hn::Zero(Lanes()), columns, i);
+}
+
 /// The degrees of a job of one block of at most block_groups groups.
 template <class S>
 void adjoint_block(const AdjointJob<S>& job, AdjointGroup<S>* groups, int n_groups) {
   const auto ready = [&](int n, std::int64_t step) { return groups[n].functions.step == step; };
-  std::int64_t step = job.end;
-  for (int n = 0; n < n_groups; ++n) step = HWY_MIN(step, groups[n].functions.step);
-  for (; step < job.end; step += chunk) {
-    int first_steady = n_groups;
+  int first_steady = n_groups;
+  for (std::int64_t step = job.begin; step < job.end; step += chunk) {
     while (first_steady > 0 && groups[first_steady - 1].functions.steady &&
            ready(first_steady - 1, step)) {
       --first_steady;
     }
+    Columns columns = job.before;
+    const auto use_columns = [&]() HWY_ATTR {
+      if (columns == Columns::empty) clear_chunk<S>(job.at_step(step));
+      columns = Columns::in_use;
+    };
     for (int n = 0; n < first_steady; ++n) {
-      if (ready(n, step)) mixed_adjoint(job, groups[n]);
+      if (!ready(n, step)) continue;
+      use_columns();
+      mixed_adjoint(job, groups[n]);
     }
-    if (first_steady < n_groups) steady_adjoint(job, groups, first_steady, n_groups, step);
+    if (first_steady < n_groups) {
+      steady_adjoint(job, groups, first_steady, n_groups, step, columns);
+    } else {
+      use_columns();
+    }
   }
 }
 
@@ -276,18 +301,21 @@ void adjoint_shape(const Pairs& pairs, const Order& order, const double* sums, s
   static_assert(chunk * S::columns % n_lanes == 0);
   auto* groups = static_cast<AdjointGroup<S>*>(scratch);
   const std::int64_t n_groups = begin_groups(pairs, order, sums, stride, groups);
+  if (n_groups == 0) {
+    std::fill_n(columns, order.n_steps * S::columns, 0.0);
+    return;
+  }
   HWY_ALIGN LaneArray<block_steps * S::columns> sums_of_lanes;
   for (std::int64_t begin = 0; begin < order.n_steps; begin += block_steps) {
     const std::int64_t end = HWY_MIN(begin + block_steps, order.n_steps);
-    const int n_values = static_cast<int>((end - begin) * S::columns);
-    for (int i = 0; i < n_values; ++i) put(hn::Zero(Lanes()), sums_of_lanes, i);
-    const AdjointJob<S> job{order, begin, end, sums_of_lanes};
     for (std::int64_t n = 0; n < n_groups;) {
+      const Columns before = n == 0 ? Columns::empty : Columns::in_use;
+      const AdjointJob<S> job{order, begin, end, sums_of_lanes, before};
       const int size = block_size(groups + n, n_groups - n);
       adjoint_block(job, groups + n, size);
       n += size;
     }
-    add_lanes(sums_of_lanes, columns + begin * S::columns, n_values);
+    add_lanes(sums_of_lanes, columns + begin * S::columns, (end - begin) * S::columns);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <type_traits>
 #include <utility>
 
 #include "base/checked_cast.hpp"
@@ -32,10 +33,10 @@ std::vector<double> sectoral_norms(int mmax) {
 template <class T>
 void deliver(const Complex* values, std::span<std::complex<T>> target,
              LegendreStage::Accumulate how) {
-  const bool add = how == LegendreStage::Accumulate::add;
-  for (std::complex<T>& value : target) {
-    value = std::complex<T>(add ? *values + Complex(value) : *values);
-    ++values;
+  if (how == LegendreStage::Accumulate::overwrite) {
+    for (std::complex<T>& value : target) value = std::complex<T>(*values++);
+  } else {
+    for (std::complex<T>& value : target) value = std::complex<T>(*values++ + Complex(value));
   }
 }
 
@@ -196,6 +197,12 @@ void OrderSweep::deliver_alm(int m, RingRange kept, std::span<const ScalarMap> b
     const ScalarMap& map = batch[to_size(i)];
     const std::int64_t c = map.map.component;
     if (map.spin == nullptr) {
+      if constexpr (std::is_same_v<T, double>) {
+        if (how == Accumulate::overwrite) {
+          sweep.alm(i, alm.degrees(c));
+          continue;
+        }
+      }
       sweep.alm(i, std::span(q, to_size(alm.n_degrees)));
       deliver(q, alm.degrees(c), how);
       continue;

@@ -26,8 +26,8 @@ std::int64_t held(const HostBuffer<double>& buffer) {
 
 RecurrenceByTwo::RecurrenceByTwo(int lmax) : lmax_(lmax) {
   const std::int64_t steps = whole_chunks(lmax / 2 + 1);
-  numerators_.allocate(2 * steps + 2);
-  denominators_.allocate(2 * steps + 2);
+  products_.allocate(steps);
+  ratios_.allocate(steps);
   e_.allocate(2 * steps + 2);
   alpha_.allocate(steps + 1);
   coefficients_.allocate(steps * sweep::stride_by_two);
@@ -72,74 +72,18 @@ void RecurrenceByTwo::prepare_precisely() {
 
 void RecurrenceByTwo::prepare_fast() {
   const std::int64_t n = n_steps_;
-  double* squares = numerators_.data();
-  double* denominators = denominators_.data();
-  for (std::int64_t j = 0; j < 2 * n + 2; ++j) {
-    const double l = static_cast<double>(m_ + j);
-    squares[j] = static_cast<double>(j) * static_cast<double>(2 * std::int64_t{m_} + j);
-    denominators[j] = 4 * l * l - 1;
-  }
-  sweep::square_roots(squares, denominators, e_.data(), 2 * n + 2);
-  const double* e = e_.data();
-
-  double* product = denominators;
-  double* ratio = squares;
-  for (std::int64_t k = 0; k < n; ++k) product[k] = e[2 * k + 2] * e[2 * k + 3];
-  sweep::quotients(product, product + 1, ratio, n - 1);
+  double* e = e_.data();
+  sweep::degree_factors(m_, 2 * n + 2, e);
+  sweep::ratios_by_two(e, n, products_.data(), ratios_.data());
   double* alpha = alpha_.data();
   alpha[0] = 1 / e[1];
   alpha[1] = 1 / e[3];
-  for (std::int64_t k = 1; k < n; ++k) alpha[k + 1] = -alpha[k - 1] * ratio[k - 1];
-  for (std::int64_t k = 0; k < n; ++k) product[k] *= alpha[k + 1];
-  double* a = ratio;
-  sweep::quotients(alpha, product, a, n);
-
-  double* c = coefficients_.data();
-  for (std::int64_t k = 0; k < n; ++k) {
-    const double zero = e[2 * k + 1] * e[2 * k + 1] + e[2 * k + 2] * e[2 * k + 2];
-    c[3 * k] = a[k];
-    c[3 * k + 1] = -a[k] * zero;
-    c[3 * k + 2] = a[k] * (1 - zero);
-  }
-}
-
-template <class T>
-void RecurrenceByTwo::precondition(std::span<const std::complex<T>> alm, double* columns,
-                                   std::int64_t stride) const {
-  const auto coefficient = [&](std::int64_t j) {
-    return j < ssize64(alm) ? std::complex<double>(alm[to_size(j)]) : std::complex<double>();
-  };
-  const double* e = e_.data();
-  std::complex<double> even = coefficient(0);
-  for (std::int64_t k = 0; k < n_steps_; ++k, columns += stride) {
-    const std::complex<double> next_even = coefficient(2 * k + 2);
-    const std::complex<double> odd = coefficient(2 * k + 1);
-    const double here = alpha_[k] * e[2 * k + 1];
-    const double next = alpha_[k] * e[2 * k + 2];
-    columns[0] = here * even.real() + next * next_even.real();
-    columns[1] = here * even.imag() + next * next_even.imag();
-    columns[2] = alpha_[k] * odd.real();
-    columns[3] = alpha_[k] * odd.imag();
-    even = next_even;
-  }
-}
-
-void RecurrenceByTwo::restore(const double* columns, std::int64_t stride,
-                              std::span<std::complex<double>> row) const {
-  const std::int64_t n_degrees = ssize64(row);
-  std::complex<double>* alm = row.data();
-  const double* e = e_.data();
-  std::complex<double> before = 0;
-  for (std::int64_t k = 0; 2 * k < n_degrees; ++k, columns += stride) {
-    const std::complex<double> even(alpha_[k] * columns[0], alpha_[k] * columns[1]);
-    alm[2 * k] = e[2 * k + 1] * even + before;
-    if (2 * k + 1 < n_degrees) alm[2 * k + 1] = {alpha_[k] * columns[2], alpha_[k] * columns[3]};
-    before = e[2 * k + 2] * even;
-  }
+  for (std::int64_t k = 1; k < n; ++k) alpha[k + 1] = -alpha[k - 1] * ratios_[k - 1];
+  sweep::coefficients_by_two(e, alpha, products_.data(), n, coefficients_.data());
 }
 
 std::int64_t RecurrenceByTwo::bytes() const {
-  return held(numerators_) + held(denominators_) + held(e_) + held(alpha_) + held(coefficients_);
+  return held(products_) + held(ratios_) + held(e_) + held(alpha_) + held(coefficients_);
 }
 
 RecurrenceByOne::RecurrenceByOne(int lmax) : lmax_(lmax) {
@@ -239,12 +183,13 @@ void RecurrenceByOne::restore(const double* columns, std::complex<double>* e,
 template <class T>
 void RecurrenceByOne::precondition(std::span<const std::complex<T>> alm, double* columns,
                                    std::int64_t stride) const {
-  for (std::int64_t j = 0; j < n_steps_; ++j, columns += stride) {
-    const std::complex<double> value =
-        j < ssize64(alm) ? std::complex<double>(alm[to_size(j)]) : std::complex<double>();
-    columns[0] = gain_[j] * value.real();
-    columns[1] = gain_[j] * value.imag();
+  const std::int64_t n_degrees = std::min(ssize64(alm), n_steps_);
+  for (std::int64_t j = 0; j < n_degrees; ++j) {
+    const std::complex<double> value(alm[to_size(j)]);
+    columns[j * stride] = gain_[j] * value.real();
+    columns[j * stride + 1] = gain_[j] * value.imag();
   }
+  for (std::int64_t j = n_degrees; j < n_steps_; ++j) std::fill_n(columns + j * stride, 2, 0.0);
 }
 
 void RecurrenceByOne::restore_add(const double* columns, std::int64_t stride,
@@ -259,10 +204,6 @@ std::int64_t RecurrenceByOne::bytes() const {
          held(coefficients_);
 }
 
-template void RecurrenceByTwo::precondition(std::span<const std::complex<double>>, double*,
-                                            std::int64_t) const;
-template void RecurrenceByTwo::precondition(std::span<const std::complex<float>>, double*,
-                                            std::int64_t) const;
 template void RecurrenceByOne::precondition(std::span<const std::complex<double>>, double*,
                                             std::int64_t) const;
 template void RecurrenceByOne::precondition(std::span<const std::complex<float>>, double*,

@@ -6,6 +6,8 @@
 #include <span>
 
 #include "base/buffer.hpp"
+#include "base/checked_cast.hpp"
+#include "legendre/host/recurrence_lanes.hpp"
 #include "legendre/host/sweep.hpp"
 
 namespace ringweave {
@@ -29,22 +31,27 @@ class RecurrenceByTwo {
   /// at `columns` and are `stride` apart per step.
   template <class T>
   void precondition(std::span<const std::complex<T>> alm, double* columns,
-                    std::int64_t stride) const;
+                    std::int64_t stride) const {
+    sweep::precondition_by_two(factors(), alm.data(), ssize64(alm), columns, stride);
+  }
   /// Its transpose; overwrites alm.
   void restore(const double* columns, std::int64_t stride,
-               std::span<std::complex<double>> alm) const;
+               std::span<std::complex<double>> alm) const {
+    sweep::restore_by_two(factors(), columns, stride, alm.data(), ssize64(alm));
+  }
 
   std::int64_t bytes() const;
 
  private:
   void prepare_precisely();
   void prepare_fast();
+  sweep::FactorsByTwo factors() const { return {e_.data(), alpha_.data(), n_steps_}; }
 
   int lmax_;
   int m_ = 0;
   std::int64_t n_steps_ = 0;
-  HostBuffer<double> numerators_;    ///< [j], then scratch
-  HostBuffer<double> denominators_;  ///< [j]
+  HostBuffer<double> products_;      ///< [k], while an order is prepared
+  HostBuffer<double> ratios_;        ///< [k], likewise
   HostBuffer<double> e_;             ///< [j]
   HostBuffer<double> alpha_;         ///< [k]
   HostBuffer<double> coefficients_;  ///< [k][a, g from the equator, g from the pole]

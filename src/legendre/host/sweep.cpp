@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The sets below add nothing to double arithmetic; arrays of vectors rule out scalable ones.
-#define HWY_DISABLED_TARGETS \
-  (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+#include "legendre/host/sweep.hpp"
+
+#include "base/simd/instruction_sets.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "legendre/host/sweep.cpp"
-#include "legendre/host/sweep.hpp"
-
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+// After foreach_target.h.
 #include "legendre/host/adjoint-inl.hpp"
 #include "legendre/host/synthesis-inl.hpp"
 #include "legendre/host/transfer-inl.hpp"
@@ -65,30 +64,6 @@ std::int64_t adjoint_scratch(Shape shape, std::int64_t n_pairs) {
   return size;
 }
 
-/// results[i] = finish(numerators[i] / denominators[i]).
-template <class Finish>
-HWY_INLINE void divide(const double* numerators, const double* denominators, double* results,
-                       std::int64_t count, const Finish& finish) {
-  const auto part = [&](auto tag, std::int64_t i) HWY_ATTR {
-    const auto quotient = hn::Div(hn::LoadU(tag, numerators + i), hn::LoadU(tag, denominators + i));
-    hn::StoreU(finish(quotient), tag, results + i);
-  };
-  std::int64_t i = 0;
-  for (; i + n_lanes <= count; i += n_lanes) part(Lanes(), i);
-  for (; i < count; ++i) part(hn::CappedTag<double, 1>(), i);
-}
-
-void quotients(const double* numerators, const double* denominators, double* results,
-               std::int64_t count) {
-  divide(numerators, denominators, results, count, [](auto quotient) HWY_ATTR { return quotient; });
-}
-
-void square_roots(const double* numerators, const double* denominators, double* roots,
-                  std::int64_t count) {
-  divide(numerators, denominators, roots, count,
-         [](auto quotient) HWY_ATTR { return hn::Sqrt(quotient); });
-}
-
 }  // namespace ringweave::sweep::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -105,8 +80,6 @@ HWY_EXPORT(adjoint);
 HWY_EXPORT(adjoint_scratch);
 HWY_EXPORT(write_modes);
 HWY_EXPORT(read_modes);
-HWY_EXPORT(quotients);
-HWY_EXPORT(square_roots);
 
 std::int64_t lanes() { return HWY_DYNAMIC_DISPATCH(lanes)(); }
 int max_maps() { return HWY_DYNAMIC_DISPATCH(max_maps)(); }
@@ -134,16 +107,6 @@ void write_modes(const MapSums* maps, int n_maps, std::int64_t stride, const Rin
 void read_modes(const MapSums* maps, int n_maps, std::int64_t stride, const RingRun& run,
                 const std::complex<double>* modes, std::int64_t n_components, bool add) {
   HWY_DYNAMIC_DISPATCH(read_modes)(maps, n_maps, stride, run, modes, n_components, add);
-}
-
-void quotients(const double* numerators, const double* denominators, double* results,
-               std::int64_t count) {
-  HWY_DYNAMIC_DISPATCH(quotients)(numerators, denominators, results, count);
-}
-
-void square_roots(const double* numerators, const double* denominators, double* roots,
-                  std::int64_t count) {
-  HWY_DYNAMIC_DISPATCH(square_roots)(numerators, denominators, roots, count);
 }
 
 }  // namespace ringweave::sweep

@@ -112,11 +112,4 @@ void write_modes(const MapSums* maps, int n_maps, std::int64_t stride, const Rin
 void read_modes(const MapSums* maps, int n_maps, std::int64_t stride, const RingRun& run,
                 const std::complex<double>* modes, std::int64_t n_components, bool add);
 
-/// results[i] = numerators[i] / denominators[i]; may be one of them.
-void quotients(const double* numerators, const double* denominators, double* results,
-               std::int64_t count);
-/// roots[i] = sqrt(numerators[i] / denominators[i]).
-void square_roots(const double* numerators, const double* denominators, double* roots,
-                  std::int64_t count);
-
 }  // namespace ringweave::sweep

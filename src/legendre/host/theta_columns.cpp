@@ -1,76 +1,76 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The sets below add nothing to double arithmetic; arrays of vectors rule out scalable ones.
-#define HWY_DISABLED_TARGETS \
-  (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "legendre/host/theta_columns.cpp"
 #include "legendre/host/theta_columns.hpp"
 
 #include <algorithm>
 
+#include "base/simd/instruction_sets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "legendre/host/theta_columns.cpp"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
-#include "legendre/host/rows-inl.hpp"
+// After foreach_target.h.
+#include "base/simd/complex_lanes-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace ringweave::columns::HWY_NAMESPACE {
 
-HWY_INLINE Vec lanes_of(const double* parity, std::int64_t lane) {
-  return hn::LoadU(Lanes(), parity + lane);
+using namespace ringweave::HWY_NAMESPACE;
+
+enum class Direction { transform, transpose };
+
+HWY_INLINE V lanes_of(const double* parity, std::int64_t lane) {
+  return hn::LoadU(D(), parity + lane);
 }
 
 /// factor (root + parity conj(root)) x.
-HWY_INLINE Value own_partner(const double* root, double factor, Vec parity, Value x) {
-  const Vec one = all(1);
-  return product(hn::Mul(all(factor * root[0]), hn::Add(one, parity)),
-                 hn::Mul(all(factor * root[1]), hn::Sub(one, parity)), x);
+HWY_INLINE ComplexLanes own_partner(Complex root, double factor, V parity, ComplexLanes x) {
+  const V one = broadcast(1.0);
+  return product(x, {hn::Mul(broadcast(factor * root.real()), hn::Add(one, parity)),
+                     hn::Mul(broadcast(factor * root.imag()), hn::Sub(one, parity))});
 }
 
-void coefficients_alone(const CoefficientTable& table, const double* parity, double* rows) {
+/// Coefficients from a half transform, or the transpose, in place.
+template <Direction To>
+HWY_INLINE void turn_coefficients(const CoefficientTable& table, const double* parity,
+                                  double* rows) {
   for (std::int64_t i = 0; i < table.n_alone; ++i) {
     const CoefficientAlone& entry = table.alone[i];
     for (std::int64_t lane = 0; lane < width; lane += n_lanes) {
       double* row = rows + entry.row * row_size + lane;
-      store(own_partner(entry.root, entry.scale, lanes_of(parity, lane), load(row)), row);
+      store(own_partner(entry.root, entry.scale, lanes_of(parity, lane), load(row, width)), row,
+            width);
+    }
+  }
+  for (std::int64_t i = 0; i < table.n_pairs; ++i) {
+    const CoefficientPair& pair = table.pairs[i];
+    const ComplexLanes root = broadcast(pair.root);
+    for (std::int64_t lane = 0; lane < width; lane += n_lanes) {
+      const V p = lanes_of(parity, lane);
+      const V first_scale = broadcast(pair.scale[0]);
+      const V second_scale = hn::Mul(p, broadcast(pair.scale[1]));
+      double* first = rows + pair.rows[0] * row_size + lane;
+      double* second = rows + pair.rows[1] * row_size + lane;
+      if (To == Direction::transform) {
+        const ComplexLanes a = product(load(first, width), root);
+        const ComplexLanes b = scaled(conj_product(root, load(second, width)), p);
+        store(scaled(a + b, first_scale), first, width);
+        store(times_i(scaled(a - b, second_scale)), second, width);
+      } else {
+        const ComplexLanes a = scaled(load(first, width), first_scale);
+        const ComplexLanes b = times_i(scaled(load(second, width), second_scale));
+        store(product(a + b, root), first, width);
+        store(scaled(conj_product(root, a - b), p), second, width);
+      }
     }
   }
 }
 
 void to_coefficients(const CoefficientTable& table, const double* parity, double* rows) {
-  coefficients_alone(table, parity, rows);
-  for (std::int64_t i = 0; i < table.n_pairs; ++i) {
-    const CoefficientPair& pair = table.pairs[i];
-    const Vec re = all(pair.root[0]);
-    const Vec im = all(pair.root[1]);
-    for (std::int64_t lane = 0; lane < width; lane += n_lanes) {
-      const Vec p = lanes_of(parity, lane);
-      double* first = rows + pair.rows[0] * row_size + lane;
-      double* second = rows + pair.rows[1] * row_size + lane;
-      const Value a = product(re, im, load(first));
-      const Value b = scale(p, conjugate_product(re, im, load(second)));
-      store(scale(all(pair.scale[0]), add(a, b)), first);
-      store(times_i(scale(hn::Mul(p, all(pair.scale[1])), subtract(a, b))), second);
-    }
-  }
+  turn_coefficients<Direction::transform>(table, parity, rows);
 }
-
 void from_coefficients(const CoefficientTable& table, const double* parity, double* rows) {
-  coefficients_alone(table, parity, rows);
-  for (std::int64_t i = 0; i < table.n_pairs; ++i) {
-    const CoefficientPair& pair = table.pairs[i];
-    const Vec re = all(pair.root[0]);
-    const Vec im = all(pair.root[1]);
-    for (std::int64_t lane = 0; lane < width; lane += n_lanes) {
-      const Vec p = lanes_of(parity, lane);
-      double* first = rows + pair.rows[0] * row_size + lane;
-      double* second = rows + pair.rows[1] * row_size + lane;
-      const Value a = scale(all(pair.scale[0]), load(first));
-      const Value b = times_i(scale(hn::Mul(p, all(pair.scale[1])), load(second)));
-      store(product(re, im, add(a, b)), first);
-      store(scale(p, conjugate_product(re, im, subtract(a, b))), second);
-    }
-  }
+  turn_coefficients<Direction::transpose>(table, parity, rows);
 }
 
 void spread_alone(const SpreadTable& table, const double* parity, const double* rows,
@@ -78,12 +78,12 @@ void spread_alone(const SpreadTable& table, const double* parity, const double* 
   for (std::int64_t i = 0; i < table.n_alone; ++i) {
     const SpreadAlone& entry = table.alone[i];
     for (std::int64_t lane = 0; lane < width; lane += n_lanes) {
-      Value value = zero();
+      ComplexLanes value = zero();
       if (entry.coefficient >= 0) {
         value = own_partner(entry.root, 1, lanes_of(parity, lane),
-                            load(rows + entry.coefficient * row_size + lane));
+                            load(rows + entry.coefficient * row_size + lane, width));
       }
-      store(value, fine + entry.row * row_size + lane);
+      store(value, fine + entry.row * row_size + lane, width);
     }
   }
 }
@@ -93,20 +93,19 @@ template <bool Full>
 HWY_INLINE void spread_pairs(const SpreadPair* begin, const SpreadPair* end, const double* parity,
                              const double* rows, double* fine) {
   for (const SpreadPair* pair = begin; pair != end; ++pair) {
-    const Vec re = all(pair->root[0]);
-    const Vec im = all(pair->root[1]);
+    const ComplexLanes root = broadcast(pair->root);
     for (std::int64_t lane = 0; lane < width; lane += n_lanes) {
-      const Vec p = lanes_of(parity, lane);
-      Value sum = load(rows + pair->coefficients[0] * row_size + lane);
-      Value difference = sum;
+      const V p = lanes_of(parity, lane);
+      ComplexLanes sum = load(rows + pair->coefficients[0] * row_size + lane, width);
+      ComplexLanes difference = sum;
       if (Full) {
-        const Value turned =
-            times_i(scale(p, load(rows + pair->coefficients[1] * row_size + lane)));
-        sum = add(sum, turned);
-        difference = subtract(difference, turned);
+        const ComplexLanes turned =
+            times_i(scaled(load(rows + pair->coefficients[1] * row_size + lane, width), p));
+        sum = sum + turned;
+        difference = difference - turned;
       }
-      store(product(re, im, difference), fine + pair->rows[0] * row_size + lane);
-      store(scale(p, conjugate_product(re, im, sum)), fine + pair->rows[1] * row_size + lane);
+      store(product(difference, root), fine + pair->rows[0] * row_size + lane, width);
+      store(scaled(conj_product(root, sum), p), fine + pair->rows[1] * row_size + lane, width);
     }
   }
 }
@@ -119,7 +118,7 @@ void spread_coefficients(const SpreadTable& table, const double* parity, const d
   for (std::int64_t i = table.n_half; i < table.n_pairs; ++i) {
     for (const std::int64_t row : table.pairs[i].rows) {
       for (std::int64_t lane = 0; lane < width; lane += n_lanes) {
-        store(zero(), fine + row * row_size + lane);
+        store(zero(), fine + row * row_size + lane, width);
       }
     }
   }
@@ -129,16 +128,15 @@ template <bool Full>
 HWY_INLINE void collect_pairs(const SpreadPair* begin, const SpreadPair* end, const double* parity,
                               const double* fine, double* rows) {
   for (const SpreadPair* pair = begin; pair != end; ++pair) {
-    const Vec re = all(pair->root[0]);
-    const Vec im = all(pair->root[1]);
+    const ComplexLanes root = broadcast(pair->root);
     for (std::int64_t lane = 0; lane < width; lane += n_lanes) {
-      const Vec p = lanes_of(parity, lane);
-      const Value a = product(re, im, load(fine + pair->rows[0] * row_size + lane));
-      const Value b =
-          scale(p, conjugate_product(re, im, load(fine + pair->rows[1] * row_size + lane)));
-      store(add(a, b), rows + pair->coefficients[0] * row_size + lane);
+      const V p = lanes_of(parity, lane);
+      const ComplexLanes a = product(load(fine + pair->rows[0] * row_size + lane, width), root);
+      const ComplexLanes b =
+          scaled(conj_product(root, load(fine + pair->rows[1] * row_size + lane, width)), p);
+      store(a + b, rows + pair->coefficients[0] * row_size + lane, width);
       if (Full) {
-        store(times_i(scale(p, subtract(b, a))), rows + pair->coefficients[1] * row_size + lane);
+        store(times_i(scaled(b - a, p)), rows + pair->coefficients[1] * row_size + lane, width);
       }
     }
   }
@@ -151,8 +149,8 @@ void collect_coefficients(const SpreadTable& table, const double* parity, const 
     if (entry.coefficient < 0) continue;
     for (std::int64_t lane = 0; lane < width; lane += n_lanes) {
       store(own_partner(entry.root, 1, lanes_of(parity, lane),
-                        load(fine + entry.row * row_size + lane)),
-            rows + entry.coefficient * row_size + lane);
+                        load(fine + entry.row * row_size + lane, width)),
+            rows + entry.coefficient * row_size + lane, width);
     }
   }
   collect_pairs<true>(table.pairs, table.pairs + table.n_full, parity, fine, rows);
@@ -182,35 +180,36 @@ void interpolate(const TapTable& table, const double* parity, RingRange kept, do
     const double* HWY_RESTRICT ascending = fine + even / 2 * row_size;
     const double* HWY_RESTRICT descending = fine + (table.length - (1 + odd) / 2) * row_size;
     for (std::int64_t lane = 0; lane < width; lane += n_lanes) {
-      Value even_sum = zero();
-      Value odd_sum = zero();
+      ComplexLanes even_sum = zero();
+      ComplexLanes odd_sum = zero();
 #pragma GCC unroll 16
       for (std::int64_t t = 0; t < taps / 2; ++t) {
-        even_sum =
-            multiply_add(all(even_weight[2 * t]), load(ascending + t * row_size + lane), even_sum);
-        odd_sum =
-            multiply_add(all(odd_weight[2 * t]), load(descending - t * row_size + lane), odd_sum);
+        even_sum = multiply_add(load(ascending + t * row_size + lane, width),
+                                broadcast(even_weight[2 * t]), even_sum);
+        odd_sum = multiply_add(load(descending - t * row_size + lane, width),
+                               broadcast(odd_weight[2 * t]), odd_sum);
       }
-      store(multiply_add(lanes_of(parity, lane), odd_sum, even_sum),
-            values + ring * row_size + lane);
+      store(multiply_add(odd_sum, lanes_of(parity, lane), even_sum),
+            values + ring * row_size + lane, width);
     }
   }
 }
 
 /// Sums over the rings that touch the fine samples j..j + tile - 1.
 HWY_INLINE void sum_tile(const TapTable& table, RingRange rings, std::int64_t j, std::int64_t lane,
-                         const double* values, Value* sums) {
+                         const double* values, ComplexLanes* sums) {
   for (int i = 0; i < tile; ++i) sums[i] = zero();
   for (std::int64_t ring = rings.begin; ring < rings.end; ++ring) {
     const double* HWY_RESTRICT weight = table.weights + table.offset[ring] + j;
-    const Value value = load(values + ring * row_size + lane);
+    const ComplexLanes value = load(values + ring * row_size + lane, width);
 #pragma GCC unroll 4
-    for (int i = 0; i < tile; ++i) sums[i] = multiply_add(all(weight[i]), value, sums[i]);
+    for (int i = 0; i < tile; ++i) sums[i] = multiply_add(value, broadcast(weight[i]), sums[i]);
   }
 }
 
-HWY_INLINE Value with_parity(std::int64_t j, const double* parity, std::int64_t lane, Value x) {
-  return j % 2 == 0 ? x : scale(lanes_of(parity, lane), x);
+HWY_INLINE ComplexLanes with_parity(std::int64_t j, const double* parity, std::int64_t lane,
+                                    ComplexLanes x) {
+  return j % 2 == 0 ? x : scaled(x, lanes_of(parity, lane));
 }
 
 void spread(const TapTable& table, const double* parity, RingRange kept, const double* values,
@@ -218,12 +217,12 @@ void spread(const TapTable& table, const double* parity, RingRange kept, const d
   const std::int64_t length = table.length;
   const RingRange* touching = table.touching + taps / 2 / tile;
   for (std::int64_t lane = 0; lane < width; lane += n_lanes) {
-    Value sums[std::size_t{tile}];
+    ComplexLanes sums[std::size_t{tile}];
     for (std::int64_t j = 0; j < length; j += tile) {
       sum_tile(table, intersection(touching[j / tile], kept), j, lane, values, sums);
       for (std::int64_t i = 0; i < tile; ++i) {
         store(with_parity(j + i, parity, lane, sums[i]),
-              fine + row_of_sample(length, j + i) * row_size + lane);
+              fine + row_of_sample(length, j + i) * row_size + lane, width);
       }
     }
     // Samples beyond the poles lie in the same rows, once round the circle.
@@ -232,7 +231,7 @@ void spread(const TapTable& table, const double* parity, RingRange kept, const d
       for (std::int64_t i = 0; i < tile; ++i) {
         const std::int64_t row = (row_of_sample(length, j + i) + length) % length;
         double* target = fine + row * row_size + lane;
-        store(add(load(target), with_parity(j + i, parity, lane, sums[i])), target);
+        store(load(target, width) + with_parity(j + i, parity, lane, sums[i]), target, width);
       }
     };
     for (std::int64_t j = -taps / 2; j < 0; j += tile) add_tile(j);

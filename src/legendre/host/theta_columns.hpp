@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <complex>
 #include <cstdint>
 
-#include "legendre/host/column_fft.hpp"
+#include "legendre/host/theta_fft.hpp"
 #include "sphere/ring_grid.hpp"
 
 // What theta resampling does to columns besides the FFTs, in SIMD: coefficients from and to half
 // transforms, interpolation and spreading. Each has its exact transpose.
 namespace ringweave::columns {
 
-/// Entries k and k' = length - k of a half transform V (ColumnFft of the even samples), and the
+/// Entries k and k' = length - k of a half transform V (ThetaFft of the even samples), and the
 /// coefficients c_k, c_k' they stand for.
 struct CoefficientPair {
-  std::int64_t rows[2];  ///< of both: V_k and V_k', and afterwards c_k and c_k'
-  double root[2];        ///< z = exp(-i pi k / (2 length))
-  double scale[2];       ///< of both coefficients
+  std::int64_t rows[2];       ///< of both: V_k and V_k', and afterwards c_k and c_k'
+  std::complex<double> root;  ///< z = exp(-i pi k / (2 length))
+  double scale[2];            ///< of both coefficients
 };
 
 /// An entry that is its own partner: c = scale (root + parity conj(root)) V.
 struct CoefficientAlone {
   std::int64_t row;
-  double root[2];
+  std::complex<double> root;
   double scale;
 };
 
@@ -42,13 +43,13 @@ void from_coefficients(const CoefficientTable& table, const double* parity, doub
 struct SpreadPair {
   std::int64_t coefficients[2];  ///< rows of c
   std::int64_t rows[2];          ///< rows of U
-  double root[2];                ///< e = exp(i pi k / (2 length))
+  std::complex<double> root;     ///< e = exp(i pi k / (2 length))
 };
 /// U = (e + parity conj(e)) c; U = 0 where there is no coefficient.
 struct SpreadAlone {
   std::int64_t coefficient;  ///< negative: none
   std::int64_t row;
-  double root[2];
+  std::complex<double> root;
 };
 
 struct SpreadTable {

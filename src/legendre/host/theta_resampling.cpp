@@ -14,8 +14,8 @@
 namespace ringweave {
 namespace {
 
-using columns::ColumnFft;
 using columns::taps;
+using columns::ThetaFft;
 using columns::tile;
 using Long = long double;
 
@@ -30,8 +30,9 @@ constexpr double beta = 0.98 * std::numbers::pi * taps * (1 - 0.5 / oversampling
 std::int64_t coarse_length_for(std::int64_t degree) {
   if (degree < 0)
     throw UsageError(fmt::format("theta resampling of degree {}; expected 0 or more", degree));
-  std::int64_t length = std::max<std::int64_t>(degree + 1, 2);
-  while (!ColumnFft::is_smooth(length)) ++length;
+  // Even, so that no ring lies on the equator, next to which the sums take one degree a step.
+  std::int64_t length = std::max<std::int64_t>(degree + 2, 2) / 2 * 2;
+  while (!ThetaFft::is_smooth(length)) length += 2;
   return length;
 }
 
@@ -39,7 +40,7 @@ std::int64_t fine_length_for(std::int64_t degree) {
   const auto least = static_cast<std::int64_t>(
       std::ceil(oversampling * static_cast<double>(std::max(degree + 1, taps))));
   std::int64_t length = (least + tile - 1) / tile * tile;
-  while (length % 7 == 0 || !ColumnFft::is_smooth(length)) length += tile;
+  while (length % 7 == 0 || !ThetaFft::is_smooth(length)) length += tile;
   return length;
 }
 
@@ -100,11 +101,10 @@ void ThetaResampling::plan_coefficients() {
   for (std::int64_t k = 0; 2 * k <= n; ++k) {
     const std::complex<double> root = std::conj(quarter_turn_part(k, n));
     if (k == 0 || 2 * k == n) {
-      coefficients_alone_.push_back(
-          {coarse_fft_.position(k), {root.real(), root.imag()}, scale[to_size(k)]});
+      coefficients_alone_.push_back({coarse_fft_.position(k), root, scale[to_size(k)]});
     } else {
       coefficient_pairs_.push_back({{coarse_fft_.position(k), coarse_fft_.position(n - k)},
-                                    {root.real(), root.imag()},
+                                    root,
                                     {scale[to_size(k)], scale[to_size(n - k)]}});
     }
   }
@@ -117,13 +117,12 @@ void ThetaResampling::plan_spreading() {
   const auto coefficient = [&](std::int64_t k) {
     return k <= degree_ ? coarse_fft_.position(k) : std::int64_t{-1};
   };
-  spread_alone_.push_back({coefficient(0), row(0), {0.5, 0}});
+  spread_alone_.push_back({coefficient(0), row(0), 0.5});
   const std::complex<double> middle = quarter_turn_part(n / 2, n);
-  spread_alone_.push_back({coefficient(n / 2), row(n / 2), {middle.real(), middle.imag()}});
+  spread_alone_.push_back({coefficient(n / 2), row(n / 2), middle});
   for (std::int64_t k = 1; 2 * k < n; ++k) {
     const std::complex<double> root = quarter_turn_part(k, n);
-    spread_pairs_.push_back(
-        {{coefficient(k), coefficient(n - k)}, {row(k), row(n - k)}, {root.real(), root.imag()}});
+    spread_pairs_.push_back({{coefficient(k), coefficient(n - k)}, {row(k), row(n - k)}, root});
   }
   // First the pairs of two coefficients, then those of one, then those of none.
   const auto missing = [](const columns::SpreadPair& pair) {
@@ -174,27 +173,27 @@ columns::TapTable ThetaResampling::tap_table() const {
 
 void ThetaResampling::resample(Block& block, RingRange kept) const noexcept {
   const double* parity = block.parity_.data();
-  double* coarse = block.coarse_.data();
+  double* coarse = block.targets_;
   double* fine = block.fine_.data() + columns::ghosts * columns::row_size;
-  coarse_fft_.transform({block.equidistant_.data(), parity}, coarse);
+  coarse_fft_.transform({block.fine_.data(), parity}, coarse);
   columns::to_coefficients(coefficients(), parity, coarse);
   columns::spread_coefficients(spreading(), parity, coarse, fine);
   fine_fft_.transpose(fine);
-  columns::interpolate(tap_table(), parity, kept, fine, block.target_.data());
+  columns::interpolate(tap_table(), parity, kept, fine, block.targets_);
 }
 
 void ThetaResampling::adjoint(Block& block, RingRange kept) const noexcept {
   const double* parity = block.parity_.data();
-  double* coarse = block.coarse_.data();
+  double* coarse = block.targets_;
   double* fine = block.fine_.data() + columns::ghosts * columns::row_size;
-  columns::spread(tap_table(), parity, kept, block.target_.data(), fine);
+  columns::spread(tap_table(), parity, kept, block.targets_, fine);
   fine_fft_.transform(fine);
   for (std::int64_t k = degree_ + 1; k < coarse_length(); ++k) {
     std::fill_n(coarse + coarse_fft_.position(k) * columns::row_size, columns::row_size, 0.0);
   }
   columns::collect_coefficients(spreading(), parity, fine, coarse);
   columns::from_coefficients(coefficients(), parity, coarse);
-  coarse_fft_.transpose(coarse, {block.equidistant_.data(), parity});
+  coarse_fft_.transpose(coarse, {block.fine_.data(), parity});
 }
 
 std::int64_t ThetaResampling::bytes() const {
@@ -206,25 +205,26 @@ std::int64_t ThetaResampling::bytes() const {
          size(weight_offsets_) + size(first_samples_) + size(touching_);
 }
 
-ThetaResampling::Block::Block(const ThetaResampling& plan)
-    : equidistant_(plan.coarse_length() * columns::row_size),
-      target_(plan.n_targets_ * columns::row_size),
-      coarse_(plan.coarse_length() * columns::row_size),
-      fine_((plan.fine_fft_.length() + 2 * columns::ghosts) * columns::row_size) {
-  parity_.fill(1.0);
-  clear_equidistant();
-  clear_target({0, plan.n_targets_});
+std::int64_t ThetaResampling::target_size() const {
+  return std::max(n_targets_, coarse_length()) * columns::row_size;
 }
 
-void ThetaResampling::Block::clear_equidistant() {
-  std::fill(equidistant_.begin(), equidistant_.end(), 0.0);
+ThetaResampling::Block::Block(const ThetaResampling& plan, double* targets)
+    : targets_(targets),
+      own_targets_(targets == nullptr ? plan.target_size() : 0),
+      fine_((plan.fine_fft_.length() + 2 * columns::ghosts) * columns::row_size) {
+  if (targets == nullptr) targets_ = own_targets_.data();
+  parity_.fill(1.0);
+  std::fill(fine_.begin(), fine_.end(), 0.0);
+  std::fill_n(targets_, plan.target_size(), 0.0);
 }
+
 void ThetaResampling::Block::clear_target(RingRange rings) {
   std::fill_n(target_row(rings.begin), rings.size() * columns::row_size, 0.0);
 }
 
 std::int64_t ThetaResampling::Block::bytes() const {
-  return 8 * (equidistant_.size() + target_.size() + coarse_.size() + fine_.size());
+  return 8 * (own_targets_.size() + fine_.size());
 }
 
 }  // namespace ringweave

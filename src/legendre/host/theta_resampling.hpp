@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/buffer.hpp"
-#include "legendre/host/column_fft.hpp"
 #include "legendre/host/theta_columns.hpp"
+#include "legendre/host/theta_fft.hpp"
 #include "sphere/ring_grid.hpp"
 
 namespace ringweave {
@@ -45,11 +45,15 @@ class ThetaResampling {
   std::int64_t n_targets() const { return n_targets_; }
   std::int64_t bytes() const;
 
-  /// The values of `width` orders on both sets of rings; one for each thread. Fresh ones hold
-  /// zeros, all even.
+  /// Numbers that the targets of a block take.
+  std::int64_t target_size() const;
+
+  /// The values of `width` orders on one of both sets of rings, whose memory the other then needs;
+  /// one for each thread. Fresh ones hold zeros, all even.
   class Block {
    public:
-    explicit Block(const ThetaResampling& plan);
+    /// targets  target_size() numbers, aligned to 64 bytes, that outlive the block; null: its own
+    explicit Block(const ThetaResampling& plan, double* targets = nullptr);
 
     void set_parity(int slot, Parity parity) {
       parity_[static_cast<std::size_t>(slot)] = parity == Parity::even ? 1.0 : -1.0;
@@ -59,22 +63,19 @@ class ThetaResampling {
       set(equidistant_row(ring) + slot, value);
     }
     Complex equidistant(int slot, std::int64_t ring) const {
-      return get(equidistant_.data() + ring * columns::row_size + slot);
+      return get(fine_.data() + ring * columns::row_size + slot);
     }
     void set_target(int slot, std::int64_t ring, Complex value) {
       set(target_row(ring) + slot, value);
     }
     Complex target(int slot, std::int64_t ring) const {
-      return get(target_.data() + ring * columns::row_size + slot);
+      return get(targets_ + ring * columns::row_size + slot);
     }
 
     /// One ring of all orders: [real, imaginary][slot], aligned to 64 bytes.
-    double* equidistant_row(std::int64_t ring) {
-      return equidistant_.data() + ring * columns::row_size;
-    }
-    double* target_row(std::int64_t ring) { return target_.data() + ring * columns::row_size; }
+    double* equidistant_row(std::int64_t ring) { return fine_.data() + ring * columns::row_size; }
+    double* target_row(std::int64_t ring) { return targets_ + ring * columns::row_size; }
 
-    void clear_equidistant();
     void clear_target(RingRange rings);
     std::int64_t bytes() const;
 
@@ -87,18 +88,18 @@ class ThetaResampling {
     static Complex get(const double* entry) { return {entry[0], entry[columns::width]}; }
 
     std::array<double, static_cast<std::size_t>(columns::width)> parity_;
-    HostBuffer<double> equidistant_;  ///< [equidistant ring][row]
-    HostBuffer<double> target_;       ///< [target ring][row]
-    HostBuffer<double> coarse_;       ///< [equidistant ring][row]
-    HostBuffer<double> fine_;         ///< [ghosts, fine sample, ghosts][row]
+    /// [target ring][row]; on the way between both sets their coefficients
+    double* targets_;
+    HostBuffer<double> own_targets_;
+    /// [ghosts, fine sample, ghosts][row]; before or after them [equidistant ring][row]
+    HostBuffer<double> fine_;
   };
 
-  /// Target rings [kept) of all orders from all equidistant rings, which are left as they are;
-  /// other target rings are untouched. No allocation. Not collective; thread safe for different
-  /// blocks.
+  /// Target rings [kept) of all orders from all equidistant rings, which are used up like the other
+  /// target rings. No allocation. Not collective; thread safe for different blocks.
   void resample(Block& block, RingRange kept) const noexcept;
   /// The transpose: equidistant rings overwritten, from target rings within kept (others count as
-  /// zero).
+  /// zero), which are used up.
   void adjoint(Block& block, RingRange kept) const noexcept;
 
  private:
@@ -113,8 +114,8 @@ class ThetaResampling {
   std::int64_t degree_;
   std::int64_t n_targets_;
   RingGrid equidistant_;
-  columns::ColumnFft coarse_fft_;
-  columns::ColumnFft fine_fft_;
+  columns::ThetaFft coarse_fft_;
+  columns::ThetaFft fine_fft_;
 
   std::vector<columns::CoefficientPair> coefficient_pairs_;
   std::vector<columns::CoefficientAlone> coefficients_alone_;

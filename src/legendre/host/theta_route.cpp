@@ -6,9 +6,9 @@
 namespace ringweave {
 namespace {
 
-// What resampling one order to one ring takes, in multiply-adds of the Legendre sums: twice what is
-// measured (bench/theta_resampling_bench, bench/legendre_bench), for it takes memory too.
-constexpr double resampling_per_ring = 600;
+// What resampling one order to one ring takes, in multiply-adds of the Legendre sums, as measured
+// (bench/theta_resampling_bench, bench/legendre_bench). The two routes are equal near lmax = 600.
+constexpr double resampling_per_ring = 300;
 
 }  // namespace
 

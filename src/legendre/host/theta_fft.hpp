@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <vector>
 
@@ -23,10 +24,10 @@ struct Folded {
 /// The complex FFT of columns, y_k = sum_j x_j exp(-2 pi i j k / length), and its transpose.
 /// Between the two the rows are in an order of their own, position(k), and no time is spent on
 /// sorting them. No allocation after construction; thread safe.
-class ColumnFft {
+class ThetaFft {
  public:
   /// Only lengths made of factors 2, 3, 5, 7 (is_smooth). Error  InternalError for others.
-  explicit ColumnFft(std::int64_t length);
+  explicit ThetaFft(std::int64_t length);
 
   static bool is_smooth(std::int64_t length);
 
@@ -55,7 +56,7 @@ class ColumnFft {
   struct Stages {
     const Stage* begin;
     const Stage* end;
-    const double* twiddles;
+    const std::complex<double>* twiddles;
   };
 
  private:
@@ -65,7 +66,7 @@ class ColumnFft {
 
   std::int64_t length_;
   std::vector<Stage> stages_;
-  std::vector<double> twiddles_;
+  std::vector<std::complex<double>> twiddles_;
   std::vector<std::int64_t> positions_;
 };
 

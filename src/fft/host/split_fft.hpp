@@ -9,6 +9,7 @@
 #include "base/buffer.hpp"
 #include "fft/host/column_lanes.hpp"
 #include "fft/host/column_plan.hpp"
+#include "fft/host/scratch_pieces.hpp"
 #include "fft/host/unit_powers.hpp"
 
 namespace ringweave {
@@ -21,7 +22,7 @@ namespace ringweave {
 /// of; results do not depend on what shares a vector.
 ///
 /// From  Cooley and Tukey (1965), Math. Comput. 19, 297
-class ColumnFft {
+class SplitFft {
  public:
   /// The plans one length h = s p needs, shared by all threads.
   struct Plans {
@@ -41,10 +42,11 @@ class ColumnFft {
     void include(const Plans& plans);
   };
 
-  ColumnFft() = default;
+  SplitFft() = default;
   /// n_lengths  lengths between two flushes, at most
   /// powers     holds the tables of all transforms; outlives this
-  ColumnFft(const Capacity& capacity, std::int64_t n_lengths, const UnitPowers& powers);
+  SplitFft(const Capacity& capacity, std::int64_t n_lengths, const UnitPowers& powers);
+  void place(ScratchPieces& pieces);
 
   /// Transforms the columns of in[n_complex], here or at the next flush; `out`, where column c is
   /// out[c + s j], may be `in`. Rings of one length follow each other.
@@ -75,18 +77,19 @@ class ColumnFft {
   void run(Group& group) noexcept;
   /// Makes them unless they are there; spares those of `kept`. Overwrites the scratch.
   Chirp chirp_of(const ColumnTransform& transform, const ColumnTransform* kept) noexcept;
-  column_lanes::Scratch scratch() noexcept { return {data_.data(), other_.data()}; }
+  column_lanes::Scratch scratch() noexcept { return {data_, other_}; }
 
   std::int64_t n_lanes_ = 0;
   const UnitPowers* powers_ = nullptr;
+  Capacity capacity_;
   std::vector<Group> waiting_;  ///< not full; one a length
   std::array<Tables, 2> tables_;
   RowLanes rows_;
-  HostBuffer<double> data_;
-  HostBuffer<double> other_;
-  HostBuffer<double> fine_;
-  HostBuffer<std::complex<double>> coarse_;
-  HostBuffer<double> twiddles_;
+  HostBuffer<double> twiddles_;  ///< of the rows to come
+  double* data_ = nullptr;
+  double* other_ = nullptr;
+  double* fine_ = nullptr;
+  std::complex<double>* coarse_ = nullptr;
   std::complex<double> sink_;  ///< where lanes not taken write
 };
 

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The sets below add nothing to double arithmetic; arrays of vectors rule out scalable ones.
-#define HWY_DISABLED_TARGETS \
-  (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+#include "legendre/host/theta_fft.hpp"
+
+#include "base/simd/instruction_sets.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "legendre/host/column_fft.cpp"
-#include "legendre/host/column_fft.hpp"
-
+#define HWY_TARGET_INCLUDE "legendre/host/theta_fft.cpp"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
-#include "legendre/host/butterfly-inl.hpp"
+// After foreach_target.h.
+#include "base/simd/butterfly-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace ringweave::columns::HWY_NAMESPACE {
 
-using Stage = ColumnFft::Stage;
-using Stages = ColumnFft::Stages;
+using namespace ringweave::HWY_NAMESPACE;
+using Stage = ThetaFft::Stage;
+using Stages = ThetaFft::Stages;
 
 enum class Direction { transform, transpose };
 
@@ -24,11 +24,11 @@ constexpr std::int64_t cached_rows = 192;
 
 struct PlainRows {
   double* rows;
-  HWY_INLINE Value load(std::int64_t row, std::int64_t lane) const {
-    return HWY_NAMESPACE::load(rows + row * row_size + lane);
+  HWY_INLINE ComplexLanes read(std::int64_t row, std::int64_t lane) const {
+    return load(rows + row * row_size + lane, width);
   }
-  HWY_INLINE void store(Value x, std::int64_t row, std::int64_t lane) const {
-    HWY_NAMESPACE::store(x, rows + row * row_size + lane);
+  HWY_INLINE void write(ComplexLanes x, std::int64_t row, std::int64_t lane) const {
+    store(x, rows + row * row_size + lane, width);
   }
 };
 
@@ -39,42 +39,50 @@ struct FoldedRows {
   HWY_INLINE double* sample(std::int64_t row) const {
     return x.samples + (is_mirrored(row) ? 2 * length - 1 - 2 * row : 2 * row) * row_size;
   }
-  HWY_INLINE Value signed_value(Value value, std::int64_t row, std::int64_t lane) const {
-    return is_mirrored(row) ? scale(hn::LoadU(Lanes(), x.parity + lane), value) : value;
+  HWY_INLINE ComplexLanes signed_value(ComplexLanes value, std::int64_t row,
+                                       std::int64_t lane) const {
+    return is_mirrored(row) ? scaled(value, hn::LoadU(D(), x.parity + lane)) : value;
   }
-  HWY_INLINE Value load(std::int64_t row, std::int64_t lane) const {
-    return signed_value(HWY_NAMESPACE::load(sample(row) + lane), row, lane);
+  HWY_INLINE ComplexLanes read(std::int64_t row, std::int64_t lane) const {
+    return signed_value(load(sample(row) + lane, width), row, lane);
   }
-  HWY_INLINE void store(Value value, std::int64_t row, std::int64_t lane) const {
-    HWY_NAMESPACE::store(signed_value(value, row, lane), sample(row) + lane);
+  HWY_INLINE void write(ComplexLanes value, std::int64_t row, std::int64_t lane) const {
+    store(signed_value(value, row, lane), sample(row) + lane, width);
   }
 };
 
+/// x_q *= twiddle_q for q = 1..Radix - 1.
+template <int Radix>
+HWY_INLINE void multiply(const Complex* HWY_RESTRICT twiddles, ComplexLanes* x) {
+#pragma GCC unroll 8
+  for (int q = 1; q < Radix; ++q) x[q] = product(x[q], broadcast(twiddles[q - 1]));
+}
+
 /// One stage of `blocks` consecutive runs. The transpose multiplies by the twiddles first.
 template <int Radix, Direction To, class In, class Out>
-HWY_NOINLINE void run_stage(const Stage& stage, const double* all_twiddles, std::int64_t blocks,
+HWY_NOINLINE void run_stage(const Stage& stage, const Complex* all_twiddles, std::int64_t blocks,
                             In in, Out out) {
   const std::int64_t part = stage.part;
   for (std::int64_t block = 0; block < blocks; ++block) {
-    const double* HWY_RESTRICT twiddle = all_twiddles + stage.twiddles;
+    const Complex* HWY_RESTRICT twiddles = all_twiddles + stage.twiddles;
     for (std::int64_t row = block * stage.length; row < block * stage.length + part;
-         ++row, twiddle += 2 * (Radix - 1)) {
+         ++row, twiddles += Radix - 1) {
       for (std::int64_t lane = 0; lane < width; lane += n_lanes) {
-        Value x[std::size_t{Radix}];
+        ComplexLanes x[std::size_t{Radix}];
 #pragma GCC unroll 8
-        for (int q = 0; q < Radix; ++q) x[q] = in.load(row + q * part, lane);
-        if (To == Direction::transpose && part > 1) multiply<Radix>(twiddle, x);
-        butterfly<Radix>(x);
-        if (To == Direction::transform && part > 1) multiply<Radix>(twiddle, x);
+        for (int q = 0; q < Radix; ++q) x[q] = in.read(row + q * part, lane);
+        if (To == Direction::transpose && part > 1) multiply<Radix>(twiddles, x);
+        butterfly<Radix, Sign::minus>(x);
+        if (To == Direction::transform && part > 1) multiply<Radix>(twiddles, x);
 #pragma GCC unroll 8
-        for (int q = 0; q < Radix; ++q) out.store(x[q], row + q * part, lane);
+        for (int q = 0; q < Radix; ++q) out.write(x[q], row + q * part, lane);
       }
     }
   }
 }
 
 template <Direction To, class In, class Out>
-void run_stage(const Stage& stage, const double* twiddles, std::int64_t blocks, In in, Out out) {
+void run_stage(const Stage& stage, const Complex* twiddles, std::int64_t blocks, In in, Out out) {
   switch (stage.radix) {
     case 2: return run_stage<2, To>(stage, twiddles, blocks, in, out);
     case 3: return run_stage<3, To>(stage, twiddles, blocks, in, out);
@@ -163,14 +171,14 @@ std::vector<int> factors(std::int64_t length) {
 
 }  // namespace
 
-bool ColumnFft::is_smooth(std::int64_t length) {
+bool ThetaFft::is_smooth(std::int64_t length) {
   for (const int factor : {2, 3, 5, 7}) {
     while (length > 0 && length % factor == 0) length /= factor;
   }
   return length == 1;
 }
 
-ColumnFft::ColumnFft(std::int64_t length) : length_(length), positions_(1, 0) {
+ThetaFft::ThetaFft(std::int64_t length) : length_(length), positions_(1, 0) {
   if (length < 2 || !is_smooth(length)) {
     throw InternalError("FFT of columns of length " + std::to_string(length) +
                         "; expected 2 or more, with factors 2, 3, 5 and 7 only");
@@ -183,8 +191,8 @@ ColumnFft::ColumnFft(std::int64_t length) : length_(length), positions_(1, 0) {
       for (int q = 1; q < radix; ++q) {
         const long double angle = 2 * std::numbers::pi_v<long double> *
                                   static_cast<long double>(j * q) / static_cast<long double>(rest);
-        twiddles_.push_back(static_cast<double>(std::cos(angle)));
-        twiddles_.push_back(static_cast<double>(-std::sin(angle)));
+        twiddles_.emplace_back(static_cast<double>(std::cos(angle)),
+                               static_cast<double>(-std::sin(angle)));
       }
     }
     rest = part;
@@ -199,18 +207,18 @@ ColumnFft::ColumnFft(std::int64_t length) : length_(length), positions_(1, 0) {
   }
 }
 
-std::int64_t ColumnFft::bytes() const { return 8 * (ssize64(twiddles_) + ssize64(positions_)); }
+std::int64_t ThetaFft::bytes() const { return 16 * ssize64(twiddles_) + 8 * ssize64(positions_); }
 
-void ColumnFft::transform(double* rows) const noexcept {
+void ThetaFft::transform(double* rows) const noexcept {
   HWY_DYNAMIC_DISPATCH(transform)(stages(), rows);
 }
-void ColumnFft::transform(Folded x, double* rows) const noexcept {
+void ThetaFft::transform(Folded x, double* rows) const noexcept {
   HWY_DYNAMIC_DISPATCH(transform_folded)(stages(), x, rows);
 }
-void ColumnFft::transpose(double* rows) const noexcept {
+void ThetaFft::transpose(double* rows) const noexcept {
   HWY_DYNAMIC_DISPATCH(transpose)(stages(), rows);
 }
-void ColumnFft::transpose(double* rows, Folded x) const noexcept {
+void ThetaFft::transpose(double* rows, Folded x) const noexcept {
   HWY_DYNAMIC_DISPATCH(transpose_folded)(stages(), rows, x);
 }
 

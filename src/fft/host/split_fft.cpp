@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "fft/host/column_fft.hpp"
+#include "fft/host/split_fft.hpp"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-std::int64_t coarse_size(const ColumnFft::Plans& plans) {
+std::int64_t coarse_size(const SplitFft::Plans& plans) {
   const std::int64_t lanes = lane_rings::n_lanes();
   return (plans.n_columns() + lanes - 1) / lanes * plans.n_rows();
 }
@@ -53,7 +53,7 @@ void make_kernel(const ColumnTransform& transform, const Complex* chirp, Complex
 
 }  // namespace
 
-void ColumnFft::Capacity::include(const Plans& plans) {
+void SplitFft::Capacity::include(const Plans& plans) {
   rows = std::max(rows, plans.n_rows());
   sorted = std::max({sorted, rows, column_lanes::most_together});
   if (const LaneConvolution* convolution = plans.columns->convolution; convolution != nullptr) {
@@ -66,13 +66,10 @@ void ColumnFft::Capacity::include(const Plans& plans) {
   twiddles = std::max(twiddles, column_lanes::twiddle_size(plans.n_rows(), plans.n_columns()));
 }
 
-ColumnFft::ColumnFft(const Capacity& capacity, std::int64_t n_lengths, const UnitPowers& powers)
+SplitFft::SplitFft(const Capacity& capacity, std::int64_t n_lengths, const UnitPowers& powers)
     : n_lanes_(lane_rings::n_lanes()),
       powers_(&powers),
-      data_(column_lanes::scratch_size(std::max(capacity.sorted, capacity.response))),
-      other_(std::max(column_lanes::scratch_size(capacity.sorted), 2 * capacity.response)),
-      fine_(column_lanes::scratch_size(capacity.rows)),
-      coarse_(capacity.coarse),
+      capacity_(capacity),
       twiddles_(capacity.twiddles) {
   waiting_.reserve(to_size(n_lengths));
   for (Tables& tables : tables_) {
@@ -81,7 +78,16 @@ ColumnFft::ColumnFft(const Capacity& capacity, std::int64_t n_lengths, const Uni
   }
 }
 
-void ColumnFft::add_columns(const Plans& plans, const Complex* in, Complex* out) noexcept {
+void SplitFft::place(ScratchPieces& pieces) {
+  data_ = pieces.take<double>(
+      column_lanes::scratch_size(std::max(capacity_.sorted, capacity_.response)));
+  other_ = pieces.take<double>(
+      std::max(column_lanes::scratch_size(capacity_.sorted), 2 * capacity_.response));
+  fine_ = pieces.take<double>(column_lanes::scratch_size(capacity_.rows));
+  coarse_ = pieces.take<Complex>(capacity_.coarse);
+}
+
+void SplitFft::add_columns(const Plans& plans, const Complex* in, Complex* out) noexcept {
   if (waiting_.empty() || waiting_.back().columns.first != plans.columns) {
     Group& opened = waiting_.emplace_back();
     opened.columns.first = opened.columns.second = plans.columns;
@@ -97,7 +103,7 @@ void ColumnFft::add_columns(const Plans& plans, const Complex* in, Complex* out)
   if (group.n_used == 0) waiting_.pop_back();
 }
 
-void ColumnFft::flush_columns() noexcept {
+void SplitFft::flush_columns() noexcept {
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
     Group& group = waiting_[i];
     if (group.n_used == 0) continue;
@@ -126,7 +132,7 @@ void ColumnFft::flush_columns() noexcept {
   waiting_.clear();
 }
 
-void ColumnFft::run(Group& group) noexcept {
+void SplitFft::run(Group& group) noexcept {
   ColumnLanes& columns = group.columns;
   if (columns.first == columns.second) columns.n_first = n_lanes_;
   for (std::int64_t i = group.n_used; i < n_lanes_; ++i) {
@@ -144,7 +150,7 @@ void ColumnFft::run(Group& group) noexcept {
   group.n_used = 0;
 }
 
-Chirp ColumnFft::chirp_of(const ColumnTransform& transform, const ColumnTransform* kept) noexcept {
+Chirp SplitFft::chirp_of(const ColumnTransform& transform, const ColumnTransform* kept) noexcept {
   auto tables = std::find_if(tables_.begin(), tables_.end(), [&](const Tables& candidate) {
     return candidate.transform == &transform;
   });
@@ -152,14 +158,14 @@ Chirp ColumnFft::chirp_of(const ColumnTransform& transform, const ColumnTransfor
     tables = tables_.begin() + (tables_.front().transform == kept ? 1 : 0);
     tables->transform = &transform;
     make_chirp(transform, *powers_, tables->chirp.data());
-    auto* kernel = reinterpret_cast<Complex*>(other_.data());
+    auto* kernel = reinterpret_cast<Complex*>(other_);
     make_kernel(transform, tables->chirp.data(), kernel);
-    column_lanes::spectrum(*transform.convolution, kernel, tables->response.data(), data_.data());
+    column_lanes::spectrum(*transform.convolution, kernel, tables->response.data(), data_);
   }
   return {tables->chirp.data(), tables->response.data()};
 }
 
-void ColumnFft::prepare_rows(const Plans& plans, std::int64_t roots) noexcept {
+void SplitFft::prepare_rows(const Plans& plans, std::int64_t roots) noexcept {
   const std::int64_t n_rows = plans.n_rows();
   const std::int64_t n_columns = plans.n_columns();
   const std::int64_t h = n_rows * n_columns;
@@ -167,7 +173,7 @@ void ColumnFft::prepare_rows(const Plans& plans, std::int64_t roots) noexcept {
   const auto power = [&](std::int64_t k) {
     return 2 * k < h ? powers_->value(roots, 2 * k) : -powers_->value(roots, 2 * k - h);
   };
-  double* fine = fine_.data();
+  double* fine = fine_;
   for (std::int64_t c = 0; c < n_rows; ++c) {
     for (std::int64_t j = 0; j < n_lanes_; ++j) {
       const Complex value = power(c * j % h);
@@ -176,7 +182,7 @@ void ColumnFft::prepare_rows(const Plans& plans, std::int64_t roots) noexcept {
     }
     fine += 2 * n_lanes_;
   }
-  Complex* coarse = coarse_.data();
+  Complex* coarse = coarse_;
   for (std::int64_t j = 0; j < n_columns; j += n_lanes_) {
     std::int64_t k = 0;  // c j modulo h
     for (std::int64_t c = 0; c < n_rows; ++c) {
@@ -184,19 +190,18 @@ void ColumnFft::prepare_rows(const Plans& plans, std::int64_t roots) noexcept {
       k = k + j < h ? k + j : k + j - h;
     }
   }
-  column_lanes::make_twiddles(fine_.data(), coarse_.data(), n_rows, n_columns, twiddles_.data());
+  column_lanes::make_twiddles(fine_, coarse_, n_rows, n_columns, twiddles_.data());
 }
 
-void ColumnFft::transform_rows(const Complex* in, Complex* out) noexcept {
+void SplitFft::transform_rows(const Complex* in, Complex* out) noexcept {
   column_lanes::transform_rows(rows_, in, out, scratch());
 }
 
-std::int64_t ColumnFft::bytes() const {
+std::int64_t SplitFft::bytes() const {
   std::int64_t table_size = 0;
   for (const Tables& tables : tables_) table_size += tables.chirp.size() + tables.response.size();
-  return (data_.size() + other_.size() + fine_.size() + twiddles_.size()) *
-             static_cast<std::int64_t>(sizeof(double)) +
-         (coarse_.size() + table_size) * static_cast<std::int64_t>(sizeof(Complex)) +
+  return twiddles_.size() * static_cast<std::int64_t>(sizeof(double)) +
+         table_size * static_cast<std::int64_t>(sizeof(Complex)) +
          static_cast<std::int64_t>(waiting_.capacity() * sizeof(Group));
 }
 

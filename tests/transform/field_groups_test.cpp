@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "transform/field_groups.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/memory_meter.hpp"
+#include "support/rank_groups.hpp"
+#include "transform/transform_cases.hpp"
+#include "transform/transform_problem.hpp"
+
+namespace ringweave::test {
+namespace {
+
+using Spins = std::vector<std::vector<int>>;
+
+Spins spins_of(const std::vector<FieldGroup>& groups) {
+  Spins all;
+  std::int64_t next_component = 0;
+  for (const FieldGroup& group : groups) {
+    EXPECT_EQ(group.first_component, next_component);
+    next_component += group.fields.n_components();
+    all.emplace_back();
+    for (const FieldSet::Field& field : group.fields.fields()) all.back().push_back(field.spin);
+  }
+  return all;
+}
+
+Spins grouped(const std::vector<int>& spins, std::int64_t most_components) {
+  return spins_of(group_fields(FieldSet(spins), most_components));
+}
+
+TEST(FieldGroups, AreTheFewestThatFitAndAsEvenAsPossible) {
+  EXPECT_EQ(grouped({0, 0, 0, 0, 0}, 5), (Spins{{0, 0, 0, 0, 0}}));
+  EXPECT_EQ(grouped({0, 0, 0, 0, 0}, 4), (Spins{{0, 0, 0}, {0, 0}}));
+  EXPECT_EQ(grouped({0, 0, 0, 0, 0}, 2), (Spins{{0, 0}, {0, 0}, {0}}));
+  EXPECT_EQ(grouped(std::vector<int>(7, 0), 3), (Spins{{0, 0, 0}, {0, 0}, {0, 0}}));
+  EXPECT_EQ(grouped({0}, 0), (Spins{{0}}));
+}
+
+TEST(FieldGroups, NeverSplitAField) {
+  EXPECT_EQ(grouped({0, 2}, 2), (Spins{{0}, {2}}));
+  EXPECT_EQ(grouped({2, 2, 2}, 5), (Spins{{2, 2}, {2}}));
+  EXPECT_EQ(grouped({2, 2, 2}, 1), (Spins{{2}, {2}, {2}}));
+  EXPECT_EQ(grouped({0, 2, 0, 2}, 3), (Spins{{0, 2}, {0, 2}}));
+}
+
+TEST(FieldGroups, HaveOneShapeWhereTheirSpinsAreTheSame) {
+  std::vector<int> shapes;
+  for (const FieldGroup& group : group_fields(FieldSet({0, 0, 2, 0, 0, 0, 2}), 2)) {
+    shapes.push_back(group.shape);
+  }
+  EXPECT_EQ(shapes, (std::vector<int>{0, 1, 0, 2, 1}));
+}
+
+/// The specification with a limit for groups of n components.
+TransformSpec in_groups_of(TransformSpec spec, std::int64_t n_components, int n_ranks) {
+  spec.mode_bytes = TransformPlan(spec, 0, n_ranks).mode_bytes_of(n_components);
+  return spec;
+}
+
+TEST(FieldGroups, OfAPlanAreTheSameOnEveryRankAndKeepTheLimit) {
+  for (const int n_ranks : {1, 2, 7, 400}) {
+    TransformSpec spec = Case{share(RingGrid::healpix(16)), 40, 40, {0, 0, 0, 0, 0}}.spec();
+    spec.mode_bytes = TransformPlan(spec, 0, n_ranks).mode_bytes_of(3) - 1;
+    for (int rank = 0; rank < n_ranks; ++rank) {
+      const TransformPlan plan(spec, rank, n_ranks);
+      EXPECT_EQ(spins_of(plan.groups), (Spins{{0, 0}, {0, 0}, {0}}));
+      const std::int64_t bytes = std::max(plan.by_order_bytes(), plan.by_ring_bytes());
+      EXPECT_LE(bytes / 5 * plan.n_components_at_once(), spec.mode_bytes);
+    }
+  }
+}
+
+TEST(FieldGroups, ChangeNeitherTheWorkNorTheBytesSentOfAPlan) {
+  const TransformSpec spec = Case{share(RingGrid::healpix(16)), 40, 40, {0, 2, 0, 2, 2}}.spec();
+  const TransformPlan whole(spec, 1, 3);
+  const TransformPlan plan(in_groups_of(spec, 3, 3), 1, 3);
+  EXPECT_EQ(plan.groups.size(), 3u);
+  EXPECT_NE(plan.spec.digest(), whole.spec.digest());
+  EXPECT_EQ(plan.bytes_sent(), whole.bytes_sent());
+  EXPECT_EQ(plan.legendre_flops(), whole.legendre_flops());
+  EXPECT_EQ(plan.by_ring_bytes(), whole.by_ring_bytes());
+  EXPECT_EQ(plan.alm.size(), whole.alm.size());
+}
+
+/// What every entry point and an analysis give.
+template <class T>
+struct Results {
+  MapBuffer<T> map;
+  MapBuffer<T> map_of_consumed;
+  AlmBuffer<T> alm;
+  AlmBuffer<T> alm_of_destroyed;
+  AlmBuffer<T> alm_of_consumed;
+  AlmBuffer<T> alm_of_analysis;
+};
+
+template <class T>
+Results<T> results_of(const Communicator& comm, const TransformSpec& spec) {
+  SphericalHarmonicTransform transform(comm, spec);
+  const MapBuffer<T> input = random_map<T>(transform);
+  Results<T> results{synthesized(transform, random_alm<T>(transform)),
+                     transform.template synthesize<T>(random_alm<T>(transform)),
+                     adjoint_of(transform, input),
+                     transform.make_alm<T>(),
+                     transform.template adjoint<T>(copy_of(input), {}),
+                     transform.make_alm<T>()};
+  MapBuffer<T> scratch = copy_of(input);
+  transform.adjoint_destroying<T>(scratch.view(), {}, results.alm_of_destroyed.view());
+  transform.adjoint<T>(input.view(), {}, results.alm_of_destroyed.view(), Accumulate::add);
+  std::vector<double> ones(to_size(transform.rings().n_rings()), 1.0);
+  Analysis analysis(transform, {std::move(ones), {}});
+  analysis.jacobi<T>(input.view(), 1, results.alm_of_analysis.view());
+  return results;
+}
+
+template <class T>
+void expect_same_bits(const Results<T>& a, const Results<T>& b) {
+  EXPECT_TRUE(same_bits(a.map, b.map));
+  EXPECT_TRUE(same_bits(a.map_of_consumed, b.map_of_consumed));
+  EXPECT_TRUE(same_bits(a.alm, b.alm));
+  EXPECT_TRUE(same_bits(a.alm_of_destroyed, b.alm_of_destroyed));
+  EXPECT_TRUE(same_bits(a.alm_of_consumed, b.alm_of_consumed));
+  EXPECT_TRUE(same_bits(a.alm_of_analysis, b.alm_of_analysis));
+}
+
+/// Five scalar maps in groups of 2, 2 and 1, three, a pair and a map, pairs.
+std::vector<TransformSpec> grouped_specs(const Case& on, int n_ranks) {
+  const std::vector<std::vector<int>> batches{
+      {0, 0, 0, 0, 0}, {0, 0, 0}, {0, 2}, {2, 2, 2}, {2, 0, 1, 3}};
+  std::vector<TransformSpec> specs;
+  for (const std::vector<int>& spins : batches) {
+    Case batch = on;
+    batch.spins = spins;
+    specs.push_back(in_groups_of(batch.spec(), 2, n_ranks));
+    EXPECT_GT(TransformPlan(specs.back(), 0, n_ranks).groups.size(), 1u);
+  }
+  return specs;
+}
+
+template <class T>
+void groups_change_no_bit(const Communicator& comm, const ExchangeOptions& exchange) {
+  for (const Case& on : telling_cases()) {
+    for (TransformSpec spec : grouped_specs(on, comm.size())) {
+      SCOPED_TRACE(on.name());
+      spec.exchange = exchange;
+      const Results<T> in_groups = results_of<T>(comm, spec);
+      spec.mode_bytes = TransformSpec().mode_bytes;
+      expect_same_bits(in_groups, results_of<T>(comm, spec));
+    }
+  }
+}
+
+TEST_P(OnEveryRankCount, GroupsOfFieldsGiveTheBitsOfAllAtOnce) {
+  groups_change_no_bit<double>(comm(), {});
+}
+
+TEST_P(OnEveryRankCount, GroupsOfFieldsOfFloatsGiveTheBitsOfAllAtOnce) {
+  groups_change_no_bit<float>(comm(), {});
+}
+
+TEST_P(OnEveryRankCount, GroupsOfFieldsInPassesGiveTheBitsOfAllAtOnce) {
+  groups_change_no_bit<double>(comm(), {.schedule = ExchangeSchedule::overlapped});
+  groups_change_no_bit<double>(comm(), {.precision = ModePrecision::single_});
+}
+
+TEST_P(OnEveryRankCount, GroupsOfFieldsInBlocksOfTheExchangeGiveTheBitsOfAllAtOnce) {
+  groups_change_no_bit<double>(comm(), {.mpi_count_limit = 100, .block_bytes = 65536});
+}
+
+bool all_spins_are_equal(const FieldSet& fields) {
+  const auto other = [&](const FieldSet::Field& field) {
+    return field.spin != fields.fields().front().spin;
+  };
+  return std::none_of(fields.fields().begin(), fields.fields().end(), other);
+}
+
+TEST_P(OnEveryRankCount, GroupsOfFieldsResampledInThetaGiveTheSame) {
+  const Case on{share(RingGrid::healpix(64)), 150, 150, {}};
+  for (TransformSpec spec : grouped_specs(on, comm().size())) {
+    spec.theta = ThetaRoute::resampled;
+    const Results<double> in_groups = results_of<double>(comm(), spec);
+    spec.mode_bytes = TransformSpec().mode_bytes;
+    const Results<double> whole = results_of<double>(comm(), spec);
+    if (all_spins_are_equal(spec.fields)) {
+      expect_same_bits(in_groups, whole);
+      continue;
+    }
+    // Equidistant rings are pruned for the highest spin of a group.
+    expect_within(relative_error(comm(), in_groups.map, whole.map), tolerance::rank_invariance);
+    expect_within(relative_error(comm(), in_groups.alm, whole.alm), tolerance::rank_invariance);
+  }
+}
+
+TEST_P(OnEveryRankCount, StageTimesOfGroupsAddUp) {
+  const TransformSpec spec = grouped_specs(telling_cases().front(), comm().size()).front();
+  SphericalHarmonicTransform transform(comm(), spec);
+  synthesized(transform, random_alm(transform));
+  EXPECT_EQ(transform.times().entries().at("ring_fft").calls, 3);
+  EXPECT_EQ(transform.times().entries().at("legendre").calls, 3);
+}
+
+TEST_P(OnEveryRankCount, TheWorkspaceOfGroupsIsThatOfTheLargest) {
+  Case chosen = telling_cases().front();
+  chosen.spins = {0, 0, 0, 0, 0};
+  TransformSpec spec = in_groups_of(chosen.spec(), 2, comm().size());
+  SphericalHarmonicTransform transform(comm(), spec);
+  const std::int64_t before = MemoryMeter::current_bytes();
+  const MapBuffer<double> map = synthesized(transform, random_alm(transform));
+  const TransformPlan& plan = transform.plan();
+  const std::int64_t modes = plan.by_ring_bytes() / 5 * 2;
+  const std::int64_t kept = MemoryMeter::current_bytes() - before - map.bytes();
+  EXPECT_GE(kept, modes);
+  // A rank whose rings are too few for its orders holds these apart.
+  EXPECT_LE(kept, modes + plan.by_order_bytes() / 5 * 2);
+}
+
+TEST_P(OnEveryRankCount, WrongShapesAreRefusedInGroupsToo) {
+  const TransformSpec spec = grouped_specs(telling_cases().front(), comm().size()).front();
+  SphericalHarmonicTransform transform(comm(), spec);
+  const AlmBuffer<double> alm = random_alm(transform);
+  MapBuffer<double> map = transform.make_map<double>();
+  EXPECT_THROW(transform.synthesize<double>(alm.view().components(0, 2), map.view()), UsageError);
+  EXPECT_THROW(transform.synthesize<double>(AlmBuffer<double>(4, alm.size())), UsageError);
+  EXPECT_THROW(transform.adjoint<double>(MapBuffer<double>(6, map.size()), {}), UsageError);
+}
+
+}  // namespace
+}  // namespace ringweave::test
