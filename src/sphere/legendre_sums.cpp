@@ -33,7 +33,6 @@ class LegendreLanes {
     const double inverse = 1 / (l + 1);
     const double a = l * inverse;
     const double b = (2 * l + 1) * inverse;
-#pragma omp simd
     for (std::size_t i = 0; i < width; ++i) {
       difference_[i] = a * difference_[i] - b * (one_minus_z_[i] * p_[i]);
       p_[i] += difference_[i];
@@ -47,7 +46,6 @@ class LegendreLanes {
 };
 
 void add_multiple(double factor, const Lanes& p, Lanes& sum) {
-#pragma omp simd
   for (std::size_t i = 0; i < width; ++i) sum[i] += factor * p[i];
 }
 
