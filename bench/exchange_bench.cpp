@@ -4,6 +4,9 @@
 //   scripts/mpirun.sh RANKS exchange_bench [NSIDE [LMAX [COMPONENTS [REPEATS]]]]
 // and what the plans would move on any number of ranks, without moving it:
 //   exchange_bench --volume NSIDE LMAX
+// The same for the halo of a kernel whose support is given in degrees:
+//   scripts/mpirun.sh RANKS exchange_bench --halo NSIDE SUPPORT [COMPONENTS [REPEATS]]
+//   exchange_bench --halo-scaling NSIDE SUPPORT [COMPONENTS]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,12 +15,16 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <numbers>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/buffer.hpp"
 #include "distribute/exchange.hpp"
+#include "distribute/halo_exchange.hpp"
+#include "distribute/halo_mode_exchange.hpp"
+#include "distribute/halo_scaling.hpp"
 #include "distribute/mpi_session.hpp"
 
 namespace ringweave {
@@ -130,6 +137,91 @@ void measure(const Communicator& comm, std::int64_t nside, int lmax, std::int64_
          median_seconds(comm, repeats, [&] { exchange.rings_to_orders(ring_view, order_view); }));
 }
 
+constexpr double degree = std::numbers::pi / 180;
+
+/// Cut for the convolution itself, not for a transform.
+RingDistribution distribute_products(const std::shared_ptr<const RingGrid>& grid, double support,
+                                     int n_ranks) {
+  return {grid, ring_products(*grid, support, RingPayload::pixels(*grid)), n_ranks};
+}
+
+void print_halo_scaling(std::int64_t nside, double support, std::int64_t n_components) {
+  const auto grid = std::make_shared<const RingGrid>(RingGrid::healpix(nside));
+  const auto rows = halo_scaling_to_limit(
+      [&](int n_ranks) { return distribute_products(grid, support, n_ranks); }, support,
+      RingPayload::pixels(*grid));
+  fmt::print("nside {}, support {} degrees, pixels as double, {} component(s)\n{}", nside,
+             support / degree, n_components,
+             halo_scaling_table(rows, n_components, sizeof(double)));
+}
+
+/// Rows of all modes of own and halo rings, from north to south.
+ModeLayout halo_rows(const RingDistribution& rings, const HaloPlan& plan,
+                     const RingPayload& orders) {
+  ModeLayout rows;
+  std::int64_t next = 0;
+  const std::int64_t n_rings = rings.grid()->n_rings();
+  for (int m = 0; m <= 2 * rings.grid()->nside(); ++m) {
+    rows.begin_row(m);
+    const auto kept = [&](std::int64_t r) {
+      const bool here = rings.owner(RingId{r}) == plan.rank || plan.contains(RingId{r});
+      return here && orders.values(RingId{r}) > m;
+    };
+    for (std::int64_t r = 0, end = 0; r < n_rings; r = end + 1) {
+      for (end = r; end < n_rings && kept(end);) ++end;
+      rows.add_segment({r, end}, next);
+      next += end - r;
+    }
+  }
+  rows.set_size(next);
+  return rows;
+}
+
+void measure_halo(const Communicator& comm, std::int64_t nside, double support,
+                  std::int64_t n_components, int repeats) {
+  const auto grid = std::make_shared<const RingGrid>(RingGrid::healpix(nside));
+  const RingDistribution rings = distribute_products(grid, support, comm.size());
+  const auto report = [&](const char* what, std::int64_t bytes, double seconds) {
+    const std::int64_t all = comm.sum(bytes);
+    if (!comm.is_root()) return;
+    fmt::print(
+        R"({{"what": "{}", "ranks": {}, "nside": {}, "support_degrees": {}, "components": {}, "bytes": {}, "seconds": {:.6g}, "gb_per_s": {:.4g}}})"
+        "\n",
+        what, comm.size(), nside, support / degree, n_components, all, seconds,
+        static_cast<double>(all) / seconds / 1e9);
+  };
+
+  const HaloPlan pixels = plan_halo(rings, comm.rank(), support, RingPayload::pixels(*grid));
+  ComponentBuffer<double> own(n_components, pixels.own_size);
+  ComponentBuffer<double> halo(n_components, pixels.halo_size);
+  std::fill_n(own.view().data(), n_components * own.size(), 1.0);
+  std::fill_n(halo.view().data(), n_components * halo.size(), 2.0);
+  const std::int64_t copied = std::min(own.bytes(), halo.bytes());
+  report("memcpy", copied, median_seconds(comm, repeats, [&] {
+           std::memcpy(halo.view().data(), own.view().data(), to_size(copied));
+         }));
+  HaloExchange pixel_exchange(comm, pixels, n_components);
+  const double pixel_seconds = median_seconds(comm, repeats, [&] {
+    pixel_exchange.begin(own.view(), halo.view());
+    pixel_exchange.end();
+  });
+  report("halo_pixels", pixel_exchange.bytes_sent(), pixel_seconds);
+  own.release();
+  halo.release();
+
+  const RingPayload orders = RingPayload::modes(*grid);
+  const HaloPlan modes = plan_halo(rings, comm.rank(), support, orders);
+  const ModeLayout rows = halo_rows(rings, modes, orders);
+  HostBuffer<Value> buffer(rows.size() * n_components);
+  std::fill(buffer.begin(), buffer.end(), Value{1});
+  HaloModeExchange mode_exchange(comm, modes, rows, orders, n_components);
+  const double mode_seconds = median_seconds(comm, repeats, [&] {
+    mode_exchange.begin(ModeView<double>(buffer.data(), buffer.size()));
+    mode_exchange.end();
+  });
+  report("halo_modes", mode_exchange.bytes_sent(), mode_seconds);
+}
+
 }  // namespace
 }  // namespace ringweave
 
@@ -142,6 +234,15 @@ int main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "--volume") {
     const int nside = number(2, 2048);
     print_volumes(nside, number(3, 3 * nside - 1));
+    return 0;
+  }
+  if (argc > 3 && std::string_view(argv[1]).starts_with("--halo")) {
+    const double support = std::stod(argv[3]) * degree;
+    if (std::string_view(argv[1]) == "--halo-scaling") {
+      print_halo_scaling(number(2, 0), support, number(4, 1));
+    } else {
+      measure_halo(Communicator::world(), number(2, 0), support, number(4, 1), number(5, 7));
+    }
     return 0;
   }
   const int nside = number(1, 512);

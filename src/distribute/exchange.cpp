@@ -80,9 +80,7 @@ struct Exchange::Impl {
     const int code =
         MPI_Alltoallv(send, from.counts.data(), from.firsts.data(), block_type->get(), receive,
                       to.counts.data(), to.firsts.data(), block_type->get(), mpi_handle(comm));
-    if (code != MPI_SUCCESS) {
-      comm.abort(ErrorKind::peer, "MPI_Alltoallv of ring modes failed: " + mpi_error_text(code));
-    }
+    end_job_unless_done(comm, code, "MPI_Alltoallv of ring modes");
   }
 };
 

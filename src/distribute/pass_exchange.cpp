@@ -19,6 +19,8 @@ namespace {
 
 using Blocks = std::vector<ExchangePlan::Block>;
 
+constexpr const char* failing = "the exchange of ring modes";
+
 /// One side of one pass: where MPI finds or puts the modes, and how they get there if that is a
 /// conversion buffer.
 struct Side {
@@ -163,13 +165,13 @@ struct PassExchange::Impl {
                              &slot.request)
             : MPI_Alltoallv(send, from.counts.data(), from.firsts.data(), type, receive,
                             to.counts.data(), to.firsts.data(), type, mpi_handle(comm));
-    end_job_unless_done(code);
+    end_job_unless_done(comm, code, failing);
   }
 
   void end(int pass) {
     if (comm.size() == 1) return;
     Slot& slot = slots[to_size(pass) % slots.size()];
-    end_job_unless_done(MPI_Wait(&slot.request, MPI_STATUS_IGNORE));
+    end_job_unless_done(comm, MPI_Wait(&slot.request, MPI_STATUS_IGNORE), failing);
     if (staging == Staging::none) return;
     if (in_single()) {
       widen(reinterpret_cast<const std::complex<float>*>(slot.receive.data()), slot.target,
@@ -177,11 +179,6 @@ struct PassExchange::Impl {
     } else {
       copy_modes(slot.receive.data(), slot.target, slot.to->unpack);
     }
-  }
-
-  void end_job_unless_done(int code) const {
-    if (code == MPI_SUCCESS) return;
-    comm.abort(ErrorKind::peer, "the exchange of ring modes failed: " + mpi_error_text(code));
   }
 };
 
@@ -233,7 +230,7 @@ void PassExchange::progress() {
   for (Impl::Slot& slot : impl_->slots) {
     int done = 0;
     if (slot.request != MPI_REQUEST_NULL)
-      impl_->end_job_unless_done(MPI_Test(&slot.request, &done, MPI_STATUS_IGNORE));
+      end_job_unless_done(impl_->comm, MPI_Test(&slot.request, &done, MPI_STATUS_IGNORE), failing);
   }
 }
 

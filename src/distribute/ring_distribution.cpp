@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "distribute/ring_distribution.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -15,12 +17,35 @@ namespace {
 /// is touched far apart from its neighbours on the ring and costs about as much as a pixel's
 /// transform.
 std::int64_t cost_of(const RingGrid& grid, const ModeLimits& limits, std::int64_t ring) {
-  if (ring == RingPair::none) return 0;
   constexpr std::int64_t per_pixel = 24;
   constexpr std::int64_t per_mode = 32;
   const std::int64_t n = grid.ring(RingId{ring}).n_phi;
   const auto depth = static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(n)));
   return n * (per_pixel + depth) + per_mode * (std::int64_t{limits.m_limit(RingId{ring})} + 1);
+}
+
+std::vector<std::int64_t> costs_of(const RingGrid& grid, const ModeLimits& limits) {
+  std::vector<std::int64_t> costs;
+  for (std::int64_t r = 0; r < grid.n_rings(); ++r) costs.push_back(cost_of(grid, limits, r));
+  return costs;
+}
+
+void require_costs(const RingGrid& grid, std::span<const std::int64_t> costs) {
+  if (ssize64(costs) != grid.n_rings()) {
+    throw UsageError(fmt::format("a distribution of {} rings is given costs of {}", grid.n_rings(),
+                                 costs.size()));
+  }
+  constexpr std::int64_t most = std::int64_t{1} << 61;
+  std::int64_t total = 0;
+  for (const std::int64_t cost : costs) {
+    if (cost >= 0 && cost <= most - total) {
+      total += cost;
+      continue;
+    }
+    throw UsageError(fmt::format(
+        "a distribution of rings is given a cost of {}; expected 0 or more, at most 2^61 in all",
+        cost));
+  }
 }
 
 /// Cuts a row of items into `n_parts` <= n_items runs, none empty, so that the dearest run is as
@@ -115,12 +140,19 @@ void append(RingRange& range, std::int64_t ring) {
 
 RingDistribution::RingDistribution(std::shared_ptr<const RingGrid> grid, const ModeLimits& limits,
                                    int n_ranks)
+    : RingDistribution(grid, costs_of(*grid, limits), n_ranks) {}
+
+RingDistribution::RingDistribution(std::shared_ptr<const RingGrid> grid,
+                                   std::span<const std::int64_t> costs, int n_ranks)
     : grid_(std::move(grid)), north_(to_size(n_ranks)), south_(to_size(n_ranks)) {
+  require_costs(*grid_, costs);
   const std::int64_t n_pairs = grid_->n_pairs();
+  const auto cost = [&](std::int64_t ring) {
+    return ring == RingPair::none ? 0 : costs[to_size(ring)];
+  };
   std::vector<std::int64_t> total{0};
   for (const RingPair& pair : grid_->pairs()) {
-    total.push_back(total.back() + cost_of(*grid_, limits, pair.north) +
-                    cost_of(*grid_, limits, pair.south));
+    total.push_back(total.back() + cost(pair.north) + cost(pair.south));
   }
   pair_cuts_ = EvenCuts(std::move(total), std::min<std::int64_t>(n_ranks, n_pairs)).cuts();
   pair_cuts_.resize(to_size(std::int64_t{n_ranks} + 1), n_pairs);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "sphere/local_rings.hpp"
@@ -11,12 +12,16 @@
 namespace ringweave {
 
 /// Which rank owns which rings: consecutive ring pairs, that is a band of northern rings and its
-/// southern mirror. The cuts balance FFT work and memory (pixels and modes), not ring counts. Plain
-/// data, the same on every rank; any number of ranks, also more than there are pairs (the surplus
-/// ranks own no ring).
+/// southern mirror. Plain data, the same on every rank; any number of ranks, also more than there
+/// are pairs (the surplus ranks own no ring).
 class RingDistribution {
  public:
+  /// The cuts balance a transform's FFT work and memory (pixels and modes), not ring counts.
   RingDistribution(std::shared_ptr<const RingGrid> grid, const ModeLimits& limits, int n_ranks);
+  /// The cuts balance a cost of the caller's: costs[ring], of arbitrary unit, not negative.
+  /// Error  UsageError unless every ring has such a cost, and when their sum passes 2^61.
+  RingDistribution(std::shared_ptr<const RingGrid> grid, std::span<const std::int64_t> costs,
+                   int n_ranks);
 
   int n_ranks() const { return static_cast<int>(pair_cuts_.size()) - 1; }
   const std::shared_ptr<const RingGrid>& grid() const { return grid_; }

@@ -165,7 +165,7 @@ std::vector<double> read_pixel_weights(const Communicator& comm, const std::stri
   return read_weights(comm, path, (nside + 1) * (3 * nside + 1) / 4, nside, "pixel");
 }
 
-KernelTable read_kernel_table(const Communicator& comm, const std::string& path) {
+KernelProfile read_kernel_profile(const Communicator& comm, const std::string& path) {
   const auto read = [&]() -> std::vector<std::vector<double>> {
     if (file_kind(path) != FileKind::text)
       throw UsageError(fmt::format("{}: kernels are read from text (.txt)", path));

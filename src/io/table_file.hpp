@@ -41,10 +41,10 @@ std::vector<double> read_pixel_weights(const Communicator& comm, const std::stri
                                        std::int64_t nside);
 
 /// Two columns, theta in radians ascending from 0 and K(theta) per steradian.
-struct KernelTable {
+struct KernelProfile {
   std::vector<double> theta;
   std::vector<double> value;
 };
-KernelTable read_kernel_table(const Communicator& comm, const std::string& path);
+KernelProfile read_kernel_profile(const Communicator& comm, const std::string& path);
 
 }  // namespace ringweave

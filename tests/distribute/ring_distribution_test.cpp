@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "plan_cases.hpp"
 
@@ -99,6 +100,43 @@ TEST(RingDistribution, FindsTheLeastLargestBandThereIs) {
     EXPECT_LE(rings.n_rings(rank), 6);
     EXPECT_GE(rings.n_rings(rank), 4);
   }
+}
+
+TEST(RingDistribution, BalancesAGivenCost) {
+  const auto grid = std::make_shared<const RingGrid>(RingGrid::healpix(256));
+  std::vector<std::int64_t> costs;
+  for (const Ring& ring : grid->rings()) costs.push_back(ring.theta < 1 ? 0 : ring.n_phi);
+  const std::int64_t all = std::accumulate(costs.begin(), costs.end(), std::int64_t{0});
+  for (const int n_ranks : {1, 2, 3, 5, 8, 64}) {
+    const RingDistribution rings(grid, costs, n_ranks);
+    for (int rank = 0; rank < n_ranks; ++rank) {
+      std::int64_t mine = 0;
+      for (const RingRange& band : {rings.north(rank), rings.south(rank)}) {
+        for (std::int64_t r = band.begin; r < band.end; ++r) mine += costs[to_size(r)];
+      }
+      EXPECT_NEAR(static_cast<double>(mine), static_cast<double>(all / n_ranks), 2 * 1024);
+    }
+  }
+}
+
+TEST(RingDistribution, TakesRingsThatCostNothing) {
+  const auto grid = std::make_shared<const RingGrid>(RingGrid::healpix(4));
+  const std::vector<std::int64_t> free(15, 0);
+  for (const int n_ranks : {1, 2, 8, 20}) {
+    const RingDistribution rings(grid, free, n_ranks);
+    std::int64_t owned = 0;
+    for (int rank = 0; rank < n_ranks; ++rank) owned += rings.n_rings(rank);
+    EXPECT_EQ(owned, 15);
+  }
+}
+
+TEST(RingDistribution, RefusesWhatIsNoCost) {
+  const auto grid = std::make_shared<const RingGrid>(RingGrid::healpix(1));
+  using Costs = std::vector<std::int64_t>;
+  const std::int64_t large = std::int64_t{1} << 62;
+  EXPECT_THROW(RingDistribution(grid, Costs{1, 2}, 2), UsageError);
+  EXPECT_THROW(RingDistribution(grid, Costs{1, -1, 1}, 2), UsageError);
+  EXPECT_THROW(RingDistribution(grid, Costs{large, large, 1}, 2), UsageError);
 }
 
 TEST(RingDistribution, CutsTheLargestGridFor16384Ranks) {

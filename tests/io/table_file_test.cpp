@@ -135,12 +135,12 @@ TEST_F(TableFile, BeamsBeginAtTheMonopole) {
 }
 
 TEST_F(TableFile, KernelsAscendFromTheCentre) {
-  const KernelTable kernel =
-      read_kernel_table(comm_, file("k.txt", "# theta K\n0 2\n0.01 1\n0.03 0\n"));
+  const KernelProfile kernel =
+      read_kernel_profile(comm_, file("k.txt", "# theta K\n0 2\n0.01 1\n0.03 0\n"));
   EXPECT_EQ(kernel.theta, (std::vector<double>{0, 0.01, 0.03}));
   EXPECT_EQ(kernel.value, (std::vector<double>{2, 1, 0}));
   const auto bad = [&](const std::string& text) {
-    return [this, text] { read_kernel_table(comm_, file("k.txt", text)); };
+    return [this, text] { read_kernel_profile(comm_, file("k.txt", text)); };
   };
   expect_error(ErrorKind::data, "line 1: theta = 0.1", bad("0.1 1\n0.2 1\n"));
   expect_error(ErrorKind::data, "line 3: theta = 0.1", bad("0 1\n0.1 1\n0.1 1\n"));

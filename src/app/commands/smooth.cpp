@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <numbers>
+#include <vector>
 
 #include "app/angle.hpp"
 #include "app/availability.hpp"
@@ -49,8 +50,13 @@ Beam chosen_beam(const Run& run, const SmoothOptions& options, int lmax) {
   }
   if (!options.beam.empty()) return read_beam(run.comm, options.beam);
   if (!options.kernel.empty()) {
-    const KernelTable table = read_kernel_table(run.comm, options.kernel);
-    return agreed(run.comm, [&] { return kernel_beam(table.theta, table.value, lmax); });
+    const KernelProfile profile = read_kernel_profile(run.comm, options.kernel);
+    return agreed(run.comm, [&] {
+      const std::vector<double> k_l =
+          RadialKernel::from_profile(profile.theta, profile.value, KernelSupport::whole())
+              .multipoles(lmax);
+      return Beam{k_l, k_l, k_l};
+    });
   }
   return gaussian_beam(parse_width(options.fwhm, "--fwhm"), lmax);
 }

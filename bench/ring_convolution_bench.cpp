@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A ring convolution of HEALPix maps with a Gaussian, part by part. Arguments: nside, FWHM in
+// tenths of an arcminute, digits of the kernel's truncation, maps, path (0: chosen by the plan, 1:
+// pixels, 2: modes, 3: modes in the belt). OMP_NUM_THREADS sets the threads.
+#include <benchmark/benchmark.h>
+#include <omp.h>
+
+#include <cmath>
+#include <memory>
+#include <numbers>
+#include <string>
+#include <utility>
+
+#include "base/buffer.hpp"
+#include "base/error.hpp"
+#include "bench/fma_peak.hpp"
+#include "convolve/ring_convolution.hpp"
+
+namespace {
+
+using namespace ringweave;
+
+RadialKernel kernel(std::int64_t tenths_arcmin, std::int64_t digits) {
+  const double arcmin = std::numbers::pi / (180 * 60);
+  return RadialKernel::gaussian(
+      0.1 * static_cast<double>(tenths_arcmin) * arcmin,
+      KernelSupport::automatic(std::pow(10.0, -static_cast<double>(digits))));
+}
+
+/// Products of a pixel with a kernel value that a sum over pixels takes, equal rings alone or all.
+double products(const RingConvolutionPlan& plan) {
+  const double share = std::pow(std::sin(plan.support() / 2), 2);
+  double pixels = 0;
+  for (std::int64_t r = 0; r < plan.grid().n_rings(); ++r) {
+    if (plan.has_stencil(r)) pixels += static_cast<double>(plan.grid().ring(RingId{r}).n_phi);
+  }
+  return pixels * share * static_cast<double>(plan.grid().n_pixels() * plan.spec().n_maps);
+}
+
+template <class T>
+void convolve(benchmark::State& state) {
+  RingConvolutionSpec spec;
+  spec.grid = std::make_shared<const RingGrid>(RingGrid::healpix(state.range(0)));
+  spec.kernels = {kernel(state.range(1), state.range(2))};
+  spec.n_maps = state.range(3);
+  spec.path = static_cast<ConvolutionPath>(state.range(4));
+  if (state.range(2) < 13) spec.error = std::pow(10.0, -static_cast<double>(state.range(2)));
+  std::unique_ptr<RingConvolution> made;
+  try {
+    made = std::make_unique<RingConvolution>(Communicator::self(), spec);
+  } catch (const Error& error) {
+    return state.SkipWithError(error.what());
+  }
+  RingConvolution& convolution = *made;
+  MapBuffer<T> in(spec.n_maps, spec.grid->n_pixels());
+  MapBuffer<T> out(spec.n_maps, spec.grid->n_pixels());
+#pragma omp parallel for schedule(static)
+  for (std::int64_t i = 0; i < spec.n_maps * in.size(); ++i) {
+    in.view().data()[i] = static_cast<T>(1);
+    out.view().data()[i] = 0;
+  }
+  convolution.convolve<T>(std::as_const(in).view(), out.view());
+  convolution.times().clear();
+  for (auto _ : state) convolution.convolve<T>(std::as_const(in).view(), out.view());
+  const double calls = static_cast<double>(state.iterations());
+  const auto seconds = [&](const char* part) { return convolution.times().seconds(part) / calls; };
+  for (const char* part : {"ring_fft", "modes", "stencil", "sectors"})
+    state.counters[part] = seconds(part);
+  const ConvolutionSeconds& predicted = convolution.plan().predicted();
+  state.counters["ring_fft_predicted"] = predicted.ring_fft;
+  state.counters["modes_predicted"] = predicted.modes;
+  state.counters["stencil_predicted"] = predicted.stencil;
+  state.counters["sectors_predicted"] = predicted.sectors;
+  state.counters["support_arcmin"] = convolution.plan().support() * 180 * 60 / std::numbers::pi;
+  if (seconds("stencil") > 0) {
+    static const double peak = measure_fma_peak(0.5);
+    state.counters["stencil_of_peak"] =
+        2 * products(convolution.plan()) / seconds("stencil") /
+        (peak * (sizeof(T) == 4 ? 2 : 1) * static_cast<double>(omp_get_max_threads()));
+  }
+  // A kernel keeps a constant as far as pixels are a quadrature.
+  const double found = static_cast<double>(out.view().data()[spec.grid->n_pixels() / 2]);
+  if (std::abs(found - 1) > 0.02) state.SkipWithError("a constant is not kept");
+}
+
+void arguments(benchmark::internal::Benchmark* bench) {
+  bench->ArgNames({"nside", "fwhm", "digits", "maps", "path"});
+  bench->Unit(benchmark::kMillisecond)->UseRealTime();
+  for (const int digits : {5, 13}) {
+    for (const int path : {0, 1, 3}) bench->Args({2048, 47, digits, 1, path});
+  }
+  for (const int fwhm : {75, 100, 200, 400, 800, 1600}) {
+    bench->Args({2048, fwhm, 5, 1, 0});
+    bench->Args({2048, fwhm, 5, 1, 2});
+    if (fwhm <= 100) bench->Args({2048, fwhm, 5, 1, 1});
+  }
+  bench->Args({1024, 47, 5, 8, 1});
+}
+BENCHMARK(convolve<double>)->Apply(arguments);
+BENCHMARK(convolve<float>)->Apply(arguments);
+
+}  // namespace
+
+BENCHMARK_MAIN();

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <memory>
+
+#include "convolve/ring_convolver.hpp"
+
+namespace ringweave {
+
+/// The convolution on the host: OpenMP over rings and orders, SIMD over pixels, symmetries and
+/// orders.
+std::unique_ptr<RingConvolver> make_host_ring_convolver(const Communicator& comm,
+                                                        const RingConvolutionPlan& plan);
+
+}  // namespace ringweave

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The first sets add nothing to double arithmetic; vectors of the others have no length known to
+// the compiler.
+#define HWY_DISABLED_TARGETS \
+  (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "convolve/host/kernel_values.cpp"
+#include "convolve/host/kernel_values.hpp"
+
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace ringweave::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::CappedTag<double, 8>;
+using V = hn::Vec<D>;
+constexpr std::int64_t n_vector = static_cast<std::int64_t>(hn::MaxLanes(D()));
+
+/// One vector of values of a table whose cells are pieces.
+HWY_INLINE V values_at(const KernelTable& kernel, V chord_squared) {
+  const D d;
+  const hn::RebindToSigned<D> di;
+  constexpr std::int64_t coefficients = KernelTable::degree + 1;
+  const V zero = hn::Zero(d);
+  const auto is_inside = hn::Le(chord_squared, hn::Set(d, kernel.chord_squared_cut));
+  const V square = hn::IfThenElse(is_inside, chord_squared, zero);
+  const auto is_far = hn::Gt(square, hn::Set(d, 2.0));
+  const V away = hn::Max(zero, hn::Sub(hn::Set(d, 4.0), square));
+  const V x = hn::Mul(hn::Set(d, kernel.scale), hn::Sqrt(hn::IfThenElse(is_far, away, square)));
+  const auto whole = hn::ConvertTo(di, x);
+  const V t = hn::Sub(x, hn::Add(hn::ConvertTo(d, whole), hn::Set(d, 0.5)));
+  const auto offset =
+      hn::IfThenElseZero(hn::RebindMask(di, is_far), hn::Set(di, kernel.far_offset));
+  const auto first = hn::ShiftLeft<3>(hn::Add(whole, offset));
+  static_assert(coefficients == 8);
+  const double* table = kernel.coefficients();
+  V value = hn::GatherIndex(d, table + coefficients - 1, first);
+  for (std::int64_t k = coefficients - 2; k >= 0; --k)
+    value = hn::MulAdd(value, t, hn::GatherIndex(d, table + k, first));
+  return hn::IfThenElseZero(is_inside, value);
+}
+
+HWY_NOINLINE void evaluate_uniform(const KernelTable& kernel, const double* chord_squared,
+                                   std::int64_t count, double* values) {
+  const D d;
+  std::int64_t i = 0;
+  for (; i + n_vector <= count; i += n_vector)
+    hn::StoreU(values_at(kernel, hn::LoadU(d, chord_squared + i)), d, values + i);
+  if (i == count) return;
+  double last[8] = {};
+  for (std::int64_t k = i; k < count; ++k) last[k - i] = chord_squared[k];
+  hn::StoreU(values_at(kernel, hn::LoadU(d, last)), d, last);
+  for (std::int64_t k = i; k < count; ++k) values[k] = last[k - i];
+}
+
+}  // namespace ringweave::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace ringweave {
+
+HWY_EXPORT(evaluate_uniform);
+
+void evaluate(const KernelTable& kernel, const double* chord_squared, std::int64_t count,
+              double* values) noexcept {
+  if (kernel.is_uniform())
+    return HWY_DYNAMIC_DISPATCH(evaluate_uniform)(kernel, chord_squared, count, values);
+  for (std::int64_t i = 0; i < count; ++i) values[i] = kernel.evaluate(chord_squared[i]);
+}
+
+}  // namespace ringweave
+#endif

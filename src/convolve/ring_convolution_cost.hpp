@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+namespace ringweave {
+
+/// Nanoseconds of one thread for what a convolution is made of, measured by
+/// bench/ring_convolution_bench on a core with 512-bit vectors. Their ratios decide which path is
+/// taken.
+struct ConvolutionRates {
+  double stencil_pixel = 0.5;
+  double stencil_product = 0.024;  ///< a pixel times a tap
+  double stencil_weight = 12;      ///< a tap of a pair of rings
+  double sector_pixel = 4;
+  double sector_product = 0.041;     ///< a pixel times a pixel, lanes full
+  double sector_value_digit = 0.07;  ///< a kernel value, for each digit of it
+  double equal_ring_fft = 1.6;       ///< a pixel of the longest run of equal rings, one direction
+  double ring_fft = 3.9;             ///< a pixel of other rings
+  double mode_copy = 6;              ///< a mode, there and back
+  double mode_sample = 10;           ///< a kernel value for the modes
+  double mode_sum = 0.035;           ///< a kernel value times a cosine
+  double mode_product = 0.3;         ///< a kernel mode times four (two without mirrors) ring modes
+};
+
+/// What one thread would need.
+struct ConvolutionSeconds {
+  double stencil = 0;
+  double sectors = 0;
+  double ring_fft = 0;
+  double modes = 0;
+  double total() const { return stencil + sectors + ring_fft + modes; }
+  void add(const ConvolutionSeconds& other, double factor) {
+    stencil += factor * other.stencil;
+    sectors += factor * other.sectors;
+    ring_fft += factor * other.ring_fft;
+    modes += factor * other.modes;
+  }
+};
+
+}  // namespace ringweave

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "convolve/ring_convolution_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <string>
+#include <utility>
+
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
+#include "convolve/mode_rows.hpp"
+#include "convolve/ring_pair.hpp"
+
+namespace ringweave {
+namespace {
+
+/// Whether every ring has a mirror at pi - theta with the same pixels.
+bool is_symmetric(const RingGrid& grid) {
+  const std::int64_t n = grid.n_rings();
+  for (std::int64_t r = 0; r < (n + 1) / 2; ++r) {
+    const Ring& a = grid.ring(RingId{r});
+    const Ring& b = grid.ring(RingId{n - 1 - r});
+    const bool same = a.n_phi == b.n_phi && std::abs(a.phi0 - b.phi0) < 1e-14 &&
+                      a.weight == b.weight && std::abs(a.cos_theta + b.cos_theta) < 1e-15;
+    if (!same) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+SectorRule SectorRule::for_grid(const RingGrid& grid) {
+  if (!is_symmetric(grid)) return {};
+  for (const Ring& ring : grid.rings()) {
+    const double offset = offset_in_pixels(ring);
+    if (ring.n_phi % 4 != 0 || (offset != 0 && offset != 0.5)) return {};
+  }
+  return {4, 2};
+}
+
+EqualRun EqualRun::for_grid(const RingGrid& grid) {
+  EqualRun run;
+  const std::int64_t n = grid.n_rings();
+  for (std::int64_t begin = 0, end = 0; begin < n; begin = end) {
+    const std::int64_t n_phi = grid.ring(RingId{begin}).n_phi;
+    while (end < n && grid.ring(RingId{end}).n_phi == n_phi) ++end;
+    if (end - begin > run.rings.size()) run.rings = {begin, end};
+  }
+  const auto offset = [&](std::int64_t r) { return offset_in_pixels(grid.ring(RingId{r})); };
+  const double first = offset(run.rings.begin);
+  const double second = run.rings.size() > 1 ? offset(run.rings.begin + 1) : first;
+  run.alternates = second != first;
+  run.is_regular = !run.alternates || std::abs(second - first) == 0.5;
+  for (std::int64_t r = run.rings.begin; r < run.rings.end; ++r) {
+    if (offset(r) != ((r - run.rings.begin) % 2 == 0 ? first : second)) run.is_regular = false;
+  }
+  return run;
+}
+
+RingConvolutionPlan::RingConvolutionPlan(const RingConvolutionSpec& spec, int rank, int n_ranks)
+    : spec_(spec) {
+  check();
+  for (const RadialKernel& kernel : spec_.kernels) support_ = std::max(support_, kernel.support());
+  is_symmetric_ = ringweave::is_symmetric(grid());
+  sectors_ = SectorRule::for_grid(grid());
+  run_ = EqualRun::for_grid(grid());
+  choose_modes();
+  bands_.emplace(spec_.grid, ring_costs_, n_ranks);
+  own_.emplace(bands_->rings(rank));
+  plan_halos(rank);
+  lay_out_rows();
+}
+
+void RingConvolutionPlan::check() const {
+  const auto refuse = [](const std::string& what) {
+    throw UsageError("ring convolution: " + what);
+  };
+  if (spec_.grid == nullptr) refuse("no grid given");
+  if (spec_.n_maps < 1) refuse("expected at least one map, got " + std::to_string(spec_.n_maps));
+  const std::int64_t n_kernels = ssize64(spec_.kernels);
+  if (n_kernels != 1 && n_kernels != spec_.n_maps) {
+    refuse(std::to_string(n_kernels) + " kernels for " + std::to_string(spec_.n_maps) +
+           " maps; pass one for all, or one for each");
+  }
+  if (!(spec_.error >= 0 && spec_.error < 1))
+    refuse("the error must lie in [0, 1), got " + std::to_string(spec_.error));
+  for (const Ring& ring : grid().rings()) {
+    if (ring.weight != 0) continue;
+    refuse("the grid " + grid().name() + " has no quadrature weights");
+  }
+}
+
+RingRange RingConvolutionPlan::window(std::int64_t ring) const {
+  return rings_within(grid(), {ring, ring + 1}, support_);
+}
+
+bool RingConvolutionPlan::has_sectors(std::int64_t ring) const {
+  const RingRange near = window(ring);
+  // What is summed otherwise is a run of rings around this one.
+  return way(ring, near.begin) == Way::sectors || way(ring, near.end - 1) == Way::sectors;
+}
+
+void RingConvolutionPlan::choose_modes() {
+  using Path = ConvolutionPath;
+  const auto refuse = [](const std::string& what) {
+    throw UsageError("ring convolution: " + what);
+  };
+  if (spec_.mode == ConvolutionMode::plain) {
+    if (spec_.path == Path::pixels || spec_.path == Path::modes_equal)
+      refuse("the plain mode multiplies ring modes; leave the path to the plan, or ask for modes");
+    ModeRows plain = plain_rows(grid());
+    Prediction prediction = predict(plain);
+    return take(std::move(plain), std::move(prediction));
+  }
+  std::vector<ModeRows> candidates;
+  if (spec_.path == Path::automatic || spec_.path == Path::pixels) candidates.emplace_back();
+  const bool is_regular = run_.is_regular && run_.rings.size() > 1;
+  if (spec_.path == Path::modes_equal && !is_regular)
+    refuse("the grid " + grid().name() + " has no rings of one length side by side");
+  if (is_regular && (spec_.path == Path::automatic || spec_.path == Path::modes_equal))
+    candidates.push_back(circulant_rows(grid(), run_.rings));
+  if (spec_.path == Path::automatic || spec_.path == Path::modes) {
+    const int degree = highest_degree(grid(), spec_.kernels, spec_.error);
+    if (degree > 0) candidates.push_back(band_limited_rows(grid(), degree));
+    if (degree == 0 && spec_.path == Path::modes) {
+      refuse(
+          "the kernel has no highest degree on this grid (a hard edge, or a beam narrower than the "
+          "pixels), so modes alone cannot sum it; allow pixels, or a larger error");
+    }
+  }
+  for (ModeRows& candidate : candidates) {
+    Prediction prediction = predict(candidate);
+    if (ring_costs_.empty() || prediction.seconds.total() < predicted_.total())
+      take(std::move(candidate), std::move(prediction));
+  }
+}
+
+void RingConvolutionPlan::take(ModeRows modes, Prediction prediction) {
+  modes_ = std::move(modes);
+  predicted_ = prediction.seconds;
+  ring_costs_ = std::move(prediction.ring_costs);
+}
+
+RingConvolutionPlan::Prediction RingConvolutionPlan::predict(const ModeRows& modes) const {
+  // Rings are many and much alike: a sample is enough.
+  constexpr std::int64_t most_rings = 512;
+  double chord = 0;
+  for (const RadialKernel& kernel : spec_.kernels)
+    chord = std::max(chord, kernel.table().chord_squared_cut);
+  Prediction prediction;
+  const std::int64_t n_rings = grid().n_rings();
+  const std::int64_t step = std::max<std::int64_t>(1, n_rings / most_rings);
+  for (std::int64_t begin = 0; begin < n_rings; begin += step) {
+    const std::int64_t end = std::min(begin + step, n_rings);
+    ConvolutionSeconds seconds = predict_ring(modes, (begin + end) / 2, chord);
+    const double nanoseconds = std::max(1.0, seconds.total());
+    prediction.ring_costs.resize(to_size(end), static_cast<std::int64_t>(nanoseconds));
+    prediction.seconds.add(seconds, 1e-9 * static_cast<double>(end - begin));
+  }
+  return prediction;
+}
+
+ConvolutionSeconds RingConvolutionPlan::predict_ring(const ModeRows& modes, std::int64_t t0,
+                                                     double chord) const {
+  constexpr std::int64_t most_partners = 129;
+  constexpr double pairs_of_a_tile = 12;
+  const ConvolutionRates rates;
+  const double n_maps = static_cast<double>(spec_.n_maps);
+  const double n_kernels = static_cast<double>(spec_.kernels.size());
+  const double n_symmetric = sectors_.is_mirrored() ? 16.0 : 1.0;
+  const double n_lanes =
+      static_cast<double>(sectors_.n_sectors * sectors_.n_hemispheres * spec_.n_maps);
+  const double lane_waste = 8 * std::ceil(n_lanes / 8) / n_lanes;
+  const Ring& out = grid().ring(RingId{t0});
+  const double n_out = static_cast<double>(out.n_phi);
+  const bool has_modes = modes.zone.contains(t0);
+  ConvolutionSeconds cost;
+  if (has_modes) {
+    const bool is_equal = run_.rings.contains(t0);
+    cost.ring_fft = 2 * (is_equal ? rates.equal_ring_fft : rates.ring_fft) * n_out * n_maps;
+    cost.modes = n_maps * rates.mode_copy * modes.limit(t0);
+  }
+  if (!has_modes && run_.rings.contains(t0)) cost.stencil = rates.stencil_pixel * n_out * n_maps;
+  const RingRange near = window(t0);
+  // Tiles of pairs of rings are rarely full.
+  const double partners = static_cast<double>(near.size()) / 2 + 1;
+  const double in_tiles = modes.kind == ModeRows::Kind::circulant && run_.alternates
+                              ? 2 * pairs_of_a_tile
+                              : pairs_of_a_tile;
+  const double tile_waste = in_tiles * std::ceil(partners / in_tiles) / partners;
+  const double digits = -std::log10(std::max(spec_.error, 1e-13));
+  bool has_sectors = false;
+  const std::int64_t step = std::max<std::int64_t>(1, near.size() / most_partners);
+  for (std::int64_t t = near.begin; t < near.end; t += step) {
+    const Ring& in = grid().ring(RingId{t});
+    const double width = RingPairChord(out, in).half_width(chord);
+    if (width < 0) continue;
+    const double pairs = static_cast<double>(std::min(step, near.end - t));
+    const double n_in = static_cast<double>(in.n_phi);
+    const double taps = std::min(width / std::numbers::pi * n_in + 0.5, n_in);
+    if (has_modes && modes.zone.contains(t)) {
+      const double orders = std::min(modes.limit(t0), modes.limit(t));
+      const double samples = width / (2 * std::numbers::pi) * modes.samples(t0) + 1;
+      // Half of the pairs are their own transpose, half of the rest mirrors.
+      const double unique = pairs / (is_symmetric_ ? 4 : 2);
+      cost.modes += unique * n_kernels * samples * rates.mode_sample;
+      cost.modes += unique * tile_waste * orders *
+                    (n_kernels * samples * rates.mode_sum + n_maps * rates.mode_product);
+    } else if (run_.rings.contains(t0) && run_.rings.contains(t)) {
+      cost.stencil += pairs * taps * rates.stencil_product * n_out * n_maps;
+      cost.stencil += pairs * taps * rates.stencil_weight * n_kernels;
+    } else {
+      has_sectors = true;
+      cost.sectors += pairs * n_out * (taps + 0.5) *
+                      (n_maps * lane_waste * rates.sector_product +
+                       n_kernels * rates.sector_value_digit * digits / n_symmetric);
+    }
+  }
+  if (has_sectors) cost.sectors += rates.sector_pixel * n_out * n_maps;
+  return cost;
+}
+
+void RingConvolutionPlan::plan_halos(int rank) {
+  bool sums_pixels = false;
+  std::vector<std::int64_t> orders;
+  for (std::int64_t t = 0; t < grid().n_rings(); ++t) {
+    const std::int64_t apart = grid().ring(RingId{t}).n_phi / 2;
+    orders.push_back(has_modes(t) ? std::min<std::int64_t>(modes_.limit(t), apart) + 1 : 0);
+    sums_pixels = sums_pixels || !has_modes(t);
+  }
+  mode_orders_ = RingPayload(orders);
+  if (!modes_.zone.empty()) mode_halo_ = plan_halo(*bands_, rank, support_, mode_orders_);
+  if (sums_pixels) pixel_halo_ = plan_halo(*bands_, rank, support_, RingPayload::pixels(grid()));
+}
+
+void RingConvolutionPlan::lay_out_rows() {
+  const RingRange bands[] = {own_->north(), own_->south()};
+  std::int64_t position = 0;
+  for (int m = 0; m <= modes_.mmax(); ++m) {
+    const RingRange kept = modes_.kept[to_size(m)];
+    rows_.begin_row(m);
+    own_rows_.begin_row(m);
+    const auto add = [&](RingRange rings, bool is_own) {
+      const RingRange here = intersection(kept, rings);
+      if (here.empty()) return;
+      rows_.add_segment(here, position);
+      if (is_own) own_rows_.add_segment(here, position);
+      position += here.size();
+    };
+    for (const RingRange& band : bands) add(band, true);
+    for (const HaloPlan::Run& run : mode_halo_.runs) add(run.rings, false);
+  }
+  rows_.set_size(position);
+  own_rows_.set_size(position);
+}
+
+}  // namespace ringweave

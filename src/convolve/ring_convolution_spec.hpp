@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/backend.hpp"
+#include "sphere/radial_kernel.hpp"
+#include "sphere/ring_grid.hpp"
+
+namespace ringweave {
+
+/// What a convolution equals.
+enum class ConvolutionMode {
+  exact,  ///< the sum over pixels
+  plain   ///< the paper's basic algorithm: every ring keeps the modes up to its own Nyquist
+};
+
+/// How the sum is formed; `automatic` takes what the plan predicts to be fastest.
+enum class ConvolutionPath {
+  automatic,
+  pixels,      ///< sums over pixels everywhere
+  modes,       ///< products of ring modes everywhere; needs a kernel without high degrees
+  modes_equal  ///< products of modes among the rings of one length, sums over pixels elsewhere
+};
+
+/// What a user asks of a convolution; the same on every rank.
+struct RingConvolutionSpec {
+  std::shared_ptr<const RingGrid> grid;
+  /// One for all maps, or one for each map.
+  std::vector<RadialKernel> kernels;
+  std::int64_t n_maps = 1;
+  ConvolutionMode mode = ConvolutionMode::exact;
+  ConvolutionPath path = ConvolutionPath::automatic;
+  /// Error allowed in the sum, relative to its rms; 0: rounding. What the kernel's own truncation
+  /// leaves out is not part of it.
+  double error = 0;
+  Backend backend = Backend::host;
+};
+
+}  // namespace ringweave

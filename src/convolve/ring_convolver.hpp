@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <memory>
+
+#include "base/backend.hpp"
+#include "base/stage_timer.hpp"
+#include "base/view.hpp"
+#include "convolve/ring_convolution_plan.hpp"
+#include "distribute/communicator.hpp"
+
+namespace ringweave {
+
+/// One rank's part of a convolution on one backend.
+class RingConvolver {
+ public:
+  virtual ~RingConvolver() = default;
+
+  /// Shapes as RingConvolution::convolve has checked them. Collective.
+  virtual void convolve(MapView<const double> in, MapView<double> out, StageTimes& times) = 0;
+  virtual void convolve(MapView<const float> in, MapView<float> out, StageTimes& times) = 0;
+};
+
+/// Keeps a reference to the plan. Collective. Error  UsageError when this build lacks the backend.
+std::unique_ptr<RingConvolver> make_ring_convolver(const Communicator& comm,
+                                                   const RingConvolutionPlan& plan);
+
+}  // namespace ringweave

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "sphere/ring_grid.hpp"
+
+namespace ringweave {
+
+/// Distances between the pixels of two rings: chord^2 = gap + span sin^2(phi / 2), which loses no
+/// digits at any distance.
+struct RingPairChord {
+  double gap = 0;
+  double span = 0;
+
+  RingPairChord(const Ring& a, const Ring& b)
+      : gap(square(2 * std::sin((a.theta - b.theta) / 2))), span(4 * a.sin_theta * b.sin_theta) {}
+
+  double squared(double sin2_half_phi) const { return std::fma(span, sin2_half_phi, gap); }
+  double squared_at(double phi) const { return squared(square(std::sin(phi / 2))); }
+
+  /// Largest difference in longitude within a chord; negative where there is none, pi where all
+  /// are.
+  double half_width(double chord_squared) const {
+    const double room = chord_squared - gap;
+    if (room < 0) return -1;
+    if (room >= span) return std::numbers::pi;
+    return 2 * std::asin(std::sqrt(room / span));
+  }
+
+  static double square(double x) { return x * x; }
+};
+
+/// A ring's first pixel, in pixels from longitude 0, 0 to n_phi; free of rounding where it is
+/// whole or a half.
+inline double offset_in_pixels(const Ring& ring) {
+  const double n_phi = static_cast<double>(ring.n_phi);
+  double offset = ring.phi0 * n_phi / (2 * std::numbers::pi);
+  offset -= n_phi * std::floor(offset / n_phi);
+  const double halves = std::round(2 * offset) / 2;
+  if (std::abs(offset - halves) >= 1e-9) return offset;
+  return halves < n_phi ? halves : 0;
+}
+
+}  // namespace ringweave

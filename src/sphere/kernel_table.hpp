@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "base/checked_cast.hpp"
+
+namespace ringweave {
+
+/// A radial kernel as polynomial pieces in the chord c = 2 sin(theta / 2), looked up by c^2, which
+/// distances on the sphere give without loss of digits (c^2 = |n - n'|^2, 0 to 4). Plain data,
+/// fixed in layout for code that gathers from it.
+///
+/// x = scale c up to 90 degrees (c^2 <= 2), x = scale sqrt(4 - c^2) beyond: towards the antipode
+/// the kernel is smooth in that chord. The cell is floor(x), beyond 90 degrees floor(x) +
+/// far_offset. A smooth kernel has one piece for each cell, about the cell's middle. A tabulated
+/// profile has pieces that end exactly at its points; a cell names the first piece that reaches
+/// into it, and the pieces follow one another by piece_end.
+///
+/// Error  pieces miss the kernel by less than 1e-14 of its bound (RadialKernel::bound()). Within 1
+/// / degree of the antipode the rounding of c^2 itself tells: 1e-16 degree^2 of what the kernel is
+/// there.
+struct KernelTable {
+  static constexpr int degree = 7;
+  /// A cache line: K = sum_k coefficient[k] t^k, t = x - centre of the piece, so |t| <= 1/2 where
+  /// every cell is a piece.
+  struct alignas(64) Piece {
+    std::array<double, degree + 1> coefficient{};
+  };
+
+  /// A distance belongs to the kernel when chord_squared <= chord_squared_cut: the support's own
+  /// and, so that rounding cannot lose a pixel on the edge, 5e-14 / cos(theta_cut / 2) rad more.
+  double chord_squared_cut = 0;
+  double scale = 0;  ///< cells per unit of chord
+  /// Added to the cell where c^2 > 2. Less than the number of near cells where the support ends
+  /// before the antipode: cells next to it are left out.
+  std::int64_t far_offset = 0;
+  std::vector<Piece> pieces;
+  /// The four below are empty (and most_steps 0) where every cell is a piece.
+  std::vector<std::int32_t> first_piece;  ///< [cell]
+  std::vector<double> piece_end;          ///< [piece], in x; infinite for the last of each half
+  std::vector<double> piece_centre;       ///< [piece], in x
+  std::int64_t most_steps = 0;            ///< pieces that a cell may pass over
+
+  bool is_uniform() const { return first_piece.empty(); }
+  /// Data of one piece after the other, degree + 1 doubles each, aligned to 64 bytes.
+  const double* coefficients() const { return pieces.front().coefficient.data(); }
+
+  /// K at a distance of this chord, 0 beyond the support.
+  double evaluate(double chord_squared) const {
+    if (!(chord_squared <= chord_squared_cut)) return 0;
+    const bool far = chord_squared > 2;
+    const double x = scale * std::sqrt(far ? std::max(0.0, 4 - chord_squared) : chord_squared);
+    const std::int64_t whole = static_cast<std::int64_t>(x);
+    const std::int64_t cell = far ? whole + far_offset : whole;
+    if (is_uniform()) return polynomial(cell, x - (static_cast<double>(whole) + 0.5));
+    std::int64_t piece = first_piece[to_size(cell)];
+    while (x > piece_end[to_size(piece)]) ++piece;
+    return polynomial(piece, x - piece_centre[to_size(piece)]);
+  }
+
+ private:
+  double polynomial(std::int64_t piece, double t) const {
+    const std::array<double, degree + 1>& a = pieces[to_size(piece)].coefficient;
+    double value = a[degree];
+    for (std::size_t k = degree; k-- > 0;) value = std::fma(value, t, a[k]);
+    return value;
+  }
+};
+
+}  // namespace ringweave

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "convolve/direct_convolution.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <numbers>
+
+#include "base/checked_cast.hpp"
+#include "sphere/random_alm.hpp"
+
+namespace ringweave::test {
+namespace {
+
+double square(double x) { return x * x; }
+
+double chord_squared(const Ring& a, const Ring& b, double phi) {
+  return 4 * square(std::sin((a.theta - b.theta) / 2)) +
+         4 * a.sin_theta * b.sin_theta * square(std::sin(phi / 2));
+}
+
+double longitude(const Ring& ring, std::int64_t j) {
+  return ring.phi0 +
+         2 * std::numbers::pi * static_cast<double>(j) / static_cast<double>(ring.n_phi);
+}
+
+}  // namespace
+
+Pixels random_pixels(const RingGrid& grid, unsigned which) {
+  Pixels map;
+  for (std::int64_t p = 0; p < grid.n_pixels(); ++p)
+    map.push_back(
+        normal_pair(20260721, which, static_cast<int>(p / 4096), static_cast<int>(p % 4096)).re);
+  return map;
+}
+
+Pixels convolve_directly(const RingGrid& grid, const RadialKernel& kernel, const Pixels& map) {
+  Pixels sums(map.size(), 0.0);
+  for (const Ring& out : grid.rings()) {
+    for (const Ring& in : grid.rings()) {
+      if (chord_squared(out, in, 0) > kernel.table().chord_squared_cut) continue;
+      for (std::int64_t i = 0; i < out.n_phi; ++i) {
+        double sum = 0;
+        for (std::int64_t j = 0; j < in.n_phi; ++j) {
+          const double phi = longitude(out, i) - longitude(in, j);
+          sum += kernel.table().evaluate(chord_squared(out, in, phi)) *
+                 map[to_size(in.first_pixel + j)];
+        }
+        sums[to_size(out.first_pixel + i)] += in.weight * sum;
+      }
+    }
+  }
+  return sums;
+}
+
+Pixels convolve_plainly(const RingGrid& grid, const RadialKernel& kernel, const Pixels& map) {
+  using Complex = std::complex<double>;
+  std::int64_t longest = 0;
+  for (const Ring& ring : grid.rings()) longest = std::max(longest, ring.n_phi);
+  std::vector<std::vector<Complex>> modes;
+  for (const Ring& ring : grid.rings()) {
+    auto& own = modes.emplace_back(to_size(longest / 2 + 1));
+    for (std::int64_t m = 0; m <= ring.n_phi / 2; ++m) {
+      for (std::int64_t j = 0; j < ring.n_phi; ++j) {
+        own[to_size(m)] += ring.weight * map[to_size(ring.first_pixel + j)] *
+                           std::polar(1.0, -static_cast<double>(m) * longitude(ring, j));
+      }
+    }
+  }
+  Pixels sums(map.size(), 0.0);
+  std::vector<double> samples(to_size(longest));
+  for (const Ring& out : grid.rings()) {
+    std::vector<Complex> product(to_size(out.n_phi / 2 + 1));
+    for (std::size_t r = 0; r < modes.size(); ++r) {
+      const Ring& in = grid.rings()[r];
+      const double unit = 2 * std::numbers::pi / static_cast<double>(longest);
+      for (std::int64_t k = 0; k < longest; ++k) {
+        samples[to_size(k)] =
+            kernel.table().evaluate(chord_squared(out, in, unit * static_cast<double>(k)));
+      }
+      for (std::int64_t m = 0; m <= std::min(in.n_phi, out.n_phi) / 2; ++m) {
+        double sum = 0;
+        for (std::int64_t k = 0; k < longest; ++k)
+          sum += samples[to_size(k)] * std::cos(unit * static_cast<double>(m * k % longest));
+        product[to_size(m)] += sum / static_cast<double>(longest) * modes[r][to_size(m)];
+      }
+    }
+    for (std::int64_t i = 0; i < out.n_phi; ++i) {
+      double sum = 0;
+      for (std::int64_t m = 0; m <= out.n_phi / 2; ++m) {
+        const double count = m == 0 || 2 * m == out.n_phi ? 1 : 2;
+        const Complex turn = std::polar(1.0, static_cast<double>(m) * longitude(out, i));
+        sum += count * (product[to_size(m)] * turn).real();
+      }
+      sums[to_size(out.first_pixel + i)] = sum;
+    }
+  }
+  return sums;
+}
+
+double relative_rms(const Pixels& found, const Pixels& expected) {
+  double gap = 0;
+  double all = 0;
+  for (std::size_t p = 0; p < found.size(); ++p) {
+    gap += square(found[p] - expected[p]);
+    all += square(expected[p]);
+  }
+  return std::sqrt(gap / all);
+}
+
+double relative_max(const Pixels& found, const Pixels& expected) {
+  double gap = 0;
+  double all = 0;
+  for (std::size_t p = 0; p < found.size(); ++p) {
+    gap = std::max(gap, std::abs(found[p] - expected[p]));
+    all += square(expected[p]);
+  }
+  return gap / std::sqrt(all / static_cast<double>(found.size()));
+}
+
+}  // namespace ringweave::test
