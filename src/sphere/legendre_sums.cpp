@@ -49,11 +49,14 @@ void add_multiple(double factor, const Lanes& p, Lanes& sum) {
   for (std::size_t i = 0; i < width; ++i) sum[i] += factor * p[i];
 }
 
+/// Halves are added to each other, so that no step waits for the one before.
 double dot(const Lanes& a, const Lanes& b) {
-  double sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (std::size_t i = 0; i < width; ++i) sum += a[i] * b[i];
-  return sum;
+  Lanes sum;
+  for (std::size_t i = 0; i < width; ++i) sum[i] = a[i] * b[i];
+  for (std::size_t half = width / 2; half > 0; half /= 2) {
+    for (std::size_t i = 0; i < half; ++i) sum[i] += sum[half + i];
+  }
+  return sum[0];
 }
 
 std::int64_t n_blocks(std::size_t n_points) {
