@@ -31,8 +31,10 @@ LaneConvolution::LaneConvolution(std::int64_t n) : length(n) {
     size += left / radix * (radix - 1);
     left /= radix;
   }
-  tables.allocate(size);
+  // Before the first twiddle a spectrum's first pass reads one that it does not use.
+  tables.allocate(size + 1);
   Complex* next = tables.data();
+  *next++ = 1;
   for (Pass& pass : passes) {
     pass.twiddles = next;
     for (std::int64_t q = 0; q < pass.length / pass.radix; ++q) {
