@@ -11,7 +11,6 @@ namespace ringweave {
 /// Options every subcommand takes.
 struct CommonOptions {
   std::string report;
-  std::string config;
   std::string progress = "auto";
   int threads = 0;  ///< 0: what OpenMP chooses
   bool overwrite = false;
