@@ -243,19 +243,6 @@ struct Running {
   }
 };
 
-/// Before a chunk of the second phase: lifts what comes into range; marks the lanes that count.
-template <class S, int Vectors>
-HWY_INLINE void mark_range(Running<S, Vectors>& run, hn::Mask<Lanes>* within) {
-#pragma GCC unroll 8
-  for (int i = 0; i < Running<S, Vectors>::values; ++i) {
-    const auto big = hn::Gt(hn::Abs(run.current[i]), all(near_the_range));
-    if (HWY_UNLIKELY(!hn::AllFalse(Lanes(), big))) {
-      lift(big, run.previous[i], run.current[i], run.scale[i]);
-    }
-    within[i] = hn::Eq(run.scale[i], hn::Zero(Lanes()));
-  }
-}
-
 /// First phase: runs the recurrences, whole chunks, up to the chunk in which a lane comes within
 /// range.
 template <class S>
