@@ -53,7 +53,7 @@ Pixels that are UNSEEN are zero for the convolution; --unseen says what becomes 
 mpirun -n 8 ringweave smooth sky.h5 smooth.h5 --fwhm 30arcmin --iter 3 --report job.json
 ringweave smooth sky.fits smooth.fits --beam beam.txt --fields T --iter 0
 ringweave smooth masked.fits smooth.fits --fwhm 1deg --unseen normalize
-ringweave smooth sky.h5 smooth.h5 --fwhm 5arcmin --fields T --method ring
+ringweave smooth sky.h5 smooth.h5 --fwhm 30arcmin --fields T --method ring
 ringweave smooth sky.h5 smooth.h5 --kernel disc.txt --fields T --method ring --error 1e-8
 ringweave smooth sky.h5 smooth.h5 --fwhm 1deg --dry-run)",
      true},
