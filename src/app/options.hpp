@@ -58,7 +58,8 @@ struct SmoothOptions {
   TransformOptions transform;
   AnalysisOptions analysis;
   std::string input, output, fwhm, beam, kernel, compat = "healpy", method = "auto";
-  double error = 1e-5;
+  std::string support, input_cl;
+  std::optional<double> error;
 };
 
 struct ConvertOptions {

@@ -36,6 +36,9 @@ class RingConvolution {
   template <class T>
   void convolve(MapView<const T> in, MapView<T> out);
 
+  /// Bytes of pixels and modes this rank handed to MPI for others in the last convolve().
+  std::int64_t halo_bytes_sent() const { return convolver_->halo_bytes_sent(); }
+
   /// Seconds of "ring_fft", "modes", "stencil", "sectors" of this rank so far.
   StageTimes& times() { return times_; }
 

@@ -221,6 +221,11 @@ ConvolutionSeconds RingConvolutionPlan::predict_ring(const ModeRows& modes, std:
   return cost;
 }
 
+std::int64_t RingConvolutionPlan::workspace_bytes(int n_threads) const {
+  constexpr std::int64_t bytes_of_thread = 4200000;
+  return n_threads * spec_.n_maps * bytes_of_thread;
+}
+
 void RingConvolutionPlan::plan_halos(int rank) {
   bool sums_pixels = false;
   std::vector<std::int64_t> orders;

@@ -108,6 +108,15 @@ class RingConvolutionPlan {
   const HaloPlan& mode_halo() const { return mode_halo_; }
   const RingPayload& mode_orders() const { return mode_orders_; }
 
+  /// Bytes of this rank's ring modes, own and of the halo.
+  std::int64_t mode_bytes() const { return rows_.size() * spec_.n_maps * 16; }
+  /// Bytes of this rank's halo of pixels.
+  std::int64_t halo_bytes() const {
+    return pixel_halo_.halo_bytes(spec_.n_maps, spec_.bytes_per_pixel);
+  }
+  /// Bytes of this rank's scratch, with so many threads; modes, halos and maps are not part of it.
+  std::int64_t workspace_bytes(int n_threads) const;
+
   /// Seconds of one thread for all rings of the grid, as predicted when the path was chosen.
   const ConvolutionSeconds& predicted() const { return predicted_; }
 

@@ -36,6 +36,7 @@ struct RingConvolutionSpec {
   /// Error allowed in the sum, relative to its rms; 0: rounding. What the kernel's own truncation
   /// leaves out is not part of it.
   double error = 0;
+  std::int64_t bytes_per_pixel = sizeof(double);  ///< of the maps
   Backend backend = Backend::host;
 };
 

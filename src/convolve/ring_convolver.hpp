@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "base/backend.hpp"
@@ -19,6 +20,8 @@ class RingConvolver {
   /// Shapes as RingConvolution::convolve has checked them. Collective.
   virtual void convolve(MapView<const double> in, MapView<double> out, StageTimes& times) = 0;
   virtual void convolve(MapView<const float> in, MapView<float> out, StageTimes& times) = 0;
+  /// As RingConvolution::halo_bytes_sent.
+  virtual std::int64_t halo_bytes_sent() const = 0;
 };
 
 /// Keeps a reference to the plan. Collective. Error  UsageError when this build lacks the backend.

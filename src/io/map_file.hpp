@@ -32,7 +32,8 @@ struct MapHeader {
   SkyCoverage coverage = SkyCoverage::full;
   Precision precision = Precision::double_;  ///< of the stored numbers; integers count as double
   std::vector<MapColumn> columns;
-  std::string coordsys;  ///< "G", "E", "C" or what stood there; empty when absent
+  std::string coordsys;    ///< "G", "E", "C" or what stood there; empty when absent
+  std::string processing;  ///< what the file says was done to the numbers: "FWHM 0.5, SMETHOD ring"
   bool polarisation_was_iau =
       false;  ///< the file said POLCCONV=IAU: U is sign-flipped on reading, memory is COSMO
   std::int64_t listed_pixels = 0;  ///< of a partial map

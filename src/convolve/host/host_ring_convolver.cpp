@@ -42,6 +42,10 @@ class HostRingConvolver final : public RingConvolver {
   void convolve(MapView<const float> in, MapView<float> out, StageTimes& times) override {
     convolve_maps(in, out, times);
   }
+  std::int64_t halo_bytes_sent() const override {
+    return (pixel_exchange_ ? pixel_exchange_->bytes_sent() : 0) +
+           (mode_exchange_ ? mode_exchange_->bytes_sent() : 0);
+  }
 
  private:
   /// The same on all ranks, whatever they own.
