@@ -235,7 +235,6 @@ void RingConvolutionPlan::plan_halos(int rank) {
 }
 
 void RingConvolutionPlan::lay_out_rows() {
-  const RingRange bands[] = {own_->north(), own_->south()};
   std::int64_t position = 0;
   for (int m = 0; m <= modes_.mmax(); ++m) {
     const RingRange kept = modes_.kept[to_size(m)];
@@ -248,7 +247,7 @@ void RingConvolutionPlan::lay_out_rows() {
       if (is_own) own_rows_.add_segment(here, position);
       position += here.size();
     };
-    for (const RingRange& band : bands) add(band, true);
+    for (const RingBand& band : own_->bands()) add(band.rings, true);
     for (const HaloPlan::Run& run : mode_halo_.runs) add(run.rings, false);
   }
   rows_.set_size(position);

@@ -77,8 +77,7 @@ class HostRingConvolver final : public RingConvolver {
 void HostRingConvolver::prepare_modes() {
   const LocalRings& own = plan_->own();
   const RingRange zone = plan_->modes().zone;
-  LocalRings rings(own.shared_grid(), intersection(own.north(), zone),
-                   intersection(own.south(), zone));
+  LocalRings rings = own.within(zone);
   if (rings.n_rings() > 0)
     first_zone_pixel_ = own.first_pixel(own.local(rings.global(LocalRing{0})));
   n_zone_pixels_ = rings.n_pixels();
