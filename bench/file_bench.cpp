@@ -46,9 +46,10 @@ int run(const Communicator& comm, int argc, char** argv) {
       RingDistribution(grid, ModeLimits(*grid, 0, 0, 0), comm.size()).rings(comm.rank());
   MapBuffer<double> map(1, rings.n_pixels());
   MapBuffer<double> back(1, rings.n_pixels());
-  const std::int64_t first = rings.slabs()[0].first_global;
-  for (std::int64_t i = 0; i < rings.n_pixels(); ++i)
-    map.view().data()[i] = static_cast<double>(first + i);
+  for (const PixelSlab& slab : rings.slabs()) {
+    for (std::int64_t i = 0; i < slab.count; ++i)
+      map.view().data()[slab.first_local + i] = static_cast<double>(slab.first_global + i);
+  }
 
   const double bytes = static_cast<double>(grid->n_pixels()) * 8;
   const auto report = [&](const std::string& kind, const std::string& what, double seconds) {

@@ -123,12 +123,24 @@ json describe(const Communicator& comm, const Options& options, const TransformT
 
 json describe(Direction direction, const Timing& timing, double peak) {
   // A transform of nothing takes no time.
-  const double rate = timing.legendre > 0 ? timing.legendre_flops / timing.legendre : 0;
-  return {{"direction", name_of(direction)}, {"seconds", timing.seconds},
-          {"legendre", timing.legendre},     {"exchange", timing.exchange},
-          {"ring_fft", timing.ring_fft},     {"gflop_per_s", 1e-9 * rate},
-          {"peak_gflop_per_s", 1e-9 * peak}, {"of_peak", rate / peak},
-          {"bytes_sent", timing.bytes_sent}, {"bytes_planned", timing.bytes_planned}};
+  const double legendre = timing.legendre.largest;
+  const double rate = legendre > 0 ? timing.legendre_flops / legendre : 0;
+  json description = {{"direction", name_of(direction)},
+                      {"seconds", timing.seconds},
+                      {"gflop_per_s", 1e-9 * rate},
+                      {"peak_gflop_per_s", 1e-9 * peak},
+                      {"of_peak", rate / peak},
+                      {"bytes_sent", timing.bytes_sent},
+                      {"bytes_planned", timing.bytes_planned}};
+  const auto add = [&](const std::string& name, const StageSeconds& stage) {
+    description[name] = stage.largest;
+    description[name + "_mean"] = stage.mean;
+    description[name + "_least"] = stage.least;
+  };
+  add("legendre", timing.legendre);
+  add("exchange", timing.exchange);
+  add("ring_fft", timing.ring_fft);
+  return description;
 }
 
 json describe(const TrialErrors& errors) {

@@ -73,7 +73,8 @@ class Trial : public TransformTrial {
     const std::int64_t sent = alltoallv_bytes_sent() - sent_before;
 
     const auto stage = [&](const char* name) {
-      return comm_.max(transform_.times().seconds(name)) / count;
+      const double mine = transform_.times().seconds(name) / count;
+      return StageSeconds{-comm_.max(-mine), comm_.sum(mine) / comm_.size(), comm_.max(mine)};
     };
     const int transforms = direction == Direction::analysis ? 2 * iterations_ + 1 : 1;
     Timing timing;

@@ -15,13 +15,21 @@ const char* name_of(Direction direction);
 /// Error  UsageError.
 Direction direction_named(const std::string& name);
 
+/// Seconds of a stage over the ranks.
+struct StageSeconds {
+  double least = 0;
+  double mean = 0;
+  double largest = 0;
+};
+
 /// One measurement. Seconds, operations and bytes are those of one call, an analysis with its
-/// iterations being one call; seconds of the slowest rank, the rest summed over ranks.
+/// iterations being one call; seconds of the slowest rank, the rest summed over ranks. A rank that
+/// waits does so in the exchange: its least is what the exchange itself takes.
 struct Timing {
   double seconds = 0;
-  double legendre = 0;
-  double exchange = 0;
-  double ring_fft = 0;
+  StageSeconds legendre;
+  StageSeconds exchange;
+  StageSeconds ring_fft;
   double legendre_flops = 0;       ///< useful ones (TransformPlan::legendre_flops)
   std::int64_t bytes_sent = 0;     ///< counted at MPI_Alltoallv
   std::int64_t bytes_planned = 0;  ///< TransformPlan::bytes_sent

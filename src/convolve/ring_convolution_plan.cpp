@@ -104,7 +104,9 @@ double RingConvolutionPlan::share(int rank) const {
     const auto begin = ring_costs_.begin();
     return std::accumulate(begin + rings.begin, begin + rings.end, std::int64_t{0});
   };
-  const std::int64_t own = sum(bands_->north(rank)) + sum(bands_->south(rank));
+  const LocalRings rings = bands_->rings(rank);
+  std::int64_t own = 0;
+  for (const RingBand& band : rings.bands()) own += sum(band.rings);
   return static_cast<double>(own) / static_cast<double>(sum({0, grid().n_rings()}));
 }
 
@@ -238,11 +240,6 @@ ConvolutionSeconds RingConvolutionPlan::predict_ring(const ModeRows& modes, std:
   return cost;
 }
 
-std::int64_t RingConvolutionPlan::workspace_bytes(int n_threads) const {
-  constexpr std::int64_t bytes_of_thread = 4200000;
-  return n_threads * spec_.n_maps * bytes_of_thread;
-}
-
 void RingConvolutionPlan::plan_halos(int rank) {
   bool sums_pixels = false;
   std::vector<std::int64_t> orders;
@@ -257,7 +254,6 @@ void RingConvolutionPlan::plan_halos(int rank) {
 }
 
 void RingConvolutionPlan::lay_out_rows() {
-  const RingRange bands[] = {own_->north(), own_->south()};
   std::int64_t position = 0;
   for (int m = 0; m <= modes_.mmax(); ++m) {
     const RingRange kept = modes_.kept[to_size(m)];
@@ -270,7 +266,7 @@ void RingConvolutionPlan::lay_out_rows() {
       if (is_own) own_rows_.add_segment(here, position);
       position += here.size();
     };
-    for (const RingRange& band : bands) add(band, true);
+    for (const RingBand& band : own_->bands()) add(band.rings, true);
     for (const HaloPlan::Run& run : mode_halo_.runs) add(run.rings, false);
   }
   rows_.set_size(position);

@@ -99,12 +99,11 @@ void lay_out_by_order(const Traffic& traffic, int rank, ExchangePlan& plan) {
                              traffic.fold_rings(m));
     }
     RowWriter writer(plan.by_order);
-    for (int peer = 0; peer < n_ranks; ++peer) {
-      writer.add(traffic.north(m, peer), start_of(row, peer));
-    }
-    for (int peer = n_ranks - 1; peer >= 0; --peer) {
-      writer.add(traffic.south(m, peer),
-                 start_of(row, peer) + Traffic::count(traffic.north(m, peer)));
+    for (const RingDistribution::OwnedBand& band : traffic.rings().bands()) {
+      const Runs runs = traffic.runs(m, band.rings);
+      std::int64_t& next = start_of(row, band.rank);
+      writer.add(runs, next);
+      next += Traffic::count(runs);
     }
     writer.finish();
   }
@@ -126,9 +125,12 @@ void lay_out_by_ring(const Traffic& traffic, int rank, ExchangePlan& plan) {
     plan.by_ring.begin_row(m);
     if (traffic.folded(m)) plan.by_ring.fold_row(traffic.alias(m), traffic.fold_rings(m));
     RowWriter writer(plan.by_ring);
-    const Runs north = traffic.north(m, rank);
-    writer.add(north, start[to_size(m)]);
-    writer.add(traffic.south(m, rank), start[to_size(m)] + Traffic::count(north));
+    std::int64_t next = start[to_size(m)];
+    for (const RingRange& band : traffic.rings().bands(rank)) {
+      const Runs runs = traffic.runs(m, band);
+      writer.add(runs, next);
+      next += Traffic::count(runs);
+    }
     writer.finish();
   }
 }

@@ -58,9 +58,9 @@ struct ExchangeOptions {
 };
 
 /// The plan of one rank; the plans of all ranks fit each other when made from equal arguments.
-/// Memory and time O(mmax + n_rings + n_ranks + segments): at most four segments per order and peer
-/// in by_order, four per order in by_ring. Not collective.
-/// Error  UsageError when blocks of `block_bytes` still pass `mpi_count_limit`.
+/// Memory and time O(mmax + n_rings + n_ranks + segments): at most one segment per order and band
+/// of a peer in by_order, and of this rank in by_ring, two where the order folds within it. Not
+/// collective. Error  UsageError when blocks of `block_bytes` still pass `mpi_count_limit`.
 ExchangePlan plan_exchange(const ModeLimits& limits, const FoldRule& fold,
                            const OrderDistribution& orders, const RingDistribution& rings, int rank,
                            std::int64_t n_components, const ExchangeOptions& options = {});

@@ -46,8 +46,7 @@ ExchangeVolume exchange_volume(const ModeLimits& limits, const FoldRule& fold,
       return kept.size() - (folded ? intersection(kept, fold.rings).size() : 0);
     };
     volume.by_order[rank] += modes_on(limits.kept(m));
-    volume.own[rank] +=
-        modes_on(rings.north(orders.owner(m))) + modes_on(rings.south(orders.owner(m)));
+    for (const RingRange& band : rings.bands(orders.owner(m))) volume.own[rank] += modes_on(band);
   }
   for (std::int64_t r = 0; r < limits.n_rings(); ++r) {
     const std::int64_t kept = std::int64_t{limits.m_limit(RingId{r})} + 1;

@@ -25,16 +25,21 @@ double reach_of(double support) {
   return support + rounding * (1 + std::tan(support / 2));
 }
 
-/// Two ranges as one where they touch. `a` does not begin south of `b`.
-Ranges together(const RingRange& a, const RingRange& b) {
-  if (a.empty() && b.empty()) return {};
-  if (b.empty()) return {a};
-  if (a.empty()) return {b};
-  if (a.end >= b.begin) return {{a.begin, std::max(a.end, b.end)}};
-  return {a, b};
+/// The rings within the support of any of a rank's.
+Ranges reached(const RingDistribution& rings, int rank, double support) {
+  Ranges result;
+  for (const RingRange& band : rings.bands(rank)) {
+    const RingRange within = rings_within(*rings.grid(), band, support);
+    if (result.empty() || result.back().end < within.begin) {
+      result.push_back(within);
+    } else {
+      result.back().end = std::max(result.back().end, within.end);
+    }
+  }
+  return result;
 }
 
-Ranges common(const Ranges& some, const Ranges& others) {
+Ranges common(std::span<const RingRange> some, std::span<const RingRange> others) {
   Ranges result;
   for (const RingRange& a : some) {
     for (const RingRange& b : others) {
@@ -45,7 +50,7 @@ Ranges common(const Ranges& some, const Ranges& others) {
   return result;
 }
 
-Ranges without(const Ranges& some, const Ranges& others) {
+Ranges without(std::span<const RingRange> some, std::span<const RingRange> others) {
   Ranges result;
   for (RingRange rest : some) {
     for (const RingRange& other : others) {
@@ -58,19 +63,9 @@ Ranges without(const Ranges& some, const Ranges& others) {
   return result;
 }
 
-/// The rings of a rank, which are consecutive in its memory too.
-Ranges bands(const RingDistribution& rings, int rank) {
-  return together(rings.north(rank), rings.south(rank));
-}
-
-/// The end of the run of rings from `ring` on that belong to its owner.
-std::int64_t end_of_owner(const RingDistribution& rings, std::int64_t ring, int owner) {
-  const RingRange north = rings.north(owner);
-  return north.contains(ring) ? north.end : rings.south(owner).end;
-}
-
 /// Values that lie before `ring` where the rings of `ranges` lie one after the other.
-std::int64_t values_before(const Ranges& ranges, const RingPayload& payload, std::int64_t ring) {
+std::int64_t values_before(std::span<const RingRange> ranges, const RingPayload& payload,
+                           std::int64_t ring) {
   std::int64_t values = 0;
   for (const RingRange& range : ranges) {
     values += payload.values(intersection(range, {range.begin, ring}));
@@ -140,18 +135,17 @@ std::int64_t HaloPlan::sent_bytes(std::int64_t n_components, std::int64_t bytes_
 }
 
 std::vector<RingRange> halo_rings(const RingDistribution& rings, int rank, double support) {
-  const RingGrid& grid = *rings.grid();
-  return without(together(rings_within(grid, rings.north(rank), support),
-                          rings_within(grid, rings.south(rank), support)),
-                 bands(rings, rank));
+  reach_of(support);  // also where the rank owns no ring
+  return without(reached(rings, rank, support), rings.bands(rank));
 }
 
 std::vector<int> owners_of(const RingDistribution& rings, std::span<const RingRange> runs) {
   std::vector<int> owners;
+  const auto bands = rings.bands();
   for (const RingRange& run : runs) {
-    for (std::int64_t r = run.begin; r < run.end; r = end_of_owner(rings, r, owners.back())) {
-      owners.push_back(rings.owner(RingId{r}));
-    }
+    auto band = std::partition_point(bands.begin(), bands.end(),
+                                     [&](const auto& some) { return some.rings.end <= run.begin; });
+    for (; band != bands.end() && band->rings.begin < run.end; ++band) owners.push_back(band->rank);
   }
   std::sort(owners.begin(), owners.end());
   owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
@@ -167,13 +161,13 @@ void expect_payload_of(const RingGrid& grid, const RingPayload& payload) {
 HaloPlan plan_halo(const RingDistribution& rings, int rank, double support,
                    const RingPayload& payload) {
   expect_payload_of(*rings.grid(), payload);
-  const Ranges own = bands(rings, rank);
+  const auto own = rings.bands(rank);
   const Ranges needed = halo_rings(rings, rank, support);
   HaloPlan plan;
   plan.rank = rank;
   plan.n_ranks = rings.n_ranks();
   plan.n_own_rings = rings.n_rings(rank);
-  plan.own_size = payload.values(rings.north(rank)) + payload.values(rings.south(rank));
+  for (const RingRange& band : own) plan.own_size += payload.values(band);
   plan.offsets.push_back(0);
   for (const RingRange& run : needed) {
     plan.runs.push_back({run, plan.n_halo_rings()});
@@ -185,8 +179,7 @@ HaloPlan plan_halo(const RingDistribution& rings, int rank, double support,
 
   // Who is within my reach has me within his.
   for (const int peer : owners_of(rings, needed)) {
-    const Ranges theirs = bands(rings, peer);
-    for (const RingRange& part : common(needed, theirs)) {
+    for (const RingRange& part : common(needed, rings.bands(peer))) {
       plan.receives.push_back(
           {peer, part, values_before(needed, payload, part.begin), payload.values(part)});
     }

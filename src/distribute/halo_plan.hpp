@@ -62,7 +62,7 @@ struct HaloPlan {
   std::int64_t n_own_rings = 0;
   /// Values of the receive buffer: the halo rings from north to south, nothing between them.
   std::int64_t halo_size = 0;
-  std::vector<Run> runs;              ///< from north to south, at most four
+  std::vector<Run> runs;              ///< from north to south, at most two for each band
   std::vector<std::int64_t> offsets;  ///< [halo ring] value it begins at; [n_halo_rings()] the end
   // Grouped by peer ascending, rings ascending; what a rank sends another is what that one expects.
   std::vector<Message> sends;

@@ -22,22 +22,10 @@ double width(const RingGrid& grid, const RingRange& band) {
   return edge_above(grid, band.end) - edge_above(grid, band.begin);
 }
 
-/// The narrower band of a rank that owns a ring.
-double narrower_band(const RingDistribution& rings, int rank) {
-  const RingGrid& grid = *rings.grid();
-  const RingRange north = rings.north(rank);
-  const RingRange south = rings.south(rank);
-  if (north.empty()) return width(grid, south);
-  if (south.empty()) return width(grid, north);
-  if (north.end == south.begin) return width(grid, {north.begin, south.end});
-  return std::min(width(grid, north), width(grid, south));
-}
-
 double narrowest_band(const RingDistribution& rings) {
   double narrowest = std::numbers::pi;
-  for (int rank = 0; rank < rings.n_ranks(); ++rank) {
-    if (rings.n_rings(rank) > 0) narrowest = std::min(narrowest, narrower_band(rings, rank));
-  }
+  for (const RingDistribution::OwnedBand& band : rings.bands())
+    narrowest = std::min(narrowest, width(*rings.grid(), band.rings));
   return narrowest;
 }
 
@@ -58,10 +46,12 @@ std::vector<std::int64_t> ring_products(const RingGrid& grid, double support,
 HaloScaling halo_scaling(const RingDistribution& rings, double support,
                          const RingPayload& payload) {
   const std::vector<std::int64_t> of_ring = ring_products(*rings.grid(), support, payload);
-  const auto products = [&](const RingRange& band) {
+  const auto products = [&](int rank) {
     double sum = 0;
-    for (std::int64_t r = band.begin; r < band.end; ++r)
-      sum += static_cast<double>(of_ring[to_size(r)]);
+    for (const RingRange& band : rings.bands(rank)) {
+      for (std::int64_t r = band.begin; r < band.end; ++r)
+        sum += static_cast<double>(of_ring[to_size(r)]);
+    }
     return sum;
   };
   HaloScaling result;
@@ -79,7 +69,7 @@ HaloScaling halo_scaling(const RingDistribution& rings, double support,
     }
     const std::int64_t n_all = n_halo + rings.n_rings(rank);
     const double share = n_all > 0 ? static_cast<double>(n_halo) / static_cast<double>(n_all) : 0;
-    const double mine = products(rings.north(rank)) + products(rings.south(rank));
+    const double mine = products(rank);
     result.largest_peers =
         std::max(result.largest_peers, static_cast<int>(owners_of(rings, runs).size()));
     result.largest_values = std::max(result.largest_values, values);

@@ -64,8 +64,8 @@ class SlotWriter {
     for (int peer = 0; peer < traffic_.n_ranks(); ++peer) {
       const std::int64_t first = next;
       for (const int m : orders) {
-        for (const auto& runs : {traffic_.north(m, peer), traffic_.south(m, peer)}) {
-          for (const RingRange& rings : runs) {
+        for (const RingRange& band : traffic_.rings().bands(peer)) {
+          for (const RingRange& rings : traffic_.runs(m, band)) {
             if (!rings.empty()) segments_[row_of(m)].push_back({rings, next});
             next += rings.size();
           }

@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <numeric>
 #include <utility>
 
 #include "base/checked_cast.hpp"
+#include "distribute/even_cuts.hpp"
 
 namespace ringweave {
 namespace {
@@ -48,125 +51,80 @@ void require_costs(const RingGrid& grid, std::span<const std::int64_t> costs) {
   }
 }
 
-/// Cuts a row of items into `n_parts` <= n_items runs, none empty, so that the dearest run is as
-/// cheap as can be and the others are near the mean. `total[i]` is the cost of the first i items.
-class EvenCuts {
- public:
-  EvenCuts(std::vector<std::int64_t> total, std::int64_t n_parts)
-      : total_(std::move(total)), n_items_(ssize64(total_) - 1), n_parts_(n_parts) {}
-
-  std::vector<std::int64_t> cuts() const {
-    const std::int64_t capacity = least_capacity();
-    const std::vector<std::int64_t> earliest = earliest_cuts(capacity);
-    std::vector<std::int64_t> result{0};
-    for (std::int64_t part = 1; part < n_parts_; ++part) {
-      const std::int64_t previous = result.back();
-      const std::int64_t low = std::max(earliest[to_size(part)], previous + 1);
-      const std::int64_t high = std::min(reach(previous, capacity), n_items_ - (n_parts_ - part));
-      result.push_back(std::clamp(nearest(part), low, high));
-    }
-    result.push_back(n_items_);
-    return result;
-  }
-
- private:
-  std::int64_t whole() const { return total_.back(); }
-
-  /// The furthest end of a run that begins at `begin` and costs at most `capacity`.
-  std::int64_t reach(std::int64_t begin, std::int64_t capacity) const {
-    const auto past =
-        std::upper_bound(total_.begin() + begin, total_.end(), total_[to_size(begin)] + capacity);
-    return past - total_.begin() - 1;
-  }
-  bool suffices(std::int64_t capacity) const {
-    std::int64_t begin = 0;
-    for (std::int64_t part = 0; part < n_parts_ && begin < n_items_; ++part) {
-      begin = reach(begin, capacity);
-    }
-    return begin == n_items_;
-  }
-  std::int64_t least_capacity() const {
-    std::int64_t dearest = 0;
-    for (std::int64_t i = 0; i < n_items_; ++i) {
-      dearest = std::max(dearest, total_[to_size(i + 1)] - total_[to_size(i)]);
-    }
-    std::int64_t low = std::max(dearest, whole() / n_parts_);
-    std::int64_t high = whole() / n_parts_ + dearest + 1;
-    while (low < high) {
-      const std::int64_t middle = low + (high - low) / 2;
-      if (suffices(middle)) {
-        high = middle;
-      } else {
-        low = middle + 1;
-      }
-    }
-    return low;
-  }
-  /// [part] the earliest cut before which `part` runs may end so that the rest still fits.
-  std::vector<std::int64_t> earliest_cuts(std::int64_t capacity) const {
-    std::vector<std::int64_t> cuts(to_size(n_parts_ + 1), n_items_);
-    for (std::int64_t part = n_parts_ - 1; part >= 0; --part) {
-      const std::int64_t end = total_[to_size(cuts[to_size(part + 1)])];
-      cuts[to_size(part)] =
-          std::lower_bound(total_.begin(), total_.end(), end - capacity) - total_.begin();
-    }
-    return cuts;
-  }
-  /// The cut nearest to the mean cost of `part` parts.
-  std::int64_t nearest(std::int64_t part) const {
-    const std::int64_t ideal = whole() / n_parts_ * part + whole() % n_parts_ * part / n_parts_;
-    const std::int64_t above =
-        std::lower_bound(total_.begin(), total_.end(), ideal) - total_.begin();
-    const bool below_is_nearer =
-        above > 0 && ideal - total_[to_size(above - 1)] < total_[to_size(above)] - ideal;
-    return below_is_nearer ? above - 1 : above;
-  }
-
-  std::vector<std::int64_t> total_;
-  std::int64_t n_items_;
-  std::int64_t n_parts_;
-};
-
-void append(RingRange& range, std::int64_t ring) {
-  if (ring == RingPair::none) return;
-  if (range.empty()) {
-    range = {ring, ring + 1};
-  } else {
-    range = {std::min(range.begin, ring), std::max(range.end, ring + 1)};
-  }
+/// Where the sections of a transform's ring pairs begin, and how many pairs there are.
+std::vector<std::int64_t> sections_of(const RingGrid& grid) {
+  const auto length = [&](const RingPair& pair) {
+    return grid.ring(RingId{pair.north != RingPair::none ? pair.north : pair.south}).n_phi;
+  };
+  const auto pairs = grid.pairs();
+  std::int64_t belt = ssize64(pairs) - 1;
+  while (belt > 0 && length(pairs[to_size(belt - 1)]) == length(pairs.back())) --belt;
+  const bool is_one_kind = belt == 0 || belt == ssize64(pairs) - 1;
+  if (is_one_kind) return {0, ssize64(pairs)};
+  return {0, belt, ssize64(pairs)};
 }
 
 }  // namespace
 
 RingDistribution::RingDistribution(std::shared_ptr<const RingGrid> grid, const ModeLimits& limits,
                                    int n_ranks)
-    : RingDistribution(grid, costs_of(*grid, limits), n_ranks) {}
+    : grid_(std::move(grid)) {
+  deal(costs_of(*grid_, limits), sections_of(*grid_), n_ranks);
+}
 
 RingDistribution::RingDistribution(std::shared_ptr<const RingGrid> grid,
                                    std::span<const std::int64_t> costs, int n_ranks)
-    : grid_(std::move(grid)), north_(to_size(n_ranks)), south_(to_size(n_ranks)) {
+    : grid_(std::move(grid)) {
   require_costs(*grid_, costs);
-  const std::int64_t n_pairs = grid_->n_pairs();
+  deal(costs, std::array{std::int64_t{0}, grid_->n_pairs()}, n_ranks);
+}
+
+void RingDistribution::deal(std::span<const std::int64_t> costs,
+                            std::span<const std::int64_t> section_cuts, int n_ranks) {
   const auto cost = [&](std::int64_t ring) {
     return ring == RingPair::none ? 0 : costs[to_size(ring)];
   };
-  std::vector<std::int64_t> total{0};
-  for (const RingPair& pair : grid_->pairs()) {
-    total.push_back(total.back() + cost(pair.north) + cost(pair.south));
-  }
-  pair_cuts_ = EvenCuts(std::move(total), std::min<std::int64_t>(n_ranks, n_pairs)).cuts();
-  pair_cuts_.resize(to_size(std::int64_t{n_ranks} + 1), n_pairs);
-
   owner_.resize(to_size(grid_->n_rings()));
-  for (int rank = 0; rank < n_ranks; ++rank) {
-    for (std::int64_t p = pair_cuts_[to_size(rank)]; p < pair_cuts_[to_size(rank + 1)]; ++p) {
-      const RingPair& pair = grid_->pairs()[to_size(p)];
-      append(north_[to_size(rank)], pair.north);
-      append(south_[to_size(rank)], pair.south);
-      if (pair.north != RingPair::none) owner_[to_size(pair.north)] = rank;
-      if (pair.south != RingPair::none) owner_[to_size(pair.south)] = rank;
+  // Ranks in the order in which they take bands, and what they hold so far.
+  std::vector<int> ranks(to_size(n_ranks));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::vector<std::int64_t> held(to_size(n_ranks), 0);
+  for (std::size_t s = 0; s + 1 < section_cuts.size(); ++s) {
+    const std::span<const RingPair> pairs = grid_->pairs().subspan(
+        to_size(section_cuts[s]), to_size(section_cuts[s + 1] - section_cuts[s]));
+    std::vector<std::int64_t> total{0};
+    for (const RingPair& pair : pairs) {
+      total.push_back(total.back() + cost(pair.north) + cost(pair.south));
     }
+    const std::vector<std::int64_t> cuts = even_cuts(total, held);
+    for (std::size_t part = 0; part < ranks.size(); ++part) {
+      for (std::int64_t p = cuts[part]; p < cuts[part + 1]; ++p) {
+        const RingPair& pair = pairs[to_size(p)];
+        if (pair.north != RingPair::none) owner_[to_size(pair.north)] = ranks[part];
+        if (pair.south != RingPair::none) owner_[to_size(pair.south)] = ranks[part];
+      }
+      held[part] += total[to_size(cuts[part + 1])] - total[to_size(cuts[part])];
+    }
+    std::reverse(ranks.begin(), ranks.end());
+    std::reverse(held.begin(), held.end());
   }
+  collect_bands(n_ranks);
+}
+
+void RingDistribution::collect_bands(int n_ranks) {
+  rank_begin_.assign(to_size(std::int64_t{n_ranks} + 1), 0);
+  for (std::int64_t r = 0; r < grid_->n_rings(); ++r) {
+    const int rank = owner(RingId{r});
+    if (bands_.empty() || bands_.back().rank != rank) {
+      bands_.push_back({{r, r}, rank});
+      ++rank_begin_[to_size(rank) + 1];
+    }
+    bands_.back().rings.end = r + 1;
+  }
+  std::partial_sum(rank_begin_.begin(), rank_begin_.end(), rank_begin_.begin());
+  of_ranks_.resize(bands_.size());
+  std::vector<std::size_t> next(rank_begin_.begin(), rank_begin_.end() - 1);
+  for (const OwnedBand& band : bands_) of_ranks_[next[to_size(band.rank)]++] = band.rings;
 }
 
 }  // namespace ringweave

@@ -11,34 +11,65 @@
 
 namespace ringweave {
 
-/// Which rank owns which rings: consecutive ring pairs, that is a band of northern rings and its
-/// southern mirror. Plain data, the same on every rank; any number of ranks, also more than there
-/// are pairs (the surplus ranks own no ring).
+/// Which rank owns which rings: some runs of consecutive ring pairs, that is bands of northern
+/// rings and their southern mirrors. Plain data, the same on every rank; any number of ranks, also
+/// more than there are pairs (the surplus ranks own no ring).
+///
+/// A transform's rings are dealt section by section, where a section is a stretch of rings of one
+/// kind: from the pole to the equator the rings of many lengths (the cap), then the longest run
+/// of rings of one length next to the equator (the belt). A pixel of the cap takes the ring FFT
+/// about 2.6 times as long as one of the belt, so even cuts of one section balance memory and
+/// time alike, even cuts of both together only memory. Where all rings have one length, or all have
+/// lengths of their own, there is one section. Ranks take the bands of the first section in
+/// ascending order, those of the second in descending order: so two pairs of neighbouring bands
+/// are one, and with fewer pairs than ranks nobody has two bands while another has none.
 class RingDistribution {
  public:
-  /// The cuts balance a transform's FFT work and memory (pixels and modes), not ring counts.
+  /// A band and whose it is.
+  struct OwnedBand {
+    RingRange rings;
+    int rank = 0;
+  };
+
+  /// For a transform: at most two bands and their mirrors to a rank. The cuts of every section
+  /// balance a transform's FFT work and memory (pixels and modes), not ring counts.
   RingDistribution(std::shared_ptr<const RingGrid> grid, const ModeLimits& limits, int n_ranks);
-  /// The cuts balance a cost of the caller's: costs[ring], of arbitrary unit, not negative.
+  /// For sums over neighbouring rings, whose halos want one band and its mirror to a rank, so there
+  /// is one section. The cuts balance a cost of the caller's: costs[ring], of arbitrary unit, not
+  /// negative.
   /// Error  UsageError unless every ring has such a cost, and when their sum passes 2^61.
   RingDistribution(std::shared_ptr<const RingGrid> grid, std::span<const std::int64_t> costs,
                    int n_ranks);
 
-  int n_ranks() const { return static_cast<int>(pair_cuts_.size()) - 1; }
+  int n_ranks() const { return static_cast<int>(rank_begin_.size()) - 1; }
   const std::shared_ptr<const RingGrid>& grid() const { return grid_; }
-  RingRange north(int rank) const { return north_[static_cast<std::size_t>(rank)]; }
-  RingRange south(int rank) const { return south_[static_cast<std::size_t>(rank)]; }
-  std::int64_t n_rings(int rank) const { return north(rank).size() + south(rank).size(); }
-  LocalRings rings(int rank) const { return {grid_, north(rank), south(rank)}; }
+  /// All bands from north to south.
+  std::span<const OwnedBand> bands() const { return bands_; }
+  /// The bands of a rank from north to south; none is empty and no two touch.
+  std::span<const RingRange> bands(int rank) const {
+    const std::size_t begin = rank_begin_[static_cast<std::size_t>(rank)];
+    return std::span(of_ranks_).subspan(begin,
+                                        rank_begin_[static_cast<std::size_t>(rank) + 1] - begin);
+  }
+  std::int64_t n_rings(int rank) const {
+    std::int64_t n = 0;
+    for (const RingRange& band : bands(rank)) n += band.size();
+    return n;
+  }
+  LocalRings rings(int rank) const { return {grid_, bands(rank)}; }
   int owner(RingId ring) const { return owner_[static_cast<std::size_t>(ring)]; }
-  /// Pairs [pair_cuts()[rank], pair_cuts()[rank + 1]) belong to a rank.
-  const std::vector<std::int64_t>& pair_cuts() const { return pair_cuts_; }
 
  private:
+  /// section_cuts[s]: the first pair of section s; the number of pairs at the end
+  void deal(std::span<const std::int64_t> costs, std::span<const std::int64_t> section_cuts,
+            int n_ranks);
+  void collect_bands(int n_ranks);
+
   std::shared_ptr<const RingGrid> grid_;
-  std::vector<std::int64_t> pair_cuts_;
-  std::vector<RingRange> north_;
-  std::vector<RingRange> south_;
-  std::vector<int> owner_;  ///< [ring]
+  std::vector<int> owner_;               ///< [ring]
+  std::vector<OwnedBand> bands_;         ///< north to south
+  std::vector<RingRange> of_ranks_;      ///< the same by rank
+  std::vector<std::size_t> rank_begin_;  ///< [rank] where its bands begin in of_ranks_
 };
 
 }  // namespace ringweave

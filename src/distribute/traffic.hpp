@@ -14,8 +14,8 @@
 namespace ringweave {
 
 /// Which modes travel between two ranks, in the order both sides agree on: the orders of
-/// sequence(), for each its kept rings of the northern band, then of the southern one, without the
-/// rings on which the order is folded away. Plain data, for the plans of this room.
+/// sequence(), for each its kept rings band by band from north to south, without the rings on which
+/// the order is folded away. Plain data, for the plans of this room.
 class Traffic {
  public:
   /// Up to two runs of rings, north to south; either may be empty.
@@ -34,10 +34,13 @@ class Traffic {
   /// that fold into it. So a run that begins with an unfolded order can travel alone.
   std::span<const int> sequence(int rank) const;
 
-  Runs north(int m, int ring_owner) const { return runs(m, rings_.north(ring_owner)); }
-  Runs south(int m, int ring_owner) const { return runs(m, rings_.south(ring_owner)); }
+  const RingDistribution& rings() const { return rings_; }
+  /// The rings of a band on which order m travels.
+  Runs runs(int m, const RingRange& band) const;
   std::int64_t modes(int m, int ring_owner) const {
-    return count(north(m, ring_owner)) + count(south(m, ring_owner));
+    std::int64_t n = 0;
+    for (const RingRange& band : rings_.bands(ring_owner)) n += count(runs(m, band));
+    return n;
   }
   /// On all ranks together.
   std::int64_t modes(int m) const { return count(runs(m, {0, limits_.n_rings()})); }
@@ -47,8 +50,6 @@ class Traffic {
   RingRange fold_rings(int m) const { return intersection(fold_.rings, limits_.kept(m)); }
 
  private:
-  Runs runs(int m, const RingRange& band) const;
-
   const ModeLimits& limits_;
   const FoldRule& fold_;
   const OrderDistribution& orders_;

@@ -38,10 +38,15 @@ std::vector<HaloPlan> plans_of_all(const RingDistribution& rings, double support
   return plans;
 }
 
+/// What convolutions have, and bands of several sections.
+std::vector<RingDistribution> distributions(const PlanCase& plan_case, int n_ranks) {
+  return {plan_case.single_bands(n_ranks), plan_case.rings(n_ranks)};
+}
+
 /// Smallest distance of a ring to those of a rank; infinite where it owns none.
 double distance_to_rank(const RingDistribution& rings, int rank, std::int64_t ring) {
   double smallest = std::numeric_limits<double>::infinity();
-  for (const RingRange& band : {rings.north(rank), rings.south(rank)}) {
+  for (const RingRange& band : rings.bands(rank)) {
     for (std::int64_t r = band.begin; r < band.end; ++r) {
       smallest = std::min(smallest, std::abs(rings.grid()->ring(RingId{r}).theta -
                                              rings.grid()->ring(RingId{ring}).theta));
@@ -50,56 +55,70 @@ double distance_to_rank(const RingDistribution& rings, int rank, std::int64_t ri
   return smallest;
 }
 
+void expect_needed_rings(const RingDistribution& rings, double support) {
+  const RingGrid& grid = *rings.grid();
+  const RingPayload payload = RingPayload::pixels(grid);
+  for (int rank = 0; rank < rings.n_ranks(); ++rank) {
+    const HaloPlan plan = plan_halo(rings, rank, support, payload);
+    std::int64_t wrong = 0;
+    for (std::int64_t r = 0; r < grid.n_rings(); ++r) {
+      const double distance = distance_to_rank(rings, rank, r);
+      const bool foreign = rings.owner(RingId{r}) != rank;
+      const bool needed = foreign && distance <= support;
+      const bool far = !foreign || distance > support + 1e-9;
+      const bool there = plan.contains(RingId{r});
+      wrong += (needed && !there) || (far && there) ? 1 : 0;
+    }
+    EXPECT_EQ(wrong, 0) << "rank " << rank;
+  }
+}
+
 TEST(HaloPlan, HoldsTheForeignRingsWithinTheSupportAndNoOthers) {
   for (const PlanCase& plan_case : small_cases()) {
-    const RingPayload payload = RingPayload::pixels(*plan_case.grid);
     for (const int n_ranks : {1, 2, 3, 7, 64}) {
-      const RingDistribution rings = plan_case.rings(n_ranks);
-      for (const double support : supports) {
-        SCOPED_TRACE(plan_case.name + " on " + std::to_string(n_ranks) + ", support " +
-                     std::to_string(support));
-        for (int rank = 0; rank < n_ranks; ++rank) {
-          const HaloPlan plan = plan_halo(rings, rank, support, payload);
-          std::int64_t wrong = 0;
-          for (std::int64_t r = 0; r < plan_case.grid->n_rings(); ++r) {
-            const double distance = distance_to_rank(rings, rank, r);
-            const bool foreign = rings.owner(RingId{r}) != rank;
-            const bool needed = foreign && distance <= support;
-            const bool far = !foreign || distance > support + 1e-9;
-            const bool there = plan.contains(RingId{r});
-            wrong += (needed && !there) || (far && there) ? 1 : 0;
-          }
-          EXPECT_EQ(wrong, 0) << "rank " << rank;
+      for (const RingDistribution& rings : distributions(plan_case, n_ranks)) {
+        for (const double support : supports) {
+          SCOPED_TRACE(plan_case.name + " on " + std::to_string(n_ranks) + ", support " +
+                       std::to_string(support));
+          expect_needed_rings(rings, support);
         }
       }
     }
   }
 }
 
+void expect_runs_without_gaps(const HaloPlan& plan, const RingPayload& payload) {
+  std::int64_t next = 0;
+  std::int64_t rings = 0;
+  std::int64_t last = -1;
+  for (const HaloPlan::Run& run : plan.runs) {
+    ASSERT_GT(run.rings.begin, last);
+    ASSERT_FALSE(run.rings.empty());
+    for (std::int64_t r = run.rings.begin; r < run.rings.end; ++r, ++rings) {
+      ASSERT_EQ(plan.first(RingId{r}), next);
+      next += payload.values(RingId{r});
+    }
+    last = run.rings.end;
+  }
+  ASSERT_EQ(plan.halo_size, next);
+  ASSERT_EQ(plan.n_halo_rings(), rings);
+  ASSERT_EQ(plan.halo_bytes(3, 16), next * 48);
+}
+
 TEST(HaloPlan, NumbersTheHaloFromNorthToSouthWithoutGaps) {
   for (const PlanCase& plan_case : small_cases()) {
     const RingPayload payload = odd_payload(*plan_case.grid);
     for (const int n_ranks : rank_counts) {
-      for (const double support : {0.05, 0.5, pi}) {
-        for (const HaloPlan& plan : plans_of_all(plan_case.rings(n_ranks), support, payload)) {
-          ASSERT_LE(plan.runs.size(), 4u);
-          std::int64_t next = 0;
-          std::int64_t rings = 0;
-          std::int64_t last = -1;
-          for (const HaloPlan::Run& run : plan.runs) {
-            ASSERT_GT(run.rings.begin, last);
-            ASSERT_FALSE(run.rings.empty());
-            for (std::int64_t r = run.rings.begin; r < run.rings.end; ++r, ++rings) {
-              ASSERT_EQ(plan.first(RingId{r}), next);
-              next += payload.values(RingId{r});
-            }
-            last = run.rings.end;
+      for (const RingDistribution& rings : distributions(plan_case, n_ranks)) {
+        for (const double support : {0.05, 0.5, pi}) {
+          for (const HaloPlan& plan : plans_of_all(rings, support, payload)) {
+            expect_runs_without_gaps(plan, payload);
+            ASSERT_LE(plan.runs.size(), 2 * rings.bands(plan.rank).size());
           }
-          ASSERT_EQ(plan.halo_size, next);
-          ASSERT_EQ(plan.n_halo_rings(), rings);
-          ASSERT_EQ(plan.halo_bytes(3, 16), next * 48);
         }
       }
+      for (const HaloPlan& plan : plans_of_all(plan_case.single_bands(n_ranks), 0.05, payload))
+        ASSERT_LE(plan.runs.size(), 4u);
     }
   }
 }
@@ -123,24 +142,29 @@ void expect_sent_is_expected(const HaloPlan& sender, const HaloPlan& receiver) {
   }
 }
 
+void expect_plans_fit(const std::vector<HaloPlan>& plans) {
+  std::int64_t sent = 0;
+  std::int64_t received = 0;
+  for (const HaloPlan& plan : plans) {
+    EXPECT_TRUE(of_peer(plan.sends, plan.rank).empty());
+    EXPECT_TRUE(of_peer(plan.receives, plan.rank).empty());
+    for (const HaloPlan& other : plans) expect_sent_is_expected(plan, other);
+    sent += plan.sent_bytes(2, 8);
+    received += plan.halo_bytes(2, 8);
+  }
+  EXPECT_EQ(sent, received);
+}
+
 TEST(HaloPlan, WhatIsSentIsWhatTheOtherExpectsAndNothingGoesToOneself) {
   for (const PlanCase& plan_case : small_cases()) {
+    const RingPayload payload = RingPayload::pixels(*plan_case.grid);
     for (const int n_ranks : {1, 2, 3, 5, 8, 64}) {
-      for (const double support : supports) {
-        SCOPED_TRACE(plan_case.name + " on " + std::to_string(n_ranks) + ", support " +
-                     std::to_string(support));
-        const std::vector<HaloPlan> plans =
-            plans_of_all(plan_case.rings(n_ranks), support, RingPayload::pixels(*plan_case.grid));
-        std::int64_t sent = 0;
-        std::int64_t received = 0;
-        for (const HaloPlan& plan : plans) {
-          EXPECT_TRUE(of_peer(plan.sends, plan.rank).empty());
-          EXPECT_TRUE(of_peer(plan.receives, plan.rank).empty());
-          for (const HaloPlan& other : plans) expect_sent_is_expected(plan, other);
-          sent += plan.sent_bytes(2, 8);
-          received += plan.halo_bytes(2, 8);
+      for (const RingDistribution& rings : distributions(plan_case, n_ranks)) {
+        for (const double support : supports) {
+          SCOPED_TRACE(plan_case.name + " on " + std::to_string(n_ranks) + ", support " +
+                       std::to_string(support));
+          expect_plans_fit(plans_of_all(rings, support, payload));
         }
-        EXPECT_EQ(sent, received);
       }
     }
   }
@@ -160,37 +184,41 @@ std::vector<std::int64_t> own_values(const RingDistribution& rings, int rank,
   return values;
 }
 
+void expect_rings_arrive_once(const RingDistribution& rings, double support,
+                              const RingPayload& payload) {
+  const std::vector<HaloPlan> plans = plans_of_all(rings, support, payload);
+  for (const HaloPlan& plan : plans) {
+    std::vector<std::int64_t> halo(to_size(plan.halo_size), -1);
+    for (const HaloPlan::Message& part : plan.receives) {
+      const std::vector<std::int64_t> theirs = own_values(rings, part.peer, payload);
+      ASSERT_EQ(ssize64(theirs), plans[to_size(part.peer)].own_size);
+      for (const HaloPlan::Message& sent : of_peer(plans[to_size(part.peer)].sends, plan.rank)) {
+        if (sent.rings != part.rings) continue;
+        ASSERT_TRUE(std::all_of(halo.begin() + part.first, halo.begin() + part.first + part.count,
+                                [](std::int64_t v) { return v == -1; }));
+        std::copy_n(theirs.begin() + sent.first, sent.count, halo.begin() + part.first);
+      }
+    }
+    std::int64_t wrong = 0;
+    for (std::int64_t r = 0; r < rings.grid()->n_rings(); ++r) {
+      if (!plan.contains(RingId{r})) continue;
+      for (std::int64_t k = 0; k < payload.values(RingId{r}); ++k)
+        wrong += halo[to_size(plan.first(RingId{r}) + k)] != label(r, k) ? 1 : 0;
+    }
+    EXPECT_EQ(wrong, 0);
+    EXPECT_EQ(std::count(halo.begin(), halo.end(), -1), 0);
+  }
+}
+
 TEST(HaloPlan, MessagesCarryEveryRingToItsPlaceOnce) {
   for (const PlanCase& plan_case : small_cases()) {
     for (const RingPayload& payload : payloads(*plan_case.grid)) {
       for (const int n_ranks : {2, 3, 8, 13}) {
-        const RingDistribution rings = plan_case.rings(n_ranks);
-        for (const double support : {0.05, 0.5, pi}) {
-          SCOPED_TRACE(plan_case.name + " on " + std::to_string(n_ranks) + ", support " +
-                       std::to_string(support));
-          const std::vector<HaloPlan> plans = plans_of_all(rings, support, payload);
-          for (const HaloPlan& plan : plans) {
-            std::vector<std::int64_t> halo(to_size(plan.halo_size), -1);
-            for (const HaloPlan::Message& part : plan.receives) {
-              const std::vector<std::int64_t> theirs = own_values(rings, part.peer, payload);
-              ASSERT_EQ(ssize64(theirs), plans[to_size(part.peer)].own_size);
-              for (const HaloPlan::Message& sent :
-                   of_peer(plans[to_size(part.peer)].sends, plan.rank)) {
-                if (sent.rings != part.rings) continue;
-                ASSERT_TRUE(std::all_of(halo.begin() + part.first,
-                                        halo.begin() + part.first + part.count,
-                                        [](std::int64_t v) { return v == -1; }));
-                std::copy_n(theirs.begin() + sent.first, sent.count, halo.begin() + part.first);
-              }
-            }
-            std::int64_t wrong = 0;
-            for (std::int64_t r = 0; r < plan_case.grid->n_rings(); ++r) {
-              if (!plan.contains(RingId{r})) continue;
-              for (std::int64_t k = 0; k < payload.values(RingId{r}); ++k)
-                wrong += halo[to_size(plan.first(RingId{r}) + k)] != label(r, k) ? 1 : 0;
-            }
-            EXPECT_EQ(wrong, 0);
-            EXPECT_EQ(std::count(halo.begin(), halo.end(), -1), 0);
+        for (const RingDistribution& rings : distributions(plan_case, n_ranks)) {
+          for (const double support : {0.05, 0.5, pi}) {
+            SCOPED_TRACE(plan_case.name + " on " + std::to_string(n_ranks) + ", support " +
+                         std::to_string(support));
+            expect_rings_arrive_once(rings, support, payload);
           }
         }
       }
@@ -298,7 +326,7 @@ TEST(RingPayload, RefusesWhatIsNoNumberOfValues) {
 TEST(HaloPlan, FitsTheLargestGridsOn16384Ranks) {
   const int n_ranks = 16384;
   const PlanCase plan_case("", RingGrid::healpix(16384), 32768, 32768, 0);
-  const RingDistribution rings = plan_case.rings(n_ranks);
+  const RingDistribution rings = plan_case.single_bands(n_ranks);
   const RingPayload payload = RingPayload::modes(*plan_case.grid);
   for (const double support : {0.0, 1e-4, 0.02, pi}) {
     SCOPED_TRACE(support);

@@ -14,7 +14,7 @@ namespace {
 constexpr double degree = std::numbers::pi / 180;
 
 DistributeRings distribution_of(const PlanCase& plan_case) {
-  return [&](int n_ranks) { return plan_case.rings(n_ranks); };
+  return [&](int n_ranks) { return plan_case.single_bands(n_ranks); };
 }
 
 TEST(HaloScaling, AddsUpThePlansOfAllRanks) {
@@ -97,8 +97,9 @@ TEST(HaloScaling, TheLimitIsWhereBandsAreTwiceAsWideAsTheKernel) {
   const RingPayload payload = RingPayload::pixels(*plan_case.grid);
   for (const double support : {0.5 * degree, 2 * degree, 6 * degree, 30 * degree}) {
     const int limit = ranks_at_band_limit(distribution_of(plan_case), support);
-    EXPECT_TRUE(halo_scaling(plan_case.rings(limit), support, payload).within_band_limit());
-    EXPECT_FALSE(halo_scaling(plan_case.rings(limit + 1), support, payload).within_band_limit());
+    EXPECT_TRUE(halo_scaling(plan_case.single_bands(limit), support, payload).within_band_limit());
+    EXPECT_FALSE(
+        halo_scaling(plan_case.single_bands(limit + 1), support, payload).within_band_limit());
     // 2 P bands; those of equal areas are narrowest next to the equator, about 1 / P wide.
     EXPECT_NEAR(limit, 1 / (2 * support), 0.15 / support + 1) << support;
   }
@@ -135,7 +136,7 @@ TEST(HaloScaling, RowsGoToTheLimitAndBeyond) {
 TEST(HaloScaling, TakesTheLargestGridsOn16384Ranks) {
   const PlanCase plan_case("", RingGrid::healpix(16384), 32768, 32768, 0);
   const HaloScaling scaling =
-      halo_scaling(plan_case.rings(16384), 1 * degree, RingPayload::modes(*plan_case.grid));
+      halo_scaling(plan_case.single_bands(16384), 1 * degree, RingPayload::modes(*plan_case.grid));
   EXPECT_GT(scaling.largest_share, 0.99);
   EXPECT_GT(scaling.mean_values, 1e7);
   EXPECT_FALSE(scaling.within_band_limit());

@@ -25,6 +25,12 @@ struct PlanCase {
 
   OrderDistribution orders(int n_ranks) const { return {limits, fold, n_ranks}; }
   RingDistribution rings(int n_ranks) const { return {grid, limits, n_ranks}; }
+  /// One band and its mirror to a rank, of about the same area, as convolutions have them.
+  RingDistribution single_bands(int n_ranks) const {
+    std::vector<std::int64_t> pixels;
+    for (const Ring& ring : grid->rings()) pixels.push_back(ring.n_phi);
+    return {grid, pixels, n_ranks};
+  }
 };
 
 /// Every third ring and a gap around the equator: pairs that lack one side.

@@ -18,7 +18,7 @@ TEST(RingDistribution, CoversEveryRingOnceWithConsecutiveNorthAndSouthBands) {
       const RingDistribution rings = plan_case.rings(n_ranks);
       std::vector<int> seen(to_size(plan_case.grid->n_rings()), 0);
       for (int rank = 0; rank < n_ranks; ++rank) {
-        for (const RingRange& band : {rings.north(rank), rings.south(rank)}) {
+        for (const RingRange& band : rings.bands(rank)) {
           for (std::int64_t r = band.begin; r < band.end; ++r) {
             ++seen[to_size(r)];
             EXPECT_EQ(rings.owner(RingId{r}), rank);
@@ -44,16 +44,91 @@ TEST(RingDistribution, NeverSplitsAPair) {
   }
 }
 
-TEST(RingDistribution, NorthernBandsDescendAndSouthernOnesMirrorThem) {
+using Bands = std::vector<RingRange>;
+Bands bands_of(const RingDistribution& rings, int rank) {
+  return {rings.bands(rank).begin(), rings.bands(rank).end()};
+}
+
+TEST(RingDistribution, ListsAllBandsFromNorthToSouth) {
+  for (const PlanCase& plan_case : small_cases()) {
+    for (const int n_ranks : {1, 2, 7, 64}) {
+      const RingDistribution rings = plan_case.rings(n_ranks);
+      std::vector<Bands> of_ranks(to_size(n_ranks));
+      std::int64_t next = 0;
+      for (const RingDistribution::OwnedBand& band : rings.bands()) {
+        EXPECT_EQ(band.rings.begin, next);
+        EXPECT_FALSE(band.rings.empty());
+        next = band.rings.end;
+        of_ranks[to_size(band.rank)].push_back(band.rings);
+      }
+      EXPECT_EQ(next, plan_case.grid->n_rings());
+      for (int rank = 0; rank < n_ranks; ++rank)
+        EXPECT_EQ(bands_of(rings, rank), of_ranks[to_size(rank)]) << plan_case.name;
+    }
+  }
+}
+
+TEST(RingDistribution, OneBandEachDescendsFromTheNorthAndSouthernOnesMirrorThem) {
+  const PlanCase plan_case("", RingGrid::healpix(64), 128, 128, 0);
+  const RingDistribution rings = plan_case.single_bands(7);
+  const std::int64_t n_rings = plan_case.grid->n_rings();
+  std::int64_t next = 0;
+  for (int rank = 0; rank < 6; ++rank) {
+    const Bands bands = bands_of(rings, rank);
+    ASSERT_EQ(bands.size(), 2u);
+    EXPECT_EQ(bands[0].begin, next);
+    EXPECT_EQ(bands[1], (RingRange{n_rings - bands[0].end, n_rings - bands[0].begin}));
+    next = bands[0].end;
+  }
+  EXPECT_EQ(bands_of(rings, 6), (Bands{{next, n_rings - next}}));
+}
+
+TEST(RingDistribution, RanksTakeTheCapAscendingAndTheBeltDescending) {
   const PlanCase plan_case("", RingGrid::healpix(64), 128, 128, 0);
   const RingDistribution rings = plan_case.rings(7);
-  EXPECT_EQ(rings.north(0).begin, 0);
-  for (int rank = 1; rank < 7; ++rank) {
-    EXPECT_EQ(rings.north(rank).begin, rings.north(rank - 1).end);
-    EXPECT_EQ(rings.south(rank).end, rings.south(rank - 1).begin);
+  std::vector<int> of_north;
+  for (const RingDistribution::OwnedBand& band : rings.bands())
+    if (band.rings.begin < 128) of_north.push_back(band.rank);
+  EXPECT_EQ(of_north, (std::vector{0, 1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1, 0}));
+  const Bands equator = bands_of(rings, 0);
+  ASSERT_EQ(equator.size(), 3u);
+  EXPECT_TRUE(equator[1].contains(127));
+  EXPECT_EQ(bands_of(rings, 3).size(), 4u);
+  EXPECT_EQ(bands_of(rings, 6).size(), 2u);
+}
+
+TEST(RingDistribution, GridsOfOneKindOfRingsAreOneSection) {
+  for (const RingGrid& grid :
+       {RingGrid::gauss_legendre(65), RingGrid::clenshaw_curtis(65), RingGrid::fejer(64),
+        RingGrid::healpix(64).subset(std::vector{RingId{90}, RingId{91}, RingId{92}})}) {
+    const PlanCase plan_case("", grid, 32, 32, 0);
+    for (const int n_ranks : {2, 3, 7}) {
+      const RingDistribution rings = plan_case.rings(n_ranks);
+      for (int rank = 0; rank < n_ranks; ++rank) EXPECT_LE(rings.bands(rank).size(), 2u);
+    }
   }
-  EXPECT_EQ(rings.south(0).end, plan_case.grid->n_rings());
-  EXPECT_EQ(rings.north(6).end, rings.south(6).begin);
+}
+
+/// Whether no rank is without rings while another has more than a pair.
+bool leaves_nobody_out(const RingDistribution& rings) {
+  std::int64_t least = rings.grid()->n_rings();
+  std::int64_t most = 0;
+  for (int rank = 0; rank < rings.n_ranks(); ++rank) {
+    least = std::min(least, rings.n_rings(rank));
+    most = std::max(most, rings.n_rings(rank));
+  }
+  return least > 0 || most <= 2;
+}
+
+TEST(RingDistribution, LeavesNobodyWithoutRingsWhileAnotherHasTwoPairs) {
+  for (const PlanCase& plan_case : small_cases()) {
+    const int n_pairs = static_cast<int>(plan_case.grid->n_pairs());
+    for (int n_ranks = 1; n_ranks <= std::min(n_pairs + 3, 70); ++n_ranks) {
+      EXPECT_TRUE(leaves_nobody_out(plan_case.rings(n_ranks))) << plan_case.name << " " << n_ranks;
+      EXPECT_TRUE(leaves_nobody_out(plan_case.single_bands(n_ranks))) << plan_case.name;
+    }
+    EXPECT_TRUE(leaves_nobody_out(plan_case.rings(n_pairs))) << plan_case.name;
+  }
 }
 
 TEST(RingDistribution, LeavesSurplusRanksWithoutRings) {
@@ -91,6 +166,28 @@ TEST(RingDistribution, BalancesTheMemoryOfHealpixWithinTenPercent) {
   }
 }
 
+TEST(RingDistribution, BalancesTheRingFftOfHealpixToo) {
+  // Measured nanoseconds a pixel in the caps and in the belt.
+  const PlanCase plan_case("", RingGrid::healpix(2048), 4096, 4096, 0);
+  for (const int n_ranks : {2, 3, 5, 7, 8, 13, 64}) {
+    const RingDistribution rings = plan_case.rings(n_ranks);
+    double largest = 0;
+    double sum = 0;
+    for (int rank = 0; rank < n_ranks; ++rank) {
+      double seconds = 0;
+      for (const RingRange& band : rings.bands(rank)) {
+        for (std::int64_t r = band.begin; r < band.end; ++r) {
+          const std::int64_t n_phi = plan_case.grid->ring(RingId{r}).n_phi;
+          seconds += (n_phi < 8192 ? 4.4 : 1.7) * static_cast<double>(n_phi);
+        }
+      }
+      largest = std::max(largest, seconds);
+      sum += seconds;
+    }
+    EXPECT_LE(largest * n_ranks / sum, n_ranks > 13 ? 1.05 : 1.03) << n_ranks;
+  }
+}
+
 TEST(RingDistribution, FindsTheLeastLargestBandThereIs) {
   // Equal rings: 11 pairs on 4 ranks cannot do better than 3 pairs, and no rank may be left with
   // less than 2.
@@ -111,7 +208,7 @@ TEST(RingDistribution, BalancesAGivenCost) {
     const RingDistribution rings(grid, costs, n_ranks);
     for (int rank = 0; rank < n_ranks; ++rank) {
       std::int64_t mine = 0;
-      for (const RingRange& band : {rings.north(rank), rings.south(rank)}) {
+      for (const RingRange& band : rings.bands(rank)) {
         for (std::int64_t r = band.begin; r < band.end; ++r) mine += costs[to_size(r)];
       }
       EXPECT_NEAR(static_cast<double>(mine), static_cast<double>(all / n_ranks), 2 * 1024);
@@ -145,7 +242,7 @@ TEST(RingDistribution, CutsTheLargestGridFor16384Ranks) {
   std::int64_t pixels = 0;
   for (int rank = 0; rank < rings.n_ranks(); ++rank) {
     ASSERT_GT(rings.n_rings(rank), 0);
-    for (const RingRange& band : {rings.north(rank), rings.south(rank)}) {
+    for (const RingRange& band : rings.bands(rank)) {
       for (std::int64_t r = band.begin; r < band.end; ++r)
         pixels += plan_case.grid->ring(RingId{r}).n_phi;
     }

@@ -54,13 +54,22 @@ inline void on_root(const Communicator& comm, const std::function<void()>& work)
   comm.barrier();
 }
 
-/// Bands of the north with their mirrors, equally many ring pairs a rank.
+/// A band next to the pole and one next to the equator with their mirrors, equally many ring pairs
+/// a rank.
 inline LocalRings deal_rings(std::shared_ptr<const RingGrid> grid, const Communicator& comm) {
   const std::int64_t n = grid->n_rings();
   const std::int64_t n_pairs = (n + 1) / 2;
-  const std::int64_t begin = n_pairs * comm.rank() / comm.size();
-  const std::int64_t end = n_pairs * (comm.rank() + 1) / comm.size();
-  return {std::move(grid), {begin, end}, {std::max(n - end, n_pairs), n - begin}};
+  const std::int64_t n_polar = n_pairs / 2;
+  const auto part = [&](std::int64_t first, std::int64_t count, int part_of) {
+    return RingRange{first + count * part_of / comm.size(),
+                     first + count * (part_of + 1) / comm.size()};
+  };
+  const auto mirror = [&](const RingRange& north) {
+    return RingRange{std::max(n - north.end, n_pairs), n - north.begin};
+  };
+  const RingRange polar = part(0, n_polar, comm.rank());
+  const RingRange middle = part(n_polar, n_pairs - n_polar, comm.size() - 1 - comm.rank());
+  return {std::move(grid), {polar, middle, mirror(middle), mirror(polar)}};
 }
 
 /// Numbers of the full grid's pixels, in the order this rank holds them.

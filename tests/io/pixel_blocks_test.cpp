@@ -15,10 +15,11 @@ std::shared_ptr<const RingGrid> healpix(std::int64_t nside) {
 }
 
 /// Rings 2..5 and 9..12 of nside 4, as one of several ranks would own.
-LocalRings two_bands() { return {healpix(4), {2, 6}, {9, 13}}; }
+LocalRings two_bands() { return {healpix(4), {{2, 6}, {9, 13}}}; }
+LocalRings four_bands() { return {healpix(4), {{1, 2}, {4, 6}, {9, 11}, {13, 14}}}; }
 LocalRings of_subset() {
   const std::vector<RingId> kept{RingId{1}, RingId{2}, RingId{7}, RingId{11}, RingId{14}};
-  return {std::make_shared<const RingGrid>(RingGrid::healpix(4).subset(kept)), {0, 2}, {3, 5}};
+  return {std::make_shared<const RingGrid>(RingGrid::healpix(4).subset(kept)), {{0, 2}, {3, 5}}};
 }
 
 /// Pushes a file whose row r holds r through blocks of `block` rows, there and back.
@@ -53,6 +54,7 @@ TEST(PixelBlocks, CarryRowsThereAndBack) {
   for (const std::int64_t block : {1, 7, 64, 192}) {
     for (const Ordering ordering : {Ordering::ring, Ordering::nested}) {
       expect_blocks_carry(two_bands(), ordering, block);
+      expect_blocks_carry(four_bands(), ordering, block);
       expect_blocks_carry(of_subset(), ordering, block);
       expect_blocks_carry(LocalRings(healpix(4)), ordering, block);
     }
@@ -75,11 +77,12 @@ TEST(PixelBlocks, ListedPixelsReachTheirOwner) {
 
 TEST(PixelBlocks, NeighbouringRingsAreOneRun) {
   EXPECT_EQ(PixelBlocks(two_bands(), Ordering::ring).owned().size(), 2u);
+  EXPECT_EQ(PixelBlocks(four_bands(), Ordering::ring).owned().size(), 4u);
   EXPECT_EQ(PixelBlocks(LocalRings(healpix(4)), Ordering::ring).owned().size(), 1u);
 }
 
 TEST(PixelBlocks, ARankWithoutRingsOwnsNothing) {
-  const LocalRings none(healpix(4), {}, {});
+  const LocalRings none(healpix(4), {});
   expect_blocks_carry(none, Ordering::nested, 50);
   EXPECT_EQ(PixelBlocks(none, Ordering::ring).local_pixel(0), -1);
 }

@@ -48,7 +48,7 @@ TEST(PixelWeights, PartsAndSubsetsExpandToTheSameWeights) {
   const std::vector<double> compressed = distinct_weights(8);
   const std::vector<double> all = expand_pixel_weights(whole(*grid), compressed);
 
-  const LocalRings part(grid, {3, 12}, {19, 28});
+  const LocalRings part(grid, {{3, 12}, {19, 28}});
   const std::vector<double> some = expand_pixel_weights(part, compressed);
   for (const PixelSlab& slab : part.slabs()) {
     for (std::int64_t i = 0; i < slab.count; ++i) {

@@ -47,8 +47,7 @@ struct Zone {
   explicit Zone(const RingConvolutionPlan& plan) {
     const LocalRings& own = plan.own();
     const RingRange zone = plan.modes().zone;
-    LocalRings rings(own.shared_grid(), intersection(own.north(), zone),
-                     intersection(own.south(), zone));
+    LocalRings rings = own.within(zone);
     if (rings.n_rings() > 0) first_pixel = own.first_pixel(own.local(rings.global(LocalRing{0})));
     n_pixels = rings.n_pixels();
     for (std::int64_t i = 0; i < rings.n_rings(); ++i)

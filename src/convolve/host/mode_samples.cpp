@@ -83,9 +83,10 @@ void ModeSamples::add_pairs(std::int64_t ring, double chord) {
 }
 
 bool ModeSamples::owns(RingRange rings) const {
-  const LocalRings& own = plan_->own();
-  if (!intersection(rings, own.north()).empty()) return true;
-  return !intersection(rings, own.south()).empty();
+  const auto bands = plan_->own().bands();
+  return std::any_of(bands.begin(), bands.end(), [&](const RingBand& band) {
+    return !intersection(rings, band.rings).empty();
+  });
 }
 
 void ModeSamples::cut_parts(std::int64_t room) {

@@ -32,8 +32,7 @@ PixelStencil::PixelStencil(const RingConvolutionPlan& plan, int n_threads)
   const EqualRun& run = plan.equal_run();
   if (run.rings.empty() || !plan.has_stencil(run.rings.begin)) return;
   n_phi_ = plan.grid().ring(RingId{run.rings.begin}).n_phi;
-  cut(intersection(plan.own().north(), run.rings));
-  cut(intersection(plan.own().south(), run.rings));
+  for (const RingBand& band : plan.own().bands()) cut(intersection(band.rings, run.rings));
   find_room();
   if (!run.is_regular) return;
   for (std::int64_t h = 0; h <= n_phi_; ++h) {

@@ -12,7 +12,8 @@
 
 namespace ringweave {
 
-/// A few rings one thread works on together: a run of the north and a run of the south.
+/// A few rings one thread works on together: a run of the north and its mirror in the south
+/// (see RingPlan for rings that have none).
 using RingBlock = std::array<RingRange, 2>;
 
 /// The modes of one block of rings turned from [m][ring][component], as the rows hold them, to

@@ -2,7 +2,6 @@
 #include "fft/host/ring_plan.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <numbers>
 #include <numeric>
@@ -24,15 +23,6 @@ constexpr std::int64_t blocks_per_thread = 8;
 // the way a ring goes depends neither on the rank that owns it nor on the batch.
 constexpr std::int64_t fewest_rings_in_lanes = 8;
 constexpr std::int64_t most_lanes_per_run = 32;
-
-/// Owned rings of one hemisphere as consecutive global and local numbers.
-struct Hemisphere {
-  RingRange rings;
-  std::int64_t first_local = 0;
-};
-std::array<Hemisphere, 2> hemispheres(const LocalRings& rings) {
-  return {Hemisphere{rings.north(), 0}, Hemisphere{rings.south(), rings.north().size()}};
-}
 
 /// The first ring >= start whose entry has not been set yet; follows and shortens the chains of
 /// `next`.
@@ -89,10 +79,10 @@ void RingPlan::count_modes(const RingFftShape& shape) {
   const auto rows = shape.rows.rows();
   for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
     for (const RowSegment& segment : shape.rows.segments(*row)) {
-      for (const Hemisphere& half : hemispheres(shape.rings)) {
-        const RingRange common = intersection(segment.rings, half.rings);
+      for (const RingBand& band : shape.rings.bands()) {
+        const RingRange common = intersection(segment.rings, band.rings);
         if (common.empty()) continue;
-        const std::int64_t begin = common.begin - half.rings.begin + half.first_local;
+        const std::int64_t begin = index(band.local(common.begin));
         const std::int64_t end = begin + common.size();
         ++change[to_size(begin)];
         --change[to_size(end)];
@@ -166,51 +156,50 @@ void RingPlan::cut_lane_runs(const RingFftShape& shape, int n_threads) {
   const std::int64_t wanted =
       std::clamp<std::int64_t>(by_balance / lanes * lanes, lanes, most_lanes_per_run);
   const std::int64_t most = (wanted + shape.n_components - 1) / shape.n_components;
-  for (const Hemisphere& half : hemispheres(shape.rings)) {
-    const auto length_of = [&](std::int64_t i) {
-      return rings_[to_size(half.first_local + i)].length;
-    };
-    for (std::int64_t i = 0; i < half.rings.size();) {
-      if (!is_in_lanes(half.first_local + i)) {
+  for (const RingBand& band : shape.rings.bands()) {
+    const std::int64_t first = index(band.first);
+    const auto length_of = [&](std::int64_t i) { return rings_[to_size(first + i)].length; };
+    for (std::int64_t i = 0; i < band.rings.size();) {
+      if (!is_in_lanes(first + i)) {
         ++i;
         continue;
       }
       std::int64_t end = i + 1;
-      while (end < half.rings.size() && end - i < most && length_of(end) == length_of(i)) ++end;
-      lane_runs_.push_back({RingRange{half.rings.begin + i, half.rings.begin + end},
-                            half.first_local + i, length_of(i)});
+      while (end < band.rings.size() && end - i < most && length_of(end) == length_of(i)) ++end;
+      lane_runs_.push_back(
+          {RingRange{band.rings.begin + i, band.rings.begin + end}, first + i, length_of(i)});
       i = end;
     }
   }
 }
 
 void RingPlan::cut_blocks(const RingFftShape& shape, int n_threads) {
-  const RingRange north = shape.rings.north();
-  const RingRange south = shape.rings.south();
-  const std::int64_t n_pairs = std::max(north.size(), south.size());
-  // Whether the north's and the south's ring of a pair exist and are not in lane runs.
-  const auto kept = [&](std::int64_t pair) {
-    return std::array{pair < north.size() && !is_in_lanes(pair),
-                      pair < south.size() && !is_in_lanes(north.size() + south.size() - 1 - pair)};
-  };
+  std::vector<std::int64_t> rings;
+  for (std::int64_t i = 0; i < shape.rings.n_rings(); ++i) {
+    if (!is_in_lanes(i)) rings.push_back(index(shape.rings.global(LocalRing{i})));
+  }
+  // The k-th ring from the north goes with the k-th from the south, its mirror on most grids; the
+  // one in the middle of an odd number has none.
+  const std::int64_t n = ssize64(rings);
+  const std::int64_t n_pairs = (n + 1) / 2;
   const auto by_cache =
       tile_bytes / (2 * ModeTile::bytes_per_ring(shape.n_components, ring_values()));
   const std::int64_t by_line = (cache_line_values + shape.n_components - 1) / shape.n_components;
   const std::int64_t by_balance = n_pairs / (blocks_per_thread * n_threads);
   const std::int64_t run = std::clamp<std::int64_t>(
       std::min(std::max(by_cache, by_line), by_balance), 1, most_rings_per_run);
+  const auto ring = [&](std::int64_t k) { return rings[to_size(k)]; };
+  const auto continues = [&](std::int64_t k) {
+    return ring(k) == ring(k - 1) + 1 && ring(n - 1 - k) == ring(n - k) - 1;
+  };
   for (std::int64_t pair = 0; pair < n_pairs;) {
-    const auto [has_north, has_south] = kept(pair);
     std::int64_t end = pair + 1;
-    while (end < n_pairs && end - pair < run && kept(end) == kept(pair)) ++end;
-    // The mirror of the north's first ring is the south's last.
-    const RingBlock block{
-        has_north ? RingRange{north.begin + pair, north.begin + end} : RingRange{},
-        has_south ? RingRange{south.end - end, south.end - pair} : RingRange{}};
-    if (has_north || has_south) {
-      blocks_.push_back(block);
-      rings_per_block_ = 2 * run;
-    }
+    while (end < n_pairs && end - pair < run && continues(end)) ++end;
+    const std::int64_t mirrors = std::max(end, n - end);
+    RingBlock block{RingRange{ring(pair), ring(end - 1) + 1}, RingRange{}};
+    if (mirrors < n - pair) block[1] = {ring(mirrors), ring(n - 1 - pair) + 1};
+    blocks_.push_back(block);
+    rings_per_block_ = 2 * run;
     pair = end;
   }
 }

@@ -15,7 +15,7 @@
 
 namespace ringweave {
 
-/// Rings of one hemisphere and one length that one thread takes side by side.
+/// Neighbouring rings of one length that one thread takes side by side.
 struct LaneRun {
   RingRange rings;
   std::int64_t first_local = 0;

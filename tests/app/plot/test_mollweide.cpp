@@ -169,7 +169,8 @@ TEST(SampleMollweide, RanksPartsAddUpToTheWholeSky) {
   const std::vector<double> map = map_of(*grid);
   const auto whole =
       sample_mollweide(Communicator::self(), LocalRings(grid), view(map), width, height);
-  const std::vector<LocalRings> parts{{grid, {0, 20}, {43, 63}}, {grid, {20, 32}, {32, 43}}};
+  const std::vector<LocalRings> parts{{grid, {{0, 10}, {20, 43}, {53, 63}}},
+                                      {grid, {{10, 20}, {43, 53}}}};
   std::vector<int> shown(whole.size());
   for (const LocalRings& part : parts) {
     std::vector<double> local;
