@@ -8,7 +8,8 @@
 For every nside and kernel (--fwhm, in arcmin, and --supports, in degrees) all ways smooth the same map in turn, one
 thread, in one run; medians. A harmonic smoothing is an adjoint and a synthesis with lmax = 2 nside, without iteration:
 the same quadrature as the ring convolution's. ducc0 must be built for this processor (CFLAGS=-march=native pip install
---no-binary ducc0 ducc0); its products with b_l do not count. smoothing_plot.py draws FILE.
+--no-binary ducc0 ducc0); its products with b_l do not count, and after the first kernel of an nside only the faster of
+its two ways (theta_interpol or not) goes on. smoothing_plot.py draws FILE.
 """
 import argparse
 import json
@@ -135,10 +136,12 @@ def measure_nside(nside, options, folder):
     ours = Ringweave(options.program, nside, folder)
     map_ = ours.map("input")
     peers = [Ducc0(ours.about, map_, options.threads, interpol) for interpol in (False, True)]
-    for fwhm in options.fwhm:
-        yield compare(ours, peers, f"fwhm {fwhm}", options)
-    for support in options.supports:
-        yield compare(ours, peers, f"support {support}", options)
+    widths = [f"fwhm {fwhm}" for fwhm in options.fwhm] + [f"support {support}" for support in options.supports]
+    for width in widths:
+        kernel = compare(ours, peers, width, options)
+        # The width makes no difference to it.
+        peers = [peer for peer in peers if kernel["ways"][peer.name] is least_ducc0(kernel)]
+        yield kernel
     ours.close()
 
 
