@@ -7,9 +7,10 @@
 
 For every nside and kernel (--fwhm, in arcmin, and --supports, in degrees) all ways smooth the same map in turn, one
 thread, in one run; medians. A harmonic smoothing is an adjoint and a synthesis with lmax = 2 nside, without iteration:
-the same quadrature as the ring convolution's. ducc0 must be built for this processor (CFLAGS=-march=native pip install
---no-binary ducc0 ducc0); its products with b_l do not count, and after the first kernel of an nside only the faster of
-its two ways (theta_interpol or not) goes on. smoothing_plot.py draws FILE.
+the same quadrature as the ring convolution's; "fitted" stops where b_l falls below --error. ducc0 must be built for
+this processor (CFLAGS=-march=native pip install --no-binary ducc0 ducc0); its products with b_l do not count, and after
+the first kernel of an nside only the faster of its two ways (theta_interpol or not) goes on. smoothing_plot.py draws
+FILE.
 """
 import argparse
 import json
@@ -90,7 +91,7 @@ class Turns:
 
     def __init__(self, ours, kernel, peers, originals):
         fwhm = np.radians(kernel["fwhm_arcmin"] / 60)
-        self.ways = {way: lambda way=way: ours.ask(way) for way in ("ring", "harmonic")}
+        self.ways = {way: lambda way=way: ours.ask(way) for way in ("ring", "harmonic", "fitted")}
         self.ways.update({peer.name: lambda peer=peer: {"seconds": peer.smooth(fwhm)} for peer in peers})
         self.originals = originals
         self.ours = ours
@@ -119,6 +120,10 @@ class Turns:
         return result
 
 
+def ours_of(ways):
+    return [way for way in ("ring", "harmonic", "fitted", "original") if way in ways]
+
+
 def compare(ours, peers, how_wide, options):
     kernel = ours.ask(f"{how_wide} {options.error}")
     originals = 0 if kernel["support_degrees"] > options.widest_original else options.originals
@@ -126,7 +131,7 @@ def compare(ours, peers, how_wide, options):
     turns.measure(options.repeats)
     result = {**ours.about, **kernel, "ways": turns.summary()}
     expected = peers[0].out
-    for way in ("original", "harmonic", "ring") if originals else ("harmonic", "ring"):
+    for way in ours_of(result["ways"]):
         ours.ask(way)
         result["ways"][way]["difference"] = difference(ours.map("output"), expected)
     return result
@@ -150,16 +155,19 @@ def least_ducc0(kernel):
 
 
 def table(document):
-    heads = ["nside", "FWHM", "support", "ring, s", "harmonic, s", "ratio", "ducc0, s", "ratio", "original, s", "ratio",
-             "ring - ducc0", "original - ducc0"]
+    """Ratios: seconds over those of the rings; differences from ducc0, rms over rms: rings, lmax fitted, original."""
+    heads = ["nside", "FWHM", "support", "rings, s", "harmonic, s", "ratio", "lmax fitted", "s", "ratio", "ducc0, s",
+             "ratio", "original, s", "ratio", "differences"]
     rows = []
     for kernel in document["kernels"]:
         ways = kernel["ways"]
         row = [str(kernel["nside"]), f"{kernel['fwhm_arcmin']:.3g}'", f"{kernel['support_degrees']:.2g}°",
                plain_number(ways["ring"]["seconds"])]
-        for way in (ways["harmonic"], least_ducc0(kernel), ways.get("original")):
+        for name, way in (("", ways["harmonic"]), ("fitted", ways["fitted"]), ("", least_ducc0(kernel)),
+                          ("", ways.get("original"))):
+            row += [str(kernel["fitted_lmax"])] if name else []
             row += [plain_number(way["seconds"]), f"{way['over_ring']:.1f}"] if way else ["", ""]
-        row += [f"{ways[way]['difference']['rms']:.0e}" if way in ways else "" for way in ("ring", "original")]
+        row.append(", ".join(f"{ways[way]['difference']['rms']:.0e}" for way in ours_of(ways) if way != "harmonic"))
         rows.append(row)
     return markdown(heads, rows)
 

@@ -4,12 +4,14 @@
 // JSON:
 //   support DEGREES ERROR   a Gaussian that is cut there at that error; it replaces the last one
 //   fwhm ARCMIN ERROR       the same by its width
-//   ring | harmonic | original    one convolution, its seconds and those of its parts
+//   ring | harmonic | fitted | original    one convolution, its seconds and those of its parts
 //   write input|output FILE       maps as plain doubles
-// harmonic: lmax = 2 nside, no iteration; original: the paper's algorithm as it stands there.
+// harmonic: lmax = 2 nside, no iteration; fitted: the same with the lmax at which b_l falls below
+// the error; original: the paper's algorithm as it stands there.
 #include <fmt/format.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <functional>
@@ -51,35 +53,67 @@ json describe(const StageTimes& times) {
   return parts;
 }
 
-TransformSpec harmonic_spec(std::int64_t nside) {
+TransformSpec harmonic_spec(std::shared_ptr<const RingGrid> grid, int lmax) {
   TransformSpec spec;
-  spec.grid = std::make_shared<const RingGrid>(RingGrid::healpix(nside));
-  spec.lmax = spec.mmax = checked_cast<int>(2 * nside, "lmax");
+  spec.grid = std::move(grid);
+  spec.lmax = spec.mmax = lmax;
   return spec;
 }
+
+/// Adjoint, product, synthesis with its own a_lm.
+class Harmonics {
+ public:
+  Harmonics(const Communicator& comm, std::shared_ptr<const RingGrid> grid, int lmax)
+      : transform_(comm, harmonic_spec(std::move(grid), lmax)),
+        weights_(ring_weights(transform_.rings())),
+        alm_(transform_.make_alm<double>()) {}
+
+  SphericalHarmonicTransform& transform() { return transform_; }
+  AlmBuffer<double>& alm() { return alm_; }
+
+  void smooth(const Beam& beam, MapView<const double> in, MapView<double> out) {
+    transform_.adjoint<double>(in, weights_, alm_.view());
+    multiply(beam, transform_.alm_layout(), transform_.fields(), alm_.view());
+    transform_.synthesize<double>(std::as_const(alm_).view(), out);
+  }
+
+ private:
+  SphericalHarmonicTransform transform_;
+  std::vector<double> weights_;
+  AlmBuffer<double> alm_;
+};
 
 /// One map and the kernel of the day.
 class Smoothing {
  public:
   explicit Smoothing(std::int64_t nside)
-      : comm_(Communicator::self()), transform_(comm_, harmonic_spec(nside)) {
+      : comm_(Communicator::self()),
+        grid_(std::make_shared<const RingGrid>(RingGrid::healpix(nside))),
+        lmax_(checked_cast<int>(2 * nside, "lmax")),
+        map_(1, grid_->n_pixels()),
+        out_(1, grid_->n_pixels()),
+        harmonics_(comm_, grid_, lmax_) {
     synthesize_sky();
   }
 
   json about() const {
-    return {{"nside", grid()->nside()},
-            {"lmax", transform_.spec().lmax},
-            {"n_pixels", grid()->n_pixels()},
+    return {{"nside", grid_->nside()},
+            {"lmax", lmax_},
+            {"n_pixels", grid_->n_pixels()},
             {"threads", omp_get_max_threads()}};
   }
 
   json take_kernel(double fwhm, const KernelSupport& support, double error) {
     original_.reset();
     ring_.reset();
+    fitted_.reset();
     kernel_ = RadialKernel::gaussian(fwhm, support);
-    beam_ = gaussian_beam(fwhm, transform_.spec().lmax);
+    beam_ = gaussian_beam(fwhm, lmax_);
+    const auto is_below = [&](double b) { return b < error; };
+    fitted_lmax_ = static_cast<int>(std::find_if(beam_.t.begin(), beam_.t.end() - 1, is_below) -
+                                    beam_.t.begin());
     RingConvolutionSpec spec;
-    spec.grid = grid();
+    spec.grid = grid_;
     spec.kernels = {*kernel_};
     spec.error = error;
     const double plan_seconds =
@@ -87,6 +121,7 @@ class Smoothing {
     return {{"fwhm_arcmin", fwhm / degree * 60},
             {"support_degrees", kernel_->support() / degree},
             {"error", error},
+            {"fitted_lmax", fitted_lmax_},
             {"plan_seconds", plan_seconds},
             {"predicted_seconds", ring_->plan().predicted().total()}};
   }
@@ -94,36 +129,37 @@ class Smoothing {
   json run(const std::string& way) {
     if (!kernel_) throw UsageError("give a kernel first: support DEGREES ERROR");
     if (way == "ring") return by_rings();
-    if (way == "harmonic") return by_harmonics();
+    if (way == "harmonic") return by_harmonics(harmonics_);
+    if (way == "fitted") {
+      if (!fitted_) fitted_ = std::make_unique<Harmonics>(comm_, grid_, fitted_lmax_);
+      return by_harmonics(*fitted_);
+    }
     if (way == "original") return originally();
-    throw UsageError(fmt::format("'{}' is no way; expected ring, harmonic or original", way));
+    throw UsageError(
+        fmt::format("'{}' is no way; expected ring, harmonic, fitted or original", way));
   }
 
   void write(const std::string& what, const std::string& path) const {
     if (what != "input" && what != "output")
       throw UsageError(fmt::format("write: expected input or output, not '{}'", what));
-    write_raw_map<double>(comm_, path, transform_.rings(),
+    write_raw_map<double>(comm_, path, LocalRings(grid_),
                           what == "input" ? map_.view() : out_.view());
   }
 
  private:
-  std::shared_ptr<const RingGrid> grid() const { return transform_.spec().grid; }
-
   /// C_l = 1 / (1 + l (l + 1)), about as steep as the CMB before its damping.
   void synthesize_sky() {
-    AlmBuffer<double> alm = transform_.make_alm<double>();
-    const AlmLayout& layout = transform_.alm_layout();
+    const AlmLayout& layout = harmonics_.transform().alm_layout();
+    const auto alm = harmonics_.alm().view();
     for (std::int64_t row = 0; row < layout.n_orders(); ++row) {
       const int m = layout.order(row);
       for (int l = m; l <= layout.lmax(); ++l) {
         const NormalPair x = normal_pair(1, 0, l, m);
-        alm.view().data()[layout.index(row, l)] =
+        alm.data()[layout.index(row, l)] =
             std::complex<double>(x.re, m == 0 ? 0 : x.im) / std::sqrt(1.0 + l * (l + 1.0));
       }
     }
-    map_ = transform_.make_map<double>();
-    out_ = transform_.make_map<double>();
-    transform_.synthesize<double>(alm.view(), map_.view());
+    harmonics_.transform().synthesize<double>(alm, map_.view());
   }
 
   json by_rings() {
@@ -133,20 +169,16 @@ class Smoothing {
     return {{"seconds", seconds}, {"parts", describe(ring_->times())}};
   }
 
-  json by_harmonics() {
-    if (alm_.size() == 0) alm_ = transform_.make_alm<double>();
-    transform_.times().clear();
-    const std::vector<double> weights = ring_weights(transform_.rings());
-    const double seconds = seconds_of([&] {
-      transform_.adjoint<double>(std::as_const(map_).view(), weights, alm_.view());
-      multiply(beam_, transform_.alm_layout(), transform_.fields(), alm_.view());
-      transform_.synthesize<double>(std::as_const(alm_).view(), out_.view());
-    });
-    return {{"seconds", seconds}, {"parts", describe(transform_.times())}};
+  json by_harmonics(Harmonics& harmonics) {
+    StageTimes& times = harmonics.transform().times();
+    times.clear();
+    const auto in = std::as_const(map_).view();
+    const double seconds = seconds_of([&] { harmonics.smooth(beam_, in, out_.view()); });
+    return {{"seconds", seconds}, {"parts", describe(times)}};
   }
 
   json originally() {
-    if (!original_) original_ = std::make_unique<OriginalConvolution>(grid(), *kernel_);
+    if (!original_) original_ = std::make_unique<OriginalConvolution>(grid_, *kernel_);
     original_->times().clear();
     const auto n = to_size(map_.size());
     const double seconds = seconds_of([&] {
@@ -158,12 +190,15 @@ class Smoothing {
   }
 
   Communicator comm_;
-  SphericalHarmonicTransform transform_;
+  std::shared_ptr<const RingGrid> grid_;
+  int lmax_ = 0;
   MapBuffer<double> map_;
   MapBuffer<double> out_;
-  AlmBuffer<double> alm_;
+  Harmonics harmonics_;
   std::optional<RadialKernel> kernel_;
   Beam beam_;
+  int fitted_lmax_ = 0;
+  std::unique_ptr<Harmonics> fitted_;
   std::unique_ptr<RingConvolution> ring_;
   std::unique_ptr<OriginalConvolution> original_;
 };

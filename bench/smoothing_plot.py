@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 WAYS = {"ring": ("rings", "#0072B2", "o-"), "harmonic": ("harmonics, lmax = 2 nside", "#D55E00", "D-"),
+        "fitted": ("harmonics, lmax as the kernel needs", "#E69F00", "v-"),
         "ducc0": ("ducc0, lmax = 2 nside", "#009E73", "^-"), "original": ("the original algorithm", "#CC79A7", "s--")}
 
 
