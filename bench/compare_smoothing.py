@@ -163,9 +163,8 @@ def table(document):
         ways = kernel["ways"]
         row = [str(kernel["nside"]), f"{kernel['fwhm_arcmin']:.3g}'", f"{kernel['support_degrees']:.2g}°",
                plain_number(ways["ring"]["seconds"])]
-        for name, way in (("", ways["harmonic"]), ("fitted", ways["fitted"]), ("", least_ducc0(kernel)),
-                          ("", ways.get("original"))):
-            row += [str(kernel["fitted_lmax"])] if name else []
+        for way in (ways["harmonic"], ways["fitted"], least_ducc0(kernel), ways.get("original")):
+            row += [str(kernel["fitted_lmax"])] if way is ways["fitted"] else []
             row += [plain_number(way["seconds"]), f"{way['over_ring']:.1f}"] if way else ["", ""]
         row.append(", ".join(f"{ways[way]['difference']['rms']:.0e}" for way in ours_of(ways) if way != "harmonic"))
         rows.append(row)
