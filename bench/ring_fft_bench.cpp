@@ -13,7 +13,6 @@
 #include <memory>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include "base/buffer.hpp"
 #include "fft/ring_fft.hpp"

@@ -11,7 +11,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 #include <fstream>
 #include <iostream>
 #include <limits>
@@ -299,14 +298,5 @@ int main(int argc, char** argv) {
   using namespace ringweave;
   const MpiSession mpi(&argc, &argv);
   const Communicator comm = Communicator::world();
-  Farewell farewell(comm);
-  int code = 0;
-  CaughtError caught;
-  try {
-    code = run(comm, argc, argv);
-  } catch (...) {
-    caught = describe_current_exception();
-  }
-  const int verdict = farewell.end(caught.kind, fmt::format("transform_bench: {}", caught.message));
-  return verdict != 0 ? verdict : code;
+  return run_program(comm, "transform_bench", [&] { return run(comm, argc, argv); });
 }

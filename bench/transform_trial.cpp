@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cmath>
 #include <thread>
-#include <type_traits>
 
 #include "base/error.hpp"
 #include "bench/alltoallv_counter.hpp"

@@ -9,13 +9,13 @@ packages=(
   cmake g++ make ninja-build pkg-config git
   openmpi-bin libopenmpi-dev
   libfftw3-dev libhdf5-openmpi-dev libcfitsio-dev libhealpix-cxx-dev
-  libhwy-dev librandom123-dev libboost-dev
+  libhwy-dev librandom123-dev
   libcli11-dev libfmt-dev nlohmann-json3-dev
   libcairo2-dev zlib1g-dev fonts-dejavu-core
 )
 if [ "$goal" = test ]; then
   packages+=(
-    libgtest-dev libgmock-dev libbenchmark-dev
+    libgtest-dev libgmock-dev libbenchmark-dev libboost-dev
     python3 python3-numpy python3-scipy python3-h5py python3-astropy python3-healpy python3-xarray
     python3-matplotlib python3-mpmath
     clang libclang-rt-14-dev libomp-14-dev clang-format clang-tidy

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -82,15 +83,19 @@ void declare_grid(CLI::App& command, TransformOptions& options) {
               "fejer:NRINGS[,NPHI]. Either this or --nside is required.");
 }
 
-void declare_transform(CLI::App& command, TransformOptions& options, const char* default_lmax,
+void declare_transform(CLI::App& command, TransformOptions& options,
+                       const std::vector<std::string>& fields, const char* default_lmax,
                        const char* default_precision) {
   const Group group(command, transform_group);
   group.value("--lmax", options.lmax, "L", std::string("Highest degree. Default: ") + default_lmax)
       ->check(non_negative_number());
   group.value("--mmax", options.mmax, "M", "Highest order. Default: lmax.")
       ->check(non_negative_number());
-  group.choice("--fields", options.fields, {"T", "TQU", "QU"},
-               "What goes through the transform together. Default: what the input holds.");
+  const bool has_all = std::find(fields.begin(), fields.end(), "all") != fields.end();
+  group.choice("--fields", options.fields, fields,
+               std::string("What goes through the transform together") +
+                   (has_all ? "; all: every column, as scalar fields" : "") +
+                   ". Default: what the input holds.");
   group.choice("--backend", options.backend, {"auto", "host", "cuda"}, "Where it is computed.")
       ->capture_default_str();
   group.choice(
@@ -188,7 +193,7 @@ void declare_synthesize(CLI::App& command, SynthesizeOptions& options) {
   group.value("--unit", options.unit, "UNIT",
               "Unit of the map, e.g. K or uK. Default: that of the a_lm.");
   declare_grid(command, options.transform);
-  declare_transform(command, options.transform,
+  declare_transform(command, options.transform, {"T", "TQU", "QU"},
                     "that of the a_lm; with --cl what the grid holds, 3 nside - 1 on HEALPix.",
                     "that of the a_lm; with --cl double.");
 }
@@ -201,8 +206,8 @@ void declare_analyze(CLI::App& command, AnalyzeOptions& options) {
   group.value("--alm", options.alm, "FILE", "Write the a_lm, FITS or HDF5. Default: none.");
   group.value("--cl", options.cl, "FILE",
               "Write the power spectra, text, FITS or HDF5. Default: none.");
-  declare_transform(command, options.transform, "what the grid holds, 3 nside - 1 on HEALPix.",
-                    "that of the map.");
+  declare_transform(command, options.transform, {"T", "TQU", "QU"},
+                    "what the grid holds, 3 nside - 1 on HEALPix.", "that of the map.");
   declare_analysis(command, options.analysis, {"restore", "zero", "fail"},
                    {"3.",
                     "UNSEEN pixels: zero for the analysis (restore, zero), or an error (fail). "
@@ -231,16 +236,27 @@ void declare_smooth(CLI::App& command, SmoothOptions& options) {
               "--unseen zero, --lmax 2 nside).")
       ->capture_default_str();
   group
-      .choice("--method", options.method, {"auto", "harmonic", "ring", "split"}, "How to convolve.")
+      .choice("--method", options.method, {"auto", "harmonic", "ring", "split"},
+              "harmonic: multiply the a_lm. ring: sum over pixels within the kernel's support, "
+              "without a_lm (ARKCoS): no ringing, fast for narrow kernels, scalar fields only; Q "
+              "and U of a polarised map go the harmonic way. auto: harmonic.")
       ->capture_default_str();
-  group.value("--error", options.error, "X", "Relative rms error allowed when a method is chosen.")
-      ->check(positive_number())
-      ->capture_default_str();
-  declare_transform(command, options.transform,
+  group
+      .value("--error", options.error, "X",
+             "--method ring: relative rms error allowed to the cut of the kernel and to the sums "
+             "together. Default: 1e-5.")
+      ->check(positive_number());
+  group.value("--support", options.support, "ANGLE",
+              "--method ring: cut the kernel here; what that costs is reported. Default: where the "
+              "cut costs half of --error.");
+  group.value("--input-cl", options.input_cl, "FILE",
+              "--method ring: spectrum (TT) of MAP that the error of the cut is weighted with. "
+              "Default: white noise.");
+  declare_transform(command, options.transform, {"T", "TQU", "QU", "all"},
                     "what the grid holds, 3 nside - 1 on HEALPix (--compat f90: 2 nside).",
                     "that of the map.");
   declare_analysis(command, options.analysis, {"restore", "zero", "normalize", "fail"},
-                   {"3 (--compat changes it).",
+                   {"3 (--compat changes it), with --method ring 0.",
                     "UNSEEN pixels: zero for the transform and UNSEEN again (restore), or left as "
                     "the smoothing fills them (zero); divide by the smoothed mask (normalize); an "
                     "error (fail). Default: restore (--compat changes it).",

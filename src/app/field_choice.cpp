@@ -39,6 +39,14 @@ FieldChoice choose_fields(const std::string& path, const MapHeader& header,
   const int u = find_stokes(header, 'U');
   const bool polarised = q >= 0 && u >= 0;
   const int n_columns = static_cast<int>(header.columns.size());
+  if (asked == "all") {
+    FieldChoice choice{asked, {}, {}, FieldSet::batch(0, n_columns)};
+    for (int column = 0; column < n_columns; ++column) {
+      choice.columns.push_back(column);
+      choice.components.push_back(header.columns[to_size(column)].name);
+    }
+    return choice;
+  }
   std::string name = asked;
   if (name.empty()) name = !polarised ? "T" : n_columns >= 3 ? "TQU" : "QU";
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -12,9 +11,9 @@ namespace ringweave {
 
 /// Which columns of a map file go through a transform together, and as what.
 struct FieldChoice {
-  std::string name;                     ///< T, TQU or QU
+  std::string name;                     ///< T, TQU, QU or all
   std::vector<int> columns;             ///< of the file, one for each component
-  std::vector<std::string> components;  ///< of the a_lm: T, E, B
+  std::vector<std::string> components;  ///< of the a_lm: T, E, B; the columns' names for all
   FieldSet fields{{0}};
 };
 
@@ -22,7 +21,8 @@ struct FieldChoice {
 FieldChoice fields_named(const std::string& name);
 
 /// What --fields asks of a file, by default what the file holds: TQU or QU where columns are named
-/// so, else T. Error  DataError when the file lacks a column.
+/// so, else T; "all" is every column as a scalar field. Error  DataError when the file lacks a
+/// column.
 FieldChoice choose_fields(const std::string& path, const MapHeader& header,
                           const std::string& asked);
 

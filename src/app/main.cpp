@@ -83,17 +83,7 @@ int main(int argc, char** argv) {
   try {
     const MpiSession mpi(&argc, &argv);
     const Communicator comm = Communicator::world();
-    Farewell farewell(comm);
-    int code = 0;
-    CaughtError caught;
-    try {
-      code = work(comm, argc, argv);
-    } catch (...) {
-      caught = describe_current_exception();
-    }
-    const int verdict = farewell.end(
-        caught.kind, fmt::format("ringweave: {}: {}", name_of(caught.kind), caught.message));
-    return verdict != 0 ? verdict : code;
+    return run_program(comm, "ringweave", [&] { return work(comm, argc, argv); });
   } catch (...) {
     // Only MPI itself can fail here.
     const CaughtError error = describe_current_exception();

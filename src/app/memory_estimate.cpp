@@ -2,9 +2,11 @@
 #include "app/memory_estimate.hpp"
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/memory_meter.hpp"
@@ -69,6 +71,29 @@ std::vector<MemoryItem> items_of(const TransformPlan& plan, const MemoryUse& use
   throw InternalError("an operation without a memory estimate");
 }
 
+/// The buffers of an operation, the map first.
+std::vector<MemoryItem> transform_items(const TransformPlan& plan, const MemoryUse& use) {
+  const std::int64_t n = plan.spec.fields.n_components();
+  std::vector<MemoryItem> items = items_of(plan, use, n);
+  if (use.mask == MaskSmoothing::yes) {
+    // The mask's scalar transform runs beside the map and the tables of the first.
+    std::vector<MemoryItem> mask = items_of(plan, use, 1);
+    mask.front().name = "smoothed mask";
+    mask.insert(mask.begin(), {"map", n * map_bytes(plan, use.precision)});
+    items = fuller(items, mask);
+  }
+  if (use.pixel_weights != PixelWeights::none) {
+    const std::int64_t copies = use.pixel_weights == PixelWeights::copied ? 2 : 1;
+    items.push_back({"pixel weights", copies * plan.rings.n_pixels() * 8});
+  }
+  return items;
+}
+
+MemoryEstimate with_program(std::vector<MemoryItem> items) {
+  items.insert(items.begin(), {"program, libraries, tables", resident_bytes()});
+  return {std::move(items)};
+}
+
 /// What lacks where most does; the same on every rank.
 struct Shortage {
   double node_needs;
@@ -89,6 +114,18 @@ Shortage shortage_of(const Communicator& comm, const MemoryEstimate& estimate) {
           comm.max(mine - allowed)};
 }
 
+/// What all nodes together have, as far as the poorest tells.
+struct JobMemory {
+  double available;
+  double nodes;
+};
+
+/// Collective.
+JobMemory memory_of_job(const Communicator& comm) {
+  const double nodes = comm.sum(1.0 / comm.node_local().size());
+  return {static_cast<double>(comm.min(available_bytes())) * nodes, nodes};
+}
+
 }  // namespace
 
 std::int64_t MemoryEstimate::total() const { return sum_of(items); }
@@ -96,22 +133,28 @@ std::int64_t MemoryEstimate::total() const { return sum_of(items); }
 std::int64_t MemoryEstimate::buffers() const { return total() - items.front().bytes; }
 
 MemoryEstimate estimate_memory(const TransformPlan& plan, const MemoryUse& use) {
-  const std::int64_t n = plan.spec.fields.n_components();
-  MemoryEstimate estimate;
-  estimate.items = items_of(plan, use, n);
-  if (use.mask == MaskSmoothing::yes) {
-    // The mask's scalar transform runs beside the map and the tables of the first.
-    std::vector<MemoryItem> mask = items_of(plan, use, 1);
-    mask.front().name = "smoothed mask";
-    mask.insert(mask.begin(), {"map", n * map_bytes(plan, use.precision)});
-    estimate.items = fuller(estimate.items, mask);
+  return with_program(transform_items(plan, use));
+}
+
+MemoryEstimate estimate_memory(const RingConvolutionPlan& plan, const RingMemoryUse& use) {
+  const std::int64_t n_maps = plan.spec().n_maps;
+  const std::int64_t map = plan.own().n_pixels() * plan.spec().bytes_per_pixel;
+  const MemoryItem input{"map", use.n_components * map};
+  std::vector<MemoryItem> items{
+      input,
+      {"smoothed map", n_maps * map},
+      {"ring modes", plan.mode_bytes()},
+      {"halo of pixels", plan.halo_bytes()},
+      {"scratch of threads", plan.workspace_bytes(omp_get_max_threads())}};
+  if (use.mask == MaskSmoothing::yes) items.push_back({"smoothed mask", n_maps * map});
+  if (use.harmonic != nullptr) {
+    std::vector<MemoryItem> after = transform_items(*use.harmonic, use.harmonic_use);
+    for (MemoryItem& item : after) {
+      if (item.name == input.name) item = input;
+    }
+    items = fuller(items, after);
   }
-  if (use.pixel_weights != PixelWeights::none) {
-    const std::int64_t copies = use.pixel_weights == PixelWeights::copied ? 2 : 1;
-    estimate.items.push_back({"pixel weights", copies * plan.rings.n_pixels() * 8});
-  }
-  estimate.items.insert(estimate.items.begin(), {"program, libraries, tables", resident_bytes()});
-  return estimate;
+  return with_program(std::move(items));
 }
 
 std::unique_ptr<SphericalHarmonicTransform> plan_transform(Run& run, const TransformSpec& spec,
@@ -153,16 +196,27 @@ void require_memory_for(const Run& run, const TransformSpec& spec, Precision pre
   const double alm =
       n * static_cast<double>(AlmLayout::full_size(spec.lmax, spec.mmax)) * 2 * real_bytes;
   const double map = n * static_cast<double>(spec.grid->n_pixels()) * real_bytes;
-  const Communicator node = run.comm.node_local();
-  const double nodes = run.comm.sum(1.0 / node.size());
-  const auto available = static_cast<double>(run.comm.min(available_bytes())) * nodes;
-  if (alm + map <= available) return;
+  const JobMemory memory = memory_of_job(run.comm);
+  if (alm + map <= memory.available) return;
   throw ResourceError(
       fmt::format("map ({}) and a_lm ({}) of {} with lmax = {} do not fit the {} that {:.0f} "
                   "node(s) have; lower --lmax or use more "
                   "nodes",
                   bytes_text(map), bytes_text(alm), spec.grid->name(), spec.lmax,
-                  bytes_text(available), nodes));
+                  bytes_text(memory.available), memory.nodes));
+}
+
+void require_memory_for(const Run& run, const RingGrid& grid, std::int64_t n_maps,
+                        Precision precision) {
+  const double real_bytes = precision == Precision::single_ ? 4 : 8;
+  const double maps =
+      static_cast<double>(n_maps) * static_cast<double>(grid.n_pixels()) * real_bytes;
+  const JobMemory memory = memory_of_job(run.comm);
+  if (maps <= memory.available) return;
+  throw ResourceError(fmt::format(
+      "{} maps of {} ({}) do not fit the {} that {:.0f} node(s) have; use --precision "
+      "single or more nodes",
+      n_maps, grid.name(), bytes_text(maps), bytes_text(memory.available), memory.nodes));
 }
 
 std::string bytes_text(double bytes) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/run.hpp"
+#include "convolve/ring_convolution_plan.hpp"
 #include "io/file_kind.hpp"
 #include "transform/spherical_harmonic_transform.hpp"
 
@@ -53,6 +54,17 @@ struct MemoryEstimate {
 /// (program, libraries, tables) counts as it is.
 MemoryEstimate estimate_memory(const TransformPlan& plan, const MemoryUse& use);
 
+/// What a convolution on rings is part of.
+struct RingMemoryUse {
+  std::int64_t n_components = 1;            ///< of the map, those that are not convolved included
+  MaskSmoothing mask = MaskSmoothing::no;   ///< --unseen normalize
+  const TransformPlan* harmonic = nullptr;  ///< of the others, which go afterwards
+  MemoryUse harmonic_use;
+};
+
+/// Made when nothing large is allocated.
+MemoryEstimate estimate_memory(const RingConvolutionPlan& plan, const RingMemoryUse& use);
+
 /// A transform of all fields at once or, where memory is too short for that, in the fewest groups
 /// that fit, which it says. Where none fits, all at once. Collective.
 std::unique_ptr<SphericalHarmonicTransform> plan_transform(Run& run, const TransformSpec& spec,
@@ -65,6 +77,9 @@ void require_memory(const Run& run, const MemoryEstimate& estimate);
 /// The same before anything is planned, from the sizes alone: maps and a_lm of the whole job
 /// against the memory of its nodes. Collective.
 void require_memory_for(const Run& run, const TransformSpec& spec, Precision precision);
+/// The same for maps alone. Collective.
+void require_memory_for(const Run& run, const RingGrid& grid, std::int64_t n_maps,
+                        Precision precision);
 
 /// "1.5 GiB".
 std::string bytes_text(double bytes);

@@ -11,7 +11,6 @@ namespace ringweave {
 /// Options every subcommand takes.
 struct CommonOptions {
   std::string report;
-  std::string config;
   std::string progress = "auto";
   int threads = 0;  ///< 0: what OpenMP chooses
   bool overwrite = false;
@@ -59,7 +58,8 @@ struct SmoothOptions {
   TransformOptions transform;
   AnalysisOptions analysis;
   std::string input, output, fwhm, beam, kernel, compat = "healpy", method = "auto";
-  double error = 1e-5;
+  std::string support, input_cl;
+  std::optional<double> error;
 };
 
 struct ConvertOptions {

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <ctime>
 #include <fstream>
+#include <set>
+#include <sstream>
 
 #include "app/build_information.hpp"
 #include "app/version.hpp"
@@ -59,21 +61,25 @@ double gb_per_second(const Run& run, std::int64_t bytes, const char* stage) {
   return seconds > 0 ? static_cast<double>(bytes) / seconds * 1e-9 : 0.0;
 }
 
+/// Ranks may have different stages: which depends on the rings they own.
+std::set<std::string> stages_of_any_rank(const Run& run) {
+  std::string names;
+  for (const auto& [stage, entry] : run.times.entries()) names += stage + '\n';
+  std::string all;
+  for (const std::string& of_rank : run.comm.gather(names)) all += of_rank;
+  std::istringstream lines(run.comm.broadcast(all, 0));
+  std::set<std::string> stages;
+  for (std::string stage; std::getline(lines, stage);) stages.insert(stage);
+  return stages;
+}
+
 }  // namespace
 
 void write_report(Run& run) {
   if (run.options.report.empty()) return;
   nlohmann::ordered_json stages = nlohmann::ordered_json::object();
-  // Every rank passes through the same stages; the names of rank 0 lead.
-  std::string names;
-  for (const auto& [stage, entry] : run.times.entries()) names += stage + '\n';
-  names = run.comm.broadcast(names, 0);
-  for (std::size_t begin = 0; begin < names.size();) {
-    const std::size_t end = names.find('\n', begin);
-    const std::string stage = names.substr(begin, end - begin);
+  for (const std::string& stage : stages_of_any_rank(run))
     stages[stage] = over_ranks(run.comm, run.times.seconds(stage));
-    begin = end + 1;
-  }
   nlohmann::ordered_json memory{
       {"buffers_high_water_bytes", run.comm.sum(MemoryMeter::high_water_bytes())},
       {"resident_high_water_bytes", run.comm.sum(peak_resident_bytes())},

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "app/plan_table.hpp"
 #include "perf_models/transform_model.hpp"
 
 namespace ringweave {
@@ -51,20 +52,15 @@ Work work_of(const TransformPlan& plan, const TransformCount& count) {
   return work;
 }
 
-/// The slowest rank's.
-TransformSeconds predicted_over(const Communicator& comm, const TransformSeconds& mine) {
-  return {comm.max(mine.legendre), comm.max(mine.ring_fft), comm.max(mine.exchange)};
-}
-
-void put_prediction(const TransformSeconds& seconds, double total, const TransformCount& count,
+void put_prediction(const TransformPrediction& prediction, const TransformCount& count,
                     nlohmann::ordered_json& plan) {
   plan["transforms"] = count.all_fields;
   plan["mask_transforms"] = count.mask;
   plan["transforms_are_a_guess"] = count.is_a_guess;
-  plan["predicted_seconds"] = total;
-  plan["predicted_stages"] = {{"legendre", seconds.legendre},
-                              {"ring_fft", seconds.ring_fft},
-                              {"exchange", seconds.exchange}};
+  plan["predicted_seconds"] = prediction.total;
+  plan["predicted_stages"] = {{"legendre", prediction.stages.legendre},
+                              {"ring_fft", prediction.stages.ring_fft},
+                              {"exchange", prediction.stages.exchange}};
 }
 
 std::string count_text(const TransformCount& count) {
@@ -73,35 +69,24 @@ std::string count_text(const TransformCount& count) {
 }
 
 void print_plan(Run& run, const TransformPlan& plan, const MemoryEstimate& estimate,
-                const TransformCount& count, const TransformSeconds& seconds, double total) {
-  const Communicator& comm = run.comm;
-  const auto spread = [&](const std::string& name, double value, bool is_bytes) {
-    const double least = comm.min(value);
-    const double mean = comm.sum(value) / comm.size();
-    const double most = comm.max(value);
-    const auto text = [&](double x) { return is_bytes ? bytes_text(x) : fmt::format("{:.0f}", x); };
-    run.say(fmt::format("  {:<36}{:>14}{:>14}{:>14}{:>14}", name, text(least), text(mean),
-                        text(most), text(mean * comm.size())));
-  };
+                const TransformCount& count, const TransformPrediction& prediction) {
   const std::size_t n_groups = plan.groups.size();
   run.say(fmt::format(
       "plan: {}, lmax {}, mmax {}, {} component(s){}, {} rank(s) x {} thread(s), {}",
       plan.spec.grid->name(), plan.spec.lmax, plan.spec.mmax, plan.spec.fields.n_components(),
-      n_groups > 1 ? fmt::format(" in {} groups", n_groups) : "", comm.size(),
+      n_groups > 1 ? fmt::format(" in {} groups", n_groups) : "", run.comm.size(),
       omp_get_max_threads(), count_text(count)));
-  run.say(fmt::format("  {:<36}{:>14}{:>14}{:>14}{:>14}", "per rank", "min", "mean", "max", "sum"));
-  spread("rings", static_cast<double>(plan.rings.n_rings()), false);
-  spread("pixels", static_cast<double>(plan.rings.n_pixels()), false);
-  spread("orders m", static_cast<double>(plan.alm.n_orders()), false);
-  spread("sent per transform", static_cast<double>(plan.bytes_sent()), true);
-  for (const MemoryItem& item : estimate.items) {
-    if (comm.sum(item.bytes) > 0) spread(item.name, static_cast<double>(item.bytes), true);
-  }
-  spread("memory high-water", static_cast<double>(estimate.total()), true);
+  PlanTable table(run);
+  table.count("rings", plan.rings.n_rings());
+  table.count("pixels", plan.rings.n_pixels());
+  table.count("orders m", plan.alm.n_orders());
+  table.bytes("sent per transform", plan.bytes_sent());
+  table.memory(estimate);
   run.say(fmt::format(
       "  predicted: about {:.2g} s in transforms (Legendre {:.2g}, ring FFT {:.2g}, exchange "
       "{:.2g})",
-      total, seconds.legendre, seconds.ring_fft, seconds.exchange));
+      prediction.total, prediction.stages.legendre, prediction.stages.ring_fft,
+      prediction.stages.exchange));
 }
 
 }  // namespace
@@ -111,22 +96,27 @@ TransformCount planned_analysis(int n_iter, double tolerance) {
   return {1 + 2 * n_iter, 0, false};
 }
 
+TransformPrediction predict_transforms(const Communicator& comm, const TransformPlan& plan,
+                                       const TransformCount& count) {
+  const TransformSeconds mine = work_of(plan, count).predicted;
+  return {{comm.max(mine.legendre), comm.max(mine.ring_fft), comm.max(mine.exchange)},
+          comm.max(mine.total())};
+}
+
 void record_plan(Run& run, const SphericalHarmonicTransform& transform,
                  const MemoryEstimate& estimate, const TransformCount& count) {
-  const Work work = work_of(transform.plan(), count);
-  const TransformSeconds seconds = predicted_over(run.comm, work.predicted);
-  const double total = run.comm.max(work.predicted.total());
+  const TransformPrediction prediction = predict_transforms(run.comm, transform.plan(), count);
   nlohmann::ordered_json& plan = run.report["plan"];
   plan["memory_high_water_bytes"] = run.comm.sum(estimate.total());
   plan["buffers_high_water_bytes"] = run.comm.sum(estimate.buffers());
   plan["groups_of_fields"] = transform.plan().groups.size();
-  put_prediction(seconds, total, count, plan);
+  put_prediction(prediction, count, plan);
   if (run.options.dry_run || run.options.verbose)
-    print_plan(run, transform.plan(), estimate, count, seconds, total);
+    print_plan(run, transform.plan(), estimate, count, prediction);
 }
 
-void record_transform(Run& run, SphericalHarmonicTransform& transform,
-                      const TransformCount& count) {
+void record_transform(Run& run, SphericalHarmonicTransform& transform, const TransformCount& count,
+                      PlanPart part) {
   const TransformPlan& plan = transform.plan();
   const Communicator& comm = run.comm;
   for (const auto& [stage, entry] : transform.times().entries())
@@ -154,8 +144,9 @@ void record_transform(Run& run, SphericalHarmonicTransform& transform,
       {"pixels", over_ranks(comm, static_cast<double>(plan.rings.n_pixels()))},
       {"orders", over_ranks(comm, static_cast<double>(plan.alm.n_orders()))},
   };
-  put_prediction(predicted_over(comm, work.predicted), comm.max(work.predicted.total()), count,
-                 run.report["plan"]);
+  nlohmann::ordered_json& whole = run.report["plan"];
+  put_prediction(predict_transforms(comm, plan, count), count,
+                 part == PlanPart::whole ? whole : whole["harmonic"]);
 }
 
 }  // namespace ringweave

@@ -3,6 +3,7 @@
 
 #include "app/memory_estimate.hpp"
 #include "app/run.hpp"
+#include "perf_models/transform_model.hpp"
 #include "transform/spherical_harmonic_transform.hpp"
 
 namespace ringweave {
@@ -18,13 +19,26 @@ struct TransformCount {
 /// with as many conjugate gradient steps as a plan assumes.
 TransformCount planned_analysis(int n_iter, double tolerance);
 
+/// Seconds the slowest rank is predicted to need.
+struct TransformPrediction {
+  TransformSeconds stages;
+  double total = 0;
+};
+/// Collective.
+TransformPrediction predict_transforms(const Communicator& comm, const TransformPlan& plan,
+                                       const TransformCount& count);
+
 /// Puts the plan into the report and, with --dry-run or --verbose, prints it: who owns what, bytes
 /// by object and rank, predicted seconds. Collective.
 void record_plan(Run& run, const SphericalHarmonicTransform& transform,
                  const MemoryEstimate& estimate, const TransformCount& count);
 
+/// Where a prediction goes in the report's plan: it is the plan, or its part "harmonic".
+enum class PlanPart { whole, harmonic };
+
 /// After a run: the transform's stages, layout and rates, and what the model predicts for as many
 /// transforms. Collective.
-void record_transform(Run& run, SphericalHarmonicTransform& transform, const TransformCount& count);
+void record_transform(Run& run, SphericalHarmonicTransform& transform, const TransformCount& count,
+                      PlanPart part = PlanPart::whole);
 
 }  // namespace ringweave

@@ -50,7 +50,6 @@ std::shared_ptr<const RingGrid> named_grid(const TransformOptions& options) {
 TransformSpec make_spec(const TransformOptions& options, std::shared_ptr<const RingGrid> grid,
                         const FieldSet& fields, int fallback_lmax) {
   require_available("--backend", options.backend);
-  require_available("--exchange", options.exchange);
   TransformSpec spec;
   const int usual = fallback_lmax >= 0 ? fallback_lmax : grid->default_lmax();
   spec.lmax = options.lmax >= 0 ? options.lmax : usual;

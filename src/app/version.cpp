@@ -53,7 +53,6 @@ nlohmann::ordered_json version_information() {
       {"cfitsio", cfitsio_version()},
       {"healpix_cxx", build_information::healpix},
       {"highway", build_information::highway},
-      {"boost", build_information::boost},
       {"random123", random123_generator()},
       {"zlib", build_information::zlib},
       {"cairo", cairo_version_string()},

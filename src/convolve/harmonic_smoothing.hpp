@@ -5,23 +5,20 @@
 #include <vector>
 
 #include "base/buffer.hpp"
+#include "convolve/map_treatment.hpp"
 #include "sphere/beam.hpp"
 #include "transform/analysis.hpp"
-#include "transform/map_preparation.hpp"
 
 namespace ringweave {
 
 /// How a map is smoothed by multiplying its a_lm with a beam.
-struct SmoothingOptions {
+struct SmoothingOptions : MapTreatment {
   Beam beam;
   AnalysisWeights weights;
   int n_iter = 3;
   double tolerance =
       0;  ///< > 0: conjugate gradients to this residual, at most max_iter passes, instead of n_iter
   int max_iter = 100;
-  UnseenPolicy unseen = UnseenPolicy::restore;
-  Remove remove = Remove::none;
-  enum class PutBack { no, yes } put_back = PutBack::no;
 };
 
 struct SmoothingReport {
@@ -41,10 +38,5 @@ template <class T>
 SmoothingReport smooth_harmonic(SphericalHarmonicTransform& transform,
                                 const SmoothingOptions& options, MapView<T> map,
                                 const AnalysisProgress& progress = {});
-
-/// Checks and zeroes the UNSEEN pixels of an input as `policy` asks; what every analysis begins
-/// with. Collective. Error  as smooth_harmonic.
-template <class T>
-UnseenMask mask_unseen(const Communicator& comm, UnseenPolicy policy, MapView<T> map);
 
 }  // namespace ringweave

@@ -25,18 +25,22 @@ std::int64_t longest_ring(const RingGrid& grid) {
 void find_kept(ModeRows& rows) {
   const int mmax = *std::max_element(rows.m_limit.begin(), rows.m_limit.end());
   rows.kept.assign(to_size(std::int64_t{mmax} + 1), RingRange{});
-  std::vector<std::int64_t> count(rows.kept.size(), 0);
+  std::vector<std::int64_t> ending(rows.kept.size(), 0);  // [m] rings whose highest order it is
+  int seen = -1;
   for (std::int64_t i = 0; i < rows.zone.size(); ++i) {
-    for (int m = 0; m <= rows.m_limit[to_size(i)]; ++m) {
-      RingRange& kept = rows.kept[to_size(m)];
-      const std::int64_t ring = rows.zone.begin + i;
-      if (kept.empty()) kept.begin = ring;
-      kept.end = ring + 1;
-      ++count[to_size(m)];
-    }
+    const int limit = rows.m_limit[to_size(i)];
+    ++ending[to_size(limit)];
+    for (; seen < limit; ++seen) rows.kept[to_size(seen + 1)].begin = rows.zone.begin + i;
   }
-  for (std::size_t m = 0; m < count.size(); ++m) {
-    if (count[m] == rows.kept[m].size()) continue;
+  seen = -1;
+  for (std::int64_t i = rows.zone.size() - 1; i >= 0; --i) {
+    const int limit = rows.m_limit[to_size(i)];
+    for (; seen < limit; ++seen) rows.kept[to_size(seen + 1)].end = rows.zone.begin + i + 1;
+  }
+  std::int64_t count = 0;
+  for (std::int64_t m = mmax; m >= 0; --m) {
+    count += ending[to_size(m)];
+    if (count == rows.kept[to_size(m)].size()) continue;
     throw UsageError(
         "ring convolution: the plain mode needs rings whose lengths do not shrink towards the "
         "equator; use the exact mode");

@@ -32,6 +32,11 @@ void RingConvolution::require(MapView<const T> in, MapView<T> out) const {
   expect("maps out", out.n_components(), n_maps);
   expect("pixels in", in.size(), rings().n_pixels());
   expect("pixels out", out.size(), rings().n_pixels());
+  if (static_cast<std::int64_t>(sizeof(T)) > plan_->spec().bytes_per_pixel) {
+    throw UsageError("ring convolution: the plan was made for pixels of " +
+                     std::to_string(plan_->spec().bytes_per_pixel) + " bytes, these have " +
+                     std::to_string(sizeof(T)));
+  }
   if (in.size() == 0) return;
   const T* in_end = in.data() + (n_maps - 1) * in.stride() + in.size();
   const T* out_end = out.data() + (n_maps - 1) * out.stride() + out.size();

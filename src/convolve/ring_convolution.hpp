@@ -21,8 +21,8 @@ namespace ringweave {
 /// From  Elsner & Wandelt (2011), A&A 532, A35 (ARKCoS)
 class RingConvolution {
  public:
-  /// Plans everything. UsageError on all ranks where the specification contradicts itself or asks
-  /// for what cannot be done. Collective.
+  /// Plans everything and allocates it. UsageError on all ranks where the specification contradicts
+  /// itself or asks for what cannot be done. Collective.
   RingConvolution(const Communicator& comm, const RingConvolutionSpec& spec);
   ~RingConvolution();
   RingConvolution(RingConvolution&&) noexcept;
@@ -32,11 +32,13 @@ class RingConvolution {
 
   /// in   [map][own pixel], read only
   /// out  [map][own pixel], overwritten; other memory than `in`
-  /// Error  UsageError on all ranks when a shape is wrong on one. Collective.
+  /// Error  UsageError on all ranks when a shape is wrong on one. No allocation. Collective.
   template <class T>
   void convolve(MapView<const T> in, MapView<T> out);
 
-  /// Seconds of "ring_fft", "modes", "stencil", "sectors" of this rank so far.
+  /// Bytes this rank handed to MPI in the last convolve(): pixels and modes of its halo.
+  std::int64_t halo_bytes_sent() const { return convolver_->halo_bytes_sent(); }
+  /// Seconds of "halo", "ring_fft", "modes", "stencil", "sectors" of this rank so far.
   StageTimes& times() { return times_; }
 
  private:

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 #include <string>
 #include <utility>
 
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
 #include "convolve/mode_rows.hpp"
+#include "convolve/ring_convolver.hpp"
 #include "convolve/ring_pair.hpp"
 
 namespace ringweave {
@@ -27,6 +29,11 @@ bool is_symmetric(const RingGrid& grid) {
   }
   return true;
 }
+
+/// What may be taken beside the maps and the modes of one, in parts of one of input and output.
+constexpr double scratch_share = 0.4;
+
+constexpr std::int64_t mode_size = 2 * sizeof(double);
 
 }  // namespace
 
@@ -70,6 +77,7 @@ RingConvolutionPlan::RingConvolutionPlan(const RingConvolutionSpec& spec, int ra
   own_.emplace(bands_->rings(rank));
   plan_halos(rank);
   lay_out_rows();
+  choose_maps_together();
 }
 
 void RingConvolutionPlan::check() const {
@@ -89,6 +97,15 @@ void RingConvolutionPlan::check() const {
     if (ring.weight != 0) continue;
     refuse("the grid " + grid().name() + " has no quadrature weights");
   }
+}
+
+double RingConvolutionPlan::share(int rank) const {
+  const auto sum = [&](RingRange rings) {
+    const auto begin = ring_costs_.begin();
+    return std::accumulate(begin + rings.begin, begin + rings.end, std::int64_t{0});
+  };
+  const std::int64_t own = sum(bands_->north(rank)) + sum(bands_->south(rank));
+  return static_cast<double>(own) / static_cast<double>(sum({0, grid().n_rings()}));
 }
 
 RingRange RingConvolutionPlan::window(std::int64_t ring) const {
@@ -221,6 +238,11 @@ ConvolutionSeconds RingConvolutionPlan::predict_ring(const ModeRows& modes, std:
   return cost;
 }
 
+std::int64_t RingConvolutionPlan::workspace_bytes(int n_threads) const {
+  constexpr std::int64_t bytes_of_thread = 4200000;
+  return n_threads * spec_.n_maps * bytes_of_thread;
+}
+
 void RingConvolutionPlan::plan_halos(int rank) {
   bool sums_pixels = false;
   std::vector<std::int64_t> orders;
@@ -253,6 +275,43 @@ void RingConvolutionPlan::lay_out_rows() {
   }
   rows_.set_size(position);
   own_rows_.set_size(position);
+}
+
+void RingConvolutionPlan::choose_maps_together() {
+  const std::int64_t n_modes = modes_.n_modes();
+  if (n_modes == 0) return;
+  // Half of what may be taken beside the modes of one map; the same on all ranks.
+  const double room = 0.5 * scratch_share * static_cast<double>(grid().n_pixels()) *
+                      static_cast<double>(spec_.n_maps * spec_.bytes_per_pixel);
+  const double most = 1 + std::floor(room / static_cast<double>(n_modes * mode_size));
+  maps_together_ = static_cast<std::int64_t>(std::min(most, static_cast<double>(spec_.n_maps)));
+  while (spec_.n_maps % maps_together_ != 0) --maps_together_;
+}
+
+std::int64_t RingConvolutionPlan::mode_bytes() const {
+  const std::int64_t modes = checked_product(rows_.size(), maps_together_, "ring modes");
+  return checked_product(modes, mode_size, "bytes of ring modes");
+}
+
+std::int64_t RingConvolutionPlan::halo_bytes() const {
+  const std::int64_t bytes = pixel_halo_.halo_bytes(spec_.n_maps, spec_.bytes_per_pixel);
+  constexpr std::int64_t unit = sizeof(double);
+  return (bytes + unit - 1) / unit * unit;
+}
+
+std::int64_t RingConvolutionPlan::scratch_goal(int n_threads) const {
+  constexpr std::int64_t least_of_a_thread = std::int64_t{1} << 20;
+  const double maps = static_cast<double>(own_->n_pixels()) *
+                      static_cast<double>(spec_.n_maps * spec_.bytes_per_pixel);
+  const double more_modes =
+      static_cast<double>(own_rows_.size() * (maps_together_ - 1) * mode_size);
+  // The ring FFT's part is not known here.
+  const auto goal = static_cast<std::int64_t>(0.75 * (scratch_share * maps - more_modes));
+  return std::max(goal, n_threads * least_of_a_thread);
+}
+
+std::int64_t RingConvolutionPlan::workspace_bytes(int n_threads) const {
+  return ring_convolver_bytes(*this, n_threads);
 }
 
 }  // namespace ringweave

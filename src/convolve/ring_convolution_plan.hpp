@@ -78,6 +78,8 @@ class RingConvolutionPlan {
   int n_ranks() const { return bands_->n_ranks(); }
   /// Who owns which rings: bands that take equally long.
   const RingDistribution& bands() const { return *bands_; }
+  /// What of all rings' predicted time a rank's take.
+  double share(int rank) const;
   const LocalRings& own() const { return *own_; }
   double support() const { return support_; }  ///< the largest of the kernels
   /// Whether every ring has a mirror at pi - theta with the same pixels.
@@ -108,6 +110,18 @@ class RingConvolutionPlan {
   const HaloPlan& mode_halo() const { return mode_halo_; }
   const RingPayload& mode_orders() const { return mode_orders_; }
 
+  /// Of a batch this many maps have their modes held at a time, a divisor of n_maps.
+  std::int64_t maps_together() const { return maps_together_; }
+
+  // Bytes of this rank beside its maps. All memory of a convolution together is to be
+  // input + output + halo + the modes of one map + at most a fifth of input + output.
+  std::int64_t mode_bytes() const;  ///< modes held, own and halo rings
+  std::int64_t halo_bytes() const;  ///< pixels of halo rings
+  /// Tables and scratch.
+  std::int64_t workspace_bytes(int n_threads) const;
+  /// What scratch should stay within where narrow kernels allow it: no promise.
+  std::int64_t scratch_goal(int n_threads) const;
+
   /// Seconds of one thread for all rings of the grid, as predicted when the path was chosen.
   const ConvolutionSeconds& predicted() const { return predicted_; }
 
@@ -124,6 +138,7 @@ class RingConvolutionPlan {
   void take(ModeRows modes, Prediction prediction);
   void plan_halos(int rank);
   void lay_out_rows();
+  void choose_maps_together();
 
   RingConvolutionSpec spec_;
   double support_ = 0;
@@ -140,6 +155,7 @@ class RingConvolutionPlan {
   RingPayload mode_orders_{std::span<const std::int64_t>()};
   ModeLayout rows_;
   ModeLayout own_rows_;
+  std::int64_t maps_together_ = 1;
 };
 
 }  // namespace ringweave

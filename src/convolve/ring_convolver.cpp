@@ -12,4 +12,8 @@ std::unique_ptr<RingConvolver> make_ring_convolver(const Communicator& comm,
   return make_host_ring_convolver(comm, plan);
 }
 
+std::int64_t ring_convolver_bytes(const RingConvolutionPlan& plan, int n_threads) {
+  return host_workspace_bytes(plan, n_threads);
+}
+
 }  // namespace ringweave

@@ -19,10 +19,15 @@ class RingConvolver {
   /// Shapes as RingConvolution::convolve has checked them. Collective.
   virtual void convolve(MapView<const double> in, MapView<double> out, StageTimes& times) = 0;
   virtual void convolve(MapView<const float> in, MapView<float> out, StageTimes& times) = 0;
+  /// Bytes handed to MPI in the last convolve().
+  virtual std::int64_t halo_bytes_sent() const = 0;
 };
 
 /// Keeps a reference to the plan. Collective. Error  UsageError when this build lacks the backend.
 std::unique_ptr<RingConvolver> make_ring_convolver(const Communicator& comm,
                                                    const RingConvolutionPlan& plan);
+
+/// Bytes of one rank's tables and scratch.
+std::int64_t ring_convolver_bytes(const RingConvolutionPlan& plan, int n_threads);
 
 }  // namespace ringweave

@@ -33,6 +33,14 @@ struct RingPairChord {
   static double square(double x) { return x * x; }
 };
 
+/// Largest difference in longitude of a ring's pixels from points within an angle of them, wherever
+/// those lie: where a great circle through the pole touches the cap.
+inline double widest_longitude(const Ring& ring, double angle) {
+  const double to_pole = std::min(ring.theta, std::numbers::pi - ring.theta);
+  if (to_pole <= angle * (1 + 1e-9)) return std::numbers::pi;
+  return std::asin(std::min(1.0, std::sin(angle) / ring.sin_theta));
+}
+
 /// A ring's first pixel, in pixels from longitude 0, 0 to n_phi; free of rounding where it is
 /// whole or a half.
 inline double offset_in_pixels(const Ring& ring) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "distribute/farewell.hpp"
 
+#include <fmt/format.h>
 #include <mpi.h>
 
-#include <array>
 #include <chrono>
 #include <cstdio>
 #include <thread>
@@ -45,6 +45,22 @@ int Farewell::end(ErrorKind verdict, const std::string& message, double grace_se
     std::fflush(stderr);
   }
   return worst.severity;
+}
+
+int run_program(const Communicator& comm, const std::string& name, const std::function<int()>& work,
+                double grace_seconds) {
+  Farewell farewell(comm);
+  int code = 0;
+  CaughtError caught;
+  try {
+    code = work();
+  } catch (...) {
+    caught = describe_current_exception();
+  }
+  const int verdict = farewell.end(
+      caught.kind, fmt::format("{}: {}: {}", name, name_of(caught.kind), caught.message),
+      grace_seconds);
+  return verdict != 0 ? verdict : code;
 }
 
 }  // namespace ringweave

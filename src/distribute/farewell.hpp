@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -32,5 +33,11 @@ class Farewell {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// A program's main() between the start and the end of MPI: runs `work` on every rank and returns
+/// the exit code, which is what `work` returned, or that of the severest error, said by a Farewell
+/// as "name: kind of error: message". Collective, with the Farewell's way out.
+int run_program(const Communicator& comm, const std::string& name, const std::function<int()>& work,
+                double grace_seconds = 5);
 
 }  // namespace ringweave

@@ -13,16 +13,12 @@ namespace ringweave {
 MpiSession::MpiSession(int* argc, char*** argv) {
   int running = 0;
   MPI_Initialized(&running);
+  if (running != 0) return;
   int level = MPI_THREAD_SINGLE;
-  if (running != 0) {
-    MPI_Query_thread(&level);
-  } else {
-    if (MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS) {
-      throw ResourceError("MPI did not start; check the launcher and the MPI installation");
-    }
-    owner_ = true;
+  if (MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS) {
+    throw ResourceError("MPI did not start; check the launcher and the MPI installation");
   }
-  serves_all_threads_ = level >= MPI_THREAD_SERIALIZED;
+  owner_ = true;
 }
 
 MpiSession::~MpiSession() {

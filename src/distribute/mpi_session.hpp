@@ -15,12 +15,8 @@ class MpiSession {
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;
 
-  /// Whether threads other than the main one may call MPI, one at a time.
-  bool serves_all_threads() const { return serves_all_threads_; }
-
  private:
   bool owner_ = false;
-  bool serves_all_threads_ = false;
 };
 
 /// The MPI library's name and version in one line; may be asked before MPI starts.

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "io/atomic_output.hpp"
 #include "io/fits_alm.hpp"
 #include "io/hdf5_alm.hpp"
 
@@ -28,16 +27,6 @@ void write_any(const AtomicOutput& output, const AlmHeader& header, const Proven
   }
 }
 
-/// The file alone: begun, written, committed.
-template <class T>
-void write_alone(const Communicator& comm, const std::string& path, IfExists if_exists,
-                 const AlmHeader& header, const Provenance& provenance, const AlmLayout& layout,
-                 AlmView<const T> alm) {
-  AtomicOutput output(comm, path, if_exists);
-  write_any<T>(output, header, provenance, layout, alm);
-  output.commit();
-}
-
 }  // namespace
 
 std::unique_ptr<AlmReader> open_alm(const Communicator& comm, const std::string& path) {
@@ -48,18 +37,6 @@ std::unique_ptr<AlmReader> open_alm(const Communicator& comm, const std::string&
     case FileKind::png: break;
   }
   throw UsageError(fmt::format("{}: a_lm are read from FITS (.fits) or HDF5 (.h5)", path));
-}
-
-void write_alm(const Communicator& comm, const std::string& path, IfExists if_exists,
-               const AlmHeader& header, const Provenance& provenance, const AlmLayout& layout,
-               AlmView<const double> alm) {
-  write_alone<double>(comm, path, if_exists, header, provenance, layout, alm);
-}
-
-void write_alm(const Communicator& comm, const std::string& path, IfExists if_exists,
-               const AlmHeader& header, const Provenance& provenance, const AlmLayout& layout,
-               AlmView<const float> alm) {
-  write_alone<float>(comm, path, if_exists, header, provenance, layout, alm);
 }
 
 void write_alm(const AtomicOutput& output, const AlmHeader& header, const Provenance& provenance,

@@ -8,13 +8,12 @@
 
 #include "base/view.hpp"
 #include "distribute/communicator.hpp"
+#include "io/atomic_output.hpp"
 #include "io/file_kind.hpp"
 #include "io/provenance.hpp"
 #include "sphere/alm_layout.hpp"
 
 namespace ringweave {
-
-class AtomicOutput;
 
 struct AlmHeader {
   int lmax = 0;
@@ -44,20 +43,22 @@ class AlmReader {
 
 std::unique_ptr<AlmReader> open_alm(const Communicator& comm, const std::string& path);
 
-/// Writes the file whole or not at all. Together the ranks' layouts hold every order once.
-/// Collective.
-void write_alm(const Communicator& comm, const std::string& path, IfExists if_exists,
-               const AlmHeader& header, const Provenance& provenance, const AlmLayout& layout,
-               AlmView<const double> alm);
-void write_alm(const Communicator& comm, const std::string& path, IfExists if_exists,
-               const AlmHeader& header, const Provenance& provenance, const AlmLayout& layout,
-               AlmView<const float> alm);
-
-/// The same under the temporary name of `output`, which the caller commits (with others).
-/// Collective.
+/// Writes under the temporary name of `output`, which the caller commits (with others). Together
+/// the ranks' layouts hold every order once. Collective.
 void write_alm(const AtomicOutput& output, const AlmHeader& header, const Provenance& provenance,
                const AlmLayout& layout, AlmView<const double> alm);
 void write_alm(const AtomicOutput& output, const AlmHeader& header, const Provenance& provenance,
                const AlmLayout& layout, AlmView<const float> alm);
+
+/// The same for a file by itself, whole or not at all. `alm` is an AlmView of float or double.
+/// Collective.
+template <class Values>
+void write_alm(const Communicator& comm, const std::string& path, IfExists if_exists,
+               const AlmHeader& header, const Provenance& provenance, const AlmLayout& layout,
+               const Values& alm) {
+  AtomicOutput output(comm, path, if_exists);
+  write_alm(output, header, provenance, layout, alm);
+  output.commit();
+}
 
 }  // namespace ringweave

@@ -8,10 +8,8 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 
 #include "base/error.hpp"
 #include "distribute/agree.hpp"

@@ -64,6 +64,11 @@ void put_provenance(const FitsFile& file, const Provenance& provenance) {
   if (provenance.fwhm_degrees)
     put_real(file, "FWHM", *provenance.fwhm_degrees, "[deg] Gaussian beam");
   if (provenance.beam) put_text(file, "BEAM_LEG", *provenance.beam, "file of the beam's b_l");
+  if (provenance.method) put_text(file, "SMETHOD", *provenance.method, "of the smoothing");
+  if (provenance.support_degrees)
+    put_real(file, "SUPPORT", *provenance.support_degrees, "[deg] where the kernel is cut");
+  if (provenance.kernel_error)
+    put_real(file, "KERNERR", *provenance.kernel_error, "relative rms error of the cut");
   if (provenance.lmax) put_integer(file, "MAX-LPOL", *provenance.lmax, "highest degree l");
   if (provenance.iterations)
     put_integer(file, "NITERALM", *provenance.iterations, "iterations of the analysis");

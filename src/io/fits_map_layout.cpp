@@ -127,6 +127,12 @@ void read_ordering(const FitsFile& file, FitsMapLayout& layout) {
 
 void read_conventions(const FitsFile& file, FitsMapLayout& layout) {
   layout.coordsys = file.text("COORDSYS").value_or("");
+  for (const char* keyword : processing_keywords) {
+    const std::string value = file.text(keyword).value_or("");
+    if (value.empty()) continue;
+    layout.processing +=
+        fmt::format("{}{} {}", layout.processing.empty() ? "" : ", ", keyword, value);
+  }
   layout.bad_data = file.real("BAD_DATA");
   if (word(file, "PIXTYPE") != "HEALPIX")
     layout.warnings.push_back("PIXTYPE is not HEALPIX; taken as HEALPix");

@@ -30,6 +30,7 @@ struct FitsMapLayout {
   SkyCoverage coverage = SkyCoverage::full;
   Precision precision = Precision::single_;
   std::string coordsys;
+  std::string processing;
   bool polarisation_was_iau = false;
   std::optional<double> bad_data;
   std::vector<Column> columns;

@@ -39,7 +39,7 @@ std::string to_lines(const FitsMapLayout& layout) {
   for (const auto& column : layout.columns) {
     out << column.pixel_list << '\n' << column.column.name << '\n' << column.column.unit << '\n';
   }
-  out << layout.coordsys << '\n';
+  out << layout.coordsys << '\n' << layout.processing << '\n';
   for (const auto& warning : layout.warnings) out << warning << '\n';
   return out.str();
 }
@@ -72,6 +72,7 @@ SharedLayout from_lines(const std::string& text, MapHeader& header) {
     header.columns.push_back(column);
   }
   header.coordsys = line();
+  header.processing = line();
   for (std::size_t i = 0; i < n_warnings; ++i) header.warnings.push_back(line());
   return shared;
 }

@@ -99,6 +99,9 @@ void write_hdf5_processing(const Hdf5Handle& dataset, const std::string& path,
   const Hdf5AttributeWriter attributes(dataset, path);
   if (provenance.fwhm_degrees) attributes.real("FWHM", *provenance.fwhm_degrees);
   if (provenance.beam) attributes.text("BEAM_LEG", *provenance.beam);
+  if (provenance.method) attributes.text("SMETHOD", *provenance.method);
+  if (provenance.support_degrees) attributes.real("SUPPORT", *provenance.support_degrees);
+  if (provenance.kernel_error) attributes.real("KERNERR", *provenance.kernel_error);
   if (provenance.lmax) attributes.integer("MAX-LPOL", *provenance.lmax);
   if (provenance.iterations) attributes.integer("NITERALM", *provenance.iterations);
   if (provenance.quadrature) attributes.text("QUADSCHM", *provenance.quadrature);

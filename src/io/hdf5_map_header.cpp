@@ -135,9 +135,30 @@ void set_columns(Hdf5MapInfo& info, const std::string& path,
     header.columns.push_back({names[c], units[c]});
 }
 
+/// For people only, so that what cannot be read is left out.
+std::string processing_of(const Hdf5AttributeReader& attributes) {
+  std::string processing;
+  for (const char* keyword : processing_keywords) {
+    std::string value;
+    try {
+      if (attributes.has_text(keyword)) {
+        value = attributes.text(keyword).value_or("");
+      } else if (const std::optional<double> number = attributes.real(keyword)) {
+        value = fmt::format("{:.6g}", *number);
+      }
+    } catch (const DataError&) {
+      continue;
+    }
+    if (!value.empty())
+      processing += fmt::format("{}{} {}", processing.empty() ? "" : ", ", keyword, value);
+  }
+  return processing;
+}
+
 void set_conventions(Hdf5MapInfo& info, const Hdf5AttributeReader& attributes) {
   MapHeader& header = info.header;
   header.coordsys = attributes.text("COORDSYS").value_or("");
+  header.processing = processing_of(attributes);
   header.precision = info.values.number == Hdf5Shape::Number::real && info.values.bytes <= 4
                          ? Precision::single_
                          : Precision::double_;
@@ -175,6 +196,7 @@ std::string encode(const Hdf5MapInfo& info) {
                       {"coverage", static_cast<int>(header.coverage)},
                       {"precision", static_cast<int>(header.precision)},
                       {"coordsys", header.coordsys},
+                      {"processing", header.processing},
                       {"iau", header.polarisation_was_iau},
                       {"listed", header.listed_pixels},
                       {"warnings", header.warnings},
@@ -197,6 +219,7 @@ Hdf5MapInfo decode(const std::string& encoded) {
   header.coverage = static_cast<SkyCoverage>(text["coverage"].get<int>());
   header.precision = static_cast<Precision>(text["precision"].get<int>());
   header.coordsys = text["coordsys"].get<std::string>();
+  header.processing = text["processing"].get<std::string>();
   header.polarisation_was_iau = text["iau"].get<bool>();
   header.listed_pixels = text["listed"].get<std::int64_t>();
   header.warnings = text["warnings"].get<std::vector<std::string>>();

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "io/atomic_output.hpp"
 #include "io/fits_map.hpp"
 #include "io/hdf5_map.hpp"
 
@@ -28,16 +27,6 @@ void write_any(const AtomicOutput& output, const MapHeader& header, const Proven
   }
 }
 
-/// The file alone: begun, written, committed.
-template <class T>
-void write_alone(const Communicator& comm, const std::string& path, IfExists if_exists,
-                 const MapHeader& header, const Provenance& provenance, const LocalRings& rings,
-                 MapView<const T> map) {
-  AtomicOutput output(comm, path, if_exists);
-  write_any<T>(output, header, provenance, rings, map);
-  output.commit();
-}
-
 }  // namespace
 
 std::unique_ptr<MapReader> open_map(const Communicator& comm, const std::string& path) {
@@ -48,18 +37,6 @@ std::unique_ptr<MapReader> open_map(const Communicator& comm, const std::string&
     case FileKind::png: break;
   }
   throw UsageError(fmt::format("{}: maps are read from FITS (.fits) or HDF5 (.h5)", path));
-}
-
-void write_map(const Communicator& comm, const std::string& path, IfExists if_exists,
-               const MapHeader& header, const Provenance& provenance, const LocalRings& rings,
-               MapView<const double> map) {
-  write_alone<double>(comm, path, if_exists, header, provenance, rings, map);
-}
-
-void write_map(const Communicator& comm, const std::string& path, IfExists if_exists,
-               const MapHeader& header, const Provenance& provenance, const LocalRings& rings,
-               MapView<const float> map) {
-  write_alone<float>(comm, path, if_exists, header, provenance, rings, map);
 }
 
 void write_map(const AtomicOutput& output, const MapHeader& header, const Provenance& provenance,

@@ -9,14 +9,13 @@
 
 #include "base/view.hpp"
 #include "distribute/communicator.hpp"
+#include "io/atomic_output.hpp"
 #include "io/file_kind.hpp"
 #include "io/provenance.hpp"
 #include "sphere/local_rings.hpp"
 #include "sphere/unseen.hpp"
 
 namespace ringweave {
-
-class AtomicOutput;
 
 enum class Ordering { ring, nested };
 enum class SkyCoverage { full, partial };
@@ -33,7 +32,8 @@ struct MapHeader {
   SkyCoverage coverage = SkyCoverage::full;
   Precision precision = Precision::double_;  ///< of the stored numbers; integers count as double
   std::vector<MapColumn> columns;
-  std::string coordsys;  ///< "G", "E", "C" or what stood there; empty when absent
+  std::string coordsys;    ///< "G", "E", "C" or what stood there; empty when absent
+  std::string processing;  ///< what the file says was done to the numbers: "FWHM 0.5, SMETHOD ring"
   bool polarisation_was_iau =
       false;  ///< the file said POLCCONV=IAU: U is sign-flipped on reading, memory is COSMO
   std::int64_t listed_pixels = 0;  ///< of a partial map
@@ -65,21 +65,24 @@ class MapReader {
 /// Opens by extension (FITS, HDF5). Collective.
 std::unique_ptr<MapReader> open_map(const Communicator& comm, const std::string& path);
 
-/// Writes the file whole or not at all (AtomicOutput). header.grid must be the full grid; `rings`
-/// may be of a subset of it, and then the file is a partial map (header.coverage = partial) or
-/// unobserved pixels are UNSEEN (full). Component c goes to header.columns[c]. Collective.
-void write_map(const Communicator& comm, const std::string& path, IfExists if_exists,
-               const MapHeader& header, const Provenance& provenance, const LocalRings& rings,
-               MapView<const double> map);
-void write_map(const Communicator& comm, const std::string& path, IfExists if_exists,
-               const MapHeader& header, const Provenance& provenance, const LocalRings& rings,
-               MapView<const float> map);
-
-/// The same under the temporary name of `output`, which the caller commits (with others).
-/// Collective.
+/// Writes under the temporary name of `output`, which the caller commits (with others).
+/// header.grid must be the full grid; `rings` may be of a subset of it, and then the file is
+/// a partial map (header.coverage = partial) or unobserved pixels are UNSEEN (full). Component c
+/// goes to header.columns[c]. Collective.
 void write_map(const AtomicOutput& output, const MapHeader& header, const Provenance& provenance,
                const LocalRings& rings, MapView<const double> map);
 void write_map(const AtomicOutput& output, const MapHeader& header, const Provenance& provenance,
                const LocalRings& rings, MapView<const float> map);
+
+/// The same for a file by itself, whole or not at all. `map` is a MapView of float or double.
+/// Collective.
+template <class Values>
+void write_map(const Communicator& comm, const std::string& path, IfExists if_exists,
+               const MapHeader& header, const Provenance& provenance, const LocalRings& rings,
+               const Values& map) {
+  AtomicOutput output(comm, path, if_exists);
+  write_map(output, header, provenance, rings, map);
+  output.commit();
+}
 
 }  // namespace ringweave

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include <algorithm>
 #include <numbers>
 
 #include "base/checked_cast.hpp"

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <numbers>
 #include <string>
 #include <utility>
@@ -47,6 +46,14 @@ void require_profile(std::span<const double> theta, std::span<const double> valu
   if (theta.back() > std::numbers::pi * (1 + 1e-12))
     fail(fmt::format("ends at theta = {}; expected radians, at most pi", theta.back()));
   require_values(value, what);
+}
+
+/// sum_l (2l+1) K_l^2
+double power(std::span<const double> k_l) {
+  double sum = 0;
+  for (std::size_t l = 0; l < k_l.size(); ++l)
+    sum += (2 * static_cast<double>(l) + 1) * k_l[l] * k_l[l];
+  return sum;
 }
 
 /// sum_l (2l+1) (K_l - left_out_l)^2 C_l
@@ -158,6 +165,21 @@ std::vector<double> RadialKernel::multipoles(int lmax) const {
 
 std::vector<double> RadialKernel::whole_multipoles(int lmax) const {
   return data_->shape->whole_multipoles(lmax);
+}
+
+double RadialKernel::power_beyond(int lmax) const {
+  const KernelShape& shape = *data_->shape;
+  if (shape.degree() >= 0) {
+    const std::vector<double> k_l = shape.whole_multipoles(shape.degree());
+    const double whole = power(k_l);
+    return lmax < shape.degree() ? 1 - power(std::span(k_l).first(to_size(lmax + 1))) / whole : 0.0;
+  }
+  const ChordNodes nodes = shape.nodes(shape.end(), 4);
+  const std::vector<double> value = shape.values(nodes);
+  double square = 0;
+  for (std::size_t i = 0; i < value.size(); ++i) square += nodes.weight[i] * value[i] * value[i];
+  const double within = power(shape.whole_multipoles(lmax)) / (4 * std::numbers::pi);
+  return std::clamp(1 - within / square, 0.0, 1.0);
 }
 
 KernelTruncation RadialKernel::truncation(std::span<const double> cl) const {

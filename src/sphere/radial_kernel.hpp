@@ -57,6 +57,8 @@ class RadialKernel {
   std::vector<double> multipoles(int lmax) const;
   /// K_l, l = 0..lmax, of the kernel as given.
   std::vector<double> whole_multipoles(int lmax) const;
+  /// The part of sum_l (2l+1) K_l^2 of the kernel as given that lies above lmax, 0 to 1.
+  double power_beyond(int lmax) const;
   /// cl  C_l of the maps, l = 0..lmax; degrees beyond count as zero
   KernelTruncation truncation(std::span<const double> cl) const;
 

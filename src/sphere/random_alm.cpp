@@ -4,10 +4,8 @@
 #include <Random123/philox.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <complex>
 #include <numbers>
 #include <vector>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "transform/spherical_harmonic_transform.hpp"
 
-#include <algorithm>
 #include <complex>
 #include <utility>
 
@@ -159,8 +158,7 @@ void SphericalHarmonicTransform::synthesize(AlmView<const T> alm, MapView<T> map
     ModeView<double> by_order;
     ModeView<double> by_ring;
     agree(comm_, [&] {
-      require_alm(alm.n_components(), alm.size());
-      require_map(map.n_components(), map.size());
+      require_shapes<T>(alm, map);
       by_ring = ring_modes(stages);
       if (in_passes) return stages.passes->allocate();
       by_order = order_modes_within(stages, group.of(map));
@@ -230,18 +228,23 @@ MapBuffer<T> SphericalHarmonicTransform::synthesize(AlmBuffer<T>&& alm) {
 }
 
 template <class T>
-void SphericalHarmonicTransform::adjoint(MapView<const T> map, std::span<const double> ring_weights,
-                                         AlmView<T> alm, Accumulate how) {
-  const bool in_passes = plan_.always_in_passes() || (!alone() && plan_.n_passes > 1);
+void SphericalHarmonicTransform::adjoint_of_groups(MapView<const T> map,
+                                                   std::span<const double> ring_weights,
+                                                   AlmView<T> alm, Accumulate how,
+                                                   const std::optional<MapView<T>>& scratch) {
+  const bool in_passes =
+      plan_.always_in_passes() || (!scratch.has_value() && !alone() && plan_.n_passes > 1);
   for (const FieldGroup& group : plan_.groups) {
     Stages& stages = stages_of(group);
     ModeView<double> by_order;
     ModeView<double> by_ring;
     agree(comm_, [&] {
-      require_alm(alm.n_components(), alm.size());
-      require_map(map.n_components(), map.size());
+      require_shapes<T>(alm, map);
       by_ring = ring_modes(stages);
-      if (!in_passes) by_order = order_modes(stages);
+      if (!in_passes) {
+        by_order = scratch.has_value() ? order_modes_within(stages, group.of(*scratch))
+                                       : order_modes(stages);
+      }
       fft_adjoint<T>(stages, group.of(map), ring_weights, by_ring);
     });
     if (in_passes) {
@@ -263,24 +266,16 @@ void SphericalHarmonicTransform::prepare_passes(Stages& stages) {
 }
 
 template <class T>
+void SphericalHarmonicTransform::adjoint(MapView<const T> map, std::span<const double> ring_weights,
+                                         AlmView<T> alm, Accumulate how) {
+  adjoint_of_groups<T>(map, ring_weights, alm, how, std::nullopt);
+}
+
+template <class T>
 void SphericalHarmonicTransform::adjoint_destroying(MapView<T> map,
                                                     std::span<const double> ring_weights,
                                                     AlmView<T> alm, Accumulate how) {
-  if (plan_.always_in_passes()) return adjoint<T>(map, ring_weights, alm, how);
-  for (const FieldGroup& group : plan_.groups) {
-    Stages& stages = stages_of(group);
-    ModeView<double> by_order;
-    ModeView<double> by_ring;
-    agree(comm_, [&] {
-      require_alm(alm.n_components(), alm.size());
-      require_map(map.n_components(), map.size());
-      by_ring = ring_modes(stages);
-      by_order = order_modes_within(stages, group.of(map));
-      fft_adjoint<T>(stages, group.of(map), ring_weights, by_ring);
-    });
-    rings_to_orders(stages, by_ring, by_order);
-    legendre_adjoint<T>(stages, by_order, group.of(alm), how);
-  }
+  adjoint_of_groups<T>(map, ring_weights, alm, how, map);
 }
 
 /// The first group has its a_lm before the last one has used its pixels.

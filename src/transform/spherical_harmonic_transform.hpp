@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -135,7 +136,16 @@ class SphericalHarmonicTransform {
   template <class T>
   void fft_adjoint(Stages& stages, MapView<const T> map, std::span<const double> ring_weights,
                    ModeView<double> modes);
+  template <class T>
+  void require_shapes(AlmView<const T> alm, MapView<const T> map) const {
+    require_alm(alm.n_components(), alm.size());
+    require_map(map.n_components(), map.size());
+  }
   void prepare_passes(Stages& stages);
+  /// One group after the other. `scratch` is the map itself where its content may be lost.
+  template <class T>
+  void adjoint_of_groups(MapView<const T> map, std::span<const double> ring_weights, AlmView<T> alm,
+                         Accumulate how, const std::optional<MapView<T>>& scratch);
   template <class T>
   MapBuffer<T> synthesize_in_groups(AlmBuffer<T>&& alm);
   template <class T>

@@ -33,6 +33,16 @@ ModeLimits scalar_limits(const TransformSpec& spec) {
   return {*spec.grid, spec.lmax, spec.mmax, 0};
 }
 
+RingDistribution ring_bands_of(const TransformSpec& spec, int n_ranks) {
+  if (spec.ring_bands == nullptr) return {spec.grid, scalar_limits(spec), n_ranks};
+  if (spec.ring_bands->n_ranks() != n_ranks || spec.ring_bands->grid() != spec.grid) {
+    throw UsageError("the ring bands given to a transform are those of another grid or of " +
+                     std::to_string(spec.ring_bands->n_ranks()) + " ranks instead of " +
+                     std::to_string(n_ranks));
+  }
+  return *spec.ring_bands;
+}
+
 constexpr std::int64_t bytes_of_mode = static_cast<std::int64_t>(sizeof(std::complex<double>));
 
 /// Beyond the most the buffer of a pass is small beside everything else; below the least little
@@ -83,6 +93,8 @@ std::int64_t TransformSpec::digest() const {
     mix(std::bit_cast<std::uint64_t>(ring.phi0));
     mix(static_cast<std::uint64_t>(ring.n_phi));
   }
+  for (int rank = 0; ring_bands != nullptr && rank < ring_bands->n_ranks(); ++rank)
+    mix(static_cast<std::uint64_t>(ring_bands->n_rings(rank)));
   mix(static_cast<std::uint64_t>(exchange.folding));
   mix(static_cast<std::uint64_t>(exchange.schedule));
   mix(static_cast<std::uint64_t>(exchange.precision));
@@ -100,7 +112,7 @@ TransformPlan::TransformPlan(const TransformSpec& asked, int my_rank, int all_ra
       limits(*spec.grid, spec.lmax, spec.mmax, spec.fields.max_spin()),
       fold(FoldRule::for_grid(*spec.grid, spec.mmax)),
       orders(limits, fold, n_ranks),
-      ring_bands(spec.grid, scalar_limits(spec), n_ranks),
+      ring_bands(ring_bands_of(spec, n_ranks)),
       alm(layout_of(spec, orders, rank)),
       rings(ring_bands.rings(rank)),
       most_modes(volume_of(*this).largest_side()),

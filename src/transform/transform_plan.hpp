@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "base/backend.hpp"
@@ -29,6 +28,9 @@ struct TransformSpec {
   Backend backend = Backend::host;
   ThetaRoute theta = ThetaRoute::automatic;
   ExchangeOptions exchange{};
+  /// Who owns which rings, e.g. the bands of a RingConvolution that shares maps with the transform;
+  /// null: bands that suit the transform.
+  std::shared_ptr<const RingDistribution> ring_bands{};
   /// What an exchange in passes may hold of the ring modes by order; up to 64 passes are made for
   /// it. An adjoint that keeps its map goes in passes if it would hold more, and every transform
   /// where spec.exchange asks for it.
@@ -52,7 +54,7 @@ struct TransformPlan {
   ModeLimits limits;
   FoldRule fold;
   OrderDistribution orders;
-  RingDistribution ring_bands;     ///< depends on grid, lmax and mmax only, not on the fields
+  RingDistribution ring_bands;     ///< spec's, else by grid, lmax and mmax, not by the fields
   AlmLayout alm;                   ///< orders of this rank
   LocalRings rings;                ///< rings of this rank
   std::int64_t most_modes;         ///< of one component in either layout, on the rank that has most

@@ -307,6 +307,64 @@ class Options(BadInput):
         self.refuse(USAGE, ["--range"], "plot", "in/sky.fits", "out.png", "--range", "3:1")
 
 
+class Rings(BadInput):
+    """What `smooth --method ring` cannot do, or not to the asked error."""
+
+    smooth = ("smooth", "in/sky.fits", "out.fits", "--method", "ring")
+    of_t = (*smooth, "--fields", "T")
+    wide = ("--fwhm", "20deg")
+
+    def test_fields_with_spin(self):
+        self.refuse(USAGE, ["Q and U only", "--method harmonic"], *self.smooth, "--fields", "QU", *self.wide)
+        self.refuse(USAGE, ["--remove"], *self.smooth, "--fields", "all", "--remove", "dipole", *self.wide)
+
+    def test_options_of_a_transform(self):
+        for option, value in (("--iter", 3), ("--tol", 1e-3), ("--weights", "ring"), ("--lmax", 10), ("--mmax", 10),
+                              ("--exchange", "single")):
+            self.refuse(USAGE, [option, "no meaning with --method ring"], *self.of_t, *self.wide, option, value)
+
+    def test_options_of_rings_elsewhere(self):
+        for option, value in (("--support", "1deg"), ("--input-cl", "in/cl.txt")):
+            self.refuse(USAGE, [option, "--method ring"], "smooth", "in/sky.fits", "out.fits", *self.wide, option, value)
+
+    def test_error(self):
+        for error in ("2", "1e-15"):
+            self.refuse(USAGE, ["--error", "less than 1"], *self.of_t, *self.wide, "--error", error)
+        self.refuse(USAGE, ["--error"], *self.of_t, *self.wide, "--error", "-1")
+        self.refuse(USAGE, ["--error 1e-09", "--precision double"], *self.of_t, *self.wide, "--error", 1e-9, "--precision",
+                    "single")
+
+    def test_support(self):
+        self.refuse(USAGE, ["--support", "unit"], *self.of_t, *self.wide, "--support", 5)
+        for support in ("0deg", "200deg"):
+            self.refuse(USAGE, [f"--support {support}", "180deg"], *self.of_t, *self.wide, "--support", support)
+        self.refuse(USAGE, ["--support 10deg", "--error 1e-05", "would do"], *self.of_t, *self.wide, "--support", "10deg",
+                    "--error", 1e-5)
+
+    def test_kernels(self):
+        self.refuse(USAGE, ["--fwhm", "--beam", "--kernel"], *self.of_t)
+        self.refuse(USAGE, ["--kernel"], *self.of_t, *self.wide, "--kernel", "in/cl.txt")
+        self.refuse(USAGE, ["--fwhm 0deg", "--method harmonic"], *self.of_t, "--fwhm", "0deg")
+        self.refuse(USAGE, ["narrower than the pixels", "--method harmonic"], *self.of_t, "--fwhm", "20arcmin")
+        for name, text, code, words in (("descending", "0 1\n0.2 1\n0.1 1\n", DATA, "line 3"),
+                                        ("late", "0.1 1\n0.2 1\n", DATA, "line 1"),
+                                        ("degrees", "0 1\n10 1\n", DATA, "line 2"),
+                                        ("infinite", "0 1\n0.1 inf\n", DATA, "line 2"),
+                                        ("single", "0 1\n", DATA, "rows"),
+                                        ("three", "0 1 1\n0.1 1 1\n", DATA, "columns"),
+                                        ("zero", "0 0\n0.1 0\n", USAGE, "all values are 0")):
+            (self.inputs / f"{name}.txt").write_text(text)
+            self.refuse(code, [words], *self.of_t, "--kernel", f"in/{name}.txt")
+        (self.inputs / "beam.txt").write_text("0 0\n1 0\n")
+        self.refuse(USAGE, ["all values are 0"], *self.of_t, "--beam", "in/beam.txt")
+        self.refuse(DATA, ["none.txt"], *self.of_t, "--kernel", "none.txt")
+
+    def test_spectrum(self):
+        self.refuse(DATA, ["none.txt"], *self.of_t, *self.wide, "--input-cl", "none.txt")
+        (self.inputs / "nothing.txt").write_text("# l TT\n0 0\n1 0\n")
+        self.refuse(USAGE, ["zero everywhere"], *self.of_t, *self.wide, "--input-cl", "in/nothing.txt")
+
+
 class Outputs(BadInput):
     smooth = ("smooth", "in/sky.fits", "--fwhm", "10deg", "--iter", 0)
 

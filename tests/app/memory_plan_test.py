@@ -23,12 +23,12 @@ class MemoryPlan(program.ProgramTest):
         (cls.folder / "cl.txt").write_text("# l TT EE BB TE\n" + "".join(f"{l} 1 1 1 0\n" for l in range(1025)))
         cls.done("synthesize", "--cl", "cl.txt", "--seed", 1, "--nside", 512, "sky.h5", *cls.transform)
 
-    def check(self, *arguments, ranks=(1, 2)):
+    def check(self, *arguments, ranks=(1, 2), transform=transform):
         for n in ranks:
             with self.subTest(ranks=n):
                 figures = []
                 for extra in (("--dry-run",), ()):
-                    self.done(*arguments, *self.transform, *extra, "--report", "report.json", ranks=n)
+                    self.done(*arguments, *transform, *extra, "--report", "report.json", ranks=n)
                     figures.append(json.loads((self.folder / "report.json").read_text()))
                 planned = figures[0]["plan"]["memory_high_water_bytes"]
                 measured = figures[1]["memory"]["resident_high_water_bytes"]
@@ -58,6 +58,25 @@ class MemoryPlan(program.ProgramTest):
 
     def test_smoothing_without_iterations(self):
         self.check("smooth", "sky.h5", "out.h5", "--fwhm", "1deg", "--iter", 0)
+
+    def test_smoothing_on_rings(self):
+        for width in ("20arcmin", "2deg"):
+            self.check("smooth", "sky.h5", "out.h5", "--fwhm", width, "--method", "ring", "--fields", "all", "--overwrite",
+                       transform=())
+        self.check("smooth", "sky.h5", "out.h5", "--fwhm", "1deg", "--method", "ring")
+
+    def test_smoothing_on_rings_takes_little_beside_the_maps(self):
+        """Input, output, halo, the ring modes of one map, and at most a fifth of input and output."""
+        for width in ("20arcmin", "2deg"):
+            for ranks in (1, 2):
+                self.done("smooth", "sky.h5", "out.h5", "--fwhm", width, "--method", "ring", "--fields", "T", "--overwrite",
+                          "--report", "report.json", ranks=ranks)
+                report = json.loads((self.folder / "report.json").read_text())
+                objects = report["plan"]["memory_bytes"]
+                maps = objects["map"] + objects["smoothed map"]
+                self.assertEqual(maps, 2 * 12 * 512**2 * 8)
+                self.assertLess(report["memory"]["buffers_high_water_bytes"],
+                                1.2 * maps + objects["ring modes"] + objects["halo of pixels"])
 
     def test_smoothing(self):
         self.check("smooth", "sky.h5", "out.fits", "--fwhm", "1deg", "--iter", 3)

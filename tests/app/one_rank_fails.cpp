@@ -5,11 +5,8 @@
 //   alone    it is met outside, the others sit in a collective that this rank never joins
 //   thread   it is met inside an OpenMP loop
 //   killed   the rank is killed
-#include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <string>
-#include <thread>
 
 #include "base/error.hpp"
 #include "base/first_error.hpp"
@@ -34,7 +31,7 @@ void fail_in_a_thread() {
   error.rethrow();
 }
 
-void work(const Communicator& comm, const std::string& how, int failing_rank) {
+int work(const Communicator& comm, const std::string& how, int failing_rank) {
   const bool mine = comm.rank() == failing_rank;
   if (how == "agreed") {
     agree(comm, [&] {
@@ -48,6 +45,7 @@ void work(const Communicator& comm, const std::string& how, int failing_rank) {
     std::raise(SIGKILL);
   }
   comm.barrier();
+  return 0;
 }
 
 }  // namespace
@@ -56,13 +54,6 @@ int main(int argc, char** argv) {
   if (argc != 3) return 99;
   const MpiSession mpi(&argc, &argv);
   const Communicator comm = Communicator::world();
-  Farewell farewell(comm);
-  CaughtError caught;
-  try {
-    work(comm, argv[1], std::stoi(argv[2]));
-  } catch (...) {
-    caught = describe_current_exception();
-  }
-  return farewell.end(caught.kind,
-                      "ringweave: " + std::string(name_of(caught.kind)) + ": " + caught.message, 2);
+  return run_program(
+      comm, "ringweave", [&] { return work(comm, argv[1], std::stoi(argv[2])); }, 2);
 }

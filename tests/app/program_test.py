@@ -441,7 +441,7 @@ class Options(SkyTest):
         for ranks in (1, 3):
             out = self.done("--version", ranks=ranks).out
             for part in ("ringweave", "mpi", "openmp", "fftw", "hdf5", "parallel_hdf5", "cfitsio", "healpix", "cairo",
-                         "cli11", "fmt", "json", "boost", "random123", "simd_compiled", "simd_chosen", "cuda", "compiler", "flags"):
+                         "cli11", "fmt", "json", "random123", "simd_compiled", "simd_chosen", "cuda", "compiler", "flags"):
                 self.assertIn(part, out)
             self.assertEqual(out.count("parallel_hdf5"), 1)
             flags = out.split("\nflags")[1]

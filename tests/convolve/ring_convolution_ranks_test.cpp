@@ -42,6 +42,9 @@ void expect_own_rings(const Communicator& comm, const RingConvolutionSpec& spec,
     }
   }
   convolution.convolve<T>(std::as_const(in).view(), out.view());
+  const RingConvolutionPlan& plan = convolution.plan();
+  EXPECT_EQ(convolution.halo_bytes_sent(), plan.pixel_halo().sent_bytes(spec.n_maps, sizeof(T)) +
+                                               plan.mode_halo().sent_bytes(spec.n_maps, 16));
   for (std::int64_t m = 0; m < spec.n_maps; ++m) {
     double gap = 0;
     double all = 0;

@@ -191,6 +191,26 @@ TEST(RingConvolution, ABatchIsConvolvedAsMapsAloneWithOneKernelOrOneForEach) {
   }
 }
 
+// Rings in many bands that hand sums on, and more orders than their scratch holds at a time.
+TEST(RingConvolution, ModesOfManyRingsEqualTheSumsOverPixels) {
+  struct ManyRings {
+    std::int64_t nside;
+    RadialKernel kernel;
+    ConvolutionPath path;
+  };
+  const ManyRings cases[] = {{64, gaussian(6), ConvolutionPath::modes},
+                             {128, gaussian(4), ConvolutionPath::modes_equal},
+                             {128, top_hat(50), ConvolutionPath::modes_equal}};
+  for (const ManyRings& of : cases) {
+    const RingGrid grid = RingGrid::healpix(of.nside);
+    const Pixels map = random_pixels(grid, 6);
+    const Pixels expected =
+        convolved<double>(spec_of({"", grid, of.kernel, ConvolutionPath::pixels}), {map})[0];
+    const auto found = convolved<double>(spec_of({"", grid, of.kernel, of.path}), {map})[0];
+    expect_near(found, expected, tolerance::round_trip);
+  }
+}
+
 TEST(RingConvolution, DoesNotDependOnTheNumberOfThreads) {
   const RingGrid grid = RingGrid::healpix(16);
   const Pixels map = random_pixels(grid, 3);

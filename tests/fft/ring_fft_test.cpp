@@ -6,7 +6,6 @@
 #include <omp.h>
 
 #include <numbers>
-#include <string>
 
 #include "base/error.hpp"
 #include "base/memory_meter.hpp"

@@ -10,7 +10,6 @@
 
 #include <cstdio>
 #include <fstream>
-#include <iostream>
 #include <iterator>
 #include <numeric>
 #include <sstream>

@@ -149,18 +149,14 @@ TEST_F(TableFile, KernelsAscendFromTheCentre) {
 }
 
 TEST_F(TableFile, TheExampleSpectrumIsRead) {
-  const std::filesystem::path source =
-      std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
-  const Spectra cl = read_spectra(comm_, (source / "examples" / "lcdm_cl.txt").string());
+  const Spectra cl = read_spectra(comm_, RINGWEAVE_SOURCE_DIR "/examples/lcdm_cl.txt");
   EXPECT_GT(cl.lmax(), 1000);
   EXPECT_GT(cl(Spectra::TT, 2), 0);
   EXPECT_TRUE(cl.has(Spectra::EE) && cl.has(Spectra::BB) && cl.has(Spectra::TE));
 }
 
 TEST_F(TableFile, SampleWindowsAndWeightsAreRead) {
-  const std::filesystem::path data =
-      std::filesystem::path(__FILE__).parent_path().parent_path().parent_path().parent_path() /
-      "shared" / "data";
+  const std::filesystem::path data = RINGWEAVE_SOURCE_DIR "/../shared/data";
   if (!std::filesystem::exists(data)) GTEST_SKIP() << "no sample data beside the source folder";
   const std::string windows = (data / "windows").string();
   const Beam window = read_pixel_window(comm_, windows + "/pixel_window_n0032.fits");

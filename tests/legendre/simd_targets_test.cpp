@@ -2,28 +2,13 @@
 #include "legendre/simd_targets.hpp"
 
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include "legendre/legendre_problem.hpp"
+#include "support/only_target.hpp"
 #include "support/tolerance.hpp"
 
 namespace ringweave {
 namespace {
-
-/// Runs with one instruction set, as a machine that has nothing better would.
-class OnlyTarget {
- public:
-  explicit OnlyTarget(std::int64_t target) {
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-  ~OnlyTarget() {
-    hwy::SetSupportedTargetsForTest(0);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-  OnlyTarget(const OnlyTarget&) = delete;
-  OnlyTarget& operator=(const OnlyTarget&) = delete;
-};
 
 struct Results {
   std::vector<Complex> modes;
@@ -41,7 +26,7 @@ TEST(SimdTargets, EverySetThisMachineRunsGivesTheSame) {
     const Results best = run(spins);
     std::int64_t runnable = hwy::SupportedTargets();
     for (; runnable != 0; runnable &= runnable - 1) {
-      const OnlyTarget scope(runnable & -runnable);
+      const test::OnlyTarget scope(runnable & -runnable);
       if (simd_targets_compiled().find(hwy::TargetName(runnable & -runnable)) ==
           std::string::npos) {
         continue;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <boost/math/quadrature/gauss_kronrod.hpp>
 #include <cmath>
-#include <cstdint>
 #include <numbers>
 #include <random>
 #include <span>

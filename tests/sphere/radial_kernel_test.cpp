@@ -191,6 +191,26 @@ void expect_refusal(const std::string& words, const std::function<void()>& work)
   }
 }
 
+TEST(RadialKernel, PowerBeyondADegreeIsThatOfTheHigherMultipoles) {
+  const std::vector<double> b_l{1, 0.5, 0.25, 0.5};
+  const RadialKernel beam = RadialKernel::from_beam(b_l, KernelSupport::angle(1));
+  const double whole = 1 + 3 * 0.25 + 5 * 0.0625 + 7 * 0.25;
+  EXPECT_NEAR(beam.power_beyond(2), 7 * 0.25 / whole, 1e-15);
+  EXPECT_EQ(beam.power_beyond(3), 0);
+  EXPECT_EQ(beam.power_beyond(90), 0);
+
+  const double sigma = arcmin(300) / std::sqrt(8 * std::log(2.0));
+  const auto profile = [&](double t) { return std::exp(-t * t / (2 * sigma * sigma)); };
+  const RadialKernel table = kernel_of(tabulate(12 * sigma, 4000, profile));
+  for (const int lmax : {10, 40, 80}) {
+    const double expected = std::exp(-std::pow((lmax + 1) * sigma, 2));
+    EXPECT_NEAR(table.power_beyond(lmax), expected, 0.002) << lmax;
+  }
+  // A hard edge has power at all degrees: that of a disc falls like 1 / l.
+  const RadialKernel disc = kernel_of({{0, 0.1}, {1, 1}});
+  EXPECT_NEAR(disc.power_beyond(400) / disc.power_beyond(800), 2, 0.1);
+}
+
 TEST(RadialKernel, RefusesTablesItCannotRead) {
   const auto refused = [](const std::string& words, const Table& table) {
     expect_refusal(words, [&] { kernel_of(table); });

@@ -7,7 +7,6 @@
 
 #include <cmath>
 #include <numbers>
-#include <string>
 #include <vector>
 
 #include "base/error.hpp"

@@ -56,6 +56,26 @@ TEST_P(OnEveryRankCount, AnAdjointInPassesGivesTheSameBits) {
   }
 }
 
+TEST_P(OnEveryRankCount, TheRingsMayBeDealtByTheCaller) {
+  for (const Case& chosen : telling_cases()) {
+    SCOPED_TRACE(chosen.name());
+    TransformSpec spec = chosen.spec();
+    SphericalHarmonicTransform usual(comm(), spec);
+    std::vector<std::int64_t> costs;
+    for (std::int64_t r = 0; r < spec.grid->n_rings(); ++r) costs.push_back(1 + r % 5);
+    spec.ring_bands = std::make_shared<RingDistribution>(spec.grid, costs, comm().size());
+    SphericalHarmonicTransform dealt(comm(), spec);
+    EXPECT_EQ(dealt.rings().n_rings(), spec.ring_bands->n_rings(comm().rank()));
+    const AlmBuffer<double> alm = random_alm(usual);
+    const AlmBuffer<double> back = adjoint_of(dealt, synthesized(dealt, alm));
+    expect_within(relative_error(comm(), back, adjoint_of(usual, synthesized(usual, alm))),
+                  tolerance::rank_invariance);
+
+    spec.ring_bands = std::make_shared<RingDistribution>(spec.grid, costs, comm().size() + 1);
+    EXPECT_THROW(SphericalHarmonicTransform(comm(), spec), UsageError);
+  }
+}
+
 TEST_P(OnEveryRankCount, ConsumedInputsAreGone) {
   SphericalHarmonicTransform transform(comm(), telling_cases().front().spec());
   const std::int64_t before = MemoryMeter::current_bytes();

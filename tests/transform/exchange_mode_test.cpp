@@ -1,50 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gtest/gtest.h>
 
-#include <utility>
-
 #include "support/rank_groups.hpp"
+#include "transform/entry_point_results.hpp"
 #include "transform/transform_cases.hpp"
-#include "transform/transform_problem.hpp"
 
 namespace ringweave::test {
 namespace {
 
-/// What every entry point of a transform gives.
 template <class T>
-struct Results {
-  MapBuffer<T> map;
-  MapBuffer<T> map_of_consumed;
-  AlmBuffer<T> alm;
-  AlmBuffer<T> alm_of_destroyed;
-  AlmBuffer<T> alm_of_consumed;
-};
-
-template <class T>
-Results<T> results_of(const Communicator& comm, const TransformSpec& spec) {
+EntryPointResults<T> results_of(const Communicator& comm, const TransformSpec& spec) {
   SphericalHarmonicTransform transform(comm, spec);
-  const MapBuffer<T> input = random_map<T>(transform);
-  Results<T> results{synthesized(transform, random_alm<T>(transform)),
-                     transform.template synthesize<T>(random_alm<T>(transform)),
-                     adjoint_of(transform, input), transform.make_alm<T>(),
-                     transform.template adjoint<T>(copy_of(input), {})};
-  MapBuffer<T> scratch = copy_of(input);
-  transform.adjoint_destroying<T>(scratch.view(), {}, results.alm_of_destroyed.view());
-  return results;
+  return entry_point_results(transform, random_map<T>(transform));
 }
 
 template <class T>
-void expect_same_bits(const Results<T>& a, const Results<T>& b) {
-  EXPECT_TRUE(same_bits(a.map, b.map));
-  EXPECT_TRUE(same_bits(a.map_of_consumed, b.map_of_consumed));
-  EXPECT_TRUE(same_bits(a.alm, b.alm));
-  EXPECT_TRUE(same_bits(a.alm_of_destroyed, b.alm_of_destroyed));
-  EXPECT_TRUE(same_bits(a.alm_of_consumed, b.alm_of_consumed));
-}
-
-template <class T>
-void expect_all_within(const Communicator& comm, const Results<T>& a, const Results<T>& b,
-                       double bound) {
+void expect_all_within(const Communicator& comm, const EntryPointResults<T>& a,
+                       const EntryPointResults<T>& b, double bound) {
   expect_within(relative_error(comm, a.map, b.map), bound);
   expect_within(relative_error(comm, a.map_of_consumed, b.map_of_consumed), bound);
   expect_within(relative_error(comm, a.alm, b.alm), bound);
@@ -73,7 +45,7 @@ void overlapping_changes_no_bit(const Communicator& comm) {
   for (const Case& chosen : telling_cases()) {
     SCOPED_TRACE(chosen.name());
     for (TransformSpec spec : variants(chosen)) {
-      const Results<T> whole = results_of<T>(comm, spec);
+      const EntryPointResults<T> whole = results_of<T>(comm, spec);
       spec.exchange.schedule = ExchangeSchedule::overlapped;
       expect_same_bits(results_of<T>(comm, spec), whole);
     }
@@ -92,9 +64,9 @@ TEST_P(OnEveryRankCount, ASinglePrecisionExchangeKeepsItsBound) {
   for (const Case& chosen : telling_cases()) {
     SCOPED_TRACE(chosen.name());
     for (TransformSpec spec : variants(chosen)) {
-      const Results<double> twice = results_of<double>(comm(), spec);
+      const EntryPointResults<double> twice = results_of<double>(comm(), spec);
       spec.exchange.precision = ModePrecision::single_;
-      const Results<double> single = results_of<double>(comm(), spec);
+      const EntryPointResults<double> single = results_of<double>(comm(), spec);
       expect_all_within(comm(), single, twice, tolerance::single_storage);
       expect_within(relative_error(comm(), results_of<float>(comm(), spec).map,
                                    results_of<float>(comm(), chosen.spec()).map),

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 #include <string>
-#include <utility>
 
 #include "base/error.hpp"
 #include "convolve/harmonic_smoothing.hpp"

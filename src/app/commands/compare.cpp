@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "app/commands/commands.hpp"
 #include "app/content.hpp"

@@ -63,6 +63,7 @@ void describe_map(Run& run, const std::string& path, MapReader& reader) {
                           : fmt::format("partial sky of {} pixels", header.listed_pixels),
                       name_of(header.precision), header.columns.size(),
                       header.coordsys.empty() ? "not given" : header.coordsys));
+  if (!header.processing.empty()) run.say("  made with " + header.processing);
   if (header.polarisation_was_iau)
     run.say("  POLCCONV IAU: the sign of U is changed to COSMO on reading");
   for (const std::string& warning : header.warnings) run.say("  odd: " + warning);

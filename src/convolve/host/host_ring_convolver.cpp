@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "convolve/host/host_ring_convolver.hpp"
 
+#include <omp.h>
+
+#include <algorithm>
+#include <chrono>
 #include <complex>
 #include <optional>
 #include <vector>
 
+#include "base/buffer.hpp"
 #include "convolve/host/mode_product.hpp"
 #include "convolve/host/mode_repetition.hpp"
 #include "convolve/host/pixel_sectors.hpp"
@@ -17,22 +22,61 @@
 namespace ringweave {
 namespace {
 
+constexpr std::int64_t double_bytes = sizeof(double);
+
+/// The three ways to sum. They work one after the other and share scratch.
+struct Stages {
+  Stages(const RingConvolutionPlan& plan, int n_threads)
+      : most_scratch(plan.scratch_goal(n_threads) / double_bytes),
+        stencil(plan, n_threads),
+        sectors(plan, n_threads, most_scratch),
+        product(plan, n_threads, most_scratch) {}
+
+  std::int64_t scratch_size() const {
+    return std::max({stencil.scratch_size(), sectors.scratch_size(), product.scratch_size()});
+  }
+
+  std::int64_t most_scratch;
+  PixelStencil stencil;
+  PixelSectors sectors;
+  ModeProduct product;
+};
+
+/// Own rings that have modes, which are consecutive among a rank's pixels, and their ring FFT.
+struct Zone {
+  explicit Zone(const RingConvolutionPlan& plan) {
+    const LocalRings& own = plan.own();
+    const RingRange zone = plan.modes().zone;
+    LocalRings rings(own.shared_grid(), intersection(own.north(), zone),
+                     intersection(own.south(), zone));
+    if (rings.n_rings() > 0) first_pixel = own.first_pixel(own.local(rings.global(LocalRing{0})));
+    n_pixels = rings.n_pixels();
+    for (std::int64_t i = 0; i < rings.n_rings(); ++i)
+      weights.push_back(rings.ring(LocalRing{i}).weight);
+    fft = make_ring_fft({std::move(rings), plan.own_rows(), plan.maps_together()}, Backend::host);
+  }
+
+  template <class T>
+  MapView<T> of(MapView<T> map) const {
+    return {map.data() + first_pixel, map.n_components(), n_pixels, map.stride()};
+  }
+
+  std::int64_t first_pixel = 0;
+  std::int64_t n_pixels = 0;
+  std::vector<double> weights;  ///< [own ring of the zone]
+  std::unique_ptr<RingFft> fft;
+};
+
 class HostRingConvolver final : public RingConvolver {
  public:
   HostRingConvolver(const Communicator& comm, const RingConvolutionPlan& plan)
-      : comm_(comm), plan_(&plan), stencil_(plan), sectors_(plan), product_(plan) {
-    const RingConvolutionSpec& spec = plan.spec();
-    const bool shares = spec.kernels.size() == 1;
-    for (std::int64_t i = 0; i < ssize64(spec.kernels); ++i) {
-      const RadialKernel& kernel = spec.kernels[to_size(i)];
-      kernels_.push_back(
-          {&kernel.table(), kernel.support(), kernel.bound(), i, shares ? spec.n_maps : 1});
-    }
-    if (!product_.empty()) agree(comm_, [&] { prepare_modes(); });
+      : comm_(comm), plan_(&plan) {
+    agree(comm_, [&] { prepare(); });
     if (comm_.size() == 1) return;
-    if (sums_pixels()) pixel_exchange_.emplace(comm_, plan.pixel_halo(), spec.n_maps);
-    if (!product_.empty()) {
-      mode_exchange_.emplace(comm_, plan.mode_halo(), plan.rows(), plan.mode_orders(), spec.n_maps);
+    if (sums_pixels()) pixel_exchange_.emplace(comm_, plan.pixel_halo(), plan.spec().n_maps);
+    if (has_modes()) {
+      mode_exchange_.emplace(comm_, plan.mode_halo(), plan.rows(), plan.mode_orders(),
+                             plan.maps_together());
     }
   }
 
@@ -42,105 +86,131 @@ class HostRingConvolver final : public RingConvolver {
   void convolve(MapView<const float> in, MapView<float> out, StageTimes& times) override {
     convolve_maps(in, out, times);
   }
+  std::int64_t halo_bytes_sent() const override { return halo_bytes_sent_; }
 
  private:
-  /// The same on all ranks, whatever they own.
+  // The same on all ranks, whatever they own.
   bool sums_pixels() const { return plan_->modes().zone != RingRange{0, plan_->grid().n_rings()}; }
-  void prepare_modes();
+  bool has_modes() const { return !plan_->modes().zone.empty(); }
+  void prepare();
   template <class T>
   void convolve_maps(MapView<const T> in, MapView<T> out, StageTimes& times);
+  /// Maps from `first` on, as many as are taken together.
   template <class T>
-  void analyze(MapView<const T> in, StageTimes& times);
+  void analyze(std::int64_t first, MapView<const T> in, StageTimes& times);
   template <class T>
-  void sum_pixels(const RingSource<T>& source, MapView<T> out, StageTimes& times) const;
+  void multiply(std::int64_t first, MapView<T> out, StageTimes& times);
+  template <class T>
+  void bring_pixels(MapView<const T> in, MapView<T> halo, StageTimes& times);
+  template <class T>
+  void sum_pixels(const RingSource<T>& source, MapView<T> out, StageTimes& times);
   ModeView<double> modes() { return {modes_.data(), modes_.size()}; }
-  template <class T>
-  MapView<T> within_zone(MapView<T> map) const {
-    return {map.data() + first_zone_pixel_, map.n_components(), n_zone_pixels_, map.stride()};
-  }
 
   Communicator comm_;
   const RingConvolutionPlan* plan_;
   std::vector<KernelMaps> kernels_;
-  PixelStencil stencil_;
-  PixelSectors sectors_;
-  ModeProduct product_;
-  std::unique_ptr<RingFft> ring_fft_;
-  std::vector<double> weights_;  ///< [own ring of the zone]
-  std::int64_t first_zone_pixel_ = 0;
-  std::int64_t n_zone_pixels_ = 0;
+  std::optional<Stages> stages_;
+  std::optional<Zone> zone_;
+  std::optional<RingPlaces> places_;
+  HostBuffer<double> scratch_;
+  HostBuffer<double> halo_;  ///< pixels of either type
   HostBuffer<std::complex<double>> modes_;
   std::optional<HaloExchange> pixel_exchange_;
   std::optional<HaloModeExchange> mode_exchange_;
+  std::int64_t halo_bytes_sent_ = 0;
 };
 
-void HostRingConvolver::prepare_modes() {
-  const LocalRings& own = plan_->own();
-  const RingRange zone = plan_->modes().zone;
-  LocalRings rings(own.shared_grid(), intersection(own.north(), zone),
-                   intersection(own.south(), zone));
-  if (rings.n_rings() > 0)
-    first_zone_pixel_ = own.first_pixel(own.local(rings.global(LocalRing{0})));
-  n_zone_pixels_ = rings.n_pixels();
-  for (std::int64_t i = 0; i < rings.n_rings(); ++i)
-    weights_.push_back(rings.ring(LocalRing{i}).weight);
-  const std::int64_t n_maps = plan_->spec().n_maps;
-  ring_fft_ = make_ring_fft({std::move(rings), plan_->own_rows(), n_maps}, Backend::host);
-}
-
-template <class T>
-void HostRingConvolver::analyze(MapView<const T> in, StageTimes& times) {
-  if (product_.empty()) return;
-  const StageTimer timer(&times, "ring_fft");
-  ring_fft_->adjoint(within_zone(in), weights_, modes());
-}
-
-template <class T>
-void HostRingConvolver::sum_pixels(const RingSource<T>& source, MapView<T> out,
-                                   StageTimes& times) const {
-  if (!stencil_.empty()) {
-    const StageTimer timer(&times, "stencil");
-    for (const KernelMaps& kernel : kernels_) stencil_.convolve(kernel, source, out);
+void HostRingConvolver::prepare() {
+  const RingConvolutionSpec& spec = plan_->spec();
+  const bool shares = spec.kernels.size() == 1;
+  for (std::int64_t i = 0; i < ssize64(spec.kernels); ++i) {
+    const RadialKernel& kernel = spec.kernels[to_size(i)];
+    kernels_.push_back(
+        {&kernel.table(), kernel.support(), kernel.bound(), i, shares ? spec.n_maps : 1});
   }
-  if (!sectors_.empty()) {
+  stages_.emplace(*plan_, omp_get_max_threads());
+  if (has_modes()) zone_.emplace(*plan_);
+  places_.emplace(plan_->grid().n_rings(), plan_->own(),
+                  plan_->n_ranks() > 1 && sums_pixels() ? &plan_->pixel_halo() : nullptr);
+  scratch_.allocate(stages_->scratch_size());
+  halo_.allocate(plan_->halo_bytes() / double_bytes);
+  modes_.allocate(plan_->mode_bytes() / static_cast<std::int64_t>(sizeof(std::complex<double>)));
+}
+
+template <class T>
+void HostRingConvolver::analyze(std::int64_t first, MapView<const T> in, StageTimes& times) {
+  const StageTimer timer(&times, "ring_fft");
+  const MapView<const T> some = in.components(first, plan_->maps_together());
+  zone_->fft->adjoint(zone_->of(some), zone_->weights, modes());
+}
+
+template <class T>
+void HostRingConvolver::multiply(std::int64_t first, MapView<T> out, StageTimes& times) {
+  if (mode_exchange_) {
+    const StageTimer timer(&times, "halo");
+    mode_exchange_->run(modes(), [] {});
+    halo_bytes_sent_ += mode_exchange_->bytes_sent();
+  }
+  agree(comm_, [&] {
+    const std::int64_t n_maps = plan_->maps_together();
+    {
+      const StageTimer timer(&times, "modes");
+      repeat_halo_modes(*plan_, modes());
+      for (KernelMaps kernel : kernels_) {
+        const std::int64_t begin = std::max(kernel.first_map, first);
+        const std::int64_t end = std::min(kernel.first_map + kernel.n_maps, first + n_maps);
+        kernel.first_map = begin - first;
+        kernel.n_maps = end - begin;
+        if (kernel.n_maps > 0) stages_->product.apply(kernel, modes(), scratch_.data());
+      }
+    }
+    const StageTimer timer(&times, "ring_fft");
+    zone_->fft->synthesize(modes(), zone_->of(out.components(first, n_maps)));
+  });
+}
+
+template <class T>
+void HostRingConvolver::bring_pixels(MapView<const T> in, MapView<T> halo, StageTimes& times) {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  const double before = times.seconds("ring_fft");
+  pixel_exchange_->run<T>(in, halo, [&] {
+    if (has_modes()) analyze(0, in, times);
+  });
+  halo_bytes_sent_ += pixel_exchange_->bytes_sent();
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  times.add("halo", seconds - (times.seconds("ring_fft") - before));
+}
+
+template <class T>
+void HostRingConvolver::sum_pixels(const RingSource<T>& source, MapView<T> out, StageTimes& times) {
+  if (!stages_->stencil.empty()) {
+    const StageTimer timer(&times, "stencil");
+    for (const KernelMaps& kernel : kernels_)
+      stages_->stencil.convolve(kernel, source, out, scratch_.data());
+  }
+  if (!stages_->sectors.empty()) {
     const StageTimer timer(&times, "sectors");
-    for (const KernelMaps& kernel : kernels_) sectors_.convolve(kernel, source, out);
+    for (const KernelMaps& kernel : kernels_)
+      stages_->sectors.convolve(kernel, source, out, scratch_.data());
   }
 }
 
 template <class T>
 void HostRingConvolver::convolve_maps(MapView<const T> in, MapView<T> out, StageTimes& times) {
-  RingSource<T> source(plan_->grid().n_rings());
-  MapBuffer<T> halo;
-  agree(comm_, [&] {
-    source.add(plan_->own(), in);
-    const std::int64_t n_modes = plan_->rows().size() * plan_->spec().n_maps;
-    if (modes_.size() != n_modes) modes_.allocate(n_modes);
-    if (!pixel_exchange_) return;
-    halo = MapBuffer<T>(plan_->spec().n_maps, plan_->pixel_halo().halo_size);
-    source.add(plan_->pixel_halo(), std::as_const(halo).view());
-  });
-  if (pixel_exchange_) {
-    pixel_exchange_->run<T>(in, halo.view(), [&] { analyze(in, times); });
-  } else {
-    analyze(in, times);
+  const std::int64_t n_maps = plan_->spec().n_maps;
+  // Memory of doubles is aligned for floats, and holds them once MPI has written them.
+  T* const foreign = reinterpret_cast<T*>(halo_.data());
+  const MapView<T> halo(foreign, n_maps, pixel_exchange_ ? plan_->pixel_halo().halo_size : 0);
+  halo_bytes_sent_ = 0;
+  if (pixel_exchange_) bring_pixels(in, halo, times);
+  for (std::int64_t first = 0; has_modes() && first < n_maps; first += plan_->maps_together()) {
+    const bool is_done = first == 0 && pixel_exchange_;
+    if (!is_done) analyze(first, in, times);
+    multiply(first, out, times);
   }
-  if (mode_exchange_) {
-    const StageTimer timer(&times, "halo");
-    mode_exchange_->run(modes(), [] {});
-  }
-  agree(comm_, [&] {
-    if (!product_.empty()) {
-      {
-        const StageTimer timer(&times, "modes");
-        repeat_halo_modes(*plan_, modes());
-        for (const KernelMaps& kernel : kernels_) product_.apply(kernel, modes());
-      }
-      const StageTimer timer(&times, "ring_fft");
-      ring_fft_->synthesize(modes(), within_zone(out));
-    }
-    sum_pixels(source, out, times);
-  });
+  const RingSource<T> source(*places_, in, halo);
+  agree(comm_, [&] { sum_pixels(source, out, times); });
 }
 
 }  // namespace
@@ -148,6 +218,12 @@ void HostRingConvolver::convolve_maps(MapView<const T> in, MapView<T> out, Stage
 std::unique_ptr<RingConvolver> make_host_ring_convolver(const Communicator& comm,
                                                         const RingConvolutionPlan& plan) {
   return std::make_unique<HostRingConvolver>(comm, plan);
+}
+
+std::int64_t host_workspace_bytes(const RingConvolutionPlan& plan, int n_threads) {
+  const Stages stages(plan, n_threads);
+  const std::int64_t fft = plan.modes().zone.empty() ? 0 : Zone(plan).fft->bytes();
+  return stages.scratch_size() * double_bytes + stages.product.table_bytes() + fft;
 }
 
 }  // namespace ringweave

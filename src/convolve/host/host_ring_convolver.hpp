@@ -11,5 +11,7 @@ namespace ringweave {
 /// orders.
 std::unique_ptr<RingConvolver> make_host_ring_convolver(const Communicator& comm,
                                                         const RingConvolutionPlan& plan);
+/// Bytes of its tables and scratch.
+std::int64_t host_workspace_bytes(const RingConvolutionPlan& plan, int n_threads);
 
 }  // namespace ringweave

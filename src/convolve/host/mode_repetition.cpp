@@ -21,7 +21,7 @@ std::int64_t position_of(const ModeLayout& layout, int m, std::int64_t ring) {
 }  // namespace
 
 void repeat_halo_modes(const RingConvolutionPlan& plan, ModeView<double> modes) {
-  const std::int64_t n_maps = plan.spec().n_maps;
+  const std::int64_t n_maps = plan.maps_together();
   for (const HaloPlan::Run& run : plan.mode_halo().runs) {
     const RingRange rings = intersection(run.rings, plan.modes().zone);
     for (std::int64_t t = rings.begin; t < rings.end; ++t) {

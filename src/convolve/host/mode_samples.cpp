@@ -6,16 +6,13 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/checked_cast.hpp"
 #include "base/first_error.hpp"
 #include "convolve/host/kernel_values.hpp"
 #include "convolve/ring_pair.hpp"
-#include "distribute/halo_plan.hpp"
 
 namespace ringweave {
 namespace {
-
-/// Samples held at a time, in doubles.
-constexpr std::int64_t most_held = std::int64_t{8} << 20;
 
 /// Samples within a half width; the last may be on the edge, where the kernel decides.
 std::int64_t count_samples(double half_width, std::int64_t around, std::int64_t half) {
@@ -28,64 +25,59 @@ std::int64_t count_samples(double half_width, std::int64_t around, std::int64_t 
 
 }  // namespace
 
-ModeSamples::ModeSamples(const RingConvolutionPlan& plan, const KernelMaps& maps)
-    : plan_(&plan), maps_(maps) {
+ModeSamples::ModeSamples(const RingConvolutionPlan& plan, std::int64_t room)
+    : plan_(&plan),
+      step_(plan.modes().kind == ModeRows::Kind::circulant && plan.equal_run().alternates ? 2 : 1) {
+  double chord = 0;
+  for (const RadialKernel& kernel : plan.spec().kernels)
+    chord = std::max(chord, kernel.table().chord_squared_cut);
   const std::int64_t zone = plan.modes().zone.size();
   const std::int64_t n_first = plan.is_symmetric() ? (zone + 1) / 2 : zone;
-  for (std::int64_t u = 0; u < n_first; ++u) add_pairs(u);
-  if (!pairs_.empty()) first_ring_ = pairs_.front().tile.ring;
-  for (ModePairs& pairs : pairs_) {
-    const std::int64_t last =
-        pairs.tile.ring + pairs.tile.first + pairs.n_partners * pairs.tile.step;
-    n_rings_ = std::max(n_rings_, last - first_ring_);
-    pairs.tile.ring -= first_ring_;
-  }
+  for (std::int64_t u = 0; u < n_first; ++u) add_pairs(u, chord);
   for (const std::int64_t around : rules_) {
     auto& sin2_half = sin2_half_.emplace_back();
     const double unit = std::numbers::pi / (2 * static_cast<double>(around));
     for (std::int64_t h = 0; h <= std::min(around, 2 * most_samples_); ++h)
       sin2_half.push_back(RingPairChord::square(std::sin(unit * static_cast<double>(h))));
   }
-  cut_parts();
+  cut_parts(room);
 }
 
-void ModeSamples::add_pairs(std::int64_t ring) {
+void ModeSamples::add_pairs(std::int64_t ring, double chord) {
   const ModeRows& modes = plan_->modes();
   const RingGrid& grid = plan_->grid();
   const std::int64_t t0 = modes.zone.begin + ring;
-  const RingRange near = intersection(rings_within(grid, {t0, t0 + 1}, maps_.support), modes.zone);
+  const RingRange near = intersection(plan_->window(t0), modes.zone);
+  if (!owns({t0, near.end})) return;
   // A pair and its mirror image are one.
   const std::int64_t last =
       plan_->is_symmetric() ? modes.zone.size() - 1 - 2 * ring : modes.zone.size() - 1 - ring;
   const std::int64_t behind = std::min(near.end - t0, last + 1);
   const std::int64_t around = modes.samples(t0);
-  if (rules_.empty() || rules_.back() != around) {
-    const auto found = std::find(rules_.begin(), rules_.end(), around);
-    if (found == rules_.end()) rules_.push_back(around);
-  }
-  const auto rule = std::find(rules_.begin(), rules_.end(), around) - rules_.begin();
-  const bool alternates = modes.kind == ModeRows::Kind::circulant && plan_->equal_run().alternates;
-  const std::int64_t step = alternates ? 2 : 1;
-  for (std::int64_t phase = 0; phase < step; ++phase) {
-    for (std::int64_t first = phase; first < behind; first += step * mode_sum::pairs) {
-      ModePairs pairs;
-      pairs.half = phase;
-      pairs.rule = rule;
-      for (std::int64_t d = first; d < behind && pairs.n_partners < mode_sum::pairs; d += step) {
-        const double width = RingPairChord(grid.ring(RingId{t0}), grid.ring(RingId{t0 + d}))
-                                 .half_width(maps_.kernel->chord_squared_cut);
+  auto rule = std::find(rules_.begin(), rules_.end(), around);
+  if (rule == rules_.end()) rule = rules_.insert(rule, around);
+  ModePairs pairs;
+  pairs.ring = checked_cast<std::int32_t>(ring, "ring");
+  pairs.rule = static_cast<std::int32_t>(rule - rules_.begin());
+  for (std::int64_t phase = 0; phase < step_; ++phase) {
+    pairs.half = static_cast<std::int32_t>(phase);
+    for (std::int64_t first = phase; first < behind; first += step_ * mode_sum::pairs) {
+      pairs.first = static_cast<std::int32_t>(first);
+      pairs.limit = pairs.n_partners = 0;
+      std::int64_t n_samples = 0;
+      for (std::int64_t d = first; d < behind && pairs.n_partners < mode_sum::pairs; d += step_) {
+        const double width =
+            RingPairChord(grid.ring(RingId{t0}), grid.ring(RingId{t0 + d})).half_width(chord);
         if (width < 0) break;
         ++pairs.n_partners;
         pairs.limit = std::max(pairs.limit, std::min(modes.limit(t0), modes.limit(t0 + d)));
-        pairs.tile.n_samples =
-            std::max(pairs.tile.n_samples, count_samples(width, around, pairs.half));
+        n_samples = std::max(n_samples, count_samples(width, around, phase));
       }
-      pairs.tile.ring = ring;
-      pairs.tile.first = first;
-      pairs.tile.step = step;
-      most_samples_ = std::max(most_samples_, pairs.tile.n_samples);
-      const RingRange reached{t0 + first, t0 + first + (pairs.n_partners - 1) * step + 1};
-      if (pairs.n_partners > 0 && (owns({t0, t0 + 1}) || owns(reached))) pairs_.push_back(pairs);
+      pairs.n_samples = checked_cast<std::int32_t>(n_samples, "samples along a ring");
+      const RingRange reached{t0 + first, t0 + first + (pairs.n_partners - 1) * step_ + 1};
+      if (pairs.n_partners == 0 || !(owns({t0, t0 + 1}) || owns(reached))) continue;
+      most_samples_ = std::max(most_samples_, n_samples);
+      pairs_.push_back(pairs);
     }
   }
 }
@@ -96,52 +88,85 @@ bool ModeSamples::owns(RingRange rings) const {
   return !intersection(rings, own.south()).empty();
 }
 
-void ModeSamples::cut_parts() {
+void ModeSamples::cut_parts(std::int64_t room) {
+  // What a second cache holds, or as much as makes a part's cosines cheap beside its sums.
+  constexpr std::int64_t cached = std::int64_t{1} << 17;
+  constexpr std::int64_t tiles = 64;
+  const std::int64_t most_held =
+      std::max(cached, std::min(tiles * mode_sum::pairs * most_samples_, room));
+  // A part reads the rings its neighbours read too, which pays where it has more of its own.
+  const auto window = [&](std::int64_t ring) {
+    return plan_->window(plan_->modes().zone.begin + ring).size() / 2;
+  };
+  constexpr std::int64_t fewest_rings = 64;
   std::int64_t held = 0;
-  std::int64_t largest = 0;
+  std::int64_t most_rings = 0;
   for (std::int64_t i = 0; i < ssize64(pairs_); ++i) {
-    const std::int64_t size = pairs_[to_size(i)].tile.n_samples * mode_sum::pairs;
-    if (held > 0 && held + size > most_held) {
-      part_ends_.push_back(i);
+    ModePairs& pairs = pairs_[to_size(i)];
+    const std::int64_t size = pairs.n_samples * mode_sum::pairs;
+    if (i == 0 || held + size > most_held || pairs.ring - parts_.back().first_ring >= most_rings) {
+      if (i > 0) {
+        parts_.back().end = i;
+        parts_.back().next_ring = pairs.ring;
+      }
+      parts_.push_back({i, 0, pairs.ring, 0, i > 0 ? parts_.back().reach : 0, 0});
+      most_rings = std::max(fewest_rings, window(pairs.ring));
       held = 0;
     }
-    offsets_.push_back(held);
+    pairs.offset = held;
     held += size;
-    largest = std::max(largest, held);
+    size_ = std::max(size_, held);
+    std::int64_t& reach = parts_.back().reach;
+    reach = std::max<std::int64_t>(reach,
+                                   pairs.ring + pairs.first + (pairs.n_partners - 1) * step_ + 1);
   }
-  part_ends_.push_back(ssize64(pairs_));
-  samples_.allocate(largest);
+  if (parts_.empty()) return;
+  parts_.back().end = ssize64(pairs_);
+  parts_.back().next_ring = pairs_.back().ring + 1;
+  for (Part& part : parts_) {
+    part.n_shared =
+        part.end < ssize64(pairs_) ? std::max<std::int64_t>(0, part.reach - part.next_ring) : 0;
+    most_rings_ = std::max(most_rings_, part.reach - part.first_ring);
+    most_shared_rings_ = std::max(most_shared_rings_, part.n_shared);
+  }
 }
 
-void ModeSamples::make(std::int64_t part) {
-  const Range range = this->part(part);
+std::int64_t ModeSamples::bytes() const {
+  std::int64_t doubles = 0;
+  for (const auto& table : sin2_half_) doubles += ssize64(table);
+  return doubles * static_cast<std::int64_t>(sizeof(double)) +
+         ssize64(pairs_) * static_cast<std::int64_t>(sizeof(ModePairs));
+}
+
+void ModeSamples::make(const Part& part, const KernelTable& kernel, int n_threads,
+                       double* samples) const {
   FirstError error;
-#pragma omp parallel for schedule(dynamic, 16)
-  for (std::int64_t i = range.begin; i < range.end; ++i) {
-    error.guard([&] { fill(pairs_[to_size(i)], samples_.data() + offsets_[to_size(i)]); });
+#pragma omp parallel for schedule(dynamic, 16) num_threads(n_threads)
+  for (std::int64_t i = part.begin; i < part.end; ++i) {
+    const ModePairs& pairs = pairs_[to_size(i)];
+    error.guard([&] { fill(pairs, kernel, samples + pairs.offset); });
   }
   error.rethrow();
 }
 
-void ModeSamples::fill(ModePairs& pairs, double* samples) const {
+void ModeSamples::fill(const ModePairs& pairs, const KernelTable& kernel, double* samples) const {
   const RingGrid& grid = plan_->grid();
   const RingRange zone = plan_->modes().zone;
   const std::int64_t around = rules_[to_size(pairs.rule)];
   const std::vector<double>& sin2_half = sin2_half_[to_size(pairs.rule)];
-  const std::int64_t n_samples = pairs.tile.n_samples;
-  pairs.tile.samples = samples;
+  const std::int64_t n_samples = pairs.n_samples;
   std::array<double, mode_sum::pairs> gap{};
   std::array<double, mode_sum::pairs> span{};
   std::array<double, mode_sum::pairs> factor{};
   for (std::size_t p = 0; p < to_size(pairs.n_partners); ++p) {
-    const std::int64_t d = pairs.tile.first + static_cast<std::int64_t>(p) * pairs.tile.step;
-    const std::int64_t ring = zone.begin + first_ring_ + pairs.tile.ring;
+    const std::int64_t d = pairs.first + static_cast<std::int64_t>(p) * step_;
+    const std::int64_t ring = zone.begin + pairs.ring;
     const RingPairChord chord(grid.ring(RingId{ring}), grid.ring(RingId{ring + d}));
     gap[p] = chord.gap;
     span[p] = chord.span;
     // A pair that is its own mirror image is met twice.
     const bool is_twice =
-        plan_->is_symmetric() && 2 * (first_ring_ + pairs.tile.ring) + d == zone.size() - 1;
+        plan_->is_symmetric() && 2 * std::int64_t{pairs.ring} + d == zone.size() - 1;
     factor[p] = (is_twice ? 0.5 : 1.0) / static_cast<double>(around);
   }
   for (std::int64_t j = 0; j < n_samples; ++j) {
@@ -149,7 +174,7 @@ void ModeSamples::fill(ModePairs& pairs, double* samples) const {
     for (std::size_t p = 0; p < gap.size(); ++p)
       samples[j * mode_sum::pairs + static_cast<std::int64_t>(p)] = gap[p] + span[p] * sin2;
   }
-  evaluate(*maps_.kernel, samples, n_samples * mode_sum::pairs, samples);
+  evaluate(kernel, samples, n_samples * mode_sum::pairs, samples);
   for (std::int64_t j = 0; j < n_samples; ++j) {
     // All samples but those at 0 and pi stand for two.
     const std::int64_t halves = 2 * j + pairs.half;

@@ -4,66 +4,76 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/buffer.hpp"
 #include "convolve/host/mode_sum.hpp"
 #include "convolve/host/ring_source.hpp"
 #include "convolve/ring_convolution_plan.hpp"
 
 namespace ringweave {
 
-/// Pairs of rings of one output ring whose kernel is sampled at the same longitudes.
+/// Pairs of rings of one output ring whose kernel is sampled at the same longitudes. Rings count
+/// from the zone's first.
 struct ModePairs {
-  mode_sum::Tile tile;    ///< rings count from ModeSamples::first_ring()
-  std::int64_t half = 0;  ///< samples lie half a sample further on
-  std::int64_t rule = 0;  ///< which cosines
-  int limit = 0;          ///< highest order any of the pairs has
-  std::int64_t n_partners = 0;
+  std::int32_t ring = 0;
+  std::int32_t first = 0;       ///< distance of the first partner
+  std::int32_t n_partners = 0;  ///< every step()th ring
+  std::int32_t n_samples = 0;
+  std::int32_t half = 0;    ///< samples lie half a sample further on
+  std::int32_t rule = 0;    ///< which number of samples around a ring
+  std::int32_t limit = 0;   ///< highest order any of the pairs has
+  std::int64_t offset = 0;  ///< of its samples in its part
 };
 
 /// The kernel along phi between all pairs of rings with modes of which the rank owns one, each
-/// once: a pair stands for its transpose and, on a symmetric grid, for its mirror images.
+/// once: a pair stands for its transpose and, on a symmetric grid, for its mirror images. Pairs
+/// ascend with their ring and are taken in parts, whose samples fit the memory set aside for them.
 class ModeSamples {
  public:
-  /// Finds the pairs; the samples are not made yet.
-  ModeSamples(const RingConvolutionPlan& plan, const KernelMaps& maps);
+  /// Some consecutive pairs, and the rings they touch: those before next_ring in no later part.
+  struct Part {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    std::int64_t first_ring = 0;  ///< of the zone
+    std::int64_t next_ring = 0;   ///< the first of the part behind
+    std::int64_t reach = 0;       ///< behind the last ring that this part or one before touches
+    std::int64_t n_shared = 0;    ///< rings from next_ring on that parts behind touch too
+  };
 
-  /// First of the zone's rings that is in a pair, and how many lie from there to the last.
-  std::int64_t first_ring() const { return first_ring_; }
-  std::int64_t n_rings() const { return n_rings_; }
+  /// Finds the pairs for the plan's largest support; no samples yet.
+  /// room  for the samples of a part, if there is no reason for fewer
+  ModeSamples(const RingConvolutionPlan& plan, std::int64_t room);
+
   const std::vector<ModePairs>& pairs() const { return pairs_; }
-  /// Different numbers of samples around a ring, for which cosines are needed.
+  const std::vector<Part>& parts() const { return parts_; }
+  std::int64_t step() const { return step_; }
+  /// Different numbers of samples around a ring.
   const std::vector<std::int64_t>& rules() const { return rules_; }
   /// Most samples of a rule and a half-step.
   std::int64_t most_samples() const { return most_samples_; }
-  /// Runs of pairs whose samples fit the memory set aside for them.
-  std::int64_t n_parts() const { return ssize64(part_ends_); }
-  struct Range {
-    std::int64_t begin;
-    std::int64_t end;
-  };
-  Range part(std::int64_t i) const {
-    return {i == 0 ? 0 : part_ends_[to_size(i - 1)], part_ends_[to_size(i)]};
-  }
-  /// Makes the samples of a part; those of other parts are lost.
-  void make(std::int64_t part);
+  std::int64_t size() const { return size_; }  ///< samples of the largest part
+  /// Most rings a part touches, and most it shares with those behind.
+  std::int64_t most_rings() const { return most_rings_; }
+  std::int64_t most_shared_rings() const { return most_shared_rings_; }
+  std::int64_t bytes() const;
+
+  /// The samples of a part, [pair][sample][partner], by n_threads threads.
+  void make(const Part& part, const KernelTable& kernel, int n_threads, double* samples) const;
 
  private:
-  void add_pairs(std::int64_t ring);
+  void add_pairs(std::int64_t ring, double chord);
   bool owns(RingRange rings) const;  ///< any of the zone's rings
-  void cut_parts();
-  void fill(ModePairs& pairs, double* samples) const;
+  void cut_parts(std::int64_t room);
+  void fill(const ModePairs& pairs, const KernelTable& kernel, double* samples) const;
 
   const RingConvolutionPlan* plan_;
-  KernelMaps maps_;
-  std::int64_t first_ring_ = 0;
-  std::int64_t n_rings_ = 0;
-  std::int64_t most_samples_ = 0;
+  std::int64_t step_;
   std::vector<ModePairs> pairs_;
-  std::vector<std::int64_t> offsets_;  ///< [pairs] where its samples begin in its part
+  std::vector<Part> parts_;
   std::vector<std::int64_t> rules_;
   std::vector<std::vector<double>> sin2_half_;  ///< [rule][h] sin^2(pi h / (2 around))
-  std::vector<std::int64_t> part_ends_;
-  HostBuffer<double> samples_;
+  std::int64_t most_samples_ = 0;
+  std::int64_t size_ = 0;
+  std::int64_t most_rings_ = 0;
+  std::int64_t most_shared_rings_ = 0;
 };
 
 }  // namespace ringweave

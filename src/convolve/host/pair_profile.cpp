@@ -2,7 +2,6 @@
 #include "convolve/host/pair_profile.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -11,8 +10,7 @@
 
 namespace ringweave {
 
-ProfileFitter::ProfileFitter(double tolerance)
-    : tolerance_(tolerance), values_(to_size(most_coefficients)) {
+ProfileRules::ProfileRules() {
   for (const std::int64_t n : {2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48}) {
     Rule rule{n, {}, {}};
     const double count = static_cast<double>(n);
@@ -33,8 +31,8 @@ ProfileFitter::ProfileFitter(double tolerance)
 PairSeries ProfileFitter::fit(const KernelTable& kernel, const RingPairChord& chord,
                               double half_width, double weight, double* coefficients) {
   // One step shorter than last time, so that the lengths can fall as well as rise.
-  for (std::size_t r = last_ > 0 ? last_ - 1 : 0; r < rules_.size(); ++r) {
-    const Rule& rule = rules_[r];
+  for (std::size_t r = last_ > 0 ? last_ - 1 : 0; r < rules_->all().size(); ++r) {
+    const ProfileRules::Rule& rule = rules_->all()[r];
     for (std::int64_t i = 0; i < rule.n; ++i) {
       const double phi = half_width * std::sqrt(rule.x[to_size(i)]);
       values_[to_size(i)] = chord.squared_at(phi);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -15,31 +16,42 @@ struct PairSeries {
   bool is_monomial = false;         ///< sum of c_k v^k; else of c_k T_k(v)
 };
 
+/// Nodes and cosines of all lengths of series; the same for all kernels.
+class ProfileRules {
+ public:
+  ProfileRules();
+  struct Rule {
+    std::int64_t n = 0;
+    std::vector<double> x;        ///< [n] nodes in [0, 1], where phi^2 = x half_width^2
+    std::vector<double> cosines;  ///< [n coefficients][n]
+  };
+  const std::vector<Rule>& all() const { return rules_; }
+
+ private:
+  std::vector<Rule> rules_;
+};
+
 /// Finds series of the kernel along the input ring.
 class ProfileFitter {
  public:
   static constexpr std::int64_t most_coefficients = 48;
 
   /// tolerance  error of a value allowed
-  explicit ProfileFitter(double tolerance);
+  ProfileFitter(const ProfileRules& rules, double tolerance)
+      : rules_(&rules), tolerance_(tolerance) {}
 
   /// Writes at most most_coefficients.
   PairSeries fit(const KernelTable& kernel, const RingPairChord& chord, double half_width,
                  double weight, double* coefficients);
 
  private:
-  struct Rule {
-    std::int64_t n = 0;
-    std::vector<double> x;        ///< [n] nodes in [0, 1], where phi^2 = x half_width^2
-    std::vector<double> cosines;  ///< [n coefficients][n]
-  };
   /// Turns coefficients of T_k into those of v^k where that loses no digits.
   bool to_monomials(std::int64_t n, double weight, double* coefficients);
 
+  const ProfileRules* rules_;
   double tolerance_;
-  std::vector<Rule> rules_;
   std::size_t last_ = 0;  ///< neighbouring pairs mostly need the same
-  std::vector<double> values_;
+  std::array<double, most_coefficients> values_{};
 };
 
 }  // namespace ringweave

@@ -12,35 +12,48 @@
 
 namespace ringweave {
 
-/// Where the pixels of the rings a rank can read lie: its own in its map, foreign ones in a halo.
-template <class T>
-class RingSource {
+/// Where the rings a rank can read begin: its own in its map, foreign ones in a halo.
+class RingPlaces {
  public:
-  explicit RingSource(std::int64_t n_rings) : places_(to_size(n_rings)) {}
-
-  void add(const LocalRings& own, MapView<const T> map) {
-    for (std::int64_t i = 0; i < own.n_rings(); ++i) {
-      places_[static_cast<std::size_t>(own.global(LocalRing{i}))] = {
-          map.data() + own.first_pixel(LocalRing{i}), map.stride()};
-    }
-  }
-  void add(const HaloPlan& plan, MapView<const T> halo) {
-    for (const HaloPlan::Run& run : plan.runs) {
+  RingPlaces(std::int64_t n_rings, const LocalRings& own, const HaloPlan* halo)
+      : places_(to_size(n_rings)) {
+    for (std::int64_t i = 0; i < own.n_rings(); ++i)
+      places_[static_cast<std::size_t>(own.global(LocalRing{i}))] = {own.first_pixel(LocalRing{i}),
+                                                                     false};
+    if (halo == nullptr) return;
+    for (const HaloPlan::Run& run : halo->runs) {
       for (std::int64_t ring = run.rings.begin; ring < run.rings.end; ++ring)
-        places_[to_size(ring)] = {halo.data() + plan.first(RingId{ring}), halo.stride()};
+        places_[to_size(ring)] = {halo->first(RingId{ring}), true};
     }
-  }
-  const T* pixels(std::int64_t ring, std::int64_t map) const {
-    const Place& place = places_[to_size(ring)];
-    return place.pixels + map * place.stride;
   }
 
  private:
+  template <class T>
+  friend class RingSource;
   struct Place {
-    const T* pixels = nullptr;
-    std::int64_t stride = 0;  ///< from map to map
+    std::int64_t first = 0;
+    bool is_foreign = false;
   };
   std::vector<Place> places_;  ///< [ring]
+};
+
+/// The pixels of the rings a rank can read.
+template <class T>
+class RingSource {
+ public:
+  RingSource(const RingPlaces& places, MapView<const T> own, MapView<const T> halo)
+      : places_(&places), own_(own), halo_(halo) {}
+
+  const T* pixels(std::int64_t ring, std::int64_t map) const {
+    const RingPlaces::Place& place = places_->places_[to_size(ring)];
+    const MapView<const T>& from = place.is_foreign ? halo_ : own_;
+    return from.data() + map * from.stride() + place.first;
+  }
+
+ private:
+  const RingPlaces* places_;
+  MapView<const T> own_;
+  MapView<const T> halo_;
 };
 
 /// Some consecutive maps of a batch and the kernel they are convolved with.

@@ -9,42 +9,48 @@
 
 namespace ringweave {
 
-template <class T>
-SectorRows<T>::SectorRows(const RingConvolutionPlan& plan, const KernelMaps& maps,
-                          const RingSource<T>& in)
-    : plan_(&plan), maps_(maps), in_(&in) {
+SectorRowShape::SectorRowShape(const RingConvolutionPlan& plan, std::int64_t n_maps) {
   const SectorRule& rule = plan.sectors();
   const RingGrid& grid = plan.grid();
-  const std::int64_t used = rule.n_sectors * rule.n_hemispheres * maps.n_maps;
+  const std::int64_t used = rule.n_sectors * rule.n_hemispheres * n_maps;
   n_lanes_ = (used + sector::lanes - 1) / sector::lanes * sector::lanes;
+  std::int64_t longest = 0;
   for (std::int64_t t = 0; t < grid.n_rings(); ++t) {
     const Ring& ring = grid.ring(RingId{t});
-    const RingRange near = plan.window(t);
-    n_slots_ = std::max(n_slots_, near.size());
-    // Where a great circle through the pole touches the cap of the support.
-    const double to_pole = std::min(ring.theta, std::numbers::pi - ring.theta);
-    const double width = to_pole <= maps.support * (1 + 1e-9)
-                             ? std::numbers::pi
-                             : std::asin(std::min(1.0, std::sin(maps.support) / ring.sin_theta));
+    most_rings_ = std::max(most_rings_, plan.window(t).size());
+    const double width = widest_longitude(ring, plan.support());
     constexpr std::int64_t spare = 4;
     pads_.push_back(spare + static_cast<std::int64_t>(std::ceil(width / (2 * std::numbers::pi) *
                                                                 static_cast<double>(ring.n_phi))));
     // Without symmetries first pixels lie anywhere, up to a turn apart.
     if (!rule.is_mirrored()) pads_.back() += ring.n_phi;
-    stride_ = std::max(stride_, ring.n_phi / rule.n_sectors + 2 * pads_.back());
+    longest = std::max(longest, ring.n_phi / rule.n_sectors + 2 * pads_.back());
   }
-  held_.assign(to_size(n_slots_), -1);
-  stride_ *= n_lanes_;
-  rows_.allocate(checked_product(stride_, n_slots_, "rows of sectors"));
+  row_size_ = longest * n_lanes_;
+}
+
+template <class T>
+SectorRows<T>::SectorRows(const RingConvolutionPlan& plan, const SectorRowShape& shape,
+                          const KernelMaps& maps, const RingSource<T>& in, std::int64_t n_slots,
+                          double* rows, std::int64_t* held)
+    : plan_(&plan),
+      shape_(&shape),
+      maps_(maps),
+      in_(&in),
+      n_lanes_(shape.n_lanes()),
+      n_slots_(n_slots),
+      rows_(rows),
+      held_(held) {
+  std::fill_n(held_, n_slots_, std::int64_t{-1});
 }
 
 template <class T>
 const double* SectorRows<T>::row(std::int64_t ring) {
   const std::int64_t slot = ring % n_slots_;
-  double* row = rows_.data() + slot * stride_ + pads_[to_size(ring)] * n_lanes_;
-  if (held_[to_size(slot)] != ring) {
+  double* row = rows_ + slot * shape_->row_size() + shape_->pad(ring) * n_lanes_;
+  if (held_[slot] != ring) {
     fill(ring, row);
-    held_[to_size(slot)] = ring;
+    held_[slot] = ring;
   }
   return row;
 }
@@ -53,7 +59,7 @@ template <class T>
 void SectorRows<T>::fill(std::int64_t ring, double* row) const {
   const SectorRule& rule = plan_->sectors();
   const std::int64_t n = plan_->grid().ring(RingId{ring}).n_phi / rule.n_sectors;
-  const std::int64_t pad = pads_[to_size(ring)];
+  const std::int64_t pad = shape_->pad(ring);
   std::int64_t lane = 0;
   for (std::int64_t map = 0; map < maps_.n_maps; ++map) {
     for (std::int64_t h = 0; h < rule.n_hemispheres; ++h, lane += rule.n_sectors) {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/buffer.hpp"
+#include "base/checked_cast.hpp"
 #include "convolve/host/ring_source.hpp"
 #include "convolve/host/sector_sum.hpp"
 #include "convolve/ring_convolution_plan.hpp"
@@ -12,15 +12,37 @@
 namespace ringweave {
 
 /// Input rings turned to [pixel of a sector][lane], the sector's neighbours on either side of it; a
-/// lane is a sector of a hemisphere of a map. Keeps the rings of one window.
+/// lane is a sector of a hemisphere of a map. The shape is the same for all threads and kernels.
+class SectorRowShape {
+ public:
+  /// n_maps  that share a kernel
+  SectorRowShape(const RingConvolutionPlan& plan, std::int64_t n_maps);
+
+  std::int64_t n_lanes() const { return n_lanes_; }
+  /// Rings that an output ring needs at most.
+  std::int64_t most_rings() const { return most_rings_; }
+  std::int64_t row_size() const { return row_size_; }  ///< doubles of the longest ring
+  /// Pixels before and behind the sector of a ring.
+  std::int64_t pad(std::int64_t ring) const { return pads_[to_size(ring)]; }
+
+ private:
+  std::int64_t n_lanes_ = 0;
+  std::int64_t most_rings_ = 0;
+  std::int64_t row_size_ = 0;
+  std::vector<std::int64_t> pads_;  ///< [ring]
+};
+
+/// Rows of some rings, kept until their place is needed for others.
 template <class T>
 class SectorRows {
  public:
-  SectorRows(const RingConvolutionPlan& plan, const KernelMaps& maps, const RingSource<T>& in);
+  /// rows  room for n_slots rings
+  /// held  [n_slots]
+  SectorRows(const RingConvolutionPlan& plan, const SectorRowShape& shape, const KernelMaps& maps,
+             const RingSource<T>& in, std::int64_t n_slots, double* rows, std::int64_t* held);
 
-  std::int64_t n_lanes() const { return n_lanes_; }
-  /// Pixel 0 of the sector of a ring (its mirror in the other hemisphere's lanes). Stays until the
-  /// rings asked for have moved on by a window.
+  /// Pixel 0 of the sector of a ring (its mirror in the other hemisphere's lanes). Stays until a
+  /// ring n_slots away is asked for.
   const double* row(std::int64_t ring);
 
  private:
@@ -30,14 +52,13 @@ class SectorRows {
   std::int64_t mirror(std::int64_t ring) const { return plan_->grid().n_rings() - 1 - ring; }
 
   const RingConvolutionPlan* plan_;
+  const SectorRowShape* shape_;
   KernelMaps maps_;
   const RingSource<T>* in_;
-  std::int64_t n_lanes_ = 0;
-  std::int64_t n_slots_ = 0;
-  std::int64_t stride_ = 0;
-  std::vector<std::int64_t> pads_;  ///< [ring] pixels before and behind the sector
-  std::vector<std::int64_t> held_;  ///< [slot] ring
-  HostBuffer<double> rows_;
+  std::int64_t n_lanes_;
+  std::int64_t n_slots_;
+  double* rows_;
+  std::int64_t* held_;  ///< [slot] ring
 };
 
 }  // namespace ringweave

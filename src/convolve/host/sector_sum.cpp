@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The first sets add nothing to double arithmetic; vectors of the others have no length known to
-// the compiler.
-#define HWY_DISABLED_TARGETS \
-  (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "convolve/host/sector_sum.cpp"
 #include "convolve/host/sector_sum.hpp"
@@ -12,6 +7,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/simd/instruction_sets.hpp"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 

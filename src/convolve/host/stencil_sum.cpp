@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The first sets add nothing to this arithmetic; vectors of the others have no length known to the
-// compiler.
-#define HWY_DISABLED_TARGETS \
-  (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "convolve/host/stencil_sum.cpp"
 #include "convolve/host/stencil_sum.hpp"
 
+#include "base/simd/instruction_sets.hpp"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 

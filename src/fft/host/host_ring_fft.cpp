@@ -11,10 +11,10 @@
 #include "base/buffer.hpp"
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
+#include "base/scratch_pieces.hpp"
 #include "fft/host/lane_worker.hpp"
 #include "fft/host/ring_plan.hpp"
 #include "fft/host/ring_worker.hpp"
-#include "fft/host/scratch_pieces.hpp"
 
 namespace ringweave {
 namespace {

@@ -7,9 +7,9 @@
 #include <span>
 
 #include "base/buffer.hpp"
+#include "base/scratch_pieces.hpp"
 #include "fft/host/lane_rings.hpp"
 #include "fft/host/ring_plan.hpp"
-#include "fft/host/scratch_pieces.hpp"
 
 namespace ringweave {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "base/buffer.hpp"
-#include "fft/host/scratch_pieces.hpp"
+#include "base/scratch_pieces.hpp"
 #include "sphere/mode_layout.hpp"
 #include "sphere/ring_grid.hpp"
 

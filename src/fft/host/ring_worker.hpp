@@ -6,9 +6,9 @@
 #include <span>
 
 #include "base/buffer.hpp"
+#include "base/scratch_pieces.hpp"
 #include "fft/host/mode_tile.hpp"
 #include "fft/host/ring_plan.hpp"
-#include "fft/host/scratch_pieces.hpp"
 #include "fft/host/split_fft.hpp"
 
 namespace ringweave {

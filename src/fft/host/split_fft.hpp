@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/buffer.hpp"
+#include "base/scratch_pieces.hpp"
 #include "fft/host/column_lanes.hpp"
 #include "fft/host/column_plan.hpp"
-#include "fft/host/scratch_pieces.hpp"
 #include "fft/host/unit_powers.hpp"
 
 namespace ringweave {

@@ -23,7 +23,8 @@ constexpr int block_columns = 128;
 template <class S>
 struct AdjointGroup {
   Group<S> functions;
-  HWY_ALIGN LaneArray<S::sums * S::vectors> input;  // [sum][vector]
+  const double* sums;                               // of its first pair
+  HWY_ALIGN LaneArray<S::sums * S::vectors> input;  // [sum][vector], 0 in lanes below range
 };
 
 template <class S>
@@ -40,7 +41,8 @@ struct AdjointJob {
   std::int64_t begin;
   std::int64_t end;
   double* columns;
-  Columns before;  ///< the job
+  Columns before;       ///< the job
+  std::int64_t stride;  ///< between the sums of a group
   double* at_step(std::int64_t step) const {
     return columns + (step - begin) * S::columns * n_lanes;
   }
@@ -53,10 +55,11 @@ constexpr int steps_in_registers() {
   return 4 * S::columns <= registers ? 4 : 2 * S::columns <= registers ? 2 : 1;
 }
 
-/// Third phase: `Steps` steps from `step` on for the groups [first_group, n_groups) of a block.
+/// Second and third phase: `Steps` steps from `step` on, for those of the groups [first_group,
+/// n_groups) of a block that have come to the chunk they belong to.
 template <class S, int Steps>
-HWY_INLINE void steady_steps(const AdjointJob<S>& job, AdjointGroup<S>* groups, int first_group,
-                             int n_groups, std::int64_t step, Columns before) {
+HWY_INLINE void sum_steps(const AdjointJob<S>& job, AdjointGroup<S>* groups, int first_group,
+                          int n_groups, std::int64_t chunk_begin, std::int64_t step) {
   constexpr std::int64_t stride = S::stride;
   const double* HWY_RESTRICT c = job.order.coefficients + step * stride;
   const double* HWY_RESTRICT g = c + groups[first_group].functions.g_offset;  // the same in a block
@@ -73,6 +76,7 @@ HWY_INLINE void steady_steps(const AdjointJob<S>& job, AdjointGroup<S>* groups, 
   for (int i = 0; i < Steps * S::columns; ++i) total[i] = hn::Zero(Lanes());
   for (int n = first_group; n < n_groups; ++n) {
     Group<S>& group = groups[n].functions;
+    if (HWY_UNLIKELY(group.step != chunk_begin)) continue;
     for (int v = 0; v < S::vectors; ++v) {
       const Vec x = at(group.x, v);
       Vecs<S::functions> previous;
@@ -116,7 +120,7 @@ HWY_INLINE void steady_steps(const AdjointJob<S>& job, AdjointGroup<S>* groups, 
     }
   }
   double* target = job.at_step(step);
-  if (before == Columns::in_use) {
+  if (job.before == Columns::in_use) {
 #pragma GCC unroll 32
     for (int i = 0; i < Steps * S::columns; ++i) total[i] = hn::Add(at(target, i), total[i]);
   }
@@ -124,68 +128,18 @@ HWY_INLINE void steady_steps(const AdjointJob<S>& job, AdjointGroup<S>* groups, 
   for (int i = 0; i < Steps * S::columns; ++i) put(total[i], target, i);
 }
 
+/// One chunk.
 template <class S>
-HWY_NOINLINE void steady_adjoint(const AdjointJob<S>& job, AdjointGroup<S>* groups, int first_group,
-                                 int n_groups, std::int64_t step, Columns before) {
+HWY_NOINLINE void sum_chunk(const AdjointJob<S>& job, AdjointGroup<S>* groups, int first_group,
+                            int n_groups, std::int64_t step) {
   constexpr int steps = steps_in_registers<S>();
   static_assert(S::columns == S::sums || steps % 2 == 0, "parities change within one call");
   for (std::int64_t t = 0; t < chunk; t += steps) {
-    steady_steps<S, steps>(job, groups, first_group, n_groups, step + t, before);
+    sum_steps<S, steps>(job, groups, first_group, n_groups, step, step + t);
   }
-  for (int n = first_group; n < n_groups; ++n) groups[n].functions.step += chunk;
-}
-
-/// Adds one step of a group, the lanes that are within range, to the columns.
-template <class S, bool Odd>
-HWY_INLINE void accumulate_within(const AdjointGroup<S>& group, const Vec* p,
-                                  const hn::Mask<Lanes>* within, double* columns) {
-  constexpr int values = Group<S>::values;
-  Vecs<values> counting;
-#pragma GCC unroll 8
-  for (int i = 0; i < values; ++i) counting[i] = hn::IfThenElseZero(within[i], p[i]);
-#pragma GCC unroll 16
-  for (int column = 0; column < S::columns; ++column) {
-    Vec total = at(columns, column);
-#pragma GCC unroll 16
-    for (int o = column; o < S::sums; o += S::columns) {
-      if (!S::counts(o, Odd)) continue;
-#pragma GCC unroll 4
-      for (int v = 0; v < S::vectors; ++v) {
-        const Vec value = counting[S::function(o) * S::vectors + v];
-        const Vec input = at(group.input, o * S::vectors + v);
-        total = Odd && S::alternates(o) ? hn::NegMulAdd(value, input, total)
-                                        : hn::MulAdd(value, input, total);
-      }
-    }
-    put(total, columns, column);
+  for (int n = first_group; n < n_groups; ++n) {
+    if (groups[n].functions.step == step) groups[n].functions.step += chunk;
   }
-}
-
-/// One chunk of the second phase of one group: some lanes are within range.
-template <class S>
-HWY_NOINLINE void mixed_adjoint(const AdjointJob<S>& job, AdjointGroup<S>& group) {
-  Group<S>& functions = group.functions;
-  Running<S, S::vectors> run;
-  run.load(functions, 0);
-  constexpr int values = decltype(run)::values;
-  constexpr std::int64_t stride = S::stride;
-  const double* c = job.order.coefficients + functions.step * stride;
-  const double* g = c + functions.g_offset;
-  double* columns = job.at_step(functions.step);
-  hn::Mask<Lanes> within[std::size_t{values}];
-  mark_range(run, within);
-  for (std::int64_t t = 0; t < chunk; t += 2) {
-    accumulate_within<S, false>(group, run.current, within, columns);
-    advance<S::functions, S::vectors>(c, g, run.x, run.previous, run.current);
-    accumulate_within<S, true>(group, run.previous, within, columns + S::columns * n_lanes);
-    advance<S::functions, S::vectors>(c + stride, g + stride, run.x, run.current, run.previous);
-    c += 2 * stride;
-    g += 2 * stride;
-    columns += 2 * S::columns * n_lanes;
-  }
-  run.store(functions);
-  functions.step += chunk;
-  functions.steady = all_in_range<values>(run.scale);
 }
 
 template <class S>
@@ -194,30 +148,53 @@ HWY_INLINE void clear_chunk(double* columns) {
   for (int i = 0; i < chunk * S::columns; ++i) put(hn::Zero(Lanes()), columns, i);
 }
 
+/// The inputs of the lanes within range.
+template <class S>
+void load_input(AdjointGroup<S>& group, std::int64_t stride) {
+  for (int o = 0; o < S::sums; ++o) {
+    for (int v = 0; v < S::vectors; ++v) {
+      const Vec scale = at(group.functions.scale, S::function(o) * S::vectors + v);
+      const Vec input = hn::LoadU(Lanes(), group.sums + o * stride + v * n_lanes);
+      put(hn::IfThenElseZero(hn::Eq(scale, hn::Zero(Lanes())), input), group.input,
+          o * S::vectors + v);
+    }
+  }
+}
+
+/// Before a chunk of the second phase: some lanes are below range, some may come into it.
+template <class S>
+void lift_lanes(AdjointGroup<S>& group, std::int64_t stride) {
+  constexpr int values = Group<S>::values;
+  Vec largest = hn::Zero(Lanes());
+  for (int i = 0; i < values; ++i) {
+    largest = hn::Max(largest, hn::Abs(at(group.functions.current, i)));
+  }
+  if (HWY_LIKELY(hn::AllFalse(Lanes(), hn::Gt(largest, all(near_the_range))))) return;
+  Running<S, S::vectors> run;
+  run.load(group.functions, 0);
+  for (int i = 0; i < values; ++i) {
+    lift(hn::Gt(hn::Abs(run.current[i]), all(near_the_range)), run.previous[i], run.current[i],
+         run.scale[i]);
+  }
+  run.store(group.functions);
+  load_input(group, stride);
+  group.functions.steady = all_in_range<values>(run.scale);
+}
+
 /// The degrees of a job of one block of at most block_groups groups.
 template <class S>
 void adjoint_block(const AdjointJob<S>& job, AdjointGroup<S>* groups, int n_groups) {
-  const auto ready = [&](int n, std::int64_t step) { return groups[n].functions.step == step; };
-  int first_steady = n_groups;
   for (std::int64_t step = job.begin; step < job.end; step += chunk) {
-    while (first_steady > 0 && groups[first_steady - 1].functions.steady &&
-           ready(first_steady - 1, step)) {
-      --first_steady;
+    int first = n_groups;
+    for (int n = n_groups - 1; n >= 0; --n) {
+      if (groups[n].functions.step != step) continue;
+      first = n;
+      if (!groups[n].functions.steady) lift_lanes(groups[n], job.stride);
     }
-    Columns columns = job.before;
-    const auto use_columns = [&]() HWY_ATTR {
-      if (columns == Columns::empty) clear_chunk<S>(job.at_step(step));
-      columns = Columns::in_use;
-    };
-    for (int n = 0; n < first_steady; ++n) {
-      if (!ready(n, step)) continue;
-      use_columns();
-      mixed_adjoint(job, groups[n]);
-    }
-    if (first_steady < n_groups) {
-      steady_adjoint(job, groups, first_steady, n_groups, step, columns);
-    } else {
-      use_columns();
+    if (first < n_groups) {
+      sum_chunk(job, groups, first, n_groups, step);
+    } else if (job.before == Columns::empty) {
+      clear_chunk<S>(job.at_step(step));
     }
   }
 }
@@ -273,12 +250,8 @@ std::int64_t begin_groups(const Pairs& pairs, const Order& order, const double* 
     AdjointGroup<S>& group = *new (groups + n) AdjointGroup<S>;
     seed_group(pairs, order, first, variable_at(pairs, first), group.functions);
     seek(order, group.functions);
-    for (int o = 0; o < S::sums; ++o) {
-      for (int v = 0; v < S::vectors; ++v) {
-        put(hn::LoadU(Lanes(), sums + o * stride + first + v * n_lanes), group.input,
-            o * S::vectors + v);
-      }
-    }
+    group.sums = sums + first;
+    load_input(group, stride);
   }
   return n;
 }
@@ -310,7 +283,7 @@ void adjoint_shape(const Pairs& pairs, const Order& order, const double* sums, s
     const std::int64_t end = HWY_MIN(begin + block_steps, order.n_steps);
     for (std::int64_t n = 0; n < n_groups;) {
       const Columns before = n == 0 ? Columns::empty : Columns::in_use;
-      const AdjointJob<S> job{order, begin, end, sums_of_lanes, before};
+      const AdjointJob<S> job{order, begin, end, sums_of_lanes, before, stride};
       const int size = block_size(groups + n, n_groups - n);
       adjoint_block(job, groups + n, size);
       n += size;

@@ -45,6 +45,7 @@ struct Engine {
     } else {
       sweep = std::make_unique<OrderSweep>(*shape.grid, shape.fields, shape.alm.lmax(),
                                            shape.alm.mmax(), &phases);
+      sweep->keep_beginnings(shape.alm, shape.limits);
       for (Worker& worker : workers) worker.sweep = sweep->scratch();
     }
   }

@@ -18,6 +18,12 @@ using Complex = std::complex<double>;
 /// Most maps any instruction set takes at once.
 constexpr std::size_t most_maps = 16;
 
+/// Most bytes that kept beginnings may take, of all ranks together. What does not stay in the
+/// second cache level is loaded as slowly as it is computed: at lmax 255 all orders save a fifth of
+/// the stage's time; at lmax 511 the lowest, which are computed in long double, save 5 % and the
+/// others nothing.
+constexpr std::int64_t most_kept_bytes = std::int64_t{1} << 20;
+
 /// lambda_mm / (-sin theta)^m for m = 0..mmax.
 std::vector<double> sectoral_norms(int mmax) {
   std::vector<double> norms;
@@ -91,6 +97,7 @@ OrderSweep::Scratch OrderSweep::scratch() const {
 std::int64_t OrderSweep::bytes() const {
   std::int64_t total = pairs_.bytes() + places_.bytes();
   for (const SpinField& spin : spins_) total += spin.bytes();
+  for (const auto& beginning : beginnings_) total += beginning ? beginning->bytes() : 0;
   return total;
 }
 
@@ -161,9 +168,31 @@ void OrderSweep::for_each_ring(const std::vector<typename ModeRow<Value>::Piece>
   }
 }
 
+double OrderSweep::norm(int m) const {
+  return m % 2 == 0 ? norms_[to_size(m)] : -norms_[to_size(m)];
+}
+
 void OrderSweep::prepare(int m, RingRange kept, ScalarSweep& sweep) const {
-  const double norm = norms_[to_size(m)];
-  sweep.prepare(m, first_pair(kept), m % 2 == 0 ? norm : -norm);
+  const bool is_low = m < ssize64(beginnings_);
+  const auto* beginning = is_low ? beginnings_[to_size(m)].get() : nullptr;
+  sweep.prepare(m, first_pair(kept), norm(m), beginning);
+}
+
+void OrderSweep::keep_beginnings(const AlmLayout& orders, const ModeLimits& limits) {
+  if (maps_.empty()) return;
+  constexpr std::int64_t bytes_per_step = 6 * sizeof(double);
+  constexpr std::int64_t bytes_per_pair = 2 * sizeof(double);
+  ScalarSweep sweep(pairs_, places_, degree_, 1);
+  std::int64_t left = most_kept_bytes;
+  for (int m = 0; m <= orders.mmax(); ++m) {
+    const std::int64_t first = first_pair(limits.kept(m));
+    left -= bytes_per_step * ((degree_ - m) / 2 + 1) + bytes_per_pair * (n_pairs_ - first);
+    if (left < 0) return;
+    const bool mine = orders.row_of(m) >= 0;
+    beginnings_.push_back(
+        mine ? std::make_unique<ScalarSweep::Beginning>(sweep.beginning(m, first, norm(m)))
+             : nullptr);
+  }
 }
 
 template <class T>

@@ -15,6 +15,7 @@
 #include "legendre/host/spin_ladder.hpp"
 #include "legendre/host/spin_sweep.hpp"
 #include "legendre/legendre_stage.hpp"
+#include "sphere/alm_layout.hpp"
 #include "sphere/field_set.hpp"
 #include "sphere/mode_limits.hpp"
 #include "sphere/ring_grid.hpp"
@@ -52,6 +53,10 @@ class OrderSweep {
   /// `phases` of the rings that fold; null where none do.
   OrderSweep(const RingGrid& grid, const FieldSet& fields, int lmax, int mmax,
              const FoldPhases* phases);
+
+  /// Computes once for all calls what the sweeps of the lowest of these orders begin with, as many
+  /// as fit little memory. `limits` says which rings keep an order, in every call.
+  void keep_beginnings(const AlmLayout& orders, const ModeLimits& limits);
 
   /// What one thread works in.
   struct Scratch {
@@ -95,6 +100,7 @@ class OrderSweep {
   template <class Value, class Visit>
   void for_each_ring(const std::vector<typename ModeRow<Value>::Piece>& pieces,
                      const Visit& visit) const;
+  double norm(int m) const;  ///< lambda_mm / sin(theta)^m
   void prepare(int m, RingRange kept, ScalarSweep& sweep) const;
   template <class T>
   void set_alm(int m, const AlmRow<const T>& alm, std::span<const ScalarMap> batch,
@@ -114,6 +120,8 @@ class OrderSweep {
   int degree_;                    ///< of the scalar sweeps
   std::vector<SpinField> spins_;  ///< the fields of spin >= 1
   std::vector<ScalarMap> maps_;   ///< what is swept as a scalar
+  /// [m] of the lowest orders; null: of another rank
+  std::vector<std::unique_ptr<const ScalarSweep::Beginning>> beginnings_;
 };
 
 }  // namespace ringweave

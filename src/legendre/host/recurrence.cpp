@@ -24,19 +24,22 @@ std::int64_t held(const HostBuffer<double>& buffer) {
 
 }  // namespace
 
-RecurrenceByTwo::RecurrenceByTwo(int lmax) : lmax_(lmax) {
-  const std::int64_t steps = whole_chunks(lmax / 2 + 1);
-  products_.allocate(steps);
-  ratios_.allocate(steps);
+RecurrenceByTwo::Scratch::Scratch(int lmax)
+    : products_(whole_chunks(lmax / 2 + 1)), ratios_(products_.size()) {}
+
+std::int64_t RecurrenceByTwo::Scratch::bytes() const { return held(products_) + held(ratios_); }
+
+RecurrenceByTwo::RecurrenceByTwo(int lmax, int lowest_order) : lmax_(lmax) {
+  const std::int64_t steps = whole_chunks((lmax - lowest_order) / 2 + 1);
   e_.allocate(2 * steps + 2);
   alpha_.allocate(steps + 1);
   coefficients_.allocate(steps * sweep::stride_by_two);
 }
 
-void RecurrenceByTwo::prepare(int m) {
+void RecurrenceByTwo::prepare(int m, Scratch& scratch) {
   m_ = m;
   n_steps_ = whole_chunks((lmax_ - m) / 2 + 1);
-  m <= highest_precise_order ? prepare_precisely() : prepare_fast();
+  m <= highest_precise_order ? prepare_precisely() : prepare_fast(scratch);
 }
 
 void RecurrenceByTwo::prepare_precisely() {
@@ -70,20 +73,22 @@ void RecurrenceByTwo::prepare_precisely() {
   }
 }
 
-void RecurrenceByTwo::prepare_fast() {
+void RecurrenceByTwo::prepare_fast(Scratch& scratch) {
   const std::int64_t n = n_steps_;
   double* e = e_.data();
   sweep::degree_factors(m_, 2 * n + 2, e);
-  sweep::ratios_by_two(e, n, products_.data(), ratios_.data());
+  const double* products = scratch.products_.data();
+  const double* ratios = scratch.ratios_.data();
+  sweep::ratios_by_two(e, n, scratch.products_.data(), scratch.ratios_.data());
   double* alpha = alpha_.data();
   alpha[0] = 1 / e[1];
   alpha[1] = 1 / e[3];
-  for (std::int64_t k = 1; k < n; ++k) alpha[k + 1] = -alpha[k - 1] * ratios_[k - 1];
-  sweep::coefficients_by_two(e, alpha, products_.data(), n, coefficients_.data());
+  for (std::int64_t k = 1; k < n; ++k) alpha[k + 1] = -alpha[k - 1] * ratios[k - 1];
+  sweep::coefficients_by_two(e, alpha, products, n, coefficients_.data());
 }
 
 std::int64_t RecurrenceByTwo::bytes() const {
-  return held(products_) + held(ratios_) + held(e_) + held(alpha_) + held(coefficients_);
+  return held(e_) + held(alpha_) + held(coefficients_);
 }
 
 RecurrenceByOne::RecurrenceByOne(int lmax) : lmax_(lmax) {

@@ -19,9 +19,21 @@ namespace ringweave {
 /// From   Ishioka (2018), J. Meteor. Soc. Japan 96, doi:10.2151/jmsj.2018-019
 class RecurrenceByTwo {
  public:
-  /// Buffers for every order up to lmax; prepare() allocates nothing.
-  explicit RecurrenceByTwo(int lmax);
-  void prepare(int m);
+  /// What an order is prepared in.
+  class Scratch {
+   public:
+    explicit Scratch(int lmax);
+    std::int64_t bytes() const;
+
+   private:
+    friend RecurrenceByTwo;
+    HostBuffer<double> products_;  ///< [k]
+    HostBuffer<double> ratios_;    ///< [k]
+  };
+
+  /// Buffers for the orders lowest_order..lmax; prepare() allocates nothing.
+  explicit RecurrenceByTwo(int lmax, int lowest_order = 0);
+  void prepare(int m, Scratch& scratch);
 
   std::int64_t n_steps() const { return n_steps_; }  ///< whole chunks
   const double* coefficients() const { return coefficients_.data(); }
@@ -44,14 +56,12 @@ class RecurrenceByTwo {
 
  private:
   void prepare_precisely();
-  void prepare_fast();
+  void prepare_fast(Scratch& scratch);
   sweep::FactorsByTwo factors() const { return {e_.data(), alpha_.data(), n_steps_}; }
 
   int lmax_;
   int m_ = 0;
   std::int64_t n_steps_ = 0;
-  HostBuffer<double> products_;      ///< [k], while an order is prepared
-  HostBuffer<double> ratios_;        ///< [k], likewise
   HostBuffer<double> e_;             ///< [j]
   HostBuffer<double> alpha_;         ///< [k]
   HostBuffer<double> coefficients_;  ///< [k][a, g from the equator, g from the pole]

@@ -15,10 +15,12 @@ using Complex = std::complex<double>;
 ScalarSweep::ScalarSweep(const PairTables& pairs, const RingPlaces& places, int lmax, int max_maps)
     : pairs_(&pairs),
       places_(&places),
+      lmax_(lmax),
       pairs_by_two_(pairs.by_two()),
       split_(pairs.first_equatorial(lmax)),
       equator_size_(split_ < pairs.count() ? pairs.padded_size() - split_ : 0),
-      by_two_(lmax),
+      recurrence_scratch_(lmax),
+      own_by_two_(lmax),
       by_one_(has_equator() ? lmax : 0),
       columns_by_two_((lmax / 2 + 1 + sweep::chunk) * 4 * max_maps),
       columns_by_one_(has_equator() ? (lmax + 1 + sweep::chunk) * 2 * max_maps : 0),
@@ -35,15 +37,29 @@ ScalarSweep::ScalarSweep(const PairTables& pairs, const RingPlaces& places, int 
   equatorial_.stride = equator_size_;
 }
 
-void ScalarSweep::prepare(int m, std::int64_t first_pair, double norm) {
-  by_two_.prepare(m);
-  order_by_two_ = {{{norm, norm}, m, 0}, by_two_.coefficients(), by_two_.n_steps(), first_pair};
+void ScalarSweep::prepare(int m, std::int64_t first_pair, double norm, const Beginning* kept) {
+  if (kept == nullptr) own_by_two_.prepare(m, recurrence_scratch_);
+  by_two_ = kept == nullptr ? &own_by_two_ : &kept->recurrence;
+  order_by_two_ = {{{norm, norm}, m, 0},
+                   by_two_->coefficients(),
+                   by_two_->n_steps(),
+                   first_pair,
+                   kept == nullptr ? nullptr : kept->first_values.data()};
   if (!has_equator()) return;
-  by_one_.prepare_scalar(m, by_two_.e());
+  by_one_.prepare_scalar(m, by_two_->e());
   order_by_one_ = {{{norm, norm}, m, 0},
                    by_one_.coefficients(),
                    by_one_.n_steps(),
                    std::max(first_pair, split_) - split_};
+}
+
+ScalarSweep::Beginning ScalarSweep::beginning(int m, std::int64_t first_pair, double norm) {
+  Beginning result{RecurrenceByTwo(lmax_, m), {}};
+  result.recurrence.prepare(m, recurrence_scratch_);
+  prepare(m, first_pair, norm, &result);
+  result.first_values.allocate(sweep::n_first_values(pairs_by_two_, order_by_two_));
+  sweep::first_values(pairs_by_two_, order_by_two_, result.first_values.data());
+  return result;
 }
 
 void ScalarSweep::choose_maps(std::span<const Map> maps) {
@@ -67,7 +83,7 @@ void ScalarSweep::choose_maps(std::span<const Map> maps) {
 
 template <class T>
 void ScalarSweep::set_alm(int map, std::span<const std::complex<T>> alm) {
-  by_two_.precondition(alm, columns_by_two_.data() + 4 * map, 4 * n_maps());
+  by_two_->precondition(alm, columns_by_two_.data() + 4 * map, 4 * n_maps());
   if (has_equator()) by_one_.precondition(alm, columns_by_one_.data() + 2 * map, 2 * n_maps());
 }
 
@@ -173,14 +189,19 @@ void ScalarSweep::adjoint() {
 }
 
 void ScalarSweep::alm(int map, std::span<Complex> row) const {
-  by_two_.restore(columns_by_two_.data() + 4 * map, 4 * n_maps(), row);
+  by_two_->restore(columns_by_two_.data() + 4 * map, 4 * n_maps(), row);
   if (has_equator()) by_one_.restore_add(columns_by_one_.data() + 2 * map, 2 * n_maps(), row);
+}
+
+std::int64_t ScalarSweep::Beginning::bytes() const {
+  return recurrence.bytes() + first_values.size() * static_cast<std::int64_t>(sizeof(double));
 }
 
 std::int64_t ScalarSweep::bytes() const {
   const std::int64_t doubles = columns_by_two_.size() + columns_by_one_.size() + sums_.size() +
                                equator_sums_.size() + adjoint_scratch_.size();
-  return by_two_.bytes() + by_one_.bytes() + doubles * static_cast<std::int64_t>(sizeof(double));
+  return recurrence_scratch_.bytes() + own_by_two_.bytes() + by_one_.bytes() +
+         doubles * static_cast<std::int64_t>(sizeof(double));
 }
 
 template void ScalarSweep::set_alm(int, std::span<const std::complex<double>>);

@@ -21,10 +21,19 @@ class ScalarSweep {
   /// Buffers for every order up to lmax and up to max_maps maps; nothing below allocates.
   ScalarSweep(const PairTables& pairs, const RingPlaces& places, int lmax, int max_maps);
 
-  /// The recurrence of order m from `first_pair` on; norm is lambda_mm / sin(theta)^m.
-  void prepare(int m, std::int64_t first_pair, double norm);
+  /// What an order begins with: its recurrence and its first values.
+  struct Beginning {
+    RecurrenceByTwo recurrence;
+    HostBuffer<double> first_values;
+    std::int64_t bytes() const;
+  };
+  /// The recurrence of order m from `first_pair` on; norm is lambda_mm / sin(theta)^m. `kept`: its
+  /// beginning(), which outlives the order's use; null: computed here.
+  void prepare(int m, std::int64_t first_pair, double norm, const Beginning* kept = nullptr);
+  /// Of the same order, pairs and norm. Allocates.
+  Beginning beginning(int m, std::int64_t first_pair, double norm);
   /// e_l = sqrt((l^2 - m^2) / (4 l^2 - 1)) of the order prepared, [l - m].
-  const double* e() const { return by_two_.e(); }
+  const double* e() const { return by_two_->e(); }
 
   /// A map: modes of one component, times a weight of each ring pair (null: 1).
   struct Map {
@@ -87,13 +96,16 @@ class ScalarSweep {
 
   const PairTables* pairs_;
   const RingPlaces* places_;
+  int lmax_;
   sweep::Pairs pairs_by_two_;     ///< up to the equatorial ones
   sweep::Pairs equator_pairs_{};  ///< from these on
   std::int64_t split_;            ///< first equatorial pair
   std::int64_t equator_size_;     ///< equatorial pairs with padding; 0: none is treated apart
   std::vector<Map> maps_;
 
-  RecurrenceByTwo by_two_;
+  RecurrenceByTwo::Scratch recurrence_scratch_;
+  RecurrenceByTwo own_by_two_;
+  const RecurrenceByTwo* by_two_ = nullptr;  ///< of the order prepared
   RecurrenceByOne by_one_;
   sweep::Order order_by_two_{};
   sweep::Order order_by_one_{};

@@ -123,35 +123,59 @@ HWY_INLINE Vec exp2_of_integer(Vec n) {
   return hn::BitCast(Lanes(), hn::ShiftLeft<52>(biased));
 }
 
+/// sin(theta)^sin_power = value * 2^(800 scale) on the pairs from `first` on.
+struct SinePower {
+  Vec value;
+  Vec scale;
+};
+HWY_INLINE SinePower sine_power(const Pairs& pairs, int sin_power, std::int64_t first) {
+  const Vec power = all(sin_power);
+  const Vec product = hn::Mul(power, hn::LoadU(Lanes(), pairs.log2_sin_high + first));
+  const Vec exponent = hn::Round(product);
+  const Vec fraction =
+      hn::MulAdd(power, hn::LoadU(Lanes(), pairs.log2_sin_low + first), hn::Sub(product, exponent));
+  const Vec scale = hn::Floor(hn::Mul(hn::Add(exponent, all(tiny_bits)), all(1 / scale_bits)));
+  const Vec rest = hn::NegMulAdd(scale, all(scale_bits), exponent);
+  return {hn::Mul(exp2_of_fraction(fraction), exp2_of_integer(rest)), scale};
+}
+
+inline std::int64_t first_values_stride(const Pairs& pairs, const Order& order) {
+  constexpr std::int64_t whole = max_group_vectors * n_lanes;
+  return (pairs.count - order.first_pair / n_lanes * n_lanes + whole - 1) / whole * whole;
+}
+
 template <class S>
 HWY_INLINE void seed_group(const Pairs& pairs, const Order& order, std::int64_t first,
                            Variable variable, Group<S>& group) {
   const double* x = (variable == Variable::from_pole ? pairs.x_pole : pairs.x_equator) + first;
   group.g_offset = g_offset<S>(variable);
   group.step = 0;
-  const Vec power = all(order.seed.sin_power);
   Vec lowest_scale = hn::Zero(Lanes());
   for (int v = 0; v < S::vectors; ++v) {
     put(hn::LoadU(Lanes(), x + v * n_lanes), group.x, v);
-    const Vec product =
-        hn::Mul(power, hn::LoadU(Lanes(), pairs.log2_sin_high + first + v * n_lanes));
-    const Vec exponent = hn::Round(product);
-    const Vec fraction =
-        hn::MulAdd(power, hn::LoadU(Lanes(), pairs.log2_sin_low + first + v * n_lanes),
-                   hn::Sub(product, exponent));
-    const Vec scale = hn::Floor(hn::Mul(hn::Add(exponent, all(tiny_bits)), all(1 / scale_bits)));
-    lowest_scale = hn::Min(lowest_scale, scale);
-    const Vec rest = hn::NegMulAdd(scale, all(scale_bits), exponent);
-    const Vec sine_power = hn::Mul(exp2_of_fraction(fraction), exp2_of_integer(rest));
+    if constexpr (S::functions == 1) {
+      if (order.first_values != nullptr) {
+        const double* values =
+            order.first_values + first + v * n_lanes - order.first_pair / n_lanes * n_lanes;
+        const Vec scale = hn::LoadU(Lanes(), values + first_values_stride(pairs, order));
+        lowest_scale = hn::Min(lowest_scale, scale);
+        put(hn::Zero(Lanes()), group.previous, v);
+        put(hn::LoadU(Lanes(), values), group.current, v);
+        put(scale, group.scale, v);
+        continue;
+      }
+    }
+    const SinePower sine = sine_power(pairs, order.seed.sin_power, first + v * n_lanes);
+    lowest_scale = hn::Min(lowest_scale, sine.scale);
     for (int f = 0; f < S::functions; ++f) {
-      Vec p = hn::Mul(sine_power, all(order.seed.prefactor[f]));
+      Vec p = hn::Mul(sine.value, all(order.seed.prefactor[f]));
       if constexpr (S::functions > 1) {
         const Vec factor = hn::LoadU(Lanes(), pairs.seed_factor[f] + first + v * n_lanes);
         for (int i = 0; i < order.seed.factor_power; ++i) p = hn::Mul(p, factor);
       }
       put(hn::Zero(Lanes()), group.previous, f * S::vectors + v);
       put(p, group.current, f * S::vectors + v);
-      put(scale, group.scale, f * S::vectors + v);
+      put(sine.scale, group.scale, f * S::vectors + v);
     }
   }
   group.steady = hn::AllTrue(Lanes(), hn::Eq(lowest_scale, hn::Zero(Lanes())));
@@ -218,19 +242,6 @@ struct Running {
     }
   }
 };
-
-/// Before a chunk of the second phase: lifts what comes into range; marks the lanes that count.
-template <class S, int Vectors>
-HWY_INLINE void mark_range(Running<S, Vectors>& run, hn::Mask<Lanes>* within) {
-#pragma GCC unroll 8
-  for (int i = 0; i < Running<S, Vectors>::values; ++i) {
-    const auto big = hn::Gt(hn::Abs(run.current[i]), all(near_the_range));
-    if (HWY_UNLIKELY(!hn::AllFalse(Lanes(), big))) {
-      lift(big, run.previous[i], run.current[i], run.scale[i]);
-    }
-    within[i] = hn::Eq(run.scale[i], hn::Zero(Lanes()));
-  }
-}
 
 /// First phase: runs the recurrences, whole chunks, up to the chunk in which a lane comes within
 /// range.

@@ -53,6 +53,20 @@ void adjoint(const Pairs& pairs, const Order& order, Shape shape, const double* 
   });
 }
 
+std::int64_t n_first_values(const Pairs& pairs, const Order& order) {
+  return 2 * first_values_stride(pairs, order);
+}
+
+void first_values(const Pairs& pairs, const Order& order, double* values) {
+  const std::int64_t stride = first_values_stride(pairs, order);
+  const std::int64_t first = order.first_pair / n_lanes * n_lanes;
+  for (std::int64_t i = 0; i < stride; i += n_lanes) {
+    const SinePower sine = sine_power(pairs, order.seed.sin_power, first + i);
+    hn::StoreU(hn::Mul(sine.value, all(order.seed.prefactor[0])), Lanes(), values + i);
+    hn::StoreU(sine.scale, Lanes(), values + stride + i);
+  }
+}
+
 std::int64_t adjoint_scratch(Shape shape, std::int64_t n_pairs) {
   std::int64_t size = 0;
   with_type_of(shape, [&](auto type) {
@@ -75,6 +89,8 @@ namespace ringweave::sweep {
 HWY_EXPORT(lanes);
 HWY_EXPORT(max_maps);
 HWY_EXPORT(padding);
+HWY_EXPORT(n_first_values);
+HWY_EXPORT(first_values);
 HWY_EXPORT(synthesize);
 HWY_EXPORT(adjoint);
 HWY_EXPORT(adjoint_scratch);
@@ -84,6 +100,14 @@ HWY_EXPORT(read_modes);
 std::int64_t lanes() { return HWY_DYNAMIC_DISPATCH(lanes)(); }
 int max_maps() { return HWY_DYNAMIC_DISPATCH(max_maps)(); }
 std::int64_t padding() { return HWY_DYNAMIC_DISPATCH(padding)(); }
+
+std::int64_t n_first_values(const Pairs& pairs, const Order& order) {
+  return HWY_DYNAMIC_DISPATCH(n_first_values)(pairs, order);
+}
+
+void first_values(const Pairs& pairs, const Order& order, double* values) {
+  HWY_DYNAMIC_DISPATCH(first_values)(pairs, order, values);
+}
 
 void synthesize(const Pairs& pairs, const Order& order, Shape shape, const double* columns,
                 double* sums, std::int64_t stride) {

@@ -65,6 +65,8 @@ struct Order {
   const double* coefficients;  ///< [step][stride_by_two or stride_by_one]
   std::int64_t n_steps;        ///< a multiple of chunk; 0: all sums are zero
   std::int64_t first_pair;     ///< rounded down to whole vectors by the sweep
+  /// What first_values() wrote for this order and these pairs; null: computed from the seed.
+  const double* first_values = nullptr;
 };
 
 /// The instruction set chosen at run time.
@@ -73,6 +75,12 @@ int max_maps();  ///< scalar maps that fit the registers; synthesize and adjoint
 std::int64_t padding();  ///< entries needed beyond the last pair in arrays over pairs
 /// First pair the sweep touches for an order that begins at `pair`.
 inline std::int64_t first_touched(std::int64_t pair) { return pair / lanes() * lanes(); }
+
+/// The first values of an order of scalar maps, which take as long as some 15 steps each.
+/// values  [p_0, scale][pair - first_touched(order.first_pair)], n_first_values(pairs, order)
+///         doubles, overwritten
+void first_values(const Pairs& pairs, const Order& order, double* values);
+std::int64_t n_first_values(const Pairs& pairs, const Order& order);
 
 /// sums[o][pair] = sum over steps of p_function(o) * column(o).
 /// columns  [step][column]

@@ -48,6 +48,19 @@ HWY_INLINE void accumulate_within(const double* HWY_RESTRICT column, const Vec* 
   accumulate<S, Vectors, Odd>(column, counting, sum);
 }
 
+/// Before a chunk of the second phase: lifts what comes into range; marks the lanes that count.
+template <class S, int Vectors>
+HWY_INLINE void mark_range(Running<S, Vectors>& run, hn::Mask<Lanes>* within) {
+#pragma GCC unroll 8
+  for (int i = 0; i < Running<S, Vectors>::values; ++i) {
+    const auto big = hn::Gt(hn::Abs(run.current[i]), all(near_the_range));
+    if (HWY_UNLIKELY(!hn::AllFalse(Lanes(), big))) {
+      lift(big, run.previous[i], run.current[i], run.scale[i]);
+    }
+    within[i] = hn::Eq(run.scale[i], hn::Zero(Lanes()));
+  }
+}
+
 /// Second and third phase for the vectors [first, first + Vectors) of a group: some lanes, then all
 /// are within range.
 template <class S, int Vectors>

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <memory>
 #include <numbers>
-#include <string>
 #include <vector>
 
 #include "app/plot/mollweide.hpp"

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 
 #include <array>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <limits>

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gmock/gmock.h>
 
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include "app/plot/ticks.hpp"
 
 namespace ringweave {

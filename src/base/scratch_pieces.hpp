@@ -5,8 +5,8 @@
 
 namespace ringweave {
 
-/// Cuts one thread's scratch into arrays that begin on cache lines. Without memory it only counts
-/// what they take. Nothing in them lasts: LaneWorker and RingWorker use the same scratch by turns.
+/// Cuts scratch into arrays that begin on cache lines. Without memory it only counts what they
+/// take. Nothing in them lasts: who uses the same scratch by turns places its arrays anew.
 class ScratchPieces {
  public:
   /// memory  aligned to 64 bytes; null: count
@@ -14,7 +14,9 @@ class ScratchPieces {
 
   template <class T>
   T* take(std::int64_t n) {
-    const std::int64_t doubles = n * static_cast<std::int64_t>(sizeof(T) / sizeof(double));
+    constexpr std::int64_t double_bytes = sizeof(double);
+    const std::int64_t bytes = n * static_cast<std::int64_t>(sizeof(T));
+    const std::int64_t doubles = (bytes + double_bytes - 1) / double_bytes;
     const std::int64_t unit = doubles < 8 * page ? line : page;
     const std::int64_t begin = (size_ + unit - 1) / unit * unit;
     size_ = begin + doubles;

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/commands/smooth_job.hpp"
+
+#include <fmt/format.h>
+
+#include <numbers>
+#include <vector>
+
+#include "app/angle.hpp"
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
+#include "distribute/agree.hpp"
+#include "io/table_file.hpp"
+#include "sphere/radial_kernel.hpp"
+
+namespace ringweave {
+
+void require_one_kernel(const SmoothOptions& options) {
+  const int given = !options.fwhm.empty() + !options.beam.empty() + !options.kernel.empty();
+  if (given == 1) return;
+  throw UsageError(
+      "give the smoothing as one of --fwhm ANGLE (e.g. 30arcmin), --beam FILE, --kernel FILE");
+}
+
+HarmonicWay harmonic_way(const Run& run, const SmoothJob& job) {
+  const SmoothingOptions& smoothing = job.smoothing;
+  HarmonicWay way;
+  way.weights = find_weights(run, job.options.analysis.weights, *job.grid);
+  way.use.operation = smoothing.tolerance > 0 ? Operation::analysis_conjugate
+                      : smoothing.n_iter > 0  ? Operation::analysis_iterating
+                                              : Operation::smoothing_in_place;
+  way.use.precision = job.precision;
+  way.use.pixel_weights = way.weights.pixel.empty() ? PixelWeights::none : PixelWeights::copied;
+  way.use.mask = job.is_normalized() ? MaskSmoothing::yes : MaskSmoothing::no;
+  way.count = planned_analysis(smoothing.n_iter, smoothing.tolerance);
+  ++way.count.all_fields;
+  if (job.is_normalized()) way.count.mask = way.count.all_fields;
+  return way;
+}
+
+Beam beam_of(const Run& run, const SmoothOptions& options, int lmax) {
+  if (!options.beam.empty()) return read_beam(run.comm, options.beam);
+  if (!options.kernel.empty()) {
+    const KernelProfile profile = read_kernel_profile(run.comm, options.kernel);
+    return agreed(run.comm, [&] {
+      const std::vector<double> k_l =
+          RadialKernel::from_profile(profile.theta, profile.value, KernelSupport::whole())
+              .multipoles(lmax);
+      return Beam{k_l, k_l, k_l};
+    });
+  }
+  return gaussian_beam(parse_width(options.fwhm, "--fwhm"), lmax);
+}
+
+template <class T>
+SmoothingReport smooth_fields(Run& run, const SmoothJob& job, SphericalHarmonicTransform& transform,
+                              const SmoothingOptions& smoothing, MapView<T> map) {
+  return naming(job.options.input, [&] {
+    return smooth_harmonic<T>(
+        transform, smoothing, map, [&](int pass, int passes, double residual) {
+          run.progress.step(pass, passes,
+                            residual >= 0 ? fmt::format("residual {:.2e}", residual) : "");
+        });
+  });
+}
+
+Provenance provenance_of(const Run& run, const SmoothJob& job) {
+  const SmoothOptions& options = job.options;
+  Provenance provenance = run.provenance();
+  provenance.input = options.input;
+  provenance.quadrature = options.analysis.weights;
+  provenance.removed = options.analysis.remove;
+  if (!options.fwhm.empty())
+    provenance.fwhm_degrees = parse_angle(options.fwhm, "--fwhm") * 180 / std::numbers::pi;
+  if (!options.beam.empty()) provenance.beam = options.beam;
+  if (!options.kernel.empty()) provenance.beam = options.kernel;
+  return provenance;
+}
+
+void tell_treatment(Run& run, const SmoothJob& job, std::int64_t unseen_pixels,
+                    const LowMultipoles& removed) {
+  const AnalysisOptions& options = job.options.analysis;
+  run.report["unseen_pixels"] = unseen_pixels;
+  if (unseen_pixels > 0)
+    run.say(fmt::format("{} UNSEEN pixels: {}", unseen_pixels, options.unseen));
+  if (job.smoothing.remove == Remove::none) return;
+  run.say(fmt::format("removed monopole {:.6g}, dipole ({:.6g}, {:.6g}, {:.6g}){}",
+                      removed.monopole, removed.dipole[0], removed.dipole[1], removed.dipole[2],
+                      options.put_back ? ", put back" : ""));
+}
+
+template <class T>
+void write_smoothed(Run& run, const SmoothJob& job, const Provenance& provenance,
+                    const LocalRings& rings, MapView<const T> map) {
+  const std::string& path = job.options.output;
+  run.progress.stage("writing " + path);
+  const StageTimer timer(&run.times, "write");
+  MapHeader header = job.reader->header();
+  header.precision = sizeof(T) == 4 ? Precision::single_ : Precision::double_;
+  header.columns.clear();
+  for (const int column : job.choice.columns)
+    header.columns.push_back(job.reader->header().columns[to_size(column)]);
+  write_map(run.outputs.begin(path), header, provenance, rings, map);
+}
+
+#define RINGWEAVE_INSTANTIATE(T)                                                              \
+  template SmoothingReport smooth_fields(Run&, const SmoothJob&, SphericalHarmonicTransform&, \
+                                         const SmoothingOptions&, MapView<T>);                \
+  template void write_smoothed(Run&, const SmoothJob&, const Provenance&, const LocalRings&,  \
+                               MapView<const T>);
+RINGWEAVE_INSTANTIATE(float)
+RINGWEAVE_INSTANTIATE(double)
+#undef RINGWEAVE_INSTANTIATE
+
+}  // namespace ringweave

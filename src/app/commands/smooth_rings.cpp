@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <memory>
+#include <numbers>
+#include <optional>
+
+#include "app/availability.hpp"
+#include "app/commands/smooth_job.hpp"
+#include "app/commands/smooth_kernel.hpp"
+#include "app/plan_table.hpp"
+#include "base/error.hpp"
+#include "convolve/ring_smoothing.hpp"
+#include "distribute/agree.hpp"
+
+namespace ringweave {
+namespace {
+
+/// Q and U of a polarised map, which go the harmonic way on the bands of the convolution.
+struct SpinPart {
+  HarmonicWay way;
+  std::unique_ptr<SphericalHarmonicTransform> transform;
+};
+
+struct RingJob {
+  CutKernel cut;
+  RingConvolutionPlan plan;
+  std::optional<SpinPart> spins;
+
+  std::int64_t n_scalars() const { return plan.spec().n_maps; }
+};
+
+/// Wall seconds, and what the harmonic way without iterations would take for the same fields.
+struct RingPrediction {
+  double factor = 0;  ///< wall seconds for a second of one thread
+  double total = 0;
+  double harmonic = 0;
+  double spins = 0;  ///< of Q and U
+};
+
+double degrees(double radians) { return radians * 180 / std::numbers::pi; }
+
+std::int64_t bytes_to_send(const RingConvolutionPlan& plan) {
+  const RingConvolutionSpec& spec = plan.spec();
+  return plan.pixel_halo().sent_bytes(spec.n_maps, spec.bytes_per_pixel) +
+         plan.mode_halo().sent_bytes(spec.n_maps, 2 * std::int64_t{sizeof(double)});
+}
+
+RingJob plan_rings(Run& run, const SmoothJob& job) {
+  require_available("--backend", job.options.transform.backend);
+  const FieldSet& fields = job.choice.fields;
+  if (fields.max_spin() > 0 && fields.n_components() == 2) {
+    throw UsageError(
+        "--method ring convolves scalar fields, and this map has Q and U only, which need the "
+        "harmonic way; use --method harmonic --iter 0");
+  }
+  const std::int64_t n_scalars = fields.max_spin() > 0 ? 1 : fields.n_components();
+  require_memory_for(run, *job.grid, fields.n_components() + n_scalars, job.precision);
+  CutKernel cut = cut_kernel(run, job.options, *job.grid, job.precision);
+  RingConvolutionSpec spec;
+  spec.grid = job.grid;
+  spec.kernels = {cut.kernel};
+  spec.n_maps = n_scalars;
+  spec.error = cut.error_of_sums;
+  spec.bytes_per_pixel = bytes_of(job.precision);
+  RingJob rings{
+      std::move(cut),
+      agreed(run.comm, [&] { return RingConvolutionPlan(spec, run.comm.rank(), run.comm.size()); }),
+      std::nullopt};
+  if (fields.max_spin() == 0) return rings;
+  TransformSpec harmonic =
+      make_spec(job.options.transform, job.grid, FieldSet({2}), job.usual_lmax);
+  harmonic.ring_bands = std::make_shared<RingDistribution>(rings.plan.bands());
+  rings.spins.emplace();
+  rings.spins->way = harmonic_way(run, job);
+  rings.spins->transform = std::make_unique<SphericalHarmonicTransform>(run.comm, harmonic);
+  return rings;
+}
+
+RingPrediction predict(const Run& run, const SmoothJob& job, const RingJob& rings) {
+  const int n_convolutions = job.is_normalized() ? 2 : 1;
+  RingPrediction prediction;
+  prediction.factor =
+      static_cast<double>(n_convolutions) / (run.comm.size() * omp_get_max_threads());
+  prediction.total = prediction.factor * rings.plan.predicted().total();
+  const FieldSet scalars = FieldSet::batch(0, static_cast<int>(rings.n_scalars()));
+  const TransformSpec spec = make_spec({}, job.grid, scalars, job.usual_lmax);
+  const auto plan =
+      agreed(run.comm, [&] { return TransformPlan(spec, run.comm.rank(), run.comm.size()); });
+  prediction.harmonic =
+      predict_transforms(run.comm, plan, {2, job.is_normalized() ? 2 : 0, false}).total;
+  if (rings.spins) {
+    prediction.spins =
+        predict_transforms(run.comm, rings.spins->transform->plan(), rings.spins->way.count).total;
+  }
+  return prediction;
+}
+
+void warn_where_dear(Run& run, const RingPrediction& prediction) {
+  // Predictions are good to a factor of two, and seconds are nothing to warn of.
+  constexpr double clearly = 3;
+  if (prediction.total < 1 || prediction.total < clearly * prediction.harmonic) return;
+  run.warn(
+      fmt::format("--method ring needs about {:.2g} s for this kernel, --method harmonic --iter 0 "
+                  "about {:.2g} s; a larger --error or a smaller --support makes rings faster",
+                  prediction.total, prediction.harmonic));
+}
+
+void print_plan(Run& run, const RingJob& rings, const MemoryEstimate& estimate,
+                const RingPrediction& prediction) {
+  const RingConvolutionPlan& plan = rings.plan;
+  run.say(fmt::format("plan: {}, ring method, {} map(s){}, {} rank(s) x {} thread(s)",
+                      plan.grid().name(), rings.n_scalars(),
+                      rings.spins ? ", Q and U the harmonic way" : "", run.comm.size(),
+                      omp_get_max_threads()));
+  run.say(fmt::format(
+      "  kernel cut at {:.4g} degrees, which costs {:.2g} of the rms; {:.2g} allowed in all",
+      degrees(plan.support()), rings.cut.truncation, rings.cut.error));
+  PlanTable table(run);
+  table.count("rings", plan.own().n_rings());
+  table.count("pixels", plan.own().n_pixels());
+  table.bytes("halo sent per convolution", bytes_to_send(plan));
+  table.memory(estimate);
+  const ConvolutionSeconds& of = plan.predicted();
+  const double factor = prediction.factor;
+  run.say(
+      fmt::format("  predicted: about {:.2g} s on rings (stencil {:.2g}, sectors {:.2g}, ring FFT "
+                  "{:.2g}, modes "
+                  "{:.2g}); the harmonic way about {:.2g} s",
+                  prediction.total, factor * of.stencil, factor * of.sectors, factor * of.ring_fft,
+                  factor * of.modes, prediction.harmonic));
+  if (rings.spins)
+    run.say(fmt::format("  predicted: about {:.2g} s for Q and U", prediction.spins));
+}
+
+void record_plan(Run& run, const RingJob& rings, const MemoryEstimate& estimate,
+                 const RingPrediction& prediction) {
+  const double factor = prediction.factor;
+  const ConvolutionSeconds& of = rings.plan.predicted();
+  const auto sent = static_cast<double>(bytes_to_send(rings.plan));
+  run.report["plan"] = {
+      {"method", "ring"},
+      {"memory_high_water_bytes", run.comm.sum(estimate.total())},
+      {"buffers_high_water_bytes", run.comm.sum(estimate.buffers())},
+      {"halo_bytes", run.comm.sum(sent)},
+      {"predicted_seconds", prediction.total},
+      {"predicted_stages",
+       {{"stencil", factor * of.stencil},
+        {"sectors", factor * of.sectors},
+        {"ring_fft", factor * of.ring_fft},
+        {"modes", factor * of.modes}}},
+      {"harmonic_seconds", prediction.harmonic},
+  };
+  nlohmann::ordered_json objects = nlohmann::ordered_json::object();
+  for (const MemoryItem& item : estimate.items) objects[item.name] = run.comm.sum(item.bytes);
+  run.report["plan"]["memory_bytes"] = objects;
+  if (rings.spins) run.report["plan"]["harmonic"]["predicted_seconds"] = prediction.spins;
+  if (run.options.dry_run || run.options.verbose) print_plan(run, rings, estimate, prediction);
+}
+
+void record_convolution(Run& run, const RingJob& rings, RingConvolution& convolution,
+                        const RingSmoothingReport& report, double seconds) {
+  for (const auto& [stage, entry] : convolution.times().entries())
+    run.times.add(stage, entry.seconds);
+  run.report["convolution"] = {
+      {"method", "ring"},
+      {"maps", rings.n_scalars()},
+      {"convolutions", report.convolutions},
+      {"support_degrees", degrees(rings.plan.support())},
+      {"truncation_error", rings.cut.truncation},
+      {"allowed_error", rings.cut.error},
+      {"kernel_power_beyond_grid", rings.cut.beyond_grid},
+      {"seconds", over_ranks(run.comm, seconds)},
+      {"halo_bytes_sent", run.comm.sum(convolution.halo_bytes_sent())},
+  };
+  run.report["layout"] = {
+      {"rings", over_ranks(run.comm, static_cast<double>(rings.plan.own().n_rings()))},
+      {"pixels", over_ranks(run.comm, static_cast<double>(rings.plan.own().n_pixels()))},
+  };
+}
+
+/// The scalar fields of `map` on rings. Alone they come back in their own memory, without the
+/// input; before Q and U they take the input's place.
+template <class T>
+RingSmoothingReport convolve(Run& run, const SmoothJob& job, const RingJob& rings,
+                             MapBuffer<T>& map) {
+  run.progress.stage("convolving");
+  const std::int64_t n_scalars = rings.n_scalars();
+  auto smoothed =
+      agreed(run.comm, [&] { return MapBuffer<T>(n_scalars, rings.plan.own().n_pixels()); });
+  RingConvolution convolution(run.comm, rings.plan.spec());
+  StageTimes time;
+  RingSmoothingReport report;
+  {
+    const StageTimer timer(&time, "convolution");
+    report = naming(job.options.input, [&] {
+      return smooth_rings<T>(run.comm, convolution, job.smoothing,
+                             map.view().components(0, n_scalars), smoothed.view());
+    });
+  }
+  record_convolution(run, rings, convolution, report, time.seconds("convolution"));
+  if (rings.spins) {
+    std::copy_n(smoothed.view().data(), smoothed.size(), map.view().data());
+  } else {
+    map = std::move(smoothed);
+  }
+  return report;
+}
+
+template <class T>
+SmoothingReport smooth_spins(Run& run, const SmoothJob& job, SpinPart& spins, MapView<T> map) {
+  run.progress.stage("smoothing Q and U");
+  SmoothingOptions smoothing = job.smoothing;
+  smoothing.remove = Remove::none;
+  const SmoothingReport report = smooth_fields<T>(run, job, *spins.transform, smoothing, map);
+  record_transform(run, *spins.transform, {report.analysis.transforms, report.mask_transforms},
+                   PlanPart::harmonic);
+  spins.transform->release_workspace();
+  run.report["analysis"] = {{"iterations", report.analysis.iterations},
+                            {"residuals", report.analysis.residuals}};
+  return report;
+}
+
+template <class T>
+void run_with(Run& run, const SmoothJob& job, RingJob& rings) {
+  const SmoothOptions& options = job.options;
+  MapBuffer<T> map = read_map<T>(run, options.input, *job.reader, job.choice, rings.plan.own());
+  const RingSmoothingReport report = convolve(run, job, rings, map);
+  std::int64_t unseen_pixels = report.unseen_pixels;
+  Provenance provenance = provenance_of(run, job);
+  provenance.method = "ring";
+  provenance.support_degrees = degrees(rings.plan.support());
+  provenance.kernel_error = rings.cut.truncation;
+  if (rings.spins) {
+    const SmoothingReport spin_report =
+        smooth_spins<T>(run, job, *rings.spins, map.view().components(1, 2));
+    unseen_pixels += spin_report.unseen_pixels;
+    provenance.lmax = rings.spins->transform->spec().lmax;
+    provenance.iterations = spin_report.analysis.iterations;
+    run.say("T went by rings; Q and U, which have spin, the harmonic way");
+  }
+  tell_treatment(run, job, unseen_pixels, report.removed);
+  write_smoothed<T>(run, job, provenance, rings.plan.own(), map.view());
+  run.conclusion = fmt::format(
+      "{}: {} smoothed with {}, ring method, support {:.4g} degrees, error of the cut {:.2g}",
+      options.output, job.choice.name, options.fwhm + options.beam + options.kernel,
+      degrees(rings.plan.support()), rings.cut.truncation);
+}
+
+}  // namespace
+
+void smooth_on_rings(Run& run, SmoothJob& job) {
+  RingJob rings = plan_rings(run, job);
+  RingMemoryUse use;
+  use.n_components = job.choice.fields.n_components();
+  use.mask = job.is_normalized() ? MaskSmoothing::yes : MaskSmoothing::no;
+  if (rings.spins) {
+    use.harmonic = &rings.spins->transform->plan();
+    use.harmonic_use = rings.spins->way.use;
+    job.smoothing.beam = beam_of(run, job.options, rings.spins->transform->spec().lmax);
+  }
+  const MemoryEstimate estimate = estimate_memory(rings.plan, use);
+  const RingPrediction prediction = predict(run, job, rings);
+  record_plan(run, rings, estimate, prediction);
+  warn_where_dear(run, prediction);
+  require_memory(run, estimate);
+  if (run.options.dry_run) return;
+
+  if (rings.spins)
+    job.smoothing.weights = load_weights(run, rings.spins->way.weights, rings.plan.own());
+  with_storage(job.precision, [&](auto storage) { run_with<decltype(storage)>(run, job, rings); });
+}
+
+}  // namespace ringweave

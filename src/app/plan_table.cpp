@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/plan_table.hpp"
+
+#include <fmt/format.h>
+
+namespace ringweave {
+
+PlanTable::PlanTable(Run& run) : run_(run) {
+  run.say(fmt::format("  {:<36}{:>14}{:>14}{:>14}{:>14}", "per rank", "min", "mean", "max", "sum"));
+}
+
+void PlanTable::row(const std::string& name, double value, std::string (*text)(double)) {
+  const Communicator& comm = run_.comm;
+  const double least = comm.min(value);
+  const double most = comm.max(value);
+  const double sum = comm.sum(value);
+  run_.say(fmt::format("  {:<36}{:>14}{:>14}{:>14}{:>14}", name, text(least),
+                       text(sum / comm.size()), text(most), text(sum)));
+}
+
+void PlanTable::count(const std::string& name, std::int64_t value) {
+  row(name, static_cast<double>(value), [](double x) { return fmt::format("{:.0f}", x); });
+}
+
+void PlanTable::bytes(const std::string& name, std::int64_t value) {
+  row(name, static_cast<double>(value), bytes_text);
+}
+
+void PlanTable::memory(const MemoryEstimate& estimate) {
+  for (const MemoryItem& item : estimate.items) {
+    if (run_.comm.sum(item.bytes) > 0) bytes(item.name, item.bytes);
+  }
+  bytes("memory high-water", estimate.total());
+}
+
+}  // namespace ringweave

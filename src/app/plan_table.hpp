@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "app/memory_estimate.hpp"
+#include "app/run.hpp"
+
+namespace ringweave {
+
+/// The rows of a printed plan: of a number of every rank the least, mean, greatest and the sum.
+/// Every member is collective.
+class PlanTable {
+ public:
+  /// Prints the heading.
+  explicit PlanTable(Run& run);
+  void count(const std::string& name, std::int64_t value);
+  void bytes(const std::string& name, std::int64_t value);
+  /// What any rank has, then the sum.
+  void memory(const MemoryEstimate& estimate);
+
+ private:
+  void row(const std::string& name, double value, std::string (*text)(double));
+
+  Run& run_;
+};
+
+}  // namespace ringweave

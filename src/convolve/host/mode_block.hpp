@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <vector>
+
+#include "convolve/host/mode_samples.hpp"
+#include "convolve/host/ring_source.hpp"
+#include "convolve/ring_convolution_plan.hpp"
+
+namespace ringweave {
+
+/// One thread's part of a product of modes: some orders of the rings of a part, one in each lane,
+/// [ring][view, map, re or im][order]. The second view has the rings from south to north.
+class ModeBlock {
+ public:
+  using Complex = std::complex<double>;
+
+  /// maps     count within the modes' maps
+  /// scratch  scratch_size() doubles
+  ModeBlock(const RingConvolutionPlan& plan, const ModeSamples& samples, const KernelMaps& maps,
+            double* scratch);
+
+  /// Doubles for n_maps maps: of a block, and of what it hands on to the next part.
+  static std::int64_t scratch_size(const RingConvolutionPlan& plan, const ModeSamples& samples,
+                                   std::int64_t n_maps);
+  static std::int64_t carried_size(const RingConvolutionPlan& plan, const ModeSamples& samples,
+                                   std::int64_t n_maps);
+
+  /// Takes the orders from m on. n_carried rings of `carried` belong to the part's first rings.
+  void load(int m, const ModeSamples::Part& part, const Complex* modes, std::int64_t n_carried,
+            const double* carried);
+  /// Adds the products of the part. cosines  [rule][k] cos(pi k / around), k <= around
+  void add(const double* samples, const std::vector<std::vector<double>>& cosines);
+  /// Writes the part's rings that no later part touches, and hands the others on.
+  void store(Complex* modes, double* carried) const;
+
+ private:
+  /// Consecutive rings of the zone with one order, seen from one end.
+  struct Run {
+    RingRange rings;
+    std::int64_t view = 0;
+    std::int64_t order = 0;     ///< of the block
+    std::int64_t position = 0;  ///< of the first ring's mode
+  };
+
+  static std::int64_t n_views(const RingConvolutionPlan& plan) {
+    return plan.is_symmetric() ? 2 : 1;
+  }
+  static std::int64_t row_size(const RingConvolutionPlan& plan, std::int64_t n_maps) {
+    return n_views(plan) * n_maps * 2 * mode_sum::orders;
+  }
+  std::int64_t n_maps() const { return plan_->maps_together(); }
+  std::int64_t mirror(std::int64_t ring) const { return zone_.size() - 1 - ring; }
+  /// The ring seen at a place of a view.
+  std::int64_t seen(std::int64_t ring, std::int64_t view) const {
+    return view == 0 ? ring : mirror(ring);
+  }
+  std::int64_t at(std::int64_t ring, std::int64_t view, std::int64_t map,
+                  std::int64_t order) const {
+    return (seen(ring, view) - part_.first_ring) * row_ +
+           (view * maps_.n_maps + map) * 2 * mode_sum::orders + order;
+  }
+  /// work(run) for the modes a layout holds of the rings a view sees at [begin, end).
+  template <class Work>
+  void for_each_run(const ModeLayout& layout, RingRange places, const Work& work) const;
+  void halve_nyquist(const Run& run, Complex* modes) const;
+  void find_cosines(std::int64_t around, const std::vector<double>& table);
+
+  const RingConvolutionPlan* plan_;
+  const ModeSamples* samples_;
+  KernelMaps maps_;
+  RingRange zone_;
+  std::int64_t row_;
+  ModeSamples::Part part_;
+  std::int64_t first_order_ = 0;
+  double* in_;
+  double* out_;
+  double* cosines_;  ///< [half][sample][order]
+};
+
+}  // namespace ringweave

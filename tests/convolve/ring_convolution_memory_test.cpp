@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gmock/gmock.h>
+#include <omp.h>
+
+#include <numbers>
+#include <utility>
+
+#include "base/buffer.hpp"
+#include "base/error.hpp"
+#include "base/memory_meter.hpp"
+#include "convolve/ring_convolution.hpp"
+
+namespace ringweave::test {
+namespace {
+
+constexpr double degree = std::numbers::pi / 180;
+
+RingConvolutionSpec spec_of(std::int64_t nside, const RadialKernel& kernel, std::int64_t n_maps,
+                            std::int64_t bytes_per_pixel) {
+  RingConvolutionSpec spec;
+  spec.grid = std::make_shared<const RingGrid>(RingGrid::healpix(nside));
+  spec.kernels = {kernel};
+  spec.n_maps = n_maps;
+  spec.error = 1e-5;
+  spec.bytes_per_pixel = bytes_per_pixel;
+  return spec;
+}
+RadialKernel gaussian(double fwhm_arcmin) {
+  return RadialKernel::gaussian(fwhm_arcmin / 60 * degree, KernelSupport::automatic(1e-5));
+}
+RadialKernel top_hat(double radius_degrees) {
+  const std::vector<double> theta{0, radius_degrees * degree};
+  const std::vector<double> value{1, 1};
+  return RadialKernel::from_profile(theta, value, KernelSupport::whole());
+}
+
+/// Input + output + halo + the modes of one map + a fifth of input + output, or of what a rank has
+/// little of a few megabytes.
+void expect_within_rule(const RingConvolutionPlan& plan) {
+  const RingConvolutionSpec& spec = plan.spec();
+  const std::int64_t maps = 2 * spec.n_maps * plan.own().n_pixels() * spec.bytes_per_pixel;
+  const std::int64_t modes_of_one = plan.rows().size() * 16;
+  const std::int64_t allowed = std::max(maps / 5, std::int64_t{6} << 20);
+  const std::int64_t more = plan.mode_bytes() - modes_of_one + plan.workspace_bytes(1);
+  EXPECT_LE(more, allowed) << "nside " << spec.grid->nside() << ", support "
+                           << plan.support() / degree << " degrees, " << spec.n_maps << " maps, "
+                           << plan.n_ranks() << " ranks, modes " << plan.mode_bytes()
+                           << ", workspace " << plan.workspace_bytes(1) << ", maps " << maps;
+}
+
+TEST(RingConvolutionMemory, BesideMapsHaloAndTheModesOfOneMapIsAFifthOfTheMaps) {
+  for (const std::int64_t nside : {512, 1024, 2048}) {
+    for (const double fwhm_arcmin : {5.0, 20.0, 60.0, 240.0}) {
+      const RadialKernel kernel = gaussian(fwhm_arcmin);
+      for (const int n_ranks : {1, 2, 8}) {
+        const auto spec = spec_of(nside, kernel, 1, 8);
+        for (int rank = 0; rank < n_ranks; rank += std::max(1, n_ranks - 1))
+          expect_within_rule(RingConvolutionPlan(spec, rank, n_ranks));
+      }
+    }
+  }
+}
+
+TEST(RingConvolutionMemory, BatchesFloatsAndHardEdgesKeepTheRule) {
+  for (const double fwhm_arcmin : {5.0, 60.0}) {
+    expect_within_rule(RingConvolutionPlan(spec_of(512, gaussian(fwhm_arcmin), 8, 8), 0, 1));
+    expect_within_rule(RingConvolutionPlan(spec_of(512, gaussian(fwhm_arcmin), 8, 4), 0, 1));
+    expect_within_rule(RingConvolutionPlan(spec_of(1024, gaussian(fwhm_arcmin), 1, 4), 0, 1));
+  }
+  for (const double radius : {0.2, 2.0, 10.0})
+    expect_within_rule(RingConvolutionPlan(spec_of(512, top_hat(radius), 1, 8), 0, 1));
+}
+
+template <class T>
+void expect_measured(const RingConvolutionSpec& spec) {
+  const std::int64_t before = MemoryMeter::current_bytes();
+  MemoryMeter::reset_high_water();
+  RingConvolution convolution(Communicator::self(), spec);
+  const RingConvolutionPlan& plan = convolution.plan();
+  MapBuffer<T> in(spec.n_maps, spec.grid->n_pixels());
+  MapBuffer<T> out(spec.n_maps, spec.grid->n_pixels());
+  for (std::int64_t i = 0; i < spec.n_maps * spec.grid->n_pixels(); ++i)
+    in.view().data()[i] = static_cast<T>(1);
+  const std::int64_t held = MemoryMeter::current_bytes();
+  convolution.convolve<T>(std::as_const(in).view(), out.view());
+  EXPECT_EQ(MemoryMeter::current_bytes(), held);
+  const std::int64_t measured = MemoryMeter::high_water_bytes() - before;
+  EXPECT_EQ(measured, held - before);
+  const std::int64_t planned = in.bytes() + out.bytes() + plan.mode_bytes() + plan.halo_bytes() +
+                               plan.workspace_bytes(omp_get_max_threads());
+  EXPECT_LE(measured, planned);
+  EXPECT_GE(static_cast<double>(measured), 0.8 * static_cast<double>(planned));
+}
+
+TEST(RingConvolutionMemory, MeasuredIsPlannedAndACallAllocatesNothing) {
+  for (const double fwhm_arcmin : {20.0, 120.0, 600.0}) {
+    for (const std::int64_t n_maps : {1, 4}) {
+      expect_measured<double>(spec_of(128, gaussian(fwhm_arcmin), n_maps, 8));
+      expect_measured<float>(spec_of(128, gaussian(fwhm_arcmin), n_maps, 4));
+    }
+  }
+  expect_measured<double>(spec_of(64, top_hat(12), 2, 8));
+}
+
+TEST(RingConvolutionMemory, LongerPixelsThanPlannedAreRefused) {
+  const RingConvolutionSpec spec = spec_of(4, gaussian(1200), 1, 4);
+  RingConvolution convolution(Communicator::self(), spec);
+  MapBuffer<double> in(1, spec.grid->n_pixels());
+  MapBuffer<double> out(1, spec.grid->n_pixels());
+  EXPECT_THAT([&] { convolution.convolve<double>(std::as_const(in).view(), out.view()); },
+              testing::ThrowsMessage<UsageError>(testing::HasSubstr("pixels of 4 bytes")));
+}
+
+}  // namespace
+}  // namespace ringweave::test

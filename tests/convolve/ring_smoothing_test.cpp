@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "convolve/ring_smoothing.hpp"
+
+#include <gmock/gmock.h>
+
+#include <utility>
+
+#include "base/error.hpp"
+#include "convolve/harmonic_smoothing.hpp"
+#include "sphere/healpix_weights.hpp"
+#include "sphere/unseen.hpp"
+#include "support/rank_groups.hpp"
+#include "transform/transform_cases.hpp"
+#include "transform/transform_problem.hpp"
+
+namespace ringweave::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+constexpr int lmax = 32;
+/// So wide that no power is left above lmax.
+constexpr double fwhm = 0.6;
+
+/// Two maps on an exact grid, and both ways to smooth them, on the same rings.
+class RingSmoothing : public OnEveryRankCount {
+ protected:
+  RingConvolution convolution() const {
+    RingConvolutionSpec spec;
+    spec.grid = grid_;
+    spec.kernels = {RadialKernel::gaussian(fwhm, KernelSupport::whole())};
+    spec.n_maps = 2;
+    return {comm(), spec};
+  }
+  SphericalHarmonicTransform transform(const RingConvolution& rings) const {
+    TransformSpec spec = Case{grid_, lmax, lmax, {0, 0}}.spec();
+    spec.ring_bands = std::make_shared<RingDistribution>(rings.plan().bands());
+    return {comm(), spec};
+  }
+
+  /// Random values; UNSEEN where asked, in the first map only.
+  template <class T>
+  static MapBuffer<T> map_of(const SphericalHarmonicTransform& transform, bool with_unseen) {
+    MapBuffer<T> map = random_map<T>(transform);
+    const auto first = map.view().component(0);
+    for (std::int64_t i = 0; i < first.size(); i += 3) first[i] += 2;
+    if (!with_unseen) return map;
+    for (std::int64_t r = 0; r < transform.rings().n_rings(); ++r) {
+      const Ring& ring = transform.rings().ring(LocalRing{r});
+      if (ring.theta < 0.6 || ring.theta > 1.2) continue;
+      const std::int64_t begin = transform.rings().first_pixel(LocalRing{r});
+      for (std::int64_t j = 0; j < ring.n_phi / 2; ++j) first[begin + j] = static_cast<T>(unseen);
+    }
+    return map;
+  }
+
+  template <class T>
+  void expect_the_same(const MapTreatment& treatment, bool with_unseen, double bound) const {
+    RingConvolution rings = convolution();
+    SphericalHarmonicTransform harmonic = transform(rings);
+    SmoothingOptions options;
+    static_cast<MapTreatment&>(options) = treatment;
+    options.beam = gaussian_beam(fwhm, lmax);
+    options.weights = {ring_weights(harmonic.rings()), {}};
+    options.n_iter = 0;
+    MapBuffer<T> expected = map_of<T>(harmonic, with_unseen);
+    MapBuffer<T> in = copy_of(expected);
+    MapBuffer<T> out = harmonic.make_map<T>();
+    const SmoothingReport by_harmonics = smooth_harmonic<T>(harmonic, options, expected.view());
+    const RingSmoothingReport report =
+        smooth_rings<T>(comm(), rings, treatment, in.view(), out.view());
+    EXPECT_EQ(report.unseen_pixels, by_harmonics.unseen_pixels);
+    EXPECT_EQ(report.convolutions, by_harmonics.mask_transforms > 0 ? 2 : 1);
+    EXPECT_NEAR(report.removed.monopole, by_harmonics.removed.monopole, 1e-6);
+    set_unseen_to_zero(out, expected);
+    expect_within(relative_error(comm(), out, expected), bound);
+  }
+
+  template <class T>
+  static void set_unseen_to_zero(MapBuffer<T>& ours, MapBuffer<T>& theirs) {
+    for (std::int64_t i = 0; i < ours.n_components() * ours.size(); ++i) {
+      T& a = ours.view().data()[i];
+      T& b = theirs.view().data()[i];
+      ASSERT_EQ(is_unseen(a), is_unseen(b)) << i;
+      if (is_unseen(a)) a = b = 0;
+    }
+  }
+
+ private:
+  Grid grid_ = share(RingGrid::gauss_legendre(lmax + 1));
+};
+
+TEST_P(RingSmoothing, IsTheHarmonicSmoothingOfABandLimitedKernel) {
+  expect_the_same<double>({}, false, tolerance::round_trip);
+  expect_the_same<float>({}, false, tolerance::single_storage);
+}
+
+TEST_P(RingSmoothing, TreatsUnseenPixelsAsTheHarmonicSmoothingDoes) {
+  for (const UnseenPolicy unseen :
+       {UnseenPolicy::restore, UnseenPolicy::zero, UnseenPolicy::normalize}) {
+    MapTreatment treatment;
+    treatment.unseen = unseen;
+    expect_the_same<double>(treatment, true, tolerance::round_trip);
+    expect_the_same<float>(treatment, true, tolerance::single_storage);
+  }
+}
+
+TEST_P(RingSmoothing, RemovesAndPutsBackAsTheHarmonicSmoothingDoes) {
+  for (const Remove remove : {Remove::monopole, Remove::dipole}) {
+    for (const auto put_back : {MapTreatment::PutBack::no, MapTreatment::PutBack::yes}) {
+      expect_the_same<double>({UnseenPolicy::restore, remove, put_back}, true,
+                              tolerance::round_trip);
+    }
+  }
+}
+
+TEST_P(RingSmoothing, RefusesMapsItShouldNotSmooth) {
+  RingConvolution rings = convolution();
+  const SphericalHarmonicTransform harmonic = transform(rings);
+  MapBuffer<double> out = harmonic.make_map<double>();
+  MapTreatment treatment;
+  treatment.unseen = UnseenPolicy::fail;
+  MapBuffer<double> holes = map_of<double>(harmonic, true);
+  EXPECT_THAT([&] { smooth_rings<double>(comm(), rings, treatment, holes.view(), out.view()); },
+              ThrowsMessage<DataError>(HasSubstr("--unseen fail")));
+  MapBuffer<double> blind = map_of<double>(harmonic, false);
+  for (std::int64_t i = 0; i < blind.size(); ++i) blind.view().component(1)[i] = unseen;
+  EXPECT_THAT([&] { smooth_rings<double>(comm(), rings, {}, blind.view(), out.view()); },
+              ThrowsMessage<DataError>(HasSubstr("component 1 are UNSEEN")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, RingSmoothing, every_rank_count(), name_of_rank_groups);
+
+}  // namespace
+}  // namespace ringweave::test
