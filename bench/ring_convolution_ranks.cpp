@@ -65,7 +65,11 @@ void measure(const Communicator& comm, std::int64_t nside, double fwhm_arcmin, i
                         {"ranks", comm.size()},
                         {"seconds", median(seconds)},
                         {"least", *std::min_element(seconds.begin(), seconds.end())},
-                        {"predicted_one_rank", plan.predicted().total()}};
+                        {"predicted_one_rank",
+                         {{"ring_fft", plan.predicted().ring_fft},
+                          {"modes", plan.predicted().modes},
+                          {"stencil", plan.predicted().stencil},
+                          {"sectors", plan.predicted().sectors}}}};
   for (std::size_t s = 0; s < stages.size(); ++s) {
     const double mine = median(of_stage[s]);
     row[stages[s]] = {comm.min(mine), comm.max(mine)};

@@ -41,7 +41,9 @@ void expect_whole(const RingConvolutionSpec& spec, int n_ranks) {
     if (plan.modes().zone.empty()) expect_halo_around(plan, plan.pixel_halo());
     if (plan.modes().zone.size() == spec.grid->n_rings())
       expect_halo_around(plan, plan.mode_halo());
-    EXPECT_EQ(plan.workspace_bytes(1) > 0, plan.own().n_rings() > 0);
+    if (plan.own().n_rings() > 0) {
+      EXPECT_GT(plan.workspace_bytes(1), 0);
+    }
   }
   EXPECT_EQ(pixels, spec.grid->n_pixels());
   EXPECT_EQ(balance, 0);
