@@ -16,7 +16,8 @@ namespace {
 
 // A tile of this size stays in the second-level cache together with one ring's FFT.
 constexpr std::int64_t tile_bytes = std::int64_t{1} << 20;
-constexpr std::int64_t most_rings_per_run = 16;
+// More hardly fill the vectors better, and a tile weighs on small maps.
+constexpr std::int64_t most_rings_per_run = 12;
 constexpr std::int64_t cache_line_values = 4;
 constexpr std::int64_t blocks_per_thread = 8;
 // Fewer rings of one length leave the lanes of a vector empty. Counted over the whole grid, so that
@@ -116,6 +117,7 @@ void RingPlan::plan_lengths(const LocalRings& rings) {
     if (is_new) {
       add_length(RingLength(ring.n_phi), n_rings_of_length[ring.n_phi], requests);
     }
+    if (!is_in_lanes(i)) max_modes_ = std::max(max_modes_, entry.n_modes);
     if (ring.phi0 == 0) continue;
     const auto [phase, is_new_phase] = phase_table.try_emplace(ring.phi0, ssize64(requests));
     entry.phases = phase->second;

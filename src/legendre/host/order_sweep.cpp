@@ -23,6 +23,8 @@ constexpr std::size_t most_maps = 16;
 /// the stage's time; at lmax 511 the lowest, which are computed in long double, save 5 % and the
 /// others nothing.
 constexpr std::int64_t most_kept_bytes = std::int64_t{1} << 20;
+/// Where the beginnings of all orders take more than this, those of a few save nothing.
+constexpr std::int64_t most_worthwhile_bytes = std::int64_t{8} << 20;
 
 /// lambda_mm / (-sin theta)^m for m = 0..mmax.
 std::vector<double> sectoral_norms(int mmax) {
@@ -180,18 +182,21 @@ void OrderSweep::prepare(int m, RingRange kept, ScalarSweep& sweep) const {
 
 void OrderSweep::keep_beginnings(const AlmLayout& orders, const ModeLimits& limits) {
   if (maps_.empty()) return;
-  constexpr std::int64_t bytes_per_step = 6 * sizeof(double);
-  constexpr std::int64_t bytes_per_pair = 2 * sizeof(double);
-  ScalarSweep sweep(pairs_, places_, degree_, 1);
-  std::int64_t left = most_kept_bytes;
+  std::vector<std::int64_t> bytes_up_to;  // [m]
+  std::int64_t bytes = 0;
   for (int m = 0; m <= orders.mmax(); ++m) {
-    const std::int64_t first = first_pair(limits.kept(m));
-    left -= bytes_per_step * ((degree_ - m) / 2 + 1) + bytes_per_pair * (n_pairs_ - first);
-    if (left < 0) return;
-    const bool mine = orders.row_of(m) >= 0;
-    beginnings_.push_back(
-        mine ? std::make_unique<ScalarSweep::Beginning>(sweep.beginning(m, first, norm(m)))
-             : nullptr);
+    const std::int64_t n_pairs = n_pairs_ - first_pair(limits.kept(m));
+    const std::int64_t doubles = 6 * ((degree_ - m) / 2 + 1) + 2 * n_pairs;
+    bytes += doubles * static_cast<std::int64_t>(sizeof(double));
+    bytes_up_to.push_back(bytes);
+  }
+  if (bytes > most_worthwhile_bytes) return;
+  ScalarSweep sweep(pairs_, places_, degree_, 1);
+  for (int m = 0; m <= orders.mmax() && bytes_up_to[to_size(m)] <= most_kept_bytes; ++m) {
+    beginnings_.push_back(nullptr);
+    if (orders.row_of(m) < 0) continue;
+    beginnings_.back() = std::make_unique<ScalarSweep::Beginning>(
+        sweep.beginning(m, first_pair(limits.kept(m)), norm(m)));
   }
 }
 
