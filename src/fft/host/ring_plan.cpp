@@ -116,6 +116,7 @@ void RingPlan::plan_lengths(const LocalRings& rings) {
     if (is_new) {
       add_length(RingLength(ring.n_phi), n_rings_of_length[ring.n_phi], requests);
     }
+    if (!is_in_lanes(i)) max_modes_ = std::max(max_modes_, entry.n_modes);
     if (ring.phi0 == 0) continue;
     const auto [phase, is_new_phase] = phase_table.try_emplace(ring.phi0, ssize64(requests));
     entry.phases = phase->second;

@@ -56,11 +56,13 @@ class RingPlan {
   std::int64_t rings_per_block() const { return rings_per_block_; }
   std::int64_t n_modes() const { return n_modes_; }  ///< 1 + the highest order of the rows
   std::int64_t max_lane_phi() const { return max_lane_phi_; }  ///< of the lane runs; 0: none
-  /// The largest over the owned rings that are not in lane runs, for scratch.
+  /// The largest over the owned rings that are not in lane runs, for scratch; modes: 1 + the
+  /// highest order.
+  std::int64_t max_modes() const { return max_modes_; }
   std::int64_t max_phi() const { return max_phi_; }
   std::int64_t max_complex() const { return max_complex_; }
-  /// Complex values a ring needs room for: its modes, or what its FFT takes.
-  std::int64_t ring_values() const { return std::max(n_modes_, max_complex_); }
+  /// Complex values one of these needs room for: its modes, or what its FFT takes.
+  std::int64_t ring_values() const { return std::max(max_modes_, max_complex_); }
   const SplitFft::Capacity& capacity() const { return capacity_; }
   std::int64_t bytes() const;
 
@@ -85,6 +87,7 @@ class RingPlan {
   std::int64_t rings_per_block_ = 0;
   std::int64_t n_modes_ = 0;
   std::int64_t max_lane_phi_ = 0;
+  std::int64_t max_modes_ = 0;
   std::int64_t max_phi_ = 0;
   std::int64_t max_complex_ = 0;
   ColumnPlan column_plan_;

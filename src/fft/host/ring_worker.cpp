@@ -20,7 +20,7 @@ RingWorker::RingWorker(const RingPlan& plan, const RingFftShape& shape)
       rings_(&shape.rings),
       n_components_(shape.n_components),
       tile_(plan.rings_per_block(), n_components_, plan.ring_values()),
-      phases_(plan.n_modes()),
+      phases_(plan.max_modes()),
       roots_(plan.max_phi() / 4 + 1),
       split_(plan.capacity(), plan.rings_per_block(), plan.powers()) {}
 
