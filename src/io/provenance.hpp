@@ -7,7 +7,7 @@
 
 namespace ringweave {
 
-/// How an output came to be; written into every file (FITS keywords, HDF5 attributes; users.md 3.5
+/// How an output came to be; written into every file (FITS keywords, HDF5 attributes; docs/files.md
 /// names them).
 struct Provenance {
   std::string creator = "ringweave";

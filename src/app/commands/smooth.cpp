@@ -9,7 +9,7 @@
 namespace ringweave {
 namespace {
 
-/// What one program's smoothing does when nothing is said (users.md compares them).
+/// What one program's smoothing does when nothing is said.
 struct Compatibility {
   int n_iter;
   const char* unseen;
