@@ -14,7 +14,9 @@
 #include <vector>
 
 #include "base/buffer.hpp"
+#include "base/error.hpp"
 #include "convolve/ring_convolution.hpp"
+#include "distribute/farewell.hpp"
 #include "distribute/mpi_session.hpp"
 
 namespace ringweave {
@@ -81,6 +83,14 @@ void measure(const Communicator& comm, std::int64_t nside, double fwhm_arcmin, i
   if (comm.is_root()) std::cout << row.dump() << std::endl;
 }
 
+int run(const Communicator& comm, int argc, char** argv) {
+  if (argc < 3) throw UsageError("expected NSIDE FWHM_ARCMIN [REPEATS [MAPS [single]]]");
+  const auto measure_pixels = argc > 5 ? measure<float> : measure<double>;
+  measure_pixels(comm, std::atoll(argv[1]), std::atof(argv[2]), argc > 3 ? std::atoi(argv[3]) : 5,
+                 argc > 4 ? std::atoll(argv[4]) : 1);
+  return 0;
+}
+
 }  // namespace
 }  // namespace ringweave
 
@@ -88,13 +98,5 @@ int main(int argc, char** argv) {
   using namespace ringweave;
   const MpiSession session(&argc, &argv);
   const Communicator comm = Communicator::world();
-  if (argc < 3) {
-    if (comm.is_root())
-      std::cerr << "usage: ring_convolution_ranks NSIDE FWHM_ARCMIN [REPEATS [MAPS [single]]]\n";
-    return 2;
-  }
-  const auto run = argc > 5 ? measure<float> : measure<double>;
-  run(comm, std::atoll(argv[1]), std::atof(argv[2]), argc > 3 ? std::atoi(argv[3]) : 5,
-      argc > 4 ? std::atoll(argv[4]) : 1);
-  return 0;
+  return run_program(comm, "ring_convolution_ranks", [&] { return run(comm, argc, argv); });
 }
