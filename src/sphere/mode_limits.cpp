@@ -11,7 +11,8 @@ namespace {
 
 int highest_order(const Ring& ring, int lmax, int mmax, int spin) {
   const double s = spin;
-  const double t = lmax * ring.sin_theta + std::max({100.0, 8 * std::cbrt(lmax), 0.01 * lmax});
+  const double turning = lmax * ring.sin_theta;
+  const double t = turning + 8 + 11 * std::cbrt(turning * ring.cos_theta * ring.cos_theta);
   // The larger root of m^2 - 2 m s |z| + s^2 = t^2, written with sin^2 = 1 - z^2.
   const double under_root = t * t - s * s * ring.sin_theta * ring.sin_theta;
   const double m = s * std::abs(ring.cos_theta) + std::sqrt(std::max(0.0, under_root));

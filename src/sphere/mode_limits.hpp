@@ -9,11 +9,14 @@
 namespace ringweave {
 
 /// Which (order, ring) modes exist at all. lambda_lm is below 1e-15 for
-///   m > t = lmax sin(theta) + max(100, 8 lmax^(1/3), lmax / 100)
+///   m > t = lmax sin(theta) + 8 + 11 (lmax sin(theta) cos(theta)^2)^(1/3)
 /// (spin s: for m with m^2 - 2 m s |cos(theta)| + s^2 > t^2), so these modes are neither computed
 /// nor sent. For every order the rings that keep it are consecutive. The same on every rank; 4
-/// bytes a ring and 16 an order. The cube root is the width of the Airy tail beyond the turning
-/// point; the usual max(100, lmax / 100) leaves 1e-7 at lmax = 10000.
+/// bytes a ring and 16 an order. Beyond its turning point lambda_lm falls like Airy's function,
+/// exp(-(8/9)^(1/2) d^(3/2) / (lmax sin(theta) cos(theta)^2)^(1/2)) at t + d, which is 1e-15
+/// with 11.0 of the cube roots; next to a pole, where it falls like Bessel's (lmax sin(theta) /
+/// 2)^m / m!, 8 orders do. Computed values need 10.5 at most (lmax 16 to 32768). The usual max(100,
+/// lmax / 100) leaves 1e-7 at lmax = 10000.
 class ModeLimits {
  public:
   ModeLimits(const RingGrid& grid, int lmax, int mmax, int max_spin);

@@ -181,10 +181,37 @@ void lift_lanes(AdjointGroup<S>& group, std::int64_t stride) {
   group.functions.steady = all_in_range<values>(run.scale);
 }
 
+/// Fetches what is wanted next, a part at each chunk of degrees.
+class Fetching {
+ public:
+  Fetching(std::span<const WantedNext> wanted, std::int64_t n_chunks) : wanted_(wanted) {
+    std::int64_t bytes = 0;
+    for (const WantedNext& part : wanted) bytes += part.end - part.begin;
+    step_ = (bytes / HWY_MAX(n_chunks, std::int64_t{1}) / line + 1) * line;
+    if (!wanted_.empty()) at_ = wanted_.front().begin;
+  }
+  HWY_INLINE void advance() {
+    if (wanted_.empty()) return;
+    const char* stop = HWY_MIN(wanted_.front().end, at_ + step_);
+    for (; at_ < stop; at_ += line) __builtin_prefetch(at_, 0, 2);
+    if (at_ < wanted_.front().end) return;
+    wanted_ = wanted_.subspan(1);
+    if (!wanted_.empty()) at_ = wanted_.front().begin;
+  }
+
+ private:
+  static constexpr std::int64_t line = 64;
+  std::span<const WantedNext> wanted_;
+  const char* at_ = nullptr;
+  std::int64_t step_;
+};
+
 /// The degrees of a job of one block of at most block_groups groups.
 template <class S>
-void adjoint_block(const AdjointJob<S>& job, AdjointGroup<S>* groups, int n_groups) {
+void adjoint_block(const AdjointJob<S>& job, AdjointGroup<S>* groups, int n_groups,
+                   Fetching& fetching) {
   for (std::int64_t step = job.begin; step < job.end; step += chunk) {
+    fetching.advance();
     int first = n_groups;
     for (int n = n_groups - 1; n >= 0; --n) {
       if (groups[n].functions.step != step) continue;
@@ -269,7 +296,7 @@ int block_size(const AdjointGroup<S>* groups, std::int64_t n_groups) {
 
 template <class S>
 void adjoint_shape(const Pairs& pairs, const Order& order, const double* sums, std::int64_t stride,
-                   double* columns, void* scratch) {
+                   double* columns, void* scratch, std::span<const WantedNext> wanted) {
   constexpr std::int64_t block_steps = block_columns / S::columns / chunk * chunk;
   static_assert(chunk * S::columns % n_lanes == 0);
   auto* groups = static_cast<AdjointGroup<S>*>(scratch);
@@ -278,6 +305,7 @@ void adjoint_shape(const Pairs& pairs, const Order& order, const double* sums, s
     std::fill_n(columns, order.n_steps * S::columns, 0.0);
     return;
   }
+  Fetching fetching(wanted, order.n_steps / chunk);
   HWY_ALIGN LaneArray<block_steps * S::columns> sums_of_lanes;
   for (std::int64_t begin = 0; begin < order.n_steps; begin += block_steps) {
     const std::int64_t end = HWY_MIN(begin + block_steps, order.n_steps);
@@ -285,7 +313,7 @@ void adjoint_shape(const Pairs& pairs, const Order& order, const double* sums, s
       const Columns before = n == 0 ? Columns::empty : Columns::in_use;
       const AdjointJob<S> job{order, begin, end, sums_of_lanes, before, stride};
       const int size = block_size(groups + n, n_groups - n);
-      adjoint_block(job, groups + n, size);
+      adjoint_block(job, groups + n, size, fetching);
       n += size;
     }
     add_lanes(sums_of_lanes, columns + begin * S::columns, (end - begin) * S::columns);

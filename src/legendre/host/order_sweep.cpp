@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "legendre/host/order_sweep.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,6 +19,8 @@ using Complex = std::complex<double>;
 
 /// Most maps any instruction set takes at once.
 constexpr std::size_t most_maps = 16;
+/// Pieces of a row of which the memory behind is fetched.
+constexpr std::size_t most_pieces = 8;
 
 /// Most bytes that kept beginnings may take, of all ranks together. What does not stay in the
 /// second cache level is loaded as slowly as it is computed: at lmax 255 all orders save a fifth of
@@ -253,6 +257,31 @@ void OrderSweep::deliver_alm(int m, RingRange kept, std::span<const ScalarMap> b
   }
 }
 
+/// Rows lie in memory as they are worked on: behind the modes of this one lie those a thread works
+/// on next, as many rows further as there are threads.
+template <class T>
+std::span<const sweep::WantedNext> OrderSweep::wanted_next(std::span<const ScalarMap> batch,
+                                                           const ModeRow<const Complex>& row,
+                                                           const AlmRow<T>& alm,
+                                                           std::int64_t n_components,
+                                                           std::span<sweep::WantedNext> parts) {
+  std::size_t n = 0;
+  const auto add = [&](const void* begin, std::int64_t bytes) {
+    const char* const first = static_cast<const char*>(begin);
+    parts[n++] = {first, first + bytes};
+  };
+  for (const ScalarMap& map : batch) {
+    const auto degrees = alm.degrees(map.map.component);
+    add(degrees.data(), static_cast<std::int64_t>(degrees.size_bytes()));
+  }
+  for (const auto& piece : std::span(row.own).first(std::min(most_pieces, row.own.size()))) {
+    const std::int64_t size = piece.rings.size() * n_components;
+    add(piece.modes + size * omp_get_num_threads(),
+        size * static_cast<std::int64_t>(sizeof(Complex)));
+  }
+  return parts.first(n);
+}
+
 template <class T>
 void OrderSweep::synthesize(int m, RingRange kept, const AlmRow<const T>& alm,
                             const ModeRow<Complex>& row, Scratch& scratch) const {
@@ -331,7 +360,8 @@ void OrderSweep::adjoint(int m, RingRange kept, const ModeRow<const Complex>& ro
                        phases_->repeat(modes[batch[i].map.component], ring, row.alias));
       }
     });
-    sweep.adjoint();
+    std::array<sweep::WantedNext, most_maps + most_pieces> parts;
+    sweep.adjoint(wanted_next(batch, row, alm, n_components_, parts));
     deliver_alm(m, kept, batch, alm, how, scratch);
   });
 }

@@ -105,6 +105,14 @@ class OrderSweep {
   template <class T>
   void set_alm(int m, const AlmRow<const T>& alm, std::span<const ScalarMap> batch,
                Scratch& scratch) const;
+  /// What the sweep of a batch should fetch: where its a_lm go, and the modes behind those of a
+  /// row.
+  template <class T>
+  static std::span<const sweep::WantedNext> wanted_next(std::span<const ScalarMap> batch,
+                                                        const ModeRow<const Complex>& row,
+                                                        const AlmRow<T>& alm,
+                                                        std::int64_t n_components,
+                                                        std::span<sweep::WantedNext> parts);
   template <class T>
   void deliver_alm(int m, RingRange kept, std::span<const ScalarMap> batch, const AlmRow<T>& alm,
                    Accumulate how, Scratch& scratch) const;

@@ -178,11 +178,11 @@ void ScalarSweep::begin_adjoint() {
   equatorial_.covered = 0;
 }
 
-void ScalarSweep::adjoint() {
+void ScalarSweep::adjoint(std::span<const sweep::WantedNext> wanted) {
   by_two_sums_.zero_up_to(by_two_sums_.stride);
   equatorial_.zero_up_to(equatorial_.stride);
   sweep::adjoint(pairs_by_two_, order_by_two_, shape_by_two(), sums_.data(), pairs_->padded_size(),
-                 columns_by_two_.data(), adjoint_scratch_.data());
+                 columns_by_two_.data(), adjoint_scratch_.data(), wanted);
   if (!has_equator()) return;
   sweep::adjoint(equator_pairs_, order_by_one_, shape_by_one(), equator_sums_.data(), equator_size_,
                  columns_by_one_.data(), adjoint_scratch_.data());

@@ -52,12 +52,13 @@ class ScalarSweep {
                    std::int64_t n_components) const;
   std::complex<double> mode(int map, std::int64_t ring) const;
 
-  /// Adjoint: begin, modes of rings, adjoint, alm of every map (l = m..).
+  /// Adjoint: begin, modes of rings, adjoint, alm of every map (l = m..). `wanted` next is fetched
+  /// meanwhile.
   void begin_adjoint();
   void add_modes(const sweep::RingRun& run, const std::complex<double>* modes,
                  std::int64_t n_components);
   void add_mode(int map, std::int64_t ring, std::complex<double> mode);
-  void adjoint();
+  void adjoint(std::span<const sweep::WantedNext> wanted = {});
   void alm(int map, std::span<std::complex<double>> row) const;
 
   std::int64_t bytes() const;

@@ -47,9 +47,10 @@ void synthesize(const Pairs& pairs, const Order& order, Shape shape, const doubl
 }
 
 void adjoint(const Pairs& pairs, const Order& order, Shape shape, const double* sums,
-             std::int64_t stride, double* columns, double* scratch) {
+             std::int64_t stride, double* columns, double* scratch,
+             std::span<const WantedNext> wanted) {
   with_type_of(shape, [&](auto type) HWY_ATTR {
-    adjoint_shape<decltype(type)>(pairs, order, sums, stride, columns, scratch);
+    adjoint_shape<decltype(type)>(pairs, order, sums, stride, columns, scratch, wanted);
   });
 }
 
@@ -115,8 +116,9 @@ void synthesize(const Pairs& pairs, const Order& order, Shape shape, const doubl
 }
 
 void adjoint(const Pairs& pairs, const Order& order, Shape shape, const double* sums,
-             std::int64_t stride, double* columns, double* scratch) {
-  HWY_DYNAMIC_DISPATCH(adjoint)(pairs, order, shape, sums, stride, columns, scratch);
+             std::int64_t stride, double* columns, double* scratch,
+             std::span<const WantedNext> wanted) {
+  HWY_DYNAMIC_DISPATCH(adjoint)(pairs, order, shape, sums, stride, columns, scratch, wanted);
 }
 
 std::int64_t adjoint_scratch(Shape shape, std::int64_t n_pairs) {

@@ -3,6 +3,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <span>
 
 namespace ringweave::sweep {
 
@@ -59,6 +60,13 @@ struct Seed {
   int factor_power;
 };
 
+/// Memory that is wanted next, which a sweep fetches into the second cache level while its sums
+/// run. Any address will do.
+struct WantedNext {
+  const char* begin;
+  const char* end;
+};
+
 /// One order, and the pairs from `first_pair` to the last.
 struct Order {
   Seed seed;
@@ -94,7 +102,8 @@ void synthesize(const Pairs& pairs, const Order& order, Shape shape, const doubl
 /// columns  [step][column], overwritten
 /// scratch  adjoint_scratch(shape, pairs.count) doubles, aligned to 64 bytes
 void adjoint(const Pairs& pairs, const Order& order, Shape shape, const double* sums,
-             std::int64_t stride, double* columns, double* scratch);
+             std::int64_t stride, double* columns, double* scratch,
+             std::span<const WantedNext> wanted = {});
 std::int64_t adjoint_scratch(Shape shape, std::int64_t n_pairs);
 
 /// A run of rings: ring i of it is the northern half of pair first_pair + i, or the southern half
