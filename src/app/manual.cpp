@@ -41,18 +41,20 @@ ringweave analyze sky.fits --iter 0 --weights ring --cl cl.txt)",
      R"(Convolves a map with a Gaussian, a table of b_l, or any radial profile. Order, units,
 coordinates and precision of the input are kept.
 
---method harmonic, which auto is too, multiplies the a_lm and synthesizes the map again.
---method ring sums over the pixels within the kernel's support instead, each with its
-quadrature weight: what --iter 0 gives, to the relative error --error, but exactly zero
-beyond the support, and fast where the kernel is narrow. It is for scalar fields; of a
+--method harmonic multiplies the a_lm and synthesizes the map again. --method ring sums over
+the pixels within the kernel's support instead, each with its quadrature weight: what --iter
+0 gives, to the relative error --error, but exactly zero beyond the support, and fast where
+the kernel is narrow. It is for scalar fields; of a
 polarised map T goes by rings, and Q and U the harmonic way, which --iter, --weights and
---lmax then speak of.
+--lmax then speak of. --method auto says which it takes: the one predicted to be faster to
+--error (see --machine) with --iter 0 and scalar fields, else the harmonic way.
 
 Pixels that are UNSEEN are zero for the convolution; --unseen says what becomes of them.)",
      R"(ringweave smooth sky.fits smooth.fits --fwhm 30arcmin
 mpirun -n 8 ringweave smooth sky.h5 smooth.h5 --fwhm 30arcmin --iter 3 --report job.json
 ringweave smooth sky.fits smooth.fits --beam beam.txt --fields T --iter 0
 ringweave smooth masked.fits smooth.fits --fwhm 1deg --unseen normalize
+ringweave smooth sky.h5 smooth.h5 --fwhm 30arcmin --fields T --iter 0
 ringweave smooth sky.h5 smooth.h5 --fwhm 30arcmin --fields T --method ring
 ringweave smooth sky.h5 smooth.h5 --kernel disc.txt --fields T --method ring --error 1e-8
 ringweave smooth sky.h5 smooth.h5 --fwhm 1deg --dry-run)",

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/commands/smooth_rings.hpp"
+
 #include <fmt/format.h>
 #include <omp.h>
 
@@ -8,8 +10,6 @@
 #include <optional>
 
 #include "app/availability.hpp"
-#include "app/commands/smooth_job.hpp"
-#include "app/commands/smooth_kernel.hpp"
 #include "app/plan_table.hpp"
 #include "base/error.hpp"
 #include "convolve/ring_convolution_estimate.hpp"
@@ -19,80 +19,7 @@
 namespace ringweave {
 namespace {
 
-/// Q and U of a polarised map, which go the harmonic way on the bands of the convolution.
-struct SpinPart {
-  HarmonicWay way;
-  std::unique_ptr<SphericalHarmonicTransform> transform;
-};
-
-struct RingJob {
-  CutKernel cut;
-  RingConvolutionPlan plan;
-  std::optional<SpinPart> spins;
-
-  std::int64_t n_scalars() const { return plan.spec().n_maps; }
-};
-
-/// Of all convolutions, and what the harmonic way without iterations would take for the same
-/// fields.
-struct RingPrediction {
-  int n_convolutions = 1;
-  RingConvolutionEstimate stages;  ///< of one convolution
-  Estimate total;
-  Estimate harmonic;
-  Estimate spins;  ///< of Q and U
-};
-
 double degrees(double radians) { return radians * 180 / std::numbers::pi; }
-
-RingJob plan_rings(Run& run, const SmoothJob& job) {
-  require_available("--backend", job.options.transform.backend);
-  const FieldSet& fields = job.choice.fields;
-  if (fields.max_spin() > 0 && fields.n_components() == 2) {
-    throw UsageError(
-        "--method ring convolves scalar fields, and this map has Q and U only, which need the "
-        "harmonic way; use --method harmonic --iter 0");
-  }
-  const std::int64_t n_scalars = fields.max_spin() > 0 ? 1 : fields.n_components();
-  require_memory_for(run, *job.grid, fields.n_components() + n_scalars, job.precision);
-  CutKernel cut = cut_kernel(run, job.options, *job.grid, job.precision);
-  RingConvolutionSpec spec;
-  spec.grid = job.grid;
-  spec.kernels = {cut.kernel};
-  spec.n_maps = n_scalars;
-  spec.error = cut.error_of_sums;
-  spec.bytes_per_pixel = bytes_of(job.precision);
-  RingJob rings{
-      std::move(cut),
-      agreed(run.comm, [&] { return RingConvolutionPlan(spec, run.comm.rank(), run.comm.size()); }),
-      std::nullopt};
-  if (fields.max_spin() == 0) return rings;
-  TransformSpec harmonic =
-      make_spec(job.options.transform, job.grid, FieldSet({2}), job.usual_lmax);
-  harmonic.ring_bands = std::make_shared<RingDistribution>(rings.plan.bands());
-  rings.spins.emplace();
-  rings.spins->way = harmonic_way(run, job);
-  rings.spins->transform = std::make_unique<SphericalHarmonicTransform>(run.comm, harmonic);
-  return rings;
-}
-
-RingPrediction predict(const Run& run, const SmoothJob& job, const RingJob& rings) {
-  RingPrediction prediction;
-  prediction.n_convolutions = job.is_normalized() ? 2 : 1;
-  prediction.stages = estimate_convolution(rings.plan, run.machine, omp_get_max_threads());
-  prediction.total = prediction.n_convolutions * prediction.stages.total();
-  const FieldSet scalars = FieldSet::batch(0, static_cast<int>(rings.n_scalars()));
-  const TransformSpec spec = make_spec({}, job.grid, scalars, job.usual_lmax);
-  const auto plan =
-      agreed(run.comm, [&] { return TransformPlan(spec, run.comm.rank(), run.comm.size()); });
-  prediction.harmonic =
-      predict_transforms(run, plan, {2, job.is_normalized() ? 2 : 0, false}).total;
-  if (rings.spins) {
-    prediction.spins =
-        predict_transforms(run, rings.spins->transform->plan(), rings.spins->way.count).total;
-  }
-  return prediction;
-}
 
 void warn_where_dear(Run& run, const RingPrediction& prediction) {
   // Typical machines are good to a factor of two, and seconds are nothing to warn of.
@@ -250,8 +177,56 @@ void run_with(Run& run, const SmoothJob& job, RingJob& rings) {
 
 }  // namespace
 
-void smooth_on_rings(Run& run, SmoothJob& job) {
-  RingJob rings = plan_rings(run, job);
+RingJob plan_rings(Run& run, const SmoothJob& job) {
+  require_available("--backend", job.options.transform.backend);
+  const FieldSet& fields = job.choice.fields;
+  if (fields.max_spin() > 0 && fields.n_components() == 2) {
+    throw UsageError(
+        "--method ring convolves scalar fields, and this map has Q and U only, which need the "
+        "harmonic way; use --method harmonic --iter 0");
+  }
+  const std::int64_t n_scalars = fields.max_spin() > 0 ? 1 : fields.n_components();
+  require_memory_for(run, *job.grid, fields.n_components() + n_scalars, job.precision);
+  CutKernel cut = cut_kernel(run, job.options, *job.grid, job.precision);
+  RingConvolutionSpec spec;
+  spec.grid = job.grid;
+  spec.kernels = {cut.kernel};
+  spec.n_maps = n_scalars;
+  spec.error = cut.error_of_sums;
+  spec.bytes_per_pixel = bytes_of(job.precision);
+  RingJob rings{
+      std::move(cut),
+      agreed(run.comm, [&] { return RingConvolutionPlan(spec, run.comm.rank(), run.comm.size()); }),
+      std::nullopt};
+  if (fields.max_spin() == 0) return rings;
+  TransformSpec harmonic =
+      make_spec(job.options.transform, job.grid, FieldSet({2}), job.usual_lmax);
+  harmonic.ring_bands = std::make_shared<RingDistribution>(rings.plan.bands());
+  rings.spins.emplace();
+  rings.spins->way = harmonic_way(run, job);
+  rings.spins->transform = std::make_unique<SphericalHarmonicTransform>(run.comm, harmonic);
+  return rings;
+}
+
+RingPrediction predict_rings(const Run& run, const SmoothJob& job, const RingJob& rings) {
+  RingPrediction prediction;
+  prediction.n_convolutions = job.is_normalized() ? 2 : 1;
+  prediction.stages = estimate_convolution(rings.plan, run.machine, omp_get_max_threads());
+  prediction.total = prediction.n_convolutions * prediction.stages.total();
+  const FieldSet scalars = FieldSet::batch(0, static_cast<int>(rings.n_scalars()));
+  const TransformSpec spec = make_spec({}, job.grid, scalars, job.usual_lmax);
+  const auto plan =
+      agreed(run.comm, [&] { return TransformPlan(spec, run.comm.rank(), run.comm.size()); });
+  prediction.harmonic =
+      predict_transforms(run, plan, {2, job.is_normalized() ? 2 : 0, false}).total;
+  if (rings.spins) {
+    prediction.spins =
+        predict_transforms(run, rings.spins->transform->plan(), rings.spins->way.count).total;
+  }
+  return prediction;
+}
+
+void smooth_on_rings(Run& run, SmoothJob& job, RingJob& rings) {
   RingMemoryUse use;
   use.n_components = job.choice.fields.n_components();
   use.mask = job.is_normalized() ? MaskSmoothing::yes : MaskSmoothing::no;
@@ -261,8 +236,9 @@ void smooth_on_rings(Run& run, SmoothJob& job) {
     job.smoothing.beam = beam_of(run, job.options, rings.spins->transform->spec().lmax);
   }
   const MemoryEstimate estimate = estimate_memory(rings.plan, use);
-  const RingPrediction prediction = predict(run, job, rings);
+  const RingPrediction prediction = predict_rings(run, job, rings);
   record_plan(run, rings, estimate, prediction);
+  warn_where_narrow(run, rings.cut, *job.grid);
   warn_where_dear(run, prediction);
   require_memory(run, estimate);
   if (run.options.dry_run) return;
