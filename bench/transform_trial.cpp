@@ -82,7 +82,7 @@ class Trial : public TransformTrial {
     timing.legendre = stage("legendre");
     timing.exchange = stage("exchange");
     timing.ring_fft = stage("ring_fft");
-    timing.legendre_flops = transforms * comm_.sum(transform_.plan().legendre_flops());
+    timing.legendre_flops = transforms * comm_.sum(transform_.plan().legendre_flops().total());
     timing.bytes_sent = comm_.sum(sent) / count;
     timing.bytes_planned = transforms * comm_.sum(transform_.plan().bytes_sent());
     return timing;

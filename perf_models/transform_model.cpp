@@ -3,16 +3,15 @@
 
 namespace ringweave {
 
-TransformSeconds predict_transform(const TransformWork& work, const MachineRates& rates) {
-  TransformSeconds seconds;
-  seconds.legendre = work.legendre_flops / (rates.legendre_flops_per_thread * work.n_threads);
-  seconds.ring_fft =
-      static_cast<double>(work.fft_bytes) / (rates.fft_bytes_per_thread * work.n_threads);
-  if (work.n_ranks > 1) {
-    seconds.exchange = static_cast<double>(work.exchange_bytes) / rates.exchange_bytes_per_rank +
-                       rates.exchange_latency_seconds * (work.n_ranks - 1);
-  }
-  return seconds;
+TransformEstimate estimate_transform(const TransformWork& work, const Machine& machine) {
+  const double share = 1.0 / work.n_threads;
+  const auto ring_size = static_cast<double>(work.longest_ring);
+  return {
+      share * (machine.legendre_scalar.estimate(work.lmax, work.scalar_flops) +
+               machine.legendre_spin.estimate(work.lmax, work.spin_flops)),
+      share * machine.ring_fft.estimate(ring_size, static_cast<double>(work.fft_bytes)),
+      exchange_estimate(machine.network, static_cast<double>(work.sent_bytes), work.n_ranks),
+  };
 }
 
 }  // namespace ringweave

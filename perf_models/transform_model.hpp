@@ -3,34 +3,38 @@
 
 #include <cstdint>
 
-namespace ringweave {
+#include "perf_models/estimate.hpp"
+#include "perf_models/machine.hpp"
 
-/// Rates of one machine. The defaults are those of a present-day server core and a 12 GB/s network:
-/// good to a factor of two, enough for a plan.
-struct MachineRates {
-  double legendre_flops_per_thread = 100e9;  ///< useful (pruned) FLOP/s of the Legendre stage
-  double fft_bytes_per_thread = 4e9;         ///< modes read plus map written, per second
-  double exchange_bytes_per_rank = 2e9;
-  double exchange_latency_seconds = 5e-6;  ///< for each peer
-};
+namespace ringweave {
 
 /// What one rank does in one transform (one direction).
 struct TransformWork {
-  double legendre_flops = 0;
-  std::int64_t fft_bytes = 0;
-  std::int64_t exchange_bytes = 0;
+  int lmax = 0;
+  std::int64_t longest_ring = 0;  ///< pixels
+  double scalar_flops = 0;        ///< useful (pruned) FLOPs of the Legendre stage
+  double spin_flops = 0;
+  std::int64_t fft_bytes = 0;  ///< modes and pixels
+  std::int64_t sent_bytes = 0;
   int n_ranks = 1;
   int n_threads = 1;
 };
 
-struct TransformSeconds {
-  double legendre = 0;
-  double ring_fft = 0;
-  double exchange = 0;
-  double total() const { return legendre + ring_fft + exchange; }
+struct TransformEstimate {
+  Estimate legendre;
+  Estimate ring_fft;
+  Estimate exchange;
+
+  Estimate total() const { return legendre + ring_fft + exchange; }
+  friend TransformEstimate operator+(const TransformEstimate& a, const TransformEstimate& b) {
+    return {a.legendre + b.legendre, a.ring_fft + b.ring_fft, a.exchange + b.exchange};
+  }
+  friend TransformEstimate operator*(double times, const TransformEstimate& one) {
+    return {times * one.legendre, times * one.ring_fft, times * one.exchange};
+  }
 };
 
-/// Predicted seconds of each stage of one transform on one rank.
-TransformSeconds predict_transform(const TransformWork& work, const MachineRates& rates = {});
+/// Predicted time of each stage of one transform on one rank.
+TransformEstimate estimate_transform(const TransformWork& work, const Machine& machine);
 
 }  // namespace ringweave

@@ -99,6 +99,8 @@ ParsedCommand parse_command_line(int argc, const char* const* argv) {
   add_command<ConvertOptions>(app, parsed, "convert", declare_convert, convert);
   add_command<CompareOptions>(app, parsed, "compare", declare_compare, compare);
   add_command<PlotOptions>(app, parsed, "plot", declare_plot, plot);
+  add_command<CalibrateOptions>(app, parsed, "calibrate", declare_calibrate, calibrate);
+  add_command<ModelOptions>(app, parsed, "model", declare_model, model);
   add_command<InfoOptions>(app, parsed, "info", declare_info, info);
 
   parsed.command_line = typed(argc, argv);

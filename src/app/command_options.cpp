@@ -152,6 +152,10 @@ void declare_common(CLI::App& app, CommonOptions& options) {
   group.value("--report", options.report, "FILE",
               "Write a JSON report: versions, layout, seconds of each stage over ranks, GFLOP/s, "
               "GB/s, memory, what the model predicts. Default: none.");
+  group.value(
+      "--machine", options.machine, "FILE",
+      "What `ringweave calibrate` wrote, for predicted seconds. Default: RINGWEAVE_MACHINE, "
+      "else a typical machine.");
   group
       .value("--threads", options.threads, "N",
              "OpenMP threads of each rank. Default: OMP_NUM_THREADS, else the cores shared out "
@@ -239,19 +243,21 @@ void declare_smooth(CLI::App& command, SmoothOptions& options) {
       .choice("--method", options.method, {"auto", "harmonic", "ring", "split"},
               "harmonic: multiply the a_lm. ring: sum over pixels within the kernel's support, "
               "without a_lm (ARKCoS): no ringing, fast for narrow kernels, scalar fields only; Q "
-              "and U of a polarised map go the harmonic way. auto: harmonic.")
+              "and U of a polarised map go the harmonic way. auto: whichever is predicted to be "
+              "the faster "
+              "where both compute the same thing (scalar fields, --iter 0), else harmonic.")
       ->capture_default_str();
   group
       .value("--error", options.error, "X",
-             "--method ring: relative rms error allowed to the cut of the kernel and to the sums "
-             "together. Default: 1e-5.")
+             "--method ring and auto: relative rms error allowed to the cut of the kernel and to "
+             "the sums together, or to the degrees that auto leaves out. Default: 1e-5.")
       ->check(positive_number());
   group.value("--support", options.support, "ANGLE",
               "--method ring: cut the kernel here; what that costs is reported. Default: where the "
               "cut costs half of --error.");
   group.value("--input-cl", options.input_cl, "FILE",
-              "--method ring: spectrum (TT) of MAP that the error of the cut is weighted with. "
-              "Default: white noise.");
+              "--method ring and auto: spectrum (TT) of MAP that --error is weighted with. Default: "
+              "white noise.");
   declare_transform(command, options.transform, {"T", "TQU", "QU", "all"},
                     "what the grid holds, 3 nside - 1 on HEALPix (--compat f90: 2 nside).",
                     "that of the map.");
@@ -320,6 +326,32 @@ void declare_plot(CLI::App& command, PlotOptions& options) {
   group.value("--width", options.width, "N", "Pixels of the picture, 200 to 20000.")
       ->check(number_within(200, 20000))
       ->capture_default_str();
+}
+
+void declare_calibrate(CLI::App& command, CalibrateOptions& options) {
+  const Group group(command, own_group);
+  group
+      .value("--out", options.output, "FILE",
+             "Machine file to write (JSON). Files are timed in its folder.")
+      ->capture_default_str();
+  group.value("--nside", options.nside, "N", "Largest HEALPix resolution that is timed.")
+      ->check(positive_number())
+      ->capture_default_str();
+  group.value("--repeats", options.repeats, "N", "Turns; medians are kept.")
+      ->check(positive_number())
+      ->capture_default_str();
+}
+
+void declare_model(CLI::App& command, ModelOptions& options) {
+  const Group group(command, own_group);
+  group
+      .value("--ranks", options.ranks, "P[,P...]",
+             "Numbers of ranks; threads of each: --threads, else OMP_NUM_THREADS, else 1.")
+      ->capture_default_str();
+  group.value("--json", options.json, "FILE", "Write the table as JSON too. Default: none.");
+  declare_grid(command, options.transform);
+  declare_transform(command, options.transform, {"T", "TQU", "QU"},
+                    "what the grid holds, 3 nside - 1 on HEALPix.", "double.");
 }
 
 void declare_info(CLI::App& command, InfoOptions& options) {

@@ -16,6 +16,8 @@ void declare_smooth(CLI::App& command, SmoothOptions& options);
 void declare_convert(CLI::App& command, ConvertOptions& options);
 void declare_compare(CLI::App& command, CompareOptions& options);
 void declare_plot(CLI::App& command, PlotOptions& options);
+void declare_calibrate(CLI::App& command, CalibrateOptions& options);
+void declare_model(CLI::App& command, ModelOptions& options);
 void declare_info(CLI::App& command, InfoOptions& options);
 
 }  // namespace ringweave

@@ -26,6 +26,8 @@ All outputs of a command appear together when it succeeds, or none.)";
 constexpr std::string_view environment_text =
     R"(OMP_NUM_THREADS: threads of each rank, where --threads does not say.
 
+RINGWEAVE_MACHINE: machine file for predicted seconds, where --machine does not say.
+
 SLURM_JOB_ID, PBS_JOBID, LSB_JOBID, CI: where one is set, --progress auto shows nothing.)";
 
 constexpr std::string_view weights_environment_text =

@@ -13,6 +13,7 @@
 
 #include "app/command_line.hpp"
 #include "app/commands/commands.hpp"
+#include "app/machine_choice.hpp"
 #include "base/error.hpp"
 #include "distribute/agree.hpp"
 #include "distribute/farewell.hpp"
@@ -57,6 +58,7 @@ int work(const Communicator& comm, int argc, char** argv) {
           parsed.common,
           parsed.command_line,
           parsed.used_configuration,
+          choose_machine(comm, parsed.common.machine),
           Progress(progress_mode(parsed.common.progress), comm.is_root()),
           {},
           {},

@@ -8,7 +8,7 @@
 
 namespace ringweave {
 
-const std::array<ManualPage, 7> manual_pages{{
+const std::array<ManualPage, 9> manual_pages{{
     {"synthesize", "make a map from a spectrum or from a_lm",
      "OUT (--cl FILE | --alm FILE) (--nside N | --grid GRID) [OPTION...]",
      R"(Draws Gaussian a_lm from a power spectrum, or takes them from a file, and synthesizes the
@@ -41,18 +41,20 @@ ringweave analyze sky.fits --iter 0 --weights ring --cl cl.txt)",
      R"(Convolves a map with a Gaussian, a table of b_l, or any radial profile. Order, units,
 coordinates and precision of the input are kept.
 
---method harmonic, which auto is too, multiplies the a_lm and synthesizes the map again.
---method ring sums over the pixels within the kernel's support instead, each with its
-quadrature weight: what --iter 0 gives, to the relative error --error, but exactly zero
-beyond the support, and fast where the kernel is narrow. It is for scalar fields; of a
+--method harmonic multiplies the a_lm and synthesizes the map again. --method ring sums over
+the pixels within the kernel's support instead, each with its quadrature weight: what --iter
+0 gives, to the relative error --error, but exactly zero beyond the support, and fast where
+the kernel is narrow. It is for scalar fields; of a
 polarised map T goes by rings, and Q and U the harmonic way, which --iter, --weights and
---lmax then speak of.
+--lmax then speak of. --method auto says which it takes: the one predicted to be faster to
+--error (see --machine) with --iter 0 and scalar fields, else the harmonic way.
 
 Pixels that are UNSEEN are zero for the convolution; --unseen says what becomes of them.)",
      R"(ringweave smooth sky.fits smooth.fits --fwhm 30arcmin
 mpirun -n 8 ringweave smooth sky.h5 smooth.h5 --fwhm 30arcmin --iter 3 --report job.json
 ringweave smooth sky.fits smooth.fits --beam beam.txt --fields T --iter 0
 ringweave smooth masked.fits smooth.fits --fwhm 1deg --unseen normalize
+ringweave smooth sky.h5 smooth.h5 --fwhm 30arcmin --fields T --iter 0
 ringweave smooth sky.h5 smooth.h5 --fwhm 30arcmin --fields T --method ring
 ringweave smooth sky.h5 smooth.h5 --kernel disc.txt --fields T --method ring --error 1e-8
 ringweave smooth sky.h5 smooth.h5 --fwhm 1deg --dry-run)",
@@ -75,12 +77,36 @@ kinds but the same content may be compared.)",
 ringweave compare sky.fits sky.h5
 ringweave compare measured.txt expected.txt --cosmic-variance --lmax 1000)",
      false},
+    {"model", "predict how a transform scales", "(--nside N | --grid GRID) [OPTION...]",
+     R"(Predicts, without running it, one transform on many numbers of ranks: seconds of Legendre
+stage, ring FFT and exchange, bytes sent and memory of the rank that has most, and from how
+many ranks on the exchange takes longer than the computation. Ranks are planned as a run would
+plan them; rates are those of --machine.
+
+Beside our exchange (only the modes that count, folded) stands the dense one of Szydlarski et
+al. (2012): by Eqs. 16 and 17 as printed, which take a rank's whole volume for one message, and
+corrected.)",
+     R"(ringweave model --nside 4096 --lmax 8192
+ringweave model --nside 2048 --lmax 4096 --ranks 64,128,256 --machine machine.json
+ringweave model --nside 4096 --lmax 8192 --json model.json)",
+     false},
     {"plot", "draw a map or spectra", "INPUT OUT.png [OPTION...]",
      R"(Draws one column of a map in Mollweide projection, seen from inside the sphere, or spectra
 as l(l+1) C_l / 2 pi over l. UNSEEN pixels are grey; NaN and infinities too, with a warning.)",
      R"(ringweave plot sky.fits sky.png
 ringweave plot sky.fits q.png --field Q --range=-1e-5:1e-5 --colours polar
 ringweave plot measured.txt cl.png --theory examples/lcdm_cl.txt)",
+     false},
+    {"calibrate", "measure this machine for the predictions", "[OPTION...]",
+     R"(Times Legendre stage, ring FFT, exchange, ring convolutions and files on this machine and
+writes what they cost into a machine file, which predictions of --dry-run, --report and
+--method auto are made from. Run it on the ranks and threads you compute with, with nothing
+else running: about a minute for nside 2048 on one core. The exchange is only measured on two
+ranks and more.)",
+     R"(ringweave calibrate
+mpirun -n 2 ringweave calibrate --out machine.json
+ringweave calibrate --nside 512 --out laptop.json
+export RINGWEAVE_MACHINE=$PWD/machine.json)",
      false},
     {"info", "say what files hold and what is odd about them", "FILE... [OPTION...]",
      R"(Prints grid, order, precision, units, coordinates and, for each column of a map, its least

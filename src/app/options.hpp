@@ -11,6 +11,7 @@ namespace ringweave {
 /// Options every subcommand takes.
 struct CommonOptions {
   std::string report;
+  std::string machine;  ///< file of `ringweave calibrate`; empty: RINGWEAVE_MACHINE or typical
   std::string progress = "auto";
   int threads = 0;  ///< 0: what OpenMP chooses
   bool overwrite = false;
@@ -77,6 +78,18 @@ struct PlotOptions {
   std::string input, output, field = "0", range, title, colours = "auto";
   std::vector<std::string> theory;
   int width = 1600;
+};
+
+struct CalibrateOptions {
+  std::string output = "machine.json";
+  std::int64_t nside = 2048;
+  int repeats = 3;
+};
+
+struct ModelOptions {
+  TransformOptions transform;
+  std::string ranks = "1,2,4,8,16,32,64,128,256,512,1024,2048,4096,8192,16384,32768,65536";
+  std::string json;
 };
 
 struct InfoOptions {

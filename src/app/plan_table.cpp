@@ -5,6 +5,11 @@
 
 namespace ringweave {
 
+std::string seconds_text(const Estimate& estimate) {
+  const double percent = estimate.seconds > 0 ? 100 * estimate.sigma / estimate.seconds : 0;
+  return fmt::format("{:.2g} s +- {:.0f} %", estimate.seconds, percent);
+}
+
 PlanTable::PlanTable(Run& run) : run_(run) {
   run.say(fmt::format("  {:<36}{:>14}{:>14}{:>14}{:>14}", "per rank", "min", "mean", "max", "sum"));
 }

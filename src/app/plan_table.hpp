@@ -6,8 +6,12 @@
 
 #include "app/memory_estimate.hpp"
 #include "app/run.hpp"
+#include "perf_models/estimate.hpp"
 
 namespace ringweave {
+
+/// "3.2 s +- 10 %".
+std::string seconds_text(const Estimate& estimate);
 
 /// The rows of a printed plan: of a number of every rank the least, mean, greatest and the sum.
 /// Every member is collective.

@@ -105,14 +105,17 @@ void write_report(Run& run) {
   report["files"] = files;
   report["memory"] = memory;
 
-  const AtomicOutput& output = run.outputs.begin(run.options.report);
+  write_text(run, run.options.report, report.dump(2) + '\n');
+}
+
+void write_text(Run& run, const std::string& path, const std::string& text) {
+  const AtomicOutput& output = run.outputs.begin(path);
   agree(run.comm, [&] {
     if (!run.comm.is_root()) return;
     std::ofstream file(output.temporary_path());
-    file << report.dump(2) << '\n';
+    file << text;
     file.close();
-    if (!file)
-      throw ResourceError(run.options.report + ": cannot write the report; is the disk full?");
+    if (!file) throw ResourceError(path + ": cannot be written; is the disk full?");
   });
 }
 

@@ -11,6 +11,7 @@
 #include "base/stage_timer.hpp"
 #include "distribute/communicator.hpp"
 #include "io/provenance.hpp"
+#include "perf_models/machine.hpp"
 
 namespace ringweave {
 
@@ -20,6 +21,7 @@ struct Run {
   CommonOptions options;
   std::string command_line;
   std::string used_configuration;
+  Machine machine;  ///< what predicted seconds are made from
   Progress progress;
   StageTimes times;
   nlohmann::ordered_json report;  ///< what the subcommand adds to --report
@@ -43,6 +45,9 @@ nlohmann::ordered_json over_ranks(const Communicator& comm, double value);
 /// Writes run.report with versions, layout, stages (min, mean, max over ranks), rates of the files
 /// and memory to the output of options.report, if asked. Collective.
 void write_report(Run& run);
+
+/// Writes a text file among the run's outputs. Collective. Error  ResourceError.
+void write_text(Run& run, const std::string& path, const std::string& text);
 
 /// Current time, ISO 8601, UTC.
 std::string utc_now();

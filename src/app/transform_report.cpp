@@ -7,7 +7,6 @@
 #include <string>
 
 #include "app/plan_table.hpp"
-#include "perf_models/transform_model.hpp"
 
 namespace ringweave {
 namespace {
@@ -17,39 +16,35 @@ namespace {
 constexpr int assumed_steps = 10;
 
 /// Of all transforms of a run together, on this rank.
-struct Work {
-  TransformSeconds predicted;
+struct RunWork {
+  TransformEstimate predicted;
   double legendre_flops = 0;
   double fft_bytes = 0;
-  double exchange_bytes = 0;
+  double sent_bytes = 0;
 };
 
-void add(const TransformPlan& plan, int n_transforms, Work& sum) {
-  TransformWork work;
-  work.legendre_flops = plan.legendre_flops();
-  work.fft_bytes =
-      plan.by_ring_bytes() + plan.rings.n_pixels() * plan.spec.fields.n_components() * 8;
-  work.exchange_bytes = plan.bytes_sent();
-  work.n_ranks = plan.n_ranks;
-  work.n_threads = omp_get_max_threads();
-  const TransformSeconds seconds = predict_transform(work);
-  sum.predicted.legendre += n_transforms * seconds.legendre;
-  sum.predicted.ring_fft += n_transforms * seconds.ring_fft;
-  sum.predicted.exchange += n_transforms * seconds.exchange;
-  sum.legendre_flops += n_transforms * work.legendre_flops;
+void add(const TransformPlan& plan, int n_transforms, const Machine& machine, RunWork& sum) {
+  const TransformWork work = work_of(plan, omp_get_max_threads());
+  sum.predicted = sum.predicted + n_transforms * estimate_transform(work, machine);
+  sum.legendre_flops += n_transforms * (work.scalar_flops + work.spin_flops);
   sum.fft_bytes += n_transforms * static_cast<double>(work.fft_bytes);
-  sum.exchange_bytes += n_transforms * static_cast<double>(work.exchange_bytes);
+  sum.sent_bytes += n_transforms * static_cast<double>(work.sent_bytes);
 }
 
-Work work_of(const TransformPlan& plan, const TransformCount& count) {
-  Work work;
-  add(plan, count.all_fields, work);
+RunWork work_of_run(const TransformPlan& plan, const TransformCount& count,
+                    const Machine& machine) {
+  RunWork work;
+  add(plan, count.all_fields, machine, work);
   if (count.mask > 0) {
     TransformSpec scalar = plan.spec;
     scalar.fields = FieldSet({0});
-    add(TransformPlan(scalar, plan.rank, plan.n_ranks), count.mask, work);
+    add(TransformPlan(scalar, plan.rank, plan.n_ranks), count.mask, machine, work);
   }
   return work;
+}
+
+Estimate of_slowest(const Communicator& comm, const Estimate& mine) {
+  return {comm.max(mine.seconds), comm.max(mine.sigma)};
 }
 
 void put_prediction(const TransformPrediction& prediction, const TransformCount& count,
@@ -57,10 +52,11 @@ void put_prediction(const TransformPrediction& prediction, const TransformCount&
   plan["transforms"] = count.all_fields;
   plan["mask_transforms"] = count.mask;
   plan["transforms_are_a_guess"] = count.is_a_guess;
-  plan["predicted_seconds"] = prediction.total;
-  plan["predicted_stages"] = {{"legendre", prediction.stages.legendre},
-                              {"ring_fft", prediction.stages.ring_fft},
-                              {"exchange", prediction.stages.exchange}};
+  plan["predicted_seconds"] = prediction.total.seconds;
+  plan["predicted_uncertainty_seconds"] = prediction.total.sigma;
+  plan["predicted_stages"] = {{"legendre", prediction.stages.legendre.seconds},
+                              {"ring_fft", prediction.stages.ring_fft.seconds},
+                              {"exchange", prediction.stages.exchange.seconds}};
 }
 
 std::string count_text(const TransformCount& count) {
@@ -83,10 +79,9 @@ void print_plan(Run& run, const TransformPlan& plan, const MemoryEstimate& estim
   table.bytes("sent per transform", plan.bytes_sent());
   table.memory(estimate);
   run.say(fmt::format(
-      "  predicted: about {:.2g} s in transforms (Legendre {:.2g}, ring FFT {:.2g}, exchange "
-      "{:.2g})",
-      prediction.total, prediction.stages.legendre, prediction.stages.ring_fft,
-      prediction.stages.exchange));
+      "  predicted: {} in transforms (Legendre {:.2g}, ring FFT {:.2g}, exchange {:.2g})",
+      seconds_text(prediction.total), prediction.stages.legendre.seconds,
+      prediction.stages.ring_fft.seconds, prediction.stages.exchange.seconds));
 }
 
 }  // namespace
@@ -96,16 +91,18 @@ TransformCount planned_analysis(int n_iter, double tolerance) {
   return {1 + 2 * n_iter, 0, false};
 }
 
-TransformPrediction predict_transforms(const Communicator& comm, const TransformPlan& plan,
+TransformPrediction predict_transforms(const Run& run, const TransformPlan& plan,
                                        const TransformCount& count) {
-  const TransformSeconds mine = work_of(plan, count).predicted;
-  return {{comm.max(mine.legendre), comm.max(mine.ring_fft), comm.max(mine.exchange)},
-          comm.max(mine.total())};
+  const TransformEstimate mine = work_of_run(plan, count, run.machine).predicted;
+  const Communicator& comm = run.comm;
+  return {{of_slowest(comm, mine.legendre), of_slowest(comm, mine.ring_fft),
+           of_slowest(comm, mine.exchange)},
+          of_slowest(comm, mine.total())};
 }
 
 void record_plan(Run& run, const SphericalHarmonicTransform& transform,
                  const MemoryEstimate& estimate, const TransformCount& count) {
-  const TransformPrediction prediction = predict_transforms(run.comm, transform.plan(), count);
+  const TransformPrediction prediction = predict_transforms(run, transform.plan(), count);
   nlohmann::ordered_json& plan = run.report["plan"];
   plan["memory_high_water_bytes"] = run.comm.sum(estimate.total());
   plan["buffers_high_water_bytes"] = run.comm.sum(estimate.buffers());
@@ -121,7 +118,7 @@ void record_transform(Run& run, SphericalHarmonicTransform& transform, const Tra
   const Communicator& comm = run.comm;
   for (const auto& [stage, entry] : transform.times().entries())
     run.times.add(stage, entry.seconds);
-  const Work work = work_of(plan, count);
+  const RunWork work = work_of_run(plan, count, run.machine);
   const auto giga_per_second = [&](double mine, const char* stage) {
     const double seconds = comm.max(transform.times().seconds(stage));
     const double sum = comm.sum(mine);
@@ -137,7 +134,7 @@ void record_transform(Run& run, SphericalHarmonicTransform& transform, const Tra
       {"bytes_sent_per_transform", comm.sum(plan.bytes_sent())},
       {"legendre_gflop_per_s", giga_per_second(work.legendre_flops, "legendre")},
       {"ring_fft_gb_per_s", giga_per_second(work.fft_bytes, "ring_fft")},
-      {"exchange_gb_per_s", giga_per_second(work.exchange_bytes, "exchange")},
+      {"exchange_gb_per_s", giga_per_second(work.sent_bytes, "exchange")},
   };
   run.report["layout"] = {
       {"rings", over_ranks(comm, static_cast<double>(plan.rings.n_rings()))},
@@ -145,7 +142,7 @@ void record_transform(Run& run, SphericalHarmonicTransform& transform, const Tra
       {"orders", over_ranks(comm, static_cast<double>(plan.alm.n_orders()))},
   };
   nlohmann::ordered_json& whole = run.report["plan"];
-  put_prediction(predict_transforms(comm, plan, count), count,
+  put_prediction(predict_transforms(run, plan, count), count,
                  part == PlanPart::whole ? whole : whole["harmonic"]);
 }
 

@@ -3,8 +3,8 @@
 
 #include "app/memory_estimate.hpp"
 #include "app/run.hpp"
-#include "perf_models/transform_model.hpp"
 #include "transform/spherical_harmonic_transform.hpp"
+#include "transform/transform_estimate.hpp"
 
 namespace ringweave {
 
@@ -21,11 +21,11 @@ TransformCount planned_analysis(int n_iter, double tolerance);
 
 /// Seconds the slowest rank is predicted to need.
 struct TransformPrediction {
-  TransformSeconds stages;
-  double total = 0;
+  TransformEstimate stages;
+  Estimate total;
 };
 /// Collective.
-TransformPrediction predict_transforms(const Communicator& comm, const TransformPlan& plan,
+TransformPrediction predict_transforms(const Run& run, const TransformPlan& plan,
                                        const TransformCount& count);
 
 /// Puts the plan into the report and, with --dry-run or --verbose, prints it: who owns what, bytes

@@ -239,6 +239,12 @@ RingGrid RingGrid::subset(std::span<const RingId> kept) const {
 
 int RingGrid::default_lmax() const { return checked_cast<int>(default_lmax_, "the default lmax"); }
 
+std::int64_t RingGrid::longest_ring() const {
+  std::int64_t longest = 0;
+  for (const Ring& ring : rings_) longest = std::max(longest, ring.n_phi);
+  return longest;
+}
+
 RingId RingGrid::ring_of_pixel(std::int64_t pixel) const {
   if (pixel < 0 || pixel >= n_pixels_) {
     throw UsageError(fmt::format("pixel {} of {}; expected 0 to {}", pixel, name_, n_pixels_ - 1));

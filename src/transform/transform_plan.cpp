@@ -168,22 +168,34 @@ std::int64_t TransformPlan::bytes_sent() const {
   return spec.exchange.precision == ModePrecision::single_ ? bytes / 2 : bytes;
 }
 
-double TransformPlan::legendre_flops() const {
-  // Significant degrees of (m, ring): l from max(m, (m - margin) / sin(theta)) on.
-  const double margin = std::max(100.0, 0.01 * spec.lmax);
+LegendreFlops TransformPlan::legendre_flops() const {
   double degrees = 0;
-  for (const int m : alm.orders()) {
-    const RingRange kept = limits.kept(m);
-    for (const RingPair& pair : spec.grid->pairs()) {
-      const std::int64_t ring = pair.north != RingPair::none ? pair.north : pair.south;
-      if (!kept.contains(ring)) continue;
-      const double first = pair.sin_theta > 0 ? (m - margin) / pair.sin_theta : m;
-      degrees += std::max(0.0, spec.lmax + 1 - std::max<double>(m, first));
-    }
+  for (const int m : alm.orders()) degrees += significant_degrees(*spec.grid, limits, m);
+  return flops_of(spec.fields, degrees);
+}
+
+double significant_degrees(const RingGrid& grid, const ModeLimits& limits, int m) {
+  // From l = max(m, (m - margin) / sin(theta)) on.
+  const double margin = std::max(100.0, 0.01 * limits.lmax());
+  const RingRange kept = limits.kept(m);
+  double degrees = 0;
+  for (const RingPair& pair : grid.pairs()) {
+    const std::int64_t ring = pair.north != RingPair::none ? pair.north : pair.south;
+    if (!kept.contains(ring)) continue;
+    const double first = pair.sin_theta > 0 ? (m - margin) / pair.sin_theta : m;
+    degrees += std::max(0.0, limits.lmax() + 1 - std::max<double>(m, first));
   }
-  double flops = 0;
-  for (const FieldSet::Field& field : spec.fields.fields())
-    flops += field.spin == 0 ? 6 * degrees : 24 * degrees;
+  return degrees;
+}
+
+LegendreFlops flops_of(const FieldSet& fields, double degrees) {
+  LegendreFlops flops;
+  for (const FieldSet::Field& field : fields.fields()) {
+    if (field.spin == 0)
+      flops.scalar += 6 * degrees;
+    else
+      flops.spin += 24 * degrees;
+  }
   return flops;
 }
 

@@ -43,6 +43,13 @@ struct TransformSpec {
   std::int64_t digest() const;
 };
 
+/// Useful floating-point operations, of scalar and of spin fields.
+struct LegendreFlops {
+  double scalar = 0;
+  double spin = 0;
+  double total() const { return scalar + spin; }
+};
+
 /// Who owns what and what moves, as plain data: made without MPI for any rank of any number of
 /// ranks.
 struct TransformPlan {
@@ -84,9 +91,13 @@ struct TransformPlan {
   std::int64_t by_ring_bytes() const;
   /// Bytes this rank sends to others in one transform.
   std::int64_t bytes_sent() const;
-  /// Useful floating-point operations of this rank's Legendre stage in one direction: 6 per
-  /// significant (l, m, pair) of a scalar field, 24 of a spin field (E/B pair).
-  double legendre_flops() const;
+  /// Of this rank's Legendre stage in one direction.
+  LegendreFlops legendre_flops() const;
 };
+
+/// Degrees at which order m counts on the rings that keep it, summed over ring pairs.
+double significant_degrees(const RingGrid& grid, const ModeLimits& limits, int m);
+/// 6 per significant (l, m, pair) of a scalar field, 24 of a spin field (E/B pair).
+LegendreFlops flops_of(const FieldSet& fields, double degrees);
 
 }  // namespace ringweave

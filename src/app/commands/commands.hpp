@@ -12,7 +12,9 @@ int analyze(Run& run, const AnalyzeOptions& options);
 int smooth(Run& run, const SmoothOptions& options);
 int convert(Run& run, const ConvertOptions& options);
 int compare(Run& run, const CompareOptions& options);
+int model(Run& run, const ModelOptions& options);
 int plot(Run& run, const PlotOptions& options);
+int calibrate(Run& run, const CalibrateOptions& options);
 int info(Run& run, const InfoOptions& options);
 
 }  // namespace ringweave

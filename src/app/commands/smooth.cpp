@@ -3,7 +3,8 @@
 
 #include "app/availability.hpp"
 #include "app/commands/commands.hpp"
-#include "app/commands/smooth_job.hpp"
+#include "app/commands/smooth_choice.hpp"
+#include "app/commands/smooth_rings.hpp"
 #include "base/error.hpp"
 
 namespace ringweave {
@@ -32,9 +33,10 @@ bool is_on_rings(const SmoothOptions& options) {
     throw UsageError(
         fmt::format("--method {}: expected auto, harmonic, ring or split", options.method));
   }
-  const char* of_rings = !options.support.empty()    ? "--support"
-                         : !options.input_cl.empty() ? "--input-cl"
-                                                     : nullptr;
+  const bool is_harmonic = options.method == "harmonic";
+  const char* of_rings = !options.support.empty()                   ? "--support"
+                         : is_harmonic && !options.input_cl.empty() ? "--input-cl"
+                                                                    : nullptr;
   if (of_rings != nullptr) {
     throw UsageError(fmt::format("{}: only --method ring cuts the kernel; add it, or leave {} out",
                                  of_rings, of_rings));
@@ -141,9 +143,12 @@ int smooth(Run& run, const SmoothOptions& asked) {
                        ? checked_cast<int>(2 * job.grid->nside(), "lmax")
                        : job.grid->default_lmax();
   job.precision = storage_precision(options.transform.precision, header.precision);
-  if (on_rings) {
+  if (options.method == "auto") {
+    smooth_the_fastest_way(run, job);
+  } else if (on_rings) {
     if (job.choice.fields.max_spin() == 0) refuse_transform_options(options);
-    smooth_on_rings(run, job);
+    RingJob rings = plan_rings(run, job);
+    smooth_on_rings(run, job, rings);
   } else {
     smooth_with_transform(run, job);
   }

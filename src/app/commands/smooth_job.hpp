@@ -59,8 +59,7 @@ template <class T>
 void write_smoothed(Run& run, const SmoothJob& job, const Provenance& provenance,
                     const LocalRings& rings, MapView<const T> map);
 
-/// The two ways. Collective.
+/// The harmonic way. Collective.
 void smooth_with_transform(Run& run, SmoothJob& job);
-void smooth_on_rings(Run& run, SmoothJob& job);
 
 }  // namespace ringweave

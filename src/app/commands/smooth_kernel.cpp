@@ -128,7 +128,7 @@ CutKernel cut_kernel(Run& run, const SmoothOptions& options, const RingGrid& gri
   const double error = allowed_error(options, precision);
   const KernelSource source = source_of(run, options);
   const std::vector<double> cl = spectrum_of(run, options, grid);
-  CutKernel cut = agreed(run.comm, [&] {
+  return agreed(run.comm, [&] {
     const double of_cut = part_of_cut * error;
     const KernelSupport automatic = options.input_cl.empty() ? KernelSupport::automatic(of_cut)
                                                              : KernelSupport::automatic(of_cut, cl);
@@ -138,16 +138,31 @@ CutKernel cut_kernel(Run& run, const SmoothOptions& options, const RingGrid& gri
     made.error = error;
     made.error_of_sums = (1 - part_of_cut) * error;
     made.beyond_grid = made.kernel.power_beyond(grid.default_lmax());
+    if (!options.input_cl.empty()) made.cl = cl;
     refuse_too_narrow(made, grid);
     return made;
   });
-  if (cut.beyond_grid > narrow) {
-    run.warn(fmt::format(
-        "{:.2g} % of the kernel's power lies above l = {}, beyond the grid {}; the sum over pixels "
-        "differs from the integral by about as much (rms {:.1g})",
-        100 * cut.beyond_grid, grid.default_lmax(), grid.name(), std::sqrt(cut.beyond_grid)));
+}
+
+double CutKernel::rms_beyond(int lmax) const {
+  if (cl.empty()) return std::sqrt(kernel.power_beyond(lmax));
+  const std::vector<double> k_l = kernel.whole_multipoles(static_cast<int>(cl.size()) - 1);
+  double beyond = 0;
+  double whole = 0;
+  for (std::size_t l = 0; l < cl.size(); ++l) {
+    const double power = (2.0 * static_cast<double>(l) + 1) * cl[l] * k_l[l] * k_l[l];
+    whole += power;
+    if (l > to_size(std::int64_t{lmax})) beyond += power;
   }
-  return cut;
+  return whole > 0 ? std::sqrt(beyond / whole) : 0;
+}
+
+void warn_where_narrow(Run& run, const CutKernel& cut, const RingGrid& grid) {
+  if (cut.beyond_grid <= narrow) return;
+  run.warn(fmt::format(
+      "{:.2g} % of the kernel's power lies above l = {}, beyond the grid {}; the sum over pixels "
+      "differs from the integral by about as much (rms {:.1g})",
+      100 * cut.beyond_grid, grid.default_lmax(), grid.name(), std::sqrt(cut.beyond_grid)));
 }
 
 }  // namespace ringweave

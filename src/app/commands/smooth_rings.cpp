@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/commands/smooth_rings.hpp"
+
 #include <fmt/format.h>
 #include <omp.h>
 
@@ -8,104 +10,26 @@
 #include <optional>
 
 #include "app/availability.hpp"
-#include "app/commands/smooth_job.hpp"
-#include "app/commands/smooth_kernel.hpp"
 #include "app/plan_table.hpp"
 #include "base/error.hpp"
+#include "convolve/ring_convolution_estimate.hpp"
 #include "convolve/ring_smoothing.hpp"
 #include "distribute/agree.hpp"
 
 namespace ringweave {
 namespace {
 
-/// Q and U of a polarised map, which go the harmonic way on the bands of the convolution.
-struct SpinPart {
-  HarmonicWay way;
-  std::unique_ptr<SphericalHarmonicTransform> transform;
-};
-
-struct RingJob {
-  CutKernel cut;
-  RingConvolutionPlan plan;
-  std::optional<SpinPart> spins;
-
-  std::int64_t n_scalars() const { return plan.spec().n_maps; }
-};
-
-/// Wall seconds, and what the harmonic way without iterations would take for the same fields.
-struct RingPrediction {
-  double factor = 0;  ///< wall seconds for a second of one thread
-  double total = 0;
-  double harmonic = 0;
-  double spins = 0;  ///< of Q and U
-};
-
 double degrees(double radians) { return radians * 180 / std::numbers::pi; }
 
-std::int64_t bytes_to_send(const RingConvolutionPlan& plan) {
-  const RingConvolutionSpec& spec = plan.spec();
-  return plan.pixel_halo().sent_bytes(spec.n_maps, spec.bytes_per_pixel) +
-         plan.mode_halo().sent_bytes(spec.n_maps, 2 * std::int64_t{sizeof(double)});
-}
-
-RingJob plan_rings(Run& run, const SmoothJob& job) {
-  require_available("--backend", job.options.transform.backend);
-  const FieldSet& fields = job.choice.fields;
-  if (fields.max_spin() > 0 && fields.n_components() == 2) {
-    throw UsageError(
-        "--method ring convolves scalar fields, and this map has Q and U only, which need the "
-        "harmonic way; use --method harmonic --iter 0");
-  }
-  const std::int64_t n_scalars = fields.max_spin() > 0 ? 1 : fields.n_components();
-  require_memory_for(run, *job.grid, fields.n_components() + n_scalars, job.precision);
-  CutKernel cut = cut_kernel(run, job.options, *job.grid, job.precision);
-  RingConvolutionSpec spec;
-  spec.grid = job.grid;
-  spec.kernels = {cut.kernel};
-  spec.n_maps = n_scalars;
-  spec.error = cut.error_of_sums;
-  spec.bytes_per_pixel = bytes_of(job.precision);
-  RingJob rings{
-      std::move(cut),
-      agreed(run.comm, [&] { return RingConvolutionPlan(spec, run.comm.rank(), run.comm.size()); }),
-      std::nullopt};
-  if (fields.max_spin() == 0) return rings;
-  TransformSpec harmonic =
-      make_spec(job.options.transform, job.grid, FieldSet({2}), job.usual_lmax);
-  harmonic.ring_bands = std::make_shared<RingDistribution>(rings.plan.bands());
-  rings.spins.emplace();
-  rings.spins->way = harmonic_way(run, job);
-  rings.spins->transform = std::make_unique<SphericalHarmonicTransform>(run.comm, harmonic);
-  return rings;
-}
-
-RingPrediction predict(const Run& run, const SmoothJob& job, const RingJob& rings) {
-  const int n_convolutions = job.is_normalized() ? 2 : 1;
-  RingPrediction prediction;
-  prediction.factor =
-      static_cast<double>(n_convolutions) / (run.comm.size() * omp_get_max_threads());
-  prediction.total = prediction.factor * rings.plan.predicted().total();
-  const FieldSet scalars = FieldSet::batch(0, static_cast<int>(rings.n_scalars()));
-  const TransformSpec spec = make_spec({}, job.grid, scalars, job.usual_lmax);
-  const auto plan =
-      agreed(run.comm, [&] { return TransformPlan(spec, run.comm.rank(), run.comm.size()); });
-  prediction.harmonic =
-      predict_transforms(run.comm, plan, {2, job.is_normalized() ? 2 : 0, false}).total;
-  if (rings.spins) {
-    prediction.spins =
-        predict_transforms(run.comm, rings.spins->transform->plan(), rings.spins->way.count).total;
-  }
-  return prediction;
-}
-
 void warn_where_dear(Run& run, const RingPrediction& prediction) {
-  // Predictions are good to a factor of two, and seconds are nothing to warn of.
+  // Typical machines are good to a factor of two, and seconds are nothing to warn of.
   constexpr double clearly = 3;
-  if (prediction.total < 1 || prediction.total < clearly * prediction.harmonic) return;
+  const double seconds = prediction.total.seconds;
+  if (seconds < 1 || seconds < clearly * prediction.harmonic.seconds) return;
   run.warn(
       fmt::format("--method ring needs about {:.2g} s for this kernel, --method harmonic --iter 0 "
                   "about {:.2g} s; a larger --error or a smaller --support makes rings faster",
-                  prediction.total, prediction.harmonic));
+                  seconds, prediction.harmonic.seconds));
 }
 
 void print_plan(Run& run, const RingJob& rings, const MemoryEstimate& estimate,
@@ -121,42 +45,44 @@ void print_plan(Run& run, const RingJob& rings, const MemoryEstimate& estimate,
   PlanTable table(run);
   table.count("rings", plan.own().n_rings());
   table.count("pixels", plan.own().n_pixels());
-  table.bytes("halo sent per convolution", bytes_to_send(plan));
+  table.bytes("halo sent per convolution", halo_bytes_to_send(plan));
   table.memory(estimate);
-  const ConvolutionSeconds& of = plan.predicted();
-  const double factor = prediction.factor;
-  run.say(
-      fmt::format("  predicted: about {:.2g} s on rings (stencil {:.2g}, sectors {:.2g}, ring FFT "
-                  "{:.2g}, modes "
-                  "{:.2g}); the harmonic way about {:.2g} s",
-                  prediction.total, factor * of.stencil, factor * of.sectors, factor * of.ring_fft,
-                  factor * of.modes, prediction.harmonic));
+  const RingConvolutionEstimate& of = prediction.stages;
+  const int n = prediction.n_convolutions;
+  run.say(fmt::format(
+      "  predicted: {} on rings (stencil {:.2g}, sectors {:.2g}, ring FFT {:.2g}, modes {:.2g}, "
+      "halo {:.2g}); the harmonic way {}",
+      seconds_text(prediction.total), n * of.stencil.seconds, n * of.sectors.seconds,
+      n * of.ring_fft.seconds, n * of.modes.seconds, n * of.halo.seconds,
+      seconds_text(prediction.harmonic)));
   if (rings.spins)
-    run.say(fmt::format("  predicted: about {:.2g} s for Q and U", prediction.spins));
+    run.say(fmt::format("  predicted: {} for Q and U", seconds_text(prediction.spins)));
 }
 
 void record_plan(Run& run, const RingJob& rings, const MemoryEstimate& estimate,
                  const RingPrediction& prediction) {
-  const double factor = prediction.factor;
-  const ConvolutionSeconds& of = rings.plan.predicted();
-  const auto sent = static_cast<double>(bytes_to_send(rings.plan));
+  const RingConvolutionEstimate& of = prediction.stages;
+  const int n = prediction.n_convolutions;
+  const auto sent = static_cast<double>(halo_bytes_to_send(rings.plan));
   run.report["plan"] = {
       {"method", "ring"},
       {"memory_high_water_bytes", run.comm.sum(estimate.total())},
       {"buffers_high_water_bytes", run.comm.sum(estimate.buffers())},
       {"halo_bytes", run.comm.sum(sent)},
-      {"predicted_seconds", prediction.total},
+      {"predicted_seconds", prediction.total.seconds},
+      {"predicted_uncertainty_seconds", prediction.total.sigma},
       {"predicted_stages",
-       {{"stencil", factor * of.stencil},
-        {"sectors", factor * of.sectors},
-        {"ring_fft", factor * of.ring_fft},
-        {"modes", factor * of.modes}}},
-      {"harmonic_seconds", prediction.harmonic},
+       {{"stencil", n * of.stencil.seconds},
+        {"sectors", n * of.sectors.seconds},
+        {"ring_fft", n * of.ring_fft.seconds},
+        {"modes", n * of.modes.seconds},
+        {"halo", n * of.halo.seconds}}},
+      {"harmonic_seconds", prediction.harmonic.seconds},
   };
   nlohmann::ordered_json objects = nlohmann::ordered_json::object();
   for (const MemoryItem& item : estimate.items) objects[item.name] = run.comm.sum(item.bytes);
   run.report["plan"]["memory_bytes"] = objects;
-  if (rings.spins) run.report["plan"]["harmonic"]["predicted_seconds"] = prediction.spins;
+  if (rings.spins) run.report["plan"]["harmonic"]["predicted_seconds"] = prediction.spins.seconds;
   if (run.options.dry_run || run.options.verbose) print_plan(run, rings, estimate, prediction);
 }
 
@@ -251,8 +177,56 @@ void run_with(Run& run, const SmoothJob& job, RingJob& rings) {
 
 }  // namespace
 
-void smooth_on_rings(Run& run, SmoothJob& job) {
-  RingJob rings = plan_rings(run, job);
+RingJob plan_rings(Run& run, const SmoothJob& job) {
+  require_available("--backend", job.options.transform.backend);
+  const FieldSet& fields = job.choice.fields;
+  if (fields.max_spin() > 0 && fields.n_components() == 2) {
+    throw UsageError(
+        "--method ring convolves scalar fields, and this map has Q and U only, which need the "
+        "harmonic way; use --method harmonic --iter 0");
+  }
+  const std::int64_t n_scalars = fields.max_spin() > 0 ? 1 : fields.n_components();
+  require_memory_for(run, *job.grid, fields.n_components() + n_scalars, job.precision);
+  CutKernel cut = cut_kernel(run, job.options, *job.grid, job.precision);
+  RingConvolutionSpec spec;
+  spec.grid = job.grid;
+  spec.kernels = {cut.kernel};
+  spec.n_maps = n_scalars;
+  spec.error = cut.error_of_sums;
+  spec.bytes_per_pixel = bytes_of(job.precision);
+  RingJob rings{
+      std::move(cut),
+      agreed(run.comm, [&] { return RingConvolutionPlan(spec, run.comm.rank(), run.comm.size()); }),
+      std::nullopt};
+  if (fields.max_spin() == 0) return rings;
+  TransformSpec harmonic =
+      make_spec(job.options.transform, job.grid, FieldSet({2}), job.usual_lmax);
+  harmonic.ring_bands = std::make_shared<RingDistribution>(rings.plan.bands());
+  rings.spins.emplace();
+  rings.spins->way = harmonic_way(run, job);
+  rings.spins->transform = std::make_unique<SphericalHarmonicTransform>(run.comm, harmonic);
+  return rings;
+}
+
+RingPrediction predict_rings(const Run& run, const SmoothJob& job, const RingJob& rings) {
+  RingPrediction prediction;
+  prediction.n_convolutions = job.is_normalized() ? 2 : 1;
+  prediction.stages = estimate_convolution(rings.plan, run.machine, omp_get_max_threads());
+  prediction.total = prediction.n_convolutions * prediction.stages.total();
+  const FieldSet scalars = FieldSet::batch(0, static_cast<int>(rings.n_scalars()));
+  const TransformSpec spec = make_spec({}, job.grid, scalars, job.usual_lmax);
+  const auto plan =
+      agreed(run.comm, [&] { return TransformPlan(spec, run.comm.rank(), run.comm.size()); });
+  prediction.harmonic =
+      predict_transforms(run, plan, {2, job.is_normalized() ? 2 : 0, false}).total;
+  if (rings.spins) {
+    prediction.spins =
+        predict_transforms(run, rings.spins->transform->plan(), rings.spins->way.count).total;
+  }
+  return prediction;
+}
+
+void smooth_on_rings(Run& run, SmoothJob& job, RingJob& rings) {
   RingMemoryUse use;
   use.n_components = job.choice.fields.n_components();
   use.mask = job.is_normalized() ? MaskSmoothing::yes : MaskSmoothing::no;
@@ -262,8 +236,9 @@ void smooth_on_rings(Run& run, SmoothJob& job) {
     job.smoothing.beam = beam_of(run, job.options, rings.spins->transform->spec().lmax);
   }
   const MemoryEstimate estimate = estimate_memory(rings.plan, use);
-  const RingPrediction prediction = predict(run, job, rings);
+  const RingPrediction prediction = predict_rings(run, job, rings);
   record_plan(run, rings, estimate, prediction);
+  warn_where_narrow(run, rings.cut, *job.grid);
   warn_where_dear(run, prediction);
   require_memory(run, estimate);
   if (run.options.dry_run) return;

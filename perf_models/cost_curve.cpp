@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "perf_models/cost_curve.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace ringweave {
+namespace {
+
+/// Least uncertainty of anything timed on a machine that does other things too.
+constexpr double least_uncertainty = 0.02;
+
+double power_law(const CostCurve::Point& a, const CostCurve::Point& b, double size) {
+  const double share = std::log(size / a.size) / std::log(b.size / a.size);
+  return a.seconds * std::pow(b.seconds / a.seconds, share);
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+double relative_rms(const std::vector<double>& values, double centre) {
+  double sum = 0;
+  for (const double value : values) sum += (value / centre - 1) * (value / centre - 1);
+  return std::sqrt(sum / static_cast<double>(values.size()));
+}
+
+double interpolation_error(const std::vector<CostCurve::Point>& points) {
+  double worst = 0;
+  for (std::size_t i = 1; i + 1 < points.size(); ++i) {
+    const double between = power_law(points[i - 1], points[i + 1], points[i].size);
+    worst = std::max(worst, std::abs(between / points[i].seconds - 1) / 2);
+  }
+  return worst;
+}
+
+}  // namespace
+
+CostCurve::CostCurve(std::vector<Point> points, double uncertainty)
+    : points_(std::move(points)), uncertainty_(uncertainty) {
+  if (points_.empty()) throw UsageError("a cost curve needs at least one measured size");
+  if (!(uncertainty_ >= 0))
+    throw UsageError("the uncertainty of a cost is a fraction, not below 0");
+  double last = 0;
+  for (const Point& point : points_) {
+    if (!(point.size > last) || !(point.seconds > 0) || !std::isfinite(point.seconds) ||
+        !std::isfinite(point.size))
+      throw UsageError("a cost curve's sizes must ascend from above 0 and its costs be above 0");
+    last = point.size;
+  }
+}
+
+double CostCurve::at(double size) const {
+  if (points_.empty()) throw InternalError("a cost curve without points was asked");
+  if (size <= points_.front().size) return points_.front().seconds;
+  if (size >= points_.back().size) return points_.back().seconds;
+  const auto above = std::upper_bound(points_.begin(), points_.end(), size,
+                                      [](double s, const Point& p) { return s < p.size; });
+  return power_law(*(above - 1), *above, size);
+}
+
+Estimate CostCurve::estimate(double size, double units) const {
+  const double seconds = units * at(size);
+  return {seconds, seconds * uncertainty_};
+}
+
+CostCurve fit_curve(std::vector<Sample> samples) {
+  std::sort(samples.begin(), samples.end(),
+            [](const Sample& a, const Sample& b) { return a.size < b.size; });
+  std::vector<CostCurve::Point> points;
+  double scatter = 0;
+  for (std::size_t i = 0; i < samples.size();) {
+    std::vector<double> costs;
+    const double size = samples[i].size;
+    for (; i < samples.size() && samples[i].size == size; ++i)
+      costs.push_back(samples[i].seconds / samples[i].units);
+    points.push_back({size, median(costs)});
+    scatter = std::max(scatter, relative_rms(costs, points.back().seconds));
+  }
+  const double uncertainty =
+      std::max(least_uncertainty, std::hypot(scatter, interpolation_error(points)));
+  return {std::move(points), uncertainty};
+}
+
+}  // namespace ringweave

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cmath>
+
+namespace ringweave {
+
+/// Predicted seconds and one standard deviation of what they may be off.
+struct Estimate {
+  double seconds = 0;
+  double sigma = 0;
+
+  /// One after the other; errors of different stages are independent.
+  friend Estimate operator+(const Estimate& a, const Estimate& b) {
+    return {a.seconds + b.seconds, std::hypot(a.sigma, b.sigma)};
+  }
+  /// The same several times: it is off by the same fraction every time.
+  friend Estimate operator*(double times, const Estimate& one) {
+    return {times * one.seconds, times * one.sigma};
+  }
+};
+
+}  // namespace ringweave

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "perf_models/exchange_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+
+namespace ringweave {
+namespace {
+
+struct Line {
+  double latency = 0;
+  double byte = 0;
+  double uncertainty = 0;  ///< rms of the relative differences
+};
+
+/// Minimizes the sum of ((latency + byte x - y) / y)^2 over latency, byte >= 0.
+Line fit_line(const std::vector<MessageSample>& samples) {
+  double s1 = 0, sx = 0, sxx = 0, sy = 0, sxy = 0;
+  for (const auto& [bytes, seconds] : samples) {
+    const double weight = 1 / (seconds * seconds);
+    s1 += weight;
+    sx += weight * bytes;
+    sxx += weight * bytes * bytes;
+    sy += weight * seconds;
+    sxy += weight * bytes * seconds;
+  }
+  const double determinant = s1 * sxx - sx * sx;
+  if (!(determinant > 1e-12 * s1 * sxx))
+    throw UsageError("messages of two sizes at least are needed to tell latency from bandwidth");
+  Line line{(sxx * sy - sx * sxy) / determinant, (s1 * sxy - sx * sy) / determinant, 0};
+  if (line.latency < 0) line = {0, sxy / sxx, 0};
+  if (line.byte < 0) line = {sy / s1, 0, 0};
+  double sum = 0;
+  for (const auto& [bytes, seconds] : samples) {
+    const double off = (line.latency + line.byte * bytes) / seconds - 1;
+    sum += off * off;
+  }
+  line.uncertainty = std::sqrt(sum / static_cast<double>(samples.size()));
+  return line;
+}
+
+}  // namespace
+
+double Network::message_seconds(double bytes) const {
+  return bytes <= longest_short ? short_latency + short_byte * bytes
+                                : long_latency + long_byte * bytes;
+}
+
+Network fit_network(const std::vector<MessageSample>& samples, double longest_short) {
+  std::vector<MessageSample> small;
+  std::vector<MessageSample> large;
+  for (const MessageSample& sample : samples)
+    (sample.bytes <= longest_short ? small : large).push_back(sample);
+  const Line of_small = fit_line(small);
+  const Line of_large = fit_line(large);
+  return {of_small.latency, of_small.byte, of_large.latency,
+          of_large.byte,    longest_short, std::max(of_small.uncertainty, of_large.uncertainty)};
+}
+
+Estimate exchange_estimate(const Network& network, double sent_bytes, int n_ranks) {
+  if (n_ranks < 2) return {};
+  const double peers = n_ranks - 1;
+  const double seconds = peers * network.message_seconds(sent_bytes / peers);
+  return {seconds, seconds * network.uncertainty};
+}
+
+double printed_exchange_seconds(const DenseExchange& exchange, const Network& network) {
+  constexpr double longest_short = 256 * 1024;
+  const double ranks = exchange.n_ranks;
+  const double message = exchange.n_rings * exchange.n_orders / ranks * exchange.mode_bytes;
+  const double steps = message <= longest_short ? std::log2(ranks) : ranks - 1;
+  return steps * network.message_seconds(message);
+}
+
+double corrected_exchange_seconds(const DenseExchange& exchange, const Network& network) {
+  const double ranks = exchange.n_ranks;
+  const double message = exchange.n_rings * exchange.n_orders / ranks / ranks * exchange.mode_bytes;
+  return (ranks - 1) * network.message_seconds(message);
+}
+
+}  // namespace ringweave

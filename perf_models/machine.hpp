@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <string>
+
+#include "perf_models/cost_curve.hpp"
+#include "perf_models/exchange_model.hpp"
+
+namespace ringweave {
+
+/// What the stages of Ringweave cost on one machine, fitted from runs of the program's own code
+/// (`ringweave calibrate`). Stages on many threads are taken to share their work evenly: seconds
+/// are those of one thread while all others work too.
+struct Machine {
+  std::string name;  ///< of the processor
+  std::string date;  ///< of the calibration, ISO 8601; empty for the typical machine
+  std::string backend = "host";
+  int n_ranks = 1;  ///< of the calibration
+  int n_threads = 1;
+
+  // Size: lmax. Unit: a useful FLOP (TransformPlan::legendre_flops).
+  CostCurve legendre_scalar;
+  CostCurve legendre_spin;
+  // Size: pixels of the grid's longest ring. Unit: a byte of modes and pixels.
+  CostCurve ring_fft;
+  // Size: lmax. Unit: a ring of the grid; of a rank, whatever its share.
+  CostCurve transform_planning;
+  Network network;
+
+  // Measured seconds over those RingConvolutionPlan predicts. Size: pixels of the longest ring.
+  CostCurve convolution_stencil;
+  CostCurve convolution_sectors;
+  CostCurve convolution_ring_fft;
+  CostCurve convolution_modes;
+  // Unit: a ring of the grid.
+  CostCurve convolution_planning;
+
+  // Size and unit: a byte of the file.
+  CostCurve file_read;
+  CostCurve file_write;
+};
+
+/// A present-day server core and a 12 GB/s network, good to a factor of two: what is taken where
+/// nobody has calibrated.
+const Machine& typical_machine();
+
+/// The text of a machine file (JSON), and back. Error  DataError naming `where` and the key when
+/// something is missing, of the wrong kind or without sense.
+std::string machine_text(const Machine& machine);
+Machine parse_machine(const std::string& text, const std::string& where);
+
+}  // namespace ringweave

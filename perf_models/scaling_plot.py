@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Draw how a transform scales, as Figure 4 of Szydlarski et al. (2012) does: scaling_plot.py PROGRAM PICTURE.png
+
+Runs `ringweave model` for several nside (lmax = 2 nside) and numbers of ranks. Left: seconds against ranks; middle:
+against nside at a fixed number of ranks; right: computation over communication against both.
+"""
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+
+KINDS = [
+    ("dense_exchange_seconds_as_printed", "dense, as printed", "tab:red"),
+    ("dense_exchange_seconds", "dense, corrected", "tab:orange"),
+    ("exchange_seconds", "ours", "tab:blue"),
+]
+
+
+def predicted(program, nside, ranks, machine):
+    """The rows of `ringweave model` by number of ranks."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.json"
+        command = [program, "model", "--nside", str(nside), "--lmax", str(2 * nside), "--ranks",
+                   ",".join(map(str, ranks)), "--json", str(path)]
+        if machine:
+            command += ["--machine", machine]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        return {row["ranks"]: row for row in json.loads(path.read_text())["rows"]}
+
+
+def computation(row):
+    return row["legendre_seconds"] + row["ring_fft_seconds"]
+
+
+def curves(axis, x, rows, label, **style):
+    axis.loglog(x, [computation(row) for row in rows], color="black", label="computation" if label else None, **style)
+    for key, name, colour in KINDS:
+        axis.loglog(x, [row[key] for row in rows], color=colour, label=name if label else None, **style)
+
+
+def draw(table, nsides, ranks, fixed_nside, fixed_ranks, picture):
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(15, 4.6), constrained_layout=True)
+    for nside in (fixed_nside // 2, fixed_nside, 2 * fixed_nside):
+        if nside in nsides:
+            main = nside == fixed_nside
+            curves(left, ranks, [table[nside][n] for n in ranks], main, linewidth=2 if main else 0.7,
+                   linestyle="-" if main else "--")
+    left.set(xlabel="ranks", ylabel="seconds of one transform",
+             title=f"nside {fixed_nside} (thin: half, twice)")
+    left.legend(fontsize=8)
+    for n in (fixed_ranks // 2, fixed_ranks, 2 * fixed_ranks):
+        if n in ranks:
+            main = n == fixed_ranks
+            curves(middle, nsides, [table[nside][n] for nside in nsides], False, linewidth=2 if main else 0.7,
+                   linestyle="-" if main else "--")
+    middle.set(xlabel="nside", title=f"{fixed_ranks} ranks (thin: half, twice)")
+    for key, name, colour in KINDS:
+        ratio = np.array([[computation(table[nside][n]) / table[nside][n][key] for n in ranks] for nside in nsides])
+        lines = right.contour(ranks, nsides, np.log10(ratio), levels=[-1, 0, 1, 2], colors=colour,
+                              linewidths=[0.7, 2, 0.7, 0.7], linestyles="solid")
+        right.clabel(lines, fmt=lambda level: f"{10 ** level:g}", fontsize=7)
+    right.set(xscale="log", yscale="log", xlabel="ranks", ylabel="nside", title="computation / communication")
+    for axis in (left, middle, right):
+        axis.grid(alpha=0.3)
+    figure.savefig(picture, dpi=110)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", help="ringweave")
+    parser.add_argument("picture", help="PNG to write")
+    parser.add_argument("--machine", help="machine file; the paper's: perf_models/szydlarski_2012.json")
+    parser.add_argument("--nside", type=int, default=4096, help="of the left panel (default 4096)")
+    parser.add_argument("--ranks", type=int, default=512, help="of the middle panel (default 512)")
+    arguments = parser.parse_args()
+    nsides = [2**k for k in range(8, 15)]
+    ranks = [2**k for k in range(1, 17)]
+    table = {nside: predicted(arguments.program, nside, ranks, arguments.machine) for nside in nsides}
+    draw(table, nsides, ranks, arguments.nside, arguments.ranks, arguments.picture)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

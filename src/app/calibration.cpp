@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/calibration.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <numbers>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/checked_cast.hpp"
+#include "convolve/ring_convolution.hpp"
+#include "distribute/agree.hpp"
+#include "distribute/exchange.hpp"
+#include "io/map_file.hpp"
+#include "transform/spherical_harmonic_transform.hpp"
+#include "transform/transform_estimate.hpp"
+
+namespace ringweave {
+namespace {
+
+/// Seconds of the slowest rank. Collective.
+template <class Work>
+double timed(const Communicator& comm, const Work& work) {
+  StageTimes times;
+  comm.barrier();
+  {
+    const StageTimer timer(&times, "work");
+    work();
+  }
+  return comm.max(times.seconds("work"));
+}
+
+std::shared_ptr<const RingGrid> healpix(std::int64_t nside) {
+  return std::make_shared<const RingGrid>(RingGrid::healpix(nside));
+}
+
+/// What the samples of all sizes are gathered in.
+struct Samples {
+  std::vector<Sample> legendre_scalar, legendre_spin, ring_fft, transform_planning;
+  std::vector<Sample> stencil, sectors, convolution_fft, modes, convolution_planning;
+  std::vector<Sample> read, write;
+  std::vector<MessageSample> messages;
+};
+
+/// A synthesis and an adjoint, each as a program runs it: once, on memory that is new.
+void measure_transform(const Communicator& comm, std::int64_t nside, int spin, Samples& samples) {
+  TransformSpec spec;
+  spec.grid = healpix(nside);
+  spec.lmax = spec.mmax = checked_cast<int>(2 * nside, "lmax");
+  spec.fields = FieldSet({spin});
+  std::unique_ptr<SphericalHarmonicTransform> transform;
+  const double planning =
+      timed(comm, [&] { transform = std::make_unique<SphericalHarmonicTransform>(comm, spec); });
+  auto alm = agreed(comm, [&] { return transform->make_alm<double>(); });
+  std::fill_n(alm.view().data(), alm.view().n_components() * alm.size(), std::complex<double>(1));
+  auto map = transform->synthesize<double>(std::move(alm));
+  transform->adjoint<double>(std::move(map), {});
+
+  const TransformWork work = work_of(transform->plan(), omp_get_max_threads());
+  const auto add = [&](std::vector<Sample>& list, double size, double units, const char* stage) {
+    // Of one thread and one direction. The rank that is slowest sets the time of all.
+    const double seconds = comm.max(transform->times().seconds(stage)) * work.n_threads / 2;
+    list.push_back({size, comm.max(units), seconds});
+  };
+  add(spin == 0 ? samples.legendre_scalar : samples.legendre_spin, spec.lmax,
+      work.scalar_flops + work.spin_flops, "legendre");
+  add(samples.ring_fft, static_cast<double>(work.longest_ring), static_cast<double>(work.fft_bytes),
+      "ring_fft");
+  samples.transform_planning.push_back(
+      {static_cast<double>(spec.lmax), static_cast<double>(spec.grid->n_rings()), planning});
+}
+
+/// The Alltoallv of transforms of many sizes.
+void measure_messages(const Communicator& comm, std::int64_t most_nside, Samples& samples) {
+  if (comm.size() == 1) return;
+  for (std::int64_t nside = 1; nside <= most_nside; nside *= 2) {
+    TransformSpec spec;
+    spec.grid = healpix(nside);
+    spec.lmax = spec.mmax = checked_cast<int>(2 * nside, "lmax");
+    const auto plan =
+        agreed(comm, [&] { return TransformPlan(spec, comm.rank(), comm.size()).exchange; });
+    const Exchange exchange(comm, plan, 1);
+    using Modes = HostBuffer<std::complex<double>>;
+    auto [from, to] = agreed(
+        comm, [&] { return std::pair(Modes(plan.by_order.size()), Modes(plan.by_ring.size())); });
+    const ModeView<double> send{from.data(), from.size()};
+    const ModeView<double> receive{to.data(), to.size()};
+    std::fill_n(send.data(), send.size(), 1.0);
+    std::fill_n(receive.data(), receive.size(), 1.0);
+    const int calls = nside < 64 ? 100 : nside < 512 ? 10 : 1;
+    const double seconds = timed(comm, [&] {
+      for (int call = 0; call < calls; ++call) exchange.orders_to_rings(send, receive);
+    });
+    const double peers = comm.size() - 1;
+    const double bytes = comm.max(static_cast<double>(exchange.bytes_sent())) / peers;
+    if (bytes > 0) samples.messages.push_back({bytes, seconds / calls / peers});
+  }
+}
+
+void measure_convolution(const Communicator& comm, std::int64_t nside, double fwhm,
+                         ConvolutionPath path, Samples& samples) {
+  RingConvolutionSpec spec;
+  spec.grid = healpix(nside);
+  spec.error = 1e-5;
+  spec.path = path;
+  std::unique_ptr<RingConvolution> convolution;
+  const double planning = timed(comm, [&] {
+    spec.kernels = {RadialKernel::gaussian(fwhm, KernelSupport::automatic(spec.error))};
+    convolution = std::make_unique<RingConvolution>(comm, spec);
+  });
+  auto [in, out] = agreed(comm, [&] {
+    const std::int64_t n_pixels = convolution->rings().n_pixels();
+    return std::pair(MapBuffer<double>(1, n_pixels), MapBuffer<double>(1, n_pixels));
+  });
+  std::fill_n(in.view().data(), in.size(), 1.0);
+  convolution->convolve<double>(std::as_const(in).view(), out.view());
+
+  const RingConvolutionPlan& plan = convolution->plan();
+  const ConvolutionSeconds& predicted = plan.predicted();
+  const double share = plan.share(comm.rank()) / omp_get_max_threads();
+  const auto size = static_cast<double>(spec.grid->longest_ring());
+  const auto add = [&](std::vector<Sample>& list, double predicted_seconds, const char* stage) {
+    const double seconds = comm.max(convolution->times().seconds(stage));
+    // What hardly anything was predicted for says nothing of the rate.
+    if (predicted_seconds > 0.1 * predicted.total() && seconds > 0)
+      list.push_back({size, comm.max(share) * predicted_seconds, seconds});
+  };
+  add(samples.stencil, predicted.stencil, "stencil");
+  add(samples.sectors, predicted.sectors, "sectors");
+  add(samples.convolution_fft, predicted.ring_fft, "ring_fft");
+  add(samples.modes, predicted.modes, "modes");
+  samples.convolution_planning.push_back(
+      {size, static_cast<double>(spec.grid->n_rings()), planning});
+}
+
+void measure_convolutions(const Communicator& comm, std::int64_t nside, Samples& samples) {
+  const double pixel = std::sqrt(std::numbers::pi / 3) / static_cast<double>(nside);
+  for (const double width : {3.0, 6.0, 20.0}) {
+    measure_convolution(comm, nside, width * pixel, ConvolutionPath::automatic, samples);
+    if (width < 10)
+      measure_convolution(comm, nside, width * pixel, ConvolutionPath::pixels, samples);
+  }
+}
+
+/// A map written and read; nothing stays.
+void measure_file(const Communicator& comm, std::int64_t nside, const std::string& folder,
+                  Samples& samples) {
+  const std::string path = folder + "/ringweave_calibration.h5";
+  TransformSpec spec;
+  spec.grid = healpix(nside);
+  spec.lmax = spec.mmax = 1;
+  const LocalRings rings =
+      agreed(comm, [&] { return TransformPlan(spec, comm.rank(), comm.size()).rings; });
+  auto map = agreed(comm, [&] { return MapBuffer<double>(1, rings.n_pixels()); });
+  std::fill_n(map.view().data(), map.size(), 1.0);
+  MapHeader header;
+  header.grid = spec.grid;
+  header.columns = {{"TEMPERATURE", ""}};
+  const double write = timed(comm, [&] {
+    write_map(comm, path, IfExists::overwrite, header, Provenance(), rings,
+              std::as_const(map).view());
+  });
+  const double read = timed(comm, [&] {
+    const auto reader = open_map(comm, path);
+    const int column = 0;
+    reader->read({&column, 1}, rings, map.view());
+  });
+  agree(comm, [&] {
+    if (comm.is_root()) std::filesystem::remove(path);
+  });
+  const double bytes = static_cast<double>(spec.grid->n_pixels()) * sizeof(double);
+  samples.write.push_back({bytes, bytes, write});
+  samples.read.push_back({bytes, bytes, read});
+}
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const auto colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown processor";
+}
+
+/// The curve through the samples, or the typical one where there are none.
+CostCurve curve(const std::vector<Sample>& samples, const CostCurve& typical) {
+  return samples.empty() ? typical : fit_curve(samples);
+}
+
+/// Messages of two sizes on either side are needed.
+Network network_of(const std::vector<MessageSample>& samples) {
+  const Network& typical = typical_machine().network;
+  std::set<double> short_sizes;
+  std::set<double> long_sizes;
+  for (const MessageSample& sample : samples)
+    (sample.bytes <= typical.longest_short ? short_sizes : long_sizes).insert(sample.bytes);
+  if (short_sizes.size() < 2 || long_sizes.size() < 2) return typical;
+  return fit_network(samples, typical.longest_short);
+}
+
+Machine machine_of(const Run& run, const Samples& samples) {
+  Machine machine = typical_machine();
+  machine.name = run.comm.broadcast(processor_name(), 0);
+  machine.date = utc_now();
+  machine.n_ranks = run.comm.size();
+  machine.n_threads = omp_get_max_threads();
+  const auto fit = [&](CostCurve Machine::*of, const std::vector<Sample>& list) {
+    machine.*of = curve(list, typical_machine().*of);
+  };
+  fit(&Machine::legendre_scalar, samples.legendre_scalar);
+  fit(&Machine::legendre_spin, samples.legendre_spin);
+  fit(&Machine::ring_fft, samples.ring_fft);
+  fit(&Machine::transform_planning, samples.transform_planning);
+  fit(&Machine::convolution_stencil, samples.stencil);
+  fit(&Machine::convolution_sectors, samples.sectors);
+  fit(&Machine::convolution_ring_fft, samples.convolution_fft);
+  fit(&Machine::convolution_modes, samples.modes);
+  fit(&Machine::convolution_planning, samples.convolution_planning);
+  fit(&Machine::file_read, samples.read);
+  fit(&Machine::file_write, samples.write);
+  machine.network = network_of(samples.messages);
+  return machine;
+}
+
+}  // namespace
+
+Machine calibrate_machine(Run& run, const CalibrationSizes& sizes, const std::string& folder) {
+  const Communicator& comm = run.comm;
+  Samples samples;
+  for (int repeat = 0; repeat < sizes.repeats; ++repeat) {
+    for (std::int64_t nside = sizes.least_nside; nside <= sizes.most_nside; nside *= 2) {
+      run.progress.stage(fmt::format("nside {}, turn {} of {}", nside, repeat + 1, sizes.repeats));
+      measure_transform(comm, nside, 0, samples);
+      measure_transform(comm, nside, 2, samples);
+      measure_convolutions(comm, nside, samples);
+      measure_file(comm, nside, folder, samples);
+    }
+    measure_messages(comm, sizes.most_nside, samples);
+  }
+  return machine_of(run, samples);
+}
+
+}  // namespace ringweave

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "app/run.hpp"
+#include "perf_models/machine.hpp"
+
+namespace ringweave {
+
+struct CalibrationSizes {
+  std::int64_t least_nside = 128;
+  std::int64_t most_nside = 2048;
+  int repeats = 3;
+};
+
+/// Times this program's own stages on this job's ranks and threads: transforms, exchange, ring
+/// convolutions and files (`folder` must be writable) at every power of two times least_nside up
+/// to most_nside. What cannot be measured, like the exchange on one rank, is the typical machine's.
+/// Collective. Error  ResourceError when memory or disk are too small for the largest size.
+Machine calibrate_machine(Run& run, const CalibrationSizes& sizes, const std::string& folder);
+
+}  // namespace ringweave

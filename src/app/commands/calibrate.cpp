@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/calibration.hpp"
+#include "app/commands/commands.hpp"
+
+namespace ringweave {
+namespace {
+
+void say_curve(Run& run, const char* name, const CostCurve& curve, const char* unit) {
+  const CostCurve::Point& first = curve.points().front();
+  const CostCurve::Point& last = curve.points().back();
+  run.say(fmt::format("  {:<24} {:>9.3g} at {:<8.6g} {:>9.3g} at {:<10.8g} {:<22} +- {:.0f} %",
+                      name, first.seconds, first.size, last.seconds, last.size, unit,
+                      100 * curve.uncertainty()));
+}
+
+void say_machine(Run& run, const Machine& machine) {
+  run.say(fmt::format("{}, {} rank(s) x {} thread(s); seconds of one thread", machine.name,
+                      machine.n_ranks, machine.n_threads));
+  say_curve(run, "Legendre, scalar", machine.legendre_scalar, "a FLOP, by lmax");
+  say_curve(run, "Legendre, spin", machine.legendre_spin, "a FLOP, by lmax");
+  say_curve(run, "ring FFT", machine.ring_fft, "a byte, by ring length");
+  say_curve(run, "making a transform", machine.transform_planning, "a ring, by lmax");
+  say_curve(run, "convolution: stencil", machine.convolution_stencil, "of predicted");
+  say_curve(run, "convolution: sectors", machine.convolution_sectors, "of predicted");
+  say_curve(run, "convolution: ring FFT", machine.convolution_ring_fft, "of predicted");
+  say_curve(run, "convolution: modes", machine.convolution_modes, "of predicted");
+  say_curve(run, "making a convolution", machine.convolution_planning, "a ring, by ring length");
+  say_curve(run, "file, read", machine.file_read, "a byte, by bytes");
+  say_curve(run, "file, write", machine.file_write, "a byte, by bytes");
+  const Network& network = machine.network;
+  run.say(
+      fmt::format("  {:<24} {:.3g} s + {:.3g} s a byte; above {:.0f} bytes {:.3g} s + {:.3g} s "
+                  "a byte{}",
+                  "message", network.short_latency, network.short_byte, network.longest_short,
+                  network.long_latency, network.long_byte,
+                  machine.n_ranks > 1 ? fmt::format(" +- {:.0f} %", 100 * network.uncertainty)
+                                      : " (typical: two ranks are needed to measure it)"));
+}
+
+}  // namespace
+
+int calibrate(Run& run, const CalibrateOptions& options) {
+  run.outputs.announce(options.output, OutputContent::report);
+  CalibrationSizes sizes;
+  sizes.most_nside = options.nside;
+  sizes.least_nside = std::min(sizes.least_nside, sizes.most_nside);
+  sizes.repeats = options.repeats;
+  if (run.options.dry_run) {
+    run.say(fmt::format("plan: transforms, convolutions and files of nside {} to {}, {} turns",
+                        sizes.least_nside, sizes.most_nside, sizes.repeats));
+    return 0;
+  }
+  const std::filesystem::path folder = std::filesystem::path(options.output).parent_path();
+  const Machine machine = calibrate_machine(run, sizes, folder.empty() ? "." : folder.string());
+  write_text(run, options.output, machine_text(machine));
+  say_machine(run, machine);
+  run.conclusion = fmt::format(
+      "{}: written; predict with it: --machine {}, or export "
+      "RINGWEAVE_MACHINE={}",
+      options.output, options.output, options.output);
+  return 0;
+}
+
+}  // namespace ringweave

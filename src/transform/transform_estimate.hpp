@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "perf_models/transform_model.hpp"
+#include "transform/transform_plan.hpp"
+
+namespace ringweave {
+
+/// What this rank does in one transform of all fields of the plan. Not collective.
+TransformWork work_of(const TransformPlan& plan, int n_threads);
+
+/// Predicted time of making the plan's tables and FFTs. Not collective.
+Estimate estimate_planning(const TransformPlan& plan, const Machine& machine);
+
+}  // namespace ringweave

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`calibrate` writes a machine file, `model` predicts from it, `smooth --method auto` chooses by it."""
+import json
+
+import program
+from program_test import LMAX, NSIDE, SkyTest
+
+program.require("numpy", "h5py", "astropy")
+
+from files import rms_difference
+
+NUMBER_KEYS = {"legendre_seconds", "ring_fft_seconds", "exchange_seconds", "dense_exchange_seconds",
+               "dense_exchange_seconds_as_printed", "sent_bytes", "memory_bytes"}
+
+
+class Predictions(SkyTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.done("calibrate", "--nside", 16, "--repeats", 1, "--out", "machine.json")
+        cls.machine = json.loads((cls.folder / "machine.json").read_text())
+
+    def write_machine(self, name, **factors):
+        """The calibrated machine with some costs multiplied."""
+        machine = json.loads(json.dumps(self.machine))
+        for key, factor in factors.items():
+            machine[key]["points"] = [[size, cost * factor] for size, cost in machine[key]["points"]]
+        (self.folder / name).write_text(json.dumps(machine))
+        return name
+
+    def refused(self, *arguments, code, says):
+        result = self.done(*arguments, code=code)
+        self.assertEqual(len(result.messages()), 1, result)
+        for words in says:
+            self.assertIn(words, result.messages()[0])
+
+
+class Calibrate(Predictions):
+    def test_every_cost_is_there_with_its_uncertainty(self):
+        for ranks in (1, 3):
+            name = f"machine{ranks}.json"
+            out = self.done("calibrate", "--nside", 16, "--repeats", 2, "--out", name, ranks=ranks).out
+            self.assertIn("ring FFT", out)
+            machine = json.loads((self.folder / name).read_text())
+            self.assertEqual(machine["ranks"], ranks)
+            for key in ("legendre_scalar", "legendre_spin", "ring_fft", "transform_planning", "convolution_planning",
+                        "file_read", "file_write"):
+                self.assertEqual(len(machine[key]["points"]), 1)
+                self.assertGreater(machine[key]["points"][0][1], 0)
+                self.assertGreater(machine[key]["uncertainty"], 0)
+        self.assertEqual([path.name for path in self.folder.glob("*calibration*")], [])
+
+    def test_a_file_that_exists_is_kept(self):
+        self.refused("calibrate", "--nside", 16, "--out", "machine.json", code=2,
+                     says=["machine.json", "--overwrite"])
+
+    def test_a_plan_measures_nothing(self):
+        self.done("calibrate", "--dry-run", "--out", "new.json")
+        self.assertFalse((self.folder / "new.json").exists())
+
+    def test_what_is_no_machine_file_is_refused_by_every_command(self):
+        (self.folder / "broken.json").write_text("{}")
+        for file, says in (("broken.json", "not a machine file"), ("nothing.json", "nothing.json"),
+                           (self.folder, "folder")):
+            self.refused("model", "--nside", 64, "--machine", file, code=3, says=[says])
+        self.done("model", "--nside", 64, environment={"RINGWEAVE_MACHINE": "broken.json"}, code=3)
+
+
+class Model(Predictions):
+    def rows(self, *options, **run):
+        self.done("model", "--json", "model.json", "--overwrite", *options, **run)
+        return json.loads((self.folder / "model.json").read_text())
+
+    def test_predicts_any_number_of_ranks(self):
+        result = self.rows("--nside", 256, "--lmax", 512, "--ranks", "1,2,16,65536")
+        self.assertEqual([row["ranks"] for row in result["rows"]], [1, 2, 16, 65536])
+        for row in result["rows"]:
+            self.assertLessEqual(NUMBER_KEYS, row.keys())
+        one, two, many, _ = result["rows"]
+        self.assertEqual(one["exchange_seconds"], 0)
+        self.assertAlmostEqual(two["legendre_seconds"] / one["legendre_seconds"], 0.5, delta=0.01)
+        self.assertAlmostEqual(many["memory_bytes"] / one["memory_bytes"], 1 / 16, delta=0.02)
+        # Pruned rows: less than the dense exchange.
+        self.assertLess(many["exchange_seconds"], many["dense_exchange_seconds"])
+
+    def test_sends_what_a_run_sends(self):
+        rows = self.rows("--nside", NSIDE, "--lmax", LMAX, "--ranks", "2")["rows"]
+        self.done("synthesize", "--alm", "alm.h5", "--nside", NSIDE, "--fields", "T", "sent.h5", "--report", "report.json",
+                  "--overwrite", ranks=2)
+        report = json.loads((self.folder / "report.json").read_text())
+        mean = report["transform"]["bytes_sent_per_transform"] / 2
+        # The model's is the rank that sends most.
+        self.assertGreater(rows[0]["sent_bytes"], mean)
+        self.assertLess(rows[0]["sent_bytes"], 1.2 * mean)
+
+    def test_takes_its_costs_from_the_machine_file(self):
+        slow = self.write_machine("slow.json", legendre_scalar=10)
+        usual = self.rows("--nside", 64, "--machine", "machine.json")["rows"][0]
+        slower = self.rows("--nside", 64, "--machine", slow)["rows"][0]
+        by_environment = self.rows("--nside", 64, environment={"RINGWEAVE_MACHINE": slow})["rows"][0]
+        self.assertAlmostEqual(slower["legendre_seconds"] / usual["legendre_seconds"], 10, places=6)
+        self.assertEqual(slower, by_environment)
+
+    def test_wrong_numbers_of_ranks_are_refused(self):
+        for ranks in ("0", "two", "1,,2", "2,-1", "99999999999"):
+            self.refused("model", "--nside", 64, "--ranks=" + ranks, code=2, says=["--ranks"])
+        self.refused("model", code=2, says=["--nside"])
+
+
+class Auto(Predictions):
+    """A kernel of 10 degrees has no power above the degrees that nside 32 holds."""
+
+    def auto(self, *options, **run):
+        result = self.done("smooth", "sky.h5", "auto.h5", "--fwhm", "10deg", *options, "--overwrite", **run)
+        return result.out, self.read("auto.h5")
+
+    def setUp(self):
+        rings = {key: 1e-6 for key in self.machine if key.startswith("convolution_")}
+        self.fast_rings = self.write_machine("fast_rings.json", **rings)
+        self.fast_harmonics = self.write_machine(
+            "fast_harmonics.json", legendre_scalar=1e-6, ring_fft=1e-6, transform_planning=1e-6)
+
+    def test_takes_what_is_predicted_to_be_faster_and_computes_the_same(self):
+        expected = self.auto("--fields", "T", "--iter", 0, "--method", "harmonic")[1]
+        for machine, method in ((self.fast_rings, "ring"), (self.fast_harmonics, "harmonic")):
+            for ranks in (1, 2, 3):
+                out, map_ = self.auto("--fields", "T", "--iter", 0, "--machine", machine, ranks=ranks)
+                self.assertIn(f"method: {method}, predicted to be the fastest", out)
+                self.assertIn(f"{method} method", out)
+                self.assertLessEqual(rms_difference(map_, expected), 1e-5)
+
+    def test_leaves_out_degrees_that_the_error_allows_to_leave_out(self):
+        lmax = []
+        for error in (1e-3, 1e-6):
+            out, _ = self.auto("--fields", "T", "--iter", 0, "--machine", self.fast_harmonics, "--error", error)
+            lmax.append(int(out.split("harmonics with lmax ")[1].split()[0]))
+        self.assertLess(lmax[0], lmax[1])
+        self.assertLess(lmax[1], 95)
+
+    def test_stays_harmonic_where_rings_compute_something_else(self):
+        for options, why in ((("--fields", "T"), "--iter 3"), (("--fields", "TQU", "--iter", 0), "spin"),
+                             (("--fields", "T", "--tol", 1e-3), "--tol"),
+                             (("--fields", "T", "--iter", 0, "--lmax", 8), "lmax = 8"),
+                             (("--fields", "T", "--iter", 0, "--error", 1e-30), "rings refuse")):
+            out, _ = self.auto(*options, "--machine", self.fast_rings)
+            self.assertIn("method: harmonic, because ", out)
+            self.assertIn(why, out)
+
+    def test_a_plan_says_what_would_be_taken(self):
+        (self.folder / "auto.h5").unlink(missing_ok=True)
+        out = self.done("smooth", "sky.h5", "auto.h5", "--fwhm", "10deg", "--fields", "T", "--iter", 0, "--dry-run",
+                        "--machine", self.fast_rings).out
+        self.assertIn("method: ring", out)
+        self.assertFalse((self.folder / "auto.h5").exists())
+
+
+if __name__ == "__main__":
+    program.main()

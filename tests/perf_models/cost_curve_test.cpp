@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "perf_models/cost_curve.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+
+namespace ringweave {
+namespace {
+
+TEST(CostCurve, IsAPowerLawBetweenMeasuredSizesAndConstantBeyond) {
+  const CostCurve curve({{10, 4}, {1000, 1}}, 0.1);
+  EXPECT_NEAR(curve.estimate(100, 1).seconds, 2, 1e-12);
+  EXPECT_DOUBLE_EQ(curve.estimate(1, 1).seconds, 4);
+  EXPECT_DOUBLE_EQ(curve.estimate(1e6, 1).seconds, 1);
+}
+
+TEST(CostCurve, MultipliesByTheUnitsOfWork) {
+  const CostCurve curve({{10, 4}}, 0.25);
+  EXPECT_DOUBLE_EQ(curve.estimate(10, 3).seconds, 12);
+  EXPECT_DOUBLE_EQ(curve.estimate(10, 3).sigma, 3);
+  EXPECT_DOUBLE_EQ(curve.estimate(10, 0).seconds, 0);
+}
+
+TEST(CostCurve, RefusesCostsAndSizesWithoutSense) {
+  EXPECT_THROW(CostCurve({}, 0.1), UsageError);
+  EXPECT_THROW(CostCurve({{10, 0}}, 0.1), UsageError);
+  EXPECT_THROW(CostCurve({{10, 1}, {10, 1}}, 0.1), UsageError);
+  EXPECT_THROW(CostCurve({{0, 1}}, 0.1), UsageError);
+  EXPECT_THROW(CostCurve({{10, 1}}, -0.1), UsageError);
+}
+
+TEST(CostCurve, GoesThroughTheMedianOfEverySize) {
+  const CostCurve curve =
+      fit_curve({{100, 2, 6}, {10, 1, 5}, {10, 1, 500}, {10, 1, 4}, {100, 2, 6}});
+  ASSERT_EQ(curve.points().size(), 2u);
+  EXPECT_DOUBLE_EQ(curve.points()[0].seconds, 5);
+  EXPECT_DOUBLE_EQ(curve.points()[1].seconds, 3);
+}
+
+TEST(CostCurve, IsAsUncertainAsItsSamplesScatterAndAsItsPointsBend) {
+  EXPECT_NEAR(fit_curve({{10, 1, 9}, {10, 1, 10}, {10, 1, 11}}).uncertainty(), 0.082, 0.001);
+  // The middle point lies a factor of two below the line through its neighbours.
+  EXPECT_NEAR(fit_curve({{10, 1, 4}, {100, 1, 1}, {1000, 1, 1}}).uncertainty(), 0.5, 0.001);
+  // However well it fits, other things run on a machine.
+  EXPECT_DOUBLE_EQ(fit_curve({{10, 1, 4}}).uncertainty(), 0.02);
+}
+
+TEST(Estimate, AddsIndependentErrorsAsSquaresAndRepeatedOnesAsTheyAre) {
+  const Estimate sum = Estimate{1, 0.3} + Estimate{2, 0.4};
+  EXPECT_DOUBLE_EQ(sum.seconds, 3);
+  EXPECT_DOUBLE_EQ(sum.sigma, 0.5);
+  const Estimate twice = 2 * Estimate{1, 0.3};
+  EXPECT_DOUBLE_EQ(twice.seconds, 2);
+  EXPECT_DOUBLE_EQ(twice.sigma, 0.6);
+}
+
+}  // namespace
+}  // namespace ringweave

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "perf_models/machine.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/error.hpp"
+#include "perf_models/transform_model.hpp"
+
+namespace ringweave {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string refusal_of(const std::string& text) {
+  try {
+    parse_machine(text, "machine.json");
+  } catch (const DataError& error) {
+    return error.what();
+  }
+  return "not refused";
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  const auto place = text.find(what);
+  EXPECT_NE(place, std::string::npos) << what;
+  return text.replace(place, what.size(), by);
+}
+
+TEST(Machine, SurvivesItsFile) {
+  Machine machine = typical_machine();
+  machine.name = "a \"quoted\" name";
+  machine.n_ranks = 2;
+  machine.legendre_scalar = CostCurve({{100, 1.0 / 3}, {200, 1e-11}}, 0.1);
+  machine.network.long_byte = 1.0 / 7;
+  const Machine read = parse_machine(machine_text(machine), "machine.json");
+  EXPECT_EQ(read.name, machine.name);
+  EXPECT_EQ(read.n_ranks, 2);
+  ASSERT_EQ(read.legendre_scalar.points().size(), 2u);
+  EXPECT_EQ(read.legendre_scalar.points()[0].seconds, 1.0 / 3);
+  EXPECT_EQ(read.network.long_byte, 1.0 / 7);
+  EXPECT_EQ(machine_text(read), machine_text(machine));
+}
+
+TEST(Machine, RefusesWhatIsNoMachineFileNamingFileAndEntry) {
+  EXPECT_THAT(refusal_of(""), HasSubstr("machine.json: not a machine file"));
+  EXPECT_THAT(refusal_of("{\"format\": \"other\"}"), HasSubstr("not a machine file"));
+  EXPECT_THAT(refusal_of("[1, 2]"), HasSubstr("not a machine file"));
+  const std::string good = machine_text(typical_machine());
+  EXPECT_THAT(refusal_of(replaced(good, "\"ring_fft\"", "\"ring_ffts\"")),
+              HasSubstr("\"ring_fft\": missing"));
+  EXPECT_THAT(refusal_of(replaced(good, "\"ranks\": 1", "\"ranks\": 0")), HasSubstr("\"ranks\""));
+  EXPECT_THAT(refusal_of(replaced(good, "\"ranks\": 1", "\"ranks\": \"one\"")),
+              HasSubstr("\"ranks\""));
+  EXPECT_THAT(refusal_of(replaced(good, "\"long_byte\": ", "\"long_byte\": -")),
+              HasSubstr("\"long_byte\""));
+}
+
+TEST(TransformModel, SharesWorkOutOverThreadsAndSendsFromEveryRank) {
+  const Machine& machine = typical_machine();
+  TransformWork work;
+  work.lmax = 1024;
+  work.longest_ring = 2048;
+  work.scalar_flops = 1e9;
+  work.fft_bytes = 1 << 26;
+  const TransformEstimate one = estimate_transform(work, machine);
+  EXPECT_EQ(one.exchange.seconds, 0);
+  EXPECT_DOUBLE_EQ(one.total().seconds, one.legendre.seconds + one.ring_fft.seconds);
+  work.n_threads = 4;
+  EXPECT_DOUBLE_EQ(estimate_transform(work, machine).legendre.seconds, one.legendre.seconds / 4);
+  work.n_ranks = 2;
+  work.sent_bytes = 1 << 20;
+  EXPECT_GT(estimate_transform(work, machine).exchange.seconds, 0);
+}
+
+}  // namespace
+}  // namespace ringweave
