@@ -21,6 +21,7 @@ struct ConvolutionRates {
   double row_fold = 0.035;           ///< a kernel value times the exp(i s phi) of a class
   double row_point = 0.05;           ///< a kernel mode of a row by FFT, but for its
   double row_pass = 0.07;            ///< passes, for each factor of 2
+  double row_product = 0.6;          ///< its products: it comes from memory
   double mode_product = 0.3;         ///< a kernel mode times four (two without mirrors) ring modes
 };
 

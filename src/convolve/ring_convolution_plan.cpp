@@ -213,7 +213,10 @@ bool RingConvolutionPlan::makes_rows_by_fft(const ModeRows& modes, double n_summ
   if (n_summed > most_summed * static_cast<double>(modes.row_fft.samples)) return true;
   const ConvolutionRates rates;
   const double sample = modes.row_fft.n_passes * rates.mode_sample;
-  return n_transformed * sample + modes.row_fft.nanoseconds(rates, n_transformed) <
+  const double products = static_cast<double>(spec_.n_maps) /
+                          static_cast<double>(spec_.kernels.size()) * limit *
+                          (rates.row_product - rates.mode_product);
+  return n_transformed * sample + modes.row_fft.nanoseconds(rates, n_transformed) + products <
          n_summed * (sample + limit * rates.mode_sum);
 }
 
@@ -294,10 +297,11 @@ ConvolutionSeconds RingConvolutionPlan::predict_ring(const ModeRows& modes, std:
       const double samples = by_fft ? transformed : summed;
       const double row =
           by_fft ? modes.row_fft.nanoseconds(rates, samples) : orders * samples * rates.mode_sum;
+      const double product = by_fft ? rates.row_product : rates.mode_product;
       // Half of the pairs are their own transpose, half of the rest mirrors.
       const double unique = pairs / (is_symmetric_ ? 4 : 2);
       cost.modes += unique * n_kernels * samples * rates.mode_sample * modes.row_fft.n_passes;
-      cost.modes += unique * tile_waste * (n_kernels * row + orders * n_maps * rates.mode_product);
+      cost.modes += unique * tile_waste * (n_kernels * row + orders * n_maps * product);
     } else if (run_.rings.contains(t0) && run_.rings.contains(t)) {
       cost.stencil += pairs * taps * rates.stencil_product * n_out * n_maps;
       cost.stencil += pairs * taps * rates.stencil_weight * n_kernels;
