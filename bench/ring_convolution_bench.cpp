@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A ring convolution of HEALPix maps, part by part: with a Gaussian, with a disc, and batches with
-// one kernel or one for each map. Arguments: nside, FWHM in tenths of an arcminute or radius of the
-// disc in arcminutes, digits of the kernel's truncation, maps, path (0: chosen by the plan, 1:
-// pixels, 2: modes, 3: modes in the belt). OMP_NUM_THREADS sets the threads.
+// A ring convolution part by part. OMP_NUM_THREADS sets the threads. Arguments:
+// Gaussians on HEALPix: nside, FWHM in tenths of an arcminute, digits of the kernel's truncation,
+// maps, path (0: chosen by the plan, 1: pixels, 2: modes, 3: modes in the belt).
+// Discs on a Gauss-Legendre grid: rings, radius in arcminutes, rows of kernel modes (0: chosen by
+// the plan, 1: by sums, 2: by FFT). Batches on HEALPix: nside, FWHM in tenths of an arcminute,
+// maps, kernels (1: for all maps).
 #include <benchmark/benchmark.h>
 #include <omp.h>
 

@@ -7,8 +7,8 @@
 
 #include "convolve/host/mode_sum.hpp"
 #include "convolve/row_fft.hpp"
-#include "fft/host/column_plan.hpp"
-#include "fft/host/unit_powers.hpp"
+#include "fft/lane_transform.hpp"
+#include "fft/unit_powers.hpp"
 
 namespace ringweave {
 
