@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A ring convolution of HEALPix maps with a Gaussian, part by part. Arguments: nside, FWHM in
-// tenths of an arcminute, digits of the kernel's truncation, maps, path (0: chosen by the plan, 1:
-// pixels, 2: modes, 3: modes in the belt). OMP_NUM_THREADS sets the threads.
+// A ring convolution part by part. OMP_NUM_THREADS sets the threads. Arguments:
+// Gaussians on HEALPix: nside, FWHM in tenths of an arcminute, digits of the kernel's truncation,
+// maps, path (0: chosen by the plan, 1: pixels, 2: modes, 3: modes in the belt).
+// Discs on a Gauss-Legendre grid: rings, radius in arcminutes, rows of kernel modes (0: chosen by
+// the plan, 1: by sums, 2: by FFT). Batches on HEALPix: nside, FWHM in tenths of an arcminute,
+// maps, kernels (1: for all maps).
 #include <benchmark/benchmark.h>
 #include <omp.h>
 
@@ -10,6 +13,7 @@
 #include <numbers>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/buffer.hpp"
 #include "base/error.hpp"
@@ -27,6 +31,13 @@ RadialKernel kernel(std::int64_t tenths_arcmin, std::int64_t digits) {
       KernelSupport::automatic(std::pow(10.0, -static_cast<double>(digits))));
 }
 
+/// 1 within the radius, and a constant is kept.
+RadialKernel disc(double radius) {
+  const std::vector<double> theta{0, radius};
+  const std::vector<double> value(2, 1 / (2 * std::numbers::pi * (1 - std::cos(radius))));
+  return RadialKernel::from_profile(theta, value, KernelSupport::whole());
+}
+
 /// Products of a pixel with a kernel value that a sum over pixels takes, equal rings alone or all.
 double products(const RingConvolutionPlan& plan) {
   const double share = std::pow(std::sin(plan.support() / 2), 2);
@@ -38,13 +49,7 @@ double products(const RingConvolutionPlan& plan) {
 }
 
 template <class T>
-void convolve(benchmark::State& state) {
-  RingConvolutionSpec spec;
-  spec.grid = std::make_shared<const RingGrid>(RingGrid::healpix(state.range(0)));
-  spec.kernels = {kernel(state.range(1), state.range(2))};
-  spec.n_maps = state.range(3);
-  spec.path = static_cast<ConvolutionPath>(state.range(4));
-  if (state.range(2) < 13) spec.error = std::pow(10.0, -static_cast<double>(state.range(2)));
+void measure(benchmark::State& state, const RingConvolutionSpec& spec) {
   std::unique_ptr<RingConvolution> made;
   try {
     made = std::make_unique<RingConvolution>(Communicator::self(), spec);
@@ -83,6 +88,46 @@ void convolve(benchmark::State& state) {
   if (std::abs(found - 1) > 0.02) state.SkipWithError("a constant is not kept");
 }
 
+RingConvolutionSpec spec_of(benchmark::State& state, std::int64_t n_maps) {
+  RingConvolutionSpec spec;
+  spec.grid = std::make_shared<const RingGrid>(RingGrid::healpix(state.range(0)));
+  spec.n_maps = n_maps;
+  return spec;
+}
+
+template <class T>
+void convolve(benchmark::State& state) {
+  RingConvolutionSpec spec = spec_of(state, state.range(3));
+  spec.kernels = {kernel(state.range(1), state.range(2))};
+  spec.path = static_cast<ConvolutionPath>(state.range(4));
+  if (state.range(2) < 13) spec.error = std::pow(10.0, -static_cast<double>(state.range(2)));
+  measure<T>(state, spec);
+}
+
+template <class T>
+void convolve_with_disc(benchmark::State& state) {
+  RingConvolutionSpec spec;
+  spec.grid = std::make_shared<const RingGrid>(
+      RingGrid::gauss_legendre(state.range(0), 2 * state.range(0)));
+  spec.kernels = {disc(static_cast<double>(state.range(1)) * std::numbers::pi / (180 * 60))};
+  spec.rows = static_cast<KernelRows>(state.range(2));
+  spec.error = 1e-5;
+  measure<T>(state, spec);
+}
+
+/// One kernel for all maps, or one of another width for each.
+template <class T>
+void convolve_batch(benchmark::State& state) {
+  RingConvolutionSpec spec = spec_of(state, state.range(2));
+  for (std::int64_t i = 0; i < state.range(3); ++i)
+    spec.kernels.push_back(kernel(state.range(1) - state.range(1) / 50 * i, 5));
+  spec.error = 1e-5;
+  measure<T>(state, spec);
+  state.counters["a_map"] = benchmark::Counter(
+      static_cast<double>(spec.n_maps),
+      benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+
 void arguments(benchmark::internal::Benchmark* bench) {
   bench->ArgNames({"nside", "fwhm", "digits", "maps", "path"});
   bench->Unit(benchmark::kMillisecond)->UseRealTime();
@@ -98,6 +143,25 @@ void arguments(benchmark::internal::Benchmark* bench) {
 }
 BENCHMARK(convolve<double>)->Apply(arguments);
 BENCHMARK(convolve<float>)->Apply(arguments);
+
+void disc_arguments(benchmark::internal::Benchmark* bench) {
+  bench->ArgNames({"rings", "radius", "rows"});
+  bench->Unit(benchmark::kMillisecond)->UseRealTime();
+  for (const int radius : {60, 120, 240, 480, 960}) {
+    for (const int rows : {0, 1, 2}) bench->Args({4096, radius, rows});
+  }
+}
+BENCHMARK(convolve_with_disc<double>)->Apply(disc_arguments);
+
+void batch_arguments(benchmark::internal::Benchmark* bench) {
+  bench->ArgNames({"nside", "fwhm", "maps", "kernels"});
+  bench->Unit(benchmark::kMillisecond)->UseRealTime();
+  for (const int fwhm : {47, 100, 600}) {
+    bench->Args({1024, fwhm, 1, 1});
+    for (const int kernels : {1, 4}) bench->Args({1024, fwhm, 4, kernels});
+  }
+}
+BENCHMARK(convolve_batch<double>)->Apply(batch_arguments);
 
 }  // namespace
 

@@ -18,6 +18,10 @@ struct ConvolutionRates {
   double mode_copy = 6;              ///< a mode, there and back
   double mode_sample = 10;           ///< a kernel value for the modes
   double mode_sum = 0.035;           ///< a kernel value times a cosine
+  double row_fold = 0.035;           ///< a kernel value times the exp(i s phi) of a class
+  double row_point = 0.05;           ///< a kernel mode of a row by FFT, but for its
+  double row_pass = 0.07;            ///< passes, for each factor of 2
+  double row_product = 0.6;          ///< its products: it comes from memory
   double mode_product = 0.3;         ///< a kernel mode times four (two without mirrors) ring modes
 };
 

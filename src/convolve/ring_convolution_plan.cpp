@@ -10,6 +10,7 @@
 
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
+#include "convolve/host/mode_sum.hpp"
 #include "convolve/mode_rows.hpp"
 #include "convolve/ring_convolver.hpp"
 #include "convolve/ring_pair.hpp"
@@ -32,6 +33,9 @@ bool is_symmetric(const RingGrid& grid) {
 
 /// What may be taken beside the maps and the modes of one, in parts of one of input and output.
 constexpr double scratch_share = 0.4;
+
+/// Of it, for what the ring FFT does not need.
+constexpr double share_of_goal = 0.75;
 
 constexpr std::int64_t mode_size = 2 * sizeof(double);
 
@@ -72,7 +76,7 @@ RingConvolutionPlan::RingConvolutionPlan(const RingConvolutionSpec& spec, int ra
   is_symmetric_ = ringweave::is_symmetric(grid());
   sectors_ = SectorRule::for_grid(grid());
   run_ = EqualRun::for_grid(grid());
-  choose_modes();
+  choose_modes(n_ranks);
   bands_.emplace(spec_.grid, ring_costs_, n_ranks);
   own_.emplace(bands_->rings(rank));
   plan_halos(rank);
@@ -120,7 +124,7 @@ bool RingConvolutionPlan::has_sectors(std::int64_t ring) const {
   return way(ring, near.begin) == Way::sectors || way(ring, near.end - 1) == Way::sectors;
 }
 
-void RingConvolutionPlan::choose_modes() {
+std::vector<ModeRows> RingConvolutionPlan::mode_candidates() const {
   using Path = ConvolutionPath;
   const auto refuse = [](const std::string& what) {
     throw UsageError("ring convolution: " + what);
@@ -128,9 +132,7 @@ void RingConvolutionPlan::choose_modes() {
   if (spec_.mode == ConvolutionMode::plain) {
     if (spec_.path == Path::pixels || spec_.path == Path::modes_equal)
       refuse("the plain mode multiplies ring modes; leave the path to the plan, or ask for modes");
-    ModeRows plain = plain_rows(grid());
-    Prediction prediction = predict(plain);
-    return take(std::move(plain), std::move(prediction));
+    return {plain_rows(grid())};
   }
   std::vector<ModeRows> candidates;
   if (spec_.path == Path::automatic || spec_.path == Path::pixels) candidates.emplace_back();
@@ -148,11 +150,81 @@ void RingConvolutionPlan::choose_modes() {
           "pixels), so modes alone cannot sum it; allow pixels, or a larger error");
     }
   }
-  for (ModeRows& candidate : candidates) {
+  return candidates;
+}
+
+void RingConvolutionPlan::choose_modes(int n_ranks) {
+  const auto weigh = [&](ModeRows candidate) {
     Prediction prediction = predict(candidate);
     if (ring_costs_.empty() || prediction.seconds.total() < predicted_.total())
       take(std::move(candidate), std::move(prediction));
+  };
+  for (ModeRows& candidate : mode_candidates()) {
+    const RowFft fft = fastest_fft(candidate, n_ranks);
+    if (spec_.rows != KernelRows::fft || !fft.exists()) weigh(candidate);
+    if (!fft.exists()) continue;
+    candidate.row_fft = fft;
+    weigh(std::move(candidate));
   }
+}
+
+RowFft RingConvolutionPlan::fastest_fft(const ModeRows& modes, int n_ranks) const {
+  if (modes.zone.empty() || spec_.rows == KernelRows::sums) return {};
+  const std::int64_t middle = (modes.zone.begin + modes.zone.end) / 2;
+  const Ring& ring = grid().ring(RingId{middle});
+  const std::int64_t around = *std::max_element(modes.n_samples.begin(), modes.n_samples.end());
+  std::vector<std::int64_t> allowed = {around};
+  if (modes.kind == ModeRows::Kind::band_limited) {
+    // Rounded up to numbers with many factors.
+    for (std::int64_t unit = 32; unit <= around / 4; unit *= 2)
+      allowed.push_back((around + unit - 1) / unit * unit);
+  }
+  // A block of orders is held for all rings within reach, for as many vectors as an FFT has points,
+  // and what it hands on for half of them.
+  const std::int64_t maps = spec_.kernels.size() == 1 ? std::min<std::int64_t>(4, spec_.n_maps) : 1;
+  const std::int64_t rings = intersection(window(middle), modes.zone).size();
+  const double point = static_cast<double>(rings * (is_symmetric_ ? 4 : 2) * maps *
+                                           mode_sum::orders * std::int64_t{sizeof(double)});
+  const double room = (spec_.n_maps > 1 ? 0.5 : 1.0) * share_of_goal * scratch_share *
+                      static_cast<double>(grid().n_pixels()) *
+                      static_cast<double>(spec_.n_maps * spec_.bytes_per_pixel) / n_ranks;
+  const auto fitting = static_cast<std::int64_t>(room / 3 / (2 * point));
+  constexpr std::int64_t fewest_points = 4;
+  constexpr std::int64_t most_points = 256;
+  if (fitting < fewest_points && spec_.rows != KernelRows::fft) return {};
+  const double width = RingPairChord(ring, ring).half_width(widest_chord());
+  RowFft fft = fastest_row_fft(ConvolutionRates(), allowed, width / (2 * std::numbers::pi),
+                               std::clamp(fitting, fewest_points, most_points));
+  if (!fft.exists()) return fft;
+  const double block = static_cast<double>(fft.points) * point;
+  const double n_groups = static_cast<double>(fft.n_groups());
+  const double n_held =
+      std::clamp(std::floor((room / 1.5 - 2 * block) / (block / 2)), 1.0, n_groups);
+  fft.n_passes = std::ceil(n_groups / n_held);
+  return fft;
+}
+
+bool RingConvolutionPlan::makes_rows_by_fft(const ModeRows& modes, double n_summed,
+                                            double n_transformed, double limit) const {
+  // Sums over more would need more memory for cosines than they are worth.
+  constexpr double most_summed = 1.0 / 16;
+  if (!modes.row_fft.exists()) return false;
+  if (spec_.rows == KernelRows::fft) return true;
+  if (n_summed > most_summed * static_cast<double>(modes.row_fft.samples)) return true;
+  const ConvolutionRates rates;
+  const double sample = modes.row_fft.n_passes * rates.mode_sample;
+  const double products = static_cast<double>(spec_.n_maps) /
+                          static_cast<double>(spec_.kernels.size()) * limit *
+                          (rates.row_product - rates.mode_product);
+  return n_transformed * sample + modes.row_fft.nanoseconds(rates, n_transformed) + products <
+         n_summed * (sample + limit * rates.mode_sum);
+}
+
+double RingConvolutionPlan::widest_chord() const {
+  double chord = 0;
+  for (const RadialKernel& kernel : spec_.kernels)
+    chord = std::max(chord, kernel.table().chord_squared_cut);
+  return chord;
 }
 
 void RingConvolutionPlan::take(ModeRows modes, Prediction prediction) {
@@ -164,9 +236,7 @@ void RingConvolutionPlan::take(ModeRows modes, Prediction prediction) {
 RingConvolutionPlan::Prediction RingConvolutionPlan::predict(const ModeRows& modes) const {
   // Rings are many and much alike: a sample is enough.
   constexpr std::int64_t most_rings = 512;
-  double chord = 0;
-  for (const RadialKernel& kernel : spec_.kernels)
-    chord = std::max(chord, kernel.table().chord_squared_cut);
+  const double chord = widest_chord();
   Prediction prediction;
   const std::int64_t n_rings = grid().n_rings();
   const std::int64_t step = std::max<std::int64_t>(1, n_rings / most_rings);
@@ -220,12 +290,18 @@ ConvolutionSeconds RingConvolutionPlan::predict_ring(const ModeRows& modes, std:
     const double taps = std::min(width / std::numbers::pi * n_in + 0.5, n_in);
     if (has_modes && modes.zone.contains(t)) {
       const double orders = std::min(modes.limit(t0), modes.limit(t));
-      const double samples = width / (2 * std::numbers::pi) * modes.samples(t0) + 1;
+      const double share = width / (2 * std::numbers::pi);
+      const double summed = share * modes.samples(t0) + 1;
+      const double transformed = share * static_cast<double>(modes.row_fft.samples) + 1;
+      const bool by_fft = makes_rows_by_fft(modes, summed, transformed, orders);
+      const double samples = by_fft ? transformed : summed;
+      const double row =
+          by_fft ? modes.row_fft.nanoseconds(rates, samples) : orders * samples * rates.mode_sum;
+      const double product = by_fft ? rates.row_product : rates.mode_product;
       // Half of the pairs are their own transpose, half of the rest mirrors.
       const double unique = pairs / (is_symmetric_ ? 4 : 2);
-      cost.modes += unique * n_kernels * samples * rates.mode_sample;
-      cost.modes += unique * tile_waste * orders *
-                    (n_kernels * samples * rates.mode_sum + n_maps * rates.mode_product);
+      cost.modes += unique * n_kernels * samples * rates.mode_sample * modes.row_fft.n_passes;
+      cost.modes += unique * tile_waste * (n_kernels * row + orders * n_maps * product);
     } else if (run_.rings.contains(t0) && run_.rings.contains(t)) {
       cost.stencil += pairs * taps * rates.stencil_product * n_out * n_maps;
       cost.stencil += pairs * taps * rates.stencil_weight * n_kernels;
@@ -301,8 +377,7 @@ std::int64_t RingConvolutionPlan::scratch_goal(int n_threads) const {
                       static_cast<double>(spec_.n_maps * spec_.bytes_per_pixel);
   const double more_modes =
       static_cast<double>(own_rows_.size() * (maps_together_ - 1) * mode_size);
-  // The ring FFT's part is not known here.
-  const auto goal = static_cast<std::int64_t>(0.75 * (scratch_share * maps - more_modes));
+  const auto goal = static_cast<std::int64_t>(share_of_goal * (scratch_share * maps - more_modes));
   return std::max(goal, n_threads * least_of_a_thread);
 }
 

@@ -8,6 +8,7 @@
 
 #include "convolve/ring_convolution_cost.hpp"
 #include "convolve/ring_convolution_spec.hpp"
+#include "convolve/row_fft.hpp"
 #include "distribute/halo_plan.hpp"
 #include "distribute/ring_distribution.hpp"
 #include "sphere/local_rings.hpp"
@@ -51,6 +52,7 @@ struct ModeRows {
   std::vector<int> m_limit;      ///< [ring of the zone] its highest order
   std::vector<RingRange> kept;   ///< [m] rings with this order; consecutive
   std::vector<int> n_samples;    ///< [ring of the zone] kernel samples around a ring
+  RowFft row_fft;                ///< for groups of pairs whose rows are made by FFT
   std::int64_t n_modes() const;  ///< of all rings together
 
   int mmax() const { return static_cast<int>(kept.size()) - 1; }
@@ -97,6 +99,13 @@ class RingConvolutionPlan {
   bool has_stencil(std::int64_t ring) const { return way(ring, ring) == Way::stencil; }
   bool has_modes(std::int64_t ring) const { return modes_.zone.contains(ring); }
   bool has_sectors(std::int64_t ring) const;
+  /// Whether the rows of a group of pairs with orders up to `limit` are made by FFT.
+  /// n_summed, n_transformed  kernel samples from the middle on, for sums and for the FFT
+  bool makes_rows_by_fft(std::int64_t n_summed, std::int64_t n_transformed,
+                         std::int64_t limit) const {
+    return makes_rows_by_fft(modes_, static_cast<double>(n_summed),
+                             static_cast<double>(n_transformed), static_cast<double>(limit));
+  }
 
   /// Where the modes of own and halo rings lie: rows of all orders 0..mmax, [m][ring].
   const ModeLayout& rows() const { return rows_; }
@@ -131,7 +140,12 @@ class RingConvolutionPlan {
     std::vector<std::int64_t> ring_costs;  ///< [ring] nanoseconds
   };
   void check() const;
-  void choose_modes();
+  void choose_modes(int n_ranks);
+  std::vector<ModeRows> mode_candidates() const;
+  RowFft fastest_fft(const ModeRows& modes, int n_ranks) const;
+  bool makes_rows_by_fft(const ModeRows& modes, double n_summed, double n_transformed,
+                         double limit) const;
+  double widest_chord() const;  ///< squared, of the kernels' supports
   Prediction predict(const ModeRows& modes) const;
   /// Of one output ring, nanoseconds.
   ConvolutionSeconds predict_ring(const ModeRows& modes, std::int64_t ring, double chord) const;

@@ -25,6 +25,14 @@ enum class ConvolutionPath {
   modes_equal  ///< products of modes among the rings of one length, sums over pixels elsewhere
 };
 
+/// How the rows of a kernel's modes are made; `automatic` takes for every group of pairs of rings
+/// what the plan predicts to be faster.
+enum class KernelRows {
+  automatic,
+  sums,  ///< cosine sums over the kernel's samples
+  fft    ///< FFTs wherever the number of samples around a ring has factors for them
+};
+
 /// What a user asks of a convolution; the same on every rank.
 struct RingConvolutionSpec {
   std::shared_ptr<const RingGrid> grid;
@@ -33,6 +41,7 @@ struct RingConvolutionSpec {
   std::int64_t n_maps = 1;
   ConvolutionMode mode = ConvolutionMode::exact;
   ConvolutionPath path = ConvolutionPath::automatic;
+  KernelRows rows = KernelRows::automatic;
   /// Error allowed in the sum, relative to its rms; 0: rounding. What the kernel's own truncation
   /// leaves out is not part of it.
   double error = 0;

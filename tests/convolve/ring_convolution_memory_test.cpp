@@ -69,6 +69,25 @@ TEST(RingConvolutionMemory, BatchesFloatsAndHardEdgesKeepTheRule) {
   }
   for (const double radius : {0.2, 2.0, 10.0})
     expect_within_rule(RingConvolutionPlan(spec_of(512, top_hat(radius), 1, 8), 0, 1));
+  for (const double radius : {4.0, 16.0}) {
+    for (const int n_ranks : {1, 2})
+      expect_within_rule(RingConvolutionPlan(spec_of(1024, top_hat(radius), 1, 4), 0, n_ranks));
+  }
+}
+
+TEST(RingConvolutionMemory, RowsByFftKeepTheRule) {
+  const auto grid = std::make_shared<const RingGrid>(RingGrid::gauss_legendre(1024, 2048));
+  for (const double radius : {4.0, 10.0, 40.0, 180.0}) {
+    for (const std::int64_t bytes_per_pixel : {4, 8}) {
+      for (const std::int64_t n_maps : {1, 3}) {
+        RingConvolutionSpec spec = spec_of(1, top_hat(radius), n_maps, bytes_per_pixel);
+        spec.grid = grid;
+        const RingConvolutionPlan plan(spec, 0, 1);
+        EXPECT_TRUE(plan.modes().row_fft.exists() || radius > 10 || bytes_per_pixel == 4) << radius;
+        expect_within_rule(plan);
+      }
+    }
+  }
 }
 
 template <class T>
@@ -100,6 +119,10 @@ TEST(RingConvolutionMemory, MeasuredIsPlannedAndACallAllocatesNothing) {
     }
   }
   expect_measured<double>(spec_of(64, top_hat(12), 2, 8));
+  RingConvolutionSpec by_fft = spec_of(128, top_hat(20), 2, 8);
+  by_fft.path = ConvolutionPath::modes_equal;
+  by_fft.rows = KernelRows::fft;
+  expect_measured<double>(by_fft);
 }
 
 TEST(RingConvolutionMemory, LongerPixelsThanPlannedAreRefused) {

@@ -45,6 +45,7 @@ TEST(RingConvolutionSimd, EverySetThisMachineRunsEqualsTheSumOverPixels) {
          {ConvolutionPath::pixels, ConvolutionPath::modes, ConvolutionPath::modes_equal}) {
       if (has_edge && path == ConvolutionPath::modes) continue;
       spec.path = path;
+      spec.rows = path == ConvolutionPath::modes_equal ? KernelRows::fft : KernelRows::automatic;
       std::int64_t runnable = hwy::SupportedTargets() & HWY_TARGETS;
       ASSERT_NE(runnable, 0);
       for (; runnable != 0; runnable &= runnable - 1) {

@@ -42,6 +42,7 @@ struct Case {
   RingGrid grid;
   RadialKernel kernel;
   ConvolutionPath path = ConvolutionPath::automatic;
+  KernelRows rows = KernelRows::automatic;
 };
 
 RingConvolutionSpec spec_of(const Case& of) {
@@ -49,7 +50,21 @@ RingConvolutionSpec spec_of(const Case& of) {
   spec.grid = std::make_shared<const RingGrid>(of.grid);
   spec.kernels = {of.kernel};
   spec.path = of.path;
+  spec.rows = of.rows;
   return spec;
+}
+
+struct Way {
+  ConvolutionPath path;
+  KernelRows rows;
+};
+std::vector<Way> ways() {
+  using Path = ConvolutionPath;
+  return {{Path::pixels, KernelRows::automatic},
+          {Path::modes, KernelRows::sums},
+          {Path::modes, KernelRows::fft},
+          {Path::modes_equal, KernelRows::sums},
+          {Path::modes_equal, KernelRows::fft}};
 }
 
 template <class T>
@@ -83,7 +98,10 @@ std::vector<Case> cases() {
                        std::initializer_list<Path> paths) {
     for (const Path path : paths) {
       const char* const names[] = {"Automatic", "Pixels", "Modes", "ModesEqual"};
-      all.push_back({name + names[static_cast<int>(path)], grid, kernel, path});
+      const std::string name_of_path = name + names[static_cast<int>(path)];
+      all.push_back({name_of_path, grid, kernel, path});
+      if (path == Path::modes || path == Path::modes_equal)
+        all.push_back({name_of_path + "RowsByFft", grid, kernel, path, KernelRows::fft});
     }
   };
   const std::initializer_list<Path> any = {Path::automatic, Path::pixels, Path::modes,
@@ -116,6 +134,12 @@ std::vector<Case> cases() {
   add("ClenshawGaussian30", RingGrid::clenshaw_curtis(23, 48), gaussian(30), any);
   add("ClenshawTopHat40", RingGrid::clenshaw_curtis(23, 46), top_hat(40), edges);
   add("FejerSharp", RingGrid::fejer(24, 50), sharp_beam(10, KernelSupport::whole()), any);
+  // Lengths with and without factors for short FFTs.
+  for (const int n_phi : {4, 12, 41, 47, 49, 60, 74, 77, 128, 150, 262}) {
+    const RingGrid ring = RingGrid::gauss_legendre(12, n_phi);
+    add("Gauss" + std::to_string(n_phi) + "TopHat50", ring, top_hat(50), {Path::modes_equal});
+    add("Gauss" + std::to_string(n_phi) + "TopHat130", ring, top_hat(130), {Path::modes_equal});
+  }
   std::vector<RingSpec> rings;
   for (int i = 0; i < 15; ++i) {
     const int n_phi = 5 + 2 * std::min(i, 16 - i);
@@ -165,8 +189,11 @@ TEST(RingConvolution, ThePlainModeDropsWhatIsAboveEachRingsNyquist) {
       const Pixels map = random_pixels(grid, 2);
       RingConvolutionSpec spec = spec_of({"", grid, kernel});
       spec.mode = ConvolutionMode::plain;
-      expect_near(convolved<double>(spec, {map})[0], convolve_plainly(grid, kernel, map),
-                  tolerance::round_trip);
+      const Pixels expected = convolve_plainly(grid, kernel, map);
+      for (const auto rows : {KernelRows::sums, KernelRows::fft}) {
+        spec.rows = rows;
+        expect_near(convolved<double>(spec, {map})[0], expected, tolerance::round_trip);
+      }
     }
   }
 }
@@ -175,16 +202,16 @@ TEST(RingConvolution, ABatchIsConvolvedAsMapsAloneWithOneKernelOrOneForEach) {
   const RingGrid grid = RingGrid::healpix(8);
   std::vector<Pixels> maps;
   for (unsigned m = 0; m < 5; ++m) maps.push_back(random_pixels(grid, m));
-  for (const auto path :
-       {ConvolutionPath::pixels, ConvolutionPath::modes, ConvolutionPath::modes_equal}) {
+  for (const Way way : ways()) {
     for (const bool shares : {true, false}) {
-      RingConvolutionSpec spec = spec_of({"", grid, gaussian(25), path});
+      RingConvolutionSpec spec = spec_of({"", grid, gaussian(25), way.path, way.rows});
       spec.n_maps = 5;
       if (!shares)
         spec.kernels = {gaussian(25), gaussian(40), gaussian(30), gaussian(25), gaussian(35)};
       const std::vector<Pixels> together = convolved<double>(spec, maps);
       for (std::size_t m = 0; m < maps.size(); ++m) {
-        RingConvolutionSpec one = spec_of({"", grid, spec.kernels[shares ? 0 : m], path});
+        RingConvolutionSpec one =
+            spec_of({"", grid, spec.kernels[shares ? 0 : m], way.path, way.rows});
         expect_near(together[m], convolved<double>(one, {maps[m]})[0], tolerance::rank_invariance);
       }
     }
@@ -206,8 +233,10 @@ TEST(RingConvolution, ModesOfManyRingsEqualTheSumsOverPixels) {
     const Pixels map = random_pixels(grid, 6);
     const Pixels expected =
         convolved<double>(spec_of({"", grid, of.kernel, ConvolutionPath::pixels}), {map})[0];
-    const auto found = convolved<double>(spec_of({"", grid, of.kernel, of.path}), {map})[0];
-    expect_near(found, expected, tolerance::round_trip);
+    for (const auto rows : {KernelRows::sums, KernelRows::automatic, KernelRows::fft}) {
+      const auto found = convolved<double>(spec_of({"", grid, of.kernel, of.path, rows}), {map})[0];
+      expect_near(found, expected, tolerance::round_trip);
+    }
   }
 }
 
@@ -215,9 +244,8 @@ TEST(RingConvolution, DoesNotDependOnTheNumberOfThreads) {
   const RingGrid grid = RingGrid::healpix(16);
   const Pixels map = random_pixels(grid, 3);
   const int before = omp_get_max_threads();
-  for (const auto path :
-       {ConvolutionPath::pixels, ConvolutionPath::modes, ConvolutionPath::modes_equal}) {
-    const RingConvolutionSpec spec = spec_of({"", grid, gaussian(15), path});
+  for (const Way way : ways()) {
+    const RingConvolutionSpec spec = spec_of({"", grid, gaussian(15), way.path, way.rows});
     omp_set_num_threads(1);
     const Pixels alone = convolved<double>(spec, {map})[0];
     omp_set_num_threads(3);

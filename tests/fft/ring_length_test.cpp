@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-#include "fft/host/unit_powers.hpp"
+#include "fft/unit_powers.hpp"
 
 namespace ringweave {
 namespace {

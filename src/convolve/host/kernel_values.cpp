@@ -15,7 +15,28 @@ using D = hn::CappedTag<double, 8>;
 using V = hn::Vec<D>;
 constexpr std::int64_t n_vector = static_cast<std::int64_t>(hn::MaxLanes(D()));
 
-/// One vector of values of a table whose cells are pieces.
+/// The pieces of a tabulated profile that hold x, instead of its cells; returns x from their
+/// centres.
+HWY_INLINE V find_pieces(const KernelTable& kernel, V x, hn::Vec<hn::RebindToSigned<D>>& cell) {
+  const D d;
+  const hn::RebindToSigned<D> di;
+  HWY_ALIGN double at[n_vector];
+  HWY_ALIGN double centre[n_vector];
+  HWY_ALIGN std::int64_t piece[n_vector];
+  hn::Store(x, d, at);
+  hn::Store(cell, di, piece);
+  for (std::int64_t i = 0; i < n_vector; ++i) {
+    std::int64_t p = kernel.first_piece[static_cast<std::size_t>(piece[i])];
+    while (at[i] > kernel.piece_end[static_cast<std::size_t>(p)]) ++p;
+    centre[i] = kernel.piece_centre[static_cast<std::size_t>(p)];
+    piece[i] = p;
+  }
+  cell = hn::Load(di, piece);
+  return hn::Sub(x, hn::Load(d, centre));
+}
+
+/// One vector of values.
+template <bool is_uniform>
 HWY_INLINE V values_at(const KernelTable& kernel, V chord_squared) {
   const D d;
   const hn::RebindToSigned<D> di;
@@ -27,10 +48,12 @@ HWY_INLINE V values_at(const KernelTable& kernel, V chord_squared) {
   const V away = hn::Max(zero, hn::Sub(hn::Set(d, 4.0), square));
   const V x = hn::Mul(hn::Set(d, kernel.scale), hn::Sqrt(hn::IfThenElse(is_far, away, square)));
   const auto whole = hn::ConvertTo(di, x);
-  const V t = hn::Sub(x, hn::Add(hn::ConvertTo(d, whole), hn::Set(d, 0.5)));
   const auto offset =
       hn::IfThenElseZero(hn::RebindMask(di, is_far), hn::Set(di, kernel.far_offset));
-  const auto first = hn::ShiftLeft<3>(hn::Add(whole, offset));
+  auto cell = hn::Add(whole, offset);
+  const V t = is_uniform ? hn::Sub(x, hn::Add(hn::ConvertTo(d, whole), hn::Set(d, 0.5)))
+                         : find_pieces(kernel, x, cell);
+  const auto first = hn::ShiftLeft<3>(cell);
   static_assert(coefficients == 8);
   const double* table = kernel.coefficients();
   V value = hn::GatherIndex(d, table + coefficients - 1, first);
@@ -39,17 +62,27 @@ HWY_INLINE V values_at(const KernelTable& kernel, V chord_squared) {
   return hn::IfThenElseZero(is_inside, value);
 }
 
-HWY_NOINLINE void evaluate_uniform(const KernelTable& kernel, const double* chord_squared,
-                                   std::int64_t count, double* values) {
+template <bool is_uniform>
+HWY_INLINE void evaluate_all(const KernelTable& kernel, const double* chord_squared,
+                             std::int64_t count, double* values) {
   const D d;
   std::int64_t i = 0;
   for (; i + n_vector <= count; i += n_vector)
-    hn::StoreU(values_at(kernel, hn::LoadU(d, chord_squared + i)), d, values + i);
+    hn::StoreU(values_at<is_uniform>(kernel, hn::LoadU(d, chord_squared + i)), d, values + i);
   if (i == count) return;
   double last[8] = {};
   for (std::int64_t k = i; k < count; ++k) last[k - i] = chord_squared[k];
-  hn::StoreU(values_at(kernel, hn::LoadU(d, last)), d, last);
+  hn::StoreU(values_at<is_uniform>(kernel, hn::LoadU(d, last)), d, last);
   for (std::int64_t k = i; k < count; ++k) values[k] = last[k - i];
+}
+
+void evaluate_table(const KernelTable& kernel, const double* chord_squared, std::int64_t count,
+                    double* values) {
+  if (kernel.is_uniform()) {
+    evaluate_all<true>(kernel, chord_squared, count, values);
+  } else {
+    evaluate_all<false>(kernel, chord_squared, count, values);
+  }
 }
 
 }  // namespace ringweave::HWY_NAMESPACE
@@ -58,13 +91,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace ringweave {
 
-HWY_EXPORT(evaluate_uniform);
+HWY_EXPORT(evaluate_table);
 
 void evaluate(const KernelTable& kernel, const double* chord_squared, std::int64_t count,
               double* values) noexcept {
-  if (kernel.is_uniform())
-    return HWY_DYNAMIC_DISPATCH(evaluate_uniform)(kernel, chord_squared, count, values);
-  for (std::int64_t i = 0; i < count; ++i) values[i] = kernel.evaluate(chord_squared[i]);
+  HWY_DYNAMIC_DISPATCH(evaluate_table)(kernel, chord_squared, count, values);
 }
 
 }  // namespace ringweave

@@ -7,8 +7,8 @@
 
 namespace ringweave {
 
-/// values[i] = K at chord_squared[i], as KernelTable::evaluate, in vectors where every cell of the
-/// table is a piece. The two may be the same memory.
+/// values[i] = K at chord_squared[i], as KernelTable::evaluate, in vectors. The two may be the same
+/// memory.
 void evaluate(const KernelTable& kernel, const double* chord_squared, std::int64_t count,
               double* values) noexcept;
 

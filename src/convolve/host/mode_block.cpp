@@ -20,7 +20,7 @@ struct Pieces {
     const std::int64_t size = (samples.most_rings() + samples.step() * mode_sum::pairs) * row;
     in = pieces.take<double>(size);
     out = pieces.take<double>(size);
-    cosines = pieces.take<double>(samples.step() * samples.most_samples() * orders);
+    cosines = pieces.take<double>(samples.step() * samples.most_summed() * orders);
   }
 };
 
@@ -38,15 +38,12 @@ std::int64_t ModeBlock::carried_size(const RingConvolutionPlan& plan, const Mode
   return samples.most_shared_rings() * row_size(plan, n_maps);
 }
 
-ModeBlock::ModeBlock(const RingConvolutionPlan& plan, const ModeSamples& samples,
-                     const KernelMaps& maps, double* scratch)
-    : plan_(&plan),
-      samples_(&samples),
-      maps_(maps),
-      zone_(plan.modes().zone),
-      row_(row_size(plan, maps.n_maps)) {
+void ModeBlock::place(const KernelMaps& maps, double* scratch) {
+  maps_ = maps;
+  row_ = row_size(*plan_, maps.n_maps);
+  rule_ = -1;
   ScratchPieces place(scratch);
-  const Pieces pieces(samples, row_, place);
+  const Pieces pieces(*samples_, row_, place);
   in_ = pieces.in;
   out_ = pieces.out;
   cosines_ = pieces.cosines;
@@ -57,27 +54,30 @@ void ModeBlock::for_each_run(const ModeLayout& layout, RingRange places, const W
   // Few enough for their rows of the block to stay in the first cache.
   constexpr std::int64_t rings_together = 64;
   const auto rows = layout.rows();
-  const std::int64_t n_orders = std::min(orders, ssize64(rows) - first_order_);
   for (std::int64_t view = 0; view < n_views(*plan_); ++view) {
     for (std::int64_t begin = places.begin; begin < places.end; begin += rings_together) {
       const std::int64_t end = std::min(begin + rings_together, places.end);
       const RingRange here =
           view == 0 ? RingRange{begin, end} : RingRange{mirror(end - 1), mirror(begin) + 1};
-      for (std::int64_t order = 0; order < n_orders; ++order) {
-        for (const RowSegment& segment : layout.segments(rows[to_size(first_order_ + order)])) {
+      for (std::int64_t lane = set_.begin; lane < set_.end; ++lane) {
+        const std::int64_t order = set_.first + lane * set_.step;
+        if (order >= ssize64(rows)) continue;
+        for (const RowSegment& segment : layout.segments(rows[to_size(order)])) {
           const RingRange rings{segment.rings.begin - zone_.begin, segment.rings.end - zone_.begin};
           const RingRange both = intersection(rings, here);
           if (both.empty()) continue;
-          work(Run{both, view, order, segment.first + both.begin - rings.begin});
+          work(Run{both, view, lane, order, segment.first + both.begin - rings.begin});
         }
       }
     }
   }
 }
 
-void ModeBlock::load(int m, const ModeSamples::Part& part, const Complex* modes,
+void ModeBlock::load(const OrderSet& set, const ModeSamples::Part& part, const Complex* modes,
                      std::int64_t n_carried, const double* carried) {
-  first_order_ = m;
+  const bool is_same = set.first == set_.first && set.step == set_.step;
+  if (!is_same) rule_ = -1;
+  set_ = set;
   part_ = part;
   const std::int64_t n_rings = part.reach - part.first_ring;
   const std::int64_t size = (n_rings + samples_->step() * mode_sum::pairs) * row_;
@@ -87,7 +87,7 @@ void ModeBlock::load(int m, const ModeSamples::Part& part, const Complex* modes,
   for_each_run(plan_->rows(), {part.first_ring, part.reach}, [&](const Run& run) {
     const Complex* from = modes + run.position * n_maps() + maps_.first_map;
     for (std::int64_t map = 0; map < maps_.n_maps; ++map) {
-      double* to = in_ + at(run.rings.begin, run.view, map, run.order);
+      double* to = in_ + at(run.rings.begin, run.view, map, run.lane);
       const std::int64_t step = run.view == 0 ? row_ : -row_;
       for (std::int64_t i = 0; i < run.rings.size(); ++i, to += step) {
         const Complex value = from[i * n_maps() + map];
@@ -98,18 +98,24 @@ void ModeBlock::load(int m, const ModeSamples::Part& part, const Complex* modes,
   });
 }
 
-void ModeBlock::add(const double* samples, const std::vector<std::vector<double>>& cosines) {
-  std::int64_t rule = -1;
-  for (std::int64_t i = part_.begin; i < part_.end; ++i) {
+void ModeBlock::add(const Pairs& some, const double* samples,
+                    const std::vector<std::vector<double>>& cosines) {
+  const double* rows = some.rows;
+  for (std::int64_t i = some.begin; i < some.end; ++i, rows += some.apart) {
     const ModePairs& pairs = samples_->pairs()[to_size(i)];
-    if (pairs.limit < first_order_) continue;
-    if (pairs.rule != rule) {
-      rule = pairs.rule;
-      find_cosines(samples_->rules()[to_size(rule)], cosines[to_size(rule)]);
-    }
+    if (pairs.limit < set_.lowest()) continue;
     const mode_sum::Tile tile{pairs.ring - part_.first_ring, pairs.first, samples_->step(),
                               pairs.n_samples, samples + pairs.offset};
-    const double* from = cosines_ + pairs.half * samples_->most_samples() * orders;
+    if (pairs.by_fft) {
+      mode_sum::add_rows(tile, rows, row_ / orders, in_, out_);
+      continue;
+    }
+    if (pairs.rule != rule_) {
+      rule_ = pairs.rule;
+      find_cosines(set_, cosines[to_size(rule_)], samples_->step(), samples_->most_summed(),
+                   cosines_);
+    }
+    const double* from = cosines_ + pairs.half * samples_->most_summed() * orders;
     mode_sum::add(tile, from, row_ / orders, in_, out_);
   }
 }
@@ -126,10 +132,10 @@ void ModeBlock::store(Complex* modes, double* carried) const {
       if (run.view == 1 && ring == mirror(ring)) continue;
       const bool is_seen_twice = also.contains(seen(ring, other));
       for (std::int64_t map = 0; map < maps_.n_maps; ++map) {
-        const double* from = out_ + at(ring, run.view, map, run.order);
+        const double* from = out_ + at(ring, run.view, map, run.lane);
         Complex value(from[0], from[orders]);
         if (is_seen_twice) {
-          from = out_ + at(ring, other, map, run.order);
+          from = out_ + at(ring, other, map, run.lane);
           value += Complex(from[0], from[orders]);
         }
         to[i * n_maps() + map] = value;
@@ -142,26 +148,26 @@ void ModeBlock::store(Complex* modes, double* carried) const {
 
 /// A synthesis counts a ring's Nyquist as two orders.
 void ModeBlock::halve_nyquist(const Run& run, Complex* modes) const {
-  const std::int64_t m = first_order_ + run.order;
   for (std::int64_t i = 0; i < run.rings.size(); ++i) {
     const std::int64_t ring = run.rings.begin + i;
     if (run.view == 1 && ring == mirror(ring)) continue;
-    if (2 * m != plan_->grid().ring(RingId{zone_.begin + ring}).n_phi) continue;
+    if (2 * run.order != plan_->grid().ring(RingId{zone_.begin + ring}).n_phi) continue;
     Complex* mode = modes + (run.position + i) * n_maps() + maps_.first_map;
     for (std::int64_t map = 0; map < maps_.n_maps; ++map) mode[map] *= 0.5;
   }
 }
 
-/// cosines_[half][sample][order] = cos(pi m (2 sample + half) / around).
-void ModeBlock::find_cosines(std::int64_t around, const std::vector<double>& table) {
-  double* to = cosines_;
+void find_cosines(const OrderSet& set, const std::vector<double>& table, std::int64_t n_halves,
+                  std::int64_t n_samples, double* cosines) {
+  const std::int64_t around = ssize64(table) - 1;
   const std::int64_t turn = 2 * around;
-  for (std::int64_t half = 0; half < samples_->step(); ++half) {
-    for (std::int64_t j = 0; j < samples_->most_samples(); ++j) {
-      const std::int64_t step = (2 * j + half) % turn;
-      std::int64_t k = first_order_ * step % turn;
-      for (std::int64_t order = 0; order < orders; ++order, ++to) {
-        *to = table[to_size(std::min(k, turn - k))];
+  for (std::int64_t half = 0; half < n_halves; ++half) {
+    for (std::int64_t j = 0; j < n_samples; ++j) {
+      const std::int64_t angle = (2 * j + half) % turn;
+      const std::int64_t step = (set.step * angle % turn + turn) % turn;
+      std::int64_t k = (set.first * angle % turn + turn) % turn;
+      for (std::int64_t lane = 0; lane < orders; ++lane, ++cosines) {
+        *cosines = table[to_size(std::min(k, turn - k))];
         k += step;
         if (k >= turn) k -= turn;
       }

@@ -8,19 +8,21 @@
 #include "convolve/host/mode_samples.hpp"
 #include "convolve/host/ring_source.hpp"
 #include "convolve/ring_convolution_plan.hpp"
+#include "convolve/row_fft.hpp"
 
 namespace ringweave {
 
-/// One thread's part of a product of modes: some orders of the rings of a part, one in each lane,
-/// [ring][view, map, re or im][order]. The second view has the rings from south to north.
+/// Some orders of the rings of a part, one in each lane, [ring][view, map, re or im][order]. The
+/// second view has the rings from south to north.
 class ModeBlock {
  public:
   using Complex = std::complex<double>;
 
+  ModeBlock(const RingConvolutionPlan& plan, const ModeSamples& samples)
+      : plan_(&plan), samples_(&samples), zone_(plan.modes().zone) {}
   /// maps     count within the modes' maps
   /// scratch  scratch_size() doubles
-  ModeBlock(const RingConvolutionPlan& plan, const ModeSamples& samples, const KernelMaps& maps,
-            double* scratch);
+  void place(const KernelMaps& maps, double* scratch);
 
   /// Doubles for n_maps maps: of a block, and of what it hands on to the next part.
   static std::int64_t scratch_size(const RingConvolutionPlan& plan, const ModeSamples& samples,
@@ -28,11 +30,19 @@ class ModeBlock {
   static std::int64_t carried_size(const RingConvolutionPlan& plan, const ModeSamples& samples,
                                    std::int64_t n_maps);
 
-  /// Takes the orders from m on. n_carried rings of `carried` belong to the part's first rings.
-  void load(int m, const ModeSamples::Part& part, const Complex* modes, std::int64_t n_carried,
-            const double* carried);
-  /// Adds the products of the part. cosines  [rule][k] cos(pi k / around), k <= around
-  void add(const double* samples, const std::vector<std::vector<double>>& cosines);
+  /// n_carried rings of `carried` belong to the part's first rings.
+  void load(const OrderSet& set, const ModeSamples::Part& part, const Complex* modes,
+            std::int64_t n_carried, const double* carried);
+  /// Pairs of rings and where their rows by FFT lie, `apart` doubles from one to the next.
+  struct Pairs {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    const double* rows = nullptr;
+    std::int64_t apart = 0;
+  };
+  /// Adds the products of pairs of the part. cosines  [rule][k] cos(pi k / around), k <= around
+  void add(const Pairs& pairs, const double* samples,
+           const std::vector<std::vector<double>>& cosines);
   /// Writes the part's rings that no later part touches, and hands the others on.
   void store(Complex* modes, double* carried) const;
 
@@ -41,7 +51,8 @@ class ModeBlock {
   struct Run {
     RingRange rings;
     std::int64_t view = 0;
-    std::int64_t order = 0;     ///< of the block
+    std::int64_t lane = 0;
+    std::int64_t order = 0;
     std::int64_t position = 0;  ///< of the first ring's mode
   };
 
@@ -57,27 +68,32 @@ class ModeBlock {
   std::int64_t seen(std::int64_t ring, std::int64_t view) const {
     return view == 0 ? ring : mirror(ring);
   }
-  std::int64_t at(std::int64_t ring, std::int64_t view, std::int64_t map,
-                  std::int64_t order) const {
+  std::int64_t at(std::int64_t ring, std::int64_t view, std::int64_t map, std::int64_t lane) const {
     return (seen(ring, view) - part_.first_ring) * row_ +
-           (view * maps_.n_maps + map) * 2 * mode_sum::orders + order;
+           (view * maps_.n_maps + map) * 2 * mode_sum::orders + lane;
   }
   /// work(run) for the modes a layout holds of the rings a view sees at [begin, end).
   template <class Work>
   void for_each_run(const ModeLayout& layout, RingRange places, const Work& work) const;
   void halve_nyquist(const Run& run, Complex* modes) const;
-  void find_cosines(std::int64_t around, const std::vector<double>& table);
 
   const RingConvolutionPlan* plan_;
   const ModeSamples* samples_;
   KernelMaps maps_;
   RingRange zone_;
-  std::int64_t row_;
+  std::int64_t row_ = 0;
   ModeSamples::Part part_;
-  std::int64_t first_order_ = 0;
-  double* in_;
-  double* out_;
-  double* cosines_;  ///< [half][sample][order]
+  OrderSet set_;
+  std::int64_t rule_ = -1;  ///< of the cosines
+  double* in_ = nullptr;
+  double* out_ = nullptr;
+  double* cosines_ = nullptr;  ///< [half][sample][order]
 };
+
+/// cosines[half][sample][lane] = cos(pi m (2 sample + half) / around), half < n_halves.
+///
+/// table  [k] cos(pi k / around), k <= around
+void find_cosines(const OrderSet& set, const std::vector<double>& table, std::int64_t n_halves,
+                  std::int64_t n_samples, double* cosines);
 
 }  // namespace ringweave

@@ -37,7 +37,8 @@ ModeSamples::ModeSamples(const RingConvolutionPlan& plan, std::int64_t room)
   for (const std::int64_t around : rules_) {
     auto& sin2_half = sin2_half_.emplace_back();
     const double unit = std::numbers::pi / (2 * static_cast<double>(around));
-    for (std::int64_t h = 0; h <= std::min(around, 2 * most_samples_); ++h)
+    const std::int64_t most = std::max(most_summed_, most_transformed_);
+    for (std::int64_t h = 0; h <= std::min(around, 2 * most); ++h)
       sin2_half.push_back(RingPairChord::square(std::sin(unit * static_cast<double>(h))));
   }
   cut_parts(room);
@@ -45,7 +46,6 @@ ModeSamples::ModeSamples(const RingConvolutionPlan& plan, std::int64_t room)
 
 void ModeSamples::add_pairs(std::int64_t ring, double chord) {
   const ModeRows& modes = plan_->modes();
-  const RingGrid& grid = plan_->grid();
   const std::int64_t t0 = modes.zone.begin + ring;
   const RingRange near = intersection(plan_->window(t0), modes.zone);
   if (!owns({t0, near.end})) return;
@@ -53,33 +53,50 @@ void ModeSamples::add_pairs(std::int64_t ring, double chord) {
   const std::int64_t last =
       plan_->is_symmetric() ? modes.zone.size() - 1 - 2 * ring : modes.zone.size() - 1 - ring;
   const std::int64_t behind = std::min(near.end - t0, last + 1);
-  const std::int64_t around = modes.samples(t0);
-  auto rule = std::find(rules_.begin(), rules_.end(), around);
-  if (rule == rules_.end()) rule = rules_.insert(rule, around);
   ModePairs pairs;
   pairs.ring = checked_cast<std::int32_t>(ring, "ring");
-  pairs.rule = static_cast<std::int32_t>(rule - rules_.begin());
   for (std::int64_t phase = 0; phase < step_; ++phase) {
     pairs.half = static_cast<std::int32_t>(phase);
     for (std::int64_t first = phase; first < behind; first += step_ * mode_sum::pairs) {
       pairs.first = static_cast<std::int32_t>(first);
-      pairs.limit = pairs.n_partners = 0;
-      std::int64_t n_samples = 0;
-      for (std::int64_t d = first; d < behind && pairs.n_partners < mode_sum::pairs; d += step_) {
-        const double width =
-            RingPairChord(grid.ring(RingId{t0}), grid.ring(RingId{t0 + d})).half_width(chord);
-        if (width < 0) break;
-        ++pairs.n_partners;
-        pairs.limit = std::max(pairs.limit, std::min(modes.limit(t0), modes.limit(t0 + d)));
-        n_samples = std::max(n_samples, count_samples(width, around, phase));
-      }
-      pairs.n_samples = checked_cast<std::int32_t>(n_samples, "samples along a ring");
+      choose_rule(pairs, behind, chord);
       const RingRange reached{t0 + first, t0 + first + (pairs.n_partners - 1) * step_ + 1};
       if (pairs.n_partners == 0 || !(owns({t0, t0 + 1}) || owns(reached))) continue;
-      most_samples_ = std::max(most_samples_, n_samples);
+      std::int64_t& most = pairs.by_fft ? most_transformed_ : most_summed_;
+      most = std::max<std::int64_t>(most, pairs.n_samples);
       pairs_.push_back(pairs);
     }
   }
+}
+
+void ModeSamples::choose_rule(ModePairs& pairs, std::int64_t behind, double chord) {
+  const ModeRows& modes = plan_->modes();
+  const RingGrid& grid = plan_->grid();
+  const std::int64_t t0 = modes.zone.begin + pairs.ring;
+  const std::int64_t around = modes.samples(t0);
+  std::int64_t n_summed = 0;
+  std::int64_t n_transformed = 0;
+  pairs.limit = pairs.n_partners = 0;
+  for (std::int64_t d = pairs.first; d < behind && pairs.n_partners < mode_sum::pairs; d += step_) {
+    const double width =
+        RingPairChord(grid.ring(RingId{t0}), grid.ring(RingId{t0 + d})).half_width(chord);
+    if (width < 0) break;
+    ++pairs.n_partners;
+    pairs.limit = std::max(pairs.limit, std::min(modes.limit(t0), modes.limit(t0 + d)));
+    n_summed = std::max(n_summed, count_samples(width, around, pairs.half));
+    n_transformed =
+        std::max(n_transformed, count_samples(width, modes.row_fft.samples, pairs.half));
+  }
+  pairs.by_fft = plan_->makes_rows_by_fft(n_summed, n_transformed, pairs.limit);
+  pairs.rule = rule_of(pairs.by_fft ? modes.row_fft.samples : around);
+  pairs.n_samples =
+      checked_cast<std::int32_t>(pairs.by_fft ? n_transformed : n_summed, "samples along a ring");
+}
+
+std::int32_t ModeSamples::rule_of(std::int64_t around) {
+  auto rule = std::find(rules_.begin(), rules_.end(), around);
+  if (rule == rules_.end()) rule = rules_.insert(rule, around);
+  return static_cast<std::int32_t>(rule - rules_.begin());
 }
 
 bool ModeSamples::owns(RingRange rings) const {
@@ -93,8 +110,10 @@ void ModeSamples::cut_parts(std::int64_t room) {
   // What a second cache holds, or as much as makes a part's cosines cheap beside its sums.
   constexpr std::int64_t cached = std::int64_t{1} << 17;
   constexpr std::int64_t tiles = 64;
+  const bool has_fft = plan_->modes().row_fft.exists();
   const std::int64_t most_held =
-      std::max(cached, std::min(tiles * mode_sum::pairs * most_samples_, room));
+      has_fft ? std::max(cached, room)
+              : std::max(cached, std::min(tiles * mode_sum::pairs * most_summed_, room));
   // A part reads the rings its neighbours read too, which pays where it has more of its own.
   const auto window = [&](std::int64_t ring) {
     return plan_->window(plan_->modes().zone.begin + ring).size() / 2;
@@ -129,6 +148,19 @@ void ModeSamples::cut_parts(std::int64_t room) {
         part.end < ssize64(pairs_) ? std::max<std::int64_t>(0, part.reach - part.next_ring) : 0;
     most_rings_ = std::max(most_rings_, part.reach - part.first_ring);
     most_shared_rings_ = std::max(most_shared_rings_, part.n_shared);
+  }
+  if (has_fft) sort_parts();
+}
+
+/// Pairs that follow each other have partners in common, of which there are many orders.
+void ModeSamples::sort_parts() {
+  const std::int64_t together = step_ * mode_sum::pairs;
+  const auto place = [&](const ModePairs& pairs) {
+    return std::array<std::int64_t, 3>{pairs.first / together, pairs.ring, pairs.half};
+  };
+  for (const Part& part : parts_) {
+    std::sort(pairs_.begin() + part.begin, pairs_.begin() + part.end,
+              [&](const ModePairs& a, const ModePairs& b) { return place(a) < place(b); });
   }
 }
 

@@ -20,6 +20,7 @@ struct ModePairs {
   std::int32_t half = 0;    ///< samples lie half a sample further on
   std::int32_t rule = 0;    ///< which number of samples around a ring
   std::int32_t limit = 0;   ///< highest order any of the pairs has
+  bool by_fft = false;      ///< how their rows are made
   std::int64_t offset = 0;  ///< of its samples in its part
 };
 
@@ -47,8 +48,9 @@ class ModeSamples {
   std::int64_t step() const { return step_; }
   /// Different numbers of samples around a ring.
   const std::vector<std::int64_t>& rules() const { return rules_; }
-  /// Most samples of a rule and a half-step.
-  std::int64_t most_samples() const { return most_samples_; }
+  /// Most samples of a rule and a half-step, of rows by sums and of rows by FFT.
+  std::int64_t most_summed() const { return most_summed_; }
+  std::int64_t most_transformed() const { return most_transformed_; }
   std::int64_t size() const { return size_; }  ///< samples of the largest part
   /// Most rings a part touches, and most it shares with those behind.
   std::int64_t most_rings() const { return most_rings_; }
@@ -60,8 +62,12 @@ class ModeSamples {
 
  private:
   void add_pairs(std::int64_t ring, double chord);
+  /// Finds partners, limit, rule and samples from `first` on.
+  void choose_rule(ModePairs& pairs, std::int64_t behind, double chord);
+  std::int32_t rule_of(std::int64_t around);
   bool owns(RingRange rings) const;  ///< any of the zone's rings
   void cut_parts(std::int64_t room);
+  void sort_parts();
   void fill(const ModePairs& pairs, const KernelTable& kernel, double* samples) const;
 
   const RingConvolutionPlan* plan_;
@@ -70,7 +76,8 @@ class ModeSamples {
   std::vector<Part> parts_;
   std::vector<std::int64_t> rules_;
   std::vector<std::vector<double>> sin2_half_;  ///< [rule][h] sin^2(pi h / (2 around))
-  std::int64_t most_samples_ = 0;
+  std::int64_t most_summed_ = 0;
+  std::int64_t most_transformed_ = 0;
   std::int64_t size_ = 0;
   std::int64_t most_rings_ = 0;
   std::int64_t most_shared_rings_ = 0;

@@ -17,12 +17,13 @@ constexpr std::int64_t n_vector = static_cast<std::int64_t>(hn::MaxLanes(D()));
 // Two vectors of orders, and as many pairs as leave registers for what they are multiplied with.
 constexpr std::int64_t pairs_in_registers = n_vector >= 8 ? mode_sum::pairs : mode_sum::pairs / 2;
 
-/// Pairs [from, from + pairs_in_registers) of a tile for orders [order, order + 2 vectors).
-HWY_INLINE void add_pairs(const mode_sum::Tile& tile, const double* cosines,
-                          std::int64_t n_channels, const double* in, double* out, std::int64_t from,
-                          std::int64_t order) {
+/// Kernel modes of pairs for two vectors of orders.
+using Rows = V[pairs_in_registers][2];
+
+/// Of pairs from `from` on and orders from `order` on: sums of samples times cosines.
+HWY_INLINE void sum(const mode_sum::Tile& tile, const double* cosines, std::int64_t from,
+                    std::int64_t order, Rows& k) {
   const D d;
-  V k[pairs_in_registers][2];
 #pragma GCC unroll 12
   for (std::int64_t p = 0; p < pairs_in_registers; ++p) k[p][0] = k[p][1] = hn::Zero(d);
   const double* sample = tile.samples + from;
@@ -39,6 +40,20 @@ HWY_INLINE void add_pairs(const mode_sum::Tile& tile, const double* cosines,
     sample += mode_sum::pairs;
     cosine += mode_sum::orders;
   }
+}
+
+HWY_INLINE void read(const double* rows, std::int64_t from, std::int64_t order, Rows& k) {
+  const double* row = rows + from * mode_sum::orders + order;
+#pragma GCC unroll 12
+  for (std::int64_t p = 0; p < pairs_in_registers; ++p) {
+    k[p][0] = hn::Load(D(), row + p * mode_sum::orders);
+    k[p][1] = hn::Load(D(), row + p * mode_sum::orders + n_vector);
+  }
+}
+
+HWY_INLINE void multiply(const mode_sum::Tile& tile, const Rows& k, std::int64_t n_channels,
+                         const double* in, double* out, std::int64_t from, std::int64_t order) {
+  const D d;
   const std::int64_t row = n_channels * mode_sum::orders;
   const std::int64_t step = tile.step * row;
   const double* in_ring = in + tile.ring * row + order;
@@ -69,12 +84,43 @@ HWY_INLINE void add_pairs(const mode_sum::Tile& tile, const double* cosines,
   }
 }
 
+/// work(from, order) for every part of a tile that registers hold.
+template <class Work>
+HWY_INLINE void for_each_part(const Work& work) {
+  for (std::int64_t from = 0; from < mode_sum::pairs; from += pairs_in_registers) {
+    for (std::int64_t order = 0; order < mode_sum::orders; order += 2 * n_vector) work(from, order);
+  }
+}
+
 HWY_NOINLINE void add_tile(const mode_sum::Tile& tile, const double* cosines,
                            std::int64_t n_channels, const double* in, double* out) {
-  for (std::int64_t from = 0; from < mode_sum::pairs; from += pairs_in_registers) {
-    for (std::int64_t order = 0; order < mode_sum::orders; order += 2 * n_vector)
-      add_pairs(tile, cosines, n_channels, in, out, from, order);
-  }
+  for_each_part([&](std::int64_t from, std::int64_t order) HWY_ATTR {
+    Rows k;
+    sum(tile, cosines, from, order, k);
+    multiply(tile, k, n_channels, in, out, from, order);
+  });
+}
+
+HWY_NOINLINE void add_rows(const mode_sum::Tile& tile, const double* rows, std::int64_t n_channels,
+                           const double* in, double* out) {
+  for_each_part([&](std::int64_t from, std::int64_t order) HWY_ATTR {
+    Rows k;
+    read(rows, from, order, k);
+    multiply(tile, k, n_channels, in, out, from, order);
+  });
+}
+
+HWY_NOINLINE void sum_rows(const mode_sum::Tile& tile, const double* cosines, double* rows) {
+  for_each_part([&](std::int64_t from, std::int64_t order) HWY_ATTR {
+    Rows k;
+    sum(tile, cosines, from, order, k);
+    double* row = rows + from * mode_sum::orders + order;
+#pragma GCC unroll 12
+    for (std::int64_t p = 0; p < pairs_in_registers; ++p) {
+      hn::Store(k[p][0], D(), row + p * mode_sum::orders);
+      hn::Store(k[p][1], D(), row + p * mode_sum::orders + n_vector);
+    }
+  });
 }
 
 }  // namespace ringweave::HWY_NAMESPACE
@@ -84,12 +130,23 @@ HWY_AFTER_NAMESPACE();
 namespace ringweave {
 
 HWY_EXPORT(add_tile);
+HWY_EXPORT(add_rows);
+HWY_EXPORT(sum_rows);
 
 namespace mode_sum {
 
 void add(const Tile& tile, const double* cosines, std::int64_t n_channels, const double* in,
          double* out) noexcept {
   HWY_DYNAMIC_DISPATCH(add_tile)(tile, cosines, n_channels, in, out);
+}
+
+void add_rows(const Tile& tile, const double* rows, std::int64_t n_channels, const double* in,
+              double* out) noexcept {
+  HWY_DYNAMIC_DISPATCH(add_rows)(tile, rows, n_channels, in, out);
+}
+
+void sum_rows(const Tile& tile, const double* cosines, double* rows) noexcept {
+  HWY_DYNAMIC_DISPATCH(sum_rows)(tile, cosines, rows);
 }
 
 }  // namespace mode_sum

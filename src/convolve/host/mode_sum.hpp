@@ -27,4 +27,10 @@ struct Tile {
 void add(const Tile& tile, const double* cosines, std::int64_t n_channels, const double* in,
          double* out) noexcept;
 
+/// The same with K_m made before. rows  [pair][orders], aligned to vectors
+void add_rows(const Tile& tile, const double* rows, std::int64_t n_channels, const double* in,
+              double* out) noexcept;
+/// The sums alone.
+void sum_rows(const Tile& tile, const double* cosines, double* rows) noexcept;
+
 }  // namespace ringweave::mode_sum

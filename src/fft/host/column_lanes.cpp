@@ -12,7 +12,7 @@
 #include "hwy/highway.h"
 // After foreach_target.h.
 #include "fft/host/lane_convolution-inl.hpp"
-#include "fft/host/lane_fft-inl.hpp"
+#include "fft/lane_fft-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace ringweave::HWY_NAMESPACE {

@@ -6,21 +6,8 @@
 #include "base/checked_cast.hpp"
 
 namespace ringweave {
-namespace {
 
 using Complex = std::complex<double>;
-
-HostBuffer<Complex> powers_of_unity(std::int64_t period) {
-  const auto angle = 2 * std::numbers::pi_v<long double> / static_cast<long double>(period);
-  HostBuffer<Complex> values(period);
-  UnitPowers({{angle, period}}).expand(0, period, values.data());
-  return values;
-}
-
-}  // namespace
-
-LaneTransform::LaneTransform(std::int64_t n)
-    : length(n), radices(radices_of(n)), turns(powers_of_unity(n)) {}
 
 LaneConvolution::LaneConvolution(std::int64_t n) : length(n) {
   const HostBuffer<Complex> turns = powers_of_unity(n);

@@ -8,17 +8,10 @@
 
 #include "base/buffer.hpp"
 #include "fft/host/ring_length.hpp"
-#include "fft/host/unit_powers.hpp"
+#include "fft/lane_transform.hpp"
+#include "fft/unit_powers.hpp"
 
 namespace ringweave {
-
-/// Tables of an FFT whose length has small factors only, as lane_fft-inl.hpp takes them.
-struct LaneTransform {
-  explicit LaneTransform(std::int64_t length);
-  std::int64_t length;
-  std::vector<int> radices;
-  HostBuffer<std::complex<double>> turns;  ///< exp(2 pi i k / length)
-};
 
 /// Tables of a convolution of that length, a multiple of 8, as lane_convolution-inl.hpp takes them.
 struct LaneConvolution {

@@ -10,8 +10,8 @@
 #include "fft/host/mode_tile.hpp"
 #include "fft/host/ring_length.hpp"
 #include "fft/host/split_fft.hpp"
-#include "fft/host/unit_powers.hpp"
 #include "fft/ring_fft.hpp"
+#include "fft/unit_powers.hpp"
 
 namespace ringweave {
 

@@ -10,7 +10,7 @@
 #include "base/scratch_pieces.hpp"
 #include "fft/host/column_lanes.hpp"
 #include "fft/host/column_plan.hpp"
-#include "fft/host/unit_powers.hpp"
+#include "fft/unit_powers.hpp"
 
 namespace ringweave {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Included once for every instruction set, after hwy/foreach_target.h.
-#if defined(RINGWEAVE_FFT_HOST_LANE_FFT_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef RINGWEAVE_FFT_HOST_LANE_FFT_INL
-#undef RINGWEAVE_FFT_HOST_LANE_FFT_INL
+#if defined(RINGWEAVE_FFT_LANE_FFT_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef RINGWEAVE_FFT_LANE_FFT_INL
+#undef RINGWEAVE_FFT_LANE_FFT_INL
 #else
-#define RINGWEAVE_FFT_HOST_LANE_FFT_INL
+#define RINGWEAVE_FFT_LANE_FFT_INL
 #endif
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "fft/host/unit_powers.hpp"
+#include "fft/unit_powers.hpp"
 
 #include <algorithm>
 #include <cmath>

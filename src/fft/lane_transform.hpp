@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <vector>
+
+#include "base/buffer.hpp"
+
+namespace ringweave {
+
+/// exp(2 pi i k / period), k < period.
+HostBuffer<std::complex<double>> powers_of_unity(std::int64_t period);
+
+/// Tables of an FFT whose length has small factors only (up to 43), as lane_fft-inl.hpp takes them.
+struct LaneTransform {
+  explicit LaneTransform(std::int64_t length);
+  std::int64_t length;
+  std::vector<int> radices;
+  HostBuffer<std::complex<double>> turns;  ///< exp(2 pi i k / length)
+};
+
+}  // namespace ringweave
