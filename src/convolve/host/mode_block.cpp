@@ -26,6 +26,13 @@ struct Pieces {
 
 }  // namespace
 
+std::int64_t ModeBlock::rings_at_once(const RingConvolutionPlan& plan, std::int64_t n_maps,
+                                      std::int64_t most_scratch) {
+  constexpr std::int64_t fewest = 64;
+  constexpr std::int64_t cached = std::int64_t{1} << 16;
+  return std::max(fewest, std::min(cached, most_scratch) / (2 * row_size(plan, n_maps)));
+}
+
 std::int64_t ModeBlock::scratch_size(const RingConvolutionPlan& plan, const ModeSamples& samples,
                                      std::int64_t n_maps) {
   ScratchPieces pieces;
@@ -105,7 +112,7 @@ void ModeBlock::add(const double* samples, const std::vector<std::vector<double>
     if (pairs.limit < first_order_) continue;
     if (pairs.rule != rule) {
       rule = pairs.rule;
-      find_cosines(samples_->rules()[to_size(rule)], cosines[to_size(rule)]);
+      find_cosines(rule, cosines[to_size(rule)]);
     }
     const mode_sum::Tile tile{pairs.ring - part_.first_ring, pairs.first, samples_->step(),
                               pairs.n_samples, samples + pairs.offset};
@@ -153,11 +160,11 @@ void ModeBlock::halve_nyquist(const Run& run, Complex* modes) const {
 }
 
 /// cosines_[half][sample][order] = cos(pi m (2 sample + half) / around).
-void ModeBlock::find_cosines(std::int64_t around, const std::vector<double>& table) {
-  double* to = cosines_;
-  const std::int64_t turn = 2 * around;
+void ModeBlock::find_cosines(std::int64_t rule, const std::vector<double>& table) {
+  const std::int64_t turn = 2 * samples_->rules()[to_size(rule)];
   for (std::int64_t half = 0; half < samples_->step(); ++half) {
-    for (std::int64_t j = 0; j < samples_->most_samples(); ++j) {
+    double* to = cosines_ + half * samples_->most_samples() * orders;
+    for (std::int64_t j = 0; j < samples_->most_samples(rule); ++j) {
       const std::int64_t step = (2 * j + half) % turn;
       std::int64_t k = first_order_ * step % turn;
       for (std::int64_t order = 0; order < orders; ++order, ++to) {

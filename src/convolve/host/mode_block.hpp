@@ -22,6 +22,10 @@ class ModeBlock {
   ModeBlock(const RingConvolutionPlan& plan, const ModeSamples& samples, const KernelMaps& maps,
             double* scratch);
 
+  /// Rings whose modes stay in the second cache and within most_scratch doubles, but a few at
+  /// least.
+  static std::int64_t rings_at_once(const RingConvolutionPlan& plan, std::int64_t n_maps,
+                                    std::int64_t most_scratch);
   /// Doubles for n_maps maps: of a block, and of what it hands on to the next part.
   static std::int64_t scratch_size(const RingConvolutionPlan& plan, const ModeSamples& samples,
                                    std::int64_t n_maps);
@@ -66,7 +70,7 @@ class ModeBlock {
   template <class Work>
   void for_each_run(const ModeLayout& layout, RingRange places, const Work& work) const;
   void halve_nyquist(const Run& run, Complex* modes) const;
-  void find_cosines(std::int64_t around, const std::vector<double>& table);
+  void find_cosines(std::int64_t rule, const std::vector<double>& table);
 
   const RingConvolutionPlan* plan_;
   const ModeSamples* samples_;

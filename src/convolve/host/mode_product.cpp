@@ -32,10 +32,13 @@ std::int64_t maps_multiplied(const RingConvolutionPlan& plan) {
 }  // namespace
 
 ModeProduct::ModeProduct(const RingConvolutionPlan& plan, int n_threads, std::int64_t most_scratch)
-    : plan_(&plan), n_threads_(n_threads), samples_(plan, most_scratch / 2) {
+    : plan_(&plan),
+      n_threads_(n_threads),
+      n_maps_(maps_multiplied(plan)),
+      samples_(plan, most_scratch / 2,
+               ModeBlock::rings_at_once(plan, n_maps_, most_scratch / (4 * n_threads))) {
   for (const std::int64_t around : samples_.rules()) cosines_.push_back(cosine_table(around));
   if (samples_.pairs().empty()) return;
-  n_maps_ = maps_multiplied(plan);
   constexpr std::int64_t page = 512;
   block_size_ = (ModeBlock::scratch_size(plan, samples_, n_maps_) + page - 1) / page * page;
   carried_size_ = ModeBlock::carried_size(plan, samples_, n_maps_);

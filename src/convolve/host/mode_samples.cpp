@@ -25,7 +25,8 @@ std::int64_t count_samples(double half_width, std::int64_t around, std::int64_t 
 
 }  // namespace
 
-ModeSamples::ModeSamples(const RingConvolutionPlan& plan, std::int64_t room)
+ModeSamples::ModeSamples(const RingConvolutionPlan& plan, std::int64_t room,
+                         std::int64_t part_rings)
     : plan_(&plan),
       step_(plan.modes().kind == ModeRows::Kind::circulant && plan.equal_run().alternates ? 2 : 1) {
   double chord = 0;
@@ -40,7 +41,7 @@ ModeSamples::ModeSamples(const RingConvolutionPlan& plan, std::int64_t room)
     for (std::int64_t h = 0; h <= std::min(around, 2 * most_samples_); ++h)
       sin2_half.push_back(RingPairChord::square(std::sin(unit * static_cast<double>(h))));
   }
-  cut_parts(room);
+  cut_parts(room, part_rings);
 }
 
 void ModeSamples::add_pairs(std::int64_t ring, double chord) {
@@ -55,7 +56,10 @@ void ModeSamples::add_pairs(std::int64_t ring, double chord) {
   const std::int64_t behind = std::min(near.end - t0, last + 1);
   const std::int64_t around = modes.samples(t0);
   auto rule = std::find(rules_.begin(), rules_.end(), around);
-  if (rule == rules_.end()) rule = rules_.insert(rule, around);
+  if (rule == rules_.end()) {
+    rule = rules_.insert(rule, around);
+    most_samples_of_rule_.push_back(0);
+  }
   ModePairs pairs;
   pairs.ring = checked_cast<std::int32_t>(ring, "ring");
   pairs.rule = static_cast<std::int32_t>(rule - rules_.begin());
@@ -76,6 +80,8 @@ void ModeSamples::add_pairs(std::int64_t ring, double chord) {
       pairs.n_samples = checked_cast<std::int32_t>(n_samples, "samples along a ring");
       const RingRange reached{t0 + first, t0 + first + (pairs.n_partners - 1) * step_ + 1};
       if (pairs.n_partners == 0 || !(owns({t0, t0 + 1}) || owns(reached))) continue;
+      std::int64_t& most_of_rule = most_samples_of_rule_[to_size(pairs.rule)];
+      most_of_rule = std::max(most_of_rule, n_samples);
       most_samples_ = std::max(most_samples_, n_samples);
       pairs_.push_back(pairs);
     }
@@ -89,7 +95,7 @@ bool ModeSamples::owns(RingRange rings) const {
   });
 }
 
-void ModeSamples::cut_parts(std::int64_t room) {
+void ModeSamples::cut_parts(std::int64_t room, std::int64_t part_rings) {
   // What a second cache holds, or as much as makes a part's cosines cheap beside its sums.
   constexpr std::int64_t cached = std::int64_t{1} << 17;
   constexpr std::int64_t tiles = 64;
@@ -99,7 +105,6 @@ void ModeSamples::cut_parts(std::int64_t room) {
   const auto window = [&](std::int64_t ring) {
     return plan_->window(plan_->modes().zone.begin + ring).size() / 2;
   };
-  constexpr std::int64_t fewest_rings = 64;
   std::int64_t held = 0;
   std::int64_t most_rings = 0;
   for (std::int64_t i = 0; i < ssize64(pairs_); ++i) {
@@ -111,7 +116,7 @@ void ModeSamples::cut_parts(std::int64_t room) {
         parts_.back().next_ring = pairs.ring;
       }
       parts_.push_back({i, 0, pairs.ring, 0, i > 0 ? parts_.back().reach : 0, 0});
-      most_rings = std::max(fewest_rings, window(pairs.ring));
+      most_rings = std::max(part_rings, window(pairs.ring));
       held = 0;
     }
     pairs.offset = held;

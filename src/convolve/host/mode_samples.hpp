@@ -39,15 +39,19 @@ class ModeSamples {
   };
 
   /// Finds the pairs for the plan's largest support; no samples yet.
-  /// room  for the samples of a part, if there is no reason for fewer
-  ModeSamples(const RingConvolutionPlan& plan, std::int64_t room);
+  /// room        for the samples of a part, if there is no reason for fewer
+  /// part_rings  most rings of a part, more only where their window is wider
+  ModeSamples(const RingConvolutionPlan& plan, std::int64_t room, std::int64_t part_rings);
 
   const std::vector<ModePairs>& pairs() const { return pairs_; }
   const std::vector<Part>& parts() const { return parts_; }
   std::int64_t step() const { return step_; }
   /// Different numbers of samples around a ring.
   const std::vector<std::int64_t>& rules() const { return rules_; }
-  /// Most samples of a rule and a half-step.
+  /// Most samples of a rule and a half-step, of one rule or of any.
+  std::int64_t most_samples(std::int64_t rule) const {
+    return most_samples_of_rule_[static_cast<std::size_t>(rule)];
+  }
   std::int64_t most_samples() const { return most_samples_; }
   std::int64_t size() const { return size_; }  ///< samples of the largest part
   /// Most rings a part touches, and most it shares with those behind.
@@ -61,7 +65,7 @@ class ModeSamples {
  private:
   void add_pairs(std::int64_t ring, double chord);
   bool owns(RingRange rings) const;  ///< any of the zone's rings
-  void cut_parts(std::int64_t room);
+  void cut_parts(std::int64_t room, std::int64_t part_rings);
   void fill(const ModePairs& pairs, const KernelTable& kernel, double* samples) const;
 
   const RingConvolutionPlan* plan_;
@@ -70,6 +74,7 @@ class ModeSamples {
   std::vector<Part> parts_;
   std::vector<std::int64_t> rules_;
   std::vector<std::vector<double>> sin2_half_;  ///< [rule][h] sin^2(pi h / (2 around))
+  std::vector<std::int64_t> most_samples_of_rule_;
   std::int64_t most_samples_ = 0;
   std::int64_t size_ = 0;
   std::int64_t most_rings_ = 0;
