@@ -3,26 +3,27 @@
 
 namespace ringweave {
 
-/// Nanoseconds of one thread for what a convolution is made of, measured by
-/// bench/ring_convolution_bench on a core with 512-bit vectors. Their ratios decide which path is
-/// taken.
+/// Nanoseconds of one thread for what a convolution is made of, fitted to its stages on bands of
+/// the sphere (a core with 512-bit vectors; bench/ring_convolution_ranks prints stages and
+/// predictions). Their ratios decide which path is taken and where bands are cut.
 struct ConvolutionRates {
-  double stencil_pixel = 0.5;
-  double stencil_product = 0.024;  ///< a pixel times a tap
-  double stencil_weight = 12;      ///< a tap of a pair of rings
+  double stencil_pixel = 1.25;
+  double stencil_product = 0.0225;  ///< a pixel times a tap
+  double stencil_weight = 12;       ///< a tap of a pair of rings
   double sector_pixel = 4;
-  double sector_product = 0.041;     ///< a pixel times a pixel, lanes full
-  double sector_value_digit = 0.07;  ///< a kernel value, for each digit of it
-  double equal_ring_fft = 1.6;       ///< a pixel of the longest run of equal rings, one direction
-  double ring_fft = 3.9;             ///< a pixel of other rings
-  double mode_copy = 6;              ///< a mode, there and back
-  double mode_sample = 10;           ///< a kernel value for the modes
-  double mode_sum = 0.035;           ///< a kernel value times a cosine
+  double sector_product = 0.052;     ///< a pixel times a pixel, lanes full
+  double sector_value_digit = 0.09;  ///< a kernel value, for each digit of it
+  double equal_ring_fft = 1.05;      ///< a pixel of the longest run of equal rings, one direction
+  double ring_fft = 4;               ///< a pixel of other rings
+  double ring_fft_mode = 1;          ///< a mode, one direction
+  double mode_copy = 4;              ///< a mode, there and back
+  double mode_sample = 6.5;          ///< a kernel value for the modes
+  double mode_sum = 0.03;            ///< a kernel value times a cosine
   double row_fold = 0.035;           ///< a kernel value times the exp(i s phi) of a class
   double row_point = 0.05;           ///< a kernel mode of a row by FFT, but for its
   double row_pass = 0.07;            ///< passes, for each factor of 2
   double row_product = 0.6;          ///< its products: it comes from memory
-  double mode_product = 0.3;         ///< a kernel mode times four (two without mirrors) ring modes
+  double mode_product = 0.5;         ///< a kernel mode times four (two without mirrors) ring modes
 };
 
 /// What one thread would need.

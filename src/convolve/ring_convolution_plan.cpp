@@ -266,14 +266,15 @@ ConvolutionSeconds RingConvolutionPlan::predict_ring(const ModeRows& modes, std:
   const bool has_modes = modes.zone.contains(t0);
   ConvolutionSeconds cost;
   if (has_modes) {
-    const bool is_equal = run_.rings.contains(t0);
-    cost.ring_fft = 2 * (is_equal ? rates.equal_ring_fft : rates.ring_fft) * n_out * n_maps;
-    cost.modes = n_maps * rates.mode_copy * modes.limit(t0);
+    const double of_pixel = run_.rings.contains(t0) ? rates.equal_ring_fft : rates.ring_fft;
+    const double n_modes = modes.limit(t0) + 1;
+    cost.ring_fft = 2 * n_maps * (of_pixel * n_out + rates.ring_fft_mode * n_modes);
+    cost.modes = n_maps * rates.mode_copy * n_modes;
   }
   if (!has_modes && run_.rings.contains(t0)) cost.stencil = rates.stencil_pixel * n_out * n_maps;
   const RingRange near = window(t0);
   // Tiles of pairs of rings are rarely full.
-  const double partners = static_cast<double>(near.size()) / 2 + 1;
+  const double partners = static_cast<double>(near.size() / 2 + 1);
   const double in_tiles = modes.kind == ModeRows::Kind::circulant && run_.alternates
                               ? 2 * pairs_of_a_tile
                               : pairs_of_a_tile;

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "base/backend.hpp"
 #include "base/view.hpp"
@@ -18,6 +20,7 @@ struct RingFftShape {
   LocalRings rings;
   ModeLayout rows;  ///< all orders 0..mmax; where their modes lie for the owned rings
   std::int64_t n_components = 1;
+  std::vector<RingRange> urgent = {};  ///< rings whose modes others wait for
 };
 
 /// Ring modes <-> pixels of the rings this rank owns. Modes above a ring's Nyquist fold onto their
@@ -42,6 +45,17 @@ class RingFft {
                        ModeView<double> modes) = 0;
   virtual void adjoint(MapView<const float> map, std::span<const double> ring_weights,
                        ModeView<double> modes) = 0;
+
+  /// adjoint() in two steps, so that modes may travel while others are made.
+  enum class Step {
+    urgent,  ///< the shape's urgent rings, and what is taken together with them
+    rest
+  };
+  /// meanwhile  the calling thread calls it now and then; must not throw
+  virtual void adjoint(Step step, MapView<const double> map, std::span<const double> ring_weights,
+                       ModeView<double> modes, const std::function<void()>& meanwhile) = 0;
+  virtual void adjoint(Step step, MapView<const float> map, std::span<const double> ring_weights,
+                       ModeView<double> modes, const std::function<void()>& meanwhile) = 0;
 
   /// Bytes of plans' tables and per-thread scratch held (FFTW's own plans not counted).
   virtual std::int64_t bytes() const = 0;

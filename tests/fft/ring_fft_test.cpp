@@ -344,6 +344,41 @@ TEST(RingFft, AdjointLeavesPaddingUntouched) {
     EXPECT_NE(held[i], modes[2 * i] == mark && modes[2 * i + 1] == mark);
 }
 
+/// Whether urgent modes are there after the first step, and all after the second, as of one step.
+void expect_urgent_first(const std::vector<RingRange>& urgent) {
+  RingFftShape shape = dense_shape(RingGrid::healpix(16), 50, 2);
+  const auto map = random_map(shape, 16);
+  std::vector<std::complex<double>> wanted(to_size(shape.rows.size() * shape.n_components));
+  make_ring_fft(shape, Backend::host)->adjoint(map_view(shape, map), {}, view(wanted));
+  shape.urgent = urgent;
+  const auto fft = make_ring_fft(shape, Backend::host);
+  std::vector<std::complex<double>> modes(wanted.size(), {12345, -54321});
+  fft->adjoint(RingFft::Step::urgent, map_view(shape, map), {}, view(modes), [] {});
+  for (const auto& row : shape.rows.rows()) {
+    const RowSegment& segment = shape.rows.segments(row).front();
+    for (const RingRange& rings : urgent) {
+      const auto at = 2 * (segment.first + rings.begin - segment.rings.begin);
+      EXPECT_TRUE(std::equal(modes.begin() + at, modes.begin() + at + 2 * rings.size(),
+                             wanted.begin() + at));
+    }
+  }
+  const std::vector<std::complex<double>> of_first_step = modes;
+  int n_calls = 0;
+  const int n_threads = omp_get_max_threads();
+  omp_set_num_threads(1);
+  fft->adjoint(RingFft::Step::rest, map_view(shape, map), {}, view(modes), [&] { ++n_calls; });
+  omp_set_num_threads(n_threads);
+  EXPECT_EQ(modes, wanted);
+  EXPECT_EQ(n_calls > 0, of_first_step != wanted);
+}
+
+TEST(RingFft, UrgentRingsComeFirstAndChangeNoBit) {
+  expect_urgent_first({});
+  expect_urgent_first({{3, 5}, {40, 41}});  // cap, and belt
+  expect_urgent_first({{20, 43}});
+  expect_urgent_first({{0, 63}});
+}
+
 TEST(RingFft, RingWeightsMultiplyEveryPixelOfTheirRing) {
   const RingFftShape shape = dense_shape(RingGrid::healpix(4), 17, 1);
   std::vector<double> weights(to_size(shape.rings.n_rings()));

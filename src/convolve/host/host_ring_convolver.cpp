@@ -52,7 +52,10 @@ struct Zone {
     n_pixels = rings.n_pixels();
     for (std::int64_t i = 0; i < rings.n_rings(); ++i)
       weights.push_back(rings.ring(LocalRing{i}).weight);
-    fft = make_ring_fft({std::move(rings), plan.own_rows(), plan.maps_together()}, Backend::host);
+    std::vector<RingRange> sent;
+    for (const HaloPlan::Message& message : plan.mode_halo().sends) sent.push_back(message.rings);
+    fft = make_ring_fft({std::move(rings), plan.own_rows(), plan.maps_together(), std::move(sent)},
+                        Backend::host);
   }
 
   template <class T>
@@ -65,6 +68,18 @@ struct Zone {
   std::vector<double> weights;  ///< [own ring of the zone]
   std::unique_ptr<RingFft> fft;
 };
+
+/// Adds what `move` takes beside the stages it times itself.
+template <class Move>
+void time_halo(StageTimes& times, const Move& move) {
+  using Clock = std::chrono::steady_clock;
+  const auto timed = [&] { return times.seconds("ring_fft") + times.seconds("halo"); };
+  const auto start = Clock::now();
+  const double before = timed();
+  move();
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  times.add("halo", seconds - (timed() - before));
+}
 
 class HostRingConvolver final : public RingConvolver {
  public:
@@ -94,7 +109,7 @@ class HostRingConvolver final : public RingConvolver {
   void prepare();
   template <class T>
   void convolve_maps(MapView<const T> in, MapView<T> out, StageTimes& times);
-  /// Maps from `first` on, as many as are taken together.
+  /// Maps from `first` on, as many as are taken together; brings their halo too.
   template <class T>
   void analyze(std::int64_t first, MapView<const T> in, StageTimes& times);
   template <class T>
@@ -138,47 +153,52 @@ void HostRingConvolver::prepare() {
 
 template <class T>
 void HostRingConvolver::analyze(std::int64_t first, MapView<const T> in, StageTimes& times) {
-  const StageTimer timer(&times, "ring_fft");
-  const MapView<const T> some = in.components(first, plan_->maps_together());
-  zone_->fft->adjoint(zone_->of(some), zone_->weights, modes());
+  const MapView<const T> some = zone_->of(in.components(first, plan_->maps_together()));
+  RingFft& fft = *zone_->fft;
+  if (!mode_exchange_) {
+    const StageTimer timer(&times, "ring_fft");
+    return fft.adjoint(some, zone_->weights, modes());
+  }
+  {
+    const StageTimer timer(&times, "ring_fft");
+    fft.adjoint(RingFft::Step::urgent, some, zone_->weights, modes(), [] {});
+  }
+  time_halo(times, [&] {
+    mode_exchange_->run(modes(), [&] {
+      const StageTimer timer(&times, "ring_fft");
+      fft.adjoint(RingFft::Step::rest, some, zone_->weights, modes(),
+                  [&] { mode_exchange_->progress(); });
+    });
+  });
+  halo_bytes_sent_ += mode_exchange_->bytes_sent();
 }
 
 template <class T>
 void HostRingConvolver::multiply(std::int64_t first, MapView<T> out, StageTimes& times) {
-  if (mode_exchange_) {
-    const StageTimer timer(&times, "halo");
-    mode_exchange_->run(modes(), [] {});
-    halo_bytes_sent_ += mode_exchange_->bytes_sent();
-  }
-  agree(comm_, [&] {
-    const std::int64_t n_maps = plan_->maps_together();
-    {
-      const StageTimer timer(&times, "modes");
-      repeat_halo_modes(*plan_, modes());
-      for (KernelMaps kernel : kernels_) {
-        const std::int64_t begin = std::max(kernel.first_map, first);
-        const std::int64_t end = std::min(kernel.first_map + kernel.n_maps, first + n_maps);
-        kernel.first_map = begin - first;
-        kernel.n_maps = end - begin;
-        if (kernel.n_maps > 0) stages_->product.apply(kernel, modes(), scratch_.data());
-      }
+  const std::int64_t n_maps = plan_->maps_together();
+  {
+    const StageTimer timer(&times, "modes");
+    repeat_halo_modes(*plan_, modes());
+    for (KernelMaps kernel : kernels_) {
+      const std::int64_t begin = std::max(kernel.first_map, first);
+      const std::int64_t end = std::min(kernel.first_map + kernel.n_maps, first + n_maps);
+      kernel.first_map = begin - first;
+      kernel.n_maps = end - begin;
+      if (kernel.n_maps > 0) stages_->product.apply(kernel, modes(), scratch_.data());
     }
-    const StageTimer timer(&times, "ring_fft");
-    zone_->fft->synthesize(modes(), zone_->of(out.components(first, n_maps)));
-  });
+  }
+  const StageTimer timer(&times, "ring_fft");
+  zone_->fft->synthesize(modes(), zone_->of(out.components(first, n_maps)));
 }
 
 template <class T>
 void HostRingConvolver::bring_pixels(MapView<const T> in, MapView<T> halo, StageTimes& times) {
-  using Clock = std::chrono::steady_clock;
-  const auto start = Clock::now();
-  const double before = times.seconds("ring_fft");
-  pixel_exchange_->run<T>(in, halo, [&] {
-    if (has_modes()) analyze(0, in, times);
+  time_halo(times, [&] {
+    pixel_exchange_->run<T>(in, halo, [&] {
+      if (has_modes()) analyze(0, in, times);
+    });
   });
   halo_bytes_sent_ += pixel_exchange_->bytes_sent();
-  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  times.add("halo", seconds - (times.seconds("ring_fft") - before));
 }
 
 template <class T>
@@ -202,14 +222,18 @@ void HostRingConvolver::convolve_maps(MapView<const T> in, MapView<T> out, Stage
   T* const foreign = reinterpret_cast<T*>(halo_.data());
   const MapView<T> halo(foreign, n_maps, pixel_exchange_ ? plan_->pixel_halo().halo_size : 0);
   halo_bytes_sent_ = 0;
-  if (pixel_exchange_) bring_pixels(in, halo, times);
-  for (std::int64_t first = 0; has_modes() && first < n_maps; first += plan_->maps_together()) {
-    const bool is_done = first == 0 && pixel_exchange_;
-    if (!is_done) analyze(first, in, times);
-    multiply(first, out, times);
-  }
   const RingSource<T> source(*places_, in, halo);
-  agree(comm_, [&] { sum_pixels(source, out, times); });
+  if (pixel_exchange_) bring_pixels(in, halo, times);
+  const std::int64_t n_together = has_modes() ? plan_->maps_together() : n_maps;
+  for (std::int64_t first = 0; first < n_maps; first += n_together) {
+    const bool is_analyzed = first == 0 && pixel_exchange_;
+    if (has_modes() && !is_analyzed) analyze(first, in, times);
+    // One agreement before the next exchange: each is a wait for the slowest rank.
+    agree(comm_, [&] {
+      if (has_modes()) multiply(first, out, times);
+      if (first + n_together == n_maps) sum_pixels(source, out, times);
+    });
+  }
 }
 
 }  // namespace

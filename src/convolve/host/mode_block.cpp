@@ -26,6 +26,13 @@ struct Pieces {
 
 }  // namespace
 
+std::int64_t ModeBlock::rings_at_once(const RingConvolutionPlan& plan, std::int64_t n_maps,
+                                      std::int64_t most_scratch) {
+  constexpr std::int64_t fewest = 64;
+  constexpr std::int64_t cached = std::int64_t{1} << 16;
+  return std::max(fewest, std::min(cached, most_scratch) / (2 * row_size(plan, n_maps)));
+}
+
 std::int64_t ModeBlock::scratch_size(const RingConvolutionPlan& plan, const ModeSamples& samples,
                                      std::int64_t n_maps) {
   ScratchPieces pieces;
@@ -112,7 +119,9 @@ void ModeBlock::add(const Pairs& some, const double* samples,
     }
     if (pairs.rule != rule_) {
       rule_ = pairs.rule;
-      find_cosines(set_, cosines[to_size(rule_)], samples_->step(), samples_->most_summed(),
+      const std::int64_t most = samples_->most_summed();
+      find_cosines(set_, cosines[to_size(rule_)],
+                   {samples_->step(), std::min(samples_->most_samples(rule_), most), most},
                    cosines_);
     }
     const double* from = cosines_ + pairs.half * samples_->most_summed() * orders;
@@ -157,17 +166,18 @@ void ModeBlock::halve_nyquist(const Run& run, Complex* modes) const {
   }
 }
 
-void find_cosines(const OrderSet& set, const std::vector<double>& table, std::int64_t n_halves,
-                  std::int64_t n_samples, double* cosines) {
+void find_cosines(const OrderSet& set, const std::vector<double>& table, const SampleShape& samples,
+                  double* cosines) {
   const std::int64_t around = ssize64(table) - 1;
   const std::int64_t turn = 2 * around;
-  for (std::int64_t half = 0; half < n_halves; ++half) {
-    for (std::int64_t j = 0; j < n_samples; ++j) {
+  for (std::int64_t half = 0; half < samples.n_halves; ++half) {
+    double* to = cosines + half * samples.room * orders;
+    for (std::int64_t j = 0; j < samples.n; ++j) {
       const std::int64_t angle = (2 * j + half) % turn;
       const std::int64_t step = (set.step * angle % turn + turn) % turn;
       std::int64_t k = (set.first * angle % turn + turn) % turn;
-      for (std::int64_t lane = 0; lane < orders; ++lane, ++cosines) {
-        *cosines = table[to_size(std::min(k, turn - k))];
+      for (std::int64_t lane = 0; lane < orders; ++lane, ++to) {
+        *to = table[to_size(std::min(k, turn - k))];
         k += step;
         if (k >= turn) k -= turn;
       }

@@ -24,6 +24,10 @@ class ModeBlock {
   /// scratch  scratch_size() doubles
   void place(const KernelMaps& maps, double* scratch);
 
+  /// Rings whose modes stay in the second cache and within most_scratch doubles, but a few at
+  /// least.
+  static std::int64_t rings_at_once(const RingConvolutionPlan& plan, std::int64_t n_maps,
+                                    std::int64_t most_scratch);
   /// Doubles for n_maps maps: of a block, and of what it hands on to the next part.
   static std::int64_t scratch_size(const RingConvolutionPlan& plan, const ModeSamples& samples,
                                    std::int64_t n_maps);
@@ -90,10 +94,18 @@ class ModeBlock {
   double* cosines_ = nullptr;  ///< [half][sample][order]
 };
 
-/// cosines[half][sample][lane] = cos(pi m (2 sample + half) / around), half < n_halves.
+/// Samples along a ring: of every half-step, and what is left free for them.
+struct SampleShape {
+  std::int64_t n_halves = 1;
+  std::int64_t n = 0;
+  std::int64_t room = 0;
+};
+
+/// cosines[half][sample][lane] = cos(pi m (2 sample + half) / around), room for samples.room of a
+/// half-step.
 ///
 /// table  [k] cos(pi k / around), k <= around
-void find_cosines(const OrderSet& set, const std::vector<double>& table, std::int64_t n_halves,
-                  std::int64_t n_samples, double* cosines);
+void find_cosines(const OrderSet& set, const std::vector<double>& table, const SampleShape& samples,
+                  double* cosines);
 
 }  // namespace ringweave

@@ -34,13 +34,23 @@ std::int64_t room_for_samples(const RingConvolutionPlan& plan, std::int64_t most
   return plan.modes().row_fft.exists() ? most_scratch / 3 : most_scratch / 2;
 }
 
+/// Of every thread; with FFTs blocks are many, and as small as can be.
+std::int64_t room_for_block(const RingConvolutionPlan& plan, std::int64_t most_scratch,
+                            int n_threads) {
+  return plan.modes().row_fft.exists() ? 0 : most_scratch / (4 * n_threads);
+}
+
 }  // namespace
 
 ModeProduct::ModeProduct(const RingConvolutionPlan& plan, int n_threads, std::int64_t most_scratch)
-    : plan_(&plan), n_threads_(n_threads), samples_(plan, room_for_samples(plan, most_scratch)) {
+    : plan_(&plan),
+      n_threads_(n_threads),
+      n_maps_(maps_multiplied(plan)),
+      samples_(
+          plan, room_for_samples(plan, most_scratch),
+          ModeBlock::rings_at_once(plan, n_maps_, room_for_block(plan, most_scratch, n_threads))) {
   for (const std::int64_t around : samples_.rules()) cosines_.push_back(cosine_table(around));
   if (samples_.pairs().empty()) return;
-  n_maps_ = maps_multiplied(plan);
   constexpr std::int64_t page = 512;
   block_size_ = (ModeBlock::scratch_size(plan, samples_, n_maps_) + page - 1) / page * page;
   carried_size_ = ModeBlock::carried_size(plan, samples_, n_maps_);
@@ -188,8 +198,9 @@ void ModeProduct::find_factors(const OrderBlock& block, const Scratch& scratch) 
   const std::int64_t size = samples_.step() * n_samples * mode_sum::orders;
 #pragma omp for schedule(static)
   for (std::int64_t k = block.n_by_fft; k < ssize64(block.sets); ++k) {
-    find_cosines(block.sets[to_size(k)], cosines_[to_size(rule - rules.begin())], samples_.step(),
-                 n_samples, scratch.cosines + (k - block.n_by_fft) * size);
+    find_cosines(block.sets[to_size(k)], cosines_[to_size(rule - rules.begin())],
+                 {samples_.step(), n_samples, n_samples},
+                 scratch.cosines + (k - block.n_by_fft) * size);
   }
 }
 

@@ -74,8 +74,8 @@ class ModeProduct {
 
   const RingConvolutionPlan* plan_;
   int n_threads_;
+  std::int64_t n_maps_;  ///< multiplied together
   ModeSamples samples_;
-  std::int64_t n_maps_ = 0;        ///< multiplied together
   std::int64_t block_size_ = 0;    ///< doubles
   std::int64_t carried_size_ = 0;  ///< doubles
   std::int64_t n_held_ = 0;        ///< blocks of orders, for which the samples are made once

@@ -25,7 +25,8 @@ std::int64_t count_samples(double half_width, std::int64_t around, std::int64_t 
 
 }  // namespace
 
-ModeSamples::ModeSamples(const RingConvolutionPlan& plan, std::int64_t room)
+ModeSamples::ModeSamples(const RingConvolutionPlan& plan, std::int64_t room,
+                         std::int64_t part_rings)
     : plan_(&plan),
       step_(plan.modes().kind == ModeRows::Kind::circulant && plan.equal_run().alternates ? 2 : 1) {
   double chord = 0;
@@ -41,7 +42,7 @@ ModeSamples::ModeSamples(const RingConvolutionPlan& plan, std::int64_t room)
     for (std::int64_t h = 0; h <= std::min(around, 2 * most); ++h)
       sin2_half.push_back(RingPairChord::square(std::sin(unit * static_cast<double>(h))));
   }
-  cut_parts(room);
+  cut_parts(room, part_rings);
 }
 
 void ModeSamples::add_pairs(std::int64_t ring, double chord) {
@@ -64,6 +65,8 @@ void ModeSamples::add_pairs(std::int64_t ring, double chord) {
       if (pairs.n_partners == 0 || !(owns({t0, t0 + 1}) || owns(reached))) continue;
       std::int64_t& most = pairs.by_fft ? most_transformed_ : most_summed_;
       most = std::max<std::int64_t>(most, pairs.n_samples);
+      std::int64_t& most_of_rule = most_samples_of_rule_[to_size(pairs.rule)];
+      most_of_rule = std::max<std::int64_t>(most_of_rule, pairs.n_samples);
       pairs_.push_back(pairs);
     }
   }
@@ -95,7 +98,10 @@ void ModeSamples::choose_rule(ModePairs& pairs, std::int64_t behind, double chor
 
 std::int32_t ModeSamples::rule_of(std::int64_t around) {
   auto rule = std::find(rules_.begin(), rules_.end(), around);
-  if (rule == rules_.end()) rule = rules_.insert(rule, around);
+  if (rule == rules_.end()) {
+    rule = rules_.insert(rule, around);
+    most_samples_of_rule_.push_back(0);
+  }
   return static_cast<std::int32_t>(rule - rules_.begin());
 }
 
@@ -106,7 +112,7 @@ bool ModeSamples::owns(RingRange rings) const {
   });
 }
 
-void ModeSamples::cut_parts(std::int64_t room) {
+void ModeSamples::cut_parts(std::int64_t room, std::int64_t part_rings) {
   // What a second cache holds, or as much as makes a part's cosines cheap beside its sums.
   constexpr std::int64_t cached = std::int64_t{1} << 17;
   constexpr std::int64_t tiles = 64;
@@ -118,7 +124,6 @@ void ModeSamples::cut_parts(std::int64_t room) {
   const auto window = [&](std::int64_t ring) {
     return plan_->window(plan_->modes().zone.begin + ring).size() / 2;
   };
-  constexpr std::int64_t fewest_rings = 64;
   std::int64_t held = 0;
   std::int64_t most_rings = 0;
   for (std::int64_t i = 0; i < ssize64(pairs_); ++i) {
@@ -130,7 +135,7 @@ void ModeSamples::cut_parts(std::int64_t room) {
         parts_.back().next_ring = pairs.ring;
       }
       parts_.push_back({i, 0, pairs.ring, 0, i > 0 ? parts_.back().reach : 0, 0});
-      most_rings = std::max(fewest_rings, window(pairs.ring));
+      most_rings = std::max(part_rings, window(pairs.ring));
       held = 0;
     }
     pairs.offset = held;

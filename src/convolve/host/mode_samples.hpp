@@ -40,8 +40,9 @@ class ModeSamples {
   };
 
   /// Finds the pairs for the plan's largest support; no samples yet.
-  /// room  for the samples of a part, if there is no reason for fewer
-  ModeSamples(const RingConvolutionPlan& plan, std::int64_t room);
+  /// room        for the samples of a part, if there is no reason for fewer
+  /// part_rings  most rings of a part, more only where their window is wider
+  ModeSamples(const RingConvolutionPlan& plan, std::int64_t room, std::int64_t part_rings);
 
   const std::vector<ModePairs>& pairs() const { return pairs_; }
   const std::vector<Part>& parts() const { return parts_; }
@@ -51,6 +52,10 @@ class ModeSamples {
   /// Most samples of a rule and a half-step, of rows by sums and of rows by FFT.
   std::int64_t most_summed() const { return most_summed_; }
   std::int64_t most_transformed() const { return most_transformed_; }
+  /// Of a half-step of one rule, whichever way.
+  std::int64_t most_samples(std::int64_t rule) const {
+    return most_samples_of_rule_[static_cast<std::size_t>(rule)];
+  }
   std::int64_t size() const { return size_; }  ///< samples of the largest part
   /// Most rings a part touches, and most it shares with those behind.
   std::int64_t most_rings() const { return most_rings_; }
@@ -66,7 +71,7 @@ class ModeSamples {
   void choose_rule(ModePairs& pairs, std::int64_t behind, double chord);
   std::int32_t rule_of(std::int64_t around);
   bool owns(RingRange rings) const;  ///< any of the zone's rings
-  void cut_parts(std::int64_t room);
+  void cut_parts(std::int64_t room, std::int64_t part_rings);
   void sort_parts();
   void fill(const ModePairs& pairs, const KernelTable& kernel, double* samples) const;
 
@@ -76,6 +81,7 @@ class ModeSamples {
   std::vector<Part> parts_;
   std::vector<std::int64_t> rules_;
   std::vector<std::vector<double>> sin2_half_;  ///< [rule][h] sin^2(pi h / (2 around))
+  std::vector<std::int64_t> most_samples_of_rule_;
   std::int64_t most_summed_ = 0;
   std::int64_t most_transformed_ = 0;
   std::int64_t size_ = 0;

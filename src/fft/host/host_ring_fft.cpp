@@ -4,6 +4,8 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <functional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,7 +49,7 @@ class HostRingFft final : public RingFft {
  public:
   explicit HostRingFft(RingFftShape shape)
       : shape_(std::move(shape)), plan_(shape_, omp_get_max_threads()) {
-    const std::int64_t n_workers = std::min<std::int64_t>(omp_get_max_threads(), n_blocks());
+    const std::int64_t n_workers = std::min<std::int64_t>(omp_get_max_threads(), all().size());
     for (std::int64_t i = 0; i < n_workers; ++i) workers_.emplace_back(plan_, shape_);
   }
 
@@ -59,11 +61,19 @@ class HostRingFft final : public RingFft {
   }
   void adjoint(MapView<const double> map, std::span<const double> ring_weights,
                ModeView<double> modes) override {
-    adjoint_map(map, ring_weights, modes);
+    adjoint_map(all(), map, ring_weights, modes, [] {});
   }
   void adjoint(MapView<const float> map, std::span<const double> ring_weights,
                ModeView<double> modes) override {
-    adjoint_map(map, ring_weights, modes);
+    adjoint_map(all(), map, ring_weights, modes, [] {});
+  }
+  void adjoint(Step step, MapView<const double> map, std::span<const double> ring_weights,
+               ModeView<double> modes, const std::function<void()>& meanwhile) override {
+    adjoint_map(blocks_of(step), map, ring_weights, modes, meanwhile);
+  }
+  void adjoint(Step step, MapView<const float> map, std::span<const double> ring_weights,
+               ModeView<double> modes, const std::function<void()>& meanwhile) override {
+    adjoint_map(blocks_of(step), map, ring_weights, modes, meanwhile);
   }
 
   std::int64_t bytes() const override {
@@ -73,18 +83,26 @@ class HostRingFft final : public RingFft {
   }
 
  private:
+  /// Consecutive lane runs and blocks of the plan.
+  struct Blocks {
+    std::span<const LaneRun> lane_runs;
+    std::span<const RingBlock> others;
+    std::int64_t size() const { return ssize64(lane_runs) + ssize64(others); }
+  };
+  Blocks all() const { return {plan_.lane_runs(), plan_.blocks()}; }
+  Blocks blocks_of(Step step) const;
   template <class T>
   void synthesize_map(ModeView<const double> modes, MapView<T> map);
   template <class T>
-  void adjoint_map(MapView<const T> map, std::span<const double> ring_weights,
-                   ModeView<double> modes);
+  void adjoint_map(const Blocks& blocks, MapView<const T> map, std::span<const double> ring_weights,
+                   ModeView<double> modes, const std::function<void()>& meanwhile);
   template <class T>
   void check(ModeView<const double> modes, MapView<const T> map) const;
-  std::int64_t n_blocks() const { return ssize64(plan_.lane_runs()) + ssize64(plan_.blocks()); }
-  /// lane_work(worker, run) for all runs in lanes and work(worker, block) for all blocks, shared
-  /// among the threads.
+  /// lane_work(worker, run) for the runs in lanes and work(worker, block) for the other blocks,
+  /// shared among the threads; the first thread calls `meanwhile` before each of its own.
   template <class LaneWork, class Work>
-  void for_each_block(const LaneWork& lane_work, const Work& work);
+  void for_each_block(const Blocks& blocks, const LaneWork& lane_work, const Work& work,
+                      const std::function<void()>& meanwhile);
   RingFftShape shape_;
   RingPlan plan_;
   std::vector<Worker> workers_;
@@ -103,10 +121,19 @@ void HostRingFft::check(ModeView<const double> modes, MapView<const T> map) cons
   expect("pixels of the map", map.size(), shape_.rings.n_pixels());
 }
 
+HostRingFft::Blocks HostRingFft::blocks_of(Step step) const {
+  const std::size_t n_runs = to_size(plan_.n_urgent_lane_runs());
+  const std::size_t n_others = to_size(plan_.n_urgent_blocks());
+  const Blocks both = all();
+  if (step == Step::urgent) return {both.lane_runs.first(n_runs), both.others.first(n_others)};
+  return {both.lane_runs.subspan(n_runs), both.others.subspan(n_others)};
+}
+
 template <class LaneWork, class Work>
-void HostRingFft::for_each_block(const LaneWork& lane_work, const Work& work) {
-  const std::int64_t n_runs = ssize64(plan_.lane_runs());
-  const std::int64_t n_all = n_blocks();
+void HostRingFft::for_each_block(const Blocks& blocks, const LaneWork& lane_work, const Work& work,
+                                 const std::function<void()>& meanwhile) {
+  const std::int64_t n_runs = ssize64(blocks.lane_runs);
+  const std::int64_t n_all = blocks.size();
   if (n_all == 0) return;
   const int n_threads =
       std::min(checked_cast<int>(ssize64(workers_), "threads"), omp_get_max_threads());
@@ -116,10 +143,11 @@ void HostRingFft::for_each_block(const LaneWork& lane_work, const Work& work) {
     const auto thread = static_cast<std::size_t>(omp_get_thread_num());
 #pragma omp for schedule(dynamic)
     for (std::int64_t i = 0; i < n_all; ++i) {
+      if (thread == 0) meanwhile();
       if (i < n_runs) {
-        lane_work(workers_[thread].lanes, plan_.lane_runs()[to_size(i)]);
+        lane_work(workers_[thread].lanes, blocks.lane_runs[to_size(i)]);
       } else {
-        work(workers_[thread].rings, plan_.blocks()[to_size(i - n_runs)]);
+        work(workers_[thread].rings, blocks.others[to_size(i - n_runs)]);
       }
     }
   }
@@ -131,14 +159,16 @@ void HostRingFft::synthesize_map(ModeView<const double> modes, MapView<T> map) {
   const auto lane_work = [&](LaneWorker& worker, const LaneRun& run) {
     worker.synthesize(run, modes.data(), map);
   };
-  for_each_block(lane_work, [&](RingWorker& worker, const RingBlock& block) {
+  const auto work = [&](RingWorker& worker, const RingBlock& block) {
     worker.synthesize(block, modes.data(), map);
-  });
+  };
+  for_each_block(all(), lane_work, work, [] {});
 }
 
 template <class T>
-void HostRingFft::adjoint_map(MapView<const T> map, std::span<const double> ring_weights,
-                              ModeView<double> modes) {
+void HostRingFft::adjoint_map(const Blocks& blocks, MapView<const T> map,
+                              std::span<const double> ring_weights, ModeView<double> modes,
+                              const std::function<void()>& meanwhile) {
   check<T>(modes, map);
   if (!ring_weights.empty() && ssize64(ring_weights) != shape_.rings.n_rings()) {
     throw UsageError("ring FFT: " + std::to_string(ring_weights.size()) + " ring weights for " +
@@ -148,9 +178,10 @@ void HostRingFft::adjoint_map(MapView<const T> map, std::span<const double> ring
   const auto lane_work = [&](LaneWorker& worker, const LaneRun& run) {
     worker.adjoint(run, map, ring_weights, modes.data());
   };
-  for_each_block(lane_work, [&](RingWorker& worker, const RingBlock& block) {
+  const auto work = [&](RingWorker& worker, const RingBlock& block) {
     worker.adjoint(block, map, ring_weights, modes.data());
-  });
+  };
+  for_each_block(blocks, lane_work, work, meanwhile);
 }
 
 }  // namespace

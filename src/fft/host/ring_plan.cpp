@@ -45,6 +45,7 @@ RingPlan::RingPlan(const RingFftShape& shape, int n_threads)
   plan_lengths(shape.rings);
   cut_lane_runs(shape, n_threads);
   cut_blocks(shape, n_threads);
+  move_urgent_ahead(shape.urgent);
 }
 
 void RingPlan::check(const RingFftShape& shape) const {
@@ -204,6 +205,21 @@ void RingPlan::cut_blocks(const RingFftShape& shape, int n_threads) {
     rings_per_block_ = 2 * run;
     pair = end;
   }
+}
+
+void RingPlan::move_urgent_ahead(std::span<const RingRange> urgent) {
+  const auto is_urgent = [&](RingRange rings) {
+    return std::any_of(urgent.begin(), urgent.end(),
+                       [&](RingRange some) { return !intersection(some, rings).empty(); });
+  };
+  const auto other_runs =
+      std::stable_partition(lane_runs_.begin(), lane_runs_.end(),
+                            [&](const LaneRun& run) { return is_urgent(run.rings); });
+  const auto other_blocks = std::stable_partition(
+      blocks_.begin(), blocks_.end(),
+      [&](const RingBlock& block) { return is_urgent(block[0]) || is_urgent(block[1]); });
+  n_urgent_lane_runs_ = other_runs - lane_runs_.begin();
+  n_urgent_blocks_ = other_blocks - blocks_.begin();
 }
 
 std::int64_t RingPlan::bytes() const {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "fft/host/backward_fft.hpp"
@@ -51,8 +52,11 @@ class RingPlan {
   const std::vector<Length>& lengths() const { return lengths_; }
   const RingEntry& ring(LocalRing ring) const { return rings_[static_cast<std::size_t>(ring)]; }
   const UnitPowers& powers() const { return powers_; }
+  /// Those with urgent rings come first.
   const std::vector<RingBlock>& blocks() const { return blocks_; }
   const std::vector<LaneRun>& lane_runs() const { return lane_runs_; }
+  std::int64_t n_urgent_blocks() const { return n_urgent_blocks_; }
+  std::int64_t n_urgent_lane_runs() const { return n_urgent_lane_runs_; }
   std::int64_t rings_per_block() const { return rings_per_block_; }
   std::int64_t n_modes() const { return n_modes_; }  ///< 1 + the highest order of the rows
   std::int64_t max_lane_phi() const { return max_lane_phi_; }  ///< of the lane runs; 0: none
@@ -78,12 +82,15 @@ class RingPlan {
   }
   void cut_lane_runs(const RingFftShape& shape, int n_threads);
   void cut_blocks(const RingFftShape& shape, int n_threads);
+  void move_urgent_ahead(std::span<const RingRange> urgent);
 
   std::vector<Length> lengths_;
   std::vector<RingEntry> rings_;
   UnitPowers powers_;
   std::vector<RingBlock> blocks_;
   std::vector<LaneRun> lane_runs_;
+  std::int64_t n_urgent_blocks_ = 0;
+  std::int64_t n_urgent_lane_runs_ = 0;
   std::int64_t rings_per_block_ = 0;
   std::int64_t n_modes_ = 0;
   std::int64_t max_lane_phi_ = 0;
