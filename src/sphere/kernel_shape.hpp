@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "sphere/cap_polynomials.hpp"
 #include "sphere/chord_nodes.hpp"
 #include "sphere/kernel_table.hpp"
 
@@ -94,6 +95,28 @@ class ProfileShape : public KernelShape {
   std::vector<double> theta_;
   std::vector<double> value_;
   std::vector<double> slope_;
+  double bound_ = 0;
+};
+
+/// A sum of polynomials on a cap, zero beyond it.
+class CapShape : public KernelShape {
+ public:
+  /// coefficient  of CapPolynomials; finite, not all 0
+  CapShape(double theta_cut, std::vector<double> coefficient);
+
+  double end() const override { return polynomials_.theta_cut(); }
+  double bound() const override { return bound_; }
+  int degree() const override { return -1; }
+  std::vector<double> whole_multipoles(int lmax) const override;
+  KernelTable tabulate(double theta_cut) const override;
+  ChordNodes nodes(double theta_cut, double polynomial_degree) const override;
+  std::vector<double> values(const ChordNodes& nodes) const override;
+
+ private:
+  double value(double u) const { return polynomials_.sum(coefficient_, u); }
+
+  CapPolynomials polynomials_;
+  std::vector<double> coefficient_;
   double bound_ = 0;
 };
 

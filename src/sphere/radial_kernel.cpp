@@ -145,6 +145,13 @@ RadialKernel RadialKernel::from_profile(std::span<const double> theta,
           support};
 }
 
+RadialKernel RadialKernel::on_cap(double theta_cut, std::span<const double> coefficient) {
+  require_values(coefficient, "a radial kernel's coefficients on a cap");
+  return {std::make_shared<CapShape>(theta_cut,
+                                     std::vector<double>(coefficient.begin(), coefficient.end())),
+          KernelSupport::angle(theta_cut)};
+}
+
 double RadialKernel::support() const { return data_->support; }
 
 const KernelTable& RadialKernel::table() const { return data_->table; }

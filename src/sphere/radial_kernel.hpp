@@ -41,6 +41,9 @@ class RadialKernel {
   static RadialKernel from_profile(std::span<const double> theta, std::span<const double> value,
                                    const KernelSupport& support);
 
+  /// K(theta) = sum_k coefficient[k] p_k, the CapPolynomials of a cap, zero beyond its edge.
+  static RadialKernel on_cap(double theta_cut, std::span<const double> coefficient);
+
   /// Radians, more than 0, at most pi. Pixels at this very distance belong to the kernel.
   double support() const;
   /// 0 beyond the support.
@@ -50,7 +53,8 @@ class RadialKernel {
   /// What |K(theta)| cannot pass: sum_l (2l+1)/4pi |K_l|, or the profile's largest value. K(0)
   /// where no K_l is negative. Errors of values are relative to it.
   double bound() const;
-  /// The degree beyond which all K_l of the whole kernel vanish; -1 for a profile.
+  /// The degree beyond which all K_l of the whole kernel vanish; -1 for a profile and on a
+  /// cap.
   int degree() const;
 
   /// K_l, l = 0..lmax, of the kernel as cut at its support.

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "convolve/split_smoothing.hpp"
+
+#include <utility>
+
+#include "base/buffer.hpp"
+#include "distribute/agree.hpp"
+#include "sphere/healpix_weights.hpp"
+
+namespace ringweave {
+namespace {
+
+/// What the ring convolution may neglect, in parts of the split's error: in quadrature nothing.
+constexpr double neglected = 0.1;
+
+}  // namespace
+
+SplitConvolution::SplitConvolution(const Communicator& comm, const KernelSplit& split,
+                                   const std::shared_ptr<const RingGrid>& grid, std::int64_t n_maps,
+                                   std::int64_t bytes_per_pixel)
+    : comm_(comm) {
+  RingConvolutionSpec spec;
+  agree(comm_, [&] {
+    spec.grid = grid;
+    spec.kernels = {split.compact()};
+    spec.n_maps = n_maps;
+    spec.bytes_per_pixel = bytes_per_pixel;
+    spec.error = neglected * split.error().total;
+    harmonic_.t = split.harmonic();
+  });
+  rings_.emplace(comm_, spec);
+  if (harmonic_.t.empty()) return;
+  TransformSpec transform;
+  agree(comm_, [&] {
+    transform.grid = grid;
+    transform.lmax = split.best().l_cut;
+    transform.mmax = transform.lmax;
+    transform.fields = FieldSet(std::vector<int>(to_size(n_maps), 0));
+    transform.ring_bands = std::make_shared<RingDistribution>(rings_->plan().bands());
+    ring_weights_ = ring_weights(rings_->rings());
+  });
+  transform_.emplace(comm_, transform);
+}
+
+template <class T>
+void SplitConvolution::convolve(MapView<T> in, MapView<T> out) {
+  rings_->convolve<T>(in, out);
+  if (!transform_) return;
+  auto alm = agreed(comm_, [&] { return transform_->make_alm<T>(); });
+  transform_->adjoint_destroying<T>(in, ring_weights_, alm.view());
+  multiply(harmonic_, transform_->alm_layout(), transform_->fields(), alm.view());
+  transform_->synthesize<T>(alm.view(), in);
+  for (std::int64_t c = 0; c < out.n_components(); ++c) {
+    const auto from = in.component(c);
+    const auto to = out.component(c);
+#pragma omp parallel for simd schedule(static)
+    for (std::int64_t i = 0; i < to.size(); ++i) to[i] += from[i];
+  }
+}
+
+template void SplitConvolution::convolve(MapView<double>, MapView<double>);
+template void SplitConvolution::convolve(MapView<float>, MapView<float>);
+
+template <class T>
+SplitSmoothingReport smooth_split(const Communicator& comm, SplitConvolution& convolution,
+                                  const MapTreatment& treatment, MapView<T> in, MapView<T> out) {
+  const TreatedMap treated(comm, convolution.rings(), treatment, in);
+  SplitSmoothingReport report{treated.mask().total(), treated.removed()};
+  convolution.convolve<T>(in, out);
+  if (treated.is_normalized()) {
+    for (std::int64_t c = 0; c < in.n_components(); ++c) treated.write_mask<T>(c, in.component(c));
+    auto smoothed = agreed(comm, [&] { return MapBuffer<T>(in.n_components(), in.size()); });
+    convolution.convolve<T>(in, smoothed.view());
+    for (std::int64_t c = 0; c < out.n_components(); ++c) {
+      if (treated.mask().count(c) > 0)
+        TreatedMap::divide<T>(smoothed.view().component(c), out.component(c));
+    }
+    ++report.convolutions;
+  }
+  treated.finish(out);
+  return report;
+}
+
+template SplitSmoothingReport smooth_split(const Communicator&, SplitConvolution&,
+                                           const MapTreatment&, MapView<float>, MapView<float>);
+template SplitSmoothingReport smooth_split(const Communicator&, SplitConvolution&,
+                                           const MapTreatment&, MapView<double>, MapView<double>);
+
+}  // namespace ringweave

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "convolve/kernel_split.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
+#include "convolve/cap_multipoles.hpp"
+#include "convolve/split_search.hpp"
+#include "io/spectra_table.hpp"
+#include "singular_values.hpp"
+#include "sphere/beam.hpp"
+#include "sphere/cap_polynomials.hpp"
+#include "sphere/quadrature.hpp"
+
+namespace ringweave {
+namespace {
+
+using test::Matrix;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+constexpr double arcmin = std::numbers::pi / (180 * 60);
+constexpr double degree = 60 * arcmin;
+
+/// Seconds that grow with l_cut and theta_cut and need no grid.
+SplitCosts simple_costs(double per_radian = 1) {
+  SplitCosts costs;
+  costs.harmonic = [](int l_cut) { return 1e-4 * l_cut * l_cut; };
+  costs.rings = [per_radian](double theta_cut) { return per_radian * theta_cut; };
+  return costs;
+}
+
+/// A kernel with a long tail: K_l falls like l^(-3/2) before the beam ends it.
+KernelSplitSpec small_problem() {
+  KernelSplitSpec spec;
+  constexpr int lmax = 128;
+  spec.nside = lmax / 2;
+  const double sigma = 3.5 / lmax;
+  for (int l = 0; l <= lmax; ++l) {
+    const double square = l * (l + 1.0);
+    spec.k_l.push_back(std::pow(1 + square / 100, -0.75) * std::exp(-square * sigma * sigma / 2));
+  }
+  spec.theta_cuts = {30 * degree, 40 * degree, 60 * degree};
+  spec.costs = simple_costs();
+  return spec;
+}
+
+/// sqrt(C_l) b_l of the CMB on white maps, nside 2048: what the paper splits.
+KernelSplitSpec cmb_problem(double fwhm_arcmin, int lmax = 4096) {
+  static const Spectra cl = read_text_spectra(RINGWEAVE_SOURCE_DIR "/examples/lcdm_cl.txt");
+  KernelSplitSpec spec;
+  spec.nside = 2048;
+  const Beam beam = gaussian_beam(fwhm_arcmin * arcmin, lmax);
+  for (int l = 0; l <= lmax; ++l)
+    spec.k_l.push_back(std::sqrt(cl(Spectra::TT, l)) * beam.t[to_size(l)]);
+  spec.theta_cuts = {240 * arcmin};
+  spec.costs = simple_costs();
+  return spec;
+}
+
+/// Eq. 2 over the denominator of Eq. 6, of both parts as they are.
+double fractional_error(const KernelSplitSpec& spec, const KernelSplit& split) {
+  const int lmax = static_cast<int>(ssize64(spec.k_l)) - 1;
+  std::vector<double> sum = split.compact().multipoles(lmax);
+  for (std::size_t l = 0; l < split.harmonic().size(); ++l) sum[l] += split.harmonic()[l];
+  double missed = 0;
+  double whole = 0;
+  for (std::size_t l = 0; l < sum.size(); ++l) {
+    const double weight = (2.0 * static_cast<double>(l) + 1) * (spec.cl.empty() ? 1.0 : spec.cl[l]);
+    missed += weight * (spec.k_l[l] - sum[l]) * (spec.k_l[l] - sum[l]);
+    whole += weight * spec.k_l[l] * spec.k_l[l];
+  }
+  return std::sqrt(missed / whole);
+}
+
+TEST(KernelSplit, PartsAddUpToTheKernelWithinThePredictedError) {
+  for (const bool is_white : {true, false}) {
+    KernelSplitSpec spec = small_problem();
+    for (int l = 0; !is_white && l < 129; ++l) spec.cl.push_back(1 / (1 + 0.1 * l * (l + 1.0)));
+    const KernelSplit split(spec);
+    ASSERT_TRUE(split.has_parts()) << split.reason();
+    EXPECT_EQ(split.verdict(), KernelSplit::Verdict::split);
+    const SplitError& error = split.error();
+    EXPECT_NEAR(fractional_error(spec, split), error.fit, 1e-13);
+    EXPECT_NEAR(error.total, std::hypot(spec.alpha * error.fit, error.aliased, error.rounding),
+                1e-18);
+    EXPECT_LE(error.total, spec.error);
+    // Up to l_cut to rounding.
+    EXPECT_EQ(ssize64(split.harmonic()), split.best().l_cut + 1);
+    const std::vector<double> compact = split.compact().multipoles(128);
+    for (std::size_t l = 0; l < split.harmonic().size(); ++l)
+      EXPECT_NEAR(split.harmonic()[l] + compact[l], spec.k_l[l], 1e-15);
+    EXPECT_EQ(split.compact().support(), split.best().theta_cut);
+    EXPECT_EQ(split.compact().at(split.best().theta_cut * (1 + 1e-9)), 0);
+  }
+}
+
+TEST(KernelSplit, NeedsFewerDegreesForWiderSupportsAndLargerErrors) {
+  KernelSplitSpec spec = small_problem();
+  const KernelSplit split(spec);
+  ASSERT_EQ(split.scan().size(), 3U);
+  for (const SplitCandidate& candidate : split.scan()) {
+    EXPECT_TRUE(candidate.is_found);
+    EXPECT_LE(candidate.error, spec.error);
+  }
+  EXPECT_GT(split.scan()[0].l_cut, split.scan()[1].l_cut);
+  EXPECT_GT(split.scan()[1].l_cut, split.scan()[2].l_cut);
+  spec.error = 1e-3;
+  const KernelSplit rough(spec);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_LT(rough.scan()[i].l_cut, split.scan()[i].l_cut);
+}
+
+/// The fit of everything at once, the harmonic part as unknowns of its own, by singular values.
+double dense_error(const KernelSplitSpec& spec, double theta_cut, int l_cut) {
+  const SplitWeights weights(spec);
+  const int n = CapPolynomials::size_for(theta_cut, weights.lmax);
+  const std::size_t n_harmonic = to_size(l_cut) + 1;
+  Matrix a(n_harmonic + to_size(n));
+  std::vector<double> b;
+  const auto each = [&](const auto& value_of_polynomial) {
+    for (std::size_t k = 0; k < to_size(n); ++k)
+      a[n_harmonic + k].push_back(value_of_polynomial(k));
+  };
+  Matrix multipoles;
+  for (int k = 0; k < n; ++k) {
+    std::vector<double> unit(to_size(n), 0.0);
+    unit[to_size(k)] = 1;
+    multipoles.push_back(RadialKernel::on_cap(theta_cut, unit).multipoles(weights.last));
+  }
+  for (std::size_t l = 0; l < weights.weight.size(); ++l) {
+    const bool is_fitted = static_cast<int>(l) <= weights.lmax;
+    const double w = (is_fitted ? spec.alpha : 1) * weights.weight[l];
+    for (std::size_t j = 0; j < n_harmonic; ++j) a[j].push_back(j == l ? w : 0);
+    each([&](std::size_t k) { return w * multipoles[k][l]; });
+    b.push_back(w * weights.k_l[l]);
+  }
+  const auto pad = [&] {
+    for (std::size_t j = 0; j < n_harmonic; ++j) a[j].push_back(0);
+    b.push_back(0);
+  };
+  for (std::size_t l = 0; l < n_harmonic; ++l) {
+    each(
+        [&](std::size_t k) { return spec.convolver_error * weights.weight[l] * multipoles[k][l]; });
+    pad();
+  }
+  const std::vector<double> beyond = rows_of_normal_matrix(
+      CapMultipoles(theta_cut, n, weights.lmax, weights.last).beyond_last(), to_size(n), 2e-13);
+  for (std::size_t row = 0; row < beyond.size(); row += to_size(n) + 1) {
+    each([&](std::size_t k) { return weights.beyond * beyond[row + k]; });
+    pad();
+  }
+  for (std::size_t row = 0; row < to_size(n); ++row) {
+    const double w = spec.convolver_error * std::sqrt(4 * std::numbers::pi) * weights.beyond;
+    each([&](std::size_t k) { return k == row ? w : 0; });
+    pad();
+  }
+  const std::vector<double> rest =
+      test::remainder(a, test::solve_by_singular_values(a, b, 1e-14), b);
+  return std::sqrt(test::dot(rest, rest));
+}
+
+TEST(KernelSplit, FindsWhatOneFitOfBothPartsFindsBySingularValues) {
+  KernelSplitSpec spec = small_problem();
+  spec.theta_cuts.pop_back();
+  const KernelSplit split(spec);
+  for (const SplitCandidate& candidate : split.scan()) {
+    const double dense = dense_error(spec, candidate.theta_cut, candidate.l_cut);
+    EXPECT_NEAR(candidate.error / dense, 1, 1e-3) << candidate.theta_cut;
+  }
+  // One degree less misses the bound.
+  const SplitCandidate& least = split.scan().front();
+  EXPECT_GT(dense_error(spec, least.theta_cut, least.l_cut - 1), 0.999 * spec.error);
+}
+
+/// The paper's own fit, Eqs. 2 to 6: K(theta) at the rings of a quadrature exact for lmax; normal
+/// equations, singular values below 1e-6 left out.
+double papers_error(const KernelSplitSpec& spec, double theta_cut, int l_cut) {
+  const int lmax = static_cast<int>(ssize64(spec.k_l)) - 1;
+  const std::size_t n_degrees = to_size(lmax) + 1;
+  Matrix a;  // rows times the root of 2l + 1
+  std::vector<double> b(n_degrees);
+  const auto root = [](std::size_t l) { return std::sqrt(2.0 * static_cast<double>(l) + 1); };
+  for (std::size_t l = 0; l < n_degrees; ++l) b[l] = root(l) * spec.k_l[l];
+  for (std::size_t l = 0; l <= to_size(l_cut); ++l) {
+    a.emplace_back(n_degrees, 0.0);
+    a.back()[l] = root(l);
+  }
+  for (const QuadratureNode& ring : gauss_legendre_nodes(lmax + 1)) {
+    if (ring.theta > theta_cut) break;
+    a.emplace_back();
+    for (std::size_t l = 0; l < n_degrees; ++l) {
+      a.back().push_back(root(l) * 2 * std::numbers::pi * ring.weight *
+                         std::legendre(static_cast<unsigned>(l), ring.cos_theta));
+    }
+  }
+  Matrix normal;
+  std::vector<double> right;
+  for (const std::vector<double>& column : a) {
+    normal.emplace_back();
+    for (const std::vector<double>& other : a) normal.back().push_back(test::dot(column, other));
+    right.push_back(test::dot(column, b));
+  }
+  const std::vector<double> rest =
+      test::remainder(a, test::solve_by_singular_values(normal, right, 1e-6), b);
+  return std::sqrt(test::dot(rest, rest) / test::dot(b, b));
+}
+
+TEST(KernelSplit, MissesLessThanThePapersFitDoes) {
+  const KernelSplitSpec spec = small_problem();
+  const KernelSplit split(spec);
+  for (const SplitCandidate& candidate : split.scan()) {
+    const double papers = papers_error(spec, candidate.theta_cut, candidate.l_cut);
+    // It does fit, but for its few rings.
+    EXPECT_LT(papers, 0.1);
+    EXPECT_LT(candidate.error, spec.alpha * papers);
+    RecordProperty("paper_at_" + std::to_string(candidate.l_cut), std::to_string(papers));
+  }
+}
+
+TEST(KernelSplit, IsFoundForCmbBeamsFromOneArcminuteOn) {
+  for (const double fwhm : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}) {
+    const KernelSplitSpec spec = cmb_problem(fwhm);
+    const KernelSplit split(spec);
+    ASSERT_TRUE(split.has_parts()) << fwhm << ": " << split.reason();
+    EXPECT_LE(split.error().total, 1e-5) << fwhm;
+    EXPECT_LE(spec.alpha * fractional_error(spec, split), 1e-5) << fwhm;
+    if (fwhm >= 3) {
+      EXPECT_LE(split.best().l_cut, 500) << fwhm;
+    }
+    RecordProperty("l_cut_of_" + std::to_string(static_cast<int>(fwhm)), split.best().l_cut);
+  }
+}
+
+TEST(KernelSplit, TakesWhatCostsLeast) {
+  KernelSplitSpec spec = small_problem();
+  const auto theta_cut_for = [&](double per_radian, SplitCosts::Order order) {
+    spec.costs = simple_costs(per_radian);
+    spec.costs.order = order;
+    const KernelSplit split(spec);
+    for (const SplitCandidate& candidate : split.scan())
+      EXPECT_LE(split.best().seconds, candidate.seconds);
+    return split.best().theta_cut;
+  };
+  EXPECT_EQ(theta_cut_for(1e-6, SplitCosts::Order::one_after_other), spec.theta_cuts.back());
+  EXPECT_EQ(theta_cut_for(1e6, SplitCosts::Order::one_after_other), spec.theta_cuts.front());
+  // The ring part takes no time of its own as long as the harmonic part is slower.
+  EXPECT_EQ(theta_cut_for(1e-6, SplitCosts::Order::side_by_side), spec.theta_cuts.back());
+  spec.costs = simple_costs(1e6);
+  const KernelSplit slow(spec);
+  EXPECT_EQ(slow.verdict(), KernelSplit::Verdict::harmonic);
+  EXPECT_TRUE(slow.has_parts());
+  EXPECT_THAT(slow.reason(), HasSubstr("all degrees of the a_lm"));
+}
+
+TEST(KernelSplit, PredictsItsOwnCosts) {
+  KernelSplitSpec spec = small_problem();
+  spec.costs = {};
+  const KernelSplit split(spec);
+  EXPECT_GT(split.harmonic_only_seconds(), 0);
+  const std::vector<SplitCandidate>& scan = split.scan();
+  for (const SplitCandidate& candidate : scan) {
+    EXPECT_GT(candidate.harmonic_seconds, 0);
+    EXPECT_LT(candidate.harmonic_seconds, split.harmonic_only_seconds());
+    EXPECT_GT(candidate.ring_seconds, 0);
+  }
+  EXPECT_LT(scan.front().ring_seconds, scan.back().ring_seconds);
+}
+
+TEST(KernelSplit, DoesNotDependOnTheNumberOfThreads) {
+  const KernelSplitSpec spec = small_problem();
+  const int before = omp_get_max_threads();
+  std::vector<double> values;
+  for (const int n_threads : {1, 3}) {
+    omp_set_num_threads(n_threads);
+    const KernelSplit split(spec);
+    for (const double part : {0.0, 0.1, 0.5})
+      values.push_back(split.compact().at(part * split.best().theta_cut));
+    values.push_back(split.harmonic().back());
+  }
+  omp_set_num_threads(before);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(values[i], values[i + 4]);
+}
+
+TEST(KernelSplit, LeavesACompactKernelToTheRings) {
+  KernelSplitSpec spec = small_problem();
+  for (int l = 0; l <= 128; ++l) spec.k_l[to_size(l)] = std::exp(-l * (l + 1.0) / (2 * 24 * 24));
+  const KernelSplit split(spec);
+  EXPECT_EQ(split.verdict(), KernelSplit::Verdict::rings) << split.reason();
+  EXPECT_EQ(split.best().l_cut, -1);
+  EXPECT_TRUE(split.harmonic().empty());
+  EXPECT_EQ(split.best().harmonic_seconds, 0);
+  EXPECT_LE(fractional_error(spec, split), spec.error);
+}
+
+// What nobody can split, or nearly: an answer all the same, and no split that lies.
+class HostileKernel : public testing::TestWithParam<int> {
+ protected:
+  /// The answer keeps its word or says why there is none.
+  static void expect_an_answer(const KernelSplitSpec& spec) {
+    const KernelSplit split(spec);
+    EXPECT_FALSE(split.reason().empty());
+    if (split.has_parts()) {
+      EXPECT_LE(split.error().total, spec.error);
+      EXPECT_LE(spec.alpha * fractional_error(spec, split), spec.error);
+      return;
+    }
+    EXPECT_EQ(split.verdict(), KernelSplit::Verdict::harmonic);
+    EXPECT_THAT(split.reason(), HasSubstr("no compact part keeps the error"));
+    EXPECT_THAT([&] { split.compact(); }, ThrowsMessage<UsageError>(HasSubstr("no compact part")));
+    EXPECT_THROW(split.best(), UsageError);
+    EXPECT_THROW(split.harmonic(), UsageError);
+    EXPECT_THROW(split.error(), UsageError);
+    for (const SplitCandidate& candidate : split.scan()) EXPECT_FALSE(candidate.is_found);
+  }
+};
+
+TEST_F(HostileKernel, WithoutAnyCompactPartIsLeftToTheHarmonics) {
+  KernelSplitSpec spec = small_problem();
+  std::mt19937 generator(7);
+  std::normal_distribution<double> normal;
+  for (double& k : spec.k_l) k = normal(generator);
+  expect_an_answer(spec);
+  EXPECT_FALSE(KernelSplit(spec).has_parts());
+}
+
+TEST_F(HostileKernel, OfNoisyMultipolesIsLeftToTheHarmonics) {
+  // Five digits of a table.
+  KernelSplitSpec spec = small_problem();
+  std::mt19937 generator(8);
+  std::normal_distribution<double> normal;
+  for (double& k : spec.k_l) k *= 1 + 1e-4 * normal(generator);
+  spec.error = 1e-6;
+  expect_an_answer(spec);
+  spec = cmb_problem(5);
+  for (double& k : spec.k_l) k *= 1 + 1e-4 * normal(generator);
+  expect_an_answer(spec);
+}
+
+TEST_F(HostileKernel, OfADeltaFunctionHasAnAnswer) {
+  KernelSplitSpec spec = small_problem();
+  std::fill(spec.k_l.begin(), spec.k_l.end(), 1.0);
+  expect_an_answer(spec);
+}
+
+TEST_F(HostileKernel, OfATopHatHasAnAnswer) {
+  KernelSplitSpec spec = small_problem();
+  const double edge = std::cos(10 * degree);
+  for (int l = 1; l <= 128; ++l) {
+    const auto p = [&](int n) { return std::legendre(static_cast<unsigned>(n), edge); };
+    spec.k_l[to_size(l)] = (p(l - 1) - p(l + 1)) / ((2 * l + 1) * (1 - edge));
+  }
+  spec.k_l[0] = 1;
+  for (const double error : {1e-2, 1e-5}) {
+    spec.error = error;
+    expect_an_answer(spec);
+  }
+}
+
+TEST_F(HostileKernel, OnACoarseGridHasAnAnswer) {
+  KernelSplitSpec spec = small_problem();
+  for (const std::int64_t nside : {43, 50, 64, 128, 1024}) {
+    spec.nside = nside;
+    expect_an_answer(spec);
+  }
+}
+
+TEST_F(HostileKernel, ForAnErrorOutOfReachIsLeftToTheHarmonics) {
+  KernelSplitSpec spec = small_problem();
+  spec.error = 1e-10;
+  expect_an_answer(spec);
+  EXPECT_FALSE(KernelSplit(spec).has_parts());
+}
+
+TEST_F(HostileKernel, OfFewDegreesHasAnAnswer) {
+  for (const std::size_t n : {2U, 3U, 10U}) {
+    KernelSplitSpec spec = small_problem();
+    spec.k_l.resize(n);
+    expect_an_answer(spec);
+    spec.theta_cuts.clear();
+    spec.nside = 16;
+    expect_an_answer(spec);
+  }
+}
+
+TEST_F(HostileKernel, InASpecificationThatContradictsItselfIsRefused) {
+  const auto refuses = [](const auto& change, const std::string& what) {
+    KernelSplitSpec spec = small_problem();
+    change(spec);
+    EXPECT_THAT([&] { KernelSplit split(spec); }, ThrowsMessage<UsageError>(HasSubstr(what)));
+  };
+  refuses([](KernelSplitSpec& s) { s.k_l[3] = std::nan(""); }, "K_3 is nan");
+  refuses([](KernelSplitSpec& s) { s.k_l.clear(); }, "0 values of K_l");
+  refuses([](KernelSplitSpec& s) { s.k_l.assign(129, 0.0); }, "no degree has both");
+  refuses([](KernelSplitSpec& s) { s.cl.assign(20, 1.0); }, "give as many of both");
+  refuses([](KernelSplitSpec& s) { s.cl.assign(129, -1.0); }, "numbers of 0 or more");
+  refuses([](KernelSplitSpec& s) { s.nside = 0; }, "nside = 0");
+  refuses([](KernelSplitSpec& s) { s.nside = 42; }, "at most 3 nside - 1 = 125");
+  refuses([](KernelSplitSpec& s) { s.error = 1e-14; }, "an error of 1e-14");
+  refuses([](KernelSplitSpec& s) { s.error = 1; }, "an error of 1");
+  refuses([](KernelSplitSpec& s) { s.alpha = 0; }, "alpha = 0");
+  refuses([](KernelSplitSpec& s) { s.convolver_error = -1; }, "a convolver's error of -1");
+  refuses([](KernelSplitSpec& s) { s.theta_cuts = {0.3, 0.2}; }, "0.2 rad after 0.3 rad");
+  refuses([](KernelSplitSpec& s) { s.theta_cuts = {3}; }, "at most 1.5");
+}
+
+}  // namespace
+}  // namespace ringweave

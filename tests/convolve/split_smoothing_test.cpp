@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "convolve/split_smoothing.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "base/error.hpp"
+#include "convolve/harmonic_smoothing.hpp"
+#include "sphere/healpix_weights.hpp"
+#include "sphere/unseen.hpp"
+#include "support/rank_groups.hpp"
+#include "transform/transform_cases.hpp"
+#include "transform/transform_problem.hpp"
+
+namespace ringweave::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+/// A kernel with a long tail for lmax = 2 nside, split for white maps.
+KernelSplitSpec problem(std::int64_t nside) {
+  KernelSplitSpec spec;
+  spec.nside = nside;
+  const int lmax = static_cast<int>(2 * nside);
+  const double sigma = 3.5 / lmax;
+  for (int l = 0; l <= lmax; ++l) {
+    const double square = l * (l + 1.0);
+    spec.k_l.push_back(std::pow(1 + square / 100, -0.75) * std::exp(-square * sigma * sigma / 2));
+  }
+  spec.theta_cuts = {64.0 / lmax, 100.0 / lmax};
+  return spec;
+}
+
+/// Both ways to smooth two white maps on the same rings.
+class SplitSmoothing : public OnEveryRankCount {
+ protected:
+  template <class T>
+  void expect_the_same(std::int64_t nside, const MapTreatment& treatment, bool with_unseen,
+                       double more = 0) const {
+    const KernelSplitSpec spec = problem(nside);
+    const KernelSplit split(spec);
+    ASSERT_TRUE(split.has_parts()) << split.reason();
+    const Grid grid = share(RingGrid::healpix(nside));
+    SplitConvolution convolution(comm(), split, grid, 2, sizeof(T));
+    const int lmax = static_cast<int>(2 * nside);
+    TransformSpec transform = Case{grid, lmax, lmax, {0, 0}}.spec();
+    transform.ring_bands =
+        std::make_shared<RingDistribution>(convolution.ring_convolution().plan().bands());
+    SphericalHarmonicTransform harmonic(comm(), transform);
+    SmoothingOptions options;
+    static_cast<MapTreatment&>(options) = treatment;
+    options.beam.t = spec.k_l;
+    options.weights = {ring_weights(harmonic.rings()), {}};
+    options.n_iter = 0;
+    MapBuffer<T> expected = synthesized(harmonic, random_alm<T>(harmonic));
+    if (with_unseen) punch_holes(harmonic.rings(), expected);
+    MapBuffer<T> in = copy_of(expected);
+    MapBuffer<T> out = harmonic.make_map<T>();
+    const SmoothingReport by_harmonics = smooth_harmonic<T>(harmonic, options, expected.view());
+    const SplitSmoothingReport report =
+        smooth_split<T>(comm(), convolution, treatment, in.view(), out.view());
+    EXPECT_EQ(report.unseen_pixels, by_harmonics.unseen_pixels);
+    EXPECT_EQ(report.convolutions, by_harmonics.mask_transforms > 0 ? 2 : 1);
+    for (std::int64_t i = 0; i < out.n_components() * out.size(); ++i) {
+      T& ours = out.view().data()[i];
+      T& theirs = expected.view().data()[i];
+      ASSERT_EQ(is_unseen(ours), is_unseen(theirs)) << i;
+      if (is_unseen(ours)) ours = theirs = 0;
+    }
+    const RelativeError error = relative_error(comm(), out, expected);
+    EXPECT_LE(error.rms, split.error().total + more);
+    EXPECT_GT(error.rms, 0);
+    const SplitError& predicted = split.error();
+    testing::Test::RecordProperty("rms_at_nside_" + std::to_string(nside),
+                                  testing::PrintToString(error.rms) + " predicted " +
+                                      testing::PrintToString(predicted.total) + " of fit " +
+                                      testing::PrintToString(predicted.fit) + " aliased " +
+                                      testing::PrintToString(predicted.aliased));
+  }
+
+  template <class T>
+  static void punch_holes(const LocalRings& rings, MapBuffer<T>& map) {
+    for (std::int64_t r = 0; r < rings.n_rings(); ++r) {
+      const Ring& ring = rings.ring(LocalRing{r});
+      if (ring.theta < 0.6 || ring.theta > 1.2) continue;
+      const std::int64_t begin = rings.first_pixel(LocalRing{r});
+      for (std::int64_t j = 0; j < ring.n_phi / 2; ++j)
+        map.view().component(0)[begin + j] = static_cast<T>(unseen);
+    }
+  }
+};
+
+TEST_P(SplitSmoothing, IsTheHarmonicSmoothingWithinThePredictedError) {
+  expect_the_same<double>(64, {}, false);
+  expect_the_same<float>(64, {}, false, tolerance::single_storage);
+}
+
+TEST_P(SplitSmoothing, IsTheHarmonicSmoothingOnFinerGridsToo) {
+  if (comm().size() > 3) return;  // larger groups have had the coarse grid
+  for (const std::int64_t nside : {128, 256}) expect_the_same<double>(nside, {}, false);
+}
+
+TEST_P(SplitSmoothing, TreatsUnseenPixelsAsTheHarmonicSmoothingDoes) {
+  // A mask's edges have degrees above lmax, which no prediction counts.
+  constexpr double of_edges = 1e-4;
+  MapTreatment treatment;
+  for (const UnseenPolicy policy : {UnseenPolicy::restore, UnseenPolicy::normalize}) {
+    treatment.unseen = policy;
+    expect_the_same<double>(64, treatment, true, of_edges);
+  }
+}
+
+TEST_P(SplitSmoothing, RefusesAKernelWithoutASplit) {
+  KernelSplitSpec spec = problem(64);
+  spec.error = 1e-10;
+  const KernelSplit split(spec);
+  EXPECT_THAT([&] { SplitConvolution convolution(comm(), split, share(RingGrid::healpix(64))); },
+              ThrowsMessage<UsageError>(HasSubstr("no compact part keeps the error")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, SplitSmoothing, every_rank_count(), name_of_rank_groups);
+
+}  // namespace
+}  // namespace ringweave::test
