@@ -63,8 +63,8 @@ struct SplitCandidate {
 /// (2l+1) C_l. What a kernel could hide from those weights, it pays for: power below l_cut
 /// that both parts cancel (times convolver_error), and power above lmax (times what the grid
 /// aliases).
-/// From  Sutter, Wandelt & Malu (2012), ApJS 202, 1 (scytale), Sect. 2, with the C_l that Eq. 6
-/// lacks
+/// From  Sutter, Wandelt & Elsner (2012), arXiv:1211.3556 (scytale), Sect. 2, with the C_l that Eq.
+/// 6 lacks
 class KernelSplit {
  public:
   /// Error  UsageError when the specification contradicts itself.
