@@ -255,9 +255,10 @@ void declare_smooth(CLI::App& command, SmoothOptions& options) {
   group.value("--support", options.support, "ANGLE",
               "--method ring: cut the kernel here; what that costs is reported. Default: where the "
               "cut costs half of --error.");
-  group.value("--input-cl", options.input_cl, "FILE",
-              "--method ring and auto: spectrum (TT) of MAP that --error is weighted with. Default: "
-              "white noise.");
+  group.value(
+      "--input-cl", options.input_cl, "FILE",
+      "--method ring and auto: spectrum (TT) of MAP that --error is weighted with. Default: "
+      "white noise.");
   declare_transform(command, options.transform, {"T", "TQU", "QU", "all"},
                     "what the grid holds, 3 nside - 1 on HEALPix (--compat f90: 2 nside).",
                     "that of the map.");

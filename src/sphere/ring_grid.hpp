@@ -105,7 +105,7 @@ class RingGrid {
   std::int64_t n_rings() const { return static_cast<std::int64_t>(rings_.size()); }
   std::int64_t n_pixels() const { return n_pixels_; }
   std::int64_t n_source_pixels() const { return n_source_pixels_; }  ///< of the full grid
-  std::int64_t longest_ring() const;  ///< its pixels
+  std::int64_t longest_ring() const;                                 ///< its pixels
   const Ring& ring(RingId id) const { return rings_[static_cast<std::size_t>(id)]; }
   std::span<const Ring> rings() const { return rings_; }
   /// Pairs from the poles to the equator, cos_theta strictly descending.
