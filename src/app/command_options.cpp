@@ -355,6 +355,35 @@ void declare_model(CLI::App& command, ModelOptions& options) {
                     "what the grid holds, 3 nside - 1 on HEALPix.", "double.");
 }
 
+void declare_split(CLI::App& command, SplitOptions& options) {
+  const Group group(command, own_group);
+  auto* fwhm = group.value("--fwhm", options.fwhm, "ANGLE",
+                           "Kernel: Gaussian of this full width at half maximum, e.g. 10arcmin.");
+  group.value("--beam", options.beam, "FILE", "Kernel: table `l b_T`, text or FITS.")
+      ->excludes(fwhm);
+  group.value(
+      "--cl", options.cl, "FILE",
+      "Multiply the kernel by sqrt(TT) of this spectrum, as for maps made from white noise. "
+      "Default: 1.");
+  group.value("--input-cl", options.input_cl, "FILE",
+              "Spectrum (TT) of the maps, which weights the error. Default: white noise.");
+  group.value("--lmax", options.lmax, "L", "Highest degree of the kernel.")
+      ->check(non_negative_number());
+  group.value("--nside", options.nside, "N", "HEALPix resolution of the maps.")
+      ->check(positive_number());
+  group.value("--error", options.error, "X", "Relative rms error allowed.")
+      ->check(positive_number())
+      ->capture_default_str();
+  group
+      .value("--alpha", options.alpha, "X", "What the misfit is multiplied with, as in the paper.")
+      ->check(positive_number())
+      ->capture_default_str();
+  group.value("--supports", options.supports, "LOW:HIGH",
+              "Where supports are looked for, e.g. 30arcmin:10deg. Default: by lmax.");
+  group.value("--json", options.json, "FILE",
+              "Write scan, errors and both parts as JSON. Default: none.");
+}
+
 void declare_info(CLI::App& command, InfoOptions& options) {
   const Group group(command, own_group);
   group.argument("FILE", options.files, "Files to describe.");

@@ -8,7 +8,7 @@
 
 namespace ringweave {
 
-const std::array<ManualPage, 9> manual_pages{{
+const std::array<ManualPage, 10> manual_pages{{
     {"synthesize", "make a map from a spectrum or from a_lm",
      "OUT (--cl FILE | --alm FILE) (--nside N | --grid GRID) [OPTION...]",
      R"(Draws Gaussian a_lm from a power spectrum, or takes them from a file, and synthesizes the
@@ -107,6 +107,16 @@ ranks and more.)",
 mpirun -n 2 ringweave calibrate --out machine.json
 ringweave calibrate --nside 512 --out laptop.json
 export RINGWEAVE_MACHINE=$PWD/machine.json)",
+     false},
+    {"split", "split a kernel between few degrees and a few degrees of arc",
+     "(--fwhm ANGLE | --beam FILE) --lmax L --nside N [OPTION...]",
+     R"(Writes a kernel as a part with degrees up to l_cut, for a_lm, and a compact part that ends at
+theta_cut, for rings, within --error; lists the least l_cut for every support and the
+predicted seconds (--machine), takes the fastest, and says whether it is faster than all
+degrees of the a_lm or rings alone.)",
+     R"(ringweave split --fwhm 7arcmin --cl examples/lcdm_cl.txt --lmax 4096 --nside 2048
+ringweave split --beam beam.txt --lmax 2048 --nside 1024 --error 1e-4 --json split.json
+ringweave split --fwhm 5arcmin --lmax 4096 --nside 2048 --input-cl examples/lcdm_cl.txt)",
      false},
     {"info", "say what files hold and what is odd about them", "FILE... [OPTION...]",
      R"(Prints grid, order, precision, units, coordinates and, for each column of a map, its least

@@ -92,6 +92,13 @@ struct ModelOptions {
   std::string json;
 };
 
+struct SplitOptions {
+  std::string fwhm, beam, cl, input_cl, supports, json;
+  int lmax = -1;
+  std::int64_t nside = 0;
+  double error = 1e-5, alpha = 5;
+};
+
 struct InfoOptions {
   std::vector<std::string> files;
 };

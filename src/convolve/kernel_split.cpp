@@ -144,7 +144,7 @@ KernelSplit::KernelSplit(const KernelSplitSpec& asked) {
   if (!spec.costs.harmonic || !spec.costs.rings) {
     const SplitCosts costs =
         predicted_split_costs(std::make_shared<const RingGrid>(RingGrid::healpix(spec.nside)), lmax,
-                              spec.theta_cuts.front(), spec.theta_cuts.back());
+                              spec.theta_cuts.front(), spec.theta_cuts.back(), spec.machine);
     if (!spec.costs.harmonic) spec.costs.harmonic = costs.harmonic;
     if (!spec.costs.rings) spec.costs.rings = costs.rings;
   }

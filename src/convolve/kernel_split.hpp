@@ -29,8 +29,9 @@ struct KernelSplitSpec {
   double convolver_error = 1e-7;
   /// Radians, ascending; empty: every 36 / lmax (30 arcmin at lmax 4096) up to twenty times that.
   std::vector<double> theta_cuts{};
-  /// Empty functions: predicted_split_costs().
+  /// Empty functions: predicted_split_costs() on this machine.
   SplitCosts costs{};
+  SplitMachine machine{};
 };
 
 /// Predicted rms of the error over the rms of the convolved map, and what it is made of.

@@ -7,30 +7,22 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "convolve/ring_convolution_plan.hpp"
+#include "convolve/ring_convolution_estimate.hpp"
 #include "sphere/cap_polynomials.hpp"
+#include "transform/transform_scaling.hpp"
 
 namespace ringweave {
 namespace {
 
-/// Nanoseconds of one useful operation of the Legendre stage; docs/performance.md, machine A.
-constexpr double legendre_operation = 1.0 / 80;
-
-/// Two transforms: significant (l, m) of every pair of rings, and two FFTs of every ring.
-double seconds_of_transforms(const RingGrid& grid, int l_cut) {
-  const ConvolutionRates rates;
-  const RingRange equal = EqualRun::for_grid(grid).rings;
-  double nanoseconds = 0;
-  for (std::int64_t r = 0; r < grid.n_rings(); ++r) {
-    const Ring& ring = grid.ring(RingId{r});
-    const double orders =
-        std::min(l_cut * ring.sin_theta + std::max(100.0, l_cut / 100.0), 1.0 * l_cut);
-    const double modes = (orders + 1) * (l_cut + 1 - orders / 2);
-    nanoseconds += 6 * modes / 2 * legendre_operation;
-    nanoseconds += (equal.contains(r) ? rates.equal_ring_fft : rates.ring_fft) *
-                   static_cast<double>(ring.n_phi);
-  }
-  return 2e-9 * nanoseconds;
+/// An adjoint and a synthesis.
+double seconds_of_transforms(const std::shared_ptr<const RingGrid>& grid, int l_cut,
+                             const SplitMachine& on) {
+  TransformSpec spec;
+  spec.grid = grid;
+  spec.lmax = spec.mmax = l_cut;
+  TransformWork work = TransformScaling(spec).shares(on.n_ranks).largest;
+  work.n_threads = on.n_threads;
+  return 2 * estimate_transform(work, *on.machine).total().seconds;
 }
 
 /// A narrow Gaussian with degrees up to lmax, on the whole of a cap.
@@ -63,7 +55,8 @@ double SplitCosts::total(double harmonic_seconds, double ring_seconds) const {
 }
 
 SplitCosts predicted_split_costs(const std::shared_ptr<const RingGrid>& grid, int lmax,
-                                 double least_theta_cut, double most_theta_cut) {
+                                 double least_theta_cut, double most_theta_cut,
+                                 const SplitMachine& on) {
   constexpr int n_plans = 4;
   std::vector<Predicted> table;
   for (int i = 0; i < n_plans; ++i) {
@@ -73,11 +66,12 @@ SplitCosts predicted_split_costs(const std::shared_ptr<const RingGrid>& grid, in
     spec.grid = grid;
     spec.kernels = {stand_in(angle, lmax)};
     spec.error = 1e-6;
-    const double seconds = RingConvolutionPlan(spec, 0, 1).predicted().total();
+    const RingConvolutionPlan plan(spec, 0, on.n_ranks);
+    const double seconds = estimate_convolution(plan, *on.machine, on.n_threads).total().seconds;
     if (table.empty() || angle > table.back().theta_cut) table.push_back({angle, seconds});
   }
   SplitCosts costs;
-  costs.harmonic = [grid](int l_cut) { return seconds_of_transforms(*grid, l_cut); };
+  costs.harmonic = [grid, on](int l_cut) { return seconds_of_transforms(grid, l_cut, on); };
   costs.rings = [table = std::move(table)](double theta_cut) {
     if (table.size() == 1) return table.front().seconds;
     std::size_t i = 1;

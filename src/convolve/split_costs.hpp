@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "perf_models/machine.hpp"
 #include "sphere/ring_grid.hpp"
 
 namespace ringweave {
@@ -21,11 +22,17 @@ struct SplitCosts {
   double total(double harmonic_seconds, double ring_seconds) const;
 };
 
-/// One thread, one map, no iterations: the Legendre stage by its operations, ring FFTs and
-/// convolution by the rates a RingConvolutionPlan chooses its ways with, for a kernel with degrees
-/// up to lmax.
+/// What a split kernel is to be applied on.
+struct SplitMachine {
+  const Machine* machine = &typical_machine();
+  int n_ranks = 1;
+  int n_threads = 1;
+};
+
+/// One map, no iterations, a kernel with degrees up to lmax. The machine must outlive the costs.
 /// Cost  a few plans of the grid; supports between theirs are interpolated.
 SplitCosts predicted_split_costs(const std::shared_ptr<const RingGrid>& grid, int lmax,
-                                 double least_theta_cut, double most_theta_cut);
+                                 double least_theta_cut, double most_theta_cut,
+                                 const SplitMachine& on = {});
 
 }  // namespace ringweave

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`calibrate` writes a machine file, `model` predicts from it, `smooth --method auto` chooses by it."""
+"""`calibrate` writes a machine file, `model` and `split` predict from it, `smooth --method auto` chooses by it."""
 import json
 
 import program
 from program_test import LMAX, NSIDE, SkyTest
 
 program.require("numpy", "h5py", "astropy")
+import numpy as np
 
 from files import rms_difference
 
@@ -153,6 +154,62 @@ class Auto(Predictions):
                         "--machine", self.fast_rings).out
         self.assertIn("method: ring", out)
         self.assertFalse((self.folder / "auto.h5").exists())
+
+
+class Split(Predictions):
+    """A kernel with a long tail: sqrt(C_l) times a beam."""
+
+    options = ("--fwhm", "30arcmin", "--lmax", 512, "--nside", 256, "--cl", "long.txt", "--supports", "2deg:8deg")
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        degrees = np.arange(513)
+        tail = (1 + degrees * (degrees + 1) / 100) ** -1.5
+        np.savetxt(cls.folder / "long.txt", np.column_stack([degrees, tail]), header="l TT")
+
+    def split(self, *options, **run):
+        out = self.done("split", *self.options, *options, "--json", "split.json", "--overwrite", **run).out
+        return out, json.loads((self.folder / "split.json").read_text())
+
+    def test_both_parts_make_the_kernel(self):
+        out, split = self.split()
+        self.assertIn("l_cut", out)
+        self.assertLess(split["l_cut"], 512)
+        kernel = np.array(split["kernel"])
+        made = np.array(split["compact"])
+        made[:len(split["harmonic"])] += split["harmonic"]
+        weight = 2 * np.arange(len(kernel)) + 1
+        missed = np.sqrt(np.sum(weight * (made - kernel) ** 2) / np.sum(weight * kernel**2))
+        self.assertLessEqual(5 * missed, 1.01 * split["verified_error"]["total"])
+        self.assertLessEqual(split["verified_error"]["total"], 1e-5)
+        profile = np.abs(np.array(split["compact_profile"])[:, 1])
+        self.assertLess(profile[-1], 1e-12 * profile.max())
+
+    def test_ranks_change_predicted_seconds_only(self):
+        alone = self.split()[1]
+        shared = self.split(ranks=3)[1]
+        self.assertEqual([c["l_cut"] for c in alone["scan"]], [c["l_cut"] for c in shared["scan"]])
+
+    def test_seconds_are_those_of_the_machine(self):
+        slow = self.write_machine("slow.json", legendre_scalar=1000)
+        fast = self.split("--machine", "machine.json")[1]
+        self.assertGreater(self.split("--machine", slow)[1]["harmonic_only_seconds"], 10 * fast["harmonic_only_seconds"])
+
+    def test_says_where_there_is_no_split(self):
+        np.savetxt(self.folder / "flat.txt", np.column_stack([np.arange(129), np.ones(129)]), header="l TT")
+        result = self.done("split", "--beam", "flat.txt", "--lmax", 128, "--nside", 64, "--supports", "1deg:2deg")
+        self.assertIn("harmonic: no compact part", result.out)
+
+    def test_wrong_options_are_refused(self):
+        usual = ("--lmax", 128, "--nside", 64)
+        for options, says in ((usual, "--fwhm"), (("--fwhm", "1deg"), "--lmax"), (("--fwhm", 5, *usual), "unit"),
+                              (("--fwhm", "1deg", "--lmax", 400, "--nside", 64), "lmax"),
+                              (("--fwhm", "1deg", *usual, "--supports", "1deg"), "LOW:HIGH"),
+                              (("--fwhm", "1deg", *usual, "--supports", "3deg:1deg"), "--supports"),
+                              (("--fwhm", "1deg", *usual, "--error", "-1"), "--error")):
+            self.refused("split", *options, code=2, says=[says])
+        self.refused("split", "--fwhm", "1deg", *usual, "--cl", "none.txt", code=3, says=["none.txt"])
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ int compare(Run& run, const CompareOptions& options);
 int model(Run& run, const ModelOptions& options);
 int plot(Run& run, const PlotOptions& options);
 int calibrate(Run& run, const CalibrateOptions& options);
+int split(Run& run, const SplitOptions& options);
 int info(Run& run, const InfoOptions& options);
 
 }  // namespace ringweave

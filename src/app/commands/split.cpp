@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/angle.hpp"
+#include "app/commands/commands.hpp"
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
+#include "convolve/kernel_split.hpp"
+#include "convolve/ring_convolution_estimate.hpp"
+#include "distribute/agree.hpp"
+#include "io/table_file.hpp"
+
+namespace ringweave {
+namespace {
+
+constexpr double arcmin = std::numbers::pi / (180 * 60);
+
+void require_options(const SplitOptions& options) {
+  if (options.fwhm.empty() == options.beam.empty())
+    throw UsageError("give the kernel as one of --fwhm ANGLE (e.g. 10arcmin) and --beam FILE");
+  if (options.lmax < 0 || options.nside < 1)
+    throw UsageError("a split is for maps of one resolution: give --lmax L and --nside N");
+}
+
+/// TT up to lmax; zero where the file ends. Collective.
+std::vector<double> temperature_of(const Run& run, const std::string& path, int lmax) {
+  const Spectra spectra = read_spectra(run.comm, path);
+  if (!spectra.has(Spectra::TT)) throw DataError(path, "holds no TT, which splits are made with");
+  std::vector<double> cl;
+  for (int l = 0; l <= lmax; ++l) cl.push_back(spectra(Spectra::TT, l));
+  return cl;
+}
+
+/// B_l, or sqrt(C_l) B_l with --cl. Collective.
+std::vector<double> kernel_of(const Run& run, const SplitOptions& options) {
+  const Beam beam = options.beam.empty()
+                        ? gaussian_beam(parse_width(options.fwhm, "--fwhm"), options.lmax)
+                        : read_beam(run.comm, options.beam);
+  std::vector<double> k_l = beam.t;
+  k_l.resize(to_size(std::int64_t{options.lmax} + 1), 0.0);
+  if (options.cl.empty()) return k_l;
+  const std::vector<double> cl = temperature_of(run, options.cl, options.lmax);
+  for (std::size_t l = 0; l < k_l.size(); ++l) {
+    if (cl[l] < 0)
+      throw DataError(options.cl, fmt::format("TT of l = {} is {}, which has no root", l, cl[l]));
+    k_l[l] *= std::sqrt(cl[l]);
+  }
+  return k_l;
+}
+
+std::vector<double> supports_of(const SplitOptions& options) {
+  if (options.supports.empty()) return {};
+  const auto colon = options.supports.find(':');
+  if (colon == std::string::npos) {
+    throw UsageError(
+        fmt::format("--supports {}: expected LOW:HIGH, e.g. 30arcmin:10deg", options.supports));
+  }
+  const double low = parse_width(options.supports.substr(0, colon), "--supports");
+  const double high = parse_width(options.supports.substr(colon + 1), "--supports");
+  if (!(low > 0 && low <= high && high <= std::numbers::pi)) {
+    throw UsageError(
+        fmt::format("--supports {}: expected 0 < LOW <= HIGH <= 180deg", options.supports));
+  }
+  constexpr int n_supports = 20;
+  std::vector<double> angles;
+  for (int i = 0; i < n_supports; ++i) angles.push_back(low + (high - low) * i / (n_supports - 1));
+  angles.erase(std::unique(angles.begin(), angles.end()), angles.end());
+  return angles;
+}
+
+/// Of rings alone with the whole kernel; none where that cannot be cut within the error.
+std::optional<double> rings_alone(const Run& run, const KernelSplitSpec& spec,
+                                  const std::shared_ptr<const RingGrid>& grid) {
+  RingConvolutionSpec rings;
+  rings.grid = grid;
+  rings.error = spec.error / 2;
+  const KernelSupport support = spec.cl.empty() ? KernelSupport::automatic(spec.error / 2)
+                                                : KernelSupport::automatic(spec.error / 2, spec.cl);
+  try {
+    rings.kernels = {RadialKernel::from_beam(spec.k_l, support)};
+    const RingConvolutionPlan plan(rings, run.comm.rank(), run.comm.size());
+    return estimate_convolution(plan, run.machine, omp_get_max_threads()).total().seconds;
+  } catch (const UsageError&) {
+    return std::nullopt;
+  }
+}
+
+const char* name_of(KernelSplit::Verdict verdict) {
+  return verdict == KernelSplit::Verdict::split   ? "split"
+         : verdict == KernelSplit::Verdict::rings ? "ring"
+                                                  : "harmonic";
+}
+
+void say_scan(Run& run, const KernelSplit& split) {
+  run.say(fmt::format("{:>14}{:>8}{:>11}{:>14}{:>10}{:>10}", "support", "l_cut", "error",
+                      "harmonic, s", "rings, s", "both, s"));
+  for (const SplitCandidate& candidate : split.scan()) {
+    if (!candidate.is_found) {
+      run.say(fmt::format("{:>11.1f} '{:>9}{:>11.2g}", candidate.theta_cut / arcmin, "-",
+                          candidate.error));
+      continue;
+    }
+    run.say(fmt::format("{:>11.1f} '{:>9}{:>11.2g}{:>14.3g}{:>10.3g}{:>10.3g}",
+                        candidate.theta_cut / arcmin, candidate.l_cut, candidate.error,
+                        candidate.harmonic_seconds, candidate.ring_seconds, candidate.seconds));
+  }
+}
+
+/// Number or null.
+nlohmann::ordered_json json_of(const std::optional<double>& value) {
+  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
+}
+
+nlohmann::ordered_json json_of(const KernelSplit& split, const KernelSplitSpec& spec) {
+  nlohmann::ordered_json json = {{"verdict", name_of(split.verdict())},
+                                 {"reason", split.reason()},
+                                 {"error_allowed", spec.error},
+                                 {"alpha", spec.alpha},
+                                 {"kernel", spec.k_l}};
+  json["scan"] = nlohmann::ordered_json::array();
+  for (const SplitCandidate& candidate : split.scan()) {
+    nlohmann::ordered_json entry = {{"theta_cut_arcmin", candidate.theta_cut / arcmin},
+                                    {"found", candidate.is_found},
+                                    {"error", candidate.error}};
+    if (candidate.is_found) {
+      entry["l_cut"] = candidate.l_cut;
+      entry["harmonic_seconds"] = candidate.harmonic_seconds;
+      entry["ring_seconds"] = candidate.ring_seconds;
+      entry["seconds"] = candidate.seconds;
+    }
+    json["scan"].push_back(entry);
+  }
+  if (!split.has_parts()) return json;
+  const SplitError& error = split.error();
+  json["l_cut"] = split.best().l_cut;
+  json["theta_cut_arcmin"] = split.best().theta_cut / arcmin;
+  json["predicted_error"] = split.best().error;
+  json["verified_error"] = {{"total", error.total},
+                            {"fit", error.fit},
+                            {"aliased", error.aliased},
+                            {"rounding", error.rounding}};
+  json["harmonic"] = split.harmonic();
+  json["compact"] = split.compact().multipoles(static_cast<int>(spec.k_l.size()) - 1);
+  constexpr int n_values = 500;
+  for (int i = 0; i <= n_values; ++i) {
+    const double theta = split.best().theta_cut * i / n_values;
+    json["compact_profile"].push_back({theta / arcmin, split.compact().at(theta)});
+  }
+  return json;
+}
+
+}  // namespace
+
+int split(Run& run, const SplitOptions& options) {
+  require_options(options);
+  run.outputs.announce(options.json, OutputContent::report);
+  KernelSplitSpec spec;
+  spec.k_l = kernel_of(run, options);
+  if (!options.input_cl.empty()) spec.cl = temperature_of(run, options.input_cl, options.lmax);
+  spec.nside = options.nside;
+  spec.error = options.error;
+  spec.alpha = options.alpha;
+  spec.theta_cuts = supports_of(options);
+  const auto grid = std::make_shared<const RingGrid>(RingGrid::healpix(options.nside));
+  run.progress.stage("searching");
+  const KernelSplit split = agreed(run.comm, [&] {
+    KernelSplitSpec timed = spec;
+    timed.machine = {&run.machine, run.comm.size(), omp_get_max_threads()};
+    return KernelSplit(timed);
+  });
+  const std::optional<double> rings = rings_alone(run, spec, grid);
+
+  say_scan(run, split);
+  if (split.has_parts()) {
+    const SplitError& error = split.error();
+    run.say(
+        fmt::format("l_cut {}, theta_cut {:.4g} arcmin; error predicted {:.2g}, of the parts as "
+                    "made {:.2g} (fit {:.2g}, aliased {:.2g}, rounding {:.2g})",
+                    split.best().l_cut, split.best().theta_cut / arcmin, split.best().error,
+                    error.total, error.fit, error.aliased, error.rounding));
+  }
+  run.say(fmt::format("predicted: split {}, all degrees of the a_lm {:.3g} s, rings alone {}",
+                      split.has_parts() ? fmt::format("{:.3g} s", split.best().seconds) : "none",
+                      split.harmonic_only_seconds(),
+                      rings ? fmt::format("{:.3g} s", *rings) : "impossible"));
+  run.conclusion = fmt::format("{}: {}", name_of(split.verdict()), split.reason());
+  if (options.json.empty()) return 0;
+  nlohmann::ordered_json json = json_of(split, spec);
+  json["harmonic_only_seconds"] = split.harmonic_only_seconds();
+  json["rings_only_seconds"] = json_of(rings);
+  write_text(run, options.json, json.dump(1) + '\n');
+  return 0;
+}
+
+}  // namespace ringweave
