@@ -374,12 +374,16 @@ std::int64_t RingConvolutionPlan::halo_bytes() const {
 
 std::int64_t RingConvolutionPlan::scratch_goal(int n_threads) const {
   constexpr std::int64_t least_of_a_thread = std::int64_t{1} << 20;
+  // What stands beside the scratch, about: the tile of modes of a ring FFT, its tables and those of
+  // the products.
+  constexpr std::int64_t tile_of_a_thread = std::int64_t{1} << 20;
+  const std::int64_t tables = 200 * grid().longest_ring();
   const double maps = static_cast<double>(own_->n_pixels()) *
                       static_cast<double>(spec_.n_maps * spec_.bytes_per_pixel);
   const double more_modes =
       static_cast<double>(own_rows_.size() * (maps_together_ - 1) * mode_size);
   const auto goal = static_cast<std::int64_t>(share_of_goal * (scratch_share * maps - more_modes));
-  return std::max(goal, n_threads * least_of_a_thread);
+  return std::max(goal - n_threads * tile_of_a_thread - tables, n_threads * least_of_a_thread);
 }
 
 std::int64_t RingConvolutionPlan::workspace_bytes(int n_threads) const {

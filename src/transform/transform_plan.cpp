@@ -27,8 +27,8 @@ const TransformSpec& checked(const TransformSpec& spec) {
   return spec;
 }
 
-/// The rings are dealt as for scalar fields whatever the spins, so that transforms of different
-/// fields on one grid give a rank the same rings and can share maps.
+/// Rings and orders are dealt as for scalar fields whatever the spins, so that transforms of
+/// different fields on one grid give a rank the same ones and can share maps and a_lm.
 ModeLimits scalar_limits(const TransformSpec& spec) {
   return {*spec.grid, spec.lmax, spec.mmax, 0};
 }
@@ -111,7 +111,7 @@ TransformPlan::TransformPlan(const TransformSpec& asked, int my_rank, int all_ra
       n_ranks(all_ranks),
       limits(*spec.grid, spec.lmax, spec.mmax, spec.fields.max_spin()),
       fold(FoldRule::for_grid(*spec.grid, spec.mmax)),
-      orders(limits, fold, n_ranks),
+      orders(scalar_limits(spec), fold, n_ranks),
       ring_bands(ring_bands_of(spec, n_ranks)),
       alm(layout_of(spec, orders, rank)),
       rings(ring_bands.rings(rank)),

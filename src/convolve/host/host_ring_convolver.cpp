@@ -245,7 +245,11 @@ std::unique_ptr<RingConvolver> make_host_ring_convolver(const Communicator& comm
 
 std::int64_t host_workspace_bytes(const RingConvolutionPlan& plan, int n_threads) {
   const Stages stages(plan, n_threads);
+  // A ring FFT has a worker for every thread there is when it is made.
+  const int all_threads = omp_get_max_threads();
+  omp_set_num_threads(n_threads);
   const std::int64_t fft = plan.modes().zone.empty() ? 0 : Zone(plan).fft->bytes();
+  omp_set_num_threads(all_threads);
   return stages.scratch_size() * double_bytes + stages.product.table_bytes() + fft;
 }
 
