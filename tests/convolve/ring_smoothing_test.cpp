@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "convolve/ring_smoothing.hpp"
-
 #include <gmock/gmock.h>
 
 #include <utility>
 
 #include "base/error.hpp"
+#include "convolve/convolution_smoothing.hpp"
 #include "convolve/harmonic_smoothing.hpp"
+#include "convolve/ring_convolution.hpp"
 #include "sphere/healpix_weights.hpp"
 #include "sphere/unseen.hpp"
 #include "support/rank_groups.hpp"
@@ -68,8 +68,8 @@ class RingSmoothing : public OnEveryRankCount {
     MapBuffer<T> in = copy_of(expected);
     MapBuffer<T> out = harmonic.make_map<T>();
     const SmoothingReport by_harmonics = smooth_harmonic<T>(harmonic, options, expected.view());
-    const RingSmoothingReport report =
-        smooth_rings<T>(comm(), rings, treatment, in.view(), out.view());
+    const ConvolutionSmoothingReport report =
+        smooth_by<T>(comm(), rings, treatment, in.view(), out.view());
     EXPECT_EQ(report.unseen_pixels, by_harmonics.unseen_pixels);
     EXPECT_EQ(report.convolutions, by_harmonics.mask_transforms > 0 ? 2 : 1);
     EXPECT_NEAR(report.removed.monopole, by_harmonics.removed.monopole, 1e-6);
@@ -122,11 +122,11 @@ TEST_P(RingSmoothing, RefusesMapsItShouldNotSmooth) {
   MapTreatment treatment;
   treatment.unseen = UnseenPolicy::fail;
   MapBuffer<double> holes = map_of<double>(harmonic, true);
-  EXPECT_THAT([&] { smooth_rings<double>(comm(), rings, treatment, holes.view(), out.view()); },
+  EXPECT_THAT([&] { smooth_by<double>(comm(), rings, treatment, holes.view(), out.view()); },
               ThrowsMessage<DataError>(HasSubstr("--unseen fail")));
   MapBuffer<double> blind = map_of<double>(harmonic, false);
   for (std::int64_t i = 0; i < blind.size(); ++i) blind.view().component(1)[i] = unseen;
-  EXPECT_THAT([&] { smooth_rings<double>(comm(), rings, {}, blind.view(), out.view()); },
+  EXPECT_THAT([&] { smooth_by<double>(comm(), rings, {}, blind.view(), out.view()); },
               ThrowsMessage<DataError>(HasSubstr("component 1 are UNSEEN")));
 }
 

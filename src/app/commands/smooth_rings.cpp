@@ -12,8 +12,9 @@
 #include "app/availability.hpp"
 #include "app/plan_table.hpp"
 #include "base/error.hpp"
+#include "convolve/convolution_smoothing.hpp"
+#include "convolve/ring_convolution.hpp"
 #include "convolve/ring_convolution_estimate.hpp"
-#include "convolve/ring_smoothing.hpp"
 #include "distribute/agree.hpp"
 
 namespace ringweave {
@@ -87,7 +88,7 @@ void record_plan(Run& run, const RingJob& rings, const MemoryEstimate& estimate,
 }
 
 void record_convolution(Run& run, const RingJob& rings, RingConvolution& convolution,
-                        const RingSmoothingReport& report, double seconds) {
+                        const ConvolutionSmoothingReport& report, double seconds) {
   for (const auto& [stage, entry] : convolution.times().entries())
     run.times.add(stage, entry.seconds);
   run.report["convolution"] = {
@@ -110,20 +111,20 @@ void record_convolution(Run& run, const RingJob& rings, RingConvolution& convolu
 /// The scalar fields of `map` on rings. Alone they come back in their own memory, without the
 /// input; before Q and U they take the input's place.
 template <class T>
-RingSmoothingReport convolve(Run& run, const SmoothJob& job, const RingJob& rings,
-                             MapBuffer<T>& map) {
+ConvolutionSmoothingReport convolve(Run& run, const SmoothJob& job, const RingJob& rings,
+                                    MapBuffer<T>& map) {
   run.progress.stage("convolving");
   const std::int64_t n_scalars = rings.n_scalars();
   auto smoothed =
       agreed(run.comm, [&] { return MapBuffer<T>(n_scalars, rings.plan.own().n_pixels()); });
   RingConvolution convolution(run.comm, rings.plan.spec());
   StageTimes time;
-  RingSmoothingReport report;
+  ConvolutionSmoothingReport report;
   {
     const StageTimer timer(&time, "convolution");
     report = naming(job.options.input, [&] {
-      return smooth_rings<T>(run.comm, convolution, job.smoothing,
-                             map.view().components(0, n_scalars), smoothed.view());
+      return smooth_by<T>(run.comm, convolution, job.smoothing, map.view().components(0, n_scalars),
+                          smoothed.view());
     });
   }
   record_convolution(run, rings, convolution, report, time.seconds("convolution"));
@@ -153,7 +154,7 @@ template <class T>
 void run_with(Run& run, const SmoothJob& job, RingJob& rings) {
   const SmoothOptions& options = job.options;
   MapBuffer<T> map = read_map<T>(run, options.input, *job.reader, job.choice, rings.plan.own());
-  const RingSmoothingReport report = convolve(run, job, rings, map);
+  const ConvolutionSmoothingReport report = convolve(run, job, rings, map);
   std::int64_t unseen_pixels = report.unseen_pixels;
   Provenance provenance = provenance_of(run, job);
   provenance.method = "ring";

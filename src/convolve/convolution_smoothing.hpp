@@ -5,25 +5,26 @@
 
 #include "base/view.hpp"
 #include "convolve/map_treatment.hpp"
-#include "convolve/ring_convolution.hpp"
+#include "distribute/communicator.hpp"
 
 namespace ringweave {
 
-struct RingSmoothingReport {
+struct ConvolutionSmoothingReport {
   std::int64_t unseen_pixels = 0;  ///< of all maps together
   LowMultipoles removed;
   int convolutions = 1;  ///< two where the mask was smoothed too
 };
 
-/// Smooths scalar maps by a convolution on rings, treating UNSEEN pixels and low multipoles as
-/// smooth_harmonic() does: masks, removes, convolves, divides by the smoothed mask, puts back.
+/// Smooths scalar maps by a RingConvolution or a SplitConvolution, treating UNSEEN pixels and low
+/// multipoles as smooth_harmonic() does: masks, removes, convolves, divides by the smoothed mask,
+/// puts back.
 ///
 /// in   [map][own pixel]; its content is lost
 /// out  [map][own pixel], overwritten; other memory than `in`
 /// Memory as many maps again where the mask is smoothed. Collective.
 /// Error  DataError when every pixel of a map is UNSEEN, or one is and unseen = fail.
-template <class T>
-RingSmoothingReport smooth_rings(const Communicator& comm, RingConvolution& convolution,
-                                 const MapTreatment& treatment, MapView<T> in, MapView<T> out);
+template <class T, class Convolution>
+ConvolutionSmoothingReport smooth_by(const Communicator& comm, Convolution& convolution,
+                                     const MapTreatment& treatment, MapView<T> in, MapView<T> out);
 
 }  // namespace ringweave

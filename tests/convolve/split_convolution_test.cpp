@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "convolve/split_smoothing.hpp"
+#include "convolve/split_convolution.hpp"
 
 #include <gmock/gmock.h>
 
@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "convolve/convolution_smoothing.hpp"
 #include "convolve/harmonic_smoothing.hpp"
 #include "sphere/healpix_weights.hpp"
 #include "sphere/unseen.hpp"
@@ -61,8 +62,8 @@ class SplitSmoothing : public OnEveryRankCount {
     MapBuffer<T> in = copy_of(expected);
     MapBuffer<T> out = harmonic.make_map<T>();
     const SmoothingReport by_harmonics = smooth_harmonic<T>(harmonic, options, expected.view());
-    const SplitSmoothingReport report =
-        smooth_split<T>(comm(), convolution, treatment, in.view(), out.view());
+    const ConvolutionSmoothingReport report =
+        smooth_by<T>(comm(), convolution, treatment, in.view(), out.view());
     EXPECT_EQ(report.unseen_pixels, by_harmonics.unseen_pixels);
     EXPECT_EQ(report.convolutions, by_harmonics.mask_transforms > 0 ? 2 : 1);
     for (std::int64_t i = 0; i < out.n_components() * out.size(); ++i) {

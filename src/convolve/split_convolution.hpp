@@ -7,7 +7,6 @@
 
 #include "base/view.hpp"
 #include "convolve/kernel_split.hpp"
-#include "convolve/map_treatment.hpp"
 #include "convolve/ring_convolution.hpp"
 #include "sphere/beam.hpp"
 #include "transform/spherical_harmonic_transform.hpp"
@@ -45,17 +44,5 @@ class SplitConvolution {
   Beam harmonic_;
   std::vector<double> ring_weights_;
 };
-
-struct SplitSmoothingReport {
-  std::int64_t unseen_pixels = 0;  ///< of all maps together
-  LowMultipoles removed;
-  int convolutions = 1;  ///< two where the mask was smoothed too
-};
-
-/// Smooths scalar maps with a split kernel, treating UNSEEN pixels and low multipoles as
-/// smooth_harmonic() does; arguments, memory and errors as for smooth_rings(). Collective.
-template <class T>
-SplitSmoothingReport smooth_split(const Communicator& comm, SplitConvolution& convolution,
-                                  const MapTreatment& treatment, MapView<T> in, MapView<T> out);
 
 }  // namespace ringweave

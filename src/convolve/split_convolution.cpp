@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "convolve/split_smoothing.hpp"
+#include "convolve/split_convolution.hpp"
 
 #include <utility>
 
@@ -60,30 +60,5 @@ void SplitConvolution::convolve(MapView<T> in, MapView<T> out) {
 
 template void SplitConvolution::convolve(MapView<double>, MapView<double>);
 template void SplitConvolution::convolve(MapView<float>, MapView<float>);
-
-template <class T>
-SplitSmoothingReport smooth_split(const Communicator& comm, SplitConvolution& convolution,
-                                  const MapTreatment& treatment, MapView<T> in, MapView<T> out) {
-  const TreatedMap treated(comm, convolution.rings(), treatment, in);
-  SplitSmoothingReport report{treated.mask().total(), treated.removed()};
-  convolution.convolve<T>(in, out);
-  if (treated.is_normalized()) {
-    for (std::int64_t c = 0; c < in.n_components(); ++c) treated.write_mask<T>(c, in.component(c));
-    auto smoothed = agreed(comm, [&] { return MapBuffer<T>(in.n_components(), in.size()); });
-    convolution.convolve<T>(in, smoothed.view());
-    for (std::int64_t c = 0; c < out.n_components(); ++c) {
-      if (treated.mask().count(c) > 0)
-        TreatedMap::divide<T>(smoothed.view().component(c), out.component(c));
-    }
-    ++report.convolutions;
-  }
-  treated.finish(out);
-  return report;
-}
-
-template SplitSmoothingReport smooth_split(const Communicator&, SplitConvolution&,
-                                           const MapTreatment&, MapView<float>, MapView<float>);
-template SplitSmoothingReport smooth_split(const Communicator&, SplitConvolution&,
-                                           const MapTreatment&, MapView<double>, MapView<double>);
 
 }  // namespace ringweave

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "convolve/convolution_smoothing.hpp"
+
+#include "base/buffer.hpp"
+#include "convolve/ring_convolution.hpp"
+#include "convolve/split_convolution.hpp"
+#include "distribute/agree.hpp"
+
+namespace ringweave {
+namespace {
+
+/// Divides the maps with UNSEEN pixels by their smoothed masks; all of a batch are smoothed at
+/// once.
+template <class T, class Convolution>
+void normalize(const Communicator& comm, Convolution& convolution, const TreatedMap& treated,
+               MapView<T> scratch, MapView<T> out) {
+  for (std::int64_t c = 0; c < scratch.n_components(); ++c)
+    treated.write_mask<T>(c, scratch.component(c));
+  auto smoothed =
+      agreed(comm, [&] { return MapBuffer<T>(scratch.n_components(), scratch.size()); });
+  convolution.template convolve<T>(scratch, smoothed.view());
+  for (std::int64_t c = 0; c < out.n_components(); ++c) {
+    if (treated.mask().count(c) == 0) continue;
+    TreatedMap::divide<T>(smoothed.view().component(c), out.component(c));
+  }
+}
+
+}  // namespace
+
+template <class T, class Convolution>
+ConvolutionSmoothingReport smooth_by(const Communicator& comm, Convolution& convolution,
+                                     const MapTreatment& treatment, MapView<T> in, MapView<T> out) {
+  const TreatedMap treated(comm, convolution.rings(), treatment, in);
+  ConvolutionSmoothingReport report{treated.mask().total(), treated.removed()};
+  convolution.template convolve<T>(in, out);
+  if (treated.is_normalized()) {
+    normalize<T>(comm, convolution, treated, in, out);
+    ++report.convolutions;
+  }
+  treated.finish(out);
+  return report;
+}
+
+#define RINGWEAVE_INSTANTIATE(T, Convolution)                                      \
+  template ConvolutionSmoothingReport smooth_by(const Communicator&, Convolution&, \
+                                                const MapTreatment&, MapView<T>, MapView<T>);
+RINGWEAVE_INSTANTIATE(float, RingConvolution)
+RINGWEAVE_INSTANTIATE(double, RingConvolution)
+RINGWEAVE_INSTANTIATE(float, SplitConvolution)
+RINGWEAVE_INSTANTIATE(double, SplitConvolution)
+#undef RINGWEAVE_INSTANTIATE
+
+}  // namespace ringweave
