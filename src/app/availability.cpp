@@ -19,7 +19,6 @@ struct MissingValue {
 /// Options, help and messages all go by this table: what gets built is taken out here.
 constexpr std::array missing{
     MissingValue{"--backend", "cuda", "--backend host or auto"},
-    MissingValue{"--method", "split", "--method harmonic or ring"},
 };
 
 }  // namespace

@@ -243,21 +243,25 @@ void declare_smooth(CLI::App& command, SmoothOptions& options) {
       .choice("--method", options.method, {"auto", "harmonic", "ring", "split"},
               "harmonic: multiply the a_lm. ring: sum over pixels within the kernel's support, "
               "without a_lm (ARKCoS): no ringing, fast for narrow kernels, scalar fields only; Q "
-              "and U of a polarised map go the harmonic way. auto: whichever is predicted to be "
+              "and U of a polarised map go the harmonic way. split: few degrees through a_lm, the "
+              "rest of the "
+              "kernel on the rings, for scalar HEALPix maps and kernels with long tails. auto: "
+              "whichever is predicted to be "
               "the faster "
               "where both compute the same thing (scalar fields, --iter 0), else harmonic.")
       ->capture_default_str();
   group
-      .value("--error", options.error, "X",
-             "--method ring and auto: relative rms error allowed to the cut of the kernel and to "
-             "the sums together, or to the degrees that auto leaves out. Default: 1e-5.")
+      .value(
+          "--error", options.error, "X",
+          "--method ring, split and auto: relative rms error allowed to the cut of the kernel and "
+          "to the sums together, or to the degrees that auto leaves out. Default: 1e-5.")
       ->check(positive_number());
   group.value("--support", options.support, "ANGLE",
               "--method ring: cut the kernel here; what that costs is reported. Default: where the "
               "cut costs half of --error.");
   group.value(
       "--input-cl", options.input_cl, "FILE",
-      "--method ring and auto: spectrum (TT) of MAP that --error is weighted with. Default: "
+      "--method ring, split and auto: spectrum (TT) of MAP that --error is weighted with. Default: "
       "white noise.");
   declare_transform(command, options.transform, {"T", "TQU", "QU", "all"},
                     "what the grid holds, 3 nside - 1 on HEALPix (--compat f90: 2 nside).",

@@ -46,7 +46,8 @@ the pixels within the kernel's support instead, each with its quadrature weight:
 0 gives, to the relative error --error, but exactly zero beyond the support, and fast where
 the kernel is narrow. It is for scalar fields; of a
 polarised map T goes by rings, and Q and U the harmonic way, which --iter, --weights and
---lmax then speak of. --method auto says which it takes: the one predicted to be faster to
+--lmax then speak of. --method split does both: it writes the kernel as few degrees, for a_lm,
+and a compact rest, for the rings (see `ringweave split`). --method auto says which it takes: the one predicted to be faster to
 --error (see --machine) with --iter 0 and scalar fields, else the harmonic way.
 
 Pixels that are UNSEEN are zero for the convolution; --unseen says what becomes of them.)",

@@ -147,7 +147,13 @@ MemoryEstimate estimate_memory(const RingConvolutionPlan& plan, const RingMemory
       {"halo of pixels", plan.halo_bytes()},
       {"scratch of threads", plan.workspace_bytes(omp_get_max_threads())}};
   if (use.mask == MaskSmoothing::yes) items.push_back({"smoothed mask", n_maps * map});
-  if (use.harmonic != nullptr) {
+  if (use.harmonic != nullptr && use.harmonic_part == HarmonicPart::beside) {
+    for (MemoryItem item : transform_items(*use.harmonic, use.harmonic_use)) {
+      if (item.name == input.name) continue;
+      item.name += ", harmonic part";
+      items.push_back(item);
+    }
+  } else if (use.harmonic != nullptr) {
     std::vector<MemoryItem> after = transform_items(*use.harmonic, use.harmonic_use);
     for (MemoryItem& item : after) {
       if (item.name == input.name) item = input;

@@ -54,12 +54,16 @@ struct MemoryEstimate {
 /// (program, libraries, tables) counts as it is.
 MemoryEstimate estimate_memory(const TransformPlan& plan, const MemoryUse& use);
 
+/// When the fields of a transform go their way: after a convolution, or while it keeps its memory.
+enum class HarmonicPart { after, beside };
+
 /// What a convolution on rings is part of.
 struct RingMemoryUse {
   std::int64_t n_components = 1;            ///< of the map, those that are not convolved included
   MaskSmoothing mask = MaskSmoothing::no;   ///< --unseen normalize
-  const TransformPlan* harmonic = nullptr;  ///< of the others, which go afterwards
+  const TransformPlan* harmonic = nullptr;  ///< of the others, or of the same maps
   MemoryUse harmonic_use;
+  HarmonicPart harmonic_part = HarmonicPart::after;
 };
 
 /// Made when nothing large is allocated.

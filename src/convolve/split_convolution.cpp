@@ -15,31 +15,35 @@ constexpr double neglected = 0.1;
 
 }  // namespace
 
+SplitPartSpecs::SplitPartSpecs(const KernelSplit& split,
+                               const std::shared_ptr<const RingGrid>& grid, std::int64_t n_maps,
+                               std::int64_t bytes_per_pixel) {
+  rings.grid = grid;
+  rings.kernels = {split.compact()};
+  rings.n_maps = n_maps;
+  rings.bytes_per_pixel = bytes_per_pixel;
+  rings.error = neglected * split.error().total;
+  if (split.harmonic().empty()) return;
+  harmonic.emplace();
+  harmonic->grid = grid;
+  harmonic->lmax = harmonic->mmax = split.best().l_cut;
+  harmonic->fields = FieldSet(std::vector<int>(to_size(n_maps), 0));
+}
+
 SplitConvolution::SplitConvolution(const Communicator& comm, const KernelSplit& split,
                                    const std::shared_ptr<const RingGrid>& grid, std::int64_t n_maps,
                                    std::int64_t bytes_per_pixel)
     : comm_(comm) {
-  RingConvolutionSpec spec;
+  SplitPartSpecs parts =
+      agreed(comm_, [&] { return SplitPartSpecs(split, grid, n_maps, bytes_per_pixel); });
+  rings_.emplace(comm_, parts.rings);
+  if (!parts.harmonic) return;
   agree(comm_, [&] {
-    spec.grid = grid;
-    spec.kernels = {split.compact()};
-    spec.n_maps = n_maps;
-    spec.bytes_per_pixel = bytes_per_pixel;
-    spec.error = neglected * split.error().total;
     harmonic_.t = split.harmonic();
-  });
-  rings_.emplace(comm_, spec);
-  if (harmonic_.t.empty()) return;
-  TransformSpec transform;
-  agree(comm_, [&] {
-    transform.grid = grid;
-    transform.lmax = split.best().l_cut;
-    transform.mmax = transform.lmax;
-    transform.fields = FieldSet(std::vector<int>(to_size(n_maps), 0));
-    transform.ring_bands = std::make_shared<RingDistribution>(rings_->plan().bands());
+    parts.harmonic->ring_bands = std::make_shared<RingDistribution>(rings_->plan().bands());
     ring_weights_ = ring_weights(rings_->rings());
   });
-  transform_.emplace(comm_, transform);
+  transform_.emplace(comm_, *parts.harmonic);
 }
 
 template <class T>

@@ -13,6 +13,17 @@
 
 namespace ringweave {
 
+/// What a SplitConvolution plans its parts from. The transform has no ring bands yet: they are
+/// those of the convolution.
+struct SplitPartSpecs {
+  RingConvolutionSpec rings;
+  std::optional<TransformSpec> harmonic;  ///< none where the compact part is the whole kernel
+
+  /// Arguments and errors as for SplitConvolution. Not collective.
+  SplitPartSpecs(const KernelSplit& split, const std::shared_ptr<const RingGrid>& grid,
+                 std::int64_t n_maps, std::int64_t bytes_per_pixel);
+};
+
 /// Convolves scalar maps with a split kernel: its harmonic part through a_lm of degrees up to
 /// l_cut, its compact part on the rings, with the grid's own quadrature weights in both. No
 /// iterations.

@@ -156,6 +156,48 @@ class Auto(Predictions):
         self.assertFalse((self.folder / "auto.h5").exists())
 
 
+class SmoothBySplit(Predictions):
+    """A kernel with a long tail at nside 32, lmax 64."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        degrees = np.arange(LMAX + 1)
+        kernel = (1 + degrees * (degrees + 1) / 10) ** -0.75 * np.exp(-((5 * degrees / LMAX) ** 2) / 2)
+        np.savetxt(cls.folder / "tail.txt", np.column_stack([degrees, kernel]))
+
+    def smooth(self, method, *options, **run):
+        out = self.done("smooth", "sky.h5", f"{method}.h5", "--beam", "tail.txt", "--fields", "T", "--method", method,
+                        "--lmax", LMAX, *options, "--overwrite", **run).out
+        return out, self.read(f"{method}.h5")
+
+    def test_is_the_harmonic_method_within_the_error(self):
+        expected = self.smooth("harmonic", "--iter", 0)[1]
+        alone = self.smooth("split", "--error", 1e-3)[1]
+        self.assertLessEqual(rms_difference(alone, expected), 1e-3)
+        for ranks in (2, 3, 5):
+            out, ours = self.smooth("split", "--error", 1e-3, ranks=ranks)
+            self.assertIn("split method, l_cut", out)
+            self.assertLessEqual(rms_difference(ours, alone), 1e-12)
+
+    def test_the_plan_says_how_the_kernel_is_split(self):
+        (self.folder / "split.h5").unlink(missing_ok=True)
+        out = self.done("smooth", "sky.h5", "split.h5", "--beam", "tail.txt", "--fields", "T", "--method", "split",
+                        "--lmax", LMAX, "--error", 1e-3, "--dry-run").out
+        for words in ("split method", "l_cut", "harmonic part", "memory high-water", "predicted"):
+            self.assertIn(words, out)
+        self.assertFalse((self.folder / "split.h5").exists())
+
+    def test_what_cannot_be_split_is_refused(self):
+        usual = ("smooth", "sky.h5", "none.h5", "--beam", "tail.txt", "--method", "split")
+        for options, says in (((), "scalar"), (("--fields", "T", "--iter", 2), "--iter"),
+                              (("--fields", "T", "--support", "1deg"), "--support")):
+            self.refused(*usual, *options, code=2, says=[says])
+        self.done("synthesize", "--alm", "alm.h5", "--grid", "gauss:95", "gauss.h5", "--fields", "T", "--overwrite")
+        self.refused("smooth", "gauss.h5", *usual[2:], code=2, says=["HEALPix"])
+        self.assertFalse((self.folder / "none.h5").exists())
+
+
 class Split(Predictions):
     """A kernel with a long tail: sqrt(C_l) times a beam."""
 

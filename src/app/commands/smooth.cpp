@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
 
-#include "app/availability.hpp"
 #include "app/commands/commands.hpp"
 #include "app/commands/smooth_choice.hpp"
 #include "app/commands/smooth_rings.hpp"
+#include "app/commands/smooth_split.hpp"
 #include "base/error.hpp"
 
 namespace ringweave {
@@ -27,8 +27,12 @@ Compatibility compatibility(const std::string& name) {
 }
 
 bool is_on_rings(const SmoothOptions& options) {
-  require_available("--method", options.method);
-  if (options.method == "ring") return true;
+  if (options.method == "ring" || options.method == "split") {
+    if (options.method == "split" && !options.support.empty()) {
+      throw UsageError("--support: --method split finds the support itself; leave it out");
+    }
+    return true;
+  }
   if (options.method != "auto" && options.method != "harmonic") {
     throw UsageError(
         fmt::format("--method {}: expected auto, harmonic, ring or split", options.method));
@@ -44,21 +48,25 @@ bool is_on_rings(const SmoothOptions& options) {
   return false;
 }
 
-/// UsageError where an option speaks of a transform and there is none: all fields go by rings.
+/// UsageError where an option speaks of an analysis of all degrees and there is none: all scalar
+/// fields go by rings, or by a split kernel up to --lmax.
 void refuse_transform_options(const SmoothOptions& options) {
+  const bool is_split = options.method == "split";
   const AnalysisOptions& analysis = options.analysis;
-  const char* given = analysis.n_iter.value_or(0) > 0          ? "--iter"
-                      : analysis.tolerance > 0                 ? "--tol"
-                      : analysis.weights != "none"             ? "--weights"
-                      : options.transform.lmax >= 0            ? "--lmax"
-                      : options.transform.mmax >= 0            ? "--mmax"
-                      : options.transform.exchange != "double" ? "--exchange"
-                                                               : nullptr;
+  const char* given = analysis.n_iter.value_or(0) > 0            ? "--iter"
+                      : analysis.tolerance > 0                   ? "--tol"
+                      : analysis.weights != "none"               ? "--weights"
+                      : !is_split && options.transform.lmax >= 0 ? "--lmax"
+                      : options.transform.mmax >= 0              ? "--mmax"
+                      : options.transform.exchange != "double"   ? "--exchange"
+                                                                 : nullptr;
   if (given == nullptr) return;
   throw UsageError(
-      fmt::format("{} has no meaning with --method ring, which sums over pixels and makes no a_lm; "
-                  "leave it out, or use --method harmonic",
-                  given));
+      fmt::format("{} has no meaning with --method {}, which {}; leave it out, or use --method "
+                  "harmonic",
+                  given, options.method,
+                  is_split ? "takes the kernel's few degrees as they are"
+                           : "sums over pixels and makes no a_lm"));
 }
 
 SmoothingOptions smoothing_of(const AnalysisOptions& analysis, int usual_n_iter) {
@@ -145,6 +153,9 @@ int smooth(Run& run, const SmoothOptions& asked) {
   job.precision = storage_precision(options.transform.precision, header.precision);
   if (options.method == "auto") {
     smooth_the_fastest_way(run, job);
+  } else if (options.method == "split") {
+    refuse_transform_options(options);
+    smooth_with_split(run, job);
   } else if (on_rings) {
     if (job.choice.fields.max_spin() == 0) refuse_transform_options(options);
     RingJob rings = plan_rings(run, job);

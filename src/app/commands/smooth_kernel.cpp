@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/angle.hpp"
+#include "app/temperature_spectrum.hpp"
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
 #include "distribute/agree.hpp"
@@ -79,11 +80,7 @@ KernelSource source_of(const Run& run, const SmoothOptions& options) {
 std::vector<double> spectrum_of(const Run& run, const SmoothOptions& options,
                                 const RingGrid& grid) {
   if (options.input_cl.empty()) return std::vector<double>(to_size(grid.default_lmax() + 1), 1.0);
-  const Spectra spectra = read_spectra(run.comm, options.input_cl);
-  if (!spectra.has(Spectra::TT))
-    throw DataError(options.input_cl, "holds no TT; --input-cl takes the spectrum of T");
-  const auto values = spectra.values(Spectra::TT);
-  return {values.begin(), values.end()};
+  return temperature_spectrum(run.comm, options.input_cl, "--input-cl");
 }
 
 std::string angle_text(double radians) {

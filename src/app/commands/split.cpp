@@ -11,6 +11,7 @@
 
 #include "app/angle.hpp"
 #include "app/commands/commands.hpp"
+#include "app/temperature_spectrum.hpp"
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
 #include "convolve/kernel_split.hpp"
@@ -30,12 +31,11 @@ void require_options(const SplitOptions& options) {
     throw UsageError("a split is for maps of one resolution: give --lmax L and --nside N");
 }
 
-/// TT up to lmax; zero where the file ends. Collective.
-std::vector<double> temperature_of(const Run& run, const std::string& path, int lmax) {
-  const Spectra spectra = read_spectra(run.comm, path);
-  if (!spectra.has(Spectra::TT)) throw DataError(path, "holds no TT, which splits are made with");
-  std::vector<double> cl;
-  for (int l = 0; l <= lmax; ++l) cl.push_back(spectra(Spectra::TT, l));
+/// Up to lmax; zero where the file ends. Collective.
+std::vector<double> spectrum_to(const Run& run, const std::string& path, const std::string& option,
+                                int lmax) {
+  std::vector<double> cl = temperature_spectrum(run.comm, path, option);
+  cl.resize(to_size(std::int64_t{lmax} + 1), 0.0);
   return cl;
 }
 
@@ -47,7 +47,7 @@ std::vector<double> kernel_of(const Run& run, const SplitOptions& options) {
   std::vector<double> k_l = beam.t;
   k_l.resize(to_size(std::int64_t{options.lmax} + 1), 0.0);
   if (options.cl.empty()) return k_l;
-  const std::vector<double> cl = temperature_of(run, options.cl, options.lmax);
+  const std::vector<double> cl = spectrum_to(run, options.cl, "--cl", options.lmax);
   for (std::size_t l = 0; l < k_l.size(); ++l) {
     if (cl[l] < 0)
       throw DataError(options.cl, fmt::format("TT of l = {} is {}, which has no root", l, cl[l]));
@@ -164,7 +164,8 @@ int split(Run& run, const SplitOptions& options) {
   run.outputs.announce(options.json, OutputContent::report);
   KernelSplitSpec spec;
   spec.k_l = kernel_of(run, options);
-  if (!options.input_cl.empty()) spec.cl = temperature_of(run, options.input_cl, options.lmax);
+  if (!options.input_cl.empty())
+    spec.cl = spectrum_to(run, options.input_cl, "--input-cl", options.lmax);
   spec.nside = options.nside;
   spec.error = options.error;
   spec.alpha = options.alpha;

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "distribute/communicator.hpp"
+
+namespace ringweave {
+
+/// C_l of T in a file that `option` names, from l = 0. Collective. Error  DataError.
+std::vector<double> temperature_spectrum(const Communicator& comm, const std::string& path,
+                                         const std::string& option);
+
+}  // namespace ringweave
