@@ -57,7 +57,7 @@ void SplitConvolution::convolve(MapView<T> in, MapView<T> out) {
   for (std::int64_t c = 0; c < out.n_components(); ++c) {
     const auto from = in.component(c);
     const auto to = out.component(c);
-#pragma omp parallel for simd schedule(static)
+#pragma omp parallel for schedule(static)
     for (std::int64_t i = 0; i < to.size(); ++i) to[i] += from[i];
   }
 }
