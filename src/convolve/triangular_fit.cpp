@@ -2,16 +2,22 @@
 #include "convolve/triangular_fit.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
 
 namespace ringweave {
 namespace {
 
 double dot(std::span<const double> a, std::span<const double> b) {
-  double sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
+  // Sums side by side, which fill vectors.
+  constexpr std::size_t lanes = 8;
+  std::array<double, lanes> sums{};
+  std::size_t i = 0;
+  for (; i + lanes <= a.size(); i += lanes)
+    for (std::size_t k = 0; k < lanes; ++k) sums[k] += a[i + k] * b[i + k];
+  for (; i < a.size(); ++i) sums[0] += a[i] * b[i];
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
 void subtract(double factor, const double* a, double* from, std::size_t n) {
