@@ -43,10 +43,6 @@ RunWork work_of_run(const TransformPlan& plan, const TransformCount& count,
   return work;
 }
 
-Estimate of_slowest(const Communicator& comm, const Estimate& mine) {
-  return {comm.max(mine.seconds), comm.max(mine.sigma)};
-}
-
 void put_prediction(const TransformPrediction& prediction, const TransformCount& count,
                     nlohmann::ordered_json& plan) {
   plan["transforms"] = count.all_fields;
@@ -89,6 +85,10 @@ void print_plan(Run& run, const TransformPlan& plan, const MemoryEstimate& estim
 TransformCount planned_analysis(int n_iter, double tolerance) {
   if (tolerance > 0) return {3 + 2 * assumed_steps, 0, true};
   return {1 + 2 * n_iter, 0, false};
+}
+
+Estimate of_slowest(const Communicator& comm, const Estimate& mine) {
+  return {comm.max(mine.seconds), comm.max(mine.sigma)};
 }
 
 TransformPrediction predict_transforms(const Run& run, const TransformPlan& plan,

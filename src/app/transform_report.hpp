@@ -19,6 +19,9 @@ struct TransformCount {
 /// with as many conjugate gradient steps as a plan assumes.
 TransformCount planned_analysis(int n_iter, double tolerance);
 
+/// The largest of all ranks, so that what is chosen by it is the same on every rank. Collective.
+Estimate of_slowest(const Communicator& comm, const Estimate& mine);
+
 /// Seconds the slowest rank is predicted to need.
 struct TransformPrediction {
   TransformEstimate stages;

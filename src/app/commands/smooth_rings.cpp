@@ -213,6 +213,7 @@ RingPrediction predict_rings(const Run& run, const SmoothJob& job, const RingJob
   RingPrediction prediction;
   prediction.n_convolutions = job.is_normalized() ? 2 : 1;
   prediction.stages = estimate_convolution(rings.plan, run.machine, omp_get_max_threads());
+  prediction.stages.halo = of_slowest(run.comm, prediction.stages.halo);
   prediction.total = prediction.n_convolutions * prediction.stages.total();
   const FieldSet scalars = FieldSet::batch(0, static_cast<int>(rings.n_scalars()));
   const TransformSpec spec = make_spec({}, job.grid, scalars, job.usual_lmax);

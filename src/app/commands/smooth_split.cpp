@@ -78,8 +78,8 @@ SplitJob plan_split(Run& run, const SmoothJob& job) {
 void record_plan(Run& run, const SmoothJob& job, const SplitJob& split,
                  const MemoryEstimate& estimate) {
   const int n = job.is_normalized() ? 2 : 1;
-  const Estimate rings =
-      n * estimate_convolution(split.rings, run.machine, omp_get_max_threads()).total();
+  const Estimate rings = of_slowest(
+      run.comm, n * estimate_convolution(split.rings, run.machine, omp_get_max_threads()).total());
   const Estimate harmonic = split.harmonic
                                 ? predict_transforms(run, *split.harmonic, {2 * n, 0, false}).total
                                 : Estimate();
