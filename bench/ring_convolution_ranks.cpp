@@ -76,7 +76,8 @@ void measure(const Communicator& comm, std::int64_t nside, double fwhm_arcmin, i
     const double mine = median(of_stage[s]);
     row[stages[s]] = {comm.min(mine), comm.max(mine)};
   }
-  for (int rank = 0; rank < comm.size(); ++rank) row["shares"].push_back(plan.share(rank));
+  for (int rank = 0; rank < comm.size(); ++rank)
+    row["shares"].push_back(plan.predicted(rank).total() / plan.predicted().total());
   row["halo_bytes_sent"] = comm.sum(convolution.halo_bytes_sent());
   row["halo_bytes_planned"] = comm.sum(plan.pixel_halo().sent_bytes(n_maps, sizeof(T)) +
                                        plan.mode_halo().sent_bytes(n_maps, 16));

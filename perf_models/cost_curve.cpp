@@ -24,17 +24,21 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-double relative_rms(const std::vector<double>& values, double centre) {
-  double sum = 0;
-  for (const double value : values) sum += (value / centre - 1) * (value / centre - 1);
-  return std::sqrt(sum / static_cast<double>(values.size()));
+/// One standard deviation as a fraction of the median, from the median deviation: a turn that
+/// something disturbed does not count.
+double scatter_of(const std::vector<double>& values) {
+  const double centre = median(values);
+  std::vector<double> deviations;
+  for (const double value : values) deviations.push_back(std::abs(value / centre - 1));
+  constexpr double of_normal = 1.4826;
+  return of_normal * median(std::move(deviations));
 }
 
 double interpolation_error(const std::vector<CostCurve::Point>& points) {
   double worst = 0;
   for (std::size_t i = 1; i + 1 < points.size(); ++i) {
     const double between = power_law(points[i - 1], points[i + 1], points[i].size);
-    worst = std::max(worst, std::abs(between / points[i].seconds - 1) / 2);
+    worst = std::max(worst, std::abs(between / points[i].seconds - 1) / 4);
   }
   return worst;
 }
@@ -80,7 +84,7 @@ CostCurve fit_curve(std::vector<Sample> samples) {
     for (; i < samples.size() && samples[i].size == size; ++i)
       costs.push_back(samples[i].seconds / samples[i].units);
     points.push_back({size, median(costs)});
-    scatter = std::max(scatter, relative_rms(costs, points.back().seconds));
+    scatter = std::max(scatter, scatter_of(costs));
   }
   const double uncertainty =
       std::max(least_uncertainty, std::hypot(scatter, interpolation_error(points)));

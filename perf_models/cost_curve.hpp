@@ -42,8 +42,9 @@ struct Sample {
 };
 
 /// The curve through the medians of samples of equal size. Its uncertainty is how much samples of
-/// one size scatter, and how far a point lies from the curve through its neighbours, halved: the
-/// gap between the points is half as wide. Error  UsageError without samples.
+/// one size scatter (1.48 median deviations), and a quarter of how far a point lies from the curve
+/// through its neighbours: what a curve misses goes with the square of the gap. Error  UsageError
+/// without samples.
 CostCurve fit_curve(std::vector<Sample> samples);
 
 }  // namespace ringweave

@@ -35,6 +35,8 @@ struct Machine {
   // Unit: a ring of the grid.
   CostCurve convolution_planning;
 
+  // Size and unit: a byte of large buffers, new from the system.
+  CostCurve new_memory;
   // Size and unit: a byte of the file.
   CostCurve file_read;
   CostCurve file_write;

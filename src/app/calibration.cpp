@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "base/memory_meter.hpp"
 #include "convolve/ring_convolution.hpp"
 #include "distribute/agree.hpp"
 #include "distribute/exchange.hpp"
@@ -45,11 +46,23 @@ std::shared_ptr<const RingGrid> healpix(std::int64_t nside) {
 struct Samples {
   std::vector<Sample> legendre_scalar, legendre_spin, ring_fft, transform_planning;
   std::vector<Sample> stencil, sectors, convolution_fft, modes, convolution_planning;
-  std::vector<Sample> read, write;
+  std::vector<Sample> new_memory, read, write;
   std::vector<MessageSample> messages;
 };
 
-/// A synthesis and an adjoint, each as a program runs it: once, on memory that is new.
+/// What `work` made the system hand over of new memory.
+template <class Work>
+void with_memory(const Communicator& comm, Samples& samples, const Work& work) {
+  const std::int64_t bytes = MemoryMeter::touched_bytes();
+  const double seconds = MemoryMeter::touch_seconds();
+  work();
+  const double new_bytes = comm.max(static_cast<double>(MemoryMeter::touched_bytes() - bytes));
+  const double touching = comm.max(MemoryMeter::touch_seconds() - seconds);
+  if (new_bytes > 0)
+    samples.new_memory.push_back({new_bytes, new_bytes, touching * omp_get_max_threads()});
+}
+
+/// A synthesis and an adjoint, each as a program runs it: once, with caches that are cold.
 void measure_transform(const Communicator& comm, std::int64_t nside, int spin, Samples& samples) {
   TransformSpec spec;
   spec.grid = healpix(nside);
@@ -123,19 +136,21 @@ void measure_convolution(const Communicator& comm, std::int64_t nside, double fw
   convolution->convolve<double>(std::as_const(in).view(), out.view());
 
   const RingConvolutionPlan& plan = convolution->plan();
-  const ConvolutionSeconds& predicted = plan.predicted();
-  const double share = plan.share(comm.rank()) / omp_get_max_threads();
+  const ConvolutionSeconds& all = plan.predicted();
+  const ConvolutionSeconds own = plan.predicted(comm.rank());
   const auto size = static_cast<double>(spec.grid->longest_ring());
-  const auto add = [&](std::vector<Sample>& list, double predicted_seconds, const char* stage) {
-    const double seconds = comm.max(convolution->times().seconds(stage));
+  const auto add = [&](std::vector<Sample>& list, double ConvolutionSeconds::*of,
+                       const char* stage) {
+    // Ranks do different amounts of it.
+    const double seconds = comm.sum(convolution->times().seconds(stage)) * omp_get_max_threads();
+    const double predicted = comm.sum(own.*of);
     // What hardly anything was predicted for says nothing of the rate.
-    if (predicted_seconds > 0.1 * predicted.total() && seconds > 0)
-      list.push_back({size, comm.max(share) * predicted_seconds, seconds});
+    if (predicted > 0.1 * all.total() && seconds > 0) list.push_back({size, predicted, seconds});
   };
-  add(samples.stencil, predicted.stencil, "stencil");
-  add(samples.sectors, predicted.sectors, "sectors");
-  add(samples.convolution_fft, predicted.ring_fft, "ring_fft");
-  add(samples.modes, predicted.modes, "modes");
+  add(samples.stencil, &ConvolutionSeconds::stencil, "stencil");
+  add(samples.sectors, &ConvolutionSeconds::sectors, "sectors");
+  add(samples.convolution_fft, &ConvolutionSeconds::ring_fft, "ring_fft");
+  add(samples.modes, &ConvolutionSeconds::modes, "modes");
   samples.convolution_planning.push_back(
       {size, static_cast<double>(spec.grid->n_rings()), planning});
 }
@@ -223,6 +238,7 @@ Machine machine_of(const Run& run, const Samples& samples) {
   fit(&Machine::convolution_ring_fft, samples.convolution_fft);
   fit(&Machine::convolution_modes, samples.modes);
   fit(&Machine::convolution_planning, samples.convolution_planning);
+  fit(&Machine::new_memory, samples.new_memory);
   fit(&Machine::file_read, samples.read);
   fit(&Machine::file_write, samples.write);
   machine.network = network_of(samples.messages);
@@ -237,7 +253,7 @@ Machine calibrate_machine(Run& run, const CalibrationSizes& sizes, const std::st
   for (int repeat = 0; repeat < sizes.repeats; ++repeat) {
     for (std::int64_t nside = sizes.least_nside; nside <= sizes.most_nside; nside *= 2) {
       run.progress.stage(fmt::format("nside {}, turn {} of {}", nside, repeat + 1, sizes.repeats));
-      measure_transform(comm, nside, 0, samples);
+      with_memory(comm, samples, [&] { measure_transform(comm, nside, 0, samples); });
       measure_transform(comm, nside, 2, samples);
       measure_convolutions(comm, nside, samples);
       measure_file(comm, nside, folder, samples);

@@ -12,7 +12,7 @@ namespace ringweave {
 struct CalibrationSizes {
   std::int64_t least_nside = 128;
   std::int64_t most_nside = 2048;
-  int repeats = 3;
+  int repeats = 5;
 };
 
 /// Times this program's own stages on this job's ranks and threads: transforms, exchange, ring

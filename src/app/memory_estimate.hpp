@@ -9,6 +9,7 @@
 #include "app/run.hpp"
 #include "convolve/ring_convolution_plan.hpp"
 #include "io/file_kind.hpp"
+#include "perf_models/estimate.hpp"
 #include "transform/spherical_harmonic_transform.hpp"
 
 namespace ringweave {
@@ -73,6 +74,13 @@ MemoryEstimate estimate_memory(const RingConvolutionPlan& plan, const RingMemory
 /// that fit, which it says. Where none fits, all at once. Collective.
 std::unique_ptr<SphericalHarmonicTransform> plan_transform(Run& run, const TransformSpec& spec,
                                                            const MemoryUse& use);
+
+/// What the system is predicted to take for handing over this memory, on the slowest rank.
+/// Collective.
+Estimate predict_memory(const Run& run, const MemoryEstimate& estimate);
+
+/// Writes bytes and predicted seconds into the report's plan. Collective.
+void record_memory(Run& run, const MemoryEstimate& estimate);
 
 /// ResourceError on all ranks, with the numbers, when the ranks of a node together need more than
 /// it has, or one rank more than its own limit. Collective.

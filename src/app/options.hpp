@@ -83,7 +83,7 @@ struct PlotOptions {
 struct CalibrateOptions {
   std::string output = "machine.json";
   std::int64_t nside = 2048;
-  int repeats = 3;
+  int repeats = 5;
 };
 
 struct ModelOptions {

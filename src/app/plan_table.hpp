@@ -21,7 +21,7 @@ class PlanTable {
   explicit PlanTable(Run& run);
   void count(const std::string& name, std::int64_t value);
   void bytes(const std::string& name, std::int64_t value);
-  /// What any rank has, then the sum.
+  /// What any rank has, then the sum, then the seconds that takes.
   void memory(const MemoryEstimate& estimate);
 
  private:

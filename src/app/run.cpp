@@ -77,6 +77,7 @@ std::set<std::string> stages_of_any_rank(const Run& run) {
 
 void write_report(Run& run) {
   if (run.options.report.empty()) return;
+  run.times.add("memory", MemoryMeter::touch_seconds());
   nlohmann::ordered_json stages = nlohmann::ordered_json::object();
   for (const std::string& stage : stages_of_any_rank(run))
     stages[stage] = over_ranks(run.comm, run.times.seconds(stage));

@@ -103,9 +103,8 @@ TransformPrediction predict_transforms(const Run& run, const TransformPlan& plan
 void record_plan(Run& run, const SphericalHarmonicTransform& transform,
                  const MemoryEstimate& estimate, const TransformCount& count) {
   const TransformPrediction prediction = predict_transforms(run, transform.plan(), count);
+  record_memory(run, estimate);
   nlohmann::ordered_json& plan = run.report["plan"];
-  plan["memory_high_water_bytes"] = run.comm.sum(estimate.total());
-  plan["buffers_high_water_bytes"] = run.comm.sum(estimate.buffers());
   plan["groups_of_fields"] = transform.plan().groups.size();
   put_prediction(prediction, count, plan);
   if (run.options.dry_run || run.options.verbose)

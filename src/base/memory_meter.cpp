@@ -14,6 +14,8 @@ namespace {
 
 std::atomic<std::int64_t> current{0};
 std::atomic<std::int64_t> high_water{0};
+std::atomic<std::int64_t> touched{0};
+std::atomic<double> touching{0};
 
 /// Value in bytes of a "Name:   123 kB" line, 0 where the file or line is missing.
 std::int64_t proc_field(const char* path, const std::string& name) {
@@ -47,6 +49,14 @@ void MemoryMeter::remove(std::int64_t bytes) { current.fetch_sub(bytes); }
 std::int64_t MemoryMeter::current_bytes() { return current.load(); }
 std::int64_t MemoryMeter::high_water_bytes() { return high_water.load(); }
 void MemoryMeter::reset_high_water() { high_water.store(current.load()); }
+
+void MemoryMeter::add_touched(std::int64_t bytes, double seconds) {
+  touched.fetch_add(bytes);
+  touching.fetch_add(seconds);
+}
+
+std::int64_t MemoryMeter::touched_bytes() { return touched.load(); }
+double MemoryMeter::touch_seconds() { return touching.load(); }
 
 std::int64_t resident_bytes() { return proc_field("/proc/self/status", "VmRSS:"); }
 std::int64_t peak_resident_bytes() { return proc_field("/proc/self/status", "VmHWM:"); }

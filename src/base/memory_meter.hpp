@@ -16,6 +16,11 @@ class MemoryMeter {
   static std::int64_t high_water_bytes();
   /// Starts a new high-water at the present level (tests and stages that are measured apart).
   static void reset_high_water();
+
+  /// Large blocks of new memory, touched when they were allocated: bytes and seconds so far.
+  static void add_touched(std::int64_t bytes, double seconds);
+  static std::int64_t touched_bytes();
+  static double touch_seconds();
 };
 
 /// Memory the operating system counts as resident: now, and at most so far (Linux VmRSS, VmHWM); 0

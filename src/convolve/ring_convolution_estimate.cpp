@@ -13,16 +13,18 @@ std::int64_t halo_bytes_to_send(const RingConvolutionPlan& plan) {
 
 RingConvolutionEstimate estimate_convolution(const RingConvolutionPlan& plan,
                                              const Machine& machine, int n_threads) {
-  double share = 0;
-  for (int rank = 0; rank < plan.n_ranks(); ++rank) share = std::max(share, plan.share(rank));
-  share /= n_threads;
   const auto size = static_cast<double>(plan.grid().longest_ring());
-  const ConvolutionSeconds& of = plan.predicted();
+  const double share = 1.0 / n_threads;
   RingConvolutionEstimate estimate;
-  estimate.stencil = machine.convolution_stencil.estimate(size, share * of.stencil);
-  estimate.sectors = machine.convolution_sectors.estimate(size, share * of.sectors);
-  estimate.ring_fft = machine.convolution_ring_fft.estimate(size, share * of.ring_fft);
-  estimate.modes = machine.convolution_modes.estimate(size, share * of.modes);
+  for (int rank = 0; rank < plan.n_ranks(); ++rank) {
+    const ConvolutionSeconds of = plan.predicted(rank);
+    RingConvolutionEstimate one;
+    one.stencil = machine.convolution_stencil.estimate(size, share * of.stencil);
+    one.sectors = machine.convolution_sectors.estimate(size, share * of.sectors);
+    one.ring_fft = machine.convolution_ring_fft.estimate(size, share * of.ring_fft);
+    one.modes = machine.convolution_modes.estimate(size, share * of.modes);
+    if (one.total().seconds >= estimate.total().seconds) estimate = one;
+  }
   // Neighbours only, to the north and to the south.
   if (plan.n_ranks() > 1) {
     estimate.halo =

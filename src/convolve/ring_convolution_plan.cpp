@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 #include <string>
 #include <utility>
 
@@ -77,7 +76,7 @@ RingConvolutionPlan::RingConvolutionPlan(const RingConvolutionSpec& spec, int ra
   sectors_ = SectorRule::for_grid(grid());
   run_ = EqualRun::for_grid(grid());
   choose_modes(n_ranks);
-  bands_.emplace(spec_.grid, ring_costs_, n_ranks);
+  bands_.emplace(spec_.grid, ring_costs(), n_ranks);
   own_.emplace(bands_->rings(rank));
   plan_halos(rank);
   lay_out_rows();
@@ -103,15 +102,21 @@ void RingConvolutionPlan::check() const {
   }
 }
 
-double RingConvolutionPlan::share(int rank) const {
-  const auto sum = [&](RingRange rings) {
-    const auto begin = ring_costs_.begin();
-    return std::accumulate(begin + rings.begin, begin + rings.end, std::int64_t{0});
-  };
+ConvolutionSeconds RingConvolutionPlan::predicted(int rank) const {
+  ConvolutionSeconds sum;
   const LocalRings rings = bands_->rings(rank);
-  std::int64_t own = 0;
-  for (const RingBand& band : rings.bands()) own += sum(band.rings);
-  return static_cast<double>(own) / static_cast<double>(sum({0, grid().n_rings()}));
+  for (const RingBand& band : rings.bands()) {
+    for (std::int64_t t = band.rings.begin; t < band.rings.end; ++t)
+      sum.add(predicted_.of_ring[to_size(t)], 1);
+  }
+  return sum;
+}
+
+std::vector<std::int64_t> RingConvolutionPlan::ring_costs() const {
+  std::vector<std::int64_t> nanoseconds;
+  for (const ConvolutionSeconds& of : predicted_.of_ring)
+    nanoseconds.push_back(static_cast<std::int64_t>(std::max(1.0, 1e9 * of.total())));
+  return nanoseconds;
 }
 
 RingRange RingConvolutionPlan::window(std::int64_t ring) const {
@@ -156,8 +161,10 @@ std::vector<ModeRows> RingConvolutionPlan::mode_candidates() const {
 void RingConvolutionPlan::choose_modes(int n_ranks) {
   const auto weigh = [&](ModeRows candidate) {
     Prediction prediction = predict(candidate);
-    if (ring_costs_.empty() || prediction.seconds.total() < predicted_.total())
-      take(std::move(candidate), std::move(prediction));
+    const bool is_first = predicted_.of_ring.empty();
+    if (!is_first && prediction.seconds.total() >= predicted_.seconds.total()) return;
+    modes_ = std::move(candidate);
+    predicted_ = std::move(prediction);
   };
   for (ModeRows& candidate : mode_candidates()) {
     const RowFft fft = fastest_fft(candidate, n_ranks);
@@ -227,12 +234,6 @@ double RingConvolutionPlan::widest_chord() const {
   return chord;
 }
 
-void RingConvolutionPlan::take(ModeRows modes, Prediction prediction) {
-  modes_ = std::move(modes);
-  predicted_ = prediction.seconds;
-  ring_costs_ = std::move(prediction.ring_costs);
-}
-
 RingConvolutionPlan::Prediction RingConvolutionPlan::predict(const ModeRows& modes) const {
   // Rings are many and much alike: a sample is enough.
   constexpr std::int64_t most_rings = 512;
@@ -242,10 +243,10 @@ RingConvolutionPlan::Prediction RingConvolutionPlan::predict(const ModeRows& mod
   const std::int64_t step = std::max<std::int64_t>(1, n_rings / most_rings);
   for (std::int64_t begin = 0; begin < n_rings; begin += step) {
     const std::int64_t end = std::min(begin + step, n_rings);
-    ConvolutionSeconds seconds = predict_ring(modes, (begin + end) / 2, chord);
-    const double nanoseconds = std::max(1.0, seconds.total());
-    prediction.ring_costs.resize(to_size(end), static_cast<std::int64_t>(nanoseconds));
-    prediction.seconds.add(seconds, 1e-9 * static_cast<double>(end - begin));
+    ConvolutionSeconds of_ring;
+    of_ring.add(predict_ring(modes, (begin + end) / 2, chord), 1e-9);
+    prediction.of_ring.resize(to_size(end), of_ring);
+    prediction.seconds.add(of_ring, static_cast<double>(end - begin));
   }
   return prediction;
 }

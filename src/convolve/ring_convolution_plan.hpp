@@ -80,8 +80,6 @@ class RingConvolutionPlan {
   int n_ranks() const { return bands_->n_ranks(); }
   /// Who owns which rings: bands that take equally long.
   const RingDistribution& bands() const { return *bands_; }
-  /// What of all rings' predicted time a rank's take.
-  double share(int rank) const;
   const LocalRings& own() const { return *own_; }
   double support() const { return support_; }  ///< the largest of the kernels
   /// Whether every ring has a mirror at pi - theta with the same pixels.
@@ -132,12 +130,14 @@ class RingConvolutionPlan {
   std::int64_t scratch_goal(int n_threads) const;
 
   /// Seconds of one thread for all rings of the grid, as predicted when the path was chosen.
-  const ConvolutionSeconds& predicted() const { return predicted_; }
+  const ConvolutionSeconds& predicted() const { return predicted_.seconds; }
+  /// The same for a rank's rings.
+  ConvolutionSeconds predicted(int rank) const;
 
  private:
   struct Prediction {
     ConvolutionSeconds seconds;
-    std::vector<std::int64_t> ring_costs;  ///< [ring] nanoseconds
+    std::vector<ConvolutionSeconds> of_ring;  ///< [ring]
   };
   void check() const;
   void choose_modes(int n_ranks);
@@ -147,9 +147,9 @@ class RingConvolutionPlan {
                          double limit) const;
   double widest_chord() const;  ///< squared, of the kernels' supports
   Prediction predict(const ModeRows& modes) const;
-  /// Of one output ring, nanoseconds.
+  /// In nanoseconds.
   ConvolutionSeconds predict_ring(const ModeRows& modes, std::int64_t ring, double chord) const;
-  void take(ModeRows modes, Prediction prediction);
+  std::vector<std::int64_t> ring_costs() const;
   void plan_halos(int rank);
   void lay_out_rows();
   void choose_maps_together();
@@ -160,8 +160,7 @@ class RingConvolutionPlan {
   SectorRule sectors_;
   EqualRun run_;
   ModeRows modes_;
-  ConvolutionSeconds predicted_;
-  std::vector<std::int64_t> ring_costs_;
+  Prediction predicted_;
   std::optional<RingDistribution> bands_;
   std::optional<LocalRings> own_;
   HaloPlan pixel_halo_;

@@ -67,8 +67,6 @@ void record_plan(Run& run, const RingJob& rings, const MemoryEstimate& estimate,
   const auto sent = static_cast<double>(halo_bytes_to_send(rings.plan));
   run.report["plan"] = {
       {"method", "ring"},
-      {"memory_high_water_bytes", run.comm.sum(estimate.total())},
-      {"buffers_high_water_bytes", run.comm.sum(estimate.buffers())},
       {"halo_bytes", run.comm.sum(sent)},
       {"predicted_seconds", prediction.total.seconds},
       {"predicted_uncertainty_seconds", prediction.total.sigma},
@@ -80,6 +78,7 @@ void record_plan(Run& run, const RingJob& rings, const MemoryEstimate& estimate,
         {"halo", n * of.halo.seconds}}},
       {"harmonic_seconds", prediction.harmonic.seconds},
   };
+  record_memory(run, estimate);
   nlohmann::ordered_json objects = nlohmann::ordered_json::object();
   for (const MemoryItem& item : estimate.items) objects[item.name] = run.comm.sum(item.bytes);
   run.report["plan"]["memory_bytes"] = objects;

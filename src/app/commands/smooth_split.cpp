@@ -89,13 +89,12 @@ void record_plan(Run& run, const SmoothJob& job, const SplitJob& split,
       {"method", "split"},
       {"l_cut", best.l_cut},
       {"support_degrees", best.theta_cut / arcmin / 60},
-      {"memory_high_water_bytes", run.comm.sum(estimate.total())},
-      {"buffers_high_water_bytes", run.comm.sum(estimate.buffers())},
       {"predicted_seconds", both.seconds},
       {"predicted_uncertainty_seconds", both.sigma},
       {"predicted_stages", {{"rings", rings.seconds}, {"harmonic", harmonic.seconds}}},
       {"harmonic_seconds", split.split.harmonic_only_seconds()},
   };
+  record_memory(run, estimate);
   if (!run.options.dry_run && !run.options.verbose) return;
   run.say(fmt::format("plan: {}, split method, {} map(s), {} rank(s) x {} thread(s)",
                       job.grid->name(), split.rings.spec().n_maps, run.comm.size(),
