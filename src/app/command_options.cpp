@@ -263,6 +263,12 @@ void declare_smooth(CLI::App& command, SmoothOptions& options) {
       "--input-cl", options.input_cl, "FILE",
       "--method ring, split and auto: spectrum (TT) of MAP that --error is weighted with. Default: "
       "white noise.");
+  group
+      .value(
+          "--harmonic-ranks", options.harmonic_ranks, "N",
+          "--method split: so many ranks do the harmonic part beside the others; 0: all ranks do "
+          "both parts, one after the other. Default: as predicted to be fastest.")
+      ->check(non_negative_number());
   declare_transform(command, options.transform, {"T", "TQU", "QU", "all"},
                     "what the grid holds, 3 nside - 1 on HEALPix (--compat f90: 2 nside).",
                     "that of the map.");
@@ -384,6 +390,11 @@ void declare_split(CLI::App& command, SplitOptions& options) {
       ->capture_default_str();
   group.value("--supports", options.supports, "LOW:HIGH",
               "Where supports are looked for, e.g. 30arcmin:10deg. Default: by lmax.");
+  group
+      .value("--ranks", options.ranks, "N",
+             "Predict for so many ranks, which may do both parts side by side. Default: those of "
+             "this run.")
+      ->check(positive_number());
   group.value("--json", options.json, "FILE",
               "Write scan, errors and both parts as JSON. Default: none.");
 }

@@ -47,7 +47,9 @@ the pixels within the kernel's support instead, each with its quadrature weight:
 the kernel is narrow. It is for scalar fields; of a
 polarised map T goes by rings, and Q and U the harmonic way, which --iter, --weights and
 --lmax then speak of. --method split does both: it writes the kernel as few degrees, for a_lm,
-and a compact rest, for the rings (see `ringweave split`). --method auto says which it takes: the one predicted to be faster to
+and a compact rest, for the rings (see `ringweave split`); on several ranks one after the other,
+or side by side on two groups of ranks, whichever is predicted to be faster (--harmonic-ranks).
+--method auto says which it takes: the one predicted to be faster to
 --error (see --machine) with --iter 0 and scalar fields, else the harmonic way.
 
 Pixels that are UNSEEN are zero for the convolution; --unseen says what becomes of them.)",
@@ -117,7 +119,8 @@ predicted seconds (--machine), takes the fastest, and says whether it is faster 
 degrees of the a_lm or rings alone.)",
      R"(ringweave split --fwhm 7arcmin --cl examples/lcdm_cl.txt --lmax 4096 --nside 2048
 ringweave split --beam beam.txt --lmax 2048 --nside 1024 --error 1e-4 --json split.json
-ringweave split --fwhm 5arcmin --lmax 4096 --nside 2048 --input-cl examples/lcdm_cl.txt)",
+ringweave split --fwhm 5arcmin --lmax 4096 --nside 2048 --input-cl examples/lcdm_cl.txt
+ringweave split --fwhm 7arcmin --cl examples/lcdm_cl.txt --lmax 4096 --nside 2048 --ranks 64)",
      false},
     {"info", "say what files hold and what is odd about them", "FILE... [OPTION...]",
      R"(Prints grid, order, precision, units, coordinates and, for each column of a map, its least

@@ -89,6 +89,21 @@ std::vector<MemoryItem> transform_items(const TransformPlan& plan, const MemoryU
   return items;
 }
 
+/// The buffers of a convolution, the map first.
+std::vector<MemoryItem> ring_items(const RingConvolutionPlan& plan, std::int64_t n_components,
+                                   MaskSmoothing mask) {
+  const std::int64_t n_maps = plan.spec().n_maps;
+  const std::int64_t map = plan.own().n_pixels() * plan.spec().bytes_per_pixel;
+  std::vector<MemoryItem> items{
+      {"map", n_components * map},
+      {"smoothed map", n_maps * map},
+      {"ring modes", plan.mode_bytes()},
+      {"halo of pixels", plan.halo_bytes()},
+      {"scratch of threads", plan.workspace_bytes(omp_get_max_threads())}};
+  if (mask == MaskSmoothing::yes) items.push_back({"smoothed mask", n_maps * map});
+  return items;
+}
+
 MemoryEstimate with_program(std::vector<MemoryItem> items) {
   items.insert(items.begin(), {"program, libraries, tables", resident_bytes()});
   return {std::move(items)};
@@ -137,28 +152,30 @@ MemoryEstimate estimate_memory(const TransformPlan& plan, const MemoryUse& use) 
 }
 
 MemoryEstimate estimate_memory(const RingConvolutionPlan& plan, const RingMemoryUse& use) {
-  const std::int64_t n_maps = plan.spec().n_maps;
-  const std::int64_t map = plan.own().n_pixels() * plan.spec().bytes_per_pixel;
-  const MemoryItem input{"map", use.n_components * map};
-  std::vector<MemoryItem> items{
-      input,
-      {"smoothed map", n_maps * map},
-      {"ring modes", plan.mode_bytes()},
-      {"halo of pixels", plan.halo_bytes()},
-      {"scratch of threads", plan.workspace_bytes(omp_get_max_threads())}};
-  if (use.mask == MaskSmoothing::yes) items.push_back({"smoothed mask", n_maps * map});
-  if (use.harmonic != nullptr && use.harmonic_part == HarmonicPart::beside) {
-    for (MemoryItem item : transform_items(*use.harmonic, use.harmonic_use)) {
-      if (item.name == input.name) continue;
-      item.name += ", harmonic part";
-      items.push_back(item);
-    }
-  } else if (use.harmonic != nullptr) {
+  std::vector<MemoryItem> items = ring_items(plan, use.n_components, use.mask);
+  if (use.harmonic != nullptr) {
+    const MemoryItem input = items.front();
     std::vector<MemoryItem> after = transform_items(*use.harmonic, use.harmonic_use);
     for (MemoryItem& item : after) {
       if (item.name == input.name) item = input;
     }
     items = fuller(items, after);
+  }
+  return with_program(std::move(items));
+}
+
+MemoryEstimate estimate_memory(const SplitPlan& plan, MaskSmoothing mask, Precision precision) {
+  std::vector<MemoryItem> items = ring_items(plan.rings, plan.rings.spec().n_maps, mask);
+  items.push_back({"parts of harmonic maps", plan.buffer_bytes()});
+  for (MemoryItem& item : items) item.bytes *= plan.does_rings() ? 1 : 0;
+  if (plan.harmonic) {
+    const MemoryUse use{Operation::smoothing_in_place, precision};
+    for (MemoryItem item : transform_items(*plan.harmonic, use)) {
+      const bool is_shared = item.name == "map" && plan.does_rings();
+      item.name += ", harmonic part";
+      item.bytes *= plan.does_harmonic() && !is_shared ? 1 : 0;
+      items.push_back(item);
+    }
   }
   return with_program(std::move(items));
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/run.hpp"
-#include "convolve/ring_convolution_plan.hpp"
+#include "convolve/split_plan.hpp"
 #include "io/file_kind.hpp"
 #include "perf_models/estimate.hpp"
 #include "transform/spherical_harmonic_transform.hpp"
@@ -55,20 +55,18 @@ struct MemoryEstimate {
 /// (program, libraries, tables) counts as it is.
 MemoryEstimate estimate_memory(const TransformPlan& plan, const MemoryUse& use);
 
-/// When the fields of a transform go their way: after a convolution, or while it keeps its memory.
-enum class HarmonicPart { after, beside };
-
 /// What a convolution on rings is part of.
 struct RingMemoryUse {
   std::int64_t n_components = 1;            ///< of the map, those that are not convolved included
   MaskSmoothing mask = MaskSmoothing::no;   ///< --unseen normalize
-  const TransformPlan* harmonic = nullptr;  ///< of the others, or of the same maps
+  const TransformPlan* harmonic = nullptr;  ///< of the others, after the convolution
   MemoryUse harmonic_use;
-  HarmonicPart harmonic_part = HarmonicPart::after;
 };
 
 /// Made when nothing large is allocated.
 MemoryEstimate estimate_memory(const RingConvolutionPlan& plan, const RingMemoryUse& use);
+/// The same for both parts of a split kernel: the items of all ranks, 0 where another has them.
+MemoryEstimate estimate_memory(const SplitPlan& plan, MaskSmoothing mask, Precision precision);
 
 /// A transform of all fields at once or, where memory is too short for that, in the fewest groups
 /// that fit, which it says. Where none fits, all at once. Collective.

@@ -61,6 +61,7 @@ struct SmoothOptions {
   std::string input, output, fwhm, beam, kernel, compat = "healpy", method = "auto";
   std::string support, input_cl;
   std::optional<double> error;
+  std::optional<int> harmonic_ranks;
 };
 
 struct ConvertOptions {
@@ -97,6 +98,7 @@ struct SplitOptions {
   int lmax = -1;
   std::int64_t nside = 0;
   double error = 1e-5, alpha = 5;
+  int ranks = 0;  ///< 0: those of the run
 };
 
 struct InfoOptions {

@@ -62,6 +62,14 @@ void require_bounds(const KernelSplitSpec& spec) {
     refuse(fmt::format("alpha = {}; expected 1 or more", spec.alpha));
   if (!(spec.convolver_error >= 0 && spec.convolver_error < 1))
     refuse(fmt::format("a convolver's error of {}; expected 0 to 1", spec.convolver_error));
+  const int n_ranks = spec.machine.n_ranks;
+  const int n_harmonic = spec.n_harmonic.value_or(0);
+  if (n_ranks < 1 || n_harmonic < 0 || n_harmonic >= n_ranks) {
+    refuse(
+        fmt::format("{} of {} ranks for the harmonic part beside the rings; expected 0 (one "
+                    "after the other) to {}",
+                    n_harmonic, n_ranks, n_ranks - 1));
+  }
   double before = 0;
   for (const double angle : spec.theta_cuts) {
     if (!(angle > before && angle <= CapPolynomials::most_theta_cut)) {
@@ -97,10 +105,14 @@ std::vector<CompactFit> search(const KernelSplitSpec& spec, const SplitWeights& 
   return fits;
 }
 
-void predict(const SplitCosts& costs, SplitCandidate& candidate) {
-  candidate.ring_seconds = costs.rings(candidate.theta_cut);
-  candidate.harmonic_seconds = candidate.l_cut >= 0 ? costs.harmonic(candidate.l_cut) : 0;
-  candidate.seconds = costs.total(candidate.harmonic_seconds, candidate.ring_seconds);
+void predict(const KernelSplitSpec& spec, SplitCandidate& candidate) {
+  const PlacedSplit placed = place_split(spec.costs, candidate.l_cut, candidate.theta_cut,
+                                         spec.machine.n_ranks, spec.n_harmonic);
+  candidate.placement = placed.placement;
+  candidate.harmonic_seconds = placed.harmonic;
+  candidate.ring_seconds = placed.rings;
+  candidate.sending_seconds = placed.sending;
+  candidate.seconds = placed.total;
 }
 
 /// Of a compact part whose multipoles, up to weights.last, are given.
@@ -141,14 +153,15 @@ KernelSplit::KernelSplit(const KernelSplitSpec& asked) {
   KernelSplitSpec spec = asked;
   const int lmax = static_cast<int>(ssize64(spec.k_l)) - 1;
   if (spec.theta_cuts.empty()) spec.theta_cuts = usual_supports(lmax);
-  if (!spec.costs.harmonic || !spec.costs.rings) {
+  if (!spec.costs.harmonic || !spec.costs.rings || !spec.costs.sending) {
     const SplitCosts costs =
         predicted_split_costs(std::make_shared<const RingGrid>(RingGrid::healpix(spec.nside)), lmax,
                               spec.theta_cuts.front(), spec.theta_cuts.back(), spec.machine);
     if (!spec.costs.harmonic) spec.costs.harmonic = costs.harmonic;
     if (!spec.costs.rings) spec.costs.rings = costs.rings;
+    if (!spec.costs.sending) spec.costs.sending = costs.sending;
   }
-  harmonic_only_seconds_ = spec.costs.harmonic(lmax);
+  harmonic_only_seconds_ = spec.costs.harmonic(lmax, spec.machine.n_ranks);
 
   const SplitWeights weights(spec);
   const std::vector<CompactFit> fits = search(spec, weights);
@@ -156,7 +169,7 @@ KernelSplit::KernelSplit(const KernelSplitSpec& asked) {
   const SplitCandidate* closest = nullptr;
   for (const CompactFit& fit : fits) {
     scan_.push_back(fit.candidate);
-    if (fit.candidate.is_found) predict(spec.costs, scan_.back());
+    if (fit.candidate.is_found) predict(spec, scan_.back());
   }
   for (std::size_t i = 0; i < scan_.size(); ++i) {
     if (closest == nullptr || scan_[i].error < closest->error) closest = &scan_[i];
@@ -176,8 +189,12 @@ KernelSplit::KernelSplit(const KernelSplitSpec& asked) {
   }
   take(spec, weights, *best);
 
-  const std::string parts = fmt::format("l_cut = {} and theta_cut = {:.4g} arcmin", best_->l_cut,
-                                        best_->theta_cut / arcmin);
+  std::string parts = fmt::format("l_cut = {} and theta_cut = {:.4g} arcmin", best_->l_cut,
+                                  best_->theta_cut / arcmin);
+  if (best_->placement.is_side_by_side()) {
+    parts += fmt::format(" side by side, harmonics on {} of {} ranks", best_->placement.n_harmonic,
+                         spec.machine.n_ranks);
+  }
   if (best_->seconds >= harmonic_only_seconds_) {
     reason_ = fmt::format(
         "the fastest split, {}, is predicted to take {:.3g} s, all degrees of the a_lm {:.3g} s",
@@ -198,7 +215,7 @@ void KernelSplit::take(const KernelSplitSpec& spec, const SplitWeights& weights,
   // Rounding hides a little of the error from the search.
   for (int attempt = 0; attempt < 3 && fit.candidate.is_found; ++attempt) {
     best_ = fit.candidate;
-    predict(spec.costs, *best_);
+    predict(spec, *best_);
     compact_ = RadialKernel::on_cap(best_->theta_cut, fit.coefficient);
     const std::vector<double> multipoles = compact_->multipoles(weights.last);
     harmonic_.clear();

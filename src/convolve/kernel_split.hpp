@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "convolve/split_costs.hpp"
+#include "convolve/split_placement.hpp"
 #include "sphere/radial_kernel.hpp"
 
 namespace ringweave {
@@ -32,6 +33,9 @@ struct KernelSplitSpec {
   /// Empty functions: predicted_split_costs() on this machine.
   SplitCosts costs{};
   SplitMachine machine{};
+  /// Ranks of the machine that do the harmonic part beside the others, fewer than all of them; 0:
+  /// all do both parts, one after the other; none: whichever is predicted to be fastest.
+  std::optional<int> n_harmonic{};
 };
 
 /// Predicted rms of the error over the rms of the convolved map, and what it is made of.
@@ -49,15 +53,17 @@ struct SplitCandidate {
   int l_cut = 0;
   bool is_found = false;
   double error = 0;  ///< SplitError::total as the fit has it; unless found, at l_cut = lmax - 1
+  SplitPlacement placement{};
   double harmonic_seconds = 0;
   double ring_seconds = 0;
-  double seconds = 0;  ///< of both
+  double sending_seconds = 0;  ///< between the ranks of both parts
+  double seconds = 0;          ///< of all of it, as place_split() has it
 };
 
 /// K_l split into a part with degrees l <= l_cut, to be applied to a_lm, and a compact one with
 /// theta <= theta_cut, for rings: K_l = harmonic_l + (Legendre transform of compact)_l. Of all
-/// supports the one with the least predicted time within the error bound. Not collective, OpenMP
-/// over supports; the same for any number of threads.
+/// supports and placements the one with the least predicted time within the error bound. Not
+/// collective, OpenMP over supports; the same for any number of threads.
 ///
 /// The harmonic part takes up whatever the compact part has in degrees <= l_cut, so only degrees
 /// above are fitted: K(theta) as a sum of CapPolynomials, least squares with the weights

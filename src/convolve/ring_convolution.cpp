@@ -51,6 +51,8 @@ void RingConvolution::convolve(MapView<const T> in, MapView<T> out) {
   convolver_->convolve(in, out, times_);
 }
 
+template void RingConvolution::require(MapView<const double>, MapView<double>) const;
+template void RingConvolution::require(MapView<const float>, MapView<float>) const;
 template void RingConvolution::convolve(MapView<const double>, MapView<double>);
 template void RingConvolution::convolve(MapView<const float>, MapView<float>);
 

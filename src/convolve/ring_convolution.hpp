@@ -36,15 +36,16 @@ class RingConvolution {
   template <class T>
   void convolve(MapView<const T> in, MapView<T> out);
 
+  /// UsageError unless convolve() takes these maps of this rank. Not collective.
+  template <class T>
+  void require(MapView<const T> in, MapView<T> out) const;
+
   /// Bytes this rank handed to MPI in the last convolve(): pixels and modes of its halo.
   std::int64_t halo_bytes_sent() const { return convolver_->halo_bytes_sent(); }
   /// Seconds of "halo", "ring_fft", "modes", "stencil", "sectors" of this rank so far.
   StageTimes& times() { return times_; }
 
  private:
-  template <class T>
-  void require(MapView<const T> in, MapView<T> out) const;
-
   Communicator comm_;
   std::unique_ptr<const RingConvolutionPlan> plan_;
   std::unique_ptr<RingConvolver> convolver_;

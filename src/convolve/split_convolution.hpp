@@ -4,56 +4,72 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
+#include "base/stage_timer.hpp"
 #include "base/view.hpp"
 #include "convolve/kernel_split.hpp"
 #include "convolve/ring_convolution.hpp"
+#include "convolve/split_plan.hpp"
+#include "distribute/ring_transfer.hpp"
 #include "sphere/beam.hpp"
 #include "transform/spherical_harmonic_transform.hpp"
 
 namespace ringweave {
 
-/// What a SplitConvolution plans its parts from. The transform has no ring bands yet: they are
-/// those of the convolution.
-struct SplitPartSpecs {
-  RingConvolutionSpec rings;
-  std::optional<TransformSpec> harmonic;  ///< none where the compact part is the whole kernel
-
-  /// Arguments and errors as for SplitConvolution. Not collective.
-  SplitPartSpecs(const KernelSplit& split, const std::shared_ptr<const RingGrid>& grid,
-                 std::int64_t n_maps, std::int64_t bytes_per_pixel);
-};
-
 /// Convolves scalar maps with a split kernel: its harmonic part through a_lm of degrees up to
 /// l_cut, its compact part on the rings, with the grid's own quadrature weights in both. No
-/// iterations.
+/// iterations. As the split is placed (SplitPlacement), all ranks do one part after the other, or
+/// two groups of ranks one each, side by side. Of a GPU beside CPU cores: the ranks with a device
+/// form a group, and their part is planned for that backend (TransformSpec, RingConvolutionSpec).
 class SplitConvolution {
  public:
   /// Plans both parts.
   /// grid             what the split was searched for: HEALPix of its nside
   /// bytes_per_pixel  of the maps; those of a longer type are refused
-  /// Error  UsageError on all ranks when the split has no parts. Collective.
+  /// Error  UsageError on all ranks when the split has no parts, or is placed on more ranks than
+  /// there are. Collective.
   SplitConvolution(const Communicator& comm, const KernelSplit& split,
                    const std::shared_ptr<const RingGrid>& grid, std::int64_t n_maps = 1,
                    std::int64_t bytes_per_pixel = sizeof(double));
 
-  const LocalRings& rings() const { return rings_->rings(); }
-  RingConvolution& ring_convolution() { return *rings_; }
-  /// Null where the compact part is the whole kernel.
+  const SplitPlan& plan() const { return plan_; }
+  /// Of the maps; ranks that only do the harmonic part own none.
+  const LocalRings& rings() const { return plan_.own; }
+  /// Null on ranks that only do the harmonic part.
+  RingConvolution* ring_convolution() { return rings_ ? &*rings_ : nullptr; }
+  /// Null on ranks that only convolve on rings, and where the compact part is the whole kernel.
   SphericalHarmonicTransform* transform() { return transform_ ? &*transform_ : nullptr; }
 
   /// in   [map][own pixel]; its content is lost
   /// out  [map][own pixel], overwritten; other memory than `in`
-  /// Memory beside both parts' own: a_lm of degrees up to l_cut. Collective.
+  /// Memory beside both parts' own: a_lm of degrees up to l_cut; side by side the maps once more,
+  /// on the ranks of the harmonic part, and plan().buffer_bytes(). Collective.
+  /// Error  UsageError on all ranks when a shape is wrong on one.
   template <class T>
   void convolve(MapView<T> in, MapView<T> out);
 
+  /// Seconds of "sending" of this rank so far, side by side.
+  StageTimes& times() { return times_; }
+
  private:
+  /// Maps become their harmonic part.
+  template <class T>
+  void smooth(AlmView<T> alm, MapView<T> map);
+  template <class T>
+  void convolve_one_after_other(MapView<T> in, MapView<T> out);
+  template <class T>
+  void convolve_side_by_side(MapView<T> in, MapView<T> out);
+
   Communicator comm_;
+  SplitPlan plan_;
   std::optional<RingConvolution> rings_;
   std::optional<SphericalHarmonicTransform> transform_;
+  std::optional<RingTransfer> there_;  ///< maps to the ranks of the harmonic part
+  std::optional<RingTransfer> back_;
   Beam harmonic_;
   std::vector<double> ring_weights_;
+  StageTimes times_;
 };
 
 }  // namespace ringweave

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -14,16 +15,28 @@
 namespace ringweave {
 namespace {
 
-/// An adjoint and a synthesis.
-double seconds_of_transforms(const std::shared_ptr<const RingGrid>& grid, int l_cut,
-                             const SplitMachine& on) {
-  TransformSpec spec;
-  spec.grid = grid;
-  spec.lmax = spec.mmax = l_cut;
-  TransformWork work = TransformScaling(spec).shares(on.n_ranks).largest;
-  work.n_threads = on.n_threads;
-  return 2 * estimate_transform(work, *on.machine).total().seconds;
-}
+/// Prepares each number of degrees once.
+class HarmonicCosts {
+ public:
+  HarmonicCosts(std::shared_ptr<const RingGrid> grid, const SplitMachine& on)
+      : grid_(std::move(grid)), on_(on) {}
+
+  /// An adjoint and a synthesis.
+  double seconds(int l_cut, int n_ranks) {
+    TransformSpec spec;
+    spec.grid = grid_;
+    spec.lmax = spec.mmax = l_cut;
+    const TransformScaling& scaling = scalings_.try_emplace(l_cut, spec).first->second;
+    TransformWork work = scaling.shares(n_ranks).largest;
+    work.n_threads = on_.n_threads;
+    return 2 * estimate_transform(work, *on_.machine).total().seconds;
+  }
+
+ private:
+  std::shared_ptr<const RingGrid> grid_;
+  SplitMachine on_;
+  std::map<int, TransformScaling> scalings_;  ///< [l_cut]
+};
 
 /// A narrow Gaussian with degrees up to lmax, on the whole of a cap.
 RadialKernel stand_in(double theta_cut, int lmax) {
@@ -42,44 +55,76 @@ RadialKernel stand_in(double theta_cut, int lmax) {
   return RadialKernel::on_cap(theta_cut, coefficient);
 }
 
-struct Predicted {
-  double theta_cut;
-  double seconds;
+/// A few plans for every number of ranks that is asked for.
+class RingCosts {
+ public:
+  RingCosts(std::shared_ptr<const RingGrid> grid, int lmax, std::vector<double> theta_cuts,
+            const SplitMachine& on)
+      : grid_(std::move(grid)), lmax_(lmax), theta_cuts_(std::move(theta_cuts)), on_(on) {}
+
+  double seconds(double theta_cut, int n_ranks) {
+    std::vector<double>& table = tables_[n_ranks];
+    if (table.empty()) table = predict(n_ranks);
+    if (table.size() == 1) return table.front();
+    std::size_t i = 1;
+    while (i + 1 < table.size() && theta_cut > theta_cuts_[i]) ++i;
+    const double part = (theta_cut - theta_cuts_[i - 1]) / (theta_cuts_[i] - theta_cuts_[i - 1]);
+    return table[i - 1] + part * (table[i] - table[i - 1]);
+  }
+
+ private:
+  std::vector<double> predict(int n_ranks) const {
+    std::vector<double> table;
+    for (const double angle : theta_cuts_) {
+      RingConvolutionSpec spec;
+      spec.grid = grid_;
+      spec.kernels = {stand_in(angle, lmax_)};
+      spec.error = 1e-6;
+      const RingConvolutionPlan plan(spec, 0, n_ranks);
+      table.push_back(estimate_convolution(plan, *on_.machine, on_.n_threads).total().seconds);
+    }
+    return table;
+  }
+
+  std::shared_ptr<const RingGrid> grid_;
+  int lmax_;
+  std::vector<double> theta_cuts_;
+  SplitMachine on_;
+  std::map<int, std::vector<double>> tables_;  ///< [ranks][support]
 };
 
-}  // namespace
-
-double SplitCosts::total(double harmonic_seconds, double ring_seconds) const {
-  return order == Order::side_by_side ? std::max(harmonic_seconds, ring_seconds)
-                                      : harmonic_seconds + ring_seconds;
+/// There and back. What the rank of the smaller group sends or gets, in a message to or from every
+/// rank of the other whose rings overlap its own.
+double seconds_of_sending(const RingGrid& grid, const Network& network, int n_rings,
+                          int n_harmonic) {
+  const int fewer = std::min(n_rings, n_harmonic);
+  const int more = std::max(n_rings, n_harmonic);
+  const double bytes = static_cast<double>(grid.n_pixels()) * sizeof(double) / fewer;
+  const int n_peers = std::min(more, more / fewer + 1);
+  return 2 * exchange_estimate(network, bytes, n_peers + 1).seconds;
 }
+
+}  // namespace
 
 SplitCosts predicted_split_costs(const std::shared_ptr<const RingGrid>& grid, int lmax,
                                  double least_theta_cut, double most_theta_cut,
                                  const SplitMachine& on) {
   constexpr int n_plans = 4;
-  std::vector<Predicted> table;
+  std::vector<double> theta_cuts;
   for (int i = 0; i < n_plans; ++i) {
     const double part = static_cast<double>(i) / (n_plans - 1);
     const double angle = least_theta_cut + part * (most_theta_cut - least_theta_cut);
-    RingConvolutionSpec spec;
-    spec.grid = grid;
-    spec.kernels = {stand_in(angle, lmax)};
-    spec.error = 1e-6;
-    const RingConvolutionPlan plan(spec, 0, on.n_ranks);
-    const double seconds = estimate_convolution(plan, *on.machine, on.n_threads).total().seconds;
-    if (table.empty() || angle > table.back().theta_cut) table.push_back({angle, seconds});
+    if (theta_cuts.empty() || angle > theta_cuts.back()) theta_cuts.push_back(angle);
   }
+  const auto harmonic = std::make_shared<HarmonicCosts>(grid, on);
+  const auto rings = std::make_shared<RingCosts>(grid, lmax, std::move(theta_cuts), on);
   SplitCosts costs;
-  costs.harmonic = [grid, on](int l_cut) { return seconds_of_transforms(grid, l_cut, on); };
-  costs.rings = [table = std::move(table)](double theta_cut) {
-    if (table.size() == 1) return table.front().seconds;
-    std::size_t i = 1;
-    while (i + 1 < table.size() && theta_cut > table[i].theta_cut) ++i;
-    const Predicted& a = table[i - 1];
-    const Predicted& b = table[i];
-    const double part = (theta_cut - a.theta_cut) / (b.theta_cut - a.theta_cut);
-    return a.seconds + part * (b.seconds - a.seconds);
+  costs.harmonic = [harmonic](int l_cut, int n_ranks) { return harmonic->seconds(l_cut, n_ranks); };
+  costs.rings = [rings](double theta_cut, int n_ranks) {
+    return rings->seconds(theta_cut, n_ranks);
+  };
+  costs.sending = [grid, on](int n_rings, int n_harmonic) {
+    return seconds_of_sending(*grid, on.machine->network, n_rings, n_harmonic);
   };
   return costs;
 }

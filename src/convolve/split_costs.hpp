@@ -12,14 +12,12 @@ namespace ringweave {
 
 /// Predicted seconds of the two parts of a split kernel on a map.
 struct SplitCosts {
-  /// Of smoothing through a_lm of degrees up to l_cut, l_cut >= 0.
-  std::function<double(int l_cut)> harmonic{};
-  /// Of convolving on rings with a kernel of this support, radians.
-  std::function<double(double theta_cut)> rings{};
-  enum class Order { one_after_other, side_by_side };
-  Order order = Order::one_after_other;
-
-  double total(double harmonic_seconds, double ring_seconds) const;
+  /// Of smoothing through a_lm of degrees up to l_cut, l_cut >= 0, on so many ranks.
+  std::function<double(int l_cut, int n_ranks)> harmonic{};
+  /// Of convolving on rings with a kernel of this support, radians, on so many ranks.
+  std::function<double(double theta_cut, int n_ranks)> rings{};
+  /// Of sending the map from the ranks that have it to those of the harmonic part, and theirs back.
+  std::function<double(int n_rings, int n_harmonic)> sending{};
 };
 
 /// What a split kernel is to be applied on.
@@ -29,8 +27,10 @@ struct SplitMachine {
   int n_threads = 1;
 };
 
-/// One map, no iterations, a kernel with degrees up to lmax. The machine must outlive the costs.
-/// Cost  a few plans of the grid; supports between theirs are interpolated.
+/// One map, no iterations, a kernel with degrees up to lmax; up to on.n_ranks ranks. The machine
+/// must outlive the costs. One thread may call them at a time.
+/// Cost  for every number of ranks asked for, a few plans of the grid; supports between theirs are
+/// interpolated.
 SplitCosts predicted_split_costs(const std::shared_ptr<const RingGrid>& grid, int lmax,
                                  double least_theta_cut, double most_theta_cut,
                                  const SplitMachine& on = {});

@@ -79,6 +79,16 @@ RingDistribution::RingDistribution(std::shared_ptr<const RingGrid> grid,
   deal(costs, std::array{std::int64_t{0}, grid_->n_pairs()}, n_ranks);
 }
 
+RingDistribution::RingDistribution(const RingDistribution& few, int first_rank, int n_ranks)
+    : grid_(few.grid_), owner_(few.owner_) {
+  if (first_rank < 0 || first_rank > n_ranks - few.n_ranks()) {
+    throw UsageError(fmt::format("rings of {} ranks go to those from {} on of {}; there are fewer",
+                                 few.n_ranks(), first_rank, n_ranks));
+  }
+  for (int& owner : owner_) owner += first_rank;
+  collect_bands(n_ranks);
+}
+
 void RingDistribution::deal(std::span<const std::int64_t> costs,
                             std::span<const std::int64_t> section_cuts, int n_ranks) {
   const auto cost = [&](std::int64_t ring) {

@@ -40,6 +40,10 @@ class RingDistribution {
   /// Error  UsageError unless every ring has such a cost, and when their sum passes 2^61.
   RingDistribution(std::shared_ptr<const RingGrid> grid, std::span<const std::int64_t> costs,
                    int n_ranks);
+  /// The same bands among more ranks: rank r of `few` is rank first_rank + r of n_ranks, and the
+  /// others own no ring.
+  /// Error  UsageError when they are not that many.
+  RingDistribution(const RingDistribution& few, int first_rank, int n_ranks);
 
   int n_ranks() const { return static_cast<int>(rank_begin_.size()) - 1; }
   const std::shared_ptr<const RingGrid>& grid() const { return grid_; }

@@ -171,14 +171,31 @@ class SmoothBySplit(Predictions):
                         "--lmax", LMAX, *options, "--overwrite", **run).out
         return out, self.read(f"{method}.h5")
 
-    def test_is_the_harmonic_method_within_the_error(self):
+    def test_is_the_harmonic_method_within_the_error_on_any_ranks_however_placed(self):
         expected = self.smooth("harmonic", "--iter", 0)[1]
-        alone = self.smooth("split", "--error", 1e-3)[1]
-        self.assertLessEqual(rms_difference(alone, expected), 1e-3)
-        for ranks in (2, 3, 5):
-            out, ours = self.smooth("split", "--error", 1e-3, ranks=ranks)
+        of_split = {}  # the fastest split may be another on other ranks
+        for ranks, placed in ((1, None), (2, None), (2, 0), (2, 1), (3, None), (3, 2), (5, 0), (5, 2), (5, 4)):
+            options = () if placed is None else ("--harmonic-ranks", placed)
+            out, ours = self.smooth("split", "--error", 1e-3, "--report", "report.json", *options, ranks=ranks)
             self.assertIn("split method, l_cut", out)
-            self.assertLessEqual(rms_difference(ours, alone), 1e-12)
+            self.assertLessEqual(rms_difference(ours, expected), 1e-3)
+            report = json.loads((self.folder / "report.json").read_text())
+            plan = report["plan"]
+            side_by_side = plan["harmonic_ranks"] > 0
+            if placed is not None:
+                self.assertEqual(plan["harmonic_ranks"], placed)
+            self.assertEqual(plan["predicted_stages"]["sending"] > 0, side_by_side)
+            self.assertEqual("sending" in report["stages"], side_by_side)
+            alike = of_split.setdefault((plan["l_cut"], plan["support_degrees"]), ours)
+            self.assertLessEqual(rms_difference(ours, alike), 1e-12)
+
+    def test_the_plan_of_groups_says_who_needs_what(self):
+        out = self.done("smooth", "sky.h5", "none.h5", "--beam", "tail.txt", "--fields", "T", "--method", "split",
+                        "--lmax", LMAX, "--error", 1e-3, "--harmonic-ranks", 1, "--dry-run", ranks=3).out
+        for words in ("side by side, rings on 2 rank(s) and harmonics on 1", "map, harmonic part",
+                      "a_lm, harmonic part", "parts of harmonic maps", "sending"):
+            self.assertIn(words, out)
+        self.assertFalse((self.folder / "none.h5").exists())
 
     def test_the_plan_says_how_the_kernel_is_split(self):
         (self.folder / "split.h5").unlink(missing_ok=True)
@@ -191,8 +208,11 @@ class SmoothBySplit(Predictions):
     def test_what_cannot_be_split_is_refused(self):
         usual = ("smooth", "sky.h5", "none.h5", "--beam", "tail.txt", "--method", "split")
         for options, says in (((), "scalar"), (("--fields", "T", "--iter", 2), "--iter"),
-                              (("--fields", "T", "--support", "1deg"), "--support")):
+                              (("--fields", "T", "--support", "1deg"), "--support"),
+                              (("--fields", "T", "--harmonic-ranks", 1), "expected 0 to 0"),
+                              (("--fields", "T", "--harmonic-ranks", "-1"), "--harmonic-ranks")):
             self.refused(*usual, *options, code=2, says=[says])
+        self.refused(*usual[:5], "--method", "ring", "--harmonic-ranks", 0, code=2, says=["only --method split"])
         self.done("synthesize", "--alm", "alm.h5", "--grid", "gauss:95", "gauss.h5", "--fields", "T", "--overwrite")
         self.refused("smooth", "gauss.h5", *usual[2:], code=2, says=["HEALPix"])
         self.assertFalse((self.folder / "none.h5").exists())
@@ -232,6 +252,14 @@ class Split(Predictions):
         alone = self.split()[1]
         shared = self.split(ranks=3)[1]
         self.assertEqual([c["l_cut"] for c in alone["scan"]], [c["l_cut"] for c in shared["scan"]])
+        out, many = self.split("--ranks", 3)
+        self.assertEqual(many, shared)
+        self.assertIn("placement", out)
+        self.assertEqual((alone["ranks"], alone["harmonic_ranks"], many["ranks"]), (1, 0, 3))
+        for candidate in self.split("--ranks", 16)[1]["scan"]:
+            parts = candidate["harmonic_seconds"], candidate["ring_seconds"]
+            together = max(parts) + candidate["sending_seconds"] if candidate["harmonic_ranks"] else sum(parts)
+            self.assertAlmostEqual(candidate["seconds"] / together, 1)
 
     def test_seconds_are_those_of_the_machine(self):
         slow = self.write_machine("slow.json", legendre_scalar=1000)

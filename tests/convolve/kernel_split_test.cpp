@@ -33,11 +33,14 @@ using testing::ThrowsMessage;
 constexpr double arcmin = std::numbers::pi / (180 * 60);
 constexpr double degree = 60 * arcmin;
 
-/// Seconds that grow with l_cut and theta_cut and need no grid.
+/// Seconds that grow with l_cut and theta_cut, are shared out evenly and need no grid.
 SplitCosts simple_costs(double per_radian = 1) {
   SplitCosts costs;
-  costs.harmonic = [](int l_cut) { return 1e-4 * l_cut * l_cut; };
-  costs.rings = [per_radian](double theta_cut) { return per_radian * theta_cut; };
+  costs.harmonic = [](int l_cut, int n_ranks) { return 1e-4 * l_cut * l_cut / n_ranks; };
+  costs.rings = [per_radian](double theta_cut, int n_ranks) {
+    return per_radian * theta_cut / n_ranks;
+  };
+  costs.sending = [](int, int) { return 0.0; };
   return costs;
 }
 
@@ -244,23 +247,44 @@ TEST(KernelSplit, IsFoundForCmbBeamsFromOneArcminuteOn) {
 
 TEST(KernelSplit, TakesWhatCostsLeast) {
   KernelSplitSpec spec = small_problem();
-  const auto theta_cut_for = [&](double per_radian, SplitCosts::Order order) {
+  const auto theta_cut_for = [&](double per_radian) {
     spec.costs = simple_costs(per_radian);
-    spec.costs.order = order;
     const KernelSplit split(spec);
     for (const SplitCandidate& candidate : split.scan())
       EXPECT_LE(split.best().seconds, candidate.seconds);
     return split.best().theta_cut;
   };
-  EXPECT_EQ(theta_cut_for(1e-6, SplitCosts::Order::one_after_other), spec.theta_cuts.back());
-  EXPECT_EQ(theta_cut_for(1e6, SplitCosts::Order::one_after_other), spec.theta_cuts.front());
-  // The ring part takes no time of its own as long as the harmonic part is slower.
-  EXPECT_EQ(theta_cut_for(1e-6, SplitCosts::Order::side_by_side), spec.theta_cuts.back());
+  EXPECT_EQ(theta_cut_for(1e-6), spec.theta_cuts.back());
+  EXPECT_EQ(theta_cut_for(1e6), spec.theta_cuts.front());
   spec.costs = simple_costs(1e6);
   const KernelSplit slow(spec);
   EXPECT_EQ(slow.verdict(), KernelSplit::Verdict::harmonic);
   EXPECT_TRUE(slow.has_parts());
   EXPECT_THAT(slow.reason(), HasSubstr("all degrees of the a_lm"));
+}
+
+TEST(KernelSplit, TakesSupportAndPlacementTogether) {
+  // Either part has a device of its own: the wider support is free as long as the other is slower.
+  KernelSplitSpec spec = small_problem();
+  spec.machine.n_ranks = 2;
+  spec.costs = simple_costs();
+  const auto seconds_of_rings = [](double per_radian) {
+    return [per_radian](double theta_cut, int n_ranks) {
+      return n_ranks == 1 ? per_radian * theta_cut : 1e3;
+    };
+  };
+  spec.costs.rings = seconds_of_rings(1e-6);
+  const KernelSplit wide(spec);
+  EXPECT_EQ(wide.best().theta_cut, spec.theta_cuts.back());
+  EXPECT_EQ(wide.best().placement.n_harmonic, 1);
+  EXPECT_EQ(wide.best().seconds, wide.best().harmonic_seconds);
+  EXPECT_THAT(wide.reason(), HasSubstr("side by side, harmonics on 1 of 2 ranks"));
+  spec.costs.rings = seconds_of_rings(10);
+  const KernelSplit narrow(spec);
+  EXPECT_EQ(narrow.best().theta_cut, spec.theta_cuts.front());
+  EXPECT_EQ(narrow.best().seconds, narrow.best().ring_seconds);
+  spec.n_harmonic = 0;
+  EXPECT_FALSE(KernelSplit(spec).best().placement.is_side_by_side());
 }
 
 TEST(KernelSplit, PredictsItsOwnCosts) {
@@ -275,6 +299,26 @@ TEST(KernelSplit, PredictsItsOwnCosts) {
     EXPECT_GT(candidate.ring_seconds, 0);
   }
   EXPECT_LT(scan.front().ring_seconds, scan.back().ring_seconds);
+}
+
+TEST(KernelSplit, PredictsTheCostsOfEveryPlacement) {
+  KernelSplitSpec spec = small_problem();
+  spec.costs = {};
+  spec.machine.n_ranks = 8;
+  spec.n_harmonic = 0;
+  const SplitCandidate together = KernelSplit(spec).best();
+  EXPECT_EQ(together.sending_seconds, 0);
+  EXPECT_EQ(together.seconds, together.harmonic_seconds + together.ring_seconds);
+  for (int n = 1; n < 8; ++n) {
+    spec.n_harmonic = n;
+    const SplitCandidate apart = KernelSplit(spec).scan().front();
+    EXPECT_EQ(apart.placement.n_harmonic, n);
+    EXPECT_GT(apart.sending_seconds, 0);
+    EXPECT_EQ(apart.seconds,
+              std::max(apart.harmonic_seconds, apart.ring_seconds) + apart.sending_seconds);
+  }
+  spec.n_harmonic.reset();
+  EXPECT_LE(KernelSplit(spec).best().seconds, together.seconds);
 }
 
 TEST(KernelSplit, DoesNotDependOnTheNumberOfThreads) {
@@ -410,6 +454,8 @@ TEST_F(HostileKernel, InASpecificationThatContradictsItselfIsRefused) {
   refuses([](KernelSplitSpec& s) { s.error = 1; }, "an error of 1");
   refuses([](KernelSplitSpec& s) { s.alpha = 0; }, "alpha = 0");
   refuses([](KernelSplitSpec& s) { s.convolver_error = -1; }, "a convolver's error of -1");
+  refuses([](KernelSplitSpec& s) { s.n_harmonic = 1; }, "1 of 1 ranks for the harmonic part");
+  refuses([](KernelSplitSpec& s) { s.n_harmonic = -1; }, "-1 of 1 ranks for the harmonic part");
   refuses([](KernelSplitSpec& s) { s.theta_cuts = {0.3, 0.2}; }, "0.2 rad after 0.3 rad");
   refuses([](KernelSplitSpec& s) { s.theta_cuts = {3}; }, "at most 1.5");
 }

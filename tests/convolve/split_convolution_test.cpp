@@ -3,8 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include <cmath>
-#include <numbers>
 #include <utility>
 
 #include "base/error.hpp"
@@ -12,6 +10,7 @@
 #include "convolve/harmonic_smoothing.hpp"
 #include "sphere/healpix_weights.hpp"
 #include "sphere/unseen.hpp"
+#include "split_problem.hpp"
 #include "support/rank_groups.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
@@ -22,27 +21,13 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-/// A kernel with a long tail for lmax = 2 nside, split for white maps.
-KernelSplitSpec problem(std::int64_t nside) {
-  KernelSplitSpec spec;
-  spec.nside = nside;
-  const int lmax = static_cast<int>(2 * nside);
-  const double sigma = 3.5 / lmax;
-  for (int l = 0; l <= lmax; ++l) {
-    const double square = l * (l + 1.0);
-    spec.k_l.push_back(std::pow(1 + square / 100, -0.75) * std::exp(-square * sigma * sigma / 2));
-  }
-  spec.theta_cuts = {64.0 / lmax, 100.0 / lmax};
-  return spec;
-}
-
 /// Both ways to smooth two white maps on the same rings.
 class SplitSmoothing : public OnEveryRankCount {
  protected:
   template <class T>
   void expect_the_same(std::int64_t nside, const MapTreatment& treatment, bool with_unseen,
                        double more = 0) const {
-    const KernelSplitSpec spec = problem(nside);
+    const KernelSplitSpec spec = split_problem(nside);
     const KernelSplit split(spec);
     ASSERT_TRUE(split.has_parts()) << split.reason();
     const Grid grid = share(RingGrid::healpix(nside));
@@ -50,7 +35,7 @@ class SplitSmoothing : public OnEveryRankCount {
     const int lmax = static_cast<int>(2 * nside);
     TransformSpec transform = Case{grid, lmax, lmax, {0, 0}}.spec();
     transform.ring_bands =
-        std::make_shared<RingDistribution>(convolution.ring_convolution().plan().bands());
+        std::make_shared<RingDistribution>(convolution.ring_convolution()->plan().bands());
     SphericalHarmonicTransform harmonic(comm(), transform);
     SmoothingOptions options;
     static_cast<MapTreatment&>(options) = treatment;
@@ -116,7 +101,7 @@ TEST_P(SplitSmoothing, TreatsUnseenPixelsAsTheHarmonicSmoothingDoes) {
 }
 
 TEST_P(SplitSmoothing, RefusesAKernelWithoutASplit) {
-  KernelSplitSpec spec = problem(64);
+  KernelSplitSpec spec = split_problem(64);
   spec.error = 1e-10;
   const KernelSplit split(spec);
   EXPECT_THAT([&] { SplitConvolution convolution(comm(), split, share(RingGrid::healpix(64))); },

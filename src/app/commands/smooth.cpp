@@ -27,6 +27,11 @@ Compatibility compatibility(const std::string& name) {
 }
 
 bool is_on_rings(const SmoothOptions& options) {
+  if (options.harmonic_ranks && options.method != "split") {
+    throw UsageError(
+        "--harmonic-ranks: only --method split has two parts to deal to ranks; add it, or leave "
+        "--harmonic-ranks out");
+  }
   if (options.method == "ring" || options.method == "split") {
     if (options.method == "split" && !options.support.empty()) {
       throw UsageError("--support: --method split finds the support itself; leave it out");

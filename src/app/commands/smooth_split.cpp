@@ -6,7 +6,8 @@
 
 #include <memory>
 #include <numbers>
-#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "app/plan_table.hpp"
@@ -16,6 +17,7 @@
 #include "convolve/convolution_smoothing.hpp"
 #include "convolve/ring_convolution_estimate.hpp"
 #include "convolve/split_convolution.hpp"
+#include "convolve/split_plan.hpp"
 #include "distribute/agree.hpp"
 
 namespace ringweave {
@@ -23,11 +25,9 @@ namespace {
 
 constexpr double arcmin = std::numbers::pi / (180 * 60);
 
-/// The parts of a split kernel on this rank, planned.
 struct SplitJob {
   KernelSplit split;
-  RingConvolutionPlan rings;
-  std::optional<TransformPlan> harmonic;
+  SplitPlan plan;
 };
 
 KernelSplitSpec split_spec(Run& run, const SmoothJob& job) {
@@ -42,6 +42,7 @@ KernelSplitSpec split_spec(Run& run, const SmoothJob& job) {
   spec.nside = job.grid->nside();
   spec.error = job.options.error.value_or(spec.error);
   spec.machine = {&run.machine, run.comm.size(), omp_get_max_threads()};
+  spec.n_harmonic = job.options.harmonic_ranks;
   return spec;
 }
 
@@ -57,6 +58,12 @@ SplitJob plan_split(Run& run, const SmoothJob& job) {
                     "harmonic",
                     job.grid->name()));
   }
+  if (job.options.harmonic_ranks.value_or(0) >= run.comm.size()) {
+    throw UsageError(fmt::format(
+        "--harmonic-ranks {}: expected 0 to {}, for {} rank(s) in all must do the rings "
+        "too; start more ranks, or leave it out",
+        *job.options.harmonic_ranks, run.comm.size() - 1, run.comm.size()));
+  }
   const std::int64_t n_maps = job.choice.fields.n_components();
   require_memory_for(run, *job.grid, 2 * n_maps, job.precision);
   const KernelSplitSpec spec = split_spec(run, job);
@@ -64,69 +71,102 @@ SplitJob plan_split(Run& run, const SmoothJob& job) {
   return agreed(run.comm, [&] {
     KernelSplit split(spec);
     if (!split.has_parts()) throw UsageError("--method split: " + split.reason());
-    SplitPartSpecs parts(split, job.grid, n_maps, bytes_of(job.precision));
-    SplitJob made{std::move(split),
-                  RingConvolutionPlan(parts.rings, run.comm.rank(), run.comm.size()), std::nullopt};
-    if (parts.harmonic) {
-      parts.harmonic->ring_bands = std::make_shared<RingDistribution>(made.rings.bands());
-      made.harmonic.emplace(*parts.harmonic, run.comm.rank(), run.comm.size());
-    }
-    return made;
+    const SplitMaps maps{job.grid, n_maps, bytes_of(job.precision)};
+    SplitPlan plan(split, maps, run.comm.rank(), run.comm.size());
+    return SplitJob{std::move(split), std::move(plan)};
   });
+}
+
+/// Seconds of all convolutions, with the mask's.
+struct SplitPrediction {
+  Estimate rings;
+  Estimate harmonic;
+  Estimate sending;
+  Estimate total;
+};
+
+/// Collective.
+SplitPrediction predict_split(const Run& run, const SmoothJob& job, const SplitJob& split) {
+  const SplitPlan& plan = split.plan;
+  const int n = job.is_normalized() ? 2 : 1;
+  SplitPrediction of;
+  of.rings = of_slowest(
+      run.comm, n * estimate_convolution(plan.rings, run.machine, omp_get_max_threads()).total());
+  if (plan.harmonic) of.harmonic = predict_transforms(run, *plan.harmonic, {2 * n, 0, false}).total;
+  of.total = of.rings + of.harmonic;
+  if (!plan.placement.is_side_by_side()) return of;
+  const RingConvolutionSpec& maps = plan.rings.spec();
+  const double doubles =
+      static_cast<double>(n * maps.n_maps * maps.bytes_per_pixel) / sizeof(double);
+  const double seconds = split.split.best().sending_seconds;
+  of.sending = doubles * Estimate{seconds, seconds * run.machine.network.uncertainty};
+  of.total = (of.rings.seconds > of.harmonic.seconds ? of.rings : of.harmonic) + of.sending;
+  return of;
+}
+
+std::string text_of(const SplitPlacement& placement, int n_ranks) {
+  return placement.is_side_by_side()
+             ? fmt::format("side by side, rings on {} rank(s) and harmonics on {}",
+                           placement.ranks_of_rings(n_ranks), placement.n_harmonic)
+             : "rings and harmonics one after the other";
 }
 
 void record_plan(Run& run, const SmoothJob& job, const SplitJob& split,
                  const MemoryEstimate& estimate) {
-  const int n = job.is_normalized() ? 2 : 1;
-  const Estimate rings = of_slowest(
-      run.comm, n * estimate_convolution(split.rings, run.machine, omp_get_max_threads()).total());
-  const Estimate harmonic = split.harmonic
-                                ? predict_transforms(run, *split.harmonic, {2 * n, 0, false}).total
-                                : Estimate();
-  const Estimate both = rings + harmonic;
+  const SplitPlan& plan = split.plan;
+  const SplitPrediction predicted = predict_split(run, job, split);
   const SplitCandidate& best = split.split.best();
   run.report["plan"] = {
       {"method", "split"},
       {"l_cut", best.l_cut},
       {"support_degrees", best.theta_cut / arcmin / 60},
-      {"predicted_seconds", both.seconds},
-      {"predicted_uncertainty_seconds", both.sigma},
-      {"predicted_stages", {{"rings", rings.seconds}, {"harmonic", harmonic.seconds}}},
+      {"harmonic_ranks", plan.placement.n_harmonic},
+      {"predicted_seconds", predicted.total.seconds},
+      {"predicted_uncertainty_seconds", predicted.total.sigma},
+      {"predicted_stages",
+       {{"rings", predicted.rings.seconds},
+        {"harmonic", predicted.harmonic.seconds},
+        {"sending", predicted.sending.seconds}}},
       {"harmonic_seconds", split.split.harmonic_only_seconds()},
   };
   record_memory(run, estimate);
   if (!run.options.dry_run && !run.options.verbose) return;
   run.say(fmt::format("plan: {}, split method, {} map(s), {} rank(s) x {} thread(s)",
-                      job.grid->name(), split.rings.spec().n_maps, run.comm.size(),
+                      job.grid->name(), plan.rings.spec().n_maps, run.comm.size(),
                       omp_get_max_threads()));
   run.say(fmt::format("  l_cut {}, theta_cut {:.4g} arcmin, error {:.2g}", best.l_cut,
                       best.theta_cut / arcmin, split.split.error().total));
+  run.say("  " + text_of(plan.placement, run.comm.size()));
   PlanTable table(run);
-  table.count("rings", split.rings.own().n_rings());
-  table.count("pixels", split.rings.own().n_pixels());
-  table.bytes("halo sent per convolution", halo_bytes_to_send(split.rings));
+  table.count("rings", plan.own.n_rings());
+  table.count("pixels", plan.own.n_pixels());
+  table.bytes("halo sent per convolution", plan.does_rings() ? halo_bytes_to_send(plan.rings) : 0);
   table.memory(estimate);
   run.say(fmt::format(
-      "  predicted: {} (rings {:.2g}, harmonics {:.2g}); all degrees of the a_lm "
+      "  predicted: {} (rings {:.2g}, harmonics {:.2g}, sending {:.2g}); all degrees of the a_lm "
       "about {:.2g} s",
-      seconds_text(both), rings.seconds, harmonic.seconds, split.split.harmonic_only_seconds()));
+      seconds_text(predicted.total), predicted.rings.seconds, predicted.harmonic.seconds,
+      predicted.sending.seconds, split.split.harmonic_only_seconds()));
 }
 
 template <class T>
 void run_with(Run& run, const SmoothJob& job, const SplitJob& split) {
   const SmoothOptions& options = job.options;
-  const LocalRings& own = split.rings.own();
+  const LocalRings& own = split.plan.own;
+  const std::int64_t n_maps = split.plan.rings.spec().n_maps;
   MapBuffer<T> map = read_map<T>(run, options.input, *job.reader, job.choice, own);
   run.progress.stage("convolving");
-  SplitConvolution convolution(run.comm, split.split, job.grid, split.rings.spec().n_maps,
-                               sizeof(T));
-  auto smoothed =
-      agreed(run.comm, [&] { return MapBuffer<T>(split.rings.spec().n_maps, own.n_pixels()); });
+  SplitConvolution convolution(run.comm, split.split, job.grid, n_maps, sizeof(T));
+  auto smoothed = agreed(run.comm, [&] { return MapBuffer<T>(n_maps, own.n_pixels()); });
   const ConvolutionSmoothingReport report = naming(options.input, [&] {
     return smooth_by<T>(run.comm, convolution, job.smoothing, map.view(), smoothed.view());
   });
-  for (const auto& [stage, entry] : convolution.ring_convolution().times().entries())
-    run.times.add("rings: " + stage, entry.seconds);
+  for (const auto& [stage, entry] : convolution.times().entries())
+    run.times.add(stage, entry.seconds);
+  if (convolution.ring_convolution() != nullptr) {
+    for (const auto& [stage, entry] : convolution.ring_convolution()->times().entries())
+      run.times.add("rings: " + stage, entry.seconds);
+  }
   if (convolution.transform() != nullptr) {
     for (const auto& [stage, entry] : convolution.transform()->times().entries())
       run.times.add(stage, entry.seconds);
@@ -149,16 +189,8 @@ void run_with(Run& run, const SmoothJob& job, const SplitJob& split) {
 
 void smooth_with_split(Run& run, SmoothJob& job) {
   const SplitJob split = plan_split(run, job);
-  RingMemoryUse use;
-  use.n_components = job.choice.fields.n_components();
-  use.mask = job.is_normalized() ? MaskSmoothing::yes : MaskSmoothing::no;
-  if (split.harmonic) {
-    use.harmonic = &*split.harmonic;
-    use.harmonic_use.operation = Operation::smoothing_in_place;
-    use.harmonic_use.precision = job.precision;
-    use.harmonic_part = HarmonicPart::beside;
-  }
-  const MemoryEstimate estimate = estimate_memory(split.rings, use);
+  const MaskSmoothing mask = job.is_normalized() ? MaskSmoothing::yes : MaskSmoothing::no;
+  const MemoryEstimate estimate = estimate_memory(split.plan, mask, job.precision);
   record_plan(run, job, split, estimate);
   require_memory(run, estimate);
   if (run.options.dry_run) return;

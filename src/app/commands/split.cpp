@@ -86,7 +86,7 @@ std::optional<double> rings_alone(const Run& run, const KernelSplitSpec& spec,
                                                 : KernelSupport::automatic(spec.error / 2, spec.cl);
   try {
     rings.kernels = {RadialKernel::from_beam(spec.k_l, support)};
-    const RingConvolutionPlan plan(rings, run.comm.rank(), run.comm.size());
+    const RingConvolutionPlan plan(rings, 0, spec.machine.n_ranks);
     return estimate_convolution(plan, run.machine, omp_get_max_threads()).total().seconds;
   } catch (const UsageError&) {
     return std::nullopt;
@@ -99,18 +99,24 @@ const char* name_of(KernelSplit::Verdict verdict) {
                                                   : "harmonic";
 }
 
+std::string text_of(const SplitPlacement& placement) {
+  return placement.is_side_by_side() ? fmt::format("harmonics on {}", placement.n_harmonic)
+                                     : "all on all";
+}
+
 void say_scan(Run& run, const KernelSplit& split) {
-  run.say(fmt::format("{:>14}{:>8}{:>11}{:>14}{:>10}{:>10}", "support", "l_cut", "error",
-                      "harmonic, s", "rings, s", "both, s"));
+  run.say(fmt::format("{:>14}{:>8}{:>11}{:>14}{:>10}{:>10}  {}", "support", "l_cut", "error",
+                      "harmonic, s", "rings, s", "both, s", "placement"));
   for (const SplitCandidate& candidate : split.scan()) {
     if (!candidate.is_found) {
       run.say(fmt::format("{:>11.1f} '{:>9}{:>11.2g}", candidate.theta_cut / arcmin, "-",
                           candidate.error));
       continue;
     }
-    run.say(fmt::format("{:>11.1f} '{:>9}{:>11.2g}{:>14.3g}{:>10.3g}{:>10.3g}",
+    run.say(fmt::format("{:>11.1f} '{:>9}{:>11.2g}{:>14.3g}{:>10.3g}{:>10.3g}  {}",
                         candidate.theta_cut / arcmin, candidate.l_cut, candidate.error,
-                        candidate.harmonic_seconds, candidate.ring_seconds, candidate.seconds));
+                        candidate.harmonic_seconds, candidate.ring_seconds, candidate.seconds,
+                        text_of(candidate.placement)));
   }
 }
 
@@ -120,11 +126,9 @@ nlohmann::ordered_json json_of(const std::optional<double>& value) {
 }
 
 nlohmann::ordered_json json_of(const KernelSplit& split, const KernelSplitSpec& spec) {
-  nlohmann::ordered_json json = {{"verdict", name_of(split.verdict())},
-                                 {"reason", split.reason()},
-                                 {"error_allowed", spec.error},
-                                 {"alpha", spec.alpha},
-                                 {"kernel", spec.k_l}};
+  nlohmann::ordered_json json = {{"verdict", name_of(split.verdict())}, {"reason", split.reason()},
+                                 {"error_allowed", spec.error},         {"alpha", spec.alpha},
+                                 {"ranks", spec.machine.n_ranks},       {"kernel", spec.k_l}};
   json["scan"] = nlohmann::ordered_json::array();
   for (const SplitCandidate& candidate : split.scan()) {
     nlohmann::ordered_json entry = {{"theta_cut_arcmin", candidate.theta_cut / arcmin},
@@ -134,6 +138,8 @@ nlohmann::ordered_json json_of(const KernelSplit& split, const KernelSplitSpec& 
       entry["l_cut"] = candidate.l_cut;
       entry["harmonic_seconds"] = candidate.harmonic_seconds;
       entry["ring_seconds"] = candidate.ring_seconds;
+      entry["sending_seconds"] = candidate.sending_seconds;
+      entry["harmonic_ranks"] = candidate.placement.n_harmonic;
       entry["seconds"] = candidate.seconds;
     }
     json["scan"].push_back(entry);
@@ -142,6 +148,7 @@ nlohmann::ordered_json json_of(const KernelSplit& split, const KernelSplitSpec& 
   const SplitError& error = split.error();
   json["l_cut"] = split.best().l_cut;
   json["theta_cut_arcmin"] = split.best().theta_cut / arcmin;
+  json["harmonic_ranks"] = split.best().placement.n_harmonic;
   json["predicted_error"] = split.best().error;
   json["verified_error"] = {{"total", error.total},
                             {"fit", error.fit},
@@ -172,11 +179,9 @@ int split(Run& run, const SplitOptions& options) {
   spec.theta_cuts = supports_of(options);
   const auto grid = std::make_shared<const RingGrid>(RingGrid::healpix(options.nside));
   run.progress.stage("searching");
-  const KernelSplit split = agreed(run.comm, [&] {
-    KernelSplitSpec timed = spec;
-    timed.machine = {&run.machine, run.comm.size(), omp_get_max_threads()};
-    return KernelSplit(timed);
-  });
+  const int n_ranks = options.ranks > 0 ? options.ranks : run.comm.size();
+  spec.machine = {&run.machine, n_ranks, omp_get_max_threads()};
+  const KernelSplit split = agreed(run.comm, [&] { return KernelSplit(spec); });
   const std::optional<double> rings = rings_alone(run, spec, grid);
 
   say_scan(run, split);

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "convolve/split_placement.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace ringweave {
+namespace {
+
+/// Parts that share out evenly over ranks.
+SplitCosts even_costs(double harmonic, double rings, double sending) {
+  SplitCosts costs;
+  costs.harmonic = [harmonic](int, int n) { return harmonic / n; };
+  costs.rings = [rings](double, int n) { return rings / n; };
+  costs.sending = [sending](int n_rings, int n_harmonic) {
+    return sending / std::min(n_rings, n_harmonic);
+  };
+  return costs;
+}
+
+/// Parts that more ranks make little faster.
+SplitCosts stubborn_costs() {
+  SplitCosts costs;
+  costs.harmonic = [](int, int n) { return 1 + 3.0 / n; };
+  costs.rings = [](double, int n) { return 2 + 5.0 / n; };
+  costs.sending = [](int, int) { return 0.1; };
+  return costs;
+}
+
+TEST(SplitPlacement, EveryRankHasAPartToDo) {
+  for (const int n_harmonic : {0, 1, 3}) {
+    const SplitPlacement placement{n_harmonic};
+    int n_rings = 0;
+    int n_harmonics = 0;
+    for (int rank = 0; rank < 4; ++rank) {
+      EXPECT_TRUE(placement.does_rings(rank, 4) || placement.does_harmonic(rank, 4));
+      n_rings += placement.does_rings(rank, 4);
+      n_harmonics += placement.does_harmonic(rank, 4);
+    }
+    EXPECT_EQ(n_rings, placement.ranks_of_rings(4));
+    EXPECT_EQ(n_harmonics, placement.ranks_of_harmonic(4));
+    EXPECT_EQ(n_rings + n_harmonics, n_harmonic == 0 ? 8 : 4);
+  }
+}
+
+TEST(SplitPlacement, IsTheFastestOfAll) {
+  for (const SplitCosts& costs : {even_costs(1, 1, 0), even_costs(1, 9, 0.1), even_costs(7, 1, 0.1),
+                                  even_costs(1e-3, 1, 0), stubborn_costs()}) {
+    for (const int n_ranks : {1, 2, 3, 5, 8, 16, 100}) {
+      const PlacedSplit best = place_split(costs, 10, 0.1, n_ranks);
+      double least = place_split(costs, 10, 0.1, n_ranks, 0).total;
+      for (int n = 1; n < n_ranks; ++n)
+        least = std::min(least, place_split(costs, 10, 0.1, n_ranks, n).total);
+      EXPECT_LE(best.total, least * (1 + 1e-12)) << n_ranks;
+    }
+  }
+}
+
+TEST(SplitPlacement, TakesGroupsWhoseSizesAreAsTheWorkWhereRanksDoNotScale) {
+  SplitCosts costs = even_costs(25, 75, 0);
+  // All of them together do it worse.
+  costs.rings = [](double, int n) { return 75.0 / n + (n == 100 ? 1 : 0); };
+  const PlacedSplit placed = place_split(costs, 10, 0.1, 100);
+  EXPECT_EQ(placed.placement.n_harmonic, 25);
+  EXPECT_EQ(placed.total, 1);
+}
+
+TEST(SplitPlacement, IsOneAfterTheOtherWhereSendingIsDearOrThereIsNothingToSend) {
+  EXPECT_FALSE(place_split(even_costs(1, 1, 9), 10, 0.1, 8).placement.is_side_by_side());
+  const PlacedSplit compact = place_split(stubborn_costs(), -1, 0.1, 8);
+  EXPECT_FALSE(compact.placement.is_side_by_side());
+  EXPECT_EQ(compact.harmonic, 0);
+  EXPECT_FALSE(place_split(stubborn_costs(), -1, 0.1, 8, 3).placement.is_side_by_side());
+}
+
+}  // namespace
+}  // namespace ringweave

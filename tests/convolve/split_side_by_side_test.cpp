@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gmock/gmock.h>
+#include <omp.h>
+
+#include <cstring>
+#include <vector>
+
+#include "base/error.hpp"
+#include "convolve/convolution_smoothing.hpp"
+#include "convolve/split_convolution.hpp"
+#include "distribute/ring_transfer.hpp"
+#include "sphere/random_alm.hpp"
+#include "sphere/unseen.hpp"
+#include "split_problem.hpp"
+#include "support/rank_groups.hpp"
+#include "transform/transform_cases.hpp"
+#include "transform/transform_problem.hpp"
+
+namespace ringweave::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+constexpr std::int64_t nside = 64;
+
+/// Split for so many ranks, the last n_harmonic of which do the harmonic part.
+KernelSplit split_for(int n_ranks, int n_harmonic) {
+  KernelSplitSpec spec = split_problem(nside);
+  spec.theta_cuts.pop_back();
+  spec.costs.harmonic = [](int, int) { return 1.0; };
+  spec.costs.rings = [](double, int) { return 1.0; };
+  spec.costs.sending = [](int, int) { return 1.0; };
+  spec.machine.n_ranks = n_ranks;
+  spec.n_harmonic = n_harmonic;
+  return KernelSplit(spec);
+}
+
+/// White maps, the first with a hole; the same however the rings are dealt.
+template <class T>
+MapBuffer<T> white_maps(const LocalRings& rings, std::int64_t n_maps, bool with_hole) {
+  MapBuffer<T> map(n_maps, rings.n_pixels());
+  for (std::int64_t c = 0; c < n_maps; ++c) {
+    T* value = map.view().component(c).data();
+    for (std::int64_t r = 0; r < rings.n_rings(); ++r) {
+      const Ring& ring = rings.ring(LocalRing{r});
+      const int number = static_cast<int>(index(rings.global(LocalRing{r})));
+      const bool has_hole = with_hole && c == 0 && ring.theta > 0.6 && ring.theta < 1.2;
+      for (int j = 0; j < ring.n_phi; ++j) {
+        const bool in_hole = has_hole && 2 * j < ring.n_phi;
+        const double x = normal_pair(seed, static_cast<std::uint32_t>(c), number, j).re;
+        *value++ = static_cast<T>(in_hole ? unseen : x);
+      }
+    }
+  }
+  return map;
+}
+
+/// What was smoothed, and whose rings are whose.
+template <class T>
+struct Smoothed {
+  RingDistribution bands;
+  MapBuffer<T> map;
+  ConvolutionSmoothingReport report;
+};
+
+class SplitSideBySide : public OnEveryRankCount {
+ protected:
+  template <class T>
+  Smoothed<T> smooth(int n_harmonic, std::int64_t n_maps, const MapTreatment& treatment,
+                     bool with_hole) const {
+    SplitConvolution convolution(comm(), split_for(comm().size(), n_harmonic), grid_, n_maps,
+                                 sizeof(T));
+    const bool does_harmonic = n_harmonic == 0 || comm().rank() >= comm().size() - n_harmonic;
+    EXPECT_EQ(convolution.transform() != nullptr, does_harmonic);
+    EXPECT_EQ(convolution.ring_convolution() != nullptr, n_harmonic == 0 || !does_harmonic);
+    MapBuffer<T> in = white_maps<T>(convolution.rings(), n_maps, with_hole);
+    MapBuffer<T> out(n_maps, convolution.rings().n_pixels());
+    const ConvolutionSmoothingReport report =
+        smooth_by<T>(comm(), convolution, treatment, in.view(), out.view());
+    return {convolution.plan().bands, std::move(out), report};
+  }
+
+  template <class T>
+  void expect_as_one_after_other(std::int64_t n_maps, const MapTreatment& treatment, bool with_hole,
+                                 double bound) const {
+    const Smoothed<T> together = smooth<T>(0, n_maps, treatment, with_hole);
+    for (int n_harmonic = 1; n_harmonic < comm().size(); ++n_harmonic) {
+      SCOPED_TRACE(std::to_string(n_harmonic) + " of " + std::to_string(comm().size()));
+      Smoothed<T> apart = smooth<T>(n_harmonic, n_maps, treatment, with_hole);
+      EXPECT_EQ(apart.report.unseen_pixels, together.report.unseen_pixels);
+      EXPECT_EQ(apart.report.convolutions, together.report.convolutions);
+      MapBuffer<T> expected(n_maps, apart.map.size());
+      RingTransfer(comm(), together.bands, apart.bands, n_maps)
+          .template move<T>(together.map.view(), expected.view());
+      for (std::int64_t i = 0; i < n_maps * expected.size(); ++i) {
+        T& ours = apart.map.view().data()[i];
+        T& theirs = expected.view().data()[i];
+        ASSERT_EQ(is_unseen(ours), is_unseen(theirs)) << i;
+        if (is_unseen(ours)) ours = theirs = 0;
+      }
+      expect_within(relative_error(comm(), apart.map, expected), bound);
+    }
+  }
+
+  Grid grid_ = share(RingGrid::healpix(nside));
+};
+
+TEST_P(SplitSideBySide, IsOneAfterTheOtherForAllSizesOfTheGroups) {
+  expect_as_one_after_other<double>(1, {}, false, tolerance::round_trip);
+  expect_as_one_after_other<float>(1, {}, false, tolerance::single_storage);
+}
+
+TEST_P(SplitSideBySide, TakesBatchesAndMasks) {
+  MapTreatment treatment;
+  treatment.remove = Remove::dipole;
+  treatment.unseen = UnseenPolicy::normalize;
+  expect_as_one_after_other<double>(3, treatment, true, tolerance::round_trip);
+}
+
+TEST_P(SplitSideBySide, DoesNotDependOnTheNumberOfThreads) {
+  if (comm().size() == 1) return;
+  const int before = omp_get_max_threads();
+  omp_set_num_threads(1);
+  const Smoothed<double> one = smooth<double>(1, 2, {}, false);
+  omp_set_num_threads(3);
+  const Smoothed<double> three = smooth<double>(1, 2, {}, false);
+  omp_set_num_threads(before);
+  EXPECT_EQ(std::memcmp(one.map.view().data(), three.map.view().data(),
+                        static_cast<std::size_t>(one.map.bytes())),
+            0);
+}
+
+TEST_P(SplitSideBySide, RefusesMapsOfAnotherShapeOnAllRanks) {
+  if (comm().size() == 1) return;
+  SplitConvolution convolution(comm(), split_for(comm().size(), 1), grid_, 2);
+  const std::int64_t n = convolution.rings().n_pixels();
+  const auto refuses = [&](std::int64_t n_maps, std::int64_t size) {
+    MapBuffer<double> in(n_maps, size);
+    MapBuffer<double> out(2, n);
+    EXPECT_THROW(convolution.convolve<double>(in.view(), out.view()), UsageError);
+  };
+  // Of one rank of either group.
+  refuses(2, n + (comm().is_root() ? 1 : 0));
+  refuses(comm().is_root() ? 1 : 2, n);
+  refuses(2, n + (comm().rank() == comm().size() - 1 ? 1 : 0));
+}
+
+TEST_P(SplitSideBySide, RefusesASplitForMoreRanks) {
+  const KernelSplit split = split_for(comm().size() + 1, comm().size());
+  EXPECT_THAT([&] { SplitConvolution convolution(comm(), split, grid_); },
+              ThrowsMessage<UsageError>(HasSubstr("search it for as many ranks as there are")));
+}
+
+TEST_P(SplitSideBySide, PlansTheSameOnEveryRankAndNothingTwice) {
+  for (int n_harmonic = 0; n_harmonic < comm().size(); ++n_harmonic) {
+    const SplitPlan plan(split_for(comm().size(), n_harmonic), {grid_}, comm().rank(),
+                         comm().size());
+    EXPECT_EQ(comm().sum(plan.own.n_pixels()), grid_->n_pixels());
+    EXPECT_EQ(plan.own.n_pixels() > 0, plan.does_rings());
+    EXPECT_EQ(comm().sum(std::int64_t{plan.does_rings()}), comm().size() - n_harmonic);
+    EXPECT_EQ(plan.buffer_bytes() > 0, n_harmonic > 0 && plan.does_rings());
+    EXPECT_EQ(plan.rings.n_ranks(), comm().size() - n_harmonic);
+    EXPECT_EQ(plan.harmonic->n_ranks, n_harmonic > 0 ? n_harmonic : comm().size());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, SplitSideBySide, every_rank_count(), name_of_rank_groups);
+
+}  // namespace
+}  // namespace ringweave::test
