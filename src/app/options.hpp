@@ -96,7 +96,7 @@ struct SplitOptions {
   std::string fwhm, beam, cl, input_cl, supports, json;
   int lmax = -1;
   std::int64_t nside = 0;
-  double error = 1e-5, alpha = 5;
+  double error = 1e-5, alpha = 2;
 };
 
 struct InfoOptions {
