@@ -42,8 +42,8 @@ def draw_spectra(run, picture):
     power.set_title(f"{title_of(run)}, l_cut {run['l_cut']}", fontsize=9)
     found, predicted = (np.abs(spectra[name]) for name in ("relative_error", "predicted_relative_error"))
     above = kept & (degrees > run["l_cut"])
+    error.semilogy(degrees[above], predicted[above], color="#E69F00", linewidth=2, label="as the parts predict")
     error.semilogy(degrees[kept], found[kept], color="#0072B2", linewidth=0.5, label="achieved")
-    error.semilogy(degrees[above], predicted[above], color="black", linewidth=0.5, alpha=0.7, label="as the parts are")
     error.set(xlabel="l", ylabel="relative error of $C_l$", ylim=(1e-13, 10))
     for panel in (power, error):
         panel.axvline(run["l_cut"], color="gray", linestyle=":")
