@@ -105,6 +105,7 @@ void measure(const std::string& path, const Asked& asked) {
       spec.k_l.push_back(std::sqrt(cl(Spectra::TT, l)) * beam.t[to_size(l)]);
     spec.nside = asked.nside;
     spec.error = asked.error;
+    spec.alpha = KernelSplitSpec::papers_alpha;
     for (double angle = 30; angle <= asked.most_support; angle += 30)
       spec.theta_cuts.push_back(angle * arcmin);
     const auto start = std::chrono::steady_clock::now();

@@ -385,7 +385,7 @@ void declare_split(CLI::App& command, SplitOptions& options) {
       ->check(positive_number())
       ->capture_default_str();
   group
-      .value("--alpha", options.alpha, "X", "What the misfit is multiplied with, as in the paper.")
+      .value("--alpha", options.alpha, "X", "What the misfit is multiplied with. The paper has 5.")
       ->check(positive_number())
       ->capture_default_str();
   group.value("--supports", options.supports, "LOW:HIGH",

@@ -97,7 +97,7 @@ struct SplitOptions {
   std::string fwhm, beam, cl, input_cl, supports, json;
   int lmax = -1;
   std::int64_t nside = 0;
-  double error = 1e-5, alpha = 5;
+  double error = 1e-5, alpha = 2;
   int ranks = 0;  ///< 0: those of the run
 };
 

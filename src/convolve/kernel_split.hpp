@@ -18,14 +18,19 @@ struct SplitWeights;
 /// What is to be split, for which maps, and how well.
 struct KernelSplitSpec {
   std::vector<double> k_l;  ///< l = 0..lmax, not all 0
-  /// C_l of the maps, l = 0..lmax (more are ignored); empty: white. Power above lmax counts as 0.
+  /// C_l of the maps, l = 0..lmax or more; empty: white up to lmax, no power above. What is given
+  /// above lmax (up to 4 nside) is power that the harmonic method would drop: pixels of independent
+  /// noise have C_l to 4 nside.
   std::vector<double> cl{};
   std::int64_t nside = 0;  ///< of the HEALPix maps; lmax at most 3 nside - 1
   /// Bound on SplitError::total.
   double error = 1e-5;
-  /// Times what the fit leaves, as in Eq. 6 of the paper, where it stands for all that a
-  /// convolution adds.
-  double alpha = 5;
+  /// Times what the fit leaves, as in Eq. 6 of the paper, where 5 stands for all that a convolution
+  /// adds. Ours adds little: 2 is what the largest measured error takes, of a CMB map whose lowest
+  /// degrees happened to be weak (docs/kernel_splitting.md).
+  double alpha = measured_alpha;
+  static constexpr double measured_alpha = 2;
+  static constexpr double papers_alpha = 5;
   /// Rounding of the ring convolution, relative to its result: single precision.
   double convolver_error = 1e-7;
   /// Radians, ascending; empty: every 36 / lmax (30 arcmin at lmax 4096) up to twenty times that.

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Draw what kernel_split_accuracy measured, after Figs. 6, 7 and 10 of Sutter, Wandelt & Elsner (2012).
+
+  bench/kernel_split_accuracy_plot.py FILE.json... --spectra PICTURE.png --errors PICTURE.png [--error 1e-5]
+
+--spectra: of the run on white pixels (or a white map) whose bound is --error: the convolved map, its parts and the
+difference to the harmonic method; the relative error of the power spectrum beside what the parts predict (needs
+--with-spectra). --errors: over l_cut, predicted and achieved, one panel for each kind of map. Needs numpy, matplotlib.
+"""
+import argparse
+import json
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+
+MAPS = {"white": "white map, no power above lmax", "pixels": "independent pixels", "cmb": "CMB map"}
+PAPERS_ALPHA = 5
+
+
+def title_of(run):
+    return (f"{MAPS[run['map']]}: nside {run['nside']}, FWHM {run['fwhm_arcmin']:g}', "
+            f"$\\theta_{{cut}}$ {run['theta_cut_arcmin']:g}'")
+
+
+def draw_spectra(run, picture):
+    spectra = {name: np.array(values) for name, values in run["spectra"].items()}
+    degrees = np.arange(len(spectra["exact"]))
+    kept = spectra["exact"] > 0
+    figure, (power, error) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
+    for name, label, colour in (("exact", "all degrees by harmonics", "black"),
+                                ("harmonic_part", "harmonic part", "#D55E00"),
+                                ("compact_part", "compact part", "#009E73"),
+                                ("difference", "split - all degrees", "#0072B2")):
+        shown = kept & (spectra[name] > 0)
+        power.semilogy(degrees[shown], spectra[name][shown], color=colour, linewidth=0.6, label=label)
+    power.set(xlabel="l", ylabel="$C_l$ of the convolved map")
+    power.set_title(f"{title_of(run)}, l_cut {run['l_cut']}", fontsize=9)
+    found, predicted = (np.abs(spectra[name]) for name in ("relative_error", "predicted_relative_error"))
+    above = kept & (degrees > run["l_cut"])
+    error.semilogy(degrees[above], predicted[above], color="#E69F00", linewidth=2, label="as the parts predict")
+    error.semilogy(degrees[kept], found[kept], color="#0072B2", linewidth=0.5, label="achieved")
+    error.set(xlabel="l", ylabel="relative error of $C_l$", ylim=(1e-13, 10))
+    for panel in (power, error):
+        panel.axvline(run["l_cut"], color="gray", linestyle=":")
+        panel.legend(fontsize=8)
+    figure.savefig(picture, dpi=80)
+
+
+def draw_errors(runs, picture):
+    kinds = [kind for kind in MAPS if any(run["map"] == kind for run in runs)]
+    figure, panels = plt.subplots(1, len(kinds), figsize=(4.2 * len(kinds), 4), sharey=True, layout="constrained",
+                                  squeeze=False)
+    for panel, kind in zip(panels[0], kinds):
+        own = sorted((run for run in runs if run["map"] == kind), key=lambda run: run["l_cut"])
+        l_cut = [run["l_cut"] for run in own]
+        predicted = [run["predicted"] for run in own]
+        papers = [np.hypot(PAPERS_ALPHA * p["fit"], np.hypot(p["aliased"], p["rounding"])) for p in predicted]
+        panel.semilogy(l_cut, papers, "--", color="gray", label=f"predicted, alpha = {PAPERS_ALPHA}")
+        panel.semilogy(l_cut, [p["total"] for p in predicted], "*-", color="#D55E00",
+                       label=f"predicted, alpha = {own[0]['alpha']:g}")
+        panel.semilogy(l_cut, [run["achieved"]["map"] for run in own], "o-", color="#009E73", label="map")
+        panel.semilogy(l_cut, [run["achieved"]["spectrum"] for run in own], "s-", color="#0072B2", markersize=4,
+                       label="power spectrum")
+        panel.set_title(title_of(own[0]), fontsize=7.5)
+        panel.set_xlabel("l_cut")
+        panel.grid(alpha=0.3)
+    panels[0][0].set_ylabel("rms error over rms")
+    panels[0][0].legend(fontsize=8)
+    figure.savefig(picture, dpi=80)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+")
+    parser.add_argument("--spectra")
+    parser.add_argument("--errors")
+    parser.add_argument("--error", type=float, default=1e-5)
+    options = parser.parse_args()
+    runs = [run for path in options.files for run in json.loads(Path(path).read_text(encoding="utf-8"))["runs"]]
+    if options.spectra:
+        shown = [run for kind in ("pixels", "white") for run in runs
+                 if run["map"] == kind and run["error_allowed"] == options.error and "spectra" in run]
+        if not shown:
+            parser.exit(1, f"no run on a white map with spectra and --error {options.error:g}\n")
+        draw_spectra(shown[0], options.spectra)
+    if options.errors:
+        draw_errors(runs, options.errors)
+
+
+if __name__ == "__main__":
+    main()
