@@ -88,6 +88,7 @@ void RingConvolutionPlan::check() const {
     throw UsageError("ring convolution: " + what);
   };
   if (spec_.grid == nullptr) refuse("no grid given");
+  if (spec_.highest_degree < 0) refuse("a highest degree below 0; give 0 where all count");
   if (spec_.n_maps < 1) refuse("expected at least one map, got " + std::to_string(spec_.n_maps));
   const std::int64_t n_kernels = ssize64(spec_.kernels);
   if (n_kernels != 1 && n_kernels != spec_.n_maps) {
@@ -147,7 +148,8 @@ std::vector<ModeRows> RingConvolutionPlan::mode_candidates() const {
   if (is_regular && (spec_.path == Path::automatic || spec_.path == Path::modes_equal))
     candidates.push_back(circulant_rows(grid(), run_.rings));
   if (spec_.path == Path::automatic || spec_.path == Path::modes) {
-    const int degree = highest_degree(grid(), spec_.kernels, spec_.error);
+    const int found = highest_degree(grid(), spec_.kernels, spec_.error);
+    const int degree = found > 0 ? found : spec_.highest_degree;
     if (degree > 0) candidates.push_back(band_limited_rows(grid(), degree));
     if (degree == 0 && spec_.path == Path::modes) {
       refuse(

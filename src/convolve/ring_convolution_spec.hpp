@@ -45,6 +45,9 @@ struct RingConvolutionSpec {
   /// Error allowed in the sum, relative to its rms; 0: rounding. What the kernel's own truncation
   /// leaves out is not part of it.
   double error = 0;
+  /// Degrees of the kernels above this one need not count, whatever they are worth for white maps;
+  /// 0: all that the error does not cover count.
+  int highest_degree = 0;
   /// Of the maps, for which memory is planned. Maps of a longer type are refused.
   std::int64_t bytes_per_pixel = sizeof(double);
   Backend backend = Backend::host;

@@ -36,6 +36,9 @@ RingConvolutionPlan plan_rings(const KernelSplit& split, const SplitMaps& maps,
   spec.n_maps = maps.n_maps;
   spec.bytes_per_pixel = maps.bytes_per_pixel;
   spec.error = neglected * split.error().total;
+  // A map with C_l that fall says little of a compact part's high degrees: relative to its own rms
+  // they may be more than this error. Above 4 nside the search has made sure of them.
+  spec.highest_degree = checked_cast<int>(4 * maps.grid->nside(), "degrees of a compact part");
   const int n = plan.placement.ranks_of_rings(plan.n_ranks);
   return {spec, number_in(plan.rank, 0, n), n};
 }

@@ -166,19 +166,27 @@ SplitWeights::SplitWeights(const KernelSplitSpec& spec)
   above.resize(to_size(std::max(0, last - lmax)), 0.0);
   cl.resize(n);
   double power = 0;
+  double of_white = 0;
   double mean = 0;
   for (std::size_t l = 0; l < n; ++l) {
     const double modes = 2 * static_cast<double>(l) + 1;
     power += modes * cl[l] * k_l[l] * k_l[l];
+    of_white += modes * k_l[l] * k_l[l];
     mean += modes * cl[l] / static_cast<double>(n * n);
   }
+  // A map without power in high degrees would let the compact part have what it likes there, and
+  // rings need a kernel that ends. So power above lmax counts at least as it does for white maps.
+  const double white = power / of_white;
   const std::vector<double> aliased = aliased_spectrum(cl, spec.nside, last);
+  const std::vector<double> aliased_white =
+      aliased_spectrum(std::vector<double>(n, white), spec.nside, last);
   for (std::size_t i = 0; i < aliased.size(); ++i)
-    cl.push_back(aliased_margin * aliased_margin * aliased[i] + above[i]);
+    cl.push_back(
+        std::max(aliased_margin * aliased_margin * aliased[i] + above[i], aliased_white[i]));
   for (std::size_t l = 0; l < cl.size(); ++l)
     weight.push_back(std::sqrt((2 * static_cast<double>(l) + 1) * cl[l] / power));
   k_l.resize(cl.size(), 0.0);
-  beyond = std::sqrt(mean / power);
+  beyond = std::sqrt(std::max(mean, white) / power);
 }
 
 CompactFit search_l_cut(const KernelSplitSpec& spec, const SplitWeights& weights,
