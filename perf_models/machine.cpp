@@ -30,6 +30,7 @@ constexpr std::array curves = {
     NamedCurve{"convolution_ring_fft", &Machine::convolution_ring_fft},
     NamedCurve{"convolution_modes", &Machine::convolution_modes},
     NamedCurve{"convolution_planning", &Machine::convolution_planning},
+    NamedCurve{"split_search", &Machine::split_search},
     NamedCurve{"new_memory", &Machine::new_memory},
     NamedCurve{"file_read", &Machine::file_read},
     NamedCurve{"file_write", &Machine::file_write},

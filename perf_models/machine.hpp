@@ -35,6 +35,9 @@ struct Machine {
   // Unit: a ring of the grid.
   CostCurve convolution_planning;
 
+  // Size: lmax. Unit: a search for a split kernel (KernelSplit), of all threads.
+  CostCurve split_search;
+
   // Size and unit: a byte of large buffers, new from the system.
   CostCurve new_memory;
   // Size and unit: a byte of the file.

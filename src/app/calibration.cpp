@@ -16,6 +16,7 @@
 
 #include "base/checked_cast.hpp"
 #include "base/memory_meter.hpp"
+#include "convolve/kernel_split.hpp"
 #include "convolve/ring_convolution.hpp"
 #include "distribute/agree.hpp"
 #include "distribute/exchange.hpp"
@@ -46,7 +47,7 @@ std::shared_ptr<const RingGrid> healpix(std::int64_t nside) {
 struct Samples {
   std::vector<Sample> legendre_scalar, legendre_spin, ring_fft, transform_planning;
   std::vector<Sample> stencil, sectors, convolution_fft, modes, convolution_planning;
-  std::vector<Sample> new_memory, read, write;
+  std::vector<Sample> split_search, new_memory, read, write;
   std::vector<MessageSample> messages;
 };
 
@@ -164,6 +165,20 @@ void measure_convolutions(const Communicator& comm, std::int64_t nside, Samples&
   }
 }
 
+/// A kernel with a long tail.
+void measure_splitting(const Run& run, std::int64_t nside, Samples& samples) {
+  KernelSplitSpec spec;
+  spec.nside = nside;
+  spec.machine = {&typical_machine(), run.comm.size(), omp_get_max_threads()};
+  const int lmax = checked_cast<int>(2 * nside, "lmax");
+  for (int l = 0; l <= lmax; ++l)
+    spec.k_l.push_back(std::pow(1 + l * (l + 1.0) / 100, -0.75) *
+                       std::exp(-std::pow(3.5 * l / lmax, 2) / 2));
+  const double seconds =
+      timed(run.comm, [&] { agree(run.comm, [&] { const KernelSplit split(spec); }); });
+  samples.split_search.push_back({static_cast<double>(lmax), 1, seconds});
+}
+
 /// A map written and read; nothing stays.
 void measure_file(const Communicator& comm, std::int64_t nside, const std::string& folder,
                   Samples& samples) {
@@ -238,6 +253,7 @@ Machine machine_of(const Run& run, const Samples& samples) {
   fit(&Machine::convolution_ring_fft, samples.convolution_fft);
   fit(&Machine::convolution_modes, samples.modes);
   fit(&Machine::convolution_planning, samples.convolution_planning);
+  fit(&Machine::split_search, samples.split_search);
   fit(&Machine::new_memory, samples.new_memory);
   fit(&Machine::file_read, samples.read);
   fit(&Machine::file_write, samples.write);
@@ -256,6 +272,7 @@ Machine calibrate_machine(Run& run, const CalibrationSizes& sizes, const std::st
       with_memory(comm, samples, [&] { measure_transform(comm, nside, 0, samples); });
       measure_transform(comm, nside, 2, samples);
       measure_convolutions(comm, nside, samples);
+      measure_splitting(run, nside, samples);
       measure_file(comm, nside, folder, samples);
     }
     measure_messages(comm, sizes.most_nside, samples);

@@ -30,6 +30,7 @@ void say_machine(Run& run, const Machine& machine) {
   say_curve(run, "convolution: ring FFT", machine.convolution_ring_fft, "of predicted");
   say_curve(run, "convolution: modes", machine.convolution_modes, "of predicted");
   say_curve(run, "making a convolution", machine.convolution_planning, "a ring, by ring length");
+  say_curve(run, "splitting a kernel", machine.split_search, "a search, by lmax");
   say_curve(run, "new memory", machine.new_memory, "a byte, by bytes");
   say_curve(run, "file, read", machine.file_read, "a byte, by bytes");
   say_curve(run, "file, write", machine.file_write, "a byte, by bytes");

@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/commands/smooth_rings.hpp"
+#include "app/commands/smooth_split.hpp"
 #include "app/plan_table.hpp"
 #include "base/error.hpp"
 #include "distribute/agree.hpp"
@@ -58,6 +61,47 @@ HarmonicChoice predict_harmonic(Run& run, const SmoothJob& job, int lmax) {
                     estimate_planning(plan, run.machine)};
 }
 
+/// Rings, where they compute what was asked.
+struct RingChoice {
+  std::optional<RingJob> job;
+  std::string against;  ///< why not, in words that follow "because"
+  Estimate seconds;
+};
+
+/// Collective.
+RingChoice plan_ring_choice(Run& run, const SmoothJob& job, int lmax) {
+  RingChoice rings;
+  try {
+    rings.job.emplace(plan_rings(run, job));
+  } catch (const UsageError& error) {
+    rings.against = fmt::format("rings refuse: {}", error.what());
+    return rings;
+  }
+  // What the harmonic way cuts off and rings do not.
+  const double beyond = rings.job->cut.rms_beyond(lmax);
+  if (beyond > rings.job->cut.error) {
+    rings.against = fmt::format(
+        "the kernel has {:.2g} (rms) above lmax = {}, which rings would keep", beyond, lmax);
+    rings.job.reset();
+    return rings;
+  }
+  rings.seconds =
+      predict_rings(run, job, *rings.job).total + estimate_planning(rings.job->plan, run.machine);
+  return rings;
+}
+
+/// A split kernel, where one is allowed and the search for it could pay. Collective.
+std::optional<SplitJob> search_where_it_pays(Run& run, const SmoothJob& job, int lmax,
+                                             double seconds_to_beat) {
+  if (!against_split(job).empty()) return std::nullopt;
+  if (run.machine.split_search.estimate(lmax, 1).seconds > seconds_to_beat) return std::nullopt;
+  try {
+    return plan_split(run, job);
+  } catch (const UsageError&) {
+    return std::nullopt;  // none keeps the error
+  }
+}
+
 void take_harmonic(Run& run, SmoothJob& job, const std::string& why) {
   run.say(fmt::format("method: harmonic, because {}", why));
   smooth_with_transform(run, job);
@@ -75,34 +119,41 @@ void smooth_the_fastest_way(Run& run, SmoothJob& job) {
     }
     return take_harmonic(run, job, why);
   }
-  std::optional<RingJob> rings;
-  try {
-    rings.emplace(plan_rings(run, job));
-  } catch (const UsageError& error) {
-    return take_harmonic(run, job, fmt::format("rings refuse: {}", error.what()));
-  }
   const int asked = job.options.transform.lmax >= 0 ? job.options.transform.lmax : job.usual_lmax;
-  const double error = rings->cut.error;
-  // What the harmonic way cuts off and rings do not.
-  const double beyond = rings->cut.rms_beyond(asked);
-  if (beyond > error) {
-    return take_harmonic(
-        run, job,
-        fmt::format("the kernel has {:.2g} (rms) above lmax = {}, which rings would keep", beyond,
-                    asked));
+  RingChoice rings = plan_ring_choice(run, job, asked);
+  const HarmonicChoice harmonic =
+      predict_harmonic(run, job, rings.job ? sufficient_lmax(rings.job->cut, asked) : asked);
+  const double least = rings.job ? std::min(rings.seconds.seconds, harmonic.seconds.seconds)
+                                 : harmonic.seconds.seconds;
+  const std::optional<SplitJob> split = search_where_it_pays(run, job, asked, least);
+  if (!rings.job && !split) return take_harmonic(run, job, rings.against);
+
+  const double error = rings.job ? rings.job->cut.error : split->split.error().total;
+  std::vector<std::string> ways;
+  if (rings.job) ways.push_back("rings " + seconds_text(rings.seconds));
+  ways.push_back(
+      fmt::format("harmonics with lmax {} {}", harmonic.lmax, seconds_text(harmonic.seconds)));
+  bool split_wins = false;
+  if (split) {
+    const Estimate seconds = predict_split(run, job, *split).total;
+    split_wins = seconds.seconds < least;
+    ways.push_back(
+        fmt::format("split at l_cut {} {}", split->split.best().l_cut, seconds_text(seconds)));
   }
-  const HarmonicChoice harmonic = predict_harmonic(run, job, sufficient_lmax(rings->cut, asked));
-  const RingPrediction on_rings = predict_rings(run, job, *rings);
-  const Estimate ring_seconds = on_rings.total + estimate_planning(rings->plan, run.machine);
-  const bool rings_win = ring_seconds.seconds < harmonic.seconds.seconds;
-  run.say(
-      fmt::format("method: {}, predicted to be the fastest to a relative error of {:.2g}: rings "
-                  "{}, harmonics with lmax {} {}",
-                  rings_win ? "ring" : "harmonic", error, seconds_text(ring_seconds), harmonic.lmax,
-                  seconds_text(harmonic.seconds)));
-  if (rings_win) return smooth_on_rings(run, job, *rings);
+  const bool rings_win = !split_wins && rings.job && rings.seconds.seconds == least;
+  run.say(fmt::format("method: {}, predicted to be the fastest to a relative error of {:.2g}: {}{}",
+                      split_wins  ? "split"
+                      : rings_win ? "ring"
+                                  : "harmonic",
+                      error, fmt::join(ways, ", "),
+                      rings.against.empty() ? "" : "; " + rings.against));
+  if (split_wins) {
+    rings.job.reset();
+    return smooth_by_split(run, job, *split);
+  }
+  if (rings_win) return smooth_on_rings(run, job, *rings.job);
   job.options.transform.lmax = harmonic.lmax;
-  rings.reset();
+  rings.job.reset();
   smooth_with_transform(run, job);
 }
 

@@ -25,11 +25,6 @@ namespace {
 
 constexpr double arcmin = std::numbers::pi / (180 * 60);
 
-struct SplitJob {
-  KernelSplit split;
-  SplitPlan plan;
-};
-
 KernelSplitSpec split_spec(Run& run, const SmoothJob& job) {
   const int lmax = job.options.transform.lmax >= 0 ? job.options.transform.lmax : job.usual_lmax;
   KernelSplitSpec spec;
@@ -37,71 +32,13 @@ KernelSplitSpec split_spec(Run& run, const SmoothJob& job) {
   spec.k_l.resize(to_size(std::int64_t{lmax} + 1), 0.0);
   if (!job.options.input_cl.empty()) {
     spec.cl = temperature_spectrum(run.comm, job.options.input_cl, "--input-cl");
-    spec.cl.resize(spec.k_l.size(), 0.0);
+    if (spec.cl.size() < spec.k_l.size()) spec.cl.resize(spec.k_l.size(), 0.0);
   }
   spec.nside = job.grid->nside();
   spec.error = job.options.error.value_or(spec.error);
   spec.machine = {&run.machine, run.comm.size(), omp_get_max_threads()};
   spec.n_harmonic = job.options.harmonic_ranks;
   return spec;
-}
-
-SplitJob plan_split(Run& run, const SmoothJob& job) {
-  if (job.choice.fields.max_spin() > 0) {
-    throw UsageError(
-        "--method split convolves scalar fields, and Q and U need the harmonic way; use --fields T "
-        "or --method harmonic");
-  }
-  if (job.grid->nside() == 0 || job.grid->is_subset()) {
-    throw UsageError(
-        fmt::format("--method split is for full HEALPix maps, and this is {}; use --method ring or "
-                    "harmonic",
-                    job.grid->name()));
-  }
-  if (job.options.harmonic_ranks.value_or(0) >= run.comm.size()) {
-    throw UsageError(fmt::format(
-        "--harmonic-ranks {}: expected 0 to {}, for {} rank(s) in all must do the rings "
-        "too; start more ranks, or leave it out",
-        *job.options.harmonic_ranks, run.comm.size() - 1, run.comm.size()));
-  }
-  const std::int64_t n_maps = job.choice.fields.n_components();
-  require_memory_for(run, *job.grid, 2 * n_maps, job.precision);
-  const KernelSplitSpec spec = split_spec(run, job);
-  run.progress.stage("splitting the kernel");
-  return agreed(run.comm, [&] {
-    KernelSplit split(spec);
-    if (!split.has_parts()) throw UsageError("--method split: " + split.reason());
-    const SplitMaps maps{job.grid, n_maps, bytes_of(job.precision)};
-    SplitPlan plan(split, maps, run.comm.rank(), run.comm.size());
-    return SplitJob{std::move(split), std::move(plan)};
-  });
-}
-
-/// Seconds of all convolutions, with the mask's.
-struct SplitPrediction {
-  Estimate rings;
-  Estimate harmonic;
-  Estimate sending;
-  Estimate total;
-};
-
-/// Collective.
-SplitPrediction predict_split(const Run& run, const SmoothJob& job, const SplitJob& split) {
-  const SplitPlan& plan = split.plan;
-  const int n = job.is_normalized() ? 2 : 1;
-  SplitPrediction of;
-  of.rings = of_slowest(
-      run.comm, n * estimate_convolution(plan.rings, run.machine, omp_get_max_threads()).total());
-  if (plan.harmonic) of.harmonic = predict_transforms(run, *plan.harmonic, {2 * n, 0, false}).total;
-  of.total = of.rings + of.harmonic;
-  if (!plan.placement.is_side_by_side()) return of;
-  const RingConvolutionSpec& maps = plan.rings.spec();
-  const double doubles =
-      static_cast<double>(n * maps.n_maps * maps.bytes_per_pixel) / sizeof(double);
-  const double seconds = split.split.best().sending_seconds;
-  of.sending = doubles * Estimate{seconds, seconds * run.machine.network.uncertainty};
-  of.total = (of.rings.seconds > of.harmonic.seconds ? of.rings : of.harmonic) + of.sending;
-  return of;
 }
 
 std::string text_of(const SplitPlacement& placement, int n_ranks) {
@@ -187,14 +124,67 @@ void run_with(Run& run, const SmoothJob& job, const SplitJob& split) {
 
 }  // namespace
 
-void smooth_with_split(Run& run, SmoothJob& job) {
-  const SplitJob split = plan_split(run, job);
+std::string against_split(const SmoothJob& job) {
+  if (job.choice.fields.max_spin() > 0)
+    return "it convolves scalar fields, and Q and U need the harmonic way";
+  if (job.grid->nside() == 0 || job.grid->is_subset())
+    return fmt::format("it is for full HEALPix maps, and this is {}", job.grid->name());
+  return "";
+}
+
+SplitJob plan_split(Run& run, const SmoothJob& job) {
+  if (const std::string why = against_split(job); !why.empty()) {
+    throw UsageError(
+        fmt::format("--method split: {}; use --fields T, --method ring or harmonic", why));
+  }
+  if (job.options.harmonic_ranks.value_or(0) >= run.comm.size()) {
+    throw UsageError(fmt::format(
+        "--harmonic-ranks {}: expected 0 to {}, for {} rank(s) in all must do the rings "
+        "too; start more ranks, or leave it out",
+        *job.options.harmonic_ranks, run.comm.size() - 1, run.comm.size()));
+  }
+  const std::int64_t n_maps = job.choice.fields.n_components();
+  require_memory_for(run, *job.grid, 2 * n_maps, job.precision);
+  const KernelSplitSpec spec = split_spec(run, job);
+  run.progress.stage("splitting the kernel");
+  return agreed(run.comm, [&] {
+    KernelSplit split(spec);
+    if (!split.has_parts()) throw UsageError("--method split: " + split.reason());
+    const SplitMaps maps{job.grid, n_maps, bytes_of(job.precision)};
+    SplitPlan plan(split, maps, run.comm.rank(), run.comm.size());
+    return SplitJob{std::move(split), std::move(plan)};
+  });
+}
+
+SplitPrediction predict_split(const Run& run, const SmoothJob& job, const SplitJob& split) {
+  const SplitPlan& plan = split.plan;
+  const int n = job.is_normalized() ? 2 : 1;
+  SplitPrediction of;
+  of.rings = of_slowest(
+      run.comm, n * estimate_convolution(plan.rings, run.machine, omp_get_max_threads()).total());
+  if (plan.harmonic) of.harmonic = predict_transforms(run, *plan.harmonic, {2 * n, 0, false}).total;
+  of.total = of.rings + of.harmonic;
+  if (!plan.placement.is_side_by_side()) return of;
+  const RingConvolutionSpec& maps = plan.rings.spec();
+  const double doubles =
+      static_cast<double>(n * maps.n_maps * maps.bytes_per_pixel) / sizeof(double);
+  const double seconds = split.split.best().sending_seconds;
+  of.sending = doubles * Estimate{seconds, seconds * run.machine.network.uncertainty};
+  of.total = (of.rings.seconds > of.harmonic.seconds ? of.rings : of.harmonic) + of.sending;
+  return of;
+}
+
+void smooth_by_split(Run& run, const SmoothJob& job, const SplitJob& split) {
   const MaskSmoothing mask = job.is_normalized() ? MaskSmoothing::yes : MaskSmoothing::no;
   const MemoryEstimate estimate = estimate_memory(split.plan, mask, job.precision);
   record_plan(run, job, split, estimate);
   require_memory(run, estimate);
   if (run.options.dry_run) return;
   with_storage(job.precision, [&](auto storage) { run_with<decltype(storage)>(run, job, split); });
+}
+
+void smooth_with_split(Run& run, SmoothJob& job) {
+  smooth_by_split(run, job, plan_split(run, job));
 }
 
 }  // namespace ringweave

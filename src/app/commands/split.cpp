@@ -31,11 +31,11 @@ void require_options(const SplitOptions& options) {
     throw UsageError("a split is for maps of one resolution: give --lmax L and --nside N");
 }
 
-/// Up to lmax; zero where the file ends. Collective.
+/// Up to lmax at least; zero where the file ends. Collective.
 std::vector<double> spectrum_to(const Run& run, const std::string& path, const std::string& option,
                                 int lmax) {
   std::vector<double> cl = temperature_spectrum(run.comm, path, option);
-  cl.resize(to_size(std::int64_t{lmax} + 1), 0.0);
+  if (ssize64(cl) <= lmax) cl.resize(to_size(std::int64_t{lmax} + 1), 0.0);
   return cl;
 }
 
