@@ -19,10 +19,15 @@ if(RINGWEAVE_HAS_CUDA)
   endif()
   enable_language(CUDA)
   find_package(CUDAToolkit REQUIRED)
-  # The host compiler's own conversion warnings would speak of what nvcc writes, not of what we wrote.
+  # CMake 3.25 does not know that nvcc has it.
+  if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+  endif()
+  # The host compiler's own conversion warnings would speak of what nvcc writes, not of what we wrote. 554: a view of const
+  # converts to itself. Its host pass leaves "#pragma unroll" to a compiler that does not know it.
   add_library(ringweave_cuda_flags INTERFACE)
   target_compile_options(ringweave_cuda_flags INTERFACE
-    $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Wshadow,-Werror>
+    $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings --diag-suppress=554 -Xcompiler=-Wall,-Wextra,-Wshadow,-Wno-unknown-pragmas,-Werror>
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion -Wsign-conversion -Wshadow -Werror>)
 endif()
 message(STATUS "CUDA: ${RINGWEAVE_HAS_CUDA}")
@@ -39,8 +44,8 @@ function(ringweave_room_cuda name)
   add_library(ringweave_${name}_cuda OBJECT ${room_BUILT})
   target_include_directories(ringweave_${name}_cuda PRIVATE
     $<TARGET_PROPERTY:ringweave_${name},INTERFACE_INCLUDE_DIRECTORIES>)
-  set_target_properties(ringweave_${name}_cuda PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON
-    CUDA_EXTENSIONS OFF CUDA_RUNTIME_LIBRARY Static)
+  set_target_properties(ringweave_${name}_cuda PROPERTIES CUDA_RUNTIME_LIBRARY Static
+    CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON CUDA_EXTENSIONS OFF)
   target_link_libraries(ringweave_${name}_cuda PRIVATE ringweave_cuda_flags CUDA::cudart_static ${room_LINKS})
   target_sources(ringweave_${name} PRIVATE $<TARGET_OBJECTS:ringweave_${name}_cuda>)
   target_link_libraries(ringweave_${name} PRIVATE CUDA::cudart_static ${room_LINKS})
