@@ -59,7 +59,12 @@ class StageSequence {
         if (pass.spin > 0) {
           adjoint_spin(pass, call);
         } else {
-          with_maps(pass.n_maps, [&](auto maps) { adjoint_scalars<maps()>(pass, call); });
+          with_maps(pass.n_maps, [&](auto maps) {
+            using Tuned = Tuning<maps()>;
+            for (int first = 0; first < pass.n_maps; first += Tuned::adjoint_maps) {
+              adjoint_scalars<Tuned>(pass, first, call);
+            }
+          });
           ascend(pass, call);
         }
       }
@@ -255,8 +260,8 @@ class StageSequence {
   }
 
   template <class S>
-  SweepInput<S> input(const Pass& pass, const DeviceSweep<Machine>& sweep, const Item* items,
-                      RowRange wanted) const {
+  SweepInput<S> input(const Pass& pass, int first, const DeviceSweep<Machine>& sweep,
+                      const Item* items, RowRange wanted) const {
     SweepInput<S> made{};
     made.items = items;
     made.rows = sweep.rows.data();
@@ -267,8 +272,8 @@ class StageSequence {
     made.spin = pass.spin;
     made.components.parity = pass.spin % 2 == 0 ? 1 : -1;
     for (int c = 0; c < S::components; ++c) {
-      made.components.component[c] = static_cast<std::int32_t>(pass.component[c]);
-      made.components.weight[c] = pass.weight[c];
+      made.components.component[c] = static_cast<std::int32_t>(pass.component[first + c]);
+      made.components.weight[c] = pass.weight[first + c];
     }
     return made;
   }
@@ -300,17 +305,17 @@ class StageSequence {
     const SweepPlan::Batch& batch = sweep.batches[to_size(b)];
     const Item* items = sweep.synthesis_items.data() + batch.first_synthesis_item;
     machine_->launch(
-        SynthesisLaunch<S, Pairs>{input<S>(pass, sweep, items, wanted), columns, modes},
+        SynthesisLaunch<S, Pairs>{input<S>(pass, 0, sweep, items, wanted), columns, modes},
         batch.n_synthesis_items);
   }
   template <class S, int Pairs, int Steps>
-  void sweep_back(const Pass& pass, const DeviceSweep<Machine>& sweep, double* partials,
+  void sweep_back(const Pass& pass, int first, const DeviceSweep<Machine>& sweep, double* partials,
                   std::int64_t b, const double* modes, RowRange wanted) const {
     const SweepPlan::Batch& batch = sweep.batches[to_size(b)];
     const Item* items = sweep.adjoint_items.data() + batch.first_adjoint_item;
-    machine_->launch(
-        AdjointLaunch<S, Pairs, Steps>{input<S>(pass, sweep, items, wanted), modes, partials},
-        batch.n_adjoint_items);
+    machine_->launch(AdjointLaunch<S, Pairs, Steps>{input<S>(pass, first, sweep, items, wanted),
+                                                    modes, partials},
+                     batch.n_adjoint_items);
   }
 
   template <int Maps, class T>
@@ -332,15 +337,17 @@ class StageSequence {
                                                     call.batch, call.modes, call.wanted);
   }
 
-  template <int Maps, class T>
-  void adjoint_scalars(const Pass& pass, const Call<T, const double>& call) {
+  /// Maps [first, first + Tuned::adjoint_maps) of a pass.
+  template <class Tuned, class T>
+  void adjoint_scalars(const Pass& pass, int first, const Call<T, const double>& call) {
+    constexpr int Maps = Tuned::adjoint_maps;
     const SweepPlan::Batch& batch = pass.sweep->batches[to_size(call.batch)];
-    sweep_back<ScalarsByTwo<Maps>, Tuning<Maps>::adjoint_pairs, Tuning<Maps>::adjoint_steps>(
-        pass, *pass.sweep, partials_.data(), call.batch, call.modes, call.wanted);
+    sweep_back<ScalarsByTwo<Maps>, Tuned::adjoint_pairs, Tuned::adjoint_steps>(
+        pass, first, *pass.sweep, partials_.data(), call.batch, call.modes, call.wanted);
     PartialSums by_one{};
     if (equator_ != nullptr) {
-      sweep_back<ScalarsByOne<Maps>, pairs_by_one, 4>(pass, *equator_, equator_partials_.data(),
-                                                      call.batch, call.modes, call.wanted);
+      sweep_back<ScalarsByOne<Maps>, pairs_by_one, 4>(
+          pass, first, *equator_, equator_partials_.data(), call.batch, call.modes, call.wanted);
       by_one = {equator_->rows.data(), equator_partials_.data()};
     }
     RestoreScalars<T, Maps> restore{steps_of(*pass.sweep, batch, call.wanted),
@@ -349,7 +356,7 @@ class StageSequence {
                                     by_one,
                                     {},
                                     call.add};
-    for (int i = 0; i < Maps; ++i) restore.alm[i] = map_alm(pass, call, i);
+    for (int i = 0; i < Maps; ++i) restore.alm[i] = map_alm(pass, call, first + i);
     launch_steps(restore, batch);
   }
 
@@ -367,7 +374,7 @@ class StageSequence {
   template <class T>
   void adjoint_spin(const Pass& pass, const Call<T, const double>& call) {
     const SweepPlan::Batch& batch = pass.sweep->batches[to_size(call.batch)];
-    sweep_back<SpinByOne, pairs_by_one, 4>(pass, *pass.sweep, partials_.data(), call.batch,
+    sweep_back<SpinByOne, pairs_by_one, 4>(pass, 0, *pass.sweep, partials_.data(), call.batch,
                                            call.modes, call.wanted);
     launch_steps(RestoreSpin<T>{steps_of(*pass.sweep, batch, call.wanted),
                                 {pass.sweep->rows.data(), partials_.data()},

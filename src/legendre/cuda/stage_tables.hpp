@@ -15,32 +15,37 @@ namespace ringweave::gpu {
 /// Steps of one degree are few: little is kept in registers.
 inline constexpr int pairs_by_one = 1;
 
-/// Ring pairs of a thread and steps whose sums are added over the lanes together, for some number
-/// of maps: as many as the registers hold.
+/// For some number of maps: ring pairs of a thread, as many as the registers hold; in an adjoint
+/// also the maps of one launch, and the steps whose sums are added over the lanes together. Four
+/// maps leave an adjoint so few pairs that adding over the lanes costs more than two maps save.
 template <int Maps>
 struct Tuning;
 template <>
 struct Tuning<1> {
   static constexpr int synthesis_pairs = 8;
+  static constexpr int adjoint_maps = 1;
   static constexpr int adjoint_pairs = 8;
   static constexpr int adjoint_steps = 4;
 };
 template <>
 struct Tuning<2> {
   static constexpr int synthesis_pairs = 5;
+  static constexpr int adjoint_maps = 2;
   static constexpr int adjoint_pairs = 5;
   static constexpr int adjoint_steps = 2;
 };
 template <>
 struct Tuning<3> {
   static constexpr int synthesis_pairs = 4;
+  static constexpr int adjoint_maps = 3;
   static constexpr int adjoint_pairs = 4;
   static constexpr int adjoint_steps = 2;
 };
 template <>
 struct Tuning<4> {
   static constexpr int synthesis_pairs = 4;
-  static constexpr int adjoint_pairs = 3;
+  static constexpr int adjoint_maps = 2;
+  static constexpr int adjoint_pairs = 5;
   static constexpr int adjoint_steps = 2;
 };
 
