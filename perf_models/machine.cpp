@@ -24,6 +24,7 @@ constexpr std::array curves = {
     NamedCurve{"legendre_scalar", &Machine::legendre_scalar},
     NamedCurve{"legendre_spin", &Machine::legendre_spin},
     NamedCurve{"ring_fft", &Machine::ring_fft},
+    NamedCurve{"ring_fft_modes", &Machine::ring_fft_modes},
     NamedCurve{"transform_planning", &Machine::transform_planning},
     NamedCurve{"convolution_stencil", &Machine::convolution_stencil},
     NamedCurve{"convolution_sectors", &Machine::convolution_sectors},

@@ -21,8 +21,9 @@ struct Machine {
   // Size: lmax. Unit: a useful FLOP (TransformPlan::legendre_flops).
   CostCurve legendre_scalar;
   CostCurve legendre_spin;
-  // Size: pixels of the grid's longest ring. Unit: a byte of modes and pixels.
+  // Size: pixels of the grid's longest ring. Unit: a byte of pixels; of modes.
   CostCurve ring_fft;
+  CostCurve ring_fft_modes;
   // Size: lmax. Unit: a ring of the grid; of a rank, whatever its share.
   CostCurve transform_planning;
   Network network;

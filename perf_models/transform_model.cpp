@@ -9,7 +9,9 @@ TransformEstimate estimate_transform(const TransformWork& work, const Machine& m
   return {
       share * (machine.legendre_scalar.estimate(work.lmax, work.scalar_flops) +
                machine.legendre_spin.estimate(work.lmax, work.spin_flops)),
-      share * machine.ring_fft.estimate(ring_size, static_cast<double>(work.fft_bytes)),
+      share *
+          (machine.ring_fft.estimate(ring_size, static_cast<double>(work.fft_pixel_bytes)) +
+           machine.ring_fft_modes.estimate(ring_size, static_cast<double>(work.fft_mode_bytes))),
       exchange_estimate(machine.network, static_cast<double>(work.sent_bytes), work.n_ranks),
   };
 }

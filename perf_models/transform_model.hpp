@@ -14,7 +14,8 @@ struct TransformWork {
   std::int64_t longest_ring = 0;  ///< pixels
   double scalar_flops = 0;        ///< useful (pruned) FLOPs of the Legendre stage
   double spin_flops = 0;
-  std::int64_t fft_bytes = 0;  ///< modes and pixels
+  std::int64_t fft_pixel_bytes = 0;
+  std::int64_t fft_mode_bytes = 0;
   std::int64_t sent_bytes = 0;
   int n_ranks = 1;
   int n_threads = 1;

@@ -45,7 +45,7 @@ std::shared_ptr<const RingGrid> healpix(std::int64_t nside) {
 
 /// What the samples of all sizes are gathered in.
 struct Samples {
-  std::vector<Sample> legendre_scalar, legendre_spin, ring_fft, transform_planning;
+  std::vector<Sample> legendre_scalar, legendre_spin, ring_fft, ring_fft_modes, transform_planning;
   std::vector<Sample> stencil, sectors, convolution_fft, modes, convolution_planning;
   std::vector<Sample> split_search, new_memory, read, write;
   std::vector<MessageSample> messages;
@@ -64,11 +64,14 @@ void with_memory(const Communicator& comm, Samples& samples, const Work& work) {
 }
 
 /// A synthesis and an adjoint, each as a program runs it: once, with caches that are cold.
-void measure_transform(const Communicator& comm, std::int64_t nside, int spin, Samples& samples) {
-  TransformSpec spec;
-  spec.grid = healpix(nside);
-  spec.lmax = spec.mmax = checked_cast<int>(2 * nside, "lmax");
-  spec.fields = FieldSet({spin});
+struct MeasuredTransform {
+  TransformWork work;
+  // Of one thread and one direction. The rank that is slowest sets the time of all.
+  double legendre;
+  double ring_fft;
+  double planning;
+};
+MeasuredTransform run_transform(const Communicator& comm, const TransformSpec& spec) {
   std::unique_ptr<SphericalHarmonicTransform> transform;
   const double planning =
       timed(comm, [&] { transform = std::make_unique<SphericalHarmonicTransform>(comm, spec); });
@@ -76,19 +79,35 @@ void measure_transform(const Communicator& comm, std::int64_t nside, int spin, S
   std::fill_n(alm.view().data(), alm.view().n_components() * alm.size(), std::complex<double>(1));
   auto map = transform->synthesize<double>(std::move(alm));
   transform->adjoint<double>(std::move(map), {});
-
   const TransformWork work = work_of(transform->plan(), omp_get_max_threads());
-  const auto add = [&](std::vector<Sample>& list, double size, double units, const char* stage) {
-    // Of one thread and one direction. The rank that is slowest sets the time of all.
-    const double seconds = comm.max(transform->times().seconds(stage)) * work.n_threads / 2;
-    list.push_back({size, comm.max(units), seconds});
+  const auto seconds = [&](const char* stage) {
+    return comm.max(transform->times().seconds(stage)) * work.n_threads / 2;
   };
-  add(spin == 0 ? samples.legendre_scalar : samples.legendre_spin, spec.lmax,
-      work.scalar_flops + work.spin_flops, "legendre");
-  add(samples.ring_fft, static_cast<double>(work.longest_ring), static_cast<double>(work.fft_bytes),
-      "ring_fft");
+  return {work, seconds("legendre"), seconds("ring_fft"), planning};
+}
+
+void measure_transform(const Communicator& comm, std::int64_t nside, int spin, Samples& samples) {
+  TransformSpec spec;
+  spec.grid = healpix(nside);
+  spec.fields = FieldSet({spin});
+  // With few degrees ring FFTs have pixels only.
+  spec.lmax = spec.mmax = checked_cast<int>(std::max<std::int64_t>(1, nside / 8), "lmax");
+  const MeasuredTransform few = run_transform(comm, spec);
+  spec.lmax = spec.mmax = checked_cast<int>(2 * nside, "lmax");
+  const MeasuredTransform all = run_transform(comm, spec);
+
+  const auto ring = static_cast<double>(all.work.longest_ring);
+  const double pixels = comm.max(static_cast<double>(all.work.fft_pixel_bytes));
+  const double modes = comm.max(static_cast<double>(all.work.fft_mode_bytes));
+  constexpr double least_share = 0.01;  // of the FFT's time, for the modes
+  samples.ring_fft.push_back({ring, pixels, std::min(few.ring_fft, all.ring_fft)});
+  samples.ring_fft_modes.push_back(
+      {ring, modes, std::max(all.ring_fft - few.ring_fft, least_share * all.ring_fft)});
+  (spin == 0 ? samples.legendre_scalar : samples.legendre_spin)
+      .push_back({static_cast<double>(spec.lmax),
+                  comm.max(all.work.scalar_flops + all.work.spin_flops), all.legendre});
   samples.transform_planning.push_back(
-      {static_cast<double>(spec.lmax), static_cast<double>(spec.grid->n_rings()), planning});
+      {static_cast<double>(spec.lmax), static_cast<double>(spec.grid->n_rings()), all.planning});
 }
 
 /// The Alltoallv of transforms of many sizes.
@@ -247,6 +266,7 @@ Machine machine_of(const Run& run, const Samples& samples) {
   fit(&Machine::legendre_scalar, samples.legendre_scalar);
   fit(&Machine::legendre_spin, samples.legendre_spin);
   fit(&Machine::ring_fft, samples.ring_fft);
+  fit(&Machine::ring_fft_modes, samples.ring_fft_modes);
   fit(&Machine::transform_planning, samples.transform_planning);
   fit(&Machine::convolution_stencil, samples.stencil);
   fit(&Machine::convolution_sectors, samples.sectors);

@@ -27,7 +27,7 @@ void add(const TransformPlan& plan, int n_transforms, const Machine& machine, Ru
   const TransformWork work = work_of(plan, omp_get_max_threads());
   sum.predicted = sum.predicted + n_transforms * estimate_transform(work, machine);
   sum.legendre_flops += n_transforms * (work.scalar_flops + work.spin_flops);
-  sum.fft_bytes += n_transforms * static_cast<double>(work.fft_bytes);
+  sum.fft_bytes += n_transforms * static_cast<double>(work.fft_pixel_bytes + work.fft_mode_bytes);
   sum.sent_bytes += n_transforms * static_cast<double>(work.sent_bytes);
 }
 

@@ -11,8 +11,9 @@ TransformWork work_of(const TransformPlan& plan, int n_threads) {
   work.longest_ring = spec.grid->longest_ring();
   work.scalar_flops = flops.scalar;
   work.spin_flops = flops.spin;
-  work.fft_bytes = plan.by_ring_bytes() + plan.rings.n_pixels() * spec.fields.n_components() *
-                                              static_cast<std::int64_t>(sizeof(double));
+  work.fft_pixel_bytes = plan.rings.n_pixels() * spec.fields.n_components() *
+                         static_cast<std::int64_t>(sizeof(double));
+  work.fft_mode_bytes = plan.by_ring_bytes();
   work.sent_bytes = plan.bytes_sent();
   work.n_ranks = plan.n_ranks;
   work.n_threads = n_threads;

@@ -54,7 +54,8 @@ TransformShares TransformScaling::shares(int n_ranks) const {
     const std::int64_t map = n_pixels * pixel_bytes;
     most_degrees = std::max(most_degrees, degrees);
     all_degrees += degrees;
-    largest.fft_bytes = std::max(largest.fft_bytes, n_components * (by_ring + map));
+    largest.fft_pixel_bytes = std::max(largest.fft_pixel_bytes, n_components * map);
+    largest.fft_mode_bytes = std::max(largest.fft_mode_bytes, n_components * by_ring);
     largest.sent_bytes =
         std::max(largest.sent_bytes, n_components * volume.sent(rank) * mode_bytes);
     shares.largest_bytes =

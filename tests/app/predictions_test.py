@@ -120,7 +120,7 @@ class Auto(Predictions):
         rings = {key: 1e-6 for key in self.machine if key.startswith("convolution_")}
         self.fast_rings = self.write_machine("fast_rings.json", **rings)
         self.fast_harmonics = self.write_machine(
-            "fast_harmonics.json", legendre_scalar=1e-6, ring_fft=1e-6, transform_planning=1e-6)
+            "fast_harmonics.json", legendre_scalar=1e-6, ring_fft=1e-6, ring_fft_modes=1e-6, transform_planning=1e-6)
 
     def test_takes_what_is_predicted_to_be_faster_and_computes_the_same(self):
         expected = self.auto("--fields", "T", "--iter", 0, "--method", "harmonic")[1]

@@ -38,16 +38,18 @@ TEST(LegendreShape, RowsThatAreNotTheOrdersAreUsageErrors) {
               ThrowsMessage<UsageError>(HasSubstr("the layout has 3 positions")));
 }
 
-TEST(LegendreShape, TheGpuBackendSaysHowToGetItWhereItIsNotBuilt) {
+TEST(LegendreShape, TheGpuBackendSaysHowToGetItWhereItIsNotThere) {
   const LegendreProblem problem(RingGrid::healpix(4), 8, 8, {0});
   const ModeLimits limits(*problem.grid, 8, 8, 0);
   try {
     make_legendre_stage(
         {problem.grid, limits, {}, problem.alm_layout, problem.rows, problem.fields},
         Backend::cuda);
-    GTEST_SKIP() << "this build has CUDA";
+    GTEST_SKIP() << "there is a CUDA device";
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), HasSubstr("RINGWEAVE_CUDA"));
+  } catch (const ResourceError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("host backend"));
   }
 }
 

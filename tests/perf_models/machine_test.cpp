@@ -64,7 +64,8 @@ TEST(TransformModel, SharesWorkOutOverThreadsAndSendsFromEveryRank) {
   work.lmax = 1024;
   work.longest_ring = 2048;
   work.scalar_flops = 1e9;
-  work.fft_bytes = 1 << 26;
+  work.fft_pixel_bytes = 1 << 26;
+  work.fft_mode_bytes = 1 << 25;
   const TransformEstimate one = estimate_transform(work, machine);
   EXPECT_EQ(one.exchange.seconds, 0);
   EXPECT_DOUBLE_EQ(one.total().seconds, one.legendre.seconds + one.ring_fft.seconds);

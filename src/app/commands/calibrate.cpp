@@ -23,7 +23,8 @@ void say_machine(Run& run, const Machine& machine) {
                       machine.n_ranks, machine.n_threads));
   say_curve(run, "Legendre, scalar", machine.legendre_scalar, "a FLOP, by lmax");
   say_curve(run, "Legendre, spin", machine.legendre_spin, "a FLOP, by lmax");
-  say_curve(run, "ring FFT", machine.ring_fft, "a byte, by ring length");
+  say_curve(run, "ring FFT", machine.ring_fft, "a byte of pixels");
+  say_curve(run, "ring FFT, modes", machine.ring_fft_modes, "a byte of modes");
   say_curve(run, "making a transform", machine.transform_planning, "a ring, by lmax");
   say_curve(run, "convolution: stencil", machine.convolution_stencil, "of predicted");
   say_curve(run, "convolution: sectors", machine.convolution_sectors, "of predicted");

@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "base/error.hpp"
 #include "legendre/cuda/cuda_legendre_stage.hpp"
+#include "legendre/device_legendre_stage.hpp"
 
 namespace ringweave {
+namespace {
 
-std::unique_ptr<LegendreStage> make_cuda_legendre_stage(LegendreShape) {
+[[noreturn]] void lack() {
   throw UsageError(
       "the Legendre stage was asked to run on a GPU, but this build has no CUDA: configure with "
       "nvcc in reach and "
       "-DRINGWEAVE_CUDA=ON, or choose the host backend");
+}
+
+}  // namespace
+
+std::unique_ptr<LegendreStage> make_cuda_legendre_stage(LegendreShape) { lack(); }
+
+std::unique_ptr<DeviceLegendreStage> make_device_legendre_stage(LegendreShape,
+                                                                const DeviceStream&) {
+  lack();
 }
 
 }  // namespace ringweave

@@ -37,7 +37,8 @@ class RecurrenceByTwo {
 
   std::int64_t n_steps() const { return n_steps_; }  ///< whole chunks
   const double* coefficients() const { return coefficients_.data(); }
-  const double* e() const { return e_.data(); }  ///< [j]
+  const double* e() const { return e_.data(); }          ///< [j]
+  const double* alpha() const { return alpha_.data(); }  ///< [k]
 
   /// a_lm, l = m.. (those missing up to lmax are zero) -> the four columns of one map, which begin
   /// at `columns` and are `stride` apart per step.

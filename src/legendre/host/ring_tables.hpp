@@ -86,6 +86,8 @@ class FoldPhases {
                               const FoldRule::Alias& alias) const {
     return (alias.mirrored ? std::conj(source) : source) * std::conj(phase(alias.turns, ring));
   }
+  /// [turn - 1][ring of the rule's]
+  const HostBuffer<std::complex<double>>& table() const { return phases_; }
   std::int64_t bytes() const;
 
  private:

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "base/device.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include "base/device_buffer.hpp"
+#include "base/error.hpp"
+
+namespace ringweave {
+namespace {
+
+cudaStream_t native(const DeviceStream& stream) {
+  return static_cast<cudaStream_t>(stream.handle());
+}
+cudaEvent_t event(void* handle) { return static_cast<cudaEvent_t>(handle); }
+
+/// After these every later call of the process fails too.
+bool is_sticky(cudaError_t status) {
+  switch (status) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorHardwareStackError:
+    case cudaErrorAssert:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorLaunchFailure:
+    case cudaErrorECCUncorrectable: return true;
+    default: return false;
+  }
+}
+
+std::string advice(cudaError_t status) {
+  switch (status) {
+    case cudaErrorNoDevice:
+      return "no GPU is visible: look at nvidia-smi and CUDA_VISIBLE_DEVICES, or choose the host "
+             "backend";
+    case cudaErrorInsufficientDriver: {
+      int runtime = 0;
+      cudaRuntimeGetVersion(&runtime);
+      return "the driver is missing or older than CUDA " + std::to_string(runtime / 1000) + "." +
+             std::to_string(runtime % 1000 / 10) +
+             ", which this program was built with: install a newer driver, or choose the host "
+             "backend";
+    }
+    case cudaErrorMemoryAllocation:
+      return "the device has not enough free memory: use more ranks or a smaller batch, end other "
+             "programs on the device, or choose the host backend";
+    case cudaErrorNoKernelImageForDevice:
+      return "this build has no code for the device: configure with "
+             "-DCMAKE_CUDA_ARCHITECTURES=<its compute capability>";
+    case cudaErrorDevicesUnavailable:
+      return "another program has the device for itself: choose another one by "
+             "CUDA_VISIBLE_DEVICES";
+    default: break;
+  }
+  if (is_sticky(status)) {
+    return "the device can no longer be used by this process: run it again, and please report this "
+           "if it comes back";
+  }
+  return "look at nvidia-smi, or choose the host backend";
+}
+
+}  // namespace
+
+void check_device(int status, const std::string& what) {
+  const auto error = static_cast<cudaError_t>(status);
+  if (error == cudaSuccess) return;
+  cudaGetLastError();  // or the next call would be blamed for it
+  throw ResourceError("GPU: " + what + ": " + cudaGetErrorString(error) + " (" +
+                      cudaGetErrorName(error) + "); " + advice(error));
+}
+
+int device_count() noexcept {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
+  cudaGetLastError();
+  return 0;
+}
+
+std::string device_obstacle() {
+  int count = 0;
+  cudaError_t status = cudaGetDeviceCount(&count);
+  cudaGetLastError();
+  if (status == cudaSuccess && count > 0) return "";
+  if (status == cudaSuccess) status = cudaErrorNoDevice;
+  return std::string(cudaGetErrorString(status)) + "; " + advice(status);
+}
+
+int choose_device(int local_rank) {
+  const int count = device_count();
+  if (count == 0) throw ResourceError("GPU: " + device_obstacle());
+  const int device = local_rank % count;
+  check_device(cudaSetDevice(device), "choosing device " + std::to_string(device));
+  return device;
+}
+
+int current_device() {
+  int device = 0;
+  check_device(cudaGetDevice(&device), "asking for the device of this thread");
+  return device;
+}
+
+DeviceMemory device_memory() {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  check_device(cudaMemGetInfo(&free, &total), "asking for the memory of the device");
+  return {static_cast<std::int64_t>(free), static_cast<std::int64_t>(total)};
+}
+
+DeviceStream::DeviceStream() {
+  cudaStream_t stream = nullptr;
+  check_device(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
+  handle_ = stream;
+}
+
+DeviceStream::~DeviceStream() {
+  if (handle_ != nullptr) cudaStreamDestroy(static_cast<cudaStream_t>(handle_));
+}
+
+void DeviceStream::synchronize() const {
+  check_device(cudaStreamSynchronize(native(*this)), "waiting for the device");
+}
+
+DeviceEvent::DeviceEvent() {
+  cudaEvent_t made = nullptr;
+  check_device(cudaEventCreate(&made), "making an event");
+  handle_ = made;
+}
+
+DeviceEvent::~DeviceEvent() {
+  if (handle_ != nullptr) cudaEventDestroy(event(handle_));
+}
+
+void DeviceEvent::record(const DeviceStream& stream) {
+  check_device(cudaEventRecord(event(handle_), native(stream)), "recording an event");
+}
+
+void DeviceEvent::hold(const DeviceStream& stream) const {
+  check_device(cudaStreamWaitEvent(native(stream), event(handle_), 0), "waiting for an event");
+}
+
+double DeviceEvent::seconds_since(const DeviceEvent& earlier) const {
+  float milliseconds = 0;
+  check_device(cudaEventElapsedTime(&milliseconds, event(earlier.handle_), event(handle_)),
+               "timing");
+  return 1e-3 * static_cast<double>(milliseconds);
+}
+
+void* allocate_device_memory(std::int64_t bytes) {
+  void* memory = nullptr;
+  const cudaError_t status = cudaMalloc(&memory, to_size(bytes));
+  if (status == cudaSuccess) return memory;
+  cudaGetLastError();
+  std::size_t free = 0;
+  std::size_t total = 0;
+  std::string state;
+  if (cudaMemGetInfo(&free, &total) == cudaSuccess) {
+    state = " (" + std::to_string(free) + " of its " + std::to_string(total) + " are free)";
+  }
+  check_device(status, "allocating " + std::to_string(bytes) + " bytes" + state);
+  return nullptr;
+}
+
+void free_device_memory(void* memory) noexcept { cudaFree(memory); }
+
+void* allocate_pinned_memory(std::int64_t bytes) {
+  void* memory = nullptr;
+  check_device(cudaMallocHost(&memory, to_size(bytes)),
+               "allocating " + std::to_string(bytes) + " bytes of pinned host memory");
+  return memory;
+}
+
+void free_pinned_memory(void* memory) noexcept { cudaFreeHost(memory); }
+
+void copy_to_device(const void* from, void* to, std::int64_t bytes, const DeviceStream& stream) {
+  check_device(cudaMemcpyAsync(to, from, to_size(bytes), cudaMemcpyHostToDevice, native(stream)),
+               "copying to the device");
+}
+
+void copy_to_host(const void* from, void* to, std::int64_t bytes, const DeviceStream& stream) {
+  check_device(cudaMemcpyAsync(to, from, to_size(bytes), cudaMemcpyDeviceToHost, native(stream)),
+               "copying to the host");
+}
+
+void zero_device_memory(void* memory, std::int64_t bytes, const DeviceStream& stream) {
+  check_device(cudaMemsetAsync(memory, 0, to_size(bytes), native(stream)), "clearing memory");
+}
+
+}  // namespace ringweave

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace ringweave {
+
+/// GPUs this process can use; 0 where there is none, no driver, or no CUDA in this build. Never
+/// throws.
+int device_count() noexcept;
+/// Why device_count() is 0, and what to do; empty when there is a device.
+std::string device_obstacle();
+
+/// The device of a process: processes of a node take its devices in turn, so several may share
+/// one. `local_rank` counts the processes of this node. Makes it this thread's device. Error
+/// ResourceError when there is none.
+int choose_device(int local_rank);
+/// The device of this thread. Error  ResourceError.
+int current_device();
+
+struct DeviceMemory {
+  std::int64_t free_bytes;
+  std::int64_t total_bytes;
+};
+/// Memory of this thread's device. Error  ResourceError.
+DeviceMemory device_memory();
+
+/// What a CUDA call returned. Error  ResourceError unless it is success: what was done, what went
+/// wrong, what to do.
+void check_device(int status, const std::string& what);
+
+/// Work on a device in order. Streams are made on this thread's device and stay there.
+class DeviceStream {
+ public:
+  DeviceStream();
+  ~DeviceStream();
+  DeviceStream(const DeviceStream&) = delete;
+  DeviceStream& operator=(const DeviceStream&) = delete;
+
+  /// Waits for all that was given to the stream. Error  ResourceError when some of it failed.
+  void synchronize() const;
+  void* handle() const { return handle_; }  ///< a cudaStream_t
+
+ private:
+  void* handle_ = nullptr;
+};
+
+/// A point in a stream.
+class DeviceEvent {
+ public:
+  DeviceEvent();
+  ~DeviceEvent();
+  DeviceEvent(const DeviceEvent&) = delete;
+  DeviceEvent& operator=(const DeviceEvent&) = delete;
+
+  void record(const DeviceStream& stream);
+  /// What is given to `stream` from now on waits for this event.
+  void hold(const DeviceStream& stream) const;
+  /// Between two events that have happened.
+  double seconds_since(const DeviceEvent& earlier) const;
+
+ private:
+  void* handle_ = nullptr;
+};
+
+}  // namespace ringweave

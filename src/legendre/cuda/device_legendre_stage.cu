@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <string>
+#include <utility>
+
+#include "base/error.hpp"
+#include "legendre/cuda/device_machine.cuh"
+#include "legendre/cuda/stage_sequence.hpp"
+#include "legendre/device_legendre_stage.hpp"
+#include "legendre/host/fold_groups.hpp"
+
+namespace ringweave {
+namespace {
+
+/// Of the workspace a batch of orders goes through: enough orders to fill any device, and little
+/// beside the modes of a transform that needs more.
+constexpr std::int64_t workspace_bytes = std::int64_t{1} << 30;
+
+void require(std::int64_t there, std::int64_t planned, const char* what) {
+  if (there == planned) return;
+  throw UsageError("Legendre stage on a device: " + std::to_string(there) + " " + what +
+                   "; the plan has " + std::to_string(planned));
+}
+
+class CudaDeviceStage final : public DeviceLegendreStage {
+ public:
+  CudaDeviceStage(const LegendreShape& shape, const DeviceStream& stream)
+      : alm_size_(shape.alm.size()),
+        n_components_(shape.fields.n_components()),
+        n_modes_(shape.rows.size() * n_components_),
+        n_rows_(shape.alm.n_orders()),
+        machine_(stream),
+        sequence_(shape, machine_, workspace_bytes) {}
+
+  void synthesize(Rows rows, Alm<const double> alm, Modes<double> modes) override {
+    synthesize_any<double>(rows, alm, modes);
+  }
+  void synthesize(Rows rows, Alm<const float> alm, Modes<double> modes) override {
+    synthesize_any<float>(rows, alm, modes);
+  }
+  void adjoint(Rows rows, Modes<const double> modes, Alm<double> alm, Accumulate how) override {
+    adjoint_any<double>(rows, modes, alm, how);
+  }
+  void adjoint(Rows rows, Modes<const double> modes, Alm<float> alm, Accumulate how) override {
+    adjoint_any<float>(rows, modes, alm, how);
+  }
+  Rows all_rows() const override { return {0, n_rows_}; }
+  std::int64_t device_bytes() const override { return sequence_.bytes(); }
+
+ private:
+  template <class T>
+  void synthesize_any(Rows rows, Alm<const T> alm, Modes<double> modes) {
+    check(alm.n_components(), alm.size(), modes.size());
+    sequence_.synthesize<T>(reinterpret_cast<const T*>(alm.data()), alm.stride(),
+                            reinterpret_cast<double*>(modes.data()),
+                            {rows.first, rows.first + rows.count});
+  }
+  template <class T>
+  void adjoint_any(Rows rows, Modes<const double> modes, Alm<T> alm, Accumulate how) {
+    check(alm.n_components(), alm.size(), modes.size());
+    sequence_.adjoint<T>(reinterpret_cast<const double*>(modes.data()),
+                         reinterpret_cast<T*>(alm.data()), alm.stride(), how == Accumulate::add,
+                         {rows.first, rows.first + rows.count});
+  }
+  void check(std::int64_t n_components, std::int64_t alm_size, std::int64_t n_modes) const {
+    require(n_components, n_components_, "components of a_lm");
+    require(alm_size, alm_size_, "coefficients of a component");
+    require(n_modes, n_modes_, "ring modes");
+  }
+
+  std::int64_t alm_size_;
+  std::int64_t n_components_;
+  std::int64_t n_modes_;
+  std::int64_t n_rows_;
+  gpu::DeviceMachine machine_;
+  gpu::StageSequence<gpu::DeviceMachine> sequence_;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceLegendreStage> make_device_legendre_stage(LegendreShape shape,
+                                                                const DeviceStream& stream) {
+  FoldGroups{shape};  // says what does not fit together
+  return std::make_unique<CudaDeviceStage>(shape, stream);
+}
+
+}  // namespace ringweave

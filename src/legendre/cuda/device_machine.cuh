@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "base/checked_cast.hpp"
+#include "base/device_buffer.hpp"
+#include "legendre/cuda/sweep_types.hpp"
+#include "legendre/cuda/thread_block.cuh"
+
+namespace ringweave::gpu {
+
+/// The one device function: a launch runs in every block. A multiprocessor must hold at least
+/// Work::least_blocks of them, which limits their registers.
+template <class Work>
+__global__ void __launch_bounds__(block_threads, Work::least_blocks)
+    run_launch(const __grid_constant__ Work work) {
+  __shared__ typename Work::Shared shared;
+  work(DeviceBlock(), shared);
+}
+
+/// Runs launches on a device, in the order of a stream.
+class DeviceMachine {
+ public:
+  template <class T>
+  using Buffer = DeviceBuffer<T>;
+
+  explicit DeviceMachine(const DeviceStream& stream) : stream_(&stream) {}
+
+  template <class T>
+  Buffer<T> allocate(std::int64_t size) const {
+    return Buffer<T>(size);
+  }
+  /// The values are there when it returns.
+  template <class T>
+  Buffer<T> upload(const T* values, std::int64_t size) const {
+    Buffer<T> buffer(size);
+    if (size == 0) return buffer;
+    copy_to_device(values, buffer.data(), buffer.bytes(), *stream_);
+    stream_->synchronize();
+    return buffer;
+  }
+  template <class Work>
+  void launch(const Work& work, std::int64_t n_blocks) const {
+    if (n_blocks == 0) return;
+    const auto blocks =
+        static_cast<unsigned>(checked_cast<std::int32_t>(n_blocks, "blocks of a device launch"));
+    run_launch<<<blocks, block_threads, 0, static_cast<cudaStream_t>(stream_->handle())>>>(work);
+    check_device(cudaGetLastError(), "starting a launch of the Legendre stage");
+  }
+
+ private:
+  const DeviceStream* stream_;
+};
+
+}  // namespace ringweave::gpu

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/buffer.hpp"
+#include "legendre/cuda/sweep_types.hpp"
+#include "legendre/host/recurrence.hpp"
+#include "legendre/host/ring_tables.hpp"
+#include "legendre/legendre_stage.hpp"
+
+// What a device stage is planned from, as plain data made on the host: nothing here needs a device.
+namespace ringweave::gpu {
+
+/// The rows of a stage, and where their modes lie.
+struct StageRows {
+  explicit StageRows(const LegendreShape& shape);
+
+  std::vector<OrderRow> orders;  ///< [row]
+  std::vector<Segment> segments;
+  /// The rows in the order they are worked on. Rows of one generation fold into different rows;
+  /// generation 0 folds into none.
+  std::vector<std::int64_t> sequence;
+  std::vector<std::int64_t> generation_ends;  ///< in `sequence`
+};
+
+/// Pairs [begin, end) of an order as spans of warps, each in a variable that keeps its digits on
+/// all of them.
+class SpanCutter {
+ public:
+  explicit SpanCutter(const RingGrid& grid);
+  /// Appends to `spans`; `pairs_per_warp` at most in one.
+  void cut(std::int64_t begin, std::int64_t end, std::int64_t pairs_per_warp,
+           std::vector<Span>& spans) const;
+
+ private:
+  std::int64_t n_well_from_pole_;         ///< sin^2 < 3/4 on the pairs before
+  std::int64_t first_well_from_equator_;  ///< sin^2 > 1/4 on the pairs from here
+};
+
+/// Which pairs a kind of sweep covers, and how.
+struct SweepKind {
+  bool by_one;
+  int spin;    ///< by one
+  int degree;  ///< highest
+  std::int64_t first_pair;
+  std::int64_t end_pair;
+  int synthesis_pairs;  ///< per thread
+  int adjoint_pairs;
+  friend bool operator==(const SweepKind&, const SweepKind&) = default;
+};
+
+/// One kind of sweep over all rows of a stage: what its blocks do, dearest first within a batch.
+/// Batches of rows go one after the other, through one workspace.
+struct SweepPlan {
+  struct Batch {
+    std::int64_t first_row;
+    std::int64_t n_rows;
+    std::int64_t first_synthesis_item;
+    std::int64_t n_synthesis_items;
+    std::int64_t first_adjoint_item;
+    std::int64_t n_adjoint_items;
+    std::int64_t column_steps;
+    std::int64_t partial_steps;
+    std::int64_t most_steps;  ///< of a row
+    std::int64_t made_degrees;
+  };
+  /// `batch_ends` in stage.sequence, from batch_ends_for().
+  SweepPlan(const LegendreShape& shape, const StageRows& stage,
+            const std::vector<std::int64_t>& batch_ends, const SweepKind& kind,
+            const RingPlaces& places);
+
+  std::vector<SweepRow> rows;  ///< as in stage.sequence
+  std::vector<Item> synthesis_items;
+  std::vector<Item> adjoint_items;
+  std::vector<Batch> batches;
+};
+
+/// Cuts the generations of rows into batches that take at most `most_bytes`, or are one row each.
+/// `bytes_per_step` of two degrees: what the workspace of a batch holds.
+std::vector<std::int64_t> batch_ends_for(const StageRows& stage, int degree,
+                                         std::int64_t bytes_per_step, std::int64_t most_bytes);
+
+/// The coefficients of steps of two degrees of all rows, as in stage.sequence.
+struct KeptCoefficients {
+  KeptCoefficients(const StageRows& stage, int degree);
+  HostBuffer<Double2> steps;  ///< [step][(a, g from equator), (a, g from pole)]
+  HostBuffer<double> alpha;   ///< [step]
+
+ private:
+  void copy(const RecurrenceByTwo& recurrence, std::int64_t begin, std::int64_t end);
+};
+
+/// Whole chunks of steps of two degrees of order m.
+std::int64_t n_steps_by_two(int m, int degree);
+std::int64_t n_steps_by_one(int first_degree, int degree);
+/// lambda_mm / sin(theta)^m, its sign included, for m = 0..mmax.
+std::vector<double> sectoral_values(int mmax);
+
+}  // namespace ringweave::gpu

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cuda_pipeline_primitives.h>
+
+#include <cstdint>
+
+#include "legendre/cuda/lane_sums.hpp"
+#include "legendre/cuda/sweep_types.hpp"
+
+namespace ringweave::gpu {
+
+/// A block of threads of a launch, on the device. What is written against it runs on the host too,
+/// with loops in place of threads (tests/legendre/cuda/emulated_block.hpp).
+class DeviceBlock {
+ public:
+  /// A value of each thread.
+  template <class T>
+  class PerThread {
+   public:
+    __device__ __forceinline__ T& operator[](int) { return value_; }
+
+   private:
+    T value_;
+  };
+
+  __device__ __forceinline__ std::int64_t index() const { return blockIdx.x; }
+
+  /// work(thread) in every thread; no thread waits for another.
+  template <class Work>
+  __device__ __forceinline__ void each(const Work& work) const {
+    work(static_cast<int>(threadIdx.x));
+  }
+  /// What was written to shared memory before is seen by all threads after.
+  __device__ __forceinline__ void sync() const { __syncthreads(); }
+
+  /// Device memory to shared memory beside the work: ordered by commit and wait.
+  __device__ __forceinline__ void copy_ahead(Double2* to, const Double2* from) const {
+    __pipeline_memcpy_async(to, from, sizeof(Double2));
+  }
+  __device__ __forceinline__ void commit_copies() const { __pipeline_commit(); }
+  /// Waits for this thread's copies but those of the last commit.
+  __device__ __forceinline__ void wait_for_copies_but_last() const { __pipeline_wait_prior(1); }
+
+  __device__ __forceinline__ void any_in_warp(PerThread<bool>& flag) const {
+    flag[0] = __any_sync(0xffffffffU, flag[0]) != 0;
+  }
+  __device__ __forceinline__ void all_in_warp(PerThread<bool>& flag) const {
+    flag[0] = __all_sync(0xffffffffU, flag[0]) != 0;
+  }
+
+  /// Sums over the lanes of each warp (LaneSums); `wanted` is the same in a warp.
+  template <int N>
+  __device__ __forceinline__ void sum_lanes(PerThread<Array<double, N>>& values,
+                                            PerThread<bool>& wanted) const {
+    if (!wanted[0]) return;
+    halve<N, warp_lanes / 2>(values[0]);
+  }
+
+ private:
+  template <int N, int Offset>
+  __device__ __forceinline__ static void halve(double* v) {
+    if constexpr (Offset > 0) {
+      if constexpr (N % 2 == 0) {
+        const bool upper = (threadIdx.x & Offset) != 0;
+#pragma unroll
+        for (int i = 0; i < N / 2; ++i) {
+          const double given = upper ? v[i] : v[i + N / 2];
+          const double kept = upper ? v[i + N / 2] : v[i];
+          v[i] = kept + __shfl_xor_sync(0xffffffffU, given, Offset);
+        }
+        halve<N / 2, Offset / 2>(v);
+      } else {
+#pragma unroll
+        for (int i = 0; i < N; ++i) v[i] += __shfl_xor_sync(0xffffffffU, v[i], Offset);
+        halve<N, Offset / 2>(v);
+      }
+    }
+  }
+};
+
+}  // namespace ringweave::gpu

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/device.hpp"
+#include "base/view.hpp"
+#include "legendre/legendre_stage.hpp"
+
+namespace ringweave {
+
+/// LegendreStage where a_lm and modes lie on a device: nothing touches the host. Calls are put in
+/// the order of a stream and return at once; errors of the device come when the stream is waited
+/// for. One call at a time per object. The sums do not depend on the device or the moment: every
+/// order of additions is fixed by the shape.
+class DeviceLegendreStage {
+ public:
+  template <class T>
+  using Alm = AlmView<T, MemorySpace::device>;
+  template <class T>
+  using Modes = ModeView<T, MemorySpace::device>;
+  using Accumulate = LegendreStage::Accumulate;
+
+  /// Rows [first, first + count) that fold into no other, and the rows that fold into them.
+  struct Rows {
+    std::int64_t first;
+    std::int64_t count;
+  };
+
+  virtual ~DeviceLegendreStage() = default;
+
+  /// As LegendreStage::synthesize_rows and adjoint_rows.
+  virtual void synthesize(Rows rows, Alm<const double> alm, Modes<double> modes) = 0;
+  virtual void synthesize(Rows rows, Alm<const float> alm, Modes<double> modes) = 0;
+  virtual void adjoint(Rows rows, Modes<const double> modes, Alm<double> alm, Accumulate how) = 0;
+  virtual void adjoint(Rows rows, Modes<const double> modes, Alm<float> alm, Accumulate how) = 0;
+  virtual Rows all_rows() const = 0;
+
+  /// Bytes of tables and workspace held on the device.
+  virtual std::int64_t device_bytes() const = 0;
+};
+
+/// On this thread's device; calls go to `stream`, which outlives the stage. Error  UsageError when
+/// this build has no CUDA or the shape is not one plan's, ResourceError from the device.
+std::unique_ptr<DeviceLegendreStage> make_device_legendre_stage(LegendreShape shape,
+                                                                const DeviceStream& stream);
+
+}  // namespace ringweave

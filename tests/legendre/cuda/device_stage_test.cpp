@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "base/device_buffer.hpp"
+#include "legendre/cuda/emulated_stage.hpp"
+#include "legendre/device_legendre_stage.hpp"
+#include "support/tolerance.hpp"
+
+// The device stage on a device, against the host stage.
+namespace ringweave {
+namespace {
+
+class DeviceStage : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_obstacle();
+    choose_device(0);
+  }
+};
+
+void expect_both_ways_equal(const LegendreProblem& problem, const std::string& what) {
+  const auto stage = make_legendre_stage(shape_of(problem), Backend::cuda);
+  const auto alm = random_values(problem.alm_size(), 51);
+  const AlmView<const double> alm_view(alm.data(), problem.fields.n_components(),
+                                       problem.alm_layout.size());
+  std::vector<Complex> modes(to_size(problem.modes_size()));
+  stage->synthesize(alm_view, LegendreProblem::view(modes));
+  EXPECT_LE(relative_error(modes, problem.synthesize(alm)).rms, 1e-12) << what;
+
+  modes = random_values(problem.modes_size(), 52);
+  std::vector<Complex> back(alm.size());
+  const AlmView<double> back_view(back.data(), problem.fields.n_components(),
+                                  problem.alm_layout.size());
+  const ModeView<const double> modes_view(modes.data(), ssize64(modes));
+  stage->adjoint(modes_view, back_view, LegendreStage::Accumulate::overwrite);
+  EXPECT_LE(relative_error(back, problem.adjoint(modes)).rms, 1e-12) << what;
+
+  std::vector<Complex> again(alm.size());
+  stage->adjoint(modes_view,
+                 AlmView<double>(again.data(), back_view.n_components(), back_view.size()),
+                 LegendreStage::Accumulate::overwrite);
+  EXPECT_EQ(again, back) << what << ": an adjoint depends on the moment";
+}
+
+TEST_F(DeviceStage, IsTheHostStageForAllShapes) {
+  for (const char* grid : {"healpix:3", "healpix:64", "gauss:41", "clenshaw:14", "fejer:6"}) {
+    for (const int lmax : {0, 1, 2, 5, 32, 127, 256}) {
+      for (const int spin : {0, 1, 2, 3}) {
+        const LegendreProblem problem(RingGrid::from_name(grid), lmax, lmax, {spin});
+        expect_both_ways_equal(problem, grid + std::to_string(lmax) + "s" + std::to_string(spin));
+      }
+    }
+  }
+}
+
+TEST_F(DeviceStage, IsTheHostStageForBatches) {
+  for (int count = 2; count <= 9; ++count) {
+    const LegendreProblem problem(RingGrid::healpix(64), 150, 100,
+                                  std::vector<int>(to_size(count), 0));
+    expect_both_ways_equal(problem, std::to_string(count));
+  }
+  const LegendreProblem mixed(RingGrid::healpix(64), 150, 150, {0, 2, 2, 1, 0});
+  expect_both_ways_equal(mixed, "mixed");
+}
+
+TEST_F(DeviceStage, IsTheHostStageWhereOrdersFold) {
+  const LegendreProblem problem(RingGrid::healpix(32), 200, 200, {0, 2},
+                                LegendreProblem::Fold::yes);
+  expect_both_ways_equal(problem, "folded");
+}
+
+TEST_F(DeviceStage, IsTheHostStageAtHighDegrees) {
+  const LegendreProblem problem(RingGrid::healpix(1024), 2047, 2047, {0});
+  expect_both_ways_equal(problem, "lmax 2047");
+}
+
+// The emulation runs the same code with loops in place of threads.
+TEST_F(DeviceStage, IsItsEmulation) {
+  const LegendreProblem problem(RingGrid::healpix(40), 63, 63, {0, 0, 2});
+  EmulatedStage emulated(problem);
+  const auto stage = make_legendre_stage(shape_of(problem), Backend::cuda);
+  const auto alm = random_values(problem.alm_size(), 53);
+  std::vector<Complex> modes(to_size(problem.modes_size()));
+  stage->synthesize(
+      AlmView<const double>(alm.data(), problem.fields.n_components(), problem.alm_layout.size()),
+      LegendreProblem::view(modes));
+  EXPECT_LE(relative_error(modes, emulated.synthesize(alm)).rms, tolerance::direct_sum);
+}
+
+TEST_F(DeviceStage, WorksOnDeviceMemoryWithoutTheHost) {
+  const LegendreProblem problem(RingGrid::healpix(32), 64, 64, {0});
+  const DeviceStream stream;
+  const auto stage = make_device_legendre_stage(shape_of(problem), stream);
+  const auto alm = random_values(problem.alm_size(), 54);
+  DeviceBuffer<Complex> alm_there(problem.alm_size());
+  DeviceBuffer<Complex> modes_there(problem.modes_size());
+  copy_to_device(alm.data(), alm_there.data(), alm_there.bytes(), stream);
+  stage->synthesize(
+      stage->all_rows(),
+      AlmView<const double, MemorySpace::device>(alm_there.data(), 1, problem.alm_layout.size()),
+      modes_there.view());
+  std::vector<Complex> modes(to_size(problem.modes_size()));
+  copy_to_host(modes_there.data(), modes.data(), modes_there.bytes(), stream);
+  stream.synchronize();
+  EXPECT_LE(relative_error(modes, problem.synthesize(alm)).rms, 1e-12);
+}
+
+}  // namespace
+}  // namespace ringweave

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <vector>
+
+#include "legendre/cuda/emulated_block.hpp"
+#include "legendre/cuda/stage_sequence.hpp"
+#include "legendre/legendre_problem.hpp"
+
+namespace ringweave {
+
+inline LegendreShape shape_of(const LegendreProblem& problem) {
+  const AlmLayout& alm = problem.alm_layout;
+  const ModeLimits limits(*problem.grid, alm.lmax(), alm.mmax(), problem.fields.max_spin());
+  return {problem.grid, limits, problem.fold_rule, alm, problem.rows, problem.fields};
+}
+
+/// The launches of a device stage for the same problem as a host stage, run on the host.
+class EmulatedStage {
+ public:
+  static constexpr std::int64_t roomy = std::int64_t{1} << 30;
+
+  explicit EmulatedStage(const LegendreProblem& problem, std::int64_t workspace_bytes = roomy)
+      : problem_(problem), sequence_(shape_of(problem), machine_, workspace_bytes) {}
+
+  gpu::RowRange all() const { return {0, problem_.alm_layout.n_orders()}; }
+
+  template <class T>
+  std::vector<Complex> synthesize(const std::vector<std::complex<T>>& alm) {
+    std::vector<Complex> modes(to_size(problem_.modes_size()));
+    synthesize(alm, modes, all());
+    return modes;
+  }
+  template <class T>
+  void synthesize(const std::vector<std::complex<T>>& alm, std::vector<Complex>& modes,
+                  gpu::RowRange rows) {
+    sequence_.template synthesize<T>(reinterpret_cast<const T*>(alm.data()),
+                                     problem_.alm_layout.size(),
+                                     reinterpret_cast<double*>(modes.data()), rows);
+  }
+  std::vector<Complex> adjoint(const std::vector<Complex>& modes) {
+    std::vector<Complex> alm(to_size(problem_.alm_size()));
+    adjoint(modes, alm, LegendreStage::Accumulate::overwrite, all());
+    return alm;
+  }
+  template <class T>
+  void adjoint(const std::vector<Complex>& modes, std::vector<std::complex<T>>& alm,
+               LegendreStage::Accumulate how, gpu::RowRange rows) {
+    sequence_.template adjoint<T>(reinterpret_cast<const double*>(modes.data()),
+                                  reinterpret_cast<T*>(alm.data()), problem_.alm_layout.size(),
+                                  how == LegendreStage::Accumulate::add, rows);
+  }
+
+ private:
+  const LegendreProblem& problem_;
+  gpu::EmulatedMachine machine_;
+  gpu::StageSequence<gpu::EmulatedMachine> sequence_;
+};
+
+}  // namespace ringweave
