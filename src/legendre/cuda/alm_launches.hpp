@@ -132,7 +132,7 @@ struct PartialSums {
                                       int column) const {
     const SweepRow& at = rows[row];
     Double2 sum{0, 0};
-    if (step < 0 || step >= at.n_steps) return sum;
+    if (step < 0 || step >= at.n_steps || at.n_slots == 0) return sum;
     const double* from = sums + (at.partials + step) * columns + column;
     for (std::int32_t slot = 0; slot < at.n_slots; ++slot) {
       sum.x += from[0];
