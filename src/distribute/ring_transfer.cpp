@@ -77,22 +77,16 @@ int bytes_of(std::int64_t count) {
   return static_cast<int>(count * static_cast<std::int64_t>(sizeof(T)));
 }
 
-/// From one buffer to the next: aligned for any pixel.
-std::int64_t buffer_stride(std::int64_t message_bytes) {
-  constexpr std::int64_t cache_line = 64;
-  return (message_bytes + cache_line - 1) / cache_line * cache_line;
-}
-
-/// Sends of these parts are under way. `buffers`: n_buffers of buffer_stride() bytes.
+/// Sends of these parts are under way. `buffers`: n_buffers of message_bytes.
 template <class T>
 void add_as_they_arrive(const Communicator& comm, const std::vector<Part>& parts,
                         std::byte* buffers, std::int64_t message_bytes, ComponentView<T> to) {
   std::array<MPI_Request, n_buffers> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   std::array<std::size_t, n_buffers> arriving{};
   std::size_t next = 0;
+  const std::int64_t values_of_buffer = message_bytes / static_cast<std::int64_t>(sizeof(T));
   const auto buffer = [&](std::size_t slot) {
-    return reinterpret_cast<T*>(buffers +
-                                static_cast<std::int64_t>(slot) * buffer_stride(message_bytes));
+    return reinterpret_cast<T*>(buffers) + static_cast<std::int64_t>(slot) * values_of_buffer;
   };
   const auto receive_next = [&](std::size_t slot) {
     if (next == parts.size()) return;
@@ -146,7 +140,7 @@ RingTransfer::RingTransfer(Communicator comm, const RingDistribution& before,
 std::int64_t RingTransfer::buffer_bytes(const RingTransferPlan& plan,
                                         const RingTransferOptions& options) {
   const bool has_buffers = options.arrival == Arrival::add && !plan.receives.empty();
-  return has_buffers ? n_buffers * buffer_stride(options.message_bytes) : 0;
+  return has_buffers ? n_buffers * options.message_bytes : 0;
 }
 
 template <class T>
