@@ -23,6 +23,7 @@
 
 #include "base/buffer.hpp"
 #include "base/error.hpp"
+#include "bench/median.hpp"
 #include "bench/transform_trial.hpp"
 #include "convolve/ring_convolution.hpp"
 #include "distribute/farewell.hpp"
@@ -31,12 +32,6 @@
 
 namespace ringweave {
 namespace {
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
-}
 
 double least(const std::vector<double>& values) {
   return *std::min_element(values.begin(), values.end());

@@ -15,17 +15,13 @@
 
 #include "base/buffer.hpp"
 #include "base/error.hpp"
+#include "bench/median.hpp"
 #include "convolve/ring_convolution.hpp"
 #include "distribute/farewell.hpp"
 #include "distribute/mpi_session.hpp"
 
 namespace ringweave {
 namespace {
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 template <class T>
 void measure(const Communicator& comm, std::int64_t nside, double fwhm_arcmin, int repeats,

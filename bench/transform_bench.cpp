@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "bench/median.hpp"
 #include "bench/transform_trial.hpp"
 #include "distribute/agree.hpp"
 #include "distribute/farewell.hpp"
@@ -193,12 +194,6 @@ void serve(const Communicator& comm, const Options& options, bool with_analysis,
   });
   std::istream& commands = standard_input ? std::cin : file;
   for (std::string line; std::getline(commands, line);) take_turn(comm, line, with_analysis, trial);
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
 }
 
 /// The directions take turns, so that a busy machine slows all alike.

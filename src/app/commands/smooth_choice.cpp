@@ -135,7 +135,10 @@ void smooth_the_fastest_way(Run& run, SmoothJob& job) {
       fmt::format("harmonics with lmax {} {}", harmonic.lmax, seconds_text(harmonic.seconds)));
   bool split_wins = false;
   if (split) {
-    const Estimate seconds = predict_split(run, job, *split).total;
+    const SplitPlan& plan = split->plan;
+    Estimate seconds =
+        predict_split(run, job, *split).total + estimate_planning(plan.rings, run.machine);
+    if (plan.harmonic) seconds = seconds + estimate_planning(*plan.harmonic, run.machine);
     split_wins = seconds.seconds < least;
     ways.push_back(
         fmt::format("split at l_cut {} {}", split->split.best().l_cut, seconds_text(seconds)));
