@@ -67,6 +67,8 @@ class DeviceEvent {
   void record(const DeviceStream& stream);
   /// What is given to `stream` from now on waits for this event.
   void hold(const DeviceStream& stream) const;
+  /// Waits until it has happened. Error  ResourceError.
+  void wait() const;
   /// Between two events that have happened.
   double seconds_since(const DeviceEvent& earlier) const;
 

@@ -158,6 +158,10 @@ void DeviceEvent::hold(const DeviceStream& stream) const {
   check_device(cudaStreamWaitEvent(native(stream), event(handle_), 0), "waiting for an event");
 }
 
+void DeviceEvent::wait() const {
+  check_device(cudaEventSynchronize(event(handle_)), "waiting for an event");
+}
+
 double DeviceEvent::seconds_since(const DeviceEvent& earlier) const {
   float milliseconds = 0;
   check_device(cudaEventElapsedTime(&milliseconds, event(earlier.handle_), event(handle_)),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "base/device.hpp"
 #include "base/device_buffer.hpp"
+#include "base/device_graph.hpp"
+#include "base/device_properties.hpp"
 #include "base/error.hpp"
 
 namespace ringweave {
@@ -34,6 +36,14 @@ DeviceEvent::~DeviceEvent() = default;
 void DeviceEvent::record(const DeviceStream&) { lack(); }
 void DeviceEvent::hold(const DeviceStream&) const { lack(); }
 double DeviceEvent::seconds_since(const DeviceEvent&) const { lack(); }
+void DeviceEvent::wait() const { lack(); }
+
+DeviceGraph::~DeviceGraph() = default;
+void DeviceGraph::capture(const DeviceStream&, const std::function<void()>&) { lack(); }
+void DeviceGraph::launch(const DeviceStream&) const { lack(); }
+void DeviceGraph::release() noexcept {}
+
+DeviceProperties device_properties() { lack(); }
 
 void* allocate_device_memory(std::int64_t) { lack(); }
 void free_device_memory(void*) noexcept {}
