@@ -2,8 +2,8 @@
 #include <string>
 #include <utility>
 
+#include "base/cuda/device_machine.cuh"
 #include "base/error.hpp"
-#include "legendre/cuda/device_machine.cuh"
 #include "legendre/cuda/stage_sequence.hpp"
 #include "legendre/device_legendre_stage.hpp"
 #include "legendre/host/fold_groups.hpp"

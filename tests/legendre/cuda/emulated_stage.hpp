@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "legendre/cuda/emulated_block.hpp"
 #include "legendre/cuda/stage_sequence.hpp"
 #include "legendre/legendre_problem.hpp"
+#include "support/emulated_block.hpp"
 
 namespace ringweave {
 
