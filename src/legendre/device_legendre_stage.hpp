@@ -46,4 +46,7 @@ class DeviceLegendreStage {
 std::unique_ptr<DeviceLegendreStage> make_device_legendre_stage(LegendreShape shape,
                                                                 const DeviceStream& stream);
 
+/// What device_bytes() will be, computed without a device.
+std::int64_t device_legendre_bytes(const LegendreShape& shape);
+
 }  // namespace ringweave
