@@ -41,6 +41,11 @@ class IncludeCheck(unittest.TestCase):
     def test_host_and_cuda_folders_are_private(self):
         self.assert_one("src/transform/a.cpp", '#include "fft/host/ring_plan.hpp"\n', "private to room fft")
 
+    def test_device_code_of_every_room_may_use_that_of_base(self):
+        self.assert_none("src/fft/cuda/a.cu", '#include "base/cuda/thread_block.cuh"\n')
+        self.assert_one("src/fft/a.cpp", '#include "base/cuda/block_types.hpp"\n', "private to room base")
+        self.assert_one("src/fft/cuda/a.cu", '#include "legendre/cuda/sweep_types.hpp"\n', "may not include room legendre")
+
     def test_mpi_stays_where_it_belongs(self):
         self.assert_one("src/transform/a.cpp", "#include <mpi.h>\n", "<mpi.h>")
         self.assert_one("src/app/run.cpp", '#include "mpi.h"\n', "<mpi.h>")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "base/cuda/lane_sums.hpp"
 #include "base/host_device.hpp"
-#include "legendre/cuda/lane_sums.hpp"
 #include "legendre/cuda/sweep_launch.hpp"
 
 namespace ringweave::gpu {

@@ -35,8 +35,6 @@ struct StepsOfRows {
   }
 };
 
-struct NoShared {};
-
 /// One component of a_lm, of some rows: what a user gave, or rows made on the way (double).
 template <class T>
 struct AlmComponent {

@@ -2,8 +2,8 @@
 #include <span>
 #include <string>
 
+#include "base/cuda/device_machine.cuh"
 #include "base/error.hpp"
-#include "legendre/cuda/device_machine.cuh"
 #include "legendre/cuda/device_stage_in_blocks.hpp"
 #include "legendre/cuda/stage_sequence.hpp"
 #include "legendre/device_legendre_stage.hpp"

@@ -4,6 +4,7 @@
 #include "base/host_device.hpp"
 #include "legendre/cuda/sweep_shapes.hpp"
 #include "legendre/cuda/sweep_types.hpp"
+#include "sphere/row_position.hpp"
 
 namespace ringweave::gpu {
 
@@ -12,23 +13,6 @@ struct ModePlace {
   std::int64_t position;  ///< -1: the order has no mode there
   bool folded;
 };
-
-RINGWEAVE_HOST_DEVICE std::int64_t position_in(const Segment* segments, std::int64_t count,
-                                               std::int64_t ring) {
-  // The last segment that begins at or before the ring.
-  std::int64_t low = 0;
-  std::int64_t high = count;
-  while (low < high) {
-    const std::int64_t middle = (low + high) / 2;
-    if (segments[middle].begin <= ring) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  if (low == 0 || ring >= segments[low - 1].end) return -1;
-  return segments[low - 1].first + ring - segments[low - 1].begin;
-}
 
 RINGWEAVE_HOST_DEVICE ModePlace place_of(const ModeTables& tables, const OrderRow& row,
                                          std::int64_t ring) {

@@ -161,7 +161,7 @@ class StageTables {
   Buffer<double> pairs_;  ///< [table][pair]
   Buffer<std::int64_t> rings_;
   Buffer<OrderRow> orders_;
-  Buffer<Segment> segments_;
+  Buffer<RowSegment> segments_;
   Buffer<std::complex<double>> phases_;
   std::vector<Buffer<double>> weights_;
 };

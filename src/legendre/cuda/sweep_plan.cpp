@@ -98,12 +98,7 @@ StageRows::StageRows(const LegendreShape& shape, std::span<const std::int64_t> a
   std::vector<std::int64_t> first_segment;
   for (const ModeLayout::Row& row : rows) {
     first_segment.push_back(ssize64(segments));
-    for (const RowSegment& segment : shape.rows.segments(row)) {
-      // Empty ones would hide what lies behind them from the search by rings.
-      if (!segment.rings.empty()) {
-        segments.push_back({segment.rings.begin, segment.rings.end, segment.first});
-      }
-    }
+    for (const RowSegment& segment : shape.rows.segments(row)) segments.push_back(segment);
   }
   first_segment.push_back(ssize64(segments));
 

@@ -21,7 +21,7 @@ struct StageRows {
   explicit StageRows(const LegendreShape& shape, std::span<const std::int64_t> alm_begin = {});
 
   std::vector<OrderRow> orders;  ///< [row]
-  std::vector<Segment> segments;
+  std::vector<RowSegment> segments;
   /// The rows in the order they are worked on. Rows of one generation fold into different rows;
   /// generation 0 folds into none.
   std::vector<std::int64_t> sequence;

@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
+
+#include "base/cuda/block_types.hpp"
+#include "sphere/mode_layout.hpp"
 
 namespace ringweave::gpu {
 
-/// Moved as one: 16 bytes.
-struct alignas(16) Double2 {
-  double x;
-  double y;
-};
-
-/// T[N] for a count, which is signed.
-template <class T, int N>
-using Array = T[static_cast<std::size_t>(N)];
-
-inline constexpr int warp_lanes = 32;
-inline constexpr int block_warps = 4;
-inline constexpr int block_threads = block_warps * warp_lanes;
 /// Steps between two looks at the range of values. Every order has a whole number of chunks,
 /// padded with zeros.
 inline constexpr int chunk = 8;
@@ -70,13 +59,6 @@ struct SweepRow {
   double south;  ///< spin: the sign of the southern sums at the first degree
 };
 
-/// A run of rings whose modes follow each other (RowSegment).
-struct Segment {
-  std::int64_t begin;
-  std::int64_t end;
-  std::int64_t first;  ///< position of ring `begin`
-};
-
 /// Where the a_lm and the modes of one order lie.
 struct OrderRow {
   std::int64_t alm;   ///< degree m among the coefficients of a component
@@ -115,7 +97,7 @@ struct PairTables {
 /// Where modes lie.
 struct ModeTables {
   const OrderRow* orders;
-  const Segment* segments;
+  const RowSegment* segments;
   const double* phases;  ///< [turn - 1][folding ring][re, im]
   std::int64_t phase_ring_begin;
   std::int64_t n_phase_rings;

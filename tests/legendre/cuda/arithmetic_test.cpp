@@ -4,10 +4,10 @@
 #include <cmath>
 #include <vector>
 
-#include "legendre/cuda/emulated_block.hpp"
 #include "legendre/cuda/mode_access.hpp"
 #include "legendre/cuda/sweep_lanes.hpp"
 #include "legendre/cuda/sweep_plan.hpp"
+#include "support/emulated_block.hpp"
 
 // What runs on host and device alike, by itself.
 namespace ringweave::gpu {
@@ -87,7 +87,7 @@ TEST(DeviceArithmetic, SpansCoverThePairsOnceInAVariableThatKeepsDigits) {
 }
 
 TEST(DeviceArithmetic, PositionsAreFoundInSegmentsAndNowhereElse) {
-  const std::vector<Segment> segments{{3, 5, 100}, {5, 6, 7}, {9, 12, 50}};
+  const std::vector<RowSegment> segments{{{3, 5}, 100}, {{5, 6}, 7}, {{9, 12}, 50}};
   const auto position = [&](std::int64_t ring) { return position_in(segments.data(), 3, ring); };
   EXPECT_EQ(position(2), -1);
   EXPECT_EQ(position(3), 100);

@@ -8,10 +8,9 @@
 #include "legendre/cuda/coefficient_launch.hpp"
 #include "legendre/cuda/emulated_stage.hpp"
 #include "legendre/cuda/row_blocks.hpp"
-#include "legendre/cuda/warpwise_block.hpp"
 #include "legendre/device_legendre_stage.hpp"
 #include "legendre/host/recurrence.hpp"
-#include "support/tolerance.hpp"
+#include "support/warpwise_block.hpp"
 
 // What a device stage holds, and how it works in less: coefficients, blocks of rows, bytes.
 namespace ringweave {

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "legendre/cuda/emulated_block.hpp"
 #include "legendre/cuda/row_blocks.hpp"
 #include "legendre/cuda/stage_sequence.hpp"
 #include "legendre/legendre_problem.hpp"
+#include "support/emulated_block.hpp"
 
 namespace ringweave {
 

@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "base/checked_cast.hpp"
+#include "base/cuda/block_types.hpp"
+#include "base/cuda/thread_block.cuh"
 #include "base/device_buffer.hpp"
-#include "legendre/cuda/sweep_types.hpp"
-#include "legendre/cuda/thread_block.cuh"
 
 namespace ringweave::gpu {
 
@@ -48,7 +48,7 @@ class DeviceMachine {
     const auto blocks =
         static_cast<unsigned>(checked_cast<std::int32_t>(n_blocks, "blocks of a device launch"));
     run_launch<<<blocks, block_threads, 0, static_cast<cudaStream_t>(stream_->handle())>>>(work);
-    check_device(cudaGetLastError(), "starting a launch of the Legendre stage");
+    check_device(cudaGetLastError(), "starting a launch");
   }
 
  private:

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "legendre/cuda/lane_sums.hpp"
-#include "legendre/cuda/sweep_types.hpp"
+#include "base/cuda/block_types.hpp"
+#include "base/cuda/lane_sums.hpp"
 
 namespace ringweave::gpu {
 

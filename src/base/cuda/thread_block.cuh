@@ -5,13 +5,13 @@
 
 #include <cstdint>
 
-#include "legendre/cuda/lane_sums.hpp"
-#include "legendre/cuda/sweep_types.hpp"
+#include "base/cuda/block_types.hpp"
+#include "base/cuda/lane_sums.hpp"
 
 namespace ringweave::gpu {
 
 /// A block of threads of a launch, on the device. What is written against it runs on the host too,
-/// with loops in place of threads (tests/legendre/cuda/emulated_block.hpp).
+/// with loops in place of threads (tests/support/emulated_block.hpp).
 class DeviceBlock {
  public:
   /// A value of each thread.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "base/cuda/block_types.hpp"
 #include "base/host_device.hpp"
-#include "legendre/cuda/sweep_types.hpp"
 
 namespace ringweave::gpu {
 

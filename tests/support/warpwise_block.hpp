@@ -9,7 +9,7 @@
 #include <mutex>
 #include <thread>
 
-#include "legendre/cuda/emulated_block.hpp"
+#include "support/emulated_block.hpp"
 
 namespace ringweave::gpu {
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+
+namespace ringweave::gpu {
+
+/// Moved as one: 16 bytes.
+struct alignas(16) Double2 {
+  double x;
+  double y;
+};
+
+/// T[N] for a count, which is signed.
+template <class T, int N>
+using Array = T[static_cast<std::size_t>(N)];
+
+inline constexpr int warp_lanes = 32;
+inline constexpr int block_warps = 4;
+inline constexpr int block_threads = block_warps * warp_lanes;
+
+/// Of launches whose threads share nothing.
+struct NoShared {};
+
+}  // namespace ringweave::gpu

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+
+#include "base/host_device.hpp"
+#include "sphere/mode_layout.hpp"
+
+namespace ringweave {
+
+/// The position of a ring in the segments of a row, none of which is empty; -1: the row has no
+/// mode there.
+RINGWEAVE_HOST_DEVICE std::int64_t position_in(const RowSegment* segments, std::int64_t count,
+                                               std::int64_t ring) {
+  // The last segment that begins at or before the ring.
+  std::int64_t low = 0;
+  std::int64_t high = count;
+  while (low < high) {
+    const std::int64_t middle = (low + high) / 2;
+    if (segments[middle].rings.begin <= ring) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  if (low == 0 || ring >= segments[low - 1].rings.end) return -1;
+  return segments[low - 1].first + ring - segments[low - 1].rings.begin;
+}
+
+}  // namespace ringweave
