@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "legendre/cuda/cuda_legendre_stage.hpp"
-#include "legendre/device_legendre_stage.hpp"
 #include "legendre/host/host_legendre_stage.hpp"
 
 namespace ringweave {
@@ -13,7 +12,5 @@ std::unique_ptr<LegendreStage> make_legendre_stage(LegendreShape shape, Backend 
   if (backend == Backend::cuda) return make_cuda_legendre_stage(std::move(shape));
   return make_host_legendre_stage(std::move(shape));
 }
-
-std::int64_t device_legendre_bytes(const LegendreShape& shape) { return 20 * shape.alm.size(); }
 
 }  // namespace ringweave
