@@ -56,6 +56,12 @@ Backend choose_backend(Run& run, const std::string& asked) {
   return Backend::cuda;
 }
 
+Backend give_up_device(Run& run, const std::string& why) {
+  run.warn("computing on the host, because the device cannot be used: " + why);
+  record(run, "host", "the device cannot be used: " + why);
+  return Backend::host;
+}
+
 void refuse_device(const std::string& asked, const std::string& what) {
   require_available("--backend", asked);
   if (asked != "cuda") return;

@@ -13,6 +13,10 @@ namespace ringweave {
 /// ResourceError when `cuda` finds no device, UsageError when this build has no CUDA.
 Backend choose_backend(Run& run, const std::string& asked);
 
+/// For `auto`, where the device that was chosen turned out to be of no use: the host instead, which
+/// is said. Not collective.
+Backend give_up_device(Run& run, const std::string& why);
+
 /// For what has no form for a device, named in messages as `what`.
 
 /// Error  UsageError for --backend cuda.

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "app/backend_choice.hpp"
 #include "base/error.hpp"
 #include "base/memory_meter.hpp"
 #include "distribute/agree.hpp"
@@ -210,7 +211,17 @@ void record_memory(Run& run, const MemoryEstimate& estimate) {
 }
 
 std::unique_ptr<SphericalHarmonicTransform> plan_transform(Run& run, const TransformSpec& spec,
-                                                           const MemoryUse& use) {
+                                                           const MemoryUse& use,
+                                                           const std::string& backend) {
+  if (spec.backend == Backend::cuda && backend == "auto") {
+    try {
+      return plan_transform(run, spec, use, "cuda");
+    } catch (const ResourceError& error) {
+      TransformSpec on_host = spec;
+      on_host.backend = give_up_device(run, error.what());
+      return plan_transform(run, on_host, use, "host");
+    }
+  }
   auto transform = std::make_unique<SphericalHarmonicTransform>(run.comm, spec);
   const TransformPlan& at_once = transform->plan();
   const double excess = shortage_of(run.comm, estimate_memory(*transform, use)).largest();

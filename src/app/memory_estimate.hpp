@@ -73,9 +73,11 @@ MemoryEstimate estimate_memory(const RingConvolutionPlan& plan, const RingMemory
 MemoryEstimate estimate_memory(const SplitPlan& plan, MaskSmoothing mask, Precision precision);
 
 /// A transform of all fields at once or, where memory is too short for that, in the fewest groups
-/// that fit, which it says. Where none fits, all at once. Collective.
+/// that fit, which it says. Where none fits, all at once. `backend` is the --backend that spec's
+/// was chosen for: with `auto` the host takes over where the device fails. Collective.
 std::unique_ptr<SphericalHarmonicTransform> plan_transform(Run& run, const TransformSpec& spec,
-                                                           const MemoryUse& use);
+                                                           const MemoryUse& use,
+                                                           const std::string& backend);
 
 /// What the system is predicted to take for handing over this memory, on the slowest rank.
 /// Collective.

@@ -132,7 +132,7 @@ int analyze(Run& run, const AnalyzeOptions& options) {
                                             : Operation::analysis_consuming;
   const PixelWeights held = weights.pixel.empty() ? PixelWeights::none : PixelWeights::held;
   const MemoryUse use{operation, precision, held};
-  const auto transform = plan_transform(run, spec, use);
+  const auto transform = plan_transform(run, spec, use, options.transform.backend);
   const MemoryEstimate estimate = estimate_memory(*transform, use);
   record_plan(run, *transform, estimate, planned_analysis(n_iter, tolerance));
   require_memory(run, estimate);

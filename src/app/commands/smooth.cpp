@@ -118,7 +118,7 @@ void smooth_with_transform(Run& run, SmoothJob& job) {
   require_memory_for(run, spec, job.precision);
   job.smoothing.beam = beam_of(run, job.options, spec.lmax);
   const HarmonicWay way = harmonic_way(run, job);
-  const auto transform = plan_transform(run, spec, way.use);
+  const auto transform = plan_transform(run, spec, way.use, job.options.transform.backend);
   const MemoryEstimate estimate = estimate_memory(*transform, way.use);
   record_plan(run, *transform, estimate, way.count);
   require_memory(run, estimate);

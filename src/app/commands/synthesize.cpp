@@ -168,7 +168,7 @@ int synthesize(Run& run, const SynthesizeOptions& options) {
   require_memory_for(run, spec, precision);
   const std::optional<Beam> beam = output_beam(run, options, spec.lmax);
   const MemoryUse use{Operation::synthesis_consuming, precision};
-  const auto transform = plan_transform(run, spec, use);
+  const auto transform = plan_transform(run, spec, use, options.transform.backend);
   const MemoryEstimate estimate = estimate_memory(*transform, use);
   if (options.transform.fields.empty()) run.detail("fields " + source.choice.name);
   record_plan(run, *transform, estimate, {1});
