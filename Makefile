@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A thin front of the CMake presets: `make demo`, `make test`.
-.PHONY: build demo test format clean
+# A thin front of the CMake presets: `make demo`, `make test`, `make cuda-check`.
+.PHONY: build demo test cuda-check format clean
 
 build:
 	scripts/install_dependencies.sh build
@@ -14,8 +14,14 @@ test:
 	scripts/install_dependencies.sh test
 	scripts/test.sh
 
+# Needs nvcc and a GPU.
+cuda-check:
+	cmake --preset release -DRINGWEAVE_CUDA=ON
+	cmake --build --preset release
+	scripts/cuda_check.sh build/release cuda-check
+
 format:
 	git ls-files '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs clang-format -i
 
 clean:
-	rm -rf build demo
+	rm -rf build demo cuda-check

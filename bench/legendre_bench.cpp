@@ -14,6 +14,7 @@
 
 #include "base/checked_cast.hpp"
 #include "bench/fma_peak.hpp"
+#include "bench/significant_terms.hpp"
 #include "legendre/legendre_stage.hpp"
 #include "legendre/simd_targets.hpp"
 
@@ -21,22 +22,6 @@ namespace ringweave {
 namespace {
 
 using Complex = std::complex<double>;
-
-/// (l, m, ring pair) that matter: kept by the pruning, and not below the turning point of
-/// lambda_lm.
-double significant_terms(const RingGrid& grid, const ModeLimits& limits) {
-  const int lmax = limits.lmax();
-  const double offset = std::max(100.0, 0.01 * lmax);
-  double count = 0;
-  for (const RingPair& pair : grid.pairs()) {
-    const int m_limit = limits.m_limit(RingId{pair.north});
-    for (int m = 0; m <= m_limit; ++m) {
-      const double first = std::max<double>(m, (m - offset) / pair.sin_theta);
-      count += std::max(0.0, lmax - first + 1);
-    }
-  }
-  return count;
-}
 
 struct Problem {
   Problem(std::int64_t nside, int lmax, const std::vector<int>& spins)
@@ -119,8 +104,7 @@ void legendre(benchmark::State& state, Direction direction) {
     direction == Direction::synthesis ? problem.synthesize() : problem.adjoint();
     seconds += thread_seconds() - start;
   }
-  const double flop_each = spin == 0 ? 6 : 24;
-  const double flop = flop_each * static_cast<double>(state.range(2)) *
+  const double flop = flop_of_term(spin) * static_cast<double>(state.range(2)) *
                       significant_terms(*problem.grid, problem.limits) *
                       static_cast<double>(state.iterations());
   state.counters["gflop_per_s"] = 1e-9 * flop / seconds;

@@ -46,4 +46,16 @@ class DeviceLegendreStage {
 std::unique_ptr<DeviceLegendreStage> make_device_legendre_stage(LegendreShape shape,
                                                                 const DeviceStream& stream);
 
+/// device_bytes() of that stage, without a device: any build tells it. Error  UsageError when the
+/// shape is not one plan's.
+std::int64_t device_legendre_bytes(const LegendreShape& shape);
+
+/// What a LegendreStage with the CUDA backend holds, whose a_lm and modes go through the device in
+/// blocks of rows: bounded, whatever they take. Without a device. Error  UsageError.
+struct LegendreBlockBytes {
+  std::int64_t device_bytes;
+  std::int64_t pinned_bytes;  ///< of the host
+};
+LegendreBlockBytes legendre_block_bytes(const LegendreShape& shape);
+
 }  // namespace ringweave

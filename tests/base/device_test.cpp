@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/device_buffer.hpp"
+#include "base/device_graph.hpp"
+#include "base/device_properties.hpp"
 #include "base/error.hpp"
 
 namespace ringweave {
@@ -32,6 +34,7 @@ TEST(Device, WithoutOneEveryUseIsAnErrorThatSaysWhatToDo) {
   EXPECT_TRUE(says_what_to_do([] { DeviceStream stream; }));
   EXPECT_TRUE(says_what_to_do([] { DeviceBuffer<double> buffer(8); }));
   EXPECT_TRUE(says_what_to_do([] { device_memory(); }));
+  EXPECT_TRUE(says_what_to_do([] { device_properties(); }));
 }
 
 // What a view of device memory must not offer to the host.
@@ -56,6 +59,61 @@ TEST(Device, CopiesThereAndBackAreEqual) {
   copy_to_host(buffer.data(), back.data(), buffer.bytes(), stream);
   stream.synchronize();
   EXPECT_EQ(back, there);
+}
+
+TEST(Device, AGraphHasNothingToLaunchBeforeItsRecording) {
+  const DeviceGraph graph;
+  EXPECT_FALSE(graph.captured());
+}
+
+TEST(Device, AGraphRepeatsWhatItRecorded) {
+  if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_obstacle();
+  choose_device(0);
+  const DeviceStream stream;
+  DeviceBuffer<int, MemorySpace::pinned> host(2);
+  DeviceBuffer<int> device(1);
+  DeviceGraph graph;
+  EXPECT_THROW(graph.launch(stream), InternalError);
+  graph.capture(stream, [&] {
+    copy_to_device(host.data(), device.data(), device.bytes(), stream);
+    copy_to_host(device.data(), host.data() + 1, device.bytes(), stream);
+  });
+  EXPECT_TRUE(graph.captured());
+  for (const int value : {3, 5}) {
+    host.data()[0] = value;
+    host.data()[1] = 0;
+    graph.launch(stream);
+    stream.synchronize();
+    EXPECT_EQ(host.data()[1], value);
+  }
+}
+
+TEST(Device, AGraphWhoseRecordingFailsLeavesTheStreamAsItWas) {
+  if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_obstacle();
+  choose_device(0);
+  const DeviceStream stream;
+  DeviceBuffer<int> buffer(1);
+  DeviceGraph graph;
+  const auto failing = [&] {
+    zero_device_memory(buffer.data(), buffer.bytes(), stream);
+    throw UsageError("no");
+  };
+  EXPECT_THROW(graph.capture(stream, failing), UsageError);
+  EXPECT_FALSE(graph.captured());
+  zero_device_memory(buffer.data(), buffer.bytes(), stream);
+  stream.synchronize();
+}
+
+TEST(Device, AnEventOfADeviceIsWaitedFor) {
+  if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_obstacle();
+  choose_device(0);
+  const DeviceStream stream;
+  DeviceBuffer<int> buffer(1);
+  DeviceEvent event;
+  zero_device_memory(buffer.data(), buffer.bytes(), stream);
+  event.record(stream);
+  event.wait();
+  EXPECT_GT(device_properties().n_multiprocessors, 0);
 }
 
 TEST(Device, TooMuchMemoryIsAResourceError) {

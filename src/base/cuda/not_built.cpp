@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "base/device.hpp"
 #include "base/device_buffer.hpp"
+#include "base/device_graph.hpp"
+#include "base/device_properties.hpp"
 #include "base/error.hpp"
 
 namespace ringweave {
@@ -17,9 +19,12 @@ std::string device_obstacle() {
          "the host backend";
 }
 
+std::string cuda_version() { return ""; }
+
 int choose_device(int) { lack(); }
 int current_device() { lack(); }
 DeviceMemory device_memory() { lack(); }
+DeviceIdentity device_identity() { lack(); }
 void check_device(int, const std::string&) { lack(); }
 
 DeviceStream::DeviceStream() { lack(); }
@@ -31,6 +36,14 @@ DeviceEvent::~DeviceEvent() = default;
 void DeviceEvent::record(const DeviceStream&) { lack(); }
 void DeviceEvent::hold(const DeviceStream&) const { lack(); }
 double DeviceEvent::seconds_since(const DeviceEvent&) const { lack(); }
+void DeviceEvent::wait() const { lack(); }
+
+DeviceGraph::~DeviceGraph() = default;
+void DeviceGraph::capture(const DeviceStream&, const std::function<void()>&) { lack(); }
+void DeviceGraph::launch(const DeviceStream&) const { lack(); }
+void DeviceGraph::release() noexcept {}
+
+DeviceProperties device_properties() { lack(); }
 
 void* allocate_device_memory(std::int64_t) { lack(); }
 void free_device_memory(void*) noexcept {}
@@ -38,6 +51,7 @@ void* allocate_pinned_memory(std::int64_t) { lack(); }
 void free_pinned_memory(void*) noexcept {}
 void copy_to_device(const void*, void*, std::int64_t, const DeviceStream&) { lack(); }
 void copy_to_host(const void*, void*, std::int64_t, const DeviceStream&) { lack(); }
+void copy_on_device(const void*, void*, std::int64_t, const DeviceStream&) { lack(); }
 void zero_device_memory(void*, std::int64_t, const DeviceStream&) { lack(); }
 
 }  // namespace ringweave

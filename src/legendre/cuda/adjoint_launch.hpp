@@ -49,16 +49,11 @@ struct AdjointLaunch {
     });
 
     double* target = partials + (row.partials + std::int64_t{item.slot} * row.n_steps) * S::columns;
-    stage(block, row, 0, shared, 0);
-    for (int begin = 0, buffer = 0; begin < row.n_steps; begin += tile, buffer ^= 1) {
-      if (begin + tile < row.n_steps)
-        stage(block, row, begin + tile, shared, buffer ^ 1);
-      else
-        block.commit_copies();
-      block.wait_for_copies_but_last();
-      block.sync();
-      const int end = row.n_steps - begin < tile ? row.n_steps - begin : tile;
-      for (int k = 0; k < end; k += chunk) {
+    const auto bring = [&](int begin, int count, int buffer) {
+      input.stage_coefficients(block, row, begin, count, shared.coefficients[buffer]);
+    };
+    const auto sum_tile = [&](int count, int buffer) {
+      for (int k = 0; k < count; k += chunk) {
         threads.look_at_range(block, shared.scale);
         block.each([&](int thread) {
           if (threads.within[thread] == loaded[thread]) return;
@@ -88,26 +83,20 @@ struct AdjointLaunch {
           });
         }
       }
-      block.sync();
+    };
+    const auto add_warps = [&](int begin, int count) {
       block.each([&](int thread) {
-        for (int i = thread; i < end * S::columns; i += block_threads) {
+        for (int i = thread; i < count * S::columns; i += block_threads) {
           double total = shared.totals[0][i];
           for (int warp = 1; warp < block_warps; ++warp) total += shared.totals[warp][i];
           target[std::int64_t{begin} * S::columns + i] = total;
         }
       });
-    }
+    };
+    for_each_tile(block, row, bring, sum_tile, add_warps);
   }
 
  private:
-  template <class Block>
-  RINGWEAVE_LAUNCH void stage(const Block& block, const SweepRow& row, int begin, Shared& shared,
-                              int buffer) const {
-    const int count = row.n_steps - begin < tile ? row.n_steps - begin : tile;
-    input.stage_coefficients(block, row, begin, count, shared.coefficients[buffer]);
-    block.commit_copies();
-  }
-
   RINGWEAVE_LAUNCH static void run_steps(Functions& f, const Double2* coefficients, int variable) {
     RINGWEAVE_UNROLL
     for (int t = 0; t < Steps; t += 2, coefficients += 2 * S::step_size) {

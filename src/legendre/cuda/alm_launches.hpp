@@ -26,6 +26,13 @@ struct StepsOfRows {
       if (first + thread < row.n_steps) work(row, first + thread);
     });
   }
+  /// Calls work(row, degree) for both degrees of the steps of two.
+  template <class Block, class Work>
+  RINGWEAVE_LAUNCH void each_degree(const Block& block, const Work& work) const {
+    each(block, [&](const SweepRow& row, std::int32_t k) {
+      for (std::int32_t j = 2 * k; j < 2 * k + 2; ++j) work(row, j);
+    });
+  }
 };
 
 /// One component of a_lm, of some rows: what a user gave, or rows made on the way (double).

@@ -2,72 +2,73 @@
 #include "legendre/cuda/cuda_legendre_stage.hpp"
 
 #include <complex>
-#include <type_traits>
+#include <string>
 #include <utility>
-#include <vector>
 
-#include "base/checked_cast.hpp"
-#include "base/device_buffer.hpp"
 #include "base/error.hpp"
+#include "legendre/cuda/block_pipeline.hpp"
+#include "legendre/cuda/device_stage_in_blocks.hpp"
 #include "legendre/device_legendre_stage.hpp"
+#include "legendre/host/fold_groups.hpp"
 
 namespace ringweave {
 namespace {
 
-using Complex = std::complex<double>;
 using Rows = DeviceLegendreStage::Rows;
+using gpu::RowRange;
+using Pipeline = gpu::BlockPipeline<gpu::DevicePipeline>;
+using Slot = Pipeline::Slot;
 
-/// Elements [begin, end).
-struct Run {
-  std::int64_t begin;
-  std::int64_t end;
-};
-void add_run(std::vector<Run>& runs, std::int64_t begin, std::int64_t end) {
-  if (begin == end) return;
-  if (!runs.empty() && runs.back().end == begin) {
-    runs.back().end = end;
-  } else {
-    runs.push_back({begin, end});
-  }
+/// Coefficients of a slot as they are stored in a call, float or double, in the same memory.
+template <class T>
+std::complex<T>* as(std::complex<double>* memory) {
+  return reinterpret_cast<std::complex<T>*>(memory);
 }
 
-/// The device stage for a_lm and modes of the host: copies in, computes, copies out. Only the rows
-/// that are asked for are read and written on the host.
+/// The shape, once it is known to be one plan's.
+LegendreShape checked(LegendreShape shape) {
+  FoldGroups{shape};  // says what does not fit together
+  return shape;
+}
+
+/// The device stage for a_lm and modes of the host, however many: blocks of rows go through the
+/// device one after the other.
 class CudaLegendreStage final : public LegendreStage {
  public:
   explicit CudaLegendreStage(LegendreShape shape)
-      : shape_(std::move(shape)),
-        stage_(make_device_legendre_stage(shape_, stream_)),
-        alm_(shape_.alm.size() * shape_.fields.n_components()),
-        modes_(shape_.rows.size() * shape_.fields.n_components()) {}
+      : shape_(checked(std::move(shape))),
+        n_components_(shape_.fields.n_components()),
+        blocks_(shape_, gpu::RowBlocks::usual_bytes),
+        pipeline_(blocks_, n_components_),
+        stage_(gpu::make_device_stage_in_blocks(shape_, blocks_, pipeline_.stream())) {}
 
   void synthesize(AlmView<const double> alm, ModeView<double> modes) override {
-    synthesize_any<double>(stage_->all_rows(), alm, modes);
+    synthesize_any<double>(all_rows(), alm, modes);
   }
   void synthesize(AlmView<const float> alm, ModeView<double> modes) override {
-    synthesize_any<float>(stage_->all_rows(), alm, modes);
+    synthesize_any<float>(all_rows(), alm, modes);
   }
   void synthesize_rows(std::int64_t first_row, std::int64_t n_rows, AlmView<const double> alm,
                        ModeView<double> modes) override {
-    synthesize_any<double>({first_row, n_rows}, alm, modes);
+    synthesize_any<double>({first_row, first_row + n_rows}, alm, modes);
   }
   void synthesize_rows(std::int64_t first_row, std::int64_t n_rows, AlmView<const float> alm,
                        ModeView<double> modes) override {
-    synthesize_any<float>({first_row, n_rows}, alm, modes);
+    synthesize_any<float>({first_row, first_row + n_rows}, alm, modes);
   }
   void adjoint(ModeView<const double> modes, AlmView<double> alm, Accumulate how) override {
-    adjoint_any<double>(stage_->all_rows(), modes, alm, how);
+    adjoint_any<double>(all_rows(), modes, alm, how);
   }
   void adjoint(ModeView<const double> modes, AlmView<float> alm, Accumulate how) override {
-    adjoint_any<float>(stage_->all_rows(), modes, alm, how);
+    adjoint_any<float>(all_rows(), modes, alm, how);
   }
   void adjoint_rows(std::int64_t first_row, std::int64_t n_rows, ModeView<const double> modes,
                     AlmView<double> alm, Accumulate how) override {
-    adjoint_any<double>({first_row, n_rows}, modes, alm, how);
+    adjoint_any<double>({first_row, first_row + n_rows}, modes, alm, how);
   }
   void adjoint_rows(std::int64_t first_row, std::int64_t n_rows, ModeView<const double> modes,
                     AlmView<float> alm, Accumulate how) override {
-    adjoint_any<float>({first_row, n_rows}, modes, alm, how);
+    adjoint_any<float>({first_row, first_row + n_rows}, modes, alm, how);
   }
 
   std::unique_ptr<LegendreStage> with_rows(ModeLayout rows) const override {
@@ -77,109 +78,121 @@ class CudaLegendreStage final : public LegendreStage {
   }
 
   std::int64_t bytes() const override {
-    return stage_->device_bytes() + alm_.bytes() + modes_.bytes();
+    return stage_->device_bytes() + pipeline_.device_bytes() + pipeline_.pinned_bytes();
   }
 
  private:
-  template <class T>
-  using DeviceAlm = AlmView<T, MemorySpace::device>;
+  RowRange all_rows() const { return {0, shape_.alm.n_orders()}; }
 
   template <class T>
-  void synthesize_any(Rows rows, AlmView<const T> alm, ModeView<double> modes) {
-    const DeviceAlm<T> own = device_alm<T>(alm.n_components(), alm.size());
-    require_modes(modes.size());
-    for_each_alm_run<T>(rows, [&](std::int64_t c, std::int64_t begin, std::int64_t bytes) {
-      copy_to_device(alm.component(c).data() + begin, own.component(c).data() + begin, bytes,
-                     stream_);
-    });
-    stage_->synthesize(rows, own, modes_.view());
-    for_each_mode_run(rows, [&](std::int64_t begin, std::int64_t bytes) {
-      copy_to_host(modes_.data() + begin, modes.data() + begin, bytes, stream_);
-    });
-    stream_.synchronize();
+  void synthesize_any(RowRange rows, AlmView<const T> alm, ModeView<double> modes) {
+    struct Work {
+      const CudaLegendreStage& self;
+      AlmView<const T> alm;
+      ModeView<double> modes;
+
+      void fill(Slot& slot, RowRange heads) const {
+        self.blocks_.template gather<T>(heads, alm, as<T>(slot.host_alm.data()));
+      }
+      void bring(Slot& slot, RowRange heads, const DeviceStream& stream) const {
+        self.bring_alm<T>(slot, heads, stream);
+      }
+      void compute(Slot& slot, RowRange heads) const {
+        self.stage_->synthesize(rows_of(heads), self.device_alm<const T>(slot), slot.modes.view());
+      }
+      void take(Slot& slot, RowRange heads, const DeviceStream& stream) const {
+        self.for_modes(heads, [&](std::int64_t begin, std::int64_t bytes) {
+          copy_to_host(slot.modes.data() + begin, slot.host_modes.data() + begin, bytes, stream);
+        });
+      }
+      void drain(Slot& slot, RowRange heads) const {
+        self.blocks_.scatter(heads, slot.host_modes.data(), modes);
+      }
+    };
+    check(alm.n_components(), alm.size(), modes.size());
+    pipeline_.run(rows, Work{*this, alm, modes});
   }
 
   template <class T>
-  void adjoint_any(Rows rows, ModeView<const double> modes, AlmView<T> alm, Accumulate how) {
-    const DeviceAlm<T> own = device_alm<T>(alm.n_components(), alm.size());
-    require_modes(modes.size());
-    for_each_mode_run(rows, [&](std::int64_t begin, std::int64_t bytes) {
-      copy_to_device(modes.data() + begin, modes_.data() + begin, bytes, stream_);
+  void adjoint_any(RowRange rows, ModeView<const double> modes, AlmView<T> alm, Accumulate how) {
+    struct Work {
+      const CudaLegendreStage& self;
+      ModeView<const double> modes;
+      AlmView<T> alm;
+      Accumulate how;
+
+      void fill(Slot& slot, RowRange heads) const {
+        self.blocks_.gather(heads, modes, slot.host_modes.data());
+        if (how == Accumulate::overwrite) return;
+        self.blocks_.template gather<T>(heads, alm, as<T>(slot.host_alm.data()));
+      }
+      void bring(Slot& slot, RowRange heads, const DeviceStream& stream) const {
+        self.for_modes(heads, [&](std::int64_t begin, std::int64_t bytes) {
+          copy_to_device(slot.host_modes.data() + begin, slot.modes.data() + begin, bytes, stream);
+        });
+        if (how == Accumulate::add) self.bring_alm<T>(slot, heads, stream);
+      }
+      void compute(Slot& slot, RowRange heads) const {
+        self.stage_->adjoint(rows_of(heads), slot.modes.view(), self.device_alm<T>(slot), how);
+      }
+      void take(Slot& slot, RowRange heads, const DeviceStream& stream) const {
+        self.for_alm<T>(heads, [&](std::int64_t begin, std::int64_t bytes) {
+          copy_to_host(as<T>(slot.alm.data()) + begin, as<T>(slot.host_alm.data()) + begin, bytes,
+                       stream);
+        });
+      }
+      void drain(Slot& slot, RowRange heads) const {
+        self.blocks_.template scatter<T>(heads, as<T>(slot.host_alm.data()), alm);
+      }
+    };
+    check(alm.n_components(), alm.size(), modes.size());
+    pipeline_.run(rows, Work{*this, modes, alm, how});
+  }
+
+  static Rows rows_of(RowRange heads) { return {heads.begin, heads.end - heads.begin}; }
+
+  template <class T>
+  AlmView<T, MemorySpace::device> device_alm(Slot& slot) const {
+    return {as<std::remove_const_t<T>>(slot.alm.data()), n_components_, blocks_.alm_size()};
+  }
+  template <class T>
+  void bring_alm(Slot& slot, RowRange heads, const DeviceStream& stream) const {
+    for_alm<T>(heads, [&](std::int64_t begin, std::int64_t bytes) {
+      copy_to_device(as<T>(slot.host_alm.data()) + begin, as<T>(slot.alm.data()) + begin, bytes,
+                     stream);
     });
-    if (how == Accumulate::add) {
-      for_each_alm_run<T>(rows, [&](std::int64_t c, std::int64_t begin, std::int64_t bytes) {
-        copy_to_device(alm.component(c).data() + begin, own.component(c).data() + begin, bytes,
-                       stream_);
-      });
+  }
+  template <class T, class Copy>
+  void for_alm(RowRange heads, const Copy& copy) const {
+    const auto run = blocks_.alm_of(heads);
+    for (std::int64_t c = 0; c < n_components_; ++c) {
+      copy(c * blocks_.alm_size() + run.begin, run.size() * std::int64_t{sizeof(std::complex<T>)});
     }
-    stage_->adjoint(rows, modes_.view(), own, how);
-    for_each_alm_run<T>(rows, [&](std::int64_t c, std::int64_t begin, std::int64_t bytes) {
-      copy_to_host(own.component(c).data() + begin, alm.component(c).data() + begin, bytes,
-                   stream_);
-    });
-    stream_.synchronize();
+  }
+  template <class Copy>
+  void for_modes(RowRange heads, const Copy& copy) const {
+    const auto run = blocks_.modes_of(heads);
+    copy(run.begin * n_components_,
+         run.size() * n_components_ * std::int64_t{sizeof(std::complex<double>)});
   }
 
-  /// The a_lm on the device, as float or double in the same memory.
-  template <class T>
-  DeviceAlm<T> device_alm(std::int64_t n_components, std::int64_t size) {
-    if (n_components != shape_.fields.n_components() || size != shape_.alm.size()) {
+  void check(std::int64_t n_components, std::int64_t alm_size, std::int64_t n_modes) const {
+    if (n_components != n_components_ || alm_size != shape_.alm.size()) {
       throw UsageError("Legendre stage: a_lm of " + std::to_string(n_components) +
-                       " components x " + std::to_string(size) + " coefficients; the plan has " +
-                       std::to_string(shape_.fields.n_components()) + " x " +
+                       " components x " + std::to_string(alm_size) +
+                       " coefficients; the plan has " + std::to_string(n_components_) + " x " +
                        std::to_string(shape_.alm.size()));
     }
-    return {reinterpret_cast<std::complex<T>*>(alm_.data()), n_components, size};
-  }
-  void require_modes(std::int64_t n_modes) const {
-    if (n_modes == modes_.size()) return;
+    if (n_modes == shape_.rows.size() * n_components_) return;
     throw UsageError("Legendre stage: " + std::to_string(n_modes) + " ring modes; the plan has " +
-                     std::to_string(modes_.size()));
-  }
-
-  template <class Visit>
-  void for_each_row(Rows rows, const Visit& visit) const {
-    const auto layout = shape_.rows.rows();
-    for (std::int64_t i = 0; i < ssize64(layout); ++i) {
-      const std::int64_t into = layout[to_size(i)].fold_into;
-      const std::int64_t head = into < 0 ? i : into;
-      if (head >= rows.first && head < rows.first + rows.count) visit(i);
-    }
-  }
-  template <class T, class Visit>
-  void for_each_alm_run(Rows rows, const Visit& visit) const {
-    std::vector<Run> runs;
-    for_each_row(rows, [&](std::int64_t row) {
-      const int m = shape_.alm.order(row);
-      const std::int64_t first = shape_.alm.index(row, m);
-      add_run(runs, first, first + shape_.alm.lmax() - m + 1);
-    });
-    for (std::int64_t c = 0; c < shape_.fields.n_components(); ++c) {
-      for (const Run& run : runs) {
-        visit(c, run.begin, (run.end - run.begin) * std::int64_t{sizeof(std::complex<T>)});
-      }
-    }
-  }
-  template <class Visit>
-  void for_each_mode_run(Rows rows, const Visit& visit) const {
-    const std::int64_t n_components = shape_.fields.n_components();
-    std::vector<Run> runs;
-    for_each_row(rows, [&](std::int64_t row) {
-      for (const RowSegment& segment : shape_.rows.segments(shape_.rows.rows()[to_size(row)])) {
-        add_run(runs, segment.first, segment.first + segment.rings.size());
-      }
-    });
-    for (const Run& run : runs) {
-      visit(run.begin * n_components,
-            (run.end - run.begin) * n_components * std::int64_t{sizeof(Complex)});
-    }
+                     std::to_string(shape_.rows.size() * n_components_));
   }
 
   LegendreShape shape_;
-  DeviceStream stream_;
+  std::int64_t n_components_;
+  gpu::RowBlocks blocks_;
+  Pipeline pipeline_;
   std::unique_ptr<DeviceLegendreStage> stage_;
-  DeviceBuffer<Complex> alm_;
-  DeviceBuffer<Complex> modes_;
 };
 
 }  // namespace

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <span>
 #include <string>
-#include <utility>
 
 #include "base/cuda/device_machine.cuh"
 #include "base/error.hpp"
+#include "legendre/cuda/device_stage_in_blocks.hpp"
 #include "legendre/cuda/stage_sequence.hpp"
 #include "legendre/device_legendre_stage.hpp"
 #include "legendre/host/fold_groups.hpp"
 
 namespace ringweave {
 namespace {
-
-/// Of the workspace a batch of orders goes through: enough orders to fill any device, and little
-/// beside the modes of a transform that needs more.
-constexpr std::int64_t workspace_bytes = std::int64_t{1} << 30;
 
 void require(std::int64_t there, std::int64_t planned, const char* what) {
   if (there == planned) return;
@@ -23,13 +20,15 @@ void require(std::int64_t there, std::int64_t planned, const char* what) {
 
 class CudaDeviceStage final : public DeviceLegendreStage {
  public:
-  CudaDeviceStage(const LegendreShape& shape, const DeviceStream& stream)
-      : alm_size_(shape.alm.size()),
+  /// `alm_size` coefficients of a component; where rows begin among them, as in StageSequence.
+  CudaDeviceStage(const LegendreShape& shape, std::int64_t alm_size,
+                  std::span<const std::int64_t> alm_begin, const DeviceStream& stream)
+      : alm_size_(alm_size),
         n_components_(shape.fields.n_components()),
         n_modes_(shape.rows.size() * n_components_),
         n_rows_(shape.alm.n_orders()),
         machine_(stream),
-        sequence_(shape, machine_, workspace_bytes) {}
+        sequence_(shape, machine_, gpu::StageMemory(), alm_begin) {}
 
   void synthesize(Rows rows, Alm<const double> alm, Modes<double> modes) override {
     synthesize_any<double>(rows, alm, modes);
@@ -80,7 +79,16 @@ class CudaDeviceStage final : public DeviceLegendreStage {
 std::unique_ptr<DeviceLegendreStage> make_device_legendre_stage(LegendreShape shape,
                                                                 const DeviceStream& stream) {
   FoldGroups{shape};  // says what does not fit together
-  return std::make_unique<CudaDeviceStage>(shape, stream);
+  return std::make_unique<CudaDeviceStage>(shape, shape.alm.size(), std::span<const std::int64_t>(),
+                                           stream);
+}
+
+std::unique_ptr<DeviceLegendreStage> gpu::make_device_stage_in_blocks(const LegendreShape& shape,
+                                                                      const RowBlocks& blocks,
+                                                                      const DeviceStream& stream) {
+  LegendreShape packed = shape;
+  packed.rows = blocks.layout();
+  return std::make_unique<CudaDeviceStage>(packed, blocks.alm_size(), blocks.alm_begin(), stream);
 }
 
 }  // namespace ringweave

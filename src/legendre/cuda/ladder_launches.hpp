@@ -62,17 +62,15 @@ struct LadderBegin {
 
   template <class Block>
   RINGWEAVE_LAUNCH void operator()(const Block& block, Shared&) const {
-    steps.each(block, [&](const SweepRow& row, std::int32_t k) {
+    steps.each_degree(block, [&](const SweepRow& row, std::int32_t j) {
       const OrderRow& order = steps.orders[row.order_row];
-      for (std::int32_t j = 2 * k; j < 2 * k + 2; ++j) {
-        const bool counts = row.m + j >= spin;
-        const Double2 gradient = alm_value(e, order, row, j);
-        const Double2 curl = alm_value(b, order, row, j);
-        const Double2 plus{gradient.x - curl.y, gradient.y + curl.x};
-        const Double2 minus{gradient.x + curl.y, gradient.y - curl.x};
-        set_row_value(rows.plus, row.made, j, counts ? plus : Double2{0, 0});
-        set_row_value(rows.minus, row.made, j, counts ? minus : Double2{0, 0});
-      }
+      const bool counts = row.m + j >= spin;
+      const Double2 gradient = alm_value(e, order, row, j);
+      const Double2 curl = alm_value(b, order, row, j);
+      const Double2 plus{gradient.x - curl.y, gradient.y + curl.x};
+      const Double2 minus{gradient.x + curl.y, gradient.y - curl.x};
+      set_row_value(rows.plus, row.made, j, counts ? plus : Double2{0, 0});
+      set_row_value(rows.minus, row.made, j, counts ? minus : Double2{0, 0});
     });
   }
 };
@@ -90,9 +88,7 @@ struct LadderStep {
 
   template <class Block>
   RINGWEAVE_LAUNCH void operator()(const Block& block, Shared&) const {
-    steps.each(block, [&](const SweepRow& row, std::int32_t k) {
-      for (std::int32_t j = 2 * k; j < 2 * k + 2; ++j) degree(row, j);
-    });
+    steps.each_degree(block, [&](const SweepRow& row, std::int32_t j) { degree(row, j); });
   }
 
  private:
@@ -132,9 +128,7 @@ struct LadderTurn {
 
   template <class Block>
   RINGWEAVE_LAUNCH void operator()(const Block& block, Shared&) const {
-    steps.each(block, [&](const SweepRow& row, std::int32_t k) {
-      for (std::int32_t j = 2 * k; j < 2 * k + 2; ++j) degree(row, j);
-    });
+    steps.each_degree(block, [&](const SweepRow& row, std::int32_t j) { degree(row, j); });
   }
 
  private:
@@ -168,14 +162,12 @@ struct LadderEnd {
 
   template <class Block>
   RINGWEAVE_LAUNCH void operator()(const Block& block, Shared&) const {
-    steps.each(block, [&](const SweepRow& row, std::int32_t k) {
+    steps.each_degree(block, [&](const SweepRow& row, std::int32_t j) {
       const OrderRow& order = steps.orders[row.order_row];
-      for (std::int32_t j = 2 * k; j < 2 * k + 2; ++j) {
-        const Double2 plus = row_value(rows.plus, row.made, j, order.n_degrees);
-        const Double2 minus = row_value(rows.minus, row.made, j, order.n_degrees);
-        store_alm(e, order, row, j, add, {0.5 * (plus.x + minus.x), 0.5 * (plus.y + minus.y)});
-        store_alm(b, order, row, j, add, {0.5 * (plus.y - minus.y), 0.5 * (minus.x - plus.x)});
-      }
+      const Double2 plus = row_value(rows.plus, row.made, j, order.n_degrees);
+      const Double2 minus = row_value(rows.minus, row.made, j, order.n_degrees);
+      store_alm(e, order, row, j, add, {0.5 * (plus.x + minus.x), 0.5 * (plus.y + minus.y)});
+      store_alm(b, order, row, j, add, {0.5 * (plus.y - minus.y), 0.5 * (minus.x - plus.x)});
     });
   }
 };

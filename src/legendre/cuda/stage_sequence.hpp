@@ -11,11 +11,21 @@
 #include "legendre/cuda/alm_launches.hpp"
 #include "legendre/cuda/field_passes.hpp"
 #include "legendre/cuda/ladder_launches.hpp"
+#include "legendre/cuda/stage_coefficients.hpp"
 #include "legendre/cuda/stage_tables.hpp"
 #include "legendre/cuda/sweep_plan.hpp"
 #include "legendre/cuda/synthesis_launch.hpp"
 
 namespace ringweave::gpu {
+
+/// What a stage may hold beside tables of its rings and rows.
+struct StageMemory {
+  /// What a batch of orders goes through: enough orders to fill any device, and little beside the
+  /// modes of a transform that needs more.
+  std::int64_t workspace_bytes = std::int64_t{1} << 30;
+  /// Coefficients of all rows; where they are more, those of a batch are made when it is swept.
+  std::int64_t coefficient_bytes = std::int64_t{1} << 30;
+};
 
 /// The launches of a Legendre stage in their order. Machine is what runs them: the device, or its
 /// emulation on the host. It has
@@ -25,10 +35,15 @@ namespace ringweave::gpu {
 template <class Machine>
 class StageSequence {
  public:
-  /// `most_bytes`: of the workspace that a batch of orders goes through.
-  StageSequence(const LegendreShape& shape, Machine& machine, std::int64_t most_bytes)
-      : machine_(&machine), fields_(shape), tables_(shape, fields_, machine) {
-    plan_sweeps(shape, most_bytes);
+  /// alm_begin  [row] where a row begins among the coefficients of a component; empty: as in
+  ///            shape.alm. Places in rows that are not wanted together may be the same.
+  StageSequence(const LegendreShape& shape, Machine& machine, StageMemory memory,
+                std::span<const std::int64_t> alm_begin = {})
+      : machine_(&machine),
+        fields_(shape),
+        tables_(shape, alm_begin, fields_, machine),
+        coefficients_(tables_.stage(), fields_, memory.coefficient_bytes, machine) {
+    plan_sweeps(shape, memory.workspace_bytes);
     allocate_workspace();
   }
 
@@ -38,6 +53,7 @@ class StageSequence {
   template <class T>
   void synthesize(const T* alm, std::int64_t stride, double* modes, RowRange wanted) {
     for (std::int64_t b = 0; b < n_batches_; ++b) {
+      if (!begin_batch(b, wanted)) continue;
       for (const Pass& pass : passes_) {
         const Call<const T, double> call{b, alm, stride, modes, wanted, false};
         if (pass.spin > 0) {
@@ -54,6 +70,7 @@ class StageSequence {
   template <class T>
   void adjoint(const double* modes, T* alm, std::int64_t stride, bool add, RowRange wanted) {
     for (std::int64_t b = 0; b < n_batches_; ++b) {
+      if (!begin_batch(b, wanted)) continue;
       for (const Pass& pass : passes_) {
         const Call<T, const double> call{b, alm, stride, modes, wanted, add};
         if (pass.spin > 0) {
@@ -72,8 +89,9 @@ class StageSequence {
   }
 
   std::int64_t bytes() const {
-    std::int64_t total = tables_.bytes() + columns_.bytes() + equator_columns_.bytes() +
-                         partials_.bytes() + equator_partials_.bytes() + made_.bytes();
+    std::int64_t total = tables_.bytes() + coefficients_.bytes() + columns_.bytes() +
+                         equator_columns_.bytes() + partials_.bytes() + equator_partials_.bytes() +
+                         made_.bytes();
     for (const auto& sweep : sweeps_) total += sweep->bytes();
     return total;
   }
@@ -109,6 +127,15 @@ class StageSequence {
     RowRange wanted;
     bool add;
   };
+
+  /// Whether a batch has rows that are wanted; makes what they need.
+  bool begin_batch(std::int64_t b, RowRange wanted) {
+    if (passes_.empty()) return false;
+    const RowRange heads = passes_.front().sweep->batches[to_size(b)].heads;
+    if (heads.end <= wanted.begin || heads.begin >= wanted.end) return false;
+    coefficients_.prepare(b, wanted);
+    return true;
+  }
 
   void plan_passes() {
     for (const FieldPass& from : fields_.passes) {
@@ -150,10 +177,12 @@ class StageSequence {
       bytes_per_step =
           std::max(bytes_per_step, (1 + slots) * 64 * pass.n_maps + 128 * ssize64(pass.ladders));
     }
+    if (!coefficients_.keeps_all()) bytes_per_step += coefficients_.bytes_per_step;
     const auto ends = batch_ends_for(tables_.stage(), fields_.degree, bytes_per_step, most_bytes);
     n_batches_ = ssize64(ends);
     const auto plan = [&](const SweepKind& kind) {
-      const SweepPlan made(shape, tables_.stage(), ends, kind, tables_.places());
+      SweepPlan made(shape, tables_.stage(), ends, kind, tables_.places());
+      if (!kind.by_one) coefficients_.place(made);
       sweeps_.push_back(std::make_unique<DeviceSweep<Machine>>(made, kind, *machine_));
       return sweeps_.back().get();
     };
@@ -163,7 +192,9 @@ class StageSequence {
       }
       if (passes_[i].sweep == nullptr) passes_[i].sweep = plan(kinds[i]);
     }
-    if (fields_.has_scalars() && split < n_pairs)
+    if (!fields_.has_scalars()) return;
+    coefficients_.allocate(*passes_.back().sweep, tables_.orders());
+    if (split < n_pairs)
       equator_ = plan({true, 0, fields_.degree, split, n_pairs, pairs_by_one, pairs_by_one});
   }
 
@@ -268,7 +299,7 @@ class StageSequence {
     made.wanted = wanted;
     made.pairs = tables_.pairs();
     made.modes = tables_.modes();
-    made.coefficients = tables_.coefficients();
+    made.coefficients = coefficients_.steps();
     made.spin = pass.spin;
     made.components.parity = pass.spin % 2 == 0 ? 1 : -1;
     for (int c = 0; c < S::components; ++c) {
@@ -322,7 +353,7 @@ class StageSequence {
   void synthesize_scalars(const Pass& pass, const Call<const T, double>& call) {
     const SweepPlan::Batch& batch = pass.sweep->batches[to_size(call.batch)];
     PreconditionByTwo<T, Maps> by_two{
-        steps_of(*pass.sweep, batch, call.wanted), tables_.alpha(), {}, columns_.data()};
+        steps_of(*pass.sweep, batch, call.wanted), coefficients_.alpha(), {}, columns_.data()};
     for (int i = 0; i < Maps; ++i) by_two.alm[i] = map_alm(pass, call, i);
     launch_steps(by_two, batch);
     sweep_forward<ScalarsByTwo<Maps>, Tuning<Maps>::synthesis_pairs>(
@@ -351,7 +382,7 @@ class StageSequence {
       by_one = {equator_->rows.data(), equator_partials_.data()};
     }
     RestoreScalars<T, Maps> restore{steps_of(*pass.sweep, batch, call.wanted),
-                                    tables_.alpha(),
+                                    coefficients_.alpha(),
                                     {pass.sweep->rows.data(), partials_.data()},
                                     by_one,
                                     {},
@@ -387,6 +418,7 @@ class StageSequence {
   Machine* machine_;
   FieldPasses fields_;
   StageTables<Machine> tables_;
+  StageCoefficients<Machine> coefficients_;
   std::vector<Pass> passes_;
   std::vector<std::unique_ptr<DeviceSweep<Machine>>> sweeps_;
   const DeviceSweep<Machine>* equator_ = nullptr;  ///< of scalar maps; null: no pair is by ones

@@ -3,6 +3,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -80,15 +81,16 @@ struct DeviceSweep {
   std::vector<SweepPlan::Batch> batches;
 };
 
-/// What all sweeps of a stage read: its ring pairs, rows and coefficients.
+/// What all sweeps of a stage read: its ring pairs and rows.
 template <class Machine>
 class StageTables {
   template <class T>
   using Buffer = typename Machine::template Buffer<T>;
 
  public:
-  StageTables(const LegendreShape& shape, const FieldPasses& fields, Machine& machine)
-      : stage_(shape), places_(*shape.grid), pair_tables_(*shape.grid) {
+  StageTables(const LegendreShape& shape, std::span<const std::int64_t> alm_begin,
+              const FieldPasses& fields, Machine& machine)
+      : stage_(shape, alm_begin), places_(*shape.grid), pair_tables_(*shape.grid) {
     first_equatorial_ = pair_tables_.first_equatorial(fields.degree);
     upload_pairs(*shape.grid, machine);
     orders_ = machine.upload(stage_.orders.data(), ssize64(stage_.orders));
@@ -100,17 +102,12 @@ class StageTables {
     for (const SpinField& field : fields.spin_fields) {
       weights_.push_back(machine.upload(field.weights(), n_pairs_));
     }
-    if (!fields.has_scalars()) return;
-    const KeptCoefficients kept(stage_, fields.degree);
-    coefficients_ = machine.upload(kept.steps.data(), kept.steps.size());
-    alpha_ = machine.upload(kept.alpha.data(), kept.alpha.size());
   }
 
+  const OrderRow* orders() const { return orders_.data(); }
   const StageRows& stage() const { return stage_; }
   const RingPlaces& places() const { return places_; }
   std::int64_t first_equatorial() const { return first_equatorial_; }
-  const Double2* coefficients() const { return coefficients_.data(); }
-  const double* alpha() const { return alpha_.data(); }
   /// Of a spin field swept as scalars, [pair].
   const double* weights(std::int64_t field) const { return weights_[to_size(field)].data(); }
 
@@ -132,7 +129,6 @@ class StageTables {
 
   std::int64_t bytes() const {
     return pairs_.bytes() + rings_.bytes() + orders_.bytes() + segments_.bytes() + phases_.bytes() +
-           coefficients_.bytes() + alpha_.bytes() +
            ssize64(weights_) * n_pairs_ * std::int64_t{sizeof(double)};
   }
 
@@ -167,8 +163,6 @@ class StageTables {
   Buffer<OrderRow> orders_;
   Buffer<RowSegment> segments_;
   Buffer<std::complex<double>> phases_;
-  Buffer<Double2> coefficients_;
-  Buffer<double> alpha_;
   std::vector<Buffer<double>> weights_;
 };
 

@@ -54,6 +54,28 @@ struct SweepInput {
   }
 };
 
+/// The tiles of steps of a row: stage(begin, count, buffer) brings one to shared memory while
+/// work(count, buffer) is done on the one before; then, when all threads are through with it,
+/// after(begin, count), which may not read what was staged.
+template <class Block, class Stage, class Work, class After>
+RINGWEAVE_LAUNCH void for_each_tile(const Block& block, const SweepRow& row, const Stage& stage,
+                                    const Work& work, const After& after) {
+  const auto size = [&](int begin) {
+    return row.n_steps - begin < tile ? row.n_steps - begin : tile;
+  };
+  stage(0, size(0), 0);
+  block.commit_copies();
+  for (int begin = 0, buffer = 0; begin < row.n_steps; begin += tile, buffer ^= 1) {
+    if (begin + tile < row.n_steps) stage(begin + tile, size(begin + tile), buffer ^ 1);
+    block.commit_copies();
+    block.wait_for_copies_but_last();
+    block.sync();
+    work(size(begin), buffer);
+    block.sync();
+    after(begin, size(begin));
+  }
+}
+
 /// Threads of a block with the phases of their warps.
 template <class S, int Pairs, class Block>
 struct SweepThreads {

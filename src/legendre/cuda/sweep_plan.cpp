@@ -93,7 +93,7 @@ std::vector<double> sectoral_values(int mmax) {
   return values;
 }
 
-StageRows::StageRows(const LegendreShape& shape) {
+StageRows::StageRows(const LegendreShape& shape, std::span<const std::int64_t> alm_begin) {
   const auto rows = shape.rows.rows();
   std::vector<std::int64_t> first_segment;
   for (const ModeLayout::Row& row : rows) {
@@ -107,7 +107,7 @@ StageRows::StageRows(const LegendreShape& shape) {
   for (std::int64_t i = 0; i < ssize64(rows); ++i) {
     const ModeLayout::Row& row = rows[to_size(i)];
     OrderRow order{};
-    order.alm = shape.alm.index(i, row.m);
+    order.alm = alm_begin.empty() ? shape.alm.index(i, row.m) : alm_begin[to_size(i)];
     order.head = row.fold_into < 0 ? i : row.fold_into;
     order.m = row.m;
     order.n_degrees = shape.alm.lmax() - row.m + 1;
@@ -173,6 +173,7 @@ SweepPlan::SweepPlan(const LegendreShape& shape, const StageRows& stage,
     Batch batch{};
     batch.first_row = begin;
     batch.n_rows = end - begin;
+    batch.heads = {ssize64(stage.orders), 0};
     batch.first_synthesis_item = ssize64(synthesis_items);
     batch.first_adjoint_item = ssize64(adjoint_items);
     for (std::int64_t i = begin; i < end; ++i) {
@@ -182,7 +183,11 @@ SweepPlan::SweepPlan(const LegendreShape& shape, const StageRows& stage,
       row.first_degree = std::max(row.m, kind.spin);
       row.n_steps = narrow(kind.by_one ? n_steps_by_one(row.first_degree, kind.degree)
                                        : n_steps_by_two(row.m, kind.degree));
+      const std::int64_t head = stage.orders[to_size(row.order_row)].head;
+      batch.heads.begin = std::min(batch.heads.begin, head);
+      batch.heads.end = std::max(batch.heads.end, head + 1);
       row.coefficients = coefficients;
+      row.precise = -1;
       row.columns = batch.column_steps;
       row.partials = batch.partial_steps;
       row.made = batch.made_degrees;
@@ -232,32 +237,35 @@ std::vector<std::int64_t> batch_ends_for(const StageRows& stage, int degree,
   return ends;
 }
 
-KeptCoefficients::KeptCoefficients(const StageRows& stage, int degree) {
-  std::vector<std::int64_t> first{0};
-  for (const std::int64_t row : stage.sequence) {
-    first.push_back(first.back() + n_steps_by_two(stage.orders[to_size(row)].m, degree));
+PreciseCoefficients::PreciseCoefficients(const StageRows& stage, int degree) {
+  first.assign(to_size(RecurrenceByTwo::highest_precise_order) + 1, -1);
+  std::vector<int> orders;
+  std::int64_t n_steps = 0;
+  for (const OrderRow& order : stage.orders) {
+    if (order.m > RecurrenceByTwo::highest_precise_order) continue;
+    orders.push_back(order.m);
+    first[to_size(order.m)] = n_steps;
+    n_steps += n_steps_by_two(order.m, degree);
   }
-  steps.allocate(2 * first.back());
-  alpha.allocate(first.back());
-  constexpr std::int64_t rows_of_task = 16;
-  const std::int64_t n_rows = ssize64(stage.sequence);
+  steps.allocate(2 * n_steps);
+  alpha.allocate(n_steps);
   FirstError error;
 #pragma omp parallel for schedule(dynamic, 1)
-  for (std::int64_t begin = 0; begin < n_rows; begin += rows_of_task) {
+  for (std::int64_t i = 0; i < ssize64(orders); ++i) {
     error.guard([&] {
+      const int m = orders[to_size(i)];
       RecurrenceByTwo recurrence(degree);
       RecurrenceByTwo::Scratch scratch(degree);
-      for (std::int64_t i = begin; i < std::min(begin + rows_of_task, n_rows); ++i) {
-        recurrence.prepare(stage.orders[to_size(stage.sequence[to_size(i)])].m, scratch);
-        copy(recurrence, first[to_size(i)], first[to_size(i + 1)]);
-      }
+      recurrence.prepare(m, scratch);
+      const std::int64_t begin = first[to_size(m)];
+      copy(recurrence, begin, begin + n_steps_by_two(m, degree));
     });
   }
   error.rethrow();
 }
 
-void KeptCoefficients::copy(const RecurrenceByTwo& recurrence, std::int64_t begin,
-                            std::int64_t end) {
+void PreciseCoefficients::copy(const RecurrenceByTwo& recurrence, std::int64_t begin,
+                               std::int64_t end) {
   const double* c = recurrence.coefficients();
   const double* own_alpha = recurrence.alpha();
   for (std::int64_t k = 0; k < end - begin; ++k, c += 3) {

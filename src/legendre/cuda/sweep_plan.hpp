@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/buffer.hpp"
@@ -15,7 +16,9 @@ namespace ringweave::gpu {
 
 /// The rows of a stage, and where their modes lie.
 struct StageRows {
-  explicit StageRows(const LegendreShape& shape);
+  /// alm_begin  [row] where a row begins among the coefficients of a component; empty: as the
+  ///            shape says
+  explicit StageRows(const LegendreShape& shape, std::span<const std::int64_t> alm_begin = {});
 
   std::vector<OrderRow> orders;  ///< [row]
   std::vector<RowSegment> segments;
@@ -65,6 +68,7 @@ struct SweepPlan {
     std::int64_t partial_steps;
     std::int64_t most_steps;  ///< of a row
     std::int64_t made_degrees;
+    RowRange heads;  ///< within which its rows have theirs
   };
   /// `batch_ends` in stage.sequence, from batch_ends_for().
   SweepPlan(const LegendreShape& shape, const StageRows& stage,
@@ -82,11 +86,13 @@ struct SweepPlan {
 std::vector<std::int64_t> batch_ends_for(const StageRows& stage, int degree,
                                          std::int64_t bytes_per_step, std::int64_t most_bytes);
 
-/// The coefficients of steps of two degrees of all rows, as in stage.sequence.
-struct KeptCoefficients {
-  KeptCoefficients(const StageRows& stage, int degree);
-  HostBuffer<Double2> steps;  ///< [step][(a, g from equator), (a, g from pole)]
-  HostBuffer<double> alpha;   ///< [step]
+/// The coefficients of steps of two degrees of the low orders among some rows, which need more
+/// digits than a device has.
+struct PreciseCoefficients {
+  PreciseCoefficients(const StageRows& stage, int degree);
+  std::vector<std::int64_t> first;  ///< [m] first step, -1: not here
+  HostBuffer<Double2> steps;        ///< [step][(a, g from equator), (a, g from pole)]
+  HostBuffer<double> alpha;         ///< [step]
 
  private:
   void copy(const RecurrenceByTwo& recurrence, std::int64_t begin, std::int64_t end);

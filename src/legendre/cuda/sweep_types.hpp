@@ -43,7 +43,8 @@ struct Item {
 /// step holds.
 struct SweepRow {
   std::int64_t order_row;     ///< the row of the Legendre stage
-  std::int64_t coefficients;  ///< its first step among the coefficients kept (by two)
+  std::int64_t coefficients;  ///< its first step among the coefficients (by two)
+  std::int64_t precise;       ///< its first step among those of low orders (by two); -1: none
   std::int64_t columns;       ///< its first step among the columns of its batch
   std::int64_t partials;      ///< its first step among the partial sums of its batch
   std::int64_t made;          ///< its first degree among the rows made for a batch

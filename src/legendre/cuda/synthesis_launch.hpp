@@ -40,16 +40,11 @@ struct SynthesisLaunch {
       for (int i = 0; i < S::sums * Pairs; ++i) sums[thread].sum[i] = 0;
     });
 
-    stage(block, row, 0, shared, 0);
-    for (int begin = 0, buffer = 0; begin < row.n_steps; begin += tile, buffer ^= 1) {
-      if (begin + tile < row.n_steps)
-        stage(block, row, begin + tile, shared, buffer ^ 1);
-      else
-        block.commit_copies();
-      block.wait_for_copies_but_last();
-      block.sync();
-      const int end = row.n_steps - begin < tile ? row.n_steps - begin : tile;
-      for (int k = 0; k < end; k += chunk) {
+    const auto bring = [&](int begin, int count, int buffer) {
+      stage(block, row, begin, count, shared, buffer);
+    };
+    const auto add_tile = [&](int count, int buffer) {
+      for (int k = 0; k < count; k += chunk) {
         threads.look_at_range(block, shared.scale);
         const Double2* coefficients = shared.coefficients[buffer] + k * S::step_size;
         const Double2* column = shared.columns[buffer] + k * column_pairs;
@@ -69,8 +64,8 @@ struct SynthesisLaunch {
           }
         });
       }
-      block.sync();
-    }
+    };
+    for_each_tile(block, row, bring, add_tile, [](int, int) {});
 
     block.each([&](int thread) {
       const Span& span = item.spans[thread / warp_lanes];
@@ -85,9 +80,8 @@ struct SynthesisLaunch {
 
  private:
   template <class Block>
-  RINGWEAVE_LAUNCH void stage(const Block& block, const SweepRow& row, int begin, Shared& shared,
-                              int buffer) const {
-    const int count = row.n_steps - begin < tile ? row.n_steps - begin : tile;
+  RINGWEAVE_LAUNCH void stage(const Block& block, const SweepRow& row, int begin, int count,
+                              Shared& shared, int buffer) const {
     input.stage_coefficients(block, row, begin, count, shared.coefficients[buffer]);
     const Double2* source = columns + (row.columns + begin) * column_pairs;
     Double2* target = shared.columns[buffer];
@@ -96,7 +90,6 @@ struct SynthesisLaunch {
         block.copy_ahead(target + k, source + k);
       }
     });
-    block.commit_copies();
   }
 
   RINGWEAVE_LAUNCH static void run_chunk(Functions& f, const Double2* coefficients, int variable) {

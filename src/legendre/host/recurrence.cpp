@@ -13,11 +13,6 @@ constexpr std::int64_t whole_chunks(std::int64_t steps) {
   return (steps + sweep::chunk - 1) / sweep::chunk * sweep::chunk;
 }
 
-// For low orders e tends to 1/2 so smoothly that its rounding errors line up, and next to the poles
-// they grow with the square of the degree (m = 0, l = 8192, theta = 1e-4: 9e-10 with coefficients
-// in double, 5e-12 with these rounded once).
-constexpr int highest_precise_order = 32;
-
 std::int64_t held(const HostBuffer<double>& buffer) {
   return buffer.size() * static_cast<std::int64_t>(sizeof(double));
 }

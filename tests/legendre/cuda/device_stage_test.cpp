@@ -3,8 +3,11 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/device_buffer.hpp"
+#include "base/device_graph.hpp"
 #include "legendre/cuda/emulated_stage.hpp"
 #include "legendre/device_legendre_stage.hpp"
 #include "support/tolerance.hpp"
@@ -45,6 +48,13 @@ void expect_both_ways_equal(const LegendreProblem& problem, const std::string& w
   EXPECT_EQ(again, back) << what << ": an adjoint depends on the moment";
 }
 
+// Short enough for tools that watch every access.
+TEST_F(DeviceStage, IsTheHostStageInASmallCase) {
+  const LegendreProblem problem(RingGrid::healpix(9), 110, 44, {0, 2, 0},
+                                LegendreProblem::Fold::yes);
+  expect_both_ways_equal(problem, "small");
+}
+
 TEST_F(DeviceStage, IsTheHostStageForAllShapes) {
   for (const char* grid : {"healpix:3", "healpix:64", "gauss:41", "clenshaw:14", "fejer:6"}) {
     for (const int lmax : {0, 1, 2, 5, 32, 127, 256}) {
@@ -77,6 +87,35 @@ TEST_F(DeviceStage, IsTheHostStageAtHighDegrees) {
   expect_both_ways_equal(problem, "lmax 2047");
 }
 
+// More than one block of rows goes through the device: 256 MB of modes and a_lm.
+TEST_F(DeviceStage, IsTheHostStageInBlocksOfRows) {
+  const LegendreProblem problem(RingGrid::healpix(512), 1023, 1023, {0, 0, 2, 0});
+  ASSERT_GT(16 * (problem.alm_size() + problem.modes_size()), std::int64_t{3} << 26);
+  expect_both_ways_equal(problem, "blocks");
+
+  const auto stage = make_legendre_stage(shape_of(problem), Backend::cuda);
+  const auto modes = random_values(problem.modes_size(), 55);
+  const auto before = random_values(problem.alm_size(), 56);
+  auto alm = before;
+  const AlmView<double> alm_view(alm.data(), problem.fields.n_components(),
+                                 problem.alm_layout.size());
+  const ModeView<const double> modes_view(modes.data(), ssize64(modes));
+  for (const auto& [begin, end] : {std::pair{0, 100}, std::pair{100, 1024}}) {
+    stage->adjoint_rows(begin, end - begin, modes_view, alm_view, LegendreStage::Accumulate::add);
+  }
+  auto expected = problem.adjoint(modes);
+  for (std::size_t i = 0; i < alm.size(); ++i) expected[i] += before[i];
+  EXPECT_LE(relative_error(alm, expected).rms, 1e-12);
+  EXPECT_EQ(stage->bytes(), legendre_block_bytes(shape_of(problem)).device_bytes +
+                                legendre_block_bytes(shape_of(problem)).pinned_bytes);
+}
+
+TEST_F(DeviceStage, CoefficientsMadeThereAreThoseOfTheHost) {
+  // Orders beyond those the host makes.
+  const LegendreProblem problem(RingGrid::healpix(200), 600, 600, {0});
+  expect_both_ways_equal(problem, "coefficients");
+}
+
 // The emulation runs the same code with loops in place of threads.
 TEST_F(DeviceStage, IsItsEmulation) {
   const LegendreProblem problem(RingGrid::healpix(40), 63, 63, {0, 0, 2});
@@ -106,6 +145,32 @@ TEST_F(DeviceStage, WorksOnDeviceMemoryWithoutTheHost) {
   copy_to_host(modes_there.data(), modes.data(), modes_there.bytes(), stream);
   stream.synchronize();
   EXPECT_LE(relative_error(modes, problem.synthesize(alm)).rms, 1e-12);
+  EXPECT_EQ(stage->device_bytes(), device_legendre_bytes(shape_of(problem)));
+}
+
+TEST_F(DeviceStage, IsReplayedAsAGraph) {
+  const LegendreProblem problem(RingGrid::healpix(32), 64, 64, {0, 2});
+  const DeviceStream stream;
+  const auto stage = make_device_legendre_stage(shape_of(problem), stream);
+  DeviceBuffer<Complex> alm_there(problem.alm_size());
+  DeviceBuffer<Complex> modes_there(problem.modes_size());
+  DeviceGraph graph;
+  graph.capture(stream, [&] {
+    stage->synthesize(
+        stage->all_rows(),
+        AlmView<const double, MemorySpace::device>(alm_there.data(), problem.fields.n_components(),
+                                                   problem.alm_layout.size()),
+        modes_there.view());
+  });
+  for (const unsigned seed : {57U, 58U}) {
+    const auto alm = random_values(problem.alm_size(), seed);
+    copy_to_device(alm.data(), alm_there.data(), alm_there.bytes(), stream);
+    graph.launch(stream);
+    std::vector<Complex> modes(to_size(problem.modes_size()));
+    copy_to_host(modes_there.data(), modes.data(), modes_there.bytes(), stream);
+    stream.synchronize();
+    EXPECT_LE(relative_error(modes, problem.synthesize(alm)).rms, 1e-12);
+  }
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ TEST(EmulatedRows, BatchesOfRowsChangeNothing) {
   for (const Fold fold : {Fold::no, Fold::yes}) {
     const LegendreProblem problem(RingGrid::healpix(10), 104, 30, {0, 2, 0}, fold);
     EmulatedStage whole(problem);
-    EmulatedStage row_by_row(problem, 1);
-    EmulatedStage in_some(problem, 300000);
+    EmulatedStage row_by_row(problem, {.workspace_bytes = 1});
+    EmulatedStage in_some(problem, {.workspace_bytes = 300000});
     const auto alm = random_values(problem.alm_size(), 31);
     const auto modes = random_values(problem.modes_size(), 32);
     EXPECT_EQ(row_by_row.synthesize(alm), whole.synthesize(alm));

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "legendre/cuda/row_blocks.hpp"
 #include "legendre/cuda/stage_sequence.hpp"
 #include "legendre/legendre_problem.hpp"
 #include "support/emulated_block.hpp"
@@ -18,14 +19,15 @@ inline LegendreShape shape_of(const LegendreProblem& problem) {
 }
 
 /// The launches of a device stage for the same problem as a host stage, run on the host.
-class EmulatedStage {
+template <class Machine = gpu::EmulatedMachine>
+class EmulatedStageOn {
  public:
-  static constexpr std::int64_t roomy = std::int64_t{1} << 30;
-
-  explicit EmulatedStage(const LegendreProblem& problem, std::int64_t workspace_bytes = roomy)
-      : problem_(problem), sequence_(shape_of(problem), machine_, workspace_bytes) {}
+  explicit EmulatedStageOn(const LegendreProblem& problem, gpu::StageMemory memory = {})
+      : problem_(problem), sequence_(shape_of(problem), machine_, memory) {}
 
   gpu::RowRange all() const { return {0, problem_.alm_layout.n_orders()}; }
+  std::int64_t device_bytes() const { return sequence_.bytes(); }
+  bool barriers_agree() const { return machine_.barriers_agree; }
 
   template <class T>
   std::vector<Complex> synthesize(const std::vector<std::complex<T>>& alm) {
@@ -55,8 +57,9 @@ class EmulatedStage {
 
  private:
   const LegendreProblem& problem_;
-  gpu::EmulatedMachine machine_;
-  gpu::StageSequence<gpu::EmulatedMachine> sequence_;
+  Machine machine_;
+  gpu::StageSequence<Machine> sequence_;
 };
+using EmulatedStage = EmulatedStageOn<>;
 
 }  // namespace ringweave

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// cuBLAS and cuFFT are asked for when the bench runs: it starts where they are not installed.
+#include <cublas_v2.h>
+#include <cufft.h>
+#include <dlfcn.h>
+
+#include <complex>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/checked_cast.hpp"
+#include "base/device_buffer.hpp"
+#include "base/error.hpp"
+#include "bench/cuda/device_rates.hpp"
+#include "bench/device_timing.hpp"
+
+namespace ringweave {
+namespace {
+
+/// A shared library of CUDA, or nothing.
+class Library {
+ public:
+  explicit Library(const std::string& soname) {
+    for (const std::string& folder : {std::string(), std::string(RINGWEAVE_CUDA_FOLDER) + "/"}) {
+      if (handle_ == nullptr) handle_ = dlopen((folder + soname).c_str(), RTLD_NOW | RTLD_LOCAL);
+    }
+  }
+  explicit operator bool() const { return handle_ != nullptr; }
+  template <class Function>
+  Function* find(const char* name) const {
+    auto* const function = reinterpret_cast<Function*>(dlsym(handle_, name));
+    if (function == nullptr) throw ResourceError(std::string("GPU: no function ") + name);
+    return function;
+  }
+
+ private:
+  void* handle_ = nullptr;
+};
+
+void require(int status, const char* what) {
+  if (status == 0) return;
+  throw ResourceError(std::string("GPU: ") + what + " returned " + std::to_string(status));
+}
+
+}  // namespace
+
+std::optional<double> device_dgemm_rate(const DeviceStream& stream, int n) {
+  const Library library("libcublas.so." + std::to_string(CUBLAS_VER_MAJOR));
+  if (!library) return std::nullopt;
+  const std::int64_t size = std::int64_t{n} * n;
+  DeviceBuffer<double> a(size);
+  DeviceBuffer<double> b(size);
+  DeviceBuffer<double> c(size);
+  // Zeros would let the device run faster than numbers do.
+  std::vector<double> values(to_size(size));
+  std::mt19937_64 engine(1);
+  for (double& value : values) value = std::uniform_real_distribution<double>(-1, 1)(engine);
+  for (auto* matrix : {&a, &b}) {
+    copy_to_device(values.data(), matrix->data(), matrix->bytes(), stream);
+  }
+  stream.synchronize();
+  auto* const gemm = library.find<decltype(cublasDgemm_v2)>("cublasDgemm_v2");
+  cublasHandle_t handle = nullptr;
+  require(library.find<decltype(cublasCreate_v2)>("cublasCreate_v2")(&handle), "cublasCreate");
+  require(library.find<decltype(cublasSetStream_v2)>("cublasSetStream_v2")(
+              handle, static_cast<cudaStream_t>(stream.handle())),
+          "cublasSetStream");
+  const double one = 1;
+  const double zero = 0;
+  const double seconds = device_seconds(stream, [&] {
+    require(gemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a.data(), n, b.data(), n, &zero,
+                 c.data(), n),
+            "cublasDgemm");
+  });
+  library.find<decltype(cublasDestroy_v2)>("cublasDestroy_v2")(handle);
+  return 2.0 * n * n * n / seconds;
+}
+
+std::optional<FftSeconds> device_fft_seconds(const DeviceStream& stream, std::int64_t length,
+                                             std::int64_t count) {
+  const Library library("libcufft.so." + std::to_string(CUFFT_VER_MAJOR));
+  if (!library) return std::nullopt;
+  auto* const plan_many = library.find<decltype(cufftPlanMany)>("cufftPlanMany");
+  auto* const set_stream = library.find<decltype(cufftSetStream)>("cufftSetStream");
+  auto* const destroy = library.find<decltype(cufftDestroy)>("cufftDestroy");
+  DeviceBuffer<double> pixels(length * count);
+  DeviceBuffer<std::complex<double>> modes((length / 2 + 1) * count);
+  zero_device_memory(pixels.data(), pixels.bytes(), stream);
+  zero_device_memory(modes.data(), modes.bytes(), stream);
+  const auto seconds_of = [&](cufftType type, const auto& execute) {
+    int n = checked_cast<int>(length, "length of an FFT");
+    cufftHandle plan = 0;
+    require(plan_many(&plan, 1, &n, nullptr, 1, 0, nullptr, 1, 0, type,
+                      checked_cast<int>(count, "number of FFTs")),
+            "cufftPlanMany");
+    require(set_stream(plan, static_cast<cudaStream_t>(stream.handle())), "cufftSetStream");
+    const double seconds = device_seconds(stream, [&] { require(execute(plan), "cufftExec"); });
+    destroy(plan);
+    return seconds;
+  };
+  auto* const to_pixels = library.find<decltype(cufftExecZ2D)>("cufftExecZ2D");
+  auto* const to_modes = library.find<decltype(cufftExecD2Z)>("cufftExecD2Z");
+  auto* const values = reinterpret_cast<cufftDoubleComplex*>(modes.data());
+  return FftSeconds{
+      seconds_of(CUFFT_Z2D,
+                 [&](cufftHandle plan) { return to_pixels(plan, values, pixels.data()); }),
+      seconds_of(CUFFT_D2Z,
+                 [&](cufftHandle plan) { return to_modes(plan, pixels.data(), values); })};
+}
+
+}  // namespace ringweave

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The stages with their data on a device, beside what the device can do and the host's stages.
+// Rates are compared with a peak that is measured, never with one that is printed on a box.
+//   device_bench --json device.json
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/device.hpp"
+#include "base/device_properties.hpp"
+#include "base/error.hpp"
+#include "bench/cuda/device_rates.hpp"
+#include "bench/device_legendre_cases.hpp"
+
+namespace ringweave {
+namespace {
+
+using nlohmann::json;
+
+struct Options {
+  std::vector<std::int64_t> nsides{2048, 4096};
+  std::vector<int> spins{0, 2};
+  std::vector<int> maps{1, 2, 4, 8};
+  double lmax_over_nside = 2;
+  int host_repeats = 0;
+  std::string json_file;
+  bool about = false;
+};
+
+void add_options(CLI::App& app, Options& options) {
+  app.add_option("--nside", options.nsides, "HEALPix maps; batches at the first only")
+      ->capture_default_str();
+  app.add_option("--lmax-over-nside", options.lmax_over_nside, "lmax = this times nside")
+      ->capture_default_str();
+  app.add_option("--spins", options.spins, "spins of the fields")->capture_default_str();
+  app.add_option("--maps", options.maps, "numbers of maps that go through at once")
+      ->capture_default_str();
+  app.add_option("--host-repeats", options.host_repeats,
+                 "calls of the host's stages beside the device's, all threads; 0: none")
+      ->capture_default_str();
+  app.add_flag("--about", options.about,
+               "only say which device there is; exits with 4 without one");
+  app.add_option("--json", options.json_file, "write everything to this file");
+}
+
+json describe_device() {
+  const DeviceProperties device = device_properties();
+  return {{"name", device.name},
+          {"compute_capability", device.compute_capability},
+          {"multiprocessors", device.n_multiprocessors},
+          {"clock_ghz", 1e-9 * device.clock_hz},
+          {"memory_bytes", device.memory_bytes},
+          {"driver", device.driver_version},
+          {"runtime", device.runtime_version}};
+}
+
+json measure_ceilings(const DeviceStream& stream) {
+  const CopyRates copies = device_copy_rates(stream);
+  json found = {{"fma_gflop_per_s", 1e-9 * device_fma_peak(stream)},
+                {"copy_gb_per_s", 1e-9 * copies.on_device},
+                {"to_device_gb_per_s", 1e-9 * copies.to_device},
+                {"to_host_gb_per_s", 1e-9 * copies.to_host}};
+  if (const auto rate = device_dgemm_rate(stream, 4096)) {
+    found["cublas_dgemm_gflop_per_s"] = 1e-9 * *rate;
+  }
+  return found;
+}
+
+/// Batches are measured at the first nside alone.
+std::vector<DeviceCase> cases_of(const Options& options) {
+  std::vector<DeviceCase> cases;
+  for (std::size_t i = 0; i < options.nsides.size(); ++i) {
+    const std::int64_t nside = options.nsides[i];
+    const int lmax = static_cast<int>(options.lmax_over_nside * static_cast<double>(nside));
+    for (const int spin : options.spins) {
+      for (const int maps : options.maps) {
+        if (i > 0 && maps > 1) continue;
+        cases.push_back({nside, lmax, spin, maps});
+      }
+    }
+  }
+  return cases;
+}
+
+void print_row(const json& row) {
+  const auto number = [&](const char* key) { return row.value(key, 0.0); };
+  fmt::print(
+      "{:<9} {:<9} {:>6} {:>6} {:>5} {:>5} {:>10.6f} {:>9.1f} {:>8.3f} {:>8.2f} {:>10} {:>7}\n",
+      row["stage"].get<std::string>(), row["direction"].get<std::string>(), row["nside"].get<int>(),
+      row["lmax"].get<int>(), row["spin"].get<int>(), row["maps"].get<int>(), number("seconds"),
+      number("gflop_per_s"), number("of_peak"), number("times_memory_floor"),
+      row.contains("host_seconds") ? fmt::format("{:.4f}", number("host_seconds")) : "",
+      row.contains("times_host") ? fmt::format("{:.1f}", number("times_host")) : "");
+}
+
+int run(const Options& options) {
+  choose_device(0);
+  if (options.about) {
+    fmt::print("{}\n", describe_device().dump());
+    return 0;
+  }
+  const DeviceStream stream;
+  json all;
+  all["device"] = describe_device();
+  all["ceilings"] = measure_ceilings(stream);
+  fmt::print("{}\nmeasured:", all["device"].dump());
+  for (const auto& [key, value] : all["ceilings"].items()) {
+    fmt::print(" {} {:.1f}", key, value.get<double>());
+  }
+  fmt::print("\n\n{:<9} {:<9} {:>6} {:>6} {:>5} {:>5} {:>10} {:>9} {:>8} {:>8} {:>10} {:>7}\n",
+             "stage", "direction", "nside", "lmax", "spin", "maps", "seconds", "GFLOP/s", "of peak",
+             "x floor", "host, s", "faster");
+  const DeviceCeilings ceilings{1e9 * all["ceilings"]["fma_gflop_per_s"].get<double>(),
+                                1e9 * all["ceilings"]["copy_gb_per_s"].get<double>()};
+  all["rows"] = json::array();
+  for (const DeviceCase& one : cases_of(options)) {
+    for (const json& row : measure_device_legendre(one, ceilings, options.host_repeats, stream)) {
+      print_row(row);
+      all["rows"].push_back(row);
+    }
+  }
+  if (options.json_file.empty()) return 0;
+  std::ofstream file(options.json_file);
+  file << all.dump(2) << '\n';
+  file.close();
+  if (!file) throw ResourceError(options.json_file + ": cannot be written");
+  return 0;
+}
+
+}  // namespace
+}  // namespace ringweave
+
+int main(int argc, char** argv) {
+  using namespace ringweave;
+  Options options;
+  CLI::App app("Times the stages of a transform on a GPU and checks their answers.");
+  add_options(app, options);
+  CLI11_PARSE(app, argc, argv);
+  if (device_count() == 0) {
+    fmt::print("skipped: no CUDA device: {}\n", device_obstacle());
+    return options.about ? exit_code(ErrorKind::resource) : 0;
+  }
+  try {
+    return run(options);
+  } catch (const Error& error) {
+    fmt::print(stderr, "device_bench: {}\n", error.what());
+    return exit_code(error.kind());
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "base/device.hpp"
+#include "base/error.hpp"
+#include "bench/median.hpp"
+
+namespace ringweave {
+
+/// Seconds of a call of `work`, which gives the device something to do on the stream: the median of
+/// `repeats` measurements, each of so many calls that it lasts, after calls that are not counted.
+template <class Work>
+double device_seconds(const DeviceStream& stream, const Work& work, int repeats = 7) {
+  constexpr double shortest = 5e-3;
+  DeviceEvent begin;
+  DeviceEvent end;
+  const auto measure = [&](int calls) {
+    begin.record(stream);
+    for (int i = 0; i < calls; ++i) work();
+    end.record(stream);
+    end.wait();
+    return end.seconds_since(begin) / calls;
+  };
+  measure(1);
+  const double once = measure(1);
+  const int calls =
+      once > 0 ? static_cast<int>(std::clamp(std::ceil(shortest / once), 1.0, 1e4)) : 1;
+  std::vector<double> seconds;
+  for (int i = 0; i < repeats; ++i) seconds.push_back(measure(calls));
+  return median(seconds);
+}
+
+/// Seconds of a call on the host's clock: the median of some.
+template <class Work>
+double host_seconds(int repeats, const Work& work) {
+  std::vector<double> seconds;
+  for (int i = 0; i < repeats; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    seconds.push_back(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+  return median(seconds);
+}
+
+/// Error  InternalError, with what is wrong, when an error that rounding explains is larger.
+inline void require_small(double error, const char* what) {
+  if (error <= 1e-12) return;
+  throw InternalError(std::string("device bench: ") + what + " " + std::to_string(1e12 * error) +
+                      "e-12, 1e-12 at most was expected");
+}
+
+}  // namespace ringweave

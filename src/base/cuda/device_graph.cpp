@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "base/device_graph.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace ringweave {
+namespace {
+
+cudaStream_t native(const DeviceStream& stream) {
+  return static_cast<cudaStream_t>(stream.handle());
+}
+
+/// A graph until it leaves the scope.
+struct RecordedGraph {
+  cudaGraph_t graph = nullptr;
+  ~RecordedGraph() {
+    if (graph != nullptr) cudaGraphDestroy(graph);
+  }
+};
+
+/// Ends a recording that failed, so that the stream is an ordinary one again.
+void abandon(const DeviceStream& stream) {
+  RecordedGraph recorded;
+  cudaStreamEndCapture(native(stream), &recorded.graph);
+  cudaGetLastError();
+}
+
+}  // namespace
+
+DeviceGraph::~DeviceGraph() { release(); }
+
+void DeviceGraph::release() noexcept {
+  if (executable_ == nullptr) return;
+  cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(std::exchange(executable_, nullptr)));
+}
+
+void DeviceGraph::capture(const DeviceStream& stream, const std::function<void()>& work) {
+  release();
+  // Other threads (of an MPI library, say) may go on with calls that a recording forbids.
+  check_device(cudaStreamBeginCapture(native(stream), cudaStreamCaptureModeThreadLocal),
+               "beginning to record a graph");
+  try {
+    work();
+  } catch (...) {
+    abandon(stream);
+    throw;
+  }
+  RecordedGraph recorded;
+  check_device(cudaStreamEndCapture(native(stream), &recorded.graph), "recording a graph");
+  cudaGraphExec_t executable = nullptr;
+  check_device(cudaGraphInstantiateWithFlags(&executable, recorded.graph, 0),
+               "making a graph ready to run");
+  executable_ = executable;
+}
+
+void DeviceGraph::launch(const DeviceStream& stream) const {
+  if (executable_ == nullptr) throw InternalError("GPU: a graph was launched before its recording");
+  check_device(cudaGraphLaunch(static_cast<cudaGraphExec_t>(executable_), native(stream)),
+               "launching a graph");
+}
+
+}  // namespace ringweave

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "legendre/cuda/row_blocks.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/checked_cast.hpp"
+
+namespace ringweave::gpu {
+namespace {
+
+constexpr std::int64_t bytes_of_value = sizeof(std::complex<double>);
+
+/// The same rows with segments one after the other, row i from positions[i] on.
+ModeLayout packed(const ModeLayout& rows, const std::vector<std::int64_t>& positions,
+                  std::int64_t size) {
+  ModeLayout made;
+  for (std::int64_t i = 0; i < ssize64(rows.rows()); ++i) {
+    const ModeLayout::Row& row = rows.rows()[to_size(i)];
+    made.begin_row(row.m);
+    if (row.fold_into >= 0) made.fold_row(row.fold_into, row.fold_rings);
+    std::int64_t next = positions[to_size(i)];
+    for (const RowSegment& segment : rows.segments(row)) {
+      made.add_segment(segment.rings, next);
+      next += segment.rings.size();
+    }
+  }
+  made.set_size(size);
+  return made;
+}
+
+}  // namespace
+
+template <class Copy>
+void RowBlocks::for_each_segment(std::int64_t row, const Copy& copy) const {
+  std::int64_t next = modes_begin_[to_size(row)];
+  for (const RowSegment& segment : user_rows_.segments(user_rows_.rows()[to_size(row)])) {
+    copy(next, segment);
+    next += segment.rings.size();
+  }
+}
+
+RowBlocks::RowBlocks(const LegendreShape& shape, std::int64_t most_bytes)
+    : alm_(shape.alm), user_rows_(shape.rows), n_components_(shape.fields.n_components()) {
+  const std::int64_t n_rows = ssize64(user_rows_.rows());
+  sequence_.resize(to_size(n_rows));
+  std::iota(sequence_.begin(), sequence_.end(), std::int64_t{0});
+  std::stable_sort(sequence_.begin(), sequence_.end(),
+                   [&](std::int64_t a, std::int64_t b) { return head_of(a) < head_of(b); });
+  for (std::int64_t row = 0, i = 0; row <= n_rows; ++row) {
+    while (i < n_rows && head_of(sequence_[to_size(i)]) < row) ++i;
+    first_of_.push_back(i);
+  }
+
+  cut(most_bytes);
+}
+
+void RowBlocks::cut(std::int64_t most_bytes) {
+  const std::int64_t n_rows = ssize64(sequence_);
+  alm_begin_.resize(sequence_.size());
+  modes_begin_.resize(sequence_.size());
+  std::int64_t alm = 0;
+  std::int64_t modes = 0;
+  std::int64_t n_positions = 0;
+  ends_.push_back(0);
+  for (std::int64_t head = 0; head < n_rows; ++head) {
+    const Run own = rows_of({head, head + 1});
+    std::int64_t values = alm + modes;
+    for (std::int64_t i = own.begin; i < own.end; ++i) {
+      values += n_degrees(sequence_[to_size(i)]) + n_modes(sequence_[to_size(i)]);
+    }
+    if (alm > 0 && bytes_of_value * n_components_ * values > most_bytes) {
+      ends_.push_back(head);
+      alm = 0;
+      modes = 0;
+    }
+    for (std::int64_t i = own.begin; i < own.end; ++i) {
+      const std::int64_t row = sequence_[to_size(i)];
+      alm_begin_[to_size(row)] = alm;
+      modes_begin_[to_size(row)] = modes;
+      alm += n_degrees(row);
+      modes += n_modes(row);
+    }
+    alm_size_ = std::max(alm_size_, alm);
+    n_positions = std::max(n_positions, modes);
+  }
+  if (n_rows > 0) ends_.push_back(n_rows);
+  layout_ = packed(user_rows_, modes_begin_, n_positions);
+}
+
+std::int64_t RowBlocks::head_of(std::int64_t row) const {
+  const std::int64_t into = user_rows_.rows()[to_size(row)].fold_into;
+  return into < 0 ? row : into;
+}
+std::int64_t RowBlocks::n_degrees(std::int64_t row) const {
+  return alm_.lmax() - alm_.order(row) + 1;
+}
+std::int64_t RowBlocks::n_modes(std::int64_t row) const {
+  std::int64_t count = 0;
+  for_each_segment(row,
+                   [&](std::int64_t, const RowSegment& segment) { count += segment.rings.size(); });
+  return count;
+}
+
+RowBlocks::Run RowBlocks::rows_of(RowRange heads) const {
+  return {first_of_[to_size(heads.begin)], first_of_[to_size(heads.end)]};
+}
+RowBlocks::Run RowBlocks::alm_of(RowRange heads) const {
+  const Run rows = rows_of(heads);
+  if (rows.size() == 0) return {0, 0};
+  const std::int64_t last = sequence_[to_size(rows.end - 1)];
+  return {alm_begin_[to_size(sequence_[to_size(rows.begin)])],
+          alm_begin_[to_size(last)] + n_degrees(last)};
+}
+RowBlocks::Run RowBlocks::modes_of(RowRange heads) const {
+  const Run rows = rows_of(heads);
+  if (rows.size() == 0) return {0, 0};
+  const std::int64_t last = sequence_[to_size(rows.end - 1)];
+  return {modes_begin_[to_size(sequence_[to_size(rows.begin)])],
+          modes_begin_[to_size(last)] + n_modes(last)};
+}
+
+template <class Copy>
+void RowBlocks::for_each_row(RowRange heads, const Copy& copy) const {
+  const Run rows = rows_of(heads);
+#pragma omp parallel for schedule(dynamic, 8)
+  for (std::int64_t i = rows.begin; i < rows.end; ++i) copy(sequence_[to_size(i)]);
+}
+
+template <class T>
+void RowBlocks::gather(RowRange heads, AlmView<const T> alm, std::complex<T>* block) const {
+  for_each_row(heads, [&](std::int64_t row) {
+    const std::int64_t first = alm_.index(row, alm_.order(row));
+    for (std::int64_t c = 0; c < n_components_; ++c) {
+      std::copy_n(alm.component(c).data() + first, n_degrees(row),
+                  block + c * alm_size_ + alm_begin_[to_size(row)]);
+    }
+  });
+}
+template <class T>
+void RowBlocks::scatter(RowRange heads, const std::complex<T>* block, AlmView<T> alm) const {
+  for_each_row(heads, [&](std::int64_t row) {
+    const std::int64_t first = alm_.index(row, alm_.order(row));
+    for (std::int64_t c = 0; c < n_components_; ++c) {
+      std::copy_n(block + c * alm_size_ + alm_begin_[to_size(row)], n_degrees(row),
+                  alm.component(c).data() + first);
+    }
+  });
+}
+void RowBlocks::gather(RowRange heads, ModeView<const double> modes,
+                       std::complex<double>* block) const {
+  for_each_row(heads, [&](std::int64_t row) {
+    for_each_segment(row, [&](std::int64_t position, const RowSegment& segment) {
+      std::copy_n(modes.data() + segment.first * n_components_,
+                  segment.rings.size() * n_components_, block + position * n_components_);
+    });
+  });
+}
+void RowBlocks::scatter(RowRange heads, const std::complex<double>* block,
+                        ModeView<double> modes) const {
+  for_each_row(heads, [&](std::int64_t row) {
+    for_each_segment(row, [&](std::int64_t position, const RowSegment& segment) {
+      std::copy_n(block + position * n_components_, segment.rings.size() * n_components_,
+                  modes.data() + segment.first * n_components_);
+    });
+  });
+}
+
+template void RowBlocks::gather(RowRange, AlmView<const double>, std::complex<double>*) const;
+template void RowBlocks::gather(RowRange, AlmView<const float>, std::complex<float>*) const;
+template void RowBlocks::scatter(RowRange, const std::complex<double>*, AlmView<double>) const;
+template void RowBlocks::scatter(RowRange, const std::complex<float>*, AlmView<float>) const;
+
+}  // namespace ringweave::gpu

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <vector>
+
+#include "base/checked_cast.hpp"
+#include "base/view.hpp"
+#include "legendre/cuda/sweep_types.hpp"
+#include "legendre/legendre_stage.hpp"
+
+namespace ringweave::gpu {
+
+/// The rows of a stage in blocks that go through a device one after the other: places of a_lm and
+/// modes are counted from the beginning of a block, rows in the order of those they fold into, so
+/// that some of a block's rows lie in one run. What a block holds is
+///   alm    [component][alm_size()]
+///   modes  [n_positions()][component]
+class RowBlocks {
+ public:
+  /// Of a block: rows enough to fill a device where an order of the largest transforms (lmax 32768)
+  /// takes 1.5 MB, blocks enough for copies beside the work where all take 500 MB (nside 2048).
+  static constexpr std::int64_t usual_bytes = std::int64_t{128} << 20;
+
+  /// Blocks hold at most `most_bytes`, or one row with those that fold into it.
+  RowBlocks(const LegendreShape& shape, std::int64_t most_bytes);
+
+  std::int64_t size() const { return ssize64(ends_) - 1; }
+  /// The rows that fold into no other, and with them those that do.
+  RowRange heads(std::int64_t block) const {
+    return {ends_[to_size(block)], ends_[to_size(block + 1)]};
+  }
+  std::int64_t alm_size() const { return alm_size_; }  ///< of the largest block
+  std::int64_t n_positions() const { return layout_.size(); }
+  const std::vector<std::int64_t>& alm_begin() const { return alm_begin_; }  ///< [row]
+  const ModeLayout& layout() const { return layout_; }
+
+  /// Places in a block; of a_lm in each component.
+  struct Run {
+    std::int64_t begin;
+    std::int64_t end;
+    std::int64_t size() const { return end - begin; }
+  };
+  Run alm_of(RowRange heads) const;
+  Run modes_of(RowRange heads) const;  ///< positions
+
+  // Rows whose heads are given, all of one block, between a user's memory and a block's.
+  template <class T>
+  void gather(RowRange heads, AlmView<const T> alm, std::complex<T>* block) const;
+  template <class T>
+  void scatter(RowRange heads, const std::complex<T>* block, AlmView<T> alm) const;
+  void gather(RowRange heads, ModeView<const double> modes, std::complex<double>* block) const;
+  void scatter(RowRange heads, const std::complex<double>* block, ModeView<double> modes) const;
+
+ private:
+  void cut(std::int64_t most_bytes);
+  std::int64_t head_of(std::int64_t row) const;
+  std::int64_t n_degrees(std::int64_t row) const;
+  std::int64_t n_modes(std::int64_t row) const;
+  /// In `sequence_`.
+  Run rows_of(RowRange heads) const;
+  template <class Copy>
+  void for_each_row(RowRange heads, const Copy& copy) const;
+  template <class Copy>
+  void for_each_segment(std::int64_t row, const Copy& copy) const;
+
+  AlmLayout alm_;
+  ModeLayout user_rows_;
+  std::int64_t n_components_;
+  std::vector<std::int64_t> sequence_;     ///< rows by their heads, then ascending
+  std::vector<std::int64_t> first_of_;     ///< [row], in sequence_: of the rows of a head
+  std::vector<std::int64_t> ends_;         ///< heads of block b are [ends_[b], ends_[b + 1])
+  std::vector<std::int64_t> alm_begin_;    ///< [row]
+  std::vector<std::int64_t> modes_begin_;  ///< [row]
+  ModeLayout layout_;
+  std::int64_t alm_size_ = 0;
+};
+
+}  // namespace ringweave::gpu

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "legendre/cuda/counting_machine.hpp"
+#include "legendre/cuda/row_blocks.hpp"
+#include "legendre/cuda/stage_sequence.hpp"
+#include "legendre/device_legendre_stage.hpp"
+#include "legendre/host/fold_groups.hpp"
+
+namespace ringweave {
+
+std::int64_t device_legendre_bytes(const LegendreShape& shape) {
+  FoldGroups{shape};  // says what does not fit together
+  gpu::CountingMachine machine;
+  return gpu::StageSequence<gpu::CountingMachine>(shape, machine, gpu::StageMemory()).bytes();
+}
+
+LegendreBlockBytes legendre_block_bytes(const LegendreShape& shape) {
+  FoldGroups{shape};
+  const gpu::RowBlocks blocks(shape, gpu::RowBlocks::usual_bytes);
+  const std::int64_t slots = 2 < blocks.size() ? 2 : blocks.size();
+  const std::int64_t values = blocks.alm_size() + blocks.n_positions();
+  const std::int64_t copied =
+      slots * values * shape.fields.n_components() * std::int64_t{sizeof(gpu::Double2)};
+  LegendreShape packed = shape;
+  packed.rows = blocks.layout();
+  gpu::CountingMachine machine;
+  const gpu::StageSequence<gpu::CountingMachine> sequence(packed, machine, gpu::StageMemory(),
+                                                          blocks.alm_begin());
+  return {sequence.bytes() + copied, copied};
+}
+
+}  // namespace ringweave

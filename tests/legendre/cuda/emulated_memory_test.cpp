@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gtest/gtest.h>
+
+#include <complex>
+#include <utility>
+#include <vector>
+
+#include "legendre/cuda/coefficient_launch.hpp"
+#include "legendre/cuda/emulated_stage.hpp"
+#include "legendre/cuda/row_blocks.hpp"
+#include "legendre/device_legendre_stage.hpp"
+#include "legendre/host/recurrence.hpp"
+#include "support/warpwise_block.hpp"
+
+// What a device stage holds, and how it works in less: coefficients, blocks of rows, bytes.
+namespace ringweave {
+namespace {
+
+using Fold = LegendreProblem::Fold;
+using gpu::RowBlocks;
+using gpu::RowRange;
+
+struct MadeCoefficients {
+  MadeCoefficients(const std::vector<int>& orders, int degree) {
+    std::vector<gpu::OrderRow> order_rows;
+    std::int64_t steps = 0;
+    for (const int m : orders) {
+      gpu::OrderRow order{};
+      order.m = m;
+      order.head = ssize64(order_rows);
+      order_rows.push_back(order);
+      gpu::SweepRow row{};
+      row.order_row = order.head;
+      row.m = m;
+      row.n_steps = static_cast<std::int32_t>(gpu::n_steps_by_two(m, degree));
+      row.coefficients = steps;
+      row.precise = -1;
+      rows.push_back(row);
+      steps += row.n_steps;
+    }
+    coefficients.resize(to_size(2 * steps));
+    alpha.resize(to_size(steps));
+    gpu::WarpwiseMachine machine;
+    machine.launch(gpu::CoefficientLaunch{rows.data(),
+                                          order_rows.data(),
+                                          0,
+                                          {0, ssize64(rows)},
+                                          nullptr,
+                                          nullptr,
+                                          coefficients.data(),
+                                          alpha.data()},
+                   ssize64(rows));
+    EXPECT_TRUE(machine.barriers_agree);
+  }
+  std::vector<gpu::SweepRow> rows;
+  std::vector<gpu::Double2> coefficients;
+  std::vector<double> alpha;
+};
+
+TEST(CoefficientLaunch, MakesTheCoefficientsOfTheHost) {
+  for (const int degree : {40, 900, 4100}) {
+    const std::vector<int> orders{33, 34, 40, degree / 2 + 20, degree};
+    const MadeCoefficients made(orders, degree);
+    for (std::size_t i = 0; i < orders.size(); ++i) {
+      if (orders[i] > degree) continue;
+      RecurrenceByTwo recurrence(degree);
+      RecurrenceByTwo::Scratch scratch(degree);
+      recurrence.prepare(orders[i], scratch);
+      const gpu::SweepRow& row = made.rows[i];
+      ASSERT_GE(row.n_steps, recurrence.n_steps());
+      for (std::int64_t k = 0; k < recurrence.n_steps(); ++k) {
+        const gpu::Double2* step = &made.coefficients[to_size(2 * (row.coefficients + k))];
+        const double* host = recurrence.coefficients() + 3 * k;
+        ASSERT_EQ(made.alpha[to_size(row.coefficients + k)], recurrence.alpha()[k]) << k;
+        ASSERT_EQ(step[0].x, host[0]) << orders[i] << " " << k;
+        ASSERT_EQ(step[1].x, host[0]) << orders[i] << " " << k;
+        // What of e1^2 + e2^2 is fused is the compiler's choice.
+        ASSERT_NEAR(step[0].y, host[1], 4e-16 * std::fabs(host[0])) << orders[i] << " " << k;
+        ASSERT_NEAR(step[1].y, host[2], 4e-16 * std::fabs(host[0])) << orders[i] << " " << k;
+      }
+    }
+  }
+}
+
+TEST(EmulatedMemory, CoefficientsOfABatchAreThoseOfAll) {
+  for (const Fold fold : {Fold::no, Fold::yes}) {
+    const LegendreProblem problem(RingGrid::healpix(10), 134, 60, {0, 2, 0}, fold);
+    EmulatedStage kept(problem);
+    EmulatedStage in_batches(problem, {.workspace_bytes = 100000, .coefficient_bytes = 0});
+    const auto alm = random_values(problem.alm_size(), 61);
+    const auto modes = random_values(problem.modes_size(), 62);
+    EXPECT_EQ(in_batches.synthesize(alm), kept.synthesize(alm));
+    EXPECT_EQ(in_batches.adjoint(modes), kept.adjoint(modes));
+    EXPECT_LT(in_batches.device_bytes(), kept.device_bytes());
+  }
+}
+
+TEST(EmulatedMemory, NoBarrierIsMissing) {
+  for (const std::vector<int>& spins :
+       {std::vector<int>{0}, std::vector<int>{0, 2, 0}, std::vector<int>{0, 0}}) {
+    const LegendreProblem problem(RingGrid::healpix(9), 110, 44, spins, Fold::yes);
+    EmulatedStage in_step(problem);
+    EmulatedStageOn<gpu::WarpwiseMachine> warpwise(problem);
+    const auto alm = random_values(problem.alm_size(), 63);
+    const auto modes = random_values(problem.modes_size(), 64);
+    EXPECT_EQ(warpwise.synthesize(alm), in_step.synthesize(alm));
+    EXPECT_EQ(warpwise.adjoint(modes), in_step.adjoint(modes));
+    EXPECT_TRUE(warpwise.barriers_agree());
+  }
+}
+
+TEST(DeviceBytes, AreThoseTheStageAllocates) {
+  for (const std::vector<int>& spins : {std::vector<int>{0}, std::vector<int>{0, 2, 0, 0, 0}}) {
+    const LegendreProblem problem(RingGrid::healpix(32), 64, 64, spins, Fold::yes);
+    EmulatedStage emulated(problem);
+    EXPECT_EQ(device_legendre_bytes(shape_of(problem)), emulated.device_bytes());
+  }
+}
+
+/// Rows go through blocks as through a device with little memory.
+struct InBlocks {
+  InBlocks(const LegendreProblem& of, std::int64_t most_bytes)
+      : problem(of),
+        n_components(of.fields.n_components()),
+        blocks(shape_of(of), most_bytes),
+        sequence(packed(), machine, {}, blocks.alm_begin()),
+        alm(to_size(blocks.alm_size() * n_components)),
+        modes(to_size(blocks.n_positions() * n_components)) {}
+
+  LegendreShape packed() const {
+    LegendreShape shape = shape_of(problem);
+    shape.rows = blocks.layout();
+    return shape;
+  }
+  template <class Work>
+  void for_each_block(RowRange rows, const Work& work) {
+    for (std::int64_t b = 0; b < blocks.size(); ++b) {
+      const RowRange heads{std::max(blocks.heads(b).begin, rows.begin),
+                           std::min(blocks.heads(b).end, rows.end)};
+      if (heads.begin >= heads.end) continue;
+      const auto alm_run = blocks.alm_of(heads);
+      const auto modes_run = blocks.modes_of(heads);
+      EXPECT_LE(alm_run.end, blocks.alm_size());
+      EXPECT_LE(modes_run.end, blocks.n_positions());
+      work(heads);
+    }
+  }
+  void synthesize(const std::vector<Complex>& from, std::vector<Complex>& to, RowRange rows) {
+    for_each_block(rows, [&](RowRange heads) {
+      blocks.gather<double>(heads, {from.data(), n_components, problem.alm_layout.size()},
+                            alm.data());
+      sequence.synthesize<double>(reinterpret_cast<const double*>(alm.data()), blocks.alm_size(),
+                                  reinterpret_cast<double*>(modes.data()), heads);
+      blocks.scatter(heads, modes.data(), LegendreProblem::view(to));
+    });
+  }
+  void adjoint(const std::vector<Complex>& from, std::vector<Complex>& to, RowRange rows) {
+    for_each_block(rows, [&](RowRange heads) {
+      blocks.gather(heads, {from.data(), ssize64(from)}, modes.data());
+      sequence.adjoint<double>(reinterpret_cast<const double*>(modes.data()),
+                               reinterpret_cast<double*>(alm.data()), blocks.alm_size(), false,
+                               heads);
+      blocks.scatter<double>(heads, alm.data(),
+                             {to.data(), n_components, problem.alm_layout.size()});
+    });
+  }
+
+  const LegendreProblem& problem;
+  std::int64_t n_components;
+  RowBlocks blocks;
+  gpu::EmulatedMachine machine;
+  gpu::StageSequence<gpu::EmulatedMachine> sequence;
+  std::vector<Complex> alm;
+  std::vector<Complex> modes;
+};
+
+class BlocksOfRows : public testing::TestWithParam<Fold> {};
+
+TEST_P(BlocksOfRows, GiveWhatTheWholeGives) {
+  const LegendreProblem problem(RingGrid::healpix(8), 80, 60, {0, 2}, GetParam());
+  EmulatedStage whole(problem);
+  const auto alm = random_values(problem.alm_size(), 65);
+  const auto modes = random_values(problem.modes_size(), 66);
+  for (const std::int64_t bytes : {std::int64_t{1}, std::int64_t{200000}, std::int64_t{1} << 30}) {
+    InBlocks in_blocks(problem, bytes);
+    std::vector<Complex> synthesized(to_size(problem.modes_size()));
+    std::vector<Complex> back(to_size(problem.alm_size()));
+    for (const auto& [begin, end] : {std::pair{0, 7}, std::pair{7, 61}}) {
+      in_blocks.synthesize(alm, synthesized, {begin, end});
+      in_blocks.adjoint(modes, back, {begin, end});
+    }
+    EXPECT_EQ(synthesized, whole.synthesize(alm)) << bytes;
+    EXPECT_EQ(back, whole.adjoint(modes)) << bytes;
+    EXPECT_EQ(in_blocks.blocks.size() == 1, bytes > 1 << 28);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Legendre, BlocksOfRows, testing::Values(Fold::no, Fold::yes),
+                         [](const auto& of) {
+                           return of.param == Fold::yes ? "folded" : "unfolded";
+                         });
+
+TEST(RowBlocks, HoldRowsWithThoseThatFoldIntoThemWithinTheirBytes) {
+  const LegendreProblem problem(RingGrid::healpix(8), 80, 60, {0, 2}, Fold::yes);
+  constexpr std::int64_t bytes = 60000;
+  const RowBlocks blocks(shape_of(problem), bytes);
+  EXPECT_GT(blocks.size(), 2);
+  EXPECT_LE(16 * problem.fields.n_components() * (blocks.alm_size() + blocks.n_positions()),
+            2 * bytes);
+  std::int64_t next = 0;
+  for (std::int64_t b = 0; b < blocks.size(); ++b) {
+    EXPECT_EQ(blocks.heads(b).begin, next);
+    next = blocks.heads(b).end;
+    const std::int64_t values =
+        blocks.alm_of(blocks.heads(b)).size() + blocks.modes_of(blocks.heads(b)).size();
+    EXPECT_LE(16 * problem.fields.n_components() * values, bytes);
+  }
+  EXPECT_EQ(next, problem.alm_layout.n_orders());
+}
+
+TEST(RowBlocks, ARankWithoutOrdersHasNone) {
+  const LegendreProblem problem(RingGrid::healpix(4), 12, 12, {0});
+  LegendreShape shape = shape_of(problem);
+  shape.alm = AlmLayout(12, 12, {});
+  shape.rows = ModeLayout();
+  const RowBlocks blocks(shape, 1000);
+  EXPECT_EQ(blocks.size(), 0);
+  EXPECT_EQ(legendre_block_bytes(shape).pinned_bytes, 0);
+}
+
+// lmax 32768, all orders of one rank: 10 GB of coefficients, 32 GB of a_lm and modes.
+TEST(DeviceBytes, AreBoundedAtTheLargestDegrees) {
+  const int lmax = 32768;
+  const auto grid = std::make_shared<const RingGrid>(RingGrid::healpix(16384));
+  const ModeLimits limits(*grid, lmax, lmax, 0);
+  ModeLayout rows;
+  std::int64_t position = 0;
+  for (int m = 0; m <= lmax; ++m) {
+    rows.begin_row(m);
+    rows.add_segment(limits.kept(m), position);
+    position += limits.kept(m).size();
+  }
+  rows.set_size(position);
+  const LegendreShape shape{grid, limits, {}, AlmLayout(lmax, lmax), rows, FieldSet({0})};
+  EXPECT_GT(position + shape.alm.size(), std::int64_t{1'500'000'000});
+  const LegendreBlockBytes bytes = legendre_block_bytes(shape);
+  EXPECT_LE(bytes.pinned_bytes, std::int64_t{2} * 200 << 20);
+  EXPECT_LE(bytes.device_bytes, std::int64_t{2} << 30);
+}
+
+}  // namespace
+}  // namespace ringweave
