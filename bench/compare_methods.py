@@ -64,7 +64,8 @@ class Runs:
         seconds, plan = report["computing"]["max"], report["plan"]
         said = re.search(r"method: .*", out)
         return {"seconds": seconds, "predicted": plan["predicted_seconds"],
-                "uncertainty": plan["predicted_uncertainty_seconds"], "said": said.group(0) if said else ""}
+                "uncertainty": plan["predicted_uncertainty_seconds"], "said": said.group(0) if said else "",
+                "parts": {name: plan[name] for name in ("l_cut", "support_degrees") if name in plan}}
 
 
 def in_turn(runs, nside, methods, turns):
@@ -76,7 +77,7 @@ def in_turn(runs, nside, methods, turns):
     return {name: {"seconds": statistics.median(sample["seconds"] for sample in samples),
                    "least": min(sample["seconds"] for sample in samples),
                    "predicted": samples[0]["predicted"], "uncertainty": samples[0]["uncertainty"],
-                   "said": samples[0]["said"]} for name, samples in taken.items()}
+                   "parts": samples[0]["parts"]} for name, samples in taken.items()}
 
 
 def measure(runs, case, turns):
@@ -128,11 +129,12 @@ def show(rows):
 
 
 def show_splits(rows):
-    print("\n| nside | FWHM | error | split | split, s: predicted, measured, ratio | all degrees, s: the same |")
+    print("\n| nside | FWHM | error | l_cut, support | split, s: predicted, measured, ratio | all degrees, s: the same |")
     print("| --- | --- | --- | --- | --- | --- |")
     for row in rows:
-        print(f"| {row['nside']} | {row['fwhm']} | {row['error']:g} | {row['split']['said']} | {cells(row, 'split')} | "
-              f"{cells(row, 'harmonic')} |")
+        parts = row["split"]["parts"]
+        print(f"| {row['nside']} | {row['fwhm']} | {row['error']:g} | {parts['l_cut']}, {parts['support_degrees'] * 60:.0f}' | "
+              f"{cells(row, 'split')} | {cells(row, 'harmonic')} |")
     print()
     show_within(rows, ("split", "harmonic"))
 
