@@ -14,8 +14,8 @@ namespace {
 
 // Fewer rings of one length are not worth an FFT plan of their own.
 constexpr std::int64_t fewest_rings_of_length = 8;
-// Below it rows are so short that rings of all lengths go together.
-constexpr std::int64_t shortest_chirp_row = 16;
+// Rings that could do with less are few: padding them is cheaper than launches of their own.
+constexpr std::int64_t shortest_chirp_row = 512;
 constexpr std::int64_t value_bytes = sizeof(Double2);
 
 /// n things in the fewest parts of at most `most`, equal but for one: how many are in each.
@@ -75,9 +75,11 @@ DeviceRingPlan::DeviceRingPlan(const RingFftShape& shape, std::int64_t workspace
 
 void DeviceRingPlan::plan_orders(const ModeLayout& rows) {
   for (const ModeLayout::Row& row : rows.rows()) {
-    orders.resize(to_size(row.m), {0, 0});
-    orders.push_back({ssize64(segments), row.n_segments});
-    for (const RowSegment& segment : rows.segments(row)) segments.push_back(segment);
+    const auto of_row = rows.segments(row);
+    orders.resize(to_size(row.m), OrderSegments{});
+    orders.push_back(
+        {of_row.empty() ? RowSegment{} : of_row.front(), ssize64(segments), ssize64(of_row)});
+    segments.insert(segments.end(), of_row.begin(), of_row.end());
   }
 }
 

@@ -88,26 +88,23 @@ struct ModeTiles {
       }
     });
   }
-  /// Calls work(bin of the tile, column) for what a thread moves between modes and shared memory.
-  template <class Block, class Work>
-  RINGWEAVE_LAUNCH void each_of_modes(const Block& block, const Tile& tile,
-                                      const Work& work) const {
-    block.each([&](int thread) {
-      const int column = thread % tile_columns;
-      if (column >= tile.n_columns) return;
-      RINGWEAVE_UNROLL
-      for (int i = 0; i < loads_per_thread; ++i) {
-        work(thread / tile_columns + i * (block_threads / tile_columns), column);
-      }
-    });
+  /// The bins a thread moves between modes and shared memory, of column thread % tile_columns.
+  static RINGWEAVE_HOST_DEVICE int moved_bin(int thread, int i) {
+    return thread / tile_columns + i * (block_threads / tile_columns);
   }
 
   /// Index of the mode of an order in the modes; -1: there is none.
   RINGWEAVE_HOST_DEVICE std::int64_t mode_index(const Column& column, std::int64_t m) const {
     if (m < 0 || m >= column.ring.n_modes) return -1;
-    const OrderSegments order = modes.orders[m];
-    const std::int64_t position =
-        position_in(modes.segments + order.first, order.count, column.ring.ring);
+    const OrderSegments& order = modes.orders[m];
+    const RowSegment front = order.front;
+    const std::int64_t ring = column.ring.ring;
+    std::int64_t position = -1;
+    if (ring >= front.rings.begin && ring < front.rings.end) {
+      position = front.first + ring - front.rings.begin;
+    } else if (order.count > 1) {
+      position = position_in(modes.segments + order.first, order.count, ring);
+    }
     return position < 0 ? -1 : position * modes.n_components + column.component;
   }
   /// exp(i m phi0).
@@ -167,20 +164,29 @@ struct FillRows {
   template <class Block>
   RINGWEAVE_LAUNCH void load(const Block& block, Shared& shared, const ModeTiles::Tile& tile,
                              std::int64_t alias) const {
-    tiles.each_of_modes(block, tile, [&](int bin, int at) {
+    block.each([&](int thread) {
+      const int at = thread % ModeTiles::tile_columns;
+      if (at >= tile.n_columns) return;
       const ModeTiles::Column& column = shared.columns[at];
       const std::int64_t n = column.ring.n_phi;
-      const std::int64_t k = tile.first_bin + bin;
-      const bool is_there = k < ModeTiles::bin_count(n);
-      const bool has_mirror = is_there && ModeTiles::is_even(column.ring);
-      shared.near[bin][at] = is_there ? mode(column, alias_order(n, alias, k)) : Double2{0, 0};
-      shared.far[bin][at] =
-          has_mirror ? mode(column, alias_order(n, alias, n / 2 - k)) : Double2{0, 0};
+      // All places are found before any mode is read: the reads then wait for memory together.
+      Array<std::int64_t, ModeTiles::loads_per_thread> near;
+      Array<std::int64_t, ModeTiles::loads_per_thread> far;
+      RINGWEAVE_UNROLL
+      for (int i = 0; i < ModeTiles::loads_per_thread; ++i) {
+        const std::int64_t k = tile.first_bin + ModeTiles::moved_bin(thread, i);
+        const bool is_there = k < ModeTiles::bin_count(n);
+        const bool has_mirror = is_there && ModeTiles::is_even(column.ring);
+        near[i] = is_there ? tiles.mode_index(column, alias_order(n, alias, k)) : -1;
+        far[i] = has_mirror ? tiles.mode_index(column, alias_order(n, alias, n / 2 - k)) : -1;
+      }
+      RINGWEAVE_UNROLL
+      for (int i = 0; i < ModeTiles::loads_per_thread; ++i) {
+        const int bin = ModeTiles::moved_bin(thread, i);
+        shared.near[bin][at] = near[i] < 0 ? Double2{0, 0} : modes[near[i]];
+        shared.far[bin][at] = far[i] < 0 ? Double2{0, 0} : modes[far[i]];
+      }
     });
-  }
-  RINGWEAVE_HOST_DEVICE Double2 mode(const ModeTiles::Column& column, std::int64_t m) const {
-    const std::int64_t index = tiles.mode_index(column, m);
-    return index < 0 ? Double2{0, 0} : modes[index];
   }
 
   /// Adds the mode of an alias to bin k.
@@ -295,15 +301,21 @@ struct UnfoldRows {
   template <class Block>
   RINGWEAVE_LAUNCH void store(const Block& block, const Shared& shared, const ModeTiles::Tile& tile,
                               std::int64_t alias) const {
-    tiles.each_of_modes(block, tile, [&](int bin, int at) {
+    block.each([&](int thread) {
+      const int at = thread % ModeTiles::tile_columns;
+      if (at >= tile.n_columns) return;
       const ModeTiles::Column& column = shared.columns[at];
       const std::int64_t n = column.ring.n_phi;
-      const std::int64_t k = tile.first_bin + bin;
-      if (k >= ModeTiles::bin_count(n)) return;
-      put(column, alias_order(n, alias, k), shared.near[bin][at]);
-      const std::int64_t mirror = n / 2 - k;
-      if (!ModeTiles::is_even(column.ring) || mirror == k) return;
-      put(column, alias_order(n, alias, mirror), shared.far[bin][at]);
+      RINGWEAVE_UNROLL
+      for (int i = 0; i < ModeTiles::loads_per_thread; ++i) {
+        const int bin = ModeTiles::moved_bin(thread, i);
+        const std::int64_t k = tile.first_bin + bin;
+        if (k >= ModeTiles::bin_count(n)) continue;
+        put(column, alias_order(n, alias, k), shared.near[bin][at]);
+        const std::int64_t mirror = n / 2 - k;
+        if (!ModeTiles::is_even(column.ring) || mirror == k) continue;
+        put(column, alias_order(n, alias, mirror), shared.far[bin][at]);
+      }
     });
   }
   RINGWEAVE_HOST_DEVICE void put(const ModeTiles::Column& column, std::int64_t m,

@@ -32,6 +32,7 @@ struct ChirpLength {
 
 /// Where the segments of an order lie; orders without a row have none.
 struct OrderSegments {
+  RowSegment front;  ///< most often the only one
   std::int64_t first;
   std::int64_t count;
 };

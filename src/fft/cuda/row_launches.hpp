@@ -48,6 +48,37 @@ struct RingPixels {
   }
 };
 
+/// Two neighbouring pixels, moved as one where they lie right.
+template <class T>
+struct alignas(2 * sizeof(T)) PixelPair {
+  T first;
+  T second;
+};
+template <class T>
+RINGWEAVE_HOST_DEVICE bool is_aligned(const T* pixels) {
+  return reinterpret_cast<std::uintptr_t>(pixels) % (2 * sizeof(T)) == 0;
+}
+template <class T>
+RINGWEAVE_HOST_DEVICE Double2 load_pair(const T* pixels) {
+  PixelPair<T> pair;
+  if (is_aligned(pixels)) {
+    pair = *reinterpret_cast<const PixelPair<T>*>(pixels);
+  } else {
+    pair = {pixels[0], pixels[1]};
+  }
+  return {static_cast<double>(pair.first), static_cast<double>(pair.second)};
+}
+template <class T>
+RINGWEAVE_HOST_DEVICE void store_pair(T* pixels, Double2 value) {
+  const PixelPair<T> pair{static_cast<T>(value.x), static_cast<T>(value.y)};
+  if (is_aligned(pixels)) {
+    *reinterpret_cast<PixelPair<T>*>(pixels) = pair;
+  } else {
+    pixels[0] = pair.first;
+    pixels[1] = pair.second;
+  }
+}
+
 /// Pixels -> the input of backward FFTs, zero beyond.
 template <class T>
 struct LoadPixels {
@@ -73,7 +104,7 @@ struct LoadPixels {
     const T* pixel = pixels.of(ring, component);
     Double2 made{0, 0};
     if (ring.n_phi % 2 == 0) {
-      made = {static_cast<double>(pixel[2 * k]), static_cast<double>(pixel[2 * k + 1])};
+      made = load_pair(pixel + 2 * k);
     } else {
       made.x = static_cast<double>(pixel[k]);
     }
@@ -104,8 +135,7 @@ struct StorePixels {
       }
       T* pixel = pixels.of(ring, at.whole);
       if (ring.n_phi % 2 == 0) {
-        pixel[2 * k] = static_cast<T>(made.x);
-        pixel[2 * k + 1] = static_cast<T>(made.y);
+        store_pair(pixel + 2 * k, made);
       } else {
         pixel[k] = static_cast<T>(made.x);
       }
