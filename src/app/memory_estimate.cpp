@@ -165,7 +165,7 @@ MemoryEstimate estimate_memory(const SphericalHarmonicTransform& transform, cons
   MemoryUse with_device = use;
   with_device.modes = RingModes::on_device;
   std::vector<MemoryItem> items = transform_items(transform.plan(), with_device);
-  items.push_back({"ring modes for MPI", transform.device_line()->transform().staging_bytes()});
+  items.push_back({"pinned memory for copies", transform.device_line()->pinned_bytes()});
   return with_program(std::move(items));
 }
 

@@ -3,11 +3,35 @@
 
 #include <string>
 
+#include "base/chunked_copies.hpp"
 #include "base/error.hpp"
 #include "distribute/agree.hpp"
 
 namespace ringweave {
 namespace {
+
+constexpr std::int64_t bytes_of_chunk = std::int64_t{16} << 20;  // not measured
+
+/// A stream as ChunkedCopies sees it.
+class StreamLink {
+ public:
+  using Staging = DeviceBuffer<char, MemorySpace::pinned>;
+
+  explicit StreamLink(const DeviceStream& stream) : stream_(&stream) {}
+  Staging stage(std::int64_t bytes) const { return Staging(bytes); }
+  void up(const char* from, char* to, std::int64_t bytes) const {
+    copy_to_device(from, to, bytes, *stream_);
+  }
+  void down(const char* from, char* to, std::int64_t bytes) const {
+    copy_to_host(from, to, bytes, *stream_);
+  }
+  void mark(int slot) { marks_[slot].record(*stream_); }
+  void wait(int slot) const { marks_[slot].wait(); }
+
+ private:
+  const DeviceStream* stream_;
+  DeviceEvent marks_[2];
+};
 
 template <class T>
 void require_shape(ComponentView<T> view, std::int64_t n_components, std::int64_t size,
@@ -20,6 +44,10 @@ void require_shape(ComponentView<T> view, std::int64_t n_components, std::int64_
 
 }  // namespace
 
+struct DeviceLine::Copies : ChunkedCopies<StreamLink> {
+  using ChunkedCopies::ChunkedCopies;
+};
+
 DeviceLine::DeviceLine(const Communicator& comm, const TransformPlan& plan)
     : comm_(comm),
       n_components_(plan.spec.fields.n_components()),
@@ -30,6 +58,8 @@ DeviceLine::DeviceLine(const Communicator& comm, const TransformPlan& plan)
   agree(comm, [&] { allocate(); });
 }
 
+DeviceLine::~DeviceLine() = default;
+
 void DeviceLine::allocate() {
   const auto provide = [](auto& buffer, std::int64_t size) {
     if (buffer.size() != size) buffer.allocate(size);
@@ -37,17 +67,23 @@ void DeviceLine::allocate() {
   provide(alm_, n_components_ * alm_size_);
   provide(map_, n_components_ * n_pixels_);
   provide(weights_, n_rings_);
+  if (copies_ == nullptr) copies_ = std::make_unique<Copies>(bytes_of_chunk, transform_.stream());
 }
 
 void DeviceLine::release() noexcept {
   alm_.release();
   map_.release();
   weights_.release();
+  copies_.reset();
   transform_.release();
 }
 
 std::int64_t DeviceLine::device_bytes() const {
   return transform_.device_bytes() + alm_.bytes() + map_.bytes() + weights_.bytes();
+}
+
+std::int64_t DeviceLine::pinned_bytes() const {
+  return transform_.staging_bytes() + (copies_ == nullptr ? 0 : copies_->pinned_bytes());
 }
 
 template <class T>
@@ -63,16 +99,16 @@ MapView<T, MemorySpace::device> DeviceLine::device_map() {
 template <class T>
 void DeviceLine::upload(ComponentView<const T> from, ComponentView<T, MemorySpace::device> to) {
   for (std::int64_t c = 0; c < from.n_components(); ++c) {
-    copy_to_device(from.component(c).data(), to.component(c).data(),
-                   from.size() * std::int64_t{sizeof(T)}, transform_.stream());
+    copies_->to_device(from.component(c).data(), to.component(c).data(),
+                       from.size() * std::int64_t{sizeof(T)});
   }
 }
 
 template <class T>
 void DeviceLine::download(ComponentView<T, MemorySpace::device> from, ComponentView<T> to) {
   for (std::int64_t c = 0; c < from.n_components(); ++c) {
-    copy_to_host(from.component(c).data(), to.component(c).data(),
-                 from.size() * std::int64_t{sizeof(T)}, transform_.stream());
+    copies_->to_host(from.component(c).data(), to.component(c).data(),
+                     from.size() * std::int64_t{sizeof(T)});
   }
 }
 
@@ -109,8 +145,7 @@ void DeviceLine::adjoint(MapView<const T> map, std::span<const double> ring_weig
     allocate();
     const StageTimer timer(&times, "upload");
     upload<T>(map, device_map<T>());
-    if (weighted)
-      copy_to_device(ring_weights.data(), weights_.data(), weights_.bytes(), transform_.stream());
+    if (weighted) copies_->to_device(ring_weights.data(), weights_.data(), weights_.bytes());
     if (how == Accumulate::add) upload<std::complex<T>>(alm, device_alm<T>());
     transform_.stream().synchronize();
   });

@@ -3,6 +3,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "base/device_buffer.hpp"
@@ -20,6 +21,7 @@ class DeviceLine {
 
   /// Plans everything and allocates it. Collective. Error  as DeviceTransform.
   DeviceLine(const Communicator& comm, const TransformPlan& plan);
+  ~DeviceLine();
 
   // Collective. Seconds of the stages, "upload" and "download" among them, are added to `times`.
   // Error  UsageError on all ranks when a shape is wrong on one, ResourceError from a device.
@@ -33,6 +35,7 @@ class DeviceLine {
   void release() noexcept;
 
   std::int64_t device_bytes() const;
+  std::int64_t pinned_bytes() const;  ///< of the host
   const DeviceTransform& transform() const { return transform_; }
 
  private:
@@ -46,6 +49,9 @@ class DeviceLine {
   template <class T>
   void download(ComponentView<T, MemorySpace::device> from, ComponentView<T> to);
 
+  /// Copies that keep the order of the transform's stream.
+  struct Copies;
+
   Communicator comm_;
   std::int64_t n_components_;
   std::int64_t alm_size_;
@@ -56,6 +62,7 @@ class DeviceLine {
   DeviceBuffer<std::complex<double>> alm_;
   DeviceBuffer<double> map_;
   DeviceBuffer<double> weights_;
+  std::unique_ptr<Copies> copies_;
 };
 
 }  // namespace ringweave

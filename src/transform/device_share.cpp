@@ -41,10 +41,8 @@ Sharers count_sharers(const Communicator& node, const DeviceShare& mine) {
 std::int64_t usable_device_bytes(std::int64_t free_bytes) { return free_bytes - free_bytes / 16; }
 
 std::string obstacle_to_device(const TransformPlan& plan) {
-  if (plan.n_ranks > 1 && plan.spec.exchange.precision == ModePrecision::single_)
-    return "ring modes travel in single precision, which the host rounds";
-  if (plan.n_ranks == 1 && plan.spec.exchange.precision == ModePrecision::single_)
-    return "ring modes are rounded to single precision, which the host does";
+  if (plan.spec.exchange.precision == ModePrecision::single_)
+    return "the host rounds ring modes to single precision";
   if (plan.groups.size() > 1) return "the fields go through in groups";
   return "";
 }

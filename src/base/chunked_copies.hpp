@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "base/checked_cast.hpp"
+
+namespace ringweave {
+
+/// Copies between any memory of the host and a device, in chunks through two pinned buffers that
+/// take turns: while the device copies one, all threads fill or empty the other. A device that
+/// copies unpinned memory does the same with one thread.
+///
+/// Link is the device; it has
+///   Staging, stage(bytes)                       a buffer of so many chars: data()
+///   up(from, to, bytes), down(from, to, bytes)  staging to device and back, in order
+///   mark(slot), wait(slot)                      until what was given before the last mark is done
+template <class Link>
+class ChunkedCopies {
+ public:
+  template <class... Arguments>
+  explicit ChunkedCopies(std::int64_t chunk_bytes, Arguments&&... of_link)
+      : chunk_(chunk_bytes), link_(std::forward<Arguments>(of_link)...) {
+    for (auto& staging : staging_) staging = link_.stage(chunk_);
+  }
+
+  /// When it returns the host's memory was read; the device has the bytes for what it does later.
+  void to_device(const void* from, void* to, std::int64_t bytes) {
+    const char* source = static_cast<const char*>(from);
+    char* target = static_cast<char*>(to);
+    for (std::int64_t done = 0; done < bytes; done += chunk_) {
+      const std::int64_t count = std::min(chunk_, bytes - done);
+      const int slot = next_slot();
+      link_.wait(slot);
+      copy(source + done, staging_[slot].data(), count);
+      link_.up(staging_[slot].data(), target + done, count);
+      link_.mark(slot);
+    }
+  }
+
+  /// When it returns the bytes are on the host.
+  void to_host(const void* from, void* to, std::int64_t bytes) {
+    const char* source = static_cast<const char*>(from);
+    char* target = static_cast<char*>(to);
+    Pending last{};
+    for (std::int64_t done = 0; done < bytes; done += chunk_) {
+      const Pending now{next_slot(), done, std::min(chunk_, bytes - done)};
+      link_.down(source + done, staging_[now.slot].data(), now.count);
+      link_.mark(now.slot);
+      take(last, target);
+      last = now;
+    }
+    take(last, target);
+  }
+
+  std::int64_t pinned_bytes() const { return 2 * chunk_; }
+
+ private:
+  struct Pending {
+    int slot = 0;
+    std::int64_t first = 0;
+    std::int64_t count = 0;
+  };
+
+  int next_slot() { return slot_ ^= 1; }
+  void take(const Pending& chunk, char* target) {
+    if (chunk.count == 0) return;
+    link_.wait(chunk.slot);
+    copy(staging_[chunk.slot].data(), target + chunk.first, chunk.count);
+  }
+  static void copy(const char* from, char* to, std::int64_t bytes) {
+    // Whole pages to a thread, so that no two write one cache line.
+    constexpr std::int64_t page = 4096;
+    const std::int64_t pages = (bytes + page - 1) / page;
+#pragma omp parallel
+    {
+      const std::int64_t n = omp_get_num_threads();
+      const std::int64_t i = omp_get_thread_num();
+      const std::int64_t begin = std::min(bytes, pages * i / n * page);
+      const std::int64_t end = std::min(bytes, pages * (i + 1) / n * page);
+      std::memcpy(to + begin, from + begin, to_size(end - begin));
+    }
+  }
+
+  std::int64_t chunk_;
+  Link link_;
+  typename Link::Staging staging_[2];
+  int slot_ = 0;
+};
+
+}  // namespace ringweave
