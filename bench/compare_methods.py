@@ -6,10 +6,12 @@
     bench/compare_methods.py build/release/src/app/ringweave --ranks 2 --mpirun scripts/mpirun.sh --machine machine2.json
 
 Every case is smoothed by rings, by harmonics with the lmax that --method auto would take, and by auto, in turn; medians
-over the turns. Seconds are those of convolving or transforming: files, planning and new memory do not count.
+over the turns. Kernels with a long tail, K_l = sqrt(C_l) b_l, are smoothed by a split too. Seconds are those of convolving
+or transforming: files, planning and new memory do not count.
 """
 import argparse
 import json
+import math
 import os
 import re
 import statistics
@@ -23,7 +25,8 @@ CASES = [(nside, fwhm, 1e-5) for nside, widths in (
     (1024, ("15arcmin", "30arcmin", "2deg", "5deg", "10deg", "20deg")),
     (2048, ("7arcmin", "10arcmin", "30arcmin", "2deg", "5deg", "10deg"))) for fwhm in widths
          ] + [(1024, "2deg", 1e-3), (2048, "2deg", 1e-3)]
-STAGES_OF_FILES = {"read", "write", "memory"}
+# nside, FWHM of b_l, --error; split, and by harmonics of all degrees to 2 nside.
+SPLIT_CASES = [(nside, fwhm_arcmin, error) for nside, fwhm_arcmin in ((512, 28), (1024, 14), (2048, 7)) for error in (1e-3, 1e-5)]
 
 
 class Runs:
@@ -44,53 +47,94 @@ class Runs:
                            "--fields", "T", name)
         return name
 
-    def smooth(self, case, *method):
+    def tailed_beam(self, nside, fwhm_arcmin):
+        """sqrt(C_l) b_l as a beam file."""
+        spectrum = [float(line.split()[1]) for line in open(self.options.cl) if not line.startswith("#")]
+        sigma = math.radians(fwhm_arcmin / 60) / math.sqrt(8 * math.log(2))
+        name = f"beam{nside}.txt"
+        (self.folder / name).write_text("".join(f"{l} {math.sqrt(spectrum[l]) * math.exp(-l * (l + 1) * sigma**2 / 2)!r}\n"
+                                                for l in range(2 * nside + 1)))
+        return name
+
+    def smooth(self, nside, *method):
         """Seconds measured and predicted, uncertainty, and the line that says which method was picked."""
-        nside, fwhm, error = case
-        out = self.ringweave("smooth", self.sky(nside), "smooth.h5", "--fwhm", fwhm, "--iter", 0, *method, "--overwrite",
+        out = self.ringweave("smooth", self.sky(nside), "smooth.h5", "--iter", 0, *method, "--overwrite",
                              "--verbose", "--machine", self.options.machine, "--report", "report.json")
         report = json.loads((self.folder / "report.json").read_text())
-        seconds = sum(stage["max"] for name, stage in report["stages"].items() if name not in STAGES_OF_FILES)
-        plan = report["plan"]
+        seconds, plan = report["computing"]["max"], report["plan"]
         said = re.search(r"method: .*", out)
         return {"seconds": seconds, "predicted": plan["predicted_seconds"],
                 "uncertainty": plan["predicted_uncertainty_seconds"], "said": said.group(0) if said else ""}
 
 
+def in_turn(runs, nside, methods, turns):
+    """Of every method the median of the seconds, the least, and what was predicted."""
+    taken = {name: [] for name in methods}
+    for _ in range(turns):
+        for name, method in methods.items():
+            taken[name].append(runs.smooth(nside, *method))
+    return {name: {"seconds": statistics.median(sample["seconds"] for sample in samples),
+                   "least": min(sample["seconds"] for sample in samples),
+                   "predicted": samples[0]["predicted"], "uncertainty": samples[0]["uncertainty"],
+                   "said": samples[0]["said"]} for name, samples in taken.items()}
+
+
 def measure(runs, case, turns):
-    """Rings, harmonics and auto in turn."""
-    of_error = ("--error", case[2])
-    said = runs.smooth(case, "--method", "auto", *of_error)["said"]
+    """Rings and harmonics in turn, and what auto picks."""
+    nside, fwhm, error = case
+    common = ("--fwhm", fwhm, "--error", error)
+    said = runs.smooth(nside, "--method", "auto", *common)["said"]
     lmax = re.search(r"lmax (\d+)", said).group(1)
-    methods = {"ring": ("--method", "ring", *of_error), "harmonic": ("--method", "harmonic", "--lmax", lmax)}
-    taken = {name: [runs.smooth(case, *method) for _ in range(turns)] for name, method in methods.items()}
-    row = {"nside": case[0], "fwhm": case[1], "error": case[2], "lmax": int(lmax),
+    methods = {"ring": ("--method", "ring", *common),
+               "harmonic": ("--method", "harmonic", "--lmax", lmax, "--fwhm", fwhm)}
+    row = {"nside": nside, "fwhm": fwhm, "error": error, "lmax": int(lmax),
            "picked": re.search(r"method: (\w+)", said).group(1), "said": said}
-    for name, samples in taken.items():
-        row[name] = {"seconds": statistics.median(sample["seconds"] for sample in samples),
-                     "least": min(sample["seconds"] for sample in samples),
-                     "predicted": samples[0]["predicted"], "uncertainty": samples[0]["uncertainty"]}
+    row.update(in_turn(runs, nside, methods, turns))
     fastest = min(methods, key=lambda name: row[name]["seconds"])
     row["fastest"] = fastest
     row["slower_by"] = row[row["picked"]]["seconds"] / row[fastest]["seconds"] - 1 if row["picked"] in methods else None
     return row
 
 
+def measure_split(runs, case, turns):
+    """A split and all degrees in turn."""
+    nside, fwhm_arcmin, error = case
+    common = ("--beam", runs.tailed_beam(nside, fwhm_arcmin), "--lmax", 2 * nside)
+    methods = {"split": ("--method", "split", "--error", error, *common), "harmonic": ("--method", "harmonic", *common)}
+    return {"nside": nside, "fwhm": f"{fwhm_arcmin}arcmin", "error": error, **in_turn(runs, nside, methods, turns)}
+
+
+def cells(row, name):
+    of = row[name]
+    return f"{of['predicted']:.3f}, {of['seconds']:.3f}, {of['predicted'] / of['seconds']:.2f}"
+
+
+def show_within(rows, methods):
+    ratios = [row[name]["predicted"] / row[name]["seconds"] for row in rows for name in methods]
+    print(f"predictions within 25 % of the measurement in {sum(abs(ratio - 1) <= 0.25 for ratio in ratios)} of {len(ratios)}")
+
+
 def show(rows):
     print("| nside | FWHM | error | rings, s: predicted, measured, ratio | harmonics: lmax, predicted, measured, ratio | auto picks | slower than the fastest by |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for row in rows:
-        def cells(name):
-            of = row[name]
-            return f"{of['predicted']:.3f}, {of['seconds']:.3f}, {of['predicted'] / of['seconds']:.2f}"
         slower = "" if row["slower_by"] is None else f"{100 * row['slower_by']:.0f} %"
-        print(f"| {row['nside']} | {row['fwhm']} | {row['error']:g} | {cells('ring')} | {row['lmax']}, {cells('harmonic')} | "
+        print(f"| {row['nside']} | {row['fwhm']} | {row['error']:g} | {cells(row, 'ring')} | "
+              f"{row['lmax']}, {cells(row, 'harmonic')} | "
               f"{row['picked']} | {slower} |")
     good = sum(row["slower_by"] is not None and row["slower_by"] <= 0.1 for row in rows)
-    near = [row[name]["predicted"] / row[name]["seconds"] for row in rows for name in ("ring", "harmonic")]
-    within = sum(abs(ratio - 1) <= 0.25 for ratio in near)
-    print(f"\nauto is the fastest or within 10 % of it in {good} of {len(rows)} cases; "
-          f"predictions within 25 % of the measurement in {within} of {len(near)}")
+    print(f"\nauto is the fastest or within 10 % of it in {good} of {len(rows)} cases")
+    show_within(rows, ("ring", "harmonic"))
+
+
+def show_splits(rows):
+    print("\n| nside | FWHM | error | split | split, s: predicted, measured, ratio | all degrees, s: the same |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for row in rows:
+        print(f"| {row['nside']} | {row['fwhm']} | {row['error']:g} | {row['split']['said']} | {cells(row, 'split')} | "
+              f"{cells(row, 'harmonic')} |")
+    print()
+    show_within(rows, ("split", "harmonic"))
 
 
 def main():
@@ -104,17 +148,23 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--cases", type=int, nargs="*", help="numbers of the cases to run; default: all")
+    parser.add_argument("--split-cases", type=int, nargs="*", help="the same of the split kernels")
     parser.add_argument("--json", help="write the rows here too")
     options = parser.parse_args()
-    cases = CASES if options.cases is None else [CASES[i] for i in options.cases]
-    rows = []
+    def chosen(cases, numbers):
+        return cases if numbers is None else [cases[i] for i in numbers]
+
+    rows, splits = [], []
     with tempfile.TemporaryDirectory() as folder:
         runs = Runs(options, Path(folder))
-        for case in cases:
-            rows.append(measure(runs, case, options.turns))
+        todo = [(rows, measure, case) for case in chosen(CASES, options.cases)]
+        todo += [(splits, measure_split, case) for case in chosen(SPLIT_CASES, options.split_cases)]
+        for to, work, case in todo:
+            to.append(work(runs, case, options.turns))
             if options.json:
-                Path(options.json).write_text(json.dumps(rows, indent=1) + "\n")
+                Path(options.json).write_text(json.dumps({"cases": rows, "splits": splits}, indent=1) + "\n")
     show(rows)
+    show_splits(splits)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ struct Machine {
   int n_ranks = 1;  ///< of the calibration
   int n_threads = 1;
 
-  // Size: lmax. Unit: a useful FLOP (TransformPlan::legendre_flops).
+  // Size: lmax. Unit: a useful FLOP (TransformPlan::legendre_flops) on HEALPix with lmax = 2 nside.
   CostCurve legendre_scalar;
   CostCurve legendre_spin;
   // Size: pixels of the grid's longest ring. Unit: a byte of pixels; of modes.

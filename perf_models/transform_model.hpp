@@ -14,6 +14,9 @@ struct TransformWork {
   std::int64_t longest_ring = 0;  ///< pixels
   double scalar_flops = 0;        ///< useful (pruned) FLOPs of the Legendre stage
   double spin_flops = 0;
+  /// Work of a useful FLOP on the route the sums take, over what it is on a HEALPix grid with lmax
+  /// = 2 nside, of which machines are measured.
+  double legendre_work = 1;
   std::int64_t fft_pixel_bytes = 0;
   std::int64_t fft_mode_bytes = 0;
   std::int64_t sent_bytes = 0;

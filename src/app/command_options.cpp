@@ -96,7 +96,10 @@ void declare_transform(CLI::App& command, TransformOptions& options,
                std::string("What goes through the transform together") +
                    (has_all ? "; all: every column, as scalar fields" : "") +
                    ". Default: what the input holds.");
-  group.choice("--backend", options.backend, {"auto", "host", "cuda"}, "Where it is computed.")
+  group
+      .choice("--backend", options.backend, {"auto", "host", "cuda"},
+              "Where it is computed; cuda: on a GPU of the node for each rank, auto: there if "
+              "there is one.")
       ->capture_default_str();
   group.choice(
       "--precision", options.precision, {"single", "double"},

@@ -28,6 +28,9 @@ constexpr std::string_view environment_text =
 
 RINGWEAVE_MACHINE: machine file for predicted seconds, where --machine does not say.
 
+RINGWEAVE_DEVICE_MPI: 1 where MPI takes addresses of GPU memory, 0 where it does not; else MPI is
+asked. CUDA_VISIBLE_DEVICES: the GPUs to use.
+
 SLURM_JOB_ID, PBS_JOBID, LSB_JOBID, CI: where one is set, --progress auto shows nothing.)";
 
 constexpr std::string_view weights_environment_text =

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "app/backend_choice.hpp"
 #include "base/error.hpp"
 #include "base/memory_meter.hpp"
 #include "distribute/agree.hpp"
@@ -48,6 +49,14 @@ std::vector<MemoryItem> items_of(const TransformPlan& plan, const MemoryUse& use
   const MemoryItem map{"map", n * map_bytes(plan, use.precision)};
   const MemoryItem residual{"residual map", map.bytes};
   const MemoryItem alm{"a_lm", n * plan.alm.size() * complex_bytes};
+  if (use.modes == RingModes::on_device) {
+    switch (use.operation) {
+      case Operation::analysis_iterating: return {map, residual, alm};
+      case Operation::analysis_conjugate:
+        return {map, residual, {"a_lm (solution and three vectors)", 4 * alm.bytes}};
+      default: return {map, alm};
+    }
+  }
   const MemoryItem modes{"ring modes", plan.by_ring_bytes() / n_planned * n_at_once};
   // With several ranks the modes by order lie in the map's memory, if they fit, or in passes.
   const std::int64_t by_order = plan.by_order_bytes() / n_planned * n_at_once;
@@ -151,6 +160,15 @@ MemoryEstimate estimate_memory(const TransformPlan& plan, const MemoryUse& use) 
   return with_program(transform_items(plan, use));
 }
 
+MemoryEstimate estimate_memory(const SphericalHarmonicTransform& transform, const MemoryUse& use) {
+  if (transform.device_line() == nullptr) return estimate_memory(transform.plan(), use);
+  MemoryUse with_device = use;
+  with_device.modes = RingModes::on_device;
+  std::vector<MemoryItem> items = transform_items(transform.plan(), with_device);
+  items.push_back({"ring modes for MPI", transform.device_line()->transform().staging_bytes()});
+  return with_program(std::move(items));
+}
+
 MemoryEstimate estimate_memory(const RingConvolutionPlan& plan, const RingMemoryUse& use) {
   std::vector<MemoryItem> items = ring_items(plan, use.n_components, use.mask);
   if (use.harmonic != nullptr) {
@@ -193,10 +211,20 @@ void record_memory(Run& run, const MemoryEstimate& estimate) {
 }
 
 std::unique_ptr<SphericalHarmonicTransform> plan_transform(Run& run, const TransformSpec& spec,
-                                                           const MemoryUse& use) {
+                                                           const MemoryUse& use,
+                                                           const std::string& backend) {
+  if (spec.backend == Backend::cuda && backend == "auto") {
+    try {
+      return plan_transform(run, spec, use, "cuda");
+    } catch (const ResourceError& error) {
+      TransformSpec on_host = spec;
+      on_host.backend = give_up_device(run, error.what());
+      return plan_transform(run, on_host, use, "host");
+    }
+  }
   auto transform = std::make_unique<SphericalHarmonicTransform>(run.comm, spec);
   const TransformPlan& at_once = transform->plan();
-  const double excess = shortage_of(run.comm, estimate_memory(at_once, use)).largest();
+  const double excess = shortage_of(run.comm, estimate_memory(*transform, use)).largest();
   if (excess <= 0 || spec.fields.fields().size() == 1) return transform;
   for (std::int64_t n = spec.fields.n_components() - 1; n > 0; --n) {
     TransformSpec grouped = spec;

@@ -30,6 +30,7 @@ enum class PixelWeights {
   copied,  ///< two while a map is smoothed
 };
 enum class MaskSmoothing { no, yes };
+enum class RingModes { on_host, on_device };
 
 /// What a run keeps in memory.
 struct MemoryUse {
@@ -37,6 +38,7 @@ struct MemoryUse {
   Precision precision = Precision::double_;
   PixelWeights pixel_weights = PixelWeights::none;
   MaskSmoothing mask = MaskSmoothing::no;  ///< --unseen normalize
+  RingModes modes = RingModes::on_host;
 };
 
 struct MemoryItem {
@@ -54,6 +56,8 @@ struct MemoryEstimate {
 /// Made when the transform is planned but nothing large is allocated: what is resident then
 /// (program, libraries, tables) counts as it is.
 MemoryEstimate estimate_memory(const TransformPlan& plan, const MemoryUse& use);
+/// The same for a transform that may have its line on a device.
+MemoryEstimate estimate_memory(const SphericalHarmonicTransform& transform, const MemoryUse& use);
 
 /// What a convolution on rings is part of.
 struct RingMemoryUse {
@@ -69,9 +73,11 @@ MemoryEstimate estimate_memory(const RingConvolutionPlan& plan, const RingMemory
 MemoryEstimate estimate_memory(const SplitPlan& plan, MaskSmoothing mask, Precision precision);
 
 /// A transform of all fields at once or, where memory is too short for that, in the fewest groups
-/// that fit, which it says. Where none fits, all at once. Collective.
+/// that fit, which it says. Where none fits, all at once. `backend` is the --backend that spec's
+/// was chosen for: with `auto` the host takes over where the device fails. Collective.
 std::unique_ptr<SphericalHarmonicTransform> plan_transform(Run& run, const TransformSpec& spec,
-                                                           const MemoryUse& use);
+                                                           const MemoryUse& use,
+                                                           const std::string& backend);
 
 /// What the system is predicted to take for handing over this memory, on the slowest rank.
 /// Collective.

@@ -73,6 +73,14 @@ std::set<std::string> stages_of_any_rank(const Run& run) {
   return stages;
 }
 
+/// Of this rank, without files and new memory.
+double computing_seconds(const Run& run) {
+  double seconds = 0;
+  for (const auto& [stage, entry] : run.times.entries())
+    if (stage != "read" && stage != "write" && stage != "memory") seconds += entry.seconds;
+  return seconds;
+}
+
 }  // namespace
 
 void write_report(Run& run) {
@@ -103,6 +111,7 @@ void write_report(Run& run) {
   };
   if (!run.report.is_null()) report.update(run.report);
   report["stages"] = stages;
+  report["computing"] = over_ranks(run.comm, computing_seconds(run));
   report["files"] = files;
   report["memory"] = memory;
 

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "app/device_report.hpp"
 #include "app/plan_table.hpp"
 
 namespace ringweave {
@@ -60,8 +61,10 @@ std::string count_text(const TransformCount& count) {
                      count.mask > 0 ? fmt::format(" and {} of the mask", count.mask) : "");
 }
 
-void print_plan(Run& run, const TransformPlan& plan, const MemoryEstimate& estimate,
-                const TransformCount& count, const TransformPrediction& prediction) {
+void print_plan(Run& run, const SphericalHarmonicTransform& transform,
+                const MemoryEstimate& estimate, const TransformCount& count,
+                const TransformPrediction& prediction) {
+  const TransformPlan& plan = transform.plan();
   const std::size_t n_groups = plan.groups.size();
   run.say(fmt::format(
       "plan: {}, lmax {}, mmax {}, {} component(s){}, {} rank(s) x {} thread(s), {}",
@@ -74,8 +77,10 @@ void print_plan(Run& run, const TransformPlan& plan, const MemoryEstimate& estim
   table.count("orders m", plan.alm.n_orders());
   table.bytes("sent per transform", plan.bytes_sent());
   table.memory(estimate);
+  print_device(run, transform, table);
   run.say(fmt::format(
-      "  predicted: {} in transforms (Legendre {:.2g}, ring FFT {:.2g}, exchange {:.2g})",
+      "  predicted{}: {} in transforms (Legendre {:.2g}, ring FFT {:.2g}, exchange {:.2g})",
+      transform.device() == nullptr ? "" : " for the host, devices are not modelled",
       seconds_text(prediction.total), prediction.stages.legendre.seconds,
       prediction.stages.ring_fft.seconds, prediction.stages.exchange.seconds));
 }
@@ -107,8 +112,9 @@ void record_plan(Run& run, const SphericalHarmonicTransform& transform,
   nlohmann::ordered_json& plan = run.report["plan"];
   plan["groups_of_fields"] = transform.plan().groups.size();
   put_prediction(prediction, count, plan);
+  record_device(run, transform);
   if (run.options.dry_run || run.options.verbose)
-    print_plan(run, transform.plan(), estimate, count, prediction);
+    print_plan(run, transform, estimate, count, prediction);
 }
 
 void record_transform(Run& run, SphericalHarmonicTransform& transform, const TransformCount& count,

@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/build_information.hpp"
+#include "base/device.hpp"
 #include "distribute/mpi_session.hpp"
 #include "fft/fft_library.hpp"
 #include "legendre/simd_targets.hpp"
@@ -62,7 +63,7 @@ nlohmann::ordered_json version_information() {
                                     NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH)},
       {"simd_compiled", simd_targets_compiled()},
       {"simd_chosen", simd_target_chosen()},
-      {"cuda", "no"},
+      {"cuda", cuda_version().empty() ? "no" : cuda_version()},
       {"compiler", build_information::compiler},
       {"build_type", build_information::build_type},
       {"flags", build_information::flags},

@@ -11,6 +11,8 @@ namespace ringweave {
 int device_count() noexcept;
 /// Why device_count() is 0, and what to do; empty when there is a device.
 std::string device_obstacle();
+/// The CUDA runtime of this build, e.g. "13.0"; empty: this build has no CUDA.
+std::string cuda_version();
 
 /// The device of a process: processes of a node take its devices in turn, so several may share
 /// one. `local_rank` counts the processes of this node. Makes it this thread's device. Error
@@ -25,6 +27,14 @@ struct DeviceMemory {
 };
 /// Memory of this thread's device. Error  ResourceError.
 DeviceMemory device_memory();
+
+/// A device by what its maker calls it, and by what no other device has.
+struct DeviceIdentity {
+  std::string name;
+  std::string uuid;  ///< as hexadecimal digits
+};
+/// Of this thread's device. Error  ResourceError.
+DeviceIdentity device_identity();
 
 /// What a CUDA call returned. Error  ResourceError unless it is success: what was done, what went
 /// wrong, what to do.

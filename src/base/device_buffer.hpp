@@ -22,6 +22,7 @@ void free_pinned_memory(void* memory) noexcept;
 /// In the order of the stream. Host memory must stay as it is until then.
 void copy_to_device(const void* from, void* to, std::int64_t bytes, const DeviceStream& stream);
 void copy_to_host(const void* from, void* to, std::int64_t bytes, const DeviceStream& stream);
+void copy_on_device(const void* from, void* to, std::int64_t bytes, const DeviceStream& stream);
 void zero_device_memory(void* memory, std::int64_t bytes, const DeviceStream& stream);
 
 /// Owns uninitialised memory that a device reads and writes: its own, or pinned memory of the host.

@@ -376,7 +376,7 @@ std::int64_t RingConvolutionPlan::halo_bytes() const {
 }
 
 std::int64_t RingConvolutionPlan::scratch_goal(int n_threads) const {
-  constexpr std::int64_t least_of_a_thread = std::int64_t{1} << 20;
+  constexpr std::int64_t least_of_a_thread = std::int64_t{2} << 20;
   // What stands beside the scratch, about: the tile of modes of a ring FFT, its tables and those of
   // the products.
   constexpr std::int64_t tile_of_a_thread = std::int64_t{1} << 20;

@@ -26,7 +26,7 @@ UnitPowers::UnitPowers(const std::vector<Request>& requests) {
   std::int64_t size = 0;
   for (const Request& request : requests) {
     first_.push_back(size);
-    size += n_fine + (request.count + n_fine - 1) / n_fine;
+    size += n_factors(request.count);
   }
   factors_.allocate(size);
   const std::int64_t n_tables = ssize64(requests);

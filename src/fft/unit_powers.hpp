@@ -31,9 +31,17 @@ class UnitPowers {
   }
   std::int64_t bytes() const;
 
- private:
+  /// The factors of all tables, one after the other: value k of one is the product of its factors
+  /// n_fine + k / n_fine and k % n_fine.
+  View<const std::complex<double>> factors() const { return {factors_.data(), factors_.size()}; }
+  /// How many of them a table of `count` values takes.
+  static std::int64_t n_factors(std::int64_t count) {
+    return n_fine + (count + n_fine - 1) / n_fine;
+  }
   static constexpr int fine_bits = 5;
   static constexpr std::int64_t n_fine = std::int64_t{1} << fine_bits;
+
+ private:
   const std::complex<double>* fine(std::int64_t table) const noexcept {
     return factors_.data() + first_[static_cast<std::size_t>(table)];
   }

@@ -27,8 +27,21 @@ SphericalHarmonicTransform::SphericalHarmonicTransform(const Communicator& comm,
     : comm_(comm),
       plan_(agreed(comm, [&] { return TransformPlan(spec, comm.rank(), comm.size()); })) {
   agree_same(comm_, "the transform (grid, lmax, mmax, fields, options)", spec.digest());
+  if (spec.backend == Backend::cuda) plan_device_line();
+  if (device_line_ != nullptr) return;
   for (const FieldGroup& group : plan_.groups) {
     if (group.shape == ssize64(stages_)) stages_.push_back(plan_stages(group.fields));
+  }
+}
+
+void SphericalHarmonicTransform::plan_device_line() {
+  device_ = share_device(comm_, plan_);
+  if (!device_->on_device()) return;
+  try {
+    device_line_ = std::make_unique<DeviceLine>(comm_, plan_);
+  } catch (const ResourceError& error) {
+    // Somebody else took the memory meanwhile; what is wrong with a device the stages will say.
+    device_->obstacle = error.what();
   }
 }
 
@@ -63,6 +76,7 @@ void SphericalHarmonicTransform::require_map(std::int64_t n_components, std::int
 void SphericalHarmonicTransform::release_workspace() noexcept {
   ring_modes_.release();
   order_modes_.release();
+  if (device_line_ != nullptr) device_line_->release();
   for (Stages& stages : stages_) {
     if (stages.passes != nullptr) stages.passes->release();
   }
@@ -152,6 +166,7 @@ void SphericalHarmonicTransform::round_alone(const Stages& stages, ModeView<doub
 
 template <class T>
 void SphericalHarmonicTransform::synthesize(AlmView<const T> alm, MapView<T> map) {
+  if (device_line_ != nullptr) return device_line_->synthesize<T>(alm, map, times_);
   const bool in_passes = plan_.always_in_passes();
   for (const FieldGroup& group : plan_.groups) {
     Stages& stages = stages_of(group);
@@ -173,9 +188,10 @@ void SphericalHarmonicTransform::synthesize(AlmView<const T> alm, MapView<T> map
   }
 }
 
-/// The first group has its pixels before the last one has used its a_lm.
+/// In groups the first has its pixels before the last one has used its a_lm; on a device the host
+/// has room for both.
 template <class T>
-MapBuffer<T> SphericalHarmonicTransform::synthesize_in_groups(AlmBuffer<T>&& alm) {
+MapBuffer<T> SphericalHarmonicTransform::synthesize_holding_both(AlmBuffer<T>&& alm) {
   auto map = agreed(comm_, [&] {
     require_alm(alm.n_components(), alm.size());
     return make_map<T>();
@@ -204,7 +220,7 @@ MapBuffer<T> SphericalHarmonicTransform::synthesize_in_passes(AlmBuffer<T>&& alm
 
 template <class T>
 MapBuffer<T> SphericalHarmonicTransform::synthesize(AlmBuffer<T>&& alm) {
-  if (in_groups()) return synthesize_in_groups<T>(std::move(alm));
+  if (holds_both()) return synthesize_holding_both<T>(std::move(alm));
   if (plan_.always_in_passes()) return synthesize_in_passes<T>(std::move(alm));
   Stages& stages = stages_.front();
   MapBuffer<T> map;
@@ -232,6 +248,7 @@ void SphericalHarmonicTransform::adjoint_of_groups(MapView<const T> map,
                                                    std::span<const double> ring_weights,
                                                    AlmView<T> alm, Accumulate how,
                                                    const std::optional<MapView<T>>& scratch) {
+  if (device_line_ != nullptr) return device_line_->adjoint<T>(map, ring_weights, alm, how, times_);
   const bool in_passes =
       plan_.always_in_passes() || (!scratch.has_value() && !alone() && plan_.n_passes > 1);
   for (const FieldGroup& group : plan_.groups) {
@@ -278,10 +295,10 @@ void SphericalHarmonicTransform::adjoint_destroying(MapView<T> map,
   adjoint_of_groups<T>(map, ring_weights, alm, how, map);
 }
 
-/// The first group has its a_lm before the last one has used its pixels.
+/// In groups the first has its a_lm before the last one has used its pixels.
 template <class T>
-AlmBuffer<T> SphericalHarmonicTransform::adjoint_in_groups(MapBuffer<T>&& map,
-                                                           std::span<const double> ring_weights) {
+AlmBuffer<T> SphericalHarmonicTransform::adjoint_holding_both(
+    MapBuffer<T>&& map, std::span<const double> ring_weights) {
   auto alm = agreed(comm_, [&] {
     require_map(map.n_components(), map.size());
     return make_alm<T>();
@@ -311,7 +328,7 @@ AlmBuffer<T> SphericalHarmonicTransform::adjoint_in_passes(MapBuffer<T>&& map,
 template <class T>
 AlmBuffer<T> SphericalHarmonicTransform::adjoint(MapBuffer<T>&& map,
                                                  std::span<const double> ring_weights) {
-  if (in_groups()) return adjoint_in_groups<T>(std::move(map), ring_weights);
+  if (holds_both()) return adjoint_holding_both<T>(std::move(map), ring_weights);
   if (plan_.always_in_passes()) return adjoint_in_passes<T>(std::move(map), ring_weights);
   Stages& stages = stages_.front();
   AlmBuffer<T> alm;

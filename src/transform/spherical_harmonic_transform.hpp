@@ -20,6 +20,8 @@
 #include "sphere/alm_layout.hpp"
 #include "sphere/field_set.hpp"
 #include "sphere/local_rings.hpp"
+#include "transform/device_line.hpp"
+#include "transform/device_share.hpp"
 #include "transform/field_groups.hpp"
 #include "transform/legendre_passes.hpp"
 #include "transform/transform_plan.hpp"
@@ -32,7 +34,9 @@ namespace ringweave {
 ///   [my ring][phi]
 ///
 /// its exact adjoint, and what an analysis is made of. Where spec.exchange says so, Legendre and
-/// Alltoallv take turns in passes. All fields of `spec.fields` go through together, or in groups
+/// Alltoallv take turns in passes. With Backend::cuda the whole line is on a device (DeviceLine)
+/// where a_lm, modes and map fit it; where they do not, each stage copies what it works on. All
+/// fields of `spec.fields` go through together, or in groups
 /// one after the other where spec.mode_bytes asks for it. Every member marked * is collective;
 /// results are bitwise the same for any number of threads and equal to rounding for any number of
 /// ranks and groups. One call at a time per object. T is the storage type of maps and a_lm, float
@@ -67,7 +71,7 @@ class SphericalHarmonicTransform {
   void synthesize(AlmView<const T> alm, MapView<T> map);
 
   /// * Synthesis that consumes its input: the map is allocated when the a_lm are no longer needed
-  /// (in groups, whose ring modes are smaller: at once).
+  /// (in groups, whose ring modes are smaller, and with the line on a device: at once).
   template <class T>
   MapBuffer<T> synthesize(AlmBuffer<T>&& alm);
 
@@ -91,13 +95,18 @@ class SphericalHarmonicTransform {
   void adjoint_destroying(MapView<T> map, std::span<const double> ring_weights, AlmView<T> alm,
                           Accumulate how = Accumulate::overwrite);
 
-  /// * The same, consuming the map: a_lm are allocated when it is no longer needed (in groups: at
-  /// once).
+  /// * The same, consuming the map: a_lm are allocated when it is no longer needed (in groups
+  /// and on a device: at once).
   template <class T>
   AlmBuffer<T> adjoint(MapBuffer<T>&& map, std::span<const double> ring_weights);
 
   /// Seconds of "legendre", "exchange", "ring_fft" of this rank so far.
   StageTimes& times() { return times_; }
+
+  /// What it found on its device; null with Backend::host.
+  const DeviceShare* device() const { return device_ ? &*device_ : nullptr; }
+  /// The line on a device; null where a_lm and maps stay on the host.
+  const DeviceLine* device_line() const { return device_line_.get(); }
 
   /// Frees the workspace; the next transform allocates it again.
   void release_workspace() noexcept;
@@ -118,8 +127,10 @@ class SphericalHarmonicTransform {
     std::int64_t n_components() const { return fields.n_components(); }
   };
   Stages plan_stages(const FieldSet& fields) const;
+  void plan_device_line();
   Stages& stages_of(const FieldGroup& group) { return stages_[to_size(group.shape)]; }
-  bool in_groups() const { return plan_.groups.size() > 1; }
+  /// Whether calls that consume their input hold it while they make their output.
+  bool holds_both() const { return plan_.groups.size() > 1 || device_line_ != nullptr; }
   bool alone() const { return comm_.size() == 1; }
   ModeView<double> ring_modes(const Stages& stages);   ///< workspace for plan().exchange.by_ring
   ModeView<double> order_modes(const Stages& stages);  ///< workspace for plan().exchange.by_order
@@ -147,11 +158,11 @@ class SphericalHarmonicTransform {
   void adjoint_of_groups(MapView<const T> map, std::span<const double> ring_weights, AlmView<T> alm,
                          Accumulate how, const std::optional<MapView<T>>& scratch);
   template <class T>
-  MapBuffer<T> synthesize_in_groups(AlmBuffer<T>&& alm);
+  MapBuffer<T> synthesize_holding_both(AlmBuffer<T>&& alm);
   template <class T>
   MapBuffer<T> synthesize_in_passes(AlmBuffer<T>&& alm);
   template <class T>
-  AlmBuffer<T> adjoint_in_groups(MapBuffer<T>&& map, std::span<const double> ring_weights);
+  AlmBuffer<T> adjoint_holding_both(MapBuffer<T>&& map, std::span<const double> ring_weights);
   template <class T>
   AlmBuffer<T> adjoint_in_passes(MapBuffer<T>&& map, std::span<const double> ring_weights);
   /// On one rank modes that should travel in single precision are rounded where they are.
@@ -168,6 +179,8 @@ class SphericalHarmonicTransform {
   Modes ring_modes_;
   Modes order_modes_;
   StageTimes times_;
+  std::optional<DeviceShare> device_;
+  std::unique_ptr<DeviceLine> device_line_;  ///< instead of stages_
 };
 
 }  // namespace ringweave

@@ -1,7 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "transform/transform_estimate.hpp"
 
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "base/checked_cast.hpp"
+#include "legendre/theta_route.hpp"
+
 namespace ringweave {
+
+double legendre_work(const TransformSpec& spec, const ModeLimits& limits) {
+  std::vector<int> orders(to_size(std::int64_t{spec.mmax} + 1));
+  std::iota(orders.begin(), orders.end(), 0);
+  const ThetaWork work = theta_work(*spec.grid, limits, orders, spec.fields.n_components());
+  const double resampled = work.resampled / work.direct;
+  const double equidistant = (spec.lmax + 1) / static_cast<double>(spec.grid->n_rings());
+  // The rings of HEALPix with lmax = 2 nside are twice as many as equidistant ones.
+  const double usual = std::min(1.0, resampled - equidistant + 0.5);
+  switch (spec.theta) {
+    case ThetaRoute::direct: return 1 / usual;
+    case ThetaRoute::resampled: return resampled / usual;
+    case ThetaRoute::automatic: break;
+  }
+  return std::min(1.0, resampled) / usual;
+}
 
 TransformWork work_of(const TransformPlan& plan, int n_threads) {
   const TransformSpec& spec = plan.spec;
@@ -11,6 +34,7 @@ TransformWork work_of(const TransformPlan& plan, int n_threads) {
   work.longest_ring = spec.grid->longest_ring();
   work.scalar_flops = flops.scalar;
   work.spin_flops = flops.spin;
+  work.legendre_work = legendre_work(spec, plan.limits);
   work.fft_pixel_bytes = plan.rings.n_pixels() * spec.fields.n_components() *
                          static_cast<std::int64_t>(sizeof(double));
   work.fft_mode_bytes = plan.by_ring_bytes();

@@ -9,6 +9,9 @@ namespace ringweave {
 /// What this rank does in one transform of all fields of the plan. Not collective.
 TransformWork work_of(const TransformPlan& plan, int n_threads);
 
+/// TransformWork::legendre_work of the host. O(mmax). Not collective.
+double legendre_work(const TransformSpec& spec, const ModeLimits& limits);
+
 /// Predicted time of making the plan's tables and FFTs. Not collective.
 Estimate estimate_planning(const TransformPlan& plan, const Machine& machine);
 

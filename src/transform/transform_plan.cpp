@@ -100,6 +100,7 @@ std::int64_t TransformSpec::digest() const {
   mix(static_cast<std::uint64_t>(exchange.precision));
   mix(static_cast<std::uint64_t>(pass_bytes));
   mix(static_cast<std::uint64_t>(mode_bytes));
+  mix(static_cast<std::uint64_t>(device_bytes));
   mix(static_cast<std::uint64_t>(exchange.mpi_count_limit));
   mix(static_cast<std::uint64_t>(exchange.block_bytes));
   return static_cast<std::int64_t>(hash >> 1);

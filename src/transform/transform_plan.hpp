@@ -38,6 +38,9 @@ struct TransformSpec {
   /// What the ring modes of one rank may take in either layout. Beyond it the fields go through the
   /// line in groups, one after the other; a single field always goes.
   std::int64_t mode_bytes = std::numeric_limits<std::int64_t>::max();
+  /// What one rank may take of its device with Backend::cuda. A transform that needs more, or more
+  /// than is free, leaves a_lm and maps on the host, and its stages copy what they work on.
+  std::int64_t device_bytes = std::numeric_limits<std::int64_t>::max();
 
   /// A number that differs (almost surely) when two specifications do.
   std::int64_t digest() const;

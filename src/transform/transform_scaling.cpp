@@ -65,6 +65,7 @@ TransformShares TransformScaling::shares(int n_ranks) const {
   const LegendreFlops most = flops_of(spec_.fields, most_degrees);
   largest.scalar_flops = most.scalar;
   largest.spin_flops = most.spin;
+  largest.legendre_work = legendre_work(spec_, limits_);
   shares.mean_flops = flops_of(spec_.fields, all_degrees / n_ranks).total();
   shares.dense = {static_cast<double>(spec_.grid->n_rings()), spec_.mmax + 1.0,
                   static_cast<double>(n_components * mode_bytes), n_ranks};

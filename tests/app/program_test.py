@@ -361,6 +361,10 @@ class Reports(SkyTest):
                 self.assertLessEqual(0, seconds["min"])
                 self.assertLessEqual(seconds["min"], seconds["mean"] * (1 + 1e-12))
                 self.assertLessEqual(seconds["mean"], seconds["max"] * (1 + 1e-12))
+            computing, stages = report["computing"], report["stages"]
+            of_computing = [name for name in stages if name not in ("read", "write", "memory")]
+            self.assertAlmostEqual(computing["mean"], sum(stages[name]["mean"] for name in of_computing), places=9)
+            self.assertLessEqual(computing["max"], sum(stages[name]["max"] for name in of_computing) * (1 + 1e-12))
             self.assertEqual(report["ranks"], ranks)
             self.assertEqual(report["transform"]["lmax"], LMAX)
             self.assertEqual(report["transform"]["grid"], f"healpix:{NSIDE}")

@@ -7,49 +7,12 @@
 #include <complex>
 
 #include "base/buffer.hpp"
+#include "mode_labels.hpp"
 #include "plan_cases.hpp"
 #include "support/rank_groups.hpp"
 
 namespace ringweave::test {
 namespace {
-
-using Value = std::complex<double>;
-constexpr Value untouched{-7, -7};
-
-/// What identifies a mode: a wrong route shows as a wrong number.
-Value label(int m, std::int64_t ring, std::int64_t component) {
-  return {m + 1e-3 * static_cast<double>(component), static_cast<double>(ring)};
-}
-
-/// Calls visit(element of the buffer, its label) for every mode of a layout.
-template <class Visit>
-void for_each_mode(const ModeLayout& layout, std::int64_t n_components, Visit&& visit) {
-  for (const ModeLayout::Row& row : layout.rows()) {
-    for (const RowSegment& segment : layout.segments(row)) {
-      for (std::int64_t i = 0; i < segment.rings.size(); ++i) {
-        for (std::int64_t c = 0; c < n_components; ++c) {
-          visit((segment.first + i) * n_components + c, label(row.m, segment.rings.begin + i, c));
-        }
-      }
-    }
-  }
-}
-
-HostBuffer<Value> buffer_for(const ModeLayout& layout, std::int64_t n_components) {
-  HostBuffer<Value> buffer(layout.size() * n_components);
-  std::fill(buffer.begin(), buffer.end(), untouched);
-  return buffer;
-}
-
-std::int64_t count_wrong(const ModeLayout& layout, std::int64_t n_components,
-                         const HostBuffer<Value>& buffer) {
-  std::int64_t wrong = 0;
-  for_each_mode(layout, n_components,
-                [&](std::int64_t i, Value expected) { wrong += buffer[i] != expected ? 1 : 0; });
-  return wrong;
-}
-
-ModeView<double> view_of(HostBuffer<Value>& buffer) { return {buffer.data(), buffer.size()}; }
 
 struct Planned {
   ExchangePlan plan;

@@ -34,7 +34,6 @@ void expect_matches_direct_sums(const RingFftShape& shape) {
   EXPECT_LE(adjoint.max, tolerance::direct_sum * tolerance::max_over_rms);
 }
 
-/// Gap of <S a, y> = <a, S^T y> with weight 2 for m > 0, relative to ||S a|| ||y|| / sqrt N.
 double adjoint_gap(const RingFftShape& shape) {
   const auto fft = make_ring_fft(shape, Backend::host);
   const auto modes = random_modes(shape, 3);
@@ -43,29 +42,7 @@ double adjoint_gap(const RingFftShape& shape) {
   std::vector<std::complex<double>> back(modes.size());
   fft->synthesize(view(modes), map_view(shape, map));
   fft->adjoint(map_view(shape, pixels), {}, view(back));
-  long double left = 0;
-  long double norm_map = 0;
-  long double norm_pixels = 0;
-  for (std::size_t i = 0; i < map.size(); ++i) {
-    left += static_cast<long double>(map[i]) * static_cast<long double>(pixels[i]);
-    norm_map += static_cast<long double>(map[i] * map[i]);
-    norm_pixels += static_cast<long double>(pixels[i] * pixels[i]);
-  }
-  long double right = 0;
-  for (std::int64_t row = 0; row < ssize64(shape.rows.rows()); ++row) {
-    const double weight = shape.rows.rows()[to_size(row)].m == 0 ? 1 : 2;
-    for (std::int64_t r = 0; r < shape.rings.n_rings(); ++r) {
-      const std::int64_t position = position_of(shape.rows, row, shape.rings.global(LocalRing{r}));
-      if (position < 0) continue;
-      for (std::int64_t c = 0; c < shape.n_components; ++c) {
-        const std::size_t i = to_size(position * shape.n_components + c);
-        right += static_cast<long double>(weight * (std::conj(modes[i]) * back[i]).real());
-      }
-    }
-  }
-  const long double scale =
-      std::sqrt(norm_map * norm_pixels / static_cast<long double>(map.size()));
-  return static_cast<double>(std::abs(left - right) / scale);
+  return adjoint_gap(shape, modes, map, pixels, back);
 }
 
 class OnRingsOfLength : public ::testing::TestWithParam<std::int64_t> {};
@@ -294,48 +271,11 @@ TEST(RingFft, PlanServesCallsWithMoreOrFewerThreadsThanItWasMadeWith) {
   omp_set_num_threads(before);
 }
 
-/// What a rank in the middle of a larger job holds: a northern band and its mirror, rows grouped by
-/// two senders with padding between them, polar modes pruned, and a belt that was folded before it
-/// was sent.
-RingFftShape ranks_share() {
-  const auto grid = std::make_shared<const RingGrid>(RingGrid::healpix(16));
-  const RingRange north{9, 21};
-  const RingRange south{grid->n_rings() - 21, grid->n_rings() - 9};
-  const int mmax = 60;
-  std::vector<std::int64_t> first(to_size(mmax + 1));
-  std::int64_t position = 3;
-  for (const int parity : {1, 0}) {
-    for (int m = parity; m <= mmax; m += 2) {
-      first[to_size(m)] = position;
-      position += north.size() + south.size();
-    }
-    position += 5;
-  }
-  ModeLayout rows;
-  for (int m = 0; m <= mmax; ++m) {
-    rows.begin_row(m);
-    const RingRange kept_north{std::min<std::int64_t>(9 + m / 10, 15), m > 32 ? 15 : 21};
-    const RingRange kept_south{grid->n_rings() - kept_north.end,
-                               grid->n_rings() - kept_north.begin};
-    if (m % 13 == 7) continue;
-    rows.add_segment(kept_north, first[to_size(m)]);
-    rows.add_segment(kept_south, first[to_size(m)] + kept_north.size());
-  }
-  rows.set_size(position);
-  return {LocalRings(grid, {north, south}), std::move(rows), 2};
-}
-
 TEST(RingFft, RowsOfOneRankAmongManyMatchDirectSums) { expect_matches_direct_sums(ranks_share()); }
 
 TEST(RingFft, AdjointLeavesPaddingUntouched) {
   const RingFftShape shape = ranks_share();
-  std::vector<bool> held(to_size(shape.rows.size()), false);
-  for (const auto& row : shape.rows.rows()) {
-    for (const RowSegment& segment : shape.rows.segments(row)) {
-      for (std::int64_t i = 0; i < segment.rings.size(); ++i)
-        held[to_size(segment.first + i)] = true;
-    }
-  }
+  const std::vector<bool> held = held_positions(shape);
   const std::complex<double> mark{12345, -54321};
   std::vector<std::complex<double>> modes(to_size(shape.rows.size() * shape.n_components), mark);
   const auto map = random_map(shape, 10);

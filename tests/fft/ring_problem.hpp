@@ -176,4 +176,77 @@ Difference difference(const std::vector<T>& a, const std::vector<U>& b) {
   return {std::sqrt(sum / norm), largest / std::sqrt(norm / static_cast<double>(b.size()))};
 }
 
+/// What a rank in the middle of a larger job holds: a northern band and its mirror, rows grouped by
+/// two senders with padding between them, polar modes pruned, and a belt that was folded before it
+/// was sent.
+inline RingFftShape ranks_share() {
+  const auto grid = std::make_shared<const RingGrid>(RingGrid::healpix(16));
+  const RingRange north{9, 21};
+  const RingRange south{grid->n_rings() - 21, grid->n_rings() - 9};
+  const int mmax = 60;
+  std::vector<std::int64_t> first(to_size(mmax + 1));
+  std::int64_t position = 3;
+  for (const int parity : {1, 0}) {
+    for (int m = parity; m <= mmax; m += 2) {
+      first[to_size(m)] = position;
+      position += north.size() + south.size();
+    }
+    position += 5;
+  }
+  ModeLayout rows;
+  for (int m = 0; m <= mmax; ++m) {
+    rows.begin_row(m);
+    const RingRange kept_north{std::min<std::int64_t>(9 + m / 10, 15), m > 32 ? 15 : 21};
+    const RingRange kept_south{grid->n_rings() - kept_north.end,
+                               grid->n_rings() - kept_north.begin};
+    if (m % 13 == 7) continue;
+    rows.add_segment(kept_north, first[to_size(m)]);
+    rows.add_segment(kept_south, first[to_size(m)] + kept_north.size());
+  }
+  rows.set_size(position);
+  return {LocalRings(grid, {north, south}), std::move(rows), 2};
+}
+
+/// Whether a position holds the mode of some order and ring.
+inline std::vector<bool> held_positions(const RingFftShape& shape) {
+  std::vector<bool> held(to_size(shape.rows.size()), false);
+  for (const auto& row : shape.rows.rows()) {
+    for (const RowSegment& segment : shape.rows.segments(row)) {
+      for (std::int64_t i = 0; i < segment.rings.size(); ++i)
+        held[to_size(segment.first + i)] = true;
+    }
+  }
+  return held;
+}
+
+/// Gap of <S a, y> = <a, S^T y> with weight 2 for m > 0, relative to ||S a|| ||y|| / sqrt N,
+/// of map = S modes and back = S^T pixels.
+inline double adjoint_gap(const RingFftShape& shape, const std::vector<std::complex<double>>& modes,
+                          const std::vector<double>& map, const std::vector<double>& pixels,
+                          const std::vector<std::complex<double>>& back) {
+  long double left = 0;
+  long double norm_map = 0;
+  long double norm_pixels = 0;
+  for (std::size_t i = 0; i < map.size(); ++i) {
+    left += static_cast<long double>(map[i]) * static_cast<long double>(pixels[i]);
+    norm_map += static_cast<long double>(map[i] * map[i]);
+    norm_pixels += static_cast<long double>(pixels[i] * pixels[i]);
+  }
+  long double right = 0;
+  for (std::int64_t row = 0; row < ssize64(shape.rows.rows()); ++row) {
+    const double weight = shape.rows.rows()[to_size(row)].m == 0 ? 1 : 2;
+    for (std::int64_t r = 0; r < shape.rings.n_rings(); ++r) {
+      const std::int64_t position = position_of(shape.rows, row, shape.rings.global(LocalRing{r}));
+      if (position < 0) continue;
+      for (std::int64_t c = 0; c < shape.n_components; ++c) {
+        const std::size_t i = to_size(position * shape.n_components + c);
+        right += static_cast<long double>(weight * (std::conj(modes[i]) * back[i]).real());
+      }
+    }
+  }
+  const long double scale =
+      std::sqrt(norm_map * norm_pixels / static_cast<long double>(map.size()));
+  return static_cast<double>(std::abs(left - right) / scale);
+}
+
 }  // namespace ringweave

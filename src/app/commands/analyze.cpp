@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
 
+#include "app/backend_choice.hpp"
 #include "app/commands/commands.hpp"
 #include "app/memory_estimate.hpp"
 #include "app/transform_report.hpp"
@@ -120,7 +121,8 @@ int analyze(Run& run, const AnalyzeOptions& options) {
   const double tolerance = options.analysis.tolerance;
   const int n_iter = tolerance > 0 ? 0 : options.analysis.n_iter.value_or(3);
   const auto grid = grid_to_visit(*reader, n_iter > 0 || tolerance > 0);
-  const TransformSpec spec = make_spec(options.transform, grid, choice.fields);
+  TransformSpec spec = make_spec(options.transform, grid, choice.fields);
+  spec.backend = choose_backend(run, options.transform.backend);
   const Precision precision =
       storage_precision(options.transform.precision, reader->header().precision);
   require_memory_for(run, spec, precision);
@@ -130,8 +132,8 @@ int analyze(Run& run, const AnalyzeOptions& options) {
                                             : Operation::analysis_consuming;
   const PixelWeights held = weights.pixel.empty() ? PixelWeights::none : PixelWeights::held;
   const MemoryUse use{operation, precision, held};
-  const auto transform = plan_transform(run, spec, use);
-  const MemoryEstimate estimate = estimate_memory(transform->plan(), use);
+  const auto transform = plan_transform(run, spec, use, options.transform.backend);
+  const MemoryEstimate estimate = estimate_memory(*transform, use);
   record_plan(run, *transform, estimate, planned_analysis(n_iter, tolerance));
   require_memory(run, estimate);
   if (run.options.dry_run) return 0;

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <vector>
 
+#include "app/backend_choice.hpp"
 #include "app/commands/commands.hpp"
 #include "app/field_choice.hpp"
 #include "app/memory_estimate.hpp"
@@ -97,6 +98,7 @@ std::string ranks_text(const std::optional<int>& ranks) {
 int model(Run& run, const ModelOptions& options) {
   const std::vector<int> ranks = parse_ranks(options.ranks);
   run.outputs.announce(options.json, OutputContent::report);
+  stay_on_host(run, options.transform.backend, "a prediction");
   const std::string& fields = options.transform.fields;
   const TransformSpec spec = make_spec(options.transform, named_grid(options.transform),
                                        fields_named(fields.empty() ? "T" : fields).fields);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
 
+#include "app/backend_choice.hpp"
 #include "app/commands/commands.hpp"
 #include "app/commands/smooth_choice.hpp"
 #include "app/commands/smooth_rings.hpp"
@@ -111,13 +112,14 @@ void run_with(Run& run, const SmoothJob& job, SphericalHarmonicTransform& transf
 }  // namespace
 
 void smooth_with_transform(Run& run, SmoothJob& job) {
-  const TransformSpec spec =
+  TransformSpec spec =
       make_spec(job.options.transform, job.grid, job.choice.fields, job.usual_lmax);
+  spec.backend = choose_backend(run, job.options.transform.backend);
   require_memory_for(run, spec, job.precision);
   job.smoothing.beam = beam_of(run, job.options, spec.lmax);
   const HarmonicWay way = harmonic_way(run, job);
-  const auto transform = plan_transform(run, spec, way.use);
-  const MemoryEstimate estimate = estimate_memory(transform->plan(), way.use);
+  const auto transform = plan_transform(run, spec, way.use, job.options.transform.backend);
+  const MemoryEstimate estimate = estimate_memory(*transform, way.use);
   record_plan(run, *transform, estimate, way.count);
   require_memory(run, estimate);
   if (run.options.dry_run) return;

@@ -9,7 +9,7 @@
 #include <numbers>
 #include <optional>
 
-#include "app/availability.hpp"
+#include "app/backend_choice.hpp"
 #include "app/plan_table.hpp"
 #include "base/error.hpp"
 #include "convolve/convolution_smoothing.hpp"
@@ -178,7 +178,7 @@ void run_with(Run& run, const SmoothJob& job, RingJob& rings) {
 }  // namespace
 
 RingJob plan_rings(Run& run, const SmoothJob& job) {
-  require_available("--backend", job.options.transform.backend);
+  refuse_device(job.options.transform.backend, "--method ring");
   const FieldSet& fields = job.choice.fields;
   if (fields.max_spin() > 0 && fields.n_components() == 2) {
     throw UsageError(
@@ -228,6 +228,7 @@ RingPrediction predict_rings(const Run& run, const SmoothJob& job, const RingJob
 }
 
 void smooth_on_rings(Run& run, SmoothJob& job, RingJob& rings) {
+  stay_on_host(run, job.options.transform.backend, "--method ring");
   RingMemoryUse use;
   use.n_components = job.choice.fields.n_components();
   use.mask = job.is_normalized() ? MaskSmoothing::yes : MaskSmoothing::no;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/backend_choice.hpp"
 #include "app/plan_table.hpp"
 #include "app/temperature_spectrum.hpp"
 #include "base/checked_cast.hpp"
@@ -137,6 +138,7 @@ SplitJob plan_split(Run& run, const SmoothJob& job) {
     throw UsageError(
         fmt::format("--method split: {}; use --fields T, --method ring or harmonic", why));
   }
+  refuse_device(job.options.transform.backend, "--method split");
   if (job.options.harmonic_ranks.value_or(0) >= run.comm.size()) {
     throw UsageError(fmt::format(
         "--harmonic-ranks {}: expected 0 to {}, for {} rank(s) in all must do the rings "
@@ -175,6 +177,7 @@ SplitPrediction predict_split(const Run& run, const SmoothJob& job, const SplitJ
 }
 
 void smooth_by_split(Run& run, const SmoothJob& job, const SplitJob& split) {
+  stay_on_host(run, job.options.transform.backend, "--method split");
   const MaskSmoothing mask = job.is_normalized() ? MaskSmoothing::yes : MaskSmoothing::no;
   const MemoryEstimate estimate = estimate_memory(split.plan, mask, job.precision);
   record_plan(run, job, split, estimate);

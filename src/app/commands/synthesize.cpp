@@ -5,6 +5,7 @@
 #include <random>
 
 #include "app/angle.hpp"
+#include "app/backend_choice.hpp"
 #include "app/commands/commands.hpp"
 #include "app/memory_estimate.hpp"
 #include "app/transform_report.hpp"
@@ -157,7 +158,8 @@ int synthesize(Run& run, const SynthesizeOptions& options) {
   run.outputs.announce(options.save_alm, OutputContent::alm);
   Source source = open_source(run, options);
   const auto grid = output_grid(options);
-  const TransformSpec spec = make_spec(options.transform, grid, source.choice.fields, source.lmax);
+  TransformSpec spec = make_spec(options.transform, grid, source.choice.fields, source.lmax);
+  spec.backend = choose_backend(run, options.transform.backend);
   const Precision precision = storage_precision(options.transform.precision, source.precision);
   if (source.spectra && source.spectra->lmax() < spec.lmax) {
     run.warn(fmt::format("{} ends at l = {}; degrees up to lmax = {} are zero", options.cl,
@@ -166,8 +168,8 @@ int synthesize(Run& run, const SynthesizeOptions& options) {
   require_memory_for(run, spec, precision);
   const std::optional<Beam> beam = output_beam(run, options, spec.lmax);
   const MemoryUse use{Operation::synthesis_consuming, precision};
-  const auto transform = plan_transform(run, spec, use);
-  const MemoryEstimate estimate = estimate_memory(transform->plan(), use);
+  const auto transform = plan_transform(run, spec, use, options.transform.backend);
+  const MemoryEstimate estimate = estimate_memory(*transform, use);
   if (options.transform.fields.empty()) run.detail("fields " + source.choice.name);
   record_plan(run, *transform, estimate, {1});
   require_memory(run, estimate);

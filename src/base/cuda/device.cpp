@@ -88,6 +88,10 @@ std::string device_obstacle() {
   return std::string(cudaGetErrorString(status)) + "; " + advice(status);
 }
 
+std::string cuda_version() {
+  return std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10);
+}
+
 int choose_device(int local_rank) {
   const int count = device_count();
   if (count == 0) throw ResourceError("GPU: " + device_obstacle());
@@ -107,6 +111,19 @@ DeviceMemory device_memory() {
   std::size_t total = 0;
   check_device(cudaMemGetInfo(&free, &total), "asking for the memory of the device");
   return {static_cast<std::int64_t>(free), static_cast<std::int64_t>(total)};
+}
+
+DeviceIdentity device_identity() {
+  cudaDeviceProp properties{};
+  check_device(cudaGetDeviceProperties(&properties, current_device()), "asking what it is");
+  constexpr char digits[] = "0123456789abcdef";
+  std::string uuid;
+  for (const char byte : properties.uuid.bytes) {
+    const auto value = static_cast<unsigned char>(byte);
+    uuid += digits[value / 16];
+    uuid += digits[value % 16];
+  }
+  return {properties.name, uuid};
 }
 
 DeviceStream::DeviceStream() {
@@ -186,6 +203,11 @@ void copy_to_device(const void* from, void* to, std::int64_t bytes, const Device
 void copy_to_host(const void* from, void* to, std::int64_t bytes, const DeviceStream& stream) {
   check_device(cudaMemcpyAsync(to, from, to_size(bytes), cudaMemcpyDeviceToHost, native(stream)),
                "copying to the host");
+}
+
+void copy_on_device(const void* from, void* to, std::int64_t bytes, const DeviceStream& stream) {
+  check_device(cudaMemcpyAsync(to, from, to_size(bytes), cudaMemcpyDeviceToDevice, native(stream)),
+               "copying on the device");
 }
 
 void zero_device_memory(void* memory, std::int64_t bytes, const DeviceStream& stream) {

@@ -19,9 +19,12 @@ std::string device_obstacle() {
          "the host backend";
 }
 
+std::string cuda_version() { return ""; }
+
 int choose_device(int) { lack(); }
 int current_device() { lack(); }
 DeviceMemory device_memory() { lack(); }
+DeviceIdentity device_identity() { lack(); }
 void check_device(int, const std::string&) { lack(); }
 
 DeviceStream::DeviceStream() { lack(); }
@@ -48,6 +51,7 @@ void* allocate_pinned_memory(std::int64_t) { lack(); }
 void free_pinned_memory(void*) noexcept {}
 void copy_to_device(const void*, void*, std::int64_t, const DeviceStream&) { lack(); }
 void copy_to_host(const void*, void*, std::int64_t, const DeviceStream&) { lack(); }
+void copy_on_device(const void*, void*, std::int64_t, const DeviceStream&) { lack(); }
 void zero_device_memory(void*, std::int64_t, const DeviceStream&) { lack(); }
 
 }  // namespace ringweave

@@ -29,9 +29,10 @@ std::int64_t maps_multiplied(const RingConvolutionPlan& plan) {
   return plan.spec().kernels.size() == 1 ? std::min(most_maps, plan.maps_together()) : 1;
 }
 
-/// Of rows by FFT there are few blocks, each of which reads all samples of a part.
+/// Of rows by FFT there are few blocks, each of which reads all samples of a part. Else what all
+/// blocks carry along needs room too, or the samples are made more than once.
 std::int64_t room_for_samples(const RingConvolutionPlan& plan, std::int64_t most_scratch) {
-  return plan.modes().row_fft.exists() ? most_scratch / 3 : most_scratch / 2;
+  return plan.modes().row_fft.exists() ? most_scratch / 3 : most_scratch / 4;
 }
 
 /// Of every thread; with FFTs blocks are many, and as small as can be.

@@ -118,8 +118,7 @@ void ModeSamples::cut_parts(std::int64_t room, std::int64_t part_rings) {
   constexpr std::int64_t tiles = 64;
   const bool has_fft = plan_->modes().row_fft.exists();
   const std::int64_t most_held =
-      has_fft ? std::max(cached, room)
-              : std::max(cached, std::min(tiles * mode_sum::pairs * most_summed_, room));
+      has_fft ? room : std::min(std::max(cached, tiles * mode_sum::pairs * most_summed_), room);
   // A part reads the rings its neighbours read too, which pays where it has more of its own.
   const auto window = [&](std::int64_t ring) {
     return plan_->window(plan_->modes().zone.begin + ring).size() / 2;

@@ -71,8 +71,6 @@ class RingPlan {
   std::int64_t bytes() const;
 
  private:
-  void check(const RingFftShape& shape) const;
-  void count_modes(const RingFftShape& shape);
   void plan_lengths(const LocalRings& rings);
   void add_length(const RingLength& length, std::int64_t n_rings_of_grid,
                   std::vector<UnitPowers::Request>& requests);

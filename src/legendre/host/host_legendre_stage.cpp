@@ -18,7 +18,7 @@
 #include "legendre/host/order_rows.hpp"
 #include "legendre/host/order_sweep.hpp"
 #include "legendre/host/resampled_orders.hpp"
-#include "legendre/host/theta_route.hpp"
+#include "legendre/theta_route.hpp"
 
 namespace ringweave {
 namespace {

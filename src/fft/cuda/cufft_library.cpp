@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "fft/cuda/cufft_library.hpp"
+
+#include <dlfcn.h>
+
+#include "base/error.hpp"
+
+namespace ringweave::gpu {
+namespace {
+
+const std::string soname = "libcufft.so." + std::to_string(CUFFT_VER_MAJOR);
+
+/// Where the loader looks, else where the library was when this program was built.
+void* open_library() {
+  const std::string built_with = std::string(RINGWEAVE_CUFFT_FOLDER) + "/" + soname;
+  for (const std::string& name : {soname, built_with}) {
+    if (void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
+  }
+  const char* reason = dlerror();
+  throw ResourceError("GPU: the ring FFT needs cuFFT (" + soname +
+                      "): " + (reason == nullptr ? "not found" : reason) +
+                      "; install the CUDA toolkit or its libcufft package, name its folder in "
+                      "LD_LIBRARY_PATH, or choose the host backend");
+}
+
+template <class Function>
+void find(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  if (function != nullptr) return;
+  throw ResourceError("GPU: " + soname + " has no " + name +
+                      "; install the cuFFT this program was built with (" +
+                      std::to_string(CUFFT_VERSION) + "), or choose the host backend");
+}
+
+std::string name_of(cufftResult status) {
+  switch (status) {
+    case CUFFT_ALLOC_FAILED:
+      return "the device has not enough free memory for its tables: use more ranks, or end other "
+             "programs on the device";
+    case CUFFT_INVALID_DEVICE: return "the device is not one it can use";
+    case CUFFT_SETUP_FAILED: return "it could not be initialised: look at nvidia-smi";
+    case CUFFT_INVALID_SIZE: return "the length or the number of FFTs is too large for it";
+    case CUFFT_EXEC_FAILED: return "the device could not run it";
+    default: return "internal error";
+  }
+}
+
+}  // namespace
+
+const CufftLibrary& CufftLibrary::get() {
+  static const CufftLibrary library;
+  return library;
+}
+
+CufftLibrary::CufftLibrary() {
+  void* library = open_library();
+  find(library, "cufftCreate", create);
+  find(library, "cufftDestroy", destroy);
+  find(library, "cufftSetAutoAllocation", set_auto_allocation);
+  find(library, "cufftMakePlanMany64", make_plan_many);
+  find(library, "cufftSetWorkArea", set_work_area);
+  find(library, "cufftSetStream", set_stream);
+  find(library, "cufftExecZ2Z", execute);
+}
+
+void check_cufft(cufftResult status, const std::string& what) {
+  if (status == CUFFT_SUCCESS) return;
+  throw ResourceError("GPU: " + what + ": cuFFT returned " + std::to_string(status) + ", " +
+                      name_of(status) + "; or choose the host backend");
+}
+
+}  // namespace ringweave::gpu

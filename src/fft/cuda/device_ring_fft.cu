@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <string>
+
+#include "base/cuda/device_machine.cuh"
+#include "base/error.hpp"
+#include "fft/cuda/cufft_plan.hpp"
+#include "fft/cuda/ring_fft_sequence.hpp"
+#include "fft/device_ring_fft.hpp"
+
+namespace ringweave {
+namespace gpu {
+namespace {
+
+/// A DeviceMachine that also runs FFTs.
+class FftMachine : public DeviceMachine {
+ public:
+  using Fft = CufftPlan;
+
+  explicit FftMachine(const DeviceStream& stream) : DeviceMachine(stream), stream_(&stream) {}
+
+  Fft plan_fft(const FftSize& size) const { return CufftPlan(size, *stream_); }
+  void work_in(Fft& fft, void* memory) const { fft.work_in(memory); }
+  void transform(Fft& fft, FftSign sign, const Double2* from, Double2* to) const {
+    fft.transform(sign, from, to);
+  }
+
+ private:
+  const DeviceStream* stream_;
+};
+
+}  // namespace
+}  // namespace gpu
+
+namespace {
+
+void require(std::int64_t there, std::int64_t planned, const char* what) {
+  if (there == planned) return;
+  throw UsageError("ring FFT on a device: " + std::to_string(there) + " " + what +
+                   "; the plan has " + std::to_string(planned));
+}
+
+class CudaDeviceRingFft final : public DeviceRingFft {
+ public:
+  CudaDeviceRingFft(const RingFftShape& shape, const DeviceStream& stream,
+                    std::int64_t workspace_bytes)
+      : n_components_(shape.n_components),
+        n_modes_(shape.rows.size() * shape.n_components),
+        n_rings_(shape.rings.n_rings()),
+        n_pixels_(shape.rings.n_pixels()),
+        machine_(stream),
+        sequence_(gpu::DeviceRingPlan(shape, workspace_bytes), machine_) {}
+
+  void synthesize(Modes<const double> modes, Map<double> map) override {
+    synthesize_any(modes, map);
+  }
+  void synthesize(Modes<const double> modes, Map<float> map) override {
+    synthesize_any(modes, map);
+  }
+  void adjoint(Map<const double> map, Weights ring_weights, Modes<double> modes) override {
+    adjoint_any(map, ring_weights, modes);
+  }
+  void adjoint(Map<const float> map, Weights ring_weights, Modes<double> modes) override {
+    adjoint_any(map, ring_weights, modes);
+  }
+  std::int64_t device_bytes() const override { return sequence_.bytes(); }
+
+ private:
+  template <class T>
+  void synthesize_any(Modes<const double> modes, Map<T> map) {
+    check(modes.size(), map.n_components(), map.size());
+    sequence_.synthesize(reinterpret_cast<const gpu::Double2*>(modes.data()), map.data(),
+                         map.stride());
+  }
+  template <class T>
+  void adjoint_any(Map<const T> map, Weights weights, Modes<double> modes) {
+    check(modes.size(), map.n_components(), map.size());
+    if (weights.size() != 0) require(weights.size(), n_rings_, "ring weights");
+    sequence_.adjoint(map.data(), map.stride(), weights.size() == 0 ? nullptr : weights.data(),
+                      reinterpret_cast<gpu::Double2*>(modes.data()));
+  }
+  void check(std::int64_t n_modes, std::int64_t n_components, std::int64_t n_pixels) const {
+    require(n_modes, n_modes_, "ring modes");
+    require(n_components, n_components_, "components of a map");
+    require(n_pixels, n_pixels_, "pixels of a component");
+  }
+
+  std::int64_t n_components_;
+  std::int64_t n_modes_;
+  std::int64_t n_rings_;
+  std::int64_t n_pixels_;
+  gpu::FftMachine machine_;
+  gpu::RingFftSequence<gpu::FftMachine> sequence_;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceRingFft> make_device_ring_fft(RingFftShape shape, const DeviceStream& stream,
+                                                    std::int64_t workspace_bytes) {
+  return std::make_unique<CudaDeviceRingFft>(shape, stream, workspace_bytes);
+}
+
+}  // namespace ringweave

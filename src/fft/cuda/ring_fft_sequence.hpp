@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/checked_cast.hpp"
+#include "fft/cuda/device_ring_plan.hpp"
+#include "fft/cuda/mode_tile_launches.hpp"
+#include "fft/cuda/row_launches.hpp"
+
+namespace ringweave::gpu {
+
+/// The launches of a ring FFT in their order. Machine is what runs them: the device, or its
+/// emulation on the host. It has what StageSequence asks for, and
+///   Fft                       complex FFTs of one length side by side; work_bytes()
+///   plan_fft(FftSize)         -> Fft
+///   work_in(fft, memory)      of work_bytes() at least; several may have the same
+///   transform(fft, sign, from, to)   in order; from and to may be equal
+template <class Machine>
+class RingFftSequence {
+ public:
+  RingFftSequence(const DeviceRingPlan& plan, Machine& machine)
+      : machine_(&machine),
+        n_components_(plan.n_components),
+        batches_(plan.batches),
+        rings_(upload(plan.rings)),
+        chirp_lengths_(upload(plan.chirp_lengths)),
+        orders_(upload(plan.orders)),
+        segments_(upload(plan.segments)),
+        workspace_(machine.template allocate<Double2>(plan.workspace_values)) {
+    const UnitPowers powers(plan.tables);
+    const auto factors = powers.factors();
+    factors_ = machine.upload(reinterpret_cast<const Double2*>(factors.data()), factors.size());
+    std::int64_t work_bytes = 0;
+    for (const FftSize& size : plan.ffts) {
+      ffts_.push_back(machine.plan_fft(size));
+      work_bytes = std::max(work_bytes, ffts_.back().work_bytes());
+    }
+    fft_work_ = machine.template allocate<std::byte>(work_bytes);
+    for (auto& fft : ffts_) machine.work_in(fft, fft_work_.data());
+  }
+
+  /// modes  [position][component]
+  /// map    [component][pixel], components `stride` pixels apart
+  template <class T>
+  void synthesize(const Double2* modes, T* map, std::int64_t stride) {
+    for (const RingBatch& batch : batches_) {
+      const FillRows fill{tiles(batch), modes};
+      machine_->launch(fill, fill.tiles.n_blocks());
+      if (is_direct(batch, map, stride)) {
+        for_each_component(batch, [&](std::int64_t c, Double2* row) {
+          transform(batch, row, pixels_as_rows(batch, map + c * stride));
+        });
+        continue;
+      }
+      transform_rows(batch);
+      const RowPieces pieces{n_rows(batch), batch.longest};
+      machine_->launch(StorePixels<T>{pieces, rows(batch), factors_.data(), {map, stride}},
+                       pieces.n_blocks());
+    }
+  }
+
+  /// The exact transpose; weights  [owned ring], null: all 1.
+  template <class T>
+  void adjoint(const T* map, std::int64_t stride, const double* weights, Double2* modes) {
+    for (const RingBatch& batch : batches_) {
+      if (is_direct(batch, map, stride)) {
+        for_each_component(batch, [&](std::int64_t c, Double2* row) {
+          transform(batch, pixels_as_rows(batch, map + c * stride), row);
+        });
+      } else {
+        const RowPieces pieces{n_rows(batch), batch.row_length};
+        machine_->launch(LoadPixels<T>{pieces, rows(batch), factors_.data(), {map, stride}},
+                         pieces.n_blocks());
+        transform_rows(batch);
+      }
+      const UnfoldRows unfold{tiles(batch), weights, modes};
+      machine_->launch(unfold, unfold.tiles.n_blocks());
+    }
+  }
+
+  std::int64_t bytes() const {
+    return rings_.bytes() + chirp_lengths_.bytes() + orders_.bytes() + segments_.bytes() +
+           factors_.bytes() + workspace_.bytes() + fft_work_.bytes();
+  }
+
+ private:
+  template <class T>
+  using Buffer = typename Machine::template Buffer<T>;
+
+  template <class T>
+  Buffer<T> upload(const std::vector<T>& values) const {
+    return machine_->upload(values.data(), ssize64(values));
+  }
+
+  std::int64_t n_rows(const RingBatch& batch) const { return batch.n_rings * n_components_; }
+  RingRows rows(const RingBatch& batch) {
+    return {rings_.data() + batch.first_ring, batch.n_rings, batch.row_length, workspace_.data()};
+  }
+  ModeTiles tiles(const RingBatch& batch) {
+    return {rows(batch),
+            {orders_.data(), segments_.data(), factors_.data(), n_components_},
+            ModeTiles::bin_tiles(batch.most_bins)};
+  }
+
+  /// Whether the FFTs take and give the pixels of a map where they lie.
+  template <class T>
+  bool is_direct(const RingBatch& batch, const T* map, std::int64_t stride) const {
+    if (!std::is_same_v<T, double> || !batch.pixels_are_rows) return false;
+    return reinterpret_cast<std::uintptr_t>(map + batch.first_pixel) % sizeof(Double2) == 0 &&
+           (n_components_ == 1 || stride % 2 == 0);
+  }
+  template <class T>
+  static auto pixels_as_rows(const RingBatch& batch, T* component) {
+    using Row = std::conditional_t<std::is_const_v<T>, const Double2, Double2>;
+    return reinterpret_cast<Row*>(component + batch.first_pixel);
+  }
+
+  /// Calls work(component, its first row).
+  template <class Work>
+  void for_each_component(const RingBatch& batch, const Work& work) {
+    for (std::int64_t c = 0; c < n_components_; ++c) {
+      work(c, workspace_.data() + c * batch.n_rings * batch.row_length);
+    }
+  }
+
+  void transform(const RingBatch& batch, const Double2* from, Double2* to) {
+    machine_->transform(ffts_[to_size(batch.rows_fft)], FftSign::backward, from, to);
+  }
+  /// Backward FFTs of all rows where they lie; those of a chirp transform come without its factors
+  /// before and after.
+  void transform_rows(const RingBatch& batch) {
+    if (!batch.has_chirps()) {
+      for_each_component(batch, [&](std::int64_t, Double2* row) { transform(batch, row, row); });
+      return;
+    }
+    Double2* chirps = workspace_.data() + batch.first_chirp_row * batch.row_length;
+    const RowPieces chirp_pieces{batch.n_chirps, batch.row_length};
+    machine_->launch(MakeChirps{chirp_pieces, chirp_lengths_.data() + batch.first_chirp,
+                                factors_.data(), chirps},
+                     chirp_pieces.n_blocks());
+    auto& chirps_fft = ffts_[to_size(batch.chirps_fft)];
+    machine_->transform(chirps_fft, FftSign::forward, chirps, chirps);
+    auto& rows_fft = ffts_[to_size(batch.rows_fft)];
+    machine_->transform(rows_fft, FftSign::forward, workspace_.data(), workspace_.data());
+    const RowPieces pieces{n_rows(batch), batch.row_length};
+    machine_->launch(MultiplyByChirps{pieces, rows(batch), chirps}, pieces.n_blocks());
+    machine_->transform(rows_fft, FftSign::backward, workspace_.data(), workspace_.data());
+  }
+
+  Machine* machine_;
+  std::int64_t n_components_;
+  std::vector<RingBatch> batches_;
+  Buffer<PlannedRing> rings_;
+  Buffer<ChirpLength> chirp_lengths_;
+  Buffer<OrderSegments> orders_;
+  Buffer<RowSegment> segments_;
+  Buffer<Double2> factors_;
+  Buffer<Double2> workspace_;
+  std::vector<typename Machine::Fft> ffts_;
+  Buffer<std::byte> fft_work_;
+};
+
+}  // namespace ringweave::gpu

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+
+#include "base/cuda/block_types.hpp"
+#include "base/host_device.hpp"
+#include "fft/cuda/ring_arithmetic.hpp"
+#include "fft/cuda/ring_batches.hpp"
+
+namespace ringweave::gpu {
+
+/// Launches that work on single values of rows: a block takes a piece of one row.
+struct RowPieces {
+  static constexpr int values_per_thread = 4;
+  static constexpr std::int64_t values = std::int64_t{values_per_thread} * block_threads;
+  std::int64_t n_rows;
+  std::int64_t row_length;
+
+  RINGWEAVE_HOST_DEVICE std::int64_t pieces_per_row() const {
+    return (row_length + values - 1) / values;
+  }
+  std::int64_t n_blocks() const { return n_rows * pieces_per_row(); }
+
+  /// Calls work(row, k) for the values of a block.
+  template <class Block, class Work>
+  RINGWEAVE_LAUNCH void each(const Block& block, const Work& work) const {
+    const Quotient at = divide(block.index(), pieces_per_row());
+    const std::int64_t first = at.rest * values;
+    block.each([&](int thread) {
+      RINGWEAVE_UNROLL
+      for (int i = 0; i < values_per_thread; ++i) {
+        const std::int64_t k = first + i * block_threads + thread;
+        if (k < row_length) work(at.whole, k);
+      }
+    });
+  }
+};
+
+/// Pixels of a batch of rings: component c begins c * stride elements on.
+template <class T>
+struct RingPixels {
+  T* map;
+  std::int64_t stride;
+
+  RINGWEAVE_HOST_DEVICE T* of(const PlannedRing& ring, std::int64_t component) const {
+    return map + component * stride + ring.first_pixel;
+  }
+};
+
+/// Pixels -> the input of backward FFTs, zero beyond.
+template <class T>
+struct LoadPixels {
+  using Shared = NoShared;
+  static constexpr int least_blocks = 8;
+  RowPieces pieces;
+  RingRows batch;
+  const Double2* factors;
+  RingPixels<const T> pixels;
+
+  template <class Block>
+  RINGWEAVE_LAUNCH void operator()(const Block& block, Shared&) const {
+    pieces.each(block, [&](std::int64_t row, std::int64_t k) {
+      const Quotient at = divide(row, batch.n_rings);
+      batch.rows[row * batch.row_length + k] = value(batch.rings[at.rest], at.whole, k);
+    });
+  }
+
+ private:
+  RINGWEAVE_HOST_DEVICE Double2 value(const PlannedRing& ring, std::int64_t component,
+                                      std::int64_t k) const {
+    if (k >= ring.n_complex) return {0, 0};
+    const T* pixel = pixels.of(ring, component);
+    Double2 made{0, 0};
+    if (ring.n_phi % 2 == 0) {
+      made = {static_cast<double>(pixel[2 * k]), static_cast<double>(pixel[2 * k + 1])};
+    } else {
+      made.x = static_cast<double>(pixel[k]);
+    }
+    if (ring.chirp < 0) return made;
+    return product(made, chirp_value(factors + ring.roots, ring.n_complex, k));
+  }
+};
+
+/// The output of backward FFTs -> pixels.
+template <class T>
+struct StorePixels {
+  using Shared = NoShared;
+  static constexpr int least_blocks = 8;
+  RowPieces pieces;  ///< of the longest FFT of the batch
+  RingRows batch;
+  const Double2* factors;
+  RingPixels<T> pixels;
+
+  template <class Block>
+  RINGWEAVE_LAUNCH void operator()(const Block& block, Shared&) const {
+    pieces.each(block, [&](std::int64_t row, std::int64_t k) {
+      const Quotient at = divide(row, batch.n_rings);
+      const PlannedRing& ring = batch.rings[at.rest];
+      if (k >= ring.n_complex) return;
+      Double2 made = batch.rows[row * batch.row_length + k];
+      if (ring.chirp >= 0) {
+        made = product(made, chirp_value(factors + ring.roots, ring.n_complex, k));
+      }
+      T* pixel = pixels.of(ring, at.whole);
+      if (ring.n_phi % 2 == 0) {
+        pixel[2 * k] = static_cast<T>(made.x);
+        pixel[2 * k + 1] = static_cast<T>(made.y);
+      } else {
+        pixel[k] = static_cast<T>(made.x);
+      }
+    });
+  }
+};
+
+/// What rows are convolved with: exp(-i pi k^2 / n) for |k| < n, round the row, over its length.
+struct MakeChirps {
+  using Shared = NoShared;
+  static constexpr int least_blocks = 8;
+  RowPieces pieces;
+  const ChirpLength* lengths;  ///< [row]
+  const Double2* factors;
+  Double2* chirps;
+
+  template <class Block>
+  RINGWEAVE_LAUNCH void operator()(const Block& block, Shared&) const {
+    pieces.each(block, [&](std::int64_t row, std::int64_t k) {
+      const ChirpLength& length = lengths[row];
+      const std::int64_t distance = k < length.n_complex ? k : pieces.row_length - k;
+      Double2 value{0, 0};
+      if (distance < length.n_complex) {
+        value = scaled(1.0 / static_cast<double>(pieces.row_length),
+                       conjugate(chirp_value(factors + length.roots, length.n_complex, distance)));
+      }
+      chirps[row * pieces.row_length + k] = value;
+    });
+  }
+};
+
+/// Spectra of rows times those of their chirps.
+struct MultiplyByChirps {
+  using Shared = NoShared;
+  static constexpr int least_blocks = 8;
+  RowPieces pieces;
+  RingRows batch;
+  const Double2* chirps;
+
+  template <class Block>
+  RINGWEAVE_LAUNCH void operator()(const Block& block, Shared&) const {
+    pieces.each(block, [&](std::int64_t row, std::int64_t k) {
+      const PlannedRing& ring = batch.rings[divide(row, batch.n_rings).rest];
+      Double2& value = batch.rows[row * batch.row_length + k];
+      value = product(value, chirps[ring.chirp * batch.row_length + k]);
+    });
+  }
+};
+
+}  // namespace ringweave::gpu

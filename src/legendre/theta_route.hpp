@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "legendre/legendre_stage.hpp"
+
+namespace ringweave {
+
+/// Estimated work of either route of the host's sums, in multiply-adds.
+struct ThetaWork {
+  double direct = 0;     ///< on the rings of the grid
+  double resampled = 0;  ///< on lmax + 1 equidistant rings, interpolation included
+};
+
+/// Of some orders of scalar maps with that many components. O(orders).
+ThetaWork theta_work(const RingGrid& grid, const ModeLimits& limits, std::span<const int> orders,
+                     std::int64_t n_components);
+
+/// Whether the Legendre functions are summed on fewer, equidistant rings and resampled: as asked,
+/// or when the estimated work is less.
+bool resamples_theta(const LegendreShape& shape);
+
+}  // namespace ringweave

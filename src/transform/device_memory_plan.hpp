@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+
+#include "transform/transform_plan.hpp"
+
+namespace ringweave {
+
+/// Bytes a rank holds on its device when a transform has its data there, for maps and a_lm in
+/// double precision.
+struct DeviceMemoryPlan {
+  std::int64_t legendre = 0;  ///< tables and workspace
+  std::int64_t ring_fft = 0;  ///< tables and workspace
+  std::int64_t modes = 0;     ///< by ring and, on several ranks, by order
+  std::int64_t alm = 0;
+  std::int64_t map = 0;  ///< with the weights of its rings
+  std::int64_t total() const { return legendre + ring_fft + modes + alm + map; }
+
+  /// Pinned memory of the host, where MPI does not take ring modes straight from the device.
+  std::int64_t staging = 0;
+};
+
+/// All fields of the plan go through together. Made without a device, for any rank.
+DeviceMemoryPlan plan_device_memory(const TransformPlan& plan);
+
+}  // namespace ringweave

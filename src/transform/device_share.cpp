@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "transform/device_share.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "base/checked_cast.hpp"
+#include "distribute/agree.hpp"
+
+namespace ringweave {
+namespace {
+
+/// The ranks of a device: how many there are, and what they want together of what is free.
+struct Sharers {
+  int n_ranks = 0;
+  std::int64_t wanted = 0;
+  std::int64_t free = 0;
+};
+
+/// Collective over the ranks of a node.
+Sharers count_sharers(const Communicator& node, const DeviceShare& mine) {
+  const auto key = static_cast<std::int64_t>(std::hash<std::string>{}(mine.device.uuid));
+  const std::vector<std::int64_t> devices = node.all_gather(key);
+  const std::vector<std::int64_t> wanted = node.all_gather(mine.planned.total());
+  const std::vector<std::int64_t> free = node.all_gather(mine.free_bytes);
+  Sharers sharers{0, 0, mine.free_bytes};
+  for (std::size_t rank = 0; rank < devices.size(); ++rank) {
+    if (devices[rank] != key) continue;
+    ++sharers.n_ranks;
+    sharers.wanted += wanted[rank];
+    sharers.free = std::min(sharers.free, free[rank]);
+  }
+  return sharers;
+}
+
+}  // namespace
+
+std::int64_t usable_device_bytes(std::int64_t free_bytes) { return free_bytes - free_bytes / 16; }
+
+std::string obstacle_to_device(const TransformPlan& plan) {
+  if (plan.n_ranks > 1 && plan.spec.exchange.precision == ModePrecision::single_)
+    return "ring modes travel in single precision, which the host rounds";
+  if (plan.n_ranks == 1 && plan.spec.exchange.precision == ModePrecision::single_)
+    return "ring modes are rounded to single precision, which the host does";
+  if (plan.groups.size() > 1) return "the fields go through in groups";
+  return "";
+}
+
+DeviceShare share_device(const Communicator& comm, const TransformPlan& plan) {
+  const Communicator node = comm.node_local();
+  DeviceShare share;
+  agree(comm, [&] {
+    choose_device(node.rank());
+    share.device = device_identity();
+    device_memory();  // so that what CUDA itself needs of every rank is taken
+    share.planned = plan_device_memory(plan);
+  });
+  agree(comm, [&] { share.free_bytes = device_memory().free_bytes; });
+  const Sharers sharers = count_sharers(node, share);
+  share.n_ranks = sharers.n_ranks;
+  share.free_bytes = sharers.free;
+  share.obstacle = obstacle_to_device(plan);
+  // The device that is overdrawn most speaks for all.
+  const std::int64_t missing = comm.max(sharers.wanted - usable_device_bytes(sharers.free));
+  const std::int64_t excess = comm.max(share.planned.total() - plan.spec.device_bytes);
+  if (!share.on_device()) return share;
+  if (missing > 0) {
+    share.obstacle = fmt::format(
+        "a_lm, maps and ring modes would need {} bytes more than a device has free", missing);
+  } else if (excess > 0) {
+    share.obstacle = fmt::format(
+        "a_lm, maps and ring modes would need {} bytes more of a device than is allowed", excess);
+  }
+  return share;
+}
+
+}  // namespace ringweave

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/device.hpp"
+#include "distribute/communicator.hpp"
+#include "transform/device_memory_plan.hpp"
+
+namespace ringweave {
+
+/// What a transform finds on the device of this rank, and what it wants there.
+struct DeviceShare {
+  DeviceIdentity device;
+  int n_ranks = 1;              ///< that share the device
+  std::int64_t free_bytes = 0;  ///< of the device before the transform allocates anything
+  DeviceMemoryPlan planned;     ///< of this rank, with a_lm and maps on the device
+  /// Why a_lm and maps stay on the host, and the stages copy what they work on, in blocks; empty
+  /// where they go to the device. The same on every rank.
+  std::string obstacle{};
+
+  bool on_device() const { return obstacle.empty(); }
+};
+
+/// Makes the device of this rank its thread's: ranks of a node take its devices in turn. Then plans
+/// the transform against the memory that is free, the ranks that share a device counted.
+/// Collective. Error  ResourceError where there is no device, UsageError where this build has no
+/// CUDA.
+DeviceShare share_device(const Communicator& comm, const TransformPlan& plan);
+
+/// Bytes of a device that a plan may count on when so many are free: the runtime takes some too.
+std::int64_t usable_device_bytes(std::int64_t free_bytes);
+
+/// Why the plan's data cannot lie on a device of any size; empty: they can.
+std::string obstacle_to_device(const TransformPlan& plan);
+
+}  // namespace ringweave

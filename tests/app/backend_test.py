@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""--backend: what is taken, what is said about it, and what a device and the host agree on."""
+import json
+
+import program
+
+program.require("numpy", "h5py")
+from files import read_alm, read_map, rms_difference
+
+AS_THE_HOST = 1e-12
+
+
+def has_cuda():
+    """Whether this build has CUDA."""
+    version = [line for line in program.start(("--version",)).out.splitlines() if line.startswith("cuda ")]
+    return version[0].split()[1] != "no"
+
+
+class Synthesis(program.ProgramTest):
+    transform = ("synthesize", "--cl", "cl.txt", "--seed", 1, "--nside", 16, "out.h5", "--overwrite")
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        (cls.folder / "cl.txt").write_text("# l TT\n" + "".join(f"{l} 1\n" for l in range(48)))
+        cls.done(*cls.transform)
+        cls.has_cuda = has_cuda()
+
+    def report(self, *arguments, **options):
+        self.done(*arguments, "--report", "report.json", **options)
+        return json.loads((self.folder / "report.json").read_text())
+
+
+class WithoutADevice(Synthesis):
+    """Whatever the machine has is hidden from the program."""
+
+    hidden = {"CUDA_VISIBLE_DEVICES": ""}
+
+    def refused(self, code, words, *arguments, **options):
+        result = self.done(*arguments, code=code, environment=self.hidden, **options)
+        self.assertEqual(len(result.messages()), 1, result)
+        for word in words:
+            self.assertIn(word, result.messages()[0])
+
+    def test_cuda_without_a_device(self):
+        words = ("--backend cuda", "host")
+        for ranks in (1, 3):
+            self.refused(4 if self.has_cuda else 2, words, *self.transform, "--backend", "cuda", ranks=ranks)
+            self.refused(4 if self.has_cuda else 2, words, *self.transform, "--backend", "cuda", "--dry-run", ranks=ranks)
+
+    def test_auto_without_a_device_takes_the_host_and_says_why(self):
+        for ranks in (1, 3):
+            result = self.done(*self.transform, "--verbose", ranks=ranks, environment=self.hidden)
+            lines = [line for line in result.out.splitlines() if line.startswith("backend: ")]
+            self.assertEqual(len(lines), 1, result)
+            self.assertTrue(lines[0].startswith("backend: host, because "), result)
+            self.assertIn("no device was found" if self.has_cuda else "this build has no CUDA", lines[0])
+            backend = self.report(*self.transform, ranks=ranks, environment=self.hidden)["backend"]
+            self.assertEqual(backend["name"], "host")
+            self.assertEqual(f"backend: host, because {backend['because']}", lines[0])
+
+    def test_auto_says_nothing_where_nobody_asks(self):
+        self.assertNotIn("backend", self.done(*self.transform, environment=self.hidden).out)
+
+    def test_the_host_where_it_is_asked_for(self):
+        report = self.report(*self.transform, "--backend", "host")
+        self.assertEqual(report["backend"]["name"], "host")
+        self.assertNotIn("device", report)
+
+    def test_what_has_no_form_for_a_device(self):
+        smooth = ("smooth", "out.h5", "smoothed.h5", "--fwhm", "10deg", "--overwrite")
+        for method in ("ring", "split"):
+            self.refused(2, ("--backend cuda", f"--method {method}" if self.has_cuda else "this build"),
+                         *smooth, "--method", method, "--backend", "cuda")
+        report = self.report(*smooth, "--method", "ring", environment=self.hidden)
+        self.assertEqual(report["backend"]["name"], "host")
+        self.refused(2, ("--backend cuda",), "model", "--nside", 16, "--backend", "cuda")
+
+
+class WithADevice(Synthesis):
+    """The same jobs with and without a device."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        found = program.start((*cls.transform, "--backend", "cuda", "--dry-run"), cwd=cls.folder)
+        cls.obstacle = found.err if found.code != 0 else ""
+
+    def setUp(self):
+        if self.obstacle:
+            self.skipTest(self.obstacle.strip())
+
+    def test_results_are_those_of_the_host(self):
+        job = (*self.transform, "--save-alm", "alm.h5")
+        self.done(*job, "--backend", "host")
+        sky, alm = read_map(self.folder / "out.h5"), read_alm(self.folder / "alm.h5")
+        for ranks in (1, 2, 4):
+            report = self.report(*job, "--backend", "cuda", ranks=ranks)
+            self.assertEqual(report["backend"]["name"], "cuda")
+            self.assertTrue(report["device"]["data_on_device"], report["device"])
+            self.assertLess(rms_difference(read_map(self.folder / "out.h5"), sky), AS_THE_HOST)
+            self.done("analyze", "out.h5", "--alm", "back.h5", "--iter", 3, "--overwrite", ranks=ranks)
+            self.assertLess(rms_difference(read_alm(self.folder / "back.h5"), alm), 1e-3)
+
+    def test_a_dry_run_says_what_the_device_holds(self):
+        for ranks in (1, 2):
+            out = self.done(*self.transform, "--backend", "cuda", "--dry-run", ranks=ranks).out
+            for words in ("device: Legendre stage", "device memory", f"{ranks} rank(s) on it"):
+                self.assertIn(words, out)
+
+
+if __name__ == "__main__":
+    program.main()

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <fftw3.h>
+
+#include <algorithm>
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "fft/cuda/ring_fft_sequence.hpp"
+#include "fft/ring_problem.hpp"
+#include "support/emulated_block.hpp"
+
+namespace ringweave {
+namespace gpu {
+
+/// FFTs side by side, one by one.
+class EmulatedFft {
+ public:
+  explicit EmulatedFft(const FftSize& size) : size_(size), row_(to_size(size.length)) {
+    plans_[0] = plan(FFTW_FORWARD);
+    plans_[1] = plan(FFTW_BACKWARD);
+  }
+  EmulatedFft(EmulatedFft&& other) noexcept
+      : size_(other.size_), row_(std::move(other.row_)), plans_{} {
+    std::swap(plans_, other.plans_);
+  }
+  EmulatedFft& operator=(EmulatedFft&&) = delete;
+  ~EmulatedFft() {
+    for (const fftw_plan plan : plans_) {
+      if (plan != nullptr) fftw_destroy_plan(plan);
+    }
+  }
+
+  std::int64_t work_bytes() const { return 8; }
+  void transform(FftSign sign, const Double2* from, Double2* to) {
+    for (std::int64_t i = 0; i < size_.count; ++i) {
+      std::copy_n(from + i * size_.length, size_.length, row_.data());
+      fftw_execute(plans_[sign == FftSign::forward ? 0 : 1]);
+      std::copy_n(row_.data(), size_.length, to + i * size_.length);
+    }
+  }
+
+ private:
+  fftw_plan plan(int sign) {
+    auto* row = reinterpret_cast<fftw_complex*>(row_.data());
+    return fftw_plan_dft_1d(static_cast<int>(size_.length), row, row, sign, FFTW_ESTIMATE);
+  }
+
+  FftSize size_;
+  std::vector<Double2> row_;
+  fftw_plan plans_[2];
+};
+
+/// An EmulatedMachine that also runs FFTs.
+class EmulatedFftMachine : public EmulatedMachine {
+ public:
+  using Fft = EmulatedFft;
+
+  Fft plan_fft(const FftSize& size) const { return Fft(size); }
+  void work_in(Fft&, void*) const {}
+  void transform(Fft& fft, FftSign sign, const Double2* from, Double2* to) const {
+    fft.transform(sign, from, to);
+  }
+};
+
+}  // namespace gpu
+
+/// The launches of a device ring FFT, run on the host.
+class EmulatedRingFft {
+ public:
+  static constexpr std::int64_t roomy = std::int64_t{1} << 26;
+
+  explicit EmulatedRingFft(const RingFftShape& shape, std::int64_t workspace_bytes = roomy)
+      : sequence_(gpu::DeviceRingPlan(shape, workspace_bytes), machine_) {}
+
+  template <class T>
+  void synthesize(const std::vector<std::complex<double>>& modes, MapView<T> map) {
+    sequence_.synthesize(reinterpret_cast<const gpu::Double2*>(modes.data()), map.data(),
+                         map.stride());
+  }
+  template <class T>
+  void adjoint(MapView<const T> map, std::span<const double> weights,
+               std::vector<std::complex<double>>& modes) {
+    sequence_.adjoint(map.data(), map.stride(), weights.empty() ? nullptr : weights.data(),
+                      reinterpret_cast<gpu::Double2*>(modes.data()));
+  }
+  std::int64_t bytes() const { return sequence_.bytes(); }
+
+ private:
+  gpu::EmulatedFftMachine machine_;
+  gpu::RingFftSequence<gpu::EmulatedFftMachine> sequence_;
+};
+
+}  // namespace ringweave

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "transform/device_memory_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include "transform/device_share.hpp"
+#include "transform/transform_cases.hpp"
+
+namespace ringweave::test {
+namespace {
+
+TransformSpec healpix_spec(std::int64_t nside, int lmax, std::vector<int> spins) {
+  return Case{share(RingGrid::healpix(nside)), lmax, lmax, std::move(spins)}.spec();
+}
+
+TEST(DeviceMemoryPlan, CountsAlmModesAndMapOfTheRank) {
+  for (const int n_ranks : {1, 3}) {
+    for (int rank = 0; rank < n_ranks; ++rank) {
+      const TransformPlan plan(healpix_spec(32, 64, {0, 2}), rank, n_ranks);
+      const DeviceMemoryPlan memory = plan_device_memory(plan);
+      EXPECT_EQ(memory.alm, 3 * 16 * plan.alm.size());
+      EXPECT_EQ(memory.map, 3 * 8 * plan.rings.n_pixels() + 8 * plan.rings.n_rings());
+      EXPECT_EQ(memory.modes, plan.by_ring_bytes() + (n_ranks > 1 ? plan.by_order_bytes() : 0));
+      EXPECT_GT(memory.legendre, 0);
+      EXPECT_EQ(memory.total(),
+                memory.legendre + memory.ring_fft + memory.modes + memory.alm + memory.map);
+    }
+  }
+}
+
+TEST(DeviceMemoryPlan, StagesWhatGoesToOtherRanks) {
+  EXPECT_EQ(plan_device_memory(TransformPlan(healpix_spec(32, 64, {0}), 0, 1)).staging, 0);
+  const TransformPlan plan(healpix_spec(32, 64, {0}), 1, 4);
+  const std::int64_t received = plan.by_ring_bytes() - 16 * plan.exchange.by_ring_blocks[1].count;
+  EXPECT_EQ(plan_device_memory(plan).staging, plan.bytes_sent() + received);
+}
+
+TEST(DeviceMemoryPlan, NeedsNoMemoryItself) {
+  const DeviceMemoryPlan memory =
+      plan_device_memory(TransformPlan(healpix_spec(2048, 4096, {0}), 0, 1));
+  // Map 0.40 GB, a_lm 0.13 GB, modes 0.36 GB.
+  EXPECT_GT(memory.total(), 850'000'000);
+  EXPECT_LT(memory.total(), 4'000'000'000);
+}
+
+TEST(DeviceShare, ASixteenthStaysForTheRuntime) {
+  EXPECT_EQ(usable_device_bytes(1600), 1500);
+  EXPECT_EQ(usable_device_bytes(0), 0);
+}
+
+TEST(DeviceShare, SaysWhatADeviceOfAnySizeCannotHold) {
+  TransformSpec spec = healpix_spec(16, 32, {0, 0, 0});
+  EXPECT_EQ(obstacle_to_device(TransformPlan(spec, 0, 2)), "");
+  spec.exchange.schedule = ExchangeSchedule::overlapped;
+  EXPECT_EQ(obstacle_to_device(TransformPlan(spec, 0, 2)), "");
+  spec.exchange.precision = ModePrecision::single_;
+  EXPECT_NE(obstacle_to_device(TransformPlan(spec, 0, 2)).find("single"), std::string::npos);
+  EXPECT_NE(obstacle_to_device(TransformPlan(spec, 0, 1)).find("single"), std::string::npos);
+  spec.exchange.precision = ModePrecision::double_;
+  spec.mode_bytes = 1;
+  EXPECT_NE(obstacle_to_device(TransformPlan(spec, 0, 2)).find("groups"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ringweave::test

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "transform/device_transform.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/device_buffer.hpp"
+#include "base/error.hpp"
+#include "support/rank_groups.hpp"
+#include "transform/transform_cases.hpp"
+#include "transform/transform_problem.hpp"
+
+// The line on a device against the host's. Ranks of one launch share the devices there are.
+namespace ringweave::test {
+namespace {
+
+/// Relative to the host, double precision.
+constexpr double as_the_host = 1e-12;
+
+class OnDevices : public OnEveryRankCount {
+ protected:
+  void SetUp() override {
+    OnEveryRankCount::SetUp();
+    if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_obstacle();
+    choose_device(Communicator::world().node_local().rank());
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Ranks, OnDevices, every_rank_count(), name_of_rank_groups);
+
+TransformSpec cuda_spec(const Case& of) {
+  TransformSpec spec = of.spec();
+  spec.backend = Backend::cuda;
+  return spec;
+}
+
+template <class T>
+void expect_as_the_host(const Communicator& comm, const TransformSpec& spec,
+                        const std::string& name, double bound) {
+  SCOPED_TRACE(name);
+  TransformSpec host_spec = spec;
+  host_spec.backend = Backend::host;
+  SphericalHarmonicTransform host(comm, host_spec);
+  SphericalHarmonicTransform device(comm, spec);
+  const AlmBuffer<T> alm = random_alm<T>(host);
+  expect_within(relative_error(comm, synthesized(device, alm), synthesized(host, alm)), bound);
+  const MapBuffer<T> map = random_map<T>(host);
+  expect_within(relative_error(comm, adjoint_of(device, map), adjoint_of(host, map)), bound);
+}
+
+TEST_P(OnDevices, TransformsAreThoseOfTheHost) {
+  for (const Case& of : covering_cases())
+    expect_as_the_host<double>(comm(), cuda_spec(of), of.name(), as_the_host);
+}
+
+TEST_P(OnDevices, TransformsOfFloatsAreThoseOfTheHost) {
+  for (const Case& of : telling_cases())
+    expect_as_the_host<float>(comm(), cuda_spec(of), of.name(), tolerance::single_storage);
+}
+
+TEST_P(OnDevices, DataThatDoNotFitTheDeviceGoInBlocks) {
+  for (const Case& of : telling_cases()) {
+    TransformSpec spec = cuda_spec(of);
+    spec.device_bytes = 0;
+    SphericalHarmonicTransform transform(comm(), spec);
+    EXPECT_EQ(transform.device_line(), nullptr);
+    EXPECT_FALSE(transform.device()->on_device());
+    expect_as_the_host<double>(comm(), spec, of.name(), as_the_host);
+  }
+}
+
+TEST_P(OnDevices, AdjointSynthesisIsTheAdjoint) {
+  for (const Case& of : telling_cases()) {
+    SphericalHarmonicTransform transform(comm(), cuda_spec(of));
+    EXPECT_NE(transform.device_line(), nullptr);
+    EXPECT_LE(adjoint_gap<double>(transform), tolerance::adjoint) << of.name();
+  }
+}
+
+TEST_P(OnDevices, WeightsAndSumsAreThoseOfTheHost) {
+  const Case of = telling_cases().front();
+  SphericalHarmonicTransform host(comm(), of.spec());
+  SphericalHarmonicTransform device(comm(), cuda_spec(of));
+  const std::vector<double> weights(to_size(host.rings().n_rings()), 0.75);
+  const MapBuffer<double> map = random_map(host);
+  AlmBuffer<double> expected = random_alm(host);
+  AlmBuffer<double> sum = copy_of(expected);
+  host.adjoint<double>(map.view(), weights, expected.view(), Accumulate::add);
+  device.adjoint<double>(map.view(), weights, sum.view(), Accumulate::add);
+  expect_within(relative_error(comm(), sum, expected), as_the_host);
+}
+
+TEST_P(OnDevices, HeldMemoryIsWhatWasPlanned) {
+  for (const Case& of : telling_cases()) {
+    const SphericalHarmonicTransform transform(comm(), cuda_spec(of));
+    ASSERT_NE(transform.device_line(), nullptr);
+    EXPECT_LE(transform.device_line()->device_bytes(), transform.device()->planned.total());
+    EXPECT_LE(transform.device_line()->transform().staging_bytes(),
+              transform.device()->planned.staging);
+  }
+}
+
+TEST_P(OnDevices, AReplayedCallIsTheFirstOne) {
+  const Case of = telling_cases().front();
+  SphericalHarmonicTransform host(comm(), of.spec());
+  DeviceTransform transform(comm(), host.plan());
+  const AlmBuffer<double> alm = random_alm(host);
+  const std::int64_t n = alm.n_components();
+  DeviceBuffer<std::complex<double>> alm_there(n * alm.size());
+  DeviceBuffer<double> map_there(n * host.rings().n_pixels());
+  copy_to_device(alm.view().data(), alm_there.data(), alm_there.bytes(), transform.stream());
+  MapBuffer<double> first = host.make_map<double>();
+  for (int call = 0; call < 4; ++call) {
+    zero_device_memory(map_there.data(), map_there.bytes(), transform.stream());
+    transform.synthesize<double>(
+        AlmView<const double, MemorySpace::device>(alm_there.data(), n, alm.size()),
+        MapView<double, MemorySpace::device>(map_there.data(), n, host.rings().n_pixels()));
+    MapBuffer<double> map = host.make_map<double>();
+    copy_to_host(map_there.data(), map.view().data(), map_there.bytes(), transform.stream());
+    transform.stream().synchronize();
+    if (call == 0)
+      first = std::move(map);
+    else
+      EXPECT_TRUE(same_bits(map, first)) << "call " << call;
+  }
+}
+
+TEST_P(OnDevices, TooLargeATransformSaysWhatItLacks) {
+  const Case of = telling_cases().front();
+  TransformSpec spec = cuda_spec(of);
+  spec.device_bytes = 1000;
+  const SphericalHarmonicTransform transform(comm(), spec);
+  EXPECT_NE(transform.device()->obstacle.find("bytes more"), std::string::npos);
+}
+
+TEST_P(OnEveryRankCount, WithoutADeviceATransformThatAsksForOneSaysSo) {
+  if (device_count() > 0) GTEST_SKIP() << "there is a CUDA device";
+  const Case of = telling_cases().front();
+  try {
+    SphericalHarmonicTransform transform(comm(), cuda_spec(of));
+    ADD_FAILURE() << "it was planned";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("host backend"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace ringweave::test
