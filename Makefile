@@ -16,9 +16,10 @@ test:
 
 # Needs nvcc and a GPU.
 cuda-check:
-	cmake --preset release -DRINGWEAVE_CUDA=ON
-	cmake --build --preset release
-	scripts/cuda_check.sh build/release cuda-check
+	scripts/install_dependencies.sh test
+	cmake --preset cuda
+	cmake --build --preset cuda
+	scripts/cuda_check.sh build/cuda cuda-check
 
 format:
 	git ls-files '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs clang-format -i

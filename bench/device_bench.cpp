@@ -3,9 +3,9 @@
 // Rates are compared with a peak that is measured, never with one that is printed on a box.
 //   device_bench --json device.json
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -16,6 +16,10 @@
 #include "base/error.hpp"
 #include "bench/cuda/device_rates.hpp"
 #include "bench/device_legendre_cases.hpp"
+#include "bench/device_transform_cases.hpp"
+#include "distribute/communicator.hpp"
+#include "distribute/farewell.hpp"
+#include "distribute/mpi_session.hpp"
 
 namespace ringweave {
 namespace {
@@ -87,23 +91,32 @@ std::vector<DeviceCase> cases_of(const Options& options) {
   return cases;
 }
 
-void print_row(const json& row) {
-  const auto number = [&](const char* key) { return row.value(key, 0.0); };
-  fmt::print(
-      "{:<9} {:<9} {:>6} {:>6} {:>5} {:>5} {:>10.6f} {:>9.1f} {:>8.3f} {:>8.2f} {:>10} {:>7}\n",
-      row["stage"].get<std::string>(), row["direction"].get<std::string>(), row["nside"].get<int>(),
-      row["lmax"].get<int>(), row["spin"].get<int>(), row["maps"].get<int>(), number("seconds"),
-      number("gflop_per_s"), number("of_peak"), number("times_memory_floor"),
-      row.contains("host_seconds") ? fmt::format("{:.4f}", number("host_seconds")) : "",
-      row.contains("times_host") ? fmt::format("{:.1f}", number("times_host")) : "");
+constexpr const char* row_format =
+    "{:<9} {:<9} {:>6} {:>6} {:>5} {:>5} {:>10} {:>10} {:>9} {:>8} {:>8} {:>9} {:>9} {:>10} "
+    "{:>7}\n";
+
+void print_head() {
+  fmt::print(row_format, "stage", "direction", "nside", "lmax", "spin", "maps", "seconds",
+             "copied, s", "GFLOP/s", "of peak", "x floor", "x legend.", "x cuFFT", "host, s",
+             "faster");
 }
 
-int run(const Options& options) {
-  choose_device(0);
-  if (options.about) {
-    fmt::print("{}\n", describe_device().dump());
-    return 0;
-  }
+/// What a row has not is left empty.
+void print_row(const json& row) {
+  const auto number = [&](const char* key, int digits) {
+    return row.contains(key) ? fmt::format("{:.{}f}", row[key].get<double>(), digits)
+                             : std::string();
+  };
+  const auto count = [&](const char* key) { return row[key].get<std::int64_t>(); };
+  fmt::print(row_format, row["stage"].get<std::string>(), row["direction"].get<std::string>(),
+             count("nside"), count("lmax"), count("spin"), count("maps"), number("seconds", 6),
+             number("seconds_with_transfers", 6), number("gflop_per_s", 1), number("of_peak", 3),
+             number("times_memory_floor", 2), number("times_legendre", 2),
+             number("times_cufft_of_belt", 2), number("host_seconds", 4), number("times_host", 1));
+  std::fflush(stdout);
+}
+
+json measure_all(const Communicator& comm, const Options& options) {
   const DeviceStream stream;
   json all;
   all["device"] = describe_device();
@@ -112,18 +125,45 @@ int run(const Options& options) {
   for (const auto& [key, value] : all["ceilings"].items()) {
     fmt::print(" {} {:.1f}", key, value.get<double>());
   }
-  fmt::print("\n\n{:<9} {:<9} {:>6} {:>6} {:>5} {:>5} {:>10} {:>9} {:>8} {:>8} {:>10} {:>7}\n",
-             "stage", "direction", "nside", "lmax", "spin", "maps", "seconds", "GFLOP/s", "of peak",
-             "x floor", "host, s", "faster");
+  fmt::print("\n\n");
+  print_head();
   const DeviceCeilings ceilings{1e9 * all["ceilings"]["fma_gflop_per_s"].get<double>(),
                                 1e9 * all["ceilings"]["copy_gb_per_s"].get<double>()};
   all["rows"] = json::array();
-  for (const DeviceCase& one : cases_of(options)) {
-    for (const json& row : measure_device_legendre(one, ceilings, options.host_repeats, stream)) {
+  const auto add = [&](const json& rows) {
+    for (const json& row : rows) {
       print_row(row);
       all["rows"].push_back(row);
     }
+  };
+  for (const DeviceCase& one : cases_of(options)) {
+    add(measure_device_legendre(one, ceilings, options.host_repeats, stream));
+    add(measure_device_transform(comm, one, ceilings, options.host_repeats));
   }
+  return all;
+}
+
+int run(const Communicator& comm, int argc, char** argv) {
+  Options options;
+  CLI::App app("Times the stages of a transform on a GPU and checks their answers.");
+  add_options(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : exit_code(ErrorKind::usage);
+  }
+  if (comm.size() > 1)
+    throw UsageError("device_bench: runs on one rank, has " + std::to_string(comm.size()));
+  if (device_count() == 0) {
+    fmt::print("skipped: no CUDA device: {}\n", device_obstacle());
+    return options.about ? exit_code(ErrorKind::resource) : 0;
+  }
+  choose_device(0);
+  if (options.about) {
+    fmt::print("{}\n", describe_device().dump());
+    return 0;
+  }
+  const json all = measure_all(comm, options);
   if (options.json_file.empty()) return 0;
   std::ofstream file(options.json_file);
   file << all.dump(2) << '\n';
@@ -137,18 +177,7 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   using namespace ringweave;
-  Options options;
-  CLI::App app("Times the stages of a transform on a GPU and checks their answers.");
-  add_options(app, options);
-  CLI11_PARSE(app, argc, argv);
-  if (device_count() == 0) {
-    fmt::print("skipped: no CUDA device: {}\n", device_obstacle());
-    return options.about ? exit_code(ErrorKind::resource) : 0;
-  }
-  try {
-    return run(options);
-  } catch (const Error& error) {
-    fmt::print(stderr, "device_bench: {}\n", error.what());
-    return exit_code(error.kind());
-  }
+  const MpiSession mpi(&argc, &argv);
+  const Communicator comm = Communicator::world();
+  return run_program(comm, "device_bench", [&] { return run(comm, argc, argv); });
 }

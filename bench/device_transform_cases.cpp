@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "bench/device_transform_cases.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <complex>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/buffer.hpp"
+#include "base/device_buffer.hpp"
+#include "base/stage_timer.hpp"
+#include "bench/cuda/device_rates.hpp"
+#include "bench/device_timing.hpp"
+#include "fft/device_ring_fft.hpp"
+#include "transform/analysis.hpp"
+#include "transform/device_transform.hpp"
+#include "transform/spherical_harmonic_transform.hpp"
+
+namespace ringweave {
+namespace {
+
+using nlohmann::json;
+using Complex = std::complex<double>;
+enum class Way { synthesis, adjoint };
+
+TransformSpec spec_of(const DeviceCase& what) {
+  TransformSpec spec;
+  spec.grid = std::make_shared<const RingGrid>(RingGrid::healpix(what.nside));
+  spec.lmax = what.lmax;
+  spec.mmax = what.lmax;
+  spec.fields = FieldSet(std::vector<int>(to_size(what.maps), what.spin));
+  return spec;
+}
+
+/// Of unit size; what a field has not is zero.
+void fill(const AlmLayout& layout, int spin, AlmView<double> alm) {
+  for (std::int64_t c = 0; c < alm.n_components(); ++c) {
+    const auto a = alm.component(c);
+    for (std::int64_t row = 0; row < layout.n_orders(); ++row) {
+      const int m = layout.order(row);
+      for (int l = m; l <= layout.lmax(); ++l) {
+        const double phase = 1e-3 * l * l + 0.7 * m + static_cast<double>(c);
+        const double size = l >= spin ? 1 : 0;
+        a[layout.index(row, l)] = {size * std::cos(phase), m > 0 ? size * std::sin(phase) : 0.0};
+      }
+    }
+  }
+}
+
+template <class T>
+double rms_difference(const T* a, const T* b, std::int64_t count) {
+  double difference = 0;
+  double norm = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    difference += std::norm(a[i] - b[i]);
+    norm += std::norm(b[i]);
+  }
+  return std::sqrt(difference / norm);
+}
+
+/// A transform with its data on the device, and on the host what is copied there and back.
+class Trial {
+ public:
+  Trial(const Communicator& comm, const DeviceCase& what)
+      : comm_(comm),
+        plan_(spec_of(what), 0, 1),
+        n_components_(plan_.spec.fields.n_components()),
+        transform_(comm, plan_),
+        input_(plan_.alm.size() * n_components_),
+        host_alm_(input_.size()),
+        host_map_(plan_.rings.n_pixels() * n_components_),
+        alm_(input_.size()),
+        map_(host_map_.size()) {
+    fill(plan_.alm, what.spin, AlmView<double>(input_.data(), n_components_, plan_.alm.size()));
+    std::copy_n(input_.data(), input_.size(), host_alm_.data());
+    copy_to_device(host_alm_.data(), alm_.data(), alm_.bytes(), stream());
+  }
+
+  void run(Way way) {
+    if (way == Way::synthesis) {
+      transform_.synthesize<double>(alm(), map());
+    } else {
+      transform_.adjoint<double>(map(), {}, alm());
+    }
+  }
+  void run_with_transfers(Way way) {
+    if (way == Way::synthesis) {
+      copy_to_device(host_alm_.data(), alm_.data(), alm_.bytes(), stream());
+      run(way);
+      copy_to_host(map_.data(), host_map_.data(), map_.bytes(), stream());
+    } else {
+      copy_to_device(host_map_.data(), map_.data(), map_.bytes(), stream());
+      run(way);
+      copy_to_host(alm_.data(), host_alm_.data(), alm_.bytes(), stream());
+    }
+    stream().synchronize();
+  }
+  /// Map of the input and a_lm of that map, on the host; how far from transposes both ways are.
+  double adjoint_gap() {
+    run_with_transfers(Way::synthesis);
+    const double left = squared_norm<double>(
+        comm_, MapView<const double>(host_map_.data(), n_components_, plan_.rings.n_pixels()));
+    run_with_transfers(Way::adjoint);
+    const double right = inner_product<double>(
+        comm_, plan_.alm, AlmView<const double>(input_.data(), n_components_, plan_.alm.size()),
+        AlmView<const double>(host_alm_.data(), n_components_, plan_.alm.size()));
+    return std::abs(left - right) / left;
+  }
+  /// Seconds of a stage within one call.
+  double stage_seconds(Way way, const char* stage) {
+    constexpr int calls = 5;
+    StageTimes times;
+    transform_.time_stages(&times);
+    for (int i = 0; i < calls; ++i) run(way);
+    stream().synchronize();
+    transform_.time_stages(nullptr);
+    return times.seconds(stage) / calls;
+  }
+
+  /// The host's transform of the same a_lm, seconds of both ways.
+  std::pair<double, double> measure_host(int repeats) {
+    SphericalHarmonicTransform host(comm_, plan_.spec);
+    auto map = host.make_map<double>();
+    auto alm = host.make_alm<double>();
+    const AlmView<const double> input(input_.data(), n_components_, plan_.alm.size());
+    const auto forward = [&] { host.synthesize<double>(input, map.view()); };
+    const auto back = [&] { host.adjoint<double>(map.view(), {}, alm.view()); };
+    forward();
+    back();
+    require_small(rms_difference(host_map_.data(), map.view().data(), host_map_.size()),
+                  "a map differs from the host's by");
+    require_small(rms_difference(host_alm_.data(), alm.view().data(), host_alm_.size()),
+                  "a_lm differ from the host's by");
+    return {host_seconds(repeats, forward), host_seconds(repeats, back)};
+  }
+
+  const TransformPlan& plan() const { return plan_; }
+  const DeviceStream& stream() const { return transform_.stream(); }
+  std::int64_t device_bytes() const { return transform_.device_bytes(); }
+  std::int64_t n_components() const { return n_components_; }
+  MapView<double, MemorySpace::device> map() {
+    return {map_.data(), n_components_, plan_.rings.n_pixels()};
+  }
+
+ private:
+  AlmView<double, MemorySpace::device> alm() {
+    return {alm_.data(), n_components_, plan_.alm.size()};
+  }
+
+  Communicator comm_;
+  TransformPlan plan_;
+  std::int64_t n_components_;
+  DeviceTransform transform_;
+  HostBuffer<Complex> input_;
+  DeviceBuffer<Complex, MemorySpace::pinned> host_alm_;
+  DeviceBuffer<double, MemorySpace::pinned> host_map_;
+  DeviceBuffer<Complex> alm_;
+  DeviceBuffer<double> map_;
+};
+
+json row_of(const DeviceCase& what, const char* stage, Way way) {
+  return {{"stage", stage},      {"direction", way == Way::synthesis ? "synthesis" : "adjoint"},
+          {"nside", what.nside}, {"lmax", what.lmax},
+          {"spin", what.spin},   {"maps", what.maps}};
+}
+
+/// The ring FFT alone, beside cuFFT's of as many rings as the map has, all as long as the belt's.
+json measure_ring_fft(const DeviceCase& what, const DeviceCeilings& ceilings, Trial& trial) {
+  const TransformPlan& plan = trial.plan();
+  const DeviceStream& stream = trial.stream();
+  const auto fft =
+      make_device_ring_fft({plan.rings, plan.exchange.by_ring, trial.n_components(), {}}, stream);
+  DeviceBuffer<Complex> modes(plan.exchange.by_ring.size() * trial.n_components());
+  zero_device_memory(modes.data(), modes.bytes(), stream);
+  const auto map = trial.map();
+  const double bytes = static_cast<double>(modes.bytes()) +
+                       8.0 * static_cast<double>(map.size() * map.n_components());
+  const auto rings =
+      device_fft_seconds(stream, 4 * what.nside, plan.rings.n_rings() * trial.n_components());
+  json rows = json::array();
+  const auto add = [&](Way way, double seconds, double cufft) {
+    json row = row_of(what, "ring_fft", way);
+    row["seconds"] = seconds;
+    row["gb_per_s"] = 1e-9 * bytes / seconds;
+    row["times_memory_floor"] = seconds * ceilings.bytes / bytes;
+    if (rings) row["times_cufft_of_belt"] = seconds / cufft;
+    rows.push_back(std::move(row));
+  };
+  add(Way::synthesis, device_seconds(stream, [&] { fft->synthesize(modes.view(), map); }),
+      rings ? rings->to_pixels : 0);
+  add(Way::adjoint, device_seconds(stream, [&] { fft->adjoint(map, {}, modes.view()); }),
+      rings ? rings->to_modes : 0);
+  return rows;
+}
+
+}  // namespace
+
+json measure_device_transform(const Communicator& comm, const DeviceCase& what,
+                              const DeviceCeilings& ceilings, int host_repeats) {
+  Trial trial(comm, what);
+  const double gap = trial.adjoint_gap();
+  require_small(gap, "the adjoint of a transform is not the transpose:");
+  std::pair<double, double> on_host{-1, -1};
+  if (host_repeats > 0) on_host = trial.measure_host(host_repeats);
+  const double flop = trial.plan().legendre_flops().total();
+
+  json rows = measure_ring_fft(what, ceilings, trial);
+  for (const Way way : {Way::synthesis, Way::adjoint}) {
+    json row = row_of(what, "transform", way);
+    const double seconds = device_seconds(trial.stream(), [&] { trial.run(way); });
+    const double legendre = trial.stage_seconds(way, "legendre");
+    row["seconds"] = seconds;
+    row["legendre_seconds"] = legendre;
+    row["times_legendre"] = seconds / legendre;
+    row["gflop_per_s"] = 1e-9 * flop / seconds;
+    row["of_peak"] = flop / seconds / ceilings.fma;
+    row["adjoint_gap"] = gap;
+    row["device_bytes"] = trial.device_bytes();
+    const double copied = host_seconds(7, [&] { trial.run_with_transfers(way); });
+    row["seconds_with_transfers"] = copied;
+    const double host = way == Way::synthesis ? on_host.first : on_host.second;
+    if (host > 0) {
+      row["host_seconds"] = host;
+      row["times_host"] = host / seconds;
+      row["times_host_with_transfers"] = host / copied;
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace ringweave
