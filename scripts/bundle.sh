@@ -11,7 +11,6 @@ set -euo pipefail
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 target=$2
-. "$here/device_tests.sh"
 if [ -e "$target" ]; then
   echo "bundle: $target exists; choose a new name" >&2
   exit 2
@@ -24,7 +23,7 @@ find "$build/src/app" -maxdepth 1 -type f -name ringweave -exec cp {} "$target/b
 if [ -d "$build/bench" ]; then
   find "$build/bench" -maxdepth 1 -type f -perm -u+x \( -name device_bench -o -name transform_bench \) -exec cp {} "$target/bin" \;
 fi
-[ -d "$build/tests" ] && device_tests "$build/tests" | xargs -r cp -t "$target/bin"
+[ -d "$build/tests" ] && "$here/device_tests.sh" "$build/tests" | xargs -r cp -t "$target/bin"
 if [ -z "$(ls "$target/bin")" ]; then
   echo "bundle: no programs in $build: build it first" >&2
   exit 2

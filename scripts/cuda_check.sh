@@ -23,7 +23,7 @@ fail() {
 # The program of that name, wherever it lies.
 find_program() { find "$programs" -type f -perm -u+x -name "$1" | head -n 1; }
 needs_mpi() { ldd "$1" | grep -q 'libmpi\.so'; }
-. "$here/device_tests.sh"
+device_filter=$("$here/device_tests.sh" --filter)
 
 # launch RANKS PROGRAM [ARG...]
 launch() {
@@ -96,7 +96,7 @@ if [ $status -ne 0 ]; then
   exit 4
 fi
 
-for program in $(device_tests "$programs"); do
+for program in $("$here/device_tests.sh" "$programs"); do
   if needs_mpi "$program"; then
     for ranks in ${CUDA_CHECK_RANKS:-1 2 4 8}; do run_tests "$ranks" "$program"; done
     continue

@@ -1,13 +1,16 @@
+#!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Which tests need a GPU: those with Device in their names. Sourced by cuda_check.sh and bundle.sh.
-device_filter='*Device*'
-
-# device_tests FOLDER: the test programs under it that have some.
-device_tests() {
-  local program
-  find "$1" -type f -perm -u+x \( -name 'test_*' -o -name '*_test' \) | sort | while read -r program; do
-    if "$program" --gtest_list_tests --gtest_filter="$device_filter" 2>/dev/null </dev/null | grep -q '^  '; then
-      echo "$program"
-    fi
-  done
-}
+# Which tests need a GPU: those with Device in their names.
+#   scripts/device_tests.sh FOLDER      the test programs under it that have some
+#   scripts/device_tests.sh --filter    what they are chosen by, for --gtest_filter
+set -u
+filter='*Device*'
+if [ "$1" = --filter ]; then
+  echo "$filter"
+  exit
+fi
+find "$1" -type f -perm -u+x \( -name 'test_*' -o -name '*_test' \) | sort | while read -r program; do
+  if "$program" --gtest_list_tests --gtest_filter="$filter" 2>/dev/null </dev/null | grep -q '^  '; then
+    echo "$program"
+  fi
+done
