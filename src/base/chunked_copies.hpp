@@ -29,6 +29,17 @@ class ChunkedCopies {
     for (auto& staging : staging_) staging = link_.stage(chunk_);
   }
 
+  /// The buffers stay until nothing copies to or from them.
+  ~ChunkedCopies() {
+    try {
+      for (const int slot : {0, 1}) link_.wait(slot);
+    } catch (...) {
+      // A device that failed copies nothing any more.
+    }
+  }
+  ChunkedCopies(const ChunkedCopies&) = delete;
+  ChunkedCopies& operator=(const ChunkedCopies&) = delete;
+
   /// When it returns the host's memory was read; the device has the bytes for what it does later.
   void to_device(const void* from, void* to, std::int64_t bytes) {
     const char* source = static_cast<const char*>(from);

@@ -79,8 +79,9 @@ class DeviceTransform {
     friend bool operator==(const Call&, const Call&) = default;
   };
   struct Replay {
+    explicit Replay(const Call& of) : call(of) {}
     Call call;
-    DeviceGraph graph{};
+    DeviceGraph graph;
   };
 
   bool alone() const { return comm_.size() == 1; }

@@ -24,9 +24,6 @@ class LazyLink {
   void wait(int slot) {
     for (; done_ < marks_[slot]; ++done_) copies_[done_]();
   }
-  ~LazyLink() {
-    for (; done_ < copies_.size(); ++done_) copies_[done_]();
-  }
 
  private:
   void give(const char* from, char* to, std::int64_t bytes) {
