@@ -71,7 +71,7 @@ json measure_ceilings(const DeviceStream& stream) {
   return found;
 }
 
-/// Batches are measured at the first nside alone.
+/// Batches are measured at the first nside alone, and where they can by both kinds of sums.
 std::vector<DeviceCase> cases_of(const Options& options) {
   std::vector<DeviceCase> cases;
   for (std::size_t i = 0; i < options.nsides.size(); ++i) {
@@ -80,7 +80,11 @@ std::vector<DeviceCase> cases_of(const Options& options) {
     for (const int spin : options.spins) {
       for (const int maps : options.maps) {
         if (i > 0 && maps > 1) continue;
-        cases.push_back({nside, lmax, spin, maps});
+        cases.push_back({nside, lmax, spin, maps, BatchedSums::by_threads});
+        // Q and U of a field are two maps.
+        if (maps > 1 || spin > 0) {
+          cases.push_back({nside, lmax, spin, maps, BatchedSums::by_matrices});
+        }
       }
     }
   }
@@ -90,10 +94,12 @@ std::vector<DeviceCase> cases_of(const Options& options) {
 void print_row(const json& row) {
   const auto number = [&](const char* key) { return row.value(key, 0.0); };
   fmt::print(
-      "{:<9} {:<9} {:>6} {:>6} {:>5} {:>5} {:>10.6f} {:>9.1f} {:>8.3f} {:>8.2f} {:>10} {:>7}\n",
+      "{:<9} {:<9} {:>6} {:>6} {:>5} {:>5} {:<8} {:>10.6f} {:>9.1f} {:>8.3f} {:>8.2f} {:>10} "
+      "{:>7}\n",
       row["stage"].get<std::string>(), row["direction"].get<std::string>(), row["nside"].get<int>(),
-      row["lmax"].get<int>(), row["spin"].get<int>(), row["maps"].get<int>(), number("seconds"),
-      number("gflop_per_s"), number("of_peak"), number("times_memory_floor"),
+      row["lmax"].get<int>(), row["spin"].get<int>(), row["maps"].get<int>(),
+      row["sums"].get<std::string>(), number("seconds"), number("gflop_per_s"), number("of_peak"),
+      number("times_memory_floor"),
       row.contains("host_seconds") ? fmt::format("{:.4f}", number("host_seconds")) : "",
       row.contains("times_host") ? fmt::format("{:.1f}", number("times_host")) : "");
 }
@@ -112,9 +118,10 @@ int run(const Options& options) {
   for (const auto& [key, value] : all["ceilings"].items()) {
     fmt::print(" {} {:.1f}", key, value.get<double>());
   }
-  fmt::print("\n\n{:<9} {:<9} {:>6} {:>6} {:>5} {:>5} {:>10} {:>9} {:>8} {:>8} {:>10} {:>7}\n",
-             "stage", "direction", "nside", "lmax", "spin", "maps", "seconds", "GFLOP/s", "of peak",
-             "x floor", "host, s", "faster");
+  fmt::print(
+      "\n\n{:<9} {:<9} {:>6} {:>6} {:>5} {:>5} {:<8} {:>10} {:>9} {:>8} {:>8} {:>10} {:>7}\n",
+      "stage", "direction", "nside", "lmax", "spin", "maps", "sums", "seconds", "GFLOP/s",
+      "of peak", "x floor", "host, s", "faster");
   const DeviceCeilings ceilings{1e9 * all["ceilings"]["fma_gflop_per_s"].get<double>(),
                                 1e9 * all["ceilings"]["copy_gb_per_s"].get<double>()};
   all["rows"] = json::array();
