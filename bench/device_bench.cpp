@@ -75,7 +75,7 @@ json measure_ceilings(const DeviceStream& stream) {
   return found;
 }
 
-/// Batches are measured at the first nside alone.
+/// Batches are measured at the first nside alone, and where they can by both kinds of sums.
 std::vector<DeviceCase> cases_of(const Options& options) {
   std::vector<DeviceCase> cases;
   for (std::size_t i = 0; i < options.nsides.size(); ++i) {
@@ -84,7 +84,11 @@ std::vector<DeviceCase> cases_of(const Options& options) {
     for (const int spin : options.spins) {
       for (const int maps : options.maps) {
         if (i > 0 && maps > 1) continue;
-        cases.push_back({nside, lmax, spin, maps});
+        cases.push_back({nside, lmax, spin, maps, BatchedSums::by_threads});
+        // Q and U of a field are two maps.
+        if (maps > 1 || spin > 0) {
+          cases.push_back({nside, lmax, spin, maps, BatchedSums::by_matrices});
+        }
       }
     }
   }
@@ -92,11 +96,11 @@ std::vector<DeviceCase> cases_of(const Options& options) {
 }
 
 constexpr const char* row_format =
-    "{:<9} {:<9} {:>6} {:>6} {:>5} {:>5} {:>10} {:>10} {:>9} {:>8} {:>8} {:>9} {:>9} {:>10} "
+    "{:<9} {:<9} {:>6} {:>6} {:>5} {:>5} {:<8} {:>10} {:>10} {:>9} {:>8} {:>8} {:>9} {:>9} {:>10} "
     "{:>7}\n";
 
 void print_head() {
-  fmt::print(row_format, "stage", "direction", "nside", "lmax", "spin", "maps", "seconds",
+  fmt::print(row_format, "stage", "direction", "nside", "lmax", "spin", "maps", "sums", "seconds",
              "copied, s", "GFLOP/s", "of peak", "x floor", "x legend.", "x cuFFT", "host, s",
              "faster");
 }
@@ -109,7 +113,8 @@ void print_row(const json& row) {
   };
   const auto count = [&](const char* key) { return row[key].get<std::int64_t>(); };
   fmt::print(row_format, row["stage"].get<std::string>(), row["direction"].get<std::string>(),
-             count("nside"), count("lmax"), count("spin"), count("maps"), number("seconds", 6),
+             count("nside"), count("lmax"), count("spin"), count("maps"),
+             row.value("sums", std::string()), number("seconds", 6),
              number("seconds_with_transfers", 6), number("gflop_per_s", 1), number("of_peak", 3),
              number("times_memory_floor", 2), number("times_legendre", 2),
              number("times_cufft_of_belt", 2), number("host_seconds", 4), number("times_host", 1));

@@ -11,7 +11,6 @@
 #include "base/error.hpp"
 #include "bench/device_timing.hpp"
 #include "bench/significant_terms.hpp"
-#include "legendre/device_legendre_stage.hpp"
 
 namespace ringweave {
 namespace {
@@ -76,7 +75,7 @@ class Trial {
       : shape_(shape_of(what)),
         n_components_(shape_.fields.n_components()),
         stream_(&stream),
-        stage_(make_device_legendre_stage(shape_, stream)),
+        stage_(make_device_legendre_stage(shape_, stream, what.sums)),
         alm_(random_values(shape_.alm.size() * n_components_, 1)),
         modes_(random_values(shape_.rows.size() * n_components_, 2)),
         device_alm_(ssize64(alm_)),
@@ -183,6 +182,7 @@ nlohmann::json measure_device_legendre(const DeviceCase& what, const DeviceCeili
                           {"lmax", what.lmax},
                           {"spin", what.spin},
                           {"maps", what.maps},
+                          {"sums", what.sums == BatchedSums::by_threads ? "threads" : "matrices"},
                           {"seconds", seconds},
                           {"gflop_per_s", 1e-9 * rate},
                           {"of_peak", rate / ceilings.fma},

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/device.hpp"
+#include "legendre/device_legendre_stage.hpp"
 
 namespace ringweave {
 
@@ -20,6 +21,7 @@ struct DeviceCase {
   int lmax;
   int spin;
   int maps;
+  BatchedSums sums;
 };
 
 /// Times the Legendre stage with a_lm and modes on the device, in both directions; `host_repeats`

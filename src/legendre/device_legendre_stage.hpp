@@ -41,10 +41,15 @@ class DeviceLegendreStage {
   virtual std::int64_t device_bytes() const = 0;
 };
 
+/// How the sums of scalar maps that share a recurrence, two or four, are made: by the multiply-adds
+/// of each thread, or as products of matrices by FP64 tensor instructions. Which is faster has not
+/// been measured.
+enum class BatchedSums { by_threads, by_matrices };
+
 /// On this thread's device; calls go to `stream`, which outlives the stage. Error  UsageError when
 /// this build has no CUDA or the shape is not one plan's, ResourceError from the device.
-std::unique_ptr<DeviceLegendreStage> make_device_legendre_stage(LegendreShape shape,
-                                                                const DeviceStream& stream);
+std::unique_ptr<DeviceLegendreStage> make_device_legendre_stage(
+    LegendreShape shape, const DeviceStream& stream, BatchedSums sums = BatchedSums::by_threads);
 
 /// device_bytes() of that stage, without a device: any build tells it. Error  UsageError when the
 /// shape is not one plan's.

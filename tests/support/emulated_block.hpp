@@ -93,6 +93,38 @@ class EmulatedBlock {
     });
   }
 
+  template <int N, int Stride, class Values>
+  void transpose_lanes(PerThread<Values>& values, int first, int step,
+                       PerThread<bool>& wanted) const {
+    for_each_warp([&](int warp) {
+      if (!wanted[warp]) return;
+      for (int lane = 0; lane < warp_lanes; ++lane) {
+        const int i = lane / Stride % N;
+        for (int j = i + 1; j < N; ++j) {
+          std::swap(values[warp + lane][first + j * step],
+                    values[warp + lane + (j - i) * Stride][first + i * step]);
+        }
+      }
+    });
+  }
+  template <class A, class B, class C>
+  void multiply_add_8x8x4(PerThread<A>& a, int ia, PerThread<B>& b, int ib, PerThread<C>& c, int ic,
+                          int ic_next, PerThread<bool>& wanted) const {
+    for_each_warp([&](int warp) {
+      if (!wanted[warp]) return;
+      for (int lane = 0; lane < warp_lanes; ++lane) {
+        const int row = lane / 4;
+        for (int half = 0; half < 2; ++half) {
+          const int column = 2 * (lane % 4) + half;
+          double& sum = c[warp + lane][half == 0 ? ic : ic_next];
+          for (int k = 0; k < 4; ++k) {
+            sum += a[warp + 4 * row + k][ia] * b[warp + 4 * column + k][ib];
+          }
+        }
+      }
+    });
+  }
+
  private:
   template <class Work>
   static void for_each_warp(const Work& work) {

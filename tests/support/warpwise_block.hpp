@@ -102,14 +102,30 @@ class WarpwiseBlock {
   }
   template <int N>
   void sum_lanes(PerThread<Array<double, N>>& values, PerThread<bool>& wanted) const {
+    PerThread<bool> own = of_this_warp(wanted);
+    whole_.sum_lanes<N>(values, own);
+  }
+  template <int N, int Stride, class Values>
+  void transpose_lanes(PerThread<Values>& values, int begin, int step,
+                       PerThread<bool>& wanted) const {
+    PerThread<bool> own = of_this_warp(wanted);
+    whole_.transpose_lanes<N, Stride>(values, begin, step, own);
+  }
+  template <class A, class B, class C>
+  void multiply_add_8x8x4(PerThread<A>& a, int ia, PerThread<B>& b, int ib, PerThread<C>& c, int ic,
+                          int ic_next, PerThread<bool>& wanted) const {
+    PerThread<bool> own = of_this_warp(wanted);
+    whole_.multiply_add_8x8x4(a, ia, b, ib, c, ic, ic_next, own);
+  }
+
+ private:
+  PerThread<bool> of_this_warp(const PerThread<bool>& wanted) const {
     PerThread<bool> own;
     for (int thread = 0; thread < block_threads; ++thread) {
       own[thread] = thread / warp_lanes == warp_ && wanted[thread];
     }
-    whole_.sum_lanes<N>(values, own);
+    return own;
   }
-
- private:
   int first() const { return warp_ * warp_lanes; }
 
   EmulatedBlock whole_;

@@ -57,7 +57,44 @@ class DeviceBlock {
     halve<N, warp_lanes / 2>(values[0]);
   }
 
+  /// Transposes N x N values, N = 2^n, over lanes that are `Stride` apart: value first + j step of
+  /// the i-th of N lanes becomes value first + i step of the j-th. `wanted` is the same in a warp.
+  template <int N, int Stride, class Values>
+  __device__ __forceinline__ void transpose_lanes(PerThread<Values>& values, int first, int step,
+                                                  PerThread<bool>& wanted) const {
+    if (!wanted[0]) return;
+    exchange<N, Stride, 1>(values[0] + first, step);
+  }
+  /// c += a b, matrices of 8 x 4 and 4 x 8 in the lanes of each warp (FP64 tensor instructions).
+  /// Lane 4 i + j has a[i][j], b[j][i], c[i][2 j] in value `ic` and c[i][2 j + 1] in value
+  /// `ic_next`. `wanted` is the same in a warp.
+  template <class A, class B, class C>
+  __device__ __forceinline__ void multiply_add_8x8x4(PerThread<A>& a, int ia, PerThread<B>& b,
+                                                     int ib, PerThread<C>& c, int ic, int ic_next,
+                                                     PerThread<bool>& wanted) const {
+    if (!wanted[0]) return;
+    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                 : "+d"(c[0][ic]), "+d"(c[0][ic_next])
+                 : "d"(a[0][ia]), "d"(b[0][ib]));
+  }
+
  private:
+  template <int N, int Stride, int Offset>
+  __device__ __forceinline__ static void exchange(double* v, int step) {
+    if constexpr (Offset < N) {
+      const bool upper = (threadIdx.x & (Offset * Stride)) != 0;
+#pragma unroll
+      for (int i = 0; i < N; ++i) {
+        if ((i & Offset) != 0) continue;
+        double& low = v[i * step];
+        double& high = v[(i + Offset) * step];
+        const double given = __shfl_xor_sync(0xffffffffU, upper ? low : high, Offset * Stride);
+        low = upper ? given : low;
+        high = upper ? high : given;
+      }
+      exchange<N, Stride, 2 * Offset>(v, step);
+    }
+  }
   template <int N, int Offset>
   __device__ __forceinline__ static void halve(double* v) {
     if constexpr (Offset > 0) {

@@ -22,13 +22,14 @@ class CudaDeviceStage final : public DeviceLegendreStage {
  public:
   /// `alm_size` coefficients of a component; where rows begin among them, as in StageSequence.
   CudaDeviceStage(const LegendreShape& shape, std::int64_t alm_size,
-                  std::span<const std::int64_t> alm_begin, const DeviceStream& stream)
+                  std::span<const std::int64_t> alm_begin, const DeviceStream& stream,
+                  BatchedSums sums = BatchedSums::by_threads)
       : alm_size_(alm_size),
         n_components_(shape.fields.n_components()),
         n_modes_(shape.rows.size() * n_components_),
         n_rows_(shape.alm.n_orders()),
         machine_(stream),
-        sequence_(shape, machine_, gpu::StageMemory(), alm_begin) {}
+        sequence_(shape, machine_, gpu::StageMemory(), alm_begin, sums) {}
 
   void synthesize(Rows rows, Alm<const double> alm, Modes<double> modes) override {
     synthesize_any<double>(rows, alm, modes);
@@ -77,10 +78,11 @@ class CudaDeviceStage final : public DeviceLegendreStage {
 }  // namespace
 
 std::unique_ptr<DeviceLegendreStage> make_device_legendre_stage(LegendreShape shape,
-                                                                const DeviceStream& stream) {
+                                                                const DeviceStream& stream,
+                                                                BatchedSums sums) {
   FoldGroups{shape};  // says what does not fit together
   return std::make_unique<CudaDeviceStage>(shape, shape.alm.size(), std::span<const std::int64_t>(),
-                                           stream);
+                                           stream, sums);
 }
 
 std::unique_ptr<DeviceLegendreStage> gpu::make_device_stage_in_blocks(const LegendreShape& shape,

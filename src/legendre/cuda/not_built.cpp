@@ -17,8 +17,8 @@ namespace {
 
 std::unique_ptr<LegendreStage> make_cuda_legendre_stage(LegendreShape) { lack(); }
 
-std::unique_ptr<DeviceLegendreStage> make_device_legendre_stage(LegendreShape,
-                                                                const DeviceStream&) {
+std::unique_ptr<DeviceLegendreStage> make_device_legendre_stage(LegendreShape, const DeviceStream&,
+                                                                BatchedSums) {
   lack();
 }
 

@@ -15,6 +15,7 @@
 #include "legendre/cuda/stage_tables.hpp"
 #include "legendre/cuda/sweep_plan.hpp"
 #include "legendre/cuda/synthesis_launch.hpp"
+#include "legendre/cuda/tuning.hpp"
 
 namespace ringweave::gpu {
 
@@ -38,8 +39,10 @@ class StageSequence {
   /// alm_begin  [row] where a row begins among the coefficients of a component; empty: as in
   ///            shape.alm. Places in rows that are not wanted together may be the same.
   StageSequence(const LegendreShape& shape, Machine& machine, StageMemory memory,
-                std::span<const std::int64_t> alm_begin = {})
+                std::span<const std::int64_t> alm_begin = {},
+                BatchedSums sums = BatchedSums::by_threads)
       : machine_(&machine),
+        sums_(sums),
         fields_(shape),
         tables_(shape, alm_begin, fields_, machine),
         coefficients_(tables_.stage(), fields_, memory.coefficient_bytes, machine) {
@@ -60,7 +63,8 @@ class StageSequence {
           synthesize_spin(pass, call);
         } else {
           descend(pass, call);
-          with_maps(pass.n_maps, [&](auto maps) { synthesize_scalars<maps()>(pass, call); });
+          with_tuning(pass.n_maps, sums_,
+                      [&](auto tuning) { synthesize_scalars<decltype(tuning)>(pass, call); });
         }
       }
     }
@@ -76,8 +80,8 @@ class StageSequence {
         if (pass.spin > 0) {
           adjoint_spin(pass, call);
         } else {
-          with_maps(pass.n_maps, [&](auto maps) {
-            using Tuned = Tuning<maps()>;
+          with_tuning(pass.n_maps, sums_, [&](auto tuning) {
+            using Tuned = decltype(tuning);
             for (int first = 0; first < pass.n_maps; first += Tuned::adjoint_maps) {
               adjoint_scalars<Tuned>(pass, first, call);
             }
@@ -206,9 +210,9 @@ class StageSequence {
       }
     }
     SweepKind kind{false, 0, fields_.degree, 0, split, 0, 0};
-    with_maps(pass.n_maps, [&](auto maps) {
-      kind.synthesis_pairs = Tuning<maps()>::synthesis_pairs;
-      kind.adjoint_pairs = Tuning<maps()>::adjoint_pairs;
+    with_tuning(pass.n_maps, sums_, [&](auto tuning) {
+      kind.synthesis_pairs = tuning.synthesis_pairs;
+      kind.adjoint_pairs = tuning.adjoint_pairs;
     });
     return kind;
   }
@@ -330,33 +334,36 @@ class StageSequence {
     return component(call, pass.component[i]);
   }
 
-  template <class S, int Pairs>
+  /// The SynthesisLaunch or AdjointLaunch of a batch.
+  template <class S, int Pairs, template <class, int, class> class Sums>
   void sweep_forward(const Pass& pass, const DeviceSweep<Machine>& sweep, const Double2* columns,
                      std::int64_t b, double* modes, RowRange wanted) const {
     const SweepPlan::Batch& batch = sweep.batches[to_size(b)];
     const Item* items = sweep.synthesis_items.data() + batch.first_synthesis_item;
     machine_->launch(
-        SynthesisLaunch<S, Pairs>{input<S>(pass, 0, sweep, items, wanted), columns, modes},
+        SynthesisLaunch<S, Pairs, Sums>{input<S>(pass, 0, sweep, items, wanted), columns, modes},
         batch.n_synthesis_items);
   }
-  template <class S, int Pairs, int Steps>
+  template <class S, int Pairs, int Steps, template <class, int, int, class> class Sums>
   void sweep_back(const Pass& pass, int first, const DeviceSweep<Machine>& sweep, double* partials,
                   std::int64_t b, const double* modes, RowRange wanted) const {
     const SweepPlan::Batch& batch = sweep.batches[to_size(b)];
     const Item* items = sweep.adjoint_items.data() + batch.first_adjoint_item;
-    machine_->launch(AdjointLaunch<S, Pairs, Steps>{input<S>(pass, first, sweep, items, wanted),
-                                                    modes, partials},
-                     batch.n_adjoint_items);
+    machine_->launch(
+        AdjointLaunch<S, Pairs, Steps, Sums>{input<S>(pass, first, sweep, items, wanted), modes,
+                                             partials},
+        batch.n_adjoint_items);
   }
 
-  template <int Maps, class T>
+  template <class Tuned, class T>
   void synthesize_scalars(const Pass& pass, const Call<const T, double>& call) {
+    constexpr int Maps = Tuned::maps;
     const SweepPlan::Batch& batch = pass.sweep->batches[to_size(call.batch)];
     PreconditionByTwo<T, Maps> by_two{
         steps_of(*pass.sweep, batch, call.wanted), coefficients_.alpha(), {}, columns_.data()};
     for (int i = 0; i < Maps; ++i) by_two.alm[i] = map_alm(pass, call, i);
     launch_steps(by_two, batch);
-    sweep_forward<ScalarsByTwo<Maps>, Tuning<Maps>::synthesis_pairs>(
+    sweep_forward<ScalarsByTwo<Maps>, Tuned::synthesis_pairs, Tuned::template Synthesis>(
         pass, *pass.sweep, columns_.data(), call.batch, call.modes, call.wanted);
     if (equator_ == nullptr) return;
     const SweepPlan::Batch& other = equator_->batches[to_size(call.batch)];
@@ -364,8 +371,8 @@ class StageSequence {
         steps_of(*equator_, other, call.wanted), {}, equator_columns_.data()};
     for (int i = 0; i < Maps; ++i) by_one.alm[i] = by_two.alm[i];
     launch_steps(by_one, other);
-    sweep_forward<ScalarsByOne<Maps>, pairs_by_one>(pass, *equator_, equator_columns_.data(),
-                                                    call.batch, call.modes, call.wanted);
+    sweep_forward<ScalarsByOne<Maps>, pairs_by_one, SynthesisByThreads>(
+        pass, *equator_, equator_columns_.data(), call.batch, call.modes, call.wanted);
   }
 
   /// Maps [first, first + Tuned::adjoint_maps) of a pass.
@@ -373,11 +380,12 @@ class StageSequence {
   void adjoint_scalars(const Pass& pass, int first, const Call<T, const double>& call) {
     constexpr int Maps = Tuned::adjoint_maps;
     const SweepPlan::Batch& batch = pass.sweep->batches[to_size(call.batch)];
-    sweep_back<ScalarsByTwo<Maps>, Tuned::adjoint_pairs, Tuned::adjoint_steps>(
-        pass, first, *pass.sweep, partials_.data(), call.batch, call.modes, call.wanted);
+    sweep_back<ScalarsByTwo<Maps>, Tuned::adjoint_pairs, Tuned::adjoint_steps,
+               Tuned::template Adjoint>(pass, first, *pass.sweep, partials_.data(), call.batch,
+                                        call.modes, call.wanted);
     PartialSums by_one{};
     if (equator_ != nullptr) {
-      sweep_back<ScalarsByOne<Maps>, pairs_by_one, 4>(
+      sweep_back<ScalarsByOne<Maps>, pairs_by_one, 4, AdjointByThreads>(
           pass, first, *equator_, equator_partials_.data(), call.batch, call.modes, call.wanted);
       by_one = {equator_->rows.data(), equator_partials_.data()};
     }
@@ -398,15 +406,15 @@ class StageSequence {
                                      component(call, pass.component[0]),
                                      component(call, pass.component[1]), columns_.data()},
                  batch);
-    sweep_forward<SpinByOne, pairs_by_one>(pass, *pass.sweep, columns_.data(), call.batch,
-                                           call.modes, call.wanted);
+    sweep_forward<SpinByOne, pairs_by_one, SynthesisByThreads>(pass, *pass.sweep, columns_.data(),
+                                                               call.batch, call.modes, call.wanted);
   }
 
   template <class T>
   void adjoint_spin(const Pass& pass, const Call<T, const double>& call) {
     const SweepPlan::Batch& batch = pass.sweep->batches[to_size(call.batch)];
-    sweep_back<SpinByOne, pairs_by_one, 4>(pass, 0, *pass.sweep, partials_.data(), call.batch,
-                                           call.modes, call.wanted);
+    sweep_back<SpinByOne, pairs_by_one, 4, AdjointByThreads>(pass, 0, *pass.sweep, partials_.data(),
+                                                             call.batch, call.modes, call.wanted);
     launch_steps(RestoreSpin<T>{steps_of(*pass.sweep, batch, call.wanted),
                                 {pass.sweep->rows.data(), partials_.data()},
                                 component(call, pass.component[0]),
@@ -416,6 +424,7 @@ class StageSequence {
   }
 
   Machine* machine_;
+  BatchedSums sums_;
   FieldPasses fields_;
   StageTables<Machine> tables_;
   StageCoefficients<Machine> coefficients_;

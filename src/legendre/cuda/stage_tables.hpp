@@ -4,7 +4,6 @@
 #include <complex>
 #include <cstdint>
 #include <span>
-#include <type_traits>
 #include <vector>
 
 #include "base/checked_cast.hpp"
@@ -12,54 +11,6 @@
 #include "legendre/cuda/sweep_plan.hpp"
 
 namespace ringweave::gpu {
-
-/// Steps of one degree are few: little is kept in registers.
-inline constexpr int pairs_by_one = 1;
-
-/// For some number of maps: ring pairs of a thread, as many as the registers hold; in an adjoint
-/// also the maps of one launch, and the steps whose sums are added over the lanes together. Four
-/// maps leave an adjoint so few pairs that adding over the lanes costs more than two maps save.
-template <int Maps>
-struct Tuning;
-template <>
-struct Tuning<1> {
-  static constexpr int synthesis_pairs = 8;
-  static constexpr int adjoint_maps = 1;
-  static constexpr int adjoint_pairs = 8;
-  static constexpr int adjoint_steps = 4;
-};
-template <>
-struct Tuning<2> {
-  static constexpr int synthesis_pairs = 5;
-  static constexpr int adjoint_maps = 2;
-  static constexpr int adjoint_pairs = 5;
-  static constexpr int adjoint_steps = 2;
-};
-template <>
-struct Tuning<3> {
-  static constexpr int synthesis_pairs = 4;
-  static constexpr int adjoint_maps = 3;
-  static constexpr int adjoint_pairs = 4;
-  static constexpr int adjoint_steps = 2;
-};
-template <>
-struct Tuning<4> {
-  static constexpr int synthesis_pairs = 4;
-  static constexpr int adjoint_maps = 2;
-  static constexpr int adjoint_pairs = 5;
-  static constexpr int adjoint_steps = 2;
-};
-
-/// Calls work(number) with a number of maps the compiler knows.
-template <class Work>
-void with_maps(int n_maps, const Work& work) {
-  switch (n_maps) {
-    case 1: return work(std::integral_constant<int, 1>());
-    case 2: return work(std::integral_constant<int, 2>());
-    case 3: return work(std::integral_constant<int, 3>());
-    default: return work(std::integral_constant<int, most_maps>());
-  }
-}
 
 /// A SweepPlan where the launches can read it.
 template <class Machine>

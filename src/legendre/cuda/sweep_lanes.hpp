@@ -96,6 +96,33 @@ struct ThreadFunctions {
       }
     }
   }
+
+  /// An even number of steps.
+  template <int Steps>
+  RINGWEAVE_HOST_DEVICE void run(const Double2* coefficients, int variable) {
+    RINGWEAVE_UNROLL
+    for (int t = 0; t < Steps; t += 2, coefficients += 2 * S::step_size) {
+      advance(S::load(coefficients, variable), previous, current);
+      advance(S::load(coefficients + S::step_size, variable), current, previous);
+    }
+  }
+  /// The same; kept [step][value] are the values of the steps, Masked: zero below range.
+  template <int Steps, bool Masked>
+  RINGWEAVE_HOST_DEVICE void run_keeping(const Double2* coefficients, int variable, unsigned within,
+                                         double* kept) {
+    RINGWEAVE_UNROLL
+    for (int t = 0; t < Steps; t += 2, coefficients += 2 * S::step_size) {
+      keep<Masked>(current, within, kept + t * values);
+      advance(S::load(coefficients, variable), previous, current);
+      keep<Masked>(previous, within, kept + (t + 1) * values);
+      advance(S::load(coefficients + S::step_size, variable), current, previous);
+    }
+  }
+  template <bool Masked>
+  RINGWEAVE_HOST_DEVICE static void keep(const double* p, unsigned within, double* kept) {
+    RINGWEAVE_UNROLL
+    for (int i = 0; i < values; ++i) kept[i] = !Masked || (within >> i & 1U) != 0 ? p[i] : 0;
+  }
 };
 
 }  // namespace ringweave::gpu

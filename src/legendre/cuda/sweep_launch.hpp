@@ -124,6 +124,24 @@ struct SweepThreads {
                                     : Phase::below_range;
     });
   }
+
+  /// Some steps of a thread; kept [step][value] are their values if any of its warp is within
+  /// range.
+  template <int Steps>
+  RINGWEAVE_LAUNCH void run(int thread, const Double2* coefficients, double* kept) {
+    Functions& own = functions[thread];
+    const int from = variable[thread];
+    switch (phase[thread]) {
+      case Phase::idle: break;
+      case Phase::below_range: own.template run<Steps>(coefficients, from); break;
+      case Phase::partly_in_range:
+        own.template run_keeping<Steps, true>(coefficients, from, within[thread], kept);
+        break;
+      case Phase::in_range:
+        own.template run_keeping<Steps, false>(coefficients, from, 0, kept);
+        break;
+    }
+  }
 };
 
 }  // namespace ringweave::gpu

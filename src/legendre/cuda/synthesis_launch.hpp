@@ -3,20 +3,18 @@
 
 #include "base/host_device.hpp"
 #include "legendre/cuda/sweep_launch.hpp"
+#include "legendre/cuda/synthesis_sums.hpp"
 
 namespace ringweave::gpu {
 
 /// Modes of the rings of some pairs, from the columns of an order. Degrees run in the loop; a
-/// thread keeps the recurrences and sums of `Pairs` ring pairs in registers, and what all pairs
-/// share comes from shared memory, one tile of steps ahead.
-template <class S, int Pairs>
+/// thread keeps the recurrences of `Pairs` ring pairs in registers and `Sums` their sums
+/// (synthesis_sums.hpp); what all pairs share comes from shared memory, one tile of steps ahead.
+template <class S, int Pairs, template <class, int, class> class Sums>
 struct SynthesisLaunch {
   using Functions = ThreadFunctions<S, Pairs>;
   static constexpr int column_pairs = S::columns / 2;
   static constexpr int least_blocks = S::sums * Pairs <= 48 ? 3 : 2;
-  struct Sums {
-    Array<double, S::sums * Pairs> sum;  ///< [sum][pair]
-  };
   struct Shared {
     Array<Double2, tile * S::step_size> coefficients[2];
     Array<Double2, tile * column_pairs> columns[2];
@@ -33,12 +31,8 @@ struct SynthesisLaunch {
     const SweepRow& row = input.rows[item.row];
     if (!input.wants(row)) return;
     SweepThreads<S, Pairs, Block> threads;
-    typename Block::template PerThread<Sums> sums;
     threads.seed(block, input, item, row, shared.scale);
-    block.each([&](int thread) {
-      RINGWEAVE_UNROLL
-      for (int i = 0; i < S::sums * Pairs; ++i) sums[thread].sum[i] = 0;
-    });
+    Sums<S, Pairs, Block> sums(block);
 
     const auto bring = [&](int begin, int count, int buffer) {
       stage(block, row, begin, count, shared, buffer);
@@ -46,34 +40,20 @@ struct SynthesisLaunch {
     const auto add_tile = [&](int count, int buffer) {
       for (int k = 0; k < count; k += chunk) {
         threads.look_at_range(block, shared.scale);
-        const Double2* coefficients = shared.coefficients[buffer] + k * S::step_size;
-        const Double2* column = shared.columns[buffer] + k * column_pairs;
-        block.each([&](int thread) {
-          const int variable = threads.variable[thread];
-          Functions& functions = threads.functions[thread];
-          switch (threads.phase[thread]) {
-            case Phase::idle: break;
-            case Phase::below_range: run_chunk(functions, coefficients, variable); break;
-            case Phase::partly_in_range:
-              add_chunk<true>(functions, coefficients, column, variable, threads.within[thread],
-                              sums[thread].sum);
-              break;
-            case Phase::in_range:
-              add_chunk<false>(functions, coefficients, column, variable, 0, sums[thread].sum);
-              break;
-          }
-        });
+        sums.add_chunk(block, threads, shared.coefficients[buffer] + k * S::step_size,
+                       shared.columns[buffer] + k * column_pairs);
       }
     };
     for_each_tile(block, row, bring, add_tile, [](int, int) {});
 
+    sums.finish(block, threads);
     block.each([&](int thread) {
       const Span& span = item.spans[thread / warp_lanes];
       const int lane = thread % warp_lanes;
       RINGWEAVE_UNROLL
       for (int i = 0; i < Pairs; ++i) {
         if (!Functions::within_span(span, lane, i)) continue;
-        write(row, Functions::pair_of(span, lane, i), sums[thread].sum + i);
+        write(row, Functions::pair_of(span, lane, i), sums.of(thread) + i);
       }
     });
   }
@@ -90,51 +70,6 @@ struct SynthesisLaunch {
         block.copy_ahead(target + k, source + k);
       }
     });
-  }
-
-  RINGWEAVE_LAUNCH static void run_chunk(Functions& f, const Double2* coefficients, int variable) {
-    RINGWEAVE_UNROLL
-    for (int t = 0; t < chunk; t += 2, coefficients += 2 * S::step_size) {
-      f.advance(S::load(coefficients, variable), f.previous, f.current);
-      f.advance(S::load(coefficients + S::step_size, variable), f.current, f.previous);
-    }
-  }
-
-  template <bool Masked>
-  RINGWEAVE_LAUNCH static void add_chunk(Functions& f, const Double2* coefficients,
-                                         const Double2* column, int variable, unsigned within,
-                                         double* sum) {
-    RINGWEAVE_UNROLL
-    for (int t = 0; t < chunk; t += 2) {
-      add<Masked, false>(f.current, column, within, sum);
-      f.advance(S::load(coefficients, variable), f.previous, f.current);
-      add<Masked, true>(f.previous, column + column_pairs, within, sum);
-      f.advance(S::load(coefficients + S::step_size, variable), f.current, f.previous);
-      coefficients += 2 * S::step_size;
-      column += 2 * column_pairs;
-    }
-  }
-
-  template <bool Masked, bool Odd>
-  RINGWEAVE_LAUNCH static void add(const double* p, const Double2* column, unsigned within,
-                                   double* sum) {
-    Array<double, Functions::values> value;
-    RINGWEAVE_UNROLL
-    for (int i = 0; i < Functions::values; ++i) {
-      value[i] = !Masked || (within >> i & 1U) != 0 ? p[i] : 0;
-    }
-    RINGWEAVE_UNROLL
-    for (int o = 0; o < S::sums; o += 2) {
-      if (!S::counts(o, Odd)) continue;
-      const Double2 factor = column[o % S::columns / 2];
-      const double sign = Odd && S::alternates(o) ? -1 : 1;
-      RINGWEAVE_UNROLL
-      for (int i = 0; i < Pairs; ++i) {
-        const double v = sign * value[S::function(o) * Pairs + i];
-        sum[o * Pairs + i] += v * factor.x;
-        sum[(o + 1) * Pairs + i] += v * factor.y;
-      }
-    }
   }
 
   /// Both rings of a pair.

@@ -47,6 +47,64 @@ TEST(DeviceArithmetic, EverySumOverLanesIsInOneLane) {
   expect_lane_sums<64>();
 }
 
+TEST(DeviceArithmetic, LanesTransposeTheirValues) {
+  const EmulatedBlock block(0);
+  EmulatedBlock::PerThread<Array<double, 16>> values;
+  EmulatedBlock::PerThread<bool> wanted;
+  const auto fill = [&] {
+    for (int thread = 0; thread < block_threads; ++thread) {
+      wanted[thread] = thread / warp_lanes != 1;
+      for (int i = 0; i < 16; ++i) values[thread][i] = 1000 * i + thread;
+    }
+  };
+  const auto expect = [&](int n, int stride, int first, int step) {
+    for (int thread = 0; thread < block_threads; ++thread) {
+      const int own = thread / stride % n;
+      for (int i = 0; i < 16; ++i) {
+        const int j = (i - first) / step;
+        const bool moves = i >= first && (i - first) % step == 0 && j < n && wanted[thread];
+        EXPECT_EQ(values[thread][i], moves
+                                         ? 1000 * (first + own * step) + thread + (j - own) * stride
+                                         : 1000 * i + thread);
+      }
+    }
+  };
+  fill();
+  block.transpose_lanes<4, 1>(values, 1, 3, wanted);
+  expect(4, 1, 1, 3);
+  fill();
+  block.transpose_lanes<8, 4>(values, 0, 2, wanted);
+  expect(8, 4, 0, 2);
+}
+
+TEST(DeviceArithmetic, LanesMultiplyMatrices) {
+  const EmulatedBlock block(0);
+  EmulatedBlock::PerThread<Array<double, 2>> a;
+  EmulatedBlock::PerThread<Array<double, 3>> b;
+  EmulatedBlock::PerThread<Array<double, 4>> c;
+  EmulatedBlock::PerThread<bool> wanted;
+  const auto a_of = [](int row, int k) { return 1 + row * row + 3 * k; };
+  const auto b_of = [](int k, int column) { return 2 + k - 5 * column; };
+  for (int thread = 0; thread < block_threads; ++thread) {
+    const int lane = thread % warp_lanes;
+    wanted[thread] = thread / warp_lanes != 1;
+    a[thread][1] = a_of(lane / 4, lane % 4);
+    b[thread][2] = b_of(lane % 4, lane / 4);
+    for (int i = 0; i < 4; ++i) c[thread][i] = lane + 100 * i;
+  }
+  block.multiply_add_8x8x4(a, 1, b, 2, c, 0, 3, wanted);
+  for (int thread = 0; thread < block_threads; ++thread) {
+    const int lane = thread % warp_lanes;
+    for (const int i : {0, 3}) {
+      const int column = 2 * (lane % 4) + (i == 0 ? 0 : 1);
+      double expected = lane + 100 * i;
+      for (int k = 0; k < 4 && wanted[thread]; ++k) expected += a_of(lane / 4, k) * b_of(k, column);
+      EXPECT_EQ(c[thread][i], expected);
+    }
+    EXPECT_EQ(c[thread][1], lane + 100);
+  }
+}
+
 TEST(DeviceArithmetic, PowersOfTheSineHaveTheirDigitsAtAnyExponent) {
   for (const double theta : {1e-4, 0.02, 0.3, 0.785, 1.2, 1.57}) {
     const long double log2 = std::log2(std::sin(static_cast<long double>(theta)));

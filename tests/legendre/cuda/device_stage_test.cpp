@@ -148,6 +148,36 @@ TEST_F(DeviceStage, WorksOnDeviceMemoryWithoutTheHost) {
   EXPECT_EQ(stage->device_bytes(), device_legendre_bytes(shape_of(problem)));
 }
 
+TEST_F(DeviceStage, IsTheHostStageWithSumsByMatrices) {
+  for (const std::vector<int>& spins :
+       {std::vector<int>{0, 0}, std::vector<int>{2}, std::vector<int>(9, 0)}) {
+    const LegendreProblem problem(RingGrid::healpix(64), 150, 100, spins);
+    const DeviceStream stream;
+    const auto stage =
+        make_device_legendre_stage(shape_of(problem), stream, BatchedSums::by_matrices);
+    const std::int64_t n_components = problem.fields.n_components();
+    DeviceBuffer<Complex> alm_there(problem.alm_size());
+    DeviceBuffer<Complex> modes_there(problem.modes_size());
+    const AlmView<Complex::value_type, MemorySpace::device> alm_view(alm_there.data(), n_components,
+                                                                     problem.alm_layout.size());
+    auto alm = random_values(problem.alm_size(), 59);
+    auto modes = random_values(problem.modes_size(), 60);
+    const auto host_alm = problem.adjoint(modes);
+    const auto host_modes = problem.synthesize(alm);
+    copy_to_device(modes.data(), modes_there.data(), modes_there.bytes(), stream);
+    stage->adjoint(stage->all_rows(), modes_there.view(), alm_view,
+                   LegendreStage::Accumulate::overwrite);
+    std::vector<Complex> back(alm.size());
+    copy_to_host(alm_there.data(), back.data(), alm_there.bytes(), stream);
+    copy_to_device(alm.data(), alm_there.data(), alm_there.bytes(), stream);
+    stage->synthesize(stage->all_rows(), alm_view, modes_there.view());
+    copy_to_host(modes_there.data(), modes.data(), modes_there.bytes(), stream);
+    stream.synchronize();
+    EXPECT_LE(relative_error(back, host_alm).rms, 1e-12) << spins.size();
+    EXPECT_LE(relative_error(modes, host_modes).rms, 1e-12) << spins.size();
+  }
+}
+
 TEST_F(DeviceStage, IsReplayedAsAGraph) {
   const LegendreProblem problem(RingGrid::healpix(32), 64, 64, {0, 2});
   const DeviceStream stream;

@@ -26,8 +26,10 @@ void expect_both_ways_equal(const LegendreProblem& problem, EmulatedStage& emula
 }
 
 void expect_both_ways_equal(const LegendreProblem& problem, const std::string& what) {
-  EmulatedStage emulated(problem);
-  expect_both_ways_equal(problem, emulated, what);
+  EmulatedStage by_threads(problem);
+  expect_both_ways_equal(problem, by_threads, what);
+  EmulatedStage by_matrices(problem, {}, BatchedSums::by_matrices);
+  expect_both_ways_equal(problem, by_matrices, what + " by matrices");
 }
 
 struct Case {
@@ -70,8 +72,9 @@ INSTANTIATE_TEST_SUITE_P(Legendre, EmulatedLaunches, testing::ValuesIn(cases()),
                            return name;
                          });
 
-void expect_rms(const LegendreProblem& problem, double bound) {
-  EmulatedStage emulated(problem);
+void expect_rms(const LegendreProblem& problem, double bound,
+                BatchedSums sums = BatchedSums::by_threads) {
+  EmulatedStage emulated(problem, {}, sums);
   const auto alm = random_values(problem.alm_size(), 23);
   EXPECT_LE(relative_error(emulated.synthesize(alm), problem.synthesize(alm)).rms, bound);
   const auto modes = random_values(problem.modes_size(), 24);
@@ -80,18 +83,23 @@ void expect_rms(const LegendreProblem& problem, double bound) {
 
 TEST(EmulatedLaunch, RunsWhereScalesMatter) {
   expect_rms(LegendreProblem(RingGrid::healpix(300), 900, 900, {0}), tolerance::direct_sum);
+  expect_rms(LegendreProblem(RingGrid::healpix(300), 900, 900, {0, 0}), tolerance::direct_sum,
+             BatchedSums::by_matrices);
 }
 
 TEST(EmulatedLaunch, RunsAtHighDegrees) {
-  const LegendreProblem problem(RingGrid::from_rings({{0.3, 0, 8, 0},
-                                                      {0.8, 0, 8, 0},
-                                                      {1.3, 0, 8, 0},
-                                                      {1.5705, 0, 8, 0},
-                                                      {1.5707, 0, 8, 0},
-                                                      {M_PI - 0.8, 0, 8, 0},
-                                                      {2.5, 0, 8, 0}}),
-                                2047, 2047, {0, 2});
-  expect_rms(problem, 1e-12);
+  const auto problem = [](const std::vector<int>& spins) {
+    return LegendreProblem(RingGrid::from_rings({{0.3, 0, 8, 0},
+                                                 {0.8, 0, 8, 0},
+                                                 {1.3, 0, 8, 0},
+                                                 {1.5705, 0, 8, 0},
+                                                 {1.5707, 0, 8, 0},
+                                                 {M_PI - 0.8, 0, 8, 0},
+                                                 {2.5, 0, 8, 0}}),
+                           2047, 2047, spins);
+  };
+  expect_rms(problem({0, 2}), 1e-12);
+  expect_rms(problem({0, 0, 2}), 1e-12, BatchedSums::by_matrices);
 }
 
 // Next to a pole rounding grows along the recurrence, in either stage: l^1.5 ulp
@@ -99,12 +107,13 @@ TEST(EmulatedLaunch, RunsAtHighDegrees) {
 TEST(EmulatedLaunch, RunsNextToThePoles) {
   const int lmax = 2047;
   const double bound = 2 * std::pow(lmax, 1.5) * std::numeric_limits<double>::epsilon();
-  for (const std::vector<int>& spins : {std::vector<int>{0}, std::vector<int>{2}}) {
+  for (const std::vector<int>& spins :
+       {std::vector<int>{0}, std::vector<int>{2}, std::vector<int>{0, 0}}) {
     expect_rms(
         LegendreProblem(
             RingGrid::from_rings({{0, 0, 8, 0}, {1e-4, 0, 8, 0}, {0.01, 0, 8, 0}, {3.1, 0, 8, 0}}),
             lmax, lmax, spins),
-        bound);
+        bound, BatchedSums::by_matrices);
   }
 }
 

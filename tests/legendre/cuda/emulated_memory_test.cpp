@@ -95,17 +95,23 @@ TEST(EmulatedMemory, CoefficientsOfABatchAreThoseOfAll) {
   }
 }
 
+void expect_no_barrier_missing(const std::vector<int>& spins, BatchedSums sums) {
+  const LegendreProblem problem(RingGrid::healpix(9), 110, 44, spins, Fold::yes);
+  EmulatedStage in_step(problem, {}, sums);
+  EmulatedStageOn<gpu::WarpwiseMachine> warpwise(problem, {}, sums);
+  const auto alm = random_values(problem.alm_size(), 63);
+  const auto modes = random_values(problem.modes_size(), 64);
+  EXPECT_EQ(warpwise.synthesize(alm), in_step.synthesize(alm));
+  EXPECT_EQ(warpwise.adjoint(modes), in_step.adjoint(modes));
+  EXPECT_TRUE(warpwise.barriers_agree());
+}
 TEST(EmulatedMemory, NoBarrierIsMissing) {
   for (const std::vector<int>& spins :
        {std::vector<int>{0}, std::vector<int>{0, 2, 0}, std::vector<int>{0, 0}}) {
-    const LegendreProblem problem(RingGrid::healpix(9), 110, 44, spins, Fold::yes);
-    EmulatedStage in_step(problem);
-    EmulatedStageOn<gpu::WarpwiseMachine> warpwise(problem);
-    const auto alm = random_values(problem.alm_size(), 63);
-    const auto modes = random_values(problem.modes_size(), 64);
-    EXPECT_EQ(warpwise.synthesize(alm), in_step.synthesize(alm));
-    EXPECT_EQ(warpwise.adjoint(modes), in_step.adjoint(modes));
-    EXPECT_TRUE(warpwise.barriers_agree());
+    expect_no_barrier_missing(spins, BatchedSums::by_threads);
+  }
+  for (const std::vector<int>& spins : {std::vector<int>{0, 0}, std::vector<int>{0, 2, 0}}) {
+    expect_no_barrier_missing(spins, BatchedSums::by_matrices);
   }
 }
 

@@ -22,8 +22,9 @@ inline LegendreShape shape_of(const LegendreProblem& problem) {
 template <class Machine = gpu::EmulatedMachine>
 class EmulatedStageOn {
  public:
-  explicit EmulatedStageOn(const LegendreProblem& problem, gpu::StageMemory memory = {})
-      : problem_(problem), sequence_(shape_of(problem), machine_, memory) {}
+  explicit EmulatedStageOn(const LegendreProblem& problem, gpu::StageMemory memory = {},
+                           BatchedSums sums = BatchedSums::by_threads)
+      : problem_(problem), sequence_(shape_of(problem), machine_, memory, {}, sums) {}
 
   gpu::RowRange all() const { return {0, problem_.alm_layout.n_orders()}; }
   std::int64_t device_bytes() const { return sequence_.bytes(); }
