@@ -6,7 +6,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "bench/cuda/device_rates.hpp"
 #include "bench/device_legendre_cases.hpp"
 #include "bench/device_transform_cases.hpp"
+#include "bench/json_file.hpp"
 #include "distribute/communicator.hpp"
 #include "distribute/farewell.hpp"
 #include "distribute/mpi_session.hpp"
@@ -168,12 +168,7 @@ int run(const Communicator& comm, int argc, char** argv) {
     fmt::print("{}\n", describe_device().dump());
     return 0;
   }
-  const json all = measure_all(comm, options);
-  if (options.json_file.empty()) return 0;
-  std::ofstream file(options.json_file);
-  file << all.dump(2) << '\n';
-  file.close();
-  if (!file) throw ResourceError(options.json_file + ": cannot be written");
+  write_json(options.json_file, measure_all(comm, options));
   return 0;
 }
 

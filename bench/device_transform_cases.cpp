@@ -14,6 +14,7 @@
 #include "base/stage_timer.hpp"
 #include "bench/cuda/device_rates.hpp"
 #include "bench/device_timing.hpp"
+#include "bench/test_alm.hpp"
 #include "fft/device_ring_fft.hpp"
 #include "transform/analysis.hpp"
 #include "transform/device_transform.hpp"
@@ -33,21 +34,6 @@ TransformSpec spec_of(const DeviceCase& what) {
   spec.mmax = what.lmax;
   spec.fields = FieldSet(std::vector<int>(to_size(what.maps), what.spin));
   return spec;
-}
-
-/// Of unit size; what a field has not is zero.
-void fill(const AlmLayout& layout, int spin, AlmView<double> alm) {
-  for (std::int64_t c = 0; c < alm.n_components(); ++c) {
-    const auto a = alm.component(c);
-    for (std::int64_t row = 0; row < layout.n_orders(); ++row) {
-      const int m = layout.order(row);
-      for (int l = m; l <= layout.lmax(); ++l) {
-        const double phase = 1e-3 * l * l + 0.7 * m + static_cast<double>(c);
-        const double size = l >= spin ? 1 : 0;
-        a[layout.index(row, l)] = {size * std::cos(phase), m > 0 ? size * std::sin(phase) : 0.0};
-      }
-    }
-  }
 }
 
 template <class T>
@@ -74,7 +60,8 @@ class Trial {
         host_map_(plan_.rings.n_pixels() * n_components_),
         alm_(input_.size()),
         map_(host_map_.size()) {
-    fill(plan_.alm, what.spin, AlmView<double>(input_.data(), n_components_, plan_.alm.size()));
+    fill<double>(plan_.alm, what.spin,
+                 AlmView<double>(input_.data(), n_components_, plan_.alm.size()));
     std::copy_n(input_.data(), input_.size(), host_alm_.data());
     copy_to_device(host_alm_.data(), alm_.data(), alm_.bytes(), stream());
   }

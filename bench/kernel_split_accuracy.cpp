@@ -9,7 +9,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numbers>
@@ -19,6 +18,7 @@
 
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
+#include "bench/json_file.hpp"
 #include "convolve/split_convolution.hpp"
 #include "distribute/farewell.hpp"
 #include "distribute/mpi_session.hpp"
@@ -366,7 +366,7 @@ int measure(const Communicator& comm, int argc, char** argv) {
       options.lmax >= 0 ? options.lmax : checked_cast<int>(2 * options.nside, "lmax of the kernel");
   const json runs = options.is_single ? Measurement<float>(comm, options, lmax).run()
                                       : Measurement<double>(comm, options, lmax).run();
-  if (!options.file.empty()) std::ofstream(options.file) << json{{"runs", runs}}.dump() << '\n';
+  write_json(options.file, {{"runs", runs}});
   return 0;
 }
 

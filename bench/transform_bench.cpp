@@ -11,7 +11,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <fstream>
 #include <iostream>
 #include <limits>
 #include <memory>
@@ -21,6 +20,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "bench/json_file.hpp"
 #include "bench/median.hpp"
 #include "bench/transform_trial.hpp"
 #include "distribute/agree.hpp"
@@ -288,13 +288,9 @@ int run(const Communicator& comm, int argc, char** argv) {
   const std::vector<json> rows = measure_all(comm, options, *trial);
   if (!comm.is_root()) return 0;
   print_table(about, errors, rows);
-  if (options.json_file.empty()) return 0;
   about["errors"] = errors;
   about["directions"] = rows;
-  std::ofstream file(options.json_file);
-  file << about.dump(2) << '\n';
-  file.close();
-  if (!file) throw ResourceError(options.json_file + ": cannot be written");
+  write_json(options.json_file, about);
   return 0;
 }
 

@@ -12,6 +12,7 @@
 #include "bench/alltoallv_counter.hpp"
 #include "bench/fma_peak.hpp"
 #include "bench/raw_file.hpp"
+#include "bench/test_alm.hpp"
 #include "sphere/healpix_weights.hpp"
 
 namespace ringweave {
@@ -21,24 +22,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// Deterministic a_lm of unit size; the imaginary part of m = 0 and degrees below the largest spin
-/// are zero.
-template <class T>
-void fill(const AlmLayout& layout, int spin, AlmView<T> alm) {
-  for (std::int64_t c = 0; c < alm.n_components(); ++c) {
-    const auto a = alm.component(c);
-    for (std::int64_t row = 0; row < layout.n_orders(); ++row) {
-      const int m = layout.order(row);
-      for (int l = m; l <= layout.lmax(); ++l) {
-        const double phase = 1e-3 * l * l + 0.7 * m + static_cast<double>(c);
-        const double size = l >= spin ? 1 : 0;
-        a[layout.index(row, l)] = {static_cast<T>(size * std::cos(phase)),
-                                   static_cast<T>(m > 0 ? size * std::sin(phase) : 0.0)};
-      }
-    }
-  }
 }
 
 template <class T>

@@ -72,7 +72,7 @@ cat >"$target/run.sh" <<'RUN'
 set -eu
 bundle=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 libraries=$bundle/lib
-for folder in ${CUDA_LIBRARIES:-} ${CUDA_HOME:+"$CUDA_HOME/lib64"} /usr/local/cuda/lib64; do
+for folder in $(echo "${CUDA_LIBRARIES:-}" | tr : " ") ${CUDA_HOME:+"$CUDA_HOME/lib64"} /usr/local/cuda/lib64; do
   [ -d "$folder" ] && libraries=$libraries:$folder
 done
 export LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} PATH=$bundle/bin:${PATH:-/usr/bin:/bin}

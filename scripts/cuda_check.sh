@@ -50,16 +50,16 @@ run_tests() {
   fi
 }
 
-# sanitize TOOL PROGRAM: its small cases (tests named ...SmallCase).
+# sanitize TOOL RANKS PROGRAM: its small cases (tests named ...SmallCase). 0 ranks: without MPI.
 sanitize() {
-  local tool=$1 program=$2 name log
+  local tool=$1 ranks=$2 program=$3 name log
   name=$(basename "$program")
   log=$out/$name.$tool.log
-  if ! "$program" --gtest_list_tests --gtest_filter='*SmallCase' 2>/dev/null | grep -q '^  '; then
+  if ! "$program" --gtest_list_tests --gtest_filter='*SmallCase*' 2>/dev/null | grep -q '^  '; then
     say skipped "$tool: $name has no small case"
     return
   fi
-  if compute-sanitizer --tool "$tool" --error-exitcode 99 "$program" --gtest_filter='*SmallCase' >"$log" 2>&1; then
+  if launch "$ranks" compute-sanitizer --tool "$tool" --error-exitcode 99 "$program" --gtest_filter='*SmallCase*' >"$log" 2>&1; then
     say passed "$tool: $name"
   elif grep -q -i 'device not supported' "$log"; then
     say skipped "$tool: $name: the tool does not support this device"
@@ -97,13 +97,15 @@ if [ $status -ne 0 ]; then
 fi
 
 for program in $("$here/device_tests.sh" "$programs"); do
+  alone=0
   if needs_mpi "$program"; then
+    alone=1
     for ranks in ${CUDA_CHECK_RANKS:-1 2 4 8}; do run_tests "$ranks" "$program"; done
-    continue
+  else
+    run_tests 0 "$program"
   fi
-  run_tests 0 "$program"
   if command -v compute-sanitizer >/dev/null; then
-    for tool in memcheck racecheck synccheck; do sanitize "$tool" "$program"; done
+    for tool in memcheck racecheck synccheck; do sanitize "$tool" "$alone" "$program"; done
   fi
 done
 command -v compute-sanitizer >/dev/null || say skipped "memcheck, racecheck, synccheck: no compute-sanitizer in PATH"

@@ -15,7 +15,8 @@ std::string device_obstacle();
 std::string cuda_version();
 
 /// The device of a process: processes of a node take its devices in turn, so several may share
-/// one. `local_rank` counts the processes of this node. Makes it this thread's device. Error
+/// one. `local_rank` counts the processes of this node. Makes it this thread's device. A process
+/// stays on the device it chose first, where its streams and memory are. Error
 /// ResourceError when there is none.
 int choose_device(int local_rank);
 /// The device of this thread. Error  ResourceError.

@@ -114,6 +114,8 @@ class StagedExchange {
     if (!is_staged()) return alltoall_.orders_to_rings(by_order, by_ring);
     alltoall_.orders_to_rings(order_staging_.data(), ring_staging_.data());
     agree(comm_, [&] {
+      // What was given before may still read by_ring.
+      memory_->copies_follow_work();
       for (const auto& [first, count] : by_ring_.runs())
         bring_up(ring_staging_, by_ring_, first, count, by_ring);
       memory_->work_follows_copies();

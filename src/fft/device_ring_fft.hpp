@@ -23,8 +23,8 @@ class DeviceRingFft {
 
   virtual ~DeviceRingFft() = default;
 
-  /// As RingFft::synthesize. Maps of doubles whose components begin at multiples of 16 bytes go
-  /// fastest.
+  /// As RingFft::synthesize; modes begin at a multiple of 16 bytes. Maps of doubles whose
+  /// components begin at multiples of 16 bytes go fastest.
   virtual void synthesize(Modes<const double> modes, Map<double> map) = 0;
   virtual void synthesize(Modes<const double> modes, Map<float> map) = 0;
   /// As RingFft::adjoint; ring_weights  [owned ring], empty: all 1.
@@ -47,7 +47,8 @@ std::unique_ptr<DeviceRingFft> make_device_ring_fft(
     std::int64_t workspace_bytes = ring_fft_workspace_bytes);
 
 /// What the device will hold for it, found without a device. What cuFFT works in is taken for as
-/// much as the workspace; it may need less.
+/// much as the workspace; it may need less, and for rings whose length has a prime factor above 127
+/// some times as much.
 std::int64_t device_ring_fft_bytes(const RingFftShape& shape,
                                    std::int64_t workspace_bytes = ring_fft_workspace_bytes);
 

@@ -21,6 +21,7 @@ struct RingFftShape {
   ModeLayout rows;  ///< all orders 0..mmax; where their modes lie for the owned rings
   std::int64_t n_components = 1;
   std::vector<RingRange> urgent = {};  ///< rings whose modes others wait for
+  int device_ranks = 1;  ///< that plan on one device at the same time and share what is free there
 };
 
 /// Ring modes <-> pixels of the rings this rank owns. Modes above a ring's Nyquist fold onto their

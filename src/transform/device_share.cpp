@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "base/device_properties.hpp"
+#include "base/error.hpp"
 #include "distribute/agree.hpp"
 
 namespace ringweave {
@@ -36,6 +38,16 @@ Sharers count_sharers(const Communicator& node, const DeviceShare& mine) {
   return sharers;
 }
 
+/// Or `auto` would notice when it is too late for the host.
+void require_capability() {
+  constexpr int least = 80;
+  const DeviceProperties device = device_properties();
+  if (device.compute_capability >= least) return;
+  throw ResourceError(
+      fmt::format("GPU: {} has compute capability {}.{}, 8.0 is needed; choose the host backend",
+                  device.name, device.compute_capability / 10, device.compute_capability % 10));
+}
+
 }  // namespace
 
 std::int64_t usable_device_bytes(std::int64_t free_bytes) { return free_bytes - free_bytes / 16; }
@@ -53,6 +65,7 @@ DeviceShare share_device(const Communicator& comm, const TransformPlan& plan) {
   agree(comm, [&] {
     choose_device(node.rank());
     share.device = device_identity();
+    require_capability();
     device_memory();  // so that what CUDA itself needs of every rank is taken
     share.planned = plan_device_memory(plan);
   });

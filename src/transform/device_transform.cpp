@@ -7,6 +7,7 @@
 
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
+#include "base/planned_count.hpp"
 #include "distribute/agree.hpp"
 #include "distribute/row_parts.hpp"
 
@@ -35,11 +36,7 @@ void require_double_exchange(const TransformPlan& plan) {
       "a_lm and maps on the host");
 }
 
-void require_count(std::int64_t there, std::int64_t planned, const char* what) {
-  if (there == planned) return;
-  throw UsageError("transform on a device: " + std::to_string(there) + " " + what +
-                   "; the plan has " + std::to_string(planned));
-}
+constexpr const char* where = "transform on a device";
 
 }  // namespace
 
@@ -93,10 +90,10 @@ std::int64_t DeviceTransform::device_bytes() const {
 
 template <class T>
 void DeviceTransform::require(const Alm<const T>& alm, const Map<const T>& map) const {
-  require_count(alm.n_components(), n_components_, "components of a_lm");
-  require_count(alm.size(), alm_size_, "coefficients of a component");
-  require_count(map.n_components(), n_components_, "components of a map");
-  require_count(map.size(), n_pixels_, "pixels");
+  require_planned(where, alm.n_components(), n_components_, "components of a_lm");
+  require_planned(where, alm.size(), alm_size_, "coefficients of a component");
+  require_planned(where, map.n_components(), n_components_, "components of a map");
+  require_planned(where, map.size(), n_pixels_, "pixels");
 }
 
 void DeviceTransform::wait_if_timed() const {
@@ -177,7 +174,8 @@ template <class T>
 void DeviceTransform::adjoint(Map<const T> map, Weights ring_weights, Alm<T> alm, Accumulate how) {
   agree(comm_, [&] {
     require<T>(alm, map);
-    if (ring_weights.size() > 0) require_count(ring_weights.size(), n_rings_, "weights of rings");
+    if (ring_weights.size() > 0)
+      require_planned(where, ring_weights.size(), n_rings_, "weights of rings");
     allocate();
   });
   const Call call{how == Accumulate::add ? Call::Way::adjoint_adding : Call::Way::adjoint,

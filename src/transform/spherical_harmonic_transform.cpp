@@ -50,8 +50,9 @@ SphericalHarmonicTransform::Stages SphericalHarmonicTransform::plan_stages(
   const Backend backend = plan_.spec.backend;
   Stages stages{.fields = fields};
   agree(comm_, [&] {
-    stages.ring_fft =
-        make_ring_fft({plan_.rings, plan_.exchange.by_ring, fields.n_components()}, backend);
+    RingFftShape shape{plan_.rings, plan_.exchange.by_ring, fields.n_components()};
+    if (device_.has_value()) shape.device_ranks = device_->n_ranks;
+    stages.ring_fft = make_ring_fft(std::move(shape), backend);
   });
   if (plan_.always_in_passes()) {
     stages.passes = std::make_unique<LegendrePasses>(comm_, plan_, fields, nullptr);
@@ -63,6 +64,12 @@ SphericalHarmonicTransform::Stages SphericalHarmonicTransform::plan_stages(
   });
   stages.exchange = std::make_unique<Exchange>(comm_, plan_.exchange, fields.n_components());
   return stages;
+}
+
+template <class Work>
+void SphericalHarmonicTransform::finish(const Work& work) {
+  if (plan_.spec.backend == Backend::host) return work();
+  agree(comm_, work);
 }
 
 void SphericalHarmonicTransform::require_alm(std::int64_t n_components, std::int64_t size) const {
@@ -184,7 +191,7 @@ void SphericalHarmonicTransform::synthesize(AlmView<const T> alm, MapView<T> map
     } else {
       orders_to_rings(stages, by_order, by_ring);
     }
-    fft_synthesize<T>(stages, by_ring, group.of(map));
+    finish([&] { fft_synthesize<T>(stages, by_ring, group.of(map)); });
   }
 }
 
@@ -214,7 +221,7 @@ MapBuffer<T> SphericalHarmonicTransform::synthesize_in_passes(AlmBuffer<T>&& alm
   alm.release();
   stages.passes->release();
   auto map = agreed(comm_, [&] { return make_map<T>(); });
-  fft_synthesize<T>(stages, by_ring, map.view());
+  finish([&] { fft_synthesize<T>(stages, by_ring, map.view()); });
   return map;
 }
 
@@ -239,7 +246,7 @@ MapBuffer<T> SphericalHarmonicTransform::synthesize(AlmBuffer<T>&& alm) {
     by_ring = ring_modes(stages);
   });
   orders_to_rings(stages, by_order, by_ring);
-  fft_synthesize<T>(stages, by_ring, map.view());
+  finish([&] { fft_synthesize<T>(stages, by_ring, map.view()); });
   return map;
 }
 
@@ -269,7 +276,7 @@ void SphericalHarmonicTransform::adjoint_of_groups(MapView<const T> map,
       stages.passes->adjoint<T>(by_ring, group.of(alm), how, times_);
     } else {
       rings_to_orders(stages, by_ring, by_order);
-      legendre_adjoint<T>(stages, by_order, group.of(alm), how);
+      finish([&] { legendre_adjoint<T>(stages, by_order, group.of(alm), how); });
     }
   }
 }
@@ -349,7 +356,7 @@ AlmBuffer<T> SphericalHarmonicTransform::adjoint(MapBuffer<T>&& map,
     }
     alm = make_alm<T>();
   });
-  legendre_adjoint<T>(stages, by_order, alm.view(), Accumulate::overwrite);
+  finish([&] { legendre_adjoint<T>(stages, by_order, alm.view(), Accumulate::overwrite); });
   map.release();
   return alm;
 }

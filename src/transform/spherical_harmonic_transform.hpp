@@ -153,6 +153,9 @@ class SphericalHarmonicTransform {
     require_map(map.n_components(), map.size());
   }
   void prepare_passes(Stages& stages);
+  /// Runs the last stage of a call. It cannot fail on the host; on a device all ranks agree on it.
+  template <class Work>
+  void finish(const Work& work);
   /// One group after the other. `scratch` is the map itself where its content may be lost.
   template <class T>
   void adjoint_of_groups(MapView<const T> map, std::span<const double> ring_weights, AlmView<T> alm,

@@ -46,6 +46,11 @@ void expect_as_the_host(const Communicator& comm, const TransformSpec& spec,
   expect_within(relative_error(comm, adjoint_of(device, map), adjoint_of(host, map)), bound);
 }
 
+TEST_P(OnDevices, ATransformIsTheHostsInASmallCase) {
+  const Case of = telling_cases().front();
+  expect_as_the_host<double>(comm(), cuda_spec(of), of.name(), as_the_host);
+}
+
 TEST_P(OnDevices, TransformsAreThoseOfTheHost) {
   for (const Case& of : covering_cases())
     expect_as_the_host<double>(comm(), cuda_spec(of), of.name(), as_the_host);

@@ -95,7 +95,7 @@ std::string cuda_version() {
 int choose_device(int local_rank) {
   const int count = device_count();
   if (count == 0) throw ResourceError("GPU: " + device_obstacle());
-  const int device = local_rank % count;
+  static const int device = local_rank % count;
   check_device(cudaSetDevice(device), "choosing device " + std::to_string(device));
   return device;
 }

@@ -17,7 +17,8 @@ constexpr int no_plan = -1;
 
 }  // namespace
 
-CufftPlan::CufftPlan(const FftSize& size, const DeviceStream& stream) {
+// Delegates, so that a plan that fails half way is destroyed.
+CufftPlan::CufftPlan(const FftSize& size, const DeviceStream& stream) : CufftPlan() {
   const CufftLibrary& cufft = CufftLibrary::get();
   const std::string what =
       "planning " + std::to_string(size.count) + " FFTs of length " + std::to_string(size.length);

@@ -22,6 +22,8 @@ class CufftPlan {
   void transform(FftSign sign, const Double2* from, Double2* to) const;
 
  private:
+  CufftPlan() = default;
+
   int handle_ = -1;
   std::int64_t work_bytes_ = 0;
 };

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <cstdint>
 #include <string>
 
 #include "base/cuda/device_machine.cuh"
 #include "base/error.hpp"
+#include "base/planned_count.hpp"
 #include "fft/cuda/cufft_plan.hpp"
 #include "fft/cuda/ring_fft_sequence.hpp"
 #include "fft/device_ring_fft.hpp"
@@ -33,11 +35,7 @@ class FftMachine : public DeviceMachine {
 
 namespace {
 
-void require(std::int64_t there, std::int64_t planned, const char* what) {
-  if (there == planned) return;
-  throw UsageError("ring FFT on a device: " + std::to_string(there) + " " + what +
-                   "; the plan has " + std::to_string(planned));
-}
+constexpr const char* where = "ring FFT on a device";
 
 class CudaDeviceRingFft final : public DeviceRingFft {
  public:
@@ -67,21 +65,25 @@ class CudaDeviceRingFft final : public DeviceRingFft {
  private:
   template <class T>
   void synthesize_any(Modes<const double> modes, Map<T> map) {
-    check(modes.size(), map.n_components(), map.size());
+    check(modes, map.n_components(), map.size());
     sequence_.synthesize(reinterpret_cast<const gpu::Double2*>(modes.data()), map.data(),
                          map.stride());
   }
   template <class T>
   void adjoint_any(Map<const T> map, Weights weights, Modes<double> modes) {
-    check(modes.size(), map.n_components(), map.size());
-    if (weights.size() != 0) require(weights.size(), n_rings_, "ring weights");
+    check(modes, map.n_components(), map.size());
+    if (weights.size() != 0) require_planned(where, weights.size(), n_rings_, "ring weights");
     sequence_.adjoint(map.data(), map.stride(), weights.size() == 0 ? nullptr : weights.data(),
                       reinterpret_cast<gpu::Double2*>(modes.data()));
   }
-  void check(std::int64_t n_modes, std::int64_t n_components, std::int64_t n_pixels) const {
-    require(n_modes, n_modes_, "ring modes");
-    require(n_components, n_components_, "components of a map");
-    require(n_pixels, n_pixels_, "pixels of a component");
+  void check(Modes<const double> modes, std::int64_t n_components, std::int64_t n_pixels) const {
+    require_planned(where, modes.size(), n_modes_, "ring modes");
+    // A device that reads across it can no longer be used.
+    if (reinterpret_cast<std::uintptr_t>(modes.data()) % sizeof(gpu::Double2) != 0) {
+      throw UsageError(std::string(where) + ": the modes must begin at a multiple of 16 bytes");
+    }
+    require_planned(where, n_components, n_components_, "components of a map");
+    require_planned(where, n_pixels, n_pixels_, "pixels of a component");
   }
 
   std::int64_t n_components_;

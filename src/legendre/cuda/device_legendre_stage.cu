@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <span>
-#include <string>
 
 #include "base/cuda/device_machine.cuh"
-#include "base/error.hpp"
+#include "base/planned_count.hpp"
 #include "legendre/cuda/device_stage_in_blocks.hpp"
 #include "legendre/cuda/stage_sequence.hpp"
 #include "legendre/device_legendre_stage.hpp"
@@ -12,11 +11,7 @@
 namespace ringweave {
 namespace {
 
-void require(std::int64_t there, std::int64_t planned, const char* what) {
-  if (there == planned) return;
-  throw UsageError("Legendre stage on a device: " + std::to_string(there) + " " + what +
-                   "; the plan has " + std::to_string(planned));
-}
+constexpr const char* where = "Legendre stage on a device";
 
 class CudaDeviceStage final : public DeviceLegendreStage {
  public:
@@ -62,9 +57,9 @@ class CudaDeviceStage final : public DeviceLegendreStage {
                          {rows.first, rows.first + rows.count});
   }
   void check(std::int64_t n_components, std::int64_t alm_size, std::int64_t n_modes) const {
-    require(n_components, n_components_, "components of a_lm");
-    require(alm_size, alm_size_, "coefficients of a component");
-    require(n_modes, n_modes_, "ring modes");
+    require_planned(where, n_components, n_components_, "components of a_lm");
+    require_planned(where, alm_size, alm_size_, "coefficients of a component");
+    require_planned(where, n_modes, n_modes_, "ring modes");
   }
 
   std::int64_t alm_size_;

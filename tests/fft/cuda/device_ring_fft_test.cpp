@@ -47,9 +47,14 @@ void expect_both_ways_equal(const RingFftShape& shape, const std::string& what) 
   EXPECT_EQ(again, found) << what << ": an adjoint depends on the moment";
 }
 
+TEST_F(DeviceRingTest, AreTheHostsInASmallCase) {
+  expect_both_ways_equal(dense_shape(RingGrid::healpix(8), 23, 2), "nside 8");
+}
+
 TEST_F(DeviceRingTest, AreTheHostsOnEveryGrid) {
-  for (const char* grid : {"healpix:1", "healpix:3", "healpix:16", "healpix:64", "gauss:40",
-                           "gauss:9,21", "clenshaw:33,202", "fejer:20,37"}) {
+  for (const char* grid :
+       {"healpix:1", "healpix:3", "healpix:16", "healpix:64", "gauss:40", "gauss:9,21", "gauss:9,1",
+        "gauss:9,2", "clenshaw:33,202", "fejer:20,37"}) {
     for (const int lmax : {0, 1, 5, 127, 256}) {
       expect_both_ways_equal(dense_shape(RingGrid::from_name(grid), lmax, 2),
                              grid + std::string(" ") + std::to_string(lmax));

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/error.hpp"
+
+namespace ringweave {
+
+/// Nothing where no file is asked for. Error  ResourceError when it cannot be written.
+inline void write_json(const std::string& path, const nlohmann::json& what) {
+  if (path.empty()) return;
+  std::ofstream file(path);
+  file << what.dump(2) << '\n';
+  file.close();
+  if (!file) throw ResourceError(path + ": cannot be written");
+}
+
+}  // namespace ringweave
