@@ -17,9 +17,8 @@ Backend choose_backend(Run& run, const std::string& asked);
 /// is said. Not collective.
 Backend give_up_device(Run& run, const std::string& why);
 
-/// For what has no form for a device, named in messages as `what`.
-
-/// Error  UsageError for --backend cuda.
+/// For what has no form for a device, named in messages as `what`. Error  UsageError for --backend
+/// cuda.
 void refuse_device(const std::string& asked, const std::string& what);
 /// It goes on the host, which is said where `auto` would have taken a device. Collective.
 void stay_on_host(Run& run, const std::string& asked, const std::string& what);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "transform/device_line.hpp"
 
-#include <string>
-
+#include "base/checked_cast.hpp"
 #include "base/chunked_copies.hpp"
-#include "base/error.hpp"
+#include "base/planned_count.hpp"
 #include "distribute/agree.hpp"
 
 namespace ringweave {
@@ -33,14 +32,7 @@ class StreamLink {
   DeviceEvent marks_[2];
 };
 
-template <class T>
-void require_shape(ComponentView<T> view, std::int64_t n_components, std::int64_t size,
-                   const char* what) {
-  if (view.n_components() == n_components && view.size() == size) return;
-  throw UsageError(std::string(what) + " has " + std::to_string(view.n_components()) +
-                   " components of " + std::to_string(view.size()) + ", the plan expects " +
-                   std::to_string(n_components) + " of " + std::to_string(size));
-}
+constexpr const char* where = "transform through a device";
 
 }  // namespace
 
@@ -87,6 +79,14 @@ std::int64_t DeviceLine::pinned_bytes() const {
 }
 
 template <class T>
+void DeviceLine::require(AlmView<const T> alm, MapView<const T> map) const {
+  require_planned(where, alm.n_components(), n_components_, "components of a_lm");
+  require_planned(where, alm.size(), alm_size_, "coefficients of a component");
+  require_planned(where, map.n_components(), n_components_, "components of a map");
+  require_planned(where, map.size(), n_pixels_, "pixels");
+}
+
+template <class T>
 AlmView<T, MemorySpace::device> DeviceLine::device_alm() {
   return {reinterpret_cast<std::complex<T>*>(alm_.data()), n_components_, alm_size_};
 }
@@ -115,8 +115,7 @@ void DeviceLine::download(ComponentView<T, MemorySpace::device> from, ComponentV
 template <class T>
 void DeviceLine::synthesize(AlmView<const T> alm, MapView<T> map, StageTimes& times) {
   agree(comm_, [&] {
-    require_shape(alm, n_components_, alm_size_, "alm");
-    require_shape(map, n_components_, n_pixels_, "map");
+    require<T>(alm, map);
     allocate();
     const StageTimer timer(&times, "upload");
     upload<std::complex<T>>(alm, device_alm<T>());
@@ -136,12 +135,8 @@ void DeviceLine::adjoint(MapView<const T> map, std::span<const double> ring_weig
                          Accumulate how, StageTimes& times) {
   const bool weighted = !ring_weights.empty();
   agree(comm_, [&] {
-    require_shape(alm, n_components_, alm_size_, "alm");
-    require_shape(map, n_components_, n_pixels_, "map");
-    if (weighted && static_cast<std::int64_t>(ring_weights.size()) != n_rings_) {
-      throw UsageError(std::to_string(ring_weights.size()) + " weights of rings, the plan has " +
-                       std::to_string(n_rings_) + " rings");
-    }
+    require<T>(alm, map);
+    if (weighted) require_planned(where, ssize64(ring_weights), n_rings_, "weights of rings");
     allocate();
     const StageTimer timer(&times, "upload");
     upload<T>(map, device_map<T>());

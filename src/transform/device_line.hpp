@@ -41,6 +41,8 @@ class DeviceLine {
  private:
   void allocate();
   template <class T>
+  void require(AlmView<const T> alm, MapView<const T> map) const;
+  template <class T>
   AlmView<T, MemorySpace::device> device_alm();
   template <class T>
   MapView<T, MemorySpace::device> device_map();

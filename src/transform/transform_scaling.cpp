@@ -18,7 +18,8 @@ constexpr std::int64_t pixel_bytes = sizeof(double);
 TransformScaling::TransformScaling(const TransformSpec& spec)
     : spec_(spec),
       limits_(*spec.grid, spec.lmax, spec.mmax, spec.fields.max_spin()),
-      fold_(FoldRule::for_grid(*spec.grid, spec.mmax)) {
+      fold_(FoldRule::for_grid(*spec.grid, spec.mmax)),
+      legendre_work_(legendre_work(spec, limits_)) {
   for (int m = 0; m <= spec.mmax; ++m)
     degrees_.push_back(significant_degrees(*spec.grid, limits_, m));
 }
@@ -65,7 +66,7 @@ TransformShares TransformScaling::shares(int n_ranks) const {
   const LegendreFlops most = flops_of(spec_.fields, most_degrees);
   largest.scalar_flops = most.scalar;
   largest.spin_flops = most.spin;
-  largest.legendre_work = legendre_work(spec_, limits_);
+  largest.legendre_work = legendre_work_;
   shares.mean_flops = flops_of(spec_.fields, all_degrees / n_ranks).total();
   shares.dense = {static_cast<double>(spec_.grid->n_rings()), spec_.mmax + 1.0,
                   static_cast<double>(n_components * mode_bytes), n_ranks};

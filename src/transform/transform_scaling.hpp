@@ -31,6 +31,7 @@ class TransformScaling {
   TransformSpec spec_;
   ModeLimits limits_;
   FoldRule fold_;
+  double legendre_work_;
   std::vector<double> degrees_;  ///< [m] significant_degrees
 };
 

@@ -28,7 +28,9 @@ class ScratchFolder {
   explicit ScratchFolder(Communicator comm) : comm_(std::move(comm)) {
     std::string name;
     if (comm_.is_root()) {
-      name = (std::filesystem::temp_directory_path() / "ringweave_io_XXXXXX").string();
+      // mkdtemp() puts letters of its own where six X stand.
+      name =
+          (std::filesystem::temp_directory_path() / "ringweave_io_").string() + std::string(6, 'X');
       if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no scratch folder");
     }
     path_ = comm_.broadcast(name, 0);
