@@ -194,9 +194,11 @@ RowFft RingConvolutionPlan::fastest_fft(const ModeRows& modes, int n_ranks) cons
   const std::int64_t rings = intersection(window(middle), modes.zone).size();
   const double point = static_cast<double>(rings * (is_symmetric_ ? 4 : 2) * maps *
                                            mode_sum::orders * std::int64_t{sizeof(double)});
-  const double room = (spec_.n_maps > 1 ? 0.5 : 1.0) * share_of_goal * scratch_share *
-                      static_cast<double>(grid().n_pixels()) *
-                      static_cast<double>(spec_.n_maps * spec_.bytes_per_pixel) / n_ranks;
+  // Of a thread, on an average rank: the same on all.
+  const double bytes = static_cast<double>(grid().n_pixels()) *
+                       static_cast<double>(spec_.n_maps * spec_.bytes_per_pixel) / n_ranks;
+  const double room = static_cast<double>(
+      scratch_within((spec_.n_maps > 1 ? 0.5 : 1.0) * scratch_share * bytes, 1));
   const auto fitting = static_cast<std::int64_t>(room / 3 / (2 * point));
   constexpr std::int64_t fewest_points = 4;
   constexpr std::int64_t most_points = 256;
@@ -207,8 +209,7 @@ RowFft RingConvolutionPlan::fastest_fft(const ModeRows& modes, int n_ranks) cons
   if (!fft.exists()) return fft;
   const double block = static_cast<double>(fft.points) * point;
   const double n_groups = static_cast<double>(fft.n_groups());
-  const double n_held =
-      std::clamp(std::floor((room / 1.5 - 2 * block) / (block / 2)), 1.0, n_groups);
+  const double n_held = std::clamp(std::floor((0.6 * room - 2 * block) / (block / 2)), 1.0, n_groups);
   fft.n_passes = std::ceil(n_groups / n_held);
   return fft;
 }
@@ -375,18 +376,22 @@ std::int64_t RingConvolutionPlan::halo_bytes() const {
   return (bytes + unit - 1) / unit * unit;
 }
 
-std::int64_t RingConvolutionPlan::scratch_goal(int n_threads) const {
+std::int64_t RingConvolutionPlan::scratch_within(double bytes, int n_threads) const {
   constexpr std::int64_t least_of_a_thread = std::int64_t{2} << 20;
   // What stands beside the scratch, about: the tile of modes of a ring FFT, its tables and those of
   // the products.
   constexpr std::int64_t tile_of_a_thread = std::int64_t{1} << 20;
   const std::int64_t tables = 200 * grid().longest_ring();
+  const auto goal = static_cast<std::int64_t>(share_of_goal * bytes);
+  return std::max(goal - n_threads * tile_of_a_thread - tables, n_threads * least_of_a_thread);
+}
+
+std::int64_t RingConvolutionPlan::scratch_goal(int n_threads) const {
   const double maps = static_cast<double>(own_->n_pixels()) *
                       static_cast<double>(spec_.n_maps * spec_.bytes_per_pixel);
   const double more_modes =
       static_cast<double>(own_rows_.size() * (maps_together_ - 1) * mode_size);
-  const auto goal = static_cast<std::int64_t>(share_of_goal * (scratch_share * maps - more_modes));
-  return std::max(goal - n_threads * tile_of_a_thread - tables, n_threads * least_of_a_thread);
+  return scratch_within(scratch_share * maps - more_modes, n_threads);
 }
 
 std::int64_t RingConvolutionPlan::workspace_bytes(int n_threads) const {

@@ -143,6 +143,8 @@ class RingConvolutionPlan {
   void choose_modes(int n_ranks);
   std::vector<ModeRows> mode_candidates() const;
   RowFft fastest_fft(const ModeRows& modes, int n_ranks) const;
+  /// What of so many bytes is left to scratch, by the ring FFT and tables.
+  std::int64_t scratch_within(double bytes, int n_threads) const;
   bool makes_rows_by_fft(const ModeRows& modes, double n_summed, double n_transformed,
                          double limit) const;
   double widest_chord() const;  ///< squared, of the kernels' supports

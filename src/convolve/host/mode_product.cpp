@@ -29,11 +29,8 @@ std::int64_t maps_multiplied(const RingConvolutionPlan& plan) {
   return plan.spec().kernels.size() == 1 ? std::min(most_maps, plan.maps_together()) : 1;
 }
 
-/// Of rows by FFT there are few blocks, each of which reads all samples of a part. Else what all
-/// blocks carry along needs room too, or the samples are made more than once.
-std::int64_t room_for_samples(const RingConvolutionPlan& plan, std::int64_t most_scratch) {
-  return plan.modes().row_fft.exists() ? most_scratch / 3 : most_scratch / 4;
-}
+/// What all blocks of orders carry along needs room too, or the samples are made more than once.
+std::int64_t room_for_samples(std::int64_t most_scratch) { return most_scratch / 4; }
 
 /// Of every thread; with FFTs blocks are many, and as small as can be.
 std::int64_t room_for_block(const RingConvolutionPlan& plan, std::int64_t most_scratch,
@@ -48,7 +45,7 @@ ModeProduct::ModeProduct(const RingConvolutionPlan& plan, int n_threads, std::in
       n_threads_(n_threads),
       n_maps_(maps_multiplied(plan)),
       samples_(
-          plan, room_for_samples(plan, most_scratch),
+          plan, room_for_samples(most_scratch),
           ModeBlock::rings_at_once(plan, n_maps_, room_for_block(plan, most_scratch, n_threads))) {
   for (const std::int64_t around : samples_.rules()) cosines_.push_back(cosine_table(around));
   if (samples_.pairs().empty()) return;
@@ -63,7 +60,8 @@ ModeProduct::ModeProduct(const RingConvolutionPlan& plan, int n_threads, std::in
     transform_.emplace(fft);
     // Rows that stay in the last caches, and enough for every thread.
     constexpr std::int64_t cached = std::int64_t{1} << 17;
-    const std::int64_t fitting = cached / (most_sets_ * RowTransform::set_size);
+    const std::int64_t fitting =
+        std::min(cached, most_scratch / 8) / (most_sets_ * RowTransform::set_size);
     n_together_ = std::max<std::int64_t>({8, fitting, 2 * n_threads});
     n_least = 1;
   }
