@@ -81,7 +81,9 @@ class Model(Predictions):
         one, two, many, _ = result["rows"]
         self.assertEqual(one["exchange_seconds"], 0)
         self.assertAlmostEqual(two["legendre_seconds"] / one["legendre_seconds"], 0.5, delta=0.01)
-        self.assertAlmostEqual(many["memory_bytes"] / one["memory_bytes"], 1 / 16, delta=0.02)
+        # Of the mean rank; the one that has most may need room for modes by order that do not fit its map.
+        self.assertAlmostEqual(many["mean_memory_bytes"] / one["memory_bytes"], 1 / 16, delta=0.02)
+        self.assertLess(many["memory_bytes"], 1.6 * many["mean_memory_bytes"])
         # Pruned rows: less than the dense exchange.
         self.assertLess(many["exchange_seconds"], many["dense_exchange_seconds"])
 
