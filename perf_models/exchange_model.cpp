@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/error.hpp"
 
@@ -44,8 +45,11 @@ Line fit_line(const std::vector<MessageSample>& samples) {
 }  // namespace
 
 double Network::message_seconds(double bytes) const {
-  return bytes <= longest_short ? short_latency + short_byte * bytes
-                                : long_latency + long_byte * bytes;
+  return latency_of(bytes) + (bytes <= longest_short ? short_byte : long_byte) * bytes;
+}
+
+double Network::latency_of(double bytes) const {
+  return bytes <= longest_short ? short_latency : long_latency;
 }
 
 Network fit_network(const std::vector<MessageSample>& samples, double longest_short) {
@@ -59,10 +63,20 @@ Network fit_network(const std::vector<MessageSample>& samples, double longest_sh
           of_large.byte,    longest_short, std::max(of_small.uncertainty, of_large.uncertainty)};
 }
 
-Estimate exchange_estimate(const Network& network, double sent_bytes, int n_ranks) {
+std::optional<Network> fit_network_if_enough(const std::vector<MessageSample>& samples) {
+  const double longest_short = Network().longest_short;
+  std::set<double> short_sizes;
+  std::set<double> long_sizes;
+  for (const MessageSample& sample : samples)
+    (sample.bytes <= longest_short ? short_sizes : long_sizes).insert(sample.bytes);
+  if (short_sizes.size() < 2 || long_sizes.size() < 2) return std::nullopt;
+  return fit_network(samples, longest_short);
+}
+
+Estimate exchange_estimate(const Network& network, double sent_bytes, int n_ranks, int n_passes) {
   if (n_ranks < 2) return {};
-  const double peers = n_ranks - 1;
-  const double seconds = peers * network.message_seconds(sent_bytes / peers);
+  const double messages = (n_ranks - 1.0) * n_passes;
+  const double seconds = messages * network.message_seconds(sent_bytes / messages);
   return {seconds, seconds * network.uncertainty};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "perf_models/estimate.hpp"
@@ -19,6 +20,7 @@ struct Network {
   double uncertainty = 0.5;      ///< one standard deviation over the value
 
   double message_seconds(double bytes) const;
+  double latency_of(double bytes) const;  ///< what of it no bandwidth would save
 };
 
 /// A message that was timed.
@@ -30,10 +32,13 @@ struct MessageSample {
 /// Fits both pairs by least squares of relative differences; samples up to `longest_short` bytes
 /// are short. Error  UsageError unless there are two different sizes on either side.
 Network fit_network(const std::vector<MessageSample>& samples, double longest_short);
+/// The same with the usual border between short and long, or nothing where sizes are too few.
+std::optional<Network> fit_network_if_enough(const std::vector<MessageSample>& samples);
 
-/// The one Alltoallv of a transform: a message to each of the other ranks, one after the other.
-/// `sent_bytes`: what a rank sends to all others together.
-Estimate exchange_estimate(const Network& network, double sent_bytes, int n_ranks);
+/// The Alltoallv of a transform, in passes or (one pass) at once: in each a message to each of the
+/// other ranks, one after the other. `sent_bytes`: what a rank sends to all others together.
+Estimate exchange_estimate(const Network& network, double sent_bytes, int n_ranks,
+                           int n_passes = 1);
 
 /// Szydlarski, Esterie, Falcou, Grigori & Stompor (2012), Eqs. 16 and 17 and Figure 4: dense
 /// exchange of n_rings x (mmax + 1) modes between n_ranks ranks.

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "perf_models/cost_curve.hpp"
+#include "perf_models/device_costs.hpp"
 #include "perf_models/exchange_model.hpp"
 
 namespace ringweave {
@@ -12,8 +15,9 @@ namespace ringweave {
 /// (`ringweave calibrate`). Stages on many threads are taken to share their work evenly: seconds
 /// are those of one thread while all others work too.
 struct Machine {
-  std::string name;  ///< of the processor
-  std::string date;  ///< of the calibration, ISO 8601; empty for the typical machine
+  std::string name;   ///< of the processor
+  std::string date;   ///< of the calibration, ISO 8601; empty: described, not measured
+  std::string notes;  ///< where the figures of a described machine come from
   std::string backend = "host";
   int n_ranks = 1;  ///< of the calibration
   int n_threads = 1;
@@ -44,15 +48,17 @@ struct Machine {
   // Size and unit: a byte of the file.
   CostCurve file_read;
   CostCurve file_write;
+
+  std::optional<DeviceCosts> device;  ///< of every rank
 };
 
 /// A present-day server core and a 12 GB/s network, good to a factor of two: what is taken where
 /// nobody has calibrated.
 const Machine& typical_machine();
 
-/// The text of a machine file (JSON), and back. Error  DataError naming `where` and the key when
-/// something is missing, of the wrong kind or without sense.
-std::string machine_text(const Machine& machine);
-Machine parse_machine(const std::string& text, const std::string& where);
+/// Machines that come with the program, by the names of their files in perf_models/machines.
+std::vector<std::string> described_machine_names();
+/// Error  UsageError that lists the names when there is none of this one.
+Machine described_machine(const std::string& name);
 
 }  // namespace ringweave

@@ -78,7 +78,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", help="ringweave")
     parser.add_argument("picture", help="PNG to write")
-    parser.add_argument("--machine", help="machine file; the paper's: perf_models/szydlarski_2012.json")
+    parser.add_argument("--machine", help="machine file or name; the paper's: szydlarski_2012")
     parser.add_argument("--nside", type=int, default=4096, help="of the left panel (default 4096)")
     parser.add_argument("--ranks", type=int, default=512, help="of the middle panel (default 512)")
     arguments = parser.parse_args()

@@ -10,34 +10,24 @@
 #include <fstream>
 #include <memory>
 #include <numbers>
-#include <set>
 #include <utility>
 #include <vector>
 
+#include "app/timed_work.hpp"
+#include "app/transform_calibration.hpp"
+#include "base/buffer.hpp"
 #include "base/checked_cast.hpp"
+#include "base/device.hpp"
+#include "base/error.hpp"
 #include "base/memory_meter.hpp"
 #include "convolve/kernel_split.hpp"
 #include "convolve/ring_convolution.hpp"
 #include "distribute/agree.hpp"
-#include "distribute/exchange.hpp"
 #include "io/map_file.hpp"
-#include "transform/spherical_harmonic_transform.hpp"
-#include "transform/transform_estimate.hpp"
+#include "transform/transform_plan.hpp"
 
 namespace ringweave {
 namespace {
-
-/// Seconds of the slowest rank. Collective.
-template <class Work>
-double timed(const Communicator& comm, const Work& work) {
-  StageTimes times;
-  comm.barrier();
-  {
-    const StageTimer timer(&times, "work");
-    work();
-  }
-  return comm.max(times.seconds("work"));
-}
 
 std::shared_ptr<const RingGrid> healpix(std::int64_t nside) {
   return std::make_shared<const RingGrid>(RingGrid::healpix(nside));
@@ -45,10 +35,10 @@ std::shared_ptr<const RingGrid> healpix(std::int64_t nside) {
 
 /// What the samples of all sizes are gathered in.
 struct Samples {
-  std::vector<Sample> legendre_scalar, legendre_spin, ring_fft, ring_fft_modes, transform_planning;
+  HostTransformSamples transforms;
+  DeviceSamples device;
   std::vector<Sample> stencil, sectors, convolution_fft, modes, convolution_planning;
   std::vector<Sample> split_search, new_memory, read, write;
-  std::vector<MessageSample> messages;
 };
 
 /// What `work` made the system hand over of new memory.
@@ -61,80 +51,6 @@ void with_memory(const Communicator& comm, Samples& samples, const Work& work) {
   const double touching = comm.max(MemoryMeter::touch_seconds() - seconds);
   if (new_bytes > 0)
     samples.new_memory.push_back({new_bytes, new_bytes, touching * omp_get_max_threads()});
-}
-
-/// A synthesis and an adjoint, each as a program runs it: once, with caches that are cold.
-struct MeasuredTransform {
-  TransformWork work;
-  // Of one thread and one direction. The rank that is slowest sets the time of all.
-  double legendre;
-  double ring_fft;
-  double planning;
-};
-MeasuredTransform run_transform(const Communicator& comm, const TransformSpec& spec) {
-  std::unique_ptr<SphericalHarmonicTransform> transform;
-  const double planning =
-      timed(comm, [&] { transform = std::make_unique<SphericalHarmonicTransform>(comm, spec); });
-  auto alm = agreed(comm, [&] { return transform->make_alm<double>(); });
-  std::fill_n(alm.view().data(), alm.view().n_components() * alm.size(), std::complex<double>(1));
-  auto map = transform->synthesize<double>(std::move(alm));
-  transform->adjoint<double>(std::move(map), {});
-  const TransformWork work = work_of(transform->plan(), omp_get_max_threads());
-  const auto seconds = [&](const char* stage) {
-    return comm.max(transform->times().seconds(stage)) * work.n_threads / 2;
-  };
-  return {work, seconds("legendre"), seconds("ring_fft"), planning};
-}
-
-void measure_transform(const Communicator& comm, std::int64_t nside, int spin, Samples& samples) {
-  TransformSpec spec;
-  spec.grid = healpix(nside);
-  spec.fields = FieldSet({spin});
-  // With few degrees ring FFTs have pixels only.
-  spec.lmax = spec.mmax = checked_cast<int>(std::max<std::int64_t>(1, nside / 8), "lmax");
-  const MeasuredTransform few = run_transform(comm, spec);
-  spec.lmax = spec.mmax = checked_cast<int>(2 * nside, "lmax");
-  const MeasuredTransform all = run_transform(comm, spec);
-
-  const auto ring = static_cast<double>(all.work.longest_ring);
-  const double pixels = comm.max(static_cast<double>(all.work.fft_pixel_bytes));
-  const double modes = comm.max(static_cast<double>(all.work.fft_mode_bytes));
-  constexpr double least_share = 0.01;  // of the FFT's time, for the modes
-  samples.ring_fft.push_back({ring, pixels, std::min(few.ring_fft, all.ring_fft)});
-  samples.ring_fft_modes.push_back(
-      {ring, modes, std::max(all.ring_fft - few.ring_fft, least_share * all.ring_fft)});
-  (spin == 0 ? samples.legendre_scalar : samples.legendre_spin)
-      .push_back({static_cast<double>(spec.lmax),
-                  comm.max(all.work.scalar_flops + all.work.spin_flops), all.legendre});
-  samples.transform_planning.push_back(
-      {static_cast<double>(spec.lmax), static_cast<double>(spec.grid->n_rings()), all.planning});
-}
-
-/// The Alltoallv of transforms of many sizes.
-void measure_messages(const Communicator& comm, std::int64_t most_nside, Samples& samples) {
-  if (comm.size() == 1) return;
-  for (std::int64_t nside = 1; nside <= most_nside; nside *= 2) {
-    TransformSpec spec;
-    spec.grid = healpix(nside);
-    spec.lmax = spec.mmax = checked_cast<int>(2 * nside, "lmax");
-    const auto plan =
-        agreed(comm, [&] { return TransformPlan(spec, comm.rank(), comm.size()).exchange; });
-    const Exchange exchange(comm, plan, 1);
-    using Modes = HostBuffer<std::complex<double>>;
-    auto [from, to] = agreed(
-        comm, [&] { return std::pair(Modes(plan.by_order.size()), Modes(plan.by_ring.size())); });
-    const ModeView<double> send{from.data(), from.size()};
-    const ModeView<double> receive{to.data(), to.size()};
-    std::fill_n(send.data(), send.size(), 1.0);
-    std::fill_n(receive.data(), receive.size(), 1.0);
-    const int calls = nside < 64 ? 100 : nside < 512 ? 10 : 1;
-    const double seconds = timed(comm, [&] {
-      for (int call = 0; call < calls; ++call) exchange.orders_to_rings(send, receive);
-    });
-    const double peers = comm.size() - 1;
-    const double bytes = comm.max(static_cast<double>(exchange.bytes_sent())) / peers;
-    if (bytes > 0) samples.messages.push_back({bytes, seconds / calls / peers});
-  }
 }
 
 void measure_convolution(const Communicator& comm, std::int64_t nside, double fwhm,
@@ -243,31 +159,32 @@ CostCurve curve(const std::vector<Sample>& samples, const CostCurve& typical) {
   return samples.empty() ? typical : fit_curve(samples);
 }
 
-/// Messages of two sizes on either side are needed.
-Network network_of(const std::vector<MessageSample>& samples) {
-  const Network& typical = typical_machine().network;
-  std::set<double> short_sizes;
-  std::set<double> long_sizes;
-  for (const MessageSample& sample : samples)
-    (sample.bytes <= typical.longest_short ? short_sizes : long_sizes).insert(sample.bytes);
-  if (short_sizes.size() < 2 || long_sizes.size() < 2) return typical;
-  return fit_network(samples, typical.longest_short);
+/// Of the device that the ranks take in turn.
+DeviceCosts device_of(const Run& run, const DeviceSamples& samples) {
+  const std::string name =
+      run.comm.broadcast(agreed(run.comm, [] { return device_identity().name; }), 0);
+  if (samples.legendre_scalar.empty() || samples.legendre_spin.empty()) {
+    throw ResourceError("calibrate: no transform that was timed fits " + name +
+                        "; free its memory, or give a lower --nside");
+  }
+  return fit_device(name, samples);
 }
 
-Machine machine_of(const Run& run, const Samples& samples) {
+Machine machine_of(const Run& run, const Samples& samples, Backend backend) {
   Machine machine = typical_machine();
   machine.name = run.comm.broadcast(processor_name(), 0);
   machine.date = utc_now();
   machine.n_ranks = run.comm.size();
   machine.n_threads = omp_get_max_threads();
+  const HostTransformSamples& transforms = samples.transforms;
   const auto fit = [&](CostCurve Machine::*of, const std::vector<Sample>& list) {
     machine.*of = curve(list, typical_machine().*of);
   };
-  fit(&Machine::legendre_scalar, samples.legendre_scalar);
-  fit(&Machine::legendre_spin, samples.legendre_spin);
-  fit(&Machine::ring_fft, samples.ring_fft);
-  fit(&Machine::ring_fft_modes, samples.ring_fft_modes);
-  fit(&Machine::transform_planning, samples.transform_planning);
+  fit(&Machine::legendre_scalar, transforms.legendre_scalar);
+  fit(&Machine::legendre_spin, transforms.legendre_spin);
+  fit(&Machine::ring_fft, transforms.ring_fft);
+  fit(&Machine::ring_fft_modes, transforms.ring_fft_modes);
+  fit(&Machine::transform_planning, transforms.planning);
   fit(&Machine::convolution_stencil, samples.stencil);
   fit(&Machine::convolution_sectors, samples.sectors);
   fit(&Machine::convolution_ring_fft, samples.convolution_fft);
@@ -277,27 +194,36 @@ Machine machine_of(const Run& run, const Samples& samples) {
   fit(&Machine::new_memory, samples.new_memory);
   fit(&Machine::file_read, samples.read);
   fit(&Machine::file_write, samples.write);
-  machine.network = network_of(samples.messages);
+  machine.network = fit_network_if_enough(transforms.messages).value_or(typical_machine().network);
+  if (backend == Backend::cuda) {
+    machine.backend = "cuda";
+    machine.device = device_of(run, samples.device);
+  }
   return machine;
 }
 
 }  // namespace
 
-Machine calibrate_machine(Run& run, const CalibrationSizes& sizes, const std::string& folder) {
+Machine calibrate_machine(Run& run, const CalibrationSizes& sizes, Backend backend,
+                          const std::string& folder) {
   const Communicator& comm = run.comm;
+  const bool on_device = backend == Backend::cuda;
   Samples samples;
   for (int repeat = 0; repeat < sizes.repeats; ++repeat) {
     for (std::int64_t nside = sizes.least_nside; nside <= sizes.most_nside; nside *= 2) {
       run.progress.stage(fmt::format("nside {}, turn {} of {}", nside, repeat + 1, sizes.repeats));
-      with_memory(comm, samples, [&] { measure_transform(comm, nside, 0, samples); });
-      measure_transform(comm, nside, 2, samples);
+      with_memory(comm, samples, [&] { measure_transform(comm, nside, 0, samples.transforms); });
+      measure_transform(comm, nside, 2, samples.transforms);
       measure_convolutions(comm, nside, samples);
       measure_splitting(run, nside, samples);
       measure_file(comm, nside, folder, samples);
+      if (on_device) measure_transform(comm, nside, 0, samples.device);
+      if (on_device) measure_transform(comm, nside, 2, samples.device);
     }
-    measure_messages(comm, sizes.most_nside, samples);
+    measure_messages(comm, sizes.most_nside, samples.transforms);
+    if (on_device) measure_messages(comm, sizes.most_nside, samples.device);
   }
-  return machine_of(run, samples);
+  return machine_of(run, samples, backend);
 }
 
 }  // namespace ringweave

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/run.hpp"
+#include "base/backend.hpp"
 #include "perf_models/machine.hpp"
 
 namespace ringweave {
@@ -17,8 +18,10 @@ struct CalibrationSizes {
 
 /// Times this program's own stages on this job's ranks and threads: transforms, exchange, ring
 /// convolutions and files (`folder` must be writable) at every power of two times least_nside up
-/// to most_nside. What cannot be measured, like the exchange on one rank, is the typical machine's.
-/// Collective. Error  ResourceError when memory or disk are too small for the largest size.
-Machine calibrate_machine(Run& run, const CalibrationSizes& sizes, const std::string& folder);
+/// to most_nside; with Backend::cuda transforms on the ranks' devices too. What cannot be measured,
+/// like the exchange on one rank, is the typical machine's. Collective. Error  ResourceError when
+/// memory or disk are too small for the largest size, or the device for every size.
+Machine calibrate_machine(Run& run, const CalibrationSizes& sizes, Backend backend,
+                          const std::string& folder);
 
 }  // namespace ringweave

@@ -11,6 +11,7 @@
 
 #include "app/availability.hpp"
 #include "app/help.hpp"
+#include "perf_models/machine.hpp"
 
 namespace ringweave {
 namespace {
@@ -83,6 +84,14 @@ void declare_grid(CLI::App& command, TransformOptions& options) {
               "fejer:NRINGS[,NPHI]. Either this or --nside is required.");
 }
 
+void declare_backend(CLI::App& command, TransformOptions& options) {
+  Group(command, transform_group)
+      .choice("--backend", options.backend, {"auto", "host", "cuda"},
+              "Where it is computed; cuda: on a GPU of the node for each rank, auto: there if "
+              "there is one.")
+      ->capture_default_str();
+}
+
 void declare_transform(CLI::App& command, TransformOptions& options,
                        const std::vector<std::string>& fields, const char* default_lmax,
                        const char* default_precision) {
@@ -96,11 +105,6 @@ void declare_transform(CLI::App& command, TransformOptions& options,
                std::string("What goes through the transform together") +
                    (has_all ? "; all: every column, as scalar fields" : "") +
                    ". Default: what the input holds.");
-  group
-      .choice("--backend", options.backend, {"auto", "host", "cuda"},
-              "Where it is computed; cuda: on a GPU of the node for each rank, auto: there if "
-              "there is one.")
-      ->capture_default_str();
   group.choice(
       "--precision", options.precision, {"single", "double"},
       std::string("Storage of maps and a_lm; arithmetic is double. Default: ") + default_precision);
@@ -156,9 +160,11 @@ void declare_common(CLI::App& app, CommonOptions& options) {
               "Write a JSON report: versions, layout, seconds of each stage over ranks, GFLOP/s, "
               "GB/s, memory, what the model predicts. Default: none.");
   group.value(
-      "--machine", options.machine, "FILE",
-      "What `ringweave calibrate` wrote, for predicted seconds. Default: RINGWEAVE_MACHINE, "
-      "else a typical machine.");
+      "--machine", options.machine, "MACHINE",
+      "What predicted seconds are made from: a file of `ringweave calibrate`, or a described "
+      "machine: " +
+          fmt::format("{}", fmt::join(described_machine_names(), ", ")) +
+          ". Default: RINGWEAVE_MACHINE, else typical.");
   group
       .value("--threads", options.threads, "N",
              "OpenMP threads of each rank. Default: OMP_NUM_THREADS, else the cores shared out "
@@ -203,6 +209,7 @@ void declare_synthesize(CLI::App& command, SynthesizeOptions& options) {
   declare_transform(command, options.transform, {"T", "TQU", "QU"},
                     "that of the a_lm; with --cl what the grid holds, 3 nside - 1 on HEALPix.",
                     "that of the a_lm; with --cl double.");
+  declare_backend(command, options.transform);
 }
 
 void declare_analyze(CLI::App& command, AnalyzeOptions& options) {
@@ -215,6 +222,7 @@ void declare_analyze(CLI::App& command, AnalyzeOptions& options) {
               "Write the power spectra, text, FITS or HDF5. Default: none.");
   declare_transform(command, options.transform, {"T", "TQU", "QU"},
                     "what the grid holds, 3 nside - 1 on HEALPix.", "that of the map.");
+  declare_backend(command, options.transform);
   declare_analysis(command, options.analysis, {"restore", "zero", "fail"},
                    {"3.",
                     "UNSEEN pixels: zero for the analysis (restore, zero), or an error (fail). "
@@ -275,6 +283,7 @@ void declare_smooth(CLI::App& command, SmoothOptions& options) {
   declare_transform(command, options.transform, {"T", "TQU", "QU", "all"},
                     "what the grid holds, 3 nside - 1 on HEALPix (--compat f90: 2 nside).",
                     "that of the map.");
+  declare_backend(command, options.transform);
   declare_analysis(command, options.analysis, {"restore", "zero", "normalize", "fail"},
                    {"3 (--compat changes it), with --method ring 0.",
                     "UNSEEN pixels: zero for the transform and UNSEEN again (restore), or left as "
@@ -354,18 +363,29 @@ void declare_calibrate(CLI::App& command, CalibrateOptions& options) {
   group.value("--repeats", options.repeats, "N", "Turns; medians are kept.")
       ->check(positive_number())
       ->capture_default_str();
+  group
+      .choice("--backend", options.backend, {"auto", "host", "cuda"},
+              "cuda: time transforms on the GPUs of the ranks too, auto: if there are any.")
+      ->capture_default_str();
 }
 
 void declare_model(CLI::App& command, ModelOptions& options) {
   const Group group(command, own_group);
   group
       .value("--ranks", options.ranks, "P[,P...]",
-             "Numbers of ranks; threads of each: --threads, else OMP_NUM_THREADS, else 1.")
+             "Numbers of ranks; threads of each: --threads, else OMP_NUM_THREADS, else those of "
+             "the machine.")
       ->capture_default_str();
   group.value("--json", options.json, "FILE", "Write the table as JSON too. Default: none.");
   declare_grid(command, options.transform);
   declare_transform(command, options.transform, {"T", "TQU", "QU"},
                     "what the grid holds, 3 nside - 1 on HEALPix.", "double.");
+  group
+      .value("--backend", options.transform.backend, "auto|host|cuda",
+             "Where it would be computed; cuda: on a GPU for each rank, auto: there if the machine "
+             "has any.")
+      ->check(CLI::IsMember({"auto", "host", "cuda"}).description(""))
+      ->capture_default_str();
 }
 
 void declare_split(CLI::App& command, SplitOptions& options) {

@@ -8,8 +8,9 @@
 
 namespace ringweave {
 
-/// The machine of --machine FILE, else of the file RINGWEAVE_MACHINE names, else the typical one.
-/// Collective. Error  DataError when the file is missing or no machine file.
+/// The machine --machine names, else RINGWEAVE_MACHINE, else the typical one: a described machine
+/// by its name, or a file. Collective. Error  DataError when the file is missing or no machine
+/// file.
 Machine choose_machine(const Communicator& comm, const std::string& option);
 
 }  // namespace ringweave

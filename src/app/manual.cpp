@@ -82,15 +82,18 @@ ringweave compare measured.txt expected.txt --cosmic-variance --lmax 1000)",
      false},
     {"model", "predict how a transform scales", "(--nside N | --grid GRID) [OPTION...]",
      R"(Predicts, without running it, one transform on many numbers of ranks: seconds of Legendre
-stage, ring FFT and exchange, bytes sent and memory of the rank that has most, and from how
-many ranks on the exchange takes longer than the computation. Ranks are planned as a run would
-plan them; rates are those of --machine.
+stage, ring FFT, exchange and copies to GPUs; how evenly work and memory are shared, bytes and
+messages sent; what other ways to exchange would take; from how many ranks on the exchange takes
+longer than the computation, and where scaling ends and why. Ranks are planned as a run would
+plan them, so all but the seconds is exact; rates are those of --machine, which may be one that
+is described only (cpu_cluster, a100_cluster, h100_cluster).
 
 Beside our exchange (only the modes that count, folded) stands the dense one of Szydlarski et
 al. (2012): by Eqs. 16 and 17 as printed, which take a rank's whole volume for one message, and
 corrected.)",
      R"(ringweave model --nside 4096 --lmax 8192
 ringweave model --nside 2048 --lmax 4096 --ranks 64,128,256 --machine machine.json
+ringweave model --nside 8192 --lmax 16384 --machine h100_cluster
 ringweave model --nside 4096 --lmax 8192 --json model.json)",
      false},
     {"plot", "draw a map or spectra", "INPUT OUT.png [OPTION...]",
@@ -101,8 +104,9 @@ ringweave plot sky.fits q.png --field Q --range=-1e-5:1e-5 --colours polar
 ringweave plot measured.txt cl.png --theory examples/lcdm_cl.txt)",
      false},
     {"calibrate", "measure this machine for the predictions", "[OPTION...]",
-     R"(Times Legendre stage, ring FFT, exchange, ring convolutions and files on this machine and
-writes what they cost into a machine file, which predictions of --dry-run, --report and
+     R"(Times Legendre stage, ring FFT, exchange, ring convolutions and files on this machine, and
+transforms on the GPUs of the ranks where there are any (--backend), and writes what they cost
+into a machine file, which predictions of --dry-run, --report and
 --method auto are made from. Run it on the ranks and threads you compute with, with nothing
 else running: about a minute for nside 2048 on one core. The exchange is only measured on two
 ranks and more.)",

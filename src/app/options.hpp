@@ -11,7 +11,7 @@ namespace ringweave {
 /// Options every subcommand takes.
 struct CommonOptions {
   std::string report;
-  std::string machine;  ///< file of `ringweave calibrate`; empty: RINGWEAVE_MACHINE or typical
+  std::string machine;  ///< a file or a described one; empty: RINGWEAVE_MACHINE or typical
   std::string progress = "auto";
   int threads = 0;  ///< 0: what OpenMP chooses
   bool overwrite = false;
@@ -83,6 +83,7 @@ struct PlotOptions {
 
 struct CalibrateOptions {
   std::string output = "machine.json";
+  std::string backend = "auto";
   std::int64_t nside = 2048;
   int repeats = 5;
 };

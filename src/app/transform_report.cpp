@@ -24,24 +24,43 @@ struct RunWork {
   double sent_bytes = 0;
 };
 
-void add(const TransformPlan& plan, int n_transforms, const Machine& machine, RunWork& sum) {
-  const TransformWork work = work_of(plan, omp_get_max_threads());
+void add(const TransformWork& work, int n_transforms, const Machine& machine, RunWork& sum) {
   sum.predicted = sum.predicted + n_transforms * estimate_transform(work, machine);
   sum.legendre_flops += n_transforms * (work.scalar_flops + work.spin_flops);
   sum.fft_bytes += n_transforms * static_cast<double>(work.fft_pixel_bytes + work.fft_mode_bytes);
   sum.sent_bytes += n_transforms * static_cast<double>(work.sent_bytes);
 }
 
-RunWork work_of_run(const TransformPlan& plan, const TransformCount& count,
-                    const Machine& machine) {
+/// `all_fields`: one transform of all fields of the plan.
+RunWork work_of_run(const TransformPlan& plan, const TransformWork& all_fields,
+                    const TransformCount& count, const Machine& machine) {
   RunWork work;
-  add(plan, count.all_fields, machine, work);
+  add(all_fields, count.all_fields, machine, work);
   if (count.mask > 0) {
     TransformSpec scalar = plan.spec;
     scalar.fields = FieldSet({0});
-    add(TransformPlan(scalar, plan.rank, plan.n_ranks), count.mask, machine, work);
+    TransformWork mask =
+        work_of(TransformPlan(scalar, plan.rank, plan.n_ranks), all_fields.n_threads);
+    mask.place = all_fields.place;
+    mask.route = all_fields.route;
+    mask.ranks_of_device = all_fields.ranks_of_device;
+    add(mask, count.mask, machine, work);
   }
   return work;
+}
+
+/// Collective.
+TransformPrediction prediction_of_slowest(const Communicator& comm, const RunWork& work) {
+  const TransformEstimate& mine = work.predicted;
+  return {{of_slowest(comm, mine.legendre), of_slowest(comm, mine.ring_fft),
+           of_slowest(comm, mine.exchange), of_slowest(comm, mine.copies)},
+          of_slowest(comm, mine.total())};
+}
+
+/// On the device that the transform found.
+RunWork work_of_run(const SphericalHarmonicTransform& transform, const TransformCount& count,
+                    const Machine& machine) {
+  return work_of_run(transform.plan(), work_of(transform, omp_get_max_threads()), count, machine);
 }
 
 void put_prediction(const TransformPrediction& prediction, const TransformCount& count,
@@ -54,6 +73,8 @@ void put_prediction(const TransformPrediction& prediction, const TransformCount&
   plan["predicted_stages"] = {{"legendre", prediction.stages.legendre.seconds},
                               {"ring_fft", prediction.stages.ring_fft.seconds},
                               {"exchange", prediction.stages.exchange.seconds}};
+  if (prediction.stages.copies.seconds > 0)
+    plan["predicted_stages"]["copies"] = prediction.stages.copies.seconds;
 }
 
 std::string count_text(const TransformCount& count) {
@@ -78,11 +99,16 @@ void print_plan(Run& run, const SphericalHarmonicTransform& transform,
   table.bytes("sent per transform", plan.bytes_sent());
   table.memory(estimate);
   print_device(run, transform, table);
+  const bool unknown_device = transform.device() != nullptr && !run.machine.device;
+  const double copies = prediction.stages.copies.seconds;
   run.say(fmt::format(
-      "  predicted{}: {} in transforms (Legendre {:.2g}, ring FFT {:.2g}, exchange {:.2g})",
-      transform.device() == nullptr ? "" : " for the host, devices are not modelled",
+      "  predicted{}: {} in transforms (Legendre {:.2g}, ring FFT {:.2g}, exchange {:.2g}{})",
+      unknown_device ? " for the host, since no GPU is in the machine file (ringweave calibrate "
+                       "--backend cuda)"
+                     : "",
       seconds_text(prediction.total), prediction.stages.legendre.seconds,
-      prediction.stages.ring_fft.seconds, prediction.stages.exchange.seconds));
+      prediction.stages.ring_fft.seconds, prediction.stages.exchange.seconds,
+      copies > 0 ? fmt::format(", copies {:.2g}", copies) : ""));
 }
 
 }  // namespace
@@ -98,16 +124,14 @@ Estimate of_slowest(const Communicator& comm, const Estimate& mine) {
 
 TransformPrediction predict_transforms(const Run& run, const TransformPlan& plan,
                                        const TransformCount& count) {
-  const TransformEstimate mine = work_of_run(plan, count, run.machine).predicted;
-  const Communicator& comm = run.comm;
-  return {{of_slowest(comm, mine.legendre), of_slowest(comm, mine.ring_fft),
-           of_slowest(comm, mine.exchange)},
-          of_slowest(comm, mine.total())};
+  return prediction_of_slowest(
+      run.comm, work_of_run(plan, work_of(plan, omp_get_max_threads()), count, run.machine));
 }
 
 void record_plan(Run& run, const SphericalHarmonicTransform& transform,
                  const MemoryEstimate& estimate, const TransformCount& count) {
-  const TransformPrediction prediction = predict_transforms(run, transform.plan(), count);
+  const TransformPrediction prediction =
+      prediction_of_slowest(run.comm, work_of_run(transform, count, run.machine));
   record_memory(run, estimate);
   nlohmann::ordered_json& plan = run.report["plan"];
   plan["groups_of_fields"] = transform.plan().groups.size();
@@ -123,7 +147,7 @@ void record_transform(Run& run, SphericalHarmonicTransform& transform, const Tra
   const Communicator& comm = run.comm;
   for (const auto& [stage, entry] : transform.times().entries())
     run.times.add(stage, entry.seconds);
-  const RunWork work = work_of_run(plan, count, run.machine);
+  const RunWork work = work_of_run(transform, count, run.machine);
   const auto giga_per_second = [&](double mine, const char* stage) {
     const double seconds = comm.max(transform.times().seconds(stage));
     const double sum = comm.sum(mine);
@@ -147,7 +171,7 @@ void record_transform(Run& run, SphericalHarmonicTransform& transform, const Tra
       {"orders", over_ranks(comm, static_cast<double>(plan.alm.n_orders()))},
   };
   nlohmann::ordered_json& whole = run.report["plan"];
-  put_prediction(predict_transforms(run, plan, count), count,
+  put_prediction(prediction_of_slowest(comm, work), count,
                  part == PlanPart::whole ? whole : whole["harmonic"]);
 }
 

@@ -2,11 +2,13 @@
 #include "transform/transform_estimate.hpp"
 
 #include <algorithm>
+#include <complex>
 #include <numeric>
 #include <vector>
 
 #include "base/checked_cast.hpp"
 #include "legendre/theta_route.hpp"
+#include "transform/device_share.hpp"
 
 namespace ringweave {
 
@@ -38,9 +40,26 @@ TransformWork work_of(const TransformPlan& plan, int n_threads) {
   work.fft_pixel_bytes = plan.rings.n_pixels() * spec.fields.n_components() *
                          static_cast<std::int64_t>(sizeof(double));
   work.fft_mode_bytes = plan.by_ring_bytes();
+  work.alm_bytes = plan.alm.size() * spec.fields.n_components() *
+                   static_cast<std::int64_t>(sizeof(std::complex<double>));
   work.sent_bytes = plan.bytes_sent();
+  if (plan.always_in_passes()) work.n_passes = plan.n_passes;
+  if (plan.always_in_passes() && spec.exchange.schedule == ExchangeSchedule::overlapped)
+    work.timing = ExchangeTiming::beside_legendre;
   work.n_ranks = plan.n_ranks;
   work.n_threads = n_threads;
+  if (spec.backend == Backend::cuda)
+    work.place = obstacle_to_device(plan).empty() ? Place::device : Place::device_in_blocks;
+  return work;
+}
+
+TransformWork work_of(const SphericalHarmonicTransform& transform, int n_threads) {
+  TransformWork work = work_of(transform.plan(), n_threads);
+  if (transform.device() != nullptr) work.ranks_of_device = transform.device()->n_ranks;
+  const DeviceLine* line = transform.device_line();
+  if (work.place != Place::host && line == nullptr) work.place = Place::device_in_blocks;
+  if (line != nullptr && line->transform().route() == DeviceRoute::staged)
+    work.route = ModeRoute::staged;
   return work;
 }
 

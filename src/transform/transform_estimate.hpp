@@ -2,12 +2,16 @@
 #pragma once
 
 #include "perf_models/transform_model.hpp"
+#include "transform/spherical_harmonic_transform.hpp"
 #include "transform/transform_plan.hpp"
 
 namespace ringweave {
 
-/// What this rank does in one transform of all fields of the plan. Not collective.
+/// What this rank does in one transform of all fields of the plan; with Backend::cuda on a device
+/// of its own that is large enough. Not collective.
 TransformWork work_of(const TransformPlan& plan, int n_threads);
+/// The same on the device that the transform found. Not collective.
+TransformWork work_of(const SphericalHarmonicTransform& transform, int n_threads);
 
 /// TransformWork::legendre_work of the host. O(mmax). Not collective.
 double legendre_work(const TransformSpec& spec, const ModeLimits& limits);

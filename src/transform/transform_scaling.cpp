@@ -10,66 +10,143 @@
 namespace ringweave {
 namespace {
 
-constexpr std::int64_t mode_bytes = sizeof(std::complex<double>);
-constexpr std::int64_t pixel_bytes = sizeof(double);
+constexpr std::int64_t bytes_of_mode = sizeof(std::complex<double>);
+constexpr std::int64_t bytes_of_pixel = sizeof(double);
+
+std::int64_t most_sent(const ExchangeVolume& volume) {
+  std::int64_t most = 0;
+  for (std::size_t rank = 0; rank < volume.by_order.size(); ++rank)
+    most = std::max(most, volume.sent(static_cast<int>(rank)));
+  return most;
+}
 
 }  // namespace
+
+/// Who owns what on so many ranks, and what moves.
+struct TransformScaling::Deal {
+  Deal(const TransformScaling& scaling, int n_ranks)
+      : orders(scaling.scalar_limits_, scaling.fold_, n_ranks),
+        rings(scaling.spec_.grid, scaling.scalar_limits_, n_ranks),
+        volume(exchange_volume(scaling.limits_, scaling.fold_, orders, rings,
+                               scaling.spec_.exchange.folding)) {}
+
+  OrderDistribution orders;
+  RingDistribution rings;
+  ExchangeVolume volume;
+};
 
 TransformScaling::TransformScaling(const TransformSpec& spec)
     : spec_(spec),
       limits_(*spec.grid, spec.lmax, spec.mmax, spec.fields.max_spin()),
+      scalar_limits_(*spec.grid, spec.lmax, spec.mmax, 0),
       fold_(FoldRule::for_grid(*spec.grid, spec.mmax)),
       legendre_work_(legendre_work(spec, limits_)) {
+  degrees_.resize(to_size(std::int64_t{spec.mmax} + 1));
+#pragma omp parallel for schedule(dynamic, 64)
   for (int m = 0; m <= spec.mmax; ++m)
-    degrees_.push_back(significant_degrees(*spec.grid, limits_, m));
+    degrees_[to_size(std::int64_t{m})] = significant_degrees(*spec.grid, limits_, m);
 }
 
-TransformShares TransformScaling::shares(int n_ranks) const {
-  const OrderDistribution orders(limits_, fold_, n_ranks);
-  const RingDistribution rings(spec_.grid, limits_, n_ranks);
-  const ExchangeVolume volume =
-      exchange_volume(limits_, fold_, orders, rings, spec_.exchange.folding);
+void TransformScaling::add_sizes(const Deal& deal, TransformShares& shares) const {
+  const int n_ranks = deal.orders.n_ranks();
   const std::int64_t n_components = spec_.fields.n_components();
-
-  TransformShares shares;
   TransformWork& largest = shares.largest;
-  largest.lmax = spec_.lmax;
-  largest.longest_ring = spec_.grid->longest_ring();
-  largest.n_ranks = n_ranks;
   double most_degrees = 0;
   double all_degrees = 0;
+  std::int64_t all_bytes = 0;
   for (int rank = 0; rank < n_ranks; ++rank) {
     double degrees = 0;
     std::int64_t n_alm = 0;
-    for (const int m : orders.orders(rank)) {
+    for (const int m : deal.orders.orders(rank)) {
       degrees += degrees_[to_size(std::int64_t{m})];
       n_alm += spec_.lmax + 1 - m;
     }
     std::int64_t n_pixels = 0;
-    for (const RingRange& band : rings.bands(rank))
+    for (const RingRange& band : deal.rings.bands(rank))
       for (std::int64_t ring = band.begin; ring < band.end; ++ring)
         n_pixels += spec_.grid->ring(RingId{ring}).n_phi;
     const std::size_t r = to_size(std::int64_t{rank});
-    const std::int64_t by_ring = volume.by_ring[r] * mode_bytes;
-    const std::int64_t by_order = n_ranks > 1 ? volume.by_order[r] * mode_bytes : 0;
-    const std::int64_t map = n_pixels * pixel_bytes;
+    const std::int64_t by_ring = deal.volume.by_ring[r] * bytes_of_mode;
+    const std::int64_t by_order = n_ranks > 1 ? deal.volume.by_order[r] * bytes_of_mode : 0;
+    const std::int64_t map = n_pixels * bytes_of_pixel;
+    const std::int64_t alm = n_alm * bytes_of_mode;
+    // Modes by order lie in the map's memory if they fit.
+    const std::int64_t beside_map = by_order > map ? by_order : 0;
+    const std::int64_t bytes = n_components * (alm + map + beside_map + by_ring);
+    const std::int64_t other_rings = spec_.grid->n_rings() - deal.rings.n_rings(rank);
     most_degrees = std::max(most_degrees, degrees);
     all_degrees += degrees;
+    all_bytes += bytes;
+    shares.n_ranks_with_orders += deal.orders.orders(rank).empty() ? 0 : 1;
+    shares.n_ranks_with_rings += deal.rings.bands(rank).empty() ? 0 : 1;
     largest.fft_pixel_bytes = std::max(largest.fft_pixel_bytes, n_components * map);
     largest.fft_mode_bytes = std::max(largest.fft_mode_bytes, n_components * by_ring);
-    largest.sent_bytes =
-        std::max(largest.sent_bytes, n_components * volume.sent(rank) * mode_bytes);
-    shares.largest_bytes =
-        std::max(shares.largest_bytes,
-                 n_components * (n_alm * mode_bytes + std::max(map, by_order) + by_ring));
+    largest.alm_bytes = std::max(largest.alm_bytes, n_components * alm);
+    shares.largest_bytes = std::max(shares.largest_bytes, bytes);
+    shares.dense_sent_bytes =
+        std::max(shares.dense_sent_bytes,
+                 ssize64(deal.orders.orders(rank)) * other_rings * n_components * bytes_of_mode);
   }
   const LegendreFlops most = flops_of(spec_.fields, most_degrees);
   largest.scalar_flops = most.scalar;
   largest.spin_flops = most.spin;
-  largest.legendre_work = legendre_work_;
   shares.mean_flops = flops_of(spec_.fields, all_degrees / n_ranks).total();
+  shares.mean_bytes = static_cast<double>(all_bytes) / n_ranks;
+}
+
+MessageSizes TransformScaling::messages_of(const Deal& deal, int rank) const {
+  std::vector<std::int64_t> modes(to_size(deal.orders.n_ranks()), 0);
+  for (const int m : deal.orders.orders(rank)) {
+    const bool folded = folds_away(limits_, fold_, deal.orders, m, spec_.exchange.folding);
+    const RingRange kept = limits_.kept(m);
+    for (const RingDistribution::OwnedBand& band : deal.rings.bands()) {
+      const RingRange there = intersection(kept, band.rings);
+      modes[to_size(std::int64_t{band.rank})] +=
+          there.size() - (folded ? intersection(there, fold_.rings).size() : 0);
+    }
+  }
+  modes[to_size(std::int64_t{rank})] = 0;
+  MessageSizes sizes;
+  std::int64_t all = 0;
+  const std::int64_t bytes = spec_.fields.n_components() * bytes_of_mode;
+  for (const std::int64_t n : modes) {
+    sizes.count += n > 0 ? 1 : 0;
+    sizes.largest_bytes = std::max(sizes.largest_bytes, n * bytes);
+    all += n;
+  }
+  if (sizes.count > 0)
+    sizes.mean_bytes = static_cast<double>(all * bytes) / static_cast<double>(sizes.count);
+  return sizes;
+}
+
+TransformShares TransformScaling::shares(int n_ranks) const {
+  const Deal deal(*this, n_ranks);
+  const std::int64_t component_bytes = spec_.fields.n_components() * bytes_of_mode;
+  const bool in_single = n_ranks > 1 && spec_.exchange.precision == ModePrecision::single_;
+
+  TransformShares shares;
+  add_sizes(deal, shares);
+  TransformWork& largest = shares.largest;
+  largest.lmax = spec_.lmax;
+  largest.longest_ring = spec_.grid->longest_ring();
+  largest.legendre_work = legendre_work_;
+  largest.n_ranks = n_ranks;
+
+  int busiest = 0;
+  for (int rank = 1; rank < n_ranks; ++rank)
+    if (deal.volume.sent(rank) > deal.volume.sent(busiest)) busiest = rank;
+  const std::int64_t of_mode = component_bytes / (in_single ? 2 : 1);
+  largest.sent_bytes = deal.volume.sent(busiest) * of_mode;
+  shares.messages = messages_of(deal, busiest);
+  if (in_single) {
+    shares.messages.largest_bytes /= 2;
+    shares.messages.mean_bytes /= 2;
+  }
+  shares.ragged_sent_bytes =
+      component_bytes *
+      most_sent(exchange_volume(limits_, fold_, deal.orders, deal.rings, Folding::keep));
   shares.dense = {static_cast<double>(spec_.grid->n_rings()), spec_.mmax + 1.0,
-                  static_cast<double>(n_components * mode_bytes), n_ranks};
+                  static_cast<double>(component_bytes), n_ranks};
   return shares;
 }
 

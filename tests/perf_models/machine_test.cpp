@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "perf_models/machine_file.hpp"
 #include "perf_models/transform_model.hpp"
 
 namespace ringweave {
@@ -56,6 +57,60 @@ TEST(Machine, RefusesWhatIsNoMachineFileNamingFileAndEntry) {
               HasSubstr("\"ranks\""));
   EXPECT_THAT(refusal_of(replaced(good, "\"long_byte\": ", "\"long_byte\": -")),
               HasSubstr("\"long_byte\""));
+}
+
+TEST(Machine, DescribedOnesSayThatNobodyMeasuredThem) {
+  for (const std::string& name : described_machine_names()) {
+    const Machine machine = described_machine(name);
+    EXPECT_TRUE(machine.date.empty()) << name;
+    EXPECT_EQ(machine_text(parse_machine(machine_text(machine), name)), machine_text(machine));
+    EXPECT_EQ(machine.device.has_value(), machine.backend == "cuda") << name;
+    if (!machine.device) continue;
+    EXPECT_THAT(machine.name, HasSubstr("not measured"));
+    EXPECT_THAT(machine.notes, HasSubstr("No GPU was measured"));
+    EXPECT_GE(machine.device->legendre_scalar.uncertainty(), 0.5);
+    EXPECT_GE(machine.device->network->uncertainty, 0.5);
+  }
+  EXPECT_EQ(typical_machine().name, described_machine("typical").name);
+}
+
+TEST(Machine, AnUnknownNameIsRefusedWithThoseThereAre) {
+  try {
+    described_machine("abacus");
+    FAIL() << "not refused";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("abacus"));
+    EXPECT_THAT(error.what(), HasSubstr("a100_cluster, cpu_cluster, h100_cluster"));
+  }
+}
+
+TEST(TransformModel, AnExchangeInPassesSendsMoreMessages) {
+  Machine machine = typical_machine();
+  machine.network = {1e-5, 1e-9, 1e-5, 1e-9, 65536, 0};
+  TransformWork work;
+  work.n_ranks = 5;
+  work.sent_bytes = 1 << 20;
+  const double at_once = estimate_transform(work, machine).exchange.seconds;
+  work.n_passes = 8;
+  EXPECT_NEAR(estimate_transform(work, machine).exchange.seconds - at_once, 7 * 4 * 1e-5, 1e-12);
+}
+
+TEST(TransformModel, AnOverlappedExchangeHidesNoMoreThanTheLegendreStageLasts) {
+  Machine machine = typical_machine();
+  machine.network = {0, 1e-9, 0, 1e-9, 65536, 0};
+  TransformWork work;
+  work.lmax = 4096;
+  work.n_ranks = 2;
+  work.sent_bytes = 1 << 20;
+  work.n_passes = 8;
+  const Estimate whole = estimate_transform(work, machine).exchange;
+  work.timing = ExchangeTiming::beside_legendre;
+  EXPECT_DOUBLE_EQ(estimate_transform(work, machine).exchange.seconds, whole.seconds)
+      << "there is nothing to hide behind";
+  work.scalar_flops = 1e15;
+  const Estimate hidden = estimate_transform(work, machine).exchange;
+  EXPECT_NEAR(hidden.seconds, whole.seconds / 8, 1e-12) << "the last pass shows";
+  EXPECT_GT(hidden.sigma, whole.sigma);
 }
 
 TEST(TransformModel, SharesWorkOutOverThreadsAndSendsFromEveryRank) {

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string>
 
+#include "app/backend_choice.hpp"
 #include "app/calibration.hpp"
 #include "app/commands/commands.hpp"
+#include "perf_models/machine_file.hpp"
 
 namespace ringweave {
 namespace {
@@ -16,6 +19,26 @@ void say_curve(Run& run, const char* name, const CostCurve& curve, const char* u
   run.say(fmt::format("  {:<24} {:>9.3g} at {:<8.6g} {:>9.3g} at {:<10.8g} {:<22} +- {:.0f} %",
                       name, first.seconds, first.size, last.seconds, last.size, unit,
                       100 * curve.uncertainty()));
+}
+
+void say_network(Run& run, const char* name, const Network& network, const std::string& note) {
+  run.say(
+      fmt::format("  {:<24} {:.3g} s + {:.3g} s a byte; above {:.0f} bytes {:.3g} s + {:.3g} s "
+                  "a byte{}",
+                  name, network.short_latency, network.short_byte, network.longest_short,
+                  network.long_latency, network.long_byte,
+                  note.empty() ? fmt::format(" +- {:.0f} %", 100 * network.uncertainty) : note));
+}
+
+void say_device(Run& run, const DeviceCosts& device) {
+  run.say(fmt::format("{}; seconds of a rank that has it for itself", device.name));
+  say_curve(run, "Legendre, scalar", device.legendre_scalar, "a FLOP, by lmax");
+  say_curve(run, "Legendre, spin", device.legendre_spin, "a FLOP, by lmax");
+  say_curve(run, "ring FFT", device.ring_fft, "a byte of pixels");
+  say_curve(run, "ring FFT, modes", device.ring_fft_modes, "a byte of modes");
+  say_curve(run, "copies to it", device.to_device, "a byte, by bytes");
+  say_curve(run, "copies from it", device.to_host, "a byte, by bytes");
+  if (device.network) say_network(run, "message between devices", *device.network, "");
 }
 
 void say_machine(Run& run, const Machine& machine) {
@@ -35,31 +58,29 @@ void say_machine(Run& run, const Machine& machine) {
   say_curve(run, "new memory", machine.new_memory, "a byte, by bytes");
   say_curve(run, "file, read", machine.file_read, "a byte, by bytes");
   say_curve(run, "file, write", machine.file_write, "a byte, by bytes");
-  const Network& network = machine.network;
-  run.say(
-      fmt::format("  {:<24} {:.3g} s + {:.3g} s a byte; above {:.0f} bytes {:.3g} s + {:.3g} s "
-                  "a byte{}",
-                  "message", network.short_latency, network.short_byte, network.longest_short,
-                  network.long_latency, network.long_byte,
-                  machine.n_ranks > 1 ? fmt::format(" +- {:.0f} %", 100 * network.uncertainty)
-                                      : " (typical: two ranks are needed to measure it)"));
+  say_network(run, "message", machine.network,
+              machine.n_ranks > 1 ? "" : " (typical: two ranks are needed to measure it)");
+  if (machine.device) say_device(run, *machine.device);
 }
 
 }  // namespace
 
 int calibrate(Run& run, const CalibrateOptions& options) {
   run.outputs.announce(options.output, OutputContent::report);
+  const Backend backend = choose_backend(run, options.backend);
   CalibrationSizes sizes;
   sizes.most_nside = options.nside;
   sizes.least_nside = std::min(sizes.least_nside, sizes.most_nside);
   sizes.repeats = options.repeats;
   if (run.options.dry_run) {
-    run.say(fmt::format("plan: transforms, convolutions and files of nside {} to {}, {} turns",
-                        sizes.least_nside, sizes.most_nside, sizes.repeats));
+    run.say(fmt::format("plan: transforms, convolutions and files of nside {} to {}, {} turns{}",
+                        sizes.least_nside, sizes.most_nside, sizes.repeats,
+                        backend == Backend::cuda ? "; transforms on GPUs too" : ""));
     return 0;
   }
   const std::filesystem::path folder = std::filesystem::path(options.output).parent_path();
-  const Machine machine = calibrate_machine(run, sizes, folder.empty() ? "." : folder.string());
+  const Machine machine =
+      calibrate_machine(run, sizes, backend, folder.empty() ? "." : folder.string());
   write_text(run, options.output, machine_text(machine));
   say_machine(run, machine);
   run.conclusion = fmt::format(

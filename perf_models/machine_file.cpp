@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "perf_models/machine_file.hpp"
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace ringweave {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* format_name = "ringweave machine 1";
+
+template <class Owner>
+struct NamedCurve {
+  const char* name;
+  CostCurve Owner::*curve;
+};
+template <class Owner>
+NamedCurve(const char*, CostCurve Owner::*) -> NamedCurve<Owner>;
+constexpr std::array curves = {
+    NamedCurve{"legendre_scalar", &Machine::legendre_scalar},
+    NamedCurve{"legendre_spin", &Machine::legendre_spin},
+    NamedCurve{"ring_fft", &Machine::ring_fft},
+    NamedCurve{"ring_fft_modes", &Machine::ring_fft_modes},
+    NamedCurve{"transform_planning", &Machine::transform_planning},
+    NamedCurve{"convolution_stencil", &Machine::convolution_stencil},
+    NamedCurve{"convolution_sectors", &Machine::convolution_sectors},
+    NamedCurve{"convolution_ring_fft", &Machine::convolution_ring_fft},
+    NamedCurve{"convolution_modes", &Machine::convolution_modes},
+    NamedCurve{"convolution_planning", &Machine::convolution_planning},
+    NamedCurve{"split_search", &Machine::split_search},
+    NamedCurve{"new_memory", &Machine::new_memory},
+    NamedCurve{"file_read", &Machine::file_read},
+    NamedCurve{"file_write", &Machine::file_write},
+};
+constexpr std::array device_curves = {
+    NamedCurve{"legendre_scalar", &DeviceCosts::legendre_scalar},
+    NamedCurve{"legendre_spin", &DeviceCosts::legendre_spin},
+    NamedCurve{"ring_fft", &DeviceCosts::ring_fft},
+    NamedCurve{"ring_fft_modes", &DeviceCosts::ring_fft_modes},
+    NamedCurve{"to_device", &DeviceCosts::to_device},
+    NamedCurve{"to_host", &DeviceCosts::to_host},
+};
+
+struct NamedNumber {
+  const char* name;
+  double Network::*number;
+};
+constexpr std::array network_numbers = {
+    NamedNumber{"short_latency", &Network::short_latency},
+    NamedNumber{"short_byte", &Network::short_byte},
+    NamedNumber{"long_latency", &Network::long_latency},
+    NamedNumber{"long_byte", &Network::long_byte},
+    NamedNumber{"longest_short", &Network::longest_short},
+    NamedNumber{"uncertainty", &Network::uncertainty},
+};
+
+Json json_of(const CostCurve& curve) {
+  Json points = Json::array();
+  for (const CostCurve::Point& point : curve.points())
+    points.push_back({point.size, point.seconds});
+  return {{"points", points}, {"uncertainty", curve.uncertainty()}};
+}
+
+Json json_of(const Network& network) {
+  Json json;
+  for (const auto& [name, number] : network_numbers) json[name] = network.*number;
+  return json;
+}
+
+Json json_of(const DeviceCosts& device) {
+  Json json = {{"name", device.name}};
+  for (const auto& [name, curve] : device_curves) json[name] = json_of(device.*curve);
+  if (device.network) json["network"] = json_of(*device.network);
+  return json;
+}
+
+CostCurve curve_of(const Json& json) {
+  std::vector<CostCurve::Point> points;
+  for (const Json& point : json.at("points")) points.push_back({point.at(0), point.at(1)});
+  return {std::move(points), json.at("uncertainty")};
+}
+
+/// What `read` makes of the entry `key`; says which entry of the file `where` where it fails.
+template <class Read>
+auto read_entry(const Json& json, const std::string& key, const std::string& where,
+                const Read& read) {
+  const auto refuse = [&](const std::string& why) {
+    return DataError(where,
+                     "\"" + key + "\": " + why + "; `ringweave calibrate` writes a machine file");
+  };
+  if (!json.contains(key)) throw refuse("missing");
+  try {
+    return read(json.at(key));
+  } catch (const Json::exception& error) {
+    throw refuse(error.what());
+  } catch (const UsageError& error) {
+    throw refuse(error.what());
+  }
+}
+
+double not_negative(const Json& json) {
+  const double value = json.get<double>();
+  if (!(value >= 0)) throw UsageError("expected a number of 0 or more");
+  return value;
+}
+
+int positive(const Json& json) {
+  const int value = json.get<int>();
+  if (value < 1) throw UsageError("expected 1 or more");
+  return value;
+}
+
+std::string text_of(const Json& json) { return json.get<std::string>(); }
+
+template <class Owner, std::size_t n>
+void read_curves(const Json& json, const std::array<NamedCurve<Owner>, n>& named,
+                 const std::string& where, Owner& owner) {
+  for (const auto& [name, curve] : named) owner.*curve = read_entry(json, name, where, curve_of);
+}
+
+Network read_network(const Json& json, const std::string& where) {
+  Network network;
+  for (const auto& [name, number] : network_numbers)
+    network.*number = read_entry(json, name, where, not_negative);
+  return network;
+}
+
+DeviceCosts read_device(const Json& json, const std::string& where) {
+  DeviceCosts device;
+  device.name = read_entry(json, "name", where, text_of);
+  read_curves(json, device_curves, where, device);
+  if (json.contains("network")) device.network = read_network(json["network"], where);
+  return device;
+}
+
+}  // namespace
+
+std::string machine_text(const Machine& machine) {
+  Json json = {{"format", format_name}, {"name", machine.name}, {"date", machine.date}};
+  if (!machine.notes.empty()) json["notes"] = machine.notes;
+  json["backend"] = machine.backend;
+  json["ranks"] = machine.n_ranks;
+  json["threads"] = machine.n_threads;
+  for (const auto& [name, curve] : curves) json[name] = json_of(machine.*curve);
+  json["network"] = json_of(machine.network);
+  if (machine.device) json["device"] = json_of(*machine.device);
+  return json.dump(1) + '\n';
+}
+
+Machine parse_machine(const std::string& text, const std::string& where) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded() || !json.is_object() || json.value("format", Json()) != format_name) {
+    throw DataError(where, std::string("not a machine file (JSON with \"format\": \"") +
+                               format_name + "\"); `ringweave calibrate` writes one");
+  }
+  Machine machine;
+  machine.name = read_entry(json, "name", where, text_of);
+  machine.date = read_entry(json, "date", where, text_of);
+  if (json.contains("notes")) machine.notes = read_entry(json, "notes", where, text_of);
+  machine.backend = read_entry(json, "backend", where, text_of);
+  machine.n_ranks = read_entry(json, "ranks", where, positive);
+  machine.n_threads = read_entry(json, "threads", where, positive);
+  read_curves(json, curves, where, machine);
+  const auto network_of = [&](const Json& entry) {
+    return read_network(entry, where + ": network");
+  };
+  machine.network = read_entry(json, "network", where, network_of);
+  const auto device_of = [&](const Json& entry) { return read_device(entry, where + ": device"); };
+  if (json.contains("device")) machine.device = read_entry(json, "device", where, device_of);
+  return machine;
+}
+
+}  // namespace ringweave

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What MPI is given to send is what the plans say, byte by byte, and memory what they say to 1 %.
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+#include "base/memory_meter.hpp"
+#include "bench/alltoallv_counter.hpp"
+#include "transform/transform_cases.hpp"
+#include "transform/transform_problem.hpp"
+#include "transform/transform_scaling.hpp"
+
+namespace ringweave::test {
+namespace {
+
+/// Bytes this rank gives MPI for others in a synthesis and in its adjoint.
+std::pair<std::int64_t, std::int64_t> counted(SphericalHarmonicTransform& transform) {
+  const std::int64_t before = alltoallv_bytes_sent();
+  MapBuffer<double> map = synthesized(transform, random_alm(transform));
+  const std::int64_t between = alltoallv_bytes_sent();
+  adjoint_of(transform, map);
+  return {between - before, alltoallv_bytes_sent() - between};
+}
+
+class ExchangeBytes : public testing::TestWithParam<ExchangeOptions> {};
+
+TEST_P(ExchangeBytes, AreThoseOfThePlanAndOfTheModel) {
+  const Communicator world = Communicator::world();
+  for (const int lmax : {64, 95}) {
+    for (const std::vector<int>& spins : {std::vector<int>{0}, {0, 2}}) {
+      TransformSpec spec = Case{share(RingGrid::healpix(32)), lmax, lmax, spins}.spec();
+      spec.exchange = GetParam();
+      SphericalHarmonicTransform transform(world, spec);
+      const auto [synthesis, adjoint] = counted(transform);
+      EXPECT_EQ(synthesis, transform.plan().bytes_sent());
+      EXPECT_EQ(world.max(synthesis),
+                TransformScaling(spec).shares(world.size()).largest.sent_bytes);
+      EXPECT_EQ(world.sum(adjoint), world.sum(synthesis)) << "the same modes backwards";
+    }
+  }
+}
+
+/// Beside tables and what a first transform leaves of scratch.
+TEST(ManyRanks, HoldTheMemoryOfTheModelToAPercent) {
+  const Communicator world = Communicator::world();
+  const TransformSpec spec = Case{share(RingGrid::healpix(128)), 256, 256}.spec();
+  SphericalHarmonicTransform transform(world, spec);
+  synthesized(transform, random_alm(transform));
+  transform.release_workspace();
+  const std::int64_t tables = MemoryMeter::current_bytes();
+  MemoryMeter::reset_high_water();
+  synthesized(transform, random_alm(transform));
+  const auto held = static_cast<double>(MemoryMeter::high_water_bytes() - tables);
+  const TransformShares shares = TransformScaling(spec).shares(world.size());
+  EXPECT_NEAR(world.sum(held) / (shares.mean_bytes * world.size()), 1, 0.01);
+  EXPECT_NEAR(world.max(held) / static_cast<double>(shares.largest_bytes), 1, 0.01);
+}
+
+INSTANTIATE_TEST_SUITE_P(Exchanges, ExchangeBytes,
+                         testing::Values(ExchangeOptions{},
+                                         ExchangeOptions{.folding = Folding::keep},
+                                         ExchangeOptions{.schedule = ExchangeSchedule::overlapped},
+                                         ExchangeOptions{.precision = ModePrecision::single_}));
+
+}  // namespace
+}  // namespace ringweave::test
