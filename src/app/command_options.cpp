@@ -417,8 +417,8 @@ void declare_jobs(CLI::App& command, JobsOptions& options) {
       ->capture_default_str();
   group
       .value("--nodes", options.nodes, "N",
-             "Nodes, of a task of an array if it is one. Default: 4 for cpu_nodes, 2 for "
-             "gpu_nodes, else 1.")
+             "Nodes, of a task of an array if it is one. Default: 4 for cpu_nodes "
+             "and scaling, 2 for gpu_nodes, else 1.")
       ->check(positive_number());
   group
       .value("--tasks-per-node", options.tasks_per_node, "N",

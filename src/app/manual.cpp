@@ -129,7 +129,7 @@ prediction may be off. It warns where the ranks are more than help, or more than
 
 cpu_node: one command on one node. cpu_nodes: on many. gpu_nodes: a rank for each GPU.
 realisations: an array, a seed for each task. time_limited: many maps in one job that stops before
-its time is up, queues itself again and goes on.)",
+its time is up, queues itself again and goes on. scaling: jobs/scaling_study on 1, 2, 4, ... ranks.)",
      R"(ringweave jobs cpu_nodes --nodes 8 --tasks-per-node 2 --threads 32 --nside 8192 --out sky.sbatch
 ringweave jobs gpu_nodes --nodes 2 --tasks-per-node 4 --nside 4096 --lmax 8192 --fields TQU
 ringweave jobs realisations --nside 1024 --maps 500 --machine machine.json --out mc.sbatch

@@ -45,7 +45,8 @@ class Jobs(program.ProgramTest):
     def test_every_number_goes_where_it_belongs(self):
         for path in SHIPPED:
             many = path.stem in ("realisations", "time_limited")
-            options = ("--nodes", 1, "--tasks-per-node", 3, "--threads", 5, "--nside", 64, "--lmax", 96, "--fields", "QU",
+            fields = "T" if path.stem == "scaling" else "QU"
+            options = ("--nodes", 1, "--tasks-per-node", 3, "--threads", 5, "--nside", 64, "--lmax", 96, "--fields", fields,
                        "--time", "1-02:03:04", "--account", "ab123", "--partition", "fast", *(("--maps", 7) if many else ()))
             with self.subTest(job=path.name):
                 script = self.jobs(path.stem, *options).out
@@ -55,7 +56,8 @@ class Jobs(program.ProgramTest):
                     self.assertEqual(lines_that_begin(script, f"#SBATCH --{directive}="), [value])
                 for directive, value in (("array", "1-7"), ("gpus-per-node", "3")):
                     self.assertIn(lines_that_begin(script, f"#SBATCH --{directive}="), ([], [value]))
-                for name, value in (("nside", "64"), ("lmax", "96"), ("fields", "QU"), ("maps", "7")):
+                for name, value in (("nside", "64"), ("lmax", "96"), ("fields", fields), ("maps", "7"),
+                                    ("ranks", "(1 2)"), ("weak_ranks", "0"), ("lmax_over_nside", "1.5")):
                     self.assertIn(lines_that_begin(script, f"{name}="), ([], [value]))
                 again = lines_that_begin(script, MADE_BY)[0].split()
                 self.assertEqual(self.done(*again).out, script)
@@ -110,6 +112,7 @@ class Jobs(program.ProgramTest):
                 (("cpu_node", "--nside", 64, "--maps", 2), "makes no realisations"),
                 (("cpu_nodes", "--nside", 64, "--nodes", 100000, "--tasks-per-node", 100000), "at most"),
                 (("cpu_nodes", "--nside", 64, "--time", "soon"), "--time soon"),
+                (("scaling", "--nside", 64, "--fields", "TQU"), "scalar maps"),
                 (("cpu_nodes", "--nside", 64, "--account", "a\nb"), "--account"),
                 (("cpu_nodes", "--nside", 64, "--partition", "a b"), "--partition")):
             for ranks in (1, 3) if words == "--time soon" else (1,):

@@ -14,6 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BATCH_SCRIPTS = sorted((ROOT / "jobs").glob("*.sbatch"))
+COMMAND_SCRIPTS = [script for script in BATCH_SCRIPTS if script.stem != "scaling"]
 SCRIPTS = [*sorted((ROOT / "jobs").glob("*.sh")), *BATCH_SCRIPTS,
            *sorted((ROOT / "scripts").glob("*.sh")), *sorted((ROOT / "examples").glob("*.sh")), ROOT / ".ci" / "run"]
 
@@ -32,7 +33,7 @@ class Jobs(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
-        for name in ("srun", "mpirun", "ringweave", "scontrol"):
+        for name in ("srun", "mpirun", "ringweave", "scontrol", "scaling_study"):
             path = self.folder / name
             path.write_text(RECORDER, encoding="ascii")
             path.chmod(0o755)
@@ -64,7 +65,7 @@ class Jobs(unittest.TestCase):
             "SLURM_CPUS_PER_TASK": "16", "SLURM_JOB_ID": "7", "SLURM_ARRAY_TASK_ID": "5", **environment})
 
     def test_batch_jobs_give_every_rank_its_cores_and_log_the_version(self):
-        for script in BATCH_SCRIPTS:
+        for script in COMMAND_SCRIPTS:
             with self.subTest(script=script.name):
                 # Alone time_limited looks at what there is, and nobody made any maps.
                 done, calls = self.run_batch_job(script.name)
@@ -87,10 +88,18 @@ class Jobs(unittest.TestCase):
         self.assertRegex(calls[-1], r"ringweave synthesize --cl cl\.txt --seed 5 .* sky_5\.h5 --fwhm 5arcmin \[")
 
     def test_batch_jobs_end_with_the_status_of_the_program(self):
-        for script in BATCH_SCRIPTS:
+        for script in COMMAND_SCRIPTS:
             with self.subTest(script=script.name):
                 done, _ = self.run_batch_job(script.name, PROGRAM_STATUS="3")
                 self.assertEqual(done.returncode, 3)
+
+    def test_the_study_grows_ranks_and_then_maps(self):
+        done, calls = self.run_batch_job("scaling.sbatch", "--repeats", "1", SCALING_STUDY="scaling_study")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("--cpu-bind=verbose,cores --kill-on-bad-exit=0 --wait=60 ringweave --version", calls[1])
+        common = "--program ringweave --launcher srun --threads 16 --lmax-over-nside 2 --repeats 1 ["
+        self.assertIn(f"scaling_study strong --nside 4096 --ranks 1 2 4 8 {common}", calls[2])
+        self.assertIn(f"scaling_study weak --weak --nside 2048 4096 --ranks 2 {common}", calls[3])
 
     def test_a_job_that_was_stopped_queues_itself_again_but_not_for_ever(self):
         for restarts, again in ((None, True), ("99", True), ("100", False)):

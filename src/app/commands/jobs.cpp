@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -25,9 +26,11 @@ namespace {
 constexpr int most_ranks = 1 << 20;
 constexpr double usual_signal_seconds = 300;
 constexpr double longest_usual_limit = 12 * 3600;
+/// What jobs/scaling_study does where nobody says.
+constexpr int studied_repeats = 3;
 
 /// What the files of jobs/ do, and what they have where nobody says.
-enum class Task { smoothing, synthesis, many_syntheses };
+enum class Task { smoothing, synthesis, many_syntheses, study };
 struct JobKind {
   std::string_view name;
   Task task;
@@ -40,6 +43,7 @@ constexpr std::array job_kinds = {
     JobKind{"cpu_nodes", Task::synthesis, 4, 2, 16, 1, 1},
     JobKind{"gpu_nodes", Task::smoothing, 2, 4, 8, 1, 1},
     JobKind{"realisations", Task::synthesis, 1, 1, 16, 100, 1},
+    JobKind{"scaling", Task::study, 4, 2, 16, 1, 1},
     JobKind{"time_limited", Task::many_syntheses, 1, 2, 16, 1000, 4},
 };
 
@@ -73,6 +77,8 @@ Job job_of(const Run& run, const JobsOptions& asked) {
     throw UsageError(fmt::format("--maps: {} makes no realisations; leave it out", kind->name));
   if (kind->name == "cpu_node" && options.nodes > 1)
     throw UsageError(fmt::format("--nodes {}: cpu_node has one; use cpu_nodes", options.nodes));
+  if (kind->task == Task::study && options.fields != "T")
+    throw UsageError(fmt::format("--fields {}: a study is of scalar maps; use T", options.fields));
   if (options.nodes == 0) options.nodes = kind->nodes;
   if (options.tasks_per_node == 0) options.tasks_per_node = kind->tasks_per_node;
   if (options.maps == 0) options.maps = kind->maps;
@@ -103,28 +109,52 @@ JobWork work_of(const Job& job) {
     case Task::synthesis: return {1, 0, 1, 1};
     // Maps are written while the next are made.
     case Task::many_syntheses: return {1, 0, 1, 2};
+    // A synthesis and an analysis without corrections.
+    case Task::study: return {2, 1, 1, 1};
   }
   throw InternalError("a job without work");
 }
 
 struct Prediction {
-  JobPrediction one;               ///< of a command, or of a batch of maps
-  Estimate job;                    ///< of all batches of a launch
+  JobPrediction one;               ///< of a command, or of a batch of maps; of a study on one rank
+  Estimate job;                    ///< of all batches of a launch, all runs of a study
+  std::int64_t of_node = 0;        ///< bytes
   double over_half_the_nodes = 0;  ///< seconds of the transforms, over those on half the nodes
 };
 
+/// Numbers of ranks of a study: powers of two.
+std::vector<int> studied_ranks(const Job& job) {
+  std::vector<int> ranks;
+  for (int n = 1; n <= job.ranks; n *= 2) ranks.push_back(n);
+  return ranks;
+}
+
 Prediction predict(const Job& job, const Machine& machine) {
   const TransformScaling scaling(job.spec);
+  const int tasks_per_node = job.options.tasks_per_node;
   const auto on = [&](int ranks) {
     return predict_job(scaling, job.spec, work_of(job), ranks, job.threads, machine);
   };
   Prediction prediction;
+  if (job.kind->task == Task::study) {
+    prediction.one = on(1);
+    for (const int ranks : studied_ranks(job)) {
+      const JobPrediction run = on(ranks);
+      prediction.job = prediction.job + studied_repeats * run.whole;
+      prediction.of_node =
+          std::max(prediction.of_node, node_bytes(run, std::min(ranks, tasks_per_node)));
+    }
+    // The weak part, on as many nodes at most and with less to do.
+    prediction.job = 2 * prediction.job;
+    return prediction;
+  }
   prediction.one = on(job.ranks);
+  prediction.of_node = node_bytes(prediction.one, tasks_per_node);
   const bool in_one_launch = job.kind->task == Task::many_syntheses;
   const int n_batches = in_one_launch ? (job.options.maps + job.batch - 1) / job.batch : 1;
   prediction.job = n_batches * prediction.one.whole;
   if (job.options.nodes > 1) {
-    const int half = job.options.nodes / 2 * job.options.tasks_per_node;
+    const int half = job.options.nodes / 2 * tasks_per_node;
     prediction.over_half_the_nodes =
         prediction.one.transforms.seconds / on(half).transforms.seconds;
   }
@@ -177,6 +207,8 @@ std::string time_text(const Job& job, const Prediction& prediction, const Machin
   if (job.kind->task == Task::many_syntheses) {
     text += fmt::format(" for {} maps together, {} for all {}", job.batch,
                         duration_text(prediction.job.seconds), job.options.maps);
+  } else if (job.kind->task == Task::study) {
+    text += fmt::format(" on one rank, {} for the study", duration_text(prediction.job.seconds));
   } else if (job.has_many_maps()) {
     text += " for a realisation";
   }
@@ -194,8 +226,8 @@ std::string on_one_line(std::string text) {
 
 std::vector<JobLine> lines_of(const Job& job, const Prediction& prediction, const Run& run) {
   const JobsOptions& options = job.options;
-  const std::int64_t of_node = node_bytes(prediction.one, options.tasks_per_node);
-  const double gib = std::ceil(static_cast<double>(of_node) / (1 << 30));
+  const auto of_node = static_cast<double>(prediction.of_node);
+  const double gib = std::ceil(of_node / (1 << 30));
   const auto optional_line = [](const char* name, const std::string& value) {
     return value.empty() ? "" : fmt::format("\n#SBATCH --{}={}", name, value);
   };
@@ -205,7 +237,7 @@ std::vector<JobLine> lines_of(const Job& job, const Prediction& prediction, cons
       {"# Predicted memory    ",
        fmt::format("{} for the largest rank; with the program and a fifth more {} a node",
                    bytes_text(static_cast<double>(prediction.one.largest_bytes)),
-                   bytes_text(static_cast<double>(of_node)))},
+                   bytes_text(of_node))},
       {"#SBATCH --job-name=", "ringweave" + optional_line("account", options.account) +
                                   optional_line("partition", options.partition)},
       {"#SBATCH --nodes=", std::to_string(options.nodes)},
@@ -219,6 +251,10 @@ std::vector<JobLine> lines_of(const Job& job, const Prediction& prediction, cons
       {"#SBATCH --signal=USR1@", fmt::format("{:.0f}", signal_seconds(prediction))},
       {"nside=", std::to_string(options.nside)},
       {"lmax=", std::to_string(options.lmax)},
+      {"lmax_over_nside=",
+       fmt::format("{}", static_cast<double>(options.lmax) / static_cast<double>(options.nside))},
+      {"ranks=", fmt::format("({})", fmt::join(studied_ranks(job), " "))},
+      {"weak_ranks=", std::to_string(job.ranks / 4)},
       {"fields=", options.fields},
       {"maps=", std::to_string(options.maps)},
       {"batch=", std::to_string(job.batch)},
@@ -252,7 +288,7 @@ void warn_of_poor_choices(Run& run, const Job& job, const Prediction& prediction
     run.warn(fmt::format("--time {} is less than the {} that are predicted", options.time,
                          duration_text(prediction.job.seconds)));
   }
-  const auto of_node = static_cast<double>(node_bytes(prediction.one, options.tasks_per_node));
+  const auto of_node = static_cast<double>(prediction.of_node);
   const double has = options.node_memory_gib * (1 << 30);
   if (options.node_memory_gib > 0 && of_node > has)
     run.warn(fmt::format("a node needs {} and has {}: use about {:.0f} nodes", bytes_text(of_node),
