@@ -20,6 +20,7 @@ if [ "$goal" = test ]; then
     python3-matplotlib python3-mpmath
     clang libclang-rt-14-dev libomp-14-dev clang-format clang-tidy
     file gdb shellcheck
+    munge slurm-client slurmctld slurmd
   )
 fi
 

@@ -102,6 +102,7 @@ ParsedCommand parse_command_line(int argc, const char* const* argv) {
   add_command<CalibrateOptions>(app, parsed, "calibrate", declare_calibrate, calibrate);
   add_command<ModelOptions>(app, parsed, "model", declare_model, model);
   add_command<SplitOptions>(app, parsed, "split", declare_split, split);
+  add_command<JobsOptions>(app, parsed, "jobs", declare_jobs, jobs);
   add_command<InfoOptions>(app, parsed, "info", declare_info, info);
 
   parsed.command_line = typed(argc, argv);

@@ -11,6 +11,7 @@
 
 #include "app/availability.hpp"
 #include "app/help.hpp"
+#include "app/job_template.hpp"
 #include "perf_models/machine.hpp"
 
 namespace ringweave {
@@ -420,6 +421,44 @@ void declare_split(CLI::App& command, SplitOptions& options) {
       ->check(positive_number());
   group.value("--json", options.json, "FILE",
               "Write scan, errors and both parts as JSON. Default: none.");
+}
+
+void declare_jobs(CLI::App& command, JobsOptions& options) {
+  const Group group(command, own_group);
+  const std::vector<std::string> kinds = job_names();
+  group.argument("KIND", options.kind, fmt::format("One of {}.", fmt::join(kinds, ", ")))
+      ->check(CLI::IsMember(kinds).description(""));
+  group.value("--nside", options.nside, "N", "HEALPix resolution of the maps.")
+      ->check(positive_number())
+      ->required();
+  group.value("--lmax", options.lmax, "L", "Highest degree. Default: 3 nside - 1.")
+      ->check(non_negative_number());
+  group.choice("--fields", options.fields, {"T", "TQU", "QU"}, "What goes through the transform.")
+      ->capture_default_str();
+  group
+      .value("--nodes", options.nodes, "N",
+             "Nodes, of a task of an array if it is one. Default: 4 for cpu_nodes "
+             "and scaling, 2 for gpu_nodes, else 1.")
+      ->check(positive_number());
+  group
+      .value("--tasks-per-node", options.tasks_per_node, "N",
+             "Ranks of a node, with --threads each; on GPU nodes the GPUs. Default: 2, 4 for "
+             "gpu_nodes, 1 for realisations.")
+      ->check(positive_number());
+  group
+      .value("--maps", options.maps, "N",
+             "Realisations, with seeds 1 to N. Default: 100, 1000 for time_limited.")
+      ->check(positive_number());
+  group.value("--time", options.time, "TIME",
+              "Limit as Slurm takes it, e.g. 02:00:00. Default: three times the prediction and "
+              "more, at most 12 hours for time_limited.");
+  group.value("--account", options.account, "NAME", "Default: none.");
+  group.value("--partition", options.partition, "NAME", "Default: none.");
+  group
+      .value("--node-memory", options.node_memory_gib, "GIB",
+             "Memory of a node, to warn where the job needs more. Default: not known.")
+      ->check(positive_number());
+  group.value("--out", options.output, "FILE", "Job to write. Default: stdout.");
 }
 
 void declare_info(CLI::App& command, InfoOptions& options) {

@@ -19,6 +19,7 @@ void declare_plot(CLI::App& command, PlotOptions& options);
 void declare_calibrate(CLI::App& command, CalibrateOptions& options);
 void declare_model(CLI::App& command, ModelOptions& options);
 void declare_split(CLI::App& command, SplitOptions& options);
+void declare_jobs(CLI::App& command, JobsOptions& options);
 void declare_info(CLI::App& command, InfoOptions& options);
 
 }  // namespace ringweave

@@ -8,7 +8,7 @@
 
 namespace ringweave {
 
-const std::array<ManualPage, 10> manual_pages{{
+const std::array<ManualPage, 11> manual_pages{{
     {"synthesize", "make a map from a spectrum or from a_lm",
      "OUT (--cl FILE | --alm FILE) (--nside N | --grid GRID) [OPTION...]",
      R"(Draws Gaussian a_lm from a power spectrum, or takes them from a file, and synthesizes the
@@ -125,6 +125,19 @@ degrees of the a_lm or rings alone.)",
 ringweave split --beam beam.txt --lmax 2048 --nside 1024 --error 1e-4 --json split.json
 ringweave split --fwhm 5arcmin --lmax 4096 --nside 2048 --input-cl examples/lcdm_cl.txt
 ringweave split --fwhm 7arcmin --cl examples/lcdm_cl.txt --lmax 4096 --nside 2048 --ranks 64)",
+     false},
+    {"jobs", "write a batch job for Slurm", "KIND --nside N [OPTION...]",
+     R"(Writes a job script, to stdout or --out: one of the files of jobs/ with your numbers in it, and
+the time and memory that are predicted for them (--machine). --time and --mem leave room for what the
+prediction may be off. It warns where the ranks are more than help, or more than a node holds.
+
+cpu_node: one command on one node. cpu_nodes: on many. gpu_nodes: a rank for each GPU.
+realisations: an array, a seed for each task. time_limited: many maps in one job that stops before
+its time is up, queues itself again and goes on. scaling: jobs/scaling_study on 1, 2, 4, ... ranks.)",
+     R"(ringweave jobs cpu_nodes --nodes 8 --tasks-per-node 2 --threads 32 --nside 8192 --out sky.sbatch
+ringweave jobs gpu_nodes --nodes 2 --tasks-per-node 4 --nside 4096 --lmax 8192 --fields TQU
+ringweave jobs realisations --nside 1024 --maps 500 --machine machine.json --out mc.sbatch
+ringweave jobs time_limited --nside 2048 --maps 1000 --time 08:00:00 --account ab123)",
      false},
     {"info", "say what files hold and what is odd about them", "FILE... [OPTION...]",
      R"(Prints grid, order, precision, units, coordinates and, for each column of a map, its least

@@ -102,6 +102,15 @@ struct SplitOptions {
   int ranks = 0;  ///< 0: those of the run
 };
 
+struct JobsOptions {
+  std::string kind, fields = "T", time, account, partition, output;
+  std::int64_t nside = 0;
+  int lmax = -1;
+  // 0: as the shipped job has it.
+  int nodes = 0, tasks_per_node = 0, maps = 0;
+  double node_memory_gib = 0;  ///< 0: not known
+};
+
 struct InfoOptions {
   std::vector<std::string> files;
 };

@@ -63,9 +63,8 @@ TransformWork work_of(const SphericalHarmonicTransform& transform, int n_threads
   return work;
 }
 
-Estimate estimate_planning(const TransformPlan& plan, const Machine& machine) {
-  return machine.transform_planning.estimate(plan.spec.lmax,
-                                             static_cast<double>(plan.spec.grid->n_rings()));
+Estimate estimate_planning(const TransformSpec& spec, const Machine& machine) {
+  return machine.transform_planning.estimate(spec.lmax, static_cast<double>(spec.grid->n_rings()));
 }
 
 }  // namespace ringweave

@@ -16,7 +16,7 @@ TransformWork work_of(const SphericalHarmonicTransform& transform, int n_threads
 /// TransformWork::legendre_work of the host. O(mmax). Not collective.
 double legendre_work(const TransformSpec& spec, const ModeLimits& limits);
 
-/// Predicted time of making the plan's tables and FFTs. Not collective.
-Estimate estimate_planning(const TransformPlan& plan, const Machine& machine);
+/// Predicted time of making a plan's tables and FFTs. Not collective.
+Estimate estimate_planning(const TransformSpec& spec, const Machine& machine);
 
 }  // namespace ringweave

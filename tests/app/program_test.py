@@ -456,7 +456,7 @@ class Options(SkyTest):
 
     def test_help_explains_every_command(self):
         out = self.done("--help").out
-        for command in ("synthesize", "analyze", "smooth", "convert", "compare", "plot", "info"):
+        for command in ("synthesize", "analyze", "smooth", "convert", "compare", "plot", "jobs", "info"):
             self.assertIn(command, out)
             for ranks in (1, 3):
                 own = self.done(command, "--help", ranks=ranks).out

@@ -16,6 +16,7 @@ int model(Run& run, const ModelOptions& options);
 int plot(Run& run, const PlotOptions& options);
 int calibrate(Run& run, const CalibrateOptions& options);
 int split(Run& run, const SplitOptions& options);
+int jobs(Run& run, const JobsOptions& options);
 int info(Run& run, const InfoOptions& options);
 
 }  // namespace ringweave

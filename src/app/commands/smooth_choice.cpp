@@ -58,7 +58,7 @@ HarmonicChoice predict_harmonic(Run& run, const SmoothJob& job, int lmax) {
       agreed(run.comm, [&] { return TransformPlan(spec, run.comm.rank(), run.comm.size()); });
   const int n_masks = job.is_normalized() ? 2 : 0;
   return {lmax, predict_transforms(run, plan, {2, n_masks, false}).total +
-                    estimate_planning(plan, run.machine)};
+                    estimate_planning(spec, run.machine)};
 }
 
 /// Rings, where they compute what was asked.
@@ -138,7 +138,7 @@ void smooth_the_fastest_way(Run& run, SmoothJob& job) {
     const SplitPlan& plan = split->plan;
     Estimate seconds =
         predict_split(run, job, *split).total + estimate_planning(plan.rings, run.machine);
-    if (plan.harmonic) seconds = seconds + estimate_planning(*plan.harmonic, run.machine);
+    if (plan.harmonic) seconds = seconds + estimate_planning(plan.harmonic->spec, run.machine);
     split_wins = seconds.seconds < least;
     ways.push_back(
         fmt::format("split at l_cut {} {}", split->split.best().l_cut, seconds_text(seconds)));

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/job_prediction.hpp"
+
+#include "transform/transform_estimate.hpp"
+
+namespace ringweave {
+namespace {
+
+/// Resident of a rank before it has any data, the libraries' buffers for messages included.
+constexpr std::int64_t program_bytes = std::int64_t{64} << 20;
+
+}  // namespace
+
+JobPrediction predict_job(const TransformScaling& scaling, const TransformSpec& spec,
+                          const JobWork& work, int n_ranks, int n_threads, const Machine& machine) {
+  const TransformShares shares = scaling.shares(n_ranks);
+  TransformWork transform = shares.largest;
+  transform.n_threads = n_threads;
+  JobPrediction prediction;
+  prediction.largest_bytes =
+      shares.largest_bytes + (work.n_maps_held - 1) * transform.fft_pixel_bytes;
+  prediction.transforms = work.n_transforms * estimate_transform(transform, machine).total();
+
+  const auto memory = static_cast<double>(prediction.largest_bytes);
+  const double map_bytes =
+      static_cast<double>(spec.grid->n_pixels() * spec.fields.n_components()) * sizeof(double);
+  prediction.whole = prediction.transforms + estimate_planning(spec, machine) +
+                     1.0 / n_threads * machine.new_memory.estimate(memory, memory) +
+                     work.n_maps_read * machine.file_read.estimate(map_bytes, map_bytes) +
+                     work.n_maps_written * machine.file_write.estimate(map_bytes, map_bytes);
+  return prediction;
+}
+
+std::int64_t node_bytes(const JobPrediction& prediction, int n_ranks) {
+  return n_ranks * (prediction.largest_bytes + program_bytes) / 5 * 6;
+}
+
+}  // namespace ringweave

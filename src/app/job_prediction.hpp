@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+
+#include "perf_models/estimate.hpp"
+#include "perf_models/machine.hpp"
+#include "transform/transform_scaling.hpp"
+
+namespace ringweave {
+
+/// What one command of a job does with all fields of its transform.
+struct JobWork {
+  int n_transforms = 1;
+  int n_maps_read = 0;
+  int n_maps_written = 1;
+  int n_maps_held = 1;  ///< at once; a_lm and ring modes once
+};
+
+struct JobPrediction {
+  Estimate transforms;
+  Estimate whole;                  ///< plans, new memory and files too
+  std::int64_t largest_bytes = 0;  ///< of maps, a_lm and ring modes, of the rank that has most
+};
+
+/// Of the slowest rank. Files take as long as if one rank read and wrote them; a run that does it
+/// beside its computation is faster. Not collective.
+JobPrediction predict_job(const TransformScaling& scaling, const TransformSpec& spec,
+                          const JobWork& work, int n_ranks, int n_threads, const Machine& machine);
+
+/// What a node must have for so many of these ranks: the program, MPI's buffers, and a fifth more.
+std::int64_t node_bytes(const JobPrediction& prediction, int n_ranks);
+
+}  // namespace ringweave
