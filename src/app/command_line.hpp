@@ -15,6 +15,7 @@ struct ParsedCommand {
   std::string command_line;          ///< as typed
   std::string used_configuration;    ///< every option with its value, TOML
   std::string text;                  ///< help or version to print instead of running
+  bool resumes = false;              ///< outputs that are there in part, and a report, are replaced
   std::function<int(Run&)> execute;  ///< empty when there is only text
 };
 

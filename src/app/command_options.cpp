@@ -19,6 +19,7 @@ namespace {
 
 constexpr const char* transform_group = "Transform";
 constexpr const char* analysis_group = "Analysis";
+constexpr const char* maps_group = "Several maps";
 constexpr const char* own_group = "Options";
 
 /// CLI11's own checks print the largest double there is when they refuse.
@@ -150,6 +151,21 @@ void declare_analysis(CLI::App& command, AnalysisOptions& options,
                    texts.default_remove);
 }
 
+/// Returns the group, for options of one command.
+Group declare_maps(CLI::App& command, MapsOptions& options) {
+  const Group group(command, maps_group);
+  group
+      .value(
+          "--batch", options.batch, "N",
+          "Maps that go through the transform together, at most; they come out the same whatever "
+          "N. Default: as many as gain from it and fit the memory.")
+      ->check(positive_number());
+  group.flag("--resume", options.resume,
+             "Leave out the maps whose outputs are there already, and remove what killed runs left "
+             "of the others. Default: an output that exists is an error.");
+  return group;
+}
+
 }  // namespace
 
 void declare_common(CLI::App& app, CommonOptions& options) {
@@ -188,9 +204,11 @@ void declare_synthesize(CLI::App& command, SynthesizeOptions& options) {
                   "Spectrum to draw a_lm from: text `l TT [EE BB TE [EB TB]]`, FITS or HDF5.");
   group.value("--alm", options.alm, "FILE", "a_lm to synthesize instead, FITS or HDF5.")
       ->excludes(cl);
-  group.value("--seed", options.seed, "N",
-              "Seed of the realisation, the same on any number of ranks. Default: a fresh one, "
-              "which is printed.");
+  group.value(
+      "--seed", options.seeds, "SEEDS",
+      "Seed of the realisation, the same on any number of ranks; several, such as 1..4,7,9, "
+      "make a map each, and {seed} in the names of the outputs is the seed. Default: a "
+      "fresh one, which is printed.");
   group.value("--fwhm", options.fwhm, "ANGLE",
               "Smooth with a Gaussian of this full width at half maximum. Default: none.");
   group.value("--beam", options.beam, "FILE",
@@ -211,6 +229,7 @@ void declare_synthesize(CLI::App& command, SynthesizeOptions& options) {
                     "that of the a_lm; with --cl what the grid holds, 3 nside - 1 on HEALPix.",
                     "that of the a_lm; with --cl double.");
   declare_backend(command, options.transform);
+  declare_maps(command, options.maps);
 }
 
 void declare_analyze(CLI::App& command, AnalyzeOptions& options) {
@@ -233,8 +252,10 @@ void declare_analyze(CLI::App& command, AnalyzeOptions& options) {
 
 void declare_smooth(CLI::App& command, SmoothOptions& options) {
   const Group group(command, own_group);
-  group.argument("MAP", options.input, "Map to smooth, FITS or HDF5.");
-  group.argument("OUT", options.output, "Smoothed map, FITS or HDF5.");
+  group.argument("MAP", options.files,
+                 "Map to smooth, FITS or HDF5, or several that are alike, and last OUT, the "
+                 "smoothed map; {name} in OUT is the name of the map without folder and "
+                 "extension.");
   auto* fwhm = group.value("--fwhm", options.fwhm, "ANGLE",
                            "Gaussian of this full width at half maximum, e.g. 30arcmin.");
   auto* beam =
@@ -294,6 +315,9 @@ void declare_smooth(CLI::App& command, SmoothOptions& options) {
   const Group analysis(command, analysis_group);
   analysis.flag("--put-back", options.analysis.put_back,
                 "Add what --remove took away again at the end.");
+  declare_maps(command, options.maps)
+      .value("--maps", options.list, "FILE",
+             "The maps to smooth, one name a line, instead of on the command line.");
 }
 
 void declare_convert(CLI::App& command, ConvertOptions& options) {

@@ -14,6 +14,7 @@
 #include "app/command_line.hpp"
 #include "app/commands/commands.hpp"
 #include "app/machine_choice.hpp"
+#include "app/maps/stop_request.hpp"
 #include "base/error.hpp"
 #include "distribute/agree.hpp"
 #include "distribute/farewell.hpp"
@@ -62,7 +63,8 @@ int work(const Communicator& comm, int argc, char** argv) {
           Progress(progress_mode(parsed.common.progress), comm.is_root()),
           {},
           {},
-          Outputs(comm, parsed.common.overwrite ? IfExists::overwrite : IfExists::fail),
+          Outputs(comm,
+                  parsed.common.overwrite || parsed.resumes ? IfExists::overwrite : IfExists::fail),
           0,
           {}};
   run.outputs.announce(run.options.report, OutputContent::report);
@@ -82,6 +84,7 @@ int main(int argc, char** argv) {
   // Freed blocks of a megabyte and more go back to the system at once: what a plan promises is then
   // what is resident.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
+  listen_to_sigusr1();
   try {
     const MpiSession mpi(&argc, &argv);
     const Communicator comm = Communicator::world();

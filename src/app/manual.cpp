@@ -15,11 +15,16 @@ const std::array<ManualPage, 11> manual_pages{{
 map they make: T, or T, Q and U where the input is polarised. A seed gives the same
 realisation on any number of ranks and threads.
 
+With several seeds (--seed 1..16) OUT and --save-alm hold {seed}. Maps are written as they
+are done; SIGUSR1 and SIGTERM end such a run with exit status 75 when the maps in work are
+written, and --resume goes on.
+
 --fwhm, --beam and --pixel-window multiply the a_lm before the synthesis; what --save-alm
 writes has them in it. Grids are HEALPix of any N and Gauss-Legendre, Clenshaw-Curtis and
 Fejer (HDF5 output only).)",
      R"(ringweave synthesize --cl examples/lcdm_cl.txt --seed 1 --nside 512 sky.fits
 mpirun -n 8 ringweave synthesize --cl cl.txt --seed 7 --nside 4096 --fwhm 5arcmin sky.h5
+ringweave synthesize --cl cl.txt --seed 1..16 --nside 512 'sky_{seed}.h5' --resume
 ringweave synthesize --alm alm.h5 --grid gauss:767 sky.h5
 ringweave synthesize --alm alm.fits --nside 1024 --latitudes=-10deg:10deg band.h5)",
      false},
@@ -37,7 +42,7 @@ mpirun -n 8 ringweave analyze sky.h5 --tol 1e-10 --alm alm.h5 --report job.json
 ringweave analyze sky.fits --iter 0 --weights ring --cl cl.txt)",
      true},
     {"smooth", "convolve a map with a radial kernel",
-     "MAP OUT (--fwhm ANGLE | --beam FILE | --kernel FILE) [OPTION...]",
+     "MAP... OUT (--fwhm ANGLE | --beam FILE | --kernel FILE) [OPTION...]",
      R"(Convolves a map with a Gaussian, a table of b_l, or any radial profile. Order, units,
 coordinates and precision of the input are kept.
 
@@ -52,9 +57,15 @@ or side by side on two groups of ranks, whichever is predicted to be faster (--h
 --method auto says which it takes: the one predicted to be faster to
 --error (see --machine) with --iter 0 and scalar fields, else the harmonic way.
 
+Several maps that are alike go in one launch; OUT, which comes last, then holds {name}, for the
+map's name without folder and extension. Maps are written as they are done; SIGUSR1 and SIGTERM
+end such a run with exit status 75 when the maps in work are written, and --resume goes on.
+
 Pixels that are UNSEEN are zero for the convolution; --unseen says what becomes of them.)",
      R"(ringweave smooth sky.fits smooth.fits --fwhm 30arcmin
 mpirun -n 8 ringweave smooth sky.h5 smooth.h5 --fwhm 30arcmin --iter 3 --report job.json
+ringweave smooth sky_1.h5 sky_2.h5 'smooth_{name}.h5' --fwhm 30arcmin --resume
+ringweave smooth --maps list.txt 'smooth_{name}.h5' --fwhm 30arcmin
 ringweave smooth sky.fits smooth.fits --beam beam.txt --fields T --iter 0
 ringweave smooth masked.fits smooth.fits --fwhm 1deg --unseen normalize
 ringweave smooth sky.h5 smooth.h5 --fwhm 30arcmin --fields T --iter 0

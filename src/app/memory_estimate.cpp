@@ -262,6 +262,10 @@ void require_memory(const Run& run, const MemoryEstimate& estimate) {
                   of_node ? "nodes" : "ranks"));
 }
 
+bool fits_memory(const Run& run, const MemoryEstimate& estimate) {
+  return shortage_of(run.comm, estimate).largest() <= 0;
+}
+
 void require_memory_for(const Run& run, const TransformSpec& spec, Precision precision) {
   const double real_bytes = precision == Precision::single_ ? 4 : 8;
   const auto n = static_cast<double>(spec.fields.n_components());

@@ -90,6 +90,9 @@ void record_memory(Run& run, const MemoryEstimate& estimate);
 /// it has, or one rank more than its own limit. Collective.
 void require_memory(const Run& run, const MemoryEstimate& estimate);
 
+/// Whether require_memory() would be content. Collective.
+bool fits_memory(const Run& run, const MemoryEstimate& estimate);
+
 /// The same before anything is planned, from the sizes alone: maps and a_lm of the whole job
 /// against the memory of its nodes. Collective.
 void require_memory_for(const Run& run, const TransformSpec& spec, Precision precision);

@@ -41,10 +41,17 @@ struct AnalysisOptions {
   bool put_back = false;
 };
 
+/// Options of the subcommands that take several maps in one launch.
+struct MapsOptions {
+  int batch = 0;  ///< maps that go through together at most; 0: chosen
+  bool resume = false;
+};
+
 struct SynthesizeOptions {
   TransformOptions transform;
+  MapsOptions maps;
   std::string cl, alm, output;
-  std::optional<std::uint64_t> seed;
+  std::string seeds;
   std::string fwhm, beam, pixel_window, latitudes, save_alm;
   std::string order = "ring", unit;
 };
@@ -58,7 +65,9 @@ struct AnalyzeOptions {
 struct SmoothOptions {
   TransformOptions transform;
   AnalysisOptions analysis;
-  std::string input, output, fwhm, beam, kernel, compat = "healpy", method = "auto";
+  MapsOptions maps;
+  std::vector<std::string> files;  ///< the inputs, then the output
+  std::string list, fwhm, beam, kernel, compat = "healpy", method = "auto";
   std::string support, input_cl;
   std::optional<double> error;
   std::optional<int> harmonic_ranks;

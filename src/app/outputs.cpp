@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "base/error.hpp"
@@ -47,13 +46,11 @@ void Outputs::announce(const std::string& path, OutputContent content) {
   agree(comm_, [&] {
     if (!comm_.is_root()) return;
     require_kind(path, content);
-    const auto same = [&](const std::string& other) { return one_name(other) == one_name(path); };
-    if (std::any_of(announced_.begin(), announced_.end(), same)) {
+    if (!announced_.insert(one_name(path)).second) {
       throw UsageError(
           fmt::format("{}: two outputs of this command have this name; give each its own", path));
     }
   });
-  announced_.push_back(path);
 }
 
 AtomicOutput& Outputs::begin(const std::string& path) {

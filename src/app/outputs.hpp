@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,13 +20,16 @@ class Outputs {
  public:
   Outputs(const Communicator& comm, IfExists if_exists) : comm_(comm), if_exists_(if_exists) {}
 
+  /// Others by the same rule, of the same ranks, which `comm` belongs to. Not collective.
+  Outputs on(const Communicator& comm) const { return {comm, if_exists_}; }
+
   /// Checks what can be known beforehand; an empty name is no output.
   /// Error  UsageError (exists, no regular file, an extension that cannot hold `content`, the name
   /// of another output), ResourceError (cannot be written).
   void announce(const std::string& path, OutputContent content);
   /// The output to write to; the reference holds until commit().
   AtomicOutput& begin(const std::string& path);
-  /// Bytes on disk of what was begun so far.
+  /// Bytes on disk of what was begun and not committed yet.
   std::int64_t bytes() const;
   /// Renames what was begun. Error  ResourceError.
   void commit();
@@ -33,7 +37,7 @@ class Outputs {
  private:
   Communicator comm_;
   IfExists if_exists_;
-  std::vector<std::string> announced_;
+  std::set<std::string> announced_;  ///< on rank 0
   std::vector<std::unique_ptr<AtomicOutput>> begun_;
 };
 

@@ -25,6 +25,12 @@ nlohmann::ordered_json over_ranks(const Communicator& comm, double value) {
   return {{"min", least}, {"mean", comm.sum(value) / comm.size()}, {"max", most}};
 }
 
+void add_traffic(Run& run, const FileTraffic& traffic) {
+  for (const auto& [stage, entry] : traffic.times.entries()) run.times.add(stage, entry.seconds);
+  run.bytes_read += traffic.bytes_read;
+  run.bytes_written += traffic.bytes_written;
+}
+
 std::string utc_now() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
@@ -94,7 +100,7 @@ void write_report(Run& run) {
       {"resident_high_water_bytes", run.comm.sum(peak_resident_bytes())},
       {"largest_rank_resident_bytes", run.comm.max(peak_resident_bytes())},
   };
-  const std::int64_t bytes_written = run.outputs.bytes();
+  const std::int64_t bytes_written = run.bytes_written + run.outputs.bytes();
   const nlohmann::ordered_json files{
       {"bytes_read", run.bytes_read},
       {"read_gb_per_s", gb_per_second(run, run.bytes_read, "read")},

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "app/file_traffic.hpp"
 #include "app/options.hpp"
 #include "app/outputs.hpp"
 #include "app/progress.hpp"
@@ -26,8 +27,9 @@ struct Run {
   StageTimes times;
   nlohmann::ordered_json report;  ///< what the subcommand adds to --report
   Outputs outputs;
-  std::int64_t bytes_read = 0;  ///< of maps and a_lm, as stored in their files, by all ranks
-  std::string conclusion;       ///< a line of results to say when all outputs are in place
+  std::int64_t bytes_read = 0;     ///< of maps and a_lm, as stored in their files, by all ranks
+  std::string conclusion;          ///< a line of results to say when all outputs are in place
+  std::int64_t bytes_written = 0;  ///< of outputs that are in place already
 
   /// Version, date, command line, configuration; the subcommand adds the rest.
   Provenance provenance() const;
@@ -38,6 +40,9 @@ struct Run {
   /// A line to stderr on rank 0 that begins with "warning: ".
   void warn(const std::string& line);
 };
+
+/// Adds times and bytes to the run's.
+void add_traffic(Run& run, const FileTraffic& traffic);
 
 /// {"min", "mean", "max"} of one number of every rank. Collective.
 nlohmann::ordered_json over_ranks(const Communicator& comm, double value);

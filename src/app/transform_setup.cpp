@@ -135,19 +135,28 @@ Remove remove_choice(const std::string& name) {
 }
 
 template <class T>
-MapBuffer<T> read_map(Run& run, const std::string& path, MapReader& reader,
-                      const FieldChoice& choice, const LocalRings& rings) {
-  run.progress.stage("reading " + path);
-  const StageTimer timer(&run.times, "read");
-  auto map = agreed(run.comm,
-                    [&] { return MapBuffer<T>(choice.fields.n_components(), rings.n_pixels()); });
-  reader.read(choice.columns, rings, map.view());
-  run.bytes_read += run.comm.sum(map.view().size() * map.view().n_components()) *
-                    bytes_of(reader.header().precision);
+void read_map(FileTraffic& traffic, const std::string& path, MapReader& reader,
+              const FieldChoice& choice, const LocalRings& rings, MapView<T> map) {
+  const StageTimer timer(&traffic.times, "read");
+  const Communicator& comm = traffic.comm;
+  reader.read(choice.columns, rings, map);
+  traffic.bytes_read +=
+      comm.sum(map.size() * map.n_components()) * bytes_of(reader.header().precision);
   std::vector<std::string> names;
   for (const int column : choice.columns)
     names.push_back(reader.header().columns[static_cast<std::size_t>(column)].name);
-  require_finite<T>(run.comm, path, names, rings, map.view());
+  require_finite<T>(comm, path, names, rings, map);
+}
+
+template <class T>
+MapBuffer<T> read_map(Run& run, const std::string& path, MapReader& reader,
+                      const FieldChoice& choice, const LocalRings& rings) {
+  run.progress.stage("reading " + path);
+  auto map = agreed(run.comm,
+                    [&] { return MapBuffer<T>(choice.fields.n_components(), rings.n_pixels()); });
+  FileTraffic traffic{run.comm};
+  read_map<T>(traffic, path, reader, choice, rings, map.view());
+  add_traffic(run, traffic);
   return map;
 }
 
@@ -187,6 +196,10 @@ template void require_finite_alm<float>(const Communicator&, const std::string&,
 template void require_finite_alm<double>(const Communicator&, const std::string&,
                                          const std::vector<std::string>&, const AlmLayout&,
                                          AlmView<const double>);
+template void read_map<float>(FileTraffic&, const std::string&, MapReader&, const FieldChoice&,
+                              const LocalRings&, MapView<float>);
+template void read_map<double>(FileTraffic&, const std::string&, MapReader&, const FieldChoice&,
+                               const LocalRings&, MapView<double>);
 template MapBuffer<float> read_map(Run&, const std::string&, MapReader&, const FieldChoice&,
                                    const LocalRings&);
 template MapBuffer<double> read_map(Run&, const std::string&, MapReader&, const FieldChoice&,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/field_choice.hpp"
+#include "app/file_traffic.hpp"
 #include "app/options.hpp"
 #include "app/run.hpp"
 #include "base/error.hpp"
@@ -49,7 +50,12 @@ AnalysisWeights load_weights(const Run& run, const WeightFiles& files, const Loc
 UnseenPolicy unseen_policy(const std::string& name);
 Remove remove_choice(const std::string& name);
 
-/// Reads the chosen columns, refuses NaN and infinities. Collective.
+/// Reads the chosen columns into the components of `map`, refuses NaN and infinities. Collective.
+template <class T>
+void read_map(FileTraffic& traffic, const std::string& path, MapReader& reader,
+              const FieldChoice& choice, const LocalRings& rings, MapView<T> map);
+
+/// The same into new memory, at work of the run's own. Collective.
 template <class T>
 MapBuffer<T> read_map(Run& run, const std::string& path, MapReader& reader,
                       const FieldChoice& choice, const LocalRings& rings);
@@ -73,12 +79,8 @@ auto naming(const std::string& path, const Work& work) {
 
 /// Calls work(float{}) or work(double{}).
 template <class Work>
-void with_storage(Precision precision, const Work& work) {
-  if (precision == Precision::single_) {
-    work(float{});
-  } else {
-    work(double{});
-  }
+auto with_storage(Precision precision, const Work& work) {
+  return precision == Precision::single_ ? work(float{}) : work(double{});
 }
 
 }  // namespace ringweave

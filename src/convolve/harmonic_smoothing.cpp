@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "convolve/harmonic_smoothing.hpp"
 
+#include <algorithm>
+
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
 #include "distribute/agree.hpp"
 
 namespace ringweave {
@@ -27,23 +31,37 @@ AnalysisReport filter(SphericalHarmonicTransform& transform, const SmoothingOpti
   return report;
 }
 
-/// Divides the components of `map` whose mask is that of `component` by the smoothed mask,
-/// beginning with `component`. Returns the number of transforms.
+/// Divides the components of `map` with UNSEEN pixels by their smoothed masks; components of one
+/// mask share it. Returns the number of transforms.
 template <class T>
 int normalize(SphericalHarmonicTransform& scalar, const SmoothingOptions& options,
-              const TreatedMap& treated, std::int64_t component, std::vector<char>& done,
-              MapView<T> map) {
-  auto weight = agreed(scalar.comm(), [&] { return scalar.make_map<T>(); });
-  const auto w = weight.view().component(0);
-  treated.write_mask<T>(component, w);
-  const AnalysisReport report = filter<T>(scalar, options, weight.view(), {});
-  for (std::int64_t c = component; c < map.n_components(); ++c) {
-    if (done[static_cast<std::size_t>(c)] || !treated.mask().same(scalar.comm(), c, component))
-      continue;
-    done[static_cast<std::size_t>(c)] = 1;
-    TreatedMap::divide<T>(w, map.component(c));
+              const TreatedMap& treated, MapView<T> map) {
+  const UnseenMask& mask = treated.mask();
+  std::vector<char> done(to_size(map.n_components()), 0);
+  int n_transforms = 0;
+  for (std::int64_t component = 0; component < map.n_components(); ++component) {
+    if (mask.count(component) == 0 || done[to_size(component)] != 0) continue;
+    auto weight = agreed(scalar.comm(), [&] { return scalar.make_map<T>(); });
+    const auto w = weight.view().component(0);
+    treated.write_mask<T>(component, w);
+    n_transforms += filter<T>(scalar, options, weight.view(), {}).transforms;
+    for (std::int64_t c = component; c < map.n_components(); ++c) {
+      if (done[to_size(c)] != 0 || !mask.same(scalar.comm(), c, component)) continue;
+      done[to_size(c)] = 1;
+      TreatedMap::divide<T>(w, map.component(c));
+    }
   }
-  return report.transforms;
+  return n_transforms;
+}
+
+template <class T>
+TreatedMap treat(const SphericalHarmonicTransform& transform, const SmoothingOptions& options,
+                 const std::string& name, MapView<T> map) {
+  try {
+    return {transform.comm(), transform.rings(), options, map};
+  } catch (const DataError& error) {
+    throw DataError(name, error.what());
+  }
 }
 
 }  // namespace
@@ -54,26 +72,35 @@ SmoothingReport smooth_harmonic(SphericalHarmonicTransform& transform,
                                 const AnalysisProgress& progress) {
   const Communicator& comm = transform.comm();
   agree(comm, [&] { transform.require_map(map.n_components(), map.size()); });
-  const TreatedMap treated(comm, transform.rings(), options, map);
+  const std::int64_t n_maps = std::max<std::int64_t>(1, ssize64(options.maps));
+  const std::int64_t n_components = map.n_components() / n_maps;
+  const auto map_of = [&](std::int64_t i) {
+    return map.components(i * n_components, n_components);
+  };
   SmoothingReport report;
-  report.unseen_pixels = treated.mask().total();
-  report.removed = treated.removed();
+  std::vector<TreatedMap> treated;
+  treated.reserve(to_size(n_maps));
+  for (std::int64_t i = 0; i < n_maps; ++i) {
+    const std::string name = options.maps.empty() ? "" : options.maps[to_size(i)];
+    treated.push_back(treat<T>(transform, options, name, map_of(i)));
+    report.maps.push_back({treated.back().mask().total(), treated.back().removed()});
+  }
   report.analysis = filter<T>(transform, options, map, progress);
 
-  if (treated.is_normalized()) {
+  if (std::any_of(treated.begin(), treated.end(),
+                  [](const TreatedMap& one) { return one.is_normalized(); })) {
     TransformSpec spec = transform.spec();
     spec.fields = FieldSet({0});
     transform.release_workspace();
     SphericalHarmonicTransform scalar(comm, spec);
-    std::vector<char> done(static_cast<std::size_t>(map.n_components()), 0);
-    for (std::int64_t c = 0; c < map.n_components(); ++c) {
-      if (treated.mask().count(c) > 0 && !done[static_cast<std::size_t>(c)])
-        report.mask_transforms += normalize<T>(scalar, options, treated, c, done, map);
+    for (std::int64_t i = 0; i < n_maps; ++i) {
+      if (treated[to_size(i)].is_normalized())
+        report.mask_transforms += normalize<T>(scalar, options, treated[to_size(i)], map_of(i));
     }
     for (const auto& [stage, entry] : scalar.times().entries())
       transform.times().add(stage, entry.seconds);
   }
-  treated.finish(map);
+  for (std::int64_t i = 0; i < n_maps; ++i) treated[to_size(i)].finish(map_of(i));
   return report;
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "base/buffer.hpp"
@@ -19,12 +21,20 @@ struct SmoothingOptions : MapTreatment {
   double tolerance =
       0;  ///< > 0: conjugate gradients to this residual, at most max_iter passes, instead of n_iter
   int max_iter = 100;
+  /// Of several maps that go together, each treated by itself, a name that an error can say. Their
+  /// fields are alike and follow one another. Empty: one map.
+  std::vector<std::string> maps{};
+};
+
+/// What was done to a map around its smoothing.
+struct TreatmentReport {
+  std::int64_t unseen_pixels = 0;  ///< of all its components together
+  LowMultipoles removed{};
 };
 
 struct SmoothingReport {
-  AnalysisReport analysis;         ///< its transforms count the synthesis too
-  std::int64_t unseen_pixels = 0;  ///< of all components together
-  LowMultipoles removed;
+  AnalysisReport analysis;  ///< its transforms count the synthesis too
+  std::vector<TreatmentReport> maps;
   int mask_transforms = 0;  ///< of one scalar field, for normalize; their times are the transform's
 };
 
@@ -32,8 +42,9 @@ struct SmoothingReport {
 /// synthesizes, puts back. The fields of the transform are those of the map; a beam's t acts on
 /// scalar fields, its e and b on spin fields. unseen = normalize divides every component by the
 /// identically smoothed mask (seen pixels 1): edge errors fall about tenfold; pixels without data
-/// stay UNSEEN. Needs one more map, the a_lm and the transform's workspace. Collective. Error
-/// DataError when every pixel is UNSEEN, or one is and unseen = fail.
+/// stay UNSEEN. Several maps come out as they would one by one, unless a
+/// tolerance couples them. Needs one more map, the a_lm and the transform's workspace. Collective.
+/// Error DataError when every pixel is UNSEEN, or one is and unseen = fail.
 template <class T>
 SmoothingReport smooth_harmonic(SphericalHarmonicTransform& transform,
                                 const SmoothingOptions& options, MapView<T> map,

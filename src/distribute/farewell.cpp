@@ -21,25 +21,41 @@ Farewell::Farewell(const Communicator& comm)
 
 Farewell::~Farewell() = default;
 
+namespace {
+
+/// The largest value wins, the lowest rank among equals (MPI_MAXLOC).
+struct Worst {
+  int severity;
+  int rank;
+};
+
+Worst meet_on(const Communicator& comm, ErrorKind verdict, const std::string& message,
+              double grace_seconds) {
+  const Worst mine{exit_code(verdict), comm.rank()};
+  Worst worst = mine;
+  if (comm.size() == 1) return worst;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, mpi_handle(comm), &request);
+  const auto deadline =
+      std::chrono::steady_clock::now() + std::chrono::duration<double>(grace_seconds);
+  for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0;) {
+    if (verdict != ErrorKind::none && std::chrono::steady_clock::now() > deadline) {
+      comm.abort(verdict, message);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return worst;
+}
+
+}  // namespace
+
+int Farewell::meet(ErrorKind verdict, const std::string& message, double grace_seconds) {
+  return meet_on(impl_->comm, verdict, message, grace_seconds).severity;
+}
+
 int Farewell::end(ErrorKind verdict, const std::string& message, double grace_seconds) {
   const Communicator& comm = impl_->comm;
-  // The largest value wins, the lowest rank among equals (MPI_MAXLOC).
-  struct {
-    int severity;
-    int rank;
-  } mine{exit_code(verdict), comm.rank()}, worst = mine;
-  if (comm.size() > 1) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Iallreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, mpi_handle(comm), &request);
-    const auto deadline =
-        std::chrono::steady_clock::now() + std::chrono::duration<double>(grace_seconds);
-    for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0;) {
-      if (verdict != ErrorKind::none && std::chrono::steady_clock::now() > deadline) {
-        comm.abort(verdict, message);
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-  }
+  const Worst worst = meet_on(comm, verdict, message, grace_seconds);
   if (worst.severity != 0 && worst.rank == comm.rank()) {
     std::fprintf(stderr, "%s\n", message.c_str());
     std::fflush(stderr);

@@ -24,6 +24,10 @@ class Farewell {
   Farewell(const Farewell&) = delete;
   Farewell& operator=(const Farewell&) = delete;
 
+  /// Waits until all ranks have come, as end() does, and says nothing; end() may follow. Returns
+  /// the severest exit code. Collective, with the way out above.
+  int meet(ErrorKind verdict, const std::string& message, double grace_seconds = 5);
+
   /// Returns the exit code of the program, the same on all ranks. `message` is printed to stderr by
   /// one rank: this rank's if its verdict is the severest (the lowest such rank). Collective, with
   /// the way out above.

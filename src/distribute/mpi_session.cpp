@@ -15,7 +15,7 @@ MpiSession::MpiSession(int* argc, char*** argv) {
   MPI_Initialized(&running);
   if (running != 0) return;
   int level = MPI_THREAD_SINGLE;
-  if (MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS) {
+  if (MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS) {
     throw ResourceError("MPI did not start; check the launcher and the MPI installation");
   }
   owner_ = true;
@@ -28,6 +28,15 @@ MpiSession::~MpiSession() {
   int ended = 0;
   MPI_Finalized(&ended);
   if (ended == 0) MPI_Finalize();
+}
+
+bool threads_may_call_mpi() {
+  int running = 0;
+  MPI_Initialized(&running);
+  if (running == 0) return false;
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  return level == MPI_THREAD_MULTIPLE;
 }
 
 std::string mpi_library_version() {

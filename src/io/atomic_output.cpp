@@ -10,6 +10,9 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <map>
+#include <set>
+#include <vector>
 
 #include "base/error.hpp"
 #include "distribute/agree.hpp"
@@ -73,6 +76,15 @@ std::string temporary_name(const std::string& path) {
   const std::filesystem::path final(path);
   return (final.parent_path() / fmt::format(".tmp.{}.{}", ::getpid(), final.filename().string()))
       .string();
+}
+
+/// The final name that a temporary file's name ends with; empty where it is not one.
+std::string final_part(const std::string& temporary) {
+  const std::string begin = ".tmp.";
+  if (!temporary.starts_with(begin)) return "";
+  const std::size_t dot = temporary.find_first_not_of("0123456789", begin.size());
+  if (dot == std::string::npos || dot == begin.size() || temporary[dot] != '.') return "";
+  return temporary.substr(dot + 1);
 }
 
 /// Permissions alone do not tell (root, read-only and full file systems): try.
@@ -145,6 +157,29 @@ void AtomicOutput::check(const Communicator& comm, const std::string& path, IfEx
     check_folder(path);
     try_to_create(temporary_name(final_name(path)), path);
   });
+}
+
+std::int64_t AtomicOutput::remove_unfinished(const Communicator& comm,
+                                             std::span<const std::string> paths) {
+  std::int64_t n_removed = 0;
+  agree(comm, [&] {
+    if (!comm.is_root()) return;
+    std::map<std::string, std::set<std::string>> names;  // by folder
+    for (const std::string& path : paths) {
+      const std::string final = final_name(path);
+      names[folder_of(final)].insert(std::filesystem::path(final).filename().string());
+    }
+    for (const auto& [folder, finals] : names) {
+      std::vector<std::filesystem::path> left;
+      std::error_code error;
+      for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+        if (finals.contains(final_part(entry.path().filename().string())))
+          left.push_back(entry.path());
+      }
+      for (const auto& path : left) n_removed += ::unlink(path.c_str()) == 0 ? 1 : 0;
+    }
+  });
+  return comm.sum(n_removed);
 }
 
 }  // namespace ringweave

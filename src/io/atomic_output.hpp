@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -34,6 +35,12 @@ class AtomicOutput {
 
   /// The same checks, leaving nothing behind, for the program to fail early. Collective.
   static void check(const Communicator& comm, const std::string& path, IfExists if_exists);
+
+  /// Removes the temporary files that killed runs left beside these names, and those of a run that
+  /// still writes them: who calls says that there is none. Temporary files of other names stay.
+  /// Returns how many there were. Collective.
+  static std::int64_t remove_unfinished(const Communicator& comm,
+                                        std::span<const std::string> paths);
 
  private:
   Communicator comm_;

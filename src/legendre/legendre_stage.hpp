@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 
 #include "base/backend.hpp"
@@ -28,6 +29,8 @@ struct LegendreShape {
   ModeLayout rows;  ///< the same orders; where their ring modes lie
   FieldSet fields;
   ThetaRoute route = ThetaRoute::automatic;
+  /// The automatic route is the one for at most so many of the components.
+  std::int64_t route_components = std::numeric_limits<std::int64_t>::max();
 };
 
 /// a_lm <-> ring modes of the orders this rank owns. Orthonormal Y_lm with Condon-Shortley phase

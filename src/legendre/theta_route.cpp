@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "legendre/theta_route.hpp"
 
+#include <algorithm>
+
 namespace ringweave {
 namespace {
 
@@ -29,8 +31,8 @@ ThetaWork theta_work(const RingGrid& grid, const ModeLimits& limits, std::span<c
 
 bool resamples_theta(const LegendreShape& shape) {
   if (shape.route != ThetaRoute::automatic) return shape.route == ThetaRoute::resampled;
-  const ThetaWork work =
-      theta_work(*shape.grid, shape.limits, shape.alm.orders(), shape.fields.n_components());
+  const ThetaWork work = theta_work(*shape.grid, shape.limits, shape.alm.orders(),
+                                    std::min(shape.fields.n_components(), shape.route_components));
   return work.resampled < work.direct;
 }
 

@@ -15,7 +15,8 @@ namespace ringweave {
 double legendre_work(const TransformSpec& spec, const ModeLimits& limits) {
   std::vector<int> orders(to_size(std::int64_t{spec.mmax} + 1));
   std::iota(orders.begin(), orders.end(), 0);
-  const ThetaWork work = theta_work(*spec.grid, limits, orders, spec.fields.n_components());
+  const ThetaWork work = theta_work(*spec.grid, limits, orders,
+                                    std::min(spec.fields.n_components(), spec.theta_components));
   const double resampled = work.resampled / work.direct;
   const double equidistant = (spec.lmax + 1) / static_cast<double>(spec.grid->n_rings());
   // The rings of HEALPix with lmax = 2 nside are twice as many as equidistant ones.

@@ -87,6 +87,7 @@ std::int64_t TransformSpec::digest() const {
   mix(static_cast<std::uint64_t>(mmax));
   mix(static_cast<std::uint64_t>(backend));
   mix(static_cast<std::uint64_t>(theta));
+  mix(static_cast<std::uint64_t>(theta_components));
   for (const FieldSet::Field& field : fields.fields()) mix(static_cast<std::uint64_t>(field.spin));
   for (const Ring& ring : grid->rings()) {
     mix(std::bit_cast<std::uint64_t>(ring.theta));

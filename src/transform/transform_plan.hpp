@@ -27,6 +27,9 @@ struct TransformSpec {
   FieldSet fields{{0}};
   Backend backend = Backend::host;
   ThetaRoute theta = ThetaRoute::automatic;
+  /// ThetaRoute::automatic is chosen as for at most so many components: those of one map where the
+  /// fields are several maps, each of which must come out as it would alone.
+  std::int64_t theta_components = std::numeric_limits<std::int64_t>::max();
   ExchangeOptions exchange{};
   /// Who owns which rings, e.g. the bands of a RingConvolution that shares maps with the transform;
   /// null: bands that suit the transform.
@@ -81,7 +84,7 @@ struct TransformPlan {
 
   /// What the Legendre stage of a group's fields is planned from, its modes lying in `rows`.
   LegendreShape legendre_shape(const FieldSet& fields, const ModeLayout& rows) const {
-    return {spec.grid, limits, fold, alm, rows, fields, spec.theta};
+    return {spec.grid, limits, fold, alm, rows, fields, spec.theta, spec.theta_components};
   }
 
   /// Components of the largest group, whose ring modes are there at once.

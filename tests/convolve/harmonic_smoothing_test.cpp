@@ -69,7 +69,7 @@ TEST_P(Smoothing, ABeamOfOnesChangesNothingOnAnExactGrid) {
     const SmoothingReport report = smooth_harmonic<double>(transform, options, smoothed.view());
     expect_within(relative_error(comm(), smoothed, map), tolerance::round_trip);
     EXPECT_EQ(report.analysis.iterations, n_iter);
-    EXPECT_EQ(report.unseen_pixels, 0);
+    EXPECT_EQ(report.maps.front().unseen_pixels, 0);
   }
 }
 
@@ -150,7 +150,7 @@ TEST_P(Smoothing, UnseenPixelsAreZeroForTheTransformAndRestoredOrLeft) {
     expected.view().data()[i] = unseen;
     ++n_unseen;
   }
-  EXPECT_EQ(report.unseen_pixels, comm().sum(n_unseen));
+  EXPECT_EQ(report.maps.front().unseen_pixels, comm().sum(n_unseen));
   map = masked_map<double>(transform);
   options.unseen = UnseenPolicy::restore;
   smooth_harmonic<double>(transform, options, map.view());
@@ -227,8 +227,8 @@ TEST_P(Smoothing, MonopoleAndDipoleCanBeLeftOutOfTheSmoothing) {
   options.remove = Remove::dipole;
   MapBuffer<double> map = map_of<double>(transform, low);
   const SmoothingReport report = smooth_harmonic<double>(transform, options, map.view());
-  EXPECT_NEAR(report.removed.monopole, 5, 1e-12);
-  EXPECT_NEAR(report.removed.dipole[2], 2, 1e-12);
+  EXPECT_NEAR(report.maps.front().removed.monopole, 5, 1e-12);
+  EXPECT_NEAR(report.maps.front().removed.dipole[2], 2, 1e-12);
   const MapBuffer<double> nothing = map_of<double>(transform, [](auto, auto, auto) { return 0.0; });
   EXPECT_LE(relative_error(comm(), map, nothing).max, 1e-11);
 

@@ -115,5 +115,16 @@ TEST_F(AtomicOutputTest, TheCheckLeavesNothingBehind) {
   EXPECT_EQ(n_files(), 0);
 }
 
+TEST_F(AtomicOutputTest, WhatKilledRunsLeftIsRemovedForTheNamesGivenOnly) {
+  test::on_root(comm_, [&] {
+    for (const char* name : {".tmp.17.map.fits", ".tmp.4711.map.fits", ".tmp.17.other.fits",
+                             ".tmp.x.map.fits", ".tmp.17map.fits"})
+      test::write_text(folder_ / name, "a part");
+  });
+  const std::string names[] = {folder_ / "map.fits", folder_ / "missing.fits"};
+  EXPECT_EQ(AtomicOutput::remove_unfinished(comm_, names), 2);
+  EXPECT_EQ(n_files(), 3);
+}
+
 }  // namespace
 }  // namespace ringweave

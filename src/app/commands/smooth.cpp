@@ -4,9 +4,13 @@
 #include "app/backend_choice.hpp"
 #include "app/commands/commands.hpp"
 #include "app/commands/smooth_choice.hpp"
+#include "app/commands/smooth_maps.hpp"
 #include "app/commands/smooth_rings.hpp"
 #include "app/commands/smooth_split.hpp"
+#include "app/maps/map_batch.hpp"
+#include "base/checked_cast.hpp"
 #include "base/error.hpp"
+#include "distribute/agree.hpp"
 
 namespace ringweave {
 namespace {
@@ -85,48 +89,135 @@ SmoothingOptions smoothing_of(const AnalysisOptions& analysis, int usual_n_iter)
   return smoothing;
 }
 
-template <class T>
-void run_with(Run& run, const SmoothJob& job, SphericalHarmonicTransform& transform) {
-  MapBuffer<T> map =
-      read_map<T>(run, job.options.input, *job.reader, job.choice, transform.rings());
-  run.progress.stage("smoothing");
-  const SmoothingReport report = smooth_fields<T>(run, job, transform, job.smoothing, map.view());
-  record_transform(run, transform, {report.analysis.transforms, report.mask_transforms});
-  transform.release_workspace();
-  run.report["analysis"] = {{"iterations", report.analysis.iterations},
-                            {"residuals", report.analysis.residuals}};
-  tell_treatment(run, job, report.unseen_pixels, report.removed);
+/// A way through harmonic space for several maps at a time.
+struct HarmonicPlan {
+  TransformSpec spec;  ///< of one map
+  HarmonicWay way;
+  std::vector<MapRange> groups;
+  std::unique_ptr<SphericalHarmonicTransform> transform;  ///< of the largest group
 
-  Provenance provenance = provenance_of(run, job);
-  provenance.method = "harmonic";
-  provenance.lmax = transform.spec().lmax;
-  provenance.iterations = report.analysis.iterations;
-  write_smoothed<T>(run, job, provenance, transform.rings(), map.view());
-  const SmoothOptions& options = job.options;
-  run.conclusion =
-      fmt::format("{}: {} smoothed with {}, harmonic method, lmax {}, {} iterations",
-                  options.output, job.choice.name, options.fwhm + options.beam + options.kernel,
-                  transform.spec().lmax, report.analysis.iterations);
+  TransformSpec spec_of(std::int64_t n_maps) const {
+    TransformSpec batch = spec;
+    batch.fields = fields_of(spec.fields, n_maps);
+    batch.theta_components = spec.fields.n_components();
+    return batch;
+  }
+};
+
+void add(const TransformCount& more, TransformCount& sum) {
+  sum.all_fields += more.all_fields;
+  sum.mask += more.mask;
 }
+
+TransformCount times(const TransformCount& count, std::int64_t n) {
+  const int factor = checked_cast<int>(n, "groups of maps");
+  return {factor * count.all_fields, factor * count.mask, count.is_a_guess};
+}
+
+HarmonicPlan plan_harmonic(Run& run, SmoothJob& job) {
+  HarmonicPlan plan;
+  plan.spec = make_spec(job.options.transform, job.grid, job.choice.fields, job.usual_lmax);
+  plan.spec.backend = choose_backend(run, job.options.transform.backend);
+  require_memory_for(run, plan.spec, job.precision);
+  job.smoothing.beam = beam_of(run, job.options, plan.spec.lmax);
+  plan.way = harmonic_way(run, job);
+  const auto memory = [&](const std::vector<MapRange>& groups) {
+    const TransformPlan one = agreed(run.comm, [&] {
+      return TransformPlan(plan.spec_of(groups.front().count), run.comm.rank(), run.comm.size());
+    });
+    return with_others(estimate_memory(one, plan.way.use), groups, bytes_of_map(job, one.rings));
+  };
+  plan.groups =
+      job.smoothing.tolerance > 0
+          ? one_by_one(run, job.maps, job.options.maps, "--tol couples what goes together")
+          : choose_groups(run, job.maps, job.options.maps, plan.spec.fields.n_components(), memory);
+  plan.transform = plan_transform(run, plan.spec_of(plan.groups.front().count), plan.way.use,
+                                  job.options.transform.backend);
+  return plan;
+}
+
+/// The harmonic way of all maps of a job.
+template <class T>
+class HarmonicRun {
+ public:
+  HarmonicRun(Run& run, const SmoothJob& job, HarmonicPlan& plan)
+      : run_(run),
+        job_(job),
+        plan_(plan),
+        rings_(plan.transform->rings()),
+        map_run_(run, job.maps, plan.groups) {}
+
+  int smooth() {
+    const MapSteps<SmoothedMaps<T>> steps{reading_maps<T>(run_, job_, rings_),
+                                          [this](Group& group) { compute(group); },
+                                          writing_maps<T>(run_, job_, rings_)};
+    const MapsDone done = run_maps(map_run_, steps);
+    record_transform(run_, *plan_.transform, count_);
+    return conclude_smoothing(
+        run_, job_, done,
+        fmt::format("harmonic method, lmax {}, {} iterations", plan_.spec.lmax, iterations_));
+  }
+
+ private:
+  using Group = MapGroup<SmoothedMaps<T>>;
+
+  /// Of the last groups, which may be smaller.
+  void plan_for(std::int64_t n_maps) {
+    if (plan_.transform->fields().n_components() == n_maps * plan_.spec.fields.n_components())
+      return;
+    record_transform(run_, *plan_.transform, count_);
+    count_ = {};
+    plan_.transform.reset();
+    plan_.transform =
+        plan_transform(run_, plan_.spec_of(n_maps), plan_.way.use, job_.options.transform.backend);
+  }
+
+  void compute(Group& group) {
+    const MapRange& range = group.range;
+    plan_for(range.count);
+    if (job_.maps.is_single()) run_.progress.stage("smoothing");
+    const SmoothingReport report = smooth_fields<T>(
+        run_, job_, *plan_.transform, job_.smoothing, range,
+        group.maps.map.view().components(0, plan_.transform->fields().n_components()));
+    add({report.analysis.transforms, report.mask_transforms}, count_);
+    if (map_run_.is_last(range)) plan_.transform->release_workspace();
+    iterations_ = report.analysis.iterations;
+    run_.report["analysis"] = {{"iterations", report.analysis.iterations},
+                               {"residuals", report.analysis.residuals}};
+    for (std::int64_t i = 0; i < range.count; ++i)
+      tell_treatment(run_, job_, range.first + i, report.maps[to_size(i)]);
+    Provenance& provenance = group.maps.provenance;
+    provenance = provenance_of(run_, job_);
+    provenance.method = "harmonic";
+    provenance.lmax = plan_.spec.lmax;
+    provenance.iterations = report.analysis.iterations;
+  }
+
+  Run& run_;
+  const SmoothJob& job_;
+  HarmonicPlan& plan_;
+  LocalRings rings_;  ///< those of every transform
+  TransformCount count_;
+  int iterations_ = 0;
+  MapRun map_run_;
+};
 
 }  // namespace
 
-void smooth_with_transform(Run& run, SmoothJob& job) {
-  TransformSpec spec =
-      make_spec(job.options.transform, job.grid, job.choice.fields, job.usual_lmax);
-  spec.backend = choose_backend(run, job.options.transform.backend);
-  require_memory_for(run, spec, job.precision);
-  job.smoothing.beam = beam_of(run, job.options, spec.lmax);
-  const HarmonicWay way = harmonic_way(run, job);
-  const auto transform = plan_transform(run, spec, way.use, job.options.transform.backend);
-  const MemoryEstimate estimate = estimate_memory(*transform, way.use);
-  record_plan(run, *transform, estimate, way.count);
+int smooth_with_transform(Run& run, SmoothJob& job) {
+  HarmonicPlan plan = plan_harmonic(run, job);
+  const LocalRings& rings = plan.transform->rings();
+  const MemoryEstimate estimate = with_others(estimate_memory(*plan.transform, plan.way.use),
+                                              plan.groups, bytes_of_map(job, rings));
+  tell_groups(run, job.maps, plan.groups);
+  record_plan(run, *plan.transform, estimate, times(plan.way.count, ssize64(plan.groups)));
   require_memory(run, estimate);
-  if (run.options.dry_run) return;
+  if (run.options.dry_run) return 0;
 
-  job.smoothing.weights = load_weights(run, way.weights, transform->rings());
-  with_storage(job.precision,
-               [&](auto storage) { run_with<decltype(storage)>(run, job, *transform); });
+  job.smoothing.weights = load_weights(run, plan.way.weights, rings);
+  return with_storage(job.precision, [&](auto storage) {
+    return HarmonicRun<decltype(storage)>(run, job, plan).smooth();
+  });
 }
 
 int smooth(Run& run, const SmoothOptions& asked) {
@@ -144,33 +235,27 @@ int smooth(Run& run, const SmoothOptions& asked) {
   }
   job.smoothing = smoothing_of(analysis, on_rings ? 0 : defaults.n_iter);
 
-  run.outputs.announce(options.output, OutputContent::map);
-  job.reader = open_map(run.comm, options.input);
-  const MapHeader& header = job.reader->header();
-  for (const std::string& warning : header.warnings) run.warn(options.input + ": " + warning);
-  job.choice = choose_fields(options.input, header, options.transform.fields);
+  job.maps = list_smoothings(run, options);
+  if (job.maps.to_do.empty()) {
+    report_nothing_to_do(run, job.maps);
+    return 0;
+  }
+  open_inputs(run, job);
   if (job.choice.name == "all" && job.smoothing.remove != Remove::none)
     throw UsageError("--remove fits T; with --fields all use --remove none");
-  const bool whole_sky =
-      job.smoothing.n_iter > 0 || job.smoothing.tolerance > 0 || job.is_normalized();
-  job.grid = grid_to_visit(*job.reader, whole_sky);
   job.usual_lmax = defaults.lmax_is_two_nside && job.grid->nside() > 0
                        ? checked_cast<int>(2 * job.grid->nside(), "lmax")
                        : job.grid->default_lmax();
-  job.precision = storage_precision(options.transform.precision, header.precision);
-  if (options.method == "auto") {
-    smooth_the_fastest_way(run, job);
-  } else if (options.method == "split") {
+  job.precision = storage_precision(options.transform.precision, job.header.precision);
+  if (options.method == "auto") return smooth_the_fastest_way(run, job);
+  if (options.method == "split") {
     refuse_transform_options(options);
-    smooth_with_split(run, job);
-  } else if (on_rings) {
-    if (job.choice.fields.max_spin() == 0) refuse_transform_options(options);
-    RingJob rings = plan_rings(run, job);
-    smooth_on_rings(run, job, rings);
-  } else {
-    smooth_with_transform(run, job);
+    return smooth_with_split(run, job);
   }
-  return 0;
+  if (!on_rings) return smooth_with_transform(run, job);
+  if (job.choice.fields.max_spin() == 0) refuse_transform_options(options);
+  RingJob rings = plan_rings(run, job);
+  return smooth_on_rings(run, job, rings);
 }
 
 }  // namespace ringweave

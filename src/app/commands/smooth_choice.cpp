@@ -102,14 +102,14 @@ std::optional<SplitJob> search_where_it_pays(Run& run, const SmoothJob& job, int
   }
 }
 
-void take_harmonic(Run& run, SmoothJob& job, const std::string& why) {
+int take_harmonic(Run& run, SmoothJob& job, const std::string& why) {
   run.say(fmt::format("method: harmonic, because {}", why));
-  smooth_with_transform(run, job);
+  return smooth_with_transform(run, job);
 }
 
 }  // namespace
 
-void smooth_the_fastest_way(Run& run, SmoothJob& job) {
+int smooth_the_fastest_way(Run& run, SmoothJob& job) {
   if (const std::string why = against_rings(job); !why.empty()) {
     if (!job.options.input_cl.empty()) {
       throw UsageError(
@@ -157,7 +157,7 @@ void smooth_the_fastest_way(Run& run, SmoothJob& job) {
   if (rings_win) return smooth_on_rings(run, job, *rings.job);
   job.options.transform.lmax = harmonic.lmax;
   rings.job.reset();
-  smooth_with_transform(run, job);
+  return smooth_with_transform(run, job);
 }
 
 }  // namespace ringweave

@@ -7,6 +7,6 @@ namespace ringweave {
 
 /// --method auto: the way that is predicted to be the fastest to --error, among those that compute
 /// the same thing; says in one line which and why. Collective.
-void smooth_the_fastest_way(Run& run, SmoothJob& job);
+int smooth_the_fastest_way(Run& run, SmoothJob& job);
 
 }  // namespace ringweave

@@ -15,6 +15,10 @@
 
 namespace ringweave {
 
+std::int64_t bytes_of_map(const SmoothJob& job, const LocalRings& rings) {
+  return job.choice.fields.n_components() * rings.n_pixels() * bytes_of(job.precision);
+}
+
 void require_one_kernel(const SmoothOptions& options) {
   const int given = !options.fwhm.empty() + !options.beam.empty() + !options.kernel.empty();
   if (given == 1) return;
@@ -54,20 +58,17 @@ Beam beam_of(const Run& run, const SmoothOptions& options, int lmax) {
 
 template <class T>
 SmoothingReport smooth_fields(Run& run, const SmoothJob& job, SphericalHarmonicTransform& transform,
-                              const SmoothingOptions& smoothing, MapView<T> map) {
-  return naming(job.options.input, [&] {
-    return smooth_harmonic<T>(
-        transform, smoothing, map, [&](int pass, int passes, double residual) {
-          run.progress.step(pass, passes,
-                            residual >= 0 ? fmt::format("residual {:.2e}", residual) : "");
-        });
+                              SmoothingOptions smoothing, const MapRange& maps, MapView<T> map) {
+  for (std::int64_t i = maps.first; i < maps.first + maps.count; ++i)
+    smoothing.maps.push_back(job.maps.to_do[to_size(i)].input);
+  return smooth_harmonic<T>(transform, smoothing, map, [&](int pass, int passes, double residual) {
+    run.progress.step(pass, passes, residual >= 0 ? fmt::format("residual {:.2e}", residual) : "");
   });
 }
 
 Provenance provenance_of(const Run& run, const SmoothJob& job) {
   const SmoothOptions& options = job.options;
   Provenance provenance = run.provenance();
-  provenance.input = options.input;
   provenance.quadrature = options.analysis.weights;
   provenance.removed = options.analysis.remove;
   if (!options.fwhm.empty())
@@ -77,37 +78,24 @@ Provenance provenance_of(const Run& run, const SmoothJob& job) {
   return provenance;
 }
 
-void tell_treatment(Run& run, const SmoothJob& job, std::int64_t unseen_pixels,
-                    const LowMultipoles& removed) {
+void tell_treatment(Run& run, const SmoothJob& job, std::int64_t map,
+                    const TreatmentReport& treatment) {
   const AnalysisOptions& options = job.options.analysis;
-  run.report["unseen_pixels"] = unseen_pixels;
-  if (unseen_pixels > 0)
-    run.say(fmt::format("{} UNSEEN pixels: {}", unseen_pixels, options.unseen));
+  nlohmann::ordered_json& total = run.report["unseen_pixels"];
+  total = treatment.unseen_pixels + (total.is_null() ? 0 : total.get<std::int64_t>());
+  const std::string name = job.maps.is_single() ? "" : job.maps.to_do[to_size(map)].input + ": ";
+  if (treatment.unseen_pixels > 0)
+    run.say(fmt::format("{}{} UNSEEN pixels: {}", name, treatment.unseen_pixels, options.unseen));
   if (job.smoothing.remove == Remove::none) return;
-  run.say(fmt::format("removed monopole {:.6g}, dipole ({:.6g}, {:.6g}, {:.6g}){}",
+  const LowMultipoles& removed = treatment.removed;
+  run.say(fmt::format("{}removed monopole {:.6g}, dipole ({:.6g}, {:.6g}, {:.6g}){}", name,
                       removed.monopole, removed.dipole[0], removed.dipole[1], removed.dipole[2],
                       options.put_back ? ", put back" : ""));
 }
 
-template <class T>
-void write_smoothed(Run& run, const SmoothJob& job, const Provenance& provenance,
-                    const LocalRings& rings, MapView<const T> map) {
-  const std::string& path = job.options.output;
-  run.progress.stage("writing " + path);
-  const StageTimer timer(&run.times, "write");
-  MapHeader header = job.reader->header();
-  header.precision = sizeof(T) == 4 ? Precision::single_ : Precision::double_;
-  header.columns.clear();
-  for (const int column : job.choice.columns)
-    header.columns.push_back(job.reader->header().columns[to_size(column)]);
-  write_map(run.outputs.begin(path), header, provenance, rings, map);
-}
-
 #define RINGWEAVE_INSTANTIATE(T)                                                              \
   template SmoothingReport smooth_fields(Run&, const SmoothJob&, SphericalHarmonicTransform&, \
-                                         const SmoothingOptions&, MapView<T>);                \
-  template void write_smoothed(Run&, const SmoothJob&, const Provenance&, const LocalRings&,  \
-                               MapView<const T>);
+                                         SmoothingOptions, const MapRange&, MapView<T>);
 RINGWEAVE_INSTANTIATE(float)
 RINGWEAVE_INSTANTIATE(double)
 #undef RINGWEAVE_INSTANTIATE

@@ -5,6 +5,8 @@
 #include <memory>
 
 #include "app/field_choice.hpp"
+#include "app/maps/map_list.hpp"
+#include "app/maps/map_run.hpp"
 #include "app/memory_estimate.hpp"
 #include "app/options.hpp"
 #include "app/run.hpp"
@@ -17,16 +19,21 @@ namespace ringweave {
 
 /// What `smooth` makes of its options and its input, whichever way the map is smoothed.
 struct SmoothJob {
-  SmoothOptions options;       ///< defaults filled in
-  SmoothingOptions smoothing;  ///< the beam and the weights are still missing
-  std::unique_ptr<MapReader> reader;
-  FieldChoice choice;
+  SmoothOptions options;                 ///< defaults filled in
+  SmoothingOptions smoothing;            ///< the beam and the weights are still missing
+  MapList maps;                          ///< at least one to do
+  MapHeader header;                      ///< of the first; the others are like it
+  std::unique_ptr<MapReader> reader;     ///< of the only map; null where there are several
+  FieldChoice choice;                    ///< of each
   std::shared_ptr<const RingGrid> grid;  ///< the rings to visit
   Precision precision = Precision::double_;
   int usual_lmax = 0;  ///< where --lmax does not say
 
   bool is_normalized() const { return smoothing.unseen == UnseenPolicy::normalize; }
 };
+
+/// Of this rank's part of one map with all its components.
+std::int64_t bytes_of_map(const SmoothJob& job, const LocalRings& rings);
 
 /// UsageError unless the smoothing is given in exactly one way.
 void require_one_kernel(const SmoothOptions& options);
@@ -42,24 +49,19 @@ HarmonicWay harmonic_way(const Run& run, const SmoothJob& job);
 /// The beam of --fwhm, --beam or --kernel. Collective.
 Beam beam_of(const Run& run, const SmoothOptions& options, int lmax);
 
-/// Smooths `map` in place with its transform, showing the progress. Collective.
+/// Smooths the maps of a group in place with their transform, showing the progress. Collective.
 template <class T>
 SmoothingReport smooth_fields(Run& run, const SmoothJob& job, SphericalHarmonicTransform& transform,
-                              const SmoothingOptions& smoothing, MapView<T> map);
+                              SmoothingOptions smoothing, const MapRange& maps, MapView<T> map);
 
-/// Input, kernel and method; the rest is the caller's.
+/// Kernel and method; the input and the rest is the caller's.
 Provenance provenance_of(const Run& run, const SmoothJob& job);
 
-/// Reports how many pixels were UNSEEN and what was removed.
-void tell_treatment(Run& run, const SmoothJob& job, std::int64_t unseen_pixels,
-                    const LowMultipoles& removed);
+/// Reports how many pixels of a map of the job were UNSEEN and what was removed.
+void tell_treatment(Run& run, const SmoothJob& job, std::int64_t map,
+                    const TreatmentReport& treatment);
 
-/// Collective.
-template <class T>
-void write_smoothed(Run& run, const SmoothJob& job, const Provenance& provenance,
-                    const LocalRings& rings, MapView<const T> map);
-
-/// The harmonic way. Collective.
-void smooth_with_transform(Run& run, SmoothJob& job);
+/// The harmonic way. Returns the exit code. Collective.
+int smooth_with_transform(Run& run, SmoothJob& job);
 
 }  // namespace ringweave

@@ -8,9 +8,14 @@
 #include <memory>
 #include <numbers>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "app/backend_choice.hpp"
+#include "app/commands/smooth_maps.hpp"
+#include "app/maps/map_batch.hpp"
 #include "app/plan_table.hpp"
+#include "base/checked_cast.hpp"
 #include "base/error.hpp"
 #include "convolve/convolution_smoothing.hpp"
 #include "convolve/ring_convolution.hpp"
@@ -21,6 +26,14 @@ namespace ringweave {
 namespace {
 
 double degrees(double radians) { return radians * 180 / std::numbers::pi; }
+
+/// Of so many maps, given that of one.
+RingPrediction for_maps(RingPrediction prediction, std::int64_t n_maps) {
+  const int n = checked_cast<int>(n_maps, "maps");
+  prediction.n_convolutions *= n;
+  for (Estimate* of : {&prediction.total, &prediction.harmonic, &prediction.spins}) *of = n * *of;
+  return prediction;
+}
 
 void warn_where_dear(Run& run, const RingPrediction& prediction) {
   // Typical machines are good to a factor of two, and seconds are nothing to warn of.
@@ -86,94 +99,131 @@ void record_plan(Run& run, const RingJob& rings, const MemoryEstimate& estimate,
   if (run.options.dry_run || run.options.verbose) print_plan(run, rings, estimate, prediction);
 }
 
-void record_convolution(Run& run, const RingJob& rings, RingConvolution& convolution,
-                        const ConvolutionSmoothingReport& report, double seconds) {
-  for (const auto& [stage, entry] : convolution.times().entries())
-    run.times.add(stage, entry.seconds);
-  run.report["convolution"] = {
-      {"method", "ring"},
-      {"maps", rings.n_scalars()},
-      {"convolutions", report.convolutions},
-      {"support_degrees", degrees(rings.plan.support())},
-      {"truncation_error", rings.cut.truncation},
-      {"allowed_error", rings.cut.error},
-      {"kernel_power_beyond_grid", rings.cut.beyond_grid},
-      {"seconds", over_ranks(run.comm, seconds)},
-      {"halo_bytes_sent", run.comm.sum(convolution.halo_bytes_sent())},
-  };
-  run.report["layout"] = {
-      {"rings", over_ranks(run.comm, static_cast<double>(rings.plan.own().n_rings()))},
-      {"pixels", over_ranks(run.comm, static_cast<double>(rings.plan.own().n_pixels()))},
-  };
-}
-
-/// The scalar fields of `map` on rings. Alone they come back in their own memory, without the
-/// input; before Q and U they take the input's place.
+/// The ring way of all maps of a job, one by one.
 template <class T>
-ConvolutionSmoothingReport convolve(Run& run, const SmoothJob& job, const RingJob& rings,
-                                    MapBuffer<T>& map) {
-  run.progress.stage("convolving");
-  const std::int64_t n_scalars = rings.n_scalars();
-  auto smoothed =
-      agreed(run.comm, [&] { return MapBuffer<T>(n_scalars, rings.plan.own().n_pixels()); });
-  RingConvolution convolution(run.comm, rings.plan.spec());
-  StageTimes time;
-  ConvolutionSmoothingReport report;
-  {
-    const StageTimer timer(&time, "convolution");
-    report = naming(job.options.input, [&] {
-      return smooth_by<T>(run.comm, convolution, job.smoothing, map.view().components(0, n_scalars),
-                          smoothed.view());
-    });
-  }
-  record_convolution(run, rings, convolution, report, time.seconds("convolution"));
-  if (rings.spins) {
-    std::copy_n(smoothed.view().data(), smoothed.size(), map.view().data());
-  } else {
-    map = std::move(smoothed);
-  }
-  return report;
-}
+class RingRun {
+ public:
+  RingRun(Run& run, const SmoothJob& job, RingJob& rings, std::vector<MapRange> groups)
+      : run_(run), job_(job), rings_(rings), map_run_(run, job.maps, std::move(groups)) {}
 
-template <class T>
-SmoothingReport smooth_spins(Run& run, const SmoothJob& job, SpinPart& spins, MapView<T> map) {
-  run.progress.stage("smoothing Q and U");
-  SmoothingOptions smoothing = job.smoothing;
-  smoothing.remove = Remove::none;
-  const SmoothingReport report = smooth_fields<T>(run, job, *spins.transform, smoothing, map);
-  record_transform(run, *spins.transform, {report.analysis.transforms, report.mask_transforms},
-                   PlanPart::harmonic);
-  spins.transform->release_workspace();
-  run.report["analysis"] = {{"iterations", report.analysis.iterations},
-                            {"residuals", report.analysis.residuals}};
-  return report;
-}
-
-template <class T>
-void run_with(Run& run, const SmoothJob& job, RingJob& rings) {
-  const SmoothOptions& options = job.options;
-  MapBuffer<T> map = read_map<T>(run, options.input, *job.reader, job.choice, rings.plan.own());
-  const ConvolutionSmoothingReport report = convolve(run, job, rings, map);
-  std::int64_t unseen_pixels = report.unseen_pixels;
-  Provenance provenance = provenance_of(run, job);
-  provenance.method = "ring";
-  provenance.support_degrees = degrees(rings.plan.support());
-  provenance.kernel_error = rings.cut.truncation;
-  if (rings.spins) {
-    const SmoothingReport spin_report =
-        smooth_spins<T>(run, job, *rings.spins, map.view().components(1, 2));
-    unseen_pixels += spin_report.unseen_pixels;
-    provenance.lmax = rings.spins->transform->spec().lmax;
-    provenance.iterations = spin_report.analysis.iterations;
-    run.say("T went by rings; Q and U, which have spin, the harmonic way");
+  int smooth() {
+    const LocalRings& own = rings_.plan.own();
+    const MapSteps<SmoothedMaps<T>> steps{reading_maps<T>(run_, job_, own),
+                                          [this](Group& group) { compute(group); },
+                                          writing_maps<T>(run_, job_, own)};
+    const MapsDone done = run_maps(map_run_, steps);
+    release();
+    record_convolution();
+    if (rings_.spins) {
+      record_transform(run_, *rings_.spins->transform, spin_count_, PlanPart::harmonic);
+      run_.say("T went by rings; Q and U, which have spin, the harmonic way");
+    }
+    return conclude_smoothing(
+        run_, job_, done,
+        fmt::format("ring method, support {:.4g} degrees, error of the cut {:.2g}",
+                    degrees(rings_.plan.support()), rings_.cut.truncation));
   }
-  tell_treatment(run, job, unseen_pixels, report.removed);
-  write_smoothed<T>(run, job, provenance, rings.plan.own(), map.view());
-  run.conclusion = fmt::format(
-      "{}: {} smoothed with {}, ring method, support {:.4g} degrees, error of the cut {:.2g}",
-      options.output, job.choice.name, options.fwhm + options.beam + options.kernel,
-      degrees(rings.plan.support()), rings.cut.truncation);
-}
+
+ private:
+  using Group = MapGroup<SmoothedMaps<T>>;
+
+  void compute(Group& group) {
+    const std::int64_t map = group.range.first;
+    const bool is_last = map_run_.is_last(group.range);
+    TreatmentReport treatment = convolve(group.maps.map, map, is_last);
+    Provenance& provenance = group.maps.provenance;
+    provenance = provenance_of(run_, job_);
+    provenance.method = "ring";
+    provenance.support_degrees = degrees(rings_.plan.support());
+    provenance.kernel_error = rings_.cut.truncation;
+    if (rings_.spins) {
+      const SmoothingReport spins = smooth_spins(group);
+      treatment.unseen_pixels += spins.maps.front().unseen_pixels;
+      provenance.lmax = rings_.spins->transform->spec().lmax;
+      provenance.iterations = spins.analysis.iterations;
+    }
+    tell_treatment(run_, job_, map, treatment);
+  }
+
+  /// The scalar fields of `map` on rings. Alone they come back in their own memory, without the
+  /// input; before Q and U they take the input's place.
+  TreatmentReport convolve(MapBuffer<T>& map, std::int64_t number, bool is_last) {
+    if (job_.maps.is_single()) run_.progress.stage("convolving");
+    const std::int64_t n_scalars = rings_.n_scalars();
+    auto smoothed =
+        agreed(run_.comm, [&] { return MapBuffer<T>(n_scalars, rings_.plan.own().n_pixels()); });
+    if (!convolution_) convolution_.emplace(run_.comm, rings_.plan.spec());
+    ConvolutionSmoothingReport report;
+    {
+      const StageTimer timer(&time_, "convolution");
+      report = naming(job_.maps.to_do[to_size(number)].input, [&] {
+        return smooth_by<T>(run_.comm, *convolution_, job_.smoothing,
+                            map.view().components(0, n_scalars), smoothed.view());
+      });
+    }
+    n_convolutions_ += report.convolutions;
+    halo_bytes_ = convolution_->halo_bytes_sent();
+    // Q and U need its memory, and so do the last outputs.
+    if (is_last || rings_.spins) release();
+    if (rings_.spins) {
+      std::copy_n(smoothed.view().data(), smoothed.size(), map.view().data());
+    } else {
+      map = std::move(smoothed);
+    }
+    return {report.unseen_pixels, report.removed};
+  }
+
+  void release() {
+    if (!convolution_) return;
+    for (const auto& [stage, entry] : convolution_->times().entries())
+      run_.times.add(stage, entry.seconds);
+    convolution_.reset();
+  }
+
+  SmoothingReport smooth_spins(Group& group) {
+    if (job_.maps.is_single()) run_.progress.stage("smoothing Q and U");
+    SmoothingOptions smoothing = job_.smoothing;
+    smoothing.remove = Remove::none;
+    SphericalHarmonicTransform& transform = *rings_.spins->transform;
+    const SmoothingReport report = smooth_fields<T>(run_, job_, transform, smoothing, group.range,
+                                                    group.maps.map.view().components(1, 2));
+    spin_count_.all_fields += report.analysis.transforms;
+    spin_count_.mask += report.mask_transforms;
+    // The next map's convolution, like the last outputs, needs its memory.
+    transform.release_workspace();
+    run_.report["analysis"] = {{"iterations", report.analysis.iterations},
+                               {"residuals", report.analysis.residuals}};
+    return report;
+  }
+
+  void record_convolution() {
+    run_.report["convolution"] = {
+        {"method", "ring"},
+        {"maps", rings_.n_scalars()},
+        {"convolutions", n_convolutions_},
+        {"support_degrees", degrees(rings_.plan.support())},
+        {"truncation_error", rings_.cut.truncation},
+        {"allowed_error", rings_.cut.error},
+        {"kernel_power_beyond_grid", rings_.cut.beyond_grid},
+        {"seconds", over_ranks(run_.comm, time_.seconds("convolution"))},
+        {"halo_bytes_sent", run_.comm.sum(halo_bytes_)},
+    };
+    run_.report["layout"] = {
+        {"rings", over_ranks(run_.comm, static_cast<double>(rings_.plan.own().n_rings()))},
+        {"pixels", over_ranks(run_.comm, static_cast<double>(rings_.plan.own().n_pixels()))},
+    };
+  }
+
+  Run& run_;
+  const SmoothJob& job_;
+  RingJob& rings_;
+  std::optional<RingConvolution> convolution_;
+  StageTimes time_;
+  int n_convolutions_ = 0;
+  std::int64_t halo_bytes_ = 0;  ///< sent by this rank in one convolution
+  TransformCount spin_count_;
+  MapRun map_run_;
+};
 
 }  // namespace
 
@@ -227,7 +277,7 @@ RingPrediction predict_rings(const Run& run, const SmoothJob& job, const RingJob
   return prediction;
 }
 
-void smooth_on_rings(Run& run, SmoothJob& job, RingJob& rings) {
+int smooth_on_rings(Run& run, SmoothJob& job, RingJob& rings) {
   stay_on_host(run, job.options.transform.backend, "--method ring");
   RingMemoryUse use;
   use.n_components = job.choice.fields.n_components();
@@ -237,17 +287,23 @@ void smooth_on_rings(Run& run, SmoothJob& job, RingJob& rings) {
     use.harmonic_use = rings.spins->way.use;
     job.smoothing.beam = beam_of(run, job.options, rings.spins->transform->spec().lmax);
   }
-  const MemoryEstimate estimate = estimate_memory(rings.plan, use);
-  const RingPrediction prediction = predict_rings(run, job, rings);
+  const std::vector<MapRange> groups =
+      one_by_one(run, job.maps, job.options.maps, "--method ring takes them so");
+  const LocalRings& own = rings.plan.own();
+  const MemoryEstimate estimate =
+      with_others(estimate_memory(rings.plan, use), groups, bytes_of_map(job, own));
+  const RingPrediction prediction = for_maps(predict_rings(run, job, rings), job.maps.n());
+  tell_groups(run, job.maps, groups);
   record_plan(run, rings, estimate, prediction);
   warn_where_narrow(run, rings.cut, *job.grid);
   warn_where_dear(run, prediction);
   require_memory(run, estimate);
-  if (run.options.dry_run) return;
+  if (run.options.dry_run) return 0;
 
-  if (rings.spins)
-    job.smoothing.weights = load_weights(run, rings.spins->way.weights, rings.plan.own());
-  with_storage(job.precision, [&](auto storage) { run_with<decltype(storage)>(run, job, rings); });
+  if (rings.spins) job.smoothing.weights = load_weights(run, rings.spins->way.weights, own);
+  return with_storage(job.precision, [&](auto storage) {
+    return RingRun<decltype(storage)>(run, job, rings, groups).smooth();
+  });
 }
 
 }  // namespace ringweave

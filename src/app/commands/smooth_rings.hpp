@@ -40,6 +40,6 @@ RingJob plan_rings(Run& run, const SmoothJob& job);
 /// Collective.
 RingPrediction predict_rings(const Run& run, const SmoothJob& job, const RingJob& rings);
 /// Does what was planned. Collective.
-void smooth_on_rings(Run& run, SmoothJob& job, RingJob& rings);
+int smooth_on_rings(Run& run, SmoothJob& job, RingJob& rings);
 
 }  // namespace ringweave

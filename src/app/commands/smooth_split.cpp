@@ -6,11 +6,14 @@
 
 #include <memory>
 #include <numbers>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "app/backend_choice.hpp"
+#include "app/commands/smooth_maps.hpp"
+#include "app/maps/map_batch.hpp"
 #include "app/plan_table.hpp"
 #include "app/temperature_spectrum.hpp"
 #include "base/checked_cast.hpp"
@@ -49,10 +52,19 @@ std::string text_of(const SplitPlacement& placement, int n_ranks) {
              : "rings and harmonics one after the other";
 }
 
+/// Of so many maps, given that of one.
+SplitPrediction for_maps(SplitPrediction prediction, std::int64_t n_maps) {
+  const auto n = static_cast<double>(n_maps);
+  for (Estimate* of :
+       {&prediction.rings, &prediction.harmonic, &prediction.sending, &prediction.total})
+    *of = n * *of;
+  return prediction;
+}
+
 void record_plan(Run& run, const SmoothJob& job, const SplitJob& split,
                  const MemoryEstimate& estimate) {
   const SplitPlan& plan = split.plan;
-  const SplitPrediction predicted = predict_split(run, job, split);
+  const SplitPrediction predicted = for_maps(predict_split(run, job, split), job.maps.n());
   const SplitCandidate& best = split.split.best();
   run.report["plan"] = {
       {"method", "split"},
@@ -87,41 +99,72 @@ void record_plan(Run& run, const SmoothJob& job, const SplitJob& split,
       predicted.sending.seconds, split.split.harmonic_only_seconds()));
 }
 
+/// The maps of a job with their split kernel, one by one.
 template <class T>
-void run_with(Run& run, const SmoothJob& job, const SplitJob& split) {
-  const SmoothOptions& options = job.options;
-  const LocalRings& own = split.plan.own;
-  const std::int64_t n_maps = split.plan.rings.spec().n_maps;
-  MapBuffer<T> map = read_map<T>(run, options.input, *job.reader, job.choice, own);
-  run.progress.stage("convolving");
-  SplitConvolution convolution(run.comm, split.split, job.grid, n_maps, sizeof(T));
-  auto smoothed = agreed(run.comm, [&] { return MapBuffer<T>(n_maps, own.n_pixels()); });
-  const ConvolutionSmoothingReport report = naming(options.input, [&] {
-    return smooth_by<T>(run.comm, convolution, job.smoothing, map.view(), smoothed.view());
-  });
-  for (const auto& [stage, entry] : convolution.times().entries())
-    run.times.add(stage, entry.seconds);
-  if (convolution.ring_convolution() != nullptr) {
-    for (const auto& [stage, entry] : convolution.ring_convolution()->times().entries())
-      run.times.add("rings: " + stage, entry.seconds);
+class SplitRun {
+ public:
+  SplitRun(Run& run, const SmoothJob& job, const SplitJob& split, std::vector<MapRange> groups)
+      : run_(run), job_(job), split_(split), map_run_(run, job.maps, std::move(groups)) {}
+
+  int smooth() {
+    const LocalRings& own = split_.plan.own;
+    const MapSteps<SmoothedMaps<T>> steps{reading_maps<T>(run_, job_, own),
+                                          [this](Group& group) { compute(group); },
+                                          writing_maps<T>(run_, job_, own)};
+    const MapsDone done = run_maps(map_run_, steps);
+    release();
+    const SplitCandidate& best = split_.split.best();
+    return conclude_smoothing(
+        run_, job_, done,
+        fmt::format("split method, l_cut {}, support {:.4g} degrees, error {:.2g}", best.l_cut,
+                    best.theta_cut / arcmin / 60, split_.split.error().total));
   }
-  if (convolution.transform() != nullptr) {
-    for (const auto& [stage, entry] : convolution.transform()->times().entries())
-      run.times.add(stage, entry.seconds);
+
+ private:
+  using Group = MapGroup<SmoothedMaps<T>>;
+
+  void compute(Group& group) {
+    if (job_.maps.is_single()) run_.progress.stage("convolving");
+    const std::int64_t n_maps = split_.plan.rings.spec().n_maps;
+    if (!convolution_) convolution_.emplace(run_.comm, split_.split, job_.grid, n_maps, sizeof(T));
+    auto smoothed =
+        agreed(run_.comm, [&] { return MapBuffer<T>(n_maps, split_.plan.own.n_pixels()); });
+    MapBuffer<T>& map = group.maps.map;
+    const ConvolutionSmoothingReport report =
+        naming(job_.maps.to_do[to_size(group.range.first)].input, [&] {
+          return smooth_by<T>(run_.comm, *convolution_, job_.smoothing, map.view(),
+                              smoothed.view());
+        });
+    map = std::move(smoothed);
+    if (map_run_.is_last(group.range)) release();
+    tell_treatment(run_, job_, group.range.first, {report.unseen_pixels, report.removed});
+    Provenance& provenance = group.maps.provenance;
+    provenance = provenance_of(run_, job_);
+    provenance.method = "split";
+    provenance.support_degrees = split_.split.best().theta_cut / arcmin / 60;
+    provenance.kernel_error = split_.split.error().total;
+    provenance.lmax = split_.split.best().l_cut;
   }
-  tell_treatment(run, job, report.unseen_pixels, report.removed);
-  Provenance provenance = provenance_of(run, job);
-  provenance.method = "split";
-  provenance.support_degrees = split.split.best().theta_cut / arcmin / 60;
-  provenance.kernel_error = split.split.error().total;
-  provenance.lmax = split.split.best().l_cut;
-  write_smoothed<T>(run, job, provenance, own, smoothed.view());
-  run.conclusion = fmt::format(
-      "{}: {} smoothed with {}, split method, l_cut {}, support {:.4g} degrees, error {:.2g}",
-      options.output, job.choice.name, options.fwhm + options.beam + options.kernel,
-      split.split.best().l_cut, split.split.best().theta_cut / arcmin / 60,
-      split.split.error().total);
-}
+
+  /// The last outputs need its memory.
+  void release() {
+    if (!convolution_) return;
+    const auto add = [&](const StageTimes& times, const std::string& prefix) {
+      for (const auto& [stage, entry] : times.entries())
+        run_.times.add(prefix + stage, entry.seconds);
+    };
+    add(convolution_->times(), "");
+    if (auto* rings = convolution_->ring_convolution()) add(rings->times(), "rings: ");
+    if (auto* transform = convolution_->transform()) add(transform->times(), "");
+    convolution_.reset();
+  }
+
+  Run& run_;
+  const SmoothJob& job_;
+  const SplitJob& split_;
+  std::optional<SplitConvolution> convolution_;
+  MapRun map_run_;
+};
 
 }  // namespace
 
@@ -176,18 +219,24 @@ SplitPrediction predict_split(const Run& run, const SmoothJob& job, const SplitJ
   return of;
 }
 
-void smooth_by_split(Run& run, const SmoothJob& job, const SplitJob& split) {
+int smooth_by_split(Run& run, const SmoothJob& job, const SplitJob& split) {
   stay_on_host(run, job.options.transform.backend, "--method split");
   const MaskSmoothing mask = job.is_normalized() ? MaskSmoothing::yes : MaskSmoothing::no;
-  const MemoryEstimate estimate = estimate_memory(split.plan, mask, job.precision);
+  const std::vector<MapRange> groups =
+      one_by_one(run, job.maps, job.options.maps, "--method split takes them so");
+  const MemoryEstimate estimate = with_others(estimate_memory(split.plan, mask, job.precision),
+                                              groups, bytes_of_map(job, split.plan.own));
+  tell_groups(run, job.maps, groups);
   record_plan(run, job, split, estimate);
   require_memory(run, estimate);
-  if (run.options.dry_run) return;
-  with_storage(job.precision, [&](auto storage) { run_with<decltype(storage)>(run, job, split); });
+  if (run.options.dry_run) return 0;
+  return with_storage(job.precision, [&](auto storage) {
+    return SplitRun<decltype(storage)>(run, job, split, groups).smooth();
+  });
 }
 
-void smooth_with_split(Run& run, SmoothJob& job) {
-  smooth_by_split(run, job, plan_split(run, job));
+int smooth_with_split(Run& run, SmoothJob& job) {
+  return smooth_by_split(run, job, plan_split(run, job));
 }
 
 }  // namespace ringweave

@@ -34,10 +34,10 @@ struct SplitPrediction {
 SplitPrediction predict_split(const Run& run, const SmoothJob& job, const SplitJob& split);
 
 /// Collective.
-void smooth_by_split(Run& run, const SmoothJob& job, const SplitJob& split);
+int smooth_by_split(Run& run, const SmoothJob& job, const SplitJob& split);
 
 /// --method split: few degrees through a_lm, the rest of the kernel on the rings. Scalar fields of
 /// a HEALPix map. Collective. Error  UsageError where no split keeps --error.
-void smooth_with_split(Run& run, SmoothJob& job);
+int smooth_with_split(Run& run, SmoothJob& job);
 
 }  // namespace ringweave

@@ -3,13 +3,19 @@
 
 #include <numbers>
 #include <random>
+#include <utility>
 
 #include "app/angle.hpp"
 #include "app/backend_choice.hpp"
 #include "app/commands/commands.hpp"
+#include "app/maps/map_batch.hpp"
+#include "app/maps/map_list.hpp"
+#include "app/maps/map_outputs.hpp"
+#include "app/maps/map_run.hpp"
 #include "app/memory_estimate.hpp"
 #include "app/transform_report.hpp"
 #include "app/transform_setup.hpp"
+#include "base/checked_cast.hpp"
 #include "base/error.hpp"
 #include "distribute/agree.hpp"
 #include "io/alm_file.hpp"
@@ -23,7 +29,6 @@ namespace {
 struct Source {
   std::unique_ptr<AlmReader> alm;
   std::optional<Spectra> spectra;
-  std::uint64_t seed = 0;
   FieldChoice choice;
   int lmax = -1;  ///< of the file
   Precision precision = Precision::double_;
@@ -37,23 +42,29 @@ std::uint64_t fresh_seed(const Communicator& comm) {
   return seed;
 }
 
-Source open_source(Run& run, const SynthesizeOptions& options) {
-  if (options.cl.empty() == options.alm.empty()) {
-    throw UsageError("give what to synthesize: either --cl FILE (with --seed N) or --alm FILE");
+/// The realisations to draw; one number that means nothing where a_lm come from a file.
+std::vector<std::uint64_t> seeds_of(Run& run, const SynthesizeOptions& options) {
+  if (options.cl.empty()) {
+    if (options.seeds.empty()) return {0};
+    throw UsageError("--seed belongs to --cl; a_lm from a file are not random");
   }
+  if (!options.seeds.empty()) return parse_seeds(options.seeds);
+  const std::uint64_t seed = fresh_seed(run.comm);
+  run.say(fmt::format("seed {}", seed));
+  return {seed};
+}
+
+Source open_source(Run& run, const SynthesizeOptions& options) {
   const std::string& fields = options.transform.fields;
   Source source;
   source.unit = options.unit;
   if (!options.cl.empty()) {
     source.spectra = read_spectra(run.comm, options.cl);
-    source.seed = options.seed ? *options.seed : fresh_seed(run.comm);
-    if (!options.seed) run.say(fmt::format("seed {}", source.seed));
     source.choice = fields_named(!fields.empty()                  ? fields
                                  : source.spectra->is_polarised() ? "TQU"
                                                                   : "T");
     return source;
   }
-  if (options.seed) throw UsageError("--seed belongs to --cl; a_lm from a file are not random");
   source.alm = open_alm(run.comm, options.alm);
   const AlmHeader& header = source.alm->header();
   const auto n = header.components.size();
@@ -92,95 +103,256 @@ std::optional<Beam> output_beam(Run& run, const SynthesizeOptions& options, int 
   return beam;
 }
 
-template <class T>
-void run_with(Run& run, const SynthesizeOptions& options, Source& source,
-              const std::optional<Beam>& beam, SphericalHarmonicTransform& transform,
-              const std::shared_ptr<const RingGrid>& full_grid) {
-  const AlmLayout& layout = transform.alm_layout();
-  auto alm = agreed(run.comm, [&] { return transform.make_alm<T>(); });
-  if (source.alm != nullptr) {
-    run.progress.stage("reading " + options.alm);
-    const StageTimer timer(&run.times, "read");
-    source.alm->read(source.choice.columns, layout, alm.view());
-    run.bytes_read += run.comm.sum(alm.view().size() * alm.view().n_components()) * 2 *
-                      bytes_of(source.precision);
-    require_finite_alm<T>(run.comm, options.alm, source.choice.components, layout, alm.view());
-    source.alm.reset();
-  } else {
-    const StageTimer timer(&run.times, "draw");
-    naming(options.cl, [&] {
-      agree(run.comm, [&] { draw_alm(*source.spectra, source.seed, layout, alm.view()); });
-    });
-  }
-  if (beam) multiply(*beam, layout, source.choice.fields, alm.view());
+/// What is synthesized, and how.
+struct SynthesisJob {
+  const SynthesizeOptions& options;
+  Source source;
+  MapList maps;
+  std::shared_ptr<const RingGrid> grid;       ///< the rings to write
+  std::shared_ptr<const RingGrid> full_grid;  ///< of which they are
+  TransformSpec spec;                         ///< of one map
+  Precision precision = Precision::double_;
+  std::optional<Beam> beam{};
+  std::vector<MapRange> groups{};
+  std::unique_ptr<SphericalHarmonicTransform> transform{};  ///< of the largest group
 
+  MemoryUse memory_use() const { return {Operation::synthesis_consuming, precision}; }
+  std::int64_t n_components() const { return spec.fields.n_components(); }
+  std::int64_t bytes_of_map(const LocalRings& rings) const {
+    return n_components() * rings.n_pixels() * bytes_of(precision);
+  }
+  TransformSpec spec_of(std::int64_t n_maps) const {
+    TransformSpec batch = spec;
+    batch.fields = fields_of(spec.fields, n_maps);
+    batch.theta_components = n_components();
+    return batch;
+  }
+};
+
+MapList list_syntheses(Run& run, const SynthesizeOptions& options,
+                       const std::vector<std::uint64_t>& seeds) {
+  require_place(options.output, "{seed}", "the output", ssize64(seeds));
+  require_place(options.save_alm, "{seed}", "--save-alm", ssize64(seeds));
+  std::vector<MapTask> tasks;
+  for (const std::uint64_t seed : seeds) {
+    tasks.push_back({.seed = seed,
+                     .output = with_seed(options.output, seed),
+                     .alm = with_seed(options.save_alm, seed)});
+  }
+  return list_maps(run, tasks, options.maps);
+}
+
+void choose_groups_of(Run& run, SynthesisJob& job) {
+  job.groups = choose_groups(run, job.maps, job.options.maps, job.n_components(),
+                             [&](const std::vector<MapRange>& groups) {
+                               const TransformPlan plan = agreed(run.comm, [&] {
+                                 return TransformPlan(job.spec_of(groups.front().count),
+                                                      run.comm.rank(), run.comm.size());
+                               });
+                               return with_others(estimate_memory(plan, job.memory_use()), groups,
+                                                  job.bytes_of_map(plan.rings));
+                             });
+}
+
+Provenance provenance_of(const Run& run, const SynthesisJob& job) {
+  const SynthesizeOptions& options = job.options;
   Provenance provenance = run.provenance();
-  provenance.input = source.spectra ? options.cl : options.alm;
-  provenance.lmax = layout.lmax();
+  provenance.input = job.source.spectra ? options.cl : options.alm;
+  provenance.lmax = job.spec.lmax;
   if (!options.fwhm.empty()) {
     provenance.fwhm_degrees = parse_angle(options.fwhm, "--fwhm") * 180 / std::numbers::pi;
   }
   if (!options.beam.empty()) provenance.beam = options.beam;
-  if (!options.save_alm.empty()) {
-    run.progress.stage("writing " + options.save_alm);
-    const StageTimer timer(&run.times, "write");
-    const AlmHeader header{layout.lmax(),
-                           layout.mmax(),
-                           source.choice.components,
-                           sizeof(T) == 4 ? Precision::single_ : Precision::double_,
-                           source.unit,
-                           {}};
-    write_alm(run.outputs.begin(options.save_alm), header, provenance, layout,
-              AlmView<const T>(alm.view()));
+  return provenance;
+}
+
+/// Maps that are synthesized together, on this rank.
+template <class T>
+struct SynthesizedMaps {
+  MapBuffer<T> map;  ///< [map, component][own pixel]
+  Provenance provenance;
+  std::vector<MapOutputs> outputs;  ///< of each map
+};
+
+/// All maps of a job.
+template <class T>
+class SynthesisRun {
+ public:
+  SynthesisRun(Run& run, SynthesisJob& job)
+      : run_(run),
+        job_(job),
+        rings_(job.transform->rings()),
+        layout_(job.transform->alm_layout()),
+        map_run_(run, job.maps, job.groups) {}
+
+  MapsDone synthesize() {
+    const MapSteps<SynthesizedMaps<T>> steps{
+        [](FileTraffic&, Group&) {}, [this](Group& group) { compute(group); },
+        [this](FileTraffic& traffic, Group& group) { write(traffic, group); }};
+    const MapsDone done = run_maps(map_run_, steps);
+    record_transform(run_, *job_.transform, {n_transforms_});
+    return done;
   }
 
-  run.progress.stage("synthesis");
-  MapBuffer<T> map = transform.synthesize<T>(std::move(alm));
-  record_transform(run, transform, {1});
-  transform.release_workspace();
+ private:
+  using Group = MapGroup<SynthesizedMaps<T>>;
 
-  run.progress.stage("writing " + options.output);
-  const StageTimer timer(&run.times, "write");
-  MapHeader header;
-  header.grid = full_grid;
-  header.ordering = options.order == "nested" ? Ordering::nested : Ordering::ring;
-  header.coverage = transform.rings().grid().is_subset() ? SkyCoverage::partial : SkyCoverage::full;
-  header.precision = sizeof(T) == 4 ? Precision::single_ : Precision::double_;
-  header.columns = standard_columns(source.choice, source.unit);
-  write_map(run.outputs.begin(options.output), header, provenance, transform.rings(),
-            MapView<const T>(map.view()));
+  const MapTask& task(const Group& group, std::int64_t i) const {
+    return job_.maps.to_do[to_size(group.range.first + i)];
+  }
+
+  /// Of the last groups, which may be smaller.
+  void plan_for(std::int64_t n_maps) {
+    if (job_.transform->fields().n_components() == n_maps * job_.n_components()) return;
+    record_transform(run_, *job_.transform, {n_transforms_});
+    n_transforms_ = 0;
+    job_.transform.reset();
+    job_.transform = plan_transform(run_, job_.spec_of(n_maps), job_.memory_use(),
+                                    job_.options.transform.backend);
+  }
+
+  void compute(Group& group) {
+    plan_for(group.range.count);
+    SphericalHarmonicTransform& transform = *job_.transform;
+    auto alm = agreed(run_.comm, [&] { return transform.make_alm<T>(); });
+    for (std::int64_t i = 0; i < group.range.count; ++i) {
+      find_alm(task(group, i), alm.view().components(i * job_.n_components(), job_.n_components()));
+    }
+    if (job_.beam) multiply(*job_.beam, layout_, transform.fields(), alm.view());
+    group.maps.provenance = provenance_of(run_, job_);
+    if (!job_.options.save_alm.empty()) {
+      // Before their memory becomes the maps'.
+      const AlmBuffer<T>& kept = alm;
+      FileQueue& files = map_run_.files();
+      files.wait(files.add([&](FileTraffic& traffic) { write_alms(traffic, group, kept.view()); }));
+    }
+    if (job_.maps.is_single()) run_.progress.stage("synthesis");
+    group.maps.map = transform.synthesize<T>(std::move(alm));
+    ++n_transforms_;
+    if (map_run_.is_last(group.range)) transform.release_workspace();
+  }
+
+  /// Read, which a single map alone does, or drawn.
+  void find_alm(const MapTask& task, AlmView<T> alm) {
+    Source& source = job_.source;
+    if (source.alm == nullptr) {
+      const StageTimer timer(&run_.times, "draw");
+      return naming(job_.options.cl, [&] {
+        agree(run_.comm, [&] { draw_alm(*source.spectra, task.seed, layout_, alm); });
+      });
+    }
+    const std::string& path = job_.options.alm;
+    run_.progress.stage("reading " + path);
+    const StageTimer timer(&run_.times, "read");
+    source.alm->read(source.choice.columns, layout_, alm);
+    run_.bytes_read +=
+        run_.comm.sum(alm.size() * alm.n_components()) * 2 * bytes_of(source.precision);
+    require_finite_alm<T>(run_.comm, path, source.choice.components, layout_, alm);
+    source.alm.reset();
+  }
+
+  MapOutputs& outputs_of(FileTraffic& traffic, Group& group, std::int64_t i) const {
+    std::vector<MapOutputs>& outputs = group.maps.outputs;
+    while (ssize64(outputs) <= i) outputs.emplace_back(run_, job_.maps, traffic);
+    return outputs[to_size(i)];
+  }
+
+  void write_alms(FileTraffic& traffic, Group& group, AlmView<const T> alm) const {
+    const AlmHeader header{layout_.lmax(),
+                           layout_.mmax(),
+                           job_.source.choice.components,
+                           sizeof(T) == 4 ? Precision::single_ : Precision::double_,
+                           job_.source.unit,
+                           {}};
+    for (std::int64_t i = 0; i < group.range.count; ++i) {
+      const std::string& path = task(group, i).alm;
+      if (job_.maps.is_single()) run_.progress.stage("writing " + path);
+      const StageTimer timer(&traffic.times, "write");
+      write_alm(outputs_of(traffic, group, i).begin(path), header, group.maps.provenance, layout_,
+                alm.components(i * job_.n_components(), job_.n_components()));
+    }
+  }
+
+  void write(FileTraffic& traffic, Group& group) const {
+    MapHeader header;
+    header.grid = job_.full_grid;
+    header.ordering = job_.options.order == "nested" ? Ordering::nested : Ordering::ring;
+    header.coverage = job_.grid->is_subset() ? SkyCoverage::partial : SkyCoverage::full;
+    header.precision = sizeof(T) == 4 ? Precision::single_ : Precision::double_;
+    header.columns = standard_columns(job_.source.choice, job_.source.unit);
+    const MapView<const T> maps = std::as_const(group.maps.map).view();
+    for (std::int64_t i = 0; i < group.range.count; ++i) {
+      const std::string& path = task(group, i).output;
+      if (job_.maps.is_single()) run_.progress.stage("writing " + path);
+      const StageTimer timer(&traffic.times, "write");
+      MapOutputs& outputs = outputs_of(traffic, group, i);
+      write_map(outputs.begin(path), header, group.maps.provenance, rings_,
+                maps.components(i * job_.n_components(), job_.n_components()));
+      outputs.commit(traffic);
+    }
+  }
+
+  Run& run_;
+  SynthesisJob& job_;
+  LocalRings rings_;  ///< those of every transform, as the layout
+  AlmLayout layout_;
+  int n_transforms_ = 0;
+  MapRun map_run_;
+};
+
+void conclude(Run& run, const SynthesisJob& job, const MapsDone& done) {
+  const std::string text =
+      fmt::format("{} on {}, lmax {}", job.source.choice.name, job.grid->name(), job.spec.lmax);
+  run.conclusion = job.maps.is_single() ? fmt::format("{}: {}", job.maps.to_do.front().output, text)
+                                        : fmt::format("{} maps: {}", done.done, text);
 }
 
 }  // namespace
 
 int synthesize(Run& run, const SynthesizeOptions& options) {
-  run.outputs.announce(options.output, OutputContent::map);
-  run.outputs.announce(options.save_alm, OutputContent::alm);
+  if (options.cl.empty() == options.alm.empty()) {
+    throw UsageError("give what to synthesize: either --cl FILE (with --seed N) or --alm FILE");
+  }
+  MapList maps = list_syntheses(run, options, seeds_of(run, options));
+  if (maps.to_do.empty()) {
+    report_nothing_to_do(run, maps);
+    return 0;
+  }
   Source source = open_source(run, options);
   const auto grid = output_grid(options);
-  TransformSpec spec = make_spec(options.transform, grid, source.choice.fields, source.lmax);
+  SynthesisJob job{options,
+                   std::move(source),
+                   std::move(maps),
+                   grid,
+                   grid->is_subset() ? named_grid(options.transform) : grid,
+                   {}};
+  job.spec = make_spec(options.transform, grid, job.source.choice.fields, job.source.lmax);
+  TransformSpec& spec = job.spec;
   spec.backend = choose_backend(run, options.transform.backend);
-  const Precision precision = storage_precision(options.transform.precision, source.precision);
-  if (source.spectra && source.spectra->lmax() < spec.lmax) {
+  job.precision = storage_precision(options.transform.precision, job.source.precision);
+  if (job.source.spectra && job.source.spectra->lmax() < spec.lmax) {
     run.warn(fmt::format("{} ends at l = {}; degrees up to lmax = {} are zero", options.cl,
-                         source.spectra->lmax(), spec.lmax));
+                         job.source.spectra->lmax(), spec.lmax));
   }
-  require_memory_for(run, spec, precision);
-  const std::optional<Beam> beam = output_beam(run, options, spec.lmax);
-  const MemoryUse use{Operation::synthesis_consuming, precision};
-  const auto transform = plan_transform(run, spec, use, options.transform.backend);
-  const MemoryEstimate estimate = estimate_memory(*transform, use);
-  if (options.transform.fields.empty()) run.detail("fields " + source.choice.name);
-  record_plan(run, *transform, estimate, {1});
+  require_memory_for(run, spec, job.precision);
+  job.beam = output_beam(run, options, spec.lmax);
+  choose_groups_of(run, job);
+  job.transform = plan_transform(run, job.spec_of(job.groups.front().count), job.memory_use(),
+                                 options.transform.backend);
+  const MemoryEstimate estimate = with_others(estimate_memory(*job.transform, job.memory_use()),
+                                              job.groups, job.bytes_of_map(job.transform->rings()));
+  if (options.transform.fields.empty()) run.detail("fields " + job.source.choice.name);
+  tell_groups(run, job.maps, job.groups);
+  record_plan(run, *job.transform, estimate,
+              {checked_cast<int>(ssize64(job.groups), "groups of maps")});
   require_memory(run, estimate);
   if (run.options.dry_run) return 0;
 
-  const auto full_grid = grid->is_subset() ? named_grid(options.transform) : grid;
-  with_storage(precision, [&](auto storage) {
-    run_with<decltype(storage)>(run, options, source, beam, *transform, full_grid);
+  const MapsDone done = with_storage(job.precision, [&](auto storage) {
+    return SynthesisRun<decltype(storage)>(run, job).synthesize();
   });
-  run.conclusion = fmt::format("{}: {} on {}, lmax {}", options.output, source.choice.name,
-                               grid->name(), spec.lmax);
+  if (done.stopped) return exit_code(ErrorKind::stopped);
+  conclude(run, job, done);
   return 0;
 }
 

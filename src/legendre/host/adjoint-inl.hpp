@@ -71,9 +71,17 @@ HWY_INLINE void sum_steps(const AdjointJob<S>& job, AdjointGroup<S>* groups, int
 #pragma GCC unroll 2
     for (int f = 0; f < S::functions; ++f) constant[t * S::functions + f] = all(g[t * stride + f]);
   }
+  // Sums go on where the block before ended, pair after pair: blocks differ with the number of
+  // maps, and a map must not depend on those beside it.
+  double* target = job.at_step(step);
   Vecs<Steps * S::columns> total;
+  if (job.before == Columns::in_use) {
 #pragma GCC unroll 32
-  for (int i = 0; i < Steps * S::columns; ++i) total[i] = hn::Zero(Lanes());
+    for (int i = 0; i < Steps * S::columns; ++i) total[i] = at(target, i);
+  } else {
+#pragma GCC unroll 32
+    for (int i = 0; i < Steps * S::columns; ++i) total[i] = hn::Zero(Lanes());
+  }
   for (int n = first_group; n < n_groups; ++n) {
     Group<S>& group = groups[n].functions;
     if (HWY_UNLIKELY(group.step != chunk_begin)) continue;
@@ -106,10 +114,10 @@ HWY_INLINE void sum_steps(const AdjointJob<S>& job, AdjointGroup<S>* groups, int
         for (int t = 0; t < Steps; ++t) {
           const bool odd = t % 2 != 0;
           if (!S::counts(o, odd)) continue;
-          Vec& target = total[t * S::columns + o % S::columns];
+          Vec& sum = total[t * S::columns + o % S::columns];
           const Vec value = p[t * S::functions + S::function(o)];
-          target = S::alternates(o) && odd ? hn::NegMulAdd(value, input, target)
-                                           : hn::MulAdd(value, input, target);
+          sum = S::alternates(o) && odd ? hn::NegMulAdd(value, input, sum)
+                                        : hn::MulAdd(value, input, sum);
         }
       }
 #pragma GCC unroll 2
@@ -118,11 +126,6 @@ HWY_INLINE void sum_steps(const AdjointJob<S>& job, AdjointGroup<S>* groups, int
         put(current[f], group.current, f * S::vectors + v);
       }
     }
-  }
-  double* target = job.at_step(step);
-  if (job.before == Columns::in_use) {
-#pragma GCC unroll 32
-    for (int i = 0; i < Steps * S::columns; ++i) total[i] = hn::Add(at(target, i), total[i]);
   }
 #pragma GCC unroll 32
   for (int i = 0; i < Steps * S::columns; ++i) put(total[i], target, i);

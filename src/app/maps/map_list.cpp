@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/maps/map_list.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
+#include "distribute/agree.hpp"
+#include "io/atomic_output.hpp"
+
+namespace ringweave {
+namespace {
+
+// More is a slip of the pen, and memory for their names.
+constexpr std::uint64_t most_seeds = 1'000'000;
+
+std::uint64_t parse_seed(std::string_view text, const std::string& all) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) {
+    throw UsageError(
+        fmt::format("--seed {}: expected a number of 0 or more, or a list such as 1..4,7,9", all));
+  }
+  return value;
+}
+
+std::string filled(std::string text, const std::string& place, const std::string& value) {
+  for (std::size_t at = text.find(place); at != std::string::npos;
+       at = text.find(place, at + value.size())) {
+    text.replace(at, place.size(), value);
+  }
+  return text;
+}
+
+/// Some name that is the same for every way to write it.
+std::string one_name(const std::string& path) {
+  std::error_code error;
+  const auto name = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
+  return error ? path : name.string();
+}
+
+/// A map must not be replaced before it is read: maps are read ahead.
+void require_apart(const std::vector<MapTask>& tasks, const MapsOptions& options) {
+  std::map<std::string, std::size_t> outputs;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const auto [found, is_new] = outputs.try_emplace(one_name(tasks[i].output), i);
+    if (is_new) continue;
+    const MapTask& other = tasks[found->second];
+    throw UsageError(
+        fmt::format("{} and {} would both be written to {}; rename one, or smooth them apart",
+                    other.input.empty() ? fmt::format("seed {}", other.seed) : other.input,
+                    tasks[i].input.empty() ? fmt::format("seed {}", tasks[i].seed) : tasks[i].input,
+                    tasks[i].output));
+  }
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (tasks[i].input.empty()) continue;
+    const auto found = outputs.find(one_name(tasks[i].input));
+    if (found == outputs.end() || (found->second == i && !options.resume)) continue;
+    throw UsageError(fmt::format("{}: is an input too; give the outputs other names",
+                                 tasks[found->second].output));
+  }
+}
+
+bool is_there(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error);
+}
+
+/// Which maps have all of their outputs. Collective.
+std::vector<char> finished(const Communicator& comm, const std::vector<MapTask>& tasks) {
+  std::vector<char> flags(tasks.size(), 0);
+  if (comm.is_root()) {
+    std::transform(tasks.begin(), tasks.end(), flags.begin(), [](const MapTask& task) {
+      return static_cast<char>(is_there(task.output) && (task.alm.empty() || is_there(task.alm)));
+    });
+  }
+  comm.broadcast(flags.data(), ssize64(flags), 0);
+  return flags;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> parse_seeds(const std::string& text) {
+  std::vector<std::uint64_t> seeds;
+  std::set<std::uint64_t> known;
+  std::istringstream parts(text + ',');
+  for (std::string part; std::getline(parts, part, ',');) {
+    const std::size_t dots = part.find("..");
+    const std::uint64_t first = parse_seed(std::string_view(part).substr(0, dots), text);
+    const std::uint64_t last = dots == std::string::npos
+                                   ? first
+                                   : parse_seed(std::string_view(part).substr(dots + 2), text);
+    if (last < first) {
+      throw UsageError(fmt::format("--seed {}: {}..{} ends before it begins", text, first, last));
+    }
+    if (last - first >= most_seeds || seeds.size() > most_seeds)
+      throw UsageError(fmt::format("--seed {}: expected at most {} seeds", text, most_seeds));
+    for (std::uint64_t seed = first;; ++seed) {
+      if (!known.insert(seed).second)
+        throw UsageError(fmt::format("--seed {}: {} is there twice", text, seed));
+      seeds.push_back(seed);
+      if (seed == last) break;
+    }
+  }
+  return seeds;
+}
+
+std::vector<std::string> read_names(const Communicator& comm, const std::string& path) {
+  std::string text;
+  agree(comm, [&] {
+    if (!comm.is_root()) return;
+    std::ifstream file(path);
+    std::ostringstream all;
+    if (file) all << file.rdbuf();
+    if (!file || !is_there(path))
+      throw DataError(path, "cannot be read; expected a text file with one map a line");
+    text = all.str();
+  });
+  std::istringstream lines(comm.broadcast(text, 0));
+  std::vector<std::string> names;
+  for (std::string line; std::getline(lines, line);) {
+    line = line.substr(0, line.find('#'));
+    const auto begin = line.find_first_not_of(" \t\r");
+    if (begin == std::string::npos) continue;
+    names.push_back(line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin));
+  }
+  if (names.empty()) throw DataError(path, "names no map; expected one a line");
+  return names;
+}
+
+std::string with_seed(const std::string& pattern, std::uint64_t seed) {
+  return filled(pattern, "{seed}", std::to_string(seed));
+}
+
+std::string with_name(const std::string& pattern, const std::string& input) {
+  std::filesystem::path name = std::filesystem::path(input).filename();
+  if (name.extension() == ".gz") name = name.stem();
+  return filled(pattern, "{name}", name.stem().string());
+}
+
+void require_place(const std::string& pattern, const std::string& place, const std::string& option,
+                   std::int64_t n_maps) {
+  if (n_maps < 2 || pattern.empty() || pattern.find(place) != std::string::npos) return;
+  throw UsageError(fmt::format("{} {}: {} maps need names of their own; write {} where they differ",
+                               option, pattern, n_maps, place));
+}
+
+MapList list_maps(Run& run, const std::vector<MapTask>& tasks, const MapsOptions& options) {
+  if (options.resume && run.options.overwrite) {
+    throw UsageError(
+        "--resume keeps outputs that are there and --overwrite replaces them; give one");
+  }
+  agree(run.comm, [&] {
+    if (run.comm.is_root()) require_apart(tasks, options);
+  });
+  MapList list;
+  list.total = ssize64(tasks);
+  std::vector<char> skipped(tasks.size(), 0);
+  if (options.resume) skipped = finished(run.comm, tasks);
+  std::vector<std::string> outputs;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    for (const std::string& path : {tasks[i].output, tasks[i].alm}) {
+      if (!path.empty()) outputs.push_back(path);
+    }
+    if (skipped[i] != 0) continue;
+    run.outputs.announce(tasks[i].output, OutputContent::map);
+    run.outputs.announce(tasks[i].alm, OutputContent::alm);
+    list.to_do.push_back(tasks[i]);
+  }
+  if (!options.resume) return list;
+  const std::int64_t n_removed =
+      run.options.dry_run ? 0 : AtomicOutput::remove_unfinished(run.comm, outputs);
+  run.say(fmt::format(
+      "--resume: {} of {} map(s) are there already, {} to do{}", list.total - list.n(), list.total,
+      list.n(),
+      n_removed > 0 ? fmt::format("; removed {} unfinished file(s)", n_removed) : std::string()));
+  return list;
+}
+
+}  // namespace ringweave

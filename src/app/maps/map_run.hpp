@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "app/maps/file_queue.hpp"
+#include "app/maps/map_list.hpp"
+#include "app/run.hpp"
+#include "base/error.hpp"
+
+namespace ringweave {
+
+/// Consecutive maps of a list that go through together.
+struct MapRange {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
+
+/// The fewest ranges of at most `most` maps, as even as they can be, the larger ones first.
+std::vector<MapRange> even_ranges(std::int64_t n_maps, std::int64_t most);
+
+/// Maps on their way from their files to their files, on this rank.
+template <class Maps>
+struct MapGroup {
+  MapRange range;  ///< shortened by what could not be read
+  Maps maps{};
+  std::exception_ptr failure{};  ///< of the first map that could not be read; the same on all ranks
+};
+
+/// What is done with the maps of a group; all collective.
+template <class Maps>
+struct MapSteps {
+  using Group = MapGroup<Maps>;
+  /// Fills group.maps, which wait for their turn. A task of the queue.
+  std::function<void(FileTraffic&, Group&)> read;
+  std::function<void(Group&)> compute;
+  /// Writes and commits. A task of the queue.
+  std::function<void(FileTraffic&, Group&)> write;
+};
+
+/// How far a run came, and what its report says of it.
+struct MapsDone {
+  std::int64_t done = 0;
+  bool stopped = false;  ///< on request, before the last map
+};
+
+/// How a run of these groups goes about its files: beside the computation where there are several.
+FileQueue::Mode file_mode(const std::vector<MapRange>& ranges);
+/// Whether maps of another group are in memory while one is computed: read ahead or waiting to be
+/// written.
+bool holds_others(const std::vector<MapRange>& ranges);
+
+/// The parts of run_maps() that do not depend on what maps are.
+class MapRun {
+ public:
+  MapRun(Run& run, const MapList& list, std::vector<MapRange> ranges);
+
+  FileQueue& files() { return files_; }
+  const std::vector<MapRange>& ranges() const { return ranges_; }
+  bool is_last(const MapRange& range) const;
+  /// Asked after each group. Collective.
+  bool must_stop() const;
+  /// "map 3 of 16", "maps 3 to 6 of 16": a new stage of the progress, where there are several.
+  void show(const MapRange& range) const;
+  void count(const MapRange& range) { done_.done += range.count; }
+  void settle_after_error();
+  /// Adds up times and bytes of the files; says how far it came where it was stopped.
+  MapsDone conclude(bool stopped);
+
+ private:
+  Run& run_;
+  const MapList& list_;
+  std::vector<MapRange> ranges_;
+  FileQueue files_;
+  MapsDone done_;
+};
+
+/// Takes all maps through their steps, group after group. Beside the computation the next group is
+/// read and the last one written. The first error ends the run; maps before it are written. Where
+/// the program is asked to stop the groups that are left stay undone. Collective.
+template <class Maps>
+MapsDone run_maps(MapRun& map_run, const MapSteps<Maps>& steps) {
+  using Group = MapGroup<Maps>;
+  FileQueue& files = map_run.files();
+  const std::vector<MapRange>& ranges = map_run.ranges();
+  struct Reading {
+    std::shared_ptr<Group> group;
+    FileQueue::Ticket ticket = 0;
+  };
+  const auto start_reading = [&](std::size_t i) {
+    Reading reading{std::make_shared<Group>(Group{ranges[i]})};
+    reading.ticket = files.add(
+        [&steps, group = reading.group](FileTraffic& traffic) { steps.read(traffic, *group); });
+    return reading;
+  };
+  bool stopped = false;
+  try {
+    Reading next;
+    FileQueue::Ticket last_written = 0;
+    for (std::size_t i = 0; i < ranges.size() && !stopped; ++i) {
+      Reading now = next.group != nullptr ? std::move(next) : start_reading(i);
+      next = {};
+      if (files.mode() == FileQueue::Mode::beside && i + 1 < ranges.size())
+        next = start_reading(i + 1);
+      files.wait(now.ticket);
+      if (now.group->range.count > 0) {
+        map_run.show(now.group->range);
+        steps.compute(*now.group);
+        files.wait(last_written);
+        last_written = files.add(
+            [&steps, group = now.group](FileTraffic& traffic) { steps.write(traffic, *group); });
+        map_run.count(now.group->range);
+      }
+      if (now.group->failure != nullptr) {
+        files.wait(last_written);
+        std::rethrow_exception(now.group->failure);
+      }
+      now.group.reset();
+      stopped = i + 1 < ranges.size() && map_run.must_stop();
+    }
+    files.finish();
+  } catch (...) {
+    map_run.settle_after_error();
+    throw;
+  }
+  return map_run.conclude(stopped);
+}
+
+}  // namespace ringweave

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "distribute/communicator.hpp"
+
+namespace ringweave {
+
+/// From now on SIGUSR1, which batch systems send ahead of a time limit, does not end the program
+/// but asks it to stop where it can go on later. For main(), before anything else.
+void listen_to_sigusr1();
+
+/// The first SIGTERM asks the same from now on; the second ends the program as usual.
+void listen_to_sigterm();
+
+/// Whether any rank was asked to stop. Collective.
+bool is_asked_to_stop(const Communicator& comm);
+
+}  // namespace ringweave

@@ -1,0 +1,285 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Several maps in one launch: the same as one by one, bit for bit; stopped, killed and gone on with; refused.
+
+many_maps_test.py PROGRAM MPIRUN [TEST ...]
+"""
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+
+import program
+
+program.require("h5py", "numpy", "astropy")
+
+import numpy as np  # noqa: E402
+
+import files  # noqa: E402
+
+STOPPED = 75
+
+
+def pixels(path):
+    return files.read_map(path).tobytes()
+
+
+class ManyMaps(program.ProgramTest):
+    """A spectrum and a folder for each test."""
+
+    def setUp(self):
+        self.place = self.folder / self.id().rsplit(".", 1)[-1]
+        self.place.mkdir()
+        rows = "".join(f"{l} {1 / (l + 1.0)} {0.1 / (l + 1.0)} 0 0\n" for l in range(800))
+        (self.place / "cl.txt").write_text("# l TT EE BB TE\n" + rows)
+
+    def run_here(self, *arguments, code=0, **options):
+        result = program.start(arguments, cwd=self.place, **options)
+        self.assertEqual(result.code, code, f"{' '.join(map(str, arguments))}\n{result}")
+        return result
+
+    def draw(self, seeds, output, *arguments, nside=16, **options):
+        return self.run_here("synthesize", "--cl", "cl.txt", "--seed", seeds, "--nside", nside, *arguments, output,
+                             **options)
+
+    def names(self):
+        return sorted(os.listdir(self.place))
+
+
+class BitForBit(ManyMaps):
+    def test_seeds_of_one_launch_are_those_of_many(self):
+        for ranks in (1, 2, 3):
+            for fields, suffix in (("T", "h5"), ("TQU", "fits")):
+                with self.subTest(ranks=ranks, fields=fields):
+                    shape = ("--fields", fields, "--fwhm", "3deg")
+                    self.draw("1..3,9", f"all_{{seed}}.{suffix}", *shape, "--save-alm", "alm_{seed}.h5", "--overwrite",
+                              ranks=ranks)
+                    for seed in (1, 2, 3, 9):
+                        self.draw(seed, f"one_{{seed}}.{suffix}", *shape, "--save-alm", "one_alm.h5", "--overwrite",
+                                  ranks=ranks)
+                        self.assertEqual(pixels(self.place / f"all_{seed}.{suffix}"),
+                                         pixels(self.place / f"one_{seed}.{suffix}"))
+                        np.testing.assert_array_equal(files.read_alm(self.place / f"alm_{seed}.h5"),
+                                                      files.read_alm(self.place / "one_alm.h5"))
+
+    def smooth_both_ways(self, inputs, ranks, suffix, *options, batch=3):
+        options = ("--fwhm", "9deg", "--overwrite", *options)
+        self.run_here("smooth", *inputs, f"all_{{name}}.{suffix}", "--batch", batch, *options, ranks=ranks)
+        for path in inputs:
+            name = path.split(".")[0]
+            self.run_here("smooth", path, f"one_{{name}}.{suffix}", *options, ranks=ranks)
+            self.assertEqual(pixels(self.place / f"all_{name}.{suffix}"), pixels(self.place / f"one_{name}.{suffix}"),
+                             f"{name} {ranks} rank(s) {options}")
+
+    def check_smoothing(self, ranks):
+        self.draw("1..4", "t{seed}.h5", "--fields", "T")
+        self.draw("1..3", "p{seed}.h5")
+        masked = files.read_map(self.place / "t2.h5")
+        masked[0, 100:900] = files.UNSEEN
+        maps = ["t1.h5", "t3.h5", "t4.h5"]
+        for seed in (1, 3, 4):
+            files.write_map(self.place / f"f{seed}.fits", files.read_map(self.place / f"t{seed}.h5"))
+        files.write_map(self.place / "f2.fits", masked)
+        scalars = ["f1.fits", "f2.fits", "f3.fits", "f4.fits"]
+        self.smooth_both_ways(scalars, ranks, "fits", "--unseen", "normalize", "--remove", "dipole")
+        self.smooth_both_ways(scalars, ranks, "h5", "--iter", 0, "--method", "harmonic", batch=4)
+        self.smooth_both_ways(maps, ranks, "h5", "--tol", 1e-3, "--lmax", 24)
+        self.smooth_both_ways(maps, ranks, "h5", "--method", "ring")
+        self.smooth_both_ways(["p1.h5", "p2.h5", "p3.h5"], ranks, "h5", "--iter", 1, batch=2)
+
+    def test_maps_smoothed_together_are_those_smoothed_one_by_one(self):
+        self.check_smoothing(1)
+
+    def test_the_same_on_two_ranks(self):
+        self.check_smoothing(2)
+
+    def test_the_same_on_three_ranks(self):
+        self.check_smoothing(3)
+
+    def test_the_list_of_maps_may_be_a_file_and_the_report_counts_them(self):
+        self.draw("1..3", "sky_{seed}.h5")
+        (self.place / "list.txt").write_text("# skies\nsky_1.h5\n\n  sky_2.h5  # the second\nsky_3.h5\n")
+        self.run_here("smooth", "--maps", "list.txt", "{name}_smooth.h5", "--fwhm", "5deg", "--report", "report.json")
+        report = json.loads((self.place / "report.json").read_text())
+        self.assertEqual(report["maps"]["done"], 3)
+        self.assertEqual(report["maps"]["total"], 3)
+        self.assertEqual(report["maps"]["skipped"], 0)
+        self.assertGreater(report["files"]["bytes_written"], 3 * 3 * 12 * 16**2 * 8)
+        self.assertIn("sky_3_smooth.h5", self.names())
+
+
+class StoppedAndResumed(ManyMaps):
+    SEEDS = range(1, 25)
+    RUN = ("synthesize", "--cl", "cl.txt", "--seed", "1..24", "--nside", 256, "--fields", "T", "--lmax", 400,
+           "--batch", 2, "sky_{seed}.h5")
+
+    @property
+    def outputs(self):
+        return [f"sky_{seed}.h5" for seed in self.SEEDS]
+
+    def launch(self, *more, ranks=2):
+        return subprocess.Popen([program.MPIRUN, str(ranks), program.PROGRAM, *map(str, self.RUN), *more],
+                                cwd=self.place, env={**os.environ, "OMP_NUM_THREADS": "1"},
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                start_new_session=True)
+
+    def wait_for(self, count, process):
+        deadline = time.monotonic() + 60
+        while process.poll() is None and time.monotonic() < deadline:
+            if sum(name in self.outputs for name in os.listdir(self.place)) >= count:
+                return
+            time.sleep(0.005)
+
+    def reference(self):
+        expected = self.folder / "expected"
+        if not expected.exists():
+            expected.mkdir()
+            shutil.copy(self.place / "cl.txt", expected)
+            result = program.start(self.RUN, cwd=expected, ranks=2)
+            self.assertEqual(result.code, 0, str(result))
+        return expected
+
+    def check_complete(self):
+        self.assertEqual(self.names(), sorted(["cl.txt", *self.outputs]))
+        expected = self.reference()
+        for name in self.outputs:
+            self.assertEqual(pixels(self.place / name), pixels(expected / name))
+
+    def test_killed_at_any_moment_it_goes_on_where_it_was(self):
+        chance = random.Random(7)
+        for attempt in range(10):
+            process = self.launch("--resume")
+            if attempt % 2:
+                self.wait_for(chance.randrange(1, 24), process)
+            time.sleep(chance.uniform(0.05, 0.6))
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            # Ranks may have process groups of their own and end with their launcher a little later.
+            time.sleep(1)
+            for name in self.names():
+                if name in self.outputs:
+                    self.assertEqual(files.read_map(self.place / name).shape, (1, 12 * 256**2))
+            if attempt == 5:
+                for name in self.outputs[::2]:
+                    (self.place / name).unlink(missing_ok=True)
+        self.run_here(*self.RUN, "--resume", ranks=2)
+        self.check_complete()
+
+    def test_sigusr1_ends_with_75_and_resume_completes(self):
+        process = self.launch("--report", "report.json")
+        self.wait_for(2, process)
+        process.send_signal(signal.SIGUSR1)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, STOPPED, out + err)
+        self.assertIn("--resume", out)
+        done = [name for name in self.names() if name in self.outputs]
+        self.assertIn(f"{len(done)} of 24 maps are done", out)
+        self.assertLess(len(done), 24)
+        self.assertFalse([name for name in self.names() if name.startswith(".tmp")])
+        again = self.run_here(*self.RUN, "--resume", "--report", "report.json", ranks=2)
+        self.assertIn(f"{len(done)} of 24 map(s) are there already", again.out)
+        (self.place / "report.json").unlink()
+        self.check_complete()
+
+    def test_sigterm_does_the_same_on_one_rank(self):
+        with subprocess.Popen([program.PROGRAM, *map(str, self.RUN)], cwd=self.place, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True,
+                              env={**os.environ, "OMP_NUM_THREADS": "1"}) as process:
+            self.wait_for(2, process)
+            process.send_signal(signal.SIGTERM)
+            out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, STOPPED, out + err)
+        self.run_here(*self.RUN, "--resume", ranks=2)
+        self.check_complete()
+
+    def test_sigusr1_does_not_end_a_run_of_one_map(self):
+        with subprocess.Popen([program.PROGRAM, "synthesize", "--cl", "cl.txt", "--seed", "1", "--nside", "512",
+                               "--fields", "T", "sky.h5"], cwd=self.place, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True,
+                              env={**os.environ, "OMP_NUM_THREADS": "1"}) as process:
+            time.sleep(0.5)
+            process.send_signal(signal.SIGUSR1)
+            out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, out + err)
+
+    def test_with_everything_there_resume_does_nothing(self):
+        self.draw("1..3", "sky_{seed}.h5")
+        before = (self.place / "sky_2.h5").stat().st_mtime_ns
+        (self.place / ".tmp.4711.sky_2.h5").write_text("left over")
+        (self.place / ".tmp.4711.other.h5").write_text("another job's")
+        result = self.draw("1..3", "sky_{seed}.h5", "--resume")
+        self.assertIn("3 of 3 map(s) are there already", result.out)
+        self.assertEqual((self.place / "sky_2.h5").stat().st_mtime_ns, before)
+        self.assertNotIn(".tmp.4711.sky_2.h5", self.names())
+        self.assertIn(".tmp.4711.other.h5", self.names())
+
+
+class Refused(ManyMaps):
+    def refuse(self, *arguments, words, code=2, ranks=1):
+        before = self.names()
+        result = self.run_here(*arguments, code=code, ranks=ranks)
+        self.assertEqual(len(result.messages()), 1, str(result))
+        for word in words:
+            self.assertIn(word, result.messages()[0])
+        return before
+
+    def test_lists_that_make_no_sense(self):
+        synthesize = ("synthesize", "--cl", "cl.txt", "--nside", 16)
+        self.draw("1..3", "sky_{seed}.h5")
+        self.draw(1, "small.h5", nside=8)
+        self.draw(1, "scalar.h5", "--fields", "T")
+        (self.place / "other").mkdir()
+        shutil.copy(self.place / "sky_1.h5", self.place / "other")
+        before = self.names()
+        self.refuse(*synthesize, "--seed", "1..3", "out.h5", words=["{seed}", "out.h5"])
+        self.refuse(*synthesize, "--seed", "1..3", "o_{seed}.h5", "--save-alm", "alm.h5", words=["--save-alm alm.h5"])
+        self.refuse(*synthesize, "--seed", "3..1", "o_{seed}.h5", words=["3..1"])
+        self.refuse(*synthesize, "--seed", "1,1", "o_{seed}.h5", words=["twice"])
+        self.refuse(*synthesize, "--seed", "1,x", "o_{seed}.h5", words=["--seed 1,x"])
+        self.refuse(*synthesize, "--seed", "1..3", "sky_{seed}.h5", words=["sky_1.h5", "exists"])
+        self.refuse(*synthesize, "--seed", "1..3", "sky_{seed}.h5", "--resume", "--overwrite", words=["--resume"])
+        smooth = ("--fwhm", "5deg")
+        self.refuse("smooth", "sky_1.h5", *smooth, words=["OUT"])
+        self.refuse("smooth", "sky_1.h5", "sky_2.h5", "out.h5", *smooth, words=["{name}"])
+        self.refuse("smooth", "sky_1.h5", "other/sky_1.h5", "o_{name}.h5", *smooth,
+                    words=["other/sky_1.h5", "o_sky_1.h5"])
+        self.refuse("smooth", "sky_1.h5", "small.h5", "o_{name}.h5", *smooth, words=["small.h5", "healpix:8"], code=3)
+        self.refuse("smooth", "sky_1.h5", "scalar.h5", "o_{name}.h5", *smooth, words=["scalar.h5", "columns"], code=3,
+                    ranks=3)
+        self.refuse("smooth", "sky_1.h5", "missing.h5", "o_{name}.h5", *smooth, words=["missing.h5"], code=3)
+        self.refuse("smooth", "--maps", "missing.txt", "o_{name}.h5", *smooth, words=["missing.txt"], code=3)
+        self.refuse("smooth", "sky_1.h5", "o_sky_1.h5", "o_{name}.h5", *smooth, words=["o_sky_1.h5", "input"])
+        self.assertEqual(self.names(), before)
+
+    def test_a_broken_map_in_the_middle_keeps_those_before_it(self):
+        self.draw("1..8", "sky_{seed}.h5", "--fields", "T")
+        values = files.read_map(self.place / "sky_1.h5")
+        inputs = [f"f{i}.fits" for i in range(1, 9)]
+        for path in inputs:
+            files.write_map(self.place / path, values)
+        values[0, 77] = np.nan
+        files.write_map(self.place / "f6.fits", values)
+        for ranks in (1, 3):
+            with self.subTest(ranks=ranks):
+                self.refuse("smooth", *inputs, f"o{ranks}_{{name}}.h5", "--fwhm", "5deg", "--batch", 2,
+                            words=["f6.fits", "pixel 77"], code=3, ranks=ranks)
+                made = [name for name in self.names() if name.startswith(f"o{ranks}_")]
+                self.assertEqual(made, [f"o{ranks}_f{i}.h5" for i in range(1, 6)])
+                self.assertFalse([name for name in self.names() if name.startswith(".tmp")])
+
+    def test_a_full_disk_ends_the_run_with_one_error(self):
+        for ranks in (1, 3):
+            with self.subTest(ranks=ranks):
+                result = program.start(("synthesize", "--cl", "cl.txt", "--seed", "1..6", "--nside", 64, "--batch", 1,
+                                        "--lmax", 60, f"big{ranks}_{{seed}}.h5"), cwd=self.place, ranks=ranks,
+                                       file_limit=100000)
+                self.assertEqual(result.code, 4, str(result))
+                self.assertEqual(len(result.messages()), 1, str(result))
+                self.assertFalse([name for name in self.names() if "big" in name])
+
+
+if __name__ == "__main__":
+    program.main()
