@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 
 #include "base/backend.hpp"
@@ -28,6 +29,9 @@ struct LegendreShape {
   ModeLayout rows;  ///< the same orders; where their ring modes lie
   FieldSet fields;
   ThetaRoute route = ThetaRoute::automatic;
+  /// What a stage with Backend::cuda should take of its device at most, tables aside, which are
+  /// what they are: with less it works in smaller pieces, to the same results.
+  std::int64_t device_bytes = std::numeric_limits<std::int64_t>::max();
 };
 
 /// a_lm <-> ring modes of the orders this rank owns. Orthonormal Y_lm with Condon-Shortley phase
@@ -62,8 +66,8 @@ class LegendreStage {
   virtual void adjoint_rows(std::int64_t first_row, std::int64_t n_rows,
                             ModeView<const double> modes, AlmView<float> alm, Accumulate how) = 0;
 
-  /// A stage for the same orders with other places for their modes. It shares tables and scratch
-  /// with this one, so one call at a time on both.
+  /// A stage for the same orders with other places for their modes. It shares tables, scratch and
+  /// what it holds of a device with this one, so one call at a time on both.
   virtual std::unique_ptr<LegendreStage> with_rows(ModeLayout rows) const = 0;
 
   /// Bytes of tables and per-thread scratch held.

@@ -52,6 +52,10 @@ void require_capability() {
 
 std::int64_t usable_device_bytes(std::int64_t free_bytes) { return free_bytes - free_bytes / 16; }
 
+std::int64_t copying_stage_bytes(const DeviceShare& share, int n_group_shapes) {
+  return usable_device_bytes(share.free_bytes) / (std::int64_t{2} * share.n_ranks * n_group_shapes);
+}
+
 std::string obstacle_to_device(const TransformPlan& plan) {
   if (plan.spec.exchange.precision == ModePrecision::single_)
     return "the host rounds ring modes to single precision";

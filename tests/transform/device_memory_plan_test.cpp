@@ -48,6 +48,14 @@ TEST(DeviceShare, ASixteenthStaysForTheRuntime) {
   EXPECT_EQ(usable_device_bytes(0), 0);
 }
 
+TEST(DeviceShare, StagesThatCopyShareWhatIsFree) {
+  DeviceShare share;
+  share.n_ranks = 3;
+  share.free_bytes = 1600;
+  EXPECT_EQ(copying_stage_bytes(share, 1), 1500 / 6);
+  EXPECT_EQ(copying_stage_bytes(share, 2), 1500 / 12);
+}
+
 TEST(DeviceShare, SaysWhatADeviceOfAnySizeCannotHold) {
   TransformSpec spec = healpix_spec(16, 32, {0, 0, 0});
   EXPECT_EQ(obstacle_to_device(TransformPlan(spec, 0, 2)), "");

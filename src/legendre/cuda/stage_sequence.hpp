@@ -12,21 +12,13 @@
 #include "legendre/cuda/field_passes.hpp"
 #include "legendre/cuda/ladder_launches.hpp"
 #include "legendre/cuda/stage_coefficients.hpp"
+#include "legendre/cuda/stage_memory.hpp"
 #include "legendre/cuda/stage_tables.hpp"
 #include "legendre/cuda/sweep_plan.hpp"
 #include "legendre/cuda/synthesis_launch.hpp"
 #include "legendre/cuda/tuning.hpp"
 
 namespace ringweave::gpu {
-
-/// What a stage may hold beside tables of its rings and rows.
-struct StageMemory {
-  /// What a batch of orders goes through: enough orders to fill any device, and little beside the
-  /// modes of a transform that needs more.
-  std::int64_t workspace_bytes = std::int64_t{1} << 30;
-  /// Coefficients of all rows; where they are more, those of a batch are made when it is swept.
-  std::int64_t coefficient_bytes = std::int64_t{1} << 30;
-};
 
 /// The launches of a Legendre stage in their order. Machine is what runs them: the device, or its
 /// emulation on the host. It has

@@ -110,6 +110,21 @@ TEST_F(DeviceStage, IsTheHostStageInBlocksOfRows) {
                                 legendre_block_bytes(shape_of(problem)).pinned_bytes);
 }
 
+TEST_F(DeviceStage, AStageWithOtherRowsTakesNoMoreOfTheDevice) {
+  const LegendreProblem problem(RingGrid::healpix(64), 128, 128, {0, 2});
+  const auto stage = make_legendre_stage(shape_of(problem), Backend::cuda);
+  const std::int64_t free = device_memory().free_bytes;
+  const auto other = stage->with_rows(problem.rows);
+  EXPECT_EQ(device_memory().free_bytes, free);
+  const auto modes = random_values(problem.modes_size(), 61);
+  std::vector<Complex> alm(to_size(problem.alm_size()));
+  other->adjoint(ModeView<const double>(modes.data(), ssize64(modes)),
+                 AlmView<double>(alm.data(), problem.fields.n_components(),
+                                 problem.alm_layout.size()),
+                 LegendreStage::Accumulate::overwrite);
+  EXPECT_LE(relative_error(alm, problem.adjoint(modes)).rms, 1e-12);
+}
+
 TEST_F(DeviceStage, CoefficientsMadeThereAreThoseOfTheHost) {
   // Orders beyond those the host makes.
   const LegendreProblem problem(RingGrid::healpix(200), 600, 600, {0});
