@@ -18,8 +18,9 @@ namespace {
 /// measured.
 constexpr std::int64_t least_bytes_of_part = std::int64_t{8} << 20;
 constexpr std::int64_t most_parts = 8;
-/// Graphs that are kept: a few pairs of buffers, in both directions.
-constexpr std::size_t most_replays = 8;
+/// Graphs that are kept: those of a few pairs of buffers, in both directions.
+constexpr std::size_t most_calls = 8;
+constexpr std::size_t most_replays = most_calls * (to_size(most_parts) + 1);
 
 std::vector<RowPart> parts_of(const TransformPlan& plan, DeviceRoute route) {
   const bool staged = plan.n_ranks > 1 && route == DeviceRoute::staged;
@@ -65,7 +66,8 @@ DeviceTransform::DeviceTransform(const Communicator& comm, const TransformPlan& 
                          return make_device_ring_fft(
                              {plan.rings, plan.exchange.by_ring, n_components_}, *stream_);
                        })),
-      exchange_(comm, plan.exchange, parts_of(plan, route_), n_components_, route_, *stream_) {
+      exchange_(comm, plan.exchange, parts_of(plan, route_), n_components_, route_, *stream_),
+      replays_(most_replays) {
   agree(comm, [&] { allocate(); });
 }
 
@@ -77,6 +79,11 @@ void DeviceTransform::allocate() {
 }
 
 void DeviceTransform::release() noexcept {
+  try {
+    stream_->synchronize();  // graphs may still run
+  } catch (const Error&) {
+    // A device that failed runs nothing any more; the next call says so.
+  }
   replays_.clear();
   ring_modes_.release();
   order_modes_.release();
@@ -100,33 +107,36 @@ void DeviceTransform::wait_if_timed() const {
   if (times_ != nullptr) stream_->synchronize();
 }
 
-void DeviceTransform::give(const Call& call, const std::function<void()>& work) {
-  // MPI, and a stage that is waited for, cannot be replayed.
-  if (!alone() || times_ != nullptr) return work();
-  const auto same = [&](const Replay& replay) { return replay.call == call; };
-  const auto known = std::find_if(replays_.begin(), replays_.end(), same);
-  if (known == replays_.end()) {
-    work();
-    if (replays_.size() == most_replays) replays_.pop_front();
-    replays_.emplace_back(call);
-    return;
-  }
-  // The first time it is done: what the device loads then it must not load while it records.
-  if (!known->graph.captured()) known->graph.capture(*stream_, work);
-  known->graph.launch(*stream_);
+void DeviceTransform::begin_stages() {
+  if (times_ != nullptr) stages_.begin(*stream_);
+}
+void DeviceTransform::end_stage(const char* stage) {
+  if (times_ != nullptr) stages_.end(stage, *stream_);
+}
+void DeviceTransform::add_stages() {
+  if (times_ != nullptr) stages_.add_to(*times_);
+}
+
+void DeviceTransform::give_all_rows(const DeviceExchange::RowWork& legendre) {
+  const auto rows = legendre_->all_rows();
+  legendre(rows.first, rows.count);
+}
+
+void DeviceTransform::give_synthesis_alone(const DeviceExchange::RowWork& legendre,
+                                           const std::function<void()>& fft) {
+  begin_stages();
+  give_all_rows(legendre);
+  end_stage("legendre");
+  fft();
+  end_stage("ring_fft");
+  add_stages();
 }
 
 void DeviceTransform::give_synthesis(const DeviceExchange::RowWork& legendre,
                                      const std::function<void()>& fft) {
-  if (alone()) {
-    const StageTimer timer(times_, "legendre");
-    const auto rows = legendre_->all_rows();
-    legendre(rows.first, rows.count);
-    wait_if_timed();
-  } else {
-    exchange_.orders_to_rings(legendre, std::as_const(order_modes_).view(), ring_modes_.view(),
-                              times_);
-  }
+  if (alone()) return give_synthesis_alone(legendre, fft);
+  exchange_.orders_to_rings(legendre, std::as_const(order_modes_).view(), ring_modes_.view(),
+                            times_);
   const StageTimer timer(times_, "ring_fft");
   agree(comm_, [&] {
     fft();
@@ -134,8 +144,19 @@ void DeviceTransform::give_synthesis(const DeviceExchange::RowWork& legendre,
   });
 }
 
+void DeviceTransform::give_adjoint_alone(const std::function<void()>& fft,
+                                         const DeviceExchange::RowWork& legendre) {
+  begin_stages();
+  fft();
+  end_stage("ring_fft");
+  give_all_rows(legendre);
+  end_stage("legendre");
+  add_stages();
+}
+
 void DeviceTransform::give_adjoint(const std::function<void()>& fft,
                                    const DeviceExchange::RowWork& legendre) {
+  if (alone()) return give_adjoint_alone(fft, legendre);
   {
     const StageTimer timer(times_, "ring_fft");
     agree(comm_, [&] {
@@ -143,16 +164,10 @@ void DeviceTransform::give_adjoint(const std::function<void()>& fft,
       wait_if_timed();
     });
   }
-  if (!alone()) {
-    exchange_.rings_to_orders(std::as_const(ring_modes_).view(), order_modes_.view(), legendre,
-                              times_);
-  }
+  exchange_.rings_to_orders(std::as_const(ring_modes_).view(), order_modes_.view(), legendre,
+                            times_);
   const StageTimer timer(times_, "legendre");
-  agree(comm_, [&] {
-    const auto rows = legendre_->all_rows();
-    if (alone()) legendre(rows.first, rows.count);
-    wait_if_timed();
-  });
+  agree(comm_, [&] { wait_if_timed(); });
 }
 
 template <class T>
@@ -161,13 +176,15 @@ void DeviceTransform::synthesize(Alm<const T> alm, Map<T> map) {
     require<T>(alm, map);
     allocate();
   });
-  const Call call{Call::Way::synthesis, sizeof(T),    alm.data(), alm.stride(),
-                  map.data(),           map.stride(), nullptr};
   const auto legendre = [&](std::int64_t first, std::int64_t count) {
-    legendre_->synthesize({first, count}, alm, order_modes().view());
+    give({Piece::Stage::synthesis_rows, sizeof(T), alm.data(), alm.stride(), nullptr, first, count},
+         [&] { legendre_->synthesize({first, count}, alm, order_modes().view()); });
   };
-  const auto fft = [&] { ring_fft_->synthesize(std::as_const(ring_modes_).view(), map); };
-  give(call, [&] { give_synthesis(legendre, fft); });
+  const auto fft = [&] {
+    give({Piece::Stage::to_pixels, sizeof(T), map.data(), map.stride(), nullptr, 0, 0},
+         [&] { ring_fft_->synthesize(std::as_const(ring_modes_).view(), map); });
+  };
+  give_synthesis(legendre, fft);
 }
 
 template <class T>
@@ -178,18 +195,18 @@ void DeviceTransform::adjoint(Map<const T> map, Weights ring_weights, Alm<T> alm
       require_planned(where, ring_weights.size(), n_rings_, "weights of rings");
     allocate();
   });
-  const Call call{how == Accumulate::add ? Call::Way::adjoint_adding : Call::Way::adjoint,
-                  sizeof(T),
-                  alm.data(),
-                  alm.stride(),
-                  map.data(),
-                  map.stride(),
-                  ring_weights.data()};
-  const auto fft = [&] { ring_fft_->adjoint(map, ring_weights, ring_modes_.view()); };
-  const auto legendre = [&](std::int64_t first, std::int64_t count) {
-    legendre_->adjoint({first, count}, std::as_const(order_modes()).view(), alm, how);
+  const auto fft = [&] {
+    give({Piece::Stage::to_modes, sizeof(T), map.data(), map.stride(), ring_weights.data(), 0, 0},
+         [&] { ring_fft_->adjoint(map, ring_weights, ring_modes_.view()); });
   };
-  give(call, [&] { give_adjoint(fft, legendre); });
+  const auto stage = how == Accumulate::add ? Piece::Stage::adjoint_rows_adding
+                                            : Piece::Stage::adjoint_rows;
+  const auto legendre = [&](std::int64_t first, std::int64_t count) {
+    give({stage, sizeof(T), alm.data(), alm.stride(), nullptr, first, count}, [&] {
+      legendre_->adjoint({first, count}, std::as_const(order_modes()).view(), alm, how);
+    });
+  };
+  give_adjoint(fft, legendre);
 }
 
 #define RINGWEAVE_INSTANTIATE(T)                                      \
