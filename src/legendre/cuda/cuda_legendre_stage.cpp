@@ -115,7 +115,8 @@ class CudaLegendreStage final : public LegendreStage {
         self.bring_alm<T>(slot, heads, stream);
       }
       void compute(Slot& slot, RowRange heads) const {
-        self.through_->stage->synthesize(rows_of(heads), self.device_alm<const T>(slot), slot.modes.view());
+        self.through_->stage->synthesize(rows_of(heads), self.device_alm<const T>(slot),
+                                         slot.modes.view());
       }
       void take(Slot& slot, RowRange heads, const DeviceStream& stream) const {
         self.for_modes(heads, [&](std::int64_t begin, std::int64_t bytes) {
@@ -150,7 +151,8 @@ class CudaLegendreStage final : public LegendreStage {
         if (how == Accumulate::add) self.bring_alm<T>(slot, heads, stream);
       }
       void compute(Slot& slot, RowRange heads) const {
-        self.through_->stage->adjoint(rows_of(heads), slot.modes.view(), self.device_alm<T>(slot), how);
+        self.through_->stage->adjoint(rows_of(heads), slot.modes.view(), self.device_alm<T>(slot),
+                                      how);
       }
       void take(Slot& slot, RowRange heads, const DeviceStream& stream) const {
         self.for_alm<T>(heads, [&](std::int64_t begin, std::int64_t bytes) {

@@ -37,7 +37,8 @@ class RowBlocks {
   std::int64_t n_positions() const { return layout_.size(); }
   const std::vector<std::int64_t>& alm_begin() const { return alm_begin_; }  ///< [row]
   const ModeLayout& layout() const { return layout_; }
-  /// Error  UsageError unless these are the same orders on the same rings, wherever their modes lie.
+  /// Error  UsageError unless these are the same orders on the same rings, wherever their modes
+  /// lie.
   void require_same_modes(const ModeLayout& rows) const;
 
   /// Places in a block; of a_lm in each component.

@@ -146,7 +146,8 @@ TEST(BlockPipeline, CopiesOvertakeNothingTheyMustNot) {
   const AlmView<const double> alm_view(alm.data(), 1, problem.alm_layout.size());
   for (int repeat = 0; repeat < 50; ++repeat) {
     std::vector<Complex> modes(to_size(problem.modes_size()));
-    pipeline.run({0, 17}, Work{blocks, pipeline, alm_view, problem.rows, LegendreProblem::view(modes)});
+    pipeline.run({0, 17},
+                 Work{blocks, pipeline, alm_view, problem.rows, LegendreProblem::view(modes)});
     problem.for_each_mode([&](std::int64_t row, std::int64_t, std::int64_t mode) {
       const int m = problem.alm_layout.order(row);
       ASSERT_EQ(modes[to_size(mode)], alm[to_size(problem.alm_layout.index(row, m))] + 1.0);

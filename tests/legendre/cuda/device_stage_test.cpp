@@ -118,10 +118,10 @@ TEST_F(DeviceStage, AStageWithOtherRowsTakesNoMoreOfTheDevice) {
   EXPECT_EQ(device_memory().free_bytes, free);
   const auto modes = random_values(problem.modes_size(), 61);
   std::vector<Complex> alm(to_size(problem.alm_size()));
-  other->adjoint(ModeView<const double>(modes.data(), ssize64(modes)),
-                 AlmView<double>(alm.data(), problem.fields.n_components(),
-                                 problem.alm_layout.size()),
-                 LegendreStage::Accumulate::overwrite);
+  other->adjoint(
+      ModeView<const double>(modes.data(), ssize64(modes)),
+      AlmView<double>(alm.data(), problem.fields.n_components(), problem.alm_layout.size()),
+      LegendreStage::Accumulate::overwrite);
   EXPECT_LE(relative_error(alm, problem.adjoint(modes)).rms, 1e-12);
 }
 
