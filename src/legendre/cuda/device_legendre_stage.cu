@@ -18,7 +18,7 @@ class CudaDeviceStage final : public DeviceLegendreStage {
   /// `alm_size` coefficients of a component; where rows begin among them, as in StageSequence.
   CudaDeviceStage(const LegendreShape& shape, gpu::StageMemory memory, std::int64_t alm_size,
                   std::span<const std::int64_t> alm_begin, const DeviceStream& stream,
-                  BatchedSums sums = BatchedSums::by_threads)
+                  BatchedSums sums = usual_sums)
       : alm_size_(alm_size),
         n_components_(shape.fields.n_components()),
         n_modes_(shape.rows.size() * n_components_),

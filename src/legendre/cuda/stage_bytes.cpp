@@ -7,10 +7,11 @@
 
 namespace ringweave {
 
-std::int64_t device_legendre_bytes(const LegendreShape& shape) {
+std::int64_t device_legendre_bytes(const LegendreShape& shape, BatchedSums sums) {
   FoldGroups{shape};  // says what does not fit together
   gpu::CountingMachine machine;
-  return gpu::StageSequence<gpu::CountingMachine>(shape, machine, gpu::StageMemory()).bytes();
+  return gpu::StageSequence<gpu::CountingMachine>(shape, machine, gpu::StageMemory(), {}, sums)
+      .bytes();
 }
 
 LegendreBlockBytes legendre_block_bytes(const LegendreShape& shape) {

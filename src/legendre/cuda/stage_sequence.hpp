@@ -31,8 +31,7 @@ class StageSequence {
   /// alm_begin  [row] where a row begins among the coefficients of a component; empty: as in
   ///            shape.alm. Places in rows that are not wanted together may be the same.
   StageSequence(const LegendreShape& shape, Machine& machine, StageMemory memory,
-                std::span<const std::int64_t> alm_begin = {},
-                BatchedSums sums = BatchedSums::by_threads)
+                std::span<const std::int64_t> alm_begin = {}, BatchedSums sums = usual_sums)
       : machine_(&machine),
         sums_(sums),
         fields_(shape),

@@ -119,8 +119,10 @@ TEST(EmulatedMemory, NoBarrierIsMissing) {
 TEST(DeviceBytes, AreThoseTheStageAllocates) {
   for (const std::vector<int>& spins : {std::vector<int>{0}, std::vector<int>{0, 2, 0, 0, 0}}) {
     const LegendreProblem problem(RingGrid::healpix(32), 64, 64, spins, Fold::yes);
-    EmulatedStage emulated(problem);
-    EXPECT_EQ(device_legendre_bytes(shape_of(problem)), emulated.device_bytes());
+    for (const BatchedSums sums : {BatchedSums::by_threads, BatchedSums::by_matrices}) {
+      const EmulatedStage emulated(problem, {}, sums);
+      EXPECT_EQ(device_legendre_bytes(shape_of(problem), sums), emulated.device_bytes());
+    }
   }
 }
 
