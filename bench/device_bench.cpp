@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -121,6 +122,36 @@ void print_row(const json& row) {
   std::fflush(stdout);
 }
 
+/// Says for every batch that was summed in both ways what products of matrices take of the time of
+/// sums by threads, and which way is faster over all.
+void print_sums(const json& rows) {
+  double log_ratio = 0;
+  int n_pairs = 0;
+  const auto same_case = [](const json& a, const json& b) {
+    for (const char* key : {"stage", "direction", "nside", "lmax", "spin", "maps"}) {
+      if (a[key] != b[key]) return false;
+    }
+    return true;
+  };
+  for (const json& matrices : rows) {
+    if (matrices.value("sums", "") != "matrices") continue;
+    for (const json& threads : rows) {
+      if (threads.value("sums", "") != "threads" || !same_case(matrices, threads)) continue;
+      const double ratio = matrices["seconds"].get<double>() / threads["seconds"].get<double>();
+      fmt::print("sums: {}, spin {}, {} maps: matrices take {:.2f} of threads\n",
+                 matrices["direction"].get<std::string>(), matrices["spin"].get<int>(),
+                 matrices["maps"].get<int>(), ratio);
+      log_ratio += std::log(ratio);
+      ++n_pairs;
+    }
+  }
+  if (n_pairs == 0) return;
+  const BatchedSums faster = log_ratio < 0 ? BatchedSums::by_matrices : BatchedSums::by_threads;
+  fmt::print("sums: {} over all; usual_sums in legendre/device_legendre_stage.hpp {}\n",
+             faster == BatchedSums::by_matrices ? "matrices are faster" : "threads are faster",
+             faster == usual_sums ? "says so" : "should be changed");
+}
+
 json measure_all(const Communicator& comm, const Options& options) {
   const DeviceStream stream;
   json all;
@@ -168,7 +199,9 @@ int run(const Communicator& comm, int argc, char** argv) {
     fmt::print("{}\n", describe_device().dump());
     return 0;
   }
-  write_json(options.json_file, measure_all(comm, options));
+  const json all = measure_all(comm, options);
+  print_sums(all["rows"]);
+  write_json(options.json_file, all);
   return 0;
 }
 

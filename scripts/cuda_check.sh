@@ -112,6 +112,8 @@ command -v compute-sanitizer >/dev/null || say skipped "memcheck, racecheck, syn
 
 read -r -a bench_options <<<"${CUDA_CHECK_BENCH:---host-repeats 3}"
 bench device_bench 0 device_bench "${bench_options[@]}"
+# Which kind of sums should be the usual one.
+while read -r line; do say sums "${line#sums: }"; done < <(grep '^sums: ' "$out/device_bench.log" 2>/dev/null)
 
 echo
 cat "$summary"

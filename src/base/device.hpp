@@ -38,7 +38,8 @@ struct DeviceIdentity {
 DeviceIdentity device_identity();
 
 /// What a CUDA call returned. Error  ResourceError unless it is success: what was done, what went
-/// wrong, what to do.
+/// wrong, what to do. After some failures a process cannot use its device any more: then this and
+/// everything else that needs the device throws the message of the first one.
 void check_device(int status, const std::string& what);
 
 /// Work on a device in order. Streams are made on this thread's device and stay there.

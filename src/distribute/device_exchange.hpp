@@ -4,15 +4,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <vector>
 
 #include "base/device.hpp"
 #include "base/stage_timer.hpp"
 #include "base/view.hpp"
 #include "distribute/communicator.hpp"
-#include "distribute/device_route.hpp"
-#include "distribute/exchange_plan.hpp"
-#include "distribute/row_parts.hpp"
+#include "distribute/staged_exchange_shape.hpp"
 
 namespace ringweave {
 
@@ -29,8 +26,7 @@ class DeviceExchange {
 
   /// `stream` is where the device works, and outlives the exchange. Collective. Error  as Exchange,
   /// ResourceError from the device.
-  DeviceExchange(const Communicator& comm, const ExchangePlan& plan, std::vector<RowPart> parts,
-                 std::int64_t n_components, DeviceRoute route, const DeviceStream& stream);
+  DeviceExchange(const Communicator& comm, StagedExchangeShape shape, const DeviceStream& stream);
   ~DeviceExchange();
 
   /// The work is given out in parts, so that modes are copied to the host while others are made.
@@ -41,11 +37,20 @@ class DeviceExchange {
   void rings_to_orders(Modes<const double> by_ring, Modes<double> by_order, const RowWork& use_rows,
                        StageTimes* times) const;
 
-  /// The staging buffers, pinned memory of the host; else the first call allocates them.
+  /// On one rank modes that should travel in single precision are rounded where they are. Not
+  /// collective.
+  void round_alone(Modes<double> modes) const;
+  /// DataError on all ranks when a mode since the last call was too large for single precision.
+  /// Waits for the stream, and is collective, where modes travel in it; else nothing happens.
+  void require_range() const;
+
+  /// The staging buffers, pinned memory of the host, and those of the device for single precision;
+  /// else the first call allocates them.
   void allocate() const;
   void release() const noexcept;
 
   std::int64_t staging_bytes() const;
+  std::int64_t device_bytes() const;
   std::int64_t bytes_sent() const;  ///< by this rank to others, in one direction
 
  private:

@@ -46,6 +46,10 @@ enum class ExchangeSchedule { whole, overlapped };
 /// ranks; maps and a_lm then have relative rms errors of about 3e-8, below 1e-6 in any case. Modes
 /// above 3e38 are refused (DataError), a field with all modes below 1e-37 loses its digits.
 enum class ModePrecision { double_, single_ };
+/// Of a mode of one component on its way.
+constexpr std::int64_t complex_bytes(ModePrecision precision) {
+  return precision == ModePrecision::single_ ? 8 : 16;
+}
 
 struct ExchangeOptions {
   Folding folding = Folding::fold;

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <complex>
 #include <utility>
 
 #include "base/checked_cast.hpp"
@@ -33,14 +32,18 @@ ModeAlltoall::Side::Side(const Blocks& blocks, int rank, std::int64_t block_posi
 }
 
 ModeAlltoall::ModeAlltoall(Communicator comm, const Blocks& by_order, const Blocks& by_ring,
-                           std::int64_t block_positions, std::int64_t n_components)
+                           std::int64_t block_positions, std::int64_t n_components,
+                           ModePrecision precision)
     : comm_(std::move(comm)),
+      precision_(precision),
       block_numbers_(
           checked_product(n_components, block_positions, "components per exchanged block")),
       by_order_(by_order, comm_.rank(), block_positions),
       by_ring_(by_ring, comm_.rank(), block_positions) {
-  if (comm_.size() > 1)
-    block_type_ = std::make_unique<ElementType>(block_numbers_, MPI_C_DOUBLE_COMPLEX);
+  if (comm_.size() == 1) return;
+  block_type_ = std::make_unique<ElementType>(block_numbers_, precision_ == ModePrecision::single_
+                                                                  ? MPI_C_FLOAT_COMPLEX
+                                                                  : MPI_C_DOUBLE_COMPLEX);
 }
 
 void ModeAlltoall::move(const Side& from, const void* send, const Side& to, void* receive) const {
@@ -62,7 +65,7 @@ void ModeAlltoall::rings_to_orders(const void* by_ring, void* by_order) const {
 std::int64_t ModeAlltoall::bytes_sent() const {
   std::int64_t blocks = 0;
   for (const int count : by_order_.counts) blocks += count;
-  return blocks * block_numbers_ * std::int64_t{sizeof(std::complex<double>)};
+  return blocks * block_numbers_ * complex_bytes(precision_);
 }
 
 }  // namespace ringweave

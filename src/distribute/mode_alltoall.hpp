@@ -22,9 +22,10 @@ class ModeAlltoall {
   using Blocks = std::vector<ExchangePlan::Block>;
 
   /// Blocks [peer] in positions of either buffer, each beginning at a multiple of
-  /// `block_positions`. Not collective.
+  /// `block_positions`; numbers of `precision`. Not collective.
   ModeAlltoall(Communicator comm, const Blocks& by_order, const Blocks& by_ring,
-               std::int64_t block_positions, std::int64_t n_components);
+               std::int64_t block_positions, std::int64_t n_components,
+               ModePrecision precision = ModePrecision::double_);
 
   /// Collective; nothing happens on one rank. MPI failure ends the job.
   void orders_to_rings(const void* by_order, void* by_ring) const;
@@ -43,6 +44,7 @@ class ModeAlltoall {
   void move(const Side& from, const void* send, const Side& to, void* receive) const;
 
   Communicator comm_;
+  ModePrecision precision_;
   std::int64_t block_numbers_;
   Side by_order_;
   Side by_ring_;

@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <limits>
 
 #include "base/error.hpp"
+#include "distribute/single_precision.hpp"
 
 namespace ringweave {
 namespace {
@@ -25,8 +25,7 @@ double convert_runs(const std::complex<From>* from, std::complex<To>* to,
 #pragma omp for schedule(static) reduction(max : largest) nowait
     for (std::int64_t i = 0; i < n; ++i) {
       const From value = source[i];
-      const double magnitude = std::fabs(static_cast<double>(value));
-      largest = magnitude > largest ? magnitude : largest;
+      largest = larger_magnitude(largest, static_cast<double>(value));
       target[i] = convert(value);
     }
   }
@@ -42,18 +41,17 @@ void copy_modes(const std::complex<double>* from, std::complex<double>* to,
 
 double narrow(const std::complex<double>* from, std::complex<float>* to,
               std::span<const CopyRun> runs) {
-  return convert_runs(from, to, runs, [](double x) { return static_cast<float>(x); });
+  return convert_runs(from, to, runs, [](double x) { return through_single<float>(x); });
 }
 
 void widen(const std::complex<float>* from, std::complex<double>* to,
            std::span<const CopyRun> runs) {
-  convert_runs(from, to, runs, [](float x) { return static_cast<double>(x); });
+  convert_runs(from, to, runs, [](float x) { return through_single<double>(x); });
 }
 
 double round_to_single(const std::complex<double>* from, std::complex<double>* to,
                        std::span<const CopyRun> runs) {
-  return convert_runs(from, to, runs,
-                      [](double x) { return static_cast<double>(static_cast<float>(x)); });
+  return convert_runs(from, to, runs, [](double x) { return through_single<double>(x); });
 }
 
 void require_single_range(double largest) {

@@ -47,8 +47,7 @@ std::unique_ptr<DeviceRingFft> make_device_ring_fft(
     std::int64_t workspace_bytes = ring_fft_workspace_bytes);
 
 /// What the device will hold for it, found without a device. What cuFFT works in is taken for as
-/// much as the workspace; it may need less, and for rings whose length has a prime factor above 127
-/// some times as much.
+/// much as the workspace; it may need less.
 std::int64_t device_ring_fft_bytes(const RingFftShape& shape,
                                    std::int64_t workspace_bytes = ring_fft_workspace_bytes);
 

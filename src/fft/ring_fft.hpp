@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -21,7 +22,9 @@ struct RingFftShape {
   ModeLayout rows;  ///< all orders 0..mmax; where their modes lie for the owned rings
   std::int64_t n_components = 1;
   std::vector<RingRange> urgent = {};  ///< rings whose modes others wait for
-  int device_ranks = 1;  ///< that plan on one device at the same time and share what is free there
+  /// What a ring FFT with Backend::cuda may take of its device: with less it works in smaller
+  /// blocks. It never takes more than half of what is free.
+  std::int64_t device_bytes = std::numeric_limits<std::int64_t>::max();
 };
 
 /// Ring modes <-> pixels of the rings this rank owns. Modes above a ring's Nyquist fold onto their

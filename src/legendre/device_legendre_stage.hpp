@@ -42,18 +42,21 @@ class DeviceLegendreStage {
 };
 
 /// How the sums of scalar maps that share a recurrence, two or four, are made: by the multiply-adds
-/// of each thread, or as products of matrices by FP64 tensor instructions. Which is faster has not
-/// been measured.
+/// of each thread, or as products of matrices by FP64 tensor instructions.
 enum class BatchedSums { by_threads, by_matrices };
+/// Which is faster has not been measured: `make cuda-check` does, and says what belongs here. Not
+/// chosen when a program runs: the same transform gives the same bits, whatever else a device does.
+inline constexpr BatchedSums usual_sums = BatchedSums::by_threads;
 
 /// On this thread's device; calls go to `stream`, which outlives the stage. Error  UsageError when
 /// this build has no CUDA or the shape is not one plan's, ResourceError from the device.
-std::unique_ptr<DeviceLegendreStage> make_device_legendre_stage(
-    LegendreShape shape, const DeviceStream& stream, BatchedSums sums = BatchedSums::by_threads);
+std::unique_ptr<DeviceLegendreStage> make_device_legendre_stage(LegendreShape shape,
+                                                                const DeviceStream& stream,
+                                                                BatchedSums sums = usual_sums);
 
 /// device_bytes() of that stage, without a device: any build tells it. Error  UsageError when the
 /// shape is not one plan's.
-std::int64_t device_legendre_bytes(const LegendreShape& shape);
+std::int64_t device_legendre_bytes(const LegendreShape& shape, BatchedSums sums = usual_sums);
 
 /// What a LegendreStage with the CUDA backend holds, whose a_lm and modes go through the device in
 /// blocks of rows: bounded, whatever they take. Without a device. Error  UsageError.

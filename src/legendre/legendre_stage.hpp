@@ -31,6 +31,9 @@ struct LegendreShape {
   ThetaRoute route = ThetaRoute::automatic;
   /// The automatic route is the one for at most so many of the components.
   std::int64_t route_components = std::numeric_limits<std::int64_t>::max();
+  /// What a stage with Backend::cuda should take of its device at most, tables aside, which are
+  /// what they are: with less it works in smaller pieces, to the same results.
+  std::int64_t device_bytes = std::numeric_limits<std::int64_t>::max();
 };
 
 /// a_lm <-> ring modes of the orders this rank owns. Orthonormal Y_lm with Condon-Shortley phase
@@ -65,8 +68,8 @@ class LegendreStage {
   virtual void adjoint_rows(std::int64_t first_row, std::int64_t n_rows,
                             ModeView<const double> modes, AlmView<float> alm, Accumulate how) = 0;
 
-  /// A stage for the same orders with other places for their modes. It shares tables and scratch
-  /// with this one, so one call at a time on both.
+  /// A stage for the same orders with other places for their modes. It shares tables, scratch and
+  /// what it holds of a device with this one, so one call at a time on both.
   virtual std::unique_ptr<LegendreStage> with_rows(ModeLayout rows) const = 0;
 
   /// Bytes of tables and per-thread scratch held.

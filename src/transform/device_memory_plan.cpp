@@ -4,30 +4,53 @@
 #include <complex>
 
 #include "base/checked_cast.hpp"
+#include "distribute/staged_side.hpp"
 #include "fft/device_ring_fft.hpp"
 #include "legendre/device_legendre_stage.hpp"
 
 namespace ringweave {
 
-DeviceMemoryPlan plan_device_memory(const TransformPlan& plan) {
-  constexpr std::int64_t complex_bytes = sizeof(std::complex<double>);
-  constexpr std::int64_t real_bytes = sizeof(double);
-  const FieldSet& fields = plan.spec.fields;
+namespace {
+
+/// Positions of both layouts that hold modes of other ranks, padding included.
+std::int64_t foreign_positions(const TransformPlan& plan) {
+  const ExchangePlan& exchange = plan.exchange;
+  return StagedSide(exchange.by_order_blocks, plan.rank, exchange.by_order.size()).positions() +
+         StagedSide(exchange.by_ring_blocks, plan.rank, exchange.by_ring.size()).positions();
+}
+
+/// Adds what the stages of a group's fields hold.
+void add_stages(DeviceMemoryPlan& memory, const TransformPlan& plan, const FieldSet& fields) {
   const std::int64_t n = fields.n_components();
+  memory.legendre += device_legendre_bytes(plan.legendre_shape(fields, plan.exchange.by_order));
+  memory.ring_fft += device_ring_fft_bytes({plan.rings, plan.exchange.by_ring, n});
+  if (plan.n_ranks == 1) return;
+  const ModePrecision precision = plan.spec.exchange.precision;
+  const std::int64_t travelling = foreign_positions(plan) * n * complex_bytes(precision);
+  memory.staging += travelling;
+  if (precision == ModePrecision::single_) memory.modes += travelling;
+}
+
+}  // namespace
+
+DeviceMemoryPlan plan_device_memory(const TransformPlan& plan) {
+  constexpr std::int64_t mode_bytes = sizeof(std::complex<double>);
+  constexpr std::int64_t real_bytes = sizeof(double);
+  const std::int64_t n = plan.spec.fields.n_components();
+  const std::int64_t positions =
+      plan.exchange.by_ring.size() + (plan.n_ranks > 1 ? plan.exchange.by_order.size() : 0);
   DeviceMemoryPlan memory;
-  memory.legendre = device_legendre_bytes(plan.legendre_shape(fields, plan.exchange.by_order));
-  memory.ring_fft = device_ring_fft_bytes({plan.rings, plan.exchange.by_ring, n});
-  memory.modes = plan.by_ring_bytes() + (plan.n_ranks > 1 ? plan.by_order_bytes() : 0);
-  memory.alm = checked_product(n * complex_bytes, plan.alm.size(), "bytes of a_lm");
+  memory.modes =
+      checked_product(plan.n_components_at_once() * mode_bytes, positions, "bytes of ring modes");
+  int n_shapes = 0;
+  for (const FieldGroup& group : plan.groups) {
+    if (group.shape < n_shapes) continue;
+    add_stages(memory, plan, group.fields);
+    ++n_shapes;
+  }
+  memory.alm = checked_product(n * mode_bytes, plan.alm.size(), "bytes of a_lm");
   memory.map = checked_product(n * real_bytes, plan.rings.n_pixels(), "bytes of a map") +
                plan.rings.n_rings() * real_bytes;
-  if (plan.n_ranks > 1) {
-    const auto own = to_size(plan.rank);
-    const std::int64_t positions = plan.exchange.by_order.size() + plan.exchange.by_ring.size() -
-                                   plan.exchange.by_order_blocks[own].count -
-                                   plan.exchange.by_ring_blocks[own].count;
-    memory.staging = positions * n * complex_bytes;
-  }
   return memory;
 }
 

@@ -12,7 +12,9 @@ namespace ringweave {
 struct DeviceMemoryPlan {
   std::int64_t legendre = 0;  ///< tables and workspace
   std::int64_t ring_fft = 0;  ///< tables and workspace
-  std::int64_t modes = 0;     ///< by ring and, on several ranks, by order
+  /// By ring and, on several ranks, by order; of the largest group of fields. In single precision
+  /// also what travels.
+  std::int64_t modes = 0;
   std::int64_t alm = 0;
   std::int64_t map = 0;  ///< with the weights of its rings
   std::int64_t total() const { return legendre + ring_fft + modes + alm + map; }
@@ -21,7 +23,7 @@ struct DeviceMemoryPlan {
   std::int64_t staging = 0;
 };
 
-/// All fields of the plan go through together. Made without a device, for any rank.
+/// Made without a device, for any rank.
 DeviceMemoryPlan plan_device_memory(const TransformPlan& plan);
 
 }  // namespace ringweave

@@ -52,11 +52,8 @@ void require_capability() {
 
 std::int64_t usable_device_bytes(std::int64_t free_bytes) { return free_bytes - free_bytes / 16; }
 
-std::string obstacle_to_device(const TransformPlan& plan) {
-  if (plan.spec.exchange.precision == ModePrecision::single_)
-    return "the host rounds ring modes to single precision";
-  if (plan.groups.size() > 1) return "the fields go through in groups";
-  return "";
+std::int64_t copying_stage_bytes(const DeviceShare& share, int n_group_shapes) {
+  return usable_device_bytes(share.free_bytes) / (std::int64_t{2} * share.n_ranks * n_group_shapes);
 }
 
 DeviceShare share_device(const Communicator& comm, const TransformPlan& plan) {
@@ -73,11 +70,9 @@ DeviceShare share_device(const Communicator& comm, const TransformPlan& plan) {
   const Sharers sharers = count_sharers(node, share);
   share.n_ranks = sharers.n_ranks;
   share.free_bytes = sharers.free;
-  share.obstacle = obstacle_to_device(plan);
   // The device that is overdrawn most speaks for all.
   const std::int64_t missing = comm.max(sharers.wanted - usable_device_bytes(sharers.free));
   const std::int64_t excess = comm.max(share.planned.total() - plan.spec.device_bytes);
-  if (!share.on_device()) return share;
   if (missing > 0) {
     share.obstacle = fmt::format(
         "a_lm, maps and ring modes would need {} bytes more than a device has free", missing);

@@ -32,7 +32,9 @@ DeviceShare share_device(const Communicator& comm, const TransformPlan& plan);
 /// Bytes of a device that a plan may count on when so many are free: the runtime takes some too.
 std::int64_t usable_device_bytes(std::int64_t free_bytes);
 
-/// Why the plan's data cannot lie on a device of any size; empty: they can.
-std::string obstacle_to_device(const TransformPlan& plan);
+/// What each stage of a transform whose data stay on the host may take of the device: the ranks
+/// that share it, both stages, and those of groups of other fields get equal parts of what was
+/// free.
+std::int64_t copying_stage_bytes(const DeviceShare& share, int n_group_shapes);
 
 }  // namespace ringweave

@@ -18,22 +18,18 @@ namespace {
 /// measured.
 constexpr std::int64_t least_bytes_of_part = std::int64_t{8} << 20;
 constexpr std::int64_t most_parts = 8;
-/// Graphs that are kept: a few pairs of buffers, in both directions.
-constexpr std::size_t most_replays = 8;
+/// Graphs that are kept: those of a few pairs of buffers, in both directions.
+constexpr std::size_t most_calls = 8;
 
-std::vector<RowPart> parts_of(const TransformPlan& plan, DeviceRoute route) {
+std::vector<RowPart> parts_of(const TransformPlan& plan, std::int64_t n_components,
+                              DeviceRoute route) {
   const bool staged = plan.n_ranks > 1 && route == DeviceRoute::staged;
-  const std::int64_t wanted = staged ? plan.by_order_bytes() / least_bytes_of_part : 1;
-  const auto n_parts = static_cast<int>(std::clamp<std::int64_t>(wanted, 1, most_parts));
+  const std::int64_t bytes =
+      plan.exchange.by_order.size() * n_components * complex_bytes(plan.spec.exchange.precision);
+  const auto n_parts = static_cast<int>(
+      std::clamp<std::int64_t>(staged ? bytes / least_bytes_of_part : 1, 1, most_parts));
   return plan_row_parts(plan.limits, plan.fold, plan.orders, plan.ring_bands, plan.rank,
                         plan.exchange, plan.spec.exchange.folding, n_parts);
-}
-
-void require_double_exchange(const TransformPlan& plan) {
-  if (plan.spec.exchange.precision == ModePrecision::double_) return;
-  throw UsageError(
-      "a transform on a device exchanges its ring modes in double precision; choose that, or leave "
-      "a_lm and maps on the host");
 }
 
 constexpr const char* where = "transform on a device";
@@ -46,46 +42,71 @@ DeviceTransform::DeviceTransform(const Communicator& comm, const TransformPlan& 
       alm_size_(plan.alm.size()),
       n_pixels_(plan.rings.n_pixels()),
       n_rings_(plan.rings.n_rings()),
-      order_size_(plan.exchange.by_order.size() * n_components_),
-      ring_size_(plan.exchange.by_ring.size() * n_components_),
-      stream_(agreed(comm,
-                     [&] {
-                       require_double_exchange(plan);
-                       return std::make_unique<DeviceStream>();
-                     })),
+      precision_(plan.spec.exchange.precision),
+      order_positions_(plan.exchange.by_order.size()),
+      ring_positions_(plan.exchange.by_ring.size()),
+      groups_(plan.groups),
+      stream_(agreed(comm, [] { return std::make_unique<DeviceStream>(); })),
       route_(find_device_route(comm, *stream_)),
-      legendre_(agreed(comm,
-                       [&] {
-                         return make_device_legendre_stage(
-                             plan.legendre_shape(plan.spec.fields, plan.exchange.by_order),
-                             *stream_);
-                       })),
-      ring_fft_(agreed(comm,
-                       [&] {
-                         return make_device_ring_fft(
-                             {plan.rings, plan.exchange.by_ring, n_components_}, *stream_);
-                       })),
-      exchange_(comm, plan.exchange, parts_of(plan, route_), n_components_, route_, *stream_) {
+      replays_(most_calls * (to_size(most_parts) + 1) * groups_.size()) {
+  for (const FieldGroup& group : groups_) {
+    if (group.shape == ssize64(stages_)) stages_.push_back(plan_stages(plan, group.fields));
+  }
   agree(comm, [&] { allocate(); });
 }
 
+DeviceTransform::Stages DeviceTransform::plan_stages(const TransformPlan& plan,
+                                                     const FieldSet& fields) const {
+  Stages stages{.n_components = fields.n_components()};
+  agree(comm_, [&] {
+    stages.legendre =
+        make_device_legendre_stage(plan.legendre_shape(fields, plan.exchange.by_order), *stream_);
+    stages.ring_fft =
+        make_device_ring_fft({plan.rings, plan.exchange.by_ring, fields.n_components()}, *stream_);
+  });
+  stages.exchange = std::make_unique<DeviceExchange>(
+      comm_,
+      StagedExchangeShape{plan.exchange, parts_of(plan, fields.n_components(), route_),
+                          fields.n_components(), route_, precision_},
+      *stream_);
+  return stages;
+}
+
 void DeviceTransform::allocate() {
-  if (ring_modes_.size() != ring_size_) ring_modes_.allocate(ring_size_);
-  if (alone()) return;
-  if (order_modes_.size() != order_size_) order_modes_.allocate(order_size_);
-  exchange_.allocate();
+  const std::int64_t most = most_components(groups_);
+  const auto provide = [&](Modes& modes, std::int64_t positions) {
+    if (modes.size() != positions * most) modes.allocate(positions * most);
+  };
+  provide(ring_modes_, ring_positions_);
+  if (!alone()) provide(order_modes_, order_positions_);
+  for (Stages& stages : stages_) stages.exchange->allocate();
 }
 
 void DeviceTransform::release() noexcept {
+  try {
+    stream_->synchronize();  // graphs may still run
+  } catch (const Error&) {
+    // A device that failed runs nothing any more; the next call says so.
+  }
   replays_.clear();
   ring_modes_.release();
   order_modes_.release();
-  exchange_.release();
+  for (Stages& stages : stages_) stages.exchange->release();
 }
 
 std::int64_t DeviceTransform::device_bytes() const {
-  return legendre_->device_bytes() + ring_fft_->device_bytes() + ring_modes_.bytes() +
-         order_modes_.bytes();
+  std::int64_t total = ring_modes_.bytes() + order_modes_.bytes();
+  for (const Stages& stages : stages_) {
+    total += stages.legendre->device_bytes() + stages.ring_fft->device_bytes() +
+             stages.exchange->device_bytes();
+  }
+  return total;
+}
+
+std::int64_t DeviceTransform::staging_bytes() const {
+  std::int64_t total = 0;
+  for (const Stages& stages : stages_) total += stages.exchange->staging_bytes();
+  return total;
 }
 
 template <class T>
@@ -100,33 +121,46 @@ void DeviceTransform::wait_if_timed() const {
   if (times_ != nullptr) stream_->synchronize();
 }
 
-void DeviceTransform::give(const Call& call, const std::function<void()>& work) {
-  // MPI, and a stage that is waited for, cannot be replayed.
-  if (!alone() || times_ != nullptr) return work();
-  const auto same = [&](const Replay& replay) { return replay.call == call; };
-  const auto known = std::find_if(replays_.begin(), replays_.end(), same);
-  if (known == replays_.end()) {
-    work();
-    if (replays_.size() == most_replays) replays_.pop_front();
-    replays_.emplace_back(call);
-    return;
-  }
-  // The first time it is done: what the device loads then it must not load while it records.
-  if (!known->graph.captured()) known->graph.capture(*stream_, work);
-  known->graph.launch(*stream_);
+void DeviceTransform::begin_stages() {
+  if (times_ != nullptr) stage_marks_.begin(*stream_);
+}
+void DeviceTransform::end_stage(const char* stage) {
+  if (times_ != nullptr) stage_marks_.end(stage, *stream_);
+}
+void DeviceTransform::add_stages() {
+  if (times_ != nullptr) stage_marks_.add_to(*times_);
 }
 
-void DeviceTransform::give_synthesis(const DeviceExchange::RowWork& legendre,
+void DeviceTransform::give_all_rows(Stages& stages, const DeviceExchange::RowWork& legendre) {
+  const auto rows = stages.legendre->all_rows();
+  legendre(rows.first, rows.count);
+}
+
+void DeviceTransform::round_alone(Stages& stages) {
+  if (!in_single()) return;
+  stages.exchange->round_alone(ring_modes(stages));
+  end_stage("exchange");
+}
+
+void DeviceTransform::require_range() {
+  for (Stages& stages : stages_) stages.exchange->require_range();
+}
+
+void DeviceTransform::give_synthesis_alone(Stages& stages, const DeviceExchange::RowWork& legendre,
+                                           const std::function<void()>& fft) {
+  begin_stages();
+  give_all_rows(stages, legendre);
+  end_stage("legendre");
+  round_alone(stages);
+  fft();
+  end_stage("ring_fft");
+  add_stages();
+}
+
+void DeviceTransform::give_synthesis(Stages& stages, const DeviceExchange::RowWork& legendre,
                                      const std::function<void()>& fft) {
-  if (alone()) {
-    const StageTimer timer(times_, "legendre");
-    const auto rows = legendre_->all_rows();
-    legendre(rows.first, rows.count);
-    wait_if_timed();
-  } else {
-    exchange_.orders_to_rings(legendre, std::as_const(order_modes_).view(), ring_modes_.view(),
-                              times_);
-  }
+  if (alone()) return give_synthesis_alone(stages, legendre, fft);
+  stages.exchange->orders_to_rings(legendre, order_modes(stages), ring_modes(stages), times_);
   const StageTimer timer(times_, "ring_fft");
   agree(comm_, [&] {
     fft();
@@ -134,8 +168,20 @@ void DeviceTransform::give_synthesis(const DeviceExchange::RowWork& legendre,
   });
 }
 
-void DeviceTransform::give_adjoint(const std::function<void()>& fft,
+void DeviceTransform::give_adjoint_alone(Stages& stages, const std::function<void()>& fft,
+                                         const DeviceExchange::RowWork& legendre) {
+  begin_stages();
+  fft();
+  end_stage("ring_fft");
+  round_alone(stages);
+  give_all_rows(stages, legendre);
+  end_stage("legendre");
+  add_stages();
+}
+
+void DeviceTransform::give_adjoint(Stages& stages, const std::function<void()>& fft,
                                    const DeviceExchange::RowWork& legendre) {
+  if (alone()) return give_adjoint_alone(stages, fft, legendre);
   {
     const StageTimer timer(times_, "ring_fft");
     agree(comm_, [&] {
@@ -143,53 +189,64 @@ void DeviceTransform::give_adjoint(const std::function<void()>& fft,
       wait_if_timed();
     });
   }
-  if (!alone()) {
-    exchange_.rings_to_orders(std::as_const(ring_modes_).view(), order_modes_.view(), legendre,
-                              times_);
-  }
+  stages.exchange->rings_to_orders(ring_modes(stages), order_modes(stages), legendre, times_);
   const StageTimer timer(times_, "legendre");
-  agree(comm_, [&] {
-    const auto rows = legendre_->all_rows();
-    if (alone()) legendre(rows.first, rows.count);
-    wait_if_timed();
-  });
+  agree(comm_, [&] { wait_if_timed(); });
 }
 
 template <class T>
-void DeviceTransform::synthesize(Alm<const T> alm, Map<T> map) {
+void DeviceTransform::synthesize(Alm<const T> all_alm, Map<T> all_map) {
   agree(comm_, [&] {
-    require<T>(alm, map);
+    require<T>(all_alm, all_map);
     allocate();
   });
-  const Call call{Call::Way::synthesis, sizeof(T),    alm.data(), alm.stride(),
-                  map.data(),           map.stride(), nullptr};
-  const auto legendre = [&](std::int64_t first, std::int64_t count) {
-    legendre_->synthesize({first, count}, alm, order_modes().view());
-  };
-  const auto fft = [&] { ring_fft_->synthesize(std::as_const(ring_modes_).view(), map); };
-  give(call, [&] { give_synthesis(legendre, fft); });
+  for (const FieldGroup& group : groups_) {
+    Stages& stages = stages_of(group);
+    const Alm<const T> alm = group.of(all_alm);
+    const Map<T> map = group.of(all_map);
+    const auto legendre = [&](std::int64_t first, std::int64_t count) {
+      give({Piece::Stage::synthesis_rows, sizeof(T), alm.data(), alm.stride(), nullptr, first,
+            count},
+           [&] {
+             stages.legendre->synthesize({first, count}, alm, order_modes(stages));
+           });
+    };
+    const auto fft = [&] {
+      give({Piece::Stage::to_pixels, sizeof(T), map.data(), map.stride(), nullptr, 0, 0},
+           [&] { stages.ring_fft->synthesize(ring_modes(stages), map); });
+    };
+    give_synthesis(stages, legendre, fft);
+  }
+  require_range();
 }
 
 template <class T>
-void DeviceTransform::adjoint(Map<const T> map, Weights ring_weights, Alm<T> alm, Accumulate how) {
+void DeviceTransform::adjoint(Map<const T> all_map, Weights ring_weights, Alm<T> all_alm,
+                              Accumulate how) {
   agree(comm_, [&] {
-    require<T>(alm, map);
+    require<T>(all_alm, all_map);
     if (ring_weights.size() > 0)
       require_planned(where, ring_weights.size(), n_rings_, "weights of rings");
     allocate();
   });
-  const Call call{how == Accumulate::add ? Call::Way::adjoint_adding : Call::Way::adjoint,
-                  sizeof(T),
-                  alm.data(),
-                  alm.stride(),
-                  map.data(),
-                  map.stride(),
-                  ring_weights.data()};
-  const auto fft = [&] { ring_fft_->adjoint(map, ring_weights, ring_modes_.view()); };
-  const auto legendre = [&](std::int64_t first, std::int64_t count) {
-    legendre_->adjoint({first, count}, std::as_const(order_modes()).view(), alm, how);
-  };
-  give(call, [&] { give_adjoint(fft, legendre); });
+  const auto stage =
+      how == Accumulate::add ? Piece::Stage::adjoint_rows_adding : Piece::Stage::adjoint_rows;
+  for (const FieldGroup& group : groups_) {
+    Stages& stages = stages_of(group);
+    const Map<const T> map = group.of(all_map);
+    const Alm<T> alm = group.of(all_alm);
+    const auto fft = [&] {
+      give({Piece::Stage::to_modes, sizeof(T), map.data(), map.stride(), ring_weights.data(), 0, 0},
+           [&] { stages.ring_fft->adjoint(map, ring_weights, ring_modes(stages)); });
+    };
+    const auto legendre = [&](std::int64_t first, std::int64_t count) {
+      give({stage, sizeof(T), alm.data(), alm.stride(), nullptr, first, count}, [&] {
+        stages.legendre->adjoint({first, count}, order_modes(stages), alm, how);
+      });
+    };
+    give_adjoint(stages, fft, legendre);
+  }
+  require_range();
 }
 
 #define RINGWEAVE_INSTANTIATE(T)                                      \

@@ -16,8 +16,8 @@ struct FieldGroup {
   int shape = 0;  ///< the same for groups of the same spins; counted from 0 as they appear
 
   /// The group's components of the a_lm or maps of all fields.
-  template <class T>
-  ComponentView<T> of(ComponentView<T> all) const {
+  template <class T, MemorySpace Space>
+  ComponentView<T, Space> of(ComponentView<T, Space> all) const {
     return all.components(first_component, fields.n_components());
   }
 };

@@ -36,6 +36,7 @@ SphericalHarmonicTransform::SphericalHarmonicTransform(const Communicator& comm,
 
 void SphericalHarmonicTransform::plan_device_line() {
   device_ = share_device(comm_, plan_);
+  plan_.copying_stage_bytes = copying_stage_bytes(*device_, plan_.n_group_shapes());
   if (!device_->on_device()) return;
   try {
     device_line_ = std::make_unique<DeviceLine>(comm_, plan_);
@@ -51,7 +52,7 @@ SphericalHarmonicTransform::Stages SphericalHarmonicTransform::plan_stages(
   Stages stages{.fields = fields};
   agree(comm_, [&] {
     RingFftShape shape{plan_.rings, plan_.exchange.by_ring, fields.n_components()};
-    if (device_.has_value()) shape.device_ranks = device_->n_ranks;
+    shape.device_bytes = plan_.copying_stage_bytes;
     stages.ring_fft = make_ring_fft(std::move(shape), backend);
   });
   if (plan_.always_in_passes()) {

@@ -149,6 +149,12 @@ std::int64_t TransformPlan::pass_copies() const {
   return n_pass_slots() * (spec.exchange.precision == ModePrecision::single_ ? 2 : 1);
 }
 
+int TransformPlan::n_group_shapes() const {
+  int n_shapes = 0;
+  for (const FieldGroup& group : groups) n_shapes = std::max(n_shapes, group.shape + 1);
+  return n_shapes;
+}
+
 std::int64_t TransformPlan::mode_bytes_of(std::int64_t n_components) const {
   return most_modes * n_components * bytes_of_mode;
 }

@@ -74,6 +74,9 @@ struct TransformPlan {
   std::vector<FieldGroup> groups;  ///< of fields, one after the other; the same on every rank
   ExchangePlan exchange;
   int n_passes;  ///< of an exchange in passes, the same on every rank
+  /// What a stage that copies its data to a device and back may take there; known when the device
+  /// is.
+  std::int64_t copying_stage_bytes = std::numeric_limits<std::int64_t>::max();
 
   /// Whether every exchange goes in passes (on several ranks, overlapped or in single precision).
   bool always_in_passes() const;
@@ -84,11 +87,14 @@ struct TransformPlan {
 
   /// What the Legendre stage of a group's fields is planned from, its modes lying in `rows`.
   LegendreShape legendre_shape(const FieldSet& fields, const ModeLayout& rows) const {
-    return {spec.grid, limits, fold, alm, rows, fields, spec.theta, spec.theta_components};
+    return {spec.grid,          limits, fold, alm, rows, fields, spec.theta, spec.theta_components,
+            copying_stage_bytes};
   }
 
   /// Components of the largest group, whose ring modes are there at once.
   std::int64_t n_components_at_once() const { return most_components(groups); }
+  /// Groups of one shape share their stages.
+  int n_group_shapes() const;
   /// What spec.mode_bytes must be for groups of n components.
   std::int64_t mode_bytes_of(std::int64_t n_components) const;
 

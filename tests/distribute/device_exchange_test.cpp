@@ -45,17 +45,19 @@ TEST(DeviceRoute, AnotherWordIsAUsageError) {
 }
 
 void expect_every_mode_arrives(const PlanCase& of, const Communicator& comm, DeviceRoute route,
-                               const DeviceStream& stream) {
+                               ModePrecision precision, const DeviceStream& stream) {
   SCOPED_TRACE(of.name);
-  constexpr std::int64_t n_components = 2;
+  // Labels of one component are whole numbers, which single precision holds.
+  const std::int64_t n_components = precision == ModePrecision::single_ ? 1 : 2;
   const OrderDistribution orders = of.orders(comm.size());
   const RingDistribution rings = of.rings(comm.size());
   const ExchangePlan plan =
       plan_exchange(of.limits, of.fold, orders, rings, comm.rank(), n_components);
   const DeviceExchange exchange(
-      comm, plan,
-      plan_row_parts(of.limits, of.fold, orders, rings, comm.rank(), plan, Folding::fold, 4),
-      n_components, route, stream);
+      comm,
+      {plan, plan_row_parts(of.limits, of.fold, orders, rings, comm.rank(), plan, Folding::fold, 4),
+       n_components, route, precision},
+      stream);
   HostBuffer<Value> by_order = buffer_for(plan.by_order, n_components);
   HostBuffer<Value> by_ring = buffer_for(plan.by_ring, n_components);
   for_each_mode(plan.by_order, n_components,
@@ -79,8 +81,11 @@ TEST_P(OnEveryRankCount, EveryModeArrivesFromDeviceToDevice) {
   choose_device(comm().node_local().rank());
   const DeviceStream stream;
   for (const PlanCase& plan_case : small_cases()) {
-    expect_every_mode_arrives(plan_case, comm(), DeviceRoute::staged, stream);
-    expect_every_mode_arrives(plan_case, comm(), find_device_route(comm(), stream), stream);
+    for (const ModePrecision precision : {ModePrecision::double_, ModePrecision::single_}) {
+      expect_every_mode_arrives(plan_case, comm(), DeviceRoute::staged, precision, stream);
+      expect_every_mode_arrives(plan_case, comm(), find_device_route(comm(), stream), precision,
+                                stream);
+    }
   }
 }
 

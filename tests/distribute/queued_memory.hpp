@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <algorithm>
 #include <complex>
 #include <cstdint>
+#include <cstring>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "distribute/cuda/mode_rounding_launch.hpp"
+#include "support/emulated_block.hpp"
 
 namespace ringweave::test {
 
@@ -16,15 +19,33 @@ namespace ringweave::test {
 class QueuedMemory {
  public:
   using Value = std::complex<double>;
-  using Staging = std::vector<Value>;
+  using Single = std::complex<float>;
+  using Staging = std::vector<char>;
+  using Buffer = std::vector<char>;
 
-  Staging stage(std::int64_t n) {
-    staged += n;
-    return Staging(to_size(n), {1e300, 1e300});
+  Staging stage(std::int64_t bytes) {
+    staged_bytes += bytes;
+    return Staging(to_size(bytes), 0x7f);
   }
-  void down(const Value* from, Value* to, std::int64_t n) { copy_later(copies_, from, to, n); }
-  void up(const Value* from, Value* to, std::int64_t n) { copy_later(copies_, from, to, n); }
-  void keep(const Value* from, Value* to, std::int64_t n) { copy_later(work_, from, to, n); }
+  Buffer buffer(std::int64_t bytes) {
+    buffer_bytes += bytes;
+    return Buffer(to_size(bytes), 0x7f);
+  }
+  void down(const void* from, void* to, std::int64_t n) { copy_later(copies_, from, to, n); }
+  void up(const void* from, void* to, std::int64_t n) { copy_later(copies_, from, to, n); }
+  void keep(const void* from, void* to, std::int64_t n) { copy_later(work_, from, to, n); }
+  void narrow(const Value* from, Single* to, std::int64_t n) { round_later<double>(from, to, n); }
+  void widen(const Single* from, Value* to, std::int64_t n) { round_later<float>(from, to, n); }
+  void round_to_single(const Value* from, Value* to, std::int64_t n) {
+    round_later<double>(from, to, n);
+  }
+  double take_largest() {
+    wait_for_work();
+    double largest = 0;
+    for (double& of_block : largest_)
+      largest = larger_magnitude(largest, std::exchange(of_block, 0));
+    return largest;
+  }
   void copies_follow_work() { follow(copies_, work_); }
   void work_follows_copies() { follow(work_, copies_); }
   void wait_for_copies() { run(copies_, copies_.tasks.size()); }
@@ -32,7 +53,8 @@ class QueuedMemory {
 
   void work(std::function<void()> task) { work_.tasks.push_back(std::move(task)); }
 
-  std::int64_t staged = 0;  ///< numbers in staging buffers so far
+  std::int64_t staged_bytes = 0;  ///< of staging buffers so far
+  std::int64_t buffer_bytes = 0;  ///< of buffers of the device so far
 
  private:
   struct Queue {
@@ -50,12 +72,23 @@ class QueuedMemory {
   static void follow(Queue& later, Queue& earlier) {
     later.tasks.push_back([&earlier, end = earlier.tasks.size()] { run(earlier, end); });
   }
-  static void copy_later(Queue& queue, const Value* from, Value* to, std::int64_t n) {
-    queue.tasks.push_back([=] { std::copy_n(from, n, to); });
+  static void copy_later(Queue& queue, const void* from, void* to, std::int64_t bytes) {
+    queue.tasks.push_back([=] { std::memcpy(to, from, to_size(bytes)); });
+  }
+  /// The launch of a device, block by block.
+  template <class From, class To>
+  void round_later(const std::complex<From>* from, std::complex<To>* to, std::int64_t n) {
+    work_.tasks.push_back([=, this] {
+      const auto launch = gpu::RoundModes<From, To>::of(
+          reinterpret_cast<const From*>(from), reinterpret_cast<To*>(to), 2 * n, largest_.data());
+      machine_.launch(launch, launch.n_blocks);
+    });
   }
 
   Queue work_;
   Queue copies_;
+  gpu::EmulatedMachine machine_;
+  std::vector<double> largest_ = std::vector<double>(to_size(gpu::most_rounding_blocks), 0.0);
 };
 
 }  // namespace ringweave::test

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "mode_labels.hpp"
@@ -12,6 +13,8 @@
 
 namespace ringweave::test {
 namespace {
+
+const ExchangeOptions in_single_precision{.precision = ModePrecision::single_};
 
 struct Staged {
   ExchangePlan plan;
@@ -25,7 +28,7 @@ struct Staged {
                            comm.rank(), n_components, options)),
         parts(plan_row_parts(of.limits, of.fold, of.orders(comm.size()), of.rings(comm.size()),
                              comm.rank(), plan, options.folding, n_parts)),
-        exchange(comm, plan, parts, n_components, route, memory) {}
+        exchange(comm, {plan, parts, n_components, route, options.precision}, memory) {}
 };
 
 /// Calls visit(row) for the rows [first, first + count) that fold into no other, and those that
@@ -122,13 +125,65 @@ TEST_P(OnEveryRankCount, StagingHoldsWhatGoesToOthersAlone) {
   const std::int64_t positions = staged.plan.by_order.size() + staged.plan.by_ring.size() -
                                  staged.plan.by_order_blocks[own].count -
                                  staged.plan.by_ring_blocks[own].count;
-  EXPECT_EQ(staged.memory.staged, comm().size() == 1 ? 0 : 2 * positions);
-  EXPECT_EQ(staged.exchange.staging_bytes(), 16 * staged.memory.staged);
+  EXPECT_EQ(staged.memory.staged_bytes, comm().size() == 1 ? 0 : 16 * 2 * positions);
+  EXPECT_EQ(staged.exchange.staging_bytes(), staged.memory.staged_bytes);
+  EXPECT_EQ(staged.memory.buffer_bytes, 0);
 
   Staged direct(plan_case, comm(), 2, 4, DeviceRoute::direct, {});
   direct.exchange.allocate();
-  EXPECT_EQ(direct.memory.staged, 0);
+  EXPECT_EQ(direct.memory.staged_bytes, 0);
   EXPECT_EQ(direct.exchange.staging_bytes(), 0);
+
+  Staged single(plan_case, comm(), 2, 4, DeviceRoute::staged, in_single_precision);
+  single.exchange.allocate();
+  EXPECT_EQ(single.memory.staged_bytes, staged.memory.staged_bytes / 2);
+  EXPECT_EQ(single.exchange.device_bytes(), single.memory.buffer_bytes);
+  EXPECT_EQ(single.exchange.device_bytes(), 8 * 2 * positions);
+  EXPECT_EQ(2 * single.exchange.bytes_sent(), staged.exchange.bytes_sent());
+}
+
+/// Labels of one component are whole numbers, which single precision holds.
+TEST_P(OnEveryRankCount, EveryModeArrivesInSinglePrecision) {
+  for (const PlanCase& plan_case : small_cases()) {
+    for (const DeviceRoute route : {DeviceRoute::staged, DeviceRoute::direct}) {
+      expect_every_mode_arrives(plan_case, comm(), 1, 3, route, in_single_precision);
+      expect_every_mode_arrives(
+          plan_case, comm(), 1, 3, route,
+          {.precision = ModePrecision::single_, .mpi_count_limit = 1000, .block_bytes = 4096});
+    }
+  }
+}
+
+TEST_P(OnEveryRankCount, EveryModeIsRoundedOnceWhereverItGoes) {
+  const PlanCase plan_case("", RingGrid::healpix(8), 23, 23, 0);
+  for (const DeviceRoute route : {DeviceRoute::staged, DeviceRoute::direct}) {
+    Staged staged(plan_case, comm(), 1, 2, route, in_single_precision);
+    HostBuffer<Value> by_order = buffer_for(staged.plan.by_order, 1);
+    HostBuffer<Value> by_ring = buffer_for(staged.plan.by_ring, 1);
+    std::fill(by_order.begin(), by_order.end(), Value(1 + 1e-12, -1.0 / 3));
+    const auto nothing = [](std::int64_t, std::int64_t) {};
+    staged.exchange.orders_to_rings(nothing, by_order.data(), by_ring.data(), nullptr);
+    staged.memory.wait_for_work();
+    for_each_mode(staged.plan.by_ring, 1, [&](std::int64_t i, Value) {
+      EXPECT_EQ(by_ring[i], Value(1, static_cast<float>(-1.0 / 3)));
+    });
+    EXPECT_NO_THROW(staged.exchange.require_range());
+  }
+}
+
+TEST_P(OnEveryRankCount, AModeTooLargeForSinglePrecisionIsADataErrorOnAllRanks) {
+  const PlanCase plan_case("", RingGrid::healpix(8), 23, 23, 0);
+  Staged staged(plan_case, comm(), 1, 2, DeviceRoute::staged, in_single_precision);
+  HostBuffer<Value> by_order = buffer_for(staged.plan.by_order, 1);
+  HostBuffer<Value> by_ring = buffer_for(staged.plan.by_ring, 1);
+  std::fill(by_order.begin(), by_order.end(), Value(1, 1));
+  for_each_mode(staged.plan.by_order, 1, [&](std::int64_t i, Value) {
+    if (comm().rank() == comm().size() - 1) by_order[i] = {0, -1e39};
+  });
+  const auto nothing = [](std::int64_t, std::int64_t) {};
+  staged.exchange.orders_to_rings(nothing, by_order.data(), by_ring.data(), nullptr);
+  EXPECT_THROW(staged.exchange.require_range(), DataError);
+  EXPECT_NO_THROW(staged.exchange.require_range()) << "what was rounded before counts once";
 }
 
 TEST_P(OnEveryRankCount, WhatFailsOnOneRankFailsOnAll) {

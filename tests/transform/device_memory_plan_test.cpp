@@ -48,17 +48,45 @@ TEST(DeviceShare, ASixteenthStaysForTheRuntime) {
   EXPECT_EQ(usable_device_bytes(0), 0);
 }
 
-TEST(DeviceShare, SaysWhatADeviceOfAnySizeCannotHold) {
-  TransformSpec spec = healpix_spec(16, 32, {0, 0, 0});
-  EXPECT_EQ(obstacle_to_device(TransformPlan(spec, 0, 2)), "");
-  spec.exchange.schedule = ExchangeSchedule::overlapped;
-  EXPECT_EQ(obstacle_to_device(TransformPlan(spec, 0, 2)), "");
+TEST(DeviceShare, StagesThatCopyShareWhatIsFree) {
+  DeviceShare share;
+  share.n_ranks = 3;
+  share.free_bytes = 1600;
+  EXPECT_EQ(copying_stage_bytes(share, 1), 1500 / 6);
+  EXPECT_EQ(copying_stage_bytes(share, 2), 1500 / 12);
+}
+
+TEST(DeviceMemoryPlan, GroupsHoldTheModesOfOneAndTheStagesOfEachShape) {
+  TransformSpec spec = healpix_spec(32, 64, {0, 2, 0, 2});
+  const DeviceMemoryPlan together = plan_device_memory(TransformPlan(spec, 1, 3));
+  spec.mode_bytes = TransformPlan(spec, 1, 3).mode_bytes_of(3);
+  const TransformPlan plan(spec, 1, 3);
+  ASSERT_EQ(plan.groups.size(), 2U);
+  ASSERT_EQ(plan.n_group_shapes(), 1);
+  const DeviceMemoryPlan grouped = plan_device_memory(plan);
+  EXPECT_EQ(2 * grouped.modes, together.modes);
+  EXPECT_EQ(2 * grouped.staging, together.staging);
+  EXPECT_EQ(grouped.alm, together.alm);
+  EXPECT_EQ(grouped.map, together.map);
+
+  spec.mode_bytes = 1;  // a field at a time, of two kinds
+  const TransformPlan by_field(spec, 1, 3);
+  ASSERT_EQ(by_field.n_group_shapes(), 2);
+  const auto ring_fft_of = [&](std::vector<int> spins) {
+    return plan_device_memory(TransformPlan(healpix_spec(32, 64, std::move(spins)), 1, 3)).ring_fft;
+  };
+  EXPECT_EQ(plan_device_memory(by_field).ring_fft, ring_fft_of({0}) + ring_fft_of({2}));
+}
+
+TEST(DeviceMemoryPlan, SinglePrecisionTravelsInBuffersOfItsOwn) {
+  TransformSpec spec = healpix_spec(32, 64, {0});
+  const DeviceMemoryPlan wide = plan_device_memory(TransformPlan(spec, 1, 4));
   spec.exchange.precision = ModePrecision::single_;
-  EXPECT_NE(obstacle_to_device(TransformPlan(spec, 0, 2)).find("single"), std::string::npos);
-  EXPECT_NE(obstacle_to_device(TransformPlan(spec, 0, 1)).find("single"), std::string::npos);
-  spec.exchange.precision = ModePrecision::double_;
-  spec.mode_bytes = 1;
-  EXPECT_NE(obstacle_to_device(TransformPlan(spec, 0, 2)).find("groups"), std::string::npos);
+  const DeviceMemoryPlan narrow = plan_device_memory(TransformPlan(spec, 1, 4));
+  EXPECT_EQ(2 * narrow.staging, wide.staging);
+  EXPECT_EQ(narrow.modes, wide.modes + narrow.staging);
+  EXPECT_EQ(plan_device_memory(TransformPlan(spec, 0, 1)).modes,
+            TransformPlan(spec, 0, 1).by_ring_bytes());
 }
 
 }  // namespace

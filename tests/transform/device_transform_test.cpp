@@ -61,6 +61,19 @@ TEST_P(OnDevices, TransformsOfFloatsAreThoseOfTheHost) {
     expect_as_the_host<float>(comm(), cuda_spec(of), of.name(), tolerance::single_storage);
 }
 
+TEST_P(OnDevices, SinglePrecisionOnTheWayAndGroupsLeaveTheDataOnTheDevice) {
+  for (const Case& of : telling_cases()) {
+    TransformSpec spec = cuda_spec(of);
+    spec.exchange.precision = ModePrecision::single_;
+    EXPECT_NE(SphericalHarmonicTransform(comm(), spec).device_line(), nullptr);
+    expect_as_the_host<double>(comm(), spec, of.name(), tolerance::single_storage);
+    spec = cuda_spec(of);
+    spec.mode_bytes = 1;
+    EXPECT_NE(SphericalHarmonicTransform(comm(), spec).device_line(), nullptr);
+    expect_as_the_host<double>(comm(), spec, of.name(), as_the_host);
+  }
+}
+
 TEST_P(OnDevices, DataThatDoNotFitTheDeviceGoInBlocks) {
   for (const Case& of : telling_cases()) {
     TransformSpec spec = cuda_spec(of);

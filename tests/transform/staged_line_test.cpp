@@ -21,10 +21,12 @@ class StagedLine {
         legendre_(make_legendre_stage(plan.legendre_shape(plan.spec.fields, plan.exchange.by_order),
                                       Backend::host)),
         ring_fft_(make_ring_fft({plan.rings, plan.exchange.by_ring, n_of(plan)}, Backend::host)),
-        exchange_(comm, plan.exchange,
-                  plan_row_parts(plan.limits, plan.fold, plan.orders, plan.ring_bands, plan.rank,
-                                 plan.exchange, plan.spec.exchange.folding, n_parts),
-                  n_of(plan), route, device_),
+        exchange_(comm,
+                  {plan.exchange,
+                   plan_row_parts(plan.limits, plan.fold, plan.orders, plan.ring_bands, plan.rank,
+                                  plan.exchange, plan.spec.exchange.folding, n_parts),
+                   n_of(plan), route, plan.spec.exchange.precision},
+                  device_),
         by_order_(to_size(plan.exchange.by_order.size() * n_of(plan))),
         by_ring_(to_size(plan.exchange.by_ring.size() * n_of(plan))) {}
 
@@ -67,19 +69,20 @@ class StagedLine {
   std::vector<std::complex<double>> by_ring_;
 };
 
-TEST_P(OnEveryRankCount, AStagedLineIsTheHostsBitByBit) {
+void expect_the_hosts_bits(const Communicator& comm, ModePrecision precision) {
   for (const Case& of : telling_cases()) {
     SCOPED_TRACE(of.name());
     TransformSpec spec = of.spec();
     spec.theta = ThetaRoute::direct;  // resampling takes orders together, whole or in parts
-    SphericalHarmonicTransform host(comm(), spec);
+    spec.exchange.precision = precision;
+    SphericalHarmonicTransform host(comm, spec);
     const AlmBuffer<double> alm = random_alm(host);
     const MapBuffer<double> map = random_map(host);
     const MapBuffer<double> expected_map = synthesized(host, alm);
     const AlmBuffer<double> expected_alm = adjoint_of(host, map);
     for (const DeviceRoute route : {DeviceRoute::staged, DeviceRoute::direct}) {
       for (const int n_parts : {1, 5}) {
-        StagedLine line(comm(), host.plan(), route, n_parts);
+        StagedLine line(comm, host.plan(), route, n_parts);
         MapBuffer<double> made_map = host.make_map<double>();
         AlmBuffer<double> made_alm = host.make_alm<double>();
         line.synthesize(alm.view(), made_map.view());
@@ -89,6 +92,13 @@ TEST_P(OnEveryRankCount, AStagedLineIsTheHostsBitByBit) {
       }
     }
   }
+}
+
+TEST_P(OnEveryRankCount, AStagedLineIsTheHostsBitByBit) {
+  expect_the_hosts_bits(comm(), ModePrecision::double_);
+}
+TEST_P(OnEveryRankCount, AStagedLineRoundsModesAsTheHostDoes) {
+  expect_the_hosts_bits(comm(), ModePrecision::single_);
 }
 
 }  // namespace

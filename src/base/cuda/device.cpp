@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "base/cuda/device_errors.hpp"
 #include "base/device_buffer.hpp"
 #include "base/error.hpp"
 
@@ -14,63 +15,7 @@ cudaStream_t native(const DeviceStream& stream) {
 }
 cudaEvent_t event(void* handle) { return static_cast<cudaEvent_t>(handle); }
 
-/// After these every later call of the process fails too.
-bool is_sticky(cudaError_t status) {
-  switch (status) {
-    case cudaErrorIllegalAddress:
-    case cudaErrorMisalignedAddress:
-    case cudaErrorIllegalInstruction:
-    case cudaErrorInvalidAddressSpace:
-    case cudaErrorInvalidPc:
-    case cudaErrorHardwareStackError:
-    case cudaErrorAssert:
-    case cudaErrorLaunchTimeout:
-    case cudaErrorLaunchFailure:
-    case cudaErrorECCUncorrectable: return true;
-    default: return false;
-  }
-}
-
-std::string advice(cudaError_t status) {
-  switch (status) {
-    case cudaErrorNoDevice:
-      return "no GPU is visible: look at nvidia-smi and CUDA_VISIBLE_DEVICES, or choose the host "
-             "backend";
-    case cudaErrorInsufficientDriver: {
-      int runtime = 0;
-      cudaRuntimeGetVersion(&runtime);
-      return "the driver is missing or older than CUDA " + std::to_string(runtime / 1000) + "." +
-             std::to_string(runtime % 1000 / 10) +
-             ", which this program was built with: install a newer driver, or choose the host "
-             "backend";
-    }
-    case cudaErrorMemoryAllocation:
-      return "the device has not enough free memory: use more ranks or a smaller batch, end other "
-             "programs on the device, or choose the host backend";
-    case cudaErrorNoKernelImageForDevice:
-      return "this build has no code for the device: configure with "
-             "-DCMAKE_CUDA_ARCHITECTURES=<its compute capability>";
-    case cudaErrorDevicesUnavailable:
-      return "another program has the device for itself: choose another one by "
-             "CUDA_VISIBLE_DEVICES";
-    default: break;
-  }
-  if (is_sticky(status)) {
-    return "the device can no longer be used by this process: run it again, and please report this "
-           "if it comes back";
-  }
-  return "look at nvidia-smi, or choose the host backend";
-}
-
 }  // namespace
-
-void check_device(int status, const std::string& what) {
-  const auto error = static_cast<cudaError_t>(status);
-  if (error == cudaSuccess) return;
-  cudaGetLastError();  // or the next call would be blamed for it
-  throw ResourceError("GPU: " + what + ": " + cudaGetErrorString(error) + " (" +
-                      cudaGetErrorName(error) + "); " + advice(error));
-}
 
 int device_count() noexcept {
   int count = 0;
@@ -85,7 +30,7 @@ std::string device_obstacle() {
   cudaGetLastError();
   if (status == cudaSuccess && count > 0) return "";
   if (status == cudaSuccess) status = cudaErrorNoDevice;
-  return std::string(cudaGetErrorString(status)) + "; " + advice(status);
+  return std::string(cudaGetErrorString(status)) + "; " + gpu::advice(status);
 }
 
 std::string cuda_version() {
@@ -93,6 +38,7 @@ std::string cuda_version() {
 }
 
 int choose_device(int local_rank) {
+  gpu::require_device_alive();
   const int count = device_count();
   if (count == 0) throw ResourceError("GPU: " + device_obstacle());
   static const int device = local_rank % count;

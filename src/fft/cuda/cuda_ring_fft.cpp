@@ -20,8 +20,8 @@ using Complex = std::complex<double>;
 constexpr std::int64_t mode_bytes = sizeof(Complex);
 
 /// Of the memory that is free when a plan is made: other plans need some too.
-std::int64_t bytes_to_use(int device_ranks) {
-  return device_memory().free_bytes / (2 * std::int64_t{device_ranks});
+std::int64_t bytes_to_use(std::int64_t most) {
+  return std::min(most, device_memory().free_bytes / 2);
 }
 
 /// The device ring FFT for modes and maps of the host: copies in, computes, copies out, in blocks
@@ -29,7 +29,7 @@ std::int64_t bytes_to_use(int device_ranks) {
 class CudaRingFft final : public RingFft {
  public:
   explicit CudaRingFft(RingFftShape shape) : shape_(std::move(shape)) {
-    RingBlocks planned = blocks_that_fit(shape_, bytes_to_use(shape_.device_ranks));
+    RingBlocks planned = blocks_that_fit(shape_, bytes_to_use(shape_.device_bytes));
     std::int64_t n_modes = 0;
     std::int64_t n_pixels = 0;
     for (DeviceRings& block : planned.blocks) {

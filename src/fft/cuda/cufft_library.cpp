@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "fft/cuda/cufft_library.hpp"
 
+#include <cuda_runtime_api.h>
 #include <dlfcn.h>
 
+#include "base/device.hpp"
 #include "base/error.hpp"
 
 namespace ringweave::gpu {
@@ -65,6 +67,7 @@ CufftLibrary::CufftLibrary() {
 
 void check_cufft(cufftResult status, const std::string& what) {
   if (status == CUFFT_SUCCESS) return;
+  check_device(cudaGetLastError(), what);  // an earlier failure of the device is the one to tell
   throw ResourceError("GPU: " + what + ": cuFFT returned " + std::to_string(status) + ", " +
                       name_of(status) + "; or choose the host backend");
 }

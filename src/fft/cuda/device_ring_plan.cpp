@@ -18,6 +18,17 @@ constexpr std::int64_t fewest_rings_of_length = 8;
 constexpr std::int64_t shortest_chirp_row = 512;
 constexpr std::int64_t value_bytes = sizeof(Double2);
 
+/// Other lengths cuFFT makes by a chirp transform of its own, in memory that cannot be planned
+/// without a device.
+constexpr std::int64_t largest_cufft_prime = 127;
+
+bool is_for_cufft(std::int64_t length) {
+  for (std::int64_t factor = 2; factor <= largest_cufft_prime; ++factor) {
+    while (length % factor == 0) length /= factor;
+  }
+  return length == 1;
+}
+
 /// n things in the fewest parts of at most `most`, equal but for one: how many are in each.
 std::vector<std::int64_t> even_parts(std::int64_t n, std::int64_t most) {
   const std::int64_t n_parts = (n + most - 1) / most;
@@ -59,7 +70,8 @@ DeviceRingPlan::DeviceRingPlan(const RingFftShape& shape, std::int64_t workspace
   std::map<std::int64_t, Rings> by_length;
   std::map<std::int64_t, Rings> by_row_length;
   for (const PlannedRing& ring : planned) {
-    if (n_rings_of_length[ring.n_phi] >= fewest_rings_of_length) {
+    const bool has_company = n_rings_of_length[ring.n_phi] >= fewest_rings_of_length;
+    if (has_company && is_for_cufft(ring.n_complex)) {
       by_length[ring.n_phi].push_back(ring);
     } else {
       by_row_length[chirp_row_length(ring.n_complex)].push_back(ring);

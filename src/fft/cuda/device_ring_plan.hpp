@@ -41,10 +41,11 @@ struct RingBatch {
 };
 
 /// What a ring FFT on a device is planned from, as plain data: nothing here needs a device.
-/// Lengths of which the grid has several rings go through FFTs of that length; all others by the
-/// chirp transform (Bluestein), padded to a power of two or three times one, so that rings of
-/// different lengths go side by side. Which way a ring goes, and how far it is padded, follows from
-/// the grid alone: results depend neither on who owns its neighbours nor on the workspace.
+/// Lengths of which the grid has several rings, and that have no prime factor above 127, go through
+/// FFTs of that length; all others by the chirp transform (Bluestein), padded to a power of two or
+/// three times one, so that rings of different lengths go side by side. Which way a ring goes, and
+/// how far it is padded, follows from the grid alone: results depend neither on who owns its
+/// neighbours nor on the workspace.
 struct DeviceRingPlan {
   /// `workspace_bytes`: what the rows of a batch may take; one ring always goes. Error  UsageError
   /// when the shape contradicts itself.

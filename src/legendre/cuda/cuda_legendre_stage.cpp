@@ -2,12 +2,14 @@
 #include "legendre/cuda/cuda_legendre_stage.hpp"
 
 #include <complex>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "base/error.hpp"
 #include "legendre/cuda/block_pipeline.hpp"
 #include "legendre/cuda/device_stage_in_blocks.hpp"
+#include "legendre/cuda/stage_memory.hpp"
 #include "legendre/device_legendre_stage.hpp"
 #include "legendre/host/fold_groups.hpp"
 
@@ -31,16 +33,29 @@ LegendreShape checked(LegendreShape shape) {
   return shape;
 }
 
+/// What goes through the device one block after the other, wherever a user has its modes.
+struct Through {
+  gpu::RowBlocks blocks;
+  Pipeline pipeline;
+  std::unique_ptr<DeviceLegendreStage> stage;
+
+  explicit Through(const LegendreShape& shape)
+      : blocks(shape, gpu::memory_in_blocks(shape.device_bytes).block_bytes),
+        pipeline(blocks, shape.fields.n_components()),
+        stage(gpu::make_device_stage_in_blocks(shape, blocks, pipeline.stream())) {}
+};
+
 /// The device stage for a_lm and modes of the host, however many: blocks of rows go through the
 /// device one after the other.
 class CudaLegendreStage final : public LegendreStage {
  public:
   explicit CudaLegendreStage(LegendreShape shape)
-      : shape_(checked(std::move(shape))),
+      : CudaLegendreStage(std::make_shared<Through>(checked(shape)), shape) {}
+  CudaLegendreStage(std::shared_ptr<Through> through, LegendreShape shape)
+      : shape_(std::move(shape)),
         n_components_(shape_.fields.n_components()),
-        blocks_(shape_, gpu::RowBlocks::usual_bytes),
-        pipeline_(blocks_, n_components_),
-        stage_(gpu::make_device_stage_in_blocks(shape_, blocks_, pipeline_.stream())) {}
+        through_(std::move(through)),
+        blocks_(through_->blocks) {}
 
   void synthesize(AlmView<const double> alm, ModeView<double> modes) override {
     synthesize_any<double>(all_rows(), alm, modes);
@@ -72,13 +87,15 @@ class CudaLegendreStage final : public LegendreStage {
   }
 
   std::unique_ptr<LegendreStage> with_rows(ModeLayout rows) const override {
+    blocks_.require_same_modes(rows);
     LegendreShape shape = shape_;
     shape.rows = std::move(rows);
-    return std::make_unique<CudaLegendreStage>(std::move(shape));
+    return std::make_unique<CudaLegendreStage>(through_, checked(std::move(shape)));
   }
 
   std::int64_t bytes() const override {
-    return stage_->device_bytes() + pipeline_.device_bytes() + pipeline_.pinned_bytes();
+    const Pipeline& pipeline = through_->pipeline;
+    return through_->stage->device_bytes() + pipeline.device_bytes() + pipeline.pinned_bytes();
   }
 
  private:
@@ -98,7 +115,8 @@ class CudaLegendreStage final : public LegendreStage {
         self.bring_alm<T>(slot, heads, stream);
       }
       void compute(Slot& slot, RowRange heads) const {
-        self.stage_->synthesize(rows_of(heads), self.device_alm<const T>(slot), slot.modes.view());
+        self.through_->stage->synthesize(rows_of(heads), self.device_alm<const T>(slot),
+                                         slot.modes.view());
       }
       void take(Slot& slot, RowRange heads, const DeviceStream& stream) const {
         self.for_modes(heads, [&](std::int64_t begin, std::int64_t bytes) {
@@ -106,11 +124,11 @@ class CudaLegendreStage final : public LegendreStage {
         });
       }
       void drain(Slot& slot, RowRange heads) const {
-        self.blocks_.scatter(heads, slot.host_modes.data(), modes);
+        self.blocks_.scatter(heads, slot.host_modes.data(), self.shape_.rows, modes);
       }
     };
     check(alm.n_components(), alm.size(), modes.size());
-    pipeline_.run(rows, Work{*this, alm, modes});
+    through_->pipeline.run(rows, Work{*this, alm, modes});
   }
 
   template <class T>
@@ -122,7 +140,7 @@ class CudaLegendreStage final : public LegendreStage {
       Accumulate how;
 
       void fill(Slot& slot, RowRange heads) const {
-        self.blocks_.gather(heads, modes, slot.host_modes.data());
+        self.blocks_.gather(heads, self.shape_.rows, modes, slot.host_modes.data());
         if (how == Accumulate::overwrite) return;
         self.blocks_.template gather<T>(heads, alm, as<T>(slot.host_alm.data()));
       }
@@ -133,7 +151,8 @@ class CudaLegendreStage final : public LegendreStage {
         if (how == Accumulate::add) self.bring_alm<T>(slot, heads, stream);
       }
       void compute(Slot& slot, RowRange heads) const {
-        self.stage_->adjoint(rows_of(heads), slot.modes.view(), self.device_alm<T>(slot), how);
+        self.through_->stage->adjoint(rows_of(heads), slot.modes.view(), self.device_alm<T>(slot),
+                                      how);
       }
       void take(Slot& slot, RowRange heads, const DeviceStream& stream) const {
         self.for_alm<T>(heads, [&](std::int64_t begin, std::int64_t bytes) {
@@ -146,7 +165,7 @@ class CudaLegendreStage final : public LegendreStage {
       }
     };
     check(alm.n_components(), alm.size(), modes.size());
-    pipeline_.run(rows, Work{*this, modes, alm, how});
+    through_->pipeline.run(rows, Work{*this, modes, alm, how});
   }
 
   static Rows rows_of(RowRange heads) { return {heads.begin, heads.end - heads.begin}; }
@@ -190,9 +209,8 @@ class CudaLegendreStage final : public LegendreStage {
 
   LegendreShape shape_;
   std::int64_t n_components_;
-  gpu::RowBlocks blocks_;
-  Pipeline pipeline_;
-  std::unique_ptr<DeviceLegendreStage> stage_;
+  std::shared_ptr<Through> through_;
+  const gpu::RowBlocks& blocks_;
 };
 
 }  // namespace

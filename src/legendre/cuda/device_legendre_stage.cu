@@ -16,15 +16,15 @@ constexpr const char* where = "Legendre stage on a device";
 class CudaDeviceStage final : public DeviceLegendreStage {
  public:
   /// `alm_size` coefficients of a component; where rows begin among them, as in StageSequence.
-  CudaDeviceStage(const LegendreShape& shape, std::int64_t alm_size,
+  CudaDeviceStage(const LegendreShape& shape, gpu::StageMemory memory, std::int64_t alm_size,
                   std::span<const std::int64_t> alm_begin, const DeviceStream& stream,
-                  BatchedSums sums = BatchedSums::by_threads)
+                  BatchedSums sums = usual_sums)
       : alm_size_(alm_size),
         n_components_(shape.fields.n_components()),
         n_modes_(shape.rows.size() * n_components_),
         n_rows_(shape.alm.n_orders()),
         machine_(stream),
-        sequence_(shape, machine_, gpu::StageMemory(), alm_begin, sums) {}
+        sequence_(shape, machine_, memory, alm_begin, sums) {}
 
   void synthesize(Rows rows, Alm<const double> alm, Modes<double> modes) override {
     synthesize_any<double>(rows, alm, modes);
@@ -76,8 +76,8 @@ std::unique_ptr<DeviceLegendreStage> make_device_legendre_stage(LegendreShape sh
                                                                 const DeviceStream& stream,
                                                                 BatchedSums sums) {
   FoldGroups{shape};  // says what does not fit together
-  return std::make_unique<CudaDeviceStage>(shape, shape.alm.size(), std::span<const std::int64_t>(),
-                                           stream, sums);
+  return std::make_unique<CudaDeviceStage>(shape, gpu::StageMemory(), shape.alm.size(),
+                                           std::span<const std::int64_t>(), stream, sums);
 }
 
 std::unique_ptr<DeviceLegendreStage> gpu::make_device_stage_in_blocks(const LegendreShape& shape,
@@ -85,7 +85,8 @@ std::unique_ptr<DeviceLegendreStage> gpu::make_device_stage_in_blocks(const Lege
                                                                       const DeviceStream& stream) {
   LegendreShape packed = shape;
   packed.rows = blocks.layout();
-  return std::make_unique<CudaDeviceStage>(packed, blocks.alm_size(), blocks.alm_begin(), stream);
+  return std::make_unique<CudaDeviceStage>(packed, memory_in_blocks(shape.device_bytes).stage,
+                                           blocks.alm_size(), blocks.alm_begin(), stream);
 }
 
 }  // namespace ringweave

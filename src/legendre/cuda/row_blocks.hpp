@@ -16,7 +16,9 @@ namespace ringweave::gpu {
 /// modes are counted from the beginning of a block, rows in the order of those they fold into, so
 /// that some of a block's rows lie in one run. What a block holds is
 ///   alm    [component][alm_size()]
-///   modes  [n_positions()][component]
+///   modes  [n_positions()][component], those of a row from north to south
+/// It follows from the rings of each row alone: wherever a user has the modes, the blocks are the
+/// same.
 class RowBlocks {
  public:
   /// Of a block: rows enough to fill a device where an order of the largest transforms (lmax 32768)
@@ -35,6 +37,9 @@ class RowBlocks {
   std::int64_t n_positions() const { return layout_.size(); }
   const std::vector<std::int64_t>& alm_begin() const { return alm_begin_; }  ///< [row]
   const ModeLayout& layout() const { return layout_; }
+  /// Error  UsageError unless these are the same orders on the same rings, wherever their modes
+  /// lie.
+  void require_same_modes(const ModeLayout& rows) const;
 
   /// Places in a block; of a_lm in each component.
   struct Run {
@@ -45,34 +50,36 @@ class RowBlocks {
   Run alm_of(RowRange heads) const;
   Run modes_of(RowRange heads) const;  ///< positions
 
-  // Rows whose heads are given, all of one block, between a user's memory and a block's.
+  // Rows whose heads are given, all of one block, between a user's memory and a block's; a user's
+  // modes lie where `rows` says, which have passed require_same_modes.
   template <class T>
   void gather(RowRange heads, AlmView<const T> alm, std::complex<T>* block) const;
   template <class T>
   void scatter(RowRange heads, const std::complex<T>* block, AlmView<T> alm) const;
-  void gather(RowRange heads, ModeView<const double> modes, std::complex<double>* block) const;
-  void scatter(RowRange heads, const std::complex<double>* block, ModeView<double> modes) const;
+  void gather(RowRange heads, const ModeLayout& rows, ModeView<const double> modes,
+              std::complex<double>* block) const;
+  void scatter(RowRange heads, const std::complex<double>* block, const ModeLayout& rows,
+               ModeView<double> modes) const;
 
  private:
-  void cut(std::int64_t most_bytes);
-  std::int64_t head_of(std::int64_t row) const;
+  void cut(const ModeLayout& rows, std::int64_t most_bytes);
   std::int64_t n_degrees(std::int64_t row) const;
-  std::int64_t n_modes(std::int64_t row) const;
   /// In `sequence_`.
   Run rows_of(RowRange heads) const;
   template <class Copy>
   void for_each_row(RowRange heads, const Copy& copy) const;
+  /// Calls copy(position in the block, segment of the user's).
   template <class Copy>
-  void for_each_segment(std::int64_t row, const Copy& copy) const;
+  void for_each_segment(std::int64_t row, const ModeLayout& rows, const Copy& copy) const;
 
   AlmLayout alm_;
-  ModeLayout user_rows_;
   std::int64_t n_components_;
   std::vector<std::int64_t> sequence_;     ///< rows by their heads, then ascending
   std::vector<std::int64_t> first_of_;     ///< [row], in sequence_: of the rows of a head
   std::vector<std::int64_t> ends_;         ///< heads of block b are [ends_[b], ends_[b + 1])
   std::vector<std::int64_t> alm_begin_;    ///< [row]
   std::vector<std::int64_t> modes_begin_;  ///< [row]
+  std::vector<std::int64_t> n_modes_;      ///< [row]
   ModeLayout layout_;
   std::int64_t alm_size_ = 0;
 };

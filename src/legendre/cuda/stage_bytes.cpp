@@ -7,15 +7,17 @@
 
 namespace ringweave {
 
-std::int64_t device_legendre_bytes(const LegendreShape& shape) {
+std::int64_t device_legendre_bytes(const LegendreShape& shape, BatchedSums sums) {
   FoldGroups{shape};  // says what does not fit together
   gpu::CountingMachine machine;
-  return gpu::StageSequence<gpu::CountingMachine>(shape, machine, gpu::StageMemory()).bytes();
+  return gpu::StageSequence<gpu::CountingMachine>(shape, machine, gpu::StageMemory(), {}, sums)
+      .bytes();
 }
 
 LegendreBlockBytes legendre_block_bytes(const LegendreShape& shape) {
   FoldGroups{shape};
-  const gpu::RowBlocks blocks(shape, gpu::RowBlocks::usual_bytes);
+  const gpu::BlockMemory memory = gpu::memory_in_blocks(shape.device_bytes);
+  const gpu::RowBlocks blocks(shape, memory.block_bytes);
   const std::int64_t slots = 2 < blocks.size() ? 2 : blocks.size();
   const std::int64_t values = blocks.alm_size() + blocks.n_positions();
   const std::int64_t copied =
@@ -23,7 +25,7 @@ LegendreBlockBytes legendre_block_bytes(const LegendreShape& shape) {
   LegendreShape packed = shape;
   packed.rows = blocks.layout();
   gpu::CountingMachine machine;
-  const gpu::StageSequence<gpu::CountingMachine> sequence(packed, machine, gpu::StageMemory(),
+  const gpu::StageSequence<gpu::CountingMachine> sequence(packed, machine, memory.stage,
                                                           blocks.alm_begin());
   return {sequence.bytes() + copied, copied};
 }

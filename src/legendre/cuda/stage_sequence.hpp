@@ -1,32 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <memory>
-#include <vector>
+#include <span>
 
-#include "base/checked_cast.hpp"
 #include "legendre/cuda/adjoint_launch.hpp"
 #include "legendre/cuda/alm_launches.hpp"
-#include "legendre/cuda/field_passes.hpp"
 #include "legendre/cuda/ladder_launches.hpp"
-#include "legendre/cuda/stage_coefficients.hpp"
-#include "legendre/cuda/stage_tables.hpp"
-#include "legendre/cuda/sweep_plan.hpp"
+#include "legendre/cuda/stage_plan.hpp"
 #include "legendre/cuda/synthesis_launch.hpp"
 #include "legendre/cuda/tuning.hpp"
 
 namespace ringweave::gpu {
-
-/// What a stage may hold beside tables of its rings and rows.
-struct StageMemory {
-  /// What a batch of orders goes through: enough orders to fill any device, and little beside the
-  /// modes of a transform that needs more.
-  std::int64_t workspace_bytes = std::int64_t{1} << 30;
-  /// Coefficients of all rows; where they are more, those of a batch are made when it is swept.
-  std::int64_t coefficient_bytes = std::int64_t{1} << 30;
-};
 
 /// The launches of a Legendre stage in their order. Machine is what runs them: the device, or its
 /// emulation on the host. It has
@@ -39,31 +24,23 @@ class StageSequence {
   /// alm_begin  [row] where a row begins among the coefficients of a component; empty: as in
   ///            shape.alm. Places in rows that are not wanted together may be the same.
   StageSequence(const LegendreShape& shape, Machine& machine, StageMemory memory,
-                std::span<const std::int64_t> alm_begin = {},
-                BatchedSums sums = BatchedSums::by_threads)
-      : machine_(&machine),
-        sums_(sums),
-        fields_(shape),
-        tables_(shape, alm_begin, fields_, machine),
-        coefficients_(tables_.stage(), fields_, memory.coefficient_bytes, machine) {
-    plan_sweeps(shape, memory.workspace_bytes);
-    allocate_workspace();
-  }
+                std::span<const std::int64_t> alm_begin = {}, BatchedSums sums = usual_sums)
+      : machine_(&machine), plan_(shape, machine, memory, alm_begin, sums) {}
 
   /// alm    [component][coefficient][re, im], components `stride` coefficients apart
   /// modes  [position][component][re, im]
   /// Rows whose heads are `wanted`.
   template <class T>
   void synthesize(const T* alm, std::int64_t stride, double* modes, RowRange wanted) {
-    for (std::int64_t b = 0; b < n_batches_; ++b) {
-      if (!begin_batch(b, wanted)) continue;
-      for (const Pass& pass : passes_) {
+    for (std::int64_t b = 0; b < plan_.n_batches(); ++b) {
+      if (!plan_.begin_batch(b, wanted)) continue;
+      for (const Pass& pass : plan_.passes()) {
         const Call<const T, double> call{b, alm, stride, modes, wanted, false};
         if (pass.spin > 0) {
           synthesize_spin(pass, call);
         } else {
           descend(pass, call);
-          with_tuning(pass.n_maps, sums_,
+          with_tuning(pass.n_maps, plan_.sums(),
                       [&](auto tuning) { synthesize_scalars<decltype(tuning)>(pass, call); });
         }
       }
@@ -73,14 +50,14 @@ class StageSequence {
   /// The exact transpose; overwrites alm or adds to it.
   template <class T>
   void adjoint(const double* modes, T* alm, std::int64_t stride, bool add, RowRange wanted) {
-    for (std::int64_t b = 0; b < n_batches_; ++b) {
-      if (!begin_batch(b, wanted)) continue;
-      for (const Pass& pass : passes_) {
+    for (std::int64_t b = 0; b < plan_.n_batches(); ++b) {
+      if (!plan_.begin_batch(b, wanted)) continue;
+      for (const Pass& pass : plan_.passes()) {
         const Call<T, const double> call{b, alm, stride, modes, wanted, add};
         if (pass.spin > 0) {
           adjoint_spin(pass, call);
         } else {
-          with_tuning(pass.n_maps, sums_, [&](auto tuning) {
+          with_tuning(pass.n_maps, plan_.sums(), [&](auto tuning) {
             using Tuned = decltype(tuning);
             for (int first = 0; first < pass.n_maps; first += Tuned::adjoint_maps) {
               adjoint_scalars<Tuned>(pass, first, call);
@@ -92,36 +69,10 @@ class StageSequence {
     }
   }
 
-  std::int64_t bytes() const {
-    std::int64_t total = tables_.bytes() + coefficients_.bytes() + columns_.bytes() +
-                         equator_columns_.bytes() + partials_.bytes() + equator_partials_.bytes() +
-                         made_.bytes();
-    for (const auto& sweep : sweeps_) total += sweep->bytes();
-    return total;
-  }
+  std::int64_t bytes() const { return plan_.bytes(); }
 
  private:
-  /// A field of some spin on its way to scalars and back, in rows of the workspace: one pair of
-  /// rows before a step, the other after it.
-  struct Ladder {
-    int spin;
-    std::int64_t component;
-    bool follows_wigner;  ///< whose a_lm it adds to
-    LadderRows rows[2];
-    /// Where Q and U are after as many steps as the spin.
-    const LadderRows& scalars() const { return rows[spin % 2]; }
-  };
-  /// A FieldPass, ready to go.
-  struct Pass {
-    int spin = 0;  ///< 0: scalar maps
-    int n_maps = 0;
-    std::int64_t component[most_maps] = {};
-    const double* weight[most_maps] = {};
-    double* made[most_maps] = {};  ///< rows of Q or U; null: the a_lm themselves
-    int extra[most_maps] = {};     ///< degrees of these beyond lmax
-    std::vector<Ladder> ladders;
-    const DeviceSweep<Machine>* sweep = nullptr;
-  };
+  using Pass = StagePass<Machine>;
   template <class T, class Mode>
   struct Call {
     std::int64_t batch;
@@ -132,135 +83,12 @@ class StageSequence {
     bool add;
   };
 
-  /// Whether a batch has rows that are wanted; makes what they need.
-  bool begin_batch(std::int64_t b, RowRange wanted) {
-    if (passes_.empty()) return false;
-    const RowRange heads = passes_.front().sweep->batches[to_size(b)].heads;
-    if (heads.end <= wanted.begin || heads.begin >= wanted.end) return false;
-    coefficients_.prepare(b, wanted);
-    return true;
-  }
-
-  void plan_passes() {
-    for (const FieldPass& from : fields_.passes) {
-      Pass pass;
-      if (from.wigner_field >= 0) {
-        const SpinField& field = fields_.spin_fields[to_size(from.wigner_field)];
-        pass.spin = field.spin();
-        pass.n_maps = 1;
-        pass.component[0] = field.first_component();
-        pass.component[1] = field.first_component() + 1;
-      }
-      for (const SweptMap& map : from.maps) {
-        pass.component[pass.n_maps] = map.component;
-        if (map.spin_field >= 0) {
-          const SpinField& field = fields_.spin_fields[to_size(map.spin_field)];
-          pass.weight[pass.n_maps] = tables_.weights(map.spin_field);
-          pass.extra[pass.n_maps] = field.spin();
-          if (map.component == field.first_component()) {
-            pass.ladders.push_back({field.spin(), map.component, field.n_wigner_pairs() > 0, {}});
-          }
-        }
-        ++pass.n_maps;
-      }
-      passes_.push_back(pass);
-    }
-  }
-
-  void plan_sweeps(const LegendreShape& shape, std::int64_t most_bytes) {
-    plan_passes();
-    const std::int64_t n_pairs = shape.grid->n_pairs();
-    const std::int64_t split = tables_.first_equatorial();
-    std::vector<SweepKind> kinds;
-    std::int64_t bytes_per_step = 0;
-    for (const Pass& pass : passes_) {
-      const SweepKind& kind = kinds.emplace_back(kind_of(pass, shape.alm.lmax(), split));
-      const std::int64_t pairs = kind.end_pair - kind.first_pair;
-      const std::int64_t slots = pairs / (kind.adjoint_pairs * block_threads) + 2;
-      // Four columns of two degrees by ones; by twos half of it is left for the equator's.
-      bytes_per_step =
-          std::max(bytes_per_step, (1 + slots) * 64 * pass.n_maps + 128 * ssize64(pass.ladders));
-    }
-    if (!coefficients_.keeps_all()) bytes_per_step += coefficients_.bytes_per_step;
-    const auto ends = batch_ends_for(tables_.stage(), fields_.degree, bytes_per_step, most_bytes);
-    n_batches_ = ssize64(ends);
-    const auto plan = [&](const SweepKind& kind) {
-      SweepPlan made(shape, tables_.stage(), ends, kind, tables_.places());
-      if (!kind.by_one) coefficients_.place(made);
-      sweeps_.push_back(std::make_unique<DeviceSweep<Machine>>(made, kind, *machine_));
-      return sweeps_.back().get();
-    };
-    for (std::size_t i = 0; i < passes_.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        if (kinds[i] == kinds[j]) passes_[i].sweep = passes_[j].sweep;
-      }
-      if (passes_[i].sweep == nullptr) passes_[i].sweep = plan(kinds[i]);
-    }
-    if (!fields_.has_scalars()) return;
-    coefficients_.allocate(*passes_.back().sweep, tables_.orders());
-    if (split < n_pairs)
-      equator_ = plan({true, 0, fields_.degree, split, n_pairs, pairs_by_one, pairs_by_one});
-  }
-
-  SweepKind kind_of(const Pass& pass, int lmax, std::int64_t split) const {
-    if (pass.spin > 0) {
-      for (const SpinField& field : fields_.spin_fields) {
-        if (field.first_component() != pass.component[0]) continue;
-        return {true, pass.spin, lmax, 0, field.n_wigner_pairs(), pairs_by_one, pairs_by_one};
-      }
-    }
-    SweepKind kind{false, 0, fields_.degree, 0, split, 0, 0};
-    with_tuning(pass.n_maps, sums_, [&](auto tuning) {
-      kind.synthesis_pairs = tuning.synthesis_pairs;
-      kind.adjoint_pairs = tuning.adjoint_pairs;
-    });
-    return kind;
-  }
-
-  void allocate_workspace() {
-    std::int64_t columns = 0;
-    std::int64_t partials = 0;
-    std::int64_t equator_columns = 0;
-    std::int64_t equator_partials = 0;
-    std::int64_t made = 0;
-    for (const Pass& pass : passes_) {
-      for (std::int64_t b = 0; b < n_batches_; ++b) {
-        const SweepPlan::Batch& batch = pass.sweep->batches[to_size(b)];
-        const std::int64_t per_step = 4 * pass.n_maps;
-        columns = std::max(columns, batch.column_steps * per_step / 2);
-        partials = std::max(partials, batch.partial_steps * per_step);
-        if (!pass.ladders.empty()) made = std::max(made, batch.made_degrees);
-        if (pass.spin > 0 || equator_ == nullptr) continue;
-        const SweepPlan::Batch& other = equator_->batches[to_size(b)];
-        equator_columns = std::max(equator_columns, other.column_steps * pass.n_maps);
-        equator_partials = std::max(equator_partials, other.partial_steps * 2 * pass.n_maps);
-      }
-    }
-    columns_ = machine_->template allocate<Double2>(columns);
-    partials_ = machine_->template allocate<double>(partials);
-    equator_columns_ = machine_->template allocate<Double2>(equator_columns);
-    equator_partials_ = machine_->template allocate<double>(equator_partials);
-    made_ = machine_->template allocate<double>(made * 2 * 4 * (most_maps / 2));
-    for (Pass& pass : passes_) {
-      double* next = made_.data();
-      for (std::size_t i = 0; i < pass.ladders.size(); ++i) {
-        Ladder& ladder = pass.ladders[i];
-        for (LadderRows& rows : ladder.rows) {
-          rows = {next, next + 2 * made};
-          next += 4 * made;
-        }
-        pass.made[2 * i] = ladder.scalars().plus;
-        pass.made[2 * i + 1] = ladder.scalars().minus;
-      }
-    }
-  }
-
   /// E and B of the fields of a pass to Q and U as scalars.
   template <class T>
   void descend(const Pass& pass, const Call<const T, double>& call) const {
     const SweepPlan::Batch& batch = pass.sweep->batches[to_size(call.batch)];
     const StepsOfRows steps = steps_of(*pass.sweep, batch, call.wanted);
-    for (const Ladder& ladder : pass.ladders) {
+    for (const StageLadder& ladder : pass.ladders) {
       launch_steps(
           LadderBegin<T>{steps, component(call, ladder.component),
                          component(call, ladder.component + 1), ladder.spin, ladder.rows[0]},
@@ -279,7 +107,7 @@ class StageSequence {
   void ascend(const Pass& pass, const Call<T, const double>& call) const {
     const SweepPlan::Batch& batch = pass.sweep->batches[to_size(call.batch)];
     const StepsOfRows steps = steps_of(*pass.sweep, batch, call.wanted);
-    for (const Ladder& ladder : pass.ladders) {
+    for (const StageLadder& ladder : pass.ladders) {
       launch_steps(LadderTurn{steps, LadderTurn::Way::to_rows, ladder.spin, ladder.scalars()},
                    batch);
       int at = ladder.spin % 2;
@@ -301,9 +129,9 @@ class StageSequence {
     made.items = items;
     made.rows = sweep.rows.data();
     made.wanted = wanted;
-    made.pairs = tables_.pairs();
-    made.modes = tables_.modes();
-    made.coefficients = coefficients_.steps();
+    made.pairs = plan_.tables().pairs();
+    made.modes = plan_.tables().modes();
+    made.coefficients = plan_.coefficients().steps();
     made.spin = pass.spin;
     made.components.parity = pass.spin % 2 == 0 ? 1 : -1;
     for (int c = 0; c < S::components; ++c) {
@@ -316,7 +144,7 @@ class StageSequence {
   StepsOfRows steps_of(const DeviceSweep<Machine>& sweep, const SweepPlan::Batch& batch,
                        RowRange wanted) const {
     const std::int64_t blocks = (batch.most_steps + block_threads - 1) / block_threads;
-    return {sweep.rows.data(), tables_.modes().orders, batch.first_row, blocks, wanted};
+    return {sweep.rows.data(), plan_.tables().modes().orders, batch.first_row, blocks, wanted};
   }
   template <class Work>
   void launch_steps(const Work& work, const SweepPlan::Batch& batch) const {
@@ -359,20 +187,22 @@ class StageSequence {
   void synthesize_scalars(const Pass& pass, const Call<const T, double>& call) {
     constexpr int Maps = Tuned::maps;
     const SweepPlan::Batch& batch = pass.sweep->batches[to_size(call.batch)];
-    PreconditionByTwo<T, Maps> by_two{
-        steps_of(*pass.sweep, batch, call.wanted), coefficients_.alpha(), {}, columns_.data()};
+    PreconditionByTwo<T, Maps> by_two{steps_of(*pass.sweep, batch, call.wanted),
+                                      plan_.coefficients().alpha(),
+                                      {},
+                                      plan_.columns()};
     for (int i = 0; i < Maps; ++i) by_two.alm[i] = map_alm(pass, call, i);
     launch_steps(by_two, batch);
     sweep_forward<ScalarsByTwo<Maps>, Tuned::synthesis_pairs, Tuned::template Synthesis>(
-        pass, *pass.sweep, columns_.data(), call.batch, call.modes, call.wanted);
-    if (equator_ == nullptr) return;
-    const SweepPlan::Batch& other = equator_->batches[to_size(call.batch)];
+        pass, *pass.sweep, plan_.columns(), call.batch, call.modes, call.wanted);
+    if (plan_.equator() == nullptr) return;
+    const SweepPlan::Batch& other = plan_.equator()->batches[to_size(call.batch)];
     PreconditionByOne<T, Maps> by_one{
-        steps_of(*equator_, other, call.wanted), {}, equator_columns_.data()};
+        steps_of(*plan_.equator(), other, call.wanted), {}, plan_.equator_columns()};
     for (int i = 0; i < Maps; ++i) by_one.alm[i] = by_two.alm[i];
     launch_steps(by_one, other);
     sweep_forward<ScalarsByOne<Maps>, pairs_by_one, SynthesisByThreads>(
-        pass, *equator_, equator_columns_.data(), call.batch, call.modes, call.wanted);
+        pass, *plan_.equator(), plan_.equator_columns(), call.batch, call.modes, call.wanted);
   }
 
   /// Maps [first, first + Tuned::adjoint_maps) of a pass.
@@ -381,17 +211,18 @@ class StageSequence {
     constexpr int Maps = Tuned::adjoint_maps;
     const SweepPlan::Batch& batch = pass.sweep->batches[to_size(call.batch)];
     sweep_back<ScalarsByTwo<Maps>, Tuned::adjoint_pairs, Tuned::adjoint_steps,
-               Tuned::template Adjoint>(pass, first, *pass.sweep, partials_.data(), call.batch,
+               Tuned::template Adjoint>(pass, first, *pass.sweep, plan_.partials(), call.batch,
                                         call.modes, call.wanted);
     PartialSums by_one{};
-    if (equator_ != nullptr) {
+    if (plan_.equator() != nullptr) {
       sweep_back<ScalarsByOne<Maps>, pairs_by_one, 4, AdjointByThreads>(
-          pass, first, *equator_, equator_partials_.data(), call.batch, call.modes, call.wanted);
-      by_one = {equator_->rows.data(), equator_partials_.data()};
+          pass, first, *plan_.equator(), plan_.equator_partials(), call.batch, call.modes,
+          call.wanted);
+      by_one = {plan_.equator()->rows.data(), plan_.equator_partials()};
     }
     RestoreScalars<T, Maps> restore{steps_of(*pass.sweep, batch, call.wanted),
-                                    coefficients_.alpha(),
-                                    {pass.sweep->rows.data(), partials_.data()},
+                                    plan_.coefficients().alpha(),
+                                    {pass.sweep->rows.data(), plan_.partials()},
                                     by_one,
                                     {},
                                     call.add};
@@ -404,19 +235,19 @@ class StageSequence {
     const SweepPlan::Batch& batch = pass.sweep->batches[to_size(call.batch)];
     launch_steps(PreconditionSpin<T>{steps_of(*pass.sweep, batch, call.wanted),
                                      component(call, pass.component[0]),
-                                     component(call, pass.component[1]), columns_.data()},
+                                     component(call, pass.component[1]), plan_.columns()},
                  batch);
-    sweep_forward<SpinByOne, pairs_by_one, SynthesisByThreads>(pass, *pass.sweep, columns_.data(),
+    sweep_forward<SpinByOne, pairs_by_one, SynthesisByThreads>(pass, *pass.sweep, plan_.columns(),
                                                                call.batch, call.modes, call.wanted);
   }
 
   template <class T>
   void adjoint_spin(const Pass& pass, const Call<T, const double>& call) {
     const SweepPlan::Batch& batch = pass.sweep->batches[to_size(call.batch)];
-    sweep_back<SpinByOne, pairs_by_one, 4, AdjointByThreads>(pass, 0, *pass.sweep, partials_.data(),
+    sweep_back<SpinByOne, pairs_by_one, 4, AdjointByThreads>(pass, 0, *pass.sweep, plan_.partials(),
                                                              call.batch, call.modes, call.wanted);
     launch_steps(RestoreSpin<T>{steps_of(*pass.sweep, batch, call.wanted),
-                                {pass.sweep->rows.data(), partials_.data()},
+                                {pass.sweep->rows.data(), plan_.partials()},
                                 component(call, pass.component[0]),
                                 component(call, pass.component[1]),
                                 call.add},
@@ -424,19 +255,7 @@ class StageSequence {
   }
 
   Machine* machine_;
-  BatchedSums sums_;
-  FieldPasses fields_;
-  StageTables<Machine> tables_;
-  StageCoefficients<Machine> coefficients_;
-  std::vector<Pass> passes_;
-  std::vector<std::unique_ptr<DeviceSweep<Machine>>> sweeps_;
-  const DeviceSweep<Machine>* equator_ = nullptr;  ///< of scalar maps; null: no pair is by ones
-  std::int64_t n_batches_ = 0;
-  typename Machine::template Buffer<Double2> columns_;
-  typename Machine::template Buffer<Double2> equator_columns_;
-  typename Machine::template Buffer<double> partials_;
-  typename Machine::template Buffer<double> equator_partials_;
-  typename Machine::template Buffer<double> made_;
+  StagePlan<Machine> plan_;
 };
 
 }  // namespace ringweave::gpu

@@ -28,6 +28,18 @@ TEST(DeviceRingPlan, PadsToTheLeastPowerOfTwoOrThreeTimesOne) {
   EXPECT_EQ(gpu::chirp_row_length(65534), 131072);
 }
 
+// Rings of even length go two pixels by two.
+TEST(DeviceRingPlan, LeavesLargePrimesToItsOwnChirps) {
+  const auto has_chirps = [](std::int64_t n_phi) {
+    const DeviceRingPlan plan(dense_shape(RingGrid::gauss_legendre(20, n_phi), 19, 1), 1 << 20);
+    return plan.batches.front().has_chirps();
+  };
+  EXPECT_FALSE(has_chirps(127));
+  EXPECT_FALSE(has_chirps(2 * 127 * 3));
+  EXPECT_TRUE(has_chirps(131));
+  EXPECT_TRUE(has_chirps(4 * 131));
+}
+
 void expect_sound(const RingFftShape& shape, std::int64_t workspace_bytes) {
   const DeviceRingPlan plan(shape, workspace_bytes);
   std::multiset<std::int64_t> owned;

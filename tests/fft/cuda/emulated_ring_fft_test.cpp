@@ -79,8 +79,9 @@ TEST_P(EmulatedRings, AreTheHostsWherePolarModesArePruned) {
 INSTANTIATE_TEST_SUITE_P(Grids, EmulatedRings,
                          testing::Values("healpix:1", "healpix:2", "healpix:3", "healpix:4",
                                          "healpix:16", "healpix:64", "gauss:40", "gauss:9,21",
-                                         "gauss:9,1", "gauss:9,2", "clenshaw:14", "clenshaw:33,202",
-                                         "fejer:6", "fejer:20,37", "fejer:9,98"),
+                                         "gauss:9,1", "gauss:9,2", "gauss:9,131", "gauss:9,262",
+                                         "clenshaw:14", "clenshaw:33,202", "fejer:6", "fejer:20,37",
+                                         "fejer:9,98"),
                          [](const auto& of) {
                            std::string name = of.param;
                            for (char& letter : name) {

@@ -107,6 +107,7 @@ struct Work {
   const RowBlocks& blocks;
   const Pipeline& pipeline;
   AlmView<const double> alm;
+  const ModeLayout& rows;
   ModeView<double> modes;
   std::int64_t fail_at = -1;
 
@@ -132,7 +133,7 @@ struct Work {
     });
   }
   void drain(Pipeline::Slot& slot, RowRange heads) const {
-    blocks.scatter(heads, slot.host_modes.data(), modes);
+    blocks.scatter(heads, slot.host_modes.data(), rows, modes);
   }
 };
 
@@ -145,7 +146,8 @@ TEST(BlockPipeline, CopiesOvertakeNothingTheyMustNot) {
   const AlmView<const double> alm_view(alm.data(), 1, problem.alm_layout.size());
   for (int repeat = 0; repeat < 50; ++repeat) {
     std::vector<Complex> modes(to_size(problem.modes_size()));
-    pipeline.run({0, 17}, Work{blocks, pipeline, alm_view, LegendreProblem::view(modes)});
+    pipeline.run({0, 17},
+                 Work{blocks, pipeline, alm_view, problem.rows, LegendreProblem::view(modes)});
     problem.for_each_mode([&](std::int64_t row, std::int64_t, std::int64_t mode) {
       const int m = problem.alm_layout.order(row);
       ASSERT_EQ(modes[to_size(mode)], alm[to_size(problem.alm_layout.index(row, m))] + 1.0);
@@ -160,7 +162,7 @@ TEST(BlockPipeline, AFailedCallLeavesNothingToTheNext) {
   const auto alm = random_values(problem.alm_size(), 72);
   const AlmView<const double> alm_view(alm.data(), 1, problem.alm_layout.size());
   std::vector<Complex> modes(to_size(problem.modes_size()));
-  Work work{blocks, pipeline, alm_view, LegendreProblem::view(modes), 5};
+  Work work{blocks, pipeline, alm_view, problem.rows, LegendreProblem::view(modes), 5};
   EXPECT_THROW(pipeline.run({0, 17}, work), ResourceError);
   const std::vector<Complex> after_error = modes;
   work.fail_at = -1;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
@@ -8,6 +10,7 @@
 
 #include "base/device_buffer.hpp"
 #include "base/device_graph.hpp"
+#include "base/error.hpp"
 #include "legendre/cuda/emulated_stage.hpp"
 #include "legendre/device_legendre_stage.hpp"
 #include "support/tolerance.hpp"
@@ -110,6 +113,21 @@ TEST_F(DeviceStage, IsTheHostStageInBlocksOfRows) {
                                 legendre_block_bytes(shape_of(problem)).pinned_bytes);
 }
 
+TEST_F(DeviceStage, AStageWithOtherRowsTakesNoMoreOfTheDevice) {
+  const LegendreProblem problem(RingGrid::healpix(64), 128, 128, {0, 2});
+  const auto stage = make_legendre_stage(shape_of(problem), Backend::cuda);
+  const std::int64_t free = device_memory().free_bytes;
+  const auto other = stage->with_rows(problem.rows);
+  EXPECT_EQ(device_memory().free_bytes, free);
+  const auto modes = random_values(problem.modes_size(), 61);
+  std::vector<Complex> alm(to_size(problem.alm_size()));
+  other->adjoint(
+      ModeView<const double>(modes.data(), ssize64(modes)),
+      AlmView<double>(alm.data(), problem.fields.n_components(), problem.alm_layout.size()),
+      LegendreStage::Accumulate::overwrite);
+  EXPECT_LE(relative_error(alm, problem.adjoint(modes)).rms, 1e-12);
+}
+
 TEST_F(DeviceStage, CoefficientsMadeThereAreThoseOfTheHost) {
   // Orders beyond those the host makes.
   const LegendreProblem problem(RingGrid::healpix(200), 600, 600, {0});
@@ -176,6 +194,37 @@ TEST_F(DeviceStage, IsTheHostStageWithSumsByMatrices) {
     EXPECT_LE(relative_error(back, host_alm).rms, 1e-12) << spins.size();
     EXPECT_LE(relative_error(modes, host_modes).rms, 1e-12) << spins.size();
   }
+}
+
+/// Exits with 0 when an address that is none ends the device with one message.
+void read_where_nothing_is() {
+  const LegendreProblem problem(RingGrid::healpix(32), 64, 64, {0});
+  const DeviceStream stream;
+  const auto stage = make_device_legendre_stage(shape_of(problem), stream);
+  DeviceBuffer<Complex> modes_there(problem.modes_size());
+  const auto message_of = [](const auto& use) -> std::string {
+    try {
+      use();
+    } catch (const ResourceError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string first = message_of([&] {
+    const auto* nowhere = reinterpret_cast<const Complex*>(std::uintptr_t{4096});
+    stage->synthesize(
+        stage->all_rows(),
+        AlmView<const double, MemorySpace::device>(nowhere, 1, problem.alm_layout.size()),
+        modes_there.view());
+    stream.synchronize();
+  });
+  const std::string second = message_of([] { DeviceBuffer<double> buffer(8); });
+  std::exit(first.find("no longer be used") != std::string::npos && second == first ? 0 : 1);
+}
+
+TEST_F(DeviceStage, AnIllegalAddressIsOneClearErrorFromThenOn) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(read_where_nothing_is(), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(DeviceStage, IsReplayedAsAGraph) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.hpp"
 #include "legendre/cuda/coefficient_launch.hpp"
 #include "legendre/cuda/emulated_stage.hpp"
 #include "legendre/cuda/row_blocks.hpp"
@@ -118,8 +119,10 @@ TEST(EmulatedMemory, NoBarrierIsMissing) {
 TEST(DeviceBytes, AreThoseTheStageAllocates) {
   for (const std::vector<int>& spins : {std::vector<int>{0}, std::vector<int>{0, 2, 0, 0, 0}}) {
     const LegendreProblem problem(RingGrid::healpix(32), 64, 64, spins, Fold::yes);
-    EmulatedStage emulated(problem);
-    EXPECT_EQ(device_legendre_bytes(shape_of(problem)), emulated.device_bytes());
+    for (const BatchedSums sums : {BatchedSums::by_threads, BatchedSums::by_matrices}) {
+      const EmulatedStage emulated(problem, {}, sums);
+      EXPECT_EQ(device_legendre_bytes(shape_of(problem), sums), emulated.device_bytes());
+    }
   }
 }
 
@@ -157,12 +160,12 @@ struct InBlocks {
                             alm.data());
       sequence.synthesize<double>(reinterpret_cast<const double*>(alm.data()), blocks.alm_size(),
                                   reinterpret_cast<double*>(modes.data()), heads);
-      blocks.scatter(heads, modes.data(), LegendreProblem::view(to));
+      blocks.scatter(heads, modes.data(), problem.rows, LegendreProblem::view(to));
     });
   }
   void adjoint(const std::vector<Complex>& from, std::vector<Complex>& to, RowRange rows) {
     for_each_block(rows, [&](RowRange heads) {
-      blocks.gather(heads, {from.data(), ssize64(from)}, modes.data());
+      blocks.gather(heads, problem.rows, {from.data(), ssize64(from)}, modes.data());
       sequence.adjoint<double>(reinterpret_cast<const double*>(modes.data()),
                                reinterpret_cast<double*>(alm.data()), blocks.alm_size(), false,
                                heads);
@@ -223,6 +226,72 @@ TEST(RowBlocks, HoldRowsWithThoseThatFoldIntoThemWithinTheirBytes) {
   EXPECT_EQ(next, problem.alm_layout.n_orders());
 }
 
+/// The same rows in three segments each, the southern one first, with gaps.
+ModeLayout rearranged(const ModeLayout& rows) {
+  ModeLayout made;
+  std::int64_t position = 3;
+  for (const ModeLayout::Row& row : rows.rows()) {
+    made.begin_row(row.m);
+    if (row.fold_into >= 0) made.fold_row(row.fold_into, row.fold_rings);
+    const auto segments = rows.segments(row);
+    for (auto segment = segments.rbegin(); segment != segments.rend(); ++segment) {
+      const RingRange rings = segment->rings;
+      const std::int64_t middle = rings.begin + rings.size() / 3;
+      for (const RingRange& part : {RingRange{middle, rings.end}, RingRange{rings.begin, middle}}) {
+        made.add_segment(part, position);
+        position += part.size() + 1;
+      }
+    }
+  }
+  made.set_size(position);
+  return made;
+}
+
+TEST(RowBlocks, AreTheSameWhereverAUserHasItsModes) {
+  for (const Fold fold : {Fold::no, Fold::yes}) {
+    const LegendreProblem problem(RingGrid::healpix(4), 40, 30, {0, 2}, fold);
+    const ModeLayout other = rearranged(problem.rows);
+    const std::int64_t n_components = problem.fields.n_components();
+    const RowBlocks blocks(shape_of(problem), 20000);
+    ASSERT_GT(blocks.size(), 1);
+    blocks.require_same_modes(other);
+
+    const auto modes = random_values(problem.modes_size(), 67);
+    std::vector<Complex> elsewhere(to_size(other.size() * n_components));
+    std::vector<Complex> back(modes.size());
+    std::vector<Complex> block(to_size(blocks.n_positions() * n_components));
+    for (std::int64_t b = 0; b < blocks.size(); ++b) {
+      blocks.gather(blocks.heads(b), problem.rows, {modes.data(), ssize64(modes)}, block.data());
+      blocks.scatter(blocks.heads(b), block.data(), other, LegendreProblem::view(elsewhere));
+    }
+    for (std::int64_t b = 0; b < blocks.size(); ++b) {
+      blocks.gather(blocks.heads(b), other, {elsewhere.data(), ssize64(elsewhere)}, block.data());
+      blocks.scatter(blocks.heads(b), block.data(), problem.rows, LegendreProblem::view(back));
+    }
+    EXPECT_EQ(back, modes);
+
+    LegendreShape shape = shape_of(problem);
+    shape.rows = other;
+    const RowBlocks of_other(shape, 20000);
+    EXPECT_EQ(of_other.alm_begin(), blocks.alm_begin());
+    EXPECT_EQ(of_other.n_positions(), blocks.n_positions());
+  }
+}
+
+TEST(RowBlocks, RefuseRowsOfOtherRings) {
+  const LegendreProblem problem(RingGrid::healpix(4), 12, 12, {0});
+  const RowBlocks blocks(shape_of(problem), 1000);
+  EXPECT_THROW(blocks.require_same_modes(ModeLayout()), UsageError);
+  ModeLayout shorter;
+  for (const ModeLayout::Row& row : problem.rows.rows()) {
+    shorter.begin_row(row.m);
+    const RowSegment segment = problem.rows.segments(row).front();
+    shorter.add_segment({segment.rings.begin, segment.rings.end - 1}, segment.first);
+  }
+  shorter.set_size(problem.rows.size());
+  EXPECT_THROW(blocks.require_same_modes(shorter), UsageError);
+}
+
 TEST(RowBlocks, ARankWithoutOrdersHasNone) {
   const LegendreProblem problem(RingGrid::healpix(4), 12, 12, {0});
   LegendreShape shape = shape_of(problem);
@@ -231,6 +300,17 @@ TEST(RowBlocks, ARankWithoutOrdersHasNone) {
   const RowBlocks blocks(shape, 1000);
   EXPECT_EQ(blocks.size(), 0);
   EXPECT_EQ(legendre_block_bytes(shape).pinned_bytes, 0);
+}
+
+TEST(DeviceBytes, FollowWhatAStageMayTake) {
+  const LegendreProblem problem(RingGrid::healpix(256), 512, 512, {0, 2});
+  LegendreShape shape = shape_of(problem);
+  const std::int64_t usual = legendre_block_bytes(shape).device_bytes;
+  for (const std::int64_t most : {std::int64_t{64} << 20, std::int64_t{16} << 20}) {
+    shape.device_bytes = most;
+    EXPECT_LE(legendre_block_bytes(shape).device_bytes, most);
+    EXPECT_LT(legendre_block_bytes(shape).device_bytes, usual);
+  }
 }
 
 // lmax 32768, all orders of one rank: 10 GB of coefficients, 32 GB of a_lm and modes.

@@ -23,7 +23,7 @@ template <class Machine = gpu::EmulatedMachine>
 class EmulatedStageOn {
  public:
   explicit EmulatedStageOn(const LegendreProblem& problem, gpu::StageMemory memory = {},
-                           BatchedSums sums = BatchedSums::by_threads)
+                           BatchedSums sums = usual_sums)
       : problem_(problem), sequence_(shape_of(problem), machine_, memory, {}, sums) {}
 
   gpu::RowRange all() const { return {0, problem_.alm_layout.n_orders()}; }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <memory>
+
+#include "base/device.hpp"
+
+namespace ringweave {
+
+/// mode_rounding where the modes lie on a device, in the order of a stream: n modes in a row.
+class DeviceModeRounding {
+ public:
+  /// On this thread's device; `stream` outlives it. Error  UsageError when this build has no CUDA,
+  /// ResourceError.
+  explicit DeviceModeRounding(const DeviceStream& stream);
+  ~DeviceModeRounding();
+
+  void narrow(const std::complex<double>* from, std::complex<float>* to, std::int64_t n) const;
+  void widen(const std::complex<float>* from, std::complex<double>* to, std::int64_t n) const;
+  /// `from` and `to` may be the same.
+  void round_to_single(const std::complex<double>* from, std::complex<double>* to,
+                       std::int64_t n) const;
+
+  /// The largest magnitude of a real or imaginary part since the last call (NaN counts as 0), for
+  /// require_single_range(). Waits for the stream. Error  ResourceError.
+  double take_largest() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ringweave
