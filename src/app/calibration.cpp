@@ -73,7 +73,7 @@ void measure_convolution(const Communicator& comm, std::int64_t nside, double fw
 
   const RingConvolutionPlan& plan = convolution->plan();
   const ConvolutionSeconds& all = plan.predicted();
-  const ConvolutionSeconds own = plan.predicted(comm.rank());
+  const ConvolutionSeconds own = plan.predicted_with_repeats(comm.rank());
   const auto size = static_cast<double>(spec.grid->longest_ring());
   const auto add = [&](std::vector<Sample>& list, double ConvolutionSeconds::*of,
                        const char* stage) {

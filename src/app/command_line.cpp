@@ -50,7 +50,7 @@ void add_command(CLI::App& app, ParsedCommand& parsed, const std::string& name,
   sub->fallthrough();
   declare(*sub, *options);
   sub->final_callback([&parsed, options, command] {
-    if constexpr (requires { options->maps; }) parsed.resumes = options->maps.resume;
+    if constexpr (requires { options->maps.resume; }) parsed.resumes = options->maps.resume;
     parsed.execute = [options, command](Run& run) { return command(run, *options); };
   });
 }

@@ -12,10 +12,12 @@ constexpr std::int64_t program_bytes = std::int64_t{64} << 20;
 }  // namespace
 
 JobPrediction predict_job(const TransformScaling& scaling, const TransformSpec& spec,
-                          const JobWork& work, int n_ranks, int n_threads, const Machine& machine) {
+                          const JobWork& work, int n_ranks, const ScalingPlace& place,
+                          const Machine& machine) {
   const TransformShares shares = scaling.shares(n_ranks);
   TransformWork transform = shares.largest;
-  transform.n_threads = n_threads;
+  transform.n_threads = place.n_threads;
+  transform.place = place.place;
   JobPrediction prediction;
   prediction.largest_bytes =
       shares.largest_bytes + (work.n_maps_held - 1) * transform.fft_pixel_bytes;
@@ -25,7 +27,7 @@ JobPrediction predict_job(const TransformScaling& scaling, const TransformSpec& 
   const double map_bytes =
       static_cast<double>(spec.grid->n_pixels() * spec.fields.n_components()) * sizeof(double);
   prediction.whole = prediction.transforms + estimate_planning(spec, machine) +
-                     1.0 / n_threads * machine.new_memory.estimate(memory, memory) +
+                     1.0 / place.n_threads * machine.new_memory.estimate(memory, memory) +
                      work.n_maps_read * machine.file_read.estimate(map_bytes, map_bytes) +
                      work.n_maps_written * machine.file_write.estimate(map_bytes, map_bytes);
   return prediction;

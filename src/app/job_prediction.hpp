@@ -5,7 +5,7 @@
 
 #include "perf_models/estimate.hpp"
 #include "perf_models/machine.hpp"
-#include "transform/transform_scaling.hpp"
+#include "transform/scaling_prediction.hpp"
 
 namespace ringweave {
 
@@ -26,7 +26,8 @@ struct JobPrediction {
 /// Of the slowest rank. Files take as long as if one rank read and wrote them; a run that does it
 /// beside its computation is faster. Not collective.
 JobPrediction predict_job(const TransformScaling& scaling, const TransformSpec& spec,
-                          const JobWork& work, int n_ranks, int n_threads, const Machine& machine);
+                          const JobWork& work, int n_ranks, const ScalingPlace& place,
+                          const Machine& machine);
 
 /// What a node must have for so many of these ranks: the program, MPI's buffers, and a fifth more.
 std::int64_t node_bytes(const JobPrediction& prediction, int n_ranks);

@@ -17,7 +17,7 @@ RingConvolutionEstimate estimate_convolution(const RingConvolutionPlan& plan,
   const double share = 1.0 / n_threads;
   RingConvolutionEstimate estimate;
   for (int rank = 0; rank < plan.n_ranks(); ++rank) {
-    const ConvolutionSeconds of = plan.predicted(rank);
+    const ConvolutionSeconds of = plan.predicted_with_repeats(rank);
     RingConvolutionEstimate one;
     one.stencil = machine.convolution_stencil.estimate(size, share * of.stencil);
     one.sectors = machine.convolution_sectors.estimate(size, share * of.sectors);

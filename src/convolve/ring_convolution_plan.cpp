@@ -113,6 +113,27 @@ ConvolutionSeconds RingConvolutionPlan::predicted(int rank) const {
   return sum;
 }
 
+ConvolutionSeconds RingConvolutionPlan::predicted_with_repeats(int rank) const {
+  ConvolutionSeconds sum = predicted(rank);
+  const LocalRings rings = bands_->rings(rank);
+  for (const RingBand& band : rings.bands()) {
+    for (std::int64_t t = band.rings.begin; t < band.rings.end; ++t) {
+      // Of a pair of rings of two ranks each makes the kernel's modes.
+      if (has_modes(t))
+        sum.modes += predicted_.of_ring[to_size(t)].modes * share_elsewhere(t, rings.bands());
+    }
+  }
+  return sum;
+}
+
+double RingConvolutionPlan::share_elsewhere(std::int64_t ring,
+                                            std::span<const RingBand> bands) const {
+  const RingRange partners = intersection(window(ring), modes_.zone);
+  std::int64_t here = 0;
+  for (const RingBand& band : bands) here += intersection(partners, band.rings).size();
+  return 1 - static_cast<double>(here) / static_cast<double>(partners.size());
+}
+
 std::vector<std::int64_t> RingConvolutionPlan::ring_costs() const {
   std::vector<std::int64_t> nanoseconds;
   for (const ConvolutionSeconds& of : predicted_.of_ring)
@@ -209,7 +230,8 @@ RowFft RingConvolutionPlan::fastest_fft(const ModeRows& modes, int n_ranks) cons
   if (!fft.exists()) return fft;
   const double block = static_cast<double>(fft.points) * point;
   const double n_groups = static_cast<double>(fft.n_groups());
-  const double n_held = std::clamp(std::floor((0.6 * room - 2 * block) / (block / 2)), 1.0, n_groups);
+  const double n_held =
+      std::clamp(std::floor((0.6 * room - 2 * block) / (block / 2)), 1.0, n_groups);
   fft.n_passes = std::ceil(n_groups / n_held);
   return fft;
 }

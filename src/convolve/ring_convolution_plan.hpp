@@ -133,6 +133,8 @@ class RingConvolutionPlan {
   const ConvolutionSeconds& predicted() const { return predicted_.seconds; }
   /// The same for a rank's rings.
   ConvolutionSeconds predicted(int rank) const;
+  /// With what this rank does that others do too. O(rings x bands).
+  ConvolutionSeconds predicted_with_repeats(int rank) const;
 
  private:
   struct Prediction {
@@ -142,6 +144,8 @@ class RingConvolutionPlan {
   void check() const;
   void choose_modes(int n_ranks);
   std::vector<ModeRows> mode_candidates() const;
+  /// Of the partners that have modes, those on no band.
+  double share_elsewhere(std::int64_t ring, std::span<const RingBand> bands) const;
   RowFft fastest_fft(const ModeRows& modes, int n_ranks) const;
   /// What of so many bytes is left to scratch, by the ring FFT and tables.
   std::int64_t scratch_within(double bytes, int n_threads) const;

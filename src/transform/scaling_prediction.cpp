@@ -60,8 +60,6 @@ ScalingPrediction ScalingPredictor::predict(int n_ranks) const {
   TransformWork& work = prediction.work = prediction.shares.largest;
   work.n_threads = place_.n_threads;
   work.place = place_.place;
-  if (work.place == Place::device && scaling_.spec().exchange.precision == ModePrecision::single_)
-    work.place = Place::device_in_blocks;
   if (work.place != Place::device) set_passes(scaling_.spec(), n_ranks, work);
   prediction.seconds = estimate_transform(work, machine_);
   if (n_ranks > 1) {

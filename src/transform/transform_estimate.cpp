@@ -49,8 +49,7 @@ TransformWork work_of(const TransformPlan& plan, int n_threads) {
     work.timing = ExchangeTiming::beside_legendre;
   work.n_ranks = plan.n_ranks;
   work.n_threads = n_threads;
-  if (spec.backend == Backend::cuda)
-    work.place = obstacle_to_device(plan).empty() ? Place::device : Place::device_in_blocks;
+  if (spec.backend == Backend::cuda) work.place = Place::device;
   return work;
 }
 

@@ -97,7 +97,7 @@ class Jobs(program.ProgramTest):
                 ("cpu_node", ("--nside", 4096, "--node-memory", 1), r"a node needs .* GiB and has 1.00 GiB: use about \d+"),
                 ("cpu_node", ("--nside", 8192, "--threads", 1, "--time", "00:01:00"), "less than the"),
                 ("time_limited", ("--nside", 64, "--time", "4"), "the signal is due"),
-                ("gpu_nodes", ("--nside", 1024), "GPUs are not modelled")):
+                ("gpu_nodes", ("--nside", 1024), "a machine without GPUs")):
             with self.subTest(kind=kind, options=options):
                 result = self.jobs(kind, *options)
                 self.assertRegex(result.err, "warning: .*" + words)

@@ -21,17 +21,8 @@ from slurm_cluster import SlurmCluster, Unavailable
 ENDED = ("COMPLETED", "FAILED", "TIMEOUT", "CANCELLED", "NODE_FAIL", "OUT_OF_MEMORY")
 SMALL = ("--nside", 32, "--lmax", 64)
 
-# Makes the maps that are missing, one in 0.2 s, and stops as a run of many maps does.
-MANY_MAPS = """#!/usr/bin/env bash
-[ "$1" = --version ] && exit 0
-trap 'exit 75' USR1
-echo "$*" >> calls
-for seed in 1 2 3 4 5 6 7 8; do
-  [ -e "sky_$seed.h5" ] && continue
-  [ "$seed" -eq 3 ] && [ "${SLURM_RESTART_COUNT:-0}" -eq 0 ] && while :; do sleep 0.1; done
-  touch "sky_$seed.h5"
-done
-"""
+# So many that the job is at work for seconds.
+MANY = 600
 
 
 def values(path):
@@ -65,6 +56,12 @@ class UnderSlurm(program.ProgramTest):
     def submit(self, *command, **variables):
         return self.cluster.submit(*command, cwd=self.folder, RINGWEAVE=program.PROGRAM, **variables)
 
+    def assert_same(self, expected, found):
+        expected, found = values(self.folder / expected), values(self.folder / found)
+        self.assertEqual(expected.keys(), found.keys())
+        for name, value in expected.items():
+            np.testing.assert_array_equal(found[name], value)
+
     def ended(self, job, state="COMPLETED", code="0:0"):
         tasks = self.cluster.wait(job, ENDED)
         for task in tasks:
@@ -83,18 +80,14 @@ class UnderSlurm(program.ProgramTest):
         self.assertEqual(sorted(masks), ["0", "1"], self.log(job))
         self.assertEqual(int(masks["0"], 16) & int(masks["1"], 16), 0, masks)
         self.done("smooth", "sky.h5", "here.h5", "--fwhm", "5deg", "--lmax", 64, ranks=2)
-        for name, here in values(self.folder / "here.h5").items():
-            np.testing.assert_array_equal(values(self.folder / "smooth.h5")[name], here)
+        self.assert_same("here.h5", "smooth.h5")
 
-    def test_an_array_makes_the_maps_of_single_launches(self):
+    def test_an_array_makes_the_maps_of_one_launch(self):
         script = self.write_job("realisations", "--tasks-per-node", 1, "--maps", 4)
         self.assertEqual(len(self.ended(self.submit(script))), 4)
+        self.done("synthesize", "--cl", "cl.txt", "--seed", "1..4", *SMALL, "--fields", "T", "one_{seed}.h5")
         for seed in range(1, 5):
-            self.done("synthesize", "--cl", "cl.txt", "--seed", seed, *SMALL, "--fields", "T", f"one_{seed}.h5")
-            one, other = values(self.folder / f"one_{seed}.h5"), values(self.folder / f"sky_{seed}.h5")
-            self.assertEqual(one.keys(), other.keys())
-            for name, here in one.items():
-                np.testing.assert_array_equal(other[name], here)
+            self.assert_same(f"one_{seed}.h5", f"sky_{seed}.h5")
 
     def test_a_job_ends_with_the_exit_code_of_the_program(self):
         script = self.write_job("cpu_node", "--tasks-per-node", 2)
@@ -105,26 +98,27 @@ class UnderSlurm(program.ProgramTest):
     def test_a_job_that_is_told_to_stop_queues_itself_again_and_goes_on(self):
         folder = self.folder / "many"
         folder.mkdir()
-        stub = folder / "ringweave"
-        stub.write_text(MANY_MAPS, encoding="ascii")
-        stub.chmod(0o755)
-        script = self.write_job("time_limited", "--tasks-per-node", 1, "--maps", 8)
-        job = self.cluster.submit(script, cwd=folder, RINGWEAVE=str(stub))
+        script = self.write_job("time_limited", "--tasks-per-node", 2, "--maps", MANY)
+        job = self.cluster.submit(script, cwd=folder, RINGWEAVE=program.PROGRAM, SPECTRUM=str(self.folder / "cl.txt"))
         end = time.monotonic() + 20
         while not (folder / "sky_2.h5").exists() and time.monotonic() < end:
             time.sleep(0.1)
         # What --signal sends when the limit is near.
         self.cluster.call("scancel", "--signal=USR1", job)
         self.cluster.wait(job, ("PENDING",))
+        log = folder / f"ringweave-{job}.out"
+        made = len(list(folder.glob("sky_*.h5")))
+        self.assertTrue(2 <= made < MANY, f"{made}\n{log.read_text()}")
         # Slurm lets a job that is queued again wait for two minutes; until the node is free it must.
         self.assertTrue(self.cluster.becomes_true(self.cluster.is_idle, 20), self.cluster.logs())
         self.cluster.call("scontrol", "update", f"JobId={job}", "StartTime=now")
         task, = self.cluster.wait(job, ENDED)
-        log = (folder / f"ringweave-{job}.out").read_text()
-        self.assertEqual((task["JobState"], task["Restarts"]), ("COMPLETED", "1"), log)
-        self.assertEqual(len(list(folder.glob("sky_*.h5"))), 8, f"{task}\n{log}")
-        self.assertIn("== stopped early; queued again", log)
-        self.assertIn("--seed 1..8", (folder / "calls").read_text())
+        self.assertEqual((task["JobState"], task["Restarts"]), ("COMPLETED", "1"), log.read_text())
+        self.assertEqual({path.name for path in folder.iterdir()},
+                         {log.name} | {f"sky_{seed}.h5" for seed in range(1, MANY + 1)}, log.read_text())
+        self.assertIn("== stopped early; queued again", log.read_text())
+        self.done("synthesize", "--cl", "cl.txt", "--seed", MANY, *SMALL, "--fields", "T", "last.h5", ranks=2)
+        self.assert_same("last.h5", folder / f"sky_{MANY}.h5")
 
 
 if __name__ == "__main__":

@@ -132,8 +132,10 @@ std::vector<int> studied_ranks(const Job& job) {
 Prediction predict(const Job& job, const Machine& machine) {
   const TransformScaling scaling(job.spec);
   const int tasks_per_node = job.options.tasks_per_node;
+  const ScalingPlace place{job.is_on_devices() && machine.device ? Place::device : Place::host,
+                           job.threads};
   const auto on = [&](int ranks) {
-    return predict_job(scaling, job.spec, work_of(job), ranks, job.threads, machine);
+    return predict_job(scaling, job.spec, work_of(job), ranks, place, machine);
   };
   Prediction prediction;
   if (job.kind->task == Task::study) {
@@ -213,7 +215,7 @@ std::string time_text(const Job& job, const Prediction& prediction, const Machin
     text += " for a realisation";
   }
   text += fmt::format("; machine: {}", machine.name);
-  if (job.is_on_devices()) text += ", its processors: GPUs are not modelled";
+  if (job.is_on_devices() && !machine.device) text += ", its processors: it has no GPU";
   return text;
 }
 
@@ -293,10 +295,10 @@ void warn_of_poor_choices(Run& run, const Job& job, const Prediction& prediction
   if (options.node_memory_gib > 0 && of_node > has)
     run.warn(fmt::format("a node needs {} and has {}: use about {:.0f} nodes", bytes_text(of_node),
                          bytes_text(has), std::ceil(options.nodes * of_node / has)));
-  if (job.is_on_devices())
+  if (job.is_on_devices() && !run.machine.device)
     run.warn(
-        "predicted for the processors of the machine, GPUs are not modelled: --time may be "
-        "much too long");
+        "predicted for the processors of a machine without GPUs: --time may be much too long; "
+        "--machine h100_cluster or a100_cluster has some");
 }
 
 }  // namespace
