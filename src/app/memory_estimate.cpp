@@ -92,10 +92,8 @@ std::vector<MemoryItem> transform_items(const TransformPlan& plan, const MemoryU
     mask.insert(mask.begin(), {"map", n * map_bytes(plan, use.precision)});
     items = fuller(items, mask);
   }
-  if (use.pixel_weights != PixelWeights::none) {
-    const std::int64_t copies = use.pixel_weights == PixelWeights::copied ? 2 : 1;
-    items.push_back({"pixel weights", copies * plan.rings.n_pixels() * 8});
-  }
+  if (use.pixel_weights == PixelWeights::held)
+    items.push_back({"pixel weights", plan.rings.n_pixels() * 8});
   return items;
 }
 

@@ -23,12 +23,8 @@ enum class Operation {
   smoothing_in_place,   ///< no iterations: map and a_lm
 };
 
-/// How the analysis of a run weighs pixels, as far as memory is concerned.
-enum class PixelWeights {
-  none,
-  held,    ///< one number a pixel
-  copied,  ///< two while a map is smoothed
-};
+/// Of an analysis: held is one number a pixel.
+enum class PixelWeights { none, held };
 enum class MaskSmoothing { no, yes };
 enum class RingModes { on_host, on_device };
 

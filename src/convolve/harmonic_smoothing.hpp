@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ namespace ringweave {
 /// How a map is smoothed by multiplying its a_lm with a beam.
 struct SmoothingOptions : MapTreatment {
   Beam beam;
-  AnalysisWeights weights;
+  std::shared_ptr<const AnalysisWeights> weights;
   int n_iter = 3;
   double tolerance =
       0;  ///< > 0: conjugate gradients to this residual, at most max_iter passes, instead of n_iter

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <memory>
 #include <utility>
 
 #include "base/checked_cast.hpp"
@@ -102,28 +103,32 @@ double squared_norm(const Communicator& comm, MapView<const T> map) {
 }
 
 Analysis::Analysis(SphericalHarmonicTransform& transform, AnalysisWeights weights)
+    : Analysis(transform, std::make_shared<const AnalysisWeights>(std::move(weights))) {}
+
+Analysis::Analysis(SphericalHarmonicTransform& transform,
+                   std::shared_ptr<const AnalysisWeights> weights)
     : transform_(transform), weights_(std::move(weights)) {
   agree(transform_.comm(), [&] {
     const auto& rings = transform_.rings();
-    if (ssize64(weights_.ring) != rings.n_rings()) {
+    if (ssize64(weights_->ring) != rings.n_rings()) {
       throw UsageError("an analysis needs " + std::to_string(rings.n_rings()) +
-                       " ring weights, got " + std::to_string(weights_.ring.size()));
+                       " ring weights, got " + std::to_string(weights_->ring.size()));
     }
-    if (!weights_.pixel.empty() && ssize64(weights_.pixel) != rings.n_pixels()) {
+    if (!weights_->pixel.empty() && ssize64(weights_->pixel) != rings.n_pixels()) {
       throw UsageError("an analysis needs " + std::to_string(rings.n_pixels()) +
-                       " pixel weights, got " + std::to_string(weights_.pixel.size()));
+                       " pixel weights, got " + std::to_string(weights_->pixel.size()));
     }
   });
 }
 
 template <class T>
 void Analysis::weigh_pixels(MapView<T> map) const {
-  if (weights_.pixel.empty()) return;
+  if (weights_->pixel.empty()) return;
   for (std::int64_t c = 0; c < map.n_components(); ++c) {
     const auto f = map.component(c);
 #pragma omp parallel for schedule(static)
     for (std::int64_t i = 0; i < f.size(); ++i)
-      f[i] = static_cast<T>(f[i] * weights_.pixel[to_size(i)]);
+      f[i] = static_cast<T>(f[i] * weights_->pixel[to_size(i)]);
   }
 }
 
@@ -135,14 +140,14 @@ void Analysis::adjoint_of_residual(MapView<const T> map, AlmView<T> alm, MapView
   subtract_from<T>(map, work);
   if (norm != nullptr) *norm = squared_norm<T>(transform_.comm(), work);
   weigh_pixels<T>(work);
-  transform_.adjoint_destroying<T>(work, weights_.ring, alm, LegendreStage::Accumulate::add);
+  transform_.adjoint_destroying<T>(work, weights_->ring, alm, LegendreStage::Accumulate::add);
 }
 
 template <class T>
 AnalysisReport Analysis::jacobi(MapView<const T> map, int n_iter, AlmView<T> alm,
                                 const AnalysisProgress& progress) {
   AnalysisReport report;
-  const bool needs_work = n_iter > 0 || !weights_.pixel.empty();
+  const bool needs_work = n_iter > 0 || !weights_->pixel.empty();
   auto work = agreed(transform_.comm(), [&] {
     transform_.require_map(map.n_components(), map.size());
     return needs_work ? transform_.make_map<T>() : MapBuffer<T>();
@@ -150,9 +155,9 @@ AnalysisReport Analysis::jacobi(MapView<const T> map, int n_iter, AlmView<T> alm
   if (needs_work) {
     copy<T>(map, work.view());
     weigh_pixels<T>(work.view());
-    transform_.adjoint_destroying<T>(work.view(), weights_.ring, alm);
+    transform_.adjoint_destroying<T>(work.view(), weights_->ring, alm);
   } else {
-    transform_.adjoint<T>(map, weights_.ring, alm);
+    transform_.adjoint<T>(map, weights_->ring, alm);
   }
   report.transforms = 1 + 2 * n_iter;
   if (progress) progress(0, n_iter, -1);
@@ -171,14 +176,14 @@ template <class T>
 AlmBuffer<T> Analysis::once(MapBuffer<T>&& map) {
   agree(transform_.comm(), [&] { transform_.require_map(map.n_components(), map.size()); });
   weigh_pixels<T>(map.view());
-  return transform_.adjoint<T>(std::move(map), weights_.ring);
+  return transform_.adjoint<T>(std::move(map), weights_->ring);
 }
 
 template <class T>
 void Analysis::once_destroying(MapView<T> map, AlmView<T> alm) {
   agree(transform_.comm(), [&] { transform_.require_map(map.n_components(), map.size()); });
   weigh_pixels<T>(map);
-  transform_.adjoint_destroying<T>(map, weights_.ring, alm);
+  transform_.adjoint_destroying<T>(map, weights_->ring, alm);
 }
 
 template <class T>
@@ -204,7 +209,7 @@ AnalysisReport Analysis::conjugate_gradients(MapView<const T> map, double tolera
   const auto apply_normal = [&](AlmView<const T> x, AlmView<T> y) {
     transform_.synthesize<T>(x, work.view());
     weigh_pixels<T>(work.view());
-    transform_.adjoint_destroying<T>(work.view(), weights_.ring, y);
+    transform_.adjoint_destroying<T>(work.view(), weights_->ring, y);
   };
   // The start a = S^T W f is the Jacobi start, close already; r = S^T W (f - S a).
   copy<T>(map, work.view());
@@ -213,7 +218,7 @@ AnalysisReport Analysis::conjugate_gradients(MapView<const T> map, double tolera
   transform_.synthesize<T>(AlmView<const T>(alm), work.view());
   subtract_from<T>(map, work.view());
   weigh_pixels<T>(work.view());
-  transform_.adjoint_destroying<T>(work.view(), weights_.ring, residual.view());
+  transform_.adjoint_destroying<T>(work.view(), weights_->ring, residual.view());
 
   double rho = inner_product<T>(comm, layout, residual.view(), residual.view());
   copy<std::complex<T>>(residual.view(), direction.view());

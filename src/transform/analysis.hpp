@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "transform/spherical_harmonic_transform.hpp"
@@ -35,6 +36,8 @@ using AnalysisProgress = std::function<void(int pass, int passes, double residua
 class Analysis {
  public:
   Analysis(SphericalHarmonicTransform& transform, AnalysisWeights weights);
+  /// Shares the weights with others.
+  Analysis(SphericalHarmonicTransform& transform, std::shared_ptr<const AnalysisWeights> weights);
 
   /// a = A f, then n_iter times a += A (f - S a), with A = S^T W (healpy's map2alm(iter = n_iter)).
   /// map read only; alm overwritten. Collective.
@@ -65,7 +68,7 @@ class Analysis {
   void adjoint_of_residual(MapView<const T> map, AlmView<T> alm, MapView<T> work, double* norm);
 
   SphericalHarmonicTransform& transform_;
-  AnalysisWeights weights_;
+  std::shared_ptr<const AnalysisWeights> weights_;
 };
 
 /// Inner product of real fields' a_lm, sum over components of a_l0 b_l0 + 2 sum_{m > 0}

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <memory>
 #include <utility>
 
 #include "base/error.hpp"
@@ -27,7 +28,8 @@ Beam flat_beam(double value, int lmax) {
 SmoothingOptions plain(const SphericalHarmonicTransform& transform, Beam beam) {
   SmoothingOptions options;
   options.beam = std::move(beam);
-  options.weights = {ring_weights(transform.rings()), {}};
+  options.weights =
+      std::make_shared<const AnalysisWeights>(AnalysisWeights{ring_weights(transform.rings()), {}});
   options.n_iter = 0;
   return options;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <numbers>
 #include <string>
 #include <utility>
@@ -45,7 +46,8 @@ class TwoMethods {
   MapBuffer<double> harmonic(const MapBuffer<double>& map, const Beam& beam) {
     SmoothingOptions options;
     options.beam = beam;
-    options.weights = {ring_weights(transform_.rings()), {}};
+    options.weights = std::make_shared<const AnalysisWeights>(
+        AnalysisWeights{ring_weights(transform_.rings()), {}});
     options.n_iter = 0;
     MapBuffer<double> smoothed = copy_of(map);
     smooth_harmonic<double>(transform_, options, smoothed.view());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gmock/gmock.h>
 
+#include <memory>
 #include <utility>
 
 #include "base/error.hpp"
@@ -62,7 +63,8 @@ class RingSmoothing : public OnEveryRankCount {
     SmoothingOptions options;
     static_cast<MapTreatment&>(options) = treatment;
     options.beam = gaussian_beam(fwhm, lmax);
-    options.weights = {ring_weights(harmonic.rings()), {}};
+    options.weights = std::make_shared<const AnalysisWeights>(
+        AnalysisWeights{ring_weights(harmonic.rings()), {}});
     options.n_iter = 0;
     MapBuffer<T> expected = map_of<T>(harmonic, with_unseen);
     MapBuffer<T> in = copy_of(expected);

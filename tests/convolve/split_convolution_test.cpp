@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <memory>
 #include <utility>
 
 #include "base/error.hpp"
@@ -40,7 +41,8 @@ class SplitSmoothing : public OnEveryRankCount {
     SmoothingOptions options;
     static_cast<MapTreatment&>(options) = treatment;
     options.beam.t = spec.k_l;
-    options.weights = {ring_weights(harmonic.rings()), {}};
+    options.weights = std::make_shared<const AnalysisWeights>(
+        AnalysisWeights{ring_weights(harmonic.rings()), {}});
     options.n_iter = 0;
     MapBuffer<T> expected = synthesized(harmonic, random_alm<T>(harmonic));
     if (with_unseen) punch_holes(harmonic.rings(), expected);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <string>
 
 #include "base/error.hpp"
@@ -142,7 +143,8 @@ MapBuffer<T> smoothed(int n_threads) {
   SmoothingOptions options;
   options.beam = gaussian_beam(0.2, 40);
   const std::vector<double> compressed(17 * 49 / 4, 1e-3);
-  options.weights = {ring_weights(rings), expand_pixel_weights(rings, compressed)};
+  options.weights = std::make_shared<const AnalysisWeights>(
+      AnalysisWeights{ring_weights(rings), expand_pixel_weights(rings, compressed)});
   options.n_iter = 1;
   options.unseen = UnseenPolicy::normalize;
   options.remove = Remove::dipole;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
 
+#include <memory>
+
 #include "app/backend_choice.hpp"
 #include "app/commands/commands.hpp"
 #include "app/commands/smooth_choice.hpp"
@@ -214,7 +216,8 @@ int smooth_with_transform(Run& run, SmoothJob& job) {
   require_memory(run, estimate);
   if (run.options.dry_run) return 0;
 
-  job.smoothing.weights = load_weights(run, plan.way.weights, rings);
+  job.smoothing.weights =
+      std::make_shared<const AnalysisWeights>(load_weights(run, plan.way.weights, rings));
   return with_storage(job.precision, [&](auto storage) {
     return HarmonicRun<decltype(storage)>(run, job, plan).smooth();
   });

@@ -34,7 +34,7 @@ HarmonicWay harmonic_way(const Run& run, const SmoothJob& job) {
                       : smoothing.n_iter > 0  ? Operation::analysis_iterating
                                               : Operation::smoothing_in_place;
   way.use.precision = job.precision;
-  way.use.pixel_weights = way.weights.pixel.empty() ? PixelWeights::none : PixelWeights::copied;
+  way.use.pixel_weights = way.weights.pixel.empty() ? PixelWeights::none : PixelWeights::held;
   way.use.mask = job.is_normalized() ? MaskSmoothing::yes : MaskSmoothing::no;
   way.count = planned_analysis(smoothing.n_iter, smoothing.tolerance);
   ++way.count.all_fields;

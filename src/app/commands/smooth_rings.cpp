@@ -300,7 +300,9 @@ int smooth_on_rings(Run& run, SmoothJob& job, RingJob& rings) {
   require_memory(run, estimate);
   if (run.options.dry_run) return 0;
 
-  if (rings.spins) job.smoothing.weights = load_weights(run, rings.spins->way.weights, own);
+  if (rings.spins)
+    job.smoothing.weights =
+        std::make_shared<const AnalysisWeights>(load_weights(run, rings.spins->way.weights, own));
   return with_storage(job.precision, [&](auto storage) {
     return RingRun<decltype(storage)>(run, job, rings, groups).smooth();
   });
