@@ -336,7 +336,7 @@ class Measurement {
       fmt::print("{}\n", split.reason());
       return {};
     }
-    SplitConvolution convolution(comm_, split, sky_.grid(), 1, sizeof(T));
+    SplitConvolution convolution(comm_, split, {sky_.grid(), 1, sizeof(T)});
     const double rms = sky_.convolve(spec.k_l, convolution);
     const auto power = sky_.power();
     json found = describe(spec, split);

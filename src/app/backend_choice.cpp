@@ -13,8 +13,11 @@
 namespace ringweave {
 namespace {
 
+/// Says so once where a command comes to the same choice again.
 void record(Run& run, const char* backend, const std::string& why) {
-  run.report["backend"] = {{"name", backend}, {"because", why}};
+  const nlohmann::ordered_json choice = {{"name", backend}, {"because", why}};
+  if (run.report["backend"] == choice) return;
+  run.report["backend"] = choice;
   run.detail(fmt::format("backend: {}, because {}", backend, why));
 }
 

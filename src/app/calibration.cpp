@@ -220,8 +220,8 @@ Machine calibrate_machine(Run& run, const CalibrationSizes& sizes, Backend backe
       if (on_device) measure_transform(comm, nside, 0, samples.device);
       if (on_device) measure_transform(comm, nside, 2, samples.device);
     }
-    measure_messages(comm, sizes.most_nside, samples.transforms);
-    if (on_device) measure_messages(comm, sizes.most_nside, samples.device);
+    measure_small_messages(comm, sizes.least_nside, samples.transforms);
+    if (on_device) measure_small_messages(comm, sizes.least_nside, samples.device);
   }
   return machine_of(run, samples, backend);
 }

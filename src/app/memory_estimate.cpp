@@ -196,7 +196,7 @@ MemoryEstimate estimate_memory(const SplitPlan& plan, MaskSmoothing mask, Precis
   if (plan.harmonic) {
     const MemoryUse use{Operation::smoothing_in_place, precision};
     for (MemoryItem item : transform_items(*plan.harmonic, use)) {
-      const bool is_shared = item.name == "map" && plan.does_rings();
+      const bool is_shared = item.name == "map" && plan.does_rings() && !plan.at_once;
       item.name += ", harmonic part";
       item.bytes *= plan.does_harmonic() && !is_shared ? 1 : 0;
       items.push_back(item);

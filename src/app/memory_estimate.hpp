@@ -65,7 +65,8 @@ struct RingMemoryUse {
 
 /// Made when nothing large is allocated.
 MemoryEstimate estimate_memory(const RingConvolutionPlan& plan, const RingMemoryUse& use);
-/// The same for both parts of a split kernel: the items of all ranks, 0 where another has them.
+/// The same for both parts of a split kernel: the items of all ranks, 0 where another has them. A
+/// harmonic part on a device counts as on the host, which may have to do it.
 MemoryEstimate estimate_memory(const SplitPlan& plan, MaskSmoothing mask, Precision precision);
 
 /// A transform of all fields at once or, where memory is too short for that, in the fewest groups

@@ -11,7 +11,6 @@
 #include "app/timed_work.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/agree.hpp"
-#include "distribute/exchange.hpp"
 #include "transform/spherical_harmonic_transform.hpp"
 #include "transform/transform_estimate.hpp"
 
@@ -93,13 +92,21 @@ void add_stages(const Communicator& comm, const MeasuredPair& pair, int spin, Sa
                   comm.max(all.work.scalar_flops + all.work.spin_flops), all.legendre});
 }
 
-int calls_at(std::int64_t nside) { return nside < 64 ? 100 : nside < 512 ? 10 : 1; }
-
-void add_message(const Communicator& comm, double sent_bytes, double seconds,
+/// What its Alltoallv took, with what belongs to it: waiting for the slower rank, cold memory.
+void add_message(const Communicator& comm, const MeasuredTransform& measured,
                  std::vector<MessageSample>& messages) {
   const double peers = comm.size() - 1;
-  const double bytes = comm.max(sent_bytes) / peers;
-  if (bytes > 0) messages.push_back({bytes, seconds / peers});
+  const double bytes = comm.max(static_cast<double>(measured.work.sent_bytes));
+  if (bytes > 0) messages.push_back({bytes / peers, measured.exchange / peers});
+}
+
+bool is_direct(const MeasuredTransform& measured) {
+  return measured.work.place == Place::device && measured.work.route == ModeRoute::direct;
+}
+
+/// Small enough to be repeated.
+MeasuredTransform run_small(const Communicator& comm, std::int64_t nside, Backend backend) {
+  return run_transform(comm, healpix_spec(nside, 0, 2 * nside, backend), nside < 64 ? 100 : 10);
 }
 
 }  // namespace
@@ -108,6 +115,7 @@ void measure_transform(const Communicator& comm, std::int64_t nside, int spin,
                        HostTransformSamples& samples) {
   const MeasuredPair pair = run_few_and_all(comm, nside, spin, Backend::host);
   add_stages(comm, pair, spin, samples);
+  add_message(comm, pair.all, samples.messages);
   samples.planning.push_back({static_cast<double>(pair.all.work.lmax),
                               static_cast<double>(RingGrid::healpix(nside).n_rings()),
                               pair.all.planning});
@@ -122,42 +130,23 @@ void measure_transform(const Communicator& comm, std::int64_t nside, int spin,
       comm.max(static_cast<double>(pair.all.work.alm_bytes + pair.all.work.fft_pixel_bytes));
   samples.to_device.push_back({bytes, bytes, pair.all.upload});
   samples.to_host.push_back({bytes, bytes, pair.all.download});
+  if (is_direct(pair.all)) add_message(comm, pair.all, samples.messages);
 }
 
-void measure_messages(const Communicator& comm, std::int64_t most_nside,
-                      HostTransformSamples& samples) {
+void measure_small_messages(const Communicator& comm, std::int64_t below_nside,
+                            HostTransformSamples& samples) {
   if (comm.size() == 1) return;
-  for (std::int64_t nside = 1; nside <= most_nside; nside *= 2) {
-    const TransformSpec spec = healpix_spec(nside, 0, 2 * nside, Backend::host);
-    const auto plan =
-        agreed(comm, [&] { return TransformPlan(spec, comm.rank(), comm.size()).exchange; });
-    const Exchange exchange(comm, plan, 1);
-    using Modes = HostBuffer<std::complex<double>>;
-    auto [from, to] = agreed(
-        comm, [&] { return std::pair(Modes(plan.by_order.size()), Modes(plan.by_ring.size())); });
-    const ModeView<double> send{from.data(), from.size()};
-    const ModeView<double> receive{to.data(), to.size()};
-    std::fill_n(send.data(), send.size(), 1.0);
-    std::fill_n(receive.data(), receive.size(), 1.0);
-    const int calls = calls_at(nside);
-    const double seconds = timed(comm, [&] {
-      for (int call = 0; call < calls; ++call) exchange.orders_to_rings(send, receive);
-    });
-    add_message(comm, static_cast<double>(exchange.bytes_sent()), seconds / calls,
-                samples.messages);
-  }
+  for (std::int64_t nside = 1; nside < below_nside; nside *= 2)
+    add_message(comm, run_small(comm, nside, Backend::host), samples.messages);
 }
 
-void measure_messages(const Communicator& comm, std::int64_t most_nside, DeviceSamples& samples) {
+void measure_small_messages(const Communicator& comm, std::int64_t below_nside,
+                            DeviceSamples& samples) {
   if (comm.size() == 1) return;
-  for (std::int64_t nside = 1; nside <= most_nside; nside *= 2) {
-    const MeasuredTransform measured =
-        run_transform(comm, healpix_spec(nside, 0, 2 * nside, Backend::cuda), calls_at(nside));
-    const bool direct =
-        measured.work.place == Place::device && measured.work.route == ModeRoute::direct;
-    if (!direct) return;
-    add_message(comm, static_cast<double>(measured.work.sent_bytes), measured.exchange,
-                samples.messages);
+  for (std::int64_t nside = 1; nside < below_nside; nside *= 2) {
+    const MeasuredTransform measured = run_small(comm, nside, Backend::cuda);
+    if (!is_direct(measured)) return;
+    add_message(comm, measured, samples.messages);
   }
 }
 

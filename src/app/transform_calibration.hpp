@@ -25,10 +25,12 @@ void measure_transform(const Communicator& comm, std::int64_t nside, int spin,
 void measure_transform(const Communicator& comm, std::int64_t nside, int spin,
                        DeviceSamples& samples);
 
-/// The Alltoallv of transforms of many sizes, up to lmax = 2 most_nside. Collective.
-void measure_messages(const Communicator& comm, std::int64_t most_nside,
-                      HostTransformSamples& samples);
+/// The Alltoallv of transforms too small for the above: nside from 1 to below_nside, lmax = 2
+/// nside. Collective.
+void measure_small_messages(const Communicator& comm, std::int64_t below_nside,
+                            HostTransformSamples& samples);
 /// The same from one device to another, where MPI takes modes from there. Collective.
-void measure_messages(const Communicator& comm, std::int64_t most_nside, DeviceSamples& samples);
+void measure_small_messages(const Communicator& comm, std::int64_t below_nside,
+                            DeviceSamples& samples);
 
 }  // namespace ringweave

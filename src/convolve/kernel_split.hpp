@@ -39,7 +39,7 @@ struct KernelSplitSpec {
   SplitCosts costs{};
   SplitMachine machine{};
   /// Ranks of the machine that do the harmonic part beside the others, fewer than all of them; 0:
-  /// all do both parts, one after the other; none: whichever is predicted to be fastest.
+  /// all do both parts; none: whichever is predicted to be fastest.
   std::optional<int> n_harmonic{};
 };
 

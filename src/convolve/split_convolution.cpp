@@ -1,40 +1,76 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "convolve/split_convolution.hpp"
 
+#include <omp.h>
+
+#include <algorithm>
 #include <utility>
 
 #include "base/buffer.hpp"
-#include "base/error.hpp"
 #include "distribute/agree.hpp"
+#include "distribute/mpi_session.hpp"
 #include "sphere/healpix_weights.hpp"
 
 namespace ringweave {
 
+namespace {
+
+/// Of the cores of a rank: a device computes, they copy its data.
+int threads_beside_rings() { return std::max(1, omp_get_max_threads() / 4); }
+
+template <class T>
+void add(MapView<const T> from, MapView<T> to) {
+  for (std::int64_t c = 0; c < to.n_components(); ++c) {
+    const auto source = from.component(c);
+    const auto sum = to.component(c);
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 0; i < sum.size(); ++i) sum[i] += source[i];
+  }
+}
+
+}  // namespace
+
 SplitConvolution::SplitConvolution(const Communicator& comm, const KernelSplit& split,
-                                   const std::shared_ptr<const RingGrid>& grid, std::int64_t n_maps,
-                                   std::int64_t bytes_per_pixel)
-    : comm_(comm), plan_(agreed(comm_, [&] {
-        return SplitPlan(split, {grid, n_maps, bytes_per_pixel}, comm.rank(), comm.size());
-      })) {
+                                   const SplitMaps& maps)
+    : comm_(comm),
+      plan_(agreed(comm_, [&] { return SplitPlan(split, maps, comm.rank(), comm.size()); })) {
   agree_same(comm_, "the placement of a split kernel", plan_.placement.n_harmonic);
   const bool apart = plan_.placement.is_side_by_side();
+  const bool at_once = plan_.at_once && threads_may_call_mpi();
   const Communicator group = apart ? comm_.split(plan_.does_rings() ? 0 : 1, comm_.rank()) : comm_;
+  // No two threads may use one.
+  const Communicator of_harmonic = at_once ? comm_.split(0, comm_.rank()) : group;
+  if (at_once) {
+    side_.emplace().run([n = threads_beside_rings()] { omp_set_num_threads(n); });
+  }
   // One group may fail where the other does not.
   agree(comm_, [&] {
     if (plan_.does_rings()) rings_.emplace(group, plan_.rings.spec());
     if (!plan_.does_harmonic()) return;
-    transform_.emplace(group, plan_.harmonic->spec);
+    on_harmonic_thread([&] { transform_.emplace(of_harmonic, plan_.harmonic->spec); });
     harmonic_.t = split.harmonic();
     ring_weights_ = ring_weights(transform_->rings());
   });
   if (!apart) return;
-  there_.emplace(comm_, plan_.bands, plan_.harmonic_bands, n_maps, SplitPlan::there);
-  back_.emplace(comm_, plan_.harmonic_bands, plan_.bands, n_maps, SplitPlan::back);
+  there_.emplace(comm_, plan_.bands, plan_.harmonic_bands, maps.n_maps, SplitPlan::there);
+  back_.emplace(comm_, plan_.harmonic_bands, plan_.bands, maps.n_maps, SplitPlan::back);
+}
+
+SplitConvolution::~SplitConvolution() {
+  on_harmonic_thread([this] { transform_.reset(); });
+}
+
+template <class Work>
+void SplitConvolution::on_harmonic_thread(Work work) {
+  if (side_) {
+    side_->run(std::move(work));
+  } else {
+    work();
+  }
 }
 
 template <class T>
-void SplitConvolution::smooth(AlmView<T> alm, MapView<T> map) {
-  transform_->adjoint_destroying<T>(map, ring_weights_, alm);
+void SplitConvolution::filter(AlmView<T> alm, MapView<T> map) {
   multiply(harmonic_, transform_->alm_layout(), transform_->fields(), alm);
   transform_->synthesize<T>(alm, map);
 }
@@ -44,13 +80,30 @@ void SplitConvolution::convolve_one_after_other(MapView<T> in, MapView<T> out) {
   rings_->convolve<T>(in, out);
   if (!transform_) return;
   auto alm = agreed(comm_, [&] { return transform_->make_alm<T>(); });
-  smooth<T>(alm.view(), in);
-  for (std::int64_t c = 0; c < out.n_components(); ++c) {
-    const auto from = in.component(c);
-    const auto to = out.component(c);
-#pragma omp parallel for schedule(static)
-    for (std::int64_t i = 0; i < to.size(); ++i) to[i] += from[i];
-  }
+  transform_->adjoint_destroying<T>(in, ring_weights_, alm.view());
+  filter<T>(alm.view(), in);
+  add<T>(in, out);
+}
+
+template <class T>
+void SplitConvolution::convolve_at_once(MapView<T> in, MapView<T> out) {
+  MapBuffer<T> map;
+  AlmBuffer<T> alm;
+  agree(comm_, [&] {
+    rings_->require<T>(in, out);
+    map = transform_->make_map<T>();
+    alm = transform_->make_alm<T>();
+  });
+  // Each part agrees on its own errors, so no rank is left behind by the others.
+  agree(comm_, [&] {
+    side_->run_both(
+        [&] {
+          transform_->adjoint<T>(in, ring_weights_, alm.view());
+          filter<T>(alm.view(), map.view());
+        },
+        [&] { rings_->convolve<T>(in, out); });
+  });
+  add<T>(std::as_const(map).view(), out);
 }
 
 template <class T>
@@ -72,7 +125,9 @@ void SplitConvolution::convolve_side_by_side(MapView<T> in, MapView<T> out) {
   // Each group agrees on its own errors, so none of its ranks is left behind by the others.
   agree(comm_, [&] {
     if (rings_) rings_->convolve<T>(in, out);
-    if (transform_) smooth<T>(alm.view(), map.view());
+    if (!transform_) return;
+    transform_->adjoint_destroying<T>(map.view(), ring_weights_, alm.view());
+    filter<T>(alm.view(), map.view());
   });
   const StageTimer timer(&times_, "sending");
   back_->move<T>(std::as_const(map).view(), out);
@@ -80,11 +135,9 @@ void SplitConvolution::convolve_side_by_side(MapView<T> in, MapView<T> out) {
 
 template <class T>
 void SplitConvolution::convolve(MapView<T> in, MapView<T> out) {
-  if (plan_.placement.is_side_by_side()) {
-    convolve_side_by_side(in, out);
-  } else {
-    convolve_one_after_other(in, out);
-  }
+  if (plan_.placement.is_side_by_side()) return convolve_side_by_side(in, out);
+  if (side_) return convolve_at_once(in, out);
+  convolve_one_after_other(in, out);
 }
 
 template void SplitConvolution::convolve(MapView<double>, MapView<double>);

@@ -5,10 +5,20 @@
 #include <functional>
 #include <memory>
 
+#include "base/backend.hpp"
 #include "perf_models/machine.hpp"
 #include "sphere/ring_grid.hpp"
 
 namespace ringweave {
+
+/// How the harmonic part of a split kernel is computed.
+struct HarmonicPart {
+  Backend backend = Backend::host;
+  /// Ranks that do both parts do this one by a thread of its own beside the other, on a copy of the
+  /// maps: worth it where it is on a device. MPI must admit several threads, else one after the
+  /// other.
+  bool at_once = false;
+};
 
 /// Predicted seconds of the two parts of a split kernel on a map.
 struct SplitCosts {
@@ -18,6 +28,7 @@ struct SplitCosts {
   std::function<double(double theta_cut, int n_ranks)> rings{};
   /// Of sending the map from the ranks that have it to those of the harmonic part, and theirs back.
   std::function<double(int n_rings, int n_harmonic)> sending{};
+  bool at_once = false;  ///< see HarmonicPart
 };
 
 /// What a split kernel is to be applied on.
@@ -25,6 +36,7 @@ struct SplitMachine {
   const Machine* machine = &typical_machine();
   int n_ranks = 1;
   int n_threads = 1;
+  HarmonicPart harmonic{};
 };
 
 /// One map, no iterations, a kernel with degrees up to lmax; up to on.n_ranks ranks. The machine

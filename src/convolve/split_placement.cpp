@@ -16,7 +16,8 @@ PlacedSplit place(const SplitCosts& costs, int l_cut, double theta_cut, int n_ra
   if (l_cut < 0) return placed;
   placed.harmonic = costs.harmonic(l_cut, placed.placement.ranks_of_harmonic(n_ranks));
   if (!placed.placement.is_side_by_side()) {
-    placed.total += placed.harmonic;
+    placed.total =
+        costs.at_once ? std::max(placed.rings, placed.harmonic) : placed.rings + placed.harmonic;
     return placed;
   }
   placed.sending = costs.sending(n_rings, n_harmonic);

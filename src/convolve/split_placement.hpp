@@ -10,7 +10,7 @@ namespace ringweave {
 /// Which ranks do which part of a split kernel.
 struct SplitPlacement {
   /// The last so many ranks do the harmonic part while the others convolve on rings; 0: all ranks
-  /// do both, one after the other.
+  /// do both.
   int n_harmonic = 0;
 
   bool is_side_by_side() const { return n_harmonic > 0; }
@@ -31,8 +31,8 @@ struct PlacedSplit {
   double total = 0;
 };
 
-/// Both parts one after the other on all ranks, or side by side on two groups: the sum of the
-/// seconds, or the slower part's and what is sent.
+/// Both parts on all ranks, or side by side on two groups: the sum of the seconds (at once: the
+/// slower part's), or the slower part's and what is sent.
 /// l_cut       -1: no harmonic part, and nothing side by side
 /// n_harmonic  takes this placement; none: the fastest. The more ranks do harmonics, the faster
 ///             these are and the slower the rings: the best two sizes are where the parts take

@@ -50,6 +50,7 @@ std::optional<TransformPlan> plan_harmonic(const KernelSplit& split, const Split
   spec.grid = maps.grid;
   spec.lmax = spec.mmax = split.best().l_cut;
   spec.fields = FieldSet(std::vector<int>(to_size(maps.n_maps), 0));
+  spec.backend = maps.harmonic.backend;
   const int n = plan.placement.ranks_of_harmonic(plan.n_ranks);
   if (!plan.placement.is_side_by_side())
     spec.ring_bands = std::make_shared<RingDistribution>(plan.rings.bands());
@@ -69,7 +70,8 @@ SplitPlan::SplitPlan(const KernelSplit& split, const SplitMaps& maps, int some_r
       harmonic_bands(harmonic ? RingDistribution(harmonic->ring_bands,
                                                  n_ranks - harmonic->ring_bands.n_ranks(), n_ranks)
                               : bands),
-      own(bands.rings(rank)) {}
+      own(bands.rings(rank)),
+      at_once(maps.harmonic.at_once && harmonic && !placement.is_side_by_side()) {}
 
 std::int64_t SplitPlan::buffer_bytes() const {
   if (!placement.is_side_by_side()) return 0;

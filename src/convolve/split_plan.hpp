@@ -16,7 +16,8 @@ namespace ringweave {
 struct SplitMaps {
   std::shared_ptr<const RingGrid> grid;  ///< HEALPix of the nside the split was searched for
   std::int64_t n_maps = 1;
-  std::int64_t bytes_per_pixel = sizeof(double);
+  std::int64_t bytes_per_pixel = sizeof(double);  ///< those of a longer type are refused
+  HarmonicPart harmonic{};
 };
 
 /// Who does what of a split convolution, as plain data made without MPI. Placed as the split is:
@@ -35,6 +36,7 @@ struct SplitPlan {
   RingDistribution bands;           ///< of the maps, over all ranks
   RingDistribution harmonic_bands;  ///< of the harmonic part, over all ranks
   LocalRings own;                   ///< rings of the maps this rank has
+  bool at_once;                     ///< both parts on each rank, see HarmonicPart
 
   bool does_rings() const { return placement.does_rings(rank, n_ranks); }
   bool does_harmonic() const { return harmonic && placement.does_harmonic(rank, n_ranks); }

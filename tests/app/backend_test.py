@@ -6,6 +6,8 @@ import json
 import program
 
 program.require("numpy", "h5py")
+import numpy as np
+
 from files import read_alm, read_map, rms_difference
 
 AS_THE_HOST = 1e-12
@@ -70,12 +72,15 @@ class WithoutADevice(Synthesis):
 
     def test_what_has_no_form_for_a_device(self):
         smooth = ("smooth", "out.h5", "smoothed.h5", "--fwhm", "10deg", "--overwrite")
-        for method in ("ring", "split"):
-            self.refused(2, ("--backend cuda", f"--method {method}" if self.has_cuda else "this build"),
-                         *smooth, "--method", method, "--backend", "cuda")
+        self.refused(2, ("--backend cuda", "--method ring" if self.has_cuda else "this build"),
+                     *smooth, "--method", "ring", "--backend", "cuda")
         report = self.report(*smooth, "--method", "ring", environment=self.hidden)
         self.assertEqual(report["backend"]["name"], "host")
         self.refused(2, ("--backend cuda",), "model", "--nside", 16, "--backend", "cuda")
+
+    def test_a_split_needs_a_device_for_its_harmonic_part(self):
+        smooth = ("smooth", "out.h5", "smoothed.h5", "--fwhm", "10deg", "--method", "split", "--overwrite")
+        self.refused(4 if self.has_cuda else 2, ("--backend cuda",), *smooth, "--backend", "cuda")
 
 
 class WithADevice(Synthesis):
@@ -102,6 +107,22 @@ class WithADevice(Synthesis):
             self.assertLess(rms_difference(read_map(self.folder / "out.h5"), sky), AS_THE_HOST)
             self.done("analyze", "out.h5", "--alm", "back.h5", "--iter", 3, "--overwrite", ranks=ranks)
             self.assertLess(rms_difference(read_alm(self.folder / "back.h5"), alm), 1e-3)
+
+    def test_the_parts_of_a_split_are_done_at_once(self):
+        degrees = np.arange(129)
+        tail = (1 + degrees * (degrees + 1) / 100) ** -0.75 * np.exp(-((3.5 * degrees / 128) ** 2) / 2)
+        np.savetxt(self.folder / "tail.txt", np.column_stack([degrees, tail]))
+        self.done("synthesize", "--cl", "cl.txt", "--seed", 3, "--nside", 64, "white.h5", "--overwrite")
+        smooth = ("smooth", "white.h5", "smoothed.h5", "--beam", "tail.txt", "--lmax", 128, "--fields", "T", "--method",
+                  "split", "--overwrite")
+        host = self.report(*smooth, "--backend", "host")
+        self.assertFalse(host["plan"]["at_once"])
+        sky = read_map(self.folder / "smoothed.h5")
+        for ranks in (1, 2):
+            report = self.report(*smooth, "--backend", "cuda", "--harmonic-ranks", 0, ranks=ranks)
+            self.assertEqual(report["backend"]["name"], "cuda")
+            self.assertTrue(report["plan"]["at_once"])
+            self.assertLess(rms_difference(read_map(self.folder / "smoothed.h5"), sky), 1e-5)
 
     def test_a_dry_run_says_what_the_device_holds(self):
         for ranks in (1, 2):

@@ -76,7 +76,7 @@ class SplitAccuracy : public testing::TestWithParam<std::tuple<std::int64_t, Sky
     kernel.t = spec.k_l;
     multiply(kernel, transform_.alm_layout(), transform_.fields(), alm.view());
     const MapBuffer<double> expected = synthesized(transform_, alm);
-    SplitConvolution convolution(Communicator::self(), split, transform_.spec().grid);
+    SplitConvolution convolution(Communicator::self(), split, {transform_.spec().grid});
     MapBuffer<double> found = transform_.make_map<double>();
     convolution.convolve<double>(map.view(), found.view());
     const double rms = relative_error(Communicator::self(), found, expected).rms;

@@ -32,7 +32,7 @@ class SplitSmoothing : public OnEveryRankCount {
     const KernelSplit split(spec);
     ASSERT_TRUE(split.has_parts()) << split.reason();
     const Grid grid = share(RingGrid::healpix(nside));
-    SplitConvolution convolution(comm(), split, grid, 2, sizeof(T));
+    SplitConvolution convolution(comm(), split, {grid, 2, sizeof(T)});
     const int lmax = static_cast<int>(2 * nside);
     TransformSpec transform = Case{grid, lmax, lmax, {0, 0}}.spec();
     transform.ring_bands =
@@ -106,7 +106,7 @@ TEST_P(SplitSmoothing, RefusesAKernelWithoutASplit) {
   KernelSplitSpec spec = split_problem(64);
   spec.error = 1e-10;
   const KernelSplit split(spec);
-  EXPECT_THAT([&] { SplitConvolution convolution(comm(), split, share(RingGrid::healpix(64))); },
+  EXPECT_THAT([&] { SplitConvolution convolution(comm(), split, {share(RingGrid::healpix(64))}); },
               ThrowsMessage<UsageError>(HasSubstr("no compact part keeps the error")));
 }
 

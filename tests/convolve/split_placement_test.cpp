@@ -57,6 +57,18 @@ TEST(SplitPlacement, IsTheFastestOfAll) {
   }
 }
 
+TEST(SplitPlacement, AtOnceTheSlowerPartCounts) {
+  SplitCosts costs = even_costs(3, 5, 100);
+  EXPECT_DOUBLE_EQ(place_split(costs, 10, 0.1, 4, 0).total, 2);
+  costs.at_once = true;
+  for (const PlacedSplit& placed :
+       {place_split(costs, 10, 0.1, 4, 0), place_split(costs, 10, 0.1, 4)}) {
+    EXPECT_DOUBLE_EQ(placed.total, 1.25);
+    EXPECT_FALSE(placed.placement.is_side_by_side());
+  }
+  EXPECT_DOUBLE_EQ(place_split(costs, -1, 0.1, 4).total, 1.25);
+}
+
 TEST(SplitPlacement, TakesGroupsWhoseSizesAreAsTheWorkWhereRanksDoNotScale) {
   SplitCosts costs = even_costs(25, 75, 0);
   // All of them together do it worse.

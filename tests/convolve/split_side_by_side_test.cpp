@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/device.hpp"
 #include "base/error.hpp"
 #include "convolve/convolution_smoothing.hpp"
 #include "convolve/split_convolution.hpp"
@@ -68,9 +69,9 @@ class SplitSideBySide : public OnEveryRankCount {
  protected:
   template <class T>
   Smoothed<T> smooth(int n_harmonic, std::int64_t n_maps, const MapTreatment& treatment,
-                     bool with_hole) const {
-    SplitConvolution convolution(comm(), split_for(comm().size(), n_harmonic), grid_, n_maps,
-                                 sizeof(T));
+                     bool with_hole, const HarmonicPart& part = {}) const {
+    SplitConvolution convolution(comm(), split_for(comm().size(), n_harmonic),
+                                 {grid_, n_maps, sizeof(T), part});
     const bool does_harmonic = n_harmonic == 0 || comm().rank() >= comm().size() - n_harmonic;
     EXPECT_EQ(convolution.transform() != nullptr, does_harmonic);
     EXPECT_EQ(convolution.ring_convolution() != nullptr, n_harmonic == 0 || !does_harmonic);
@@ -132,9 +133,44 @@ TEST_P(SplitSideBySide, DoesNotDependOnTheNumberOfThreads) {
       std::equal(one.map.view().data(), one.map.view().data() + n, three.map.view().data()));
 }
 
+TEST_P(SplitSideBySide, AtOnceIsOneAfterTheOtherToTheLastBit) {
+  MapTreatment treatment;
+  treatment.unseen = UnseenPolicy::normalize;
+  for (const std::int64_t n_maps : {1, 3}) {
+    const Smoothed<double> in_turn = smooth<double>(0, n_maps, treatment, true);
+    const Smoothed<double> at_once =
+        smooth<double>(0, n_maps, treatment, true, {Backend::host, true});
+    EXPECT_EQ(at_once.report.convolutions, in_turn.report.convolutions);
+    const double* expected = in_turn.map.view().data();
+    EXPECT_TRUE(
+        std::equal(expected, expected + n_maps * in_turn.map.size(), at_once.map.view().data()));
+  }
+}
+
+TEST_P(SplitSideBySide, AtOnceRefusesMapsOfAnotherShapeAndGoesOn) {
+  SplitConvolution convolution(comm(), split_for(comm().size(), 0),
+                               {grid_, 1, sizeof(double), {Backend::host, true}});
+  const std::int64_t n = convolution.rings().n_pixels();
+  MapBuffer<double> wrong(1, n + (comm().is_root() ? 1 : 0));
+  MapBuffer<double> in = white_maps<double>(convolution.rings(), 1, false);
+  MapBuffer<double> out(1, n);
+  EXPECT_THROW(convolution.convolve<double>(wrong.view(), out.view()), UsageError);
+  convolution.convolve<double>(in.view(), out.view());
+}
+
+TEST_P(SplitSideBySide, OnADeviceIsAsOnTheHost) {
+  if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_obstacle();
+  for (int n_harmonic = 0; n_harmonic < comm().size(); ++n_harmonic) {
+    const Smoothed<double> host = smooth<double>(n_harmonic, 2, {}, false);
+    const Smoothed<double> device =
+        smooth<double>(n_harmonic, 2, {}, false, {Backend::cuda, n_harmonic == 0});
+    expect_within(relative_error(comm(), device.map, host.map), tolerance::round_trip);
+  }
+}
+
 TEST_P(SplitSideBySide, RefusesMapsOfAnotherShapeOnAllRanks) {
   if (comm().size() == 1) return;
-  SplitConvolution convolution(comm(), split_for(comm().size(), 1), grid_, 2);
+  SplitConvolution convolution(comm(), split_for(comm().size(), 1), {grid_, 2});
   const std::int64_t n = convolution.rings().n_pixels();
   const auto refuses = [&](std::int64_t n_maps, std::int64_t size) {
     MapBuffer<double> in(n_maps, size);
@@ -149,7 +185,7 @@ TEST_P(SplitSideBySide, RefusesMapsOfAnotherShapeOnAllRanks) {
 
 TEST_P(SplitSideBySide, RefusesASplitForMoreRanks) {
   const KernelSplit split = split_for(comm().size() + 1, comm().size());
-  EXPECT_THAT([&] { SplitConvolution convolution(comm(), split, grid_); },
+  EXPECT_THAT([&] { SplitConvolution convolution(comm(), split, {grid_}); },
               ThrowsMessage<UsageError>(HasSubstr("search it for as many ranks as there are")));
 }
 

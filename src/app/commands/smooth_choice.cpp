@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/backend_choice.hpp"
 #include "app/commands/smooth_rings.hpp"
 #include "app/commands/smooth_split.hpp"
 #include "app/plan_table.hpp"
@@ -49,11 +50,12 @@ struct HarmonicChoice {
 };
 
 /// Collective.
-HarmonicChoice predict_harmonic(Run& run, const SmoothJob& job, int lmax) {
+HarmonicChoice predict_harmonic(Run& run, const SmoothJob& job, Backend backend, int lmax) {
   TransformOptions options = job.options.transform;
   options.lmax = lmax;
   if (options.mmax > lmax) options.mmax = lmax;
-  const TransformSpec spec = make_spec(options, job.grid, job.choice.fields, job.usual_lmax);
+  TransformSpec spec = make_spec(options, job.grid, job.choice.fields, job.usual_lmax);
+  spec.backend = backend;
   const auto plan =
       agreed(run.comm, [&] { return TransformPlan(spec, run.comm.rank(), run.comm.size()); });
   const int n_masks = job.is_normalized() ? 2 : 0;
@@ -121,8 +123,9 @@ int smooth_the_fastest_way(Run& run, SmoothJob& job) {
   }
   const int asked = job.options.transform.lmax >= 0 ? job.options.transform.lmax : job.usual_lmax;
   RingChoice rings = plan_ring_choice(run, job, asked);
-  const HarmonicChoice harmonic =
-      predict_harmonic(run, job, rings.job ? sufficient_lmax(rings.job->cut, asked) : asked);
+  const Backend backend = choose_backend(run, job.options.transform.backend);
+  const HarmonicChoice harmonic = predict_harmonic(
+      run, job, backend, rings.job ? sufficient_lmax(rings.job->cut, asked) : asked);
   const double least = rings.job ? std::min(rings.seconds.seconds, harmonic.seconds.seconds)
                                  : harmonic.seconds.seconds;
   const std::optional<SplitJob> split = search_where_it_pays(run, job, asked, least);

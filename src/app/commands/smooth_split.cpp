@@ -6,13 +6,13 @@
 
 #include <memory>
 #include <numbers>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "app/backend_choice.hpp"
 #include "app/commands/smooth_maps.hpp"
+#include "app/device_report.hpp"
 #include "app/maps/map_batch.hpp"
 #include "app/plan_table.hpp"
 #include "app/temperature_spectrum.hpp"
@@ -29,7 +29,7 @@ namespace {
 
 constexpr double arcmin = std::numbers::pi / (180 * 60);
 
-KernelSplitSpec split_spec(Run& run, const SmoothJob& job) {
+KernelSplitSpec split_spec(Run& run, const SmoothJob& job, const HarmonicPart& harmonic) {
   const int lmax = job.options.transform.lmax >= 0 ? job.options.transform.lmax : job.usual_lmax;
   KernelSplitSpec spec;
   spec.k_l = beam_of(run, job.options, lmax).t;
@@ -40,16 +40,21 @@ KernelSplitSpec split_spec(Run& run, const SmoothJob& job) {
   }
   spec.nside = job.grid->nside();
   spec.error = job.options.error.value_or(spec.error);
-  spec.machine = {&run.machine, run.comm.size(), omp_get_max_threads()};
+  spec.machine = {&run.machine, run.comm.size(), omp_get_max_threads(), harmonic};
   spec.n_harmonic = job.options.harmonic_ranks;
   return spec;
 }
 
-std::string text_of(const SplitPlacement& placement, int n_ranks) {
-  return placement.is_side_by_side()
-             ? fmt::format("side by side, rings on {} rank(s) and harmonics on {}",
-                           placement.ranks_of_rings(n_ranks), placement.n_harmonic)
-             : "rings and harmonics one after the other";
+std::string text_of(const SplitPlan& plan) {
+  const bool on_device = plan.harmonic && plan.harmonic->spec.backend == Backend::cuda;
+  const char* device = on_device ? ", these on a device" : "";
+  const SplitPlacement& placement = plan.placement;
+  if (placement.is_side_by_side()) {
+    return fmt::format("side by side, rings on {} rank(s) and harmonics on {}{}",
+                       placement.ranks_of_rings(plan.n_ranks), placement.n_harmonic, device);
+  }
+  return fmt::format("rings and harmonics {}{}", plan.at_once ? "at once" : "one after the other",
+                     device);
 }
 
 /// Of so many maps, given that of one.
@@ -71,6 +76,7 @@ void record_plan(Run& run, const SmoothJob& job, const SplitJob& split,
       {"l_cut", best.l_cut},
       {"support_degrees", best.theta_cut / arcmin / 60},
       {"harmonic_ranks", plan.placement.n_harmonic},
+      {"at_once", plan.at_once},
       {"predicted_seconds", predicted.total.seconds},
       {"predicted_uncertainty_seconds", predicted.total.sigma},
       {"predicted_stages",
@@ -86,7 +92,7 @@ void record_plan(Run& run, const SmoothJob& job, const SplitJob& split,
                       omp_get_max_threads()));
   run.say(fmt::format("  l_cut {}, theta_cut {:.4g} arcmin, error {:.2g}", best.l_cut,
                       best.theta_cut / arcmin, split.split.error().total));
-  run.say("  " + text_of(plan.placement, run.comm.size()));
+  run.say("  " + text_of(plan));
   PlanTable table(run);
   table.count("rings", plan.own.n_rings());
   table.count("pixels", plan.own.n_pixels());
@@ -123,10 +129,30 @@ class SplitRun {
  private:
   using Group = MapGroup<SmoothedMaps<T>>;
 
+  void plan_convolution() {
+    make_convolution();
+    const SphericalHarmonicTransform* transform = convolution_->transform();
+    if (run_.comm.min(std::int64_t{transform != nullptr}) == 1) record_device(run_, *transform);
+  }
+
+  /// On the host where the device that --backend auto took is of no use.
+  void make_convolution() {
+    SplitMaps maps = split_.maps;
+    if (maps.harmonic.backend == Backend::cuda && job_.options.transform.backend == "auto") {
+      try {
+        convolution_ = std::make_unique<SplitConvolution>(run_.comm, split_.split, maps);
+        return;
+      } catch (const ResourceError& error) {
+        maps.harmonic = {give_up_device(run_, error.what())};
+      }
+    }
+    convolution_ = std::make_unique<SplitConvolution>(run_.comm, split_.split, maps);
+  }
+
   void compute(Group& group) {
     if (job_.maps.is_single()) run_.progress.stage("convolving");
+    if (convolution_ == nullptr) plan_convolution();
     const std::int64_t n_maps = split_.plan.rings.spec().n_maps;
-    if (!convolution_) convolution_.emplace(run_.comm, split_.split, job_.grid, n_maps, sizeof(T));
     auto smoothed =
         agreed(run_.comm, [&] { return MapBuffer<T>(n_maps, split_.plan.own.n_pixels()); });
     MapBuffer<T>& map = group.maps.map;
@@ -162,7 +188,7 @@ class SplitRun {
   Run& run_;
   const SmoothJob& job_;
   const SplitJob& split_;
-  std::optional<SplitConvolution> convolution_;
+  std::unique_ptr<SplitConvolution> convolution_;
   MapRun map_run_;
 };
 
@@ -181,7 +207,6 @@ SplitJob plan_split(Run& run, const SmoothJob& job) {
     throw UsageError(
         fmt::format("--method split: {}; use --fields T, --method ring or harmonic", why));
   }
-  refuse_device(job.options.transform.backend, "--method split");
   if (job.options.harmonic_ranks.value_or(0) >= run.comm.size()) {
     throw UsageError(fmt::format(
         "--harmonic-ranks {}: expected 0 to {}, for {} rank(s) in all must do the rings "
@@ -190,14 +215,16 @@ SplitJob plan_split(Run& run, const SmoothJob& job) {
   }
   const std::int64_t n_maps = job.choice.fields.n_components();
   require_memory_for(run, *job.grid, 2 * n_maps, job.precision);
-  const KernelSplitSpec spec = split_spec(run, job);
+  const Backend backend = choose_backend(run, job.options.transform.backend);
+  const SplitMaps maps{
+      job.grid, n_maps, bytes_of(job.precision), {backend, backend == Backend::cuda}};
+  const KernelSplitSpec spec = split_spec(run, job, maps.harmonic);
   run.progress.stage("splitting the kernel");
   return agreed(run.comm, [&] {
     KernelSplit split(spec);
     if (!split.has_parts()) throw UsageError("--method split: " + split.reason());
-    const SplitMaps maps{job.grid, n_maps, bytes_of(job.precision)};
     SplitPlan plan(split, maps, run.comm.rank(), run.comm.size());
-    return SplitJob{std::move(split), std::move(plan)};
+    return SplitJob{std::move(split), maps, std::move(plan)};
   });
 }
 
@@ -208,19 +235,19 @@ SplitPrediction predict_split(const Run& run, const SmoothJob& job, const SplitJ
   of.rings = of_slowest(
       run.comm, n * estimate_convolution(plan.rings, run.machine, omp_get_max_threads()).total());
   if (plan.harmonic) of.harmonic = predict_transforms(run, *plan.harmonic, {2 * n, 0, false}).total;
-  of.total = of.rings + of.harmonic;
+  const Estimate slower = of.rings.seconds > of.harmonic.seconds ? of.rings : of.harmonic;
+  of.total = plan.at_once ? slower : of.rings + of.harmonic;
   if (!plan.placement.is_side_by_side()) return of;
   const RingConvolutionSpec& maps = plan.rings.spec();
   const double doubles =
       static_cast<double>(n * maps.n_maps * maps.bytes_per_pixel) / sizeof(double);
   const double seconds = split.split.best().sending_seconds;
   of.sending = doubles * Estimate{seconds, seconds * run.machine.network.uncertainty};
-  of.total = (of.rings.seconds > of.harmonic.seconds ? of.rings : of.harmonic) + of.sending;
+  of.total = slower + of.sending;
   return of;
 }
 
 int smooth_by_split(Run& run, const SmoothJob& job, const SplitJob& split) {
-  stay_on_host(run, job.options.transform.backend, "--method split");
   const MaskSmoothing mask = job.is_normalized() ? MaskSmoothing::yes : MaskSmoothing::no;
   const std::vector<MapRange> groups =
       one_by_one(run, job.maps, job.options.maps, "--method split takes them so");

@@ -12,6 +12,7 @@ namespace ringweave {
 /// A kernel that was split for a job, and who does which part of it.
 struct SplitJob {
   KernelSplit split;
+  SplitMaps maps;
   SplitPlan plan;
 };
 

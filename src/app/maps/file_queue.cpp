@@ -4,13 +4,13 @@
 #include <omp.h>
 
 #include <condition_variable>
-#include <deque>
 #include <exception>
 #include <mutex>
-#include <thread>
+#include <optional>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/side_thread.hpp"
 #include "distribute/farewell.hpp"
 #include "distribute/mpi_session.hpp"
 
@@ -31,41 +31,27 @@ struct FileQueue::Impl {
       }
     }
     task = nullptr;
-    const std::lock_guard<std::mutex> lock(mutex);
-    ++n_done;
-    if (thrown == nullptr) return;
-    error = thrown;
-    failed = n_done;
-  }
-
-  void serve() {
-    // The cores belong to the computation.
-    omp_set_num_threads(1);
-    std::unique_lock<std::mutex> lock(mutex);
-    for (;;) {
-      changed.wait(lock, [&] { return !waiting.empty() || is_closed; });
-      if (waiting.empty()) return;
-      Task task = std::move(waiting.front());
-      waiting.pop_front();
-      lock.unlock();
-      perform(std::move(task));
-      lock.lock();
-      changed.notify_all();
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      ++n_done;
+      if (thrown != nullptr) {
+        error = thrown;
+        failed = n_done;
+      }
     }
+    changed.notify_all();
   }
 
   Communicator comm;
   FileTraffic traffic;
   std::unique_ptr<Farewell> farewell;
-  std::mutex mutex;  // of all below; n_done and the error change on the thread of the tasks only
-  std::condition_variable changed;
-  std::deque<Task> waiting;
   std::int64_t n_added = 0;
+  std::mutex mutex;  // of n_done and the error, which change on the thread of the tasks only
+  std::condition_variable changed;
   std::int64_t n_done = 0;
   std::exception_ptr error;
   Ticket failed = 0;
-  bool is_closed = false;
-  std::thread thread;
+  std::optional<SideThread> thread;  // ends before what it uses
 };
 
 FileQueue::Mode FileQueue::possible(Mode wanted) {
@@ -78,32 +64,20 @@ FileQueue::FileQueue(const Communicator& comm, Mode mode)
       impl_(std::make_unique<Impl>(comm, mode_)) {
   if (mode_ == Mode::at_once) return;
   impl_->farewell = std::make_unique<Farewell>(comm);
-  impl_->thread = std::thread([this] { impl_->serve(); });
+  // The cores belong to the computation.
+  impl_->thread.emplace().begin([] { omp_set_num_threads(1); });
 }
 
-FileQueue::~FileQueue() {
-  if (!impl_->thread.joinable()) return;
-  {
-    const std::lock_guard<std::mutex> lock(impl_->mutex);
-    impl_->is_closed = true;
-  }
-  impl_->changed.notify_all();
-  impl_->thread.join();
-}
+FileQueue::~FileQueue() = default;
 
 FileQueue::Ticket FileQueue::add(Task task) {
   if (mode_ == Mode::at_once) {
     impl_->perform(std::move(task));
-    return ++impl_->n_added;
+  } else {
+    impl_->thread->begin(
+        [impl = impl_.get(), task = std::move(task)]() mutable { impl->perform(std::move(task)); });
   }
-  Ticket ticket = 0;
-  {
-    const std::lock_guard<std::mutex> lock(impl_->mutex);
-    impl_->waiting.push_back(std::move(task));
-    ticket = ++impl_->n_added;
-  }
-  impl_->changed.notify_all();
-  return ticket;
+  return ++impl_->n_added;
 }
 
 void FileQueue::wait(Ticket ticket) {
