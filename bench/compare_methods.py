@@ -5,9 +5,9 @@
     bench/compare_methods.py build/release/src/app/ringweave --machine machine.json --json methods.json
     bench/compare_methods.py build/release/src/app/ringweave --ranks 2 --mpirun scripts/mpirun.sh --machine machine2.json
 
-Every case is smoothed by rings, by harmonics with the lmax that --method auto would take, and by auto, in turn; medians
-over the turns. Kernels with a long tail, K_l = sqrt(C_l) b_l, are smoothed by a split too. Seconds are those of convolving
-or transforming: files, planning and new memory do not count.
+Every case is smoothed by rings and by harmonics with the lmax that --method auto takes. A turn is all cases, so that the
+turns of one lie minutes apart; medians over them count. Kernels with a long tail, K_l = sqrt(C_l) b_l, are smoothed by
+a split too. Seconds are those of convolving or transforming: files, planning and new memory do not count.
 """
 import argparse
 import json
@@ -68,41 +68,55 @@ class Runs:
                 "parts": {name: plan[name] for name in ("l_cut", "support_degrees") if name in plan}}
 
 
-def in_turn(runs, nside, methods, turns):
-    """Of every method the median of the seconds, the least, and what was predicted."""
-    taken = {name: [] for name in methods}
-    for _ in range(turns):
-        for name, method in methods.items():
-            taken[name].append(runs.smooth(nside, *method))
-    return {name: {"seconds": statistics.median(sample["seconds"] for sample in samples),
-                   "least": min(sample["seconds"] for sample in samples),
-                   "predicted": samples[0]["predicted"], "uncertainty": samples[0]["uncertainty"],
-                   "parts": samples[0]["parts"]} for name, samples in taken.items()}
+class Trial:
+    """Methods that smooth one map alike, and what each of their turns took."""
+
+    def __init__(self, row, methods):
+        self.row, self.methods = row, methods
+        self.taken = {name: [] for name in methods}
+
+    def take_turn(self, runs):
+        for name, method in self.methods.items():
+            self.taken[name].append(runs.smooth(self.row["nside"], *method))
+
+    def result(self):
+        """The row with, of every method, the median of the seconds, the least, and what was predicted."""
+        return self.row | {name: {"seconds": statistics.median(sample["seconds"] for sample in samples),
+                                  "least": min(sample["seconds"] for sample in samples),
+                                  "predicted": samples[0]["predicted"], "uncertainty": samples[0]["uncertainty"],
+                                  "parts": samples[0]["parts"]} for name, samples in self.taken.items()}
 
 
-def measure(runs, case, turns):
-    """Rings and harmonics in turn, and what auto picks."""
-    nside, fwhm, error = case
-    common = ("--fwhm", fwhm, "--error", error)
-    said = runs.smooth(nside, "--method", "auto", *common)["said"]
-    lmax = re.search(r"lmax (\d+)", said).group(1)
-    methods = {"ring": ("--method", "ring", *common),
-               "harmonic": ("--method", "harmonic", "--lmax", lmax, "--fwhm", fwhm)}
-    row = {"nside": nside, "fwhm": fwhm, "error": error, "lmax": int(lmax),
-           "picked": re.search(r"method: (\w+)", said).group(1), "said": said}
-    row.update(in_turn(runs, nside, methods, turns))
-    fastest = min(methods, key=lambda name: row[name]["seconds"])
-    row["fastest"] = fastest
-    row["slower_by"] = row[row["picked"]]["seconds"] / row[fastest]["seconds"] - 1 if row["picked"] in methods else None
-    return row
+class MethodTrial(Trial):
+    """Rings and harmonics, and what auto picks."""
+
+    def __init__(self, runs, case):
+        nside, fwhm, error = case
+        common = ("--fwhm", fwhm, "--error", error)
+        said = runs.smooth(nside, "--method", "auto", *common)["said"]
+        lmax = re.search(r"lmax (\d+)", said).group(1)
+        super().__init__({"nside": nside, "fwhm": fwhm, "error": error, "lmax": int(lmax),
+                          "picked": re.search(r"method: (\w+)", said).group(1), "said": said},
+                         {"ring": ("--method", "ring", *common),
+                          "harmonic": ("--method", "harmonic", "--lmax", lmax, "--fwhm", fwhm)})
+
+    def result(self):
+        row = super().result()
+        row["fastest"] = min(self.methods, key=lambda name: row[name]["seconds"])
+        picked = row.get(row["picked"])
+        row["slower_by"] = picked["seconds"] / row[row["fastest"]]["seconds"] - 1 if picked else None
+        return row
 
 
-def measure_split(runs, case, turns):
-    """A split and all degrees in turn."""
-    nside, fwhm_arcmin, error = case
-    common = ("--beam", runs.tailed_beam(nside, fwhm_arcmin), "--lmax", 2 * nside)
-    methods = {"split": ("--method", "split", "--error", error, *common), "harmonic": ("--method", "harmonic", *common)}
-    return {"nside": nside, "fwhm": f"{fwhm_arcmin}arcmin", "error": error, **in_turn(runs, nside, methods, turns)}
+class SplitTrial(Trial):
+    """A split and all degrees."""
+
+    def __init__(self, runs, case):
+        nside, fwhm_arcmin, error = case
+        common = ("--beam", runs.tailed_beam(nside, fwhm_arcmin), "--lmax", 2 * nside)
+        super().__init__({"nside": nside, "fwhm": f"{fwhm_arcmin}arcmin", "error": error},
+                         {"split": ("--method", "split", "--error", error, *common),
+                          "harmonic": ("--method", "harmonic", *common)})
 
 
 def cells(row, name):
@@ -156,17 +170,18 @@ def main():
     def chosen(cases, numbers):
         return cases if numbers is None else [cases[i] for i in numbers]
 
-    rows, splits = [], []
     with tempfile.TemporaryDirectory() as folder:
         runs = Runs(options, Path(folder))
-        todo = [(rows, measure, case) for case in chosen(CASES, options.cases)]
-        todo += [(splits, measure_split, case) for case in chosen(SPLIT_CASES, options.split_cases)]
-        for to, work, case in todo:
-            to.append(work(runs, case, options.turns))
-            if options.json:
-                Path(options.json).write_text(json.dumps({"cases": rows, "splits": splits}, indent=1) + "\n")
+        trials = [MethodTrial(runs, case) for case in chosen(CASES, options.cases)]
+        splits = [SplitTrial(runs, case) for case in chosen(SPLIT_CASES, options.split_cases)]
+        for _ in range(options.turns):
+            for trial in trials + splits:
+                trial.take_turn(runs)
+    rows, split_rows = ([trial.result() for trial in of] for of in (trials, splits))
+    if options.json:
+        Path(options.json).write_text(json.dumps({"cases": rows, "splits": split_rows}, indent=1) + "\n")
     show(rows)
-    show_splits(splits)
+    show_splits(split_rows)
 
 
 if __name__ == "__main__":

@@ -91,4 +91,30 @@ CostCurve fit_curve(std::vector<Sample> samples) {
   return {std::move(points), uncertainty};
 }
 
+CostCurve combine_curves(const std::vector<CostCurve>& launches) {
+  const auto sizes_of = [](const CostCurve& curve) {
+    std::vector<double> sizes;
+    for (const CostCurve::Point& point : curve.points()) sizes.push_back(point.size);
+    return sizes;
+  };
+  if (launches.size() < 2) throw UsageError("costs of one launch are not to be combined");
+  std::vector<CostCurve::Point> points = launches.front().points();
+  std::vector<double> uncertainties;
+  for (const CostCurve& launch : launches) {
+    uncertainties.push_back(launch.uncertainty());
+    if (sizes_of(launch) != sizes_of(launches.front()))
+      throw UsageError("costs to be combined were measured at different sizes");
+  }
+  double squares = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    std::vector<double> costs;
+    for (const CostCurve& launch : launches) costs.push_back(launch.points()[i].seconds);
+    points[i].seconds = median(costs);
+    for (const double cost : costs) squares += std::pow(cost / points[i].seconds - 1, 2);
+  }
+  const double between =
+      std::sqrt(squares / static_cast<double>(points.size() * (launches.size() - 1)));
+  return {std::move(points), std::hypot(median(std::move(uncertainties)), between)};
+}
+
 }  // namespace ringweave

@@ -47,4 +47,9 @@ struct Sample {
 /// without samples.
 CostCurve fit_curve(std::vector<Sample> samples);
 
+/// What several launches say of one cost: medians at each size, and the uncertainty of the one in
+/// the middle together with how much the launches differ (one standard deviation over the sizes).
+/// Error  UsageError unless there are two or more of the same sizes.
+CostCurve combine_curves(const std::vector<CostCurve>& launches);
+
 }  // namespace ringweave

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "perf_models/machine_curves.hpp"
 
 namespace ringweave {
 namespace {
@@ -14,38 +15,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* format_name = "ringweave machine 1";
-
-template <class Owner>
-struct NamedCurve {
-  const char* name;
-  CostCurve Owner::*curve;
-};
-template <class Owner>
-NamedCurve(const char*, CostCurve Owner::*) -> NamedCurve<Owner>;
-constexpr std::array curves = {
-    NamedCurve{"legendre_scalar", &Machine::legendre_scalar},
-    NamedCurve{"legendre_spin", &Machine::legendre_spin},
-    NamedCurve{"ring_fft", &Machine::ring_fft},
-    NamedCurve{"ring_fft_modes", &Machine::ring_fft_modes},
-    NamedCurve{"transform_planning", &Machine::transform_planning},
-    NamedCurve{"convolution_stencil", &Machine::convolution_stencil},
-    NamedCurve{"convolution_sectors", &Machine::convolution_sectors},
-    NamedCurve{"convolution_ring_fft", &Machine::convolution_ring_fft},
-    NamedCurve{"convolution_modes", &Machine::convolution_modes},
-    NamedCurve{"convolution_planning", &Machine::convolution_planning},
-    NamedCurve{"split_search", &Machine::split_search},
-    NamedCurve{"new_memory", &Machine::new_memory},
-    NamedCurve{"file_read", &Machine::file_read},
-    NamedCurve{"file_write", &Machine::file_write},
-};
-constexpr std::array device_curves = {
-    NamedCurve{"legendre_scalar", &DeviceCosts::legendre_scalar},
-    NamedCurve{"legendre_spin", &DeviceCosts::legendre_spin},
-    NamedCurve{"ring_fft", &DeviceCosts::ring_fft},
-    NamedCurve{"ring_fft_modes", &DeviceCosts::ring_fft_modes},
-    NamedCurve{"to_device", &DeviceCosts::to_device},
-    NamedCurve{"to_host", &DeviceCosts::to_host},
-};
 
 struct NamedNumber {
   const char* name;
@@ -147,7 +116,7 @@ std::string machine_text(const Machine& machine) {
   json["backend"] = machine.backend;
   json["ranks"] = machine.n_ranks;
   json["threads"] = machine.n_threads;
-  for (const auto& [name, curve] : curves) json[name] = json_of(machine.*curve);
+  for (const auto& [name, curve] : machine_curves) json[name] = json_of(machine.*curve);
   json["network"] = json_of(machine.network);
   if (machine.device) json["device"] = json_of(*machine.device);
   return json.dump(1) + '\n';
@@ -166,7 +135,7 @@ Machine parse_machine(const std::string& text, const std::string& where) {
   machine.backend = read_entry(json, "backend", where, text_of);
   machine.n_ranks = read_entry(json, "ranks", where, positive);
   machine.n_threads = read_entry(json, "threads", where, positive);
-  read_curves(json, curves, where, machine);
+  read_curves(json, machine_curves, where, machine);
   const auto network_of = [&](const Json& entry) {
     return read_network(entry, where + ": network");
   };

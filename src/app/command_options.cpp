@@ -392,6 +392,11 @@ void declare_calibrate(CLI::App& command, CalibrateOptions& options) {
       .choice("--backend", options.backend, {"auto", "host", "cuda"},
               "cuda: time transforms on the GPUs of the ranks too, auto: if there are any.")
       ->capture_default_str();
+  group.value(
+      "--combine", options.combine, "FILE...",
+      "Measure nothing: make one machine file of two or more that were measured in launches "
+      "of their own. Costs are medians over them, and how much they differ from launch to "
+      "launch counts as uncertainty. Default: none.");
 }
 
 void declare_model(CLI::App& command, ModelOptions& options) {

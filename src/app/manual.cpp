@@ -124,6 +124,7 @@ ranks and more.)",
      R"(ringweave calibrate
 mpirun -n 2 ringweave calibrate --out machine.json
 ringweave calibrate --nside 512 --out laptop.json
+ringweave calibrate --combine machine.1.json machine.2.json machine.3.json --out machine.json
 export RINGWEAVE_MACHINE=$PWD/machine.json)",
      false},
     {"split", "split a kernel between few degrees and a few degrees of arc",

@@ -91,6 +91,7 @@ struct PlotOptions {
 };
 
 struct CalibrateOptions {
+  std::vector<std::string> combine;  ///< machine files; empty: measure
   std::string output = "machine.json";
   std::string backend = "auto";
   std::int64_t nside = 2048;

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """--backend: what is taken, what is said about it, and what a device and the host agree on."""
 import json
+import sys
 
 import program
 
@@ -11,6 +12,7 @@ import numpy as np
 from files import read_alm, read_map, rms_difference
 
 AS_THE_HOST = 1e-12
+OLD_DRIVER = sys.argv[3]
 
 
 def has_cuda():
@@ -83,6 +85,28 @@ class WithoutADevice(Synthesis):
         self.refused(4 if self.has_cuda else 2, ("--backend cuda",), *smooth, "--backend", "cuda")
 
 
+class WithAnOldDriver(Synthesis):
+    """A driver that the CUDA runtime of the build finds too old."""
+
+    old = {"LD_LIBRARY_PATH": OLD_DRIVER}
+
+    def setUp(self):
+        if not self.has_cuda:
+            self.skipTest("this build has no CUDA")
+
+    def test_cuda_says_what_is_missing(self):
+        for ranks in (1, 3):
+            result = self.done(*self.transform, "--backend", "cuda", ranks=ranks, code=4, environment=self.old)
+            self.assertEqual(len(result.messages()), 1, result)
+            for words in ("--backend cuda", "driver version is insufficient", "install a newer driver"):
+                self.assertIn(words, result.messages()[0])
+
+    def test_auto_takes_the_host_and_says_why(self):
+        for ranks in (1, 3):
+            result = self.done(*self.transform, "--verbose", ranks=ranks, environment=self.old)
+            self.assertRegex(result.out, "backend: host, because no device was found: .*driver version is insufficient")
+
+
 class WithADevice(Synthesis):
     """The same jobs with and without a device."""
 
@@ -132,4 +156,4 @@ class WithADevice(Synthesis):
 
 
 if __name__ == "__main__":
-    program.main()
+    program.main(extra=1)

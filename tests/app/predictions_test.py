@@ -60,6 +60,24 @@ class Calibrate(Predictions):
         self.done("calibrate", "--dry-run", "--out", "new.json")
         self.assertFalse((self.folder / "new.json").exists())
 
+    def test_calibrations_of_several_launches_are_combined(self):
+        slow = json.loads((self.folder / "machine.json").read_text())
+        for point in slow["legendre_scalar"]["points"]:
+            point[1] *= 2
+        (self.folder / "slow.json").write_text(json.dumps(slow))
+        for ranks in (1, 3):
+            self.done("calibrate", "--combine", "machine.json", "slow.json", "slow.json", "--out", "both.json",
+                      "--overwrite", ranks=ranks)
+            both = json.loads((self.folder / "both.json").read_text())
+            self.assertEqual(both["legendre_scalar"]["points"], slow["legendre_scalar"]["points"])
+            self.assertGreater(both["legendre_scalar"]["uncertainty"], slow["legendre_scalar"]["uncertainty"])
+            self.assertIn("3 calibrations", both["notes"])
+        self.refused("calibrate", "--combine", "machine.json", "--out", "one.json", code=2, says=["--combine", "two or more"])
+        slow["ranks"] = 2
+        (self.folder / "slow.json").write_text(json.dumps(slow))
+        self.refused("calibrate", "--combine", "machine.json", "slow.json", "--out", "one.json", code=2, says=["ranks"])
+        self.assertFalse((self.folder / "one.json").exists())
+
     def test_what_is_no_machine_file_is_refused_by_every_command(self):
         (self.folder / "broken.json").write_text("{}")
         for file, says in (("broken.json", "not a machine file"), ("nothing.json", "nothing.json"),

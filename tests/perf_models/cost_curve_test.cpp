@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "base/error.hpp"
 
 namespace ringweave {
@@ -55,6 +57,22 @@ TEST(Estimate, AddsIndependentErrorsAsSquaresAndRepeatedOnesAsTheyAre) {
   const Estimate twice = 2 * Estimate{1, 0.3};
   EXPECT_DOUBLE_EQ(twice.seconds, 2);
   EXPECT_DOUBLE_EQ(twice.sigma, 0.6);
+}
+
+TEST(CostCurve, OfSeveralLaunchesCountsWhatEachOfThemCannotSee) {
+  const CostCurve a({{10, 1}, {20, 2}}, 0.03);
+  const CostCurve b({{10, 1.2}, {20, 2.4}}, 0.05);
+  const CostCurve c({{10, 1.5}, {20, 3}}, 0.04);
+  const CostCurve all = combine_curves({a, b, c});
+  ASSERT_EQ(all.points().size(), 2u);
+  EXPECT_DOUBLE_EQ(all.points()[0].seconds, 1.2);
+  EXPECT_DOUBLE_EQ(all.points()[1].seconds, 2.4);
+  // 1 / 1.2 and 1.5 / 1.2, at both sizes.
+  const double between = std::hypot(1.0 / 6, 0.25) / std::sqrt(2.0);
+  EXPECT_NEAR(all.uncertainty(), std::hypot(0.04, between), 1e-12);
+  EXPECT_DOUBLE_EQ(combine_curves({a, a, a}).uncertainty(), 0.03);
+  EXPECT_THROW(combine_curves({a}), UsageError);
+  EXPECT_THROW(combine_curves({a, CostCurve({{10, 1}, {21, 2}}, 0.03)}), UsageError);
 }
 
 }  // namespace

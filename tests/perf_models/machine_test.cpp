@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "base/error.hpp"
+#include "perf_models/machine_combination.hpp"
 #include "perf_models/machine_file.hpp"
 #include "perf_models/transform_model.hpp"
 
@@ -129,6 +131,42 @@ TEST(TransformModel, SharesWorkOutOverThreadsAndSendsFromEveryRank) {
   work.n_ranks = 2;
   work.sent_bytes = 1 << 20;
   EXPECT_GT(estimate_transform(work, machine).exchange.seconds, 0);
+}
+
+TEST(Machine, OfSeveralCalibrationsHasTheirMediansAndTheirScatter) {
+  std::vector<Machine> launches(3, typical_machine());
+  const double costs[] = {1e-11, 2e-11, 1.5e-11};
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    launches[i].date = "2026-01-0" + std::to_string(i + 1);
+    launches[i].legendre_scalar = CostCurve({{100, costs[i]}}, 0.02);
+    launches[i].network.short_latency = 1e-6 * static_cast<double>(i + 1);
+  }
+  const Machine machine = combine_machines(launches);
+  EXPECT_EQ(machine.legendre_scalar.points().front().seconds, 1.5e-11);
+  EXPECT_GT(machine.legendre_scalar.uncertainty(), 0.3);
+  EXPECT_EQ(machine.network.short_latency, 2e-6);
+  EXPECT_GT(machine.network.uncertainty, launches[0].network.uncertainty);
+  EXPECT_EQ(machine.ring_fft.uncertainty(), launches[0].ring_fft.uncertainty());
+  EXPECT_EQ(machine.date, "2026-01-03");
+  EXPECT_THAT(machine.notes, HasSubstr("3 calibrations, the first of 2026-01-01"));
+}
+
+TEST(Machine, IsNotCombinedFromUnlikeCalibrations) {
+  Machine measured = typical_machine();
+  measured.date = "2026-01-01";
+  Machine other = measured;
+  other.n_ranks = 2;
+  const auto refusal = [](const std::vector<Machine>& machines) {
+    try {
+      combine_machines(machines);
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string("not refused");
+  };
+  EXPECT_THAT(refusal({measured}), HasSubstr("two or more"));
+  EXPECT_THAT(refusal({measured, other}), HasSubstr("the number of ranks is 1 in one and 2"));
+  EXPECT_THAT(refusal({measured, typical_machine()}), HasSubstr("is described"));
 }
 
 }  // namespace

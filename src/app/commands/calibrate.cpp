@@ -4,10 +4,15 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "app/backend_choice.hpp"
 #include "app/calibration.hpp"
 #include "app/commands/commands.hpp"
+#include "app/machine_choice.hpp"
+#include "base/error.hpp"
+#include "distribute/agree.hpp"
+#include "perf_models/machine_combination.hpp"
 #include "perf_models/machine_file.hpp"
 
 namespace ringweave {
@@ -63,10 +68,36 @@ void say_machine(Run& run, const Machine& machine) {
   if (machine.device) say_device(run, *machine.device);
 }
 
+void write_machine(Run& run, const std::string& path, const Machine& machine) {
+  write_text(run, path, machine_text(machine));
+  say_machine(run, machine);
+  run.conclusion = fmt::format(
+      "{}: written; predict with it: --machine {}, or export "
+      "RINGWEAVE_MACHINE={}",
+      path, path, path);
+}
+
+/// One machine of several calibrations. Collective.
+int combine(Run& run, const CalibrateOptions& options) {
+  std::vector<Machine> calibrations;
+  for (const std::string& path : options.combine)
+    calibrations.push_back(choose_machine(run.comm, path));
+  const Machine machine = agreed(run.comm, [&] {
+    try {
+      return combine_machines(calibrations);
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("--combine: {}", error.what()));
+    }
+  });
+  if (!run.options.dry_run) write_machine(run, options.output, machine);
+  return 0;
+}
+
 }  // namespace
 
 int calibrate(Run& run, const CalibrateOptions& options) {
   run.outputs.announce(options.output, OutputContent::report);
+  if (!options.combine.empty()) return combine(run, options);
   const Backend backend = choose_backend(run, options.backend);
   CalibrationSizes sizes;
   sizes.most_nside = options.nside;
@@ -81,12 +112,7 @@ int calibrate(Run& run, const CalibrateOptions& options) {
   const std::filesystem::path folder = std::filesystem::path(options.output).parent_path();
   const Machine machine =
       calibrate_machine(run, sizes, backend, folder.empty() ? "." : folder.string());
-  write_text(run, options.output, machine_text(machine));
-  say_machine(run, machine);
-  run.conclusion = fmt::format(
-      "{}: written; predict with it: --machine {}, or export "
-      "RINGWEAVE_MACHINE={}",
-      options.output, options.output, options.output);
+  write_machine(run, options.output, machine);
   return 0;
 }
 
