@@ -15,7 +15,7 @@ METHODS = {
     "smooth-ring": ("smooth", ("--method", "ring", "--iter", "0")),
     "smooth-split": ("smooth", ("--method", "split", "--iter", "0")),
 }
-SPECTRUM = "study_spectrum.txt"
+SPECTRUM, OUTPUT, ALM = "study_spectrum.txt", "study_out.h5", "study_alm.h5"
 NAME = re.compile(r"(?P<method>[a-z-]+)_nside(?P<nside>\d+)_lmax(?P<lmax>\d+)_ranks(?P<ranks>\d+)_threads(?P<threads>\d+)")
 
 
@@ -46,11 +46,11 @@ class Case:
     def arguments(self, fwhm):
         command, options = METHODS[self.method]
         if command == "synthesize":
-            return [*self.sky_arguments()[:-2], "study_out.h5", *options]
+            return [*self.sky_arguments()[:-2], OUTPUT, *options]
         degrees = [] if self.method in ("smooth-ring", "smooth-split") else ["--lmax", str(self.lmax)]
         if command == "analyze":
-            return ["analyze", self.sky(), "--fields", "T", *degrees, "--alm", "study_alm.h5", *options]
-        return ["smooth", self.sky(), "study_out.h5", "--fields", "T", *degrees, "--fwhm", fwhm, *options]
+            return ["analyze", self.sky(), "--fields", "T", *degrees, "--alm", ALM, *options]
+        return ["smooth", self.sky(), OUTPUT, "--fields", "T", *degrees, "--fwhm", fwhm, *options]
 
 
 def case_of_report(path):
@@ -62,6 +62,7 @@ def case_of_report(path):
 
 
 def cases_of(options):
+    """ValueError where a weak study would need a part of a rank."""
     cases = []
     first = min(options.nside)
     for method in options.methods:
@@ -69,8 +70,11 @@ def cases_of(options):
             growth = (nside / first) ** 2 if options.weak else 1
             for ranks in sorted(set(options.ranks)):
                 for threads in sorted(set(options.threads)):
+                    if growth * ranks != int(growth * ranks):
+                        raise ValueError(f"--weak: nside {nside} has {growth:g} times the pixels of {first}, which needs "
+                                         f"{growth * ranks:g} ranks; take sizes or ranks that give whole numbers")
                     lmax = round(options.lmax_over_nside * nside)
-                    cases.append(Case(method, nside, lmax, round(growth * ranks), threads))
+                    cases.append(Case(method, nside, lmax, int(growth * ranks), threads))
     return cases
 
 

@@ -21,7 +21,8 @@ double power_law(const CostCurve::Point& a, const CostCurve::Point& b, double si
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  if (values.size() % 2 == 1) return *middle;
+  return (*std::max_element(values.begin(), middle) + *middle) / 2;
 }
 
 /// One standard deviation as a fraction of the median, from the median deviation: a turn that

@@ -35,19 +35,33 @@ CostCurve combine(const std::vector<const Owner*>& of, CostCurve Owner::*curve) 
   return combine_curves(launches);
 }
 
-/// That of the launch whose messages take the median time.
-Network combine_networks(std::vector<Network> launches) {
-  const auto seconds = [](const Network& network) {
-    return network.message_seconds(network.longest_short) + network.message_seconds(0);
-  };
-  std::sort(launches.begin(), launches.end(),
-            [&](const Network& a, const Network& b) { return seconds(a) < seconds(b); });
-  Network middle = launches[launches.size() / 2];
+/// Of messages of some size: the launch in the middle, and how much the others differ from it.
+struct MiddleLaunch {
+  Network network;
+  double scatter = 0;
+};
+MiddleLaunch middle_launch(std::vector<Network> launches, double bytes) {
+  std::sort(launches.begin(), launches.end(), [&](const Network& a, const Network& b) {
+    return a.message_seconds(bytes) < b.message_seconds(bytes);
+  });
+  MiddleLaunch middle{launches[launches.size() / 2]};
   double squares = 0;
-  for (const Network& one : launches) squares += std::pow(seconds(one) / seconds(middle) - 1, 2);
-  middle.uncertainty =
-      std::hypot(middle.uncertainty, std::sqrt(squares / static_cast<double>(launches.size() - 1)));
+  for (const Network& one : launches)
+    squares += std::pow(one.message_seconds(bytes) / middle.network.message_seconds(bytes) - 1, 2);
+  middle.scatter = std::sqrt(squares / static_cast<double>(launches.size() - 1));
   return middle;
+}
+
+Network combine_networks(const std::vector<Network>& launches) {
+  const double border = launches.front().longest_short;
+  const MiddleLaunch of_short = middle_launch(launches, border);
+  const MiddleLaunch of_long = middle_launch(launches, 64 * border);
+  Network network = of_short.network;
+  network.long_latency = of_long.network.long_latency;
+  network.long_byte = of_long.network.long_byte;
+  network.uncertainty =
+      std::hypot(network.uncertainty, std::max(of_short.scatter, of_long.scatter));
+  return network;
 }
 
 DeviceCosts combine_devices(const std::vector<const DeviceCosts*>& launches) {
@@ -57,7 +71,8 @@ DeviceCosts combine_devices(const std::vector<const DeviceCosts*>& launches) {
   for (const DeviceCosts* one : launches) {
     if (one->network) networks.push_back(*one->network);
   }
-  if (networks.size() == launches.size()) device.network = combine_networks(std::move(networks));
+  device.network.reset();
+  if (networks.size() == launches.size()) device.network = combine_networks(networks);
   return device;
 }
 
@@ -84,7 +99,7 @@ Machine combine_machines(const std::vector<Machine>& calibrations) {
     networks.push_back(one.network);
   }
   for (const auto& [name, curve] : machine_curves) machine.*curve = combine(launches, curve);
-  machine.network = combine_networks(std::move(networks));
+  machine.network = combine_networks(networks);
   if (machine.device) machine.device = combine_devices(devices);
   machine.notes = std::to_string(calibrations.size()) + " calibrations, the first of " + first;
   return machine;

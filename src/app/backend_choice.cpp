@@ -65,6 +65,13 @@ Backend give_up_device(Run& run, const std::string& why) {
   return Backend::host;
 }
 
+int ranks_of_device(const Run& run) {
+  if (!every_rank_has_a_device(run)) return 1;
+  const std::int64_t on_node = run.comm.node_local().size();
+  const std::int64_t devices = device_count();
+  return static_cast<int>(run.comm.max((on_node + devices - 1) / devices));
+}
+
 void refuse_device(const std::string& asked, const std::string& what) {
   require_available("--backend", asked);
   if (asked != "cuda") return;

@@ -17,6 +17,9 @@ Backend choose_backend(Run& run, const std::string& asked);
 /// is said. Not collective.
 Backend give_up_device(Run& run, const std::string& why);
 
+/// How many ranks share a device, where most do; 1 where some rank has none. Collective.
+int ranks_of_device(const Run& run);
+
 /// For what has no form for a device, named in messages as `what`. Error  UsageError for --backend
 /// cuda.
 void refuse_device(const std::string& asked, const std::string& what);

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <string>
 
+#include "app/backend_choice.hpp"
 #include "app/device_report.hpp"
 #include "app/plan_table.hpp"
 
@@ -124,8 +126,10 @@ Estimate of_slowest(const Communicator& comm, const Estimate& mine) {
 
 TransformPrediction predict_transforms(const Run& run, const TransformPlan& plan,
                                        const TransformCount& count) {
-  return prediction_of_slowest(
-      run.comm, work_of_run(plan, work_of(plan, omp_get_max_threads()), count, run.machine));
+  TransformWork work = work_of(plan, omp_get_max_threads());
+  if (plan.spec.backend == Backend::cuda)
+    work.ranks_of_device = std::min(plan.n_ranks, ranks_of_device(run));
+  return prediction_of_slowest(run.comm, work_of_run(plan, work, count, run.machine));
 }
 
 void record_plan(Run& run, const SphericalHarmonicTransform& transform,

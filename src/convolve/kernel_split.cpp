@@ -161,6 +161,7 @@ KernelSplit::KernelSplit(const KernelSplitSpec& asked) {
     if (!spec.costs.rings) spec.costs.rings = costs.rings;
     if (!spec.costs.sending) spec.costs.sending = costs.sending;
   }
+  spec.costs.at_once = spec.costs.at_once || spec.machine.harmonic.at_once;
   harmonic_only_seconds_ = spec.costs.harmonic(lmax, spec.machine.n_ranks);
 
   const SplitWeights weights(spec);

@@ -19,6 +19,16 @@ namespace {
 int threads_beside_rings() { return std::max(1, omp_get_max_threads() / 4); }
 
 template <class T>
+void copy(MapView<const T> from, MapView<T> to) {
+  for (std::int64_t c = 0; c < to.n_components(); ++c) {
+    const auto source = from.component(c);
+    const auto target = to.component(c);
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 0; i < target.size(); ++i) target[i] = source[i];
+  }
+}
+
+template <class T>
 void add(MapView<const T> from, MapView<T> to) {
   for (std::int64_t c = 0; c < to.n_components(); ++c) {
     const auto source = from.component(c);
@@ -33,21 +43,20 @@ void add(MapView<const T> from, MapView<T> to) {
 SplitConvolution::SplitConvolution(const Communicator& comm, const KernelSplit& split,
                                    const SplitMaps& maps)
     : comm_(comm),
+      harmonic_comm_(comm),
       plan_(agreed(comm_, [&] { return SplitPlan(split, maps, comm.rank(), comm.size()); })) {
   agree_same(comm_, "the placement of a split kernel", plan_.placement.n_harmonic);
   const bool apart = plan_.placement.is_side_by_side();
-  const bool at_once = plan_.at_once && threads_may_call_mpi();
+  const bool at_once = comm_.min(std::int64_t{plan_.at_once && threads_may_call_mpi()}) == 1;
   const Communicator group = apart ? comm_.split(plan_.does_rings() ? 0 : 1, comm_.rank()) : comm_;
   // No two threads may use one.
-  const Communicator of_harmonic = at_once ? comm_.split(0, comm_.rank()) : group;
-  if (at_once) {
-    side_.emplace().run([n = threads_beside_rings()] { omp_set_num_threads(n); });
-  }
+  harmonic_comm_ = at_once ? comm_.split(0, comm_.rank()) : group;
   // One group may fail where the other does not.
   agree(comm_, [&] {
+    if (at_once) side_.emplace().run([n = threads_beside_rings()] { omp_set_num_threads(n); });
     if (plan_.does_rings()) rings_.emplace(group, plan_.rings.spec());
     if (!plan_.does_harmonic()) return;
-    on_harmonic_thread([&] { transform_.emplace(of_harmonic, plan_.harmonic->spec); });
+    on_harmonic_thread([&] { transform_.emplace(harmonic_comm_, plan_.harmonic->spec); });
     harmonic_.t = split.harmonic();
     ring_weights_ = ring_weights(transform_->rings());
   });
@@ -70,7 +79,8 @@ void SplitConvolution::on_harmonic_thread(Work work) {
 }
 
 template <class T>
-void SplitConvolution::filter(AlmView<T> alm, MapView<T> map) {
+void SplitConvolution::smooth(AlmView<T> alm, MapView<T> map) {
+  transform_->adjoint_destroying<T>(map, ring_weights_, alm);
   multiply(harmonic_, transform_->alm_layout(), transform_->fields(), alm);
   transform_->synthesize<T>(alm, map);
 }
@@ -80,8 +90,7 @@ void SplitConvolution::convolve_one_after_other(MapView<T> in, MapView<T> out) {
   rings_->convolve<T>(in, out);
   if (!transform_) return;
   auto alm = agreed(comm_, [&] { return transform_->make_alm<T>(); });
-  transform_->adjoint_destroying<T>(in, ring_weights_, alm.view());
-  filter<T>(alm.view(), in);
+  smooth<T>(alm.view(), in);
   add<T>(in, out);
 }
 
@@ -98,8 +107,8 @@ void SplitConvolution::convolve_at_once(MapView<T> in, MapView<T> out) {
   agree(comm_, [&] {
     side_->run_both(
         [&] {
-          transform_->adjoint<T>(in, ring_weights_, alm.view());
-          filter<T>(alm.view(), map.view());
+          copy<T>(in, map.view());
+          smooth<T>(alm.view(), map.view());
         },
         [&] { rings_->convolve<T>(in, out); });
   });
@@ -125,9 +134,7 @@ void SplitConvolution::convolve_side_by_side(MapView<T> in, MapView<T> out) {
   // Each group agrees on its own errors, so none of its ranks is left behind by the others.
   agree(comm_, [&] {
     if (rings_) rings_->convolve<T>(in, out);
-    if (!transform_) return;
-    transform_->adjoint_destroying<T>(map.view(), ring_weights_, alm.view());
-    filter<T>(alm.view(), map.view());
+    if (transform_) smooth<T>(alm.view(), map.view());
   });
   const StageTimer timer(&times_, "sending");
   back_->move<T>(std::as_const(map).view(), out);

@@ -58,9 +58,9 @@ class SplitConvolution {
   /// Work of the thread of the harmonic part, which its device is bound to.
   template <class Work>
   void on_harmonic_thread(Work work);
-  /// The a_lm of maps become their harmonic part.
+  /// Maps become their harmonic part.
   template <class T>
-  void filter(AlmView<T> alm, MapView<T> map);
+  void smooth(AlmView<T> alm, MapView<T> map);
   template <class T>
   void convolve_one_after_other(MapView<T> in, MapView<T> out);
   template <class T>
@@ -69,6 +69,7 @@ class SplitConvolution {
   void convolve_side_by_side(MapView<T> in, MapView<T> out);
 
   Communicator comm_;
+  Communicator harmonic_comm_;  ///< of the transform, which a thread of its own may free
   SplitPlan plan_;
   std::optional<RingConvolution> rings_;
   std::optional<SphericalHarmonicTransform> transform_;

@@ -29,7 +29,10 @@ class HarmonicCosts {
     const TransformScaling& scaling = scalings_.try_emplace(l_cut, spec).first->second;
     TransformWork work = scaling.shares(n_ranks).largest;
     work.n_threads = on_.n_threads;
-    if (on_.harmonic.backend == Backend::cuda) work.place = Place::device;
+    if (on_.harmonic.backend == Backend::cuda) {
+      work.place = Place::device;
+      work.ranks_of_device = std::min(n_ranks, on_.ranks_of_device);
+    }
     return 2 * estimate_transform(work, *on_.machine).total().seconds;
   }
 
@@ -127,7 +130,6 @@ SplitCosts predicted_split_costs(const std::shared_ptr<const RingGrid>& grid, in
   costs.sending = [grid, on](int n_rings, int n_harmonic) {
     return seconds_of_sending(*grid, on.machine->network, n_rings, n_harmonic);
   };
-  costs.at_once = on.harmonic.at_once;
   return costs;
 }
 

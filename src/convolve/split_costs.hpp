@@ -37,6 +37,7 @@ struct SplitMachine {
   int n_ranks = 1;
   int n_threads = 1;
   HarmonicPart harmonic{};
+  int ranks_of_device = 1;  ///< that share one, where most do
 };
 
 /// One map, no iterations, a kernel with degrees up to lmax; up to on.n_ranks ranks. The machine

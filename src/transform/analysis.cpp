@@ -109,6 +109,7 @@ Analysis::Analysis(SphericalHarmonicTransform& transform,
                    std::shared_ptr<const AnalysisWeights> weights)
     : transform_(transform), weights_(std::move(weights)) {
   agree(transform_.comm(), [&] {
+    if (weights_ == nullptr) throw UsageError("an analysis needs weights, and got none");
     const auto& rings = transform_.rings();
     if (ssize64(weights_->ring) != rings.n_rings()) {
       throw UsageError("an analysis needs " + std::to_string(rings.n_rings()) +

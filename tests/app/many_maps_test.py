@@ -6,6 +6,7 @@ many_maps_test.py PROGRAM MPIRUN [TEST ...]
 """
 import json
 import os
+import pathlib
 import random
 import shutil
 import signal
@@ -111,10 +112,30 @@ class BitForBit(ManyMaps):
         self.assertIn("sky_3_smooth.h5", self.names())
 
 
+def processes_under(pid):
+    """A process and all that came of it, the latest first."""
+    found = [pid]
+    for parent in found:
+        children = subprocess.run(["pgrep", "--parent", str(parent)], text=True, capture_output=True, check=False).stdout
+        found += map(int, children.split())
+    return found[::-1]
+
+
+def is_there(pid):
+    """And not dead with nobody to take note of it."""
+    try:
+        stat = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return False
+    return stat.rsplit(")", 1)[1].split()[0] != "Z"
+
+
 class StoppedAndResumed(ManyMaps):
     SEEDS = range(1, 25)
     RUN = ("synthesize", "--cl", "cl.txt", "--seed", "1..24", "--nside", 256, "--fields", "T", "--lmax", 400,
            "--batch", 2, "sky_{seed}.h5")
+    INPUTS = ("cl.txt",)
+    KILLS = 10
 
     @property
     def outputs(self):
@@ -134,37 +155,59 @@ class StoppedAndResumed(ManyMaps):
             time.sleep(0.005)
 
     def reference(self):
-        expected = self.folder / "expected"
-        if not expected.exists():
-            expected.mkdir()
-            shutil.copy(self.place / "cl.txt", expected)
-            result = program.start(self.RUN, cwd=expected, ranks=2)
+        """The pixels of every output of a run that nothing disturbs, and its seconds."""
+        cls = type(self)
+        if "expected" not in cls.__dict__:
+            place = self.folder / "expected"
+            place.mkdir()
+            for name in self.INPUTS:
+                shutil.copy(self.place / name, place)
+            result = program.start(self.RUN, cwd=place, ranks=2)
             self.assertEqual(result.code, 0, str(result))
-        return expected
+            cls.expected = {name: pixels(place / name) for name in self.outputs}, result.seconds
+            shutil.rmtree(place)
+        return cls.expected
+
+    def check_outputs(self):
+        """What is there is whole."""
+        expected, _ = self.reference()
+        for name in set(self.names()) & set(self.outputs):
+            self.assertEqual(pixels(self.place / name), expected[name], name)
 
     def check_complete(self):
-        self.assertEqual(self.names(), sorted(["cl.txt", *self.outputs]))
-        expected = self.reference()
-        for name in self.outputs:
-            self.assertEqual(pixels(self.place / name), pixels(expected / name))
+        self.assertEqual(self.names(), sorted([*self.INPUTS, *self.outputs]))
+        self.check_outputs()
+
+    def kill(self, process):
+        """Every rank and the launcher, at once; returns when they are gone."""
+        pids = processes_under(process.pid)
+        for pid in pids:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        process.communicate()
+        deadline = time.monotonic() + 20
+        while any(map(is_there, pids)) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        self.assertFalse([pid for pid in pids if is_there(pid)])
 
     def test_killed_at_any_moment_it_goes_on_where_it_was(self):
-        chance = random.Random(7)
-        for attempt in range(10):
-            process = self.launch("--resume")
-            if attempt % 2:
-                self.wait_for(chance.randrange(1, 24), process)
-            time.sleep(chance.uniform(0.05, 0.6))
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
-            # Ranks may have process groups of their own and end with their launcher a little later.
-            time.sleep(1)
-            for name in self.names():
-                if name in self.outputs:
-                    self.assertEqual(files.read_map(self.place / name).shape, (1, 12 * 256**2))
-            if attempt == 5:
-                for name in self.outputs[::2]:
-                    (self.place / name).unlink(missing_ok=True)
+        _, seconds = self.reference()
+        seed = random.randrange(1 << 32)
+        chance = random.Random(seed)
+        for attempt in range(self.KILLS):
+            with self.subTest(attempt=attempt, seed=seed):
+                process = self.launch("--resume")
+                time.sleep(chance.uniform(0, seconds))
+                self.kill(process)
+                self.check_outputs()
+                if attempt % 2:
+                    # Others are killed again before they are complete.
+                    self.run_here(*self.RUN, "--resume", ranks=2)
+                    self.check_complete()
+                    for name in self.outputs:
+                        (self.place / name).unlink()
         self.run_here(*self.RUN, "--resume", ranks=2)
         self.check_complete()
 
@@ -195,6 +238,22 @@ class StoppedAndResumed(ManyMaps):
         self.run_here(*self.RUN, "--resume", ranks=2)
         self.check_complete()
 
+
+class SmoothingStoppedAndResumed(StoppedAndResumed):
+    RUN = ("smooth", *(f"in_{seed}.h5" for seed in range(1, 25)), "--fwhm", "1deg", "--iter", 1, "--batch", 2, "{name}_smooth.h5")
+    INPUTS = ("cl.txt", *(f"in_{seed}.h5" for seed in range(1, 25)))
+    KILLS = 3
+
+    @property
+    def outputs(self):
+        return [f"in_{seed}_smooth.h5" for seed in self.SEEDS]
+
+    def setUp(self):
+        super().setUp()
+        self.draw("1..24", "in_{seed}.h5", "--fields", "T", nside=128)
+
+
+class NothingToStop(ManyMaps):
     def test_sigusr1_does_not_end_a_run_of_one_map(self):
         with subprocess.Popen([program.PROGRAM, "synthesize", "--cl", "cl.txt", "--seed", "1", "--nside", "512",
                                "--fields", "T", "sky.h5"], cwd=self.place, stdout=subprocess.PIPE,

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """jobs/scaling_study runs what is missing, and writes a page with measurement and prediction."""
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -13,10 +14,12 @@ STUDY = pathlib.Path(__file__).resolve().parents[2] / "jobs" / "scaling_study"
 
 
 class Study(program.ProgramTest):
-    def study(self, folder, *options, code=0):
-        done = subprocess.run([sys.executable, STUDY, self.folder / folder, "--program", program.PROGRAM, "--launch",
-                               f"{program.MPIRUN} {{ranks}}", *map(str, options)], text=True, capture_output=True, timeout=120,
-                              check=False)
+    def study(self, folder, *options, code=0, launch=("--launch", f"{program.MPIRUN} {{ranks}}")):
+        # mpirun refuses root unless told.
+        environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        done = subprocess.run([sys.executable, STUDY, self.folder / folder, "--program", program.PROGRAM, *launch,
+                               *map(str, options)], text=True, capture_output=True, timeout=120, check=False,
+                              env=environment)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done
 
@@ -46,6 +49,23 @@ class Study(program.ProgramTest):
         ranks = {json.loads((self.folder / "weak" / "reports" / name).read_text())["ranks"] for name in self.reports("weak")}
         self.assertEqual(ranks, {1, 4})
         self.assertIn("Weak scaling", (self.folder / "weak" / "report.md").read_text(encoding="utf-8"))
+
+    def test_every_method_runs_with_threads_through_mpirun(self):
+        (self.folder / "all").mkdir()
+        kept = self.folder / "all" / "study_notes.txt"
+        kept.write_text("mine")
+        methods = ("synthesize", "synthesize-overlap", "synthesize-single", "analyze", "smooth-harmonic", "smooth-ring",
+                   "smooth-split")
+        self.study("all", "--nside", 32, "--ranks", 2, "--threads", 1, "--methods", *methods, "--fwhm", "10deg", "--repeats", 1,
+                   launch=("--launcher", "mpirun"))
+        self.study("all", "--nside", 32, "--ranks", 1, "--threads", 2, "--methods", *methods, "--fwhm", "10deg", "--repeats", 1,
+                   launch=("--launcher", "mpirun"))
+        self.assertEqual(len(self.reports("all")), 2 * len(methods))
+        self.assertEqual(kept.read_text(), "mine")
+
+    def test_a_weak_study_needs_whole_ranks(self):
+        done = self.study("parts", "--weak", "--nside", 8, 12, "--ranks", 1, code=2)
+        self.assertIn("2.25 ranks", done.stderr)
 
     def test_what_fails_is_said_and_the_rest_is_drawn(self):
         done = self.study("partly", "--nside", 8, "--methods", "synthesize", "smooth-harmonic", "--fwhm", "wide", "--repeats", 1,

@@ -87,6 +87,17 @@ double fractional_error(const KernelSplitSpec& spec, const KernelSplit& split) {
   return std::sqrt(missed / whole);
 }
 
+TEST(KernelSplit, CountsTheSlowerPartWhereBothAreDoneAtOnce) {
+  KernelSplitSpec spec = small_problem();
+  const KernelSplit in_turn(spec);
+  spec.machine.harmonic.at_once = true;
+  const KernelSplit at_once(spec);
+  for (const SplitCandidate& found : in_turn.scan())
+    EXPECT_DOUBLE_EQ(found.seconds, found.harmonic_seconds + found.ring_seconds);
+  for (const SplitCandidate& found : at_once.scan())
+    EXPECT_DOUBLE_EQ(found.seconds, std::max(found.harmonic_seconds, found.ring_seconds));
+}
+
 TEST(KernelSplit, PartsAddUpToTheKernelWithinThePredictedError) {
   for (const bool is_white : {true, false}) {
     KernelSplitSpec spec = small_problem();

@@ -98,8 +98,8 @@ class Jobs(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("--cpu-bind=verbose,cores --kill-on-bad-exit=0 --wait=60 ringweave --version", calls[1])
         common = "--program ringweave --launcher srun --threads 16 --lmax-over-nside 2 --repeats 1 ["
-        self.assertIn(f"scaling_study strong --nside 4096 --ranks 1 2 4 8 {common}", calls[2])
-        self.assertIn(f"scaling_study weak --weak --nside 2048 4096 --ranks 2 {common}", calls[3])
+        self.assertIn(f"scaling_study strong --nside 4096 --ranks 1 2 4 8 16 32 {common}", calls[2])
+        self.assertIn(f"scaling_study weak --weak --nside 2048 4096 --ranks 8 {common}", calls[3])
 
     def test_a_job_that_was_stopped_queues_itself_again_but_not_for_ever(self):
         for restarts, again in ((None, True), ("99", True), ("100", False)):

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <memory>
 #include <utility>
 
 #include "base/error.hpp"
@@ -178,6 +179,8 @@ TEST_P(OnEveryRankCount, AnAnalysisRefusesWhatCannotBe) {
   weights = quadrature(transform);
   if (last) weights.pixel.assign(to_size(transform.rings().n_pixels() + 1), 1.0);
   EXPECT_THROW(Analysis(transform, weights), UsageError);
+
+  EXPECT_THROW(Analysis(transform, std::shared_ptr<const AnalysisWeights>()), UsageError);
 
   Analysis analysis(transform, quadrature(transform));
   const MapBuffer<double> map = random_map(transform);

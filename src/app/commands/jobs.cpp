@@ -28,6 +28,7 @@ constexpr double usual_signal_seconds = 300;
 constexpr double longest_usual_limit = 12 * 3600;
 /// What jobs/scaling_study does where nobody says.
 constexpr int studied_repeats = 3;
+constexpr int studied_methods = 2;
 
 /// What the files of jobs/ do, and what they have where nobody says.
 enum class Task { smoothing, synthesis, many_syntheses, study };
@@ -39,12 +40,12 @@ struct JobKind {
   int batch;  ///< maps in one transform
 };
 constexpr std::array job_kinds = {
-    JobKind{"cpu_node", Task::smoothing, 1, 2, 16, 1, 1},
-    JobKind{"cpu_nodes", Task::synthesis, 4, 2, 16, 1, 1},
-    JobKind{"gpu_nodes", Task::smoothing, 2, 4, 8, 1, 1},
+    JobKind{"cpu_node", Task::smoothing, 1, 8, 16, 1, 1},
+    JobKind{"cpu_nodes", Task::synthesis, 4, 8, 16, 1, 1},
+    JobKind{"gpu_nodes", Task::smoothing, 2, 4, 16, 1, 1},
     JobKind{"realisations", Task::synthesis, 1, 1, 16, 100, 1},
-    JobKind{"scaling", Task::study, 4, 2, 16, 1, 1},
-    JobKind{"time_limited", Task::many_syntheses, 1, 2, 16, 1000, 4},
+    JobKind{"scaling", Task::study, 4, 8, 16, 1, 1},
+    JobKind{"time_limited", Task::many_syntheses, 1, 8, 16, 1000, 4},
 };
 
 /// What was asked, defaults filled in.
@@ -116,8 +117,9 @@ JobWork work_of(const Job& job) {
 }
 
 struct Prediction {
-  JobPrediction one;               ///< of a command, or of a batch of maps; of a study on one rank
-  Estimate job;                    ///< of all batches of a launch, all runs of a study
+  JobPrediction one;  ///< of a command, or of a batch of maps; of a study on one rank
+  Estimate job;       ///< of all batches of a launch, all runs of a study
+  int n_launches = 1;
   std::int64_t of_node = 0;        ///< bytes
   double over_half_the_nodes = 0;  ///< seconds of the transforms, over those on half the nodes
 };
@@ -142,12 +144,14 @@ Prediction predict(const Job& job, const Machine& machine) {
     prediction.one = on(1);
     for (const int ranks : studied_ranks(job)) {
       const JobPrediction run = on(ranks);
-      prediction.job = prediction.job + studied_repeats * run.whole;
+      prediction.n_launches += studied_methods * studied_repeats;
+      prediction.job = prediction.job + studied_methods * studied_repeats * run.whole;
       prediction.of_node =
           std::max(prediction.of_node, node_bytes(run, std::min(ranks, tasks_per_node)));
     }
     // The weak part, on as many nodes at most and with less to do.
     prediction.job = 2 * prediction.job;
+    prediction.n_launches *= 2;
     return prediction;
   }
   prediction.one = on(job.ranks);
@@ -169,10 +173,11 @@ double signal_seconds(const Prediction& prediction) {
   return std::max(usual_signal_seconds, 60 * std::ceil(2 * (batch.seconds + batch.sigma) / 60));
 }
 
-/// Five minutes to start, and twice what the prediction may come to.
+/// Five minutes to start, ten seconds for every further launch, and twice what the prediction may
+/// come to.
 double usual_limit(const Job& job, const Prediction& prediction) {
   const Estimate& whole = prediction.job;
-  const double limit = 300 + 2 * (whole.seconds + whole.sigma);
+  const double limit = 300 + 10 * (prediction.n_launches - 1) + 2 * (whole.seconds + whole.sigma);
   const double rounded = 300 * std::ceil(limit / 300);
   if (job.kind->task != Task::many_syntheses) return rounded;
   const double least = 2 * signal_seconds(prediction);

@@ -87,8 +87,9 @@ RingChoice plan_ring_choice(Run& run, const SmoothJob& job, int lmax) {
     rings.job.reset();
     return rings;
   }
-  rings.seconds =
-      predict_rings(run, job, *rings.job).total + estimate_planning(rings.job->plan, run.machine);
+  // All ranks must come to the same choice, whatever threads each has.
+  rings.seconds = of_slowest(run.comm, predict_rings(run, job, *rings.job).total +
+                                           estimate_planning(rings.job->plan, run.machine));
   return rings;
 }
 

@@ -23,6 +23,7 @@
 #include "convolve/split_convolution.hpp"
 #include "convolve/split_plan.hpp"
 #include "distribute/agree.hpp"
+#include "distribute/mpi_session.hpp"
 
 namespace ringweave {
 namespace {
@@ -40,7 +41,9 @@ KernelSplitSpec split_spec(Run& run, const SmoothJob& job, const HarmonicPart& h
   }
   spec.nside = job.grid->nside();
   spec.error = job.options.error.value_or(spec.error);
-  spec.machine = {&run.machine, run.comm.size(), omp_get_max_threads(), harmonic};
+  const std::int64_t n_threads = run.comm.min(std::int64_t{omp_get_max_threads()});
+  spec.machine = {&run.machine, run.comm.size(), checked_cast<int>(n_threads, "threads"), harmonic,
+                  ranks_of_device(run)};
   spec.n_harmonic = job.options.harmonic_ranks;
   return spec;
 }
@@ -144,6 +147,7 @@ class SplitRun {
         return;
       } catch (const ResourceError& error) {
         maps.harmonic = {give_up_device(run_, error.what())};
+        run_.report["plan"]["at_once"] = false;
       }
     }
     convolution_ = std::make_unique<SplitConvolution>(run_.comm, split_.split, maps);
@@ -216,16 +220,21 @@ SplitJob plan_split(Run& run, const SmoothJob& job) {
   const std::int64_t n_maps = job.choice.fields.n_components();
   require_memory_for(run, *job.grid, 2 * n_maps, job.precision);
   const Backend backend = choose_backend(run, job.options.transform.backend);
-  const SplitMaps maps{
-      job.grid, n_maps, bytes_of(job.precision), {backend, backend == Backend::cuda}};
+  const bool at_once = backend == Backend::cuda && threads_may_call_mpi();
+  const SplitMaps maps{job.grid,
+                       n_maps,
+                       bytes_of(job.precision),
+                       {backend, run.comm.min(std::int64_t{at_once}) == 1}};
   const KernelSplitSpec spec = split_spec(run, job, maps.harmonic);
   run.progress.stage("splitting the kernel");
-  return agreed(run.comm, [&] {
-    KernelSplit split(spec);
-    if (!split.has_parts()) throw UsageError("--method split: " + split.reason());
-    SplitPlan plan(split, maps, run.comm.rank(), run.comm.size());
-    return SplitJob{std::move(split), maps, std::move(plan)};
+  SplitJob split = agreed(run.comm, [&] {
+    KernelSplit kernel(spec);
+    if (!kernel.has_parts()) throw UsageError("--method split: " + kernel.reason());
+    SplitPlan plan(kernel, maps, run.comm.rank(), run.comm.size());
+    return SplitJob{std::move(kernel), maps, std::move(plan)};
   });
+  agree_same(run.comm, "the split of the kernel", split.split.best().l_cut);
+  return split;
 }
 
 SplitPrediction predict_split(const Run& run, const SmoothJob& job, const SplitJob& split) {
