@@ -128,9 +128,11 @@ class UnderSlurm(program.ProgramTest):
         self.assertTrue(2 <= made < MANY, f"{made}\n{log.read_text()}")
         # Slurm lets a job that is queued again wait for two minutes; until the node is free it must.
         self.assertTrue(self.cluster.becomes_true(self.cluster.is_idle, 20), self.cluster.logs())
+        # Its permission to run is revoked by the second: what starts within that one is refused.
+        time.sleep(2)
         self.cluster.call("scontrol", "update", f"JobId={job}", "StartTime=now")
         task, = self.cluster.wait(job, ENDED)
-        self.assertEqual((task["JobState"], task["Restarts"]), ("COMPLETED", "1"), log.read_text())
+        self.assertEqual((task["JobState"], task["Restarts"]), ("COMPLETED", "1"), log.read_text() + self.cluster.logs())
         self.assertEqual({path.name for path in folder.iterdir()},
                          {log.name} | {f"sky_{seed}.h5" for seed in range(1, MANY + 1)}, log.read_text())
         self.assertIn("== stopped early; to be queued again", log.read_text())
