@@ -28,6 +28,12 @@ def label_of(one):
     return f"{one.case.ranks} x {one.case.threads}"
 
 
+def mark(axis, values):
+    """Ticks on a logarithmic axis where something was measured, and nowhere else."""
+    axis.set_ticks(sorted(set(values)), labels=[str(value) for value in sorted(set(values))])
+    axis.set_ticks([], minor=True)
+
+
 def panels(n):
     columns = min(n, 3)
     rows = -(-n // columns)
@@ -48,8 +54,8 @@ def draw_stages(folder, groups):
             panel.bar([label_of(one) for one in group], heights, bottom=below, color=STAGES.get(stage, OTHER), label=stage)
             below = [low + height for low, height in zip(below, heights)]
         panel.set_title(title_of(name), fontsize=9)
-        panel.set_xlabel("ranks x threads")
-        panel.legend(fontsize=7)
+        panel.set(xlabel="ranks x threads", ylim=(0, 1.25 * max(below)))
+        panel.legend(fontsize=7, ncols=2)
     axes[0].set_ylabel("seconds")
     save(figure, folder, "stages.png")
 
@@ -66,6 +72,7 @@ def draw_sizes(folder, measured):
         panel.loglog([one.case.nside for one in group], [one.seconds for one in group], "o-", color=colour, markersize=4,
                      label=f"{method}, {ranks} x {threads}")
     panel.set(xlabel="nside", ylabel="seconds")
+    mark(panel.xaxis, [one.case.nside for group in groups.values() for one in group])
     panel.grid(alpha=0.3)
     panel.legend(fontsize=7)
     save(figure, folder, "sizes.png")
@@ -84,6 +91,7 @@ def draw_efficiency(folder, strong, weak):
                            label=label)
         panel.axhline(1, color="black", linewidth=0.8)
         panel.set(xlabel="ranks x threads", ylabel="efficiency", ylim=(0, 1.3), title=title)
+        mark(panel.xaxis, [study_report.cores(one) for group in groups.values() for one in group])
         panel.grid(alpha=0.3)
         panel.legend(fontsize=7)
     save(figure, folder, "efficiency.png")
@@ -101,11 +109,12 @@ def draw_model(folder, groups):
         panel.plot(at, [one.predicted for one in predicted], "-", color="#0072B2", label="model, +- one sigma")
         for stage, colour in STAGES.items():
             if any(stage in one.predicted_stages for one in predicted):
-                panel.plot(at, [one.predicted_stages.get(stage, 0) or None for one in predicted], "--", color=colour, linewidth=1)
+                panel.plot(at, [one.predicted_stages.get(stage, 0) or None for one in predicted], "_--", color=colour, linewidth=1)
                 panel.plot(x, [one.stages.get(stage, 0) or None for one in group], "s", color=colour, markersize=3, label=stage)
         bars = [[one.seconds - one.least for one in group], [one.most - one.seconds for one in group]]
         panel.errorbar(x, [one.seconds for one in group], yerr=bars, fmt="o", color="black", markersize=4, label="measured")
         panel.set(xscale="log", yscale="log", xlabel="ranks x threads")
+        mark(panel.xaxis, x)
         panel.set_title(title_of(name), fontsize=9)
         panel.grid(alpha=0.3)
         panel.legend(fontsize=7)
@@ -122,7 +131,7 @@ def draw(folder, measured):
     draw_stages(folder, groups)
     words["stages.png"] = "Seconds by stage over ranks x threads."
     draw_model(folder, groups)
-    words["model.png"] = "The model (lines; dashed by stage) beside the measurement (points; bars from least to most)."
+    words["model.png"] = "The model (lines; dashed and bars by stage) beside the measurement (points; bars from least to most)."
     if strong or weak:
         draw_efficiency(folder, strong, weak)
         words["efficiency.png"] = "Efficiency over ranks x threads, beside the fewest."
