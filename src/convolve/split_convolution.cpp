@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/buffer.hpp"
+#include "base/component_update.hpp"
 #include "distribute/agree.hpp"
 #include "distribute/mpi_session.hpp"
 #include "sphere/healpix_weights.hpp"
@@ -17,26 +18,6 @@ namespace {
 
 /// Of the cores of a rank: a device computes, they copy its data.
 int threads_beside_rings() { return std::max(1, omp_get_max_threads() / 4); }
-
-template <class T>
-void copy(MapView<const T> from, MapView<T> to) {
-  for (std::int64_t c = 0; c < to.n_components(); ++c) {
-    const auto source = from.component(c);
-    const auto target = to.component(c);
-#pragma omp parallel for schedule(static)
-    for (std::int64_t i = 0; i < target.size(); ++i) target[i] = source[i];
-  }
-}
-
-template <class T>
-void add(MapView<const T> from, MapView<T> to) {
-  for (std::int64_t c = 0; c < to.n_components(); ++c) {
-    const auto source = from.component(c);
-    const auto sum = to.component(c);
-#pragma omp parallel for schedule(static)
-    for (std::int64_t i = 0; i < sum.size(); ++i) sum[i] += source[i];
-  }
-}
 
 }  // namespace
 

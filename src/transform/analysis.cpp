@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/checked_cast.hpp"
+#include "base/component_update.hpp"
 #include "base/error.hpp"
 #include "distribute/agree.hpp"
 
@@ -34,42 +35,25 @@ double ordered_sum(std::int64_t size, const Term& term) {
 
 template <class T>
 void multiply_add(AlmView<T> y, double scale, AlmView<const T> x) {
-  for (std::int64_t c = 0; c < y.n_components(); ++c) {
-    const auto to = y.component(c);
-    const auto from = x.component(c);
-#pragma omp parallel for schedule(static)
-    for (std::int64_t i = 0; i < to.size(); ++i) to[i] += static_cast<T>(scale) * from[i];
-  }
+  using Element = std::complex<T>;
+  update(y, x, [factor = static_cast<T>(scale)](const Element& sum, const Element& more) {
+    return sum + factor * more;
+  });
 }
 
 /// p = r + scale p
 template <class T>
 void next_direction(AlmView<T> p, double scale, AlmView<const T> r) {
-  for (std::int64_t c = 0; c < p.n_components(); ++c) {
-    const auto to = p.component(c);
-    const auto from = r.component(c);
-#pragma omp parallel for schedule(static)
-    for (std::int64_t i = 0; i < to.size(); ++i) to[i] = from[i] + static_cast<T>(scale) * to[i];
-  }
+  using Element = std::complex<T>;
+  update(p, r, [factor = static_cast<T>(scale)](const Element& old, const Element& residual) {
+    return residual + factor * old;
+  });
 }
 
 /// result = map - result
 template <class T>
 void subtract_from(MapView<const T> map, MapView<T> result) {
-  for (std::int64_t c = 0; c < map.n_components(); ++c) {
-    const auto from = map.component(c);
-    const auto to = result.component(c);
-#pragma omp parallel for schedule(static)
-    for (std::int64_t i = 0; i < to.size(); ++i) to[i] = from[i] - to[i];
-  }
-}
-
-template <class Element>
-void copy(ComponentView<const Element> from, ComponentView<Element> to) {
-  for (std::int64_t c = 0; c < from.n_components(); ++c) {
-    const auto source = from.component(c);
-    std::copy(source.data(), source.data() + source.size(), to.component(c).data());
-  }
+  update(result, map, [](T old, T pixel) { return pixel - old; });
 }
 
 }  // namespace
