@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <numeric>
 #include <utility>
 
 #include "base/error.hpp"
@@ -18,21 +20,34 @@ double power_law(const CostCurve::Point& a, const CostCurve::Point& b, double si
   return a.seconds * std::pow(b.seconds / a.seconds, share);
 }
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*std::max_element(values.begin(), middle) + *middle) / 2;
+/// The values without the least and the largest quarter, at least one of three or more each.
+std::vector<double> middle_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t quarter = values.size() < 3 ? 0 : std::max<std::size_t>(1, values.size() / 4);
+  const auto left_out = static_cast<std::ptrdiff_t>(quarter);
+  return {values.begin() + left_out, values.end() - left_out};
 }
 
-/// One standard deviation as a fraction of the median, from the median deviation: a turn that
-/// something disturbed does not count.
+/// The mean of the middle: a turn that something disturbed does not count, and where turns run at
+/// one of two speeds it lies between them. A median would be either.
+double centre_of(const std::vector<double>& values) {
+  const std::vector<double> middle = middle_of(values);
+  return std::accumulate(middle.begin(), middle.end(), 0.0) / static_cast<double>(middle.size());
+}
+
+/// One standard deviation as a fraction of the centre: that of the middle, or from the deviation in
+/// the middle of all, whichever is larger.
 double scatter_of(const std::vector<double>& values) {
-  const double centre = median(values);
+  const double centre = centre_of(values);
   std::vector<double> deviations;
   for (const double value : values) deviations.push_back(std::abs(value / centre - 1));
+  const std::vector<double> middle = middle_of(values);
+  double squares = 0;
+  for (const double value : middle) squares += std::pow(value / centre - 1, 2);
+  const double of_middle =
+      middle.size() < 2 ? 0 : std::sqrt(squares / static_cast<double>(middle.size() - 1));
   constexpr double of_normal = 1.4826;
-  return of_normal * median(std::move(deviations));
+  return std::max(of_middle, of_normal * centre_of(deviations));
 }
 
 double interpolation_error(const std::vector<CostCurve::Point>& points) {
@@ -84,7 +99,7 @@ CostCurve fit_curve(std::vector<Sample> samples) {
     const double size = samples[i].size;
     for (; i < samples.size() && samples[i].size == size; ++i)
       costs.push_back(samples[i].seconds / samples[i].units);
-    points.push_back({size, median(costs)});
+    points.push_back({size, centre_of(costs)});
     scatter = std::max(scatter, scatter_of(costs));
   }
   const double uncertainty =
@@ -110,12 +125,12 @@ CostCurve combine_curves(const std::vector<CostCurve>& launches) {
   for (std::size_t i = 0; i < points.size(); ++i) {
     std::vector<double> costs;
     for (const CostCurve& launch : launches) costs.push_back(launch.points()[i].seconds);
-    points[i].seconds = median(costs);
+    points[i].seconds = centre_of(costs);
     for (const double cost : costs) squares += std::pow(cost / points[i].seconds - 1, 2);
   }
   const double between =
       std::sqrt(squares / static_cast<double>(points.size() * (launches.size() - 1)));
-  return {std::move(points), std::hypot(median(std::move(uncertainties)), between)};
+  return {std::move(points), std::hypot(centre_of(uncertainties), between)};
 }
 
 }  // namespace ringweave

@@ -41,15 +41,15 @@ struct Sample {
   double seconds = 0;
 };
 
-/// The curve through the medians of samples of equal size. Its uncertainty is how much samples of
-/// one size scatter (1.48 median deviations), and a quarter of how far a point lies from the curve
-/// through its neighbours: what a curve misses goes with the square of the gap. Error  UsageError
-/// without samples.
+/// The curve through the samples of equal size: the mean of those that are neither in the least nor
+/// in the largest quarter, of three the one in the middle. Its uncertainty is how much samples of
+/// one size scatter, and a quarter of how far a point lies from the curve through its neighbours:
+/// what a curve misses goes with the square of the gap. Error  UsageError without samples.
 CostCurve fit_curve(std::vector<Sample> samples);
 
-/// What several launches say of one cost: medians at each size, and the uncertainty of the one in
-/// the middle together with how much the launches differ (one standard deviation over the sizes).
-/// Error  UsageError unless there are two or more of the same sizes.
+/// What several launches say of one cost: at each size the mean of those in the middle as above,
+/// and as uncertainty theirs together with how much the launches differ (one standard deviation
+/// over the sizes). Error  UsageError unless there are two or more of the same sizes.
 CostCurve combine_curves(const std::vector<CostCurve>& launches);
 
 }  // namespace ringweave

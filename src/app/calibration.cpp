@@ -5,11 +5,13 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <numbers>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -41,6 +43,13 @@ struct Samples {
   std::vector<Sample> split_search, new_memory, read, write;
 };
 
+/// Idles a moment, as processors do before a command: on a virtual machine they may come back at
+/// another speed, which work that never rests does not see. Collective.
+void rest(const Communicator& comm) {
+  comm.barrier();
+  std::this_thread::sleep_for(std::chrono::milliseconds(250));
+}
+
 /// What `work` made the system hand over of new memory.
 template <class Work>
 void with_memory(const Communicator& comm, Samples& samples, const Work& work) {
@@ -59,6 +68,7 @@ void measure_convolution(const Communicator& comm, std::int64_t nside, double fw
   spec.grid = healpix(nside);
   spec.error = 1e-5;
   spec.path = path;
+  rest(comm);
   std::unique_ptr<RingConvolution> convolution;
   const double planning = timed(comm, [&] {
     spec.kernels = {RadialKernel::gaussian(fwhm, KernelSupport::automatic(spec.error))};
@@ -77,11 +87,12 @@ void measure_convolution(const Communicator& comm, std::int64_t nside, double fw
   const auto size = static_cast<double>(spec.grid->longest_ring());
   const auto add = [&](std::vector<Sample>& list, double ConvolutionSeconds::*of,
                        const char* stage) {
-    // Ranks do different amounts of it.
-    const double seconds = comm.sum(convolution->times().seconds(stage)) * omp_get_max_threads();
-    const double predicted = comm.sum(own.*of);
+    // Ranks do different amounts of it, and the slowest counts, as in a run.
+    const double seconds = comm.max(convolution->times().seconds(stage)) * omp_get_max_threads();
+    const double predicted = comm.max(own.*of);
     // What hardly anything was predicted for says nothing of the rate.
-    if (predicted > 0.1 * all.total() && seconds > 0) list.push_back({size, predicted, seconds});
+    if (comm.sum(own.*of) > 0.1 * all.total() && seconds > 0)
+      list.push_back({size, predicted, seconds});
   };
   add(samples.stencil, &ConvolutionSeconds::stencil, "stencil");
   add(samples.sectors, &ConvolutionSeconds::sectors, "sectors");
@@ -109,6 +120,7 @@ void measure_splitting(const Run& run, std::int64_t nside, Samples& samples) {
   for (int l = 0; l <= lmax; ++l)
     spec.k_l.push_back(std::pow(1 + l * (l + 1.0) / 100, -0.75) *
                        std::exp(-std::pow(3.5 * l / lmax, 2) / 2));
+  rest(run.comm);
   const double seconds =
       timed(run.comm, [&] { agree(run.comm, [&] { const KernelSplit split(spec); }); });
   samples.split_search.push_back({static_cast<double>(lmax), 1, seconds});
@@ -128,6 +140,7 @@ void measure_file(const Communicator& comm, std::int64_t nside, const std::strin
   MapHeader header;
   header.grid = spec.grid;
   header.columns = {{"TEMPERATURE", ""}};
+  rest(comm);
   const double write = timed(comm, [&] {
     write_map(comm, path, IfExists::overwrite, header, Provenance(), rings,
               std::as_const(map).view());
@@ -212,7 +225,9 @@ Machine calibrate_machine(Run& run, const CalibrationSizes& sizes, Backend backe
   for (int repeat = 0; repeat < sizes.repeats; ++repeat) {
     for (std::int64_t nside = sizes.least_nside; nside <= sizes.most_nside; nside *= 2) {
       run.progress.stage(fmt::format("nside {}, turn {} of {}", nside, repeat + 1, sizes.repeats));
+      rest(comm);
       with_memory(comm, samples, [&] { measure_transform(comm, nside, 0, samples.transforms); });
+      rest(comm);
       measure_transform(comm, nside, 2, samples.transforms);
       measure_convolutions(comm, nside, samples);
       measure_splitting(run, nside, samples);

@@ -385,7 +385,7 @@ void declare_calibrate(CLI::App& command, CalibrateOptions& options) {
   group.value("--nside", options.nside, "N", "Largest HEALPix resolution that is timed.")
       ->check(positive_number())
       ->capture_default_str();
-  group.value("--repeats", options.repeats, "N", "Turns; medians are kept.")
+  group.value("--repeats", options.repeats, "N", "Turns; the mean of those in the middle is kept.")
       ->check(positive_number())
       ->capture_default_str();
   group
@@ -395,8 +395,8 @@ void declare_calibrate(CLI::App& command, CalibrateOptions& options) {
   group.value(
       "--combine", options.combine, "FILE...",
       "Measure nothing: make one machine file of two or more that were measured in launches "
-      "of their own. Costs are medians over them, and how much they differ from launch to "
-      "launch counts as uncertainty. Default: none.");
+      "of their own. Costs are means of those in the middle, and how much they differ from "
+      "launch to launch counts as uncertainty. Default: none.");
 }
 
 void declare_model(CLI::App& command, ModelOptions& options) {

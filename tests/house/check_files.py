@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check that files say their licence, rooms explain themselves and files stay short: check_files.py SOURCE_FOLDER"""
+"""Check that files say their licence, rooms explain themselves, files stay short and scripts can be run:
+check_files.py SOURCE_FOLDER"""
+import os
 import sys
 from pathlib import Path
 
@@ -22,6 +24,8 @@ def file_offences(root, path):
     # The first line, or the second after "#!".
     if not any(SPDX in line for line in lines[:2]):
         yield f"{path}: its first line must be the licence, {SPDX}"
+    if lines[:1] and lines[0].startswith("#!") != os.access(root / path, os.X_OK):
+        yield f"{path}: what begins with #! must be executable, and nothing else"
     if len(lines) > MOST_LINES and path.suffix not in UNLIMITED:
         yield f"{path}: {len(lines)} lines; split it, {MOST_LINES} are the most"
 

@@ -50,6 +50,13 @@ TEST(CostCurve, IsAsUncertainAsItsSamplesScatterAndAsItsPointsBend) {
   EXPECT_DOUBLE_EQ(fit_curve({{10, 1, 4}}).uncertainty(), 0.02);
 }
 
+TEST(CostCurve, LiesBetweenTwoSpeeds) {
+  const CostCurve curve = fit_curve({{10, 1, 4}, {10, 1, 1}, {10, 1, 1.3}, {10, 1, 1}, {10, 1, 1}});
+  EXPECT_DOUBLE_EQ(curve.points()[0].seconds, 1.1);
+  // 1.4826 times the mean of the deviations in the middle: 0.1, 0.1 and 0.2 of 1.1.
+  EXPECT_NEAR(curve.uncertainty(), 1.4826 * 0.4 / 3 / 1.1, 0.001);
+}
+
 TEST(Estimate, AddsIndependentErrorsAsSquaresAndRepeatedOnesAsTheyAre) {
   const Estimate sum = Estimate{1, 0.3} + Estimate{2, 0.4};
   EXPECT_DOUBLE_EQ(sum.seconds, 3);
