@@ -128,13 +128,15 @@ class Trial {
   DeviceBuffer<Complex> device_modes_;
 };
 
-struct HostSeconds {
+/// The host's stage: seconds, and how much the device's results differ, relative rms.
+struct OnHost {
   double synthesis = -1;
   double adjoint = -1;
+  double synthesis_difference = 0;
+  double adjoint_difference = 0;
 };
 
-/// Times the host's stage, and compares what it gives with the device's.
-HostSeconds measure_host(const Trial& trial, const Values& modes, const Values& alm, int repeats) {
+OnHost measure_host(const Trial& trial, const Values& modes, const Values& alm, int repeats) {
   const LegendreShape& shape = trial.shape();
   const std::int64_t n_components = shape.fields.n_components();
   const auto stage = make_legendre_stage(shape, Backend::host);
@@ -152,12 +154,19 @@ HostSeconds measure_host(const Trial& trial, const Values& modes, const Values& 
   };
   synthesize();
   adjoint();
-  require_small(rms_difference(modes, host_modes), "synthesis differs from the host's by");
-  require_small(rms_difference(alm, host_alm), "the adjoint differs from the host's by");
-  return {host_seconds(repeats, synthesize), host_seconds(repeats, adjoint)};
+  OnHost host;
+  host.synthesis_difference = rms_difference(modes, host_modes);
+  host.adjoint_difference = rms_difference(alm, host_alm);
+  host.synthesis = host_seconds(repeats, synthesize);
+  host.adjoint = host_seconds(repeats, adjoint);
+  return host;
 }
 
 }  // namespace
+
+const char* name_of(BatchedSums sums) {
+  return sums == BatchedSums::by_threads ? "threads" : "matrices";
+}
 
 nlohmann::json measure_device_legendre(const DeviceCase& what, const DeviceCeilings& ceilings,
                                        int host_repeats, const DeviceStream& stream) {
@@ -169,12 +178,12 @@ nlohmann::json measure_device_legendre(const DeviceCase& what, const DeviceCeili
                 static_cast<long double>(modes.size()));
   const auto gap = static_cast<double>(
       std::abs(dot(modes, trial.host_modes()) - dot(trial.host_alm(), alm)) / scale);
-  require_small(gap, "the adjoint is not the transpose:");
-  HostSeconds host;
+  OnHost host;
   if (host_repeats > 0) host = measure_host(trial, modes, alm, host_repeats);
 
   nlohmann::json rows = nlohmann::json::array();
-  const auto add = [&](const char* direction, double seconds, double on_host) {
+  const double peak = what.sums == BatchedSums::by_threads ? ceilings.fma : ceilings.matrices;
+  const auto add = [&](const char* direction, double seconds, double on_host, double difference) {
     const double rate = trial.flop() / seconds;
     nlohmann::json row = {{"stage", "legendre"},
                           {"direction", direction},
@@ -182,21 +191,24 @@ nlohmann::json measure_device_legendre(const DeviceCase& what, const DeviceCeili
                           {"lmax", what.lmax},
                           {"spin", what.spin},
                           {"maps", what.maps},
-                          {"sums", what.sums == BatchedSums::by_threads ? "threads" : "matrices"},
+                          {"sums", name_of(what.sums)},
                           {"seconds", seconds},
                           {"gflop_per_s", 1e-9 * rate},
-                          {"of_peak", rate / ceilings.fma},
+                          {"of_peak", rate / peak},
                           {"times_memory_floor", seconds * ceilings.bytes / trial.bytes()},
                           {"adjoint_gap", gap},
                           {"device_bytes", trial.device_bytes()}};
     if (on_host > 0) {
+      row["host_difference"] = difference;
       row["host_seconds"] = on_host;
       row["times_host"] = on_host / seconds;
     }
     rows.push_back(std::move(row));
   };
-  add("synthesis", device_seconds(stream, [&] { trial.synthesize(); }), host.synthesis);
-  add("adjoint", device_seconds(stream, [&] { trial.adjoint(); }), host.adjoint);
+  add("synthesis", device_seconds(stream, [&] { trial.synthesize(); }), host.synthesis,
+      host.synthesis_difference);
+  add("adjoint", device_seconds(stream, [&] { trial.adjoint(); }), host.adjoint,
+      host.adjoint_difference);
   return rows;
 }
 

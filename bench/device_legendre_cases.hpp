@@ -13,6 +13,7 @@ namespace ringweave {
 struct DeviceCeilings {
   double fma;
   double bytes;
+  double matrices;  ///< cuBLAS's DGEMM; without cuBLAS as fma
 };
 
 /// HEALPix maps of one spin.
@@ -24,9 +25,12 @@ struct DeviceCase {
   BatchedSums sums;
 };
 
+const char* name_of(BatchedSums sums);
+
 /// Times the Legendre stage with a_lm and modes on the device, in both directions; `host_repeats`
-/// calls of the host's stage beside it (0: none), whose results it must give. Error
-/// InternalError when it does not, or when its adjoint is not the transpose.
+/// calls of the host's stage beside it (0: none). Rows say how much its results differ from the
+/// host's ("host_difference", relative rms) and its adjoint from the transpose ("adjoint_gap"),
+/// both of rounding alone.
 nlohmann::json measure_device_legendre(const DeviceCase& what, const DeviceCeilings& ceilings,
                                        int host_repeats, const DeviceStream& stream);
 

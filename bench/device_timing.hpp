@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <string>
 #include <vector>
 
 #include "base/device.hpp"
-#include "base/error.hpp"
 #include "bench/median.hpp"
 
 namespace ringweave {
@@ -47,13 +45,6 @@ double host_seconds(int repeats, const Work& work) {
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
   return median(seconds);
-}
-
-/// Error  InternalError, with what is wrong, when an error that rounding explains is larger.
-inline void require_small(double error, const char* what) {
-  if (error <= 1e-12) return;
-  throw InternalError(std::string("device bench: ") + what + " " + std::to_string(1e12 * error) +
-                      "e-12, 1e-12 at most was expected");
 }
 
 }  // namespace ringweave

@@ -47,6 +47,17 @@ double rms_difference(const T* a, const T* b, std::int64_t count) {
   return std::sqrt(difference / norm);
 }
 
+/// The host's transform in either way: seconds, and how much the device's results differ, relative
+/// rms.
+struct OnHost {
+  struct Direction {
+    double seconds = -1;
+    double difference = 0;
+  };
+  Direction synthesis;
+  Direction adjoint;
+};
+
 /// A transform with its data on the device, and on the host what is copied there and back.
 class Trial {
  public:
@@ -107,8 +118,8 @@ class Trial {
     return times.seconds(stage) / calls;
   }
 
-  /// The host's transform of the same a_lm, seconds of both ways.
-  std::pair<double, double> measure_host(int repeats) {
+  /// The host's transform of the same a_lm.
+  OnHost measure_host(int repeats) {
     SphericalHarmonicTransform host(comm_, plan_.spec);
     auto map = host.make_map<double>();
     auto alm = host.make_alm<double>();
@@ -117,11 +128,9 @@ class Trial {
     const auto back = [&] { host.adjoint<double>(map.view(), {}, alm.view()); };
     forward();
     back();
-    require_small(rms_difference(host_map_.data(), map.view().data(), host_map_.size()),
-                  "a map differs from the host's by");
-    require_small(rms_difference(host_alm_.data(), alm.view().data(), host_alm_.size()),
-                  "a_lm differ from the host's by");
-    return {host_seconds(repeats, forward), host_seconds(repeats, back)};
+    const double of_map = rms_difference(host_map_.data(), map.view().data(), host_map_.size());
+    const double of_alm = rms_difference(host_alm_.data(), alm.view().data(), host_alm_.size());
+    return {{host_seconds(repeats, forward), of_map}, {host_seconds(repeats, back), of_alm}};
   }
 
   const TransformPlan& plan() const { return plan_; }
@@ -189,8 +198,7 @@ json measure_device_transform(const Communicator& comm, const DeviceCase& what,
                               const DeviceCeilings& ceilings, int host_repeats) {
   Trial trial(comm, what);
   const double gap = trial.adjoint_gap();
-  require_small(gap, "the adjoint of a transform is not the transpose:");
-  std::pair<double, double> on_host{-1, -1};
+  OnHost on_host;
   if (host_repeats > 0) on_host = trial.measure_host(host_repeats);
   const double flop = trial.plan().legendre_flops().total();
 
@@ -208,11 +216,12 @@ json measure_device_transform(const Communicator& comm, const DeviceCase& what,
     row["device_bytes"] = trial.device_bytes();
     const double copied = host_seconds(7, [&] { trial.run_with_transfers(way); });
     row["seconds_with_transfers"] = copied;
-    const double host = way == Way::synthesis ? on_host.first : on_host.second;
-    if (host > 0) {
-      row["host_seconds"] = host;
-      row["times_host"] = host / seconds;
-      row["times_host_with_transfers"] = host / copied;
+    const OnHost::Direction host = way == Way::synthesis ? on_host.synthesis : on_host.adjoint;
+    if (host.seconds > 0) {
+      row["host_difference"] = host.difference;
+      row["host_seconds"] = host.seconds;
+      row["times_host"] = host.seconds / seconds;
+      row["times_host_with_transfers"] = host.seconds / copied;
     }
     rows.push_back(std::move(row));
   }

@@ -3,6 +3,8 @@
 # Everything that can only be checked on a GPU: its tests, a small case under compute-sanitizer, benches with JSON.
 #   scripts/cuda_check.sh PROGRAMS [OUT]    PROGRAMS: a build folder, or bin/ of a bundle (scripts/bundle.sh)
 #                                           OUT: where logs and JSON go (default: cuda-check)
+#   CUDA_CHECK_STEPS="tests program sanitizers bench"   those to take; each may be run by itself where time is short
+#   CUDA_CHECK_RANKS="1 2 4 8"   CUDA_CHECK_BENCH="--host-repeats 3"   CUDA_CHECK_TIMEOUT=900   seconds of one program
 # Ends with one summary; exits with 1 when something failed, with 4 when there is no GPU to check on.
 set -u
 programs=$(cd "$1" && pwd)
@@ -13,7 +15,14 @@ out=$(cd "$out" && pwd)
 summary=$out/summary.txt
 : >"$summary"
 failures=0
+steps=" ${CUDA_CHECK_STEPS:-tests program sanitizers bench} "
+time_limit=${CUDA_CHECK_TIMEOUT:-900}
+# compute-sanitizer comes with the toolkit, which need not be in PATH.
+for folder in ${CUDA_HOME:+"$CUDA_HOME/bin"} /usr/local/cuda/bin; do
+  [ -d "$folder" ] && PATH=$PATH:$folder
+done
 
+takes() { case $steps in *" $1 "*) return 0 ;; *) return 1 ;; esac; }
 # say WORD WHAT...: one line of the summary.
 say() { printf '%-8s %s\n' "$1" "${*:2}" | tee -a "$summary"; }
 fail() {
@@ -25,9 +34,14 @@ find_program() { find "$programs" -type f -perm -u+x -name "$1" | head -n 1; }
 needs_mpi() { ldd "$1" | grep -q 'libmpi\.so'; }
 device_filter=$("$here/device_tests.sh" --filter)
 
-# launch RANKS PROGRAM [ARG...]
+# launch RANKS PROGRAM [ARG...]: 0 ranks: without MPI. Several ranks share the cores.
 launch() {
-  if [ "$1" = 0 ]; then "${@:2}"; else MPIRUN_TIMEOUT=${MPIRUN_TIMEOUT:-600} "$here/mpirun.sh" "$@"; fi
+  if [ "$1" = 0 ]; then
+    timeout -k 10 "$time_limit" "${@:2}"
+  else
+    local cores=$(($(nproc) / $1))
+    OMP_NUM_THREADS=${OMP_NUM_THREADS:-$((cores > 0 ? cores : 1))} MPIRUN_TIMEOUT=$time_limit "$here/mpirun.sh" "$@"
+  fi
 }
 
 # run_tests RANKS PROGRAM: its tests that need a device, which must not skip here. 0 ranks: without MPI.
@@ -45,6 +59,8 @@ run_tests() {
     grep '^\[  FAILED' "$log" | sort -u | head -n 8
   elif [ "$skipped" -ne 0 ]; then
     fail "$name: $skipped tests found no device; $log"
+  elif [ "$passed" -eq 0 ]; then
+    fail "$name: no test ran; $log"
   else
     say passed "$name: $passed tests"
   fi
@@ -88,32 +104,76 @@ if [ -z "$device_bench" ]; then
   echo "cuda_check: no device_bench in $programs: build with nvcc in reach, -DRINGWEAVE_BENCH=ON -DRINGWEAVE_TESTS=ON" >&2
   exit 4
 fi
-about=$("$device_bench" --about)
+about=$("$device_bench" --about 2>"$out/about.log")
 status=$?
 say device "$about"
-if [ $status -ne 0 ]; then
+if [ $status -eq 4 ]; then
   echo "cuda_check: nothing was checked, it needs a GPU" >&2
   exit 4
+elif [ $status -ne 0 ]; then
+  fail "device_bench --about: exit $status; $out/about.log"
 fi
 
-for program in $("$here/device_tests.sh" "$programs"); do
-  alone=0
-  if needs_mpi "$program"; then
-    alone=1
-    for ranks in ${CUDA_CHECK_RANKS:-1 2 4 8}; do run_tests "$ranks" "$program"; done
-  else
-    run_tests 0 "$program"
-  fi
-  if command -v compute-sanitizer >/dev/null; then
-    for tool in memcheck racecheck synccheck; do sanitize "$tool" "$alone" "$program"; done
-  fi
-done
-command -v compute-sanitizer >/dev/null || say skipped "memcheck, racecheck, synccheck: no compute-sanitizer in PATH"
+if takes tests || takes sanitizers; then
+  tests=$("$here/device_tests.sh" "$programs") || fail "a test program does not start; see above"
+  [ -n "$tests" ] || fail "no test programs in $programs"
+fi
+if takes tests; then
+  for program in $tests; do
+    if needs_mpi "$program"; then
+      for ranks in ${CUDA_CHECK_RANKS:-1 2 4 8}; do run_tests "$ranks" "$program"; done
+    else
+      run_tests 0 "$program"
+    fi
+  done
+fi
 
-read -r -a bench_options <<<"${CUDA_CHECK_BENCH:---host-repeats 3}"
-bench device_bench 0 device_bench "${bench_options[@]}"
-# Which kind of sums should be the usual one.
-while read -r line; do say sums "${line#sums: }"; done < <(grep '^sums: ' "$out/device_bench.log" 2>/dev/null)
+# compare_backends RANKS: the program's own commands, host beside device; a calibration of the device.
+compare_backends() {
+  local ranks=$1 log=$out/program.$1.log work
+  work=$(mktemp -d)
+  echo "$spectrum" >"$work/cl.txt"
+  (
+    cd "$work" || exit
+    set -ex
+    for backend in host cuda; do
+      launch "$ranks" "$ringweave" synthesize --cl cl.txt --seed 1 --nside 128 --lmax 256 --fields TQU --backend $backend sky_$backend.h5
+      launch "$ranks" "$ringweave" smooth sky_host.h5 smooth_$backend.h5 --fwhm 2deg --iter 3 --method harmonic --backend $backend
+      launch "$ranks" "$ringweave" smooth sky_host.h5 split_$backend.h5 --fields T --fwhm 2deg --iter 0 --method split --error 1e-4 --backend $backend
+    done
+    for what in sky smooth split; do launch 1 "$ringweave" compare ${what}_host.h5 ${what}_cuda.h5 --tolerance 1e-10; done
+    launch "$ranks" "$ringweave" synthesize --cl cl.txt --seed 1 --nside 2048 --fields T --backend cuda --dry-run sky.h5
+    launch "$ranks" "$ringweave" calibrate --nside 512 --repeats 3 --backend cuda --out machine.json
+    cp machine.json "$out/machine.$ranks.json"
+  ) >"$log" 2>&1
+  local status=$?
+  rm -rf "$work"
+  if [ $status -eq 0 ]; then say passed "ringweave on $ranks rank(s)"; else fail "ringweave on $ranks rank(s): exit $status; $log"; fi
+}
+if takes program; then
+  ringweave=$(find_program ringweave)
+  spectrum=$(awk 'BEGIN { for (l = 0; l <= 6144; ++l) { t = l < 2 ? 0 : 1 / (l * (l + 1)); print l, t, t / 10, 0, 0 } }')
+  for ranks in 1 2; do compare_backends "$ranks"; done
+fi
+
+if takes sanitizers; then
+  if command -v compute-sanitizer >/dev/null; then
+    for program in $tests; do
+      alone=0
+      needs_mpi "$program" && alone=1
+      for tool in memcheck racecheck synccheck; do sanitize "$tool" "$alone" "$program"; done
+    done
+  else
+    fail "memcheck, racecheck, synccheck: no compute-sanitizer in PATH, \$CUDA_HOME/bin or /usr/local/cuda/bin"
+  fi
+fi
+
+if takes bench; then
+  read -r -a bench_options <<<"${CUDA_CHECK_BENCH:---host-repeats 3}"
+  bench device_bench 0 device_bench "${bench_options[@]}"
+  # Which kind of sums should be the usual one.
+  while read -r line; do say sums "${line#sums: }"; done < <(grep '^sums: ' "$out/device_bench.log" 2>/dev/null)
+fi
 
 echo
 cat "$summary"

@@ -9,8 +9,13 @@ if [ "$1" = --filter ]; then
   echo "$filter"
   exit
 fi
-find "$1" -type f -perm -u+x \( -name 'test_*' -o -name '*_test' \) | sort | while read -r program; do
-  if "$program" --gtest_list_tests --gtest_filter="$filter" 2>/dev/null </dev/null | grep -q '^  '; then
+failed=0
+for program in $(find "$1" -type f -perm -u+x \( -name 'test_*' -o -name '*_test' \) | sort); do
+  if ! list=$("$program" --gtest_list_tests --gtest_filter="$filter" 2>&1 </dev/null); then
+    echo "device_tests: $program does not start: $list" >&2
+    failed=1
+  elif grep -q '^  ' <<<"$list"; then
     echo "$program"
   fi
 done
+exit $failed

@@ -9,6 +9,7 @@
 #include "base/device.hpp"
 #include "base/error.hpp"
 #include "distribute/agree.hpp"
+#include "transform/device_share.hpp"
 
 namespace ringweave {
 namespace {
@@ -67,9 +68,16 @@ Backend give_up_device(Run& run, const std::string& why) {
 
 int ranks_of_device(const Run& run) {
   if (!every_rank_has_a_device(run)) return 1;
-  const std::int64_t on_node = run.comm.node_local().size();
-  const std::int64_t devices = device_count();
-  return static_cast<int>(run.comm.max((on_node + devices - 1) / devices));
+  const Communicator node = run.comm.node_local();
+  // A launcher may show every rank one device of its own.
+  DeviceIdentity device;
+  try {
+    choose_device(node.rank());
+    device = device_identity();
+  } catch (const ResourceError&) {
+    // Who wants to use it will say what is wrong with it.
+  }
+  return static_cast<int>(run.comm.max(std::int64_t{count_ranks_of(node, device)}));
 }
 
 void refuse_device(const std::string& asked, const std::string& what) {

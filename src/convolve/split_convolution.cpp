@@ -32,21 +32,28 @@ SplitConvolution::SplitConvolution(const Communicator& comm, const KernelSplit& 
   const Communicator group = apart ? comm_.split(plan_.does_rings() ? 0 : 1, comm_.rank()) : comm_;
   // No two threads may use one.
   harmonic_comm_ = at_once ? comm_.split(0, comm_.rank()) : group;
-  // One group may fail where the other does not.
-  agree(comm_, [&] {
-    if (at_once) side_.emplace().run([n = threads_beside_rings()] { omp_set_num_threads(n); });
-    if (plan_.does_rings()) rings_.emplace(group, plan_.rings.spec());
-    if (!plan_.does_harmonic()) return;
-    on_harmonic_thread([&] { transform_.emplace(harmonic_comm_, plan_.harmonic->spec); });
-    harmonic_.t = split.harmonic();
-    ring_weights_ = ring_weights(transform_->rings());
-  });
+  try {
+    // One group may fail where the other does not.
+    agree(comm_, [&] {
+      if (at_once) side_.emplace().run([n = threads_beside_rings()] { omp_set_num_threads(n); });
+      if (plan_.does_rings()) rings_.emplace(group, plan_.rings.spec());
+      if (!plan_.does_harmonic()) return;
+      on_harmonic_thread([&] { transform_.emplace(harmonic_comm_, plan_.harmonic->spec); });
+      harmonic_.t = split.harmonic();
+      ring_weights_ = ring_weights(transform_->rings());
+    });
+  } catch (...) {
+    end_harmonic();
+    throw;
+  }
   if (!apart) return;
   there_.emplace(comm_, plan_.bands, plan_.harmonic_bands, maps.n_maps, SplitPlan::there);
   back_.emplace(comm_, plan_.harmonic_bands, plan_.bands, maps.n_maps, SplitPlan::back);
 }
 
-SplitConvolution::~SplitConvolution() {
+SplitConvolution::~SplitConvolution() { end_harmonic(); }
+
+void SplitConvolution::end_harmonic() {
   on_harmonic_thread([this] { transform_.reset(); });
 }
 

@@ -58,6 +58,7 @@ class SplitConvolution {
   /// Work of the thread of the harmonic part, which its device is bound to.
   template <class Work>
   void on_harmonic_thread(Work work);
+  void end_harmonic();
   /// Maps become their harmonic part.
   template <class T>
   void smooth(AlmView<T> alm, MapView<T> map);

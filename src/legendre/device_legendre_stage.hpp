@@ -12,8 +12,8 @@ namespace ringweave {
 
 /// LegendreStage where a_lm and modes lie on a device: nothing touches the host. Calls are put in
 /// the order of a stream and return at once; errors of the device come when the stream is waited
-/// for. One call at a time per object. The sums do not depend on the device or the moment: every
-/// order of additions is fixed by the shape.
+/// for. One call at a time per object, from threads whose device is the one it was made on. The
+/// sums do not depend on the device or the moment: every order of additions is fixed by the shape.
 class DeviceLegendreStage {
  public:
   template <class T>

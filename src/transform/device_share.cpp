@@ -15,6 +15,10 @@
 namespace ringweave {
 namespace {
 
+std::int64_t key_of(const DeviceIdentity& device) {
+  return static_cast<std::int64_t>(std::hash<std::string>{}(device.uuid));
+}
+
 /// The ranks of a device: how many there are, and what they want together of what is free.
 struct Sharers {
   int n_ranks = 0;
@@ -24,7 +28,7 @@ struct Sharers {
 
 /// Collective over the ranks of a node.
 Sharers count_sharers(const Communicator& node, const DeviceShare& mine) {
-  const auto key = static_cast<std::int64_t>(std::hash<std::string>{}(mine.device.uuid));
+  const std::int64_t key = key_of(mine.device);
   const std::vector<std::int64_t> devices = node.all_gather(key);
   const std::vector<std::int64_t> wanted = node.all_gather(mine.planned.total());
   const std::vector<std::int64_t> free = node.all_gather(mine.free_bytes);
@@ -49,6 +53,11 @@ void require_capability() {
 }
 
 }  // namespace
+
+int count_ranks_of(const Communicator& node, const DeviceIdentity& device) {
+  const std::vector<std::int64_t> devices = node.all_gather(key_of(device));
+  return static_cast<int>(std::count(devices.begin(), devices.end(), key_of(device)));
+}
 
 std::int64_t usable_device_bytes(std::int64_t free_bytes) { return free_bytes - free_bytes / 16; }
 

@@ -29,6 +29,9 @@ struct DeviceShare {
 /// CUDA.
 DeviceShare share_device(const Communicator& comm, const TransformPlan& plan);
 
+/// How many ranks of this node have a device with this identity. Collective over the node.
+int count_ranks_of(const Communicator& node, const DeviceIdentity& device);
+
 /// Bytes of a device that a plan may count on when so many are free: the runtime takes some too.
 std::int64_t usable_device_bytes(std::int64_t free_bytes);
 

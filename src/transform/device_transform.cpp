@@ -7,6 +7,7 @@
 
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
+#include "base/first_error.hpp"
 #include "base/planned_count.hpp"
 #include "distribute/agree.hpp"
 #include "distribute/row_parts.hpp"
@@ -143,7 +144,10 @@ void DeviceTransform::round_alone(Stages& stages) {
 }
 
 void DeviceTransform::require_range() {
-  for (Stages& stages : stages_) stages.exchange->require_range();
+  // Also those after one that refuses: what they found must not count against the next call.
+  FirstError error;
+  for (Stages& stages : stages_) error.guard([&] { stages.exchange->require_range(); });
+  error.rethrow();
 }
 
 void DeviceTransform::give_synthesis_alone(Stages& stages, const DeviceExchange::RowWork& legendre,

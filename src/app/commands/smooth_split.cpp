@@ -24,6 +24,7 @@
 #include "convolve/split_plan.hpp"
 #include "distribute/agree.hpp"
 #include "distribute/mpi_session.hpp"
+#include "transform/device_memory_plan.hpp"
 
 namespace ringweave {
 namespace {
@@ -101,6 +102,10 @@ void record_plan(Run& run, const SmoothJob& job, const SplitJob& split,
   table.count("pixels", plan.own.n_pixels());
   table.bytes("halo sent per convolution", plan.does_rings() ? halo_bytes_to_send(plan.rings) : 0);
   table.memory(estimate);
+  if (plan.harmonic && plan.harmonic->spec.backend == Backend::cuda) {
+    table.bytes("device, harmonic part",
+                plan.does_harmonic() ? plan_device_memory(*plan.harmonic).total() : 0);
+  }
   run.say(fmt::format(
       "  predicted: {} (rings {:.2g}, harmonics {:.2g}, sending {:.2g}); all degrees of the a_lm "
       "about {:.2g} s",

@@ -10,10 +10,20 @@
 namespace ringweave {
 namespace {
 
-cudaStream_t native(const DeviceStream& stream) {
-  return static_cast<cudaStream_t>(stream.handle());
-}
+using gpu::native;
 cudaEvent_t event(void* handle) { return static_cast<cudaEvent_t>(handle); }
+
+/// What a destructor cannot report must not be taken for the failure of a later call.
+void forget(cudaError_t status) {
+  if (status != cudaSuccess) cudaGetLastError();
+}
+
+/// Nothing to do for ranks without orders or rings, whose buffers have no address.
+void copy(const void* from, void* to, std::int64_t bytes, cudaMemcpyKind kind,
+          const DeviceStream& stream, const char* what) {
+  if (bytes == 0) return;
+  check_device(cudaMemcpyAsync(to, from, to_size(bytes), kind, native(stream)), what);
+}
 
 }  // namespace
 
@@ -116,6 +126,7 @@ double DeviceEvent::seconds_since(const DeviceEvent& earlier) const {
 }
 
 void* allocate_device_memory(std::int64_t bytes) {
+  gpu::require_device_alive();
   void* memory = nullptr;
   const cudaError_t status = cudaMalloc(&memory, to_size(bytes));
   if (status == cudaSuccess) return memory;
@@ -130,7 +141,7 @@ void* allocate_device_memory(std::int64_t bytes) {
   return nullptr;
 }
 
-void free_device_memory(void* memory) noexcept { cudaFree(memory); }
+void free_device_memory(void* memory) noexcept { forget(cudaFree(memory)); }
 
 void* allocate_pinned_memory(std::int64_t bytes) {
   void* memory = nullptr;
@@ -139,24 +150,22 @@ void* allocate_pinned_memory(std::int64_t bytes) {
   return memory;
 }
 
-void free_pinned_memory(void* memory) noexcept { cudaFreeHost(memory); }
+void free_pinned_memory(void* memory) noexcept { forget(cudaFreeHost(memory)); }
 
 void copy_to_device(const void* from, void* to, std::int64_t bytes, const DeviceStream& stream) {
-  check_device(cudaMemcpyAsync(to, from, to_size(bytes), cudaMemcpyHostToDevice, native(stream)),
-               "copying to the device");
+  copy(from, to, bytes, cudaMemcpyHostToDevice, stream, "copying to the device");
 }
 
 void copy_to_host(const void* from, void* to, std::int64_t bytes, const DeviceStream& stream) {
-  check_device(cudaMemcpyAsync(to, from, to_size(bytes), cudaMemcpyDeviceToHost, native(stream)),
-               "copying to the host");
+  copy(from, to, bytes, cudaMemcpyDeviceToHost, stream, "copying to the host");
 }
 
 void copy_on_device(const void* from, void* to, std::int64_t bytes, const DeviceStream& stream) {
-  check_device(cudaMemcpyAsync(to, from, to_size(bytes), cudaMemcpyDeviceToDevice, native(stream)),
-               "copying on the device");
+  copy(from, to, bytes, cudaMemcpyDeviceToDevice, stream, "copying on the device");
 }
 
 void zero_device_memory(void* memory, std::int64_t bytes, const DeviceStream& stream) {
+  if (bytes == 0) return;
   check_device(cudaMemsetAsync(memory, 0, to_size(bytes), native(stream)), "clearing memory");
 }
 

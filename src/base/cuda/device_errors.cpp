@@ -32,6 +32,9 @@ class LastWords {
 
 /// After these every later call of the process fails too.
 bool is_sticky(cudaError_t status) {
+  // cudaErrorContained and cudaErrorTensorMemoryLeak, which older toolkits have no names for.
+  if (status == static_cast<cudaError_t>(226) || status == static_cast<cudaError_t>(721))
+    return true;
   switch (status) {
     case cudaErrorIllegalAddress:
     case cudaErrorMisalignedAddress:
@@ -44,6 +47,7 @@ bool is_sticky(cudaError_t status) {
     case cudaErrorLaunchFailure:
     case cudaErrorNvlinkUncorrectable:
     case cudaErrorContextIsDestroyed:
+    case cudaErrorExternalDevice:
     case cudaErrorECCUncorrectable: return true;
     default: return false;
   }

@@ -5,7 +5,13 @@
 
 #include <string>
 
+#include "base/device.hpp"
+
 namespace ringweave::gpu {
+
+inline cudaStream_t native(const DeviceStream& stream) {
+  return static_cast<cudaStream_t>(stream.handle());
+}
 
 /// What to do about an error.
 std::string advice(cudaError_t status);

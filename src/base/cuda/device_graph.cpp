@@ -5,14 +5,13 @@
 
 #include <utility>
 
+#include "base/cuda/device_errors.hpp"
 #include "base/error.hpp"
 
 namespace ringweave {
 namespace {
 
-cudaStream_t native(const DeviceStream& stream) {
-  return static_cast<cudaStream_t>(stream.handle());
-}
+using gpu::native;
 
 /// A graph until it leaves the scope.
 struct RecordedGraph {
@@ -40,6 +39,7 @@ void DeviceGraph::release() noexcept {
 
 void DeviceGraph::capture(const DeviceStream& stream, const std::function<void()>& work) {
   release();
+  gpu::require_device_alive();
   // Other threads (of an MPI library, say) may go on with calls that a recording forbids.
   check_device(cudaStreamBeginCapture(native(stream), cudaStreamCaptureModeThreadLocal),
                "beginning to record a graph");

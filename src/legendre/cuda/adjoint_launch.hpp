@@ -10,7 +10,7 @@ namespace ringweave::gpu {
 /// The exact transpose: sums over the pairs of a block for every column, from the modes of their
 /// rings. A thread keeps the recurrences and inputs of its pairs in registers; `Sums` adds over the
 /// pairs of a warp (adjoint_sums.hpp); those of a tile are added over the warps in shared memory,
-/// those of a row over its blocks by RestoreLaunch: always in the same order.
+/// those of a row over its blocks by RestoreScalars and RestoreSpin: always in the same order.
 template <class S, int Pairs, int Steps, template <class, int, int, class> class Sums>
 struct AdjointLaunch {
   using Functions = ThreadFunctions<S, Pairs>;

@@ -140,7 +140,6 @@ class AdjointByMatrices {
         const double* sum = sums_[thread] + 2 * p * chains;
         RINGWEAVE_UNROLL
         for (int i = 0; i < 2; ++i) {
-          // Twice the same where there is one chain.
           target[side * p + i] = chains == 1 ? sum[i] : sum[i] + sum[2 * (chains - 1) + i];
         }
       }

@@ -48,7 +48,7 @@ struct SweepInput {
     }
   }
 
-  /// The z of a pair and the weight of a component on it.
+  /// The weight of a component on a pair.
   RINGWEAVE_LAUNCH double weight(int c, std::int64_t pair) const {
     return components.weight[c] == nullptr ? 1 : components.weight[c][pair];
   }
