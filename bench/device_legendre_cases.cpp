@@ -128,14 +128,6 @@ class Trial {
   DeviceBuffer<Complex> device_modes_;
 };
 
-/// The host's stage: seconds, and how much the device's results differ, relative rms.
-struct OnHost {
-  double synthesis = -1;
-  double adjoint = -1;
-  double synthesis_difference = 0;
-  double adjoint_difference = 0;
-};
-
 OnHost measure_host(const Trial& trial, const Values& modes, const Values& alm, int repeats) {
   const LegendreShape& shape = trial.shape();
   const std::int64_t n_components = shape.fields.n_components();
@@ -154,12 +146,9 @@ OnHost measure_host(const Trial& trial, const Values& modes, const Values& alm, 
   };
   synthesize();
   adjoint();
-  OnHost host;
-  host.synthesis_difference = rms_difference(modes, host_modes);
-  host.adjoint_difference = rms_difference(alm, host_alm);
-  host.synthesis = host_seconds(repeats, synthesize);
-  host.adjoint = host_seconds(repeats, adjoint);
-  return host;
+  const double of_modes = rms_difference(modes, host_modes);
+  const double of_alm = rms_difference(alm, host_alm);
+  return {{host_seconds(repeats, synthesize), of_modes}, {host_seconds(repeats, adjoint), of_alm}};
 }
 
 }  // namespace
@@ -183,7 +172,7 @@ nlohmann::json measure_device_legendre(const DeviceCase& what, const DeviceCeili
 
   nlohmann::json rows = nlohmann::json::array();
   const double peak = what.sums == BatchedSums::by_threads ? ceilings.fma : ceilings.matrices;
-  const auto add = [&](const char* direction, double seconds, double on_host, double difference) {
+  const auto add = [&](const char* direction, double seconds, const OnHost::Direction& on_host) {
     const double rate = trial.flop() / seconds;
     nlohmann::json row = {{"stage", "legendre"},
                           {"direction", direction},
@@ -198,17 +187,15 @@ nlohmann::json measure_device_legendre(const DeviceCase& what, const DeviceCeili
                           {"times_memory_floor", seconds * ceilings.bytes / trial.bytes()},
                           {"adjoint_gap", gap},
                           {"device_bytes", trial.device_bytes()}};
-    if (on_host > 0) {
-      row["host_difference"] = difference;
-      row["host_seconds"] = on_host;
-      row["times_host"] = on_host / seconds;
+    if (on_host.seconds > 0) {
+      row["host_difference"] = on_host.difference;
+      row["host_seconds"] = on_host.seconds;
+      row["times_host"] = on_host.seconds / seconds;
     }
     rows.push_back(std::move(row));
   };
-  add("synthesis", device_seconds(stream, [&] { trial.synthesize(); }), host.synthesis,
-      host.synthesis_difference);
-  add("adjoint", device_seconds(stream, [&] { trial.adjoint(); }), host.adjoint,
-      host.adjoint_difference);
+  add("synthesis", device_seconds(stream, [&] { trial.synthesize(); }), host.synthesis);
+  add("adjoint", device_seconds(stream, [&] { trial.adjoint(); }), host.adjoint);
   return rows;
 }
 

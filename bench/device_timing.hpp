@@ -34,6 +34,17 @@ double device_seconds(const DeviceStream& stream, const Work& work, int repeats 
   return median(seconds);
 }
 
+/// What the host's own stages take, and how much the device's results differ from theirs, relative
+/// rms.
+struct OnHost {
+  struct Direction {
+    double seconds = -1;  ///< below 0: not measured
+    double difference = 0;
+  };
+  Direction synthesis;
+  Direction adjoint;
+};
+
 /// Seconds of a call on the host's clock: the median of some.
 template <class Work>
 double host_seconds(int repeats, const Work& work) {

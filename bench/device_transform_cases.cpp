@@ -47,17 +47,6 @@ double rms_difference(const T* a, const T* b, std::int64_t count) {
   return std::sqrt(difference / norm);
 }
 
-/// The host's transform in either way: seconds, and how much the device's results differ, relative
-/// rms.
-struct OnHost {
-  struct Direction {
-    double seconds = -1;
-    double difference = 0;
-  };
-  Direction synthesis;
-  Direction adjoint;
-};
-
 /// A transform with its data on the device, and on the host what is copied there and back.
 class Trial {
  public:

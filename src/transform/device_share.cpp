@@ -19,23 +19,21 @@ std::int64_t key_of(const DeviceIdentity& device) {
   return static_cast<std::int64_t>(std::hash<std::string>{}(device.uuid));
 }
 
-/// The ranks of a device: how many there are, and what they want together of what is free.
+/// The ranks of a device: what they want together of what is free.
 struct Sharers {
-  int n_ranks = 0;
   std::int64_t wanted = 0;
   std::int64_t free = 0;
 };
 
 /// Collective over the ranks of a node.
-Sharers count_sharers(const Communicator& node, const DeviceShare& mine) {
+Sharers sharers_of(const Communicator& node, const DeviceShare& mine) {
   const std::int64_t key = key_of(mine.device);
   const std::vector<std::int64_t> devices = node.all_gather(key);
   const std::vector<std::int64_t> wanted = node.all_gather(mine.planned.total());
   const std::vector<std::int64_t> free = node.all_gather(mine.free_bytes);
-  Sharers sharers{0, 0, mine.free_bytes};
+  Sharers sharers{0, mine.free_bytes};
   for (std::size_t rank = 0; rank < devices.size(); ++rank) {
     if (devices[rank] != key) continue;
-    ++sharers.n_ranks;
     sharers.wanted += wanted[rank];
     sharers.free = std::min(sharers.free, free[rank]);
   }
@@ -76,8 +74,8 @@ DeviceShare share_device(const Communicator& comm, const TransformPlan& plan) {
     share.planned = plan_device_memory(plan);
   });
   agree(comm, [&] { share.free_bytes = device_memory().free_bytes; });
-  const Sharers sharers = count_sharers(node, share);
-  share.n_ranks = sharers.n_ranks;
+  const Sharers sharers = sharers_of(node, share);
+  share.n_ranks = count_ranks_of(node, share.device);
   share.free_bytes = sharers.free;
   // The device that is overdrawn most speaks for all.
   const std::int64_t missing = comm.max(sharers.wanted - usable_device_bytes(sharers.free));

@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include "base/cuda/device_errors.hpp"
+#include "base/cuda/native_stream.hpp"
 #include "base/device_buffer.hpp"
 #include "base/error.hpp"
 

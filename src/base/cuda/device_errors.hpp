@@ -5,13 +5,7 @@
 
 #include <string>
 
-#include "base/device.hpp"
-
 namespace ringweave::gpu {
-
-inline cudaStream_t native(const DeviceStream& stream) {
-  return static_cast<cudaStream_t>(stream.handle());
-}
 
 /// What to do about an error.
 std::string advice(cudaError_t status);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/cuda/device_errors.hpp"
+#include "base/cuda/native_stream.hpp"
 #include "base/error.hpp"
 
 namespace ringweave {
