@@ -7,6 +7,7 @@
 
 #include "base/checked_cast.hpp"
 #include "base/cuda/block_types.hpp"
+#include "base/cuda/native_stream.hpp"
 #include "base/cuda/thread_block.cuh"
 #include "base/device_buffer.hpp"
 
@@ -47,7 +48,7 @@ class DeviceMachine {
     if (n_blocks == 0) return;
     const auto blocks =
         static_cast<unsigned>(checked_cast<std::int32_t>(n_blocks, "blocks of a device launch"));
-    run_launch<<<blocks, block_threads, 0, static_cast<cudaStream_t>(stream_->handle())>>>(work);
+    run_launch<<<blocks, block_threads, 0, native(*stream_)>>>(work);
     check_device(cudaGetLastError(), "starting a launch");
   }
 

@@ -28,7 +28,7 @@ CufftPlan::CufftPlan(const FftSize& size, const DeviceStream& stream) : CufftPla
   handle_ = handle;
   // All plans work in the same memory, one after the other.
   check_cufft(cufft.set_auto_allocation(handle, 0), what);
-  check_cufft(cufft.set_stream(handle, gpu::native(stream)), what);
+  check_cufft(cufft.set_stream(handle, native(stream)), what);
   long long length = size.length;
   std::size_t bytes = 0;
   check_cufft(cufft.make_plan_many(handle, 1, &length, nullptr, 1, length, nullptr, 1, length,
