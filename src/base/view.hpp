@@ -76,4 +76,27 @@ using AlmView = ComponentView<detail::ComplexOf<T>, Space>;
 template <class T = double, MemorySpace Space = MemorySpace::host>
 using ModeView = View<detail::ComplexOf<T>, Space>;
 
+/// Ring modes in two pieces of memory, the second of which may be empty: positions begin in the
+/// first and go on in the second. No segment of a ModeLayout lies in both.
+template <class T>
+class ModePieces {
+ public:
+  using Value = detail::ComplexOf<T>;
+
+  template <class U>
+  ModePieces(View<U> all) : ModePieces(all, {}) {}
+  ModePieces(ModeView<T> first, ModeView<T> second) : first_(first), second_(second) {}
+  operator ModePieces<const T>() const { return {first_, second_}; }
+
+  std::int64_t size() const { return first_.size() + second_.size(); }
+  /// Element i, and those behind it in its piece.
+  Value* at(std::int64_t i) const {
+    return i < first_.size() ? first_.data() + i : second_.data() + (i - first_.size());
+  }
+
+ private:
+  ModeView<T> first_;
+  ModeView<T> second_;
+};
+
 }  // namespace ringweave

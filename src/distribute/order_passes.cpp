@@ -10,9 +10,17 @@
 namespace ringweave {
 namespace {
 
+/// Modes of orders of a rank that others own the rings of.
+std::int64_t travelling(const Traffic& traffic, int rank, std::span<const int> orders) {
+  std::int64_t modes = 0;
+  for (const int m : orders) modes += traffic.modes(m) - traffic.modes(m, rank);
+  return modes;
+}
+
 /// Where the passes of a rank begin in its sequence of orders, and its length at the end.
 std::vector<std::int64_t> pass_cuts(const Traffic& traffic, std::span<const int> sequence,
-                                    int n_passes) {
+                                    const OrderPassOptions& options) {
+  const int n_passes = options.n_passes;
   std::int64_t total = 0;
   for (const int m : sequence) total += traffic.modes(m);
   std::vector<std::int64_t> cuts{0};
@@ -22,7 +30,7 @@ std::vector<std::int64_t> pass_cuts(const Traffic& traffic, std::span<const int>
   for (int pass = 1; pass < n_passes; ++pass) {
     const std::int64_t wanted = total / n_passes * pass + total % n_passes * pass / n_passes;
     const auto in_group = [&] { return next < end && traffic.folded(sequence[to_size(next)]); };
-    while (next < end && (done < wanted || in_group()))
+    while (next < end && (done < wanted || in_group() || next % options.row_multiple != 0))
       done += traffic.modes(sequence[to_size(next++)]);
     cuts.push_back(next);
   }
@@ -36,50 +44,45 @@ std::span<const int> orders_of(std::span<const int> sequence, std::span<const st
 }
 
 /// The ring side: the blocks of the whole exchange, cut where the peers' passes begin.
-void cut_by_ring(const Traffic& traffic, int rank, const ExchangePlan& whole, OrderPasses& plan) {
-  const int n_passes = checked_cast<int>(ssize64(plan.passes), "passes");
+void cut_by_ring(const Traffic& traffic, int rank, const ExchangePlan& whole,
+                 const OrderPassOptions& options, OrderPasses& plan) {
   for (int peer = 0; peer < traffic.n_ranks(); ++peer) {
     const auto theirs = traffic.sequence(peer);
-    const auto cuts = pass_cuts(traffic, theirs, n_passes);
+    const auto cuts = pass_cuts(traffic, theirs, options);
     std::int64_t next = whole.by_ring_blocks[to_size(peer)].first;
     for (std::size_t p = 0; p < plan.passes.size(); ++p) {
+      OrderPasses::Pass& pass = plan.passes[p];
       std::int64_t count = 0;
       for (const int m : orders_of(theirs, cuts, p)) count += traffic.modes(m, rank);
-      plan.passes[p].by_ring_blocks.push_back({next, count});
+      if (peer == rank) pass.own = {next, count};
+      pass.by_ring_blocks.push_back({next, peer == rank ? 0 : count});
       next += count;
     }
   }
 }
 
-/// The order side within the slots: [peer][order of the pass].
-class SlotWriter {
+/// The order side.
+class RowWriter {
  public:
-  SlotWriter(const Traffic& traffic, int rank) : traffic_(traffic), mine_(traffic.orders(rank)) {
-    segments_.resize(mine_.size());
-  }
+  RowWriter(const Traffic& traffic, int rank, std::int64_t by_ring_size)
+      : traffic_(traffic),
+        rank_(rank),
+        by_ring_size_(by_ring_size),
+        mine_(traffic.orders(rank)),
+        segments_(mine_.size()) {}
 
-  /// Lays a pass out from position 0 of its slot and returns what it needs.
-  std::int64_t lay_out(std::span<const int> orders, OrderPasses::Pass& pass) {
-    std::int64_t next = 0;
+  /// Lays a pass out, [peer][order of the pass], from position `next` of the slots on.
+  void lay_out(std::span<const int> orders, std::int64_t next, OrderPasses::Pass& pass) {
     for (int peer = 0; peer < traffic_.n_ranks(); ++peer) {
-      const std::int64_t first = next;
-      for (const int m : orders) {
-        for (const RingRange& band : traffic_.rings().bands(peer)) {
-          for (const RingRange& rings : traffic_.runs(m, band)) {
-            if (!rings.empty()) segments_[row_of(m)].push_back({rings, next});
-            next += rings.size();
-          }
-        }
+      if (peer == rank_) {
+        add_segments(orders, peer, pass.own.first);
+        pass.by_order_blocks.push_back({next, 0});
+        continue;
       }
-      pass.by_order_blocks.push_back({first, next - first});
+      const std::int64_t count = add_segments(orders, peer, by_ring_size_ + next);
+      pass.by_order_blocks.push_back({next, count});
+      next += count;
     }
-    return next;
-  }
-  /// Moves a pass that was laid out to where its slot begins.
-  void shift(std::span<const int> orders, std::int64_t by, OrderPasses::Pass& pass) {
-    for (ExchangePlan::Block& block : pass.by_order_blocks) block.first += by;
-    for (const int m : orders)
-      for (RowSegment& segment : segments_[row_of(m)]) segment.first += by;
   }
   void write_rows(ModeLayout& layout) {
     for (std::size_t row = 0; row < mine_.size(); ++row) {
@@ -102,7 +105,23 @@ class SlotWriter {
   }
 
  private:
+  /// Returns how many modes they have.
+  std::int64_t add_segments(std::span<const int> orders, int peer, std::int64_t first) {
+    std::int64_t next = first;
+    for (const int m : orders) {
+      for (const RingRange& band : traffic_.rings().bands(peer)) {
+        for (const RingRange& rings : traffic_.runs(m, band)) {
+          if (!rings.empty()) segments_[row_of(m)].push_back({rings, next});
+          next += rings.size();
+        }
+      }
+    }
+    return next - first;
+  }
+
   const Traffic& traffic_;
+  int rank_;
+  std::int64_t by_ring_size_;
   std::span<const int> mine_;
   std::vector<std::vector<RowSegment>> segments_;  ///< [row]
 };
@@ -117,15 +136,20 @@ OrderPasses plan_order_passes(const ModeLimits& limits, const FoldRule& fold,
   OrderPasses plan;
   plan.passes.resize(to_size(options.n_passes));
   plan.by_ring_size = whole.by_ring.size();
-  cut_by_ring(traffic, rank, whole, plan);
+  cut_by_ring(traffic, rank, whole, options, plan);
 
   const auto mine = traffic.sequence(rank);
-  const auto cuts = pass_cuts(traffic, mine, options.n_passes);
-  SlotWriter writer(traffic, rank);
+  const auto cuts = pass_cuts(traffic, mine, options);
+  for (std::size_t p = 0; p < plan.passes.size(); ++p) {
+    plan.slot_positions =
+        std::max(plan.slot_positions, travelling(traffic, rank, orders_of(mine, cuts, p)));
+  }
+  RowWriter writer(traffic, rank, plan.by_ring_size);
   for (std::size_t p = 0; p < plan.passes.size(); ++p) {
     OrderPasses::Pass& pass = plan.passes[p];
     const auto in_pass = orders_of(mine, cuts, p);
-    plan.slot_positions = std::max(plan.slot_positions, writer.lay_out(in_pass, pass));
+    writer.lay_out(in_pass, static_cast<std::int64_t>(p) % options.n_slots * plan.slot_positions,
+                   pass);
     if (in_pass.empty()) continue;
     // The orders that do not fold ascend, so the last of them ends the range of rows.
     const auto last =
@@ -133,12 +157,8 @@ OrderPasses plan_order_passes(const ModeLimits& limits, const FoldRule& fold,
     pass.first_row = static_cast<std::int64_t>(writer.row_of(in_pass.front()));
     pass.n_rows = static_cast<std::int64_t>(writer.row_of(*last)) + 1 - pass.first_row;
   }
-  for (std::size_t p = 0; p < plan.passes.size(); ++p) {
-    const auto slot = static_cast<std::int64_t>(p) % options.n_slots;
-    writer.shift(orders_of(mine, cuts, p), slot * plan.slot_positions, plan.passes[p]);
-  }
   writer.write_rows(plan.by_order);
-  plan.by_order.set_size(plan.slot_positions * options.n_slots);
+  plan.by_order.set_size(plan.by_ring_size + plan.slot_positions * options.n_slots);
   return plan;
 }
 

@@ -24,7 +24,6 @@ constexpr const char* failing = "the exchange of ring modes";
 /// One side of one pass: where MPI finds or puts the modes, and how they get there if that is a
 /// conversion buffer.
 struct Side {
-  ExchangePlan::Block self;
   std::vector<int> counts;    ///< [peer], positions; nothing towards the rank itself
   std::vector<int> firsts;    ///< [peer], positions
   std::vector<CopyRun> pack;  ///< elements, from the modes to the conversion buffer
@@ -34,12 +33,9 @@ struct Side {
 
 enum class Staging { none, buffers };
 
-Side make_side(const Blocks& blocks, int rank, std::int64_t n_components, Staging staging) {
+Side make_side(const Blocks& blocks, std::int64_t n_components, Staging staging) {
   Side side;
-  side.self = blocks[to_size(rank)];
-  for (std::int64_t peer = 0; peer < ssize64(blocks); ++peer) {
-    const auto [first, all] = blocks[to_size(peer)];
-    const std::int64_t count = peer == rank ? 0 : all;
+  for (const auto& [first, count] : blocks) {
     side.counts.push_back(checked_cast<int>(count, "count of an exchange"));
     if (staging == Staging::none) {
       side.firsts.push_back(checked_cast<int>(first, "displacement of an exchange"));
@@ -65,6 +61,7 @@ void expect_size(const char* name, std::int64_t size, std::int64_t expected) {
 
 struct PassExchange::Impl {
   struct Pass {
+    CopyRun own;  ///< elements by ring, from and to the same place
     Side by_order;
     Side by_ring;
   };
@@ -79,7 +76,7 @@ struct PassExchange::Impl {
   Communicator comm;
   std::int64_t n_components;
   ExchangeOptions options;
-  std::int64_t by_order_size;
+  std::int64_t slots_size;
   std::int64_t by_ring_size;
   Staging staging;
   std::unique_ptr<ElementType> element;  ///< none on one rank
@@ -93,10 +90,9 @@ struct PassExchange::Impl {
       : comm(std::move(c)),
         n_components(components),
         options(asked),
-        by_order_size(plan.by_order.size() * components),
+        slots_size(plan.all_slots() * components),
         by_ring_size(plan.by_ring_size * components),
-        staging(in_single() ||
-                        std::max(plan.by_order.size(), plan.by_ring_size) > asked.mpi_count_limit
+        staging(in_single() || std::max(plan.all_slots(), plan.by_ring_size) > asked.mpi_count_limit
                     ? Staging::buffers
                     : Staging::none),
         slots(to_size(asked.schedule == ExchangeSchedule::overlapped ? 2 : 1)) {
@@ -106,8 +102,10 @@ struct PassExchange::Impl {
     }
     std::int64_t most = 0;
     for (const OrderPasses::Pass& pass : plan.passes) {
-      passes.push_back({make_side(pass.by_order_blocks, comm.rank(), components, staging),
-                        make_side(pass.by_ring_blocks, comm.rank(), components, staging)});
+      const std::int64_t first_own = pass.own.first * components;
+      passes.push_back({{first_own, first_own, pass.own.count * components},
+                        make_side(pass.by_order_blocks, components, staging),
+                        make_side(pass.by_ring_blocks, components, staging)});
       most = std::max({most, passes.back().by_order.staged, passes.back().by_ring.staged});
     }
     const std::int64_t numbers = checked_product(most, components, "modes of a pass");
@@ -124,24 +122,18 @@ struct PassExchange::Impl {
     }
   }
 
-  void keep_own(const Side& from, const std::complex<double>* source, const Side& to,
-                std::complex<double>* target) {
-    const CopyRun run{from.self.first * n_components, to.self.first * n_components,
-                      from.self.count * n_components};
-    if (in_single()) {
-      largest = std::max(largest, round_to_single(source, target, {&run, 1}));
-    } else {
-      copy_modes(source, target, {&run, 1});
-    }
+  void round_own(int pass, std::complex<double>* by_ring) {
+    if (!in_single()) return;
+    const CopyRun& own = passes[to_size(pass)].own;
+    largest = std::max(largest, round_to_single(by_ring, by_ring, {&own, 1}));
   }
 
   void begin(int pass, const Side& from, const std::complex<double>* source, const Side& to,
              std::complex<double>* target) {
+    if (comm.size() == 1) return;
     Slot& slot = slots[to_size(pass) % slots.size()];
     slot.to = &to;
     slot.target = target;
-    keep_own(from, source, to, target);
-    if (comm.size() == 1) return;
 
     const void* send = source;
     void* receive = target;
@@ -210,20 +202,22 @@ void PassExchange::release() noexcept {
   }
 }
 
-void PassExchange::begin_orders_to_rings(int pass, ModeView<const double> by_order,
+void PassExchange::begin_orders_to_rings(int pass, ModeView<const double> slots,
                                          ModeView<double> by_ring) {
-  expect_size("by_order", by_order.size(), impl_->by_order_size);
+  expect_size("slots", slots.size(), impl_->slots_size);
   expect_size("by_ring", by_ring.size(), impl_->by_ring_size);
   const Impl::Pass& sides = impl_->passes[to_size(pass)];
-  impl_->begin(pass, sides.by_order, by_order.data(), sides.by_ring, by_ring.data());
+  impl_->round_own(pass, by_ring.data());
+  impl_->begin(pass, sides.by_order, slots.data(), sides.by_ring, by_ring.data());
 }
 
-void PassExchange::begin_rings_to_orders(int pass, ModeView<const double> by_ring,
-                                         ModeView<double> by_order) {
+void PassExchange::begin_rings_to_orders(int pass, ModeView<double> by_ring,
+                                         ModeView<double> slots) {
   expect_size("by_ring", by_ring.size(), impl_->by_ring_size);
-  expect_size("by_order", by_order.size(), impl_->by_order_size);
+  expect_size("slots", slots.size(), impl_->slots_size);
   const Impl::Pass& sides = impl_->passes[to_size(pass)];
-  impl_->begin(pass, sides.by_ring, by_ring.data(), sides.by_order, by_order.data());
+  impl_->round_own(pass, by_ring.data());
+  impl_->begin(pass, sides.by_ring, by_ring.data(), sides.by_order, slots.data());
 }
 
 void PassExchange::progress() {

@@ -15,8 +15,8 @@ namespace ringweave {
 /// ExchangePlan, in double or single precision, at once or in the background.
 ///
 /// A pass begins, and ends before its slot is used again; begin and end are called in the same
-/// order on all ranks. What a rank owes itself is copied locally. Numbers that travel in single
-/// precision are converted in small buffers, by all threads.
+/// order on all ranks. What stays on a rank does not move. Numbers that travel in single precision
+/// are converted in small buffers, by all threads, and those that stay are rounded where they are.
 class PassExchange {
  public:
   /// Collective. Error  UsageError on every rank when the plans of two ranks do not fit.
@@ -28,11 +28,11 @@ class PassExchange {
   int n_slots() const;  ///< passes that may be under way at once
 
   /// `overlapped`: returns at once, and the modes move while progress() is called. Buffers of
-  /// plan.by_order.size() and plan.by_ring_size positions times n_components; the sender's must
-  /// not change and the receiver's not be read until end(pass). Collective; MPI failure ends the
-  /// job.
-  void begin_orders_to_rings(int pass, ModeView<const double> by_order, ModeView<double> by_ring);
-  void begin_rings_to_orders(int pass, ModeView<const double> by_ring, ModeView<double> by_order);
+  /// plan.all_slots() and plan.by_ring_size positions times n_components; of the pass the sender's
+  /// must not change and the receiver's not be read until end(pass). Collective; MPI failure ends
+  /// the job.
+  void begin_orders_to_rings(int pass, ModeView<const double> slots, ModeView<double> by_ring);
+  void begin_rings_to_orders(int pass, ModeView<double> by_ring, ModeView<double> slots);
   void end(int pass);
   /// A non-blocking collective does not move by itself: call it now and then. Not collective.
   void progress();

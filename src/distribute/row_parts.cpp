@@ -20,7 +20,8 @@ std::vector<RowPart> plan_row_parts(const ModeLimits& limits, const FoldRule& fo
     if (pass.n_rows == 0) continue;
     RowPart& part = parts.emplace_back(RowPart{pass.first_row, pass.n_rows, {}});
     for (std::size_t peer = 0; peer < next.size(); ++peer) {
-      const std::int64_t count = pass.by_order_blocks[peer].count;
+      const bool own = peer == to_size(rank);
+      const std::int64_t count = own ? pass.own.count : pass.by_order_blocks[peer].count;
       part.blocks.push_back({next[peer].first, count});
       next[peer].first += count;
     }

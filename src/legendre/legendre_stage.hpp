@@ -45,28 +45,32 @@ class LegendreStage {
 
   /// Synthesis, Delta_m(r) = sum_l a_lm lambda_lm(theta_r) for every kept mode.
   /// alm    [component][my order][l = m..lmax]; read only
-  /// modes  [position][component], positions of shape.rows; overwritten (padding untouched)
+  /// modes  [position][component], positions of shape.rows; overwritten (padding untouched). A
+  ///        ModeView where they lie in one piece of memory.
   /// Error  UsageError when a size differs from the shape. No allocation. Not collective.
-  virtual void synthesize(AlmView<const double> alm, ModeView<double> modes) = 0;
-  virtual void synthesize(AlmView<const float> alm, ModeView<double> modes) = 0;
+  virtual void synthesize(AlmView<const double> alm, ModePieces<double> modes) = 0;
+  virtual void synthesize(AlmView<const float> alm, ModePieces<double> modes) = 0;
 
   /// Exact transpose: a_lm = sum_r lambda_lm(theta_r) Delta_m(r) over the kept modes. No quadrature
   /// weights. `Accumulate::add` adds to what alm holds instead of overwriting it.
   enum class Accumulate { overwrite, add };
-  virtual void adjoint(ModeView<const double> modes, AlmView<double> alm, Accumulate how) = 0;
-  virtual void adjoint(ModeView<const double> modes, AlmView<float> alm, Accumulate how) = 0;
+  virtual void adjoint(ModePieces<const double> modes, AlmView<double> alm, Accumulate how) = 0;
+  virtual void adjoint(ModePieces<const double> modes, AlmView<float> alm, Accumulate how) = 0;
 
   /// The same for some rows alone: those of [first_row, first_row + n_rows) that fold into no
   /// other, and the rows, wherever they are, that fold into them. Only their a_lm and modes are
-  /// read and written. (An exchange in passes, OrderPasses.)
+  /// read and written. (An exchange in passes, OrderPasses.) Multiples of `rows_at_once` take
+  /// least.
+  static constexpr std::int64_t rows_at_once = 8;
   virtual void synthesize_rows(std::int64_t first_row, std::int64_t n_rows,
-                               AlmView<const double> alm, ModeView<double> modes) = 0;
+                               AlmView<const double> alm, ModePieces<double> modes) = 0;
   virtual void synthesize_rows(std::int64_t first_row, std::int64_t n_rows,
-                               AlmView<const float> alm, ModeView<double> modes) = 0;
+                               AlmView<const float> alm, ModePieces<double> modes) = 0;
   virtual void adjoint_rows(std::int64_t first_row, std::int64_t n_rows,
-                            ModeView<const double> modes, AlmView<double> alm, Accumulate how) = 0;
+                            ModePieces<const double> modes, AlmView<double> alm,
+                            Accumulate how) = 0;
   virtual void adjoint_rows(std::int64_t first_row, std::int64_t n_rows,
-                            ModeView<const double> modes, AlmView<float> alm, Accumulate how) = 0;
+                            ModePieces<const double> modes, AlmView<float> alm, Accumulate how) = 0;
 
   /// A stage for the same orders with other places for their modes. It shares tables, scratch and
   /// what it holds of a device with this one, so one call at a time on both.

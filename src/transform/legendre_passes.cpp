@@ -25,21 +25,24 @@ void or_end_job(const Communicator& comm, const Work& work) {
   }
 }
 
-OrderPasses plan_passes(const TransformPlan& plan) {
+OrderPasses plan_passes(const TransformPlan& plan, int n_passes) {
   const ExchangeOptions& options = plan.spec.exchange;
-  return plan_order_passes(
-      plan.limits, plan.fold, plan.orders, plan.ring_bands, plan.rank, plan.exchange,
-      {.folding = options.folding, .n_passes = plan.n_passes, .n_slots = plan.n_pass_slots()});
+  return plan_order_passes(plan.limits, plan.fold, plan.orders, plan.ring_bands, plan.rank,
+                           plan.exchange,
+                           {.folding = options.folding,
+                            .n_passes = n_passes,
+                            .n_slots = plan.n_pass_slots(),
+                            .row_multiple = LegendreStage::rows_at_once});
 }
 
 }  // namespace
 
 LegendrePasses::LegendrePasses(const Communicator& comm, const TransformPlan& plan,
-                               const FieldSet& fields, const LegendreStage* whole)
+                               const FieldSet& fields, const LegendreStage* whole, int n_passes)
     : comm_(comm),
       schedule_(plan.spec.exchange.schedule),
-      n_components_(fields.n_components()),
-      plan_(agreed(comm, [&] { return plan_passes(plan); })),
+      agrees_(n_passes == 1 && plan.spec.backend != Backend::host),
+      plan_(agreed(comm, [&] { return plan_passes(plan, n_passes); })),
       legendre_(agreed(comm,
                        [&] {
                          return whole != nullptr ? whole->with_rows(plan_.by_order)
@@ -47,21 +50,10 @@ LegendrePasses::LegendrePasses(const Communicator& comm, const TransformPlan& pl
                                                        plan.legendre_shape(fields, plan_.by_order),
                                                        plan.spec.backend);
                        })),
-      exchange_(comm, plan_, n_components_, plan.spec.exchange) {}
-
-void LegendrePasses::allocate() {
-  const std::int64_t size = plan_.by_order.size() * n_components_;
-  if (modes_.size() != size) modes_.allocate(size);
-  exchange_.allocate();
-}
-
-void LegendrePasses::release() noexcept {
-  modes_.release();
-  exchange_.release();
-}
+      exchange_(comm, plan_, fields.n_components(), plan.spec.exchange) {}
 
 template <class Work>
-void LegendrePasses::in_parts(int pass, StageTimes& times, const Work& work) {
+void LegendrePasses::compute(int pass, StageTimes& times, const Work& work) {
   const std::int64_t first_row = plan_.passes[to_size(pass)].first_row;
   const std::int64_t n_rows = plan_.passes[to_size(pass)].n_rows;
   // Enough parts for the modes to keep moving, enough rows in each for all threads.
@@ -72,65 +64,67 @@ void LegendrePasses::in_parts(int pass, StageTimes& times, const Work& work) {
           ? n_rows
           : std::max((n_rows + wanted_parts - 1) / wanted_parts,
                      std::min(n_rows, rows_per_thread * omp_get_max_threads()));
-  for (std::int64_t done = 0; done < n_rows; done += step) {
-    {
-      const StageTimer timer(&times, "legendre");
-      work(first_row + done, std::min(step, n_rows - done));
-    }
-    const StageTimer timer(&times, "exchange");
-    exchange_.progress();
-  }
-}
-
-template <class T>
-void LegendrePasses::synthesize(AlmView<const T> alm, ModeView<double> by_ring, StageTimes& times) {
-  or_end_job(comm_, [&] {
-    const int n_passes = exchange_.n_passes();
-    const auto end = [&](int pass) {
-      const StageTimer timer(&times, "exchange");
-      if (pass >= 0) exchange_.end(pass);
-    };
-    for (int pass = 0; pass < n_passes; ++pass) {
-      end(pass - exchange_.n_slots());
-      in_parts(pass, times, [&](std::int64_t first, std::int64_t count) {
-        legendre_->synthesize_rows(first, count, alm, modes());
-      });
-      const StageTimer timer(&times, "exchange");
-      exchange_.begin_orders_to_rings(pass, modes(), by_ring);
-    }
-    for (int pass = n_passes - exchange_.n_slots(); pass < n_passes; ++pass) end(pass);
-  });
-  exchange_.require_range();
-}
-
-template <class T>
-void LegendrePasses::adjoint(ModeView<const double> by_ring, AlmView<T> alm,
-                             LegendreStage::Accumulate how, StageTimes& times) {
-  or_end_job(comm_, [&] {
-    const int n_passes = exchange_.n_passes();
-    const int ahead = exchange_.n_slots() - 1;
-    const auto begin = [&](int pass) {
-      const StageTimer timer(&times, "exchange");
-      if (pass < n_passes) exchange_.begin_rings_to_orders(pass, by_ring, modes());
-    };
-    for (int pass = 0; pass < ahead; ++pass) begin(pass);
-    for (int pass = 0; pass < n_passes; ++pass) {
-      begin(pass + ahead);
+  const auto all = [&] {
+    for (std::int64_t done = 0; done < n_rows; done += step) {
       {
-        const StageTimer timer(&times, "exchange");
-        exchange_.end(pass);
+        const StageTimer timer(&times, "legendre");
+        work(first_row + done, std::min(step, n_rows - done));
       }
-      in_parts(pass, times, [&](std::int64_t first, std::int64_t count) {
-        legendre_->adjoint_rows(first, count, modes(), alm, how);
-      });
+      const StageTimer timer(&times, "exchange");
+      exchange_.progress();
     }
-  });
+  };
+  if (agrees_) return agree(comm_, all);
+  or_end_job(comm_, all);
+}
+
+template <class T>
+void LegendrePasses::synthesize(AlmView<const T> alm, ModeView<double> by_ring,
+                                ModeView<double> slots, StageTimes& times) {
+  const int n_passes = exchange_.n_passes();
+  const auto end = [&](int pass) {
+    const StageTimer timer(&times, "exchange");
+    if (pass >= 0) exchange_.end(pass);
+  };
+  for (int pass = 0; pass < n_passes; ++pass) {
+    end(pass - exchange_.n_slots());
+    compute(pass, times, [&](std::int64_t first, std::int64_t count) {
+      legendre_->synthesize_rows(first, count, alm, {by_ring, slots});
+    });
+    const StageTimer timer(&times, "exchange");
+    exchange_.begin_orders_to_rings(pass, slots, by_ring);
+  }
+  for (int pass = n_passes - exchange_.n_slots(); pass < n_passes; ++pass) end(pass);
   exchange_.require_range();
 }
 
-#define RINGWEAVE_INSTANTIATE(T)                                                                \
-  template void LegendrePasses::synthesize<T>(AlmView<const T>, ModeView<double>, StageTimes&); \
-  template void LegendrePasses::adjoint<T>(ModeView<const double>, AlmView<T>,                  \
+template <class T>
+void LegendrePasses::adjoint(ModeView<double> by_ring, ModeView<double> slots, AlmView<T> alm,
+                             LegendreStage::Accumulate how, StageTimes& times) {
+  const int n_passes = exchange_.n_passes();
+  const int ahead = exchange_.n_slots() - 1;
+  const auto begin = [&](int pass) {
+    const StageTimer timer(&times, "exchange");
+    if (pass < n_passes) exchange_.begin_rings_to_orders(pass, by_ring, slots);
+  };
+  for (int pass = 0; pass < ahead; ++pass) begin(pass);
+  for (int pass = 0; pass < n_passes; ++pass) {
+    begin(pass + ahead);
+    {
+      const StageTimer timer(&times, "exchange");
+      exchange_.end(pass);
+    }
+    compute(pass, times, [&](std::int64_t first, std::int64_t count) {
+      legendre_->adjoint_rows(first, count, {by_ring, slots}, alm, how);
+    });
+  }
+  exchange_.require_range();
+}
+
+#define RINGWEAVE_INSTANTIATE(T)                                                           \
+  template void LegendrePasses::synthesize<T>(AlmView<const T>, ModeView<double>,          \
+                                              ModeView<double>, StageTimes&);              \
+  template void LegendrePasses::adjoint<T>(ModeView<double>, ModeView<double>, AlmView<T>, \
                                            LegendreStage::Accumulate, StageTimes&);
 RINGWEAVE_INSTANTIATE(float)
 RINGWEAVE_INSTANTIATE(double)

@@ -56,7 +56,7 @@ SphericalHarmonicTransform::Stages SphericalHarmonicTransform::plan_stages(
     stages.ring_fft = make_ring_fft(std::move(shape), backend);
   });
   if (plan_.always_in_passes()) {
-    stages.passes = std::make_unique<LegendrePasses>(comm_, plan_, fields, nullptr);
+    stages.passes = std::make_unique<LegendrePasses>(comm_, plan_, fields, nullptr, plan_.n_passes);
     return stages;
   }
   agree(comm_, [&] {
@@ -87,6 +87,7 @@ void SphericalHarmonicTransform::release_workspace() noexcept {
   if (device_line_ != nullptr) device_line_->release();
   for (Stages& stages : stages_) {
     if (stages.passes != nullptr) stages.passes->release();
+    if (stages.one_pass != nullptr) stages.one_pass->release();
   }
 }
 
@@ -97,25 +98,32 @@ ModeView<double> SphericalHarmonicTransform::ring_modes(const Stages& stages) {
   return {ring_modes_.data(), positions * stages.n_components()};
 }
 
-ModeView<double> SphericalHarmonicTransform::order_modes(const Stages& stages) {
-  if (alone()) return ring_modes(stages);
-  const std::int64_t positions = plan_.exchange.by_order.size();
+ModeView<double> SphericalHarmonicTransform::order_modes(std::int64_t positions,
+                                                         std::int64_t n_components) {
   const std::int64_t most = positions * plan_.n_components_at_once();
-  if (order_modes_.size() != most) order_modes_.allocate(most);
-  return {order_modes_.data(), positions * stages.n_components()};
+  if (order_modes_.size() < most) order_modes_.allocate(most);
+  return {order_modes_.data(), positions * n_components};
 }
 
 template <class T>
-ModeView<double> SphericalHarmonicTransform::order_modes_within(const Stages& stages,
+ModeView<double> SphericalHarmonicTransform::order_modes_within(std::int64_t positions,
+                                                                std::int64_t n_components,
                                                                 MapView<T> map) {
-  if (alone()) return ring_modes(stages);
-  const std::int64_t size = plan_.exchange.by_order.size() * stages.n_components();
+  const std::int64_t size = positions * n_components;
   const std::int64_t bytes = map.n_components() * map.size() * static_cast<std::int64_t>(sizeof(T));
   const std::int64_t needed = size * static_cast<std::int64_t>(sizeof(std::complex<double>));
   const bool aligned =
       reinterpret_cast<std::uintptr_t>(map.data()) % alignof(std::complex<double>) == 0;
-  if (map.stride() != map.size() || bytes < needed || !aligned) return order_modes(stages);
+  if (map.stride() != map.size() || bytes < needed || !aligned)
+    return order_modes(positions, n_components);
   return {reinterpret_cast<std::complex<double>*>(map.data()), size};
+}
+
+template <class T>
+ModeView<double> SphericalHarmonicTransform::whole_order_modes_within(const Stages& stages,
+                                                                      MapView<T> map) {
+  if (alone()) return ring_modes(stages);
+  return order_modes_within<T>(plan_.exchange.by_order.size(), stages.n_components(), map);
 }
 
 template <class T>
@@ -175,22 +183,22 @@ void SphericalHarmonicTransform::round_alone(const Stages& stages, ModeView<doub
 template <class T>
 void SphericalHarmonicTransform::synthesize(AlmView<const T> alm, MapView<T> map) {
   if (device_line_ != nullptr) return device_line_->synthesize<T>(alm, map, times_);
-  const bool in_passes = plan_.always_in_passes();
   for (const FieldGroup& group : plan_.groups) {
     Stages& stages = stages_of(group);
-    ModeView<double> by_order;
+    LegendrePasses* const passes = alone() ? nullptr : &passes_within_map(stages);
     ModeView<double> by_ring;
+    ModeView<double> slots;
     agree(comm_, [&] {
       require_shapes<T>(alm, map);
       by_ring = ring_modes(stages);
-      if (in_passes) return stages.passes->allocate();
-      by_order = order_modes_within(stages, group.of(map));
-      legendre_synthesize<T>(stages, group.of(alm), by_order);
+      if (passes == nullptr) return legendre_synthesize<T>(stages, group.of(alm), by_ring);
+      passes->allocate();
+      slots = order_modes_within<T>(passes->slot_positions(), stages.n_components(), group.of(map));
     });
-    if (in_passes) {
-      stages.passes->synthesize<T>(group.of(alm), by_ring, times_);
+    if (passes == nullptr) {
+      round_alone(stages, by_ring);
     } else {
-      orders_to_rings(stages, by_order, by_ring);
+      passes->synthesize<T>(group.of(alm), by_ring, slots, times_);
     }
     finish([&] { fft_synthesize<T>(stages, by_ring, group.of(map)); });
   }
@@ -212,15 +220,19 @@ MapBuffer<T> SphericalHarmonicTransform::synthesize_holding_both(AlmBuffer<T>&& 
 template <class T>
 MapBuffer<T> SphericalHarmonicTransform::synthesize_in_passes(AlmBuffer<T>&& alm) {
   Stages& stages = stages_.front();
+  LegendrePasses& passes = *stages.passes;
   ModeView<double> by_ring;
+  ModeView<double> slots;
   agree(comm_, [&] {
     require_alm(alm.n_components(), alm.size());
     by_ring = ring_modes(stages);
-    stages.passes->allocate();
+    slots = order_modes(passes.slot_positions(), stages.n_components());
+    passes.allocate();
   });
-  stages.passes->synthesize<T>(std::as_const(alm).view(), by_ring, times_);
+  passes.synthesize<T>(std::as_const(alm).view(), by_ring, slots, times_);
   alm.release();
-  stages.passes->release();
+  order_modes_.release();
+  passes.release();
   auto map = agreed(comm_, [&] { return make_map<T>(); });
   finish([&] { fft_synthesize<T>(stages, by_ring, map.view()); });
   return map;
@@ -240,7 +252,7 @@ MapBuffer<T> SphericalHarmonicTransform::synthesize(AlmBuffer<T>&& alm) {
       ring_modes_.release();
       map = make_map<T>();
     }
-    by_order = order_modes_within(stages, map.view());
+    by_order = whole_order_modes_within(stages, map.view());
     legendre_synthesize<T>(stages, std::as_const(alm).view(), by_order);
     alm.release();
     if (alone()) map = make_map<T>();
@@ -257,37 +269,52 @@ void SphericalHarmonicTransform::adjoint_of_groups(MapView<const T> map,
                                                    AlmView<T> alm, Accumulate how,
                                                    const std::optional<MapView<T>>& scratch) {
   if (device_line_ != nullptr) return device_line_->adjoint<T>(map, ring_weights, alm, how, times_);
-  const bool in_passes =
-      plan_.always_in_passes() || (!scratch.has_value() && !alone() && plan_.n_passes > 1);
   for (const FieldGroup& group : plan_.groups) {
     Stages& stages = stages_of(group);
-    ModeView<double> by_order;
+    LegendrePasses* const passes = alone()               ? nullptr
+                                   : scratch.has_value() ? &passes_within_map(stages)
+                                                         : &passes_beside_map(stages);
     ModeView<double> by_ring;
+    ModeView<double> slots;
     agree(comm_, [&] {
       require_shapes<T>(alm, map);
       by_ring = ring_modes(stages);
-      if (!in_passes) {
-        by_order = scratch.has_value() ? order_modes_within(stages, group.of(*scratch))
-                                       : order_modes(stages);
+      if (passes != nullptr) {
+        passes->allocate();
+        const std::int64_t positions = passes->slot_positions();
+        slots = scratch.has_value()
+                    ? order_modes_within<T>(positions, stages.n_components(), group.of(*scratch))
+                    : order_modes(positions, stages.n_components());
       }
       fft_adjoint<T>(stages, group.of(map), ring_weights, by_ring);
     });
-    if (in_passes) {
-      prepare_passes(stages);
-      stages.passes->adjoint<T>(by_ring, group.of(alm), how, times_);
+    if (passes == nullptr) {
+      round_alone(stages, by_ring);
+      finish([&] { legendre_adjoint<T>(stages, by_ring, group.of(alm), how); });
     } else {
-      rings_to_orders(stages, by_ring, by_order);
-      finish([&] { legendre_adjoint<T>(stages, by_order, group.of(alm), how); });
+      passes->adjoint<T>(by_ring, slots, group.of(alm), how, times_);
     }
   }
 }
 
-void SphericalHarmonicTransform::prepare_passes(Stages& stages) {
-  if (stages.passes == nullptr) {
-    stages.passes =
-        std::make_unique<LegendrePasses>(comm_, plan_, stages.fields, stages.legendre.get());
+LegendrePasses& SphericalHarmonicTransform::made(std::unique_ptr<LegendrePasses>& passes,
+                                                 const Stages& stages, int n_passes) {
+  if (passes == nullptr) {
+    passes = std::make_unique<LegendrePasses>(comm_, plan_, stages.fields, stages.legendre.get(),
+                                              n_passes);
   }
-  agree(comm_, [&] { stages.passes->allocate(); });
+  return *passes;
+}
+
+LegendrePasses& SphericalHarmonicTransform::passes_beside_map(Stages& stages) {
+  return made(stages.passes, stages, plan_.n_passes);
+}
+
+LegendrePasses& SphericalHarmonicTransform::passes_within_map(Stages& stages) {
+  // One pass counts all its modes at once for MPI.
+  const bool countable = plan_.exchange.block_positions == 1;
+  if (plan_.always_in_passes() || !countable) return passes_beside_map(stages);
+  return made(stages.one_pass, stages, 1);
 }
 
 template <class T>
@@ -327,9 +354,14 @@ AlmBuffer<T> SphericalHarmonicTransform::adjoint_in_passes(MapBuffer<T>&& map,
     fft_adjoint<T>(stages, std::as_const(map).view(), ring_weights, by_ring);
   });
   map.release();
-  auto alm = agreed(comm_, [&] { return make_alm<T>(); });
-  prepare_passes(stages);
-  stages.passes->adjoint<T>(by_ring, alm.view(), Accumulate::overwrite, times_);
+  LegendrePasses& passes = *stages.passes;
+  ModeView<double> slots;
+  auto alm = agreed(comm_, [&] {
+    slots = order_modes(passes.slot_positions(), stages.n_components());
+    passes.allocate();
+    return make_alm<T>();
+  });
+  passes.adjoint<T>(by_ring, slots, alm.view(), Accumulate::overwrite, times_);
   return alm;
 }
 
@@ -345,7 +377,7 @@ AlmBuffer<T> SphericalHarmonicTransform::adjoint(MapBuffer<T>&& map,
   agree(comm_, [&] {
     require_map(map.n_components(), map.size());
     by_ring = ring_modes(stages);
-    by_order = order_modes_within(stages, map.view());
+    by_order = whole_order_modes_within(stages, map.view());
     fft_adjoint<T>(stages, std::as_const(map).view(), ring_weights, by_ring);
   });
   rings_to_orders(stages, by_ring, by_order);

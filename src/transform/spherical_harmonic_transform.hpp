@@ -84,13 +84,13 @@ class SphericalHarmonicTransform {
 
   /// * Adjoint synthesis, the exact transpose: a_lm = sum over pixels of w_ring f Y_lm^*.
   /// `ring_weights` [owned ring] multiply the pixels; empty: all 1. map is read only, so with
-  /// several ranks rows of more than spec.pass_bytes are exchanged in passes.
+  /// several ranks modes of more than spec.pass_bytes that travel are exchanged in passes.
   template <class T>
   void adjoint(MapView<const T> map, std::span<const double> ring_weights, AlmView<T> alm,
                Accumulate how = Accumulate::overwrite);
 
   /// * The same, using the map's memory as scratch: its content is lost, and several ranks need
-  /// half the workspace.
+  /// no workspace but the modes by ring.
   template <class T>
   void adjoint_destroying(MapView<T> map, std::span<const double> ring_weights, AlmView<T> alm,
                           Accumulate how = Accumulate::overwrite);
@@ -120,9 +120,13 @@ class SphericalHarmonicTransform {
     std::unique_ptr<RingFft> ring_fft{};
     std::unique_ptr<Exchange> exchange{};
     /// Instead of legendre and exchange where plan().always_in_passes(). Else made by the first
-    /// adjoint that may not touch its map: it would need the modes twice at once, by ring and by
-    /// order; large ones are exchanged and emptied in passes instead.
+    /// adjoint that may not touch its map: what travels would be held twice at once, by ring and by
+    /// order; much of it is exchanged and emptied in passes instead.
     std::unique_ptr<LegendrePasses> passes{};
+    /// Made by the first transform that has modes by ring, a map as scratch and a_lm at once: what
+    /// travels fits the map's memory by order. (Those that consume their input hold only two of
+    /// the three and use `exchange`, which moves all modes.)
+    std::unique_ptr<LegendrePasses> one_pass{};
 
     std::int64_t n_components() const { return fields.n_components(); }
   };
@@ -132,11 +136,16 @@ class SphericalHarmonicTransform {
   /// Whether calls that consume their input hold it while they make their output.
   bool holds_both() const { return plan_.groups.size() > 1 || device_line_ != nullptr; }
   bool alone() const { return comm_.size() == 1; }
-  ModeView<double> ring_modes(const Stages& stages);   ///< workspace for plan().exchange.by_ring
-  ModeView<double> order_modes(const Stages& stages);  ///< workspace for plan().exchange.by_order
+  ModeView<double> ring_modes(const Stages& stages);  ///< workspace for plan().exchange.by_ring
+  /// Workspace for modes by order.
+  ModeView<double> order_modes(std::int64_t positions, std::int64_t n_components);
   /// The memory of the group's maps if it is large enough, else order_modes.
   template <class T>
-  ModeView<double> order_modes_within(const Stages& stages, MapView<T> map);
+  ModeView<double> order_modes_within(std::int64_t positions, std::int64_t n_components,
+                                      MapView<T> map);
+  /// For plan().exchange.by_order.
+  template <class T>
+  ModeView<double> whole_order_modes_within(const Stages& stages, MapView<T> map);
   template <class T>
   void legendre_synthesize(Stages& stages, AlmView<const T> alm, ModeView<double> modes);
   template <class T>
@@ -152,7 +161,10 @@ class SphericalHarmonicTransform {
     require_alm(alm.n_components(), alm.size());
     require_map(map.n_components(), map.size());
   }
-  void prepare_passes(Stages& stages);
+  // On several ranks; the first call makes them. Collective.
+  LegendrePasses& passes_beside_map(Stages& stages);
+  LegendrePasses& passes_within_map(Stages& stages);
+  LegendrePasses& made(std::unique_ptr<LegendrePasses>& passes, const Stages& stages, int n_passes);
   /// Runs the last stage of a call. It cannot fail on the host; on a device all ranks agree on it.
   template <class Work>
   void finish(const Work& work);

@@ -67,8 +67,11 @@ int count_passes(const TransformPlan& plan) {
   if (plan.n_ranks == 1) return 1;
   const TransformSpec& spec = plan.spec;
   const ExchangeVolume volume = volume_of(plan);
-  const std::int64_t bytes = *std::max_element(volume.by_order.begin(), volume.by_order.end()) *
-                             plan.n_components_at_once() * bytes_of_mode * plan.pass_copies();
+  std::int64_t most_sent = 0;
+  for (int rank = 0; rank < plan.n_ranks; ++rank)
+    most_sent = std::max(most_sent, volume.sent(rank));
+  const std::int64_t bytes =
+      most_sent * plan.n_components_at_once() * bytes_of_mode * plan.pass_copies();
   const std::int64_t least =
       spec.exchange.schedule == ExchangeSchedule::overlapped ? least_overlapped_passes : 1;
   const std::int64_t wanted = (bytes + spec.pass_bytes - 1) / spec.pass_bytes;
@@ -133,15 +136,15 @@ int TransformPlan::n_pass_slots() const {
 }
 
 std::int64_t TransformPlan::pass_workspace_bytes() const {
-  // Groups of one shape share it.
-  std::int64_t n_components = 0;
+  // Groups share the slots, those of one shape conversion buffers of the same size.
+  std::int64_t n_components = n_components_at_once();
   int n_shapes = 0;
   for (const FieldGroup& group : groups) {
-    if (group.shape < n_shapes) continue;
+    if (spec.exchange.precision == ModePrecision::double_ || group.shape < n_shapes) continue;
     n_components += group.fields.n_components();
     ++n_shapes;
   }
-  return pass_copies() * exchange.by_order.size() * n_components * bytes_of_mode / n_passes;
+  return n_pass_slots() * travelling_bytes() / spec.fields.n_components() * n_components / n_passes;
 }
 
 std::int64_t TransformPlan::pass_copies() const {
@@ -167,13 +170,17 @@ std::int64_t TransformPlan::by_ring_bytes() const {
   return exchange.by_ring.size() * spec.fields.n_components() * bytes_of_mode;
 }
 
-std::int64_t TransformPlan::bytes_sent() const {
+std::int64_t TransformPlan::travelling_bytes() const {
   std::int64_t positions = 0;
   for (std::int64_t peer = 0; peer < n_ranks; ++peer) {
     if (peer != rank) positions += exchange.by_order_blocks[to_size(peer)].count;
   }
-  const std::int64_t bytes = positions * spec.fields.n_components() * bytes_of_mode;
-  return spec.exchange.precision == ModePrecision::single_ ? bytes / 2 : bytes;
+  return positions * spec.fields.n_components() * bytes_of_mode;
+}
+
+std::int64_t TransformPlan::bytes_sent() const {
+  const bool in_single = spec.exchange.precision == ModePrecision::single_;
+  return travelling_bytes() / (in_single ? 2 : 1);
 }
 
 LegendreFlops TransformPlan::legendre_flops() const {

@@ -81,7 +81,7 @@ struct TransformPlan {
   /// Whether every exchange goes in passes (on several ranks, overlapped or in single precision).
   bool always_in_passes() const;
   int n_pass_slots() const;
-  /// Bytes of the modes by order and the conversion buffers of an exchange in passes, about.
+  /// Bytes of the slots and the conversion buffers of an exchange in passes, about.
   std::int64_t pass_workspace_bytes() const;
   std::int64_t pass_copies() const;  ///< the same in passes, counted in double precision
 
@@ -101,6 +101,8 @@ struct TransformPlan {
   /// Bytes of the ring modes of all fields in either layout.
   std::int64_t by_order_bytes() const;
   std::int64_t by_ring_bytes() const;
+  /// Bytes of those by order whose rings other ranks own, in double precision.
+  std::int64_t travelling_bytes() const;
   /// Bytes this rank sends to others in one transform.
   std::int64_t bytes_sent() const;
   /// Of this rank's Legendre stage in one direction.

@@ -67,11 +67,11 @@ void TransformScaling::add_sizes(const Deal& deal, TransformShares& shares) cons
         n_pixels += spec_.grid->ring(RingId{ring}).n_phi;
     const std::size_t r = to_size(std::int64_t{rank});
     const std::int64_t by_ring = deal.volume.by_ring[r] * bytes_of_mode;
-    const std::int64_t by_order = n_ranks > 1 ? deal.volume.by_order[r] * bytes_of_mode : 0;
+    const std::int64_t travelling = deal.volume.sent(rank) * bytes_of_mode;
     const std::int64_t map = n_pixels * bytes_of_pixel;
     const std::int64_t alm = n_alm * bytes_of_mode;
-    // Modes by order lie in the map's memory if they fit.
-    const std::int64_t beside_map = by_order > map ? by_order : 0;
+    // Modes by order that travel lie in the map's memory if they fit.
+    const std::int64_t beside_map = travelling > map ? travelling : 0;
     const std::int64_t bytes = n_components * (alm + map + beside_map + by_ring);
     const std::int64_t other_rings = spec_.grid->n_rings() - deal.rings.n_rings(rank);
     most_degrees = std::max(most_degrees, degrees);

@@ -80,17 +80,22 @@ void expect_sound(const std::vector<RankPlan>& plans, const OrderPassOptions& op
       const auto sent = modes_at(
           mine.by_order, [&](std::int64_t row) { return in_pass(pass, mine.by_order, row); });
       const std::int64_t slot = p % options.n_slots * mine.slot_positions;
-      std::int64_t count = 0;
+      std::int64_t count = pass.own.count;
+      EXPECT_EQ(pass.by_order_blocks[q].count, 0);
+      EXPECT_EQ(in_block(sent, pass.own), in_block(by_ring[q], pass.own))
+          << "pass " << p << " of rank " << q;
       for (std::size_t r = 0; r < n_ranks; ++r) {
-        const ExchangePlan::Block& block = pass.by_order_blocks[r];
+        ExchangePlan::Block block = pass.by_order_blocks[r];
         EXPECT_GE(block.first, slot);
         EXPECT_LE(block.first + block.count, slot + mine.slot_positions);
+        block.first += mine.by_ring_size;
         EXPECT_EQ(in_block(sent, block),
                   in_block(by_ring[r], plans[r].passes.passes[to_size(p)].by_ring_blocks[q]))
             << "pass " << p << " from rank " << q << " to " << r;
         count += block.count;
       }
       EXPECT_EQ(count, ssize64(sent));
+      EXPECT_LE(mine.all_slots(), options.n_slots * mine.slot_positions);
     }
   }
 }
@@ -136,12 +141,29 @@ TEST(OrderPasses, CutExchangesThatCountInBlocks) {
   expect_sound(plans, options);
 }
 
+TEST(OrderPasses, HaveMultiplesOfOrders) {
+  const PlanCase plan_case("", RingGrid::healpix(64), 128, 128, 0);  // nothing folds
+  const OrderPassOptions options{Folding::fold, 6, 1, 4};
+  const auto plans = plans_of(plan_case, 3, options);
+  expect_sound(plans, options);
+  expect_every_row_in_one_pass(plans);
+  for (const RankPlan& plan : plans) {
+    for (const OrderPasses::Pass& pass : plan.passes.passes)
+      EXPECT_TRUE(pass.n_rows == 0 || pass.first_row % 4 == 0);
+  }
+}
+
 TEST(OrderPasses, AreOfEqualSize) {
   const PlanCase plan_case("", RingGrid::healpix(256), 767, 767, 0);
   for (const Folding folding : {Folding::fold, Folding::keep}) {
     for (const RankPlan& plan : plans_of(plan_case, 2, {folding, 8, 2})) {
       const double mean = static_cast<double>(plan.whole.by_order.size()) / 8;
-      EXPECT_LE(static_cast<double>(plan.passes.slot_positions), 1.05 * mean);
+      for (const OrderPasses::Pass& pass : plan.passes.passes) {
+        std::int64_t count = pass.own.count;
+        for (const ExchangePlan::Block& block : pass.by_order_blocks) count += block.count;
+        EXPECT_LE(static_cast<double>(count), 1.05 * mean);
+        EXPECT_LE(count - pass.own.count, plan.passes.slot_positions);
+      }
     }
   }
 }

@@ -20,7 +20,8 @@ Value label(int m, std::int64_t ring, std::int64_t component) {
   return {m + 0.125 * static_cast<double>(component), static_cast<double>(ring)};
 }
 
-/// Calls visit(element of the buffer, its label) for every mode of the rows of a pass.
+/// Calls visit(element of the buffer or of its two pieces, its label) for every mode of the rows of
+/// a pass.
 template <class Visit>
 void for_each_mode(const ModeLayout& layout, const OrderPasses::Pass& pass,
                    std::int64_t n_components, const Visit& visit) {
@@ -38,16 +39,16 @@ void for_each_mode(const ModeLayout& layout, const OrderPasses::Pass& pass,
 }
 
 OrderPasses::Pass every_row(const ModeLayout& layout) {
-  return {0, ssize64(layout.rows()), {}, {}};
+  return {0, ssize64(layout.rows()), {}, {}, {}};
 }
 
 struct Problem {
   ExchangePlan whole;
   OrderPasses plan;
-  HostBuffer<Value> by_order;
   HostBuffer<Value> by_ring;
-  ModeView<double> order_view;
+  HostBuffer<Value> slots;
   ModeView<double> ring_view;
+  ModeView<double> slot_view;
 
   Problem(const PlanCase& plan_case, const Communicator& comm, std::int64_t n_components,
           const ExchangeOptions& options, int n_passes)
@@ -57,13 +58,15 @@ struct Problem {
             plan_case.limits, plan_case.fold, plan_case.orders(comm.size()),
             plan_case.rings(comm.size()), comm.rank(), whole,
             {options.folding, n_passes, options.schedule == ExchangeSchedule::overlapped ? 2 : 1})),
-        by_order(plan.by_order.size() * n_components),
         by_ring(plan.by_ring_size * n_components),
-        order_view(by_order.data(), by_order.size()),
-        ring_view(by_ring.data(), by_ring.size()) {
-    std::fill(by_order.begin(), by_order.end(), Value{-7, -7});
+        slots(plan.all_slots() * n_components),
+        ring_view(by_ring.data(), by_ring.size()),
+        slot_view(slots.data(), slots.size()) {
     std::fill(by_ring.begin(), by_ring.end(), Value{-7, -7});
+    std::fill(slots.begin(), slots.end(), Value{-7, -7});
   }
+  /// As plan.by_order counts them.
+  Value& by_order(std::int64_t i) { return *ModePieces<double>(ring_view, slot_view).at(i); }
 };
 
 void expect_every_mode_arrives(const PlanCase& plan_case, const Communicator& comm,
@@ -79,8 +82,8 @@ void expect_every_mode_arrives(const PlanCase& plan_case, const Communicator& co
   for (int pass = 0; pass < n_passes; ++pass) {
     if (pass >= exchange.n_slots()) exchange.end(pass - exchange.n_slots());
     for_each_mode(problem.plan.by_order, problem.plan.passes[to_size(pass)], n_components,
-                  [&](std::int64_t i, Value value) { problem.by_order[i] = value; });
-    exchange.begin_orders_to_rings(pass, problem.order_view, problem.ring_view);
+                  [&](std::int64_t i, Value value) { problem.by_order(i) = value; });
+    exchange.begin_orders_to_rings(pass, problem.slot_view, problem.ring_view);
     exchange.progress();
   }
   for (int pass = n_passes - exchange.n_slots(); pass < n_passes; ++pass) exchange.end(pass);
@@ -88,12 +91,13 @@ void expect_every_mode_arrives(const PlanCase& plan_case, const Communicator& co
                 [&](std::int64_t i, Value value) { wrong += problem.by_ring[i] != value; });
   EXPECT_EQ(wrong, 0);
 
+  std::fill(problem.slots.begin(), problem.slots.end(), Value{-7, -7});
   for (int pass = 0; pass < n_passes; ++pass) {
-    exchange.begin_rings_to_orders(pass, problem.ring_view, problem.order_view);
+    exchange.begin_rings_to_orders(pass, problem.ring_view, problem.slot_view);
     exchange.progress();
     exchange.end(pass);
     for_each_mode(problem.plan.by_order, problem.plan.passes[to_size(pass)], n_components,
-                  [&](std::int64_t i, Value value) { wrong += problem.by_order[i] != value; });
+                  [&](std::int64_t i, Value value) { wrong += problem.by_order(i) != value; });
   }
   EXPECT_EQ(wrong, 0);
   EXPECT_NO_THROW(exchange.require_range());
@@ -146,9 +150,10 @@ TEST_P(OnEveryRankCount, ModesTooLargeForSinglePrecisionAreRefusedByAllRanks) {
   const ExchangeOptions options{.precision = ModePrecision::single_};
   Problem problem(plan_case, comm(), 1, options, 2);
   PassExchange exchange(comm(), problem.plan, 1, options);
-  std::fill(problem.by_order.begin(), problem.by_order.end(),
-            comm().rank() == comm().size() - 1 ? Value{1, -1e39} : Value{1, 1});
-  exchange.begin_orders_to_rings(0, problem.order_view, problem.ring_view);
+  const Value value = comm().rank() == comm().size() - 1 ? Value{1, -1e39} : Value{1, 1};
+  std::fill(problem.by_ring.begin(), problem.by_ring.end(), value);
+  std::fill(problem.slots.begin(), problem.slots.end(), value);
+  exchange.begin_orders_to_rings(0, problem.slot_view, problem.ring_view);
   exchange.end(0);
   EXPECT_THROW(exchange.require_range(), DataError);
   EXPECT_NO_THROW(exchange.require_range());

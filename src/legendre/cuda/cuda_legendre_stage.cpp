@@ -57,31 +57,31 @@ class CudaLegendreStage final : public LegendreStage {
         through_(std::move(through)),
         blocks_(through_->blocks) {}
 
-  void synthesize(AlmView<const double> alm, ModeView<double> modes) override {
+  void synthesize(AlmView<const double> alm, ModePieces<double> modes) override {
     synthesize_any<double>(all_rows(), alm, modes);
   }
-  void synthesize(AlmView<const float> alm, ModeView<double> modes) override {
+  void synthesize(AlmView<const float> alm, ModePieces<double> modes) override {
     synthesize_any<float>(all_rows(), alm, modes);
   }
   void synthesize_rows(std::int64_t first_row, std::int64_t n_rows, AlmView<const double> alm,
-                       ModeView<double> modes) override {
+                       ModePieces<double> modes) override {
     synthesize_any<double>({first_row, first_row + n_rows}, alm, modes);
   }
   void synthesize_rows(std::int64_t first_row, std::int64_t n_rows, AlmView<const float> alm,
-                       ModeView<double> modes) override {
+                       ModePieces<double> modes) override {
     synthesize_any<float>({first_row, first_row + n_rows}, alm, modes);
   }
-  void adjoint(ModeView<const double> modes, AlmView<double> alm, Accumulate how) override {
+  void adjoint(ModePieces<const double> modes, AlmView<double> alm, Accumulate how) override {
     adjoint_any<double>(all_rows(), modes, alm, how);
   }
-  void adjoint(ModeView<const double> modes, AlmView<float> alm, Accumulate how) override {
+  void adjoint(ModePieces<const double> modes, AlmView<float> alm, Accumulate how) override {
     adjoint_any<float>(all_rows(), modes, alm, how);
   }
-  void adjoint_rows(std::int64_t first_row, std::int64_t n_rows, ModeView<const double> modes,
+  void adjoint_rows(std::int64_t first_row, std::int64_t n_rows, ModePieces<const double> modes,
                     AlmView<double> alm, Accumulate how) override {
     adjoint_any<double>({first_row, first_row + n_rows}, modes, alm, how);
   }
-  void adjoint_rows(std::int64_t first_row, std::int64_t n_rows, ModeView<const double> modes,
+  void adjoint_rows(std::int64_t first_row, std::int64_t n_rows, ModePieces<const double> modes,
                     AlmView<float> alm, Accumulate how) override {
     adjoint_any<float>({first_row, first_row + n_rows}, modes, alm, how);
   }
@@ -102,11 +102,11 @@ class CudaLegendreStage final : public LegendreStage {
   RowRange all_rows() const { return {0, shape_.alm.n_orders()}; }
 
   template <class T>
-  void synthesize_any(RowRange rows, AlmView<const T> alm, ModeView<double> modes) {
+  void synthesize_any(RowRange rows, AlmView<const T> alm, ModePieces<double> modes) {
     struct Work {
       const CudaLegendreStage& self;
       AlmView<const T> alm;
-      ModeView<double> modes;
+      ModePieces<double> modes;
 
       void fill(Slot& slot, RowRange heads) const {
         self.blocks_.template gather<T>(heads, alm, as<T>(slot.host_alm.data()));
@@ -132,10 +132,10 @@ class CudaLegendreStage final : public LegendreStage {
   }
 
   template <class T>
-  void adjoint_any(RowRange rows, ModeView<const double> modes, AlmView<T> alm, Accumulate how) {
+  void adjoint_any(RowRange rows, ModePieces<const double> modes, AlmView<T> alm, Accumulate how) {
     struct Work {
       const CudaLegendreStage& self;
-      ModeView<const double> modes;
+      ModePieces<const double> modes;
       AlmView<T> alm;
       Accumulate how;
 

@@ -185,21 +185,21 @@ void RowBlocks::scatter(RowRange heads, const std::complex<T>* block, AlmView<T>
     }
   });
 }
-void RowBlocks::gather(RowRange heads, const ModeLayout& rows, ModeView<const double> modes,
+void RowBlocks::gather(RowRange heads, const ModeLayout& rows, ModePieces<const double> modes,
                        std::complex<double>* block) const {
   for_each_row(heads, [&](std::int64_t row) {
     for_each_segment(row, rows, [&](std::int64_t position, const RowSegment& segment) {
-      std::copy_n(modes.data() + segment.first * n_components_,
-                  segment.rings.size() * n_components_, block + position * n_components_);
+      std::copy_n(modes.at(segment.first * n_components_), segment.rings.size() * n_components_,
+                  block + position * n_components_);
     });
   });
 }
 void RowBlocks::scatter(RowRange heads, const std::complex<double>* block, const ModeLayout& rows,
-                        ModeView<double> modes) const {
+                        ModePieces<double> modes) const {
   for_each_row(heads, [&](std::int64_t row) {
     for_each_segment(row, rows, [&](std::int64_t position, const RowSegment& segment) {
       std::copy_n(block + position * n_components_, segment.rings.size() * n_components_,
-                  modes.data() + segment.first * n_components_);
+                  modes.at(segment.first * n_components_));
     });
   });
 }

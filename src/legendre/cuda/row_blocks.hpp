@@ -56,10 +56,10 @@ class RowBlocks {
   void gather(RowRange heads, AlmView<const T> alm, std::complex<T>* block) const;
   template <class T>
   void scatter(RowRange heads, const std::complex<T>* block, AlmView<T> alm) const;
-  void gather(RowRange heads, const ModeLayout& rows, ModeView<const double> modes,
+  void gather(RowRange heads, const ModeLayout& rows, ModePieces<const double> modes,
               std::complex<double>* block) const;
   void scatter(RowRange heads, const std::complex<double>* block, const ModeLayout& rows,
-               ModeView<double> modes) const;
+               ModePieces<double> modes) const;
 
  private:
   void cut(const ModeLayout& rows, std::int64_t most_bytes);

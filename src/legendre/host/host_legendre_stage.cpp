@@ -75,31 +75,31 @@ class HostLegendreStage final : public LegendreStage {
     return std::make_unique<HostLegendreStage>(std::move(shape), engine_);
   }
 
-  void synthesize(AlmView<const double> alm, ModeView<double> modes) override {
+  void synthesize(AlmView<const double> alm, ModePieces<double> modes) override {
     synthesize_any<double>(all_rows(), alm, modes);
   }
-  void synthesize(AlmView<const float> alm, ModeView<double> modes) override {
+  void synthesize(AlmView<const float> alm, ModePieces<double> modes) override {
     synthesize_any<float>(all_rows(), alm, modes);
   }
   void synthesize_rows(std::int64_t first_row, std::int64_t n_rows, AlmView<const double> alm,
-                       ModeView<double> modes) override {
+                       ModePieces<double> modes) override {
     synthesize_any<double>({first_row, first_row + n_rows}, alm, modes);
   }
   void synthesize_rows(std::int64_t first_row, std::int64_t n_rows, AlmView<const float> alm,
-                       ModeView<double> modes) override {
+                       ModePieces<double> modes) override {
     synthesize_any<float>({first_row, first_row + n_rows}, alm, modes);
   }
-  void adjoint(ModeView<const double> modes, AlmView<double> alm, Accumulate how) override {
+  void adjoint(ModePieces<const double> modes, AlmView<double> alm, Accumulate how) override {
     adjoint_any<double>(all_rows(), modes, alm, how);
   }
-  void adjoint(ModeView<const double> modes, AlmView<float> alm, Accumulate how) override {
+  void adjoint(ModePieces<const double> modes, AlmView<float> alm, Accumulate how) override {
     adjoint_any<float>(all_rows(), modes, alm, how);
   }
-  void adjoint_rows(std::int64_t first_row, std::int64_t n_rows, ModeView<const double> modes,
+  void adjoint_rows(std::int64_t first_row, std::int64_t n_rows, ModePieces<const double> modes,
                     AlmView<double> alm, Accumulate how) override {
     adjoint_any<double>({first_row, first_row + n_rows}, modes, alm, how);
   }
-  void adjoint_rows(std::int64_t first_row, std::int64_t n_rows, ModeView<const double> modes,
+  void adjoint_rows(std::int64_t first_row, std::int64_t n_rows, ModePieces<const double> modes,
                     AlmView<float> alm, Accumulate how) override {
     adjoint_any<float>({first_row, first_row + n_rows}, modes, alm, how);
   }
@@ -117,14 +117,14 @@ class HostLegendreStage final : public LegendreStage {
   using Rows = std::span<const std::int64_t>;
 
   template <class T>
-  void synthesize_any(RowRange rows, AlmView<const T> alm, ModeView<double> modes) {
+  void synthesize_any(RowRange rows, AlmView<const T> alm, ModePieces<double> modes) {
     check_sizes(alm.n_components(), alm.size(), modes.size());
     for_each_task(rows, [&](Rows task, Worker& worker) {
       if (engine_->resampled)
         return engine_->resampled->synthesize<T>(shape_, task, alm, modes, worker.resampled);
       for (const std::int64_t row : task) {
         const int m = shape_.alm.order(row);
-        find_modes(shape_, row, modes.data(), worker.row);
+        find_modes(shape_, row, modes, worker.row);
         engine_->sweep->synthesize<T>(m, shape_.limits.kept(m), alm_row<const T>(shape_, row, alm),
                                       worker.row, worker.sweep);
       }
@@ -132,14 +132,14 @@ class HostLegendreStage final : public LegendreStage {
   }
 
   template <class T>
-  void adjoint_any(RowRange rows, ModeView<const double> modes, AlmView<T> alm, Accumulate how) {
+  void adjoint_any(RowRange rows, ModePieces<const double> modes, AlmView<T> alm, Accumulate how) {
     check_sizes(alm.n_components(), alm.size(), modes.size());
     for_each_task(rows, [&](Rows task, Worker& worker) {
       if (engine_->resampled)
         return engine_->resampled->adjoint<T>(shape_, task, modes, alm, how, worker.resampled);
       for (const std::int64_t row : task) {
         const int m = shape_.alm.order(row);
-        find_modes(shape_, row, modes.data(), worker.input_row);
+        find_modes(shape_, row, modes, worker.input_row);
         engine_->sweep->adjoint<T>(m, shape_.limits.kept(m), worker.input_row,
                                    alm_row<T>(shape_, row, alm), how, worker.sweep);
       }

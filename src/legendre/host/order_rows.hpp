@@ -17,13 +17,14 @@ AlmRow<T> alm_row(const LegendreShape& shape, std::int64_t row, AlmView<T> alm) 
 }
 
 /// Where the modes of row `row` of a shape lie. No allocation once `found` has held as many pieces.
-template <class Value>
-void find_modes(const LegendreShape& shape, std::int64_t row, Value* modes, ModeRow<Value>& found) {
+template <class T>
+void find_modes(const LegendreShape& shape, std::int64_t row, ModePieces<T> modes,
+                ModeRow<typename ModePieces<T>::Value>& found) {
   const ModeLayout::Row& layout = shape.rows.rows()[to_size(row)];
   const auto add = [&](const RowSegment& segment, RingRange rings, auto& pieces) {
     if (rings.empty()) return;
     const std::int64_t position = segment.first + rings.begin - segment.rings.begin;
-    pieces.push_back({rings, modes + position * shape.fields.n_components()});
+    pieces.push_back({rings, modes.at(position * shape.fields.n_components())});
   };
   found.own.clear();
   found.aliased.clear();

@@ -28,12 +28,16 @@ void for_each_block(const LegendreShape& shape, Rows rows, const Work& work) {
   }
 }
 
+static_assert(LegendreStage::rows_at_once % ResampledOrders::width == 0);
+
 /// Calls whole(rings, modes of their first one [slot]) for rings on which every row holds all modes
 /// or none, else single(rings), own(slot, ring, modes) and aliased(slot, ring, modes) for what the
 /// rows hold; some rings of all rows after the other, so that they stay in the cache.
-template <class Value, std::size_t N, class Work>
+template <class T, std::size_t N, class Work>
 void for_each_target(const LegendreShape& shape, Rows rows, RingRange kept,
-                     std::array<ModeRow<Value>, N>& places, Value* modes, const Work& work) {
+                     std::array<ModeRow<typename ModePieces<T>::Value>, N>& places,
+                     ModePieces<T> modes, const Work& work) {
+  using Value = typename ModePieces<T>::Value;
   constexpr std::int64_t tile_rings = 64;
   const std::int64_t n_components = shape.fields.n_components();
   for (std::size_t slot = 0; slot < rows.size(); ++slot) {
@@ -187,7 +191,7 @@ struct ResampledOrders::Reader {
 
 template <class T>
 void ResampledOrders::synthesize(const LegendreShape& shape, Rows all_rows, AlmView<const T> alm,
-                                 ModeView<double> modes, Scratch& scratch) const {
+                                 ModePieces<double> modes, Scratch& scratch) const {
   for_each_block(shape, all_rows, [&](Rows rows, RingRange kept) {
     for (std::size_t slot = 0; slot < rows.size(); ++slot) {
       const int m = shape.alm.order(rows[slot]);
@@ -207,16 +211,16 @@ void ResampledOrders::synthesize(const LegendreShape& shape, Rows all_rows, AlmV
     }
     for_each_component(shape, rows, scratch,
                        [&](ThetaResampling::Block& block) { plan_.resample(block, kept); });
-    for_each_target(shape, rows, kept, scratch.outputs, modes.data(), Writer{*phases_, scratch});
+    for_each_target(shape, rows, kept, scratch.outputs, modes, Writer{*phases_, scratch});
   });
 }
 
 template <class T>
 void ResampledOrders::adjoint(const LegendreShape& shape, Rows all_rows,
-                              ModeView<const double> modes, AlmView<T> alm, Accumulate how,
+                              ModePieces<const double> modes, AlmView<T> alm, Accumulate how,
                               Scratch& scratch) const {
   for_each_block(shape, all_rows, [&](Rows rows, RingRange kept) {
-    for_each_target(shape, rows, kept, scratch.inputs, modes.data(), Reader{*phases_, scratch});
+    for_each_target(shape, rows, kept, scratch.inputs, modes, Reader{*phases_, scratch});
     for_each_component(shape, rows, scratch,
                        [&](ThetaResampling::Block& block) { plan_.adjoint(block, kept); });
     Complex* values = scratch.rows.data();
@@ -237,12 +241,12 @@ void ResampledOrders::adjoint(const LegendreShape& shape, Rows all_rows,
 }
 
 template void ResampledOrders::synthesize<double>(const LegendreShape&, Rows, AlmView<const double>,
-                                                  ModeView<double>, Scratch&) const;
+                                                  ModePieces<double>, Scratch&) const;
 template void ResampledOrders::synthesize<float>(const LegendreShape&, Rows, AlmView<const float>,
-                                                 ModeView<double>, Scratch&) const;
-template void ResampledOrders::adjoint<double>(const LegendreShape&, Rows, ModeView<const double>,
+                                                 ModePieces<double>, Scratch&) const;
+template void ResampledOrders::adjoint<double>(const LegendreShape&, Rows, ModePieces<const double>,
                                                AlmView<double>, Accumulate, Scratch&) const;
-template void ResampledOrders::adjoint<float>(const LegendreShape&, Rows, ModeView<const double>,
+template void ResampledOrders::adjoint<float>(const LegendreShape&, Rows, ModePieces<const double>,
                                               AlmView<float>, Accumulate, Scratch&) const;
 
 }  // namespace ringweave

@@ -45,11 +45,11 @@ class ResampledOrders {
   /// The modes of some rows, where the shape has them. No allocation.
   template <class T>
   void synthesize(const LegendreShape& shape, Rows rows, AlmView<const T> alm,
-                  ModeView<double> modes, Scratch& scratch) const;
+                  ModePieces<double> modes, Scratch& scratch) const;
   /// The exact transpose.
   template <class T>
-  void adjoint(const LegendreShape& shape, Rows rows, ModeView<const double> modes, AlmView<T> alm,
-               Accumulate how, Scratch& scratch) const;
+  void adjoint(const LegendreShape& shape, Rows rows, ModePieces<const double> modes,
+               AlmView<T> alm, Accumulate how, Scratch& scratch) const;
 
   std::int64_t bytes() const { return sweep_.bytes() + plan_.bytes(); }
 

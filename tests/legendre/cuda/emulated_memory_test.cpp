@@ -165,7 +165,8 @@ struct InBlocks {
   }
   void adjoint(const std::vector<Complex>& from, std::vector<Complex>& to, RowRange rows) {
     for_each_block(rows, [&](RowRange heads) {
-      blocks.gather(heads, problem.rows, {from.data(), ssize64(from)}, modes.data());
+      blocks.gather(heads, problem.rows, ModeView<const double>(from.data(), ssize64(from)),
+                    modes.data());
       sequence.adjoint<double>(reinterpret_cast<const double*>(modes.data()),
                                reinterpret_cast<double*>(alm.data()), blocks.alm_size(), false,
                                heads);
@@ -256,16 +257,16 @@ TEST(RowBlocks, AreTheSameWhereverAUserHasItsModes) {
     ASSERT_GT(blocks.size(), 1);
     blocks.require_same_modes(other);
 
-    const auto modes = random_values(problem.modes_size(), 67);
+    auto modes = random_values(problem.modes_size(), 67);
     std::vector<Complex> elsewhere(to_size(other.size() * n_components));
     std::vector<Complex> back(modes.size());
     std::vector<Complex> block(to_size(blocks.n_positions() * n_components));
     for (std::int64_t b = 0; b < blocks.size(); ++b) {
-      blocks.gather(blocks.heads(b), problem.rows, {modes.data(), ssize64(modes)}, block.data());
+      blocks.gather(blocks.heads(b), problem.rows, LegendreProblem::view(modes), block.data());
       blocks.scatter(blocks.heads(b), block.data(), other, LegendreProblem::view(elsewhere));
     }
     for (std::int64_t b = 0; b < blocks.size(); ++b) {
-      blocks.gather(blocks.heads(b), other, {elsewhere.data(), ssize64(elsewhere)}, block.data());
+      blocks.gather(blocks.heads(b), other, LegendreProblem::view(elsewhere), block.data());
       blocks.scatter(blocks.heads(b), block.data(), problem.rows, LegendreProblem::view(back));
     }
     EXPECT_EQ(back, modes);
