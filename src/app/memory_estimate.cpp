@@ -61,15 +61,18 @@ std::vector<MemoryItem> items_of(const TransformPlan& plan, const MemoryUse& use
   const MemoryItem modes{"ring modes", plan.by_ring_bytes() / n_planned * n_at_once};
   // With several ranks the modes by order, all of them or those that travel, lie in the map's
   // memory, if they fit, or in passes.
-  const bool consuming = use.operation == Operation::synthesis_consuming ||
-                         use.operation == Operation::analysis_consuming;
+  const bool consuming = n_at_once == n && (use.operation == Operation::synthesis_consuming ||
+                                            use.operation == Operation::analysis_consuming);
   const std::int64_t by_order =
       (consuming ? plan.by_order_bytes() : plan.travelling_bytes()) / n_planned * n_at_once;
   const bool extra = plan.n_ranks > 1 && by_order > n_at_once * map_bytes(plan, use.precision);
-  const bool in_passes = plan.always_in_passes();
-  const std::int64_t of_passes =
-      plan.pass_workspace_bytes() / plan.n_components_at_once() * n_at_once;
-  const MemoryItem orders{"ring modes by order", in_passes ? of_passes : extra ? by_order : 0};
+  const bool in_passes =
+      plan.n_ranks > 1 && (plan.always_in_passes() || (!plan.countable() && !consuming));
+  const MemoryItem orders{
+      "ring modes by order",
+      in_passes ? plan.pass_workspace_bytes() / plan.n_components_at_once() * n_at_once
+      : extra   ? by_order
+                : 0};
 
   switch (use.operation) {
     case Operation::synthesis_consuming:

@@ -55,8 +55,8 @@ struct ExchangeOptions {
   Folding folding = Folding::fold;
   ExchangeSchedule schedule = ExchangeSchedule::whole;
   ModePrecision precision = ModePrecision::double_;
-  /// Largest count or displacement handed to MPI; beyond it the exchange counts in blocks of
-  /// `block_bytes`. Tests make it small.
+  /// Largest count or displacement handed to MPI; beyond it Exchange counts in blocks of
+  /// `block_bytes`, and PassExchange copies what it sends. Tests make it small.
   std::int64_t mpi_count_limit = std::numeric_limits<int>::max();
   std::int64_t block_bytes = 4096;
 };

@@ -22,16 +22,27 @@ std::vector<std::int64_t> pass_cuts(const Traffic& traffic, std::span<const int>
                                     const OrderPassOptions& options) {
   const int n_passes = options.n_passes;
   std::int64_t total = 0;
-  for (const int m : sequence) total += traffic.modes(m);
+  std::int64_t all_rows = 0;
+  for (const int m : sequence) {
+    total += traffic.modes(m);
+    all_rows += traffic.folded(m) ? 0 : 1;
+  }
+  // Multiples of what passes have few of would leave some of them empty.
+  const std::int64_t multiple =
+      all_rows >= 2 * options.row_multiple * n_passes ? options.row_multiple : 1;
   std::vector<std::int64_t> cuts{0};
   std::int64_t done = 0;
+  std::int64_t rows = 0;
   std::int64_t next = 0;
   const std::int64_t end = ssize64(sequence);
   for (int pass = 1; pass < n_passes; ++pass) {
     const std::int64_t wanted = total / n_passes * pass + total % n_passes * pass / n_passes;
     const auto in_group = [&] { return next < end && traffic.folded(sequence[to_size(next)]); };
-    while (next < end && (done < wanted || in_group() || next % options.row_multiple != 0))
-      done += traffic.modes(sequence[to_size(next++)]);
+    while (next < end && (done < wanted || in_group() || rows % multiple != 0)) {
+      const int m = sequence[to_size(next++)];
+      done += traffic.modes(m);
+      rows += traffic.folded(m) ? 0 : 1;
+    }
     cuts.push_back(next);
   }
   cuts.push_back(end);
@@ -127,6 +138,18 @@ class RowWriter {
 };
 
 }  // namespace
+
+std::int64_t OrderPasses::most_exchanged() const {
+  const auto sum = [](const std::vector<ExchangePlan::Block>& blocks) {
+    std::int64_t positions = 0;
+    for (const ExchangePlan::Block& block : blocks) positions += block.count;
+    return positions;
+  };
+  std::int64_t most = 0;
+  for (const Pass& pass : passes)
+    most = std::max({most, sum(pass.by_order_blocks), sum(pass.by_ring_blocks)});
+  return most;
+}
 
 OrderPasses plan_order_passes(const ModeLimits& limits, const FoldRule& fold,
                               const OrderDistribution& orders, const RingDistribution& rings,

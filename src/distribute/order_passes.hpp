@@ -32,13 +32,16 @@ struct OrderPasses {
     ExchangePlan::Block own;  ///< what stays on the rank, positions in by_ring
   };
   std::vector<Pass> passes;
+  /// Positions a rank sends or receives in the pass in which that is most.
+  std::int64_t most_exchanged() const;
 };
 
 struct OrderPassOptions {
   Folding folding = Folding::fold;  ///< that of the whole exchange
   int n_passes = 1;                 ///< the same on every rank
   int n_slots = 1;
-  std::int64_t row_multiple = 1;  ///< orders of a pass, but for the last ones
+  /// Orders of a pass that do not fold, but for the last ones, if there are enough of them.
+  std::int64_t row_multiple = 1;
 };
 
 /// Passes of equal size in all modes, and so in work, as far as whole groups of orders allow;

@@ -28,25 +28,44 @@ struct Side {
   std::vector<int> firsts;    ///< [peer], positions
   std::vector<CopyRun> pack;  ///< elements, from the modes to the conversion buffer
   std::vector<CopyRun> unpack;
-  std::int64_t staged = 0;  ///< positions in the conversion buffer
 };
 
 enum class Staging { none, buffers };
 
+Staging staging_of(const OrderPasses& plan, const ExchangeOptions& options) {
+  const bool countable = std::max(plan.all_slots(), plan.by_ring_size) <= options.mpi_count_limit;
+  return options.precision == ModePrecision::single_ || !countable ? Staging::buffers
+                                                                   : Staging::none;
+}
+
+/// Numbers of double precision in each of the two conversion buffers of a slot.
+std::int64_t staging_size_of(const OrderPasses& plan, std::int64_t n_components,
+                             const ExchangeOptions& options) {
+  if (staging_of(plan, options) == Staging::none) return 0;
+  const std::int64_t numbers =
+      checked_product(plan.most_exchanged(), n_components, "modes of a pass");
+  return options.precision == ModePrecision::single_ ? (numbers + 1) / 2 : numbers;
+}
+
+int n_slots_of(const ExchangeOptions& options) {
+  return options.schedule == ExchangeSchedule::overlapped ? 2 : 1;
+}
+
 Side make_side(const Blocks& blocks, std::int64_t n_components, Staging staging) {
   Side side;
+  std::int64_t staged = 0;  // positions in the conversion buffer
   for (const auto& [first, count] : blocks) {
     side.counts.push_back(checked_cast<int>(count, "count of an exchange"));
     if (staging == Staging::none) {
       side.firsts.push_back(checked_cast<int>(first, "displacement of an exchange"));
       continue;
     }
-    side.firsts.push_back(checked_cast<int>(side.staged, "displacement of an exchange"));
+    side.firsts.push_back(checked_cast<int>(staged, "displacement of an exchange"));
     if (count == 0) continue;
-    const CopyRun run{first * n_components, side.staged * n_components, count * n_components};
+    const CopyRun run{first * n_components, staged * n_components, count * n_components};
     side.pack.push_back(run);
     side.unpack.push_back({run.to, run.from, run.count});
-    side.staged += count;
+    staged += count;
   }
   return side;
 }
@@ -82,8 +101,8 @@ struct PassExchange::Impl {
   std::unique_ptr<ElementType> element;  ///< none on one rank
   std::vector<Pass> passes;
   std::vector<Slot> slots;
-  std::int64_t staging_size = 0;  ///< elements of the largest conversion
-  double largest = 0;             ///< magnitude that was rounded
+  std::int64_t staging_size;
+  double largest = 0;  ///< magnitude that was rounded
 
   Impl(Communicator c, const OrderPasses& plan, std::int64_t components,
        const ExchangeOptions& asked)
@@ -92,24 +111,19 @@ struct PassExchange::Impl {
         options(asked),
         slots_size(plan.all_slots() * components),
         by_ring_size(plan.by_ring_size * components),
-        staging(in_single() || std::max(plan.all_slots(), plan.by_ring_size) > asked.mpi_count_limit
-                    ? Staging::buffers
-                    : Staging::none),
-        slots(to_size(asked.schedule == ExchangeSchedule::overlapped ? 2 : 1)) {
+        staging(staging_of(plan, asked)),
+        slots(to_size(n_slots_of(asked))),
+        staging_size(staging_size_of(plan, components, asked)) {
     if (comm.size() > 1) {
       element = std::make_unique<ElementType>(
           components, in_single() ? MPI_C_FLOAT_COMPLEX : MPI_C_DOUBLE_COMPLEX);
     }
-    std::int64_t most = 0;
     for (const OrderPasses::Pass& pass : plan.passes) {
       const std::int64_t first_own = pass.own.first * components;
       passes.push_back({{first_own, first_own, pass.own.count * components},
                         make_side(pass.by_order_blocks, components, staging),
                         make_side(pass.by_ring_blocks, components, staging)});
-      most = std::max({most, passes.back().by_order.staged, passes.back().by_ring.staged});
     }
-    const std::int64_t numbers = checked_product(most, components, "modes of a pass");
-    staging_size = in_single() ? (numbers + 1) / 2 : numbers;
   }
 
   bool in_single() const { return options.precision == ModePrecision::single_; }
@@ -185,13 +199,18 @@ PassExchange::PassExchange(Communicator comm, const OrderPasses& plan, std::int6
     }
   }
   expect_fitting_counts(comm, sent, expected);
-  impl_ = std::make_unique<Impl>(std::move(comm), plan, n_components, options);
+  impl_ = agreed(comm, [&] { return std::make_unique<Impl>(comm, plan, n_components, options); });
 }
 
 PassExchange::~PassExchange() = default;
 
 int PassExchange::n_passes() const { return static_cast<int>(impl_->passes.size()); }
 int PassExchange::n_slots() const { return static_cast<int>(impl_->slots.size()); }
+std::int64_t PassExchange::buffer_bytes(const OrderPasses& plan, std::int64_t n_components,
+                                        const ExchangeOptions& options) {
+  constexpr std::int64_t of_a_number = sizeof(std::complex<double>);
+  return n_slots_of(options) * 2 * staging_size_of(plan, n_components, options) * of_a_number;
+}
 void PassExchange::allocate() { impl_->allocate(); }
 void PassExchange::end(int pass) { impl_->end(pass); }
 

@@ -17,6 +17,7 @@ namespace ringweave {
 /// A pass begins, and ends before its slot is used again; begin and end are called in the same
 /// order on all ranks. What stays on a rank does not move. Numbers that travel in single precision
 /// are converted in small buffers, by all threads, and those that stay are rounded where they are.
+/// Buffers of more than MPI can count are copied through such buffers, too.
 class PassExchange {
  public:
   /// Collective. Error  UsageError on every rank when the plans of two ranks do not fit.
@@ -41,6 +42,9 @@ class PassExchange {
   /// Collective where modes travel in single precision.
   void require_range();
 
+  /// What the conversion buffers of these arguments take. Not collective.
+  static std::int64_t buffer_bytes(const OrderPasses& plan, std::int64_t n_components,
+                                   const ExchangeOptions& options);
   /// The conversion buffers; the first begin allocates them otherwise.
   void allocate();
   void release() noexcept;

@@ -22,8 +22,9 @@ struct RowSegment {
 ///
 /// Both ends of the exchange are described by this one type, so nothing is packed or unpacked: the
 /// Legendre stage writes rows straight into the send buffer (segments are grouped by the rank that
-/// owns the rings), the ring FFT reads rows straight out of the receive buffer (rows are grouped by
-/// the rank that owns the order). On one rank both layouts are the same and no exchange happens.
+/// owns the rings; those that stay may lie in the receive buffer, see OrderPasses), the ring FFT
+/// reads rows straight out of the receive buffer (rows are grouped by the rank that owns the
+/// order). On one rank both layouts are the same and no exchange happens.
 class ModeLayout {
  public:
   struct Row {

@@ -4,7 +4,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <exception>
 
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
@@ -18,21 +17,10 @@ template <class Work>
 void or_end_job(const Communicator& comm, const Work& work) {
   try {
     work();
-  } catch (const Error& error) {
-    comm.abort(error.kind(), error.what());
-  } catch (const std::exception& error) {
-    comm.abort(ErrorKind::internal, error.what());
+  } catch (...) {
+    const CaughtError error = describe_current_exception();
+    comm.abort(error.kind, error.message);
   }
-}
-
-OrderPasses plan_passes(const TransformPlan& plan, int n_passes) {
-  const ExchangeOptions& options = plan.spec.exchange;
-  return plan_order_passes(plan.limits, plan.fold, plan.orders, plan.ring_bands, plan.rank,
-                           plan.exchange,
-                           {.folding = options.folding,
-                            .n_passes = n_passes,
-                            .n_slots = plan.n_pass_slots(),
-                            .row_multiple = LegendreStage::rows_at_once});
 }
 
 }  // namespace
@@ -41,8 +29,8 @@ LegendrePasses::LegendrePasses(const Communicator& comm, const TransformPlan& pl
                                const FieldSet& fields, const LegendreStage* whole, int n_passes)
     : comm_(comm),
       schedule_(plan.spec.exchange.schedule),
-      agrees_(n_passes == 1 && plan.spec.backend != Backend::host),
-      plan_(agreed(comm, [&] { return plan_passes(plan, n_passes); })),
+      agrees_(n_passes == 1),
+      plan_(agreed(comm, [&] { return plan.order_passes(n_passes); })),
       legendre_(agreed(comm,
                        [&] {
                          return whole != nullptr ? whole->with_rows(plan_.by_order)

@@ -18,8 +18,8 @@ namespace ringweave {
 /// ring modes as plan.exchange.by_ring has them, where those of a rank's orders on its own rings
 /// are from the beginning. Of those that travel only one or two passes lie by order at a time. In
 /// an overlapped exchange one pass travels while the Legendre stage works on another. The ranks
-/// must enter every member together. An error of the Legendre stage on one rank ends the job, but
-/// in one pass on a device, where it is thrown on all ranks.
+/// must enter every member together. An error of the Legendre stage on one rank is thrown on all
+/// ranks in one pass, and ends the job in several.
 class LegendrePasses {
  public:
   /// For some fields of the plan. `whole`, a stage of the same fields, shares its tables and

@@ -312,8 +312,8 @@ LegendrePasses& SphericalHarmonicTransform::passes_beside_map(Stages& stages) {
 
 LegendrePasses& SphericalHarmonicTransform::passes_within_map(Stages& stages) {
   // One pass counts all its modes at once for MPI.
-  const bool countable = plan_.exchange.block_positions == 1;
-  if (plan_.always_in_passes() || !countable) return passes_beside_map(stages);
+  if (plan_.always_in_passes() || !plan_.countable() || plan_.n_passes == 1)
+    return passes_beside_map(stages);
   return made(stages.one_pass, stages, 1);
 }
 

@@ -89,8 +89,8 @@ class SphericalHarmonicTransform {
   void adjoint(MapView<const T> map, std::span<const double> ring_weights, AlmView<T> alm,
                Accumulate how = Accumulate::overwrite);
 
-  /// * The same, using the map's memory as scratch: its content is lost, and several ranks need
-  /// no workspace but the modes by ring.
+  /// * The same, using the map's memory as scratch: its content is lost, and what travels between
+  /// several ranks lies there if it fits.
   template <class T>
   void adjoint_destroying(MapView<T> map, std::span<const double> ring_weights, AlmView<T> alm,
                           Accumulate how = Accumulate::overwrite);

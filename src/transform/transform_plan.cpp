@@ -9,6 +9,7 @@
 
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
+#include "distribute/pass_exchange.hpp"
 
 namespace ringweave {
 namespace {
@@ -70,8 +71,10 @@ int count_passes(const TransformPlan& plan) {
   std::int64_t most_sent = 0;
   for (int rank = 0; rank < plan.n_ranks; ++rank)
     most_sent = std::max(most_sent, volume.sent(rank));
-  const std::int64_t bytes =
-      most_sent * plan.n_components_at_once() * bytes_of_mode * plan.pass_copies();
+  // In single precision half a pass to send from and half a pass to receive into.
+  const int copies =
+      plan.n_pass_slots() * (spec.exchange.precision == ModePrecision::single_ ? 2 : 1);
+  const std::int64_t bytes = most_sent * plan.n_components_at_once() * bytes_of_mode * copies;
   const std::int64_t least =
       spec.exchange.schedule == ExchangeSchedule::overlapped ? least_overlapped_passes : 1;
   const std::int64_t wanted = (bytes + spec.pass_bytes - 1) / spec.pass_bytes;
@@ -135,21 +138,25 @@ int TransformPlan::n_pass_slots() const {
   return spec.exchange.schedule == ExchangeSchedule::overlapped ? 2 : 1;
 }
 
-std::int64_t TransformPlan::pass_workspace_bytes() const {
-  // Groups share the slots, those of one shape conversion buffers of the same size.
-  std::int64_t n_components = n_components_at_once();
-  int n_shapes = 0;
-  for (const FieldGroup& group : groups) {
-    if (spec.exchange.precision == ModePrecision::double_ || group.shape < n_shapes) continue;
-    n_components += group.fields.n_components();
-    ++n_shapes;
-  }
-  return n_pass_slots() * travelling_bytes() / spec.fields.n_components() * n_components / n_passes;
+OrderPasses TransformPlan::order_passes(int count) const {
+  return plan_order_passes(limits, fold, orders, ring_bands, rank, exchange,
+                           {.folding = spec.exchange.folding,
+                            .n_passes = count,
+                            .n_slots = n_pass_slots(),
+                            .row_multiple = LegendreStage::rows_at_once});
 }
 
-std::int64_t TransformPlan::pass_copies() const {
-  // In single precision half a pass to send from and half a pass to receive into.
-  return n_pass_slots() * (spec.exchange.precision == ModePrecision::single_ ? 2 : 1);
+std::int64_t TransformPlan::pass_workspace_bytes() const {
+  const OrderPasses passes = order_passes(n_passes);
+  // Groups share the slots, those of one shape conversion buffers of the same size.
+  std::int64_t bytes = passes.all_slots() * n_components_at_once() * bytes_of_mode;
+  int n_shapes = 0;
+  for (const FieldGroup& group : groups) {
+    if (group.shape < n_shapes) continue;
+    bytes += PassExchange::buffer_bytes(passes, group.fields.n_components(), spec.exchange);
+    ++n_shapes;
+  }
+  return bytes;
 }
 
 int TransformPlan::n_group_shapes() const {

@@ -9,6 +9,7 @@
 #include "base/backend.hpp"
 #include "distribute/exchange_plan.hpp"
 #include "distribute/order_distribution.hpp"
+#include "distribute/order_passes.hpp"
 #include "distribute/ring_distribution.hpp"
 #include "legendre/legendre_stage.hpp"
 #include "sphere/alm_layout.hpp"
@@ -35,8 +36,8 @@ struct TransformSpec {
   /// null: bands that suit the transform.
   std::shared_ptr<const RingDistribution> ring_bands{};
   /// What an exchange in passes may hold of the ring modes by order; up to 64 passes are made for
-  /// it. An adjoint that keeps its map goes in passes if it would hold more, and every transform
-  /// where spec.exchange asks for it.
+  /// it. An adjoint that keeps its map goes in passes if it would hold more; every transform where
+  /// spec.exchange asks for it, and beyond what MPI counts those that do not consume their input.
   std::int64_t pass_bytes = std::int64_t{4} << 20;
   /// What the ring modes of one rank may take in either layout. Beyond it the fields go through the
   /// line in groups, one after the other; a single field always goes.
@@ -80,10 +81,12 @@ struct TransformPlan {
 
   /// Whether every exchange goes in passes (on several ranks, overlapped or in single precision).
   bool always_in_passes() const;
+  /// Whether one MPI count holds the modes of each side of the exchange.
+  bool countable() const { return exchange.block_positions == 1; }
   int n_pass_slots() const;
-  /// Bytes of the slots and the conversion buffers of an exchange in passes, about.
+  OrderPasses order_passes(int count) const;
+  /// Bytes of the slots and the conversion buffers of an exchange in n_passes.
   std::int64_t pass_workspace_bytes() const;
-  std::int64_t pass_copies() const;  ///< the same in passes, counted in double precision
 
   /// What the Legendre stage of a group's fields is planned from, its modes lying in `rows`.
   LegendreShape legendre_shape(const FieldSet& fields, const ModeLayout& rows) const {

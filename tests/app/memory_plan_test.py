@@ -46,6 +46,9 @@ class MemoryPlan(program.ProgramTest):
             self.check("synthesize", "--cl", "cl.txt", "--seed", 1, "--nside", 512, "out.h5", "--exchange", exchange,
                        ranks=(2,))
             self.check("analyze", "sky.h5", "--iter", 3, "--alm", "out.h5", "--exchange", exchange, ranks=(2,))
+            # Orders fold.
+            self.check("analyze", "sky.h5", "--iter", 1, "--alm", "out.h5", "--exchange", exchange, ranks=(2,),
+                       transform=("--lmax", 1535, "--overwrite"))
 
     def test_analysis_without_iterations(self):
         self.check("analyze", "sky.h5", "--iter", 0, "--alm", "out.h5", "--cl", "out.txt")

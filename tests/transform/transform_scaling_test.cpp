@@ -48,9 +48,9 @@ Planned sum_of_plans(const TransformSpec& spec, int n_ranks) {
     const TransformPlan plan(spec, rank, n_ranks);
     const std::int64_t n = spec.fields.n_components();
     const std::int64_t map = 8 * n * plan.rings.n_pixels();
-    const std::int64_t by_order = n_ranks > 1 ? plan.by_order_bytes() : 0;
+    const std::int64_t travelling = plan.travelling_bytes();
     const std::int64_t bytes =
-        16 * n * plan.alm.size() + map + (by_order > map ? by_order : 0) + plan.by_ring_bytes();
+        16 * n * plan.alm.size() + map + (travelling > map ? travelling : 0) + plan.by_ring_bytes();
     if (plan.bytes_sent() > sum.most_sent) sum.messages = messages_of(plan);
     sum.most_sent = std::max(sum.most_sent, plan.bytes_sent());
     sum.most_bytes = std::max(sum.most_bytes, bytes);

@@ -259,14 +259,18 @@ TEST(RowBlocks, AreTheSameWhereverAUserHasItsModes) {
 
     auto modes = random_values(problem.modes_size(), 67);
     std::vector<Complex> elsewhere(to_size(other.size() * n_components));
+    const std::int64_t border =
+        other.segments(other.rows()[other.rows().size() / 2]).front().first * n_components;
+    const ModePieces<double> in_two_pieces(
+        {elsewhere.data(), border}, {elsewhere.data() + border, ssize64(elsewhere) - border});
     std::vector<Complex> back(modes.size());
     std::vector<Complex> block(to_size(blocks.n_positions() * n_components));
     for (std::int64_t b = 0; b < blocks.size(); ++b) {
       blocks.gather(blocks.heads(b), problem.rows, LegendreProblem::view(modes), block.data());
-      blocks.scatter(blocks.heads(b), block.data(), other, LegendreProblem::view(elsewhere));
+      blocks.scatter(blocks.heads(b), block.data(), other, in_two_pieces);
     }
     for (std::int64_t b = 0; b < blocks.size(); ++b) {
-      blocks.gather(blocks.heads(b), other, LegendreProblem::view(elsewhere), block.data());
+      blocks.gather(blocks.heads(b), other, in_two_pieces, block.data());
       blocks.scatter(blocks.heads(b), block.data(), problem.rows, LegendreProblem::view(back));
     }
     EXPECT_EQ(back, modes);
