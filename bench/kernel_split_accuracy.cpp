@@ -314,8 +314,8 @@ class Measurement {
     spec.cl.assign(values.begin(), values.end());
     spec.nside = options_.nside;
     // Of one support: nothing to choose by seconds.
-    spec.costs.harmonic = [](int, int) { return 1.0; };
-    spec.costs.rings = [](double, int) { return 0.0; };
+    spec.costs.harmonic = [](int, int) { return Estimate{1}; };
+    spec.costs.rings = [](double, int) { return Estimate{0}; };
     std::vector<KernelSplitSpec> specs;
     for (const double support : options_.support_arcmin) {
       for (const double error : options_.errors) {

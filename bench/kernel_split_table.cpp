@@ -48,7 +48,7 @@ void print(const KernelSplit& split) {
   for (const SplitCandidate& candidate : split.scan()) {
     fmt::print("  {:6.1f} {:5} {:.2e} {:.3g} + {:.3g} s\n", candidate.theta_cut / arcmin,
                candidate.is_found ? std::to_string(candidate.l_cut) : "-", candidate.error,
-               candidate.harmonic_seconds, candidate.ring_seconds);
+               candidate.harmonic.seconds, candidate.rings.seconds);
   }
   if (split.has_parts()) {
     const SplitError& error = split.error();
@@ -80,14 +80,15 @@ void print_row(double fwhm, const KernelSplit& split, int lmax, double seconds) 
       at_240 = std::to_string(candidate.l_cut);
   }
   const SplitCandidate* choice = papers_choice(split, lmax);
-  fmt::print(
-      "| {} | {} | {} | {} | {:.2g} | {:.2f} |\n", fwhm, at_240,
-      choice != nullptr ? fmt::format("{}, {:.0f}", choice->l_cut, choice->theta_cut / arcmin)
-                        : "-",
-      split.has_parts()
-          ? fmt::format("{}, {:.0f}", split.best().l_cut, split.best().theta_cut / arcmin)
-          : "-",
-      split.has_parts() ? split.best().seconds / split.harmonic_only_seconds() : 1.0, seconds);
+  fmt::print("| {} | {} | {} | {} | {:.2g} | {:.2f} |\n", fwhm, at_240,
+             choice != nullptr
+                 ? fmt::format("{}, {:.0f}", choice->l_cut, choice->theta_cut / arcmin)
+                 : "-",
+             split.has_parts()
+                 ? fmt::format("{}, {:.0f}", split.best().l_cut, split.best().theta_cut / arcmin)
+                 : "-",
+             split.has_parts() ? split.best().total.seconds / split.harmonic_only().seconds : 1.0,
+             seconds);
 }
 
 void measure(const std::string& path, const Asked& asked) {

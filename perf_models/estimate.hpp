@@ -18,6 +18,10 @@ struct Estimate {
   friend Estimate operator*(double times, const Estimate& one) {
     return {times * one.seconds, times * one.sigma};
   }
+  /// Side by side.
+  friend Estimate longer(const Estimate& a, const Estimate& b) {
+    return b.seconds > a.seconds ? b : a;
+  }
 };
 
 }  // namespace ringweave

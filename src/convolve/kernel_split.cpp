@@ -80,15 +80,17 @@ void require_bounds(const KernelSplitSpec& spec) {
   }
 }
 
-/// About 30 to 600 arcmin at lmax 4096.
+/// About 4 to 600 arcmin at lmax 4096.
 std::vector<double> usual_supports(int lmax) {
   constexpr int count = 20;
   constexpr double step = 36;
   std::vector<double> angles;
-  for (int i = 1; i <= count; ++i) {
-    const double angle = step * i / lmax;
+  const auto add = [&](double steps) {
+    const double angle = step * steps / lmax;
     if (angle <= CapPolynomials::most_theta_cut) angles.push_back(angle);
-  }
+  };
+  for (const double part : {0.125, 0.25, 0.5, 0.75}) add(part);
+  for (int i = 1; i <= count; ++i) add(i);
   if (angles.empty()) angles.push_back(CapPolynomials::most_theta_cut);
   return angles;
 }
@@ -109,10 +111,10 @@ void predict(const KernelSplitSpec& spec, SplitCandidate& candidate) {
   const PlacedSplit placed = place_split(spec.costs, candidate.l_cut, candidate.theta_cut,
                                          spec.machine.n_ranks, spec.n_harmonic);
   candidate.placement = placed.placement;
-  candidate.harmonic_seconds = placed.harmonic;
-  candidate.ring_seconds = placed.rings;
-  candidate.sending_seconds = placed.sending;
-  candidate.seconds = placed.total;
+  candidate.harmonic = placed.harmonic;
+  candidate.rings = placed.rings;
+  candidate.sending = placed.sending;
+  candidate.total = placed.total;
 }
 
 /// Of a compact part whose multipoles, up to weights.last, are given.
@@ -156,13 +158,13 @@ KernelSplit::KernelSplit(const KernelSplitSpec& asked) {
   if (!spec.costs.harmonic || !spec.costs.rings || !spec.costs.sending) {
     const SplitCosts costs =
         predicted_split_costs(std::make_shared<const RingGrid>(RingGrid::healpix(spec.nside)), lmax,
-                              spec.theta_cuts.front(), spec.theta_cuts.back(), spec.machine);
+                              spec.theta_cuts, spec.machine);
     if (!spec.costs.harmonic) spec.costs.harmonic = costs.harmonic;
     if (!spec.costs.rings) spec.costs.rings = costs.rings;
     if (!spec.costs.sending) spec.costs.sending = costs.sending;
   }
   spec.costs.at_once = spec.costs.at_once || spec.machine.harmonic.at_once;
-  harmonic_only_seconds_ = spec.costs.harmonic(lmax, spec.machine.n_ranks);
+  harmonic_only_ = spec.costs.harmonic(lmax, spec.machine.n_ranks);
 
   const SplitWeights weights(spec);
   const std::vector<CompactFit> fits = search(spec, weights);
@@ -174,7 +176,7 @@ KernelSplit::KernelSplit(const KernelSplitSpec& asked) {
   }
   for (std::size_t i = 0; i < scan_.size(); ++i) {
     if (closest == nullptr || scan_[i].error < closest->error) closest = &scan_[i];
-    if (!scan_[i].is_found || (best_ && scan_[i].seconds >= best_->seconds)) continue;
+    if (!scan_[i].is_found || (best_ && scan_[i].total.seconds >= best_->total.seconds)) continue;
     best = &fits[i];
     best_ = scan_[i];
   }
@@ -196,18 +198,18 @@ KernelSplit::KernelSplit(const KernelSplitSpec& asked) {
     parts += fmt::format(" side by side, harmonics on {} of {} ranks", best_->placement.n_harmonic,
                          spec.machine.n_ranks);
   }
-  if (best_->seconds >= harmonic_only_seconds_) {
+  if (best_->total.seconds >= harmonic_only_.seconds) {
     reason_ = fmt::format(
         "the fastest split, {}, is predicted to take {:.3g} s, all degrees of the a_lm {:.3g} s",
-        parts, best_->seconds, harmonic_only_seconds_);
+        parts, best_->total.seconds, harmonic_only_.seconds);
   } else if (best_->l_cut < 0) {
     verdict_ = Verdict::rings;
     reason_ = fmt::format("the kernel ends within {:.4g} arcmin: rings alone keep the error",
                           best_->theta_cut / arcmin);
   } else {
     verdict_ = Verdict::split;
-    reason_ = fmt::format("{}: {:.3g} s instead of {:.3g} s, predicted", parts, best_->seconds,
-                          harmonic_only_seconds_);
+    reason_ = fmt::format("{}: {:.3g} s instead of {:.3g} s, predicted", parts,
+                          best_->total.seconds, harmonic_only_.seconds);
   }
 }
 

@@ -33,7 +33,8 @@ struct KernelSplitSpec {
   static constexpr double papers_alpha = 5;
   /// Rounding of the ring convolution, relative to its result: single precision.
   double convolver_error = 1e-7;
-  /// Radians, ascending; empty: every 36 / lmax (30 arcmin at lmax 4096) up to twenty times that.
+  /// Radians, ascending; empty: every 36 / lmax (30 arcmin at lmax 4096) up to twenty times that,
+  /// and an eighth, a quarter, a half and three quarters of it.
   std::vector<double> theta_cuts{};
   /// Empty functions: predicted_split_costs() on this machine.
   SplitCosts costs{};
@@ -59,10 +60,11 @@ struct SplitCandidate {
   bool is_found = false;
   double error = 0;  ///< SplitError::total as the fit has it; unless found, at l_cut = lmax - 1
   SplitPlacement placement{};
-  double harmonic_seconds = 0;
-  double ring_seconds = 0;
-  double sending_seconds = 0;  ///< between the ranks of both parts
-  double seconds = 0;          ///< of all of it, as place_split() has it
+  // Predicted.
+  Estimate harmonic{};
+  Estimate rings{};
+  Estimate sending{};  ///< between the ranks of both parts
+  Estimate total{};    ///< as place_split() has it
 };
 
 /// K_l split into a part with degrees l <= l_cut, to be applied to a_lm, and a compact one with
@@ -104,7 +106,7 @@ class KernelSplit {
   /// Of all supports, ascending.
   const std::vector<SplitCandidate>& scan() const { return scan_; }
   /// Predicted for the a_lm of all degrees.
-  double harmonic_only_seconds() const { return harmonic_only_seconds_; }
+  const Estimate& harmonic_only() const { return harmonic_only_; }
 
  private:
   void require_parts() const;
@@ -118,7 +120,7 @@ class KernelSplit {
   std::optional<RadialKernel> compact_;
   std::vector<double> harmonic_;
   SplitError error_;
-  double harmonic_only_seconds_ = 0;
+  Estimate harmonic_only_;
 };
 
 }  // namespace ringweave

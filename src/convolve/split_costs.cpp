@@ -22,7 +22,7 @@ class HarmonicCosts {
       : grid_(std::move(grid)), on_(on) {}
 
   /// An adjoint and a synthesis.
-  double seconds(int l_cut, int n_ranks) {
+  Estimate estimate(int l_cut, int n_ranks) {
     TransformSpec spec;
     spec.grid = grid_;
     spec.lmax = spec.mmax = l_cut;
@@ -33,7 +33,7 @@ class HarmonicCosts {
       work.place = Place::device;
       work.ranks_of_device = std::min(n_ranks, on_.ranks_of_device);
     }
-    return 2 * estimate_transform(work, *on_.machine).total().seconds;
+    return 2 * estimate_transform(work, *on_.machine).total();
   }
 
  private:
@@ -66,26 +66,28 @@ class RingCosts {
             const SplitMachine& on)
       : grid_(std::move(grid)), lmax_(lmax), theta_cuts_(std::move(theta_cuts)), on_(on) {}
 
-  double seconds(double theta_cut, int n_ranks) {
-    std::vector<double>& table = tables_[n_ranks];
+  Estimate estimate(double theta_cut, int n_ranks) {
+    std::vector<Estimate>& table = tables_[n_ranks];
     if (table.empty()) table = predict(n_ranks);
     if (table.size() == 1) return table.front();
     std::size_t i = 1;
     while (i + 1 < table.size() && theta_cut > theta_cuts_[i]) ++i;
     const double part = (theta_cut - theta_cuts_[i - 1]) / (theta_cuts_[i] - theta_cuts_[i - 1]);
-    return table[i - 1] + part * (table[i] - table[i - 1]);
+    const Estimate& low = table[i - 1];
+    const Estimate& high = table[i];
+    return {std::lerp(low.seconds, high.seconds, part), std::lerp(low.sigma, high.sigma, part)};
   }
 
  private:
-  std::vector<double> predict(int n_ranks) const {
-    std::vector<double> table;
+  std::vector<Estimate> predict(int n_ranks) const {
+    std::vector<Estimate> table;
     for (const double angle : theta_cuts_) {
       RingConvolutionSpec spec;
       spec.grid = grid_;
       spec.kernels = {stand_in(angle, lmax_)};
       spec.error = 1e-6;
       const RingConvolutionPlan plan(spec, 0, n_ranks);
-      table.push_back(estimate_convolution(plan, *on_.machine, on_.n_threads).total().seconds);
+      table.push_back(estimate_convolution(plan, *on_.machine, on_.n_threads).total());
     }
     return table;
   }
@@ -94,41 +96,41 @@ class RingCosts {
   int lmax_;
   std::vector<double> theta_cuts_;
   SplitMachine on_;
-  std::map<int, std::vector<double>> tables_;  ///< [ranks][support]
+  std::map<int, std::vector<Estimate>> tables_;  ///< [ranks][support]
 };
 
 /// There and back. What the rank of the smaller group sends or gets, in a message to or from every
 /// rank of the other whose rings overlap its own.
-double seconds_of_sending(const RingGrid& grid, const Network& network, int n_rings,
-                          int n_harmonic) {
+Estimate estimate_of_sending(const RingGrid& grid, const Network& network, int n_rings,
+                             int n_harmonic) {
   const int fewer = std::min(n_rings, n_harmonic);
   const int more = std::max(n_rings, n_harmonic);
   const double bytes = static_cast<double>(grid.n_pixels()) * sizeof(double) / fewer;
   const int n_peers = std::min(more, more / fewer + 1);
-  return 2 * exchange_estimate(network, bytes, n_peers + 1).seconds;
+  return 2 * exchange_estimate(network, bytes, n_peers + 1);
 }
 
 }  // namespace
 
 SplitCosts predicted_split_costs(const std::shared_ptr<const RingGrid>& grid, int lmax,
-                                 double least_theta_cut, double most_theta_cut,
-                                 const SplitMachine& on) {
-  constexpr int n_plans = 4;
-  std::vector<double> theta_cuts;
-  for (int i = 0; i < n_plans; ++i) {
-    const double part = static_cast<double>(i) / (n_plans - 1);
-    const double angle = least_theta_cut + part * (most_theta_cut - least_theta_cut);
-    if (theta_cuts.empty() || angle > theta_cuts.back()) theta_cuts.push_back(angle);
+                                 std::span<const double> theta_cuts, const SplitMachine& on) {
+  constexpr double between_plans = 2.5;
+  std::vector<double> planned;
+  for (const double angle : theta_cuts) {
+    if (planned.empty() || angle >= between_plans * planned.back()) planned.push_back(angle);
   }
+  if (planned.back() < theta_cuts.back()) planned.push_back(theta_cuts.back());
   const auto harmonic = std::make_shared<HarmonicCosts>(grid, on);
-  const auto rings = std::make_shared<RingCosts>(grid, lmax, std::move(theta_cuts), on);
+  const auto rings = std::make_shared<RingCosts>(grid, lmax, std::move(planned), on);
   SplitCosts costs;
-  costs.harmonic = [harmonic](int l_cut, int n_ranks) { return harmonic->seconds(l_cut, n_ranks); };
+  costs.harmonic = [harmonic](int l_cut, int n_ranks) {
+    return harmonic->estimate(l_cut, n_ranks);
+  };
   costs.rings = [rings](double theta_cut, int n_ranks) {
-    return rings->seconds(theta_cut, n_ranks);
+    return rings->estimate(theta_cut, n_ranks);
   };
   costs.sending = [grid, on](int n_rings, int n_harmonic) {
-    return seconds_of_sending(*grid, on.machine->network, n_rings, n_harmonic);
+    return estimate_of_sending(*grid, on.machine->network, n_rings, n_harmonic);
   };
   return costs;
 }

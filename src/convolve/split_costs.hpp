@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 
 #include "base/backend.hpp"
+#include "perf_models/estimate.hpp"
 #include "perf_models/machine.hpp"
 #include "sphere/ring_grid.hpp"
 
@@ -20,14 +22,14 @@ struct HarmonicPart {
   bool at_once = false;
 };
 
-/// Predicted seconds of the two parts of a split kernel on a map.
+/// Predicted times of the two parts of a split kernel on a map.
 struct SplitCosts {
   /// Of smoothing through a_lm of degrees up to l_cut, l_cut >= 0, on so many ranks.
-  std::function<double(int l_cut, int n_ranks)> harmonic{};
+  std::function<Estimate(int l_cut, int n_ranks)> harmonic{};
   /// Of convolving on rings with a kernel of this support, radians, on so many ranks.
-  std::function<double(double theta_cut, int n_ranks)> rings{};
+  std::function<Estimate(double theta_cut, int n_ranks)> rings{};
   /// Of sending the map from the ranks that have it to those of the harmonic part, and theirs back.
-  std::function<double(int n_rings, int n_harmonic)> sending{};
+  std::function<Estimate(int n_rings, int n_harmonic)> sending{};
   bool at_once = false;  ///< see HarmonicPart
 };
 
@@ -42,10 +44,11 @@ struct SplitMachine {
 
 /// One map, no iterations, a kernel with degrees up to lmax; up to on.n_ranks ranks. The machine
 /// must outlive the costs. One thread may call them at a time.
-/// Cost  for every number of ranks asked for, a few plans of the grid; supports between theirs are
-/// interpolated.
+/// theta_cuts  supports that will be asked for, radians, ascending
+/// Cost        for every number of ranks asked for, a plan of the grid for the first and the last
+///             support and some between, each 2.5 times as wide as the one before; others are
+///             interpolated.
 SplitCosts predicted_split_costs(const std::shared_ptr<const RingGrid>& grid, int lmax,
-                                 double least_theta_cut, double most_theta_cut,
-                                 const SplitMachine& on = {});
+                                 std::span<const double> theta_cuts, const SplitMachine& on = {});
 
 }  // namespace ringweave

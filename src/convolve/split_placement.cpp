@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "convolve/split_placement.hpp"
 
-#include <algorithm>
-
 namespace ringweave {
 namespace {
 
@@ -17,11 +15,11 @@ PlacedSplit place(const SplitCosts& costs, int l_cut, double theta_cut, int n_ra
   placed.harmonic = costs.harmonic(l_cut, placed.placement.ranks_of_harmonic(n_ranks));
   if (!placed.placement.is_side_by_side()) {
     placed.total =
-        costs.at_once ? std::max(placed.rings, placed.harmonic) : placed.rings + placed.harmonic;
+        costs.at_once ? longer(placed.rings, placed.harmonic) : placed.rings + placed.harmonic;
     return placed;
   }
   placed.sending = costs.sending(n_rings, n_harmonic);
-  placed.total = std::max(placed.rings, placed.harmonic) + placed.sending;
+  placed.total = longer(placed.rings, placed.harmonic) + placed.sending;
   return placed;
 }
 
@@ -40,7 +38,7 @@ PlacedSplit place_split(const SplitCosts& costs, int l_cut, double theta_cut, in
   while (low < high) {
     const int middle = low + (high - low) / 2;
     const PlacedSplit placed = with(middle);
-    if (placed.harmonic > placed.rings) {
+    if (placed.harmonic.seconds > placed.rings.seconds) {
       low = middle + 1;
     } else {
       high = middle;
@@ -49,7 +47,7 @@ PlacedSplit place_split(const SplitCosts& costs, int l_cut, double theta_cut, in
   for (const int n : {low - 1, low}) {
     if (n < 1) continue;
     const PlacedSplit placed = with(n);
-    if (placed.total < best.total) best = placed;
+    if (placed.total.seconds < best.total.seconds) best = placed;
   }
   return best;
 }

@@ -22,16 +22,16 @@ struct SplitPlacement {
   }
 };
 
-/// A placement and its predicted seconds.
+/// A placement and its predicted times.
 struct PlacedSplit {
   SplitPlacement placement;
-  double harmonic = 0;
-  double rings = 0;
-  double sending = 0;  ///< the map to the ranks of the harmonic part, and theirs back
-  double total = 0;
+  Estimate harmonic{};
+  Estimate rings{};
+  Estimate sending{};  ///< the map to the ranks of the harmonic part, and theirs back
+  Estimate total{};
 };
 
-/// Both parts on all ranks, or side by side on two groups: the sum of the seconds (at once: the
+/// Both parts on all ranks, or side by side on two groups: the sum of the times (at once: the
 /// slower part's), or the slower part's and what is sent.
 /// l_cut       -1: no harmonic part, and nothing side by side
 /// n_harmonic  takes this placement; none: the fastest. The more ranks do harmonics, the faster

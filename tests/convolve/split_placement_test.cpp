@@ -11,10 +11,10 @@ namespace {
 /// Parts that share out evenly over ranks.
 SplitCosts even_costs(double harmonic, double rings, double sending) {
   SplitCosts costs;
-  costs.harmonic = [harmonic](int, int n) { return harmonic / n; };
-  costs.rings = [rings](double, int n) { return rings / n; };
+  costs.harmonic = [harmonic](int, int n) { return Estimate{harmonic / n}; };
+  costs.rings = [rings](double, int n) { return Estimate{rings / n}; };
   costs.sending = [sending](int n_rings, int n_harmonic) {
-    return sending / std::min(n_rings, n_harmonic);
+    return Estimate{sending / std::min(n_rings, n_harmonic)};
   };
   return costs;
 }
@@ -22,9 +22,9 @@ SplitCosts even_costs(double harmonic, double rings, double sending) {
 /// Parts that more ranks make little faster.
 SplitCosts stubborn_costs() {
   SplitCosts costs;
-  costs.harmonic = [](int, int n) { return 1 + 3.0 / n; };
-  costs.rings = [](double, int n) { return 2 + 5.0 / n; };
-  costs.sending = [](int, int) { return 0.1; };
+  costs.harmonic = [](int, int n) { return Estimate{1 + 3.0 / n}; };
+  costs.rings = [](double, int n) { return Estimate{2 + 5.0 / n}; };
+  costs.sending = [](int, int) { return Estimate{0.1}; };
   return costs;
 }
 
@@ -49,40 +49,40 @@ TEST(SplitPlacement, IsTheFastestOfAll) {
                                   even_costs(1e-3, 1, 0), stubborn_costs()}) {
     for (const int n_ranks : {1, 2, 3, 5, 8, 16, 100}) {
       const PlacedSplit best = place_split(costs, 10, 0.1, n_ranks);
-      double least = place_split(costs, 10, 0.1, n_ranks, 0).total;
+      double least = place_split(costs, 10, 0.1, n_ranks, 0).total.seconds;
       for (int n = 1; n < n_ranks; ++n)
-        least = std::min(least, place_split(costs, 10, 0.1, n_ranks, n).total);
-      EXPECT_LE(best.total, least * (1 + 1e-12)) << n_ranks;
+        least = std::min(least, place_split(costs, 10, 0.1, n_ranks, n).total.seconds);
+      EXPECT_LE(best.total.seconds, least * (1 + 1e-12)) << n_ranks;
     }
   }
 }
 
 TEST(SplitPlacement, AtOnceTheSlowerPartCounts) {
   SplitCosts costs = even_costs(3, 5, 100);
-  EXPECT_DOUBLE_EQ(place_split(costs, 10, 0.1, 4, 0).total, 2);
+  EXPECT_DOUBLE_EQ(place_split(costs, 10, 0.1, 4, 0).total.seconds, 2);
   costs.at_once = true;
   for (const PlacedSplit& placed :
        {place_split(costs, 10, 0.1, 4, 0), place_split(costs, 10, 0.1, 4)}) {
-    EXPECT_DOUBLE_EQ(placed.total, 1.25);
+    EXPECT_DOUBLE_EQ(placed.total.seconds, 1.25);
     EXPECT_FALSE(placed.placement.is_side_by_side());
   }
-  EXPECT_DOUBLE_EQ(place_split(costs, -1, 0.1, 4).total, 1.25);
+  EXPECT_DOUBLE_EQ(place_split(costs, -1, 0.1, 4).total.seconds, 1.25);
 }
 
 TEST(SplitPlacement, TakesGroupsWhoseSizesAreAsTheWorkWhereRanksDoNotScale) {
   SplitCosts costs = even_costs(25, 75, 0);
   // All of them together do it worse.
-  costs.rings = [](double, int n) { return 75.0 / n + (n == 100 ? 1 : 0); };
+  costs.rings = [](double, int n) { return Estimate{75.0 / n + (n == 100 ? 1 : 0)}; };
   const PlacedSplit placed = place_split(costs, 10, 0.1, 100);
   EXPECT_EQ(placed.placement.n_harmonic, 25);
-  EXPECT_EQ(placed.total, 1);
+  EXPECT_EQ(placed.total.seconds, 1);
 }
 
 TEST(SplitPlacement, IsOneAfterTheOtherWhereSendingIsDearOrThereIsNothingToSend) {
   EXPECT_FALSE(place_split(even_costs(1, 1, 9), 10, 0.1, 8).placement.is_side_by_side());
   const PlacedSplit compact = place_split(stubborn_costs(), -1, 0.1, 8);
   EXPECT_FALSE(compact.placement.is_side_by_side());
-  EXPECT_EQ(compact.harmonic, 0);
+  EXPECT_EQ(compact.harmonic.seconds, 0);
   EXPECT_FALSE(place_split(stubborn_costs(), -1, 0.1, 8, 3).placement.is_side_by_side());
 }
 

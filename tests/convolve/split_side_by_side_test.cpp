@@ -29,9 +29,9 @@ constexpr std::int64_t nside = 64;
 KernelSplit split_for(int n_ranks, int n_harmonic) {
   KernelSplitSpec spec = split_problem(nside);
   spec.theta_cuts.pop_back();
-  spec.costs.harmonic = [](int, int) { return 1.0; };
-  spec.costs.rings = [](double, int) { return 1.0; };
-  spec.costs.sending = [](int, int) { return 1.0; };
+  spec.costs.harmonic = [](int, int) { return Estimate{1}; };
+  spec.costs.rings = [](double, int) { return Estimate{1}; };
+  spec.costs.sending = [](int, int) { return Estimate{1}; };
   spec.machine.n_ranks = n_ranks;
   spec.n_harmonic = n_harmonic;
   return KernelSplit(spec);

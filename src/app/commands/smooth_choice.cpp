@@ -44,6 +44,11 @@ int sufficient_lmax(const CutKernel& cut, int most) {
   return low;
 }
 
+/// Of all maps of the job and the plan they share.
+Estimate of_all_maps(const SmoothJob& job, const Estimate& of_a_map, const Estimate& planning) {
+  return static_cast<double>(job.maps.n()) * of_a_map + planning;
+}
+
 struct HarmonicChoice {
   int lmax = 0;
   Estimate seconds;
@@ -59,8 +64,8 @@ HarmonicChoice predict_harmonic(Run& run, const SmoothJob& job, Backend backend,
   const auto plan =
       agreed(run.comm, [&] { return TransformPlan(spec, run.comm.rank(), run.comm.size()); });
   const int n_masks = job.is_normalized() ? 2 : 0;
-  return {lmax, predict_transforms(run, plan, {2, n_masks, false}).total +
-                    estimate_planning(spec, run.machine)};
+  return {lmax, of_all_maps(job, predict_transforms(run, plan, {2, n_masks, false}).total,
+                            estimate_planning(spec, run.machine))};
 }
 
 /// Rings, where they compute what was asked.
@@ -88,8 +93,9 @@ RingChoice plan_ring_choice(Run& run, const SmoothJob& job, int lmax) {
     return rings;
   }
   // All ranks must come to the same choice, whatever threads each has.
-  rings.seconds = of_slowest(run.comm, predict_rings(run, job, *rings.job).total +
-                                           estimate_planning(rings.job->plan, run.machine));
+  rings.seconds =
+      of_slowest(run.comm, of_all_maps(job, predict_rings(run, job, *rings.job).total,
+                                       estimate_planning(rings.job->plan, run.machine)));
   return rings;
 }
 
@@ -140,9 +146,9 @@ int smooth_the_fastest_way(Run& run, SmoothJob& job) {
   bool split_wins = false;
   if (split) {
     const SplitPlan& plan = split->plan;
-    Estimate seconds =
-        predict_split(run, job, *split).total + estimate_planning(plan.rings, run.machine);
-    if (plan.harmonic) seconds = seconds + estimate_planning(plan.harmonic->spec, run.machine);
+    Estimate planning = estimate_planning(plan.rings, run.machine);
+    if (plan.harmonic) planning = planning + estimate_planning(plan.harmonic->spec, run.machine);
+    const Estimate seconds = of_all_maps(job, predict_split(run, job, *split).total, planning);
     split_wins = seconds.seconds < least;
     ways.push_back(
         fmt::format("split at l_cut {} {}", split->split.best().l_cut, seconds_text(seconds)));

@@ -87,7 +87,7 @@ void record_plan(Run& run, const SmoothJob& job, const SplitJob& split,
        {{"rings", predicted.rings.seconds},
         {"harmonic", predicted.harmonic.seconds},
         {"sending", predicted.sending.seconds}}},
-      {"harmonic_seconds", split.split.harmonic_only_seconds()},
+      {"harmonic_seconds", split.split.harmonic_only().seconds},
   };
   record_memory(run, estimate);
   if (!run.options.dry_run && !run.options.verbose) return;
@@ -108,9 +108,9 @@ void record_plan(Run& run, const SmoothJob& job, const SplitJob& split,
   }
   run.say(fmt::format(
       "  predicted: {} (rings {:.2g}, harmonics {:.2g}, sending {:.2g}); all degrees of the a_lm "
-      "about {:.2g} s",
+      "{}",
       seconds_text(predicted.total), predicted.rings.seconds, predicted.harmonic.seconds,
-      predicted.sending.seconds, split.split.harmonic_only_seconds()));
+      predicted.sending.seconds, seconds_text(split.split.harmonic_only())));
 }
 
 /// The maps of a job with their split kernel, one by one.
@@ -249,14 +249,13 @@ SplitPrediction predict_split(const Run& run, const SmoothJob& job, const SplitJ
   of.rings = of_slowest(
       run.comm, n * estimate_convolution(plan.rings, run.machine, omp_get_max_threads()).total());
   if (plan.harmonic) of.harmonic = predict_transforms(run, *plan.harmonic, {2 * n, 0, false}).total;
-  const Estimate slower = of.rings.seconds > of.harmonic.seconds ? of.rings : of.harmonic;
+  const Estimate slower = longer(of.harmonic, of.rings);
   of.total = plan.at_once ? slower : of.rings + of.harmonic;
   if (!plan.placement.is_side_by_side()) return of;
   const RingConvolutionSpec& maps = plan.rings.spec();
   const double doubles =
       static_cast<double>(n * maps.n_maps * maps.bytes_per_pixel) / sizeof(double);
-  const double seconds = split.split.best().sending_seconds;
-  of.sending = doubles * Estimate{seconds, seconds * run.machine.network.uncertainty};
+  of.sending = doubles * split.split.best().sending;
   of.total = slower + of.sending;
   return of;
 }

@@ -11,6 +11,7 @@
 
 #include "app/angle.hpp"
 #include "app/commands/commands.hpp"
+#include "app/plan_table.hpp"
 #include "app/temperature_spectrum.hpp"
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
@@ -77,8 +78,8 @@ std::vector<double> supports_of(const SplitOptions& options) {
 }
 
 /// Of rings alone with the whole kernel; none where that cannot be cut within the error.
-std::optional<double> rings_alone(const Run& run, const KernelSplitSpec& spec,
-                                  const std::shared_ptr<const RingGrid>& grid) {
+std::optional<Estimate> rings_alone(const Run& run, const KernelSplitSpec& spec,
+                                    const std::shared_ptr<const RingGrid>& grid) {
   RingConvolutionSpec rings;
   rings.grid = grid;
   rings.error = spec.error / 2;
@@ -87,7 +88,7 @@ std::optional<double> rings_alone(const Run& run, const KernelSplitSpec& spec,
   try {
     rings.kernels = {RadialKernel::from_beam(spec.k_l, support)};
     const RingConvolutionPlan plan(rings, 0, spec.machine.n_ranks);
-    return estimate_convolution(plan, run.machine, omp_get_max_threads()).total().seconds;
+    return estimate_convolution(plan, run.machine, omp_get_max_threads()).total();
   } catch (const UsageError&) {
     return std::nullopt;
   }
@@ -105,24 +106,30 @@ std::string text_of(const SplitPlacement& placement) {
 }
 
 void say_scan(Run& run, const KernelSplit& split) {
-  run.say(fmt::format("{:>14}{:>8}{:>11}{:>14}{:>10}{:>10}  {}", "support", "l_cut", "error",
-                      "harmonic, s", "rings, s", "both, s", "placement"));
+  run.say(fmt::format("{:>14}{:>8}{:>11}{:>14}{:>10}{:>10}{:>6}  {}", "support", "l_cut", "error",
+                      "harmonic, s", "rings, s", "both, s", "+- %", "placement"));
   for (const SplitCandidate& candidate : split.scan()) {
     if (!candidate.is_found) {
       run.say(fmt::format("{:>11.1f} '{:>9}{:>11.2g}", candidate.theta_cut / arcmin, "-",
                           candidate.error));
       continue;
     }
-    run.say(fmt::format("{:>11.1f} '{:>9}{:>11.2g}{:>14.3g}{:>10.3g}{:>10.3g}  {}",
+    const Estimate& total = candidate.total;
+    run.say(fmt::format("{:>11.1f} '{:>9}{:>11.2g}{:>14.3g}{:>10.3g}{:>10.3g}{:>6.0f}  {}",
                         candidate.theta_cut / arcmin, candidate.l_cut, candidate.error,
-                        candidate.harmonic_seconds, candidate.ring_seconds, candidate.seconds,
-                        text_of(candidate.placement)));
+                        candidate.harmonic.seconds, candidate.rings.seconds, total.seconds,
+                        100 * total.sigma / total.seconds, text_of(candidate.placement)));
   }
 }
 
-/// Number or null.
-nlohmann::ordered_json json_of(const std::optional<double>& value) {
-  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
+/// Adds NAME_seconds and NAME_uncertainty_seconds, null where there is none.
+void put(nlohmann::ordered_json& json, const std::string& name,
+         const std::optional<Estimate>& estimate) {
+  const auto number = [&](double Estimate::*part) {
+    return estimate ? nlohmann::ordered_json(*estimate.*part) : nlohmann::ordered_json();
+  };
+  json[name + "seconds"] = number(&Estimate::seconds);
+  json[name + "uncertainty_seconds"] = number(&Estimate::sigma);
 }
 
 nlohmann::ordered_json json_of(const KernelSplit& split, const KernelSplitSpec& spec) {
@@ -136,11 +143,11 @@ nlohmann::ordered_json json_of(const KernelSplit& split, const KernelSplitSpec& 
                                     {"error", candidate.error}};
     if (candidate.is_found) {
       entry["l_cut"] = candidate.l_cut;
-      entry["harmonic_seconds"] = candidate.harmonic_seconds;
-      entry["ring_seconds"] = candidate.ring_seconds;
-      entry["sending_seconds"] = candidate.sending_seconds;
+      put(entry, "harmonic_", candidate.harmonic);
+      put(entry, "ring_", candidate.rings);
+      put(entry, "sending_", candidate.sending);
       entry["harmonic_ranks"] = candidate.placement.n_harmonic;
-      entry["seconds"] = candidate.seconds;
+      put(entry, "", candidate.total);
     }
     json["scan"].push_back(entry);
   }
@@ -182,7 +189,7 @@ int split(Run& run, const SplitOptions& options) {
   const int n_ranks = options.ranks > 0 ? options.ranks : run.comm.size();
   spec.machine = {&run.machine, n_ranks, omp_get_max_threads()};
   const KernelSplit split = agreed(run.comm, [&] { return KernelSplit(spec); });
-  const std::optional<double> rings = rings_alone(run, spec, grid);
+  const std::optional<Estimate> rings = rings_alone(run, spec, grid);
 
   say_scan(run, split);
   if (split.has_parts()) {
@@ -193,15 +200,15 @@ int split(Run& run, const SplitOptions& options) {
                     split.best().l_cut, split.best().theta_cut / arcmin, split.best().error,
                     error.total, error.fit, error.aliased, error.rounding));
   }
-  run.say(fmt::format("predicted: split {}, all degrees of the a_lm {:.3g} s, rings alone {}",
-                      split.has_parts() ? fmt::format("{:.3g} s", split.best().seconds) : "none",
-                      split.harmonic_only_seconds(),
-                      rings ? fmt::format("{:.3g} s", *rings) : "impossible"));
+  run.say(fmt::format("predicted: split {}, all degrees of the a_lm {}, rings alone {}",
+                      split.has_parts() ? seconds_text(split.best().total) : "none",
+                      seconds_text(split.harmonic_only()),
+                      rings ? seconds_text(*rings) : "impossible"));
   run.conclusion = fmt::format("{}: {}", name_of(split.verdict()), split.reason());
   if (options.json.empty()) return 0;
   nlohmann::ordered_json json = json_of(split, spec);
-  json["harmonic_only_seconds"] = split.harmonic_only_seconds();
-  json["rings_only_seconds"] = json_of(rings);
+  put(json, "harmonic_only_", split.harmonic_only());
+  put(json, "rings_only_", rings);
   write_text(run, options.json, json.dump(1) + '\n');
   return 0;
 }
