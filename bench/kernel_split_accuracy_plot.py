@@ -6,7 +6,8 @@
 
 --spectra: of one run on each kind of map whose bound is --error (of independent pixels, or a white map where there are
 none, and of a CMB map): the convolved map, its parts, the map they sum to and its difference to the harmonic method; the
-relative error of the power spectrum beside what the parts predict (needs --with-spectra). --errors: over l_cut, predicted and achieved, one panel for each kind of map. Needs numpy, matplotlib.
+relative error of the power spectrum beside what the parts predict (needs --with-spectra). --errors: over l_cut, predicted
+and achieved, one panel for each kind of map. Needs numpy, matplotlib.
 """
 import argparse
 import json
