@@ -4,9 +4,10 @@
 
   bench/kernel_split_accuracy_plot.py FILE.json... --spectra PICTURE.png --errors PICTURE.png [--error 1e-5]
 
---spectra: of the run on white pixels (or a white map) whose bound is --error: the convolved map, its parts and the
-difference to the harmonic method; the relative error of the power spectrum beside what the parts predict (needs
---with-spectra). --errors: over l_cut, predicted and achieved, one panel for each kind of map. Needs numpy, matplotlib.
+--spectra: of one run on each kind of map whose bound is --error (of independent pixels, or a white map where there are
+none, and of a CMB map): the convolved map, its parts, the map they sum to and its difference to the harmonic method; the
+relative error of the power spectrum beside what the parts predict (needs --with-spectra). --errors: over l_cut, predicted
+and achieved, one panel for each kind of map. Needs numpy, matplotlib.
 """
 import argparse
 import json
@@ -27,27 +28,34 @@ def title_of(run):
             f"$\\theta_{{cut}}$ {run['theta_cut_arcmin']:g}'")
 
 
-def draw_spectra(run, picture):
+def draw_run(run, power, error):
     spectra = {name: np.array(values) for name, values in run["spectra"].items()}
+    spectra["sum"] = spectra["exact"] * (1 + spectra["relative_error"])
     degrees = np.arange(len(spectra["exact"]))
     kept = spectra["exact"] > 0
-    figure, (power, error) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
-    for name, label, colour in (("exact", "all degrees by harmonics", "black"),
-                                ("harmonic_part", "harmonic part", "#D55E00"),
-                                ("compact_part", "compact part", "#009E73"),
-                                ("difference", "split - all degrees", "#0072B2")):
+    for name, label, colour, width in (("exact", "all degrees by harmonics", "#BBBBBB", 4),
+                                       ("harmonic_part", "harmonic part", "#D55E00", 0.6),
+                                       ("compact_part", "compact part", "#009E73", 2),
+                                       ("sum", "split: sum of the maps of both parts", "black", 0.6),
+                                       ("difference", "split - all degrees", "#0072B2", 0.6)):
         shown = kept & (spectra[name] > 0)
-        power.semilogy(degrees[shown], spectra[name][shown], color=colour, linewidth=0.6, label=label)
+        power.semilogy(degrees[shown], spectra[name][shown], color=colour, linewidth=width, label=label)
     power.set(xlabel="l", ylabel="$C_l$ of the convolved map")
     power.set_title(f"{title_of(run)}, l_cut {run['l_cut']}", fontsize=9)
     found, predicted = (np.abs(spectra[name]) for name in ("relative_error", "predicted_relative_error"))
     above = kept & (degrees > run["l_cut"])
     error.semilogy(degrees[above], predicted[above], color="#E69F00", linewidth=2, label="as the parts predict")
     error.semilogy(degrees[kept], found[kept], color="#0072B2", linewidth=0.5, label="achieved")
-    error.set(xlabel="l", ylabel="relative error of $C_l$", ylim=(1e-13, 10))
+    error.set(xlabel="l", ylabel="relative error of $C_l$")
     for panel in (power, error):
         panel.axvline(run["l_cut"], color="gray", linestyle=":")
         panel.legend(fontsize=8)
+
+
+def draw_spectra(runs, picture):
+    figure, rows = plt.subplots(len(runs), 2, figsize=(11, 4.2 * len(runs)), layout="constrained", squeeze=False)
+    for run, panels in zip(runs, rows):
+        draw_run(run, *panels)
     figure.savefig(picture, dpi=80)
 
 
@@ -83,11 +91,11 @@ def main():
     options = parser.parse_args()
     runs = [run for path in options.files for run in json.loads(Path(path).read_text(encoding="utf-8"))["runs"]]
     if options.spectra:
-        shown = [run for kind in ("pixels", "white") for run in runs
-                 if run["map"] == kind and run["error_allowed"] == options.error and "spectra" in run]
+        known = {run["map"]: run for run in reversed(runs) if run["error_allowed"] == options.error and "spectra" in run}
+        shown = [known[kind] for kind in ("pixels" if "pixels" in known else "white", "cmb") if kind in known]
         if not shown:
-            parser.exit(1, f"no run on a white map with spectra and --error {options.error:g}\n")
-        draw_spectra(shown[0], options.spectra)
+            parser.exit(1, f"no run with spectra and --error {options.error:g}\n")
+        draw_spectra(shown, options.spectra)
     if options.errors:
         draw_errors(runs, options.errors)
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Draw the parts of a split kernel: kernel_split.py PICTURE.png [--program ringweave] [options of `ringweave split`]
 
-Left: least l_cut for every support; middle: the kernel and its two parts over l; right: the compact part over theta. After
-Figures 3 to 5 of Sutter, Wandelt & Elsner (2012).
+Above: least l_cut for every support, and the kernel and its two parts over l; below: the compact part over theta, and
+the relative error of the parts' sum over l. After Figures 3 to 5 of Sutter, Wandelt & Elsner (2012).
 """
 import argparse
 import json
@@ -26,8 +26,18 @@ def searched(program, options):
         return json.loads(path.read_text())
 
 
+def relative_error(split):
+    """Degrees whose K_l is not 0, and |1 - sum of the parts / K_l| there."""
+    kernel = np.array(split["kernel"])
+    total = np.array(split["compact"])[:len(kernel)]
+    harmonic = split["harmonic"]
+    total[:len(harmonic)] += harmonic
+    degrees = np.flatnonzero(kernel)
+    return degrees, np.abs(1 - total[degrees] / kernel[degrees])
+
+
 def draw(split, picture):
-    figure, (scan, parts, profile) = plt.subplots(1, 3, figsize=(15, 4.4), constrained_layout=True)
+    figure, ((scan, parts), (profile, error)) = plt.subplots(2, 2, figsize=(11, 8), constrained_layout=True)
     found = [candidate for candidate in split["scan"] if candidate["found"]]
     support = [candidate["theta_cut_arcmin"] for candidate in found]
     scan.plot(support, [candidate["l_cut"] for candidate in found], "o-", label="least $l_{cut}$")
@@ -47,7 +57,11 @@ def draw(split, picture):
     profile.set_yscale("symlog", linthresh=1e-6)
     profile.axvline(split["theta_cut_arcmin"], color="gray", linestyle=":")
     profile.set(xlabel="theta, arcmin", ylabel="compact part over its largest value")
-    for axis in (scan, parts, profile):
+    degrees, relative = relative_error(split)
+    error.semilogy(degrees, relative, "C3-", linewidth=0.7)
+    error.axvline(split["l_cut"], color="gray", linestyle=":")
+    error.set(xlabel="l", ylabel="|1 - sum of the parts / $K_l$|")
+    for axis in (scan, parts, profile, error):
         axis.grid(alpha=0.3)
     figure.savefig(picture, dpi=110)
 

@@ -3,10 +3,14 @@
 """Draw how a transform scales, as Figure 4 of Szydlarski et al. (2012) does: scaling_plot.py PROGRAM PICTURE.png
 
 Runs `ringweave model` for several nside (lmax = 2 nside) and numbers of ranks. Left: seconds against ranks; middle:
-against nside at a fixed number of ranks; right: computation over communication against both.
+against nside at a fixed number of ranks; right: computation over communication against both, above as printed, below
+corrected. Communication: all modes of all rings (dense), and those that are not negligible (ours), each by Eqs. 16 and 17 as
+printed and corrected.
 """
 import argparse
 import json
+import math
+import os
 import subprocess
 import sys
 import tempfile
@@ -21,12 +25,32 @@ import numpy as np
 KINDS = [
     ("dense_exchange_seconds_as_printed", "dense, as printed", "tab:red"),
     ("dense_exchange_seconds", "dense, corrected", "tab:orange"),
-    ("exchange_seconds", "ours", "tab:blue"),
+    ("exchange_seconds_as_printed", "ours, as printed", "tab:purple"),
+    ("exchange_seconds", "ours, corrected", "tab:blue"),
 ]
+LONGEST_FOR_BRUCK = 256 * 1024
+
+
+def network_of(machine):
+    """Constants of the network that `ringweave model` takes."""
+    name = machine or os.environ.get("RINGWEAVE_MACHINE", "typical")
+    described = Path(__file__).parent / "machines" / f"{name}.json"
+    return json.loads((described if described.exists() else Path(name)).read_text())["network"]
+
+
+def printed_seconds(row, network):
+    """Eqs. 16 and 17 as printed, with our bytes for one message: what a rank sends, and as much as an even share of it for
+    the rank itself, which Eq. 16 counts, too."""
+    ranks = row["ranks"]
+    message = row["sent_bytes"] * ranks / (ranks - 1)
+    steps = math.log2(ranks) if message <= LONGEST_FOR_BRUCK else ranks - 1
+    size = "short" if message <= network["longest_short"] else "long"
+    return steps * (network[f"{size}_latency"] + network[f"{size}_byte"] * message)
 
 
 def predicted(program, nside, ranks, machine):
-    """The rows of `ringweave model` by number of ranks."""
+    """The rows of `ringweave model` by number of ranks, and our exchange by Eqs. 16 and 17 as printed."""
+    network = network_of(machine)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
         command = [program, "model", "--nside", str(nside), "--lmax", str(2 * nside), "--ranks",
@@ -34,7 +58,8 @@ def predicted(program, nside, ranks, machine):
         if machine:
             command += ["--machine", machine]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        return {row["ranks"]: row for row in json.loads(path.read_text())["rows"]}
+        rows = json.loads(path.read_text())["rows"]
+    return {row["ranks"]: row | {"exchange_seconds_as_printed": printed_seconds(row, network)} for row in rows}
 
 
 def computation(row):
@@ -48,7 +73,9 @@ def curves(axis, x, rows, label, **style):
 
 
 def draw(table, nsides, ranks, fixed_nside, fixed_ranks, picture):
-    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(15, 4.6), constrained_layout=True)
+    figure, panels = plt.subplot_mosaic([["ranks", "nside", "printed"], ["ranks", "nside", "corrected"]],
+                                        figsize=(15, 6), constrained_layout=True)
+    left, middle = panels["ranks"], panels["nside"]
     for nside in (fixed_nside // 2, fixed_nside, 2 * fixed_nside):
         if nside in nsides:
             main = nside == fixed_nside
@@ -64,12 +91,16 @@ def draw(table, nsides, ranks, fixed_nside, fixed_ranks, picture):
                    linestyle="-" if main else "--")
     middle.set(xlabel="nside", title=f"{fixed_ranks} ranks (thin: half, twice)")
     for key, name, colour in KINDS:
+        panel = panels["printed" if "printed" in key else "corrected"]
         ratio = np.array([[computation(table[nside][n]) / table[nside][n][key] for n in ranks] for nside in nsides])
-        lines = right.contour(ranks, nsides, np.log10(ratio), levels=[-1, 0, 1, 2], colors=colour,
+        lines = panel.contour(ranks, nsides, np.log10(ratio), levels=[-1, 0, 1, 2], colors=colour,
                               linewidths=[0.7, 2, 0.7, 0.7], linestyles="solid")
-        right.clabel(lines, fmt=lambda level: f"{10 ** level:g}", fontsize=7)
-    right.set(xscale="log", yscale="log", xlabel="ranks", ylabel="nside", title="computation / communication")
-    for axis in (left, middle, right):
+        panel.clabel(lines, inline=False, fmt=lambda level: f"{10 ** level:g}", fontsize=8)
+    for name in ("printed", "corrected"):
+        title = f"computation / communication (thick: 1), {'as ' if name == 'printed' else ''}{name}"
+        panels[name].set(xscale="log", yscale="log", ylabel="nside", title=title)
+    panels["corrected"].set_xlabel("ranks")
+    for axis in panels.values():
         axis.grid(alpha=0.3)
     figure.savefig(picture, dpi=110)
 
