@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/job_prediction.hpp"
 
+#include "app/file_estimate.hpp"
 #include "transform/transform_estimate.hpp"
 
 namespace ringweave {
@@ -26,10 +27,10 @@ JobPrediction predict_job(const TransformScaling& scaling, const TransformSpec& 
   const auto memory = static_cast<double>(prediction.largest_bytes);
   const double map_bytes =
       static_cast<double>(spec.grid->n_pixels() * spec.fields.n_components()) * sizeof(double);
-  prediction.whole = prediction.transforms + estimate_planning(spec, machine) +
-                     1.0 / place.n_threads * machine.new_memory.estimate(memory, memory) +
-                     work.n_maps_read * machine.file_read.estimate(map_bytes, map_bytes) +
-                     work.n_maps_written * machine.file_write.estimate(map_bytes, map_bytes);
+  prediction.whole =
+      prediction.transforms + estimate_planning(spec, machine) +
+      1.0 / place.n_threads * machine.new_memory.estimate(memory, memory) +
+      predict_files(machine, {work.n_maps_read, map_bytes, work.n_maps_written, map_bytes});
   return prediction;
 }
 

@@ -210,6 +210,7 @@ class Auto(Predictions):
         out = self.done("smooth", "sky.h5", "auto.h5", "--fwhm", "10deg", "--fields", "T", "--iter", 0, "--dry-run",
                         "--machine", self.fast_rings).out
         self.assertIn("method: ring", out)
+        self.assertIn("for files, as HDF5", out)
         self.assertFalse((self.folder / "auto.h5").exists())
 
 

@@ -3,6 +3,7 @@
 
 #include "app/backend_choice.hpp"
 #include "app/commands/commands.hpp"
+#include "app/file_estimate.hpp"
 #include "app/memory_estimate.hpp"
 #include "app/transform_report.hpp"
 #include "app/transform_setup.hpp"
@@ -135,6 +136,14 @@ int analyze(Run& run, const AnalyzeOptions& options) {
   const auto transform = plan_transform(run, spec, use, options.transform.backend);
   const MemoryEstimate estimate = estimate_memory(*transform, use);
   record_plan(run, *transform, estimate, planned_analysis(n_iter, tolerance));
+  const auto components = static_cast<double>(spec.fields.n_components());
+  record_files(
+      run, {.n_read = 1,
+            .read_bytes = components * static_cast<double>(grid->n_pixels() * bytes_of(precision)),
+            .n_written = options.alm.empty() ? 0 : 1,
+            .written_bytes =
+                2 * components *
+                static_cast<double>(AlmLayout(spec.lmax, spec.mmax).size() * bytes_of(precision))});
   require_memory(run, estimate);
   if (run.options.dry_run) return 0;
 

@@ -213,6 +213,7 @@ int smooth_with_transform(Run& run, SmoothJob& job) {
                                               plan.groups, bytes_of_map(job, rings));
   tell_groups(run, job.maps, plan.groups);
   record_plan(run, *plan.transform, estimate, times(plan.way.count, ssize64(plan.groups)));
+  record_files(run, files_of(job));
   require_memory(run, estimate);
   if (run.options.dry_run) return 0;
 

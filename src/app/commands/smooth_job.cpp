@@ -19,6 +19,12 @@ std::int64_t bytes_of_map(const SmoothJob& job, const LocalRings& rings) {
   return job.choice.fields.n_components() * rings.n_pixels() * bytes_of(job.precision);
 }
 
+FileWork files_of(const SmoothJob& job) {
+  const auto bytes = static_cast<double>(job.choice.fields.n_components() * job.grid->n_pixels() *
+                                         bytes_of(job.precision));
+  return {job.maps.n(), bytes, job.maps.n(), bytes};
+}
+
 void require_one_kernel(const SmoothOptions& options) {
   const int given = !options.fwhm.empty() + !options.beam.empty() + !options.kernel.empty();
   if (given == 1) return;

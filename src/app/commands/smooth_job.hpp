@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "app/field_choice.hpp"
+#include "app/file_estimate.hpp"
 #include "app/maps/map_list.hpp"
 #include "app/maps/map_run.hpp"
 #include "app/memory_estimate.hpp"
@@ -34,6 +35,9 @@ struct SmoothJob {
 
 /// Of this rank's part of one map with all its components.
 std::int64_t bytes_of_map(const SmoothJob& job, const LocalRings& rings);
+
+/// The maps of the job, in and out.
+FileWork files_of(const SmoothJob& job);
 
 /// UsageError unless the smoothing is given in exactly one way.
 void require_one_kernel(const SmoothOptions& options);

@@ -295,6 +295,7 @@ int smooth_on_rings(Run& run, SmoothJob& job, RingJob& rings) {
   const RingPrediction prediction = for_maps(predict_rings(run, job, rings), job.maps.n());
   tell_groups(run, job.maps, groups);
   record_plan(run, rings, estimate, prediction);
+  record_files(run, files_of(job));
   warn_where_narrow(run, rings.cut, *job.grid);
   warn_where_dear(run, prediction);
   require_memory(run, estimate);

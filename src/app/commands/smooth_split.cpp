@@ -268,6 +268,7 @@ int smooth_by_split(Run& run, const SmoothJob& job, const SplitJob& split) {
                                               groups, bytes_of_map(job, split.plan.own));
   tell_groups(run, job.maps, groups);
   record_plan(run, job, split, estimate);
+  record_files(run, files_of(job));
   require_memory(run, estimate);
   if (run.options.dry_run) return 0;
   return with_storage(job.precision, [&](auto storage) {

@@ -8,6 +8,7 @@
 #include "app/angle.hpp"
 #include "app/backend_choice.hpp"
 #include "app/commands/commands.hpp"
+#include "app/file_estimate.hpp"
 #include "app/maps/map_batch.hpp"
 #include "app/maps/map_list.hpp"
 #include "app/maps/map_outputs.hpp"
@@ -345,6 +346,10 @@ int synthesize(Run& run, const SynthesizeOptions& options) {
   tell_groups(run, job.maps, job.groups);
   record_plan(run, *job.transform, estimate,
               {checked_cast<int>(ssize64(job.groups), "groups of maps")});
+  record_files(
+      run, {.n_written = job.maps.n(),
+            .written_bytes = static_cast<double>(job.source.choice.fields.n_components() *
+                                                 spec.grid->n_pixels() * bytes_of(job.precision))});
   require_memory(run, estimate);
   if (run.options.dry_run) return 0;
 
