@@ -107,6 +107,12 @@ std::vector<CompactFit> search(const KernelSplitSpec& spec, const SplitWeights& 
   return fits;
 }
 
+/// Not so where the harmonic part is the whole kernel.
+bool has_compact_part(const CompactFit& fit) {
+  return std::any_of(fit.coefficient.begin(), fit.coefficient.end(),
+                     [](double x) { return x != 0; });
+}
+
 void predict(const KernelSplitSpec& spec, SplitCandidate& candidate) {
   const PlacedSplit placed = place_split(spec.costs, candidate.l_cut, candidate.theta_cut,
                                          spec.machine.n_ranks, spec.n_harmonic);
@@ -172,13 +178,20 @@ KernelSplit::KernelSplit(const KernelSplitSpec& asked) {
   const SplitCandidate* closest = nullptr;
   for (const CompactFit& fit : fits) {
     scan_.push_back(fit.candidate);
-    if (fit.candidate.is_found) predict(spec, scan_.back());
+    SplitCandidate& candidate = scan_.back();
+    candidate.is_found = candidate.is_found && has_compact_part(fit);
+    if (candidate.is_found) predict(spec, candidate);
   }
   for (std::size_t i = 0; i < scan_.size(); ++i) {
     if (closest == nullptr || scan_[i].error < closest->error) closest = &scan_[i];
     if (!scan_[i].is_found || (best_ && scan_[i].total.seconds >= best_->total.seconds)) continue;
     best = &fits[i];
     best_ = scan_[i];
+  }
+  if (best == nullptr && closest->error <= spec.error) {
+    reason_ =
+        fmt::format("the kernel ends at l = {}: a_lm up to there are all of it", closest->l_cut);
+    return;
   }
   if (best == nullptr) {
     reason_ = fmt::format(

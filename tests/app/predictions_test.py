@@ -343,6 +343,13 @@ class Split(Predictions):
         result = self.done("split", "--beam", "flat.txt", "--lmax", 128, "--nside", 64, "--supports", "1deg:2deg")
         self.assertIn("harmonic: no compact part", result.out)
 
+    def test_warns_where_a_table_ends_before_lmax(self):
+        np.savetxt(self.folder / "short.txt", np.column_stack([np.arange(100), np.ones(100)]), header="l TT")
+        for options in (("--beam", "short.txt"), ("--fwhm", "3deg", "--cl", "short.txt"),
+                        ("--fwhm", "3deg", "--input-cl", "short.txt")):
+            result = self.done("split", *options, "--lmax", 128, "--nside", 64)
+            self.assertIn("short.txt ends at l = 99; degrees up to lmax = 128 are zero", result.err)
+
     def test_wrong_options_are_refused(self):
         usual = ("--lmax", 128, "--nside", 64)
         for options, says in ((usual, "--fwhm"), (("--fwhm", "1deg"), "--lmax"), (("--fwhm", 5, *usual), "unit"),

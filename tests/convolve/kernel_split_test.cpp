@@ -390,7 +390,7 @@ TEST_F(HostileKernel, WithoutAnyCompactPartIsLeftToTheHarmonics) {
   EXPECT_FALSE(KernelSplit(spec).has_parts());
 }
 
-TEST_F(HostileKernel, OfNoisyMultipolesIsLeftToTheHarmonics) {
+TEST_F(HostileKernel, OfNoisyMultipolesHasAnAnswer) {
   // Five digits of a table.
   KernelSplitSpec spec = small_problem();
   std::mt19937 generator(8);
@@ -401,6 +401,28 @@ TEST_F(HostileKernel, OfNoisyMultipolesIsLeftToTheHarmonics) {
   spec = cmb_problem(5);
   for (double& k : spec.k_l) k *= 1 + 1e-4 * normal(generator);
   expect_an_answer(spec);
+}
+
+TEST_F(HostileKernel, ThatEndsBeforeLmaxIsLeftToTheHarmonics) {
+  KernelSplitSpec spec = small_problem();
+  for (std::size_t l = 0; l < spec.k_l.size(); ++l) spec.k_l[l] = l < 100 ? 1 : 0;
+  const KernelSplit split(spec);
+  EXPECT_EQ(split.verdict(), KernelSplit::Verdict::harmonic);
+  EXPECT_FALSE(split.has_parts());
+  EXPECT_THAT(split.reason(), HasSubstr("ends at l = 99"));
+}
+
+TEST_F(HostileKernel, OnNoisySpectraHasAnAnswer) {
+  // C_l of one sky: chi square of 2l + 1 degrees of freedom; some l have none at all.
+  std::mt19937 generator(9);
+  for (KernelSplitSpec spec : {small_problem(), cmb_problem(5)}) {
+    for (std::size_t l = 0; l < spec.k_l.size(); ++l) {
+      const double n = 2.0 * static_cast<double>(l) + 1;
+      std::gamma_distribution<double> power(n / 2, 2 / n);
+      spec.cl.push_back(l % 7 == 3 ? 0 : power(generator) / (1 + static_cast<double>(l * l)));
+    }
+    expect_an_answer(spec);
+  }
 }
 
 TEST_F(HostileKernel, OfADeltaFunctionHasAnAnswer) {

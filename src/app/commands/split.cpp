@@ -32,21 +32,30 @@ void require_options(const SplitOptions& options) {
     throw UsageError("a split is for maps of one resolution: give --lmax L and --nside N");
 }
 
-/// Up to lmax at least; zero where the file ends. Collective.
-std::vector<double> spectrum_to(const Run& run, const std::string& path, const std::string& option,
+/// Up to lmax at least; zero, and a warning, where the file ends.
+void continue_to(Run& run, const std::string& path, int lmax, std::vector<double>& values) {
+  const std::int64_t size = ssize64(values);
+  if (size > lmax) return;
+  run.warn(
+      fmt::format("{} ends at l = {}; degrees up to lmax = {} are zero", path, size - 1, lmax));
+  values.resize(to_size(std::int64_t{lmax} + 1), 0.0);
+}
+
+/// Collective.
+std::vector<double> spectrum_to(Run& run, const std::string& path, const std::string& option,
                                 int lmax) {
   std::vector<double> cl = temperature_spectrum(run.comm, path, option);
-  if (ssize64(cl) <= lmax) cl.resize(to_size(std::int64_t{lmax} + 1), 0.0);
+  continue_to(run, path, lmax, cl);
   return cl;
 }
 
 /// B_l, or sqrt(C_l) B_l with --cl. Collective.
-std::vector<double> kernel_of(const Run& run, const SplitOptions& options) {
-  const Beam beam = options.beam.empty()
-                        ? gaussian_beam(parse_width(options.fwhm, "--fwhm"), options.lmax)
-                        : read_beam(run.comm, options.beam);
-  std::vector<double> k_l = beam.t;
-  k_l.resize(to_size(std::int64_t{options.lmax} + 1), 0.0);
+std::vector<double> kernel_of(Run& run, const SplitOptions& options) {
+  std::vector<double> k_l = options.beam.empty()
+                                ? gaussian_beam(parse_width(options.fwhm, "--fwhm"), options.lmax).t
+                                : read_beam(run.comm, options.beam).t;
+  continue_to(run, options.beam, options.lmax, k_l);
+  k_l.resize(to_size(std::int64_t{options.lmax} + 1));
   if (options.cl.empty()) return k_l;
   const std::vector<double> cl = spectrum_to(run, options.cl, "--cl", options.lmax);
   for (std::size_t l = 0; l < k_l.size(); ++l) {
