@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <complex>
 #include <utility>
 
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
 #include "distribute/mode_alltoall.hpp"
+#include "distribute/mode_rounding.hpp"
 
 namespace ringweave {
 namespace {
@@ -44,8 +44,9 @@ struct Exchange::Impl {
   void keep_own(const ExchangePlan::Block& from, const std::complex<double>* source,
                 const ExchangePlan::Block& to, std::complex<double>* target) const {
     if (comm.size() == 1 && source == target) return;
-    std::copy_n(source + from.first * n_components, from.count * n_components,
-                target + to.first * n_components);
+    const CopyRun run{from.first * n_components, to.first * n_components,
+                      from.count * n_components};
+    copy_modes(source, target, {&run, 1});
   }
 };
 

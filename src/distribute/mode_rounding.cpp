@@ -2,7 +2,9 @@
 #include "distribute/mode_rounding.hpp"
 
 #include <fmt/format.h>
+#include <omp.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "base/error.hpp"
@@ -36,7 +38,17 @@ double convert_runs(const std::complex<From>* from, std::complex<To>* to,
 
 void copy_modes(const std::complex<double>* from, std::complex<double>* to,
                 std::span<const CopyRun> runs) {
-  convert_runs(from, to, runs, [](double x) { return x; });
+  // Not convert_runs(), whose search for the largest takes half as long again.
+#pragma omp parallel
+  {
+    const std::int64_t n_threads = omp_get_num_threads();
+    const std::int64_t thread = omp_get_thread_num();
+    for (const CopyRun& run : runs) {
+      const std::int64_t begin = run.count * thread / n_threads;
+      const std::int64_t end = run.count * (thread + 1) / n_threads;
+      std::copy_n(from + run.from + begin, end - begin, to + run.to + begin);
+    }
+  }
 }
 
 double narrow(const std::complex<double>* from, std::complex<float>* to,
