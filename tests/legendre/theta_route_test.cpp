@@ -35,6 +35,14 @@ TEST(ThetaRoute, ResampledModesAreTheDirectOnes) {
   }
 }
 
+TEST(ThetaRoute, ResampledModesAreTheDirectOnesAtDegree1024) {
+  for (const int spin : {0, 2}) expect_the_same({RingGrid::healpix(512), 1024, 1024, {spin}});
+}
+
+TEST(ThetaRoute, ResampledModesAreTheDirectOnesAtDegree2048) {
+  expect_the_same({RingGrid::healpix(1024), 2048, 2048, {0}});
+}
+
 TEST(ThetaRoute, ResampledModesFoldAlike) {
   expect_the_same({RingGrid::healpix(32), 95, 95, {0, 2}, LegendreProblem::Fold::yes});
 }
