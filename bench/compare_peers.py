@@ -49,6 +49,9 @@ CASES = [
     healpix("batch-8", 1024, 2048, maps=8),
     healpix("spin-2", 1024, 2048, spin=2),
     healpix("teb", 1024, 2048, fields="TEB"),
+    healpix("batch-8-2048", 2048, 4096, maps=8),
+    healpix("spin-2-2048", 2048, 4096, spin=2),
+    healpix("teb-2048", 2048, 4096, fields="TEB"),
     healpix("single", 1024, 2048, precision="single"),
     *(Case(f"gauss-{lmax}", f"gauss:{lmax}", lmax, directions=GAUSS) for lmax in (511, 1023, 2047, 4095)),
     healpix("iter-3", 2048, 4096, directions=("analysis",), iterations=3),
@@ -110,7 +113,8 @@ def run_case(case, options, folder):
     ours = Ringweave(options.program, case, options.threads, options.ranks, options.exchange, folder)
     errors = ours.ask("check")
     peers = peers_of(case, ours.result("input"), ours.about, options.threads * options.ranks)
-    result = {"name": case.name, "about": ours.about, "errors": errors, "directions": {}}
+    result = {"name": case.name, "about": ours.about, "errors": errors,
+              "versions": dict(peer.version for peer in peers), "directions": {}}
     if "synthesis" not in case.directions:
         for peer in peers:
             peer.call("synthesis")  # the map that is analysed
@@ -125,6 +129,7 @@ def run_case(case, options, folder):
         what = "map" if direction == "synthesis" else "alm"
         answer = ours.result(what)
         for peer in peers:
+            peer.call(direction)  # the arrays are those of all peers
             result["directions"][direction]["peers"][peer.name].update(difference(answer, peer.result(what)))
     ours.close()
     return result

@@ -4,6 +4,8 @@
 time(direction, count)  seconds of `count` calls in a row, and what else is known of them
 result(what)            "map" or "alm" of the last calls, [component][...], in RING and healpy's order
 name, family            what it is called, and the column of the table it competes for
+
+Peers also have version: (program, its version).
 """
 import errno
 import json
@@ -91,14 +93,21 @@ class Ringweave:
             raise RuntimeError("transform_bench failed at its end")
 
 
-class Peer:
-    """A peer's arrays, and its seconds by `call(direction)`, which returns those of one call."""
+class Arrays:
+    """What all peers of a case read and write: eight maps of nside 2048 are there once and not for each."""
 
     def __init__(self, alm, about):
         single = about["precision"] == "single"
-        self.alm = alm.astype(np.complex64 if single else np.complex128)
+        self.alm = alm.astype(np.complex64 if single else np.complex128, copy=False)
         self.back = np.zeros_like(self.alm)
         self.map = np.zeros((self.alm.shape[0], about["n_pixels"]), np.float32 if single else np.float64)
+
+
+class Peer:
+    """The arrays, and a peer's seconds by `call(direction)`, which returns those of one call."""
+
+    def __init__(self, arrays):
+        self.alm, self.back, self.map = arrays.alm, arrays.back, arrays.map
 
     def time(self, direction, count):
         return sum(self.call(direction) for _ in range(count)), {}
@@ -117,12 +126,13 @@ class Ducc0(Peer):
     """ducc0 on any HEALPix or Gauss-Legendre grid. `together`: a batch of equal spins in one call, by the leading
     dimension of its arrays; otherwise one field after the other (T, then E and B)."""
 
-    def __init__(self, alm, about, threads, together=False, theta_interpol=False):
+    def __init__(self, arrays, about, threads, together=False, theta_interpol=False):
         import ducc0
-        super().__init__(alm, about)
+        super().__init__(arrays)
         self.sht = ducc0.sht
+        self.version = ("ducc0", ducc0.__version__)
         self.family = "ducc0 theta_interpol" if theta_interpol else "ducc0"
-        self.name = f"ducc0 {ducc0.__version__}" + (", theta_interpol" if theta_interpol else "")
+        self.name = "ducc0, theta_interpol" if theta_interpol else "ducc0"
         if about["maps"] > 1:
             self.name += ", maps in one call" if together else ", map by map"
         self.iterations = about["iterations"]
@@ -175,12 +185,12 @@ class Ducc0(Peer):
 
 class Shtns(Peer):
     """SHTns on a Gauss-Legendre grid, scalar fields, maps by rings; it measures its algorithms when it plans."""
-    family = "SHTns"
+    name = family = "SHTns"
 
-    def __init__(self, alm, about):
+    def __init__(self, arrays, about):
         import shtns  # takes its threads from OMP_NUM_THREADS
-        super().__init__(alm, about)
-        self.name = "SHTns " + shtns.__version__
+        super().__init__(arrays)
+        self.version = ("SHTns", shtns.__version__)
         rings = about["n_rings"]
         self.shape = (rings, about["n_pixels"] // rings)
         self.plan = shtns.sht(about["lmax"], about["lmax"], norm=shtns.sht_orthonormal)
@@ -193,17 +203,24 @@ class Shtns(Peer):
         return seconds_of(lambda: self.plan.spat_to_SH(map_, self.back[0]))
 
 
+def installed(make):
+    """The peers that make() returns, none where their package is missing."""
+    try:
+        return make()
+    except ImportError as missing:
+        print(f"{missing.name} is not installed: left out", flush=True)
+        return []
+
+
 def peers_of(case, alm, about, threads):
     """The peers that can do this case, of those installed."""
-    made = [Ducc0(alm, about, threads)]
+    arrays = Arrays(alm, about)
     gauss = case.grid.startswith("gauss")
-    if case.maps > 1 and not case.fields and not gauss:
-        made.append(Ducc0(alm, about, threads, together=True))
+    together = case.maps > 1 and not case.fields and not gauss
+    ways = [{}] + [{"together": True}] * together
     if not gauss:
-        made.append(Ducc0(alm, about, threads, together=made[-1].together, theta_interpol=True))
+        ways.append({"together": together, "theta_interpol": True})
+    made = installed(lambda: [Ducc0(arrays, about, threads, **way) for way in ways])
     if gauss and about["spins"] == [0] and case.precision == "double" and "adjoint" not in case.directions:
-        try:
-            made.append(Shtns(alm, about))
-        except ImportError:
-            print("SHTns is not installed: left out", flush=True)
+        made += installed(lambda: [Shtns(arrays, about)])
     return made

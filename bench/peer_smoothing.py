@@ -58,9 +58,10 @@ def run(program, options, folder):
     about = {"grid": f"healpix:{nside}", "lmax": 3 * nside - 1, "spins": [0], "maps": 1, "fields": "",
              "precision": known["precision"], "exchange": options.exchange, "iterations": ITERATIONS,
              "ranks": options.ranks, "threads": options.threads}
-    return {"name": "smooth", "about": about, "errors": {}, "directions": {"smooth": {
+    versions = {"healpy": known["version"]}
+    return {"name": "smooth", "about": about, "errors": {}, "versions": versions, "directions": {"smooth": {
         "ringweave": dict(seconds=statistics.median(seconds), least=min(seconds), repeats=len(rows), stages=stages),
-        "peers": {"healpy " + known["version"]: dict(
+        "peers": {"healpy": dict(
             family="healpy", seconds=statistics.median(peer_seconds), least=min(peer_seconds),
             ratio=statistics.median(ratios), ratio_of_least=min(seconds) / min(peer_seconds), every_ratio=ratios,
             stages={name: known[name] for name in ("read", "smoothing", "write")}, **gap)}}}}

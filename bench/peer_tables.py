@@ -76,31 +76,47 @@ def ratio_table(document):
     return markdown(heads, rows)
 
 
+def beside_ducc0(measured):
+    """Ratio to the faster way of ducc0, and the rms difference from it."""
+    ways = [peer for family in ("ducc0", "ducc0 theta_interpol") if (peer := fastest(measured, family))]
+    if not ways:
+        return ["", ""]
+    peer = min(ways, key=lambda way: way["seconds"])
+    return [f"{peer['ratio']:.2f}", f"{peer['rms']:.0e}"]
+
+
 def stage_table(document):
-    heads = ["case", "direction", "seconds", "Legendre", "exchange", "ring FFT", "GFLOP/s", "of peak",
+    """Everything about one case and direction in one row."""
+    heads = ["grid", "lmax", "spins", "maps", "precision", "exchange mode", "ranks x threads", "direction",
+             "seconds", "Legendre", "exchange", "ring FFT", "GFLOP/s", "of peak", "over ducc0", "difference",
              "bytes sent", "planned", "adjointness gap", "round trip", "plan, s"]
     rows = []
     for case, direction, measured in rows_of(document):
         mine = measured["ringweave"]
         if "legendre" not in mine:
             continue
-        errors = case["errors"]
+        errors, about = case["errors"], case["about"]
         round_trip = f"{errors['round_trip']:.0e}" if direction == "analysis" else ""
-        rows.append([title(case), direction_title(case, direction)]
+        spins = "0, 2" if about["fields"] else str(about["spins"][0])
+        rows.append([about["grid"], str(about["lmax"]), spins, str(about["maps"]), about["precision"],
+                     about["exchange"], f"{about['ranks']} x {about['threads']}", direction_title(case, direction)]
                     + [seconds(mine[key]) for key in ("seconds", "legendre", "exchange", "ring_fft")]
-                    + [f"{mine['gflop_per_s']:.0f}", f"{mine['of_peak']:.2f}", f"{mine['bytes_sent']:.0f}",
-                       f"{mine['bytes_planned']:.0f}", f"{errors['adjoint_gap']:.0e}", round_trip,
-                       f"{case['about']['plan_seconds']:.3f}"])
+                    + [f"{mine['gflop_per_s']:.0f}", f"{100 * mine['of_peak']:.0f} %", *beside_ducc0(measured),
+                       f"{mine['bytes_sent']:.0f}", f"{mine['bytes_planned']:.0f}", f"{errors['adjoint_gap']:.0e}",
+                       round_trip, f"{about['plan_seconds']:.3f}"])
     return markdown(heads, rows)
 
 
 def whole(document):
-    """Both tables, with what they were measured on."""
+    """Both tables, with what they were measured on and against."""
     text = [ratio_table(document), stage_table(document)]
     machines = {(case["machine"]["processor"], case["machine"]["processors"], case["machine"]["date"])
                 for case in document["cases"]}
     text += [f"{processor}, {count} processors, {date}" for processor, count, date in sorted(machines)]
-    peers = sorted({name for _, _, measured in rows_of(document) for name in measured["peers"]})
+    versions = {f"{program} {version}" for case in document["cases"]
+                for program, version in case.get("versions", {}).items()}
+    peers = {name for _, _, measured in rows_of(document) for name in measured["peers"]}
     repeats = [measured["ringweave"]["repeats"] for _, _, measured in rows_of(document)]
-    text.append(f"{'; '.join(peers)}; medians (least) of {min(repeats)} to {max(repeats)} in turn.")
+    text.append(f"Versions: {', '.join(sorted(versions)) or 'no peers'}. Peers: {'; '.join(sorted(peers)) or 'none'}. "
+                f"Medians (least) of {min(repeats)} to {max(repeats)} in turn.")
     return "\n".join(text)
