@@ -10,6 +10,7 @@
 #include <complex>
 #include <memory>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "base/checked_cast.hpp"
@@ -24,8 +25,8 @@ namespace {
 using Complex = std::complex<double>;
 
 struct Problem {
-  Problem(std::int64_t nside, int lmax, const std::vector<int>& spins)
-      : grid(std::make_shared<const RingGrid>(RingGrid::healpix(nside))),
+  Problem(RingGrid ring_grid, int lmax, const std::vector<int>& spins)
+      : grid(std::make_shared<const RingGrid>(std::move(ring_grid))),
         fields(spins),
         layout(lmax, lmax),
         limits(*grid, lmax, lmax, fields.max_spin()) {
@@ -84,13 +85,11 @@ struct Problem {
 
 enum class Direction { synthesis, adjoint };
 
-/// nside, lmax, number of fields, spin. Peak and stage take turns, so that a busy machine slows
-/// both alike.
-void legendre(benchmark::State& state, Direction direction) {
+/// Peak and stage take turns, so that a busy machine slows both alike.
+void measure(benchmark::State& state, Direction direction, RingGrid grid, int lmax,
+             std::int64_t n_fields, int spin) {
   omp_set_num_threads(1);
-  const int spin = static_cast<int>(state.range(3));
-  Problem problem(state.range(0), static_cast<int>(state.range(1)),
-                  std::vector<int>(to_size(state.range(2)), spin));
+  Problem problem(std::move(grid), lmax, std::vector<int>(to_size(n_fields), spin));
   if (!(problem.adjoint_gap() < 1e-12))
     return state.SkipWithError("the adjoint is not the transpose");
 
@@ -104,7 +103,7 @@ void legendre(benchmark::State& state, Direction direction) {
     direction == Direction::synthesis ? problem.synthesize() : problem.adjoint();
     seconds += thread_seconds() - start;
   }
-  const double flop = flop_of_term(spin) * static_cast<double>(state.range(2)) *
+  const double flop = flop_of_term(spin) * static_cast<double>(n_fields) *
                       significant_terms(*problem.grid, problem.limits) *
                       static_cast<double>(state.iterations());
   state.counters["gflop_per_s"] = 1e-9 * flop / seconds;
@@ -113,14 +112,31 @@ void legendre(benchmark::State& state, Direction direction) {
   state.SetLabel(simd_target_chosen());
 }
 
-void shapes(benchmark::internal::Benchmark* bench) {
+void healpix(benchmark::State& state, Direction direction) {
+  measure(state, direction, RingGrid::healpix(state.range(0)), static_cast<int>(state.range(1)),
+          state.range(2), static_cast<int>(state.range(3)));
+}
+
+/// lmax + 1 rings, and no fewer to resample from.
+void gauss_legendre(benchmark::State& state, Direction direction) {
+  const auto lmax = static_cast<int>(state.range(0));
+  measure(state, direction, RingGrid::gauss_legendre(lmax + 1), lmax, 1, 0);
+}
+
+void healpix_shapes(benchmark::internal::Benchmark* bench) {
   bench->ArgNames({"nside", "lmax", "fields", "spin"})->Unit(benchmark::kMillisecond);
   for (const int nside : {512, 1024, 2048, 4096}) bench->Args({nside, 2 * nside, 1, 0});
   for (const int maps : {2, 3, 4}) bench->Args({512, 1024, maps, 0});
   bench->Args({512, 1024, 1, 2});
 }
-BENCHMARK_CAPTURE(legendre, Synthesis, Direction::synthesis)->Apply(shapes);
-BENCHMARK_CAPTURE(legendre, Adjoint, Direction::adjoint)->Apply(shapes);
+void gauss_legendre_shapes(benchmark::internal::Benchmark* bench) {
+  bench->ArgName("lmax")->Unit(benchmark::kMillisecond);
+  for (const int lmax : {1023, 2047, 4095, 8191}) bench->Arg(lmax);
+}
+BENCHMARK_CAPTURE(healpix, Synthesis, Direction::synthesis)->Apply(healpix_shapes);
+BENCHMARK_CAPTURE(healpix, Adjoint, Direction::adjoint)->Apply(healpix_shapes);
+BENCHMARK_CAPTURE(gauss_legendre, Synthesis, Direction::synthesis)->Apply(gauss_legendre_shapes);
+BENCHMARK_CAPTURE(gauss_legendre, Adjoint, Direction::adjoint)->Apply(gauss_legendre_shapes);
 
 }  // namespace
 }  // namespace ringweave
