@@ -132,7 +132,7 @@ class SlurmCluster:
 
     def come_up(self):
         shutil.rmtree(self.folder, ignore_errors=True)
-        for name in ("state", "spool"):
+        for name in ("state", "spool", "pmix"):
             (self.folder / name).mkdir(parents=True)
         self.folder.chmod(0o755)
         key = self.folder / "munge.key"
@@ -144,6 +144,8 @@ class SlurmCluster:
             host=socket.gethostname().split(".")[0], folder=self.folder, control_port=control_port,
             node_port=node_port, cores=len(os.sched_getaffinity(0)), memory=memory), encoding="ascii")
         (self.folder / "cgroup.conf").write_text("", encoding="ascii")
+        # In /tmp the folders of a step are named after the job alone: those of another Slurm, or left by one, stop it.
+        (self.folder / "mpi.conf").write_text(f"PMIxCliTmpDirBase={self.folder}/pmix\n", encoding="ascii")
         self.start("munged", "--foreground", "--force", f"--key-file={key}", f"--socket={self.folder}/munge.socket",
                    f"--pid-file={self.folder}/munge.pid", f"--log-file={self.folder}/munge.log",
                    f"--seed-file={self.folder}/munge.seed")
