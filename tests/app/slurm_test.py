@@ -46,9 +46,9 @@ class UnderSlurm(program.ProgramTest):
         (cls.folder / "cl.txt").write_text("# l TT EE BB TE\n" + "".join(f"{l} 1 1 1 0.2\n" for l in range(65)))
         cls.done("synthesize", "--cl", "cl.txt", "--seed", 1, "--nside", 32, "sky.h5")
 
-    def write_job(self, kind, *options, threads=1):
+    def write_job(self, kind, *options, threads=1, size=SMALL):
         path = self.folder / f"{kind}.sbatch"
-        self.done("jobs", kind, "--nodes", 1, "--threads", threads, *SMALL, *options, "--out", path, "--overwrite")
+        self.done("jobs", kind, "--nodes", 1, "--threads", threads, *size, *options, "--out", path, "--overwrite")
         return path
 
     def log(self, job):
@@ -112,32 +112,86 @@ class UnderSlurm(program.ProgramTest):
         self.ended(job, "FAILED", "3:0")
         self.assertEqual(self.log(job).count("no_such.h5: "), 1, self.log(job))
 
+    def wait_for_more_than(self, count, folder, seconds=20):
+        end = time.monotonic() + seconds
+        while len(list(folder.glob("sky_*.h5"))) <= count and time.monotonic() < end:
+            time.sleep(0.1)
+
+    def start_again(self, job):
+        # Slurm lets a job that is queued again wait for two minutes; until the node is free it must.
+        self.assertTrue(self.cluster.becomes_true(self.cluster.is_idle, 20), self.cluster.logs())
+        # Its permission to run is revoked by the second: what starts within that one is refused.
+        time.sleep(2)
+        self.cluster.call("scontrol", "update", f"JobId={job}", "StartTime=now")
+
     def test_a_job_that_is_told_to_stop_queues_itself_again_and_goes_on(self):
         folder = self.folder / "many"
         folder.mkdir()
         script = self.write_job("time_limited", "--tasks-per-node", 2, "--maps", MANY)
         job = self.cluster.submit(script, cwd=folder, RINGWEAVE=program.PROGRAM, SPECTRUM=str(self.folder / "cl.txt"))
-        end = time.monotonic() + 20
-        while not (folder / "sky_2.h5").exists() and time.monotonic() < end:
-            time.sleep(0.1)
+        self.wait_for_more_than(1, folder)
         # What --signal sends when the limit is near.
         self.cluster.call("scancel", "--signal=USR1", job)
         self.cluster.wait(job, ("PENDING",))
         log = folder / f"ringweave-{job}.out"
         made = len(list(folder.glob("sky_*.h5")))
         self.assertTrue(2 <= made < MANY, f"{made}\n{log.read_text()}")
-        # Slurm lets a job that is queued again wait for two minutes; until the node is free it must.
-        self.assertTrue(self.cluster.becomes_true(self.cluster.is_idle, 20), self.cluster.logs())
-        # Its permission to run is revoked by the second: what starts within that one is refused.
-        time.sleep(2)
-        self.cluster.call("scontrol", "update", f"JobId={job}", "StartTime=now")
-        task, = self.cluster.wait(job, ENDED)
+        self.start_again(job)
+        # Ranks that are bound to cores which others use wait for each other at every map.
+        task, = self.cluster.wait(job, ENDED, 120)
         self.assertEqual((task["JobState"], task["Restarts"]), ("COMPLETED", "1"), log.read_text() + self.cluster.logs())
         self.assertEqual({path.name for path in folder.iterdir()},
                          {log.name} | {f"sky_{seed}.h5" for seed in range(1, MANY + 1)}, log.read_text())
         self.assertIn("== stopped early; to be queued again", log.read_text())
         self.done("synthesize", "--cl", "cl.txt", "--seed", MANY, *SMALL, "--fields", "T", "last.h5", ranks=2)
         self.assert_same("last.h5", folder / f"sky_{MANY}.h5")
+
+    def check_it_stopped_and_waits(self, job, folder, log, times, before):
+        """Whole files and no other; returns when each was written."""
+        self.cluster.wait(job, ("PENDING",), 60)
+        said = log.read_text()
+        self.assertEqual((said.count("== exit status 75"), said.count("stopped on request")), (times, times), said)
+        self.assertEqual(list(folder.glob(".tmp*")), [])
+        return self.check_maps(folder, before)
+
+    def check_maps(self, folder, before):
+        """Every map is whole, those of `before` are as they were; returns when each was written."""
+        written = {path.name: path.stat().st_mtime_ns for path in folder.glob("sky_*.h5")}
+        self.assertEqual({name: written.get(name) for name in before}, before)
+        self.assertGreater(len(written), len(before))
+        for name in written:
+            self.assertEqual(values(folder / name)["map"].shape, (1, 12 * 8**2), name)
+        return written
+
+    def test_slurm_itself_stops_a_job_ahead_of_its_limit_and_so_does_scancel(self):
+        folder = self.folder / "limit"
+        folder.mkdir()
+        # Small files of many degrees, so many that they last for longer than a minute.
+        maps = 20000
+        (folder / "cl.txt").write_text("# l TT EE BB TE\n" + "".join(f"{l} 1 1 1 0.2\n" for l in range(513)))
+        script = self.write_job("time_limited", "--tasks-per-node", 2, "--maps", maps, "--time", 1,
+                                size=("--nside", 8, "--lmax", 512))
+        # Slurm looks every half a minute, and sends it up to as much earlier: 10 to 40 seconds after the start.
+        script.write_text(re.sub("(--signal=USR1@).*", r"\g<1>20", script.read_text()))
+        job = self.cluster.submit(script, cwd=folder, RINGWEAVE=program.PROGRAM)
+        log = folder / f"ringweave-{job}.out"
+        self.wait_for_more_than(1, folder)
+        made = self.check_it_stopped_and_waits(job, folder, log, 1, {})
+
+        self.start_again(job)
+        self.wait_for_more_than(len(made), folder)
+        self.assertIn(f"--resume: {len(made)} of {maps} ", log.read_text())
+        self.cluster.call("scancel", "--signal=TERM", job)
+        made = self.check_it_stopped_and_waits(job, folder, log, 2, made)
+
+        self.start_again(job)
+        self.wait_for_more_than(len(made), folder)
+        self.assertIn(f"--resume: {len(made)} of {maps} ", log.read_text())
+        self.cluster.call("scancel", job)
+        task, = self.cluster.wait(job, ENDED)
+        self.assertEqual((task["JobState"], task["Restarts"]), ("CANCELLED", "2"), log.read_text())
+        self.assertTrue(self.cluster.becomes_true(self.cluster.is_idle, 20), self.cluster.logs())
+        self.assertIn(f"stopped on request: {len(self.check_maps(folder, made))} of {maps} ", log.read_text())
 
 
 if __name__ == "__main__":
