@@ -85,7 +85,7 @@ class Jobs(unittest.TestCase):
 
     def test_a_task_of_the_array_makes_the_map_of_its_seed(self):
         _, calls = self.run_batch_job("realisations.sbatch", "--fwhm", "5arcmin")
-        self.assertRegex(calls[-1], r"ringweave synthesize --cl cl\.txt --seed 5 .* sky_5\.h5 --fwhm 5arcmin \[")
+        self.assertRegex(calls[-1], r"ringweave synthesize --cl cl\.txt --seed 5 .* --resume sky_5\.h5 --fwhm 5arcmin \[")
 
     def test_batch_jobs_end_with_the_status_of_the_program(self):
         for script in COMMAND_SCRIPTS:
