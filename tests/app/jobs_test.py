@@ -80,6 +80,14 @@ class Jobs(program.ProgramTest):
         mebibytes = float(re.match(r"([\d.]+) MiB", lines_that_begin(script, "# Predicted memory    ")[0]).group(1))
         self.assertAlmostEqual(mebibytes, row["memory_bytes"] / 2**20, delta=0.1)
 
+    def test_a_job_on_gpus_is_predicted_for_those_it_names(self):
+        for machine, name in (("a100_cluster", "A100"), ("h100_cluster", "H100")):
+            script = self.jobs("gpu_nodes", "--machine", machine, "--nside", 1024).out
+            self.assertIn(f"; machine: {name} cluster as described, not measured",
+                          lines_that_begin(script, "# Predicted time      ")[0])
+            self.assertIn(f" --machine {machine}", lines_that_begin(script, MADE_BY)[0])
+            self.assertEqual(lines_that_begin(script, "#SBATCH --gpus-per-node="), ["4"])
+
     def test_larger_jobs_ask_for_more(self):
         def asked(*options):
             script = self.jobs("cpu_node", "--nodes", 1, "--tasks-per-node", 1, "--threads", 1, *options).out
