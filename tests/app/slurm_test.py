@@ -52,7 +52,7 @@ class UnderSlurm(program.ProgramTest):
         return path
 
     def log(self, job):
-        return "\n".join(path.read_text() for path in self.folder.glob(f"ringweave-{job}*.out"))
+        return "\n".join(path.read_text() for path in self.folder.rglob(f"ringweave-{job}*.out"))
 
     def submit(self, *command, **variables):
         return self.cluster.submit(*command, cwd=self.folder, RINGWEAVE=program.PROGRAM, **variables)
@@ -99,12 +99,26 @@ class UnderSlurm(program.ProgramTest):
         self.assertEqual(ranks, {1, 2}, self.log(job))
         self.assertIn("| synthesize | 32 |", (self.folder / "strong" / "report.md").read_text(encoding="utf-8"))
 
-    def test_an_array_makes_the_maps_of_one_launch(self):
-        script = self.write_job("realisations", "--tasks-per-node", 1, "--maps", 4)
-        self.assertEqual(len(self.ended(self.submit(script))), 4)
-        self.done("synthesize", "--cl", "cl.txt", "--seed", "1..4", *SMALL, "--fields", "T", "one_{seed}.h5")
-        for seed in range(1, 5):
-            self.assert_same(f"one_{seed}.h5", f"sky_{seed}.h5")
+    def test_an_array_makes_the_maps_of_one_launch_and_leaves_those_that_are_there(self):
+        for fields, maps in (("T", 4), ("TQU", 2)):
+            with self.subTest(fields=fields):
+                folder = self.folder / fields
+                folder.mkdir()
+                script = self.write_job("realisations", "--tasks-per-node", 1, "--maps", maps, "--fields", fields)
+
+                def run(*options):
+                    job = self.cluster.submit(*options, script, cwd=folder, RINGWEAVE=program.PROGRAM,
+                                              SPECTRUM=str(self.folder / "cl.txt"))
+                    return len(self.ended(job))
+
+                self.assertEqual(run(), maps)
+                self.done("synthesize", "--cl", "cl.txt", "--seed", f"1..{maps}", *SMALL, "--fields", fields,
+                          f"{fields}/one_{{seed}}.h5")
+                for seed in range(1, maps + 1):
+                    self.assert_same(f"{fields}/one_{seed}.h5", f"{fields}/sky_{seed}.h5")
+                written = (folder / "sky_2.h5").stat().st_mtime_ns
+                self.assertEqual(run("--array=2"), 1)
+                self.assertEqual((folder / "sky_2.h5").stat().st_mtime_ns, written)
 
     def test_a_job_ends_with_the_exit_code_of_the_program(self):
         script = self.write_job("cpu_node", "--tasks-per-node", 2)
