@@ -41,10 +41,14 @@ TEST_P(ExchangeBytes, AreThoseOfThePlanAndOfTheModel) {
   }
 }
 
+/// A degree, and the spins of the fields.
+class ManyRanks : public testing::TestWithParam<std::pair<int, std::vector<int>>> {};
+
 /// Beside tables and what a first transform leaves of scratch.
-TEST(ManyRanks, HoldTheMemoryOfTheModelToAPercent) {
+TEST_P(ManyRanks, HoldTheMemoryOfTheModelToAPercent) {
   const Communicator world = Communicator::world();
-  const TransformSpec spec = Case{share(RingGrid::healpix(128)), 256, 256}.spec();
+  const auto& [lmax, spins] = GetParam();
+  const TransformSpec spec = Case{share(RingGrid::healpix(128)), lmax, lmax, spins}.spec();
   SphericalHarmonicTransform transform(world, spec);
   synthesized(transform, random_alm(transform));
   transform.release_workspace();
@@ -56,6 +60,11 @@ TEST(ManyRanks, HoldTheMemoryOfTheModelToAPercent) {
   EXPECT_NEAR(world.sum(held) / (shares.mean_bytes * world.size()), 1, 0.01);
   EXPECT_NEAR(world.max(held) / static_cast<double>(shares.largest_bytes), 1, 0.01);
 }
+
+using Spins = std::vector<int>;
+INSTANTIATE_TEST_SUITE_P(Fields, ManyRanks,
+                         testing::Values(std::pair{256, Spins{0}}, std::pair{256, Spins{0, 2}},
+                                         std::pair{383, Spins{0}}, std::pair{383, Spins{0, 2}}));
 
 INSTANTIATE_TEST_SUITE_P(Exchanges, ExchangeBytes,
                          testing::Values(ExchangeOptions{},
