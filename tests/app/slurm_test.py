@@ -97,6 +97,10 @@ class UnderSlurm(program.ProgramTest):
         self.ended(job)
         ranks = {json.loads(path.read_text())["ranks"] for path in (self.folder / "strong" / "reports").glob("*.json")}
         self.assertEqual(ranks, {1, 2}, self.log(job))
+        case, = re.findall(r"ranks2_threads1, 1 of 1\n((?:  cpu-bind=.*\n)+)", self.log(job))
+        masks = re.findall(r"task +(\d+) .*mask (0x[0-9A-Fa-f]+) set", case)
+        self.assertEqual(sorted(task for task, _ in masks), ["0", "1"], case)
+        self.assertEqual(int(masks[0][1], 16) & int(masks[1][1], 16), 0, case)
         self.assertIn("| synthesize | 32 |", (self.folder / "strong" / "report.md").read_text(encoding="utf-8"))
 
     def test_an_array_makes_the_maps_of_one_launch_and_leaves_those_that_are_there(self):
