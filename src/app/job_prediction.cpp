@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/job_prediction.hpp"
 
+#include <algorithm>
+
 #include "app/file_estimate.hpp"
+#include "transform/device_memory_plan.hpp"
 #include "transform/transform_estimate.hpp"
 
 namespace ringweave {
@@ -32,6 +35,16 @@ JobPrediction predict_job(const TransformScaling& scaling, const TransformSpec& 
       1.0 / place.n_threads * machine.new_memory.estimate(memory, memory) +
       predict_files(machine, {work.n_maps_read, map_bytes, work.n_maps_written, map_bytes});
   return prediction;
+}
+
+std::int64_t largest_device_bytes(const TransformSpec& spec, int n_ranks) {
+  const int n_plans = std::min(n_ranks, most_device_plans);
+  std::int64_t most = 0;
+  for (std::int64_t i = 0; i < n_plans; ++i) {
+    const auto rank = static_cast<int>(i * n_ranks / n_plans);
+    most = std::max(most, plan_device_memory(TransformPlan(spec, rank, n_ranks)).total());
+  }
+  return most;
 }
 
 std::int64_t node_bytes(const JobPrediction& prediction, int n_ranks) {

@@ -29,6 +29,13 @@ JobPrediction predict_job(const TransformScaling& scaling, const TransformSpec& 
                           const JobWork& work, int n_ranks, const ScalingPlace& place,
                           const Machine& machine);
 
+/// The ranks that largest_device_bytes() looks at.
+inline constexpr int most_device_plans = 16;
+
+/// What one transform holds of a rank's GPU while its data are there (plan_device_memory), of the
+/// rank that has most among most_device_plans of all ranks. Needs no GPU. Not collective.
+std::int64_t largest_device_bytes(const TransformSpec& spec, int n_ranks);
+
 /// What a node must have for so many of these ranks: the program, MPI's buffers, and a fifth more.
 std::int64_t node_bytes(const JobPrediction& prediction, int n_ranks);
 

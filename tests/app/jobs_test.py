@@ -88,6 +88,23 @@ class Jobs(program.ProgramTest):
             self.assertIn(f" --machine {machine}", lines_that_begin(script, MADE_BY)[0])
             self.assertEqual(lines_that_begin(script, "#SBATCH --gpus-per-node="), ["4"])
 
+    def test_gpu_memory_is_that_of_the_plan_beside_the_hosts(self):
+        def gibibytes(*options):
+            script = self.jobs("gpu_nodes", "--nodes", 1, "--nside", 2048, "--lmax", 4096, *options).out
+            self.assertEqual(len(lines_that_begin(script, "# Predicted host memory ")), 1)
+            self.assertEqual(lines_that_begin(script, "# Predicted memory"), [])
+            said = lines_that_begin(script, "# Predicted GPU memory  ")[0]
+            number, unit, rank = re.match(r"([\d.]+) ([MG])iB for the (.*);", said).groups()
+            return float(number) / (1024 if unit == "M" else 1), rank
+
+        # On one rank map 0.375, a_lm 0.125 and ring modes 0.33 GiB, tables and workspace beside.
+        one, rank = gibibytes("--tasks-per-node", 1, "--fields", "T")
+        self.assertEqual(rank, "largest rank")
+        self.assertTrue(0.83 < one < 2.5, one)
+        self.assertLess(gibibytes("--tasks-per-node", 4, "--fields", "T")[0], one)
+        self.assertGreater(gibibytes("--tasks-per-node", 1, "--fields", "TQU")[0], 2 * one)
+        self.assertEqual(gibibytes("--tasks-per-node", 20)[1], "largest of 16 ranks")
+
     def test_larger_jobs_ask_for_more(self):
         def asked(*options):
             script = self.jobs("cpu_node", "--nodes", 1, "--tasks-per-node", 1, "--threads", 1, *options).out

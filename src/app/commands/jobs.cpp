@@ -121,6 +121,7 @@ struct Prediction {
   Estimate job;       ///< of all batches of a launch, all runs of a study
   int n_launches = 1;
   std::int64_t of_node = 0;        ///< bytes
+  std::int64_t of_device = 0;      ///< bytes, of a rank
   double over_half_the_nodes = 0;  ///< seconds of the transforms, over those on half the nodes
 };
 
@@ -156,6 +157,7 @@ Prediction predict(const Job& job, const Machine& machine) {
   }
   prediction.one = on(job.ranks);
   prediction.of_node = node_bytes(prediction.one, tasks_per_node);
+  if (job.is_on_devices()) prediction.of_device = largest_device_bytes(job.spec, job.ranks);
   const bool in_one_launch = job.kind->task == Task::many_syntheses;
   const int n_batches = in_one_launch ? (job.options.maps + job.batch - 1) / job.batch : 1;
   prediction.job = n_batches * prediction.one.whole;
@@ -231,6 +233,14 @@ std::string on_one_line(std::string text) {
   return text;
 }
 
+std::string device_memory_text(const Job& job, const Prediction& prediction) {
+  const std::string which = job.ranks > most_device_plans
+                                ? fmt::format("largest of {} ranks", most_device_plans)
+                                : "largest rank";
+  return fmt::format("{} for the {}; where a GPU has less, data stay on the host",
+                     bytes_text(static_cast<double>(prediction.of_device)), which);
+}
+
 std::vector<JobLine> lines_of(const Job& job, const Prediction& prediction, const Run& run) {
   const JobsOptions& options = job.options;
   const auto of_node = static_cast<double>(prediction.of_node);
@@ -238,13 +248,15 @@ std::vector<JobLine> lines_of(const Job& job, const Prediction& prediction, cons
   const auto optional_line = [](const char* name, const std::string& value) {
     return value.empty() ? "" : fmt::format("\n#SBATCH --{}={}", name, value);
   };
+  const std::string memory = fmt::format(
+      "{} for the largest rank; with the program and a fifth more {} a node",
+      bytes_text(static_cast<double>(prediction.one.largest_bytes)), bytes_text(of_node));
   return {
       {"# Made by             ", on_one_line(own_command(job, run))},
       {"# Predicted time      ", on_one_line(time_text(job, prediction, run.machine))},
-      {"# Predicted memory    ",
-       fmt::format("{} for the largest rank; with the program and a fifth more {} a node",
-                   bytes_text(static_cast<double>(prediction.one.largest_bytes)),
-                   bytes_text(of_node))},
+      {"# Predicted memory    ", memory},
+      {"# Predicted host memory ", memory},
+      {"# Predicted GPU memory  ", device_memory_text(job, prediction)},
       {"#SBATCH --job-name=", "ringweave" + optional_line("account", options.account) +
                                   optional_line("partition", options.partition)},
       {"#SBATCH --nodes=", std::to_string(options.nodes)},
