@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <numbers>
 #include <utility>
@@ -123,6 +124,27 @@ void predict(const KernelSplitSpec& spec, SplitCandidate& candidate) {
   candidate.total = placed.total;
 }
 
+/// Of those found; the costs of its rings are planned, not interpolated. The end: none.
+std::vector<SplitCandidate>::iterator find_fastest(const KernelSplitSpec& spec,
+                                                   std::vector<SplitCandidate>& scan) {
+  const auto seconds = [](const SplitCandidate& candidate) {
+    return candidate.is_found ? candidate.total.seconds : std::numeric_limits<double>::infinity();
+  };
+  std::vector<bool> is_planned(scan.size(), !spec.costs.plan_rings);
+  for (;;) {
+    const auto fastest = std::min_element(
+        scan.begin(), scan.end(),
+        [&](const SplitCandidate& a, const SplitCandidate& b) { return seconds(a) < seconds(b); });
+    if (fastest == scan.end() || !fastest->is_found) return scan.end();
+    const std::size_t i = to_size(fastest - scan.begin());
+    if (is_planned[i]) return fastest;
+    const int n_ranks = spec.machine.n_ranks;
+    spec.costs.plan_rings(fastest->theta_cut, fastest->placement.ranks_of_rings(n_ranks));
+    predict(spec, *fastest);
+    is_planned[i] = true;
+  }
+}
+
 /// Of a compact part whose multipoles, up to weights.last, are given.
 SplitError error_of(const KernelSplitSpec& spec, const SplitWeights& weights, int l_cut,
                     const std::vector<double>& compact, const std::vector<double>& coefficient) {
@@ -166,7 +188,10 @@ KernelSplit::KernelSplit(const KernelSplitSpec& asked) {
         predicted_split_costs(std::make_shared<const RingGrid>(RingGrid::healpix(spec.nside)), lmax,
                               spec.theta_cuts, spec.machine);
     if (!spec.costs.harmonic) spec.costs.harmonic = costs.harmonic;
-    if (!spec.costs.rings) spec.costs.rings = costs.rings;
+    if (!spec.costs.rings) {
+      spec.costs.rings = costs.rings;
+      spec.costs.plan_rings = costs.plan_rings;
+    }
     if (!spec.costs.sending) spec.costs.sending = costs.sending;
   }
   spec.costs.at_once = spec.costs.at_once || spec.machine.harmonic.at_once;
@@ -182,11 +207,11 @@ KernelSplit::KernelSplit(const KernelSplitSpec& asked) {
     candidate.is_found = candidate.is_found && has_compact_part(fit);
     if (candidate.is_found) predict(spec, candidate);
   }
-  for (std::size_t i = 0; i < scan_.size(); ++i) {
-    if (closest == nullptr || scan_[i].error < closest->error) closest = &scan_[i];
-    if (!scan_[i].is_found || (best_ && scan_[i].total.seconds >= best_->total.seconds)) continue;
-    best = &fits[i];
-    best_ = scan_[i];
+  for (const SplitCandidate& candidate : scan_)
+    if (closest == nullptr || candidate.error < closest->error) closest = &candidate;
+  if (const auto fastest = find_fastest(spec, scan_); fastest != scan_.end()) {
+    best = &fits[to_size(fastest - scan_.begin())];
+    best_ = *fastest;
   }
   if (best == nullptr && closest->error <= spec.error) {
     reason_ =

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <utility>
 #include <vector>
@@ -67,36 +68,35 @@ class RingCosts {
       : grid_(std::move(grid)), lmax_(lmax), theta_cuts_(std::move(theta_cuts)), on_(on) {}
 
   Estimate estimate(double theta_cut, int n_ranks) {
-    std::vector<Estimate>& table = tables_[n_ranks];
-    if (table.empty()) table = predict(n_ranks);
-    if (table.size() == 1) return table.front();
-    std::size_t i = 1;
-    while (i + 1 < table.size() && theta_cut > theta_cuts_[i]) ++i;
-    const double part = (theta_cut - theta_cuts_[i - 1]) / (theta_cuts_[i] - theta_cuts_[i - 1]);
-    const Estimate& low = table[i - 1];
-    const Estimate& high = table[i];
-    return {std::lerp(low.seconds, high.seconds, part), std::lerp(low.sigma, high.sigma, part)};
+    std::map<double, Estimate>& table = tables_[n_ranks];
+    if (table.empty()) {
+      for (const double angle : theta_cuts_) plan(angle, n_ranks);
+    }
+    const auto above = table.lower_bound(theta_cut);
+    if (above == table.end()) return table.rbegin()->second;
+    if (above == table.begin() || above->first == theta_cut) return above->second;
+    const auto below = std::prev(above);
+    const double part = (theta_cut - below->first) / (above->first - below->first);
+    return {std::lerp(below->second.seconds, above->second.seconds, part),
+            std::lerp(below->second.sigma, above->second.sigma, part)};
+  }
+
+  void plan(double theta_cut, int n_ranks) {
+    RingConvolutionSpec spec;
+    spec.grid = grid_;
+    spec.kernels = {stand_in(theta_cut, lmax_)};
+    spec.error = 1e-6;
+    const RingConvolutionPlan plan(spec, 0, n_ranks);
+    tables_[n_ranks].insert_or_assign(
+        theta_cut, estimate_convolution(plan, *on_.machine, on_.n_threads).total());
   }
 
  private:
-  std::vector<Estimate> predict(int n_ranks) const {
-    std::vector<Estimate> table;
-    for (const double angle : theta_cuts_) {
-      RingConvolutionSpec spec;
-      spec.grid = grid_;
-      spec.kernels = {stand_in(angle, lmax_)};
-      spec.error = 1e-6;
-      const RingConvolutionPlan plan(spec, 0, n_ranks);
-      table.push_back(estimate_convolution(plan, *on_.machine, on_.n_threads).total());
-    }
-    return table;
-  }
-
   std::shared_ptr<const RingGrid> grid_;
   int lmax_;
   std::vector<double> theta_cuts_;
   SplitMachine on_;
-  std::map<int, std::vector<Estimate>> tables_;  ///< [ranks][support]
+  std::map<int, std::map<double, Estimate>> tables_;  ///< [ranks][support]
 };
 
 /// There and back. What the rank of the smaller group sends or gets, in a message to or from every
@@ -129,6 +129,7 @@ SplitCosts predicted_split_costs(const std::shared_ptr<const RingGrid>& grid, in
   costs.rings = [rings](double theta_cut, int n_ranks) {
     return rings->estimate(theta_cut, n_ranks);
   };
+  costs.plan_rings = [rings](double theta_cut, int n_ranks) { rings->plan(theta_cut, n_ranks); };
   costs.sending = [grid, on](int n_rings, int n_harmonic) {
     return estimate_of_sending(*grid, on.machine->network, n_rings, n_harmonic);
   };

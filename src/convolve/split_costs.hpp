@@ -28,6 +28,8 @@ struct SplitCosts {
   std::function<Estimate(int l_cut, int n_ranks)> harmonic{};
   /// Of convolving on rings with a kernel of this support, radians, on so many ranks.
   std::function<Estimate(double theta_cut, int n_ranks)> rings{};
+  /// Makes rings() exact there, where it would interpolate. May be empty.
+  std::function<void(double theta_cut, int n_ranks)> plan_rings{};
   /// Of sending the map from the ranks that have it to those of the harmonic part, and theirs back.
   std::function<Estimate(int n_rings, int n_harmonic)> sending{};
   bool at_once = false;  ///< see HarmonicPart
@@ -47,7 +49,7 @@ struct SplitMachine {
 /// theta_cuts  supports that will be asked for, radians, ascending
 /// Cost        for every number of ranks asked for, a plan of the grid for the first and the last
 ///             support and some between, each 2.5 times as wide as the one before; others are
-///             interpolated.
+///             interpolated until plan_rings() is called for them.
 SplitCosts predicted_split_costs(const std::shared_ptr<const RingGrid>& grid, int lmax,
                                  std::span<const double> theta_cuts, const SplitMachine& on = {});
 
