@@ -21,6 +21,13 @@ std::int64_t ExchangeVolume::total_sent() const {
          std::accumulate(own.begin(), own.end(), std::int64_t{0});
 }
 
+std::int64_t ExchangeVolume::most_sent() const {
+  std::int64_t most = 0;
+  for (std::size_t rank = 0; rank < by_order.size(); ++rank)
+    most = std::max(most, sent(static_cast<int>(rank)));
+  return most;
+}
+
 std::int64_t ExchangeVolume::largest_side() const {
   return std::max(*std::max_element(by_order.begin(), by_order.end()),
                   *std::max_element(by_ring.begin(), by_ring.end()));

@@ -32,6 +32,7 @@ struct ExchangeVolume {
     return by_order[static_cast<std::size_t>(rank)] - own[static_cast<std::size_t>(rank)];
   }
   std::int64_t total_sent() const;
+  std::int64_t most_sent() const;  ///< by any rank
   /// Most modes any rank holds on either side; what MPI's counts must be able to express.
   std::int64_t largest_side() const;
 };

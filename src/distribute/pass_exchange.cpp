@@ -47,10 +47,6 @@ std::int64_t staging_size_of(const OrderPasses& plan, std::int64_t n_components,
   return options.precision == ModePrecision::single_ ? (numbers + 1) / 2 : numbers;
 }
 
-int n_slots_of(const ExchangeOptions& options) {
-  return options.schedule == ExchangeSchedule::overlapped ? 2 : 1;
-}
-
 Side make_side(const Blocks& blocks, std::int64_t n_components, Staging staging) {
   Side side;
   std::int64_t staged = 0;  // positions in the conversion buffer
@@ -206,6 +202,9 @@ PassExchange::~PassExchange() = default;
 
 int PassExchange::n_passes() const { return static_cast<int>(impl_->passes.size()); }
 int PassExchange::n_slots() const { return static_cast<int>(impl_->slots.size()); }
+int PassExchange::n_slots_of(const ExchangeOptions& options) {
+  return options.schedule == ExchangeSchedule::overlapped ? 2 : 1;
+}
 std::int64_t PassExchange::buffer_bytes(const OrderPasses& plan, std::int64_t n_components,
                                         const ExchangeOptions& options) {
   constexpr std::int64_t of_a_number = sizeof(std::complex<double>);

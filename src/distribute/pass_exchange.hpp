@@ -27,6 +27,7 @@ class PassExchange {
 
   int n_passes() const;
   int n_slots() const;  ///< passes that may be under way at once
+  static int n_slots_of(const ExchangeOptions& options);
 
   /// `overlapped`: returns at once, and the modes move while progress() is called. Buffers of
   /// plan.all_slots() and plan.by_ring_size positions times n_components; of the pass the sender's

@@ -67,14 +67,11 @@ ExchangePlan plan_exchange_of(const TransformPlan& plan) {
 int count_passes(const TransformPlan& plan) {
   if (plan.n_ranks == 1) return 1;
   const TransformSpec& spec = plan.spec;
-  const ExchangeVolume volume = volume_of(plan);
-  std::int64_t most_sent = 0;
-  for (int rank = 0; rank < plan.n_ranks; ++rank)
-    most_sent = std::max(most_sent, volume.sent(rank));
   // In single precision half a pass to send from and half a pass to receive into.
   const int copies =
       plan.n_pass_slots() * (spec.exchange.precision == ModePrecision::single_ ? 2 : 1);
-  const std::int64_t bytes = most_sent * plan.n_components_at_once() * bytes_of_mode * copies;
+  const std::int64_t bytes =
+      volume_of(plan).most_sent() * plan.n_components_at_once() * bytes_of_mode * copies;
   const std::int64_t least =
       spec.exchange.schedule == ExchangeSchedule::overlapped ? least_overlapped_passes : 1;
   const std::int64_t wanted = (bytes + spec.pass_bytes - 1) / spec.pass_bytes;
@@ -134,9 +131,7 @@ bool TransformPlan::always_in_passes() const {
                          spec.exchange.precision == ModePrecision::single_);
 }
 
-int TransformPlan::n_pass_slots() const {
-  return spec.exchange.schedule == ExchangeSchedule::overlapped ? 2 : 1;
-}
+int TransformPlan::n_pass_slots() const { return PassExchange::n_slots_of(spec.exchange); }
 
 OrderPasses TransformPlan::order_passes(int count) const {
   return plan_order_passes(limits, fold, orders, ring_bands, rank, exchange,

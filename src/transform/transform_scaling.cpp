@@ -13,13 +13,6 @@ namespace {
 constexpr std::int64_t bytes_of_mode = sizeof(std::complex<double>);
 constexpr std::int64_t bytes_of_pixel = sizeof(double);
 
-std::int64_t most_sent(const ExchangeVolume& volume) {
-  std::int64_t most = 0;
-  for (std::size_t rank = 0; rank < volume.by_order.size(); ++rank)
-    most = std::max(most, volume.sent(static_cast<int>(rank)));
-  return most;
-}
-
 }  // namespace
 
 /// Who owns what on so many ranks, and what moves.
@@ -144,7 +137,7 @@ TransformShares TransformScaling::shares(int n_ranks) const {
   }
   shares.ragged_sent_bytes =
       component_bytes *
-      most_sent(exchange_volume(limits_, fold_, deal.orders, deal.rings, Folding::keep));
+      exchange_volume(limits_, fold_, deal.orders, deal.rings, Folding::keep).most_sent();
   shares.dense = {static_cast<double>(spec_.grid->n_rings()), spec_.mmax + 1.0,
                   static_cast<double>(component_bytes), n_ranks};
   return shares;
