@@ -2,14 +2,19 @@
 // The host Legendre stage on one core: useful floating-point operations per second, and what part
 // of the peak that is.
 //   legendre_bench --benchmark_format=json --benchmark_filter=Synthesis
+//   legendre_bench --instructions=AVX2      as a machine that has nothing better; peak likewise
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
+#include <hwy/targets.h>
 #include <omp.h>
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <cstdint>
 #include <memory>
 #include <random>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -138,7 +143,34 @@ BENCHMARK_CAPTURE(healpix, Adjoint, Direction::adjoint)->Apply(healpix_shapes);
 BENCHMARK_CAPTURE(gauss_legendre, Synthesis, Direction::synthesis)->Apply(gauss_legendre_shapes);
 BENCHMARK_CAPTURE(gauss_legendre, Adjoint, Direction::adjoint)->Apply(gauss_legendre_shapes);
 
+/// Nothing better than this instruction set is run from now on; false where the processor lacks it.
+bool run_only(std::string_view instructions) {
+  for (std::int64_t left = hwy::SupportedTargets(); left != 0; left &= left - 1) {
+    const std::int64_t target = left & -left;
+    if (hwy::TargetName(target) != instructions) continue;
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 }  // namespace ringweave
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  constexpr std::string_view option = "--instructions=";
+  benchmark::Initialize(&argc, argv);
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument.starts_with(option) && ringweave::run_only(argument.substr(option.size())))
+      continue;
+    fmt::print(stderr,
+               "{}: expected --instructions=SET or an option of Google Benchmark; of {} this "
+               "processor runs {}\n",
+               argument, ringweave::simd_targets_compiled(), ringweave::simd_target_chosen());
+    return 2;
+  }
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+}

@@ -41,7 +41,8 @@ MailProg=/bin/true
 ReturnToService=2
 KillWait=5
 SlurmdParameters=config_overrides
-NodeName={host} NodeAddr=127.0.0.1 Port={node_port} CPUs={cores} RealMemory={memory} State=UNKNOWN
+GresTypes=gpu
+NodeName={host} NodeAddr=127.0.0.1 Port={node_port} CPUs={cores} RealMemory={memory} Gres=gpu:{gpus} State=UNKNOWN
 PartitionName=test Nodes=ALL Default=YES MaxTime=60 State=UP
 """
 
@@ -82,7 +83,12 @@ def children():
 
 
 class SlurmCluster:
-    """One node with the cores of this machine, two at least. A context manager; entering raises Unavailable."""
+    """One node with the cores of this machine, two at least, and as many GPUs as GPU_FILES, which only Slurm takes for some.
+
+    A context manager; entering raises Unavailable.
+    """
+
+    GPU_FILES = ("/dev/null", "/dev/zero")
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -142,7 +148,9 @@ class SlurmCluster:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
         (self.folder / "slurm.conf").write_text(SLURM_CONF.format(
             host=socket.gethostname().split(".")[0], folder=self.folder, control_port=control_port,
-            node_port=node_port, cores=len(os.sched_getaffinity(0)), memory=memory), encoding="ascii")
+            node_port=node_port, cores=len(os.sched_getaffinity(0)), memory=memory, gpus=len(self.GPU_FILES)), encoding="ascii")
+        (self.folder / "gres.conf").write_text(
+            "AutoDetect=off\n" + "".join(f"Name=gpu File={file}\n" for file in self.GPU_FILES), encoding="ascii")
         (self.folder / "cgroup.conf").write_text("", encoding="ascii")
         # In /tmp the folders of a step are named after the job alone: those of another Slurm, or left by one, stop it.
         (self.folder / "mpi.conf").write_text(f"PMIxCliTmpDirBase={self.folder}/pmix\n", encoding="ascii")

@@ -91,6 +91,19 @@ class UnderSlurm(program.ProgramTest):
         self.done("smooth", "sky.h5", "here_nodes.h5", "--fwhm", "5deg", "--lmax", 64, ranks=2)
         self.assert_same("here_nodes.h5", "smooth_nodes.h5")
 
+    def test_the_job_of_gpu_nodes_gets_a_gpu_for_each_rank(self):
+        script = self.write_job("gpu_nodes", "--tasks-per-node", 2)
+        smooth = ("--fwhm", "5deg", "--lmax", 64, "--backend", "auto")
+        job = self.submit(script, "smooth", "sky.h5", "smooth_gpus.h5", *smooth)
+        self.ended(job)
+        self.assertIn("\nSLURM_GPUS_ON_NODE=2\n", self.log(job))
+        self.done("smooth", "sky.h5", "here_gpus.h5", *smooth, ranks=2)
+        self.assert_same("here_gpus.h5", "smooth_gpus.h5")
+        # Slurm gives no more than it has.
+        script.write_text(script.read_text().replace("--gpus-per-node=2", "--gpus-per-node=3"))
+        with self.assertRaisesRegex(AssertionError, "node configuration is not available"):
+            self.submit(script)
+
     def test_a_study_goes_through_srun(self):
         job = self.submit(self.write_job("scaling", "--tasks-per-node", 2), "--methods", "synthesize", "--repeats", 1,
                           SCALING_STUDY=STUDY)

@@ -143,10 +143,8 @@ TEST(LegendreReference, LowOrdersTo8192AreAsGoodAsTheirRecurrenceNextToThePole) 
 TEST(LegendreReference, DegreesTo32768AreAsGoodAsTheirRecurrence) {
   expect_accurate(highest_degrees, polar_bound(32768));
 }
-// Next to the pole are Wigner's functions, whose coefficients are made in double, those of scalars
-// of low order in long double: errors of scalars of twice the degree.
 TEST(LegendreReference, SpinTwoToDegree32768IsAsGoodAsItsRecurrence) {
-  expect_accurate(highest_degrees_spin_two, polar_bound(2 * 32768), 2);
+  expect_accurate(highest_degrees_spin_two, polar_bound(32768), 2);
 }
 
 }  // namespace

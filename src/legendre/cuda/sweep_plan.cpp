@@ -238,11 +238,11 @@ std::vector<std::int64_t> batch_ends_for(const StageRows& stage, int degree,
 }
 
 PreciseCoefficients::PreciseCoefficients(const StageRows& stage, int degree) {
-  first.assign(to_size(RecurrenceByTwo::highest_precise_order) + 1, -1);
+  first.assign(to_size(highest_precise_order) + 1, -1);
   std::vector<int> orders;
   std::int64_t n_steps = 0;
   for (const OrderRow& order : stage.orders) {
-    if (order.m > RecurrenceByTwo::highest_precise_order) continue;
+    if (order.m > highest_precise_order) continue;
     orders.push_back(order.m);
     first[to_size(order.m)] = n_steps;
     n_steps += n_steps_by_two(order.m, degree);

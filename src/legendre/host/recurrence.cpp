@@ -118,6 +118,40 @@ void RecurrenceByOne::prepare_scalar(int m, const double* e) {
 void RecurrenceByOne::prepare(int m, int spin) {
   begin(m, spin);
   if (n_steps_ == 0) return;
+  m <= highest_precise_order ? prepare_precisely(spin) : prepare_fast(spin);
+}
+
+void RecurrenceByOne::prepare_precisely(int spin) {
+  const auto e_at = [&](std::int64_t j) {
+    const auto l = static_cast<long double>(first_degree_ + j);
+    return std::sqrt((l - m_) * (l + m_) * ((l - spin) * (l + spin)) / (l * l * (4 * l * l - 1)));
+  };
+  double* c = coefficients_.data();
+  long double e = e_at(1);
+  long double gain = 1;
+  long double next_gain = 1;
+  for (std::int64_t j = 0; j < n_steps_; ++j, c += sweep::stride_by_one) {
+    if (j > 0) {
+      const long double before = gain;
+      const long double next_e = e_at(j + 1);
+      gain = next_gain;
+      next_gain = -before * e / next_e;
+      e = next_e;
+    }
+    gain_[j] = static_cast<double>(gain);
+    const auto l = static_cast<long double>(first_degree_ + j);
+    const long double a = gain / (e * next_gain);
+    const long double shift = static_cast<long double>(m_) * spin / (l * (l + 1));
+    c[0] = static_cast<double>(a);
+    c[1] = static_cast<double>(a * shift);
+    c[2] = static_cast<double>(-a * shift);
+    c[3] = static_cast<double>(a * (1 + shift));
+    c[4] = static_cast<double>(a * (1 - shift));
+  }
+}
+
+void RecurrenceByOne::prepare_fast(int spin) {
+  const int m = m_;
   for (std::int64_t j = 0; j <= n_steps_; ++j) {
     const double l = static_cast<double>(first_degree_ + j);
     numerators_[j] = (l - m) * (l + m) * ((l - spin) * (l + spin));

@@ -12,6 +12,11 @@
 
 namespace ringweave {
 
+/// Up to here coefficients are rounded once, from long double: e tends to 1/2 so smoothly that its
+/// rounding errors line up, and next to the poles they grow with the square of the degree (m = 0,
+/// l = 8192, theta = 1e-4: 9e-10 with coefficients in double, 5e-12 with these).
+inline constexpr int highest_precise_order = 32;
+
 /// Scalar fields, one order, two degrees per step. With e_j = sqrt(((m+j)^2 - m^2) / (4 (m+j)^2 -
 /// 1)),
 ///   lambda_{m+2k+1} = z alpha_k p_k,   lambda_{m+2k} = e_{2k+1} alpha_k p_k + e_{2k} alpha_{k-1}
@@ -19,11 +24,6 @@ namespace ringweave {
 /// From   Ishioka (2018), J. Meteor. Soc. Japan 96, doi:10.2151/jmsj.2018-019
 class RecurrenceByTwo {
  public:
-  /// Up to here coefficients are rounded once, from long double: e tends to 1/2 so smoothly that
-  /// its rounding errors line up, and next to the poles they grow with the square of the degree
-  /// (m = 0, l = 8192, theta = 1e-4: 9e-10 with coefficients in double, 5e-12 with these).
-  static constexpr int highest_precise_order = 32;
-
   /// What an order is prepared in.
   class Scratch {
    public:
@@ -107,6 +107,8 @@ class RecurrenceByOne {
 
  private:
   void begin(int m, int spin);
+  void prepare_precisely(int spin);
+  void prepare_fast(int spin);
   void prepare_gain(const double* e);
 
   int lmax_;
