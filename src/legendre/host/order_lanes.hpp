@@ -9,18 +9,18 @@
 
 namespace ringweave::columns {
 
-/// Where the orders of a block have their modes of consecutive rings, which are `step` numbers
-/// apart; null: an order without.
+/// Where the lanes of a block, each an order of one component, have their modes of consecutive
+/// rings, which are `step` numbers apart; null: a lane without.
 template <class Complex>
 struct OrderRows {
   std::array<Complex*, static_cast<std::size_t>(width)> first;
   std::int64_t step;
 };
 
-/// Rows of orders -> [ring][real, imaginary][order]; orders without modes become zeros.
+/// Rows -> [ring][real, imaginary][lane]; lanes without modes become zeros.
 void pack_orders(const OrderRows<const std::complex<double>>& rows, std::int64_t n_rings,
                  double* block) noexcept;
-/// The inverse; orders without modes are left out.
+/// The inverse; lanes without modes are left out.
 void unpack_orders(const double* block, std::int64_t n_rings,
                    const OrderRows<std::complex<double>>& rows) noexcept;
 

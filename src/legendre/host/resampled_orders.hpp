@@ -4,6 +4,7 @@
 #include <array>
 #include <complex>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,14 +17,15 @@
 
 namespace ringweave {
 
-/// Orders whose sums are formed on few equidistant rings and resampled to the rings of the grid, a
-/// block of orders at a time. Thread safe with a scratch for each thread.
+/// Orders whose sums are formed on few equidistant rings and resampled to the rings of the grid, in
+/// blocks whose lanes are orders of components: of one order all components side by side, as its
+/// modes lie. Thread safe with a scratch for each thread.
 class ResampledOrders {
  public:
   using Complex = std::complex<double>;
   using Rows = std::span<const std::int64_t>;  ///< of a shape
   using Accumulate = LegendreStage::Accumulate;
-  static constexpr int width = ThetaResampling::width;  ///< orders in a block
+  static constexpr int width = ThetaResampling::width;  ///< lanes of a block
 
   /// Shapes passed later may differ from this one in their rows. `phases` outlives this.
   ResampledOrders(const LegendreShape& shape, const FoldPhases& phases);
@@ -33,11 +35,12 @@ class ResampledOrders {
     OrderSweep::Scratch sweep;
     ModeRow<Complex> row;
     ModeRow<const Complex> input_row;
-    /// [component][target rings]; when they are not in use [slot][equidistant ring][component]
+    /// [order][equidistant ring][component] of orders that fill whole blocks. If they fill one, its
+    /// targets lie there when they are not in use, else behind them.
     HostBuffer<Complex> rows;
-    std::vector<ThetaResampling::Block> blocks;  ///< [component], their targets in `rows`
-    std::array<ModeRow<Complex>, std::size_t{width}> outputs;
-    std::array<ModeRow<const Complex>, std::size_t{width}> inputs;
+    std::optional<ThetaResampling::Block> block;
+    std::array<ModeRow<Complex>, std::size_t{width}> outputs;       ///< [order]
+    std::array<ModeRow<const Complex>, std::size_t{width}> inputs;  ///< [order]
     std::int64_t bytes() const;
   };
   Scratch scratch() const;
@@ -54,17 +57,39 @@ class ResampledOrders {
   std::int64_t bytes() const { return sweep_.bytes() + plan_.bytes(); }
 
  private:
-  std::int64_t row_size() const { return plan_.equidistant().n_rings() * fields_.n_components(); }
+  /// An order, by its place among those of a group, and a component.
+  struct Lane {
+    std::size_t order;
+    std::int64_t component;
+  };
+  /// The lanes of a block, and the rings that any of them keeps.
+  struct Lanes {
+    std::array<Lane, std::size_t{width}> lanes;
+    std::size_t size = 0;
+    RingRange kept;
+  };
   struct Writer;
   struct Reader;
-  template <class Value>
-  columns::OrderRows<Value> equidistant_rows(std::size_t n_slots, std::int64_t component,
-                                             Value* rows) const;
+
+  std::int64_t row_size() const { return plan_.equidistant().n_rings() * fields_.n_components(); }
+  /// Calls work(rows of a group, which fill whole blocks).
   template <class Work>
-  void for_each_component(const LegendreShape& shape, Rows rows, Scratch& scratch,
-                          const Work& work) const;
+  void for_each_group(Rows rows, const Work& work) const;
+  /// Calls work(lanes) for the blocks of a group.
+  template <class Work>
+  void for_each_block(const LegendreShape& shape, Rows group, const Work& work) const;
+  void set_parities(const LegendreShape& shape, Rows group, const Lanes& lanes,
+                    ThetaResampling::Block& block) const;
+  template <class Value>
+  columns::OrderRows<Value> equidistant_rows(const Lanes& lanes, Value* rows) const;
+  template <class Value, class Work>
+  void for_each_target(const Lanes& lanes,
+                       const std::array<ModeRow<Value>, std::size_t{width}>& places,
+                       const Work& work) const;
 
   FieldSet fields_;
+  std::vector<int> spins_;  ///< [component]
+  std::size_t n_orders_;    ///< of a group
   const FoldPhases* phases_;
   ThetaResampling plan_;
   ModeLimits limits_;  ///< on the equidistant rings

@@ -34,7 +34,7 @@ enum class Parity { even, odd };
 class ThetaResampling {
  public:
   using Complex = std::complex<double>;
-  static constexpr int width = static_cast<int>(columns::width);  ///< orders in a block
+  static constexpr int width = static_cast<int>(columns::width);  ///< slots of a block
 
   /// degree  largest l of the functions (lmax, or lmax + |spin|)
   /// Error   UsageError when it is negative.
@@ -48,8 +48,8 @@ class ThetaResampling {
   /// Numbers that the targets of a block take.
   std::int64_t target_size() const;
 
-  /// The values of `width` orders on one of both sets of rings, whose memory the other then needs;
-  /// one for each thread. Fresh ones hold zeros, all even.
+  /// The values of `width` orders, each of one component, on one of both sets of rings, whose
+  /// memory the other then needs; one for each thread. Fresh ones hold zeros, all even.
   class Block {
    public:
     /// targets  target_size() numbers, aligned to 64 bytes, that outlive the block; null: its own
