@@ -15,15 +15,28 @@ struct Results {
   std::vector<Complex> alm;
 };
 
-Results run(const std::vector<int>& spins) {
-  const LegendreProblem problem(RingGrid::healpix(200), 1050, 120, spins);
+struct Shape {
+  int nside;
+  int lmax;
+  int mmax;
+  std::vector<int> spins;
+};
+
+Results run(const Shape& shape) {
+  const LegendreProblem problem(RingGrid::healpix(shape.nside), shape.lmax, shape.mmax,
+                                shape.spins);
   return {problem.synthesize(random_values(problem.alm_size(), 41)),
           problem.adjoint(random_values(problem.modes_size(), 42))};
 }
 
 TEST(SimdTargets, EverySetThisMachineRunsGivesTheSame) {
-  for (const std::vector<int>& spins : {std::vector<int>{0, 2}, std::vector<int>{0, 0, 0}}) {
-    const Results best = run(spins);
+  const std::vector<int> three(3, 0);
+  const std::vector<int> eight(8, 0);
+  // The last three are resampled in theta, in lanes that lie in pieces, and side by side.
+  for (const Shape& shape :
+       {Shape{200, 1050, 120, {0, 2}}, Shape{200, 1050, 120, three}, Shape{350, 700, 20, {0, 2}},
+        Shape{350, 700, 20, three}, Shape{350, 700, 5, eight}}) {
+    const Results best = run(shape);
     std::int64_t runnable = hwy::SupportedTargets();
     for (; runnable != 0; runnable &= runnable - 1) {
       const test::OnlyTarget scope(runnable & -runnable);
@@ -32,7 +45,7 @@ TEST(SimdTargets, EverySetThisMachineRunsGivesTheSame) {
         continue;
       }
       ASSERT_EQ(simd_target_chosen(), hwy::TargetName(runnable & -runnable));
-      const Results results = run(spins);
+      const Results results = run(shape);
       EXPECT_LE(relative_error(results.modes, best.modes).rms, tolerance::round_trip)
           << simd_target_chosen();
       EXPECT_LE(relative_error(results.alm, best.alm).rms, tolerance::round_trip)
