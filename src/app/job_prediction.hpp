@@ -12,9 +12,11 @@ namespace ringweave {
 /// What one command of a job does with all fields of its transform.
 struct JobWork {
   int n_transforms = 1;
+  int n_on_spectra = 0;  ///< of these, on the host, to and from the spectra of rings
   int n_maps_read = 0;
   int n_maps_written = 1;
-  int n_maps_held = 1;  ///< at once; a_lm and ring modes once
+  int n_maps_held = 1;      ///< at once; a_lm and ring modes once
+  int n_residual_maps = 0;  ///< besides, on a device
 };
 
 struct JobPrediction {

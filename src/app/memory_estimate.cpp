@@ -68,11 +68,13 @@ std::vector<MemoryItem> items_of(const TransformPlan& plan, const MemoryUse& use
   const bool extra = plan.n_ranks > 1 && by_order > n_at_once * map_bytes(plan, use.precision);
   const bool in_passes =
       plan.n_ranks > 1 && (plan.always_in_passes() || (!plan.countable() && !consuming));
-  const MemoryItem orders{
-      "ring modes by order",
-      in_passes ? plan.pass_workspace_bytes() / plan.n_components_at_once() * n_at_once
-      : extra   ? by_order
-                : 0};
+  const std::int64_t pass_bytes =
+      plan.n_ranks > 1 ? plan.pass_workspace_bytes() / plan.n_components_at_once() * n_at_once : 0;
+  const MemoryItem orders{"ring modes by order", in_passes ? pass_bytes : extra ? by_order : 0};
+  // A map that holds spectra is nobody's memory.
+  const MemoryItem orders_beside_spectra{orders.name, std::max(orders.bytes, pass_bytes)};
+  const bool on_spectra =
+      plan.spec.backend == Backend::host && use.pixel_weights == PixelWeights::none;
 
   switch (use.operation) {
     case Operation::synthesis_consuming:
@@ -80,7 +82,9 @@ std::vector<MemoryItem> items_of(const TransformPlan& plan, const MemoryUse& use
       if (n_at_once < n) return {map, alm, modes, orders};
       return plan.n_ranks == 1 || in_passes ? fuller({alm, modes, orders}, {modes, map})
                                             : fuller({alm, map, orders}, {map, modes, orders});
-    case Operation::analysis_iterating: return {map, residual, alm, modes, orders};
+    case Operation::analysis_iterating:
+      if (on_spectra) return {map, alm, modes, orders_beside_spectra};
+      return {map, residual, alm, modes, orders};
     case Operation::analysis_conjugate:
       return {map, residual, {"a_lm (solution and three vectors)", 4 * alm.bytes}, modes, orders};
     case Operation::smoothing_in_place: return {map, alm, modes, orders};

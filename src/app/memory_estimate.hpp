@@ -18,7 +18,7 @@ namespace ringweave {
 enum class Operation {
   synthesis_consuming,  ///< a_lm freed before the map is complete
   analysis_consuming,   ///< no iterations, map freed before the a_lm are allocated
-  analysis_iterating,   ///< Jacobi: map, residual map, a_lm
+  analysis_iterating,   ///< Jacobi: map, a_lm; residual map if Analysis::needs_residual_map()
   analysis_conjugate,   ///< conjugate gradients: map, residual map, four a_lm
   smoothing_in_place,   ///< no iterations: map and a_lm
 };

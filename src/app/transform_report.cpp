@@ -26,7 +26,13 @@ struct RunWork {
   double sent_bytes = 0;
 };
 
-void add(const TransformWork& work, int n_transforms, const Machine& machine, RunWork& sum) {
+/// Of n transforms and, on the host, n_on_spectra of them without FFTs.
+void add(const TransformWork& work, int n, int n_on_spectra, const Machine& machine, RunWork& sum) {
+  if (n_on_spectra > 0 && work.place == Place::host) {
+    add(work, n - n_on_spectra, 0, machine, sum);
+    return add(on_spectra(work), n_on_spectra, 0, machine, sum);
+  }
+  const int n_transforms = n;
   sum.predicted = sum.predicted + n_transforms * estimate_transform(work, machine);
   sum.legendre_flops += n_transforms * (work.scalar_flops + work.spin_flops);
   sum.fft_bytes += n_transforms * static_cast<double>(work.fft_pixel_bytes + work.fft_mode_bytes);
@@ -37,7 +43,7 @@ void add(const TransformWork& work, int n_transforms, const Machine& machine, Ru
 RunWork work_of_run(const TransformPlan& plan, const TransformWork& all_fields,
                     const TransformCount& count, const Machine& machine) {
   RunWork work;
-  add(all_fields, count.all_fields, machine, work);
+  add(all_fields, count.all_fields, count.all_fields_on_spectra, machine, work);
   if (count.mask > 0) {
     TransformSpec scalar = plan.spec;
     scalar.fields = FieldSet({0});
@@ -46,7 +52,7 @@ RunWork work_of_run(const TransformPlan& plan, const TransformWork& all_fields,
     mask.place = all_fields.place;
     mask.route = all_fields.route;
     mask.ranks_of_device = all_fields.ranks_of_device;
-    add(mask, count.mask, machine, work);
+    add(mask, count.mask, count.mask_on_spectra, machine, work);
   }
   return work;
 }
@@ -115,9 +121,21 @@ void print_plan(Run& run, const SphericalHarmonicTransform& transform,
 
 }  // namespace
 
-TransformCount planned_analysis(int n_iter, double tolerance) {
-  if (tolerance > 0) return {3 + 2 * assumed_steps, 0, true};
-  return {1 + 2 * n_iter, 0, false};
+TransformCount& TransformCount::operator+=(const TransformCount& more) {
+  all_fields += more.all_fields;
+  mask += more.mask;
+  is_a_guess = is_a_guess || more.is_a_guess;
+  all_fields_on_spectra += more.all_fields_on_spectra;
+  mask_on_spectra += more.mask_on_spectra;
+  return *this;
+}
+
+TransformCount planned_analysis(int n_iter, double tolerance, PixelWeights weights) {
+  TransformCount count;
+  count.is_a_guess = tolerance > 0;
+  count.all_fields = tolerance > 0 ? 3 + 2 * assumed_steps : 1 + 2 * n_iter;
+  if (weights == PixelWeights::none) count.all_fields_on_spectra = count.all_fields - 1;
+  return count;
 }
 
 Estimate of_slowest(const Communicator& comm, const Estimate& mine) {

@@ -13,11 +13,16 @@ struct TransformCount {
   int all_fields = 0;       ///< with all fields of its transform
   int mask = 0;             ///< with one scalar field, for --unseen normalize
   bool is_a_guess = false;  ///< conjugate gradients, before their number of iterations is known
+  // Of these, to and from the spectra of rings, without FFTs. On a device there are none.
+  int all_fields_on_spectra = 0;
+  int mask_on_spectra = 0;
+
+  TransformCount& operator+=(const TransformCount& more);
 };
 
 /// Before a run: transforms of an analysis with `n_iter` Jacobi corrections, or (tolerance > 0)
 /// with as many conjugate gradient steps as a plan assumes.
-TransformCount planned_analysis(int n_iter, double tolerance);
+TransformCount planned_analysis(int n_iter, double tolerance, PixelWeights weights);
 
 /// The largest of all ranks, so that what is chosen by it is the same on every rank. Collective.
 Estimate of_slowest(const Communicator& comm, const Estimate& mine);

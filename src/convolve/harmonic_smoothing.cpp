@@ -19,11 +19,8 @@ AnalysisReport filter(SphericalHarmonicTransform& transform, const SmoothingOpti
   if (options.tolerance > 0) {
     report = analysis.conjugate_gradients<T>(map, options.tolerance, options.max_iter, alm.view(),
                                              progress);
-  } else if (options.n_iter > 0) {
-    report = analysis.jacobi<T>(map, options.n_iter, alm.view(), progress);
   } else {
-    analysis.once_destroying<T>(map, alm.view());
-    report.transforms = 1;
+    report = analysis.jacobi_destroying<T>(map, options.n_iter, alm.view(), progress);
   }
   multiply(options.beam, transform.alm_layout(), transform.fields(), alm.view());
   transform.synthesize<T>(alm.view(), map);
@@ -32,26 +29,26 @@ AnalysisReport filter(SphericalHarmonicTransform& transform, const SmoothingOpti
 }
 
 /// Divides the components of `map` with UNSEEN pixels by their smoothed masks; components of one
-/// mask share it. Returns the number of transforms.
+/// mask share it. Counts the transforms in `report`.
 template <class T>
-int normalize(SphericalHarmonicTransform& scalar, const SmoothingOptions& options,
-              const TreatedMap& treated, MapView<T> map) {
+void normalize(SphericalHarmonicTransform& scalar, const SmoothingOptions& options,
+               const TreatedMap& treated, MapView<T> map, SmoothingReport& report) {
   const UnseenMask& mask = treated.mask();
   std::vector<char> done(to_size(map.n_components()), 0);
-  int n_transforms = 0;
   for (std::int64_t component = 0; component < map.n_components(); ++component) {
     if (mask.count(component) == 0 || done[to_size(component)] != 0) continue;
     auto weight = agreed(scalar.comm(), [&] { return scalar.make_map<T>(); });
     const auto w = weight.view().component(0);
     treated.write_mask<T>(component, w);
-    n_transforms += filter<T>(scalar, options, weight.view(), {}).transforms;
+    const AnalysisReport filtered = filter<T>(scalar, options, weight.view(), {});
+    report.mask_transforms += filtered.transforms;
+    report.mask_on_spectra += filtered.on_spectra;
     for (std::int64_t c = component; c < map.n_components(); ++c) {
       if (done[to_size(c)] != 0 || !mask.same(scalar.comm(), c, component)) continue;
       done[to_size(c)] = 1;
       TreatedMap::divide<T>(w, map.component(c));
     }
   }
-  return n_transforms;
 }
 
 template <class T>
@@ -95,7 +92,7 @@ SmoothingReport smooth_harmonic(SphericalHarmonicTransform& transform,
     SphericalHarmonicTransform scalar(comm, spec);
     for (std::int64_t i = 0; i < n_maps; ++i) {
       if (treated[to_size(i)].is_normalized())
-        report.mask_transforms += normalize<T>(scalar, options, treated[to_size(i)], map_of(i));
+        normalize<T>(scalar, options, treated[to_size(i)], map_of(i), report);
     }
     for (const auto& [stage, entry] : scalar.times().entries())
       transform.times().add(stage, entry.seconds);

@@ -37,6 +37,7 @@ struct SmoothingReport {
   AnalysisReport analysis;  ///< its transforms count the synthesis too
   std::vector<TreatmentReport> maps;
   int mask_transforms = 0;  ///< of one scalar field, for normalize; their times are the transform's
+  int mask_on_spectra = 0;  ///< of these, as AnalysisReport::on_spectra
 };
 
 /// Smooths `map` in place: masks, removes the low multipoles, analyses, multiplies by the beam,
@@ -44,7 +45,8 @@ struct SmoothingReport {
 /// scalar fields, its e and b on spin fields. unseen = normalize divides every component by the
 /// identically smoothed mask (seen pixels 1): edge errors fall about tenfold; pixels without data
 /// stay UNSEEN. Several maps come out as they would one by one, unless a
-/// tolerance couples them. Needs one more map, the a_lm and the transform's workspace. Collective.
+/// tolerance couples them. Needs the a_lm and the transform's workspace, and
+/// where its Analysis does, one more map. Collective.
 /// Error DataError when every pixel is UNSEEN, or one is and unseen = fail.
 template <class T>
 SmoothingReport smooth_harmonic(SphericalHarmonicTransform& transform,

@@ -27,6 +27,41 @@ struct RingFftShape {
   std::int64_t device_bytes = std::numeric_limits<std::int64_t>::max();
 };
 
+/// What an analysis that iterates needs of a map: the spectra of its rings. The residual of a map
+/// is that of its spectra, so no iteration takes an FFT. They lie in the map's memory, those of a
+/// ring where its n pixels were,
+///   c_k = 1/n sum_j f(r, j) exp(-2 pi i j k / n):  c_0, (n even: c_{n/2},) Re c_1, Im c_1, Re c_2,
+///   ...
+/// Modes and ring weights are those of RingFft, whose synthesize() and adjoint() are S and A below.
+/// No allocation. Not collective.
+class RingSpectra {
+ public:
+  virtual ~RingSpectra() = default;
+
+  /// Pixels -> spectra, in place.
+  virtual void take(MapView<double> map) = 0;
+  virtual void take(MapView<float> map) = 0;
+
+  /// modes = A f for the map f that the spectra are of.
+  virtual void adjoint_of_map(MapView<const double> spectra, std::span<const double> ring_weights,
+                              ModeView<double> modes) = 0;
+  virtual void adjoint_of_map(MapView<const float> spectra, std::span<const double> ring_weights,
+                              ModeView<double> modes) = 0;
+
+  /// modes = A (f - S modes). Returns ||f - S modes||^2 over the owned pixels, the same for any
+  /// number of threads.
+  virtual double adjoint_of_residual(MapView<const double> spectra,
+                                     std::span<const double> ring_weights,
+                                     ModeView<double> modes) = 0;
+  virtual double adjoint_of_residual(MapView<const float> spectra,
+                                     std::span<const double> ring_weights,
+                                     ModeView<double> modes) = 0;
+
+  /// modes = A S modes.
+  virtual void adjoint_of_synthesis(std::span<const double> ring_weights,
+                                    ModeView<double> modes) = 0;
+};
+
 /// Ring modes <-> pixels of the rings this rank owns. Modes above a ring's Nyquist fold onto their
 /// aliases exactly (in ascending m) and repeat in the adjoint; ring offsets phi0 are applied as
 /// phases. One call at a time per object.
@@ -60,6 +95,9 @@ class RingFft {
                        ModeView<double> modes, const std::function<void()>& meanwhile) = 0;
   virtual void adjoint(Step step, MapView<const float> map, std::span<const double> ring_weights,
                        ModeView<double> modes, const std::function<void()>& meanwhile) = 0;
+
+  /// Its spectra; null where maps are on a device.
+  virtual RingSpectra* spectra() noexcept { return nullptr; }
 
   /// Bytes of plans' tables and per-thread scratch held (FFTW's own plans not counted).
   virtual std::int64_t bytes() const = 0;

@@ -56,6 +56,23 @@ void subtract_from(MapView<const T> map, MapView<T> result) {
   update(result, map, [](T old, T pixel) { return pixel - old; });
 }
 
+/// n_iter passes of jacobi(); pass() does one and returns the squared norm of the residual it began
+/// with.
+template <class Pass>
+AnalysisReport iterate(int n_iter, double squared_input, const AnalysisProgress& progress,
+                       const Pass& pass) {
+  AnalysisReport report;
+  report.transforms = 1 + 2 * n_iter;
+  if (progress) progress(0, n_iter, -1);
+  while (report.iterations < n_iter) {
+    const double squared = pass();
+    report.residuals.push_back(squared_input > 0 ? std::sqrt(squared / squared_input) : 0.0);
+    ++report.iterations;
+    if (progress) progress(report.iterations, n_iter, report.residuals.back());
+  }
+  return report;
+}
+
 }  // namespace
 
 template <class T>
@@ -117,44 +134,63 @@ void Analysis::weigh_pixels(MapView<T> map) const {
   }
 }
 
-/// alm += S^T W (map - S alm), with `work` as scratch; *norm = ||map - S alm||^2 unless null.
-template <class T>
-void Analysis::adjoint_of_residual(MapView<const T> map, AlmView<T> alm, MapView<T> work,
-                                   double* norm) {
-  transform_.synthesize<T>(AlmView<const T>(alm), work);
-  subtract_from<T>(map, work);
-  if (norm != nullptr) *norm = squared_norm<T>(transform_.comm(), work);
-  weigh_pixels<T>(work);
-  transform_.adjoint_destroying<T>(work, weights_->ring, alm, LegendreStage::Accumulate::add);
-}
-
 template <class T>
 AnalysisReport Analysis::jacobi(MapView<const T> map, int n_iter, AlmView<T> alm,
                                 const AnalysisProgress& progress) {
-  AnalysisReport report;
-  const bool needs_work = n_iter > 0 || !weights_->pixel.empty();
+  const bool needs_copy = n_iter > 0 || !weights_->pixel.empty();
   auto work = agreed(transform_.comm(), [&] {
     transform_.require_map(map.n_components(), map.size());
-    return needs_work ? transform_.make_map<T>() : MapBuffer<T>();
+    return needs_copy ? transform_.make_map<T>() : MapBuffer<T>();
   });
-  if (needs_work) {
-    copy<T>(map, work.view());
-    weigh_pixels<T>(work.view());
-    transform_.adjoint_destroying<T>(work.view(), weights_->ring, alm);
-  } else {
+  if (!needs_copy) {
     transform_.adjoint<T>(map, weights_->ring, alm);
+    return iterate(0, 0, progress, [] { return 0.0; });
   }
-  report.transforms = 1 + 2 * n_iter;
-  if (progress) progress(0, n_iter, -1);
-  const double input_norm = n_iter > 0 ? squared_norm<T>(transform_.comm(), map) : 0;
-  for (int pass = 1; pass <= n_iter; ++pass) {
-    double norm = 0;
-    adjoint_of_residual<T>(map, alm, work.view(), &norm);
-    report.residuals.push_back(input_norm > 0 ? std::sqrt(norm / input_norm) : 0.0);
-    ++report.iterations;
-    if (progress) progress(pass, n_iter, report.residuals.back());
+  copy<T>(map, work.view());
+  if (n_iter > 0 && needs_residual_map())
+    return jacobi_on_pixels<T>(map, n_iter, alm, work.view(), progress);
+  return jacobi_destroying<T>(work.view(), n_iter, alm, progress);
+}
+
+template <class T>
+AnalysisReport Analysis::jacobi_destroying(MapView<T> map, int n_iter, AlmView<T> alm,
+                                           const AnalysisProgress& progress) {
+  if (n_iter == 0) {
+    once_destroying<T>(map, alm);
+    return iterate(0, 0, progress, [] { return 0.0; });
   }
+  auto work = agreed(transform_.comm(), [&] {
+    transform_.require_map(map.n_components(), map.size());
+    return needs_residual_map() ? transform_.make_map<T>() : MapBuffer<T>();
+  });
+  if (needs_residual_map()) {
+    copy<T>(map, work.view());
+    return jacobi_on_pixels<T>(map, n_iter, alm, work.view(), progress);
+  }
+  const double squared_input = squared_norm<T>(transform_.comm(), map);
+  transform_.take_spectra<T>(map);
+  transform_.adjoint_of_spectra<T>(map, weights_->ring, alm);
+  AnalysisReport report = iterate(n_iter, squared_input, progress, [&] {
+    return transform_.adjoint_of_residual<T>(map, weights_->ring, alm, alm,
+                                             LegendreStage::Accumulate::add);
+  });
+  report.on_spectra = 2 * n_iter;
   return report;
+}
+
+template <class T>
+AnalysisReport Analysis::jacobi_on_pixels(MapView<const T> map, int n_iter, AlmView<T> alm,
+                                          MapView<T> work, const AnalysisProgress& progress) {
+  const Communicator& comm = transform_.comm();
+  once_destroying<T>(work, alm);
+  return iterate(n_iter, squared_norm<T>(comm, map), progress, [&] {
+    transform_.synthesize<T>(AlmView<const T>(alm), work);
+    subtract_from<T>(map, work);
+    const double squared = squared_norm<T>(comm, work);
+    weigh_pixels<T>(work);
+    transform_.adjoint_destroying<T>(work, weights_->ring, alm, LegendreStage::Accumulate::add);
+    return squared;
+  });
 }
 
 template <class T>
@@ -191,20 +227,29 @@ AnalysisReport Analysis::conjugate_gradients(MapView<const T> map, double tolera
     work = transform_.make_map<T>();
     for (AlmBuffer<T>* buffer : {&residual, &direction, &image}) *buffer = transform_.make_alm<T>();
   });
+  const bool on_spectra = !needs_residual_map();
   const auto apply_normal = [&](AlmView<const T> x, AlmView<T> y) {
+    if (on_spectra) return transform_.adjoint_of_synthesis<T>(weights_->ring, x, y);
     transform_.synthesize<T>(x, work.view());
     weigh_pixels<T>(work.view());
     transform_.adjoint_destroying<T>(work.view(), weights_->ring, y);
   };
   // The start a = S^T W f is the Jacobi start, close already; r = S^T W (f - S a).
   copy<T>(map, work.view());
-  once_destroying<T>(work.view(), alm);
+  if (on_spectra) {
+    transform_.take_spectra<T>(work.view());
+    transform_.adjoint_of_spectra<T>(work.view(), weights_->ring, alm);
+    transform_.adjoint_of_residual<T>(work.view(), weights_->ring, alm, residual.view());
+    // Nothing is left to be done with pixels.
+    work.release();
+  } else {
+    once_destroying<T>(work.view(), alm);
+    transform_.synthesize<T>(AlmView<const T>(alm), work.view());
+    subtract_from<T>(map, work.view());
+    weigh_pixels<T>(work.view());
+    transform_.adjoint_destroying<T>(work.view(), weights_->ring, residual.view());
+  }
   const double first = std::sqrt(inner_product<T>(comm, layout, alm, alm));
-  transform_.synthesize<T>(AlmView<const T>(alm), work.view());
-  subtract_from<T>(map, work.view());
-  weigh_pixels<T>(work.view());
-  transform_.adjoint_destroying<T>(work.view(), weights_->ring, residual.view());
-
   double rho = inner_product<T>(comm, layout, residual.view(), residual.view());
   copy<std::complex<T>>(residual.view(), direction.view());
   const auto relative = [&] { return first > 0 ? std::sqrt(rho) / first : 0.0; };
@@ -226,12 +271,15 @@ AnalysisReport Analysis::conjugate_gradients(MapView<const T> map, double tolera
     report.residuals.push_back(relative());
     if (progress) progress(report.iterations, max_iter, report.residuals.back());
   }
+  if (on_spectra) report.on_spectra = report.transforms - 1;
   return report;
 }
 
 #define RINGWEAVE_INSTANTIATE(T)                                                                   \
   template AnalysisReport Analysis::jacobi(MapView<const T>, int, AlmView<T>,                      \
                                            const AnalysisProgress&);                               \
+  template AnalysisReport Analysis::jacobi_destroying(MapView<T>, int, AlmView<T>,                 \
+                                                      const AnalysisProgress&);                    \
   template AlmBuffer<T> Analysis::once(MapBuffer<T>&&);                                            \
   template void Analysis::once_destroying(MapView<T>, AlmView<T>);                                 \
   template AnalysisReport Analysis::conjugate_gradients(MapView<const T>, double, int, AlmView<T>, \

@@ -20,9 +20,10 @@ struct AnalysisWeights {
 struct AnalysisReport {
   int iterations = 0;
   int transforms = 0;  ///< syntheses and adjoints
+  int on_spectra = 0;  ///< of these, to and from the spectra of rings, without FFTs
   /// Relative residual each pass began with: ||f - S a|| / ||f|| for Jacobi, ||S^T W (f - S a)|| /
   /// ||S^T W f|| for conjugate gradients, whose last entry is the one it ended with.
-  std::vector<double> residuals;
+  std::vector<double> residuals{};
 };
 
 /// Called after each pass with its number (from 0), how many there will be at most, and the
@@ -31,8 +32,9 @@ using AnalysisProgress = std::function<void(int pass, int passes, double residua
 
 /// Map -> a_lm, the inverse of the synthesis as far as the grid allows. Exact (to rounding) on
 /// Gauss-Legendre, Clenshaw-Curtis and Fejer grids for lmax up to RingGrid::default_lmax();
-/// approximate on HEALPix, where iterations reduce the error. Holds one more map for the residual
-/// while iterating.
+/// approximate on HEALPix, where iterations reduce the error. On the host iterations without pixel
+/// weights take no FFTs but those of the first analysis: the residual is that of the rings'
+/// spectra.
 class Analysis {
  public:
   Analysis(SphericalHarmonicTransform& transform, AnalysisWeights weights);
@@ -40,10 +42,20 @@ class Analysis {
   Analysis(SphericalHarmonicTransform& transform, std::shared_ptr<const AnalysisWeights> weights);
 
   /// a = A f, then n_iter times a += A (f - S a), with A = S^T W (healpy's map2alm(iter = n_iter)).
-  /// map read only; alm overwritten. Collective.
+  /// map read only; alm overwritten. Holds one more map while iterating. Collective.
   template <class T>
   AnalysisReport jacobi(MapView<const T> map, int n_iter, AlmView<T> alm,
                         const AnalysisProgress& progress = {});
+
+  /// The same, using the map's memory as scratch: its content is lost. Holds one more map if
+  /// needs_residual_map() and n_iter > 0. Collective.
+  template <class T>
+  AnalysisReport jacobi_destroying(MapView<T> map, int n_iter, AlmView<T> alm,
+                                   const AnalysisProgress& progress = {});
+
+  /// Whether residuals are made of pixels: where these have weights of their own, or lie on a
+  /// device.
+  bool needs_residual_map() const { return !weights_->pixel.empty() || !transform_.has_spectra(); }
 
   /// The same without iterations, consuming the map. Collective.
   template <class T>
@@ -64,8 +76,10 @@ class Analysis {
  private:
   template <class T>
   void weigh_pixels(MapView<T> map) const;
+  /// jacobi() with the residual made of pixels; `work` holds the same as `map`.
   template <class T>
-  void adjoint_of_residual(MapView<const T> map, AlmView<T> alm, MapView<T> work, double* norm);
+  AnalysisReport jacobi_on_pixels(MapView<const T> map, int n_iter, AlmView<T> alm, MapView<T> work,
+                                  const AnalysisProgress& progress);
 
   SphericalHarmonicTransform& transform_;
   std::shared_ptr<const AnalysisWeights> weights_;

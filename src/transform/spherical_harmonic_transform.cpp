@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "transform/spherical_harmonic_transform.hpp"
 
+#include <algorithm>
 #include <complex>
 #include <utility>
 
@@ -394,14 +395,114 @@ AlmBuffer<T> SphericalHarmonicTransform::adjoint(MapBuffer<T>&& map,
   return alm;
 }
 
-#define RINGWEAVE_INSTANTIATE(T)                                                               \
-  template void SphericalHarmonicTransform::synthesize(AlmView<const T>, MapView<T>);          \
-  template MapBuffer<T> SphericalHarmonicTransform::synthesize(AlmBuffer<T>&&);                \
-  template void SphericalHarmonicTransform::adjoint(MapView<const T>, std::span<const double>, \
-                                                    AlmView<T>, Accumulate);                   \
-  template void SphericalHarmonicTransform::adjoint_destroying(                                \
-      MapView<T>, std::span<const double>, AlmView<T>, Accumulate);                            \
-  template AlmBuffer<T> SphericalHarmonicTransform::adjoint(MapBuffer<T>&&,                    \
+bool SphericalHarmonicTransform::has_spectra() const {
+  return std::all_of(stages_.begin(), stages_.end(),
+                     [](const Stages& stages) { return stages.ring_fft->spectra() != nullptr; }) &&
+         !stages_.empty();
+}
+
+template <class T>
+void SphericalHarmonicTransform::take_spectra(MapView<T> map) {
+  agree(comm_, [&] { require_map(map.n_components(), map.size()); });
+  for (const FieldGroup& group : plan_.groups) {
+    const StageTimer timer(&times_, "ring_fft");
+    stages_of(group).ring_fft->spectra()->take(group.of(map));
+  }
+}
+
+template <class T, class Work>
+void SphericalHarmonicTransform::through_spectra(const AlmView<const T>* alm, AlmView<T> result,
+                                                 Accumulate how, const Work& work) {
+  for (const FieldGroup& group : plan_.groups) {
+    Stages& stages = stages_of(group);
+    LegendrePasses* const passes = alone() ? nullptr : &passes_beside_map(stages);
+    ModeView<double> by_ring;
+    ModeView<double> slots;
+    agree(comm_, [&] {
+      by_ring = ring_modes(stages);
+      if (passes != nullptr) {
+        passes->allocate();
+        slots = order_modes(passes->slot_positions(), stages.n_components());
+      } else if (alm != nullptr) {
+        legendre_synthesize<T>(stages, group.of(*alm), by_ring);
+      }
+    });
+    if (alm != nullptr) {
+      if (passes == nullptr) {
+        round_alone(stages, by_ring);
+      } else {
+        passes->synthesize<T>(group.of(*alm), by_ring, slots, times_);
+      }
+    }
+    agree(comm_, [&] {
+      const StageTimer timer(&times_, "ring_fft");
+      work(*stages.ring_fft->spectra(), group, by_ring);
+    });
+    if (passes == nullptr) {
+      round_alone(stages, by_ring);
+      legendre_adjoint<T>(stages, by_ring, group.of(result), how);
+    } else {
+      passes->adjoint<T>(by_ring, slots, group.of(result), how, times_);
+    }
+  }
+}
+
+template <class T>
+void SphericalHarmonicTransform::adjoint_of_spectra(MapView<const T> spectra,
+                                                    std::span<const double> ring_weights,
+                                                    AlmView<T> alm) {
+  agree(comm_, [&] { require_shapes<T>(alm, spectra); });
+  through_spectra<T>(nullptr, alm, Accumulate::overwrite,
+                     [&](RingSpectra& rings, const FieldGroup& group, ModeView<double> modes) {
+                       rings.adjoint_of_map(group.of(spectra), ring_weights, modes);
+                     });
+}
+
+template <class T>
+double SphericalHarmonicTransform::adjoint_of_residual(MapView<const T> spectra,
+                                                       std::span<const double> ring_weights,
+                                                       AlmView<const T> alm, AlmView<T> result,
+                                                       Accumulate how) {
+  agree(comm_, [&] {
+    require_shapes<T>(alm, spectra);
+    require_alm(result.n_components(), result.size());
+  });
+  double squares = 0;
+  through_spectra<T>(&alm, result, how,
+                     [&](RingSpectra& rings, const FieldGroup& group, ModeView<double> modes) {
+                       squares += rings.adjoint_of_residual(group.of(spectra), ring_weights, modes);
+                     });
+  return comm_.sum(squares);
+}
+
+template <class T>
+void SphericalHarmonicTransform::adjoint_of_synthesis(std::span<const double> ring_weights,
+                                                      AlmView<const T> alm, AlmView<T> result) {
+  agree(comm_, [&] {
+    require_alm(alm.n_components(), alm.size());
+    require_alm(result.n_components(), result.size());
+  });
+  through_spectra<T>(&alm, result, Accumulate::overwrite,
+                     [&](RingSpectra& rings, const FieldGroup&, ModeView<double> modes) {
+                       rings.adjoint_of_synthesis(ring_weights, modes);
+                     });
+}
+
+#define RINGWEAVE_INSTANTIATE(T)                                                                   \
+  template void SphericalHarmonicTransform::synthesize(AlmView<const T>, MapView<T>);              \
+  template MapBuffer<T> SphericalHarmonicTransform::synthesize(AlmBuffer<T>&&);                    \
+  template void SphericalHarmonicTransform::adjoint(MapView<const T>, std::span<const double>,     \
+                                                    AlmView<T>, Accumulate);                       \
+  template void SphericalHarmonicTransform::take_spectra(MapView<T>);                              \
+  template void SphericalHarmonicTransform::adjoint_of_spectra(                                    \
+      MapView<const T>, std::span<const double>, AlmView<T>);                                      \
+  template double SphericalHarmonicTransform::adjoint_of_residual(                                 \
+      MapView<const T>, std::span<const double>, AlmView<const T>, AlmView<T>, Accumulate);        \
+  template void SphericalHarmonicTransform::adjoint_of_synthesis<T>(std::span<const double>,       \
+                                                                    AlmView<const T>, AlmView<T>); \
+  template void SphericalHarmonicTransform::adjoint_destroying(                                    \
+      MapView<T>, std::span<const double>, AlmView<T>, Accumulate);                                \
+  template AlmBuffer<T> SphericalHarmonicTransform::adjoint(MapBuffer<T>&&,                        \
                                                             std::span<const double>);
 RINGWEAVE_INSTANTIATE(float)
 RINGWEAVE_INSTANTIATE(double)

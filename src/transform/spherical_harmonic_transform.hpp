@@ -100,6 +100,27 @@ class SphericalHarmonicTransform {
   template <class T>
   AlmBuffer<T> adjoint(MapBuffer<T>&& map, std::span<const double> ring_weights);
 
+  /// Whether there are the spectra below: not where the line, or a stage of it, is on a device.
+  bool has_spectra() const;
+  /// * Pixels -> spectra of the rings (RingSpectra), in place: what an analysis that iterates needs
+  /// of a map, none of whose iterations then takes an FFT.
+  template <class T>
+  void take_spectra(MapView<T> map);
+  /// * What adjoint() makes of the map that has these spectra.
+  template <class T>
+  void adjoint_of_spectra(MapView<const T> spectra, std::span<const double> ring_weights,
+                          AlmView<T> alm);
+  /// * result = (or +=) S^T W (f - S alm), f the map that has these spectra; alm and result may be
+  /// the same. Returns ||f - S alm||^2 over the pixels of all ranks.
+  template <class T>
+  double adjoint_of_residual(MapView<const T> spectra, std::span<const double> ring_weights,
+                             AlmView<const T> alm, AlmView<T> result,
+                             Accumulate how = Accumulate::overwrite);
+  /// * result = S^T W S alm; both may be the same.
+  template <class T>
+  void adjoint_of_synthesis(std::span<const double> ring_weights, AlmView<const T> alm,
+                            AlmView<T> result);
+
   /// Seconds of "legendre", "exchange", "ring_fft" of this rank so far.
   StageTimes& times() { return times_; }
 
@@ -172,6 +193,11 @@ class SphericalHarmonicTransform {
   template <class T>
   void adjoint_of_groups(MapView<const T> map, std::span<const double> ring_weights, AlmView<T> alm,
                          Accumulate how, const std::optional<MapView<T>>& scratch);
+  /// One group after the other: `alm` (null: nothing) by ring, work(ring_fft's spectra, group,
+  /// modes by ring) on it, and the Legendre stage's adjoint of that.
+  template <class T, class Work>
+  void through_spectra(const AlmView<const T>* alm, AlmView<T> result, Accumulate how,
+                       const Work& work);
   template <class T>
   MapBuffer<T> synthesize_holding_both(AlmBuffer<T>&& alm);
   template <class T>

@@ -63,6 +63,11 @@ TransformWork work_of(const SphericalHarmonicTransform& transform, int n_threads
   return work;
 }
 
+TransformWork on_spectra(TransformWork work) {
+  work.fft_pixel_bytes = 0;
+  return work;
+}
+
 Estimate estimate_planning(const TransformSpec& spec, const Machine& machine) {
   return machine.transform_planning.estimate(spec.lmax, static_cast<double>(spec.grid->n_rings()));
 }

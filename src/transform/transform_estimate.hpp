@@ -13,6 +13,9 @@ TransformWork work_of(const TransformPlan& plan, int n_threads);
 /// The same on the device that the transform found. Not collective.
 TransformWork work_of(const SphericalHarmonicTransform& transform, int n_threads);
 
+/// The same on the host to or from the spectra of rings instead of their pixels, without FFTs.
+TransformWork on_spectra(TransformWork work);
+
 /// TransformWork::legendre_work of the host. O(mmax). Not collective.
 double legendre_work(const TransformSpec& spec, const ModeLimits& limits);
 

@@ -49,6 +49,7 @@ constexpr std::int64_t bytes_of_mode = static_cast<std::int64_t>(sizeof(std::com
 /// Beyond the most the buffer of a pass is small beside everything else; below the least little
 /// overlaps.
 constexpr std::int64_t most_passes = 64;
+constexpr std::int64_t bytes_worth_a_pass = std::int64_t{1} << 20;
 constexpr std::int64_t least_overlapped_passes = 8;
 
 ExchangeVolume volume_of(const TransformPlan& plan) {
@@ -74,7 +75,9 @@ int count_passes(const TransformPlan& plan) {
       volume_of(plan).most_sent() * plan.n_components_at_once() * bytes_of_mode * copies;
   const std::int64_t least =
       spec.exchange.schedule == ExchangeSchedule::overlapped ? least_overlapped_passes : 1;
-  const std::int64_t wanted = (bytes + spec.pass_bytes - 1) / spec.pass_bytes;
+  const std::int64_t pass_bytes =
+      std::min(spec.pass_bytes, std::max(bytes / 4, bytes_worth_a_pass));
+  const std::int64_t wanted = (bytes + pass_bytes - 1) / pass_bytes;
   return static_cast<int>(std::clamp(wanted, least, most_passes));
 }
 

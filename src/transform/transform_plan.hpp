@@ -35,8 +35,9 @@ struct TransformSpec {
   /// Who owns which rings, e.g. the bands of a RingConvolution that shares maps with the transform;
   /// null: bands that suit the transform.
   std::shared_ptr<const RingDistribution> ring_bands{};
-  /// What an exchange in passes may hold of the ring modes by order; up to 64 passes are made for
-  /// it. An adjoint that keeps its map goes in passes if it would hold more; every transform where
+  /// What an exchange in passes may hold of the ring modes by order; a quarter of those that travel
+  /// is enough where it is more than 1 MiB. Up to 64 passes are made for it. An adjoint that keeps
+  /// its map, or works on spectra, goes in passes if it would hold more; every transform where
   /// spec.exchange asks for it, and beyond what MPI counts those that do not consume their input.
   std::int64_t pass_bytes = std::int64_t{4} << 20;
   /// What the ring modes of one rank may take in either layout. Beyond it the fields go through the

@@ -6,6 +6,7 @@
 #include <omp.h>
 
 #include <numbers>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/memory_meter.hpp"
@@ -15,23 +16,62 @@
 namespace ringweave {
 namespace {
 
+void expect_close(const Difference& difference) {
+  EXPECT_LE(difference.rms, tolerance::direct_sum);
+  EXPECT_LE(difference.max, tolerance::direct_sum * tolerance::max_over_rms);
+}
+
+/// What comes of spectra, beside the same by way of the pixels.
+void expect_spectra_stand_for_pixels(RingFft& fft, const RingFftShape& shape) {
+  const auto modes = random_modes(shape, 17);
+  const auto pixels = random_map(shape, 18);
+  std::vector<double> weights(to_size(shape.rings.n_rings()));
+  for (std::size_t r = 0; r < weights.size(); ++r)
+    weights[r] = 0.5 + 0.1 * static_cast<double>(r % 7);
+  RingSpectra& of_rings = *fft.spectra();
+  auto spectra = pixels;
+  of_rings.take(map_view(shape, spectra));
+
+  auto wanted = modes;
+  auto found = modes;
+  fft.adjoint(map_view(shape, pixels), weights, view(wanted));
+  of_rings.adjoint_of_map(map_view(shape, std::as_const(spectra)), weights, view(found));
+  expect_close(difference(found, wanted));
+
+  std::vector<double> map(pixels.size());
+  fft.synthesize(view(modes), map_view(shape, map));
+  wanted = found = modes;
+  fft.adjoint(map_view(shape, map), weights, view(wanted));
+  of_rings.adjoint_of_synthesis(weights, view(found));
+  expect_close(difference(found, wanted));
+
+  double squares = 0;
+  for (std::size_t i = 0; i < map.size(); ++i) {
+    map[i] = pixels[i] - map[i];
+    squares += map[i] * map[i];
+  }
+  wanted = found = modes;
+  fft.adjoint(map_view(shape, map), weights, view(wanted));
+  const double found_squares =
+      of_rings.adjoint_of_residual(map_view(shape, std::as_const(spectra)), weights, view(found));
+  expect_close(difference(found, wanted));
+  EXPECT_NEAR(found_squares, squares, tolerance::direct_sum * squares);
+}
+
 void expect_matches_direct_sums(const RingFftShape& shape) {
   const auto fft = make_ring_fft(shape, Backend::host);
   const auto modes = random_modes(shape, 1);
   std::vector<double> map(to_size(shape.n_components * shape.rings.n_pixels()), -77.0);
   fft->synthesize(view(modes), map_view(shape, map));
-  const Difference synthesis = difference(map, direct_synthesis(shape, modes));
-  EXPECT_LE(synthesis.rms, tolerance::direct_sum);
-  EXPECT_LE(synthesis.max, tolerance::direct_sum * tolerance::max_over_rms);
+  expect_close(difference(map, direct_synthesis(shape, modes)));
 
   const auto pixels = random_map(shape, 2);
   std::vector<std::complex<double>> found(modes.size(), {5, 7});
   auto wanted = found;
   fft->adjoint(map_view(shape, pixels), {}, view(found));
   direct_adjoint(shape, pixels, wanted);
-  const Difference adjoint = difference(found, wanted);
-  EXPECT_LE(adjoint.rms, tolerance::direct_sum);
-  EXPECT_LE(adjoint.max, tolerance::direct_sum * tolerance::max_over_rms);
+  expect_close(difference(found, wanted));
+  expect_spectra_stand_for_pixels(*fft, shape);
 }
 
 double adjoint_gap(const RingFftShape& shape) {
@@ -212,6 +252,19 @@ TEST(RingFft, FloatMapsAgreeToSinglePrecisionInBothDirections) {
   fft->adjoint(map_view(shape, map_float), {}, view(from_float));
   fft->adjoint(map_view(shape, widened), {}, view(from_double));
   EXPECT_EQ(from_float, from_double);
+
+  auto spectra = map;
+  auto spectra_float = map_float;
+  fft->spectra()->take(map_view(shape, spectra));
+  fft->spectra()->take(map_view(shape, spectra_float));
+  EXPECT_LE(difference(spectra_float, spectra).rms, tolerance::single_storage);
+  const std::vector<double> widened_spectra(spectra_float.begin(), spectra_float.end());
+  from_float = from_double = random_modes(shape, 20);
+  const double squares_float = fft->spectra()->adjoint_of_residual(
+      map_view(shape, std::as_const(spectra_float)), {}, view(from_float));
+  EXPECT_EQ(squares_float, fft->spectra()->adjoint_of_residual(map_view(shape, widened_spectra), {},
+                                                               view(from_double)));
+  EXPECT_EQ(from_float, from_double);
 }
 
 TEST(RingFft, MapsThatFftwCannotReachAlignedGiveTheSame) {
@@ -237,6 +290,8 @@ TEST(RingFft, ThreadCountDoesNotChangeABit) {
   const int before = omp_get_max_threads();
   std::vector<double> first_map;
   std::vector<std::complex<double>> first_back;
+  std::vector<std::complex<double>> first_residual;
+  double first_squares = 0;
   for (const int threads : {1, 2, 3, 7}) {
     omp_set_num_threads(threads);
     const auto fft = make_ring_fft(shape, Backend::host);
@@ -244,12 +299,21 @@ TEST(RingFft, ThreadCountDoesNotChangeABit) {
     std::vector<std::complex<double>> back(modes.size());
     fft->synthesize(view(modes), map_view(shape, map));
     fft->adjoint(map_view(shape, map), {}, view(back));
+    auto spectra = random_map(shape, 19);
+    fft->spectra()->take(map_view(shape, spectra));
+    auto residual = modes;
+    const double squares = fft->spectra()->adjoint_of_residual(
+        map_view(shape, std::as_const(spectra)), {}, view(residual));
     if (threads == 1) {
       first_map = map;
       first_back = back;
+      first_residual = residual;
+      first_squares = squares;
     }
     EXPECT_EQ(map, first_map) << threads;
     EXPECT_EQ(back, first_back) << threads;
+    EXPECT_EQ(residual, first_residual) << threads;
+    EXPECT_EQ(squares, first_squares) << threads;
   }
   omp_set_num_threads(before);
 }

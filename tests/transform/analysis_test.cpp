@@ -62,6 +62,41 @@ TEST_P(OnEveryRankCount, JacobiPassesReduceTheResidualOnHealpix) {
   EXPECT_NEAR(residual_of(transform, map, first), report.residuals.front(), 1e-12);
 }
 
+/// Weights that are all 1 keep an analysis on pixels.
+TEST_P(OnEveryRankCount, IterationsOnSpectraGiveWhatThoseOnPixelsGive) {
+  for (const std::vector<int>& spins : {std::vector<int>{0}, {0, 2}, {1, 0, 0}}) {
+    // Orders fold on most rings.
+    SphericalHarmonicTransform transform(comm(),
+                                         Case{share(RingGrid::healpix(8)), 40, 36, spins}.spec());
+    AnalysisWeights weights = quadrature(transform);
+    Analysis on_spectra(transform, weights);
+    weights.pixel.assign(to_size(transform.rings().n_pixels()), 1.0);
+    Analysis on_pixels(transform, weights);
+    EXPECT_FALSE(on_spectra.needs_residual_map());
+    EXPECT_TRUE(on_pixels.needs_residual_map());
+    MapBuffer<double> map = random_map(transform);
+
+    AlmBuffer<double> expected = transform.make_alm<double>();
+    AlmBuffer<double> alm = transform.make_alm<double>();
+    const AnalysisReport slow = on_pixels.jacobi<double>(map.view(), 2, expected.view());
+    const AnalysisReport fast = on_spectra.jacobi<double>(std::as_const(map).view(), 2, alm.view());
+    expect_within(relative_error(comm(), alm, expected), tolerance::round_trip);
+    EXPECT_EQ(slow.on_spectra, 0);
+    EXPECT_EQ(fast.on_spectra, 4);
+    for (std::size_t pass = 0; pass < 2; ++pass)
+      EXPECT_NEAR(fast.residuals[pass], slow.residuals[pass], 1e-12);
+
+    on_pixels.conjugate_gradients<double>(std::as_const(map).view(), 1e-4, 3, expected.view());
+    on_spectra.conjugate_gradients<double>(std::as_const(map).view(), 1e-4, 3, alm.view());
+    expect_within(relative_error(comm(), alm, expected), 1e-10);
+
+    AlmBuffer<double> again = transform.make_alm<double>();
+    on_spectra.jacobi<double>(std::as_const(map).view(), 2, alm.view());
+    on_spectra.jacobi_destroying<double>(map.view(), 2, again.view());
+    EXPECT_TRUE(same_bits(alm, again));
+  }
+}
+
 TEST_P(OnEveryRankCount, AnAnalysisWithoutIterationsIsExactOnExactGrids) {
   for (const std::vector<int>& spins : {std::vector<int>{0, 2}, {1}}) {
     SphericalHarmonicTransform transform(

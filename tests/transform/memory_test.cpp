@@ -86,6 +86,20 @@ TEST_P(Memory, AnIteratedAnalysisNeeds27) {
             2.7);
 }
 
+TEST_P(Memory, AnIteratedAnalysisThatMayUseItsMapNeeds175) {
+  if (nside < 2048)
+    GTEST_SKIP() << "plan tables and the margin of the polar pruning still weigh 0.1 at nside "
+                 << nside;
+  Analysis analysis(transform_, {ring_weights(transform_.rings()), {}});
+  MapBuffer<double> map = random_map(transform_);
+  EXPECT_LE(high_water_ratio(transform_,
+                             [&] {
+                               AlmBuffer<double> alm = transform_.make_alm<double>();
+                               analysis.jacobi_destroying<double>(map.view(), 1, alm.view());
+                             }),
+            1.75);
+}
+
 class ExchangeMemory : public testing::TestWithParam<ExchangeOptions> {
  protected:
   ExchangeMemory() : transform_(Communicator::world(), spec()) {}

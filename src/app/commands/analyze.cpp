@@ -40,13 +40,13 @@ Analysed<T> transform_map(Run& run, Job& job, AnalysisWeights weights, MapBuffer
     run.progress.step(pass, passes, residual >= 0 ? fmt::format("residual {:.2e}", residual) : "");
   };
   const double tolerance = job.options.analysis.tolerance;
-  if (tolerance == 0 && job.n_iter == 0) return {analysis.once<T>(std::move(map)), {0, 1, {}}};
+  if (tolerance == 0 && job.n_iter == 0) return {analysis.once<T>(std::move(map)), {.transforms = 1}};
   auto alm = agreed(run.comm, [&] { return job.transform.make_alm<T>(); });
   constexpr int most_passes = 100;
-  AnalysisReport report = tolerance > 0
-                              ? analysis.conjugate_gradients<T>(map.view(), tolerance, most_passes,
-                                                                alm.view(), progress)
-                              : analysis.jacobi<T>(map.view(), job.n_iter, alm.view(), progress);
+  AnalysisReport report =
+      tolerance > 0 ? analysis.conjugate_gradients<T>(map.view(), tolerance, most_passes,
+                                                      alm.view(), progress)
+                    : analysis.jacobi_destroying<T>(map.view(), job.n_iter, alm.view(), progress);
   run.report["analysis"] = {{"iterations", report.iterations}, {"residuals", report.residuals}};
   run.say(fmt::format("{} iterations, relative residual {:.3e}", report.iterations,
                       report.residuals.back()));
@@ -75,7 +75,8 @@ void run_with(Run& run, Job& job) {
   const auto [alm, report] = transform_map<T>(run, job, std::move(weights), map);
   map.release();
   job.transform.release_workspace();
-  record_transform(run, job.transform, {report.transforms});
+  record_transform(run, job.transform,
+                   {.all_fields = report.transforms, .all_fields_on_spectra = report.on_spectra});
 
   const AlmLayout& layout = job.transform.alm_layout();
   Provenance provenance = run.provenance();
@@ -135,7 +136,7 @@ int analyze(Run& run, const AnalyzeOptions& options) {
   const MemoryUse use{operation, precision, held};
   const auto transform = plan_transform(run, spec, use, options.transform.backend);
   const MemoryEstimate estimate = estimate_memory(*transform, use);
-  record_plan(run, *transform, estimate, planned_analysis(n_iter, tolerance));
+  record_plan(run, *transform, estimate, planned_analysis(n_iter, tolerance, held));
   const auto components = static_cast<double>(spec.fields.n_components());
   record_files(
       run, {.n_read = 1,

@@ -105,13 +105,19 @@ Job job_of(const Run& run, const JobsOptions& asked) {
 
 JobWork work_of(const Job& job) {
   switch (job.kind->task) {
-    // Three corrections, the program's own choice; with it the map that is left.
-    case Task::smoothing: return {planned_analysis(3, 0).all_fields + 1, 1, 1, 2};
-    case Task::synthesis: return {1, 0, 1, 1};
+    // Three corrections, the program's own choice.
+    case Task::smoothing: {
+      const TransformCount count = planned_analysis(3, 0, PixelWeights::none);
+      return {.n_transforms = count.all_fields + 1,
+              .n_on_spectra = count.all_fields_on_spectra,
+              .n_maps_read = 1,
+              .n_residual_maps = 1};
+    }
+    case Task::synthesis: return {};
     // Maps are written while the next are made.
-    case Task::many_syntheses: return {1, 0, 1, 2};
+    case Task::many_syntheses: return {.n_maps_held = 2};
     // A synthesis and an analysis without corrections.
-    case Task::study: return {2, 1, 1, 1};
+    case Task::study: return {.n_transforms = 2, .n_maps_read = 1};
   }
   throw InternalError("a job without work");
 }

@@ -106,14 +106,10 @@ struct HarmonicPlan {
   }
 };
 
-void add(const TransformCount& more, TransformCount& sum) {
-  sum.all_fields += more.all_fields;
-  sum.mask += more.mask;
-}
-
 TransformCount times(const TransformCount& count, std::int64_t n) {
   const int factor = checked_cast<int>(n, "groups of maps");
-  return {factor * count.all_fields, factor * count.mask, count.is_a_guess};
+  return {factor * count.all_fields, factor * count.mask, count.is_a_guess,
+          factor * count.all_fields_on_spectra, factor * count.mask_on_spectra};
 }
 
 HarmonicPlan plan_harmonic(Run& run, SmoothJob& job) {
@@ -181,7 +177,7 @@ class HarmonicRun {
     const SmoothingReport report = smooth_fields<T>(
         run_, job_, *plan_.transform, job_.smoothing, range,
         group.maps.map.view().components(0, plan_.transform->fields().n_components()));
-    add({report.analysis.transforms, report.mask_transforms}, count_);
+    count_ += count_of(report);
     if (map_run_.is_last(range)) plan_.transform->release_workspace();
     iterations_ = report.analysis.iterations;
     run_.report["analysis"] = {{"iterations", report.analysis.iterations},

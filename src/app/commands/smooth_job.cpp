@@ -42,9 +42,12 @@ HarmonicWay harmonic_way(const Run& run, const SmoothJob& job) {
   way.use.precision = job.precision;
   way.use.pixel_weights = way.weights.pixel.empty() ? PixelWeights::none : PixelWeights::held;
   way.use.mask = job.is_normalized() ? MaskSmoothing::yes : MaskSmoothing::no;
-  way.count = planned_analysis(smoothing.n_iter, smoothing.tolerance);
+  way.count = planned_analysis(smoothing.n_iter, smoothing.tolerance, way.use.pixel_weights);
   ++way.count.all_fields;
-  if (job.is_normalized()) way.count.mask = way.count.all_fields;
+  if (job.is_normalized()) {
+    way.count.mask = way.count.all_fields;
+    way.count.mask_on_spectra = way.count.all_fields_on_spectra;
+  }
   return way;
 }
 
@@ -70,6 +73,13 @@ SmoothingReport smooth_fields(Run& run, const SmoothJob& job, SphericalHarmonicT
   return smooth_harmonic<T>(transform, smoothing, map, [&](int pass, int passes, double residual) {
     run.progress.step(pass, passes, residual >= 0 ? fmt::format("residual {:.2e}", residual) : "");
   });
+}
+
+TransformCount count_of(const SmoothingReport& report) {
+  return {.all_fields = report.analysis.transforms,
+          .mask = report.mask_transforms,
+          .all_fields_on_spectra = report.analysis.on_spectra,
+          .mask_on_spectra = report.mask_on_spectra};
 }
 
 Provenance provenance_of(const Run& run, const SmoothJob& job) {

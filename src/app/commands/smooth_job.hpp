@@ -58,6 +58,9 @@ template <class T>
 SmoothingReport smooth_fields(Run& run, const SmoothJob& job, SphericalHarmonicTransform& transform,
                               SmoothingOptions smoothing, const MapRange& maps, MapView<T> map);
 
+/// The transforms of a smoothing that is done.
+TransformCount count_of(const SmoothingReport& report);
+
 /// Kernel and method; the input and the rest is the caller's.
 Provenance provenance_of(const Run& run, const SmoothJob& job);
 

@@ -187,8 +187,7 @@ class RingRun {
     SphericalHarmonicTransform& transform = *rings_.spins->transform;
     const SmoothingReport report = smooth_fields<T>(run_, job_, transform, smoothing, group.range,
                                                     group.maps.map.view().components(1, 2));
-    spin_count_.all_fields += report.analysis.transforms;
-    spin_count_.mask += report.mask_transforms;
+    spin_count_ += count_of(report);
     // The next map's convolution, like the last outputs, needs its memory.
     transform.release_workspace();
     run_.report["analysis"] = {{"iterations", report.analysis.iterations},

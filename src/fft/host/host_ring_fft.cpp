@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -45,12 +46,13 @@ struct Worker {
   HostBuffer<double> scratch;
 };
 
-class HostRingFft final : public RingFft {
+class HostRingFft final : public RingFft, public RingSpectra {
  public:
   explicit HostRingFft(RingFftShape shape)
       : shape_(std::move(shape)), plan_(shape_, omp_get_max_threads()) {
     const std::int64_t n_workers = std::min<std::int64_t>(omp_get_max_threads(), all().size());
     for (std::int64_t i = 0; i < n_workers; ++i) workers_.emplace_back(plan_, shape_);
+    squares_.allocate(shape_.rings.n_rings() * shape_.n_components);
   }
 
   void synthesize(ModeView<const double> modes, MapView<double> map) override {
@@ -76,8 +78,31 @@ class HostRingFft final : public RingFft {
     adjoint_map(blocks_of(step), map, ring_weights, modes, meanwhile);
   }
 
+  RingSpectra* spectra() noexcept override { return this; }
+  void take(MapView<double> map) override { take_of(map); }
+  void take(MapView<float> map) override { take_of(map); }
+  void adjoint_of_map(MapView<const double> spectra, std::span<const double> ring_weights,
+                      ModeView<double> modes) override {
+    fold_back(FoldBack::adjoint_of_map, spectra, ring_weights, modes);
+  }
+  void adjoint_of_map(MapView<const float> spectra, std::span<const double> ring_weights,
+                      ModeView<double> modes) override {
+    fold_back(FoldBack::adjoint_of_map, spectra, ring_weights, modes);
+  }
+  double adjoint_of_residual(MapView<const double> spectra, std::span<const double> ring_weights,
+                             ModeView<double> modes) override {
+    return fold_back(FoldBack::adjoint_of_residual, spectra, ring_weights, modes);
+  }
+  double adjoint_of_residual(MapView<const float> spectra, std::span<const double> ring_weights,
+                             ModeView<double> modes) override {
+    return fold_back(FoldBack::adjoint_of_residual, spectra, ring_weights, modes);
+  }
+  void adjoint_of_synthesis(std::span<const double> ring_weights, ModeView<double> modes) override {
+    fold_back(FoldBack::adjoint_of_synthesis, MapView<const double>(), ring_weights, modes);
+  }
+
   std::int64_t bytes() const override {
-    std::int64_t sum = plan_.bytes();
+    std::int64_t sum = plan_.bytes() + squares_.size() * static_cast<std::int64_t>(sizeof(double));
     for (const Worker& worker : workers_) sum += worker.bytes();
     return sum;
   }
@@ -97,7 +122,15 @@ class HostRingFft final : public RingFft {
   void adjoint_map(const Blocks& blocks, MapView<const T> map, std::span<const double> ring_weights,
                    ModeView<double> modes, const std::function<void()>& meanwhile);
   template <class T>
-  void check(ModeView<const double> modes, MapView<const T> map) const;
+  void take_of(MapView<T> map);
+  /// Returns the sum of squares of the residual's pixels.
+  template <class T>
+  double fold_back(FoldBack what, MapView<const T> spectra, std::span<const double> ring_weights,
+                   ModeView<double> modes);
+  void check_modes(ModeView<const double> modes) const;
+  template <class T>
+  void check_map(MapView<const T> map) const;
+  void check_weights(std::span<const double> ring_weights) const;
   /// lane_work(worker, run) for the runs in lanes and work(worker, block) for the other blocks,
   /// shared among the threads; the first thread calls `meanwhile` before each of its own.
   template <class LaneWork, class Work>
@@ -106,19 +139,30 @@ class HostRingFft final : public RingFft {
   RingFftShape shape_;
   RingPlan plan_;
   std::vector<Worker> workers_;
+  HostBuffer<double> squares_;  ///< [owned ring][component]
 };
 
-template <class T>
-void HostRingFft::check(ModeView<const double> modes, MapView<const T> map) const {
-  const auto expect = [](const char* what, std::int64_t value, std::int64_t wanted) {
-    if (value != wanted) {
-      throw UsageError(std::string("ring FFT: ") + what + " = " + std::to_string(value) +
-                       ", the plan was made for " + std::to_string(wanted));
-    }
-  };
+void expect(const char* what, std::int64_t value, std::int64_t wanted) {
+  if (value == wanted) return;
+  throw UsageError(std::string("ring FFT: ") + what + " = " + std::to_string(value) +
+                   ", the plan was made for " + std::to_string(wanted));
+}
+
+void HostRingFft::check_modes(ModeView<const double> modes) const {
   expect("size of the modes", modes.size(), shape_.rows.size() * shape_.n_components);
+}
+
+template <class T>
+void HostRingFft::check_map(MapView<const T> map) const {
   expect("components of the map", map.n_components(), shape_.n_components);
   expect("pixels of the map", map.size(), shape_.rings.n_pixels());
+}
+
+void HostRingFft::check_weights(std::span<const double> ring_weights) const {
+  if (ring_weights.empty() || ssize64(ring_weights) == shape_.rings.n_rings()) return;
+  throw UsageError("ring FFT: " + std::to_string(ring_weights.size()) + " ring weights for " +
+                   std::to_string(shape_.rings.n_rings()) +
+                   " owned rings; pass one a ring, or none");
 }
 
 HostRingFft::Blocks HostRingFft::blocks_of(Step step) const {
@@ -155,7 +199,8 @@ void HostRingFft::for_each_block(const Blocks& blocks, const LaneWork& lane_work
 
 template <class T>
 void HostRingFft::synthesize_map(ModeView<const double> modes, MapView<T> map) {
-  check<T>(modes, map);
+  check_modes(modes);
+  check_map<T>(map);
   const auto lane_work = [&](LaneWorker& worker, const LaneRun& run) {
     worker.synthesize(run, modes.data(), map);
   };
@@ -169,12 +214,9 @@ template <class T>
 void HostRingFft::adjoint_map(const Blocks& blocks, MapView<const T> map,
                               std::span<const double> ring_weights, ModeView<double> modes,
                               const std::function<void()>& meanwhile) {
-  check<T>(modes, map);
-  if (!ring_weights.empty() && ssize64(ring_weights) != shape_.rings.n_rings()) {
-    throw UsageError("ring FFT: " + std::to_string(ring_weights.size()) + " ring weights for " +
-                     std::to_string(shape_.rings.n_rings()) +
-                     " owned rings; pass one a ring, or none");
-  }
+  check_modes(modes);
+  check_map<T>(map);
+  check_weights(ring_weights);
   const auto lane_work = [&](LaneWorker& worker, const LaneRun& run) {
     worker.adjoint(run, map, ring_weights, modes.data());
   };
@@ -182,6 +224,36 @@ void HostRingFft::adjoint_map(const Blocks& blocks, MapView<const T> map,
     worker.adjoint(block, map, ring_weights, modes.data());
   };
   for_each_block(blocks, lane_work, work, meanwhile);
+}
+
+template <class T>
+void HostRingFft::take_of(MapView<T> map) {
+  check_map<T>(map);
+  const auto lane_work = [&](LaneWorker& worker, const LaneRun& run) {
+    worker.take_spectra(run, map);
+  };
+  const auto work = [&](RingWorker& worker, const RingBlock& block) {
+    worker.take_spectra(block, map);
+  };
+  for_each_block(all(), lane_work, work, [] {});
+}
+
+template <class T>
+double HostRingFft::fold_back(FoldBack what, MapView<const T> spectra,
+                              std::span<const double> ring_weights, ModeView<double> modes) {
+  check_modes(modes);
+  if (what != FoldBack::adjoint_of_synthesis) check_map<T>(spectra);
+  check_weights(ring_weights);
+  const auto lane_work = [&](LaneWorker& worker, const LaneRun& run) {
+    worker.fold_back(what, run, spectra, ring_weights, modes.data(), squares_.data());
+  };
+  const auto work = [&](RingWorker& worker, const RingBlock& block) {
+    worker.fold_back(what, block, spectra, ring_weights, modes.data(), squares_.data());
+  };
+  for_each_block(all(), lane_work, work, [] {});
+  return what == FoldBack::adjoint_of_residual
+             ? std::accumulate(squares_.begin(), squares_.end(), 0.0)
+             : 0;
 }
 
 }  // namespace

@@ -246,6 +246,93 @@ void adjoint_lanes(const LaneRings& rings, const T* const* pixels, const double*
   }
 }
 
+/// Rows 0 and 1 of a spectrum are its real bins, the first and the last; row 2 k the real part of
+/// bin k, 2 k + 1 the other.
+template <class T>
+void take_spectra_lanes(const LaneRings& rings, T* const* pixels) {
+  const T* sources[n_lanes];
+  for (std::int64_t i = 0; i < n_lanes; ++i)
+    sources[i] = pixels[i] == nullptr ? pixels[0] : pixels[i];
+  read_pixels(sources, rings.n_phi, rings.bins);
+  const auto [bins, free] =
+      backward_fft(rings.bins, rings.scratch, rings.turns, rings.n_phi / 2, rings.radices);
+  double weights[n_lanes];
+  std::fill_n(weights, n_lanes, 1.0 / static_cast<double>(rings.n_phi));
+  unpack_lanes(rings, weights, bins);
+  hn::Store(hn::Load(D(), bins + rings.n_phi / 2 * element), D(), bins + n_lanes);
+  T* targets[n_lanes];
+  for (std::int64_t i = 0; i < n_lanes; ++i)
+    targets[i] = pixels[i] == nullptr ? reinterpret_cast<T*>(free) : pixels[i];
+  write_pixels(bins, rings.n_phi, targets);
+}
+
+template <FoldBack what>
+HWY_INLINE V combined(const double* spectrum, const double* bin) {
+  if constexpr (what == FoldBack::adjoint_of_map) return hn::Load(D(), spectrum);
+  if constexpr (what == FoldBack::adjoint_of_synthesis) return hn::Load(D(), bin);
+  return hn::Sub(hn::Load(D(), spectrum), hn::Load(D(), bin));
+}
+
+/// Spectra, as rows of lanes in scratch, and bins -> bins.
+template <FoldBack what>
+void combine_lanes(const LaneRings& rings, const double* weights, double* squares) {
+  const std::int64_t half = rings.n_phi / 2;
+  const V n_phi = hn::Set(D(), static_cast<double>(rings.n_phi));
+  const V weight = hn::Mul(n_phi, hn::LoadU(D(), weights));
+  const double* spectra = rings.scratch;
+  const V zeros = hn::Zero(D());
+  double* last = rings.bins + half * element;
+  const V first_value = combined<what>(spectra, rings.bins);
+  const V last_value = combined<what>(spectra + n_lanes, last);
+  store({hn::Mul(weight, first_value), zeros}, rings.bins);
+  store({hn::Mul(weight, last_value), zeros}, last);
+  V pairs = zeros;
+  for (std::int64_t k = 1; k < half; ++k) {
+    double* bin = rings.bins + k * element;
+    const double* spectrum = spectra + k * element;
+    const ComplexLanes value{combined<what>(spectrum, bin),
+                             combined<what>(spectrum + n_lanes, bin + n_lanes)};
+    pairs = hn::MulAdd(value.re, value.re, hn::MulAdd(value.im, value.im, pairs));
+    store(scaled(value, weight), bin);
+  }
+  const V alone = hn::MulAdd(first_value, first_value, hn::Mul(last_value, last_value));
+  const V of_bins = hn::MulAdd(hn::Set(D(), 2.0), pairs, alone);
+  hn::StoreU(hn::Mul(n_phi, of_bins), D(), squares);
+}
+
+template <FoldBack what, bool is_shifted, class T>
+void fold_back_shifted(const LaneRings& rings, const T* const* spectra, const double* weights,
+                       Complex* const* modes, double* squares) {
+  if constexpr (what != FoldBack::adjoint_of_map) fold_lanes<is_shifted>(rings, modes);
+  if constexpr (what != FoldBack::adjoint_of_synthesis)
+    read_pixels(spectra, rings.n_phi, rings.scratch);
+  combine_lanes<what>(rings, weights, squares);
+  unfold_lanes<is_shifted>(rings, rings.bins, modes);
+}
+
+template <FoldBack what, class T>
+void fold_back_of(const LaneRings& rings, const T* const* spectra, const double* weights,
+                  Complex* const* modes, double* squares) {
+  if (rings.fine_phases == nullptr) {
+    fold_back_shifted<what, false>(rings, spectra, weights, modes, squares);
+  } else {
+    fold_back_shifted<what, true>(rings, spectra, weights, modes, squares);
+  }
+}
+
+template <class T>
+void fold_back_lanes(FoldBack what, const LaneRings& rings, const T* const* spectra,
+                     const double* weights, Complex* const* modes, double* squares) {
+  switch (what) {
+    case FoldBack::adjoint_of_map:
+      return fold_back_of<FoldBack::adjoint_of_map>(rings, spectra, weights, modes, squares);
+    case FoldBack::adjoint_of_residual:
+      return fold_back_of<FoldBack::adjoint_of_residual>(rings, spectra, weights, modes, squares);
+    case FoldBack::adjoint_of_synthesis:
+      return fold_back_of<FoldBack::adjoint_of_synthesis>(rings, spectra, weights, modes, squares);
+  }
+}
+
 void synthesize_double(const LaneRings& rings, const Complex* const* modes, double* const* pixels) {
   synthesize_lanes(rings, modes, pixels);
 }
@@ -259,6 +346,20 @@ void adjoint_double(const LaneRings& rings, const double* const* pixels, const d
 void adjoint_float(const LaneRings& rings, const float* const* pixels, const double* weights,
                    Complex* const* modes) {
   adjoint_lanes(rings, pixels, weights, modes);
+}
+void take_spectra_double(const LaneRings& rings, double* const* pixels) {
+  take_spectra_lanes(rings, pixels);
+}
+void take_spectra_float(const LaneRings& rings, float* const* pixels) {
+  take_spectra_lanes(rings, pixels);
+}
+void fold_back_double(FoldBack what, const LaneRings& rings, const double* const* spectra,
+                      const double* weights, Complex* const* modes, double* squares) {
+  fold_back_lanes(what, rings, spectra, weights, modes, squares);
+}
+void fold_back_float(FoldBack what, const LaneRings& rings, const float* const* spectra,
+                     const double* weights, Complex* const* modes, double* squares) {
+  fold_back_lanes(what, rings, spectra, weights, modes, squares);
 }
 std::int64_t lanes_of_target() { return n_lanes; }
 
@@ -274,6 +375,10 @@ HWY_EXPORT(synthesize_double);
 HWY_EXPORT(synthesize_float);
 HWY_EXPORT(adjoint_double);
 HWY_EXPORT(adjoint_float);
+HWY_EXPORT(take_spectra_double);
+HWY_EXPORT(take_spectra_float);
+HWY_EXPORT(fold_back_double);
+HWY_EXPORT(fold_back_float);
 HWY_EXPORT(lanes_of_target);
 
 namespace lane_rings {
@@ -299,6 +404,24 @@ template <>
 void adjoint(const LaneRings& rings, const float* const* pixels, const double* weights,
              Complex* const* modes) noexcept {
   HWY_DYNAMIC_DISPATCH(adjoint_float)(rings, pixels, weights, modes);
+}
+template <>
+void take_spectra(const LaneRings& rings, double* const* pixels) noexcept {
+  HWY_DYNAMIC_DISPATCH(take_spectra_double)(rings, pixels);
+}
+template <>
+void take_spectra(const LaneRings& rings, float* const* pixels) noexcept {
+  HWY_DYNAMIC_DISPATCH(take_spectra_float)(rings, pixels);
+}
+template <>
+void fold_back(FoldBack what, const LaneRings& rings, const double* const* spectra,
+               const double* weights, Complex* const* modes, double* squares) noexcept {
+  HWY_DYNAMIC_DISPATCH(fold_back_double)(what, rings, spectra, weights, modes, squares);
+}
+template <>
+void fold_back(FoldBack what, const LaneRings& rings, const float* const* spectra,
+               const double* weights, Complex* const* modes, double* squares) noexcept {
+  HWY_DYNAMIC_DISPATCH(fold_back_float)(what, rings, spectra, weights, modes, squares);
 }
 
 }  // namespace lane_rings

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <span>
 
+#include "fft/host/fold_back.hpp"
+
 namespace ringweave {
 
 /// As many rings (or components of a ring) of one even, smooth length as a vector has lanes, one in
@@ -44,6 +46,20 @@ void synthesize(const LaneRings& rings, const std::complex<double>* const* modes
 template <class T>
 void adjoint(const LaneRings& rings, const T* const* pixels, const double* weights,
              std::complex<double>* const* modes) noexcept;
+
+/// The rings' spectra in place of their pixels, as RingSpectra has them.
+/// pixels  [lane]; null: an unused lane
+template <class T>
+void take_spectra(const LaneRings& rings, T* const* pixels) noexcept;
+
+/// What RingSpectra makes of spectra and modes in place of the modes.
+/// spectra  [lane], none null; the whole null for adjoint_of_synthesis
+/// weights  [lane], multiplied to the modes
+/// modes    [n_modes], where the lanes' modes of each order lie; null: zero, and written nowhere
+/// squares  [lane], set to the sum of squares of the pixels that what is folded back belongs to
+template <class T>
+void fold_back(FoldBack what, const LaneRings& rings, const T* const* spectra,
+               const double* weights, std::complex<double>* const* modes, double* squares) noexcept;
 
 }  // namespace lane_rings
 }  // namespace ringweave

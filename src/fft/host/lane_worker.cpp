@@ -95,16 +95,51 @@ void LaneWorker::prepare_phases(const LaneRun& run, Group group) noexcept {
 }
 
 template <class Work>
-void LaneWorker::for_each_group(const LaneRun& run, const Work& work) {
+void LaneWorker::for_each_group(const LaneRun& run, LastGroup last, const Work& work) {
   const std::int64_t n = run.rings.size() * n_components_;
   for (std::int64_t first = 0; first < n; first += n_lanes_) {
-    // The last group reaches back over the one before it, which costs less than modes in parts: the
-    // lanes in common get the same values twice.
-    const std::int64_t begin = std::max<std::int64_t>(0, std::min(first, n - n_lanes_));
+    const std::int64_t begin = last == LastGroup::is_short
+                                   ? first
+                                   : std::max<std::int64_t>(0, std::min(first, n - n_lanes_));
     const Group group{begin, std::min(n_lanes_, n - begin)};
     prepare_phases(run, group);
     work(group);
   }
+}
+
+template <class T>
+std::array<const T*, lane_rings::most_lanes> LaneWorker::pixels_of(
+    const LaneRun& run, Group group, MapView<const T> map) const noexcept {
+  std::array<const T*, lane_rings::most_lanes> pixels;
+  for (std::int64_t i = 0; i < lane_rings::most_lanes; ++i) {
+    const std::int64_t lane = group.first + std::min(i, group.count - 1);
+    pixels[static_cast<std::size_t>(i)] =
+        map.component(lane % n_components_).data() + plan_->ring(ring_of(run, lane)).first_pixel;
+  }
+  return pixels;
+}
+
+std::array<double, lane_rings::most_lanes> LaneWorker::weights_of(
+    const LaneRun& run, Group group, std::span<const double> ring_weights) const noexcept {
+  std::array<double, lane_rings::most_lanes> weights;
+  weights.fill(1);
+  for (std::int64_t i = 0; i < group.count && !ring_weights.empty(); ++i) {
+    weights[static_cast<std::size_t>(i)] =
+        ring_weights[static_cast<std::size_t>(ring_of(run, group.first + i))];
+  }
+  return weights;
+}
+
+template <class T>
+std::array<T*, lane_rings::most_lanes> LaneWorker::targets_of(const LaneRun& run, Group group,
+                                                              MapView<T> map) const noexcept {
+  std::array<T*, lane_rings::most_lanes> pixels{};
+  for (std::int64_t i = 0; i < group.count; ++i) {
+    const std::int64_t lane = group.first + i;
+    pixels[static_cast<std::size_t>(i)] =
+        map.component(lane % n_components_).data() + plan_->ring(ring_of(run, lane)).first_pixel;
+  }
+  return pixels;
 }
 
 template <class Move>
@@ -124,31 +159,41 @@ void LaneWorker::for_each_part(const LaneRun& run, Group group, const ModeLayout
   }
 }
 
+void LaneWorker::place(Group group, Complex* modes) noexcept {
+  std::fill(places_.begin(), places_.end(), nullptr);
+  for (const ModeLayout::Row& row : rows_->rows()) {
+    if (offsets_[row.m] == absent) continue;
+    places_[row.m] = is_direct(group, row.m) ? modes + offsets_[row.m] + group.first : edge(row.m);
+  }
+}
+
+void LaneWorker::copy_to_edges(const LaneRun& run, Group group, const Complex* modes) noexcept {
+  for (const ModeLayout::Row& row : rows_->rows()) {
+    if (offsets_[row.m] == absent || is_direct(group, row.m)) continue;
+    std::fill_n(edge(row.m), n_lanes_, 0.0);
+    for_each_part(run, group, row, [&](std::int64_t place, std::int64_t lane, std::int64_t n) {
+      std::copy_n(modes + place, n, edge(row.m) + lane);
+    });
+  }
+}
+
+void LaneWorker::copy_from_edges(const LaneRun& run, Group group, Complex* modes) noexcept {
+  for (const ModeLayout::Row& row : rows_->rows()) {
+    if (offsets_[row.m] == absent || is_direct(group, row.m)) continue;
+    for_each_part(run, group, row, [&](std::int64_t place, std::int64_t lane, std::int64_t n) {
+      std::copy_n(edge(row.m) + lane, n, modes + place);
+    });
+  }
+}
+
 template <class T>
 void LaneWorker::synthesize(const LaneRun& run, const Complex* modes, MapView<T> map) noexcept {
   prepare(run);
-  std::fill(places_.begin(), places_.end(), nullptr);
-  for_each_group(run, [&](Group group) {
-    for (const ModeLayout::Row& row : rows_->rows()) {
-      if (offsets_[row.m] == absent) continue;
-      if (is_direct(group, row.m)) {
-        // Only read through.
-        places_[row.m] = const_cast<Complex*>(modes) + offsets_[row.m] + group.first;
-        continue;
-      }
-      places_[row.m] = edge(row.m);
-      std::fill_n(edge(row.m), n_lanes_, 0.0);
-      for_each_part(run, group, row, [&](std::int64_t place, std::int64_t lane, std::int64_t n) {
-        std::copy_n(modes + place, n, edge(row.m) + lane);
-      });
-    }
-    std::array<T*, lane_rings::most_lanes> pixels{};
-    for (std::int64_t i = 0; i < group.count; ++i) {
-      const std::int64_t lane = group.first + i;
-      pixels[static_cast<std::size_t>(i)] =
-          map.component(lane % n_components_).data() + plan_->ring(ring_of(run, lane)).first_pixel;
-    }
-    lane_rings::synthesize(rings_, places_.data(), pixels.data());
+  for_each_group(run, LastGroup::reaches_back, [&](Group group) {
+    // Only read through.
+    place(group, const_cast<Complex*>(modes));
+    copy_to_edges(run, group, modes);
+    lane_rings::synthesize(rings_, places_.data(), targets_of<T>(run, group, map).data());
   });
 }
 
@@ -156,31 +201,39 @@ template <class T>
 void LaneWorker::adjoint(const LaneRun& run, MapView<const T> map,
                          std::span<const double> ring_weights, Complex* modes) noexcept {
   prepare(run);
-  std::fill(places_.begin(), places_.end(), nullptr);
-  for_each_group(run, [&](Group group) {
-    for (const ModeLayout::Row& row : rows_->rows()) {
-      if (offsets_[row.m] == absent) continue;
-      places_[row.m] =
-          is_direct(group, row.m) ? modes + offsets_[row.m] + group.first : edge(row.m);
-    }
-    std::array<const T*, lane_rings::most_lanes> pixels;
-    std::array<double, lane_rings::most_lanes> weights;
-    for (std::int64_t i = 0; i < lane_rings::most_lanes; ++i) {
-      // Lanes without a ring repeat the last one.
-      const std::int64_t lane = group.first + std::min(i, group.count - 1);
-      const LocalRing ring = ring_of(run, lane);
-      pixels[static_cast<std::size_t>(i)] =
-          map.component(lane % n_components_).data() + plan_->ring(ring).first_pixel;
-      weights[static_cast<std::size_t>(i)] =
-          ring_weights.empty() ? 1.0 : ring_weights[static_cast<std::size_t>(ring)];
-    }
-    lane_rings::adjoint(rings_, pixels.data(), weights.data(), places_.data());
-    for (const ModeLayout::Row& row : rows_->rows()) {
-      if (offsets_[row.m] == absent || is_direct(group, row.m)) continue;
-      for_each_part(run, group, row, [&](std::int64_t place, std::int64_t lane, std::int64_t n) {
-        std::copy_n(edge(row.m) + lane, n, modes + place);
-      });
-    }
+  for_each_group(run, LastGroup::reaches_back, [&](Group group) {
+    place(group, modes);
+    lane_rings::adjoint(rings_, pixels_of<T>(run, group, map).data(),
+                        weights_of(run, group, ring_weights).data(), places_.data());
+    copy_from_edges(run, group, modes);
+  });
+}
+
+template <class T>
+void LaneWorker::take_spectra(const LaneRun& run, MapView<T> map) noexcept {
+  prepare(run);
+  for_each_group(run, LastGroup::is_short, [&](Group group) {
+    lane_rings::take_spectra(rings_, targets_of<T>(run, group, map).data());
+  });
+}
+
+template <class T>
+void LaneWorker::fold_back(FoldBack what, const LaneRun& run, MapView<const T> spectra,
+                           std::span<const double> ring_weights, Complex* modes,
+                           double* squares) noexcept {
+  prepare(run);
+  for_each_group(run, LastGroup::is_short, [&](Group group) {
+    place(group, modes);
+    copy_to_edges(run, group, modes);
+    std::array<const T*, lane_rings::most_lanes> pixels{};
+    if (what != FoldBack::adjoint_of_synthesis) pixels = pixels_of<T>(run, group, spectra);
+    std::array<double, lane_rings::most_lanes> of_lanes;
+    lane_rings::fold_back(what, rings_, pixels.data(), weights_of(run, group, ring_weights).data(),
+                          places_.data(), of_lanes.data());
+    copy_from_edges(run, group, modes);
+    if (what == FoldBack::adjoint_of_residual)
+      std::copy_n(of_lanes.data(), group.count,
+                  squares + run.first_local * n_components_ + group.first);
   });
 }
 
@@ -190,6 +243,12 @@ template void LaneWorker::adjoint(const LaneRun&, MapView<const double>, std::sp
                                   Complex*) noexcept;
 template void LaneWorker::adjoint(const LaneRun&, MapView<const float>, std::span<const double>,
                                   Complex*) noexcept;
+template void LaneWorker::take_spectra(const LaneRun&, MapView<double>) noexcept;
+template void LaneWorker::take_spectra(const LaneRun&, MapView<float>) noexcept;
+template void LaneWorker::fold_back(FoldBack, const LaneRun&, MapView<const double>,
+                                    std::span<const double>, Complex*, double*) noexcept;
+template void LaneWorker::fold_back(FoldBack, const LaneRun&, MapView<const float>,
+                                    std::span<const double>, Complex*, double*) noexcept;
 
 std::int64_t LaneWorker::bytes() const {
   const auto bytes_of = [](const auto& buffer) {

@@ -8,6 +8,7 @@
 
 #include "base/buffer.hpp"
 #include "base/scratch_pieces.hpp"
+#include "fft/host/fold_back.hpp"
 #include "fft/host/lane_rings.hpp"
 #include "fft/host/ring_plan.hpp"
 
@@ -28,6 +29,13 @@ class LaneWorker {
   template <class T>
   void adjoint(const LaneRun& run, MapView<const T> map, std::span<const double> ring_weights,
                std::complex<double>* modes) noexcept;
+  template <class T>
+  void take_spectra(const LaneRun& run, MapView<T> map) noexcept;
+  /// squares  [owned ring][component]
+  template <class T>
+  void fold_back(FoldBack what, const LaneRun& run, MapView<const T> spectra,
+                 std::span<const double> ring_weights, std::complex<double>* modes,
+                 double* squares) noexcept;
 
   std::int64_t bytes() const;
 
@@ -37,8 +45,21 @@ class LaneWorker {
     std::int64_t first = 0;  ///< lane of the run
     std::int64_t count = 0;
   };
+  /// The last group may reach back over the one before it, which costs less than modes in parts:
+  /// the lanes in common get the same values twice. Not where input becomes output.
+  enum class LastGroup { reaches_back, is_short };
   template <class Work>
-  void for_each_group(const LaneRun& run, const Work& work);
+  void for_each_group(const LaneRun& run, LastGroup last, const Work& work);
+  /// [lane] of a group; unused lanes repeat the last one.
+  template <class T>
+  std::array<const T*, lane_rings::most_lanes> pixels_of(const LaneRun& run, Group group,
+                                                         MapView<const T> map) const noexcept;
+  std::array<double, lane_rings::most_lanes> weights_of(
+      const LaneRun& run, Group group, std::span<const double> ring_weights) const noexcept;
+  /// Null in unused lanes.
+  template <class T>
+  std::array<T*, lane_rings::most_lanes> targets_of(const LaneRun& run, Group group,
+                                                    MapView<T> map) const noexcept;
   void prepare(const LaneRun& run) noexcept;
   /// Fills offsets_ with where each order's modes of the whole run begin.
   void locate(const LaneRun& run) noexcept;
@@ -51,6 +72,10 @@ class LaneWorker {
     return offsets_[m] >= 0 && group.count == n_lanes_;
   }
   std::complex<double>* edge(std::int64_t m) noexcept { return edges_ + m * n_lanes_; }
+  /// Fills places_: the modes themselves, or an edge for those in parts.
+  void place(Group group, std::complex<double>* modes) noexcept;
+  void copy_to_edges(const LaneRun& run, Group group, const std::complex<double>* modes) noexcept;
+  void copy_from_edges(const LaneRun& run, Group group, std::complex<double>* modes) noexcept;
   /// Calls move(value's place in the modes, its lane in the group, number) for what the rows hold
   /// of an order for a group.
   template <class Move>

@@ -12,6 +12,25 @@ namespace {
 
 using Complex = std::complex<double>;
 
+/// Where bin k >= 1 of a spectrum lies that is not a real one (RingSpectra).
+std::int64_t place_in_spectrum(const RingLength& length, std::int64_t k) {
+  return length.is_even() ? 2 * k : 2 * k - 1;
+}
+
+/// Bins that stand for themselves and their mirrors: 1..this.
+std::int64_t n_pairs(const RingLength& length) { return (length.n_phi - 1) / 2; }
+
+template <class T>
+void write_spectrum(const RingLength& length, const Complex* bins, T* spectrum) {
+  spectrum[0] = static_cast<T>(bins[0].real());
+  if (length.is_even()) spectrum[1] = static_cast<T>(bins[length.n_phi / 2].real());
+  for (std::int64_t k = 1; k <= n_pairs(length); ++k) {
+    T* to = spectrum + place_in_spectrum(length, k);
+    to[0] = static_cast<T>(bins[k].real());
+    to[1] = static_cast<T>(bins[k].imag());
+  }
+}
+
 }  // namespace
 
 RingWorker::RingWorker(const RingPlan& plan, const RingFftShape& shape)
@@ -63,13 +82,15 @@ void RingWorker::for_each_split_row(const RingBlock& block, const Work& work) {
   });
 }
 
-void RingWorker::prepare(const Row& row) noexcept {
+void RingWorker::prepare_roots(const Row& row) noexcept {
+  if (row.length == length_) return;
+  length_ = row.length;
+  if (length_->length.is_even())
+    plan_->powers().expand(length_->roots, length_->length.n_phi / 4 + 1, roots_.data());
+}
+
+void RingWorker::prepare_phases(const Row& row) noexcept {
   const RingPlan::RingEntry& ring = *row.entry;
-  if (row.length != length_) {
-    length_ = row.length;
-    if (length_->length.is_even())
-      plan_->powers().expand(length_->roots, length_->length.n_phi / 4 + 1, roots_.data());
-  }
   if (ring.phases >= 0 && (ring.phases != phase_table_ || ring.n_modes > n_phases_)) {
     phase_table_ = ring.phases;
     n_phases_ = ring.n_modes;
@@ -77,10 +98,20 @@ void RingWorker::prepare(const Row& row) noexcept {
   }
 }
 
+void RingWorker::fold_row(const Row& row) noexcept {
+  prepare_phases(row);
+  fold(row.values, row.entry->n_modes, phases(row), row.length->length.n_phi, bins_);
+}
+
+void RingWorker::unfold_row(const Row& row) noexcept {
+  prepare_phases(row);
+  unfold(bins_, row.length->length.n_phi, phases(row), row.entry->n_modes, row.values);
+}
+
 void RingWorker::pack(const Row& row, Complex* packed) noexcept {
-  prepare(row);
+  fold_row(row);
+  prepare_roots(row);
   const RingLength& length = row.length->length;
-  fold(row.values, row.entry->n_modes, phases(row), length.n_phi, bins_);
   if (length.is_even()) {
     pack_even(bins_, length.n_phi, roots_.data(), packed);
   } else {
@@ -89,14 +120,42 @@ void RingWorker::pack(const Row& row, Complex* packed) noexcept {
 }
 
 void RingWorker::unpack(const Row& row, const Complex* transformed, double weight) noexcept {
-  prepare(row);
+  prepare_roots(row);
   const std::int64_t n = row.length->length.n_phi;
   if (row.length->length.is_even()) {
     unpack_even(transformed, n, roots_.data(), weight, bins_);
   } else {
     unpack_odd(transformed, n, weight, bins_);
   }
-  unfold(bins_, n, phases(row), row.entry->n_modes, row.values);
+}
+
+template <FoldBack what, class T>
+double RingWorker::combine(const Row& row, const T* spectrum, double weight) noexcept {
+  const RingLength& length = row.length->length;
+  const auto n = static_cast<double>(length.n_phi);
+  const auto combined = [&](std::int64_t place, double bin) -> double {
+    if constexpr (what == FoldBack::adjoint_of_map) return double{spectrum[place]};
+    if constexpr (what == FoldBack::adjoint_of_synthesis) return bin;
+    return double{spectrum[place]} - bin;
+  };
+  const double factor = weight * n;
+  const std::int64_t half = length.n_phi / 2;
+  double real = combined(0, bins_[0].real());
+  bins_[0] = factor * real;
+  double squares = real * real;
+  if (length.is_even()) {
+    real = combined(1, bins_[half].real());
+    bins_[half] = factor * real;
+    squares += real * real;
+  }
+  double pairs = 0;
+  for (std::int64_t k = 1; k <= n_pairs(length); ++k) {
+    const std::int64_t place = place_in_spectrum(length, k);
+    const Complex value{combined(place, bins_[k].real()), combined(place + 1, bins_[k].imag())};
+    pairs += value.real() * value.real() + value.imag() * value.imag();
+    bins_[k] = factor * value;
+  }
+  return n * (squares + 2 * pairs);
 }
 
 template <class T, class Transform>
@@ -129,14 +188,22 @@ const Complex* RingWorker::read_pixels(const Row& row, MapView<const T> map, boo
   return copy;
 }
 
-template <class T>
-void RingWorker::synthesize(const RingBlock& block, const Complex* modes, MapView<T> map) noexcept {
+std::int64_t RingWorker::n_modes_of(const RingBlock& block) {
   std::int64_t n_modes = 0;
+  for_each_row(block, [&](const Row& row) { n_modes = std::max(n_modes, row.entry->n_modes); });
+  return n_modes;
+}
+
+void RingWorker::gather(const RingBlock& block, const Complex* modes) noexcept {
   for_each_row(block, [&](const Row& row) {
-    n_modes = std::max(n_modes, row.entry->n_modes);
     if (row.entry->n_present < row.entry->n_modes) std::fill_n(row.values, row.entry->n_modes, 0.0);
   });
-  tile_.gather(*rows_, block, n_modes, modes);
+  tile_.gather(*rows_, block, n_modes_of(block), modes);
+}
+
+template <class T>
+void RingWorker::synthesize(const RingBlock& block, const Complex* modes, MapView<T> map) noexcept {
+  gather(block, modes);
   for_each_row(block, [&](const Row& row) {
     const BackwardFft* smooth = row.length->smooth;
     if (smooth == nullptr) {
@@ -155,12 +222,9 @@ void RingWorker::synthesize(const RingBlock& block, const Complex* modes, MapVie
   });
 }
 
-template <class T>
-void RingWorker::adjoint(const RingBlock& block, MapView<const T> map,
-                         std::span<const double> ring_weights, Complex* modes) noexcept {
-  const auto weight = [&](const Row& row) {
-    return ring_weights.empty() ? 1.0 : ring_weights[static_cast<std::size_t>(row.ring)];
-  };
+template <class T, class Transformed>
+void RingWorker::transform_pixels(const RingBlock& block, MapView<const T> map,
+                                  const Transformed& transformed) noexcept {
   for_each_row(block, [&](const Row& row) {
     const BackwardFft* smooth = row.length->smooth;
     if (smooth == nullptr) {
@@ -170,16 +234,66 @@ void RingWorker::adjoint(const RingBlock& block, MapView<const T> map,
     const bool is_aligned =
         BackwardFft::is_aligned(map.component(row.component).data() + row.entry->first_pixel);
     smooth->execute(read_pixels(row, map, is_aligned, row_), packed_);
-    unpack(row, packed_, weight(row));
+    transformed(row, packed_);
   });
   split_.flush_columns();
-  std::int64_t n_modes = 0;
-  for_each_row(block, [&](const Row& row) { n_modes = std::max(n_modes, row.entry->n_modes); });
   for_each_split_row(block, [&](const Row& row) {
     split_.transform_rows(row.values, packed_);
-    unpack(row, packed_, weight(row));
+    transformed(row, packed_);
   });
-  tile_.scatter(*rows_, block, n_modes, modes);
+}
+
+template <class T>
+void RingWorker::adjoint(const RingBlock& block, MapView<const T> map,
+                         std::span<const double> ring_weights, Complex* modes) noexcept {
+  transform_pixels<T>(block, map, [&](const Row& row, const Complex* values) {
+    unpack(row, values, weight_of(row, ring_weights));
+    unfold_row(row);
+  });
+  tile_.scatter(*rows_, block, n_modes_of(block), modes);
+}
+
+template <class T>
+void RingWorker::take_spectra(const RingBlock& block, MapView<T> map) noexcept {
+  transform_pixels<T>(block, map, [&](const Row& row, const Complex* values) {
+    unpack(row, values, 1.0 / static_cast<double>(row.length->length.n_phi));
+    write_spectrum(row.length->length, bins_,
+                   map.component(row.component).data() + row.entry->first_pixel);
+  });
+}
+
+template <FoldBack what, class T>
+void RingWorker::fold_back_as(const RingBlock& block, MapView<const T> spectra,
+                              std::span<const double> ring_weights, Complex* modes,
+                              double* squares) noexcept {
+  if constexpr (what != FoldBack::adjoint_of_map) gather(block, modes);
+  for_each_row(block, [&](const Row& row) {
+    const T* spectrum = nullptr;
+    if constexpr (what != FoldBack::adjoint_of_map) fold_row(row);
+    if constexpr (what != FoldBack::adjoint_of_synthesis)
+      spectrum = spectra.component(row.component).data() + row.entry->first_pixel;
+    const double sum = combine<what>(row, spectrum, weight_of(row, ring_weights));
+    if constexpr (what == FoldBack::adjoint_of_residual)
+      squares[static_cast<std::int64_t>(row.ring) * n_components_ + row.component] = sum;
+    unfold_row(row);
+  });
+  tile_.scatter(*rows_, block, n_modes_of(block), modes);
+}
+
+template <class T>
+void RingWorker::fold_back(FoldBack what, const RingBlock& block, MapView<const T> spectra,
+                           std::span<const double> ring_weights, Complex* modes,
+                           double* squares) noexcept {
+  switch (what) {
+    case FoldBack::adjoint_of_map:
+      return fold_back_as<FoldBack::adjoint_of_map>(block, spectra, ring_weights, modes, squares);
+    case FoldBack::adjoint_of_residual:
+      return fold_back_as<FoldBack::adjoint_of_residual>(block, spectra, ring_weights, modes,
+                                                         squares);
+    case FoldBack::adjoint_of_synthesis:
+      return fold_back_as<FoldBack::adjoint_of_synthesis>(block, spectra, ring_weights, modes,
+                                                          squares);
+  }
 }
 
 template void RingWorker::synthesize(const RingBlock&, const Complex*, MapView<double>) noexcept;
@@ -188,6 +302,12 @@ template void RingWorker::adjoint(const RingBlock&, MapView<const double>, std::
                                   Complex*) noexcept;
 template void RingWorker::adjoint(const RingBlock&, MapView<const float>, std::span<const double>,
                                   Complex*) noexcept;
+template void RingWorker::take_spectra(const RingBlock&, MapView<double>) noexcept;
+template void RingWorker::take_spectra(const RingBlock&, MapView<float>) noexcept;
+template void RingWorker::fold_back(FoldBack, const RingBlock&, MapView<const double>,
+                                    std::span<const double>, Complex*, double*) noexcept;
+template void RingWorker::fold_back(FoldBack, const RingBlock&, MapView<const float>,
+                                    std::span<const double>, Complex*, double*) noexcept;
 
 std::int64_t RingWorker::bytes() const {
   return tile_.bytes() + split_.bytes() +

@@ -7,6 +7,7 @@
 
 #include "base/buffer.hpp"
 #include "base/scratch_pieces.hpp"
+#include "fft/host/fold_back.hpp"
 #include "fft/host/mode_tile.hpp"
 #include "fft/host/ring_plan.hpp"
 #include "fft/host/split_fft.hpp"
@@ -29,6 +30,13 @@ class RingWorker {
   template <class T>
   void adjoint(const RingBlock& block, MapView<const T> map, std::span<const double> ring_weights,
                std::complex<double>* modes) noexcept;
+  template <class T>
+  void take_spectra(const RingBlock& block, MapView<T> map) noexcept;
+  /// squares  [owned ring][component]
+  template <class T>
+  void fold_back(FoldBack what, const RingBlock& block, MapView<const T> spectra,
+                 std::span<const double> ring_weights, std::complex<double>* modes,
+                 double* squares) noexcept;
 
   std::int64_t bytes() const;
 
@@ -48,14 +56,37 @@ class RingWorker {
   template <class Work>
   void for_each_split_row(const RingBlock& block, const Work& work);
 
-  void prepare(const Row& row) noexcept;
+  /// 1 + the highest order of a block's rings.
+  std::int64_t n_modes_of(const RingBlock& block);
+  /// Modes of a block -> the tile.
+  void gather(const RingBlock& block, const std::complex<double>* modes) noexcept;
+  /// Calls transformed(row, output of the FFT of its pixels), which it may overwrite, for all rows.
+  template <class T, class Transformed>
+  void transform_pixels(const RingBlock& block, MapView<const T> map,
+                        const Transformed& transformed) noexcept;
+  void prepare_roots(const Row& row) noexcept;
+  void prepare_phases(const Row& row) noexcept;
   const std::complex<double>* phases(const Row& row) const noexcept {
     return row.entry->phases < 0 ? nullptr : phases_.data();
   }
   /// Modes in the tile -> the input of the row's FFT.
   void pack(const Row& row, std::complex<double>* packed) noexcept;
-  /// The output of the row's FFT -> modes in the tile.
+  /// Modes in the tile -> bins_.
+  void fold_row(const Row& row) noexcept;
+  /// The output of the row's FFT -> bins_.
   void unpack(const Row& row, const std::complex<double>* transformed, double weight) noexcept;
+  /// bins_ -> modes in the tile.
+  void unfold_row(const Row& row) noexcept;
+  /// bins_ and a spectrum -> bins_ (FoldBack); returns the sum of squares of the residual's pixels.
+  template <FoldBack what, class T>
+  double combine(const Row& row, const T* spectrum, double weight) noexcept;
+  template <FoldBack what, class T>
+  void fold_back_as(const RingBlock& block, MapView<const T> spectra,
+                    std::span<const double> ring_weights, std::complex<double>* modes,
+                    double* squares) noexcept;
+  static double weight_of(const Row& row, std::span<const double> ring_weights) noexcept {
+    return ring_weights.empty() ? 1.0 : ring_weights[static_cast<std::size_t>(row.ring)];
+  }
   /// Calls transform(where to write the FFT's output), which are the pixels themselves where they
   /// may be written as complex numbers.
   template <class T, class Transform>
