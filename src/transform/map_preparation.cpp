@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "transform/map_preparation.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -13,18 +14,24 @@
 namespace ringweave {
 namespace {
 
-/// Calls visit(pixel, x, y, z) for every pixel of an owned ring.
+/// Calls visit(ring, pixel, x, y, z) for every pixel of the owned rings; the threads share rings.
 template <class Visit>
-void for_each_pixel(const LocalRings& rings, LocalRing local, const Visit& visit) {
-  const Ring& ring = rings.ring(local);
-  const std::int64_t first = rings.first_pixel(local);
-  for (std::int64_t j = 0; j < ring.n_phi; ++j) {
-    const double phi =
-        ring.phi0 + 2 * std::numbers::pi * static_cast<double>(j) / static_cast<double>(ring.n_phi);
-    visit(first + j, ring.sin_theta * std::cos(phi), ring.sin_theta * std::sin(phi),
-          ring.cos_theta);
+void for_each_pixel(const LocalRings& rings, const Visit& visit) {
+#pragma omp parallel for schedule(dynamic, 16)
+  for (std::int64_t r = 0; r < rings.n_rings(); ++r) {
+    const Ring& ring = rings.ring(LocalRing{r});
+    const std::int64_t first = rings.first_pixel(LocalRing{r});
+    const double step = 2 * std::numbers::pi / static_cast<double>(ring.n_phi);
+    for (std::int64_t j = 0; j < ring.n_phi; ++j) {
+      const double phi = ring.phi0 + step * static_cast<double>(j);
+      visit(r, first + j, ring.sin_theta * std::cos(phi), ring.sin_theta * std::sin(phi),
+            ring.cos_theta);
+    }
   }
 }
+
+/// Upper triangle of the normal matrix of (1, x, y, z), then the right-hand side.
+using NormalSums = std::array<double, 14>;
 
 /// Solves the symmetric positive definite n x n system in place (n <= 4); false when it is
 /// singular.
@@ -89,9 +96,13 @@ UnseenMask::UnseenMask(const Communicator& comm, MapView<const T> map)
     global_count_[to_size(c)] = comm.sum(count);
     if (count == 0) continue;
     auto& bits = bits_[to_size(c)];
-    bits.assign(to_size((f.size() + 63) / 64), 0);
-    for (std::int64_t i = 0; i < f.size(); ++i) {
-      if (is_unseen(f[i])) bits[to_size(i / 64)] |= std::uint64_t{1} << (i % 64);
+    const std::int64_t n_words = (f.size() + 63) / 64;
+    bits.assign(to_size(n_words), 0);
+#pragma omp parallel for schedule(static)
+    for (std::int64_t word = 0; word < n_words; ++word) {
+      for (std::int64_t i = 64 * word; i < std::min(f.size(), 64 * (word + 1)); ++i) {
+        if (is_unseen(f[i])) bits[to_size(word)] |= std::uint64_t{1} << (i % 64);
+      }
     }
   }
 }
@@ -111,6 +122,7 @@ void UnseenMask::set_zero(MapView<T> map) const {
   for (std::int64_t c = 0; c < map.n_components(); ++c) {
     if (bits_[to_size(c)].empty()) continue;
     const auto f = map.component(c);
+#pragma omp parallel for schedule(static)
     for (std::int64_t i = 0; i < f.size(); ++i) {
       if (contains(c, i)) f[i] = 0;
     }
@@ -122,6 +134,7 @@ void UnseenMask::set_unseen(MapView<T> map) const {
   for (std::int64_t c = 0; c < map.n_components(); ++c) {
     if (bits_[to_size(c)].empty()) continue;
     const auto f = map.component(c);
+#pragma omp parallel for schedule(static)
     for (std::int64_t i = 0; i < f.size(); ++i) {
       if (contains(c, i)) f[i] = static_cast<T>(unseen);
     }
@@ -132,21 +145,24 @@ template <class T>
 LowMultipoles fit_low_multipoles(const Communicator& comm, const LocalRings& rings,
                                  View<const T> map, const UnseenMask& mask, Remove what) {
   if (what == Remove::none) return {};
-  // Upper triangle of the normal matrix of (1, x, y, z), then the right-hand side.
-  std::array<double, 14> sums{};
-  for (std::int64_t r = 0; r < rings.n_rings(); ++r) {
+  // Ring by ring, so that the number of threads makes no difference.
+  std::vector<NormalSums> of_rings(to_size(rings.n_rings()));
+  for_each_pixel(rings, [&](std::int64_t r, std::int64_t pixel, double x, double y, double z) {
+    if (mask.contains(0, pixel)) return;
     const double ring_weight = rings.ring(LocalRing{r}).weight;
     const double weight = ring_weight > 0 ? ring_weight : 1.0;
-    for_each_pixel(rings, LocalRing{r}, [&](std::int64_t pixel, double x, double y, double z) {
-      if (mask.contains(0, pixel)) return;
-      const std::array<double, 4> basis{1, x, y, z};
-      std::size_t entry = 0;
-      for (std::size_t i = 0; i < 4; ++i) {
-        for (std::size_t j = i; j < 4; ++j) sums[entry++] += weight * basis[i] * basis[j];
-      }
-      for (std::size_t i = 0; i < 4; ++i)
-        sums[entry++] += weight * basis[i] * static_cast<double>(map[pixel]);
-    });
+    const std::array<double, 4> basis{1, x, y, z};
+    NormalSums& sums = of_rings[to_size(r)];
+    std::size_t entry = 0;
+    for (std::size_t i = 0; i < 4; ++i) {
+      for (std::size_t j = i; j < 4; ++j) sums[entry++] += weight * basis[i] * basis[j];
+    }
+    for (std::size_t i = 0; i < 4; ++i)
+      sums[entry++] += weight * basis[i] * static_cast<double>(map[pixel]);
+  });
+  NormalSums sums{};
+  for (const NormalSums& ring : of_rings) {
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += ring[i];
   }
   comm.sum(sums.data(), ssize64(sums));
   std::array<std::array<double, 5>, 4> system{};
@@ -165,14 +181,13 @@ LowMultipoles fit_low_multipoles(const Communicator& comm, const LocalRings& rin
 template <class T>
 void add_low_multipoles(const LocalRings& rings, View<T> map, const UnseenMask& mask,
                         const LowMultipoles& multipoles, double sign) {
-  for (std::int64_t r = 0; r < rings.n_rings(); ++r) {
-    for_each_pixel(rings, LocalRing{r}, [&](std::int64_t pixel, double x, double y, double z) {
-      if (mask.contains(0, pixel)) return;
-      const auto& [dx, dy, dz] = multipoles.dipole;
-      map[pixel] =
-          static_cast<T>(map[pixel] + sign * (multipoles.monopole + dx * x + dy * y + dz * z));
-    });
-  }
+  const auto& [dx, dy, dz] = multipoles.dipole;
+  if (multipoles.monopole == 0 && dx == 0 && dy == 0 && dz == 0) return;
+  for_each_pixel(rings, [&](std::int64_t, std::int64_t pixel, double x, double y, double z) {
+    if (mask.contains(0, pixel)) return;
+    map[pixel] =
+        static_cast<T>(map[pixel] + sign * (multipoles.monopole + dx * x + dy * y + dz * z));
+  });
 }
 
 #define RINGWEAVE_INSTANTIATE(T)                                                                   \

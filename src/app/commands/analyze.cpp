@@ -40,7 +40,8 @@ Analysed<T> transform_map(Run& run, Job& job, AnalysisWeights weights, MapBuffer
     run.progress.step(pass, passes, residual >= 0 ? fmt::format("residual {:.2e}", residual) : "");
   };
   const double tolerance = job.options.analysis.tolerance;
-  if (tolerance == 0 && job.n_iter == 0) return {analysis.once<T>(std::move(map)), {.transforms = 1}};
+  if (tolerance == 0 && job.n_iter == 0)
+    return {analysis.once<T>(std::move(map)), {.transforms = 1}};
   auto alm = agreed(run.comm, [&] { return job.transform.make_alm<T>(); });
   constexpr int most_passes = 100;
   AnalysisReport report =
