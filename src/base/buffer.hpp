@@ -48,8 +48,9 @@ class HostBuffer {
 
   void release() noexcept {
     if (data_ == nullptr) return;
-    free_host_memory(data_);
-    MemoryMeter::remove(size_ * static_cast<std::int64_t>(sizeof(T)));
+    const std::int64_t bytes = size_ * static_cast<std::int64_t>(sizeof(T));
+    free_host_memory(data_, bytes);
+    MemoryMeter::remove(bytes);
     data_ = nullptr;
     size_ = 0;
   }

@@ -3,10 +3,13 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
@@ -17,6 +20,8 @@ namespace {
 
 constexpr std::int64_t cache_line = 64;
 constexpr std::int64_t huge_page = std::int64_t{2} << 20;
+
+bool is_large(std::int64_t bytes) { return bytes >= 4 * huge_page; }
 
 /// Writes to every page, in even shares.
 void touch(void* memory, std::int64_t bytes) {
@@ -29,25 +34,147 @@ void touch(void* memory, std::int64_t bytes) {
   MemoryMeter::add_touched(bytes, elapsed.count());
 }
 
-}  // namespace
-
-void* allocate_host_memory(std::int64_t bytes) {
-  const bool is_large = bytes >= 4 * huge_page;
-  const std::int64_t alignment = is_large ? huge_page : cache_line;
+/// Null where the system refuses.
+void* from_system(std::int64_t bytes, std::int64_t alignment) {
   const std::int64_t padded = (bytes + cache_line - 1) / cache_line * cache_line;
   // aligned_alloc wants a multiple of the alignment; posix_memalign does not.
   void* memory = nullptr;
-  if (posix_memalign(&memory, to_size(alignment), to_size(padded)) != 0) {
-    throw ResourceError("out of memory: cannot allocate " + std::to_string(bytes) + " bytes");
+  return posix_memalign(&memory, to_size(alignment), to_size(padded)) == 0 ? memory : nullptr;
+}
+
+/// The large blocks of this process.
+class LargeBlocks {
+ public:
+  struct Taken {
+    void* memory;  ///< null where the system refuses
+    bool is_new;
+  };
+
+  Taken take(std::int64_t bytes) {
+    const std::scoped_lock lock(mutex_);
+    if (Block* const block = best_kept(bytes)) {
+      block->in_use = true;
+      return {block->memory, false};
+    }
+    while (sum(InUse::no) > 0 && sum(InUse::yes) + sum(InUse::no) + bytes > most_bytes_)
+      give_back_largest();
+    blocks_.reserve(blocks_.size() + 1);
+    void* memory = from_system(bytes, huge_page);
+    if (memory == nullptr) {
+      give_back_all();
+      memory = from_system(bytes, huge_page);
+    }
+    if (memory == nullptr) return {nullptr, true};
+    blocks_.push_back({memory, bytes, true});
+    most_bytes_ = std::max(most_bytes_, sum(InUse::yes));
+    return {memory, true};
   }
-  if (is_large) {
-    // Only advice: where the system has no huge pages, nothing changes.
-    madvise(memory, to_size(bytes / huge_page * huge_page), MADV_HUGEPAGE);
-    touch(memory, bytes);
+
+  void end_use(void* memory) noexcept {
+    const std::scoped_lock lock(mutex_);
+    const auto block = std::find_if(blocks_.begin(), blocks_.end(),
+                                    [&](const Block& b) { return b.memory == memory; });
+    block->in_use = false;
+    if (n_reusing_ == 0) give_back(block);
   }
+
+  void begin_reuse() {
+    const std::scoped_lock lock(mutex_);
+    ++n_reusing_;
+  }
+
+  void end_reuse() {
+    const std::scoped_lock lock(mutex_);
+    if (--n_reusing_ == 0) give_back_all();
+  }
+
+  std::int64_t kept_bytes() {
+    const std::scoped_lock lock(mutex_);
+    return sum(InUse::no);
+  }
+
+ private:
+  struct Block {
+    void* memory;
+    std::int64_t bytes;
+    bool in_use;
+  };
+  enum class InUse { no, yes };
+  using Position = std::vector<Block>::iterator;
+
+  std::int64_t sum(InUse which) const {
+    std::int64_t bytes = 0;
+    for (const Block& block : blocks_)
+      bytes += block.in_use == (which == InUse::yes) ? block.bytes : 0;
+    return bytes;
+  }
+
+  /// The smallest that is large enough and not a third too large; null: none.
+  Block* best_kept(std::int64_t bytes) {
+    Block* best = nullptr;
+    for (Block& block : blocks_) {
+      if (block.in_use || block.bytes < bytes || block.bytes > bytes + bytes / 3) continue;
+      if (best == nullptr || block.bytes < best->bytes) best = &block;
+    }
+    return best;
+  }
+
+  void give_back(Position block) {
+    std::free(block->memory);
+    blocks_.erase(block);
+  }
+
+  void give_back_largest() {
+    give_back(std::max_element(blocks_.begin(), blocks_.end(), [](const Block& a, const Block& b) {
+      return (a.in_use ? 0 : a.bytes) < (b.in_use ? 0 : b.bytes);
+    }));
+  }
+
+  void give_back_all() {
+    while (sum(InUse::no) > 0) give_back_largest();
+  }
+
+  std::mutex mutex_;
+  int n_reusing_ = 0;
+  std::vector<Block> blocks_;    ///< tens
+  std::int64_t most_bytes_ = 0;  ///< in use at once so far
+};
+
+/// Never destroyed: buffers of static duration may outlive any order of destruction.
+LargeBlocks& large_blocks() {
+  static auto* const blocks = new LargeBlocks;
+  return *blocks;
+}
+
+void* allocate_large(std::int64_t bytes) {
+  const auto [memory, is_new] = large_blocks().take(bytes);
+  if (memory == nullptr || !is_new) return memory;
+  // Only advice: where the system has no huge pages, nothing changes.
+  madvise(memory, to_size(bytes / huge_page * huge_page), MADV_HUGEPAGE);
+  touch(memory, bytes);
   return memory;
 }
 
-void free_host_memory(void* memory) noexcept { std::free(memory); }
+}  // namespace
+
+void* allocate_host_memory(std::int64_t bytes) {
+  void* const memory = is_large(bytes) ? allocate_large(bytes) : from_system(bytes, cache_line);
+  if (memory == nullptr)
+    throw ResourceError("out of memory: cannot allocate " + std::to_string(bytes) + " bytes");
+  return memory;
+}
+
+void free_host_memory(void* memory, std::int64_t bytes) noexcept {
+  if (is_large(bytes)) {
+    large_blocks().end_use(memory);
+  } else {
+    std::free(memory);
+  }
+}
+
+HostMemoryReuse::HostMemoryReuse() { large_blocks().begin_reuse(); }
+HostMemoryReuse::~HostMemoryReuse() { large_blocks().end_reuse(); }
+
+std::int64_t kept_host_bytes() { return large_blocks().kept_bytes(); }
 
 }  // namespace ringweave

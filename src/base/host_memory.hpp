@@ -11,6 +11,23 @@ namespace ringweave {
 /// pages (MemoryMeter::touch_seconds) is then no part of whatever writes to them first. Error
 /// ResourceError with the size when the system refuses.
 void* allocate_host_memory(std::int64_t bytes);
-void free_host_memory(void* memory) noexcept;
+/// `bytes` as they were asked for.
+void free_host_memory(void* memory, std::int64_t bytes) noexcept;
+
+/// While one of these lives, large blocks that are freed are kept for the next ones of their size
+/// or somewhat less: the system takes as long for a gigabyte of new pages as a transform that
+/// writes it. Blocks in use and kept together are never more than were in use at once before, so
+/// that a plan of memory holds. Its end gives back what is kept. Any thread may allocate and free
+/// meanwhile.
+class HostMemoryReuse {
+ public:
+  HostMemoryReuse();
+  ~HostMemoryReuse();
+  HostMemoryReuse(const HostMemoryReuse&) = delete;
+  HostMemoryReuse& operator=(const HostMemoryReuse&) = delete;
+};
+
+/// Bytes that are kept, and are free memory to this process.
+std::int64_t kept_host_bytes();
 
 }  // namespace ringweave

@@ -9,6 +9,8 @@
 #include <limits>
 #include <string>
 
+#include "base/host_memory.hpp"
+
 namespace ringweave {
 namespace {
 
@@ -70,7 +72,7 @@ std::int64_t available_bytes() {
     available = std::min(available, std::max<std::int64_t>(
                                         0, limit - number_in("/sys/fs/cgroup/memory.current", 0)));
   }
-  return available;
+  return available == unlimited ? unlimited : available + kept_host_bytes();
 }
 
 std::int64_t available_bytes_of_process() {
@@ -79,7 +81,8 @@ std::int64_t available_bytes_of_process() {
     return std::numeric_limits<std::int64_t>::max();
   }
   const std::int64_t used = proc_field("/proc/self/status", "VmSize:");
-  return std::max<std::int64_t>(0, static_cast<std::int64_t>(limit.rlim_cur) - used);
+  return std::max<std::int64_t>(0, static_cast<std::int64_t>(limit.rlim_cur) - used) +
+         kept_host_bytes();
 }
 
 }  // namespace ringweave

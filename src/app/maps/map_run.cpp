@@ -31,6 +31,7 @@ bool holds_others(const std::vector<MapRange>& ranges) {
 
 MapRun::MapRun(Run& run, const MapList& list, std::vector<MapRange> ranges)
     : run_(run), list_(list), ranges_(std::move(ranges)), files_(run.comm, file_mode(ranges_)) {
+  if (ranges_.size() > 1) reuse_.emplace();
   if (!list_.is_single()) listen_to_sigterm();
 }
 

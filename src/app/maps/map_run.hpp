@@ -5,6 +5,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "app/maps/map_list.hpp"
 #include "app/run.hpp"
 #include "base/error.hpp"
+#include "base/host_memory.hpp"
 
 namespace ringweave {
 
@@ -76,6 +78,7 @@ class MapRun {
   Run& run_;
   const MapList& list_;
   std::vector<MapRange> ranges_;
+  std::optional<HostMemoryReuse> reuse_;  ///< from group to group
   FileQueue files_;
   MapsDone done_;
 };
