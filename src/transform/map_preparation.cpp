@@ -181,12 +181,12 @@ LowMultipoles fit_low_multipoles(const Communicator& comm, const LocalRings& rin
 template <class T>
 void add_low_multipoles(const LocalRings& rings, View<T> map, const UnseenMask& mask,
                         const LowMultipoles& multipoles, double sign) {
-  const auto& [dx, dy, dz] = multipoles.dipole;
-  if (multipoles.monopole == 0 && dx == 0 && dy == 0 && dz == 0) return;
+  const std::array<double, 3>& dipole = multipoles.dipole;
+  if (multipoles.monopole == 0 && dipole == std::array<double, 3>{}) return;
   for_each_pixel(rings, [&](std::int64_t, std::int64_t pixel, double x, double y, double z) {
     if (mask.contains(0, pixel)) return;
-    map[pixel] =
-        static_cast<T>(map[pixel] + sign * (multipoles.monopole + dx * x + dy * y + dz * z));
+    map[pixel] = static_cast<T>(
+        map[pixel] + sign * (multipoles.monopole + dipole[0] * x + dipole[1] * y + dipole[2] * z));
   });
 }
 
