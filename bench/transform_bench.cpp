@@ -41,6 +41,7 @@ struct Options {
   std::string fields;
   std::string precision = "double";
   std::string exchange = "double";
+  std::string theta = "automatic";
   std::int64_t mode_bytes = std::numeric_limits<std::int64_t>::max();
   std::vector<std::string> directions = {"synthesis", "adjoint"};
   int iterations = 3;
@@ -66,6 +67,12 @@ void add_options(CLI::App& app, Options& options) {
                  "How ring modes travel: in double or single precision, or overlapped with the "
                  "Legendre stage")
       ->check(CLI::IsMember({"double", "single", "overlap"}))
+      ->capture_default_str();
+  app.add_option(
+         "--theta", options.theta,
+         "Where Legendre sums are formed: on the rings of the grid, or on equidistant ones and "
+         "resampled")
+      ->check(CLI::IsMember({"automatic", "direct", "resampled"}))
       ->capture_default_str();
   app.add_option("--mode-bytes", options.mode_bytes,
                  "Limit of the ring modes of one rank: the maps go in groups; default none");
@@ -98,6 +105,8 @@ TransformSpec make_spec(const Options& options) {
   spec.mode_bytes = options.mode_bytes;
   if (options.exchange == "single") spec.exchange.precision = ModePrecision::single_;
   if (options.exchange == "overlap") spec.exchange.schedule = ExchangeSchedule::overlapped;
+  if (options.theta == "direct") spec.theta = ThetaRoute::direct;
+  if (options.theta == "resampled") spec.theta = ThetaRoute::resampled;
   return spec;
 }
 
@@ -114,6 +123,7 @@ json describe(const Communicator& comm, const Options& options, const TransformT
           {"fields", options.fields},
           {"precision", options.precision},
           {"exchange", options.exchange},
+          {"theta", options.theta},
           {"groups", trial.transform().plan().groups.size()},
           {"iterations", options.iterations},
           {"ranks", comm.size()},

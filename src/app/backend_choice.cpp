@@ -14,27 +14,31 @@
 namespace ringweave {
 namespace {
 
+enum class Told { always, with_verbose };
+
 /// Says so once where a command comes to the same choice again.
-void record(Run& run, const char* backend, const std::string& why) {
+void record(Run& run, const char* backend, const std::string& why, Told told = Told::with_verbose) {
   const nlohmann::ordered_json choice = {{"name", backend}, {"because", why}};
   if (run.report["backend"] == choice) return;
   run.report["backend"] = choice;
-  run.detail(fmt::format("backend: {}, because {}", backend, why));
+  const std::string line = fmt::format("backend: {}, because {}", backend, why);
+  told == Told::always ? run.say(line) : run.detail(line);
 }
 
 bool every_rank_has_a_device(const Run& run) {
   return run.comm.min(std::int64_t{device_count()}) > 0;
 }
 
-/// Why `auto` computes on the host, from the first rank that has no device. Collective.
-std::string why_no_device(const Run& run) {
-  if (cuda_version().empty()) return "this build has no CUDA";
+/// `auto` computes on the host: says why, from the first rank that has no device, unless the build
+/// could not have used one. Collective.
+void fall_back_to_host(Run& run) {
+  if (cuda_version().empty()) return record(run, "host", "this build has no CUDA");
   const std::int64_t nobody = run.comm.size();
   const std::int64_t rank =
       run.comm.min(device_count() == 0 ? std::int64_t{run.comm.rank()} : nobody);
   const std::string obstacle =
       run.comm.broadcast(device_obstacle(), static_cast<int>(rank == nobody ? 0 : rank));
-  return "no device was found: " + obstacle;
+  record(run, "host", "no device was found: " + obstacle, Told::always);
 }
 
 }  // namespace
@@ -53,7 +57,7 @@ Backend choose_backend(Run& run, const std::string& asked) {
     return Backend::cuda;
   }
   if (!every_rank_has_a_device(run)) {
-    record(run, "host", why_no_device(run));
+    fall_back_to_host(run);
     return Backend::host;
   }
   record(run, "cuda", "there is a device");
@@ -90,10 +94,8 @@ void refuse_device(const std::string& asked, const std::string& what) {
 void stay_on_host(Run& run, const std::string& asked, const std::string& what) {
   refuse_device(asked, what);
   if (asked == "host") return record(run, "host", "--backend says so");
-  if (!every_rank_has_a_device(run)) return record(run, "host", why_no_device(run));
-  const std::string why = what + " has no form for a device yet";
-  if (!run.options.verbose) run.say("backend: host, because " + why);
-  record(run, "host", why);
+  if (!every_rank_has_a_device(run)) return fall_back_to_host(run);
+  record(run, "host", what + " has no form for a device yet", Told::always);
 }
 
 }  // namespace ringweave

@@ -64,8 +64,10 @@ class WithoutADevice(Synthesis):
             self.assertEqual(backend["name"], "host")
             self.assertEqual(f"backend: host, because {backend['because']}", lines[0])
 
-    def test_auto_says_nothing_where_nobody_asks(self):
-        self.assertNotIn("backend", self.done(*self.transform, environment=self.hidden).out)
+    def test_auto_says_so_without_being_asked_where_the_build_has_cuda(self):
+        out = self.done(*self.transform, environment=self.hidden).out
+        self.assertEqual(out.count("backend: host, because no device was found"), 1 if self.has_cuda else 0, out)
+        self.assertEqual(out.count("backend"), 1 if self.has_cuda else 0, out)
 
     def test_the_host_where_it_is_asked_for(self):
         report = self.report(*self.transform, "--backend", "host")

@@ -14,10 +14,11 @@
 HWY_BEFORE_NAMESPACE();
 namespace ringweave::sweep::HWY_NAMESPACE {
 
-// A block of groups stays in the first-level cache while some degrees run, and so do the sums over
-// their pairs, which are loaded and stored once per chunk and block.
+// A block of groups stays in the first-level cache while block_steps run, which must be enough of
+// them to make up for loading it. The sums over its pairs are loaded and stored once per chunk and
+// block.
 constexpr std::size_t block_bytes = 28 << 10;
-constexpr int block_columns = 128;
+constexpr std::int64_t block_steps = 32;
 
 /// A group with what it is multiplied by, at hand.
 template <class S>
@@ -314,8 +315,7 @@ int block_size(const AdjointGroup<S>* groups, std::int64_t n_groups) {
 template <class S>
 void adjoint_shape(const Pairs& pairs, const Order& order, const double* sums, std::int64_t stride,
                    double* columns, void* scratch, std::span<const WantedNext> wanted) {
-  constexpr std::int64_t block_steps = block_columns / S::columns / chunk * chunk;
-  static_assert(chunk * S::columns % n_lanes == 0);
+  static_assert(block_steps % chunk == 0 && chunk * S::columns % n_lanes == 0);
   auto* groups = static_cast<AdjointGroup<S>*>(scratch);
   const std::int64_t n_groups = begin_groups(pairs, order, sums, stride, groups);
   if (n_groups == 0) {
