@@ -2,6 +2,7 @@
 #include "convolve/harmonic_smoothing.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
@@ -51,6 +52,32 @@ void normalize(SphericalHarmonicTransform& scalar, const SmoothingOptions& optio
   }
 }
 
+/// The transform of one scalar field beside `transform`, or that itself where it is one. Its times
+/// become those of `transform`. Collective.
+class ScalarTransform {
+ public:
+  explicit ScalarTransform(SphericalHarmonicTransform& transform) : transform_(transform) {
+    TransformSpec spec = transform.spec();
+    if (spec.fields.n_components() == 1) return;
+    spec.fields = FieldSet({0});
+    transform.release_workspace();
+    own_.emplace(transform.comm(), spec);
+  }
+  ScalarTransform(const ScalarTransform&) = delete;
+  ScalarTransform& operator=(const ScalarTransform&) = delete;
+  ~ScalarTransform() {
+    if (!own_.has_value()) return;
+    for (const auto& [stage, entry] : own_->times().entries())
+      transform_.times().add(stage, entry.seconds);
+  }
+
+  SphericalHarmonicTransform& get() { return own_.has_value() ? *own_ : transform_; }
+
+ private:
+  SphericalHarmonicTransform& transform_;
+  std::optional<SphericalHarmonicTransform> own_;
+};
+
 template <class T>
 TreatedMap treat(const SphericalHarmonicTransform& transform, const SmoothingOptions& options,
                  const std::string& name, MapView<T> map) {
@@ -86,16 +113,11 @@ SmoothingReport smooth_harmonic(SphericalHarmonicTransform& transform,
 
   if (std::any_of(treated.begin(), treated.end(),
                   [](const TreatedMap& one) { return one.is_normalized(); })) {
-    TransformSpec spec = transform.spec();
-    spec.fields = FieldSet({0});
-    transform.release_workspace();
-    SphericalHarmonicTransform scalar(comm, spec);
+    ScalarTransform scalar(transform);
     for (std::int64_t i = 0; i < n_maps; ++i) {
       if (treated[to_size(i)].is_normalized())
-        normalize<T>(scalar, options, treated[to_size(i)], map_of(i), report);
+        normalize<T>(scalar.get(), options, treated[to_size(i)], map_of(i), report);
     }
-    for (const auto& [stage, entry] : scalar.times().entries())
-      transform.times().add(stage, entry.seconds);
   }
   for (std::int64_t i = 0; i < n_maps; ++i) treated[to_size(i)].finish(map_of(i));
   return report;
