@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BATCH_SCRIPTS = sorted((ROOT / "jobs").glob("*.sbatch"))
 COMMAND_SCRIPTS = [script for script in BATCH_SCRIPTS if script.stem != "scaling"]
-SCRIPTS = [*sorted((ROOT / "jobs").glob("*.sh")), *BATCH_SCRIPTS,
+SCRIPTS = [*sorted((ROOT / "jobs").glob("*.sh")), *BATCH_SCRIPTS, *sorted((ROOT / "jobs").glob("*/*.sbatch")),
            *sorted((ROOT / "scripts").glob("*.sh")), *sorted((ROOT / "examples").glob("*.sh")), ROOT / ".ci" / "run"]
 
 RECORDER = """#!/usr/bin/env bash

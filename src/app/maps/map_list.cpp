@@ -177,6 +177,7 @@ MapList list_maps(Run& run, const std::vector<MapTask>& tasks, const MapsOptions
     list.to_do.push_back(tasks[i]);
   }
   if (!options.resume) return list;
+  if (!run.options.report.empty()) outputs.push_back(run.options.report);
   const std::int64_t n_removed =
       run.options.dry_run ? 0 : AtomicOutput::remove_unfinished(run.comm, outputs);
   run.say(fmt::format(
