@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <regex>
 #include <set>
 #include <vector>
 
@@ -78,13 +79,13 @@ std::string temporary_name(const std::string& path) {
       .string();
 }
 
-/// The final name that a temporary file's name ends with; empty where it is not one.
+/// The final name that a temporary file's name ends with; empty where it is not one. OpenMPI tries
+/// in every MPI_File_open by a file of its own, NAME.locktest.RANK, whether locks work: that
+/// belongs to the temporary file too.
 std::string final_part(const std::string& temporary) {
-  const std::string begin = ".tmp.";
-  if (!temporary.starts_with(begin)) return "";
-  const std::size_t dot = temporary.find_first_not_of("0123456789", begin.size());
-  if (dot == std::string::npos || dot == begin.size() || temporary[dot] != '.') return "";
-  return temporary.substr(dot + 1);
+  static const std::regex form(R"(\.tmp\.[0-9]+\.(.+?)(\.locktest\.[0-9]+)?)");
+  std::smatch parts;
+  return std::regex_match(temporary, parts, form) ? parts[1].str() : "";
 }
 
 /// Permissions alone do not tell (root, read-only and full file systems): try.

@@ -117,13 +117,15 @@ TEST_F(AtomicOutputTest, TheCheckLeavesNothingBehind) {
 
 TEST_F(AtomicOutputTest, WhatKilledRunsLeftIsRemovedForTheNamesGivenOnly) {
   test::on_root(comm_, [&] {
-    for (const char* name : {".tmp.17.map.fits", ".tmp.4711.map.fits", ".tmp.17.other.fits",
-                             ".tmp.x.map.fits", ".tmp.17map.fits"})
+    for (const char* name :
+         {".tmp.17.map.fits", ".tmp.4711.map.fits", ".tmp.4711.map.fits.locktest.0",
+          ".tmp.17.other.fits", ".tmp.17.other.fits.locktest.1", ".tmp.17.map.fits.locktest.",
+          ".tmp.x.map.fits", ".tmp.17map.fits"})
       test::write_text(folder_ / name, "a part");
   });
   const std::string names[] = {folder_ / "map.fits", folder_ / "missing.fits"};
-  EXPECT_EQ(AtomicOutput::remove_unfinished(comm_, names), 2);
-  EXPECT_EQ(n_files(), 3);
+  EXPECT_EQ(AtomicOutput::remove_unfinished(comm_, names), 3);
+  EXPECT_EQ(n_files(), 5);
 }
 
 }  // namespace
