@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
-#include <vector>
 
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
@@ -107,35 +106,48 @@ Hdf5Handle Hdf5Rows::memory_space(std::int64_t elements) const {
 }
 
 template <class T>
+bool Hdf5Rows::stores() const {
+  return H5Tequal(number_.id(), native_type<T>()) > 0;
+}
+
+template <class T>
+std::unique_ptr<char[]> Hdf5Rows::staging(std::int64_t numbers) const {
+  if (stores<T>()) return nullptr;
+  const std::size_t wide = std::max(to_size(shape_.bytes), sizeof(T));
+  return or_abort(
+      comm_, [&] { return std::make_unique_for_overwrite<char[]>(to_size(numbers) * wide + 1); });
+}
+
+template <class T>
 void Hdf5Rows::read(std::int64_t row, std::span<const RowRun> runs, std::span<T> values) const {
   // The transfer itself converts nothing, because HDF5 gives up collective I/O when it has to.
   const std::int64_t numbers = total(runs) * parts_;
-  const std::size_t wide = std::max(to_size(shape_.bytes), sizeof(T));
-  auto buffer = or_abort(comm_, [&] { return std::vector<char>(to_size(numbers) * wide + 1); });
+  const auto staged = staging<T>(numbers);
+  void* const stored = staged ? static_cast<void*>(staged.get()) : values.data();
   const Hdf5Handle from = file_space(row, runs);
   const Hdf5Handle to = memory_space(numbers / parts_);
-  if (H5Dread(dataset_.id(), type_.id(), to.id(), from.id(), transfer_.id(), buffer.data()) < 0 ||
-      H5Tconvert(number_.id(), native_type<T>(), to_size(numbers), buffer.data(), nullptr,
-                 H5P_DEFAULT) < 0) {
+  if (H5Dread(dataset_.id(), type_.id(), to.id(), from.id(), transfer_.id(), stored) < 0 ||
+      (staged && H5Tconvert(number_.id(), native_type<T>(), to_size(numbers), stored, nullptr,
+                            H5P_DEFAULT) < 0)) {
     throw DataError(
         path_,
         fmt::format("/{} row {} cannot be read: the file is broken; copy it anew", name_, row));
   }
-  if (numbers > 0) std::memcpy(values.data(), buffer.data(), to_size(numbers) * sizeof(T));
+  if (staged && numbers > 0) std::memcpy(values.data(), stored, to_size(numbers) * sizeof(T));
 }
 
 template <class T>
 void Hdf5Rows::write(std::int64_t row, std::span<const RowRun> runs,
                      std::span<const T> values) const {
   const std::int64_t numbers = total(runs) * parts_;
-  const std::size_t wide = std::max(to_size(shape_.bytes), sizeof(T));
-  auto buffer = or_abort(comm_, [&] { return std::vector<char>(to_size(numbers) * wide + 1); });
-  if (numbers > 0) std::memcpy(buffer.data(), values.data(), to_size(numbers) * sizeof(T));
+  const auto staged = staging<T>(numbers);
+  if (staged && numbers > 0) std::memcpy(staged.get(), values.data(), to_size(numbers) * sizeof(T));
+  const void* const stored = staged ? static_cast<void*>(staged.get()) : values.data();
   const Hdf5Handle to = file_space(row, runs);
   const Hdf5Handle from = memory_space(numbers / parts_);
-  if (H5Tconvert(native_type<T>(), number_.id(), to_size(numbers), buffer.data(), nullptr,
-                 H5P_DEFAULT) < 0 ||
-      H5Dwrite(dataset_.id(), type_.id(), from.id(), to.id(), transfer_.id(), buffer.data()) < 0) {
+  if ((staged && H5Tconvert(native_type<T>(), number_.id(), to_size(numbers), staged.get(), nullptr,
+                            H5P_DEFAULT) < 0) ||
+      H5Dwrite(dataset_.id(), type_.id(), from.id(), to.id(), transfer_.id(), stored) < 0) {
     throw ResourceError(
         fmt::format("{}: /{} row {} cannot be written; is the disk full or a quota reached?", path_,
                     name_, row));
