@@ -40,10 +40,13 @@ void print_device(Run& run, const SphericalHarmonicTransform& transform, PlanTab
   const DeviceShare* device = transform.device();
   if (device == nullptr) return;
   const DeviceMemoryPlan& planned = device->planned;
-  table.bytes("device: Legendre stage", planned.legendre);
-  table.bytes("device: ring FFT", planned.ring_fft);
-  table.bytes("device: ring modes", planned.modes);
-  table.bytes("device: a_lm and map", planned.alm + planned.map);
+  const char* const how = device->on_device() ? "" : ", in blocks";
+  table.bytes(fmt::format("device: Legendre stage{}", how), planned.legendre);
+  table.bytes(fmt::format("device: ring FFT{}", how), planned.ring_fft);
+  if (device->on_device()) {
+    table.bytes("device: ring modes", planned.modes);
+    table.bytes("device: a_lm and map", planned.alm + planned.map);
+  }
   table.bytes("device memory", planned.total());
   run.say(fmt::format("  device: {}, {} rank(s) on it, {} free; {}", device->device.name,
                       device->n_ranks, bytes_text(static_cast<double>(device->free_bytes)),

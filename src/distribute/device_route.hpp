@@ -17,9 +17,9 @@ bool mpi_says_it_takes_device_memory();
 /// another value.
 bool mpi_should_take_device_memory();
 
-/// Direct where every rank's MPI should take device memory and then a small MPI_Alltoallv from
-/// device to device delivers what was sent, to every rank. Collective. Error  ResourceError from
-/// the device.
+/// Direct where every rank's MPI should take device memory and then an MPI_Alltoallv like that of
+/// an exchange from device to device delivers what was sent, to every rank. Collective. Error
+/// ResourceError from the device.
 DeviceRoute find_device_route(const Communicator& comm, const DeviceStream& stream);
 
 }  // namespace ringweave

@@ -46,20 +46,27 @@ ModeAlltoall::ModeAlltoall(Communicator comm, const Blocks& by_order, const Bloc
                                                                   : MPI_C_DOUBLE_COMPLEX);
 }
 
-void ModeAlltoall::move(const Side& from, const void* send, const Side& to, void* receive) const {
-  if (comm_.size() == 1) return;
+int ModeAlltoall::move(const Side& from, const void* send, const Side& to, void* receive) const {
+  if (comm_.size() == 1) return MPI_SUCCESS;
   const MPI_Datatype type = block_type_->get();
-  const int code = MPI_Alltoallv(send, from.counts.data(), from.firsts.data(), type, receive,
-                                 to.counts.data(), to.firsts.data(), type, mpi_handle(comm_));
+  return MPI_Alltoallv(send, from.counts.data(), from.firsts.data(), type, receive,
+                       to.counts.data(), to.firsts.data(), type, mpi_handle(comm_));
+}
+
+void ModeAlltoall::expect_done(int code) const {
   end_job_unless_done(comm_, code, "MPI_Alltoallv of ring modes");
 }
 
 void ModeAlltoall::orders_to_rings(const void* by_order, void* by_ring) const {
-  move(by_order_, by_order, by_ring_, by_ring);
+  expect_done(move(by_order_, by_order, by_ring_, by_ring));
 }
 
 void ModeAlltoall::rings_to_orders(const void* by_ring, void* by_order) const {
-  move(by_ring_, by_ring, by_order_, by_order);
+  expect_done(move(by_ring_, by_ring, by_order_, by_order));
+}
+
+bool ModeAlltoall::try_orders_to_rings(const void* by_order, void* by_ring) const {
+  return move(by_order_, by_order, by_ring_, by_ring) == MPI_SUCCESS;
 }
 
 std::int64_t ModeAlltoall::bytes_sent() const {

@@ -30,6 +30,8 @@ class ModeAlltoall {
   /// Collective; nothing happens on one rank. MPI failure ends the job.
   void orders_to_rings(const void* by_order, void* by_ring) const;
   void rings_to_orders(const void* by_ring, void* by_order) const;
+  /// orders_to_rings() for who can do without it: whether MPI did it. Collective.
+  bool try_orders_to_rings(const void* by_order, void* by_ring) const;
 
   /// Bytes this rank sends to others from its orders, padding included.
   std::int64_t bytes_sent() const;
@@ -41,7 +43,9 @@ class ModeAlltoall {
     std::vector<int> firsts;  ///< [peer]
     Side(const Blocks& blocks, int rank, std::int64_t block_positions);
   };
-  void move(const Side& from, const void* send, const Side& to, void* receive) const;
+  /// MPI's answer.
+  int move(const Side& from, const void* send, const Side& to, void* receive) const;
+  void expect_done(int code) const;
 
   Communicator comm_;
   ModePrecision precision_;

@@ -51,4 +51,8 @@ std::unique_ptr<DeviceRingFft> make_device_ring_fft(
 std::int64_t device_ring_fft_bytes(const RingFftShape& shape,
                                    std::int64_t workspace_bytes = ring_fft_workspace_bytes);
 
+/// The same for a ring FFT that copies modes and pixels in blocks of rings, within the bytes that
+/// the shape allows it of the device. Error  ResourceError when no blocks are small enough.
+std::int64_t ring_fft_block_bytes(const RingFftShape& shape);
+
 }  // namespace ringweave

@@ -2,6 +2,7 @@
 #include "transform/device_memory_plan.hpp"
 
 #include <complex>
+#include <vector>
 
 #include "base/checked_cast.hpp"
 #include "distribute/staged_side.hpp"
@@ -23,12 +24,21 @@ std::int64_t foreign_positions(const TransformPlan& plan) {
 void add_stages(DeviceMemoryPlan& memory, const TransformPlan& plan, const FieldSet& fields) {
   const std::int64_t n = fields.n_components();
   memory.legendre += device_legendre_bytes(plan.legendre_shape(fields, plan.exchange.by_order));
-  memory.ring_fft += device_ring_fft_bytes({plan.rings, plan.exchange.by_ring, n});
+  memory.ring_fft += device_ring_fft_bytes(plan.ring_fft_shape(fields));
   if (plan.n_ranks == 1) return;
   const ModePrecision precision = plan.spec.exchange.precision;
   const std::int64_t travelling = foreign_positions(plan) * n * complex_bytes(precision);
   memory.staging += travelling;
   if (precision == ModePrecision::single_) memory.modes += travelling;
+}
+
+/// One group of fields for each set of stages.
+std::vector<FieldSet> fields_of_stages(const TransformPlan& plan) {
+  std::vector<FieldSet> fields;
+  for (const FieldGroup& group : plan.groups) {
+    if (group.shape == ssize64(fields)) fields.push_back(group.fields);
+  }
+  return fields;
 }
 
 }  // namespace
@@ -42,15 +52,20 @@ DeviceMemoryPlan plan_device_memory(const TransformPlan& plan) {
   DeviceMemoryPlan memory;
   memory.modes =
       checked_product(plan.n_components_at_once() * mode_bytes, positions, "bytes of ring modes");
-  int n_shapes = 0;
-  for (const FieldGroup& group : plan.groups) {
-    if (group.shape < n_shapes) continue;
-    add_stages(memory, plan, group.fields);
-    ++n_shapes;
-  }
+  for (const FieldSet& fields : fields_of_stages(plan)) add_stages(memory, plan, fields);
   memory.alm = checked_product(n * mode_bytes, plan.alm.size(), "bytes of a_lm");
   memory.map = checked_product(n * real_bytes, plan.rings.n_pixels(), "bytes of a map") +
                plan.rings.n_rings() * real_bytes;
+  return memory;
+}
+
+DeviceMemoryPlan plan_device_blocks(const TransformPlan& plan) {
+  DeviceMemoryPlan memory;
+  for (const FieldSet& fields : fields_of_stages(plan)) {
+    memory.legendre +=
+        legendre_block_bytes(plan.legendre_shape(fields, plan.exchange.by_order)).device_bytes;
+    memory.ring_fft += ring_fft_block_bytes(plan.ring_fft_shape(fields));
+  }
   return memory;
 }
 

@@ -7,8 +7,7 @@
 
 namespace ringweave {
 
-/// Bytes a rank holds on its device when a transform has its data there, for maps and a_lm in
-/// double precision.
+/// Bytes a rank holds on its device for a transform, maps and a_lm in double precision.
 struct DeviceMemoryPlan {
   std::int64_t legendre = 0;  ///< tables and workspace
   std::int64_t ring_fft = 0;  ///< tables and workspace
@@ -23,7 +22,12 @@ struct DeviceMemoryPlan {
   std::int64_t staging = 0;
 };
 
-/// Made without a device, for any rank.
+// Made without a device, for any rank.
+
+/// Of a transform that has its data on the device.
 DeviceMemoryPlan plan_device_memory(const TransformPlan& plan);
+/// Of one whose data stay on the host while its stages copy what they work on, in blocks that
+/// plan.copying_stage_bytes allows. Error  ResourceError when no blocks are small enough.
+DeviceMemoryPlan plan_device_blocks(const TransformPlan& plan);
 
 }  // namespace ringweave

@@ -15,7 +15,7 @@ struct DeviceShare {
   DeviceIdentity device;
   int n_ranks = 1;              ///< that share the device
   std::int64_t free_bytes = 0;  ///< of the device before the transform allocates anything
-  DeviceMemoryPlan planned;     ///< of this rank, with a_lm and maps on the device
+  DeviceMemoryPlan planned;     ///< of this rank, wherever a_lm and maps lie
   /// Why a_lm and maps stay on the host, and the stages copy what they work on, in blocks; empty
   /// where they go to the device. The same on every rank.
   std::string obstacle{};

@@ -62,8 +62,7 @@ DeviceTransform::Stages DeviceTransform::plan_stages(const TransformPlan& plan,
   agree(comm_, [&] {
     stages.legendre =
         make_device_legendre_stage(plan.legendre_shape(fields, plan.exchange.by_order), *stream_);
-    stages.ring_fft =
-        make_device_ring_fft({plan.rings, plan.exchange.by_ring, fields.n_components()}, *stream_);
+    stages.ring_fft = make_device_ring_fft(plan.ring_fft_shape(fields), *stream_);
   });
   stages.exchange = std::make_unique<DeviceExchange>(
       comm_,

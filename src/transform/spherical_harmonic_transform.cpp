@@ -38,24 +38,23 @@ SphericalHarmonicTransform::SphericalHarmonicTransform(const Communicator& comm,
 void SphericalHarmonicTransform::plan_device_line() {
   device_ = share_device(comm_, plan_);
   plan_.copying_stage_bytes = copying_stage_bytes(*device_, plan_.n_group_shapes());
-  if (!device_->on_device()) return;
-  try {
-    device_line_ = std::make_unique<DeviceLine>(comm_, plan_);
-  } catch (const ResourceError& error) {
-    // Somebody else took the memory meanwhile; what is wrong with a device the stages will say.
-    device_->obstacle = error.what();
+  if (device_->on_device()) {
+    try {
+      device_line_ = std::make_unique<DeviceLine>(comm_, plan_);
+      return;
+    } catch (const ResourceError& error) {
+      // Somebody else took the memory meanwhile; what is wrong with a device the stages will say.
+      device_->obstacle = error.what();
+    }
   }
+  device_->planned = agreed(comm_, [&] { return plan_device_blocks(plan_); });
 }
 
 SphericalHarmonicTransform::Stages SphericalHarmonicTransform::plan_stages(
     const FieldSet& fields) const {
   const Backend backend = plan_.spec.backend;
   Stages stages{.fields = fields};
-  agree(comm_, [&] {
-    RingFftShape shape{plan_.rings, plan_.exchange.by_ring, fields.n_components()};
-    shape.device_bytes = plan_.copying_stage_bytes;
-    stages.ring_fft = make_ring_fft(std::move(shape), backend);
-  });
+  agree(comm_, [&] { stages.ring_fft = make_ring_fft(plan_.ring_fft_shape(fields), backend); });
   if (plan_.always_in_passes()) {
     stages.passes = std::make_unique<LegendrePasses>(comm_, plan_, fields, nullptr, plan_.n_passes);
     return stages;

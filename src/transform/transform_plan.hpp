@@ -11,6 +11,7 @@
 #include "distribute/order_distribution.hpp"
 #include "distribute/order_passes.hpp"
 #include "distribute/ring_distribution.hpp"
+#include "fft/ring_fft.hpp"
 #include "legendre/legendre_stage.hpp"
 #include "sphere/alm_layout.hpp"
 #include "sphere/field_set.hpp"
@@ -93,6 +94,10 @@ struct TransformPlan {
   LegendreShape legendre_shape(const FieldSet& fields, const ModeLayout& rows) const {
     return {spec.grid,          limits, fold, alm, rows, fields, spec.theta, spec.theta_components,
             copying_stage_bytes};
+  }
+  /// What their ring FFT is planned from.
+  RingFftShape ring_fft_shape(const FieldSet& fields) const {
+    return {rings, exchange.by_ring, fields.n_components(), {}, copying_stage_bytes};
   }
 
   /// Components of the largest group, whose ring modes are there at once.

@@ -24,19 +24,20 @@ inline std::vector<Complex> random_values(std::int64_t count, unsigned seed) {
 }
 
 /// A Legendre stage with a mode layout of one segment per order, as one rank without an exchange
-/// has it.
+/// has it; of some orders only where they are named.
 struct LegendreProblem {
   enum class Fold { no, yes };
 
   LegendreProblem(RingGrid ring_grid, int lmax, int mmax, const std::vector<int>& spins,
-                  Fold fold = Fold::no)
+                  Fold fold = Fold::no, const std::vector<int>& orders = {})
       : grid(std::make_shared<const RingGrid>(std::move(ring_grid))),
         fields(spins),
-        alm_layout(lmax, mmax) {
+        alm_layout(orders.empty() ? AlmLayout(lmax, mmax) : AlmLayout(lmax, mmax, orders)) {
     const ModeLimits limits(*grid, lmax, mmax, fields.max_spin());
     if (fold == Fold::yes) fold_rule = FoldRule::for_grid(*grid, mmax);
     std::int64_t position = 0;
-    for (int m = 0; m <= mmax; ++m) {
+    for (std::int64_t i = 0; i < alm_layout.n_orders(); ++i) {
+      const int m = alm_layout.order(i);
       rows.begin_row(m);
       const RingRange kept = limits.kept(m);
       RingRange folded;

@@ -76,19 +76,22 @@ class EmulatedBlock {
       int n = N;
       for (int offset = warp_lanes / 2; offset > 0; offset /= 2) {
         const bool shared = n % 2 == 0;
-        const int kept = shared ? n / 2 : n;
+        const int left = shared ? n / 2 : n;
         std::array<std::array<double, std::size_t{N}>, warp_lanes> next;
         for (int lane = 0; lane < warp_lanes; ++lane) {
-          const int begin = shared && (lane & offset) != 0 ? kept : 0;
-          for (int i = 0; i < kept; ++i) {
+          const LaneExchange mine(lane, offset);
+          const LaneExchange other(lane ^ offset, offset);
+          const double* const v = values[first + lane];
+          const double* const w = values[first + (lane ^ offset)];
+          for (int i = 0; i < left; ++i) {
             next[to_size(lane)][to_size(i)] =
-                values[first + lane][begin + i] + values[first + (lane ^ offset)][begin + i];
+                shared ? mine.kept_of_half(v, n, i) + other.given_of_half(w, n, i) : v[i] + w[i];
           }
         }
         for (int lane = 0; lane < warp_lanes; ++lane) {
-          std::copy_n(next[to_size(lane)].begin(), kept, values[first + lane]);
+          std::copy_n(next[to_size(lane)].begin(), left, values[first + lane]);
         }
-        n = kept;
+        n = left;
       }
     });
   }
@@ -98,11 +101,11 @@ class EmulatedBlock {
                        PerThread<bool>& wanted) const {
     for_each_warp([&](int warp) {
       if (!wanted[warp]) return;
-      for (int lane = 0; lane < warp_lanes; ++lane) {
-        const int i = lane / Stride % N;
-        for (int j = i + 1; j < N; ++j) {
-          std::swap(values[warp + lane][first + j * step],
-                    values[warp + lane + (j - i) * Stride][first + i * step]);
+      for (int offset = 1; offset < N; offset *= 2) {
+        for (int i = 0; i < N; ++i) {
+          if ((i & offset) != 0) continue;
+          exchange_in_warp(values, warp, offset * Stride, first + i * step,
+                           first + (i + offset) * step);
         }
       }
     });
@@ -129,6 +132,19 @@ class EmulatedBlock {
   template <class Work>
   static void for_each_warp(const Work& work) {
     for (int first = 0; first < block_threads; first += warp_lanes) work(first);
+  }
+  /// Of values `i` and `j` of every lane.
+  template <class Values>
+  static void exchange_in_warp(PerThread<Values>& values, int warp, int offset, int i, int j) {
+    std::array<double, warp_lanes> given;
+    for (int lane = 0; lane < warp_lanes; ++lane) {
+      const Values& v = values[warp + lane];
+      given[to_size(lane)] = LaneExchange(lane, offset).given_of_two(v[i], v[j]);
+    }
+    for (int lane = 0; lane < warp_lanes; ++lane) {
+      Values& v = values[warp + lane];
+      LaneExchange(lane, offset).take(given[to_size(lane ^ offset)], v[i], v[j]);
+    }
   }
 
   std::int64_t index_;

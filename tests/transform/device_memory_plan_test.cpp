@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.hpp"
 #include "transform/device_share.hpp"
 #include "transform/transform_cases.hpp"
 
@@ -87,6 +88,23 @@ TEST(DeviceMemoryPlan, SinglePrecisionTravelsInBuffersOfItsOwn) {
   EXPECT_EQ(narrow.modes, wide.modes + narrow.staging);
   EXPECT_EQ(plan_device_memory(TransformPlan(spec, 0, 1)).modes,
             TransformPlan(spec, 0, 1).by_ring_bytes());
+}
+
+TEST(DeviceMemoryPlan, StagesInBlocksKeepToWhatTheyMayTake) {
+  TransformPlan plan(healpix_spec(256, 512, {0, 2}), 1, 2);
+  const DeviceMemoryPlan whole = plan_device_memory(plan);
+  for (const std::int64_t most : {std::int64_t{1} << 26, std::int64_t{1} << 25}) {
+    plan.copying_stage_bytes = most;
+    const DeviceMemoryPlan blocks = plan_device_blocks(plan);
+    EXPECT_GT(blocks.legendre, 0);
+    EXPECT_LE(blocks.legendre, most);
+    EXPECT_GT(blocks.ring_fft, 0);
+    EXPECT_LE(blocks.ring_fft, most);
+    EXPECT_LT(blocks.total(), whole.total());
+    EXPECT_EQ(blocks.total(), blocks.legendre + blocks.ring_fft);
+  }
+  plan.copying_stage_bytes = 1000;
+  EXPECT_THROW(plan_device_blocks(plan), ResourceError);
 }
 
 }  // namespace

@@ -79,18 +79,19 @@ class DeviceBlock {
   }
 
  private:
+  __device__ __forceinline__ static double exchanged(double given, int offset) {
+    return __shfl_xor_sync(0xffffffffU, given, offset);
+  }
   template <int N, int Stride, int Offset>
   __device__ __forceinline__ static void exchange(double* v, int step) {
     if constexpr (Offset < N) {
-      const bool upper = (threadIdx.x & (Offset * Stride)) != 0;
+      const LaneExchange lanes(static_cast<int>(threadIdx.x), Offset * Stride);
 #pragma unroll
       for (int i = 0; i < N; ++i) {
         if ((i & Offset) != 0) continue;
-        double& low = v[i * step];
-        double& high = v[(i + Offset) * step];
-        const double given = __shfl_xor_sync(0xffffffffU, upper ? low : high, Offset * Stride);
-        low = upper ? given : low;
-        high = upper ? high : given;
+        double& first = v[i * step];
+        double& second = v[(i + Offset) * step];
+        lanes.take(exchanged(lanes.given_of_two(first, second), Offset * Stride), first, second);
       }
       exchange<N, Stride, 2 * Offset>(v, step);
     }
@@ -99,17 +100,16 @@ class DeviceBlock {
   __device__ __forceinline__ static void halve(double* v) {
     if constexpr (Offset > 0) {
       if constexpr (N % 2 == 0) {
-        const bool upper = (threadIdx.x & Offset) != 0;
+        const LaneExchange lanes(static_cast<int>(threadIdx.x), Offset);
 #pragma unroll
         for (int i = 0; i < N / 2; ++i) {
-          const double given = upper ? v[i] : v[i + N / 2];
-          const double kept = upper ? v[i + N / 2] : v[i];
-          v[i] = kept + __shfl_xor_sync(0xffffffffU, given, Offset);
+          const double given = exchanged(lanes.given_of_half(v, N, i), Offset);
+          v[i] = lanes.kept_of_half(v, N, i) + given;
         }
         halve<N / 2, Offset / 2>(v);
       } else {
 #pragma unroll
-        for (int i = 0; i < N; ++i) v[i] += __shfl_xor_sync(0xffffffffU, v[i], Offset);
+        for (int i = 0; i < N; ++i) v[i] += exchanged(v[i], Offset);
         halve<N, Offset / 2>(v);
       }
     }

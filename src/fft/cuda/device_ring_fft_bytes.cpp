@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "fft/cuda/device_ring_plan.hpp"
+#include "fft/cuda/ring_blocks.hpp"
 #include "fft/device_ring_fft.hpp"
 
 namespace ringweave {

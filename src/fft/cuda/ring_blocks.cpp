@@ -108,7 +108,7 @@ RingBlocks blocks_that_fit(const RingFftShape& shape, std::int64_t most_bytes) {
   std::int64_t needed = 0;
   for (std::int64_t n = 1;
        n <= std::min(most_blocks, std::max<std::int64_t>(1, shape.rings.n_rings())); n *= 2) {
-    RingBlocks found{cut_rings(shape, n), ring_fft_workspace_bytes / n};
+    RingBlocks found{cut_rings(shape, n), ring_fft_workspace_bytes / n, 0};
     std::int64_t plans = 0;
     std::int64_t data = 0;
     for (const DeviceRings& block : found.blocks) {
@@ -117,13 +117,18 @@ RingBlocks blocks_that_fit(const RingFftShape& shape, std::int64_t most_bytes) {
                              block.shape.rings.n_pixels() * pixel_bytes) *
                                 shape.n_components);
     }
-    needed = plans + data;
-    if (needed <= most_bytes) return found;
+    found.device_bytes = plans + data;
+    if (found.device_bytes <= most_bytes) return found;
+    needed = found.device_bytes;
   }
   throw ResourceError("GPU: a ring FFT in the smallest blocks needs " + std::to_string(needed) +
                       " bytes of the device, " + std::to_string(most_bytes) +
                       " are to be had: use more ranks or smaller batches, or choose the host "
                       "backend");
+}
+
+std::int64_t ring_fft_block_bytes(const RingFftShape& shape) {
+  return blocks_that_fit(shape, shape.device_bytes).device_bytes;
 }
 
 }  // namespace ringweave

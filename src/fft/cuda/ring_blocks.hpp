@@ -32,6 +32,7 @@ std::vector<DeviceRings> cut_rings(const RingFftShape& shape, std::int64_t n_blo
 struct RingBlocks {
   std::vector<DeviceRings> blocks;
   std::int64_t workspace_bytes = 0;
+  std::int64_t device_bytes = 0;  ///< all of this
 };
 /// Error  ResourceError when there is no such number.
 RingBlocks blocks_that_fit(const RingFftShape& shape, std::int64_t most_bytes);

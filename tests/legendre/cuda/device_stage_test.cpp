@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "legendre/cuda/emulated_stage.hpp"
 #include "legendre/cuda/row_blocks.hpp"
+#include "legendre/cuda/stage_memory.hpp"
 #include "legendre/device_legendre_stage.hpp"
 #include "support/tolerance.hpp"
 
@@ -28,8 +29,9 @@ class DeviceStage : public testing::Test {
   }
 };
 
-void expect_both_ways_equal(const LegendreProblem& problem, const std::string& what) {
-  const auto stage = make_legendre_stage(shape_of(problem), Backend::cuda);
+void expect_both_ways_equal(const LegendreProblem& problem, const LegendreShape& shape,
+                            const std::string& what) {
+  const auto stage = make_legendre_stage(shape, Backend::cuda);
   const auto alm = random_values(problem.alm_size(), 51);
   const AlmView<const double> alm_view(alm.data(), problem.fields.n_components(),
                                        problem.alm_layout.size());
@@ -50,6 +52,10 @@ void expect_both_ways_equal(const LegendreProblem& problem, const std::string& w
                  AlmView<double>(again.data(), back_view.n_components(), back_view.size()),
                  LegendreStage::Accumulate::overwrite);
   EXPECT_EQ(again, back) << what << ": an adjoint depends on the moment";
+}
+
+void expect_both_ways_equal(const LegendreProblem& problem, const std::string& what) {
+  expect_both_ways_equal(problem, shape_of(problem), what);
 }
 
 // Short enough for tools that watch every access.
@@ -114,6 +120,15 @@ TEST_F(DeviceStage, IsTheHostStageInBlocksOfRows) {
                                 legendre_block_bytes(shape_of(problem)).pinned_bytes);
 }
 
+TEST_F(DeviceStage, BlocksOfRowsInASmallCase) {
+  const LegendreProblem problem(RingGrid::healpix(9), 110, 44, {0, 2, 2},
+                                LegendreProblem::Fold::yes);
+  LegendreShape shape = shape_of(problem);
+  shape.device_bytes = std::int64_t{1} << 20;
+  ASSERT_GT(gpu::RowBlocks(shape, gpu::memory_in_blocks(shape.device_bytes).block_bytes).size(), 2);
+  expect_both_ways_equal(problem, shape, "small blocks");
+}
+
 TEST_F(DeviceStage, AStageWithOtherRowsTakesNoMoreOfTheDevice) {
   const LegendreProblem problem(RingGrid::healpix(64), 128, 128, {0, 2});
   const auto stage = make_legendre_stage(shape_of(problem), Backend::cuda);
@@ -167,34 +182,42 @@ TEST_F(DeviceStage, WorksOnDeviceMemoryWithoutTheHost) {
   EXPECT_EQ(stage->device_bytes(), device_legendre_bytes(shape_of(problem)));
 }
 
+void expect_equal_by_matrices(const LegendreProblem& problem) {
+  const DeviceStream stream;
+  const auto stage =
+      make_device_legendre_stage(shape_of(problem), stream, BatchedSums::by_matrices);
+  const std::int64_t n_components = problem.fields.n_components();
+  DeviceBuffer<Complex> alm_there(problem.alm_size());
+  DeviceBuffer<Complex> modes_there(problem.modes_size());
+  const AlmView<Complex::value_type, MemorySpace::device> alm_view(alm_there.data(), n_components,
+                                                                   problem.alm_layout.size());
+  auto alm = random_values(problem.alm_size(), 59);
+  auto modes = random_values(problem.modes_size(), 60);
+  const auto host_alm = problem.adjoint(modes);
+  const auto host_modes = problem.synthesize(alm);
+  copy_to_device(modes.data(), modes_there.data(), modes_there.bytes(), stream);
+  stage->adjoint(stage->all_rows(), modes_there.view(), alm_view,
+                 LegendreStage::Accumulate::overwrite);
+  std::vector<Complex> back(alm.size());
+  copy_to_host(alm_there.data(), back.data(), alm_there.bytes(), stream);
+  copy_to_device(alm.data(), alm_there.data(), alm_there.bytes(), stream);
+  stage->synthesize(stage->all_rows(), alm_view, modes_there.view());
+  copy_to_host(modes_there.data(), modes.data(), modes_there.bytes(), stream);
+  stream.synchronize();
+  EXPECT_LE(relative_error(back, host_alm).rms, 1e-12) << n_components;
+  EXPECT_LE(relative_error(modes, host_modes).rms, 1e-12) << n_components;
+}
+
 TEST_F(DeviceStage, IsTheHostStageWithSumsByMatrices) {
   for (const std::vector<int>& spins :
        {std::vector<int>{0, 0}, std::vector<int>{2}, std::vector<int>(9, 0)}) {
-    const LegendreProblem problem(RingGrid::healpix(64), 150, 100, spins);
-    const DeviceStream stream;
-    const auto stage =
-        make_device_legendre_stage(shape_of(problem), stream, BatchedSums::by_matrices);
-    const std::int64_t n_components = problem.fields.n_components();
-    DeviceBuffer<Complex> alm_there(problem.alm_size());
-    DeviceBuffer<Complex> modes_there(problem.modes_size());
-    const AlmView<Complex::value_type, MemorySpace::device> alm_view(alm_there.data(), n_components,
-                                                                     problem.alm_layout.size());
-    auto alm = random_values(problem.alm_size(), 59);
-    auto modes = random_values(problem.modes_size(), 60);
-    const auto host_alm = problem.adjoint(modes);
-    const auto host_modes = problem.synthesize(alm);
-    copy_to_device(modes.data(), modes_there.data(), modes_there.bytes(), stream);
-    stage->adjoint(stage->all_rows(), modes_there.view(), alm_view,
-                   LegendreStage::Accumulate::overwrite);
-    std::vector<Complex> back(alm.size());
-    copy_to_host(alm_there.data(), back.data(), alm_there.bytes(), stream);
-    copy_to_device(alm.data(), alm_there.data(), alm_there.bytes(), stream);
-    stage->synthesize(stage->all_rows(), alm_view, modes_there.view());
-    copy_to_host(modes_there.data(), modes.data(), modes_there.bytes(), stream);
-    stream.synchronize();
-    EXPECT_LE(relative_error(back, host_alm).rms, 1e-12) << spins.size();
-    EXPECT_LE(relative_error(modes, host_modes).rms, 1e-12) << spins.size();
+    expect_equal_by_matrices(LegendreProblem(RingGrid::healpix(64), 150, 100, spins));
   }
+}
+
+TEST_F(DeviceStage, SumsByMatricesInASmallCase) {
+  expect_equal_by_matrices(
+      LegendreProblem(RingGrid::healpix(9), 110, 44, {0, 0, 2}, LegendreProblem::Fold::yes));
 }
 
 /// Exits with 0 when an address that is none ends the device with one message.

@@ -87,19 +87,35 @@ TEST(EmulatedLaunch, RunsWhereScalesMatter) {
              BatchedSums::by_matrices);
 }
 
+RingGrid rings_from_pole_to_equator() {
+  return RingGrid::from_rings({{0.3, 0, 8, 0},
+                               {0.8, 0, 8, 0},
+                               {1.3, 0, 8, 0},
+                               {1.5705, 0, 8, 0},
+                               {1.5707, 0, 8, 0},
+                               {M_PI - 0.8, 0, 8, 0},
+                               {2.5, 0, 8, 0}});
+}
+
 TEST(EmulatedLaunch, RunsAtHighDegrees) {
   const auto problem = [](const std::vector<int>& spins) {
-    return LegendreProblem(RingGrid::from_rings({{0.3, 0, 8, 0},
-                                                 {0.8, 0, 8, 0},
-                                                 {1.3, 0, 8, 0},
-                                                 {1.5705, 0, 8, 0},
-                                                 {1.5707, 0, 8, 0},
-                                                 {M_PI - 0.8, 0, 8, 0},
-                                                 {2.5, 0, 8, 0}}),
-                           2047, 2047, spins);
+    return LegendreProblem(rings_from_pole_to_equator(), 2047, 2047, spins);
   };
   expect_rms(problem({0, 2}), 1e-12);
   expect_rms(problem({0, 0, 2}), 1e-12, BatchedSums::by_matrices);
+}
+
+TEST(EmulatedLaunch, RunsAtTheHighestDegrees) {
+  const int lmax = 32768;
+  const std::vector<int> orders{0, 1, 2, 31, 32, 33, 500, 4000, 10000, 16384, 30000, 32767, 32768};
+  const auto problem = [&](const std::vector<int>& spins) {
+    return LegendreProblem(rings_from_pole_to_equator(), lmax, lmax, spins,
+                           LegendreProblem::Fold::no, orders);
+  };
+  // Rounding grows along the recurrence, in either stage.
+  const double bound = 2 * lmax * std::numeric_limits<double>::epsilon();
+  expect_rms(problem({0, 2}), bound);
+  expect_rms(problem({0, 0, 2}), bound, BatchedSums::by_matrices);
 }
 
 // Next to a pole rounding grows along the recurrence, in either stage: l^1.5 ulp
