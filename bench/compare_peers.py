@@ -110,7 +110,8 @@ def in_turn(programs, direction, count, repeats):
 
 def run_case(case, options, folder):
     from peer_programs import Ringweave, peers_of
-    ours = Ringweave(options.program, case, options.threads, options.ranks, options.exchange, folder)
+    ours = Ringweave(options.program, case, options.threads, options.ranks, options.exchange,
+                     options.backend, folder)
     errors = ours.ask("check")
     peers = peers_of(case, ours.result("input"), ours.about, options.threads * options.ranks)
     result = {"name": case.name, "about": ours.about, "errors": errors,
@@ -175,6 +176,8 @@ def parse():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--ranks", type=int, default=1)
     parser.add_argument("--exchange", choices=("double", "single", "overlap"), default="double")
+    parser.add_argument("--backend", choices=("host", "cuda"), default="host",
+                        help="cuda: Ringweave on a GPU, copies to it and back included; peers on the host's threads")
     parser.add_argument("--repeats", type=int, default=7, help="at least; short transforms get more")
     parser.add_argument("--json", help="write everything here, after every case")
     parser.add_argument("--update", action="store_true", help="keep the other cases that the JSON file holds")

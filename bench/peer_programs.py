@@ -31,11 +31,12 @@ class Ringweave:
     """transform_bench with --commands: it does what it is told and sleeps meanwhile."""
     name = family = "Ringweave"
 
-    def __init__(self, program, case, threads, ranks, exchange, folder):
+    def __init__(self, program, case, threads, ranks, exchange, backend, folder):
         self.folder = Path(folder)
         commands = self.folder / "commands"
         command = [program, "--grid", case.grid, "--lmax", str(case.lmax), "--maps", str(case.maps),
-                   "--precision", case.precision, "--exchange", exchange, "--iter", str(case.iterations),
+                   "--precision", case.precision, "--exchange", exchange, "--backend", backend,
+                   "--iter", str(case.iterations),
                    "--directions", *case.directions, "--commands", "-" if ranks == 1 else str(commands)]
         command += ["--fields", case.fields] if case.fields else ["--spin", str(case.spin)]
         if ranks > 1:

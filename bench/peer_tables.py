@@ -31,6 +31,8 @@ def title(case):
         words.append("single")
     if about["exchange"] != "double":
         words.append(f"exchange {about['exchange']}")
+    if about["backend"] == "cuda":
+        words.append("on a GPU")
     if about["ranks"] > 1 or about["threads"] > 1:
         words.append(f"{about['ranks']} ranks x {about['threads']} threads")
     return ", ".join(words)

@@ -42,6 +42,7 @@ struct Options {
   std::string precision = "double";
   std::string exchange = "double";
   std::string theta = "automatic";
+  std::string backend = "host";
   std::int64_t mode_bytes = std::numeric_limits<std::int64_t>::max();
   std::vector<std::string> directions = {"synthesis", "adjoint"};
   int iterations = 3;
@@ -74,6 +75,11 @@ void add_options(CLI::App& app, Options& options) {
          "resampled")
       ->check(CLI::IsMember({"automatic", "direct", "resampled"}))
       ->capture_default_str();
+  app.add_option("--backend", options.backend,
+                 "Where the stages run; a_lm and maps come from the host's memory and go there, "
+                 "and the peak is that of the host's threads")
+      ->check(CLI::IsMember({"host", "cuda"}))
+      ->capture_default_str();
   app.add_option("--mode-bytes", options.mode_bytes,
                  "Limit of the ring modes of one rank: the maps go in groups; default none");
   app.add_option("--directions", options.directions, "Any of synthesis, adjoint, analysis")
@@ -105,6 +111,7 @@ TransformSpec make_spec(const Options& options) {
   spec.mode_bytes = options.mode_bytes;
   if (options.exchange == "single") spec.exchange.precision = ModePrecision::single_;
   if (options.exchange == "overlap") spec.exchange.schedule = ExchangeSchedule::overlapped;
+  if (options.backend == "cuda") spec.backend = Backend::cuda;
   if (options.theta == "direct") spec.theta = ThetaRoute::direct;
   if (options.theta == "resampled") spec.theta = ThetaRoute::resampled;
   return spec;
@@ -124,6 +131,7 @@ json describe(const Communicator& comm, const Options& options, const TransformT
           {"precision", options.precision},
           {"exchange", options.exchange},
           {"theta", options.theta},
+          {"backend", options.backend},
           {"groups", trial.transform().plan().groups.size()},
           {"iterations", options.iterations},
           {"ranks", comm.size()},
@@ -244,13 +252,13 @@ std::vector<json> measure_all(const Communicator& comm, const Options& options,
 }
 
 void print_table(const json& about, const json& errors, const std::vector<json>& rows) {
-  fmt::print("{}, lmax {}, {} {} of spin {}, {}, exchange {}; {} rank(s) x {} thread(s), {}\n",
+  fmt::print("{}, lmax {}, {} {} of spin {}, {}, exchange {}, {}; {} rank(s) x {} thread(s), {}\n",
              about["grid"].get<std::string>(), about["lmax"].get<int>(), about["maps"].get<int>(),
              about["fields"].get<std::string>().empty() ? "map(s)" : "set(s) T+E+B",
              fmt::join(about["spins"].get<std::vector<int>>(), ","),
              about["precision"].get<std::string>(), about["exchange"].get<std::string>(),
-             about["ranks"].get<int>(), about["threads"].get<int>(),
-             about["simd"].get<std::string>());
+             about["backend"].get<std::string>(), about["ranks"].get<int>(),
+             about["threads"].get<int>(), about["simd"].get<std::string>());
   fmt::print("plan {:.4f} s; FMA peak {:.1f} GFLOP/s; adjointness gap {:.1e}\n\n",
              about["plan_seconds"].get<double>(), rows[0]["peak_gflop_per_s"].get<double>(),
              errors["adjoint_gap"].get<double>());
