@@ -44,8 +44,9 @@ class Launches:
         self.options, self.folder = options, folder
         launcher = [ROOT / "scripts" / "mpirun.sh", options.ranks] if options.ranks > 1 else []
         self.prefix = [*launcher, options.program]
-        self.environment = dict(os.environ, OMP_NUM_THREADS=str(options.threads), OMP_PLACES="cores",
-                                OMP_PROC_BIND="close", MPIRUN_TIMEOUT="36000")
+        self.environment = dict(os.environ, OMP_NUM_THREADS=str(options.threads), MPIRUN_TIMEOUT="36000")
+        if options.ranks == 1:
+            self.environment.update(OMP_PLACES="cores", OMP_PROC_BIND="close")
         self.draw = ["synthesize", "--cl", ROOT / "examples" / "lcdm_cl.txt", "--nside", options.nside, "--fields", "T"]
         self.seeds = range(1, options.maps + 1)
 
