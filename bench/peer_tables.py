@@ -31,7 +31,7 @@ def title(case):
         words.append("single")
     if about["exchange"] != "double":
         words.append(f"exchange {about['exchange']}")
-    if about["backend"] == "cuda":
+    if about.get("backend") == "cuda":
         words.append("on a GPU")
     if about["ranks"] > 1 or about["threads"] > 1:
         words.append(f"{about['ranks']} ranks x {about['threads']} threads")

@@ -12,7 +12,6 @@
 #include "base/error.hpp"
 #include "base/memory_meter.hpp"
 #include "distribute/agree.hpp"
-#include "legendre/device_legendre_stage.hpp"
 
 namespace ringweave {
 namespace {
@@ -173,11 +172,8 @@ MemoryEstimate estimate_memory(const TransformPlan& plan, const MemoryUse& use) 
 MemoryEstimate estimate_memory(const SphericalHarmonicTransform& transform, const MemoryUse& use) {
   if (transform.device() == nullptr) return estimate_memory(transform.plan(), use);
   if (transform.device_line() == nullptr) {
-    const TransformPlan& plan = transform.plan();
-    const LegendreShape shape =
-        plan.legendre_shape(plan.groups.front().fields, plan.exchange.by_order);
-    std::vector<MemoryItem> items = transform_items(plan, use);
-    items.push_back({"pinned memory for copies", legendre_block_bytes(shape).pinned_bytes});
+    std::vector<MemoryItem> items = transform_items(transform.plan(), use);
+    items.push_back({"pinned memory for copies", transform.device()->planned.staging});
     return with_program(std::move(items));
   }
   MemoryUse with_device = use;

@@ -106,13 +106,8 @@ Hdf5Handle Hdf5Rows::memory_space(std::int64_t elements) const {
 }
 
 template <class T>
-bool Hdf5Rows::stores() const {
-  return H5Tequal(number_.id(), native_type<T>()) > 0;
-}
-
-template <class T>
 std::unique_ptr<char[]> Hdf5Rows::staging(std::int64_t numbers) const {
-  if (stores<T>()) return nullptr;
+  if (H5Tequal(number_.id(), native_type<T>()) > 0) return nullptr;
   const std::size_t wide = std::max(to_size(shape_.bytes), sizeof(T));
   return or_abort(
       comm_, [&] { return std::make_unique_for_overwrite<char[]>(to_size(numbers) * wide + 1); });

@@ -66,10 +66,7 @@ class Hdf5Rows {
  private:
   Hdf5Handle file_space(std::int64_t row, std::span<const RowRun> runs) const;
   Hdf5Handle memory_space(std::int64_t elements) const;
-  /// Whether numbers lie in the file as they do in memory.
-  template <class T>
-  bool stores() const;
-  /// Where numbers are converted; null where they need not be.
+  /// Where numbers are converted; null where they lie in the file as they do in memory.
   template <class T>
   std::unique_ptr<char[]> staging(std::int64_t numbers) const;
 

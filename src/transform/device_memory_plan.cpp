@@ -62,8 +62,10 @@ DeviceMemoryPlan plan_device_memory(const TransformPlan& plan) {
 DeviceMemoryPlan plan_device_blocks(const TransformPlan& plan) {
   DeviceMemoryPlan memory;
   for (const FieldSet& fields : fields_of_stages(plan)) {
-    memory.legendre +=
-        legendre_block_bytes(plan.legendre_shape(fields, plan.exchange.by_order)).device_bytes;
+    const LegendreBlockBytes legendre =
+        legendre_block_bytes(plan.legendre_shape(fields, plan.exchange.by_order));
+    memory.legendre += legendre.device_bytes;
+    memory.staging += legendre.pinned_bytes;
     memory.ring_fft += ring_fft_block_bytes(plan.ring_fft_shape(fields));
   }
   return memory;

@@ -18,7 +18,8 @@ struct DeviceMemoryPlan {
   std::int64_t map = 0;  ///< with the weights of its rings
   std::int64_t total() const { return legendre + ring_fft + modes + alm + map; }
 
-  /// Pinned memory of the host, where MPI does not take ring modes straight from the device.
+  /// Pinned memory of the host: of the exchange where MPI does not take ring modes straight from
+  /// the device, or of blocks on their way.
   std::int64_t staging = 0;
 };
 

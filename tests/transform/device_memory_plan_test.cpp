@@ -98,6 +98,7 @@ TEST(DeviceMemoryPlan, StagesInBlocksKeepToWhatTheyMayTake) {
     const DeviceMemoryPlan blocks = plan_device_blocks(plan);
     EXPECT_GT(blocks.legendre, 0);
     EXPECT_LE(blocks.legendre, most);
+    EXPECT_GT(blocks.staging, 0);
     EXPECT_GT(blocks.ring_fft, 0);
     EXPECT_LE(blocks.ring_fft, most);
     EXPECT_LT(blocks.total(), whole.total());
