@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "base/error.hpp"
-#include "bench/alltoallv_counter.hpp"
 #include "bench/fma_peak.hpp"
 #include "bench/raw_file.hpp"
+#include "bench/sent_bytes.hpp"
 #include "bench/test_alm.hpp"
 #include "sphere/healpix_weights.hpp"
 
@@ -48,12 +48,12 @@ class Trial : public TransformTrial {
 
   Timing measure(Direction direction, int count) override {
     transform_.times().clear();
-    const std::int64_t sent_before = alltoallv_bytes_sent();
+    const std::int64_t sent_before = mpi_bytes_sent();
     comm_.barrier();
     const auto start = Clock::now();
     for (int i = 0; i < count; ++i) call(direction);
     const double seconds = seconds_since(start);
-    const std::int64_t sent = alltoallv_bytes_sent() - sent_before;
+    const std::int64_t sent = mpi_bytes_sent() - sent_before;
 
     const auto stage = [&](const char* name) {
       const double mine = transform_.times().seconds(name) / count;

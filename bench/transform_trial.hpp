@@ -31,7 +31,7 @@ struct Timing {
   StageSeconds exchange;
   StageSeconds ring_fft;
   double legendre_flops = 0;       ///< useful ones (TransformPlan::legendre_flops)
-  std::int64_t bytes_sent = 0;     ///< counted at MPI_Alltoallv
+  std::int64_t bytes_sent = 0;     ///< counted where MPI is called
   std::int64_t bytes_planned = 0;  ///< TransformPlan::bytes_sent
 };
 

@@ -36,9 +36,10 @@ struct ExchangePlan {
   std::int64_t block_positions = 1;
 };
 
-/// `whole`: the exchange runs between the stages, as one MPI_Alltoallv. `overlapped`: in passes of
-/// some orders each (OrderPasses), one travelling while the Legendre stage works on the next;
-/// results are the same bit by bit.
+/// `whole`: the exchange runs between the stages, as one MPI_Alltoallv; where memory is too short
+/// for that, in passes of some orders each (OrderPasses) between the stage's. `overlapped`: in
+/// passes, one travelling while the Legendre stage works on the next; results are the same bit by
+/// bit.
 enum class ExchangeSchedule { whole, overlapped };
 
 /// How ring modes travel. `single_`: as complex<float>, in passes; half the bytes. Every mode is

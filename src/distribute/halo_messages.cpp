@@ -12,21 +12,12 @@
 namespace ringweave {
 namespace {
 
-constexpr const char* failing = "the exchange of halo rings";
 constexpr int tag = 4;
 
 }  // namespace
 
-HaloMessages::HaloMessages(Communicator comm, std::int64_t most) : comm_(std::move(comm)) {
-  requests_.reserve(to_size(most));
-}
-
-HaloMessages::~HaloMessages() {
-  if (requests_.empty()) return;
-  comm_.abort(ErrorKind::internal,
-              "a halo exchange was begun and not ended: an error came between, or end() is "
-              "missing");
-}
+HaloMessages::HaloMessages(Communicator comm, std::int64_t most)
+    : messages_(std::move(comm), "the exchange of halo rings", tag, most) {}
 
 void HaloMessages::require_rest() const {
   if (moving_) throw UsageError("a halo exchange begins before its last one has ended");
@@ -38,32 +29,17 @@ void HaloMessages::begin() {
 }
 
 void HaloMessages::receive(void* to, int count, MPI_Datatype type, int peer) {
-  MPI_Request& request = requests_.emplace_back(MPI_REQUEST_NULL);
-  end_job_unless_done(comm_, MPI_Irecv(to, count, type, peer, tag, mpi_handle(comm_), &request),
-                      failing);
+  messages_.receive(to, count, type, peer);
 }
 
 void HaloMessages::send(const void* from, int count, MPI_Datatype type, int peer,
                         std::int64_t bytes) {
-  MPI_Request& request = requests_.emplace_back(MPI_REQUEST_NULL);
-  end_job_unless_done(comm_, MPI_Isend(from, count, type, peer, tag, mpi_handle(comm_), &request),
-                      failing);
+  messages_.send(from, count, type, peer);
   bytes_sent_ += bytes;
 }
 
-void HaloMessages::progress() {
-  if (requests_.empty()) return;
-  int done = 0;
-  end_job_unless_done(comm_, MPI_Testall(count(), requests_.data(), &done, MPI_STATUSES_IGNORE),
-                      failing);
-}
-
 void HaloMessages::end() {
-  if (!requests_.empty()) {
-    end_job_unless_done(comm_, MPI_Waitall(count(), requests_.data(), MPI_STATUSES_IGNORE),
-                        failing);
-  }
-  requests_.clear();
+  messages_.end();
   moving_ = false;
 }
 
@@ -71,12 +47,12 @@ void HaloMessages::end_after(const std::function<void()>& meanwhile) {
   try {
     meanwhile();
   } catch (...) {
-    if (requests_.empty()) {
+    if (messages_.empty()) {
       moving_ = false;
       throw;
     }
     const CaughtError error = describe_current_exception();
-    comm_.abort(error.kind, error.message);
+    comm().abort(error.kind, error.message);
   }
   end();
 }

@@ -6,43 +6,35 @@
 #include <vector>
 
 #include "distribute/communicator.hpp"
-#include "distribute/exchange_mpi.hpp"
 #include "distribute/halo_plan.hpp"
+#include "distribute/peer_messages.hpp"
 
 // What the exchanges of a halo share.
 namespace ringweave {
 
 struct HaloOptions;
 
-/// Messages under way on one communicator. Those of a pair of ranks are told apart by their order.
-/// MPI failure ends the job.
+/// The messages of a halo on their way, and how many bytes this rank sent.
 class HaloMessages {
  public:
   HaloMessages(Communicator comm, std::int64_t most);
-  /// Ends the job when messages are under way: memory MPI writes to may be gone.
-  ~HaloMessages();
-  HaloMessages(const HaloMessages&) = delete;
-  HaloMessages& operator=(const HaloMessages&) = delete;
 
   /// UsageError when the last move has not ended.
   void require_rest() const;
   void begin();
   void receive(void* to, int count, MPI_Datatype type, int peer);
   void send(const void* from, int count, MPI_Datatype type, int peer, std::int64_t bytes);
-  void progress();
+  void progress() { messages_.progress(); }
   void end();
   /// Runs `meanwhile`, then end(). An error ends the job where others wait for this rank; else it
   /// is thrown.
   void end_after(const std::function<void()>& meanwhile);
 
-  const Communicator& comm() const { return comm_; }
+  const Communicator& comm() const { return messages_.comm(); }
   std::int64_t bytes_sent() const { return bytes_sent_; }  ///< since the last begin()
 
  private:
-  int count() const { return static_cast<int>(requests_.size()); }
-
-  Communicator comm_;
-  std::vector<MPI_Request> requests_;
+  PeerMessages messages_;
   bool moving_ = false;
   std::int64_t bytes_sent_ = 0;
 };

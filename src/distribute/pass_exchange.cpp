@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <complex>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "distribute/agree.hpp"
 #include "distribute/exchange_mpi.hpp"
 #include "distribute/mode_rounding.hpp"
+#include "distribute/peer_messages.hpp"
 
 namespace ringweave {
 namespace {
@@ -20,6 +22,7 @@ namespace {
 using Blocks = std::vector<ExchangePlan::Block>;
 
 constexpr const char* failing = "the exchange of ring modes";
+constexpr int tag = 6;
 
 /// One side of one pass: where MPI finds or puts the modes, and how they get there if that is a
 /// conversion buffer.
@@ -99,6 +102,9 @@ struct PassExchange::Impl {
   std::vector<Slot> slots;
   std::int64_t staging_size;
   double largest = 0;  ///< magnitude that was rounded
+  // With sends_ahead(), from rings to orders:
+  PeerMessages arriving;
+  std::array<PeerMessages, 2> leaving;  ///< [pass % 2]
 
   Impl(Communicator c, const OrderPasses& plan, std::int64_t components,
        const ExchangeOptions& asked)
@@ -109,7 +115,10 @@ struct PassExchange::Impl {
         by_ring_size(plan.by_ring_size * components),
         staging(staging_of(plan, asked)),
         slots(to_size(n_slots_of(asked))),
-        staging_size(staging_size_of(plan, components, asked)) {
+        staging_size(staging_size_of(plan, components, asked)),
+        arriving(comm, failing, tag, comm.size() - 1),
+        leaving{PeerMessages(comm, failing, tag, comm.size() - 1),
+                PeerMessages(comm, failing, tag, comm.size() - 1)} {
     if (comm.size() > 1) {
       element = std::make_unique<ElementType>(
           components, in_single() ? MPI_C_FLOAT_COMPLEX : MPI_C_DOUBLE_COMPLEX);
@@ -170,8 +179,48 @@ struct PassExchange::Impl {
     end_job_unless_done(comm, code, failing);
   }
 
+  /// Modes by ring are all there before the first pass. Sent from where they lie, those of a pass
+  /// go out one pass early, so that a rank waits only for those more than a pass behind it, where
+  /// in a collective call for each pass all would keep in step.
+  bool sends_ahead() const {
+    return staging == Staging::none && options.schedule == ExchangeSchedule::whole;
+  }
+
+  template <class Move>
+  void for_each_message(const Side& side, const Move& move) const {
+    for (int peer = 0; peer < comm.size(); ++peer) {
+      const int count = side.counts[to_size(peer)];
+      if (count > 0) move(side.firsts[to_size(peer)] * n_components, count, peer);
+    }
+  }
+
+  void send_to_orders(int pass, const std::complex<double>* by_ring) {
+    if (pass >= ssize64(passes)) return;
+    PeerMessages& messages = leaving[to_size(pass % 2)];
+    messages.end();
+    for_each_message(passes[to_size(pass)].by_ring, [&](std::int64_t first, int count, int peer) {
+      messages.send(by_ring + first, count, element->get(), peer);
+    });
+  }
+
+  void begin_ahead(int pass, const std::complex<double>* by_ring, std::complex<double>* slot) {
+    if (comm.size() == 1) return;
+    for_each_message(passes[to_size(pass)].by_order, [&](std::int64_t first, int count, int peer) {
+      arriving.receive(slot + first, count, element->get(), peer);
+    });
+    if (pass == 0) send_to_orders(pass, by_ring);
+    send_to_orders(pass + 1, by_ring);
+  }
+
+  void end_ahead(int pass) {
+    arriving.end();
+    if (pass + 1 < ssize64(passes)) return;
+    for (PeerMessages& messages : leaving) messages.end();
+  }
+
   void end(int pass) {
     if (comm.size() == 1) return;
+    end_ahead(pass);
     Slot& slot = slots[to_size(pass) % slots.size()];
     end_job_unless_done(comm, MPI_Wait(&slot.request, MPI_STATUS_IGNORE), failing);
     if (staging == Staging::none) return;
@@ -234,6 +283,7 @@ void PassExchange::begin_rings_to_orders(int pass, ModeView<double> by_ring,
   expect_size("by_ring", by_ring.size(), impl_->by_ring_size);
   expect_size("slots", slots.size(), impl_->slots_size);
   const Impl::Pass& sides = impl_->passes[to_size(pass)];
+  if (impl_->sends_ahead()) return impl_->begin_ahead(pass, by_ring.data(), slots.data());
   impl_->round_own(pass, by_ring.data());
   impl_->begin(pass, sides.by_ring, by_ring.data(), sides.by_order, slots.data());
 }

@@ -17,7 +17,9 @@ namespace ringweave {
 /// A pass begins, and ends before its slot is used again; begin and end are called in the same
 /// order on all ranks. What stays on a rank does not move. Numbers that travel in single precision
 /// are converted in small buffers, by all threads, and those that stay are rounded where they are.
-/// Buffers of more than MPI can count are copied through such buffers, too.
+/// Buffers of more than MPI can count are copied through such buffers, too. Modes that need none
+/// and are not overlapped go from rings to orders a pass ahead, in messages; all others by
+/// `MPI_Alltoallv` or `MPI_Ialltoallv`.
 class PassExchange {
  public:
   /// Collective. Error  UsageError on every rank when the plans of two ranks do not fit.
@@ -31,8 +33,9 @@ class PassExchange {
 
   /// `overlapped`: returns at once, and the modes move while progress() is called. Buffers of
   /// plan.all_slots() and plan.by_ring_size positions times n_components; of the pass the sender's
-  /// must not change and the receiver's not be read until end(pass). Collective; MPI failure ends
-  /// the job.
+  /// must not change and the receiver's not be read until end(pass). From rings to orders passes go
+  /// from the first to the last, and nothing of by_ring may change until the last has ended.
+  /// Collective; MPI failure ends the job.
   void begin_orders_to_rings(int pass, ModeView<const double> slots, ModeView<double> by_ring);
   void begin_rings_to_orders(int pass, ModeView<double> by_ring, ModeView<double> slots);
   void end(int pass);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/memory_meter.hpp"
-#include "bench/alltoallv_counter.hpp"
+#include "bench/sent_bytes.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
 #include "transform/transform_scaling.hpp"
@@ -16,11 +16,11 @@ namespace {
 
 /// Bytes this rank gives MPI for others in a synthesis and in its adjoint.
 std::pair<std::int64_t, std::int64_t> counted(SphericalHarmonicTransform& transform) {
-  const std::int64_t before = alltoallv_bytes_sent();
+  const std::int64_t before = mpi_bytes_sent();
   MapBuffer<double> map = synthesized(transform, random_alm(transform));
-  const std::int64_t between = alltoallv_bytes_sent();
+  const std::int64_t between = mpi_bytes_sent();
   adjoint_of(transform, map);
-  return {between - before, alltoallv_bytes_sent() - between};
+  return {between - before, mpi_bytes_sent() - between};
 }
 
 class ExchangeBytes : public testing::TestWithParam<ExchangeOptions> {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "bench/alltoallv_counter.hpp"
+#include "bench/sent_bytes.hpp"
 
 #include <mpi.h>
 
@@ -7,21 +7,23 @@ namespace {
 
 std::int64_t bytes_sent = 0;
 
-void count_bytes(const int* counts, MPI_Datatype type, MPI_Comm comm) {
+void count_bytes(int count, MPI_Datatype type, int peer, MPI_Comm comm) {
   int rank = 0;
-  int size = 0;
   MPI_Count element_bytes = 0;
   MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &size);
   MPI_Type_size_x(type, &element_bytes);
-  for (int peer = 0; peer < size; ++peer) {
-    if (peer != rank) bytes_sent += std::int64_t{counts[peer]} * element_bytes;
-  }
+  if (peer != rank) bytes_sent += std::int64_t{count} * element_bytes;
+}
+
+void count_bytes(const int* counts, MPI_Datatype type, MPI_Comm comm) {
+  int size = 0;
+  MPI_Comm_size(comm, &size);
+  for (int peer = 0; peer < size; ++peer) count_bytes(counts[peer], type, peer, comm);
 }
 
 }  // namespace
 
-std::int64_t ringweave::alltoallv_bytes_sent() { return bytes_sent; }
+std::int64_t ringweave::mpi_bytes_sent() { return bytes_sent; }
 
 // The program's definitions come before the library's, which lets PMPI_ be called instead.
 extern "C" int MPI_Alltoallv(const void* send, const int* send_counts, const int* send_firsts,
@@ -39,4 +41,10 @@ extern "C" int MPI_Ialltoallv(const void* send, const int* send_counts, const in
   count_bytes(send_counts, send_type, comm);
   return PMPI_Ialltoallv(send, send_counts, send_firsts, send_type, receive, receive_counts,
                          receive_firsts, receive_type, comm, request);
+}
+
+extern "C" int MPI_Isend(const void* send, int count, MPI_Datatype type, int peer, int tag,
+                         MPI_Comm comm, MPI_Request* request) {
+  count_bytes(count, type, peer, comm);
+  return PMPI_Isend(send, count, type, peer, tag, comm, request);
 }
