@@ -51,7 +51,7 @@ class StageCoefficients {
     std::int64_t steps = 0;
     std::int64_t n_rows = 0;
     for (const SweepPlan::Batch& batch : sweep.batches) {
-      steps = keeps_all_ ? steps + batch.column_steps : std::max(steps, batch.column_steps);
+      steps = keeps_all_ ? steps + batch.steps.columns : std::max(steps, batch.steps.columns);
       n_rows += batch.n_rows;
     }
     steps_ = machine_->template allocate<Double2>(2 * steps);

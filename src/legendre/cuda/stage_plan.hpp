@@ -25,6 +25,7 @@ struct StageLadder {
   std::int64_t component;
   bool follows_wigner;  ///< whose a_lm it adds to
   LadderRows rows[2];
+  static constexpr std::int64_t doubles_per_degree = 8;  ///< of both pairs of rows
   /// Where Q and U are after as many steps as the spin.
   const LadderRows& scalars() const { return rows[spin % 2]; }
 };
@@ -34,6 +35,7 @@ template <class Machine>
 struct StagePass {
   int spin = 0;  ///< 0: scalar maps
   int n_maps = 0;
+  int adjoint_maps = 1;  ///< summed in one launch
   std::int64_t component[most_maps] = {};
   const double* weight[most_maps] = {};
   double* made[most_maps] = {};  ///< rows of Q or U; null: the a_lm themselves
@@ -76,16 +78,19 @@ class StagePlan {
   const StageCoefficients<Machine>& coefficients() const { return coefficients_; }
   /// Of scalar maps; null: no pair is by ones.
   const DeviceSweep<Machine>* equator() const { return equator_; }
-  // The workspace of a batch.
-  Double2* columns() { return columns_.data(); }
-  Double2* equator_columns() { return equator_columns_.data(); }
-  double* partials() { return partials_.data(); }
-  double* equator_partials() { return equator_partials_.data(); }
+  // The workspace of a pass over a batch: columns in a synthesis, partial sums in an adjoint.
+  Double2* columns() { return workspace_.data(); }
+  double* partials() { return reinterpret_cast<double*>(workspace_.data()); }
+  Double2* equator_columns(const Pass& pass, std::int64_t b) {
+    return columns() + columns_size(pass, steps_of(*pass.sweep, b), {});
+  }
+  double* equator_partials(const Pass& pass, std::int64_t b) {
+    return partials() + partials_size(pass, steps_of(*pass.sweep, b), {});
+  }
 
   std::int64_t bytes() const {
-    std::int64_t total = tables_.bytes() + coefficients_.bytes() + columns_.bytes() +
-                         equator_columns_.bytes() + partials_.bytes() + equator_partials_.bytes() +
-                         made_.bytes();
+    std::int64_t total =
+        tables_.bytes() + coefficients_.bytes() + workspace_.bytes() + made_.bytes();
     for (const auto& sweep : sweeps_) total += sweep->bytes();
     return total;
   }
@@ -113,43 +118,86 @@ class StagePlan {
         }
         ++pass.n_maps;
       }
+      if (pass.spin == 0)
+        with_tuning(pass.n_maps, sums_, [&](auto of) { pass.adjoint_maps = of.adjoint_maps; });
       passes_.push_back(pass);
     }
+  }
+
+  static SweepSteps steps_of(const DeviceSweep<Machine>& sweep, std::int64_t b) {
+    return sweep.batches[to_size(b)].steps;
+  }
+  /// Double2 and doubles of a pass: four columns or sums of a step of two degrees of a map, two of
+  /// one degree (`equator`); of spins four of one degree.
+  static std::int64_t columns_size(const Pass& pass, SweepSteps own, SweepSteps equator) {
+    return pass.n_maps * (2 * own.columns + equator.columns);
+  }
+  static std::int64_t partials_size(const Pass& pass, SweepSteps own, SweepSteps equator) {
+    return pass.adjoint_maps * (4 * own.partials + 2 * equator.partials);
+  }
+  /// Double2 that hold either.
+  static std::int64_t workspace_size(const Pass& pass, SweepSteps own, SweepSteps equator) {
+    return std::max(columns_size(pass, own, equator), partials_size(pass, own, equator) / 2);
+  }
+
+  /// Of one degree of all fields of a pass.
+  static std::int64_t made_doubles(const Pass& pass) {
+    return ssize64(pass.ladders) * StageLadder::doubles_per_degree;
   }
 
   void plan_sweeps(const LegendreShape& shape, std::int64_t most_bytes) {
     plan_passes();
     const std::int64_t n_pairs = shape.grid->n_pairs();
     const std::int64_t split = tables_.first_equatorial();
-    std::vector<SweepKind> kinds;
-    std::int64_t bytes_per_step = 0;
-    for (const Pass& pass : passes_) {
-      const SweepKind& kind = kinds.emplace_back(kind_of(pass, shape.alm.lmax(), split));
-      const std::int64_t pairs = kind.end_pair - kind.first_pair;
-      const std::int64_t slots = pairs / (kind.adjoint_pairs * block_threads) + 2;
-      // Four columns of two degrees by ones; by twos half of it is left for the equator's.
-      bytes_per_step =
-          std::max(bytes_per_step, (1 + slots) * 64 * pass.n_maps + 128 * ssize64(pass.ladders));
-    }
-    if (!coefficients_.keeps_all()) bytes_per_step += coefficients_.bytes_per_step;
-    const auto ends = batch_ends_for(tables_.stage(), fields_.degree, bytes_per_step, most_bytes);
-    n_batches_ = ssize64(ends);
+    std::vector<SweepPlan> plans;
+    std::vector<std::size_t> of_pass;
     const auto plan = [&](const SweepKind& kind) {
-      SweepPlan made(shape, tables_.stage(), ends, kind, tables_.places());
-      if (!kind.by_one) coefficients_.place(made);
-      sweeps_.push_back(std::make_unique<DeviceSweep<Machine>>(made, kind, *machine_));
-      return sweeps_.back().get();
+      std::size_t i = 0;
+      while (i < plans.size() && plans[i].kind != kind) ++i;
+      if (i == plans.size()) plans.emplace_back(shape, tables_.stage(), kind, tables_.places());
+      return i;
     };
-    for (std::size_t i = 0; i < passes_.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        if (kinds[i] == kinds[j]) passes_[i].sweep = passes_[j].sweep;
-      }
-      if (passes_[i].sweep == nullptr) passes_[i].sweep = plan(kinds[i]);
+    for (const Pass& pass : passes_) {
+      of_pass.push_back(plan(kind_of(pass, shape.alm.lmax(), split)));
     }
-    if (!fields_.has_scalars()) return;
-    coefficients_.allocate(*passes_.back().sweep, tables_.orders());
-    if (split < n_pairs)
-      equator_ = plan({true, 0, fields_.degree, split, n_pairs, pairs_by_one, pairs_by_one});
+    const bool has_equator = fields_.has_scalars() && split < n_pairs;
+    if (has_equator) {
+      of_pass.push_back(
+          plan({true, 0, fields_.degree, split, n_pairs, pairs_by_one, pairs_by_one}));
+    }
+    const SweepPlan* equator = has_equator ? &plans[of_pass.back()] : nullptr;
+
+    std::vector<RowBytes> bytes(tables_.stage().sequence.size());
+    for (std::size_t i = 0; i < passes_.size(); ++i) {
+      add_bytes(passes_[i], plans[of_pass[i]], equator, bytes);
+    }
+    const auto ends = batch_ends_for(tables_.stage(), bytes, most_bytes);
+    n_batches_ = ssize64(ends);
+    for (SweepPlan& made : plans) {
+      made.cut(tables_.stage(), ends);
+      if (!made.kind.by_one) coefficients_.place(made);
+      sweeps_.push_back(std::make_unique<DeviceSweep<Machine>>(made, *machine_));
+    }
+    for (std::size_t i = 0; i < passes_.size(); ++i) passes_[i].sweep = sweeps_[of_pass[i]].get();
+    if (has_equator) equator_ = sweeps_[of_pass.back()].get();
+    if (fields_.has_scalars()) coefficients_.allocate(*passes_.back().sweep, tables_.orders());
+  }
+
+  /// What the rows of a pass take, where that is more than before.
+  void add_bytes(const Pass& pass, const SweepPlan& plan, const SweepPlan* equator,
+                 std::vector<RowBytes>& bytes) const {
+    for (std::int64_t i = 0; i < ssize64(bytes); ++i) {
+      const SweepSteps own = plan.steps_of(i);
+      SweepSteps other;
+      if (pass.spin == 0 && equator != nullptr) other = equator->steps_of(i);
+      std::int64_t made_per_step = 2 * made_doubles(pass) * std::int64_t{sizeof(double)};
+      if (pass.spin == 0 && !coefficients_.keeps_all())
+        made_per_step += coefficients_.bytes_per_step;
+      RowBytes& row = bytes[to_size(i)];
+      row.swept =
+          std::max(row.swept, workspace_size(pass, own, other) * std::int64_t{sizeof(Double2)});
+      row.made = std::max(row.made, made_per_step * own.columns);
+    }
   }
 
   SweepKind kind_of(const Pass& pass, int lmax, std::int64_t split) const {
@@ -168,36 +216,27 @@ class StagePlan {
   }
 
   void allocate_workspace() {
-    std::int64_t columns = 0;
-    std::int64_t partials = 0;
-    std::int64_t equator_columns = 0;
-    std::int64_t equator_partials = 0;
-    std::int64_t made = 0;
+    std::int64_t size = 0;
+    std::int64_t degrees = 0;
+    std::int64_t doubles = 0;
     for (const Pass& pass : passes_) {
+      doubles = std::max(doubles, made_doubles(pass));
       for (std::int64_t b = 0; b < n_batches_; ++b) {
-        const SweepPlan::Batch& batch = pass.sweep->batches[to_size(b)];
-        const std::int64_t per_step = 4 * pass.n_maps;
-        columns = std::max(columns, batch.column_steps * per_step / 2);
-        partials = std::max(partials, batch.partial_steps * per_step);
-        if (!pass.ladders.empty()) made = std::max(made, batch.made_degrees);
-        if (pass.spin > 0 || equator_ == nullptr) continue;
-        const SweepPlan::Batch& other = equator_->batches[to_size(b)];
-        equator_columns = std::max(equator_columns, other.column_steps * pass.n_maps);
-        equator_partials = std::max(equator_partials, other.partial_steps * 2 * pass.n_maps);
+        SweepSteps other;
+        if (pass.spin == 0 && equator_ != nullptr) other = steps_of(*equator_, b);
+        size = std::max(size, workspace_size(pass, steps_of(*pass.sweep, b), other));
+        degrees = std::max(degrees, pass.sweep->batches[to_size(b)].made_degrees);
       }
     }
-    columns_ = machine_->template allocate<Double2>(columns);
-    partials_ = machine_->template allocate<double>(partials);
-    equator_columns_ = machine_->template allocate<Double2>(equator_columns);
-    equator_partials_ = machine_->template allocate<double>(equator_partials);
-    made_ = machine_->template allocate<double>(made * 2 * 4 * (most_maps / 2));
+    workspace_ = machine_->template allocate<Double2>(size);
+    made_ = machine_->template allocate<double>(degrees * doubles);
     for (Pass& pass : passes_) {
       double* next = made_.data();
       for (std::size_t i = 0; i < pass.ladders.size(); ++i) {
         StageLadder& ladder = pass.ladders[i];
         for (LadderRows& rows : ladder.rows) {
-          rows = {next, next + 2 * made};
-          next += 4 * made;
+          rows = {next, next + 2 * degrees};
+          next += 4 * degrees;
         }
         pass.made[2 * i] = ladder.scalars().plus;
         pass.made[2 * i + 1] = ladder.scalars().minus;
@@ -214,10 +253,7 @@ class StagePlan {
   std::vector<std::unique_ptr<DeviceSweep<Machine>>> sweeps_;
   const DeviceSweep<Machine>* equator_ = nullptr;
   std::int64_t n_batches_ = 0;
-  typename Machine::template Buffer<Double2> columns_;
-  typename Machine::template Buffer<Double2> equator_columns_;
-  typename Machine::template Buffer<double> partials_;
-  typename Machine::template Buffer<double> equator_partials_;
+  typename Machine::template Buffer<Double2> workspace_;
   typename Machine::template Buffer<double> made_;
 };
 

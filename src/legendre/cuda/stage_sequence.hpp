@@ -197,12 +197,14 @@ class StageSequence {
         pass, *pass.sweep, plan_.columns(), call.batch, call.modes, call.wanted);
     if (plan_.equator() == nullptr) return;
     const SweepPlan::Batch& other = plan_.equator()->batches[to_size(call.batch)];
-    PreconditionByOne<T, Maps> by_one{
-        steps_of(*plan_.equator(), other, call.wanted), {}, plan_.equator_columns()};
+    PreconditionByOne<T, Maps> by_one{steps_of(*plan_.equator(), other, call.wanted),
+                                      {},
+                                      plan_.equator_columns(pass, call.batch)};
     for (int i = 0; i < Maps; ++i) by_one.alm[i] = by_two.alm[i];
     launch_steps(by_one, other);
     sweep_forward<ScalarsByOne<Maps>, pairs_by_one, SynthesisByThreads>(
-        pass, *plan_.equator(), plan_.equator_columns(), call.batch, call.modes, call.wanted);
+        pass, *plan_.equator(), plan_.equator_columns(pass, call.batch), call.batch, call.modes,
+        call.wanted);
   }
 
   /// Maps [first, first + Tuned::adjoint_maps) of a pass.
@@ -216,9 +218,9 @@ class StageSequence {
     PartialSums by_one{};
     if (plan_.equator() != nullptr) {
       sweep_back<ScalarsByOne<Maps>, pairs_by_one, 4, AdjointByThreads>(
-          pass, first, *plan_.equator(), plan_.equator_partials(), call.batch, call.modes,
-          call.wanted);
-      by_one = {plan_.equator()->rows.data(), plan_.equator_partials()};
+          pass, first, *plan_.equator(), plan_.equator_partials(pass, call.batch), call.batch,
+          call.modes, call.wanted);
+      by_one = {plan_.equator()->rows.data(), plan_.equator_partials(pass, call.batch)};
     }
     RestoreScalars<T, Maps> restore{steps_of(*pass.sweep, batch, call.wanted),
                                     plan_.coefficients().alpha(),

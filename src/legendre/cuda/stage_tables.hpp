@@ -15,9 +15,8 @@ namespace ringweave::gpu {
 /// A SweepPlan where the launches can read it.
 template <class Machine>
 struct DeviceSweep {
-  DeviceSweep(const SweepPlan& plan, const SweepKind& of, Machine& machine)
-      : kind(of),
-        rows(machine.upload(plan.rows.data(), ssize64(plan.rows))),
+  DeviceSweep(const SweepPlan& plan, Machine& machine)
+      : rows(machine.upload(plan.rows.data(), ssize64(plan.rows))),
         synthesis_items(machine.upload(plan.synthesis_items.data(), ssize64(plan.synthesis_items))),
         adjoint_items(machine.upload(plan.adjoint_items.data(), ssize64(plan.adjoint_items))),
         batches(plan.batches) {}
@@ -25,7 +24,6 @@ struct DeviceSweep {
     return rows.bytes() + synthesis_items.bytes() + adjoint_items.bytes();
   }
 
-  SweepKind kind;
   typename Machine::template Buffer<SweepRow> rows;
   typename Machine::template Buffer<Item> synthesis_items;
   typename Machine::template Buffer<Item> adjoint_items;

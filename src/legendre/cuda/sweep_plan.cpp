@@ -65,13 +65,14 @@ void add_items(std::int64_t row, const std::vector<Span>& spans, std::vector<Ite
 }
 
 /// Dearest first, so that the last blocks to run are short.
-void sort_by_cost(const std::vector<SweepRow>& rows, std::int64_t first, std::vector<Item>& items) {
+void sort_by_cost(const std::vector<SweepRow>& rows, std::int64_t begin, std::int64_t end,
+                  std::vector<Item>& items) {
   const auto cost = [&](const Item& item) {
     const auto warps = std::count_if(std::begin(item.spans), std::end(item.spans),
                                      [](const Span& span) { return span.count > 0; });
     return std::int64_t{rows[to_size(item.row)].n_steps} * warps;
   };
-  std::stable_sort(items.begin() + first, items.end(),
+  std::stable_sort(items.begin() + begin, items.begin() + end,
                    [&](const Item& a, const Item& b) { return cost(a) > cost(b); });
 }
 
@@ -161,77 +162,106 @@ void SpanCutter::cut(std::int64_t begin, std::int64_t end, std::int64_t pairs_pe
   }
 }
 
-SweepPlan::SweepPlan(const LegendreShape& shape, const StageRows& stage,
-                     const std::vector<std::int64_t>& batch_ends, const SweepKind& kind,
-                     const RingPlaces& places) {
+SweepPlan::SweepPlan(const LegendreShape& shape, const StageRows& stage, const SweepKind& of,
+                     const RingPlaces& places)
+    : kind(of) {
   const SpanCutter cutter(*shape.grid);
   const std::vector<double> sectoral = sectoral_values(std::max(shape.alm.mmax(), kind.spin));
   std::vector<Span> spans;
   std::int64_t coefficients = 0;
-  std::int64_t begin = 0;
-  for (const std::int64_t end : batch_ends) {
-    Batch batch{};
-    batch.first_row = begin;
-    batch.n_rows = end - begin;
-    batch.heads = {ssize64(stage.orders), 0};
-    batch.first_synthesis_item = ssize64(synthesis_items);
-    batch.first_adjoint_item = ssize64(adjoint_items);
-    for (std::int64_t i = begin; i < end; ++i) {
-      SweepRow row{};
-      row.order_row = stage.sequence[to_size(i)];
-      row.m = stage.orders[to_size(row.order_row)].m;
-      row.first_degree = std::max(row.m, kind.spin);
-      row.n_steps = narrow(kind.by_one ? n_steps_by_one(row.first_degree, kind.degree)
-                                       : n_steps_by_two(row.m, kind.degree));
-      const std::int64_t head = stage.orders[to_size(row.order_row)].head;
-      batch.heads.begin = std::min(batch.heads.begin, head);
-      batch.heads.end = std::max(batch.heads.end, head + 1);
-      row.coefficients = coefficients;
-      row.precise = -1;
-      row.columns = batch.column_steps;
-      row.partials = batch.partial_steps;
-      row.made = batch.made_degrees;
-      set_first_values(row, kind, sectoral);
-      const std::int64_t first = std::max(kind.first_pair, first_kept_pair(shape, places, row.m));
-      spans.clear();
-      cutter.cut(first, kind.end_pair, kind.synthesis_pairs * warp_lanes, spans);
-      add_items(i, spans, synthesis_items);
-      spans.clear();
-      cutter.cut(first, kind.end_pair, kind.adjoint_pairs * warp_lanes, spans);
-      add_items(i, spans, adjoint_items);
-      row.n_slots = narrow((ssize64(spans) + block_warps - 1) / block_warps);
-      coefficients += row.n_steps;
-      batch.column_steps += row.n_steps;
-      batch.made_degrees += 2 * n_steps_by_two(row.m, kind.degree);
-      batch.partial_steps += std::int64_t{row.n_steps} * row.n_slots;
-      batch.most_steps = std::max<std::int64_t>(batch.most_steps, row.n_steps);
-      rows.push_back(row);
-    }
-    batch.n_synthesis_items = ssize64(synthesis_items) - batch.first_synthesis_item;
-    batch.n_adjoint_items = ssize64(adjoint_items) - batch.first_adjoint_item;
-    sort_by_cost(rows, batch.first_synthesis_item, synthesis_items);
-    sort_by_cost(rows, batch.first_adjoint_item, adjoint_items);
-    batches.push_back(batch);
-    begin = end;
+  for (const std::int64_t order_row : stage.sequence) {
+    SweepRow row{};
+    row.order_row = order_row;
+    row.m = stage.orders[to_size(order_row)].m;
+    row.first_degree = std::max(row.m, kind.spin);
+    row.n_steps = narrow(kind.by_one ? n_steps_by_one(row.first_degree, kind.degree)
+                                     : n_steps_by_two(row.m, kind.degree));
+    row.coefficients = coefficients;
+    row.precise = -1;
+    set_first_values(row, kind, sectoral);
+    const std::int64_t first = std::max(kind.first_pair, first_kept_pair(shape, places, row.m));
+    spans.clear();
+    cutter.cut(first, kind.end_pair, kind.synthesis_pairs * warp_lanes, spans);
+    add_items(ssize64(rows), spans, synthesis_items);
+    spans.clear();
+    cutter.cut(first, kind.end_pair, kind.adjoint_pairs * warp_lanes, spans);
+    add_items(ssize64(rows), spans, adjoint_items);
+    row.n_slots = narrow((ssize64(spans) + block_warps - 1) / block_warps);
+    coefficients += row.n_steps;
+    rows.push_back(row);
   }
 }
 
-std::vector<std::int64_t> batch_ends_for(const StageRows& stage, int degree,
-                                         std::int64_t bytes_per_step, std::int64_t most_bytes) {
+SweepSteps SweepPlan::steps_of(std::int64_t row) const {
+  const std::int64_t steps = rows[to_size(row)].n_steps;
+  return {steps, steps * rows[to_size(row)].n_slots};
+}
+
+void SweepPlan::cut(const StageRows& stage, const std::vector<std::int64_t>& batch_ends) {
+  // Items are in the order of rows until their batch is sorted.
+  const auto end_of_items = [](const std::vector<Item>& items, std::int64_t from,
+                               std::int64_t end_row) {
+    while (from < ssize64(items) && items[to_size(from)].row < end_row) ++from;
+    return from;
+  };
+  Batch batch{};
+  for (const std::int64_t end : batch_ends) {
+    batch.heads = {ssize64(stage.orders), 0};
+    for (std::int64_t i = batch.first_row; i < end; ++i) {
+      SweepRow& row = rows[to_size(i)];
+      const std::int64_t head = stage.orders[to_size(row.order_row)].head;
+      batch.heads.begin = std::min(batch.heads.begin, head);
+      batch.heads.end = std::max(batch.heads.end, head + 1);
+      row.columns = batch.steps.columns;
+      row.partials = batch.steps.partials;
+      row.made = batch.made_degrees;
+      batch.steps.columns += steps_of(i).columns;
+      batch.steps.partials += steps_of(i).partials;
+      batch.made_degrees += 2 * n_steps_by_two(row.m, kind.degree);
+      batch.most_steps = std::max<std::int64_t>(batch.most_steps, row.n_steps);
+    }
+    const std::int64_t synthesis_end =
+        end_of_items(synthesis_items, batch.first_synthesis_item, end);
+    const std::int64_t adjoint_end = end_of_items(adjoint_items, batch.first_adjoint_item, end);
+    batch.n_rows = end - batch.first_row;
+    batch.n_synthesis_items = synthesis_end - batch.first_synthesis_item;
+    batch.n_adjoint_items = adjoint_end - batch.first_adjoint_item;
+    sort_by_cost(rows, batch.first_synthesis_item, synthesis_end, synthesis_items);
+    sort_by_cost(rows, batch.first_adjoint_item, adjoint_end, adjoint_items);
+    batches.push_back(batch);
+    batch = {};
+    batch.first_row = end;
+    batch.first_synthesis_item = synthesis_end;
+    batch.first_adjoint_item = adjoint_end;
+  }
+}
+
+std::vector<std::int64_t> batch_ends_for(const StageRows& stage, const std::vector<RowBytes>& bytes,
+                                         std::int64_t most_bytes) {
   std::vector<std::int64_t> ends;
+  RowBytes most;
+  const auto with = [&](const RowBytes& batch) {
+    return RowBytes{std::max(most.swept, batch.swept), std::max(most.made, batch.made)};
+  };
   std::int64_t begin = 0;
   for (const std::int64_t generation_end : stage.generation_ends) {
-    std::int64_t bytes = 0;
+    RowBytes batch;
     for (std::int64_t i = begin; i < generation_end; ++i) {
-      const int m = stage.orders[to_size(stage.sequence[to_size(i)])].m;
-      const std::int64_t own = bytes_per_step * n_steps_by_two(m, degree);
-      if (bytes > 0 && bytes + own > most_bytes) {
+      const RowBytes& own = bytes[to_size(i)];
+      const RowBytes longer{batch.swept + own.swept, batch.made + own.made};
+      const RowBytes then = with(longer);
+      const bool fits = then.swept + then.made <= most_bytes;
+      if (i > begin && !fits) {
         ends.push_back(i);
-        bytes = 0;
+        begin = i;
+        most = with(batch);
+        batch = own;
+      } else {
+        batch = longer;
       }
-      bytes += own;
     }
     ends.push_back(generation_end);
+    most = with(batch);
     begin = generation_end;
   }
   return ends;

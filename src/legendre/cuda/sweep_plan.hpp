@@ -54,6 +54,12 @@ struct SweepKind {
   friend bool operator==(const SweepKind&, const SweepKind&) = default;
 };
 
+/// Steps of which rows have columns (synthesis) and partial sums (adjoint).
+struct SweepSteps {
+  std::int64_t columns = 0;
+  std::int64_t partials = 0;
+};
+
 /// One kind of sweep over all rows of a stage: what its blocks do, dearest first within a batch.
 /// Batches of rows go one after the other, through one workspace.
 struct SweepPlan {
@@ -64,27 +70,36 @@ struct SweepPlan {
     std::int64_t n_synthesis_items;
     std::int64_t first_adjoint_item;
     std::int64_t n_adjoint_items;
-    std::int64_t column_steps;
-    std::int64_t partial_steps;
+    SweepSteps steps;
     std::int64_t most_steps;  ///< of a row
     std::int64_t made_degrees;
     RowRange heads;  ///< within which its rows have theirs
   };
-  /// `batch_ends` in stage.sequence, from batch_ends_for().
-  SweepPlan(const LegendreShape& shape, const StageRows& stage,
-            const std::vector<std::int64_t>& batch_ends, const SweepKind& kind,
+  SweepPlan(const LegendreShape& shape, const StageRows& stage, const SweepKind& kind,
             const RingPlaces& places);
 
+  SweepSteps steps_of(std::int64_t row) const;
+  /// Makes the batches; once. `batch_ends` in stage.sequence, from batch_ends_for().
+  void cut(const StageRows& stage, const std::vector<std::int64_t>& batch_ends);
+
+  SweepKind kind;
   std::vector<SweepRow> rows;  ///< as in stage.sequence
   std::vector<Item> synthesis_items;
   std::vector<Item> adjoint_items;
   std::vector<Batch> batches;
 };
 
-/// Cuts the generations of rows into batches that take at most `most_bytes`, or are one row each.
-/// `bytes_per_step` of two degrees: what the workspace of a batch holds.
-std::vector<std::int64_t> batch_ends_for(const StageRows& stage, int degree,
-                                         std::int64_t bytes_per_step, std::int64_t most_bytes);
+/// What a row takes of memory that batches share: `swept` of the workspace of sweeps, `made` of
+/// what is made for a batch before.
+struct RowBytes {
+  std::int64_t swept = 0;
+  std::int64_t made = 0;
+};
+
+/// Cuts the generations of rows into batches of which the most that any takes of both, together,
+/// is `most_bytes`, but where one row takes more. `bytes` [place in stage.sequence].
+std::vector<std::int64_t> batch_ends_for(const StageRows& stage, const std::vector<RowBytes>& bytes,
+                                         std::int64_t most_bytes);
 
 /// The coefficients of steps of two degrees of the low orders among some rows, which need more
 /// digits than a device has.

@@ -7,8 +7,10 @@
 
 #include "base/error.hpp"
 #include "legendre/cuda/coefficient_launch.hpp"
+#include "legendre/cuda/counting_machine.hpp"
 #include "legendre/cuda/emulated_stage.hpp"
 #include "legendre/cuda/row_blocks.hpp"
+#include "legendre/cuda/stage_plan.hpp"
 #include "legendre/device_legendre_stage.hpp"
 #include "legendre/host/recurrence.hpp"
 #include "support/warpwise_block.hpp"
@@ -318,10 +320,9 @@ TEST(DeviceBytes, FollowWhatAStageMayTake) {
   }
 }
 
-// lmax 32768, all orders of one rank: 10 GB of coefficients, 32 GB of a_lm and modes.
-TEST(DeviceBytes, AreBoundedAtTheLargestDegrees) {
-  const int lmax = 32768;
-  const auto grid = std::make_shared<const RingGrid>(RingGrid::healpix(16384));
+/// All orders of one rank.
+LegendreShape scalar_shape(int nside, int lmax) {
+  const auto grid = std::make_shared<const RingGrid>(RingGrid::healpix(nside));
   const ModeLimits limits(*grid, lmax, lmax, 0);
   ModeLayout rows;
   std::int64_t position = 0;
@@ -331,8 +332,20 @@ TEST(DeviceBytes, AreBoundedAtTheLargestDegrees) {
     position += limits.kept(m).size();
   }
   rows.set_size(position);
-  const LegendreShape shape{grid, limits, {}, AlmLayout(lmax, lmax), rows, FieldSet({0})};
-  EXPECT_GT(position + shape.alm.size(), std::int64_t{1'500'000'000});
+  return {grid, limits, {}, AlmLayout(lmax, lmax), rows, FieldSet({0})};
+}
+
+TEST(DeviceMemory, OneLaunchSweepsAllOrdersOfAMapAtDegree4096) {
+  gpu::CountingMachine machine;
+  const gpu::StagePlan<gpu::CountingMachine> plan(scalar_shape(2048, 4096), machine, {}, {},
+                                                  usual_sums);
+  EXPECT_EQ(plan.n_batches(), 1);
+}
+
+// 10 GB of coefficients, 32 GB of a_lm and modes.
+TEST(DeviceBytes, AreBoundedAtTheLargestDegrees) {
+  const LegendreShape shape = scalar_shape(16384, 32768);
+  EXPECT_GT(shape.rows.size() + shape.alm.size(), std::int64_t{1'500'000'000});
   const LegendreBlockBytes bytes = legendre_block_bytes(shape);
   EXPECT_LE(bytes.pinned_bytes, std::int64_t{2} * 200 << 20);
   EXPECT_LE(bytes.device_bytes, std::int64_t{2} << 30);

@@ -28,6 +28,15 @@ LegendreShape shape_for(RingGrid ring_grid, int lmax, int mmax, bool fold) {
   return {grid, limits, rule, AlmLayout(lmax, mmax), rows, FieldSet({0})};
 }
 
+/// Of one map's partial sums.
+std::vector<RowBytes> bytes_of(const SweepPlan& plan) {
+  std::vector<RowBytes> bytes;
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(plan.rows.size()); ++i) {
+    bytes.push_back({32 * plan.steps_of(i).partials, 0});
+  }
+  return bytes;
+}
+
 void expect_items_cover_the_rows(const LegendreShape& shape, const SweepPlan& plan,
                                  const RingPlaces& places, const std::vector<Item>& items,
                                  int pairs_per_thread) {
@@ -59,9 +68,10 @@ TEST(SweepPlan, ItemsCoverEveryRowOnceDearestFirst) {
   const LegendreShape shape = shape_for(RingGrid::healpix(256), 600, 600, false);
   const StageRows stage(shape);
   const RingPlaces places(*shape.grid);
-  const auto ends = batch_ends_for(stage, 600, 1000, 20000000);
+  SweepPlan plan(shape, stage, {false, 0, 600, 0, shape.grid->n_pairs(), 1, 2}, places);
+  const auto ends = batch_ends_for(stage, bytes_of(plan), 5000000);
   EXPECT_GT(ends.size(), 1U);
-  const SweepPlan plan(shape, stage, ends, {false, 0, 600, 0, shape.grid->n_pairs(), 1, 2}, places);
+  plan.cut(stage, ends);
   expect_items_cover_the_rows(shape, plan, places, plan.adjoint_items, 2);
   for (const SweepPlan::Batch& batch : plan.batches) {
     std::int64_t steps = 0;
@@ -74,8 +84,8 @@ TEST(SweepPlan, ItemsCoverEveryRowOnceDearestFirst) {
       steps += row.n_steps;
       partials += std::int64_t{row.n_steps} * row.n_slots;
     }
-    EXPECT_EQ(batch.column_steps, steps);
-    EXPECT_EQ(batch.partial_steps, partials);
+    EXPECT_EQ(batch.steps.columns, steps);
+    EXPECT_EQ(batch.steps.partials, partials);
     std::int64_t last = std::int64_t{1} << 60;
     for (std::int64_t i = 0; i < batch.n_synthesis_items; ++i) {
       const Item& item =
@@ -117,9 +127,8 @@ TEST(SweepPlan, IsMadeForTheLargestDegreesInBatches) {
   const StageRows stage(shape);
   const RingPlaces places(*shape.grid);
   const std::int64_t bytes = std::int64_t{1} << 30;
-  const auto ends = batch_ends_for(stage, lmax, 64 * 18, bytes);
-  const SweepPlan plan(shape, stage, ends, {false, 0, lmax, 0, shape.grid->n_pairs(), 8, 8},
-                       places);
+  SweepPlan plan(shape, stage, {false, 0, lmax, 0, shape.grid->n_pairs(), 8, 8}, places);
+  plan.cut(stage, batch_ends_for(stage, bytes_of(plan), bytes));
   EXPECT_EQ(plan.rows.back().coefficients + plan.rows.back().n_steps, [&] {
     std::int64_t steps = 0;
     for (const SweepRow& row : plan.rows) steps += row.n_steps;
@@ -127,7 +136,45 @@ TEST(SweepPlan, IsMadeForTheLargestDegreesInBatches) {
   }());
   EXPECT_GT(plan.rows.back().coefficients, std::int64_t{1} << 28);
   for (const SweepPlan::Batch& batch : plan.batches) {
-    EXPECT_LE(32 * (batch.column_steps + batch.partial_steps), bytes);
+    EXPECT_LE(32 * batch.steps.partials, bytes);
+  }
+}
+
+/// Rows that fold into one another in two generations, each alone.
+StageRows two_generations(std::int64_t n) {
+  StageRows rows(shape_for(RingGrid::healpix(1), 2, 2, false));
+  rows.sequence.resize(static_cast<std::size_t>(n));
+  rows.generation_ends = {n / 2, n};
+  return rows;
+}
+
+TEST(BatchEnds, KeepTheMostOfBothWithinTheBytes) {
+  const StageRows rows = two_generations(12);
+  std::vector<RowBytes> bytes;
+  for (std::int64_t i = 0; i < 12; ++i) bytes.push_back({12 - i, i % 6 + 1});
+  for (const std::int64_t most : {1, 20, 30, 40, 60, 1000}) {
+    const auto ends = batch_ends_for(rows, bytes, most);
+    EXPECT_EQ(std::count(ends.begin(), ends.end(), 6), 1);
+    EXPECT_EQ(ends.back(), 12);
+    RowBytes largest;
+    std::int64_t begin = 0;
+    for (const std::int64_t end : ends) {
+      ASSERT_GT(end, begin);
+      RowBytes batch;
+      for (; begin < end; ++begin) {
+        batch.swept += bytes[static_cast<std::size_t>(begin)].swept;
+        batch.made += bytes[static_cast<std::size_t>(begin)].made;
+      }
+      largest = {std::max(largest.swept, batch.swept), std::max(largest.made, batch.made)};
+    }
+    if (most == 1) {
+      EXPECT_EQ(ends.size(), 12U);
+    } else {
+      EXPECT_LE(largest.swept + largest.made, most);
+    }
+    if (most == 1000) {
+      EXPECT_EQ(ends.size(), 2U);
+    }
   }
 }
 
