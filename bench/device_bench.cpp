@@ -101,12 +101,12 @@ constexpr const char* row_format =
     "{:>7}\n";
 
 void print_head() {
-  fmt::print(row_format, "stage", "direction", "nside", "lmax", "spin", "maps", "sums", "seconds",
+  fmt::print(row_format, "stage", "direction", "nside", "lmax", "spin", "maps", "way", "seconds",
              "copied, s", "GFLOP/s", "of peak", "x floor", "x legend.", "x cuFFT", "host, s",
              "faster");
 }
 
-/// What a row has not is left empty.
+/// What a row has not is left empty; its way is that of sums or of batches.
 void print_row(const json& row) {
   const auto number = [&](const char* key, int digits) {
     return row.contains(key) ? fmt::format("{:.{}f}", row[key].get<double>(), digits)
@@ -115,7 +115,7 @@ void print_row(const json& row) {
   const auto count = [&](const char* key) { return row[key].get<std::int64_t>(); };
   fmt::print(row_format, row["stage"].get<std::string>(), row["direction"].get<std::string>(),
              count("nside"), count("lmax"), count("spin"), count("maps"),
-             row.value("sums", std::string()), number("seconds", 6),
+             row.value("sums", row.value("batches", std::string())), number("seconds", 6),
              number("seconds_with_transfers", 6), number("gflop_per_s", 1), number("of_peak", 3),
              number("times_memory_floor", 2), number("times_legendre", 2),
              number("times_cufft_of_belt", 2), number("host_seconds", 4), number("times_host", 1));

@@ -153,11 +153,13 @@ json row_of(const DeviceCase& what, const char* stage, Way way) {
 }
 
 /// The ring FFT alone, beside cuFFT's of as many rings as the map has, all as long as the belt's.
-json measure_ring_fft(const DeviceCase& what, const DeviceCeilings& ceilings, Trial& trial) {
+/// `batches`: "small", as it is, or "whole": all rings of a length at once.
+json measure_ring_fft(const DeviceCase& what, const DeviceCeilings& ceilings, Trial& trial,
+                      const char* batches, std::int64_t workspace_bytes) {
   const TransformPlan& plan = trial.plan();
   const DeviceStream& stream = trial.stream();
-  const auto fft =
-      make_device_ring_fft({plan.rings, plan.exchange.by_ring, trial.n_components(), {}}, stream);
+  const auto fft = make_device_ring_fft(
+      {plan.rings, plan.exchange.by_ring, trial.n_components(), {}}, stream, workspace_bytes);
   DeviceBuffer<Complex> modes(plan.exchange.by_ring.size() * trial.n_components());
   zero_device_memory(modes.data(), modes.bytes(), stream);
   const auto map = trial.map();
@@ -168,6 +170,7 @@ json measure_ring_fft(const DeviceCase& what, const DeviceCeilings& ceilings, Tr
   json rows = json::array();
   const auto add = [&](Way way, double seconds, double cufft) {
     json row = row_of(what, "ring_fft", way);
+    row["batches"] = batches;
     row["seconds"] = seconds;
     row["gb_per_s"] = 1e-9 * bytes / seconds;
     row["times_memory_floor"] = seconds * ceilings.bytes / bytes;
@@ -191,7 +194,7 @@ json measure_device_transform(const Communicator& comm, const DeviceCase& what,
   if (host_repeats > 0) on_host = trial.measure_host(host_repeats);
   const double flop = trial.plan().legendre_flops().total();
 
-  json rows = measure_ring_fft(what, ceilings, trial);
+  json rows = measure_ring_fft(what, ceilings, trial, "small", ring_fft_workspace_bytes);
   for (const Way way : {Way::synthesis, Way::adjoint}) {
     json row = row_of(what, "transform", way);
     const double seconds = device_seconds(trial.stream(), [&] { trial.run(way); });
@@ -212,6 +215,10 @@ json measure_device_transform(const Communicator& comm, const DeviceCase& what,
       row["times_host"] = host.seconds / seconds;
       row["times_host_with_transfers"] = host.seconds / copied;
     }
+    rows.push_back(std::move(row));
+  }
+  constexpr std::int64_t no_limit = std::int64_t{1} << 40;
+  for (json& row : measure_ring_fft(what, ceilings, trial, "whole", no_limit)) {
     rows.push_back(std::move(row));
   }
   return rows;

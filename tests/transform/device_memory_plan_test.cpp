@@ -93,7 +93,7 @@ TEST(DeviceMemoryPlan, SinglePrecisionTravelsInBuffersOfItsOwn) {
 TEST(DeviceMemoryPlan, StagesInBlocksKeepToWhatTheyMayTake) {
   TransformPlan plan(healpix_spec(256, 512, {0, 2}), 1, 2);
   const DeviceMemoryPlan whole = plan_device_memory(plan);
-  for (const std::int64_t most : {std::int64_t{1} << 26, std::int64_t{1} << 25}) {
+  for (const std::int64_t most : {std::int64_t{40} << 20, std::int64_t{32} << 20}) {
     plan.copying_stage_bytes = most;
     const DeviceMemoryPlan blocks = plan_device_blocks(plan);
     EXPECT_GT(blocks.legendre, 0);

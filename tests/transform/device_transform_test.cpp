@@ -74,6 +74,13 @@ TEST_P(OnDevices, SinglePrecisionOnTheWayAndGroupsLeaveTheDataOnTheDevice) {
   }
 }
 
+TEST_P(OnDevices, RanksThatShareADeviceGiveWhatOneGives) {
+  for (const Case& of : telling_cases()) {
+    SCOPED_TRACE(of.name());
+    expect_as_on_one_rank(comm(), cuda_spec(of));
+  }
+}
+
 TEST_P(OnDevices, DataThatDoNotFitTheDeviceGoInBlocks) {
   for (const Case& of : telling_cases()) {
     TransformSpec spec = cuda_spec(of);

@@ -164,6 +164,18 @@ AlmBuffer<T> adjoint_of(SphericalHarmonicTransform& transform, const MapBuffer<T
   return alm;
 }
 
+/// The transform of all ranks gives what each gives alone. Collective.
+inline void expect_as_on_one_rank(const Communicator& comm, const TransformSpec& spec) {
+  SphericalHarmonicTransform together(comm, spec);
+  SphericalHarmonicTransform alone(Communicator::self(), spec);
+  expect_within(relative_error(comm, synthesized(together, random_alm(together)),
+                               my_rings_of(together, alone, synthesized(alone, random_alm(alone)))),
+                tolerance::rank_invariance);
+  expect_within(relative_error(comm, adjoint_of(together, random_map(together)),
+                               my_orders_of(together, alone, adjoint_of(alone, random_map(alone)))),
+                tolerance::rank_invariance);
+}
+
 /// |<S a, y> - <a, S^T y>| over ||S a|| ||y|| / sqrt(pixels), the size the products of rounding
 /// errors have. Collective.
 template <class T>
