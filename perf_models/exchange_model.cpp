@@ -80,18 +80,15 @@ Estimate exchange_estimate(const Network& network, double sent_bytes, int n_rank
   return {seconds, seconds * network.uncertainty};
 }
 
-double printed_exchange_seconds(const DenseExchange& exchange, const Network& network) {
+double printed_exchange_seconds(double rank_bytes, int n_ranks, const Network& network) {
   constexpr double longest_short = 256 * 1024;
-  const double ranks = exchange.n_ranks;
-  const double message = exchange.n_rings * exchange.n_orders / ranks * exchange.mode_bytes;
-  const double steps = message <= longest_short ? std::log2(ranks) : ranks - 1;
-  return steps * network.message_seconds(message);
+  const double steps = rank_bytes <= longest_short ? std::log2(n_ranks) : n_ranks - 1.0;
+  return steps * network.message_seconds(rank_bytes);
 }
 
 double corrected_exchange_seconds(const DenseExchange& exchange, const Network& network) {
   const double ranks = exchange.n_ranks;
-  const double message = exchange.n_rings * exchange.n_orders / ranks / ranks * exchange.mode_bytes;
-  return (ranks - 1) * network.message_seconds(message);
+  return (ranks - 1) * network.message_seconds(exchange.rank_bytes() / ranks);
 }
 
 }  // namespace ringweave

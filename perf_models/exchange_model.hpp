@@ -47,10 +47,11 @@ struct DenseExchange {
   double n_orders = 0;
   double mode_bytes = 16;
   int n_ranks = 1;
+  double rank_bytes() const { return n_rings * n_orders * mode_bytes / n_ranks; }  ///< Eq. 16
 };
-/// As printed: Eq. 16 takes a rank's whole volume for one message; up to 256 kB Bruck's algorithm,
-/// which MPI_Alltoallv does not use.
-double printed_exchange_seconds(const DenseExchange& exchange, const Network& network);
+/// Eq. 17 as printed: all that a rank has to move, with what stays, is one message; up to 256 kB
+/// Bruck's algorithm, which MPI_Alltoallv does not use.
+double printed_exchange_seconds(double rank_bytes, int n_ranks, const Network& network);
 /// Eq. 17 with one message of n_rings n_orders mode_bytes / n_ranks^2, pairwise at any size.
 double corrected_exchange_seconds(const DenseExchange& exchange, const Network& network);
 

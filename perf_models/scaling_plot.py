@@ -9,8 +9,6 @@ printed and corrected.
 """
 import argparse
 import json
-import math
-import os
 import subprocess
 import sys
 import tempfile
@@ -28,29 +26,10 @@ KINDS = [
     ("exchange_seconds_as_printed", "ours, as printed", "tab:purple"),
     ("exchange_seconds", "ours, corrected", "tab:blue"),
 ]
-LONGEST_FOR_BRUCK = 256 * 1024
-
-
-def network_of(machine):
-    """Constants of the network that `ringweave model` takes."""
-    name = machine or os.environ.get("RINGWEAVE_MACHINE", "typical")
-    described = Path(__file__).parent / "machines" / f"{name}.json"
-    return json.loads((described if described.exists() else Path(name)).read_text())["network"]
-
-
-def printed_seconds(row, network):
-    """Eqs. 16 and 17 as printed, with our bytes for one message: what a rank sends, and as much as an even share of it for
-    the rank itself, which Eq. 16 counts, too."""
-    ranks = row["ranks"]
-    message = row["sent_bytes"] * ranks / (ranks - 1)
-    steps = math.log2(ranks) if message <= LONGEST_FOR_BRUCK else ranks - 1
-    size = "short" if message <= network["longest_short"] else "long"
-    return steps * (network[f"{size}_latency"] + network[f"{size}_byte"] * message)
 
 
 def predicted(program, nside, ranks, machine):
-    """The rows of `ringweave model` by number of ranks, and our exchange by Eqs. 16 and 17 as printed."""
-    network = network_of(machine)
+    """The rows of `ringweave model` by number of ranks."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
         command = [program, "model", "--nside", str(nside), "--lmax", str(2 * nside), "--ranks",
@@ -59,7 +38,7 @@ def predicted(program, nside, ranks, machine):
             command += ["--machine", machine]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         rows = json.loads(path.read_text())["rows"]
-    return {row["ranks"]: row | {"exchange_seconds_as_printed": printed_seconds(row, network)} for row in rows}
+    return {row["ranks"]: row for row in rows}
 
 
 def computation(row):

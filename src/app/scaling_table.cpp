@@ -111,6 +111,7 @@ nlohmann::ordered_json json_of(const ScalingPrediction& row) {
       {"legendre_seconds", row.seconds.legendre.seconds},
       {"ring_fft_seconds", row.seconds.ring_fft.seconds},
       {"exchange_seconds", row.seconds.exchange.seconds},
+      {"exchange_seconds_as_printed", row.exchange_seconds_as_printed},
       {"copies_seconds", row.seconds.copies.seconds},
       {"total_seconds", row.seconds.total().seconds},
       {"uncertainty_seconds", row.seconds.total().sigma},

@@ -17,7 +17,9 @@ constexpr int tag = 4;
 }  // namespace
 
 HaloMessages::HaloMessages(Communicator comm, std::int64_t most)
-    : messages_(std::move(comm), "the exchange of halo rings", tag, most) {}
+    : messages_(std::move(comm), "the exchange of halo rings", tag) {
+  messages_.reserve(most);
+}
 
 void HaloMessages::require_rest() const {
   if (moving_) throw UsageError("a halo exchange begins before its last one has ended");

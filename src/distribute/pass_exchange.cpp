@@ -116,13 +116,14 @@ struct PassExchange::Impl {
         staging(staging_of(plan, asked)),
         slots(to_size(n_slots_of(asked))),
         staging_size(staging_size_of(plan, components, asked)),
-        arriving(comm, failing, tag, comm.size() - 1),
-        leaving{PeerMessages(comm, failing, tag, comm.size() - 1),
-                PeerMessages(comm, failing, tag, comm.size() - 1)} {
+        arriving(comm, failing, tag),
+        leaving{PeerMessages(comm, failing, tag), PeerMessages(comm, failing, tag)} {
     if (comm.size() > 1) {
       element = std::make_unique<ElementType>(
           components, in_single() ? MPI_C_FLOAT_COMPLEX : MPI_C_DOUBLE_COMPLEX);
     }
+    arriving.reserve(comm.size() - 1);
+    for (PeerMessages& messages : leaving) messages.reserve(comm.size() - 1);
     for (const OrderPasses::Pass& pass : plan.passes) {
       const std::int64_t first_own = pass.own.first * components;
       passes.push_back({{first_own, first_own, pass.own.count * components},

@@ -5,14 +5,10 @@
 
 #include <utility>
 
-#include "base/checked_cast.hpp"
-
 namespace ringweave {
 
-PeerMessages::PeerMessages(Communicator comm, const char* what, int tag, std::int64_t most)
-    : comm_(std::move(comm)), what_(what), tag_(tag) {
-  requests_.reserve(to_size(most));
-}
+PeerMessages::PeerMessages(Communicator comm, const char* what, int tag)
+    : comm_(std::move(comm)), what_(what), tag_(tag) {}
 
 PeerMessages::~PeerMessages() {
   if (requests_.empty()) return;

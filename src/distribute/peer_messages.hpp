@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/checked_cast.hpp"
 #include "distribute/communicator.hpp"
 #include "distribute/exchange_mpi.hpp"
 
@@ -13,13 +14,15 @@ namespace ringweave {
 /// are told apart by their order. MPI failure ends the job.
 class PeerMessages {
  public:
-  /// `what`: for errors, "the exchange of ...".  `most`: messages at once, as far as known.
-  PeerMessages(Communicator comm, const char* what, int tag, std::int64_t most);
+  /// `what`: for errors, "the exchange of ...".
+  PeerMessages(Communicator comm, const char* what, int tag);
   /// Ends the job when messages are under way: memory MPI writes to may be gone.
   ~PeerMessages();
   PeerMessages(const PeerMessages&) = delete;
   PeerMessages& operator=(const PeerMessages&) = delete;
 
+  /// For so many messages at once; more may come.
+  void reserve(std::int64_t n) { requests_.reserve(to_size(n)); }
   void receive(void* to, int count, MPI_Datatype type, int peer);
   void send(const void* from, int count, MPI_Datatype type, int peer);
   void progress();

@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "distribute/agree.hpp"
 #include "distribute/exchange_mpi.hpp"
+#include "distribute/peer_messages.hpp"
 
 namespace ringweave {
 
@@ -147,7 +148,7 @@ template <class T>
 void RingTransfer::move(ComponentView<const T> from, ComponentView<T> to) {
   std::vector<Part> sends;
   std::vector<Part> receives;
-  std::vector<MPI_Request> requests;
+  PeerMessages messages(comm_, failing, tag);
   agree(comm_, [&] {
     expect_shape("before", from, n_components_, plan_.size_before);
     expect_shape("after", to, n_components_, plan_.size_after);
@@ -155,30 +156,21 @@ void RingTransfer::move(ComponentView<const T> from, ComponentView<T> to) {
     sends = parts_of(plan_.sends, n_components_, most);
     receives = parts_of(plan_.receives, n_components_, most);
     checked_cast<int>(ssize64(sends) + ssize64(receives), "messages of a transfer of rings");
-    requests.reserve(sends.size() + receives.size());
+    messages.reserve(ssize64(sends) + ssize64(receives));
   });
-  const MPI_Comm handle = mpi_handle(comm_);
   // Receives first, so that what arrives finds its place.
   for (std::size_t i = 0; options_.arrival == Arrival::overwrite && i < receives.size(); ++i) {
     const Part& part = receives[i];
-    T* const place = to.component(part.component).data() + part.first;
-    end_job_unless_done(comm_,
-                        MPI_Irecv(place, bytes_of<T>(part.count), MPI_BYTE, part.peer, tag, handle,
-                                  &requests.emplace_back(MPI_REQUEST_NULL)),
-                        failing);
+    messages.receive(to.component(part.component).data() + part.first, bytes_of<T>(part.count),
+                     MPI_BYTE, part.peer);
   }
   for (const Part& part : sends) {
-    const T* const place = from.component(part.component).data() + part.first;
-    end_job_unless_done(comm_,
-                        MPI_Isend(place, bytes_of<T>(part.count), MPI_BYTE, part.peer, tag, handle,
-                                  &requests.emplace_back(MPI_REQUEST_NULL)),
-                        failing);
+    messages.send(from.component(part.component).data() + part.first, bytes_of<T>(part.count),
+                  MPI_BYTE, part.peer);
   }
   if (options_.arrival == Arrival::add)
     add_as_they_arrive(comm_, receives, buffers_.data(), options_.message_bytes, to);
-  end_job_unless_done(
-      comm_, MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE),
-      failing);
+  messages.end();
 }
 
 template void RingTransfer::move(ComponentView<const float>, ComponentView<float>);

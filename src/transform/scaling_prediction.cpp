@@ -63,8 +63,11 @@ ScalingPrediction ScalingPredictor::predict(int n_ranks) const {
   if (work.place != Place::device) set_passes(scaling_.spec(), n_ranks, work);
   prediction.seconds = estimate_transform(work, machine_);
   if (n_ranks > 1) {
+    const double sent = static_cast<double>(prediction.shares.largest.sent_bytes);
+    prediction.exchange_seconds_as_printed =
+        printed_exchange_seconds(sent * n_ranks / (n_ranks - 1), n_ranks, machine_.network);
     prediction.dense_seconds_as_printed =
-        printed_exchange_seconds(prediction.shares.dense, machine_.network);
+        printed_exchange_seconds(prediction.shares.dense.rank_bytes(), n_ranks, machine_.network);
     prediction.dense_seconds =
         corrected_exchange_seconds(prediction.shares.dense, machine_.network);
     prediction.ways = ways_of(prediction);

@@ -30,6 +30,8 @@ struct ScalingPrediction {
   // Szydlarski et al. (2012), Eq. 17 corrected and as printed; 0 on one rank.
   double dense_seconds = 0;
   double dense_seconds_as_printed = 0;
+  /// Ours as printed: what the rank sends that sends most, and an even share of it for itself.
+  double exchange_seconds_as_printed = 0;
 };
 
 /// Beyond this number of ranks (a power of two) twice as many save less than a quarter of the time,

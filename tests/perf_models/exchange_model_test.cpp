@@ -53,7 +53,7 @@ TEST(ExchangeModel, SendsAMessageToEveryOtherRank) {
 TEST(ExchangeModel, HasEquations16And17AsPrintedAndCorrected) {
   const DenseExchange exchange{16383, 8192, 16, 512};
   const double volume = 16383.0 * 8192 * 16;
-  EXPECT_DOUBLE_EQ(printed_exchange_seconds(exchange, paper_network),
+  EXPECT_DOUBLE_EQ(printed_exchange_seconds(exchange.rank_bytes(), exchange.n_ranks, paper_network),
                    511 * (1e-5 + 1e-9 * (volume / 512)));
   EXPECT_DOUBLE_EQ(corrected_exchange_seconds(exchange, paper_network),
                    511 * (1e-5 + 1e-9 * (volume / 512 / 512)));
@@ -62,7 +62,7 @@ TEST(ExchangeModel, HasEquations16And17AsPrintedAndCorrected) {
 TEST(ExchangeModel, TakesBrucksStepsForShortMessagesOnlyAsPrinted) {
   const DenseExchange exchange{255, 128, 16, 4};
   const double volume = 255.0 * 128 * 16;
-  EXPECT_DOUBLE_EQ(printed_exchange_seconds(exchange, paper_network),
+  EXPECT_DOUBLE_EQ(printed_exchange_seconds(exchange.rank_bytes(), exchange.n_ranks, paper_network),
                    2 * (1e-5 + 1e-9 * (volume / 4)));
   EXPECT_DOUBLE_EQ(corrected_exchange_seconds(exchange, paper_network),
                    3 * (1e-5 + 1e-9 * (volume / 16)));
@@ -74,8 +74,8 @@ TEST(ExchangeModel, SaysThatCommunicationFallsWithTheNumberOfRanks) {
   DenseExchange few{16383, 8192, 16, 64};
   DenseExchange many = few;
   many.n_ranks = 256;
-  EXPECT_NEAR(printed_exchange_seconds(many, without_latency) /
-                  printed_exchange_seconds(few, without_latency),
+  EXPECT_NEAR(printed_exchange_seconds(many.rank_bytes(), many.n_ranks, without_latency) /
+                  printed_exchange_seconds(few.rank_bytes(), few.n_ranks, without_latency),
               1, 0.02);
   EXPECT_NEAR(corrected_exchange_seconds(many, without_latency) /
                   corrected_exchange_seconds(few, without_latency),
