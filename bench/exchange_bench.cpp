@@ -10,10 +10,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <complex>
 #include <cstring>
-#include <functional>
 #include <memory>
 #include <numbers>
 #include <string>
@@ -21,6 +19,7 @@
 #include <vector>
 
 #include "base/buffer.hpp"
+#include "bench/slowest_rank.hpp"
 #include "distribute/exchange.hpp"
 #include "distribute/halo_exchange.hpp"
 #include "distribute/halo_mode_exchange.hpp"
@@ -42,21 +41,6 @@ struct Problem {
         limits(*grid, lmax, lmax, 0),
         fold(FoldRule::for_grid(*grid, lmax)) {}
 };
-
-/// Median seconds of the slowest rank.
-double median_seconds(const Communicator& comm, int repeats, const std::function<void()>& work) {
-  std::vector<double> seconds;
-  for (int i = 0; i <= repeats; ++i) {
-    comm.barrier();
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    // The first call touches memory and opens connections.
-    if (i > 0) seconds.push_back(comm.max(elapsed.count()));
-  }
-  std::sort(seconds.begin(), seconds.end());
-  return seconds[seconds.size() / 2];
-}
 
 /// Largest Legendre work of a rank over the mean.
 double order_imbalance(const OrderDistribution& orders, const ModeLimits& limits) {
@@ -127,14 +111,16 @@ void measure(const Communicator& comm, std::int64_t nside, int lmax, std::int64_
         what, comm.size(), nside, lmax, n_components, bytes, seconds,
         static_cast<double>(bytes) / seconds / 1e9);
   };
-  report("memcpy", copied, median_seconds(comm, repeats, [&] {
+  report("memcpy", copied, slowest_rank_seconds(comm, repeats, [&] {
            std::memcpy(static_cast<void*>(by_ring.data()), by_order.data(),
                        to_size(smaller) * sizeof(Value));
          }));
-  report("orders_to_rings", sent,
-         median_seconds(comm, repeats, [&] { exchange.orders_to_rings(order_view, ring_view); }));
-  report("rings_to_orders", sent,
-         median_seconds(comm, repeats, [&] { exchange.rings_to_orders(ring_view, order_view); }));
+  report("orders_to_rings", sent, slowest_rank_seconds(comm, repeats, [&] {
+           exchange.orders_to_rings(order_view, ring_view);
+         }));
+  report("rings_to_orders", sent, slowest_rank_seconds(comm, repeats, [&] {
+           exchange.rings_to_orders(ring_view, order_view);
+         }));
 }
 
 constexpr double degree = std::numbers::pi / 180;
@@ -197,11 +183,11 @@ void measure_halo(const Communicator& comm, std::int64_t nside, double support,
   std::fill_n(own.view().data(), n_components * own.size(), 1.0);
   std::fill_n(halo.view().data(), n_components * halo.size(), 2.0);
   const std::int64_t copied = std::min(own.bytes(), halo.bytes());
-  report("memcpy", copied, median_seconds(comm, repeats, [&] {
+  report("memcpy", copied, slowest_rank_seconds(comm, repeats, [&] {
            std::memcpy(halo.view().data(), own.view().data(), to_size(copied));
          }));
   HaloExchange pixel_exchange(comm, pixels, n_components);
-  const double pixel_seconds = median_seconds(comm, repeats, [&] {
+  const double pixel_seconds = slowest_rank_seconds(comm, repeats, [&] {
     pixel_exchange.begin(own.view(), halo.view());
     pixel_exchange.end();
   });
@@ -215,7 +201,7 @@ void measure_halo(const Communicator& comm, std::int64_t nside, double support,
   HostBuffer<Value> buffer(rows.size() * n_components);
   std::fill(buffer.begin(), buffer.end(), Value{1});
   HaloModeExchange mode_exchange(comm, modes, rows, orders, n_components);
-  const double mode_seconds = median_seconds(comm, repeats, [&] {
+  const double mode_seconds = slowest_rank_seconds(comm, repeats, [&] {
     mode_exchange.begin(ModeView<double>(buffer.data(), buffer.size()));
     mode_exchange.end();
   });

@@ -3,36 +3,21 @@
 //   scripts/mpirun.sh RANKS file_bench FOLDER [NSIDE [REPEATS]]
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/buffer.hpp"
 #include "base/error.hpp"
+#include "bench/slowest_rank.hpp"
 #include "distribute/mpi_session.hpp"
 #include "distribute/ring_distribution.hpp"
 #include "io/map_file.hpp"
 
 namespace ringweave {
 namespace {
-
-double median_seconds(const Communicator& comm, int repeats, const std::function<void()>& work) {
-  std::vector<double> seconds;
-  for (int i = 0; i < repeats; ++i) {
-    comm.barrier();
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    seconds.push_back(comm.max(elapsed.count()));
-  }
-  std::sort(seconds.begin(), seconds.end());
-  return seconds[seconds.size() / 2];
-}
 
 int run(const Communicator& comm, int argc, char** argv) {
   if (argc < 2) {
@@ -59,7 +44,7 @@ int run(const Communicator& comm, int argc, char** argv) {
         "\"gb_per_s\": {:.3f}}}\n",
         kind, what, nside, comm.size(), seconds, bytes / seconds * 1e-9);
   };
-  report("memory", "copy", median_seconds(comm, repeats, [&] {
+  report("memory", "copy", slowest_rank_seconds(comm, repeats, [&] {
            std::memcpy(back.view().data(), map.view().data(),
                        static_cast<std::size_t>(map.bytes()));
          }));
@@ -68,12 +53,12 @@ int run(const Communicator& comm, int argc, char** argv) {
     MapHeader header;
     header.grid = grid;
     header.columns = {{"TEMPERATURE", "K"}};
-    report(kind, "write", median_seconds(comm, repeats, [&] {
+    report(kind, "write", slowest_rank_seconds(comm, repeats, [&] {
              write_map(comm, path, IfExists::overwrite, header, Provenance{}, rings,
                        MapView<const double>(map.view()));
            }));
     const int column = 0;
-    report(kind, "read", median_seconds(comm, repeats, [&] {
+    report(kind, "read", slowest_rank_seconds(comm, repeats, [&] {
              open_map(comm, path)->read({&column, 1}, rings, back.view());
            }));
     const auto size = static_cast<std::size_t>(map.bytes());
