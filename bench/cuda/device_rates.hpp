@@ -9,6 +9,10 @@
 // What this thread's device can do, measured: what other rates are compared with.
 namespace ringweave {
 
+/// Random numbers in [-1, 1); zeros would let a device run faster than numbers do. Comes back when
+/// they are there.
+void fill_with_numbers(const DeviceStream& stream, double* memory, std::int64_t count);
+
 /// Multiply-adds of doubles in registers of all multiprocessors, operations per second (two each).
 double device_fma_peak(const DeviceStream& stream);
 

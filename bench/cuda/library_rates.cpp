@@ -4,6 +4,7 @@
 #include <cufft.h>
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <complex>
 #include <random>
 #include <string>
@@ -45,6 +46,18 @@ void require(int status, const char* what) {
 
 }  // namespace
 
+void fill_with_numbers(const DeviceStream& stream, double* memory, std::int64_t count) {
+  constexpr std::int64_t most = std::int64_t{1} << 22;
+  std::vector<double> values(to_size(std::min(count, most)));
+  std::mt19937_64 engine(1);
+  for (double& value : values) value = std::uniform_real_distribution<double>(-1, 1)(engine);
+  for (std::int64_t done = 0; done < count; done += most) {
+    const std::int64_t n = std::min(most, count - done);
+    copy_to_device(values.data(), memory + done, n * std::int64_t{sizeof(double)}, stream);
+  }
+  stream.synchronize();
+}
+
 std::optional<double> device_dgemm_rate(const DeviceStream& stream, int n) {
   const Library library("libcublas.so." + std::to_string(CUBLAS_VER_MAJOR));
   if (!library) return std::nullopt;
@@ -52,14 +65,7 @@ std::optional<double> device_dgemm_rate(const DeviceStream& stream, int n) {
   DeviceBuffer<double> a(size);
   DeviceBuffer<double> b(size);
   DeviceBuffer<double> c(size);
-  // Zeros would let the device run faster than numbers do.
-  std::vector<double> values(to_size(size));
-  std::mt19937_64 engine(1);
-  for (double& value : values) value = std::uniform_real_distribution<double>(-1, 1)(engine);
-  for (auto* matrix : {&a, &b}) {
-    copy_to_device(values.data(), matrix->data(), matrix->bytes(), stream);
-  }
-  stream.synchronize();
+  for (auto* matrix : {&a, &b}) fill_with_numbers(stream, matrix->data(), size);
   auto* const gemm = library.find<decltype(cublasDgemm_v2)>("cublasDgemm_v2");
   cublasHandle_t handle = nullptr;
   require(library.find<decltype(cublasCreate_v2)>("cublasCreate_v2")(&handle), "cublasCreate");
@@ -86,8 +92,8 @@ std::optional<FftSeconds> device_fft_seconds(const DeviceStream& stream, std::in
   auto* const destroy = library.find<decltype(cufftDestroy)>("cufftDestroy");
   DeviceBuffer<double> pixels(length * count);
   DeviceBuffer<std::complex<double>> modes((length / 2 + 1) * count);
-  zero_device_memory(pixels.data(), pixels.bytes(), stream);
-  zero_device_memory(modes.data(), modes.bytes(), stream);
+  fill_with_numbers(stream, pixels.data(), pixels.size());
+  fill_with_numbers(stream, reinterpret_cast<double*>(modes.data()), 2 * modes.size());
   const auto seconds_of = [&](cufftType type, const auto& execute) {
     int n = checked_cast<int>(length, "length of an FFT");
     cufftHandle plan = 0;

@@ -208,14 +208,15 @@ void DeviceTransform::synthesize(Alm<const T> all_alm, Map<T> all_map) {
     const Alm<const T> alm = group.of(all_alm);
     const Map<T> map = group.of(all_map);
     const auto legendre = [&](std::int64_t first, std::int64_t count) {
-      give({Piece::Stage::synthesis_rows, sizeof(T), alm.data(), alm.stride(), nullptr, first,
-            count},
+      give({Piece::Stage::synthesis_rows, group.shape, sizeof(T), alm.data(), alm.stride(), nullptr,
+            first, count},
            [&] {
              stages.legendre->synthesize({first, count}, alm, order_modes(stages));
            });
     };
     const auto fft = [&] {
-      give({Piece::Stage::to_pixels, sizeof(T), map.data(), map.stride(), nullptr, 0, 0},
+      give({Piece::Stage::to_pixels, group.shape, sizeof(T), map.data(), map.stride(), nullptr, 0,
+            0},
            [&] { stages.ring_fft->synthesize(ring_modes(stages), map); });
     };
     give_synthesis(stages, legendre, fft);
@@ -232,6 +233,7 @@ void DeviceTransform::adjoint(Map<const T> all_map, Weights ring_weights, Alm<T>
       require_planned(where, ring_weights.size(), n_rings_, "weights of rings");
     allocate();
   });
+  const double* const weights = ring_weights.size() > 0 ? ring_weights.data() : nullptr;
   const auto stage =
       how == Accumulate::add ? Piece::Stage::adjoint_rows_adding : Piece::Stage::adjoint_rows;
   for (const FieldGroup& group : groups_) {
@@ -239,11 +241,12 @@ void DeviceTransform::adjoint(Map<const T> all_map, Weights ring_weights, Alm<T>
     const Map<const T> map = group.of(all_map);
     const Alm<T> alm = group.of(all_alm);
     const auto fft = [&] {
-      give({Piece::Stage::to_modes, sizeof(T), map.data(), map.stride(), ring_weights.data(), 0, 0},
-           [&] { stages.ring_fft->adjoint(map, ring_weights, ring_modes(stages)); });
+      give(
+          {Piece::Stage::to_modes, group.shape, sizeof(T), map.data(), map.stride(), weights, 0, 0},
+          [&] { stages.ring_fft->adjoint(map, ring_weights, ring_modes(stages)); });
     };
     const auto legendre = [&](std::int64_t first, std::int64_t count) {
-      give({stage, sizeof(T), alm.data(), alm.stride(), nullptr, first, count}, [&] {
+      give({stage, group.shape, sizeof(T), alm.data(), alm.stride(), nullptr, first, count}, [&] {
         stages.legendre->adjoint({first, count}, order_modes(stages), alm, how);
       });
     };

@@ -94,6 +94,7 @@ class DeviceTransform {
       to_pixels,
       to_modes
     } stage;
+    int shape;  ///< of the group, whose stages do it
     std::int64_t bytes_of_number;
     const void* values;  ///< a_lm or a map
     std::int64_t stride;

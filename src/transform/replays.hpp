@@ -8,11 +8,13 @@
 
 #include "base/device.hpp"
 #include "base/device_graph.hpp"
+#include "base/error.hpp"
 
 namespace ringweave {
 
 /// Work for a stream that comes again: the first time it is done as it is, the second time it is
-/// recorded, from then on it is given to the device in one call. Equal keys mean equal work.
+/// recorded, from then on it is given to the device in one call. Equal keys mean equal work. What
+/// cannot be recorded is done as it is each time.
 template <class Key, class Graph = DeviceGraph, class Stream = DeviceStream>
 class Replays {
  public:
@@ -33,8 +35,11 @@ class Replays {
       return;
     }
     // What a device loads the first time it must not load while it records.
-    if (!known->graph.captured()) known->graph.capture(stream, work);
-    known->graph.launch(stream);
+    if (!known->graph.captured() && known->may_be_recorded) record(*known, stream, work);
+    if (known->graph.captured())
+      known->graph.launch(stream);
+    else
+      work();
   }
   void clear() noexcept { kept_.clear(); }
 
@@ -43,7 +48,16 @@ class Replays {
     explicit Kept(const Key& of) : key(of) {}
     Key key;
     Graph graph;
+    bool may_be_recorded = true;
   };
+
+  static void record(Kept& kept, const Stream& stream, const std::function<void()>& work) {
+    try {
+      kept.graph.capture(stream, work);
+    } catch (const ResourceError&) {
+      kept.may_be_recorded = false;  // a device that is lost says so again
+    }
+  }
 
   std::size_t most_;
   std::deque<Kept> kept_;  // graphs stay where they are

@@ -10,6 +10,7 @@
 
 #include "distribute/mode_rounding.hpp"
 #include "support/emulated_block.hpp"
+#include "support/warpwise_block.hpp"
 
 // What a device does to modes on their way, emulated, against what the host does.
 namespace ringweave {
@@ -18,10 +19,10 @@ namespace {
 using Value = std::complex<double>;
 using Single = std::complex<float>;
 
-template <class From, class To>
-double launch(const std::vector<std::complex<From>>& from, std::vector<std::complex<To>>& to) {
+template <class From, class To, class Machine = gpu::EmulatedMachine>
+double launch(const std::vector<std::complex<From>>& from, std::vector<std::complex<To>>& to,
+              Machine&& machine = {}) {
   std::vector<double> largest(to_size(gpu::most_rounding_blocks), 0.0);
-  gpu::EmulatedMachine machine;
   const auto work = gpu::RoundModes<From, To>::of(reinterpret_cast<const From*>(from.data()),
                                                   reinterpret_cast<To*>(to.data()),
                                                   2 * ssize64(from), largest.data());
@@ -59,6 +60,16 @@ TEST(ModeRounding, OfADeviceIsThatOfTheHost) {
               round_to_single(modes.data(), wide_host.data(), {&all, 1}));
     EXPECT_EQ(in_place, wide_host);
   }
+}
+
+TEST(ModeRounding, NoBarrierIsMissing) {
+  const std::vector<Value> modes = some_modes(1000);
+  std::vector<Single> in_step(modes.size());
+  std::vector<Single> warpwise(modes.size());
+  gpu::WarpwiseMachine machine;
+  EXPECT_EQ(launch(modes, warpwise, machine), launch(modes, in_step));
+  EXPECT_EQ(warpwise, in_step);
+  EXPECT_TRUE(machine.barriers_agree);
 }
 
 TEST(ModeRounding, OfADeviceFindsTheLargestAndPassesOverNan) {

@@ -16,6 +16,8 @@ namespace ringweave::gpu {
 /// Whose turn it is among the warps of a block: one runs, alone, until it meets a barrier or ends.
 class WarpTurns {
  public:
+  /// Blocks begin with the first warp and with the last one by turns.
+  explicit WarpTurns(std::int64_t block) : turn_(block % 2 == 0 ? 0 : block_warps) {}
   /// Waits for the first turn of a warp.
   void enter(int warp) { wait(warp); }
   /// Lets the others come to the barrier, and goes on when all have.
@@ -60,7 +62,7 @@ class WarpTurns {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  int turn_ = 0;
+  int turn_;
   std::array<bool, std::size_t{block_warps}> gone_{};
   std::array<int, std::size_t{block_warps}> n_barriers_{};
 };
@@ -141,7 +143,7 @@ class WarpwiseMachine : public EmulatedMachine {
     for (std::int64_t i = 0; i < n_blocks; ++i) {
       const auto shared = std::make_unique<typename Work::Shared>();
       std::memset(static_cast<void*>(shared.get()), 0x7f, sizeof(typename Work::Shared));
-      WarpTurns turns;
+      WarpTurns turns(i);
       std::array<std::thread, std::size_t{block_warps}> warps;
       for (int warp = 0; warp < block_warps; ++warp) {
         warps[to_size(warp)] = std::thread([&, warp] {

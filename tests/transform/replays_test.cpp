@@ -83,6 +83,25 @@ TEST(Replays, OtherMemoryIsOtherWork) {
   EXPECT_EQ(worked, 7);
 }
 
+TEST(Replays, WhatCannotBeRecordedIsDoneEachTime) {
+  Stream stream;
+  Replays<int, Graph, Stream> replays(2);
+  int recordings = 0;
+  const auto call = [&] {
+    replays.give(1, stream, [&] {
+      if (stream.recording != nullptr) {
+        stream.recording = nullptr;
+        ++recordings;
+        throw ResourceError("not while recording");
+      }
+      stream.give("fft");
+    });
+  };
+  for (int i = 0; i < 4; ++i) call();
+  EXPECT_EQ(recordings, 1);
+  EXPECT_EQ(stream.given, std::vector<std::string>(4, "fft"));
+}
+
 struct Event {
   double at = -1;
   void record(const Stream& stream) { at = stream.now; }

@@ -11,13 +11,9 @@
 namespace ringweave {
 namespace {
 
+using gpu::forget;
 using gpu::native;
 cudaEvent_t event(void* handle) { return static_cast<cudaEvent_t>(handle); }
-
-/// What a destructor cannot report must not be taken for the failure of a later call.
-void forget(cudaError_t status) {
-  if (status != cudaSuccess) cudaGetLastError();
-}
 
 /// Nothing to do for ranks without orders or rings, whose buffers have no address.
 void copy(const void* from, void* to, std::int64_t bytes, cudaMemcpyKind kind,
@@ -90,7 +86,7 @@ DeviceStream::DeviceStream() {
 }
 
 DeviceStream::~DeviceStream() {
-  if (handle_ != nullptr) cudaStreamDestroy(static_cast<cudaStream_t>(handle_));
+  if (handle_ != nullptr) forget(cudaStreamDestroy(static_cast<cudaStream_t>(handle_)));
 }
 
 void DeviceStream::synchronize() const {
@@ -104,7 +100,7 @@ DeviceEvent::DeviceEvent() {
 }
 
 DeviceEvent::~DeviceEvent() {
-  if (handle_ != nullptr) cudaEventDestroy(event(handle_));
+  if (handle_ != nullptr) forget(cudaEventDestroy(event(handle_)));
 }
 
 void DeviceEvent::record(const DeviceStream& stream) {
@@ -146,8 +142,16 @@ void free_device_memory(void* memory) noexcept { forget(cudaFree(memory)); }
 
 void* allocate_pinned_memory(std::int64_t bytes) {
   void* memory = nullptr;
-  check_device(cudaMallocHost(&memory, to_size(bytes)),
-               "allocating " + std::to_string(bytes) + " bytes of pinned host memory");
+  const cudaError_t status = cudaMallocHost(&memory, to_size(bytes));
+  const std::string what = "allocating " + std::to_string(bytes) + " bytes of pinned host memory";
+  if (status == cudaErrorMemoryAllocation) {
+    forget(status);
+    throw ResourceError("GPU: " + what +
+                        ": the host has no more that can be pinned: use fewer ranks on a node or a "
+                        "smaller batch, look at its limit of locked memory (ulimit -l), or choose "
+                        "the host backend");
+  }
+  check_device(status, what);
   return memory;
 }
 

@@ -90,6 +90,10 @@ std::string gpu::advice(cudaError_t status) {
 
 void gpu::require_device_alive() { LastWords::of_process().require_none(); }
 
+void gpu::forget(cudaError_t status) {
+  if (status != cudaSuccess) cudaGetLastError();
+}
+
 void check_device(int status, const std::string& what) {
   gpu::require_device_alive();
   const auto error = static_cast<cudaError_t>(status);

@@ -14,4 +14,7 @@ std::string advice(cudaError_t status);
 /// later can succeed; the message is that of the first failure.
 void require_device_alive();
 
+/// What a destructor cannot report must not be taken for the failure of a later call.
+void forget(cudaError_t status);
+
 }  // namespace ringweave::gpu

@@ -18,15 +18,14 @@ using gpu::native;
 struct RecordedGraph {
   cudaGraph_t graph = nullptr;
   ~RecordedGraph() {
-    if (graph != nullptr) cudaGraphDestroy(graph);
+    if (graph != nullptr) gpu::forget(cudaGraphDestroy(graph));
   }
 };
 
 /// Ends a recording that failed, so that the stream is an ordinary one again.
 void abandon(const DeviceStream& stream) {
   RecordedGraph recorded;
-  cudaStreamEndCapture(native(stream), &recorded.graph);
-  cudaGetLastError();
+  gpu::forget(cudaStreamEndCapture(native(stream), &recorded.graph));
 }
 
 }  // namespace
@@ -35,7 +34,8 @@ DeviceGraph::~DeviceGraph() { release(); }
 
 void DeviceGraph::release() noexcept {
   if (executable_ == nullptr) return;
-  cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(std::exchange(executable_, nullptr)));
+  gpu::forget(
+      cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(std::exchange(executable_, nullptr))));
 }
 
 void DeviceGraph::capture(const DeviceStream& stream, const std::function<void()>& work) {

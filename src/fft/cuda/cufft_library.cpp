@@ -67,7 +67,11 @@ CufftLibrary::CufftLibrary() {
 
 void check_cufft(cufftResult status, const std::string& what) {
   if (status == CUFFT_SUCCESS) return;
-  check_device(cudaGetLastError(), what);  // an earlier failure of the device is the one to tell
+  // An earlier failure of the device is the one to tell. The runtime that cuFFT brings along keeps
+  // it to itself; any call that asks the driver hears of it.
+  std::size_t free = 0;
+  std::size_t total = 0;
+  check_device(cudaMemGetInfo(&free, &total), what);
   throw ResourceError("GPU: " + what + ": cuFFT returned " + std::to_string(status) + ", " +
                       name_of(status) + "; or choose the host backend");
 }

@@ -23,6 +23,7 @@ constexpr std::int64_t value_bytes = sizeof(Double2);
 constexpr std::int64_t largest_cufft_prime = 127;
 
 bool is_for_cufft(std::int64_t length) {
+  if (length < 2) return false;
   for (std::int64_t factor = 2; factor <= largest_cufft_prime; ++factor) {
     while (length % factor == 0) length /= factor;
   }
@@ -163,10 +164,7 @@ void DeviceRingPlan::add_chirp_batches(std::int64_t row_length, Rings of_group,
                    [](const auto& a, const auto& b) { return a.n_complex < b.n_complex; });
   const std::int64_t most =
       rings_that_fit(workspace_bytes, row_length * (n_components + 1) * value_bytes);
-  const std::int64_t first_batch = ssize64(batches);
   std::int64_t next = 0;
-  std::int64_t most_rings = 0;
-  std::int64_t most_chirps = 0;
   for (const std::int64_t n_rings : even_parts(ssize64(of_group), most)) {
     RingBatch batch;
     batch.first_ring = ssize64(rings);
@@ -176,18 +174,14 @@ void DeviceRingPlan::add_chirp_batches(std::int64_t row_length, Rings of_group,
     next += n_rings;
     add_chirps(batch);
     describe(batch, rings);
-    most_rings = std::max(most_rings, n_rings);
-    most_chirps = std::max(most_chirps, batch.n_chirps);
-    batches.push_back(batch);
-  }
-  const std::int64_t n_rows = most_rings * n_components;
-  for (std::int64_t b = first_batch; b < ssize64(batches); ++b) {
-    RingBatch& batch = batches[to_size(b)];
+    // For exactly these rows: what an FFT finds in others it would pass on from batch to batch.
+    const std::int64_t n_rows = n_rings * n_components;
     batch.first_chirp_row = n_rows;
     batch.rows_fft = fft_of({row_length, n_rows});
-    batch.chirps_fft = fft_of({row_length, most_chirps});
+    batch.chirps_fft = fft_of({row_length, batch.n_chirps});
+    workspace_values = std::max(workspace_values, (n_rows + batch.n_chirps) * row_length);
+    batches.push_back(batch);
   }
-  workspace_values = std::max(workspace_values, (n_rows + most_chirps) * row_length);
 }
 
 void DeviceRingPlan::add_chirps(RingBatch& batch) {

@@ -45,7 +45,8 @@ struct RingBatch {
 /// FFTs of that length; all others by the chirp transform (Bluestein), padded to a power of two or
 /// three times one, so that rings of different lengths go side by side. Which way a ring goes, and
 /// how far it is padded, follows from the grid alone: results depend neither on who owns its
-/// neighbours nor on the workspace.
+/// neighbours nor on the workspace, but for rounding where cuFFT goes another way for another
+/// number of rows.
 struct DeviceRingPlan {
   /// `workspace_bytes`: what the rows of a batch may take; one ring always goes. Error  UsageError
   /// when the shape contradicts itself.

@@ -42,8 +42,7 @@ class RingFftSequence {
       work_bytes = std::max(work_bytes, ffts_.back().work_bytes());
     }
     fft_work_ = machine.template allocate<std::byte>(work_bytes);
-    for (auto& fft : ffts_)
-      if (fft.work_bytes() > 0) machine.work_in(fft, fft_work_.data());
+    for (auto& fft : ffts_) machine.work_in(fft, fft_work_.data());
   }
 
   /// modes  [position][component]

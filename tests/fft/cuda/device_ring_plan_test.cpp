@@ -51,10 +51,10 @@ void expect_sound(const RingFftShape& shape, std::int64_t workspace_bytes) {
     const gpu::FftSize rows_fft = plan.ffts[to_size(batch.rows_fft)];
     EXPECT_EQ(rows_fft.length, batch.row_length);
     if (batch.has_chirps()) {
-      EXPECT_GE(rows_fft.count, n_rows);
-      EXPECT_LE(rows_fft.count, batch.first_chirp_row);
+      EXPECT_EQ(rows_fft.count, n_rows);
+      EXPECT_EQ(batch.first_chirp_row, n_rows);
       const gpu::FftSize chirps = plan.ffts[to_size(batch.chirps_fft)];
-      EXPECT_GE(chirps.count, batch.n_chirps);
+      EXPECT_EQ(chirps.count, batch.n_chirps);
       EXPECT_LE((batch.first_chirp_row + chirps.count) * batch.row_length, plan.workspace_values);
     } else {
       EXPECT_EQ(rows_fft.count, batch.n_rings);

@@ -56,8 +56,9 @@ class EmulatedFft {
   fftw_plan plans_[2];
 };
 
-/// An EmulatedMachine that also runs FFTs.
-class EmulatedFftMachine : public EmulatedMachine {
+/// An EmulatedMachine or a WarpwiseMachine that also runs FFTs.
+template <class Machine>
+class WithFfts : public Machine {
  public:
   using Fft = EmulatedFft;
 
@@ -71,11 +72,12 @@ class EmulatedFftMachine : public EmulatedMachine {
 }  // namespace gpu
 
 /// The launches of a device ring FFT, run on the host.
-class EmulatedRingFft {
+template <class Machine>
+class EmulatedRingFftOn {
  public:
   static constexpr std::int64_t roomy = std::int64_t{1} << 26;
 
-  explicit EmulatedRingFft(const RingFftShape& shape, std::int64_t workspace_bytes = roomy)
+  explicit EmulatedRingFftOn(const RingFftShape& shape, std::int64_t workspace_bytes = roomy)
       : sequence_(gpu::DeviceRingPlan(shape, workspace_bytes), machine_) {}
 
   template <class T>
@@ -90,10 +92,12 @@ class EmulatedRingFft {
                       reinterpret_cast<gpu::Double2*>(modes.data()));
   }
   std::int64_t bytes() const { return sequence_.bytes(); }
+  const Machine& machine() const { return machine_; }
 
  private:
-  gpu::EmulatedFftMachine machine_;
-  gpu::RingFftSequence<gpu::EmulatedFftMachine> sequence_;
+  gpu::WithFfts<Machine> machine_;
+  gpu::RingFftSequence<gpu::WithFfts<Machine>> sequence_;
 };
+using EmulatedRingFft = EmulatedRingFftOn<gpu::EmulatedMachine>;
 
 }  // namespace ringweave

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "sphere/mode_limits.hpp"
+#include "support/warpwise_block.hpp"
 
 // The launches of the device ring FFT, block by block on the host, against the host ring FFT.
 namespace ringweave {
@@ -104,6 +105,27 @@ TEST(EmulatedRing, OfAnyLengthIsTheHosts) {
 TEST(EmulatedRing, OfOneRankAmongManyIsTheHosts) {
   expect_both_ways_equal(ranks_share(), "share");
   expect_both_ways_equal(ranks_share(), "share, tiny workspace", 1);
+}
+
+TEST(EmulatedRing, NoBarrierIsMissing) {
+  const RingFftShape large_tiles = pruned_shape("healpix:16", 70, 3);
+  for (const RingFftShape& shape : {large_tiles, ranks_share()}) {
+    EmulatedRingFft in_step(shape);
+    EmulatedRingFftOn<gpu::WarpwiseMachine> warpwise(shape);
+    const auto modes = random_modes(shape, 35);
+    const auto pixels = random_map(shape, 36);
+    std::vector<double> map(pixels.size());
+    std::vector<double> warpwise_map(pixels.size());
+    in_step.synthesize(modes, map_view(shape, map));
+    warpwise.synthesize(modes, map_view(shape, warpwise_map));
+    EXPECT_EQ(warpwise_map, map);
+    std::vector<Complex> back(modes.size());
+    std::vector<Complex> warpwise_back(modes.size());
+    in_step.adjoint(map_view(shape, pixels), {}, back);
+    warpwise.adjoint(map_view(shape, pixels), {}, warpwise_back);
+    EXPECT_EQ(warpwise_back, back);
+    EXPECT_TRUE(warpwise.machine().barriers_agree);
+  }
 }
 
 TEST(EmulatedRing, IsTheSameToTheLastBitWhateverTheWorkspace) {
