@@ -18,9 +18,9 @@
 #include "bench/device_legendre_cases.hpp"
 #include "bench/device_transform_cases.hpp"
 #include "bench/json_file.hpp"
-#include "distribute/communicator.hpp"
-#include "distribute/farewell.hpp"
-#include "distribute/mpi_session.hpp"
+#include "distribute/mpi/collective_exit.hpp"
+#include "distribute/mpi/communicator.hpp"
+#include "distribute/mpi/mpi_session.hpp"
 
 namespace ringweave {
 namespace {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/device_legendre_cases.hpp"
-#include "distribute/communicator.hpp"
+#include "distribute/mpi/communicator.hpp"
 
 namespace ringweave {
 

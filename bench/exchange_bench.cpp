@@ -18,13 +18,13 @@
 #include <string_view>
 #include <vector>
 
+#include "app/predict/halo_scaling.hpp"
 #include "base/buffer.hpp"
 #include "bench/slowest_rank.hpp"
-#include "distribute/exchange.hpp"
-#include "distribute/halo_exchange.hpp"
-#include "distribute/halo_mode_exchange.hpp"
-#include "distribute/halo_scaling.hpp"
-#include "distribute/mpi_session.hpp"
+#include "distribute/exchange/exchange.hpp"
+#include "distribute/halo/halo_exchange.hpp"
+#include "distribute/halo/halo_mode_exchange.hpp"
+#include "distribute/mpi/mpi_session.hpp"
 
 namespace ringweave {
 namespace {

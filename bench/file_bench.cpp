@@ -12,7 +12,7 @@
 #include "base/buffer.hpp"
 #include "base/error.hpp"
 #include "bench/slowest_rank.hpp"
-#include "distribute/mpi_session.hpp"
+#include "distribute/mpi/mpi_session.hpp"
 #include "distribute/ring_distribution.hpp"
 #include "io/map_file.hpp"
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "convolve/kernel_split.hpp"
+#include "convolve/split/kernel_split.hpp"
 #include "io/spectra_table.hpp"
 #include "sphere/beam.hpp"
 

@@ -8,7 +8,7 @@
 #include <numbers>
 #include <utility>
 
-#include "convolve/ring_pair.hpp"
+#include "convolve/ring/ring_pair.hpp"
 
 namespace ringweave {
 namespace {

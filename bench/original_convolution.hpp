@@ -10,7 +10,7 @@
 
 #include "base/buffer.hpp"
 #include "base/stage_timer.hpp"
-#include "sphere/radial_kernel.hpp"
+#include "sphere/kernel/radial_kernel.hpp"
 #include "sphere/ring_grid.hpp"
 
 struct fftw_plan_s;

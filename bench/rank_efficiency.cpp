@@ -25,10 +25,10 @@
 #include "base/error.hpp"
 #include "bench/median.hpp"
 #include "bench/transform_trial.hpp"
-#include "convolve/ring_convolution.hpp"
-#include "distribute/farewell.hpp"
-#include "distribute/mpi_handle.hpp"
-#include "distribute/mpi_session.hpp"
+#include "convolve/ring/ring_convolution.hpp"
+#include "distribute/mpi/collective_exit.hpp"
+#include "distribute/mpi/mpi_handle.hpp"
+#include "distribute/mpi/mpi_session.hpp"
 
 namespace ringweave {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/view.hpp"
-#include "distribute/communicator.hpp"
+#include "distribute/mpi/communicator.hpp"
 #include "sphere/alm_layout.hpp"
 #include "sphere/local_rings.hpp"
 

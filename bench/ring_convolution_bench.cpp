@@ -18,7 +18,7 @@
 #include "base/buffer.hpp"
 #include "base/error.hpp"
 #include "bench/fma_peak.hpp"
-#include "convolve/ring_convolution.hpp"
+#include "convolve/ring/ring_convolution.hpp"
 
 namespace {
 

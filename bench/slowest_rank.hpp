@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/median.hpp"
-#include "distribute/communicator.hpp"
+#include "distribute/mpi/communicator.hpp"
 
 namespace ringweave {
 

@@ -23,9 +23,9 @@
 #include "bench/json_file.hpp"
 #include "bench/median.hpp"
 #include "bench/transform_trial.hpp"
-#include "distribute/agree.hpp"
-#include "distribute/farewell.hpp"
-#include "distribute/mpi_session.hpp"
+#include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/collective_exit.hpp"
+#include "distribute/mpi/mpi_session.hpp"
 #include "legendre/simd_targets.hpp"
 
 namespace ringweave {

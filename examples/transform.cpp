@@ -8,8 +8,8 @@
 #include <memory>
 #include <utility>
 
-#include "distribute/farewell.hpp"
-#include "distribute/mpi_session.hpp"
+#include "distribute/mpi/collective_exit.hpp"
+#include "distribute/mpi/mpi_session.hpp"
 #include "sphere/healpix_weights.hpp"
 #include "sphere/random_alm.hpp"
 #include "transform/analysis.hpp"
@@ -65,12 +65,12 @@ void run(const Communicator& comm, int nside) {
 int main(int argc, char** argv) {
   const MpiSession mpi(&argc, &argv);
   const Communicator comm = Communicator::world();
-  Farewell farewell(comm);  // one message and one exit code, whichever rank fails
+  CollectiveExit collective_exit(comm);  // one message and one exit code, whichever rank fails
   CaughtError error;
   try {
     run(comm, argc > 1 ? std::atoi(argv[1]) : 64);
   } catch (...) {
     error = describe_current_exception();
   }
-  return farewell.end(error.kind, error.message);
+  return collective_exit.finish(error.kind, error.message);
 }

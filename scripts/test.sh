@@ -27,7 +27,7 @@ for preset in "${@:-release asan tsan}"; do
           ASAN_OPTIONS=detect_leaks=1:fast_unwind_on_malloc=0:redzone=64:malloc_fill_byte=254:max_malloc_fill_size=1073741824 \
           run asan all -LE full
         ;;
-      tsan) TSAN_OPTIONS="ignore_noninstrumented_modules=1" run tsan test_threads -L threads ;;
+      tsan) TSAN_OPTIONS="ignore_noninstrumented_modules=1" run tsan threads_test -L threads ;;
       *) echo "unknown preset $name; expected release, asan or tsan" >&2; exit 2 ;;
     esac
   done

@@ -5,24 +5,25 @@
 
 #include <cstdint>
 
-#include "app/availability.hpp"
+#include "app/cli/availability.hpp"
 #include "base/device.hpp"
 #include "base/error.hpp"
-#include "distribute/agree.hpp"
-#include "transform/device_share.hpp"
+#include "distribute/mpi/agree.hpp"
+#include "transform/device_budget.hpp"
 
 namespace ringweave {
 namespace {
 
-enum class Told { always, with_verbose };
+enum class Verbosity { always, with_verbose };
 
 /// Says so once where a command comes to the same choice again.
-void record(Run& run, const char* backend, const std::string& why, Told told = Told::with_verbose) {
+void record(Run& run, const char* backend, const std::string& why,
+            Verbosity verbosity = Verbosity::with_verbose) {
   const nlohmann::ordered_json choice = {{"name", backend}, {"because", why}};
   if (run.report["backend"] == choice) return;
   run.report["backend"] = choice;
   const std::string line = fmt::format("backend: {}, because {}", backend, why);
-  told == Told::always ? run.say(line) : run.detail(line);
+  verbosity == Verbosity::always ? run.say(line) : run.detail(line);
 }
 
 bool every_rank_has_a_device(const Run& run) {
@@ -38,7 +39,7 @@ void fall_back_to_host(Run& run) {
       run.comm.min(device_count() == 0 ? std::int64_t{run.comm.rank()} : nobody);
   const std::string obstacle =
       run.comm.broadcast(device_obstacle(), static_cast<int>(rank == nobody ? 0 : rank));
-  record(run, "host", "no device was found: " + obstacle, Told::always);
+  record(run, "host", "no device was found: " + obstacle, Verbosity::always);
 }
 
 }  // namespace
@@ -95,7 +96,7 @@ void stay_on_host(Run& run, const std::string& asked, const std::string& what) {
   refuse_device(asked, what);
   if (asked == "host") return record(run, "host", "--backend says so");
   if (!every_rank_has_a_device(run)) return fall_back_to_host(run);
-  record(run, "host", what + " has no form for a device yet", Told::always);
+  record(run, "host", what + " has no form for a device yet", Verbosity::always);
 }
 
 }  // namespace ringweave

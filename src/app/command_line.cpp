@@ -5,11 +5,11 @@
 #include <memory>
 #include <sstream>
 
-#include "app/command_options.hpp"
+#include "app/cli/command_options.hpp"
+#include "app/cli/help.hpp"
+#include "app/cli/manual.hpp"
+#include "app/cli/version.hpp"
 #include "app/commands/commands.hpp"
-#include "app/help.hpp"
-#include "app/manual.hpp"
-#include "app/version.hpp"
 #include "base/error.hpp"
 
 namespace ringweave {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "app/options.hpp"
+#include "app/cli/options.hpp"
 #include "app/run.hpp"
 
 namespace ringweave {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "base/stage_timer.hpp"
-#include "distribute/communicator.hpp"
+#include "distribute/mpi/communicator.hpp"
 
 namespace ringweave {
 

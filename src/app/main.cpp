@@ -13,12 +13,12 @@
 
 #include "app/command_line.hpp"
 #include "app/commands/commands.hpp"
-#include "app/machine_choice.hpp"
 #include "app/maps/stop_request.hpp"
+#include "app/predict/machine_choice.hpp"
 #include "base/error.hpp"
-#include "distribute/agree.hpp"
-#include "distribute/farewell.hpp"
-#include "distribute/mpi_session.hpp"
+#include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/collective_exit.hpp"
+#include "distribute/mpi/mpi_session.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "base/view.hpp"
-#include "distribute/communicator.hpp"
+#include "distribute/mpi/communicator.hpp"
 
 namespace ringweave {
 

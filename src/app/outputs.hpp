@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "distribute/communicator.hpp"
+#include "distribute/mpi/communicator.hpp"
 #include "io/atomic_output.hpp"
 #include "io/file_kind.hpp"
 

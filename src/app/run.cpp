@@ -11,11 +11,11 @@
 #include <set>
 #include <sstream>
 
-#include "app/build_information.hpp"
-#include "app/version.hpp"
+#include "app/cli/build_information.hpp"
+#include "app/cli/version.hpp"
 #include "base/error.hpp"
 #include "base/memory_meter.hpp"
-#include "distribute/agree.hpp"
+#include "distribute/mpi/agree.hpp"
 
 namespace ringweave {
 

@@ -5,12 +5,12 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "app/cli/options.hpp"
 #include "app/file_traffic.hpp"
-#include "app/options.hpp"
 #include "app/outputs.hpp"
 #include "app/progress.hpp"
 #include "base/stage_timer.hpp"
-#include "distribute/communicator.hpp"
+#include "distribute/mpi/communicator.hpp"
 #include "io/provenance.hpp"
 #include "perf_models/machine.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "distribute/communicator.hpp"
+#include "distribute/mpi/communicator.hpp"
 
 namespace ringweave {
 

@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <limits>
 
-#include "app/availability.hpp"
+#include "app/cli/availability.hpp"
 #include "base/error.hpp"
-#include "distribute/agree.hpp"
+#include "distribute/mpi/agree.hpp"
 #include "io/input_file.hpp"
 #include "io/table_file.hpp"
 #include "sphere/healpix_weights.hpp"

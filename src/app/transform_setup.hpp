@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "app/field_choice.hpp"
+#include "app/cli/field_choice.hpp"
+#include "app/cli/options.hpp"
 #include "app/file_traffic.hpp"
-#include "app/options.hpp"
 #include "app/run.hpp"
 #include "base/error.hpp"
 #include "convolve/harmonic_smoothing.hpp"
@@ -69,7 +69,7 @@ void require_finite_alm(const Communicator& comm, const std::string& path,
 
 /// Runs `work`, whose room knows no files, and puts `path` in front of the DataError it may throw.
 template <class Work>
-auto naming(const std::string& path, const Work& work) {
+auto with_path(const std::string& path, const Work& work) {
   try {
     return work();
   } catch (const DataError& error) {

@@ -172,8 +172,8 @@ void free_host_memory(void* memory, std::int64_t bytes) noexcept {
   }
 }
 
-HostMemoryReuse::HostMemoryReuse() { large_blocks().begin_reuse(); }
-HostMemoryReuse::~HostMemoryReuse() { large_blocks().end_reuse(); }
+HostMemoryPool::HostMemoryPool() { large_blocks().begin_reuse(); }
+HostMemoryPool::~HostMemoryPool() { large_blocks().end_reuse(); }
 
 std::int64_t kept_host_bytes() { return large_blocks().kept_bytes(); }
 

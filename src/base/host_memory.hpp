@@ -19,12 +19,12 @@ void free_host_memory(void* memory, std::int64_t bytes) noexcept;
 /// writes it. Blocks in use and kept together are never more than were in use at once before, so
 /// that a plan of memory holds. Its end gives back what is kept. Any thread may allocate and free
 /// meanwhile.
-class HostMemoryReuse {
+class HostMemoryPool {
  public:
-  HostMemoryReuse();
-  ~HostMemoryReuse();
-  HostMemoryReuse(const HostMemoryReuse&) = delete;
-  HostMemoryReuse& operator=(const HostMemoryReuse&) = delete;
+  HostMemoryPool();
+  ~HostMemoryPool();
+  HostMemoryPool(const HostMemoryPool&) = delete;
+  HostMemoryPool& operator=(const HostMemoryPool&) = delete;
 };
 
 /// Bytes that are kept, and are free memory to this process.

@@ -2,9 +2,9 @@
 #include "convolve/convolution_smoothing.hpp"
 
 #include "base/buffer.hpp"
-#include "convolve/ring_convolution.hpp"
-#include "convolve/split_convolution.hpp"
-#include "distribute/agree.hpp"
+#include "convolve/ring/ring_convolution.hpp"
+#include "convolve/split/split_convolution.hpp"
+#include "distribute/mpi/agree.hpp"
 
 namespace ringweave {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 /// Divides the maps with UNSEEN pixels by their smoothed masks; all of a batch are smoothed at
 /// once.
 template <class T, class Convolution>
-void normalize(const Communicator& comm, Convolution& convolution, const TreatedMap& treated,
+void normalize(const Communicator& comm, Convolution& convolution, const MaskedMap& treated,
                MapView<T> scratch, MapView<T> out) {
   for (std::int64_t c = 0; c < scratch.n_components(); ++c)
     treated.write_mask<T>(c, scratch.component(c));
@@ -21,16 +21,17 @@ void normalize(const Communicator& comm, Convolution& convolution, const Treated
   convolution.template convolve<T>(scratch, smoothed.view());
   for (std::int64_t c = 0; c < out.n_components(); ++c) {
     if (treated.mask().count(c) == 0) continue;
-    TreatedMap::divide<T>(smoothed.view().component(c), out.component(c));
+    MaskedMap::divide<T>(smoothed.view().component(c), out.component(c));
   }
 }
 
 }  // namespace
 
 template <class T, class Convolution>
-ConvolutionSmoothingReport smooth_by(const Communicator& comm, Convolution& convolution,
-                                     const MapTreatment& treatment, MapView<T> in, MapView<T> out) {
-  const TreatedMap treated(comm, convolution.rings(), treatment, in);
+ConvolutionSmoothingReport smooth_on_rings(const Communicator& comm, Convolution& convolution,
+                                           const MaskOptions& treatment, MapView<T> in,
+                                           MapView<T> out) {
+  const MaskedMap treated(comm, convolution.rings(), treatment, in);
   ConvolutionSmoothingReport report{treated.mask().total(), treated.removed()};
   convolution.template convolve<T>(in, out);
   if (treated.is_normalized()) {
@@ -41,9 +42,9 @@ ConvolutionSmoothingReport smooth_by(const Communicator& comm, Convolution& conv
   return report;
 }
 
-#define RINGWEAVE_INSTANTIATE(T, Convolution)                                      \
-  template ConvolutionSmoothingReport smooth_by(const Communicator&, Convolution&, \
-                                                const MapTreatment&, MapView<T>, MapView<T>);
+#define RINGWEAVE_INSTANTIATE(T, Convolution)                                            \
+  template ConvolutionSmoothingReport smooth_on_rings(const Communicator&, Convolution&, \
+                                                      const MaskOptions&, MapView<T>, MapView<T>);
 RINGWEAVE_INSTANTIATE(float, RingConvolution)
 RINGWEAVE_INSTANTIATE(double, RingConvolution)
 RINGWEAVE_INSTANTIATE(float, SplitConvolution)

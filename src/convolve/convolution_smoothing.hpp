@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "base/view.hpp"
-#include "convolve/map_treatment.hpp"
-#include "distribute/communicator.hpp"
+#include "convolve/masked_map.hpp"
+#include "distribute/mpi/communicator.hpp"
 
 namespace ringweave {
 
@@ -24,7 +24,8 @@ struct ConvolutionSmoothingReport {
 /// Memory as many maps again where the mask is smoothed. Collective.
 /// Error  DataError when every pixel of a map is UNSEEN, or one is and unseen = fail.
 template <class T, class Convolution>
-ConvolutionSmoothingReport smooth_by(const Communicator& comm, Convolution& convolution,
-                                     const MapTreatment& treatment, MapView<T> in, MapView<T> out);
+ConvolutionSmoothingReport smooth_on_rings(const Communicator& comm, Convolution& convolution,
+                                           const MaskOptions& treatment, MapView<T> in,
+                                           MapView<T> out);
 
 }  // namespace ringweave

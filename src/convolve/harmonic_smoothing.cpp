@@ -6,7 +6,7 @@
 
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
-#include "distribute/agree.hpp"
+#include "distribute/mpi/agree.hpp"
 
 namespace ringweave {
 namespace {
@@ -33,7 +33,7 @@ AnalysisReport filter(SphericalHarmonicTransform& transform, const SmoothingOpti
 /// mask share it. Counts the transforms in `report`.
 template <class T>
 void normalize(SphericalHarmonicTransform& scalar, const SmoothingOptions& options,
-               const TreatedMap& treated, MapView<T> map, SmoothingReport& report) {
+               const MaskedMap& treated, MapView<T> map, SmoothingReport& report) {
   const UnseenMask& mask = treated.mask();
   std::vector<char> done(to_size(map.n_components()), 0);
   for (std::int64_t component = 0; component < map.n_components(); ++component) {
@@ -47,7 +47,7 @@ void normalize(SphericalHarmonicTransform& scalar, const SmoothingOptions& optio
     for (std::int64_t c = component; c < map.n_components(); ++c) {
       if (done[to_size(c)] != 0 || !mask.same(scalar.comm(), c, component)) continue;
       done[to_size(c)] = 1;
-      TreatedMap::divide<T>(w, map.component(c));
+      MaskedMap::divide<T>(w, map.component(c));
     }
   }
 }
@@ -79,8 +79,8 @@ class ScalarTransform {
 };
 
 template <class T>
-TreatedMap treat(const SphericalHarmonicTransform& transform, const SmoothingOptions& options,
-                 const std::string& name, MapView<T> map) {
+MaskedMap treat(const SphericalHarmonicTransform& transform, const SmoothingOptions& options,
+                const std::string& name, MapView<T> map) {
   try {
     return {transform.comm(), transform.rings(), options, map};
   } catch (const DataError& error) {
@@ -102,7 +102,7 @@ SmoothingReport smooth_harmonic(SphericalHarmonicTransform& transform,
     return map.components(i * n_components, n_components);
   };
   SmoothingReport report;
-  std::vector<TreatedMap> treated;
+  std::vector<MaskedMap> treated;
   treated.reserve(to_size(n_maps));
   for (std::int64_t i = 0; i < n_maps; ++i) {
     const std::string name = options.maps.empty() ? "" : options.maps[to_size(i)];
@@ -112,7 +112,7 @@ SmoothingReport smooth_harmonic(SphericalHarmonicTransform& transform,
   report.analysis = filter<T>(transform, options, map, progress);
 
   if (std::any_of(treated.begin(), treated.end(),
-                  [](const TreatedMap& one) { return one.is_normalized(); })) {
+                  [](const MaskedMap& one) { return one.is_normalized(); })) {
     ScalarTransform scalar(transform);
     for (std::int64_t i = 0; i < n_maps; ++i) {
       if (treated[to_size(i)].is_normalized())

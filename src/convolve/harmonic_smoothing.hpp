@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "base/buffer.hpp"
-#include "convolve/map_treatment.hpp"
+#include "convolve/masked_map.hpp"
 #include "sphere/beam.hpp"
 #include "transform/analysis.hpp"
 
 namespace ringweave {
 
 /// How a map is smoothed by multiplying its a_lm with a beam.
-struct SmoothingOptions : MapTreatment {
+struct SmoothingOptions : MaskOptions {
   Beam beam;
   std::shared_ptr<const AnalysisWeights> weights;
   int n_iter = 3;

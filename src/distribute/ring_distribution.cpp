@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/checked_cast.hpp"
-#include "distribute/even_cuts.hpp"
+#include "distribute/balanced_partition.hpp"
 
 namespace ringweave {
 namespace {
@@ -106,7 +106,7 @@ void RingDistribution::deal(std::span<const std::int64_t> costs,
     for (const RingPair& pair : pairs) {
       total.push_back(total.back() + cost(pair.north) + cost(pair.south));
     }
-    const std::vector<std::int64_t> cuts = even_cuts(total, held);
+    const std::vector<std::int64_t> cuts = balanced_partition(total, held);
     for (std::size_t part = 0; part < ranks.size(); ++part) {
       for (std::int64_t p = cuts[part]; p < cuts[part + 1]; ++p) {
         const RingPair& pair = pairs[to_size(p)];

@@ -46,10 +46,10 @@ void check(const RingFftShape& shape) {
 
 }  // namespace
 
-std::vector<RingModes> modes_of_rings(const RingFftShape& shape) {
+std::vector<ModeCount> modes_of_rings(const RingFftShape& shape) {
   check(shape);
   const std::int64_t n_rings = shape.rings.n_rings();
-  std::vector<RingModes> rings(to_size(n_rings));
+  std::vector<ModeCount> rings(to_size(n_rings));
   std::vector<std::int64_t> next(to_size(n_rings) + 1);
   std::iota(next.begin(), next.end(), 0);
   // Of n_present from one ring to the next.

@@ -9,13 +9,13 @@
 namespace ringweave {
 
 /// How many modes the rows hold for a ring.
-struct RingModes {
+struct ModeCount {
   std::int64_t n_modes = 0;    ///< 1 + the highest order
   std::int64_t n_present = 0;  ///< orders
 };
 
 /// Of every owned ring. Error  UsageError when the rows do not ascend, leave the buffer, or
 /// n_components < 1.
-std::vector<RingModes> modes_of_rings(const RingFftShape& shape);
+std::vector<ModeCount> modes_of_rings(const RingFftShape& shape);
 
 }  // namespace ringweave

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "io/fits_alm.hpp"
-#include "io/hdf5_alm.hpp"
+#include "io/fits/alm.hpp"
+#include "io/hdf5/alm.hpp"
 
 namespace ringweave {
 namespace {

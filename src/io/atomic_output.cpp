@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "distribute/agree.hpp"
+#include "distribute/mpi/agree.hpp"
 
 namespace ringweave {
 namespace {

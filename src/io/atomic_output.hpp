@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "distribute/communicator.hpp"
+#include "distribute/mpi/communicator.hpp"
 #include "io/file_kind.hpp"
 
 namespace ringweave {

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "io/fits_map.hpp"
-#include "io/hdf5_map.hpp"
+#include "io/fits/map.hpp"
+#include "io/hdf5/map.hpp"
 
 namespace ringweave {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/view.hpp"
-#include "distribute/communicator.hpp"
+#include "distribute/mpi/communicator.hpp"
 #include "io/atomic_output.hpp"
 #include "io/file_kind.hpp"
 #include "io/provenance.hpp"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "io/fits_table.hpp"
+#include "io/fits/table.hpp"
 #include "io/text_table.hpp"
 
 namespace ringweave {

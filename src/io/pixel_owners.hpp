@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "distribute/communicator.hpp"
+#include "distribute/mpi/communicator.hpp"
 #include "sphere/local_rings.hpp"
 
 namespace ringweave {

@@ -17,9 +17,9 @@
 
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
-#include "io/fits_table.hpp"
-#include "io/hdf5_attributes.hpp"
-#include "io/hdf5_map_header.hpp"
+#include "io/fits/table.hpp"
+#include "io/hdf5/attributes.hpp"
+#include "io/hdf5/map_header.hpp"
 #include "io/multipole_table.hpp"
 #include "io/text_table.hpp"
 #include "io/unit_name.hpp"

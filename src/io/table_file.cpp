@@ -8,9 +8,9 @@
 
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
-#include "distribute/agree.hpp"
+#include "distribute/mpi/agree.hpp"
 #include "io/atomic_output.hpp"
-#include "io/fits_table.hpp"
+#include "io/fits/table.hpp"
 #include "io/multipole_table.hpp"
 #include "io/spectra_table.hpp"
 #include "io/text_table.hpp"

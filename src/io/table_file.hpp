@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "distribute/communicator.hpp"
+#include "distribute/mpi/communicator.hpp"
 #include "io/file_kind.hpp"
 #include "io/provenance.hpp"
 #include "sphere/beam.hpp"

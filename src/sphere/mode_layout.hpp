@@ -37,7 +37,8 @@ class ModeLayout {
     std::int64_t n_segments = 0;
   };
 
-  /// Rows ascend in m. The builder (distribute/exchange_plan) appends rows and segments in order.
+  /// Rows ascend in m. The builder (distribute/exchange/exchange_plan) appends rows and segments in
+  /// order.
   void begin_row(int m);
   void fold_row(std::int64_t into, RingRange rings);
   void add_segment(RingRange rings, std::int64_t first);

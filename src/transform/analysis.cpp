@@ -10,7 +10,7 @@
 #include "base/checked_cast.hpp"
 #include "base/component_update.hpp"
 #include "base/error.hpp"
-#include "distribute/agree.hpp"
+#include "distribute/mpi/agree.hpp"
 
 namespace ringweave {
 namespace {
@@ -168,7 +168,7 @@ AnalysisReport Analysis::jacobi_destroying(MapView<T> map, int n_iter, AlmView<T
     return jacobi_on_pixels<T>(map, n_iter, alm, work.view(), progress);
   }
   const double squared_input = squared_norm<T>(transform_.comm(), map);
-  transform_.take_spectra<T>(map);
+  transform_.to_spectra<T>(map);
   transform_.adjoint_of_spectra<T>(map, weights_->ring, alm);
   AnalysisReport report = iterate(n_iter, squared_input, progress, [&] {
     return transform_.adjoint_of_residual<T>(map, weights_->ring, alm, alm,
@@ -237,7 +237,7 @@ AnalysisReport Analysis::conjugate_gradients(MapView<const T> map, double tolera
   // The start a = S^T W f is the Jacobi start, close already; r = S^T W (f - S a).
   copy<T>(map, work.view());
   if (on_spectra) {
-    transform_.take_spectra<T>(work.view());
+    transform_.to_spectra<T>(work.view());
     transform_.adjoint_of_spectra<T>(work.view(), weights_->ring, alm);
     transform_.adjoint_of_residual<T>(work.view(), weights_->ring, alm, residual.view());
     // Nothing is left to be done with pixels.

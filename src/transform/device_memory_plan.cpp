@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "distribute/staged_side.hpp"
+#include "distribute/exchange/staged_side.hpp"
 #include "fft/device_ring_fft.hpp"
 #include "legendre/device_legendre_stage.hpp"
 

@@ -9,8 +9,8 @@
 #include "base/error.hpp"
 #include "base/first_error.hpp"
 #include "base/planned_count.hpp"
-#include "distribute/agree.hpp"
-#include "distribute/row_parts.hpp"
+#include "distribute/exchange/row_parts.hpp"
+#include "distribute/mpi/agree.hpp"
 
 namespace ringweave {
 namespace {
@@ -49,7 +49,7 @@ DeviceTransform::DeviceTransform(const Communicator& comm, const TransformPlan& 
       groups_(plan.groups),
       stream_(agreed(comm, [] { return std::make_unique<DeviceStream>(); })),
       route_(find_device_route(comm, *stream_)),
-      replays_(most_calls * (to_size(most_parts) + 1) * groups_.size()) {
+      graphs_(most_calls * (to_size(most_parts) + 1) * groups_.size()) {
   for (const FieldGroup& group : groups_) {
     if (group.shape == ssize64(stages_)) stages_.push_back(plan_stages(plan, group.fields));
   }
@@ -88,7 +88,7 @@ void DeviceTransform::release() noexcept {
   } catch (const Error&) {
     // A device that failed runs nothing any more; the next call says so.
   }
-  replays_.clear();
+  graphs_.clear();
   ring_modes_.release();
   order_modes_.release();
   for (Stages& stages : stages_) stages.exchange->release();
@@ -208,16 +208,16 @@ void DeviceTransform::synthesize(Alm<const T> all_alm, Map<T> all_map) {
     const Alm<const T> alm = group.of(all_alm);
     const Map<T> map = group.of(all_map);
     const auto legendre = [&](std::int64_t first, std::int64_t count) {
-      give({Piece::Stage::synthesis_rows, group.shape, sizeof(T), alm.data(), alm.stride(), nullptr,
-            first, count},
-           [&] {
-             stages.legendre->synthesize({first, count}, alm, order_modes(stages));
-           });
+      submit({GraphKey::Stage::synthesis_rows, group.shape, sizeof(T), alm.data(), alm.stride(),
+              nullptr, first, count},
+             [&] {
+               stages.legendre->synthesize({first, count}, alm, order_modes(stages));
+             });
     };
     const auto fft = [&] {
-      give({Piece::Stage::to_pixels, group.shape, sizeof(T), map.data(), map.stride(), nullptr, 0,
-            0},
-           [&] { stages.ring_fft->synthesize(ring_modes(stages), map); });
+      submit({GraphKey::Stage::to_pixels, group.shape, sizeof(T), map.data(), map.stride(), nullptr,
+              0, 0},
+             [&] { stages.ring_fft->synthesize(ring_modes(stages), map); });
     };
     give_synthesis(stages, legendre, fft);
   }
@@ -235,18 +235,18 @@ void DeviceTransform::adjoint(Map<const T> all_map, Weights ring_weights, Alm<T>
   });
   const double* const weights = ring_weights.size() > 0 ? ring_weights.data() : nullptr;
   const auto stage =
-      how == Accumulate::add ? Piece::Stage::adjoint_rows_adding : Piece::Stage::adjoint_rows;
+      how == Accumulate::add ? GraphKey::Stage::adjoint_rows_adding : GraphKey::Stage::adjoint_rows;
   for (const FieldGroup& group : groups_) {
     Stages& stages = stages_of(group);
     const Map<const T> map = group.of(all_map);
     const Alm<T> alm = group.of(all_alm);
     const auto fft = [&] {
-      give(
-          {Piece::Stage::to_modes, group.shape, sizeof(T), map.data(), map.stride(), weights, 0, 0},
-          [&] { stages.ring_fft->adjoint(map, ring_weights, ring_modes(stages)); });
+      submit({GraphKey::Stage::to_modes, group.shape, sizeof(T), map.data(), map.stride(), weights,
+              0, 0},
+             [&] { stages.ring_fft->adjoint(map, ring_weights, ring_modes(stages)); });
     };
     const auto legendre = [&](std::int64_t first, std::int64_t count) {
-      give({stage, group.shape, sizeof(T), alm.data(), alm.stride(), nullptr, first, count}, [&] {
+      submit({stage, group.shape, sizeof(T), alm.data(), alm.stride(), nullptr, first, count}, [&] {
         stages.legendre->adjoint({first, count}, order_modes(stages), alm, how);
       });
     };

@@ -12,12 +12,12 @@
 #include "base/device_buffer.hpp"
 #include "base/stage_timer.hpp"
 #include "base/view.hpp"
-#include "distribute/communicator.hpp"
-#include "distribute/device_exchange.hpp"
+#include "distribute/exchange/device_exchange.hpp"
+#include "distribute/mpi/communicator.hpp"
 #include "fft/device_ring_fft.hpp"
 #include "legendre/device_legendre_stage.hpp"
 #include "transform/field_groups.hpp"
-#include "transform/replays.hpp"
+#include "transform/graph_cache.hpp"
 #include "transform/stream_stages.hpp"
 #include "transform/transform_plan.hpp"
 
@@ -86,7 +86,7 @@ class DeviceTransform {
   };
   /// Work that is replayed: a stage of a call, or some rows of it, and what it reads and writes.
   /// Equal ones give the device the same.
-  struct Piece {
+  struct GraphKey {
     enum class Stage {
       synthesis_rows,
       adjoint_rows,
@@ -101,7 +101,7 @@ class DeviceTransform {
     const void* weights;
     std::int64_t first_row;
     std::int64_t n_rows;
-    friend bool operator==(const Piece&, const Piece&) = default;
+    friend bool operator==(const GraphKey&, const GraphKey&) = default;
   };
 
   bool alone() const { return comm_.size() == 1; }
@@ -117,8 +117,8 @@ class DeviceTransform {
   }
   template <class T>
   void require(const Alm<const T>& alm, const Map<const T>& map) const;
-  void give(const Piece& piece, const std::function<void()>& work) {
-    replays_.give(piece, *stream_, work);
+  void submit(const GraphKey& key, const std::function<void()>& work) {
+    graphs_.submit(key, *stream_, work);
   }
   void give_synthesis(Stages& stages, const DeviceExchange::RowWork& legendre,
                       const std::function<void()>& fft);
@@ -154,7 +154,7 @@ class DeviceTransform {
   Modes order_modes_;
   StageTimes* times_ = nullptr;
   StreamStages<> stage_marks_;
-  Replays<Piece> replays_;
+  GraphCache<GraphKey> graphs_;
 };
 
 }  // namespace ringweave

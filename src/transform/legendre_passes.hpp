@@ -6,9 +6,9 @@
 
 #include "base/stage_timer.hpp"
 #include "base/view.hpp"
-#include "distribute/communicator.hpp"
-#include "distribute/order_passes.hpp"
-#include "distribute/pass_exchange.hpp"
+#include "distribute/exchange/order_passes.hpp"
+#include "distribute/exchange/pass_exchange.hpp"
+#include "distribute/mpi/communicator.hpp"
 #include "legendre/legendre_stage.hpp"
 #include "transform/transform_plan.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/view.hpp"
-#include "distribute/communicator.hpp"
+#include "distribute/mpi/communicator.hpp"
 #include "sphere/local_rings.hpp"
 
 namespace ringweave {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/view.hpp"
-#include "distribute/communicator.hpp"
+#include "distribute/mpi/communicator.hpp"
 #include "sphere/alm_layout.hpp"
 #include "sphere/spectra.hpp"
 

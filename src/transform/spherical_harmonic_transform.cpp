@@ -7,8 +7,8 @@
 
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
-#include "distribute/agree.hpp"
-#include "distribute/mode_rounding.hpp"
+#include "distribute/exchange/mode_rounding.hpp"
+#include "distribute/mpi/agree.hpp"
 
 namespace ringweave {
 namespace {
@@ -29,7 +29,7 @@ SphericalHarmonicTransform::SphericalHarmonicTransform(const Communicator& comm,
       plan_(agreed(comm, [&] { return TransformPlan(spec, comm.rank(), comm.size()); })) {
   agree_same(comm_, "the transform (grid, lmax, mmax, fields, options)", spec.digest());
   if (spec.backend == Backend::cuda) plan_device_line();
-  if (device_line_ != nullptr) return;
+  if (offloaded_ != nullptr) return;
   for (const FieldGroup& group : plan_.groups) {
     if (group.shape == ssize64(stages_)) stages_.push_back(plan_stages(group.fields));
   }
@@ -40,11 +40,11 @@ void SphericalHarmonicTransform::plan_device_line() {
   plan_.copying_stage_bytes = copying_stage_bytes(*device_, plan_.n_group_shapes());
   if (device_->on_device()) {
     try {
-      device_line_ = std::make_unique<DeviceLine>(comm_, plan_);
+      offloaded_ = std::make_unique<OffloadedTransform>(comm_, plan_);
       return;
     } catch (const ResourceError& error) {
       // Somebody else took the memory meanwhile; what is wrong with a device the stages will say.
-      device_->obstacle = error.what();
+      device_->reason = error.what();
     }
   }
   device_->planned = agreed(comm_, [&] { return plan_device_blocks(plan_); });
@@ -84,7 +84,7 @@ void SphericalHarmonicTransform::require_map(std::int64_t n_components, std::int
 void SphericalHarmonicTransform::release_workspace() noexcept {
   ring_modes_.release();
   order_modes_.release();
-  if (device_line_ != nullptr) device_line_->release();
+  if (offloaded_ != nullptr) offloaded_->release();
   for (Stages& stages : stages_) {
     if (stages.passes != nullptr) stages.passes->release();
     if (stages.one_pass != nullptr) stages.one_pass->release();
@@ -182,7 +182,7 @@ void SphericalHarmonicTransform::round_alone(const Stages& stages, ModeView<doub
 
 template <class T>
 void SphericalHarmonicTransform::synthesize(AlmView<const T> alm, MapView<T> map) {
-  if (device_line_ != nullptr) return device_line_->synthesize<T>(alm, map, times_);
+  if (offloaded_ != nullptr) return offloaded_->synthesize<T>(alm, map, times_);
   for (const FieldGroup& group : plan_.groups) {
     Stages& stages = stages_of(group);
     LegendrePasses* const passes = alone() ? nullptr : &passes_within_map(stages);
@@ -268,7 +268,7 @@ void SphericalHarmonicTransform::adjoint_of_groups(MapView<const T> map,
                                                    std::span<const double> ring_weights,
                                                    AlmView<T> alm, Accumulate how,
                                                    const std::optional<MapView<T>>& scratch) {
-  if (device_line_ != nullptr) return device_line_->adjoint<T>(map, ring_weights, alm, how, times_);
+  if (offloaded_ != nullptr) return offloaded_->adjoint<T>(map, ring_weights, alm, how, times_);
   for (const FieldGroup& group : plan_.groups) {
     Stages& stages = stages_of(group);
     LegendrePasses* const passes = alone()               ? nullptr
@@ -401,7 +401,7 @@ bool SphericalHarmonicTransform::has_spectra() const {
 }
 
 template <class T>
-void SphericalHarmonicTransform::take_spectra(MapView<T> map) {
+void SphericalHarmonicTransform::to_spectra(MapView<T> map) {
   agree(comm_, [&] { require_map(map.n_components(), map.size()); });
   for (const FieldGroup& group : plan_.groups) {
     const StageTimer timer(&times_, "ring_fft");
@@ -410,8 +410,8 @@ void SphericalHarmonicTransform::take_spectra(MapView<T> map) {
 }
 
 template <class T, class Work>
-void SphericalHarmonicTransform::through_spectra(const AlmView<const T>* alm, AlmView<T> result,
-                                                 Accumulate how, const Work& work) {
+void SphericalHarmonicTransform::apply_on_spectra(const AlmView<const T>* alm, AlmView<T> result,
+                                                  Accumulate how, const Work& work) {
   for (const FieldGroup& group : plan_.groups) {
     Stages& stages = stages_of(group);
     LegendrePasses* const passes = alone() ? nullptr : &passes_beside_map(stages);
@@ -451,10 +451,10 @@ void SphericalHarmonicTransform::adjoint_of_spectra(MapView<const T> spectra,
                                                     std::span<const double> ring_weights,
                                                     AlmView<T> alm) {
   agree(comm_, [&] { require_shapes<T>(alm, spectra); });
-  through_spectra<T>(nullptr, alm, Accumulate::overwrite,
-                     [&](RingSpectra& rings, const FieldGroup& group, ModeView<double> modes) {
-                       rings.adjoint_of_map(group.of(spectra), ring_weights, modes);
-                     });
+  apply_on_spectra<T>(nullptr, alm, Accumulate::overwrite,
+                      [&](RingSpectra& rings, const FieldGroup& group, ModeView<double> modes) {
+                        rings.adjoint_of_map(group.of(spectra), ring_weights, modes);
+                      });
 }
 
 template <class T>
@@ -467,10 +467,10 @@ double SphericalHarmonicTransform::adjoint_of_residual(MapView<const T> spectra,
     require_alm(result.n_components(), result.size());
   });
   double squares = 0;
-  through_spectra<T>(&alm, result, how,
-                     [&](RingSpectra& rings, const FieldGroup& group, ModeView<double> modes) {
-                       squares += rings.adjoint_of_residual(group.of(spectra), ring_weights, modes);
-                     });
+  apply_on_spectra<T>(
+      &alm, result, how, [&](RingSpectra& rings, const FieldGroup& group, ModeView<double> modes) {
+        squares += rings.adjoint_of_residual(group.of(spectra), ring_weights, modes);
+      });
   return comm_.sum(squares);
 }
 
@@ -481,10 +481,10 @@ void SphericalHarmonicTransform::adjoint_of_synthesis(std::span<const double> ri
     require_alm(alm.n_components(), alm.size());
     require_alm(result.n_components(), result.size());
   });
-  through_spectra<T>(&alm, result, Accumulate::overwrite,
-                     [&](RingSpectra& rings, const FieldGroup&, ModeView<double> modes) {
-                       rings.adjoint_of_synthesis(ring_weights, modes);
-                     });
+  apply_on_spectra<T>(&alm, result, Accumulate::overwrite,
+                      [&](RingSpectra& rings, const FieldGroup&, ModeView<double> modes) {
+                        rings.adjoint_of_synthesis(ring_weights, modes);
+                      });
 }
 
 #define RINGWEAVE_INSTANTIATE(T)                                                                   \
@@ -492,7 +492,7 @@ void SphericalHarmonicTransform::adjoint_of_synthesis(std::span<const double> ri
   template MapBuffer<T> SphericalHarmonicTransform::synthesize(AlmBuffer<T>&&);                    \
   template void SphericalHarmonicTransform::adjoint(MapView<const T>, std::span<const double>,     \
                                                     AlmView<T>, Accumulate);                       \
-  template void SphericalHarmonicTransform::take_spectra(MapView<T>);                              \
+  template void SphericalHarmonicTransform::to_spectra(MapView<T>);                                \
   template void SphericalHarmonicTransform::adjoint_of_spectra(                                    \
       MapView<const T>, std::span<const double>, AlmView<T>);                                      \
   template double SphericalHarmonicTransform::adjoint_of_residual(                                 \

@@ -12,18 +12,18 @@
 #include "base/checked_cast.hpp"
 #include "base/stage_timer.hpp"
 #include "base/view.hpp"
-#include "distribute/communicator.hpp"
-#include "distribute/exchange.hpp"
-#include "distribute/exchange_plan.hpp"
+#include "distribute/exchange/exchange.hpp"
+#include "distribute/exchange/exchange_plan.hpp"
+#include "distribute/mpi/communicator.hpp"
 #include "fft/ring_fft.hpp"
 #include "legendre/legendre_stage.hpp"
 #include "sphere/alm_layout.hpp"
 #include "sphere/field_set.hpp"
 #include "sphere/local_rings.hpp"
-#include "transform/device_line.hpp"
-#include "transform/device_share.hpp"
+#include "transform/device_budget.hpp"
 #include "transform/field_groups.hpp"
 #include "transform/legendre_passes.hpp"
+#include "transform/offloaded_transform.hpp"
 #include "transform/transform_plan.hpp"
 
 namespace ringweave {
@@ -34,13 +34,12 @@ namespace ringweave {
 ///   [my ring][phi]
 ///
 /// its exact adjoint, and what an analysis is made of. Where spec.exchange says so, Legendre and
-/// Alltoallv take turns in passes. With Backend::cuda the whole line is on a device (DeviceLine)
-/// where a_lm, modes and map fit it; where they do not, each stage copies what it works on. All
-/// fields of `spec.fields` go through together, or in groups
-/// one after the other where spec.mode_bytes asks for it. Every member marked * is collective;
-/// results are bitwise the same for any number of threads and equal to rounding for any number of
-/// ranks and groups. One call at a time per object. T is the storage type of maps and a_lm, float
-/// or double.
+/// Alltoallv take turns in passes. With Backend::cuda the whole line is on a device
+/// (OffloadedTransform) where a_lm, modes and map fit it; where they do not, each stage copies what
+/// it works on. All fields of `spec.fields` go through together, or in groups one after the other
+/// where spec.mode_bytes asks for it. Every member marked * is collective; results are bitwise the
+/// same for any number of threads and equal to rounding for any number of ranks and groups. One
+/// call at a time per object. T is the storage type of maps and a_lm, float or double.
 class SphericalHarmonicTransform {
  public:
   /// Plans everything: distributions, exchange, Legendre tables, FFT plans. The workspace is
@@ -105,7 +104,7 @@ class SphericalHarmonicTransform {
   /// * Pixels -> spectra of the rings (RingSpectra), in place: what an analysis that iterates needs
   /// of a map, none of whose iterations then takes an FFT.
   template <class T>
-  void take_spectra(MapView<T> map);
+  void to_spectra(MapView<T> map);
   /// * What adjoint() makes of the map that has these spectra.
   template <class T>
   void adjoint_of_spectra(MapView<const T> spectra, std::span<const double> ring_weights,
@@ -125,9 +124,9 @@ class SphericalHarmonicTransform {
   StageTimes& times() { return times_; }
 
   /// What it found on its device; null with Backend::host.
-  const DeviceShare* device() const { return device_ ? &*device_ : nullptr; }
+  const DeviceBudget* device() const { return device_ ? &*device_ : nullptr; }
   /// The line on a device; null where a_lm and maps stay on the host.
-  const DeviceLine* device_line() const { return device_line_.get(); }
+  const OffloadedTransform* device_line() const { return offloaded_.get(); }
 
   /// Frees the workspace; the next transform allocates it again.
   void release_workspace() noexcept;
@@ -155,7 +154,7 @@ class SphericalHarmonicTransform {
   void plan_device_line();
   Stages& stages_of(const FieldGroup& group) { return stages_[to_size(group.shape)]; }
   /// Whether calls that consume their input hold it while they make their output.
-  bool holds_both() const { return plan_.groups.size() > 1 || device_line_ != nullptr; }
+  bool holds_both() const { return plan_.groups.size() > 1 || offloaded_ != nullptr; }
   bool alone() const { return comm_.size() == 1; }
   ModeView<double> ring_modes(const Stages& stages);  ///< workspace for plan().exchange.by_ring
   /// Workspace for modes by order.
@@ -196,8 +195,8 @@ class SphericalHarmonicTransform {
   /// One group after the other: `alm` (null: nothing) by ring, work(ring_fft's spectra, group,
   /// modes by ring) on it, and the Legendre stage's adjoint of that.
   template <class T, class Work>
-  void through_spectra(const AlmView<const T>* alm, AlmView<T> result, Accumulate how,
-                       const Work& work);
+  void apply_on_spectra(const AlmView<const T>* alm, AlmView<T> result, Accumulate how,
+                        const Work& work);
   template <class T>
   MapBuffer<T> synthesize_holding_both(AlmBuffer<T>&& alm);
   template <class T>
@@ -220,8 +219,8 @@ class SphericalHarmonicTransform {
   Modes ring_modes_;
   Modes order_modes_;
   StageTimes times_;
-  std::optional<DeviceShare> device_;
-  std::unique_ptr<DeviceLine> device_line_;  ///< instead of stages_
+  std::optional<DeviceBudget> device_;
+  std::unique_ptr<OffloadedTransform> offloaded_;  ///< instead of stages_
 };
 
 }  // namespace ringweave

@@ -8,7 +8,7 @@
 
 #include "base/checked_cast.hpp"
 #include "legendre/theta_route.hpp"
-#include "transform/device_share.hpp"
+#include "transform/device_budget.hpp"
 
 namespace ringweave {
 
@@ -56,7 +56,7 @@ TransformWork work_of(const TransformPlan& plan, int n_threads) {
 TransformWork work_of(const SphericalHarmonicTransform& transform, int n_threads) {
   TransformWork work = work_of(transform.plan(), n_threads);
   if (transform.device() != nullptr) work.ranks_of_device = transform.device()->n_ranks;
-  const DeviceLine* line = transform.device_line();
+  const OffloadedTransform* line = transform.device_line();
   if (work.place != Place::host && line == nullptr) work.place = Place::device_in_blocks;
   if (line != nullptr && line->transform().route() == DeviceRoute::staged)
     work.route = ModeRoute::staged;

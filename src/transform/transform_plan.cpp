@@ -9,7 +9,7 @@
 
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
-#include "distribute/pass_exchange.hpp"
+#include "distribute/exchange/pass_exchange.hpp"
 
 namespace ringweave {
 namespace {
@@ -17,15 +17,6 @@ namespace {
 AlmLayout layout_of(const TransformSpec& spec, const OrderDistribution& orders, int rank) {
   const auto mine = orders.orders(rank);
   return {spec.lmax, spec.mmax, std::vector<int>(mine.begin(), mine.end())};
-}
-
-const TransformSpec& checked(const TransformSpec& spec) {
-  if (spec.grid == nullptr) throw UsageError("a transform needs a grid");
-  if (spec.lmax < 0 || spec.mmax < 0 || spec.mmax > spec.lmax) {
-    throw UsageError("lmax = " + std::to_string(spec.lmax) +
-                     ", mmax = " + std::to_string(spec.mmax) + "; expected 0 <= mmax <= lmax");
-  }
-  return spec;
 }
 
 /// Rings and orders are dealt as for scalar fields whatever the spins, so that transforms of
@@ -83,6 +74,17 @@ int count_passes(const TransformPlan& plan) {
 
 }  // namespace
 
+TransformSpec TransformSpec::checked() const {
+  if (grid == nullptr) throw UsageError("a transform needs a grid");
+  if (lmax < 0 || mmax < -1 || mmax > lmax) {
+    throw UsageError("lmax = " + std::to_string(lmax) + ", mmax = " + std::to_string(mmax) +
+                     "; expected 0 <= mmax <= lmax, or mmax = -1 for lmax");
+  }
+  TransformSpec spec = *this;
+  if (mmax < 0) spec.mmax = lmax;
+  return spec;
+}
+
 std::int64_t TransformSpec::digest() const {
   std::uint64_t hash = 0x9e3779b97f4a7c15u;
   const auto mix = [&hash](std::uint64_t value) {
@@ -90,7 +92,7 @@ std::int64_t TransformSpec::digest() const {
     hash *= 0xbf58476d1ce4e5b9u;
   };
   mix(static_cast<std::uint64_t>(lmax));
-  mix(static_cast<std::uint64_t>(mmax));
+  mix(static_cast<std::uint64_t>(mmax < 0 ? lmax : mmax));
   mix(static_cast<std::uint64_t>(backend));
   mix(static_cast<std::uint64_t>(theta));
   mix(static_cast<std::uint64_t>(theta_components));
@@ -114,7 +116,7 @@ std::int64_t TransformSpec::digest() const {
 }
 
 TransformPlan::TransformPlan(const TransformSpec& asked, int my_rank, int all_ranks)
-    : spec(checked(asked)),
+    : spec(asked.checked()),
       rank(my_rank),
       n_ranks(all_ranks),
       limits(*spec.grid, spec.lmax, spec.mmax, spec.fields.max_spin()),

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/backend.hpp"
-#include "distribute/exchange_plan.hpp"
-#include "distribute/order_distribution.hpp"
-#include "distribute/order_passes.hpp"
+#include "distribute/exchange/exchange_plan.hpp"
+#include "distribute/exchange/order_distribution.hpp"
+#include "distribute/exchange/order_passes.hpp"
 #include "distribute/ring_distribution.hpp"
 #include "fft/ring_fft.hpp"
 #include "legendre/legendre_stage.hpp"
@@ -25,7 +25,7 @@ namespace ringweave {
 struct TransformSpec {
   std::shared_ptr<const RingGrid> grid;
   int lmax = 0;
-  int mmax = 0;
+  int mmax = -1;  ///< -1: lmax
   FieldSet fields{{0}};
   Backend backend = Backend::host;
   ThetaRoute theta = ThetaRoute::automatic;
@@ -48,6 +48,8 @@ struct TransformSpec {
   /// than is free, leaves a_lm and maps on the host, and its stages copy what they work on.
   std::int64_t device_bytes = std::numeric_limits<std::int64_t>::max();
 
+  /// The same with mmax = lmax where it was left open. Error  UsageError when it contradicts itself.
+  TransformSpec checked() const;
   /// A number that differs (almost surely) when two specifications do.
   std::int64_t digest() const;
 };

@@ -5,7 +5,7 @@
 #include <complex>
 
 #include "base/checked_cast.hpp"
-#include "distribute/exchange_volume.hpp"
+#include "distribute/exchange/exchange_volume.hpp"
 
 namespace ringweave {
 namespace {
@@ -28,16 +28,16 @@ struct TransformScaling::Deal {
   ExchangeVolume volume;
 };
 
-TransformScaling::TransformScaling(const TransformSpec& spec)
-    : spec_(spec),
-      limits_(*spec.grid, spec.lmax, spec.mmax, spec.fields.max_spin()),
-      scalar_limits_(*spec.grid, spec.lmax, spec.mmax, 0),
-      fold_(FoldRule::for_grid(*spec.grid, spec.mmax)),
-      legendre_work_(legendre_work(spec, limits_)) {
-  degrees_.resize(to_size(std::int64_t{spec.mmax} + 1));
+TransformScaling::TransformScaling(const TransformSpec& asked)
+    : spec_(asked.checked()),
+      limits_(*spec_.grid, spec_.lmax, spec_.mmax, spec_.fields.max_spin()),
+      scalar_limits_(*spec_.grid, spec_.lmax, spec_.mmax, 0),
+      fold_(FoldRule::for_grid(*spec_.grid, spec_.mmax)),
+      legendre_work_(legendre_work(spec_, limits_)) {
+  degrees_.resize(to_size(std::int64_t{spec_.mmax} + 1));
 #pragma omp parallel for schedule(dynamic, 64)
-  for (int m = 0; m <= spec.mmax; ++m)
-    degrees_[to_size(std::int64_t{m})] = significant_degrees(*spec.grid, limits_, m);
+  for (int m = 0; m <= spec_.mmax; ++m)
+    degrees_[to_size(std::int64_t{m})] = significant_degrees(*spec_.grid, limits_, m);
 }
 
 void TransformScaling::add_sizes(const Deal& deal, TransformShares& shares) const {

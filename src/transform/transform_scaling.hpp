@@ -47,7 +47,7 @@ struct TransformShares {
 class TransformScaling {
  public:
   /// O(mmax x ring pairs).
-  explicit TransformScaling(const TransformSpec& spec);
+  explicit TransformScaling(const TransformSpec& asked);
   /// O(mmax + n_rings + n_ranks).
   TransformShares shares(int n_ranks) const;
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "distribute/mpi_session.hpp"
+#include "distribute/mpi/mpi_session.hpp"
 
 namespace ringweave::test {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "base/error.hpp"
 #include "base/first_error.hpp"
-#include "distribute/agree.hpp"
-#include "distribute/farewell.hpp"
-#include "distribute/mpi_session.hpp"
+#include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/collective_exit.hpp"
+#include "distribute/mpi/mpi_session.hpp"
 
 namespace {
 

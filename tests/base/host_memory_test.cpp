@@ -21,23 +21,23 @@ using Bytes = HostBuffer<char>;
 TEST(HostMemory, GoesBackToTheSystemUnlessItIsToBeReused) {
   Bytes(32 * megabyte).release();
   EXPECT_EQ(kept_host_bytes(), 0);
-  const HostMemoryReuse reuse;
+  const HostMemoryPool reuse;
   Bytes(32 * megabyte).release();
   EXPECT_EQ(kept_host_bytes(), 32 * megabyte);
-  { const HostMemoryReuse inner; }
+  { const HostMemoryPool inner; }
   EXPECT_EQ(kept_host_bytes(), 32 * megabyte);
 }
 
 TEST(HostMemory, IsGivenBackWhenReuseEnds) {
   {
-    const HostMemoryReuse reuse;
+    const HostMemoryPool reuse;
     Bytes(32 * megabyte).release();
   }
   EXPECT_EQ(kept_host_bytes(), 0);
 }
 
 TEST(HostMemory, IsHandedOutAgainForItsSizeAndSomewhatLess) {
-  const HostMemoryReuse reuse;
+  const HostMemoryPool reuse;
   Bytes large(60 * megabyte);
   Bytes small(50 * megabyte);
   const char* const large_memory = large.data();
@@ -54,7 +54,7 @@ TEST(HostMemory, IsHandedOutAgainForItsSizeAndSomewhatLess) {
 }
 
 TEST(HostMemory, OfMuchLargerBlocksStaysWhereItIs) {
-  const HostMemoryReuse reuse;
+  const HostMemoryPool reuse;
   Bytes(60 * megabyte).release();
   const std::int64_t touched = MemoryMeter::touched_bytes();
   const Bytes small(20 * megabyte);
@@ -62,7 +62,7 @@ TEST(HostMemory, OfMuchLargerBlocksStaysWhereItIs) {
 }
 
 TEST(HostMemory, KeepsNoMoreThanWasInUseAtOnce) {
-  const HostMemoryReuse reuse;
+  const HostMemoryPool reuse;
   {
     const Bytes a(300 * megabyte);
     const Bytes b(100 * megabyte);
@@ -73,14 +73,14 @@ TEST(HostMemory, KeepsNoMoreThanWasInUseAtOnce) {
 }
 
 TEST(HostMemory, ThatIsKeptGoesBackBeforeAnythingIsRefused) {
-  const HostMemoryReuse reuse;
+  const HostMemoryPool reuse;
   Bytes(32 * megabyte).release();
   EXPECT_THROW(Bytes(std::int64_t{1} << 60), ResourceError);
   EXPECT_EQ(kept_host_bytes(), 0);
 }
 
 TEST(HostMemory, IsSharedByThreads) {
-  const HostMemoryReuse reuse;
+  const HostMemoryPool reuse;
   std::vector<char> good(8, 0);
 #pragma omp parallel for num_threads(4)
   for (int i = 0; i < 8; ++i) {

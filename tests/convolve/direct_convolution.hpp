@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/buffer.hpp"
-#include "sphere/radial_kernel.hpp"
+#include "sphere/kernel/radial_kernel.hpp"
 #include "sphere/ring_grid.hpp"
 
 namespace ringweave::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "convolve/kernel_split.hpp"
+#include "convolve/split/kernel_split.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,12 +15,12 @@
 
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
-#include "convolve/cap_multipoles.hpp"
-#include "convolve/split_search.hpp"
+#include "convolve/split/cap_multipoles.hpp"
+#include "convolve/split/split_search.hpp"
 #include "io/spectra_table.hpp"
 #include "singular_values.hpp"
 #include "sphere/beam.hpp"
-#include "sphere/cap_polynomials.hpp"
+#include "sphere/kernel/cap_polynomials.hpp"
 #include "sphere/quadrature.hpp"
 
 namespace ringweave {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "convolve/harmonic_smoothing.hpp"
-#include "convolve/ring_convolution.hpp"
+#include "convolve/ring/ring_convolution.hpp"
 #include "sphere/healpix_weights.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"

@@ -8,7 +8,7 @@
 #include "base/buffer.hpp"
 #include "base/error.hpp"
 #include "base/memory_meter.hpp"
-#include "convolve/ring_convolution.hpp"
+#include "convolve/ring/ring_convolution.hpp"
 
 namespace ringweave::test {
 namespace {

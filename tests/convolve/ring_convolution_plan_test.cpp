@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "convolve/ring_convolution_plan.hpp"
+#include "convolve/ring/ring_convolution_plan.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "convolve/direct_convolution.hpp"
-#include "convolve/ring_convolution.hpp"
+#include "convolve/ring/ring_convolution.hpp"
 #include "support/rank_groups.hpp"
 #include "support/tolerance.hpp"
 

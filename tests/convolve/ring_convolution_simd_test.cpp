@@ -6,7 +6,7 @@
 
 #include "base/simd/instruction_sets.hpp"
 #include "convolve/direct_convolution.hpp"
-#include "convolve/ring_convolution.hpp"
+#include "convolve/ring/ring_convolution.hpp"
 #include "hwy/highway.h"
 #include "support/only_target.hpp"
 #include "support/tolerance.hpp"

@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "convolve/convolution_smoothing.hpp"
 #include "convolve/harmonic_smoothing.hpp"
-#include "convolve/ring_convolution.hpp"
+#include "convolve/ring/ring_convolution.hpp"
 #include "sphere/healpix_weights.hpp"
 #include "sphere/unseen.hpp"
 #include "support/rank_groups.hpp"
@@ -57,11 +57,11 @@ class RingSmoothing : public OnEveryRankCount {
   }
 
   template <class T>
-  void expect_the_same(const MapTreatment& treatment, bool with_unseen, double bound) const {
+  void expect_the_same(const MaskOptions& treatment, bool with_unseen, double bound) const {
     RingConvolution rings = convolution();
     SphericalHarmonicTransform harmonic = transform(rings);
     SmoothingOptions options;
-    static_cast<MapTreatment&>(options) = treatment;
+    static_cast<MaskOptions&>(options) = treatment;
     options.beam = gaussian_beam(fwhm, lmax);
     options.weights = std::make_shared<const AnalysisWeights>(
         AnalysisWeights{ring_weights(harmonic.rings()), {}});
@@ -71,7 +71,7 @@ class RingSmoothing : public OnEveryRankCount {
     MapBuffer<T> out = harmonic.make_map<T>();
     const SmoothingReport by_harmonics = smooth_harmonic<T>(harmonic, options, expected.view());
     const ConvolutionSmoothingReport report =
-        smooth_by<T>(comm(), rings, treatment, in.view(), out.view());
+        smooth_on_rings<T>(comm(), rings, treatment, in.view(), out.view());
     EXPECT_EQ(report.unseen_pixels, by_harmonics.maps.front().unseen_pixels);
     EXPECT_EQ(report.convolutions, by_harmonics.mask_transforms > 0 ? 2 : 1);
     EXPECT_NEAR(report.removed.monopole, by_harmonics.maps.front().removed.monopole, 1e-6);
@@ -101,7 +101,7 @@ TEST_P(RingSmoothing, IsTheHarmonicSmoothingOfABandLimitedKernel) {
 TEST_P(RingSmoothing, TreatsUnseenPixelsAsTheHarmonicSmoothingDoes) {
   for (const UnseenPolicy unseen :
        {UnseenPolicy::restore, UnseenPolicy::zero, UnseenPolicy::normalize}) {
-    MapTreatment treatment;
+    MaskOptions treatment;
     treatment.unseen = unseen;
     expect_the_same<double>(treatment, true, tolerance::round_trip);
     expect_the_same<float>(treatment, true, tolerance::single_storage);
@@ -110,7 +110,7 @@ TEST_P(RingSmoothing, TreatsUnseenPixelsAsTheHarmonicSmoothingDoes) {
 
 TEST_P(RingSmoothing, RemovesAndPutsBackAsTheHarmonicSmoothingDoes) {
   for (const Remove remove : {Remove::monopole, Remove::dipole}) {
-    for (const auto put_back : {MapTreatment::PutBack::no, MapTreatment::PutBack::yes}) {
+    for (const auto put_back : {MaskOptions::PutBack::no, MaskOptions::PutBack::yes}) {
       expect_the_same<double>({UnseenPolicy::restore, remove, put_back}, true,
                               tolerance::round_trip);
     }
@@ -121,14 +121,14 @@ TEST_P(RingSmoothing, RefusesMapsItShouldNotSmooth) {
   RingConvolution rings = convolution();
   const SphericalHarmonicTransform harmonic = transform(rings);
   MapBuffer<double> out = harmonic.make_map<double>();
-  MapTreatment treatment;
+  MaskOptions treatment;
   treatment.unseen = UnseenPolicy::fail;
   MapBuffer<double> holes = map_of<double>(harmonic, true);
-  EXPECT_THAT([&] { smooth_by<double>(comm(), rings, treatment, holes.view(), out.view()); },
+  EXPECT_THAT([&] { smooth_on_rings<double>(comm(), rings, treatment, holes.view(), out.view()); },
               ThrowsMessage<DataError>(HasSubstr("--unseen fail")));
   MapBuffer<double> blind = map_of<double>(harmonic, false);
   for (std::int64_t i = 0; i < blind.size(); ++i) blind.view().component(1)[i] = unseen;
-  EXPECT_THAT([&] { smooth_by<double>(comm(), rings, {}, blind.view(), out.view()); },
+  EXPECT_THAT([&] { smooth_on_rings<double>(comm(), rings, {}, blind.view(), out.view()); },
               ThrowsMessage<DataError>(HasSubstr("component 1 are UNSEEN")));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "convolve/row_fft.hpp"
+#include "convolve/ring/row_fft.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "base/buffer.hpp"
 #include "base/checked_cast.hpp"
-#include "convolve/host/row_transform.hpp"
+#include "convolve/ring/host/row_transform.hpp"
 #include "support/tolerance.hpp"
 
 namespace ringweave::test {

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "convolve/split_convolution.hpp"
+#include "convolve/split/split_convolution.hpp"
 #include "io/spectra_table.hpp"
 #include "sphere/beam.hpp"
 #include "sphere/healpix_weights.hpp"

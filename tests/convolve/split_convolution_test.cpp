@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "convolve/split_convolution.hpp"
+#include "convolve/split/split_convolution.hpp"
 
 #include <gmock/gmock.h>
 
@@ -26,7 +26,7 @@ using testing::ThrowsMessage;
 class SplitSmoothing : public OnEveryRankCount {
  protected:
   template <class T>
-  void expect_the_same(std::int64_t nside, const MapTreatment& treatment, bool with_unseen,
+  void expect_the_same(std::int64_t nside, const MaskOptions& treatment, bool with_unseen,
                        double more = 0) const {
     const KernelSplitSpec spec = split_problem(nside);
     const KernelSplit split(spec);
@@ -39,7 +39,7 @@ class SplitSmoothing : public OnEveryRankCount {
         std::make_shared<RingDistribution>(convolution.ring_convolution()->plan().bands());
     SphericalHarmonicTransform harmonic(comm(), transform);
     SmoothingOptions options;
-    static_cast<MapTreatment&>(options) = treatment;
+    static_cast<MaskOptions&>(options) = treatment;
     options.beam.t = spec.k_l;
     options.weights = std::make_shared<const AnalysisWeights>(
         AnalysisWeights{ring_weights(harmonic.rings()), {}});
@@ -50,7 +50,7 @@ class SplitSmoothing : public OnEveryRankCount {
     MapBuffer<T> out = harmonic.make_map<T>();
     const SmoothingReport by_harmonics = smooth_harmonic<T>(harmonic, options, expected.view());
     const ConvolutionSmoothingReport report =
-        smooth_by<T>(comm(), convolution, treatment, in.view(), out.view());
+        smooth_on_rings<T>(comm(), convolution, treatment, in.view(), out.view());
     EXPECT_EQ(report.unseen_pixels, by_harmonics.maps.front().unseen_pixels);
     EXPECT_EQ(report.convolutions, by_harmonics.mask_transforms > 0 ? 2 : 1);
     for (std::int64_t i = 0; i < out.n_components() * out.size(); ++i) {
@@ -95,7 +95,7 @@ TEST_P(SplitSmoothing, IsTheHarmonicSmoothingOnFinerGridsToo) {
 TEST_P(SplitSmoothing, TreatsUnseenPixelsAsTheHarmonicSmoothingDoes) {
   // A mask's edges have degrees above lmax, which no prediction counts.
   constexpr double of_edges = 1e-4;
-  MapTreatment treatment;
+  MaskOptions treatment;
   for (const UnseenPolicy policy : {UnseenPolicy::restore, UnseenPolicy::normalize}) {
     treatment.unseen = policy;
     expect_the_same<double>(64, treatment, true, of_edges);

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "convolve/aliased_spectrum.hpp"
-#include "convolve/cap_multipoles.hpp"
-#include "convolve/triangular_fit.hpp"
-#include "sphere/radial_kernel.hpp"
+#include "convolve/split/aliased_spectrum.hpp"
+#include "convolve/split/cap_multipoles.hpp"
+#include "convolve/split/triangular_fit.hpp"
+#include "sphere/kernel/radial_kernel.hpp"
 
 namespace ringweave {
 namespace {

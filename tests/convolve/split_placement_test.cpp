@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "convolve/split_placement.hpp"
+#include "convolve/split/split_placement.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "convolve/kernel_split.hpp"
+#include "convolve/split/kernel_split.hpp"
 
 namespace ringweave::test {
 

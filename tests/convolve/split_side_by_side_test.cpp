@@ -8,8 +8,8 @@
 #include "base/device.hpp"
 #include "base/error.hpp"
 #include "convolve/convolution_smoothing.hpp"
-#include "convolve/split_convolution.hpp"
-#include "distribute/ring_transfer.hpp"
+#include "convolve/split/split_convolution.hpp"
+#include "distribute/halo/ring_transfer.hpp"
 #include "sphere/random_alm.hpp"
 #include "sphere/unseen.hpp"
 #include "split_problem.hpp"
@@ -68,7 +68,7 @@ struct Smoothed {
 class SplitSideBySide : public OnEveryRankCount {
  protected:
   template <class T>
-  Smoothed<T> smooth(int n_harmonic, std::int64_t n_maps, const MapTreatment& treatment,
+  Smoothed<T> smooth(int n_harmonic, std::int64_t n_maps, const MaskOptions& treatment,
                      bool with_hole, const HarmonicPart& part = {}) const {
     SplitConvolution convolution(comm(), split_for(comm().size(), n_harmonic),
                                  {grid_, n_maps, sizeof(T), part});
@@ -78,12 +78,12 @@ class SplitSideBySide : public OnEveryRankCount {
     MapBuffer<T> in = white_maps<T>(convolution.rings(), n_maps, with_hole);
     MapBuffer<T> out(n_maps, convolution.rings().n_pixels());
     const ConvolutionSmoothingReport report =
-        smooth_by<T>(comm(), convolution, treatment, in.view(), out.view());
+        smooth_on_rings<T>(comm(), convolution, treatment, in.view(), out.view());
     return {convolution.plan().bands, std::move(out), report};
   }
 
   template <class T>
-  void expect_as_one_after_other(std::int64_t n_maps, const MapTreatment& treatment, bool with_hole,
+  void expect_as_one_after_other(std::int64_t n_maps, const MaskOptions& treatment, bool with_hole,
                                  double bound) const {
     const Smoothed<T> together = smooth<T>(0, n_maps, treatment, with_hole);
     for (int n_harmonic = 1; n_harmonic < comm().size(); ++n_harmonic) {
@@ -113,7 +113,7 @@ TEST_P(SplitSideBySide, IsOneAfterTheOtherForAllSizesOfTheGroups) {
 }
 
 TEST_P(SplitSideBySide, TakesBatchesAndMasks) {
-  MapTreatment treatment;
+  MaskOptions treatment;
   treatment.remove = Remove::dipole;
   treatment.unseen = UnseenPolicy::normalize;
   expect_as_one_after_other<double>(3, treatment, true, tolerance::round_trip);
@@ -134,7 +134,7 @@ TEST_P(SplitSideBySide, DoesNotDependOnTheNumberOfThreads) {
 }
 
 TEST_P(SplitSideBySide, AtOnceIsOneAfterTheOtherToTheLastBit) {
-  MapTreatment treatment;
+  MaskOptions treatment;
   treatment.unseen = UnseenPolicy::normalize;
   for (const std::int64_t n_maps : {1, 3}) {
     const Smoothed<double> in_turn = smooth<double>(0, n_maps, treatment, true);

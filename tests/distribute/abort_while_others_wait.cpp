@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Run by ctest: the last rank gives up while the others wait in a collective; the job must end at
 // once, with the exit code of the error.
-#include "distribute/communicator.hpp"
-#include "distribute/mpi_session.hpp"
+#include "distribute/mpi/communicator.hpp"
+#include "distribute/mpi/mpi_session.hpp"
 
 int main(int argc, char** argv) {
   const ringweave::MpiSession session(&argc, &argv);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "distribute/agree.hpp"
+#include "distribute/mpi/agree.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "distribute/communicator.hpp"
+#include "distribute/mpi/communicator.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
-#include "distribute/mpi_handle.hpp"
-#include "distribute/mpi_session.hpp"
+#include "distribute/mpi/mpi_handle.hpp"
+#include "distribute/mpi/mpi_session.hpp"
 #include "support/rank_groups.hpp"
 
 namespace ringweave::test {
@@ -55,6 +55,18 @@ TEST_P(OnEveryRankCount, AllGatherKeepsTheOrderOfRanks) {
   const std::vector<std::int64_t> values = comm().all_gather(10 * comm().rank());
   ASSERT_EQ(ssize64(values), comm().size());
   for (int rank = 0; rank < comm().size(); ++rank) EXPECT_EQ(values[to_size(rank)], 10 * rank);
+}
+
+TEST_P(OnEveryRankCount, TakesACommunicatorOfTheCaller) {
+  const MPI_Comm mine = mpi_handle(comm());
+  const Communicator taken = Communicator::duplicate_of(mine);
+  EXPECT_EQ(taken.rank(), comm().rank());
+  EXPECT_EQ(taken.size(), comm().size());
+  EXPECT_EQ(taken.sum(std::int64_t{1}), comm().size());
+  int relation = MPI_UNEQUAL;
+  MPI_Comm_compare(mine, mpi_handle(taken), &relation);
+  EXPECT_EQ(relation, MPI_CONGRUENT);
+  EXPECT_THROW((void)Communicator::duplicate_of(MPI_Comm{MPI_COMM_NULL}), UsageError);
 }
 
 TEST_P(OnEveryRankCount, SplitsByColorAndByNode) {

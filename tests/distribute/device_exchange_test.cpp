@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "distribute/device_exchange.hpp"
+#include "distribute/exchange/device_exchange.hpp"
 
 #include <gtest/gtest.h>
 

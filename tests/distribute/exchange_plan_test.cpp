@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "distribute/exchange_plan.hpp"
+#include "distribute/exchange/exchange_plan.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "distribute/exchange.hpp"
+#include "distribute/exchange/exchange.hpp"
 
 #include <gtest/gtest.h>
 

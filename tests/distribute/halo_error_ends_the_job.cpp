@@ -6,8 +6,8 @@
 
 #include "base/buffer.hpp"
 #include "base/error.hpp"
-#include "distribute/halo_exchange.hpp"
-#include "distribute/mpi_session.hpp"
+#include "distribute/halo/halo_exchange.hpp"
+#include "distribute/mpi/mpi_session.hpp"
 
 int main(int argc, char** argv) {
   using namespace ringweave;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "distribute/halo_exchange.hpp"
+#include "distribute/halo/halo_exchange.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "distribute/cuda/mode_rounding_launch.hpp"
+#include "distribute/exchange/cuda/mode_rounding_launch.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "distribute/mode_rounding.hpp"
+#include "distribute/exchange/mode_rounding.hpp"
 #include "support/emulated_block.hpp"
 #include "support/warpwise_block.hpp"
 

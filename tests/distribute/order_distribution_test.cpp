@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "distribute/order_distribution.hpp"
+#include "distribute/exchange/order_distribution.hpp"
 
 #include <gtest/gtest.h>
 

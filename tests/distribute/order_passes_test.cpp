@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "distribute/order_passes.hpp"
+#include "distribute/exchange/order_passes.hpp"
 
 #include <gtest/gtest.h>
 

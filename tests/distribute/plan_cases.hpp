@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "distribute/exchange_plan.hpp"
+#include "distribute/exchange/exchange_plan.hpp"
 
 namespace ringweave::test {
 

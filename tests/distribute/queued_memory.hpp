@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "distribute/cuda/mode_rounding_launch.hpp"
+#include "distribute/exchange/cuda/mode_rounding_launch.hpp"
 #include "support/emulated_block.hpp"
 
 namespace ringweave::test {

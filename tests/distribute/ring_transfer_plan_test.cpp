@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "distribute/ring_transfer_plan.hpp"
+#include "distribute/halo/ring_transfer_plan.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "distribute/row_parts.hpp"
+#include "distribute/exchange/row_parts.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "distribute/staged_exchange.hpp"
+#include "distribute/exchange/staged_exchange.hpp"
 
 #include <gtest/gtest.h>
 

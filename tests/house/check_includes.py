@@ -25,6 +25,18 @@ MAY_USE = {
     "app": ["base", "sphere", "perf_models", "distribute", "legendre", "fft", "transform", "convolve", "nonuniform",
             "gyro", "io"],
 }
+# The wings of a room, and the other wings of it that each may include. What lies in the room itself may include all of
+# them and is open to all of them.
+WINGS = {
+    "sphere": {"kernel": []},
+    "distribute": {"mpi": [], "exchange": ["mpi"], "halo": ["mpi"]},
+    "legendre": {"shared": ["host"], "host": ["shared"], "cuda": ["shared"]},
+    "convolve": {"ring": [], "split": ["ring"]},
+    "io": {"fits": [], "hdf5": []},
+    "app": {"plot": [], "cli": ["jobs"], "jobs": ["predict"], "predict": ["cli", "report"], "report": ["cli", "predict"],
+            "maps": ["cli", "predict", "report"], "smooth": ["cli", "predict", "report", "maps"],
+            "commands": ["plot", "cli", "jobs", "predict", "report", "maps", "smooth"]},
+}
 # A CMake target that is part of a room.
 TARGET_ROOM = {"plot": "app"}
 
@@ -34,7 +46,7 @@ MPI_HEADER = re.compile(r"mpi(-ext|io)?\.h$")
 CUDA_HEADER = re.compile(r"(cuda|cufft|cublas|curand|nccl|nvtx3?/|thrust/|cub/|cooperative_groups|device_launch)")
 CUDA_PLACES = re.compile(r"/cuda/|\.cuh?$")
 # What the device code of every room stands on: an including file, an included header.
-BASE_CUDA = re.compile(r"src/\w+/cuda/\S+ base/cuda/")
+BASE_CUDA = re.compile(r"src/\w+/(\w+/)?cuda/\S+ base/cuda/")
 # The one header with the host-device macro.
 CONDITIONAL_PLACES = {"src/base/host_device.hpp"}
 # How Highway compiles one file for several instruction sets.
@@ -56,11 +68,17 @@ def may_use(room, other):
     return other == room or other in MAY_USE[room]
 
 
+def wing_of(room, path):
+    """The wing of `room` that a path below it belongs to, or None. `path` begins with the room."""
+    parts = path.split("/")
+    return parts[1] if len(parts) > 2 and parts[1] in WINGS.get(room, {}) else None
+
+
 def include_offence(path, room, header):
     """What is wrong with `header` in the file `path` of `room` (None: outside the rooms), or None."""
     place = path.as_posix()
     if MPI_HEADER.match(header) and not MPI_PLACES.match(place):
-        return "<mpi.h> belongs in distribute/, io/ and the program's main; use distribute/communicator.hpp"
+        return "<mpi.h> belongs in distribute/, io/ and the program's main; use distribute/mpi/communicator.hpp"
     if CUDA_HEADER.match(header) and not CUDA_PLACES.search(place):
         return f"CUDA header <{header}> outside a cuda/ folder"
     parts = header.split("/")
@@ -69,6 +87,10 @@ def include_offence(path, room, header):
         return None
     if not may_use(room, other):
         return f"room {room} may not include room {other} ({header}); it may use: {', '.join(MAY_USE[room]) or 'none'}"
+    wing, other_wing = wing_of(room, place.removeprefix("src/")), wing_of(room, header)
+    if other == room and wing and other_wing not in (None, wing, *WINGS[room][wing]):
+        return (f"{room}/{wing} may not include {room}/{other_wing} ({header}); of its room it may use: "
+                f"{', '.join(WINGS[room][wing]) or 'what lies in no wing'}")
     if other != room and ("host" in parts or "cuda" in parts) and not BASE_CUDA.match(f"{place} {header}"):
         return f"{header} is private to room {other}; include its public header"
     return None

@@ -33,7 +33,7 @@ class IncludeCheck(unittest.TestCase):
         self.assert_one("src/sphere/a.hpp", '#include "transform/analysis.hpp"\n', "may not include room transform")
         self.assert_one("src/legendre/a.cpp", '#include "fft/ring_fft.hpp"\n', "may not include room fft")
         self.assert_one("src/io/a.cpp", "# include <transform/analysis.hpp>\n", "may not include room transform")
-        self.assert_one("perf_models/a.cpp", '#include "distribute/agree.hpp"\n', "may not include room distribute")
+        self.assert_one("perf_models/a.cpp", '#include "distribute/mpi/agree.hpp"\n', "may not include room distribute")
 
     def test_the_line_is_named(self):
         self.assert_one("src/base/a.cpp", '\n#include "sphere/beam.hpp"\n', "src/base/a.cpp:2:")
@@ -44,7 +44,7 @@ class IncludeCheck(unittest.TestCase):
     def test_device_code_of_every_room_may_use_that_of_base(self):
         self.assert_none("src/fft/cuda/a.cu", '#include "base/cuda/thread_block.cuh"\n')
         self.assert_one("src/fft/a.cpp", '#include "base/cuda/block_types.hpp"\n', "private to room base")
-        self.assert_one("src/fft/cuda/a.cu", '#include "legendre/cuda/sweep_types.hpp"\n', "may not include room legendre")
+        self.assert_one("src/fft/cuda/a.cu", '#include "legendre/cuda/plan/sweep_types.hpp"\n', "may not include room legendre")
 
     def test_mpi_stays_where_it_belongs(self):
         self.assert_one("src/transform/a.cpp", "#include <mpi.h>\n", "<mpi.h>")

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "io/fits_alm.hpp"
-
 #include <gmock/gmock.h>
 
 #include <complex>
 
+#include "io/fits/alm.hpp"
 #include "io/fits_fixture.hpp"
 
 namespace ringweave {

@@ -13,9 +13,9 @@
 
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
-#include "distribute/communicator.hpp"
+#include "distribute/mpi/communicator.hpp"
 #include "distribute/ring_distribution.hpp"
-#include "io/fits_map.hpp"
+#include "io/fits/map.hpp"
 
 namespace ringweave::test {
 

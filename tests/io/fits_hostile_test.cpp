@@ -6,9 +6,9 @@
 #include <numeric>
 #include <random>
 
-#include "io/fits_alm.hpp"
+#include "io/fits/alm.hpp"
+#include "io/fits/table.hpp"
 #include "io/fits_fixture.hpp"
-#include "io/fits_table.hpp"
 
 namespace ringweave {
 namespace {

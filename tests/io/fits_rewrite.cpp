@@ -18,13 +18,13 @@
 
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
-#include "distribute/communicator.hpp"
-#include "distribute/mpi_session.hpp"
-#include "distribute/order_distribution.hpp"
+#include "distribute/exchange/order_distribution.hpp"
+#include "distribute/mpi/communicator.hpp"
+#include "distribute/mpi/mpi_session.hpp"
 #include "distribute/ring_distribution.hpp"
-#include "io/fits_alm.hpp"
-#include "io/fits_map.hpp"
-#include "io/fits_table.hpp"
+#include "io/fits/alm.hpp"
+#include "io/fits/map.hpp"
+#include "io/fits/table.hpp"
 
 namespace {
 

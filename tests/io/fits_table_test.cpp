@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "io/fits_table.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "io/fits/table.hpp"
 #include "io/fits_fixture.hpp"
 
 namespace ringweave {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "io/hdf5_alm.hpp"
-
 #include <gtest/gtest.h>
 
 #include <complex>
 
+#include "io/hdf5/alm.hpp"
 #include "io_support.hpp"
 
 namespace ringweave {

@@ -8,11 +8,11 @@
 #include <random>
 
 #include "io/alm_file.hpp"
-#include "io/hdf5_attributes.hpp"
-#include "io/hdf5_file.hpp"
-#include "io/hdf5_map.hpp"
-#include "io/hdf5_rows.hpp"
-#include "io/row_route.hpp"
+#include "io/hdf5/attributes.hpp"
+#include "io/hdf5/file.hpp"
+#include "io/hdf5/map.hpp"
+#include "io/hdf5/rows.hpp"
+#include "io/row_redistribution.hpp"
 #include "io/table_file.hpp"
 #include "io_support.hpp"
 
@@ -286,7 +286,8 @@ TEST_F(Hdf5FromStrangers, AWriteThatFailsOnOneRankFailsOnAll) {
                           hdf5_write_mode(comm_, DiskSpace::unknown));
     const Hdf5Rows rows(file, "map", shape);
     if (comm_.rank() == comm_.size() - 1) setrlimit(RLIMIT_FSIZE, &small);
-    together(comm_, [&] { rows.write(0, std::span(&run, 1), std::span<const double>(values)); });
+    run_collectively(comm_,
+                     [&] { rows.write(0, std::span(&run, 1), std::span<const double>(values)); });
   });
   setrlimit(RLIMIT_FSIZE, &old);
   EXPECT_EQ(thrown.kind, ErrorKind::resource);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "io/hdf5_map.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <numbers>
 
-#include "io/hdf5_attributes.hpp"
+#include "io/hdf5/attributes.hpp"
+#include "io/hdf5/map.hpp"
 #include "io_support.hpp"
 
 namespace ringweave {

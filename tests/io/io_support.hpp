@@ -16,7 +16,7 @@
 
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
-#include "distribute/communicator.hpp"
+#include "distribute/mpi/communicator.hpp"
 #include "io/provenance.hpp"
 #include "sphere/local_rings.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sphere/cap_polynomials.hpp"
+#include "sphere/kernel/cap_polynomials.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
-#include "sphere/legendre_sums.hpp"
-#include "sphere/radial_kernel.hpp"
+#include "sphere/kernel/legendre_sums.hpp"
+#include "sphere/kernel/radial_kernel.hpp"
 #include "support/tolerance.hpp"
 
 namespace ringweave {

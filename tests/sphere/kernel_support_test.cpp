@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sphere/kernel_support.hpp"
+#include "sphere/kernel/kernel_support.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 #include "kernel_reference.hpp"
-#include "sphere/radial_kernel.hpp"
+#include "sphere/kernel/radial_kernel.hpp"
 
 namespace ringweave {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sphere/kernel_table.hpp"
+#include "sphere/kernel/kernel_table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "kernel_reference.hpp"
-#include "sphere/radial_kernel.hpp"
+#include "sphere/kernel/radial_kernel.hpp"
 #include "support/tolerance.hpp"
 
 namespace ringweave {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sphere/legendre_sums.hpp"
+#include "sphere/kernel/legendre_sums.hpp"
 
 #include <gtest/gtest.h>
 #include <omp.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sphere/radial_kernel.hpp"
+#include "sphere/kernel/radial_kernel.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@
 #include "base/error.hpp"
 #include "kernel_reference.hpp"
 #include "sphere/beam.hpp"
-#include "sphere/kernel_shape.hpp"
+#include "sphere/kernel/kernel_shape.hpp"
 #include "support/tolerance.hpp"
 
 namespace ringweave {

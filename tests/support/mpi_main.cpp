@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <utility>
 
-#include "distribute/communicator.hpp"
-#include "distribute/mpi_session.hpp"
+#include "distribute/mpi/communicator.hpp"
+#include "distribute/mpi/mpi_session.hpp"
 
 namespace {
 

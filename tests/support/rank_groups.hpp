@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "distribute/communicator.hpp"
+#include "distribute/mpi/communicator.hpp"
 
 namespace ringweave::test {
 

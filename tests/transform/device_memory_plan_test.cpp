@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "transform/device_share.hpp"
+#include "transform/device_budget.hpp"
 #include "transform/transform_cases.hpp"
 
 namespace ringweave::test {
@@ -44,13 +44,13 @@ TEST(DeviceMemoryPlan, NeedsNoMemoryItself) {
   EXPECT_LT(memory.total(), 4'000'000'000);
 }
 
-TEST(DeviceShare, ASixteenthStaysForTheRuntime) {
+TEST(DeviceBudget, ASixteenthStaysForTheRuntime) {
   EXPECT_EQ(usable_device_bytes(1600), 1500);
   EXPECT_EQ(usable_device_bytes(0), 0);
 }
 
-TEST(DeviceShare, StagesThatCopyShareWhatIsFree) {
-  DeviceShare share;
+TEST(DeviceBudget, StagesThatCopyShareWhatIsFree) {
+  DeviceBudget share;
   share.n_ranks = 3;
   share.free_bytes = 1600;
   EXPECT_EQ(copying_stage_bytes(share, 1), 1500 / 6);

@@ -153,7 +153,7 @@ TEST_P(OnDevices, TooLargeATransformSaysWhatItLacks) {
   TransformSpec spec = cuda_spec(of);
   spec.device_bytes = 1000;
   const SphericalHarmonicTransform transform(comm(), spec);
-  EXPECT_NE(transform.device()->obstacle.find("bytes more"), std::string::npos);
+  EXPECT_NE(transform.device()->reason.find("bytes more"), std::string::npos);
 }
 
 TEST_P(OnEveryRankCount, WithoutADeviceATransformThatAsksForOneSaysSo) {

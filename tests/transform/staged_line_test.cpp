@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gtest/gtest.h>
 
+#include "distribute/exchange/staged_exchange.hpp"
 #include "distribute/queued_memory.hpp"
-#include "distribute/staged_exchange.hpp"
 #include "fft/ring_fft.hpp"
 #include "legendre/legendre_stage.hpp"
 #include "support/rank_groups.hpp"

@@ -3,12 +3,12 @@
 
 #include "app/backend_choice.hpp"
 #include "app/commands/commands.hpp"
-#include "app/file_estimate.hpp"
-#include "app/memory_estimate.hpp"
-#include "app/transform_report.hpp"
+#include "app/predict/file_estimate.hpp"
+#include "app/predict/memory_estimate.hpp"
+#include "app/report/transform_report.hpp"
 #include "app/transform_setup.hpp"
 #include "base/error.hpp"
-#include "distribute/agree.hpp"
+#include "distribute/mpi/agree.hpp"
 #include "io/alm_file.hpp"
 #include "io/table_file.hpp"
 #include "transform/power_spectrum.hpp"
@@ -64,7 +64,7 @@ void run_with(Run& run, Job& job) {
   const LocalRings& rings = job.transform.rings();
   AnalysisWeights weights = load_weights(run, job.weights, rings);
   MapBuffer<T> map = read_map<T>(run, options.input, job.reader, job.choice, rings);
-  const UnseenMask mask = naming(options.input, [&] {
+  const UnseenMask mask = with_path(options.input, [&] {
     return mask_unseen<T>(run.comm, unseen_policy(options.analysis.unseen), map.view());
   });
   if (mask.total() > 0) run.say(fmt::format("{} UNSEEN pixels taken as zero", mask.total()));

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "app/backend_choice.hpp"
-#include "app/calibration.hpp"
 #include "app/commands/commands.hpp"
-#include "app/machine_choice.hpp"
+#include "app/predict/calibration.hpp"
+#include "app/predict/machine_choice.hpp"
 #include "base/error.hpp"
-#include "distribute/agree.hpp"
+#include "distribute/mpi/agree.hpp"
 #include "perf_models/machine_combination.hpp"
 #include "perf_models/machine_file.hpp"
 

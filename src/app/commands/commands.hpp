@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/options.hpp"
+#include "app/cli/options.hpp"
 #include "app/run.hpp"
 
 namespace ringweave {

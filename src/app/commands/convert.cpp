@@ -4,14 +4,14 @@
 #include <numeric>
 #include <optional>
 
-#include "app/angle.hpp"
+#include "app/cli/angle.hpp"
 #include "app/commands/commands.hpp"
 #include "app/content.hpp"
 #include "app/not_finite.hpp"
 #include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
-#include "distribute/agree.hpp"
+#include "distribute/mpi/agree.hpp"
 #include "distribute/ring_distribution.hpp"
 #include "io/table_file.hpp"
 

@@ -9,7 +9,7 @@
 #include "app/content.hpp"
 #include "base/buffer.hpp"
 #include "base/checked_cast.hpp"
-#include "distribute/agree.hpp"
+#include "distribute/mpi/agree.hpp"
 #include "distribute/ring_distribution.hpp"
 #include "sphere/unseen.hpp"
 

@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/field_choice.hpp"
 #include "app/commands/commands.hpp"
-#include "app/field_choice.hpp"
-#include "app/job_prediction.hpp"
-#include "app/job_template.hpp"
-#include "app/memory_estimate.hpp"
-#include "app/slurm_time.hpp"
-#include "app/transform_report.hpp"
+#include "app/jobs/job_prediction.hpp"
+#include "app/jobs/job_template.hpp"
+#include "app/jobs/slurm_time.hpp"
+#include "app/predict/memory_estimate.hpp"
+#include "app/report/transform_report.hpp"
 #include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"

@@ -7,9 +7,9 @@
 #include <sstream>
 #include <vector>
 
+#include "app/cli/field_choice.hpp"
 #include "app/commands/commands.hpp"
-#include "app/field_choice.hpp"
-#include "app/scaling_table.hpp"
+#include "app/predict/scaling_table.hpp"
 #include "app/transform_setup.hpp"
 
 namespace ringweave {

@@ -4,16 +4,16 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "app/cli/field_choice.hpp"
 #include "app/commands/commands.hpp"
 #include "app/content.hpp"
-#include "app/field_choice.hpp"
 #include "app/not_finite.hpp"
 #include "app/plot/curve_plot.hpp"
 #include "app/plot/mollweide.hpp"
 #include "app/plot/picture.hpp"
 #include "app/transform_setup.hpp"
 #include "base/error.hpp"
-#include "distribute/agree.hpp"
+#include "distribute/mpi/agree.hpp"
 #include "distribute/ring_distribution.hpp"
 
 namespace ringweave {

@@ -5,14 +5,14 @@
 
 #include "app/backend_choice.hpp"
 #include "app/commands/commands.hpp"
-#include "app/commands/smooth_choice.hpp"
-#include "app/commands/smooth_maps.hpp"
-#include "app/commands/smooth_rings.hpp"
-#include "app/commands/smooth_split.hpp"
 #include "app/maps/map_batch.hpp"
+#include "app/smooth/smooth_choice.hpp"
+#include "app/smooth/smooth_maps.hpp"
+#include "app/smooth/smooth_rings.hpp"
+#include "app/smooth/smooth_split.hpp"
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
-#include "distribute/agree.hpp"
+#include "distribute/mpi/agree.hpp"
 
 namespace ringweave {
 namespace {
@@ -87,7 +87,7 @@ SmoothingOptions smoothing_of(const AnalysisOptions& analysis, int usual_n_iter)
   smoothing.n_iter = analysis.tolerance > 0 ? 0 : analysis.n_iter.value_or(usual_n_iter);
   smoothing.unseen = unseen_policy(analysis.unseen);
   smoothing.remove = remove_choice(analysis.remove);
-  smoothing.put_back = analysis.put_back ? MapTreatment::PutBack::yes : MapTreatment::PutBack::no;
+  smoothing.put_back = analysis.put_back ? MaskOptions::PutBack::yes : MaskOptions::PutBack::no;
   return smoothing;
 }
 

@@ -9,15 +9,15 @@
 #include <string>
 #include <vector>
 
-#include "app/angle.hpp"
+#include "app/cli/angle.hpp"
 #include "app/commands/commands.hpp"
-#include "app/plan_table.hpp"
+#include "app/report/plan_table.hpp"
 #include "app/temperature_spectrum.hpp"
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
-#include "convolve/kernel_split.hpp"
-#include "convolve/ring_convolution_estimate.hpp"
-#include "distribute/agree.hpp"
+#include "convolve/ring/ring_convolution_estimate.hpp"
+#include "convolve/split/kernel_split.hpp"
+#include "distribute/mpi/agree.hpp"
 #include "io/table_file.hpp"
 
 namespace ringweave {

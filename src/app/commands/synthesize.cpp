@@ -5,20 +5,20 @@
 #include <random>
 #include <utility>
 
-#include "app/angle.hpp"
 #include "app/backend_choice.hpp"
+#include "app/cli/angle.hpp"
 #include "app/commands/commands.hpp"
-#include "app/file_estimate.hpp"
 #include "app/maps/map_batch.hpp"
 #include "app/maps/map_list.hpp"
 #include "app/maps/map_outputs.hpp"
 #include "app/maps/map_run.hpp"
-#include "app/memory_estimate.hpp"
-#include "app/transform_report.hpp"
+#include "app/predict/file_estimate.hpp"
+#include "app/predict/memory_estimate.hpp"
+#include "app/report/transform_report.hpp"
 #include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
-#include "distribute/agree.hpp"
+#include "distribute/mpi/agree.hpp"
 #include "io/alm_file.hpp"
 #include "io/table_file.hpp"
 #include "sphere/random_alm.hpp"
@@ -238,7 +238,7 @@ class SynthesisRun {
     Source& source = job_.source;
     if (source.alm == nullptr) {
       const StageTimer timer(&run_.times, "draw");
-      return naming(job_.options.cl, [&] {
+      return with_path(job_.options.cl, [&] {
         agree(run_.comm, [&] { draw_alm(*source.spectra, task.seed, layout_, alm); });
       });
     }

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/side_thread.hpp"
-#include "distribute/farewell.hpp"
-#include "distribute/mpi_session.hpp"
+#include "base/task_thread.hpp"
+#include "distribute/mpi/collective_exit.hpp"
+#include "distribute/mpi/mpi_session.hpp"
 
 namespace ringweave {
 
@@ -44,14 +44,14 @@ struct FileQueue::Impl {
 
   Communicator comm;
   FileTraffic traffic;
-  std::unique_ptr<Farewell> farewell;
+  std::unique_ptr<CollectiveExit> collective_exit;
   std::int64_t n_added = 0;
   std::mutex mutex;  // of n_done and the error, which change on the thread of the tasks only
   std::condition_variable changed;
   std::int64_t n_done = 0;
   std::exception_ptr error;
   Ticket failed = 0;
-  std::optional<SideThread> thread;  // ends before what it uses
+  std::optional<TaskThread> thread;  // ends before what it uses
 };
 
 FileQueue::Mode FileQueue::possible(Mode wanted) {
@@ -63,7 +63,7 @@ FileQueue::FileQueue(const Communicator& comm, Mode mode)
                                                                         : Mode::at_once),
       impl_(std::make_unique<Impl>(comm, mode_)) {
   if (mode_ == Mode::at_once) return;
-  impl_->farewell = std::make_unique<Farewell>(comm);
+  impl_->collective_exit = std::make_unique<CollectiveExit>(comm);
   // The cores belong to the computation.
   impl_->thread.emplace().begin([] { omp_set_num_threads(1); });
 }
@@ -93,7 +93,7 @@ const FileTraffic& FileQueue::traffic() const { return impl_->traffic; }
 
 void FileQueue::settle_after(ErrorKind error, const std::string& message) {
   if (mode_ == Mode::at_once) return;
-  impl_->farewell->meet(error, message);
+  impl_->collective_exit->join(error, message);
   const Communicator& comm = impl_->comm;
   if (comm.max(impl_->n_added) != comm.min(impl_->n_added)) comm.abort(error, message);
   std::unique_lock<std::mutex> lock(impl_->mutex);

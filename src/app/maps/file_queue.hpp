@@ -8,7 +8,7 @@
 
 #include "app/file_traffic.hpp"
 #include "base/error.hpp"
-#include "distribute/communicator.hpp"
+#include "distribute/mpi/communicator.hpp"
 
 namespace ringweave {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/maps/map_run.hpp"
-#include "app/memory_estimate.hpp"
+#include "app/predict/memory_estimate.hpp"
 
 namespace ringweave {
 

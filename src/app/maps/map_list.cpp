@@ -14,7 +14,7 @@
 
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
-#include "distribute/agree.hpp"
+#include "distribute/mpi/agree.hpp"
 #include "io/atomic_output.hpp"
 
 namespace ringweave {

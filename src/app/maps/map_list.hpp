@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/options.hpp"
+#include "app/cli/options.hpp"
 #include "app/run.hpp"
 
 namespace ringweave {

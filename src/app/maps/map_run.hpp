@@ -78,7 +78,7 @@ class MapRun {
   Run& run_;
   const MapList& list_;
   std::vector<MapRange> ranges_;
-  std::optional<HostMemoryReuse> reuse_;  ///< from group to group
+  std::optional<HostMemoryPool> reuse_;  ///< from group to group
   FileQueue files_;
   MapsDone done_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "distribute/communicator.hpp"
+#include "distribute/mpi/communicator.hpp"
 
 namespace ringweave {
 

@@ -11,7 +11,7 @@
 
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
-#include "distribute/agree.hpp"
+#include "distribute/mpi/agree.hpp"
 #include "sphere/unseen.hpp"
 
 namespace ringweave {

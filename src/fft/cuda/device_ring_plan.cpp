@@ -97,7 +97,7 @@ void DeviceRingPlan::plan_orders(const ModeLayout& rows) {
 }
 
 DeviceRingPlan::Rings DeviceRingPlan::plan_rings(const RingFftShape& shape) {
-  const std::vector<RingModes> modes = modes_of_rings(shape);
+  const std::vector<ModeCount> modes = modes_of_rings(shape);
   std::map<double, std::int64_t> most_modes;
   for (std::int64_t i = 0; i < shape.rings.n_rings(); ++i) {
     const double phi0 = shape.rings.ring(LocalRing{i}).phi0;

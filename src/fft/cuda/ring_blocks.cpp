@@ -85,7 +85,7 @@ DeviceRings block_of(const RingFftShape& shape, std::int64_t first, std::int64_t
 
 std::vector<DeviceRings> cut_rings(const RingFftShape& shape, std::int64_t n_blocks) {
   const std::int64_t n_rings = shape.rings.n_rings();
-  const std::vector<RingModes> modes = modes_of_rings(shape);
+  const std::vector<ModeCount> modes = modes_of_rings(shape);
   std::vector<std::int64_t> bytes{0};
   for (std::int64_t i = 0; i < n_rings; ++i) {
     bytes.push_back(bytes.back() + modes[to_size(i)].n_present * mode_bytes +

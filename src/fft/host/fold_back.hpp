@@ -5,7 +5,7 @@ namespace ringweave {
 
 /// What RingSpectra makes of spectra c_k and of modes, whose own are the bins B_k of fold(): what
 /// unfold() makes of these, times n and the ring's weight.
-enum class FoldBack {
+enum class SpectrumOperator {
   adjoint_of_map,        ///< c_k; modes are not read
   adjoint_of_residual,   ///< c_k - B_k
   adjoint_of_synthesis,  ///< B_k; spectra are not read

@@ -14,7 +14,7 @@
 #include "base/buffer.hpp"
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
-#include "base/scratch_pieces.hpp"
+#include "base/scratch_arena.hpp"
 #include "fft/host/lane_worker.hpp"
 #include "fft/host/ring_plan.hpp"
 #include "fft/host/ring_worker.hpp"
@@ -27,12 +27,12 @@ using Complex = std::complex<double>;
 /// What one thread works with. A block of rings goes through either worker, so they share scratch.
 struct Worker {
   Worker(const RingPlan& plan, const RingFftShape& shape) : lanes(plan, shape), rings(plan, shape) {
-    ScratchPieces of_lanes;
-    ScratchPieces of_rings;
+    ScratchArena of_lanes;
+    ScratchArena of_rings;
     lanes.place(of_lanes);
     rings.place(of_rings);
     scratch.allocate(std::max(of_lanes.size(), of_rings.size()));
-    of_lanes = of_rings = ScratchPieces(scratch.data());
+    of_lanes = of_rings = ScratchArena(scratch.data());
     lanes.place(of_lanes);
     rings.place(of_rings);
   }
@@ -83,22 +83,22 @@ class HostRingFft final : public RingFft, public RingSpectra {
   void take(MapView<float> map) override { take_of(map); }
   void adjoint_of_map(MapView<const double> spectra, std::span<const double> ring_weights,
                       ModeView<double> modes) override {
-    fold_back(FoldBack::adjoint_of_map, spectra, ring_weights, modes);
+    fold_back(SpectrumOperator::adjoint_of_map, spectra, ring_weights, modes);
   }
   void adjoint_of_map(MapView<const float> spectra, std::span<const double> ring_weights,
                       ModeView<double> modes) override {
-    fold_back(FoldBack::adjoint_of_map, spectra, ring_weights, modes);
+    fold_back(SpectrumOperator::adjoint_of_map, spectra, ring_weights, modes);
   }
   double adjoint_of_residual(MapView<const double> spectra, std::span<const double> ring_weights,
                              ModeView<double> modes) override {
-    return fold_back(FoldBack::adjoint_of_residual, spectra, ring_weights, modes);
+    return fold_back(SpectrumOperator::adjoint_of_residual, spectra, ring_weights, modes);
   }
   double adjoint_of_residual(MapView<const float> spectra, std::span<const double> ring_weights,
                              ModeView<double> modes) override {
-    return fold_back(FoldBack::adjoint_of_residual, spectra, ring_weights, modes);
+    return fold_back(SpectrumOperator::adjoint_of_residual, spectra, ring_weights, modes);
   }
   void adjoint_of_synthesis(std::span<const double> ring_weights, ModeView<double> modes) override {
-    fold_back(FoldBack::adjoint_of_synthesis, MapView<const double>(), ring_weights, modes);
+    fold_back(SpectrumOperator::adjoint_of_synthesis, MapView<const double>(), ring_weights, modes);
   }
 
   std::int64_t bytes() const override {
@@ -125,8 +125,8 @@ class HostRingFft final : public RingFft, public RingSpectra {
   void take_of(MapView<T> map);
   /// Returns the sum of squares of the residual's pixels.
   template <class T>
-  double fold_back(FoldBack what, MapView<const T> spectra, std::span<const double> ring_weights,
-                   ModeView<double> modes);
+  double fold_back(SpectrumOperator what, MapView<const T> spectra,
+                   std::span<const double> ring_weights, ModeView<double> modes);
   void check_modes(ModeView<const double> modes) const;
   template <class T>
   void check_map(MapView<const T> map) const;
@@ -230,19 +230,19 @@ template <class T>
 void HostRingFft::take_of(MapView<T> map) {
   check_map<T>(map);
   const auto lane_work = [&](LaneWorker& worker, const LaneRun& run) {
-    worker.take_spectra(run, map);
+    worker.to_spectra(run, map);
   };
   const auto work = [&](RingWorker& worker, const RingBlock& block) {
-    worker.take_spectra(block, map);
+    worker.to_spectra(block, map);
   };
   for_each_block(all(), lane_work, work, [] {});
 }
 
 template <class T>
-double HostRingFft::fold_back(FoldBack what, MapView<const T> spectra,
+double HostRingFft::fold_back(SpectrumOperator what, MapView<const T> spectra,
                               std::span<const double> ring_weights, ModeView<double> modes) {
   check_modes(modes);
-  if (what != FoldBack::adjoint_of_synthesis) check_map<T>(spectra);
+  if (what != SpectrumOperator::adjoint_of_synthesis) check_map<T>(spectra);
   check_weights(ring_weights);
   const auto lane_work = [&](LaneWorker& worker, const LaneRun& run) {
     worker.fold_back(what, run, spectra, ring_weights, modes.data(), squares_.data());
@@ -251,7 +251,7 @@ double HostRingFft::fold_back(FoldBack what, MapView<const T> spectra,
     worker.fold_back(what, block, spectra, ring_weights, modes.data(), squares_.data());
   };
   for_each_block(all(), lane_work, work, [] {});
-  return what == FoldBack::adjoint_of_residual
+  return what == SpectrumOperator::adjoint_of_residual
              ? std::accumulate(squares_.begin(), squares_.end(), 0.0)
              : 0;
 }

@@ -266,15 +266,15 @@ void take_spectra_lanes(const LaneRings& rings, T* const* pixels) {
   write_pixels(bins, rings.n_phi, targets);
 }
 
-template <FoldBack what>
+template <SpectrumOperator what>
 HWY_INLINE V combined(const double* spectrum, const double* bin) {
-  if constexpr (what == FoldBack::adjoint_of_map) return hn::Load(D(), spectrum);
-  if constexpr (what == FoldBack::adjoint_of_synthesis) return hn::Load(D(), bin);
+  if constexpr (what == SpectrumOperator::adjoint_of_map) return hn::Load(D(), spectrum);
+  if constexpr (what == SpectrumOperator::adjoint_of_synthesis) return hn::Load(D(), bin);
   return hn::Sub(hn::Load(D(), spectrum), hn::Load(D(), bin));
 }
 
 /// Spectra, as rows of lanes in scratch, and bins -> bins.
-template <FoldBack what>
+template <SpectrumOperator what>
 void combine_lanes(const LaneRings& rings, const double* weights, double* squares) {
   const std::int64_t half = rings.n_phi / 2;
   const V n_phi = hn::Set(D(), static_cast<double>(rings.n_phi));
@@ -300,17 +300,17 @@ void combine_lanes(const LaneRings& rings, const double* weights, double* square
   hn::StoreU(hn::Mul(n_phi, of_bins), D(), squares);
 }
 
-template <FoldBack what, bool is_shifted, class T>
+template <SpectrumOperator what, bool is_shifted, class T>
 void fold_back_shifted(const LaneRings& rings, const T* const* spectra, const double* weights,
                        Complex* const* modes, double* squares) {
-  if constexpr (what != FoldBack::adjoint_of_map) fold_lanes<is_shifted>(rings, modes);
-  if constexpr (what != FoldBack::adjoint_of_synthesis)
+  if constexpr (what != SpectrumOperator::adjoint_of_map) fold_lanes<is_shifted>(rings, modes);
+  if constexpr (what != SpectrumOperator::adjoint_of_synthesis)
     read_pixels(spectra, rings.n_phi, rings.scratch);
   combine_lanes<what>(rings, weights, squares);
   unfold_lanes<is_shifted>(rings, rings.bins, modes);
 }
 
-template <FoldBack what, class T>
+template <SpectrumOperator what, class T>
 void fold_back_of(const LaneRings& rings, const T* const* spectra, const double* weights,
                   Complex* const* modes, double* squares) {
   if (rings.fine_phases == nullptr) {
@@ -321,15 +321,18 @@ void fold_back_of(const LaneRings& rings, const T* const* spectra, const double*
 }
 
 template <class T>
-void fold_back_lanes(FoldBack what, const LaneRings& rings, const T* const* spectra,
+void fold_back_lanes(SpectrumOperator what, const LaneRings& rings, const T* const* spectra,
                      const double* weights, Complex* const* modes, double* squares) {
   switch (what) {
-    case FoldBack::adjoint_of_map:
-      return fold_back_of<FoldBack::adjoint_of_map>(rings, spectra, weights, modes, squares);
-    case FoldBack::adjoint_of_residual:
-      return fold_back_of<FoldBack::adjoint_of_residual>(rings, spectra, weights, modes, squares);
-    case FoldBack::adjoint_of_synthesis:
-      return fold_back_of<FoldBack::adjoint_of_synthesis>(rings, spectra, weights, modes, squares);
+    case SpectrumOperator::adjoint_of_map:
+      return fold_back_of<SpectrumOperator::adjoint_of_map>(rings, spectra, weights, modes,
+                                                            squares);
+    case SpectrumOperator::adjoint_of_residual:
+      return fold_back_of<SpectrumOperator::adjoint_of_residual>(rings, spectra, weights, modes,
+                                                                 squares);
+    case SpectrumOperator::adjoint_of_synthesis:
+      return fold_back_of<SpectrumOperator::adjoint_of_synthesis>(rings, spectra, weights, modes,
+                                                                  squares);
   }
 }
 
@@ -353,11 +356,11 @@ void take_spectra_double(const LaneRings& rings, double* const* pixels) {
 void take_spectra_float(const LaneRings& rings, float* const* pixels) {
   take_spectra_lanes(rings, pixels);
 }
-void fold_back_double(FoldBack what, const LaneRings& rings, const double* const* spectra,
+void fold_back_double(SpectrumOperator what, const LaneRings& rings, const double* const* spectra,
                       const double* weights, Complex* const* modes, double* squares) {
   fold_back_lanes(what, rings, spectra, weights, modes, squares);
 }
-void fold_back_float(FoldBack what, const LaneRings& rings, const float* const* spectra,
+void fold_back_float(SpectrumOperator what, const LaneRings& rings, const float* const* spectra,
                      const double* weights, Complex* const* modes, double* squares) {
   fold_back_lanes(what, rings, spectra, weights, modes, squares);
 }
@@ -406,20 +409,20 @@ void adjoint(const LaneRings& rings, const float* const* pixels, const double* w
   HWY_DYNAMIC_DISPATCH(adjoint_float)(rings, pixels, weights, modes);
 }
 template <>
-void take_spectra(const LaneRings& rings, double* const* pixels) noexcept {
+void to_spectra(const LaneRings& rings, double* const* pixels) noexcept {
   HWY_DYNAMIC_DISPATCH(take_spectra_double)(rings, pixels);
 }
 template <>
-void take_spectra(const LaneRings& rings, float* const* pixels) noexcept {
+void to_spectra(const LaneRings& rings, float* const* pixels) noexcept {
   HWY_DYNAMIC_DISPATCH(take_spectra_float)(rings, pixels);
 }
 template <>
-void fold_back(FoldBack what, const LaneRings& rings, const double* const* spectra,
+void fold_back(SpectrumOperator what, const LaneRings& rings, const double* const* spectra,
                const double* weights, Complex* const* modes, double* squares) noexcept {
   HWY_DYNAMIC_DISPATCH(fold_back_double)(what, rings, spectra, weights, modes, squares);
 }
 template <>
-void fold_back(FoldBack what, const LaneRings& rings, const float* const* spectra,
+void fold_back(SpectrumOperator what, const LaneRings& rings, const float* const* spectra,
                const double* weights, Complex* const* modes, double* squares) noexcept {
   HWY_DYNAMIC_DISPATCH(fold_back_float)(what, rings, spectra, weights, modes, squares);
 }

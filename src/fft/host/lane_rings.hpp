@@ -50,7 +50,7 @@ void adjoint(const LaneRings& rings, const T* const* pixels, const double* weigh
 /// The rings' spectra in place of their pixels, as RingSpectra has them.
 /// pixels  [lane]; null: an unused lane
 template <class T>
-void take_spectra(const LaneRings& rings, T* const* pixels) noexcept;
+void to_spectra(const LaneRings& rings, T* const* pixels) noexcept;
 
 /// What RingSpectra makes of spectra and modes in place of the modes.
 /// spectra  [lane], none null; the whole null for adjoint_of_synthesis
@@ -58,7 +58,7 @@ void take_spectra(const LaneRings& rings, T* const* pixels) noexcept;
 /// modes    [n_modes], where the lanes' modes of each order lie; null: zero, and written nowhere
 /// squares  [lane], set to the sum of squares of the pixels that what is folded back belongs to
 template <class T>
-void fold_back(FoldBack what, const LaneRings& rings, const T* const* spectra,
+void fold_back(SpectrumOperator what, const LaneRings& rings, const T* const* spectra,
                const double* weights, std::complex<double>* const* modes, double* squares) noexcept;
 
 }  // namespace lane_rings

@@ -30,7 +30,7 @@ LaneWorker::LaneWorker(const RingPlan& plan, const RingFftShape& shape)
   places_.allocate(plan.n_modes());
 }
 
-void LaneWorker::place(ScratchPieces& pieces) {
+void LaneWorker::place(ScratchArena& pieces) {
   const std::int64_t n_phi = plan_->max_lane_phi();
   if (n_phi == 0) return;
   rings_.bins = pieces.take<double>((n_phi / 2 + 1) * 2 * n_lanes_);
@@ -210,15 +210,15 @@ void LaneWorker::adjoint(const LaneRun& run, MapView<const T> map,
 }
 
 template <class T>
-void LaneWorker::take_spectra(const LaneRun& run, MapView<T> map) noexcept {
+void LaneWorker::to_spectra(const LaneRun& run, MapView<T> map) noexcept {
   prepare(run);
   for_each_group(run, LastGroup::is_short, [&](Group group) {
-    lane_rings::take_spectra(rings_, targets_of<T>(run, group, map).data());
+    lane_rings::to_spectra(rings_, targets_of<T>(run, group, map).data());
   });
 }
 
 template <class T>
-void LaneWorker::fold_back(FoldBack what, const LaneRun& run, MapView<const T> spectra,
+void LaneWorker::fold_back(SpectrumOperator what, const LaneRun& run, MapView<const T> spectra,
                            std::span<const double> ring_weights, Complex* modes,
                            double* squares) noexcept {
   prepare(run);
@@ -226,12 +226,12 @@ void LaneWorker::fold_back(FoldBack what, const LaneRun& run, MapView<const T> s
     place(group, modes);
     copy_to_edges(run, group, modes);
     std::array<const T*, lane_rings::most_lanes> pixels{};
-    if (what != FoldBack::adjoint_of_synthesis) pixels = pixels_of<T>(run, group, spectra);
+    if (what != SpectrumOperator::adjoint_of_synthesis) pixels = pixels_of<T>(run, group, spectra);
     std::array<double, lane_rings::most_lanes> of_lanes;
     lane_rings::fold_back(what, rings_, pixels.data(), weights_of(run, group, ring_weights).data(),
                           places_.data(), of_lanes.data());
     copy_from_edges(run, group, modes);
-    if (what == FoldBack::adjoint_of_residual)
+    if (what == SpectrumOperator::adjoint_of_residual)
       std::copy_n(of_lanes.data(), group.count,
                   squares + run.first_local * n_components_ + group.first);
   });
@@ -243,11 +243,11 @@ template void LaneWorker::adjoint(const LaneRun&, MapView<const double>, std::sp
                                   Complex*) noexcept;
 template void LaneWorker::adjoint(const LaneRun&, MapView<const float>, std::span<const double>,
                                   Complex*) noexcept;
-template void LaneWorker::take_spectra(const LaneRun&, MapView<double>) noexcept;
-template void LaneWorker::take_spectra(const LaneRun&, MapView<float>) noexcept;
-template void LaneWorker::fold_back(FoldBack, const LaneRun&, MapView<const double>,
+template void LaneWorker::to_spectra(const LaneRun&, MapView<double>) noexcept;
+template void LaneWorker::to_spectra(const LaneRun&, MapView<float>) noexcept;
+template void LaneWorker::fold_back(SpectrumOperator, const LaneRun&, MapView<const double>,
                                     std::span<const double>, Complex*, double*) noexcept;
-template void LaneWorker::fold_back(FoldBack, const LaneRun&, MapView<const float>,
+template void LaneWorker::fold_back(SpectrumOperator, const LaneRun&, MapView<const float>,
                                     std::span<const double>, Complex*, double*) noexcept;
 
 std::int64_t LaneWorker::bytes() const {

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "base/buffer.hpp"
-#include "base/scratch_pieces.hpp"
+#include "base/scratch_arena.hpp"
 #include "fft/host/fold_back.hpp"
 #include "fft/host/lane_rings.hpp"
 #include "fft/host/ring_plan.hpp"
@@ -21,7 +21,7 @@ class LaneWorker {
  public:
   LaneWorker(const RingPlan& plan, const RingFftShape& shape);
   /// Where its scratch is, before anything else; another worker may have used it since.
-  void place(ScratchPieces& pieces);
+  void place(ScratchArena& pieces);
 
   template <class T>
   void synthesize(const LaneRun& run, const std::complex<double>* modes, MapView<T> map) noexcept;
@@ -30,10 +30,10 @@ class LaneWorker {
   void adjoint(const LaneRun& run, MapView<const T> map, std::span<const double> ring_weights,
                std::complex<double>* modes) noexcept;
   template <class T>
-  void take_spectra(const LaneRun& run, MapView<T> map) noexcept;
+  void to_spectra(const LaneRun& run, MapView<T> map) noexcept;
   /// squares  [owned ring][component]
   template <class T>
-  void fold_back(FoldBack what, const LaneRun& run, MapView<const T> spectra,
+  void fold_back(SpectrumOperator what, const LaneRun& run, MapView<const T> spectra,
                  std::span<const double> ring_weights, std::complex<double>* modes,
                  double* squares) noexcept;
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "base/buffer.hpp"
-#include "base/scratch_pieces.hpp"
+#include "base/scratch_arena.hpp"
 #include "sphere/mode_layout.hpp"
 #include "sphere/ring_grid.hpp"
 
@@ -23,7 +23,7 @@ class ModeTile {
  public:
   ModeTile() = default;
   ModeTile(std::int64_t n_rings, std::int64_t n_components, std::int64_t n_modes);
-  void place(ScratchPieces& pieces) { values_ = pieces.take<std::complex<double>>(size_); }
+  void place(ScratchArena& pieces) { values_ = pieces.take<std::complex<double>>(size_); }
 
   /// Bytes of one ring's modes in a tile.
   static std::int64_t bytes_per_ring(std::int64_t n_components, std::int64_t n_modes);

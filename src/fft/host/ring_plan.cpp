@@ -28,7 +28,7 @@ constexpr std::int64_t most_lanes_per_run = 32;
 RingPlan::RingPlan(const RingFftShape& shape, int n_threads)
     : rings_(to_size(shape.rings.n_rings())) {
   n_modes_ = shape.rows.rows().empty() ? 0 : shape.rows.rows().back().m + std::int64_t{1};
-  const std::vector<RingModes> modes = modes_of_rings(shape);
+  const std::vector<ModeCount> modes = modes_of_rings(shape);
   for (std::int64_t i = 0; i < shape.rings.n_rings(); ++i) {
     rings_[to_size(i)].n_modes = modes[to_size(i)].n_modes;
     rings_[to_size(i)].n_present = modes[to_size(i)].n_present;

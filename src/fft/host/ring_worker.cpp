@@ -43,7 +43,7 @@ RingWorker::RingWorker(const RingPlan& plan, const RingFftShape& shape)
       roots_(plan.max_phi() / 4 + 1),
       split_(plan.capacity(), plan.rings_per_block(), plan.powers()) {}
 
-void RingWorker::place(ScratchPieces& pieces) {
+void RingWorker::place(ScratchArena& pieces) {
   tile_.place(pieces);
   bins_ = pieces.take<Complex>(plan_->max_phi() / 2 + 1);
   packed_ = pieces.take<Complex>(plan_->max_complex());
@@ -129,13 +129,13 @@ void RingWorker::unpack(const Row& row, const Complex* transformed, double weigh
   }
 }
 
-template <FoldBack what, class T>
+template <SpectrumOperator what, class T>
 double RingWorker::combine(const Row& row, const T* spectrum, double weight) noexcept {
   const RingLength& length = row.length->length;
   const auto n = static_cast<double>(length.n_phi);
   const auto combined = [&](std::int64_t place, double bin) -> double {
-    if constexpr (what == FoldBack::adjoint_of_map) return double{spectrum[place]};
-    if constexpr (what == FoldBack::adjoint_of_synthesis) return bin;
+    if constexpr (what == SpectrumOperator::adjoint_of_map) return double{spectrum[place]};
+    if constexpr (what == SpectrumOperator::adjoint_of_synthesis) return bin;
     return double{spectrum[place]} - bin;
   };
   const double factor = weight * n;
@@ -254,7 +254,7 @@ void RingWorker::adjoint(const RingBlock& block, MapView<const T> map,
 }
 
 template <class T>
-void RingWorker::take_spectra(const RingBlock& block, MapView<T> map) noexcept {
+void RingWorker::to_spectra(const RingBlock& block, MapView<T> map) noexcept {
   transform_pixels<T>(block, map, [&](const Row& row, const Complex* values) {
     unpack(row, values, 1.0 / static_cast<double>(row.length->length.n_phi));
     write_spectrum(row.length->length, bins_,
@@ -262,18 +262,18 @@ void RingWorker::take_spectra(const RingBlock& block, MapView<T> map) noexcept {
   });
 }
 
-template <FoldBack what, class T>
+template <SpectrumOperator what, class T>
 void RingWorker::fold_back_as(const RingBlock& block, MapView<const T> spectra,
                               std::span<const double> ring_weights, Complex* modes,
                               double* squares) noexcept {
-  if constexpr (what != FoldBack::adjoint_of_map) gather(block, modes);
+  if constexpr (what != SpectrumOperator::adjoint_of_map) gather(block, modes);
   for_each_row(block, [&](const Row& row) {
     const T* spectrum = nullptr;
-    if constexpr (what != FoldBack::adjoint_of_map) fold_row(row);
-    if constexpr (what != FoldBack::adjoint_of_synthesis)
+    if constexpr (what != SpectrumOperator::adjoint_of_map) fold_row(row);
+    if constexpr (what != SpectrumOperator::adjoint_of_synthesis)
       spectrum = spectra.component(row.component).data() + row.entry->first_pixel;
     const double sum = combine<what>(row, spectrum, weight_of(row, ring_weights));
-    if constexpr (what == FoldBack::adjoint_of_residual)
+    if constexpr (what == SpectrumOperator::adjoint_of_residual)
       squares[static_cast<std::int64_t>(row.ring) * n_components_ + row.component] = sum;
     unfold_row(row);
   });
@@ -281,18 +281,19 @@ void RingWorker::fold_back_as(const RingBlock& block, MapView<const T> spectra,
 }
 
 template <class T>
-void RingWorker::fold_back(FoldBack what, const RingBlock& block, MapView<const T> spectra,
+void RingWorker::fold_back(SpectrumOperator what, const RingBlock& block, MapView<const T> spectra,
                            std::span<const double> ring_weights, Complex* modes,
                            double* squares) noexcept {
   switch (what) {
-    case FoldBack::adjoint_of_map:
-      return fold_back_as<FoldBack::adjoint_of_map>(block, spectra, ring_weights, modes, squares);
-    case FoldBack::adjoint_of_residual:
-      return fold_back_as<FoldBack::adjoint_of_residual>(block, spectra, ring_weights, modes,
-                                                         squares);
-    case FoldBack::adjoint_of_synthesis:
-      return fold_back_as<FoldBack::adjoint_of_synthesis>(block, spectra, ring_weights, modes,
-                                                          squares);
+    case SpectrumOperator::adjoint_of_map:
+      return fold_back_as<SpectrumOperator::adjoint_of_map>(block, spectra, ring_weights, modes,
+                                                            squares);
+    case SpectrumOperator::adjoint_of_residual:
+      return fold_back_as<SpectrumOperator::adjoint_of_residual>(block, spectra, ring_weights,
+                                                                 modes, squares);
+    case SpectrumOperator::adjoint_of_synthesis:
+      return fold_back_as<SpectrumOperator::adjoint_of_synthesis>(block, spectra, ring_weights,
+                                                                  modes, squares);
   }
 }
 
@@ -302,11 +303,11 @@ template void RingWorker::adjoint(const RingBlock&, MapView<const double>, std::
                                   Complex*) noexcept;
 template void RingWorker::adjoint(const RingBlock&, MapView<const float>, std::span<const double>,
                                   Complex*) noexcept;
-template void RingWorker::take_spectra(const RingBlock&, MapView<double>) noexcept;
-template void RingWorker::take_spectra(const RingBlock&, MapView<float>) noexcept;
-template void RingWorker::fold_back(FoldBack, const RingBlock&, MapView<const double>,
+template void RingWorker::to_spectra(const RingBlock&, MapView<double>) noexcept;
+template void RingWorker::to_spectra(const RingBlock&, MapView<float>) noexcept;
+template void RingWorker::fold_back(SpectrumOperator, const RingBlock&, MapView<const double>,
                                     std::span<const double>, Complex*, double*) noexcept;
-template void RingWorker::fold_back(FoldBack, const RingBlock&, MapView<const float>,
+template void RingWorker::fold_back(SpectrumOperator, const RingBlock&, MapView<const float>,
                                     std::span<const double>, Complex*, double*) noexcept;
 
 std::int64_t RingWorker::bytes() const {

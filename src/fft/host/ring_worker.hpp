@@ -6,7 +6,7 @@
 #include <span>
 
 #include "base/buffer.hpp"
-#include "base/scratch_pieces.hpp"
+#include "base/scratch_arena.hpp"
 #include "fft/host/fold_back.hpp"
 #include "fft/host/mode_tile.hpp"
 #include "fft/host/ring_plan.hpp"
@@ -21,7 +21,7 @@ class RingWorker {
  public:
   RingWorker(const RingPlan& plan, const RingFftShape& shape);
   /// Where its scratch is, before anything else; another worker may have used it since.
-  void place(ScratchPieces& pieces);
+  void place(ScratchArena& pieces);
 
   template <class T>
   void synthesize(const RingBlock& block, const std::complex<double>* modes,
@@ -31,10 +31,10 @@ class RingWorker {
   void adjoint(const RingBlock& block, MapView<const T> map, std::span<const double> ring_weights,
                std::complex<double>* modes) noexcept;
   template <class T>
-  void take_spectra(const RingBlock& block, MapView<T> map) noexcept;
+  void to_spectra(const RingBlock& block, MapView<T> map) noexcept;
   /// squares  [owned ring][component]
   template <class T>
-  void fold_back(FoldBack what, const RingBlock& block, MapView<const T> spectra,
+  void fold_back(SpectrumOperator what, const RingBlock& block, MapView<const T> spectra,
                  std::span<const double> ring_weights, std::complex<double>* modes,
                  double* squares) noexcept;
 
@@ -77,10 +77,11 @@ class RingWorker {
   void unpack(const Row& row, const std::complex<double>* transformed, double weight) noexcept;
   /// bins_ -> modes in the tile.
   void unfold_row(const Row& row) noexcept;
-  /// bins_ and a spectrum -> bins_ (FoldBack); returns the sum of squares of the residual's pixels.
-  template <FoldBack what, class T>
+  /// bins_ and a spectrum -> bins_ (SpectrumOperator); returns the sum of squares of the residual's
+  /// pixels.
+  template <SpectrumOperator what, class T>
   double combine(const Row& row, const T* spectrum, double weight) noexcept;
-  template <FoldBack what, class T>
+  template <SpectrumOperator what, class T>
   void fold_back_as(const RingBlock& block, MapView<const T> spectra,
                     std::span<const double> ring_weights, std::complex<double>* modes,
                     double* squares) noexcept;

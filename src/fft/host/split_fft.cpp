@@ -78,7 +78,7 @@ SplitFft::SplitFft(const Capacity& capacity, std::int64_t n_lengths, const UnitP
   }
 }
 
-void SplitFft::place(ScratchPieces& pieces) {
+void SplitFft::place(ScratchArena& pieces) {
   data_ = pieces.take<double>(
       column_lanes::scratch_size(std::max(capacity_.sorted, capacity_.response)));
   other_ = pieces.take<double>(

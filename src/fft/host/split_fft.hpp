@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/buffer.hpp"
-#include "base/scratch_pieces.hpp"
+#include "base/scratch_arena.hpp"
 #include "fft/host/column_lanes.hpp"
 #include "fft/host/column_plan.hpp"
 #include "fft/unit_powers.hpp"
@@ -46,7 +46,7 @@ class SplitFft {
   /// n_lengths  lengths between two flushes, at most
   /// powers     holds the tables of all transforms; outlives this
   SplitFft(const Capacity& capacity, std::int64_t n_lengths, const UnitPowers& powers);
-  void place(ScratchPieces& pieces);
+  void place(ScratchArena& pieces);
 
   /// Transforms the columns of in[n_complex], here or at the next flush; `out`, where column c is
   /// out[c + s j], may be `in`. Rings of one length follow each other.

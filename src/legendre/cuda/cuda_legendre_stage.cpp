@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "legendre/cuda/block_pipeline.hpp"
-#include "legendre/cuda/device_stage_in_blocks.hpp"
-#include "legendre/cuda/stage_memory.hpp"
+#include "legendre/cuda/blocks/block_pipeline.hpp"
+#include "legendre/cuda/blocks/device_stage_in_blocks.hpp"
+#include "legendre/cuda/plan/stage_memory.hpp"
 #include "legendre/device_legendre_stage.hpp"
-#include "legendre/host/fold_groups.hpp"
+#include "legendre/shared/fold_groups.hpp"
 
 namespace ringweave {
 namespace {
@@ -34,12 +34,12 @@ LegendreShape checked(LegendreShape shape) {
 }
 
 /// What goes through the device one block after the other, wherever a user has its modes.
-struct Through {
+struct BlockedEngine {
   gpu::RowBlocks blocks;
   Pipeline pipeline;
   std::unique_ptr<DeviceLegendreStage> stage;
 
-  explicit Through(const LegendreShape& shape)
+  explicit BlockedEngine(const LegendreShape& shape)
       : blocks(shape, gpu::memory_in_blocks(shape.device_bytes).block_bytes),
         pipeline(blocks, shape.fields.n_components()),
         stage(gpu::make_device_stage_in_blocks(shape, blocks, pipeline.stream())) {}
@@ -50,8 +50,8 @@ struct Through {
 class CudaLegendreStage final : public LegendreStage {
  public:
   explicit CudaLegendreStage(LegendreShape shape)
-      : CudaLegendreStage(std::make_shared<Through>(checked(shape)), shape) {}
-  CudaLegendreStage(std::shared_ptr<Through> through, LegendreShape shape)
+      : CudaLegendreStage(std::make_shared<BlockedEngine>(checked(shape)), shape) {}
+  CudaLegendreStage(std::shared_ptr<BlockedEngine> through, LegendreShape shape)
       : shape_(std::move(shape)),
         n_components_(shape_.fields.n_components()),
         through_(std::move(through)),
@@ -111,19 +111,19 @@ class CudaLegendreStage final : public LegendreStage {
       void fill(Slot& slot, RowRange heads) const {
         self.blocks_.template gather<T>(heads, alm, as<T>(slot.host_alm.data()));
       }
-      void bring(Slot& slot, RowRange heads, const DeviceStream& stream) const {
+      void upload(Slot& slot, RowRange heads, const DeviceStream& stream) const {
         self.bring_alm<T>(slot, heads, stream);
       }
       void compute(Slot& slot, RowRange heads) const {
         self.through_->stage->synthesize(rows_of(heads), self.device_alm<const T>(slot),
                                          slot.modes.view());
       }
-      void take(Slot& slot, RowRange heads, const DeviceStream& stream) const {
+      void download(Slot& slot, RowRange heads, const DeviceStream& stream) const {
         self.for_modes(heads, [&](std::int64_t begin, std::int64_t bytes) {
           copy_to_host(slot.modes.data() + begin, slot.host_modes.data() + begin, bytes, stream);
         });
       }
-      void drain(Slot& slot, RowRange heads) const {
+      void unpack(Slot& slot, RowRange heads) const {
         self.blocks_.scatter(heads, slot.host_modes.data(), self.shape_.rows, modes);
       }
     };
@@ -144,7 +144,7 @@ class CudaLegendreStage final : public LegendreStage {
         if (how == Accumulate::overwrite) return;
         self.blocks_.template gather<T>(heads, alm, as<T>(slot.host_alm.data()));
       }
-      void bring(Slot& slot, RowRange heads, const DeviceStream& stream) const {
+      void upload(Slot& slot, RowRange heads, const DeviceStream& stream) const {
         self.for_modes(heads, [&](std::int64_t begin, std::int64_t bytes) {
           copy_to_device(slot.host_modes.data() + begin, slot.modes.data() + begin, bytes, stream);
         });
@@ -154,13 +154,13 @@ class CudaLegendreStage final : public LegendreStage {
         self.through_->stage->adjoint(rows_of(heads), slot.modes.view(), self.device_alm<T>(slot),
                                       how);
       }
-      void take(Slot& slot, RowRange heads, const DeviceStream& stream) const {
+      void download(Slot& slot, RowRange heads, const DeviceStream& stream) const {
         self.for_alm<T>(heads, [&](std::int64_t begin, std::int64_t bytes) {
           copy_to_host(as<T>(slot.alm.data()) + begin, as<T>(slot.host_alm.data()) + begin, bytes,
                        stream);
         });
       }
-      void drain(Slot& slot, RowRange heads) const {
+      void unpack(Slot& slot, RowRange heads) const {
         self.blocks_.template scatter<T>(heads, as<T>(slot.host_alm.data()), alm);
       }
     };
@@ -209,7 +209,7 @@ class CudaLegendreStage final : public LegendreStage {
 
   LegendreShape shape_;
   std::int64_t n_components_;
-  std::shared_ptr<Through> through_;
+  std::shared_ptr<BlockedEngine> through_;
   const gpu::RowBlocks& blocks_;
 };
 

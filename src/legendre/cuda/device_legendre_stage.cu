@@ -3,10 +3,10 @@
 
 #include "base/cuda/device_machine.cuh"
 #include "base/planned_count.hpp"
-#include "legendre/cuda/device_stage_in_blocks.hpp"
-#include "legendre/cuda/stage_sequence.hpp"
+#include "legendre/cuda/blocks/device_stage_in_blocks.hpp"
+#include "legendre/cuda/plan/stage_sequence.hpp"
 #include "legendre/device_legendre_stage.hpp"
-#include "legendre/host/fold_groups.hpp"
+#include "legendre/shared/fold_groups.hpp"
 
 namespace ringweave {
 namespace {

@@ -32,7 +32,7 @@ template <class S>
 constexpr int block_groups = static_cast<int>(block_bytes / sizeof(AdjointGroup<S>));
 
 /// Whether what columns hold counts.
-enum class Columns { empty, in_use };
+enum class ColumnState { empty, in_use };
 
 /// Steps [begin, end). One column of one step, summed over pairs but not over lanes, lies at
 /// columns + ((step - begin) * S::columns + column) * lanes.
@@ -42,7 +42,7 @@ struct AdjointJob {
   std::int64_t begin;
   std::int64_t end;
   double* columns;
-  Columns before;       ///< the job
+  ColumnState before;       ///< the job
   std::int64_t stride;  ///< between the sums of a group
   double* at_step(std::int64_t step) const {
     return columns + (step - begin) * S::columns * n_lanes;
@@ -87,7 +87,7 @@ HWY_INLINE void sum_steps(const AdjointJob<S>& job, AdjointGroup<S>* groups, int
   // maps, and a map must not depend on those beside it.
   double* target = job.at_step(step);
   Vecs<Steps * S::columns> total;
-  if (job.before == Columns::in_use) {
+  if (job.before == ColumnState::in_use) {
 #pragma GCC unroll 32
     for (int i = 0; i < Steps * S::columns; ++i) total[i] = at(target, i);
   } else {
@@ -202,9 +202,9 @@ void lift_lanes(AdjointGroup<S>& group, std::int64_t stride) {
 /// Fetches what is wanted next, a part at each chunk of degrees.
 class Fetching {
  public:
-  Fetching(std::span<const WantedNext> wanted, std::int64_t n_chunks) : wanted_(wanted) {
+  Fetching(std::span<const PrefetchRange> wanted, std::int64_t n_chunks) : wanted_(wanted) {
     std::int64_t bytes = 0;
-    for (const WantedNext& part : wanted) bytes += part.end - part.begin;
+    for (const PrefetchRange& part : wanted) bytes += part.end - part.begin;
     step_ = (bytes / HWY_MAX(n_chunks, std::int64_t{1}) / line + 1) * line;
     if (!wanted_.empty()) at_ = wanted_.front().begin;
   }
@@ -219,7 +219,7 @@ class Fetching {
 
  private:
   static constexpr std::int64_t line = 64;
-  std::span<const WantedNext> wanted_;
+  std::span<const PrefetchRange> wanted_;
   const char* at_ = nullptr;
   std::int64_t step_;
 };
@@ -238,7 +238,7 @@ void adjoint_block(const AdjointJob<S>& job, AdjointGroup<S>* groups, int n_grou
     }
     if (first < n_groups) {
       sum_chunk(job, groups, first, n_groups, step);
-    } else if (job.before == Columns::empty) {
+    } else if (job.before == ColumnState::empty) {
       clear_chunk<S>(job.at_step(step));
     }
   }
@@ -314,7 +314,7 @@ int block_size(const AdjointGroup<S>* groups, std::int64_t n_groups) {
 
 template <class S>
 void adjoint_shape(const Pairs& pairs, const Order& order, const double* sums, std::int64_t stride,
-                   double* columns, void* scratch, std::span<const WantedNext> wanted) {
+                   double* columns, void* scratch, std::span<const PrefetchRange> wanted) {
   static_assert(block_steps % chunk == 0 && chunk * S::columns % n_lanes == 0);
   auto* groups = static_cast<AdjointGroup<S>*>(scratch);
   const std::int64_t n_groups = begin_groups(pairs, order, sums, stride, groups);
@@ -327,7 +327,7 @@ void adjoint_shape(const Pairs& pairs, const Order& order, const double* sums, s
   for (std::int64_t begin = 0; begin < order.n_steps; begin += block_steps) {
     const std::int64_t end = HWY_MIN(begin + block_steps, order.n_steps);
     for (std::int64_t n = 0; n < n_groups;) {
-      const Columns before = n == 0 ? Columns::empty : Columns::in_use;
+      const ColumnState before = n == 0 ? ColumnState::empty : ColumnState::in_use;
       const AdjointJob<S> job{order, begin, end, sums_of_lanes, before, stride};
       const int size = block_size(groups + n, n_groups - n);
       adjoint_block(job, groups + n, size, fetching);

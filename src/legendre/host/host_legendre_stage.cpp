@@ -14,10 +14,10 @@
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
 #include "base/first_error.hpp"
-#include "legendre/host/fold_groups.hpp"
 #include "legendre/host/order_rows.hpp"
 #include "legendre/host/order_sweep.hpp"
 #include "legendre/host/resampled_orders.hpp"
+#include "legendre/shared/fold_groups.hpp"
 #include "legendre/theta_route.hpp"
 
 namespace ringweave {
@@ -45,7 +45,7 @@ struct Engine {
     } else {
       sweep = std::make_unique<OrderSweep>(*shape.grid, shape.fields, shape.alm.lmax(),
                                            shape.alm.mmax(), &phases);
-      sweep->keep_beginnings(shape.alm, shape.limits);
+      sweep->cache_seeds(shape.alm, shape.limits);
       for (Worker& worker : workers) worker.sweep = sweep->scratch();
     }
   }

@@ -184,7 +184,7 @@ void OrderSweep::prepare(int m, RingRange kept, ScalarSweep& sweep) const {
   sweep.prepare(m, first_pair(kept), norm(m), beginning);
 }
 
-void OrderSweep::keep_beginnings(const AlmLayout& orders, const ModeLimits& limits) {
+void OrderSweep::cache_seeds(const AlmLayout& orders, const ModeLimits& limits) {
   if (maps_.empty()) return;
   std::vector<std::int64_t> bytes_up_to;  // [m]
   std::int64_t bytes = 0;
@@ -199,7 +199,7 @@ void OrderSweep::keep_beginnings(const AlmLayout& orders, const ModeLimits& limi
   for (int m = 0; m <= orders.mmax() && bytes_up_to[to_size(m)] <= most_kept_bytes; ++m) {
     beginnings_.push_back(nullptr);
     if (orders.row_of(m) < 0) continue;
-    beginnings_.back() = std::make_unique<ScalarSweep::Beginning>(
+    beginnings_.back() = std::make_unique<ScalarSweep::Seeds>(
         sweep.beginning(m, first_pair(limits.kept(m)), norm(m)));
   }
 }
@@ -260,11 +260,9 @@ void OrderSweep::deliver_alm(int m, RingRange kept, std::span<const ScalarMap> b
 /// Rows lie in memory as they are worked on: behind the modes of this one lie those a thread works
 /// on next, as many rows further as there are threads.
 template <class T>
-std::span<const sweep::WantedNext> OrderSweep::wanted_next(std::span<const ScalarMap> batch,
-                                                           const ModeRow<const Complex>& row,
-                                                           const AlmRow<T>& alm,
-                                                           std::int64_t n_components,
-                                                           std::span<sweep::WantedNext> parts) {
+std::span<const sweep::PrefetchRange> OrderSweep::wanted_next(
+    std::span<const ScalarMap> batch, const ModeRow<const Complex>& row, const AlmRow<T>& alm,
+    std::int64_t n_components, std::span<sweep::PrefetchRange> parts) {
   std::size_t n = 0;
   const auto add = [&](const void* begin, std::int64_t bytes) {
     const char* const first = static_cast<const char*>(begin);
@@ -360,7 +358,7 @@ void OrderSweep::adjoint(int m, RingRange kept, const ModeRow<const Complex>& ro
                        phases_->repeat(modes[batch[i].map.component], ring, row.alias));
       }
     });
-    std::array<sweep::WantedNext, most_maps + most_pieces> parts;
+    std::array<sweep::PrefetchRange, most_maps + most_pieces> parts;
     sweep.adjoint(wanted_next(batch, row, alm, n_components_, parts));
     deliver_alm(m, kept, batch, alm, how, scratch);
   });

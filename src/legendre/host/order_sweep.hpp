@@ -9,12 +9,12 @@
 
 #include "base/buffer.hpp"
 #include "base/view.hpp"
-#include "legendre/host/ring_tables.hpp"
 #include "legendre/host/scalar_sweep.hpp"
-#include "legendre/host/spin_field.hpp"
 #include "legendre/host/spin_ladder.hpp"
 #include "legendre/host/spin_sweep.hpp"
 #include "legendre/legendre_stage.hpp"
+#include "legendre/shared/ring_tables.hpp"
+#include "legendre/shared/spin_field.hpp"
 #include "sphere/alm_layout.hpp"
 #include "sphere/field_set.hpp"
 #include "sphere/mode_limits.hpp"
@@ -56,7 +56,7 @@ class OrderSweep {
 
   /// Computes once for all calls what the sweeps of the lowest of these orders begin with, as many
   /// as fit little memory. `limits` says which rings keep an order, in every call.
-  void keep_beginnings(const AlmLayout& orders, const ModeLimits& limits);
+  void cache_seeds(const AlmLayout& orders, const ModeLimits& limits);
 
   /// What one thread works in.
   struct Scratch {
@@ -108,11 +108,11 @@ class OrderSweep {
   /// What the sweep of a batch should fetch: where its a_lm go, and the modes behind those of a
   /// row.
   template <class T>
-  static std::span<const sweep::WantedNext> wanted_next(std::span<const ScalarMap> batch,
-                                                        const ModeRow<const Complex>& row,
-                                                        const AlmRow<T>& alm,
-                                                        std::int64_t n_components,
-                                                        std::span<sweep::WantedNext> parts);
+  static std::span<const sweep::PrefetchRange> wanted_next(std::span<const ScalarMap> batch,
+                                                           const ModeRow<const Complex>& row,
+                                                           const AlmRow<T>& alm,
+                                                           std::int64_t n_components,
+                                                           std::span<sweep::PrefetchRange> parts);
   template <class T>
   void deliver_alm(int m, RingRange kept, std::span<const ScalarMap> batch, const AlmRow<T>& alm,
                    Accumulate how, Scratch& scratch) const;
@@ -122,14 +122,14 @@ class OrderSweep {
   int max_spin_;
   std::int64_t n_pairs_;
   PairTables pairs_;
-  RingPlaces places_;
+  PairIndex places_;
   const FoldPhases* phases_;
   std::vector<double> norms_;
   int degree_;                    ///< of the scalar sweeps
   std::vector<SpinField> spins_;  ///< the fields of spin >= 1
   std::vector<ScalarMap> maps_;   ///< what is swept as a scalar
   /// [m] of the lowest orders; null: of another rank
-  std::vector<std::unique_ptr<const ScalarSweep::Beginning>> beginnings_;
+  std::vector<std::unique_ptr<const ScalarSweep::Seeds>> beginnings_;
 };
 
 }  // namespace ringweave

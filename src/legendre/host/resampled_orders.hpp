@@ -11,9 +11,9 @@
 #include "base/buffer.hpp"
 #include "legendre/host/order_lanes.hpp"
 #include "legendre/host/order_sweep.hpp"
-#include "legendre/host/ring_tables.hpp"
 #include "legendre/host/theta_resampling.hpp"
 #include "legendre/legendre_stage.hpp"
+#include "legendre/shared/ring_tables.hpp"
 
 namespace ringweave {
 

@@ -12,7 +12,7 @@ using Complex = std::complex<double>;
 
 }  // namespace
 
-ScalarSweep::ScalarSweep(const PairTables& pairs, const RingPlaces& places, int lmax, int max_maps)
+ScalarSweep::ScalarSweep(const PairTables& pairs, const PairIndex& places, int lmax, int max_maps)
     : pairs_(&pairs),
       places_(&places),
       lmax_(lmax),
@@ -37,7 +37,7 @@ ScalarSweep::ScalarSweep(const PairTables& pairs, const RingPlaces& places, int 
   equatorial_.stride = equator_size_;
 }
 
-void ScalarSweep::prepare(int m, std::int64_t first_pair, double norm, const Beginning* kept) {
+void ScalarSweep::prepare(int m, std::int64_t first_pair, double norm, const Seeds* kept) {
   if (kept == nullptr) own_by_two_.prepare(m, recurrence_scratch_);
   by_two_ = kept == nullptr ? &own_by_two_ : &kept->recurrence;
   order_by_two_ = {{{norm, norm}, m, 0},
@@ -53,8 +53,8 @@ void ScalarSweep::prepare(int m, std::int64_t first_pair, double norm, const Beg
                    std::max(first_pair, split_) - split_};
 }
 
-ScalarSweep::Beginning ScalarSweep::beginning(int m, std::int64_t first_pair, double norm) {
-  Beginning result{RecurrenceByTwo(lmax_, m), {}};
+ScalarSweep::Seeds ScalarSweep::beginning(int m, std::int64_t first_pair, double norm) {
+  Seeds result{RecurrenceByTwo(lmax_, m), {}};
   result.recurrence.prepare(m, recurrence_scratch_);
   prepare(m, first_pair, norm, &result);
   result.first_values.allocate(sweep::n_first_values(pairs_by_two_, order_by_two_));
@@ -178,7 +178,7 @@ void ScalarSweep::begin_adjoint() {
   equatorial_.covered = 0;
 }
 
-void ScalarSweep::adjoint(std::span<const sweep::WantedNext> wanted) {
+void ScalarSweep::adjoint(std::span<const sweep::PrefetchRange> wanted) {
   by_two_sums_.zero_up_to(by_two_sums_.stride);
   equatorial_.zero_up_to(equatorial_.stride);
   sweep::adjoint(pairs_by_two_, order_by_two_, shape_by_two(), sums_.data(), pairs_->padded_size(),
@@ -193,7 +193,7 @@ void ScalarSweep::alm(int map, std::span<Complex> row) const {
   if (has_equator()) by_one_.restore_add(columns_by_one_.data() + 2 * map, 2 * n_maps(), row);
 }
 
-std::int64_t ScalarSweep::Beginning::bytes() const {
+std::int64_t ScalarSweep::Seeds::bytes() const {
   return recurrence.bytes() + first_values.size() * static_cast<std::int64_t>(sizeof(double));
 }
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/buffer.hpp"
-#include "legendre/host/recurrence.hpp"
-#include "legendre/host/ring_tables.hpp"
 #include "legendre/host/sweep.hpp"
+#include "legendre/shared/recurrence.hpp"
+#include "legendre/shared/ring_tables.hpp"
 
 namespace ringweave {
 
@@ -19,19 +19,19 @@ namespace ringweave {
 class ScalarSweep {
  public:
   /// Buffers for every order up to lmax and up to max_maps maps; nothing below allocates.
-  ScalarSweep(const PairTables& pairs, const RingPlaces& places, int lmax, int max_maps);
+  ScalarSweep(const PairTables& pairs, const PairIndex& places, int lmax, int max_maps);
 
   /// What an order begins with: its recurrence and its first values.
-  struct Beginning {
+  struct Seeds {
     RecurrenceByTwo recurrence;
     HostBuffer<double> first_values;
     std::int64_t bytes() const;
   };
   /// The recurrence of order m from `first_pair` on; norm is lambda_mm / sin(theta)^m. `kept`: its
   /// beginning(), which outlives the order's use; null: computed here.
-  void prepare(int m, std::int64_t first_pair, double norm, const Beginning* kept = nullptr);
+  void prepare(int m, std::int64_t first_pair, double norm, const Seeds* kept = nullptr);
   /// Of the same order, pairs and norm. Allocates.
-  Beginning beginning(int m, std::int64_t first_pair, double norm);
+  Seeds beginning(int m, std::int64_t first_pair, double norm);
   /// e_l = sqrt((l^2 - m^2) / (4 l^2 - 1)) of the order prepared, [l - m].
   const double* e() const { return by_two_->e(); }
 
@@ -58,7 +58,7 @@ class ScalarSweep {
   void add_modes(const sweep::RingRun& run, const std::complex<double>* modes,
                  std::int64_t n_components);
   void add_mode(int map, std::int64_t ring, std::complex<double> mode);
-  void adjoint(std::span<const sweep::WantedNext> wanted = {});
+  void adjoint(std::span<const sweep::PrefetchRange> wanted = {});
   void alm(int map, std::span<std::complex<double>> row) const;
 
   std::int64_t bytes() const;
@@ -96,7 +96,7 @@ class ScalarSweep {
   std::array<Part, 2> parts(const sweep::RingRun& run) const;
 
   const PairTables* pairs_;
-  const RingPlaces* places_;
+  const PairIndex* places_;
   int lmax_;
   sweep::Pairs pairs_by_two_;     ///< up to the equatorial ones
   sweep::Pairs equator_pairs_{};  ///< from these on

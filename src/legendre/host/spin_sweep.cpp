@@ -13,7 +13,7 @@ constexpr double sign_of(int power) { return power % 2 == 0 ? 1 : -1; }
 
 }  // namespace
 
-SpinSweep::SpinSweep(const PairTables& pairs, const RingPlaces& places, int lmax)
+SpinSweep::SpinSweep(const PairTables& pairs, const PairIndex& places, int lmax)
     : pairs_(&pairs),
       places_(&places),
       recurrence_(lmax),

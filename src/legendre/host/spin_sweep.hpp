@@ -5,9 +5,9 @@
 #include <cstdint>
 
 #include "base/buffer.hpp"
-#include "legendre/host/recurrence.hpp"
-#include "legendre/host/ring_tables.hpp"
 #include "legendre/host/sweep.hpp"
+#include "legendre/shared/recurrence.hpp"
+#include "legendre/shared/ring_tables.hpp"
 
 namespace ringweave {
 
@@ -24,7 +24,7 @@ class SpinSweep {
   };
   using Modes = Both<std::complex<double>>;
 
-  SpinSweep(const PairTables& pairs, const RingPlaces& places, int lmax);
+  SpinSweep(const PairTables& pairs, const PairIndex& places, int lmax);
 
   /// The recurrence of order m for the pairs [first_pair, end_pair); norm is lambda_hh / (-sin
   /// theta)^h for h = max(m, spin).
@@ -48,7 +48,7 @@ class SpinSweep {
   static constexpr sweep::Shape shape{sweep::Kind::spin, 1};
 
   const PairTables* pairs_;
-  const RingPlaces* places_;
+  const PairIndex* places_;
   double parity_ = 1;  ///< (-1)^s
   double south_ = 1;   ///< sign of the southern sums at the first degree
   RecurrenceByOne recurrence_;

@@ -48,7 +48,7 @@ void synthesize(const Pairs& pairs, const Order& order, Shape shape, const doubl
 
 void adjoint(const Pairs& pairs, const Order& order, Shape shape, const double* sums,
              std::int64_t stride, double* columns, double* scratch,
-             std::span<const WantedNext> wanted) {
+             std::span<const PrefetchRange> wanted) {
   with_type_of(shape, [&](auto type) HWY_ATTR {
     adjoint_shape<decltype(type)>(pairs, order, sums, stride, columns, scratch, wanted);
   });
@@ -117,7 +117,7 @@ void synthesize(const Pairs& pairs, const Order& order, Shape shape, const doubl
 
 void adjoint(const Pairs& pairs, const Order& order, Shape shape, const double* sums,
              std::int64_t stride, double* columns, double* scratch,
-             std::span<const WantedNext> wanted) {
+             std::span<const PrefetchRange> wanted) {
   HWY_DYNAMIC_DISPATCH(adjoint)(pairs, order, shape, sums, stride, columns, scratch, wanted);
 }
 

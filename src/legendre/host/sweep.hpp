@@ -62,7 +62,7 @@ struct Seed {
 
 /// Memory that is wanted next, which a sweep fetches into the second cache level while its sums
 /// run. Any address will do.
-struct WantedNext {
+struct PrefetchRange {
   const char* begin;
   const char* end;
 };
@@ -103,7 +103,7 @@ void synthesize(const Pairs& pairs, const Order& order, Shape shape, const doubl
 /// scratch  adjoint_scratch(shape, pairs.count) doubles, aligned to 64 bytes
 void adjoint(const Pairs& pairs, const Order& order, Shape shape, const double* sums,
              std::int64_t stride, double* columns, double* scratch,
-             std::span<const WantedNext> wanted = {});
+             std::span<const PrefetchRange> wanted = {});
 std::int64_t adjoint_scratch(Shape shape, std::int64_t n_pairs);
 
 /// A run of rings: ring i of it is the northern half of pair first_pair + i, or the southern half

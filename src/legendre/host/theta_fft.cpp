@@ -17,7 +17,7 @@ using namespace ringweave::HWY_NAMESPACE;
 using Stage = ThetaFft::Stage;
 using Stages = ThetaFft::Stages;
 
-enum class Direction { transform, transpose };
+enum class FftDirection { transform, transpose };
 
 // Runs of this many rows (24 KiB) stay in the first-level cache through all their stages.
 constexpr std::int64_t cached_rows = 192;
@@ -59,7 +59,7 @@ HWY_INLINE void multiply(const Complex* HWY_RESTRICT twiddles, ComplexLanes* x) 
 }
 
 /// One stage of `blocks` consecutive runs. The transpose multiplies by the twiddles first.
-template <int Radix, Direction To, class In, class Out>
+template <int Radix, FftDirection To, class In, class Out>
 HWY_NOINLINE void run_stage(const Stage& stage, const Complex* all_twiddles, std::int64_t blocks,
                             In in, Out out) {
   const std::int64_t part = stage.part;
@@ -71,9 +71,9 @@ HWY_NOINLINE void run_stage(const Stage& stage, const Complex* all_twiddles, std
         ComplexLanes x[std::size_t{Radix}];
 #pragma GCC unroll 8
         for (int q = 0; q < Radix; ++q) x[q] = in.read(row + q * part, lane);
-        if (To == Direction::transpose && part > 1) multiply<Radix>(twiddles, x);
+        if (To == FftDirection::transpose && part > 1) multiply<Radix>(twiddles, x);
         butterfly<Radix, Sign::minus>(x);
-        if (To == Direction::transform && part > 1) multiply<Radix>(twiddles, x);
+        if (To == FftDirection::transform && part > 1) multiply<Radix>(twiddles, x);
 #pragma GCC unroll 8
         for (int q = 0; q < Radix; ++q) out.write(x[q], row + q * part, lane);
       }
@@ -81,7 +81,7 @@ HWY_NOINLINE void run_stage(const Stage& stage, const Complex* all_twiddles, std
   }
 }
 
-template <Direction To, class In, class Out>
+template <FftDirection To, class In, class Out>
 void run_stage(const Stage& stage, const Complex* twiddles, std::int64_t blocks, In in, Out out) {
   switch (stage.radix) {
     case 2: return run_stage<2, To>(stage, twiddles, blocks, in, out);
@@ -93,13 +93,13 @@ void run_stage(const Stage& stage, const Complex* twiddles, std::int64_t blocks,
 }
 
 /// The stages of one run, in place: all runs of a stage while they fit the cache, else run by run.
-template <Direction To>
+template <FftDirection To>
 void run_stages(Stages stages, double* rows) {
   if (stages.begin == stages.end) return;
   const std::int64_t length = stages.begin->length;
   const PlainRows plain{rows};
   if (length <= cached_rows) {
-    if (To == Direction::transform) {
+    if (To == FftDirection::transform) {
       for (const Stage* stage = stages.begin; stage != stages.end; ++stage) {
         run_stage<To>(*stage, stages.twiddles, length / stage->length, plain, plain);
       }
@@ -112,19 +112,19 @@ void run_stages(Stages stages, double* rows) {
   }
   const Stage& first = *stages.begin;
   const Stages rest{stages.begin + 1, stages.end, stages.twiddles};
-  if (To == Direction::transform) run_stage<To>(first, stages.twiddles, 1, plain, plain);
+  if (To == FftDirection::transform) run_stage<To>(first, stages.twiddles, 1, plain, plain);
   for (std::int64_t q = 0; q < first.radix; ++q) {
     run_stages<To>(rest, rows + q * first.part * row_size);
   }
-  if (To == Direction::transpose) run_stage<To>(first, stages.twiddles, 1, plain, plain);
+  if (To == FftDirection::transpose) run_stage<To>(first, stages.twiddles, 1, plain, plain);
 }
 
-void transform(Stages stages, double* rows) { run_stages<Direction::transform>(stages, rows); }
-void transpose(Stages stages, double* rows) { run_stages<Direction::transpose>(stages, rows); }
+void transform(Stages stages, double* rows) { run_stages<FftDirection::transform>(stages, rows); }
+void transpose(Stages stages, double* rows) { run_stages<FftDirection::transpose>(stages, rows); }
 
 void transform_folded(Stages stages, Folded x, double* rows) {
   const Stage& first = *stages.begin;
-  run_stage<Direction::transform>(first, stages.twiddles, 1, FoldedRows{x, first.length},
+  run_stage<FftDirection::transform>(first, stages.twiddles, 1, FoldedRows{x, first.length},
                                   PlainRows{rows});
   for (std::int64_t q = 0; q < first.radix; ++q) {
     transform({stages.begin + 1, stages.end, stages.twiddles}, rows + q * first.part * row_size);
@@ -136,7 +136,7 @@ void transpose_folded(Stages stages, double* rows, Folded x) {
   for (std::int64_t q = 0; q < first.radix; ++q) {
     transpose({stages.begin + 1, stages.end, stages.twiddles}, rows + q * first.part * row_size);
   }
-  run_stage<Direction::transpose>(first, stages.twiddles, 1, PlainRows{rows},
+  run_stage<FftDirection::transpose>(first, stages.twiddles, 1, PlainRows{rows},
                                   FoldedRows{x, first.length});
 }
 

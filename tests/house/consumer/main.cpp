@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "distribute/mpi_session.hpp"
+#include "distribute/mpi/mpi_session.hpp"
 #include "io/map_file.hpp"
 #include "sphere/random_alm.hpp"
 #include "transform/analysis.hpp"

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <vector>
 
-#include "legendre/cuda/mode_access.hpp"
-#include "legendre/cuda/sweep_lanes.hpp"
-#include "legendre/cuda/sweep_plan.hpp"
+#include "legendre/cuda/plan/sweep_plan.hpp"
+#include "legendre/cuda/sums/mode_access.hpp"
+#include "legendre/cuda/sums/sweep_lanes.hpp"
 #include "support/emulated_block.hpp"
 
 // What runs on host and device alike, by itself.

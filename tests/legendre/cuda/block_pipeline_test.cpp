@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "legendre/cuda/block_pipeline.hpp"
+#include "legendre/cuda/blocks/block_pipeline.hpp"
 
 #include <gtest/gtest.h>
 
@@ -114,7 +114,7 @@ struct Work {
   void fill(Pipeline::Slot& slot, RowRange heads) const {
     blocks.gather<double>(heads, alm, slot.host_alm.data());
   }
-  void bring(Pipeline::Slot& slot, RowRange heads, const EmulatedPipeline::Stream& stream) const {
+  void upload(Pipeline::Slot& slot, RowRange heads, const EmulatedPipeline::Stream& stream) const {
     stream.give([&slot, run = blocks.alm_of(heads)] {
       std::copy_n(slot.host_alm.data() + run.begin, run.size(), slot.alm.data() + run.begin);
     });
@@ -127,12 +127,13 @@ struct Work {
       }
     });
   }
-  void take(Pipeline::Slot& slot, RowRange heads, const EmulatedPipeline::Stream& stream) const {
+  void download(Pipeline::Slot& slot, RowRange heads,
+                const EmulatedPipeline::Stream& stream) const {
     stream.give([&slot, run = blocks.modes_of(heads)] {
       std::copy_n(slot.modes.data() + run.begin, run.size(), slot.host_modes.data() + run.begin);
     });
   }
-  void drain(Pipeline::Slot& slot, RowRange heads) const {
+  void unpack(Pipeline::Slot& slot, RowRange heads) const {
     blocks.scatter(heads, slot.host_modes.data(), rows, modes);
   }
 };

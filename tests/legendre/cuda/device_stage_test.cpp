@@ -11,9 +11,9 @@
 #include "base/device_buffer.hpp"
 #include "base/device_graph.hpp"
 #include "base/error.hpp"
+#include "legendre/cuda/blocks/row_blocks.hpp"
 #include "legendre/cuda/emulated_stage.hpp"
-#include "legendre/cuda/row_blocks.hpp"
-#include "legendre/cuda/stage_memory.hpp"
+#include "legendre/cuda/plan/stage_memory.hpp"
 #include "legendre/device_legendre_stage.hpp"
 #include "support/tolerance.hpp"
 

@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "legendre/cuda/coefficient_launch.hpp"
-#include "legendre/cuda/counting_machine.hpp"
+#include "legendre/cuda/blocks/row_blocks.hpp"
 #include "legendre/cuda/emulated_stage.hpp"
-#include "legendre/cuda/row_blocks.hpp"
-#include "legendre/cuda/stage_plan.hpp"
+#include "legendre/cuda/launches/coefficient_launch.hpp"
+#include "legendre/cuda/plan/counting_machine.hpp"
+#include "legendre/cuda/plan/stage_plan.hpp"
 #include "legendre/device_legendre_stage.hpp"
-#include "legendre/host/recurrence.hpp"
+#include "legendre/shared/recurrence.hpp"
 #include "support/warpwise_block.hpp"
 
 // What a device stage holds, and how it works in less: coefficients, blocks of rows, bytes.

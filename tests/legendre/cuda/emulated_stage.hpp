@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "legendre/cuda/row_blocks.hpp"
-#include "legendre/cuda/stage_sequence.hpp"
+#include "legendre/cuda/blocks/row_blocks.hpp"
+#include "legendre/cuda/plan/stage_sequence.hpp"
 #include "legendre/legendre_problem.hpp"
 #include "support/emulated_block.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "legendre/cuda/sweep_plan.hpp"
+#include "legendre/cuda/plan/sweep_plan.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "legendre/cuda/field_passes.hpp"
+#include "legendre/cuda/plan/field_passes.hpp"
 
 // What a device stage is planned from, without a device and without its memory.
 namespace ringweave::gpu {
@@ -38,7 +38,7 @@ std::vector<RowBytes> bytes_of(const SweepPlan& plan) {
 }
 
 void expect_items_cover_the_rows(const LegendreShape& shape, const SweepPlan& plan,
-                                 const RingPlaces& places, const std::vector<Item>& items,
+                                 const PairIndex& places, const std::vector<Item>& items,
                                  int pairs_per_thread) {
   std::vector<std::vector<Span>> spans(plan.rows.size());
   for (const Item& item : items) {
@@ -67,7 +67,7 @@ void expect_items_cover_the_rows(const LegendreShape& shape, const SweepPlan& pl
 TEST(SweepPlan, ItemsCoverEveryRowOnceDearestFirst) {
   const LegendreShape shape = shape_for(RingGrid::healpix(256), 600, 600, false);
   const StageRows stage(shape);
-  const RingPlaces places(*shape.grid);
+  const PairIndex places(*shape.grid);
   SweepPlan plan(shape, stage, {false, 0, 600, 0, shape.grid->n_pairs(), 1, 2}, places);
   const auto ends = batch_ends_for(stage, bytes_of(plan), 5000000);
   EXPECT_GT(ends.size(), 1U);
@@ -125,7 +125,7 @@ TEST(SweepPlan, IsMadeForTheLargestDegreesInBatches) {
   const int lmax = 32768;
   const LegendreShape shape = shape_for(RingGrid::healpix(8192), lmax, lmax, false);
   const StageRows stage(shape);
-  const RingPlaces places(*shape.grid);
+  const PairIndex places(*shape.grid);
   const std::int64_t bytes = std::int64_t{1} << 30;
   SweepPlan plan(shape, stage, {false, 0, lmax, 0, shape.grid->n_pairs(), 8, 8}, places);
   plan.cut(stage, batch_ends_for(stage, bytes_of(plan), bytes));

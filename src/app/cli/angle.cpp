@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/angle.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <numbers>
+#include <string_view>
+
+#include "base/error.hpp"
+
+namespace ringweave {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  double radians;
+};
+constexpr double degree = std::numbers::pi / 180;
+constexpr std::array<Unit, 4> units{
+    {{"arcmin", degree / 60}, {"arcsec", degree / 3600}, {"deg", degree}, {"rad", 1}}};
+
+}  // namespace
+
+double parse_angle(const std::string& text, const std::string& option) {
+  double value = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || !std::isfinite(value)) {
+    throw UsageError(fmt::format(
+        "{} {}: not an angle; expected a number and a unit, e.g. 5arcmin, 1.5deg, 20arcsec, "
+        "0.01rad",
+        option, text));
+  }
+  const std::string_view unit_name(rest,
+                                   static_cast<std::size_t>(text.data() + text.size() - rest));
+  for (const Unit& unit : units) {
+    if (unit.name == unit_name) return value * unit.radians;
+  }
+  if (unit_name.empty()) {
+    throw UsageError(
+        fmt::format("{} {}: an angle needs a unit; write {}arcmin, {}deg, {}arcsec or {}rad",
+                    option, text, text, text, text, text));
+  }
+  throw UsageError(fmt::format("{} {}: unknown unit '{}'; expected arcmin, deg, arcsec or rad",
+                               option, text, unit_name));
+}
+
+double parse_width(const std::string& text, const std::string& option) {
+  const double width = parse_angle(text, option);
+  if (width < 0)
+    throw UsageError(fmt::format("{} {}: expected a width of 0 or more", option, text));
+  return width;
+}
+
+AngleRange parse_angle_range(const std::string& text, const std::string& option) {
+  const auto colon = text.find(':');
+  if (colon == std::string::npos) {
+    throw UsageError(fmt::format("{} {}: expected LOW:HIGH, e.g. -10deg:10deg", option, text));
+  }
+  const AngleRange range{parse_angle(text.substr(0, colon), option),
+                         parse_angle(text.substr(colon + 1), option)};
+  if (!(range.low < range.high))
+    throw UsageError(fmt::format("{} {}: LOW must be below HIGH", option, text));
+  return range;
+}
+
+}  // namespace ringweave

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <CLI/App.hpp>
+
+#include "app/cli/options.hpp"
+
+namespace ringweave {
+
+// Each declares the options of one command: name, type, checks, default and what --help says.
+
+void declare_common(CLI::App& app, CommonOptions& options);
+void declare_synthesize(CLI::App& command, SynthesizeOptions& options);
+void declare_analyze(CLI::App& command, AnalyzeOptions& options);
+void declare_smooth(CLI::App& command, SmoothOptions& options);
+void declare_convert(CLI::App& command, ConvertOptions& options);
+void declare_compare(CLI::App& command, CompareOptions& options);
+void declare_plot(CLI::App& command, PlotOptions& options);
+void declare_calibrate(CLI::App& command, CalibrateOptions& options);
+void declare_model(CLI::App& command, ModelOptions& options);
+void declare_split(CLI::App& command, SplitOptions& options);
+void declare_jobs(CLI::App& command, JobsOptions& options);
+void declare_info(CLI::App& command, InfoOptions& options);
+
+}  // namespace ringweave

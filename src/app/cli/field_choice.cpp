@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/field_choice.hpp"
+
+#include <fmt/format.h>
+
+#include <cctype>
+
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
+
+namespace ringweave {
+namespace {
+
+/// Q_POLARISATION, Q-POLARISATION, Q_STOKES, Q, q_pol ... but not QUADRUPOLE.
+bool is_stokes(const std::string& column, char letter) {
+  if (column.empty() || std::toupper(static_cast<unsigned char>(column[0])) != letter) return false;
+  return column.size() == 1 || std::isalpha(static_cast<unsigned char>(column[1])) == 0;
+}
+
+int find_stokes(const MapHeader& header, char letter) {
+  for (std::size_t i = 0; i < header.columns.size(); ++i) {
+    if (is_stokes(header.columns[i].name, letter)) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+}  // namespace
+
+FieldChoice fields_named(const std::string& name) {
+  if (name == "T") return {name, {0}, {"T"}, FieldSet({0})};
+  if (name == "TQU") return {name, {0, 1, 2}, {"T", "E", "B"}, FieldSet({0, 2})};
+  if (name == "QU") return {name, {0, 1}, {"E", "B"}, FieldSet({2})};
+  throw UsageError(fmt::format("--fields {}: expected T, TQU or QU", name));
+}
+
+FieldChoice choose_fields(const std::string& path, const MapHeader& header,
+                          const std::string& asked) {
+  const int q = find_stokes(header, 'Q');
+  const int u = find_stokes(header, 'U');
+  const bool polarised = q >= 0 && u >= 0;
+  const int n_columns = static_cast<int>(header.columns.size());
+  if (asked == "all") {
+    FieldChoice choice{asked, {}, {}, FieldSet::batch(0, n_columns)};
+    for (int column = 0; column < n_columns; ++column) {
+      choice.columns.push_back(column);
+      choice.components.push_back(header.columns[to_size(column)].name);
+    }
+    return choice;
+  }
+  std::string name = asked;
+  if (name.empty()) name = !polarised ? "T" : n_columns >= 3 ? "TQU" : "QU";
+
+  FieldChoice choice = fields_named(name);
+  if (name == "QU")
+    choice.columns = polarised        ? std::vector<int>{q, u}
+                     : n_columns >= 3 ? std::vector<int>{1, 2}
+                                      : std::vector<int>{0, 1};
+  if (name == "TQU" && polarised) choice.columns = {q == 0 || u == 0 ? n_columns : 0, q, u};
+  for (const int column : choice.columns) {
+    if (column < n_columns) continue;
+    throw DataError(
+        path, fmt::format(
+                  "holds {} column{}, --fields {} needs {}; expected columns such as TEMPERATURE, "
+                  "Q_POLARISATION, U_POLARISATION",
+                  n_columns, n_columns == 1 ? "" : "s", name, choice.columns.size()));
+  }
+  return choice;
+}
+
+std::vector<MapColumn> standard_columns(const FieldChoice& choice, const std::string& unit) {
+  std::vector<MapColumn> columns;
+  if (choice.name != "QU") columns.push_back({"TEMPERATURE", unit});
+  if (choice.name != "T") {
+    columns.push_back({"Q_POLARISATION", unit});
+    columns.push_back({"U_POLARISATION", unit});
+  }
+  return columns;
+}
+
+}  // namespace ringweave

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/help.hpp"
+
+#include <fmt/format.h>
+
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+#include "app/cli/manual.hpp"
+
+namespace ringweave {
+namespace {
+
+constexpr std::size_t text_width = 79;
+constexpr std::size_t option_column = 26;
+
+constexpr std::string_view values_text =
+    R"(Files go by extension: .fits .fit .fits.gz FITS; .h5 .hdf5 HDF5; .txt .dat .tsv text; .png
+pictures.
+
+ANGLE is a number with its unit: 5arcmin, 1.5deg, 20arcsec, 0.01rad.
+
+All outputs of a command appear together when it succeeds, or none.)";
+
+constexpr std::string_view environment_text =
+    R"(OMP_NUM_THREADS: threads of each rank, where --threads does not say.
+
+RINGWEAVE_MACHINE: machine file for predicted seconds, where --machine does not say.
+
+RINGWEAVE_DEVICE_MPI: 1 where MPI takes addresses of GPU memory, 0 where it does not; else MPI is
+asked. CUDA_VISIBLE_DEVICES: the GPUs to use.
+
+SLURM_JOB_ID, PBS_JOBID, LSB_JOBID, CI: where one is set, --progress auto shows nothing.)";
+
+constexpr std::string_view weights_environment_text =
+    "\n\nHEALPIX: --weights ring looks for its file in ., $HEALPIX/data and $HEALPIX.";
+
+constexpr std::string_view exit_status_text = R"(0   done
+1   compare found a difference
+2   usage: an option, an output that exists, something this build lacks
+3   data: a file is missing or broken, bad values
+4   no memory, no disk, no device
+5   another rank failed
+70  a bug of ours; please report it
+75  stopped early; a restart goes on)";
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  std::istringstream stream{std::string(text)};
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+/// Words of `text` in lines that end before text_width; the first begins where `begin` ends, the
+/// others are indented.
+std::string wrapped(const std::string& begin, std::size_t indent, const std::string& text) {
+  std::string result = begin;
+  std::size_t column = begin.size();
+  std::istringstream words(text);
+  bool first = true;
+  for (std::string word; words >> word; first = false) {
+    if (!first && column + 1 + word.size() > text_width) {
+      result += '\n' + std::string(indent, ' ');
+      column = indent;
+    } else if (!first) {
+      result += ' ';
+      ++column;
+    }
+    result += word;
+    column += word.size();
+  }
+  return result + '\n';
+}
+
+/// Paragraphs end at empty lines; each begins on a new line.
+std::string paragraphs(std::string_view text, std::size_t indent) {
+  std::string result;
+  std::string paragraph;
+  const auto finish = [&] {
+    if (!paragraph.empty()) result += wrapped(std::string(indent, ' '), indent, paragraph);
+    paragraph.clear();
+  };
+  for (const std::string& line : lines_of(text)) {
+    if (line.empty()) {
+      finish();
+    } else {
+      paragraph += line + ' ';
+    }
+  }
+  finish();
+  return result;
+}
+
+std::string section(const std::string& name, const std::string& text) {
+  return text.empty() ? "" : '\n' + name + '\n' + text;
+}
+
+/// One line each, as they are.
+std::string indented(std::string_view text) {
+  std::string result;
+  for (const std::string& line : lines_of(text)) result += "  " + line + '\n';
+  return result;
+}
+
+std::string sentence(std::string text) {
+  if (!text.empty() && text.back() != '.') text += '.';
+  return text;
+}
+
+std::string option_text(const CLI::Option& option) {
+  const bool is_flag = option.get_expected_max() == 0;
+  std::string left = "  " + option.get_name(option.get_positional());
+  if (!is_flag && option.nonpositional()) left += ' ' + option.get_type_name();
+  std::string text = sentence(option.get_description());
+  for (const CLI::Option* other : option.get_excludes())
+    text += fmt::format(" Not with {}.", other->get_name());
+  if (!option.get_default_str().empty())
+    text += fmt::format(" Default: {}.", option.get_default_str());
+  std::string begin = left + "  ";
+  if (begin.size() > option_column) begin = left + '\n' + std::string(option_column, ' ');
+  // The name takes a line of its own where it is long.
+  const std::size_t break_at = begin.rfind('\n');
+  const std::string last = break_at == std::string::npos ? begin : begin.substr(break_at + 1);
+  const std::string before = break_at == std::string::npos ? "" : begin.substr(0, break_at + 1);
+  return before + wrapped(fmt::format("{:<{}}", last, option_column), option_column, text);
+}
+
+std::string group_text(const CLI::App& app, const std::string& group, bool positional) {
+  // Every command has a --help of its own, which is listed once, with the options all of them take.
+  const auto is_listed = [&](const CLI::Option* option) {
+    return group == common_group || option->get_name() != "--help";
+  };
+  const auto belongs = [&](const CLI::Option* option) {
+    return positional
+               ? option->get_positional()
+               : option->nonpositional() && option->get_group() == group && is_listed(option);
+  };
+  std::string text;
+  for (const CLI::Option* option : app.get_options(belongs)) text += option_text(*option);
+  return section((positional ? "Arguments" : group) + ":", text);
+}
+
+}  // namespace
+
+std::string program_help(const CLI::App& app) {
+  std::string commands;
+  std::string examples;
+  for (const ManualPage& page : manual_pages) {
+    commands += fmt::format("  {:<{}}{}\n", page.command, option_column - 2, page.brief);
+    examples += "  " + lines_of(page.examples).front() + '\n';
+  }
+  return paragraphs(app.get_description(), 0) +
+         "\nUsage: ringweave COMMAND [ARGUMENT...] [OPTION...]\n" + section("Commands:", commands) +
+         "\n`ringweave COMMAND --help` explains a command and its options.\n" +
+         group_text(app, common_group, false) + section("VALUES", paragraphs(values_text, 2)) +
+         section("ENVIRONMENT", paragraphs(environment_text, 2)) +
+         section("EXIT STATUS", indented(exit_status_text)) + section("EXAMPLES", examples);
+}
+
+std::string command_help(const CLI::App& app, const CLI::App& command) {
+  const ManualPage& page = manual_page(command.get_name());
+  std::string text =
+      fmt::format("ringweave {}: {}\n\n", page.command, page.brief) +
+      wrapped(fmt::format("Usage: ringweave {} ", page.command), 11, std::string(page.usage)) +
+      '\n' + paragraphs(page.description, 0) + group_text(command, "", true);
+  for (const std::string& group : command.get_groups()) text += group_text(command, group, false);
+  const std::string environment = page.looks_for_weights ? std::string(environment_text) + '\n' +
+                                                               std::string(weights_environment_text)
+                                                         : std::string(environment_text);
+  return text + group_text(app, common_group, false) +
+         section("VALUES", paragraphs(values_text, 2)) +
+         section("ENVIRONMENT", paragraphs(environment, 2)) +
+         section("EXIT STATUS", indented(exit_status_text)) +
+         section("EXAMPLES", indented(page.examples));
+}
+
+}  // namespace ringweave

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+
+#include "app/predict/scaling_prediction.hpp"
+#include "perf_models/estimate.hpp"
+#include "perf_models/machine.hpp"
+
+namespace ringweave {
+
+/// What one command of a job does with all fields of its transform.
+struct JobWork {
+  int n_transforms = 1;
+  int n_on_spectra = 0;  ///< of these, on the host, to and from the spectra of rings
+  int n_maps_read = 0;
+  int n_maps_written = 1;
+  int n_maps_held = 1;      ///< at once; a_lm and ring modes once
+  int n_residual_maps = 0;  ///< besides, on a device
+};
+
+struct JobPrediction {
+  Estimate transforms;
+  Estimate whole;                  ///< plans, new memory and files too
+  std::int64_t largest_bytes = 0;  ///< of maps, a_lm and ring modes, of the rank that has most
+};
+
+/// Of the slowest rank. Files take as long as if one rank read and wrote them; a run that does it
+/// beside its computation is faster. Not collective.
+JobPrediction predict_job(const TransformScaling& scaling, const TransformSpec& spec,
+                          const JobWork& work, int n_ranks, const ScalingPlace& place,
+                          const Machine& machine);
+
+/// The ranks that largest_device_bytes() looks at.
+inline constexpr int most_device_plans = 16;
+
+/// What one transform holds of a rank's GPU while its data are there (plan_device_memory), of the
+/// rank that has most among most_device_plans of all ranks. Needs no GPU. Not collective.
+std::int64_t largest_device_bytes(const TransformSpec& spec, int n_ranks);
+
+/// What a node must have for so many of these ranks: the program, MPI's buffers, and a fifth more.
+std::int64_t node_bytes(const JobPrediction& prediction, int n_ranks);
+
+}  // namespace ringweave

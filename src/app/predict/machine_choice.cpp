@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/predict/machine_choice.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "base/error.hpp"
+#include "distribute/mpi/agree.hpp"
+#include "io/input_file.hpp"
+#include "perf_models/machine_file.hpp"
+
+namespace ringweave {
+
+Machine choose_machine(const Communicator& comm, const std::string& option) {
+  return agreed(comm, [&] {
+    const char* usual = std::getenv("RINGWEAVE_MACHINE");
+    const std::string name = !option.empty() ? option : usual != nullptr ? usual : "";
+    if (name.empty()) return typical_machine();
+    const std::vector<std::string> described = described_machine_names();
+    if (std::find(described.begin(), described.end(), name) != described.end())
+      return described_machine(name);
+    if (!std::filesystem::exists(name)) {
+      throw DataError(name, fmt::format("no such machine file; `ringweave calibrate` writes one, "
+                                        "and there are described machines: {}",
+                                        fmt::join(described, ", ")));
+    }
+    check_input_file(name);
+    std::ifstream file(name);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    return parse_machine(text, name);
+  });
+}
+
+}  // namespace ringweave

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/predict/memory_estimate.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "app/backend_choice.hpp"
+#include "base/error.hpp"
+#include "base/memory_meter.hpp"
+#include "distribute/mpi/agree.hpp"
+
+namespace ringweave {
+namespace {
+
+std::int64_t sum_of(const std::vector<MemoryItem>& items) {
+  return std::accumulate(items.begin(), items.end(), std::int64_t{0},
+                         [](std::int64_t sum, const MemoryItem& item) { return sum + item.bytes; });
+}
+
+/// The phase of a run that needs most; what it lacks stays in the list with 0 bytes, so that all
+/// ranks have the same items.
+std::vector<MemoryItem> fuller(const std::vector<MemoryItem>& one,
+                               const std::vector<MemoryItem>& other) {
+  const bool first = sum_of(one) >= sum_of(other);
+  std::vector<MemoryItem> items = first ? one : other;
+  for (const MemoryItem& item : first ? other : one) {
+    const auto same = [&](const MemoryItem& present) { return present.name == item.name; };
+    if (std::none_of(items.begin(), items.end(), same)) items.push_back({item.name, 0});
+  }
+  std::sort(items.begin(), items.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
+  return items;
+}
+
+std::int64_t map_bytes(const TransformPlan& plan, Precision precision) {
+  return plan.rings.n_pixels() * (precision == Precision::single_ ? 4 : 8);
+}
+
+/// The buffers of one operation on n of the plan's components, the map first where there is one
+/// throughout.
+std::vector<MemoryItem> items_of(const TransformPlan& plan, const MemoryUse& use, std::int64_t n) {
+  const std::int64_t n_at_once = std::min(n, plan.n_components_at_once());
+  const std::int64_t complex_bytes = use.precision == Precision::single_ ? 8 : 16;
+  const std::int64_t n_planned = plan.spec.fields.n_components();
+  const MemoryItem map{"map", n * map_bytes(plan, use.precision)};
+  const MemoryItem residual{"residual map", map.bytes};
+  const MemoryItem alm{"a_lm", n * plan.alm.size() * complex_bytes};
+  if (use.modes == ModeLocation::on_device) {
+    switch (use.operation) {
+      case Operation::analysis_iterating: return {map, residual, alm};
+      case Operation::analysis_conjugate:
+        return {map, residual, {"a_lm (solution and three vectors)", 4 * alm.bytes}};
+      default: return {map, alm};
+    }
+  }
+  const MemoryItem modes{"ring modes", plan.by_ring_bytes() / n_planned * n_at_once};
+  // With several ranks the modes by order, all of them or those that travel, lie in the map's
+  // memory, if they fit, or in passes.
+  const bool consuming = n_at_once == n && (use.operation == Operation::synthesis_consuming ||
+                                            use.operation == Operation::analysis_consuming);
+  const std::int64_t by_order =
+      (consuming ? plan.by_order_bytes() : plan.travelling_bytes()) / n_planned * n_at_once;
+  const bool extra = plan.n_ranks > 1 && by_order > n_at_once * map_bytes(plan, use.precision);
+  const bool in_passes =
+      plan.n_ranks > 1 && (plan.always_in_passes() || (!plan.countable() && !consuming));
+  const std::int64_t pass_bytes =
+      plan.n_ranks > 1 ? plan.pass_workspace_bytes() / plan.n_components_at_once() * n_at_once : 0;
+  const MemoryItem orders{"ring modes by order", in_passes ? pass_bytes : extra ? by_order : 0};
+  // A map that holds spectra is nobody's memory.
+  const MemoryItem orders_beside_spectra{orders.name, std::max(orders.bytes, pass_bytes)};
+  const bool on_spectra =
+      plan.spec.backend == Backend::host && use.pixel_weights == PixelWeights::none;
+
+  switch (use.operation) {
+    case Operation::synthesis_consuming:
+    case Operation::analysis_consuming:
+      if (n_at_once < n) return {map, alm, modes, orders};
+      return plan.n_ranks == 1 || in_passes ? fuller({alm, modes, orders}, {modes, map})
+                                            : fuller({alm, map, orders}, {map, modes, orders});
+    case Operation::analysis_iterating:
+      if (on_spectra) return {map, alm, modes, orders_beside_spectra};
+      return {map, residual, alm, modes, orders};
+    case Operation::analysis_conjugate:
+      return {map, residual, {"a_lm (solution and three vectors)", 4 * alm.bytes}, modes, orders};
+    case Operation::smoothing_in_place: return {map, alm, modes, orders};
+  }
+  throw InternalError("an operation without a memory estimate");
+}
+
+/// The buffers of an operation, the map first.
+std::vector<MemoryItem> transform_items(const TransformPlan& plan, const MemoryUse& use) {
+  const std::int64_t n = plan.spec.fields.n_components();
+  std::vector<MemoryItem> items = items_of(plan, use, n);
+  if (use.mask == MaskSmoothing::yes) {
+    // The mask's scalar transform runs beside the map and the tables of the first.
+    std::vector<MemoryItem> mask = items_of(plan, use, 1);
+    mask.front().name = "smoothed mask";
+    mask.insert(mask.begin(), {"map", n * map_bytes(plan, use.precision)});
+    items = fuller(items, mask);
+  }
+  if (use.pixel_weights == PixelWeights::held)
+    items.push_back({"pixel weights", plan.rings.n_pixels() * 8});
+  return items;
+}
+
+/// The buffers of a convolution, the map first.
+std::vector<MemoryItem> ring_items(const RingConvolutionPlan& plan, std::int64_t n_components,
+                                   MaskSmoothing mask) {
+  const std::int64_t n_maps = plan.spec().n_maps;
+  const std::int64_t map = plan.own().n_pixels() * plan.spec().bytes_per_pixel;
+  std::vector<MemoryItem> items{
+      {"map", n_components * map},
+      {"smoothed map", n_maps * map},
+      {"ring modes", plan.mode_bytes()},
+      {"halo of pixels", plan.halo_bytes()},
+      {"scratch of threads", plan.workspace_bytes(omp_get_max_threads())}};
+  if (mask == MaskSmoothing::yes) items.push_back({"smoothed mask", n_maps * map});
+  return items;
+}
+
+MemoryEstimate with_program(std::vector<MemoryItem> items) {
+  items.insert(items.begin(), {"program, libraries, tables", resident_bytes()});
+  return {std::move(items)};
+}
+
+/// What lacks where most does; the same on every rank.
+struct Shortage {
+  double node_needs;
+  double of_node;  ///< <= 0: it fits
+  double rank_needs;
+  double of_rank;
+  double largest() const { return std::max(of_node, of_rank); }
+};
+
+/// Collective.
+Shortage shortage_of(const Communicator& comm, const MemoryEstimate& estimate) {
+  const Communicator node = comm.node_local();
+  const auto mine = static_cast<double>(estimate.buffers());
+  const double together = node.sum(mine);
+  const auto available = static_cast<double>(node.min(available_bytes()));
+  const auto allowed = static_cast<double>(available_bytes_of_process());
+  return {comm.max(together), comm.max(together - available), comm.max(mine),
+          comm.max(mine - allowed)};
+}
+
+/// What all nodes together have, as far as the poorest tells.
+struct JobMemory {
+  double available;
+  double nodes;
+};
+
+/// Collective.
+JobMemory memory_of_job(const Communicator& comm) {
+  const double nodes = comm.sum(1.0 / comm.node_local().size());
+  return {static_cast<double>(comm.min(available_bytes())) * nodes, nodes};
+}
+
+}  // namespace
+
+std::int64_t MemoryEstimate::total() const { return sum_of(items); }
+
+std::int64_t MemoryEstimate::buffers() const { return total() - items.front().bytes; }
+
+MemoryEstimate estimate_memory(const TransformPlan& plan, const MemoryUse& use) {
+  return with_program(transform_items(plan, use));
+}
+
+MemoryEstimate estimate_memory(const SphericalHarmonicTransform& transform, const MemoryUse& use) {
+  if (transform.device() == nullptr) return estimate_memory(transform.plan(), use);
+  if (transform.device_line() == nullptr) {
+    std::vector<MemoryItem> items = transform_items(transform.plan(), use);
+    items.push_back({"pinned memory for copies", transform.device()->planned.staging});
+    return with_program(std::move(items));
+  }
+  MemoryUse with_device = use;
+  with_device.modes = ModeLocation::on_device;
+  std::vector<MemoryItem> items = transform_items(transform.plan(), with_device);
+  items.push_back({"pinned memory for copies", transform.device_line()->pinned_bytes()});
+  return with_program(std::move(items));
+}
+
+MemoryEstimate estimate_memory(const RingConvolutionPlan& plan, const RingMemoryUse& use) {
+  std::vector<MemoryItem> items = ring_items(plan, use.n_components, use.mask);
+  if (use.harmonic != nullptr) {
+    const MemoryItem input = items.front();
+    std::vector<MemoryItem> after = transform_items(*use.harmonic, use.harmonic_use);
+    for (MemoryItem& item : after) {
+      if (item.name == input.name) item = input;
+    }
+    items = fuller(items, after);
+  }
+  return with_program(std::move(items));
+}
+
+MemoryEstimate estimate_memory(const SplitPlan& plan, MaskSmoothing mask, Precision precision) {
+  std::vector<MemoryItem> items = ring_items(plan.rings, plan.rings.spec().n_maps, mask);
+  items.push_back({"parts of harmonic maps", plan.buffer_bytes()});
+  for (MemoryItem& item : items) item.bytes *= plan.does_rings() ? 1 : 0;
+  if (plan.harmonic) {
+    const MemoryUse use{Operation::smoothing_in_place, precision};
+    for (MemoryItem item : transform_items(*plan.harmonic, use)) {
+      const bool is_shared = item.name == "map" && plan.does_rings() && !plan.at_once;
+      item.name += ", harmonic part";
+      item.bytes *= plan.does_harmonic() && !is_shared ? 1 : 0;
+      items.push_back(item);
+    }
+  }
+  return with_program(std::move(items));
+}
+
+Estimate predict_memory(const Run& run, const MemoryEstimate& estimate) {
+  const double bytes = run.comm.max(static_cast<double>(estimate.buffers()));
+  return 1.0 / omp_get_max_threads() * run.machine.new_memory.estimate(bytes, bytes);
+}
+
+void record_memory(Run& run, const MemoryEstimate& estimate) {
+  nlohmann::ordered_json& plan = run.report["plan"];
+  plan["memory_high_water_bytes"] = run.comm.sum(estimate.total());
+  plan["buffers_high_water_bytes"] = run.comm.sum(estimate.buffers());
+  plan["predicted_memory_seconds"] = predict_memory(run, estimate).seconds;
+}
+
+std::unique_ptr<SphericalHarmonicTransform> plan_transform(Run& run, const TransformSpec& spec,
+                                                           const MemoryUse& use,
+                                                           const std::string& backend) {
+  if (spec.backend == Backend::cuda && backend == "auto") {
+    try {
+      return plan_transform(run, spec, use, "cuda");
+    } catch (const ResourceError& error) {
+      TransformSpec on_host = spec;
+      on_host.backend = give_up_device(run, error.what());
+      return plan_transform(run, on_host, use, "host");
+    }
+  }
+  auto transform = std::make_unique<SphericalHarmonicTransform>(run.comm, spec);
+  const TransformPlan& at_once = transform->plan();
+  const double excess = shortage_of(run.comm, estimate_memory(*transform, use)).largest();
+  if (excess <= 0 || spec.fields.fields().size() == 1) return transform;
+  for (std::int64_t n = spec.fields.n_components() - 1; n > 0; --n) {
+    TransformSpec grouped = spec;
+    grouped.mode_bytes = at_once.mode_bytes_of(n);
+    const auto plan =
+        agreed(run.comm, [&] { return TransformPlan(grouped, run.comm.rank(), run.comm.size()); });
+    if (shortage_of(run.comm, estimate_memory(plan, use)).largest() > 0) continue;
+    run.say(fmt::format("memory is short by {}: the fields are transformed in {} groups",
+                        bytes_text(excess), plan.groups.size()));
+    transform.reset();
+    return std::make_unique<SphericalHarmonicTransform>(run.comm, grouped);
+  }
+  return transform;
+}
+
+void require_memory(const Run& run, const MemoryEstimate& estimate) {
+  const Shortage shortage = shortage_of(run.comm, estimate);
+  if (shortage.largest() <= 0) return;
+  const bool of_node = shortage.of_node > 0;
+  throw ResourceError(
+      fmt::format("this run needs {} more on one {}, which has {} less than that; use more "
+                  "{}, --precision single, a lower "
+                  "--lmax or no iterations (--dry-run shows what needs how much)",
+                  bytes_text(of_node ? shortage.node_needs : shortage.rank_needs),
+                  of_node ? "node" : "rank (ulimit -v)", bytes_text(shortage.largest()),
+                  of_node ? "nodes" : "ranks"));
+}
+
+bool fits_memory(const Run& run, const MemoryEstimate& estimate) {
+  return shortage_of(run.comm, estimate).largest() <= 0;
+}
+
+void require_memory_for(const Run& run, const TransformSpec& spec, Precision precision) {
+  const double real_bytes = precision == Precision::single_ ? 4 : 8;
+  const auto n = static_cast<double>(spec.fields.n_components());
+  const double alm =
+      n * static_cast<double>(AlmLayout::full_size(spec.lmax, spec.mmax)) * 2 * real_bytes;
+  const double map = n * static_cast<double>(spec.grid->n_pixels()) * real_bytes;
+  const JobMemory memory = memory_of_job(run.comm);
+  if (alm + map <= memory.available) return;
+  throw ResourceError(
+      fmt::format("map ({}) and a_lm ({}) of {} with lmax = {} do not fit the {} that {:.0f} "
+                  "node(s) have; lower --lmax or use more "
+                  "nodes",
+                  bytes_text(map), bytes_text(alm), spec.grid->name(), spec.lmax,
+                  bytes_text(memory.available), memory.nodes));
+}
+
+void require_memory_for(const Run& run, const RingGrid& grid, std::int64_t n_maps,
+                        Precision precision) {
+  const double real_bytes = precision == Precision::single_ ? 4 : 8;
+  const double maps =
+      static_cast<double>(n_maps) * static_cast<double>(grid.n_pixels()) * real_bytes;
+  const JobMemory memory = memory_of_job(run.comm);
+  if (maps <= memory.available) return;
+  throw ResourceError(fmt::format(
+      "{} maps of {} ({}) do not fit the {} that {:.0f} node(s) have; use --precision "
+      "single or more nodes",
+      n_maps, grid.name(), bytes_text(maps), bytes_text(memory.available), memory.nodes));
+}
+
+std::string bytes_text(double bytes) {
+  constexpr double unit = 1024;
+  if (bytes < unit * unit) return fmt::format("{:.1f} KiB", bytes / unit);
+  if (bytes < unit * unit * unit) return fmt::format("{:.1f} MiB", bytes / unit / unit);
+  return fmt::format("{:.2f} GiB", bytes / unit / unit / unit);
+}
+
+}  // namespace ringweave

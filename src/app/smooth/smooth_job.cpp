@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/smooth/smooth_job.hpp"
+
+#include <fmt/format.h>
+
+#include <numbers>
+#include <vector>
+
+#include "app/cli/angle.hpp"
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
+#include "distribute/mpi/agree.hpp"
+#include "io/table_file.hpp"
+#include "sphere/kernel/radial_kernel.hpp"
+
+namespace ringweave {
+
+std::int64_t bytes_of_map(const SmoothJob& job, const LocalRings& rings) {
+  return job.choice.fields.n_components() * rings.n_pixels() * bytes_of(job.precision);
+}
+
+FileWork files_of(const SmoothJob& job) {
+  const auto bytes = static_cast<double>(job.choice.fields.n_components() * job.grid->n_pixels() *
+                                         bytes_of(job.precision));
+  return {job.maps.n(), bytes, job.maps.n(), bytes};
+}
+
+void require_one_kernel(const SmoothOptions& options) {
+  const int given = !options.fwhm.empty() + !options.beam.empty() + !options.kernel.empty();
+  if (given == 1) return;
+  throw UsageError(
+      "give the smoothing as one of --fwhm ANGLE (e.g. 30arcmin), --beam FILE, --kernel FILE");
+}
+
+HarmonicWay harmonic_way(const Run& run, const SmoothJob& job) {
+  const SmoothingOptions& smoothing = job.smoothing;
+  HarmonicWay way;
+  way.weights = find_weights(run, job.options.analysis.weights, *job.grid);
+  way.use.operation = smoothing.tolerance > 0 ? Operation::analysis_conjugate
+                      : smoothing.n_iter > 0  ? Operation::analysis_iterating
+                                              : Operation::smoothing_in_place;
+  way.use.precision = job.precision;
+  way.use.pixel_weights = way.weights.pixel.empty() ? PixelWeights::none : PixelWeights::held;
+  way.use.mask = job.is_normalized() ? MaskSmoothing::yes : MaskSmoothing::no;
+  way.count = planned_analysis(smoothing.n_iter, smoothing.tolerance, way.use.pixel_weights);
+  ++way.count.all_fields;
+  if (job.is_normalized()) {
+    way.count.mask = way.count.all_fields;
+    way.count.mask_on_spectra = way.count.all_fields_on_spectra;
+  }
+  return way;
+}
+
+Beam beam_of(const Run& run, const SmoothOptions& options, int lmax) {
+  if (!options.beam.empty()) return read_beam(run.comm, options.beam);
+  if (!options.kernel.empty()) {
+    const KernelProfile profile = read_kernel_profile(run.comm, options.kernel);
+    return agreed(run.comm, [&] {
+      const std::vector<double> k_l =
+          RadialKernel::from_profile(profile.theta, profile.value, KernelSupport::whole())
+              .multipoles(lmax);
+      return Beam{k_l, k_l, k_l};
+    });
+  }
+  return gaussian_beam(parse_width(options.fwhm, "--fwhm"), lmax);
+}
+
+template <class T>
+SmoothingReport smooth_fields(Run& run, const SmoothJob& job, SphericalHarmonicTransform& transform,
+                              SmoothingOptions smoothing, const MapRange& maps, MapView<T> map) {
+  for (std::int64_t i = maps.first; i < maps.first + maps.count; ++i)
+    smoothing.maps.push_back(job.maps.to_do[to_size(i)].input);
+  return smooth_harmonic<T>(transform, smoothing, map, [&](int pass, int passes, double residual) {
+    run.progress.step(pass, passes, residual >= 0 ? fmt::format("residual {:.2e}", residual) : "");
+  });
+}
+
+TransformCount count_of(const SmoothingReport& report) {
+  return {.all_fields = report.analysis.transforms,
+          .mask = report.mask_transforms,
+          .all_fields_on_spectra = report.analysis.on_spectra,
+          .mask_on_spectra = report.mask_on_spectra};
+}
+
+Provenance provenance_of(const Run& run, const SmoothJob& job) {
+  const SmoothOptions& options = job.options;
+  Provenance provenance = run.provenance();
+  provenance.quadrature = options.analysis.weights;
+  provenance.removed = options.analysis.remove;
+  if (!options.fwhm.empty())
+    provenance.fwhm_degrees = parse_angle(options.fwhm, "--fwhm") * 180 / std::numbers::pi;
+  if (!options.beam.empty()) provenance.beam = options.beam;
+  if (!options.kernel.empty()) provenance.beam = options.kernel;
+  return provenance;
+}
+
+void tell_treatment(Run& run, const SmoothJob& job, std::int64_t map,
+                    const TreatmentReport& treatment) {
+  const AnalysisOptions& options = job.options.analysis;
+  nlohmann::ordered_json& total = run.report["unseen_pixels"];
+  total = treatment.unseen_pixels + (total.is_null() ? 0 : total.get<std::int64_t>());
+  const std::string name = job.maps.is_single() ? "" : job.maps.to_do[to_size(map)].input + ": ";
+  if (treatment.unseen_pixels > 0)
+    run.say(fmt::format("{}{} UNSEEN pixels: {}", name, treatment.unseen_pixels, options.unseen));
+  if (job.smoothing.remove == Remove::none) return;
+  const LowMultipoles& removed = treatment.removed;
+  run.say(fmt::format("{}removed monopole {:.6g}, dipole ({:.6g}, {:.6g}, {:.6g}){}", name,
+                      removed.monopole, removed.dipole[0], removed.dipole[1], removed.dipole[2],
+                      options.put_back ? ", put back" : ""));
+}
+
+#define RINGWEAVE_INSTANTIATE(T)                                                              \
+  template SmoothingReport smooth_fields(Run&, const SmoothJob&, SphericalHarmonicTransform&, \
+                                         SmoothingOptions, const MapRange&, MapView<T>);
+RINGWEAVE_INSTANTIATE(float)
+RINGWEAVE_INSTANTIATE(double)
+#undef RINGWEAVE_INSTANTIATE
+
+}  // namespace ringweave

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "app/cli/field_choice.hpp"
+#include "app/cli/options.hpp"
+#include "app/maps/map_list.hpp"
+#include "app/maps/map_run.hpp"
+#include "app/predict/file_estimate.hpp"
+#include "app/predict/memory_estimate.hpp"
+#include "app/report/transform_report.hpp"
+#include "app/run.hpp"
+#include "app/transform_setup.hpp"
+#include "convolve/harmonic_smoothing.hpp"
+#include "io/map_file.hpp"
+
+namespace ringweave {
+
+/// What `smooth` makes of its options and its input, whichever way the map is smoothed.
+struct SmoothJob {
+  SmoothOptions options;                 ///< defaults filled in
+  SmoothingOptions smoothing;            ///< the beam and the weights are still missing
+  MapList maps;                          ///< at least one to do
+  MapHeader header;                      ///< of the first; the others are like it
+  std::unique_ptr<MapReader> reader;     ///< of the only map; null where there are several
+  FieldChoice choice;                    ///< of each
+  std::shared_ptr<const RingGrid> grid;  ///< the rings to visit
+  Precision precision = Precision::double_;
+  int usual_lmax = 0;  ///< where --lmax does not say
+
+  bool is_normalized() const { return smoothing.unseen == UnseenPolicy::normalize; }
+};
+
+/// Of this rank's part of one map with all its components.
+std::int64_t bytes_of_map(const SmoothJob& job, const LocalRings& rings);
+
+/// The maps of the job, in and out.
+FileWork files_of(const SmoothJob& job);
+
+/// UsageError unless the smoothing is given in exactly one way.
+void require_one_kernel(const SmoothOptions& options);
+
+/// What an analysis of this job needs; the same for all fields. Collective.
+struct HarmonicWay {
+  WeightFiles weights;
+  MemoryUse use;
+  TransformCount count;
+};
+HarmonicWay harmonic_way(const Run& run, const SmoothJob& job);
+
+/// The beam of --fwhm, --beam or --kernel. Collective.
+Beam beam_of(const Run& run, const SmoothOptions& options, int lmax);
+
+/// Smooths the maps of a group in place with their transform, showing the progress. Collective.
+template <class T>
+SmoothingReport smooth_fields(Run& run, const SmoothJob& job, SphericalHarmonicTransform& transform,
+                              SmoothingOptions smoothing, const MapRange& maps, MapView<T> map);
+
+/// The transforms of a smoothing that is done.
+TransformCount count_of(const SmoothingReport& report);
+
+/// Kernel and method; the input and the rest is the caller's.
+Provenance provenance_of(const Run& run, const SmoothJob& job);
+
+/// Reports how many pixels of a map of the job were UNSEEN and what was removed.
+void tell_treatment(Run& run, const SmoothJob& job, std::int64_t map,
+                    const TreatmentReport& treatment);
+
+/// The harmonic way. Returns the exit code. Collective.
+int smooth_with_transform(Run& run, SmoothJob& job);
+
+}  // namespace ringweave

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/smooth/smooth_kernel.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include "app/cli/angle.hpp"
+#include "app/temperature_spectrum.hpp"
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
+#include "distribute/mpi/agree.hpp"
+#include "io/table_file.hpp"
+
+namespace ringweave {
+namespace {
+
+constexpr double usual_error = 1e-5;
+/// Of the allowed error the cut may take this part, the sums the rest.
+constexpr double part_of_cut = 0.5;
+/// Parts of a kernel's power above the grid's degrees. Beyond the first the sum over pixels differs
+/// visibly from the integral, beyond the second it has little to do with it.
+constexpr double narrow = 1e-2;
+constexpr double too_narrow = 0.5;
+
+double allowed_error(const SmoothOptions& options, Precision precision) {
+  constexpr double least = KernelSupport::least_error / part_of_cut;
+  constexpr double least_in_single = 1e-7;
+  const double error = options.error.value_or(usual_error);
+  if (!(error >= least && error < 1)) {
+    throw UsageError(
+        fmt::format("--error {}: expected {} (below that all is rounding) or more, and less than 1",
+                    error, least));
+  }
+  if (precision == Precision::single_ && error < least_in_single) {
+    throw UsageError(fmt::format(
+        "--error {}: maps in single precision hold no more than {}; use --precision double", error,
+        least_in_single));
+  }
+  return error;
+}
+
+/// What a user gives a kernel by.
+struct KernelSource {
+  double fwhm = 0;
+  std::vector<double> b_l;
+  KernelProfile profile;
+
+  RadialKernel cut(const KernelSupport& support) const {
+    if (!b_l.empty()) return RadialKernel::from_beam(b_l, support);
+    if (!profile.theta.empty())
+      return RadialKernel::from_profile(profile.theta, profile.value, support);
+    return RadialKernel::gaussian(fwhm, support);
+  }
+};
+
+/// Collective.
+KernelSource source_of(const Run& run, const SmoothOptions& options) {
+  KernelSource source;
+  if (!options.beam.empty()) {
+    source.b_l = read_beam(run.comm, options.beam).t;
+  } else if (!options.kernel.empty()) {
+    source.profile = read_kernel_profile(run.comm, options.kernel);
+  } else {
+    source.fwhm = parse_width(options.fwhm, "--fwhm");
+    if (source.fwhm == 0) {
+      throw UsageError(
+          fmt::format("--fwhm {}: a convolution on rings needs a width above 0; use --method "
+                      "harmonic",
+                      options.fwhm));
+    }
+  }
+  return source;
+}
+
+/// C_l of the input, or white noise to the grid's highest degree. Collective.
+std::vector<double> spectrum_of(const Run& run, const SmoothOptions& options,
+                                const RingGrid& grid) {
+  if (options.input_cl.empty()) return std::vector<double>(to_size(grid.default_lmax() + 1), 1.0);
+  return temperature_spectrum(run.comm, options.input_cl, "--input-cl");
+}
+
+std::string angle_text(double radians) {
+  const double degrees = radians * 180 / std::numbers::pi;
+  return degrees < 2 ? fmt::format("{:.4g}arcmin", degrees * 60)
+                     : fmt::format("{:.4g}deg", degrees);
+}
+
+/// With --support the cut is the user's; an --error he gives as well must hold.
+RadialKernel cut_at(const KernelSource& source, const SmoothOptions& options,
+                    const KernelSupport& automatic, const std::vector<double>& cl) {
+  const double angle = parse_width(options.support, "--support");
+  if (!(angle > 0 && angle <= std::numbers::pi)) {
+    throw UsageError(
+        fmt::format("--support {}: expected more than 0, at most 180deg", options.support));
+  }
+  RadialKernel kernel = source.cut(KernelSupport::angle(angle));
+  const double truncation = kernel.truncation(cl).relative;
+  if (options.error && truncation > automatic.error()) {
+    throw UsageError(fmt::format(
+        "--support {}: the cut alone makes a relative error of {:.2g}, and --error {} leaves it "
+        "{:.2g}; --support {} would do, or leave --support out",
+        options.support, truncation, *options.error, automatic.error(),
+        angle_text(source.cut(automatic).support())));
+  }
+  return kernel;
+}
+
+void refuse_too_narrow(const CutKernel& cut, const RingGrid& grid) {
+  if (cut.beyond_grid <= too_narrow) return;
+  throw UsageError(fmt::format(
+      "{:.0f} % of the kernel's power lies above l = {}, beyond the grid {}: it is narrower than "
+      "the pixels, and a sum over pixels cannot stand for it; use --method harmonic, a wider "
+      "kernel, or a finer map",
+      100 * cut.beyond_grid, grid.default_lmax(), grid.name()));
+}
+
+}  // namespace
+
+CutKernel cut_kernel(Run& run, const SmoothOptions& options, const RingGrid& grid,
+                     Precision precision) {
+  const double error = allowed_error(options, precision);
+  const KernelSource source = source_of(run, options);
+  const std::vector<double> cl = spectrum_of(run, options, grid);
+  return agreed(run.comm, [&] {
+    const double of_cut = part_of_cut * error;
+    const KernelSupport automatic = options.input_cl.empty() ? KernelSupport::automatic(of_cut)
+                                                             : KernelSupport::automatic(of_cut, cl);
+    CutKernel made{options.support.empty() ? source.cut(automatic)
+                                           : cut_at(source, options, automatic, cl)};
+    made.truncation = made.kernel.truncation(cl).relative;
+    made.error = error;
+    made.error_of_sums = (1 - part_of_cut) * error;
+    made.beyond_grid = made.kernel.power_beyond(grid.default_lmax());
+    if (!options.input_cl.empty()) made.cl = cl;
+    refuse_too_narrow(made, grid);
+    return made;
+  });
+}
+
+double CutKernel::rms_beyond(int lmax) const {
+  if (cl.empty()) return std::sqrt(kernel.power_beyond(lmax));
+  const std::vector<double> k_l = kernel.whole_multipoles(static_cast<int>(cl.size()) - 1);
+  double beyond = 0;
+  double whole = 0;
+  for (std::size_t l = 0; l < cl.size(); ++l) {
+    const double power = (2.0 * static_cast<double>(l) + 1) * cl[l] * k_l[l] * k_l[l];
+    whole += power;
+    if (l > to_size(std::int64_t{lmax})) beyond += power;
+  }
+  return whole > 0 ? std::sqrt(beyond / whole) : 0;
+}
+
+void warn_where_narrow(Run& run, const CutKernel& cut, const RingGrid& grid) {
+  if (cut.beyond_grid <= narrow) return;
+  run.warn(fmt::format(
+      "{:.2g} % of the kernel's power lies above l = {}, beyond the grid {}; the sum over pixels "
+      "differs from the integral by about as much (rms {:.1g})",
+      100 * cut.beyond_grid, grid.default_lmax(), grid.name(), std::sqrt(cut.beyond_grid)));
+}
+
+}  // namespace ringweave

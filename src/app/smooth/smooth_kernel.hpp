@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <vector>
+
+#include "app/cli/options.hpp"
+#include "app/run.hpp"
+#include "io/file_kind.hpp"
+#include "sphere/kernel/radial_kernel.hpp"
+#include "sphere/ring_grid.hpp"
+
+namespace ringweave {
+
+/// The kernel of a convolution on rings, cut, and what it is good for.
+struct CutKernel {
+  RadialKernel kernel;
+  double truncation = 0;  ///< relative rms error of the cut (Eq. 7 of the paper)
+  double error = 0;       ///< allowed to cut and sums together
+  double error_of_sums = 0;
+  double beyond_grid = 0;    ///< part of sum_l (2l+1) K_l^2 above the grid's degrees
+  std::vector<double> cl{};  ///< of --input-cl; empty: white noise
+
+  /// Relative rms, with `cl`, of what the degrees above lmax contribute to the smoothed map.
+  double rms_beyond(int lmax) const;
+};
+
+/// The kernel of --fwhm, --beam or --kernel, cut at --support or where --error allows it.
+/// Collective.
+/// Error  UsageError when the kernel, the support and the error do not go together, or not with the
+/// grid or the precision of the maps; DataError of the files.
+CutKernel cut_kernel(Run& run, const SmoothOptions& options, const RingGrid& grid,
+                     Precision precision);
+
+/// Warns of a kernel that is narrow for the grid. Collective.
+void warn_where_narrow(Run& run, const CutKernel& cut, const RingGrid& grid);
+
+}  // namespace ringweave

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/smooth/smooth_maps.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "app/maps/map_outputs.hpp"
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
+#include "distribute/mpi/agree.hpp"
+
+namespace ringweave {
+namespace {
+
+bool are_same(const RingGrid& a, const RingGrid& b) {
+  return a.n_pixels() == b.n_pixels() &&
+         std::equal(a.rings().begin(), a.rings().end(), b.rings().begin(), b.rings().end(),
+                    [](const Ring& one, const Ring& other) {
+                      return one.theta == other.theta && one.phi0 == other.phi0 &&
+                             one.n_phi == other.n_phi;
+                    });
+}
+
+const char* name_of(Ordering ordering) { return ordering == Ordering::ring ? "RING" : "NESTED"; }
+const char* name_of(SkyCoverage sky) { return sky == SkyCoverage::full ? "full" : "partial"; }
+const char* name_of(Precision of) { return of == Precision::single_ ? "single" : "double"; }
+
+std::string names_of(const std::vector<MapColumn>& columns) {
+  std::string names;
+  for (const MapColumn& column : columns) names += (names.empty() ? "" : " ") + column.name;
+  return names;
+}
+
+/// What of a map is not as in the first one, in words; empty where all is.
+std::string difference(const MapHeader& map, const MapHeader& first) {
+  const auto unless_same = [](const std::string& what, const std::string& one,
+                              const std::string& other) {
+    return one == other ? std::string() : fmt::format("{} {} instead of {}", what, one, other);
+  };
+  if (map.grid->name() != first.grid->name() || !are_same(*map.grid, *first.grid))
+    return fmt::format("its grid is {} instead of {}", map.grid->name(), first.grid->name());
+  for (const std::string& text :
+       {unless_same("its order is", name_of(map.ordering), name_of(first.ordering)),
+        unless_same("its sky is", name_of(map.coverage), name_of(first.coverage)),
+        unless_same("its precision is", name_of(map.precision), name_of(first.precision)),
+        unless_same("its columns are", names_of(map.columns), names_of(first.columns))}) {
+    if (!text.empty()) return text;
+  }
+  return "";
+}
+
+void require_alike(const std::string& path, const MapHeader& map, const std::string& first_path,
+                   const MapHeader& first) {
+  const std::string what = difference(map, first);
+  if (what.empty()) return;
+  throw DataError(path, fmt::format("{}, which {} has; maps of one launch must be alike: smooth it "
+                                    "by itself, or --resume with a list that leaves it out",
+                                    what, first_path));
+}
+
+/// The rings a transform has to visit are those of every map, or maps would not come out as alone.
+void require_same_rings(const std::string& path, MapReader& reader, const SmoothJob& job) {
+  if (!job.grid->is_subset()) return;
+  const std::vector<RingId> observed = reader.observed_rings();
+  const MapHeader& header = reader.header();
+  if (are_same(header.grid->subset(observed), *job.grid)) return;
+  throw DataError(path, fmt::format("observes other rings than {}; maps of one launch must be "
+                                    "alike: smooth it by itself",
+                                    job.maps.to_do.front().input));
+}
+
+}  // namespace
+
+MapList list_smoothings(Run& run, const SmoothOptions& options) {
+  if (options.list.empty() && options.files.size() < 2) {
+    throw UsageError(
+        "give the map to smooth and the smoothed map: ringweave smooth MAP OUT; with several maps, "
+        "or --maps FILE, OUT comes last and holds {name}");
+  }
+  if (!options.list.empty() && options.files.size() > 1) {
+    throw UsageError(
+        fmt::format("--maps {} names the maps to smooth; give only the output beside it, not {}",
+                    options.list, options.files.front()));
+  }
+  const std::string& output = options.files.back();
+  std::vector<std::string> inputs(options.files.begin(), options.files.end() - 1);
+  if (!options.list.empty()) inputs = read_names(run.comm, options.list);
+  require_place(output, "{name}", "the output", ssize64(inputs));
+  std::vector<MapTask> tasks;
+  for (const std::string& input : inputs)
+    tasks.push_back({.input = input, .output = with_name(output, input)});
+  return list_maps(run, tasks, options.maps);
+}
+
+void open_inputs(Run& run, SmoothJob& job) {
+  const std::string& first = job.maps.to_do.front().input;
+  job.reader = open_map(run.comm, first);
+  job.header = job.reader->header();
+  const auto say_what_is_odd = [&](const std::string& path, const MapHeader& header) {
+    for (const std::string& warning : header.warnings) run.warn(path + ": " + warning);
+  };
+  say_what_is_odd(first, job.header);
+  job.choice = choose_fields(first, job.header, job.options.transform.fields);
+  const bool whole_sky =
+      job.smoothing.n_iter > 0 || job.smoothing.tolerance > 0 || job.is_normalized();
+  job.grid = grid_to_visit(*job.reader, whole_sky);
+  if (job.maps.n() == 1) return;
+  job.reader.reset();
+  for (std::size_t i = 1; i < job.maps.to_do.size(); ++i) {
+    const std::string& path = job.maps.to_do[i].input;
+    const auto reader = open_map(run.comm, path);
+    require_alike(path, reader->header(), first, job.header);
+    require_same_rings(path, *reader, job);
+    say_what_is_odd(path, reader->header());
+  }
+}
+
+template <class T>
+std::function<void(FileTraffic&, MapGroup<SmoothedMaps<T>>&)> reading_maps(
+    Run& run, const SmoothJob& job, const LocalRings& rings) {
+  return [&run, &job, &rings](FileTraffic& traffic, MapGroup<SmoothedMaps<T>>& group) {
+    const std::int64_t n = job.choice.fields.n_components();
+    auto& maps = group.maps;
+    try {
+      maps.map = agreed(traffic.comm,
+                        [&] { return MapBuffer<T>(group.range.count * n, rings.n_pixels()); });
+      for (std::int64_t i = 0; i < group.range.count; ++i) {
+        const std::string& path = job.maps.to_do[to_size(group.range.first + i)].input;
+        if (job.maps.n() == 1) run.progress.stage("reading " + path);
+        const auto opened = job.reader == nullptr ? open_map(traffic.comm, path) : nullptr;
+        MapReader& reader = opened != nullptr ? *opened : *job.reader;
+        require_alike(path, reader.header(), job.maps.to_do.front().input, job.header);
+        read_map<T>(traffic, path, reader, job.choice, rings, maps.map.view().components(i * n, n));
+        maps.headers.push_back(reader.header());
+      }
+    } catch (const DataError&) {
+      // On all ranks. The maps before it are worth going on with.
+      group.failure = std::current_exception();
+      group.range.count = ssize64(maps.headers);
+    }
+  };
+}
+
+template <class T>
+std::function<void(FileTraffic&, MapGroup<SmoothedMaps<T>>&)> writing_maps(
+    Run& run, const SmoothJob& job, const LocalRings& rings) {
+  return [&run, &job, &rings](FileTraffic& traffic, MapGroup<SmoothedMaps<T>>& group) {
+    const std::int64_t n = job.choice.fields.n_components();
+    for (std::int64_t i = 0; i < group.range.count; ++i) {
+      const MapTask& task = job.maps.to_do[to_size(group.range.first + i)];
+      if (job.maps.n() == 1) run.progress.stage("writing " + task.output);
+      const StageTimer timer(&traffic.times, "write");
+      const MapHeader& input = group.maps.headers[to_size(i)];
+      MapHeader header = input;
+      header.precision = sizeof(T) == 4 ? Precision::single_ : Precision::double_;
+      header.columns.clear();
+      for (const int column : job.choice.columns)
+        header.columns.push_back(input.columns[to_size(std::int64_t{column})]);
+      Provenance provenance = group.maps.provenance;
+      provenance.input = task.input;
+      MapOutputs outputs(run, job.maps, traffic);
+      write_map(outputs.begin(task.output), header, provenance, rings,
+                MapView<const T>(group.maps.map.view().components(i * n, n)));
+      outputs.commit(traffic);
+    }
+  };
+}
+
+int conclude_smoothing(Run& run, const SmoothJob& job, const MapsDone& done,
+                       const std::string& how) {
+  if (done.stopped) return exit_code(ErrorKind::stopped);
+  const SmoothOptions& options = job.options;
+  const std::string kernel = options.fwhm + options.beam + options.kernel;
+  run.conclusion = job.maps.is_single()
+                       ? fmt::format("{}: {} smoothed with {}, {}", job.maps.to_do.front().output,
+                                     job.choice.name, kernel, how)
+                       : fmt::format("{} maps: {} smoothed with {}, {}", done.done, job.choice.name,
+                                     kernel, how);
+  return 0;
+}
+
+#define RINGWEAVE_INSTANTIATE(T)                                                          \
+  template std::function<void(FileTraffic&, MapGroup<SmoothedMaps<T>>&)> reading_maps<T>( \
+      Run&, const SmoothJob&, const LocalRings&);                                         \
+  template std::function<void(FileTraffic&, MapGroup<SmoothedMaps<T>>&)> writing_maps<T>( \
+      Run&, const SmoothJob&, const LocalRings&);
+RINGWEAVE_INSTANTIATE(float)
+RINGWEAVE_INSTANTIATE(double)
+#undef RINGWEAVE_INSTANTIATE
+
+}  // namespace ringweave

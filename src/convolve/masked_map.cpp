@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "convolve/masked_map.hpp"
+
+#include <string>
+
+#include "base/error.hpp"
+#include "sphere/unseen.hpp"
+
+namespace ringweave {
+
+template <class T>
+UnseenMask mask_unseen(const Communicator& comm, UnseenPolicy policy, MapView<T> map) {
+  const UnseenMask mask(comm, MapView<const T>(map));
+  const std::int64_t n_pixels = comm.sum(map.size());
+  for (std::int64_t c = 0; c < map.n_components(); ++c) {
+    if (mask.count(c) == n_pixels && n_pixels > 0) {
+      throw DataError("", "all " + std::to_string(n_pixels) + " pixels of component " +
+                              std::to_string(c) + " are UNSEEN; nothing to transform");
+    }
+  }
+  if (policy == UnseenPolicy::fail && mask.total() > 0) {
+    throw DataError(
+        "", std::to_string(mask.total()) +
+                " pixels are UNSEEN and --unseen fail was given; use restore, zero or normalize");
+  }
+  mask.set_zero(map);
+  return mask;
+}
+
+template <class T>
+MaskedMap::MaskedMap(const Communicator& comm, const LocalRings& rings,
+                     const MaskOptions& treatment, MapView<T> map)
+    : comm_(comm),
+      rings_(rings),
+      treatment_(treatment),
+      mask_(mask_unseen(comm, treatment.unseen, map)),
+      removed_(fit_low_multipoles<T>(comm, rings, map.component(0), mask_, treatment.remove)) {
+  add_low_multipoles<T>(rings_, map.component(0), mask_, removed_, -1);
+}
+
+template <class T>
+void MaskedMap::write_mask(std::int64_t component, View<T> weight) const {
+  for (std::int64_t i = 0; i < weight.size(); ++i)
+    weight[i] = mask_.contains(component, i) ? T{0} : T{1};
+}
+
+template <class T>
+void MaskedMap::divide(View<const T> smoothed_mask, View<T> smoothed) {
+  // Where the smoothed mask is smaller, dividing would only raise noise.
+  constexpr T least = static_cast<T>(1e-3);
+#pragma omp parallel for schedule(static)
+  for (std::int64_t i = 0; i < smoothed.size(); ++i) {
+    smoothed[i] =
+        smoothed_mask[i] > least ? smoothed[i] / smoothed_mask[i] : static_cast<T>(unseen);
+  }
+}
+
+template <class T>
+void MaskedMap::finish(MapView<T> smoothed) const {
+  if (treatment_.unseen == UnseenPolicy::restore || treatment_.unseen == UnseenPolicy::normalize)
+    mask_.set_unseen(smoothed);
+  if (treatment_.put_back == MaskOptions::PutBack::no) return;
+  const UnseenMask still_unseen(comm_, MapView<const T>(smoothed));
+  add_low_multipoles<T>(rings_, smoothed.component(0), still_unseen, removed_, +1);
+}
+
+#define RINGWEAVE_INSTANTIATE(T)                                                            \
+  template UnseenMask mask_unseen(const Communicator&, UnseenPolicy, MapView<T>);           \
+  template MaskedMap::MaskedMap(const Communicator&, const LocalRings&, const MaskOptions&, \
+                                MapView<T>);                                                \
+  template void MaskedMap::write_mask(std::int64_t, View<T>) const;                         \
+  template void MaskedMap::divide(View<const T>, View<T>);                                  \
+  template void MaskedMap::finish(MapView<T>) const;
+RINGWEAVE_INSTANTIATE(float)
+RINGWEAVE_INSTANTIATE(double)
+#undef RINGWEAVE_INSTANTIATE
+
+}  // namespace ringweave

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+
+#include "sphere/kernel/kernel_table.hpp"
+
+namespace ringweave {
+
+/// values[i] = K at chord_squared[i], as KernelTable::evaluate, in vectors. The two may be the same
+/// memory.
+void evaluate(const KernelTable& kernel, const double* chord_squared, std::int64_t count,
+              double* values) noexcept;
+
+}  // namespace ringweave

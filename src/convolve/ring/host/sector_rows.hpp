@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/checked_cast.hpp"
+#include "convolve/ring/host/ring_source.hpp"
+#include "convolve/ring/host/sector_sum.hpp"
+#include "convolve/ring/ring_convolution_plan.hpp"
+
+namespace ringweave {
+
+/// Input rings turned to [pixel of a sector][lane], the sector's neighbours on either side of it; a
+/// lane is a sector of a hemisphere of a map. The shape is the same for all threads and kernels.
+class SectorRowShape {
+ public:
+  /// n_maps  that share a kernel
+  SectorRowShape(const RingConvolutionPlan& plan, std::int64_t n_maps);
+
+  std::int64_t n_lanes() const { return n_lanes_; }
+  /// Rings that an output ring needs at most.
+  std::int64_t most_rings() const { return most_rings_; }
+  std::int64_t row_size() const { return row_size_; }  ///< doubles of the longest ring
+  /// Pixels before and behind the sector of a ring.
+  std::int64_t pad(std::int64_t ring) const { return pads_[to_size(ring)]; }
+
+ private:
+  std::int64_t n_lanes_ = 0;
+  std::int64_t most_rings_ = 0;
+  std::int64_t row_size_ = 0;
+  std::vector<std::int64_t> pads_;  ///< [ring]
+};
+
+/// Rows of some rings, kept until their place is needed for others.
+template <class T>
+class SectorRows {
+ public:
+  /// rows  room for n_slots rings
+  /// held  [n_slots]
+  SectorRows(const RingConvolutionPlan& plan, const SectorRowShape& shape, const KernelMaps& maps,
+             const RingSource<T>& in, std::int64_t n_slots, double* rows, std::int64_t* held);
+
+  /// Pixel 0 of the sector of a ring (its mirror in the other hemisphere's lanes). Stays until a
+  /// ring n_slots away is asked for.
+  const double* row(std::int64_t ring);
+
+ private:
+  void fill(std::int64_t ring, double* row) const;
+  /// Fills a pixel outside the sector from the one a few sectors away.
+  void copy_pixel(std::int64_t pixel, std::int64_t n, double* row) const;
+  std::int64_t mirror(std::int64_t ring) const { return plan_->grid().n_rings() - 1 - ring; }
+
+  const RingConvolutionPlan* plan_;
+  const SectorRowShape* shape_;
+  KernelMaps maps_;
+  const RingSource<T>* in_;
+  std::int64_t n_lanes_;
+  std::int64_t n_slots_;
+  double* rows_;
+  std::int64_t* held_;  ///< [slot] ring
+};
+
+}  // namespace ringweave

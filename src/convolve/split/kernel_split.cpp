@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "convolve/split/kernel_split.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <numbers>
+#include <utility>
+
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
+#include "base/first_error.hpp"
+#include "convolve/split/split_search.hpp"
+#include "sphere/kernel/cap_polynomials.hpp"
+#include "sphere/kernel/kernel_support.hpp"
+
+namespace ringweave {
+namespace {
+
+constexpr double arcmin = std::numbers::pi / (180 * 60);
+
+[[noreturn]] void refuse(const std::string& what) { throw UsageError("kernel splitting: " + what); }
+
+void require_multipoles(const KernelSplitSpec& spec) {
+  for (std::size_t l = 0; l < spec.k_l.size(); ++l) {
+    if (std::isfinite(spec.k_l[l])) continue;
+    refuse(fmt::format("K_{} is {}; expected finite numbers", l, spec.k_l[l]));
+  }
+  const int lmax = checked_cast<int>(ssize64(spec.k_l) - 1, "lmax of a kernel");
+  if (lmax < 1) refuse(fmt::format("{} values of K_l; expected lmax of 1 or more", lmax + 1));
+  if (spec.nside < 1) refuse(fmt::format("nside = {}; expected 1 or more", spec.nside));
+  if (lmax > 3 * spec.nside - 1) {
+    refuse(fmt::format("lmax = {} is more than nside = {} holds; expected at most 3 nside - 1 = {}",
+                       lmax, spec.nside, 3 * spec.nside - 1));
+  }
+}
+
+void require_spectrum_for(const KernelSplitSpec& spec) {
+  if (!spec.cl.empty()) {
+    require_spectrum(spec.cl);
+    if (spec.cl.size() < spec.k_l.size()) {
+      refuse(fmt::format("C_l to lmax = {} for a kernel to lmax = {}; give as many of both",
+                         ssize64(spec.cl) - 1, ssize64(spec.k_l) - 1));
+    }
+  }
+  for (std::size_t l = 0; l < spec.k_l.size(); ++l) {
+    if (spec.k_l[l] != 0 && (spec.cl.empty() || spec.cl[l] != 0)) return;
+  }
+  refuse("no degree has both a K_l and a C_l other than 0, so nothing is left of the map");
+}
+
+void require_bounds(const KernelSplitSpec& spec) {
+  if (!(spec.error >= KernelSupport::least_error && spec.error < 1)) {
+    refuse(
+        fmt::format("an error of {}; expected {} (below that all is rounding) or more, and less "
+                    "than 1",
+                    spec.error, KernelSupport::least_error));
+  }
+  if (!(spec.alpha >= 1 && std::isfinite(spec.alpha)))
+    refuse(fmt::format("alpha = {}; expected 1 or more", spec.alpha));
+  if (!(spec.convolver_error >= 0 && spec.convolver_error < 1))
+    refuse(fmt::format("a convolver's error of {}; expected 0 to 1", spec.convolver_error));
+  const int n_ranks = spec.machine.n_ranks;
+  const int n_harmonic = spec.n_harmonic.value_or(0);
+  if (n_ranks < 1 || n_harmonic < 0 || n_harmonic >= n_ranks) {
+    refuse(
+        fmt::format("{} of {} ranks for the harmonic part beside the rings; expected 0 (one "
+                    "after the other) to {}",
+                    n_harmonic, n_ranks, n_ranks - 1));
+  }
+  double before = 0;
+  for (const double angle : spec.theta_cuts) {
+    if (!(angle > before && angle <= CapPolynomials::most_theta_cut)) {
+      refuse(fmt::format("a support of {} rad after {} rad; expected ascending angles, at most {}",
+                         angle, before, CapPolynomials::most_theta_cut));
+    }
+    before = angle;
+  }
+}
+
+/// About 4 to 600 arcmin at lmax 4096.
+std::vector<double> usual_supports(int lmax) {
+  constexpr int count = 20;
+  constexpr double step = 36;
+  std::vector<double> angles;
+  const auto add = [&](double steps) {
+    const double angle = step * steps / lmax;
+    if (angle <= CapPolynomials::most_theta_cut) angles.push_back(angle);
+  };
+  for (const double part : {0.125, 0.25, 0.5, 0.75}) add(part);
+  for (int i = 1; i <= count; ++i) add(i);
+  if (angles.empty()) angles.push_back(CapPolynomials::most_theta_cut);
+  return angles;
+}
+
+std::vector<CompactFit> search(const KernelSplitSpec& spec, const SplitWeights& weights) {
+  std::vector<CompactFit> fits(spec.theta_cuts.size());
+  FirstError error;
+#pragma omp parallel for schedule(dynamic, 1)
+  for (std::int64_t i = ssize64(fits) - 1; i >= 0; --i) {
+    error.guard(
+        [&] { fits[to_size(i)] = search_l_cut(spec, weights, spec.theta_cuts[to_size(i)]); });
+  }
+  error.rethrow();
+  return fits;
+}
+
+/// Not so where the harmonic part is the whole kernel.
+bool has_compact_part(const CompactFit& fit) {
+  return std::any_of(fit.coefficient.begin(), fit.coefficient.end(),
+                     [](double x) { return x != 0; });
+}
+
+void predict(const KernelSplitSpec& spec, SplitCandidate& candidate) {
+  const PlacedSplit placed = place_split(spec.costs, candidate.l_cut, candidate.theta_cut,
+                                         spec.machine.n_ranks, spec.n_harmonic);
+  candidate.placement = placed.placement;
+  candidate.harmonic = placed.harmonic;
+  candidate.rings = placed.rings;
+  candidate.sending = placed.sending;
+  candidate.total = placed.total;
+}
+
+/// Of those found; the costs of its rings are planned, not interpolated. The end: none.
+std::vector<SplitCandidate>::iterator find_fastest(const KernelSplitSpec& spec,
+                                                   std::vector<SplitCandidate>& scan) {
+  const auto seconds = [](const SplitCandidate& candidate) {
+    return candidate.is_found ? candidate.total.seconds : std::numeric_limits<double>::infinity();
+  };
+  std::vector<bool> is_planned(scan.size(), !spec.costs.plan_rings);
+  for (;;) {
+    const auto fastest = std::min_element(
+        scan.begin(), scan.end(),
+        [&](const SplitCandidate& a, const SplitCandidate& b) { return seconds(a) < seconds(b); });
+    if (fastest == scan.end() || !fastest->is_found) return scan.end();
+    const std::size_t i = to_size(fastest - scan.begin());
+    if (is_planned[i]) return fastest;
+    const int n_ranks = spec.machine.n_ranks;
+    spec.costs.plan_rings(fastest->theta_cut, fastest->placement.ranks_of_rings(n_ranks));
+    predict(spec, *fastest);
+    is_planned[i] = true;
+  }
+}
+
+/// Of a compact part whose multipoles, up to weights.last, are given.
+SplitError error_of(const KernelSplitSpec& spec, const SplitWeights& weights, int l_cut,
+                    const std::vector<double>& compact, const std::vector<double>& coefficient) {
+  double fit = 0;
+  double aliased = 0;
+  double cancelled = 0;
+  double power = 0;
+  for (std::size_t l = 0; l < compact.size(); ++l) {
+    const double missed = weights.weight[l] * (weights.k_l[l] - compact[l]);
+    const double carried = weights.weight[l] * compact[l];
+    const int degree = static_cast<int>(l);
+    if (degree <= l_cut) {
+      cancelled += carried * carried;
+    } else {
+      (degree <= weights.lmax ? fit : aliased) += missed * missed;
+    }
+    power += (2.0 * degree + 1) * compact[l] * compact[l];
+  }
+  double square = 0;
+  for (const double x : coefficient) square += 4 * std::numbers::pi * x * x;
+  aliased += weights.beyond * weights.beyond * std::max(0.0, square - power);
+  SplitError error;
+  error.fit = std::sqrt(fit);
+  error.aliased = std::sqrt(aliased);
+  error.rounding = spec.convolver_error * std::sqrt(cancelled);
+  error.total = std::hypot(spec.alpha * error.fit, error.aliased, error.rounding);
+  return error;
+}
+
+}  // namespace
+
+KernelSplit::KernelSplit(const KernelSplitSpec& asked) {
+  require_multipoles(asked);
+  require_spectrum_for(asked);
+  require_bounds(asked);
+  KernelSplitSpec spec = asked;
+  const int lmax = static_cast<int>(ssize64(spec.k_l)) - 1;
+  if (spec.theta_cuts.empty()) spec.theta_cuts = usual_supports(lmax);
+  if (!spec.costs.harmonic || !spec.costs.rings || !spec.costs.sending) {
+    const SplitCosts costs =
+        predicted_split_costs(std::make_shared<const RingGrid>(RingGrid::healpix(spec.nside)), lmax,
+                              spec.theta_cuts, spec.machine);
+    if (!spec.costs.harmonic) spec.costs.harmonic = costs.harmonic;
+    if (!spec.costs.rings) {
+      spec.costs.rings = costs.rings;
+      spec.costs.plan_rings = costs.plan_rings;
+    }
+    if (!spec.costs.sending) spec.costs.sending = costs.sending;
+  }
+  spec.costs.at_once = spec.costs.at_once || spec.machine.harmonic.at_once;
+  harmonic_only_ = spec.costs.harmonic(lmax, spec.machine.n_ranks);
+
+  const SplitWeights weights(spec);
+  const std::vector<CompactFit> fits = search(spec, weights);
+  const CompactFit* best = nullptr;
+  const SplitCandidate* closest = nullptr;
+  for (const CompactFit& fit : fits) {
+    scan_.push_back(fit.candidate);
+    SplitCandidate& candidate = scan_.back();
+    candidate.is_found = candidate.is_found && has_compact_part(fit);
+    if (candidate.is_found) predict(spec, candidate);
+  }
+  for (const SplitCandidate& candidate : scan_)
+    if (closest == nullptr || candidate.error < closest->error) closest = &candidate;
+  if (const auto fastest = find_fastest(spec, scan_); fastest != scan_.end()) {
+    best = &fits[to_size(fastest - scan_.begin())];
+    best_ = *fastest;
+  }
+  if (best == nullptr && closest->error <= spec.error) {
+    reason_ =
+        fmt::format("the kernel ends at l = {}: a_lm up to there are all of it", closest->l_cut);
+    return;
+  }
+  if (best == nullptr) {
+    reason_ = fmt::format(
+        "no compact part keeps the error within {:.3g}: of {} supports from {:.4g} to {:.4g} "
+        "arcmin "
+        "the best, {:.4g}, leaves {:.3g} with l_cut = lmax - 1; smooth with all degrees of the "
+        "a_lm, or allow a larger error",
+        spec.error, scan_.size(), scan_.front().theta_cut / arcmin, scan_.back().theta_cut / arcmin,
+        closest->theta_cut / arcmin, closest->error);
+    return;
+  }
+  take(spec, weights, *best);
+
+  std::string parts = fmt::format("l_cut = {} and theta_cut = {:.4g} arcmin", best_->l_cut,
+                                  best_->theta_cut / arcmin);
+  if (best_->placement.is_side_by_side()) {
+    parts += fmt::format(" side by side, harmonics on {} of {} ranks", best_->placement.n_harmonic,
+                         spec.machine.n_ranks);
+  }
+  if (best_->total.seconds >= harmonic_only_.seconds) {
+    reason_ = fmt::format(
+        "the fastest split, {}, is predicted to take {:.3g} s, all degrees of the a_lm {:.3g} s",
+        parts, best_->total.seconds, harmonic_only_.seconds);
+  } else if (best_->l_cut < 0) {
+    verdict_ = Verdict::rings;
+    reason_ = fmt::format("the kernel ends within {:.4g} arcmin: rings alone keep the error",
+                          best_->theta_cut / arcmin);
+  } else {
+    verdict_ = Verdict::split;
+    reason_ = fmt::format("{}: {:.3g} s instead of {:.3g} s, predicted", parts,
+                          best_->total.seconds, harmonic_only_.seconds);
+  }
+}
+
+void KernelSplit::take(const KernelSplitSpec& spec, const SplitWeights& weights, CompactFit fit) {
+  KernelSplitSpec stricter = spec;
+  // Rounding hides a little of the error from the search.
+  for (int attempt = 0; attempt < 3 && fit.candidate.is_found; ++attempt) {
+    best_ = fit.candidate;
+    predict(spec, *best_);
+    compact_ = RadialKernel::on_cap(best_->theta_cut, fit.coefficient);
+    const std::vector<double> multipoles = compact_->multipoles(weights.last);
+    harmonic_.clear();
+    for (int l = 0; l <= best_->l_cut; ++l)
+      harmonic_.push_back(spec.k_l[to_size(l)] - multipoles[to_size(l)]);
+    error_ = error_of(spec, weights, best_->l_cut, multipoles, fit.coefficient);
+    if (error_.total <= spec.error) return;
+    stricter.error *= 0.99 * spec.error / error_.total;
+    fit = search_l_cut(stricter, weights, best_->theta_cut);
+  }
+}
+
+void KernelSplit::require_parts() const {
+  if (!has_parts()) refuse(reason_);
+}
+
+const SplitCandidate& KernelSplit::best() const {
+  require_parts();
+  return *best_;
+}
+
+const std::vector<double>& KernelSplit::harmonic() const {
+  require_parts();
+  return harmonic_;
+}
+
+const RadialKernel& KernelSplit::compact() const {
+  require_parts();
+  return *compact_;
+}
+
+const SplitError& KernelSplit::error() const {
+  require_parts();
+  return error_;
+}
+
+}  // namespace ringweave

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "convolve/split/split_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
+
+namespace ringweave {
+namespace {
+
+/// What the ring convolution may neglect, in parts of the split's error: in quadrature nothing.
+constexpr double neglected = 0.1;
+
+SplitPlacement placement_of(const KernelSplit& split, int n_ranks) {
+  const SplitPlacement placement = split.best().placement;
+  if (placement.n_harmonic < n_ranks) return placement;
+  throw UsageError(fmt::format(
+      "a split kernel is placed with {} ranks for its harmonic part beside others, and there are "
+      "{} in all; search it for as many ranks as there are",
+      placement.n_harmonic, n_ranks));
+}
+
+/// A rank's number in its group where it is one of `first`..., else 0.
+int number_in(int rank, int first, int size) {
+  return rank >= first && rank < first + size ? rank - first : 0;
+}
+
+RingConvolutionPlan plan_rings(const KernelSplit& split, const SplitMaps& maps,
+                               const SplitPlan& plan) {
+  RingConvolutionSpec spec;
+  spec.grid = maps.grid;
+  spec.kernels = {split.compact()};
+  spec.n_maps = maps.n_maps;
+  spec.bytes_per_pixel = maps.bytes_per_pixel;
+  spec.error = neglected * split.error().total;
+  // A map with C_l that fall says little of a compact part's high degrees: relative to its own rms
+  // they may be more than this error. Above 4 nside the search has made sure of them.
+  spec.highest_degree = checked_cast<int>(4 * maps.grid->nside(), "degrees of a compact part");
+  const int n = plan.placement.ranks_of_rings(plan.n_ranks);
+  return {spec, number_in(plan.rank, 0, n), n};
+}
+
+std::optional<TransformPlan> plan_harmonic(const KernelSplit& split, const SplitMaps& maps,
+                                           const SplitPlan& plan) {
+  if (split.harmonic().empty()) return std::nullopt;
+  TransformSpec spec;
+  spec.grid = maps.grid;
+  spec.lmax = spec.mmax = split.best().l_cut;
+  spec.fields = FieldSet(std::vector<int>(to_size(maps.n_maps), 0));
+  spec.backend = maps.harmonic.backend;
+  const int n = plan.placement.ranks_of_harmonic(plan.n_ranks);
+  if (!plan.placement.is_side_by_side())
+    spec.ring_bands = std::make_shared<RingDistribution>(plan.rings.bands());
+  return TransformPlan(spec, number_in(plan.rank, plan.n_ranks - n, n), n);
+}
+
+}  // namespace
+
+SplitPlan::SplitPlan(const KernelSplit& split, const SplitMaps& maps, int some_rank,
+                     int some_n_ranks)
+    : rank(some_rank),
+      n_ranks(some_n_ranks),
+      placement(placement_of(split, n_ranks)),
+      rings(plan_rings(split, maps, *this)),
+      harmonic(plan_harmonic(split, maps, *this)),
+      bands(rings.bands(), 0, n_ranks),
+      harmonic_bands(harmonic ? RingDistribution(harmonic->ring_bands,
+                                                 n_ranks - harmonic->ring_bands.n_ranks(), n_ranks)
+                              : bands),
+      own(bands.rings(rank)),
+      at_once(maps.harmonic.at_once && harmonic && !placement.is_side_by_side()) {}
+
+std::int64_t SplitPlan::buffer_bytes() const {
+  if (!placement.is_side_by_side()) return 0;
+  return RingTransfer::buffer_bytes(plan_ring_transfer(harmonic_bands, bands, rank), back);
+}
+
+}  // namespace ringweave

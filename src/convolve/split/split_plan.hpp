@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "convolve/ring/ring_convolution_plan.hpp"
+#include "convolve/split/kernel_split.hpp"
+#include "distribute/halo/ring_transfer.hpp"
+#include "transform/transform_plan.hpp"
+
+namespace ringweave {
+
+/// The maps a split kernel is applied to.
+struct SplitMaps {
+  std::shared_ptr<const RingGrid> grid;  ///< HEALPix of the nside the split was searched for
+  std::int64_t n_maps = 1;
+  std::int64_t bytes_per_pixel = sizeof(double);  ///< those of a longer type are refused
+  HarmonicPart harmonic{};
+};
+
+/// Who does what of a split convolution, as plain data made without MPI. Placed as the split is:
+/// side by side the maps lie on the ranks that convolve, the last ranks own no ring of them.
+struct SplitPlan {
+  /// Error  UsageError when the split has no parts, or is placed on more ranks than there are.
+  SplitPlan(const KernelSplit& split, const SplitMaps& maps, int rank, int n_ranks);
+
+  int rank;
+  int n_ranks;
+  SplitPlacement placement;
+  /// Of this rank in the group that convolves; elsewhere of that group's first rank.
+  RingConvolutionPlan rings;
+  /// Likewise of the harmonic part; none where the compact part is the whole kernel.
+  std::optional<TransformPlan> harmonic;
+  RingDistribution bands;           ///< of the maps, over all ranks
+  RingDistribution harmonic_bands;  ///< of the harmonic part, over all ranks
+  LocalRings own;                   ///< rings of the maps this rank has
+  bool at_once;                     ///< both parts on each rank, see HarmonicPart
+
+  bool does_rings() const { return placement.does_rings(rank, n_ranks); }
+  bool does_harmonic() const { return harmonic && placement.does_harmonic(rank, n_ranks); }
+  /// What the ranks that convolve receive the harmonic part in.
+  std::int64_t buffer_bytes() const;
+  static constexpr RingTransferOptions there{Arrival::overwrite};
+  static constexpr RingTransferOptions back{Arrival::add};
+};
+
+}  // namespace ringweave

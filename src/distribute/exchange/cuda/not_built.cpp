@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "base/error.hpp"
+#include "distribute/exchange/device_mode_rounding.hpp"
+
+namespace ringweave {
+namespace {
+
+[[noreturn]] void lack() { throw UsageError("GPU: " + device_obstacle()); }
+
+}  // namespace
+
+struct DeviceModeRounding::Impl {};
+
+DeviceModeRounding::DeviceModeRounding(const DeviceStream&) { lack(); }
+DeviceModeRounding::~DeviceModeRounding() = default;
+void DeviceModeRounding::narrow(const std::complex<double>*, std::complex<float>*,
+                                std::int64_t) const {
+  lack();
+}
+void DeviceModeRounding::widen(const std::complex<float>*, std::complex<double>*,
+                               std::int64_t) const {
+  lack();
+}
+void DeviceModeRounding::round_to_single(const std::complex<double>*, std::complex<double>*,
+                                         std::int64_t) const {
+  lack();
+}
+double DeviceModeRounding::take_largest() const { lack(); }
+
+}  // namespace ringweave

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "distribute/exchange/mode_rounding.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/error.hpp"
+#include "distribute/exchange/single_precision.hpp"
+
+namespace ringweave {
+namespace {
+
+/// Every run is shared among all threads, so neither few long nor many short ones leave one idle.
+/// Real and imaginary parts are numbers in a row.
+template <class From, class To, class Convert>
+double convert_runs(const std::complex<From>* from, std::complex<To>* to,
+                    std::span<const CopyRun> runs, const Convert& convert) {
+  double largest = 0;
+#pragma omp parallel
+  for (const CopyRun& run : runs) {
+    const From* source = reinterpret_cast<const From*>(from + run.from);
+    To* target = reinterpret_cast<To*>(to + run.to);
+    const std::int64_t n = 2 * run.count;
+#pragma omp for schedule(static) reduction(max : largest) nowait
+    for (std::int64_t i = 0; i < n; ++i) {
+      const From value = source[i];
+      largest = larger_magnitude(largest, static_cast<double>(value));
+      target[i] = convert(value);
+    }
+  }
+  return largest;
+}
+
+}  // namespace
+
+void copy_modes(const std::complex<double>* from, std::complex<double>* to,
+                std::span<const CopyRun> runs) {
+  // Not convert_runs(), whose search for the largest takes half as long again.
+#pragma omp parallel
+  {
+    const std::int64_t n_threads = omp_get_num_threads();
+    const std::int64_t thread = omp_get_thread_num();
+    for (const CopyRun& run : runs) {
+      const std::int64_t begin = run.count * thread / n_threads;
+      const std::int64_t end = run.count * (thread + 1) / n_threads;
+      std::copy_n(from + run.from + begin, end - begin, to + run.to + begin);
+    }
+  }
+}
+
+double narrow(const std::complex<double>* from, std::complex<float>* to,
+              std::span<const CopyRun> runs) {
+  return convert_runs(from, to, runs, [](double x) { return through_single<float>(x); });
+}
+
+void widen(const std::complex<float>* from, std::complex<double>* to,
+           std::span<const CopyRun> runs) {
+  convert_runs(from, to, runs, [](float x) { return through_single<double>(x); });
+}
+
+double round_to_single(const std::complex<double>* from, std::complex<double>* to,
+                       std::span<const CopyRun> runs) {
+  return convert_runs(from, to, runs, [](double x) { return through_single<double>(x); });
+}
+
+void require_single_range(double largest) {
+  constexpr auto limit = static_cast<double>(std::numeric_limits<float>::max());
+  if (largest <= limit) return;
+  throw DataError(
+      "exchange in single precision",
+      fmt::format(
+          "ring modes reach {:.3g}, beyond {:.3g} there is nothing; exchange them in double "
+          "precision (--exchange double) or use larger units",
+          largest, limit));
+}
+
+}  // namespace ringweave

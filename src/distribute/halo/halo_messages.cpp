@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "distribute/halo/halo_messages.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/checked_cast.hpp"
+#include "distribute/halo/halo_exchange.hpp"
+#include "distribute/mpi/agree.hpp"
+
+namespace ringweave {
+namespace {
+
+constexpr int tag = 4;
+
+}  // namespace
+
+HaloMessages::HaloMessages(Communicator comm, std::int64_t most)
+    : messages_(std::move(comm), "the exchange of halo rings", tag) {
+  messages_.reserve(most);
+}
+
+void HaloMessages::require_rest() const {
+  if (moving_) throw UsageError("a halo exchange begins before its last one has ended");
+}
+
+void HaloMessages::begin() {
+  moving_ = true;
+  bytes_sent_ = 0;
+}
+
+void HaloMessages::receive(void* to, int count, MPI_Datatype type, int peer) {
+  messages_.receive(to, count, type, peer);
+}
+
+void HaloMessages::send(const void* from, int count, MPI_Datatype type, int peer,
+                        std::int64_t bytes) {
+  messages_.send(from, count, type, peer);
+  bytes_sent_ += bytes;
+}
+
+void HaloMessages::end() {
+  messages_.end();
+  moving_ = false;
+}
+
+void HaloMessages::end_after(const std::function<void()>& meanwhile) {
+  try {
+    meanwhile();
+  } catch (...) {
+    if (messages_.empty()) {
+      moving_ = false;
+      throw;
+    }
+    const CaughtError error = describe_current_exception();
+    comm().abort(error.kind, error.message);
+  }
+  end();
+}
+
+PeerFingerprints::PeerFingerprints(int n_ranks) : hashes_(to_size(n_ranks), 0x9e3779b97f4a7c15u) {}
+
+void PeerFingerprints::add(int peer, std::int64_t value) {
+  std::uint64_t& hash = hashes_[to_size(peer)];
+  hash ^= static_cast<std::uint64_t>(value) + 0x9e3779b97f4a7c15u + (hash << 6) + (hash >> 2);
+  hash *= 0xbf58476d1ce4e5b9u;
+}
+
+void PeerFingerprints::add_to_all(std::int64_t value) {
+  for (int peer = 0; peer < ssize64(hashes_); ++peer) add(peer, value);
+}
+
+std::vector<std::int64_t> PeerFingerprints::values() const {
+  std::vector<std::int64_t> result;
+  for (const std::uint64_t hash : hashes_) result.push_back(static_cast<std::int64_t>(hash >> 1));
+  return result;
+}
+
+void expect_plan_of(const Communicator& comm, const HaloPlan& plan, std::int64_t n_components,
+                    const HaloOptions& options) {
+  if (plan.n_ranks != comm.size() || plan.rank != comm.rank()) {
+    throw UsageError(fmt::format(
+        "the halo is planned for rank {} of {}, this is rank {} of {}; plan it for this one",
+        plan.rank, plan.n_ranks, comm.rank(), comm.size()));
+  }
+  if (n_components < 0 || options.message_bytes < 1) {
+    throw UsageError(fmt::format(
+        "a halo of {} components in messages of {} bytes; expected 0 or more, and 1 or more",
+        n_components, options.message_bytes));
+  }
+}
+
+void expect_fitting_peers(const Communicator& comm, const PeerFingerprints& sent,
+                          const PeerFingerprints& expected) {
+  if (comm.size() == 1) return;
+  const std::vector<std::int64_t> heard = tell_every_rank(comm, sent.values());
+  const std::vector<std::int64_t> awaited = expected.values();
+  agree(comm, [&] {
+    for (int peer = 0; peer < comm.size(); ++peer) {
+      if (heard[to_size(peer)] == awaited[to_size(peer)]) continue;
+      throw UsageError(fmt::format(
+          "the halo plans do not fit: rank {} does not send what is expected from it; plan with "
+          "the same grid, support, values per ring, components and options on all ranks",
+          peer));
+    }
+  });
+}
+
+}  // namespace ringweave

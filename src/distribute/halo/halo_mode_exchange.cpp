@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "distribute/halo/halo_mode_exchange.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <complex>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "base/checked_cast.hpp"
+#include "distribute/halo/halo_messages.hpp"
+#include "distribute/mpi/agree.hpp"
+
+namespace ringweave {
+namespace {
+
+using Messages = std::vector<HaloPlan::Message>;
+
+constexpr std::int64_t mode_bytes = sizeof(std::complex<double>);
+
+/// What goes to or comes from a peer in one call of MPI: runs of positions.
+struct Part {
+  int peer = 0;
+  std::int64_t positions = 0;
+  std::vector<std::int64_t> firsts;
+  std::vector<int> counts;
+
+  void add(std::int64_t position) {
+    ++positions;
+    const bool follows = !firsts.empty() && firsts.back() + counts.back() == position &&
+                         counts.back() < std::numeric_limits<int>::max();
+    if (follows) {
+      ++counts.back();
+    } else {
+      firsts.push_back(position);
+      counts.push_back(1);
+    }
+  }
+};
+
+/// All messages of one direction as parts of at most `most` positions. Both sides of a pair of
+/// ranks list its modes in the same order: message by message, orders ascending, rings ascending.
+class PartList {
+ public:
+  PartList(const Messages& messages, const ModeLayout& rows, const RingPayload& orders,
+           std::int64_t most, int n_ranks)
+      : fingerprints_(n_ranks), most_(most) {
+    for (const HaloPlan::Message& message : messages) add(message, rows, orders);
+  }
+
+  const std::vector<Part>& parts() const { return parts_; }
+  PeerFingerprints& fingerprints() { return fingerprints_; }
+
+ private:
+  void add(const HaloPlan::Message& message, const ModeLayout& rows, const RingPayload& orders) {
+    std::int64_t found = 0;
+    for (const ModeLayout::Row& row : rows.rows()) {
+      for (const RowSegment& segment : rows.segments(row)) {
+        const RingRange both = intersection(segment.rings, message.rings);
+        for (std::int64_t r = both.begin; r < both.end; ++r) {
+          if (orders.values(RingId{r}) <= row.m) continue;
+          if (found++ % most_ == 0) parts_.push_back({message.peer, 0, {}, {}});
+          parts_.back().add(segment.first + r - segment.rings.begin);
+          fingerprints_.add(message.peer, row.m);
+          fingerprints_.add(message.peer, r);
+        }
+      }
+    }
+    if (found == message.count) return;
+    throw UsageError(fmt::format(
+        "the rows hold {} modes of rings {} to {} that travel between this rank and rank {}, the "
+        "plan has {}; make it with the same orders per ring",
+        found, message.rings.begin, message.rings.end - 1, message.peer, message.count));
+  }
+
+  std::vector<Part> parts_;
+  PeerFingerprints fingerprints_;
+  std::int64_t most_;
+};
+
+struct BothSides {
+  PartList sends;
+  PartList receives;
+};
+
+BothSides make_parts(const HaloPlan& plan, const ModeLayout& rows, const RingPayload& orders,
+                     std::int64_t n_components, const HaloOptions& options) {
+  const std::int64_t position_bytes =
+      checked_product(std::max<std::int64_t>(n_components, 1), mode_bytes, "bytes of a mode");
+  checked_product(rows.size(), position_bytes, "bytes of ring modes");
+  const std::int64_t most = std::max<std::int64_t>(options.message_bytes / position_bytes, 1);
+  BothSides sides{{plan.sends, rows, orders, most, plan.n_ranks},
+                  {plan.receives, rows, orders, most, plan.n_ranks}};
+  for (PartList* side : {&sides.sends, &sides.receives}) {
+    checked_cast<int>(ssize64(side->parts()), "messages of a halo");
+    side->fingerprints().add_to_all(n_components);
+    side->fingerprints().add_to_all(options.message_bytes);
+  }
+  return sides;
+}
+
+/// A part as MPI knows it.
+struct MpiPart {
+  int peer;
+  std::int64_t bytes;
+  std::unique_ptr<ElementType> type;
+};
+
+std::vector<MpiPart> to_mpi(const std::vector<Part>& parts, std::int64_t n_components) {
+  std::vector<MpiPart> result;
+  if (parts.empty() || n_components == 0) return result;
+  const ElementType position(n_components, MPI_C_DOUBLE_COMPLEX);
+  for (const Part& part : parts) {
+    std::vector<MPI_Aint> first_bytes;
+    for (const std::int64_t first : part.firsts)
+      first_bytes.push_back(static_cast<MPI_Aint>(first * n_components * mode_bytes));
+    result.push_back({part.peer, part.positions * n_components * mode_bytes,
+                      std::make_unique<ElementType>(part.counts, first_bytes, position.get())});
+  }
+  return result;
+}
+
+}  // namespace
+
+struct HaloModeExchange::Impl {
+  std::int64_t size;  ///< elements of the buffer
+  std::vector<MpiPart> sends;
+  std::vector<MpiPart> receives;
+  HaloMessages messages;
+};
+
+HaloModeExchange::HaloModeExchange(Communicator comm, const HaloPlan& plan, const ModeLayout& rows,
+                                   const RingPayload& orders, std::int64_t n_components,
+                                   const HaloOptions& options) {
+  BothSides sides = agreed(comm, [&] {
+    expect_plan_of(comm, plan, n_components, options);
+    return make_parts(plan, rows, orders, n_components, options);
+  });
+  expect_fitting_peers(comm, sides.sends.fingerprints(), sides.receives.fingerprints());
+  const std::int64_t most = ssize64(sides.sends.parts()) + ssize64(sides.receives.parts());
+  impl_ = std::unique_ptr<Impl>(new Impl{rows.size() * n_components,
+                                         to_mpi(sides.sends.parts(), n_components),
+                                         to_mpi(sides.receives.parts(), n_components),
+                                         {std::move(comm), most}});
+}
+
+HaloModeExchange::~HaloModeExchange() = default;
+
+void HaloModeExchange::begin(ModeView<double> modes) {
+  HaloMessages& messages = impl_->messages;
+  messages.require_rest();
+  if (modes.size() != impl_->size) {
+    throw UsageError(
+        fmt::format("halo exchange: the buffer holds {} modes x components, the rows "
+                    "need {}",
+                    modes.size(), impl_->size));
+  }
+  messages.begin();
+  // Receives first, so that what arrives finds its place.
+  for (const MpiPart& part : impl_->receives)
+    messages.receive(modes.data(), 1, part.type->get(), part.peer);
+  for (const MpiPart& part : impl_->sends)
+    messages.send(modes.data(), 1, part.type->get(), part.peer, part.bytes);
+}
+
+void HaloModeExchange::progress() { impl_->messages.progress(); }
+void HaloModeExchange::end() { impl_->messages.end(); }
+
+void HaloModeExchange::run(ModeView<double> modes, const std::function<void()>& meanwhile) {
+  begin(modes);
+  impl_->messages.end_after(meanwhile);
+}
+
+std::int64_t HaloModeExchange::bytes_sent() const { return impl_->messages.bytes_sent(); }
+
+}  // namespace ringweave

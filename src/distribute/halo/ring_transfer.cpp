@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "distribute/halo/ring_transfer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
+#include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/exchange_mpi.hpp"
+#include "distribute/mpi/peer_messages.hpp"
+
+namespace ringweave {
+
+namespace {
+
+constexpr int tag = 5;
+constexpr int n_buffers = 2;
+constexpr const char* failing = "the transfer of rings";
+
+/// Pixels of one component that travel together.
+struct Part {
+  int peer;
+  std::int64_t component;
+  std::int64_t first;
+  std::int64_t count;
+};
+
+std::int64_t digest(const RingDistribution& before, const RingDistribution& after,
+                    std::int64_t n_components, const RingTransferOptions& options) {
+  std::uint64_t hash = 0;
+  const auto mix = [&hash](std::int64_t value) {
+    hash ^= static_cast<std::uint64_t>(value) + 0x9e3779b97f4a7c15u + (hash << 6) + (hash >> 2);
+    hash *= 0xbf58476d1ce4e5b9u;
+  };
+  mix(n_components);
+  mix(options.message_bytes);
+  mix(static_cast<std::int64_t>(options.arrival));
+  for (const RingDistribution* rings : {&before, &after}) {
+    for (const RingDistribution::OwnedBand& band : rings->bands()) {
+      mix(band.rings.end);
+      mix(band.rank);
+    }
+  }
+  return static_cast<std::int64_t>(hash >> 1);
+}
+
+template <class T>
+void expect_shape(const char* what, ComponentView<T> view, std::int64_t n_components,
+                  std::int64_t size) {
+  if (view.size() == size && (size == 0 || view.n_components() == n_components)) return;
+  throw UsageError(fmt::format("transfer of rings: {} maps of {} pixels {}, the plan has {} of {}",
+                               view.n_components(), view.size(), what, n_components, size));
+}
+
+/// Messages of all components, cut. Of a pair of ranks in the same order on both sides.
+std::vector<Part> parts_of(const std::vector<RingTransferPlan::Message>& messages,
+                           std::int64_t n_components, std::int64_t most) {
+  std::vector<Part> parts;
+  for (const RingTransferPlan::Message& message : messages) {
+    for (std::int64_t c = 0; c < n_components; ++c) {
+      for (std::int64_t done = 0; done < message.count; done += most) {
+        parts.push_back(
+            {message.peer, c, message.first + done, std::min(most, message.count - done)});
+      }
+    }
+  }
+  return parts;
+}
+
+template <class T>
+int bytes_of(std::int64_t count) {
+  return static_cast<int>(count * static_cast<std::int64_t>(sizeof(T)));
+}
+
+/// Sends of these parts are under way. `buffers`: n_buffers of message_bytes.
+template <class T>
+void add_as_they_arrive(const Communicator& comm, const std::vector<Part>& parts,
+                        std::byte* buffers, std::int64_t message_bytes, ComponentView<T> to) {
+  std::array<MPI_Request, n_buffers> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  std::array<std::size_t, n_buffers> arriving{};
+  std::size_t next = 0;
+  const std::int64_t values_of_buffer = message_bytes / static_cast<std::int64_t>(sizeof(T));
+  const auto buffer = [&](std::size_t slot) {
+    return reinterpret_cast<T*>(buffers) + static_cast<std::int64_t>(slot) * values_of_buffer;
+  };
+  const auto receive_next = [&](std::size_t slot) {
+    if (next == parts.size()) return;
+    const Part& part = parts[next];
+    arriving[slot] = next++;
+    end_job_unless_done(comm,
+                        MPI_Irecv(buffer(slot), bytes_of<T>(part.count), MPI_BYTE, part.peer, tag,
+                                  mpi_handle(comm), &requests[slot]),
+                        failing);
+  };
+  for (std::size_t slot = 0; slot < requests.size(); ++slot) receive_next(slot);
+  for (std::size_t done = 0; done < parts.size(); ++done) {
+    int arrived = 0;
+    end_job_unless_done(comm, MPI_Waitany(n_buffers, requests.data(), &arrived, MPI_STATUS_IGNORE),
+                        failing);
+    const std::size_t slot = to_size(arrived);
+    const Part& part = parts[arriving[slot]];
+    const T* const values = buffer(slot);
+    T* const place = to.component(part.component).data() + part.first;
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 0; i < part.count; ++i) place[i] += values[i];
+    receive_next(slot);
+  }
+}
+
+}  // namespace
+
+RingTransfer::RingTransfer(Communicator comm, const RingDistribution& before,
+                           const RingDistribution& after, std::int64_t n_components,
+                           const RingTransferOptions& options)
+    : comm_(std::move(comm)), n_components_(n_components), options_(options) {
+  agree(comm_, [&] {
+    if (before.n_ranks() != comm_.size()) {
+      throw UsageError(fmt::format("a transfer of rings among {} ranks is planned for {}",
+                                   comm_.size(), before.n_ranks()));
+    }
+    if (n_components < 0)
+      throw UsageError(fmt::format("a transfer of {} maps; expected 0 or more", n_components));
+    if (options.message_bytes < std::int64_t{sizeof(double)} ||
+        options.message_bytes > std::numeric_limits<int>::max()) {
+      throw UsageError(fmt::format("rings in messages of {} bytes; expected {} to 2^31 - 1",
+                                   options.message_bytes, sizeof(double)));
+    }
+    plan_ = plan_ring_transfer(before, after, comm_.rank());
+    buffers_.allocate(buffer_bytes(plan_, options));
+  });
+  agree_same(comm_, "the transfer of rings (who owns which, options)",
+             digest(before, after, n_components, options));
+}
+
+std::int64_t RingTransfer::buffer_bytes(const RingTransferPlan& plan,
+                                        const RingTransferOptions& options) {
+  const bool has_buffers = options.arrival == Arrival::add && !plan.receives.empty();
+  return has_buffers ? n_buffers * options.message_bytes : 0;
+}
+
+template <class T>
+void RingTransfer::move(ComponentView<const T> from, ComponentView<T> to) {
+  std::vector<Part> sends;
+  std::vector<Part> receives;
+  PeerMessages messages(comm_, failing, tag);
+  agree(comm_, [&] {
+    expect_shape("before", from, n_components_, plan_.size_before);
+    expect_shape("after", to, n_components_, plan_.size_after);
+    const std::int64_t most = options_.message_bytes / static_cast<std::int64_t>(sizeof(T));
+    sends = parts_of(plan_.sends, n_components_, most);
+    receives = parts_of(plan_.receives, n_components_, most);
+    checked_cast<int>(ssize64(sends) + ssize64(receives), "messages of a transfer of rings");
+    messages.reserve(ssize64(sends) + ssize64(receives));
+  });
+  // Receives first, so that what arrives finds its place.
+  for (std::size_t i = 0; options_.arrival == Arrival::overwrite && i < receives.size(); ++i) {
+    const Part& part = receives[i];
+    messages.receive(to.component(part.component).data() + part.first, bytes_of<T>(part.count),
+                     MPI_BYTE, part.peer);
+  }
+  for (const Part& part : sends) {
+    messages.send(from.component(part.component).data() + part.first, bytes_of<T>(part.count),
+                  MPI_BYTE, part.peer);
+  }
+  if (options_.arrival == Arrival::add)
+    add_as_they_arrive(comm_, receives, buffers_.data(), options_.message_bytes, to);
+  messages.end();
+}
+
+template void RingTransfer::move(ComponentView<const float>, ComponentView<float>);
+template void RingTransfer::move(ComponentView<const double>, ComponentView<double>);
+
+}  // namespace ringweave

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "distribute/mpi/agree.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "distribute/mpi/mpi_handle.hpp"
+
+namespace ringweave {
+namespace {
+
+/// The severest error of all ranks and the lowest rank that has it.
+struct Verdict {
+  int severity = 0;
+  int rank = 0;
+};
+
+Verdict verdict_of(const Communicator& comm, ErrorKind kind) {
+  const Verdict mine{static_cast<int>(kind), comm.rank()};
+  if (comm.size() == 1) return mine;
+  Verdict worst;
+  const int code = MPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, mpi_handle(comm));
+  // Without the verdict the ranks cannot know of each other's errors any more.
+  if (code != MPI_SUCCESS)
+    comm.abort(ErrorKind::peer, "no agreement among the ranks: " + mpi_error_text(code));
+  return worst;
+}
+
+[[noreturn]] void throw_same_everywhere(const Communicator& comm, const Verdict& worst,
+                                        const CaughtError& mine) {
+  const auto kind = static_cast<ErrorKind>(worst.severity);
+  const std::string message = comm.broadcast(mine.message, worst.rank);
+  const bool same_here = mine.kind == kind && mine.message == message;
+  const bool same_everywhere = comm.min(std::int64_t{same_here}) == 1;
+  throw_error(kind, same_everywhere ? message : fmt::format("rank {}: {}", worst.rank, message));
+}
+
+}  // namespace
+
+void agree(const Communicator& comm, const std::function<void()>& work) {
+  CaughtError mine;
+  try {
+    work();
+  } catch (...) {
+    mine = describe_current_exception();
+  }
+  const Verdict worst = verdict_of(comm, mine.kind);
+  if (worst.severity != 0) throw_same_everywhere(comm, worst, mine);
+}
+
+void agree_same(const Communicator& comm, const std::string& what, std::int64_t value) {
+  // The complement falls as the value rises, for all 64-bit values: one maximum finds both ends.
+  const std::array<std::int64_t, 2> mine{~value, value};
+  std::array<std::int64_t, 2> ends = mine;
+  if (comm.size() > 1) {
+    check_mpi(MPI_Allreduce(mine.data(), ends.data(), 2, MPI_INT64_T, MPI_MAX, mpi_handle(comm)),
+              "MPI_Allreduce");
+  }
+  if (~ends[0] == ends[1]) return;
+  throw UsageError(fmt::format(
+      "the ranks disagree on {}: it must be the same on all of them; start every rank with the "
+      "same program, options and input",
+      what));
+}
+
+}  // namespace ringweave

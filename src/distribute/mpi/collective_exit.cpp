@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "distribute/mpi/collective_exit.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "distribute/mpi/mpi_handle.hpp"
+
+namespace ringweave {
+
+struct CollectiveExit::Impl {
+  Communicator comm;
+};
+
+CollectiveExit::CollectiveExit(const Communicator& comm)
+    : impl_(std::make_unique<Impl>(Impl{comm.split(0, comm.rank())})) {}
+
+CollectiveExit::~CollectiveExit() = default;
+
+namespace {
+
+/// The largest value wins, the lowest rank among equals (MPI_MAXLOC).
+struct Worst {
+  int severity;
+  int rank;
+};
+
+Worst meet_on(const Communicator& comm, ErrorKind verdict, const std::string& message,
+              double grace_seconds) {
+  const Worst mine{exit_code(verdict), comm.rank()};
+  Worst worst = mine;
+  if (comm.size() == 1) return worst;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, mpi_handle(comm), &request);
+  const auto deadline =
+      std::chrono::steady_clock::now() + std::chrono::duration<double>(grace_seconds);
+  for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0;) {
+    if (verdict != ErrorKind::none && std::chrono::steady_clock::now() > deadline) {
+      comm.abort(verdict, message);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return worst;
+}
+
+}  // namespace
+
+int CollectiveExit::join(ErrorKind verdict, const std::string& message, double grace_seconds) {
+  return meet_on(impl_->comm, verdict, message, grace_seconds).severity;
+}
+
+int CollectiveExit::finish(ErrorKind verdict, const std::string& message, double grace_seconds) {
+  const Communicator& comm = impl_->comm;
+  const Worst worst = meet_on(comm, verdict, message, grace_seconds);
+  if (worst.severity != 0 && worst.rank == comm.rank()) {
+    std::fprintf(stderr, "%s\n", message.c_str());
+    std::fflush(stderr);
+  }
+  return worst.severity;
+}
+
+int run_program(const Communicator& comm, const std::string& name, const std::function<int()>& work,
+                double grace_seconds) {
+  CollectiveExit collective_exit(comm);
+  int code = 0;
+  CaughtError caught;
+  try {
+    code = work();
+  } catch (...) {
+    caught = describe_current_exception();
+  }
+  const int verdict = collective_exit.finish(
+      caught.kind, fmt::format("{}: {}: {}", name, name_of(caught.kind), caught.message),
+      grace_seconds);
+  return verdict != 0 ? verdict : code;
+}
+
+}  // namespace ringweave

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "distribute/mpi/exchange_mpi.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+
+#include "base/checked_cast.hpp"
+#include "distribute/mpi/agree.hpp"
+
+namespace ringweave {
+
+ElementType::ElementType(std::int64_t n, MPI_Datatype basic) {
+  check_mpi(
+      MPI_Type_contiguous(checked_cast<int>(n, "components per exchanged block"), basic, &type_),
+      "MPI_Type_contiguous");
+  check_mpi(MPI_Type_commit(&type_), "MPI_Type_commit");
+}
+
+ElementType::ElementType(const std::vector<int>& counts, const std::vector<MPI_Aint>& first_bytes,
+                         MPI_Datatype basic) {
+  check_mpi(MPI_Type_create_hindexed(checked_cast<int>(ssize64(counts), "runs of a message"),
+                                     counts.data(), first_bytes.data(), basic, &type_),
+            "MPI_Type_create_hindexed");
+  check_mpi(MPI_Type_commit(&type_), "MPI_Type_commit");
+}
+
+ElementType::~ElementType() {
+  if (std::uncaught_exceptions() > 0) return;
+  int ended = 0;
+  MPI_Finalized(&ended);
+  if (ended == 0) MPI_Type_free(&type_);
+}
+
+void end_job_unless_done(const Communicator& comm, int code, const char* what) {
+  if (code == MPI_SUCCESS) return;
+  comm.abort(ErrorKind::peer, fmt::format("{} failed: {}", what, mpi_error_text(code)));
+}
+
+std::vector<std::int64_t> tell_every_rank(const Communicator& comm,
+                                          const std::vector<std::int64_t>& told) {
+  const int count = checked_cast<int>(ssize64(told) / comm.size(), "numbers told to every rank");
+  std::vector<std::int64_t> heard(told.size());
+  check_mpi(MPI_Alltoall(told.data(), count, MPI_INT64_T, heard.data(), count, MPI_INT64_T,
+                         mpi_handle(comm)),
+            "MPI_Alltoall");
+  return heard;
+}
+
+void expect_fitting_counts(const Communicator& comm, const std::vector<std::int64_t>& sent,
+                           const std::vector<std::int64_t>& expected) {
+  if (comm.size() == 1) return;
+  const std::int64_t n_passes = ssize64(sent) / comm.size();
+  // Ranks that cut differently must not meet in a call of different counts.
+  const bool equal_cuts = comm.min(n_passes) == comm.max(n_passes);
+  std::vector<std::int64_t> announced;
+  if (equal_cuts) announced = tell_every_rank(comm, sent);
+  agree(comm, [&] {
+    if (!equal_cuts) {
+      throw UsageError(
+          fmt::format("the exchange is planned in {} passes here and in another number elsewhere; "
+                      "plan with the same options on all ranks",
+                      n_passes));
+    }
+    for (std::size_t i = 0; i < sent.size(); ++i) {
+      if (announced[i] == expected[i]) continue;
+      throw UsageError(fmt::format(
+          "the exchange plans do not fit: {} modes expected from rank {}, which sends {}; plan "
+          "with the same grid, lmax, mmax and options on all ranks",
+          expected[i], static_cast<std::int64_t>(i) / n_passes, announced[i]));
+    }
+  });
+}
+
+}  // namespace ringweave

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "distribute/mpi/mpi_session.hpp"
+
+#include <array>
+#include <exception>
+
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
+#include "distribute/mpi/mpi_handle.hpp"
+
+namespace ringweave {
+
+MpiSession::MpiSession(int* argc, char*** argv) {
+  int running = 0;
+  MPI_Initialized(&running);
+  if (running != 0) return;
+  int level = MPI_THREAD_SINGLE;
+  if (MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS) {
+    throw ResourceError("MPI did not start; check the launcher and the MPI installation");
+  }
+  owner_ = true;
+}
+
+MpiSession::~MpiSession() {
+  // While unwinding, other ranks may be anywhere: waiting for them here would turn an error into a
+  // hang.
+  if (!owner_ || std::uncaught_exceptions() > 0) return;
+  int ended = 0;
+  MPI_Finalized(&ended);
+  if (ended == 0) MPI_Finalize();
+}
+
+bool threads_may_call_mpi() {
+  int running = 0;
+  MPI_Initialized(&running);
+  if (running == 0) return false;
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  return level == MPI_THREAD_MULTIPLE;
+}
+
+std::string mpi_library_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  const std::string words(text.data(), to_size(length));
+  return words.substr(0, words.find_first_of(",\n"));
+}
+
+}  // namespace ringweave

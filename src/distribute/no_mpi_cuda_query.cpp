@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: GPL-3.0-or-later
-#include "distribute/device_route.hpp"
-
-namespace ringweave {
-
-bool mpi_says_it_takes_device_memory() { return false; }
-
-}  // namespace ringweave

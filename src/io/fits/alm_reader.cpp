@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <sstream>
+#include <vector>
+
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
+#include "distribute/mpi/agree.hpp"
+#include "io/fits/alm.hpp"
+#include "io/fits/alm_index.hpp"
+#include "io/fits/file.hpp"
+
+namespace ringweave {
+namespace {
+
+constexpr std::int64_t block_rows = std::int64_t{1} << 18;
+constexpr int max_hdus = 1000;
+
+/// One component in the file.
+struct AlmTable {
+  int hdu = 0;
+  std::array<FitsColumn, 3> columns;  ///< index, real, imaginary
+  std::int64_t rows = 0;
+};
+
+std::optional<AlmTable> alm_table(const FitsFile& file, int hdu) {
+  const FitsTableShape shape = file.table();
+  if (shape.columns.size() < 3 || file.text("INDXSCHM") == "EXPLICIT" ||
+      file.text("PIXTYPE") == "HEALPIX")
+    return {};
+  const AlmTable table{hdu, {shape.columns[0], shape.columns[1], shape.columns[2]}, 0};
+  const auto is = [&](std::size_t i, FitsColumn::Number kind) {
+    return table.columns[i].kind == kind && table.columns[i].repeat == table.columns[0].repeat;
+  };
+  if (!is(0, FitsColumn::Number::integer) || !is(1, FitsColumn::Number::real) ||
+      !is(2, FitsColumn::Number::real) || table.columns[0].repeat < 1) {
+    return {};
+  }
+  AlmTable found = table;
+  found.rows = checked_product(shape.rows, table.columns[0].repeat, "rows of a table");
+  if (found.rows == 0) return {};
+  return found;
+}
+
+/// The degree and order of a row. Error  DataError when the index is none.
+Degree checked_degree(const FitsFile& file, std::int64_t row, std::int64_t index, std::int64_t lmax,
+                      std::int64_t mmax) {
+  const bool in_range = index >= 1 && index <= fits_alm_index(lmax, lmax);
+  const Degree degree = in_range ? degree_of(index) : Degree{};
+  if (!in_range || degree.m < 0 || degree.m > mmax) {
+    file.fail(
+        fmt::format("row {} has index {}; expected l^2 + l + m + 1 with l <= {} and 0 <= m <= {}",
+                    row + 1, index, lmax, mmax));
+  }
+  return degree;
+}
+
+/// Widens `largest` to the degrees and orders that the index column holds.
+void scan_degrees(const FitsFile& file, const AlmTable& table, Degree& largest) {
+  std::vector<std::int64_t> indices(to_size(std::min(block_rows, table.rows)));
+  for (std::int64_t first = 0; first < table.rows; first += block_rows) {
+    const std::span<std::int64_t> block =
+        std::span(indices).first(to_size(std::min(block_rows, table.rows - first)));
+    file.read(table.columns[0], first, block);
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      const Degree degree = checked_degree(file, first + static_cast<std::int64_t>(i), block[i],
+                                           max_fits_degree, max_fits_degree);
+      largest.l = std::max(largest.l, degree.l);
+      largest.m = std::max(largest.m, degree.m);
+    }
+  }
+}
+
+void find_degrees(const FitsFile& file, const AlmTable& table, Degree& largest) {
+  const std::optional<std::int64_t> lmax = file.integer("MAX-LPOL");
+  const std::optional<std::int64_t> mmax = file.integer("MAX-MPOL");
+  if (!lmax || !mmax) {
+    scan_degrees(file, table, largest);
+    return;
+  }
+  if (*lmax < 0 || *lmax > max_fits_degree || *mmax < 0 || *mmax > *lmax) {
+    file.fail(fmt::format("MAX-LPOL = {}, MAX-MPOL = {}; expected 0 <= MAX-MPOL <= MAX-LPOL <= {}",
+                          *lmax, *mmax, max_fits_degree));
+  }
+  largest.l = std::max(largest.l, *lmax);
+  largest.m = std::max(largest.m, *mmax);
+}
+
+std::vector<std::string> component_names(std::size_t count) {
+  if (count == 1) return {"T"};
+  if (count == 2) return {"E", "B"};
+  if (count == 3) return {"T", "E", "B"};
+  std::vector<std::string> names;
+  for (std::size_t i = 1; i <= count; ++i) names.push_back(fmt::format("HDU_{}", i));
+  return names;
+}
+
+class FitsAlmReader final : public AlmReader {
+ public:
+  FitsAlmReader(const Communicator& comm, const std::string& path) : comm_(comm), path_(path) {
+    agree(comm_, [&] {
+      if (comm_.is_root()) inspect();
+    });
+    share_header();
+  }
+
+  void read(std::span<const int> components, const AlmLayout& layout,
+            AlmView<double> alm) override {
+    read_components(components, layout, alm);
+  }
+  void read(std::span<const int> components, const AlmLayout& layout, AlmView<float> alm) override {
+    read_components(components, layout, alm);
+  }
+
+ private:
+  void inspect() {
+    file_.emplace(FitsFile::open(path_));
+    Degree largest;
+    for (int hdu = 2; hdu < max_hdus; ++hdu) {
+      const std::optional<FitsHdu> kind = file_->go_to(hdu);
+      if (!kind) break;
+      const std::optional<AlmTable> table =
+          kind == FitsHdu::binary_table ? alm_table(*file_, hdu) : std::nullopt;
+      if (!table) {
+        header_.warnings.push_back(fmt::format("HDU {} holds no a_lm and is left out", hdu));
+        continue;
+      }
+      find_degrees(*file_, *table, largest);
+      add(*table);
+    }
+    if (tables_.empty()) {
+      throw DataError(
+          path_,
+          "holds no a_lm: no binary table with an index column and two columns of real numbers");
+    }
+    header_.lmax = static_cast<int>(largest.l);
+    header_.mmax = static_cast<int>(largest.m);
+    const std::int64_t all = AlmLayout::full_size(header_.lmax, header_.mmax);
+    for (const AlmTable& table : tables_) {
+      if (table.rows == all) continue;
+      const std::string found = fmt::format("HDU {} has {} rows, lmax = {} and mmax = {} make {}",
+                                            table.hdu, table.rows, header_.lmax, header_.mmax, all);
+      if (table.rows > all) throw DataError(path_, found);
+      header_.warnings.push_back(found + "; the missing coefficients are taken as 0");
+    }
+  }
+
+  void add(const AlmTable& table) {
+    if (tables_.empty()) header_.unit = table.columns[1].unit;
+    const bool single = table.columns[1].bytes == 4 && table.columns[2].bytes == 4;
+    header_.precision = single && (tables_.empty() || header_.precision == Precision::single_)
+                            ? Precision::single_
+                            : Precision::double_;
+    tables_.push_back(table);
+  }
+
+  void share_header() {
+    std::ostringstream out;
+    out << header_.lmax << ' ' << header_.mmax << ' ' << (header_.precision == Precision::single_)
+        << ' ' << tables_.size() << ' ' << header_.warnings.size() << '\n';
+    for (const AlmTable& table : tables_) out << table.rows << ' ';
+    out << '\n' << header_.unit << '\n';
+    for (const std::string& warning : header_.warnings) out << warning << '\n';
+
+    std::istringstream in(comm_.broadcast(comm_.is_root() ? out.str() : std::string(), 0));
+    bool single = false;
+    std::size_t n_tables = 0;
+    std::size_t n_warnings = 0;
+    in >> header_.lmax >> header_.mmax >> single >> n_tables >> n_warnings;
+    header_.precision = single ? Precision::single_ : Precision::double_;
+    rows_.resize(n_tables);
+    for (std::int64_t& rows : rows_) in >> rows;
+    std::string line;
+    std::getline(in, line);
+    std::getline(in, header_.unit);
+    header_.warnings.clear();
+    while (header_.warnings.size() < n_warnings && std::getline(in, line))
+      header_.warnings.push_back(line);
+    header_.components = component_names(n_tables);
+  }
+
+  template <class T>
+  void read_components(std::span<const int> components, const AlmLayout& layout,
+                       ComponentView<std::complex<T>> alm) {
+    Block block;
+    agree(comm_, [&] {
+      check_request(components, layout, alm.n_components(), alm.size());
+      block.resize(to_size(block_rows));
+    });
+    for (std::size_t c = 0; c < components.size(); ++c) {
+      read_component(static_cast<std::size_t>(components[c]), layout, block,
+                     alm.component(static_cast<std::int64_t>(c)));
+    }
+  }
+
+  /// Rows of the file: what is broadcast.
+  struct Block {
+    std::vector<std::int64_t> index;
+    std::vector<double> re;
+    std::vector<double> im;
+    void resize(std::size_t rows) {
+      index.resize(rows);
+      re.resize(rows);
+      im.resize(rows);
+    }
+  };
+
+  template <class T>
+  void read_component(std::size_t component, const AlmLayout& layout, Block& block,
+                      View<std::complex<T>> alm) {
+    std::fill_n(alm.data(), alm.size(), std::complex<T>());
+    std::vector<std::int64_t> row_of(to_size(layout.mmax()) + 1, -1);
+    for (std::int64_t row = 0; row < layout.n_orders(); ++row)
+      row_of[to_size(layout.order(row))] = row;
+    std::vector<bool> seen(to_size(alm.size()));
+    std::optional<Degree> twice;
+    for (std::int64_t first = 0; first < rows_[component]; first += block_rows) {
+      const std::size_t n_rows = to_size(std::min(block_rows, rows_[component] - first));
+      share(component, first, n_rows, block);
+      for (std::size_t i = 0; i < n_rows; ++i) {
+        const Degree degree = degree_of(block.index[i]);
+        if (degree.l > layout.lmax() || degree.m > layout.mmax() || row_of[to_size(degree.m)] < 0)
+          continue;
+        const std::int64_t at = layout.index(row_of[to_size(degree.m)], static_cast<int>(degree.l));
+        if (seen[to_size(at)] && !twice) twice = degree;
+        seen[to_size(at)] = true;
+        alm[at] = {static_cast<T>(block.re[i]), static_cast<T>(block.im[i])};
+      }
+    }
+    agree(comm_, [&] {
+      if (!twice) return;
+      throw DataError(path_, fmt::format("component {} has l = {}, m = {} more than once",
+                                         header_.components[component], twice->l, twice->m));
+    });
+  }
+
+  /// Every rank gets the rows, or every rank throws. Collective.
+  void share(std::size_t component, std::int64_t first, std::size_t n_rows, Block& block) {
+    agree(comm_, [&] {
+      if (!comm_.is_root()) return;
+      const AlmTable& table = tables_[component];
+      file_->go_to(table.hdu);
+      file_->read(table.columns[0], first, std::span(block.index).first(n_rows));
+      file_->read(table.columns[1], first, std::span(block.re).first(n_rows));
+      file_->read(table.columns[2], first, std::span(block.im).first(n_rows));
+      for (std::size_t i = 0; i < n_rows; ++i) {
+        checked_degree(*file_, first + static_cast<std::int64_t>(i), block.index[i], header_.lmax,
+                       header_.mmax);
+      }
+    });
+    const auto bytes = static_cast<std::int64_t>(n_rows * sizeof(double));
+    comm_.broadcast(block.index.data(), bytes, 0);
+    comm_.broadcast(block.re.data(), bytes, 0);
+    comm_.broadcast(block.im.data(), bytes, 0);
+  }
+
+  void check_request(std::span<const int> components, const AlmLayout& layout,
+                     std::int64_t n_components, std::int64_t size) const {
+    if (n_components != ssize64(components) || size != layout.size()) {
+      throw UsageError(fmt::format("{}: {} components of {} coefficients do not fit {} of {}",
+                                   path_, components.size(), layout.size(), n_components, size));
+    }
+    for (const int component : components) {
+      if (component >= 0 && component < static_cast<int>(rows_.size())) continue;
+      throw UsageError(
+          fmt::format("{} has {} components, there is no number {} (they count from 0)", path_,
+                      rows_.size(), component));
+    }
+  }
+
+  Communicator comm_;
+  std::string path_;
+  std::optional<FitsFile> file_;    ///< on rank 0
+  std::vector<AlmTable> tables_;    ///< on rank 0
+  std::vector<std::int64_t> rows_;  ///< of each component
+};
+
+}  // namespace
+
+std::unique_ptr<AlmReader> open_fits_alm(const Communicator& comm, const std::string& path) {
+  return std::make_unique<FitsAlmReader>(comm, path);
+}
+
+}  // namespace ringweave

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "io/fits/file.hpp"
+#include "io/provenance.hpp"
+
+namespace ringweave {
+
+/// Keywords of the present HDU of a file being written; other than printable ASCII becomes '?'. Not
+/// collective.
+void put_text(const FitsFile& file, const char* keyword, const std::string& value,
+              const char* comment);
+void put_integer(const FitsFile& file, const char* keyword, std::int64_t value,
+                 const char* comment);
+void put_real(const FitsFile& file, const char* keyword, double value, const char* comment);
+void put_logical(const FitsFile& file, const char* keyword, bool value, const char* comment);
+
+/// CREATOR, VERSION, DATE, FWHM, BEAM_LEG, MAX-LPOL, NITERALM, QUADSCHM, LREGRESS, and the command
+/// line and configuration as HISTORY.
+void put_provenance(const FitsFile& file, const Provenance& provenance);
+
+struct FitsColumnSpec {
+  std::string name;
+  std::string format;  ///< TFORM, e.g. 1024E
+  std::string unit;
+};
+/// Appends a binary table of that many rows and moves to it.
+void append_table(const FitsFile& file, const std::string& extension_name, std::int64_t rows,
+                  const std::vector<FitsColumnSpec>& columns);
+
+}  // namespace ringweave

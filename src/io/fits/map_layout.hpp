@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/fits/file.hpp"
+#include "io/map_file.hpp"
+
+namespace ringweave {
+
+/// Where the numbers of a HEALPix map lie in a FITS file, as rank 0 finds it.
+struct FitsMapLayout {
+  struct Column {
+    int hdu = 0;
+    FitsColumn column;
+    double sign = 1;             ///< -1: U of a file in the IAU convention
+    std::size_t pixel_list = 0;  ///< index into pixel_lists, of a partial map
+  };
+  /// The pixel numbers of a partial map; old HEALPix files have a list for each Stokes parameter.
+  struct PixelList {
+    int hdu = 0;
+    FitsColumn column;
+    std::int64_t length = 0;
+  };
+  std::int64_t nside = 0;
+  Ordering ordering = Ordering::ring;
+  SkyCoverage coverage = SkyCoverage::full;
+  Precision precision = Precision::single_;
+  std::string coordsys;
+  std::string processing;
+  bool polarisation_was_iau = false;
+  std::optional<double> bad_data;
+  std::vector<Column> columns;
+  std::vector<PixelList> pixel_lists;
+  std::vector<std::string> warnings;
+};
+
+/// Finds the first HEALPix map of the file and checks all that its header says before anything is
+/// allocated. Not collective. Error  DataError.
+FitsMapLayout inspect_fits_map(FitsFile& file);
+
+}  // namespace ringweave

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
+#include "distribute/mpi/agree.hpp"
+#include "io/fits/file.hpp"
+#include "io/fits/gzip.hpp"
+#include "io/fits/header.hpp"
+#include "io/fits/map.hpp"
+#include "io/pixel_blocks.hpp"
+
+namespace ringweave {
+namespace {
+
+constexpr std::int64_t row_vector = 1024;
+constexpr std::int64_t block_values = std::int64_t{1} << 20;
+constexpr std::int64_t last_short_pixel = 0x7fffffff;
+
+/// Numbers in one row of a full-sky map, as HEALPix does it.
+std::int64_t repeat_of(const MapHeader& header) {
+  const std::int64_t n_pixels = header.grid->n_pixels();
+  if (header.coverage == SkyCoverage::partial || n_pixels < row_vector) return 1;
+  return n_pixels % row_vector == 0 ? row_vector : header.grid->nside();
+}
+
+std::string standard_name(std::size_t column, std::size_t n_columns) {
+  constexpr std::array<std::string_view, 3> stokes{"TEMPERATURE", "Q_POLARISATION",
+                                                   "U_POLARISATION"};
+  constexpr std::array<std::string_view, 6> covariance{"II", "IQ", "IU", "QQ", "QU", "UU"};
+  if (n_columns == 6) return std::string(covariance[column]);
+  if (n_columns <= 3) return std::string(stokes[n_columns == 2 ? column + 1 : column]);
+  return fmt::format("COLUMN_{}", column + 1);
+}
+
+void check_header(const MapHeader& header, const LocalRings& rings, std::int64_t n_components,
+                  std::int64_t n_pixels) {
+  if (header.grid->kind() != GridKind::healpix || header.grid->is_subset()) {
+    throw UsageError(
+        fmt::format("FITS maps hold full HEALPix grids, this one is {}; write HDF5 (.h5)",
+                    header.grid->name()));
+  }
+  if (rings.grid().n_source_pixels() != header.grid->n_pixels()) {
+    throw UsageError(fmt::format("a map on {} cannot be written as one on {}", rings.grid().name(),
+                                 header.grid->name()));
+  }
+  if (ssize64(header.columns) != n_components || rings.n_pixels() != n_pixels ||
+      n_components == 0) {
+    throw UsageError(
+        fmt::format("a map of {} components of {} pixels does not fit {} columns of {} pixels",
+                    n_components, n_pixels, header.columns.size(), rings.n_pixels()));
+  }
+}
+
+void put_map_header(const FitsFile& file, const MapHeader& header, const Provenance& provenance) {
+  const std::int64_t n_pixels = header.grid->n_pixels();
+  const bool partial = header.coverage == SkyCoverage::partial;
+  const bool polarised = header.columns.size() == 2 || header.columns.size() == 3;
+  put_text(file, "PIXTYPE", "HEALPIX", "HEALPix pixelisation");
+  put_text(file, "ORDERING", header.ordering == Ordering::ring ? "RING" : "NESTED",
+           "order of the pixels");
+  put_integer(file, "NSIDE", header.grid->nside(), "resolution");
+  if (!partial) {
+    put_integer(file, "FIRSTPIX", 0, "first pixel, from 0");
+    put_integer(file, "LASTPIX", n_pixels - 1, "last pixel, from 0");
+  }
+  put_text(file, "INDXSCHM", partial ? "EXPLICIT" : "IMPLICIT", "are pixel numbers listed");
+  put_text(file, "OBJECT", partial ? "PARTIAL" : "FULLSKY", "sky coverage");
+  if (!header.coordsys.empty()) put_text(file, "COORDSYS", header.coordsys, "G, E or C");
+  put_real(file, "BAD_DATA", unseen, "value of pixels that were not observed");
+  put_logical(file, "POLAR", polarised, "polarisation included");
+  put_text(file, "POLCCONV", "COSMO", "sign of U");
+  put_provenance(file, provenance);
+}
+
+std::vector<FitsColumnSpec> column_specs(const MapHeader& header) {
+  std::vector<FitsColumnSpec> specs;
+  if (header.coverage == SkyCoverage::partial) {
+    specs.push_back({"PIXEL", header.grid->n_pixels() - 1 > last_short_pixel ? "1K" : "1J", ""});
+  }
+  const char* letter = header.precision == Precision::single_ ? "E" : "D";
+  for (std::size_t c = 0; c < header.columns.size(); ++c) {
+    const MapColumn& column = header.columns[c];
+    specs.push_back({column.name.empty() ? standard_name(c, header.columns.size()) : column.name,
+                     fmt::format("{}{}", repeat_of(header), letter), column.unit});
+  }
+  return specs;
+}
+
+/// Pixels of this rank that are not UNSEEN in every component.
+template <class T>
+std::int64_t count_observed(MapView<const T> map) {
+  std::int64_t count = 0;
+  for (std::int64_t p = 0; p < map.size(); ++p) {
+    std::int64_t c = 0;
+    while (c < map.n_components() && is_unseen(static_cast<double>(map.component(c)[p]))) ++c;
+    count += c < map.n_components() ? 1 : 0;
+  }
+  return count;
+}
+
+/// Rank 0's end: blocks of the whole map go in, in order; full or thinned to the observed pixels
+/// they go out.
+class BlockWriter {
+ public:
+  /// `grid` is the grid the ranks have data for: the full one or a subset of it.
+  BlockWriter(const std::string& path, const MapHeader& header, const Provenance& provenance,
+              const std::shared_ptr<const RingGrid>& grid, std::int64_t n_listed)
+      : file_(FitsFile::create(path)),
+        is_partial_(header.coverage == SkyCoverage::partial),
+        precision_(header.precision),
+        repeat_(repeat_of(header)) {
+    if (grid->is_subset()) observed_.emplace(LocalRings(grid), header.ordering);
+    append_table(file_, "MAP", (is_partial_ ? n_listed : header.grid->n_pixels()) / repeat_,
+                 column_specs(header));
+    put_map_header(file_, header, provenance);
+  }
+
+  /// values  [component][row], rows first_row... of the full grid; overwritten
+  void write(std::int64_t first_row, std::int64_t n_rows, std::span<double> values) {
+    if (precision_ == Precision::single_) file_.require_single(values);
+    if (observed_) mark_unobserved(first_row, n_rows, values);
+    if (is_partial_) {
+      write_observed(first_row, n_rows, values);
+      return;
+    }
+    for (std::int64_t c = 0; c < ssize64(values) / n_rows; ++c) {
+      const std::span<const double> column = values.subspan(to_size(c * n_rows), to_size(n_rows));
+      file_.write(static_cast<int>(c) + 1, repeat_, first_row, column);
+    }
+  }
+  void close() { file_.close(); }
+
+ private:
+  void mark_unobserved(std::int64_t first_row, std::int64_t n_rows,
+                       std::span<double> values) const {
+    for (std::int64_t row = 0; row < n_rows; ++row) {
+      if (observed_->local_pixel(observed_->order().to_ring(first_row + row)) >= 0) continue;
+      for (std::int64_t i = row; i < ssize64(values); i += n_rows) values[to_size(i)] = unseen;
+    }
+  }
+
+  void write_observed(std::int64_t first_row, std::int64_t n_rows, std::span<double> values) {
+    pixels_.clear();
+    for (std::int64_t row = 0; row < n_rows; ++row) {
+      std::int64_t i = row;
+      while (i < ssize64(values) && is_unseen(values[to_size(i)])) i += n_rows;
+      if (i < ssize64(values)) pixels_.push_back(first_row + row);
+    }
+    file_.write(1, 1, n_listed_, std::span<const std::int64_t>(pixels_));
+    for (std::int64_t c = 0; c < ssize64(values) / n_rows; ++c) {
+      const std::span<double> column = values.subspan(to_size(c * n_rows), to_size(n_rows));
+      for (std::size_t i = 0; i < pixels_.size(); ++i)
+        column[i] = column[to_size(pixels_[i] - first_row)];
+      file_.write(static_cast<int>(c) + 2, 1, n_listed_,
+                  std::span<const double>(column.first(pixels_.size())));
+    }
+    n_listed_ += ssize64(pixels_);
+  }
+
+  FitsFile file_;
+  bool is_partial_;
+  Precision precision_;
+  std::int64_t repeat_;
+  std::optional<PixelBlocks> observed_;  ///< the rings there are data for, when not all
+  std::vector<std::int64_t> pixels_;
+  std::int64_t n_listed_ = 0;  ///< so far
+};
+
+/// The rows of the file that may hold data: those between the first and the last ring, or all.
+PixelSlab rows_to_write(const MapHeader& header, const RingGrid& grid) {
+  if (header.coverage == SkyCoverage::full || header.ordering == Ordering::nested) {
+    return {0, 0, header.grid->n_pixels()};
+  }
+  const Ring& last = grid.rings().back();
+  const std::int64_t first = grid.rings().front().source_pixel;
+  return {first, 0, last.source_pixel + last.n_phi - first};
+}
+
+}  // namespace
+
+template <class T>
+void write_fits_map(const Communicator& comm, const std::string& path, const MapHeader& header,
+                    const Provenance& provenance, const LocalRings& rings, MapView<const T> map,
+                    FitsPacking packing) {
+  const std::int64_t n_components = map.n_components();
+  const std::int64_t block_rows =
+      std::max(row_vector, block_values / std::max<std::int64_t>(n_components, 1));
+  std::optional<PixelBlocks> blocks;
+  std::vector<double> values;
+  agree(comm, [&] {
+    check_header(header, rings, n_components, map.size());
+    blocks.emplace(rings, header.ordering);
+    values.resize(to_size(block_rows * n_components));
+  });
+  const std::int64_t n_listed =
+      header.coverage == SkyCoverage::partial ? comm.sum(count_observed(map)) : 0;
+  std::optional<BlockWriter> writer;
+  agree(comm, [&] {
+    if (comm.is_root()) writer.emplace(path, header, provenance, rings.shared_grid(), n_listed);
+  });
+  const PixelSlab rows = rows_to_write(header, rings.grid());
+  for (std::int64_t done = 0; done < rows.count; done += block_rows) {
+    const std::int64_t first = rows.first_global + done;
+    const std::int64_t n_rows = std::min(block_rows, rows.count - done);
+    const std::span<double> block = std::span(values).first(to_size(n_rows * n_components));
+    agree(comm, [&] {
+      std::fill(block.begin(), block.end(), 0.0);
+      blocks->select(first, n_rows);
+      for (std::int64_t c = 0; c < n_components; ++c) {
+        blocks->give(block.subspan(to_size(c * n_rows), to_size(n_rows)), map.component(c).data());
+      }
+    });
+    comm.sum_to_root(block.data(), ssize64(block));
+    agree(comm, [&] {
+      if (writer) writer->write(first, n_rows, block);
+    });
+  }
+  agree(comm, [&] {
+    if (!writer) return;
+    writer->close();
+    if (packing == FitsPacking::gzip) gzip_file(path);
+  });
+}
+
+template void write_fits_map(const Communicator&, const std::string&, const MapHeader&,
+                             const Provenance&, const LocalRings&, MapView<const double>,
+                             FitsPacking);
+template void write_fits_map(const Communicator&, const std::string&, const MapHeader&,
+                             const Provenance&, const LocalRings&, MapView<const float>,
+                             FitsPacking);
+
+}  // namespace ringweave

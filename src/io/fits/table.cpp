@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "io/fits/table.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
+#include "io/fits/file.hpp"
+#include "io/fits/gzip.hpp"
+#include "io/fits/header.hpp"
+
+namespace ringweave {
+namespace {
+
+constexpr std::int64_t max_numbers = std::int64_t{1} << 27;
+constexpr int max_hdus = 1000;
+
+void check_size(const FitsFile& file, std::int64_t numbers) {
+  if (numbers > max_numbers)
+    file.fail(fmt::format("has {} numbers, a table may have {}", numbers, max_numbers));
+}
+
+FitsTable read_table(const FitsFile& file) {
+  const FitsTableShape shape = file.table();
+  FitsTable table;
+  std::int64_t numbers = 0;
+  for (const FitsColumn& column : shape.columns) {
+    if (column.kind == FitsColumn::Number::other || column.repeat < 1) continue;
+    const std::int64_t length = checked_product(shape.rows, column.repeat, "elements of a column");
+    check_size(file, numbers += length);
+    table.column_names.push_back(column.name);
+    file.read(column, 0, table.columns.emplace_back(to_size(length)));
+  }
+  if (table.columns.empty()) file.fail("the table has no column of numbers");
+  table.keywords = file.keywords();
+  return table;
+}
+
+/// The primary array, when it is two-dimensional: one column for each of its rows.
+std::optional<FitsTable> read_array(FitsFile& file) {
+  if (file.go_to(1) != FitsHdu::image || file.integer("NAXIS") != 2) return std::nullopt;
+  const std::int64_t length = file.integer("NAXIS1").value_or(0);
+  const std::int64_t n_columns = file.integer("NAXIS2").value_or(0);
+  if (length < 1 || n_columns < 1) return std::nullopt;
+  check_size(file, checked_product(length, n_columns, "numbers of the primary array"));
+  FitsTable table;
+  for (std::int64_t c = 0; c < n_columns; ++c) {
+    std::vector<double>& column = table.columns.emplace_back(to_size(length));
+    table.column_names.push_back(fmt::format("ROW {}", c + 1));
+    int any_null = 0;
+    int status = 0;
+    fits_read_img_dbl(file.handle(), 1, c * length + 1, length, 0.0, column.data(), &any_null,
+                      &status);
+    file.check(status, fmt::format("read row {} of the primary array", c + 1));
+  }
+  table.keywords = file.keywords();
+  return table;
+}
+
+}  // namespace
+
+FitsTable read_fits_table(const std::string& path) {
+  FitsFile file = FitsFile::open(path);
+  for (int hdu = 2; hdu < max_hdus; ++hdu) {
+    const std::optional<FitsHdu> kind = file.go_to(hdu);
+    if (!kind) break;
+    if (kind != FitsHdu::image) return read_table(file);
+  }
+  std::optional<FitsTable> array = read_array(file);
+  if (!array) throw DataError(path, "holds no table");
+  return std::move(*array);
+}
+
+void write_fits_spectra(const std::string& path, const Spectra& spectra,
+                        const Provenance& provenance, const std::string& unit) {
+  struct Named {
+    const char* column;
+    Spectra::Name name;
+  };
+  constexpr std::array<Named, 6> healpix_order{{{"TEMPERATURE", Spectra::TT},
+                                                {"GRADIENT", Spectra::EE},
+                                                {"CURL", Spectra::BB},
+                                                {"G-T", Spectra::TE},
+                                                {"C-T", Spectra::TB},
+                                                {"C-G", Spectra::EB}}};
+  const bool has_odd = spectra.has(Spectra::EB) || spectra.has(Spectra::TB);
+  const std::size_t n_columns = has_odd ? 6 : (spectra.is_polarised() ? 4 : 1);
+  const std::int64_t length = std::int64_t{spectra.lmax()} + 1;
+  std::vector<FitsColumnSpec> specs;
+  for (std::size_t c = 0; c < n_columns; ++c)
+    specs.push_back({healpix_order[c].column, "1D", unit});
+
+  FitsFile file = FitsFile::create(path);
+  append_table(file, "POWER SPECTRUM", length, specs);
+  put_provenance(file, provenance);
+  put_logical(file, "POLAR", n_columns > 1, "polarisation included");
+  const std::vector<double> zeros(to_size(length));
+  for (std::size_t c = 0; c < n_columns; ++c) {
+    const Spectra::Name name = healpix_order[c].name;
+    file.write(static_cast<int>(c) + 1, 1, 0,
+               spectra.has(name) ? spectra.values(name) : std::span(zeros));
+  }
+  file.close();
+  if (path.ends_with(".gz")) gzip_file(path);
+}
+
+}  // namespace ringweave

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "distribute/mpi/communicator.hpp"
+#include "io/alm_file.hpp"
+#include "io/hdf5/rows.hpp"
+#include "sphere/alm_layout.hpp"
+
+namespace ringweave {
+
+/// Rank that owns each order 0..mmax of a layout; -1: none. Collective.
+/// Error  UsageError when two ranks own one.
+std::vector<int> order_owners(const Communicator& comm, const AlmLayout& layout);
+
+/// Owners and keys (m and l in one number) of consecutive coefficients of a file.
+struct AlmAddresses {
+  std::vector<int> owner;
+  std::vector<std::int64_t> key;
+};
+
+/// Those of the file positions of `run`. Coefficients beyond the layout's limits belong to nobody.
+AlmAddresses alm_addresses(const AlmHeader& header, RowRun run, const AlmLayout& layout,
+                           const std::vector<int>& owners);
+
+/// Where a rank's layout keeps the coefficient of a key.
+std::int64_t local_alm_index(const AlmLayout& layout, std::int64_t key);
+
+}  // namespace ringweave

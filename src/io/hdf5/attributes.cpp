@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "io/hdf5/attributes.hpp"
+
+#include <fmt/format.h>
+
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
+
+namespace ringweave {
+namespace {
+
+constexpr std::int64_t scalar = -1;
+/// More entries than any map has columns; keeps a forged count from exhausting memory.
+constexpr hssize_t max_entries = 10000;
+
+Hdf5Handle text_type() {
+  Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type.id(), H5T_VARIABLE);
+  H5Tset_cset(type.id(), H5T_CSET_UTF8);
+  return type;
+}
+
+std::vector<std::string> read_variable_texts(hid_t attribute, hid_t type, std::int64_t count,
+                                             bool& good) {
+  const Hdf5Handle space(H5Aget_space(attribute), H5Sclose);
+  const Hdf5Handle memory(H5Tcopy(type), H5Tclose);
+  std::vector<char*> pointers(to_size(count), nullptr);
+  good = H5Aread(attribute, memory.id(), pointers.data()) >= 0;
+  std::vector<std::string> values;
+  if (good) {
+    for (const char* pointer : pointers) values.emplace_back(pointer == nullptr ? "" : pointer);
+    H5Dvlen_reclaim(memory.id(), space.id(), H5P_DEFAULT, pointers.data());
+  }
+  return values;
+}
+
+std::vector<std::string> read_fixed_texts(hid_t attribute, hid_t type, std::int64_t count,
+                                          bool& good) {
+  const std::size_t width = H5Tget_size(type);
+  std::vector<char> bytes(checked_cast<std::size_t>(count, "texts") * width);
+  good = H5Aread(attribute, type, bytes.data()) >= 0;
+  std::vector<std::string> values;
+  for (std::size_t i = 0; good && i < to_size(count); ++i) {
+    std::string value(bytes.data() + i * width, width);
+    value.resize(std::min(value.size(), value.find('\0')));
+    while (!value.empty() && value.back() == ' ') value.pop_back();
+    values.push_back(std::move(value));
+  }
+  return values;
+}
+
+}  // namespace
+
+void Hdf5AttributeWriter::write(const char* name, hid_t type, std::int64_t count,
+                                const void* values) const {
+  const hsize_t extent = count == scalar ? 1 : static_cast<hsize_t>(count);
+  const Hdf5Handle space(
+      count == scalar ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &extent, nullptr), H5Sclose);
+  const Hdf5Handle attribute(H5Acreate2(object_, name, type, space.id(), H5P_DEFAULT, H5P_DEFAULT),
+                             H5Aclose);
+  if (!attribute.valid() || H5Awrite(attribute.id(), type, values) < 0) {
+    throw ResourceError(
+        fmt::format("{}: cannot write attribute {}; is the disk full?", path_, name));
+  }
+}
+
+void Hdf5AttributeWriter::text(const char* name, const std::string& value) const {
+  const char* pointer = value.c_str();
+  write(name, text_type().id(), scalar, &pointer);
+}
+
+void Hdf5AttributeWriter::texts(const char* name, const std::vector<std::string>& values) const {
+  std::vector<const char*> pointers;
+  for (const std::string& value : values) pointers.push_back(value.c_str());
+  write(name, text_type().id(), ssize64(pointers), pointers.data());
+}
+
+void Hdf5AttributeWriter::integer(const char* name, std::int64_t value) const {
+  write(name, H5T_NATIVE_INT64, scalar, &value);
+}
+
+void Hdf5AttributeWriter::integers(const char* name,
+                                   const std::vector<std::int64_t>& values) const {
+  write(name, H5T_NATIVE_INT64, ssize64(values), values.data());
+}
+
+void Hdf5AttributeWriter::real(const char* name, double value) const {
+  write(name, H5T_NATIVE_DOUBLE, scalar, &value);
+}
+
+void Hdf5AttributeWriter::single(const char* name, float value) const {
+  write(name, H5T_NATIVE_FLOAT, scalar, &value);
+}
+
+Hdf5Handle Hdf5AttributeReader::open(const char* name) const {
+  const htri_t exists = H5Aexists(object_, name);
+  if (exists < 0) throw DataError(path_, "its attributes are broken; copy the file anew");
+  if (exists == 0) return {};
+  Hdf5Handle attribute(H5Aopen(object_, name, H5P_DEFAULT), H5Aclose);
+  if (!attribute.valid()) throw DataError(path_, fmt::format("attribute {} cannot be read", name));
+  const Hdf5Handle space(H5Aget_space(attribute.id()), H5Sclose);
+  const hssize_t count = H5Sget_simple_extent_npoints(space.id());
+  if (count < 1 || count > max_entries ||
+      H5Aget_storage_size(attribute.id()) > (hsize_t{1} << 26)) {
+    throw DataError(path_, fmt::format("attribute {} has {} entries; 1 to {} were expected", name,
+                                       count, max_entries));
+  }
+  return attribute;
+}
+
+bool Hdf5AttributeReader::has_text(const char* name) const {
+  const Hdf5Handle attribute = open(name);
+  if (!attribute.valid()) return false;
+  const Hdf5Handle type(H5Aget_type(attribute.id()), H5Tclose);
+  return H5Tget_class(type.id()) == H5T_STRING;
+}
+
+std::vector<std::string> Hdf5AttributeReader::texts(const char* name) const {
+  const Hdf5Handle attribute = open(name);
+  if (!attribute.valid()) return {};
+  const Hdf5Handle type(H5Aget_type(attribute.id()), H5Tclose);
+  if (H5Tget_class(type.id()) != H5T_STRING)
+    throw DataError(path_, fmt::format("attribute {} is not text", name));
+  const Hdf5Handle space(H5Aget_space(attribute.id()), H5Sclose);
+  const std::int64_t count = H5Sget_simple_extent_npoints(space.id());
+  bool good = false;
+  std::vector<std::string> values =
+      H5Tis_variable_str(type.id()) > 0
+          ? read_variable_texts(attribute.id(), type.id(), count, good)
+          : read_fixed_texts(attribute.id(), type.id(), count, good);
+  if (!good) throw DataError(path_, fmt::format("attribute {} is broken", name));
+  return values;
+}
+
+std::optional<std::string> Hdf5AttributeReader::text(const char* name) const {
+  const std::vector<std::string> values = texts(name);
+  if (values.empty()) return std::nullopt;
+  return values.front();
+}
+
+std::optional<std::int64_t> Hdf5AttributeReader::integer(const char* name) const {
+  const std::optional<double> value = real(name);
+  if (!value) return std::nullopt;
+  // Beyond 2^53 a double no longer tells neighbouring integers apart; no count we read comes near.
+  if (!(*value >= -9.0e15 && *value <= 9.0e15) ||
+      *value != static_cast<double>(static_cast<std::int64_t>(*value))) {
+    throw DataError(path_, fmt::format("attribute {} = {} is not a whole number", name, *value));
+  }
+  return static_cast<std::int64_t>(*value);
+}
+
+std::optional<double> Hdf5AttributeReader::real(const char* name) const {
+  const Hdf5Handle attribute = open(name);
+  if (!attribute.valid()) return std::nullopt;
+  const Hdf5Handle type(H5Aget_type(attribute.id()), H5Tclose);
+  const Hdf5Handle space(H5Aget_space(attribute.id()), H5Sclose);
+  const H5T_class_t type_class = H5Tget_class(type.id());
+  double value = 0;
+  if (H5Sget_simple_extent_npoints(space.id()) != 1 ||
+      (type_class != H5T_INTEGER && type_class != H5T_FLOAT) ||
+      H5Aread(attribute.id(), H5T_NATIVE_DOUBLE, &value) < 0) {
+    throw DataError(path_, fmt::format("attribute {} is not one number", name));
+  }
+  return value;
+}
+
+}  // namespace ringweave

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/hdf5/handle.hpp"
+
+namespace ringweave {
+
+/// Writes attributes of one object. Strings are of variable length in UTF-8 (readers in Python get
+/// `str` only so) and scalars are scalars. Not collective. Error  ResourceError naming the file.
+class Hdf5AttributeWriter {
+ public:
+  Hdf5AttributeWriter(const Hdf5Handle& object, std::string path)
+      : object_(object.id()), path_(std::move(path)) {}
+  void text(const char* name, const std::string& value) const;
+  void texts(const char* name, const std::vector<std::string>& values) const;
+  void integer(const char* name, std::int64_t value) const;
+  void integers(const char* name, const std::vector<std::int64_t>& values) const;
+  void real(const char* name, double value) const;
+  void single(const char* name, float value) const;
+
+ private:
+  void write(const char* name, hid_t type, std::int64_t count, const void* values) const;
+  hid_t object_;
+  std::string path_;
+};
+
+/// Reads attributes of one object leniently: scalars or arrays of one, strings of fixed or variable
+/// length, numbers of any type. Absent is nullopt or empty. Not collective. Error  DataError when
+/// it is there but cannot be understood.
+class Hdf5AttributeReader {
+ public:
+  Hdf5AttributeReader(const Hdf5Handle& object, std::string path)
+      : object_(object.id()), path_(std::move(path)) {}
+  std::optional<std::string> text(const char* name) const;
+  std::vector<std::string> texts(const char* name) const;
+  std::optional<std::int64_t> integer(const char* name) const;
+  std::optional<double> real(const char* name) const;
+  bool has_text(const char* name) const;
+
+ private:
+  Hdf5Handle open(const char* name) const;
+  hid_t object_;
+  std::string path_;
+};
+
+}  // namespace ringweave

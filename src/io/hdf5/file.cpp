@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "io/hdf5/file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
+#include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/mpi_handle.hpp"
+#include "io/input_file.hpp"
+
+namespace ringweave {
+namespace {
+
+void quiet_hdf5() {
+  H5open();
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  H5PLset_loading_state(0);
+}
+
+Hdf5Handle access_properties(const Communicator& comm) {
+  Hdf5Handle properties(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5Pset_fclose_degree(properties.id(), H5F_CLOSE_STRONG);
+  if (comm.size() > 1) H5Pset_fapl_mpio(properties.id(), mpi_handle(comm), MPI_INFO_NULL);
+  return properties;
+}
+
+Hdf5Handle open_checked(const Hdf5Handle& file, const std::string& path, const std::string& name) {
+  if (!has_hdf5_object(file, name)) {
+    throw DataError(path,
+                    fmt::format("has no dataset /{} (links to elsewhere are not followed)", name));
+  }
+  Hdf5Handle dataset(H5Dopen2(file.id(), name.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!dataset.valid())
+    throw DataError(path, fmt::format("/{} is not a dataset that can be opened", name));
+  return dataset;
+}
+
+Hdf5Shape::Layout checked_layout(const Hdf5Handle& dataset, const std::string& path,
+                                 const std::string& name) {
+  const Hdf5Handle properties(H5Dget_create_plist(dataset.id()), H5Pclose);
+  const H5D_layout_t layout = H5Pget_layout(properties.id());
+  if (layout != H5D_CONTIGUOUS && layout != H5D_CHUNKED) {
+    throw DataError(
+        path,
+        fmt::format(
+            "/{} is neither contiguous nor chunked (virtual and compact datasets are not read); "
+            "copy it with h5repack",
+            name));
+  }
+  if (H5Pget_external_count(properties.id()) != 0) {
+    throw DataError(
+        path, fmt::format("/{} keeps its numbers in other files; copy it with h5repack", name));
+  }
+  const int n_filters = H5Pget_nfilters(properties.id());
+  for (int i = 0; i < n_filters; ++i) {
+    unsigned flags = 0;
+    std::size_t n_values = 0;
+    const H5Z_filter_t filter = H5Pget_filter2(properties.id(), static_cast<unsigned>(i), &flags,
+                                               &n_values, nullptr, 0, nullptr, nullptr);
+    if (filter != H5Z_FILTER_DEFLATE && filter != H5Z_FILTER_SHUFFLE &&
+        filter != H5Z_FILTER_FLETCHER32) {
+      throw DataError(
+          path,
+          fmt::format(
+              "/{} uses HDF5 filter {}; only shuffle, deflate and Fletcher32 are read: copy it "
+              "with h5repack -f NONE",
+              name, static_cast<int>(filter)));
+    }
+  }
+  return layout == H5D_CONTIGUOUS ? Hdf5Shape::Layout::contiguous : Hdf5Shape::Layout::chunked;
+}
+
+bool is_complex(hid_t type) {
+  if (H5Tget_class(type) != H5T_COMPOUND || H5Tget_nmembers(type) != 2) return false;
+  if (H5Tget_member_index(type, "r") != 0 || H5Tget_member_index(type, "i") != 1) return false;
+  const Hdf5Handle real(H5Tget_member_type(type, 0), H5Tclose);
+  const Hdf5Handle imaginary(H5Tget_member_type(type, 1), H5Tclose);
+  return H5Tget_class(real.id()) == H5T_FLOAT && H5Tequal(real.id(), imaginary.id()) > 0 &&
+         H5Tget_member_offset(type, 0) == 0 &&
+         H5Tget_member_offset(type, 1) == H5Tget_size(real.id()) &&
+         H5Tget_size(type) == 2 * H5Tget_size(real.id());
+}
+
+void set_number(Hdf5Shape& shape, hid_t type, const std::string& path, const std::string& name) {
+  const H5T_class_t type_class = H5Tget_class(type);
+  if (type_class == H5T_FLOAT) {
+    shape.number = Hdf5Shape::Number::real;
+  } else if (type_class == H5T_INTEGER) {
+    shape.number = Hdf5Shape::Number::integer;
+  } else if (is_complex(type)) {
+    shape.number = Hdf5Shape::Number::complex;
+  } else {
+    throw DataError(
+        path,
+        fmt::format("/{} does not hold numbers (expected floats, integers or complex {{r, i}})",
+                    name));
+  }
+  const std::size_t parts = shape.number == Hdf5Shape::Number::complex ? 2 : 1;
+  shape.bytes = checked_cast<std::int64_t>(H5Tget_size(type) / parts, "bytes of a number");
+  if (shape.bytes < 1 || shape.bytes > 8) {
+    throw DataError(
+        path, fmt::format("/{} holds numbers of {} bytes; 1 to 8 are read", name, shape.bytes));
+  }
+}
+
+std::vector<std::int64_t> checked_dims(const Hdf5Handle& dataset, const std::string& path,
+                                       const std::string& name) {
+  const Hdf5Handle space(H5Dget_space(dataset.id()), H5Sclose);
+  const int rank = H5Sget_simple_extent_ndims(space.id());
+  if (rank < 1 || rank > 2) {
+    throw DataError(path, fmt::format("/{} has {} dimensions; 1 or 2 were expected", name, rank));
+  }
+  hsize_t dims[2] = {0, 0};
+  H5Sget_simple_extent_dims(space.id(), dims, nullptr);
+  std::int64_t total = 1;
+  for (int d = 0; d < rank; ++d) {
+    if (!std::in_range<std::int64_t>(dims[d]) ||
+        __builtin_mul_overflow(total, static_cast<std::int64_t>(dims[d]), &total) ||
+        total > INT64_MAX / 16) {
+      throw DataError(path,
+                      fmt::format("/{} claims dimensions whose product passes 64 bits", name));
+    }
+  }
+  if (total == 0) throw DataError(path, fmt::format("/{} is empty", name));
+  std::vector<std::int64_t> result;
+  for (int d = 0; d < rank; ++d) result.push_back(static_cast<std::int64_t>(dims[d]));
+  return result;
+}
+
+/// No dims: a scalar.
+Hdf5Handle create_contiguous(const Hdf5Handle& parent, const std::string& path, const char* name,
+                             hid_t type, const std::vector<std::int64_t>& dims) {
+  std::vector<hsize_t> extents;
+  for (const std::int64_t dim : dims) extents.push_back(static_cast<hsize_t>(dim));
+  const Hdf5Handle space(
+      dims.empty() ? H5Screate(H5S_SCALAR)
+                   : H5Screate_simple(static_cast<int>(dims.size()), extents.data(), nullptr),
+      H5Sclose);
+  const Hdf5Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_layout(creation.id(), H5D_CONTIGUOUS);
+  H5Pset_alloc_time(creation.id(), H5D_ALLOC_TIME_EARLY);
+  H5Pset_fill_time(creation.id(), H5D_FILL_TIME_NEVER);
+  H5Pset_obj_track_times(creation.id(), false);
+  Hdf5Handle dataset(
+      H5Dcreate2(parent.id(), name, type, space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT),
+      H5Dclose);
+  if (!dataset.valid())
+    throw ResourceError(fmt::format("{}: cannot create dataset {}", path, name));
+  return dataset;
+}
+
+/// Makes the file `bytes` long with blocks behind them; where the file system cannot reserve, its
+/// length alone.
+DiskSpace reserve_disk(const std::string& path, int flags, std::int64_t bytes) {
+  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC | flags, 0666);
+  if (file < 0)
+    throw ResourceError(fmt::format("{}: cannot be opened: {}", path, std::strerror(errno)));
+  const bool reserved = ::fallocate(file, 0, 0, bytes) == 0;
+  const bool refused =
+      !reserved && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO);
+  const bool long_enough = reserved || (!refused && ::ftruncate(file, bytes) == 0);
+  const int reason = errno;
+  ::close(file);
+  if (!long_enough) {
+    throw ResourceError(
+        fmt::format("{}: no room for its {} bytes: {}; free space or choose another folder", path,
+                    bytes, std::strerror(reason)));
+  }
+  return reserved ? DiskSpace::reserved : DiskSpace::unknown;
+}
+
+}  // namespace
+
+Hdf5Handle open_hdf5(const std::string& path) {
+  quiet_hdf5();
+  check_input_file(path);
+  const htri_t is_hdf5 = H5Fis_hdf5(path.c_str());
+  if (is_hdf5 <= 0) throw DataError(path, "is not an HDF5 file (its signature is missing)");
+  const Hdf5Handle properties = access_properties(Communicator::self());
+  Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, properties.id()), H5Fclose);
+  if (!file.valid())
+    throw DataError(path, "cannot be opened as HDF5: it is cut short or broken; copy it anew");
+  return file;
+}
+
+Hdf5Handle open_hdf5_together(const Communicator& comm, const std::string& path,
+                              Hdf5Access access) {
+  quiet_hdf5();
+  const Hdf5Handle properties = access_properties(comm);
+  const unsigned flags = access == Hdf5Access::read ? H5F_ACC_RDONLY : H5F_ACC_RDWR;
+  Hdf5Handle file(H5Fopen(path.c_str(), flags, properties.id()), H5Fclose);
+  agree(comm, [&] {
+    if (file.valid()) return;
+    if (access == Hdf5Access::read)
+      throw DataError(path, "could be read by rank 0 but cannot be opened by all ranks");
+    throw ResourceError(fmt::format(
+        "{}: cannot be opened for writing by all ranks; is its folder on a file system that "
+        "every node sees?",
+        path));
+  });
+  return file;
+}
+
+Hdf5Handle create_hdf5(const std::string& path, std::int64_t data_bytes) {
+  quiet_hdf5();
+  constexpr std::int64_t metadata_bytes = std::int64_t{1} << 20;
+  reserve_disk(path, O_CREAT | O_TRUNC, data_bytes + metadata_bytes);
+  const Hdf5Handle access = access_properties(Communicator::self());
+  const Hdf5Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+  H5Pset_obj_track_times(creation.id(), false);
+  Hdf5Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.id(), access.id()), H5Fclose);
+  if (!file.valid())
+    throw ResourceError(fmt::format("{}: cannot be created: {}", path, std::strerror(errno)));
+  return file;
+}
+
+Hdf5Handle create_hdf5_group(const Hdf5Handle& parent, const std::string& path, const char* name) {
+  const Hdf5Handle creation(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
+  H5Pset_obj_track_times(creation.id(), false);
+  Hdf5Handle group(H5Gcreate2(parent.id(), name, H5P_DEFAULT, creation.id(), H5P_DEFAULT),
+                   H5Gclose);
+  if (!group.valid()) throw ResourceError(fmt::format("{}: cannot create group {}", path, name));
+  return group;
+}
+
+DiskSpace close_hdf5(Hdf5Handle file, const std::string& path) {
+  if (!file.close())
+    throw ResourceError(
+        fmt::format("{}: closing it failed; is the disk full or a quota reached?", path));
+  return reserve_disk(path, 0, check_input_file(path));
+}
+
+bool has_hdf5_object(const Hdf5Handle& file, const std::string& name) {
+  for (std::size_t end = name.find('/'); true; end = name.find('/', end + 1)) {
+    const std::string part = name.substr(0, end);
+    H5L_info_t link;
+    if (H5Lexists(file.id(), part.c_str(), H5P_DEFAULT) <= 0 ||
+        H5Lget_info(file.id(), part.c_str(), &link, H5P_DEFAULT) < 0 ||
+        link.type != H5L_TYPE_HARD) {
+      return false;
+    }
+    if (end == std::string::npos) return true;
+  }
+}
+
+std::vector<std::string> hdf5_datasets(const Hdf5Handle& file, const std::string& group) {
+  std::vector<std::string> names;
+  if (!has_hdf5_object(file, group)) return names;
+  const Hdf5Handle opened(H5Gopen2(file.id(), group.c_str(), H5P_DEFAULT), H5Gclose);
+  if (!opened.valid()) return names;
+  const auto visit = [](hid_t location, const char* name, const H5L_info_t* link,
+                        void* found) -> herr_t {
+    if (link->type != H5L_TYPE_HARD) return 0;
+    const hid_t object = H5Oopen(location, name, H5P_DEFAULT);
+    if (object < 0) return 0;
+    if (H5Iget_type(object) == H5I_DATASET)
+      static_cast<std::vector<std::string>*>(found)->emplace_back(name);
+    H5Oclose(object);
+    return 0;
+  };
+  H5Literate(opened.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, visit, &names);
+  return names;
+}
+
+std::int64_t total_bytes(const Hdf5Shape& shape) {
+  std::int64_t bytes = shape.bytes * (shape.number == Hdf5Shape::Number::complex ? 2 : 1);
+  for (const std::int64_t dim : shape.dims)
+    bytes = checked_product(bytes, dim, "bytes of a dataset");
+  return bytes;
+}
+
+Hdf5Shape inspect_hdf5_dataset(const Hdf5Handle& file, const std::string& path,
+                               const std::string& name) {
+  const Hdf5Handle dataset = open_checked(file, path, name);
+  Hdf5Shape shape;
+  shape.layout = checked_layout(dataset, path, name);
+  const Hdf5Handle type(H5Dget_type(dataset.id()), H5Tclose);
+  set_number(shape, type.id(), path, name);
+  shape.dims = checked_dims(dataset, path, name);
+  if (shape.layout == Hdf5Shape::Layout::contiguous) {
+    hsize_t file_bytes = 0;
+    H5Fget_filesize(file.id(), &file_bytes);
+    const haddr_t offset = H5Dget_offset(dataset.id());
+    const hsize_t bytes = static_cast<hsize_t>(total_bytes(shape));
+    if (offset == HADDR_UNDEF || offset > file_bytes || bytes > file_bytes - offset) {
+      throw DataError(
+          path,
+          fmt::format("/{} needs {} bytes but the file ({} bytes) does not hold them; copy it anew",
+                      name, bytes, file_bytes));
+    }
+  }
+  return shape;
+}
+
+Hdf5Handle create_hdf5_dataset(const Hdf5Handle& parent, const std::string& path, const char* name,
+                               const Hdf5Shape& shape) {
+  const hid_t number = shape.number == Hdf5Shape::Number::integer
+                           ? H5T_STD_I64LE
+                           : (shape.bytes == 4 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE);
+  if (shape.number != Hdf5Shape::Number::complex)
+    return create_contiguous(parent, path, name, number, shape.dims);
+  const Hdf5Handle pair(H5Tcreate(H5T_COMPOUND, 2 * to_size(shape.bytes)), H5Tclose);
+  H5Tinsert(pair.id(), "r", 0, number);
+  H5Tinsert(pair.id(), "i", to_size(shape.bytes), number);
+  return create_contiguous(parent, path, name, pair.id(), shape.dims);
+}
+
+Hdf5Handle write_small_dataset(const Hdf5Handle& parent, const std::string& path, const char* name,
+                               hid_t type, const std::vector<std::int64_t>& dims,
+                               const void* values) {
+  Hdf5Handle dataset = create_contiguous(parent, path, name, type, dims);
+  if (H5Dwrite(dataset.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
+    throw ResourceError(fmt::format("{}: cannot write {}; is the disk full?", path, name));
+  }
+  return dataset;
+}
+
+std::vector<double> read_small_dataset(const Hdf5Handle& file, const std::string& path,
+                                       const std::string& name, std::int64_t limit) {
+  const Hdf5Shape shape = inspect_hdf5_dataset(file, path, name);
+  std::int64_t count = 1;
+  for (const std::int64_t dim : shape.dims) count *= dim;
+  if (count > limit || shape.number == Hdf5Shape::Number::complex) {
+    throw DataError(
+        path, fmt::format("/{} must hold real numbers, at most {}; it has {}", name, limit, count));
+  }
+  const Hdf5Handle dataset = open_checked(file, path, name);
+  std::vector<double> values(to_size(count));
+  if (H5Dread(dataset.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
+    throw DataError(path,
+                    fmt::format("/{} cannot be read: the file is broken; copy it anew", name));
+  }
+  return values;
+}
+
+}  // namespace ringweave

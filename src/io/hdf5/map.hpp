@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "io/hdf5/limits.hpp"
+#include "io/map_file.hpp"
+
+namespace ringweave {
+
+/// Opens a map in our schema or TOAST3's. The file is closed between calls, so the reader may live
+/// and die anywhere. Collective. Error  DataError, agreed.
+std::unique_ptr<MapReader> open_hdf5_map(const Communicator& comm, const std::string& path,
+                                         const Hdf5Limits& limits = {});
+
+/// Writes to `path` itself; who wants the file whole or not at all hands in AtomicOutput's
+/// temporary name. A partial map lists the pixels of `rings` in which at least one component is not
+/// UNSEEN. Collective. Error  UsageError for shapes that do not match, NESTED where it cannot be;
+/// ResourceError; agreed.
+template <class T>
+void write_hdf5_map(const Communicator& comm, const std::string& path, const MapHeader& header,
+                    const Provenance& provenance, const LocalRings& rings, MapView<const T> map,
+                    const Hdf5Limits& limits = {});
+
+}  // namespace ringweave

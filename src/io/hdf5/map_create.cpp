@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "base/checked_cast.hpp"
+#include "io/hdf5/attributes.hpp"
+#include "io/hdf5/grid.hpp"
+#include "io/hdf5/map_header.hpp"
+#include "io/unit_name.hpp"
+
+namespace ringweave {
+namespace {
+
+const char* indexing_scheme(Ordering ordering) {
+  return ordering == Ordering::nested ? "nested" : "ring";
+}
+
+/// CF names HEALPix grids of a power of two by their level; easy.gems' readers take nside and
+/// order.
+void write_grid_mapping(const Hdf5Handle& file, const std::string& path, const MapHeader& header) {
+  const std::int32_t value = 0;
+  const Hdf5Handle crs = write_small_dataset(file, path, "crs", H5T_NATIVE_INT32, {}, &value);
+  const Hdf5AttributeWriter attributes(crs, path);
+  const auto nside = static_cast<std::uint64_t>(header.grid->nside());
+  attributes.text("grid_mapping_name", "healpix");
+  attributes.text("indexing_scheme", indexing_scheme(header.ordering));
+  if (std::has_single_bit(nside)) attributes.integer("refinement_level", std::countr_zero(nside));
+  attributes.integer("healpix_nside", header.grid->nside());
+  attributes.text("healpix_order", header.ordering == Ordering::nested ? "nest" : "ring");
+}
+
+void write_healpix(const Hdf5AttributeWriter& attributes, const MapHeader& header) {
+  attributes.text("ORDERING", header.ordering == Ordering::nested ? "NESTED" : "RING");
+  attributes.integer("NSIDE", header.grid->nside());
+  attributes.text("PIXTYPE", "HEALPIX");
+  attributes.text("grid_mapping", "crs");
+  if (header.coverage == SkyCoverage::full) {
+    attributes.text("INDXSCHM", "IMPLICIT");
+    attributes.text("OBJECT", "FULLSKY");
+    attributes.integer("FIRSTPIX", 0);
+    attributes.integer("LASTPIX", header.grid->n_pixels() - 1);
+  } else {
+    attributes.text("INDXSCHM", "EXPLICIT");
+    attributes.text("OBJECT", "PARTIAL");
+  }
+}
+
+void write_columns(const Hdf5AttributeWriter& attributes, const MapHeader& header) {
+  std::vector<std::string> names, units;
+  for (const MapColumn& column : header.columns) {
+    names.push_back(column.name);
+    units.push_back(column.unit);
+  }
+  attributes.texts("TTYPE", names);
+  attributes.texts("TUNIT", units);
+  const std::string unit = astropy_unit(units.front());
+  if (!unit.empty()) {
+    attributes.text("UNITS", unit);
+    attributes.text("units", unit);
+  }
+  if (const std::string scale = temperature_scale(units.front()); !scale.empty()) {
+    attributes.text("temperature_scale", scale);
+  }
+  attributes.text("long_name",
+                  names.size() == 1 ? names.front() : "sky map, one row for each TTYPE");
+}
+
+void write_conventions(const Hdf5AttributeWriter& attributes, const MapHeader& header) {
+  if (!header.coordsys.empty()) attributes.text("COORDSYS", header.coordsys);
+  attributes.text("POLCCONV", "COSMO");
+  attributes.real("BAD_DATA", unseen);
+  if (header.precision == Precision::single_) {
+    attributes.single("_FillValue", static_cast<float>(unseen));
+  } else {
+    attributes.real("_FillValue", unseen);
+  }
+}
+
+}  // namespace
+
+void write_hdf5_root(const Hdf5Handle& file, const std::string& path,
+                     const Provenance& provenance) {
+  const Hdf5AttributeWriter attributes(file, path);
+  attributes.text("Conventions", "CF-1.13");
+  attributes.text("schema", "ringweave-sphere");
+  attributes.text("schema_version", "1.0");
+  attributes.text("creator", provenance.creator);
+  attributes.text("creator_version", provenance.version);
+  attributes.text("date", provenance.date);
+  attributes.text("command_line", provenance.command_line);
+  attributes.text("config_json", provenance.config_json);
+  attributes.text("history", fmt::format("{}: {}", provenance.date, provenance.command_line));
+  if (!provenance.input.empty()) attributes.text("input", provenance.input);
+}
+
+void write_hdf5_processing(const Hdf5Handle& dataset, const std::string& path,
+                           const Provenance& provenance) {
+  const Hdf5AttributeWriter attributes(dataset, path);
+  if (provenance.fwhm_degrees) attributes.real("FWHM", *provenance.fwhm_degrees);
+  if (provenance.beam) attributes.text("BEAM_LEG", *provenance.beam);
+  if (provenance.method) attributes.text("SMETHOD", *provenance.method);
+  if (provenance.support_degrees) attributes.real("SUPPORT", *provenance.support_degrees);
+  if (provenance.kernel_error) attributes.real("KERNERR", *provenance.kernel_error);
+  if (provenance.lmax) attributes.integer("MAX-LPOL", *provenance.lmax);
+  if (provenance.iterations) attributes.integer("NITERALM", *provenance.iterations);
+  if (provenance.quadrature) attributes.text("QUADSCHM", *provenance.quadrature);
+  if (provenance.removed) attributes.text("LREGRESS", *provenance.removed);
+}
+
+DiskSpace create_hdf5_map(const std::string& path, const MapHeader& header,
+                          const Provenance& provenance) {
+  const bool partial = header.coverage == SkyCoverage::partial;
+  const std::int64_t length = partial ? header.listed_pixels : header.grid->n_pixels();
+  const Hdf5Shape list{{length}, Hdf5Shape::Number::integer, 8, {}};
+  const Hdf5Shape shape{{ssize64(header.columns), length},
+                        Hdf5Shape::Number::real,
+                        header.precision == Precision::single_ ? 4 : 8,
+                        Hdf5Shape::Layout::contiguous};
+  Hdf5Handle file = create_hdf5(path, total_bytes(shape) + (partial ? total_bytes(list) : 0));
+  write_hdf5_root(file, path, provenance);
+  const bool is_healpix = header.grid->kind() == GridKind::healpix;
+  if (is_healpix) {
+    write_grid_mapping(file, path, header);
+  } else {
+    write_hdf5_grid(file, path, *header.grid);
+  }
+  Hdf5Handle group;
+  if (partial) {
+    group = create_hdf5_group(file, path, "partial");
+    const Hdf5Handle pixel = create_hdf5_dataset(group, path, "pixel", list);
+    if (is_healpix) Hdf5AttributeWriter(pixel, path).text("standard_name", "healpix_index");
+  }
+  Hdf5Handle map = create_hdf5_dataset(partial ? group : file, path, "map", shape);
+  const Hdf5AttributeWriter attributes(map, path);
+  if (is_healpix) {
+    write_healpix(attributes, header);
+  } else {
+    attributes.text("GRID", header.grid->name());
+  }
+  write_columns(attributes, header);
+  write_conventions(attributes, header);
+  write_hdf5_processing(map, path, provenance);
+  map.close();
+  group.close();
+  return close_hdf5(std::move(file), path);
+}
+
+}  // namespace ringweave

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "io/hdf5/map_header.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
+#include "distribute/mpi/agree.hpp"
+#include "io/hdf5/attributes.hpp"
+#include "io/hdf5/grid.hpp"
+
+namespace ringweave {
+namespace {
+
+constexpr std::int64_t max_nside = 131072;
+constexpr std::int64_t max_columns = 10000;
+
+std::string upper(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+std::vector<std::string> standard_names(std::int64_t n_columns) {
+  if (n_columns == 1) return {"TEMPERATURE"};
+  if (n_columns == 2) return {"Q_POLARISATION", "U_POLARISATION"};
+  if (n_columns == 3) return {"TEMPERATURE", "Q_POLARISATION", "U_POLARISATION"};
+  std::vector<std::string> names;
+  for (std::int64_t c = 1; c <= n_columns; ++c) names.push_back(fmt::format("COLUMN_{}", c));
+  return names;
+}
+
+std::optional<std::int64_t> read_nside(const Hdf5AttributeReader& attributes,
+                                       const std::string& path,
+                                       std::vector<std::string>& warnings) {
+  std::optional<std::int64_t> nside;
+  if (attributes.has_text("NSIDE")) {
+    const std::string text = *attributes.text("NSIDE");
+    std::int64_t value = 0;
+    if (std::from_chars(text.data(), text.data() + text.size(), value).ptr !=
+        text.data() + text.size()) {
+      throw DataError(path, fmt::format("NSIDE is the text '{}', not a number", text));
+    }
+    warnings.push_back(fmt::format("NSIDE is the text '{}'; taken as a number", text));
+    nside = value;
+  } else {
+    nside = attributes.integer("NSIDE");
+  }
+  if (nside && (*nside < 1 || *nside > max_nside)) {
+    throw DataError(path, fmt::format("NSIDE = {}; expected 1 to {}", *nside, max_nside));
+  }
+  return nside;
+}
+
+void set_grid(Hdf5MapInfo& info, const Hdf5Handle& file, const std::string& path,
+              const Hdf5AttributeReader& attributes) {
+  MapHeader& header = info.header;
+  const std::int64_t length = info.values.dims.back();
+  std::optional<std::int64_t> nside = read_nside(attributes, path, header.warnings);
+  if (!nside && has_hdf5_object(file, "grid")) {
+    header.grid = read_hdf5_grid(file, path);
+  } else {
+    if (!nside && header.coverage == SkyCoverage::full) {
+      nside = std::llround(std::sqrt(static_cast<double>(length) / 12));
+      header.warnings.push_back(
+          fmt::format("no NSIDE; {} pixels taken as nside {}", length, *nside));
+    }
+    if (!nside)
+      throw DataError(path,
+                      "has neither NSIDE nor /grid, so its pixels have no place on the sphere");
+    if (header.coverage == SkyCoverage::full &&
+        (*nside > max_nside || length != 12 * *nside * *nside)) {
+      throw DataError(
+          path,
+          fmt::format("/map has {} pixels but NSIDE = {} means {}; the file contradicts itself",
+                      length, *nside, 12 * *nside * *nside));
+    }
+    header.grid = std::make_shared<const RingGrid>(RingGrid::healpix(*nside));
+  }
+  if (header.coverage == SkyCoverage::full && length != header.grid->n_pixels()) {
+    throw DataError(path, fmt::format("/map has {} pixels but its /grid has {}", length,
+                                      header.grid->n_pixels()));
+  }
+  if (header.listed_pixels > header.grid->n_pixels()) {
+    throw DataError(path, fmt::format("/partial lists {} pixels but the whole sky has {}",
+                                      header.listed_pixels, header.grid->n_pixels()));
+  }
+}
+
+void set_ordering(MapHeader& header, const std::string& path,
+                  const Hdf5AttributeReader& attributes) {
+  const std::optional<std::string> stored = attributes.text("ORDERING");
+  if (!stored) {
+    if (header.grid->kind() == GridKind::healpix)
+      header.warnings.push_back("no ORDERING; taken as RING");
+    return;
+  }
+  const std::string ordering = upper(*stored);
+  if (ordering == "NESTED" || ordering == "NEST") {
+    header.ordering = Ordering::nested;
+    const std::int64_t nside = header.grid->nside();
+    if (nside == 0 || (nside & (nside - 1)) != 0) {
+      throw DataError(
+          path,
+          fmt::format("is NESTED, which nside = {} cannot be; it must be a power of two", nside));
+    }
+  } else if (ordering != "RING") {
+    throw DataError(path, fmt::format("ORDERING = '{}'; expected RING or NESTED", *stored));
+  }
+}
+
+void set_columns(Hdf5MapInfo& info, const std::string& path,
+                 const Hdf5AttributeReader& attributes) {
+  MapHeader& header = info.header;
+  const std::int64_t n_columns = info.values.dims.size() == 2 ? info.values.dims[0] : 1;
+  if (n_columns > max_columns) {
+    throw DataError(
+        path,
+        fmt::format("has {} columns of {} pixels; expected at most {} columns: is it transposed?",
+                    n_columns, info.values.dims.back(), max_columns));
+  }
+  std::vector<std::string> names = attributes.texts("TTYPE");
+  if (ssize64(names) != n_columns) names = standard_names(n_columns);
+  std::vector<std::string> units = attributes.texts("TUNIT");
+  if (ssize64(units) != n_columns) {
+    const std::optional<std::string> all = attributes.text("UNITS");
+    units.assign(to_size(n_columns), all ? *all : attributes.text("units").value_or(""));
+  }
+  for (std::size_t c = 0; c < to_size(n_columns); ++c)
+    header.columns.push_back({names[c], units[c]});
+}
+
+/// For people only, so that what cannot be read is left out.
+std::string processing_of(const Hdf5AttributeReader& attributes) {
+  std::string processing;
+  for (const char* keyword : processing_keywords) {
+    std::string value;
+    try {
+      if (attributes.has_text(keyword)) {
+        value = attributes.text(keyword).value_or("");
+      } else if (const std::optional<double> number = attributes.real(keyword)) {
+        value = fmt::format("{:.6g}", *number);
+      }
+    } catch (const DataError&) {
+      continue;
+    }
+    if (!value.empty())
+      processing += fmt::format("{}{} {}", processing.empty() ? "" : ", ", keyword, value);
+  }
+  return processing;
+}
+
+void set_conventions(Hdf5MapInfo& info, const Hdf5AttributeReader& attributes) {
+  MapHeader& header = info.header;
+  header.coordsys = attributes.text("COORDSYS").value_or("");
+  header.processing = processing_of(attributes);
+  header.precision = info.values.number == Hdf5Shape::Number::real && info.values.bytes <= 4
+                         ? Precision::single_
+                         : Precision::double_;
+  if (attributes.has_text("BAD_DATA")) {
+    header.warnings.push_back("BAD_DATA is text; taken as the usual -1.6375e30");
+  } else if (const std::optional<double> bad = attributes.real("BAD_DATA");
+             bad && !is_unseen(*bad)) {
+    info.bad_data = bad;
+  }
+  if (upper(attributes.text("POLCCONV").value_or("COSMO")) != "IAU") return;
+  for (std::size_t c = 0; c < header.columns.size(); ++c) {
+    const std::string name = upper(header.columns[c].name);
+    if (name == "U" || name.starts_with("U_") || name.starts_with("U-")) {
+      info.flipped_column = static_cast<std::int64_t>(c);
+    }
+  }
+  if (info.flipped_column < 0 && header.columns.size() == 3) info.flipped_column = 2;
+  header.polarisation_was_iau = info.flipped_column >= 0;
+}
+
+nlohmann::json encode(const Hdf5Shape& shape) {
+  return {shape.dims, static_cast<int>(shape.number), shape.bytes, static_cast<int>(shape.layout)};
+}
+
+Hdf5Shape decode_shape(const nlohmann::json& text) {
+  return {text[0].get<std::vector<std::int64_t>>(),
+          static_cast<Hdf5Shape::Number>(text[1].get<int>()), text[2].get<std::int64_t>(),
+          static_cast<Hdf5Shape::Layout>(text[3].get<int>())};
+}
+
+std::string encode(const Hdf5MapInfo& info) {
+  const MapHeader& header = info.header;
+  nlohmann::json text{{"grid", encode_grid(*header.grid)},
+                      {"ordering", static_cast<int>(header.ordering)},
+                      {"coverage", static_cast<int>(header.coverage)},
+                      {"precision", static_cast<int>(header.precision)},
+                      {"coordsys", header.coordsys},
+                      {"processing", header.processing},
+                      {"iau", header.polarisation_was_iau},
+                      {"listed", header.listed_pixels},
+                      {"warnings", header.warnings},
+                      {"values", encode(info.values)},
+                      {"flipped", info.flipped_column}};
+  for (const MapColumn& column : header.columns)
+    text["columns"].push_back({column.name, column.unit});
+  if (info.pixel) text["pixel"] = encode(*info.pixel);
+  if (info.bad_data) text["bad_data"] = *info.bad_data;
+  // Names from strangers need not be UTF-8.
+  return text.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+Hdf5MapInfo decode(const std::string& encoded) {
+  const nlohmann::json text = nlohmann::json::parse(encoded);
+  Hdf5MapInfo info;
+  MapHeader& header = info.header;
+  header.grid = decode_grid(text["grid"]);
+  header.ordering = static_cast<Ordering>(text["ordering"].get<int>());
+  header.coverage = static_cast<SkyCoverage>(text["coverage"].get<int>());
+  header.precision = static_cast<Precision>(text["precision"].get<int>());
+  header.coordsys = text["coordsys"].get<std::string>();
+  header.processing = text["processing"].get<std::string>();
+  header.polarisation_was_iau = text["iau"].get<bool>();
+  header.listed_pixels = text["listed"].get<std::int64_t>();
+  header.warnings = text["warnings"].get<std::vector<std::string>>();
+  for (const auto& column : text["columns"]) {
+    header.columns.push_back({column[0].get<std::string>(), column[1].get<std::string>()});
+  }
+  info.values = decode_shape(text["values"]);
+  if (text.contains("pixel")) info.pixel = decode_shape(text["pixel"]);
+  if (text.contains("bad_data") && text["bad_data"].is_number())
+    info.bad_data = text["bad_data"].get<double>();
+  info.flipped_column = text["flipped"].get<std::int64_t>();
+  return info;
+}
+
+}  // namespace
+
+Hdf5MapInfo read_hdf5_map_info(const std::string& path) {
+  const Hdf5Handle file = open_hdf5(path);
+  Hdf5MapInfo info;
+  const bool full = has_hdf5_object(file, hdf5_full_map);
+  if (!full && !has_hdf5_object(file, hdf5_partial_map)) {
+    throw DataError(
+        path, "holds no map: expected /map (columns, pixels) or /partial/pixel and /partial/map");
+  }
+  const char* name = full ? hdf5_full_map : hdf5_partial_map;
+  info.values = inspect_hdf5_dataset(file, path, name);
+  if (info.values.number == Hdf5Shape::Number::complex)
+    throw DataError(path, fmt::format("/{} is complex", name));
+  if (!full) {
+    info.header.coverage = SkyCoverage::partial;
+    info.pixel = inspect_hdf5_dataset(file, path, hdf5_partial_pixel);
+    info.header.listed_pixels = info.pixel->dims.back();
+    if (info.pixel->number != Hdf5Shape::Number::integer || info.pixel->dims.size() != 1 ||
+        info.pixel->dims[0] != info.values.dims.back()) {
+      throw DataError(
+          path,
+          fmt::format("/partial/pixel must be {} integers, one for each column of /partial/map",
+                      info.values.dims.back()));
+    }
+  }
+  const Hdf5Handle dataset(H5Dopen2(file.id(), name, H5P_DEFAULT), H5Dclose);
+  const Hdf5AttributeReader attributes(dataset, path);
+  set_grid(info, file, path, attributes);
+  set_ordering(info.header, path, attributes);
+  set_columns(info, path, attributes);
+  set_conventions(info, attributes);
+  return info;
+}
+
+Hdf5MapInfo share_hdf5_map_info(const Communicator& comm, const std::string& path) {
+  std::string encoded;
+  agree(comm, [&] {
+    if (comm.is_root()) encoded = encode(read_hdf5_map_info(path));
+  });
+  encoded = comm.broadcast(encoded, 0);
+  return agreed(comm, [&] { return decode(encoded); });
+}
+
+}  // namespace ringweave

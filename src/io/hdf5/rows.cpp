@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "io/hdf5/rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
+#include "distribute/mpi/agree.hpp"
+#include "io/row_redistribution.hpp"
+
+namespace ringweave {
+namespace {
+
+template <class T>
+hid_t native_type() {
+  if constexpr (std::is_same_v<T, float>) {
+    return H5T_NATIVE_FLOAT;
+  } else if constexpr (std::is_same_v<T, double>) {
+    return H5T_NATIVE_DOUBLE;
+  } else {
+    static_assert(std::is_same_v<T, std::int64_t>);
+    return H5T_NATIVE_INT64;
+  }
+}
+
+std::int64_t total(std::span<const RowRun> runs) {
+  std::int64_t count = 0;
+  for (const RowRun& run : runs) count += run.count;
+  return count;
+}
+
+}  // namespace
+
+Hdf5Mode hdf5_read_mode(const Hdf5Shape& shape) {
+  return shape.layout == Hdf5Shape::Layout::contiguous ? Hdf5Mode::collective : Hdf5Mode::alone;
+}
+
+Hdf5Mode hdf5_write_mode(const Communicator& comm, DiskSpace on_root) {
+  comm.broadcast(&on_root, sizeof on_root, 0);
+  return on_root == DiskSpace::reserved ? Hdf5Mode::collective : Hdf5Mode::independent;
+}
+
+Hdf5TransferFile::Hdf5TransferFile(const Communicator& comm, const std::string& path,
+                                   Hdf5Access access, Hdf5Mode mode)
+    : comm_(comm), path_(path), mode_(mode) {
+  if (mode == Hdf5Mode::alone) {
+    agree(comm, [&] { file_ = open_hdf5(path); });
+  } else {
+    file_ = open_hdf5_together(comm, path, access);
+  }
+}
+
+void Hdf5TransferFile::close() {
+  const bool closed = file_.close();
+  agree(comm_, [&] {
+    if (!closed) {
+      throw ResourceError(
+          fmt::format("{}: closing it failed; is the disk full or a quota reached?", path_));
+    }
+  });
+}
+
+Hdf5Rows::Hdf5Rows(const Hdf5TransferFile& file, const std::string& name, const Hdf5Shape& shape)
+    : comm_(file.comm_),
+      path_(file.path_),
+      name_(name),
+      shape_(shape),
+      dataset_(H5Dopen2(file.file_.id(), name.c_str(), H5P_DEFAULT), H5Dclose),
+      transfer_(H5Pcreate(H5P_DATASET_XFER), H5Pclose),
+      parts_(shape.number == Hdf5Shape::Number::complex ? 2 : 1) {
+  if (comm_.size() > 1 && file.mode_ == Hdf5Mode::collective) {
+    H5Pset_dxpl_mpio(transfer_.id(), H5FD_MPIO_COLLECTIVE);
+  }
+  if (dataset_.valid()) {
+    type_ = Hdf5Handle(H5Dget_type(dataset_.id()), H5Tclose);
+    number_ =
+        Hdf5Handle(parts_ == 2 ? H5Tget_member_type(type_.id(), 0) : H5Tcopy(type_.id()), H5Tclose);
+  }
+  agree(file.comm_, [&] {
+    if (!number_.valid()) throw DataError(path_, fmt::format("/{} cannot be opened", name));
+  });
+}
+
+Hdf5Handle Hdf5Rows::file_space(std::int64_t row, std::span<const RowRun> runs) const {
+  Hdf5Handle space(H5Dget_space(dataset_.id()), H5Sclose);
+  H5Sselect_none(space.id());
+  for (const RowRun& run : runs) {
+    if (run.count == 0) continue;
+    const hsize_t start[2] = {static_cast<hsize_t>(row), static_cast<hsize_t>(run.first)};
+    const hsize_t count[2] = {1, static_cast<hsize_t>(run.count)};
+    const std::size_t skip = shape_.dims.size() == 1 ? 1 : 0;
+    H5Sselect_hyperslab(space.id(), H5S_SELECT_OR, start + skip, nullptr, count + skip, nullptr);
+  }
+  return space;
+}
+
+Hdf5Handle Hdf5Rows::memory_space(std::int64_t elements) const {
+  const hsize_t extent = static_cast<hsize_t>(std::max<std::int64_t>(elements, 1));
+  Hdf5Handle space(H5Screate_simple(1, &extent, nullptr), H5Sclose);
+  if (elements == 0) H5Sselect_none(space.id());
+  return space;
+}
+
+template <class T>
+std::unique_ptr<char[]> Hdf5Rows::staging(std::int64_t numbers) const {
+  if (H5Tequal(number_.id(), native_type<T>()) > 0) return nullptr;
+  const std::size_t wide = std::max(to_size(shape_.bytes), sizeof(T));
+  return abort_on_error(
+      comm_, [&] { return std::make_unique_for_overwrite<char[]>(to_size(numbers) * wide + 1); });
+}
+
+template <class T>
+void Hdf5Rows::read(std::int64_t row, std::span<const RowRun> runs, std::span<T> values) const {
+  // The transfer itself converts nothing, because HDF5 gives up collective I/O when it has to.
+  const std::int64_t numbers = total(runs) * parts_;
+  const auto staged = staging<T>(numbers);
+  void* const stored = staged ? static_cast<void*>(staged.get()) : values.data();
+  const Hdf5Handle from = file_space(row, runs);
+  const Hdf5Handle to = memory_space(numbers / parts_);
+  if (H5Dread(dataset_.id(), type_.id(), to.id(), from.id(), transfer_.id(), stored) < 0 ||
+      (staged && H5Tconvert(number_.id(), native_type<T>(), to_size(numbers), stored, nullptr,
+                            H5P_DEFAULT) < 0)) {
+    throw DataError(
+        path_,
+        fmt::format("/{} row {} cannot be read: the file is broken; copy it anew", name_, row));
+  }
+  if (staged && numbers > 0) std::memcpy(values.data(), stored, to_size(numbers) * sizeof(T));
+}
+
+template <class T>
+void Hdf5Rows::write(std::int64_t row, std::span<const RowRun> runs,
+                     std::span<const T> values) const {
+  const std::int64_t numbers = total(runs) * parts_;
+  const auto staged = staging<T>(numbers);
+  if (staged && numbers > 0) std::memcpy(staged.get(), values.data(), to_size(numbers) * sizeof(T));
+  const void* const stored = staged ? static_cast<void*>(staged.get()) : values.data();
+  const Hdf5Handle to = file_space(row, runs);
+  const Hdf5Handle from = memory_space(numbers / parts_);
+  if ((staged && H5Tconvert(native_type<T>(), number_.id(), to_size(numbers), staged.get(), nullptr,
+                            H5P_DEFAULT) < 0) ||
+      H5Dwrite(dataset_.id(), type_.id(), from.id(), to.id(), transfer_.id(), stored) < 0) {
+    throw ResourceError(
+        fmt::format("{}: /{} row {} cannot be written; is the disk full or a quota reached?", path_,
+                    name_, row));
+  }
+}
+
+template void Hdf5Rows::read(std::int64_t, std::span<const RowRun>, std::span<double>) const;
+template void Hdf5Rows::read(std::int64_t, std::span<const RowRun>, std::span<float>) const;
+template void Hdf5Rows::read(std::int64_t, std::span<const RowRun>, std::span<std::int64_t>) const;
+template void Hdf5Rows::write(std::int64_t, std::span<const RowRun>, std::span<const double>) const;
+template void Hdf5Rows::write(std::int64_t, std::span<const RowRun>, std::span<const float>) const;
+template void Hdf5Rows::write(std::int64_t, std::span<const RowRun>,
+                              std::span<const std::int64_t>) const;
+
+}  // namespace ringweave

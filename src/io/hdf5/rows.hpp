@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "distribute/mpi/communicator.hpp"
+#include "io/hdf5/file.hpp"
+
+namespace ringweave {
+
+/// Consecutive positions of a dataset's row.
+struct RowRun {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
+
+/// How the ranks move numbers. Reading: contiguous data collectively; foreign chunked files each
+/// rank alone, without MPI-IO, which under HDF5 1.10 is not safe with them. Writing: collectively
+/// where the disk is reserved, else independently, because Open MPI 4 loses the error when a
+/// collective write does not fit the disk and ROMIO may hang.
+enum class Hdf5Mode { collective, independent, alone };
+
+Hdf5Mode hdf5_read_mode(const Hdf5Shape& shape);
+/// From what rank 0 found when it created the file. Collective.
+Hdf5Mode hdf5_write_mode(const Communicator& comm, DiskSpace on_root);
+
+/// A file that all ranks have open to move numbers.
+class Hdf5TransferFile {
+ public:
+  /// Opens a file whose datasets have been inspected. Collective; so is the end of its life.
+  /// Error  as open_hdf5_together, agreed.
+  Hdf5TransferFile(const Communicator& comm, const std::string& path, Hdf5Access access,
+                   Hdf5Mode mode);
+  /// Closes with a check; the datasets are closed already. Collective. Error  ResourceError,
+  /// agreed.
+  void close();
+
+ private:
+  friend class Hdf5Rows;
+  Communicator comm_;
+  std::string path_;
+  Hdf5Mode mode_;
+  Hdf5Handle file_;
+};
+
+/// One open dataset, (n_rows, n_columns) or (n_columns), of real, integer or complex numbers; a
+/// complex number counts as two numbers of T. Every rank makes the same calls in the same order,
+/// with empty runs when it has nothing to move.
+class Hdf5Rows {
+ public:
+  /// Collective. Error  DataError, agreed.
+  Hdf5Rows(const Hdf5TransferFile& file, const std::string& name, const Hdf5Shape& shape);
+
+  /// values: the runs one after another, converted from the stored type. Error  DataError on this
+  /// rank only: agree.
+  template <class T>
+  void read(std::int64_t row, std::span<const RowRun> runs, std::span<T> values) const;
+  /// The same outwards; values are converted to the stored type. Error  ResourceError on this rank
+  /// only: agree.
+  template <class T>
+  void write(std::int64_t row, std::span<const RowRun> runs, std::span<const T> values) const;
+
+ private:
+  Hdf5Handle file_space(std::int64_t row, std::span<const RowRun> runs) const;
+  Hdf5Handle memory_space(std::int64_t elements) const;
+  /// Where numbers are converted; null where they lie in the file as they do in memory.
+  template <class T>
+  std::unique_ptr<char[]> staging(std::int64_t numbers) const;
+
+  Communicator comm_;
+  std::string path_;
+  std::string name_;
+  Hdf5Shape shape_;
+  Hdf5Handle dataset_;
+  Hdf5Handle type_;    ///< of one element
+  Hdf5Handle number_;  ///< of one number
+  Hdf5Handle transfer_;
+  std::int64_t parts_ = 1;  ///< numbers of one element
+};
+
+}  // namespace ringweave

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "legendre/cuda/plan/field_passes.hpp"
+#include "legendre/cuda/sums/adjoint_sums.hpp"
+#include "legendre/cuda/sums/synthesis_sums.hpp"
+#include "legendre/device_legendre_stage.hpp"
+
+namespace ringweave::gpu {
+
+/// Steps of one degree are few: little is kept in registers.
+inline constexpr int pairs_by_one = 1;
+
+/// For some number of maps: ring pairs of a thread, as many as the registers hold; in an adjoint
+/// also the maps of one launch, and the steps that are summed together; how the sums are made.
+template <int Maps, BatchedSums Way>
+struct Tuning : Tuning<Maps, BatchedSums::by_threads> {};
+
+template <int Maps>
+struct ThreadTuning {
+  static constexpr int maps = Maps;
+  template <class S, int Pairs, class Block>
+  using Synthesis = SynthesisByThreads<S, Pairs, Block>;
+  template <class S, int Pairs, int Steps, class Block>
+  using Adjoint = AdjointByThreads<S, Pairs, Steps, Block>;
+};
+template <>
+struct Tuning<1, BatchedSums::by_threads> : ThreadTuning<1> {
+  static constexpr int synthesis_pairs = 8;
+  static constexpr int adjoint_maps = 1;
+  static constexpr int adjoint_pairs = 8;
+  static constexpr int adjoint_steps = 4;
+};
+template <>
+struct Tuning<2, BatchedSums::by_threads> : ThreadTuning<2> {
+  static constexpr int synthesis_pairs = 5;
+  static constexpr int adjoint_maps = 2;
+  static constexpr int adjoint_pairs = 5;
+  static constexpr int adjoint_steps = 2;
+};
+template <>
+struct Tuning<3, BatchedSums::by_threads> : ThreadTuning<3> {
+  static constexpr int synthesis_pairs = 4;
+  static constexpr int adjoint_maps = 3;
+  static constexpr int adjoint_pairs = 4;
+  static constexpr int adjoint_steps = 2;
+};
+/// Four maps leave an adjoint so few pairs that adding over the lanes costs more than two maps
+/// save.
+template <>
+struct Tuning<4, BatchedSums::by_threads> : ThreadTuning<4> {
+  static constexpr int synthesis_pairs = 4;
+  static constexpr int adjoint_maps = 2;
+  static constexpr int adjoint_pairs = 5;
+  static constexpr int adjoint_steps = 2;
+};
+
+// Two maps fill the eight columns of a product; one or three do not.
+template <int Maps>
+struct MatrixTuning {
+  static constexpr int maps = Maps;
+  static constexpr int adjoint_maps = Maps;
+  static constexpr int adjoint_steps = chunk;
+  template <class S, int Pairs, class Block>
+  using Synthesis = SynthesisByMatrices<S, Pairs, Block>;
+  template <class S, int Pairs, int Steps, class Block>
+  using Adjoint = AdjointByMatrices<S, Pairs, Steps, Block>;
+};
+template <>
+struct Tuning<2, BatchedSums::by_matrices> : MatrixTuning<2> {
+  static constexpr int synthesis_pairs = 4;
+  static constexpr int adjoint_pairs = 4;
+};
+template <>
+struct Tuning<4, BatchedSums::by_matrices> : MatrixTuning<4> {
+  static constexpr int synthesis_pairs = 3;
+  static constexpr int adjoint_pairs = 3;
+};
+
+/// Calls work(tuning) with the tuning of a number of maps.
+template <class Work>
+void with_tuning(int n_maps, BatchedSums sums, const Work& work) {
+  const auto tuned = [&]<BatchedSums Way>() {
+    switch (n_maps) {
+      case 1: return work(Tuning<1, Way>());
+      case 2: return work(Tuning<2, Way>());
+      case 3: return work(Tuning<3, Way>());
+      default: return work(Tuning<most_maps, Way>());
+    }
+  };
+  if (sums == BatchedSums::by_matrices) {
+    tuned.template operator()<BatchedSums::by_matrices>();
+  } else {
+    tuned.template operator()<BatchedSums::by_threads>();
+  }
+}
+
+}  // namespace ringweave::gpu

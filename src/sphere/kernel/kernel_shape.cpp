@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "sphere/kernel/kernel_shape.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sphere/kernel/legendre_sums.hpp"
+
+namespace ringweave {
+
+double KernelShape::white_noise_angle(double error) const {
+  const ChordNodes all = nodes(end(), std::max(degree(), 0));
+  const std::vector<double> value = values(all);
+  std::vector<double> power(value.size());
+  double whole = 0;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    const double significant = std::abs(value[i]) > 1e-14 * bound() ? value[i] : 0;
+    power[i] = all.weight[i] * significant * significant;
+    whole += power[i];
+  }
+  double beyond = 0;
+  for (std::size_t i = value.size(); i-- > 0;) {
+    beyond += power[i];
+    // Half of a node's weight lies inwards of it.
+    if (beyond > error * error * whole)
+      return i + 1 < value.size() ? std::min(all.theta[i + 1], end()) : end();
+  }
+  return end();
+}
+
+std::vector<double> KernelShape::cut_multipoles(double theta_cut, int lmax) const {
+  const ChordNodes disc = nodes(theta_cut, lmax);
+  std::vector<double> weighted = values(disc);
+  for (std::size_t i = 0; i < weighted.size(); ++i) weighted[i] *= disc.weight[i];
+  const std::span<const double> factor = weighted;
+  std::vector<double> k_l = project_on_legendre(disc.near(), factor.first(disc.n_near), lmax);
+  if (disc.far().empty()) return k_l;
+  const std::vector<double> far =
+      project_on_legendre(disc.far(), factor.subspan(disc.n_near), lmax);
+  // P_l(-z) = (-1)^l P_l(z)
+  for (std::size_t l = 0; l < k_l.size(); ++l) k_l[l] += l % 2 == 0 ? far[l] : -far[l];
+  return k_l;
+}
+
+}  // namespace ringweave

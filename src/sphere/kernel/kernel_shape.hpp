@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <vector>
+
+#include "sphere/kernel/cap_polynomials.hpp"
+#include "sphere/kernel/chord_nodes.hpp"
+#include "sphere/kernel/kernel_table.hpp"
+
+namespace ringweave {
+
+/// A radial kernel before it is cut.
+class KernelShape {
+ public:
+  virtual ~KernelShape() = default;
+
+  /// Beyond it the kernel is 0; at most pi.
+  virtual double end() const = 0;
+  /// See RadialKernel.
+  virtual double bound() const = 0;
+  virtual int degree() const = 0;
+  virtual std::vector<double> whole_multipoles(int lmax) const = 0;
+
+  virtual KernelTable tabulate(double theta_cut) const = 0;
+  /// A quadrature for the kernel, cut, times a polynomial of a degree in cos(theta).
+  virtual ChordNodes nodes(double theta_cut, double polynomial_degree) const = 0;
+  virtual std::vector<double> values(const ChordNodes& nodes) const = 0;
+  /// The angle beyond which the integral of the kernel's square is no more than error^2 of the
+  /// whole.
+  virtual double white_noise_angle(double error) const;
+
+  /// K_l, l = 0..lmax, of the kernel cut at an angle.
+  std::vector<double> cut_multipoles(double theta_cut, int lmax) const;
+};
+
+/// sum_l (2l+1)/4pi K_l P_l(cos theta).
+class SeriesShape : public KernelShape {
+ public:
+  /// k_l  finite, not all 0
+  explicit SeriesShape(std::vector<double> k_l);
+
+  double end() const override;
+  double bound() const override { return bound_; }
+  int degree() const override { return static_cast<int>(k_l_.size()) - 1; }
+  std::vector<double> whole_multipoles(int lmax) const override;
+  KernelTable tabulate(double theta_cut) const override;
+  ChordNodes nodes(double theta_cut, double polynomial_degree) const override;
+  std::vector<double> values(const ChordNodes& nodes) const override;
+
+ private:
+  /// Half the width of a piece, as a chord, that a polynomial follows to the table's error.
+  double half_width(double theta_cut) const;
+
+  std::vector<double> k_l_;
+  std::vector<double> coefficient_;  ///< (2l+1)/4pi K_l
+  double bound_ = 0;
+};
+
+/// K_l = exp(-l(l+1) sigma^2 / 2), to the degree beyond which all is rounding.
+class GaussianShape : public SeriesShape {
+ public:
+  explicit GaussianShape(double sigma);
+  double white_noise_angle(double error) const override;
+
+ private:
+  double sigma_;
+};
+
+/// A monotone cubic between points.
+class ProfileShape : public KernelShape {
+ public:
+  /// theta  ascending from 0, at least two, at most pi; value  finite, not all 0
+  ProfileShape(std::vector<double> theta, std::vector<double> value);
+
+  double end() const override { return theta_.back(); }
+  double bound() const override { return bound_; }
+  int degree() const override { return -1; }
+  std::vector<double> whole_multipoles(int lmax) const override;
+  KernelTable tabulate(double theta_cut) const override;
+  ChordNodes nodes(double theta_cut, double polynomial_degree) const override;
+  std::vector<double> values(const ChordNodes& nodes) const override;
+
+ private:
+  /// A stretch between neighbouring points that lies in one half and is short enough for a piece.
+  struct Stretch {
+    std::size_t interval = 0;
+    double low = 0;  ///< chords
+    double high = 0;
+  };
+  std::vector<Stretch> stretches(Half half, double theta_cut) const;
+  void add_pieces(Half half, const std::vector<Stretch>& stretches, KernelTable& table) const;
+  /// Of the interval that begins at a point; the cubic goes on beyond it.
+  double cubic(std::size_t interval, double theta) const;
+
+  std::vector<double> theta_;
+  std::vector<double> value_;
+  std::vector<double> slope_;
+  double bound_ = 0;
+};
+
+/// A sum of polynomials on a cap, zero beyond it.
+class CapShape : public KernelShape {
+ public:
+  /// coefficient  of CapPolynomials; finite, not all 0
+  CapShape(double theta_cut, std::vector<double> coefficient);
+
+  double end() const override { return polynomials_.theta_cut(); }
+  double bound() const override { return bound_; }
+  int degree() const override { return -1; }
+  std::vector<double> whole_multipoles(int lmax) const override;
+  KernelTable tabulate(double theta_cut) const override;
+  ChordNodes nodes(double theta_cut, double polynomial_degree) const override;
+  std::vector<double> values(const ChordNodes& nodes) const override;
+
+ private:
+  double value(double u) const { return polynomials_.sum(coefficient_, u); }
+
+  CapPolynomials polynomials_;
+  std::vector<double> coefficient_;
+  double bound_ = 0;
+};
+
+}  // namespace ringweave

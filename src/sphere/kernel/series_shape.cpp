@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "base/checked_cast.hpp"
+#include "base/error.hpp"
+#include "sphere/kernel/kernel_fit.hpp"
+#include "sphere/kernel/kernel_shape.hpp"
+#include "sphere/kernel/legendre_sums.hpp"
+
+namespace ringweave {
+namespace {
+
+constexpr double pi = std::numbers::pi;
+
+std::vector<double> gaussian_multipoles(double sigma) {
+  // sum_{l > L} (2l+1) K_l is the integral of exp(-x): what is left out is 1e-18 of the peak.
+  const double end = std::sqrt(2 * std::log(1e18)) / sigma;
+  constexpr double most = 1 << 22;
+  if (end > most) {
+    throw UsageError(fmt::format(
+        "a Gaussian kernel of fwhm = {:.3g} rad is a sum over {:.3g} degrees, {:.3g} are the most; "
+        "so narrow a kernel changes no map of this size, leave it out",
+        sigma * std::sqrt(8 * std::log(2.0)), end, most));
+  }
+  std::vector<double> k_l;
+  for (int l = 0; l <= static_cast<int>(end) + 1; ++l) {
+    const double degree = l;
+    k_l.push_back(std::exp(-degree * (degree + 1) * sigma * sigma / 2));
+  }
+  return k_l;
+}
+
+}  // namespace
+
+SeriesShape::SeriesShape(std::vector<double> k_l) : k_l_(std::move(k_l)) {
+  for (std::size_t l = 0; l < k_l_.size(); ++l) {
+    coefficient_.push_back((2 * static_cast<double>(l) + 1) / (4 * pi) * k_l_[l]);
+    bound_ += std::abs(coefficient_.back());
+  }
+  // Degrees that together change nothing.
+  double left_out = 0;
+  while (k_l_.size() > 1) {
+    left_out += std::abs(coefficient_.back());
+    if (left_out > 1e-17 * bound_) break;
+    coefficient_.pop_back();
+    k_l_.pop_back();
+  }
+}
+
+double SeriesShape::end() const { return pi; }
+
+std::vector<double> SeriesShape::whole_multipoles(int lmax) const {
+  std::vector<double> k_l = k_l_;
+  k_l.resize(static_cast<std::size_t>(lmax) + 1, 0.0);
+  return k_l;
+}
+
+ChordNodes SeriesShape::nodes(double theta_cut, double polynomial_degree) const {
+  const std::array<double, 2> edges{0, pi};
+  return ChordQuadrature(Integrand::polynomial, degree() + polynomial_degree)
+      .nodes(edges, theta_cut);
+}
+
+std::vector<double> SeriesShape::values(const ChordNodes& nodes) const {
+  LegendreSeriesValues sums = sum_legendre_series(coefficient_, nodes.near());
+  const std::span<const double> far = nodes.far();
+  if (far.empty()) return std::move(sums.near);
+  // On the whole sphere the far nodes mirror the near ones.
+  if (std::equal(far.rbegin(), far.rend(), nodes.near().begin(), nodes.near().end())) {
+    sums.near.insert(sums.near.end(), sums.far.rbegin(), sums.far.rend());
+  } else {
+    const LegendreSeriesValues beyond = sum_legendre_series(coefficient_, far);
+    sums.near.insert(sums.near.end(), beyond.far.begin(), beyond.far.end());
+  }
+  return std::move(sums.near);
+}
+
+double SeriesShape::half_width(double theta_cut) const {
+  // A polynomial through n Chebyshev points misses max |f^(n)| h^n / (2^(n-1) n!). The n = 8th
+  // derivative of P_l by theta is at most 35/128 (l+1)^8, at theta = 0; theta runs faster than the
+  // chord away from there.
+  const double stretch = 1 / std::cos(std::min(theta_cut, pi / 2) / 2);
+  const double highest = degree() + 1.0;
+  double sum = 0;
+  for (std::size_t l = 0; l < coefficient_.size(); ++l)
+    sum += std::abs(coefficient_[l]) * std::pow((static_cast<double>(l) + 1) / highest, 8);
+  const double derivative = 35.0 / 128 * sum / bound_;
+  constexpr double tolerance = 1e-15;
+  constexpr double factor = 128.0 * 40320;
+  return std::pow(tolerance * factor / derivative, 1.0 / 8) / (highest * stretch);
+}
+
+KernelTable SeriesShape::tabulate(double theta_cut) const {
+  KernelTable table;
+  table.chord_squared_cut = chord_squared_at_cut(theta_cut);
+  table.scale = 1 / (2 * half_width(theta_cut));
+  const bool has_far = table.chord_squared_cut > 2;
+  const auto cell_at = [&](double chord_squared) {
+    return static_cast<std::int64_t>(table.scale * std::sqrt(std::max(0.0, chord_squared)));
+  };
+  const std::int64_t n_near = cell_at(std::min(table.chord_squared_cut, 2.0)) + 1;
+  const std::int64_t first_far = has_far ? cell_at(4 - table.chord_squared_cut) : n_near;
+  const double work = 8 * static_cast<double>(n_near) * (degree() + 1.0);
+  constexpr double most = 2e10;  // half a minute of one core
+  if (work > most) {
+    throw UsageError(fmt::format(
+        "a kernel with degrees up to {} cut at {:.4g} degrees needs a table of {} pieces, {:.2g} "
+        "steps to make, {:.2g} are the most; cut it at a smaller angle, or convolve with it in "
+        "harmonic space",
+        degree(), theta_cut * 180 / pi, 2 * n_near - first_far, work, most));
+  }
+  table.far_offset = n_near - first_far;
+  const PieceFit fit;
+  std::vector<double> chord_squared;
+  for (std::int64_t cell = 0; cell < n_near; ++cell) {
+    for (const double s : fit.points()) {
+      const double chord = (static_cast<double>(cell) + (1 + s) / 2) / table.scale;
+      chord_squared.push_back(chord * chord);
+    }
+  }
+  const LegendreSeriesValues values = sum_legendre_series(coefficient_, chord_squared);
+  const auto add = [&](const std::vector<double>& value, std::int64_t cell) {
+    PieceFit::Values at{};
+    for (std::size_t i = 0; i < at.size(); ++i) at[i] = value[to_size(cell) * at.size() + i];
+    table.pieces.push_back(fit.piece(at, 0.5));
+  };
+  for (std::int64_t cell = 0; cell < n_near; ++cell) add(values.near, cell);
+  for (std::int64_t cell = first_far; cell < n_near; ++cell) add(values.far, cell);
+  return table;
+}
+
+GaussianShape::GaussianShape(double sigma)
+    : SeriesShape(gaussian_multipoles(sigma)), sigma_(sigma) {}
+
+double GaussianShape::white_noise_angle(double error) const {
+  // Wide ones feel the sphere; the search over the whole of it costs degree^2.
+  constexpr int narrow = 2048;
+  if (degree() < narrow) return KernelShape::white_noise_angle(error);
+  // On the plane the part beyond theta is exp(-theta^2 / sigma^2) of the square's integral; the
+  // sphere changes that by O(sigma^2).
+  return sigma_ * std::sqrt(2 * std::log(1 / error)) * (1 + sigma_ * sigma_);
+}
+
+}  // namespace ringweave

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "transform/offloaded_transform.hpp"
+
+#include "base/checked_cast.hpp"
+#include "base/chunked_copies.hpp"
+#include "base/planned_count.hpp"
+#include "distribute/mpi/agree.hpp"
+
+namespace ringweave {
+namespace {
+
+constexpr std::int64_t bytes_of_chunk = std::int64_t{16} << 20;  // not measured
+
+/// A stream as ChunkedCopies sees it.
+class StreamLink {
+ public:
+  using Staging = DeviceBuffer<char, MemorySpace::pinned>;
+
+  explicit StreamLink(const DeviceStream& stream) : stream_(&stream) {}
+  Staging stage(std::int64_t bytes) const { return Staging(bytes); }
+  void up(const char* from, char* to, std::int64_t bytes) const {
+    copy_to_device(from, to, bytes, *stream_);
+  }
+  void down(const char* from, char* to, std::int64_t bytes) const {
+    copy_to_host(from, to, bytes, *stream_);
+  }
+  void mark(int slot) { marks_[slot].record(*stream_); }
+  void wait(int slot) const { marks_[slot].wait(); }
+
+ private:
+  const DeviceStream* stream_;
+  DeviceEvent marks_[2];
+};
+
+constexpr const char* where = "transform through a device";
+
+}  // namespace
+
+struct OffloadedTransform::Copies : ChunkedCopies<StreamLink> {
+  using ChunkedCopies::ChunkedCopies;
+};
+
+OffloadedTransform::OffloadedTransform(const Communicator& comm, const TransformPlan& plan)
+    : comm_(comm),
+      n_components_(plan.spec.fields.n_components()),
+      alm_size_(plan.alm.size()),
+      n_pixels_(plan.rings.n_pixels()),
+      n_rings_(plan.rings.n_rings()),
+      transform_(comm, plan) {
+  agree(comm, [&] { allocate(); });
+}
+
+OffloadedTransform::~OffloadedTransform() = default;
+
+void OffloadedTransform::allocate() {
+  const auto provide = [](auto& buffer, std::int64_t size) {
+    if (buffer.size() != size) buffer.allocate(size);
+  };
+  provide(alm_, n_components_ * alm_size_);
+  provide(map_, n_components_ * n_pixels_);
+  provide(weights_, n_rings_);
+  if (copies_ == nullptr) copies_ = std::make_unique<Copies>(bytes_of_chunk, transform_.stream());
+}
+
+void OffloadedTransform::release() noexcept {
+  alm_.release();
+  map_.release();
+  weights_.release();
+  copies_.reset();
+  transform_.release();
+}
+
+std::int64_t OffloadedTransform::device_bytes() const {
+  return transform_.device_bytes() + alm_.bytes() + map_.bytes() + weights_.bytes();
+}
+
+std::int64_t OffloadedTransform::pinned_bytes() const {
+  return transform_.staging_bytes() + (copies_ == nullptr ? 0 : copies_->pinned_bytes());
+}
+
+template <class T>
+void OffloadedTransform::require(AlmView<const T> alm, MapView<const T> map) const {
+  require_planned(where, alm.n_components(), n_components_, "components of a_lm");
+  require_planned(where, alm.size(), alm_size_, "coefficients of a component");
+  require_planned(where, map.n_components(), n_components_, "components of a map");
+  require_planned(where, map.size(), n_pixels_, "pixels");
+}
+
+template <class T>
+AlmView<T, MemorySpace::device> OffloadedTransform::device_alm() {
+  return {reinterpret_cast<std::complex<T>*>(alm_.data()), n_components_, alm_size_};
+}
+
+template <class T>
+MapView<T, MemorySpace::device> OffloadedTransform::device_map() {
+  return {reinterpret_cast<T*>(map_.data()), n_components_, n_pixels_};
+}
+
+template <class T>
+void OffloadedTransform::upload(ComponentView<const T> from,
+                                ComponentView<T, MemorySpace::device> to) {
+  for (std::int64_t c = 0; c < from.n_components(); ++c) {
+    copies_->to_device(from.component(c).data(), to.component(c).data(),
+                       from.size() * std::int64_t{sizeof(T)});
+  }
+}
+
+template <class T>
+void OffloadedTransform::download(ComponentView<T, MemorySpace::device> from, ComponentView<T> to) {
+  for (std::int64_t c = 0; c < from.n_components(); ++c) {
+    copies_->to_host(from.component(c).data(), to.component(c).data(),
+                     from.size() * std::int64_t{sizeof(T)});
+  }
+}
+
+template <class T>
+void OffloadedTransform::synthesize(AlmView<const T> alm, MapView<T> map, StageTimes& times) {
+  agree(comm_, [&] {
+    require<T>(alm, map);
+    allocate();
+    const StageTimer timer(&times, "upload");
+    upload<std::complex<T>>(alm, device_alm<T>());
+    transform_.stream().synchronize();
+  });
+  transform_.time_stages(&times);
+  transform_.synthesize<T>(device_alm<T>(), device_map<T>());
+  agree(comm_, [&] {
+    const StageTimer timer(&times, "download");
+    download<T>(device_map<T>(), map);
+    transform_.stream().synchronize();
+  });
+}
+
+template <class T>
+void OffloadedTransform::adjoint(MapView<const T> map, std::span<const double> ring_weights,
+                                 AlmView<T> alm, Accumulate how, StageTimes& times) {
+  const bool weighted = !ring_weights.empty();
+  agree(comm_, [&] {
+    require<T>(alm, map);
+    if (weighted) require_planned(where, ssize64(ring_weights), n_rings_, "weights of rings");
+    allocate();
+    const StageTimer timer(&times, "upload");
+    upload<T>(map, device_map<T>());
+    if (weighted) copies_->to_device(ring_weights.data(), weights_.data(), weights_.bytes());
+    if (how == Accumulate::add) upload<std::complex<T>>(alm, device_alm<T>());
+    transform_.stream().synchronize();
+  });
+  const DeviceTransform::Weights weights =
+      weighted ? DeviceTransform::Weights(weights_.view()) : DeviceTransform::Weights();
+  transform_.time_stages(&times);
+  transform_.adjoint<T>(device_map<T>(), weights, device_alm<T>(), how);
+  agree(comm_, [&] {
+    const StageTimer timer(&times, "download");
+    download<std::complex<T>>(device_alm<T>(), alm);
+    transform_.stream().synchronize();
+  });
+}
+
+#define RINGWEAVE_INSTANTIATE(T)                                                              \
+  template void OffloadedTransform::synthesize<T>(AlmView<const T>, MapView<T>, StageTimes&); \
+  template void OffloadedTransform::adjoint<T>(MapView<const T>, std::span<const double>,     \
+                                               AlmView<T>, Accumulate, StageTimes&);
+RINGWEAVE_INSTANTIATE(float)
+RINGWEAVE_INSTANTIATE(double)
+#undef RINGWEAVE_INSTANTIATE
+
+}  // namespace ringweave

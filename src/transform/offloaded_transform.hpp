@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/device_buffer.hpp"
+#include "base/stage_timer.hpp"
+#include "base/view.hpp"
+#include "transform/device_transform.hpp"
+
+namespace ringweave {
+
+/// The line for a_lm and maps of the host where all of it fits a device: they are copied there, go
+/// through a DeviceTransform, and what comes out is copied back.
+class OffloadedTransform {
+ public:
+  using Accumulate = LegendreStage::Accumulate;
+
+  /// Plans everything and allocates it. Collective. Error  as DeviceTransform.
+  OffloadedTransform(const Communicator& comm, const TransformPlan& plan);
+  ~OffloadedTransform();
+
+  // Collective. Seconds of the stages, "upload" and "download" among them, are added to `times`.
+  // Error  UsageError on all ranks when a shape is wrong on one, ResourceError from a device.
+  template <class T>
+  void synthesize(AlmView<const T> alm, MapView<T> map, StageTimes& times);
+  template <class T>
+  void adjoint(MapView<const T> map, std::span<const double> ring_weights, AlmView<T> alm,
+               Accumulate how, StageTimes& times);
+
+  /// All but tables; the next call allocates it again. Not collective.
+  void release() noexcept;
+
+  std::int64_t device_bytes() const;
+  std::int64_t pinned_bytes() const;  ///< of the host
+  const DeviceTransform& transform() const { return transform_; }
+
+ private:
+  void allocate();
+  template <class T>
+  void require(AlmView<const T> alm, MapView<const T> map) const;
+  template <class T>
+  AlmView<T, MemorySpace::device> device_alm();
+  template <class T>
+  MapView<T, MemorySpace::device> device_map();
+  template <class T>
+  void upload(ComponentView<const T> from, ComponentView<T, MemorySpace::device> to);
+  template <class T>
+  void download(ComponentView<T, MemorySpace::device> from, ComponentView<T> to);
+
+  /// Copies that keep the order of the transform's stream.
+  struct Copies;
+
+  Communicator comm_;
+  std::int64_t n_components_;
+  std::int64_t alm_size_;
+  std::int64_t n_pixels_;
+  std::int64_t n_rings_;
+  DeviceTransform transform_;
+  // Of doubles, used for floats too.
+  DeviceBuffer<std::complex<double>> alm_;
+  DeviceBuffer<double> map_;
+  DeviceBuffer<double> weights_;
+  std::unique_ptr<Copies> copies_;
+};
+
+}  // namespace ringweave

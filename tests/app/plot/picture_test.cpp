@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/plot/picture.hpp"
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "app/plot/curve_plot.hpp"
+#include "base/error.hpp"
+#include "sphere/unseen.hpp"
+
+namespace ringweave {
+namespace {
+
+struct Size {
+  unsigned width = 0;
+  unsigned height = 0;
+};
+
+/// Sides of a PNG file, from its first chunk.
+Size png_size(const std::string& path) {
+  std::array<unsigned char, 24> head{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(reinterpret_cast<char*>(head.data()), head.size());
+  EXPECT_TRUE(file) << path;
+  EXPECT_EQ(std::string(head.begin() + 1, head.begin() + 4), "PNG");
+  const auto number = [&](std::size_t at) {
+    return unsigned{head[at]} << 24 | unsigned{head[at + 1]} << 16 | unsigned{head[at + 2]} << 8 |
+           unsigned{head[at + 3]};
+  };
+  return {number(16), number(20)};
+}
+
+class Picture : public testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directories(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string file(const std::string& name) const { return (folder_ / name).string(); }
+
+ private:
+  std::filesystem::path folder_ =
+      std::filesystem::path(testing::TempDir()) /
+      (std::string("ringweave_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+};
+
+std::vector<double> raster_for(const SkyPicture& picture, double value) {
+  const RasterSize size = raster_size(picture);
+  return std::vector<double>(static_cast<std::size_t>(size.width * size.height), value);
+}
+
+TEST_F(Picture, OfTheSkyIsAPngOfTheAskedWidth) {
+  SkyPicture picture;
+  picture.width = 640;
+  picture.title = "a_title";
+  picture.unit = "K_CMB";
+  picture.coordsys = "G";
+  std::vector<double> raster = raster_for(picture, 1.5);
+  for (std::size_t i = 0; i < raster.size() / 3; ++i) raster[i] = unseen;
+  draw_sky(picture, raster, file("sky.png"));
+  const Size size = png_size(file("sky.png"));
+  EXPECT_EQ(size.width, 640U);
+  EXPECT_GT(size.height, 320U);
+  EXPECT_LT(size.height, 640U);
+}
+
+TEST_F(Picture, OfASkyWithoutOneSeenPixelIsDrawn) {
+  SkyPicture picture;
+  picture.width = 200;
+  draw_sky(picture, raster_for(picture, unseen), file("sky.png"));
+  EXPECT_EQ(png_size(file("sky.png")).width, 200U);
+}
+
+TEST_F(Picture, IsDrawnWhateverBytesAFilePutsIntoItsTexts) {
+  SkyPicture picture;
+  picture.width = 200;
+  const auto raster = raster_for(picture, 1.0);
+  for (const char* text : {"\xff\xfe", "K\x01", "\xe2\x84", "\xed\xa0\x80", "^", "K_{", "^{}_"}) {
+    picture.title = text;
+    picture.unit = text;
+    picture.coordsys = text;
+    draw_sky(picture, raster, file("sky.png"));
+  }
+}
+
+TEST_F(Picture, RefusesWhatCannotBeDrawn) {
+  SkyPicture picture;
+  const std::vector<double> raster = raster_for(picture, 0.0);
+  EXPECT_THROW(draw_sky(picture, {1.0, 2.0}, file("sky.png")), UsageError);
+  picture.colour_map = "plaid";
+  EXPECT_THROW(draw_sky(picture, raster, file("sky.png")), UsageError);
+  picture.colour_map.clear();
+  picture.low = 2;
+  picture.high = 1;
+  EXPECT_THROW(draw_sky(picture, raster, file("sky.png")), UsageError);
+  picture.width = 12;
+  EXPECT_THROW(raster_size(picture), UsageError);
+}
+
+TEST_F(Picture, ThatCannotBeWrittenIsAResourceError) {
+  SkyPicture picture;
+  picture.width = 200;
+  const auto raster = raster_for(picture, 0.0);
+  EXPECT_THROW(draw_sky(picture, raster, file("no_such_folder/sky.png")), ResourceError);
+}
+
+TEST(ColourRange, IsSymmetricForBothSigns) {
+  std::vector<double> raster{unseen, std::numeric_limits<double>::quiet_NaN()};
+  for (int i = -1000; i <= 800; ++i) raster.push_back(i * 1e-4);
+  const ColourRange range = colour_range(raster);
+  EXPECT_DOUBLE_EQ(range.high, 0.1);
+  EXPECT_DOUBLE_EQ(range.low, -0.1);
+}
+
+TEST(ColourRange, RunsFromLeastToGreatestForOneSign) {
+  std::vector<double> raster;
+  for (int i = 20; i <= 1000; ++i) raster.push_back(i);
+  const ColourRange range = colour_range(raster);
+  EXPECT_EQ(range.low, 20);
+  EXPECT_EQ(range.high, 1000);
+}
+
+TEST(ColourRange, IsNotLeftToAFewBrightPixels) {
+  std::vector<double> raster(10000, 1.0);
+  for (std::size_t i = 0; i < raster.size(); ++i) raster[i] += static_cast<double>(i) * 1e-4;
+  raster.back() = 1e6;
+  const ColourRange range = colour_range(raster);
+  EXPECT_EQ(range.low, 1);
+  EXPECT_NEAR(range.high, 2, 0.01);
+}
+
+TEST(ColourRange, IsNeverEmpty) {
+  EXPECT_LT(colour_range({3.0, 3.0}).low, colour_range({3.0, 3.0}).high);
+  EXPECT_LT(colour_range({0.0}).low, colour_range({0.0}).high);
+  EXPECT_LT(colour_range({unseen}).low, colour_range({unseen}).high);
+}
+
+TEST(SpectrumCurve, IsScaledAndBeginsAtTheQuadrupole) {
+  const std::vector<double> cl{9.0, 8.0, 1.0, 0.5};
+  const Curve curve = spectrum_curve("TT", cl, CurveStyle::thin);
+  EXPECT_THAT(curve.x, testing::ElementsAre(2.0, 3.0));
+  EXPECT_DOUBLE_EQ(curve.y[0], 6 / (2 * 3.141592653589793));
+}
+
+TEST_F(Picture, OfCurvesIsAPngOfTheAskedSize) {
+  std::vector<double> cl(200);
+  for (std::size_t l = 0; l < cl.size(); ++l) cl[l] = 1e-10 / static_cast<double>(l * l + 1);
+  cl[50] = std::numeric_limits<double>::quiet_NaN();
+  cl[60] = -1e-14;
+  std::vector<Curve> curves;
+  for (const CurveStyle style :
+       {CurveStyle::line, CurveStyle::thin, CurveStyle::dashed, CurveStyle::points}) {
+    curves.push_back(spectrum_curve("T_T", cl, style));
+  }
+  CurvePicture picture{.width = 640, .height = 400, .title = "spectra", .y_unit = "uK^2"};
+  for (const AxisScale scale : {AxisScale::linear, AxisScale::logarithmic}) {
+    picture.x_scale = picture.y_scale = scale;
+    draw_curves(picture, curves, file("curves.png"));
+    const Size size = png_size(file("curves.png"));
+    EXPECT_EQ(size.width, 640U);
+    EXPECT_EQ(size.height, 400U);
+  }
+}
+
+TEST_F(Picture, OfCurvesRefusesWhatTheAxesCannotShow) {
+  CurvePicture picture;
+  EXPECT_THROW(draw_curves(picture, {}, file("curves.png")), UsageError);
+  EXPECT_THROW(draw_curves(picture, {Curve{.name = "a", .x = {1, 2}, .y = {1}}}, file("c.png")),
+               UsageError);
+  picture.y_scale = AxisScale::logarithmic;
+  EXPECT_THROW(draw_curves(picture, {Curve{.name = "a", .x = {1, 2}, .y = {-1, 0}}}, file("c.png")),
+               UsageError);
+  picture.y_low = 1;
+  picture.y_high = 0.5;
+  EXPECT_THROW(draw_curves(picture, {Curve{.name = "a", .x = {1, 2}, .y = {1, 2}}}, file("c.png")),
+               UsageError);
+}
+
+}  // namespace
+}  // namespace ringweave
