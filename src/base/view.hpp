@@ -85,9 +85,12 @@ class ModePieces {
 
   template <class U>
   ModePieces(View<U> all) : ModePieces(all, {}) {}
+  ModePieces() : ModePieces(ModeView<T>(), {}) {}
   ModePieces(ModeView<T> first, ModeView<T> second) : first_(first), second_(second) {}
   operator ModePieces<const T>() const { return {first_, second_}; }
 
+  ModeView<T> first() const { return first_; }
+  ModeView<T> second() const { return second_; }
   std::int64_t size() const { return first_.size() + second_.size(); }
   /// Element i, and those behind it in its piece.
   Value* at(std::int64_t i) const {

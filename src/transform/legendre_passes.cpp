@@ -12,9 +12,9 @@
 namespace ringweave {
 namespace {
 
-/// While others wait for this rank inside a collective call there is nothing to agree on.
+/// For work between collective calls of which others may already wait in the next one.
 template <class Work>
-void or_end_job(const Communicator& comm, const Work& work) {
+void end_job_on_error(const Communicator& comm, const Work& work) {
   try {
     work();
   } catch (...) {
@@ -26,17 +26,18 @@ void or_end_job(const Communicator& comm, const Work& work) {
 }  // namespace
 
 LegendrePasses::LegendrePasses(const Communicator& comm, const TransformPlan& plan,
-                               const FieldSet& fields, const LegendreStage* whole, int n_passes)
+                               const FieldSet& fields, const LegendrePasses* sharing, int n_passes)
     : comm_(comm),
       schedule_(plan.spec.exchange.schedule),
+      precision_(plan.spec.exchange.precision),
       agrees_(n_passes == 1),
       plan_(agreed(comm, [&] { return plan.order_passes(n_passes); })),
       legendre_(agreed(comm,
                        [&] {
-                         return whole != nullptr ? whole->with_rows(plan_.by_order)
-                                                 : make_legendre_stage(
-                                                       plan.legendre_shape(fields, plan_.by_order),
-                                                       plan.spec.backend);
+                         if (sharing != nullptr)
+                           return sharing->legendre_->with_rows(plan_.by_order);
+                         return make_legendre_stage(plan.legendre_shape(fields, plan_.by_order),
+                                                    plan.spec.backend);
                        })),
       exchange_(comm, plan_, fields.n_components(), plan.spec.exchange) {}
 
@@ -58,61 +59,61 @@ void LegendrePasses::compute(int pass, StageTimes& times, const Work& work) {
         const StageTimer timer(&times, "legendre");
         work(first_row + done, std::min(step, n_rows - done));
       }
-      const StageTimer timer(&times, "exchange");
+      const StageTimer timer(exchange_times(times), "exchange");
       exchange_.progress();
     }
   };
   if (agrees_) return agree(comm_, all);
-  or_end_job(comm_, all);
+  end_job_on_error(comm_, all);
 }
 
 template <class T>
-void LegendrePasses::synthesize(AlmView<const T> alm, ModeView<double> by_ring,
-                                ModeView<double> slots, StageTimes& times) {
+void LegendrePasses::synthesize(AlmView<const T> alm, const ModePieces<double>& modes,
+                                StageTimes& times) {
   const int n_passes = exchange_.n_passes();
   const auto end = [&](int pass) {
-    const StageTimer timer(&times, "exchange");
+    const StageTimer timer(exchange_times(times), "exchange");
     if (pass >= 0) exchange_.end(pass);
   };
   for (int pass = 0; pass < n_passes; ++pass) {
     end(pass - exchange_.n_slots());
     compute(pass, times, [&](std::int64_t first, std::int64_t count) {
-      legendre_->synthesize_rows(first, count, alm, {by_ring, slots});
+      legendre_->synthesize_rows(first, count, alm, modes);
     });
-    const StageTimer timer(&times, "exchange");
-    exchange_.begin_orders_to_rings(pass, slots, by_ring);
+    const StageTimer timer(exchange_times(times), "exchange");
+    exchange_.begin_orders_to_rings(pass, modes.second(), modes.first());
   }
   for (int pass = n_passes - exchange_.n_slots(); pass < n_passes; ++pass) end(pass);
   exchange_.require_range();
 }
 
 template <class T>
-void LegendrePasses::adjoint(ModeView<double> by_ring, ModeView<double> slots, AlmView<T> alm,
+void LegendrePasses::adjoint(const ModePieces<double>& modes, AlmView<T> alm,
                              LegendreStage::Accumulate how, StageTimes& times) {
   const int n_passes = exchange_.n_passes();
   const int ahead = exchange_.n_slots() - 1;
   const auto begin = [&](int pass) {
-    const StageTimer timer(&times, "exchange");
-    if (pass < n_passes) exchange_.begin_rings_to_orders(pass, by_ring, slots);
+    const StageTimer timer(exchange_times(times), "exchange");
+    if (pass < n_passes) exchange_.begin_rings_to_orders(pass, modes.first(), modes.second());
   };
   for (int pass = 0; pass < ahead; ++pass) begin(pass);
   for (int pass = 0; pass < n_passes; ++pass) {
     begin(pass + ahead);
     {
-      const StageTimer timer(&times, "exchange");
+      const StageTimer timer(exchange_times(times), "exchange");
       exchange_.end(pass);
     }
     compute(pass, times, [&](std::int64_t first, std::int64_t count) {
-      legendre_->adjoint_rows(first, count, {by_ring, slots}, alm, how);
+      legendre_->adjoint_rows(first, count, modes, alm, how);
     });
   }
   exchange_.require_range();
 }
 
 #define RINGWEAVE_INSTANTIATE(T)                                                           \
-  template void LegendrePasses::synthesize<T>(AlmView<const T>, ModeView<double>,          \
-                                              ModeView<double>, StageTimes&);              \
-  template void LegendrePasses::adjoint<T>(ModeView<double>, ModeView<double>, AlmView<T>, \
+  template void LegendrePasses::synthesize<T>(AlmView<const T>, const ModePieces<double>&, \
+                                              StageTimes&);                                \
+  template void LegendrePasses::adjoint<T>(const ModePieces<double>&, AlmView<T>,          \
                                            LegendreStage::Accumulate, StageTimes&);
 RINGWEAVE_INSTANTIATE(float)
 RINGWEAVE_INSTANTIATE(double)

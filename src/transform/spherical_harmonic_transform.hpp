@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,7 +13,6 @@
 #include "base/checked_cast.hpp"
 #include "base/stage_timer.hpp"
 #include "base/view.hpp"
-#include "distribute/exchange/exchange.hpp"
 #include "distribute/exchange/exchange_plan.hpp"
 #include "distribute/mpi/communicator.hpp"
 #include "fft/ring_fft.hpp"
@@ -33,16 +33,17 @@ namespace ringweave {
 ///   a_lm [my m][l] -> Legendre -> [my m][ring] -> one Alltoallv -> [my ring][m] -> ring FFT -> map
 ///   [my ring][phi]
 ///
-/// its exact adjoint, and what an analysis is made of. Where spec.exchange says so, Legendre and
-/// Alltoallv take turns in passes. With Backend::cuda the whole line is on a device
-/// (OffloadedTransform) where a_lm, modes and map fit it; where they do not, each stage copies what
-/// it works on. All fields of `spec.fields` go through together, or in groups one after the other
-/// where spec.mode_bytes asks for it. Every member marked * is collective; results are bitwise the
-/// same for any number of threads and equal to rounding for any number of ranks and groups. One
-/// call at a time per object. T is the storage type of maps and a_lm, float or double.
+/// its exact adjoint, and what an analysis is made of. Legendre stage and Alltoallv go in one pass,
+/// or take turns in passes where memory is short or spec.exchange asks for it. With Backend::cuda
+/// the whole line is on a device (OffloadedTransform) where a_lm, modes and map fit it; where they
+/// do not, each stage copies what it works on. All fields of `spec.fields` go through together, or
+/// in groups one after the other where spec.mode_bytes asks for it. Every member marked * is
+/// collective; results are bitwise the same for any number of threads and equal to rounding for any
+/// number of ranks and groups. One call at a time per object. T is the storage type of maps and
+/// a_lm, float or double.
 class SphericalHarmonicTransform {
  public:
-  /// Plans everything: distributions, exchange, Legendre tables, FFT plans. The workspace is
+  /// Plans everything: distributions, exchanges, Legendre tables, FFT plans. The workspace is
   /// allocated by the first transform. UsageError on all ranks where they disagree on the
   /// specification. *
   SphericalHarmonicTransform(const Communicator& comm, const TransformSpec& spec);
@@ -70,7 +71,7 @@ class SphericalHarmonicTransform {
   void synthesize(AlmView<const T> alm, MapView<T> map);
 
   /// * Synthesis that consumes its input: the map is allocated when the a_lm are no longer needed
-  /// (in groups, whose ring modes are smaller, and with the line on a device: at once).
+  /// (in groups, whose ring modes are smaller, and on a device: at once).
   template <class T>
   MapBuffer<T> synthesize(AlmBuffer<T>&& alm);
 
@@ -132,92 +133,53 @@ class SphericalHarmonicTransform {
   void release_workspace() noexcept;
 
  private:
-  using Modes = HostBuffer<std::complex<double>>;
   /// What is planned for the fields of a group.
   struct Stages {
     FieldSet fields;
-    std::unique_ptr<LegendreStage> legendre{};
     std::unique_ptr<RingFft> ring_fft{};
-    std::unique_ptr<Exchange> exchange{};
-    /// Instead of legendre and exchange where plan().always_in_passes(). Else made by the first
-    /// adjoint that may not touch its map: what travels would be held twice at once, by ring and by
-    /// order; much of it is exchanged and emptied in passes instead.
-    std::unique_ptr<LegendrePasses> passes{};
-    /// Made by the first transform that has modes by ring, a map as scratch and a_lm at once: what
-    /// travels fits the map's memory by order. (Those that consume their input hold only two of
-    /// the three and use `exchange`, which moves all modes.)
-    std::unique_ptr<LegendrePasses> one_pass{};
-
-    std::int64_t n_components() const { return fields.n_components(); }
+    // Legendre stage and exchange. Those with as many passes are one object; all share tables.
+    std::shared_ptr<LegendrePasses> within_map{};  ///< slots in the map's memory if they fit it
+    std::shared_ptr<LegendrePasses> beside_map{};  ///< slots beside the map, which keeps its pixels
+    std::shared_ptr<LegendrePasses> consuming{};   ///< slots where the map is not yet, or no more
   };
   Stages plan_stages(const FieldSet& fields) const;
   void plan_device_line();
   Stages& stages_of(const FieldGroup& group) { return stages_[to_size(group.shape)]; }
   /// Whether calls that consume their input hold it while they make their output.
-  bool holds_both() const { return plan_.groups.size() > 1 || offloaded_ != nullptr; }
-  bool alone() const { return comm_.size() == 1; }
-  ModeView<double> ring_modes(const Stages& stages);  ///< workspace for plan().exchange.by_ring
-  /// Workspace for modes by order.
-  ModeView<double> order_modes(std::int64_t positions, std::int64_t n_components);
-  /// The memory of the group's maps if it is large enough, else order_modes.
+  bool needs_both_buffers() const { return plan_.groups.size() > 1 || offloaded_ != nullptr; }
+
+  /// Workspace of a group: modes by ring and the slots of `passes`, in the memory of `map`, if
+  /// there is one and it is large enough.
   template <class T>
-  ModeView<double> order_modes_within(std::int64_t positions, std::int64_t n_components,
-                                      MapView<T> map);
-  /// For plan().exchange.by_order.
+  ModePieces<double> modes_for(LegendrePasses& passes, const FieldSet& fields,
+                               const std::optional<MapView<T>>& map);
+  void release_slots(LegendrePasses& passes) noexcept;
   template <class T>
-  ModeView<double> whole_order_modes_within(const Stages& stages, MapView<T> map);
-  template <class T>
-  void legendre_synthesize(Stages& stages, AlmView<const T> alm, ModeView<double> modes);
-  template <class T>
-  void legendre_adjoint(Stages& stages, ModeView<const double> modes, AlmView<T> alm,
-                        Accumulate how);
-  template <class T>
-  void fft_synthesize(Stages& stages, ModeView<const double> modes, MapView<T> map);
+  void fft_synthesize(Stages& stages, const ModePieces<double>& modes, MapView<T> map);
   template <class T>
   void fft_adjoint(Stages& stages, MapView<const T> map, std::span<const double> ring_weights,
-                   ModeView<double> modes);
+                   const ModePieces<double>& modes);
   template <class T>
   void require_shapes(AlmView<const T> alm, MapView<const T> map) const {
     require_alm(alm.n_components(), alm.size());
     require_map(map.n_components(), map.size());
   }
-  // On several ranks; the first call makes them. Collective.
-  LegendrePasses& passes_beside_map(Stages& stages);
-  LegendrePasses& passes_within_map(Stages& stages);
-  LegendrePasses& made(std::unique_ptr<LegendrePasses>& passes, const Stages& stages, int n_passes);
-  /// Runs the last stage of a call. It cannot fail on the host; on a device all ranks agree on it.
-  template <class Work>
-  void finish(const Work& work);
   /// One group after the other. `scratch` is the map itself where its content may be lost.
   template <class T>
   void adjoint_of_groups(MapView<const T> map, std::span<const double> ring_weights, AlmView<T> alm,
                          Accumulate how, const std::optional<MapView<T>>& scratch);
-  /// One group after the other: `alm` (null: nothing) by ring, work(ring_fft's spectra, group,
-  /// modes by ring) on it, and the Legendre stage's adjoint of that.
+  /// One group after the other: synthesis to modes by ring (if there are a_lm), work(spectra of its
+  /// rings, group, modes by ring), adjoint from there.
   template <class T, class Work>
-  void apply_on_spectra(const AlmView<const T>* alm, AlmView<T> result, Accumulate how,
-                        const Work& work);
-  template <class T>
-  MapBuffer<T> synthesize_holding_both(AlmBuffer<T>&& alm);
-  template <class T>
-  MapBuffer<T> synthesize_in_passes(AlmBuffer<T>&& alm);
-  template <class T>
-  AlmBuffer<T> adjoint_holding_both(MapBuffer<T>&& map, std::span<const double> ring_weights);
-  template <class T>
-  AlmBuffer<T> adjoint_in_passes(MapBuffer<T>&& map, std::span<const double> ring_weights);
-  /// On one rank modes that should travel in single precision are rounded where they are.
-  void round_alone(const Stages& stages, ModeView<double> modes);
-  void orders_to_rings(const Stages& stages, ModeView<const double> by_order,
-                       ModeView<double> by_ring);
-  void rings_to_orders(const Stages& stages, ModeView<const double> by_ring,
-                       ModeView<double> by_order);
+  void apply_on_spectra(const std::optional<AlmView<const T>>& alm, AlmView<T> result,
+                        Accumulate how, const Work& work);
 
   Communicator comm_;
   TransformPlan plan_;
   std::vector<Stages> stages_;  ///< [shape of a group]
   // Large enough for any group.
-  Modes ring_modes_;
-  Modes order_modes_;
+  HostBuffer<std::complex<double>> ring_modes_;
+  HostBuffer<std::complex<double>> slots_;
   StageTimes times_;
   std::optional<DeviceBudget> device_;
   std::unique_ptr<OffloadedTransform> offloaded_;  ///< instead of stages_

@@ -9,7 +9,7 @@
 
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
-#include "distribute/exchange/pass_exchange.hpp"
+#include "distribute/exchange/mode_exchange.hpp"
 
 namespace ringweave {
 namespace {
@@ -56,6 +56,7 @@ ExchangePlan plan_exchange_of(const TransformPlan& plan) {
                        plan.spec.exchange);
 }
 
+/// With slots beside a map.
 int count_passes(const TransformPlan& plan) {
   if (plan.n_ranks == 1) return 1;
   const TransformSpec& spec = plan.spec;
@@ -70,6 +71,28 @@ int count_passes(const TransformPlan& plan) {
       std::min(spec.pass_bytes, std::max(bytes / 4, bytes_worth_a_pass));
   const std::int64_t wanted = (bytes + pass_bytes - 1) / pass_bytes;
   return static_cast<int>(std::clamp(wanted, least, most_passes));
+}
+
+/// One pass counts all its modes at once for MPI.
+bool may_go_in_one_pass(const TransformPlan& plan) {
+  return !plan.always_in_passes() && plan.countable();
+}
+
+int count_passes_within(const TransformPlan& plan) {
+  return may_go_in_one_pass(plan) ? 1 : plan.n_passes;
+}
+
+/// The fewest passes whose slots, with a_lm and modes, take no more than map and modes do: slots
+/// have the room by which a map is larger than the a_lm.
+int count_passes_consuming(const TransformPlan& plan) {
+  if (plan.n_ranks == 1 || !may_go_in_one_pass(plan)) return plan.n_passes;
+  constexpr std::int64_t bytes_of_pixel = 8;
+  const TransformSpec& spec = plan.spec;
+  const std::int64_t room_of_all = spec.grid->n_pixels() * bytes_of_pixel -
+                                   AlmLayout::full_size(spec.lmax, spec.mmax) * bytes_of_mode;
+  const std::int64_t room = std::max(room_of_all / plan.n_ranks, std::int64_t{1});
+  const std::int64_t slots = volume_of(plan).most_sent() * bytes_of_mode;
+  return static_cast<int>(std::clamp<std::int64_t>((slots + room - 1) / room, 1, plan.n_passes));
 }
 
 }  // namespace
@@ -129,14 +152,16 @@ TransformPlan::TransformPlan(const TransformSpec& asked, int my_rank, int all_ra
       groups(
           group_fields(spec.fields, spec.mode_bytes / std::max<std::int64_t>(1, mode_bytes_of(1)))),
       exchange(plan_exchange_of(*this)),
-      n_passes(count_passes(*this)) {}
+      n_passes(count_passes(*this)),
+      n_passes_within(count_passes_within(*this)),
+      n_passes_consuming(count_passes_consuming(*this)) {}
 
 bool TransformPlan::always_in_passes() const {
   return n_ranks > 1 && (spec.exchange.schedule == ExchangeSchedule::overlapped ||
                          spec.exchange.precision == ModePrecision::single_);
 }
 
-int TransformPlan::n_pass_slots() const { return PassExchange::n_slots_of(spec.exchange); }
+int TransformPlan::n_pass_slots() const { return ModeExchange::n_slots_of(spec.exchange); }
 
 OrderPasses TransformPlan::order_passes(int count) const {
   return plan_order_passes(limits, fold, orders, ring_bands, rank, exchange,
@@ -146,14 +171,15 @@ OrderPasses TransformPlan::order_passes(int count) const {
                             .row_multiple = LegendreStage::rows_at_once});
 }
 
-std::int64_t TransformPlan::pass_workspace_bytes() const {
-  const OrderPasses passes = order_passes(n_passes);
+std::int64_t TransformPlan::pass_workspace_bytes(int count) const {
+  if (n_ranks == 1) return 0;
+  const OrderPasses passes = order_passes(count);
   // Groups share the slots, those of one shape conversion buffers of the same size.
   std::int64_t bytes = passes.all_slots() * n_components_at_once() * bytes_of_mode;
   int n_shapes = 0;
   for (const FieldGroup& group : groups) {
     if (group.shape < n_shapes) continue;
-    bytes += PassExchange::buffer_bytes(passes, group.fields.n_components(), spec.exchange);
+    bytes += ModeExchange::buffer_bytes(passes, group.fields.n_components(), spec.exchange);
     ++n_shapes;
   }
   return bytes;

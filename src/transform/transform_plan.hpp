@@ -36,10 +36,10 @@ struct TransformSpec {
   /// Who owns which rings, e.g. the bands of a RingConvolution that shares maps with the transform;
   /// null: bands that suit the transform.
   std::shared_ptr<const RingDistribution> ring_bands{};
-  /// What an exchange in passes may hold of the ring modes by order; a quarter of those that travel
-  /// is enough where it is more than 1 MiB. Up to 64 passes are made for it. An adjoint that keeps
-  /// its map, or works on spectra, goes in passes if it would hold more; every transform where
-  /// spec.exchange asks for it, and beyond what MPI counts those that do not consume their input.
+  /// Bytes that slots beside the map and the a_lm may take: an adjoint that keeps its map, or works
+  /// on spectra, exchanges more than this in up to 64 passes. (A quarter of what travels suffices
+  /// if that is more than 1 MiB.) Slots take none if they fit the map's memory. A transform that
+  /// consumes its input has one pass unless its slots would raise its peak memory.
   std::int64_t pass_bytes = std::int64_t{4} << 20;
   /// What the ring modes of one rank may take in either layout. Beyond it the fields go through the
   /// line in groups, one after the other; a single field always goes.
@@ -48,7 +48,8 @@ struct TransformSpec {
   /// than is free, leaves a_lm and maps on the host, and its stages copy what they work on.
   std::int64_t device_bytes = std::numeric_limits<std::int64_t>::max();
 
-  /// The same with mmax = lmax where it was left open. Error  UsageError when it contradicts itself.
+  /// The same with mmax = lmax where it was left open. Error  UsageError when it contradicts
+  /// itself.
   TransformSpec checked() const;
   /// A number that differs (almost surely) when two specifications do.
   std::int64_t digest() const;
@@ -78,7 +79,10 @@ struct TransformPlan {
   std::int64_t most_modes;         ///< of one component in either layout, on the rank that has most
   std::vector<FieldGroup> groups;  ///< of fields, one after the other; the same on every rank
   ExchangePlan exchange;
-  int n_passes;  ///< of an exchange in passes, the same on every rank
+  // Passes of an exchange, the same on every rank.
+  int n_passes;            ///< with slots beside the map, which is kept
+  int n_passes_within;     ///< with slots in the map's memory
+  int n_passes_consuming;  ///< with slots where the map is not yet, or no more
   /// What a stage that copies its data to a device and back may take there; known when the device
   /// is.
   std::int64_t copying_stage_bytes = std::numeric_limits<std::int64_t>::max();
@@ -89,8 +93,8 @@ struct TransformPlan {
   bool countable() const { return exchange.block_positions == 1; }
   int n_pass_slots() const;
   OrderPasses order_passes(int count) const;
-  /// Bytes of the slots and the conversion buffers of an exchange in n_passes.
-  std::int64_t pass_workspace_bytes() const;
+  /// Bytes of the slots and the conversion buffers of an exchange in so many passes.
+  std::int64_t pass_workspace_bytes(int count) const;
 
   /// What the Legendre stage of a group's fields is planned from, its modes lying in `rows`.
   LegendreShape legendre_shape(const FieldSet& fields, const ModeLayout& rows) const {

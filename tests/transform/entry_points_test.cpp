@@ -164,6 +164,18 @@ TEST_P(OnEveryRankCount, RanksThatDisagreeOnTheTransformAllThrow) {
   refused("blocks", [](TransformSpec& spec) { spec.exchange.block_bytes = 8192; });
 }
 
+TEST_P(OnEveryRankCount, WithoutMmaxATransformHasAllOrders) {
+  TransformSpec spec;
+  spec.grid = share(RingGrid::healpix(8));
+  spec.lmax = 11;
+  const TransformPlan open(spec, comm().rank(), comm().size());
+  spec.mmax = 11;
+  const TransformPlan named(spec, comm().rank(), comm().size());
+  EXPECT_EQ(open.spec.mmax, 11);
+  EXPECT_EQ(open.alm.size(), named.alm.size());
+  EXPECT_EQ(open.spec.digest(), named.spec.digest());
+}
+
 TEST_P(OnEveryRankCount, WhatCannotBeIsRefusedOnEveryRank) {
   const TransformSpec good = telling_cases().front().spec();
   const auto refused = [&](const auto& change) {
@@ -174,7 +186,7 @@ TEST_P(OnEveryRankCount, WhatCannotBeIsRefusedOnEveryRank) {
   refused([](TransformSpec& spec) { spec.grid = nullptr; });
   refused([](TransformSpec& spec) { spec.lmax = -1; });
   refused([](TransformSpec& spec) { spec.mmax = spec.lmax + 1; });
-  refused([](TransformSpec& spec) { spec.mmax = -1; });
+  refused([](TransformSpec& spec) { spec.mmax = -2; });
   EXPECT_THROW(SphericalHarmonicTransform(comm(),
                                           [&] {
                                             TransformSpec spec = good;

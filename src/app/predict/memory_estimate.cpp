@@ -58,18 +58,15 @@ std::vector<MemoryItem> items_of(const TransformPlan& plan, const MemoryUse& use
     }
   }
   const MemoryItem modes{"ring modes", plan.by_ring_bytes() / n_planned * n_at_once};
-  // With several ranks the modes by order, all of them or those that travel, lie in the map's
-  // memory, if they fit, or in passes.
-  const bool consuming = n_at_once == n && (use.operation == Operation::synthesis_consuming ||
-                                            use.operation == Operation::analysis_consuming);
-  const std::int64_t by_order =
-      (consuming ? plan.by_order_bytes() : plan.travelling_bytes()) / n_planned * n_at_once;
-  const bool extra = plan.n_ranks > 1 && by_order > n_at_once * map_bytes(plan, use.precision);
-  const bool in_passes =
-      plan.n_ranks > 1 && (plan.always_in_passes() || (!plan.countable() && !consuming));
-  const std::int64_t pass_bytes =
-      plan.n_ranks > 1 ? plan.pass_workspace_bytes() / plan.n_components_at_once() * n_at_once : 0;
-  const MemoryItem orders{"ring modes by order", in_passes ? pass_bytes : extra ? by_order : 0};
+  const auto slots_of = [&](int n_passes) {
+    return plan.pass_workspace_bytes(n_passes) / plan.n_components_at_once() * n_at_once;
+  };
+  // Slots lie in the map's memory if they fit it. Conversion buffers never do.
+  const std::int64_t within = slots_of(plan.n_passes_within);
+  const bool fit =
+      plan.n_passes_within == 1 && within <= n_at_once * map_bytes(plan, use.precision);
+  const MemoryItem orders{"ring modes by order", fit ? 0 : within};
+  const std::int64_t pass_bytes = slots_of(plan.n_passes);
   // A map that holds spectra is nobody's memory.
   const MemoryItem orders_beside_spectra{orders.name, std::max(orders.bytes, pass_bytes)};
   const bool on_spectra =
@@ -79,8 +76,7 @@ std::vector<MemoryItem> items_of(const TransformPlan& plan, const MemoryUse& use
     case Operation::synthesis_consuming:
     case Operation::analysis_consuming:
       if (n_at_once < n) return {map, alm, modes, orders};
-      return plan.n_ranks == 1 || in_passes ? fuller({alm, modes, orders}, {modes, map})
-                                            : fuller({alm, map, orders}, {map, modes, orders});
+      return fuller({alm, modes, {orders.name, slots_of(plan.n_passes_consuming)}}, {modes, map});
     case Operation::analysis_iterating:
       if (on_spectra) return {map, alm, modes, orders_beside_spectra};
       return {map, residual, alm, modes, orders};

@@ -9,9 +9,9 @@
 
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
+#include "convolve/ring/host/host_ring_convolver.hpp"
 #include "convolve/ring/host/mode_sum.hpp"
 #include "convolve/ring/mode_rows.hpp"
-#include "convolve/ring/host/host_ring_convolver.hpp"
 #include "convolve/ring/ring_pair.hpp"
 
 namespace ringweave {

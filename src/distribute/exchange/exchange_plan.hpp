@@ -57,7 +57,7 @@ struct ExchangeOptions {
   ExchangeSchedule schedule = ExchangeSchedule::whole;
   ModePrecision precision = ModePrecision::double_;
   /// Largest count or displacement handed to MPI; beyond it Exchange counts in blocks of
-  /// `block_bytes`, and PassExchange copies what it sends. Tests make it small.
+  /// `block_bytes`, and ModeExchange copies what it sends. Tests make it small.
   std::int64_t mpi_count_limit = std::numeric_limits<int>::max();
   std::int64_t block_bytes = 4096;
 };

@@ -42,7 +42,7 @@ struct AdjointJob {
   std::int64_t begin;
   std::int64_t end;
   double* columns;
-  ColumnState before;       ///< the job
+  ColumnState before;   ///< the job
   std::int64_t stride;  ///< between the sums of a group
   double* at_step(std::int64_t step) const {
     return columns + (step - begin) * S::columns * n_lanes;

@@ -125,7 +125,7 @@ void transpose(Stages stages, double* rows) { run_stages<FftDirection::transpose
 void transform_folded(Stages stages, Folded x, double* rows) {
   const Stage& first = *stages.begin;
   run_stage<FftDirection::transform>(first, stages.twiddles, 1, FoldedRows{x, first.length},
-                                  PlainRows{rows});
+                                     PlainRows{rows});
   for (std::int64_t q = 0; q < first.radix; ++q) {
     transform({stages.begin + 1, stages.end, stages.twiddles}, rows + q * first.part * row_size);
   }
@@ -137,7 +137,7 @@ void transpose_folded(Stages stages, double* rows, Folded x) {
     transpose({stages.begin + 1, stages.end, stages.twiddles}, rows + q * first.part * row_size);
   }
   run_stage<FftDirection::transpose>(first, stages.twiddles, 1, PlainRows{rows},
-                                  FoldedRows{x, first.length});
+                                     FoldedRows{x, first.length});
 }
 
 }  // namespace ringweave::columns::HWY_NAMESPACE

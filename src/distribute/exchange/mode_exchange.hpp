@@ -11,21 +11,22 @@
 
 namespace ringweave {
 
-/// The exchange in passes: grouped by order in the slots of OrderPasses <-> grouped by ring as in
-/// ExchangePlan, in double or single precision, at once or in the background.
+/// The exchange of ring modes: grouped by order in the slots of OrderPasses <-> grouped by ring as
+/// in ExchangePlan, all components of a batch together. In one pass it is one `MPI_Alltoallv`; in
+/// several, each is a call of its own. Nothing is packed (see ModeLayout), and modes that stay on a
+/// rank do not move; on one rank nothing happens.
 ///
 /// A pass begins, and ends before its slot is used again; begin and end are called in the same
-/// order on all ranks. What stays on a rank does not move. Numbers that travel in single precision
-/// are converted in small buffers, by all threads, and those that stay are rounded where they are.
-/// Buffers of more than MPI can count are copied through such buffers, too. Modes that need none
-/// and are not overlapped go from rings to orders a pass ahead, in messages; all others by
-/// `MPI_Alltoallv` or `MPI_Ialltoallv`.
-class PassExchange {
+/// order on all ranks. ExchangeSchedule::overlapped takes `MPI_Ialltoallv`. Several passes from
+/// rings to orders go as messages, each sent one pass ahead, so that ranks need not keep in step.
+/// ModePrecision::single_ converts what travels in small buffers, by all threads, and rounds what
+/// stays where it is. Modes that are more than MPI can count are copied through such buffers too.
+class ModeExchange {
  public:
   /// Collective. Error  UsageError on every rank when the plans of two ranks do not fit.
-  PassExchange(Communicator comm, const OrderPasses& plan, std::int64_t n_components,
+  ModeExchange(Communicator comm, const OrderPasses& plan, std::int64_t n_components,
                const ExchangeOptions& options);
-  ~PassExchange();
+  ~ModeExchange();
 
   int n_passes() const;
   int n_slots() const;  ///< passes that may be under way at once

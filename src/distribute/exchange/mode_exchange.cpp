@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "distribute/exchange/pass_exchange.hpp"
+#include "distribute/exchange/mode_exchange.hpp"
 
 #include <fmt/format.h>
 
@@ -77,7 +77,7 @@ void expect_size(const char* name, std::int64_t size, std::int64_t expected) {
 
 }  // namespace
 
-struct PassExchange::Impl {
+struct ModeExchange::Impl {
   struct Pass {
     CopyRun own;  ///< elements by ring, from and to the same place
     Side by_order;
@@ -184,7 +184,8 @@ struct PassExchange::Impl {
   /// go out one pass early, so that a rank waits only for those more than a pass behind it, where
   /// in a collective call for each pass all would keep in step.
   bool sends_ahead() const {
-    return staging == Staging::none && options.schedule == ExchangeSchedule::whole;
+    return staging == Staging::none && options.schedule == ExchangeSchedule::whole &&
+           passes.size() > 1;
   }
 
   template <class Move>
@@ -234,7 +235,7 @@ struct PassExchange::Impl {
   }
 };
 
-PassExchange::PassExchange(Communicator comm, const OrderPasses& plan, std::int64_t n_components,
+ModeExchange::ModeExchange(Communicator comm, const OrderPasses& plan, std::int64_t n_components,
                            const ExchangeOptions& options) {
   std::vector<std::int64_t> sent;
   std::vector<std::int64_t> expected;
@@ -248,29 +249,29 @@ PassExchange::PassExchange(Communicator comm, const OrderPasses& plan, std::int6
   impl_ = agreed(comm, [&] { return std::make_unique<Impl>(comm, plan, n_components, options); });
 }
 
-PassExchange::~PassExchange() = default;
+ModeExchange::~ModeExchange() = default;
 
-int PassExchange::n_passes() const { return static_cast<int>(impl_->passes.size()); }
-int PassExchange::n_slots() const { return static_cast<int>(impl_->slots.size()); }
-int PassExchange::n_slots_of(const ExchangeOptions& options) {
+int ModeExchange::n_passes() const { return static_cast<int>(impl_->passes.size()); }
+int ModeExchange::n_slots() const { return static_cast<int>(impl_->slots.size()); }
+int ModeExchange::n_slots_of(const ExchangeOptions& options) {
   return options.schedule == ExchangeSchedule::overlapped ? 2 : 1;
 }
-std::int64_t PassExchange::buffer_bytes(const OrderPasses& plan, std::int64_t n_components,
+std::int64_t ModeExchange::buffer_bytes(const OrderPasses& plan, std::int64_t n_components,
                                         const ExchangeOptions& options) {
   constexpr std::int64_t of_a_number = sizeof(std::complex<double>);
   return n_slots_of(options) * 2 * staging_size_of(plan, n_components, options) * of_a_number;
 }
-void PassExchange::allocate() { impl_->allocate(); }
-void PassExchange::end(int pass) { impl_->end(pass); }
+void ModeExchange::allocate() { impl_->allocate(); }
+void ModeExchange::end(int pass) { impl_->end(pass); }
 
-void PassExchange::release() noexcept {
+void ModeExchange::release() noexcept {
   for (Impl::Slot& slot : impl_->slots) {
     slot.send.release();
     slot.receive.release();
   }
 }
 
-void PassExchange::begin_orders_to_rings(int pass, ModeView<const double> slots,
+void ModeExchange::begin_orders_to_rings(int pass, ModeView<const double> slots,
                                          ModeView<double> by_ring) {
   expect_size("slots", slots.size(), impl_->slots_size);
   expect_size("by_ring", by_ring.size(), impl_->by_ring_size);
@@ -279,7 +280,7 @@ void PassExchange::begin_orders_to_rings(int pass, ModeView<const double> slots,
   impl_->begin(pass, sides.by_order, slots.data(), sides.by_ring, by_ring.data());
 }
 
-void PassExchange::begin_rings_to_orders(int pass, ModeView<double> by_ring,
+void ModeExchange::begin_rings_to_orders(int pass, ModeView<double> by_ring,
                                          ModeView<double> slots) {
   expect_size("by_ring", by_ring.size(), impl_->by_ring_size);
   expect_size("slots", slots.size(), impl_->slots_size);
@@ -289,7 +290,7 @@ void PassExchange::begin_rings_to_orders(int pass, ModeView<double> by_ring,
   impl_->begin(pass, sides.by_ring, by_ring.data(), sides.by_order, slots.data());
 }
 
-void PassExchange::progress() {
+void ModeExchange::progress() {
   for (Impl::Slot& slot : impl_->slots) {
     int done = 0;
     if (slot.request != MPI_REQUEST_NULL)
@@ -297,13 +298,13 @@ void PassExchange::progress() {
   }
 }
 
-void PassExchange::require_range() {
+void ModeExchange::require_range() {
   if (!impl_->in_single()) return;
   const double largest = impl_->comm.max(std::exchange(impl_->largest, 0.0));
   require_single_range(largest);
 }
 
-std::int64_t PassExchange::bytes_sent() const {
+std::int64_t ModeExchange::bytes_sent() const {
   std::int64_t positions = 0;
   for (const Impl::Pass& pass : impl_->passes)
     for (const int count : pass.by_order.counts) positions += count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "distribute/exchange/pass_exchange.hpp"
+#include "distribute/exchange/mode_exchange.hpp"
 
 #include <gtest/gtest.h>
 
@@ -70,12 +70,11 @@ struct Problem {
 };
 
 void expect_every_mode_arrives(const PlanCase& plan_case, const Communicator& comm,
-                               const ExchangeOptions& options) {
+                               const ExchangeOptions& options, std::int64_t n_components,
+                               int n_passes) {
   SCOPED_TRACE(plan_case.name);
-  const std::int64_t n_components = 3;
-  const int n_passes = 5;
   Problem problem(plan_case, comm, n_components, options, n_passes);
-  PassExchange exchange(comm, problem.plan, n_components, options);
+  ModeExchange exchange(comm, problem.plan, n_components, options);
   ASSERT_EQ(exchange.n_passes(), n_passes);
   std::int64_t wrong = 0;
 
@@ -86,7 +85,8 @@ void expect_every_mode_arrives(const PlanCase& plan_case, const Communicator& co
     exchange.begin_orders_to_rings(pass, problem.slot_view, problem.ring_view);
     exchange.progress();
   }
-  for (int pass = n_passes - exchange.n_slots(); pass < n_passes; ++pass) exchange.end(pass);
+  for (int pass = std::max(0, n_passes - exchange.n_slots()); pass < n_passes; ++pass)
+    exchange.end(pass);
   for_each_mode(problem.whole.by_ring, every_row(problem.whole.by_ring), n_components,
                 [&](std::int64_t i, Value value) { wrong += problem.by_ring[i] != value; });
   EXPECT_EQ(wrong, 0);
@@ -115,19 +115,30 @@ std::vector<ExchangeOptions> all_modes() {
   return modes;
 }
 
-TEST_P(OnEveryRankCount, EveryModeArrivesInPassesAndComesBack) {
+TEST_P(OnEveryRankCount, EveryModeArrivesWhereItBelongsAndComesBack) {
   for (const ExchangeOptions& options : all_modes()) {
-    for (const PlanCase& plan_case : small_cases())
-      expect_every_mode_arrives(plan_case, comm(), options);
+    for (const PlanCase& plan_case : small_cases()) {
+      for (const std::int64_t n_components : {1, 3})
+        expect_every_mode_arrives(plan_case, comm(), options, n_components, 1);
+    }
   }
 }
 
-TEST_P(OnEveryRankCount, EveryModeArrivesInPassesWhereMpiCountsAreSmall) {
+TEST_P(OnEveryRankCount, EveryModeArrivesInPassesAndComesBack) {
+  for (const ExchangeOptions& options : all_modes()) {
+    for (const PlanCase& plan_case : small_cases())
+      expect_every_mode_arrives(plan_case, comm(), options, 3, 5);
+  }
+}
+
+TEST_P(OnEveryRankCount, EveryModeArrivesWhereMpiCountsAreSmall) {
   for (ExchangeOptions options : all_modes()) {
     options.mpi_count_limit = 1000;
     options.block_bytes = 16384;
-    for (const PlanCase& plan_case : small_cases())
-      expect_every_mode_arrives(plan_case, comm(), options);
+    for (const PlanCase& plan_case : small_cases()) {
+      for (const int n_passes : {1, 5})
+        expect_every_mode_arrives(plan_case, comm(), options, 3, n_passes);
+    }
   }
 }
 
@@ -137,19 +148,46 @@ TEST_P(OnEveryRankCount, PassesSendThePlannedVolume) {
       exchange_volume(plan_case.limits, plan_case.fold, plan_case.orders(comm().size()),
                       plan_case.rings(comm().size()));
   for (const ModePrecision precision : {ModePrecision::double_, ModePrecision::single_}) {
-    const ExchangeOptions options{.precision = precision};
-    const Problem problem(plan_case, comm(), 2, options, 4);
-    const PassExchange exchange(comm(), problem.plan, 2, options);
-    EXPECT_EQ(exchange.bytes_sent(),
-              volume.sent(comm().rank()) * 2 * (precision == ModePrecision::single_ ? 8 : 16));
+    for (const int n_passes : {1, 4}) {
+      const ExchangeOptions options{.precision = precision};
+      const Problem problem(plan_case, comm(), 2, options, n_passes);
+      const ModeExchange exchange(comm(), problem.plan, 2, options);
+      EXPECT_EQ(exchange.bytes_sent(),
+                volume.sent(comm().rank()) * 2 * (precision == ModePrecision::single_ ? 8 : 16));
+    }
   }
+}
+
+TEST_P(OnEveryRankCount, BuffersOfTheWrongSizeAreRefused) {
+  const PlanCase plan_case("", RingGrid::healpix(4), 11, 11, 0);
+  const Problem problem(plan_case, comm(), 1, {}, 1);
+  ModeExchange exchange(comm(), problem.plan, 1, {});
+  HostBuffer<Value> longer(problem.by_ring.size() + 1);
+  const ModeView<double> wrong(longer.data(), longer.size());
+  EXPECT_THROW(exchange.begin_orders_to_rings(0, problem.slot_view, wrong), UsageError);
+  EXPECT_THROW(exchange.begin_rings_to_orders(0, wrong, problem.slot_view), UsageError);
+}
+
+TEST(ModeExchange, OnOneRankModesAreLeftAlone) {
+  const PlanCase plan_case("", RingGrid::healpix(8), 23, 23, 0);
+  const Problem problem(plan_case, Communicator::self(), 1, {}, 1);
+  ModeExchange exchange(Communicator::self(), problem.plan, 1, {});
+  EXPECT_EQ(problem.slots.size(), 0);
+  exchange.begin_orders_to_rings(0, problem.slot_view, problem.ring_view);
+  exchange.end(0);
+  exchange.begin_rings_to_orders(0, problem.ring_view, problem.slot_view);
+  exchange.end(0);
+  EXPECT_TRUE(std::all_of(problem.by_ring.begin(), problem.by_ring.end(), [](Value value) {
+    return value == Value{-7, -7};
+  }));
+  EXPECT_EQ(exchange.bytes_sent(), 0);
 }
 
 TEST_P(OnEveryRankCount, ModesTooLargeForSinglePrecisionAreRefusedByAllRanks) {
   const PlanCase plan_case("", RingGrid::healpix(8), 23, 23, 0);
   const ExchangeOptions options{.precision = ModePrecision::single_};
   Problem problem(plan_case, comm(), 1, options, 2);
-  PassExchange exchange(comm(), problem.plan, 1, options);
+  ModeExchange exchange(comm(), problem.plan, 1, options);
   const Value value = comm().rank() == comm().size() - 1 ? Value{1, -1e39} : Value{1, 1};
   std::fill(problem.by_ring.begin(), problem.by_ring.end(), value);
   std::fill(problem.slots.begin(), problem.slots.end(), value);
@@ -164,10 +202,12 @@ TEST_P(OnEveryRankCount, PassesThatDoNotFitAreRefusedByAllRanks) {
   const PlanCase plan_case("", RingGrid::healpix(8), 23, 23, 0);
   const bool last = comm().rank() == comm().size() - 1;
   const Problem other(plan_case, comm(), 1, {}, last ? 3 : 4);
-  EXPECT_THROW(PassExchange(comm(), other.plan, 1, {}), UsageError);
+  EXPECT_THROW(ModeExchange(comm(), other.plan, 1, {}), UsageError);
   const PlanCase other_case("", RingGrid::healpix(8), last ? 22 : 23, last ? 22 : 23, 0);
-  const Problem different(other_case, comm(), 1, {}, 4);
-  EXPECT_THROW(PassExchange(comm(), different.plan, 1, {}), UsageError);
+  for (const int n_passes : {1, 4}) {
+    const Problem different(other_case, comm(), 1, {}, n_passes);
+    EXPECT_THROW(ModeExchange(comm(), different.plan, 1, {}), UsageError);
+  }
 }
 
 }  // namespace
