@@ -92,16 +92,16 @@ void measure(const Communicator& comm, std::int64_t nside, int lmax, std::int64_
   const OrderDistribution orders(problem.limits, problem.fold, comm.size());
   const RingDistribution rings(problem.grid, problem.limits, comm.size());
   const ExchangePlan whole =
-      plan_exchange(problem.limits, problem.fold, orders, rings, comm.rank(), n_components);
+      plan_exchange(problem.limits, problem.fold, orders, rings, comm.rank());
   const OrderPasses plan =
       plan_order_passes(problem.limits, problem.fold, orders, rings, comm.rank(), whole, {});
-  ModeExchange exchange(comm, plan, n_components, {});
+  ModeExchange exchange(comm, plan, n_components, {},
+                        make_host_transport(ModePrecision::double_, true));
   HostBuffer<Value> slots(plan.all_slots() * n_components);
   HostBuffer<Value> by_ring(plan.by_ring_size * n_components);
   std::fill(slots.begin(), slots.end(), Value{1});
   std::fill(by_ring.begin(), by_ring.end(), Value{2});
-  const ModeView<double> slot_view(slots.data(), slots.size());
-  const ModeView<double> ring_view(by_ring.data(), by_ring.size());
+  const ModeMemory modes{by_ring.data(), by_ring.size(), slots.data(), slots.size()};
 
   const std::int64_t smaller = std::min(slots.size(), by_ring.size());
   const std::int64_t copied = comm.sum(smaller * std::int64_t{sizeof(Value)});
@@ -119,11 +119,11 @@ void measure(const Communicator& comm, std::int64_t nside, int lmax, std::int64_
                        to_size(smaller) * sizeof(Value));
          }));
   report("orders_to_rings", sent, slowest_rank_seconds(comm, repeats, [&] {
-           exchange.begin_orders_to_rings(0, slot_view, ring_view);
+           exchange.begin(ModeExchange::Direction::orders_to_rings, 0, modes);
            exchange.end(0);
          }));
   report("rings_to_orders", sent, slowest_rank_seconds(comm, repeats, [&] {
-           exchange.begin_rings_to_orders(0, ring_view, slot_view);
+           exchange.begin(ModeExchange::Direction::rings_to_orders, 0, modes);
            exchange.end(0);
          }));
 }

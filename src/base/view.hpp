@@ -11,6 +11,9 @@ namespace ringweave {
 /// accident.
 enum class MemorySpace { host, pinned, device };
 
+/// Whether a result overwrites the values that are there or is added to them.
+enum class Accumulate { overwrite, add };
+
 /// A borrowed run of elements.
 template <class T, MemorySpace Space = MemorySpace::host>
 class View {

@@ -53,7 +53,7 @@ class LegendreStage {
 
   /// Exact transpose: a_lm = sum_r lambda_lm(theta_r) Delta_m(r) over the kept modes. No quadrature
   /// weights. `Accumulate::add` adds to what alm holds instead of overwriting it.
-  enum class Accumulate { overwrite, add };
+  using Accumulate = ringweave::Accumulate;
   virtual void adjoint(ModePieces<const double> modes, AlmView<double> alm, Accumulate how) = 0;
   virtual void adjoint(ModePieces<const double> modes, AlmView<float> alm, Accumulate how) = 0;
 

@@ -11,8 +11,8 @@ namespace ringweave {
 struct DeviceMemoryPlan {
   std::int64_t legendre = 0;  ///< tables and workspace
   std::int64_t ring_fft = 0;  ///< tables and workspace
-  /// By ring and, on several ranks, by order; of the largest group of fields. In single precision
-  /// also what travels.
+  /// By ring and, on several ranks, in slots; of the largest group of fields. In single precision
+  /// also buffers of the exchange.
   std::int64_t modes = 0;
   std::int64_t alm = 0;
   std::int64_t map = 0;  ///< with the weights of its rings

@@ -12,16 +12,16 @@
 
 namespace ringweave {
 
-/// Work for a stream that comes again: the first time it is done as it is, the second time it is
-/// recorded, from then on it is given to the device in one call. Equal keys mean equal work. What
-/// cannot be recorded is done as it is each time.
+/// Caches graphs of work by key: work runs as it is on first use, is captured on the second, and
+/// is launched as a graph afterwards. Equal keys mean equal work. Work that cannot be captured runs
+/// as it is each time.
 template <class Key, class Graph = DeviceGraph, class Stream = DeviceStream>
 class GraphCache {
  public:
-  /// Keeps the graphs of `most` different keys, the last ones that were new.
+  /// Keeps the graphs of the `most` keys that were new last.
   explicit GraphCache(std::size_t most) : most_(most) {}
 
-  /// `work` gives things to the stream and does nothing else that must be repeated.
+  /// `work` puts calls on the stream and does nothing else that must be repeated.
   void submit(const Key& key, const Stream& stream, const std::function<void()>& work) {
     const auto same = [&](const Kept& kept) { return kept.key == key; };
     const auto known = std::find_if(kept_.begin(), kept_.end(), same);
@@ -34,7 +34,7 @@ class GraphCache {
       kept_.emplace_back(key);
       return;
     }
-    // What a device loads the first time it must not load while it records.
+    // Modules that a device loads on first use must not be loaded during capture.
     if (!known->graph.captured() && known->may_be_recorded) record(*known, stream, work);
     if (known->graph.captured())
       known->graph.launch(stream);

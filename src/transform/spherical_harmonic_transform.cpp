@@ -3,270 +3,334 @@
 
 #include <algorithm>
 #include <complex>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "transform/device_budget.hpp"
+#include "transform/device_memory_plan.hpp"
+#include "transform/host_stages.hpp"
+#include "transform/offloaded_transform.hpp"
+#include "transform/pipeline.hpp"
 
 namespace ringweave {
 namespace {
 
+using HostPipeline = Pipeline<HostStages>;
+using Modes = HostStages::Modes;
+
 void require(std::int64_t n_components, std::int64_t size, std::int64_t planned_components,
-             std::int64_t planned_size, const char* what) {
+             std::int64_t planned_size, const char* name) {
   if (n_components == planned_components && size == planned_size) return;
-  throw UsageError(std::string(what) + " has " + std::to_string(n_components) + " components of " +
+  throw UsageError(std::string(name) + " has " + std::to_string(n_components) + " components of " +
                    std::to_string(size) + ", the plan expects " +
                    std::to_string(planned_components) + " of " + std::to_string(planned_size));
 }
 
 }  // namespace
 
+struct SphericalHarmonicTransform::Impl {
+  /// Pipelines of the fields of a group. Those with as many passes are one object; all share
+  /// Legendre tables and the ring FFT.
+  struct Pipelines {
+    FieldSet fields;
+    std::shared_ptr<HostPipeline> within_map{};  ///< slots in the map's memory if they fit it
+    std::shared_ptr<HostPipeline> beside_map{};  ///< slots beside the map, which keeps its pixels
+    std::shared_ptr<HostPipeline> consuming{};   ///< slots where the map is not yet, or no more
+    RingFft& ring_fft() const { return within_map->stages().ring_fft(); }
+  };
+
+  Communicator comm;
+  TransformPlan plan;
+  std::vector<Pipelines> pipelines;  ///< [shape of a group]
+  // Large enough for any group.
+  HostBuffer<std::complex<double>> ring_modes{};
+  HostBuffer<std::complex<double>> slots{};
+  StageTimes times{};
+  std::optional<DeviceBudget> device{};
+  std::unique_ptr<OffloadedTransform> offloaded{};  ///< in place of pipelines
+
+  Impl(const Communicator& c, const TransformSpec& spec)
+      : comm(c), plan(agreed(comm, [&] { return TransformPlan(spec, comm.rank(), comm.size()); })) {
+    agree_same(comm, "the transform (grid, lmax, mmax, fields, options)", spec.digest());
+    if (spec.backend == Backend::cuda) plan_offloaded();
+    if (offloaded != nullptr) return;
+    for (const FieldGroup& group : plan.groups) {
+      if (group.shape == ssize64(pipelines)) pipelines.push_back(plan_pipelines(group.fields));
+    }
+  }
+
+  void plan_offloaded() {
+    device = share_device(comm, plan);
+    plan.copying_stage_bytes = copying_stage_bytes(*device, plan.n_group_shapes());
+    if (device->on_device()) {
+      try {
+        offloaded = std::make_unique<OffloadedTransform>(comm, plan);
+        return;
+      } catch (const ResourceError& error) {
+        // Other programs may have taken the memory meanwhile; of a broken device the stages report.
+        device->reason = error.what();
+      }
+    }
+    device->planned = agreed(comm, [&] { return plan_device_blocks(plan); });
+  }
+
+  Pipelines plan_pipelines(const FieldSet& fields) {
+    const std::shared_ptr<RingFft> ring_fft =
+        agreed(comm, [&] { return make_ring_fft(plan.ring_fft_shape(fields), plan.spec.backend); });
+    std::vector<std::shared_ptr<HostPipeline>> made;
+    const auto pipeline = [&](int n_passes) {
+      for (const auto& present : made) {
+        if (ssize64(present->passes().passes) == n_passes) return present;
+      }
+      OrderPasses passes;
+      std::shared_ptr<LegendreStage> legendre;
+      agree(comm, [&] {
+        passes = plan.order_passes(n_passes, plan.n_host_parts(n_passes));
+        legendre = made.empty() ? make_legendre_stage(plan.legendre_shape(fields, passes.by_order),
+                                                      plan.spec.backend)
+                                : made.front()->stages().legendre().with_rows(passes.by_order);
+      });
+      const ExchangeOptions& options = plan.spec.exchange;
+      auto exchange =
+          std::make_unique<ModeExchange>(comm, passes, fields.n_components(), options,
+                                         make_host_transport(options.precision, plan.countable()));
+      return made.emplace_back(std::make_shared<HostPipeline>(
+          comm, std::move(passes), HostStages(legendre, ring_fft, plan.spec.backend, &times),
+          std::move(exchange)));
+    };
+    Pipelines planned{.fields = fields};
+    planned.within_map = pipeline(plan.n_passes_within);
+    planned.beside_map = pipeline(plan.n_passes);
+    planned.consuming = pipeline(plan.n_passes_consuming);
+    return planned;
+  }
+
+  Pipelines& pipelines_of(const FieldGroup& group) { return pipelines[to_size(group.shape)]; }
+  /// Whether calls that consume their input hold it while they make their output.
+  bool needs_both_buffers() const { return plan.groups.size() > 1 || offloaded != nullptr; }
+
+  void require_alm(std::int64_t n_components, std::int64_t size) const {
+    require(n_components, size, plan.spec.fields.n_components(), plan.alm.size(), "alm");
+  }
+  void require_map(std::int64_t n_components, std::int64_t size) const {
+    require(n_components, size, plan.spec.fields.n_components(), plan.rings.n_pixels(), "map");
+  }
+  template <class T>
+  void require_shapes(AlmView<const T> alm, MapView<const T> map) const {
+    require_alm(alm.n_components(), alm.size());
+    require_map(map.n_components(), map.size());
+  }
+
+  ModeView<double> modes_by_ring(const FieldSet& fields) {
+    const std::int64_t positions = plan.exchange.by_ring.size();
+    const std::int64_t most = positions * plan.n_components_at_once();
+    if (ring_modes.size() != most) ring_modes.allocate(most);
+    return {ring_modes.data(), positions * fields.n_components()};
+  }
+
+  /// Workspace of a group: modes by ring, and slots in the memory of `map`, if there is one and it
+  /// is large enough.
+  template <class T>
+  Modes modes_for(HostPipeline& pipeline, const FieldSet& fields,
+                  const std::optional<MapView<T>>& map) {
+    const ModeView<double> by_ring = modes_by_ring(fields);
+    pipeline.allocate();
+    const std::int64_t slot_positions = pipeline.passes().all_slots();
+    const std::int64_t n_slots = slot_positions * fields.n_components();
+    if (map.has_value() && map->stride() == map->size()) {
+      constexpr std::int64_t mode_bytes = sizeof(std::complex<double>);
+      const std::int64_t bytes = map->n_components() * map->size() * std::int64_t{sizeof(T)};
+      const auto address = reinterpret_cast<std::uintptr_t>(map->data());
+      if (bytes >= n_slots * mode_bytes && address % alignof(std::complex<double>) == 0)
+        return {by_ring, {reinterpret_cast<std::complex<double>*>(map->data()), n_slots}};
+    }
+    const std::int64_t most_slots = slot_positions * plan.n_components_at_once();
+    if (slots.size() < most_slots) slots.allocate(most_slots);
+    return {by_ring, {slots.data(), n_slots}};
+  }
+  void release_slots(HostPipeline& pipeline) noexcept {
+    slots.release();
+    pipeline.release();
+  }
+
+  /// One group after the other. `scratch` is the map itself where its content may be lost.
+  template <class T>
+  void adjoint(MapView<const T> map, std::span<const double> ring_weights, AlmView<T> alm,
+               Accumulate how, const std::optional<MapView<T>>& scratch) {
+    if (offloaded != nullptr) return offloaded->adjoint<T>(map, ring_weights, alm, how, times);
+    for (const FieldGroup& group : plan.groups) {
+      Pipelines& of_group = pipelines_of(group);
+      HostPipeline& pipeline = scratch ? *of_group.within_map : *of_group.beside_map;
+      const Modes modes = agreed(comm, [&] {
+        require_shapes<T>(alm, map);
+        const auto memory = scratch ? std::optional(group.of(*scratch)) : std::nullopt;
+        return modes_for<T>(pipeline, of_group.fields, memory);
+      });
+      pipeline.adjoint<T>(group.of(map), ring_weights, modes, group.of(alm), how);
+    }
+  }
+
+  /// One group after the other: synthesis to modes by ring (if there are a_lm), work(spectra of its
+  /// rings, group, modes by ring), adjoint from there.
+  template <class T, class Work>
+  void apply_on_spectra(const std::optional<AlmView<const T>>& alm, AlmView<T> result,
+                        Accumulate how, const Work& work) {
+    for (const FieldGroup& group : plan.groups) {
+      Pipelines& of_group = pipelines_of(group);
+      HostPipeline& pipeline = *of_group.beside_map;
+      const Modes modes =
+          agreed(comm, [&] { return modes_for<T>(pipeline, of_group.fields, std::nullopt); });
+      if (alm.has_value()) pipeline.orders_to_rings<T>(group.of(*alm), modes);
+      agree(comm, [&] {
+        const StageTimer timer(&times, "ring_fft");
+        work(*of_group.ring_fft().spectra(), group, modes.first());
+      });
+      pipeline.rings_to_orders<T>(modes, group.of(result), how);
+    }
+  }
+};
+
 SphericalHarmonicTransform::SphericalHarmonicTransform(const Communicator& comm,
                                                        const TransformSpec& spec)
-    : comm_(comm),
-      plan_(agreed(comm, [&] { return TransformPlan(spec, comm.rank(), comm.size()); })) {
-  agree_same(comm_, "the transform (grid, lmax, mmax, fields, options)", spec.digest());
-  if (spec.backend == Backend::cuda) plan_device_line();
-  if (offloaded_ != nullptr) return;
-  for (const FieldGroup& group : plan_.groups) {
-    if (group.shape == ssize64(stages_)) stages_.push_back(plan_stages(group.fields));
-  }
-}
+    : impl_(std::make_unique<Impl>(comm, spec)) {}
+SphericalHarmonicTransform::~SphericalHarmonicTransform() = default;
+SphericalHarmonicTransform::SphericalHarmonicTransform(SphericalHarmonicTransform&&) noexcept =
+    default;
+SphericalHarmonicTransform& SphericalHarmonicTransform::operator=(
+    SphericalHarmonicTransform&&) noexcept = default;
 
-void SphericalHarmonicTransform::plan_device_line() {
-  device_ = share_device(comm_, plan_);
-  plan_.copying_stage_bytes = copying_stage_bytes(*device_, plan_.n_group_shapes());
-  if (device_->on_device()) {
-    try {
-      offloaded_ = std::make_unique<OffloadedTransform>(comm_, plan_);
-      return;
-    } catch (const ResourceError& error) {
-      // Somebody else took the memory meanwhile; what is wrong with a device the stages will say.
-      device_->reason = error.what();
-    }
-  }
-  device_->planned = agreed(comm_, [&] { return plan_device_blocks(plan_); });
+const TransformSpec& SphericalHarmonicTransform::spec() const { return impl_->plan.spec; }
+const TransformPlan& SphericalHarmonicTransform::plan() const { return impl_->plan; }
+const AlmLayout& SphericalHarmonicTransform::alm_layout() const { return impl_->plan.alm; }
+const LocalRings& SphericalHarmonicTransform::rings() const { return impl_->plan.rings; }
+const FieldSet& SphericalHarmonicTransform::fields() const { return impl_->plan.spec.fields; }
+const Communicator& SphericalHarmonicTransform::comm() const { return impl_->comm; }
+StageTimes& SphericalHarmonicTransform::times() { return impl_->times; }
+const DeviceBudget* SphericalHarmonicTransform::device() const {
+  return impl_->device ? &*impl_->device : nullptr;
 }
-
-SphericalHarmonicTransform::Stages SphericalHarmonicTransform::plan_stages(
-    const FieldSet& fields) const {
-  Stages stages{.fields = fields};
-  agree(comm_,
-        [&] { stages.ring_fft = make_ring_fft(plan_.ring_fft_shape(fields), plan_.spec.backend); });
-  std::vector<std::shared_ptr<LegendrePasses>> made;
-  const auto passes = [&](int n_passes) {
-    for (const auto& present : made) {
-      if (present->n_passes() == n_passes) return present;
-    }
-    const LegendrePasses* const sharing = made.empty() ? nullptr : made.front().get();
-    return made.emplace_back(
-        std::make_shared<LegendrePasses>(comm_, plan_, fields, sharing, n_passes));
-  };
-  stages.within_map = passes(plan_.n_passes_within);
-  stages.beside_map = passes(plan_.n_passes);
-  stages.consuming = passes(plan_.n_passes_consuming);
-  return stages;
+const OffloadedTransform* SphericalHarmonicTransform::offloaded() const {
+  return impl_->offloaded.get();
 }
 
 void SphericalHarmonicTransform::require_alm(std::int64_t n_components, std::int64_t size) const {
-  require(n_components, size, fields().n_components(), alm_layout().size(), "alm");
+  impl_->require_alm(n_components, size);
 }
 
 void SphericalHarmonicTransform::require_map(std::int64_t n_components, std::int64_t size) const {
-  require(n_components, size, fields().n_components(), rings().n_pixels(), "map");
-}
-
-void SphericalHarmonicTransform::release_slots(LegendrePasses& passes) noexcept {
-  slots_.release();
-  passes.release();
+  impl_->require_map(n_components, size);
 }
 
 void SphericalHarmonicTransform::release_workspace() noexcept {
-  ring_modes_.release();
-  slots_.release();
-  if (offloaded_ != nullptr) offloaded_->release();
-  for (Stages& stages : stages_) {
-    for (const auto& passes : {stages.within_map, stages.beside_map, stages.consuming})
-      passes->release();
+  impl_->ring_modes.release();
+  impl_->slots.release();
+  if (impl_->offloaded != nullptr) impl_->offloaded->release();
+  for (Impl::Pipelines& of_group : impl_->pipelines) {
+    for (const auto& pipeline : {of_group.within_map, of_group.beside_map, of_group.consuming})
+      pipeline->release();
   }
-}
-
-template <class T>
-ModePieces<double> SphericalHarmonicTransform::modes_for(LegendrePasses& passes,
-                                                         const FieldSet& fields,
-                                                         const std::optional<MapView<T>>& map) {
-  const std::int64_t ring_positions = plan_.exchange.by_ring.size();
-  const std::int64_t most = ring_positions * plan_.n_components_at_once();
-  if (ring_modes_.size() != most) ring_modes_.allocate(most);
-  passes.allocate();
-  const ModeView<double> by_ring(ring_modes_.data(), ring_positions * fields.n_components());
-
-  const std::int64_t n_slots = passes.slot_positions() * fields.n_components();
-  if (map.has_value() && map->stride() == map->size()) {
-    constexpr std::int64_t mode_bytes = sizeof(std::complex<double>);
-    const std::int64_t bytes = map->n_components() * map->size() * std::int64_t{sizeof(T)};
-    const auto address = reinterpret_cast<std::uintptr_t>(map->data());
-    if (bytes >= n_slots * mode_bytes && address % alignof(std::complex<double>) == 0)
-      return {by_ring, {reinterpret_cast<std::complex<double>*>(map->data()), n_slots}};
-  }
-  const std::int64_t most_slots = passes.slot_positions() * plan_.n_components_at_once();
-  if (slots_.size() < most_slots) slots_.allocate(most_slots);
-  return {by_ring, {slots_.data(), n_slots}};
-}
-
-template <class T>
-void SphericalHarmonicTransform::fft_synthesize(Stages& stages, const ModePieces<double>& modes,
-                                                MapView<T> map) {
-  const auto work = [&] {
-    const StageTimer timer(&times_, "ring_fft");
-    stages.ring_fft->synthesize(modes.first(), map);
-  };
-  // The last stage of a call cannot fail on the host; on a device all ranks agree on it.
-  plan_.spec.backend == Backend::host ? work() : agree(comm_, work);
-}
-
-template <class T>
-void SphericalHarmonicTransform::fft_adjoint(Stages& stages, MapView<const T> map,
-                                             std::span<const double> ring_weights,
-                                             const ModePieces<double>& modes) {
-  const StageTimer timer(&times_, "ring_fft");
-  stages.ring_fft->adjoint(map, ring_weights, modes.first());
 }
 
 template <class T>
 void SphericalHarmonicTransform::synthesize(AlmView<const T> alm, MapView<T> map) {
-  if (offloaded_ != nullptr) return offloaded_->synthesize<T>(alm, map, times_);
-  for (const FieldGroup& group : plan_.groups) {
-    Stages& stages = stages_of(group);
-    const ModePieces<double> modes = agreed(comm_, [&] {
-      require_shapes<T>(alm, map);
-      return modes_for<T>(*stages.within_map, stages.fields, group.of(map));
+  Impl& own = *impl_;
+  if (own.offloaded != nullptr) return own.offloaded->synthesize<T>(alm, map, own.times);
+  for (const FieldGroup& group : own.plan.groups) {
+    Impl::Pipelines& of_group = own.pipelines_of(group);
+    HostPipeline& pipeline = *of_group.within_map;
+    const Modes modes = agreed(own.comm, [&] {
+      own.require_shapes<T>(alm, map);
+      return own.modes_for<T>(pipeline, of_group.fields, group.of(map));
     });
-    stages.within_map->synthesize<T>(group.of(alm), modes, times_);
-    fft_synthesize<T>(stages, modes, group.of(map));
+    pipeline.synthesize<T>(group.of(alm), modes, group.of(map));
   }
 }
 
 template <class T>
 MapBuffer<T> SphericalHarmonicTransform::synthesize(AlmBuffer<T>&& alm) {
-  if (needs_both_buffers()) {
-    auto map = agreed(comm_, [&] {
-      require_alm(alm.n_components(), alm.size());
+  Impl& own = *impl_;
+  if (own.needs_both_buffers()) {
+    auto map = agreed(own.comm, [&] {
+      own.require_alm(alm.n_components(), alm.size());
       return make_map<T>();
     });
     synthesize<T>(std::as_const(alm).view(), map.view());
     alm.release();
     return map;
   }
-  Stages& stages = stages_.front();
-  const ModePieces<double> modes = agreed(comm_, [&] {
-    require_alm(alm.n_components(), alm.size());
-    return modes_for<T>(*stages.consuming, stages.fields, std::nullopt);
+  HostPipeline& pipeline = *own.pipelines.front().consuming;
+  const Modes modes = agreed(own.comm, [&] {
+    own.require_alm(alm.n_components(), alm.size());
+    return own.modes_for<T>(pipeline, fields(), std::nullopt);
   });
-  stages.consuming->synthesize<T>(std::as_const(alm).view(), modes, times_);
+  pipeline.orders_to_rings<T>(std::as_const(alm).view(), modes);
   alm.release();
-  release_slots(*stages.consuming);
-  auto map = agreed(comm_, [&] { return make_map<T>(); });
-  fft_synthesize<T>(stages, modes, map.view());
+  own.release_slots(pipeline);
+  auto map = agreed(own.comm, [&] { return make_map<T>(); });
+  pipeline.to_pixels<T>(modes, map.view());
   return map;
-}
-
-template <class T>
-void SphericalHarmonicTransform::adjoint_of_groups(MapView<const T> map,
-                                                   std::span<const double> ring_weights,
-                                                   AlmView<T> alm, Accumulate how,
-                                                   const std::optional<MapView<T>>& scratch) {
-  if (offloaded_ != nullptr) return offloaded_->adjoint<T>(map, ring_weights, alm, how, times_);
-  for (const FieldGroup& group : plan_.groups) {
-    Stages& stages = stages_of(group);
-    LegendrePasses& passes = scratch.has_value() ? *stages.within_map : *stages.beside_map;
-    const ModePieces<double> modes = agreed(comm_, [&] {
-      require_shapes<T>(alm, map);
-      const auto memory = scratch.has_value() ? std::optional(group.of(*scratch)) : std::nullopt;
-      const ModePieces<double> pieces = modes_for<T>(passes, stages.fields, memory);
-      fft_adjoint<T>(stages, group.of(map), ring_weights, pieces);
-      return pieces;
-    });
-    passes.adjoint<T>(modes, group.of(alm), how, times_);
-  }
 }
 
 template <class T>
 void SphericalHarmonicTransform::adjoint(MapView<const T> map, std::span<const double> ring_weights,
                                          AlmView<T> alm, Accumulate how) {
-  adjoint_of_groups<T>(map, ring_weights, alm, how, std::nullopt);
+  impl_->adjoint<T>(map, ring_weights, alm, how, std::nullopt);
 }
 
 template <class T>
 void SphericalHarmonicTransform::adjoint_destroying(MapView<T> map,
                                                     std::span<const double> ring_weights,
                                                     AlmView<T> alm, Accumulate how) {
-  adjoint_of_groups<T>(map, ring_weights, alm, how, map);
+  impl_->adjoint<T>(map, ring_weights, alm, how, map);
 }
 
 template <class T>
 AlmBuffer<T> SphericalHarmonicTransform::adjoint(MapBuffer<T>&& map,
                                                  std::span<const double> ring_weights) {
-  if (needs_both_buffers()) {
-    auto alm = agreed(comm_, [&] {
-      require_map(map.n_components(), map.size());
+  Impl& own = *impl_;
+  if (own.needs_both_buffers()) {
+    auto alm = agreed(own.comm, [&] {
+      own.require_map(map.n_components(), map.size());
       return make_alm<T>();
     });
     adjoint_destroying<T>(map.view(), ring_weights, alm.view());
     map.release();
     return alm;
   }
-  Stages& stages = stages_.front();
-  agree(comm_, [&] {
-    require_map(map.n_components(), map.size());
-    slots_.release();
-    stages.consuming->release();
-    const std::int64_t size = plan_.exchange.by_ring.size() * fields().n_components();
-    if (ring_modes_.size() != size) ring_modes_.allocate(size);
-    fft_adjoint<T>(stages, std::as_const(map).view(), ring_weights,
-                   ModeView<double>(ring_modes_.data(), size));
+  HostPipeline& pipeline = *own.pipelines.front().consuming;
+  agree(own.comm, [&] {
+    own.require_map(map.n_components(), map.size());
+    own.release_slots(pipeline);
+    pipeline.to_modes<T>(std::as_const(map).view(), ring_weights, own.modes_by_ring(fields()));
   });
   map.release();
-  ModePieces<double> modes;
-  auto alm = agreed(comm_, [&] {
-    modes = modes_for<T>(*stages.consuming, stages.fields, std::nullopt);
+  Modes modes;
+  auto alm = agreed(own.comm, [&] {
+    modes = own.modes_for<T>(pipeline, fields(), std::nullopt);
     return make_alm<T>();
   });
-  stages.consuming->adjoint<T>(modes, alm.view(), Accumulate::overwrite, times_);
+  pipeline.rings_to_orders<T>(modes, alm.view(), Accumulate::overwrite);
   return alm;
 }
 
 bool SphericalHarmonicTransform::has_spectra() const {
-  return std::all_of(stages_.begin(), stages_.end(),
-                     [](const Stages& stages) { return stages.ring_fft->spectra() != nullptr; }) &&
-         !stages_.empty();
+  const auto& pipelines = impl_->pipelines;
+  return !pipelines.empty() &&
+         std::all_of(pipelines.begin(), pipelines.end(), [](const Impl::Pipelines& of_group) {
+           return of_group.ring_fft().spectra() != nullptr;
+         });
 }
 
 template <class T>
 void SphericalHarmonicTransform::to_spectra(MapView<T> map) {
-  agree(comm_, [&] { require_map(map.n_components(), map.size()); });
-  for (const FieldGroup& group : plan_.groups) {
-    const StageTimer timer(&times_, "ring_fft");
-    stages_of(group).ring_fft->spectra()->take(group.of(map));
-  }
-}
-
-template <class T, class Work>
-void SphericalHarmonicTransform::apply_on_spectra(const std::optional<AlmView<const T>>& alm,
-                                                  AlmView<T> result, Accumulate how,
-                                                  const Work& work) {
-  for (const FieldGroup& group : plan_.groups) {
-    Stages& stages = stages_of(group);
-    LegendrePasses& passes = *stages.beside_map;
-    const ModePieces<double> modes =
-        agreed(comm_, [&] { return modes_for<T>(passes, stages.fields, std::nullopt); });
-    if (alm.has_value()) passes.synthesize<T>(group.of(*alm), modes, times_);
-    agree(comm_, [&] {
-      const StageTimer timer(&times_, "ring_fft");
-      work(*stages.ring_fft->spectra(), group, modes.first());
-    });
-    passes.adjoint<T>(modes, group.of(result), how, times_);
+  agree(impl_->comm, [&] { require_map(map.n_components(), map.size()); });
+  for (const FieldGroup& group : impl_->plan.groups) {
+    const StageTimer timer(&impl_->times, "ring_fft");
+    impl_->pipelines_of(group).ring_fft().spectra()->take(group.of(map));
   }
 }
 
@@ -274,11 +338,12 @@ template <class T>
 void SphericalHarmonicTransform::adjoint_of_spectra(MapView<const T> spectra,
                                                     std::span<const double> ring_weights,
                                                     AlmView<T> alm) {
-  agree(comm_, [&] { require_shapes<T>(alm, spectra); });
-  apply_on_spectra<T>(std::nullopt, alm, Accumulate::overwrite,
-                      [&](RingSpectra& rings, const FieldGroup& group, ModeView<double> modes) {
-                        rings.adjoint_of_map(group.of(spectra), ring_weights, modes);
-                      });
+  agree(impl_->comm, [&] { impl_->require_shapes<T>(alm, spectra); });
+  impl_->apply_on_spectra<T>(
+      std::nullopt, alm, Accumulate::overwrite,
+      [&](RingSpectra& rings, const FieldGroup& group, ModeView<double> modes) {
+        rings.adjoint_of_map(group.of(spectra), ring_weights, modes);
+      });
 }
 
 template <class T>
@@ -286,29 +351,29 @@ double SphericalHarmonicTransform::adjoint_of_residual(MapView<const T> spectra,
                                                        std::span<const double> ring_weights,
                                                        AlmView<const T> alm, AlmView<T> result,
                                                        Accumulate how) {
-  agree(comm_, [&] {
-    require_shapes<T>(alm, spectra);
+  agree(impl_->comm, [&] {
+    impl_->require_shapes<T>(alm, spectra);
     require_alm(result.n_components(), result.size());
   });
   double squares = 0;
-  apply_on_spectra<T>(
+  impl_->apply_on_spectra<T>(
       alm, result, how, [&](RingSpectra& rings, const FieldGroup& group, ModeView<double> modes) {
         squares += rings.adjoint_of_residual(group.of(spectra), ring_weights, modes);
       });
-  return comm_.sum(squares);
+  return impl_->comm.sum(squares);
 }
 
 template <class T>
 void SphericalHarmonicTransform::adjoint_of_synthesis(std::span<const double> ring_weights,
                                                       AlmView<const T> alm, AlmView<T> result) {
-  agree(comm_, [&] {
+  agree(impl_->comm, [&] {
     require_alm(alm.n_components(), alm.size());
     require_alm(result.n_components(), result.size());
   });
-  apply_on_spectra<T>(alm, result, Accumulate::overwrite,
-                      [&](RingSpectra& rings, const FieldGroup&, ModeView<double> modes) {
-                        rings.adjoint_of_synthesis(ring_weights, modes);
-                      });
+  impl_->apply_on_spectra<T>(alm, result, Accumulate::overwrite,
+                             [&](RingSpectra& rings, const FieldGroup&, ModeView<double> modes) {
+                               rings.adjoint_of_synthesis(ring_weights, modes);
+                             });
 }
 
 #define RINGWEAVE_INSTANTIATE(T)                                                                   \

@@ -14,20 +14,23 @@ namespace ringweave {
 template <class Event = DeviceEvent, class Stream = DeviceStream>
 class StreamStages {
  public:
-  /// A stage begins here.
-  void begin(const Stream& stream) {
-    n_marks_ = 0;
-    mark(nullptr, stream);
+  /// Marks the end of `stage`, which began at the last mark; null: of none. `stage` outlives the
+  /// object.
+  void mark(const char* stage, const Stream& stream) {
+    if (n_marks_ == marks_.size()) marks_.emplace_back();
+    marks_[n_marks_].stage = stage;
+    marks_[n_marks_].event.record(stream);
+    ++n_marks_;
   }
-  /// It ends here, and another one begins. `stage` outlives the object.
-  void end(const char* stage, const Stream& stream) { mark(stage, stream); }
-  /// Waits for the end of the last stage, then adds what all took since begin().
-  void add_to(StageTimes& times) const {
+  /// Waits for the last mark, then adds the time of all stages since the last call.
+  void add_to(StageTimes& times) {
     if (n_marks_ == 0) return;
     marks_[n_marks_ - 1].event.wait();
     for (std::size_t i = 1; i < n_marks_; ++i) {
+      if (marks_[i].stage == nullptr) continue;
       times.add(marks_[i].stage, marks_[i].event.seconds_since(marks_[i - 1].event));
     }
+    n_marks_ = 0;
   }
 
  private:
@@ -35,12 +38,6 @@ class StreamStages {
     Event event;
     const char* stage = nullptr;
   };
-  void mark(const char* stage, const Stream& stream) {
-    if (n_marks_ == marks_.size()) marks_.emplace_back();
-    marks_[n_marks_].stage = stage;
-    marks_[n_marks_].event.record(stream);
-    ++n_marks_;
-  }
 
   std::deque<Mark> marks_;  // made once, used again
   std::size_t n_marks_ = 0;

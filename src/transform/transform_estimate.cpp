@@ -9,6 +9,7 @@
 #include "base/checked_cast.hpp"
 #include "legendre/theta_route.hpp"
 #include "transform/device_budget.hpp"
+#include "transform/offloaded_transform.hpp"
 
 namespace ringweave {
 
@@ -56,9 +57,9 @@ TransformWork work_of(const TransformPlan& plan, int n_threads) {
 TransformWork work_of(const SphericalHarmonicTransform& transform, int n_threads) {
   TransformWork work = work_of(transform.plan(), n_threads);
   if (transform.device() != nullptr) work.ranks_of_device = transform.device()->n_ranks;
-  const OffloadedTransform* line = transform.device_line();
-  if (work.place != Place::host && line == nullptr) work.place = Place::device_in_blocks;
-  if (line != nullptr && line->transform().route() == DeviceRoute::staged)
+  const OffloadedTransform* offloaded = transform.offloaded();
+  if (work.place != Place::host && offloaded == nullptr) work.place = Place::device_in_blocks;
+  if (offloaded != nullptr && offloaded->transform().route() == DeviceRoute::staged)
     work.route = ModeRoute::staged;
   return work;
 }

@@ -48,14 +48,6 @@ ExchangeVolume volume_of(const TransformPlan& plan) {
                          plan.spec.exchange.folding);
 }
 
-/// One layout serves all groups: a block of it must be long enough for the smallest.
-ExchangePlan plan_exchange_of(const TransformPlan& plan) {
-  std::int64_t least = plan.n_components_at_once();
-  for (const FieldGroup& group : plan.groups) least = std::min(least, group.fields.n_components());
-  return plan_exchange(plan.limits, plan.fold, plan.orders, plan.ring_bands, plan.rank, least,
-                       plan.spec.exchange);
-}
-
 /// With slots beside a map.
 int count_passes(const TransformPlan& plan) {
   if (plan.n_ranks == 1) return 1;
@@ -134,7 +126,6 @@ std::int64_t TransformSpec::digest() const {
   mix(static_cast<std::uint64_t>(mode_bytes));
   mix(static_cast<std::uint64_t>(device_bytes));
   mix(static_cast<std::uint64_t>(exchange.mpi_count_limit));
-  mix(static_cast<std::uint64_t>(exchange.block_bytes));
   return static_cast<std::int64_t>(hash >> 1);
 }
 
@@ -149,9 +140,10 @@ TransformPlan::TransformPlan(const TransformSpec& asked, int my_rank, int all_ra
       alm(layout_of(spec, orders, rank)),
       rings(ring_bands.rings(rank)),
       most_modes(volume_of(*this).largest_side()),
+      sent_modes(volume_of(*this).sent(rank)),
       groups(
           group_fields(spec.fields, spec.mode_bytes / std::max<std::int64_t>(1, mode_bytes_of(1)))),
-      exchange(plan_exchange_of(*this)),
+      exchange(plan_exchange(limits, fold, orders, ring_bands, rank, spec.exchange.folding)),
       n_passes(count_passes(*this)),
       n_passes_within(count_passes_within(*this)),
       n_passes_consuming(count_passes_consuming(*this)) {}
@@ -163,12 +155,22 @@ bool TransformPlan::always_in_passes() const {
 
 int TransformPlan::n_pass_slots() const { return ModeExchange::n_slots_of(spec.exchange); }
 
-OrderPasses TransformPlan::order_passes(int count) const {
+OrderPasses TransformPlan::order_passes(int count, int n_parts) const {
   return plan_order_passes(limits, fold, orders, ring_bands, rank, exchange,
                            {.folding = spec.exchange.folding,
                             .n_passes = count,
                             .n_slots = n_pass_slots(),
+                            .n_parts = n_parts,
                             .row_multiple = LegendreStage::rows_at_once});
+}
+
+int TransformPlan::n_host_parts(int count) const {
+  if (spec.exchange.schedule == ExchangeSchedule::whole) return 1;
+  // Enough parts for the modes to keep moving, enough orders in each for all threads.
+  constexpr std::int64_t wanted_parts = 4;
+  constexpr std::int64_t least_orders = 2 * LegendreStage::rows_at_once;
+  return static_cast<int>(
+      std::clamp<std::int64_t>(ssize64(alm.orders()) / count / least_orders, 1, wanted_parts));
 }
 
 std::int64_t TransformPlan::pass_workspace_bytes(int count) const {
@@ -176,10 +178,14 @@ std::int64_t TransformPlan::pass_workspace_bytes(int count) const {
   const OrderPasses passes = order_passes(count);
   // Groups share the slots, those of one shape conversion buffers of the same size.
   std::int64_t bytes = passes.all_slots() * n_components_at_once() * bytes_of_mode;
+  const bool packs = spec.exchange.precision == ModePrecision::single_ || !countable();
   int n_shapes = 0;
   for (const FieldGroup& group : groups) {
     if (group.shape < n_shapes) continue;
-    bytes += ModeExchange::buffer_bytes(passes, group.fields.n_components(), spec.exchange);
+    if (packs) {
+      bytes += n_pass_slots() * packed_size(passes, group.fields.n_components()).total() *
+               complex_bytes(spec.exchange.precision);
+    }
     ++n_shapes;
   }
   return bytes;
@@ -195,25 +201,17 @@ std::int64_t TransformPlan::mode_bytes_of(std::int64_t n_components) const {
   return most_modes * n_components * bytes_of_mode;
 }
 
-std::int64_t TransformPlan::by_order_bytes() const {
-  return exchange.by_order.size() * spec.fields.n_components() * bytes_of_mode;
-}
-
 std::int64_t TransformPlan::by_ring_bytes() const {
   return exchange.by_ring.size() * spec.fields.n_components() * bytes_of_mode;
 }
 
-std::int64_t TransformPlan::travelling_bytes() const {
-  std::int64_t positions = 0;
-  for (std::int64_t peer = 0; peer < n_ranks; ++peer) {
-    if (peer != rank) positions += exchange.by_order_blocks[to_size(peer)].count;
-  }
-  return positions * spec.fields.n_components() * bytes_of_mode;
+std::int64_t TransformPlan::sent_mode_bytes() const {
+  return sent_modes * spec.fields.n_components() * bytes_of_mode;
 }
 
 std::int64_t TransformPlan::bytes_sent() const {
   const bool in_single = spec.exchange.precision == ModePrecision::single_;
-  return travelling_bytes() / (in_single ? 2 : 1);
+  return sent_mode_bytes() / (in_single ? 2 : 1);
 }
 
 LegendreFlops TransformPlan::legendre_flops() const {

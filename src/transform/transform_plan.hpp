@@ -76,7 +76,8 @@ struct TransformPlan {
   RingDistribution ring_bands;     ///< spec's, else by grid, lmax and mmax, not by the fields
   AlmLayout alm;                   ///< orders of this rank
   LocalRings rings;                ///< rings of this rank
-  std::int64_t most_modes;         ///< of one component in either layout, on the rank that has most
+  std::int64_t most_modes;         ///< of one component on either side, on the rank that has most
+  std::int64_t sent_modes;         ///< of one component, to other ranks in a synthesis
   std::vector<FieldGroup> groups;  ///< of fields, one after the other; the same on every rank
   ExchangePlan exchange;
   // Passes of an exchange, the same on every rank.
@@ -90,9 +91,12 @@ struct TransformPlan {
   /// Whether every exchange goes in passes (on several ranks, overlapped or in single precision).
   bool always_in_passes() const;
   /// Whether one MPI count holds the modes of each side of the exchange.
-  bool countable() const { return exchange.block_positions == 1; }
+  bool countable() const { return most_modes <= spec.exchange.mpi_count_limit; }
   int n_pass_slots() const;
-  OrderPasses order_passes(int count) const;
+  /// So many passes, of `n_parts` parts at most each.
+  OrderPasses order_passes(int count, int n_parts = 1) const;
+  /// Parts of a pass on the host, between which an overlapped exchange goes on.
+  int n_host_parts(int count) const;
   /// Bytes of the slots and the conversion buffers of an exchange in so many passes.
   std::int64_t pass_workspace_bytes(int count) const;
 
@@ -113,11 +117,10 @@ struct TransformPlan {
   /// What spec.mode_bytes must be for groups of n components.
   std::int64_t mode_bytes_of(std::int64_t n_components) const;
 
-  /// Bytes of the ring modes of all fields in either layout.
-  std::int64_t by_order_bytes() const;
+  /// Bytes of the modes of all fields on the rings of this rank.
   std::int64_t by_ring_bytes() const;
-  /// Bytes of those by order whose rings other ranks own, in double precision.
-  std::int64_t travelling_bytes() const;
+  /// Bytes of the modes of its orders on rings of other ranks, in double precision.
+  std::int64_t sent_mode_bytes() const;
   /// Bytes this rank sends to others in one transform.
   std::int64_t bytes_sent() const;
   /// Of this rank's Legendre stage in one direction.

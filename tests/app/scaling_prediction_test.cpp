@@ -31,8 +31,10 @@ struct Planned {
 MessageSizes messages_of(const TransformPlan& plan) {
   const std::int64_t bytes_of_mode = 16 * plan.spec.fields.n_components();
   MessageSizes sizes;
+  const OrderPasses passes = plan.order_passes(1);
   for (int peer = 0; peer < plan.n_ranks; ++peer) {
-    const std::int64_t modes = plan.exchange.by_order_blocks[static_cast<std::size_t>(peer)].count;
+    const std::int64_t modes =
+        passes.passes.front().by_order_blocks[static_cast<std::size_t>(peer)].count;
     if (peer == plan.rank || modes == 0) continue;
     ++sizes.count;
     sizes.largest_bytes = std::max(sizes.largest_bytes, modes * bytes_of_mode);
@@ -48,9 +50,9 @@ Planned sum_of_plans(const TransformSpec& spec, int n_ranks) {
     const TransformPlan plan(spec, rank, n_ranks);
     const std::int64_t n = spec.fields.n_components();
     const std::int64_t map = 8 * n * plan.rings.n_pixels();
-    const std::int64_t travelling = plan.travelling_bytes();
+    const std::int64_t sent = plan.sent_mode_bytes();
     const std::int64_t bytes =
-        16 * n * plan.alm.size() + map + (travelling > map ? travelling : 0) + plan.by_ring_bytes();
+        16 * n * plan.alm.size() + map + (sent > map ? sent : 0) + plan.by_ring_bytes();
     if (plan.bytes_sent() > sum.most_sent) sum.messages = messages_of(plan);
     sum.most_sent = std::max(sum.most_sent, plan.bytes_sent());
     sum.most_bytes = std::max(sum.most_bytes, bytes);

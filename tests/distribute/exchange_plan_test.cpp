@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <set>
 #include <utility>
 
+#include "distribute/exchange/order_passes.hpp"
 #include "plan_cases.hpp"
 
 namespace ringweave::test {
@@ -33,43 +33,71 @@ std::vector<Mode> modes_by_position(const ModeLayout& layout) {
   return modes;
 }
 
+/// Both sides of the exchange of a rank in one pass.
+struct BothSides : ExchangePlan {
+  ModeLayout by_order;
+  std::vector<Block> by_order_blocks;  ///< [owner of the rings]
+
+  BothSides(ExchangePlan rings, const OrderPasses& orders, int rank)
+      : ExchangePlan(std::move(rings)), by_order(orders.by_order) {
+    const OrderPasses::Pass& pass = orders.passes.front();
+    for (Block block : pass.by_order_blocks) {
+      block.first += orders.by_ring_size;
+      by_order_blocks.push_back(block);
+    }
+    by_order_blocks[to_size(rank)] = pass.own;
+  }
+  /// Modes of the rank's orders.
+  std::int64_t n_by_order() const {
+    std::int64_t n = 0;
+    for (const Block& block : by_order_blocks) n += block.count;
+    return n;
+  }
+};
+
 std::vector<Mode> in_block(const std::vector<Mode>& modes, const ExchangePlan::Block& block) {
   return {modes.begin() + block.first, modes.begin() + block.first + block.count};
+}
+
+BothSides both_sides(const PlanCase& of, const OrderDistribution& orders,
+                     const RingDistribution& rings, int rank, Folding folding) {
+  const ExchangePlan plan = plan_exchange(of.limits, of.fold, orders, rings, rank, folding);
+  return {plan,
+          plan_order_passes(of.limits, of.fold, orders, rings, rank, plan, {.folding = folding}),
+          rank};
 }
 
 struct Plans {
   PlanCase plan_case;
   OrderDistribution orders;
   RingDistribution rings;
-  ExchangeOptions options;
-  std::vector<ExchangePlan> of_rank;
+  Folding folding;
+  std::vector<BothSides> of_rank;
 
-  Plans(const PlanCase& some_case, int n_ranks, const ExchangeOptions& some_options,
-        std::int64_t n_components = 1)
+  Plans(const PlanCase& some_case, int n_ranks, Folding some_folding = Folding::fold)
       : plan_case(some_case),
         orders(some_case.orders(n_ranks)),
         rings(some_case.rings(n_ranks)),
-        options(some_options) {
+        folding(some_folding) {
     for (int rank = 0; rank < n_ranks; ++rank) {
-      of_rank.push_back(plan_exchange(plan_case.limits, plan_case.fold, orders, rings, rank,
-                                      n_components, options));
+      of_rank.push_back(both_sides(plan_case, orders, rings, rank, folding));
     }
   }
   bool folded(int m) const {
-    return folds_away(plan_case.limits, plan_case.fold, orders, m, options.folding);
+    return folds_away(plan_case.limits, plan_case.fold, orders, m, folding);
   }
 };
 
-void expect_blocks_tile_the_layout(const ModeLayout& layout,
-                                   const std::vector<ExchangePlan::Block>& blocks,
-                                   std::int64_t block_positions) {
-  std::int64_t next = 0;
-  for (const auto& [first, count] : blocks) {
-    EXPECT_EQ(first % block_positions, 0);
-    EXPECT_EQ(first, (next + block_positions - 1) / block_positions * block_positions);
-    next = first + count;
+/// Blocks follow one another, but for the own one of a rank.
+void expect_blocks_tile(const std::vector<ExchangePlan::Block>& blocks, std::size_t other,
+                        std::int64_t first, std::int64_t end) {
+  std::int64_t next = first;
+  for (std::size_t peer = 0; peer < blocks.size(); ++peer) {
+    if (peer == other) continue;
+    EXPECT_EQ(blocks[peer].first, next);
+    next += blocks[peer].count;
   }
-  EXPECT_EQ(layout.size(), (next + block_positions - 1) / block_positions * block_positions);
+  EXPECT_EQ(next, end);
 }
 
 /// Everything both sides of an exchange must agree on, for all ranks at once.
@@ -77,11 +105,13 @@ void expect_sound(const Plans& plans) {
   const int n_ranks = static_cast<int>(plans.of_rank.size());
   std::vector<std::vector<Mode>> by_order;
   std::vector<std::vector<Mode>> by_ring;
-  for (const ExchangePlan& plan : plans.of_rank) {
+  for (int rank = 0; rank < n_ranks; ++rank) {
+    const BothSides& plan = plans.of_rank[to_size(rank)];
     by_order.push_back(modes_by_position(plan.by_order));
     by_ring.push_back(modes_by_position(plan.by_ring));
-    expect_blocks_tile_the_layout(plan.by_order, plan.by_order_blocks, plan.block_positions);
-    expect_blocks_tile_the_layout(plan.by_ring, plan.by_ring_blocks, plan.block_positions);
+    expect_blocks_tile(plan.by_order_blocks, to_size(rank), plan.by_ring.size(),
+                       plan.by_order.size());
+    expect_blocks_tile(plan.by_ring_blocks, plan.by_ring_blocks.size(), 0, plan.by_ring.size());
   }
 
   std::int64_t moved = 0;
@@ -122,7 +152,7 @@ void expect_sound(const Plans& plans) {
 
 void expect_rows_in_order(const Plans& plans) {
   for (std::size_t rank = 0; rank < plans.of_rank.size(); ++rank) {
-    const ExchangePlan& plan = plans.of_rank[rank];
+    const BothSides& plan = plans.of_rank[rank];
     const auto mine = plans.orders.orders(static_cast<int>(rank));
     ASSERT_EQ(plan.by_order.rows().size(), mine.size());
     for (std::size_t i = 0; i < mine.size(); ++i) EXPECT_EQ(plan.by_order.rows()[i].m, mine[i]);
@@ -133,7 +163,7 @@ void expect_rows_in_order(const Plans& plans) {
 }
 
 void expect_folds_name_the_alias(const Plans& plans) {
-  for (const ExchangePlan& plan : plans.of_rank) {
+  for (const BothSides& plan : plans.of_rank) {
     for (const ModeLayout* layout : {&plan.by_order, &plan.by_ring}) {
       for (const ModeLayout::Row& row : layout->rows()) {
         EXPECT_EQ(row.fold_into >= 0, plans.folded(row.m));
@@ -153,7 +183,7 @@ TEST(ExchangePlan, BothSidesListTheSameModesInTheSameOrder) {
     for (const int n_ranks : {1, 2, 3, 5, 8, 13}) {
       for (const Folding folding : {Folding::fold, Folding::keep}) {
         SCOPED_TRACE(plan_case.name + " on " + std::to_string(n_ranks));
-        const Plans plans(plan_case, n_ranks, {.folding = folding});
+        const Plans plans(plan_case, n_ranks, folding);
         expect_sound(plans);
         expect_rows_in_order(plans);
         expect_folds_name_the_alias(plans);
@@ -166,40 +196,14 @@ TEST(ExchangePlan, HoldsWithMoreRanksThanRingsAndOrders) {
   for (const PlanCase& plan_case : small_cases()) {
     if (plan_case.grid->n_rings() > 40) continue;
     SCOPED_TRACE(plan_case.name);
-    expect_sound(Plans(plan_case, 64, {}));
+    expect_sound(Plans(plan_case, 64));
   }
-}
-
-TEST(ExchangePlan, PadsBlocksWhereMpiCountsWouldOverflow) {
-  for (const PlanCase& plan_case : small_cases()) {
-    for (const int n_ranks : {1, 2, 5, 8}) {
-      SCOPED_TRACE(plan_case.name + " on " + std::to_string(n_ranks));
-      const ExchangeOptions options{.mpi_count_limit = 1000, .block_bytes = 4096};
-      const Plans plans(plan_case, n_ranks, options, 3);
-      const ExchangeVolume volume =
-          exchange_volume(plan_case.limits, plan_case.fold, plans.orders, plans.rings);
-      const std::int64_t expected = volume.largest_side() > 1000 ? 86 : 1;  // 86 x 48 bytes >= 4096
-      for (const ExchangePlan& plan : plans.of_rank) EXPECT_EQ(plan.block_positions, expected);
-      if (expected == 1) continue;
-      expect_sound(plans);
-      for (const ExchangePlan& plan : plans.of_rank) {
-        EXPECT_LE(plan.by_order.size() / expected, options.mpi_count_limit);
-        EXPECT_LE(plan.by_ring.size() / expected, options.mpi_count_limit);
-      }
-    }
-  }
-}
-
-TEST(ExchangePlan, RefusesWhatEvenBlocksCannotCount) {
-  const PlanCase plan_case("", RingGrid::healpix(64), 128, 128, 0);
-  const ExchangeOptions options{.mpi_count_limit = 4, .block_bytes = 64};
-  EXPECT_THROW(Plans(plan_case, 2, options), UsageError);
 }
 
 TEST(ExchangePlan, OneRankHasTheSameLayoutOnBothSides) {
   for (const PlanCase& plan_case : small_cases()) {
-    const Plans plans(plan_case, 1, {});
-    const ExchangePlan& plan = plans.of_rank[0];
+    const Plans plans(plan_case, 1);
+    const BothSides& plan = plans.of_rank[0];
     EXPECT_EQ(modes_by_position(plan.by_order), modes_by_position(plan.by_ring)) << plan_case.name;
     ASSERT_EQ(plan.by_order.rows().size(), plan.by_ring.rows().size());
     for (std::size_t i = 0; i < plan.by_order.rows().size(); ++i) {
@@ -211,7 +215,7 @@ TEST(ExchangePlan, OneRankHasTheSameLayoutOnBothSides) {
 
 TEST(ExchangePlan, JoinsSegmentsThatAreConsecutive) {
   const PlanCase plan_case("", RingGrid::healpix(16), 32, 32, 0);
-  const Plans plans(plan_case, 1, {});
+  const Plans plans(plan_case, 1);
   for (const ModeLayout::Row& row : plans.of_rank[0].by_order.rows()) EXPECT_EQ(row.n_segments, 1);
 }
 
@@ -220,12 +224,12 @@ TEST(ExchangeVolume, CountsWhatThePlansMove) {
     for (const int n_ranks : {1, 2, 3, 8, 13}) {
       for (const Folding folding : {Folding::fold, Folding::keep}) {
         SCOPED_TRACE(plan_case.name + " on " + std::to_string(n_ranks));
-        const Plans plans(plan_case, n_ranks, {.folding = folding});
+        const Plans plans(plan_case, n_ranks, folding);
         const ExchangeVolume volume =
             exchange_volume(plan_case.limits, plan_case.fold, plans.orders, plans.rings, folding);
         for (int rank = 0; rank < n_ranks; ++rank) {
-          const ExchangePlan& plan = plans.of_rank[to_size(rank)];
-          EXPECT_EQ(volume.by_order[to_size(rank)], plan.by_order.size());
+          const BothSides& plan = plans.of_rank[to_size(rank)];
+          EXPECT_EQ(volume.by_order[to_size(rank)], plan.n_by_order());
           EXPECT_EQ(volume.by_ring[to_size(rank)], plan.by_ring.size());
           EXPECT_EQ(volume.own[to_size(rank)], plan.by_order_blocks[to_size(rank)].count);
         }
@@ -266,30 +270,17 @@ TEST(ExchangePlan, SumsMatchFor16384RanksWithoutOverflow) {
   EXPECT_EQ(by_order, kept);
   EXPECT_EQ(by_ring, kept);
 
-  std::vector<std::pair<int, ExchangePlan>> some;
-  for (const int rank : {0, 8191, 16383}) {
-    some.emplace_back(rank,
-                      plan_exchange(plan_case.limits, plan_case.fold, orders, rings, rank, 3));
-  }
+  std::vector<std::pair<int, BothSides>> some;
+  for (const int rank : {0, 8191, 16383})
+    some.emplace_back(rank, both_sides(plan_case, orders, rings, rank, Folding::fold));
   for (const auto& [q, sender] : some) {
-    EXPECT_EQ(sender.by_order.size(), volume.by_order[to_size(q)]);
+    EXPECT_EQ(sender.n_by_order(), volume.by_order[to_size(q)]);
     EXPECT_EQ(sender.by_ring.size(), volume.by_ring[to_size(q)]);
     for (const auto& [p, receiver] : some) {
       EXPECT_EQ(sender.by_order_blocks[to_size(p)].count,
                 receiver.by_ring_blocks[to_size(q)].count);
     }
   }
-}
-
-TEST(ExchangePlan, CountsBeyond31BitsTakeBlocks) {
-  // Two ranks at nside 32768 hold 2.9e9 modes each: more than MPI's int counts.
-  const PlanCase plan_case("", RingGrid::healpix(32768), 65535, 65535, 0);
-  const OrderDistribution orders = plan_case.orders(2);
-  const RingDistribution rings = plan_case.rings(2);
-  const ExchangePlan plan = plan_exchange(plan_case.limits, plan_case.fold, orders, rings, 1, 1);
-  EXPECT_GT(plan.by_order.size(), std::numeric_limits<int>::max());
-  EXPECT_EQ(plan.block_positions, 256);
-  EXPECT_EQ(plan.by_order_blocks[1].first % 256, 0);
 }
 
 }  // namespace

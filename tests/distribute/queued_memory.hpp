@@ -14,7 +14,7 @@
 
 namespace ringweave::test {
 
-/// A device for StagedExchange, on the host, as lazy as a device may be: nothing is done until
+/// A device for DeviceTransport, on the host, as lazy as a device may be: nothing is done until
 /// something waits for it, so a wait that is missing shows as a wrong number.
 class QueuedMemory {
  public:

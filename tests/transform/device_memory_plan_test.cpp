@@ -21,7 +21,7 @@ TEST(DeviceMemoryPlan, CountsAlmModesAndMapOfTheRank) {
       const DeviceMemoryPlan memory = plan_device_memory(plan);
       EXPECT_EQ(memory.alm, 3 * 16 * plan.alm.size());
       EXPECT_EQ(memory.map, 3 * 8 * plan.rings.n_pixels() + 8 * plan.rings.n_rings());
-      EXPECT_EQ(memory.modes, plan.by_ring_bytes() + (n_ranks > 1 ? plan.by_order_bytes() : 0));
+      EXPECT_EQ(memory.modes, plan.by_ring_bytes() + plan.sent_mode_bytes());
       EXPECT_GT(memory.legendre, 0);
       EXPECT_EQ(memory.total(),
                 memory.legendre + memory.ring_fft + memory.modes + memory.alm + memory.map);
@@ -79,7 +79,7 @@ TEST(DeviceMemoryPlan, GroupsHoldTheModesOfOneAndTheStagesOfEachShape) {
   EXPECT_EQ(plan_device_memory(by_field).ring_fft, ring_fft_of({0}) + ring_fft_of({2}));
 }
 
-TEST(DeviceMemoryPlan, SinglePrecisionTravelsInBuffersOfItsOwn) {
+TEST(DeviceMemoryPlan, SinglePrecisionHasBuffersOfItsOwn) {
   TransformSpec spec = healpix_spec(32, 64, {0});
   const DeviceMemoryPlan wide = plan_device_memory(TransformPlan(spec, 1, 4));
   spec.exchange.precision = ModePrecision::single_;

@@ -6,6 +6,8 @@
 #include "base/device_buffer.hpp"
 #include "base/error.hpp"
 #include "support/rank_groups.hpp"
+#include "transform/device_budget.hpp"
+#include "transform/offloaded_transform.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
 
@@ -65,11 +67,11 @@ TEST_P(OnDevices, SinglePrecisionOnTheWayAndGroupsLeaveTheDataOnTheDevice) {
   for (const Case& of : telling_cases()) {
     TransformSpec spec = cuda_spec(of);
     spec.exchange.precision = ModePrecision::single_;
-    EXPECT_NE(SphericalHarmonicTransform(comm(), spec).device_line(), nullptr);
+    EXPECT_NE(SphericalHarmonicTransform(comm(), spec).offloaded(), nullptr);
     expect_as_the_host<double>(comm(), spec, of.name(), tolerance::single_storage);
     spec = cuda_spec(of);
     spec.mode_bytes = 1;
-    EXPECT_NE(SphericalHarmonicTransform(comm(), spec).device_line(), nullptr);
+    EXPECT_NE(SphericalHarmonicTransform(comm(), spec).offloaded(), nullptr);
     expect_as_the_host<double>(comm(), spec, of.name(), as_the_host);
   }
 }
@@ -86,7 +88,7 @@ TEST_P(OnDevices, DataThatDoNotFitTheDeviceGoInBlocks) {
     TransformSpec spec = cuda_spec(of);
     spec.device_bytes = 0;
     SphericalHarmonicTransform transform(comm(), spec);
-    EXPECT_EQ(transform.device_line(), nullptr);
+    EXPECT_EQ(transform.offloaded(), nullptr);
     EXPECT_FALSE(transform.device()->on_device());
     expect_as_the_host<double>(comm(), spec, of.name(), as_the_host);
   }
@@ -95,7 +97,7 @@ TEST_P(OnDevices, DataThatDoNotFitTheDeviceGoInBlocks) {
 TEST_P(OnDevices, AdjointSynthesisIsTheAdjoint) {
   for (const Case& of : telling_cases()) {
     SphericalHarmonicTransform transform(comm(), cuda_spec(of));
-    EXPECT_NE(transform.device_line(), nullptr);
+    EXPECT_NE(transform.offloaded(), nullptr);
     EXPECT_LE(adjoint_gap<double>(transform), tolerance::adjoint) << of.name();
   }
 }
@@ -116,9 +118,9 @@ TEST_P(OnDevices, WeightsAndSumsAreThoseOfTheHost) {
 TEST_P(OnDevices, HeldMemoryIsWhatWasPlanned) {
   for (const Case& of : telling_cases()) {
     const SphericalHarmonicTransform transform(comm(), cuda_spec(of));
-    ASSERT_NE(transform.device_line(), nullptr);
-    EXPECT_LE(transform.device_line()->device_bytes(), transform.device()->planned.total());
-    EXPECT_LE(transform.device_line()->transform().staging_bytes(),
+    ASSERT_NE(transform.offloaded(), nullptr);
+    EXPECT_LE(transform.offloaded()->device_bytes(), transform.device()->planned.total());
+    EXPECT_LE(transform.offloaded()->transform().staging_bytes(),
               transform.device()->planned.staging);
   }
 }

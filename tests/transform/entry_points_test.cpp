@@ -161,7 +161,6 @@ TEST_P(OnEveryRankCount, RanksThatDisagreeOnTheTransformAllThrow) {
   refused("fields", [](TransformSpec& spec) { spec.fields = FieldSet({2, 0}); });
   refused("folding", [](TransformSpec& spec) { spec.exchange.folding = Folding::keep; });
   refused("counts", [](TransformSpec& spec) { spec.exchange.mpi_count_limit = 100000; });
-  refused("blocks", [](TransformSpec& spec) { spec.exchange.block_bytes = 8192; });
 }
 
 TEST_P(OnEveryRankCount, WithoutMmaxATransformHasAllOrders) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gtest/gtest.h>
 
+#include "distribute/exchange/mode_exchange.hpp"
 #include "support/rank_groups.hpp"
 #include "transform/entry_point_results.hpp"
 #include "transform/transform_cases.hpp"
@@ -36,7 +37,6 @@ std::vector<TransformSpec> variants(const Case& chosen) {
   specs.back().pass_bytes = 100;
   specs.push_back(chosen.spec());
   specs.back().exchange.mpi_count_limit = 100;
-  specs.back().exchange.block_bytes = 16384;
   return specs;
 }
 
@@ -113,8 +113,10 @@ TEST_P(OnEveryRankCount, APlanKnowsTheBytesOfASinglePrecisionExchange) {
   spec.exchange.schedule = ExchangeSchedule::overlapped;
   EXPECT_NE(single.spec.digest(), spec.digest());
   if (comm().size() > 1) {
-    const LegendrePasses passes(comm(), single, single.spec.fields, nullptr, single.n_passes);
-    EXPECT_EQ(passes.bytes_sent(), single.bytes_sent());
+    const ModeExchange exchange(comm(), single.order_passes(single.n_passes),
+                                single.spec.fields.n_components(), single.spec.exchange,
+                                make_host_transport(ModePrecision::single_, true));
+    EXPECT_EQ(exchange.bytes_sent(), single.bytes_sent());
   }
 }
 

@@ -116,12 +116,12 @@ TEST(StreamStages, AddWhatLiesBetweenTheirEventsWithoutWaitingBetweenThem) {
   stages.add_to(times);
   EXPECT_TRUE(times.entries().empty());
   for (int call = 0; call < 2; ++call) {
-    stages.begin(stream);
+    stages.mark(nullptr, stream);
     stream.submit("a");
-    stages.end("legendre", stream);
+    stages.mark("legendre", stream);
     stream.submit("b");
     stream.submit("c");
-    stages.end("ring_fft", stream);
+    stages.mark("ring_fft", stream);
     stages.add_to(times);
   }
   EXPECT_EQ(times.seconds("legendre"), 2);
@@ -137,11 +137,11 @@ TEST(StreamStages, ReplayedStagesAreTimedToo) {
   StreamStages<Event, Stream> stages;
   GraphCache<int, Graph, Stream> cache(4);
   for (int call = 0; call < 4; ++call) {
-    stages.begin(stream);
+    stages.mark(nullptr, stream);
     cache.submit(1, stream, [&] { stream.submit("legendre"); });
-    stages.end("legendre", stream);
+    stages.mark("legendre", stream);
     cache.submit(2, stream, [&] { stream.submit("fft"); });
-    stages.end("ring_fft", stream);
+    stages.mark("ring_fft", stream);
     stages.add_to(times);
   }
   EXPECT_EQ(stream.given.back(), "fft again");

@@ -12,6 +12,8 @@
 #include "base/error.hpp"
 #include "base/memory_meter.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "transform/device_budget.hpp"
+#include "transform/offloaded_transform.hpp"
 
 namespace ringweave {
 namespace {
@@ -167,7 +169,7 @@ MemoryEstimate estimate_memory(const TransformPlan& plan, const MemoryUse& use) 
 
 MemoryEstimate estimate_memory(const SphericalHarmonicTransform& transform, const MemoryUse& use) {
   if (transform.device() == nullptr) return estimate_memory(transform.plan(), use);
-  if (transform.device_line() == nullptr) {
+  if (transform.offloaded() == nullptr) {
     std::vector<MemoryItem> items = transform_items(transform.plan(), use);
     items.push_back({"pinned memory for copies", transform.device()->planned.staging});
     return with_program(std::move(items));
@@ -175,7 +177,7 @@ MemoryEstimate estimate_memory(const SphericalHarmonicTransform& transform, cons
   MemoryUse with_device = use;
   with_device.modes = ModeLocation::on_device;
   std::vector<MemoryItem> items = transform_items(transform.plan(), with_device);
-  items.push_back({"pinned memory for copies", transform.device_line()->pinned_bytes()});
+  items.push_back({"pinned memory for copies", transform.offloaded()->pinned_bytes()});
   return with_program(std::move(items));
 }
 

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include "app/predict/memory_estimate.hpp"
+#include "transform/device_budget.hpp"
+#include "transform/offloaded_transform.hpp"
 
 namespace ringweave {
 namespace {
@@ -18,7 +20,7 @@ std::string whereabouts(const DeviceBudget& device) {
 void record_device(Run& run, const SphericalHarmonicTransform& transform) {
   const DeviceBudget* device = transform.device();
   if (device == nullptr) return;
-  const OffloadedTransform* line = transform.device_line();
+  const OffloadedTransform* offloaded = transform.offloaded();
   const DeviceMemoryPlan& planned = device->planned;
   run.report["device"] = {
       {"name", device->device.name},
@@ -28,10 +30,10 @@ void record_device(Run& run, const SphericalHarmonicTransform& transform) {
       {"data_on_device", device->on_device()},
       {"obstacle", device->reason},
   };
-  if (line == nullptr) return;
+  if (offloaded == nullptr) return;
   run.report["device"]["held_bytes"] =
-      over_ranks(run.comm, static_cast<double>(line->device_bytes()));
-  run.report["device"]["mpi"] = line->transform().route() == DeviceRoute::direct
+      over_ranks(run.comm, static_cast<double>(offloaded->device_bytes()));
+  run.report["device"]["mpi"] = offloaded->transform().route() == DeviceRoute::direct
                                     ? "from device memory"
                                     : "through the host's memory";
 }

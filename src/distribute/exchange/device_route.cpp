@@ -10,33 +10,29 @@
 #include "base/checked_cast.hpp"
 #include "base/device_buffer.hpp"
 #include "base/error.hpp"
-#include "distribute/exchange/mode_alltoall.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/exchange_mpi.hpp"
 
 namespace ringweave {
 namespace {
 
 using Mode = std::complex<double>;
 
-/// 64 KiB for every rank: more than an MPI sends from buffers of its own, whose way says nothing of
-/// the one that large messages take.
-constexpr std::int64_t n_modes_for_each = 4096;
+/// 64 KiB for every rank: more than MPI sends eagerly, so that the path of large messages is tried.
+constexpr int n_modes_for_each = 4096;
 
-/// What a rank sends to another in the probe.
+/// Number that a rank sends to another in the probe.
 Mode probe_mode(int from, int to, std::int64_t i) {
   return {1.0 + from, static_cast<double>(i) - 1.0 - to};
 }
 
-/// The very collective of an exchange.
+/// Whether the collective of an exchange delivers from device to device.
 bool alltoall_delivers(const Communicator& comm, const DeviceStream& stream) {
-  ModeAlltoall::Blocks blocks;
   std::vector<Mode> modes;
   for (int peer = 0; peer < comm.size(); ++peer) {
-    blocks.push_back({ssize64(modes), n_modes_for_each});
     for (std::int64_t i = 0; i < n_modes_for_each; ++i)
       modes.push_back(probe_mode(comm.rank(), peer, i));
   }
-  const ModeAlltoall alltoall(comm, blocks, blocks, 1, 1);
   DeviceBuffer<Mode> send;
   DeviceBuffer<Mode> receive;
   agree(comm, [&] {
@@ -46,13 +42,18 @@ bool alltoall_delivers(const Communicator& comm, const DeviceStream& stream) {
     zero_device_memory(receive.data(), receive.bytes(), stream);
     stream.synchronize();
   });
-  bool right = alltoall.try_orders_to_rings(send.data(), receive.data());
+  const std::vector<int> counts(to_size(comm.size()), n_modes_for_each);
+  std::vector<int> firsts;
+  for (int peer = 0; peer < comm.size(); ++peer) firsts.push_back(peer * n_modes_for_each);
+  const ElementType element(1, MPI_C_DOUBLE_COMPLEX);
+  bool right =
+      MPI_Alltoallv(send.data(), counts.data(), firsts.data(), element.get(), receive.data(),
+                    counts.data(), firsts.data(), element.get(), mpi_handle(comm)) == MPI_SUCCESS;
   agree(comm, [&] {
     copy_to_host(receive.data(), modes.data(), receive.bytes(), stream);
     stream.synchronize();
   });
   for (int peer = 0; peer < comm.size(); ++peer) {
-    if (peer == comm.rank()) continue;  // what a rank owes itself does not travel
     for (std::int64_t i = 0; i < n_modes_for_each; ++i) {
       right =
           right && modes[to_size(peer * n_modes_for_each + i)] == probe_mode(peer, comm.rank(), i);

@@ -1,58 +1,88 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <memory>
 
-#include "base/view.hpp"
 #include "distribute/exchange/exchange_plan.hpp"
+#include "distribute/exchange/mode_transport.hpp"
 #include "distribute/exchange/order_passes.hpp"
 #include "distribute/mpi/communicator.hpp"
 
 namespace ringweave {
 
+/// Complex numbers in the buffers of a pass that is packed: those it sends by order and receives by
+/// ring, or the other way.
+struct PackedSize {
+  std::int64_t by_order = 0;
+  std::int64_t by_ring = 0;
+  std::int64_t total() const { return by_order + by_ring; }
+};
+PackedSize packed_size(const OrderPasses& plan, std::int64_t n_components);
+
+/// Ring modes in the memory space of an exchange, positions times n_components.
+struct ModeMemory {
+  std::complex<double>* by_ring = nullptr;  ///< as in ExchangePlan
+  std::int64_t n_by_ring = 0;
+  std::complex<double>* slots = nullptr;  ///< as in OrderPasses
+  std::int64_t n_slots = 0;
+};
+
 /// The exchange of ring modes: grouped by order in the slots of OrderPasses <-> grouped by ring as
 /// in ExchangePlan, all components of a batch together. In one pass it is one `MPI_Alltoallv`; in
-/// several, each is a call of its own. Nothing is packed (see ModeLayout), and modes that stay on a
-/// rank do not move; on one rank nothing happens.
+/// several, each is a call of its own. Modes that stay on a rank do not move; on one rank nothing
+/// happens. A ModeTransport says where the modes lie, and packs them where MPI needs that.
 ///
-/// A pass begins, and ends before its slot is used again; begin and end are called in the same
-/// order on all ranks. ExchangeSchedule::overlapped takes `MPI_Ialltoallv`. Several passes from
-/// rings to orders go as messages, each sent one pass ahead, so that ranks need not keep in step.
-/// ModePrecision::single_ converts what travels in small buffers, by all threads, and rounds what
-/// stays where it is. Modes that are more than MPI can count are copied through such buffers too.
+/// The steps of a pass, in the same order on all ranks:
+///   orders to rings: pack_part() of each part, ready(), begin(), end(), unpack_rings()
+///   rings to orders: pack_rings(), ready(), begin(), end(), unpack_part() of each part
+/// A pass must end before its slot is used again. From rings to orders passes go from the first to
+/// the last, and no mode by ring may change before the last has ended.
+/// ExchangeSchedule::overlapped takes `MPI_Ialltoallv`, which moves while progress() is called.
+/// Several passes from rings to orders that need no packing go as messages, each sent one pass
+/// ahead, so that ranks need not keep in step.
 class ModeExchange {
  public:
+  using Value = std::complex<double>;
+  enum class Direction { orders_to_rings, rings_to_orders };
+
   /// Collective. Error  UsageError on every rank when the plans of two ranks do not fit.
   ModeExchange(Communicator comm, const OrderPasses& plan, std::int64_t n_components,
-               const ExchangeOptions& options);
+               const ExchangeOptions& options, std::unique_ptr<ModeTransport> transport);
   ~ModeExchange();
+  ModeExchange(ModeExchange&&) noexcept;
 
   int n_passes() const;
   int n_slots() const;  ///< passes that may be under way at once
   static int n_slots_of(const ExchangeOptions& options);
+  /// Whether a step does anything on this communicator.
+  bool is_idle() const;
+  /// Whether packing can fail.
+  bool on_device() const;
 
-  /// `overlapped`: returns at once, and the modes move while progress() is called. Buffers of
-  /// plan.all_slots() and plan.by_ring_size positions times n_components; of the pass the sender's
-  /// must not change and the receiver's not be read until end(pass). From rings to orders passes go
-  /// from the first to the last, and nothing of by_ring may change until the last has ended.
-  /// Collective; MPI failure ends the job.
-  void begin_orders_to_rings(int pass, ModeView<const double> slots, ModeView<double> by_ring);
-  void begin_rings_to_orders(int pass, ModeView<double> by_ring, ModeView<double> slots);
+  // Error  UsageError when a size differs from the plan. Not collective.
+  void pack_part(int pass, int part, const ModeMemory& modes);
+  void pack_rings(int pass, const ModeMemory& modes);
+  /// Rounds modes of the pass that stay on the rank, and waits until MPI may read the others.
+  void ready(int pass, const ModeMemory& modes);
+  void unpack_rings(int pass, const ModeMemory& modes);
+  void unpack_part(int pass, int part, const ModeMemory& modes);
+
+  /// Collective; MPI failure ends the job. ExchangeSchedule::overlapped: begin() returns at once.
+  void begin(Direction direction, int pass, const ModeMemory& modes);
   void end(int pass);
   /// A non-blocking collective does not move by itself: call it now and then. Not collective.
   void progress();
 
   /// DataError on all ranks when a mode since the last call was too large for single precision.
-  /// Collective where modes travel in single precision.
+  /// Collective where modes are exchanged in single precision; then waits for a device.
   void require_range();
 
-  /// What the conversion buffers of these arguments take. Not collective.
-  static std::int64_t buffer_bytes(const OrderPasses& plan, std::int64_t n_components,
-                                   const ExchangeOptions& options);
-  /// The conversion buffers; the first begin allocates them otherwise.
+  /// Buffers of the transport; they must be there before the first pass. Not collective.
   void allocate();
   void release() noexcept;
+  TransportBytes bytes() const;
 
   /// Bytes this rank sends to others in all passes.
   std::int64_t bytes_sent() const;

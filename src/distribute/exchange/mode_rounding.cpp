@@ -13,13 +13,21 @@
 namespace ringweave {
 namespace {
 
+/// Whether there are modes enough for more than one thread.
+bool is_worth_threads(std::span<const CopyRun> runs) {
+  constexpr std::int64_t least = std::int64_t{1} << 13;
+  std::int64_t modes = 0;
+  for (const CopyRun& run : runs) modes += run.count;
+  return modes >= least;
+}
+
 /// Every run is shared among all threads, so neither few long nor many short ones leave one idle.
 /// Real and imaginary parts are numbers in a row.
 template <class From, class To, class Convert>
 double convert_runs(const std::complex<From>* from, std::complex<To>* to,
                     std::span<const CopyRun> runs, const Convert& convert) {
   double largest = 0;
-#pragma omp parallel
+#pragma omp parallel if (is_worth_threads(runs))
   for (const CopyRun& run : runs) {
     const From* source = reinterpret_cast<const From*>(from + run.from);
     To* target = reinterpret_cast<To*>(to + run.to);
@@ -39,7 +47,7 @@ double convert_runs(const std::complex<From>* from, std::complex<To>* to,
 void copy_modes(const std::complex<double>* from, std::complex<double>* to,
                 std::span<const CopyRun> runs) {
   // Not convert_runs(), whose search for the largest takes half as long again.
-#pragma omp parallel
+#pragma omp parallel if (is_worth_threads(runs))
   {
     const std::int64_t n_threads = omp_get_num_threads();
     const std::int64_t thread = omp_get_thread_num();

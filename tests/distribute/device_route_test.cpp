@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "distribute/exchange/device_exchange.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
 #include "base/device_buffer.hpp"
 #include "base/error.hpp"
+#include "distribute/exchange/device_transport.hpp"
+#include "exchange_steps.hpp"
 #include "mode_labels.hpp"
 #include "plan_cases.hpp"
 #include "support/rank_groups.hpp"
@@ -51,29 +51,30 @@ void expect_every_mode_arrives(const PlanCase& of, const Communicator& comm, Dev
   const std::int64_t n_components = precision == ModePrecision::single_ ? 1 : 2;
   const OrderDistribution orders = of.orders(comm.size());
   const RingDistribution rings = of.rings(comm.size());
-  const ExchangePlan plan =
-      plan_exchange(of.limits, of.fold, orders, rings, comm.rank(), n_components);
-  const DeviceExchange exchange(
-      comm,
-      {plan, plan_row_parts(of.limits, of.fold, orders, rings, comm.rank(), plan, Folding::fold, 4),
-       n_components, route, precision},
-      stream);
-  HostBuffer<Value> by_order = buffer_for(plan.by_order, n_components);
-  HostBuffer<Value> by_ring = buffer_for(plan.by_ring, n_components);
+  const ExchangePlan whole = plan_exchange(of.limits, of.fold, orders, rings, comm.rank());
+  const OrderPasses plan =
+      plan_order_passes(of.limits, of.fold, orders, rings, comm.rank(), whole, {.n_parts = 4});
+  ModeExchange exchange(comm, plan, n_components, {.precision = precision},
+                        make_device_transport(stream, route, precision, true));
+  exchange.allocate();
+  HostBuffer<Value> modes = buffer_for(plan.by_order, n_components);
   for_each_mode(plan.by_order, n_components,
-                [&](std::int64_t i, Value value) { by_order[i] = value; });
-  DeviceBuffer<Value> order_modes(by_order.size());
-  DeviceBuffer<Value> ring_modes(by_ring.size());
-  const auto nothing = [](std::int64_t, std::int64_t) {};
-  copy_to_device(by_order.data(), order_modes.data(), order_modes.bytes(), stream);
-  exchange.orders_to_rings(nothing, order_modes.view(), ring_modes.view(), nullptr);
-  copy_to_host(ring_modes.data(), by_ring.data(), ring_modes.bytes(), stream);
-  zero_device_memory(order_modes.data(), order_modes.bytes(), stream);
-  exchange.rings_to_orders(ring_modes.view(), order_modes.view(), nothing, nullptr);
-  copy_to_host(order_modes.data(), by_order.data(), order_modes.bytes(), stream);
+                [&](std::int64_t i, Value value) { modes[i] = value; });
+  DeviceBuffer<Value> there(modes.size());
+  const std::int64_t n_by_ring = plan.by_ring_size * n_components;
+  const ModeMemory memory{there.data(), n_by_ring, there.data() + n_by_ring,
+                          there.size() - n_by_ring};
+  const auto nothing = [](const OrderPasses::Part&) {};
+  copy_to_device(modes.data(), there.data(), there.bytes(), stream);
+  exchange_to_rings(exchange, plan, memory, nothing);
+  copy_to_host(there.data(), modes.data(), there.bytes(), stream);
   stream.synchronize();
-  EXPECT_EQ(count_wrong(plan.by_ring, n_components, by_ring), 0);
-  EXPECT_EQ(count_wrong(plan.by_order, n_components, by_order), 0);
+  EXPECT_EQ(count_wrong(whole.by_ring, n_components, modes), 0);
+  zero_device_memory(memory.slots, memory.n_slots * std::int64_t{sizeof(Value)}, stream);
+  exchange_to_orders(exchange, plan, memory, nothing);
+  copy_to_host(there.data(), modes.data(), there.bytes(), stream);
+  stream.synchronize();
+  EXPECT_EQ(count_wrong(plan.by_order, n_components, modes), 0);
 }
 
 TEST_P(OnEveryRankCount, EveryModeArrivesFromDeviceToDevice) {

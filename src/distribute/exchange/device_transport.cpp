@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "distribute/exchange/device_transport.hpp"
+
+#include "base/device_buffer.hpp"
+#include "distribute/exchange/device_mode_rounding.hpp"
+
+namespace ringweave {
+namespace {
+
+using Value = std::complex<double>;
+using Single = std::complex<float>;
+
+/// A device that works in one stream and copies in another.
+class StreamMemory {
+ public:
+  using Staging = DeviceBuffer<char, MemorySpace::pinned>;
+  using Buffer = DeviceBuffer<char>;
+
+  StreamMemory(const DeviceStream& work, ModePrecision precision) : work_(&work) {
+    if (precision == ModePrecision::single_) rounding_ = std::make_unique<DeviceModeRounding>(work);
+  }
+
+  Staging stage(std::int64_t bytes) const { return Staging(bytes); }
+  Buffer buffer(std::int64_t bytes) const { return Buffer(bytes); }
+  void down(const void* from, void* to, std::int64_t bytes) const {
+    copy_to_host(from, to, bytes, copies_);
+  }
+  void up(const void* from, void* to, std::int64_t bytes) const {
+    copy_to_device(from, to, bytes, copies_);
+  }
+  void keep(const void* from, void* to, std::int64_t bytes) const {
+    copy_on_device(from, to, bytes, *work_);
+  }
+  void narrow(const Value* from, Single* to, std::int64_t n) const {
+    rounding_->narrow(from, to, n);
+  }
+  void widen(const Single* from, Value* to, std::int64_t n) const { rounding_->widen(from, to, n); }
+  void round_to_single(const Value* from, Value* to, std::int64_t n) const {
+    rounding_->round_to_single(from, to, n);
+  }
+  double take_largest() const { return rounding_->take_largest(); }
+  void copies_follow_work() {
+    work_done_.record(*work_);
+    work_done_.hold(copies_);
+  }
+  void work_follows_copies() {
+    copies_done_.record(copies_);
+    copies_done_.hold(*work_);
+  }
+  void wait_for_copies() const { copies_.synchronize(); }
+  void wait_for_work() const { work_->synchronize(); }
+
+ private:
+  const DeviceStream* work_;
+  std::unique_ptr<DeviceModeRounding> rounding_;  ///< in single precision
+  DeviceStream copies_;
+  DeviceEvent work_done_;
+  DeviceEvent copies_done_;
+};
+
+}  // namespace
+
+std::unique_ptr<ModeTransport> make_device_transport(const DeviceStream& stream, DeviceRoute route,
+                                                     ModePrecision precision, bool countable) {
+  return std::make_unique<DeviceTransport<StreamMemory>>(
+      std::make_unique<StreamMemory>(stream, precision), route, precision, countable);
+}
+
+}  // namespace ringweave

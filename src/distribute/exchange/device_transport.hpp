@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/checked_cast.hpp"
+#include "base/device.hpp"
+#include "distribute/exchange/device_route.hpp"
+#include "distribute/exchange/mode_transport.hpp"
+
+namespace ringweave {
+
+/// ModeTransport where modes lie on a device: MPI reads them there (DeviceRoute::direct), or in
+/// staging buffers of the host. Runs of modes are copied to and from these beside the device's
+/// work. Modes are rounded on the device, in buffers of their own.
+///
+/// Memory is the device as the transport sees it; n counts complex numbers. It has
+///   Staging, stage(bytes)                  a buffer that MPI and copies reach: data()
+///   Buffer, buffer(bytes)                  one of the device: data()
+///   down(from, to, bytes), up(...)         device to staging and back, beside the device's work
+///   keep(from, to, bytes)                  on the device, in the order of its work
+///   narrow(from, to, n), widen(...), round_to_single(...)   as mode_rounding, in that order
+///   take_largest()                         magnitude of what was rounded; waits
+///   copies_follow_work()                   later copies wait for all work so far
+///   work_follows_copies()                  later work waits for all copies so far
+///   wait_for_copies(), wait_for_work()     until all is done; errors of the device come here
+template <class Memory>
+class DeviceTransport final : public ModeTransport {
+ public:
+  /// `countable`: MPI can count all modes of a side.
+  DeviceTransport(std::unique_ptr<Memory> memory, DeviceRoute route, ModePrecision precision,
+                  bool countable)
+      : memory_(std::move(memory)),
+        staged_(route == DeviceRoute::staged),
+        in_single_(precision == ModePrecision::single_),
+        buffers_(in_single_ || (!staged_ && !countable)),
+        number_bytes_(complex_bytes(precision)) {}
+
+  bool packs() const override { return staged_ || buffers_; }
+  bool on_device() const override { return true; }
+
+  void allocate(int n_slots, std::int64_t by_order, std::int64_t by_ring) override {
+    if (!slots_.empty()) return;
+    for (int slot = 0; slot < n_slots; ++slot) {
+      for (const std::int64_t numbers : {by_order, by_ring}) {
+        const std::int64_t bytes = numbers * number_bytes_;
+        Place place;
+        if (staged_) place.staging = memory_->stage(bytes);
+        if (buffers_) place.buffer = memory_->buffer(bytes);
+        if (staged_) bytes_.pinned += bytes;
+        if (buffers_) bytes_.device += bytes;
+        slots_.push_back(std::move(place));
+      }
+    }
+  }
+  void release() noexcept override {
+    slots_.clear();
+    bytes_ = {};
+  }
+  void* buffer(Side side, int slot) override {
+    Place& place = at(side, slot);
+    return staged_ ? static_cast<void*>(place.staging.data()) : place.buffer.data();
+  }
+
+  void pack(Side side, int slot, const Value* modes, std::span<const CopyRun> runs) override {
+    Place& place = at(side, slot);
+    for (const CopyRun& run : runs) {
+      if (in_single_) {
+        memory_->narrow(modes + run.from, singles(place) + run.to, run.count);
+      } else if (buffers_) {
+        memory_->keep(modes + run.from, in_buffer(place, run.to), run.count * number_bytes_);
+      }
+    }
+    if (!staged_) return;
+    memory_->copies_follow_work();
+    for (const CopyRun& run : runs) {
+      const void* const from =
+          buffers_ ? in_buffer(place, run.to) : reinterpret_cast<const char*>(modes + run.from);
+      memory_->down(from, in_staging(place, run.to), run.count * number_bytes_);
+    }
+  }
+  void begin_unpack() override {
+    if (staged_) memory_->copies_follow_work();
+  }
+  void unpack(Side side, int slot, Value* modes, std::span<const CopyRun> runs) override {
+    Place& place = at(side, slot);
+    if (staged_) {
+      for (const CopyRun& run : runs) {
+        void* const to =
+            buffers_ ? in_buffer(place, run.from) : reinterpret_cast<char*>(modes + run.to);
+        memory_->up(in_staging(place, run.from), to, run.count * number_bytes_);
+      }
+      memory_->work_follows_copies();
+    }
+    for (const CopyRun& run : runs) {
+      if (in_single_) {
+        memory_->widen(singles(place) + run.from, modes + run.to, run.count);
+      } else if (buffers_) {
+        memory_->keep(in_buffer(place, run.from), modes + run.to, run.count * number_bytes_);
+      }
+    }
+  }
+  void round(Value* modes, std::int64_t n) override {
+    if (in_single_ && n > 0) memory_->round_to_single(modes, modes, n);
+  }
+  void wait() override { staged_ ? memory_->wait_for_copies() : memory_->wait_for_work(); }
+  double take_largest() override { return memory_->take_largest(); }
+  TransportBytes bytes() const override { return bytes_; }
+
+ private:
+  struct Place {
+    typename Memory::Staging staging{};
+    typename Memory::Buffer buffer{};
+  };
+
+  Place& at(Side side, int slot) {
+    return slots_[to_size(2 * slot + (side == Side::orders ? 0 : 1))];
+  }
+  static std::complex<float>* singles(Place& place) {
+    return reinterpret_cast<std::complex<float>*>(place.buffer.data());
+  }
+  char* in_buffer(Place& place, std::int64_t number) const {
+    return place.buffer.data() + number * number_bytes_;
+  }
+  char* in_staging(Place& place, std::int64_t number) const {
+    return place.staging.data() + number * number_bytes_;
+  }
+
+  std::unique_ptr<Memory> memory_;
+  bool staged_;
+  bool in_single_;
+  bool buffers_;  ///< of the device
+  std::int64_t number_bytes_;
+  std::vector<Place> slots_;  ///< [slot][side]
+  TransportBytes bytes_;
+};
+
+/// The transport of this thread's device; `stream` is where it works, and outlives the transport.
+/// Error  ResourceError from the device.
+std::unique_ptr<ModeTransport> make_device_transport(const DeviceStream& stream, DeviceRoute route,
+                                                     ModePrecision precision, bool countable);
+
+}  // namespace ringweave

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <memory>
+
+#include "base/device.hpp"
+#include "base/stage_timer.hpp"
+#include "base/view.hpp"
+#include "distribute/exchange/mode_exchange.hpp"
+#include "fft/device_ring_fft.hpp"
+#include "legendre/device_legendre_stage.hpp"
+#include "transform/graph_cache.hpp"
+#include "transform/stream_stages.hpp"
+
+namespace ringweave {
+
+/// Legendre stage and ring FFT of a Pipeline whose a_lm, modes and map lie on a device. Calls are
+/// put in the order of a stream; the work of a call that is made again with the same memory is
+/// launched as a graph.
+class DeviceStages {
+ public:
+  template <class T>
+  using Alm = AlmView<T, MemorySpace::device>;
+  template <class T>
+  using Map = MapView<T, MemorySpace::device>;
+  using Weights = DeviceRingFft::Weights;
+  using Accumulate = LegendreStage::Accumulate;
+  /// Modes by ring and, behind them in the same memory, the slots.
+  struct Modes {
+    ModeView<double, MemorySpace::device> all;
+    std::int64_t by_ring_size = 0;
+    ModeView<double, MemorySpace::device> by_ring() const { return {all.data(), by_ring_size}; }
+  };
+
+  /// On this thread's device. `stream` outlives the object. At most so many graphs are kept.
+  DeviceStages(std::unique_ptr<DeviceLegendreStage> legendre,
+               std::unique_ptr<DeviceRingFft> ring_fft, const DeviceStream& stream,
+               std::size_t most_graphs)
+      : legendre_(std::move(legendre)),
+        ring_fft_(std::move(ring_fft)),
+        stream_(&stream),
+        graphs_(most_graphs) {}
+
+  template <class T>
+  void synthesize_rows(std::int64_t first, std::int64_t count, Alm<const T> alm,
+                       const Modes& modes) {
+    submit({GraphKey::Stage::synthesis_rows, sizeof(T), alm.data(), alm.stride(), modes.all.data(),
+            nullptr, first, count},
+           [&] {
+             legendre_->synthesize({first, count}, alm, modes.all);
+           });
+  }
+  template <class T>
+  void adjoint_rows(std::int64_t first, std::int64_t count, const Modes& modes, Alm<T> alm,
+                    Accumulate how) {
+    const auto stage = how == Accumulate::add ? GraphKey::Stage::adjoint_rows_adding
+                                              : GraphKey::Stage::adjoint_rows;
+    submit({stage, sizeof(T), alm.data(), alm.stride(), modes.all.data(), nullptr, first, count},
+           [&] {
+             legendre_->adjoint({first, count}, modes.all, alm, how);
+           });
+  }
+  template <class T>
+  void to_pixels(const Modes& modes, Map<T> map) {
+    submit({GraphKey::Stage::to_pixels, sizeof(T), map.data(), map.stride(), modes.all.data(),
+            nullptr, 0, 0},
+           [&] { ring_fft_->synthesize(modes.by_ring(), map); });
+  }
+  template <class T>
+  void to_modes(Map<const T> map, Weights ring_weights, const Modes& modes) {
+    submit({GraphKey::Stage::to_modes, sizeof(T), map.data(), map.stride(), modes.all.data(),
+            ring_weights.size() > 0 ? ring_weights.data() : nullptr, 0, 0},
+           [&] { ring_fft_->adjoint(map, ring_weights, modes.by_ring()); });
+  }
+
+  ModeMemory memory(const Modes& modes) const {
+    return {modes.all.data(), modes.by_ring_size, modes.all.data() + modes.by_ring_size,
+            modes.all.size() - modes.by_ring_size};
+  }
+  bool can_fail() const { return true; }
+
+  /// From now on seconds of stages are added to `times`, which outlives the object, and calls wait
+  /// for their end; null: no more.
+  void time_stages(StageTimes* times) { times_ = times; }
+  void lap(const char* stage) {
+    if (times_ != nullptr) marks_.mark(stage, *stream_);
+  }
+  void finish_laps() {
+    if (times_ != nullptr) marks_.add_to(*times_);
+  }
+
+  void forget_graphs() noexcept { graphs_.clear(); }
+  /// Bytes of tables and workspace.
+  std::int64_t device_bytes() const {
+    return legendre_->device_bytes() + ring_fft_->device_bytes();
+  }
+
+ private:
+  /// Work that equal ones repeat: a stage of a call, or some rows of it, and its memory.
+  struct GraphKey {
+    enum class Stage {
+      synthesis_rows,
+      adjoint_rows,
+      adjoint_rows_adding,
+      to_pixels,
+      to_modes
+    } stage;
+    std::int64_t bytes_of_number;
+    const void* values;  ///< a_lm or a map
+    std::int64_t stride;
+    const void* modes;
+    const void* weights;
+    std::int64_t first_row;
+    std::int64_t n_rows;
+    friend bool operator==(const GraphKey&, const GraphKey&) = default;
+  };
+  template <class Work>
+  void submit(const GraphKey& key, const Work& work) {
+    graphs_.submit(key, *stream_, work);
+  }
+
+  std::unique_ptr<DeviceLegendreStage> legendre_;
+  std::unique_ptr<DeviceRingFft> ring_fft_;
+  const DeviceStream* stream_;
+  GraphCache<GraphKey> graphs_;
+  StreamStages<> marks_;
+  StageTimes* times_ = nullptr;
+};
+
+}  // namespace ringweave
