@@ -28,11 +28,10 @@ void normalize(const Communicator& comm, Convolution& convolution, const MaskedM
 }  // namespace
 
 template <class T, class Convolution>
-ConvolutionSmoothingReport smooth_on_rings(const Communicator& comm, Convolution& convolution,
-                                           const MaskOptions& treatment, MapView<T> in,
-                                           MapView<T> out) {
+SmoothingReport smooth_on_rings(const Communicator& comm, Convolution& convolution,
+                                const MaskOptions& treatment, MapView<T> in, MapView<T> out) {
   const MaskedMap treated(comm, convolution.rings(), treatment, in);
-  ConvolutionSmoothingReport report{treated.mask().total(), treated.removed()};
+  SmoothingReport report{.maps = {{treated.mask().total(), treated.removed()}}, .convolutions = 1};
   convolution.template convolve<T>(in, out);
   if (treated.is_normalized()) {
     normalize<T>(comm, convolution, treated, in, out);
@@ -42,9 +41,9 @@ ConvolutionSmoothingReport smooth_on_rings(const Communicator& comm, Convolution
   return report;
 }
 
-#define RINGWEAVE_INSTANTIATE(T, Convolution)                                            \
-  template ConvolutionSmoothingReport smooth_on_rings(const Communicator&, Convolution&, \
-                                                      const MaskOptions&, MapView<T>, MapView<T>);
+#define RINGWEAVE_INSTANTIATE(T, Convolution)                                                     \
+  template SmoothingReport smooth_on_rings(const Communicator&, Convolution&, const MaskOptions&, \
+                                           MapView<T>, MapView<T>);
 RINGWEAVE_INSTANTIATE(float, RingConvolution)
 RINGWEAVE_INSTANTIATE(double, RingConvolution)
 RINGWEAVE_INSTANTIATE(float, SplitConvolution)

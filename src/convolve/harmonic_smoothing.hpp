@@ -33,11 +33,15 @@ struct TreatmentReport {
   LowMultipoles removed{};
 };
 
+/// What smoothing did, whichever way it went.
 struct SmoothingReport {
-  AnalysisReport analysis;  ///< its transforms count the synthesis too
   std::vector<TreatmentReport> maps;
+  // Of smooth_harmonic().
+  AnalysisReport analysis{};  ///< its transforms count the synthesis too
   int mask_transforms = 0;  ///< of one scalar field, for normalize; their times are the transform's
   int mask_on_spectra = 0;  ///< of these, as AnalysisReport::on_spectra
+  // Of smooth_on_rings().
+  int convolutions = 0;  ///< two where the mask was smoothed too
 };
 
 /// Smooths `map` in place: masks, removes the low multipoles, analyses, multiplies by the beam,

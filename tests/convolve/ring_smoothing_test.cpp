@@ -70,11 +70,12 @@ class RingSmoothing : public OnEveryRankCount {
     MapBuffer<T> in = copy_of(expected);
     MapBuffer<T> out = harmonic.make_map<T>();
     const SmoothingReport by_harmonics = smooth_harmonic<T>(harmonic, options, expected.view());
-    const ConvolutionSmoothingReport report =
+    const SmoothingReport report =
         smooth_on_rings<T>(comm(), rings, treatment, in.view(), out.view());
-    EXPECT_EQ(report.unseen_pixels, by_harmonics.maps.front().unseen_pixels);
+    EXPECT_EQ(report.maps.front().unseen_pixels, by_harmonics.maps.front().unseen_pixels);
     EXPECT_EQ(report.convolutions, by_harmonics.mask_transforms > 0 ? 2 : 1);
-    EXPECT_NEAR(report.removed.monopole, by_harmonics.maps.front().removed.monopole, 1e-6);
+    EXPECT_NEAR(report.maps.front().removed.monopole, by_harmonics.maps.front().removed.monopole,
+                1e-6);
     set_unseen_to_zero(out, expected);
     expect_within(relative_error(comm(), out, expected), bound);
   }

@@ -49,9 +49,9 @@ class SplitSmoothing : public OnEveryRankCount {
     MapBuffer<T> in = copy_of(expected);
     MapBuffer<T> out = harmonic.make_map<T>();
     const SmoothingReport by_harmonics = smooth_harmonic<T>(harmonic, options, expected.view());
-    const ConvolutionSmoothingReport report =
+    const SmoothingReport report =
         smooth_on_rings<T>(comm(), convolution, treatment, in.view(), out.view());
-    EXPECT_EQ(report.unseen_pixels, by_harmonics.maps.front().unseen_pixels);
+    EXPECT_EQ(report.maps.front().unseen_pixels, by_harmonics.maps.front().unseen_pixels);
     EXPECT_EQ(report.convolutions, by_harmonics.mask_transforms > 0 ? 2 : 1);
     for (std::int64_t i = 0; i < out.n_components() * out.size(); ++i) {
       T& ours = out.view().data()[i];

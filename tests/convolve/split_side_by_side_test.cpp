@@ -62,7 +62,7 @@ template <class T>
 struct Smoothed {
   RingDistribution bands;
   MapBuffer<T> map;
-  ConvolutionSmoothingReport report;
+  SmoothingReport report;
 };
 
 class SplitSideBySide : public OnEveryRankCount {
@@ -77,7 +77,7 @@ class SplitSideBySide : public OnEveryRankCount {
     EXPECT_EQ(convolution.ring_convolution() != nullptr, n_harmonic == 0 || !does_harmonic);
     MapBuffer<T> in = white_maps<T>(convolution.rings(), n_maps, with_hole);
     MapBuffer<T> out(n_maps, convolution.rings().n_pixels());
-    const ConvolutionSmoothingReport report =
+    const SmoothingReport report =
         smooth_on_rings<T>(comm(), convolution, treatment, in.view(), out.view());
     return {convolution.plan().bands, std::move(out), report};
   }
@@ -89,7 +89,8 @@ class SplitSideBySide : public OnEveryRankCount {
     for (int n_harmonic = 1; n_harmonic < comm().size(); ++n_harmonic) {
       SCOPED_TRACE(std::to_string(n_harmonic) + " of " + std::to_string(comm().size()));
       Smoothed<T> apart = smooth<T>(n_harmonic, n_maps, treatment, with_hole);
-      EXPECT_EQ(apart.report.unseen_pixels, together.report.unseen_pixels);
+      EXPECT_EQ(apart.report.maps.front().unseen_pixels,
+                together.report.maps.front().unseen_pixels);
       EXPECT_EQ(apart.report.convolutions, together.report.convolutions);
       MapBuffer<T> expected(n_maps, apart.map.size());
       RingTransfer(comm(), together.bands, apart.bands, n_maps)
