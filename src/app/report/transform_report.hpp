@@ -18,6 +18,10 @@ struct TransformCount {
   int mask_on_spectra = 0;
 
   TransformCount& operator+=(const TransformCount& more);
+  friend TransformCount operator*(int times, const TransformCount& one) {
+    return {times * one.all_fields, times * one.mask, one.is_a_guess,
+            times * one.all_fields_on_spectra, times * one.mask_on_spectra};
+  }
 };
 
 /// Before a run: transforms of an analysis with `n_iter` Jacobi corrections, or (tolerance > 0)

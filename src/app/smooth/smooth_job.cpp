@@ -67,12 +67,19 @@ Beam beam_of(const Run& run, const SmoothOptions& options, int lmax) {
 
 template <class T>
 SmoothingReport smooth_fields(Run& run, const SmoothJob& job, SphericalHarmonicTransform& transform,
-                              SmoothingOptions smoothing, const MapRange& maps, MapView<T> map) {
-  for (std::int64_t i = maps.first; i < maps.first + maps.count; ++i)
-    smoothing.maps.push_back(job.maps.to_do[to_size(i)].input);
-  return smooth_harmonic<T>(transform, smoothing, map, [&](int pass, int passes, double residual) {
-    run.progress.step(pass, passes, residual >= 0 ? fmt::format("residual {:.2e}", residual) : "");
-  });
+                              SmoothingOptions smoothing, SmoothGroup<T>& group, MapView<T> map) {
+  for (std::int64_t i = 0; i < group.range.count; ++i)
+    smoothing.maps.push_back(job.maps.to_do[to_size(group.range.first + i)].input);
+  SmoothingReport report =
+      smooth_harmonic<T>(transform, smoothing, map, [&](int pass, int passes, double residual) {
+        run.progress.step(pass, passes,
+                          residual >= 0 ? fmt::format("residual {:.2e}", residual) : "");
+      });
+  run.report["analysis"] = {{"iterations", report.analysis.iterations},
+                            {"residuals", report.analysis.residuals}};
+  group.maps.provenance.lmax = transform.spec().lmax;
+  group.maps.provenance.iterations = report.analysis.iterations;
+  return report;
 }
 
 TransformCount count_of(const SmoothingReport& report) {
@@ -111,7 +118,7 @@ void tell_treatment(Run& run, const SmoothJob& job, std::int64_t map,
 
 #define RINGWEAVE_INSTANTIATE(T)                                                              \
   template SmoothingReport smooth_fields(Run&, const SmoothJob&, SphericalHarmonicTransform&, \
-                                         SmoothingOptions, const MapRange&, MapView<T>);
+                                         SmoothingOptions, SmoothGroup<T>&, MapView<T>);
 RINGWEAVE_INSTANTIATE(float)
 RINGWEAVE_INSTANTIATE(double)
 #undef RINGWEAVE_INSTANTIATE

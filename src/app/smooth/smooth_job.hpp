@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "app/cli/field_choice.hpp"
 #include "app/cli/options.hpp"
@@ -13,10 +14,21 @@
 #include "app/report/transform_report.hpp"
 #include "app/run.hpp"
 #include "app/transform_setup.hpp"
+#include "base/buffer.hpp"
 #include "convolve/harmonic_smoothing.hpp"
 #include "io/map_file.hpp"
 
 namespace ringweave {
+
+/// Maps that are smoothed together, on this rank.
+template <class T>
+struct SmoothedMaps {
+  MapBuffer<T> map;                ///< [map, component][own pixel]
+  std::vector<MapHeader> headers;  ///< as in their files
+  Provenance provenance;           ///< of all of them; the input is missing
+};
+template <class T>
+using SmoothGroup = MapGroup<SmoothedMaps<T>>;
 
 /// What `smooth` makes of its options and its input, whichever way the map is smoothed.
 struct SmoothJob {
@@ -53,22 +65,20 @@ HarmonicWay harmonic_way(const Run& run, const SmoothJob& job);
 /// The beam of --fwhm, --beam or --kernel. Collective.
 Beam beam_of(const Run& run, const SmoothOptions& options, int lmax);
 
-/// Smooths the maps of a group in place with their transform, showing the progress. Collective.
+/// Smooths `map`, fields of the maps of a group, in place with their transform; shows the progress,
+/// puts the iterations into the report and the group's provenance. Collective.
 template <class T>
 SmoothingReport smooth_fields(Run& run, const SmoothJob& job, SphericalHarmonicTransform& transform,
-                              SmoothingOptions smoothing, const MapRange& maps, MapView<T> map);
+                              SmoothingOptions smoothing, SmoothGroup<T>& group, MapView<T> map);
 
 /// The transforms of a smoothing that is done.
 TransformCount count_of(const SmoothingReport& report);
 
-/// Kernel and method; the input and the rest is the caller's.
+/// Kernel and treatment; the rest is the caller's.
 Provenance provenance_of(const Run& run, const SmoothJob& job);
 
-/// Reports how many pixels of a map of the job were UNSEEN and what was removed.
+/// Reports how many pixels of map number `map` of the job were UNSEEN and what was removed.
 void tell_treatment(Run& run, const SmoothJob& job, std::int64_t map,
                     const TreatmentReport& treatment);
-
-/// The harmonic way. Returns the exit code. Collective.
-int smooth_with_transform(Run& run, SmoothJob& job);
 
 }  // namespace ringweave
