@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 
 #include "app/cli/availability.hpp"
 #include "base/device.hpp"

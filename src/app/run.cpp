@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <ctime>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
@@ -18,6 +19,13 @@
 #include "distribute/mpi/agree.hpp"
 
 namespace ringweave {
+
+Report::Report() : entries_(std::make_unique<nlohmann::ordered_json>()) {}
+Report::Report(Report&&) noexcept = default;
+Report& Report::operator=(Report&&) noexcept = default;
+Report::~Report() = default;
+
+nlohmann::ordered_json& Report::operator[](const std::string& name) { return (*entries_)[name]; }
 
 nlohmann::ordered_json over_ranks(const Communicator& comm, double value) {
   const double least = comm.min(value);
@@ -115,7 +123,7 @@ void write_report(Run& run) {
       {"ranks", run.comm.size()},
       {"threads_per_rank", omp_get_max_threads()},
   };
-  if (!run.report.is_null()) report.update(run.report);
+  if (!run.report.entries().is_null()) report.update(run.report.entries());
   report["stages"] = stages;
   report["computing"] = over_ranks(run.comm, computing_seconds(run));
   report["files"] = files;

@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "app/cli/options.hpp"
@@ -16,6 +17,23 @@
 
 namespace ringweave {
 
+/// The entries a subcommand adds to --report. Files that add some include nlohmann/json.hpp, which
+/// is kept out of this header because it is slow to compile.
+class Report {
+ public:
+  Report();
+  Report(Report&&) noexcept;
+  Report& operator=(Report&&) noexcept;
+  ~Report();
+
+  /// The entry of that name, null where it is new.
+  nlohmann::ordered_json& operator[](const std::string& name);
+  const nlohmann::ordered_json& entries() const { return *entries_; }
+
+ private:
+  std::unique_ptr<nlohmann::ordered_json> entries_;
+};
+
 /// What every subcommand gets: the ranks, the common options, where times and results go.
 struct Run {
   Communicator comm;
@@ -25,7 +43,7 @@ struct Run {
   Machine machine;  ///< what predicted seconds are made from
   Progress progress;
   StageTimes times;
-  nlohmann::ordered_json report;  ///< what the subcommand adds to --report
+  Report report;
   Outputs outputs;
   std::int64_t bytes_read = 0;     ///< of maps and a_lm, as stored in their files, by all ranks
   std::string conclusion;          ///< a line of results to say when all outputs are in place

@@ -8,6 +8,7 @@
 #include <hdf5.h>
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "app/cli/build_information.hpp"
 #include "base/device.hpp"

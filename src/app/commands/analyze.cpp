@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "app/backend_choice.hpp"
 #include "app/commands/commands.hpp"
 #include "app/predict/file_estimate.hpp"

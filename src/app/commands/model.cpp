@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 #include <vector>

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "app/predict/memory_estimate.hpp"
 #include "transform/device_budget.hpp"
 #include "transform/offloaded_transform.hpp"

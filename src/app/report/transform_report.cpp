@@ -5,6 +5,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "app/backend_choice.hpp"

@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <numbers>
 #include <optional>
 #include <utility>

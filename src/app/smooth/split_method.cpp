@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <numbers>
 #include <utility>
 
