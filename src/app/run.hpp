@@ -7,7 +7,6 @@
 #include <string>
 
 #include "app/cli/options.hpp"
-#include "app/file_traffic.hpp"
 #include "app/outputs.hpp"
 #include "app/progress.hpp"
 #include "base/stage_timer.hpp"
@@ -16,6 +15,14 @@
 #include "perf_models/machine.hpp"
 
 namespace ringweave {
+
+/// What reads and writes the files of a run, and how much of that there was.
+struct FileTraffic {
+  Communicator comm;  ///< what goes over it, only they send
+  StageTimes times{};
+  std::int64_t bytes_read = 0;  ///< as stored in the files, by all ranks
+  std::int64_t bytes_written = 0;
+};
 
 /// The entries a subcommand adds to --report. Files that add some include nlohmann/json.hpp, which
 /// is kept out of this header because it is slow to compile.

@@ -7,7 +7,6 @@
 
 #include "app/cli/field_choice.hpp"
 #include "app/cli/options.hpp"
-#include "app/file_traffic.hpp"
 #include "app/run.hpp"
 #include "base/error.hpp"
 #include "convolve/harmonic_smoothing.hpp"

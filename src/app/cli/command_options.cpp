@@ -11,7 +11,7 @@
 
 #include "app/cli/availability.hpp"
 #include "app/cli/help.hpp"
-#include "app/jobs/job_template.hpp"
+#include "app/jobs/slurm_job.hpp"
 #include "perf_models/machine.hpp"
 
 namespace ringweave {

@@ -7,7 +7,6 @@
 #include "app/cli/angle.hpp"
 #include "app/commands/commands.hpp"
 #include "app/content.hpp"
-#include "app/not_finite.hpp"
 #include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"

@@ -11,9 +11,7 @@
 
 #include "app/cli/field_choice.hpp"
 #include "app/commands/commands.hpp"
-#include "app/jobs/job_prediction.hpp"
-#include "app/jobs/job_template.hpp"
-#include "app/jobs/slurm_time.hpp"
+#include "app/jobs/slurm_job.hpp"
 #include "app/predict/memory_estimate.hpp"
 #include "app/report/transform_report.hpp"
 #include "app/transform_setup.hpp"

@@ -7,7 +7,6 @@
 #include "app/cli/field_choice.hpp"
 #include "app/commands/commands.hpp"
 #include "app/content.hpp"
-#include "app/not_finite.hpp"
 #include "app/plot/curve_plot.hpp"
 #include "app/plot/mollweide.hpp"
 #include "app/plot/picture.hpp"

@@ -13,7 +13,7 @@
 #include "app/cli/angle.hpp"
 #include "app/commands/commands.hpp"
 #include "app/report/plan_table.hpp"
-#include "app/temperature_spectrum.hpp"
+#include "app/smooth/smooth_kernel.hpp"
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
 #include "convolve/ring/ring_convolution_estimate.hpp"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "app/file_traffic.hpp"
+#include "app/run.hpp"
 #include "base/error.hpp"
 #include "distribute/mpi/communicator.hpp"
 

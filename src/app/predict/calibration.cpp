@@ -15,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/predict/timed_work.hpp"
 #include "app/predict/transform_calibration.hpp"
 #include "base/buffer.hpp"
 #include "base/checked_cast.hpp"

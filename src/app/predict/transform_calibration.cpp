@@ -8,7 +8,6 @@
 #include <memory>
 #include <utility>
 
-#include "app/predict/timed_work.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "transform/spherical_harmonic_transform.hpp"

@@ -5,10 +5,23 @@
 #include <vector>
 
 #include "base/backend.hpp"
+#include "base/stage_timer.hpp"
 #include "distribute/mpi/communicator.hpp"
 #include "perf_models/device_costs.hpp"
 
 namespace ringweave {
+
+/// Seconds of the slowest rank, all having begun together. Collective.
+template <class Work>
+double timed(const Communicator& comm, const Work& work) {
+  StageTimes times;
+  comm.barrier();
+  {
+    const StageTimer timer(&times, "work");
+    work();
+  }
+  return comm.max(times.seconds("work"));
+}
 
 /// Transforms of some sizes that were timed on the host.
 struct HostTransformSamples {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "app/cli/angle.hpp"
-#include "app/temperature_spectrum.hpp"
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
@@ -119,6 +118,15 @@ void refuse_too_narrow(const CutKernel& cut, const RingGrid& grid) {
 }
 
 }  // namespace
+
+std::vector<double> temperature_spectrum(const Communicator& comm, const std::string& path,
+                                         const std::string& option) {
+  const Spectra spectra = read_spectra(comm, path);
+  if (!spectra.has(Spectra::TT))
+    throw DataError(path, "holds no TT; " + option + " takes the spectrum of T");
+  const auto values = spectra.values(Spectra::TT);
+  return {values.begin(), values.end()};
+}
 
 CutKernel cut_kernel(Run& run, const SmoothOptions& options, const RingGrid& grid,
                      Precision precision) {

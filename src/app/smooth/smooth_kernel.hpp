@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "app/cli/options.hpp"
@@ -10,6 +11,10 @@
 #include "sphere/ring_grid.hpp"
 
 namespace ringweave {
+
+/// C_l of T in a file that `option` names, from l = 0. Collective. Error  DataError.
+std::vector<double> temperature_spectrum(const Communicator& comm, const std::string& path,
+                                         const std::string& option);
 
 /// The kernel of a convolution on rings, cut, and what it is good for.
 struct CutKernel {

@@ -12,7 +12,6 @@
 #include "app/report/device_report.hpp"
 #include "app/report/plan_table.hpp"
 #include "app/smooth/smoothing_method.hpp"
-#include "app/temperature_spectrum.hpp"
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
 #include "convolve/convolution_smoothing.hpp"

@@ -2,12 +2,28 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/predict/scaling_prediction.hpp"
 #include "perf_models/estimate.hpp"
 #include "perf_models/machine.hpp"
 
 namespace ringweave {
+
+/// A value of a job script: what stands after `begin` on the line that begins so.
+struct JobLine {
+  std::string begin;
+  std::string value;
+};
+
+/// The names of the files jobs/*.sbatch, without their extension.
+std::vector<std::string> job_names();
+
+/// The file jobs/NAME.sbatch with the values of these lines put in; those it does not have are left
+/// out. Error  InternalError when there is no such file or a line of it begins with two of them.
+std::string job_script(std::string_view name, const std::vector<JobLine>& lines);
 
 /// What one command of a job does with all fields of its transform.
 struct JobWork {
@@ -40,5 +56,15 @@ std::int64_t largest_device_bytes(const TransformSpec& spec, int n_ranks);
 
 /// What a node must have for so many of these ranks: the program, MPI's buffers, and a fifth more.
 std::int64_t node_bytes(const JobPrediction& prediction, int n_ranks);
+
+/// Seconds of a limit as Slurm takes it: M, M:S, H:M:S, D-H, D-H:M, D-H:M:S. Error  UsageError
+/// naming `option`.
+double slurm_seconds(const std::string& text, const std::string& option);
+
+/// "02:15:00", "3-04:00:00": whole minutes, rounded up.
+std::string slurm_time(double seconds);
+
+/// For people: "12 s", "3.4 min", "25 h".
+std::string duration_text(double seconds);
 
 }  // namespace ringweave
