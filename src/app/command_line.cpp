@@ -10,6 +10,7 @@
 #include "app/cli/manual.hpp"
 #include "app/cli/version.hpp"
 #include "app/commands/commands.hpp"
+#include "app/jobs/slurm_job.hpp"
 #include "base/error.hpp"
 
 namespace ringweave {
@@ -103,7 +104,10 @@ ParsedCommand parse_command_line(int argc, const char* const* argv) {
   add_command<CalibrateOptions>(app, parsed, "calibrate", declare_calibrate, calibrate);
   add_command<ModelOptions>(app, parsed, "model", declare_model, model);
   add_command<SplitOptions>(app, parsed, "split", declare_split, split);
-  add_command<JobsOptions>(app, parsed, "jobs", declare_jobs, jobs);
+  add_command<JobsOptions>(
+      app, parsed, "jobs",
+      [](CLI::App& command, JobsOptions& options) { declare_jobs(command, options, job_names()); },
+      jobs);
   add_command<InfoOptions>(app, parsed, "info", declare_info, info);
 
   parsed.command_line = typed(argc, argv);

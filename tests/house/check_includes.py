@@ -33,8 +33,8 @@ WINGS = {
     "legendre": {"shared": ["host"], "host": ["shared"], "cuda": ["shared"]},
     "convolve": {"ring": [], "split": ["ring"]},
     "io": {"fits": [], "hdf5": []},
-    "app": {"plot": [], "cli": ["jobs"], "jobs": ["predict"], "predict": ["cli", "report"], "report": ["cli", "predict"],
-            "maps": ["cli", "predict", "report"], "smooth": ["cli", "predict", "report", "maps"],
+    "app": {"plot": [], "cli": [], "predict": [], "jobs": ["predict"], "report": ["predict"],
+            "maps": ["cli", "predict"], "smooth": ["cli", "predict", "report", "maps"],
             "commands": ["plot", "cli", "jobs", "predict", "report", "maps", "smooth"]},
 }
 # A CMake target that is part of a room.

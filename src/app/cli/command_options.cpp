@@ -11,7 +11,6 @@
 
 #include "app/cli/availability.hpp"
 #include "app/cli/help.hpp"
-#include "app/jobs/slurm_job.hpp"
 #include "perf_models/machine.hpp"
 
 namespace ringweave {
@@ -452,9 +451,8 @@ void declare_split(CLI::App& command, SplitOptions& options) {
               "Write scan, errors and both parts as JSON. Default: none.");
 }
 
-void declare_jobs(CLI::App& command, JobsOptions& options) {
+void declare_jobs(CLI::App& command, JobsOptions& options, const std::vector<std::string>& kinds) {
   const Group group(command, own_group);
-  const std::vector<std::string> kinds = job_names();
   group.argument("KIND", options.kind, fmt::format("One of {}.", fmt::join(kinds, ", ")))
       ->check(CLI::IsMember(kinds).description(""));
   group.value("--nside", options.nside, "N", "HEALPix resolution of the maps.")

@@ -5,8 +5,8 @@
 
 #include "app/backend_choice.hpp"
 #include "app/commands/commands.hpp"
-#include "app/predict/file_estimate.hpp"
 #include "app/predict/memory_estimate.hpp"
+#include "app/report/plan_table.hpp"
 #include "app/report/transform_report.hpp"
 #include "app/transform_setup.hpp"
 #include "base/error.hpp"

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "app/run.hpp"
 #include "perf_models/estimate.hpp"
 #include "perf_models/machine.hpp"
 
@@ -19,9 +18,5 @@ struct FileWork {
 
 /// As if one rank read and wrote them one after the other, as HDF5, the format that is calibrated.
 Estimate predict_files(const Machine& machine, const FileWork& work);
-
-/// Into the plan of the report; also said where a plan is asked for. A run of many maps reads and
-/// writes beside its computation and may hide it. Not collective.
-void record_files(Run& run, const FileWork& work);
 
 }  // namespace ringweave

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 namespace ringweave {
 
 std::string seconds_text(const Estimate& estimate) {
@@ -38,6 +40,13 @@ void PlanTable::memory(const MemoryEstimate& estimate) {
   bytes("memory high-water", estimate.total());
   run_.say(
       fmt::format("  predicted: {} for new memory", seconds_text(predict_memory(run_, estimate))));
+}
+
+void record_files(Run& run, const FileWork& work) {
+  const Estimate files = predict_files(run.machine, work);
+  run.report["plan"]["predicted_file_seconds"] = files.seconds;
+  if (run.options.dry_run || run.options.verbose)
+    run.say(fmt::format("  predicted: {} for files, as HDF5", seconds_text(files)));
 }
 
 }  // namespace ringweave

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "app/predict/file_estimate.hpp"
 #include "app/predict/memory_estimate.hpp"
 #include "app/run.hpp"
 #include "perf_models/estimate.hpp"
@@ -29,5 +30,9 @@ class PlanTable {
 
   Run& run_;
 };
+
+/// Into the plan of the report; also said where a plan is asked for. A run of many maps reads and
+/// writes beside its computation and may hide it. Not collective.
+void record_files(Run& run, const FileWork& work);
 
 }  // namespace ringweave

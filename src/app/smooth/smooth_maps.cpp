@@ -8,6 +8,7 @@
 
 #include "app/maps/map_batch.hpp"
 #include "app/maps/map_outputs.hpp"
+#include "app/report/plan_table.hpp"
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
