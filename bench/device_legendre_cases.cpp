@@ -81,10 +81,8 @@ class Trial {
         device_alm_(ssize64(alm_)),
         device_modes_(ssize64(modes_)) {}
 
-  void synthesize() { stage_->synthesize(stage_->all_rows(), alm(), device_modes_.view()); }
-  void adjoint() {
-    stage_->adjoint(stage_->all_rows(), device_modes_.view(), alm(), Accumulate::overwrite);
-  }
+  void synthesize() { stage_->synthesize(alm(), device_modes_.view()); }
+  void adjoint() { stage_->adjoint(device_modes_.view(), alm(), Accumulate::overwrite); }
   Values synthesis_of_alm() {
     copy_to_device(alm_.data(), device_alm_.data(), device_alm_.bytes(), *stream_);
     synthesize();

@@ -4,6 +4,7 @@
 #include <complex>
 #include <cstdint>
 #include <type_traits>
+#include <variant>
 
 namespace ringweave {
 
@@ -74,6 +75,17 @@ using ComplexOf = std::conditional_t<std::is_const_v<T>, const std::complex<std:
 /// AlmLayout.
 template <class T, MemorySpace Space = MemorySpace::host>
 using AlmView = ComponentView<detail::ComplexOf<T>, Space>;
+
+/// A map or a_lm of doubles or of floats: what a virtual function takes in place of a template's
+/// argument. Either view converts to it, std::visit gives it back.
+template <MemorySpace Space = MemorySpace::host>
+using AnyMapView = std::variant<MapView<double, Space>, MapView<float, Space>>;
+template <MemorySpace Space = MemorySpace::host>
+using AnyConstMapView = std::variant<MapView<const double, Space>, MapView<const float, Space>>;
+template <MemorySpace Space = MemorySpace::host>
+using AnyAlmView = std::variant<AlmView<double, Space>, AlmView<float, Space>>;
+template <MemorySpace Space = MemorySpace::host>
+using AnyConstAlmView = std::variant<AlmView<const double, Space>, AlmView<const float, Space>>;
 
 /// Ring modes, complex double: [position][component], positions given by a ModeLayout.
 template <class T = double, MemorySpace Space = MemorySpace::host>

@@ -15,8 +15,8 @@ namespace ringweave {
 /// They may be captured into a graph. One call at a time per object.
 class DeviceRingFft {
  public:
-  template <class T>
-  using Map = MapView<T, MemorySpace::device>;
+  using Map = AnyMapView<MemorySpace::device>;
+  using ConstMap = AnyConstMapView<MemorySpace::device>;
   template <class T>
   using Modes = ModeView<T, MemorySpace::device>;
   using Weights = View<const double, MemorySpace::device>;
@@ -25,11 +25,9 @@ class DeviceRingFft {
 
   /// As RingFft::synthesize; modes begin at a multiple of 16 bytes. Maps of doubles whose
   /// components begin at multiples of 16 bytes go fastest.
-  virtual void synthesize(Modes<const double> modes, Map<double> map) = 0;
-  virtual void synthesize(Modes<const double> modes, Map<float> map) = 0;
+  virtual void synthesize(Modes<const double> modes, Map map) = 0;
   /// As RingFft::adjoint; ring_weights  [owned ring], empty: all 1.
-  virtual void adjoint(Map<const double> map, Weights ring_weights, Modes<double> modes) = 0;
-  virtual void adjoint(Map<const float> map, Weights ring_weights, Modes<double> modes) = 0;
+  virtual void adjoint(ConstMap map, Weights ring_weights, Modes<double> modes) = 0;
 
   /// Bytes of tables and workspace held on the device, without what cuFFT keeps for itself.
   virtual std::int64_t device_bytes() const = 0;

@@ -39,21 +39,15 @@ class RingSpectra {
   virtual ~RingSpectra() = default;
 
   /// Pixels -> spectra, in place.
-  virtual void take(MapView<double> map) = 0;
-  virtual void take(MapView<float> map) = 0;
+  virtual void take(AnyMapView<> map) = 0;
 
   /// modes = A f for the map f that the spectra are of.
-  virtual void adjoint_of_map(MapView<const double> spectra, std::span<const double> ring_weights,
-                              ModeView<double> modes) = 0;
-  virtual void adjoint_of_map(MapView<const float> spectra, std::span<const double> ring_weights,
+  virtual void adjoint_of_map(AnyConstMapView<> spectra, std::span<const double> ring_weights,
                               ModeView<double> modes) = 0;
 
   /// modes = A (f - S modes). Returns ||f - S modes||^2 over the owned pixels, the same for any
   /// number of threads.
-  virtual double adjoint_of_residual(MapView<const double> spectra,
-                                     std::span<const double> ring_weights,
-                                     ModeView<double> modes) = 0;
-  virtual double adjoint_of_residual(MapView<const float> spectra,
+  virtual double adjoint_of_residual(AnyConstMapView<> spectra,
                                      std::span<const double> ring_weights,
                                      ModeView<double> modes) = 0;
 
@@ -73,28 +67,24 @@ class RingFft {
   /// modes  [position][component]; read only
   /// map    [component][pixel]; overwritten
   /// Error  UsageError when a size differs from the shape. No allocation. Not collective.
-  virtual void synthesize(ModeView<const double> modes, MapView<double> map) = 0;
-  virtual void synthesize(ModeView<const double> modes, MapView<float> map) = 0;
+  virtual void synthesize(ModeView<const double> modes, AnyMapView<> map) = 0;
 
-  /// Exact transpose (with weight 2 for m > 0 on the modes): Delta_m(r) = w_r sum_j f(r, j) exp(-i
-  /// m phi_j). ring_weights  [owned ring], multiplied to every pixel of a ring on the way in;
-  /// empty: all 1, the exact adjoint modes         overwritten at every position of the rows;
-  /// padding untouched
-  virtual void adjoint(MapView<const double> map, std::span<const double> ring_weights,
-                       ModeView<double> modes) = 0;
-  virtual void adjoint(MapView<const float> map, std::span<const double> ring_weights,
-                       ModeView<double> modes) = 0;
-
-  /// adjoint() in two steps, so that modes may travel while others are made.
+  /// Rings of an adjoint(), which may be made in two steps, so that modes travel while others are
+  /// made.
   enum class Step {
+    all,
     urgent,  ///< the shape's urgent rings, and what is taken together with them
     rest
   };
-  /// meanwhile  the calling thread calls it now and then; must not throw
-  virtual void adjoint(Step step, MapView<const double> map, std::span<const double> ring_weights,
-                       ModeView<double> modes, const std::function<void()>& meanwhile) = 0;
-  virtual void adjoint(Step step, MapView<const float> map, std::span<const double> ring_weights,
-                       ModeView<double> modes, const std::function<void()>& meanwhile) = 0;
+  /// Exact transpose (with weight 2 for m > 0 on the modes):
+  ///   Delta_m(r) = w_r sum_j f(r, j) exp(-i m phi_j).
+  /// ring_weights  [owned ring], multiplied to every pixel of a ring on the way in; empty: all 1,
+  ///               the exact adjoint
+  /// modes         overwritten at every position of the rows; padding untouched
+  /// meanwhile     the calling thread calls it now and then; must not throw
+  virtual void adjoint(
+      AnyConstMapView<> map, std::span<const double> ring_weights, ModeView<double> modes,
+      Step step = Step::all, const std::function<void()>& meanwhile = [] {}) = 0;
 
   /// Its spectra; null where maps are on a device.
   virtual RingSpectra* spectra() noexcept { return nullptr; }

@@ -16,26 +16,18 @@ namespace ringweave {
 /// sums do not depend on the device or the moment: every order of additions is fixed by the shape.
 class DeviceLegendreStage {
  public:
-  template <class T>
-  using Alm = AlmView<T, MemorySpace::device>;
+  using Alm = AnyAlmView<MemorySpace::device>;
+  using ConstAlm = AnyConstAlmView<MemorySpace::device>;
   template <class T>
   using Modes = ModeView<T, MemorySpace::device>;
   using Accumulate = LegendreStage::Accumulate;
 
-  /// Rows [first, first + count) that fold into no other, and the rows that fold into them.
-  struct Rows {
-    std::int64_t first;
-    std::int64_t count;
-  };
-
   virtual ~DeviceLegendreStage() = default;
 
-  /// As LegendreStage::synthesize_rows and adjoint_rows.
-  virtual void synthesize(Rows rows, Alm<const double> alm, Modes<double> modes) = 0;
-  virtual void synthesize(Rows rows, Alm<const float> alm, Modes<double> modes) = 0;
-  virtual void adjoint(Rows rows, Modes<const double> modes, Alm<double> alm, Accumulate how) = 0;
-  virtual void adjoint(Rows rows, Modes<const double> modes, Alm<float> alm, Accumulate how) = 0;
-  virtual Rows all_rows() const = 0;
+  // As those of LegendreStage.
+  virtual void synthesize(ConstAlm alm, Modes<double> modes, RowRange rows = RowRange::all()) = 0;
+  virtual void adjoint(Modes<const double> modes, Alm alm, Accumulate how,
+                       RowRange rows = RowRange::all()) = 0;
 
   /// Bytes of tables and workspace held on the device.
   virtual std::int64_t device_bytes() const = 0;

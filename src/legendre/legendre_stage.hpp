@@ -48,29 +48,19 @@ class LegendreStage {
   /// modes  [position][component], positions of shape.rows; overwritten (padding untouched). A
   ///        ModeView where they lie in one piece of memory.
   /// Error  UsageError when a size differs from the shape. No allocation. Not collective.
-  virtual void synthesize(AlmView<const double> alm, ModePieces<double> modes) = 0;
-  virtual void synthesize(AlmView<const float> alm, ModePieces<double> modes) = 0;
+  ///
+  /// Of `rows`, those that fold into no other are taken, and the rows, wherever they are, that fold
+  /// into them. Only their a_lm and modes are read and written. (An exchange in passes,
+  /// OrderPasses.) Fastest for multiples of `rows_at_once`.
+  virtual void synthesize(AnyConstAlmView<> alm, ModePieces<double> modes,
+                          RowRange rows = RowRange::all()) = 0;
+  static constexpr std::int64_t rows_at_once = 8;
 
   /// Exact transpose: a_lm = sum_r lambda_lm(theta_r) Delta_m(r) over the kept modes. No quadrature
   /// weights. `Accumulate::add` adds to what alm holds instead of overwriting it.
   using Accumulate = ringweave::Accumulate;
-  virtual void adjoint(ModePieces<const double> modes, AlmView<double> alm, Accumulate how) = 0;
-  virtual void adjoint(ModePieces<const double> modes, AlmView<float> alm, Accumulate how) = 0;
-
-  /// The same for some rows alone: those of [first_row, first_row + n_rows) that fold into no
-  /// other, and the rows, wherever they are, that fold into them. Only their a_lm and modes are
-  /// read and written. (An exchange in passes, OrderPasses.) Multiples of `rows_at_once` take
-  /// least.
-  static constexpr std::int64_t rows_at_once = 8;
-  virtual void synthesize_rows(std::int64_t first_row, std::int64_t n_rows,
-                               AlmView<const double> alm, ModePieces<double> modes) = 0;
-  virtual void synthesize_rows(std::int64_t first_row, std::int64_t n_rows,
-                               AlmView<const float> alm, ModePieces<double> modes) = 0;
-  virtual void adjoint_rows(std::int64_t first_row, std::int64_t n_rows,
-                            ModePieces<const double> modes, AlmView<double> alm,
-                            Accumulate how) = 0;
-  virtual void adjoint_rows(std::int64_t first_row, std::int64_t n_rows,
-                            ModePieces<const double> modes, AlmView<float> alm, Accumulate how) = 0;
+  virtual void adjoint(ModePieces<const double> modes, AnyAlmView<> alm, Accumulate how,
+                       RowRange rows = RowRange::all()) = 0;
 
   /// A stage for the same orders with other places for their modes. It shares tables, scratch and
   /// what it holds of a device with this one, so one call at a time on both.

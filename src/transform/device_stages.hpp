@@ -42,34 +42,38 @@ class DeviceStages {
         graphs_(most_graphs) {}
 
   template <class T>
-  void synthesize_rows(std::int64_t first, std::int64_t count, Alm<const T> alm,
-                       const Modes& modes) {
+  void synthesize_rows(RowRange rows, Alm<const T> alm, const Modes& modes) {
     submit({GraphKey::Stage::synthesis_rows, sizeof(T), alm.data(), alm.stride(), modes.all.data(),
-            nullptr, first, count},
-           [&] {
-             legendre_->synthesize({first, count}, alm, modes.all);
-           });
+            nullptr, rows},
+           [&] { legendre_->synthesize(alm, modes.all, rows); });
   }
   template <class T>
-  void adjoint_rows(std::int64_t first, std::int64_t count, const Modes& modes, Alm<T> alm,
-                    Accumulate how) {
+  void adjoint_rows(RowRange rows, const Modes& modes, Alm<T> alm, Accumulate how) {
     const auto stage = how == Accumulate::add ? GraphKey::Stage::adjoint_rows_adding
                                               : GraphKey::Stage::adjoint_rows;
-    submit({stage, sizeof(T), alm.data(), alm.stride(), modes.all.data(), nullptr, first, count},
-           [&] {
-             legendre_->adjoint({first, count}, modes.all, alm, how);
-           });
+    submit({stage, sizeof(T), alm.data(), alm.stride(), modes.all.data(), nullptr, rows},
+           [&] { legendre_->adjoint(modes.all, alm, how, rows); });
   }
   template <class T>
   void to_pixels(const Modes& modes, Map<T> map) {
-    submit({GraphKey::Stage::to_pixels, sizeof(T), map.data(), map.stride(), modes.all.data(),
-            nullptr, 0, 0},
+    submit({GraphKey::Stage::to_pixels,
+            sizeof(T),
+            map.data(),
+            map.stride(),
+            modes.all.data(),
+            nullptr,
+            {}},
            [&] { ring_fft_->synthesize(modes.by_ring(), map); });
   }
   template <class T>
   void to_modes(Map<const T> map, Weights ring_weights, const Modes& modes) {
-    submit({GraphKey::Stage::to_modes, sizeof(T), map.data(), map.stride(), modes.all.data(),
-            ring_weights.size() > 0 ? ring_weights.data() : nullptr, 0, 0},
+    submit({GraphKey::Stage::to_modes,
+            sizeof(T),
+            map.data(),
+            map.stride(),
+            modes.all.data(),
+            ring_weights.size() > 0 ? ring_weights.data() : nullptr,
+            {}},
            [&] { ring_fft_->adjoint(map, ring_weights, modes.by_ring()); });
   }
 
@@ -110,8 +114,7 @@ class DeviceStages {
     std::int64_t stride;
     const void* modes;
     const void* weights;
-    std::int64_t first_row;
-    std::int64_t n_rows;
+    RowRange rows;
     friend bool operator==(const GraphKey&, const GraphKey&) = default;
   };
   template <class Work>

@@ -34,14 +34,12 @@ class HostStages {
         times_(times) {}
 
   template <class T>
-  void synthesize_rows(std::int64_t first, std::int64_t count, Alm<const T> alm,
-                       const Modes& modes) {
-    legendre_->synthesize_rows(first, count, alm, modes);
+  void synthesize_rows(RowRange rows, Alm<const T> alm, const Modes& modes) {
+    legendre_->synthesize(alm, modes, rows);
   }
   template <class T>
-  void adjoint_rows(std::int64_t first, std::int64_t count, const Modes& modes, Alm<T> alm,
-                    Accumulate how) {
-    legendre_->adjoint_rows(first, count, modes, alm, how);
+  void adjoint_rows(RowRange rows, const Modes& modes, Alm<T> alm, Accumulate how) {
+    legendre_->adjoint(modes, alm, how, rows);
   }
   template <class T>
   void to_pixels(const Modes& modes, Map<T> map) {

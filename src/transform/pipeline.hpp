@@ -20,7 +20,7 @@ namespace ringweave {
 ///
 /// `Stages` (HostStages, DeviceStages) are the Legendre stage and the ring FFT of a memory space,
 /// with its views Alm, Map, Weights and Modes:
-///   synthesize_rows(first, count, alm, modes), adjoint_rows(first, count, modes, alm, how)
+///   synthesize_rows(rows, alm, modes), adjoint_rows(rows, modes, alm, how)
 ///   to_pixels(modes, map), to_modes(map, weights, modes)
 ///   memory(modes)     where the exchange finds them
 ///   lap(stage)        adds the time since the last lap to this stage; null: to none
@@ -83,7 +83,7 @@ class Pipeline {
       end(pass - n_slots);
       guard([&] {
         for_each_part(pass, [&](int i, const OrderPasses::Part& part) {
-          stages_.template synthesize_rows<T>(part.first_row, part.n_rows, alm, modes);
+          stages_.template synthesize_rows<T>(part.rows, alm, modes);
           stages_.lap("legendre");
           exchange_->pack_part(pass, i, memory);
         });
@@ -124,7 +124,7 @@ class Pipeline {
         for_each_part(pass, [&](int i, const OrderPasses::Part& part) {
           exchange_->unpack_part(pass, i, memory);
           lap_exchange();
-          stages_.template adjoint_rows<T>(part.first_row, part.n_rows, modes, alm, how);
+          stages_.template adjoint_rows<T>(part.rows, modes, alm, how);
           stages_.lap("legendre");
         });
       });

@@ -58,7 +58,7 @@ void for_each_row(const ModeLayout& layout, const OrderPasses::Part& part, const
   for (std::int64_t i = 0; i < ssize64(layout.rows()); ++i) {
     const ModeLayout::Row& row = layout.rows()[to_size(i)];
     const std::int64_t head = row.fold_into < 0 ? i : row.fold_into;
-    if (head >= part.first_row && head < part.first_row + part.n_rows) visit(row);
+    if (part.rows.contains(head)) visit(row);
   }
 }
 

@@ -41,8 +41,7 @@ std::vector<RankPlan> plans_of(const PlanCase& plan_case, int n_ranks,
 /// Whether a row belongs to a part or a pass: by itself or by the row it folds into.
 bool in_part(const OrderPasses::Part& part, const ModeLayout& layout, std::int64_t row) {
   const std::int64_t into = layout.rows()[to_size(row)].fold_into;
-  const std::int64_t leader = into < 0 ? row : into;
-  return leader >= part.first_row && leader < part.first_row + part.n_rows;
+  return part.rows.contains(into < 0 ? row : into);
 }
 bool in_pass(const OrderPasses::Pass& pass, const ModeLayout& layout, std::int64_t row) {
   return std::any_of(pass.parts.begin(), pass.parts.end(),
@@ -145,7 +144,7 @@ TEST(OrderPasses, HaveMultiplesOfOrders) {
   expect_every_row_in_one_pass(plans);
   for (const RankPlan& plan : plans) {
     for (const OrderPasses::Pass& pass : plan.passes.passes)
-      EXPECT_TRUE(pass.parts.empty() || pass.parts.front().first_row % 4 == 0);
+      EXPECT_TRUE(pass.parts.empty() || pass.parts.front().rows.begin % 4 == 0);
   }
 }
 
@@ -239,7 +238,7 @@ TEST(OrderPasses, PartsFollowOneAnotherInEveryBlock) {
         const ExchangePlan::Block whole = pass.by_order_blocks[peer];
         std::int64_t next = whole.first;
         for (const OrderPasses::Part& part : pass.parts) {
-          EXPECT_GT(part.n_rows, 0);
+          EXPECT_GT(part.rows.end, part.rows.begin);
           EXPECT_EQ(part.slots[peer].first, next);
           next += part.slots[peer].count;
         }

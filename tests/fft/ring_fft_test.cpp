@@ -357,7 +357,7 @@ void expect_urgent_first(const std::vector<RingRange>& urgent) {
   shape.urgent = urgent;
   const auto fft = make_ring_fft(shape, Backend::host);
   std::vector<std::complex<double>> modes(wanted.size(), {12345, -54321});
-  fft->adjoint(RingFft::Step::urgent, map_view(shape, map), {}, view(modes), [] {});
+  fft->adjoint(map_view(shape, map), {}, view(modes), RingFft::Step::urgent);
   for (const auto& row : shape.rows.rows()) {
     const RowSegment& segment = shape.rows.segments(row).front();
     for (const RingRange& rings : urgent) {
@@ -370,7 +370,7 @@ void expect_urgent_first(const std::vector<RingRange>& urgent) {
   int n_calls = 0;
   const int n_threads = omp_get_max_threads();
   omp_set_num_threads(1);
-  fft->adjoint(RingFft::Step::rest, map_view(shape, map), {}, view(modes), [&] { ++n_calls; });
+  fft->adjoint(map_view(shape, map), {}, view(modes), RingFft::Step::rest, [&] { ++n_calls; });
   omp_set_num_threads(n_threads);
   EXPECT_EQ(modes, wanted);
   EXPECT_EQ(n_calls > 0, of_first_step != wanted);

@@ -31,13 +31,12 @@ class QueuedStages {
       : host_(std::move(legendre), std::move(ring_fft), Backend::host, nullptr), device_(device) {}
 
   template <class T>
-  void synthesize_rows(std::int64_t first, std::int64_t count, Alm<const T> alm, Modes modes) {
-    device_->work([=, this] { host_.synthesize_rows<T>(first, count, alm, modes); });
+  void synthesize_rows(RowRange rows, Alm<const T> alm, Modes modes) {
+    device_->work([=, this] { host_.synthesize_rows<T>(rows, alm, modes); });
   }
   template <class T>
-  void adjoint_rows(std::int64_t first, std::int64_t count, Modes modes, Alm<T> alm,
-                    Accumulate how) {
-    device_->work([=, this] { host_.adjoint_rows<T>(first, count, modes, alm, how); });
+  void adjoint_rows(RowRange rows, Modes modes, Alm<T> alm, Accumulate how) {
+    device_->work([=, this] { host_.adjoint_rows<T>(rows, modes, alm, how); });
   }
   template <class T>
   void to_pixels(Modes modes, Map<T> map) {

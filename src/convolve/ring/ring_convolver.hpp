@@ -16,9 +16,8 @@ class RingConvolver {
  public:
   virtual ~RingConvolver() = default;
 
-  /// Shapes as RingConvolution::convolve has checked them. Collective.
-  virtual void convolve(MapView<const double> in, MapView<double> out, StageTimes& times) = 0;
-  virtual void convolve(MapView<const float> in, MapView<float> out, StageTimes& times) = 0;
+  /// Shapes as RingConvolution::convolve has checked them, both of one precision. Collective.
+  virtual void convolve(AnyConstMapView<> in, AnyMapView<> out, StageTimes& times) = 0;
   /// Bytes handed to MPI in the last convolve().
   virtual std::int64_t halo_bytes_sent() const = 0;
 };

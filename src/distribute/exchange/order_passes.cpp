@@ -148,8 +148,8 @@ void cut_into_parts(const TransposeSchedule& schedule, int rank, std::span<const
     // The orders that do not fold ascend, so the last of them ends the range of rows.
     const auto last =
         std::find_if(orders.rbegin(), orders.rend(), [&](int m) { return !schedule.folded(m); });
-    part.first_row = static_cast<std::int64_t>(rows.row_of(orders.front()));
-    part.n_rows = static_cast<std::int64_t>(rows.row_of(*last)) + 1 - part.first_row;
+    part.rows = {static_cast<std::int64_t>(rows.row_of(orders.front())),
+                 static_cast<std::int64_t>(rows.row_of(*last)) + 1};
     for (int peer = 0; peer < schedule.n_ranks(); ++peer) {
       std::int64_t& first = next[to_size(peer)].first;
       std::int64_t count = 0;

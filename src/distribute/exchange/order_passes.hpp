@@ -23,8 +23,7 @@ struct OrderPasses {
 
   /// Rows that are computed and packed together, while those of another part are copied.
   struct Part {
-    std::int64_t first_row = 0;
-    std::int64_t n_rows = 0;  ///< LegendreStage::synthesize_rows and adjoint_rows of these
+    RowRange rows;                           ///< what a Legendre stage takes at a time
     std::vector<ExchangePlan::Block> slots;  ///< [peer], positions within the peer's block
   };
   struct Pass {

@@ -5,6 +5,7 @@
 #include <complex>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/checked_cast.hpp"
@@ -43,30 +44,15 @@ class CudaRingFft final : public RingFft {
     weights_.allocate(shape_.rings.n_rings());
   }
 
-  void synthesize(ModeView<const double> modes, MapView<double> map) override {
-    synthesize_any(modes, map);
-  }
-  void synthesize(ModeView<const double> modes, MapView<float> map) override {
-    synthesize_any(modes, map);
-  }
-  void adjoint(MapView<const double> map, std::span<const double> ring_weights,
-               ModeView<double> modes) override {
-    adjoint_any(map, ring_weights, modes);
-  }
-  void adjoint(MapView<const float> map, std::span<const double> ring_weights,
-               ModeView<double> modes) override {
-    adjoint_any(map, ring_weights, modes);
+  void synthesize(ModeView<const double> modes, AnyMapView<> map) override {
+    std::visit([&](auto view) { synthesize_map(modes, view); }, map);
   }
   // All rings are taken together with the urgent ones.
-  void adjoint(Step step, MapView<const double> map, std::span<const double> ring_weights,
-               ModeView<double> modes, const std::function<void()>& meanwhile) override {
+  void adjoint(AnyConstMapView<> map, std::span<const double> ring_weights, ModeView<double> modes,
+               Step step, const std::function<void()>& meanwhile) override {
     meanwhile();
-    if (step == Step::urgent) adjoint_any(map, ring_weights, modes);
-  }
-  void adjoint(Step step, MapView<const float> map, std::span<const double> ring_weights,
-               ModeView<double> modes, const std::function<void()>& meanwhile) override {
-    meanwhile();
-    if (step == Step::urgent) adjoint_any(map, ring_weights, modes);
+    if (step == Step::rest) return;
+    std::visit([&](auto view) { adjoint_map(view, ring_weights, modes); }, map);
   }
 
   std::int64_t bytes() const override {
@@ -77,10 +63,10 @@ class CudaRingFft final : public RingFft {
 
  private:
   template <class T>
-  using DeviceMap = DeviceRingFft::Map<T>;
+  using DeviceMap = MapView<T, MemorySpace::device>;
 
   template <class T>
-  void synthesize_any(ModeView<const double> modes, MapView<T> map) {
+  void synthesize_map(ModeView<const double> modes, MapView<T> map) {
     check(modes.size(), map.n_components(), map.size());
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       const DeviceRings& block = blocks_[b];
@@ -100,7 +86,7 @@ class CudaRingFft final : public RingFft {
   }
 
   template <class T>
-  void adjoint_any(MapView<const T> map, std::span<const double> ring_weights,
+  void adjoint_map(MapView<const T> map, std::span<const double> ring_weights,
                    ModeView<double> modes) {
     check(modes.size(), map.n_components(), map.size());
     if (!ring_weights.empty()) {

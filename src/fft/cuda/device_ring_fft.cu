@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <cstdint>
 #include <string>
+#include <variant>
 
 #include "base/cuda/device_machine.cuh"
 #include "base/error.hpp"
@@ -48,29 +49,24 @@ class CudaDeviceRingFft final : public DeviceRingFft {
         machine_(stream),
         sequence_(gpu::DeviceRingPlan(shape, workspace_bytes), machine_) {}
 
-  void synthesize(Modes<const double> modes, Map<double> map) override {
-    synthesize_any(modes, map);
+  void synthesize(Modes<const double> modes, Map map) override {
+    std::visit([&](auto view) { synthesize_map(modes, view); }, map);
   }
-  void synthesize(Modes<const double> modes, Map<float> map) override {
-    synthesize_any(modes, map);
-  }
-  void adjoint(Map<const double> map, Weights ring_weights, Modes<double> modes) override {
-    adjoint_any(map, ring_weights, modes);
-  }
-  void adjoint(Map<const float> map, Weights ring_weights, Modes<double> modes) override {
-    adjoint_any(map, ring_weights, modes);
+  void adjoint(ConstMap map, Weights ring_weights, Modes<double> modes) override {
+    std::visit([&](auto view) { adjoint_map(view, ring_weights, modes); }, map);
   }
   std::int64_t device_bytes() const override { return sequence_.bytes(); }
 
  private:
   template <class T>
-  void synthesize_any(Modes<const double> modes, Map<T> map) {
+  void synthesize_map(Modes<const double> modes, MapView<T, MemorySpace::device> map) {
     check(modes, map.n_components(), map.size());
     sequence_.synthesize(reinterpret_cast<const gpu::Double2*>(modes.data()), map.data(),
                          map.stride());
   }
   template <class T>
-  void adjoint_any(Map<const T> map, Weights weights, Modes<double> modes) {
+  void adjoint_map(MapView<const T, MemorySpace::device> map, Weights weights,
+                   Modes<double> modes) {
     check(modes, map.n_components(), map.size());
     if (weights.size() != 0) require_planned(where, weights.size(), n_rings_, "ring weights");
     sequence_.adjoint(map.data(), map.stride(), weights.size() == 0 ? nullptr : weights.data(),

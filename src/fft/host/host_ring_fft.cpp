@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/buffer.hpp"
@@ -55,50 +56,30 @@ class HostRingFft final : public RingFft, public RingSpectra {
     squares_.allocate(shape_.rings.n_rings() * shape_.n_components);
   }
 
-  void synthesize(ModeView<const double> modes, MapView<double> map) override {
-    synthesize_map(modes, map);
+  void synthesize(ModeView<const double> modes, AnyMapView<> map) override {
+    std::visit([&](auto view) { synthesize_map(modes, view); }, map);
   }
-  void synthesize(ModeView<const double> modes, MapView<float> map) override {
-    synthesize_map(modes, map);
-  }
-  void adjoint(MapView<const double> map, std::span<const double> ring_weights,
-               ModeView<double> modes) override {
-    adjoint_map(all(), map, ring_weights, modes, [] {});
-  }
-  void adjoint(MapView<const float> map, std::span<const double> ring_weights,
-               ModeView<double> modes) override {
-    adjoint_map(all(), map, ring_weights, modes, [] {});
-  }
-  void adjoint(Step step, MapView<const double> map, std::span<const double> ring_weights,
-               ModeView<double> modes, const std::function<void()>& meanwhile) override {
-    adjoint_map(blocks_of(step), map, ring_weights, modes, meanwhile);
-  }
-  void adjoint(Step step, MapView<const float> map, std::span<const double> ring_weights,
-               ModeView<double> modes, const std::function<void()>& meanwhile) override {
-    adjoint_map(blocks_of(step), map, ring_weights, modes, meanwhile);
+  void adjoint(AnyConstMapView<> map, std::span<const double> ring_weights, ModeView<double> modes,
+               Step step, const std::function<void()>& meanwhile) override {
+    std::visit(
+        [&](auto view) { adjoint_map(blocks_of(step), view, ring_weights, modes, meanwhile); },
+        map);
   }
 
   RingSpectra* spectra() noexcept override { return this; }
-  void take(MapView<double> map) override { take_of(map); }
-  void take(MapView<float> map) override { take_of(map); }
-  void adjoint_of_map(MapView<const double> spectra, std::span<const double> ring_weights,
+  void take(AnyMapView<> map) override {
+    std::visit([&](auto view) { take_of(view); }, map);
+  }
+  void adjoint_of_map(AnyConstMapView<> spectra, std::span<const double> ring_weights,
                       ModeView<double> modes) override {
     fold_back(SpectrumOperator::adjoint_of_map, spectra, ring_weights, modes);
   }
-  void adjoint_of_map(MapView<const float> spectra, std::span<const double> ring_weights,
-                      ModeView<double> modes) override {
-    fold_back(SpectrumOperator::adjoint_of_map, spectra, ring_weights, modes);
-  }
-  double adjoint_of_residual(MapView<const double> spectra, std::span<const double> ring_weights,
-                             ModeView<double> modes) override {
-    return fold_back(SpectrumOperator::adjoint_of_residual, spectra, ring_weights, modes);
-  }
-  double adjoint_of_residual(MapView<const float> spectra, std::span<const double> ring_weights,
+  double adjoint_of_residual(AnyConstMapView<> spectra, std::span<const double> ring_weights,
                              ModeView<double> modes) override {
     return fold_back(SpectrumOperator::adjoint_of_residual, spectra, ring_weights, modes);
   }
   void adjoint_of_synthesis(std::span<const double> ring_weights, ModeView<double> modes) override {
-    fold_back(SpectrumOperator::adjoint_of_synthesis, MapView<const double>(), ring_weights, modes);
+    fold_back(SpectrumOperator::adjoint_of_synthesis, {}, ring_weights, modes);
   }
 
   std::int64_t bytes() const override {
@@ -124,9 +105,14 @@ class HostRingFft final : public RingFft, public RingSpectra {
   template <class T>
   void take_of(MapView<T> map);
   /// Returns the sum of squares of the residual's pixels.
+  double fold_back(SpectrumOperator what, AnyConstMapView<> spectra,
+                   std::span<const double> ring_weights, ModeView<double> modes) {
+    return std::visit([&](auto view) { return fold_back_spectra(what, view, ring_weights, modes); },
+                      spectra);
+  }
   template <class T>
-  double fold_back(SpectrumOperator what, MapView<const T> spectra,
-                   std::span<const double> ring_weights, ModeView<double> modes);
+  double fold_back_spectra(SpectrumOperator what, MapView<const T> spectra,
+                           std::span<const double> ring_weights, ModeView<double> modes);
   void check_modes(ModeView<const double> modes) const;
   template <class T>
   void check_map(MapView<const T> map) const;
@@ -169,6 +155,7 @@ HostRingFft::Blocks HostRingFft::blocks_of(Step step) const {
   const std::size_t n_runs = to_size(plan_.n_urgent_lane_runs());
   const std::size_t n_others = to_size(plan_.n_urgent_blocks());
   const Blocks both = all();
+  if (step == Step::all) return both;
   if (step == Step::urgent) return {both.lane_runs.first(n_runs), both.others.first(n_others)};
   return {both.lane_runs.subspan(n_runs), both.others.subspan(n_others)};
 }
@@ -239,8 +226,9 @@ void HostRingFft::take_of(MapView<T> map) {
 }
 
 template <class T>
-double HostRingFft::fold_back(SpectrumOperator what, MapView<const T> spectra,
-                              std::span<const double> ring_weights, ModeView<double> modes) {
+double HostRingFft::fold_back_spectra(SpectrumOperator what, MapView<const T> spectra,
+                                      std::span<const double> ring_weights,
+                                      ModeView<double> modes) {
   check_modes(modes);
   if (what != SpectrumOperator::adjoint_of_synthesis) check_map<T>(spectra);
   check_weights(ring_weights);

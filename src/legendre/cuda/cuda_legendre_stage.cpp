@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "base/error.hpp"
 #include "legendre/cuda/blocks/block_pipeline.hpp"
@@ -16,8 +17,6 @@
 namespace ringweave {
 namespace {
 
-using Rows = DeviceLegendreStage::Rows;
-using gpu::RowRange;
 using Pipeline = gpu::BlockPipeline<gpu::DevicePipeline>;
 using Slot = Pipeline::Slot;
 
@@ -57,33 +56,12 @@ class CudaLegendreStage final : public LegendreStage {
         through_(std::move(through)),
         blocks_(through_->blocks) {}
 
-  void synthesize(AlmView<const double> alm, ModePieces<double> modes) override {
-    synthesize_any<double>(all_rows(), alm, modes);
+  void synthesize(AnyConstAlmView<> alm, ModePieces<double> modes, RowRange rows) override {
+    std::visit([&](auto view) { synthesize_rows(view, modes, rows); }, alm);
   }
-  void synthesize(AlmView<const float> alm, ModePieces<double> modes) override {
-    synthesize_any<float>(all_rows(), alm, modes);
-  }
-  void synthesize_rows(std::int64_t first_row, std::int64_t n_rows, AlmView<const double> alm,
-                       ModePieces<double> modes) override {
-    synthesize_any<double>({first_row, first_row + n_rows}, alm, modes);
-  }
-  void synthesize_rows(std::int64_t first_row, std::int64_t n_rows, AlmView<const float> alm,
-                       ModePieces<double> modes) override {
-    synthesize_any<float>({first_row, first_row + n_rows}, alm, modes);
-  }
-  void adjoint(ModePieces<const double> modes, AlmView<double> alm, Accumulate how) override {
-    adjoint_any<double>(all_rows(), modes, alm, how);
-  }
-  void adjoint(ModePieces<const double> modes, AlmView<float> alm, Accumulate how) override {
-    adjoint_any<float>(all_rows(), modes, alm, how);
-  }
-  void adjoint_rows(std::int64_t first_row, std::int64_t n_rows, ModePieces<const double> modes,
-                    AlmView<double> alm, Accumulate how) override {
-    adjoint_any<double>({first_row, first_row + n_rows}, modes, alm, how);
-  }
-  void adjoint_rows(std::int64_t first_row, std::int64_t n_rows, ModePieces<const double> modes,
-                    AlmView<float> alm, Accumulate how) override {
-    adjoint_any<float>({first_row, first_row + n_rows}, modes, alm, how);
+  void adjoint(ModePieces<const double> modes, AnyAlmView<> alm, Accumulate how,
+               RowRange rows) override {
+    std::visit([&](auto view) { adjoint_rows(modes, view, how, rows); }, alm);
   }
 
   std::unique_ptr<LegendreStage> with_rows(ModeLayout rows) const override {
@@ -99,10 +77,9 @@ class CudaLegendreStage final : public LegendreStage {
   }
 
  private:
-  RowRange all_rows() const { return {0, shape_.alm.n_orders()}; }
-
   template <class T>
-  void synthesize_any(RowRange rows, AlmView<const T> alm, ModePieces<double> modes) {
+  void synthesize_rows(ComponentView<const std::complex<T>> alm, ModePieces<double> modes,
+                       RowRange rows) {
     struct Work {
       const CudaLegendreStage& self;
       AlmView<const T> alm;
@@ -115,8 +92,7 @@ class CudaLegendreStage final : public LegendreStage {
         self.bring_alm<T>(slot, heads, stream);
       }
       void compute(Slot& slot, RowRange heads) const {
-        self.through_->stage->synthesize(rows_of(heads), self.device_alm<const T>(slot),
-                                         slot.modes.view());
+        self.through_->stage->synthesize(self.device_alm<const T>(slot), slot.modes.view(), heads);
       }
       void download(Slot& slot, RowRange heads, const DeviceStream& stream) const {
         self.for_modes(heads, [&](std::int64_t begin, std::int64_t bytes) {
@@ -132,7 +108,8 @@ class CudaLegendreStage final : public LegendreStage {
   }
 
   template <class T>
-  void adjoint_any(RowRange rows, ModePieces<const double> modes, AlmView<T> alm, Accumulate how) {
+  void adjoint_rows(ModePieces<const double> modes, ComponentView<std::complex<T>> alm,
+                    Accumulate how, RowRange rows) {
     struct Work {
       const CudaLegendreStage& self;
       ModePieces<const double> modes;
@@ -151,8 +128,7 @@ class CudaLegendreStage final : public LegendreStage {
         if (how == Accumulate::add) self.bring_alm<T>(slot, heads, stream);
       }
       void compute(Slot& slot, RowRange heads) const {
-        self.through_->stage->adjoint(rows_of(heads), slot.modes.view(), self.device_alm<T>(slot),
-                                      how);
+        self.through_->stage->adjoint(slot.modes.view(), self.device_alm<T>(slot), how, heads);
       }
       void download(Slot& slot, RowRange heads, const DeviceStream& stream) const {
         self.for_alm<T>(heads, [&](std::int64_t begin, std::int64_t bytes) {
@@ -167,8 +143,6 @@ class CudaLegendreStage final : public LegendreStage {
     check(alm.n_components(), alm.size(), modes.size());
     through_->pipeline.run(rows, Work{*this, modes, alm, how});
   }
-
-  static Rows rows_of(RowRange heads) { return {heads.begin, heads.end - heads.begin}; }
 
   template <class T>
   AlmView<T, MemorySpace::device> device_alm(Slot& slot) const {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/checked_cast.hpp"
@@ -75,49 +76,22 @@ class HostLegendreStage final : public LegendreStage {
     return std::make_unique<HostLegendreStage>(std::move(shape), engine_);
   }
 
-  void synthesize(AlmView<const double> alm, ModePieces<double> modes) override {
-    synthesize_any<double>(all_rows(), alm, modes);
+  void synthesize(AnyConstAlmView<> alm, ModePieces<double> modes, RowRange rows) override {
+    std::visit([&](auto view) { synthesize_rows(view, modes, rows); }, alm);
   }
-  void synthesize(AlmView<const float> alm, ModePieces<double> modes) override {
-    synthesize_any<float>(all_rows(), alm, modes);
-  }
-  void synthesize_rows(std::int64_t first_row, std::int64_t n_rows, AlmView<const double> alm,
-                       ModePieces<double> modes) override {
-    synthesize_any<double>({first_row, first_row + n_rows}, alm, modes);
-  }
-  void synthesize_rows(std::int64_t first_row, std::int64_t n_rows, AlmView<const float> alm,
-                       ModePieces<double> modes) override {
-    synthesize_any<float>({first_row, first_row + n_rows}, alm, modes);
-  }
-  void adjoint(ModePieces<const double> modes, AlmView<double> alm, Accumulate how) override {
-    adjoint_any<double>(all_rows(), modes, alm, how);
-  }
-  void adjoint(ModePieces<const double> modes, AlmView<float> alm, Accumulate how) override {
-    adjoint_any<float>(all_rows(), modes, alm, how);
-  }
-  void adjoint_rows(std::int64_t first_row, std::int64_t n_rows, ModePieces<const double> modes,
-                    AlmView<double> alm, Accumulate how) override {
-    adjoint_any<double>({first_row, first_row + n_rows}, modes, alm, how);
-  }
-  void adjoint_rows(std::int64_t first_row, std::int64_t n_rows, ModePieces<const double> modes,
-                    AlmView<float> alm, Accumulate how) override {
-    adjoint_any<float>({first_row, first_row + n_rows}, modes, alm, how);
+  void adjoint(ModePieces<const double> modes, AnyAlmView<> alm, Accumulate how,
+               RowRange rows) override {
+    std::visit([&](auto view) { adjoint_rows(modes, view, how, rows); }, alm);
   }
 
   std::int64_t bytes() const override { return engine_->bytes(); }
 
  private:
-  /// Rows [begin, end).
-  struct RowRange {
-    std::int64_t begin;
-    std::int64_t end;
-    bool contains(std::int64_t row) const { return row >= begin && row < end; }
-  };
-  RowRange all_rows() const { return {0, shape_.alm.n_orders()}; }
   using Rows = std::span<const std::int64_t>;
 
   template <class T>
-  void synthesize_any(RowRange rows, AlmView<const T> alm, ModePieces<double> modes) {
+  void synthesize_rows(ComponentView<const std::complex<T>> alm, ModePieces<double> modes,
+                       RowRange rows) {
     check_sizes(alm.n_components(), alm.size(), modes.size());
     for_each_task(rows, [&](Rows task, Worker& worker) {
       if (engine_->resampled)
@@ -132,7 +106,8 @@ class HostLegendreStage final : public LegendreStage {
   }
 
   template <class T>
-  void adjoint_any(RowRange rows, ModePieces<const double> modes, AlmView<T> alm, Accumulate how) {
+  void adjoint_rows(ModePieces<const double> modes, ComponentView<std::complex<T>> alm,
+                    Accumulate how, RowRange rows) {
     check_sizes(alm.n_components(), alm.size(), modes.size());
     for_each_task(rows, [&](Rows task, Worker& worker) {
       if (engine_->resampled)

@@ -111,7 +111,7 @@ TEST_F(DeviceStage, IsTheHostStageInBlocksOfRows) {
                                  problem.alm_layout.size());
   const ModeView<const double> modes_view(modes.data(), ssize64(modes));
   for (const auto& [begin, end] : {std::pair{0, 100}, std::pair{100, 1024}}) {
-    stage->adjoint_rows(begin, end - begin, modes_view, alm_view, LegendreStage::Accumulate::add);
+    stage->adjoint(modes_view, alm_view, LegendreStage::Accumulate::add, {begin, end});
   }
   auto expected = problem.adjoint(modes);
   for (std::size_t i = 0; i < alm.size(); ++i) expected[i] += before[i];
@@ -172,7 +172,6 @@ TEST_F(DeviceStage, WorksOnDeviceMemoryWithoutTheHost) {
   DeviceBuffer<Complex> modes_there(problem.modes_size());
   copy_to_device(alm.data(), alm_there.data(), alm_there.bytes(), stream);
   stage->synthesize(
-      stage->all_rows(),
       AlmView<const double, MemorySpace::device>(alm_there.data(), 1, problem.alm_layout.size()),
       modes_there.view());
   std::vector<Complex> modes(to_size(problem.modes_size()));
@@ -196,12 +195,11 @@ void expect_equal_by_matrices(const LegendreProblem& problem) {
   const auto host_alm = problem.adjoint(modes);
   const auto host_modes = problem.synthesize(alm);
   copy_to_device(modes.data(), modes_there.data(), modes_there.bytes(), stream);
-  stage->adjoint(stage->all_rows(), modes_there.view(), alm_view,
-                 LegendreStage::Accumulate::overwrite);
+  stage->adjoint(modes_there.view(), alm_view, LegendreStage::Accumulate::overwrite);
   std::vector<Complex> back(alm.size());
   copy_to_host(alm_there.data(), back.data(), alm_there.bytes(), stream);
   copy_to_device(alm.data(), alm_there.data(), alm_there.bytes(), stream);
-  stage->synthesize(stage->all_rows(), alm_view, modes_there.view());
+  stage->synthesize(alm_view, modes_there.view());
   copy_to_host(modes_there.data(), modes.data(), modes_there.bytes(), stream);
   stream.synchronize();
   EXPECT_LE(relative_error(back, host_alm).rms, 1e-12) << n_components;
@@ -237,7 +235,6 @@ void read_where_nothing_is() {
   const std::string first = message_of([&] {
     const auto* nowhere = reinterpret_cast<const Complex*>(std::uintptr_t{4096});
     stage->synthesize(
-        stage->all_rows(),
         AlmView<const double, MemorySpace::device>(nowhere, 1, problem.alm_layout.size()),
         modes_there.view());
     stream.synchronize();
@@ -259,7 +256,6 @@ TEST_F(DeviceStage, IsReplayedAsAGraph) {
   DeviceBuffer<Complex> modes_there(problem.modes_size());
   const auto synthesize = [&] {
     stage->synthesize(
-        stage->all_rows(),
         AlmView<const double, MemorySpace::device>(alm_there.data(), problem.fields.n_components(),
                                                    problem.alm_layout.size()),
         modes_there.view());

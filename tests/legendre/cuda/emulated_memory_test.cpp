@@ -21,7 +21,6 @@ namespace {
 
 using Fold = LegendreProblem::Fold;
 using gpu::RowBlocks;
-using gpu::RowRange;
 
 struct MadeCoefficients {
   MadeCoefficients(const std::vector<int>& orders, int degree) {

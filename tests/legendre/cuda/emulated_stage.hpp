@@ -26,7 +26,7 @@ class EmulatedStageOn {
                            BatchedSums sums = usual_sums)
       : problem_(problem), sequence_(shape_of(problem), machine_, memory, {}, sums) {}
 
-  gpu::RowRange all() const { return {0, problem_.alm_layout.n_orders()}; }
+  RowRange all() const { return {0, problem_.alm_layout.n_orders()}; }
   std::int64_t device_bytes() const { return sequence_.bytes(); }
   bool barriers_agree() const { return machine_.barriers_agree; }
 
@@ -38,7 +38,7 @@ class EmulatedStageOn {
   }
   template <class T>
   void synthesize(const std::vector<std::complex<T>>& alm, std::vector<Complex>& modes,
-                  gpu::RowRange rows) {
+                  RowRange rows) {
     sequence_.template synthesize<T>(reinterpret_cast<const T*>(alm.data()),
                                      problem_.alm_layout.size(),
                                      reinterpret_cast<double*>(modes.data()), rows);
@@ -50,7 +50,7 @@ class EmulatedStageOn {
   }
   template <class T>
   void adjoint(const std::vector<Complex>& modes, std::vector<std::complex<T>>& alm,
-               LegendreStage::Accumulate how, gpu::RowRange rows) {
+               LegendreStage::Accumulate how, RowRange rows) {
     sequence_.template adjoint<T>(reinterpret_cast<const double*>(modes.data()),
                                   reinterpret_cast<T*>(alm.data()), problem_.alm_layout.size(),
                                   how == LegendreStage::Accumulate::add, rows);

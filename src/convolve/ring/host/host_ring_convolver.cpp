@@ -7,6 +7,7 @@
 #include <chrono>
 #include <complex>
 #include <optional>
+#include <variant>
 #include <vector>
 
 #include "base/buffer.hpp"
@@ -94,11 +95,12 @@ class HostRingConvolver final : public RingConvolver {
     }
   }
 
-  void convolve(MapView<const double> in, MapView<double> out, StageTimes& times) override {
-    convolve_maps(in, out, times);
-  }
-  void convolve(MapView<const float> in, MapView<float> out, StageTimes& times) override {
-    convolve_maps(in, out, times);
+  void convolve(AnyConstMapView<> in, AnyMapView<> out, StageTimes& times) override {
+    std::visit(
+        [&]<class T>(MapView<T> out_view) {
+          convolve_maps(std::get<MapView<const T>>(in), out_view, times);
+        },
+        out);
   }
   std::int64_t halo_bytes_sent() const override { return halo_bytes_sent_; }
 
@@ -161,12 +163,12 @@ void HostRingConvolver::analyze(std::int64_t first, MapView<const T> in, StageTi
   }
   {
     const StageTimer timer(&times, "ring_fft");
-    fft.adjoint(RingFft::Step::urgent, some, zone_->weights, modes(), [] {});
+    fft.adjoint(some, zone_->weights, modes(), RingFft::Step::urgent);
   }
   time_halo(times, [&] {
     mode_exchange_->run(modes(), [&] {
       const StageTimer timer(&times, "ring_fft");
-      fft.adjoint(RingFft::Step::rest, some, zone_->weights, modes(),
+      fft.adjoint(some, zone_->weights, modes(), RingFft::Step::rest,
                   [&] { mode_exchange_->progress(); });
     });
   });

@@ -20,7 +20,7 @@ struct StepsOfRows {
   RINGWEAVE_LAUNCH void each(const Block& block, const Work& work) const {
     const SweepRow& row = rows[first_row + block.index() / blocks_per_row];
     const std::int64_t head = orders[row.order_row].head;
-    if (head < wanted.begin || head >= wanted.end) return;
+    if (!wanted.contains(head)) return;
     const auto first = static_cast<std::int32_t>(block.index() % blocks_per_row) * block_threads;
     block.each([&](int thread) {
       if (first + thread < row.n_steps) work(row, first + thread);

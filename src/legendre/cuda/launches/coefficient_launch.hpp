@@ -33,7 +33,7 @@ struct CoefficientLaunch {
   RINGWEAVE_LAUNCH void operator()(const Block& block, Shared& shared) const {
     const SweepRow& row = rows[first_row + block.index()];
     const std::int64_t head = orders[row.order_row].head;
-    if (head < wanted.begin || head >= wanted.end) return;
+    if (!wanted.contains(head)) return;
     if (row.precise >= 0) return copy(block, row);
     for (int begin = 0; begin < row.n_steps; begin += steps) {
       block.each([&](int thread) {

@@ -24,7 +24,7 @@ struct SweepInput {
 
   RINGWEAVE_LAUNCH bool wants(const SweepRow& row) const {
     const std::int64_t head = modes.orders[row.order_row].head;
-    return head >= wanted.begin && head < wanted.end;
+    return wanted.contains(head);
   }
 
   /// Brings the coefficients of steps [begin, begin + count) to shared memory.

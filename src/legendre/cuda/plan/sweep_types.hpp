@@ -77,12 +77,6 @@ struct OrderRow {
   std::int32_t mirrored;
 };
 
-/// Rows whose heads are in [begin, end).
-struct RowRange {
-  std::int64_t begin;
-  std::int64_t end;
-};
-
 /// The ring pairs of a grid from the poles to the equator.
 struct PairTables {
   const double* log2_sin_high;  ///< log2(sin theta) to 36 bits: exact times an order
