@@ -30,6 +30,15 @@ inline std::int64_t checked_product(std::int64_t a, std::int64_t b, const char* 
   return product;
 }
 
+/// UsageError unless what was handed over is as large as planned. `where` and `what` name it, e.g.
+/// "ring FFT on a device", "pixels of a component".
+inline void require_planned(const char* where, std::int64_t there, std::int64_t planned,
+                            const char* what) {
+  if (there == planned) return;
+  throw UsageError(std::string(where) + ": " + std::to_string(there) + " " + what +
+                   "; the plan has " + std::to_string(planned));
+}
+
 /// Container sizes and indices are signed 64-bit everywhere; this is the one cast to the standard
 /// library's size_t.
 constexpr std::size_t to_size(std::int64_t value) { return static_cast<std::size_t>(value); }

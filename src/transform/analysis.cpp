@@ -112,14 +112,9 @@ Analysis::Analysis(SphericalHarmonicTransform& transform,
   agree(transform_.comm(), [&] {
     if (weights_ == nullptr) throw UsageError("an analysis needs weights, and got none");
     const auto& rings = transform_.rings();
-    if (ssize64(weights_->ring) != rings.n_rings()) {
-      throw UsageError("an analysis needs " + std::to_string(rings.n_rings()) +
-                       " ring weights, got " + std::to_string(weights_->ring.size()));
-    }
-    if (!weights_->pixel.empty() && ssize64(weights_->pixel) != rings.n_pixels()) {
-      throw UsageError("an analysis needs " + std::to_string(rings.n_pixels()) +
-                       " pixel weights, got " + std::to_string(weights_->pixel.size()));
-    }
+    require_planned("analysis", ssize64(weights_->ring), rings.n_rings(), "ring weights");
+    if (weights_->pixel.empty()) return;
+    require_planned("analysis", ssize64(weights_->pixel), rings.n_pixels(), "pixel weights");
   });
 }
 

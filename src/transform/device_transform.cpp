@@ -6,7 +6,6 @@
 
 #include "base/checked_cast.hpp"
 #include "base/error.hpp"
-#include "base/planned_count.hpp"
 #include "distribute/exchange/device_transport.hpp"
 #include "distribute/mpi/agree.hpp"
 

@@ -3,7 +3,6 @@
 
 #include "base/checked_cast.hpp"
 #include "base/chunked_copies.hpp"
-#include "base/planned_count.hpp"
 #include "distribute/mpi/agree.hpp"
 
 namespace ringweave {

@@ -22,13 +22,7 @@ namespace {
 using HostPipeline = Pipeline<HostStages>;
 using Modes = HostStages::Modes;
 
-void require(std::int64_t n_components, std::int64_t size, std::int64_t planned_components,
-             std::int64_t planned_size, const char* name) {
-  if (n_components == planned_components && size == planned_size) return;
-  throw UsageError(std::string(name) + " has " + std::to_string(n_components) + " components of " +
-                   std::to_string(size) + ", the plan expects " +
-                   std::to_string(planned_components) + " of " + std::to_string(planned_size));
-}
+constexpr const char* where = "spherical harmonic transform";
 
 }  // namespace
 
@@ -114,10 +108,12 @@ struct SphericalHarmonicTransform::Impl {
   bool needs_both_buffers() const { return plan.groups.size() > 1 || offloaded != nullptr; }
 
   void require_alm(std::int64_t n_components, std::int64_t size) const {
-    require(n_components, size, plan.spec.fields.n_components(), plan.alm.size(), "alm");
+    require_planned(where, n_components, plan.spec.fields.n_components(), "components of a_lm");
+    require_planned(where, size, plan.alm.size(), "coefficients of a component");
   }
   void require_map(std::int64_t n_components, std::int64_t size) const {
-    require(n_components, size, plan.spec.fields.n_components(), plan.rings.n_pixels(), "map");
+    require_planned(where, n_components, plan.spec.fields.n_components(), "components of a map");
+    require_planned(where, size, plan.rings.n_pixels(), "pixels of a component");
   }
   template <class T>
   void require_shapes(AlmView<const T> alm, MapView<const T> map) const {

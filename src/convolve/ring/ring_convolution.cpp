@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "base/checked_cast.hpp"
 #include "base/error.hpp"
 #include "convolve/ring/host/host_ring_convolver.hpp"
 #include "distribute/mpi/agree.hpp"
@@ -26,16 +27,12 @@ RingConvolution::RingConvolution(RingConvolution&&) noexcept = default;
 
 template <class T>
 void RingConvolution::require(MapView<const T> in, MapView<T> out) const {
-  const auto expect = [](const char* what, std::int64_t value, std::int64_t wanted) {
-    if (value == wanted) return;
-    throw UsageError(std::string("ring convolution: ") + what + " = " + std::to_string(value) +
-                     ", the plan was made for " + std::to_string(wanted));
-  };
+  constexpr const char* where = "ring convolution";
   const std::int64_t n_maps = plan_->spec().n_maps;
-  expect("maps in", in.n_components(), n_maps);
-  expect("maps out", out.n_components(), n_maps);
-  expect("pixels in", in.size(), rings().n_pixels());
-  expect("pixels out", out.size(), rings().n_pixels());
+  require_planned(where, in.n_components(), n_maps, "maps in");
+  require_planned(where, out.n_components(), n_maps, "maps out");
+  require_planned(where, in.size(), rings().n_pixels(), "pixels in");
+  require_planned(where, out.size(), rings().n_pixels(), "pixels out");
   if (static_cast<std::int64_t>(sizeof(T)) > plan_->spec().bytes_per_pixel) {
     throw UsageError("ring convolution: the plan was made for pixels of " +
                      std::to_string(plan_->spec().bytes_per_pixel) + " bytes, these have " +

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/planned_count.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/exchange_mpi.hpp"
 #include "distribute/mpi/peer_messages.hpp"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "distribute/halo/halo_exchange.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <complex>
 #include <limits>
@@ -70,14 +68,7 @@ PeerFingerprints fingerprints(const Messages& messages, int n_ranks, std::int64_
   return result;
 }
 
-template <class T>
-void expect_shape(const char* name, const ComponentView<T>& view, std::int64_t n_components,
-                  std::int64_t size) {
-  if (view.n_components() == n_components && view.size() == size) return;
-  throw UsageError(
-      fmt::format("halo exchange: {} has {} components of {} values, the plan {} of {}", name,
-                  view.n_components(), view.size(), n_components, size));
-}
+constexpr const char* where = "halo exchange";
 
 /// Calls move(first value, number of values, peer) for every part of every message.
 template <class T, class Move>
@@ -142,8 +133,10 @@ HaloExchange::~HaloExchange() = default;
 template <class T>
 void HaloExchange::begin(ComponentView<const std::type_identity_t<T>> own, ComponentView<T> halo) {
   impl_->messages.require_rest();
-  expect_shape("own", own, impl_->n_components, impl_->own_size);
-  expect_shape("halo", halo, impl_->n_components, impl_->halo_size);
+  require_planned(where, own.n_components(), impl_->n_components, "components of own rings");
+  require_planned(where, own.size(), impl_->own_size, "values of own rings");
+  require_planned(where, halo.n_components(), impl_->n_components, "components of the halo");
+  require_planned(where, halo.size(), impl_->halo_size, "values of the halo");
   impl_->begin<T>(own, halo);
 }
 

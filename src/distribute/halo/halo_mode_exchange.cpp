@@ -151,12 +151,7 @@ HaloModeExchange::~HaloModeExchange() = default;
 void HaloModeExchange::begin(ModeView<double> modes) {
   HaloMessages& messages = impl_->messages;
   messages.require_rest();
-  if (modes.size() != impl_->size) {
-    throw UsageError(
-        fmt::format("halo exchange: the buffer holds {} modes x components, the rows "
-                    "need {}",
-                    modes.size(), impl_->size));
-  }
+  require_planned("halo exchange", modes.size(), impl_->size, "modes x components");
   messages.begin();
   // Receives first, so that what arrives finds its place.
   for (const MpiPart& part : impl_->receives)

@@ -50,12 +50,13 @@ std::int64_t digest(const RingDistribution& before, const RingDistribution& afte
   return static_cast<std::int64_t>(hash >> 1);
 }
 
+/// `what` names the pixels of one map. A rank without pixels may have any number of maps.
 template <class T>
-void expect_shape(const char* what, ComponentView<T> view, std::int64_t n_components,
-                  std::int64_t size) {
-  if (view.size() == size && (size == 0 || view.n_components() == n_components)) return;
-  throw UsageError(fmt::format("transfer of rings: {} maps of {} pixels {}, the plan has {} of {}",
-                               view.n_components(), view.size(), what, n_components, size));
+void require_shape(const char* what, ComponentView<T> view, std::int64_t n_components,
+                   std::int64_t size) {
+  constexpr const char* where = "transfer of rings";
+  require_planned(where, view.size(), size, what);
+  if (size > 0) require_planned(where, view.n_components(), n_components, "maps");
 }
 
 /// Messages of all components, cut. Of a pair of ranks in the same order on both sides.
@@ -150,8 +151,8 @@ void RingTransfer::move(ComponentView<const T> from, ComponentView<T> to) {
   std::vector<Part> receives;
   PeerMessages messages(comm_, failing, tag);
   agree(comm_, [&] {
-    expect_shape("before", from, n_components_, plan_.size_before);
-    expect_shape("after", to, n_components_, plan_.size_after);
+    require_shape("pixels before", from, n_components_, plan_.size_before);
+    require_shape("pixels after", to, n_components_, plan_.size_after);
     const std::int64_t most = options_.message_bytes / static_cast<std::int64_t>(sizeof(T));
     sends = parts_of(plan_.sends, n_components_, most);
     receives = parts_of(plan_.receives, n_components_, most);

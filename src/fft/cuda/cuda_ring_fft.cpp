@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <complex>
-#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "base/checked_cast.hpp"
 #include "base/device_buffer.hpp"
-#include "base/error.hpp"
 #include "fft/cuda/ring_blocks.hpp"
 #include "fft/device_ring_fft.hpp"
 
@@ -19,6 +17,7 @@ namespace {
 
 using Complex = std::complex<double>;
 constexpr std::int64_t mode_bytes = sizeof(Complex);
+constexpr const char* where = "ring FFT";
 
 /// Of the memory that is free when a plan is made: other plans need some too.
 std::int64_t bytes_to_use(std::int64_t most) {
@@ -90,7 +89,7 @@ class CudaRingFft final : public RingFft {
                    ModeView<double> modes) {
     check(modes.size(), map.n_components(), map.size());
     if (!ring_weights.empty()) {
-      require("ring weights", ssize64(ring_weights), shape_.rings.n_rings());
+      require_planned(where, ssize64(ring_weights), shape_.rings.n_rings(), "ring weights");
       copy_to_device(ring_weights.data(), weights_.data(), weights_.bytes(), stream_);
     }
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
@@ -127,15 +126,10 @@ class CudaRingFft final : public RingFft {
     return {modes_.data(), block.shape.rows.size() * shape_.n_components};
   }
 
-  static void require(const char* what, std::int64_t value, std::int64_t wanted) {
-    if (value == wanted) return;
-    throw UsageError(std::string("ring FFT: ") + what + ": " + std::to_string(value) +
-                     ", the plan was made for " + std::to_string(wanted));
-  }
   void check(std::int64_t n_modes, std::int64_t n_components, std::int64_t n_pixels) const {
-    require("size of the modes", n_modes, shape_.rows.size() * shape_.n_components);
-    require("components of the map", n_components, shape_.n_components);
-    require("pixels of the map", n_pixels, shape_.rings.n_pixels());
+    require_planned(where, n_modes, shape_.rows.size() * shape_.n_components, "ring modes");
+    require_planned(where, n_components, shape_.n_components, "components of a map");
+    require_planned(where, n_pixels, shape_.rings.n_pixels(), "pixels of a component");
   }
 
   RingFftShape shape_;

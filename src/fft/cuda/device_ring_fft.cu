@@ -3,9 +3,9 @@
 #include <string>
 #include <variant>
 
+#include "base/checked_cast.hpp"
 #include "base/cuda/device_machine.cuh"
 #include "base/error.hpp"
-#include "base/planned_count.hpp"
 #include "fft/cuda/cufft_plan.hpp"
 #include "fft/cuda/ring_fft_sequence.hpp"
 #include "fft/device_ring_fft.hpp"

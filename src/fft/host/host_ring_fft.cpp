@@ -7,14 +7,12 @@
 #include <functional>
 #include <numeric>
 #include <span>
-#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "base/buffer.hpp"
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "base/scratch_arena.hpp"
 #include "fft/host/lane_worker.hpp"
 #include "fft/host/ring_plan.hpp"
@@ -24,6 +22,8 @@ namespace ringweave {
 namespace {
 
 using Complex = std::complex<double>;
+
+constexpr const char* where = "ring FFT";
 
 /// What one thread works with. A block of rings goes through either worker, so they share scratch.
 struct Worker {
@@ -128,27 +128,19 @@ class HostRingFft final : public RingFft, public RingSpectra {
   HostBuffer<double> squares_;  ///< [owned ring][component]
 };
 
-void expect(const char* what, std::int64_t value, std::int64_t wanted) {
-  if (value == wanted) return;
-  throw UsageError(std::string("ring FFT: ") + what + " = " + std::to_string(value) +
-                   ", the plan was made for " + std::to_string(wanted));
-}
-
 void HostRingFft::check_modes(ModeView<const double> modes) const {
-  expect("size of the modes", modes.size(), shape_.rows.size() * shape_.n_components);
+  require_planned(where, modes.size(), shape_.rows.size() * shape_.n_components, "ring modes");
 }
 
 template <class T>
 void HostRingFft::check_map(MapView<const T> map) const {
-  expect("components of the map", map.n_components(), shape_.n_components);
-  expect("pixels of the map", map.size(), shape_.rings.n_pixels());
+  require_planned(where, map.n_components(), shape_.n_components, "components of a map");
+  require_planned(where, map.size(), shape_.rings.n_pixels(), "pixels of a component");
 }
 
 void HostRingFft::check_weights(std::span<const double> ring_weights) const {
-  if (ring_weights.empty() || ssize64(ring_weights) == shape_.rings.n_rings()) return;
-  throw UsageError("ring FFT: " + std::to_string(ring_weights.size()) + " ring weights for " +
-                   std::to_string(shape_.rings.n_rings()) +
-                   " owned rings; pass one a ring, or none");
+  if (ring_weights.empty()) return;
+  require_planned(where, ssize64(ring_weights), shape_.rings.n_rings(), "ring weights");
 }
 
 HostRingFft::Blocks HostRingFft::blocks_of(Step step) const {

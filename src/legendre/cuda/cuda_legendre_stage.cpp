@@ -3,11 +3,10 @@
 
 #include <complex>
 #include <memory>
-#include <string>
 #include <utility>
 #include <variant>
 
-#include "base/error.hpp"
+#include "base/checked_cast.hpp"
 #include "legendre/cuda/blocks/block_pipeline.hpp"
 #include "legendre/cuda/blocks/device_stage_in_blocks.hpp"
 #include "legendre/cuda/plan/stage_memory.hpp"
@@ -19,6 +18,8 @@ namespace {
 
 using Pipeline = gpu::BlockPipeline<gpu::DevicePipeline>;
 using Slot = Pipeline::Slot;
+
+constexpr const char* where = "Legendre stage";
 
 /// Coefficients of a slot as they are stored in a call, float or double, in the same memory.
 template <class T>
@@ -170,15 +171,9 @@ class CudaLegendreStage final : public LegendreStage {
   }
 
   void check(std::int64_t n_components, std::int64_t alm_size, std::int64_t n_modes) const {
-    if (n_components != n_components_ || alm_size != shape_.alm.size()) {
-      throw UsageError("Legendre stage: a_lm of " + std::to_string(n_components) +
-                       " components x " + std::to_string(alm_size) +
-                       " coefficients; the plan has " + std::to_string(n_components_) + " x " +
-                       std::to_string(shape_.alm.size()));
-    }
-    if (n_modes == shape_.rows.size() * n_components_) return;
-    throw UsageError("Legendre stage: " + std::to_string(n_modes) + " ring modes; the plan has " +
-                     std::to_string(shape_.rows.size() * n_components_));
+    require_planned(where, n_components, n_components_, "components of a_lm");
+    require_planned(where, alm_size, shape_.alm.size(), "coefficients of a component");
+    require_planned(where, n_modes, shape_.rows.size() * n_components_, "ring modes");
   }
 
   LegendreShape shape_;

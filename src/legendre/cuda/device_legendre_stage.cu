@@ -3,8 +3,8 @@
 #include <span>
 #include <variant>
 
+#include "base/checked_cast.hpp"
 #include "base/cuda/device_machine.cuh"
-#include "base/planned_count.hpp"
 #include "legendre/cuda/blocks/device_stage_in_blocks.hpp"
 #include "legendre/cuda/plan/stage_sequence.hpp"
 #include "legendre/device_legendre_stage.hpp"

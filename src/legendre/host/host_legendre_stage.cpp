@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "legendre/host/host_legendre_stage.hpp"
 
-#include <fmt/format.h>
 #include <omp.h>
 
 #include <algorithm>
@@ -13,7 +12,6 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "base/first_error.hpp"
 #include "legendre/host/order_rows.hpp"
 #include "legendre/host/order_sweep.hpp"
@@ -25,6 +23,8 @@ namespace ringweave {
 namespace {
 
 using Complex = std::complex<double>;
+
+constexpr const char* where = "Legendre stage";
 
 /// What one thread works in: either a row itself, or what resamples it.
 struct Worker {
@@ -92,7 +92,7 @@ class HostLegendreStage final : public LegendreStage {
   template <class T>
   void synthesize_rows(ComponentView<const std::complex<T>> alm, ModePieces<double> modes,
                        RowRange rows) {
-    check_sizes(alm.n_components(), alm.size(), modes.size());
+    check(alm.n_components(), alm.size(), modes.size());
     for_each_task(rows, [&](Rows task, Worker& worker) {
       if (engine_->resampled)
         return engine_->resampled->synthesize<T>(shape_, task, alm, modes, worker.resampled);
@@ -108,7 +108,7 @@ class HostLegendreStage final : public LegendreStage {
   template <class T>
   void adjoint_rows(ModePieces<const double> modes, ComponentView<std::complex<T>> alm,
                     Accumulate how, RowRange rows) {
-    check_sizes(alm.n_components(), alm.size(), modes.size());
+    check(alm.n_components(), alm.size(), modes.size());
     for_each_task(rows, [&](Rows task, Worker& worker) {
       if (engine_->resampled)
         return engine_->resampled->adjoint<T>(shape_, task, modes, alm, how, worker.resampled);
@@ -121,18 +121,11 @@ class HostLegendreStage final : public LegendreStage {
     });
   }
 
-  void check_sizes(std::int64_t n_components, std::int64_t alm_size, std::int64_t n_modes) const {
+  void check(std::int64_t n_components, std::int64_t alm_size, std::int64_t n_modes) const {
     const std::int64_t expected = shape_.fields.n_components();
-    if (n_components != expected || alm_size != shape_.alm.size()) {
-      throw UsageError(fmt::format(
-          "Legendre stage: a_lm of {} components x {} coefficients; the plan has {} x {}",
-          n_components, alm_size, expected, shape_.alm.size()));
-    }
-    if (n_modes != shape_.rows.size() * expected) {
-      throw UsageError(
-          fmt::format("Legendre stage: {} ring modes; the plan has {} positions x {} components",
-                      n_modes, shape_.rows.size(), expected));
-    }
+    require_planned(where, n_components, expected, "components of a_lm");
+    require_planned(where, alm_size, shape_.alm.size(), "coefficients of a component");
+    require_planned(where, n_modes, shape_.rows.size() * expected, "ring modes");
   }
 
   /// Calls work(rows, worker) for all of `range`. Rows that fold into one another stay together, in
