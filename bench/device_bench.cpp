@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "base/device.hpp"
-#include "base/device_properties.hpp"
 #include "base/error.hpp"
 #include "bench/cuda/device_rates.hpp"
 #include "bench/device_legendre_cases.hpp"

@@ -22,7 +22,6 @@
 #include "bench/fma_peak.hpp"
 #include "bench/significant_terms.hpp"
 #include "legendre/legendre_stage.hpp"
-#include "legendre/simd_targets.hpp"
 
 namespace ringweave {
 namespace {

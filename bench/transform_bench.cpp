@@ -26,7 +26,7 @@
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/collective_exit.hpp"
 #include "distribute/mpi/mpi_session.hpp"
-#include "legendre/simd_targets.hpp"
+#include "legendre/legendre_stage.hpp"
 
 namespace ringweave {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/device_buffer.hpp"
-#include "base/device_properties.hpp"
+#include "base/device.hpp"
 #include "bench/cuda/device_rates.hpp"
 #include "bench/device_timing.hpp"
 

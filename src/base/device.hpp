@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace ringweave {
@@ -36,6 +37,19 @@ struct DeviceIdentity {
 };
 /// Of this thread's device. Error  ResourceError.
 DeviceIdentity device_identity();
+
+/// What a device says of itself; what it does is measured (bench/).
+struct DeviceProperties {
+  std::string name;
+  int compute_capability;  ///< 90 is 9.0
+  int n_multiprocessors;
+  double clock_hz;  ///< the highest
+  std::int64_t memory_bytes;
+  int driver_version;   ///< of CUDA, 13000 is 13.0
+  int runtime_version;  ///< what this program was built with
+};
+/// Of this thread's device. Error  ResourceError.
+DeviceProperties device_properties();
 
 /// What a CUDA call returned. Error  ResourceError unless it is success: what was done, what went
 /// wrong, what to do. After some failures a process cannot use its device any more: then this and
@@ -76,6 +90,29 @@ class DeviceEvent {
 
  private:
   void* handle_ = nullptr;
+};
+
+/// Work for a device that was recorded once and is given to it in one call. It reads and writes the
+/// memory it was recorded with, which must stay where it is.
+class DeviceGraph {
+ public:
+  DeviceGraph() = default;
+  ~DeviceGraph();
+  DeviceGraph(const DeviceGraph&) = delete;
+  DeviceGraph& operator=(const DeviceGraph&) = delete;
+
+  /// Records what `work` gives to the stream, and to others that wait for its events, instead of
+  /// what was recorded before; nothing runs. `work` must not wait for the device, nor allocate or
+  /// free its memory. Error  ResourceError, and what `work` throws: then nothing is recorded.
+  void capture(const DeviceStream& stream, const std::function<void()>& work);
+  bool captured() const { return executable_ != nullptr; }
+  /// In the order of the stream. Error  InternalError when nothing is recorded, ResourceError.
+  void launch(const DeviceStream& stream) const;
+
+ private:
+  void release() noexcept;
+
+  void* executable_ = nullptr;  ///< a cudaGraphExec_t
 };
 
 }  // namespace ringweave

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "fft/ring_fft.hpp"
 
+#include <fftw3.h>
+
 #include <utility>
 
 #include "base/error.hpp"
@@ -16,5 +18,7 @@ std::unique_ptr<RingFft> make_ring_fft(RingFftShape shape, Backend backend) {
   }
   throw InternalError("make_ring_fft: unknown backend");
 }
+
+std::string fft_library_version() { return fftw_version; }
 
 }  // namespace ringweave

@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/backend.hpp"
@@ -95,5 +96,8 @@ class RingFft {
 
 /// Plans every length the owned rings need. Error  UsageError when this build lacks the backend.
 std::unique_ptr<RingFft> make_ring_fft(RingFftShape shape, Backend backend);
+
+/// Name and version of the FFT library the host backend was linked with, "fftw-3.3.10-sse2-avx".
+std::string fft_library_version();
 
 }  // namespace ringweave

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/buffer.hpp"
-#include "fft/host/complex_product.hpp"
+#include "fft/host/complex_arrays.hpp"
 
 namespace ringweave {
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <string>
 
 #include "base/backend.hpp"
 #include "base/view.hpp"
@@ -72,5 +73,11 @@ class LegendreStage {
 
 /// Error  UsageError when this build lacks the backend.
 std::unique_ptr<LegendreStage> make_legendre_stage(LegendreShape shape, Backend backend);
+
+/// Names of the instruction sets the stage with Backend::host was compiled for, best first,
+/// separated by blanks.
+std::string simd_targets_compiled();
+/// The one this machine runs.
+std::string simd_target_chosen();
 
 }  // namespace ringweave

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/device_properties.hpp"
+#include "base/device.hpp"
 #include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
 

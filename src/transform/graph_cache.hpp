@@ -7,7 +7,6 @@
 #include <functional>
 
 #include "base/device.hpp"
-#include "base/device_graph.hpp"
 #include "base/error.hpp"
 
 namespace ringweave {

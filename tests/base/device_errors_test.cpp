@@ -6,7 +6,6 @@
 
 #include "base/device.hpp"
 #include "base/device_buffer.hpp"
-#include "base/device_properties.hpp"
 #include "base/error.hpp"
 
 // What CUDA calls may return, which needs no device: values of cudaError_t.

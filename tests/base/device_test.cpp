@@ -8,8 +8,6 @@
 #include <vector>
 
 #include "base/device_buffer.hpp"
-#include "base/device_graph.hpp"
-#include "base/device_properties.hpp"
 #include "base/error.hpp"
 
 namespace ringweave {

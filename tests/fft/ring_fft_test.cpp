@@ -10,7 +10,6 @@
 
 #include "base/error.hpp"
 #include "base/memory_meter.hpp"
-#include "fft/fft_library.hpp"
 #include "fft/ring_problem.hpp"
 
 namespace ringweave {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "legendre/simd_targets.hpp"
-
 #include <gtest/gtest.h>
 
 #include "legendre/legendre_problem.hpp"
+#include "legendre/legendre_stage.hpp"
 #include "support/only_target.hpp"
 #include "support/tolerance.hpp"
 

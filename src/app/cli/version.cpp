@@ -12,8 +12,8 @@
 #include "app/cli/build_information.hpp"
 #include "base/device.hpp"
 #include "distribute/mpi/mpi_session.hpp"
-#include "fft/fft_library.hpp"
-#include "legendre/simd_targets.hpp"
+#include "fft/ring_fft.hpp"
+#include "legendre/legendre_stage.hpp"
 
 namespace ringweave {
 namespace {

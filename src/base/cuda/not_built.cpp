@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "base/device.hpp"
 #include "base/device_buffer.hpp"
-#include "base/device_graph.hpp"
-#include "base/device_properties.hpp"
 #include "base/error.hpp"
 
 namespace ringweave {

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "convolve/ring/mode_rows.hpp"
 #include "convolve/ring/ring_convolution_cost.hpp"
 #include "convolve/ring/ring_convolution_spec.hpp"
-#include "convolve/ring/row_fft.hpp"
 #include "distribute/halo/halo_plan.hpp"
 #include "distribute/ring_distribution.hpp"
 #include "sphere/local_rings.hpp"
@@ -34,34 +34,6 @@ struct EqualRun {
   bool alternates = false;
 
   static EqualRun for_grid(const RingGrid& grid);
-};
-
-/// Which ring modes a convolution multiplies.
-struct ModeRows {
-  enum class Kind {
-    none,
-    /// Orders up to where the kernel's own modes end; any two rings.
-    band_limited,
-    /// Orders up to Nyquist of rings of one length, the kernel sampled where their pixels are.
-    circulant,
-    /// Orders up to each ring's own Nyquist.
-    plain
-  };
-  Kind kind = Kind::none;
-  RingRange zone;                ///< rings that have modes
-  std::vector<int> m_limit;      ///< [ring of the zone] its highest order
-  std::vector<RingRange> kept;   ///< [m] rings with this order; consecutive
-  std::vector<int> n_samples;    ///< [ring of the zone] kernel samples around a ring
-  RowFft row_fft;                ///< for groups of pairs whose rows are made by FFT
-  std::int64_t n_modes() const;  ///< of all rings together
-
-  int mmax() const { return static_cast<int>(kept.size()) - 1; }
-  int limit(std::int64_t ring) const {
-    return m_limit[static_cast<std::size_t>(ring - zone.begin)];
-  }
-  int samples(std::int64_t ring) const {
-    return n_samples[static_cast<std::size_t>(ring - zone.begin)];
-  }
 };
 
 /// Who convolves what and how, as plain data made without MPI. Every pair of rings within the

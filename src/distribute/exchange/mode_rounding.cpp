@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "base/error.hpp"
-#include "distribute/exchange/single_precision.hpp"
 
 namespace ringweave {
 namespace {

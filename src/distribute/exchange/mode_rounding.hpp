@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/host_device.hpp"
 #include "base/view.hpp"
 
 namespace ringweave {
@@ -28,6 +29,20 @@ void widen(const std::complex<float>* from, std::complex<double>* to,
 /// Rounds to single precision and stores in double; `from` and `to` may be the same.
 double round_to_single(const std::complex<double>* from, std::complex<double>* to,
                        std::span<const CopyRun> runs);
+
+// What happens to each number, the same on the host and on a device.
+
+/// Numbers as they travel, and as they are stored after it.
+template <class To, class From>
+RINGWEAVE_HOST_DEVICE To through_single(From value) {
+  return static_cast<To>(static_cast<float>(value));
+}
+
+/// The larger magnitude; NaN counts as 0.
+RINGWEAVE_HOST_DEVICE double larger_magnitude(double largest, double value) {
+  const double magnitude = value < 0 ? -value : value;
+  return magnitude > largest ? magnitude : largest;
+}
 
 /// DataError when ring modes of this magnitude do not fit single precision.
 void require_single_range(double largest);

@@ -7,6 +7,7 @@
 
 #include "base/checked_cast.hpp"
 #include "fft/cuda/mode_tile_launches.hpp"
+#include "fft/device_ring_fft.hpp"
 #include "fft/ring_modes.hpp"
 
 namespace ringweave::gpu {
@@ -213,3 +214,12 @@ std::int64_t DeviceRingPlan::table_bytes() const {
 }
 
 }  // namespace ringweave::gpu
+
+namespace ringweave {
+
+std::int64_t device_ring_fft_bytes(const RingFftShape& shape, std::int64_t workspace_bytes) {
+  const gpu::DeviceRingPlan plan(shape, workspace_bytes);
+  return plan.table_bytes() + 2 * plan.workspace_values * std::int64_t{sizeof(gpu::Double2)};
+}
+
+}  // namespace ringweave

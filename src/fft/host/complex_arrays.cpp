@@ -6,7 +6,6 @@
 #define HWY_TARGET_INCLUDE "fft/host/complex_arrays.cpp"
 #include "fft/host/complex_arrays.hpp"
 
-#include "fft/host/complex_product.hpp"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 

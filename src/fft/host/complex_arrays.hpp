@@ -4,6 +4,21 @@
 #include <complex>
 #include <cstdint>
 
+namespace ringweave {
+
+/// a b, without the recovery of infinities that std::complex's operator owes and that stops
+/// vectorisation.
+inline std::complex<double> product(std::complex<double> a, std::complex<double> b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
+/// conj(a) b.
+inline std::complex<double> conj_product(std::complex<double> a, std::complex<double> b) {
+  return {a.real() * b.real() + a.imag() * b.imag(), a.real() * b.imag() - a.imag() * b.real()};
+}
+
+}  // namespace ringweave
+
 // Products of arrays of complex doubles, compiled for several instruction sets, the best chosen at
 // run time.
 namespace ringweave::complex_arrays {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "fft/host/fold_back.hpp"
+#include "fft/host/ring_spectrum.hpp"
 
 namespace ringweave {
 

@@ -8,9 +8,9 @@
 
 #include "base/buffer.hpp"
 #include "base/scratch_arena.hpp"
-#include "fft/host/fold_back.hpp"
 #include "fft/host/lane_rings.hpp"
 #include "fft/host/ring_plan.hpp"
+#include "fft/host/ring_spectrum.hpp"
 
 namespace ringweave {
 

@@ -6,7 +6,7 @@
 #define HWY_TARGET_INCLUDE "fft/host/ring_spectrum.cpp"
 #include "fft/host/ring_spectrum.hpp"
 
-#include "fft/host/complex_product.hpp"
+#include "fft/host/complex_arrays.hpp"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 

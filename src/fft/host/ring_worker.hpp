@@ -7,9 +7,9 @@
 
 #include "base/buffer.hpp"
 #include "base/scratch_arena.hpp"
-#include "fft/host/fold_back.hpp"
 #include "fft/host/mode_tile.hpp"
 #include "fft/host/ring_plan.hpp"
+#include "fft/host/ring_spectrum.hpp"
 #include "fft/host/split_fft.hpp"
 
 namespace ringweave {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "io/alm_file.hpp"
-#include "io/hdf5/limits.hpp"
+#include "io/hdf5/rows.hpp"
 
 namespace ringweave {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "io/hdf5/limits.hpp"
+#include "io/hdf5/rows.hpp"
 #include "io/map_file.hpp"
 
 namespace ringweave {

@@ -10,7 +10,7 @@
 #include "distribute/mpi/agree.hpp"
 #include "io/hdf5/map.hpp"
 #include "io/hdf5/map_header.hpp"
-#include "io/hdf5/map_slabs.hpp"
+#include "io/hdf5/rows.hpp"
 #include "io/pixel_owners.hpp"
 #include "io/row_redistribution.hpp"
 

@@ -5,9 +5,11 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "distribute/mpi/communicator.hpp"
 #include "io/hdf5/file.hpp"
+#include "io/pixel_blocks.hpp"
 
 namespace ringweave {
 
@@ -80,5 +82,25 @@ class Hdf5Rows {
   Hdf5Handle transfer_;
   std::int64_t parts_ = 1;  ///< numbers of one element
 };
+
+/// How much one rank moves in one call. MPI-IO of HDF5 before 1.12.3 fails from 2 GiB on; far less
+/// already gives full speed and bounds the buffers. Tests make it small.
+struct Hdf5Limits {
+  std::int64_t numbers_per_call = std::int64_t{1} << 20;
+  /// Hyperslabs in one selection; building larger unions takes quadratic time.
+  std::int64_t runs_per_call = 64;
+};
+
+/// One transfer between a file in RING order and consecutive local pixels.
+struct SlabCall {
+  std::vector<RowRun> runs;
+  std::int64_t first_local = 0;
+  std::int64_t count = 0;
+};
+
+/// Cuts what a rank owns into calls within the limits; every rank gets equally many, the surplus
+/// empty. Collective.
+std::vector<SlabCall> slab_calls(const Communicator& comm, std::span<const PixelRun> owned,
+                                 const Hdf5Limits& limits);
 
 }  // namespace ringweave

@@ -8,7 +8,6 @@
 
 #include "base/checked_cast.hpp"
 #include "legendre/cuda/blocks/block_pipeline.hpp"
-#include "legendre/cuda/blocks/device_stage_in_blocks.hpp"
 #include "legendre/cuda/plan/stage_memory.hpp"
 #include "legendre/device_legendre_stage.hpp"
 #include "legendre/shared/fold_groups.hpp"

@@ -5,7 +5,7 @@
 
 #include "base/checked_cast.hpp"
 #include "base/cuda/device_machine.cuh"
-#include "legendre/cuda/blocks/device_stage_in_blocks.hpp"
+#include "legendre/cuda/plan/stage_memory.hpp"
 #include "legendre/cuda/plan/stage_sequence.hpp"
 #include "legendre/device_legendre_stage.hpp"
 #include "legendre/shared/fold_groups.hpp"

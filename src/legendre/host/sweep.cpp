@@ -83,7 +83,7 @@ std::int64_t adjoint_scratch(Shape shape, std::int64_t n_pairs) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include "legendre/simd_targets.hpp"
+#include "legendre/legendre_stage.hpp"
 
 namespace ringweave::sweep {
 

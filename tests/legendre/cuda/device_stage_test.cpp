@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/device.hpp"
 #include "base/device_buffer.hpp"
-#include "base/device_graph.hpp"
 #include "base/error.hpp"
 #include "legendre/cuda/blocks/row_blocks.hpp"
 #include "legendre/cuda/emulated_stage.hpp"

@@ -9,7 +9,7 @@
 #include "legendre/cuda/blocks/row_blocks.hpp"
 #include "legendre/cuda/emulated_stage.hpp"
 #include "legendre/cuda/launches/coefficient_launch.hpp"
-#include "legendre/cuda/plan/counting_machine.hpp"
+#include "legendre/cuda/plan/stage_memory.hpp"
 #include "legendre/cuda/plan/stage_plan.hpp"
 #include "legendre/device_legendre_stage.hpp"
 #include "legendre/shared/recurrence.hpp"

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/buffer.hpp"
+#include "convolve/ring/host/mode_block.hpp"
 #include "convolve/ring/host/mode_product.hpp"
-#include "convolve/ring/host/mode_repetition.hpp"
 #include "convolve/ring/host/pixel_sectors.hpp"
 #include "convolve/ring/host/pixel_stencil.hpp"
 #include "distribute/halo/halo_exchange.hpp"

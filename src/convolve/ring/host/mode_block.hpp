@@ -108,4 +108,10 @@ struct SampleShape {
 void find_cosines(const OrderSet& set, const std::vector<double>& table, const SampleShape& samples,
                   double* cosines);
 
+/// Fills the modes of halo rings that did not travel: from mode_orders() on they repeat those
+/// below, R_(n + m) = R_m exp(-i n phi0), R_(n - m) = conj(R_m) exp(-i n phi0).
+///
+/// modes  as plan.rows() lays them out, [position][map]
+void repeat_halo_modes(const RingConvolutionPlan& plan, ModeView<double> modes);
+
 }  // namespace ringweave

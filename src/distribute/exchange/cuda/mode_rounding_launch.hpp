@@ -6,7 +6,7 @@
 
 #include "base/cuda/block_types.hpp"
 #include "base/host_device.hpp"
-#include "distribute/exchange/single_precision.hpp"
+#include "distribute/exchange/mode_rounding.hpp"
 
 namespace ringweave::gpu {
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "legendre/cuda/blocks/row_blocks.hpp"
-#include "legendre/cuda/plan/counting_machine.hpp"
+#include "legendre/cuda/plan/stage_memory.hpp"
+
 #include "legendre/cuda/plan/stage_sequence.hpp"
-#include "legendre/device_legendre_stage.hpp"
 #include "legendre/shared/fold_groups.hpp"
 
 namespace ringweave {
