@@ -3,31 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <complex>
+#include <variant>
+
 #include "base/error.hpp"
 #include "io/fits/alm.hpp"
 #include "io/hdf5/alm.hpp"
 
 namespace ringweave {
-namespace {
-
-template <class T>
-void write_any(const AtomicOutput& output, const AlmHeader& header, const Provenance& provenance,
-               const AlmLayout& layout, AlmView<const T> alm) {
-  const Communicator& comm = output.comm();
-  const std::string& path = output.path();
-  const FileKind kind = file_kind(path);
-  if (kind != FileKind::fits && kind != FileKind::hdf5) {
-    throw UsageError(fmt::format("{}: a_lm are written as FITS (.fits) or HDF5 (.h5)", path));
-  }
-  if (kind == FileKind::hdf5) {
-    write_hdf5_alm<T>(comm, output.temporary_path(), header, provenance, layout, alm);
-  } else {
-    const FitsPacking packing = path.ends_with(".gz") ? FitsPacking::gzip : FitsPacking::plain;
-    write_fits_alm<T>(comm, output.temporary_path(), header, provenance, layout, alm, packing);
-  }
-}
-
-}  // namespace
 
 std::unique_ptr<AlmReader> open_alm(const Communicator& comm, const std::string& path) {
   switch (file_kind(path)) {
@@ -40,13 +23,20 @@ std::unique_ptr<AlmReader> open_alm(const Communicator& comm, const std::string&
 }
 
 void write_alm(const AtomicOutput& output, const AlmHeader& header, const Provenance& provenance,
-               const AlmLayout& layout, AlmView<const double> alm) {
-  write_any<double>(output, header, provenance, layout, alm);
-}
-
-void write_alm(const AtomicOutput& output, const AlmHeader& header, const Provenance& provenance,
-               const AlmLayout& layout, AlmView<const float> alm) {
-  write_any<float>(output, header, provenance, layout, alm);
+               const AlmLayout& layout, AnyConstAlmView<> alm) {
+  const Communicator& comm = output.comm();
+  const std::string& path = output.path();
+  const FileKind kind = file_kind(path);
+  if (kind != FileKind::fits && kind != FileKind::hdf5) {
+    throw UsageError(fmt::format("{}: a_lm are written as FITS (.fits) or HDF5 (.h5)", path));
+  }
+  const auto write = [&]<class T>(ComponentView<const std::complex<T>> view) {
+    if (kind == FileKind::hdf5)
+      return write_hdf5_alm<T>(comm, output.temporary_path(), header, provenance, layout, view);
+    const FitsPacking packing = path.ends_with(".gz") ? FitsPacking::gzip : FitsPacking::plain;
+    write_fits_alm<T>(comm, output.temporary_path(), header, provenance, layout, view, packing);
+  };
+  std::visit(write, alm);
 }
 
 }  // namespace ringweave

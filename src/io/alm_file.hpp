@@ -32,10 +32,7 @@ class AlmReader {
   const AlmHeader& header() const { return header_; }
   /// components[c] of the file -> component c of `alm`, for the orders of `layout`. Degrees and
   /// orders the file has beyond layout.lmax(), mmax() are left out; those it lacks become 0.
-  virtual void read(std::span<const int> components, const AlmLayout& layout,
-                    AlmView<double> alm) = 0;
-  virtual void read(std::span<const int> components, const AlmLayout& layout,
-                    AlmView<float> alm) = 0;
+  virtual void read(std::span<const int> components, const AlmLayout& layout, AnyAlmView<> alm) = 0;
 
  protected:
   AlmHeader header_;
@@ -46,9 +43,7 @@ std::unique_ptr<AlmReader> open_alm(const Communicator& comm, const std::string&
 /// Writes under the temporary name of `output`, which the caller commits (with others). Together
 /// the ranks' layouts hold every order once. Collective.
 void write_alm(const AtomicOutput& output, const AlmHeader& header, const Provenance& provenance,
-               const AlmLayout& layout, AlmView<const double> alm);
-void write_alm(const AtomicOutput& output, const AlmHeader& header, const Provenance& provenance,
-               const AlmLayout& layout, AlmView<const float> alm);
+               const AlmLayout& layout, AnyConstAlmView<> alm);
 
 /// The same for a file by itself, whole or not at all. `alm` is an AlmView of float or double.
 /// Collective.

@@ -3,31 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <variant>
+
 #include "base/error.hpp"
 #include "io/fits/map.hpp"
 #include "io/hdf5/map.hpp"
 
 namespace ringweave {
-namespace {
-
-template <class T>
-void write_any(const AtomicOutput& output, const MapHeader& header, const Provenance& provenance,
-               const LocalRings& rings, MapView<const T> map) {
-  const Communicator& comm = output.comm();
-  const std::string& path = output.path();
-  const FileKind kind = file_kind(path);
-  if (kind != FileKind::fits && kind != FileKind::hdf5) {
-    throw UsageError(fmt::format("{}: maps are written as FITS (.fits) or HDF5 (.h5)", path));
-  }
-  if (kind == FileKind::hdf5) {
-    write_hdf5_map(comm, output.temporary_path(), header, provenance, rings, map);
-  } else {
-    const FitsPacking packing = path.ends_with(".gz") ? FitsPacking::gzip : FitsPacking::plain;
-    write_fits_map(comm, output.temporary_path(), header, provenance, rings, map, packing);
-  }
-}
-
-}  // namespace
 
 std::unique_ptr<MapReader> open_map(const Communicator& comm, const std::string& path) {
   switch (file_kind(path)) {
@@ -40,13 +22,20 @@ std::unique_ptr<MapReader> open_map(const Communicator& comm, const std::string&
 }
 
 void write_map(const AtomicOutput& output, const MapHeader& header, const Provenance& provenance,
-               const LocalRings& rings, MapView<const double> map) {
-  write_any<double>(output, header, provenance, rings, map);
-}
-
-void write_map(const AtomicOutput& output, const MapHeader& header, const Provenance& provenance,
-               const LocalRings& rings, MapView<const float> map) {
-  write_any<float>(output, header, provenance, rings, map);
+               const LocalRings& rings, AnyConstMapView<> map) {
+  const Communicator& comm = output.comm();
+  const std::string& path = output.path();
+  const FileKind kind = file_kind(path);
+  if (kind != FileKind::fits && kind != FileKind::hdf5) {
+    throw UsageError(fmt::format("{}: maps are written as FITS (.fits) or HDF5 (.h5)", path));
+  }
+  const auto write = [&](auto view) {
+    if (kind == FileKind::hdf5)
+      return write_hdf5_map(comm, output.temporary_path(), header, provenance, rings, view);
+    const FitsPacking packing = path.ends_with(".gz") ? FitsPacking::gzip : FitsPacking::plain;
+    write_fits_map(comm, output.temporary_path(), header, provenance, rings, view, packing);
+  };
+  std::visit(write, map);
 }
 
 }  // namespace ringweave

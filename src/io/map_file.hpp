@@ -55,8 +55,7 @@ class MapReader {
   /// Column columns[c] of the file -> component c of `map`, the pixels of `rings` in RING order.
   /// `rings` may belong to the full grid or a subset of it. Pixels a partial map does not list
   /// become UNSEEN; BAD_DATA and FITS nulls too.
-  virtual void read(std::span<const int> columns, const LocalRings& rings, MapView<double> map) = 0;
-  virtual void read(std::span<const int> columns, const LocalRings& rings, MapView<float> map) = 0;
+  virtual void read(std::span<const int> columns, const LocalRings& rings, AnyMapView<> map) = 0;
 
  protected:
   MapHeader header_;
@@ -70,9 +69,7 @@ std::unique_ptr<MapReader> open_map(const Communicator& comm, const std::string&
 /// a partial map (header.coverage = partial) or unobserved pixels are UNSEEN (full). Component c
 /// goes to header.columns[c]. Collective.
 void write_map(const AtomicOutput& output, const MapHeader& header, const Provenance& provenance,
-               const LocalRings& rings, MapView<const double> map);
-void write_map(const AtomicOutput& output, const MapHeader& header, const Provenance& provenance,
-               const LocalRings& rings, MapView<const float> map);
+               const LocalRings& rings, AnyConstMapView<> map);
 
 /// The same for a file by itself, whole or not at all. `map` is a MapView of float or double.
 /// Collective.

@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 #include <sstream>
+#include <variant>
 #include <vector>
 
 #include "base/checked_cast.hpp"
@@ -108,12 +109,8 @@ class FitsAlmReader final : public AlmReader {
     share_header();
   }
 
-  void read(std::span<const int> components, const AlmLayout& layout,
-            AlmView<double> alm) override {
-    read_components(components, layout, alm);
-  }
-  void read(std::span<const int> components, const AlmLayout& layout, AlmView<float> alm) override {
-    read_components(components, layout, alm);
+  void read(std::span<const int> components, const AlmLayout& layout, AnyAlmView<> alm) override {
+    std::visit([&](auto view) { read_components(components, layout, view); }, alm);
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 #include <sstream>
+#include <variant>
 #include <vector>
 
 #include "base/checked_cast.hpp"
@@ -111,11 +112,8 @@ class FitsMapReader final : public MapReader {
     return result;
   }
 
-  void read(std::span<const int> columns, const LocalRings& rings, MapView<double> map) override {
-    read_columns(columns, rings, map);
-  }
-  void read(std::span<const int> columns, const LocalRings& rings, MapView<float> map) override {
-    read_columns(columns, rings, map);
+  void read(std::span<const int> columns, const LocalRings& rings, AnyMapView<> map) override {
+    std::visit([&](auto view) { read_columns(columns, rings, view); }, map);
   }
 
  private:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <variant>
 #include <vector>
 
 #include "base/checked_cast.hpp"
@@ -120,12 +121,8 @@ class Hdf5AlmReader final : public AlmReader {
       : comm_(comm), path_(path), limits_(limits), info_(share_info(comm, path)) {
     header_ = info_.header;
   }
-  void read(std::span<const int> components, const AlmLayout& layout,
-            AlmView<double> alm) override {
-    read_components(components, layout, alm);
-  }
-  void read(std::span<const int> components, const AlmLayout& layout, AlmView<float> alm) override {
-    read_components(components, layout, alm);
+  void read(std::span<const int> components, const AlmLayout& layout, AnyAlmView<> alm) override {
+    std::visit([&](auto view) { read_components(components, layout, view); }, alm);
   }
 
  private:

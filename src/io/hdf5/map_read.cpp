@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <variant>
 #include <vector>
 
 #include "base/checked_cast.hpp"
@@ -24,11 +25,8 @@ class Hdf5MapReader final : public MapReader {
   }
 
   std::vector<RingId> observed_rings() override;
-  void read(std::span<const int> columns, const LocalRings& rings, MapView<double> map) override {
-    read_columns(columns, rings, map);
-  }
-  void read(std::span<const int> columns, const LocalRings& rings, MapView<float> map) override {
-    read_columns(columns, rings, map);
+  void read(std::span<const int> columns, const LocalRings& rings, AnyMapView<> map) override {
+    std::visit([&](auto view) { read_columns(columns, rings, view); }, map);
   }
 
  private:
