@@ -17,8 +17,9 @@ TEST(LegendreShape, WrongSizesAreUsageErrors) {
   std::vector<Complex> modes(to_size(problem.modes_size()));
   const std::vector<Complex> alm(to_size(problem.alm_size()));
   const AlmView<const double> too_short(alm.data(), 1, ssize64(alm) - 1);
-  EXPECT_THAT([&] { problem.stage->synthesize(too_short, LegendreProblem::view(modes)); },
-              ThrowsMessage<UsageError>(HasSubstr("1 components x 44 coefficients")));
+  EXPECT_THAT(
+      [&] { problem.stage->synthesize(too_short, LegendreProblem::view(modes)); },
+      ThrowsMessage<UsageError>(HasSubstr("44 coefficients of a component; the plan has 45")));
   modes.pop_back();
   EXPECT_THAT([&] { problem.adjoint(modes); }, ThrowsMessage<UsageError>(HasSubstr("ring modes")));
 }

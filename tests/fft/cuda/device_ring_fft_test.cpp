@@ -85,7 +85,8 @@ TEST_F(DeviceRingTest, AreTheSameWhateverTheWorkspace) {
   for (const std::int64_t bytes : {ring_fft_workspace_bytes, std::int64_t{50000}}) {
     const auto fft = make_device_ring_fft(shape, stream, bytes);
     EXPECT_LE(fft->device_bytes(), device_ring_fft_bytes(shape, bytes));
-    fft->synthesize(modes_there.view(), {map_there.data(), 2, shape.rings.n_pixels()});
+    fft->synthesize(modes_there.view(), MapView<double, MemorySpace::device>(
+                                            map_there.data(), 2, shape.rings.n_pixels()));
     std::vector<double> map(to_size(map_there.size()));
     copy_to_host(map_there.data(), map.data(), map_there.bytes(), stream);
     stream.synchronize();
