@@ -14,7 +14,7 @@ endif()
 
 if(RINGWEAVE_HAS_CUDA)
   # Machine code and, for newer devices, PTX of each.
-  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
     set(CMAKE_CUDA_ARCHITECTURES "80;90" CACHE STRING "Compute capabilities the device code is made for")
   endif()
   enable_language(CUDA)

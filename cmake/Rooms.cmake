@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # How every room, test and benchmark is compiled.
 include(CheckCXXCompilerFlag)
+include(CheckCXXSourceRuns)
 
 add_library(ringweave_build_flags INTERFACE)
 target_compile_features(ringweave_build_flags INTERFACE cxx_std_20)
@@ -16,11 +17,25 @@ if(RINGWEAVE_SANITIZE)
   target_compile_options(ringweave_build_flags INTERFACE -fsanitize=${RINGWEAVE_SANITIZE} -fno-omit-frame-pointer
                          -fno-sanitize-recover=all)
   target_link_options(ringweave_build_flags INTERFACE -fsanitize=${RINGWEAVE_SANITIZE})
+  # A source for several instruction sets is compiled for the best of this machine and for the portable one: the others
+  # differ in the length of vectors only, and the release has them.
+  check_cxx_source_runs("int main() { return __builtin_cpu_supports(\"avx512vl\") ? 0 : 1; }" RINGWEAVE_RUNS_AVX512)
+  target_compile_definitions(ringweave_build_flags INTERFACE
+    "HWY_BROKEN_TARGETS=($<IF:$<BOOL:${RINGWEAVE_RUNS_AVX512}>,HWY_AVX2,HWY_AVX3>|HWY_SSE4)")
 elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_definitions(ringweave_build_flags INTERFACE _FORTIFY_SOURCE=2)
 endif()
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
+
+# ringweave_few_checks(file...): sources of the current folder that UndefinedBehaviorSanitizer's checks of every pointer
+# make several times slower to compile. A pointer that points nowhere is left to AddressSanitizer.
+function(ringweave_few_checks)
+  if(RINGWEAVE_SANITIZE MATCHES undefined)
+    set_source_files_properties(${ARGN} PROPERTIES
+      COMPILE_OPTIONS -fno-sanitize=alignment,null,pointer-overflow,signed-integer-overflow)
+  endif()
+endfunction()
 
 # ringweave_room(NAME SOURCES file... [ROOMS room...] [LINKS target...])
 # A static library Ringweave::NAME from the sources of the current folder. ROOMS are rooms it may include, LINKS
