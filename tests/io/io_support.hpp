@@ -19,6 +19,7 @@
 #include "distribute/mpi/communicator.hpp"
 #include "io/provenance.hpp"
 #include "sphere/local_rings.hpp"
+#include "support/expect_error.hpp"
 
 namespace ringweave::test {
 
@@ -117,29 +118,6 @@ inline Provenance sample_provenance() {
   provenance.fwhm_degrees = 1.0;
   provenance.lmax = 47;
   return provenance;
-}
-
-/// What an error says, and its kind; empty when `work` throws nothing.
-struct Thrown {
-  ErrorKind kind = ErrorKind::none;
-  std::string message;
-};
-inline Thrown thrown_by(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return {error.kind(), error.what()};
-  }
-  return {};
-}
-
-/// `work` throws this kind of error and its message holds `words`.
-inline void expect_error(ErrorKind kind, const std::string& words,
-                         const std::function<void()>& work) {
-  const Thrown thrown = thrown_by(work);
-  EXPECT_EQ(thrown.kind, kind) << thrown.message;
-  EXPECT_NE(thrown.message.find(words), std::string::npos)
-      << "message: " << thrown.message << "\nlacks: " << words;
 }
 
 }  // namespace ringweave::test
