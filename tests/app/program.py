@@ -14,7 +14,7 @@ import time
 import unittest
 
 SKIPPED = 77
-DATA = pathlib.Path(__file__).resolve().parents[3] / "shared" / "data"
+DATA = pathlib.Path(os.environ.get("RINGWEAVE_TEST_DATA") or "no_sample_files")
 
 
 # What is started.

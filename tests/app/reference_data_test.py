@@ -23,7 +23,7 @@ DATA = program.DATA
 WMAP = "wmap_band_iqumap_r9_7yr_W_v4_udgraded32"
 
 
-needs_data = unittest.skipUnless(DATA.is_dir(), f"no sample data in {DATA}")
+needs_data = unittest.skipUnless(DATA.is_dir(), "RINGWEAVE_TEST_DATA names no folder")
 
 
 @needs_data

@@ -92,8 +92,7 @@ std::vector<double> read_column(const std::string& path) {
 }
 
 TEST(PixelWeights, PublishedTablesIntegrateToTheSphere) {
-  const std::string path = std::string(RINGWEAVE_SOURCE_DIR) +
-                           "/../shared/data/windows/healpix_full_weights_nside_0032.fits";
+  const std::string path = RINGWEAVE_TEST_DATA "/windows/healpix_full_weights_nside_0032.fits";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "sample data absent: " << path;
   const std::vector<double> weights =
       expand_pixel_weights(whole(RingGrid::healpix(32)), read_column(path));

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Runs clang-tidy with the checks of .clang-tidy on the rooms that hold plans, messages and files, about two minutes.
+#   scripts/tidy.sh [FOLDER ...]      default: src/base src/sphere src/distribute src/transform src/io perf_models
+# Takes compile commands from build/asan (clang's); configures it if need be.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+[ $# -gt 0 ] || set -- src/base src/sphere src/distribute src/transform src/io perf_models
+[ -f build/asan/compile_commands.json ] || cmake --preset asan >/dev/null
+
+for folder in "$@"; do
+  sed -n 's/^ *"file": "\(.*\)".*/\1/p' build/asan/compile_commands.json | grep "^$PWD/$folder/"
+done | xargs -P "$(nproc)" -n 4 clang-tidy -p build/asan --quiet --warnings-as-errors='*'
