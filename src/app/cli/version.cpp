@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <hdf5.h>
 
-#include <CLI/CLI.hpp>
+#include <CLI/Version.hpp>
 
 #include "app/cli/build_information.hpp"
 #include "base/device.hpp"
