@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Runs clang-tidy with the checks of .clang-tidy on the rooms that hold plans, messages and files, about two minutes.
-#   scripts/tidy.sh [FOLDER ...]      default: src/base src/sphere src/distribute src/transform src/io perf_models
+# Runs clang-tidy with the checks of .clang-tidy on the rooms that hold layouts, messages and files, and on the headers
+# they include, within two minutes.
+#   scripts/tidy.sh [FOLDER ...]      default: src/base src/sphere src/distribute src/io
 # Takes compile commands from build/asan (clang's); configures it if need be.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- src/base src/sphere src/distribute src/transform src/io perf_models
+[ $# -gt 0 ] || set -- src/base src/sphere src/distribute src/io
 [ -f build/asan/compile_commands.json ] || cmake --preset asan >/dev/null
 
 for folder in "$@"; do

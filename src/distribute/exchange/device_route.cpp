@@ -44,7 +44,6 @@ bool alltoall_delivers(const Communicator& comm, const DeviceStream& stream) {
   });
   const std::vector<int> counts(to_size(comm.size()), n_modes_for_each);
   std::vector<int> firsts;
-  firsts.reserve(counts.size());
   for (int peer = 0; peer < comm.size(); ++peer) firsts.push_back(peer * n_modes_for_each);
   const ElementType element(1, MPI_C_DOUBLE_COMPLEX);
   bool right =
