@@ -5,20 +5,20 @@
 
 namespace ringweave {
 
-/// Predicted seconds and one standard deviation of what they may be off.
+/// Predicted seconds with one standard deviation.
 struct Estimate {
   double seconds = 0;
   double sigma = 0;
 
-  /// One after the other; errors of different stages are independent.
+  /// Adds stages that run one after the other; their errors are independent.
   friend Estimate operator+(const Estimate& a, const Estimate& b) {
     return {a.seconds + b.seconds, std::hypot(a.sigma, b.sigma)};
   }
-  /// The same several times: it is off by the same fraction every time.
+  /// Repeats a stage; its relative error is the same every time.
   friend Estimate operator*(double times, const Estimate& one) {
     return {times * one.seconds, times * one.sigma};
   }
-  /// Side by side.
+  /// Returns the longer of two stages that run concurrently.
   friend Estimate longer(const Estimate& a, const Estimate& b) {
     return b.seconds > a.seconds ? b : a;
   }

@@ -16,7 +16,7 @@ struct Line {
   double uncertainty = 0;  ///< rms of the relative differences
 };
 
-/// Minimizes the sum of ((latency + byte x - y) / y)^2 over latency, byte >= 0.
+/// Minimizes the sum of ((latency + byte x - y) / y)^2 over latency >= 0 and byte >= 0.
 Line fit_line(const std::vector<MessageSample>& samples) {
   double s1 = 0, sx = 0, sxx = 0, sy = 0, sxy = 0;
   for (const auto& [bytes, seconds] : samples) {

@@ -9,7 +9,7 @@
 
 namespace ringweave {
 
-/// What a message between two ranks costs: latency + bytes x seconds per byte, with a pair of
+/// Cost of a message between two ranks, latency + bytes x seconds per byte, with one pair of
 /// constants for short messages and one for long ones.
 struct Network {
   double short_latency = 5e-6;  ///< seconds
@@ -17,31 +17,32 @@ struct Network {
   double long_latency = 5e-6;
   double long_byte = 1e-9;
   double longest_short = 65536;  ///< bytes
-  double uncertainty = 0.5;      ///< one standard deviation over the value
+  double uncertainty = 0.5;      ///< one standard deviation, relative to the value
 
   double message_seconds(double bytes) const;
-  double latency_of(double bytes) const;  ///< what of it no bandwidth would save
+  double latency_of(double bytes) const;  ///< the part that does not depend on bandwidth
 };
 
-/// A message that was timed.
+/// One timed message.
 struct MessageSample {
   double bytes = 0;
   double seconds = 0;
 };
 
 /// Fits both pairs by least squares of relative differences; samples up to `longest_short` bytes
-/// are short. Error  UsageError unless there are two different sizes on either side.
+/// count as short. Error  UsageError unless there are two different sizes of each kind.
 Network fit_network(const std::vector<MessageSample>& samples, double longest_short);
-/// The same with the usual border between short and long, or nothing where sizes are too few.
+/// Fits with the default limit between short and long messages; returns nothing when there are too
+/// few sizes.
 std::optional<Network> fit_network_if_enough(const std::vector<MessageSample>& samples);
 
-/// The Alltoallv of a transform, in passes or (one pass) at once: in each a message to each of the
-/// other ranks, one after the other. `sent_bytes`: what a rank sends to all others together.
+/// Estimates the exchange of a transform in `n_passes` passes, each with one message to every other
+/// rank, one after the other. `sent_bytes`: sent by one rank to all others together.
 Estimate exchange_estimate(const Network& network, double sent_bytes, int n_ranks,
                            int n_passes = 1);
 
-/// Szydlarski, Esterie, Falcou, Grigori & Stompor (2012), Eqs. 16 and 17 and Figure 4: dense
-/// exchange of n_rings x (mmax + 1) modes between n_ranks ranks.
+/// Exchange of all n_rings x (mmax + 1) modes between n_ranks ranks, as in Szydlarski, Esterie,
+/// Falcou, Grigori & Stompor (2012), Eqs. 16 and 17 and Figure 4.
 struct DenseExchange {
   double n_rings = 0;
   double n_orders = 0;
@@ -49,10 +50,11 @@ struct DenseExchange {
   int n_ranks = 1;
   double rank_bytes() const { return n_rings * n_orders * mode_bytes / n_ranks; }  ///< Eq. 16
 };
-/// Eq. 17 as printed: all that a rank has to move, with what stays, is one message; up to 256 kB
-/// Bruck's algorithm, which MPI_Alltoallv does not use.
+/// Evaluates Eq. 17 as printed: all modes of a rank, those it keeps included, are one message; up
+/// to 256 kB with Bruck's algorithm, which MPI_Alltoallv does not use.
 double printed_exchange_seconds(double rank_bytes, int n_ranks, const Network& network);
-/// Eq. 17 with one message of n_rings n_orders mode_bytes / n_ranks^2, pairwise at any size.
+/// Evaluates Eq. 17 with one message of n_rings n_orders mode_bytes / n_ranks^2 per pair of ranks,
+/// pairwise at any size.
 double corrected_exchange_seconds(const DenseExchange& exchange, const Network& network);
 
 }  // namespace ringweave

@@ -7,7 +7,7 @@
 
 namespace ringweave {
 
-/// A cost of a machine or a device, by its name in a machine file.
+/// A cost of a machine or device and its name in a machine file.
 template <class Owner>
 struct NamedCurve {
   const char* name;

@@ -55,7 +55,7 @@ CostCurve curve_of(const Json& json) {
   return {std::move(points), json.at("uncertainty")};
 }
 
-/// What `read` makes of the entry `key`; says which entry of the file `where` where it fails.
+/// Applies `read` to the entry `key`; a failure names the entry and the file `where`.
 template <class Read>
 auto read_entry(const Json& json, const std::string& key, const std::string& where,
                 const Read& read) {

@@ -7,8 +7,9 @@
 namespace ringweave {
 namespace {
 
-/// Of an exchange whose passes travel while the Legendre stage works on the next ones. What hides
-/// is as uncertain as whether messages move while nobody waits for them.
+/// Returns the visible part of an exchange whose passes overlap with the Legendre stage of later
+/// passes. The hidden part is uncertain: MPI may not progress messages while no rank waits for
+/// them.
 Estimate visible(const Estimate& exchange, const Estimate& legendre, int n_passes) {
   const double beside = 1 - 1.0 / n_passes;
   const double hidden = std::min(beside * exchange.seconds, beside * legendre.seconds);
@@ -37,13 +38,12 @@ TransformEstimate estimate_on_host(const TransformWork& work, const Machine& mac
   return estimate;
 }
 
-/// Half of them go one way and half the other: what is input of a synthesis is output of its
-/// adjoint.
+/// Averages both directions of the copy: input of a synthesis is output of its adjoint.
 Estimate copies_of(const DeviceCosts& device, double bytes) {
   return 0.5 * (device.to_device.estimate(bytes, bytes) + device.to_host.estimate(bytes, bytes));
 }
 
-/// A rank waits for the others of its device.
+/// Estimates the stages on a device; the ranks that share it take turns.
 TransformEstimate estimate_on_device(const TransformWork& work, const Network& of_host,
                                      const DeviceCosts& device) {
   const double turns = work.ranks_of_device;

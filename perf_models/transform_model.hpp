@@ -8,46 +8,46 @@
 
 namespace ringweave {
 
-/// Where the stages compute, and where a_lm and maps lie.
+/// Where the stages run, and where a_lm and maps are stored.
 enum class Place {
   host,
-  device,            ///< copied to a device, and the result back
-  device_in_blocks,  ///< on the host; the stages, on a device, copy what they work on
+  device,            ///< a_lm or maps are copied to the device, the result back
+  device_in_blocks,  ///< data on the host; each stage copies its blocks to the device and back
 };
-/// How ring modes go from one device to another.
+/// Path of ring modes between devices.
 enum class ModeRoute {
-  direct,  ///< MPI takes them from device memory, where the machine says what that costs
-  staged,  ///< through the host
+  direct,  ///< MPI sends from device memory, if the machine has a cost for it
+  staged,  ///< copied through the host
 };
-/// Whether an exchange waits for the Legendre stage or travels beside it.
+/// Whether the exchange starts after the Legendre stage or overlaps with it.
 enum class ExchangeTiming { after_legendre, beside_legendre };
 
-/// What one rank does in one transform (one direction).
+/// Work of one rank in one transform (one direction).
 struct TransformWork {
   int lmax = 0;
   std::int64_t longest_ring = 0;  ///< pixels
   double scalar_flops = 0;        ///< useful (pruned) FLOPs of the Legendre stage
   double spin_flops = 0;
-  /// Work of a useful FLOP on the route the sums take, over what it is on a HEALPix grid with lmax
-  /// = 2 nside, of which machines are measured. Devices take every ring.
+  /// Cost of a useful FLOP on the planned theta route, relative to that on a HEALPix grid with lmax
+  /// = 2 nside, on which machines are measured. Not used on devices, which compute every ring.
   double legendre_work = 1;
   std::int64_t fft_pixel_bytes = 0;
   std::int64_t fft_mode_bytes = 0;
   std::int64_t alm_bytes = 0;
   std::int64_t sent_bytes = 0;
-  int n_passes = 1;  ///< the exchange goes in
+  int n_passes = 1;  ///< of the exchange
   ExchangeTiming timing = ExchangeTiming::after_legendre;
   int n_ranks = 1;
   int n_threads = 1;
   Place place = Place::host;
   ModeRoute route = ModeRoute::direct;
-  int ranks_of_device = 1;  ///< that share one
+  int ranks_of_device = 1;  ///< ranks that share one device
 };
 
 struct TransformEstimate {
   Estimate legendre;
   Estimate ring_fft;
-  Estimate exchange;  ///< what of it does not hide behind the Legendre stage
+  Estimate exchange;  ///< the part not hidden behind the Legendre stage
   Estimate copies{};  ///< of a_lm and maps to a device and back
 
   Estimate total() const { return legendre + ring_fft + exchange + copies; }
@@ -60,8 +60,8 @@ struct TransformEstimate {
   }
 };
 
-/// Predicted time of each stage of one transform on one rank, the mean of both directions. For a
-/// device of which the machine knows nothing, that of the host.
+/// Predicts the time of each stage of one transform on one rank, averaged over both directions.
+/// Uses the host's costs when the machine has none for a device.
 TransformEstimate estimate_transform(const TransformWork& work, const Machine& machine);
 
 }  // namespace ringweave
