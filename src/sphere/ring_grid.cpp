@@ -17,8 +17,8 @@ namespace {
 
 using std::numbers::pi;
 
-// Rings closer than this to a mirror image, or to each other's, are taken to lie on it: 8 units in
-// the last place of pi, what rounding does to pi - theta.
+// Rings closer than this to a mirror image, or to each other's, count as coincident: 8 units in the
+// last place of pi, the rounding error of pi - theta.
 constexpr double same_theta = 3.6e-15;
 
 Ring healpix_ring(std::int64_t nside, std::int64_t i) {

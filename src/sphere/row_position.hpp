@@ -8,11 +8,11 @@
 
 namespace ringweave {
 
-/// The position of a ring in the segments of a row, none of which is empty; -1: the row has no
-/// mode there.
+/// Returns the position of a ring in the segments of a row, or -1 if the row has no mode there. No
+/// segment is empty.
 RINGWEAVE_HOST_DEVICE std::int64_t position_in(const RowSegment* segments, std::int64_t count,
                                                std::int64_t ring) {
-  // The last segment that begins at or before the ring.
+  // Find the last segment that begins at or before the ring.
   std::int64_t low = 0;
   std::int64_t high = count;
   while (low < high) {

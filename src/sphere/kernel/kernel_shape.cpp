@@ -21,7 +21,7 @@ double KernelShape::white_noise_angle(double error) const {
   double beyond = 0;
   for (std::size_t i = value.size(); i-- > 0;) {
     beyond += power[i];
-    // Half of a node's weight lies inwards of it.
+    // Half of a node's weight is closer to the centre than the node.
     if (beyond > error * error * whole)
       return i + 1 < value.size() ? std::min(all.theta[i + 1], end()) : end();
   }
