@@ -21,19 +21,20 @@ using gpu::RowRange;
 using Pipeline = gpu::BlockPipeline<gpu::DevicePipeline>;
 using Slot = Pipeline::Slot;
 
-/// Coefficients of a slot as they are stored in a call, float or double, in the same memory.
+/// Returns the coefficients of a slot as float or double, whichever the call uses; both share the
+/// memory.
 template <class T>
 std::complex<T>* as(std::complex<double>* memory) {
   return reinterpret_cast<std::complex<T>*>(memory);
 }
 
-/// The shape, once it is known to be one plan's.
+/// Checks that the shape is consistent.
 LegendreShape checked(LegendreShape shape) {
-  FoldGroups{shape};  // says what does not fit together
+  FoldGroups{shape};  // throws if the shape is inconsistent
   return shape;
 }
 
-/// What goes through the device one block after the other, wherever a user has its modes.
+/// The device stage and its block pipeline for one partition into blocks.
 struct BlockedEngine {
   gpu::RowBlocks blocks;
   Pipeline pipeline;
@@ -45,8 +46,8 @@ struct BlockedEngine {
         stage(gpu::make_device_stage_in_blocks(shape, blocks, pipeline.stream())) {}
 };
 
-/// The device stage for a_lm and modes of the host, however many: blocks of rows go through the
-/// device one after the other.
+/// Device stage for a_lm and modes on the host, of any size: blocks of rows go through the device
+/// one after the other.
 class CudaLegendreStage final : public LegendreStage {
  public:
   explicit CudaLegendreStage(LegendreShape shape)

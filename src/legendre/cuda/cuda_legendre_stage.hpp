@@ -7,7 +7,7 @@
 
 namespace ringweave {
 
-/// The stage on a GPU. Error  UsageError when this build has no CUDA.
+/// Makes the stage on a GPU. Error  UsageError when this build has no CUDA.
 std::unique_ptr<LegendreStage> make_cuda_legendre_stage(LegendreShape shape);
 
 }  // namespace ringweave

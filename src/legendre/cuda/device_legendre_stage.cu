@@ -15,7 +15,8 @@ constexpr const char* where = "Legendre stage on a device";
 
 class CudaDeviceStage final : public DeviceLegendreStage {
  public:
-  /// `alm_size` coefficients of a component; where rows begin among them, as in StageSequence.
+  /// alm_size   coefficients of a component
+  /// alm_begin  start of each row among them, as in StageSequence
   CudaDeviceStage(const LegendreShape& shape, gpu::StageMemory memory, std::int64_t alm_size,
                   std::span<const std::int64_t> alm_begin, const DeviceStream& stream,
                   BatchedSums sums = usual_sums)
@@ -75,7 +76,7 @@ class CudaDeviceStage final : public DeviceLegendreStage {
 std::unique_ptr<DeviceLegendreStage> make_device_legendre_stage(LegendreShape shape,
                                                                 const DeviceStream& stream,
                                                                 BatchedSums sums) {
-  FoldGroups{shape};  // says what does not fit together
+  FoldGroups{shape};  // throws if the shape is inconsistent
   return std::make_unique<CudaDeviceStage>(shape, gpu::StageMemory(), shape.alm.size(),
                                            std::span<const std::int64_t>(), stream, sums);
 }

@@ -8,8 +8,8 @@
 
 namespace ringweave::gpu {
 
-/// A stage whose a_lm and modes are those of one block at a time: a call is for rows of one block,
-/// with the places RowBlocks gives them. Error  as make_device_legendre_stage.
+/// Makes a stage for the a_lm and modes of one block at a time: each call is for rows of one block,
+/// at the positions RowBlocks assigns. Error  as make_device_legendre_stage.
 std::unique_ptr<DeviceLegendreStage> make_device_stage_in_blocks(const LegendreShape& shape,
                                                                  const RowBlocks& blocks,
                                                                  const DeviceStream& stream);

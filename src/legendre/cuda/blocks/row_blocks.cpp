@@ -15,7 +15,7 @@ constexpr std::int64_t bytes_of_value = sizeof(std::complex<double>);
 
 using Rings = std::vector<RingRange>;
 
-/// The rings of a row from north to south, runs as long as they can be.
+/// Returns the rings of a row from north to south, in maximal runs.
 Rings rings_of(const ModeLayout& rows, const ModeLayout::Row& row) {
   Rings rings;
   for (const RowSegment& segment : rows.segments(row)) {
@@ -34,7 +34,7 @@ Rings rings_of(const ModeLayout& rows, const ModeLayout::Row& row) {
   return joined;
 }
 
-/// The same rows with their modes one after the other, row i from positions[i] on.
+/// Returns the same rows with contiguous modes, row i from positions[i] on.
 ModeLayout packed(const ModeLayout& rows, const std::vector<std::int64_t>& positions,
                   std::int64_t size) {
   ModeLayout made;

@@ -5,7 +5,8 @@
 
 namespace ringweave::gpu {
 
-/// Runs nothing and holds nothing: what a sequence of launches would hold on a device.
+/// Machine that runs nothing and allocates nothing, but counts the device bytes of a launch
+/// sequence.
 class CountingMachine {
  public:
   template <class T>
@@ -13,7 +14,7 @@ class CountingMachine {
    public:
     Buffer() = default;
     explicit Buffer(std::int64_t size) : bytes_(size * std::int64_t{sizeof(T)}) {}
-    /// An address to count from; nothing is there.
+    /// Returns a dummy address for pointer arithmetic, never to be dereferenced.
     T* data() const { return reinterpret_cast<T*>(alignof(T)); }
     std::int64_t bytes() const { return bytes_; }
 

@@ -8,7 +8,7 @@
 namespace ringweave {
 
 std::int64_t device_legendre_bytes(const LegendreShape& shape, BatchedSums sums) {
-  FoldGroups{shape};  // says what does not fit together
+  FoldGroups{shape};  // throws if the shape is inconsistent
   gpu::CountingMachine machine;
   return gpu::StageSequence<gpu::CountingMachine>(shape, machine, gpu::StageMemory(), {}, sums)
       .bytes();

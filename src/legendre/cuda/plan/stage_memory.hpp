@@ -8,22 +8,23 @@
 
 namespace ringweave::gpu {
 
-/// What a stage may hold beside tables of its rings and rows. Whatever it is, results are the same.
+/// Memory limits of a stage, tables of its rings and rows excluded. Results do not depend on them.
 struct StageMemory {
-  /// What a batch of orders goes through: enough orders to fill any device, and little beside the
-  /// modes of a transform that needs more.
+  /// Limit for the workspace of a batch of orders: enough orders to fill any device, and small
+  /// compared with the modes of a transform that needs more.
   std::int64_t workspace_bytes = std::int64_t{1} << 30;
-  /// Coefficients of all rows; where they are more, those of a batch are made when it is swept.
+  /// Limit for keeping the coefficients of all rows; if they need more, those of each batch are
+  /// computed before its sweep.
   std::int64_t coefficient_bytes = std::int64_t{1} << 30;
 };
 
-/// The same for a stage that works in blocks of rows (RowBlocks), two at a time.
+/// Memory limits of a stage that works on blocks of rows (RowBlocks), two at a time.
 struct BlockMemory {
   StageMemory stage;
   std::int64_t block_bytes;
 };
 
-/// Where the stage may take so many bytes of a device: a quarter is left for tables.
+/// Divides `device_bytes` for a stage in blocks; a quarter is left for tables.
 inline BlockMemory memory_in_blocks(std::int64_t device_bytes) {
   const StageMemory usual;
   return {{std::min(usual.workspace_bytes, device_bytes / 4),

@@ -12,7 +12,7 @@
 
 namespace ringweave::gpu {
 
-/// A SweepPlan where the launches can read it.
+/// A SweepPlan in device memory.
 template <class Machine>
 struct DeviceSweep {
   DeviceSweep(const SweepPlan& plan, Machine& machine)
@@ -30,7 +30,7 @@ struct DeviceSweep {
   std::vector<SweepPlan::Batch> batches;
 };
 
-/// What all sweeps of a stage read: its ring pairs and rows.
+/// Tables shared by all sweeps of a stage: ring pairs and rows.
 template <class Machine>
 class StageTables {
   template <class T>
@@ -57,7 +57,7 @@ class StageTables {
   const StageRows& stage() const { return stage_; }
   const PairIndex& places() const { return places_; }
   std::int64_t first_equatorial() const { return first_equatorial_; }
-  /// Of a spin field swept as scalars, [pair].
+  /// Returns the weights of a spin field summed as scalars, [pair].
   const double* weights(std::int64_t field) const { return weights_[to_size(field)].data(); }
 
   PairTables pairs() const {
