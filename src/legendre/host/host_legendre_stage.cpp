@@ -25,7 +25,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// What one thread works in: either a row itself, or what resamples it.
+/// Work space of one thread, for rows on the grid itself or for resampled ones.
 struct Worker {
   OrderSweep::Scratch sweep;
   ModeRow<Complex> row;
@@ -34,7 +34,7 @@ struct Worker {
   std::int64_t bytes() const { return sweep.bytes() + resampled.bytes(); }
 };
 
-/// What stages of the same transform share whatever the layout of their modes.
+/// Tables that stages of the same transform share, whatever the layout of their modes.
 struct Engine {
   explicit Engine(const LegendreShape& shape)
       : phases(*shape.grid, shape.fold, shape.limits.mmax()),
@@ -56,14 +56,14 @@ struct Engine {
   }
 
   FoldPhases phases;
-  std::unique_ptr<ResampledOrders> resampled;  ///< null: the sums are formed on the grid itself
-  std::unique_ptr<OrderSweep> sweep;           ///< then; else null
+  std::unique_ptr<ResampledOrders> resampled;  ///< null: the sums are computed on the grid itself
+  std::unique_ptr<OrderSweep> sweep;           ///< null if resampled
   std::vector<Worker> workers;
 };
 
 class HostLegendreStage final : public LegendreStage {
  public:
-  /// `engine` of a stage that differs in its rows only; null: a new one.
+  /// `engine`: that of a stage with other rows but otherwise equal shape; null: a new one.
   explicit HostLegendreStage(LegendreShape shape, std::shared_ptr<Engine> engine = nullptr)
       : shape_(std::move(shape)),
         groups_(shape_),
@@ -160,8 +160,8 @@ class HostLegendreStage final : public LegendreStage {
     }
   }
 
-  /// Calls work(rows, worker) for all of `range`. Rows that fold into one another stay together, in
-  /// order. Resampling wants a whole block of rows at once.
+  /// Calls work(rows, worker) for all of `range`. Rows that fold into each other stay together, in
+  /// order; with resampling, rows are passed in whole blocks.
   template <class Work>
   void for_each_task(RowRange range, Work&& work) {
     const int n_threads =

@@ -21,7 +21,7 @@ std::int64_t lanes() { return n_lanes; }
 int max_maps() { return maps_in_registers; }
 std::int64_t padding() { return (max_group_vectors + 1) * n_lanes; }
 
-/// Calls work(S()) with the type that belongs to a shape.
+/// Calls work(S()) with the type of a shape.
 template <template <int> class Scalars, class Work>
 void with_maps(int maps, const Work& work) {
   if (maps == 1) return work(Scalars<1>());
@@ -72,7 +72,7 @@ std::int64_t adjoint_scratch(Shape shape, std::int64_t n_pairs) {
   std::int64_t size = 0;
   with_type_of(shape, [&](auto type) {
     using S = decltype(type);
-    // A group may begin up to a vector before the first pair.
+    // A group may begin up to one vector before the first pair.
     const std::int64_t n_groups = (n_pairs + n_lanes) / group_pairs<S> + 1;
     size = n_groups * static_cast<std::int64_t>(sizeof(AdjointGroup<S>) / sizeof(double));
   });

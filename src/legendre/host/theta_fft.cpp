@@ -19,7 +19,7 @@ using Stages = ThetaFft::Stages;
 
 enum class FftDirection { transform, transpose };
 
-// Runs of this many rows (24 KiB) stay in the first-level cache through all their stages.
+// Runs of this many rows (24 KiB) stay in the L1 cache through all their stages.
 constexpr std::int64_t cached_rows = 192;
 
 struct PlainRows {
@@ -51,14 +51,14 @@ struct FoldedRows {
   }
 };
 
-/// x_q *= twiddle_q for q = 1..Radix - 1.
+/// Computes x_q *= twiddle_q for q = 1..Radix - 1.
 template <int Radix>
 HWY_INLINE void multiply(const Complex* HWY_RESTRICT twiddles, ComplexLanes* x) {
 #pragma GCC unroll 8
   for (int q = 1; q < Radix; ++q) x[q] = product(x[q], broadcast(twiddles[q - 1]));
 }
 
-/// One stage of `blocks` consecutive runs. The transpose multiplies by the twiddles first.
+/// Applies one stage to `blocks` consecutive runs. The transpose multiplies by the twiddles first.
 template <int Radix, FftDirection To, class In, class Out>
 HWY_NOINLINE void run_stage(const Stage& stage, const Complex* all_twiddles, std::int64_t blocks,
                             In in, Out out) {
@@ -92,7 +92,8 @@ void run_stage(const Stage& stage, const Complex* twiddles, std::int64_t blocks,
   }
 }
 
-/// The stages of one run, in place: all runs of a stage while they fit the cache, else run by run.
+/// Applies the stages of one run in place: stage by stage over all runs if they fit in the cache,
+/// otherwise run by run.
 template <FftDirection To>
 void run_stages(Stages stages, double* rows) {
   if (stages.begin == stages.end) return;
@@ -197,7 +198,7 @@ ThetaFft::ThetaFft(std::int64_t length) : length_(length), positions_(1, 0) {
     }
     rest = part;
   }
-  // y_(radix k + q) lies in part q, where k lies in the transform of that part.
+  // y_(radix k + q) is in part q, at the position of k in the transform of that part.
   for (auto stage = stages_.rbegin(); stage != stages_.rend(); ++stage) {
     std::vector<std::int64_t> longer(to_size(stage->length));
     for (std::int64_t k = 0; k < stage->length; ++k) {
