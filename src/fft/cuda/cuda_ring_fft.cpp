@@ -19,13 +19,14 @@ namespace {
 using Complex = std::complex<double>;
 constexpr std::int64_t mode_bytes = sizeof(Complex);
 
-/// Of the memory that is free when a plan is made: other plans need some too.
+/// Uses at most half of the memory that is free when a plan is made, because other plans need some
+/// too.
 std::int64_t bytes_to_use(std::int64_t most) {
   return std::min(most, device_memory().free_bytes / 2);
 }
 
-/// The device ring FFT for modes and maps of the host: copies in, computes, copies out, in blocks
-/// of rings where the device cannot hold all.
+/// Device ring FFT for modes and maps on the host: copies in, computes, copies out, in blocks of
+/// rings if the device cannot hold all.
 class CudaRingFft final : public RingFft {
  public:
   explicit CudaRingFft(RingFftShape shape) : shape_(std::move(shape)) {
@@ -57,7 +58,7 @@ class CudaRingFft final : public RingFft {
                ModeView<double> modes) override {
     adjoint_any(map, ring_weights, modes);
   }
-  // All rings are taken together with the urgent ones.
+  // Computes all rings in the urgent step.
   void adjoint(Step step, MapView<const double> map, std::span<const double> ring_weights,
                ModeView<double> modes, const std::function<void()>& meanwhile) override {
     meanwhile();
@@ -128,7 +129,8 @@ class CudaRingFft final : public RingFft {
     stream_.synchronize();
   }
 
-  /// Pixels from one component to the next on the device: FFTs reach all of them aligned.
+  /// Returns the distance of components on the device in pixels; even, so that all components are
+  /// aligned for FFTs.
   static std::int64_t stride(const DeviceRings& block) {
     return (block.shape.rings.n_pixels() + 1) / 2 * 2;
   }

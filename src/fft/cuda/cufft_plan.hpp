@@ -9,7 +9,7 @@
 
 namespace ringweave::gpu {
 
-/// Complex FFTs of one length by cuFFT, in the order of a stream. Move only. Error  ResourceError.
+/// Complex FFTs of one length with cuFFT, in stream order. Move only. Error  ResourceError.
 class CufftPlan {
  public:
   CufftPlan(const FftSize& size, const DeviceStream& stream);

@@ -78,7 +78,7 @@ class CudaDeviceRingFft final : public DeviceRingFft {
   }
   void check(Modes<const double> modes, std::int64_t n_components, std::int64_t n_pixels) const {
     require_planned(where, modes.size(), n_modes_, "ring modes");
-    // A device that reads across it can no longer be used.
+    // A misaligned access on the device would make its context unusable.
     if (reinterpret_cast<std::uintptr_t>(modes.data()) % sizeof(gpu::Double2) != 0) {
       throw UsageError(std::string(where) + ": the modes must begin at a multiple of 16 bytes");
     }

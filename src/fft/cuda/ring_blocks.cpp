@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t mode_bytes = sizeof(std::complex<double>);
 constexpr std::int64_t pixel_bytes = sizeof(double);
 
-/// Modes of one order that lie in a block.
+/// Modes of one order in a block.
 struct Piece {
   std::size_t row;
   RingRange rings;
@@ -25,7 +25,7 @@ struct Piece {
   std::int64_t to;
 };
 
-/// Gives the pieces positions in the order in which they lie in the whole layout.
+/// Assigns positions to the pieces in the order of the whole layout.
 std::vector<PositionRun> place(std::vector<Piece>& pieces) {
   std::vector<Piece*> in_order;
   for (Piece& piece : pieces) in_order.push_back(&piece);
