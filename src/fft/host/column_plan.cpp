@@ -18,7 +18,7 @@ LaneConvolution::LaneConvolution(std::int64_t n) : length(n) {
     size += left / radix * (radix - 1);
     left /= radix;
   }
-  // Before the first twiddle a spectrum's first pass reads one that it does not use.
+  // The first pass of a spectrum reads one entry before the first twiddle and ignores it.
   tables.allocate(size + 1);
   Complex* next = tables.data();
   *next++ = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The sets below add nothing to double arithmetic.
+// The disabled sets have no additional double arithmetic.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
 
 #undef HWY_TARGET_INCLUDE
@@ -13,7 +13,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace ringweave::complex_arrays::HWY_NAMESPACE {
 
-// Plain loops: the compiler vectorises them for the target of this pass.
+// Plain loops: the compiler vectorizes them for the target of this pass.
 using Complex = std::complex<double>;
 
 void scale(Complex factor, const Complex* a, std::int64_t n, Complex* out) {

@@ -4,11 +4,11 @@
 #include <complex>
 #include <cstdint>
 
-// Products of arrays of complex doubles, compiled for several instruction sets, the best chosen at
+// Products of arrays of complex doubles, compiled for several instruction sets and dispatched at
 // run time.
 namespace ringweave::complex_arrays {
 
-/// out[i] = factor a[i].
+/// Computes out[i] = factor a[i].
 void scale(std::complex<double> factor, const std::complex<double>* a, std::int64_t n,
            std::complex<double>* out) noexcept;
 

@@ -5,13 +5,13 @@
 
 namespace ringweave {
 
-/// a b, without the recovery of infinities that std::complex's operator owes and that stops
-/// vectorisation.
+/// Returns a b without the recovery of infinities that std::complex requires and that prevents
+/// vectorization.
 inline std::complex<double> product(std::complex<double> a, std::complex<double> b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
-/// conj(a) b.
+/// Returns conj(a) b.
 inline std::complex<double> conj_product(std::complex<double> a, std::complex<double> b) {
   return {a.real() * b.real() + a.imag() * b.imag(), a.real() * b.imag() - a.imag() * b.real()};
 }

@@ -3,8 +3,8 @@
 
 namespace ringweave {
 
-/// What RingSpectra makes of spectra c_k and of modes, whose own are the bins B_k of fold(): what
-/// unfold() makes of these, times n and the ring's weight.
+/// Operators of RingSpectra on spectra c_k and on modes with the bins B_k of fold(). The result is
+/// unfold() of the following, times n and the ring's weight.
 enum class SpectrumOperator {
   adjoint_of_map,        ///< c_k; modes are not read
   adjoint_of_residual,   ///< c_k - B_k

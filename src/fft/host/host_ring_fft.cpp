@@ -24,7 +24,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// What one thread works with. A block of rings goes through either worker, so they share scratch.
+/// Workers of one thread. A block of rings uses only one of them at a time, so they share scratch.
 struct Worker {
   Worker(const RingPlan& plan, const RingFftShape& shape) : lanes(plan, shape), rings(plan, shape) {
     ScratchArena of_lanes;
@@ -131,8 +131,8 @@ class HostRingFft final : public RingFft, public RingSpectra {
   template <class T>
   void check_map(MapView<const T> map) const;
   void check_weights(std::span<const double> ring_weights) const;
-  /// lane_work(worker, run) for the runs in lanes and work(worker, block) for the other blocks,
-  /// shared among the threads; the first thread calls `meanwhile` before each of its own.
+  /// Calls lane_work(worker, run) for the lane runs and work(worker, block) for the other blocks,
+  /// distributed over threads; the first thread calls `meanwhile` before each of its own.
   template <class LaneWork, class Work>
   void for_each_block(const Blocks& blocks, const LaneWork& lane_work, const Work& work,
                       const std::function<void()>& meanwhile);
@@ -181,7 +181,7 @@ void HostRingFft::for_each_block(const Blocks& blocks, const LaneWork& lane_work
   if (n_all == 0) return;
   const int n_threads =
       std::min(checked_cast<int>(ssize64(workers_), "threads"), omp_get_max_threads());
-  // Nothing in the region allocates or throws.
+  // Nothing in this region allocates or throws.
 #pragma omp parallel num_threads(n_threads)
   {
     const auto thread = static_cast<std::size_t>(omp_get_thread_num());

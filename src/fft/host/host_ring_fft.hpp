@@ -7,8 +7,8 @@
 
 namespace ringweave {
 
-/// The ring FFT on the host: FFTW and OpenMP over blocks of rings.
-/// Error  UsageError when the shape contradicts itself.
+/// Makes the ring FFT on the host: FFTW, and OpenMP over blocks of rings. Error  UsageError when
+/// the shape is inconsistent.
 std::unique_ptr<RingFft> make_host_ring_fft(RingFftShape shape);
 
 }  // namespace ringweave
