@@ -20,7 +20,7 @@ constexpr const char* overview =
     "converts, compares and "
     "draws sky maps; the same command runs alone or under mpirun and srun.";
 
-/// Lets "lmax = 512" in a file mean the option of the subcommand that runs, without a [section].
+/// Lets "lmax = 512" in a file set the option of the current subcommand, without a [section].
 class FlatConfig : public CLI::ConfigBase {
  public:
   explicit FlatConfig(const CLI::App* app) : app_(app) {}
@@ -55,7 +55,7 @@ void add_command(CLI::App& app, ParsedCommand& parsed, const std::string& name,
   });
 }
 
-/// What was given or stands by default for the chosen command, as --config reads it.
+/// Returns the given and default values of the chosen command in the format of --config.
 std::string used_options(const CLI::App& app) {
   const std::string own = app.get_subcommands().front()->get_name() + '.';
   std::istringstream all(app.config_to_str(true, false));

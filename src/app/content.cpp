@@ -13,7 +13,7 @@ Content open_content(const Communicator& comm, const std::string& path) {
     return content;
   }
   std::string reasons;
-  // Readers agree on their errors, so every rank takes the same branch.
+  // Readers agree on errors, so every rank takes the same branch.
   const auto attempt = [&](const char* what, auto&& open) {
     try {
       open();

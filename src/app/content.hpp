@@ -11,15 +11,15 @@
 
 namespace ringweave {
 
-/// What a file holds: exactly one of these is set.
+/// Content of a file: exactly one of these is set.
 struct Content {
   std::unique_ptr<MapReader> map;
   std::unique_ptr<AlmReader> alm;
   std::optional<Spectra> spectra;
 };
 
-/// Finds out by trying a map, a_lm, spectra in turn. Collective.
-/// Error  DataError with what each attempt found wrong.
+/// Opens a file as a map, as a_lm, or as spectra, whichever succeeds first. Collective. Error
+/// DataError with the reason each attempt failed.
 Content open_content(const Communicator& comm, const std::string& path);
 
 }  // namespace ringweave

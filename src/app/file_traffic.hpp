@@ -8,11 +8,11 @@
 
 namespace ringweave {
 
-/// What reads and writes the files of a run, and how much of that there was.
+/// Communicator and counters of a run's file input and output.
 struct FileTraffic {
-  Communicator comm;  ///< what goes over it, only they send
+  Communicator comm;  ///< used by file input and output only
   StageTimes times{};
-  std::int64_t bytes_read = 0;  ///< as stored in the files, by all ranks
+  std::int64_t bytes_read = 0;  ///< as stored in the files, over all ranks
   std::int64_t bytes_written = 0;
 };
 

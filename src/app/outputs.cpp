@@ -31,7 +31,7 @@ void require_kind(const std::string& path, OutputContent content) {
   }
 }
 
-/// The same for every way to write a name: links followed, . and .. resolved.
+/// Returns one name for all spellings of a path: links followed, . and .. resolved.
 std::string one_name(const std::string& path) {
   std::error_code error;
   const auto name = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);

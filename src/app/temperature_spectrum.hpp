@@ -8,7 +8,7 @@
 
 namespace ringweave {
 
-/// C_l of T in a file that `option` names, from l = 0. Collective. Error  DataError.
+/// Returns C_l of T, from l = 0, of a file that `option` names. Collective. Error  DataError.
 std::vector<double> temperature_spectrum(const Communicator& comm, const std::string& path,
                                          const std::string& option);
 

@@ -15,7 +15,7 @@ struct MissingValue {
   const char* instead;
 };
 
-/// Options, help and messages all go by this table.
+/// Options, help and messages all use this table.
 std::vector<MissingValue> table_of_missing() {
   std::vector<MissingValue> missing;
   if (cuda_version().empty()) missing.push_back({"--backend", "cuda", "--backend host or auto"});

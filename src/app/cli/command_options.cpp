@@ -22,7 +22,7 @@ constexpr const char* analysis_group = "Analysis";
 constexpr const char* maps_group = "Several maps";
 constexpr const char* own_group = "Options";
 
-/// CLI11's own checks print the largest double there is when they refuse.
+/// Used instead of CLI11's own checks, whose messages print the largest double.
 CLI::Validator number_with(const char* expected, bool (*accepts)(double)) {
   return CLI::Validator(
       [expected, accepts](const std::string& text) {
@@ -56,7 +56,7 @@ class Group {
   CLI::Option* argument(const std::string& name, T& target, const std::string& text) const {
     return app_.add_option(name, target, text)->required();
   }
-  /// One of a few words; those this build lacks are named.
+  /// Adds a choice between a few words; those this build lacks are marked.
   CLI::Option* choice(const std::string& name, std::string& target,
                       const std::vector<std::string>& words, std::string text) const {
     if (const auto missing = missing_values(name); !missing.empty())
@@ -117,7 +117,7 @@ void declare_transform(CLI::App& command, TransformOptions& options,
       ->capture_default_str();
 }
 
-/// What --help says where commands differ.
+/// Parts of --help that differ between commands.
 struct AnalysisTexts {
   const char* default_iter;
   const char* unseen;
@@ -151,7 +151,7 @@ void declare_analysis(CLI::App& command, AnalysisOptions& options,
                    texts.default_remove);
 }
 
-/// Returns the group, for options of one command.
+/// Returns the group, for further options of one command.
 Group declare_maps(CLI::App& command, MapsOptions& options) {
   const Group group(command, maps_group);
   group

@@ -7,7 +7,7 @@
 
 namespace ringweave {
 
-// Each declares the options of one command: name, type, checks, default and what --help says.
+// Declare the options of one command each: name, type, checks, default and --help text.
 
 void declare_common(CLI::App& app, CommonOptions& options);
 void declare_synthesize(CLI::App& command, SynthesizeOptions& options);

@@ -11,7 +11,7 @@
 namespace ringweave {
 namespace {
 
-/// Q_POLARISATION, Q-POLARISATION, Q_STOKES, Q, q_pol ... but not QUADRUPOLE.
+/// Matches Q_POLARISATION, Q-POLARISATION, Q_STOKES, Q, q_pol ... but not QUADRUPOLE.
 bool is_stokes(const std::string& column, char letter) {
   if (column.empty() || std::toupper(static_cast<unsigned char>(column[0])) != letter) return false;
   return column.size() == 1 || std::isalpha(static_cast<unsigned char>(column[1])) == 0;

@@ -52,8 +52,8 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-/// Words of `text` in lines that end before text_width; the first begins where `begin` ends, the
-/// others are indented.
+/// Wraps `text` into lines that end before text_width; the first continues `begin`, the others are
+/// indented.
 std::string wrapped(const std::string& begin, std::size_t indent, const std::string& text) {
   std::string result = begin;
   std::size_t column = begin.size();
@@ -73,7 +73,7 @@ std::string wrapped(const std::string& begin, std::size_t indent, const std::str
   return result + '\n';
 }
 
-/// Paragraphs end at empty lines; each begins on a new line.
+/// Wraps paragraphs, which are separated by empty lines; each begins on a new line.
 std::string paragraphs(std::string_view text, std::size_t indent) {
   std::string result;
   std::string paragraph;
@@ -96,7 +96,7 @@ std::string section(const std::string& name, const std::string& text) {
   return text.empty() ? "" : '\n' + name + '\n' + text;
 }
 
-/// One line each, as they are.
+/// Indents lines without wrapping them.
 std::string indented(std::string_view text) {
   std::string result;
   for (const std::string& line : lines_of(text)) result += "  " + line + '\n';
@@ -119,7 +119,7 @@ std::string option_text(const CLI::Option& option) {
     text += fmt::format(" Default: {}.", option.get_default_str());
   std::string begin = left + "  ";
   if (begin.size() > option_column) begin = left + '\n' + std::string(option_column, ' ');
-  // The name takes a line of its own where it is long.
+  // A long name gets a line of its own.
   const std::size_t break_at = begin.rfind('\n');
   const std::string last = break_at == std::string::npos ? begin : begin.substr(break_at + 1);
   const std::string before = break_at == std::string::npos ? "" : begin.substr(0, break_at + 1);
@@ -127,7 +127,7 @@ std::string option_text(const CLI::Option& option) {
 }
 
 std::string group_text(const CLI::App& app, const std::string& group, bool positional) {
-  // Every command has a --help of its own, which is listed once, with the options all of them take.
+  // Every command has its own --help; it is listed once, with the common options.
   const auto is_listed = [&](const CLI::Option* option) {
     return group == common_group || option->get_name() != "--help";
   };

@@ -29,7 +29,7 @@ std::string hdf5_version() {
 // The io room calls H5Pset_fapl_mpio, so a build without parallel HDF5 does not link.
 constexpr const char* hdf5_parallel = "yes";
 
-// Random123's headers name no version; generator and rounds fix the numbers.
+// Random123's headers have no version number; generator and rounds determine the numbers.
 std::string random123_generator() {
   return fmt::format("Philox4x32-{}", PHILOX4x32_DEFAULT_ROUNDS);
 }

@@ -6,9 +6,10 @@
 
 namespace ringweave {
 
-/// Versions of the program and of everything linked, SIMD targets, compiler and flags.
+/// Returns the versions of the program and of all linked libraries, SIMD targets, compiler and
+/// flags.
 nlohmann::ordered_json version_information();
-/// The same as lines of text, for --version.
+/// Returns the same as text for --version.
 std::string version_text();
 
 }  // namespace ringweave

@@ -25,7 +25,7 @@ struct Job {
   int n_iter;
 };
 
-/// a_lm, and how they came about.
+/// a_lm, and information on the analysis.
 template <class T>
 struct Analysed {
   AlmBuffer<T> alm;

@@ -77,7 +77,7 @@ void write_machine(Run& run, const std::string& path, const Machine& machine) {
       path, path, path);
 }
 
-/// One machine of several calibrations. Collective.
+/// Combines several calibrations into one machine. Collective.
 int combine(Run& run, const CalibrateOptions& options) {
   std::vector<Machine> calibrations;
   for (const std::string& path : options.combine)

@@ -6,7 +6,7 @@
 
 namespace ringweave {
 
-/// The subcommands, one file each. All are collective and return the program's exit code.
+/// Subcommands, one file each. All are collective and return the program's exit code.
 int synthesize(Run& run, const SynthesizeOptions& options);
 int analyze(Run& run, const AnalyzeOptions& options);
 int smooth(Run& run, const SmoothOptions& options);

@@ -54,7 +54,7 @@ void set_range(const std::string& text, SkyPicture& picture) {
   }
 }
 
-/// What surrounds the sky.
+/// Returns titles, scales and sizes of the picture.
 SkyPicture picture_of(const PlotOptions& options, const MapHeader& header, int column) {
   SkyPicture picture;
   picture.width = options.width;

@@ -10,7 +10,7 @@
 namespace ringweave {
 namespace {
 
-/// Resident of a rank before it has any data, the libraries' buffers for messages included.
+/// Resident memory of a rank before it has any data, including the message buffers of libraries.
 constexpr std::int64_t program_bytes = std::int64_t{64} << 20;
 
 }  // namespace

@@ -9,36 +9,37 @@
 
 namespace ringweave {
 
-/// What one command of a job does with all fields of its transform.
+/// Work of one command of a job, with all fields of its transform.
 struct JobWork {
   int n_transforms = 1;
-  int n_on_spectra = 0;  ///< of these, on the host, to and from the spectra of rings
+  int n_on_spectra = 0;  ///< of these, on the host, with spectra of rings instead of maps
   int n_maps_read = 0;
   int n_maps_written = 1;
-  int n_maps_held = 1;      ///< at once; a_lm and ring modes once
-  int n_residual_maps = 0;  ///< besides, on a device
+  int n_maps_held = 1;      ///< at the same time; a_lm and ring modes exist once
+  int n_residual_maps = 0;  ///< in addition, on a device
 };
 
 struct JobPrediction {
   Estimate transforms;
-  Estimate whole;                  ///< plans, new memory and files too
-  std::int64_t largest_bytes = 0;  ///< of maps, a_lm and ring modes, of the rank that has most
+  Estimate whole;                  ///< with plans, new memory and files
+  std::int64_t largest_bytes = 0;  ///< of maps, a_lm and ring modes on the rank that has most
 };
 
-/// Of the slowest rank. Files take as long as if one rank read and wrote them; a run that does it
-/// beside its computation is faster. Not collective.
+/// Predicts the slowest rank. Files take as long as if one rank read and wrote them; a run that
+/// does so concurrently with its computation is faster. Not collective.
 JobPrediction predict_job(const TransformScaling& scaling, const TransformSpec& spec,
                           const JobWork& work, int n_ranks, const ScalingPlace& place,
                           const Machine& machine);
 
-/// The ranks that largest_device_bytes() looks at.
+/// Number of ranks that largest_device_bytes() examines.
 inline constexpr int most_device_plans = 16;
 
-/// What one transform holds of a rank's GPU while its data are there (plan_device_memory), of the
-/// rank that has most among most_device_plans of all ranks. Needs no GPU. Not collective.
+/// Returns the GPU memory of one transform with its data (plan_device_memory), on the rank that has
+/// most among most_device_plans of all ranks. Needs no GPU. Not collective.
 std::int64_t largest_device_bytes(const TransformSpec& spec, int n_ranks);
 
-/// What a node must have for so many of these ranks: the program, MPI's buffers, and a fifth more.
+/// Returns the memory a node needs for this many ranks: data, the program, MPI's buffers, and a
+/// fifth more.
 std::int64_t node_bytes(const JobPrediction& prediction, int n_ranks);
 
 }  // namespace ringweave

@@ -11,10 +11,11 @@
 namespace ringweave {
 namespace {
 
-// Maps share a recurrence by two or three, as the registers allow; more components gain little.
+// Up to three components share a recurrence, as registers allow; larger groups gain little.
 constexpr std::int64_t components_together = 6;
 
-/// Of the group sizes that gain about the same the largest that leaves the fewest places empty.
+/// Returns the group size, among those with a similar gain, that leaves the fewest empty slots; the
+/// largest of these.
 std::int64_t usual_batch(std::int64_t n_maps, std::int64_t n_components) {
   const std::int64_t most = std::max<std::int64_t>(1, components_together / n_components);
   if (n_maps <= most) return std::max<std::int64_t>(1, n_maps);

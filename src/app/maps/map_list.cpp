@@ -20,7 +20,7 @@
 namespace ringweave {
 namespace {
 
-// More is a slip of the pen, and memory for their names.
+// A larger number is probably a typing error, and would need memory for the names.
 constexpr std::uint64_t most_seeds = 1'000'000;
 
 std::uint64_t parse_seed(std::string_view text, const std::string& all) {
@@ -41,14 +41,15 @@ std::string filled(std::string text, const std::string& place, const std::string
   return text;
 }
 
-/// Some name that is the same for every way to write it.
+/// Returns one name for all spellings of a path.
 std::string one_name(const std::string& path) {
   std::error_code error;
   const auto name = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
   return error ? path : name.string();
 }
 
-/// A map must not be replaced before it is read: maps are read ahead.
+/// Refuses an output that is the input of another map: maps are read ahead, and an input must not
+/// be replaced before it is read.
 void require_apart(const std::vector<MapTask>& tasks, const MapsOptions& options) {
   std::map<std::string, std::size_t> outputs;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -75,7 +76,7 @@ bool is_there(const std::string& path) {
   return std::filesystem::is_regular_file(path, error);
 }
 
-/// Which maps have all of their outputs. Collective.
+/// Returns which maps have all of their outputs. Collective.
 std::vector<char> finished(const Communicator& comm, const std::vector<MapTask>& tasks) {
   std::vector<char> flags(tasks.size(), 0);
   if (comm.is_root()) {

@@ -15,7 +15,7 @@ void listen(int signal, int flags) {
   struct sigaction action {};
   action.sa_handler = note;
   sigemptyset(&action.sa_mask);
-  // What the signal interrupts, reading a file say, goes on.
+  // Interrupted system calls, such as reading a file, continue.
   action.sa_flags = SA_RESTART | flags;
   sigaction(signal, &action, nullptr);
 }

@@ -65,7 +65,7 @@ bool in_gamut(const Colour& linear) {
   return least >= -slack && most <= 1 + slack;
 }
 
-/// The colour with this lightness and hue and as much of the chroma as sRGB can show.
+/// Returns the colour of this lightness and hue, with as much of the chroma as sRGB allows.
 Colour to_srgb(const Lab& lab) {
   double kept = 1;
   if (!in_gamut(linear_rgb(lab))) {
@@ -81,7 +81,7 @@ Colour to_srgb(const Lab& lab) {
   return {encode(linear.red), encode(linear.green), encode(linear.blue)};
 }
 
-/// Slopes of a cubic through (x, y) that never overshoots.
+/// Returns the slopes of a cubic through (x, y) that never overshoots.
 /// From   Fritsch and Butland (1984), SIAM J. Sci. Stat. Comput. 5, 300
 std::vector<double> monotone_slopes(const std::vector<double>& x, const std::vector<double>& y) {
   const std::size_t n = x.size();

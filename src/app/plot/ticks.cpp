@@ -10,12 +10,12 @@
 namespace ringweave {
 namespace {
 
-/// digits * 10^exponent, rounded once.
+/// Returns digits * 10^exponent, rounded once.
 double decimal(double digits, int exponent) {
   return exponent >= 0 ? digits * std::pow(10.0, exponent) : digits / std::pow(10.0, -exponent);
 }
 
-/// Fixed point with a real minus sign.
+/// Formats in fixed point with a typographic minus sign.
 std::string written(double value, int decimals) {
   const std::string text = fmt::format("{:.{}f}", std::abs(value), std::max(decimals, 0));
   return value < 0 ? "\u2212" + text : text;

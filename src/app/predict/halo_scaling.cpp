@@ -11,7 +11,8 @@
 namespace ringweave {
 namespace {
 
-/// Colatitude midway between a ring and the one north of it; the poles at both ends.
+/// Returns the colatitude midway between a ring and its northern neighbour, or the pole at either
+/// end.
 double edge_above(const RingGrid& grid, std::int64_t ring) {
   if (ring == 0) return 0;
   if (ring == grid.n_rings()) return std::numbers::pi;

@@ -8,9 +8,9 @@
 
 namespace ringweave {
 
-/// The machine --machine names, else RINGWEAVE_MACHINE, else the typical one: a described machine
-/// by its name, or a file. Collective. Error  DataError when the file is missing or no machine
-/// file.
+/// Returns the machine of --machine, else of RINGWEAVE_MACHINE, else the typical one. A machine is
+/// given by the name of a described machine or by a file. Collective. Error  DataError when the
+/// file is missing or not a machine file.
 Machine choose_machine(const Communicator& comm, const std::string& option);
 
 }  // namespace ringweave

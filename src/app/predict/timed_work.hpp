@@ -6,7 +6,7 @@
 
 namespace ringweave {
 
-/// Seconds of the slowest rank, all having begun together. Collective.
+/// Returns the seconds of the slowest rank from a common start. Collective.
 template <class Work>
 double timed(const Communicator& comm, const Work& work) {
   StageTimes times;

@@ -10,18 +10,18 @@
 
 namespace ringweave {
 
-/// "3.2 s +- 10 %".
+/// Returns "3.2 s +- 10 %".
 std::string seconds_text(const Estimate& estimate);
 
-/// The rows of a printed plan: of a number of every rank the least, mean, greatest and the sum.
-/// Every member is collective.
+/// Rows of a printed plan: minimum, mean, maximum and sum of a number over ranks. Every member is
+/// collective.
 class PlanTable {
  public:
   /// Prints the heading.
   explicit PlanTable(Run& run);
   void count(const std::string& name, std::int64_t value);
   void bytes(const std::string& name, std::int64_t value);
-  /// What any rank has, then the sum, then the seconds that takes.
+  /// Adds a row for each item that any rank has, then the sum, then the seconds it takes.
   void memory(const MemoryEstimate& estimate);
 
  private:
