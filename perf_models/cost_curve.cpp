@@ -12,7 +12,7 @@
 namespace ringweave {
 namespace {
 
-/// Lower bound for the uncertainty of any measurement on a machine that also does other work.
+/// Minimum uncertainty of timings on a machine with other load.
 constexpr double least_uncertainty = 0.02;
 
 double power_law(const CostCurve::Point& a, const CostCurve::Point& b, double size) {
@@ -20,8 +20,8 @@ double power_law(const CostCurve::Point& a, const CostCurve::Point& b, double si
   return a.seconds * std::pow(b.seconds / a.seconds, share);
 }
 
-/// Returns the values without the smallest and the largest quarter; of three or more at least one
-/// is dropped at each end.
+/// Returns the values without the smallest and the largest quarter, at least one of three or more
+/// at either end.
 std::vector<double> middle_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t quarter = values.size() < 3 ? 0 : std::max<std::size_t>(1, values.size() / 4);
@@ -29,16 +29,15 @@ std::vector<double> middle_of(std::vector<double> values) {
   return {values.begin() + left_out, values.end() - left_out};
 }
 
-/// Returns the mean of the middle values: runs that were disturbed do not count, and where runs
-/// alternate between two speeds the result lies between them, while a median would be one of the
-/// two.
+/// Returns the mean of the middle values: disturbed turns do not count, and where turns run at one
+/// of two speeds it is between them. A median would be one of the two.
 double centre_of(const std::vector<double>& values) {
   const std::vector<double> middle = middle_of(values);
   return std::accumulate(middle.begin(), middle.end(), 0.0) / static_cast<double>(middle.size());
 }
 
-/// Returns one standard deviation relative to the centre: that of the middle values, or the one
-/// estimated from the median absolute deviation of all, whichever is larger.
+/// Returns one standard deviation as a fraction of the centre: that of the middle values, or an
+/// estimate from the deviations of all values, whichever is larger.
 double scatter_of(const std::vector<double>& values) {
   const double centre = centre_of(values);
   std::vector<double> deviations;

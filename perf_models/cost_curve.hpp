@@ -7,8 +7,8 @@
 
 namespace ringweave {
 
-/// Seconds per unit of work as a function of problem size: measured points, joined by power laws
-/// and constant beyond the first and the last size.
+/// The cost of a unit of work, in seconds, over the size of a problem: measured values, a power law
+/// between two sizes, and a constant beyond the measured sizes.
 class CostCurve {
  public:
   struct Point {
@@ -17,12 +17,11 @@ class CostCurve {
   };
 
   CostCurve() = default;
-  /// uncertainty  one standard deviation, relative to the value
-  /// Error  UsageError unless there is a point, sizes are positive and ascend, costs are positive
-  /// and the uncertainty is not negative.
+  /// `uncertainty`: one standard deviation over the value. Error  UsageError unless there is a
+  /// point, sizes are positive and ascend, costs are positive and the uncertainty is not negative.
   CostCurve(std::vector<Point> points, double uncertainty);
 
-  /// Estimates the time of `units` of work at a problem of this size.
+  /// Returns the cost of `units` of work at a problem of this size.
   Estimate estimate(double size, double units) const;
 
   const std::vector<Point>& points() const { return points_; }
@@ -35,22 +34,23 @@ class CostCurve {
   double uncertainty_ = 0;
 };
 
-/// One timed run of a stage.
+/// A timed run of a stage and its amount of work.
 struct Sample {
   double size = 0;
   double units = 0;
   double seconds = 0;
 };
 
-/// Fits a curve to samples: at each size the mean without the smallest and the largest quarter (of
-/// three samples the middle one). The uncertainty combines the scatter at one size and a quarter of
-/// the distance of a point from the curve through its neighbours, since the interpolation error
-/// grows with the square of the gap. Error  UsageError without samples.
+/// Fits a curve through the samples of equal size: the mean of those that are neither in the
+/// smallest nor in the largest quarter; of three the one in the middle. Its uncertainty is the
+/// scatter of samples of one size, and a quarter of the distance of a point from the curve through
+/// its neighbours, since interpolation errors go with the square of the gap. Error  UsageError
+/// without samples.
 CostCurve fit_curve(std::vector<Sample> samples);
 
-/// Combines the curves of several launches: at each size the trimmed mean as in fit_curve, with the
-/// launches' own uncertainties and their spread (one standard deviation over the sizes) as
-/// uncertainty. Error  UsageError unless there are two or more curves of the same sizes.
+/// Combines several launches' curves of one cost: at each size the mean of those in the middle as
+/// above; the uncertainty is theirs combined with the scatter between launches (one standard
+/// deviation over the sizes). Error  UsageError unless there are two or more of the same sizes.
 CostCurve combine_curves(const std::vector<CostCurve>& launches);
 
 }  // namespace ringweave

@@ -10,30 +10,30 @@
 
 namespace ringweave {
 
-/// Costs of a GPU for a rank that has it to itself.
+/// The costs of a GPU that a rank does not share.
 struct DeviceCosts {
   std::string name;
 
-  // As on the host (Machine), for data in device memory; no theta resampling.
+  // As the host's (Machine), for data on the device; every ring is summed.
   CostCurve legendre_scalar;
   CostCurve legendre_spin;
   CostCurve ring_fft;
   CostCurve ring_fft_modes;
-  // Size and unit: a byte of a_lm or maps copied from host memory and back.
+  // Size and unit: a byte of a_lm or maps, from the host's memory and back.
   CostCurve to_device;
   CostCurve to_host;
-  /// Messages sent directly from device memory. Empty when MPI cannot do this or it was never
-  /// measured; ring modes are then staged through the host.
+  /// Messages that MPI sends from and receives in device memory; empty if MPI cannot, or if their
+  /// time is unknown. Ring modes are then exchanged through the host.
   std::optional<Network> network;
 };
 
-/// Timings of transforms on a device.
+/// Transforms timed on a device.
 struct DeviceSamples {
   std::vector<Sample> legendre_scalar, legendre_spin, ring_fft, ring_fft_modes, to_device, to_host;
   std::vector<MessageSample> messages;  ///< from device memory
 };
 
-/// Fits the costs of the device `name`. Error  UsageError where a stage has no sample.
+/// Fits the costs of the named device. Error  UsageError when a stage has no sample.
 DeviceCosts fit_device(const std::string& name, const DeviceSamples& samples);
 
 }  // namespace ringweave

@@ -5,20 +5,20 @@
 
 namespace ringweave {
 
-/// Predicted seconds with one standard deviation.
+/// Predicted seconds, and one standard deviation of the prediction's error.
 struct Estimate {
   double seconds = 0;
   double sigma = 0;
 
-  /// Adds stages that run one after the other; their errors are independent.
+  /// One after the other; errors of different stages are independent.
   friend Estimate operator+(const Estimate& a, const Estimate& b) {
     return {a.seconds + b.seconds, std::hypot(a.sigma, b.sigma)};
   }
-  /// Repeats a stage; its relative error is the same every time.
+  /// Repeated: the relative error is the same every time.
   friend Estimate operator*(double times, const Estimate& one) {
     return {times * one.seconds, times * one.sigma};
   }
-  /// Returns the longer of two stages that run concurrently.
+  /// Side by side.
   friend Estimate longer(const Estimate& a, const Estimate& b) {
     return b.seconds > a.seconds ? b : a;
   }

@@ -7,8 +7,8 @@
 
 namespace ringweave {
 
-/// Convert a machine to and from the text of a machine file (JSON). Error  DataError naming `where`
-/// and the key when an entry is missing, has the wrong type or makes no sense.
+/// Convert a machine to the text of a machine file (JSON), and back. Error  DataError naming
+/// `where` and the key when an entry is missing, of the wrong type or invalid.
 std::string machine_text(const Machine& machine);
 Machine parse_machine(const std::string& text, const std::string& where);
 

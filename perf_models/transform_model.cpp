@@ -7,8 +7,8 @@
 namespace ringweave {
 namespace {
 
-/// Returns the visible part of an exchange whose passes overlap with the Legendre stage of later
-/// passes. The hidden part is uncertain: MPI may not progress messages while no rank waits for
+/// Returns the visible part of an exchange whose passes overlap with the Legendre stage of the next
+/// ones. The hidden part is uncertain, because messages may not progress while nobody waits for
 /// them.
 Estimate visible(const Estimate& exchange, const Estimate& legendre, int n_passes) {
   const double beside = 1 - 1.0 / n_passes;
@@ -38,12 +38,12 @@ TransformEstimate estimate_on_host(const TransformWork& work, const Machine& mac
   return estimate;
 }
 
-/// Averages both directions of the copy: input of a synthesis is output of its adjoint.
+/// Half of the bytes go each way: the input of a synthesis is the output of its adjoint.
 Estimate copies_of(const DeviceCosts& device, double bytes) {
   return 0.5 * (device.to_device.estimate(bytes, bytes) + device.to_host.estimate(bytes, bytes));
 }
 
-/// Estimates the stages on a device; the ranks that share it take turns.
+/// A rank waits for the others of its device.
 TransformEstimate estimate_on_device(const TransformWork& work, const Network& of_host,
                                      const DeviceCosts& device) {
   const double turns = work.ranks_of_device;

@@ -8,28 +8,28 @@
 
 namespace ringweave {
 
-/// Where the stages run, and where a_lm and maps are stored.
+/// Where the stages compute, and where a_lm and maps are stored.
 enum class Place {
   host,
-  device,            ///< a_lm or maps are copied to the device, the result back
-  device_in_blocks,  ///< data on the host; each stage copies its blocks to the device and back
+  device,            ///< copied to a device, and the result back
+  device_in_blocks,  ///< on the host; stages on a device copy their data in blocks
 };
-/// Path of ring modes between devices.
+/// How ring modes are sent from one device to another.
 enum class ModeRoute {
-  direct,  ///< MPI sends from device memory, if the machine has a cost for it
-  staged,  ///< copied through the host
+  direct,  ///< MPI reads device memory, where the machine has its cost
+  staged,  ///< through the host
 };
-/// Whether the exchange starts after the Legendre stage or overlaps with it.
+/// Whether an exchange follows the Legendre stage or overlaps with it.
 enum class ExchangeTiming { after_legendre, beside_legendre };
 
-/// Work of one rank in one transform (one direction).
+/// The work of one rank in one transform (one direction).
 struct TransformWork {
   int lmax = 0;
   std::int64_t longest_ring = 0;  ///< pixels
   double scalar_flops = 0;        ///< useful (pruned) FLOPs of the Legendre stage
   double spin_flops = 0;
-  /// Cost of a useful FLOP on the planned theta route, relative to that on a HEALPix grid with lmax
-  /// = 2 nside, on which machines are measured. Not used on devices, which compute every ring.
+  /// Work per useful FLOP on the chosen theta route, over that on a HEALPix grid with lmax = 2
+  /// nside, for which machines are calibrated. Devices sum every ring.
   double legendre_work = 1;
   std::int64_t fft_pixel_bytes = 0;
   std::int64_t fft_mode_bytes = 0;
@@ -41,7 +41,7 @@ struct TransformWork {
   int n_threads = 1;
   Place place = Place::host;
   ModeRoute route = ModeRoute::direct;
-  int ranks_of_device = 1;  ///< ranks that share one device
+  int ranks_of_device = 1;  ///< ranks that share a device
 };
 
 struct TransformEstimate {
@@ -60,8 +60,8 @@ struct TransformEstimate {
   }
 };
 
-/// Predicts the time of each stage of one transform on one rank, averaged over both directions.
-/// Uses the host's costs when the machine has none for a device.
+/// Predicts each stage of one transform on one rank, as the mean of both directions. For a device
+/// unknown to the machine, uses the host's costs.
 TransformEstimate estimate_transform(const TransformWork& work, const Machine& machine);
 
 }  // namespace ringweave
