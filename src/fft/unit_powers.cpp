@@ -10,8 +10,8 @@
 namespace ringweave {
 namespace {
 
-/// exp(i angle) to full double precision: the digits of the angle a double cannot hold enter at
-/// first order.
+/// Returns exp(i angle) to full double precision: the digits of the angle that a double cannot hold
+/// enter at first order.
 std::complex<double> unit(long double angle) {
   const auto head = static_cast<double>(angle);
   const auto tail = static_cast<double>(angle - static_cast<long double>(head));
