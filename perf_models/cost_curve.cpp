@@ -77,7 +77,7 @@ CostCurve::CostCurve(std::vector<Point> points, double uncertainty)
 }
 
 double CostCurve::at(double size) const {
-  if (points_.empty()) throw InternalError("a cost curve without points was asked");
+  if (points_.empty()) throw InternalError("a cost curve without points was evaluated");
   if (size <= points_.front().size) return points_.front().seconds;
   if (size >= points_.back().size) return points_.back().seconds;
   const auto above = std::upper_bound(points_.begin(), points_.end(), size,
@@ -114,7 +114,7 @@ CostCurve combine_curves(const std::vector<CostCurve>& launches) {
     for (const CostCurve::Point& point : curve.points()) sizes.push_back(point.size);
     return sizes;
   };
-  if (launches.size() < 2) throw UsageError("costs of one launch are not to be combined");
+  if (launches.size() < 2) throw UsageError("costs can only be combined from two or more launches");
   std::vector<CostCurve::Point> points = launches.front().points();
   std::vector<double> uncertainties;
   for (const CostCurve& launch : launches) {

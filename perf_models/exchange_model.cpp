@@ -29,7 +29,7 @@ Line fit_line(const std::vector<MessageSample>& samples) {
   }
   const double determinant = s1 * sxx - sx * sx;
   if (!(determinant > 1e-12 * s1 * sxx))
-    throw UsageError("messages of two sizes at least are needed to tell latency from bandwidth");
+    throw UsageError("latency and bandwidth can only be fitted to messages of two or more sizes");
   Line line{(sxx * sy - sx * sxy) / determinant, (s1 * sxy - sx * sy) / determinant, 0};
   if (line.latency < 0) line = {0, sxy / sxx, 0};
   if (line.byte < 0) line = {sy / s1, 0, 0};

@@ -22,7 +22,7 @@ Machine described_machine(const std::string& name) {
     std::string names;
     for (const std::string& known : described_machine_names())
       names += (names.empty() ? "" : ", ") + known;
-    throw UsageError(name + ": no machine of this name is described; there are " + names);
+    throw UsageError(name + ": no described machine has this name; there are " + names);
   }
   return parse_machine(found->text, "the machine " + name);
 }

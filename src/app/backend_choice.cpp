@@ -89,14 +89,14 @@ void refuse_device(const std::string& asked, const std::string& what) {
   require_available("--backend", asked);
   if (asked != "cuda") return;
   throw UsageError(fmt::format(
-      "--backend cuda: {} has no form for a device yet; use --backend host or auto", what));
+      "--backend cuda: {} is not implemented on GPUs yet; use --backend host or auto", what));
 }
 
 void stay_on_host(Run& run, const std::string& asked, const std::string& what) {
   refuse_device(asked, what);
   if (asked == "host") return record(run, "host", "--backend says so");
   if (!every_rank_has_a_device(run)) return fall_back_to_host(run);
-  record(run, "host", what + " has no form for a device yet", Verbosity::always);
+  record(run, "host", what + " is not implemented on GPUs yet", Verbosity::always);
 }
 
 }  // namespace ringweave

@@ -139,7 +139,7 @@ void RingGrid::finish() {
   for (Ring& ring : rings_) {
     ring.first_pixel = n_pixels_;
     if (__builtin_add_overflow(n_pixels_, ring.n_phi, &n_pixels_)) {
-      throw UsageError(fmt::format("grid {}: the number of pixels passes 64 bits", name_));
+      throw UsageError(fmt::format("grid {}: the number of pixels exceeds 64 bits", name_));
     }
   }
 

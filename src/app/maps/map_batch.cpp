@@ -40,7 +40,7 @@ std::vector<MapRange> choose_groups(
 
 std::vector<MapRange> one_by_one(Run& run, const MapList& list, const MapsOptions& options,
                                  const std::string& reason) {
-  if (options.batch > 1) run.say(fmt::format("maps go one by one: {}", reason));
+  if (options.batch > 1) run.say(fmt::format("maps are processed one by one: {}", reason));
   return even_ranges(list.n(), 1);
 }
 

@@ -107,7 +107,7 @@ std::vector<std::uint64_t> parse_seeds(const std::string& text) {
       throw UsageError(fmt::format("--seed {}: expected at most {} seeds", text, most_seeds));
     for (std::uint64_t seed = first;; ++seed) {
       if (!known.insert(seed).second)
-        throw UsageError(fmt::format("--seed {}: {} is there twice", text, seed));
+        throw UsageError(fmt::format("--seed {}: {} is given twice", text, seed));
       seeds.push_back(seed);
       if (seed == last) break;
     }
@@ -123,7 +123,7 @@ std::vector<std::string> read_names(const Communicator& comm, const std::string&
     std::ostringstream all;
     if (file) all << file.rdbuf();
     if (!file || !is_there(path))
-      throw DataError(path, "cannot be read; expected a text file with one map a line");
+      throw DataError(path, "cannot be read; expected a text file with one map per line");
     text = all.str();
   });
   std::istringstream lines(comm.broadcast(text, 0));
@@ -134,7 +134,7 @@ std::vector<std::string> read_names(const Communicator& comm, const std::string&
     if (begin == std::string::npos) continue;
     names.push_back(line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin));
   }
-  if (names.empty()) throw DataError(path, "names no map; expected one a line");
+  if (names.empty()) throw DataError(path, "names no map; expected one per line");
   return names;
 }
 
@@ -151,14 +151,14 @@ std::string with_name(const std::string& pattern, const std::string& input) {
 void require_place(const std::string& pattern, const std::string& place, const std::string& option,
                    std::int64_t n_maps) {
   if (n_maps < 2 || pattern.empty() || pattern.find(place) != std::string::npos) return;
-  throw UsageError(fmt::format("{} {}: {} maps need names of their own; write {} where they differ",
+  throw UsageError(fmt::format("{} {}: {} maps need different names; write {} where they differ",
                                option, pattern, n_maps, place));
 }
 
 MapList list_maps(Run& run, const std::vector<MapTask>& tasks, const MapsOptions& options) {
   if (options.resume && run.options.overwrite) {
     throw UsageError(
-        "--resume keeps outputs that are there and --overwrite replaces them; give one");
+        "--resume keeps existing outputs and --overwrite replaces them; give only one");
   }
   agree(run.comm, [&] {
     if (run.comm.is_root()) require_apart(tasks, options);

@@ -293,7 +293,7 @@ void draw_legend(const Canvas& canvas, const CurveFrame& frame, const std::vecto
 void check(const CurvePicture& picture, const std::vector<Curve>& curves) {
   const auto [least, most] = std::minmax(picture.width, picture.height);
   if (least < 200 || most > 20000) {
-    throw UsageError(fmt::format("a plot of {} x {} pixels is not made; choose sides of 200..20000",
+    throw UsageError(fmt::format("a plot cannot have {} x {} pixels; choose sides of 200..20000",
                                  picture.width, picture.height));
   }
   for (const Curve& curve : curves) {

@@ -42,12 +42,12 @@ struct Layout {
 Layout lay_out(const SkyPicture& picture) {
   if (picture.width < 200 || picture.width > 20000) {
     throw UsageError(
-        fmt::format("a sky picture {} pixels wide is not made; choose 200..20000", picture.width));
+        fmt::format("a sky picture cannot be {} pixels wide; choose 200..20000", picture.width));
   }
   const double step = picture.graticule_degrees;
   if (step != 0 && !(step >= 1 && step <= 90)) {
     throw UsageError(fmt::format(
-        "a graticule every {:g} degrees is not drawn; choose 1..90, or 0 for none", step));
+        "a graticule cannot have a spacing of {:g} degrees; choose 1..90, or 0 for none", step));
   }
   Layout layout;
   layout.width = picture.width;

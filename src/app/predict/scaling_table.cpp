@@ -59,7 +59,7 @@ void say_ways(Run& run, const std::vector<ScalingPrediction>& rows) {
   for (const ScalingPrediction& row : rows) {
     if (row.ways.empty()) continue;
     if (!has_head) {
-      run.say("ways to exchange: sent by the rank that sends most, seconds that do not hide");
+      run.say("variants of the exchange: bytes of the rank that sends most, seconds not hidden");
       std::string head = fmt::format("{:>8}", "ranks");
       for (const ExchangeWay& way : row.ways) head += fmt::format("{:>23}", way.name);
       run.say(head);

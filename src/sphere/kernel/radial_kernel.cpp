@@ -36,7 +36,7 @@ void require_profile(std::span<const double> theta, std::span<const double> valu
   }
   if (theta.size() < 2) fail(fmt::format("{} points; expected two or more", theta.size()));
   constexpr std::size_t most = 1 << 24;
-  if (theta.size() > most) fail(fmt::format("{} points, {} are the most", theta.size(), most));
+  if (theta.size() > most) fail(fmt::format("{} points; expected at most {}", theta.size(), most));
   if (theta.front() != 0) fail(fmt::format("begins at theta = {}; expected 0", theta.front()));
   for (std::size_t i = 1; i < theta.size(); ++i) {
     if (theta[i] > theta[i - 1]) continue;
