@@ -30,7 +30,7 @@ struct AdjointGroup {
 template <class S>
 constexpr int block_groups = static_cast<int>(block_bytes / sizeof(AdjointGroup<S>));
 
-/// Whether the columns already hold sums.
+/// State of the columns before a job.
 enum class ColumnState { empty, in_use };
 
 /// Steps [begin, end) to sum. One column of one step, summed over pairs but not over lanes, is at

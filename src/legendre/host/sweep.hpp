@@ -12,7 +12,7 @@ namespace ringweave::sweep {
 /// chunks.
 inline constexpr std::int64_t chunk = 4;
 
-/// What one sweep over the degrees sums.
+/// Kinds of sweeps over the degrees, by the terms they sum.
 enum class Kind {
   /// Scalar maps, two degrees per step. Columns and sums are (even re, even im, odd re, odd im) of
   /// each map.

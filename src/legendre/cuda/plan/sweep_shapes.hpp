@@ -16,9 +16,8 @@ struct Step {
   Array<double, Functions> g;
 };
 
-// Kinds of sweeps: what one sweep over the degrees sums, as on the host (sweep::Kind). Sum o is
-// function(o) times column o % columns, over the steps for which count(o, parity of the step)
-// holds.
+// Kinds of sweeps over the degrees, as on the host (sweep::Kind). Sum o is function(o) times column
+// o % columns, over the steps for which count(o, parity of the step) holds.
 
 /// Scalar maps, two degrees per step (RecurrenceByTwo). Coefficients are stored; b is 1.
 template <int Maps>
