@@ -16,22 +16,22 @@ constexpr std::size_t text_width = 79;
 constexpr std::size_t option_column = 26;
 
 constexpr std::string_view values_text =
-    R"(Files go by extension: .fits .fit .fits.gz FITS; .h5 .hdf5 HDF5; .txt .dat .tsv text; .png
-pictures.
+    R"(The extension determines the kind of a file: .fits .fit .fits.gz FITS; .h5 .hdf5 HDF5; .txt
+.dat .tsv text; .png pictures.
 
 ANGLE is a number with its unit: 5arcmin, 1.5deg, 20arcsec, 0.01rad.
 
 All outputs of a command appear together when it succeeds, or none.)";
 
 constexpr std::string_view environment_text =
-    R"(OMP_NUM_THREADS: threads of each rank, where --threads does not say.
+    R"(OMP_NUM_THREADS: threads of each rank, unless --threads is given.
 
-RINGWEAVE_MACHINE: machine file for predicted seconds, where --machine does not say.
+RINGWEAVE_MACHINE: machine file for predicted seconds, unless --machine is given.
 
-RINGWEAVE_DEVICE_MPI: 1 where MPI takes addresses of GPU memory, 0 where it does not; else MPI is
-asked. CUDA_VISIBLE_DEVICES: the GPUs to use.
+RINGWEAVE_DEVICE_MPI: 1 if MPI accepts addresses of GPU memory, 0 if it does not; otherwise MPI
+is queried. CUDA_VISIBLE_DEVICES: the GPUs to use.
 
-SLURM_JOB_ID, PBS_JOBID, LSB_JOBID, CI: where one is set, --progress auto shows nothing.)";
+SLURM_JOB_ID, PBS_JOBID, LSB_JOBID, CI: if one is set, --progress auto shows nothing.)";
 
 constexpr std::string_view weights_environment_text =
     "\n\nHEALPIX: --weights ring looks for its file in ., $HEALPIX/data and $HEALPIX.";
@@ -43,7 +43,7 @@ constexpr std::string_view exit_status_text = R"(0   done
 4   no memory, no disk, no device
 5   another rank failed
 70  a bug of ours; please report it
-75  stopped early; a restart goes on)";
+75  stopped early; a restart continues)";
 
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
