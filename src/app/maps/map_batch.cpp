@@ -11,7 +11,8 @@
 namespace ringweave {
 namespace {
 
-// Up to three components share a recurrence, as registers allow; larger groups gain little.
+// Two or three components share a recurrence, as registers allow; more than six together gain
+// little.
 constexpr std::int64_t components_together = 6;
 
 /// Returns the group size, among those with a similar gain, that leaves the fewest empty slots; the
