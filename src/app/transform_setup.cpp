@@ -169,8 +169,7 @@ void require_finite_alm(const Communicator& comm, const std::string& path,
   for (std::size_t c = 0; c < components.size(); ++c) {
     const auto a = alm.component(static_cast<std::int64_t>(c));
     std::int64_t count = 0;
-    std::int64_t first =
-        nowhere;  // l + (lmax + 1) m, so that the smallest of all ranks can be found
+    std::int64_t first = nowhere;  // l + (lmax + 1) m, for a minimum over ranks
     for (std::int64_t i = 0; i < layout.n_orders(); ++i) {
       const std::int64_t m = layout.order(i);
       for (int l = layout.order(i); l <= layout.lmax(); ++l) {

@@ -126,10 +126,9 @@ struct Prediction {
   JobPrediction one;  ///< of a command or a batch of maps; in a study on one rank
   Estimate job;       ///< of all batches of a launch, or all runs of a study
   int n_launches = 1;
-  std::int64_t of_node = 0;    ///< bytes
-  std::int64_t of_device = 0;  ///< bytes per rank
-  double over_half_the_nodes =
-      0;  ///< seconds of the transforms, divided by those on half the nodes
+  std::int64_t of_node = 0;        ///< bytes
+  std::int64_t of_device = 0;      ///< bytes per rank
+  double over_half_the_nodes = 0;  ///< transform seconds over those on half the nodes
 };
 
 /// Returns the numbers of ranks of a study: powers of two.

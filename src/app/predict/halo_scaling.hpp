@@ -15,10 +15,9 @@ namespace ringweave {
 /// "Largest": on the rank that has most.
 struct HaloScaling {
   int n_ranks = 1;
-  double support = 0;  ///< radians
-  double narrowest_band =
-      0;                  ///< radians of colatitude; a rank of a convolution has one or two bands
-  int largest_peers = 0;  ///< ranks that send to one rank
+  double support = 0;               ///< radians
+  double narrowest_band = 0;        ///< radians of colatitude; a rank has one or two bands
+  int largest_peers = 0;            ///< ranks that send to one rank
   std::int64_t largest_values = 0;  ///< halo values of one component
   double mean_values = 0;
   double largest_share = 0;  ///< halo rings of a rank divided by its halo and own rings

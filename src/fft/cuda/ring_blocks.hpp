@@ -18,10 +18,9 @@ struct PositionRun {
 /// Consecutive owned rings as a separate ring FFT.
 struct DeviceRings {
   RingFftShape shape;
-  std::vector<PositionRun>
-      runs;  ///< from the whole layout to that of the block, which has no padding
-  std::int64_t first_ring = 0;   ///< owned
-  std::int64_t first_pixel = 0;  ///< owned
+  std::vector<PositionRun> runs;  ///< from the whole layout to the block, without padding
+  std::int64_t first_ring = 0;    ///< owned
+  std::int64_t first_pixel = 0;   ///< owned
 };
 
 /// Cuts the owned rings into `n_blocks` blocks whose modes and pixels take about the same memory.

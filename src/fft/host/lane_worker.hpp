@@ -87,8 +87,7 @@ class LaneWorker {
   std::int64_t n_components_;
   std::int64_t n_lanes_;
   const RingPlan::Length* length_ = nullptr;  ///< the length roots_ and turns_ are for
-  std::array<std::int64_t, lane_rings::most_lanes>
-      phase_tables_;  ///< the tables the phases are for
+  std::array<std::int64_t, lane_rings::most_lanes> phase_tables_;  ///< of the phases
   std::int64_t n_phases_ = 0;
   LaneRings rings_;
 

@@ -35,8 +35,7 @@ class RingPlan {
     SplitFft::Plans split;                ///< used if it is not
     /// Factors of n_complex if LaneWorker processes rings of this length, else empty.
     std::vector<int> radices;
-    std::int64_t turns =
-        -1;  ///< table of exp(2 pi i k / n_complex), k < n_complex, if LaneWorker does
+    std::int64_t turns = -1;  ///< if so: table of exp(2 pi i k / n_complex), k < n_complex
     bool is_in_lanes() const { return turns >= 0; }
   };
   struct RingEntry {

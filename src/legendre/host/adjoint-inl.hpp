@@ -73,8 +73,7 @@ HWY_INLINE void sum_steps(const AdjointJob<S>& job, AdjointGroup<S>* groups, int
                           int n_groups, std::int64_t chunk_begin, std::int64_t step) {
   constexpr std::int64_t stride = S::stride;
   const double* HWY_RESTRICT c = job.order.coefficients + step * stride;
-  const double* HWY_RESTRICT g =
-      c + groups[first_group].functions.g_offset;  // all groups of a block have the same offset
+  const double* HWY_RESTRICT g = c + groups[first_group].functions.g_offset;  // equal in a block
   Vecs<Steps> a;
   Vecs<Steps * S::functions> constant;
 #pragma GCC unroll 4

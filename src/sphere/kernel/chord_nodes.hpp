@@ -50,8 +50,7 @@ class ChordQuadrature {
 
   Integrand integrand_;
   double degree_;
-  std::map<std::int64_t, std::vector<QuadratureNode>>
-      rules_;  // neighbouring panels mostly share a rule
+  std::map<std::int64_t, std::vector<QuadratureNode>> rules_;  // often shared by panels
 };
 
 }  // namespace ringweave
