@@ -104,7 +104,7 @@ HWY_NOINLINE inline void odd_pass(const double* in, double* out, const Complex* 
 /// data, other  [length][batch][re, im][lane]
 /// turns        [length], exp(2 pi i k / length)
 /// From         Stockham's sorting form of the FFT, e.g. Van Loan (1992), Computational Frameworks
-/// for the Fast Fourier Transform, section 1.7
+///              for the Fast Fourier Transform, section 1.7
 inline std::pair<double*, double*> backward_fft(double* data, double* other, const Complex* turns,
                                                 std::int64_t length, std::span<const int> radices,
                                                 std::int64_t batch = 1) {

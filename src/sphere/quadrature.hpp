@@ -16,7 +16,7 @@ struct QuadratureNode {
 
 /// Computes Gauss-Legendre nodes from north to south, exact up to degree 2 n - 1. O(n).
 /// From   Stieltjes' series of P_n as in Hale & Townsend (2013), SIAM J. Sci. Comput. 35,
-/// doi:10.1137/120889873
+///        doi:10.1137/120889873
 std::vector<QuadratureNode> gauss_legendre_nodes(std::int64_t n);
 
 /// Computes nodes theta = pi k / (n - 1), n >= 2, exact up to degree n - 1. O(n^2), OpenMP: 0.3 s

@@ -38,12 +38,13 @@ std::optional<SkyPoint> inverse_mollweide(
 /// Samples a map on the raster of a Mollweide picture whose ellipse touches all four sides.
 ///
 /// map     this rank's pixels of one component in the order of `rings`; UNSEEN and values that are
-/// not finite are holes, and so are points farther than 1.5 median ring distances from every ring
-/// (a cut sky)
+///         not finite are holes, and so are points farther than 1.5 median ring distances from
+///         every ring (a cut sky)
 /// return  [row from the top][column], width * height values on rank 0, unspecified elsewhere: each
-/// the mean of 2 x 2 nearest sky pixels, UNSEEN if most of them are holes, NaN outside the ellipse
+///         the mean of 2 x 2 nearest sky pixels, UNSEEN if most of them are holes, NaN outside the
+///         ellipse
 /// Cost    O(width * height) per rank for the rows it owns, one reduction of 2 width * height
-/// doubles. Collective.
+///         doubles. Collective.
 /// Error   UsageError when the map's size is not that of `rings` or the raster is empty.
 std::vector<double> sample_mollweide(const Communicator& comm, const LocalRings& rings,
                                      View<const double> map, int width, int height,

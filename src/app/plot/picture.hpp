@@ -45,7 +45,7 @@ ColourRange colour_range(const std::vector<double>& raster);
 /// Draws the sky on rank 0: ellipse, graticule, colour bar, title.
 ///
 /// raster  from sample_mollweide() with raster_size(); UNSEEN is grey, values beyond the range get
-/// the end colours and arrow heads on the colour bar
+///         the end colours and arrow heads on the colour bar
 /// Error   UsageError for a raster of another size, low >= high, a width outside 200..20000, an
 /// unknown colour map; ResourceError when the file cannot be written.
 /// Writes directly to `png_path`: pass the temporary path of an AtomicOutput. Not collective.

@@ -42,7 +42,7 @@ std::vector<std::int64_t> ring_products(const RingGrid& grid, double support,
 
 /// Evaluates a distribution of rings.
 /// Cost   O(n_rings log n_rings + n_ranks (log n_rings + peers)). Not collective. Errors as
-/// plan_halo().
+///        plan_halo().
 HaloScaling halo_scaling(const RingDistribution& rings, double support, const RingPayload& payload);
 
 /// Measured rates of one rank, for one component.

@@ -16,7 +16,7 @@ namespace ringweave {
 ///   A_l = e_{l+1} u_l,   C_l = - e_l v_l,   B_l = m w_l,   e_l = sqrt((l^2 - m^2) / (4 l^2 - 1)),
 /// so sin(theta)^s (Q, U) are two scalar fields with degrees up to lmax + s.
 /// From   the Clebsch-Gordan series of d^l_{m s} d^1_{0 -1}, e.g. Varshalovich, Moskalev &
-/// Khersonskii (1988), section 4.6
+///        Khersonskii (1988), section 4.6
 class SpinLadder {
  public:
   SpinLadder(int spin, int lmax);

@@ -83,14 +83,14 @@ inline std::int64_t first_touched(std::int64_t pair) { return pair / lanes() * l
 
 /// Computes the first values of an order of scalar maps; takes as long as some 15 steps.
 /// values  [p_0, scale][pair - first_touched(order.first_pair)], n_first_values(pairs, order)
-/// doubles, overwritten
+///         doubles, overwritten
 void first_values(const Pairs& pairs, const Order& order, double* values);
 std::int64_t n_first_values(const Pairs& pairs, const Order& order);
 
 /// Computes sums[o][pair] = sum over steps of p_function(o) * column(o).
 /// columns  [step][column]
 /// sums     [sum][stride]; pairs from first_touched(order.first_pair) to the end (padding included)
-/// are overwritten
+///          are overwritten
 void synthesize(const Pairs& pairs, const Order& order, Shape shape, const double* columns,
                 double* sums, std::int64_t stride);
 

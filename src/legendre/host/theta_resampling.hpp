@@ -28,10 +28,10 @@ enum class Parity { even, odd };
 /// does not depend on the others in its block.
 /// Accuracy  3e-14 of the rms of the values (rms), 1e-13 at worst; the transpose holds to 3e-15.
 /// Cost      two complex FFTs of 1 and 1.75 degree rows, 32 multiply-adds per target ring and
-/// order.
+///           order.
 /// From   Barnett, Magland, af Klinteberg (2019), SIAM J. Sci. Comput. 41, doi:10.1137/18M120885X
-/// (the kernel); Makhoul (1980), IEEE Trans. ASSP 28, doi:10.1109/TASSP.1980.1163351 (half
-/// transforms)
+///        (the kernel); Makhoul (1980), IEEE Trans. ASSP 28, doi:10.1109/TASSP.1980.1163351 (half
+///        transforms)
 class ThetaResampling {
  public:
   using Complex = std::complex<double>;
@@ -55,7 +55,7 @@ class ThetaResampling {
   class Block {
    public:
     /// targets  target_size() numbers, aligned to 64 bytes, that outlive the block; null: allocated
-    /// by the block
+    ///          by the block
     explicit Block(const ThetaResampling& plan, double* targets = nullptr);
 
     void set_parity(int slot, Parity parity) {

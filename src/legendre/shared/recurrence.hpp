@@ -79,7 +79,7 @@ class RecurrenceByTwo {
 /// lambda_{-s} = gain_l p_l from l = max(m, s),
 ///   p_{l+1} = a_l (z +- m s / (l (l + 1))) p_l + p_{l-1}.
 /// From   the three-term relation of Wigner's d functions in l, e.g. Kostelec & Rockmore (2008),
-/// doi:10.1007/s00041-008-9013-5
+///        doi:10.1007/s00041-008-9013-5
 class RecurrenceByOne {
  public:
   explicit RecurrenceByOne(int lmax);

@@ -21,8 +21,8 @@ namespace ringweave::gpu {
 template <class Machine>
 class StageSequence {
  public:
-  /// alm_begin  [row] start of a row among the coefficients of a component; empty: as in
-  ///            shape.alm. Rows never wanted in the same call may overlap.
+  /// alm_begin  [row] start of a row among the coefficients of a component; empty: as in shape.alm.
+  ///            Rows never wanted in the same call may overlap.
   StageSequence(const LegendreShape& shape, Machine& machine, StageMemory memory,
                 std::span<const std::int64_t> alm_begin = {}, BatchedSums sums = usual_sums)
       : machine_(&machine), plan_(shape, machine, memory, alm_begin, sums) {}
