@@ -10,7 +10,7 @@
 
 namespace ringweave {
 
-/// Converts between integer types; UsageError naming `what` when the value does not fit.
+/// Converts between integer types. Error  UsageError naming `what` when the value does not fit.
 template <std::integral To, std::integral From>
 constexpr To checked_cast(From value, const char* what) {
   if (!std::in_range<To>(value)) {
@@ -20,7 +20,8 @@ constexpr To checked_cast(From value, const char* what) {
   return static_cast<To>(value);
 }
 
-/// a * b for counts of pixels, modes and bytes; UsageError naming `what` when it passes 64 bits.
+/// Returns a * b for counts of pixels, modes and bytes. Error  UsageError naming `what` on 64-bit
+/// overflow.
 inline std::int64_t checked_product(std::int64_t a, std::int64_t b, const char* what) {
   std::int64_t product = 0;
   if (__builtin_mul_overflow(a, b, &product)) {
@@ -30,11 +31,11 @@ inline std::int64_t checked_product(std::int64_t a, std::int64_t b, const char* 
   return product;
 }
 
-/// Container sizes and indices are signed 64-bit everywhere; this is the one cast to the standard
-/// library's size_t.
+/// Converts a signed 64-bit size or index to the standard library's size_t. This is the only such
+/// cast.
 constexpr std::size_t to_size(std::int64_t value) { return static_cast<std::size_t>(value); }
 
-/// Signed size of a container.
+/// Returns the size of a container as a signed number.
 template <class Container>
 constexpr std::int64_t ssize64(const Container& container) {
   return static_cast<std::int64_t>(container.size());

@@ -7,8 +7,8 @@
 
 namespace ringweave {
 
-/// to[i] = work(to[i], from[i]) for every element of every component. `from` has the shape of `to`
-/// and is no part of it. OpenMP over elements.
+/// Sets to[i] = work(to[i], from[i]) for every element of every component. `from` has the shape of
+/// `to` and does not overlap it. Parallel over elements (OpenMP).
 template <class Element, class Work>
 void update(ComponentView<Element> to, ComponentView<const Element> from, const Work& work) {
   for (std::int64_t c = 0; c < to.n_components(); ++c) {

@@ -7,8 +7,8 @@
 
 namespace ringweave {
 
-/// Work for a device that was recorded once and is given to it in one call. It reads and writes the
-/// memory it was recorded with, which must stay where it is.
+/// Device work that is captured once and launched in one call. It uses the memory it was captured
+/// with, which must not move.
 class DeviceGraph {
  public:
   DeviceGraph() = default;
@@ -16,12 +16,12 @@ class DeviceGraph {
   DeviceGraph(const DeviceGraph&) = delete;
   DeviceGraph& operator=(const DeviceGraph&) = delete;
 
-  /// Records what `work` gives to the stream, and to others that wait for its events, instead of
-  /// what was recorded before; nothing runs. `work` must not wait for the device, nor allocate or
-  /// free its memory. Error  ResourceError, and what `work` throws: then nothing is recorded.
+  /// Captures what `work` submits to the stream, and to streams that wait for its events; nothing
+  /// runs. Replaces an earlier capture. `work` must not wait for the device, nor allocate or free
+  /// its memory. Error  ResourceError, and whatever `work` throws; then nothing is captured.
   void capture(const DeviceStream& stream, const std::function<void()>& work);
   bool captured() const { return executable_ != nullptr; }
-  /// In the order of the stream. Error  InternalError when nothing is recorded, ResourceError.
+  /// Launches in stream order. Error  InternalError when nothing is captured; ResourceError.
   void launch(const DeviceStream& stream) const;
 
  private:

@@ -6,17 +6,17 @@
 
 namespace ringweave {
 
-/// What a device says of itself; what it does is measured (bench/).
+/// Properties a device reports. Its speed is measured (bench/).
 struct DeviceProperties {
   std::string name;
-  int compute_capability;  ///< 90 is 9.0
+  int compute_capability;  ///< 90 means 9.0
   int n_multiprocessors;
-  double clock_hz;  ///< the highest
+  double clock_hz;  ///< maximum
   std::int64_t memory_bytes;
-  int driver_version;   ///< of CUDA, 13000 is 13.0
-  int runtime_version;  ///< what this program was built with
+  int driver_version;   ///< of CUDA; 13000 means 13.0
+  int runtime_version;  ///< of the CUDA runtime this program was built with
 };
-/// Of this thread's device. Error  ResourceError.
+/// Returns the properties of this thread's device. Error  ResourceError.
 DeviceProperties device_properties();
 
 }  // namespace ringweave

@@ -23,7 +23,7 @@ constexpr std::int64_t huge_page = std::int64_t{2} << 20;
 
 bool is_large(std::int64_t bytes) { return bytes >= 4 * huge_page; }
 
-/// Writes to every page, in even shares.
+/// Writes to every page, in equal shares per thread.
 void touch(void* memory, std::int64_t bytes) {
   constexpr std::int64_t page = 4096;
   const auto start = std::chrono::steady_clock::now();
@@ -34,19 +34,19 @@ void touch(void* memory, std::int64_t bytes) {
   MemoryMeter::add_touched(bytes, elapsed.count());
 }
 
-/// Null where the system refuses.
+/// Allocates from the system; null when it refuses.
 void* from_system(std::int64_t bytes, std::int64_t alignment) {
   const std::int64_t padded = (bytes + cache_line - 1) / cache_line * cache_line;
-  // aligned_alloc wants a multiple of the alignment; posix_memalign does not.
+  // posix_memalign, unlike aligned_alloc, does not need a size that is a multiple of the alignment.
   void* memory = nullptr;
   return posix_memalign(&memory, to_size(alignment), to_size(padded)) == 0 ? memory : nullptr;
 }
 
-/// The large blocks of this process.
+/// Tracks the large blocks of this process.
 class LargeBlocks {
  public:
   struct Taken {
-    void* memory;  ///< null where the system refuses
+    void* memory;  ///< null when the system refuses
     bool is_new;
   };
 
@@ -109,7 +109,8 @@ class LargeBlocks {
     return bytes;
   }
 
-  /// The smallest that is large enough and not a third too large; null: none.
+  /// Returns the smallest kept block that is large enough and at most a third too large; null if
+  /// none.
   Block* best_kept(std::int64_t bytes) {
     Block* best = nullptr;
     for (Block& block : blocks_) {
@@ -136,11 +137,11 @@ class LargeBlocks {
 
   std::mutex mutex_;
   int n_reusing_ = 0;
-  std::vector<Block> blocks_;    ///< tens
-  std::int64_t most_bytes_ = 0;  ///< in use at once so far
+  std::vector<Block> blocks_;    ///< a few dozen at most
+  std::int64_t most_bytes_ = 0;  ///< high-water mark of bytes in use
 };
 
-/// Never destroyed: buffers of static duration may outlive any order of destruction.
+/// Never destroyed, so that buffers of static duration may be freed in any order.
 LargeBlocks& large_blocks() {
   static auto* const blocks = new LargeBlocks;
   return *blocks;
@@ -149,7 +150,7 @@ LargeBlocks& large_blocks() {
 void* allocate_large(std::int64_t bytes) {
   const auto [memory, is_new] = large_blocks().take(bytes);
   if (memory == nullptr || !is_new) return memory;
-  // Only advice: where the system has no huge pages, nothing changes.
+  // Only a hint: nothing changes on a system without huge pages.
   madvise(memory, to_size(bytes / huge_page * huge_page), MADV_HUGEPAGE);
   touch(memory, bytes);
   return memory;

@@ -5,20 +5,20 @@
 
 namespace ringweave {
 
-/// Uninitialised memory aligned to 64 bytes. Large blocks are aligned to huge pages and the system
-/// is asked to use them: ring modes lie a page and more apart, and with small pages every one of
-/// them costs a table walk. The threads touch them at once: what the system takes to hand over
-/// pages (MemoryMeter::touch_seconds) is then no part of whatever writes to them first. Error
+/// Allocates uninitialised memory aligned to 64 bytes. Large blocks are aligned to huge pages, and
+/// the system is asked to use them: ring modes are a page or more apart, so with small pages each
+/// of them costs a page table walk. Pages are faulted in by all threads at allocation
+/// (MemoryMeter::touch_seconds), so the cost is not charged to the first stage that writes. Error
 /// ResourceError with the size when the system refuses.
 void* allocate_host_memory(std::int64_t bytes);
-/// `bytes` as they were asked for.
+/// Frees memory; `bytes` as given at allocation.
 void free_host_memory(void* memory, std::int64_t bytes) noexcept;
 
-/// While one of these lives, large blocks that are freed are kept for the next ones of their size
-/// or somewhat less: the system takes as long for a gigabyte of new pages as a transform that
-/// writes it. Blocks in use and kept together are never more than were in use at once before, so
-/// that a plan of memory holds. Its end gives back what is kept. Any thread may allocate and free
-/// meanwhile.
+/// Keeps freed large blocks for reuse while an object of this class lives. A kept block serves
+/// allocations of its size or somewhat less: faulting in a gigabyte of new pages takes as long as a
+/// transform that writes it. The blocks in use and kept never exceed the earlier high-water mark of
+/// the blocks in use, so memory plans remain valid. The destructor frees the kept blocks. Any
+/// thread may allocate and free meanwhile.
 class HostMemoryPool {
  public:
   HostMemoryPool();
@@ -27,7 +27,7 @@ class HostMemoryPool {
   HostMemoryPool& operator=(const HostMemoryPool&) = delete;
 };
 
-/// Bytes that are kept, and are free memory to this process.
+/// Returns the bytes of the kept blocks, which this process can reuse.
 std::int64_t kept_host_bytes();
 
 }  // namespace ringweave

@@ -15,7 +15,7 @@ using gpu::forget;
 using gpu::native;
 cudaEvent_t event(void* handle) { return static_cast<cudaEvent_t>(handle); }
 
-/// Nothing to do for ranks without orders or rings, whose buffers have no address.
+/// Skips empty copies: ranks without orders or rings have buffers without an address.
 void copy(const void* from, void* to, std::int64_t bytes, cudaMemcpyKind kind,
           const DeviceStream& stream, const char* what) {
   if (bytes == 0) return;

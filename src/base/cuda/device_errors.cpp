@@ -9,7 +9,7 @@
 namespace ringweave {
 namespace {
 
-/// The first failure after which a process cannot use its device any more.
+/// Keeps the first failure after which the process can no longer use its device.
 class LastWords {
  public:
   static LastWords& of_process() {
@@ -30,9 +30,9 @@ class LastWords {
   std::string message_;
 };
 
-/// After these every later call of the process fails too.
+/// Whether every later call of the process will fail too.
 bool is_sticky(cudaError_t status) {
-  // cudaErrorContained and cudaErrorTensorMemoryLeak, which older toolkits have no names for.
+  // cudaErrorContained and cudaErrorTensorMemoryLeak, which older toolkits do not name.
   if (status == static_cast<cudaError_t>(226) || status == static_cast<cudaError_t>(721))
     return true;
   switch (status) {
@@ -98,7 +98,7 @@ void check_device(int status, const std::string& what) {
   gpu::require_device_alive();
   const auto error = static_cast<cudaError_t>(status);
   if (error == cudaSuccess) return;
-  cudaGetLastError();  // or the next call would be blamed for it
+  cudaGetLastError();  // clears the error, which the next call would report again
   const std::string message = "GPU: " + what + ": " + cudaGetErrorString(error) + " (" +
                               cudaGetErrorName(error) + "); " + gpu::advice(error);
   if (is_sticky(error)) LastWords::of_process().keep(message);

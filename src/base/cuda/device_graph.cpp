@@ -14,7 +14,7 @@ namespace {
 
 using gpu::native;
 
-/// A graph until it leaves the scope.
+/// Owns a captured graph.
 struct RecordedGraph {
   cudaGraph_t graph = nullptr;
   ~RecordedGraph() {
@@ -22,7 +22,7 @@ struct RecordedGraph {
   }
 };
 
-/// Ends a recording that failed, so that the stream is an ordinary one again.
+/// Ends a failed capture, so that the stream works normally again.
 void abandon(const DeviceStream& stream) {
   RecordedGraph recorded;
   gpu::forget(cudaStreamEndCapture(native(stream), &recorded.graph));
@@ -41,7 +41,8 @@ void DeviceGraph::release() noexcept {
 void DeviceGraph::capture(const DeviceStream& stream, const std::function<void()>& work) {
   release();
   gpu::require_device_alive();
-  // Other threads (of an MPI library, say) may go on with calls that a recording forbids.
+  // Thread-local mode: other threads (of an MPI library, say) may make calls that a capture
+  // forbids.
   check_device(cudaStreamBeginCapture(native(stream), cudaStreamCaptureModeThreadLocal),
                "beginning to record a graph");
   try {
