@@ -15,8 +15,8 @@
 namespace ringweave {
 namespace {
 
-/// Sum over i < size of term(i) in blocks of a fixed length, added in order: the same for any
-/// number of threads.
+/// Sums term(i) over i < size in blocks of a fixed length, added in order: the result does not
+/// depend on the number of threads.
 template <class Term>
 double ordered_sum(std::int64_t size, const Term& term) {
   constexpr std::int64_t block = 4096;
@@ -56,8 +56,8 @@ void subtract_from(MapView<const T> map, MapView<T> result) {
   update(result, map, [](T old, T pixel) { return pixel - old; });
 }
 
-/// n_iter passes of jacobi(); pass() does one and returns the squared norm of the residual it began
-/// with.
+/// Runs n_iter passes of jacobi(). pass() runs one and returns the squared norm of the residual it
+/// started from.
 template <class Pass>
 AnalysisReport iterate(int n_iter, double squared_input, const AnalysisProgress& progress,
                        const Pass& pass) {
@@ -85,7 +85,7 @@ double inner_product(const Communicator& comm, const AlmLayout& layout, AlmView<
     const auto product = [&](std::int64_t i) {
       return double{x[i].real()} * double{y[i].real()} + double{x[i].imag()} * double{y[i].imag()};
     };
-    // Order 0, where there is one, comes first and counts once; its imaginary part means nothing.
+    // Order 0, if present, comes first and counts once; its imaginary part has no meaning.
     const std::int64_t n_zero = layout.row_of(0) == 0 ? layout.lmax() + 1 : 0;
     for (std::int64_t i = 0; i < n_zero; ++i) sum += double{x[i].real()} * double{y[i].real()};
     sum += 2 * ordered_sum(x.size() - n_zero, [&](std::int64_t i) { return product(n_zero + i); });
@@ -234,13 +234,13 @@ AnalysisReport Analysis::conjugate_gradients(MapView<const T> map, double tolera
     weigh_pixels<T>(work.view());
     transform_.adjoint_destroying<T>(work.view(), weights_->ring, y);
   };
-  // The start a = S^T W f is the Jacobi start, close already; r = S^T W (f - S a).
+  // The start a = S^T W f is that of Jacobi, already close; r = S^T W (f - S a).
   copy<T>(map, work.view());
   if (on_spectra) {
     transform_.to_spectra<T>(work.view());
     transform_.adjoint_of_spectra<T>(work.view(), weights_->ring, alm);
     transform_.adjoint_of_residual<T>(work.view(), weights_->ring, alm, residual.view());
-    // Nothing is left to be done with pixels.
+    // Pixels are no longer needed.
     work.release();
   } else {
     once_destroying<T>(work.view(), alm);

@@ -13,7 +13,7 @@ namespace ringweave {
 
 namespace {
 
-/// Adds the stages of a group's fields, which exchange their modes in `passes`.
+/// Adds the stages of a group's fields, whose modes are exchanged in `passes`.
 void add_stages(DeviceMemoryPlan& memory, const TransformPlan& plan, const OrderPasses& passes,
                 const FieldSet& fields) {
   memory.legendre += device_legendre_bytes(plan.legendre_shape(fields, passes.by_order));
@@ -27,7 +27,7 @@ void add_stages(DeviceMemoryPlan& memory, const TransformPlan& plan, const Order
   if (precision == ModePrecision::single_) memory.modes += packed;
 }
 
-/// One group of fields for each set of stages.
+/// Returns one group of fields for each set of stages.
 std::vector<FieldSet> fields_of_stages(const TransformPlan& plan) {
   std::vector<FieldSet> fields;
   for (const FieldGroup& group : plan.groups) {

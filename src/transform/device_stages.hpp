@@ -14,9 +14,8 @@
 
 namespace ringweave {
 
-/// Legendre stage and ring FFT of a Pipeline whose a_lm, modes and map lie on a device. Calls are
-/// put in the order of a stream; the work of a call that is made again with the same memory is
-/// launched as a graph.
+/// The Legendre stage and ring FFT of a Pipeline whose a_lm, modes and map are on a device. Calls
+/// are enqueued on a stream; a call repeated with the same memory is launched as a graph.
 class DeviceStages {
  public:
   template <class T>
@@ -25,14 +24,14 @@ class DeviceStages {
   using Map = MapView<T, MemorySpace::device>;
   using Weights = DeviceRingFft::Weights;
   using Accumulate = LegendreStage::Accumulate;
-  /// Modes by ring and, behind them in the same memory, the slots.
+  /// Modes by ring, followed in the same memory by the slots.
   struct Modes {
     ModeView<double, MemorySpace::device> all;
     std::int64_t by_ring_size = 0;
     ModeView<double, MemorySpace::device> by_ring() const { return {all.data(), by_ring_size}; }
   };
 
-  /// On this thread's device. `stream` outlives the object. At most so many graphs are kept.
+  /// Uses this thread's device. `stream` must outlive the object. Keeps at most n graphs.
   DeviceStages(std::unique_ptr<DeviceLegendreStage> legendre,
                std::unique_ptr<DeviceRingFft> ring_fft, const DeviceStream& stream,
                std::size_t most_graphs)
@@ -79,8 +78,8 @@ class DeviceStages {
   }
   bool can_fail() const { return true; }
 
-  /// From now on seconds of stages are added to `times`, which outlives the object, and calls wait
-  /// for their end; null: no more.
+  /// Adds the seconds of later stages to `times`, which must outlive the object; calls then wait
+  /// for their end. Null: stops timing.
   void time_stages(StageTimes* times) { times_ = times; }
   void lap(const char* stage) {
     if (times_ != nullptr) marks_.mark(stage, *stream_);
@@ -90,13 +89,13 @@ class DeviceStages {
   }
 
   void forget_graphs() noexcept { graphs_.clear(); }
-  /// Bytes of tables and workspace.
+  /// Returns the bytes of tables and workspace.
   std::int64_t device_bytes() const {
     return legendre_->device_bytes() + ring_fft_->device_bytes();
   }
 
  private:
-  /// Work that equal ones repeat: a stage of a call, or some rows of it, and its memory.
+  /// Identifies repeated work: a stage of a call, or some of its rows, and its memory.
   struct GraphKey {
     enum class Stage {
       synthesis_rows,
@@ -106,7 +105,7 @@ class DeviceStages {
       to_modes
     } stage;
     std::int64_t bytes_of_number;
-    const void* values;  ///< a_lm or a map
+    const void* values;  ///< a_lm or map
     std::int64_t stride;
     const void* modes;
     const void* weights;

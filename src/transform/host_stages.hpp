@@ -13,7 +13,7 @@
 
 namespace ringweave {
 
-/// Legendre stage and ring FFT of a Pipeline whose a_lm, modes and map lie on the host. With
+/// The Legendre stage and ring FFT of a Pipeline whose a_lm, modes and map are on the host. With
 /// Backend::cuda each stage copies its data to a device and back.
 class HostStages {
  public:
@@ -25,7 +25,7 @@ class HostStages {
   using Modes = ModePieces<double>;  ///< by ring, and the slots
   using Accumulate = LegendreStage::Accumulate;
 
-  /// `times` gets the seconds of the stages, and outlives the object; it may be null.
+  /// Adds the seconds of the stages to `times`, which must outlive the object; may be null.
   HostStages(std::shared_ptr<LegendreStage> legendre, std::shared_ptr<RingFft> ring_fft,
              Backend backend, StageTimes* times)
       : legendre_(std::move(legendre)),

@@ -33,7 +33,7 @@ void for_each_pixel(const LocalRings& rings, const Visit& visit) {
 /// Upper triangle of the normal matrix of (1, x, y, z), then the right-hand side.
 using NormalSums = std::array<double, 14>;
 
-/// Solves the symmetric positive definite n x n system in place (n <= 4); false when it is
+/// Solves the symmetric positive definite n x n system in place (n <= 4); returns false if it is
 /// singular.
 bool solve(std::array<std::array<double, 5>, 4>& system, int n, std::array<double, 4>& solution) {
   const double scale = system[0][0];
@@ -145,7 +145,7 @@ template <class T>
 LowMultipoles fit_low_multipoles(const Communicator& comm, const LocalRings& rings,
                                  View<const T> map, const UnseenMask& mask, Remove what) {
   if (what == Remove::none) return {};
-  // Ring by ring, so that the number of threads makes no difference.
+  // Summed ring by ring, so that the number of threads makes no difference.
   std::vector<NormalSums> of_rings(to_size(rings.n_rings()));
   for_each_pixel(rings, [&](std::int64_t r, std::int64_t pixel, double x, double y, double z) {
     if (mask.contains(0, pixel)) return;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t bytes_of_chunk = std::int64_t{16} << 20;  // not measured
 
-/// A stream as ChunkedCopies sees it.
+/// Adapts a stream to ChunkedCopies.
 class StreamLink {
  public:
   using Staging = DeviceBuffer<char, MemorySpace::pinned>;

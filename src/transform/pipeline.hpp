@@ -15,19 +15,19 @@
 namespace ringweave {
 
 /// The transform of some fields: a_lm <-> ring modes (Legendre stage) <-> other ranks (exchange)
-/// <-> pixels (ring FFT). The same loop on the host and on a device, on one rank and on many, in
-/// one pass and in passes of some orders each.
+/// <-> pixels (ring FFT). One loop for host and device, for one rank and many, in one pass or in
+/// passes of some orders each.
 ///
 /// `Stages` (HostStages, DeviceStages) are the Legendre stage and the ring FFT of a memory space,
 /// with its views Alm, Map, Weights and Modes:
 ///   synthesize_rows(first, count, alm, modes), adjoint_rows(first, count, modes, alm, how)
 ///   to_pixels(modes, map), to_modes(map, weights, modes)
-///   memory(modes)     where the exchange finds them
+///   memory(modes)     where the exchange finds the modes
 ///   lap(stage)        adds the time since the last lap to this stage; null: to none
-///   finish_laps()     the end of a call
-///   can_fail()        whether the ring FFT of a synthesis can
+///   finish_laps()     ends the timing of a call
+///   can_fail()        whether the ring FFT of a synthesis can fail
 ///
-/// Every member is collective unless it says otherwise. An error of one rank is thrown on all ranks
+/// Every member is collective unless stated otherwise. An error of one rank is thrown on all ranks
 /// in an exchange of one pass, and ends the job in one of several.
 template <class Stages>
 class Pipeline {
@@ -40,7 +40,7 @@ class Pipeline {
   using Modes = typename Stages::Modes;
   using Accumulate = LegendreStage::Accumulate;
 
-  /// `exchange` is planned from the same passes, `stages` with their rows.
+  /// `exchange` must be planned from the same passes, `stages` with their rows.
   Pipeline(Communicator comm, OrderPasses passes, Stages stages,
            std::unique_ptr<ModeExchange> exchange)
       : comm_(std::move(comm)),
@@ -63,7 +63,7 @@ class Pipeline {
     stages_.finish_laps();
   }
 
-  // The two halves of each, for whoever works on modes by ring or frees memory in between.
+  // The two halves of each, for callers that use modes by ring or free memory in between.
 
   /// a_lm -> modes by ring.
   /// Error  DataError on all ranks when a mode is too large for single precision.
@@ -155,13 +155,13 @@ class Pipeline {
   Stages& stages() { return stages_; }
   const Stages& stages() const { return stages_; }
 
-  // Buffers of the exchange, which must be there before a call. Not collective.
+  // Allocates the buffers of the exchange, which a call needs. Not collective.
   void allocate() { exchange_->allocate(); }
   void release() noexcept { exchange_->release(); }
   TransportBytes exchange_bytes() const { return exchange_->bytes(); }
 
  private:
-  /// Work before a collective call for which other ranks may already wait.
+  /// Runs work before a collective call in which other ranks may already wait.
   template <class Work>
   void guard(const Work& work) {
     if (exchange_->n_passes() == 1) return agree(comm_, work);
@@ -172,7 +172,7 @@ class Pipeline {
       comm_.abort(error.kind, error.message);
     }
   }
-  /// The same for work of the exchange, which cannot fail on the host.
+  /// The same for the exchange's own work, which cannot fail on the host.
   template <class Work>
   void guard_unpacking(const Work& work) {
     exchange_->on_device() ? guard(work) : work();

@@ -33,13 +33,13 @@ void require(std::int64_t n_components, std::int64_t size, std::int64_t planned_
 }  // namespace
 
 struct SphericalHarmonicTransform::Impl {
-  /// Pipelines of the fields of a group. Those with as many passes are one object; all share
-  /// Legendre tables and the ring FFT.
+  /// Pipelines for the fields of a group. Those with equal numbers of passes are one object; all
+  /// share Legendre tables and the ring FFT.
   struct Pipelines {
     FieldSet fields;
     std::shared_ptr<HostPipeline> within_map{};  ///< slots in the map's memory if they fit it
     std::shared_ptr<HostPipeline> beside_map{};  ///< slots beside the map, which keeps its pixels
-    std::shared_ptr<HostPipeline> consuming{};   ///< slots where the map is not yet, or no more
+    std::shared_ptr<HostPipeline> consuming{};   ///< slots before the map exists, or after it is freed
     RingFft& ring_fft() const { return within_map->stages().ring_fft(); }
   };
 
@@ -51,7 +51,7 @@ struct SphericalHarmonicTransform::Impl {
   HostBuffer<std::complex<double>> slots{};
   StageTimes times{};
   std::optional<DeviceBudget> device{};
-  std::unique_ptr<OffloadedTransform> offloaded{};  ///< in place of pipelines
+  std::unique_ptr<OffloadedTransform> offloaded{};  ///< replaces pipelines
 
   Impl(const Communicator& c, const TransformSpec& spec)
       : comm(c), plan(agreed(comm, [&] { return TransformPlan(spec, comm.rank(), comm.size()); })) {
@@ -71,7 +71,7 @@ struct SphericalHarmonicTransform::Impl {
         offloaded = std::make_unique<OffloadedTransform>(comm, plan);
         return;
       } catch (const ResourceError& error) {
-        // Other programs may have taken the memory meanwhile; of a broken device the stages report.
+        // Other programs may have taken the memory meanwhile. The stages report a broken device.
         device->reason = error.what();
       }
     }
@@ -110,7 +110,7 @@ struct SphericalHarmonicTransform::Impl {
   }
 
   Pipelines& pipelines_of(const FieldGroup& group) { return pipelines[to_size(group.shape)]; }
-  /// Whether calls that consume their input hold it while they make their output.
+  /// Whether calls that consume their input hold it until their output is complete.
   bool needs_both_buffers() const { return plan.groups.size() > 1 || offloaded != nullptr; }
 
   void require_alm(std::int64_t n_components, std::int64_t size) const {
@@ -132,8 +132,8 @@ struct SphericalHarmonicTransform::Impl {
     return {ring_modes.data(), positions * fields.n_components()};
   }
 
-  /// Workspace of a group: modes by ring, and slots in the memory of `map`, if there is one and it
-  /// is large enough.
+  /// Returns the workspace of a group: modes by ring, and slots in the memory of `map` if it is
+  /// given and large enough.
   template <class T>
   Modes modes_for(HostPipeline& pipeline, const FieldSet& fields,
                   const std::optional<MapView<T>>& map) {
@@ -157,7 +157,7 @@ struct SphericalHarmonicTransform::Impl {
     pipeline.release();
   }
 
-  /// One group after the other. `scratch` is the map itself where its content may be lost.
+  /// Runs one group after the other. `scratch` is the map itself where its content may be lost.
   template <class T>
   void adjoint(MapView<const T> map, std::span<const double> ring_weights, AlmView<T> alm,
                Accumulate how, const std::optional<MapView<T>>& scratch) {
@@ -174,8 +174,8 @@ struct SphericalHarmonicTransform::Impl {
     }
   }
 
-  /// One group after the other: synthesis to modes by ring (if there are a_lm), work(spectra of its
-  /// rings, group, modes by ring), adjoint from there.
+  /// For each group: synthesizes modes by ring (if a_lm are given), runs work(spectra of its rings,
+  /// group, modes by ring), and applies the adjoint to the result.
   template <class T, class Work>
   void apply_on_spectra(const std::optional<AlmView<const T>>& alm, AlmView<T> result,
                         Accumulate how, const Work& work) {

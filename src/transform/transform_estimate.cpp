@@ -20,7 +20,7 @@ double legendre_work(const TransformSpec& spec, const ModeLimits& limits) {
                                     std::min(spec.fields.n_components(), spec.theta_components));
   const double resampled = work.resampled / work.direct;
   const double equidistant = (spec.lmax + 1) / static_cast<double>(spec.grid->n_rings());
-  // The rings of HEALPix with lmax = 2 nside are twice as many as equidistant ones.
+  // HEALPix with lmax = 2 nside has twice as many rings as equidistant ones need.
   const double usual = std::min(1.0, resampled - equidistant + 0.5);
   switch (spec.theta) {
     case ThetaRoute::direct: return 1 / usual;

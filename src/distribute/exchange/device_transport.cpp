@@ -10,7 +10,7 @@ namespace {
 using Value = std::complex<double>;
 using Single = std::complex<float>;
 
-/// A device that works in one stream and copies in another.
+/// A device that computes in one stream and copies in another.
 class StreamMemory {
  public:
   using Staging = DeviceBuffer<char, MemorySpace::pinned>;
@@ -52,7 +52,7 @@ class StreamMemory {
 
  private:
   const DeviceStream* work_;
-  std::unique_ptr<DeviceModeRounding> rounding_;  ///< in single precision
+  std::unique_ptr<DeviceModeRounding> rounding_;  ///< if modes are exchanged in single precision
   DeviceStream copies_;
   DeviceEvent work_done_;
   DeviceEvent copies_done_;

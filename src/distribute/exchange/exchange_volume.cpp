@@ -41,7 +41,7 @@ ExchangeVolume exchange_volume(const ModeLimits& limits, const FoldRule& fold,
   ExchangeVolume volume{std::vector<std::int64_t>(n_ranks), std::vector<std::int64_t>(n_ranks),
                         std::vector<std::int64_t>(n_ranks), 0};
 
-  // folded_below[m]: orders below m that are summed away on the rings that fold.
+  // folded_below[m]: number of orders below m that are folded away on the rings that fold.
   std::vector<std::int64_t> folded_below(to_size(n_orders + 1), 0);
   for (int m = 0; m < n_orders; ++m) {
     const bool folded = folds_away(limits, fold, orders, m, folding);

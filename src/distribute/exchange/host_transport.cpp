@@ -72,7 +72,7 @@ class HostTransport final : public ModeTransport {
 
   ModePrecision precision_;
   bool packs_;
-  std::vector<Slot> slots_;  ///< of doubles, or twice as many floats
+  std::vector<Slot> slots_;  ///< in doubles, or twice as many floats
   double largest_ = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <mpi.h>
-// After mpi.h, which it needs.
+// Needs mpi.h before it.
 #include <mpi-ext.h>
 
 #include "distribute/exchange/device_route.hpp"

@@ -3,17 +3,17 @@
 
 #include "base/host_device.hpp"
 
-// What a number of a ring mode goes through where modes travel in single precision: the same on the
-// host and on a device.
+// The conversion of a ring mode's numbers for an exchange in single precision: the same on the host
+// and on a device.
 namespace ringweave {
 
-/// Numbers as they travel, and as they are stored after it.
+/// Converts to the exchanged type, or to the stored type with the exchange's rounding.
 template <class To, class From>
 RINGWEAVE_HOST_DEVICE To through_single(From value) {
   return static_cast<To>(static_cast<float>(value));
 }
 
-/// The larger magnitude; NaN counts as 0.
+/// Returns the larger magnitude; NaN counts as 0.
 RINGWEAVE_HOST_DEVICE double larger_magnitude(double largest, double value) {
   const double magnitude = value < 0 ? -value : value;
   return magnitude > largest ? magnitude : largest;

@@ -37,14 +37,14 @@ MPI_Datatype mpi_type<std::complex<double>>() {
   return MPI_C_DOUBLE_COMPLEX;
 }
 
-/// Values in one message.
+/// Most values in one message.
 std::int64_t most_values(const HaloOptions& options, std::size_t bytes_per_value) {
   return std::clamp<std::int64_t>(
       options.message_bytes / static_cast<std::int64_t>(bytes_per_value), 1,
       std::numeric_limits<int>::max());
 }
 
-/// Messages under way at once, for the longest value type.
+/// Most messages in flight at once, for the longest value type.
 std::int64_t most_messages(const HaloPlan& plan, std::int64_t n_components,
                            const HaloOptions& options) {
   plan.halo_bytes(n_components, sizeof(std::complex<double>));
@@ -109,7 +109,7 @@ struct HaloExchange::Impl {
   void begin(const ComponentView<const T>& own, const ComponentView<T>& halo) {
     const MPI_Datatype type = mpi_type<T>();
     messages.begin();
-    // Receives first, so that what arrives finds its place.
+    // Receives first, so that arriving messages find their buffer posted.
     for_each_part(receives, halo, options, [&](T* values, int count, int peer) {
       messages.receive(values, count, type, peer);
     });

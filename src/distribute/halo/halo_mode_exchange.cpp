@@ -20,7 +20,7 @@ using Messages = std::vector<HaloPlan::Message>;
 
 constexpr std::int64_t mode_bytes = sizeof(std::complex<double>);
 
-/// What goes to or comes from a peer in one call of MPI: runs of positions.
+/// The modes of one message to or from a peer: runs of positions.
 struct Part {
   int peer = 0;
   std::int64_t positions = 0;
@@ -40,8 +40,8 @@ struct Part {
   }
 };
 
-/// All messages of one direction as parts of at most `most` positions. Both sides of a pair of
-/// ranks list its modes in the same order: message by message, orders ascending, rings ascending.
+/// All messages of one direction, split into parts of at most `most` positions. Both ranks of a
+/// pair list its modes in the same order: message by message, orders ascending, rings ascending.
 class PartList {
  public:
   PartList(const Messages& messages, const ModeLayout& rows, const RingPayload& orders,
@@ -101,7 +101,7 @@ BothSides make_parts(const HaloPlan& plan, const ModeLayout& rows, const RingPay
   return sides;
 }
 
-/// A part as MPI knows it.
+/// The MPI type of a part.
 struct MpiPart {
   int peer;
   std::int64_t bytes;
@@ -125,7 +125,7 @@ std::vector<MpiPart> to_mpi(const std::vector<Part>& parts, std::int64_t n_compo
 }  // namespace
 
 struct HaloModeExchange::Impl {
-  std::int64_t size;  ///< elements of the buffer
+  std::int64_t size;  ///< size of the buffer in elements
   std::vector<MpiPart> sends;
   std::vector<MpiPart> receives;
   HaloMessages messages;
@@ -158,7 +158,7 @@ void HaloModeExchange::begin(ModeView<double> modes) {
                     modes.size(), impl_->size));
   }
   messages.begin();
-  // Receives first, so that what arrives finds its place.
+  // Receives first, so that arriving messages find their buffer posted.
   for (const MpiPart& part : impl_->receives)
     messages.receive(modes.data(), 1, part.type->get(), part.peer);
   for (const MpiPart& part : impl_->sends)

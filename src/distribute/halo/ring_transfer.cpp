@@ -23,7 +23,7 @@ constexpr int tag = 5;
 constexpr int n_buffers = 2;
 constexpr const char* failing = "the transfer of rings";
 
-/// Pixels of one component that travel together.
+/// A chunk of pixels of one component, sent as one message.
 struct Part {
   int peer;
   std::int64_t component;
@@ -58,7 +58,7 @@ void expect_shape(const char* what, ComponentView<T> view, std::int64_t n_compon
                                view.n_components(), view.size(), what, n_components, size));
 }
 
-/// Messages of all components, cut. Of a pair of ranks in the same order on both sides.
+/// Splits the messages of all components. Both ranks of a pair get the same order.
 std::vector<Part> parts_of(const std::vector<RingTransferPlan::Message>& messages,
                            std::int64_t n_components, std::int64_t most) {
   std::vector<Part> parts;
@@ -78,7 +78,7 @@ int bytes_of(std::int64_t count) {
   return static_cast<int>(count * static_cast<std::int64_t>(sizeof(T)));
 }
 
-/// Sends of these parts are under way. `buffers`: n_buffers of message_bytes.
+/// State of the sends in progress. `buffers`: n_buffers of message_bytes.
 template <class T>
 void add_as_they_arrive(const Communicator& comm, const std::vector<Part>& parts,
                         std::byte* buffers, std::int64_t message_bytes, ComponentView<T> to) {
@@ -158,7 +158,7 @@ void RingTransfer::move(ComponentView<const T> from, ComponentView<T> to) {
     checked_cast<int>(ssize64(sends) + ssize64(receives), "messages of a transfer of rings");
     messages.reserve(ssize64(sends) + ssize64(receives));
   });
-  // Receives first, so that what arrives finds its place.
+  // Receives first, so that arriving messages find their buffer posted.
   for (std::size_t i = 0; options_.arrival == Arrival::overwrite && i < receives.size(); ++i) {
     const Part& part = receives[i];
     messages.receive(to.component(part.component).data() + part.first, bytes_of<T>(part.count),

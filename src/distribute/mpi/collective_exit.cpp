@@ -23,7 +23,7 @@ CollectiveExit::~CollectiveExit() = default;
 
 namespace {
 
-/// The largest value wins, the lowest rank among equals (MPI_MAXLOC).
+/// Operand of MPI_MAXLOC: the largest value wins, the lowest rank among equals.
 struct Worst {
   int severity;
   int rank;

@@ -174,7 +174,7 @@ std::vector<std::string> Communicator::gather(const std::string& text) const {
   if (!impl_->calls_mpi()) return {text};
   const std::vector<std::int64_t> lengths = all_gather(ssize64(text));
   const std::int64_t total = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
-  // Every rank knows the total, so that all of them throw or none does.
+  // Every rank knows the total, so all of them throw or none does.
   checked_cast<int>(total, "bytes of all gathered texts");
   std::vector<int> counts;
   std::vector<int> offsets;

@@ -51,7 +51,7 @@ void expect_fitting_counts(const Communicator& comm, const std::vector<std::int6
                            const std::vector<std::int64_t>& expected) {
   if (comm.size() == 1) return;
   const std::int64_t n_passes = ssize64(sent) / comm.size();
-  // Ranks that cut differently must not meet in a call of different counts.
+  // Ranks with different passes must not meet in a collective call with different counts.
   const bool equal_cuts = comm.min(n_passes) == comm.max(n_passes);
   std::vector<std::int64_t> announced;
   if (equal_cuts) announced = tell_every_rank(comm, sent);

@@ -22,7 +22,7 @@ MpiSession::MpiSession(int* argc, char*** argv) {
 }
 
 MpiSession::~MpiSession() {
-  // While unwinding, other ranks may be anywhere: waiting for them here would turn an error into a
+  // While unwinding, other ranks may be anywhere; waiting for them here would turn an error into a
   // hang.
   if (!owner_ || std::uncaught_exceptions() > 0) return;
   int ended = 0;
