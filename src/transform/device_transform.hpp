@@ -86,7 +86,7 @@ class DeviceTransform {
   std::unique_ptr<DeviceStream> stream_;
   DeviceRoute route_;
   std::vector<DevicePipeline> pipelines_;     ///< [shape of a group]
-  DeviceBuffer<std::complex<double>> modes_;  ///< by ring, and the slots; large enough for any group
+  DeviceBuffer<std::complex<double>> modes_;  ///< by ring, and the slots; fits any group
 };
 
 }  // namespace ringweave

@@ -39,7 +39,7 @@ struct SphericalHarmonicTransform::Impl {
     FieldSet fields;
     std::shared_ptr<HostPipeline> within_map{};  ///< slots in the map's memory if they fit it
     std::shared_ptr<HostPipeline> beside_map{};  ///< slots beside the map, which keeps its pixels
-    std::shared_ptr<HostPipeline> consuming{};   ///< slots before the map exists, or after it is freed
+    std::shared_ptr<HostPipeline> consuming{};   ///< slots before the map exists or once freed
     RingFft& ring_fft() const { return within_map->stages().ring_fft(); }
   };
 

@@ -7,15 +7,16 @@
 
 namespace ringweave {
 
-/// The highest degree of kernels whose multipoles fall below `error` (0: rounding) on a grid, 0
-/// where they do not fall within the degrees the grid tells apart.
+/// Returns the highest degree of kernels whose multipoles fall below `error` (0: rounding) on a
+/// grid; 0 if they do not within the degrees the grid resolves.
 int highest_degree(const RingGrid& grid, const std::vector<RadialKernel>& kernels, double error);
 
-/// Orders of a kernel without degrees above `degree`.
+/// Returns the rows for a kernel without degrees above `degree`.
 ModeRows band_limited_rows(const RingGrid& grid, int degree);
-/// Orders of a run of rings of one length.
+/// Returns the rows for a run of rings of one length.
 ModeRows circulant_rows(const RingGrid& grid, RingRange rings);
-/// Error  UsageError where the rings' lengths do not grow towards the equator.
+/// Returns the rows with orders up to each ring's Nyquist. Error  UsageError unless the rings'
+/// lengths grow towards the equator.
 ModeRows plain_rows(const RingGrid& grid);
 
 }  // namespace ringweave

@@ -16,10 +16,10 @@ class RingConvolver {
  public:
   virtual ~RingConvolver() = default;
 
-  /// Shapes as RingConvolution::convolve has checked them. Collective.
+  /// Shapes have been checked by RingConvolution::convolve. Collective.
   virtual void convolve(MapView<const double> in, MapView<double> out, StageTimes& times) = 0;
   virtual void convolve(MapView<const float> in, MapView<float> out, StageTimes& times) = 0;
-  /// Bytes handed to MPI in the last convolve().
+  /// Returns the bytes passed to MPI in the last convolve().
   virtual std::int64_t halo_bytes_sent() const = 0;
 };
 

@@ -7,7 +7,7 @@
 // and on a device.
 namespace ringweave {
 
-/// Converts to the exchanged type, or to the stored type with the exchange's rounding.
+/// Rounds to single precision and returns the result as a To.
 template <class To, class From>
 RINGWEAVE_HOST_DEVICE To through_single(From value) {
   return static_cast<To>(static_cast<float>(value));

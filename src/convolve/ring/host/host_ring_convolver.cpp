@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::int64_t double_bytes = sizeof(double);
 
-/// The three ways to sum. They work one after the other and share scratch.
+/// The three ways to sum. They run one after the other and share scratch.
 struct Stages {
   Stages(const RingConvolutionPlan& plan, int n_threads)
       : most_scratch(plan.scratch_goal(n_threads) / double_bytes),
@@ -69,7 +69,7 @@ struct Zone {
   std::unique_ptr<RingFft> fft;
 };
 
-/// Adds what `move` takes beside the stages it times itself.
+/// Adds to "halo" the time of `move` beyond the stages it times itself.
 template <class Move>
 void time_halo(StageTimes& times, const Move& move) {
   using Clock = std::chrono::steady_clock;
@@ -109,7 +109,7 @@ class HostRingConvolver final : public RingConvolver {
   void prepare();
   template <class T>
   void convolve_maps(MapView<const T> in, MapView<T> out, StageTimes& times);
-  /// Maps from `first` on, as many as are taken together; brings their halo too.
+  /// Convolves as many maps from `first` on as are held at a time, halo exchange included.
   template <class T>
   void analyze(std::int64_t first, MapView<const T> in, StageTimes& times);
   template <class T>
@@ -245,7 +245,7 @@ std::unique_ptr<RingConvolver> make_host_ring_convolver(const Communicator& comm
 
 std::int64_t host_workspace_bytes(const RingConvolutionPlan& plan, int n_threads) {
   const Stages stages(plan, n_threads);
-  // A ring FFT has a worker for every thread there is when it is made.
+  // A ring FFT has a worker for every thread available at its construction.
   const int all_threads = omp_get_max_threads();
   omp_set_num_threads(n_threads);
   const std::int64_t fft = plan.modes().zone.empty() ? 0 : Zone(plan).fft->bytes();

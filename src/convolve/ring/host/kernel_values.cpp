@@ -15,8 +15,8 @@ using D = hn::CappedTag<double, 8>;
 using V = hn::Vec<D>;
 constexpr std::int64_t n_vector = static_cast<std::int64_t>(hn::MaxLanes(D()));
 
-/// The pieces of a tabulated profile that hold x, instead of its cells; returns x from their
-/// centres.
+/// Finds the pieces of a tabulated profile that contain x, returned as cells; returns x relative to
+/// their centres.
 HWY_INLINE V find_pieces(const KernelTable& kernel, V x, hn::Vec<hn::RebindToSigned<D>>& cell) {
   const D d;
   const hn::RebindToSigned<D> di;
@@ -35,7 +35,7 @@ HWY_INLINE V find_pieces(const KernelTable& kernel, V x, hn::Vec<hn::RebindToSig
   return hn::Sub(x, hn::Load(d, centre));
 }
 
-/// One vector of values.
+/// Evaluates one vector of values.
 template <bool is_uniform>
 HWY_INLINE V values_at(const KernelTable& kernel, V chord_squared) {
   const D d;

@@ -58,7 +58,7 @@ void ModeBlock::place(const KernelMaps& maps, double* scratch) {
 
 template <class Work>
 void ModeBlock::for_each_run(const ModeLayout& layout, RingRange places, const Work& work) const {
-  // Few enough for their rows of the block to stay in the first cache.
+  // Few enough that their rows of the block stay in the L1 cache.
   constexpr std::int64_t rings_together = 64;
   const auto rows = layout.rows();
   for (std::int64_t view = 0; view < n_views(*plan_); ++view) {
@@ -130,14 +130,14 @@ void ModeBlock::add(const Pairs& some, const double* samples,
 }
 
 void ModeBlock::store(Complex* modes, double* carried) const {
-  // Beyond the equator a ring is also seen from the other end.
+  // Beyond the equator a ring is also in the view from the south.
   const RingRange also{part_.first_ring, n_views(*plan_) == 2 ? part_.reach : part_.first_ring};
   for_each_run(plan_->own_rows(), {part_.first_ring, part_.next_ring}, [&](const Run& run) {
     Complex* to = modes + run.position * n_maps() + maps_.first_map;
     const std::int64_t other = 1 - run.view;
     for (std::int64_t i = 0; i < run.rings.size(); ++i) {
       const std::int64_t ring = run.rings.begin + i;
-      // The equator is its own mirror and has been written.
+      // The equator is its own mirror and has already been written.
       if (run.view == 1 && ring == mirror(ring)) continue;
       const bool is_seen_twice = also.contains(seen(ring, other));
       for (std::int64_t map = 0; map < maps_.n_maps; ++map) {
@@ -155,7 +155,7 @@ void ModeBlock::store(Complex* modes, double* carried) const {
   std::copy_n(out_ + (part_.next_ring - part_.first_ring) * row_, part_.n_shared * row_, carried);
 }
 
-/// A synthesis counts a ring's Nyquist as two orders.
+/// A synthesis counts a ring's Nyquist mode as two orders.
 void ModeBlock::halve_nyquist(const Run& run, Complex* modes) const {
   for (std::int64_t i = 0; i < run.rings.size(); ++i) {
     const std::int64_t ring = run.rings.begin + i;

@@ -10,7 +10,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// Where a row holds a ring; -1: nowhere.
+/// Returns the position of a ring in a row; -1 if the row lacks it.
 std::int64_t position_of(const ModeLayout& layout, int m, std::int64_t ring) {
   for (const RowSegment& segment : layout.segments(layout.rows()[to_size(m)])) {
     if (segment.rings.contains(ring)) return segment.first + ring - segment.rings.begin;

@@ -6,10 +6,10 @@
 
 namespace ringweave {
 
-/// Fills the modes of halo rings that did not travel: from mode_orders() on they repeat those
-/// below, R_(n + m) = R_m exp(-i n phi0), R_(n - m) = conj(R_m) exp(-i n phi0).
+/// Fills the modes of halo rings that were not exchanged: from mode_orders() on they repeat the
+/// lower ones, R_(n + m) = R_m exp(-i n phi0), R_(n - m) = conj(R_m) exp(-i n phi0).
 ///
-/// modes  as plan.rows() lays them out, [position][map]
+/// modes  in the layout of plan.rows(), [position][map]
 void repeat_halo_modes(const RingConvolutionPlan& plan, ModeView<double> modes);
 
 }  // namespace ringweave

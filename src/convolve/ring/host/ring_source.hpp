@@ -12,7 +12,7 @@
 
 namespace ringweave {
 
-/// Where the rings a rank can read begin: its own in its map, foreign ones in a halo.
+/// Offsets of the rings a rank can read: its own in its map, others in a halo.
 class RingOffsets {
  public:
   RingOffsets(std::int64_t n_rings, const LocalRings& own, const HaloPlan* halo)

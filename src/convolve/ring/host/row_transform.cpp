@@ -18,14 +18,14 @@ HWY_BEFORE_NAMESPACE();
 namespace ringweave::HWY_NAMESPACE {
 
 using row_transform::Job;
-// As many as registers hold the sums of.
+// As many as have their sums in registers.
 constexpr std::int64_t pairs_together = 6;
 constexpr std::int64_t row_vectors = n_lanes >= 8 ? 2 : 1;
 constexpr std::int64_t couples = pairs_together / 2;
 constexpr std::int64_t row_batch = couples * row_vectors;
 
-/// Adds up the samples at r, r + points, ... times their factors, and puts them, seen from either
-/// side, where they belong.
+/// Adds up the samples at r, r + points, ... times their factors, and stores the result for both
+/// directions around the ring.
 HWY_INLINE void fold_samples(const Job& job, std::int64_t from, std::int64_t order, std::int64_t r,
                              double* data) {
   const D d;

@@ -12,7 +12,7 @@ namespace ringweave::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::int64_t rings = stencil::rings_together;
-// Twelve sums hide the latency of a multiply-add and leave room for the pixels.
+// Twelve sums hide the latency of a multiply-add and leave registers for the pixels.
 constexpr std::int64_t vectors = 3;
 
 template <class T>
