@@ -13,8 +13,8 @@ namespace ringweave {
 
 std::vector<int> agree_on_owners(const Communicator& comm, const std::vector<std::int64_t>& mine,
                                  std::int64_t count, const char* what) {
-  // Claims and the sum of the claimants' numbers, in doubles because that is what the communicator
-  // adds; both are exact.
+  // Claims and the sum of the claimants' numbers, in doubles because the communicator adds doubles;
+  // both are exact.
   std::vector<double> claims(to_size(2 * count), 0.0);
   agree(comm, [&] {
     for (const std::int64_t i : mine) {

@@ -26,7 +26,7 @@ std::vector<double> broadcast(const Communicator& comm, std::vector<double> valu
   return values;
 }
 
-/// Rank 0 reads tables of numbers, all get the same. Collective.
+/// Reads tables of numbers on rank 0 and broadcasts them. Collective.
 template <class Read>
 std::vector<std::vector<double>> read_on_root(const Communicator& comm, Read&& read) {
   std::vector<std::vector<double>> tables;
@@ -50,7 +50,7 @@ Spectra read_any_spectra(const std::string& path) {
   throw UsageError(fmt::format("{}: spectra are read from text, FITS or HDF5", path));
 }
 
-/// Columns of values by l, from l = 0.
+/// Returns columns of values by l, from l = 0.
 std::vector<std::vector<double>> read_multipole_columns(const std::string& path,
                                                         std::size_t max_columns) {
   const FileKind kind = file_kind(path);
@@ -76,7 +76,7 @@ std::vector<std::vector<double>> read_multipole_columns(const std::string& path,
   return columns;
 }
 
-/// The first column of a table of weights, which must have `expected` rows.
+/// Returns the first column of a table of weights, which must have `expected` rows.
 std::vector<double> read_weights(const Communicator& comm, const std::string& path,
                                  std::int64_t expected, std::int64_t nside, const char* what) {
   const auto read = [&]() -> std::vector<std::vector<double>> {

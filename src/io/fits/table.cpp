@@ -39,7 +39,7 @@ FitsTable read_table(const FitsFile& file) {
   return table;
 }
 
-/// The primary array, when it is two-dimensional: one column for each of its rows.
+/// Reads a two-dimensional primary array: one column for each of its rows.
 std::optional<FitsTable> read_array(FitsFile& file) {
   if (file.go_to(1) != FitsHdu::image || file.integer("NAXIS") != 2) return std::nullopt;
   const std::int64_t length = file.integer("NAXIS1").value_or(0);

@@ -15,7 +15,7 @@ std::unique_ptr<AlmReader> open_hdf5_alm(const Communicator& comm, const std::st
                                          const Hdf5Limits& limits = {});
 
 /// Writes /alm/alm to `path` itself (AtomicOutput's temporary name). Collective.
-/// Error  UsageError for shapes that do not match and orders that no rank or two ranks own;
+/// Error  UsageError for shapes that do not match and for orders that no rank or two ranks own;
 /// ResourceError; agreed.
 template <class T>
 void write_hdf5_alm(const Communicator& comm, const std::string& path, const AlmHeader& header,

@@ -158,7 +158,7 @@ void Hdf5AlmReader::check_shapes(std::span<const int> components, const AlmLayou
   }
 }
 
-/// [coefficient][component][real, imaginary]. Collective.
+/// Returns [coefficient][component][real, imaginary]. Collective.
 std::vector<double> Hdf5AlmReader::read_share(const Hdf5Rows& rows, std::span<const int> components,
                                               RowRun run) const {
   const std::int64_t width = ssize64(components);

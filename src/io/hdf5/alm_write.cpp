@@ -59,7 +59,7 @@ void check_complete(const std::string& path, const AlmHeader& header, const AlmL
   }
 }
 
-/// The share [coefficient][component][real, imaginary] of one window. Collective.
+/// Returns the share [coefficient][component][real, imaginary] of one window. Collective.
 template <class T>
 std::vector<double> fetch_share(const Communicator& comm, const AlmAddresses& from,
                                 const AlmLayout& layout, AlmView<const T> alm) {

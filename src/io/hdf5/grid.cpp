@@ -18,8 +18,8 @@ namespace {
 
 /// More rings than nside 131072 has.
 constexpr std::int64_t max_rings = std::int64_t{1} << 20;
-/// Grids rebuilt from their name may differ from the stored colatitudes by rounding of another
-/// machine.
+/// A grid rebuilt from its name may differ from the stored colatitudes by another machine's
+/// rounding.
 constexpr double same_angle = 1e-12;
 
 struct StoredRings {
@@ -75,7 +75,7 @@ std::vector<RingSpec> checked_specs(const StoredRings& stored, const std::string
   return specs;
 }
 
-/// Rings of the grid that `name` stands for; nothing for a name that is only a description.
+/// Returns the number of rings of the named grid; empty for a name that is only a description.
 std::optional<std::int64_t> rings_of_name(const std::string& name) {
   const std::size_t colon = name.find(':');
   if (colon == std::string::npos) return std::nullopt;

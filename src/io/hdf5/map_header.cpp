@@ -135,7 +135,7 @@ void set_columns(Hdf5MapInfo& info, const std::string& path,
     header.columns.push_back({names[c], units[c]});
 }
 
-/// For people only, so that what cannot be read is left out.
+/// Informative only, so unreadable attributes are left out.
 std::string processing_of(const Hdf5AttributeReader& attributes) {
   std::string processing;
   for (const char* keyword : processing_keywords) {
@@ -206,7 +206,7 @@ std::string encode(const Hdf5MapInfo& info) {
     text["columns"].push_back({column.name, column.unit});
   if (info.pixel) text["pixel"] = encode(*info.pixel);
   if (info.bad_data) text["bad_data"] = *info.bad_data;
-  // Names from strangers need not be UTF-8.
+  // Foreign names need not be UTF-8.
   return text.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -109,8 +109,8 @@ void Hdf5MapReader::read_slabs(std::span<const int> columns, const LocalRings& r
   }
 }
 
-/// The rows [first, first + count) of a pixel list, checked to be on the sky and to ascend, also
-/// across the first.
+/// Returns the rows [first, first + count) of a pixel list, checked to be on the sky and to ascend
+/// from the row before `first` on.
 std::vector<std::int64_t> Hdf5MapReader::listed_pixels(const Hdf5Rows& pixel, std::int64_t first,
                                                        std::int64_t count) const {
   const std::int64_t before = first > 0 && count > 0 ? 1 : 0;
@@ -133,7 +133,7 @@ std::vector<std::int64_t> Hdf5MapReader::listed_pixels(const Hdf5Rows& pixel, st
   return list;
 }
 
-/// [row][column], the columns asked for. Collective.
+/// Returns [row][column] for the requested columns. Collective.
 std::vector<double> Hdf5MapReader::read_share(const Hdf5Rows& rows, std::span<const int> columns,
                                               RowRun run) const {
   const std::int64_t width = ssize64(columns);

@@ -19,8 +19,8 @@ struct SlabCall {
   std::int64_t count = 0;
 };
 
-/// Cuts what a rank owns into calls within the limits; every rank gets equally many, the surplus
-/// empty. Collective.
+/// Splits a rank's pixels into calls within the limits; every rank gets the same number of calls,
+/// the surplus empty. Collective.
 std::vector<SlabCall> slab_calls(const Communicator& comm, std::span<const PixelRun> owned,
                                  const Hdf5Limits& limits);
 

@@ -115,7 +115,8 @@ std::unique_ptr<char[]> Hdf5Rows::staging(std::int64_t numbers) const {
 
 template <class T>
 void Hdf5Rows::read(std::int64_t row, std::span<const RowRun> runs, std::span<T> values) const {
-  // The transfer itself converts nothing, because HDF5 gives up collective I/O when it has to.
+  // The transfer itself converts nothing, because a conversion would make HDF5 give up collective
+  // I/O.
   const std::int64_t numbers = total(runs) * parts_;
   const auto staged = staging<T>(numbers);
   void* const stored = staged ? static_cast<void*>(staged.get()) : values.data();
