@@ -19,7 +19,7 @@ using Complex = std::complex<double>;
 using Values = std::vector<Complex>;
 using Accumulate = LegendreStage::Accumulate;
 
-/// Numbers in [-1, 1), hashed from their places (splitmix64).
+/// Returns numbers in [-1, 1), hashed from their indices (splitmix64).
 double number_at(std::uint64_t place) {
   std::uint64_t bits = (place + 1) * 0x9e3779b97f4a7c15U;
   bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9U;
@@ -110,7 +110,7 @@ class Trial {
     return static_cast<double>(ssize64(shape_.fields.fields())) *
            flop_of_term(shape_.fields.max_spin()) * significant_terms(*shape_.grid, shape_.limits);
   }
-  /// Of a_lm and modes, each read or written once.
+  /// Bytes of a_lm and modes, each read or written once.
   double bytes() const { return static_cast<double>(device_alm_.bytes() + device_modes_.bytes()); }
 
  private:

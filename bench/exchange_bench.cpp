@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The exchange of ring modes, measured beside a memory copy of what travels, which it cannot beat.
+// Times the exchange of ring modes against a memory copy of the exchanged modes, a lower bound.
 // One JSON line per measurement:
 //   scripts/mpirun.sh RANKS exchange_bench [NSIDE [LMAX [COMPONENTS [REPEATS]]]]
-// and what the plans would move on any number of ranks, without moving it:
+// The planned volume for any number of ranks, without an exchange:
 //   exchange_bench --volume NSIDE LMAX
 // The same for the halo of a kernel whose support is given in degrees:
 //   scripts/mpirun.sh RANKS exchange_bench --halo NSIDE SUPPORT [COMPONENTS [REPEATS]]
@@ -130,7 +130,7 @@ void measure(const Communicator& comm, std::int64_t nside, int lmax, std::int64_
 
 constexpr double degree = std::numbers::pi / 180;
 
-/// Cut for the convolution itself, not for a transform.
+/// Distributed for the convolution, not for a transform.
 RingDistribution distribute_products(const std::shared_ptr<const RingGrid>& grid, double support,
                                      int n_ranks) {
   return {grid, ring_products(*grid, support, RingPayload::pixels(*grid)), n_ranks};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writing and reading a map, HDF5 and FITS, beside copying it in memory; one JSON line each:
+// Times writing and reading a map, HDF5 and FITS, against copying it in memory; one JSON line each:
 //   scripts/mpirun.sh RANKS file_bench FOLDER [NSIDE [REPEATS]]
 #include <fmt/format.h>
 

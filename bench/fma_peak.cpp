@@ -10,8 +10,8 @@ HWY_BEFORE_NAMESPACE();
 namespace ringweave::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Runs `rounds` rounds of independent multiply-adds; returns the operations done and, by `result`,
-/// keeps them alive.
+/// Runs `rounds` rounds of independent multiply-adds; returns the number of operations. `result`
+/// keeps them from being optimised away.
 HWY_NOINLINE double fma_rounds(long rounds, double* result) {
   const hn::ScalableTag<double> d;
   constexpr int chains = 12;

@@ -9,7 +9,7 @@
 
 namespace ringweave {
 
-/// Nothing where no file is asked for. Error  ResourceError when it cannot be written.
+/// Does nothing without a file name. Error  ResourceError when the file cannot be written.
 inline void write_json(const std::string& path, const nlohmann::json& what) {
   if (path.empty()) return;
   std::ofstream file(path);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The host Legendre stage on one core: useful floating-point operations per second, and what part
-// of the peak that is.
+// Times the host Legendre stage on one core: useful floating-point operations per second and their
+// share of the peak.
 //   legendre_bench --benchmark_format=json --benchmark_filter=Synthesis
-//   legendre_bench --instructions=AVX2      as a machine that has nothing better; peak likewise
+//   legendre_bench --instructions=AVX2      emulates a machine with nothing better; peak likewise
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <hwy/targets.h>
@@ -90,7 +90,7 @@ struct Problem {
 
 enum class Direction { synthesis, adjoint };
 
-/// Peak and stage take turns, so that a busy machine slows both alike.
+/// Measurements of peak and stage alternate, so that other load slows both alike.
 void measure(benchmark::State& state, Direction direction, RingGrid grid, int lmax,
              std::int64_t n_fields, int spin) {
   omp_set_num_threads(1);
@@ -122,7 +122,7 @@ void healpix(benchmark::State& state, Direction direction) {
           state.range(2), static_cast<int>(state.range(3)));
 }
 
-/// lmax + 1 rings, and no fewer to resample from.
+/// lmax + 1 rings, but enough to resample from.
 void gauss_legendre(benchmark::State& state, Direction direction) {
   const auto lmax = static_cast<int>(state.range(0));
   measure(state, direction, RingGrid::gauss_legendre(lmax + 1), lmax, 1, 0);
@@ -143,7 +143,8 @@ BENCHMARK_CAPTURE(healpix, Adjoint, Direction::adjoint)->Apply(healpix_shapes);
 BENCHMARK_CAPTURE(gauss_legendre, Synthesis, Direction::synthesis)->Apply(gauss_legendre_shapes);
 BENCHMARK_CAPTURE(gauss_legendre, Adjoint, Direction::adjoint)->Apply(gauss_legendre_shapes);
 
-/// Nothing better than this instruction set is run from now on; false where the processor lacks it.
+/// Allows no better instruction set than this one from now on; returns false where the processor
+/// lacks it.
 bool run_only(std::string_view instructions) {
   for (std::int64_t left = hwy::SupportedTargets(); left != 0; left &= left - 1) {
     const std::int64_t target = left & -left;

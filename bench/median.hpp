@@ -7,7 +7,7 @@
 
 namespace ringweave {
 
-/// Of at least one value; between the two in the middle where they are even in number.
+/// Returns the median of at least one value; the mean of the middle two for an even number.
 inline double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t half = values.size() / 2;

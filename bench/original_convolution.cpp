@@ -14,11 +14,11 @@ namespace ringweave {
 namespace {
 
 constexpr std::int64_t batch = 16;          // kernel rows transformed at once
-constexpr std::int64_t table_steps = 8192;  // linear interpolation misses a Gaussian by 3e-7
+constexpr std::int64_t table_steps = 8192;  // linear interpolation errs by 3e-7 for a Gaussian
 
 fftw_complex* fftw(std::complex<double>* data) { return reinterpret_cast<fftw_complex*>(data); }
 
-/// to_m = scale from_m exp(i m phi), m = 0..mmax.
+/// Sets to_m = scale from_m exp(i m phi), m = 0..mmax.
 void turn(double phi, double scale, std::int64_t mmax, const std::complex<double>* from,
           std::complex<double>* to) {
   double re = scale;

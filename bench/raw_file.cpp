@@ -14,7 +14,7 @@
 namespace ringweave {
 namespace {
 
-/// Empties the file, then every rank writes its own places of it.
+/// Empties the file, then lets every rank write its own parts.
 void write_places(const Communicator& comm, const std::string& path,
                   const std::function<void(std::fstream&)>& write) {
   const auto check = [&](const std::fstream& file) {

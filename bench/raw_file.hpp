@@ -10,8 +10,8 @@
 
 namespace ringweave {
 
-/// Map and a_lm of all ranks as plain doubles without a header, for a driver on the same file
-/// system (numpy.fromfile): [component][pixel of the whole grid], and complex numbers
+/// Writes map and a_lm of all ranks as plain doubles without a header, for a driver on the same
+/// file system (numpy.fromfile): [component][pixel of the whole grid], and complex numbers
 /// [component][m][l = m..lmax], healpy's order. Collective. Error  ResourceError.
 template <class T>
 void write_raw_map(const Communicator& comm, const std::string& path, const LocalRings& rings,

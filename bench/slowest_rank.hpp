@@ -10,7 +10,7 @@
 
 namespace ringweave {
 
-/// Median seconds of the slowest rank, after a call that does not count: it touches memory and
+/// Returns the median seconds of the slowest rank, after an uncounted call that touches memory and
 /// opens connections. Collective.
 inline double slowest_rank_seconds(const Communicator& comm, int repeats,
                                    const std::function<void()>& work) {

@@ -167,7 +167,7 @@ double all_threads_fma_peak(const Communicator& comm) {
   comm.barrier();
 #pragma omp parallel reduction(+ : sum)
   sum += measure_fma_peak(0.02);
-  // Each thread counts its own processor time; more threads than processors take turns.
+  // Each thread counts its own processor time; more threads than processors alternate.
   const double threads = comm.node_local().size() * static_cast<double>(omp_get_max_threads());
   const double share = std::min(1.0, std::thread::hardware_concurrency() / threads);
   return comm.sum(sum * share);

@@ -43,7 +43,7 @@ double device_fma_peak(const DeviceStream& stream) {
 }
 
 CopyRates device_copy_rates(const DeviceStream& stream) {
-  // Far more than any cache holds.
+  // Far larger than any cache.
   constexpr std::int64_t bytes = std::int64_t{1} << 30;
   DeviceBuffer<char> from(bytes);
   DeviceBuffer<char> to(bytes);

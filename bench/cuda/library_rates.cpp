@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// cuBLAS and cuFFT are asked for when the bench runs: it starts where they are not installed.
+// Loads cuBLAS and cuFFT at run time, so that the bench starts where they are not installed.
 #include <cublas_v2.h>
 #include <cufft.h>
 #include <dlfcn.h>
@@ -19,7 +19,7 @@
 namespace ringweave {
 namespace {
 
-/// A shared library of CUDA, or nothing.
+/// Loads a shared library of CUDA; empty if it is missing.
 class Library {
  public:
   explicit Library(const std::string& soname) {
