@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whatever is wrong with its input, its options or the disk, the program ends within 10 s with the exit code of its
-table (0, 1 compare, 2 usage, 3 data, 4 resource, 5 peer), says once what, where and what to do, and leaves no file.
+"""With any invalid input, option or a full disk, the program ends within 10 s with the exit code of its table (0, 1
+compare, 2 usage, 3 data, 4 resource, 5 peer), prints one message with what, where and what to do, and leaves no file.
 
-RINGWEAVE_RANKS chooses the ranks of every launch (default 1 3).
+RINGWEAVE_RANKS sets the rank counts of every launch (default 1 3).
 """
 import os
 import re
@@ -46,10 +46,10 @@ class BadInput(program.ProgramTest):
         cls.done("analyze", "in/sky.fits", "--iter", 0, "--alm", "in/alm.h5")
 
     def refuse(self, code, words, *arguments, outputs=(), **options):
-        """The command fails as it must, on every number of ranks, and leaves nothing new.
+        """The command must fail as specified on every number of ranks and leave nothing new.
 
         words    what the message must mention
-        outputs  files that exist before and must stay as they are
+        outputs  files that exist before and must not change
         """
         for ranks in RANKS:
             with self.subTest(command=" ".join(map(str, arguments)), ranks=ranks):
@@ -188,7 +188,7 @@ class Files(BadInput):
         self.refuse(USAGE, ["cl.txt", "FITS"], *smooth, "ring:in/cl.txt")
 
     def test_inputs_of_a_dry_run(self):
-        """A plan does not need what is in these files, the run it stands for does."""
+        """A plan does not need the content of these files; the run it plans does."""
         smooth = ("smooth", "in/sky.fits", "out.fits", "--dry-run")
         for weights in ("ring:none.fits", "pixel:none.fits"):
             self.refuse(DATA, ["none.fits", "No such file"], *smooth, "--fwhm", "1deg", "--weights", weights)
@@ -282,7 +282,7 @@ class Options(BadInput):
         self.refuse(USAGE, ["none.toml"], *self.smooth, "--config", "none.toml")
 
     def test_what_this_build_lacks(self):
-        """What --help says is missing is refused."""
+        """Features that --help calls missing are refused."""
         text = " ".join(self.done("smooth", "--help").out.split())
         found = re.findall(r"(--\w+) [\w|]+ (?:(?! --\w).)*?Not in this build: ([\w, ]+)\.", text)
         for option, values in found:
@@ -308,7 +308,7 @@ class Options(BadInput):
 
 
 class Rings(BadInput):
-    """What `smooth --method ring` cannot do, or not to the asked error."""
+    """`smooth --method ring` refuses impossible requests, or errors it cannot reach."""
 
     smooth = ("smooth", "in/sky.fits", "out.fits", "--method", "ring")
     of_t = (*smooth, "--fields", "T")
@@ -448,7 +448,7 @@ class Outputs(BadInput):
 
 
 class FullDisk(BadInput):
-    """Outputs that do not fit: a limit on the size of files, and a file system that is full."""
+    """Outputs that do not fit: a limit on file sizes, and a full file system."""
 
     limit = 16 * 1024
 
@@ -475,7 +475,8 @@ class FullDisk(BadInput):
     def test_an_output_that_does_not_fit_takes_the_others_with_it(self):
         analyze = ("analyze", "in/sky.fits", "--iter", 0)
         synthesize = ("synthesize", "--cl", "in/cl.txt", "--seed", 1, "--fields", "T", "--nside", NSIDE)
-        # An HDF5 file reserves a megabyte; the others stay below the limits: a_lm to lmax 4, some lines of text.
+        # An HDF5 file reserves a megabyte; the others stay below the limits: a_lm to lmax 4, some
+        # lines of text.
         self.refuse(RESOURCE, ["cl.h5"], *analyze, "--lmax", 4, "--alm", "alm.fits", "--cl", "cl.h5",
                     "--report", "report.json", file_limit=64 * 1024)
         self.refuse(RESOURCE, ["map.h5"], *synthesize, "--save-alm", "alm.fits", "map.h5", file_limit=64 * 1024)
@@ -491,7 +492,7 @@ class FullDisk(BadInput):
                     "--cl", "kept.h5", "--overwrite", file_limit=64 * 1024, outputs=["kept.h5", "kept.fits"])
 
     def test_full_file_system(self):
-        """In a mount namespace of its own, so that nothing stays mounted."""
+        """Runs in a mount namespace of its own, so that nothing stays mounted."""
         disk = self.folder / "disk"
         disk.mkdir()
         script = """mount -t tmpfs -o size=16k none "$0" || exit 99

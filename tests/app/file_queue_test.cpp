@@ -31,7 +31,7 @@ TEST_P(FileQueueTest, DoesCollectiveTasksInTheOrderTheyWereAdded) {
       done.push_back(traffic.comm.max(i));
       traffic.bytes_written += i;
     });
-    comm_.barrier();  // beside, MPI is in use on both threads
+    comm_.barrier();  // MPI is now in use on both threads
   }
   queue_.finish();
   ASSERT_EQ(done.size(), 20U);

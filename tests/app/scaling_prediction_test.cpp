@@ -115,7 +115,7 @@ TEST(ScalingPrediction, EveryWayToExchangeSendsNoMoreThanTheOneBefore) {
       const std::vector<ExchangeWay>& ways = predictor.at(n_ranks).ways;
       ASSERT_EQ(ways.size(), 5u);
       EXPECT_GT(ways[0].sent_bytes, ways[1].sent_bytes);
-      // Only above 2 nside orders fold.
+      // Orders fold only above 2 nside.
       EXPECT_EQ(ways[1].sent_bytes > ways[2].sent_bytes, lmax == 191);
       EXPECT_EQ(ways[2].sent_bytes, 2 * ways[3].sent_bytes);
       EXPECT_EQ(ways[3].sent_bytes, ways[4].sent_bytes);

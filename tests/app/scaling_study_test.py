@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""jobs/scaling_study runs what is missing, and writes a page with measurement and prediction."""
+"""jobs/scaling_study runs missing points and writes a page with measurements and predictions."""
 import json
 import os
 import pathlib

@@ -35,7 +35,7 @@ TEST(HostBuffer, HandsItsMemoryOnWhenMoved) {
   EXPECT_EQ(b.data(), memory);
   EXPECT_EQ(
       a.data(),
-      nullptr);  // NOLINT(bugprone-use-after-move): what a move leaves is part of the contract
+      nullptr);  // NOLINT(bugprone-use-after-move): the moved-from state is part of the contract
   EXPECT_EQ(a.size(), 0);
   HostBuffer<int> c(100);
   c = std::move(b);

@@ -11,7 +11,7 @@
 namespace ringweave {
 namespace {
 
-/// A device on the host, as lazy as one may be: nothing is copied until somebody waits.
+/// A device emulated on the host that copies as late as possible: only when somebody waits.
 class LazyLink {
  public:
   using Staging = std::string;

@@ -37,7 +37,7 @@ TEST(Device, WithoutOneEveryUseIsAnErrorThatSaysWhatToDo) {
   EXPECT_TRUE(says_what_to_do([] { device_properties(); }));
 }
 
-// What a view of device memory must not offer to the host.
+// Operations that a view of device memory must not offer to the host.
 template <class V>
 concept Indexable = requires(V view) {
   view[0];

@@ -34,7 +34,7 @@ SmoothingOptions plain(const SphericalHarmonicTransform& transform, Beam beam) {
   return options;
 }
 
-/// value(pixel of the grid, z) in every component.
+/// Sets every component to value(pixel of the grid, z).
 template <class T, class Value>
 MapBuffer<T> map_of(const SphericalHarmonicTransform& transform, const Value& value) {
   MapBuffer<T> map = transform.make_map<T>();
@@ -50,7 +50,7 @@ MapBuffer<T> map_of(const SphericalHarmonicTransform& transform, const Value& va
   return map;
 }
 
-/// Two grids for most tests.
+/// The two grids of most tests.
 class Smoothing : public OnEveryRankCount {
  protected:
   static TransformSpec gauss() {
@@ -118,7 +118,7 @@ bool masked(std::int64_t component, std::int64_t pixel, double z) {
   return component == 1 && z < -0.7;
 }
 
-/// A map with another mask in each component; the last has none.
+/// A map with a different mask in each component; the last has none.
 template <class T>
 MapBuffer<T> masked_map(const SphericalHarmonicTransform& transform) {
   const MapBuffer<T> full = random_map<T>(transform);

@@ -34,8 +34,8 @@ RadialKernel top_hat(double radius_degrees) {
   return RadialKernel::from_profile(theta, value, KernelSupport::whole());
 }
 
-/// Input + output + halo + the modes of one map + a fifth of input + output, or of what a rank has
-/// little of a few megabytes.
+/// Input + output + halo + the modes of one map + a fifth of input + output, or a few megabytes on
+/// ranks with little data.
 void expect_within_rule(const RingConvolutionPlan& plan) {
   const RingConvolutionSpec& spec = plan.spec();
   const std::int64_t maps = 2 * spec.n_maps * plan.own().n_pixels() * spec.bytes_per_pixel;

@@ -29,7 +29,7 @@ void expect_halo_around(const RingConvolutionPlan& plan, const HaloPlan& halo) {
   }
 }
 
-/// What ranks send is what ranks expect, and every ring is some rank's.
+/// Checks that sends match receives, and that every ring has an owner.
 void expect_whole(const RingConvolutionSpec& spec, int n_ranks) {
   std::int64_t pixels = 0;
   std::int64_t balance = 0;

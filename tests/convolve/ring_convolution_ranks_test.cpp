@@ -24,7 +24,7 @@ RadialKernel top_hat(double radius_degrees) {
   return RadialKernel::from_profile(theta, value, KernelSupport::whole());
 }
 
-/// Convolves this rank's rings of maps of the whole grid and compares them with what is expected.
+/// Convolves this rank's rings of maps of the whole grid and compares them with the expected ones.
 template <class T>
 void expect_own_rings(const Communicator& comm, const RingConvolutionSpec& spec,
                       const std::vector<Pixels>& maps, const std::vector<Pixels>& expected,

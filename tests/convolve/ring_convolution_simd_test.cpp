@@ -28,7 +28,8 @@ Pixels convolved(const RingConvolutionSpec& spec, const Pixels& map) {
   return {pixels.data(), pixels.data() + n};
 }
 
-// Stencil, sectors and modes, with series and with tables: each file compiled several times.
+// Stencil, sectors and modes, with series and with tables: each file is compiled for several
+// instruction sets.
 TEST(RingConvolutionSimd, EverySetThisMachineRunsEqualsTheSumOverPixels) {
   const std::vector<double> ends{0, 20 * degree};
   const std::vector<double> ones{1, 1};

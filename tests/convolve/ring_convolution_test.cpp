@@ -30,7 +30,7 @@ RadialKernel top_hat(double radius_degrees) {
   const std::vector<double> value{1, 1};
   return RadialKernel::from_profile(theta, value, KernelSupport::whole());
 }
-/// A beam that ends at a degree without falling to zero before.
+/// A beam that ends at a degree without falling to zero first.
 RadialKernel sharp_beam(int lmax, KernelSupport support) {
   std::vector<double> k_l;
   for (int l = 0; l <= lmax; ++l) k_l.push_back(1.0 / (1 + 0.01 * l * l));
@@ -218,7 +218,7 @@ TEST(RingConvolution, ABatchIsConvolvedAsMapsAloneWithOneKernelOrOneForEach) {
   }
 }
 
-// Rings in many bands that hand sums on, and more orders than their scratch holds at a time.
+// Rings in many bands that carry sums on, and more orders than their scratch holds at a time.
 TEST(RingConvolution, ModesOfManyRingsEqualTheSumsOverPixels) {
   struct ManyRings {
     std::int64_t nside;

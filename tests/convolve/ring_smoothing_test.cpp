@@ -21,10 +21,10 @@ using testing::HasSubstr;
 using testing::ThrowsMessage;
 
 constexpr int lmax = 32;
-/// So wide that no power is left above lmax.
+/// Wide enough that no power is left above lmax.
 constexpr double fwhm = 0.6;
 
-/// Two maps on an exact grid, and both ways to smooth them, on the same rings.
+/// Two maps on an exact grid and both methods of smoothing, on the same rings.
 class RingSmoothing : public OnEveryRankCount {
  protected:
   RingConvolution convolution() const {
@@ -40,7 +40,7 @@ class RingSmoothing : public OnEveryRankCount {
     return {comm(), spec};
   }
 
-  /// Random values; UNSEEN where asked, in the first map only.
+  /// Random values; UNSEEN where requested, in the first map only.
   template <class T>
   static MapBuffer<T> map_of(const SphericalHarmonicTransform& transform, bool with_unseen) {
     MapBuffer<T> map = random_map<T>(transform);

@@ -22,7 +22,7 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-/// Both ways to smooth two white maps on the same rings.
+/// Both methods of smoothing two white maps on the same rings.
 class SplitSmoothing : public OnEveryRankCount {
  protected:
   template <class T>
@@ -88,12 +88,12 @@ TEST_P(SplitSmoothing, IsTheHarmonicSmoothingWithinThePredictedError) {
 }
 
 TEST_P(SplitSmoothing, IsTheHarmonicSmoothingOnFinerGridsToo) {
-  if (comm().size() > 3) return;  // larger groups have had the coarse grid
+  if (comm().size() > 3) return;  // larger groups are covered by the coarse grid
   for (const std::int64_t nside : {128, 256}) expect_the_same<double>(nside, {}, false);
 }
 
 TEST_P(SplitSmoothing, TreatsUnseenPixelsAsTheHarmonicSmoothingDoes) {
-  // A mask's edges have degrees above lmax, which no prediction counts.
+  // A mask's edges have degrees above lmax, which no prediction includes.
   constexpr double of_edges = 1e-4;
   MaskOptions treatment;
   for (const UnseenPolicy policy : {UnseenPolicy::restore, UnseenPolicy::normalize}) {

@@ -25,7 +25,7 @@ using testing::ThrowsMessage;
 
 constexpr std::int64_t nside = 64;
 
-/// Split for so many ranks, the last n_harmonic of which do the harmonic part.
+/// A split for that many ranks, the last n_harmonic of which run the harmonic part.
 KernelSplit split_for(int n_ranks, int n_harmonic) {
   KernelSplitSpec spec = split_problem(nside);
   spec.theta_cuts.pop_back();
@@ -37,7 +37,7 @@ KernelSplit split_for(int n_ranks, int n_harmonic) {
   return KernelSplit(spec);
 }
 
-/// White maps, the first with a hole; the same however the rings are dealt.
+/// White maps, the first with a hole; independent of the distribution of rings.
 template <class T>
 MapBuffer<T> white_maps(const LocalRings& rings, std::int64_t n_maps, bool with_hole) {
   MapBuffer<T> map(n_maps, rings.n_pixels());
@@ -57,7 +57,7 @@ MapBuffer<T> white_maps(const LocalRings& rings, std::int64_t n_maps, bool with_
   return map;
 }
 
-/// What was smoothed, and whose rings are whose.
+/// The smoothed maps and the distribution of their rings.
 template <class T>
 struct Smoothed {
   RingDistribution bands;
@@ -127,7 +127,7 @@ TEST_P(SplitSideBySide, DoesNotDependOnTheNumberOfThreads) {
   omp_set_num_threads(3);
   const Smoothed<double> three = smooth<double>(1, 2, {}, false);
   omp_set_num_threads(before);
-  // Equal to the last bit: no value is 0 or NaN. Ranks of the harmonic part have none.
+  // Bitwise equal: no value is 0 or NaN. Ranks of the harmonic part have none.
   const auto n = one.map.n_components() * one.map.size();
   EXPECT_TRUE(
       std::equal(one.map.view().data(), one.map.view().data() + n, three.map.view().data()));

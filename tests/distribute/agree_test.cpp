@@ -26,7 +26,7 @@ Verdict verdict_of(const Communicator& comm, Work&& work) {
   return {};
 }
 
-/// The message with the rank it came from, where there is more than one rank.
+/// Adds the originating rank to the message, where there is more than one rank.
 std::string from_rank(const Communicator& comm, int rank, const std::string& message) {
   return comm.size() == 1 ? message : "rank " + std::to_string(rank) + ": " + message;
 }

@@ -14,7 +14,7 @@
 namespace ringweave::test {
 namespace {
 
-/// RINGWEAVE_DEVICE_MPI while it lives.
+/// Sets RINGWEAVE_DEVICE_MPI during its lifetime.
 class Override {
  public:
   explicit Override(const char* value) { setenv(name, value, 1); }
@@ -47,7 +47,7 @@ TEST(DeviceRoute, AnotherWordIsAUsageError) {
 void expect_every_mode_arrives(const PlanCase& of, const Communicator& comm, DeviceRoute route,
                                ModePrecision precision, const DeviceStream& stream) {
   SCOPED_TRACE(of.name);
-  // Labels of one component are whole numbers, which single precision holds.
+  // Labels of one component are whole numbers, which are exact in single precision.
   const std::int64_t n_components = precision == ModePrecision::single_ ? 1 : 2;
   const OrderDistribution orders = of.orders(comm.size());
   const RingDistribution rings = of.rings(comm.size());

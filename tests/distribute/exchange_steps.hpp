@@ -9,7 +9,7 @@
 
 namespace ringweave::test {
 
-/// All passes of an exchange; make(part) makes the modes of its rows.
+/// Runs all passes of an exchange; make(part) computes the modes of its rows.
 template <class Make>
 void exchange_to_rings(ModeExchange& exchange, const OrderPasses& plan, const ModeMemory& modes,
                        const Make& make) {
@@ -33,7 +33,7 @@ void exchange_to_rings(ModeExchange& exchange, const OrderPasses& plan, const Mo
     end(pass);
 }
 
-/// The transpose; use(part) uses the modes of its rows.
+/// Runs the transpose; use(part) uses the modes of its rows.
 template <class Use>
 void exchange_to_orders(ModeExchange& exchange, const OrderPasses& plan, const ModeMemory& modes,
                         const Use& use) {
@@ -51,8 +51,8 @@ void exchange_to_orders(ModeExchange& exchange, const OrderPasses& plan, const M
   }
 }
 
-/// Calls visit(row) for the rows of a part: those that fold into no other, and those that fold into
-/// them.
+/// Calls visit(row) for the rows of a part: those that fold into no other, then those that fold
+/// into them.
 template <class Visit>
 void for_each_row(const ModeLayout& layout, const OrderPasses::Part& part, const Visit& visit) {
   for (std::int64_t i = 0; i < ssize64(layout.rows()); ++i) {

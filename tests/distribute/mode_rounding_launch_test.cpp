@@ -12,7 +12,7 @@
 #include "support/emulated_block.hpp"
 #include "support/warpwise_block.hpp"
 
-// What a device does to modes on their way, emulated, against what the host does.
+// The rounding launches of a device, emulated, against the host's functions.
 namespace ringweave {
 namespace {
 

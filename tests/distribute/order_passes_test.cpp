@@ -49,7 +49,7 @@ bool in_pass(const OrderPasses::Pass& pass, const ModeLayout& layout, std::int64
                      [&](const OrderPasses::Part& part) { return in_part(part, layout, row); });
 }
 
-/// The modes of some rows by position. Fails where two share one.
+/// Returns the modes of some rows by position. Fails where two share one.
 template <class Chosen>
 std::map<std::int64_t, Mode> modes_at(const ModeLayout& layout, const Chosen& chosen) {
   std::map<std::int64_t, Mode> modes;

@@ -21,7 +21,7 @@ void expect_close(const Difference& difference) {
   EXPECT_LE(difference.max, tolerance::direct_sum * tolerance::max_over_rms);
 }
 
-/// What comes of spectra, beside the same by way of the pixels.
+/// Compares operations on spectra with the same operations via pixels.
 void expect_spectra_stand_for_pixels(RingFft& fft, const RingFftShape& shape) {
   const auto modes = random_modes(shape, 17);
   const auto pixels = random_map(shape, 18);
@@ -132,7 +132,7 @@ TEST(RingFft, AdjointIsTheExactTransposeOnAwkwardRings) {
   }
 }
 
-/// Ten rings of n pixels, each at an offset of its own but two.
+/// Ten rings of n pixels, all but two at different offsets.
 RingGrid ten_rings(std::int64_t n) {
   std::vector<RingSpec> rings;
   for (int i = 0; i < 10; ++i) {
@@ -348,7 +348,8 @@ TEST(RingFft, AdjointLeavesPaddingUntouched) {
     EXPECT_NE(held[i], modes[2 * i] == mark && modes[2 * i + 1] == mark);
 }
 
-/// Whether urgent modes are there after the first step, and all after the second, as of one step.
+/// Checks that urgent modes are complete after the first step, and all after the second, as with
+/// one step.
 void expect_urgent_first(const std::vector<RingRange>& urgent) {
   RingFftShape shape = dense_shape(RingGrid::healpix(16), 50, 2);
   const auto map = random_map(shape, 16);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check which room includes and links what: check_includes.py SOURCE_FOLDER
+"""Check which room includes and links which others: check_includes.py SOURCE_FOLDER
 
 Prints one line per offence and exits with 1 when there is one. The rules are the data below; docs/architecture.md
 explains them.
@@ -9,7 +9,7 @@ import re
 import sys
 from pathlib import Path
 
-# From top to bottom. A room may use what is listed beside it, and itself.
+# From top to bottom. A room may use itself and the rooms listed beside it.
 MAY_USE = {
     "base": [],
     "sphere": ["base"],
@@ -25,8 +25,8 @@ MAY_USE = {
     "app": ["base", "sphere", "perf_models", "distribute", "legendre", "fft", "transform", "convolve", "nonuniform",
             "gyro", "io"],
 }
-# The wings of a room, and the other wings of it that each may include. What lies in the room itself may include all of
-# them and is open to all of them.
+# The wings of a room, and the other wings of it that each may include. Files in the room itself may
+# include all of them and may be included by all of them.
 WINGS = {
     "sphere": {"kernel": []},
     "distribute": {"mpi": [], "exchange": ["mpi"], "halo": ["mpi"]},
@@ -45,7 +45,7 @@ MPI_PLACES = re.compile(r"src/(distribute|io)/|src/app/main\.cpp$|tests/|bench/"
 MPI_HEADER = re.compile(r"mpi(-ext|io)?\.h$")
 CUDA_HEADER = re.compile(r"(cuda|cufft|cublas|curand|nccl|nvtx3?/|thrust/|cub/|cooperative_groups|device_launch)")
 CUDA_PLACES = re.compile(r"/cuda/|\.cuh?$")
-# What the device code of every room stands on: an including file, an included header.
+# The headers that the device code of every room may include: an including file, an included header.
 BASE_CUDA = re.compile(r"src/\w+/(\w+/)?cuda/\S+ base/cuda/")
 # The one header with the host-device macro.
 CONDITIONAL_PLACES = {"src/base/host_device.hpp"}
@@ -58,7 +58,7 @@ ROOM_CALL = re.compile(r"^ringweave_room\(\s*(\w+)([^)]*)\)", re.MULTILINE)
 
 
 def room_of(path):
-    """The room a file of the source tree belongs to, None for tests, benchmarks and the like."""
+    """Returns the room a file of the source tree belongs to, None for tests, benchmarks and the like."""
     parts = path.parts
     name = parts[1] if parts[0] == "src" else parts[0]
     return name if name in MAY_USE else None
@@ -69,13 +69,13 @@ def may_use(room, other):
 
 
 def wing_of(room, path):
-    """The wing of `room` that a path below it belongs to, or None. `path` begins with the room."""
+    """Returns the wing of `room` that a path below it belongs to, or None. `path` begins with the room."""
     parts = path.split("/")
     return parts[1] if len(parts) > 2 and parts[1] in WINGS.get(room, {}) else None
 
 
 def include_offence(path, room, header):
-    """What is wrong with `header` in the file `path` of `room` (None: outside the rooms), or None."""
+    """Says why the file `path` of `room` (None: outside the rooms) must not include `header`; None if it may."""
     place = path.as_posix()
     if MPI_HEADER.match(header) and not MPI_PLACES.match(place):
         return "<mpi.h> belongs in distribute/, io/ and the program's main; use distribute/mpi/communicator.hpp"
@@ -109,7 +109,7 @@ def source_offences(root, path):
 
 
 def link_offences(root, path):
-    """ROOMS of ringweave_room() beyond what the table allows."""
+    """Checks that ROOMS of ringweave_room() stay within the table."""
     for call in ROOM_CALL.finditer((root / path).read_text(encoding="utf-8")):
         target, words = call.group(1), call.group(2).split()
         room = TARGET_ROOM.get(target, target)
@@ -127,7 +127,7 @@ def link_offences(root, path):
 
 
 def offences(root):
-    """All offences below `root`, in order."""
+    """Returns all offences below `root`, in order."""
     found = []
     for top in ("src", "perf_models", "tests", "bench", "examples"):
         for absolute in sorted((root / top).rglob("*")):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The include check finds what it must find, and nothing else."""
+"""The include check finds every offence and nothing else."""
 import tempfile
 import unittest
 from pathlib import Path

@@ -105,7 +105,7 @@ TEST_F(AtomicOutputTest, FoldersThatCannotBeWrittenAreResourceErrors) {
   expect_refusal(ErrorKind::resource, "create it first", folder_ / "missing/map.fits");
   test::on_root(comm_, [&] { test::write_text(folder_ / "file", "x"); });
   expect_refusal(ErrorKind::resource, "", folder_ / "file/map.fits");
-  // Root passes the permission check but /proc takes no files from anybody.
+  // Root passes the permission check, but nobody can create files in /proc.
   expect_error(ErrorKind::resource, "/proc/map.fits",
                [&] { AtomicOutput(comm_, "/proc/map.fits", IfExists::fail); });
 }

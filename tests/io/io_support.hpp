@@ -28,7 +28,7 @@ class ScratchFolder {
   explicit ScratchFolder(Communicator comm) : comm_(std::move(comm)) {
     std::string name;
     if (comm_.is_root()) {
-      // mkdtemp() puts letters of its own where six X stand.
+      // mkdtemp() replaces the six X.
       name =
           (std::filesystem::temp_directory_path() / "ringweave_io_").string() + std::string(6, 'X');
       if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no scratch folder");
@@ -50,14 +50,14 @@ class ScratchFolder {
   std::string path_;
 };
 
-/// Runs `work` on rank 0, the others wait. Collective.
+/// Runs `work` on rank 0 while the others wait. Collective.
 inline void on_root(const Communicator& comm, const std::function<void()>& work) {
   if (comm.is_root()) work();
   comm.barrier();
 }
 
 /// A band next to the pole and one next to the equator with their mirrors, equally many ring pairs
-/// a rank.
+/// per rank.
 inline LocalRings deal_rings(std::shared_ptr<const RingGrid> grid, const Communicator& comm) {
   const std::int64_t n = grid->n_rings();
   const std::int64_t n_pairs = (n + 1) / 2;
@@ -74,7 +74,7 @@ inline LocalRings deal_rings(std::shared_ptr<const RingGrid> grid, const Communi
   return {std::move(grid), {polar, middle, mirror(middle), mirror(polar)}};
 }
 
-/// Numbers of the full grid's pixels, in the order this rank holds them.
+/// Returns the full grid's numbers of this rank's pixels, in its order.
 inline std::vector<std::int64_t> source_pixels(const LocalRings& rings) {
   std::vector<std::int64_t> pixels;
   for (std::int64_t r = 0; r < rings.n_rings(); ++r) {
@@ -84,7 +84,7 @@ inline std::vector<std::int64_t> source_pixels(const LocalRings& rings) {
   return pixels;
 }
 
-/// Tells component and pixel, and is exact in single precision.
+/// Identifies component and pixel, exactly in single precision.
 inline double pixel_value(std::int64_t component, std::int64_t pixel) {
   return static_cast<double>(component * 100000 + pixel) + 0.5;
 }
@@ -119,7 +119,7 @@ inline Provenance sample_provenance() {
   return provenance;
 }
 
-/// What an error says, and its kind; empty when `work` throws nothing.
+/// Returns the kind and message of an error; empty when `work` throws nothing.
 struct Thrown {
   ErrorKind kind = ErrorKind::none;
   std::string message;
@@ -133,7 +133,7 @@ inline Thrown thrown_by(const std::function<void()>& work) {
   return {};
 }
 
-/// `work` throws this kind of error and its message holds `words`.
+/// Expects `work` to throw this kind of error with `words` in its message.
 inline void expect_error(ErrorKind kind, const std::string& words,
                          const std::function<void()>& work) {
   const Thrown thrown = thrown_by(work);

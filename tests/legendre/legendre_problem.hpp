@@ -23,8 +23,8 @@ inline std::vector<Complex> random_values(std::int64_t count, unsigned seed) {
   return values;
 }
 
-/// A Legendre stage with a mode layout of one segment per order, as one rank without an exchange
-/// has it; of some orders only where they are named.
+/// A Legendre stage with a mode layout of one segment per order, as on one rank without an
+/// exchange; optionally only of the given orders.
 struct LegendreProblem {
   enum class Fold { no, yes };
 
@@ -101,7 +101,7 @@ struct LegendreProblem {
   std::unique_ptr<LegendreStage> stage;
 };
 
-/// Errors over the rms of what was expected.
+/// Errors over the rms of the expected values.
 struct RelativeError {
   double rms = 0;
   double max = 0;

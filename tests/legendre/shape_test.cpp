@@ -69,7 +69,7 @@ TEST(LegendreShape, NothingIsAllocatedByATransform) {
 }
 
 TEST(LegendreShape, AnOrderNoRingKeepsHasNoModes) {
-  // One ring next to the pole: orders above 100 are nowhere kept.
+  // One ring next to the pole: orders above 100 are kept nowhere.
   const LegendreProblem problem(RingGrid::from_rings({{1e-6, 0, 4, 0}}), 150, 150, {0, 2});
   const auto alm = problem.adjoint(random_values(problem.modes_size(), 2));
   EXPECT_EQ(alm[to_size(problem.alm_layout.index(140, 145))], Complex());

@@ -32,7 +32,7 @@ Results run(const Shape& shape) {
 TEST(SimdTargets, EverySetThisMachineRunsGivesTheSame) {
   const std::vector<int> three(3, 0);
   const std::vector<int> eight(8, 0);
-  // The last three are resampled in theta, in lanes that lie in pieces, and side by side.
+  // The last three are resampled in theta: with lanes in pieces, and contiguous.
   for (const Shape& shape :
        {Shape{200, 1050, 120, {0, 2}}, Shape{200, 1050, 120, three}, Shape{350, 700, 20, {0, 2}},
         Shape{350, 700, 20, three}, Shape{350, 700, 5, eight}}) {

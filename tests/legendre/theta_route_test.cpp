@@ -7,7 +7,7 @@
 namespace ringweave {
 namespace {
 
-/// Modes and a_lm of a problem by one route; the same inputs for each.
+/// Modes and a_lm of a problem by one route, from the same inputs for each.
 struct Answer {
   std::vector<Complex> modes;
   std::vector<Complex> alm;

@@ -74,7 +74,7 @@ TEST(PixelWeights, WrongLengthsAndOtherGridsAreRefused) {
   EXPECT_THROW(expand_pixel_weights(whole(RingGrid::fejer(5)), compressed), UsageError);
 }
 
-/// The only column of the first table of a FITS file.
+/// Returns the only column of the first table of a FITS file.
 std::vector<double> read_column(const std::string& path) {
   fitsfile* file = nullptr;
   int status = 0;

@@ -7,7 +7,7 @@
 
 namespace ringweave::test {
 
-/// Runs with one instruction set, as a machine that has nothing better would.
+/// Runs with one instruction set, as on a machine with nothing better.
 class OnlyTarget {
  public:
   explicit OnlyTarget(std::int64_t target) {

@@ -24,7 +24,7 @@ AnalysisWeights quadrature(const SphericalHarmonicTransform& transform) {
   return {ring_weights(transform.rings()), {}};
 }
 
-/// || f - S a || / || f ||
+/// Returns || f - S a || / || f ||.
 double residual_of(SphericalHarmonicTransform& transform, const MapBuffer<double>& map,
                    const AlmBuffer<double>& alm) {
   MapBuffer<double> rest = synthesized(transform, alm);
@@ -62,7 +62,7 @@ TEST_P(OnEveryRankCount, JacobiPassesReduceTheResidualOnHealpix) {
   EXPECT_NEAR(residual_of(transform, map, first), report.residuals.front(), 1e-12);
 }
 
-/// Weights that are all 1 keep an analysis on pixels.
+/// Explicit weights of 1 force the analysis to use pixels.
 TEST_P(OnEveryRankCount, IterationsOnSpectraGiveWhatThoseOnPixelsGive) {
   for (const std::vector<int>& spins : {std::vector<int>{0}, {0, 2}, {1, 0, 0}}) {
     // Orders fold on most rings.

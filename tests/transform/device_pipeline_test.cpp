@@ -11,12 +11,11 @@
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
 
-// The pipeline of a device with the host's stages, on a device that does nothing until it is waited
-// for.
+// The device pipeline with the host's stages, on a device that does nothing until it is waited for.
 namespace ringweave::test {
 namespace {
 
-/// DeviceStages that queue the work of HostStages.
+/// DeviceStages that enqueue the work of HostStages.
 class QueuedStages {
  public:
   template <class T>
@@ -100,7 +99,7 @@ void expect_the_hosts_bits(const Communicator& comm, const ExchangeOptions& opti
   for (const Case& of : telling_cases()) {
     SCOPED_TRACE(of.name());
     TransformSpec spec = of.spec();
-    spec.theta = ThetaRoute::direct;  // resampling takes orders together, whole or in parts
+    spec.theta = ThetaRoute::direct;  // resampling processes orders together, whole or in parts
     spec.exchange = options;
     SphericalHarmonicTransform host(comm, spec);
     const AlmBuffer<double> alm = random_alm(host);

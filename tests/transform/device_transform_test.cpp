@@ -11,7 +11,7 @@
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
 
-// The line on a device against the host's. Ranks of one launch share the devices there are.
+// The transform on a device against the host's. Ranks of one launch share the available devices.
 namespace ringweave::test {
 namespace {
 

@@ -5,7 +5,7 @@
 
 namespace ringweave::test {
 
-/// What every entry point of a transform gives.
+/// Results of every entry point of a transform.
 template <class T>
 struct EntryPointResults {
   MapBuffer<T> map;
@@ -15,7 +15,7 @@ struct EntryPointResults {
   AlmBuffer<T> alm_of_consumed;
 };
 
-/// Of random a_lm and the map `input`. Collective.
+/// Computes them for random a_lm and the map `input`. Collective.
 template <class T>
 EntryPointResults<T> entry_point_results(SphericalHarmonicTransform& transform,
                                          const MapBuffer<T>& input) {

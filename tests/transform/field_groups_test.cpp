@@ -94,7 +94,7 @@ TEST(FieldGroups, ChangeNeitherTheWorkNorTheBytesSentOfAPlan) {
   EXPECT_EQ(plan.alm.size(), whole.alm.size());
 }
 
-/// What every entry point and an analysis give.
+/// Results of every entry point and of an analysis.
 template <class T>
 struct Results {
   EntryPointResults<T> transforms;
@@ -209,7 +209,7 @@ TEST_P(OnEveryRankCount, TheWorkspaceOfGroupsIsThatOfTheLargest) {
   const std::int64_t modes = plan.by_ring_bytes() / 5 * 2;
   const std::int64_t kept = MemoryMeter::current_bytes() - before - map.bytes();
   EXPECT_GE(kept, modes);
-  // A rank whose rings are too few for its orders holds these apart.
+  // A rank with too few rings for its orders stores these separately.
   EXPECT_LE(kept, modes + 16 * modes_of_orders(plan) * 2);
 }
 

@@ -31,7 +31,7 @@ TEST_P(OnEveryRankCount, SinglePrecisionStorageRoundsTheDoubleResult) {
   }
 }
 
-/// What a transform and its adjoint give.
+/// Results of a transform and its adjoint.
 struct Results {
   MapBuffer<double> map;
   AlmBuffer<double> alm;
@@ -68,7 +68,7 @@ TEST_P(OnEveryRankCount, PackingWhatMpiCannotCountChangesNothing) {
   }
 }
 
-/// Component c of a buffer as a buffer of its own.
+/// Copies component c of a buffer into a buffer of its own.
 template <class Element>
 ComponentBuffer<Element> component_of(const ComponentBuffer<Element>& all, std::int64_t first,
                                       std::int64_t count) {

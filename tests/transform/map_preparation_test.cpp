@@ -26,7 +26,7 @@ LocalRings my_rings(const Communicator& comm, const Grid& grid) {
   return TransformPlan(Case{grid, 8, 8, {0}}.spec(), comm.rank(), comm.size()).rings;
 }
 
-/// value(pixel of the grid, direction) for every owned pixel.
+/// Sets every owned pixel to value(pixel of the grid, direction).
 template <class T, class Value>
 void fill(const LocalRings& rings, View<T> map, const Value& value) {
   for (std::int64_t r = 0; r < rings.n_rings(); ++r) {

@@ -17,7 +17,7 @@ namespace {
 constexpr int lmax = 40;
 constexpr int mmax = 30;
 
-/// sum over all m of Re(conj(x_lm) y_lm) / (2 l + 1), of whole a_lm.
+/// Returns the sum over all m of Re(conj(x_lm) y_lm) / (2 l + 1), of whole a_lm.
 double direct_power(const AlmBuffer<double>& alm, std::int64_t x, std::int64_t y, int l) {
   double sum = 0;
   for (int m = 0; m <= std::min(l, mmax); ++m) {

@@ -20,7 +20,7 @@
 namespace ringweave::test {
 namespace {
 
-/// Runs what stands in its scope with so many threads.
+/// Sets the number of threads within its scope.
 class ThreadCount {
  public:
   explicit ThreadCount(int count) : before_(omp_get_max_threads()) { omp_set_num_threads(count); }
@@ -32,7 +32,7 @@ class ThreadCount {
   int before_;
 };
 
-/// Everything a transform can give, one rank.
+/// Every result of a transform, on one rank.
 struct Results {
   MapBuffer<double> map;
   MapBuffer<float> single_map;
@@ -125,8 +125,8 @@ TEST(DrawnAlm, DoNotDependOnTheNumberOfThreads) {
 
 const std::vector<std::string> stokes{"T", "Q", "U"};
 
-/// Everything between a map as it is read and the smoothed one: the check, a mask of its own for T,
-/// pixel weights, the beam, the division by the smoothed mask.
+/// All steps from reading a map to smoothing it: the check, a separate mask for T, pixel weights,
+/// the beam, the division by the smoothed mask.
 template <class T>
 MapBuffer<T> smoothed(int n_threads) {
   const ThreadCount threads(n_threads);

@@ -22,7 +22,7 @@ struct Size {
   unsigned height = 0;
 };
 
-/// Sides of a PNG file, from its first chunk.
+/// Returns the width and height of a PNG file, from its first chunk.
 Size png_size(const std::string& path) {
   std::array<unsigned char, 24> head{};
   std::ifstream file(path, std::ios::binary);

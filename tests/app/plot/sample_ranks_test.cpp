@@ -39,7 +39,7 @@ TEST(SampleMollweideOnRanks, GivesRankZeroThePictureOfOneRank) {
     if (!comm.is_root()) return;
     ASSERT_EQ(raster.size(), expected.size());
     for (std::size_t i = 0; i < raster.size(); ++i) {
-      // Sums of a few whole numbers do not round.
+      // Sums of a few whole numbers are exact.
       if (!std::isnan(expected[i])) {
         ASSERT_EQ(raster[i], expected[i]) << i;
       } else {

@@ -18,7 +18,7 @@
 namespace ringweave {
 namespace gpu {
 
-/// FFTs side by side, one by one.
+/// Computes a batch of FFTs one by one.
 class EmulatedFft {
  public:
   explicit EmulatedFft(const FftSize& size) : size_(size), row_(to_size(size.length)) {

@@ -9,7 +9,7 @@
 
 #include "base/checked_cast.hpp"
 
-// What runs on host and device alike, by itself.
+// Tests the functions that are compiled for both host and device.
 namespace ringweave::gpu {
 namespace {
 

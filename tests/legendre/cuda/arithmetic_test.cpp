@@ -9,7 +9,7 @@
 #include "legendre/cuda/sums/sweep_lanes.hpp"
 #include "support/emulated_block.hpp"
 
-// What runs on host and device alike, by itself.
+// Tests the functions that are compiled for both host and device.
 namespace ringweave::gpu {
 namespace {
 

@@ -12,11 +12,11 @@
 #include "base/error.hpp"
 #include "legendre/cuda/emulated_stage.hpp"
 
-// Copies beside the work, on streams that run in any order that events allow.
+// Copies beside the computation, on streams that run in any order that events allow.
 namespace ringweave::gpu {
 namespace {
 
-/// The work of some streams, done as late as somebody waits for it, by chance in any order.
+/// The work of several streams, run as late as possible and in random order.
 class Streams {
  public:
   struct Event {
@@ -140,7 +140,7 @@ struct Work {
 
 TEST(BlockPipeline, CopiesOvertakeNothingTheyMustNot) {
   const LegendreProblem problem(RingGrid::healpix(8), 16, 16, {0});
-  const RowBlocks blocks(shape_of(problem), 1);  // one row to a block
+  const RowBlocks blocks(shape_of(problem), 1);  // one row per block
   ASSERT_EQ(blocks.size(), 17);
   Pipeline pipeline(blocks, 1);
   const auto alm = random_values(problem.alm_size(), 71);

@@ -58,7 +58,7 @@ void expect_both_ways_equal(const LegendreProblem& problem, const std::string& w
   expect_both_ways_equal(problem, shape_of(problem), what);
 }
 
-// Short enough for tools that watch every access.
+// Short enough for tools that check every access.
 TEST_F(DeviceStage, IsTheHostStageInASmallCase) {
   const LegendreProblem problem(RingGrid::healpix(9), 110, 44, {0, 2, 0},
                                 LegendreProblem::Fold::yes);
@@ -145,7 +145,7 @@ TEST_F(DeviceStage, AStageWithOtherRowsTakesNoMoreOfTheDevice) {
 }
 
 TEST_F(DeviceStage, CoefficientsMadeThereAreThoseOfTheHost) {
-  // Orders beyond those the host makes.
+  // Orders beyond those the host has tables for.
   const LegendreProblem problem(RingGrid::healpix(200), 600, 600, {0});
   expect_both_ways_equal(problem, "coefficients");
 }
@@ -220,7 +220,7 @@ TEST_F(DeviceStage, SumsByMatricesInASmallCase) {
       LegendreProblem(RingGrid::healpix(9), 110, 44, {0, 0, 2}, LegendreProblem::Fold::yes));
 }
 
-/// Exits with 0 when an address that is none ends the device with one message.
+/// Exits with 0 when an invalid address makes the device fail with a single message.
 void read_where_nothing_is() {
   const LegendreProblem problem(RingGrid::healpix(32), 64, 64, {0});
   const DeviceStream stream;
@@ -265,7 +265,7 @@ TEST_F(DeviceStage, IsReplayedAsAGraph) {
         modes_there.view());
   };
   zero_device_memory(alm_there.data(), alm_there.bytes(), stream);
-  synthesize();  // no kernel must be loaded while it records
+  synthesize();  // loads all kernels, which capture must not do
   DeviceGraph graph;
   graph.capture(stream, synthesize);
   for (const unsigned seed : {57U, 58U}) {

@@ -112,13 +112,13 @@ TEST(EmulatedLaunch, RunsAtTheHighestDegrees) {
     return LegendreProblem(rings_from_pole_to_equator(), lmax, lmax, spins,
                            LegendreProblem::Fold::no, orders);
   };
-  // Rounding grows along the recurrence, in either stage.
+  // Rounding errors grow along the recurrence, in either stage.
   const double bound = 2 * lmax * std::numeric_limits<double>::epsilon();
   expect_rms(problem({0, 2}), bound);
   expect_rms(problem({0, 0, 2}), bound, BatchedSums::by_matrices);
 }
 
-// Next to a pole rounding grows along the recurrence, in either stage: l^1.5 ulp
+// Next to a pole rounding errors grow along the recurrence, in either stage: l^1.5 ulp
 // (reference_test.cpp).
 TEST(EmulatedLaunch, RunsNextToThePoles) {
   const int lmax = 2047;

@@ -147,7 +147,7 @@ TEST(EmulatedRows, RingsWithoutAMirror) {
       tolerance::direct_sum);
 }
 
-// Next to a pole either stage has l^1.5 ulp (reference_test.cpp).
+// Next to a pole either stage errs by l^1.5 ulp (reference_test.cpp).
 TEST(EmulatedRows, OrdersNoRingKeepsHaveNoModes) {
   const int lmax = 150;
   const LegendreProblem problem(RingGrid::from_rings({{1e-6, 0, 4, 0}}), lmax, lmax, {0, 2});
