@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Every library from outside, found once, as imported targets.
+# Finds every external library once, as imported targets.
 include(LibraryDependencies)
-# The program.
+# Used by the program.
 find_package(CLI11 REQUIRED)
 pkg_check_modules(CAIRO REQUIRED IMPORTED_TARGET cairo)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What the rooms of the library link, as imported targets. Used by the build and by the installed package.
+# The libraries that the rooms link, as imported targets. Used by the build and by the installed package.
 find_package(PkgConfig REQUIRED)
 find_package(MPI REQUIRED COMPONENTS C)
 find_package(OpenMP REQUIRED COMPONENTS CXX)

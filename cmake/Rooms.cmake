@@ -7,7 +7,7 @@ target_compile_features(ringweave_build_flags INTERFACE cxx_std_20)
 target_compile_options(ringweave_build_flags INTERFACE
   -Wall -Wextra -Wconversion -Wsign-conversion -Wshadow -Werror
   -fstack-protector-strong)
-# Complex products without the recovery of C99 Annex G; NaN and infinities still propagate.
+# Complex products without the special cases of C99 Annex G; NaN and infinities still propagate.
 check_cxx_compiler_flag(-fcx-limited-range RINGWEAVE_HAS_LIMITED_RANGE)
 if(RINGWEAVE_HAS_LIMITED_RANGE)
   target_compile_options(ringweave_build_flags INTERFACE -fcx-limited-range)
@@ -23,8 +23,8 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 
 # ringweave_room(NAME SOURCES file... [ROOMS room...] [LINKS target...])
-# A static library Ringweave::NAME from the sources of the current folder. ROOMS are rooms it may include, LINKS
-# libraries from outside.
+# Makes a static library Ringweave::NAME from the sources of the current folder. ROOMS are rooms it may include, LINKS
+# external libraries.
 function(ringweave_room name)
   cmake_parse_arguments(PARSE_ARGV 1 room "" "" "SOURCES;ROOMS;LINKS")
   add_library(ringweave_${name} STATIC ${room_SOURCES})

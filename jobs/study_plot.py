@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pictures of a scaling study, as Figures 11 to 13 of Szydlarski et al. (2012): seconds by size, seconds by stage and
-ranks; and efficiency, and the model beside the measurement."""
+"""Draws a scaling study as in Figures 11 to 13 of Szydlarski et al. (2012): seconds by size; seconds by stage and ranks;
+efficiency; and the model with the measurements."""
 import matplotlib
 
 matplotlib.use("Agg")
@@ -29,7 +29,7 @@ def label_of(one):
 
 
 def mark(axis, values):
-    """Ticks on a logarithmic axis where something was measured, and nowhere else."""
+    """Sets ticks on a logarithmic axis at the measured values only."""
     axis.set_ticks(sorted(set(values)), labels=[str(value) for value in sorted(set(values))])
     axis.set_ticks([], minor=True)
 
@@ -44,7 +44,7 @@ def panels(n):
 
 
 def draw_stages(folder, groups):
-    """Figures 12 and 13: where the seconds go, over ranks."""
+    """Figures 12 and 13: seconds by stage, over ranks."""
     figure, axes = panels(len(groups))
     for panel, (name, group) in zip(axes, groups.items()):
         below = [0.0] * len(group)
@@ -98,7 +98,7 @@ def draw_efficiency(folder, strong, weak):
 
 
 def draw_model(folder, groups):
-    """Prediction with its standard deviation, measurement with its least and most."""
+    """Draws predictions with their standard deviation, measurements with minimum and maximum."""
     figure, axes = panels(len(groups))
     for panel, (name, group) in zip(axes, groups.items()):
         x = [study_report.cores(one) for one in group]
@@ -123,7 +123,7 @@ def draw_model(folder, groups):
 
 
 def draw(folder, measured):
-    """Writes what there is to draw; words by name of the picture."""
+    """Draws all possible pictures; returns captions by name of the picture."""
     strong = study_report.strong_series(measured)
     weak = study_report.weak_series(measured)
     groups = study_report.series(measured, lambda case: (case.method, case.nside, case.lmax))

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a scaling study found: medians of its reports, a page in Markdown, and the pictures of that page (study_plot)."""
+"""The results of a scaling study: medians of its reports, a page in Markdown, and the pictures of that page (study_plot)."""
 import json
 import statistics
 
 import study_cases
 
-# Seconds that are not of the computation.
+# Stages that are not part of the computation.
 APART = ("read", "write", "memory", "draw")
-AT_MOST = 2  # standard deviations between prediction and measurement that count as agreement
+AT_MOST = 2  # agreement: at most so many standard deviations between prediction and measurement
 
 
 class Measured:
-    """A case: medians over its repeats, and what was predicted for it."""
+    """A case: medians over its repeats, and its prediction."""
 
     def __init__(self, case, reports):
         self.case = case
@@ -37,12 +37,12 @@ class Measured:
 
 
 def total_of(report):
-    """Seconds of the computation, of the slowest rank in each stage."""
+    """Returns the seconds of the computation, of the slowest rank in each stage."""
     return sum(entry["max"] for name, entry in report["stages"].items() if name not in APART)
 
 
 def read_reports(folder):
-    """Measured by case, ascending."""
+    """Returns the measured cases, ascending."""
     found = {}
     for path in sorted((folder / "reports").glob("*.json")):
         case = study_cases.case_of_report(path)
@@ -56,7 +56,7 @@ def cores(measured):
 
 
 def series(measured, key):
-    """Lists of what has one key, ascending in cores."""
+    """Returns lists of cases with the same key, ascending in cores."""
     groups = {}
     for one in measured:
         groups.setdefault(key(one.case), []).append(one)
@@ -64,25 +64,25 @@ def series(measured, key):
 
 
 def strong_series(measured):
-    """The same problem on more and more cores."""
+    """Returns the same problem on increasing numbers of cores."""
     return {name: group for name, group in series(measured, lambda case: (case.method, case.nside, case.lmax)).items()
             if len({cores(one) for one in group}) > 1}
 
 
 def weak_series(measured):
-    """As many pixels on every core, on more and more cores."""
+    """Returns equal numbers of pixels per core, on increasing numbers of cores."""
     groups = series(measured, lambda case: (case.method, case.ranks * case.threads / case.nside**2, case.lmax / case.nside))
     return {name: group for name, group in groups.items() if len({one.case.nside for one in group}) > 1}
 
 
 def strong_efficiency(group):
-    """Of each member beside the first."""
+    """Returns the efficiency of each member relative to the first."""
     first = group[0]
     return [first.seconds * cores(first) / (one.seconds * cores(one)) for one in group]
 
 
 def weak_efficiency(group):
-    """Work grows as nside^3 and cores as nside^2."""
+    """Returns weak efficiencies: work grows as nside^3 and cores as nside^2."""
     first = group[0]
     return [first.seconds / one.seconds * one.case.nside / first.case.nside for one in group]
 
@@ -137,7 +137,7 @@ def verdict(measured):
 
 
 def pictures_of(folder, measured):
-    """Lines of the page; without matplotlib it says so."""
+    """Returns the lines of the page; without matplotlib it says so."""
     try:
         import study_plot
     except ImportError as missing:
@@ -146,7 +146,7 @@ def pictures_of(folder, measured):
 
 
 def write(folder, measured):
-    """Writes FOLDER/report.md and its pictures; returns a line that says so."""
+    """Writes FOLDER/report.md and its pictures; returns a message about them."""
     page = ["# How ringweave scales here", "",
             f"Program: {', '.join(f'{key} {value}' for key, value in measured[0].version.items() if isinstance(value, str))[:300]}.",
             f"Seconds of the slowest rank in each stage, without {', '.join(APART)}. {verdict(measured)}", ""]

@@ -55,7 +55,7 @@ CostCurve curve_of(const Json& json) {
   return {std::move(points), json.at("uncertainty")};
 }
 
-/// What `read` makes of the entry `key`; says which entry of the file `where` where it fails.
+/// Returns `read` applied to the entry `key`; errors name the entry and the file `where`.
 template <class Read>
 auto read_entry(const Json& json, const std::string& key, const std::string& where,
                 const Read& read) {
