@@ -65,8 +65,8 @@ void add_options(CLI::App& app, Options& options) {
       ->check(CLI::IsMember({"double", "single"}))
       ->capture_default_str();
   app.add_option("--exchange", options.exchange,
-                 "How ring modes travel: in double or single precision, or overlapped with the "
-                 "Legendre stage")
+                 "How ring modes are exchanged: in double or single precision, or overlapped with "
+                 "the Legendre stage")
       ->check(CLI::IsMember({"double", "single", "overlap"}))
       ->capture_default_str();
   app.add_option(

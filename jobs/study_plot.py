@@ -131,10 +131,10 @@ def draw(folder, measured):
     draw_stages(folder, groups)
     words["stages.png"] = "Seconds by stage over ranks x threads."
     draw_model(folder, groups)
-    words["model.png"] = "The model (lines; dashed and bars by stage) beside the measurement (points; bars from least to most)."
+    words["model.png"] = "The model (lines; dashed and bars by stage) and the measurement (points; bars from minimum to maximum)."
     if strong or weak:
         draw_efficiency(folder, strong, weak)
-        words["efficiency.png"] = "Efficiency over ranks x threads, beside the fewest."
+        words["efficiency.png"] = "Efficiency over ranks x threads, relative to the fewest."
     if draw_sizes(folder, measured):
         words["sizes.png"] = "Seconds over the size of the map."
     return words

@@ -68,7 +68,7 @@ DeviceMemory device_memory() {
 
 DeviceIdentity device_identity() {
   cudaDeviceProp properties{};
-  check_device(cudaGetDeviceProperties(&properties, current_device()), "asking what it is");
+  check_device(cudaGetDeviceProperties(&properties, current_device()), "querying its properties");
   constexpr char digits[] = "0123456789abcdef";
   std::string uuid;
   for (const char byte : properties.uuid.bytes) {

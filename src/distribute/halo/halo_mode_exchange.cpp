@@ -70,7 +70,7 @@ class PartList {
     }
     if (found == message.count) return;
     throw UsageError(fmt::format(
-        "the rows hold {} modes of rings {} to {} that travel between this rank and rank {}, the "
+        "the rows hold {} modes of rings {} to {} exchanged between this rank and rank {}, the "
         "plan has {}; make it with the same orders per ring",
         found, message.rings.begin, message.rings.end - 1, message.peer, message.count));
   }

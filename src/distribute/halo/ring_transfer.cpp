@@ -134,7 +134,7 @@ RingTransfer::RingTransfer(Communicator comm, const RingDistribution& before,
     plan_ = plan_ring_transfer(before, after, comm_.rank());
     buffers_.allocate(buffer_bytes(plan_, options));
   });
-  agree_same(comm_, "the transfer of rings (who owns which, options)",
+  agree_same(comm_, "the transfer of rings (ownership, options)",
              digest(before, after, n_components, options));
 }
 

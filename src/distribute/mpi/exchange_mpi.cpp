@@ -39,7 +39,7 @@ void end_job_unless_done(const Communicator& comm, int code, const char* what) {
 
 std::vector<std::int64_t> tell_every_rank(const Communicator& comm,
                                           const std::vector<std::int64_t>& told) {
-  const int count = checked_cast<int>(ssize64(told) / comm.size(), "numbers told to every rank");
+  const int count = checked_cast<int>(ssize64(told) / comm.size(), "numbers sent to every rank");
   std::vector<std::int64_t> heard(told.size());
   check_mpi(MPI_Alltoall(told.data(), count, MPI_INT64_T, heard.data(), count, MPI_INT64_T,
                          mpi_handle(comm)),
