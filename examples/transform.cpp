@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The C++ interface in one page: plan a transform, draw a_lm, synthesize a map, analyse it, on any
-// number of ranks.
+// The C++ interface in one page: plans a transform, draws a_lm, synthesizes a map and analyses it,
+// on any number of ranks.
 //   mpirun -n 4 transform [NSIDE]
 #include <cmath>
 #include <cstdio>
@@ -18,7 +18,7 @@ namespace {
 
 using namespace ringweave;
 
-/// Every rank has the same spectra and grid; a_lm and map are spread over the ranks.
+/// Every rank has the same spectra and grid; a_lm and map are distributed over the ranks.
 void run(const Communicator& comm, int nside) {
   TransformSpec spec;
   spec.grid = std::make_shared<const RingGrid>(RingGrid::healpix(nside));
@@ -38,7 +38,7 @@ void run(const Communicator& comm, int nside) {
   MapBuffer<double> map = transform.make_map<double>();  // the rings of this rank
   transform.synthesize<double>(std::as_const(alm).view(), map.view());
 
-  // HEALPix has no exact quadrature: three corrections bring most of what one pass loses.
+  // HEALPix has no exact quadrature: three corrections remove most of the error of one pass.
   Analysis analysis(transform, {ring_weights(transform.rings()), {}});
   AlmBuffer<double> found = transform.make_alm<double>();
   const AnalysisReport report = analysis.jacobi<double>(std::as_const(map).view(), 3, found.view());

@@ -15,7 +15,7 @@ STUDY = pathlib.Path(__file__).resolve().parents[2] / "jobs" / "scaling_study"
 
 class Study(program.ProgramTest):
     def study(self, folder, *options, code=0, launch=("--launch", f"{program.MPIRUN} {{ranks}}")):
-        # mpirun refuses root unless told.
+        # mpirun refuses root by default.
         environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         done = subprocess.run([sys.executable, STUDY, self.folder / folder, "--program", program.PROGRAM, *launch,
                                *map(str, options)], text=True, capture_output=True, timeout=120, check=False,

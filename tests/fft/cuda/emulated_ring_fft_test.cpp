@@ -39,7 +39,7 @@ void expect_both_ways_equal(const RingFftShape& shape, const std::string& what,
   expect_close(difference(found, wanted), what + " back");
 }
 
-/// Rows of one rank that keep what is not negligible.
+/// Rows of one rank with the modes that are not negligible.
 RingFftShape pruned_shape(const std::string& name, int lmax, std::int64_t n_components) {
   const auto grid = std::make_shared<const RingGrid>(RingGrid::from_name(name));
   const ModeLimits limits(*grid, lmax, lmax, 0);

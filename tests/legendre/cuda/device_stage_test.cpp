@@ -97,7 +97,7 @@ TEST_F(DeviceStage, IsTheHostStageAtHighDegrees) {
   expect_both_ways_equal(problem, "lmax 2047");
 }
 
-// More than one block of rows goes through the device.
+// The device processes more than one block of rows.
 TEST_F(DeviceStage, IsTheHostStageInBlocksOfRows) {
   const LegendreProblem problem(RingGrid::healpix(512), 1023, 1023, {0, 0, 2, 0});
   ASSERT_GT(16 * (problem.alm_size() + problem.modes_size()), gpu::RowBlocks::usual_bytes);
