@@ -45,7 +45,7 @@ class ModeTransport {
   virtual void begin_unpack() = 0;
   /// Unpacks runs of modes for later work.
   virtual void unpack(Side side, int slot, Value* modes, std::span<const CopyRun> runs) = 0;
-  /// Rounds modes that are not sent in the same way as those that are.
+  /// Rounds modes that stay on the rank in the same way as those that are sent.
   virtual void round(Value* modes, std::int64_t n) = 0;
   /// Waits until MPI may read packed modes and write to the buffers.
   virtual void wait() = 0;
