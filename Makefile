@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A thin front of the CMake presets: `make demo`, `make test`, `make cuda-check`.
+# Shortcuts for the CMake presets: `make demo`, `make test`, `make cuda-check`.
 .PHONY: build demo test cuda-check format clean
 
 build:

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Many maps in one launch of `ringweave smooth` or `synthesize` beside a launch for each, in turn, files included.
+"""Time many maps in one launch of `ringweave smooth` or `synthesize` against one launch per map, files included.
 
   bench/compare_launches.py build/release/src/app/ringweave --threads 2 -- --fwhm 10arcmin
   bench/compare_launches.py build/release/src/app/ringweave --synthesize --ranks 2 --json launches.json
 
-What follows -- are options of the command. The maps are drawn first, in a temporary folder (--folder keeps them; it
-needs twice their size, 100 MB for each map at nside 1024). Every turn removes the outputs before either way. Ratios are
-seconds of the one launch over those of the many, turn by turn; nothing else may run.
+Arguments after -- are options of the command. The maps are drawn first, in a temporary folder (--folder keeps them; it
+needs twice their size, 100 MB per map at nside 1024). The two ways alternate; outputs are removed before each. Ratios are
+the seconds of the one launch over those of the many, turn by turn; nothing else may run meanwhile.
 """
 import argparse
 import json

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Predicted seconds of `ringweave smooth` beside measured ones, and what --method auto picks beside the fastest method.
+"""Compare predicted and measured seconds of `ringweave smooth`, and --method auto's choice with the fastest method.
 
     bench/compare_methods.py build/release/src/app/ringweave --machine machine.json --json methods.json
     bench/compare_methods.py build/release/src/app/ringweave --ranks 2 --mpirun scripts/mpirun.sh --machine machine2.json
 
-Every case is smoothed by rings and by harmonics with the lmax that --method auto takes. A turn is all cases, so that the
-turns of one lie minutes apart; medians over them count. Kernels with a long tail, K_l = sqrt(C_l) b_l, are smoothed by
-a split too. Seconds are those of convolving or transforming: files, planning and new memory do not count.
+Every case is smoothed by rings and by harmonics with the lmax that --method auto uses. A turn runs all cases, so that
+turns of one case are minutes apart; the table has medians over turns. Kernels with a long tail, K_l = sqrt(C_l) b_l, are
+also smoothed by a split. Seconds are those of convolving or transforming, without files, planning and new memory.
 """
 import argparse
 import json
@@ -19,13 +19,13 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-# nside, FWHM, --error; rings and harmonics both keep the error in all of them.
+# nside, FWHM, --error; both rings and harmonics meet the error in all cases.
 CASES = [(nside, fwhm, 1e-5) for nside, widths in (
     (512, ("30arcmin", "1deg", "2deg", "5deg", "10deg", "20deg")),
     (1024, ("15arcmin", "30arcmin", "2deg", "5deg", "10deg", "20deg")),
     (2048, ("7arcmin", "10arcmin", "30arcmin", "2deg", "5deg", "10deg"))) for fwhm in widths
          ] + [(1024, "2deg", 1e-3), (2048, "2deg", 1e-3)]
-# nside, FWHM of b_l, --error; split, and by harmonics of all degrees to 2 nside.
+# nside, FWHM of b_l, --error; by a split, and by harmonics of all degrees to 2 nside.
 SPLIT_CASES = [(nside, fwhm_arcmin, error) for nside, fwhm_arcmin in ((512, 28), (1024, 14), (2048, 7)) for error in (1e-3, 1e-5)]
 
 
@@ -48,7 +48,7 @@ class Runs:
         return name
 
     def tailed_beam(self, nside, fwhm_arcmin):
-        """sqrt(C_l) b_l as a beam file."""
+        """Writes sqrt(C_l) b_l as a beam file."""
         spectrum = [float(line.split()[1]) for line in open(self.options.cl) if not line.startswith("#")]
         sigma = math.radians(fwhm_arcmin / 60) / math.sqrt(8 * math.log(2))
         name = f"beam{nside}.txt"
@@ -57,7 +57,7 @@ class Runs:
         return name
 
     def smooth(self, nside, *method):
-        """Seconds measured and predicted, uncertainty, and the line that says which method was picked."""
+        """Returns measured and predicted seconds, the uncertainty, and the line that names the chosen method."""
         out = self.ringweave("smooth", self.sky(nside), "smooth.h5", "--iter", 0, *method, "--overwrite",
                              "--verbose", "--machine", self.options.machine, "--report", "report.json")
         report = json.loads((self.folder / "report.json").read_text())
@@ -69,7 +69,7 @@ class Runs:
 
 
 class Trial:
-    """Methods that smooth one map alike, and what each of their turns took."""
+    """Methods that smooth the same map, and the seconds of their turns."""
 
     def __init__(self, row, methods):
         self.row, self.methods = row, methods
@@ -80,7 +80,7 @@ class Trial:
             self.taken[name].append(runs.smooth(self.row["nside"], *method))
 
     def result(self):
-        """The row with, of every method, the median of the seconds, the least, and what was predicted."""
+        """Returns the row: for every method the median and minimum of the seconds, and the prediction."""
         return self.row | {name: {"seconds": statistics.median(sample["seconds"] for sample in samples),
                                   "least": min(sample["seconds"] for sample in samples),
                                   "predicted": samples[0]["predicted"], "uncertainty": samples[0]["uncertainty"],
@@ -88,7 +88,7 @@ class Trial:
 
 
 class MethodTrial(Trial):
-    """Rings and harmonics, and what auto picks."""
+    """Compares rings, harmonics and the choice of auto."""
 
     def __init__(self, runs, case):
         nside, fwhm, error = case
@@ -109,7 +109,7 @@ class MethodTrial(Trial):
 
 
 class SplitTrial(Trial):
-    """A split and all degrees."""
+    """Compares a split with harmonics of all degrees."""
 
     def __init__(self, runs, case):
         nside, fwhm_arcmin, error = case

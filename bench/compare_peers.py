@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ringweave beside ducc0, SHTns and healpy, in turn, in one run: seconds, their ratio, the difference of the results.
+"""Compare Ringweave with ducc0, SHTns and healpy in one run: seconds, their ratio, the difference of the results.
 
   bench/compare_peers.py build/release/bench/transform_bench [--cases NAME...] [--json FILE [--update]] [--plot FILE]
   bench/compare_peers.py build/release/bench/transform_bench --grid healpix:512 --lmax 1024 --spin 1
   bench/compare_peers.py --show FILE [--plot FILE]
 
 Every repeat runs each program once (short transforms: many times in a row), in alternating order. Tables show medians
-and, in brackets, the least; ratios are Ringweave's seconds over the peer's, pair by pair. ducc0 and SHTns must be
-built for this processor (CFLAGS=-march=native pip install --no-binary ducc0,shtns ducc0 shtns): a binary wheel is
-SSE2 only and no fair peer. `smooth` compares whole programs, files included, with healpy of --healpy-python.
+and, in brackets, minima; ratios are Ringweave's seconds over the peer's, pair by pair. ducc0 and SHTns must be built for
+this processor (CFLAGS=-march=native pip install --no-binary ducc0,shtns ducc0 shtns): binary wheels use only SSE2, which
+would be unfair. `smooth` compares whole programs, files included, with healpy of --healpy-python.
 """
 import argparse
 import dataclasses
@@ -63,7 +63,7 @@ MOST = 31
 
 
 def difference(ours, theirs):
-    """Root mean square and largest difference, over the rms of the peer's values."""
+    """Returns the rms and the largest difference, over the rms of the peer's values."""
     import numpy as np
     squares = largest = norm = 0.0
     for a, b in zip(ours, theirs):
@@ -75,7 +75,7 @@ def difference(ours, theirs):
 
 
 def summary(rows, ours, peers):
-    """Medians of one direction's rows."""
+    """Returns the medians of one direction's rows."""
     mine = [row[ours.name][1] for row in rows]
     result = {"ringweave": {key: statistics.median(one[key] for one in mine)
                             for key in mine[0] if key not in ("direction", "of_peak", "peak_gflop_per_s")},
@@ -95,12 +95,12 @@ def summary(rows, ours, peers):
 
 
 def in_turn(programs, direction, count, repeats):
-    """[repeat] of {name: (seconds per call, what else is known)}."""
+    """Returns [repeat] of {name: (seconds per call, further facts)}."""
     rows = []
     for repeat in range(repeats):
         row = {}
         for program in programs if repeat % 2 == 0 else reversed(programs):
-            # Threads that wait for more work of one program do so for some milliseconds.
+            # Idle threads of one program keep polling for some milliseconds.
             time.sleep(0.02)
             seconds, known = program.time(direction, count)
             row[program.name] = (seconds / count, known)
@@ -130,7 +130,7 @@ def run_case(case, options, folder):
         what = "map" if direction == "synthesis" else "alm"
         answer = ours.result(what)
         for peer in peers:
-            peer.call(direction)  # the arrays are those of all peers
+            peer.call(direction)  # the arrays are shared by all peers
             result["directions"][direction]["peers"][peer.name].update(difference(answer, peer.result(what)))
     ours.close()
     return result

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Gaussian smoothing by the ring convolution beside our harmonic method, ducc0 and the algorithm as its paper has it.
+"""Compare the ring convolution of a Gaussian with the harmonic method, ducc0 and the algorithm of the paper.
 
   bench/compare_smoothing.py build/release/bench/smoothing_bench --json FILE [--update] [--nside N...]
   bench/compare_smoothing.py --show FILE
 
-For every nside and kernel (--fwhm, in arcmin, and --supports, in degrees) all ways smooth the same map in turn, one
-thread, in one run; medians. A harmonic smoothing is an adjoint and a synthesis with lmax = 2 nside, without iteration:
-the same quadrature as the ring convolution's; "fitted" stops where b_l falls below --error. ducc0 must be built for
-this processor (CFLAGS=-march=native pip install --no-binary ducc0 ducc0); its products with b_l do not count, and after
-the first kernel of an nside only the faster of its two ways (theta_interpol or not) goes on. smoothing_plot.py draws
-FILE.
+For every nside and kernel (--fwhm, in arcmin, and --supports, in degrees) all ways smooth the same map in turn, with one
+thread, in one run; tables show medians. A harmonic smoothing is an adjoint and a synthesis with lmax = 2 nside, without
+iteration: the same quadrature as in the ring convolution; "fitted" stops where b_l falls below --error. ducc0 must be
+built for this processor (CFLAGS=-march=native pip install --no-binary ducc0 ducc0). Its products with b_l are not
+timed, and after the first kernel of an nside only the faster of its two ways (theta_interpol or not) is continued.
+smoothing_plot.py draws FILE.
 """
 import argparse
 import json
@@ -31,7 +31,7 @@ SUPPORTS = (0.25, 0.5, 1, 2, 4, 8, 16)
 
 
 class Ringweave:
-    """smoothing_bench: it does what it is told and sleeps meanwhile."""
+    """Runs smoothing_bench, which executes commands and sleeps between them."""
 
     def __init__(self, program, nside, folder):
         self.folder = Path(folder)
@@ -62,7 +62,7 @@ class Ringweave:
 
 
 class Ducc0:
-    """Adjoint and synthesis of one map."""
+    """Runs an adjoint and a synthesis of one map."""
 
     def __init__(self, about, map_, threads, theta_interpol):
         import ducc0
@@ -87,7 +87,7 @@ class Ducc0:
 
 
 class Turns:
-    """The ways of one kernel, each called for its seconds."""
+    """Returns the ways for one kernel; calling one returns its seconds."""
 
     def __init__(self, ours, kernel, peers, originals):
         fwhm = np.radians(kernel["fwhm_arcmin"] / 60)
@@ -100,7 +100,7 @@ class Turns:
     def measure(self, repeats):
         for repeat in range(repeats + 1):
             for way in self.ways if repeat % 2 == 0 else reversed(self.ways):
-                time.sleep(0.02)  # threads that wait for more work do so for some milliseconds
+                time.sleep(0.02)  # idle threads keep polling for some milliseconds
                 answer = self.ways[way]()
                 if repeat > 0:  # the first call touches memory, makes plans
                     self.rows[way].append(answer)
@@ -144,7 +144,7 @@ def measure_nside(nside, options, folder):
     widths = [f"fwhm {fwhm}" for fwhm in options.fwhm] + [f"support {support}" for support in options.supports]
     for width in widths:
         kernel = compare(ours, peers, width, options)
-        # The width makes no difference to it.
+        # Independent of the width.
         peers = [peer for peer in peers if kernel["ways"][peer.name] is least_ducc0(kernel)]
         yield kernel
     ours.close()
@@ -155,7 +155,7 @@ def least_ducc0(kernel):
 
 
 def table(document):
-    """Ratios: seconds over those of the rings; differences from ducc0, rms over rms: rings, lmax fitted, original."""
+    """Prints seconds over those of the rings, and rms differences from ducc0: rings, lmax fitted, original."""
     heads = ["nside", "FWHM", "support", "rings, s", "harmonic, s", "ratio", "lmax fitted", "s", "ratio", "ducc0, s",
              "ratio", "original, s", "ratio", "differences"]
     rows = []

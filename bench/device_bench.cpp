@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The stages with their data on a device, beside what the device can do and the host's stages.
-// Rates are compared with a peak that is measured, never with one that is printed on a box.
+// Times the stages with their data on a device, compared with the device's measured rates and the
+// host's stages.
 //   device_bench --json device.json
 #include <fmt/format.h>
 
@@ -12,17 +12,15 @@
 #include <vector>
 
 #include "base/device.hpp"
-#include "base/device_properties.hpp"
-#include "base/error.hpp"
 #include "bench/cuda/device_rates.hpp"
 #include "bench/device_legendre_cases.hpp"
 #include "bench/device_transform_cases.hpp"
 #include "bench/json_file.hpp"
 #include "distribute/mpi/collective_exit.hpp"
-#include "distribute/mpi/communicator.hpp"
-#include "distribute/mpi/mpi_session.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using nlohmann::json;
@@ -76,7 +74,7 @@ json measure_ceilings(const DeviceStream& stream) {
   return found;
 }
 
-/// Batches are measured at the first nside alone, and where they can by both kinds of sums.
+/// Batches are measured at the first nside alone, by both kinds of sums where possible.
 std::vector<DeviceCase> cases_of(const Options& options) {
   std::vector<DeviceCase> cases;
   for (std::size_t i = 0; i < options.nsides.size(); ++i) {
@@ -106,7 +104,7 @@ void print_head() {
              "faster");
 }
 
-/// What a row has not is left empty; its way is that of sums or of batches.
+/// Absent values are left empty; `way` is that of sums or of batches.
 void print_row(const json& row) {
   const auto number = [&](const char* key, int digits) {
     return row.contains(key) ? fmt::format("{:.{}f}", row[key].get<double>(), digits)
@@ -122,8 +120,8 @@ void print_row(const json& row) {
   std::fflush(stdout);
 }
 
-/// Says for every batch that was summed in both ways what products of matrices take of the time of
-/// sums by threads, and which way is faster over all.
+/// Prints, for every batch summed in both ways, the time with matrix products over that with sums
+/// by threads, and the faster way overall.
 void print_sums(const json& rows) {
   double log_ratio = 0;
   int n_pairs = 0;
@@ -152,10 +150,10 @@ void print_sums(const json& rows) {
              faster == usual_sums ? "says so" : "should be changed");
 }
 
-/// What rounding explains.
+/// The bounds that rounding explains.
 constexpr double largest_difference = 1e-12;
 
-/// Measures what fits and goes on where something fails: every row is in the file at once.
+/// Measures every case that fits and continues after failures: every row is written at once.
 json measure_all(const Communicator& comm, const Options& options) {
   const DeviceStream stream;
   json all;
@@ -187,7 +185,7 @@ json measure_all(const Communicator& comm, const Options& options) {
         all["rows"].push_back(row);
         for (const char* key : {"adjoint_gap", "host_difference"}) {
           const double difference = row.value(key, 0.0);
-          // NaN too.
+          // also false for NaN
           if (!(difference <= largest_difference))
             fail(one,
                  fmt::format("{}: {} is {:.2g}", row["stage"].get<std::string>(), key, difference));
@@ -201,7 +199,7 @@ json measure_all(const Communicator& comm, const Options& options) {
   for (const DeviceCase& one : cases_of(options)) {
     measure(one,
             [&] { return measure_device_legendre(one, ceilings, options.host_repeats, stream); });
-    // Transforms have the usual sums.
+    // Transforms use the default sums.
     if (one.sums != usual_sums) continue;
     measure(one,
             [&] { return measure_device_transform(comm, one, ceilings, options.host_repeats); });
@@ -238,10 +236,11 @@ int run(const Communicator& comm, int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail
 
 int main(int argc, char** argv) {
   using namespace ringweave;
+  using namespace ringweave::detail;
   const MpiSession mpi(&argc, &argv);
   const Communicator comm = Communicator::world();
   return run_program(comm, "device_bench", [&] { return run(comm, argc, argv); });

@@ -7,19 +7,21 @@
 #include <memory>
 #include <utility>
 
+#include "base/checked_cast.hpp"
 #include "base/device_buffer.hpp"
-#include "base/error.hpp"
+#include "base/mode_view.hpp"
 #include "bench/device_timing.hpp"
 #include "bench/significant_terms.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/options.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using Complex = std::complex<double>;
 using Values = std::vector<Complex>;
-using Accumulate = LegendreStage::Accumulate;
 
-/// Numbers in [-1, 1), hashed from their places (splitmix64).
+/// Returns numbers in [-1, 1), hashed from their indices (splitmix64).
 double number_at(std::uint64_t place) {
   std::uint64_t bits = (place + 1) * 0x9e3779b97f4a7c15U;
   bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9U;
@@ -81,10 +83,8 @@ class Trial {
         device_alm_(ssize64(alm_)),
         device_modes_(ssize64(modes_)) {}
 
-  void synthesize() { stage_->synthesize(stage_->all_rows(), alm(), device_modes_.view()); }
-  void adjoint() {
-    stage_->adjoint(stage_->all_rows(), device_modes_.view(), alm(), Accumulate::overwrite);
-  }
+  void synthesize() { stage_->synthesize(alm(), device_modes_.view()); }
+  void adjoint() { stage_->adjoint(device_modes_.view(), alm(), Accumulate::overwrite); }
   Values synthesis_of_alm() {
     copy_to_device(alm_.data(), device_alm_.data(), device_alm_.bytes(), *stream_);
     synthesize();
@@ -110,7 +110,7 @@ class Trial {
     return static_cast<double>(ssize64(shape_.fields.fields())) *
            flop_of_term(shape_.fields.max_spin()) * significant_terms(*shape_.grid, shape_.limits);
   }
-  /// Of a_lm and modes, each read or written once.
+  /// Bytes of a_lm and modes, each read or written once.
   double bytes() const { return static_cast<double>(device_alm_.bytes() + device_modes_.bytes()); }
 
  private:
@@ -199,4 +199,4 @@ nlohmann::json measure_device_legendre(const DeviceCase& what, const DeviceCeili
   return rows;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -7,13 +7,13 @@
 #include "base/device.hpp"
 #include "legendre/device_legendre_stage.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 
-/// What device rates are compared with, operations and bytes per second.
+/// Reference rates of the device, operations and bytes per second.
 struct DeviceCeilings {
   double fma;
   double bytes;
-  double matrices;  ///< cuBLAS's DGEMM; without cuBLAS as fma
+  double matrices;  ///< cuBLAS's DGEMM; fma without cuBLAS
 };
 
 /// HEALPix maps of one spin.
@@ -27,11 +27,11 @@ struct DeviceCase {
 
 const char* name_of(BatchedSums sums);
 
-/// Times the Legendre stage with a_lm and modes on the device, in both directions; `host_repeats`
-/// calls of the host's stage beside it (0: none). Rows say how much its results differ from the
-/// host's ("host_difference", relative rms) and its adjoint from the transpose ("adjoint_gap"),
-/// both of rounding alone.
+/// Times the Legendre stage with a_lm and modes on the device in both directions, and
+/// `host_repeats` calls of the host's stage (0: none). Rows have the difference of its results from
+/// the host's ("host_difference", relative rms) and the gap between its adjoint and the transpose
+/// ("adjoint_gap"); both should be rounding only.
 nlohmann::json measure_device_legendre(const DeviceCase& what, const DeviceCeilings& ceilings,
                                        int host_repeats, const DeviceStream& stream);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail

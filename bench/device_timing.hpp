@@ -9,10 +9,10 @@
 #include "base/device.hpp"
 #include "bench/median.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 
-/// Seconds of a call of `work`, which gives the device something to do on the stream: the median of
-/// `repeats` measurements, each of so many calls that it lasts, after calls that are not counted.
+/// Returns the seconds of a call of `work`, which enqueues work on the stream: the median of
+/// `repeats` measurements, each of enough calls to last, after uncounted warm-up calls.
 template <class Work>
 double device_seconds(const DeviceStream& stream, const Work& work, int repeats = 7) {
   constexpr double shortest = 5e-3;
@@ -34,8 +34,8 @@ double device_seconds(const DeviceStream& stream, const Work& work, int repeats 
   return median(seconds);
 }
 
-/// What the host's own stages take, and how much the device's results differ from theirs, relative
-/// rms.
+/// Seconds of the host's stages, and the relative rms difference of the device's results from
+/// theirs.
 struct OnHost {
   struct Direction {
     double seconds = -1;  ///< below 0: not measured
@@ -45,7 +45,7 @@ struct OnHost {
   Direction adjoint;
 };
 
-/// Seconds of a call on the host's clock: the median of some.
+/// Returns the seconds of a call on the host's clock: the median of several.
 template <class Work>
 double host_seconds(int repeats, const Work& work) {
   std::vector<double> seconds;
@@ -58,4 +58,4 @@ double host_seconds(int repeats, const Work& work) {
   return median(seconds);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail

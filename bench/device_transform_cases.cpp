@@ -9,18 +9,21 @@
 #include <utility>
 #include <vector>
 
-#include "base/buffer.hpp"
+#include "base/checked_cast.hpp"
 #include "base/device_buffer.hpp"
 #include "base/stage_timer.hpp"
 #include "bench/cuda/device_rates.hpp"
 #include "bench/device_timing.hpp"
 #include "bench/test_alm.hpp"
 #include "fft/device_ring_fft.hpp"
-#include "transform/analysis.hpp"
+#include "ringweave/analysis.hpp"
+#include "ringweave/times.hpp"
+#include "ringweave/transform.hpp"
+#include "ringweave/views.hpp"
 #include "transform/device_transform.hpp"
-#include "transform/spherical_harmonic_transform.hpp"
+#include "transform/transform_plan.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using nlohmann::json;
@@ -47,7 +50,7 @@ double rms_difference(const T* a, const T* b, std::int64_t count) {
   return std::sqrt(difference / norm);
 }
 
-/// A transform with its data on the device, and on the host what is copied there and back.
+/// A transform with its data on the device, and host buffers to copy them from and to.
 class Trial {
  public:
   Trial(const Communicator& comm, const DeviceCase& what)
@@ -85,7 +88,7 @@ class Trial {
     }
     stream().synchronize();
   }
-  /// Map of the input and a_lm of that map, on the host; how far from transposes both ways are.
+  /// Computes the map of the input and the a_lm of that map on the host, and the adjoint gap.
   double adjoint_gap() {
     run_with_transfers(Way::synthesis);
     const double left = squared_norm<double>(
@@ -96,7 +99,7 @@ class Trial {
         AlmView<const double>(host_alm_.data(), n_components_, plan_.alm.size()));
     return std::abs(left - right) / left;
   }
-  /// Seconds of a stage within one call.
+  /// Returns the seconds of a stage within one call.
   double stage_seconds(Way way, const char* stage) {
     constexpr int calls = 5;
     StageTimes times;
@@ -107,7 +110,7 @@ class Trial {
     return times.seconds(stage) / calls;
   }
 
-  /// The host's transform of the same a_lm.
+  /// Times the host's transform of the same a_lm.
   OnHost measure_host(int repeats) {
     SphericalHarmonicTransform host(comm_, plan_.spec);
     auto map = host.make_map<double>();
@@ -152,8 +155,8 @@ json row_of(const DeviceCase& what, const char* stage, Way way) {
           {"spin", what.spin},   {"maps", what.maps}};
 }
 
-/// The ring FFT alone, beside cuFFT's of as many rings as the map has, all as long as the belt's.
-/// `batches`: "small", as it is, or "whole": all rings of a length at once.
+/// Times the ring FFT alone, and cuFFT for as many rings, all as long as the belt's. `batches`:
+/// "small", the default, or "whole": all rings of a length at once.
 json measure_ring_fft(const DeviceCase& what, const DeviceCeilings& ceilings, Trial& trial,
                       const char* batches, std::int64_t workspace_bytes) {
   const TransformPlan& plan = trial.plan();
@@ -224,4 +227,4 @@ json measure_device_transform(const Communicator& comm, const DeviceCase& what,
   return rows;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail

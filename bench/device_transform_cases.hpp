@@ -4,16 +4,16 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/device_legendre_cases.hpp"
-#include "distribute/mpi/communicator.hpp"
+#include "ringweave/communicator.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 
-/// Times the ring FFT alone, also with all rings of a length at once, and whole transforms, in both
-/// directions, with a_lm and maps on the device and with copies of both from and to pinned memory
-/// of the host; `host_repeats` calls of the host's transform beside it (0: none), whose results it
-/// must give. One rank. Error  InternalError when it does not, or when its adjoint is not the
+/// Times, in both directions, the ring FFT alone, also with all rings of a length at once, and
+/// whole transforms: with a_lm and maps on the device, and with copies of both from and to pinned
+/// host memory. Also times `host_repeats` calls of the host's transform (0: none), whose results
+/// must be equal. One rank. Error  InternalError when they are not, or when its adjoint is not the
 /// transpose.
 nlohmann::json measure_device_transform(const Communicator& comm, const DeviceCase& what,
                                         const DeviceCeilings& ceilings, int host_repeats);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail

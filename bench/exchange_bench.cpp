@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The exchange of ring modes, measured beside a memory copy of what travels, which it cannot beat.
+// Times the exchange of ring modes against a memory copy of the exchanged modes, a lower bound.
 // One JSON line per measurement:
 //   scripts/mpirun.sh RANKS exchange_bench [NSIDE [LMAX [COMPONENTS [REPEATS]]]]
-// and what the plans would move on any number of ranks, without moving it:
+// The planned volume for any number of ranks, without an exchange:
 //   exchange_bench --volume NSIDE LMAX
 // The same for the halo of a kernel whose support is given in degrees:
 //   scripts/mpirun.sh RANKS exchange_bench --halo NSIDE SUPPORT [COMPONENTS [REPEATS]]
@@ -19,14 +19,17 @@
 #include <vector>
 
 #include "app/predict/halo_scaling.hpp"
-#include "base/buffer.hpp"
+#include "base/checked_cast.hpp"
+#include "base/mode_view.hpp"
 #include "bench/slowest_rank.hpp"
 #include "distribute/exchange/mode_exchange.hpp"
 #include "distribute/halo/halo_exchange.hpp"
 #include "distribute/halo/halo_mode_exchange.hpp"
-#include "distribute/mpi/mpi_session.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using Value = std::complex<double>;
@@ -130,7 +133,7 @@ void measure(const Communicator& comm, std::int64_t nside, int lmax, std::int64_
 
 constexpr double degree = std::numbers::pi / 180;
 
-/// Cut for the convolution itself, not for a transform.
+/// Distributed for the convolution, not for a transform.
 RingDistribution distribute_products(const std::shared_ptr<const RingGrid>& grid, double support,
                                      int n_ranks) {
   return {grid, ring_products(*grid, support, RingPayload::pixels(*grid)), n_ranks};
@@ -214,10 +217,11 @@ void measure_halo(const Communicator& comm, std::int64_t nside, double support,
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail
 
 int main(int argc, char** argv) {
   using namespace ringweave;
+  using namespace ringweave::detail;
   const MpiSession session(&argc, &argv);
   const auto number = [&](int i, int otherwise) {
     return i < argc ? std::stoi(argv[i]) : otherwise;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writing and reading a map, HDF5 and FITS, beside copying it in memory; one JSON line each:
+// Times writing and reading a map, HDF5 and FITS, against copying it in memory; one JSON line each:
 //   scripts/mpirun.sh RANKS file_bench FOLDER [NSIDE [REPEATS]]
 #include <fmt/format.h>
 
@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "base/buffer.hpp"
-#include "base/error.hpp"
 #include "bench/slowest_rank.hpp"
-#include "distribute/mpi/mpi_session.hpp"
 #include "distribute/ring_distribution.hpp"
-#include "io/map_file.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 int run(const Communicator& comm, int argc, char** argv) {
@@ -70,9 +70,9 @@ int run(const Communicator& comm, int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail
 
 int main(int argc, char** argv) {
   const ringweave::MpiSession mpi(&argc, &argv);
-  return ringweave::run(ringweave::Communicator::world(), argc, argv);
+  return ringweave::detail::run(ringweave::Communicator::world(), argc, argv);
 }

@@ -7,11 +7,11 @@
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace ringweave::HWY_NAMESPACE {
+namespace ringweave::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Runs `rounds` rounds of independent multiply-adds; returns the operations done and, by `result`,
-/// keeps them alive.
+/// Runs `rounds` rounds of independent multiply-adds; returns the number of operations. `result`
+/// keeps them from being optimised away.
 HWY_NOINLINE double fma_rounds(long rounds, double* result) {
   const hn::ScalableTag<double> d;
   constexpr int chains = 12;
@@ -31,13 +31,13 @@ HWY_NOINLINE double fma_rounds(long rounds, double* result) {
   return 2.0 * chains * static_cast<double>(hn::Lanes(d)) * static_cast<double>(rounds);
 }
 
-}  // namespace ringweave::HWY_NAMESPACE
+}  // namespace ringweave::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include <ctime>
 
-namespace ringweave {
+namespace ringweave::detail {
 
 HWY_EXPORT(fma_rounds);
 
@@ -62,5 +62,5 @@ double measure_fma_peak(double seconds) {
   return operations / elapsed;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail
 #endif

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""healpy's side of the `smooth` case; one JSON line.
+"""Run healpy's side of the `smooth` case; prints one JSON line.
 
   healpy_smoothing.py smooth IN OUT FWHM_ARCMIN ITER    read, smooth, write: seconds of each
   healpy_smoothing.py compare A B                       rms and largest difference over the rms of B

@@ -5,11 +5,11 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 
-/// Nothing where no file is asked for. Error  ResourceError when it cannot be written.
+/// Does nothing without a file name. Error  ResourceError when the file cannot be written.
 inline void write_json(const std::string& path, const nlohmann::json& what) {
   if (path.empty()) return;
   std::ofstream file(path);
@@ -18,4 +18,4 @@ inline void write_json(const std::string& path, const nlohmann::json& what) {
   if (!file) throw ResourceError(path + ": cannot be written");
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What split kernels achieve beside what is predicted: K_l = sqrt(C_l) B_l of Gaussian beams, split
-// and applied to random maps, against the harmonic method of all degrees on the same map (adjoint,
-// product, synthesis, no iteration). A table, and JSON for kernel_split_accuracy_plot.py.
+// Compares achieved with predicted errors of split kernels: K_l = sqrt(C_l) B_l of Gaussian beams,
+// split and applied to random maps, against the harmonic method of all degrees on the same map
+// (adjoint, product, synthesis, no iteration). Prints a table, and JSON for
+// kernel_split_accuracy_plot.py.
 // Maps: white (a_lm up to lmax), pixels (independent pixels: degrees above lmax too), unexpected
-// (the same, split as if they had none), cmb (C_l).
+// (the same, split as if it had no such degrees), cmb (C_l).
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -17,18 +18,18 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "bench/json_file.hpp"
 #include "convolve/split/split_convolution.hpp"
 #include "distribute/mpi/collective_exit.hpp"
-#include "distribute/mpi/mpi_session.hpp"
 #include "io/spectra_table.hpp"
-#include "sphere/beam.hpp"
-#include "sphere/healpix_weights.hpp"
-#include "sphere/random_alm.hpp"
-#include "transform/spherical_harmonic_transform.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/random.hpp"
+#include "ringweave/spectra.hpp"
+#include "ringweave/transform.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using nlohmann::json;
@@ -68,7 +69,7 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--json", options.file, "File to write. Default: none.");
 }
 
-/// One map, its a_lm as the harmonic method sees them, and room for both results.
+/// One map, its a_lm in the harmonic method, and memory for both results.
 template <class T>
 class Sky {
  public:
@@ -99,8 +100,8 @@ class Sky {
     transform_.adjoint<double>(std::as_const(expected_).view(), weights_, alm_.view());
   }
 
-  /// Both methods. Afterwards convolved() are a_lm of the exact result and difference() those of
-  /// what the split adds; returns the rms of all of it, over that of the exact result.
+  /// Runs both methods. Afterwards convolved() holds a_lm of the exact result and difference()
+  /// those of the split's error; returns the rms of that error over the rms of the exact result.
   double convolve(const std::vector<double>& k_l, SplitConvolution& split) {
     std::copy_n(alm_.view().data(), alm_.size(), found_.view().data());
     Beam beam;
@@ -123,7 +124,8 @@ class Sky {
     return std::sqrt(missed / whole);
   }
 
-  /// Sums over m of |x_lm|^2, Re(x*_lm d_lm) and |d_lm|^2: x the exact result, d the difference.
+  /// Sums over m of |x_lm|^2, Re(x*_lm d_lm) and |d_lm|^2, where x is the exact result and d the
+  /// difference.
   struct Power {
     std::vector<double> exact, cross, missed;
   };
@@ -174,7 +176,7 @@ class Sky {
   AlmBuffer<double> alm_, found_, difference_;
 };
 
-/// C_l of the maps: up to lmax, of pixels as far as splits look.
+/// C_l of the maps, up to lmax or, for pixels, as far as splits look.
 Spectra spectrum_of(const std::string& kind, const Spectra& cl, int lmax, std::int64_t nside) {
   const int last = kind == "pixels" ? checked_cast<int>(4 * nside, "degrees of pixels") : lmax;
   Spectra result(last);
@@ -183,7 +185,7 @@ Spectra spectrum_of(const std::string& kind, const Spectra& cl, int lmax, std::i
   return result;
 }
 
-/// sum (2l+1) C_l K_l^2: what the rms of maps is expected to be, but for 4 pi.
+/// Returns sum (2l+1) C_l K_l^2: the expected mean square of maps, without 1 / (4 pi).
 double expected_power(const KernelSplitSpec& spec) {
   double sum = 0;
   for (std::size_t l = 0; l < spec.k_l.size(); ++l)
@@ -191,7 +193,7 @@ double expected_power(const KernelSplitSpec& spec) {
   return sum;
 }
 
-/// Rms over a kernel's degrees and what it is made of.
+/// The rms over a kernel's degrees and its contributions.
 template <class Power>
 json achieved(const Power& power, int l_cut, double rms, double expected) {
   double whole = 0;
@@ -213,7 +215,7 @@ json achieved(const Power& power, int l_cut, double rms, double expected) {
           {"map_above_lmax", std::sqrt(std::max(0.0, rms * rms - (below + fitted) / whole))}};
 }
 
-/// Spectra of the exact result, of the split's, of its parts, and what the parts predict.
+/// Spectra of the exact result, of the split's result and its parts, and the predicted spectrum.
 template <class Power>
 json spectra_of(const Power& power, const KernelSplitSpec& spec, const KernelSplit& split) {
   json result;
@@ -227,7 +229,7 @@ json spectra_of(const Power& power, const KernelSplitSpec& spec, const KernelSpl
     const double x = power.exact[i];
     const double change = 2 * power.cross[i] + power.missed[i];
     const double predicted = k != 0 ? std::pow((harmonic + compact[i]) / k, 2) - 1 : 0.0;
-    // By rings: what the harmonic part, h / k of the exact result, does not have.
+    // The ring part: the exact result minus the harmonic part, which is h / k of it.
     const double h = k != 0 ? harmonic / k : 0.0;
     const double rest = (1 - h) * (1 - h) * x + 2 * (1 - h) * power.cross[i] + power.missed[i];
     result["exact"].push_back(x / modes);
@@ -313,7 +315,7 @@ class Measurement {
     const auto values = of_map.values(Spectra::TT);
     spec.cl.assign(values.begin(), values.end());
     spec.nside = options_.nside;
-    // Of one support: nothing to choose by seconds.
+    // With one support there is no choice by seconds.
     spec.costs.harmonic = [](int, int) { return Estimate{1}; };
     spec.costs.rings = [](double, int) { return Estimate{0}; };
     std::vector<KernelSplitSpec> specs;
@@ -371,10 +373,11 @@ int measure(const Communicator& comm, int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail
 
 int main(int argc, char** argv) {
   using namespace ringweave;
+  using namespace ringweave::detail;
   const MpiSession mpi(&argc, &argv);
   const Communicator comm = Communicator::world();
   return run_program(comm, "kernel_split_accuracy", [&] { return measure(comm, argc, argv); });

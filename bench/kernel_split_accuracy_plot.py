@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draw what kernel_split_accuracy measured, after Figs. 6, 7 and 10 of Sutter, Wandelt & Elsner (2012).
+"""Draw the results of kernel_split_accuracy, after Figs. 6, 7 and 10 of Sutter, Wandelt & Elsner (2012).
 
   bench/kernel_split_accuracy_plot.py FILE.json... --spectra PICTURE.png --errors PICTURE.png [--error 1e-5]
 
---spectra: of one run on each kind of map whose bound is --error (of independent pixels, or a white map where there are
-none, and of a CMB map): the convolved map, its parts, the map they sum to and its difference to the harmonic method; the
-relative error of the power spectrum beside what the parts predict (needs --with-spectra). --errors: over l_cut, predicted
-and achieved, one panel for each kind of map. Needs numpy, matplotlib.
+--spectra: for one run on each kind of map whose bound is --error (of independent pixels, or a white map without those,
+and of a CMB map), the convolved map, its parts, their sum and its difference from the harmonic method; and the relative
+error of the power spectrum with its prediction from the parts (needs --with-spectra). --errors: predicted and achieved
+errors over l_cut, one panel for each kind of map. Needs numpy, matplotlib.
 """
 import argparse
 import json

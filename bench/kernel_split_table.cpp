@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Splits of K_l = sqrt(C_l) B_l of Gaussian beams, applied to white maps, as a table; Table 1 of
-// the paper on kernel splitting is the example. Seconds of a search and memory at the end.
+// Prints splits of K_l = sqrt(C_l) B_l of Gaussian beams applied to white maps, as in Table 1 of
+// the paper on kernel splitting, then seconds and memory of the search.
 //   kernel_split_table SPECTRA [LMAX NSIDE ERROR [MOST_SUPPORT_ARCMIN [FWHM_ARCMIN...]]]
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -17,9 +17,9 @@
 #include "base/checked_cast.hpp"
 #include "convolve/split/kernel_split.hpp"
 #include "io/spectra_table.hpp"
-#include "sphere/beam.hpp"
+#include "ringweave/spectra.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 constexpr double arcmin = std::numbers::pi / (180 * 60);
@@ -58,7 +58,7 @@ void print(const KernelSplit& split) {
   fmt::print("  {}\n", split.reason());
 }
 
-/// What the paper would take of these, a GPU for the rings beside one core: its Eqs. 7 and 8.
+/// Cost of these in the paper's model (Eqs. 7 and 8), with a GPU for the rings beside one core.
 const SplitCandidate* papers_choice(const KernelSplit& split, int lmax) {
   const auto seconds = [&](const SplitCandidate& candidate) {
     const double part = static_cast<double>(candidate.l_cut) / 4096;
@@ -124,13 +124,13 @@ void measure(const std::string& path, const Asked& asked) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail
 
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   try {
     if (words.empty()) throw std::invalid_argument("expected a file of spectra");
-    ringweave::measure(words[0], ringweave::parse(words));
+    ringweave::detail::measure(words[0], ringweave::detail::parse(words));
   } catch (const std::exception& error) {
     fmt::print(stderr, "kernel_split_table: {}\n", error.what());
     return 2;

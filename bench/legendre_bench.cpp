@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The host Legendre stage on one core: useful floating-point operations per second, and what part
-// of the peak that is.
+// Times the host Legendre stage on one core: useful floating-point operations per second and their
+// share of the peak.
 //   legendre_bench --benchmark_format=json --benchmark_filter=Synthesis
-//   legendre_bench --instructions=AVX2      as a machine that has nothing better; peak likewise
+//   legendre_bench --instructions=AVX2      emulates a machine with nothing better; peak likewise
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <hwy/targets.h>
@@ -19,12 +19,13 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "base/mode_view.hpp"
 #include "bench/fma_peak.hpp"
 #include "bench/significant_terms.hpp"
 #include "legendre/legendre_stage.hpp"
-#include "legendre/simd_targets.hpp"
+#include "ringweave/options.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using Complex = std::complex<double>;
@@ -62,7 +63,7 @@ struct Problem {
   void adjoint() {
     stage->adjoint(ModeView<const double>(modes.data(), ssize64(modes)),
                    AlmView<double>(alm_out.data(), fields.n_components(), layout.size()),
-                   LegendreStage::Accumulate::overwrite);
+                   Accumulate::overwrite);
   }
   /// Gap between <S a, y> and <a, S^T y>, relative to ||S a|| ||y|| / sqrt(N).
   double adjoint_gap() {
@@ -90,7 +91,7 @@ struct Problem {
 
 enum class Direction { synthesis, adjoint };
 
-/// Peak and stage take turns, so that a busy machine slows both alike.
+/// Measurements of peak and stage alternate, so that other load slows both alike.
 void measure(benchmark::State& state, Direction direction, RingGrid grid, int lmax,
              std::int64_t n_fields, int spin) {
   omp_set_num_threads(1);
@@ -122,7 +123,7 @@ void healpix(benchmark::State& state, Direction direction) {
           state.range(2), static_cast<int>(state.range(3)));
 }
 
-/// lmax + 1 rings, and no fewer to resample from.
+/// lmax + 1 rings, but enough to resample from.
 void gauss_legendre(benchmark::State& state, Direction direction) {
   const auto lmax = static_cast<int>(state.range(0));
   measure(state, direction, RingGrid::gauss_legendre(lmax + 1), lmax, 1, 0);
@@ -143,7 +144,8 @@ BENCHMARK_CAPTURE(healpix, Adjoint, Direction::adjoint)->Apply(healpix_shapes);
 BENCHMARK_CAPTURE(gauss_legendre, Synthesis, Direction::synthesis)->Apply(gauss_legendre_shapes);
 BENCHMARK_CAPTURE(gauss_legendre, Adjoint, Direction::adjoint)->Apply(gauss_legendre_shapes);
 
-/// Nothing better than this instruction set is run from now on; false where the processor lacks it.
+/// Allows no better instruction set than this one from now on; returns false where the processor
+/// lacks it.
 bool run_only(std::string_view instructions) {
   for (std::int64_t left = hwy::SupportedTargets(); left != 0; left &= left - 1) {
     const std::int64_t target = left & -left;
@@ -156,19 +158,20 @@ bool run_only(std::string_view instructions) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail
 
 int main(int argc, char** argv) {
   constexpr std::string_view option = "--instructions=";
   benchmark::Initialize(&argc, argv);
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
-    if (argument.starts_with(option) && ringweave::run_only(argument.substr(option.size())))
+    if (argument.starts_with(option) && ringweave::detail::run_only(argument.substr(option.size())))
       continue;
     fmt::print(stderr,
                "{}: expected --instructions=SET or an option of Google Benchmark; of {} this "
                "processor runs {}\n",
-               argument, ringweave::simd_targets_compiled(), ringweave::simd_target_chosen());
+               argument, ringweave::detail::simd_targets_compiled(),
+               ringweave::detail::simd_target_chosen());
     return 2;
   }
   benchmark::RunSpecifiedBenchmarks();

@@ -8,17 +8,19 @@
 #include <numbers>
 #include <utility>
 
+#include "base/checked_cast.hpp"
 #include "convolve/ring/ring_pair.hpp"
+#include "sphere/kernel/kernel_table.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 constexpr std::int64_t batch = 16;          // kernel rows transformed at once
-constexpr std::int64_t table_steps = 8192;  // linear interpolation misses a Gaussian by 3e-7
+constexpr std::int64_t table_steps = 8192;  // linear interpolation errs by 3e-7 for a Gaussian
 
 fftw_complex* fftw(std::complex<double>* data) { return reinterpret_cast<fftw_complex*>(data); }
 
-/// to_m = scale from_m exp(i m phi), m = 0..mmax.
+/// Sets to_m = scale from_m exp(i m phi), m = 0..mmax.
 void turn(double phi, double scale, std::int64_t mmax, const std::complex<double>* from,
           std::complex<double>* to) {
   double re = scale;
@@ -171,4 +173,4 @@ void OriginalConvolution::modes_to_rings(std::span<double> out) {
   }
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail

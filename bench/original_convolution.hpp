@@ -8,32 +8,33 @@
 #include <span>
 #include <vector>
 
-#include "base/buffer.hpp"
 #include "base/stage_timer.hpp"
-#include "sphere/kernel/radial_kernel.hpp"
-#include "sphere/ring_grid.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/kernel.hpp"
+#include "ringweave/times.hpp"
+#include "ringweave/views.hpp"
 
 struct fftw_plan_s;
 
-namespace ringweave {
+namespace ringweave::detail {
 
-/// The algorithm as the paper has it, for one thread of a CPU and in double: what RingConvolution
-/// is measured beside. Of every pair of rings within the support the kernel is interpolated
-/// linearly along the whole ring and gets an FFT of its own; north and south share it; rings keep
-/// the modes up to their own Nyquist. The result is that of ConvolutionMode::plain up to the
-/// interpolation.
+/// The algorithm as in the paper, for one thread of a CPU and in double: the reference
+/// RingConvolution is compared with. For every pair of rings within the support the kernel is
+/// interpolated linearly along the whole ring and transformed by its own FFT; north and south share
+/// it; rings keep the modes up to their own Nyquist. The result equals that of
+/// ConvolutionMode::plain up to the interpolation.
 ///
 /// Cost  pairs of rings x (interpolation + FFT of the longest ring + 4 FMA per mode)
 /// From  Elsner & Wandelt (2011), A&A 532, A35, Sects. 4.1 and 4.2
 class OriginalConvolution {
  public:
-  /// A HEALPix grid: symmetric about the equator, rings no longer than the equator's.
+  /// Needs a HEALPix grid: symmetric about the equator, rings no longer than the equator's.
   OriginalConvolution(std::shared_ptr<const RingGrid> grid, const RadialKernel& kernel);
 
   /// Whole maps, ring after ring.
   void convolve(std::span<const double> in, std::span<double> out);
 
-  /// Pairs of rings whose kernel has to be transformed.
+  /// Number of pairs of rings whose kernel is transformed.
   std::int64_t n_kernel_rows() const;
   /// Seconds of "ring_fft", "kernel", "kernel_fft", "products".
   StageTimes& times() { return times_; }
@@ -75,4 +76,4 @@ class OriginalConvolution {
   StageTimes times_;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draw what compare_peers.py measured: peer_plot.py FILE.json PICTURE.png
+"""Draw the results of compare_peers.py: peer_plot.py FILE.json PICTURE.png
 
-Left: Ringweave's seconds over each peer's; right: which stages Ringweave's seconds go to.
+Left: Ringweave's seconds over each peer's; right: Ringweave's seconds by stage.
 """
 import json
 import sys
@@ -17,7 +17,7 @@ STAGES = {"legendre": ("Legendre", "#0072B2"), "exchange": ("exchange", "#D55E00
 
 
 def stage_seconds(mine):
-    """Seconds of every stage; whole programs (smooth) name theirs apart and have files."""
+    """Returns the seconds of every stage; whole programs (smooth) name theirs differently and include files."""
     known = mine.get("stages", mine)
     parts = {stage: known.get(stage, 0.0) for stage in STAGES}
     parts["files"] = known.get("read", 0.0) + known.get("write", 0.0)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The programs compare_peers.py times, each with the same three members:
+"""The programs timed by compare_peers.py, each with the same three members:
 
-time(direction, count)  seconds of `count` calls in a row, and what else is known of them
+time(direction, count)  seconds of `count` calls in a row, and further facts
 result(what)            "map" or "alm" of the last calls, [component][...], in RING and healpy's order
-name, family            what it is called, and the column of the table it competes for
+name, family            the program's name, and its column of the table
 
 Peers also have version: (program, its version).
 """
@@ -28,7 +28,7 @@ def components_of(spins):
 
 
 class Ringweave:
-    """transform_bench with --commands: it does what it is told and sleeps meanwhile."""
+    """Runs transform_bench with --commands, which executes commands and sleeps between them."""
     name = family = "Ringweave"
 
     def __init__(self, program, case, threads, ranks, exchange, backend, folder):
@@ -52,7 +52,7 @@ class Ringweave:
         self.inputs = [self.process.stdin] if ranks == 1 else [self._open_pipe(pipe) for pipe in pipes]
 
     def _open_pipe(self, pipe):
-        """Waits until the rank opens its end, but not for one that is gone."""
+        """Waits until the rank opens its end; fails when the rank has ended."""
         while True:
             try:
                 descriptor = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
@@ -95,7 +95,7 @@ class Ringweave:
 
 
 class Arrays:
-    """What all peers of a case read and write: eight maps of nside 2048 are there once and not for each."""
+    """The inputs and outputs shared by all peers of a case: eight maps of nside 2048 are stored once, not per peer."""
 
     def __init__(self, alm, about):
         single = about["precision"] == "single"
@@ -105,7 +105,7 @@ class Arrays:
 
 
 class Peer:
-    """The arrays, and a peer's seconds by `call(direction)`, which returns those of one call."""
+    """A peer's arrays and timing; `call(direction)` returns the seconds of one call."""
 
     def __init__(self, arrays):
         self.alm, self.back, self.map = arrays.alm, arrays.back, arrays.map
@@ -140,7 +140,7 @@ class Ducc0(Peer):
         self.fields = components_of(about["spins"])
         self.together = together
         self.options = dict(lmax=about["lmax"], nthreads=threads)
-        self.shape = None  # of a map that is a rectangle
+        self.shape = None  # of a rectangular map
         grid, number = about["grid"].split(":")
         if grid == "gauss":
             self.shape = (about["n_rings"], about["n_pixels"] // about["n_rings"])
@@ -172,7 +172,7 @@ class Ducc0(Peer):
         return self._iterated_analysis()
 
     def _iterated_analysis(self):
-        """Seconds of the 2 iterations + 1 transforms alone; numpy's sums between them do not count."""
+        """Seconds of the 2 iterations + 1 transforms alone, without numpy's sums between them."""
         adjoint, synthesis = self.sht.adjoint_synthesis, self.sht.synthesis
         seconds = seconds_of(lambda: self._calls(adjoint, self.map, self.back, ringfactor=self.weights))
         residual, correction = np.empty_like(self.map), np.empty_like(self.back)
@@ -185,11 +185,11 @@ class Ducc0(Peer):
 
 
 class Shtns(Peer):
-    """SHTns on a Gauss-Legendre grid, scalar fields, maps by rings; it measures its algorithms when it plans."""
+    """SHTns on a Gauss-Legendre grid, scalar fields, maps by rings; it times its algorithms when planning."""
     name = family = "SHTns"
 
     def __init__(self, arrays, about):
-        import shtns  # takes its threads from OMP_NUM_THREADS
+        import shtns  # reads OMP_NUM_THREADS when imported
         super().__init__(arrays)
         self.version = ("SHTns", shtns.__version__)
         rings = about["n_rings"]
@@ -205,7 +205,7 @@ class Shtns(Peer):
 
 
 def installed(make):
-    """The peers that make() returns, none where their package is missing."""
+    """Returns the peers made by make(), or none without their package."""
     try:
         return make()
     except ImportError as missing:
@@ -214,7 +214,7 @@ def installed(make):
 
 
 def peers_of(case, alm, about, threads):
-    """The peers that can do this case, of those installed."""
+    """Returns the installed peers that support this case."""
     arrays = Arrays(alm, about)
     gauss = case.grid.startswith("gauss")
     together = case.maps > 1 and not case.fields and not gauss

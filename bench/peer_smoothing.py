@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whole programs, files included: `ringweave smooth` beside healpy.smoothing, FITS in, FITS out."""
+"""Time whole programs, files included: `ringweave smooth` and healpy.smoothing, FITS in, FITS out."""
 import json
 import os
 import statistics
@@ -20,7 +20,7 @@ def timed(command, environment):
 
 
 def stages_of(report):
-    """Seconds of the slowest rank in each stage, from the program's own report."""
+    """Returns the seconds of the slowest rank in each stage, from the program's own report."""
     stages = json.loads(Path(report).read_text(encoding="utf-8"))["stages"]
     return {name: stage["max"] for name, stage in stages.items()}
 

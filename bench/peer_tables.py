@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Markdown of what compare_peers.py measured."""
+"""Markdown tables of the results of compare_peers.py."""
 import math
 
 FAMILIES = ("ducc0", "ducc0 theta_interpol", "SHTns", "healpy")
@@ -12,7 +12,7 @@ def rows_of(document):
 
 
 def fastest(measured, family):
-    """A peer may go several ways (a batch in one call or map by map); its faster one counts."""
+    """Of several ways of a peer (a batch in one call or map by map), only the faster one counts."""
     ways = [peer for peer in measured["peers"].values() if peer["family"] == family]
     return min(ways, key=lambda peer: peer["seconds"]) if ways else None
 
@@ -44,7 +44,7 @@ def direction_title(case, direction):
 
 
 def seconds(value):
-    """Three digits, as a plain number."""
+    """Formats three digits as a plain number."""
     if value <= 0:
         return "0"
     return f"{value:.{max(0, 2 - math.floor(math.log10(value)))}f}"
@@ -61,7 +61,7 @@ def markdown(heads, rows):
 
 
 def ratio_table(document):
-    """Seconds beside the peers': median (least); ratio: median of pairs (of the least); difference: rms, largest."""
+    """Returns the table of seconds: median (min); ratio: median of pairs (of the minima); difference: rms, largest."""
     shown = [family for family in FAMILIES
              if any(fastest(measured, family) for _, _, measured in rows_of(document))]
     heads = ["case", "direction", "Ringweave, s"]
@@ -79,7 +79,7 @@ def ratio_table(document):
 
 
 def beside_ducc0(measured):
-    """Ratio to the faster way of ducc0, and the rms difference from it."""
+    """Returns the ratio to the faster way of ducc0, and the rms difference from it."""
     ways = [peer for family in ("ducc0", "ducc0 theta_interpol") if (peer := fastest(measured, family))]
     if not ways:
         return ["", ""]
@@ -88,7 +88,7 @@ def beside_ducc0(measured):
 
 
 def stage_table(document):
-    """Everything about one case and direction in one row."""
+    """Returns everything about one case and direction in one row."""
     heads = ["grid", "lmax", "spins", "maps", "precision", "exchange mode", "ranks x threads", "direction",
              "seconds", "Legendre", "exchange", "ring FFT", "GFLOP/s", "of peak", "over ducc0", "difference",
              "bytes sent", "planned", "adjointness gap", "round trip", "plan, s"]
@@ -110,7 +110,7 @@ def stage_table(document):
 
 
 def whole(document):
-    """Both tables, with what they were measured on and against."""
+    """Returns both tables, with the machine and the versions of the peers."""
     text = [ratio_table(document), stage_table(document)]
     machines = {(case["machine"]["processor"], case["machine"]["processors"], case["machine"]["date"])
                 for case in document["cases"]}

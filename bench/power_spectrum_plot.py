@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Power spectra of a map smoothed by rings and of its error, after Fig. 5 of Elsner & Wandelt (2011).
+"""Draw power spectra of a map smoothed by rings and of its error, after Fig. 5 of Elsner & Wandelt (2011).
 
   bench/power_spectrum_plot.py build/release/src/app/ringweave PICTURE.png [--nside 2048] [--fwhm 6]
 
 A sky of examples/lcdm_cl.txt, lmax = 2 nside, is smoothed with a Gaussian (arcmin; no longer band-limited at 6) by rings
 and by harmonics without iteration, and compared with the map synthesized from the a_lm times b_l. Spectra are of the
-a_lm after three corrections. Left: the difference of the spectra; right: the spectrum of the difference. The map was
-not made for the quadrature: that error is in both. Needs numpy, healpy, matplotlib.
+a_lm after three corrections. Left: the difference of the spectra; right: the spectrum of the difference. Both methods
+contain the quadrature error, because the map was not made for the quadrature. Needs numpy, healpy, matplotlib.
 """
 import argparse
 import subprocess
@@ -22,7 +22,7 @@ METHODS = {"ring": ("rings", "#0072B2"), "harmonic": ("harmonics, no iteration",
 
 
 def spectra(program, nside, fwhm, folder):
-    """Degrees, the exact spectrum, and for each method its spectrum and that of its error."""
+    """Returns degrees, the exact spectrum, and for each method its spectrum and that of its error."""
     lmax = ("--lmax", 2 * nside)
     beam = ("--fwhm", f"{fwhm}arcmin")
     sky, alm, exact = (folder / name for name in ("sky.fits", "alm.fits", "exact.fits"))

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How much time ranks lose by working together, told apart from how much the machine is slower
-// while all its cores work. In one launch, in turn: rank 0 alone with the whole problem, every rank
-// for itself with a whole problem of its own at the same time, all ranks with one problem together.
+// Separates the loss of working together from the slowdown of a machine with all cores busy. One
+// launch runs in turn: rank 0 alone with the whole problem; every rank with a whole problem of its
+// own at the same time; all ranks together with one problem.
 //   scripts/mpirun.sh 2 rank_efficiency harmonics NSIDE [TURNS]
 //   scripts/mpirun.sh 2 rank_efficiency rings NSIDE FWHM_ARCMIN [TURNS]
-// One line of JSON for each operation: medians and least seconds of the three, and the
-// efficiencies: seconds alone, or apart, over ranks times the seconds together, as the median over
-// the turns and of the least seconds.
+// Prints one line of JSON for each operation: medians and minima of the three times, and the
+// efficiencies, i.e. seconds alone, or apart, over ranks times the seconds together, as the median
+// over the turns and from the minima.
 #include <mpi.h>
 
 #include <algorithm>
@@ -21,23 +21,25 @@
 #include <utility>
 #include <vector>
 
-#include "base/buffer.hpp"
-#include "base/error.hpp"
 #include "bench/median.hpp"
 #include "bench/transform_trial.hpp"
-#include "convolve/ring/ring_convolution.hpp"
+#include "convolve/ring/ring_convolution_plan.hpp"
 #include "distribute/mpi/collective_exit.hpp"
-#include "distribute/mpi/mpi_handle.hpp"
-#include "distribute/mpi/mpi_session.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/convolution.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/mpi.hpp"
+#include "ringweave/transform.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 double least(const std::vector<double>& values) {
   return *std::min_element(values.begin(), values.end());
 }
 
-/// Waits for all ranks asleep: a rank that polls would slow the one that works.
+/// Waits for all ranks without polling, which would slow the rank that computes.
 void meet(const Communicator& comm) {
   MPI_Request request;
   MPI_Ibarrier(mpi_handle(comm), &request);
@@ -53,7 +55,7 @@ double seconds_of(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// `whole` does this rank's own whole problem, `shared` its part of the common one.
+/// `whole` runs this rank's own whole problem, `shared` its part of the common one.
 nlohmann::json compare(const Communicator& comm, const std::function<void()>& whole,
                        const std::function<void()>& shared, int turns) {
   std::vector<double> alone;
@@ -158,10 +160,11 @@ int run(const Communicator& comm, int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail
 
 int main(int argc, char** argv) {
   using namespace ringweave;
+  using namespace ringweave::detail;
   const MpiSession session(&argc, &argv);
   const Communicator comm = Communicator::world();
   return run_program(comm, "rank_efficiency", [&] { return run(comm, argc, argv); });

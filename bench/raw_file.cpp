@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
-/// Empties the file, then every rank writes its own places of it.
+/// Empties the file, then lets every rank write its own parts.
 void write_places(const Communicator& comm, const std::string& path,
                   const std::function<void(std::fstream&)>& write) {
   const auto check = [&](const std::fstream& file) {
@@ -86,4 +86,4 @@ RINGWEAVE_INSTANTIATE(float)
 RINGWEAVE_INSTANTIATE(double)
 #undef RINGWEAVE_INSTANTIATE
 
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -3,15 +3,15 @@
 
 #include <string>
 
-#include "base/view.hpp"
-#include "distribute/mpi/communicator.hpp"
-#include "sphere/alm_layout.hpp"
-#include "sphere/local_rings.hpp"
+#include "ringweave/alm.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 
-/// Map and a_lm of all ranks as plain doubles without a header, for a driver on the same file
-/// system (numpy.fromfile): [component][pixel of the whole grid], and complex numbers
+/// Writes map and a_lm of all ranks as plain doubles without a header, for a driver on the same
+/// file system (numpy.fromfile): [component][pixel of the whole grid], and complex numbers
 /// [component][m][l = m..lmax], healpy's order. Collective. Error  ResourceError.
 template <class T>
 void write_raw_map(const Communicator& comm, const std::string& path, const LocalRings& rings,
@@ -20,4 +20,4 @@ template <class T>
 void write_raw_alm(const Communicator& comm, const std::string& path, const AlmLayout& layout,
                    AlmView<const T> alm);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A ring convolution part by part. OMP_NUM_THREADS sets the threads. Arguments:
+// Times the parts of a ring convolution. OMP_NUM_THREADS sets the threads. Arguments:
 // Gaussians on HEALPix: nside, FWHM in tenths of an arcminute, digits of the kernel's truncation,
 // maps, path (0: chosen by the plan, 1: pixels, 2: modes, 3: modes in the belt).
 // Discs on a Gauss-Legendre grid: rings, radius in arcminutes, rows of kernel modes (0: chosen by
-// the plan, 1: by sums, 2: by FFT). Batches on HEALPix: nside, FWHM in tenths of an arcminute,
-// maps, kernels (1: for all maps).
+// the plan, 1: by sums, 2: by FFT).
+// Batches on HEALPix: nside, FWHM in tenths of an arcminute, maps, kernels (1: for all maps).
 #include <benchmark/benchmark.h>
 #include <omp.h>
 
@@ -15,14 +15,17 @@
 #include <utility>
 #include <vector>
 
-#include "base/buffer.hpp"
-#include "base/error.hpp"
 #include "bench/fma_peak.hpp"
-#include "convolve/ring/ring_convolution.hpp"
+#include "convolve/ring/ring_convolution_plan.hpp"
+#include "ringweave/convolution.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/views.hpp"
 
 namespace {
 
 using namespace ringweave;
+
+using namespace ringweave::detail;
 
 RadialKernel kernel(std::int64_t tenths_arcmin, std::int64_t digits) {
   const double arcmin = std::numbers::pi / (180 * 60);
@@ -31,14 +34,14 @@ RadialKernel kernel(std::int64_t tenths_arcmin, std::int64_t digits) {
       KernelSupport::automatic(std::pow(10.0, -static_cast<double>(digits))));
 }
 
-/// 1 within the radius, and a constant is kept.
+/// 1 within the radius, normalised to preserve a constant.
 RadialKernel disc(double radius) {
   const std::vector<double> theta{0, radius};
   const std::vector<double> value(2, 1 / (2 * std::numbers::pi * (1 - std::cos(radius))));
   return RadialKernel::from_profile(theta, value, KernelSupport::whole());
 }
 
-/// Products of a pixel with a kernel value that a sum over pixels takes, equal rings alone or all.
+/// Products of a pixel with a kernel value in a sum over pixels, for equal rings alone or for all.
 double products(const RingConvolutionPlan& plan) {
   const double share = std::pow(std::sin(plan.support() / 2), 2);
   double pixels = 0;
@@ -83,7 +86,7 @@ void measure(benchmark::State& state, const RingConvolutionSpec& spec) {
         2 * products(convolution.plan()) / seconds("stencil") /
         (peak * (sizeof(T) == 4 ? 2 : 1) * static_cast<double>(omp_get_max_threads()));
   }
-  // A kernel keeps a constant as far as pixels are a quadrature.
+  // A kernel preserves a constant only as far as pixels are a quadrature.
   const double found = static_cast<double>(out.view().data()[spec.grid->n_pixels() / 2]);
   if (std::abs(found - 1) > 0.02) state.SkipWithError("a constant is not kept");
 }
@@ -115,7 +118,7 @@ void convolve_with_disc(benchmark::State& state) {
   measure<T>(state, spec);
 }
 
-/// One kernel for all maps, or one of another width for each.
+/// One kernel for all maps, or a different width for each.
 template <class T>
 void convolve_batch(benchmark::State& state) {
   RingConvolutionSpec spec = spec_of(state, state.range(2));

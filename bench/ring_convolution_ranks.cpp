@@ -13,14 +13,15 @@
 #include <utility>
 #include <vector>
 
-#include "base/buffer.hpp"
-#include "base/error.hpp"
 #include "bench/median.hpp"
-#include "convolve/ring/ring_convolution.hpp"
+#include "convolve/ring/ring_convolution_plan.hpp"
 #include "distribute/mpi/collective_exit.hpp"
-#include "distribute/mpi/mpi_session.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/convolution.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 template <class T>
@@ -89,10 +90,11 @@ int run(const Communicator& comm, int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail
 
 int main(int argc, char** argv) {
   using namespace ringweave;
+  using namespace ringweave::detail;
   const MpiSession session(&argc, &argv);
   const Communicator comm = Communicator::world();
   return run_program(comm, "ring_convolution_ranks", [&] { return run(comm, argc, argv); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The ring FFT on one rank's full HEALPix map, pruned rows as the Legendre stage leaves them.
+// Times the ring FFT on one rank's full HEALPix map, with pruned rows as from the Legendre stage.
 // Arguments: nside, lmax, components. OMP_NUM_THREADS sets the threads; --benchmark_format=json
 // writes records.
 #include <benchmark/benchmark.h>
@@ -14,14 +14,18 @@
 #include <numeric>
 #include <utility>
 
-#include "base/buffer.hpp"
+#include "base/mode_view.hpp"
 #include "fft/ring_fft.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/views.hpp"
 #include "sphere/mode_limits.hpp"
-#include "sphere/ring_grid.hpp"
 
 namespace {
 
 using namespace ringweave;
+
+using namespace ringweave::detail;
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
@@ -42,8 +46,8 @@ RingFftShape healpix_shape(std::int64_t nside, int lmax, std::int64_t n_componen
   return {LocalRings(grid), std::move(rows), n_components};
 }
 
-/// Bytes per second that all threads together copy between arrays too large for any cache (read +
-/// written).
+/// Measures the bytes per second that all threads together copy between arrays too large for any
+/// cache (read + written).
 double stream_bandwidth() {
   static const double bandwidth = [] {
     constexpr std::int64_t size = std::int64_t{1} << 25;
@@ -106,7 +110,7 @@ struct Belt {
   std::int64_t first_pixel;
 };
 
-/// The first plan of a process; later ones find the FFT plans made.
+/// Times the first plan of a process; later ones reuse its FFT plans.
 void plan(benchmark::State& state) {
   for (auto _ : state) {
     state.PauseTiming();
@@ -151,7 +155,7 @@ void arguments(benchmark::internal::Benchmark* bench) {
   bench->Args({2048, 4096, 1})->Args({1024, 3071, 1})->Args({1024, 2048, 1});
   bench->Args({1024, 2048, 2})->Args({1024, 2048, 8})->Args({256, 512, 1})->Args({64, 128, 1});
 }
-// Largest first: what is planned once is not planned again in this process.
+// Largest first: FFT plans are made only once per process.
 BENCHMARK(plan)
     ->ArgNames({"nside", "lmax", "components"})
     ->Args({2048, 4096, 1})

@@ -23,9 +23,9 @@ void count_bytes(const int* counts, MPI_Datatype type, MPI_Comm comm) {
 
 }  // namespace
 
-std::int64_t ringweave::mpi_bytes_sent() { return bytes_sent; }
+std::int64_t ringweave::detail::mpi_bytes_sent() { return bytes_sent; }
 
-// The program's definitions come before the library's, which lets PMPI_ be called instead.
+// These definitions override those of the MPI library, which remain available as PMPI_.
 extern "C" int MPI_Alltoallv(const void* send, const int* send_counts, const int* send_firsts,
                              MPI_Datatype send_type, void* receive, const int* receive_counts,
                              const int* receive_firsts, MPI_Datatype receive_type, MPI_Comm comm) {

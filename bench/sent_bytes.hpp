@@ -3,11 +3,11 @@
 
 #include <cstdint>
 
-namespace ringweave {
+namespace ringweave::detail {
 
-/// Bytes this rank has given MPI_Alltoallv, MPI_Ialltoallv and MPI_Isend for other ranks since the
-/// program began, by MPI's own profiling interface: what moved, whatever the plan says. What a rank
-/// owes itself is not counted.
+/// Returns the bytes this rank has passed to MPI_Alltoallv, MPI_Ialltoallv and MPI_Isend for other
+/// ranks since the program began, counted by MPI's profiling interface, independently of the plan.
+/// Data for the rank itself do not count.
 std::int64_t mpi_bytes_sent();
 
-}  // namespace ringweave
+}  // namespace ringweave::detail

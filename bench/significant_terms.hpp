@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
+#include "ringweave/grid.hpp"
 #include "sphere/mode_limits.hpp"
-#include "sphere/ring_grid.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 
-/// (l, m, ring pair) that matter: kept by the pruning, and not below the turning point of
-/// lambda_lm.
+/// Counts the significant (l, m, ring pair): kept by the pruning, and not below the turning point
+/// of lambda_lm.
 inline double significant_terms(const RingGrid& grid, const ModeLimits& limits) {
   const int lmax = limits.lmax();
   const double offset = std::max(100.0, 0.01 * lmax);
@@ -24,7 +24,7 @@ inline double significant_terms(const RingGrid& grid, const ModeLimits& limits) 
   return count;
 }
 
-/// Useful operations of a field of some spin for each of these, in one direction.
+/// Useful operations of a field of some spin per term, in one direction.
 inline double flop_of_term(int spin) { return spin == 0 ? 6 : 24; }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "bench/median.hpp"
-#include "distribute/mpi/communicator.hpp"
+#include "ringweave/communicator.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 
-/// Median seconds of the slowest rank, after a call that does not count: it touches memory and
+/// Returns the median seconds of the slowest rank, after an uncounted call that touches memory and
 /// opens connections. Collective.
 inline double slowest_rank_seconds(const Communicator& comm, int repeats,
                                    const std::function<void()>& work) {
@@ -26,4 +26,4 @@ inline double slowest_rank_seconds(const Communicator& comm, int repeats,
   return median(seconds);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The ways to smooth a HEALPix map with a Gaussian, one after the other as another program says
-// (bench/compare_smoothing.py). Argument: nside. It reads lines and answers each with a line of
-// JSON:
-//   support DEGREES ERROR   a Gaussian that is cut there at that error; it replaces the last one
+// Smooths a HEALPix map with a Gaussian in several ways, as commanded by another program
+// (bench/compare_smoothing.py). Argument: nside. Reads lines and answers each with a line of JSON:
+//   support DEGREES ERROR   a Gaussian truncated there with that error; replaces the last one
 //   fwhm ARCMIN ERROR       the same by its width
 //   ring | harmonic | fitted | original    one convolution, its seconds and those of its parts
 //   write input|output FILE       maps as plain doubles
 // harmonic: lmax = 2 nside, no iteration; fitted: the same with the lmax at which b_l falls below
-// the error; original: the paper's algorithm as it stands there.
+// the error; original: the paper's algorithm unchanged.
 #include <fmt/format.h>
 #include <omp.h>
 
@@ -24,17 +23,21 @@
 #include <string>
 #include <utility>
 
-#include "base/error.hpp"
+#include "base/checked_cast.hpp"
 #include "bench/original_convolution.hpp"
 #include "bench/raw_file.hpp"
-#include "convolve/ring/ring_convolution.hpp"
-#include "distribute/mpi/mpi_session.hpp"
-#include "sphere/beam.hpp"
-#include "sphere/healpix_weights.hpp"
-#include "sphere/random_alm.hpp"
-#include "transform/spherical_harmonic_transform.hpp"
+#include "convolve/ring/ring_convolution_plan.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/convolution.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/random.hpp"
+#include "ringweave/spectra.hpp"
+#include "ringweave/times.hpp"
+#include "ringweave/transform.hpp"
+#include "transform/transform_plan.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using nlohmann::json;
@@ -60,7 +63,7 @@ TransformSpec harmonic_spec(std::shared_ptr<const RingGrid> grid, int lmax) {
   return spec;
 }
 
-/// Adjoint, product, synthesis with its own a_lm.
+/// Adjoint, product, synthesis with a_lm of its own.
 class Harmonics {
  public:
   Harmonics(const Communicator& comm, std::shared_ptr<const RingGrid> grid, int lmax)
@@ -83,7 +86,7 @@ class Harmonics {
   AlmBuffer<double> alm_;
 };
 
-/// One map and the kernel of the day.
+/// One map and the current kernel.
 class Smoothing {
  public:
   explicit Smoothing(std::int64_t nside)
@@ -203,7 +206,7 @@ class Smoothing {
   std::unique_ptr<OriginalConvolution> original_;
 };
 
-/// The width of a Gaussian that is cut there: exp(-theta^2 / 2 sigma^2) = error.
+/// Returns the width of a Gaussian truncated there: exp(-theta^2 / 2 sigma^2) = error.
 double fwhm_of(double support, double error) {
   return support * std::sqrt(8 * std::log(2.0)) / std::sqrt(2 * std::log(1 / error));
 }
@@ -241,10 +244,11 @@ void serve(std::int64_t nside) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail
 
 int main(int argc, char** argv) {
   using namespace ringweave;
+  using namespace ringweave::detail;
   const MpiSession mpi(&argc, &argv);
   try {
     if (argc != 2) throw UsageError("usage: smoothing_bench NSIDE");

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draw what compare_smoothing.py measured, seconds over support: smoothing_plot.py FILE.json PICTURE.png"""
+"""Draw the seconds measured by compare_smoothing.py over support: smoothing_plot.py FILE.json PICTURE.png"""
 import json
 import sys
 from pathlib import Path
@@ -11,7 +11,7 @@ WAYS = {"ring": ("rings", "#0072B2", "o-"), "harmonic": ("harmonics, lmax = 2 ns
 
 
 def fastest(kernel, family):
-    """Seconds of a way; the faster one of ducc0's."""
+    """Returns the seconds of a way; for ducc0 those of the faster one."""
     seconds = [way["seconds"] for name, way in kernel["ways"].items() if name.startswith(family)]
     return min(seconds) if seconds else None
 

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <cstdint>
 
-#include "base/view.hpp"
-#include "sphere/alm_layout.hpp"
+#include "ringweave/alm.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 
 /// Deterministic a_lm of unit size; the imaginary part of m = 0 and degrees below the largest spin
 /// are zero.
@@ -27,4 +27,4 @@ void fill(const AlmLayout& layout, int spin, AlmView<T> alm) {
   }
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Theta resampling on one core: all orders of a transform of degree lmax = 2 nside, from
+// Times theta resampling on one core: all orders of a transform of degree lmax = 2 nside, from
 // equidistant rings to HEALPix and back.
 //   theta_resampling_bench --benchmark_filter=Resample/1024
 #include <benchmark/benchmark.h>
@@ -10,10 +10,10 @@
 
 #include "legendre/host/theta_resampling.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
-/// First ring of a grid that is kept for order m.
+/// Returns the first ring of a grid that is kept for order m.
 std::int64_t first_kept(const RingGrid& grid, std::int64_t m, std::int64_t lmax) {
   const double reach = std::max(100.0, 0.01 * static_cast<double>(lmax));
   const double least = (static_cast<double>(m) - reach) / static_cast<double>(lmax);
@@ -35,7 +35,7 @@ void run_all_orders(benchmark::State& state, const Work& work) {
   for (auto _ : state) {
     n_blocks = 0;
     for (std::int64_t m = 0; m <= lmax; m += ThetaResampling::width, ++n_blocks) {
-      // What went before has used the block's memory up; ones stay small.
+      // The call before has overwritten the block's memory; ones stay small.
       std::fill_n(block.equidistant_row(0),
                   resampling.equidistant().n_rings() * 2 * ThetaResampling::width, 1.0);
       const std::int64_t first = first_kept(grid, m, lmax);
@@ -48,7 +48,7 @@ void run_all_orders(benchmark::State& state, const Work& work) {
       benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
-// What filling and reading a block entry by entry adds.
+// Times filling and reading a block entry by entry.
 void Access(benchmark::State& state) {
   run_all_orders(state,
                  [](const ThetaResampling& plan, ThetaResampling::Block& block, RingRange kept) {
@@ -79,6 +79,6 @@ BENCHMARK(Adjoint)->Arg(256)->Arg(1024)->Arg(2048)->Unit(benchmark::kMillisecond
 BENCHMARK(Access)->Arg(256)->Arg(1024)->Arg(2048)->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail
 
 BENCHMARK_MAIN();

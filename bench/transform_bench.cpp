@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whole transforms: seconds of each stage, GFLOP/s and share of the measured peak, bytes exchanged,
-// errors.
+// Times whole transforms: seconds of each stage, GFLOP/s and share of the measured peak, bytes
+// exchanged, errors.
 //   transform_bench --grid healpix:1024 --lmax 2048 --fields TEB
 //   scripts/mpirun.sh 2 transform_bench --grid gauss:2047 --directions synthesis analysis --iter 0
-// With --commands another program says line by line what is run, and gets one JSON line for each
-// answer, so that both can take turns (bench/compare_peers.py):
+// With --commands it reads commands from another program line by line, and answers each with one
+// JSON line, so that both can alternate (bench/compare_peers.py):
 //   check | DIRECTION COUNT | write input|map|alm FILE
 #include <fmt/format.h>
 #include <omp.h>
@@ -19,16 +19,18 @@
 #include <string>
 #include <vector>
 
-#include "base/error.hpp"
 #include "bench/json_file.hpp"
 #include "bench/median.hpp"
 #include "bench/transform_trial.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/collective_exit.hpp"
-#include "distribute/mpi/mpi_session.hpp"
-#include "legendre/simd_targets.hpp"
+#include "legendre/legendre_stage.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/transform.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using nlohmann::json;
@@ -65,8 +67,8 @@ void add_options(CLI::App& app, Options& options) {
       ->check(CLI::IsMember({"double", "single"}))
       ->capture_default_str();
   app.add_option("--exchange", options.exchange,
-                 "How ring modes travel: in double or single precision, or overlapped with the "
-                 "Legendre stage")
+                 "How ring modes are exchanged: in double or single precision, or overlapped with "
+                 "the Legendre stage")
       ->check(CLI::IsMember({"double", "single", "overlap"}))
       ->capture_default_str();
   app.add_option(
@@ -141,7 +143,7 @@ json describe(const Communicator& comm, const Options& options, const TransformT
 }
 
 json describe(Direction direction, const Timing& timing, double peak) {
-  // A transform of nothing takes no time.
+  // An empty transform takes no time.
   const double legendre = timing.legendre.largest;
   const double rate = legendre > 0 ? timing.legendre_flops / legendre : 0;
   json description = {{"direction", name_of(direction)},
@@ -168,13 +170,13 @@ json describe(const TrialErrors& errors) {
   return description;
 }
 
-/// Answers are lines of rank 0.
+/// Only rank 0 prints answers.
 void say(const Communicator& comm, const json& answer) {
   if (comm.is_root()) std::cout << answer.dump() << std::endl;
 }
 
-/// One turn of the other program. Every rank reads the same lines of its own: while it waits it
-/// sleeps, where a collective call would keep a processor busy that the other program could use.
+/// Reads one command. Every rank reads the same lines from its own pipe: it sleeps while it waits,
+/// where a collective call would occupy a processor that the other program could use.
 void take_turn(const Communicator& comm, const std::string& line, bool with_analysis,
                TransformTrial& trial) {
   std::istringstream words(line);
@@ -214,10 +216,10 @@ void serve(const Communicator& comm, const Options& options, bool with_analysis,
   for (std::string line; std::getline(commands, line);) take_turn(comm, line, with_analysis, trial);
 }
 
-/// The directions take turns, so that a busy machine slows all alike.
+/// The directions alternate, so that other load slows all alike.
 std::vector<json> measure_all(const Communicator& comm, const Options& options,
                               TransformTrial& trial) {
-  constexpr double shortest = 0.05;  // seconds a measurement lasts, for the clock's sake
+  constexpr double shortest = 0.05;  // minimum length of a measurement, for the clock's resolution
   std::vector<json> rows;
   std::vector<int> counts;
   double peak = 0;
@@ -313,10 +315,11 @@ int run(const Communicator& comm, int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail
 
 int main(int argc, char** argv) {
   using namespace ringweave;
+  using namespace ringweave::detail;
   const MpiSession mpi(&argc, &argv);
   const Communicator comm = Communicator::world();
   return run_program(comm, "transform_bench", [&] { return run(comm, argc, argv); });

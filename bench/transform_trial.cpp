@@ -8,14 +8,15 @@
 #include <cmath>
 #include <thread>
 
-#include "base/error.hpp"
 #include "bench/fma_peak.hpp"
 #include "bench/raw_file.hpp"
 #include "bench/sent_bytes.hpp"
 #include "bench/test_alm.hpp"
-#include "sphere/healpix_weights.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/transform.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -167,10 +168,10 @@ double all_threads_fma_peak(const Communicator& comm) {
   comm.barrier();
 #pragma omp parallel reduction(+ : sum)
   sum += measure_fma_peak(0.02);
-  // Each thread counts its own processor time; more threads than processors take turns.
+  // Each thread counts its own processor time; more threads than processors alternate.
   const double threads = comm.node_local().size() * static_cast<double>(omp_get_max_threads());
   const double share = std::min(1.0, std::thread::hardware_concurrency() / threads);
   return comm.sum(sum * share);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -5,10 +5,11 @@
 #include <memory>
 #include <string>
 
-#include "transform/analysis.hpp"
-#include "transform/spherical_harmonic_transform.hpp"
+#include "ringweave/analysis.hpp"
+#include "ringweave/transform.hpp"
+#include "transform/transform_plan.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 
 enum class Direction { synthesis, adjoint, analysis };
 const char* name_of(Direction direction);
@@ -22,9 +23,9 @@ struct StageSeconds {
   double largest = 0;
 };
 
-/// One measurement. Seconds, operations and bytes are those of one call, an analysis with its
-/// iterations being one call; seconds of the slowest rank, the rest summed over ranks. A rank that
-/// waits does so in the exchange: its least is what the exchange itself takes.
+/// One measurement. Seconds, operations and bytes are those of one call; an analysis with its
+/// iterations is one call. Seconds are those of the slowest rank, the rest is summed over ranks.
+/// Ranks wait in the exchange, so its minimum over ranks is the time of the exchange itself.
 struct Timing {
   double seconds = 0;
   StageSeconds legendre;
@@ -35,10 +36,10 @@ struct Timing {
   std::int64_t bytes_planned = 0;  ///< TransformPlan::bytes_sent
 };
 
-/// How well the answers hold, without asking another program.
+/// Errors that can be computed without another program.
 struct TrialErrors {
   double adjoint_gap = 0;  ///< |<S a, S a> - <a, S^T S a>| / <S a, S a>
-  double round_trip = -1;  ///< largest |a - A S a| over the rms of a; -1: not asked for
+  double round_trip = -1;  ///< largest |a - A S a| over the rms of a; -1: not requested
 };
 
 /// A transform with its data, in one storage precision.
@@ -55,7 +56,7 @@ class TransformTrial {
 
   /// Runs everything once, which also touches all memory. Collective.
   virtual TrialErrors check(bool with_analysis) = 0;
-  /// The mean of `count` calls in a row. Collective.
+  /// Returns the mean of `count` calls in a row. Collective.
   virtual Timing measure(Direction direction, int count) = 0;
   /// `what`: "input", "map", "alm" (of the last adjoint or analysis). Collective. Error UsageError.
   virtual void write(const std::string& what, const std::string& path) const = 0;
@@ -64,8 +65,8 @@ class TransformTrial {
   double plan_seconds_ = 0;
 };
 
-/// Floating-point operations per second of all threads of all ranks together, each busy with
-/// multiply-adds at the same time. Collective.
+/// Measures the floating-point operations per second of all threads of all ranks together, all
+/// running multiply-adds at the same time. Collective.
 double all_threads_fma_peak(const Communicator& comm);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # How every room, test and benchmark is compiled.
 include(CheckCXXCompilerFlag)
+include(CheckCXXSourceRuns)
 
 add_library(ringweave_build_flags INTERFACE)
 target_compile_features(ringweave_build_flags INTERFACE cxx_std_20)
+# Everything in this repository may include its own rooms; users have include/ only.
+set(RINGWEAVE_INCLUDE_FOLDERS ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
+target_include_directories(ringweave_build_flags INTERFACE ${RINGWEAVE_INCLUDE_FOLDERS})
 target_compile_options(ringweave_build_flags INTERFACE
   -Wall -Wextra -Wconversion -Wsign-conversion -Wshadow -Werror
   -fstack-protector-strong)
-# Complex products without the recovery of C99 Annex G; NaN and infinities still propagate.
+# Complex products without the special cases of C99 Annex G; NaN and infinities still propagate.
 check_cxx_compiler_flag(-fcx-limited-range RINGWEAVE_HAS_LIMITED_RANGE)
 if(RINGWEAVE_HAS_LIMITED_RANGE)
   target_compile_options(ringweave_build_flags INTERFACE -fcx-limited-range)
@@ -16,30 +20,40 @@ if(RINGWEAVE_SANITIZE)
   target_compile_options(ringweave_build_flags INTERFACE -fsanitize=${RINGWEAVE_SANITIZE} -fno-omit-frame-pointer
                          -fno-sanitize-recover=all)
   target_link_options(ringweave_build_flags INTERFACE -fsanitize=${RINGWEAVE_SANITIZE})
+  # A source for several instruction sets is compiled for the best of this machine and for the portable one: the others
+  # differ in the length of vectors only, and the release has them.
+  check_cxx_source_runs("int main() { return __builtin_cpu_supports(\"avx512vl\") ? 0 : 1; }" RINGWEAVE_RUNS_AVX512)
+  target_compile_definitions(ringweave_build_flags INTERFACE
+    "HWY_BROKEN_TARGETS=($<IF:$<BOOL:${RINGWEAVE_RUNS_AVX512}>,HWY_AVX2,HWY_AVX3>|HWY_SSE4)")
 elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_definitions(ringweave_build_flags INTERFACE _FORTIFY_SOURCE=2)
 endif()
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 
+# ringweave_skip_checks(CHECKS file...): leaves out checks of UndefinedBehaviorSanitizer in sources of the current folder
+# that take a multiple of their time to compile with them. Wrong pointers are left to AddressSanitizer.
+function(ringweave_skip_checks checks)
+  if(RINGWEAVE_SANITIZE MATCHES undefined)
+    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -fno-sanitize=${checks})
+  endif()
+endfunction()
+
 # ringweave_room(NAME SOURCES file... [ROOMS room...] [LINKS target...])
-# A static library Ringweave::NAME from the sources of the current folder. ROOMS are rooms it may include, LINKS
-# libraries from outside.
+# Makes a static library Ringweave::NAME from the sources of the current folder. ROOMS are rooms it may include, LINKS
+# external libraries.
 function(ringweave_room name)
   cmake_parse_arguments(PARSE_ARGV 1 room "" "" "SOURCES;ROOMS;LINKS")
   add_library(ringweave_${name} STATIC ${room_SOURCES})
   add_library(Ringweave::${name} ALIAS ringweave_${name})
-  set_target_properties(ringweave_${name} PROPERTIES EXPORT_NAME ${name})
+  set_target_properties(ringweave_${name} PROPERTIES EXPORT_NAME detail_${name})
   target_include_directories(ringweave_${name} PUBLIC
-    $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/src>
-    $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}>
-    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/ringweave>)
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(ringweave_${name} PUBLIC cxx_std_20)
   target_link_libraries(ringweave_${name} PRIVATE $<BUILD_INTERFACE:ringweave_build_flags>)
   foreach(other IN LISTS room_ROOMS)
     target_link_libraries(ringweave_${name} PUBLIC ringweave_${other})
   endforeach()
   target_link_libraries(ringweave_${name} PRIVATE ${room_LINKS})
-  set_property(GLOBAL APPEND PROPERTY RINGWEAVE_ROOMS ringweave_${name})
-  set_property(GLOBAL APPEND PROPERTY RINGWEAVE_ROOM_FOLDERS ${CMAKE_CURRENT_SOURCE_DIR})
 endfunction()

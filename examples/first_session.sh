@@ -21,16 +21,16 @@ ringweave info sky.fits
 # Smooth it with a Gaussian beam of 2 degrees.
 ringweave smooth sky.fits smooth.fits --fwhm 2deg
 
-# Its spectrum, and what is expected of it: the input spectrum seen through the same beam.
+# Its spectrum, and the expectation: the input spectrum seen through the same beam.
 ringweave analyze smooth.fits --lmax $((2 * nside)) --cl cl.txt
 ringweave convert "$spectrum" expected_cl.txt --fwhm 2deg
 
-# Pictures. Q is column 1; a name does as well as a number.
+# Pictures. Q is column 1; its name works too.
 ringweave plot sky.fits sky.png --title "Sky"
 ringweave plot smooth.fits smooth.png --title "Smoothed to 2 degrees"
 ringweave plot smooth.fits smooth_q.png --field Q
 ringweave plot cl.txt cl.png --theory expected_cl.txt
 
-# The same map as HDF5, for parallel reading, and proof that nothing was lost.
+# The same map as HDF5, for parallel reading, and a check that nothing was lost.
 ringweave convert smooth.fits smooth.h5
 ringweave compare smooth.fits smooth.h5

@@ -19,7 +19,7 @@ import numpy as np
 
 
 def searched(program, options):
-    """What `ringweave split` found."""
+    """Runs `ringweave split`; returns its result."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "split.json"
         subprocess.run([program, "split", *options, "--json", str(path)], check=True)
@@ -27,7 +27,7 @@ def searched(program, options):
 
 
 def relative_error(split):
-    """Degrees whose K_l is not 0, and |1 - sum of the parts / K_l| there."""
+    """Returns the degrees whose K_l is not 0, and |1 - sum of the parts / K_l| there."""
     kernel = np.array(split["kernel"])
     total = np.array(split["compact"])[:len(kernel)]
     harmonic = split["harmonic"]

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Point sources in CMB and noise, found with a Mexican hat of the second kind, after Gonzalez-Nuevo et al. (2006).
+"""Find point sources in CMB and noise with a Mexican hat of the second kind, after Gonzalez-Nuevo et al. (2006).
 
   examples/mexican_hat.py [--nside 1024] [--picture mexican_hat.png]
 
-Makes a sky as an instrument with a beam of 10 arcmin and white noise of 60 uK arcmin sees it, filters it with the
-wavelet K_l = (l(l+1))^2 exp(-l(l+1) R^2 / 2) by `ringweave smooth --method ring --beam`, and lists what stands out by
-five sigma. The wavelet reaches half a degree, the matched filter b_l / (C_l b_l^2 + N_l), which knows the acoustic
+Makes a sky as seen by an instrument with a beam of 10 arcmin and white noise of 60 uK arcmin, filters it with the
+wavelet K_l = (l(l+1))^2 exp(-l(l+1) R^2 / 2) by `ringweave smooth --method ring --beam`, and lists the peaks above five
+sigma. The wavelet extends over half a degree, the matched filter b_l / (C_l b_l^2 + N_l), which contains the acoustic
 peaks, over degrees; their noise is compared. RINGWEAVE names the program (default: ringweave). Needs numpy, healpy
 and, for the picture, matplotlib.
 """
@@ -40,7 +40,7 @@ def gaussian(degrees):
 
 
 class Filters:
-    """K_l of filters, normalized to keep the value at the centre of a source, and the noise they leave."""
+    """K_l of filters, normalised to keep the value at the centre of a source, and the noise after them."""
 
     def __init__(self):
         table = np.loadtxt(SPECTRUM)
@@ -52,7 +52,7 @@ class Filters:
         self.observed = spectrum * self.beam ** 2 + np.radians(NOISE_UK_ARCMIN / 60) ** 2
 
     def source_area(self):
-        """Steradians by which a source of unit value at its centre has to be multiplied."""
+        """Returns the flux, in steradians, of a source with unit value at its centre."""
         return 1 / np.sum(self.area * self.beam)
 
     def keeping_sources(self, kernel):
@@ -65,7 +65,7 @@ class Filters:
         return self.keeping_sources(np.where(self.degrees > 1, self.beam / self.observed, 0))
 
     def mexican_hat(self):
-        """The one of least noise."""
+        """Returns the one of least noise."""
         x = self.degrees * (self.degrees + 1.0)
         radii = np.radians(FWHM_ARCMIN / 60) * np.linspace(0.2, 0.8, 61)
         kernels = [self.keeping_sources(x ** 2 * np.exp(-0.5 * x * radius ** 2)) for radius in radii]
@@ -73,7 +73,7 @@ class Filters:
 
 
 def observed_sky(nside, source_area, folder, random):
-    """The map, and the sources in it: pixels and brightness at their centres."""
+    """Returns the map, and its sources: pixels and brightness at their centres."""
     ringweave("synthesize", "--cl", SPECTRUM, "--seed", 3, "--nside", nside, "--fields", "T", "--fwhm",
               f"{FWHM_ARCMIN}arcmin", folder / "cmb.fits")
     n_pixels = healpy.nside2npix(nside)
@@ -90,7 +90,7 @@ def observed_sky(nside, source_area, folder, random):
 
 
 def peaks(map_, threshold):
-    """Pixels above a threshold and all their neighbours."""
+    """Returns the pixels above a threshold and all their neighbours."""
     nside = healpy.npix2nside(map_.size)
     bright = np.flatnonzero(map_ > threshold)
     around = healpy.get_all_neighbours(nside, bright)
@@ -98,7 +98,7 @@ def peaks(map_, threshold):
 
 
 def nearest(found, places, nside):
-    """For every place the nearest found pixel, and how far it is, radians."""
+    """Returns for every position the nearest found pixel, and its distance in radians."""
     distance = np.arccos(np.clip(np.array(healpy.pix2vec(nside, places)).T @ np.array(healpy.pix2vec(nside, found)),
                                  -1, 1))
     return found[np.argmin(distance, axis=1)], np.min(distance, axis=1)

@@ -32,7 +32,7 @@ def ringweave(*words):
 
 
 def smoothed(nside, fwhm, sources, folder):
-    """{method: map}, each a map of point sources smoothed."""
+    """Returns {method: map} of the smoothed point sources."""
     points = np.zeros(healpy.nside2npix(nside))
     points[sources] = 1
     healpy.write_map(folder / "points.fits", points, dtype=np.float64)
@@ -44,7 +44,7 @@ def smoothed(nside, fwhm, sources, folder):
 
 
 def patch(map_, centre, nside, radius):
-    """A gnomonic view around a direction, north up, east left."""
+    """Returns a gnomonic view around a direction, north up, east left."""
     z = np.array([0.0, 0.0, 1.0])
     east = np.cross(z, centre) / np.linalg.norm(np.cross(z, centre))
     north = np.cross(centre, east)
@@ -55,7 +55,7 @@ def patch(map_, centre, nside, radius):
 
 
 def between(centre, near, far, nside):
-    """Pixels beyond one angle from a direction and within another."""
+    """Returns the pixels beyond one angle from a direction and within another."""
     disc = healpy.query_disc(nside, centre, far)
     return np.setdiff1d(disc, healpy.query_disc(nside, centre, near), assume_unique=True)
 

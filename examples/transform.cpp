@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The C++ interface in one page: plan a transform, draw a_lm, synthesize a map, analyse it, on any
+// The C++ interface on one page: plan a transform, draw a_lm, synthesize a map, analyse it, on any
 // number of ranks.
 //   mpirun -n 4 transform [NSIDE]
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <utility>
 
-#include "distribute/mpi/collective_exit.hpp"
-#include "distribute/mpi/mpi_session.hpp"
-#include "sphere/healpix_weights.hpp"
-#include "sphere/random_alm.hpp"
-#include "transform/analysis.hpp"
+#include <ringweave/ringweave.hpp>
 
 namespace {
 
@@ -23,7 +18,6 @@ void run(const Communicator& comm, int nside) {
   TransformSpec spec;
   spec.grid = std::make_shared<const RingGrid>(RingGrid::healpix(nside));
   spec.lmax = 2 * nside;
-  spec.mmax = spec.lmax;
   spec.fields = FieldSet({0, 2});  // T, and Q and U together: three components
   SphericalHarmonicTransform transform(comm, spec);
 
@@ -36,12 +30,12 @@ void run(const Communicator& comm, int nside) {
   draw_alm(spectra, 2026, transform.alm_layout(), alm.view());
 
   MapBuffer<double> map = transform.make_map<double>();  // the rings of this rank
-  transform.synthesize<double>(std::as_const(alm).view(), map.view());
+  transform.synthesize(alm, map);
 
-  // HEALPix has no exact quadrature: three corrections bring most of what one pass loses.
+  // HEALPix has no exact quadrature: three corrections recover most of the error of one pass.
   Analysis analysis(transform, {ring_weights(transform.rings()), {}});
   AlmBuffer<double> found = transform.make_alm<double>();
-  const AnalysisReport report = analysis.jacobi<double>(std::as_const(map).view(), 3, found.view());
+  const AnalysisReport report = analysis.jacobi(map, 3, found);
 
   for (std::int64_t c = 0; c < alm.n_components(); ++c) {
     const auto from = alm.view().component(c);
@@ -65,12 +59,9 @@ void run(const Communicator& comm, int nside) {
 int main(int argc, char** argv) {
   const MpiSession mpi(&argc, &argv);
   const Communicator comm = Communicator::world();
-  CollectiveExit collective_exit(comm);  // one message and one exit code, whichever rank fails
-  CaughtError error;
-  try {
+  // One message and one exit code, whichever rank fails.
+  return run_program(comm, "transform", [&] {
     run(comm, argc > 1 ? std::atoi(argv[1]) : 64);
-  } catch (...) {
-    error = describe_current_exception();
-  }
-  return collective_exit.finish(error.kind, error.message);
+    return 0;
+  });
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The main job, on 2 ranks: a polarised CMB sky from our spectrum, smoothed to 30 arcmin, analysed, compared with what
-# is expected, drawn. About a minute.
+# The demo job, on 2 ranks: a polarised CMB sky from our spectrum, smoothed to 30 arcmin, analysed, compared with the
+# expectation, drawn. About a minute.
 #   jobs/demo.sh PROGRAM FOLDER [NSIDE]      RANKS: default 2
 set -euo pipefail
 
@@ -13,7 +13,7 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 spectrum=$here/examples/lcdm_cl.txt
 ranks=${RANKS:-2}
 lmax=$((2 * nside))
-beam_lmax=600  # as far as the beam leaves signal
+beam_lmax=600  # up to where the beam leaves signal
 threads=$(($(nproc) / ranks))
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-$((threads > 0 ? threads : 1))}
 
@@ -31,7 +31,7 @@ run analyze smooth.h5 --lmax "$lmax" --cl cl.txt --report analyze.json
 run convert "$spectrum" expected_cl.txt --fwhm 30arcmin
 run convert smooth.h5 smooth.fits
 
-# The realisation must scatter about the expectation as cosmic variance says.
+# The realisation must scatter about the expectation with cosmic variance.
 run compare cl.txt expected_cl.txt --cosmic-variance --lmax $((lmax < beam_lmax ? lmax : beam_lmax))
 
 run plot sky.h5 sky.png --field T --colours sky --title "CMB temperature"

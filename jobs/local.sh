@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Runs a ringweave command on this machine with ranks and threads that fit it, each rank bound to cores of its own.
+# Runs a ringweave command on this machine with suitable numbers of ranks and threads, each rank bound to its own cores.
 #   jobs/local.sh COMMAND [OPTION...]            for example: jobs/local.sh smooth sky.h5 smooth.h5 --fwhm 30arcmin
 # Environment
-#   RANKS       MPI ranks; default: one for each NUMA node, since threads share tables and memory and ranks do not
-#   THREADS     OpenMP threads of a rank; default: the cores divided by the ranks
+#   RANKS       MPI ranks; default: one per NUMA node, since threads share tables and memory but ranks do not
+#   THREADS     OpenMP threads per rank; default: the cores divided by the ranks
 #   RINGWEAVE   the program; default: the release build beside this folder, else the one on PATH
 set -euo pipefail
 
@@ -17,7 +17,7 @@ if [ -z "${RINGWEAVE:-}" ]; then
 fi
 [ -n "$RINGWEAVE" ] || { echo "no ringweave: run make build, or set RINGWEAVE to the program" >&2; exit 2; }
 
-# Cores, not hardware threads: two threads on a core share its arithmetic units. nproc knows the limits of a container.
+# Cores, not hardware threads: two threads on a core share its arithmetic units. nproc respects a container's limits.
 distinct() { lscpu -p="$1" 2>/dev/null | grep -v '^#' | sort -u | wc -l; }
 cores=$(distinct CORE,SOCKET)
 allowed=$(nproc)
@@ -42,7 +42,7 @@ if [ "$ranks" -eq 1 ]; then exec "$RINGWEAVE" "$@"; fi
 
 launch=(mpirun -n "$ranks")
 if mpirun --version 2>/dev/null | grep -qi 'open mpi\|open-mpi\|openrte'; then
-  # mpirun refuses root unless told; containers run as root.
+  # mpirun refuses root by default; containers run as root.
   if [ "$(id -u)" -eq 0 ]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
   if [ "$bound" = yes ]; then
     launch+=(--map-by "slot:PE=$threads" --bind-to core)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The runs of a scaling study: which there are, what they are called, and the commands that make them."""
+"""The runs of a scaling study: their list, their names, and their commands."""
 import json
 import re
 from dataclasses import dataclass
 
-# Method: command, options. The smooth methods do what --method says with scalar fields and no iterations, where all
+# Method: command, options. The smooth methods are those of --method with scalar fields and no iterations, for which all
 # of them compute the same.
 METHODS = {
     "synthesize": ("synthesize", ()),
@@ -54,7 +54,7 @@ class Case:
 
 
 def case_of_report(path):
-    """The case whose report a file is by its name, or None."""
+    """Returns the case of a report by its file name, or None."""
     match = NAME.fullmatch(path.name.split(".")[0])
     if match is None:
         return None
@@ -62,7 +62,7 @@ def case_of_report(path):
 
 
 def cases_of(options):
-    """ValueError where a weak study would need a part of a rank."""
+    """Raises ValueError where a weak study would need a fraction of a rank."""
     cases = []
     first = min(options.nside)
     for method in options.methods:
@@ -79,7 +79,7 @@ def cases_of(options):
 
 
 def is_report(path):
-    """Whether a run has left its report there; the program writes it whole or not at all."""
+    """Whether a run has left its report; the program writes it whole or not at all."""
     try:
         return "stages" in json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -87,6 +87,6 @@ def is_report(path):
 
 
 def write_spectrum(folder, lmax):
-    """Falls as that of the sky does."""
+    """Writes a spectrum that falls like that of the sky."""
     rows = "".join(f"{l} {1 / ((l + 2) * (l + 3))!r}\n" for l in range(lmax + 1))
     (folder / SPECTRUM).write_text("# l TT\n" + rows, encoding="utf-8")

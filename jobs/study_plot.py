@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pictures of a scaling study, as Figures 11 to 13 of Szydlarski et al. (2012): seconds by size, seconds by stage and
-ranks; and efficiency, and the model beside the measurement."""
+"""Draws a scaling study as in Figures 11 to 13 of Szydlarski et al. (2012): seconds by size; seconds by stage and ranks;
+efficiency; and the model with the measurements."""
 import matplotlib
 
 matplotlib.use("Agg")
 from matplotlib import pyplot
 
-import study_report
+import study_series
 
 STAGES = {"legendre": "#0072B2", "exchange": "#D55E00", "ring_fft": "#E69F00", "stencil": "#009E73", "sectors": "#56B4E9",
           "modes": "#F0E442", "halo": "#CC79A7", "upload": "#999999", "download": "#666666"}
@@ -29,7 +29,7 @@ def label_of(one):
 
 
 def mark(axis, values):
-    """Ticks on a logarithmic axis where something was measured, and nowhere else."""
+    """Sets ticks on a logarithmic axis at the measured values only."""
     axis.set_ticks(sorted(set(values)), labels=[str(value) for value in sorted(set(values))])
     axis.set_ticks([], minor=True)
 
@@ -44,7 +44,7 @@ def panels(n):
 
 
 def draw_stages(folder, groups):
-    """Figures 12 and 13: where the seconds go, over ranks."""
+    """Figures 12 and 13: seconds by stage, over ranks."""
     figure, axes = panels(len(groups))
     for panel, (name, group) in zip(axes, groups.items()):
         below = [0.0] * len(group)
@@ -62,7 +62,7 @@ def draw_stages(folder, groups):
 
 def draw_sizes(folder, measured):
     """Figure 11: seconds over size, on the same cores."""
-    groups = {name: group for name, group in study_report.series(
+    groups = {name: group for name, group in study_series.series(
         measured, lambda case: (case.method, case.ranks, case.threads)).items() if len({one.case.nside for one in group}) > 1}
     if not groups:
         return False
@@ -81,29 +81,29 @@ def draw_sizes(folder, measured):
 
 def draw_efficiency(folder, strong, weak):
     kinds = [(groups, values, title) for groups, values, title in (
-        (strong, study_report.strong_efficiency, "the same problem"),
-        (weak, study_report.weak_efficiency, "as many pixels on every core")) if groups]
+        (strong, study_series.strong_efficiency, "the same problem"),
+        (weak, study_series.weak_efficiency, "as many pixels on every core")) if groups]
     figure, axes = panels(len(kinds))
     for panel, (groups, values, title) in zip(axes, kinds):
         for colour, (name, group) in zip(COLOURS * len(groups), groups.items()):
             label = title_of(name) if groups is strong else name[0]
-            panel.semilogx([study_report.cores(one) for one in group], values(group), "o-", color=colour, markersize=4,
+            panel.semilogx([study_series.cores(one) for one in group], values(group), "o-", color=colour, markersize=4,
                            label=label)
         panel.axhline(1, color="black", linewidth=0.8)
         panel.set(xlabel="ranks x threads", ylabel="efficiency", ylim=(0, 1.3), title=title)
-        mark(panel.xaxis, [study_report.cores(one) for group in groups.values() for one in group])
+        mark(panel.xaxis, [study_series.cores(one) for group in groups.values() for one in group])
         panel.grid(alpha=0.3)
         panel.legend(fontsize=7)
     save(figure, folder, "efficiency.png")
 
 
 def draw_model(folder, groups):
-    """Prediction with its standard deviation, measurement with its least and most."""
+    """Draws predictions with their standard deviation, measurements with minimum and maximum."""
     figure, axes = panels(len(groups))
     for panel, (name, group) in zip(axes, groups.items()):
-        x = [study_report.cores(one) for one in group]
+        x = [study_series.cores(one) for one in group]
         predicted = [one for one in group if one.predicted is not None]
-        at = [study_report.cores(one) for one in predicted]
+        at = [study_series.cores(one) for one in predicted]
         panel.fill_between(at, [max(one.predicted - one.sigma, 1e-9) for one in predicted],
                            [one.predicted + one.sigma for one in predicted], color="#0072B2", alpha=0.25, linewidth=0)
         panel.plot(at, [one.predicted for one in predicted], "-", color="#0072B2", label="model, +- one sigma")
@@ -124,17 +124,17 @@ def draw_model(folder, groups):
 
 def draw(folder, measured):
     """Writes what there is to draw; words by name of the picture."""
-    strong = study_report.strong_series(measured)
-    weak = study_report.weak_series(measured)
-    groups = study_report.series(measured, lambda case: (case.method, case.nside, case.lmax))
+    strong = study_series.strong_series(measured)
+    weak = study_series.weak_series(measured)
+    groups = study_series.series(measured, lambda case: (case.method, case.nside, case.lmax))
     words = {}
     draw_stages(folder, groups)
     words["stages.png"] = "Seconds by stage over ranks x threads."
     draw_model(folder, groups)
-    words["model.png"] = "The model (lines; dashed and bars by stage) beside the measurement (points; bars from least to most)."
+    words["model.png"] = "The model (lines; dashed and bars by stage) and the measurement (points; bars from minimum to maximum)."
     if strong or weak:
         draw_efficiency(folder, strong, weak)
-        words["efficiency.png"] = "Efficiency over ranks x threads, beside the fewest."
+        words["efficiency.png"] = "Efficiency over ranks x threads, relative to the fewest."
     if draw_sizes(folder, measured):
         words["sizes.png"] = "Seconds over the size of the map."
     return words

@@ -7,12 +7,12 @@
 #include <numeric>
 #include <utility>
 
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline perf_models {
 namespace {
 
-/// Least uncertainty of anything timed on a machine that does other things too.
+/// Minimum uncertainty of timings on a machine with other load.
 constexpr double least_uncertainty = 0.02;
 
 double power_law(const CostCurve::Point& a, const CostCurve::Point& b, double size) {
@@ -20,7 +20,8 @@ double power_law(const CostCurve::Point& a, const CostCurve::Point& b, double si
   return a.seconds * std::pow(b.seconds / a.seconds, share);
 }
 
-/// The values without the least and the largest quarter, at least one of three or more each.
+/// Returns the values without the smallest and the largest quarter, at least one of three or more
+/// at either end.
 std::vector<double> middle_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t quarter = values.size() < 3 ? 0 : std::max<std::size_t>(1, values.size() / 4);
@@ -28,15 +29,15 @@ std::vector<double> middle_of(std::vector<double> values) {
   return {values.begin() + left_out, values.end() - left_out};
 }
 
-/// The mean of the middle: a turn that something disturbed does not count, and where turns run at
-/// one of two speeds it lies between them. A median would be either.
+/// Returns the mean of the middle values: disturbed turns do not count, and where turns run at one
+/// of two speeds it is between them. A median would be one of the two.
 double centre_of(const std::vector<double>& values) {
   const std::vector<double> middle = middle_of(values);
   return std::accumulate(middle.begin(), middle.end(), 0.0) / static_cast<double>(middle.size());
 }
 
-/// One standard deviation as a fraction of the centre: that of the middle, or from the deviation in
-/// the middle of all, whichever is larger.
+/// Returns one standard deviation as a fraction of the centre: that of the middle values, or an
+/// estimate from the deviations of all values, whichever is larger.
 double scatter_of(const std::vector<double>& values) {
   const double centre = centre_of(values);
   std::vector<double> deviations;
@@ -76,7 +77,7 @@ CostCurve::CostCurve(std::vector<Point> points, double uncertainty)
 }
 
 double CostCurve::at(double size) const {
-  if (points_.empty()) throw InternalError("a cost curve without points was asked");
+  if (points_.empty()) throw InternalError("a cost curve without points was evaluated");
   if (size <= points_.front().size) return points_.front().seconds;
   if (size >= points_.back().size) return points_.back().seconds;
   const auto above = std::upper_bound(points_.begin(), points_.end(), size,
@@ -113,7 +114,7 @@ CostCurve combine_curves(const std::vector<CostCurve>& launches) {
     for (const CostCurve::Point& point : curve.points()) sizes.push_back(point.size);
     return sizes;
   };
-  if (launches.size() < 2) throw UsageError("costs of one launch are not to be combined");
+  if (launches.size() < 2) throw UsageError("costs can only be combined from two or more launches");
   std::vector<CostCurve::Point> points = launches.front().points();
   std::vector<double> uncertainties;
   for (const CostCurve& launch : launches) {
@@ -133,4 +134,4 @@ CostCurve combine_curves(const std::vector<CostCurve>& launches) {
   return {std::move(points), std::hypot(centre_of(uncertainties), between)};
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline perf_models

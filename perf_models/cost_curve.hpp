@@ -5,15 +5,15 @@
 
 #include "perf_models/estimate.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline perf_models {
 
-/// What a unit of work costs, in seconds, at problems of some sizes: what was measured, and between
-/// two sizes a power law. Beyond the measured sizes the cost stays what it is at the nearest.
+/// The cost of a unit of work, in seconds, over the size of a problem: measured values, a power law
+/// between two sizes, and a constant beyond the measured sizes.
 class CostCurve {
  public:
   struct Point {
     double size = 0;
-    double seconds = 0;  ///< of a unit of work
+    double seconds = 0;  ///< per unit of work
   };
 
   CostCurve() = default;
@@ -21,7 +21,7 @@ class CostCurve {
   /// point, sizes are positive and ascend, costs are positive and the uncertainty is not negative.
   CostCurve(std::vector<Point> points, double uncertainty);
 
-  /// Of `units` of work at a problem of this size.
+  /// Returns the cost of `units` of work at a problem of this size.
   Estimate estimate(double size, double units) const;
 
   const std::vector<Point>& points() const { return points_; }
@@ -34,22 +34,23 @@ class CostCurve {
   double uncertainty_ = 0;
 };
 
-/// A run of a stage: how much it did in how long.
+/// A timed run of a stage and its amount of work.
 struct Sample {
   double size = 0;
   double units = 0;
   double seconds = 0;
 };
 
-/// The curve through the samples of equal size: the mean of those that are neither in the least nor
-/// in the largest quarter, of three the one in the middle. Its uncertainty is how much samples of
-/// one size scatter, and a quarter of how far a point lies from the curve through its neighbours:
-/// what a curve misses goes with the square of the gap. Error  UsageError without samples.
+/// Fits a curve through the samples of equal size: the mean of those that are neither in the
+/// smallest nor in the largest quarter; of three the one in the middle. Its uncertainty is the
+/// scatter of samples of one size, and a quarter of the distance of a point from the curve through
+/// its neighbours, since interpolation errors go with the square of the gap. Error  UsageError
+/// without samples.
 CostCurve fit_curve(std::vector<Sample> samples);
 
-/// What several launches say of one cost: at each size the mean of those in the middle as above,
-/// and as uncertainty theirs together with how much the launches differ (one standard deviation
-/// over the sizes). Error  UsageError unless there are two or more of the same sizes.
+/// Combines several launches' curves of one cost: at each size the mean of those in the middle as
+/// above; the uncertainty is theirs combined with the scatter between launches (one standard
+/// deviation over the sizes). Error  UsageError unless there are two or more of the same sizes.
 CostCurve combine_curves(const std::vector<CostCurve>& launches);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline perf_models

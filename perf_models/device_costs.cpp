@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "perf_models/device_costs.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline perf_models {
 
 DeviceCosts fit_device(const std::string& name, const DeviceSamples& samples) {
   return {
@@ -16,4 +16,4 @@ DeviceCosts fit_device(const std::string& name, const DeviceSamples& samples) {
   };
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline perf_models

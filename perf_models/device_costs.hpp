@@ -8,13 +8,13 @@
 #include "perf_models/cost_curve.hpp"
 #include "perf_models/exchange_model.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline perf_models {
 
-/// What a GPU costs the rank that has it for itself.
+/// The costs of a GPU that a rank does not share.
 struct DeviceCosts {
   std::string name;
 
-  // As the host's (Machine), for data that lie on the device; sums are formed on every ring.
+  // As the host's (Machine), for data on the device; every ring is summed.
   CostCurve legendre_scalar;
   CostCurve legendre_spin;
   CostCurve ring_fft;
@@ -22,18 +22,18 @@ struct DeviceCosts {
   // Size and unit: a byte of a_lm or maps, from the host's memory and back.
   CostCurve to_device;
   CostCurve to_host;
-  /// Messages that MPI takes from device memory and puts there; none: MPI cannot, or nobody knows
-  /// how long it takes. Ring modes then go through the host.
+  /// Messages that MPI sends from and receives in device memory; empty if MPI cannot, or if their
+  /// time is unknown. Ring modes are then exchanged through the host.
   std::optional<Network> network;
 };
 
-/// Transforms that were timed on a device.
+/// Transforms timed on a device.
 struct DeviceSamples {
   std::vector<Sample> legendre_scalar, legendre_spin, ring_fft, ring_fft_modes, to_device, to_host;
   std::vector<MessageSample> messages;  ///< from device memory
 };
 
-/// The costs of the device of this name. Error  UsageError where a stage has no sample.
+/// Fits the costs of the named device. Error  UsageError when a stage has no sample.
 DeviceCosts fit_device(const std::string& name, const DeviceSamples& samples);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline perf_models

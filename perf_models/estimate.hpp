@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-namespace ringweave {
+namespace ringweave::detail::inline perf_models {
 
-/// Predicted seconds and one standard deviation of what they may be off.
+/// Predicted seconds, and one standard deviation of the prediction's error.
 struct Estimate {
   double seconds = 0;
   double sigma = 0;
@@ -14,7 +14,7 @@ struct Estimate {
   friend Estimate operator+(const Estimate& a, const Estimate& b) {
     return {a.seconds + b.seconds, std::hypot(a.sigma, b.sigma)};
   }
-  /// The same several times: it is off by the same fraction every time.
+  /// Repeated: the relative error is the same every time.
   friend Estimate operator*(double times, const Estimate& one) {
     return {times * one.seconds, times * one.sigma};
   }
@@ -24,4 +24,4 @@ struct Estimate {
   }
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline perf_models

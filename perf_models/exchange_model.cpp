@@ -5,9 +5,9 @@
 #include <cmath>
 #include <set>
 
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline perf_models {
 namespace {
 
 struct Line {
@@ -16,7 +16,7 @@ struct Line {
   double uncertainty = 0;  ///< rms of the relative differences
 };
 
-/// Minimizes the sum of ((latency + byte x - y) / y)^2 over latency, byte >= 0.
+/// Minimizes the sum of ((latency + byte x - y) / y)^2 over latency >= 0 and byte >= 0.
 Line fit_line(const std::vector<MessageSample>& samples) {
   double s1 = 0, sx = 0, sxx = 0, sy = 0, sxy = 0;
   for (const auto& [bytes, seconds] : samples) {
@@ -29,7 +29,7 @@ Line fit_line(const std::vector<MessageSample>& samples) {
   }
   const double determinant = s1 * sxx - sx * sx;
   if (!(determinant > 1e-12 * s1 * sxx))
-    throw UsageError("messages of two sizes at least are needed to tell latency from bandwidth");
+    throw UsageError("latency and bandwidth can only be fitted to messages of two or more sizes");
   Line line{(sxx * sy - sx * sxy) / determinant, (s1 * sxy - sx * sy) / determinant, 0};
   if (line.latency < 0) line = {0, sxy / sxx, 0};
   if (line.byte < 0) line = {sy / s1, 0, 0};
@@ -91,4 +91,4 @@ double corrected_exchange_seconds(const DenseExchange& exchange, const Network& 
   return (ranks - 1) * network.message_seconds(exchange.rank_bytes() / ranks);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline perf_models

@@ -7,9 +7,9 @@
 
 #include "perf_models/estimate.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline perf_models {
 
-/// What a message between two ranks costs: latency + bytes x seconds per byte, with a pair of
+/// The cost of a message between two ranks: latency + bytes x seconds per byte, with one pair of
 /// constants for short messages and one for long ones.
 struct Network {
   double short_latency = 5e-6;  ///< seconds
@@ -20,10 +20,10 @@ struct Network {
   double uncertainty = 0.5;      ///< one standard deviation over the value
 
   double message_seconds(double bytes) const;
-  double latency_of(double bytes) const;  ///< what of it no bandwidth would save
+  double latency_of(double bytes) const;  ///< part independent of the bandwidth
 };
 
-/// A message that was timed.
+/// A timed message.
 struct MessageSample {
   double bytes = 0;
   double seconds = 0;
@@ -32,11 +32,12 @@ struct MessageSample {
 /// Fits both pairs by least squares of relative differences; samples up to `longest_short` bytes
 /// are short. Error  UsageError unless there are two different sizes on either side.
 Network fit_network(const std::vector<MessageSample>& samples, double longest_short);
-/// The same with the usual border between short and long, or nothing where sizes are too few.
+/// The same with the usual limit of short messages; empty where there are too few sizes.
 std::optional<Network> fit_network_if_enough(const std::vector<MessageSample>& samples);
 
-/// The Alltoallv of a transform, in passes or (one pass) at once: in each a message to each of the
-/// other ranks, one after the other. `sent_bytes`: what a rank sends to all others together.
+/// Predicts the Alltoallv of a transform, in passes or (one pass) at once: in each pass one message
+/// to each of the other ranks, one after the other. `sent_bytes`: sent by a rank to all others
+/// together.
 Estimate exchange_estimate(const Network& network, double sent_bytes, int n_ranks,
                            int n_passes = 1);
 
@@ -49,10 +50,10 @@ struct DenseExchange {
   int n_ranks = 1;
   double rank_bytes() const { return n_rings * n_orders * mode_bytes / n_ranks; }  ///< Eq. 16
 };
-/// Eq. 17 as printed: all that a rank has to move, with what stays, is one message; up to 256 kB
+/// Eq. 17 as printed: everything a rank holds, including what stays, is one message; up to 256 kB
 /// Bruck's algorithm, which MPI_Alltoallv does not use.
 double printed_exchange_seconds(double rank_bytes, int n_ranks, const Network& network);
 /// Eq. 17 with one message of n_rings n_orders mode_bytes / n_ranks^2, pairwise at any size.
 double corrected_exchange_seconds(const DenseExchange& exchange, const Network& network);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline perf_models

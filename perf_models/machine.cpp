@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
 #include "perf_models/described_machines.hpp"
 #include "perf_models/machine_file.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline perf_models {
 
 std::vector<std::string> described_machine_names() {
   std::vector<std::string> names;
@@ -22,7 +22,7 @@ Machine described_machine(const std::string& name) {
     std::string names;
     for (const std::string& known : described_machine_names())
       names += (names.empty() ? "" : ", ") + known;
-    throw UsageError(name + ": no machine of this name is described; there are " + names);
+    throw UsageError(name + ": no described machine has this name; there are " + names);
   }
   return parse_machine(found->text, "the machine " + name);
 }
@@ -32,4 +32,4 @@ const Machine& typical_machine() {
   return machine;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline perf_models

@@ -9,17 +9,17 @@
 #include "perf_models/device_costs.hpp"
 #include "perf_models/exchange_model.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline perf_models {
 
-/// What the stages of Ringweave cost on one machine, fitted from runs of the program's own code
-/// (`ringweave calibrate`). Stages on many threads are taken to share their work evenly: seconds
+/// The costs of Ringweave's stages on one machine, fitted from runs of the program's own code
+/// (`ringweave calibrate`). Stages are assumed to divide their work evenly among threads: seconds
 /// are those of one thread while all others work too.
 struct Machine {
   std::string name;   ///< of the processor
   std::string date;   ///< of the calibration, ISO 8601; empty: described, not measured
-  std::string notes;  ///< where the figures of a described machine come from
+  std::string notes;  ///< source of a described machine's figures
   std::string backend = "host";
-  int n_ranks = 1;  ///< of the calibration
+  int n_ranks = 1;  ///< in the calibration
   int n_threads = 1;
 
   // Size: lmax. Unit: a useful FLOP (TransformPlan::legendre_flops) on HEALPix with lmax = 2 nside.
@@ -28,7 +28,7 @@ struct Machine {
   // Size: pixels of the grid's longest ring. Unit: a byte of pixels; of modes.
   CostCurve ring_fft;
   CostCurve ring_fft_modes;
-  // Size: lmax. Unit: a ring of the grid; of a rank, whatever its share.
+  // Size: lmax. Unit: a ring of the grid; per rank, whatever its share.
   CostCurve transform_planning;
   Network network;
 
@@ -43,7 +43,7 @@ struct Machine {
   // Size: lmax. Unit: a search for a split kernel (KernelSplit), of all threads.
   CostCurve split_search;
 
-  // Size and unit: a byte of large buffers, new from the system.
+  // Size and unit: a byte of large buffers, newly allocated from the system.
   CostCurve new_memory;
   // Size and unit: a byte of the file.
   CostCurve file_read;
@@ -52,13 +52,13 @@ struct Machine {
   std::optional<DeviceCosts> device;  ///< of every rank
 };
 
-/// A present-day server core and a 12 GB/s network, good to a factor of two: what is taken where
-/// nobody has calibrated.
+/// A current server core and a 12 GB/s network, good to a factor of two: used without a
+/// calibration.
 const Machine& typical_machine();
 
 /// Machines that come with the program, by the names of their files in perf_models/machines.
 std::vector<std::string> described_machine_names();
-/// Error  UsageError that lists the names when there is none of this one.
+/// Error  UsageError that lists the names when there is no such machine.
 Machine described_machine(const std::string& name);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline perf_models

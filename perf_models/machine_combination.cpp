@@ -5,10 +5,10 @@
 #include <cmath>
 #include <string>
 
-#include "base/error.hpp"
 #include "perf_models/machine_curves.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline perf_models {
 namespace {
 
 void require_alike(const Machine& one, const Machine& other) {
@@ -27,7 +27,7 @@ void require_alike(const Machine& one, const Machine& other) {
   require(device(one) == device(other), "the device", device(one), device(other));
 }
 
-/// The same curve of every machine.
+/// Returns the same curve of every machine.
 template <class Owner>
 CostCurve combine(const std::vector<const Owner*>& of, CostCurve Owner::*curve) {
   std::vector<CostCurve> launches;
@@ -35,7 +35,7 @@ CostCurve combine(const std::vector<const Owner*>& of, CostCurve Owner::*curve) 
   return combine_curves(launches);
 }
 
-/// Of messages of some size: the launch in the middle, and how much the others differ from it.
+/// For messages of some size: the middle launch, and how much the others differ from it.
 struct MiddleLaunch {
   Network network;
   double scatter = 0;
@@ -105,4 +105,4 @@ Machine combine_machines(const std::vector<Machine>& calibrations) {
   return machine;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline perf_models

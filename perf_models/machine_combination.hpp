@@ -5,12 +5,12 @@
 
 #include "perf_models/machine.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline perf_models {
 
-/// What several calibrations of a machine, in launches of their own, say together: costs are
-/// means of those in the middle (combine_curves), and how much they differ from launch to launch,
-/// which none of them sees, counts as uncertainty. Error  UsageError unless there are two or more,
-/// all measured, on like processors, ranks, threads and devices, at the same sizes.
+/// Combines several calibrations of a machine, from separate launches: costs are means of the
+/// middle ones (combine_curves), and the scatter between launches, which no single one shows,
+/// counts as uncertainty. Error  UsageError unless there are two or more, all measured, on like
+/// processors, ranks, threads and devices, at the same sizes.
 Machine combine_machines(const std::vector<Machine>& calibrations);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline perf_models

@@ -5,9 +5,9 @@
 
 #include "perf_models/machine.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline perf_models {
 
-/// A cost of a machine or a device, by its name in a machine file.
+/// A cost of a machine or device and its name in a machine file.
 template <class Owner>
 struct NamedCurve {
   const char* name;
@@ -40,4 +40,4 @@ inline constexpr std::array device_curves = {
     NamedCurve{"to_host", &DeviceCosts::to_host},
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline perf_models

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.hpp"
 #include "perf_models/machine_curves.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline perf_models {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -55,7 +55,7 @@ CostCurve curve_of(const Json& json) {
   return {std::move(points), json.at("uncertainty")};
 }
 
-/// What `read` makes of the entry `key`; says which entry of the file `where` where it fails.
+/// Returns `read` applied to the entry `key`; errors name the entry and the file `where`.
 template <class Read>
 auto read_entry(const Json& json, const std::string& key, const std::string& where,
                 const Read& read) {
@@ -145,4 +145,4 @@ Machine parse_machine(const std::string& text, const std::string& where) {
   return machine;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline perf_models

@@ -5,11 +5,11 @@
 
 #include "perf_models/machine.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline perf_models {
 
-/// The text of a machine file (JSON), and back. Error  DataError naming `where` and the key when
-/// something is missing, of the wrong kind or without sense.
+/// Convert a machine to the text of a machine file (JSON), and back. Error  DataError naming
+/// `where` and the key when an entry is missing, of the wrong type or invalid.
 std::string machine_text(const Machine& machine);
 Machine parse_machine(const std::string& text, const std::string& where);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline perf_models

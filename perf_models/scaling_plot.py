@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draw how a transform scales, as Figure 4 of Szydlarski et al. (2012) does: scaling_plot.py PROGRAM PICTURE.png
+"""Draw the scaling of a transform as in Figure 4 of Szydlarski et al. (2012): scaling_plot.py PROGRAM PICTURE.png
 
 Runs `ringweave model` for several nside (lmax = 2 nside) and numbers of ranks. Left: seconds against ranks; middle:
 against nside at a fixed number of ranks; right: computation over communication against both, above as printed, below
-corrected. Communication: all modes of all rings (dense), and those that are not negligible (ours), each by Eqs. 16 and 17 as
-printed and corrected.
+corrected. Communication: all modes of all rings (dense), and those that are not negligible (ours), each by Eqs. 16 and
+17 as printed and corrected.
 """
 import argparse
 import json
@@ -29,7 +29,7 @@ KINDS = [
 
 
 def predicted(program, nside, ranks, machine):
-    """The rows of `ringweave model` by number of ranks."""
+    """Returns the rows of `ringweave model` by number of ranks."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
         command = [program, "model", "--nside", str(nside), "--lmax", str(2 * nside), "--ranks",

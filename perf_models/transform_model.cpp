@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
-namespace ringweave {
+namespace ringweave::detail::inline perf_models {
 namespace {
 
-/// Of an exchange whose passes travel while the Legendre stage works on the next ones. What hides
-/// is as uncertain as whether messages move while nobody waits for them.
+/// Returns the visible part of an exchange whose passes overlap with the Legendre stage of the next
+/// ones. The hidden part is uncertain, because messages may not progress while nobody waits for
+/// them.
 Estimate visible(const Estimate& exchange, const Estimate& legendre, int n_passes) {
   const double beside = 1 - 1.0 / n_passes;
   const double hidden = std::min(beside * exchange.seconds, beside * legendre.seconds);
@@ -37,8 +38,7 @@ TransformEstimate estimate_on_host(const TransformWork& work, const Machine& mac
   return estimate;
 }
 
-/// Half of them go one way and half the other: what is input of a synthesis is output of its
-/// adjoint.
+/// Half of the bytes go each way: the input of a synthesis is the output of its adjoint.
 Estimate copies_of(const DeviceCosts& device, double bytes) {
   return 0.5 * (device.to_device.estimate(bytes, bytes) + device.to_host.estimate(bytes, bytes));
 }
@@ -80,4 +80,4 @@ TransformEstimate estimate_transform(const TransformWork& work, const Machine& m
   return estimate_on_device(work, machine.network, *machine.device);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline perf_models

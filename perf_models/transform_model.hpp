@@ -6,48 +6,48 @@
 #include "perf_models/estimate.hpp"
 #include "perf_models/machine.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline perf_models {
 
-/// Where the stages compute, and where a_lm and maps lie.
+/// Where the stages compute, and where a_lm and maps are stored.
 enum class Place {
   host,
   device,            ///< copied to a device, and the result back
-  device_in_blocks,  ///< on the host; the stages, on a device, copy what they work on
+  device_in_blocks,  ///< on the host; stages on a device copy their data in blocks
 };
-/// How ring modes go from one device to another.
+/// How ring modes are sent from one device to another.
 enum class ModeRoute {
-  direct,  ///< MPI takes them from device memory, where the machine says what that costs
+  direct,  ///< MPI reads device memory, where the machine has its cost
   staged,  ///< through the host
 };
-/// Whether an exchange waits for the Legendre stage or travels beside it.
+/// Whether an exchange follows the Legendre stage or overlaps with it.
 enum class ExchangeTiming { after_legendre, beside_legendre };
 
-/// What one rank does in one transform (one direction).
+/// The work of one rank in one transform (one direction).
 struct TransformWork {
   int lmax = 0;
   std::int64_t longest_ring = 0;  ///< pixels
   double scalar_flops = 0;        ///< useful (pruned) FLOPs of the Legendre stage
   double spin_flops = 0;
-  /// Work of a useful FLOP on the route the sums take, over what it is on a HEALPix grid with lmax
-  /// = 2 nside, of which machines are measured. Devices take every ring.
+  /// Work per useful FLOP on the chosen theta route, over that on a HEALPix grid with lmax = 2
+  /// nside, for which machines are calibrated. Devices sum every ring.
   double legendre_work = 1;
   std::int64_t fft_pixel_bytes = 0;
   std::int64_t fft_mode_bytes = 0;
   std::int64_t alm_bytes = 0;
   std::int64_t sent_bytes = 0;
-  int n_passes = 1;  ///< the exchange goes in
+  int n_passes = 1;  ///< of the exchange
   ExchangeTiming timing = ExchangeTiming::after_legendre;
   int n_ranks = 1;
   int n_threads = 1;
   Place place = Place::host;
   ModeRoute route = ModeRoute::direct;
-  int ranks_of_device = 1;  ///< that share one
+  int ranks_of_device = 1;  ///< ranks that share a device
 };
 
 struct TransformEstimate {
   Estimate legendre;
   Estimate ring_fft;
-  Estimate exchange;  ///< what of it does not hide behind the Legendre stage
+  Estimate exchange;  ///< the part not hidden behind the Legendre stage
   Estimate copies{};  ///< of a_lm and maps to a device and back
 
   Estimate total() const { return legendre + ring_fft + exchange + copies; }
@@ -60,8 +60,8 @@ struct TransformEstimate {
   }
 };
 
-/// Predicted time of each stage of one transform on one rank, the mean of both directions. For a
-/// device of which the machine knows nothing, that of the host.
+/// Predicts each stage of one transform on one rank, as the mean of both directions. For a device
+/// unknown to the machine, uses the host's costs.
 TransformEstimate estimate_transform(const TransformWork& work, const Machine& machine);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline perf_models

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Makes a folder with our programs, GPU tests and benches and every library they need but glibc and the GPU's driver, for
-# another x86-64 Linux with a glibc as new as this one's: no network, no installation, root or not.
+# Makes a folder with our programs, GPU tests and benches and all libraries they need except glibc and the GPU's driver,
+# for another x86-64 Linux with a glibc at least as new: no network, no installation, root or not.
 #   scripts/bundle.sh BUILD TARGET         also writes TARGET.tar.gz
 #   TARGET/run.sh ringweave ...            any program of the bundle
 #   TARGET/run.sh mpirun 4 ringweave ...   on ranks of this machine
 #   TARGET/run.sh cuda-check [OUT]         scripts/cuda_check.sh with the bundle's programs
-# cuFFT and cuBLAS are too large to take along: they are looked for where they are installed, or in CUDA_LIBRARIES.
+# cuFFT and cuBLAS are too large to include: they are looked up where they are installed, or in CUDA_LIBRARIES.
 set -euo pipefail
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -44,7 +44,7 @@ done
 cp "$(ompi_info --path pkgdatadir --parsable | cut -d: -f3)"/*.txt "$target/share/openmpi"
 rm -f "$target"/share/openmpi/*wrapper-data*
 
-# Libraries, but for the system's own: these belong to the kernel, the loader and the driver of the other machine.
+# Libraries, except the system's own, which belong to the kernel, the loader and the driver of the other machine.
 is_of_the_system() {
   case $(basename "$1") in
     ld-linux* | libc.so* | libm.so* | libpthread.so* | libdl.so* | librt.so* | libresolv.so* | libutil.so* | libmvec.so*) return 0 ;;
@@ -67,7 +67,7 @@ cp "$here/mpirun.sh" "$here/cuda_check.sh" "$here/device_tests.sh" "$target/etc"
 cat >"$target/run.sh" <<'RUN'
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Runs a program of this folder, wherever the folder lies.
+# Runs a program of this folder, wherever the folder is.
 #   run.sh PROGRAM [ARG...]     run.sh mpirun RANKS PROGRAM [ARG...]     run.sh cuda-check [OUT]
 set -eu
 bundle=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)

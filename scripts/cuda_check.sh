@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Everything that can only be checked on a GPU: its tests, a small case under compute-sanitizer, benches with JSON.
 #   scripts/cuda_check.sh PROGRAMS [OUT]    PROGRAMS: a build folder, or bin/ of a bundle (scripts/bundle.sh)
-#                                           OUT: where logs and JSON go (default: cuda-check)
-#   CUDA_CHECK_STEPS="tests program sanitizers bench"   those to take; each may be run by itself where time is short
+#                                           OUT: folder for logs and JSON (default: cuda-check)
+#   CUDA_CHECK_STEPS="tests program sanitizers bench"   steps to run; each may be run by itself where time is short
 #   CUDA_CHECK_RANKS="1 2 4 8"   CUDA_CHECK_BENCH="--host-repeats 3"   CUDA_CHECK_TIMEOUT=900   seconds of one program
 # Ends with one summary; exits with 1 when something failed, with 4 when there is no GPU to check on.
 set -u
@@ -29,7 +29,7 @@ fail() {
   failures=$((failures + 1))
   say FAILED "$*"
 }
-# The program of that name, wherever it lies.
+# find_program NAME: prints its path.
 find_program() { find "$programs" -type f -perm -u+x -name "$1" | head -n 1; }
 needs_mpi() { ldd "$1" | grep -q 'libmpi\.so'; }
 device_filter=$("$here/device_tests.sh" --filter)
@@ -128,7 +128,7 @@ if takes tests; then
   done
 fi
 
-# compare_backends RANKS: the program's own commands, host beside device; a calibration of the device.
+# compare_backends RANKS: the program's own commands on host and device; a calibration of the device.
 compare_backends() {
   local ranks=$1 log=$out/program.$1.log work
   work=$(mktemp -d)
@@ -172,7 +172,7 @@ fi
 if takes bench; then
   read -r -a bench_options <<<"${CUDA_CHECK_BENCH:---host-repeats 3}"
   bench device_bench 0 device_bench "${bench_options[@]}"
-  # Which kind of sums should be the usual one.
+  # Which kind of sums should be the default.
   while read -r line; do say sums "${line#sums: }"; done < <(grep '^sums: ' "$out/device_bench.log" 2>/dev/null)
 fi
 

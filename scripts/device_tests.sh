@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Which tests need a GPU: those with Device in their names.
-#   scripts/device_tests.sh FOLDER      the test programs under it that have some
-#   scripts/device_tests.sh --filter    what they are chosen by, for --gtest_filter
+# Lists the tests that need a GPU: those with Device in their names.
+#   scripts/device_tests.sh FOLDER      the test programs under it that have such tests
+#   scripts/device_tests.sh --filter    the pattern for --gtest_filter
 set -u
 filter='*Device*'
 if [ "$1" = --filter ]; then

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Installs what Ringweave needs on Debian 12; without root, prints the command that does.
+# Installs the dependencies of Ringweave on Debian 12; without root, prints the command for your administrator.
 #   scripts/install_dependencies.sh [build|test]      build: compile and run; test: also the test suite's tools
 set -euo pipefail
 

@@ -11,7 +11,7 @@ import argparse
 import camb
 
 LMAX = 8192
-# Lensing moves power between degrees: the unlensed spectra reach further than what is written.
+# Lensing moves power between degrees: the unlensed spectra extend beyond the written degrees.
 LENSING_MARGIN = 1500
 PARAMETERS = {
     "H0": 67.36,
@@ -28,7 +28,7 @@ LENS_POTENTIAL_ACCURACY = 14
 
 
 def spectra():
-    """(TT, EE, BB, TE, PP), each LMAX + 1 values."""
+    """Returns (TT, EE, BB, TE, PP), each LMAX + 1 values."""
     model = camb.set_params(lmax=LMAX, lens_output_margin=LENSING_MARGIN,
                             lens_potential_accuracy=LENS_POTENTIAL_ACCURACY, **PARAMETERS)
     model.set_accuracy(**ACCURACY)

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Launches a program on this machine with any number of ranks, also more than cores and also as root (containers).
+# Launches a program on this machine with any number of ranks, even more than cores, and also as root (containers).
 #   scripts/mpirun.sh RANKS PROGRAM [ARG...]      MPIRUN_TIMEOUT: seconds until a hang is a failure (default 280)
 set -eu
 ranks=$1
 shift
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_base_warn_component_unused=0
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-# Idle ranks give way to working ones when there are more ranks than cores.
+# Idle ranks yield to working ones when there are more ranks than cores.
 [ "$ranks" -gt "$(nproc)" ] && export OMPI_MCA_mpi_yield_when_idle=1
 exec mpirun --timeout "${MPIRUN_TIMEOUT:-280}" --bind-to none -n "$ranks" "$@"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
 
+#include "base/device.hpp"
 #include "base/device_buffer.hpp"
-#include "base/device_properties.hpp"
 #include "bench/cuda/device_rates.hpp"
 #include "bench/device_timing.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 constexpr int chains = 8;
@@ -43,7 +43,7 @@ double device_fma_peak(const DeviceStream& stream) {
 }
 
 CopyRates device_copy_rates(const DeviceStream& stream) {
-  // Far more than any cache holds.
+  // Far larger than any cache.
   constexpr std::int64_t bytes = std::int64_t{1} << 30;
   DeviceBuffer<char> from(bytes);
   DeviceBuffer<char> to(bytes);
@@ -68,4 +68,4 @@ CopyRates device_copy_rates(const DeviceStream& stream) {
   return rates;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -6,17 +6,18 @@
 
 #include "base/device.hpp"
 
-// What this thread's device can do, measured: what other rates are compared with.
-namespace ringweave {
+// Measured rates of this thread's device, with which other rates are compared.
+namespace ringweave::detail {
 
-/// Random numbers in [-1, 1); zeros would let a device run faster than numbers do. Comes back when
-/// they are there.
+/// Fills memory with random numbers in [-1, 1); with zeros a device could run faster. Waits until
+/// they are written.
 void fill_with_numbers(const DeviceStream& stream, double* memory, std::int64_t count);
 
-/// Multiply-adds of doubles in registers of all multiprocessors, operations per second (two each).
+/// Measures multiply-adds of doubles in registers of all multiprocessors, operations per second
+/// (two each).
 double device_fma_peak(const DeviceStream& stream);
 
-/// Bytes per second, those read and those written; of copies over a host's bus only one way.
+/// Bytes per second, reads plus writes; for copies over a host's bus only one way.
 struct CopyRates {
   double on_device;
   double to_device;  ///< from pinned memory
@@ -24,12 +25,12 @@ struct CopyRates {
 };
 CopyRates device_copy_rates(const DeviceStream& stream);
 
-/// cuBLAS's product of two square matrices of doubles, operations per second: by matrix
-/// instructions where the device has them. Nothing where there is no cuBLAS.
+/// Measures cuBLAS's product of two square matrices of doubles, operations per second; it uses
+/// matrix instructions where the device has them. Empty without cuBLAS.
 std::optional<double> device_dgemm_rate(const DeviceStream& stream, int n);
 
-/// Seconds of cuFFT's transform of `count` rings of one length, complex to real or back: what the
-/// ring FFT would take if all pixels were such rings. Nothing where there is no cuFFT.
+/// Measures seconds of cuFFT's transform of `count` rings of one length, complex to real or back:
+/// the time of the ring FFT if all pixels were in such rings. Empty without cuFFT.
 struct FftSeconds {
   double to_pixels;
   double to_modes;
@@ -37,4 +38,4 @@ struct FftSeconds {
 std::optional<FftSeconds> device_fft_seconds(const DeviceStream& stream, std::int64_t length,
                                              std::int64_t count);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// cuBLAS and cuFFT are asked for when the bench runs: it starts where they are not installed.
+// Loads cuBLAS and cuFFT at run time, so that the bench starts where they are not installed.
 #include <cublas_v2.h>
 #include <cufft.h>
 #include <dlfcn.h>
@@ -12,14 +12,14 @@
 
 #include "base/checked_cast.hpp"
 #include "base/device_buffer.hpp"
-#include "base/error.hpp"
 #include "bench/cuda/device_rates.hpp"
 #include "bench/device_timing.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
-/// A shared library of CUDA, or nothing.
+/// Loads a shared library of CUDA; empty if it is missing.
 class Library {
  public:
   explicit Library(const std::string& soname) {
@@ -115,4 +115,4 @@ std::optional<FftSeconds> device_fft_seconds(const DeviceStream& stream, std::in
                  [&](cufftHandle plan) { return to_modes(plan, pixels.data(), values); })};
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail

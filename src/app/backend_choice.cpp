@@ -4,19 +4,21 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 
 #include "app/cli/availability.hpp"
 #include "base/device.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/options.hpp"
 #include "transform/device_budget.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 enum class Verbosity { always, with_verbose };
 
-/// Says so once where a command comes to the same choice again.
+/// Reports a choice once, also when a command makes the same choice again.
 void record(Run& run, const char* backend, const std::string& why,
             Verbosity verbosity = Verbosity::with_verbose) {
   const nlohmann::ordered_json choice = {{"name", backend}, {"because", why}};
@@ -30,8 +32,8 @@ bool every_rank_has_a_device(const Run& run) {
   return run.comm.min(std::int64_t{device_count()}) > 0;
 }
 
-/// `auto` computes on the host: says why, from the first rank that has no device, unless the build
-/// could not have used one. Collective.
+/// Falls back to the host for `auto` and gives the reason from the first rank without a device,
+/// unless the build has no CUDA. Collective.
 void fall_back_to_host(Run& run) {
   if (cuda_version().empty()) return record(run, "host", "this build has no CUDA");
   const std::int64_t nobody = run.comm.size();
@@ -74,13 +76,13 @@ Backend give_up_device(Run& run, const std::string& why) {
 int ranks_of_device(const Run& run) {
   if (!every_rank_has_a_device(run)) return 1;
   const Communicator node = run.comm.node_local();
-  // A launcher may show every rank one device of its own.
+  // A launcher may give every rank a different device to see.
   DeviceIdentity device;
   try {
     choose_device(node.rank());
     device = device_identity();
   } catch (const ResourceError&) {
-    // Who wants to use it will say what is wrong with it.
+    // Commands that use the device report the error.
   }
   return static_cast<int>(run.comm.max(std::int64_t{count_ranks_of(node, device)}));
 }
@@ -89,14 +91,14 @@ void refuse_device(const std::string& asked, const std::string& what) {
   require_available("--backend", asked);
   if (asked != "cuda") return;
   throw UsageError(fmt::format(
-      "--backend cuda: {} has no form for a device yet; use --backend host or auto", what));
+      "--backend cuda: {} is not implemented on GPUs yet; use --backend host or auto", what));
 }
 
 void stay_on_host(Run& run, const std::string& asked, const std::string& what) {
   refuse_device(asked, what);
   if (asked == "host") return record(run, "host", "--backend says so");
   if (!every_rank_has_a_device(run)) return fall_back_to_host(run);
-  record(run, "host", what + " has no form for a device yet", Verbosity::always);
+  record(run, "host", what + " is not implemented on GPUs yet", Verbosity::always);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

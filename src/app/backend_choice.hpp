@@ -4,26 +4,28 @@
 #include <string>
 
 #include "app/run.hpp"
-#include "base/backend.hpp"
+#include "ringweave/options.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
-/// Where a command computes for this --backend; `auto` takes a device where this build has CUDA and
-/// every rank has one. Says what and why with --verbose, and in the report. Collective. Error
-/// ResourceError when `cuda` finds no device, UsageError when this build has no CUDA.
+/// Chooses the backend of a command for this --backend; `auto` takes a device if this build has
+/// CUDA and every rank has one. Puts the choice and its reason into the report, and prints them
+/// with --verbose. Collective. Error  ResourceError when `cuda` finds no device, UsageError when
+/// this build has no CUDA.
 Backend choose_backend(Run& run, const std::string& asked);
 
-/// For `auto`, where the device that was chosen turned out to be of no use: the host instead, which
-/// is said. Not collective.
+/// Switches to the host, with a warning, when the device chosen by `auto` cannot be used. Not
+/// collective.
 Backend give_up_device(Run& run, const std::string& why);
 
-/// How many ranks share a device, where most do; 1 where some rank has none. Collective.
+/// Returns the largest number of ranks that share a device; 1 if some rank has none. Collective.
 int ranks_of_device(const Run& run);
 
-/// For what has no form for a device, named in messages as `what`. Error  UsageError for --backend
-/// cuda.
+/// Refuses --backend cuda for work, named `what` in messages, that is not implemented on devices.
+/// Error  UsageError for --backend cuda.
 void refuse_device(const std::string& asked, const std::string& what);
-/// It goes on the host, which is said where `auto` would have taken a device. Collective.
+/// Records that `what` runs on the host, with a message if `auto` would have chosen a device.
+/// Collective.
 void stay_on_host(Run& run, const std::string& asked, const std::string& what);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -10,9 +10,10 @@
 #include "app/cli/manual.hpp"
 #include "app/cli/version.hpp"
 #include "app/commands/commands.hpp"
-#include "base/error.hpp"
+#include "app/jobs/slurm_job.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 constexpr const char* overview =
@@ -20,7 +21,7 @@ constexpr const char* overview =
     "converts, compares and "
     "draws sky maps; the same command runs alone or under mpirun and srun.";
 
-/// Lets "lmax = 512" in a file mean the option of the subcommand that runs, without a [section].
+/// Lets "lmax = 512" in a file set the option of the current subcommand, without a [section].
 class FlatConfig : public CLI::ConfigBase {
  public:
   explicit FlatConfig(const CLI::App* app) : app_(app) {}
@@ -55,7 +56,7 @@ void add_command(CLI::App& app, ParsedCommand& parsed, const std::string& name,
   });
 }
 
-/// What was given or stands by default for the chosen command, as --config reads it.
+/// Returns the given and default values of the chosen command in the format of --config.
 std::string used_options(const CLI::App& app) {
   const std::string own = app.get_subcommands().front()->get_name() + '.';
   std::istringstream all(app.config_to_str(true, false));
@@ -103,7 +104,10 @@ ParsedCommand parse_command_line(int argc, const char* const* argv) {
   add_command<CalibrateOptions>(app, parsed, "calibrate", declare_calibrate, calibrate);
   add_command<ModelOptions>(app, parsed, "model", declare_model, model);
   add_command<SplitOptions>(app, parsed, "split", declare_split, split);
-  add_command<JobsOptions>(app, parsed, "jobs", declare_jobs, jobs);
+  add_command<JobsOptions>(
+      app, parsed, "jobs",
+      [](CLI::App& command, JobsOptions& options) { declare_jobs(command, options, job_names()); },
+      jobs);
   add_command<InfoOptions>(app, parsed, "info", declare_info, info);
 
   parsed.command_line = typed(argc, argv);
@@ -126,4 +130,4 @@ ParsedCommand parse_command_line(int argc, const char* const* argv) {
   return parsed;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

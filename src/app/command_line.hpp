@@ -7,19 +7,19 @@
 #include "app/cli/options.hpp"
 #include "app/run.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
-/// What the command line asks for.
+/// Result of parsing the command line.
 struct ParsedCommand {
   CommonOptions common;
   std::string command_line;          ///< as typed
   std::string used_configuration;    ///< every option with its value, TOML
-  std::string text;                  ///< help or version to print instead of running
-  bool resumes = false;              ///< outputs that are there in part, and a report, are replaced
+  std::string text;                  ///< help or version to print instead of running the command
+  bool resumes = false;              ///< replaces outputs that exist only in part, and a report
   std::function<int(Run&)> execute;  ///< empty when there is only text
 };
 
 /// Parses the arguments and the file of --config. Error  UsageError for anything CLI11 refuses.
 ParsedCommand parse_command_line(int argc, const char* const* argv);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

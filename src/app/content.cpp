@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/content.hpp"
 
-#include "base/error.hpp"
-#include "io/table_file.hpp"
+#include "io/file_kind.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
 Content open_content(const Communicator& comm, const std::string& path) {
   Content content;
@@ -13,7 +14,7 @@ Content open_content(const Communicator& comm, const std::string& path) {
     return content;
   }
   std::string reasons;
-  // Readers agree on their errors, so every rank takes the same branch.
+  // Readers agree on errors, so every rank takes the same branch.
   const auto attempt = [&](const char* what, auto&& open) {
     try {
       open();
@@ -29,4 +30,4 @@ Content open_content(const Communicator& comm, const std::string& path) {
   throw DataError(path, "holds nothing this program reads" + reasons);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

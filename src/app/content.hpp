@@ -1,25 +1,46 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cmath>
+#include <complex>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 
-#include "io/alm_file.hpp"
-#include "io/map_file.hpp"
-#include "sphere/spectra.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/files.hpp"
+#include "ringweave/spectra.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
-/// What a file holds: exactly one of these is set.
+/// Content of a file: exactly one of these is set.
 struct Content {
   std::unique_ptr<MapReader> map;
   std::unique_ptr<AlmReader> alm;
   std::optional<Spectra> spectra;
 };
 
-/// Finds out by trying a map, a_lm, spectra in turn. Collective.
-/// Error  DataError with what each attempt found wrong.
+/// Opens a file as a map, as a_lm, or as spectra, whichever succeeds first. Collective. Error
+/// DataError with the reason each attempt failed.
 Content open_content(const Communicator& comm, const std::string& path);
 
-}  // namespace ringweave
+inline bool is_finite(double value) { return std::isfinite(value); }
+template <class T>
+bool is_finite(const std::complex<T>& value) {
+  return std::isfinite(value.real()) && std::isfinite(value.imag());
+}
+
+/// How many numbers of a map or of a_lm are NaN or infinite, over all ranks. Collective.
+template <class Element>
+std::int64_t count_not_finite(const Communicator& comm, ComponentView<Element> values) {
+  std::int64_t count = 0;
+  for (std::int64_t c = 0; c < values.n_components(); ++c) {
+    const auto f = values.component(c);
+    for (std::int64_t i = 0; i < f.size(); ++i) count += is_finite(f[i]) ? 0 : 1;
+  }
+  return comm.sum(count);
+}
+
+}  // namespace ringweave::detail::inline app

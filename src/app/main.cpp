@@ -15,14 +15,17 @@
 #include "app/commands/commands.hpp"
 #include "app/maps/stop_request.hpp"
 #include "app/predict/machine_choice.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/collective_exit.hpp"
-#include "distribute/mpi/mpi_session.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
 
 namespace {
 
 using namespace ringweave;
+
+using namespace ringweave::detail;
 
 Progress::Mode progress_mode(const std::string& name) {
   return name == "on"    ? Progress::Mode::on
@@ -34,8 +37,8 @@ std::int64_t digest(const std::string& text) {
   return static_cast<std::int64_t>(std::hash<std::string>{}(text));
 }
 
-/// --threads, else OMP_NUM_THREADS, else this rank's part of the node: without a word from anybody
-/// every rank of an unbound job would start as many threads as the node has cores.
+/// Sets the number of threads: --threads, else OMP_NUM_THREADS, else this rank's share of the node.
+/// Without either, every rank of an unbound job would start as many threads as the node has cores.
 void set_threads(const Communicator& comm, int asked) {
   const int ranks_on_node = comm.node_local().size();
   if (asked > 0) {
@@ -46,7 +49,7 @@ void set_threads(const Communicator& comm, int asked) {
   }
 }
 
-/// What there is to do, from the command line to the exit code. Throws Errors.
+/// Runs the command line and returns the exit code. Throws Errors.
 int work(const Communicator& comm, int argc, char** argv) {
   const ParsedCommand parsed = agreed(comm, [&] { return parse_command_line(argc, argv); });
   agree_same(comm, "the command and its options", digest(parsed.used_configuration));
@@ -78,11 +81,10 @@ int work(const Communicator& comm, int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A write beyond the file size limit is then an error of that write, with a message, instead of a
-  // signal.
+  // Without the signal, a write beyond the file size limit fails with an error and a message.
   std::signal(SIGXFSZ, SIG_IGN);
-  // Freed blocks of a megabyte and more go back to the system at once: what a plan promises is then
-  // what is resident.
+  // Freed blocks of a megabyte and more return to the system at once, so that resident memory is
+  // what a plan states.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
   listen_to_sigusr1();
   try {

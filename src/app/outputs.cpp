@@ -5,10 +5,11 @@
 
 #include <filesystem>
 
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "io/file_kind.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 void require_kind(const std::string& path, OutputContent content) {
@@ -31,7 +32,7 @@ void require_kind(const std::string& path, OutputContent content) {
   }
 }
 
-/// The same for every way to write a name: links followed, . and .. resolved.
+/// Returns one name for all spellings of a path: links followed, . and .. resolved.
 std::string one_name(const std::string& path) {
   std::error_code error;
   const auto name = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
@@ -77,4 +78,4 @@ void Outputs::commit() {
   begun_.clear();
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

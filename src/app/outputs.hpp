@@ -6,32 +6,35 @@
 #include <string>
 #include <vector>
 
-#include "distribute/mpi/communicator.hpp"
 #include "io/atomic_output.hpp"
 #include "io/file_kind.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/files.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
 enum class OutputContent { map, alm, spectra, picture, report };
 
-/// The files one command writes: announced before any work, written under temporary names, renamed
-/// together at the end, so that a command leaves all of its outputs or none. All collective.
+/// Files written by one command: announced before any work, written under temporary names, and
+/// renamed together at the end, so that a command leaves all of its outputs or none. All
+/// collective.
 class Outputs {
  public:
   Outputs(const Communicator& comm, IfExists if_exists) : comm_(comm), if_exists_(if_exists) {}
 
-  /// Others by the same rule, of the same ranks, which `comm` belongs to. Not collective.
+  /// Returns another set of outputs with the same rule for existing files, for the ranks of `comm`.
+  /// Not collective.
   Outputs on(const Communicator& comm) const { return {comm, if_exists_}; }
 
-  /// Checks what can be known beforehand; an empty name is no output.
-  /// Error  UsageError (exists, no regular file, an extension that cannot hold `content`, the name
-  /// of another output), ResourceError (cannot be written).
+  /// Checks a name before any work; an empty name means no output. Error  UsageError (exists, not a
+  /// regular file, an extension that cannot hold `content`, the name of another output),
+  /// ResourceError (cannot be written).
   void announce(const std::string& path, OutputContent content);
-  /// The output to write to; the reference holds until commit().
+  /// Returns the output to write to; the reference is valid until commit().
   AtomicOutput& begin(const std::string& path);
-  /// Bytes on disk of what was begun and not committed yet.
+  /// Returns the bytes on disk of outputs begun but not committed.
   std::int64_t bytes() const;
-  /// Renames what was begun. Error  ResourceError.
+  /// Renames all outputs that were begun. Error  ResourceError.
   void commit();
 
  private:
@@ -41,4 +44,4 @@ class Outputs {
   std::vector<std::unique_ptr<AtomicOutput>> begun_;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

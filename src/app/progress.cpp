@@ -7,11 +7,11 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 /// mpirun gives ranks a pseudo-terminal for stdout even when its own is a file, but passes stderr
-/// through a pipe: so only stderr is asked.
+/// through a pipe, so only stderr is checked.
 bool someone_watches() {
   for (const char* batch : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "CI"}) {
     if (std::getenv(batch) != nullptr) return false;
@@ -58,4 +58,4 @@ void Progress::finish() {
   stage_.clear();
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

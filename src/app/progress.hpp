@@ -4,23 +4,24 @@
 #include <chrono>
 #include <string>
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
-/// One line on stderr that says what is going on and how long it will take; silent in batch logs
-/// and on ranks but 0.
+/// A line on stderr that shows the current stage and the time left; silent in batch jobs and on
+/// ranks other than 0.
 class Progress {
  public:
   enum class Mode { automatic, on, off };
-  /// automatic: only when stderr is a terminal and no batch job runs (SLURM_JOB_ID, PBS_JOBID,
+  /// automatic: only if stderr is a terminal and no batch job runs (SLURM_JOB_ID, PBS_JOBID,
   /// LSB_JOBID unset).
   Progress(Mode mode, bool is_root);
   ~Progress();
   Progress(Progress&&) = default;
   Progress& operator=(Progress&&) = default;
 
-  /// A new stage; the line before is finished with its time.
+  /// Begins a new stage; the line of the last one ends with its time.
   void stage(const std::string& name);
-  /// Step `done` of `total` of the current stage is over; shows the share and the time left.
+  /// Reports that step `done` of `total` of the current stage is finished; shows the percentage and
+  /// the time left.
   void step(int done, int total, const std::string& note = "");
   void finish();
 
@@ -33,4 +34,4 @@ class Progress {
   Clock::time_point start_{};
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -8,16 +8,24 @@
 #include <cstdio>
 #include <ctime>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
 #include "app/cli/build_information.hpp"
 #include "app/cli/version.hpp"
-#include "base/error.hpp"
 #include "base/memory_meter.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
+
+Report::Report() : entries_(std::make_unique<nlohmann::ordered_json>()) {}
+Report::Report(Report&&) noexcept = default;
+Report& Report::operator=(Report&&) noexcept = default;
+Report::~Report() = default;
+
+nlohmann::ordered_json& Report::operator[](const std::string& name) { return (*entries_)[name]; }
 
 nlohmann::ordered_json over_ranks(const Communicator& comm, double value) {
   const double least = comm.min(value);
@@ -79,7 +87,7 @@ std::set<std::string> stages_of_any_rank(const Run& run) {
   return stages;
 }
 
-/// Of this rank, without files and new memory.
+/// Seconds of this rank, without files and new memory.
 double computing_seconds(const Run& run) {
   double seconds = 0;
   for (const auto& [stage, entry] : run.times.entries())
@@ -115,7 +123,7 @@ void write_report(Run& run) {
       {"ranks", run.comm.size()},
       {"threads_per_rank", omp_get_max_threads()},
   };
-  if (!run.report.is_null()) report.update(run.report);
+  if (!run.report.entries().is_null()) report.update(run.report.entries());
   report["stages"] = stages;
   report["computing"] = over_ranks(run.comm, computing_seconds(run));
   report["files"] = files;
@@ -135,4 +143,4 @@ void write_text(Run& run, const std::string& path, const std::string& text) {
   });
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

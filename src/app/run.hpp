@@ -2,21 +2,47 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "app/cli/options.hpp"
-#include "app/file_traffic.hpp"
 #include "app/outputs.hpp"
 #include "app/progress.hpp"
 #include "base/stage_timer.hpp"
-#include "distribute/mpi/communicator.hpp"
-#include "io/provenance.hpp"
 #include "perf_models/machine.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/files.hpp"
+#include "ringweave/times.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
-/// What every subcommand gets: the ranks, the common options, where times and results go.
+/// Reads and writes the files of a run, and counts their bytes and seconds.
+struct FileTraffic {
+  Communicator comm;  ///< what goes over it, only they send
+  StageTimes times{};
+  std::int64_t bytes_read = 0;  ///< as stored in the files, by all ranks
+  std::int64_t bytes_written = 0;
+};
+
+/// The entries a subcommand adds to --report. Files that add some include nlohmann/json.hpp, which
+/// is kept out of this header because it is slow to compile.
+class Report {
+ public:
+  Report();
+  Report(Report&&) noexcept;
+  Report& operator=(Report&&) noexcept;
+  ~Report();
+
+  /// The entry of that name, null where it is new.
+  nlohmann::ordered_json& operator[](const std::string& name);
+  const nlohmann::ordered_json& entries() const { return *entries_; }
+
+ private:
+  std::unique_ptr<nlohmann::ordered_json> entries_;
+};
+
+/// Context of a subcommand: ranks, common options, times and report.
 struct Run {
   Communicator comm;
   CommonOptions options;
@@ -25,7 +51,7 @@ struct Run {
   Machine machine;  ///< what predicted seconds are made from
   Progress progress;
   StageTimes times;
-  nlohmann::ordered_json report;  ///< what the subcommand adds to --report
+  Report report;
   Outputs outputs;
   std::int64_t bytes_read = 0;     ///< of maps and a_lm, as stored in their files, by all ranks
   std::string conclusion;          ///< a line of results to say when all outputs are in place
@@ -57,4 +83,4 @@ void write_text(Run& run, const std::string& path, const std::string& text);
 /// Current time, ISO 8601, UTC.
 std::string utc_now();
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

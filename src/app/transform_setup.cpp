@@ -10,16 +10,21 @@
 #include <limits>
 
 #include "app/cli/availability.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/input_file.hpp"
-#include "io/table_file.hpp"
-#include "sphere/healpix_weights.hpp"
+#include "ringweave/analysis.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/transform.hpp"
+#include "transform/map_preparation.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
-/// Where HEALPix users keep auxiliary files. Error  DataError that lists the places looked at.
+/// Finds a file where HEALPix users keep auxiliary files. Error  DataError that lists the places
+/// searched.
 std::string find_auxiliary(const std::string& name) {
   std::vector<std::filesystem::path> places{"."};
   if (const char* root = std::getenv("HEALPIX"); root != nullptr) {
@@ -168,7 +173,7 @@ void require_finite_alm(const Communicator& comm, const std::string& path,
   for (std::size_t c = 0; c < components.size(); ++c) {
     const auto a = alm.component(static_cast<std::int64_t>(c));
     std::int64_t count = 0;
-    std::int64_t first = nowhere;  // l + (lmax + 1) m, so that the least of all ranks can be found
+    std::int64_t first = nowhere;  // l + (lmax + 1) m, for a minimum over ranks
     for (std::int64_t i = 0; i < layout.n_orders(); ++i) {
       const std::int64_t m = layout.order(i);
       for (int l = layout.order(i); l <= layout.lmax(); ++l) {
@@ -205,4 +210,4 @@ template MapBuffer<float> read_map(Run&, const std::string&, MapReader&, const F
 template MapBuffer<double> read_map(Run&, const std::string&, MapReader&, const FieldChoice&,
                                     const LocalRings&);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -7,67 +7,67 @@
 
 #include "app/cli/field_choice.hpp"
 #include "app/cli/options.hpp"
-#include "app/file_traffic.hpp"
 #include "app/run.hpp"
-#include "base/error.hpp"
-#include "convolve/harmonic_smoothing.hpp"
-#include "io/map_file.hpp"
-#include "transform/spherical_harmonic_transform.hpp"
+#include "ringweave/analysis.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
+#include "ringweave/smoothing.hpp"
+#include "ringweave/transform.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
-/// The grid --grid or --nside names. Error  UsageError when neither or both are given.
+/// Returns the grid of --grid or --nside. Error  UsageError when neither or both are given.
 std::shared_ptr<const RingGrid> named_grid(const TransformOptions& options);
 
-/// Checks the options and fills in defaults: lmax of the grid, mmax = lmax. `fallback_lmax`
-/// replaces the grid's default where >= 0. Error  UsageError.
+/// Checks the options and fills in defaults: lmax of the grid, mmax = lmax. `fallback_lmax` >= 0
+/// replaces the grid's default. Error  UsageError.
 TransformSpec make_spec(const TransformOptions& options, std::shared_ptr<const RingGrid> grid,
                         const FieldSet& fields, int fallback_lmax = -1);
 
-/// Of a stored real number.
+/// Returns the bytes of a stored real number.
 std::int64_t bytes_of(Precision precision);
 
-/// Storage: --precision, else the input's.
+/// Returns the storage precision: that of --precision, else of the input.
 Precision storage_precision(const std::string& option, Precision of_input);
 
-/// The rings of a map file a transform has to visit: all, or only the observed ones of a partial
-/// map when nothing iterates (then unobserved rings, being zero, cost nothing and change nothing).
-/// Collective.
+/// Returns the rings of a map file that a transform has to process: all, or only the observed ones
+/// of a partial map when there are no iterations (unobserved rings are then zero and have no
+/// effect). Collective.
 std::shared_ptr<const RingGrid> grid_to_visit(MapReader& reader, bool iterates);
 
-/// The file of quadrature weights --weights asks for: none, ring, ring:FILE, pixel:FILE. `ring`
-/// alone looks for weight_ring_n%05d.fits in ., $HEALPIX/data, $HEALPIX.
+/// Files of quadrature weights selected by --weights: none, ring, ring:FILE, pixel:FILE. `ring`
+/// alone searches for weight_ring_n%05d.fits in ., $HEALPIX/data, $HEALPIX.
 struct WeightFiles {
   std::string ring;   ///< empty: the grid's own weights
   std::string pixel;  ///< empty: 1
 };
-/// Error  DataError when the file is missing, UsageError. Collective.
+/// Finds the weight files. Error  DataError when the file is missing, UsageError. Collective.
 WeightFiles find_weights(const Run& run, const std::string& option, const RingGrid& grid);
 
-/// Quadrature weights of an analysis. Collective.
+/// Loads the quadrature weights of an analysis. Collective.
 AnalysisWeights load_weights(const Run& run, const WeightFiles& files, const LocalRings& rings);
 
 UnseenPolicy unseen_policy(const std::string& name);
 Remove remove_choice(const std::string& name);
 
-/// Reads the chosen columns into the components of `map`, refuses NaN and infinities. Collective.
+/// Reads the chosen columns into the components of `map`; refuses NaN and infinities. Collective.
 template <class T>
 void read_map(FileTraffic& traffic, const std::string& path, MapReader& reader,
               const FieldChoice& choice, const LocalRings& rings, MapView<T> map);
 
-/// The same into new memory, at work of the run's own. Collective.
+/// Reads them into new memory; time and bytes count for the run. Collective.
 template <class T>
 MapBuffer<T> read_map(Run& run, const std::string& path, MapReader& reader,
                       const FieldChoice& choice, const LocalRings& rings);
 
-/// DataError on every rank when an a_lm is NaN or infinite, naming `path`, the first place and the
-/// count. Collective.
+/// Throws a DataError on every rank when an a_lm is NaN or infinite, naming `path`, the first (l,
+/// m) and the count. Collective.
 template <class T>
 void require_finite_alm(const Communicator& comm, const std::string& path,
                         const std::vector<std::string>& components, const AlmLayout& layout,
                         AlmView<const T> alm);
 
-/// Runs `work`, whose room knows no files, and puts `path` in front of the DataError it may throw.
+/// Calls `work` and prefixes `path` to any DataError it throws.
 template <class Work>
 auto with_path(const std::string& path, const Work& work) {
   try {
@@ -83,4 +83,4 @@ auto with_storage(Precision precision, const Work& work) {
   return precision == Precision::single_ ? work(float{}) : work(double{});
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -6,11 +6,11 @@
 #include <string>
 #include <utility>
 
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline base {
 
-/// Converts between integer types; UsageError naming `what` when the value does not fit.
+/// Converts between integer types. Error  UsageError naming `what` when the value does not fit.
 template <std::integral To, std::integral From>
 constexpr To checked_cast(From value, const char* what) {
   if (!std::in_range<To>(value)) {
@@ -20,7 +20,8 @@ constexpr To checked_cast(From value, const char* what) {
   return static_cast<To>(value);
 }
 
-/// a * b for counts of pixels, modes and bytes; UsageError naming `what` when it passes 64 bits.
+/// Returns a * b for counts of pixels, modes and bytes. Error  UsageError naming `what` on 64-bit
+/// overflow.
 inline std::int64_t checked_product(std::int64_t a, std::int64_t b, const char* what) {
   std::int64_t product = 0;
   if (__builtin_mul_overflow(a, b, &product)) {
@@ -30,14 +31,23 @@ inline std::int64_t checked_product(std::int64_t a, std::int64_t b, const char* 
   return product;
 }
 
-/// Container sizes and indices are signed 64-bit everywhere; this is the one cast to the standard
-/// library's size_t.
+/// UsageError unless what was handed over is as large as planned. `where` and `what` name it, e.g.
+/// "ring FFT on a device", "pixels of a component".
+inline void require_planned(const char* where, std::int64_t there, std::int64_t planned,
+                            const char* what) {
+  if (there == planned) return;
+  throw UsageError(std::string(where) + ": " + std::to_string(there) + " " + what +
+                   "; the plan has " + std::to_string(planned));
+}
+
+/// Converts a signed 64-bit size or index to the standard library's size_t. This is the only such
+/// cast.
 constexpr std::size_t to_size(std::int64_t value) { return static_cast<std::size_t>(value); }
 
-/// Signed size of a container.
+/// Returns the size of a container as a signed number.
 template <class Container>
 constexpr std::int64_t ssize64(const Container& container) {
   return static_cast<std::int64_t>(container.size());
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline base

@@ -10,16 +10,16 @@
 
 #include "base/checked_cast.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline base {
 
-/// Copies between any memory of the host and a device, in chunks through two pinned buffers that
-/// take turns: while the device copies one, all threads fill or empty the other. A device that
-/// copies unpinned memory does the same with one thread.
+/// Copies between ordinary host memory and a device in chunks through two pinned buffers used in
+/// turn: while the device copies one, all threads fill or empty the other. Letting the device copy
+/// unpinned memory does the same with one thread.
 ///
-/// Link is the device; it has
-///   Staging, stage(bytes)                       a buffer of so many chars: data()
+/// Link is the device. It has
+///   Staging, stage(bytes)                       a buffer of that many chars: data()
 ///   up(from, to, bytes), down(from, to, bytes)  staging to device and back, in order
-///   mark(slot), wait(slot)                      until what was given before the last mark is done
+///   mark(slot), wait(slot)                      waits for the work submitted before the last mark
 template <class Link>
 class ChunkedCopies {
  public:
@@ -29,7 +29,7 @@ class ChunkedCopies {
     for (auto& staging : staging_) staging = link_.stage(chunk_);
   }
 
-  /// The buffers stay until nothing copies to or from them.
+  /// Waits for pending copies, which still use the buffers.
   ~ChunkedCopies() {
     try {
       for (const int slot : {0, 1}) link_.wait(slot);
@@ -40,7 +40,7 @@ class ChunkedCopies {
   ChunkedCopies(const ChunkedCopies&) = delete;
   ChunkedCopies& operator=(const ChunkedCopies&) = delete;
 
-  /// When it returns the host's memory was read; the device has the bytes for what it does later.
+  /// On return the host memory has been read; later device work sees the bytes.
   void to_device(const void* from, void* to, std::int64_t bytes) {
     const char* source = static_cast<const char*>(from);
     char* target = static_cast<char*>(to);
@@ -54,7 +54,7 @@ class ChunkedCopies {
     }
   }
 
-  /// When it returns the bytes are on the host.
+  /// On return the bytes are on the host.
   void to_host(const void* from, void* to, std::int64_t bytes) {
     const char* source = static_cast<const char*>(from);
     char* target = static_cast<char*>(to);
@@ -85,7 +85,7 @@ class ChunkedCopies {
     copy(staging_[chunk.slot].data(), target + chunk.first, chunk.count);
   }
   static void copy(const char* from, char* to, std::int64_t bytes) {
-    // Whole pages to a thread, so that no two write one cache line.
+    // Whole pages per thread, so that no two threads write to one cache line.
     constexpr std::int64_t page = 4096;
     const std::int64_t pages = (bytes + page - 1) / page;
 #pragma omp parallel
@@ -104,4 +104,4 @@ class ChunkedCopies {
   int slot_ = 0;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline base

@@ -3,12 +3,12 @@
 
 #include <cstdint>
 
-#include "base/view.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline base {
 
-/// to[i] = work(to[i], from[i]) for every element of every component. `from` has the shape of `to`
-/// and is no part of it. OpenMP over elements.
+/// Sets to[i] = work(to[i], from[i]) for every element of every component. `from` has the shape of
+/// `to` and does not overlap it. Parallel over elements (OpenMP).
 template <class Element, class Work>
 void update(ComponentView<Element> to, ComponentView<const Element> from, const Work& work) {
   for (std::int64_t c = 0; c < to.n_components(); ++c) {
@@ -29,4 +29,4 @@ void add(ComponentView<const Element> from, ComponentView<Element> to) {
   update(to, from, [](const Element& sum, const Element& x) { return sum + x; });
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline base

@@ -2,47 +2,62 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
-namespace ringweave {
+namespace ringweave::detail::inline base {
 
-/// GPUs this process can use; 0 where there is none, no driver, or no CUDA in this build. Never
+/// Number of GPUs this process can use; 0 without a GPU, a driver, or CUDA in this build. Never
 /// throws.
 int device_count() noexcept;
-/// Why device_count() is 0, and what to do; empty when there is a device.
+/// Says why device_count() is 0 and what to do; empty when there is a device.
 std::string device_obstacle();
-/// The CUDA runtime of this build, e.g. "13.0"; empty: this build has no CUDA.
+/// CUDA runtime version of this build, e.g. "13.0"; empty without CUDA.
 std::string cuda_version();
 
-/// The device of a process: processes of a node take its devices in turn, so several may share
-/// one. `local_rank` counts the processes of this node. Makes it this thread's device. A process
-/// stays on the device it chose first, where its streams and memory are. Error
-/// ResourceError when there is none.
+/// Chooses the device of a process and makes it this thread's device. Processes of a node use its
+/// devices in turn, so several may share one; `local_rank` counts the processes of this node. A
+/// process keeps the device it chose first, which holds its streams and memory.
+/// Error  ResourceError when there is no device.
 int choose_device(int local_rank);
-/// The device of this thread. Error  ResourceError.
+/// Returns the device of this thread. Error  ResourceError.
 int current_device();
 
 struct DeviceMemory {
   std::int64_t free_bytes;
   std::int64_t total_bytes;
 };
-/// Memory of this thread's device. Error  ResourceError.
+/// Returns the memory of this thread's device. Error  ResourceError.
 DeviceMemory device_memory();
 
-/// A device by what its maker calls it, and by what no other device has.
+/// The product name of a device and its unique identifier.
 struct DeviceIdentity {
   std::string name;
-  std::string uuid;  ///< as hexadecimal digits
+  std::string uuid;  ///< in hexadecimal
 };
-/// Of this thread's device. Error  ResourceError.
+/// Returns the identity of this thread's device. Error  ResourceError.
 DeviceIdentity device_identity();
 
-/// What a CUDA call returned. Error  ResourceError unless it is success: what was done, what went
-/// wrong, what to do. After some failures a process cannot use its device any more: then this and
-/// everything else that needs the device throws the message of the first one.
+/// Properties that a device reports. Its speed is measured (bench/).
+struct DeviceProperties {
+  std::string name;
+  int compute_capability;  ///< 90 is 9.0
+  int n_multiprocessors;
+  double clock_hz;  ///< the highest
+  std::int64_t memory_bytes;
+  int driver_version;   ///< of CUDA, 13000 is 13.0
+  int runtime_version;  ///< what this program was built with
+};
+/// Returns the properties of this thread's device. Error  ResourceError.
+DeviceProperties device_properties();
+
+/// Checks the status returned by a CUDA call. Error  ResourceError unless it is success; the
+/// message says what was done, what went wrong and what to do. After some failures a process can no
+/// longer use its device: then this and every other use of the device throws the message of the
+/// first one.
 void check_device(int status, const std::string& what);
 
-/// Work on a device in order. Streams are made on this thread's device and stay there.
+/// A stream of work that a device runs in order. Created on this thread's device, where it stays.
 class DeviceStream {
  public:
   DeviceStream();
@@ -50,7 +65,7 @@ class DeviceStream {
   DeviceStream(const DeviceStream&) = delete;
   DeviceStream& operator=(const DeviceStream&) = delete;
 
-  /// Waits for all that was given to the stream. Error  ResourceError when some of it failed.
+  /// Waits for all submitted work. Error  ResourceError when some of it failed.
   void synchronize() const;
   void* handle() const { return handle_; }  ///< a cudaStream_t
 
@@ -67,15 +82,38 @@ class DeviceEvent {
   DeviceEvent& operator=(const DeviceEvent&) = delete;
 
   void record(const DeviceStream& stream);
-  /// What is given to `stream` from now on waits for this event.
+  /// Makes later work of `stream` wait for this event.
   void hold(const DeviceStream& stream) const;
-  /// Waits until it has happened. Error  ResourceError.
+  /// Waits until the event has occurred. Error  ResourceError.
   void wait() const;
-  /// Between two events that have happened.
+  /// Seconds between two events that have occurred.
   double seconds_since(const DeviceEvent& earlier) const;
 
  private:
   void* handle_ = nullptr;
 };
 
-}  // namespace ringweave
+/// Work for a device that was recorded once and is given to it in one call. It reads and writes the
+/// memory it was recorded with, which must stay where it is.
+class DeviceGraph {
+ public:
+  DeviceGraph() = default;
+  ~DeviceGraph();
+  DeviceGraph(const DeviceGraph&) = delete;
+  DeviceGraph& operator=(const DeviceGraph&) = delete;
+
+  /// Records what `work` gives to the stream, and to others that wait for its events, instead of
+  /// what was recorded before; nothing runs. `work` must not wait for the device, nor allocate or
+  /// free its memory. Error  ResourceError, and what `work` throws: then nothing is recorded.
+  void capture(const DeviceStream& stream, const std::function<void()>& work);
+  bool captured() const { return executable_ != nullptr; }
+  /// In the order of the stream. Error  InternalError when nothing is recorded, ResourceError.
+  void launch(const DeviceStream& stream) const;
+
+ private:
+  void release() noexcept;
+
+  void* executable_ = nullptr;  ///< a cudaGraphExec_t
+};
+
+}  // namespace ringweave::detail::inline base

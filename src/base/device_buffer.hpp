@@ -7,25 +7,25 @@
 
 #include "base/checked_cast.hpp"
 #include "base/device.hpp"
-#include "base/view.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline base {
 
-/// Uninitialised memory of this thread's device. Error  ResourceError with the sizes when it has
-/// not enough.
+/// Allocates uninitialised memory on this thread's device. Error  ResourceError with the sizes when
+/// there is not enough.
 void* allocate_device_memory(std::int64_t bytes);
 void free_device_memory(void* memory) noexcept;
-/// Host memory that a device reaches by itself, so that copies run beside the host's work.
+/// Allocates page-locked host memory, so that copies overlap with the host's work.
 void* allocate_pinned_memory(std::int64_t bytes);
 void free_pinned_memory(void* memory) noexcept;
 
-/// In the order of the stream. Host memory must stay as it is until then.
+/// Copies in stream order. Host memory must not change until then.
 void copy_to_device(const void* from, void* to, std::int64_t bytes, const DeviceStream& stream);
 void copy_to_host(const void* from, void* to, std::int64_t bytes, const DeviceStream& stream);
 void copy_on_device(const void* from, void* to, std::int64_t bytes, const DeviceStream& stream);
 void zero_device_memory(void* memory, std::int64_t bytes, const DeviceStream& stream);
 
-/// Owns uninitialised memory that a device reads and writes: its own, or pinned memory of the host.
+/// Owns uninitialised memory that a device reads and writes: device memory or pinned host memory.
 /// Move only; elements are trivial.
 template <class T, MemorySpace Space = MemorySpace::device>
 class DeviceBuffer {
@@ -46,7 +46,7 @@ class DeviceBuffer {
   }
   ~DeviceBuffer() { release(); }
 
-  /// Drops what it held and allocates anew.
+  /// Frees the old memory and allocates anew.
   void allocate(std::int64_t size) {
     release();
     if (size == 0) return;
@@ -74,4 +74,4 @@ class DeviceBuffer {
   std::int64_t size_ = 0;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline base

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
 #include <new>
 

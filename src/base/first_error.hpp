@@ -6,10 +6,10 @@
 #include <mutex>
 #include <utility>
 
-namespace ringweave {
+namespace ringweave::detail::inline base {
 
-/// Keeps the first exception thrown inside an OpenMP region, where none may escape, and rethrows it
-/// after the region.
+/// Keeps the first exception thrown inside an OpenMP region, which no exception may leave, and
+/// rethrows it after the region.
 ///
 ///   FirstError error;
 ///   #pragma omp parallel for
@@ -29,7 +29,7 @@ class FirstError {
       failed_.store(true, std::memory_order_relaxed);
     }
   }
-  /// Call outside the region.
+  /// Rethrows the kept error, if any. To be called outside the region.
   void rethrow() {
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
   }
@@ -40,4 +40,4 @@ class FirstError {
   std::exception_ptr error_;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline base

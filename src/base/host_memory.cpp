@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "base/memory_meter.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline base {
 namespace {
 
 constexpr std::int64_t cache_line = 64;
@@ -23,7 +23,7 @@ constexpr std::int64_t huge_page = std::int64_t{2} << 20;
 
 bool is_large(std::int64_t bytes) { return bytes >= 4 * huge_page; }
 
-/// Writes to every page, in even shares.
+/// Writes to every page, in equal shares per thread.
 void touch(void* memory, std::int64_t bytes) {
   constexpr std::int64_t page = 4096;
   const auto start = std::chrono::steady_clock::now();
@@ -34,19 +34,19 @@ void touch(void* memory, std::int64_t bytes) {
   MemoryMeter::add_touched(bytes, elapsed.count());
 }
 
-/// Null where the system refuses.
+/// Allocates from the system; null when it refuses.
 void* from_system(std::int64_t bytes, std::int64_t alignment) {
   const std::int64_t padded = (bytes + cache_line - 1) / cache_line * cache_line;
-  // aligned_alloc wants a multiple of the alignment; posix_memalign does not.
+  // posix_memalign, unlike aligned_alloc, does not need a size that is a multiple of the alignment.
   void* memory = nullptr;
   return posix_memalign(&memory, to_size(alignment), to_size(padded)) == 0 ? memory : nullptr;
 }
 
-/// The large blocks of this process.
+/// Tracks the large blocks of this process.
 class LargeBlocks {
  public:
   struct Taken {
-    void* memory;  ///< null where the system refuses
+    void* memory;  ///< null when the system refuses
     bool is_new;
   };
 
@@ -109,7 +109,8 @@ class LargeBlocks {
     return bytes;
   }
 
-  /// The smallest that is large enough and not a third too large; null: none.
+  /// Returns the smallest kept block that is large enough and at most a third too large; null if
+  /// none.
   Block* best_kept(std::int64_t bytes) {
     Block* best = nullptr;
     for (Block& block : blocks_) {
@@ -136,11 +137,11 @@ class LargeBlocks {
 
   std::mutex mutex_;
   int n_reusing_ = 0;
-  std::vector<Block> blocks_;    ///< tens
-  std::int64_t most_bytes_ = 0;  ///< in use at once so far
+  std::vector<Block> blocks_;    ///< a few dozen at most
+  std::int64_t most_bytes_ = 0;  ///< high-water mark of bytes in use
 };
 
-/// Never destroyed: buffers of static duration may outlive any order of destruction.
+/// Never destroyed, so that buffers of static duration may be freed in any order.
 LargeBlocks& large_blocks() {
   static auto* const blocks = new LargeBlocks;
   return *blocks;
@@ -149,7 +150,7 @@ LargeBlocks& large_blocks() {
 void* allocate_large(std::int64_t bytes) {
   const auto [memory, is_new] = large_blocks().take(bytes);
   if (memory == nullptr || !is_new) return memory;
-  // Only advice: where the system has no huge pages, nothing changes.
+  // Only a hint: nothing changes on a system without huge pages.
   madvise(memory, to_size(bytes / huge_page * huge_page), MADV_HUGEPAGE);
   touch(memory, bytes);
   return memory;
@@ -157,19 +158,31 @@ void* allocate_large(std::int64_t bytes) {
 
 }  // namespace
 
-void* allocate_host_memory(std::int64_t bytes) {
+std::int64_t element_count(std::int64_t n_components, std::int64_t size) {
+  return checked_product(n_components, size, "elements of a buffer");
+}
+
+// Large blocks are aligned to huge pages and the system is asked to use them: ring modes lie a page
+// and more apart, and with small pages every one of them costs a table walk. All threads fault the
+// pages in at allocation, so the cost (MemoryMeter::touch_seconds) is not charged to the first
+// stage that writes.
+void* allocate_elements(std::int64_t count, std::int64_t bytes_each) {
+  const std::int64_t bytes = checked_product(count, bytes_each, "buffer size in bytes");
   void* const memory = is_large(bytes) ? allocate_large(bytes) : from_system(bytes, cache_line);
   if (memory == nullptr)
     throw ResourceError("out of memory: cannot allocate " + std::to_string(bytes) + " bytes");
+  MemoryMeter::add(bytes);
   return memory;
 }
 
-void free_host_memory(void* memory, std::int64_t bytes) noexcept {
+void free_elements(void* memory, std::int64_t count, std::int64_t bytes_each) noexcept {
+  const std::int64_t bytes = count * bytes_each;
   if (is_large(bytes)) {
     large_blocks().end_use(memory);
   } else {
     std::free(memory);
   }
+  MemoryMeter::remove(bytes);
 }
 
 HostMemoryPool::HostMemoryPool() { large_blocks().begin_reuse(); }
@@ -177,4 +190,4 @@ HostMemoryPool::~HostMemoryPool() { large_blocks().end_reuse(); }
 
 std::int64_t kept_host_bytes() { return large_blocks().kept_bytes(); }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline base

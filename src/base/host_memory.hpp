@@ -3,16 +3,7 @@
 
 #include <cstdint>
 
-namespace ringweave {
-
-/// Uninitialised memory aligned to 64 bytes. Large blocks are aligned to huge pages and the system
-/// is asked to use them: ring modes lie a page and more apart, and with small pages every one of
-/// them costs a table walk. The threads touch them at once: what the system takes to hand over
-/// pages (MemoryMeter::touch_seconds) is then no part of whatever writes to them first. Error
-/// ResourceError with the size when the system refuses.
-void* allocate_host_memory(std::int64_t bytes);
-/// `bytes` as they were asked for.
-void free_host_memory(void* memory, std::int64_t bytes) noexcept;
+namespace ringweave::detail::inline base {
 
 /// While one of these lives, large blocks that are freed are kept for the next ones of their size
 /// or somewhat less: the system takes as long for a gigabyte of new pages as a transform that
@@ -27,7 +18,7 @@ class HostMemoryPool {
   HostMemoryPool& operator=(const HostMemoryPool&) = delete;
 };
 
-/// Bytes that are kept, and are free memory to this process.
+/// Returns the bytes of the kept blocks, which this process can reuse.
 std::int64_t kept_host_bytes();
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline base

@@ -11,7 +11,7 @@
 
 #include "base/host_memory.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline base {
 namespace {
 
 std::atomic<std::int64_t> current{0};
@@ -19,7 +19,7 @@ std::atomic<std::int64_t> high_water{0};
 std::atomic<std::int64_t> touched{0};
 std::atomic<double> touching{0};
 
-/// Value in bytes of a "Name:   123 kB" line, 0 where the file or line is missing.
+/// Returns the value in bytes of a "Name:   123 kB" line; 0 if the file or line is missing.
 std::int64_t proc_field(const char* path, const std::string& name) {
   std::ifstream file(path);
   std::string key;
@@ -85,4 +85,4 @@ std::int64_t available_bytes_of_process() {
          kept_host_bytes();
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline base

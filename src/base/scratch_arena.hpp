@@ -3,13 +3,13 @@
 
 #include <cstdint>
 
-namespace ringweave {
+namespace ringweave::detail::inline base {
 
-/// Cuts scratch into arrays that begin on cache lines. Without memory it only counts what they
-/// take. Nothing in them lasts: who uses the same scratch by turns places its arrays anew.
+/// Cuts scratch memory into arrays that begin on cache lines. Without memory it only counts their
+/// size. Contents do not persist: stages that share scratch in turn place their arrays anew.
 class ScratchArena {
  public:
-  /// memory  aligned to 64 bytes; null: count
+  /// memory  aligned to 64 bytes; null: only count
   explicit ScratchArena(double* memory = nullptr) : memory_(memory) {}
 
   template <class T>
@@ -22,16 +22,16 @@ class ScratchArena {
     size_ = begin + doubles;
     return memory_ == nullptr ? nullptr : reinterpret_cast<T*>(memory_ + begin);
   }
-  std::int64_t size() const { return size_; }  ///< doubles taken so far
+  std::int64_t size() const { return size_; }  ///< doubles allocated so far
 
  private:
   static constexpr std::int64_t line = 8;  // doubles
-  // Large arrays lie whole pages apart, as allocations of their own do: a little more than that
-  // makes loads from one look like what was just stored to the other.
+  // Large arrays are whole pages apart, as separate allocations are. If they were slightly further
+  // apart, loads from one would alias recent stores to the other (4K aliasing).
   static constexpr std::int64_t page = 512;
 
   double* memory_;
   std::int64_t size_ = 0;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline base

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "base/task_thread.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline base {
 
 TaskThread::TaskThread() : thread_([this] { serve(); }) {}
 
@@ -36,4 +36,4 @@ void TaskThread::serve() {
   }
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline base

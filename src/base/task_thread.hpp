@@ -10,20 +10,19 @@
 
 #include "base/first_error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline base {
 
-/// A thread beside its owner's that does one piece of work after the other, in the order they were
-/// begun. What is bound to a thread (its device, its number of OpenMP threads) stays from piece to
-/// piece. Its owner's thread begins all of them.
+/// A second thread that runs tasks in the order they were started. Thread-bound state (its device,
+/// its number of OpenMP threads) persists between tasks. Only the owner's thread may start tasks.
 class TaskThread {
  public:
   TaskThread();
-  /// Waits for the work that is left.
+  /// Waits for the remaining tasks.
   ~TaskThread();
   TaskThread(const TaskThread&) = delete;
   TaskThread& operator=(const TaskThread&) = delete;
 
-  /// The future waits for the work and throws what that threw.
+  /// Starts `work`; the returned future waits for it and rethrows its error.
   template <class Work>
   std::future<void> begin(Work work) {
     std::packaged_task<void()> task(std::move(work));
@@ -32,14 +31,14 @@ class TaskThread {
     return done;
   }
 
-  /// Waits for the work too. Error  what it threw.
+  /// Runs `work` and waits for it. Error  whatever `work` threw.
   template <class Work>
   void run(Work work) {
     begin(std::move(work)).get();
   }
 
-  /// `beside` there while the caller does `here`; waits for both. Error  what `here` threw, else
-  /// what `beside` did.
+  /// Runs `beside` on this thread while the caller runs `here`; waits for both. Error  whatever
+  /// `here` threw, else whatever `beside` threw.
   template <class Beside, class Here>
   void run_both(Beside beside, Here here) {
     std::future<void> done = begin(std::move(beside));
@@ -61,4 +60,4 @@ class TaskThread {
   std::thread thread_;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline base

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "convolve/convolution_smoothing.hpp"
-
-#include "base/buffer.hpp"
-#include "convolve/ring/ring_convolution.hpp"
+#include "convolve/masked_map.hpp"
 #include "convolve/split/split_convolution.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "ringweave/convolution.hpp"
+#include "ringweave/smoothing.hpp"
+#include "ringweave/views.hpp"
 
 namespace ringweave {
+
+using namespace detail;
+
 namespace {
 
 /// Divides the maps with UNSEEN pixels by their smoothed masks; all of a batch are smoothed at
@@ -28,11 +31,10 @@ void normalize(const Communicator& comm, Convolution& convolution, const MaskedM
 }  // namespace
 
 template <class T, class Convolution>
-ConvolutionSmoothingReport smooth_on_rings(const Communicator& comm, Convolution& convolution,
-                                           const MaskOptions& treatment, MapView<T> in,
-                                           MapView<T> out) {
+SmoothingReport smooth_on_rings(const Communicator& comm, Convolution& convolution,
+                                const MaskOptions& treatment, MapView<T> in, MapView<T> out) {
   const MaskedMap treated(comm, convolution.rings(), treatment, in);
-  ConvolutionSmoothingReport report{treated.mask().total(), treated.removed()};
+  SmoothingReport report{.maps = {{treated.mask().total(), treated.removed()}}, .convolutions = 1};
   convolution.template convolve<T>(in, out);
   if (treated.is_normalized()) {
     normalize<T>(comm, convolution, treated, in, out);
@@ -42,9 +44,9 @@ ConvolutionSmoothingReport smooth_on_rings(const Communicator& comm, Convolution
   return report;
 }
 
-#define RINGWEAVE_INSTANTIATE(T, Convolution)                                            \
-  template ConvolutionSmoothingReport smooth_on_rings(const Communicator&, Convolution&, \
-                                                      const MaskOptions&, MapView<T>, MapView<T>);
+#define RINGWEAVE_INSTANTIATE(T, Convolution)                                                     \
+  template SmoothingReport smooth_on_rings(const Communicator&, Convolution&, const MaskOptions&, \
+                                           MapView<T>, MapView<T>);
 RINGWEAVE_INSTANTIATE(float, RingConvolution)
 RINGWEAVE_INSTANTIATE(double, RingConvolution)
 RINGWEAVE_INSTANTIATE(float, SplitConvolution)

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "convolve/harmonic_smoothing.hpp"
-
 #include <algorithm>
 #include <optional>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "convolve/masked_map.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/smoothing.hpp"
+#include "ringweave/transform.hpp"
 
 namespace ringweave {
+
+using namespace detail;
+
 namespace {
 
 template <class T>

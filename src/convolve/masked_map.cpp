@@ -3,10 +3,12 @@
 
 #include <string>
 
-#include "base/error.hpp"
-#include "sphere/unseen.hpp"
+#include "ringweave/analysis.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/smoothing.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
 template <class T>
 UnseenMask mask_unseen(const Communicator& comm, UnseenPolicy policy, MapView<T> map) {
@@ -75,4 +77,4 @@ RINGWEAVE_INSTANTIATE(float)
 RINGWEAVE_INSTANTIATE(double)
 #undef RINGWEAVE_INSTANTIATE
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

@@ -3,19 +3,14 @@
 
 #include <cstdint>
 
-#include "base/view.hpp"
-#include "distribute/mpi/communicator.hpp"
-#include "sphere/local_rings.hpp"
+#include "ringweave/analysis.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/smoothing.hpp"
+#include "ringweave/views.hpp"
 #include "transform/map_preparation.hpp"
 
-namespace ringweave {
-
-/// What is done to a map around its smoothing, whichever way it is smoothed.
-struct MaskOptions {
-  UnseenPolicy unseen = UnseenPolicy::restore;
-  Remove remove = Remove::none;  ///< from component 0
-  enum class PutBack { no, yes } put_back = PutBack::no;
-};
+namespace ringweave::detail::inline convolve {
 
 /// Checks and zeroes the UNSEEN pixels of an input as `policy` asks; what every analysis begins
 /// with. Collective.
@@ -58,4 +53,4 @@ class MaskedMap {
   LowMultipoles removed_;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

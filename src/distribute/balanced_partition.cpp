@@ -6,7 +6,7 @@
 
 #include "base/checked_cast.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 namespace {
 
 class BalancedPartition {
@@ -46,14 +46,14 @@ class BalancedPartition {
       result.push_back(std::min(result.back() + (cost == 0 ? 1 : 0), n_items_));
     return result;
   }
-  /// What `part` parts hold on the mean, in the end.
+  /// Mean total cost of the first `part` parts.
   std::int64_t mean_of(std::int64_t part) const {
     return whole_ / n_parts_ * part + whole_ % n_parts_ * part / n_parts_;
   }
   std::int64_t room(std::int64_t part, std::int64_t capacity) const {
     return std::max<std::int64_t>(0, capacity - held_[to_size(part)]);
   }
-  /// The furthest end of a run that begins at `begin` and costs at most `most`.
+  /// Returns the furthest end of a run that begins at `begin` and costs at most `most`.
   std::int64_t reach(std::int64_t begin, std::int64_t most) const {
     const auto past =
         std::upper_bound(total_.begin() + begin, total_.end(), total_[to_size(begin)] + most);
@@ -94,7 +94,7 @@ class BalancedPartition {
     }
     return cuts;
   }
-  /// The cut before which the items cost nearly `ideal`.
+  /// Returns the cut for which the items before it cost closest to `ideal`.
   std::int64_t nearest(std::int64_t ideal) const {
     const std::int64_t above = std::min<std::int64_t>(
         std::lower_bound(total_.begin(), total_.end(), ideal) - total_.begin(), n_items_);
@@ -107,7 +107,7 @@ class BalancedPartition {
   std::span<const std::int64_t> held_;
   std::int64_t n_items_;
   std::int64_t n_parts_;
-  std::int64_t whole_;  ///< items and what is held
+  std::int64_t whole_;  ///< cost of all items and held costs
 };
 
 }  // namespace
@@ -117,4 +117,4 @@ std::vector<std::int64_t> balanced_partition(std::span<const std::int64_t> total
   return BalancedPartition(total, held).cuts();
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

@@ -12,13 +12,13 @@
 #include "base/checked_cast.hpp"
 #include "distribute/balanced_partition.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 namespace {
 
-/// Work and memory of one ring in arbitrary units. Integers, so that every machine cuts alike. The
-/// logarithm weighs little, because the short rings near the poles have the awkward lengths; a mode
-/// is touched far apart from its neighbours on the ring and costs about as much as a pixel's
-/// transform.
+/// Cost of the work and memory of one ring in arbitrary units. Integers, so that every machine cuts
+/// alike. The logarithm has a small weight, because the short rings near the poles have the awkward
+/// lengths. A mode is stored far from its neighbours on the ring and costs about as much as a
+/// pixel's transform.
 std::int64_t cost_of(const RingGrid& grid, const ModeLimits& limits, std::int64_t ring) {
   constexpr std::int64_t per_pixel = 24;
   constexpr std::int64_t per_mode = 32;
@@ -51,7 +51,8 @@ void require_costs(const RingGrid& grid, std::span<const std::int64_t> costs) {
   }
 }
 
-/// Where the sections of a transform's ring pairs begin, and how many pairs there are.
+/// Returns where the sections of a transform's ring pairs begin, and the number of pairs at the
+/// end.
 std::vector<std::int64_t> sections_of(const RingGrid& grid) {
   const auto length = [&](const RingPair& pair) {
     return grid.ring(RingId{pair.north != RingPair::none ? pair.north : pair.south}).n_phi;
@@ -95,7 +96,7 @@ void RingDistribution::deal(std::span<const std::int64_t> costs,
     return ring == RingPair::none ? 0 : costs[to_size(ring)];
   };
   owner_.resize(to_size(grid_->n_rings()));
-  // Ranks in the order in which they take bands, and what they hold so far.
+  // Ranks in the order in which they take bands, and their cost so far.
   std::vector<int> ranks(to_size(n_ranks));
   std::iota(ranks.begin(), ranks.end(), 0);
   std::vector<std::int64_t> held(to_size(n_ranks), 0);
@@ -137,4 +138,4 @@ void RingDistribution::collect_bands(int n_ranks) {
   for (const OwnedBand& band : bands_) of_ranks_[next[to_size(band.rank)]++] = band.rings;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

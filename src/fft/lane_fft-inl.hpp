@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Included once for every instruction set, after hwy/foreach_target.h.
+// Included once per instruction set, after hwy/foreach_target.h.
 #if defined(RINGWEAVE_FFT_LANE_FFT_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef RINGWEAVE_FFT_LANE_FFT_INL
 #undef RINGWEAVE_FFT_LANE_FFT_INL
@@ -15,10 +15,10 @@
 #include "base/simd/butterfly-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace ringweave::HWY_NAMESPACE {
+namespace ringweave::detail::HWY_NAMESPACE {
 
-/// One pass of Stockham's sorting FFT of `length` times `batch` elements: `done` is `batch` times
-/// the product of the radices before it.
+/// Computes one pass of Stockham's sorting FFT of `length` times `batch` elements: `done` is
+/// `batch` times the product of the radices before it.
 template <int R>
 HWY_NOINLINE void pass(const double* in, double* out, const Complex* turns, std::int64_t length,
                        std::int64_t done, std::int64_t batch) {
@@ -42,12 +42,12 @@ HWY_NOINLINE void pass(const double* in, double* out, const Complex* turns, std:
   }
 }
 
-/// The same for any odd radix up to 43, by sums.
+/// Computes a pass of any odd radix up to 43 by direct sums.
 HWY_NOINLINE inline void odd_pass(const double* in, double* out, const Complex* turns,
                                   std::int64_t length, std::int64_t done, std::int64_t batch,
                                   std::int64_t radix) {
   constexpr std::int64_t most_pairs = 21;
-  // Sums taken together, so that a pair is loaded once for all of them.
+  // Sums computed together, so that each pair is loaded once for all of them.
   constexpr std::int64_t together = 4;
   const std::int64_t unit = length / radix * batch;
   const std::int64_t half = (radix - 1) / 2;
@@ -98,8 +98,8 @@ HWY_NOINLINE inline void odd_pass(const double* in, double* out, const Complex* 
   }
 }
 
-/// out_j = sum_k in_k exp(+2 pi i j k / length) in every lane. Works in `data` and `other` by
-/// turns; returns where the result lies, and where it does not.
+/// Computes out_j = sum_k in_k exp(+2 pi i j k / length) in every lane. The passes alternate
+/// between `data` and `other`; returns the one with the result and the other one.
 ///
 /// data, other  [length][batch][re, im][lane]
 /// turns        [length], exp(2 pi i k / length)
@@ -127,7 +127,7 @@ inline std::pair<double*, double*> backward_fft(double* data, double* other, con
   return {data, other};
 }
 
-}  // namespace ringweave::HWY_NAMESPACE
+}  // namespace ringweave::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

@@ -6,7 +6,7 @@
 #include "fft/host/ring_length.hpp"
 #include "fft/unit_powers.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 
 HostBuffer<std::complex<double>> powers_of_unity(std::int64_t period) {
   const auto angle = 2 * std::numbers::pi_v<long double> / static_cast<long double>(period);
@@ -18,4 +18,4 @@ HostBuffer<std::complex<double>> powers_of_unity(std::int64_t period) {
 LaneTransform::LaneTransform(std::int64_t n)
     : length(n), radices(radices_of(n)), turns(powers_of_unity(n)) {}
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft

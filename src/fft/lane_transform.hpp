@@ -5,14 +5,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/buffer.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 
-/// exp(2 pi i k / period), k < period.
+/// Returns exp(2 pi i k / period), k < period.
 HostBuffer<std::complex<double>> powers_of_unity(std::int64_t period);
 
-/// Tables of an FFT whose length has small factors only (up to 43), as lane_fft-inl.hpp takes them.
+/// Tables of an FFT whose length has only small factors (up to 43), in the format of
+/// lane_fft-inl.hpp.
 struct LaneTransform {
   explicit LaneTransform(std::int64_t length);
   std::int64_t length;
@@ -20,4 +21,4 @@ struct LaneTransform {
   HostBuffer<std::complex<double>> turns;  ///< exp(2 pi i k / length)
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft

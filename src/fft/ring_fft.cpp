@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "fft/ring_fft.hpp"
 
+#include <fftw3.h>
+
 #include <utility>
 
-#include "base/error.hpp"
 #include "fft/cuda/cuda_ring_fft.hpp"
 #include "fft/host/host_ring_fft.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/options.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 
 std::unique_ptr<RingFft> make_ring_fft(RingFftShape shape, Backend backend) {
   switch (backend) {
@@ -17,4 +20,6 @@ std::unique_ptr<RingFft> make_ring_fft(RingFftShape shape, Backend backend) {
   throw InternalError("make_ring_fft: unknown backend");
 }
 
-}  // namespace ringweave
+std::string fft_library_version() { return fftw_version; }
+
+}  // namespace ringweave::detail::inline fft

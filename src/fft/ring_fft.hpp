@@ -6,104 +6,98 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "base/backend.hpp"
-#include "base/view.hpp"
-#include "sphere/local_rings.hpp"
+#include "base/mode_view.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/views.hpp"
 #include "sphere/mode_layout.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 
-/// Everything a ring FFT is planned from: the rings this rank owns and where the modes of all
-/// orders lie for them.
+/// Input of the plan of a ring FFT: the rings this rank owns and the layout of their modes of all
+/// orders.
 struct RingFftShape {
   LocalRings rings;
-  ModeLayout rows;  ///< all orders 0..mmax; where their modes lie for the owned rings
+  ModeLayout rows;  ///< all orders 0..mmax; layout of their modes on the owned rings
   std::int64_t n_components = 1;
-  std::vector<RingRange> urgent = {};  ///< rings whose modes others wait for
-  /// What a ring FFT with Backend::cuda may take of its device: with less it works in smaller
-  /// blocks. It never takes more than half of what is free.
+  std::vector<RingRange> urgent = {};  ///< rings whose modes other ranks wait for
+  /// Limit for the device memory of a ring FFT with Backend::cuda; with less it works in smaller
+  /// blocks. It never uses more than half of the free memory.
   std::int64_t device_bytes = std::numeric_limits<std::int64_t>::max();
 };
 
-/// What an analysis that iterates needs of a map: the spectra of its rings. The residual of a map
-/// is that of its spectra, so no iteration takes an FFT. They lie in the map's memory, those of a
-/// ring where its n pixels were,
-///   c_k = 1/n sum_j f(r, j) exp(-2 pi i j k / n):  c_0, (n even: c_{n/2},) Re c_1, Im c_1, Re c_2,
-///   ...
+/// Ring spectra of a map, from which an iterative analysis computes residuals without further FFTs.
+/// They are stored in the map's memory, those of a ring in place of its n pixels,
+///   c_k = 1/n sum_j f(r, j) exp(-2 pi i j k / n):
+///   c_0, (n even: c_{n/2},) Re c_1, Im c_1, Re c_2, ...
 /// Modes and ring weights are those of RingFft, whose synthesize() and adjoint() are S and A below.
 /// No allocation. Not collective.
 class RingSpectra {
  public:
   virtual ~RingSpectra() = default;
 
-  /// Pixels -> spectra, in place.
-  virtual void take(MapView<double> map) = 0;
-  virtual void take(MapView<float> map) = 0;
+  /// Replaces pixels by spectra.
+  virtual void take(AnyMapView<> map) = 0;
 
-  /// modes = A f for the map f that the spectra are of.
-  virtual void adjoint_of_map(MapView<const double> spectra, std::span<const double> ring_weights,
-                              ModeView<double> modes) = 0;
-  virtual void adjoint_of_map(MapView<const float> spectra, std::span<const double> ring_weights,
+  /// Computes modes = A f for the map f of the spectra.
+  virtual void adjoint_of_map(AnyConstMapView<> spectra, std::span<const double> ring_weights,
                               ModeView<double> modes) = 0;
 
-  /// modes = A (f - S modes). Returns ||f - S modes||^2 over the owned pixels, the same for any
-  /// number of threads.
-  virtual double adjoint_of_residual(MapView<const double> spectra,
-                                     std::span<const double> ring_weights,
-                                     ModeView<double> modes) = 0;
-  virtual double adjoint_of_residual(MapView<const float> spectra,
+  /// Computes modes = A (f - S modes). Returns ||f - S modes||^2 over the owned pixels, the same
+  /// for any number of threads.
+  virtual double adjoint_of_residual(AnyConstMapView<> spectra,
                                      std::span<const double> ring_weights,
                                      ModeView<double> modes) = 0;
 
-  /// modes = A S modes.
+  /// Computes modes = A S modes.
   virtual void adjoint_of_synthesis(std::span<const double> ring_weights,
                                     ModeView<double> modes) = 0;
 };
 
-/// Ring modes <-> pixels of the rings this rank owns. Modes above a ring's Nyquist fold onto their
-/// aliases exactly (in ascending m) and repeat in the adjoint; ring offsets phi0 are applied as
-/// phases. One call at a time per object.
+/// Transforms between ring modes and pixels of the rings this rank owns. Modes above a ring's
+/// Nyquist fold onto their aliases exactly (in ascending m) and repeat in the adjoint; ring offsets
+/// phi0 are applied as phases. One call at a time per object.
 class RingFft {
  public:
   virtual ~RingFft() = default;
 
-  /// f(r, j) = Re Delta_0 + 2 Re sum_{m >= 1} Delta_m(r) exp(i m phi_j), phi_j = phi0 + 2 pi j / n.
+  /// Synthesizes f(r, j) = Re Delta_0 + 2 Re sum_{m >= 1} Delta_m(r) exp(i m phi_j), phi_j = phi0 +
+  /// 2 pi j / n.
   /// modes  [position][component]; read only
   /// map    [component][pixel]; overwritten
   /// Error  UsageError when a size differs from the shape. No allocation. Not collective.
-  virtual void synthesize(ModeView<const double> modes, MapView<double> map) = 0;
-  virtual void synthesize(ModeView<const double> modes, MapView<float> map) = 0;
+  virtual void synthesize(ModeView<const double> modes, AnyMapView<> map) = 0;
 
-  /// Exact transpose (with weight 2 for m > 0 on the modes): Delta_m(r) = w_r sum_j f(r, j) exp(-i
-  /// m phi_j). ring_weights  [owned ring], multiplied to every pixel of a ring on the way in;
-  /// empty: all 1, the exact adjoint modes         overwritten at every position of the rows;
-  /// padding untouched
-  virtual void adjoint(MapView<const double> map, std::span<const double> ring_weights,
-                       ModeView<double> modes) = 0;
-  virtual void adjoint(MapView<const float> map, std::span<const double> ring_weights,
-                       ModeView<double> modes) = 0;
-
-  /// adjoint() in two steps, so that modes may travel while others are made.
+  /// Rings of an adjoint(). It can be computed in two steps, so that the modes of the first are
+  /// sent during the second.
   enum class Step {
-    urgent,  ///< the shape's urgent rings, and what is taken together with them
+    all,
+    urgent,  ///< the shape's urgent rings, and those in the same blocks
     rest
   };
-  /// meanwhile  the calling thread calls it now and then; must not throw
-  virtual void adjoint(Step step, MapView<const double> map, std::span<const double> ring_weights,
-                       ModeView<double> modes, const std::function<void()>& meanwhile) = 0;
-  virtual void adjoint(Step step, MapView<const float> map, std::span<const double> ring_weights,
-                       ModeView<double> modes, const std::function<void()>& meanwhile) = 0;
+  /// Applies the exact transpose (with weight 2 for m > 0 on the modes):
+  ///   Delta_m(r) = w_r sum_j f(r, j) exp(-i m phi_j).
+  /// ring_weights  [owned ring], factors of the pixels; empty: all 1, the exact adjoint
+  /// modes         overwritten at every position of the rows; padding untouched
+  /// meanwhile     called by the calling thread from time to time; must not throw
+  virtual void adjoint(
+      AnyConstMapView<> map, std::span<const double> ring_weights, ModeView<double> modes,
+      Step step = Step::all, const std::function<void()>& meanwhile = [] {}) = 0;
 
-  /// Its spectra; null where maps are on a device.
+  /// Returns the ring spectra; null if maps are on a device.
   virtual RingSpectra* spectra() noexcept { return nullptr; }
 
-  /// Bytes of plans' tables and per-thread scratch held (FFTW's own plans not counted).
+  /// Returns the bytes of plans' tables and per-thread scratch (without FFTW's own plans).
   virtual std::int64_t bytes() const = 0;
 };
 
-/// Plans every length the owned rings need. Error  UsageError when this build lacks the backend.
+/// Plans all lengths of the owned rings. Error  UsageError when this build lacks the backend.
 std::unique_ptr<RingFft> make_ring_fft(RingFftShape shape, Backend backend);
 
-}  // namespace ringweave
+/// Returns name and version of the FFT library of the host backend, "fftw-3.3.10-sse2-avx".
+std::string fft_library_version();
+
+}  // namespace ringweave::detail::inline fft

@@ -5,12 +5,12 @@
 #include <string>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 namespace {
 
-/// The first ring >= start whose entry has not been set yet; follows and shortens the chains of
+/// Returns the first ring >= start whose entry is not set; follows and shortens the chains of
 /// `next`.
 std::int64_t next_unset(std::vector<std::int64_t>& next, std::int64_t start) {
   while (next[to_size(start)] != start) {
@@ -52,7 +52,7 @@ std::vector<ModeCount> modes_of_rings(const RingFftShape& shape) {
   std::vector<ModeCount> rings(to_size(n_rings));
   std::vector<std::int64_t> next(to_size(n_rings) + 1);
   std::iota(next.begin(), next.end(), 0);
-  // Of n_present from one ring to the next.
+  // Change of n_present from one ring to the next.
   std::vector<std::int64_t> change(to_size(n_rings) + 1, 0);
   const auto rows = shape.rows.rows();
   for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
@@ -79,4 +79,4 @@ std::vector<ModeCount> modes_of_rings(const RingFftShape& shape) {
   return rings;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft

@@ -7,11 +7,11 @@
 #include "base/checked_cast.hpp"
 #include "fft/host/complex_arrays.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 namespace {
 
-/// exp(i angle) to full double precision: the digits of the angle a double cannot hold enter at
-/// first order.
+/// Returns exp(i angle) to full double precision: the digits of the angle that a double cannot hold
+/// enter at first order.
 std::complex<double> unit(long double angle) {
   const auto head = static_cast<double>(angle);
   const auto tail = static_cast<double>(angle - static_cast<long double>(head));
@@ -56,4 +56,4 @@ std::int64_t UnitPowers::bytes() const {
          ssize64(first_) * static_cast<std::int64_t>(sizeof(std::int64_t));
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft

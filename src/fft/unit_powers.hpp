@@ -5,17 +5,17 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/buffer.hpp"
-#include "fft/host/complex_product.hpp"
+#include "fft/host/complex_arrays.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 
-/// Tables of exp(i k angle), k = 0..count - 1, for many angles, each kept as 32 fine and count / 32
-/// coarse factors whose product is right to about 2e-16: a small part of the memory of full tables,
-/// and one product per value.
+/// Tables of exp(i k angle), k = 0..count - 1, for many angles. Each is stored as 32 fine and count
+/// / 32 coarse factors, whose product is accurate to about 2e-16: much less memory than full
+/// tables, for one product per value.
 class UnitPowers {
  public:
-  /// The angle may be known to more digits than a double holds.
+  /// The angle may have more digits than a double.
   struct Request {
     long double angle = 0;
     std::int64_t count = 0;
@@ -23,7 +23,7 @@ class UnitPowers {
   UnitPowers() = default;
   explicit UnitPowers(const std::vector<Request>& requests);
 
-  /// values[k] = exp(i k angle) for k < n <= count of the table.
+  /// Computes values[k] = exp(i k angle) for k < n <= count of the table.
   void expand(std::int64_t table, std::int64_t n, std::complex<double>* values) const noexcept;
   std::complex<double> value(std::int64_t table, std::int64_t k) const noexcept {
     const std::complex<double>* fine = this->fine(table);
@@ -31,10 +31,10 @@ class UnitPowers {
   }
   std::int64_t bytes() const;
 
-  /// The factors of all tables, one after the other: value k of one is the product of its factors
-  /// n_fine + k / n_fine and k % n_fine.
+  /// Returns the factors of all tables, one after the other: value k of one is the product of its
+  /// factors n_fine + k / n_fine and k % n_fine.
   View<const std::complex<double>> factors() const { return {factors_.data(), factors_.size()}; }
-  /// How many of them a table of `count` values takes.
+  /// Returns the number of factors of a table of `count` values.
   static std::int64_t n_factors(std::int64_t count) {
     return n_fine + (count + n_fine - 1) / n_fine;
   }
@@ -50,4 +50,4 @@ class UnitPowers {
   HostBuffer<std::complex<double>> factors_;  ///< [table][32 fine, then coarse]
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft

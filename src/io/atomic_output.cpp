@@ -15,10 +15,11 @@
 #include <set>
 #include <vector>
 
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 namespace {
 
 std::string folder_of(const std::string& path) {
@@ -26,8 +27,8 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
-/// The name that will be replaced: `path`, or the regular file it is a link to, so that a link
-/// stays a link.
+/// Returns the name to be replaced: `path`, or the regular file it links to, so that a link stays a
+/// link.
 std::string final_name(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0 || !S_ISLNK(status.st_mode)) return path;
@@ -72,23 +73,24 @@ void check_folder(const std::string& path) {
   }
 }
 
-/// Ends with the final name, so that its extension tells libraries the kind of file.
+/// Returns a name that ends with the final name, because libraries tell the kind of file from its
+/// extension.
 std::string temporary_name(const std::string& path) {
   const std::filesystem::path final(path);
   return (final.parent_path() / fmt::format(".tmp.{}.{}", ::getpid(), final.filename().string()))
       .string();
 }
 
-/// The final name that a temporary file's name ends with; empty where it is not one. OpenMPI tries
-/// in every MPI_File_open by a file of its own, NAME.locktest.RANK, whether locks work: that
-/// belongs to the temporary file too.
+/// Returns the final name at the end of a temporary file's name; empty for other files. Every
+/// MPI_File_open of Open MPI tests file locks with a file of its own, NAME.locktest.RANK, which
+/// counts as temporary too.
 std::string final_part(const std::string& temporary) {
   static const std::regex form(R"(\.tmp\.[0-9]+\.(.+?)(\.locktest\.[0-9]+)?)");
   std::smatch parts;
   return std::regex_match(temporary, parts, form) ? parts[1].str() : "";
 }
 
-/// Permissions alone do not tell (root, read-only and full file systems): try.
+/// Tries to create the file: permissions alone do not tell (root, read-only and full file systems).
 void try_to_create(const std::string& temporary, const std::string& path) {
   const int file =
       ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
@@ -183,4 +185,4 @@ std::int64_t AtomicOutput::remove_unfinished(const Communicator& comm,
   return comm.sum(n_removed);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

@@ -5,10 +5,10 @@
 #include <span>
 #include <string>
 
-#include "distribute/mpi/communicator.hpp"
-#include "io/file_kind.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/files.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 
 /// An output file that appears whole or not at all. Ranks write to temporary_path() beside the
 /// final name; commit() agrees that all succeeded, syncs and renames. Destroyed without commit, the
@@ -50,4 +50,13 @@ class AtomicOutput {
   bool committed_ = false;
 };
 
-}  // namespace ringweave
+// Writers to the temporary name of `output`, which the caller commits (with others). Collective;
+// arguments as those of the functions in ringweave/files.hpp.
+void write_map(const AtomicOutput& output, const MapHeader& header, const Provenance& provenance,
+               const LocalRings& rings, AnyConstMapView<> map);
+void write_alm(const AtomicOutput& output, const AlmHeader& header, const Provenance& provenance,
+               const AlmLayout& layout, AnyConstAlmView<> alm);
+void write_spectra(const AtomicOutput& output, const Provenance& provenance, const Spectra& spectra,
+                   const std::string& unit);
+
+}  // namespace ringweave::detail::inline io

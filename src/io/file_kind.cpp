@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 
 FileKind file_kind(const std::string& path) {
   constexpr std::array<std::pair<std::string_view, FileKind>, 9> kinds{{
@@ -33,4 +33,4 @@ FileKind file_kind(const std::string& path) {
                   path));
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

@@ -8,9 +8,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 
 std::int64_t check_input_file(const std::string& path) {
   struct stat status {};
@@ -25,4 +25,4 @@ std::int64_t check_input_file(const std::string& path) {
   return status.st_size;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

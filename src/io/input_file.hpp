@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <string>
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 
-/// Bytes of an input file. Not collective.
-/// Error  DataError when it is missing, empty, unreadable or not a regular file (a pipe would make
-/// us wait forever).
+/// Returns the size of an input file in bytes. Not collective.
+/// Error  DataError when it is missing, empty, unreadable or not a regular file (reading a pipe
+/// would block forever).
 std::int64_t check_input_file(const std::string& path);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

@@ -10,9 +10,9 @@
 #include <string_view>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 namespace {
 
 bool is_index(std::string name) {
@@ -73,4 +73,4 @@ FitsTable read_fits_multipoles(const std::string& path) {
   return table;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

@@ -7,9 +7,9 @@
 #include <algorithm>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 
 struct PixelOrder::Nested {
   T_Healpix_Base<std::int64_t> base;
@@ -119,4 +119,4 @@ template void PixelBlocks::take_listed(std::span<const std::int64_t>, std::span<
 template void PixelBlocks::take_listed(std::span<const std::int64_t>, std::span<const double>,
                                        float*) const;
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

@@ -6,12 +6,12 @@
 #include <span>
 #include <vector>
 
-#include "io/map_file.hpp"
-#include "sphere/local_rings.hpp"
+#include "ringweave/files.hpp"
+#include "ringweave/grid.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 
-/// The number of a pixel in the file's ordering <-> its number in RING order.
+/// Converts between a pixel's number in the file's ordering and in RING order.
 /// Error  UsageError for NESTED on a grid that is not HEALPix with nside a power of two.
 class PixelOrder {
  public:
@@ -33,10 +33,10 @@ struct PixelRun {
   std::int64_t count = 0;
 };
 
-/// Carries blocks of file rows (row r is pixel r of the full grid in the file's ordering) to and
-/// from the pixels this rank owns, which lie in RING order. Choose a block with select(), then
-/// take() or give() once a column. Not collective. Memory: 24 bytes for each row of the block in
-/// NESTED order, nothing to speak of in RING order.
+/// Moves blocks of file rows (row r is pixel r of the full grid in the file's ordering) to and from
+/// the pixels this rank owns, which are in RING order. Choose a block with select(), then call
+/// take() or give() once per column. Not collective. Memory: 24 bytes per row of the block in
+/// NESTED order, next to nothing in RING order.
 class PixelBlocks {
  public:
   /// `rings` may belong to the full grid or to a subset of it. Error  as PixelOrder.
@@ -44,14 +44,14 @@ class PixelBlocks {
 
   std::int64_t n_rows() const { return n_rows_; }  ///< pixels of the full grid
 
-  /// The block is rows [first_row, first_row + n_rows).
+  /// Selects rows [first_row, first_row + n_rows) as the block.
   void select(std::int64_t first_row, std::int64_t n_rows);
-  /// Copies the values of the block's rows that this rank owns into its pixels; leaves the others
-  /// alone.
+  /// Copies the values of the block's rows that this rank owns into its pixels; leaves other pixels
+  /// unchanged.
   template <class T>
   void take(std::span<const double> rows, T* component) const;
-  /// Fills the rows of the block that this rank owns and leaves the others alone: with zeroed rows
-  /// the sum over ranks is the block.
+  /// Fills the rows of the block that this rank owns and leaves the others unchanged: with zeroed
+  /// rows the sum over ranks is the block.
   template <class T>
   void give(std::span<double> rows, const T* component) const;
 
@@ -61,11 +61,11 @@ class PixelBlocks {
   void take_listed(std::span<const std::int64_t> file_pixels, std::span<const double> values,
                    T* component) const;
 
-  /// This rank's number of a pixel of the full grid in RING order; -1 when another rank owns it or
-  /// none does.
+  /// Returns this rank's number of a pixel of the full grid in RING order; -1 when it does not own
+  /// the pixel.
   std::int64_t local_pixel(std::int64_t ring_pixel) const;
   const PixelOrder& order() const { return order_; }
-  /// All pixels this rank owns: ascending in `first` and `local`, as few runs as possible.
+  /// All pixels this rank owns: ascending in `first` and `local`, in as few runs as possible.
   std::span<const PixelRun> owned() const { return owned_; }
 
  private:
@@ -78,4 +78,4 @@ class PixelBlocks {
   std::vector<PixelRun> block_;  ///< `first` is a row of the block
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

@@ -6,15 +6,15 @@
 #include <algorithm>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 
 std::vector<int> agree_on_owners(const Communicator& comm, const std::vector<std::int64_t>& mine,
                                  std::int64_t count, const char* what) {
-  // Claims and the sum of the claimants' numbers, in doubles because that is what the communicator
-  // adds; both are exact.
+  // Claims and the sum of the claimants' numbers, in doubles because the communicator adds doubles;
+  // both are exact.
   std::vector<double> claims(to_size(2 * count), 0.0);
   agree(comm, [&] {
     for (const std::int64_t i : mine) {
@@ -54,4 +54,4 @@ int PixelOwners::owner(std::int64_t ring_pixel) const {
   return ring_owner_[to_size(after - 1 - all.begin())];
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

@@ -5,18 +5,18 @@
 #include <memory>
 #include <vector>
 
-#include "distribute/mpi/communicator.hpp"
-#include "sphere/local_rings.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/grid.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 
-/// Which rank owns a pixel of the full grid, told from the rings of every rank. The same on every
+/// Which rank owns each pixel of the full grid, from the rings of every rank. The same on every
 /// rank.
 class PixelOwners {
  public:
   /// Collective. Error  UsageError when two ranks own one ring.
   PixelOwners(const Communicator& comm, const LocalRings& rings);
-  /// -1 when no rank does. `ring_pixel` is in RING order.
+  /// Returns the owner of a pixel in RING order; -1 when it has none.
   int owner(std::int64_t ring_pixel) const;
 
  private:
@@ -24,9 +24,9 @@ class PixelOwners {
   std::vector<int> ring_owner_;
 };
 
-/// Rank that claims each of `count` things (-1: none), from the claims of every rank. Collective.
-/// Error  UsageError naming `what` when two ranks claim one.
+/// Returns the rank that claims each of `count` items (-1: none), from the claims of every rank.
+/// Collective. Error  UsageError naming `what` when two ranks claim one.
 std::vector<int> agree_on_owners(const Communicator& comm, const std::vector<std::int64_t>& mine,
                                  std::int64_t count, const char* what);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

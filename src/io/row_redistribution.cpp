@@ -6,9 +6,9 @@
 #include <numeric>
 
 #include "base/checked_cast.hpp"
-#include "distribute/mpi/mpi_handle.hpp"
+#include "ringweave/mpi.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 namespace {
 
 std::vector<int> offsets(std::span<const int> counts) {
@@ -103,4 +103,4 @@ void RowRedistribution::to_share(std::span<const double> owned, std::int64_t wid
   });
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

@@ -8,22 +8,22 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "distribute/mpi/communicator.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 
-/// Where file order and ownership differ (NESTED maps, pixel lists, a_lm rows), file rows are taken
-/// in windows; each rank reads or writes an equal contiguous share of a window and trades values
+/// Windows of file rows, for files whose order differs from ownership (NESTED maps, pixel lists,
+/// a_lm rows). Each rank reads or writes an equal contiguous share of a window and exchanges values
 /// with their owners.
 struct RowWindows {
   std::int64_t begin = 0;
   std::int64_t end = 0;
-  std::int64_t share = 1;  ///< rows of one rank in one window
+  std::int64_t share = 1;  ///< rows per rank and window
   int n_ranks = 1;
 
-  /// `values_per_row` keeps what one rank may receive in one window below 2^30 numbers, whoever
+  /// `values_per_row` limits the numbers one rank may receive in one window to below 2^30, whoever
   /// owns them.
   RowWindows(std::int64_t first, std::int64_t last, std::int64_t rows_per_share, int ranks,
              std::int64_t values_per_row)
@@ -44,20 +44,21 @@ struct RowWindows {
   }
 };
 
-/// The trade of one window. Row i of this rank's share belongs to rank owner[i], who knows it as
-/// key[i].
+/// The exchange of one window. Row i of this rank's share belongs to rank owner[i], where it has
+/// the key key[i].
 class RowRedistribution {
  public:
   static constexpr int nobody = -1;
-  /// Collective. MPI failure ends the job.
+  /// Collective. An MPI failure ends the job.
   RowRedistribution(const Communicator& comm, std::span<const int> owner,
                     std::span<const std::int64_t> key);
 
-  /// What the shares of all ranks hold of this rank's, as keys.
+  /// Keys of this rank's rows in the shares of all ranks.
   std::span<const std::int64_t> keys() const { return keys_; }
-  /// share [row][width] -> owned [key][width]. Collective.
+  /// Moves share [row][width] to owned [key][width]. Collective.
   std::vector<double> to_owners(std::span<const double> share, std::int64_t width) const;
-  /// owned [key][width] -> share [row][width]; rows that nobody owns are left alone. Collective.
+  /// Moves owned [key][width] to share [row][width]; rows without an owner are unchanged.
+  /// Collective.
   void to_share(std::span<const double> owned, std::int64_t width, std::span<double> share) const;
 
  private:
@@ -70,7 +71,7 @@ class RowRedistribution {
   std::vector<std::int64_t> keys_;
 };
 
-/// Runs work that leads into a collective: an error on this rank alone would leave the others
+/// Runs work that leads into a collective call: an error on this rank alone would leave the others
 /// waiting, so it ends the job.
 template <class Work>
 auto abort_on_error(const Communicator& comm, Work&& work) {
@@ -83,8 +84,8 @@ auto abort_on_error(const Communicator& comm, Work&& work) {
   }
 }
 
-/// Runs work in which ranks wait for one another (a collective transfer), then agrees on how it
-/// went. Every rank must reach the end of the waiting parts also when it fails. Collective.
+/// Runs work in which ranks wait for one another (a collective transfer), then agrees on the
+/// outcome. Every rank must complete the waiting parts even when it fails. Collective.
 template <class Work>
 void run_collectively(const Communicator& comm, Work&& work) {
   std::exception_ptr error;
@@ -98,4 +99,4 @@ void run_collectively(const Communicator& comm, Work&& work) {
   });
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

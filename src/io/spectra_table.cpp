@@ -16,19 +16,19 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "io/fits/table.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/map_header.hpp"
 #include "io/multipole_table.hpp"
 #include "io/text_table.hpp"
 #include "io/unit_name.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 namespace {
 
-/// Begins the comment that keeps the command line, whose file names must not be taken for a
-/// statement on the numbers.
+/// Marks the comment with the command line, whose file names must not be mistaken for column names
+/// or a normalisation.
 constexpr const char* command_mark = " command:";
 constexpr std::int64_t max_lmax = 10'000'000;
 
@@ -40,7 +40,7 @@ std::string without_blanks(const std::string& text) {
   return result;
 }
 
-/// D_l, Dl, D_ell, D_L as a word of its own or before a spectrum's name (DlTT).
+/// Whether the comment names D_l: D_l, Dl, D_ell, D_L as a word or before a spectrum's name (DlTT).
 bool names_d_l(const std::string& comment) {
   for (std::size_t at = comment.find('D'); at != std::string::npos;
        at = comment.find('D', at + 1)) {
@@ -75,7 +75,7 @@ bool says_d_l(const std::vector<std::string>& comments) {
   });
 }
 
-/// TT from TT, C_TT, Cl_TT, DlTT, D_l^TT, TT[uK^2]; nothing for other words.
+/// Returns TT for TT, C_TT, Cl_TT, DlTT, D_l^TT, TT[uK^2]; empty for other words.
 std::optional<Spectra::Name> spectrum_of(const std::string& word) {
   const std::string stem = word.substr(0, word.find_first_of("[("));
   for (int n = 0; n < Spectra::n_names; ++n) {
@@ -88,10 +88,10 @@ std::optional<Spectra::Name> spectrum_of(const std::string& word) {
   return std::nullopt;
 }
 
-using Columns = std::vector<std::optional<Spectra::Name>>;  ///< after the first, which is l
+using Columns = std::vector<std::optional<Spectra::Name>>;  ///< without the first, l
 
-/// What the header line says the columns are: one with as many words as columns, of which the first
-/// is l.
+/// Returns the columns named by the header line: one with as many words as columns, of which the
+/// first is l.
 std::optional<Columns> named_columns(const TextTable& table) {
   for (const std::string& comment : table.comments) {
     std::string text = comment;
@@ -257,4 +257,4 @@ void write_hdf5_spectra(const std::string& path, const Spectra& spectra,
   close_hdf5(std::move(file), path);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

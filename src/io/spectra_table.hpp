@@ -3,27 +3,27 @@
 
 #include <string>
 
-#include "io/provenance.hpp"
-#include "sphere/spectra.hpp"
+#include "ringweave/files.hpp"
+#include "ringweave/spectra.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 
 // Spectra in each kind of file, on this rank alone; table_file.hpp has the collective calls. Error
 // DataError on reading, ResourceError on writing.
 
-/// Columns are told by a header line that names them (`# l TT EE BB TE`), else by position: TT; TT
-/// EE BB TE; TT EE BB TE EB TB. They are D_l = l(l+1)C_l/2pi when a comment says l(l+1) or D_l,
-/// else C_l. l ascends by one from 0, 1 or 2.
+/// Columns are identified by a header line that names them (`# l TT EE BB TE`), else by position:
+/// TT; TT EE BB TE; TT EE BB TE EB TB. They are D_l = l(l+1)C_l/2pi when a comment says l(l+1) or
+/// D_l, else C_l. l ascends by one from 0, 1 or 2.
 Spectra read_text_spectra(const std::string& path);
-/// Columns by position, TT EE BB TE TB EB as HEALPix writes them; a column of indices is left out.
+/// Columns by position, TT EE BB TE TB EB as HEALPix writes them; an index column is skipped.
 Spectra read_fits_spectra(const std::string& path);
-/// The one dataset of /cl.
+/// Reads the one dataset of /cl.
 Spectra read_hdf5_spectra(const std::string& path);
 
-/// One, four or six columns; spectra that are not there are zero.
+/// Writes one, four or six columns; absent spectra are zero.
 void write_text_spectra(const std::string& path, const Spectra& spectra,
                         const Provenance& provenance, const std::string& unit);
 void write_hdf5_spectra(const std::string& path, const Spectra& spectra,
                         const Provenance& provenance, const std::string& unit);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "io/table_file.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <numbers>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/atomic_output.hpp"
+#include "io/file_kind.hpp"
 #include "io/fits/table.hpp"
 #include "io/multipole_table.hpp"
 #include "io/spectra_table.hpp"
 #include "io/text_table.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
 
 namespace ringweave {
+
+using namespace detail;
+
 namespace {
 
 std::vector<double> broadcast(const Communicator& comm, std::vector<double> values) {
@@ -26,7 +29,7 @@ std::vector<double> broadcast(const Communicator& comm, std::vector<double> valu
   return values;
 }
 
-/// Rank 0 reads tables of numbers, all get the same. Collective.
+/// Reads tables of numbers on rank 0 and broadcasts them. Collective.
 template <class Read>
 std::vector<std::vector<double>> read_on_root(const Communicator& comm, Read&& read) {
   std::vector<std::vector<double>> tables;
@@ -50,7 +53,7 @@ Spectra read_any_spectra(const std::string& path) {
   throw UsageError(fmt::format("{}: spectra are read from text, FITS or HDF5", path));
 }
 
-/// Columns of values by l, from l = 0.
+/// Returns columns of values by l, from l = 0.
 std::vector<std::vector<double>> read_multipole_columns(const std::string& path,
                                                         std::size_t max_columns) {
   const FileKind kind = file_kind(path);
@@ -76,7 +79,7 @@ std::vector<std::vector<double>> read_multipole_columns(const std::string& path,
   return columns;
 }
 
-/// The first column of a table of weights, which must have `expected` rows.
+/// Returns the first column of a table of weights, which must have `expected` rows.
 std::vector<double> read_weights(const Communicator& comm, const std::string& path,
                                  std::int64_t expected, std::int64_t nside, const char* what) {
   const auto read = [&]() -> std::vector<std::vector<double>> {
@@ -117,8 +120,8 @@ Spectra read_spectra(const Communicator& comm, const std::string& path) {
   return spectra;
 }
 
-void write_spectra(const AtomicOutput& output, const Provenance& provenance, const Spectra& spectra,
-                   const std::string& unit) {
+void detail::write_spectra(const AtomicOutput& output, const Provenance& provenance,
+                           const Spectra& spectra, const std::string& unit) {
   const FileKind kind = file_kind(output.path());
   if (kind == FileKind::png)
     throw UsageError(fmt::format("{}: spectra are written as text, FITS or HDF5", output.path()));
@@ -136,7 +139,7 @@ void write_spectra(const AtomicOutput& output, const Provenance& provenance, con
 void write_spectra(const Communicator& comm, const std::string& path, IfExists if_exists,
                    const Provenance& provenance, const Spectra& spectra, const std::string& unit) {
   AtomicOutput output(comm, path, if_exists);
-  write_spectra(output, provenance, spectra, unit);
+  detail::write_spectra(output, provenance, spectra, unit);
   output.commit();
 }
 

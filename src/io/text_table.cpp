@@ -8,10 +8,10 @@
 #include <fstream>
 #include <string_view>
 
-#include "base/error.hpp"
 #include "io/input_file.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 namespace {
 
 constexpr std::int64_t max_bytes = std::int64_t{1} << 30;
@@ -25,7 +25,7 @@ double parse_number(std::string word, const std::string& path, std::int64_t line
   const char* end = word.data() + word.size();
   double value = 0;
   const auto parsed = std::from_chars(begin, end, value);
-  // Fortran prints values below the smallest double; they are zero to us.
+  // Fortran prints values below the smallest double; they are read as zero.
   if (parsed.ec == std::errc::result_out_of_range && parsed.ptr == end &&
       word.find("e-") != std::string::npos)
     return 0;
@@ -78,4 +78,4 @@ TextTable read_text_table(const std::string& path) {
   return table;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

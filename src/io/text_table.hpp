@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 
-/// A small table of numbers: columns separated by blanks or commas, '#' comments, Fortran's D
-/// exponents understood.
+/// A small table of numbers: columns separated by blanks or commas, '#' comments, Fortran D
+/// exponents accepted.
 struct TextTable {
   std::vector<std::string> comments;       ///< without '#', in order
   std::vector<std::vector<double>> rows;   ///< equally long
@@ -16,8 +16,8 @@ struct TextTable {
   std::size_t n_columns() const { return rows.empty() ? 0 : rows.front().size(); }
 };
 
-/// Not collective. Error  DataError naming the line for what is not a number or not finite and for
-/// ragged rows; without rows; above 1 GiB.
+/// Reads a table. Not collective. Error  DataError naming the line for words that are not finite
+/// numbers and for ragged rows; for a file without rows or above 1 GiB.
 TextTable read_text_table(const std::string& path);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 namespace {
 
 constexpr std::array<std::string_view, 26> known_words{
@@ -65,4 +65,4 @@ std::string temperature_scale(const std::string& unit) {
   return {};
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

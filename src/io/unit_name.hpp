@@ -3,14 +3,15 @@
 
 #include <string>
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 
-/// A map's unit as astropy parses it: K_CMB -> K, uK_RJ -> uK, microK -> uK, (K_CMB)^2 -> (K)^2.
-/// Empty when the unit is empty or holds a word astropy may not know, because TOAST refuses a file
-/// whose UNITS it cannot parse.
+/// Returns a map's unit as astropy parses it: K_CMB -> K, uK_RJ -> uK, microK -> uK, (K_CMB)^2 ->
+/// (K)^2. Empty when the unit is empty or has a word astropy may not know, because TOAST refuses a
+/// file whose UNITS it cannot parse.
 std::string astropy_unit(const std::string& unit);
 
-/// What the suffix of a unit says: "CMB thermodynamic", "Rayleigh-Jeans", or nothing.
+/// Returns the temperature scale given by a unit's suffix: "CMB thermodynamic", "Rayleigh-Jeans",
+/// or nothing.
 std::string temperature_scale(const std::string& unit);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

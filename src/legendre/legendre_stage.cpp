@@ -5,12 +5,13 @@
 
 #include "legendre/cuda/cuda_legendre_stage.hpp"
 #include "legendre/host/host_legendre_stage.hpp"
+#include "ringweave/options.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 
 std::unique_ptr<LegendreStage> make_legendre_stage(LegendreShape shape, Backend backend) {
   if (backend == Backend::cuda) return make_cuda_legendre_stage(std::move(shape));
   return make_host_legendre_stage(std::move(shape));
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre

@@ -4,83 +4,74 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <string>
 
-#include "base/backend.hpp"
-#include "base/view.hpp"
-#include "sphere/alm_layout.hpp"
-#include "sphere/field_set.hpp"
+#include "base/mode_view.hpp"
+#include "ringweave/alm.hpp"
+#include "ringweave/fields.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/views.hpp"
 #include "sphere/mode_layout.hpp"
 #include "sphere/mode_limits.hpp"
-#include "sphere/ring_grid.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 
-/// Where the sums over degrees are formed: on the rings of the grid, or on lmax + 1 equidistant
-/// rings from which the grid's are interpolated, to 1e-13 and with an exact transpose. Automatic
-/// takes what is estimated to cost less.
-enum class ThetaRoute { automatic, direct, resampled };
-
-/// Everything a Legendre stage is planned from. Row i of `rows` and of `alm` are the same order.
+/// Input of the plan of a Legendre stage. Row i of `rows` and of `alm` are the same order.
 struct LegendreShape {
   std::shared_ptr<const RingGrid> grid;
   ModeLimits limits;
   FoldRule fold;
   AlmLayout alm;    ///< the orders this rank owns
-  ModeLayout rows;  ///< the same orders; where their ring modes lie
+  ModeLayout rows;  ///< layout of the ring modes of the same orders
   FieldSet fields;
   ThetaRoute route = ThetaRoute::automatic;
-  /// The automatic route is the one for at most so many of the components.
+  /// The automatic route is chosen for at most this many of the components.
   std::int64_t route_components = std::numeric_limits<std::int64_t>::max();
-  /// What a stage with Backend::cuda should take of its device at most, tables aside, which are
-  /// what they are: with less it works in smaller pieces, to the same results.
+  /// Limit for the device memory of a stage with Backend::cuda, without its tables, whose size is
+  /// fixed. With less the stage works in smaller blocks, with the same results.
   std::int64_t device_bytes = std::numeric_limits<std::int64_t>::max();
 };
 
-/// a_lm <-> ring modes of the orders this rank owns. Orthonormal Y_lm with Condon-Shortley phase
-/// (healpy's); spin s fields as E/B <-> Q/U with HEALPix signs. Knows no MPI and no FFT. One call
-/// at a time per object.
+/// Transforms between a_lm and ring modes of the orders this rank owns. Orthonormal Y_lm with
+/// Condon-Shortley phase (as healpy); spin s fields as E/B <-> Q/U with HEALPix signs. Uses no MPI
+/// and no FFT. One call at a time per object.
 class LegendreStage {
  public:
   virtual ~LegendreStage() = default;
 
-  /// Synthesis, Delta_m(r) = sum_l a_lm lambda_lm(theta_r) for every kept mode.
+  /// Synthesizes Delta_m(r) = sum_l a_lm lambda_lm(theta_r) for every kept mode.
   /// alm    [component][my order][l = m..lmax]; read only
   /// modes  [position][component], positions of shape.rows; overwritten (padding untouched). A
-  ///        ModeView where they lie in one piece of memory.
+  ///        ModeView if they are in one buffer.
+  /// rows   limits the call to those of these rows that fold into no other, and the rows, wherever
+  ///        they are, that fold into them; only their a_lm and modes are accessed. (An exchange in
+  ///        passes, OrderPasses.) Fastest for multiples of `rows_at_once`.
   /// Error  UsageError when a size differs from the shape. No allocation. Not collective.
-  virtual void synthesize(AlmView<const double> alm, ModePieces<double> modes) = 0;
-  virtual void synthesize(AlmView<const float> alm, ModePieces<double> modes) = 0;
-
-  /// Exact transpose: a_lm = sum_r lambda_lm(theta_r) Delta_m(r) over the kept modes. No quadrature
-  /// weights. `Accumulate::add` adds to what alm holds instead of overwriting it.
-  using Accumulate = ringweave::Accumulate;
-  virtual void adjoint(ModePieces<const double> modes, AlmView<double> alm, Accumulate how) = 0;
-  virtual void adjoint(ModePieces<const double> modes, AlmView<float> alm, Accumulate how) = 0;
-
-  /// The same for some rows alone: those of [first_row, first_row + n_rows) that fold into no
-  /// other, and the rows, wherever they are, that fold into them. Only their a_lm and modes are
-  /// read and written. (An exchange in passes, OrderPasses.) Multiples of `rows_at_once` take
-  /// least.
+  virtual void synthesize(AnyConstAlmView<> alm, ModePieces<double> modes,
+                          RowRange rows = RowRange::all()) = 0;
   static constexpr std::int64_t rows_at_once = 8;
-  virtual void synthesize_rows(std::int64_t first_row, std::int64_t n_rows,
-                               AlmView<const double> alm, ModePieces<double> modes) = 0;
-  virtual void synthesize_rows(std::int64_t first_row, std::int64_t n_rows,
-                               AlmView<const float> alm, ModePieces<double> modes) = 0;
-  virtual void adjoint_rows(std::int64_t first_row, std::int64_t n_rows,
-                            ModePieces<const double> modes, AlmView<double> alm,
-                            Accumulate how) = 0;
-  virtual void adjoint_rows(std::int64_t first_row, std::int64_t n_rows,
-                            ModePieces<const double> modes, AlmView<float> alm, Accumulate how) = 0;
 
-  /// A stage for the same orders with other places for their modes. It shares tables, scratch and
-  /// what it holds of a device with this one, so one call at a time on both.
+  /// Applies the exact transpose: a_lm = sum_r lambda_lm(theta_r) Delta_m(r) over the kept modes.
+  /// No quadrature weights. `Accumulate::add` adds to alm instead of overwriting it.
+  virtual void adjoint(ModePieces<const double> modes, AnyAlmView<> alm, Accumulate how,
+                       RowRange rows = RowRange::all()) = 0;
+
+  /// Returns a stage for the same orders with another layout of their modes. It shares tables,
+  /// scratch and device memory with this one, so one call at a time on both.
   virtual std::unique_ptr<LegendreStage> with_rows(ModeLayout rows) const = 0;
 
-  /// Bytes of tables and per-thread scratch held.
+  /// Returns the bytes of tables and per-thread scratch.
   virtual std::int64_t bytes() const = 0;
 };
 
-/// Error  UsageError when this build lacks the backend.
+/// Makes a stage. Error  UsageError when this build lacks the backend.
 std::unique_ptr<LegendreStage> make_legendre_stage(LegendreShape shape, Backend backend);
 
-}  // namespace ringweave
+/// Returns the names of the instruction sets the stage with Backend::host was compiled for, best
+/// first, separated by blanks.
+std::string simd_targets_compiled();
+/// Returns the one used on this machine.
+std::string simd_target_chosen();
+
+}  // namespace ringweave::detail::inline legendre

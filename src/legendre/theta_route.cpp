@@ -3,10 +3,12 @@
 
 #include <algorithm>
 
-namespace ringweave {
+#include "ringweave/options.hpp"
+
+namespace ringweave::detail::inline legendre {
 namespace {
 
-// What resampling one order to one ring takes, in multiply-adds of the Legendre sums, as measured
+// Cost of resampling one order to one ring, in multiply-adds of the Legendre sums, as measured
 // (bench/theta_resampling_bench, bench/legendre_bench). The two routes are equal near lmax = 600.
 constexpr double resampling_per_ring = 300;
 
@@ -15,10 +17,10 @@ constexpr double resampling_per_ring = 300;
 ThetaWork theta_work(const RingGrid& grid, const ModeLimits& limits, std::span<const int> orders,
                      std::int64_t n_components) {
   const double equidistant_rings = limits.lmax() + 1;
-  // Equidistant rings are pruned alike.
+  // Equidistant rings are pruned in the same way.
   const double share = equidistant_rings / static_cast<double>(grid.n_rings());
   const auto n_maps = static_cast<double>(n_components);
-  const double per_term = 1 + 2 * n_maps;  // multiply-adds of a degree and pair
+  const double per_term = 1 + 2 * n_maps;  // multiply-adds per degree and pair
   ThetaWork work;
   for (const int m : orders) {
     const double kept = static_cast<double>(limits.kept(m).size());
@@ -36,4 +38,4 @@ bool resamples_theta(const LegendreShape& shape) {
   return work.resampled < work.direct;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre

@@ -6,20 +6,20 @@
 
 #include "legendre/legendre_stage.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 
-/// Estimated work of either route of the host's sums, in multiply-adds.
+/// Estimated work of both routes of the host's sums, in multiply-adds.
 struct ThetaWork {
   double direct = 0;     ///< on the rings of the grid
   double resampled = 0;  ///< on lmax + 1 equidistant rings, interpolation included
 };
 
-/// Of some orders of scalar maps with that many components. O(orders).
+/// Estimates the work for some orders of scalar maps with this many components. O(orders).
 ThetaWork theta_work(const RingGrid& grid, const ModeLimits& limits, std::span<const int> orders,
                      std::int64_t n_components);
 
-/// Whether the Legendre functions are summed on fewer, equidistant rings and resampled: as asked,
-/// or when the estimated work is less.
+/// Returns whether the Legendre functions are summed on fewer, equidistant rings and resampled: as
+/// requested, or if the estimated work is less.
 bool resamples_theta(const LegendreShape& shape);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sphere/alm_layout.hpp"
-
 #include <algorithm>
 #include <numeric>
 #include <string>
 #include <utility>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "ringweave/alm.hpp"
+#include "ringweave/error.hpp"
 
 namespace ringweave {
+
+using namespace detail;
+
 namespace {
 
 std::vector<int> all_orders(int mmax) {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sphere/beam.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,9 +8,13 @@
 #include <span>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/spectra.hpp"
 
 namespace ringweave {
+
+using namespace detail;
+
 namespace {
 
 std::vector<double> product(const std::vector<double>& a, const std::vector<double>& b) {

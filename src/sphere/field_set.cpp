@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sphere/field_set.hpp"
-
 #include <algorithm>
 #include <string>
 
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/fields.hpp"
 
 namespace ringweave {
 

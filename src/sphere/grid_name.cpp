@@ -4,8 +4,8 @@
 #include <charconv>
 #include <string_view>
 
-#include "base/error.hpp"
-#include "sphere/ring_grid.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/grid.hpp"
 
 namespace ringweave {
 namespace {

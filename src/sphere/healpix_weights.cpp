@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sphere/healpix_weights.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/grid.hpp"
 
 namespace ringweave {
+
+using namespace detail;
+
 namespace {
 
 void need_healpix(const RingGrid& grid, const char* what) {
@@ -25,8 +27,8 @@ void need_length(std::int64_t length, std::int64_t expected, std::int64_t nside,
   }
 }
 
-/// HEALPix number of the ring or of its northern mirror: 1 at the pole, 2 nside on the equator.
-/// From the source pixel, so that subsets know it too.
+/// Returns the HEALPix number of the ring or of its northern mirror: 1 at the pole, 2 nside on the
+/// equator. It is derived from the source pixel, so that it also works for subsets.
 std::int64_t northern_number(const Ring& ring, std::int64_t nside) {
   if (ring.n_phi < 4 * nside) return ring.n_phi / 4;
   const std::int64_t cap_pixels = 2 * nside * (nside - 1);
@@ -34,11 +36,11 @@ std::int64_t northern_number(const Ring& ring, std::int64_t nside) {
   return std::min(number, 4 * nside - number);
 }
 
-/// Rings are unchanged by quarter turns and by reflection at phi = 0, so that of the pixels of a
-/// quarter only those up to its middle have weights of their own.
+/// Symmetry of a ring under quarter turns and reflection at phi = 0: only the pixels up to the
+/// middle of a quarter have weights of their own.
 struct RingOrbits {
   std::int64_t quarter;      ///< pixels in a quarter of the ring
-  std::int64_t half_offset;  ///< 1: pixel 0 lies half a pixel off phi = 0; 0: on it
+  std::int64_t half_offset;  ///< 1: pixel 0 is half a pixel away from phi = 0; 0: at phi = 0
 
   RingOrbits(std::int64_t number, std::int64_t nside)
       : quarter(std::min(number, nside)),

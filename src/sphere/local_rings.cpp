@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sphere/local_rings.hpp"
-
 #include <fmt/format.h>
 
 #include <utility>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/grid.hpp"
 
 namespace ringweave {
+
+using namespace detail;
 
 LocalRings::LocalRings(std::shared_ptr<const RingGrid> grid, std::span<const RingRange> bands)
     : grid_(std::move(grid)) {

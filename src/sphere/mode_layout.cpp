@@ -3,7 +3,7 @@
 
 #include "base/checked_cast.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline sphere {
 
 void ModeLayout::begin_row(int m) { rows_.push_back({m, -1, {}, ssize64(segments_), 0}); }
 
@@ -18,4 +18,4 @@ void ModeLayout::add_segment(RingRange rings, std::int64_t first) {
   ++rows_.back().n_segments;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline sphere

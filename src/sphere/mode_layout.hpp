@@ -2,35 +2,48 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
-#include "sphere/ring_grid.hpp"
+#include "base/host_device.hpp"
+#include "ringweave/grid.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline sphere {
 
-/// A run of rings whose modes of one order lie consecutively: ring r at position first + (r -
-/// rings.begin).
+/// Rows [begin, end) of a ModeLayout.
+struct RowRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+
+  /// Every row of any layout.
+  static constexpr RowRange all() { return {0, std::numeric_limits<std::int64_t>::max()}; }
+  RINGWEAVE_HOST_DEVICE bool contains(std::int64_t row) const { return row >= begin && row < end; }
+  friend bool operator==(const RowRange&, const RowRange&) = default;
+};
+
+/// Consecutive rings whose modes of one order are stored consecutively: ring r at position first +
+/// (r - rings.begin).
 struct RowSegment {
   RingRange rings;
   std::int64_t first = 0;
 };
 
-/// Where the ragged rows of ring modes lie in one buffer. A row is one order; it holds the modes of
+/// Layout of the ragged rows of ring modes in one buffer. A row is one order; it holds the modes of
 /// the rings that keep that order, in segments from north to south. A position holds the modes of
 /// all components of a transform: value (position, c) is buffer[position * n_components + c].
 ///
-/// Both ends of the exchange are described by this one type, so nothing is packed or unpacked: the
-/// Legendre stage writes rows straight into the send buffer (segments are grouped by the rank that
-/// owns the rings; those that stay may lie in the receive buffer, see OrderPasses), the ring FFT
-/// reads rows straight out of the receive buffer (rows are grouped by the rank that owns the
-/// order). On one rank both layouts are the same and no exchange happens.
+/// This type describes both ends of the exchange, so nothing is packed or unpacked: the Legendre
+/// stage writes rows directly into the send buffer, with segments grouped by the rank that owns the
+/// rings (segments that stay local may be in the receive buffer, see OrderPasses); the ring FFT
+/// reads rows directly from the receive buffer, with rows grouped by the rank that owns the order.
+/// On one rank both layouts are the same and no exchange happens.
 class ModeLayout {
  public:
   struct Row {
     int m = 0;
-    /// Index of the row the modes on `fold_rings` are added into (an alias of m, see FoldRule); -1:
-    /// none.
+    /// Index of the row to which the modes on `fold_rings` are added (an alias of m, see FoldRule),
+    /// or -1.
     std::int64_t fold_into = -1;
     RingRange fold_rings;
     std::int64_t first_segment = 0;
@@ -57,4 +70,4 @@ class ModeLayout {
   std::int64_t size_ = 0;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline sphere

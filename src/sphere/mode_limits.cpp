@@ -6,7 +6,7 @@
 
 #include "base/checked_cast.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline sphere {
 namespace {
 
 int highest_order(const Ring& ring, int lmax, int mmax, int spin) {
@@ -30,7 +30,7 @@ ModeLimits::ModeLimits(const RingGrid& grid, int lmax, int mmax, int max_spin)
   for (std::int64_t r = 0; r < n; ++r) {
     m_limit_[to_size(r)] = highest_order(grid.ring(RingId{r}), lmax, mmax, max_spin);
   }
-  // Make the limits rise to one summit, so that what keeps an order is one run of rings.
+  // Make the limits unimodal, so that the rings that keep an order are consecutive.
   const auto summit = std::max_element(m_limit_.begin(), m_limit_.end());
   for (auto it = m_limit_.begin(); it < summit; ++it) *(it + 1) = std::max(*it, *(it + 1));
   for (auto it = m_limit_.end() - 1; it > summit; --it) *(it - 1) = std::max(*it, *(it - 1));
@@ -69,4 +69,4 @@ FoldRule::Alias FoldRule::alias(int m) const {
   return {static_cast<int>(period - rest), turns + 1, true};
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline sphere

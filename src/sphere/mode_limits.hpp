@@ -4,19 +4,21 @@
 #include <cstdint>
 #include <vector>
 
-#include "sphere/ring_grid.hpp"
+#include "ringweave/grid.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline sphere {
 
-/// Which (order, ring) modes exist at all. lambda_lm is below 1e-15 for
+/// Rules which (order, ring) modes are kept. lambda_lm is below 1e-15 for
 ///   m > t = lmax sin(theta) + 8 + 11 (lmax sin(theta) cos(theta)^2)^(1/3)
 /// (spin s: for m with m^2 - 2 m s |cos(theta)| + s^2 > t^2), so these modes are neither computed
-/// nor sent. For every order the rings that keep it are consecutive. The same on every rank; 4
-/// bytes a ring and 16 an order. Beyond its turning point lambda_lm falls like Airy's function,
-/// exp(-(8/9)^(1/2) d^(3/2) / (lmax sin(theta) cos(theta)^2)^(1/2)) at t + d, which is 1e-15
-/// with 11.0 of the cube roots; next to a pole, where it falls like Bessel's (lmax sin(theta) /
-/// 2)^m / m!, 8 orders do. Computed values need 10.5 at most (lmax 16 to 32768). The usual max(100,
-/// lmax / 100) leaves 1e-7 at lmax = 10000.
+/// nor sent. The rings that keep an order are consecutive. The limits are the same on every rank
+/// and take 4 bytes per ring and 16 per order.
+///
+/// Beyond its turning point lambda_lm falls like Airy's function, exp(-(8/9)^(1/2) d^(3/2) / (lmax
+/// sin(theta) cos(theta)^2)^(1/2)) at t + d, which reaches 1e-15 at 11.0 cube roots; next to a pole
+/// it falls like Bessel's, (lmax sin(theta) / 2)^m / m!, for which 8 orders suffice. Computed
+/// values need at most 10.5 cube roots (lmax 16 to 32768). The usual max(100, lmax / 100) leaves
+/// 1e-7 at lmax = 10000.
 class ModeLimits {
  public:
   ModeLimits(const RingGrid& grid, int lmax, int mmax, int max_spin);
@@ -24,9 +26,9 @@ class ModeLimits {
   int lmax() const { return lmax_; }
   int mmax() const { return mmax_; }
   std::int64_t n_rings() const { return static_cast<std::int64_t>(m_limit_.size()); }
-  /// Highest order kept on a ring, at most mmax.
+  /// Returns the highest order kept on a ring, at most mmax.
   int m_limit(RingId ring) const { return m_limit_[static_cast<std::size_t>(ring)]; }
-  /// The rings that keep order m; empty when none does.
+  /// Returns the rings that keep order m; may be empty.
   RingRange kept(int m) const { return kept_[static_cast<std::size_t>(m)]; }
 
  private:
@@ -36,15 +38,15 @@ class ModeLimits {
   std::vector<RingRange> kept_;
 };
 
-/// Aliases. A ring of n pixels cannot tell the orders m, n - m, n + m, 2 n - m, ... apart. On the
-/// longest run of rings of equal length (HEALPix: the equatorial belt, n = 4 nside) the orders of
-/// one alias class are dealt to one rank and summed there before anything is sent; the other rings
-/// sum theirs on arrival.
+/// Rule for aliases. On a ring of n pixels the orders m, n - m, n + m, 2 n - m, ... are
+/// indistinguishable. For the largest set of consecutive rings of equal length (HEALPix: the
+/// equatorial belt, n = 4 nside) the orders of one alias class are assigned to one rank and summed
+/// there before the exchange; the modes of other rings are summed after it.
 struct FoldRule {
-  std::int64_t period = 0;  ///< pixels of the rings that fold before sending; 0: none does
-  RingRange rings;          ///< these rings
+  std::int64_t period = 0;  ///< pixels of the rings folded before sending; 0: none are
+  RingRange rings;          ///< the rings folded before sending
 
-  /// The rule for a grid: no folding where mmax <= period / 2 leaves nothing to fold.
+  /// Returns the rule for a grid; nothing is folded if mmax <= period / 2.
   static FoldRule for_grid(const RingGrid& grid, int mmax);
   bool active() const { return period > 0; }
 
@@ -57,4 +59,4 @@ struct FoldRule {
   Alias alias(int m) const;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline sphere

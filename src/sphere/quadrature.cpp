@@ -8,20 +8,20 @@
 
 #include "base/checked_cast.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline sphere {
 namespace {
 
 using Real = long double;
 constexpr Real pi = std::numbers::pi_v<Real>;
 
-/// P_n(cos theta) and its derivative by theta.
+/// P_n(cos theta) and its derivative with respect to theta.
 struct LegendreValue {
   Real p;
   Real dp;
 };
 
-/// By recurrence in the differences P_{k+1} - P_k, which keep the digits of 1 - z near the pole.
-/// O(n).
+/// Evaluates P_n by recurrence in the differences P_{k+1} - P_k, which keep the digits of 1 - z
+/// near the pole. O(n).
 LegendreValue legendre_near_pole(std::int64_t n, Real theta) {
   const Real half = std::sin(theta / 2);
   const Real one_minus_z = 2 * half * half;
@@ -37,7 +37,7 @@ LegendreValue legendre_near_pole(std::int64_t n, Real theta) {
   return {p, dp};
 }
 
-/// By Stieltjes' series, whose terms fall like (k / (2 n sin(theta)))^k. O(1).
+/// Evaluates P_n by Stieltjes' series, whose terms fall like (k / (2 n sin(theta)))^k. O(1).
 LegendreValue legendre_interior(std::int64_t n, Real theta, Real leading) {
   const Real degree = static_cast<Real>(n);
   const Real sin_theta = std::sin(theta);
@@ -63,7 +63,7 @@ LegendreValue legendre_interior(std::int64_t n, Real theta, Real leading) {
   return value;
 }
 
-/// (4 / pi) prod_{j <= n} j / (j + 1/2): the leading coefficient of Stieltjes' series.
+/// Returns (4 / pi) prod_{j <= n} j / (j + 1/2), the leading coefficient of Stieltjes' series.
 Real stieltjes_leading(std::int64_t n) {
   Real product = 4 / pi;
   for (std::int64_t j = 1; j <= n; ++j) {
@@ -88,8 +88,8 @@ void mirror(std::vector<QuadratureNode>& nodes) {
   }
 }
 
-/// cos(pi i / n) for i = 0..2 n - 1, each from an angle within the first octant's reach so that
-/// symmetric values are exact mirrors of one another.
+/// Returns cos(pi i / n) for i = 0..2 n - 1, computed only for i <= n / 2 and mirrored, so that
+/// symmetric values are equal to the last digit.
 std::vector<Real> cosine_table(std::int64_t n) {
   std::vector<Real> table(to_size(2 * n));
   for (std::int64_t i = 0; 2 * i <= n; ++i) {
@@ -103,13 +103,14 @@ std::vector<Real> cosine_table(std::int64_t n) {
   return table;
 }
 
-/// Interpolatory weight (2 / n) (1 - sum_j b_j cos(j pi s / n) / (4 j^2 - 1)), j = 1..n/2, b_j = 2
-/// but 1 at j = n / 2: the integral of the cosine interpolant with a node at theta = pi s / (2 n).
+/// Returns the interpolatory weight (2 / n) (1 - sum_j b_j cos(j pi s / n) / (4 j^2 - 1)), j =
+/// 1..n/2, b_j = 2 but 1 at j = n / 2: the integral of the cosine interpolant with a node at theta
+/// = pi s / (2 n).
 Real cosine_weight(std::span<const Real> cosines, std::span<const Real> coefficients,
                    std::int64_t s) {
   const std::int64_t period = ssize64(cosines);
   Real sum = 0;
-  // The small terms first, for the last digits.
+  // Add small terms first to keep the last digits.
   std::int64_t at = s * ssize64(coefficients) % period;
   for (std::int64_t j = ssize64(coefficients); j >= 1; --j) {
     sum += coefficients[to_size(j - 1)] * cosines[to_size(at)];
@@ -119,7 +120,8 @@ Real cosine_weight(std::span<const Real> cosines, std::span<const Real> coeffici
   return 4 / static_cast<Real>(period) * (1 - sum);
 }
 
-/// Nodes theta = pi (2 k + offset) / (2 intervals), k = 0..n-1, with the weights of cosine_weight.
+/// Computes nodes theta = pi (2 k + offset) / (2 intervals), k = 0..n-1, with the weights of
+/// cosine_weight.
 std::vector<QuadratureNode> equidistant_nodes(std::int64_t n, std::int64_t intervals,
                                               std::int64_t offset) {
   const std::vector<Real> cosines = cosine_table(intervals);
@@ -147,7 +149,7 @@ std::vector<QuadratureNode> gauss_legendre_nodes(std::int64_t n) {
   std::vector<QuadratureNode> nodes(to_size(n));
   const Real leading = stieltjes_leading(n);
   const Real nu = static_cast<Real>(n) + Real{0.5};
-  constexpr Real near_pole = 40;  // Stieltjes' terms reach 1e-19 beyond
+  constexpr Real near_pole = 40;  // beyond it the terms of Stieltjes' series reach 1e-19
   for (std::int64_t k = 0; k < (n + 1) / 2; ++k) {
     const Real first = (static_cast<Real>(k) + Real{0.75}) * pi / nu;
     Real theta = first + std::cos(first) / std::sin(first) / (8 * nu * nu);
@@ -180,4 +182,4 @@ std::vector<QuadratureNode> fejer_nodes(std::int64_t n) {
   return nodes;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline sphere

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sphere/random_alm.hpp"
-
 #include <Random123/philox.h>
 #include <fmt/format.h>
 
@@ -10,13 +8,16 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/random.hpp"
 
 namespace ringweave {
+
+using namespace detail;
+
 namespace {
 
-/// Lower triangle of the Cholesky factor of one degree, or of the covariance itself, in the order
-/// T, E, B.
+/// Lower triangle of one degree's covariance or of its Cholesky factor, in the order T, E, B.
 using Matrix = std::array<std::array<double, 3>, 3>;
 
 Matrix covariance(const Spectra& spectra, int l) {
@@ -39,8 +40,9 @@ Matrix covariance(const Spectra& spectra, int l) {
                               l, c[0][0], c[1][1], c[2][2], c[1][0], c[2][1], c[2][0]));
 }
 
-/// Cholesky factor of rows and columns [first, last). What lies within 1e-12 of singular counts as
-/// singular: fully correlated fields and fields without power are drawn too.
+/// Computes the Cholesky factor of rows and columns [first, last). Matrices within 1e-12 of
+/// singular count as singular, so that fully correlated fields and fields without power can be
+/// drawn.
 Matrix cholesky(const Matrix& c, std::size_t first, std::size_t last, int l) {
   constexpr double slack = 1e-12;
   Matrix factor{};
@@ -103,7 +105,7 @@ void draw_fields(const Spectra& spectra, std::uint64_t seed, const AlmLayout& la
   }
 }
 
-/// Uniform in (0, 1], from the upper 53 of 64 bits.
+/// Returns a number uniform in (0, 1] from the upper 53 of 64 bits.
 double uniform(std::uint32_t high, std::uint32_t low) {
   const std::uint64_t bits = (std::uint64_t{high} << 32 | low) >> 11;
   return static_cast<double>(bits + 1) * 0x1p-53;

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sphere/ring_grid.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,16 +7,20 @@
 #include <utility>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/grid.hpp"
 #include "sphere/quadrature.hpp"
 
 namespace ringweave {
+
+using namespace detail;
+
 namespace {
 
 using std::numbers::pi;
 
-// Rings closer than this to a mirror image, or to each other's, are taken to lie on it: 8 units in
-// the last place of pi, what rounding does to pi - theta.
+// Rings closer than this to a mirror image, or to each other's, count as coincident: 8 units in the
+// last place of pi, the rounding error of pi - theta.
 constexpr double same_theta = 3.6e-15;
 
 Ring healpix_ring(std::int64_t nside, std::int64_t i) {
@@ -139,7 +141,7 @@ void RingGrid::finish() {
   for (Ring& ring : rings_) {
     ring.first_pixel = n_pixels_;
     if (__builtin_add_overflow(n_pixels_, ring.n_phi, &n_pixels_)) {
-      throw UsageError(fmt::format("grid {}: the number of pixels passes 64 bits", name_));
+      throw UsageError(fmt::format("grid {}: the number of pixels exceeds 64 bits", name_));
     }
   }
 

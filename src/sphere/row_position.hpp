@@ -6,13 +6,13 @@
 #include "base/host_device.hpp"
 #include "sphere/mode_layout.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline sphere {
 
-/// The position of a ring in the segments of a row, none of which is empty; -1: the row has no
-/// mode there.
+/// Returns the position of a ring in the segments of a row, or -1 if the row has no mode there. No
+/// segment is empty.
 RINGWEAVE_HOST_DEVICE std::int64_t position_in(const RowSegment* segments, std::int64_t count,
                                                std::int64_t ring) {
-  // The last segment that begins at or before the ring.
+  // Find the last segment that begins at or before the ring.
   std::int64_t low = 0;
   std::int64_t high = count;
   while (low < high) {
@@ -27,4 +27,4 @@ RINGWEAVE_HOST_DEVICE std::int64_t position_in(const RowSegment* segments, std::
   return segments[low - 1].first + ring - segments[low - 1].rings.begin;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline sphere

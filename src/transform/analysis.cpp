@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "transform/analysis.hpp"
+#include "ringweave/analysis.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,14 +9,17 @@
 
 #include "base/checked_cast.hpp"
 #include "base/component_update.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "ringweave/error.hpp"
 
 namespace ringweave {
+
+using namespace detail;
+
 namespace {
 
-/// Sum over i < size of term(i) in blocks of a fixed length, added in order: the same for any
-/// number of threads.
+/// Sums term(i) over i < size in blocks of a fixed length, added in order: the result does not
+/// depend on the number of threads.
 template <class Term>
 double ordered_sum(std::int64_t size, const Term& term) {
   constexpr std::int64_t block = 4096;
@@ -56,8 +59,8 @@ void subtract_from(MapView<const T> map, MapView<T> result) {
   update(result, map, [](T old, T pixel) { return pixel - old; });
 }
 
-/// n_iter passes of jacobi(); pass() does one and returns the squared norm of the residual it began
-/// with.
+/// Runs n_iter passes of jacobi(). pass() runs one and returns the squared norm of the residual it
+/// started from.
 template <class Pass>
 AnalysisReport iterate(int n_iter, double squared_input, const AnalysisProgress& progress,
                        const Pass& pass) {
@@ -85,7 +88,7 @@ double inner_product(const Communicator& comm, const AlmLayout& layout, AlmView<
     const auto product = [&](std::int64_t i) {
       return double{x[i].real()} * double{y[i].real()} + double{x[i].imag()} * double{y[i].imag()};
     };
-    // Order 0, where there is one, comes first and counts once; its imaginary part means nothing.
+    // Order 0, if present, comes first and counts once; its imaginary part has no meaning.
     const std::int64_t n_zero = layout.row_of(0) == 0 ? layout.lmax() + 1 : 0;
     for (std::int64_t i = 0; i < n_zero; ++i) sum += double{x[i].real()} * double{y[i].real()};
     sum += 2 * ordered_sum(x.size() - n_zero, [&](std::int64_t i) { return product(n_zero + i); });
@@ -112,14 +115,9 @@ Analysis::Analysis(SphericalHarmonicTransform& transform,
   agree(transform_.comm(), [&] {
     if (weights_ == nullptr) throw UsageError("an analysis needs weights, and got none");
     const auto& rings = transform_.rings();
-    if (ssize64(weights_->ring) != rings.n_rings()) {
-      throw UsageError("an analysis needs " + std::to_string(rings.n_rings()) +
-                       " ring weights, got " + std::to_string(weights_->ring.size()));
-    }
-    if (!weights_->pixel.empty() && ssize64(weights_->pixel) != rings.n_pixels()) {
-      throw UsageError("an analysis needs " + std::to_string(rings.n_pixels()) +
-                       " pixel weights, got " + std::to_string(weights_->pixel.size()));
-    }
+    require_planned("analysis", ssize64(weights_->ring), rings.n_rings(), "ring weights");
+    if (weights_->pixel.empty()) return;
+    require_planned("analysis", ssize64(weights_->pixel), rings.n_pixels(), "pixel weights");
   });
 }
 
@@ -171,8 +169,7 @@ AnalysisReport Analysis::jacobi_destroying(MapView<T> map, int n_iter, AlmView<T
   transform_.to_spectra<T>(map);
   transform_.adjoint_of_spectra<T>(map, weights_->ring, alm);
   AnalysisReport report = iterate(n_iter, squared_input, progress, [&] {
-    return transform_.adjoint_of_residual<T>(map, weights_->ring, alm, alm,
-                                             LegendreStage::Accumulate::add);
+    return transform_.adjoint_of_residual<T>(map, weights_->ring, alm, alm, Accumulate::add);
   });
   report.on_spectra = 2 * n_iter;
   return report;
@@ -188,7 +185,7 @@ AnalysisReport Analysis::jacobi_on_pixels(MapView<const T> map, int n_iter, AlmV
     subtract_from<T>(map, work);
     const double squared = squared_norm<T>(comm, work);
     weigh_pixels<T>(work);
-    transform_.adjoint_destroying<T>(work, weights_->ring, alm, LegendreStage::Accumulate::add);
+    transform_.adjoint_destroying<T>(work, weights_->ring, alm, Accumulate::add);
     return squared;
   });
 }
@@ -234,13 +231,13 @@ AnalysisReport Analysis::conjugate_gradients(MapView<const T> map, double tolera
     weigh_pixels<T>(work.view());
     transform_.adjoint_destroying<T>(work.view(), weights_->ring, y);
   };
-  // The start a = S^T W f is the Jacobi start, close already; r = S^T W (f - S a).
+  // The start a = S^T W f is that of Jacobi, already close; r = S^T W (f - S a).
   copy<T>(map, work.view());
   if (on_spectra) {
     transform_.to_spectra<T>(work.view());
     transform_.adjoint_of_spectra<T>(work.view(), weights_->ring, alm);
     transform_.adjoint_of_residual<T>(work.view(), weights_->ring, alm, residual.view());
-    // Nothing is left to be done with pixels.
+    // Pixels are no longer needed.
     work.release();
   } else {
     once_destroying<T>(work.view(), alm);

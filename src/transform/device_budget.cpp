@@ -8,18 +8,18 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/device_properties.hpp"
-#include "base/error.hpp"
+#include "base/device.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline transform {
 namespace {
 
 std::int64_t key_of(const DeviceIdentity& device) {
   return static_cast<std::int64_t>(std::hash<std::string>{}(device.uuid));
 }
 
-/// The ranks of a device: what they want together of what is free.
+/// The ranks sharing a device: their total need and the free memory.
 struct Sharers {
   std::int64_t wanted = 0;
   std::int64_t free = 0;
@@ -40,7 +40,7 @@ Sharers sharers_of(const Communicator& node, const DeviceBudget& mine) {
   return sharers;
 }
 
-/// Or `auto` would notice when it is too late for the host.
+/// Checked at once, because `auto` would otherwise notice too late to fall back to the host.
 void require_capability() {
   constexpr int least = 80;
   const DeviceProperties device = device_properties();
@@ -70,14 +70,14 @@ DeviceBudget share_device(const Communicator& comm, const TransformPlan& plan) {
     choose_device(node.rank());
     share.device = device_identity();
     require_capability();
-    device_memory();  // so that what CUDA itself needs of every rank is taken
+    device_memory();  // makes CUDA allocate its own memory on every rank first
     share.planned = plan_device_memory(plan);
   });
   agree(comm, [&] { share.free_bytes = device_memory().free_bytes; });
   const Sharers sharers = sharers_of(node, share);
   share.n_ranks = count_ranks_of(node, share.device);
   share.free_bytes = sharers.free;
-  // The device that is overdrawn most speaks for all.
+  // The message names the largest shortage of any device.
   const std::int64_t missing = comm.max(sharers.wanted - usable_device_bytes(sharers.free));
   const std::int64_t excess = comm.max(share.planned.total() - plan.spec.device_bytes);
   if (missing > 0) {
@@ -90,4 +90,4 @@ DeviceBudget share_device(const Communicator& comm, const TransformPlan& plan) {
   return share;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline transform

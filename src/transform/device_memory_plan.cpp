@@ -8,12 +8,13 @@
 #include "distribute/exchange/mode_exchange.hpp"
 #include "fft/device_ring_fft.hpp"
 #include "legendre/device_legendre_stage.hpp"
+#include "ringweave/options.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline transform {
 
 namespace {
 
-/// Adds the stages of a group's fields, which exchange their modes in `passes`.
+/// Adds the stages of a group's fields, whose modes are exchanged in `passes`.
 void add_stages(DeviceMemoryPlan& memory, const TransformPlan& plan, const OrderPasses& passes,
                 const FieldSet& fields) {
   memory.legendre += device_legendre_bytes(plan.legendre_shape(fields, passes.by_order));
@@ -27,7 +28,7 @@ void add_stages(DeviceMemoryPlan& memory, const TransformPlan& plan, const Order
   if (precision == ModePrecision::single_) memory.modes += packed;
 }
 
-/// One group of fields for each set of stages.
+/// Returns one group of fields for each set of stages.
 std::vector<FieldSet> fields_of_stages(const TransformPlan& plan) {
   std::vector<FieldSet> fields;
   for (const FieldGroup& group : plan.groups) {
@@ -66,4 +67,4 @@ DeviceMemoryPlan plan_device_blocks(const TransformPlan& plan) {
   return memory;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline transform

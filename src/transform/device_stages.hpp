@@ -4,19 +4,20 @@
 #include <memory>
 
 #include "base/device.hpp"
+#include "base/mode_view.hpp"
 #include "base/stage_timer.hpp"
-#include "base/view.hpp"
 #include "distribute/exchange/mode_exchange.hpp"
 #include "fft/device_ring_fft.hpp"
 #include "legendre/device_legendre_stage.hpp"
+#include "ringweave/times.hpp"
+#include "ringweave/views.hpp"
 #include "transform/graph_cache.hpp"
 #include "transform/stream_stages.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline transform {
 
-/// Legendre stage and ring FFT of a Pipeline whose a_lm, modes and map lie on a device. Calls are
-/// put in the order of a stream; the work of a call that is made again with the same memory is
-/// launched as a graph.
+/// The Legendre stage and ring FFT of a Pipeline whose a_lm, modes and map are on a device. Calls
+/// are enqueued on a stream; a call repeated with the same memory is launched as a graph.
 class DeviceStages {
  public:
   template <class T>
@@ -24,15 +25,14 @@ class DeviceStages {
   template <class T>
   using Map = MapView<T, MemorySpace::device>;
   using Weights = DeviceRingFft::Weights;
-  using Accumulate = LegendreStage::Accumulate;
-  /// Modes by ring and, behind them in the same memory, the slots.
+  /// Modes by ring, followed in the same memory by the slots.
   struct Modes {
     ModeView<double, MemorySpace::device> all;
     std::int64_t by_ring_size = 0;
     ModeView<double, MemorySpace::device> by_ring() const { return {all.data(), by_ring_size}; }
   };
 
-  /// On this thread's device. `stream` outlives the object. At most so many graphs are kept.
+  /// Uses this thread's device. `stream` must outlive the object. Keeps at most n graphs.
   DeviceStages(std::unique_ptr<DeviceLegendreStage> legendre,
                std::unique_ptr<DeviceRingFft> ring_fft, const DeviceStream& stream,
                std::size_t most_graphs)
@@ -42,34 +42,38 @@ class DeviceStages {
         graphs_(most_graphs) {}
 
   template <class T>
-  void synthesize_rows(std::int64_t first, std::int64_t count, Alm<const T> alm,
-                       const Modes& modes) {
+  void synthesize_rows(RowRange rows, Alm<const T> alm, const Modes& modes) {
     submit({GraphKey::Stage::synthesis_rows, sizeof(T), alm.data(), alm.stride(), modes.all.data(),
-            nullptr, first, count},
-           [&] {
-             legendre_->synthesize({first, count}, alm, modes.all);
-           });
+            nullptr, rows},
+           [&] { legendre_->synthesize(alm, modes.all, rows); });
   }
   template <class T>
-  void adjoint_rows(std::int64_t first, std::int64_t count, const Modes& modes, Alm<T> alm,
-                    Accumulate how) {
+  void adjoint_rows(RowRange rows, const Modes& modes, Alm<T> alm, Accumulate how) {
     const auto stage = how == Accumulate::add ? GraphKey::Stage::adjoint_rows_adding
                                               : GraphKey::Stage::adjoint_rows;
-    submit({stage, sizeof(T), alm.data(), alm.stride(), modes.all.data(), nullptr, first, count},
-           [&] {
-             legendre_->adjoint({first, count}, modes.all, alm, how);
-           });
+    submit({stage, sizeof(T), alm.data(), alm.stride(), modes.all.data(), nullptr, rows},
+           [&] { legendre_->adjoint(modes.all, alm, how, rows); });
   }
   template <class T>
   void to_pixels(const Modes& modes, Map<T> map) {
-    submit({GraphKey::Stage::to_pixels, sizeof(T), map.data(), map.stride(), modes.all.data(),
-            nullptr, 0, 0},
+    submit({GraphKey::Stage::to_pixels,
+            sizeof(T),
+            map.data(),
+            map.stride(),
+            modes.all.data(),
+            nullptr,
+            {}},
            [&] { ring_fft_->synthesize(modes.by_ring(), map); });
   }
   template <class T>
   void to_modes(Map<const T> map, Weights ring_weights, const Modes& modes) {
-    submit({GraphKey::Stage::to_modes, sizeof(T), map.data(), map.stride(), modes.all.data(),
-            ring_weights.size() > 0 ? ring_weights.data() : nullptr, 0, 0},
+    submit({GraphKey::Stage::to_modes,
+            sizeof(T),
+            map.data(),
+            map.stride(),
+            modes.all.data(),
+            ring_weights.size() > 0 ? ring_weights.data() : nullptr,
+            {}},
            [&] { ring_fft_->adjoint(map, ring_weights, modes.by_ring()); });
   }
 
@@ -79,8 +83,8 @@ class DeviceStages {
   }
   bool can_fail() const { return true; }
 
-  /// From now on seconds of stages are added to `times`, which outlives the object, and calls wait
-  /// for their end; null: no more.
+  /// Adds the seconds of later stages to `times`, which must outlive the object; calls then wait
+  /// for their end. Null: stops timing.
   void time_stages(StageTimes* times) { times_ = times; }
   void lap(const char* stage) {
     if (times_ != nullptr) marks_.mark(stage, *stream_);
@@ -90,13 +94,13 @@ class DeviceStages {
   }
 
   void forget_graphs() noexcept { graphs_.clear(); }
-  /// Bytes of tables and workspace.
+  /// Returns the bytes of tables and workspace.
   std::int64_t device_bytes() const {
     return legendre_->device_bytes() + ring_fft_->device_bytes();
   }
 
  private:
-  /// Work that equal ones repeat: a stage of a call, or some rows of it, and its memory.
+  /// Identifies repeated work: a stage of a call, or some of its rows, and its memory.
   struct GraphKey {
     enum class Stage {
       synthesis_rows,
@@ -106,12 +110,11 @@ class DeviceStages {
       to_modes
     } stage;
     std::int64_t bytes_of_number;
-    const void* values;  ///< a_lm or a map
+    const void* values;  ///< a_lm or map
     std::int64_t stride;
     const void* modes;
     const void* weights;
-    std::int64_t first_row;
-    std::int64_t n_rows;
+    RowRange rows;
     friend bool operator==(const GraphKey&, const GraphKey&) = default;
   };
   template <class Work>
@@ -127,4 +130,4 @@ class DeviceStages {
   StageTimes* times_ = nullptr;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline transform

@@ -5,19 +5,19 @@
 #include <utility>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
-#include "base/planned_count.hpp"
 #include "distribute/exchange/device_transport.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/times.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline transform {
 namespace {
 
-/// Staged modes are copied in parts of this size or larger, and in no more than these; neither is
-/// measured.
+/// Staged modes are copied in parts of at least this size, and in at most this many parts. Neither
+/// value is measured.
 constexpr std::int64_t least_bytes_of_part = std::int64_t{8} << 20;
 constexpr std::int64_t most_parts = 8;
-/// Calls whose graphs are kept: those of a few pairs of buffers, in both directions.
+/// Calls whose graphs are kept: a few pairs of buffers, in both directions.
 constexpr std::int64_t most_calls = 8;
 
 int count_parts(const TransformPlan& plan, std::int64_t n_components, DeviceRoute route) {
@@ -83,9 +83,9 @@ void DeviceTransform::allocate() {
 
 void DeviceTransform::release() noexcept {
   try {
-    stream_->synchronize();  // graphs may still run
+    stream_->synchronize();  // graphs may still be running
   } catch (const Error&) {
-    // A device that failed runs nothing any more; the next call says so.
+    // A failed device runs nothing any more; the next call reports it.
   }
   modes_.release();
   for (DevicePipeline& pipeline : pipelines_) {
@@ -148,4 +148,4 @@ RINGWEAVE_INSTANTIATE(float)
 RINGWEAVE_INSTANTIATE(double)
 #undef RINGWEAVE_INSTANTIATE
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline transform

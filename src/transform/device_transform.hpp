@@ -10,24 +10,25 @@
 #include "base/device.hpp"
 #include "base/device_buffer.hpp"
 #include "base/stage_timer.hpp"
-#include "base/view.hpp"
 #include "distribute/exchange/device_route.hpp"
-#include "distribute/mpi/communicator.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/times.hpp"
+#include "ringweave/views.hpp"
 #include "transform/device_stages.hpp"
 #include "transform/field_groups.hpp"
 #include "transform/pipeline.hpp"
 #include "transform/transform_plan.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline transform {
 
-/// Transform of a_lm and maps that lie on a device, one device to a rank (several ranks may share
-/// one). Only modes that MPI cannot read on the device are copied to the host.
+/// Transform of a_lm and maps on a device, one device per rank (several ranks may share one). Only
+/// modes that MPI cannot read on the device are copied to the host.
 ///
-/// On one rank calls are put in the order of stream() and return at once. On several ranks calls
-/// are collective, and results are there for later work of stream(). T is the storage type of maps
-/// and a_lm, float or double. Groups of fields (TransformSpec::mode_bytes) follow one another. In
-/// single precision every call waits: it ends with a DataError on all ranks where a mode was too
-/// large. One call at a time per object.
+/// On one rank calls are enqueued on stream() and return at once. On several ranks calls are
+/// collective, and later work of stream() sees their results. T is the storage type of maps and
+/// a_lm, float or double. Groups of fields (TransformSpec::mode_bytes) are transformed one after
+/// the other. In single precision every call waits, and throws a DataError on all ranks when a mode
+/// was too large. One call at a time per object.
 class DeviceTransform {
  public:
   template <class T>
@@ -35,10 +36,9 @@ class DeviceTransform {
   template <class T>
   using Map = MapView<T, MemorySpace::device>;
   using Weights = DeviceStages::Weights;
-  using Accumulate = LegendreStage::Accumulate;
 
-  /// For the fields of the plan, in its groups, on this thread's device (choose_device).
-  /// Collective. Error  UsageError when this build has no CUDA, ResourceError from the device.
+  /// Transforms the fields of the plan, in its groups, on this thread's device (choose_device).
+  /// Collective. Error  UsageError when this build has no CUDA; ResourceError from the device.
   DeviceTransform(const Communicator& comm, const TransformPlan& plan);
   ~DeviceTransform() { release(); }
   DeviceTransform(const DeviceTransform&) = delete;
@@ -49,16 +49,16 @@ class DeviceTransform {
   template <class T>
   void synthesize(Alm<const T> alm, Map<T> map);
 
-  /// The exact transpose. ring_weights  [owned ring]; empty: all 1.
+  /// Applies the exact transpose of synthesize(). ring_weights  [owned ring]; empty: all 1.
   template <class T>
   void adjoint(Map<const T> map, Weights ring_weights, Alm<T> alm,
                Accumulate how = Accumulate::overwrite);
 
-  /// From now on the seconds of every stage are added to "legendre", "exchange", "ring_fft" of
-  /// `times`, which outlives the object, and calls return when they are done; null: no more.
+  /// Adds the seconds of later stages to "legendre", "exchange" and "ring_fft" of `times`, which
+  /// must outlive the object; calls then return when they are done. Null: stops timing.
   void time_stages(StageTimes* times);
 
-  /// Ring modes and buffers of the exchange: the constructor allocates them, and the next call
+  /// Allocates ring modes and buffers of the exchange, as do the constructor and the first call
   /// after a release. Not collective.
   void allocate();
   void release() noexcept;
@@ -86,7 +86,7 @@ class DeviceTransform {
   std::unique_ptr<DeviceStream> stream_;
   DeviceRoute route_;
   std::vector<DevicePipeline> pipelines_;     ///< [shape of a group]
-  DeviceBuffer<std::complex<double>> modes_;  ///< by ring and slots; large enough for any group
+  DeviceBuffer<std::complex<double>> modes_;  ///< by ring, and the slots; fits any group
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline transform

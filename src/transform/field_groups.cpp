@@ -6,7 +6,7 @@
 
 #include "base/checked_cast.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline transform {
 namespace {
 
 std::vector<int> spins_of(const FieldSet& fields, std::int64_t begin, std::int64_t end) {
@@ -15,7 +15,7 @@ std::vector<int> spins_of(const FieldSet& fields, std::int64_t begin, std::int64
   return spins;
 }
 
-/// `count` groups, the first ones a field larger than the last ones where they cannot be equal.
+/// Returns `count` groups as equal as possible; the first ones may have one field more.
 std::vector<FieldGroup> even_groups(const FieldSet& fields, std::int64_t count) {
   const std::int64_t n_fields = ssize64(fields.fields());
   const auto cut = [&](std::int64_t group) { return (group * n_fields + count - 1) / count; };
@@ -48,4 +48,4 @@ std::int64_t most_components(const std::vector<FieldGroup>& groups) {
   return most;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline transform

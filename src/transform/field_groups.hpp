@@ -4,29 +4,29 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/view.hpp"
-#include "sphere/field_set.hpp"
+#include "ringweave/fields.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline transform {
 
-/// Consecutive fields that go through the line together.
+/// Consecutive fields that are transformed together.
 struct FieldGroup {
   FieldSet fields;
-  std::int64_t first_component = 0;  ///< among those of all fields
-  int shape = 0;  ///< the same for groups of the same spins; counted from 0 as they appear
+  std::int64_t first_component = 0;  ///< within all fields
+  int shape = 0;  ///< equal for groups with the same spins; numbered from 0 in order of appearance
 
-  /// The group's components of the a_lm or maps of all fields.
+  /// Returns the group's components of the a_lm or maps of all fields.
   template <class T, MemorySpace Space>
   ComponentView<T, Space> of(ComponentView<T, Space> all) const {
     return all.components(first_component, fields.n_components());
   }
 };
 
-/// The fewest groups, their numbers of fields as even as possible, that have at most
-/// `most_components` components each; single fields where even these have more.
+/// Returns the fewest groups with at most `most_components` components each, their numbers of
+/// fields as even as possible; single fields where even these have more.
 std::vector<FieldGroup> group_fields(const FieldSet& fields, std::int64_t most_components);
 
-/// Components of the largest group.
+/// Returns the number of components of the largest group.
 std::int64_t most_components(const std::vector<FieldGroup>& groups);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline transform

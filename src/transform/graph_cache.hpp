@@ -7,28 +7,27 @@
 #include <functional>
 
 #include "base/device.hpp"
-#include "base/device_graph.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline transform {
 
-/// Caches graphs of work by key: work runs as it is on first use, is captured on the second, and
-/// is launched as a graph afterwards. Equal keys mean equal work. Work that cannot be captured runs
-/// as it is each time.
+/// Caches graphs by key: work runs directly on first use, is captured on the second, and is
+/// launched as a graph afterwards. Equal keys mean equal work. Work that cannot be captured always
+/// runs directly.
 template <class Key, class Graph = DeviceGraph, class Stream = DeviceStream>
 class GraphCache {
  public:
-  /// Keeps the graphs of the `most` keys that were new last.
+  /// Keeps the graphs of the `most` newest keys.
   explicit GraphCache(std::size_t most) : most_(most) {}
 
-  /// `work` puts calls on the stream and does nothing else that must be repeated.
+  /// `work` only enqueues calls on the stream; nothing else in it is repeated.
   void submit(const Key& key, const Stream& stream, const std::function<void()>& work) {
     const auto same = [&](const Kept& kept) { return kept.key == key; };
     const auto known = std::find_if(kept_.begin(), kept_.end(), same);
     if (known == kept_.end()) {
       work();
       if (kept_.size() == most_) {
-        stream.synchronize();  // or it may still run
+        stream.synchronize();  // the graph may still be running
         kept_.pop_front();
       }
       kept_.emplace_back(key);
@@ -55,12 +54,12 @@ class GraphCache {
     try {
       kept.graph.capture(stream, work);
     } catch (const ResourceError&) {
-      kept.may_be_recorded = false;  // a device that is lost says so again
+      kept.may_be_recorded = false;  // a lost device reports its error again
     }
   }
 
   std::size_t most_;
-  std::deque<Kept> kept_;  // graphs stay where they are
+  std::deque<Kept> kept_;  // a deque, so that graphs do not move
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline transform

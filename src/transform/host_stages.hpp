@@ -5,15 +5,18 @@
 #include <memory>
 #include <span>
 
+#include "base/mode_view.hpp"
 #include "base/stage_timer.hpp"
-#include "base/view.hpp"
 #include "distribute/exchange/mode_exchange.hpp"
 #include "fft/ring_fft.hpp"
 #include "legendre/legendre_stage.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/times.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline transform {
 
-/// Legendre stage and ring FFT of a Pipeline whose a_lm, modes and map lie on the host. With
+/// The Legendre stage and ring FFT of a Pipeline whose a_lm, modes and map are on the host. With
 /// Backend::cuda each stage copies its data to a device and back.
 class HostStages {
  public:
@@ -23,9 +26,8 @@ class HostStages {
   using Map = MapView<T>;
   using Weights = std::span<const double>;
   using Modes = ModePieces<double>;  ///< by ring, and the slots
-  using Accumulate = LegendreStage::Accumulate;
 
-  /// `times` gets the seconds of the stages, and outlives the object; it may be null.
+  /// Adds the seconds of the stages to `times`, which must outlive the object; may be null.
   HostStages(std::shared_ptr<LegendreStage> legendre, std::shared_ptr<RingFft> ring_fft,
              Backend backend, StageTimes* times)
       : legendre_(std::move(legendre)),
@@ -34,14 +36,12 @@ class HostStages {
         times_(times) {}
 
   template <class T>
-  void synthesize_rows(std::int64_t first, std::int64_t count, Alm<const T> alm,
-                       const Modes& modes) {
-    legendre_->synthesize_rows(first, count, alm, modes);
+  void synthesize_rows(RowRange rows, Alm<const T> alm, const Modes& modes) {
+    legendre_->synthesize(alm, modes, rows);
   }
   template <class T>
-  void adjoint_rows(std::int64_t first, std::int64_t count, const Modes& modes, Alm<T> alm,
-                    Accumulate how) {
-    legendre_->adjoint_rows(first, count, modes, alm, how);
+  void adjoint_rows(RowRange rows, const Modes& modes, Alm<T> alm, Accumulate how) {
+    legendre_->adjoint(modes, alm, how, rows);
   }
   template <class T>
   void to_pixels(const Modes& modes, Map<T> map) {
@@ -77,4 +77,4 @@ class HostStages {
   std::chrono::steady_clock::time_point last_lap_{};
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline transform

@@ -7,11 +7,12 @@
 #include <numbers>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "sphere/unseen.hpp"
+#include "ringweave/analysis.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/grid.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline transform {
 namespace {
 
 /// Calls visit(ring, pixel, x, y, z) for every pixel of the owned rings; the threads share rings.
@@ -33,7 +34,7 @@ void for_each_pixel(const LocalRings& rings, const Visit& visit) {
 /// Upper triangle of the normal matrix of (1, x, y, z), then the right-hand side.
 using NormalSums = std::array<double, 14>;
 
-/// Solves the symmetric positive definite n x n system in place (n <= 4); false when it is
+/// Solves the symmetric positive definite n x n system in place (n <= 4); returns false if it is
 /// singular.
 bool solve(std::array<std::array<double, 5>, 4>& system, int n, std::array<double, 4>& solution) {
   const double scale = system[0][0];
@@ -145,7 +146,7 @@ template <class T>
 LowMultipoles fit_low_multipoles(const Communicator& comm, const LocalRings& rings,
                                  View<const T> map, const UnseenMask& mask, Remove what) {
   if (what == Remove::none) return {};
-  // Ring by ring, so that the number of threads makes no difference.
+  // Summed ring by ring, so that the number of threads makes no difference.
   std::vector<NormalSums> of_rings(to_size(rings.n_rings()));
   for_each_pixel(rings, [&](std::int64_t r, std::int64_t pixel, double x, double y, double z) {
     if (mask.contains(0, pixel)) return;
@@ -204,4 +205,4 @@ RINGWEAVE_INSTANTIATE(float)
 RINGWEAVE_INSTANTIATE(double)
 #undef RINGWEAVE_INSTANTIATE
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline transform

@@ -7,11 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "base/view.hpp"
-#include "distribute/mpi/communicator.hpp"
-#include "sphere/local_rings.hpp"
+#include "ringweave/analysis.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline transform {
 
 /// DataError on every rank when a pixel is NaN or infinite, naming `where`, the first place and the
 /// count. `columns` names the components. Collective.
@@ -19,10 +20,6 @@ template <class T>
 void require_finite(const Communicator& comm, const std::string& where,
                     std::span<const std::string> columns, const LocalRings& rings,
                     MapView<const T> map);
-
-/// What to do with UNSEEN pixels: restore (zero for the transform, put back after), zero, normalize
-/// (divide by the smoothed mask), fail.
-enum class UnseenPolicy { restore, zero, normalize, fail };
 
 /// Which of this rank's pixels are UNSEEN, component by component, one bit a pixel; components
 /// without any hold nothing.
@@ -55,13 +52,6 @@ class UnseenMask {
   std::vector<std::int64_t> global_count_;
 };
 
-/// Monopole and dipole of a scalar map: value + x . direction on the unit sphere.
-struct LowMultipoles {
-  double monopole = 0;
-  std::array<double, 3> dipole{};
-};
-enum class Remove { none, monopole, dipole };
-
 /// Least-squares fit on the seen pixels of component 0, every pixel weighing by its area (equal
 /// where the grid has no weights). Collective. Error  DataError when too few pixels are seen.
 template <class T>
@@ -73,4 +63,4 @@ template <class T>
 void add_low_multipoles(const LocalRings& rings, View<T> map, const UnseenMask& mask,
                         const LowMultipoles& multipoles, double sign);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline transform

@@ -3,15 +3,15 @@
 
 #include "base/checked_cast.hpp"
 #include "base/chunked_copies.hpp"
-#include "base/planned_count.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "ringweave/times.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline transform {
 namespace {
 
 constexpr std::int64_t bytes_of_chunk = std::int64_t{16} << 20;  // not measured
 
-/// A stream as ChunkedCopies sees it.
+/// Adapts a stream to ChunkedCopies.
 class StreamLink {
  public:
   using Staging = DeviceBuffer<char, MemorySpace::pinned>;
@@ -164,4 +164,4 @@ RINGWEAVE_INSTANTIATE(float)
 RINGWEAVE_INSTANTIATE(double)
 #undef RINGWEAVE_INSTANTIATE
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline transform

@@ -8,34 +8,33 @@
 
 #include "base/device_buffer.hpp"
 #include "base/stage_timer.hpp"
-#include "base/view.hpp"
+#include "ringweave/times.hpp"
+#include "ringweave/views.hpp"
 #include "transform/device_transform.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline transform {
 
-/// The line for a_lm and maps of the host where all of it fits a device: they are copied there, go
-/// through a DeviceTransform, and what comes out is copied back.
+/// Transform of a_lm and maps on the host when all of it fits on a device: copies the input there,
+/// runs a DeviceTransform, and copies the result back.
 class OffloadedTransform {
  public:
-  using Accumulate = LegendreStage::Accumulate;
-
-  /// Plans everything and allocates it. Collective. Error  as DeviceTransform.
+  /// Plans and allocates everything. Collective. Error  as DeviceTransform.
   OffloadedTransform(const Communicator& comm, const TransformPlan& plan);
   ~OffloadedTransform();
 
-  // Collective. Seconds of the stages, "upload" and "download" among them, are added to `times`.
-  // Error  UsageError on all ranks when a shape is wrong on one, ResourceError from a device.
+  // Collective. Seconds of the stages, "upload" and "download" included, are added to `times`.
+  // Error  UsageError on all ranks when a shape is wrong on one; ResourceError from a device.
   template <class T>
   void synthesize(AlmView<const T> alm, MapView<T> map, StageTimes& times);
   template <class T>
   void adjoint(MapView<const T> map, std::span<const double> ring_weights, AlmView<T> alm,
                Accumulate how, StageTimes& times);
 
-  /// All but tables; the next call allocates it again. Not collective.
+  /// Frees everything except tables; the next call allocates it again. Not collective.
   void release() noexcept;
 
   std::int64_t device_bytes() const;
-  std::int64_t pinned_bytes() const;  ///< of the host
+  std::int64_t pinned_bytes() const;  ///< on the host
   const DeviceTransform& transform() const { return transform_; }
 
  private:
@@ -51,7 +50,7 @@ class OffloadedTransform {
   template <class T>
   void download(ComponentView<T, MemorySpace::device> from, ComponentView<T> to);
 
-  /// Copies that keep the order of the transform's stream.
+  /// Copies in the order of the transform's stream.
   struct Copies;
 
   Communicator comm_;
@@ -60,11 +59,11 @@ class OffloadedTransform {
   std::int64_t n_pixels_;
   std::int64_t n_rings_;
   DeviceTransform transform_;
-  // Of doubles, used for floats too.
+  // Sized for doubles, used for floats too.
   DeviceBuffer<std::complex<double>> alm_;
   DeviceBuffer<double> map_;
   DeviceBuffer<double> weights_;
   std::unique_ptr<Copies> copies_;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline transform

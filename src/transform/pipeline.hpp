@@ -5,29 +5,29 @@
 #include <utility>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "distribute/exchange/mode_exchange.hpp"
 #include "distribute/exchange/order_passes.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "distribute/mpi/communicator.hpp"
 #include "legendre/legendre_stage.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline transform {
 
 /// The transform of some fields: a_lm <-> ring modes (Legendre stage) <-> other ranks (exchange)
-/// <-> pixels (ring FFT). The same loop on the host and on a device, on one rank and on many, in
-/// one pass and in passes of some orders each.
+/// <-> pixels (ring FFT). One loop for host and device, for one rank and many, in one pass or in
+/// passes of some orders each.
 ///
 /// `Stages` (HostStages, DeviceStages) are the Legendre stage and the ring FFT of a memory space,
 /// with its views Alm, Map, Weights and Modes:
-///   synthesize_rows(first, count, alm, modes), adjoint_rows(first, count, modes, alm, how)
+///   synthesize_rows(rows, alm, modes), adjoint_rows(rows, modes, alm, how)
 ///   to_pixels(modes, map), to_modes(map, weights, modes)
-///   memory(modes)     where the exchange finds them
+///   memory(modes)     where the exchange finds the modes
 ///   lap(stage)        adds the time since the last lap to this stage; null: to none
-///   finish_laps()     the end of a call
-///   can_fail()        whether the ring FFT of a synthesis can
+///   finish_laps()     ends the timing of a call
+///   can_fail()        whether the ring FFT can fail
 ///
-/// Every member is collective unless it says otherwise. An error of one rank is thrown on all ranks
+/// Every member is collective unless stated otherwise. An error of one rank is thrown on all ranks
 /// in an exchange of one pass, and ends the job in one of several.
 template <class Stages>
 class Pipeline {
@@ -38,9 +38,8 @@ class Pipeline {
   using Map = typename Stages::template Map<T>;
   using Weights = typename Stages::Weights;
   using Modes = typename Stages::Modes;
-  using Accumulate = LegendreStage::Accumulate;
 
-  /// `exchange` is planned from the same passes, `stages` with their rows.
+  /// `exchange` must be planned from the same passes, `stages` with their rows.
   Pipeline(Communicator comm, OrderPasses passes, Stages stages,
            std::unique_ptr<ModeExchange> exchange)
       : comm_(std::move(comm)),
@@ -63,7 +62,7 @@ class Pipeline {
     stages_.finish_laps();
   }
 
-  // The two halves of each, for whoever works on modes by ring or frees memory in between.
+  // The two halves of each, for callers that use modes by ring or free memory in between.
 
   /// a_lm -> modes by ring.
   /// Error  DataError on all ranks when a mode is too large for single precision.
@@ -83,7 +82,7 @@ class Pipeline {
       end(pass - n_slots);
       guard([&] {
         for_each_part(pass, [&](int i, const OrderPasses::Part& part) {
-          stages_.template synthesize_rows<T>(part.first_row, part.n_rows, alm, modes);
+          stages_.template synthesize_rows<T>(part.rows, alm, modes);
           stages_.lap("legendre");
           exchange_->pack_part(pass, i, memory);
         });
@@ -124,7 +123,7 @@ class Pipeline {
         for_each_part(pass, [&](int i, const OrderPasses::Part& part) {
           exchange_->unpack_part(pass, i, memory);
           lap_exchange();
-          stages_.template adjoint_rows<T>(part.first_row, part.n_rows, modes, alm, how);
+          stages_.template adjoint_rows<T>(part.rows, modes, alm, how);
           stages_.lap("legendre");
         });
       });
@@ -143,25 +142,28 @@ class Pipeline {
     stages_.can_fail() ? agree(comm_, work) : work();
   }
 
-  /// Pixels -> modes by ring. Not collective. Error  UsageError, ResourceError.
+  /// Pixels -> modes by ring.
   template <class T>
   void to_modes(Map<const T> map, Weights ring_weights, const Modes& modes) {
-    stages_.lap(nullptr);
-    stages_.template to_modes<T>(map, ring_weights, modes);
-    stages_.lap("ring_fft");
+    const auto work = [&] {
+      stages_.lap(nullptr);
+      stages_.template to_modes<T>(map, ring_weights, modes);
+      stages_.lap("ring_fft");
+    };
+    stages_.can_fail() ? agree(comm_, work) : work();
   }
 
   const OrderPasses& passes() const { return passes_; }
   Stages& stages() { return stages_; }
   const Stages& stages() const { return stages_; }
 
-  // Buffers of the exchange, which must be there before a call. Not collective.
+  // Allocates the buffers of the exchange, which a call needs. Not collective.
   void allocate() { exchange_->allocate(); }
   void release() noexcept { exchange_->release(); }
   TransportBytes exchange_bytes() const { return exchange_->bytes(); }
 
  private:
-  /// Work before a collective call for which other ranks may already wait.
+  /// Runs work before a collective call in which other ranks may already wait.
   template <class Work>
   void guard(const Work& work) {
     if (exchange_->n_passes() == 1) return agree(comm_, work);
@@ -172,7 +174,7 @@ class Pipeline {
       comm_.abort(error.kind, error.message);
     }
   }
-  /// The same for work of the exchange, which cannot fail on the host.
+  /// The same for the exchange's own work, which cannot fail on the host.
   template <class Work>
   void guard_unpacking(const Work& work) {
     exchange_->on_device() ? guard(work) : work();
@@ -195,4 +197,4 @@ class Pipeline {
   std::unique_ptr<ModeExchange> exchange_;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline transform

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "transform/power_spectrum.hpp"
-
 #include <string>
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "ringweave/analysis.hpp"
+#include "ringweave/error.hpp"
 
 namespace ringweave {
+
+using namespace detail;
+
 namespace {
 
 struct Product {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "transform/spherical_harmonic_transform.hpp"
-
 #include <algorithm>
 #include <complex>
 #include <optional>
@@ -8,38 +6,40 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "base/mode_view.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/times.hpp"
+#include "ringweave/transform.hpp"
 #include "transform/device_budget.hpp"
 #include "transform/device_memory_plan.hpp"
 #include "transform/host_stages.hpp"
 #include "transform/offloaded_transform.hpp"
 #include "transform/pipeline.hpp"
+#include "transform/transform_plan.hpp"
 
 namespace ringweave {
+
+using namespace detail;
+
 namespace {
 
 using HostPipeline = Pipeline<HostStages>;
 using Modes = HostStages::Modes;
 
-void require(std::int64_t n_components, std::int64_t size, std::int64_t planned_components,
-             std::int64_t planned_size, const char* name) {
-  if (n_components == planned_components && size == planned_size) return;
-  throw UsageError(std::string(name) + " has " + std::to_string(n_components) + " components of " +
-                   std::to_string(size) + ", the plan expects " +
-                   std::to_string(planned_components) + " of " + std::to_string(planned_size));
-}
+constexpr const char* where = "spherical harmonic transform";
 
 }  // namespace
 
 struct SphericalHarmonicTransform::Impl {
-  /// Pipelines of the fields of a group. Those with as many passes are one object; all share
-  /// Legendre tables and the ring FFT.
+  /// Pipelines for the fields of a group. Those with equal numbers of passes are one object; all
+  /// share Legendre tables and the ring FFT.
   struct Pipelines {
     FieldSet fields;
     std::shared_ptr<HostPipeline> within_map{};  ///< slots in the map's memory if they fit it
     std::shared_ptr<HostPipeline> beside_map{};  ///< slots beside the map, which keeps its pixels
-    std::shared_ptr<HostPipeline> consuming{};   ///< slots where the map is not yet, or no more
+    std::shared_ptr<HostPipeline> consuming{};   ///< slots before the map exists or once freed
     RingFft& ring_fft() const { return within_map->stages().ring_fft(); }
   };
 
@@ -51,7 +51,7 @@ struct SphericalHarmonicTransform::Impl {
   HostBuffer<std::complex<double>> slots{};
   StageTimes times{};
   std::optional<DeviceBudget> device{};
-  std::unique_ptr<OffloadedTransform> offloaded{};  ///< in place of pipelines
+  std::unique_ptr<OffloadedTransform> offloaded{};  ///< replaces pipelines
 
   Impl(const Communicator& c, const TransformSpec& spec)
       : comm(c), plan(agreed(comm, [&] { return TransformPlan(spec, comm.rank(), comm.size()); })) {
@@ -71,7 +71,7 @@ struct SphericalHarmonicTransform::Impl {
         offloaded = std::make_unique<OffloadedTransform>(comm, plan);
         return;
       } catch (const ResourceError& error) {
-        // Other programs may have taken the memory meanwhile; of a broken device the stages report.
+        // Other programs may have taken the memory meanwhile. The stages report a broken device.
         device->reason = error.what();
       }
     }
@@ -110,14 +110,20 @@ struct SphericalHarmonicTransform::Impl {
   }
 
   Pipelines& pipelines_of(const FieldGroup& group) { return pipelines[to_size(group.shape)]; }
-  /// Whether calls that consume their input hold it while they make their output.
+  /// Whether calls that consume their input hold it until their output is complete.
   bool needs_both_buffers() const { return plan.groups.size() > 1 || offloaded != nullptr; }
 
   void require_alm(std::int64_t n_components, std::int64_t size) const {
-    require(n_components, size, plan.spec.fields.n_components(), plan.alm.size(), "alm");
+    require_planned(where, n_components, plan.spec.fields.n_components(), "components of a_lm");
+    require_planned(where, size, plan.alm.size(), "coefficients of a component");
   }
   void require_map(std::int64_t n_components, std::int64_t size) const {
-    require(n_components, size, plan.spec.fields.n_components(), plan.rings.n_pixels(), "map");
+    require_planned(where, n_components, plan.spec.fields.n_components(), "components of a map");
+    require_planned(where, size, plan.rings.n_pixels(), "pixels of a component");
+  }
+  void require_weights(std::span<const double> ring_weights) const {
+    if (ring_weights.empty()) return;
+    require_planned("transform", ssize64(ring_weights), plan.rings.n_rings(), "weights of rings");
   }
   template <class T>
   void require_shapes(AlmView<const T> alm, MapView<const T> map) const {
@@ -132,8 +138,8 @@ struct SphericalHarmonicTransform::Impl {
     return {ring_modes.data(), positions * fields.n_components()};
   }
 
-  /// Workspace of a group: modes by ring, and slots in the memory of `map`, if there is one and it
-  /// is large enough.
+  /// Returns the workspace of a group: modes by ring, and slots in the memory of `map` if it is
+  /// given and large enough.
   template <class T>
   Modes modes_for(HostPipeline& pipeline, const FieldSet& fields,
                   const std::optional<MapView<T>>& map) {
@@ -157,7 +163,7 @@ struct SphericalHarmonicTransform::Impl {
     pipeline.release();
   }
 
-  /// One group after the other. `scratch` is the map itself where its content may be lost.
+  /// Runs one group after the other. `scratch` is the map itself where its content may be lost.
   template <class T>
   void adjoint(MapView<const T> map, std::span<const double> ring_weights, AlmView<T> alm,
                Accumulate how, const std::optional<MapView<T>>& scratch) {
@@ -167,6 +173,7 @@ struct SphericalHarmonicTransform::Impl {
       HostPipeline& pipeline = scratch ? *of_group.within_map : *of_group.beside_map;
       const Modes modes = agreed(comm, [&] {
         require_shapes<T>(alm, map);
+        require_weights(ring_weights);
         const auto memory = scratch ? std::optional(group.of(*scratch)) : std::nullopt;
         return modes_for<T>(pipeline, of_group.fields, memory);
       });
@@ -174,8 +181,8 @@ struct SphericalHarmonicTransform::Impl {
     }
   }
 
-  /// One group after the other: synthesis to modes by ring (if there are a_lm), work(spectra of its
-  /// rings, group, modes by ring), adjoint from there.
+  /// For each group: synthesizes modes by ring (if a_lm are given), runs work(spectra of its rings,
+  /// group, modes by ring), and applies the adjoint to the result.
   template <class T, class Work>
   void apply_on_spectra(const std::optional<AlmView<const T>>& alm, AlmView<T> result,
                         Accumulate how, const Work& work) {
@@ -304,9 +311,11 @@ AlmBuffer<T> SphericalHarmonicTransform::adjoint(MapBuffer<T>&& map,
   HostPipeline& pipeline = *own.pipelines.front().consuming;
   agree(own.comm, [&] {
     own.require_map(map.n_components(), map.size());
+    own.require_weights(ring_weights);
     own.release_slots(pipeline);
-    pipeline.to_modes<T>(std::as_const(map).view(), ring_weights, own.modes_by_ring(fields()));
+    own.modes_by_ring(fields());
   });
+  pipeline.to_modes<T>(std::as_const(map).view(), ring_weights, own.modes_by_ring(fields()));
   map.release();
   Modes modes;
   auto alm = agreed(own.comm, [&] {

@@ -6,16 +6,17 @@
 
 #include "base/device.hpp"
 #include "base/stage_timer.hpp"
+#include "ringweave/times.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline transform {
 
-/// Seconds of stages that follow each other in a stream, by events between them: the device is not
-/// waited for until they are asked for.
+/// Times consecutive stages of a stream by events between them, without waiting for the device
+/// until the times are read.
 template <class Event = DeviceEvent, class Stream = DeviceStream>
 class StreamStages {
  public:
-  /// Marks the end of `stage`, which began at the last mark; null: of none. `stage` outlives the
-  /// object.
+  /// Marks the end of `stage`, which began at the last mark; null: untimed work. `stage` must
+  /// outlive the object.
   void mark(const char* stage, const Stream& stream) {
     if (n_marks_ == marks_.size()) marks_.emplace_back();
     marks_[n_marks_].stage = stage;
@@ -39,8 +40,8 @@ class StreamStages {
     const char* stage = nullptr;
   };
 
-  std::deque<Mark> marks_;  // made once, used again
+  std::deque<Mark> marks_;  // reused
   std::size_t n_marks_ = 0;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline transform

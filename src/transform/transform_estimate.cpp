@@ -8,10 +8,12 @@
 
 #include "base/checked_cast.hpp"
 #include "legendre/theta_route.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/transform.hpp"
 #include "transform/device_budget.hpp"
 #include "transform/offloaded_transform.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline transform {
 
 double legendre_work(const TransformSpec& spec, const ModeLimits& limits) {
   std::vector<int> orders(to_size(std::int64_t{spec.mmax} + 1));
@@ -20,7 +22,7 @@ double legendre_work(const TransformSpec& spec, const ModeLimits& limits) {
                                     std::min(spec.fields.n_components(), spec.theta_components));
   const double resampled = work.resampled / work.direct;
   const double equidistant = (spec.lmax + 1) / static_cast<double>(spec.grid->n_rings());
-  // The rings of HEALPix with lmax = 2 nside are twice as many as equidistant ones.
+  // HEALPix with lmax = 2 nside has twice as many rings as equidistant ones need.
   const double usual = std::min(1.0, resampled - equidistant + 0.5);
   switch (spec.theta) {
     case ThetaRoute::direct: return 1 / usual;
@@ -73,4 +75,4 @@ Estimate estimate_planning(const TransformSpec& spec, const Machine& machine) {
   return machine.transform_planning.estimate(spec.lmax, static_cast<double>(spec.grid->n_rings()));
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline transform

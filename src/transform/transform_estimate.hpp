@@ -2,24 +2,24 @@
 #pragma once
 
 #include "perf_models/transform_model.hpp"
-#include "transform/spherical_harmonic_transform.hpp"
+#include "ringweave/transform.hpp"
 #include "transform/transform_plan.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline transform {
 
-/// What this rank does in one transform of all fields of the plan; with Backend::cuda on a device
-/// of its own that is large enough. Not collective.
+/// Returns this rank's work in one transform of all fields of the plan. With Backend::cuda it
+/// assumes a device of its own that is large enough. Not collective.
 TransformWork work_of(const TransformPlan& plan, int n_threads);
-/// The same on the device that the transform found. Not collective.
+/// The same for the device the transform found. Not collective.
 TransformWork work_of(const SphericalHarmonicTransform& transform, int n_threads);
 
-/// The same on the host to or from the spectra of rings instead of their pixels, without FFTs.
+/// The same on the host with ring spectra in place of pixels, so without FFTs.
 TransformWork on_spectra(TransformWork work);
 
-/// TransformWork::legendre_work of the host. O(mmax). Not collective.
+/// Returns TransformWork::legendre_work of the host. O(mmax). Not collective.
 double legendre_work(const TransformSpec& spec, const ModeLimits& limits);
 
-/// Predicted time of making a plan's tables and FFTs. Not collective.
+/// Predicts the time to make a plan's tables and FFTs. Not collective.
 Estimate estimate_planning(const TransformSpec& spec, const Machine& machine);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline transform

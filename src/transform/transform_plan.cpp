@@ -8,10 +8,15 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "distribute/exchange/mode_exchange.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/transform.hpp"
 
 namespace ringweave {
+
+using namespace detail;
+
 namespace {
 
 AlmLayout layout_of(const TransformSpec& spec, const OrderDistribution& orders, int rank) {
@@ -19,7 +24,7 @@ AlmLayout layout_of(const TransformSpec& spec, const OrderDistribution& orders, 
   return {spec.lmax, spec.mmax, std::vector<int>(mine.begin(), mine.end())};
 }
 
-/// Rings and orders are dealt as for scalar fields whatever the spins, so that transforms of
+/// Distributes rings and orders as for scalar fields whatever the spins, so that transforms of
 /// different fields on one grid give a rank the same ones and can share maps and a_lm.
 ModeLimits scalar_limits(const TransformSpec& spec) {
   return {*spec.grid, spec.lmax, spec.mmax, 0};
@@ -37,8 +42,7 @@ RingDistribution ring_bands_of(const TransformSpec& spec, int n_ranks) {
 
 constexpr std::int64_t bytes_of_mode = static_cast<std::int64_t>(sizeof(std::complex<double>));
 
-/// Beyond the most the buffer of a pass is small beside everything else; below the least little
-/// overlaps.
+/// With more passes the buffer of a pass is already negligible; with fewer, little overlaps.
 constexpr std::int64_t most_passes = 64;
 constexpr std::int64_t bytes_worth_a_pass = std::int64_t{1} << 20;
 constexpr std::int64_t least_overlapped_passes = 8;
@@ -48,11 +52,11 @@ ExchangeVolume volume_of(const TransformPlan& plan) {
                          plan.spec.exchange.folding);
 }
 
-/// With slots beside a map.
+/// For slots beside a map.
 int count_passes(const TransformPlan& plan) {
   if (plan.n_ranks == 1) return 1;
   const TransformSpec& spec = plan.spec;
-  // In single precision half a pass to send from and half a pass to receive into.
+  // In single precision, half a pass is a send buffer and half a pass a receive buffer.
   const int copies =
       plan.n_pass_slots() * (spec.exchange.precision == ModePrecision::single_ ? 2 : 1);
   const std::int64_t bytes =
@@ -65,7 +69,7 @@ int count_passes(const TransformPlan& plan) {
   return static_cast<int>(std::clamp(wanted, least, most_passes));
 }
 
-/// One pass counts all its modes at once for MPI.
+/// One pass counts all its modes in a single MPI call.
 bool may_go_in_one_pass(const TransformPlan& plan) {
   return !plan.always_in_passes() && plan.countable();
 }
@@ -74,8 +78,8 @@ int count_passes_within(const TransformPlan& plan) {
   return may_go_in_one_pass(plan) ? 1 : plan.n_passes;
 }
 
-/// The fewest passes whose slots, with a_lm and modes, take no more than map and modes do: slots
-/// have the room by which a map is larger than the a_lm.
+/// Returns the fewest passes for which a_lm, modes and slots take no more than map and modes do:
+/// slots may use the amount by which a map is larger than the a_lm.
 int count_passes_consuming(const TransformPlan& plan) {
   if (plan.n_ranks == 1 || !may_go_in_one_pass(plan)) return plan.n_passes;
   constexpr std::int64_t bytes_of_pixel = 8;
@@ -166,7 +170,7 @@ OrderPasses TransformPlan::order_passes(int count, int n_parts) const {
 
 int TransformPlan::n_host_parts(int count) const {
   if (spec.exchange.schedule == ExchangeSchedule::whole) return 1;
-  // Enough parts for the modes to keep moving, enough orders in each for all threads.
+  // Enough parts to keep the exchange busy, enough orders in each for all threads.
   constexpr std::int64_t wanted_parts = 4;
   constexpr std::int64_t least_orders = 2 * LegendreStage::rows_at_once;
   return static_cast<int>(
@@ -176,7 +180,7 @@ int TransformPlan::n_host_parts(int count) const {
 std::int64_t TransformPlan::pass_workspace_bytes(int count) const {
   if (n_ranks == 1) return 0;
   const OrderPasses passes = order_passes(count);
-  // Groups share the slots, those of one shape conversion buffers of the same size.
+  // Groups share the slots; those of one shape have conversion buffers of the same size.
   std::int64_t bytes = passes.all_slots() * n_components_at_once() * bytes_of_mode;
   const bool packs = spec.exchange.precision == ModePrecision::single_ || !countable();
   int n_shapes = 0;
@@ -220,7 +224,7 @@ LegendreFlops TransformPlan::legendre_flops() const {
   return flops_of(spec.fields, degrees);
 }
 
-double significant_degrees(const RingGrid& grid, const ModeLimits& limits, int m) {
+double detail::significant_degrees(const RingGrid& grid, const ModeLimits& limits, int m) {
   // From l = max(m, (m - margin) / sin(theta)) on.
   const double margin = std::max(100.0, 0.01 * limits.lmax());
   const RingRange kept = limits.kept(m);
@@ -234,7 +238,7 @@ double significant_degrees(const RingGrid& grid, const ModeLimits& limits, int m
   return degrees;
 }
 
-LegendreFlops flops_of(const FieldSet& fields, double degrees) {
+LegendreFlops detail::flops_of(const FieldSet& fields, double degrees) {
   LegendreFlops flops;
   for (const FieldSet::Field& field : fields.fields()) {
     if (field.spin == 0)

@@ -6,54 +6,21 @@
 #include <memory>
 #include <vector>
 
-#include "base/backend.hpp"
 #include "distribute/exchange/exchange_plan.hpp"
 #include "distribute/exchange/order_distribution.hpp"
 #include "distribute/exchange/order_passes.hpp"
 #include "distribute/ring_distribution.hpp"
 #include "fft/ring_fft.hpp"
 #include "legendre/legendre_stage.hpp"
-#include "sphere/alm_layout.hpp"
-#include "sphere/field_set.hpp"
-#include "sphere/local_rings.hpp"
+#include "ringweave/alm.hpp"
+#include "ringweave/fields.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/transform.hpp"
 #include "sphere/mode_limits.hpp"
 #include "transform/field_groups.hpp"
 
-namespace ringweave {
-
-/// What a user asks of a transform; the same on every rank.
-struct TransformSpec {
-  std::shared_ptr<const RingGrid> grid;
-  int lmax = 0;
-  int mmax = -1;  ///< -1: lmax
-  FieldSet fields{{0}};
-  Backend backend = Backend::host;
-  ThetaRoute theta = ThetaRoute::automatic;
-  /// ThetaRoute::automatic is chosen as for at most so many components: those of one map where the
-  /// fields are several maps, each of which must come out as it would alone.
-  std::int64_t theta_components = std::numeric_limits<std::int64_t>::max();
-  ExchangeOptions exchange{};
-  /// Who owns which rings, e.g. the bands of a RingConvolution that shares maps with the transform;
-  /// null: bands that suit the transform.
-  std::shared_ptr<const RingDistribution> ring_bands{};
-  /// Bytes that slots beside the map and the a_lm may take: an adjoint that keeps its map, or works
-  /// on spectra, exchanges more than this in up to 64 passes. (A quarter of what travels suffices
-  /// if that is more than 1 MiB.) Slots take none if they fit the map's memory. A transform that
-  /// consumes its input has one pass unless its slots would raise its peak memory.
-  std::int64_t pass_bytes = std::int64_t{4} << 20;
-  /// What the ring modes of one rank may take in either layout. Beyond it the fields go through the
-  /// line in groups, one after the other; a single field always goes.
-  std::int64_t mode_bytes = std::numeric_limits<std::int64_t>::max();
-  /// What one rank may take of its device with Backend::cuda. A transform that needs more, or more
-  /// than is free, leaves a_lm and maps on the host, and its stages copy what they work on.
-  std::int64_t device_bytes = std::numeric_limits<std::int64_t>::max();
-
-  /// The same with mmax = lmax where it was left open. Error  UsageError when it contradicts
-  /// itself.
-  TransformSpec checked() const;
-  /// A number that differs (almost surely) when two specifications do.
-  std::int64_t digest() const;
-};
+namespace ringweave::detail::inline transform {
 
 /// Useful floating-point operations, of scalar and of spin fields.
 struct LegendreFlops {
@@ -84,7 +51,7 @@ struct TransformPlan {
   int n_passes;            ///< with slots beside the map, which is kept
   int n_passes_within;     ///< with slots in the map's memory
   int n_passes_consuming;  ///< with slots where the map is not yet, or no more
-  /// What a stage that copies its data to a device and back may take there; known when the device
+  /// Bytes of the device for a stage that copies its data there and back; known when the device
   /// is.
   std::int64_t copying_stage_bytes = std::numeric_limits<std::int64_t>::max();
 
@@ -100,12 +67,12 @@ struct TransformPlan {
   /// Bytes of the slots and the conversion buffers of an exchange in so many passes.
   std::int64_t pass_workspace_bytes(int count) const;
 
-  /// What the Legendre stage of a group's fields is planned from, its modes lying in `rows`.
+  /// Returns the shape of the Legendre stage of a group's fields, with its modes in `rows`.
   LegendreShape legendre_shape(const FieldSet& fields, const ModeLayout& rows) const {
     return {spec.grid,          limits, fold, alm, rows, fields, spec.theta, spec.theta_components,
             copying_stage_bytes};
   }
-  /// What their ring FFT is planned from.
+  /// Returns the shape of their ring FFT.
   RingFftShape ring_fft_shape(const FieldSet& fields) const {
     return {rings, exchange.by_ring, fields.n_components(), {}, copying_stage_bytes};
   }
@@ -114,7 +81,7 @@ struct TransformPlan {
   std::int64_t n_components_at_once() const { return most_components(groups); }
   /// Groups of one shape share their stages.
   int n_group_shapes() const;
-  /// What spec.mode_bytes must be for groups of n components.
+  /// Returns the spec.mode_bytes that gives groups of n components.
   std::int64_t mode_bytes_of(std::int64_t n_components) const;
 
   /// Bytes of the modes of all fields on the rings of this rank.
@@ -123,7 +90,7 @@ struct TransformPlan {
   std::int64_t sent_mode_bytes() const;
   /// Bytes this rank sends to others in one transform.
   std::int64_t bytes_sent() const;
-  /// Of this rank's Legendre stage in one direction.
+  /// Returns the operations of this rank's Legendre stage in one direction.
   LegendreFlops legendre_flops() const;
 };
 
@@ -132,4 +99,4 @@ double significant_degrees(const RingGrid& grid, const ModeLimits& limits, int m
 /// 6 per significant (l, m, pair) of a scalar field, 24 of a spin field (E/B pair).
 LegendreFlops flops_of(const FieldSet& fields, double degrees);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline transform

@@ -6,8 +6,10 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/exchange/exchange_volume.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/transform.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline transform {
 namespace {
 
 constexpr std::int64_t bytes_of_mode = sizeof(std::complex<double>);
@@ -15,7 +17,7 @@ constexpr std::int64_t bytes_of_pixel = sizeof(double);
 
 }  // namespace
 
-/// Who owns what on so many ranks, and what moves.
+/// The distribution over a number of ranks and its exchange volume.
 struct TransformScaling::Deal {
   Deal(const TransformScaling& scaling, int n_ranks)
       : orders(scaling.scalar_limits_, scaling.fold_, n_ranks),
@@ -63,7 +65,7 @@ void TransformScaling::add_sizes(const Deal& deal, TransformShares& shares) cons
     const std::int64_t travelling = deal.volume.sent(rank) * bytes_of_mode;
     const std::int64_t map = n_pixels * bytes_of_pixel;
     const std::int64_t alm = n_alm * bytes_of_mode;
-    // Modes by order that travel lie in the map's memory if they fit.
+    // Exchanged modes by order use the map's memory if they fit.
     const std::int64_t beside_map = travelling > map ? travelling : 0;
     const std::int64_t bytes = n_components * (alm + map + beside_map + by_ring);
     const std::int64_t other_rings = spec_.grid->n_rings() - deal.rings.n_rings(rank);
@@ -143,4 +145,4 @@ TransformShares TransformScaling::shares(int n_ranks) const {
   return shares;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline transform

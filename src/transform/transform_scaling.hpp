@@ -4,36 +4,37 @@
 #include <cstdint>
 #include <vector>
 
+#include "ringweave/transform.hpp"
 #include "transform/transform_estimate.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline transform {
 
-/// The messages of one Alltoallv, as far as the rank sends them that sends most.
+/// Message sizes of one Alltoallv, for the rank that sends most.
 struct MessageSizes {
-  std::int64_t count = 0;  ///< to others, those with modes
+  std::int64_t count = 0;  ///< non-empty messages to others
   std::int64_t largest_bytes = 0;
   double mean_bytes = 0;
 };
 
-/// How one transform shares out over a number of ranks, from plans alone.
+/// The distribution of one transform over a number of ranks, computed from plans alone.
 struct TransformShares {
-  /// Every number is that of the rank that has most of it; n_threads is 1.
+  /// Each number is the maximum over ranks; n_threads is 1.
   TransformWork largest;
-  /// Bytes of maps, a_lm and ring modes, of the rank that has most.
+  /// Bytes of maps, a_lm and ring modes on the rank with most.
   std::int64_t largest_bytes = 0;
   double mean_bytes = 0;
   double mean_flops = 0;
   int n_ranks_with_orders = 0;
   int n_ranks_with_rings = 0;
   MessageSizes messages;
-  /// What the rank sends that sends most, in double precision: if every ring kept every order, and
-  /// if nothing were folded.
+  /// Bytes sent by the rank that sends most, in double precision: if every ring kept every order,
+  /// and if nothing were folded.
   std::int64_t dense_sent_bytes = 0;
   std::int64_t ragged_sent_bytes = 0;
-  /// All modes of all rings, as Szydlarski et al. (2012) exchange them; of one component.
+  /// All modes of all rings, exchanged as in Szydlarski et al. (2012); for one component.
   DenseExchange dense;
 
-  /// Most over mean.
+  /// Maximum over mean.
   double work_imbalance() const {
     const double most = largest.scalar_flops + largest.spin_flops;
     return mean_flops > 0 ? most / mean_flops : 1;
@@ -43,7 +44,7 @@ struct TransformShares {
   }
 };
 
-/// Answers for any number of ranks, also those no machine has. Not collective.
+/// Computes shares for any number of ranks, even for machines that do not exist. Not collective.
 class TransformScaling {
  public:
   /// O(mmax x ring pairs).
@@ -60,10 +61,10 @@ class TransformScaling {
 
   TransformSpec spec_;
   ModeLimits limits_;
-  ModeLimits scalar_limits_;  ///< by which orders and rings are dealt
+  ModeLimits scalar_limits_;  ///< distribute orders and rings
   FoldRule fold_;
   double legendre_work_;
   std::vector<double> degrees_;  ///< [m] significant_degrees
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline transform

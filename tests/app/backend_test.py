@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""--backend: what is taken, what is said about it, and what a device and the host agree on."""
+"""--backend: accepted values, messages, and the agreement of results from device and host."""
 import json
 import sys
 
@@ -37,7 +37,7 @@ class Synthesis(program.ProgramTest):
 
 
 class WithoutADevice(Synthesis):
-    """Whatever the machine has is hidden from the program."""
+    """The program with every device hidden."""
 
     hidden = {"CUDA_VISIBLE_DEVICES": ""}
 
@@ -90,7 +90,7 @@ class WithoutADevice(Synthesis):
 
 
 class WithAnOldDriver(Synthesis):
-    """A driver that the CUDA runtime of the build finds too old."""
+    """A driver that is too old for the CUDA runtime of the build."""
 
     old = {"LD_LIBRARY_PATH": OLD_DRIVER}
 

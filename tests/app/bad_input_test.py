@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whatever is wrong with its input, its options or the disk, the program ends within 10 s with the exit code of its
-table (0, 1 compare, 2 usage, 3 data, 4 resource, 5 peer), says once what, where and what to do, and leaves no file.
+"""With any invalid input, option or a full disk, the program ends within 10 s with the exit code of its table (0, 1
+compare, 2 usage, 3 data, 4 resource, 5 peer), prints one message with what, where and what to do, and leaves no file.
+
+What the command line and text tables may hold is tested without launches: command_line_test.cpp, angle_test.cpp,
+map_list_test.cpp, tests/io/table_file_test.cpp. Here is one launch for each kind of error and each file that is read.
 
 RINGWEAVE_RANKS chooses the ranks of every launch (default 1 3).
 """
@@ -46,10 +49,10 @@ class BadInput(program.ProgramTest):
         cls.done("analyze", "in/sky.fits", "--iter", 0, "--alm", "in/alm.h5")
 
     def refuse(self, code, words, *arguments, outputs=(), **options):
-        """The command fails as it must, on every number of ranks, and leaves nothing new.
+        """The command must fail as specified on every number of ranks and leave nothing new.
 
         words    what the message must mention
-        outputs  files that exist before and must stay as they are
+        outputs  files that exist before and must not change
         """
         for ranks in RANKS:
             with self.subTest(command=" ".join(map(str, arguments)), ranks=ranks):
@@ -188,7 +191,7 @@ class Files(BadInput):
         self.refuse(USAGE, ["cl.txt", "FITS"], *smooth, "ring:in/cl.txt")
 
     def test_inputs_of_a_dry_run(self):
-        """A plan does not need what is in these files, the run it stands for does."""
+        """A plan does not need the content of these files; the run it plans does."""
         smooth = ("smooth", "in/sky.fits", "out.fits", "--dry-run")
         for weights in ("ring:none.fits", "pixel:none.fits"):
             self.refuse(DATA, ["none.fits", "No such file"], *smooth, "--fwhm", "1deg", "--weights", weights)
@@ -207,28 +210,20 @@ class Files(BadInput):
     def test_beam(self):
         smooth = ("smooth", "in/sky.fits", "out.fits", "--beam")
         (self.inputs / "garbage.txt").write_text("these are\nno numbers\n")
-        (self.inputs / "nan.txt").write_text("0 1\n1 nan\n")
-        (self.inputs / "gap.txt").write_text("0 1\n2 0.5\n")
         self.refuse(DATA, ["garbage.txt"], *smooth, "in/garbage.txt")
-        self.refuse(DATA, ["nan.txt"], *smooth, "in/nan.txt")
-        self.refuse(DATA, ["gap.txt"], *smooth, "in/gap.txt")
         self.refuse(DATA, ["none.txt"], *smooth, "none.txt")
 
     def test_spectra(self):
         synthesize = ("synthesize", "--nside", 8, "--seed", 1, "out.fits", "--cl")
         np.savetxt(self.inputs / "gap.txt", np.delete(self.table, 5, axis=0))
         self.refuse(DATA, ["gap.txt", "5"], *synthesize, "in/gap.txt")
-        for value, place in ((np.nan, "line 9"), (np.inf, "line 9"), (-1.0, "l = 7")):
-            broken = self.table.copy()
-            broken[7, 1] = value
-            np.savetxt(self.inputs / "broken.txt", broken, header="l TT EE BB TE")
-            self.refuse(DATA, ["broken.txt", place], *synthesize, "in/broken.txt")
-        (self.inputs / "words.txt").write_text("0 1\n1 one\n")
-        self.refuse(DATA, ["words.txt"], *synthesize, "in/words.txt")
+        broken = self.table.copy()
+        broken[7, 1] = -1.0
+        np.savetxt(self.inputs / "broken.txt", broken, header="l TT EE BB TE")
+        self.refuse(DATA, ["broken.txt", "l = 7"], *synthesize, "in/broken.txt")
 
     def test_nothing_in_a_latitude_band(self):
         synthesize = ("synthesize", "--nside", 8, "--seed", 1, "out.fits", "--cl", "in/cl.txt", "--latitudes")
-        self.refuse(USAGE, ["--latitudes"], *synthesize, "20deg:10deg")
         self.refuse(USAGE, ["--latitudes"], *synthesize, "0.1deg:0.2deg")
 
 
@@ -238,33 +233,20 @@ class Options(BadInput):
 
     def test_angles(self):
         self.refuse(USAGE, ["--fwhm", "unit", "5arcmin"], *self.smooth, "--fwhm", "5")
-        self.refuse(USAGE, ["--fwhm", "5parsec"], *self.smooth, "--fwhm", "5parsec")
-        self.refuse(USAGE, ["--fwhm", "wide"], *self.smooth, "--fwhm", "wide")
         self.refuse(USAGE, ["--fwhm", "-5deg"], *self.smooth, "--fwhm=-5deg")
         self.refuse(USAGE, ["--fwhm", "-5deg"], *self.synthesize, "--nside", 8, "--fwhm=-5deg")
         self.refuse(USAGE, ["--fwhm", "--beam"], *self.smooth)
 
     def test_unknown_options(self):
         self.refuse(USAGE, ["--fwhn"], *self.smooth, "--fwhn", "5deg")
-        self.refuse(USAGE, ["smoothe"], "smoothe")
-        self.refuse(USAGE, [], )
 
     def test_numbers(self):
         self.refuse(USAGE, ["--nside", "0"], *self.synthesize, "--nside", 0)
-        self.refuse(USAGE, ["--nside", "-8"], *self.synthesize, "--nside", -8)
-        self.refuse(USAGE, ["--nside", "many"], *self.synthesize, "--nside", "many")
         self.refuse(USAGE, ["--grid", "--nside"], *self.synthesize)
         self.refuse(USAGE, ["hexagons:8"], *self.synthesize, "--grid", "hexagons:8")
-        self.refuse(USAGE, ["--lmax"], *self.smooth, "--fwhm", "1deg", "--lmax", -3)
         self.refuse(USAGE, ["--mmax 9", "--lmax 8"], *self.smooth, "--fwhm", "1deg", "--lmax", 8, "--mmax", 9)
         self.refuse(USAGE, ["--seed", "lucky"], "synthesize", "--cl", "in/cl.txt", "--seed", "lucky", "--nside", 8,
                     "out.fits")
-        self.refuse(USAGE, ["--tol"], *self.smooth, "--fwhm", "1deg", "--tol", 2)
-        self.refuse(USAGE, ["--threads"], *self.smooth, "--fwhm", "1deg", "--threads", 0)
-
-    def test_messages_are_short(self):
-        result = program.start((*self.synthesize, "--nside", 0), cwd=self.folder)
-        self.assertLess(len(result.err), 300, result.err)
 
     def test_too_large_for_memory(self):
         self.refuse(RESOURCE, ["lmax = 2000000", "GiB"], *self.smooth, "--fwhm", "1deg", "--lmax", 2000000)
@@ -277,12 +259,9 @@ class Options(BadInput):
         self.refuse(USAGE, ["fwhn"], *self.smooth, "--config", "in/job.toml")
         config.write_text("fwhm = 5\n")
         self.refuse(USAGE, ["--fwhm", "unit"], *self.smooth, "--config", "in/job.toml")
-        config.write_text("lmax = many\n")
-        self.refuse(USAGE, ["lmax"], *self.smooth, "--fwhm", "1deg", "--config", "in/job.toml")
-        self.refuse(USAGE, ["none.toml"], *self.smooth, "--config", "none.toml")
 
     def test_what_this_build_lacks(self):
-        """What --help says is missing is refused."""
+        """Features that --help calls missing are refused."""
         text = " ".join(self.done("smooth", "--help").out.split())
         found = re.findall(r"(--\w+) [\w|]+ (?:(?! --\w).)*?Not in this build: ([\w, ]+)\.", text)
         for option, values in found:
@@ -292,13 +271,8 @@ class Options(BadInput):
 
     def test_contradictions(self):
         self.refuse(USAGE, ["--cl", "--alm"], "synthesize", "--nside", 8, "out.fits")
-        self.refuse(USAGE, ["--alm"], "synthesize", "--alm", "in/alm.fits", "--cl", "in/cl.txt", "--nside", 8,
-                    "out.fits")
         self.refuse(USAGE, ["--seed"], "synthesize", "--alm", "in/alm.fits", "--seed", 1, "--nside", 8, "out.fits")
-        self.refuse(USAGE, ["--tol", "--iter"], *self.smooth, "--fwhm", "1deg", "--iter", 1, "--tol", 1e-3)
         self.refuse(USAGE, ["--alm", "--cl"], "analyze", "in/sky.fits")
-        self.refuse(USAGE, ["--unseen", "normalize"], "analyze", "in/sky.fits", "--cl", "out.txt", "--unseen",
-                    "normalize")
         self.refuse(USAGE, ["--weights"], "analyze", "in/sky.fits", "--cl", "out.txt", "--weights", "heavy")
 
     def test_plot(self):
@@ -308,7 +282,7 @@ class Options(BadInput):
 
 
 class Rings(BadInput):
-    """What `smooth --method ring` cannot do, or not to the asked error."""
+    """`smooth --method ring` refuses impossible requests, or errors it cannot reach."""
 
     smooth = ("smooth", "in/sky.fits", "out.fits", "--method", "ring")
     of_t = (*smooth, "--fields", "T")
@@ -330,7 +304,6 @@ class Rings(BadInput):
     def test_error(self):
         for error in ("2", "1e-15"):
             self.refuse(USAGE, ["--error", "less than 1"], *self.of_t, *self.wide, "--error", error)
-        self.refuse(USAGE, ["--error"], *self.of_t, *self.wide, "--error", "-1")
         self.refuse(USAGE, ["--error 1e-09", "--precision double"], *self.of_t, *self.wide, "--error", 1e-9, "--precision",
                     "single")
 
@@ -343,15 +316,9 @@ class Rings(BadInput):
 
     def test_kernels(self):
         self.refuse(USAGE, ["--fwhm", "--beam", "--kernel"], *self.of_t)
-        self.refuse(USAGE, ["--kernel"], *self.of_t, *self.wide, "--kernel", "in/cl.txt")
         self.refuse(USAGE, ["--fwhm 0deg", "--method harmonic"], *self.of_t, "--fwhm", "0deg")
         self.refuse(USAGE, ["narrower than the pixels", "--method harmonic"], *self.of_t, "--fwhm", "20arcmin")
         for name, text, code, words in (("descending", "0 1\n0.2 1\n0.1 1\n", DATA, "line 3"),
-                                        ("late", "0.1 1\n0.2 1\n", DATA, "line 1"),
-                                        ("degrees", "0 1\n10 1\n", DATA, "line 2"),
-                                        ("infinite", "0 1\n0.1 inf\n", DATA, "line 2"),
-                                        ("single", "0 1\n", DATA, "rows"),
-                                        ("three", "0 1 1\n0.1 1 1\n", DATA, "columns"),
                                         ("zero", "0 0\n0.1 0\n", USAGE, "all values are 0")):
             (self.inputs / f"{name}.txt").write_text(text)
             self.refuse(code, [words], *self.of_t, "--kernel", f"in/{name}.txt")
@@ -448,7 +415,7 @@ class Outputs(BadInput):
 
 
 class FullDisk(BadInput):
-    """Outputs that do not fit: a limit on the size of files, and a file system that is full."""
+    """Outputs that do not fit: a limit on file sizes, and a full file system."""
 
     limit = 16 * 1024
 
@@ -475,7 +442,8 @@ class FullDisk(BadInput):
     def test_an_output_that_does_not_fit_takes_the_others_with_it(self):
         analyze = ("analyze", "in/sky.fits", "--iter", 0)
         synthesize = ("synthesize", "--cl", "in/cl.txt", "--seed", 1, "--fields", "T", "--nside", NSIDE)
-        # An HDF5 file reserves a megabyte; the others stay below the limits: a_lm to lmax 4, some lines of text.
+        # An HDF5 file reserves a megabyte; the others stay below the limits: a_lm to lmax 4, some
+        # lines of text.
         self.refuse(RESOURCE, ["cl.h5"], *analyze, "--lmax", 4, "--alm", "alm.fits", "--cl", "cl.h5",
                     "--report", "report.json", file_limit=64 * 1024)
         self.refuse(RESOURCE, ["map.h5"], *synthesize, "--save-alm", "alm.fits", "map.h5", file_limit=64 * 1024)
@@ -491,7 +459,7 @@ class FullDisk(BadInput):
                     "--cl", "kept.h5", "--overwrite", file_limit=64 * 1024, outputs=["kept.h5", "kept.fits"])
 
     def test_full_file_system(self):
-        """In a mount namespace of its own, so that nothing stays mounted."""
+        """Runs in a mount namespace of its own, so that nothing stays mounted."""
         disk = self.folder / "disk"
         disk.mkdir()
         script = """mount -t tmpfs -o size=16k none "$0" || exit 99

@@ -11,7 +11,7 @@ import numpy as np
 
 
 def numbers(path):
-    """All data sets of a file that hold more than a few numbers, one after the other."""
+    """Returns all datasets of a file with more than a few numbers, one after the other."""
     found = []
 
     def visit(_, item):
@@ -30,7 +30,7 @@ class Exchanges(program.ProgramTest):
         (cls.folder / "cl.txt").write_text("# l TT EE BB TE\n" + "".join(f"{l} 1 1 1 0\n" for l in range(192)))
 
     def results(self, exchange, ranks):
-        """Map, its a_lm, and the bytes sent in a transform; orders fold at this lmax."""
+        """Returns map, its a_lm, and the bytes sent in a transform; orders fold at this lmax."""
         options = ("--exchange", exchange, "--overwrite", "--report", "report.json")
         self.done("synthesize", "--cl", "cl.txt", "--seed", 1, "--nside", 64, "--lmax", 191, "map.h5", *options,
                   ranks=ranks)

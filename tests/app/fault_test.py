@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ranks that fail while the others wait, ranks that are killed, ranks that disagree: the job ends within 10 s with the
-exit code of the error and says it once.
+"""Ranks that fail while others wait, ranks that are killed, ranks that disagree: the job ends within 10 s with the exit
+code of the error and prints it once.
 
 fault_test.py PROGRAM MPIRUN HELPER [TEST ...]    HELPER: one_rank_fails
 """
@@ -82,7 +82,7 @@ class RanksOfTheProgram(program.ProgramTest):
         self.differ(smooth, [*smooth, "--lmax", "high"], ["high", "rank 1"])
 
     def test_a_killed_rank_of_the_program_leaves_the_old_output_and_ends_the_job(self):
-        """A job long enough to be killed at work: its rank 1 is found by its environment."""
+        """Kills rank 1, found by its environment, of a job that runs long enough."""
         (self.folder / "old.h5").write_text("precious")
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         arguments = ["synthesize", "--cl", "cl.txt", "--seed", "1", "--nside", "1024", "--lmax", "3000", "old.h5",
@@ -99,7 +99,7 @@ class RanksOfTheProgram(program.ProgramTest):
         self.assertEqual((self.folder / "old.h5").read_text(), "precious")
 
     def rank_of(self, launcher, rank):
-        """Process id of a rank among the children of mpirun."""
+        """Returns the process id of a rank among the children of mpirun."""
         wanted = f"OMPI_COMM_WORLD_RANK={rank}".encode()
         deadline = time.monotonic() + SECONDS
         while time.monotonic() < deadline:

@@ -8,9 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "distribute/mpi/mpi_session.hpp"
+#include "distribute/mpi/mpi_library.hpp"
+#include "ringweave/communicator.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 class FileQueueTest : public testing::TestWithParam<FileQueue::Mode> {
@@ -31,7 +32,7 @@ TEST_P(FileQueueTest, DoesCollectiveTasksInTheOrderTheyWereAdded) {
       done.push_back(traffic.comm.max(i));
       traffic.bytes_written += i;
     });
-    comm_.barrier();  // beside, MPI is in use on both threads
+    comm_.barrier();  // MPI is now in use on both threads
   }
   queue_.finish();
   ASSERT_EQ(done.size(), 20U);
@@ -102,4 +103,4 @@ INSTANTIATE_TEST_SUITE_P(Modes, FileQueueTest,
                          });
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

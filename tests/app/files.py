@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Maps, spectra and a_lm read from files without the program and without healpy."""
+"""Reads maps, spectra and a_lm from files without the program and without healpy."""
 import h5py
 import numpy as np
 from astropy.io import fits
@@ -9,7 +9,7 @@ UNSEEN = -1.6375e30
 
 
 def write_map(path, values, **keywords):
-    """A full HEALPix map in double; keywords replace header entries, None removes one."""
+    """Writes a full HEALPix map in double; keywords replace header entries, None removes one."""
     values = np.atleast_2d(values)
     names = ["TEMPERATURE", "Q_POLARISATION", "U_POLARISATION"]
     table = fits.BinTableHDU.from_columns([fits.Column(name=name, format="D", array=row, unit="K")
@@ -24,7 +24,7 @@ def write_map(path, values, **keywords):
 
 
 def read_map(path):
-    """Columns x pixels in the file's order, as double."""
+    """Returns columns x pixels in the file's order, as double."""
     if str(path).endswith((".h5", ".hdf5")):
         with h5py.File(path) as file:
             return np.array(file["map"], dtype=np.float64)
@@ -41,14 +41,14 @@ def map_header(path):
 
 
 def read_text(path):
-    """Rows of a text table by column name, which the last comment line before the numbers gives."""
+    """Returns rows of a text table by column name, as in the last comment line before the numbers."""
     with open(path, encoding="utf-8") as file:
         names = [line for line in file if line.startswith("#")][-1].lstrip("# ").split()
     return dict(zip(names, np.loadtxt(path, unpack=True)))
 
 
 def read_alm(path):
-    """Components x coefficients, m-major, of an HDF5 file."""
+    """Returns components x coefficients, m-major, of an HDF5 file."""
     with h5py.File(path) as file:
         return np.array(file["alm/alm"])
 
@@ -58,7 +58,7 @@ def is_seen(values):
 
 
 def max_over_sigma(ours, theirs):
-    """Largest difference of each row in units of the reference's standard deviation; both must see the same pixels."""
+    """Returns the largest difference of each row in standard deviations of the reference; UNSEEN pixels must agree."""
     assert ours.shape == theirs.shape, (ours.shape, theirs.shape)
     figures = []
     for a, b in zip(ours, theirs):
@@ -69,5 +69,5 @@ def max_over_sigma(ours, theirs):
 
 
 def rms_difference(ours, theirs):
-    """rms of the difference relative to the rms of the reference."""
+    """Returns the rms of the difference relative to the rms of the reference."""
     return np.sqrt(np.mean(np.abs(ours - theirs) ** 2) / np.mean(np.abs(theirs) ** 2))

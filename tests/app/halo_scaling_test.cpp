@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <numbers>
 
+#include "base/checked_cast.hpp"
 #include "distribute/plan_cases.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 constexpr double degree = std::numbers::pi / 180;
@@ -88,7 +89,7 @@ TEST(HaloScaling, PredictsFullEfficiencyWithoutHaloAndLessWithIt) {
   const HaloRates rates{.products_per_second = 1e3, .values_per_second = 1e2};
   EXPECT_DOUBLE_EQ(predicted_efficiency(halo_scaling(plan_case.rings(1), 1, payload), rates), 1);
   const HaloScaling whole = halo_scaling(plan_case.rings(4), 4, payload);
-  // Each rank: 6 of 24 rings of 10, all 24 as input, 18 of them from others.
+  // Each rank: 6 of 24 rings of 10 pixels, all 24 as input, 18 of them from others.
   EXPECT_DOUBLE_EQ(predicted_efficiency(whole, rates), 1.44 / (1.44 + 1.8));
 }
 
@@ -123,7 +124,7 @@ TEST(HaloScaling, RowsGoToTheLimitAndBeyond) {
   for (std::size_t i = 1; i < rows.size(); ++i) {
     EXPECT_GT(rows[i].mean_share, rows[i - 1].mean_share);
     EXPECT_EQ(rows[i].within_band_limit(), rows[i].n_ranks <= limit);
-    // Twice the kernel on both sides of both bands, at most.
+    // At most twice the kernel on both sides of both bands.
     if (rows[i].within_band_limit()) {
       EXPECT_LE(rows[i].largest_share, 0.51);
     }
@@ -149,4 +150,4 @@ TEST(HaloScaling, RefusesThePayloadOfAnotherGrid) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`ringweave jobs`: the files of jobs/ are what it writes, and what it takes from its options and the model."""
+"""`ringweave jobs`: the files in jobs/ are its output, and its scripts follow from its options and the model."""
 import json
 import os
 import pathlib
@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import unittest
 
-# Figures are those of the typical machine.
+# The figures are those of the typical machine.
 os.environ.pop("RINGWEAVE_MACHINE", None)
 import program
 
@@ -76,7 +76,7 @@ class Jobs(program.ProgramTest):
         self.done("model", "--nside", 1024, "--lmax", 2048, "--ranks", 8, "--threads", 8, "--json", "model.json")
         row = json.loads((self.folder / "model.json").read_text())["rows"][0]
         seconds, unit = re.match(r"([\d.]+) (s|min)", lines_that_begin(script, "# Predicted time      ")[0]).groups()
-        # The model's transform, and plans, memory and a file around it.
+        # The model's transform, plus plans, memory and a file.
         self.assertGreater(float(seconds) * (60 if unit == "min" else 1), row["total_seconds"])
         mebibytes = float(re.match(r"([\d.]+) MiB", lines_that_begin(script, "# Predicted memory    ")[0]).group(1))
         self.assertAlmostEqual(mebibytes, row["memory_bytes"] / 2**20, delta=0.1)
@@ -98,7 +98,7 @@ class Jobs(program.ProgramTest):
             number, unit, rank = re.match(r"([\d.]+) ([MG])iB for the (.*);", said).groups()
             return float(number) / (1024 if unit == "M" else 1), rank
 
-        # On one rank map 0.375, a_lm 0.125 and ring modes 0.33 GiB, tables and workspace beside.
+        # On one rank: map 0.375, a_lm 0.125, ring modes 0.33 GiB, plus tables and workspace.
         one, rank = gibibytes("--tasks-per-node", 1, "--fields", "T")
         self.assertEqual(rank, "largest rank")
         self.assertTrue(0.83 < one < 2.5, one)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Several maps in one launch: the same as one by one, bit for bit; stopped, killed and gone on with; refused.
+"""Several maps in one launch: bit for bit the same as one by one; stopped, killed and resumed; refused.
 
 many_maps_test.py PROGRAM MPIRUN [TEST ...]
 """
@@ -29,7 +29,7 @@ def pixels(path):
 
 
 class ManyMaps(program.ProgramTest):
-    """A spectrum and a folder for each test."""
+    """A spectrum, and a folder for each test."""
 
     def setUp(self):
         self.place = self.folder / self.id().rsplit(".", 1)[-1]
@@ -113,7 +113,7 @@ class BitForBit(ManyMaps):
 
 
 def processes_under(pid):
-    """A process and all that came of it, the latest first."""
+    """Returns a process and all its descendants, the latest first."""
     found = [pid]
     for parent in found:
         children = subprocess.run(["pgrep", "--parent", str(parent)], text=True, capture_output=True, check=False).stdout
@@ -122,7 +122,7 @@ def processes_under(pid):
 
 
 def is_there(pid):
-    """And not dead with nobody to take note of it."""
+    """Whether a process runs, zombies excluded."""
     try:
         stat = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -155,7 +155,7 @@ class StoppedAndResumed(ManyMaps):
             time.sleep(0.005)
 
     def reference(self):
-        """The pixels of every output of a run that nothing disturbs, and its seconds."""
+        """Returns the pixels of every output of an undisturbed run, and its seconds."""
         cls = type(self)
         if "expected" not in cls.__dict__:
             place = self.folder / "expected"
@@ -169,7 +169,7 @@ class StoppedAndResumed(ManyMaps):
         return cls.expected
 
     def check_outputs(self):
-        """What is there is whole."""
+        """All existing outputs are complete."""
         expected, _ = self.reference()
         for name in set(self.names()) & set(self.outputs):
             self.assertEqual(pixels(self.place / name), expected[name], name)
@@ -179,7 +179,7 @@ class StoppedAndResumed(ManyMaps):
         self.check_outputs()
 
     def kill(self, process):
-        """Every rank and the launcher, at once; returns when they are gone."""
+        """Kills every rank and the launcher at once; returns when they are gone."""
         pids = processes_under(process.pid)
         for pid in pids:
             try:

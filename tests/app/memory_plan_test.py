@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The memory that --dry-run promises is what the run needs (resident high-water over all ranks), to 10 %."""
+"""The memory predicted by --dry-run matches the run's (resident high-water over all ranks) within 10 %."""
 import json
 import re
 
@@ -69,7 +69,7 @@ class MemoryPlan(program.ProgramTest):
         self.check("smooth", "sky.h5", "out.h5", "--fwhm", "1deg", "--method", "ring")
 
     def test_smoothing_on_rings_takes_little_beside_the_maps(self):
-        """Input, output, halo, the ring modes of one map, and at most a fifth of input and output."""
+        """Returns input, output, halo, the ring modes of one map, and at most a fifth of input and output."""
         for width in ("20arcmin", "2deg"):
             for ranks in (1, 2):
                 self.done("smooth", "sky.h5", "out.h5", "--fwhm", width, "--method", "ring", "--fields", "T", "--overwrite",
@@ -102,7 +102,7 @@ class MemoryPlan(program.ProgramTest):
         self.check("smooth", "sky.h5", "out.h5", "--fwhm", "1deg", "--iter", 0, *pixel)
 
     def test_fields_go_in_groups_where_memory_is_short(self):
-        """Short by less than the ring modes of one component: refused at once, done in groups."""
+        """A limit short by less than the ring modes of one component: refused at once, done in groups."""
         nside, lmax, mebibyte = 1024, ("--lmax", 1024, "--overwrite"), 1 << 20
         self.done("synthesize", "--cl", "cl.txt", "--seed", 1, "--nside", nside, "large.h5", *lmax)
         smooth = ("smooth", "large.h5", "smooth.h5", "--fwhm", "1deg", "--iter", 0, *lmax)

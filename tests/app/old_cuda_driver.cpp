@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Stands for libcuda.so.1 of a driver that is too old for the CUDA runtime: what that asks first,
-// and the answer.
+// Stands in for libcuda.so.1 of a driver that is too old for the CUDA runtime: answers the
+// runtime's first query.
 extern "C" {
 
 int cuInit(unsigned) { return 0; }

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Run by fault_test.py: one rank fails in the way named on the command line while the others wait;
 // main() is the program's.
-//   agreed   the error is met inside agree(): all ranks get it
-//   alone    it is met outside, the others sit in a collective that this rank never joins
-//   thread   it is met inside an OpenMP loop
+//   agreed   the error occurs inside agree(): all ranks get it
+//   alone    it occurs outside; the others wait in a collective that this rank never joins
+//   thread   it occurs inside an OpenMP loop
 //   killed   the rank is killed
 #include <csignal>
 #include <string>
 
-#include "base/error.hpp"
 #include "base/first_error.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/collective_exit.hpp"
-#include "distribute/mpi/mpi_session.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/error.hpp"
 
 namespace {
 
 using namespace ringweave;
+
+using namespace ringweave::detail;
 
 [[noreturn]] void fail() { throw DataError("sky.fits", "pixel 7 is not a number; replace it"); }
 

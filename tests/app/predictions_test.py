@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`calibrate` writes a machine file, `model` and `split` predict from it, `smooth --method auto` chooses by it."""
+"""`calibrate` writes a machine file, `model` and `split` predict from it, `smooth --method auto` uses it."""
 import json
 
 import program
@@ -23,7 +23,7 @@ class Predictions(SkyTest):
         cls.machine = json.loads((cls.folder / "machine.json").read_text())
 
     def write_machine(self, name, **factors):
-        """The calibrated machine with some costs multiplied."""
+        """Writes the calibrated machine with some costs multiplied."""
         machine = json.loads(json.dumps(self.machine))
         for key, factor in factors.items():
             machine[key]["points"] = [[size, cost * factor] for size, cost in machine[key]["points"]]
@@ -99,7 +99,7 @@ class Model(Predictions):
         one, two, many, _ = result["rows"]
         self.assertEqual(one["exchange_seconds"], 0)
         self.assertAlmostEqual(two["legendre_seconds"] / one["legendre_seconds"], 0.5, delta=0.01)
-        # Of the mean rank; the one that has most may need room for modes by order that do not fit its map.
+        # For the mean rank; the largest may need room for modes by order that do not fit its map.
         self.assertAlmostEqual(many["mean_memory_bytes"] / one["memory_bytes"], 1 / 16, delta=0.02)
         self.assertLess(many["memory_bytes"], 1.6 * many["mean_memory_bytes"])
         # Pruned rows: less than the dense exchange.
@@ -111,7 +111,7 @@ class Model(Predictions):
                   "--overwrite", ranks=2)
         report = json.loads((self.folder / "report.json").read_text())
         mean = report["transform"]["bytes_sent_per_transform"] / 2
-        # The model's is the rank that sends most.
+        # The model counts the rank that sends most.
         self.assertGreater(rows[0]["sent_bytes"], mean)
         self.assertLess(rows[0]["sent_bytes"], 1.2 * mean)
 
@@ -230,7 +230,7 @@ class SmoothBySplit(Predictions):
         return out, self.read(f"{method}.h5")
 
     def test_is_what_auto_takes_where_it_pays(self):
-        """Rings would keep the degrees above lmax that this kernel has."""
+        """Rings would keep this kernel's degrees above lmax."""
         degrees = np.arange(LMAX + 33)
         kernel = (1 + degrees * (degrees + 1) / 10) ** -0.75 * np.exp(-((3.5 * degrees / LMAX) ** 2) / 2)
         np.savetxt(self.folder / "long.txt", np.column_stack([degrees, kernel]))
@@ -245,7 +245,7 @@ class SmoothBySplit(Predictions):
 
     def test_is_the_harmonic_method_within_the_error_on_any_ranks_however_placed(self):
         expected = self.smooth("harmonic", "--iter", 0)[1]
-        of_split = {}  # the fastest split may be another on other ranks
+        of_split = {}  # the fastest split may differ between rank counts
         for ranks, placed in ((1, None), (2, None), (2, 0), (2, 1), (3, None), (3, 2), (5, 0), (5, 2), (5, 4)):
             options = () if placed is None else ("--harmonic-ranks", placed)
             out, ours = self.smooth("split", "--error", 1e-3, "--report", "report.json", *options, ranks=ranks)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How the tests of this folder start the program, and how they end.
+"""Starts the program for the tests of this folder and checks how it ends.
 
 A test file is called as  FILE.py PROGRAM MPIRUN [TEST ...]  with scripts/mpirun.sh as MPIRUN.
 """
@@ -14,10 +14,10 @@ import time
 import unittest
 
 SKIPPED = 77
-DATA = pathlib.Path(__file__).resolve().parents[3] / "shared" / "data"
+DATA = pathlib.Path(os.environ.get("RINGWEAVE_TEST_DATA") or "no_sample_files")
 
 
-# What is started.
+# The programs to start.
 PROGRAM, MPIRUN = (sys.argv[1:3] if len(sys.argv) > 2 else sys.exit(f"usage: {sys.argv[0]} PROGRAM MPIRUN [TEST ...]"))
 
 
@@ -26,7 +26,7 @@ class Result:
         self.code, self.out, self.err, self.seconds = code, out, err, seconds
 
     def messages(self):
-        """The program's error messages; what mpirun adds when a rank ends with an error is not ours."""
+        """Returns the program's error messages, without those of mpirun about a rank that ended with an error."""
         return [line for line in self.err.splitlines() if line.startswith("ringweave: ")]
 
     def __str__(self):
@@ -35,22 +35,22 @@ class Result:
 
 def start(arguments, *, ranks=1, cwd=None, timeout=120, file_limit=None, address_limit=None, environment=None,
           program=None, prefix=(), mpmd=False):
-    """Runs the program and returns its Result. One rank runs without mpirun, as a user would.
+    """Runs the program and returns its Result. One rank runs without mpirun, as for a user.
 
     file_limit     largest file a rank may write, in bytes
-    address_limit  what a rank may have of memory addresses, in bytes (ulimit -v)
-    mpmd           through mpirun also on one rank, for arguments that hold `: -n RANKS PROGRAM ...`
+    address_limit  limit on a rank's address space, in bytes (ulimit -v)
+    mpmd           uses mpirun also on one rank, for arguments that hold `: -n RANKS PROGRAM ...`
     prefix         a command that starts the program or mpirun, e.g. in a namespace
     """
     command = [program or PROGRAM, *map(str, arguments)]
     variables = {**os.environ, "OMP_NUM_THREADS": "1", **(environment or {})}
     if file_limit is not None:
-        # Shared memory of MPI are files too.
+        # MPI's shared memory consists of files too.
         variables["OMPI_MCA_btl"] = "self,tcp"
         command = ["prlimit", f"--fsize={file_limit}", *command]
     if address_limit is not None:
         command = ["prlimit", f"--as={address_limit}", *command]
-    # Alone, a rank would start a daemon of MPI that inherits the limit.
+    # A single rank would start an MPI daemon that inherits the limit.
     if ranks > 1 or file_limit is not None or address_limit is not None or mpmd:
         command = [MPIRUN, str(ranks), *command]
     begin = time.monotonic()
@@ -67,7 +67,7 @@ def start(arguments, *, ranks=1, cwd=None, timeout=120, file_limit=None, address
 
 
 class ProgramTest(unittest.TestCase):
-    """A folder per test class, and runs that must succeed."""
+    """Has a folder per test class, and runs commands that must succeed."""
 
     maxDiff = None
 
@@ -78,7 +78,7 @@ class ProgramTest(unittest.TestCase):
 
     @classmethod
     def done(cls, *arguments, ranks=1, code=0, **options):
-        """Runs in the class's folder and insists on the exit code; returns the Result."""
+        """Runs in the class's folder and checks the exit code; returns the Result."""
         result = start(arguments, ranks=ranks, cwd=cls.folder, **options)
         if result.code != code:
             command = " ".join(map(str, arguments))
@@ -105,7 +105,7 @@ def names_of(suite):
 
 
 def run_side_by_side(names, jobs, extra):
-    """Deals the tests to processes: a launch of MPI sleeps more than it works."""
+    """Distributes the tests over processes: a launch of MPI sleeps more than it works."""
     groups = [names[first::jobs] for first in range(min(jobs, len(names)))]
     alone = {**os.environ, "RINGWEAVE_JOBS": "1"}
     processes = [subprocess.Popen([sys.executable, *sys.argv[: 3 + extra], *group], env=alone) for group in groups]
@@ -116,7 +116,7 @@ def run_side_by_side(names, jobs, extra):
 
 
 def main(extra=0):
-    """unittest's main; a run in which every test was skipped ends as skipped.
+    """unittest's main; ends as skipped when every test was skipped.
 
     extra   number of arguments of the test itself after PROGRAM and MPIRUN
     RINGWEAVE_JOBS processes share the tests (default 3).
@@ -131,6 +131,6 @@ def main(extra=0):
     run = unittest.main(argv=sys.argv[:1] + wanted, verbosity=2, exit=False).result
     if not run.wasSuccessful():
         sys.exit(1)
-    # A class that is skipped as a whole counts as none run.
+    # A class skipped as a whole counts as no test run.
     skipped_alone = sum(isinstance(test, unittest.TestCase) for test, _ in run.skipped)
     sys.exit(SKIPPED if run.skipped and skipped_alone == run.testsRun else 0)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What every subcommand and option of the program does when all is well, on 1, 2, 3 and 5 ranks."""
+"""Every subcommand and option of the program with valid input, on 1, 2, 3 and 5 ranks."""
 import json
 import os
 import struct
@@ -40,7 +40,7 @@ class SkyTest(program.ProgramTest):
         return read_map(self.folder / name)
 
     def masked_sky(self, name):
-        """sky.h5 with a band of UNSEEN pixels; returns what is seen."""
+        """Writes sky.h5 with a band of UNSEEN pixels; returns which pixels are seen."""
         seen = np.ones(N_PIXELS, dtype=bool)
         seen[4000:6000] = False
         sky = self.read("sky.h5")
@@ -156,7 +156,7 @@ class Grids(SkyTest):
                         self.assertLessEqual(rms_difference(a, b), ROUND_TRIP)
 
     def test_iterations_and_conjugate_gradients_converge_on_healpix(self):
-        """A sky of low band limit comes back."""
+        """A sky of low band limit is recovered."""
         self.done("analyze", "sky.h5", "--lmax", NSIDE, "--iter", 0, "--alm", "low.h5")
         self.done("synthesize", "--alm", "low.h5", "--nside", NSIDE, "low_sky.h5")
         errors = []
@@ -188,7 +188,7 @@ class Smooth(SkyTest):
         self.done(*smooth, "fail.h5", "--unseen", "fail", code=3)
 
     def test_normalized_smoothing_mends_the_edges(self):
-        """A constant stays a constant up to the mask's edge; where nothing is seen the result stays UNSEEN."""
+        """A constant stays constant up to the mask's edge; without seen pixels the result stays UNSEEN."""
         seen = self.masked_sky("masked.h5")
         with h5py.File(self.folder / "masked.h5", "r+") as file:
             file["map"][0] = np.where(seen, 5.0, UNSEEN)
@@ -242,7 +242,7 @@ class Smooth(SkyTest):
 
 class Convert(SkyTest):
     def make_map(self, name, **keywords):
-        """A single precision NESTED map with every header entry that must survive."""
+        """A single precision NESTED map with every header entry that must be kept."""
         columns = [fits.Column(name=n, format="E", array=row.astype(np.float32), unit="uK")
                    for n, row in zip(("TEMPERATURE", "Q_POLARISATION", "U_POLARISATION"), self.read("sky.h5"))]
         table = fits.BinTableHDU.from_columns(columns)
@@ -376,7 +376,7 @@ class Reports(SkyTest):
             self.assertIn('fwhm="5deg"', report["configuration"])
             self.assertNotIn("analyze.", report["configuration"])
     def check_rates(self, report, ranks, sent_by_mask):
-        """Figures must follow from the numbers beside them. sent_by_mask: bytes of a scalar transform."""
+        """Reported rates must follow from the other figures. sent_by_mask: bytes of a scalar transform."""
         transform, stages, plan = report["transform"], report["stages"], report["plan"]
         sent = (transform["bytes_sent_per_transform"] * transform["transforms"]
                 + sent_by_mask * transform["mask_transforms"])
@@ -468,7 +468,7 @@ class Options(SkyTest):
                 self.assert_examples_are_of(command, own.split("EXAMPLES\n")[1])
 
     def assert_examples_are_of(self, command, examples):
-        """Every example is a command line that --help accepts up to its values, of this command only."""
+        """Every example uses only options of its command, with values --help accepts."""
         lines = examples.strip().splitlines()
         self.assertGreater(len(lines), 1)
         for line in lines:
@@ -493,7 +493,7 @@ class Options(SkyTest):
         for ranks in (1, 3):
             result = self.done("smooth", "sky.h5", "quiet.h5", "--fwhm", "5deg", "--backend", "host", "--overwrite", ranks=ranks)
             self.assertEqual(result.err, "")
-            # Which method and why, and what was done.
+            # The chosen method and the reason, and the work done.
             self.assertEqual([line.split()[0] for line in result.out.splitlines()], ["method:", "quiet.h5:"])
 
     def test_progress_can_be_asked_for(self):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Real maps and spectra that other programs made, reproduced through the program at the figures healpy reaches, and
-random a_lm against healpy and ducc0 to 1e-12 rms.
+"""Real maps and spectra made by other programs, reproduced with the errors that healpy reaches, and random a_lm against
+healpy and ducc0 to 1e-12 rms.
 
-RINGWEAVE_RANKS chooses the ranks of every launch (default 1 3), RINGWEAVE_NSIDE the nside of the random a_lm (default
+RINGWEAVE_RANKS sets the rank counts of every launch (default 1 3), RINGWEAVE_NSIDE the nside of the random a_lm (default
 64, lmax twice that).
 """
 import os
@@ -23,15 +23,15 @@ DATA = program.DATA
 WMAP = "wmap_band_iqumap_r9_7yr_W_v4_udgraded32"
 
 
-needs_data = unittest.skipUnless(DATA.is_dir(), f"no sample data in {DATA}")
+needs_data = unittest.skipUnless(DATA.is_dir(), "RINGWEAVE_TEST_DATA names no folder")
 
 
 @needs_data
 class FilesOfOtherPrograms(program.ProgramTest):
-    """max |difference| / sigma of each column at most what healpy 1.16 reaches with the same settings: 1.3317e-6 for
-    PySM, 4.203e-6 of C_l for TE, elsewhere the figure of the bound."""
+    """Bounds max |difference| / sigma of each column by what healpy 1.16 reaches with the same settings: 1.3317e-6 for
+    PySM, 4.203e-6 of C_l for TE, elsewhere the bound itself."""
 
-    # Float storage would add its own rounding: to double.
+    # Stored as double, because float storage would add its own rounding.
     double = ("--precision", "double")
     ring_weights = ("--weights", f"ring:{DATA}/windows/weight_ring_n00128.fits")
 
@@ -66,7 +66,7 @@ class FilesOfOtherPrograms(program.ProgramTest):
                        *self.double)
 
     def test_spectra_of_the_suite(self):
-        """Relative to C_l, degree by degree."""
+        """Errors relative to C_l, degree by degree."""
         with fits.open(DATA / "healpix-suite/cl_out.fits") as hdus:
             columns = {name: np.array(hdus[1].data[column], dtype=np.float64)
                        for name, column in (("TT", "TEMPERATURE"), ("EE", "GRADIENT"), ("BB", "CURL"), ("TE", "TG"))}
@@ -87,7 +87,8 @@ class FilesOfOtherPrograms(program.ProgramTest):
             self.done("convert", "ones.txt", "beam.txt", "--fwhm", "10arcmin", "--overwrite", ranks=ranks)
             ours = read_text(self.folder / "beam.txt")
             for row, name in enumerate(("TT", "EE", "BB")):
-                # The polarised table begins with its value at l = 2 in the degrees that have no polarisation.
+                # The polarised table repeats its value at l = 2 in the degrees without
+                # polarisation.
                 first = 0 if name == "TT" else 2
                 figure = np.max(np.abs(np.sqrt(ours[name]) - table[row])[first:])
                 self.assertLessEqual(figure, 3e-9, name)
@@ -96,7 +97,7 @@ class FilesOfOtherPrograms(program.ProgramTest):
 @needs_data
 class MaskedSynchrotron(program.ProgramTest):
     def test_normalized_smoothing_cuts_the_error_at_the_masks_edge_tenfold(self):
-        """Against the smoothed whole sky, on the seen pixels that a beam of 1 degree carries the mask into."""
+        """Against the smoothed whole sky, on seen pixels that a beam of 1 degree mixes with the mask."""
         seen = np.load(DATA / "masks/GAL_PlanckMasks_64.npz")["GAL060"] != 0
         sky = read_map(DATA / "pysm/check2synch_30p0_64.fits")[0]
         maps = {"whole": sky, "mask": seen.astype(np.float64), "masked": np.where(seen, sky, UNSEEN)}
@@ -151,7 +152,7 @@ class RandomAlm(program.ProgramTest):
         return read_alm(self.folder / "out.h5")
 
     def check(self, what, ours, theirs):
-        """Rows of fields; prints the figures of docs/accuracy.md."""
+        """Tests rows of fields; prints the figures of docs/accuracy.md."""
         rms = max(rms_difference(*pair) for pair in zip(ours, theirs))
         worst = max(np.max(np.abs(a - b)) / np.sqrt(np.mean(np.abs(b) ** 2)) for a, b in zip(ours, theirs))
         print(f"{what}: rms difference {rms:.1e}, max {worst:.1e}")
@@ -167,7 +168,7 @@ class AgainstHealpy(RandomAlm):
                            self.synthesized(ranks, fields), theirs[rows])
 
     def test_analysis_is_healpys(self):
-        """Without iterations it is the adjoint synthesis times the pixel area."""
+        """Without iterations an analysis is the adjoint synthesis times the pixel area."""
         for n_iter in (0, 3):
             theirs = self.healpy.map2alm(list(self.sky), lmax=self.lmax, iter=n_iter)
             for ranks in RANKS:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`smooth --method ring` does what the harmonic method does, within --error, on 1, 2, 3 and 5 ranks."""
+"""`smooth --method ring` equals the harmonic method within --error, on 1, 2, 3 and 5 ranks."""
 import json
 import os
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from files import is_seen, map_header, read_map, rms_difference
 
-ERROR = 1e-5  # what --error is when nothing is said
+ERROR = 1e-5  # default of --error
 
 
 class RingSmoothing(SkyTest):
@@ -22,7 +22,7 @@ class RingSmoothing(SkyTest):
     width = ("--fwhm", "10deg")
 
     def smooth(self, *options, source="sky.h5", out="out.h5", **run):
-        """Result and columns of the map it wrote."""
+        """Returns the Result and the columns of the output map."""
         result = self.done("smooth", source, out, *options, "--overwrite", **run)
         return result, self.read(out)
 
@@ -94,8 +94,8 @@ class Accuracy(RingSmoothing):
 
 class Kernels(RingSmoothing):
     def point_source(self, grid):
-        """grid.h5 with one pixel of value 1; returns the angle of every pixel and of every pixel's ring to it, and its
-        weight."""
+        """Writes grid.h5 with one pixel of value 1; returns the angle of every pixel and of every pixel's ring to it, and
+        its weight."""
         self.done("synthesize", "--alm", "alm.h5", "--grid", grid, "--fields", "T", "grid.h5", "--overwrite")
         with h5py.File(self.folder / "grid.h5", "r+") as file:
             rings = {name: np.array(file["grid"][name]) for name in ("theta", "phi0", "nphi", "weight")}
@@ -147,7 +147,7 @@ class Kernels(RingSmoothing):
             self.assertLess(report["truncation_error"], 1e-4)
 
     def test_the_error_can_be_that_of_a_spectrum(self):
-        """Steep spectra are smooth maps, whose monopole the cut changes most."""
+        """Steep spectra are smooth maps, where the truncation changes the monopole most."""
         degrees = np.arange(LMAX + 1)
         supports = {}
         for name, slope in (("blue", 2.0), ("red", -4.0)):
@@ -230,7 +230,7 @@ class Plans(RingSmoothing):
                 for words in ("plan:", "ring method", f"{ranks} rank(s)", "kernel cut at", "halo sent", "ring modes",
                               "memory high-water", "predicted", "the harmonic way"):
                     self.assertIn(words, out)
-                # With Q and U either way may need more memory, and that one is shown.
+                # With Q and U either method may need more memory; the larger is shown.
                 fuller = ("smoothed map",) if fields == "T" else ("smoothed map", "a_lm")
                 self.assertTrue(any(words in out for words in fuller), out)
         self.assertEqual(sorted(os.listdir(self.folder)), before)

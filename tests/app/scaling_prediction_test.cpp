@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "ringweave/options.hpp"
+#include "ringweave/transform.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_scaling.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 TransformSpec healpix(std::int64_t nside, int lmax, const std::vector<int>& spins = {0}) {
@@ -115,7 +117,7 @@ TEST(ScalingPrediction, EveryWayToExchangeSendsNoMoreThanTheOneBefore) {
       const std::vector<ExchangeWay>& ways = predictor.at(n_ranks).ways;
       ASSERT_EQ(ways.size(), 5u);
       EXPECT_GT(ways[0].sent_bytes, ways[1].sent_bytes);
-      // Only above 2 nside orders fold.
+      // Orders fold only above 2 nside.
       EXPECT_EQ(ways[1].sent_bytes > ways[2].sent_bytes, lmax == 191);
       EXPECT_EQ(ways[2].sent_bytes, 2 * ways[3].sent_bytes);
       EXPECT_EQ(ways[3].sent_bytes, ways[4].sent_bytes);
@@ -164,4 +166,4 @@ TEST(ScalingPrediction, OnDevicesTakesCopiesAndStagedModes) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

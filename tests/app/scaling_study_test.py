@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""jobs/scaling_study runs what is missing, and writes a page with measurement and prediction."""
+"""jobs/scaling_study runs missing points and writes a page with measurements and predictions."""
 import json
 import os
 import pathlib
@@ -15,7 +15,7 @@ STUDY = pathlib.Path(__file__).resolve().parents[2] / "jobs" / "scaling_study"
 
 class Study(program.ProgramTest):
     def study(self, folder, *options, code=0, launch=("--launch", f"{program.MPIRUN} {{ranks}}")):
-        # mpirun refuses root unless told.
+        # mpirun refuses root by default.
         environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         done = subprocess.run([sys.executable, STUDY, self.folder / folder, "--program", program.PROGRAM, *launch,
                                *map(str, options)], text=True, capture_output=True, timeout=120, check=False,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A Slurm of our own: munged, slurmctld and slurmd on this machine, in one folder, ended with the test."""
+"""A private Slurm: munged, slurmctld and slurmd on this machine, in one folder, ended with the test."""
 import contextlib
 import ctypes
 import os
@@ -48,7 +48,7 @@ PartitionName=test Nodes=ALL Default=YES MaxTime=60 State=UP
 
 
 class Unavailable(Exception):
-    """Why there is no Slurm here."""
+    """Says why Slurm is not available."""
 
 
 def find(name):
@@ -68,7 +68,7 @@ def die_with_parent():
 
 
 def children():
-    """Every process below this one, the nearest first."""
+    """Returns every descendant of this process, the nearest first."""
     parents = {}
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -83,7 +83,7 @@ def children():
 
 
 class SlurmCluster:
-    """One node with the cores of this machine, two at least, and as many GPUs as GPU_FILES, which only Slurm takes for some.
+    """One node with the cores of this machine, two at least, and as many GPUs as GPU_FILES, which are GPUs for Slurm only.
 
     A context manager; entering raises Unavailable.
     """
@@ -100,7 +100,7 @@ class SlurmCluster:
     def __enter__(self):
         try:
             self.require_what_it_needs()
-            # What outlives its parent becomes our child, so that it can be ended with the rest.
+            # Orphaned processes become our children, so that they are ended too.
             ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
             # Another program may take a port between looking and binding.
             for _ in range(3):
@@ -152,7 +152,8 @@ class SlurmCluster:
         (self.folder / "gres.conf").write_text(
             "AutoDetect=off\n" + "".join(f"Name=gpu File={file}\n" for file in self.GPU_FILES), encoding="ascii")
         (self.folder / "cgroup.conf").write_text("", encoding="ascii")
-        # In /tmp the folders of a step are named after the job alone: those of another Slurm, or left by one, stop it.
+        # Under /tmp the folders of a step are named after the job alone; those left by another
+        # Slurm would stop it.
         (self.folder / "mpi.conf").write_text(f"PMIxCliTmpDirBase={self.folder}/pmix\n", encoding="ascii")
         self.start("munged", "--foreground", "--force", f"--key-file={key}", f"--socket={self.folder}/munge.socket",
                    f"--pid-file={self.folder}/munge.pid", f"--log-file={self.folder}/munge.log",
@@ -177,7 +178,7 @@ class SlurmCluster:
         return False
 
     def stop(self):
-        # Parents first, or they would start others.
+        # Parents first, so that they start no others.
         for _ in range(50):
             left = children()
             if not left:
@@ -205,7 +206,7 @@ class SlurmCluster:
                               capture_output=True, timeout=timeout, check=False, **options)
 
     def submit(self, *command, cwd, **variables):
-        """sbatch; returns the number of the job."""
+        """Calls sbatch; returns the number of the job."""
         environment = {**self.environment, **variables}
         done = subprocess.run(["sbatch", "--parsable", *map(str, command)], env=environment, cwd=cwd,
                               stdin=subprocess.DEVNULL, text=True, capture_output=True, timeout=20, check=False)
@@ -214,12 +215,12 @@ class SlurmCluster:
         return done.stdout.strip()
 
     def tasks(self, job):
-        """What Slurm knows of a job, a dictionary for each task of an array."""
+        """Returns Slurm's data on a job, one dictionary per task of an array."""
         lines = self.call("scontrol", "--oneliner", "show", "job", job).stdout.splitlines()
         return [dict(re.findall(r"(\w+)=(\S*)", line)) for line in lines if line.strip()]
 
     def wait(self, job, states, seconds=40):
-        """Until every task of the job is in one of these states; returns the tasks."""
+        """Waits until every task of the job is in one of these states; returns the tasks."""
         end = time.monotonic() + seconds
         while True:
             tasks = self.tasks(job)

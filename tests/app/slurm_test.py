@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The jobs that `ringweave jobs` writes, under a Slurm of our own."""
+"""The jobs written by `ringweave jobs`, run under a private Slurm."""
 import json
 import os
 import pathlib
@@ -22,7 +22,7 @@ ENDED = ("COMPLETED", "FAILED", "TIMEOUT", "CANCELLED", "NODE_FAIL", "OUT_OF_MEM
 SMALL = ("--nside", 32, "--lmax", 64)
 STUDY = str(pathlib.Path(__file__).resolve().parents[2] / "jobs" / "scaling_study")
 
-# So many that the job is at work for seconds.
+# Enough that the job runs for seconds.
 MANY = 600
 
 
@@ -37,7 +37,7 @@ class UnderSlurm(program.ProgramTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        # A path short enough for sockets.
+        # Short enough for socket paths.
         cls.cluster = SlurmCluster(tempfile.mkdtemp(prefix="slurm_", dir="/tmp"))
         try:
             cls.enterClassContext(cls.cluster)
@@ -99,7 +99,7 @@ class UnderSlurm(program.ProgramTest):
         self.assertIn("\nSLURM_GPUS_ON_NODE=2\n", self.log(job))
         self.done("smooth", "sky.h5", "here_gpus.h5", *smooth, ranks=2)
         self.assert_same("here_gpus.h5", "smooth_gpus.h5")
-        # Slurm gives no more than it has.
+        # Slurm grants no more than it has.
         script.write_text(script.read_text().replace("--gpus-per-node=2", "--gpus-per-node=3"))
         with self.assertRaisesRegex(AssertionError, "node configuration is not available"):
             self.submit(script)
@@ -149,9 +149,10 @@ class UnderSlurm(program.ProgramTest):
             time.sleep(0.1)
 
     def start_again(self, job):
-        # Slurm lets a job that is queued again wait for two minutes; until the node is free it must.
+        # Slurm delays a requeued job by two minutes; until the node is free it has to wait.
         self.assertTrue(self.cluster.becomes_true(self.cluster.is_idle, 20), self.cluster.logs())
-        # Its permission to run is revoked by the second: what starts within that one is refused.
+        # Its credential is revoked with a resolution of seconds: steps started within that second
+        # are refused.
         time.sleep(2)
         self.cluster.call("scontrol", "update", f"JobId={job}", "StartTime=now")
 
@@ -161,14 +162,14 @@ class UnderSlurm(program.ProgramTest):
         script = self.write_job("time_limited", "--tasks-per-node", 2, "--maps", MANY)
         job = self.cluster.submit(script, cwd=folder, RINGWEAVE=program.PROGRAM, SPECTRUM=str(self.folder / "cl.txt"))
         self.wait_for_more_than(1, folder)
-        # What --signal sends when the limit is near.
+        # The signal that --signal sends shortly before the limit.
         self.cluster.call("scancel", "--signal=USR1", job)
         self.cluster.wait(job, ("PENDING",))
         log = folder / f"ringweave-{job}.out"
         made = len(list(folder.glob("sky_*.h5")))
         self.assertTrue(2 <= made < MANY, f"{made}\n{log.read_text()}")
         self.start_again(job)
-        # Ranks that are bound to cores which others use wait for each other at every map.
+        # Ranks bound to cores that others use wait for each other at every map.
         task, = self.cluster.wait(job, ENDED, 120)
         self.assertEqual((task["JobState"], task["Restarts"]), ("COMPLETED", "1"), log.read_text() + self.cluster.logs())
         self.assertEqual({path.name for path in folder.iterdir()},
@@ -178,7 +179,7 @@ class UnderSlurm(program.ProgramTest):
         self.assert_same("last.h5", folder / f"sky_{MANY}.h5")
 
     def check_it_stopped_and_waits(self, job, folder, log, times, before):
-        """Whole files and no other; returns when each was written."""
+        """Checks that all files are complete and no others exist; returns when each was written."""
         self.cluster.wait(job, ("PENDING",), 60)
         said = log.read_text()
         self.assertEqual((said.count("== exit status 75"), said.count("stopped on request")), (times, times), said)
@@ -186,7 +187,7 @@ class UnderSlurm(program.ProgramTest):
         return self.check_maps(folder, before)
 
     def check_maps(self, folder, before):
-        """Every map is whole, those of `before` are as they were; returns when each was written."""
+        """Checks that every map is complete and those of `before` unchanged; returns when each was written."""
         written = {path.name: path.stat().st_mtime_ns for path in folder.glob("sky_*.h5")}
         self.assertEqual({name: written.get(name) for name in before}, before)
         self.assertGreater(len(written), len(before))
@@ -197,12 +198,13 @@ class UnderSlurm(program.ProgramTest):
     def test_slurm_itself_stops_a_job_ahead_of_its_limit_and_so_does_scancel(self):
         folder = self.folder / "limit"
         folder.mkdir()
-        # Small files of many degrees, so many that they last for longer than a minute.
+        # Small files of many degrees, enough of them to last longer than a minute.
         maps = 20000
         (folder / "cl.txt").write_text("# l TT EE BB TE\n" + "".join(f"{l} 1 1 1 0.2\n" for l in range(513)))
         script = self.write_job("time_limited", "--tasks-per-node", 2, "--maps", maps, "--time", 1,
                                 size=("--nside", 8, "--lmax", 512))
-        # Slurm looks every half a minute, and sends it up to as much earlier: 10 to 40 seconds after the start.
+        # Slurm checks every half a minute and may send it that much earlier: 10 to 40 seconds after
+        # the start.
         script.write_text(re.sub("(--signal=USR1@).*", r"\g<1>20", script.read_text()))
         job = self.cluster.submit(script, cwd=folder, RINGWEAVE=program.PROGRAM)
         log = folder / f"ringweave-{job}.out"

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "base/buffer.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <limits>
 #include <utility>
 
-namespace ringweave::test {
+#include "base/memory_meter.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/views.hpp"
+
+namespace ringweave::detail::test {
 namespace {
 
 TEST(HostBuffer, IsAlignedForSimd) {
@@ -35,7 +37,7 @@ TEST(HostBuffer, HandsItsMemoryOnWhenMoved) {
   EXPECT_EQ(b.data(), memory);
   EXPECT_EQ(
       a.data(),
-      nullptr);  // NOLINT(bugprone-use-after-move): what a move leaves is part of the contract
+      nullptr);  // NOLINT(bugprone-use-after-move): the moved-from state is part of the contract
   EXPECT_EQ(a.size(), 0);
   HostBuffer<int> c(100);
   c = std::move(b);
@@ -93,4 +95,4 @@ TEST(ComponentView, KeepsItsStrideWhenItBecomesReadOnly) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 using testing::AllOf;
@@ -47,4 +47,4 @@ TEST(CheckedProduct, RefusesToOverflowAndNamesTheCount) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

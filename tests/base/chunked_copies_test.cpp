@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
-namespace ringweave {
+#include "base/checked_cast.hpp"
+
+namespace ringweave::detail {
 namespace {
 
-/// A device on the host, as lazy as one may be: nothing is copied until somebody waits.
+/// A device emulated on the host that copies as late as possible: only when somebody waits.
 class LazyLink {
  public:
   using Staging = std::string;
@@ -72,4 +74,4 @@ TEST(ChunkedCopies, TwoChunksAreUnderWayAtOnce) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

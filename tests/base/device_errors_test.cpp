@@ -6,11 +6,10 @@
 
 #include "base/device.hpp"
 #include "base/device_buffer.hpp"
-#include "base/device_properties.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-// What CUDA calls may return, which needs no device: values of cudaError_t.
-namespace ringweave {
+// Possible results of CUDA calls, as values of cudaError_t; no device needed.
+namespace ringweave::detail {
 namespace {
 
 constexpr int success = 0;
@@ -32,7 +31,7 @@ class DeviceErrors : public testing::Test {
   }
 };
 
-/// The message of the ResourceError that `use` throws; empty: it throws none.
+/// Returns the message of the ResourceError that `use` throws; empty if none.
 template <class Use>
 std::string refusal(const Use& use) {
   try {
@@ -74,7 +73,7 @@ TEST_F(DeviceErrors, MostLeaveTheDeviceUsable) {
   EXPECT_NO_THROW(check_device(success, "going on"));
 }
 
-/// Exits with 0 when everything after the failure is refused with the words of the failure.
+/// Exits with 0 when all use after the failure is refused with the message of the failure.
 void fail_and_try_on(int status) {
   const std::string first = refusal([&] { check_device(status, "the first launch"); });
   bool as_expected = contains(first, "the first launch") &&
@@ -99,4 +98,4 @@ TEST_F(DeviceErrors, AfterOneThatEndsTheDeviceEveryCallSaysWhatItWas) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

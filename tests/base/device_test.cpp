@@ -8,11 +8,9 @@
 #include <vector>
 
 #include "base/device_buffer.hpp"
-#include "base/device_graph.hpp"
-#include "base/device_properties.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 TEST(Device, WithoutOneTheObstacleIsSaid) {
@@ -37,7 +35,7 @@ TEST(Device, WithoutOneEveryUseIsAnErrorThatSaysWhatToDo) {
   EXPECT_TRUE(says_what_to_do([] { device_properties(); }));
 }
 
-// What a view of device memory must not offer to the host.
+// Operations that a view of device memory must not offer to the host.
 template <class V>
 concept Indexable = requires(V view) {
   view[0];
@@ -125,4 +123,4 @@ TEST(Device, TooMuchMemoryIsAResourceError) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
 #include <gtest/gtest.h>
 
 #include <new>
 #include <stdexcept>
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 constexpr ErrorKind kinds[] = {ErrorKind::usage, ErrorKind::data,     ErrorKind::resource,
@@ -71,4 +71,4 @@ TEST(Error, EveryKindHasANameOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -6,9 +6,9 @@
 #include <atomic>
 #include <string>
 
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 TEST(FirstError, CarriesAnExceptionOutOfAParallelRegion) {
@@ -60,4 +60,4 @@ TEST(FirstError, StaysOutOfTheWayWhenAllGoesWell) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -8,10 +8,11 @@
 #include <limits>
 #include <vector>
 
-#include "base/buffer.hpp"
-#include "base/error.hpp"
+#include "base/memory_meter.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 constexpr std::int64_t megabyte = std::int64_t{1} << 20;
@@ -93,4 +94,4 @@ TEST(HostMemory, IsSharedByThreads) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <fstream>
 
-#include "base/buffer.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 TEST(MemoryMeter, RemembersTheMostSinceItsReset) {
@@ -51,4 +51,4 @@ TEST(ResidentMemory, GrowsWithPagesThatAreTouched) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

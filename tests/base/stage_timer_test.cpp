@@ -6,7 +6,9 @@
 #include <chrono>
 #include <thread>
 
-namespace ringweave::test {
+#include "ringweave/times.hpp"
+
+namespace ringweave::detail::test {
 namespace {
 
 TEST(StageTimer, AddsSecondsAndCallsToItsStage) {
@@ -36,4 +38,4 @@ TEST(StageTimer, CountsAStageThatThrew) {
 TEST(StageTimer, NeedsNoTable) { EXPECT_NO_THROW(StageTimer(nullptr, "read")); }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 TEST(TaskThread, DoesItsWorkInOrderOnOneThread) {
@@ -37,7 +37,7 @@ TEST(TaskThread, WorksWhileItsOwnerDoes) {
   TaskThread side;
   std::promise<void> here;
   std::promise<void> there;
-  // Either waits for the other: one after the other they would never end.
+  // Each task waits for the other: run one after the other they would never end.
   side.run_both(
       [&] {
         there.set_value();
@@ -83,4 +83,4 @@ TEST(TaskThread, FinishesWhatIsLeftAndFreesWhatItHeld) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

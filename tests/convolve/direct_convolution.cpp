@@ -8,9 +8,10 @@
 #include <numbers>
 
 #include "base/checked_cast.hpp"
-#include "sphere/random_alm.hpp"
+#include "ringweave/random.hpp"
+#include "sphere/kernel/kernel_table.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 double square(double x) { return x * x; }
@@ -119,4 +120,4 @@ double relative_max(const Pixels& found, const Pixels& expected) {
   return gap / std::sqrt(all / static_cast<double>(found.size()));
 }
 
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -3,27 +3,27 @@
 
 #include <vector>
 
-#include "base/buffer.hpp"
-#include "sphere/kernel/radial_kernel.hpp"
-#include "sphere/ring_grid.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/kernel.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 
 /// Pixels of a ring-ordered map of the whole grid.
 using Pixels = std::vector<double>;
 
-/// Pixels of unit variance.
+/// Returns random pixels of unit variance.
 Pixels random_pixels(const RingGrid& grid, unsigned which);
 
-/// s_p = sum_q w_q K(|n_p - n_q|) r_q, pixel by pixel.
+/// Returns s_p = sum_q w_q K(|n_p - n_q|) r_q, pixel by pixel.
 Pixels convolve_directly(const RingGrid& grid, const RadialKernel& kernel, const Pixels& map);
 
-/// The paper's basic algorithm by plain sums: rings keep the modes up to their own Nyquist, the
-/// kernel is sampled on every ring as on the longest.
+/// Runs the paper's basic algorithm by plain sums: rings keep the modes up to their own Nyquist,
+/// the kernel is sampled on every ring as on the longest.
 Pixels convolve_plainly(const RingGrid& grid, const RadialKernel& kernel, const Pixels& map);
 
-/// rms of the difference over rms of what is expected.
+/// Returns the rms of the difference over the rms of the expected values.
 double relative_rms(const Pixels& found, const Pixels& expected);
 double relative_max(const Pixels& found, const Pixels& expected);
 
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

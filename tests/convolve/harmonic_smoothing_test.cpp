@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "convolve/harmonic_smoothing.hpp"
-
 #include <gmock/gmock.h>
 
 #include <memory>
 #include <utility>
 
-#include "base/error.hpp"
-#include "sphere/healpix_weights.hpp"
-#include "sphere/unseen.hpp"
+#include "base/checked_cast.hpp"
+#include "ringweave/analysis.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/smoothing.hpp"
+#include "ringweave/transform.hpp"
 #include "support/rank_groups.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 using testing::HasSubstr;
@@ -34,7 +35,7 @@ SmoothingOptions plain(const SphericalHarmonicTransform& transform, Beam beam) {
   return options;
 }
 
-/// value(pixel of the grid, z) in every component.
+/// Sets every component to value(pixel of the grid, z).
 template <class T, class Value>
 MapBuffer<T> map_of(const SphericalHarmonicTransform& transform, const Value& value) {
   MapBuffer<T> map = transform.make_map<T>();
@@ -50,7 +51,7 @@ MapBuffer<T> map_of(const SphericalHarmonicTransform& transform, const Value& va
   return map;
 }
 
-/// Two grids for most tests.
+/// The two grids of most tests.
 class Smoothing : public OnEveryRankCount {
  protected:
   static TransformSpec gauss() {
@@ -118,7 +119,7 @@ bool masked(std::int64_t component, std::int64_t pixel, double z) {
   return component == 1 && z < -0.7;
 }
 
-/// A map with another mask in each component; the last has none.
+/// A map with a different mask in each component; the last has none.
 template <class T>
 MapBuffer<T> masked_map(const SphericalHarmonicTransform& transform) {
   const MapBuffer<T> full = random_map<T>(transform);
@@ -266,4 +267,4 @@ TEST_P(Smoothing, WhatCannotBeSmoothedIsRefused) {
 INSTANTIATE_TEST_SUITE_P(Ranks, Smoothing, every_rank_count(), name_of_rank_groups);
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

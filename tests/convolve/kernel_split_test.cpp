@@ -14,16 +14,16 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "convolve/split/cap_multipoles.hpp"
 #include "convolve/split/split_search.hpp"
 #include "io/spectra_table.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/spectra.hpp"
 #include "singular_values.hpp"
-#include "sphere/beam.hpp"
 #include "sphere/kernel/cap_polynomials.hpp"
 #include "sphere/quadrature.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using test::Matrix;
@@ -33,7 +33,7 @@ using testing::ThrowsMessage;
 constexpr double arcmin = std::numbers::pi / (180 * 60);
 constexpr double degree = 60 * arcmin;
 
-/// Seconds that grow with l_cut and theta_cut, are shared out evenly and need no grid.
+/// Costs that grow with l_cut and theta_cut, are divided evenly and need no grid.
 SplitCosts simple_costs(double per_radian = 1) {
   SplitCosts costs;
   costs.harmonic = [](int l_cut, int n_ranks) { return Estimate{1e-4 * l_cut * l_cut / n_ranks}; };
@@ -59,7 +59,7 @@ KernelSplitSpec small_problem() {
   return spec;
 }
 
-/// sqrt(C_l) b_l of the CMB on white maps, nside 2048: what the paper splits.
+/// sqrt(C_l) b_l of the CMB on white maps, nside 2048: the kernel the paper splits.
 KernelSplitSpec cmb_problem(double fwhm_arcmin, int lmax = 4096) {
   static const Spectra cl = read_text_spectra(RINGWEAVE_SOURCE_DIR "/examples/lcdm_cl.txt");
   KernelSplitSpec spec;
@@ -73,7 +73,7 @@ KernelSplitSpec cmb_problem(double fwhm_arcmin, int lmax = 4096) {
   return spec;
 }
 
-/// Eq. 2 over the denominator of Eq. 6, of both parts as they are.
+/// Eq. 2 over the denominator of Eq. 6, from both final parts.
 double fractional_error(const KernelSplitSpec& spec, const KernelSplit& split) {
   const int lmax = static_cast<int>(ssize64(spec.k_l)) - 1;
   std::vector<double> sum = split.compact().multipoles(lmax);
@@ -111,7 +111,7 @@ TEST(KernelSplit, PartsAddUpToTheKernelWithinThePredictedError) {
     EXPECT_NEAR(error.total, std::hypot(spec.alpha * error.fit, error.aliased, error.rounding),
                 1e-18);
     EXPECT_LE(error.total, spec.error);
-    // Up to l_cut to rounding.
+    // Equal up to l_cut, to rounding.
     EXPECT_EQ(ssize64(split.harmonic()), split.best().l_cut + 1);
     const std::vector<double> compact = split.compact().multipoles(128);
     for (std::size_t l = 0; l < split.harmonic().size(); ++l)
@@ -136,7 +136,7 @@ TEST(KernelSplit, NeedsFewerDegreesForWiderSupportsAndLargerErrors) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_LT(rough.scan()[i].l_cut, split.scan()[i].l_cut);
 }
 
-/// The fit of everything at once, the harmonic part as unknowns of its own, by singular values.
+/// Fits everything at once, with the harmonic part as separate unknowns, by singular values.
 double dense_error(const KernelSplitSpec& spec, double theta_cut, int l_cut) {
   const SplitWeights weights(spec);
   const int n = CapPolynomials::size_for(theta_cut, weights.lmax);
@@ -199,11 +199,11 @@ TEST(KernelSplit, FindsWhatOneFitOfBothPartsFindsBySingularValues) {
 }
 
 /// The paper's own fit, Eqs. 2 to 6: K(theta) at the rings of a quadrature exact for lmax; normal
-/// equations, singular values below 1e-6 left out.
+/// equations, without singular values below 1e-6.
 double papers_error(const KernelSplitSpec& spec, double theta_cut, int l_cut) {
   const int lmax = static_cast<int>(ssize64(spec.k_l)) - 1;
   const std::size_t n_degrees = to_size(lmax) + 1;
-  Matrix a;  // rows times the root of 2l + 1
+  Matrix a;  // rows times sqrt(2l + 1)
   std::vector<double> b(n_degrees);
   const auto root = [](std::size_t l) { return std::sqrt(2.0 * static_cast<double>(l) + 1); };
   for (std::size_t l = 0; l < n_degrees; ++l) b[l] = root(l) * spec.k_l[l];
@@ -236,7 +236,7 @@ TEST(KernelSplit, MissesLessThanThePapersFitDoes) {
   const KernelSplit split(spec);
   for (const SplitCandidate& candidate : split.scan()) {
     const double papers = papers_error(spec, candidate.theta_cut, candidate.l_cut);
-    // It does fit, but for its few rings.
+    // It does fit, except for its few rings.
     EXPECT_LT(papers, 0.1);
     EXPECT_LT(candidate.error, spec.alpha * papers);
     RecordProperty("paper_at_" + std::to_string(candidate.l_cut), std::to_string(papers));
@@ -276,7 +276,7 @@ TEST(KernelSplit, TakesWhatCostsLeast) {
 }
 
 TEST(KernelSplit, TakesSupportAndPlacementTogether) {
-  // Either part has a device of its own: the wider support is free as long as the other is slower.
+  // Each part has a device of its own: a wider support is free as long as the other is slower.
   KernelSplitSpec spec = small_problem();
   spec.machine.n_ranks = 2;
   spec.costs = simple_costs();
@@ -359,10 +359,10 @@ TEST(KernelSplit, LeavesACompactKernelToTheRings) {
   EXPECT_LE(fractional_error(spec, split), spec.error);
 }
 
-// What nobody can split, or nearly: an answer all the same, and no split that lies.
+// Kernels that are hard or impossible to split still get an answer, and never a wrong one.
 class HostileKernel : public testing::TestWithParam<int> {
  protected:
-  /// The answer keeps its word or says why there is none.
+  /// The result meets its promise, or says why there is none.
   static void expect_an_answer(const KernelSplitSpec& spec) {
     const KernelSplit split(spec);
     EXPECT_FALSE(split.reason().empty());
@@ -413,7 +413,7 @@ TEST_F(HostileKernel, ThatEndsBeforeLmaxIsLeftToTheHarmonics) {
 }
 
 TEST_F(HostileKernel, OnNoisySpectraHasAnAnswer) {
-  // C_l of one sky: chi square of 2l + 1 degrees of freedom; some l have none at all.
+  // C_l of one sky: chi square with 2l + 1 degrees of freedom; some l have no power.
   std::mt19937 generator(9);
   for (KernelSplitSpec spec : {small_problem(), cmb_problem(5)}) {
     for (std::size_t l = 0; l < spec.k_l.size(); ++l) {
@@ -495,4 +495,4 @@ TEST_F(HostileKernel, InASpecificationThatContradictsItselfIsRefused) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Ring convolution beside the harmonic method with the same quadrature and no iterations: the tests
-// of Elsner & Wandelt (2011), Sect. 4.3. Beams are as wide in pixels as theirs at nside 2048.
+// Compares the ring convolution with the harmonic method with the same quadrature and no
+// iterations: the tests of Elsner & Wandelt (2011), Sect. 4.3. Beams are as wide in pixels as
+// theirs at nside 2048.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,13 +13,14 @@
 #include <utility>
 #include <vector>
 
-#include "convolve/harmonic_smoothing.hpp"
-#include "convolve/ring/ring_convolution.hpp"
-#include "sphere/healpix_weights.hpp"
+#include "ringweave/convolution.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/smoothing.hpp"
+#include "sphere/kernel/kernel_table.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 constexpr std::int64_t nside = RINGWEAVE_TEST_NSIDE;
@@ -103,8 +105,7 @@ TEST(RingConvolutionAccuracy, ABeamOfTheSameDegreesIsTheHarmonicMethodToRounding
   }
 }
 
-/// One pixel of value 1 on each of eight rings, four of them in the northern cap, an eighth of a
-/// turn apart.
+/// One pixel of value 1 on each of eight rings, four of them in the northern cap, 45 degrees apart.
 class PointSources {
  public:
   explicit PointSources(const RingGrid& grid) : map_(1, grid.n_pixels()) {
@@ -127,7 +128,7 @@ class PointSources {
   struct Artefacts {
     double caps = 0;
     double belt = 0;
-    double other_rings = 0;  ///< where no pixel of the ring is that near
+    double other_rings = 0;  ///< on rings without a pixel that near
   };
   Artefacts beyond(double chord_squared, const RingGrid& grid, const MapBuffer<double>& map) const {
     Artefacts found;
@@ -176,7 +177,7 @@ TEST(RingConvolutionAccuracy, PointSourcesDoNotRing) {
   const PointSources sources(methods.grid());
   const double fwhm = 4.7 * arcmin_at_2048;
   const RadialKernel kernel = gaussian(fwhm);
-  // Chords next to the support's are decided by rounding.
+  // Rounding decides about chords next to the support's.
   const double beyond = kernel.table().chord_squared_cut * (1 + 1e-9);
   const double peak = kernel.at(0) * methods.grid().ring(RingId{0}).weight;
 
@@ -202,4 +203,4 @@ TEST(RingConvolutionAccuracy, PointSourcesDoNotRing) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

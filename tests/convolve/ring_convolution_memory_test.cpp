@@ -5,12 +5,13 @@
 #include <numbers>
 #include <utility>
 
-#include "base/buffer.hpp"
-#include "base/error.hpp"
 #include "base/memory_meter.hpp"
-#include "convolve/ring/ring_convolution.hpp"
+#include "convolve/ring/ring_convolution_plan.hpp"
+#include "ringweave/convolution.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 constexpr double degree = std::numbers::pi / 180;
@@ -34,8 +35,8 @@ RadialKernel top_hat(double radius_degrees) {
   return RadialKernel::from_profile(theta, value, KernelSupport::whole());
 }
 
-/// Input + output + halo + the modes of one map + a fifth of input + output, or of what a rank has
-/// little of a few megabytes.
+/// Input + output + halo + the modes of one map + a fifth of input + output, or a few megabytes on
+/// ranks with little data.
 void expect_within_rule(const RingConvolutionPlan& plan) {
   const RingConvolutionSpec& spec = plan.spec();
   const std::int64_t maps = 2 * spec.n_maps * plan.own().n_pixels() * spec.bytes_per_pixel;
@@ -135,4 +136,4 @@ TEST(RingConvolutionMemory, LongerPixelsThanPlannedAreRefused) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 constexpr double degree = std::numbers::pi / 180;
@@ -29,7 +29,7 @@ void expect_halo_around(const RingConvolutionPlan& plan, const HaloPlan& halo) {
   }
 }
 
-/// What ranks send is what ranks expect, and every ring is some rank's.
+/// Checks that sends match receives, and that every ring has an owner.
 void expect_whole(const RingConvolutionSpec& spec, int n_ranks) {
   std::int64_t pixels = 0;
   std::int64_t balance = 0;
@@ -89,4 +89,4 @@ TEST(RingConvolutionPlan, BandsTakeEquallyLong) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

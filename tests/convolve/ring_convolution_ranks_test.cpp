@@ -5,12 +5,14 @@
 #include <numbers>
 #include <utility>
 
+#include "base/checked_cast.hpp"
 #include "convolve/direct_convolution.hpp"
-#include "convolve/ring/ring_convolution.hpp"
+#include "convolve/ring/ring_convolution_plan.hpp"
+#include "ringweave/convolution.hpp"
 #include "support/rank_groups.hpp"
 #include "support/tolerance.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 constexpr double degree = std::numbers::pi / 180;
@@ -24,7 +26,7 @@ RadialKernel top_hat(double radius_degrees) {
   return RadialKernel::from_profile(theta, value, KernelSupport::whole());
 }
 
-/// Convolves this rank's rings of maps of the whole grid and compares them with what is expected.
+/// Convolves this rank's rings of maps of the whole grid and compares them with the expected ones.
 template <class T>
 void expect_own_rings(const Communicator& comm, const RingConvolutionSpec& spec,
                       const std::vector<Pixels>& maps, const std::vector<Pixels>& expected,
@@ -108,4 +110,4 @@ TEST_P(RingConvolutionOnRanks, ThePlainModeIsTheSameOnAnyNumberOfRanks) {
 INSTANTIATE_TEST_SUITE_P(Ranks, RingConvolutionOnRanks, every_rank_count(), name_of_rank_groups);
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

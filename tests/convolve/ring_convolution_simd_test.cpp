@@ -4,14 +4,15 @@
 #include <numbers>
 #include <utility>
 
+#include "base/checked_cast.hpp"
 #include "base/simd/instruction_sets.hpp"
 #include "convolve/direct_convolution.hpp"
-#include "convolve/ring/ring_convolution.hpp"
 #include "hwy/highway.h"
+#include "ringweave/convolution.hpp"
 #include "support/only_target.hpp"
 #include "support/tolerance.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 constexpr double degree = std::numbers::pi / 180;
@@ -28,7 +29,8 @@ Pixels convolved(const RingConvolutionSpec& spec, const Pixels& map) {
   return {pixels.data(), pixels.data() + n};
 }
 
-// Stencil, sectors and modes, with series and with tables: each file compiled several times.
+// Stencil, sectors and modes, with series and with tables: each file is compiled for several
+// instruction sets.
 TEST(RingConvolutionSimd, EverySetThisMachineRunsEqualsTheSumOverPixels) {
   const std::vector<double> ends{0, 20 * degree};
   const std::vector<double> ones{1, 1};
@@ -61,4 +63,4 @@ TEST(RingConvolutionSimd, EverySetThisMachineRunsEqualsTheSumOverPixels) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "convolve/ring/ring_convolution.hpp"
-
 #include <gmock/gmock.h>
 #include <omp.h>
 
@@ -10,11 +8,14 @@
 #include <string>
 #include <utility>
 
-#include "base/error.hpp"
+#include "base/checked_cast.hpp"
 #include "convolve/direct_convolution.hpp"
+#include "ringweave/convolution.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/options.hpp"
 #include "support/tolerance.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 using testing::HasSubstr;
@@ -30,7 +31,7 @@ RadialKernel top_hat(double radius_degrees) {
   const std::vector<double> value{1, 1};
   return RadialKernel::from_profile(theta, value, KernelSupport::whole());
 }
-/// A beam that ends at a degree without falling to zero before.
+/// A beam that ends at a degree without falling to zero first.
 RadialKernel sharp_beam(int lmax, KernelSupport support) {
   std::vector<double> k_l;
   for (int l = 0; l <= lmax; ++l) k_l.push_back(1.0 / (1 + 0.01 * l * l));
@@ -218,7 +219,7 @@ TEST(RingConvolution, ABatchIsConvolvedAsMapsAloneWithOneKernelOrOneForEach) {
   }
 }
 
-// Rings in many bands that hand sums on, and more orders than their scratch holds at a time.
+// Rings in many bands that carry sums on, and more orders than their scratch holds at a time.
 TEST(RingConvolution, ModesOfManyRingsEqualTheSumsOverPixels) {
   struct ManyRings {
     std::int64_t nside;
@@ -294,4 +295,4 @@ TEST(RingConvolution, WhatCannotBeConvolvedIsRefused) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -4,27 +4,28 @@
 #include <memory>
 #include <utility>
 
-#include "base/error.hpp"
-#include "convolve/convolution_smoothing.hpp"
-#include "convolve/harmonic_smoothing.hpp"
-#include "convolve/ring/ring_convolution.hpp"
-#include "sphere/healpix_weights.hpp"
-#include "sphere/unseen.hpp"
+#include "convolve/ring/ring_convolution_plan.hpp"
+#include "ringweave/analysis.hpp"
+#include "ringweave/convolution.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/smoothing.hpp"
+#include "ringweave/transform.hpp"
 #include "support/rank_groups.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
 constexpr int lmax = 32;
-/// So wide that no power is left above lmax.
+/// Wide enough that no power is left above lmax.
 constexpr double fwhm = 0.6;
 
-/// Two maps on an exact grid, and both ways to smooth them, on the same rings.
+/// Two maps on an exact grid and both methods of smoothing, on the same rings.
 class RingSmoothing : public OnEveryRankCount {
  protected:
   RingConvolution convolution() const {
@@ -40,7 +41,7 @@ class RingSmoothing : public OnEveryRankCount {
     return {comm(), spec};
   }
 
-  /// Random values; UNSEEN where asked, in the first map only.
+  /// Random values; UNSEEN where requested, in the first map only.
   template <class T>
   static MapBuffer<T> map_of(const SphericalHarmonicTransform& transform, bool with_unseen) {
     MapBuffer<T> map = random_map<T>(transform);
@@ -70,11 +71,12 @@ class RingSmoothing : public OnEveryRankCount {
     MapBuffer<T> in = copy_of(expected);
     MapBuffer<T> out = harmonic.make_map<T>();
     const SmoothingReport by_harmonics = smooth_harmonic<T>(harmonic, options, expected.view());
-    const ConvolutionSmoothingReport report =
+    const SmoothingReport report =
         smooth_on_rings<T>(comm(), rings, treatment, in.view(), out.view());
-    EXPECT_EQ(report.unseen_pixels, by_harmonics.maps.front().unseen_pixels);
+    EXPECT_EQ(report.maps.front().unseen_pixels, by_harmonics.maps.front().unseen_pixels);
     EXPECT_EQ(report.convolutions, by_harmonics.mask_transforms > 0 ? 2 : 1);
-    EXPECT_NEAR(report.removed.monopole, by_harmonics.maps.front().removed.monopole, 1e-6);
+    EXPECT_NEAR(report.maps.front().removed.monopole, by_harmonics.maps.front().removed.monopole,
+                1e-6);
     set_unseen_to_zero(out, expected);
     expect_within(relative_error(comm(), out, expected), bound);
   }
@@ -135,4 +137,4 @@ TEST_P(RingSmoothing, RefusesMapsItShouldNotSmooth) {
 INSTANTIATE_TEST_SUITE_P(Ranks, RingSmoothing, every_rank_count(), name_of_rank_groups);
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

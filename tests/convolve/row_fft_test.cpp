@@ -7,12 +7,12 @@
 #include <numbers>
 #include <vector>
 
-#include "base/buffer.hpp"
 #include "base/checked_cast.hpp"
 #include "convolve/ring/host/row_transform.hpp"
+#include "ringweave/views.hpp"
 #include "support/tolerance.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 // Even and odd, with and without a class halfway, more classes than lanes and fewer.
@@ -99,4 +99,4 @@ TEST(RowFft, WideKernelsTakeLongerFfts) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

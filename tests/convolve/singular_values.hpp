@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <vector>
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 
-/// A matrix by columns.
+/// A matrix stored by columns.
 using Matrix = std::vector<std::vector<double>>;
 
 inline double dot(const std::vector<double>& a, const std::vector<double>& b) {
@@ -17,8 +17,8 @@ inline double dot(const std::vector<double>& a, const std::vector<double>& b) {
   return sum;
 }
 
-/// x that minimizes |A x - b| without the singular values below a part of the largest: one-sided
-/// Jacobi rotations, slow and simple.
+/// Returns the x that minimizes |A x - b| without singular values below a fraction of the largest.
+/// One-sided Jacobi rotations: slow and simple.
 inline std::vector<double> solve_by_singular_values(Matrix a, const std::vector<double>& b,
                                                     double least) {
   const std::size_t n = a.size();
@@ -61,7 +61,7 @@ inline std::vector<double> solve_by_singular_values(Matrix a, const std::vector<
   return x;
 }
 
-/// b - A x
+/// Returns b - A x.
 inline std::vector<double> remainder(const Matrix& a, const std::vector<double>& x,
                                      std::vector<double> b) {
   for (std::size_t k = 0; k < a.size(); ++k) {
@@ -70,4 +70,4 @@ inline std::vector<double> remainder(const Matrix& a, const std::vector<double>&
   return b;
 }
 
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What split kernels achieve on random maps with the default alpha: errors of the map (Eq. 6 of the
-// paper) and of its power spectrum within what was predicted.
+// Errors of split kernels on random maps with the default alpha: those of the map (Eq. 6 of the
+// paper) and of its power spectrum are within the prediction.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,15 +9,16 @@
 #include <tuple>
 #include <vector>
 
+#include "base/checked_cast.hpp"
 #include "convolve/split/split_convolution.hpp"
 #include "io/spectra_table.hpp"
-#include "sphere/beam.hpp"
-#include "sphere/healpix_weights.hpp"
-#include "transform/power_spectrum.hpp"
+#include "ringweave/analysis.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/spectra.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 constexpr double arcmin = std::numbers::pi / (180 * 60);
@@ -68,7 +69,7 @@ class SplitAccuracy : public testing::TestWithParam<std::tuple<std::int64_t, Sky
     double map;
     double spectrum;
   };
-  /// Of a split beside the a_lm of all degrees, over the rms of the map by these.
+  /// Rms error of a split against the a_lm of all degrees, over the rms of the map by these.
   Errors errors_of(const KernelSplitSpec& spec, const KernelSplit& split, std::uint64_t which) {
     MapBuffer<double> map = draw(spec, which);
     AlmBuffer<double> alm = adjoint(map);
@@ -81,7 +82,7 @@ class SplitAccuracy : public testing::TestWithParam<std::tuple<std::int64_t, Sky
     convolution.convolve<double>(map.view(), found.view());
     const double rms = relative_error(Communicator::self(), found, expected).rms;
 
-    // Of the difference alone: what the quadrature does to the map itself is no error of the split.
+    // Of the difference alone: the quadrature's effect on the map itself is no error of the split.
     for (std::int64_t i = 0; i < found.size(); ++i)
       found.view().data()[i] -= expected.view().data()[i];
     const Spectra exact = spectrum(alm);
@@ -112,14 +113,14 @@ TEST_P(SplitAccuracy, IsThePredictedOne) {
       const KernelSplitSpec spec = problem(fwhm, error);
       EXPECT_EQ(spec.alpha, KernelSplitSpec::measured_alpha);
       const KernelSplit split(spec);
-      // Pixels have power above lmax, where the harmonic method cuts a narrow beam.
+      // Pixels have power above lmax, where the harmonic method truncates a narrow beam.
       if (sky_ == Sky::pixels && !split.has_parts()) continue;
       ASSERT_TRUE(split.has_parts()) << split.reason();
       for (const std::uint64_t which : {seed, seed + 1, seed + 2}) {
         const Errors errors = errors_of(spec, split, which);
         EXPECT_LE(errors.map, split.error().total) << fwhm << " arcmin at nside 2048";
         EXPECT_LE(errors.spectrum, split.error().total) << fwhm << " arcmin at nside 2048";
-        // A prediction, not only a bound.
+        // It is a prediction, not only a bound.
         EXPECT_GE(errors.map, split.error().total / 10);
       }
     }
@@ -131,4 +132,4 @@ INSTANTIATE_TEST_SUITE_P(Maps, SplitAccuracy,
                                           testing::Values(Sky::white, Sky::pixels, Sky::cmb)));
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

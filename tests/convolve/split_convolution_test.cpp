@@ -6,23 +6,23 @@
 #include <memory>
 #include <utility>
 
-#include "base/error.hpp"
-#include "convolve/convolution_smoothing.hpp"
-#include "convolve/harmonic_smoothing.hpp"
-#include "sphere/healpix_weights.hpp"
-#include "sphere/unseen.hpp"
+#include "ringweave/analysis.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/smoothing.hpp"
+#include "ringweave/transform.hpp"
 #include "split_problem.hpp"
 #include "support/rank_groups.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-/// Both ways to smooth two white maps on the same rings.
+/// Both methods of smoothing two white maps on the same rings.
 class SplitSmoothing : public OnEveryRankCount {
  protected:
   template <class T>
@@ -49,9 +49,9 @@ class SplitSmoothing : public OnEveryRankCount {
     MapBuffer<T> in = copy_of(expected);
     MapBuffer<T> out = harmonic.make_map<T>();
     const SmoothingReport by_harmonics = smooth_harmonic<T>(harmonic, options, expected.view());
-    const ConvolutionSmoothingReport report =
+    const SmoothingReport report =
         smooth_on_rings<T>(comm(), convolution, treatment, in.view(), out.view());
-    EXPECT_EQ(report.unseen_pixels, by_harmonics.maps.front().unseen_pixels);
+    EXPECT_EQ(report.maps.front().unseen_pixels, by_harmonics.maps.front().unseen_pixels);
     EXPECT_EQ(report.convolutions, by_harmonics.mask_transforms > 0 ? 2 : 1);
     for (std::int64_t i = 0; i < out.n_components() * out.size(); ++i) {
       T& ours = out.view().data()[i];
@@ -88,12 +88,12 @@ TEST_P(SplitSmoothing, IsTheHarmonicSmoothingWithinThePredictedError) {
 }
 
 TEST_P(SplitSmoothing, IsTheHarmonicSmoothingOnFinerGridsToo) {
-  if (comm().size() > 3) return;  // larger groups have had the coarse grid
+  if (comm().size() > 3) return;  // larger groups are covered by the coarse grid
   for (const std::int64_t nside : {128, 256}) expect_the_same<double>(nside, {}, false);
 }
 
 TEST_P(SplitSmoothing, TreatsUnseenPixelsAsTheHarmonicSmoothingDoes) {
-  // A mask's edges have degrees above lmax, which no prediction counts.
+  // A mask's edges have degrees above lmax, which no prediction includes.
   constexpr double of_edges = 1e-4;
   MaskOptions treatment;
   for (const UnseenPolicy policy : {UnseenPolicy::restore, UnseenPolicy::normalize}) {
@@ -113,4 +113,4 @@ TEST_P(SplitSmoothing, RefusesAKernelWithoutASplit) {
 INSTANTIATE_TEST_SUITE_P(Ranks, SplitSmoothing, every_rank_count(), name_of_rank_groups);
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the search for split kernels is made of.
+// Tests the building blocks of the search for split kernels.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,9 +11,9 @@
 #include "convolve/split/aliased_spectrum.hpp"
 #include "convolve/split/cap_multipoles.hpp"
 #include "convolve/split/triangular_fit.hpp"
-#include "sphere/kernel/radial_kernel.hpp"
+#include "ringweave/kernel.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 std::vector<double> normal_numbers(std::size_t n, unsigned seed) {
@@ -109,9 +109,9 @@ TEST(CapMultipoles, FitAsAllDegreesOneByOneDo) {
       expected_first = block.end();
       std::vector<double> weight;
       std::vector<double> target;
-      std::vector<double> rows;  // one for each degree
+      std::vector<double> rows;  // one per degree
       for (int l = block.first; l < block.end(); ++l) {
-        // Degrees without weight, and weights without any order.
+        // Some degrees have no weight, the others random ones.
         weight.push_back(l % 7 == 3 ? 0.0 : std::abs(noise[to_size(l)]));
         target.push_back(std::exp(-l / 100.0) + 1e-3 * noise[to_size(last + 1 + l)]);
         for (const double a : dense[to_size(l)]) rows.push_back(weight.back() * a);
@@ -155,4 +155,4 @@ TEST(AliasedSpectrum, GrowsWithTheDegreesThatMeet) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

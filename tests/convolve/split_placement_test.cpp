@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
-/// Parts that share out evenly over ranks.
+/// Parts that scale evenly over ranks.
 SplitCosts even_costs(double harmonic, double rings, double sending) {
   SplitCosts costs;
   costs.harmonic = [harmonic](int, int n) { return Estimate{harmonic / n}; };
@@ -19,7 +19,7 @@ SplitCosts even_costs(double harmonic, double rings, double sending) {
   return costs;
 }
 
-/// Parts that more ranks make little faster.
+/// Parts that hardly speed up with more ranks.
 SplitCosts stubborn_costs() {
   SplitCosts costs;
   costs.harmonic = [](int, int n) { return Estimate{1 + 3.0 / n}; };
@@ -71,7 +71,7 @@ TEST(SplitPlacement, AtOnceTheSlowerPartCounts) {
 
 TEST(SplitPlacement, TakesGroupsWhoseSizesAreAsTheWorkWhereRanksDoNotScale) {
   SplitCosts costs = even_costs(25, 75, 0);
-  // All of them together do it worse.
+  // All of them together are slower.
   costs.rings = [](double, int n) { return Estimate{75.0 / n + (n == 100 ? 1 : 0)}; };
   const PlacedSplit placed = place_split(costs, 10, 0.1, 100);
   EXPECT_EQ(placed.placement.n_harmonic, 25);
@@ -87,4 +87,4 @@ TEST(SplitPlacement, IsOneAfterTheOtherWhereSendingIsDearOrThereIsNothingToSend)
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

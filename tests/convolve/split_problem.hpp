@@ -6,7 +6,7 @@
 
 #include "convolve/split/kernel_split.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 
 /// A kernel with a long tail for lmax = 2 nside, split for white maps.
 inline KernelSplitSpec split_problem(std::int64_t nside) {
@@ -22,4 +22,4 @@ inline KernelSplitSpec split_problem(std::int64_t nside) {
   return spec;
 }
 
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -6,18 +6,20 @@
 #include <vector>
 
 #include "base/device.hpp"
-#include "base/error.hpp"
-#include "convolve/convolution_smoothing.hpp"
 #include "convolve/split/split_convolution.hpp"
 #include "distribute/halo/ring_transfer.hpp"
-#include "sphere/random_alm.hpp"
-#include "sphere/unseen.hpp"
+#include "ringweave/analysis.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/random.hpp"
+#include "ringweave/smoothing.hpp"
 #include "split_problem.hpp"
 #include "support/rank_groups.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 using testing::HasSubstr;
@@ -25,7 +27,7 @@ using testing::ThrowsMessage;
 
 constexpr std::int64_t nside = 64;
 
-/// Split for so many ranks, the last n_harmonic of which do the harmonic part.
+/// A split for that many ranks, the last n_harmonic of which run the harmonic part.
 KernelSplit split_for(int n_ranks, int n_harmonic) {
   KernelSplitSpec spec = split_problem(nside);
   spec.theta_cuts.pop_back();
@@ -37,7 +39,7 @@ KernelSplit split_for(int n_ranks, int n_harmonic) {
   return KernelSplit(spec);
 }
 
-/// White maps, the first with a hole; the same however the rings are dealt.
+/// White maps, the first with a hole; independent of the distribution of rings.
 template <class T>
 MapBuffer<T> white_maps(const LocalRings& rings, std::int64_t n_maps, bool with_hole) {
   MapBuffer<T> map(n_maps, rings.n_pixels());
@@ -57,12 +59,12 @@ MapBuffer<T> white_maps(const LocalRings& rings, std::int64_t n_maps, bool with_
   return map;
 }
 
-/// What was smoothed, and whose rings are whose.
+/// The smoothed maps and the distribution of their rings.
 template <class T>
 struct Smoothed {
   RingDistribution bands;
   MapBuffer<T> map;
-  ConvolutionSmoothingReport report;
+  SmoothingReport report;
 };
 
 class SplitSideBySide : public OnEveryRankCount {
@@ -77,7 +79,7 @@ class SplitSideBySide : public OnEveryRankCount {
     EXPECT_EQ(convolution.ring_convolution() != nullptr, n_harmonic == 0 || !does_harmonic);
     MapBuffer<T> in = white_maps<T>(convolution.rings(), n_maps, with_hole);
     MapBuffer<T> out(n_maps, convolution.rings().n_pixels());
-    const ConvolutionSmoothingReport report =
+    const SmoothingReport report =
         smooth_on_rings<T>(comm(), convolution, treatment, in.view(), out.view());
     return {convolution.plan().bands, std::move(out), report};
   }
@@ -89,7 +91,8 @@ class SplitSideBySide : public OnEveryRankCount {
     for (int n_harmonic = 1; n_harmonic < comm().size(); ++n_harmonic) {
       SCOPED_TRACE(std::to_string(n_harmonic) + " of " + std::to_string(comm().size()));
       Smoothed<T> apart = smooth<T>(n_harmonic, n_maps, treatment, with_hole);
-      EXPECT_EQ(apart.report.unseen_pixels, together.report.unseen_pixels);
+      EXPECT_EQ(apart.report.maps.front().unseen_pixels,
+                together.report.maps.front().unseen_pixels);
       EXPECT_EQ(apart.report.convolutions, together.report.convolutions);
       MapBuffer<T> expected(n_maps, apart.map.size());
       RingTransfer(comm(), together.bands, apart.bands, n_maps)
@@ -127,7 +130,7 @@ TEST_P(SplitSideBySide, DoesNotDependOnTheNumberOfThreads) {
   omp_set_num_threads(3);
   const Smoothed<double> three = smooth<double>(1, 2, {}, false);
   omp_set_num_threads(before);
-  // Equal to the last bit: no value is 0 or NaN. Ranks of the harmonic part have none.
+  // Bitwise equal: no value is 0 or NaN. Ranks of the harmonic part have none.
   const auto n = one.map.n_components() * one.map.size();
   EXPECT_TRUE(
       std::equal(one.map.view().data(), one.map.view().data() + n, three.map.view().data()));
@@ -205,4 +208,4 @@ TEST_P(SplitSideBySide, PlansTheSameOnEveryRankAndNothingTwice) {
 INSTANTIATE_TEST_SUITE_P(Ranks, SplitSideBySide, every_rank_count(), name_of_rank_groups);
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -8,7 +8,7 @@
 
 #include "support/rank_groups.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 struct Verdict {
@@ -26,7 +26,7 @@ Verdict verdict_of(const Communicator& comm, Work&& work) {
   return {};
 }
 
-/// The message with the rank it came from, where there is more than one rank.
+/// Adds the originating rank to the message, where there is more than one rank.
 std::string from_rank(const Communicator& comm, int rank, const std::string& message) {
   return comm.size() == 1 ? message : "rank " + std::to_string(rank) + ": " + message;
 }
@@ -92,4 +92,4 @@ TEST_P(OnEveryRankCount, RanksThatDisagreeOnAValueAllThrow) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

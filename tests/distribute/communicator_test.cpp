@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "distribute/mpi/communicator.hpp"
+#include "ringweave/communicator.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
-#include "distribute/mpi/mpi_handle.hpp"
-#include "distribute/mpi/mpi_session.hpp"
+#include "base/checked_cast.hpp"
+#include "distribute/mpi/mpi_library.hpp"
+#include "ringweave/mpi.hpp"
 #include "support/rank_groups.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 
 INSTANTIATE_TEST_SUITE_P(Ranks, OnEveryRankCount, every_rank_count(), name_of_rank_groups);
 
@@ -100,4 +101,4 @@ TEST(Communicator, SelfIsOneRankThatNeedsNoMpi) {
 TEST(Communicator, MpiNamesItsVersion) { EXPECT_FALSE(mpi_library_version().empty()); }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -4,17 +4,18 @@
 #include <cstdlib>
 
 #include "base/device_buffer.hpp"
-#include "base/error.hpp"
 #include "distribute/exchange/device_transport.hpp"
 #include "exchange_steps.hpp"
 #include "mode_labels.hpp"
 #include "plan_cases.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/options.hpp"
 #include "support/rank_groups.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
-/// RINGWEAVE_DEVICE_MPI while it lives.
+/// Sets RINGWEAVE_DEVICE_MPI during its lifetime.
 class Override {
  public:
   explicit Override(const char* value) { setenv(name, value, 1); }
@@ -47,7 +48,7 @@ TEST(DeviceRoute, AnotherWordIsAUsageError) {
 void expect_every_mode_arrives(const PlanCase& of, const Communicator& comm, DeviceRoute route,
                                ModePrecision precision, const DeviceStream& stream) {
   SCOPED_TRACE(of.name);
-  // Labels of one component are whole numbers, which single precision holds.
+  // Labels of one component are whole numbers, which are exact in single precision.
   const std::int64_t n_components = precision == ModePrecision::single_ ? 1 : 2;
   const OrderDistribution orders = of.orders(comm.size());
   const RingDistribution rings = of.rings(comm.size());
@@ -91,4 +92,4 @@ TEST_P(OnEveryRankCount, EveryModeArrivesFromDeviceToDevice) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -5,14 +5,16 @@
 
 #include <algorithm>
 
+#include "base/checked_cast.hpp"
 #include "exchange_steps.hpp"
 #include "mode_labels.hpp"
 #include "plan_cases.hpp"
 #include "queued_memory.hpp"
+#include "ringweave/options.hpp"
 #include "support/rank_groups.hpp"
 
-// The exchange where modes lie on a device, with a device that does nothing until it is waited for.
-namespace ringweave::test {
+// The exchange of modes on a device, emulated by one that does nothing until it is waited for.
+namespace ringweave::detail::test {
 namespace {
 
 const ExchangeOptions in_single_precision{.precision = ModePrecision::single_};
@@ -21,9 +23,9 @@ struct Staged {
   ExchangePlan whole;
   OrderPasses plan;
   std::int64_t n_components;
-  QueuedMemory* device;  ///< of the exchange
+  QueuedMemory* device;  ///< used by the exchange
   ModeExchange exchange;
-  HostBuffer<Value> modes;  ///< as plan.by_order counts them
+  HostBuffer<Value> modes;  ///< in the positions of plan.by_order
   ModeMemory memory;
 
   Staged(const PlanCase& of, const Communicator& comm, std::int64_t n, int n_parts,
@@ -47,7 +49,7 @@ struct Staged {
         exchange(comm, plan, n, options,
                  std::make_unique<DeviceTransport<QueuedMemory>>(
                      std::move(queued), route, options.precision,
-                     plan.by_order.size() <= options.mpi_count_limit)),
+                     comm.max(plan.by_order.size()) <= options.mpi_count_limit)),
         modes(buffer_for(plan.by_order, n)),
         memory{modes.data(), plan.by_ring_size * n, modes.data() + plan.by_ring_size * n,
                plan.all_slots() * n} {
@@ -68,7 +70,7 @@ void expect_every_mode_arrives(const PlanCase& plan_case, const Communicator& co
                                const ExchangeOptions& options, int n_passes = 1) {
   SCOPED_TRACE(plan_case.name);
   Staged staged(plan_case, comm, n_components, n_parts, route, options, n_passes);
-  // Twice, for what the first call leaves behind.
+  // Twice, to find state left behind by the first call.
   for (int call = 0; call < 2; ++call) {
     exchange_to_rings(
         staged.exchange, staged.plan, staged.memory, [&](const OrderPasses::Part& part) {
@@ -159,7 +161,7 @@ TEST_P(OnEveryRankCount, StagingHoldsOnlyModesOfOtherRanks) {
   EXPECT_EQ(2 * single.exchange.bytes_sent(), staged.exchange.bytes_sent());
 }
 
-/// Labels of one component are whole numbers, which single precision holds.
+/// Labels of one component are whole numbers, which are exact in single precision.
 TEST_P(OnEveryRankCount, EveryModeArrivesInSinglePrecision) {
   for (const PlanCase& plan_case : small_cases()) {
     for (const DeviceRoute route : {DeviceRoute::staged, DeviceRoute::direct}) {
@@ -202,4 +204,4 @@ TEST_P(OnEveryRankCount, AModeTooLargeForSinglePrecisionIsADataErrorOnAllRanks) 
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

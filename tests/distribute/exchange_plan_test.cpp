@@ -6,16 +6,18 @@
 #include <set>
 #include <utility>
 
+#include "base/checked_cast.hpp"
 #include "distribute/exchange/order_passes.hpp"
 #include "plan_cases.hpp"
+#include "ringweave/options.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 using Mode = std::pair<int, std::int64_t>;  // order, ring
 constexpr Mode padding{-1, -1};
 
-/// The mode at every position of a layout. Fails where two modes share a position.
+/// Returns the mode at every position of a layout. Fails where two modes share a position.
 std::vector<Mode> modes_by_position(const ModeLayout& layout) {
   std::vector<Mode> modes(to_size(layout.size()), padding);
   for (const ModeLayout::Row& row : layout.rows()) {
@@ -33,7 +35,7 @@ std::vector<Mode> modes_by_position(const ModeLayout& layout) {
   return modes;
 }
 
-/// Both sides of the exchange of a rank in one pass.
+/// Both sides of a rank's exchange in one pass.
 struct BothSides : ExchangePlan {
   ModeLayout by_order;
   std::vector<Block> by_order_blocks;  ///< [owner of the rings]
@@ -88,7 +90,7 @@ struct Plans {
   }
 };
 
-/// Blocks follow one another, but for the own one of a rank.
+/// Blocks are consecutive, except for a rank's own one.
 void expect_blocks_tile(const std::vector<ExchangePlan::Block>& blocks, std::size_t other,
                         std::int64_t first, std::int64_t end) {
   std::int64_t next = first;
@@ -100,7 +102,7 @@ void expect_blocks_tile(const std::vector<ExchangePlan::Block>& blocks, std::siz
   EXPECT_EQ(next, end);
 }
 
-/// Everything both sides of an exchange must agree on, for all ranks at once.
+/// Checks everything on which both sides of an exchange must agree, for all ranks at once.
 void expect_sound(const Plans& plans) {
   const int n_ranks = static_cast<int>(plans.of_rank.size());
   std::vector<std::vector<Mode>> by_order;
@@ -130,8 +132,8 @@ void expect_sound(const Plans& plans) {
     }
   }
 
-  // Every kept mode exactly once: positions are not shared, so it is enough that the numbers and
-  // the sets match.
+  // Every kept mode exactly once: positions are not shared, so it is enough that the counts and the
+  // sets match.
   std::int64_t kept = 0;
   for (int m = 0; m <= plans.plan_case.limits.mmax(); ++m) {
     const RingRange rings = plans.plan_case.limits.kept(m);
@@ -284,4 +286,4 @@ TEST(ExchangePlan, SumsMatchFor16384RanksWithoutOverflow) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

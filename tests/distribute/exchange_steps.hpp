@@ -7,9 +7,9 @@
 #include "distribute/exchange/mode_exchange.hpp"
 #include "distribute/exchange/order_passes.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 
-/// All passes of an exchange; make(part) makes the modes of its rows.
+/// Runs all passes of an exchange; make(part) computes the modes of its rows.
 template <class Make>
 void exchange_to_rings(ModeExchange& exchange, const OrderPasses& plan, const ModeMemory& modes,
                        const Make& make) {
@@ -33,7 +33,7 @@ void exchange_to_rings(ModeExchange& exchange, const OrderPasses& plan, const Mo
     end(pass);
 }
 
-/// The transpose; use(part) uses the modes of its rows.
+/// Runs the transpose; use(part) uses the modes of its rows.
 template <class Use>
 void exchange_to_orders(ModeExchange& exchange, const OrderPasses& plan, const ModeMemory& modes,
                         const Use& use) {
@@ -51,15 +51,15 @@ void exchange_to_orders(ModeExchange& exchange, const OrderPasses& plan, const M
   }
 }
 
-/// Calls visit(row) for the rows of a part: those that fold into no other, and those that fold into
-/// them.
+/// Calls visit(row) for the rows of a part: those that fold into no other, then those that fold
+/// into them.
 template <class Visit>
 void for_each_row(const ModeLayout& layout, const OrderPasses::Part& part, const Visit& visit) {
   for (std::int64_t i = 0; i < ssize64(layout.rows()); ++i) {
     const ModeLayout::Row& row = layout.rows()[to_size(i)];
     const std::int64_t head = row.fold_into < 0 ? i : row.fold_into;
-    if (head >= part.first_row && head < part.first_row + part.n_rows) visit(row);
+    if (part.rows.contains(head)) visit(row);
   }
 }
 
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

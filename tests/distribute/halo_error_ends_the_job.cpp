@@ -4,13 +4,14 @@
 #include <memory>
 #include <vector>
 
-#include "base/buffer.hpp"
-#include "base/error.hpp"
 #include "distribute/halo/halo_exchange.hpp"
-#include "distribute/mpi/mpi_session.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/views.hpp"
 
 int main(int argc, char** argv) {
   using namespace ringweave;
+  using namespace ringweave::detail;
   const MpiSession session(&argc, &argv);
   const Communicator world = Communicator::world();
   const auto grid = std::make_shared<const RingGrid>(RingGrid::healpix(64));

@@ -7,21 +7,21 @@
 #include <complex>
 #include <numbers>
 
-#include "base/buffer.hpp"
 #include "plan_cases.hpp"
+#include "ringweave/views.hpp"
 #include "support/rank_groups.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
-/// What identifies a value, exactly in single precision too: a wrong route shows as a wrong number.
+/// Identifies a value, exactly in single precision too: a wrong route shows as a wrong number.
 template <class T>
 T label(std::int64_t ring, std::int64_t i, std::int64_t component, int round) {
   const std::int64_t number = (ring * 512 + i) * 8 + component + 4 * round;
   return static_cast<T>(static_cast<float>(number));
 }
 
-/// Components of own rings and of the halo, each with room behind it that nothing may touch.
+/// Components of own rings and of the halo, each followed by guard values that must not change.
 template <class T>
 struct Buffers {
   static constexpr std::int64_t room = 3;
@@ -238,7 +238,7 @@ TEST_P(OnEveryRankCount, HaloPlansThatDoNotFitAreRefusedByAllRanks) {
   EXPECT_THROW(HaloExchange(comm(), mine, last ? -1 : 1), UsageError);
   EXPECT_THROW(HaloExchange(comm(), mine, 1, {.message_bytes = last ? 0 : 128}), UsageError);
 
-  // As many values, but another ring.
+  // As many values, but of another ring.
   HaloPlan moved = mine;
   if (last) {
     ++moved.sends.front().rings.begin;
@@ -262,4 +262,4 @@ TEST(HaloExchange, OnOneRankNothingMovesAndErrorsOfTheWorkAreThrown) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

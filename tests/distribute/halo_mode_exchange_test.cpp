@@ -7,22 +7,23 @@
 #include <complex>
 #include <numbers>
 
-#include "base/buffer.hpp"
+#include "base/mode_view.hpp"
 #include "plan_cases.hpp"
+#include "ringweave/views.hpp"
 #include "support/rank_groups.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 using Value = std::complex<double>;
 constexpr Value untouched{-7, -7};
 
-/// What identifies a mode: a wrong route shows as a wrong number.
+/// Identifies a mode: a wrong route shows as a wrong number.
 Value label(int m, std::int64_t ring, std::int64_t component, int round) {
   return {m + 0.125 * static_cast<double>(component), static_cast<double>(ring) + 0.5 * round};
 }
 
-/// Orders that travel: all a real ring has, as far as the grid's case keeps them.
+/// Exchanged orders: all that a real ring has, as far as the grid's case keeps them.
 RingPayload travelling_orders(const PlanCase& plan_case) {
   std::vector<std::int64_t> values;
   for (std::int64_t r = 0; r < plan_case.grid->n_rings(); ++r) {
@@ -32,8 +33,8 @@ RingPayload travelling_orders(const PlanCase& plan_case) {
   return RingPayload(values);
 }
 
-/// Rows of own and halo rings together, from north to south, which also keep orders that do not
-/// travel; a position is left free here and there.
+/// Rows of own and halo rings together, from north to south, which also keep orders that are not
+/// exchanged; some positions are left free.
 ModeLayout make_rows(const PlanCase& plan_case, const HaloPlan& plan, const LocalRings& own) {
   ModeLayout rows;
   std::int64_t next = 1;
@@ -169,4 +170,4 @@ TEST_P(OnEveryRankCount, RowsThatLackAModeOrDifferAreRefusedByAllRanks) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

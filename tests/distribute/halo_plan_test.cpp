@@ -9,16 +9,17 @@
 #include <numbers>
 #include <set>
 
+#include "base/checked_cast.hpp"
 #include "plan_cases.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 constexpr double pi = std::numbers::pi;
 const std::vector<double> supports{0, 1e-3, 0.05, 0.3, pi / 2, 3, pi, 100};
 const std::vector<int> rank_counts{1, 2, 3, 5, 7, 8, 13, 64, 500};
 
-/// Numbers with no pattern, some of them 0.
+/// Numbers without a pattern, some of them 0.
 RingPayload odd_payload(const RingGrid& grid) {
   std::vector<std::int64_t> values;
   for (std::int64_t r = 0; r < grid.n_rings(); ++r) values.push_back(r * r % 7);
@@ -38,7 +39,7 @@ std::vector<HaloPlan> plans_of_all(const RingDistribution& rings, double support
   return plans;
 }
 
-/// What convolutions have, and bands of several sections.
+/// The distributions of convolutions, and bands of several sections.
 std::vector<RingDistribution> distributions(const PlanCase& plan_case, int n_ranks) {
   return {plan_case.single_bands(n_ranks), plan_case.rings(n_ranks)};
 }
@@ -123,7 +124,7 @@ TEST(HaloPlan, NumbersTheHaloFromNorthToSouthWithoutGaps) {
   }
 }
 
-/// Messages of `from`, as `to` is to see them.
+/// The messages of `from`, as `to` should see them.
 std::vector<HaloPlan::Message> of_peer(const std::vector<HaloPlan::Message>& messages, int peer) {
   std::vector<HaloPlan::Message> result;
   for (const HaloPlan::Message& message : messages) {
@@ -170,7 +171,7 @@ TEST(HaloPlan, WhatIsSentIsWhatTheOtherExpectsAndNothingGoesToOneself) {
   }
 }
 
-/// What identifies a value.
+/// Identifies a value.
 std::int64_t label(std::int64_t ring, std::int64_t i) { return ring * 100000 + i; }
 
 std::vector<std::int64_t> own_values(const RingDistribution& rings, int rank,
@@ -286,7 +287,7 @@ TEST(RingsWithin, IsSymmetric) {
 }
 
 TEST(RingsWithin, LosesNoPixelThatTheChordAccepts) {
-  // From pole to pole and next to it a chord is as good as another.
+  // From pole to pole, and near it, a chord cannot resolve the angle.
   const RingGrid grid = RingGrid::clenshaw_curtis(20001, 4);
   const auto chord_squared = [](double angle) { return 4 * std::pow(std::sin(angle / 2), 2); };
   for (const double less : {1e-1, 1e-3, 1e-6, 1e-7, 1e-8, 1e-10, 1e-15}) {
@@ -344,7 +345,7 @@ TEST(HaloPlan, FitsTheLargestGridsOn16384Ranks) {
       for (const HaloPlan::Message& message : plan.sends) served.insert(message.peer);
       ASSERT_EQ(peers, served);
       ASSERT_EQ(peers.empty(), support == 0);
-      // A few of them: the nearest and the furthest.
+      // Only a few of them: the nearest and the farthest.
       for (const int peer :
            {peers.empty() ? rank : *peers.begin(), peers.empty() ? rank : *peers.rbegin()}) {
         const HaloPlan other = plan_halo(rings, peer, support, payload);
@@ -360,4 +361,4 @@ TEST(HaloPlan, FitsTheLargestGridsOn16384Ranks) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -6,13 +6,15 @@
 #include <algorithm>
 #include <complex>
 
-#include "base/buffer.hpp"
+#include "base/checked_cast.hpp"
 #include "exchange_steps.hpp"
 #include "mode_labels.hpp"
 #include "plan_cases.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/views.hpp"
 #include "support/rank_groups.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 struct Problem {
@@ -38,7 +40,7 @@ struct Problem {
     std::fill(by_ring.begin(), by_ring.end(), untouched);
     std::fill(slots.begin(), slots.end(), untouched);
   }
-  /// As plan.by_order counts them.
+  /// In the positions of plan.by_order.
   Value& by_order(std::int64_t i) {
     return i < by_ring.size() ? by_ring[i] : slots[i - by_ring.size()];
   }
@@ -46,8 +48,9 @@ struct Problem {
 
 ModeExchange host_exchange(const Communicator& comm, const Problem& problem,
                            std::int64_t n_components, const ExchangeOptions& options) {
-  const bool countable =
-      std::max(problem.plan.by_order.size(), problem.plan.by_ring_size) <= options.mpi_count_limit;
+  // The same on all ranks, as TransformPlan::countable().
+  const bool countable = comm.max(std::max(problem.plan.by_order.size(),
+                                           problem.plan.by_ring_size)) <= options.mpi_count_limit;
   ModeExchange exchange(comm, problem.plan, n_components, options,
                         make_host_transport(options.precision, countable));
   exchange.allocate();
@@ -196,4 +199,4 @@ TEST_P(OnEveryRankCount, PassesThatDoNotFitAreRefusedByAllRanks) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -5,11 +5,11 @@
 #include <complex>
 #include <cstdint>
 
-#include "base/buffer.hpp"
-#include "base/view.hpp"
+#include "base/mode_view.hpp"
+#include "ringweave/views.hpp"
 #include "sphere/mode_layout.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 
 using Value = std::complex<double>;
 inline constexpr Value untouched{-7, -7};
@@ -57,4 +57,4 @@ inline ModeView<double> view_of(HostBuffer<Value>& buffer) {
   return {buffer.data(), buffer.size()};
 }
 
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

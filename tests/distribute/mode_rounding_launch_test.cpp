@@ -8,12 +8,13 @@
 #include <limits>
 #include <vector>
 
+#include "base/checked_cast.hpp"
 #include "distribute/exchange/mode_rounding.hpp"
 #include "support/emulated_block.hpp"
 #include "support/warpwise_block.hpp"
 
-// What a device does to modes on their way, emulated, against what the host does.
-namespace ringweave {
+// The rounding launches of a device, emulated, against the host's functions.
+namespace ringweave::detail {
 namespace {
 
 using Value = std::complex<double>;
@@ -81,4 +82,4 @@ TEST(ModeRounding, OfADeviceFindsTheLargestAndPassesOverNan) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

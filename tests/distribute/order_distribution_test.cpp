@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/checked_cast.hpp"
 #include "plan_cases.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 /// Largest work of a rank over the mean.
@@ -82,4 +83,4 @@ TEST(OrderDistribution, IsMadeInASecondFor16384Ranks) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

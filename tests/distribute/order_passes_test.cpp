@@ -7,9 +7,11 @@
 #include <map>
 #include <utility>
 
+#include "base/checked_cast.hpp"
 #include "plan_cases.hpp"
+#include "ringweave/options.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 using Mode = std::pair<int, std::int64_t>;  // order, ring
@@ -41,15 +43,14 @@ std::vector<RankPlan> plans_of(const PlanCase& plan_case, int n_ranks,
 /// Whether a row belongs to a part or a pass: by itself or by the row it folds into.
 bool in_part(const OrderPasses::Part& part, const ModeLayout& layout, std::int64_t row) {
   const std::int64_t into = layout.rows()[to_size(row)].fold_into;
-  const std::int64_t leader = into < 0 ? row : into;
-  return leader >= part.first_row && leader < part.first_row + part.n_rows;
+  return part.rows.contains(into < 0 ? row : into);
 }
 bool in_pass(const OrderPasses::Pass& pass, const ModeLayout& layout, std::int64_t row) {
   return std::any_of(pass.parts.begin(), pass.parts.end(),
                      [&](const OrderPasses::Part& part) { return in_part(part, layout, row); });
 }
 
-/// The modes of some rows by position. Fails where two share one.
+/// Returns the modes of some rows by position. Fails where two share one.
 template <class Chosen>
 std::map<std::int64_t, Mode> modes_at(const ModeLayout& layout, const Chosen& chosen) {
   std::map<std::int64_t, Mode> modes;
@@ -145,7 +146,7 @@ TEST(OrderPasses, HaveMultiplesOfOrders) {
   expect_every_row_in_one_pass(plans);
   for (const RankPlan& plan : plans) {
     for (const OrderPasses::Pass& pass : plan.passes.passes)
-      EXPECT_TRUE(pass.parts.empty() || pass.parts.front().first_row % 4 == 0);
+      EXPECT_TRUE(pass.parts.empty() || pass.parts.front().rows.begin % 4 == 0);
   }
 }
 
@@ -239,7 +240,7 @@ TEST(OrderPasses, PartsFollowOneAnotherInEveryBlock) {
         const ExchangePlan::Block whole = pass.by_order_blocks[peer];
         std::int64_t next = whole.first;
         for (const OrderPasses::Part& part : pass.parts) {
-          EXPECT_GT(part.n_rows, 0);
+          EXPECT_GT(part.rows.end, part.rows.begin);
           EXPECT_EQ(part.slots[peer].first, next);
           next += part.slots[peer].count;
         }
@@ -263,4 +264,4 @@ TEST(OrderPasses, PartsAreOfAboutEqualSize) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -8,9 +8,9 @@
 #include "base/checked_cast.hpp"
 #include "distribute/exchange/exchange_plan.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 
-/// A grid and everything a plan is made from.
+/// A grid and the other inputs of a plan.
 struct PlanCase {
   std::string name;
   std::shared_ptr<const RingGrid> grid;
@@ -25,7 +25,7 @@ struct PlanCase {
 
   OrderDistribution orders(int n_ranks) const { return {limits, fold, n_ranks}; }
   RingDistribution rings(int n_ranks) const { return {grid, limits, n_ranks}; }
-  /// One band and its mirror to a rank, of about the same area, as convolutions have them.
+  /// One band and its mirror per rank, of about the same area, as for convolutions.
   RingDistribution single_bands(int n_ranks) const {
     std::vector<std::int64_t> pixels;
     for (const Ring& ring : grid->rings()) pixels.push_back(ring.n_phi);
@@ -66,4 +66,4 @@ inline std::vector<PlanCase> small_cases() {
   return cases;
 }
 
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

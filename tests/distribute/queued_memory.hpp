@@ -12,10 +12,10 @@
 #include "distribute/exchange/cuda/mode_rounding_launch.hpp"
 #include "support/emulated_block.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 
-/// A device for DeviceTransport, on the host, as lazy as a device may be: nothing is done until
-/// something waits for it, so a wait that is missing shows as a wrong number.
+/// A device for DeviceTransport, emulated on the host: work runs as late as possible, only when
+/// something waits for it, so a missing wait shows as a wrong number.
 class QueuedMemory {
  public:
   using Value = std::complex<double>;
@@ -53,8 +53,8 @@ class QueuedMemory {
 
   void work(std::function<void()> task) { work_.tasks.push_back(std::move(task)); }
 
-  std::int64_t staged_bytes = 0;  ///< of staging buffers so far
-  std::int64_t buffer_bytes = 0;  ///< of buffers of the device so far
+  std::int64_t staged_bytes = 0;  ///< staging buffers so far
+  std::int64_t buffer_bytes = 0;  ///< device buffers so far
 
  private:
   struct Queue {
@@ -62,7 +62,7 @@ class QueuedMemory {
     std::size_t done = 0;
   };
   static void run(Queue& queue, std::size_t end) {
-    // A task may let the other queue run, which may wait for this one up to an earlier task.
+    // A task may run the other queue, which may wait for this one up to an earlier task.
     while (queue.done < end) {
       const auto task = queue.tasks[queue.done];
       task();
@@ -75,7 +75,7 @@ class QueuedMemory {
   static void copy_later(Queue& queue, const void* from, void* to, std::int64_t bytes) {
     queue.tasks.push_back([=] { std::memcpy(to, from, to_size(bytes)); });
   }
-  /// The launch of a device, block by block.
+  /// Runs a device launch block by block.
   template <class From, class To>
   void round_later(const std::complex<From>* from, std::complex<To>* to, std::int64_t n) {
     work_.tasks.push_back([=, this] {
@@ -91,4 +91,4 @@ class QueuedMemory {
   std::vector<double> largest_ = std::vector<double>(to_size(gpu::most_rounding_blocks), 0.0);
 };
 
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

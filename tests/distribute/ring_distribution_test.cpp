@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/checked_cast.hpp"
 #include "plan_cases.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 TEST(RingDistribution, CoversEveryRingOnceWithConsecutiveNorthAndSouthBands) {
@@ -109,7 +110,7 @@ TEST(RingDistribution, GridsOfOneKindOfRingsAreOneSection) {
   }
 }
 
-/// Whether no rank is without rings while another has more than a pair.
+/// Whether every rank has rings, or none has more than a pair.
 bool leaves_nobody_out(const RingDistribution& rings) {
   std::int64_t least = rings.grid()->n_rings();
   std::int64_t most = 0;
@@ -167,7 +168,7 @@ TEST(RingDistribution, BalancesTheMemoryOfHealpixWithinTenPercent) {
 }
 
 TEST(RingDistribution, BalancesTheRingFftOfHealpixToo) {
-  // Measured nanoseconds a pixel in the caps and in the belt.
+  // Measured nanoseconds per pixel in the caps and in the belt.
   const PlanCase plan_case("", RingGrid::healpix(2048), 4096, 4096, 0);
   for (const int n_ranks : {2, 3, 5, 7, 8, 13, 64}) {
     const RingDistribution rings = plan_case.rings(n_ranks);
@@ -189,8 +190,8 @@ TEST(RingDistribution, BalancesTheRingFftOfHealpixToo) {
 }
 
 TEST(RingDistribution, FindsTheLeastLargestBandThereIs) {
-  // Equal rings: 11 pairs on 4 ranks cannot do better than 3 pairs, and no rank may be left with
-  // less than 2.
+  // Equal rings: 11 pairs on 4 ranks allow no better than 3 pairs, and no rank may have fewer than
+  // 2.
   const PlanCase plan_case("", RingGrid::gauss_legendre(22), 21, 21, 0);
   const RingDistribution rings = plan_case.rings(4);
   for (int rank = 0; rank < 4; ++rank) {
@@ -251,4 +252,4 @@ TEST(RingDistribution, CutsTheLargestGridFor16384Ranks) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

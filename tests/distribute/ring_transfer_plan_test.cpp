@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <map>
 
-#include "base/error.hpp"
+#include "base/checked_cast.hpp"
 #include "plan_cases.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 /// The first n_first of n ranks own the rings in one distribution, the others in the other.
@@ -92,4 +93,4 @@ TEST(RingDistribution, OfFewRanksBecomesOneOfMoreWhoseOthersOwnNothing) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

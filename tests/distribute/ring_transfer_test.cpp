@@ -5,14 +5,14 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
 #include "plan_cases.hpp"
+#include "ringweave/error.hpp"
 #include "support/rank_groups.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
-/// What identifies a pixel, exactly in single precision too: a wrong route shows as a wrong number.
+/// Identifies a pixel, exactly in single precision too: a wrong route shows as a wrong number.
 template <class T>
 void fill(const LocalRings& rings, int first, MapBuffer<T>& map) {
   for (std::int64_t c = 0; c < map.n_components(); ++c) {
@@ -35,7 +35,7 @@ void expect_equal(const MapBuffer<T>& map, const MapBuffer<T>& expected, T facto
   EXPECT_EQ(wrong, 0);
 }
 
-/// Twice, there and onto what is there already.
+/// Transfers twice, with overwriting and with adding.
 template <class T>
 void expect_every_pixel_arrives(const Communicator& comm, const RingDistribution& before,
                                 const RingDistribution& after, std::int64_t n_maps,
@@ -117,4 +117,4 @@ TEST_P(OnEveryRankCount, TransfersThatDoNotFitAreRefusedByAllRanks) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

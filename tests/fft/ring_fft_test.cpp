@@ -8,12 +8,14 @@
 #include <numbers>
 #include <utility>
 
-#include "base/error.hpp"
+#include "base/checked_cast.hpp"
 #include "base/memory_meter.hpp"
-#include "fft/fft_library.hpp"
+#include "base/mode_view.hpp"
 #include "fft/ring_problem.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/options.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 void expect_close(const Difference& difference) {
@@ -21,7 +23,7 @@ void expect_close(const Difference& difference) {
   EXPECT_LE(difference.max, tolerance::direct_sum * tolerance::max_over_rms);
 }
 
-/// What comes of spectra, beside the same by way of the pixels.
+/// Compares operations on spectra with the same operations via pixels.
 void expect_spectra_stand_for_pixels(RingFft& fft, const RingFftShape& shape) {
   const auto modes = random_modes(shape, 17);
   const auto pixels = random_map(shape, 18);
@@ -132,7 +134,7 @@ TEST(RingFft, AdjointIsTheExactTransposeOnAwkwardRings) {
   }
 }
 
-/// Ten rings of n pixels, each at an offset of its own but two.
+/// Ten rings of n pixels, all but two at different offsets.
 RingGrid ten_rings(std::int64_t n) {
   std::vector<RingSpec> rings;
   for (int i = 0; i < 10; ++i) {
@@ -348,7 +350,8 @@ TEST(RingFft, AdjointLeavesPaddingUntouched) {
     EXPECT_NE(held[i], modes[2 * i] == mark && modes[2 * i + 1] == mark);
 }
 
-/// Whether urgent modes are there after the first step, and all after the second, as of one step.
+/// Checks that urgent modes are complete after the first step, and all after the second, as with
+/// one step.
 void expect_urgent_first(const std::vector<RingRange>& urgent) {
   RingFftShape shape = dense_shape(RingGrid::healpix(16), 50, 2);
   const auto map = random_map(shape, 16);
@@ -357,7 +360,7 @@ void expect_urgent_first(const std::vector<RingRange>& urgent) {
   shape.urgent = urgent;
   const auto fft = make_ring_fft(shape, Backend::host);
   std::vector<std::complex<double>> modes(wanted.size(), {12345, -54321});
-  fft->adjoint(RingFft::Step::urgent, map_view(shape, map), {}, view(modes), [] {});
+  fft->adjoint(map_view(shape, map), {}, view(modes), RingFft::Step::urgent);
   for (const auto& row : shape.rows.rows()) {
     const RowSegment& segment = shape.rows.segments(row).front();
     for (const RingRange& rings : urgent) {
@@ -370,7 +373,7 @@ void expect_urgent_first(const std::vector<RingRange>& urgent) {
   int n_calls = 0;
   const int n_threads = omp_get_max_threads();
   omp_set_num_threads(1);
-  fft->adjoint(RingFft::Step::rest, map_view(shape, map), {}, view(modes), [&] { ++n_calls; });
+  fft->adjoint(map_view(shape, map), {}, view(modes), RingFft::Step::rest, [&] { ++n_calls; });
   omp_set_num_threads(n_threads);
   EXPECT_EQ(modes, wanted);
   EXPECT_EQ(n_calls > 0, of_first_step != wanted);
@@ -457,4 +460,4 @@ TEST(RingFft, LibraryVersionNamesFftw) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

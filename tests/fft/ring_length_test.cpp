@@ -12,7 +12,7 @@
 
 #include "fft/unit_powers.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 std::int64_t largest_prime_factor(std::int64_t n) {
@@ -88,4 +88,4 @@ TEST(UnitPowers, ManyTurnsKeepFullPrecision) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -12,12 +12,13 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "base/mode_view.hpp"
 #include "fft/ring_fft.hpp"
 #include "support/tolerance.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 
-/// Where the mode (m, owned ring) of a layout lies; -1 where no segment holds it.
+/// Returns the position of the mode (m, owned ring) in a layout; -1 where no segment holds it.
 inline std::int64_t position_of(const ModeLayout& rows, std::int64_t row, RingId ring) {
   for (const RowSegment& segment : rows.segments(rows.rows()[to_size(row)])) {
     if (segment.rings.contains(index(ring)))
@@ -83,7 +84,8 @@ MapView<const T> map_view(const RingFftShape& shape, const std::vector<T>& map) 
   return {map.data(), shape.n_components, shape.rings.n_pixels()};
 }
 
-/// exp(i m phi_j) of one ring, m times phi0 and m j modulo n kept apart so that no digits are lost.
+/// Returns exp(i m phi_j) of one ring, with m times phi0 and m j modulo n kept apart so that no
+/// digits are lost.
 class RingPhase {
  public:
   explicit RingPhase(const Ring& ring) : ring_(ring), root_(to_size(ring.n_phi)) {
@@ -105,7 +107,7 @@ class RingPhase {
   std::vector<std::complex<long double>> root_;
 };
 
-/// The map by the sum that defines it, in long double.
+/// Computes the map by its defining sum, in long double.
 inline std::vector<double> direct_synthesis(const RingFftShape& shape,
                                             const std::vector<std::complex<double>>& modes) {
   std::vector<double> map(to_size(shape.n_components * shape.rings.n_pixels()));
@@ -133,7 +135,8 @@ inline std::vector<double> direct_synthesis(const RingFftShape& shape,
   return map;
 }
 
-/// The adjoint by its definition, in long double; positions no segment holds keep what `modes` has.
+/// Computes the adjoint by its definition, in long double; positions outside all segments keep the
+/// values of `modes`.
 inline void direct_adjoint(const RingFftShape& shape, const std::vector<double>& map,
                            std::vector<std::complex<double>>& modes) {
   for (std::int64_t r = 0; r < shape.rings.n_rings(); ++r) {
@@ -176,9 +179,9 @@ Difference difference(const std::vector<T>& a, const std::vector<U>& b) {
   return {std::sqrt(sum / norm), largest / std::sqrt(norm / static_cast<double>(b.size()))};
 }
 
-/// What a rank in the middle of a larger job holds: a northern band and its mirror, rows grouped by
-/// two senders with padding between them, polar modes pruned, and a belt that was folded before it
-/// was sent.
+/// The layout of a rank in the middle of a larger job: a northern band and its mirror, rows grouped
+/// by two senders with padding between them, polar modes pruned, and a belt that was folded before
+/// it was sent.
 inline RingFftShape ranks_share() {
   const auto grid = std::make_shared<const RingGrid>(RingGrid::healpix(16));
   const RingRange north{9, 21};
@@ -219,8 +222,8 @@ inline std::vector<bool> held_positions(const RingFftShape& shape) {
   return held;
 }
 
-/// Gap of <S a, y> = <a, S^T y> with weight 2 for m > 0, relative to ||S a|| ||y|| / sqrt N,
-/// of map = S modes and back = S^T pixels.
+/// Returns the gap of <S a, y> = <a, S^T y> with weight 2 for m > 0, relative to ||S a|| ||y|| /
+/// sqrt N, for map = S modes and back = S^T pixels.
 inline double adjoint_gap(const RingFftShape& shape, const std::vector<std::complex<double>>& modes,
                           const std::vector<double>& map, const std::vector<double>& pixels,
                           const std::vector<std::complex<double>>& back) {
@@ -249,4 +252,4 @@ inline double adjoint_gap(const RingFftShape& shape, const std::vector<std::comp
   return static_cast<double>(std::abs(left - right) / scale);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check that files say their licence, rooms explain themselves, files stay short and scripts can be run:
+"""Check that files state their licence, rooms have READMEs, files are short and scripts are executable:
 check_files.py SOURCE_FOLDER"""
 import os
 import sys
@@ -11,7 +11,7 @@ SOURCES = {".cpp", ".hpp", ".cu", ".cuh", ".inc", ".py", ".sh", ".cmake", ".in",
 SOURCE_NAMES = {"CMakeLists.txt", "Makefile", "run"}
 TOPS = (".ci", "bench", "cmake", "examples", "jobs", "perf_models", "scripts", "src", "tests")
 MOST_LINES = 600
-# Tables of numbers that a script wrote.
+# Tables of numbers written by a script.
 UNLIMITED = {".inc"}
 
 
@@ -31,7 +31,7 @@ def file_offences(root, path):
 
 
 def rooms(root):
-    """Folders that must have a README: every CMake target of its own, and what stands beside the rooms."""
+    """Returns the folders that must have a README: every CMake target, and the folders beside the rooms."""
     for listing in sorted((root / "src").rglob("CMakeLists.txt")):
         yield listing.parent
     for name in ("perf_models", "jobs", "docs", "examples"):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check which room includes and links what: check_includes.py SOURCE_FOLDER
+"""Check which room includes and links which others: check_includes.py SOURCE_FOLDER
 
 Prints one line per offence and exits with 1 when there is one. The rules are the data below; docs/architecture.md
 explains them.
@@ -9,7 +9,7 @@ import re
 import sys
 from pathlib import Path
 
-# From top to bottom. A room may use what is listed beside it, and itself.
+# From top to bottom. A room may use itself and the rooms listed beside it.
 MAY_USE = {
     "base": [],
     "sphere": ["base"],
@@ -25,27 +25,34 @@ MAY_USE = {
     "app": ["base", "sphere", "perf_models", "distribute", "legendre", "fft", "transform", "convolve", "nonuniform",
             "gyro", "io"],
 }
-# The wings of a room, and the other wings of it that each may include. What lies in the room itself may include all of
-# them and is open to all of them.
+# The wings of a room, and the other wings of it that each may include. Files in the room itself may
+# include all of them and may be included by all of them.
 WINGS = {
     "sphere": {"kernel": []},
     "distribute": {"mpi": [], "exchange": ["mpi"], "halo": ["mpi"]},
     "legendre": {"shared": ["host"], "host": ["shared"], "cuda": ["shared"]},
     "convolve": {"ring": [], "split": ["ring"]},
     "io": {"fits": [], "hdf5": []},
-    "app": {"plot": [], "cli": ["jobs"], "jobs": ["predict"], "predict": ["cli", "report"], "report": ["cli", "predict"],
-            "maps": ["cli", "predict", "report"], "smooth": ["cli", "predict", "report", "maps"],
+    "app": {"plot": [], "cli": [], "predict": [], "jobs": ["predict"], "report": ["predict"],
+            "maps": ["cli", "predict"], "smooth": ["cli", "predict", "report", "maps"],
             "commands": ["plot", "cli", "jobs", "predict", "report", "maps", "smooth"]},
+}
+# The room that each public header belongs to. Public headers include nothing but each other.
+PUBLIC = {
+    "version": "base", "error": "base", "views": "base", "times": "base", "options": "base",
+    "grid": "sphere", "fields": "sphere", "alm": "sphere", "spectra": "sphere", "random": "sphere", "kernel": "sphere",
+    "communicator": "distribute", "mpi": "distribute", "transform": "transform", "analysis": "transform",
+    "convolution": "convolve", "smoothing": "convolve", "files": "io", "ringweave": "app",
 }
 # A CMake target that is part of a room.
 TARGET_ROOM = {"plot": "app"}
 
 SOURCES = {".cpp", ".hpp", ".cu", ".cuh", ".inc"}
-MPI_PLACES = re.compile(r"src/(distribute|io)/|src/app/main\.cpp$|tests/|bench/")
+MPI_PLACES = re.compile(r"src/(distribute|io)/|src/app/main\.cpp$|tests/|bench/|include/ringweave/mpi\.hpp$")
 MPI_HEADER = re.compile(r"mpi(-ext|io)?\.h$")
 CUDA_HEADER = re.compile(r"(cuda|cufft|cublas|curand|nccl|nvtx3?/|thrust/|cub/|cooperative_groups|device_launch)")
 CUDA_PLACES = re.compile(r"/cuda/|\.cuh?$")
-# What the device code of every room stands on: an including file, an included header.
+# The headers that the device code of every room may include: an including file, an included header.
 BASE_CUDA = re.compile(r"src/\w+/(\w+/)?cuda/\S+ base/cuda/")
 # The one header with the host-device macro.
 CONDITIONAL_PLACES = {"src/base/host_device.hpp"}
@@ -58,8 +65,10 @@ ROOM_CALL = re.compile(r"^ringweave_room\(\s*(\w+)([^)]*)\)", re.MULTILINE)
 
 
 def room_of(path):
-    """The room a file of the source tree belongs to, None for tests, benchmarks and the like."""
+    """Returns the room a file of the source tree belongs to, None for tests, benchmarks and the like."""
     parts = path.parts
+    if parts[0] == "include":
+        return PUBLIC.get(path.stem)
     name = parts[1] if parts[0] == "src" else parts[0]
     return name if name in MAY_USE else None
 
@@ -69,20 +78,28 @@ def may_use(room, other):
 
 
 def wing_of(room, path):
-    """The wing of `room` that a path below it belongs to, or None. `path` begins with the room."""
+    """Returns the wing of `room` that a path below it belongs to, or None. `path` begins with the room."""
     parts = path.split("/")
     return parts[1] if len(parts) > 2 and parts[1] in WINGS.get(room, {}) else None
 
 
 def include_offence(path, room, header):
-    """What is wrong with `header` in the file `path` of `room` (None: outside the rooms), or None."""
+    """Says why the file `path` of `room` (None: outside the rooms) must not include `header`; None if it may."""
     place = path.as_posix()
     if MPI_HEADER.match(header) and not MPI_PLACES.match(place):
-        return "<mpi.h> belongs in distribute/, io/ and the program's main; use distribute/mpi/communicator.hpp"
+        return "<mpi.h> belongs in distribute/, io/ and the program's main; use ringweave/communicator.hpp"
     if CUDA_HEADER.match(header) and not CUDA_PLACES.search(place):
         return f"CUDA header <{header}> outside a cuda/ folder"
     parts = header.split("/")
-    other = parts[0] if len(parts) > 1 and parts[0] in MAY_USE else None
+    if place.startswith("include/"):
+        if room is None:
+            return "not in the table PUBLIC of check_includes.py"
+        if len(parts) > 1 and parts[0] in MAY_USE:
+            return f"a public header may not include {header}, which is not installed"
+    if parts[0] == "ringweave":
+        other = PUBLIC.get(parts[-1].removesuffix(".hpp"))
+    else:
+        other = parts[0] if len(parts) > 1 and parts[0] in MAY_USE else None
     if room is None or other is None:
         return None
     if not may_use(room, other):
@@ -109,7 +126,7 @@ def source_offences(root, path):
 
 
 def link_offences(root, path):
-    """ROOMS of ringweave_room() beyond what the table allows."""
+    """Checks that ROOMS of ringweave_room() stay within the table."""
     for call in ROOM_CALL.finditer((root / path).read_text(encoding="utf-8")):
         target, words = call.group(1), call.group(2).split()
         room = TARGET_ROOM.get(target, target)
@@ -127,9 +144,9 @@ def link_offences(root, path):
 
 
 def offences(root):
-    """All offences below `root`, in order."""
+    """Returns all offences below `root`, in order."""
     found = []
-    for top in ("src", "perf_models", "tests", "bench", "examples"):
+    for top in ("include", "src", "perf_models", "tests", "bench", "examples"):
         for absolute in sorted((root / top).rglob("*")):
             path = absolute.relative_to(root)
             if absolute.suffix in SOURCES:

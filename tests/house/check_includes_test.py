@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The include check finds what it must find, and nothing else."""
+"""The include check finds every offence and nothing else."""
 import tempfile
 import unittest
 from pathlib import Path
@@ -36,7 +36,18 @@ class IncludeCheck(unittest.TestCase):
         self.assert_one("perf_models/a.cpp", '#include "distribute/mpi/agree.hpp"\n', "may not include room distribute")
 
     def test_the_line_is_named(self):
-        self.assert_one("src/base/a.cpp", '\n#include "sphere/beam.hpp"\n', "src/base/a.cpp:2:")
+        self.assert_one("src/base/a.cpp", '\n#include "sphere/mode_layout.hpp"\n', "src/base/a.cpp:2:")
+
+    def test_public_headers_belong_to_rooms(self):
+        self.assert_none("src/transform/a.cpp", '#include "ringweave/grid.hpp"\n')
+        self.assert_one("src/fft/a.cpp", '#include "ringweave/transform.hpp"\n', "may not include room transform")
+        self.assert_none("examples/a.cpp", "#include <ringweave/ringweave.hpp>\n")
+
+    def test_public_headers_include_public_headers_only(self):
+        self.assert_none("include/ringweave/transform.hpp", "#include <ringweave/grid.hpp>\n")
+        self.assert_one("include/ringweave/grid.hpp", "#include <ringweave/transform.hpp>\n", "may not include room transform")
+        self.assert_one("include/ringweave/grid.hpp", '#include "sphere/mode_layout.hpp"\n', "is not installed")
+        self.assert_one("include/ringweave/attic.hpp", "#include <vector>\n", "not in the table PUBLIC")
 
     def test_host_and_cuda_folders_are_private(self):
         self.assert_one("src/transform/a.cpp", '#include "fft/host/ring_plan.hpp"\n', "private to room fft")

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Check that no two types of one namespace have the same name: check_names.py SOURCE_FOLDER
 
-Two classes of one name are undefined behaviour, and the linker keeps the functions of one of them without a word.
-Types of unnamed namespaces, nested types, specializations and declarations without a body do not count.
+Two classes of one name are undefined behaviour: the linker silently keeps the functions of one of them. Types of unnamed
+namespaces, nested types, specializations and declarations without a body do not count.
 """
 import re
 import sys
@@ -13,7 +13,7 @@ from pathlib import Path
 SOURCES = {".cpp", ".hpp", ".cu", ".cuh"}
 IGNORED = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|^[ \t]*#(?:[^\n\\]|\\\n|\\.)*', re.DOTALL | re.MULTILINE)
 SCOPE = re.compile(r"""
-    (?P<namespace>\bnamespace\s+(?P<space>[\w:]*)\s*\{)
+    (?P<namespace>\bnamespace\s+(?P<space>[\w:]*(?:inline\s+\w+)?[\w:]*)\s*\{)
   | \b(?:enum\s+class|enum|struct|class|union)\s+(?:alignas\([^)]*\)\s*)?(?P<type>\w+)
       \s*(?:final\s*)?(?::(?!:)[^;{}]*)?\{
   | (?P<open>\{) | (?P<close>\})
@@ -21,12 +21,12 @@ SCOPE = re.compile(r"""
 
 
 def types_of(text):
-    """Yields (name with namespace, line) of every type that is defined at namespace scope."""
+    """Yields (name with namespace, line) of every type defined at namespace scope."""
     text = IGNORED.sub(lambda gone: re.sub(r"[^\n]", " ", gone.group()), text)
     scopes = []  # the name of a namespace, "" for an unnamed one, None for every other brace
     for found in SCOPE.finditer(text):
         if found["namespace"]:
-            scopes.append(found["space"])
+            scopes.append(re.sub(r"(::)?inline\s+\w+", "", found["space"]))
         elif found["type"]:
             if all(scopes):
                 yield "::".join([*scopes, found["type"]]), text.count("\n", 0, found.start("type")) + 1

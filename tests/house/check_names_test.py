@@ -26,6 +26,10 @@ class TypesOfAFile(unittest.TestCase):
                 "struct S::Impl {};\n}")
         self.assertEqual(names(text), ["a::V"])
 
+    def test_inline_namespaces_do_not_tell_names_apart(self):
+        self.assertEqual(names("namespace a::inline b {\nstruct S {};\n}\nnamespace a::inline c::d {\nstruct T {};\n}"),
+                         ["a::S", "a::d::T"])
+
     def test_comments_and_strings_do_not_count(self):
         text = 'namespace a {\n// struct S {\n/* struct T { */ const char* u = "struct U {";\nstruct V {};\n}'
         self.assertEqual(names(text), ["a::V"])

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The job scripts do what their headers say.
 
-Slurm and MPI are played by small scripts that write down how they were called.
+Slurm and MPI are replaced by small scripts that record their calls.
 """
 import os
 import shutil
@@ -67,7 +67,7 @@ class Jobs(unittest.TestCase):
     def test_batch_jobs_give_every_rank_its_cores_and_log_the_version(self):
         for script in COMMAND_SCRIPTS:
             with self.subTest(script=script.name):
-                # Alone time_limited looks at what there is, and nobody made any maps.
+                # time_limited alone looks at its outputs, and no maps were made.
                 done, calls = self.run_batch_job(script.name)
                 self.assertEqual(done.returncode, 75 if script.stem == "time_limited" else 0, done.stderr)
                 calls = [call for call in calls if not call.startswith("scontrol")]

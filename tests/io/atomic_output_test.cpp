@@ -5,8 +5,9 @@
 #include <sys/stat.h>
 
 #include "io_support.hpp"
+#include "ringweave/files.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -105,7 +106,7 @@ TEST_F(AtomicOutputTest, FoldersThatCannotBeWrittenAreResourceErrors) {
   expect_refusal(ErrorKind::resource, "create it first", folder_ / "missing/map.fits");
   test::on_root(comm_, [&] { test::write_text(folder_ / "file", "x"); });
   expect_refusal(ErrorKind::resource, "", folder_ / "file/map.fits");
-  // Root passes the permission check but /proc takes no files from anybody.
+  // Root passes the permission check, but nobody can create files in /proc.
   expect_error(ErrorKind::resource, "/proc/map.fits",
                [&] { AtomicOutput(comm_, "/proc/map.fits", IfExists::fail); });
 }
@@ -129,4 +130,4 @@ TEST_F(AtomicOutputTest, WhatKilledRunsLeftIsRemovedForTheNamesGivenOnly) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

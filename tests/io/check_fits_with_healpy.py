@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What healpy, HEALPix and others wrote is read and written by us, then read by healpy: nothing may change.
+"""Files written by healpy, HEALPix and others are read and written by us, then read by healpy: nothing may change.
 
 check_fits_with_healpy.py MPIRUN FITS_REWRITE DATA    exits with 77 (skipped) without healpy
-DATA is the folder of sample maps; without it only the files made here are checked.
+DATA is the folder of sample maps; without it only files made here are checked.
 """
 import os
 import subprocess
@@ -34,17 +34,17 @@ def check(name, ours, theirs, tolerance=0.0):
 
 
 def read_map(path, **options):
-    """All columns as double, RING, UNSEEN where not observed; always two-dimensional."""
+    """Returns all columns as double, RING, UNSEEN where not observed; always two-dimensional."""
     return np.atleast_2d(healpy.read_map(path, field=None, dtype=np.float64, nest=False, **options))
 
 
 def exact_unseen(columns):
-    """UNSEEN in float storage is another number than in double."""
+    """UNSEEN differs between float and double storage."""
     return np.where(healpy.mask_bad(columns), UNSEEN, columns.astype(np.float64))
 
 
 def made_maps(folder):
-    """Maps in the layouts that occur: name -> (path, what must be read)."""
+    """Returns maps in all common layouts: name -> (path, expected content)."""
     rng = np.random.default_rng(1)
     nside, npix = 16, 12 * 16**2
     iqu = rng.standard_normal((3, npix))
@@ -142,7 +142,7 @@ def sample_maps(data):
                  "wmap/wmap_band_iqumap_r9_7yr_W_v4_udgraded32_masked_smoothed10deg_fortran",
                  "wmap/wmap_temperature_analysis_mask_r9_7yr_v4_udgraded32"):
         path = os.path.join(data, name + ".fits")
-        # healpy compares NSIDE with a number, and PySM's is text.
+        # healpy compares NSIDE with a number, but PySM's is text.
         found[name.replace("/", "_")] = (path, read_map(path, verbose=False) if "pysm" not in name else read_text_nside(path))
     return found
 
@@ -171,7 +171,7 @@ def sample_alms(data):
 
 
 def sample_tables(data):
-    """Spectra, windows, weights and beams: read by position."""
+    """Spectra, windows, weights and beams are read by position."""
     folders = ("spectra", "windows", "wmap", "healpix-suite", "edge-cases")
     names = [os.path.join(f, n) for f in folders for n in sorted(os.listdir(os.path.join(data, f)))]
     wanted = ("_cl_", "cl_", "cl.", "Cltest", "pixel_window", "weight", "cl2maps", "gaussbeam")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads our HDF5 files as other programs do: h5py, the steps of TOAST3's reader, xarray.
+"""Read our HDF5 files as other programs do: h5py, the steps of TOAST3's reader, xarray.
 
 usage: check_hdf5_readers.py WRITER     WRITER: the program that writes the samples
 Exit code 77 (skipped) when h5py, healpy or astropy is missing.
@@ -29,7 +29,7 @@ def expected(component, ring_pixels):
 
 
 def as_toast3_reads(path, n_value):
-    """The checks and look-ups of TOAST3's HEALPix HDF5 reader, in its order."""
+    """Runs the checks and look-ups of TOAST3's HEALPix HDF5 reader, in its order."""
     with h5py.File(path, "r") as file:
         dataset = file["map"]
         header = dict(dataset.attrs)
@@ -61,7 +61,7 @@ def check_toast3(folder):
 
 
 def check_attributes_are_plain(folder):
-    """Every text is str, every number a scalar, in all files."""
+    """Every text is str and every number a scalar, in all files."""
 
     def look(name, item):
         for key, value in item.attrs.items():

@@ -6,7 +6,7 @@
 #include "io/unit_name.hpp"
 #include "io_support.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 TEST(FileKind, GoesByTheExtension) {
@@ -50,4 +50,4 @@ TEST(UnitName, TellsTheTemperatureScale) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -3,17 +3,19 @@
 
 #include <complex>
 
+#include "base/checked_cast.hpp"
 #include "io/fits/alm.hpp"
 #include "io/fits_fixture.hpp"
+#include "ringweave/files.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using test::error_of;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// Different for every coefficient and exact in float.
+/// Differs for every coefficient and is exact in float.
 std::complex<double> coefficient(std::int64_t component, int l, int m) {
   return {1000.0 * l + m + 0.25 * static_cast<double>(component),
           m == 0 ? 0.0 : -1000.0 * m - l - 0.5};
@@ -21,7 +23,7 @@ std::complex<double> coefficient(std::int64_t component, int l, int m) {
 
 class FitsAlm : public test::FitsFiles {
  protected:
-  /// Orders dealt in turn, a full layout on one rank.
+  /// Orders dealt round robin, a full layout on one rank.
   AlmLayout my_orders(int lmax, int mmax) const {
     std::vector<int> orders;
     for (int m = comm().rank(); m <= mmax; m += comm().size()) orders.push_back(m);
@@ -167,4 +169,4 @@ TEST_F(FitsAlm, AsksForShapesThatFit) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -12,14 +12,14 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
-#include "distribute/mpi/communicator.hpp"
 #include "distribute/ring_distribution.hpp"
 #include "io/fits/map.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 
-/// A folder of its own that all ranks see and rank 0 removes at the end.
+/// A private folder that all ranks see and rank 0 removes at the end.
 class FitsFiles : public testing::Test {
  protected:
   FitsFiles() : comm_(Communicator::world()) {
@@ -39,7 +39,7 @@ class FitsFiles : public testing::Test {
     return (std::filesystem::path(folder_) / name).string();
   }
 
-  /// This rank's share of a grid.
+  /// Returns this rank's share of a grid.
   LocalRings my_rings(const std::shared_ptr<const RingGrid>& grid) const {
     return RingDistribution(grid, ModeLimits(*grid, 2, 2, 0), comm_.size()).rings(comm_.rank());
   }
@@ -76,8 +76,8 @@ inline std::shared_ptr<const RingGrid> healpix(std::int64_t nside) {
   return std::make_shared<const RingGrid>(RingGrid::healpix(nside));
 }
 
-/// The value every test map has: different for every pixel (of the full grid, RING) and component,
-/// exact in float.
+/// Returns the value of every test map: different for every pixel (of the full grid, RING) and
+/// component, exact in float.
 inline double test_value(std::int64_t pixel, std::int64_t component) {
   return static_cast<double>(pixel % 1000003) + 0.25 * static_cast<double>(component + 1);
 }
@@ -119,7 +119,7 @@ inline MapHeader map_header(const std::shared_ptr<const RingGrid>& grid, std::si
   return header;
 }
 
-/// Runs `work` and gives the kind of Error it throws (none: it does not) and its message.
+/// Runs `work` and returns the kind of Error it throws (none: no error) and its message.
 template <class Work>
 CaughtError error_of(Work&& work) {
   try {
@@ -130,4 +130,4 @@ CaughtError error_of(Work&& work) {
   return {};
 }
 
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -6,11 +6,12 @@
 #include <numeric>
 #include <random>
 
+#include "base/checked_cast.hpp"
 #include "io/fits/alm.hpp"
 #include "io/fits/table.hpp"
 #include "io/fits_fixture.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using test::error_of;
@@ -21,8 +22,8 @@ using testing::AnyOf;
 
 constexpr std::int64_t fits_block = 2880;
 
-/// Damaged files: every rank must come back with the same kind of answer, and never crash, hang or
-/// take much memory.
+/// Damaged files: every rank must return the same kind of result, and never crash, hang or use much
+/// memory.
 class DamagedFits : public test::FitsFiles {
  protected:
   std::string write_map(SkyCoverage coverage) const {
@@ -53,8 +54,7 @@ class DamagedFits : public test::FitsFiles {
   void read_map(const std::string& file) const {
     const auto reader = open_fits_map(comm(), file);
     reader->observed_rings();
-    // A damaged header may promise a grid that is large but right; reading the first column is
-    // enough.
+    // A damaged header may describe a large but valid grid; reading the first column is enough.
     if (reader->header().grid->nside() > 64) return;
     const LocalRings rings = my_rings(reader->header().grid);
     std::vector<double> map(to_size(rings.n_pixels()));
@@ -182,4 +182,4 @@ TEST_F(DamagedFits, HeadersThatPromiseTooMuchAreRefused) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -9,9 +9,11 @@
 #include <limits>
 #include <numeric>
 
+#include "base/checked_cast.hpp"
 #include "io/fits_fixture.hpp"
+#include "ringweave/files.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using test::error_of;
@@ -44,7 +46,7 @@ class FitsMap : public test::FitsFiles {
     return write<double>("partial.fits", header,
                          my_rings(std::make_shared<const RingGrid>(grid->subset(kept))));
   }
-  /// All columns, this rank's pixels of the full grid.
+  /// Reads all columns of this rank's pixels of the full grid.
   std::vector<double> read_all(MapReader& reader) const {
     const auto n_columns = ssize64(reader.header().columns);
     const LocalRings rings = my_rings(reader.header().grid);
@@ -373,4 +375,4 @@ TEST_F(FitsMap, OnAFullDiskIsAResourceErrorOnEveryRank) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -17,18 +17,20 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "distribute/exchange/order_distribution.hpp"
-#include "distribute/mpi/communicator.hpp"
-#include "distribute/mpi/mpi_session.hpp"
 #include "distribute/ring_distribution.hpp"
 #include "io/fits/alm.hpp"
 #include "io/fits/map.hpp"
 #include "io/fits/table.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
 
 namespace {
 
 using namespace ringweave;
+
+using namespace ringweave::detail;
 
 Provenance some_provenance() {
   Provenance provenance;

@@ -2,10 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/checked_cast.hpp"
 #include "io/fits/table.hpp"
 #include "io/fits_fixture.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using testing::ElementsAre;
@@ -73,4 +74,4 @@ TEST_F(FitsTableFile, WithoutATableIsRefused) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -3,10 +3,12 @@
 
 #include <complex>
 
+#include "base/checked_cast.hpp"
 #include "io/hdf5/alm.hpp"
 #include "io_support.hpp"
+#include "ringweave/files.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using test::ScratchFolder;
@@ -151,4 +153,4 @@ TEST(Hdf5Alm, AnOrderThatNoRankHoldsIsAnError) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -7,17 +7,17 @@
 #include <functional>
 #include <random>
 
-#include "io/alm_file.hpp"
+#include "base/checked_cast.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/file.hpp"
 #include "io/hdf5/map.hpp"
 #include "io/hdf5/rows.hpp"
 #include "io/row_redistribution.hpp"
-#include "io/table_file.hpp"
 #include "io_support.hpp"
+#include "ringweave/files.hpp"
 
-// Read by AddressSanitizer: libhdf5 1.10 itself reads past the end of forged attributes, which is
-// not ours to mend.
+// Options for AddressSanitizer: libhdf5 1.10 itself reads past the end of forged attributes, which
+// we cannot fix.
 extern "C" const char* __asan_default_suppressions();
 extern "C" const char* __asan_default_suppressions() {
   return "interceptor_via_lib:libhdf5_openmpi\n";
@@ -25,7 +25,7 @@ extern "C" const char* __asan_default_suppressions() {
 
 // Every error must be the same on all ranks and leave none waiting: a hang ends the test at its
 // time limit.
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using test::deal_rings;
@@ -55,7 +55,7 @@ class Hdf5FromStrangers : public testing::Test {
     reader->observed_rings();
     reader->read(std::vector<int>{0}, rings, MapView<double>(map.data(), 1, rings.n_pixels()));
   }
-  /// Rank 0 changes the good file by hand.
+  /// Lets rank 0 modify the good file.
   void change(const std::function<void(const Hdf5Handle& file)>& work) {
     test::on_root(comm_, [&] {
       const Hdf5Handle file(H5Fopen(path_.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
@@ -117,7 +117,7 @@ TEST_F(Hdf5FromStrangers, FlippedBytesNeitherHangNorCrash) {
   std::mt19937 random(20260101);
   for (int i = 0; i < 60; ++i) {
     std::string broken = whole;
-    // The metadata of so small a file lies before its 1536 bytes of pixels and in the attribute
+    // The metadata of such a small file are before its 1536 bytes of pixels and in the attribute
     // heaps after them.
     broken[random() % broken.size()] ^= static_cast<char>(1u << (random() % 8));
     test::on_root(comm_, [&] { test::write_text(path_, broken); });
@@ -232,7 +232,7 @@ TEST_F(Hdf5FromStrangers, GridsMustAgreeWithTheirName) {
     });
   };
   rename("gauss:2000000000");
-  EXPECT_NO_THROW(read());  // no grid the arrays could be, so a mere description
+  EXPECT_NO_THROW(read());  // the arrays form no known grid, so the name is a mere description
   rename("fejer:6");
   expect_data_error("its rings are others");
   rename("gauss:9");
@@ -295,4 +295,4 @@ TEST_F(Hdf5FromStrangers, AWriteThatFailsOnOneRankFailsOnAll) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -5,11 +5,13 @@
 #include <limits>
 #include <numbers>
 
+#include "base/checked_cast.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/map.hpp"
 #include "io_support.hpp"
+#include "ringweave/files.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using test::deal_rings;
@@ -382,4 +384,4 @@ TEST(Hdf5Map, TwoOwnersOfARingAreRefused) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

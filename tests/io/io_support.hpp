@@ -15,12 +15,13 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
-#include "distribute/mpi/communicator.hpp"
-#include "io/provenance.hpp"
-#include "sphere/local_rings.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
+#include "ringweave/grid.hpp"
+#include "support/expect_error.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 
 /// A folder of this launch, made by rank 0 and removed by it at the end. Collective.
 class ScratchFolder {
@@ -28,7 +29,7 @@ class ScratchFolder {
   explicit ScratchFolder(Communicator comm) : comm_(std::move(comm)) {
     std::string name;
     if (comm_.is_root()) {
-      // mkdtemp() puts letters of its own where six X stand.
+      // mkdtemp() replaces the six X.
       name =
           (std::filesystem::temp_directory_path() / "ringweave_io_").string() + std::string(6, 'X');
       if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no scratch folder");
@@ -50,14 +51,14 @@ class ScratchFolder {
   std::string path_;
 };
 
-/// Runs `work` on rank 0, the others wait. Collective.
+/// Runs `work` on rank 0 while the others wait. Collective.
 inline void on_root(const Communicator& comm, const std::function<void()>& work) {
   if (comm.is_root()) work();
   comm.barrier();
 }
 
 /// A band next to the pole and one next to the equator with their mirrors, equally many ring pairs
-/// a rank.
+/// per rank.
 inline LocalRings deal_rings(std::shared_ptr<const RingGrid> grid, const Communicator& comm) {
   const std::int64_t n = grid->n_rings();
   const std::int64_t n_pairs = (n + 1) / 2;
@@ -74,7 +75,7 @@ inline LocalRings deal_rings(std::shared_ptr<const RingGrid> grid, const Communi
   return {std::move(grid), {polar, middle, mirror(middle), mirror(polar)}};
 }
 
-/// Numbers of the full grid's pixels, in the order this rank holds them.
+/// Returns the full grid's numbers of this rank's pixels, in its order.
 inline std::vector<std::int64_t> source_pixels(const LocalRings& rings) {
   std::vector<std::int64_t> pixels;
   for (std::int64_t r = 0; r < rings.n_rings(); ++r) {
@@ -84,7 +85,7 @@ inline std::vector<std::int64_t> source_pixels(const LocalRings& rings) {
   return pixels;
 }
 
-/// Tells component and pixel, and is exact in single precision.
+/// Identifies component and pixel, exactly in single precision.
 inline double pixel_value(std::int64_t component, std::int64_t pixel) {
   return static_cast<double>(component * 100000 + pixel) + 0.5;
 }
@@ -119,27 +120,4 @@ inline Provenance sample_provenance() {
   return provenance;
 }
 
-/// What an error says, and its kind; empty when `work` throws nothing.
-struct Thrown {
-  ErrorKind kind = ErrorKind::none;
-  std::string message;
-};
-inline Thrown thrown_by(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return {error.kind(), error.what()};
-  }
-  return {};
-}
-
-/// `work` throws this kind of error and its message holds `words`.
-inline void expect_error(ErrorKind kind, const std::string& words,
-                         const std::function<void()>& work) {
-  const Thrown thrown = thrown_by(work);
-  EXPECT_EQ(thrown.kind, kind) << thrown.message;
-  EXPECT_NE(thrown.message.find(words), std::string::npos)
-      << "message: " << thrown.message << "\nlacks: " << words;
-}
-
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

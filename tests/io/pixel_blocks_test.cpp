@@ -5,16 +5,17 @@
 
 #include <numeric>
 
+#include "base/checked_cast.hpp"
 #include "io_support.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 std::shared_ptr<const RingGrid> healpix(std::int64_t nside) {
   return std::make_shared<const RingGrid>(RingGrid::healpix(nside));
 }
 
-/// Rings 2..5 and 9..12 of nside 4, as one of several ranks would own.
+/// Rings 2..5 and 9..12 of nside 4, as owned by one of several ranks.
 LocalRings two_bands() { return {healpix(4), {{2, 6}, {9, 13}}}; }
 LocalRings four_bands() { return {healpix(4), {{1, 2}, {4, 6}, {9, 11}, {13, 14}}}; }
 LocalRings of_subset() {
@@ -22,7 +23,7 @@ LocalRings of_subset() {
   return {std::make_shared<const RingGrid>(RingGrid::healpix(4).subset(kept)), {{0, 2}, {3, 5}}};
 }
 
-/// Pushes a file whose row r holds r through blocks of `block` rows, there and back.
+/// Moves a file whose row r holds r through blocks of `block` rows, both ways.
 void expect_blocks_carry(const LocalRings& rings, Ordering ordering, std::int64_t block) {
   PixelBlocks blocks(rings, ordering);
   ASSERT_EQ(blocks.n_rows(), 192);
@@ -105,4 +106,4 @@ TEST(PixelOrder, NestedNeedsAHealpixGridOfAPowerOfTwo) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "io/table_file.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numbers>
 
+#include "base/checked_cast.hpp"
 #include "io/text_table.hpp"
 #include "io_support.hpp"
+#include "ringweave/files.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using test::expect_error;
@@ -76,7 +76,7 @@ TEST_F(TableFile, AHeaderThatSaysSoMakesThemDl) {
 TEST_F(TableFile, BrokenSpectraAreErrorsThatNameTheLine) {
   expect_bad_spectra("0 1\n1 2\n3 4\n", "line 3: l = 3 where 2");
   expect_bad_spectra("# l TT\n\n0 1\n1 nan\n", "line 4: 'nan' is not finite");
-  expect_bad_spectra("0 1\n1 inf\n", "not finite");
+  expect_bad_spectra("0 1\n1 inf\n", "line 2: 'inf' is not finite");
   expect_bad_spectra("0 1\n1 two\n", "line 2: 'two' is not a number");
   expect_bad_spectra("0 1\n1 2 3\n", "line 2: has 3 columns");
   expect_bad_spectra("5 1\n6 2\n", "line 1: begins with l = 5");
@@ -134,6 +134,18 @@ TEST_F(TableFile, BeamsBeginAtTheMonopole) {
                [&] { read_beam(comm_, folder_ / "b.h5"); });
 }
 
+TEST_F(TableFile, BrokenBeamsAreErrorsThatNameTheLine) {
+  const auto expect_bad_beam = [&](const std::string& text, const std::string& words) {
+    const std::string path = file("b.txt", text);
+    expect_error(ErrorKind::data, words, [&] { read_beam(comm_, path); });
+    expect_error(ErrorKind::data, path, [&] { read_beam(comm_, path); });
+  };
+  expect_bad_beam("these are\nno numbers\n", "line 1");
+  expect_bad_beam("0 1\n1 nan\n", "line 2: 'nan' is not finite");
+  expect_bad_beam("0 1\n1 inf\n", "line 2: 'inf' is not finite");
+  expect_bad_beam("0 1\n2 0.5\n", "line 2: l = 2 where 1");
+}
+
 TEST_F(TableFile, KernelsAscendFromTheCentre) {
   const KernelProfile kernel =
       read_kernel_profile(comm_, file("k.txt", "# theta K\n0 2\n0.01 1\n0.03 0\n"));
@@ -146,6 +158,8 @@ TEST_F(TableFile, KernelsAscendFromTheCentre) {
   expect_error(ErrorKind::data, "line 3: theta = 0.1", bad("0 1\n0.1 1\n0.1 1\n"));
   expect_error(ErrorKind::data, "at most pi", bad("0 1\n4 1\n"));
   expect_error(ErrorKind::data, "has 3 columns", bad("0 1 1\n0.1 1 1\n"));
+  expect_error(ErrorKind::data, "line 2: 'inf' is not finite", bad("0 1\n0.1 inf\n"));
+  expect_error(ErrorKind::data, "rows", bad("0 1\n"));
 }
 
 TEST_F(TableFile, TheExampleSpectrumIsRead) {
@@ -156,8 +170,8 @@ TEST_F(TableFile, TheExampleSpectrumIsRead) {
 }
 
 TEST_F(TableFile, SampleWindowsAndWeightsAreRead) {
-  const std::filesystem::path data = RINGWEAVE_SOURCE_DIR "/../shared/data";
-  if (!std::filesystem::exists(data)) GTEST_SKIP() << "no sample data beside the source folder";
+  const std::filesystem::path data = RINGWEAVE_TEST_DATA;
+  if (!std::filesystem::exists(data)) GTEST_SKIP() << "RINGWEAVE_TEST_DATA names no folder";
   const std::string windows = (data / "windows").string();
   const Beam window = read_pixel_window(comm_, windows + "/pixel_window_n0032.fits");
   EXPECT_EQ(window.t.size(), 129u);
@@ -186,4 +200,4 @@ TEST_F(TableFile, SampleWindowsAndWeightsAreRead) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

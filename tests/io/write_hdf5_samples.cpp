@@ -2,14 +2,13 @@
 #include <complex>
 #include <cstdio>
 
-#include "io/alm_file.hpp"
-#include "io/map_file.hpp"
-#include "io/table_file.hpp"
+#include "base/checked_cast.hpp"
 #include "io_support.hpp"
+#include "ringweave/files.hpp"
 
 // Writes one file of each HDF5 layout into a folder, for check_hdf5_readers.py to read with other
 // programs.
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 struct Sample {
@@ -71,12 +70,12 @@ void write_samples(const std::string& folder) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail
 
 int main(int argc, char** argv) {
   try {
     if (argc != 2) throw ringweave::UsageError("expected one argument, the folder to write to");
-    ringweave::write_samples(argv[1]);
+    ringweave::detail::write_samples(argv[1]);
   } catch (const ringweave::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return ringweave::exit_code(error.kind());

@@ -3,10 +3,11 @@
 
 #include <cmath>
 
+#include "base/checked_cast.hpp"
 #include "legendre/legendre_problem.hpp"
 #include "support/tolerance.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 long double inner_product(const std::vector<Complex>& a, const std::vector<Complex>& b) {
@@ -61,7 +62,7 @@ TEST(LegendreAdjoint, AddsToWhatIsThereOnRequest) {
     const auto modes = random_values(problem.modes_size(), 1);
     const auto before = random_values(problem.alm_size(), 2);
     auto alm = before;
-    problem.adjoint(modes, alm, LegendreStage::Accumulate::add);
+    problem.adjoint(modes, alm, Accumulate::add);
     auto expected = problem.adjoint(modes);
     for (std::size_t i = 0; i < alm.size(); ++i) expected[i] += before[i];
     EXPECT_LE(relative_error(alm, expected).max, tolerance::direct_sum);
@@ -69,4 +70,4 @@ TEST(LegendreAdjoint, AddsToWhatIsThereOnRequest) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using Quad = boost::multiprecision::cpp_bin_float_quad;
@@ -26,7 +26,7 @@ Position position_of(const Ring& ring) {
     const Quad root = sqrt(1 - squared_sine);
     z = ring.cos_theta < 0 ? Quad(-root) : root;
   }
-  // Each half-angle function from the expression that does not cancel.
+  // Computes each half-angle function from the expression without cancellation.
   const Quad one_minus_z = z > 0 ? Quad(squared_sine / (1 + z)) : Quad(1 - z);
   const Quad one_plus_z = z < 0 ? Quad(squared_sine / (1 - z)) : Quad(1 + z);
   return {z, sqrt(one_minus_z / 2), sqrt(one_plus_z / 2)};
@@ -87,4 +87,4 @@ std::vector<SpinMode> direct_spin_modes(int lmax, int m, int spin, const Ring& r
   return modes;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -4,13 +4,13 @@
 #include <complex>
 #include <vector>
 
-#include "sphere/ring_grid.hpp"
+#include "ringweave/grid.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 
-/// _s lambda_lm at one ring for l = 0..lmax (0 below max(m, |s|)), from Jacobi polynomials in
-/// 113-bit arithmetic; _sY_lm = _s lambda_lm exp(i m phi). Any sign of `spin`; m >= 0. The ring's
-/// position is taken from its sine next to the poles, from its cosine elsewhere.
+/// Returns _s lambda_lm at one ring for l = 0..lmax (0 below max(m, |s|)), from Jacobi polynomials
+/// in 113-bit arithmetic; _sY_lm = _s lambda_lm exp(i m phi). Any sign of `spin`; m >= 0. The
+/// ring's position is derived from its sine next to the poles, from its cosine elsewhere.
 std::vector<long double> direct_harmonics(int lmax, int m, int spin, const Ring& ring);
 
 /// Real coefficients of one mode pair: Q = sum gradient E + i curl B, U = sum gradient B - i curl E
@@ -21,4 +21,4 @@ struct SpinMode {
 };
 std::vector<SpinMode> direct_spin_modes(int lmax, int m, int spin, const Ring& ring);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail

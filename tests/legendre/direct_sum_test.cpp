@@ -5,16 +5,17 @@
 #include <cmath>
 #include <limits>
 
+#include "base/checked_cast.hpp"
 #include "legendre/direct_harmonics.hpp"
 #include "legendre/legendre_problem.hpp"
 #include "support/tolerance.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using LongComplex = std::complex<long double>;
 
-/// Ring modes by direct summation of every kept mode.
+/// Computes ring modes by direct summation of every kept mode.
 std::vector<Complex> direct_modes(const LegendreProblem& problem, const std::vector<Complex>& alm) {
   std::vector<Complex> modes(to_size(problem.modes_size()));
   const int lmax = problem.alm_layout.lmax();
@@ -54,7 +55,7 @@ struct Case {
   int spin;
 };
 
-/// The sums run in quad precision: at high lmax few rings, and the poles in a test of their own.
+/// The sums run in quad precision: few rings at high lmax, and the poles in a separate test.
 std::vector<std::string> grids_for(int lmax) {
   if (lmax <= 127) return {"healpix:3", "clenshaw:14"};
   return {"healpix:2", "fejer:6"};
@@ -74,7 +75,7 @@ TEST_P(OnSmallProblems, SynthesisIsTheDirectSum) {
 }
 
 // The adjoint of a ring mode that is 1 on one ring is lambda_lm there: every degree and order is
-// seen by itself.
+// tested separately.
 TEST_P(OnSmallProblems, AdjointOfOneRingIsEveryHarmonicOnIt) {
   const auto [lmax, spin] = GetParam();
   const LegendreProblem problem(RingGrid::healpix(lmax <= 127 ? 3 : 1), lmax, lmax, {spin});
@@ -116,8 +117,8 @@ INSTANTIATE_TEST_SUITE_P(Legendre, OnSmallProblems, testing::ValuesIn(cases()), 
   return fmt::format("lmax{}spin{}", of.param.lmax, of.param.spin);
 });
 
-// On a pole all power is in m = spin, where rounding grows along the recurrence as next to a pole:
-// l^1.5 ulp of the mode itself (reference_test.cpp).
+// On a pole all power is in m = spin, where rounding errors grow along the recurrence as next to a
+// pole: l^1.5 ulp of the mode itself (reference_test.cpp).
 TEST(Legendre, ModesOnThePolesAreAsGoodAsTheirRecurrence) {
   const int lmax = 256;
   const double bound = std::pow(lmax, 1.5) * std::numeric_limits<double>::epsilon();
@@ -146,7 +147,7 @@ TEST(Legendre, RingsWithoutAMirrorAreTheDirectSums) {
             tolerance::direct_sum);
 }
 
-// What pruning leaves out and what the sweep skips as out of range must not be seen.
+// The result must not depend on the terms that pruning or the sweep skip.
 TEST(Legendre, PrunedModesAreTheDirectSums) {
   for (const int spin : {0, 2}) {
     const LegendreProblem problem(
@@ -158,7 +159,7 @@ TEST(Legendre, PrunedModesAreTheDirectSums) {
   }
 }
 
-// The signs, apart from any shared derivation: Y_11, and Q and U of E_22 = 1 after HEALPix.
+// The signs, independent of any shared derivation: Y_11, and Q and U of E_22 = 1 after HEALPix.
 TEST(Legendre, FirstHarmonicsHaveTheSignsOfHealpix) {
   const LegendreProblem scalar(RingGrid::from_rings({{0.7, 0, 8, 0}}), 1, 1, {0});
   EXPECT_NEAR(scalar.synthesize<double>({0, 0, 1})[1].real(),
@@ -175,4 +176,4 @@ TEST(Legendre, FirstHarmonicsHaveTheSignsOfHealpix) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

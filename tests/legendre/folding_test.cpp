@@ -3,14 +3,16 @@
 
 #include <cmath>
 
+#include "base/checked_cast.hpp"
 #include "legendre/legendre_problem.hpp"
+#include "ringweave/options.hpp"
 #include "support/tolerance.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
-/// Pixel j of one component: Re Delta_0 + 2 Re sum_{m >= 1} Delta_m e^{i m phi_j}, over the modes a
-/// layout holds.
+/// Returns pixel j of one component: Re Delta_0 + 2 Re sum_{m >= 1} Delta_m e^{i m phi_j}, over the
+/// modes of a layout.
 std::vector<Complex> pixels(const LegendreProblem& problem, const std::vector<Complex>& modes,
                             std::int64_t component) {
   std::vector<Complex> values(to_size(problem.grid->n_pixels()));
@@ -28,7 +30,7 @@ std::vector<Complex> pixels(const LegendreProblem& problem, const std::vector<Co
   return values;
 }
 
-/// Modes of the analysis, G_m = sum_j f_j e^{-i m phi_j}, for the modes a layout holds.
+/// Computes the modes of the analysis, G_m = sum_j f_j e^{-i m phi_j}, of a layout.
 std::vector<Complex> analysis_modes(const LegendreProblem& problem,
                                     const std::vector<Complex>& map) {
   std::vector<Complex> modes(to_size(problem.modes_size()));
@@ -53,7 +55,7 @@ std::vector<Complex> analysis_modes(const LegendreProblem& problem,
 
 class Folding : public testing::TestWithParam<const char*> {
  protected:
-  // Orders beyond 3 / 2 of the period fold straight, mirrored, and onto order 0.
+  // Orders beyond 3 / 2 of the period fold directly, mirrored, and onto order 0.
   static constexpr int lmax = 60;
   LegendreProblem folded{
       RingGrid::from_name(GetParam()), lmax, lmax, {0, 2}, LegendreProblem::Fold::yes};
@@ -80,9 +82,9 @@ TEST_P(Folding, LeavesEveryCoefficientAsItWas) {
   EXPECT_LE(relative_error(from_folded, from_plain).rms, tolerance::direct_sum);
 }
 
-// Even and odd numbers of pixels, rings that start anywhere.
+// Even and odd numbers of pixels, arbitrary first longitudes.
 INSTANTIATE_TEST_SUITE_P(Legendre, Folding,
                          testing::Values("healpix:4", "fejer:12,17", "clenshaw:9,8"));
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
+#include "base/checked_cast.hpp"
 #include "legendre/legendre_problem.hpp"
+#include "ringweave/options.hpp"
 #include "support/tolerance.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 class ThreadCount {
@@ -81,7 +83,7 @@ TEST(LegendreInvariance, FloatStorageRoundsOnlyWhatIsStored) {
     EXPECT_EQ(modes, problem.synthesize(std::vector<Complex>(alm.begin(), alm.end())));
 
     std::vector<std::complex<float>> back(alm.size());
-    problem.adjoint(modes, back, LegendreStage::Accumulate::overwrite);
+    problem.adjoint(modes, back, Accumulate::overwrite);
     std::vector<std::complex<float>> expected;
     for (const Complex& value : problem.adjoint(modes)) expected.emplace_back(value);
     EXPECT_EQ(back, expected);
@@ -121,4 +123,4 @@ TEST(LegendreInvariance, ALayoutOfSomeOrdersGivesTheirRows) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

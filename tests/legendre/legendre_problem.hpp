@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "base/mode_view.hpp"
 #include "legendre/legendre_stage.hpp"
+#include "ringweave/options.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 
 using Complex = std::complex<double>;
 
@@ -23,8 +25,8 @@ inline std::vector<Complex> random_values(std::int64_t count, unsigned seed) {
   return values;
 }
 
-/// A Legendre stage with a mode layout of one segment per order, as one rank without an exchange
-/// has it; of some orders only where they are named.
+/// A Legendre stage with a mode layout of one segment per order, as on one rank without an
+/// exchange; optionally only of the given orders.
 struct LegendreProblem {
   enum class Fold { no, yes };
 
@@ -67,12 +69,12 @@ struct LegendreProblem {
   }
   std::vector<Complex> adjoint(const std::vector<Complex>& modes) const {
     std::vector<Complex> alm(to_size(alm_size()));
-    adjoint(modes, alm, LegendreStage::Accumulate::overwrite);
+    adjoint(modes, alm, Accumulate::overwrite);
     return alm;
   }
   template <class T>
   void adjoint(const std::vector<Complex>& modes, std::vector<std::complex<T>>& alm,
-               LegendreStage::Accumulate how) const {
+               Accumulate how) const {
     stage->adjoint(ModeView<const double>(modes.data(), ssize64(modes)),
                    AlmView<T>(alm.data(), fields.n_components(), alm_layout.size()), how);
   }
@@ -101,7 +103,7 @@ struct LegendreProblem {
   std::unique_ptr<LegendreStage> stage;
 };
 
-/// Errors over the rms of what was expected.
+/// Errors over the rms of the expected values.
 struct RelativeError {
   double rms = 0;
   double max = 0;
@@ -122,4 +124,4 @@ inline RelativeError relative_error(const std::vector<Complex>& values,
           worst / static_cast<double>(std::sqrt(norm / count))};
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail

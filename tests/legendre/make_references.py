@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes references.inc: harmonics at high degree, summed with 80 digits by mpmath.
+"""Write references.inc: harmonics at high degree, summed with 80 digits by mpmath.
 
-Each line is {theta, m, l, lambda_lm(cos theta)}, or of spin 2 {theta, m, l, gradient, curl}: with HEALPix's signs Q = sum
-gradient E + i curl B, U = sum gradient B - i curl E. theta is exactly the double that is printed. Values below 1e-300
-are left out. Run in this folder: python3 make_references.py > references.inc
+Each line is {theta, m, l, lambda_lm(cos theta)}, or for spin 2 {theta, m, l, gradient, curl}: with HEALPix's signs Q = sum
+gradient E + i curl B, U = sum gradient B - i curl E. theta is exactly the printed double. Values below 1e-300 are left
+out. Run in this folder: python3 make_references.py > references.inc
 """
 from mpmath import cos, mp, mpf, pi, sin, sqrt
 
@@ -12,7 +12,7 @@ mp.dps = 80
 
 
 def harmonics(m, degrees, theta):
-    """lambda_lm for the asked degrees, by the three-term recurrence upward in l."""
+    """Returns lambda_lm for the given degrees, by the three-term recurrence upward in l."""
     z, s = cos(mpf(theta)), sin(mpf(theta))
     value = sqrt(1 / (4 * pi))
     for j in range(1, m + 1):
@@ -37,7 +37,7 @@ def block(name, thetas, orders, degrees):
 
 
 def spin_two(m, l, theta, value, lower):
-    """gradient and curl from lambda_lm and lambda_{l-1,m} (Kamionkowski, Kosowsky, Stebbins, 1997)."""
+    """Returns gradient and curl from lambda_lm and lambda_{l-1,m} (Kamionkowski, Kosowsky, Stebbins, 1997)."""
     z, s = cos(mpf(theta)), sin(mpf(theta))
     norm = 2 / sqrt(mpf(l + 2) * (l + 1) * l * (l - 1))
     lower = sqrt(mpf(2 * l + 1) / (2 * l - 1) * (l * l - m * m)) * lower

@@ -10,7 +10,7 @@
 #include "legendre/legendre_problem.hpp"
 #include "support/tolerance.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 struct Reference {
@@ -18,9 +18,12 @@ struct Reference {
   int m;
   int l;
   double value;     ///< lambda_lm, or the gradient part of a spin field
-  double curl = 0;  ///< and its curl part
+  double curl = 0;  ///< the curl part of a spin field
 };
+#include "base/checked_cast.hpp"
+#include "base/mode_view.hpp"
 #include "legendre/references.inc"
+#include "ringweave/options.hpp"
 
 enum class Direction { synthesis, adjoint };
 
@@ -46,11 +49,11 @@ class OneRing {
     adjoint_.resize(alm_.size());
     stage_->adjoint(ModeView<const double>(modes_.data(), ssize64(modes_)),
                     AlmView<double>(adjoint_.data(), fields_.n_components(), layout_.size()),
-                    LegendreStage::Accumulate::overwrite);
+                    Accumulate::overwrite);
   }
 
-  /// (value, curl) of a harmonic: by synthesis of an a_lm that is 1, or by the adjoint of modes
-  /// whose first component is 1.
+  /// Returns (value, curl) of a harmonic: by synthesis of an a_lm that is 1, or by the adjoint of
+  /// modes whose first component is 1.
   Complex harmonic(Direction direction, int m, int l) {
     const std::int64_t row = layout_.row_of(m);
     const std::int64_t i = layout_.index(row, l);
@@ -84,7 +87,7 @@ class OneRing {
   std::vector<Complex> modes_;
 };
 
-/// Errors over the peak of each (l, m) among the rings given.
+/// Errors over the peak of each (l, m) among the given rings.
 RelativeError error_over_peak(const std::vector<Reference>& references, int spin,
                               Direction direction) {
   int lmax = 0;
@@ -125,8 +128,8 @@ void expect_accurate(const std::vector<Reference>& references, double bound, int
   }
 }
 
-// Next to the pole (l sin theta ~ 1) a rounding error of one step grows with the steps that follow,
-// so that a random walk of them is l^1.5 ulp; no recurrence in l in this arithmetic does better.
+// Next to the pole (l sin theta ~ 1) a rounding error of one step grows with the following steps,
+// so that their random walk is l^1.5 ulp; no recurrence in l in this arithmetic does better.
 double polar_bound(int lmax) {
   return std::pow(lmax, 1.5) * std::numeric_limits<double>::epsilon();
 }
@@ -148,4 +151,4 @@ TEST(LegendreReference, SpinTwoToDegree32768IsAsGoodAsItsRecurrence) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -2,11 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/error.hpp"
+#include "base/checked_cast.hpp"
 #include "base/memory_meter.hpp"
 #include "legendre/legendre_problem.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/options.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using testing::HasSubstr;
@@ -17,8 +19,9 @@ TEST(LegendreShape, WrongSizesAreUsageErrors) {
   std::vector<Complex> modes(to_size(problem.modes_size()));
   const std::vector<Complex> alm(to_size(problem.alm_size()));
   const AlmView<const double> too_short(alm.data(), 1, ssize64(alm) - 1);
-  EXPECT_THAT([&] { problem.stage->synthesize(too_short, LegendreProblem::view(modes)); },
-              ThrowsMessage<UsageError>(HasSubstr("1 components x 44 coefficients")));
+  EXPECT_THAT(
+      [&] { problem.stage->synthesize(too_short, LegendreProblem::view(modes)); },
+      ThrowsMessage<UsageError>(HasSubstr("44 coefficients of a component; the plan has 45")));
   modes.pop_back();
   EXPECT_THAT([&] { problem.adjoint(modes); }, ThrowsMessage<UsageError>(HasSubstr("ring modes")));
 }
@@ -69,11 +72,11 @@ TEST(LegendreShape, NothingIsAllocatedByATransform) {
 }
 
 TEST(LegendreShape, AnOrderNoRingKeepsHasNoModes) {
-  // One ring next to the pole: orders above 100 are nowhere kept.
+  // One ring next to the pole: orders above 100 are kept nowhere.
   const LegendreProblem problem(RingGrid::from_rings({{1e-6, 0, 4, 0}}), 150, 150, {0, 2});
   const auto alm = problem.adjoint(random_values(problem.modes_size(), 2));
   EXPECT_EQ(alm[to_size(problem.alm_layout.index(140, 145))], Complex());
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

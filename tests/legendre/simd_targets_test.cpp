@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "legendre/simd_targets.hpp"
-
 #include <gtest/gtest.h>
 
 #include "legendre/legendre_problem.hpp"
+#include "legendre/legendre_stage.hpp"
 #include "support/only_target.hpp"
 #include "support/tolerance.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 struct Results {
@@ -32,7 +31,7 @@ Results run(const Shape& shape) {
 TEST(SimdTargets, EverySetThisMachineRunsGivesTheSame) {
   const std::vector<int> three(3, 0);
   const std::vector<int> eight(8, 0);
-  // The last three are resampled in theta, in lanes that lie in pieces, and side by side.
+  // The last three are resampled in theta: with lanes in pieces, and contiguous.
   for (const Shape& shape :
        {Shape{200, 1050, 120, {0, 2}}, Shape{200, 1050, 120, three}, Shape{350, 700, 20, {0, 2}},
         Shape{350, 700, 20, three}, Shape{350, 700, 5, eight}}) {
@@ -59,4 +58,4 @@ TEST(SimdTargets, TheChosenOneIsAmongTheCompiledOnes) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -13,12 +13,12 @@
 #include <string>
 #include <vector>
 
-#include "base/buffer.hpp"
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/views.hpp"
 #include "support/tolerance.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using Complex = std::complex<double>;
@@ -41,7 +41,7 @@ struct Series {
     std::mt19937_64 random(seed);
     for (std::int64_t k = 0; k <= degree; ++k) coefficients.push_back(random_value(random));
   }
-  /// At theta = angle, or at pi - angle when `from_south`.
+  /// Evaluates at theta = angle, or at pi - angle with `from_south`.
   Complex operator()(long double angle, bool from_south) const {
     const LongComplex step(std::cos(angle), std::sin(angle));
     LongComplex turn = 1;
@@ -74,7 +74,7 @@ struct Deviation {
   double max;
 };
 
-/// Of all target rings and slots, over the rms of the values.
+/// Over all target rings and slots, relative to the rms of the values.
 Deviation resampling_error(const RingGrid& target, std::int64_t degree) {
   const ThetaResampling resampling(target, degree);
   ThetaResampling::Block block(resampling);
@@ -282,4 +282,4 @@ TEST(ThetaResampling, ANegativeDegreeIsAUsageError) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

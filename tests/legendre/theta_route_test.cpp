@@ -2,12 +2,13 @@
 #include <gtest/gtest.h>
 
 #include "legendre/legendre_problem.hpp"
+#include "ringweave/options.hpp"
 #include "support/tolerance.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
-/// Modes and a_lm of a problem by one route; the same inputs for each.
+/// Modes and a_lm of a problem by one route, from the same inputs for each.
 struct Answer {
   std::vector<Complex> modes;
   std::vector<Complex> alm;
@@ -61,4 +62,4 @@ TEST(ThetaRoute, AStageWithOtherRowsSharesTheAnswer) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

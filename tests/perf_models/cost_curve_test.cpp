@@ -5,9 +5,9 @@
 
 #include <cmath>
 
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 TEST(CostCurve, IsAPowerLawBetweenMeasuredSizesAndConstantBeyond) {
@@ -42,11 +42,11 @@ TEST(CostCurve, GoesThroughTheMedianOfEverySize) {
 
 TEST(CostCurve, IsAsUncertainAsItsSamplesScatterAndAsItsPointsBend) {
   EXPECT_NEAR(fit_curve({{10, 1, 9}, {10, 1, 10}, {10, 1, 11}}).uncertainty(), 0.148, 0.001);
-  // One disturbed turn of three says nothing.
+  // One disturbed turn of three must not matter.
   EXPECT_NEAR(fit_curve({{10, 1, 9.9}, {10, 1, 10}, {10, 1, 20}}).uncertainty(), 0.02, 0.001);
-  // The middle point lies a factor of two below the line through its neighbours.
+  // The middle point is a factor of two below the line through its neighbours.
   EXPECT_NEAR(fit_curve({{10, 1, 4}, {100, 1, 1}, {1000, 1, 1}}).uncertainty(), 0.25, 0.001);
-  // However well it fits, other things run on a machine.
+  // Even a perfect fit is uncertain, because of other load on the machine.
   EXPECT_DOUBLE_EQ(fit_curve({{10, 1, 4}}).uncertainty(), 0.02);
 }
 
@@ -83,4 +83,4 @@ TEST(CostCurve, OfSeveralLaunchesCountsWhatEachOfThemCannotSee) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -6,16 +6,16 @@
 
 #include <string>
 
-#include "base/error.hpp"
 #include "perf_models/machine_file.hpp"
 #include "perf_models/transform_model.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using ::testing::HasSubstr;
 
-/// Stages that take so long and not a tenth more.
+/// Stages that take the given time, within a tenth.
 DeviceSamples samples_of(double per_flop, double per_byte, double per_copied_byte) {
   DeviceSamples samples;
   for (const double lmax : {256.0, 512.0, 1024.0}) {
@@ -63,7 +63,7 @@ TEST(DeviceCosts, PredictWhatTheyWereFittedTo) {
   EXPECT_NEAR(estimate.legendre.seconds, 3 * 1e9 * per_flop, 1e-9 * per_flop);
   EXPECT_NEAR(estimate.ring_fft.seconds, (1 + 1.5) * (1 << 20) * per_byte, 1e-12);
   EXPECT_EQ(estimate.exchange.seconds, 0);
-  // To it once, from it (twice as dear) once, half of the data each way.
+  // Copied to the device once and from it (twice as expensive) once, half of the data each way.
   EXPECT_NEAR(estimate.copies.seconds, 1.5 * ((1 << 20) + (1 << 18)) * per_copied_byte, 1e-9);
   EXPECT_DOUBLE_EQ(estimate.total().seconds,
                    estimate.legendre.seconds + estimate.ring_fft.seconds + estimate.copies.seconds);
@@ -147,4 +147,4 @@ TEST(DeviceCosts, ABrokenFileNamesTheEntryOfTheDevice) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

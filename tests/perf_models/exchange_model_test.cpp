@@ -5,9 +5,9 @@
 
 #include <vector>
 
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 // alpha = 1e-5, beta = 1e-9 of Szydlarski et al. (2012).
@@ -83,4 +83,4 @@ TEST(ExchangeModel, SaysThatCommunicationFallsWithTheNumberOfRanks) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

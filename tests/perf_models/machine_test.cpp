@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "base/error.hpp"
 #include "perf_models/machine_combination.hpp"
 #include "perf_models/machine_file.hpp"
 #include "perf_models/transform_model.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using ::testing::HasSubstr;
@@ -170,4 +170,4 @@ TEST(Machine, IsNotCombinedFromUnlikeCalibrations) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sphere/alm_layout.hpp"
-
 #include <gtest/gtest.h>
 
-#include "base/error.hpp"
-#include "sphere/field_set.hpp"
+#include "ringweave/alm.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/fields.hpp"
 #include "sphere/mode_layout.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 TEST(AlmLayout, AllOrdersLieInHealpysOrder) {
@@ -90,4 +89,4 @@ TEST(ModeLayout, RowsKeepTheirSegmentsAndEmptySegmentsVanish) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sphere/beam.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,9 +6,10 @@
 #include <numbers>
 #include <vector>
 
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/spectra.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 constexpr double arcmin = std::numbers::pi / 10800;
@@ -86,4 +85,4 @@ TEST(Beam, AlmOfAnotherShapeAreRefused) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

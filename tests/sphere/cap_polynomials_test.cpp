@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/kernel.hpp"
 #include "sphere/kernel/legendre_sums.hpp"
-#include "sphere/kernel/radial_kernel.hpp"
 #include "support/tolerance.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 constexpr double pi = std::numbers::pi;
@@ -131,7 +131,7 @@ TEST(RadialKernelOnACap, HasTheMultipolesOfItsIntegral) {
   const RadialKernel kernel = RadialKernel::on_cap(theta_cut, x);
   const std::vector<double> k_l = kernel.multipoles(200);
   const CapPolynomials polynomials(theta_cut, 50);
-  // The midpoint rule in theta, which is smooth at both ends as well.
+  // The midpoint rule in theta; the integrand is smooth at both ends too.
   constexpr int n = 20000;
   for (const int l : {0, 1, 7, 60, 200}) {
     double sum = 0;
@@ -153,4 +153,4 @@ TEST(RadialKernelOnACap, HasTheMultipolesOfItsIntegral) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sphere/healpix_weights.hpp"
-
 #include <fitsio.h>
 #include <gtest/gtest.h>
 #include <healpix_map.h>
@@ -12,9 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/grid.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 LocalRings whole(const RingGrid& grid) {
@@ -74,7 +73,7 @@ TEST(PixelWeights, WrongLengthsAndOtherGridsAreRefused) {
   EXPECT_THROW(expand_pixel_weights(whole(RingGrid::fejer(5)), compressed), UsageError);
 }
 
-/// The only column of the first table of a FITS file.
+/// Returns the only column of the first table of a FITS file.
 std::vector<double> read_column(const std::string& path) {
   fitsfile* file = nullptr;
   int status = 0;
@@ -92,8 +91,7 @@ std::vector<double> read_column(const std::string& path) {
 }
 
 TEST(PixelWeights, PublishedTablesIntegrateToTheSphere) {
-  const std::string path = std::string(RINGWEAVE_SOURCE_DIR) +
-                           "/../shared/data/windows/healpix_full_weights_nside_0032.fits";
+  const std::string path = RINGWEAVE_TEST_DATA "/windows/healpix_full_weights_nside_0032.fits";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "sample data absent: " << path;
   const std::vector<double> weights =
       expand_pixel_weights(whole(RingGrid::healpix(32)), read_column(path));
@@ -126,4 +124,4 @@ TEST(RingWeights, GridsWithoutWeightsAndWrongTablesAreRefused) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

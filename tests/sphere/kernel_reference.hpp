@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-namespace ringweave {
+namespace ringweave::detail {
 
-/// sum_l (2l+1)/4pi K_l P_l(cos theta) in 64 bits of mantissa.
+/// Returns sum_l (2l+1)/4pi K_l P_l(cos theta) with a mantissa of 64 bits.
 inline long double series_reference(std::span<const double> k_l, double theta) {
   using Real = long double;
   const bool far = theta > std::numbers::pi / 2;
@@ -30,9 +30,10 @@ inline long double series_reference(std::span<const double> k_l, double theta) {
   return sum / (4 * std::numbers::pi_v<Real>);
 }
 
-/// The heat kernel of the sphere after t = sigma^2 / 2, which has K_l = exp(-l(l+1) sigma^2 / 2),
-/// from the integral over its images, without a sum over l (not next to theta = pi, where it is one
-/// over nothing of something infinite): sqrt(2) e^(t/4) / (4 pi t)^(3/2)
+/// Returns the heat kernel of the sphere after t = sigma^2 / 2, which has K_l = exp(-l(l+1) sigma^2
+/// / 2), from the integral over its images, without a sum over l (not near theta = pi, where the
+/// integral is ill-conditioned):
+/// sqrt(2) e^(t/4) / (4 pi t)^(3/2)
 /// int_theta^pi sum_k (-1)^k (x + 2 pi k) e^(-(x + 2 pi k)^2 / 4t) / sqrt(cos theta - cos x) dx.
 inline double heat_kernel(double sigma, double theta_double) {
   using Real = long double;
@@ -59,8 +60,8 @@ inline double heat_kernel(double sigma, double theta_double) {
                              integral);
 }
 
-/// int_x^1 P_l P_n dz, l != n, x = cos(theta): (1 - x^2) (P_n P_l' - P_l P_n') / ((l - n)(l + n +
-/// 1)).
+/// Returns int_x^1 P_l P_n dz, l != n, x = cos(theta): (1 - x^2) (P_n P_l' - P_l P_n') / ((l - n)(l
+/// + n + 1)).
 inline double product_of_two(unsigned l, unsigned n, double theta) {
   using Real = long double;
   const Real x = std::cos(static_cast<Real>(theta));
@@ -96,4 +97,4 @@ inline std::vector<double> random_angles(double end, int n) {
   return angles;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sphere/kernel/kernel_support.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numbers>
 #include <vector>
 
-#include "base/error.hpp"
 #include "kernel_reference.hpp"
-#include "sphere/kernel/radial_kernel.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/kernel.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 constexpr double pi = std::numbers::pi;
@@ -24,7 +22,7 @@ TEST(KernelSupport, AGaussianIsCutWhereTheRestOfItsPowerIsTheError) {
   for (const double fwhm : {arcmin(1), arcmin(4.7), arcmin(45), degrees(1), degrees(10)}) {
     const double sigma = sigma_of(fwhm);
     for (const double error : {1e-3, 1e-6, 1e-12}) {
-      // On the plane exp(-theta^2 / sigma^2) of the power lies beyond theta.
+      // On the plane the share exp(-theta^2 / sigma^2) of the power is beyond theta.
       const double plane = sigma * std::sqrt(2 * std::log(1 / error));
       const RadialKernel kernel = RadialKernel::gaussian(fwhm, KernelSupport::automatic(error));
       EXPECT_NEAR(kernel.support(), plane, 0.06 * plane) << fwhm << " " << error;
@@ -42,7 +40,7 @@ TEST(KernelSupport, WhiteNoiseIsConvolvedToTheAskedError) {
        {wavelet, gaussian_k_l(sigma_of(arcmin(20)), 2000), gaussian_k_l(0.1, 20)}) {
     for (const double error : {0.1, 1e-2, 1e-5, 1e-9}) {
       const RadialKernel kernel = RadialKernel::from_beam(b_l, KernelSupport::automatic(error));
-      // To degrees that hold what a sharp cut adds.
+      // To degrees that include the power of a sharp cut.
       const KernelTruncation truncation = kernel.truncation(white(20 * kernel.degree()));
       EXPECT_LE(truncation.relative, error) << b_l.size();
       if (kernel.support() < pi) {
@@ -76,7 +74,7 @@ TEST(KernelSupport, TruncationIsEquation7) {
   const RadialKernel kernel = RadialKernel::from_beam(b_l, KernelSupport::angle(1));
   std::vector<double> cl(n + 1, 0.0);
   cl[3] = 5;
-  EXPECT_THROW(kernel.truncation(cl), UsageError);  // nothing would be left of such maps
+  EXPECT_THROW(kernel.truncation(cl), UsageError);  // such maps would have no power left
   cl[n] = 2;
   const std::vector<double> k_l = kernel.multipoles(static_cast<int>(n));
   const double lost =
@@ -106,7 +104,7 @@ TEST(KernelSupport, AProfilesLongTailIsCutToo) {
   }
   const RadialKernel kernel =
       RadialKernel::from_profile(theta, value, KernelSupport::automatic(1e-4));
-  // 1 + 2 x times exp(-2 x) of the power lies beyond x = theta / 0.02.
+  // The share (1 + 2 x) exp(-2 x) of the power is beyond x = theta / 0.02.
   const double x = kernel.support() / 0.02;
   EXPECT_NEAR((1 + 2 * x) * std::exp(-2 * x), 1e-8, 2e-9);
   EXPECT_LE(kernel.truncation(white(3000)).relative, 1e-4);
@@ -124,4 +122,4 @@ TEST(KernelSupport, RefusesWhatIsNoCut) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "kernel_reference.hpp"
-#include "sphere/kernel/radial_kernel.hpp"
+#include "ringweave/kernel.hpp"
 #include "support/tolerance.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 constexpr double pi = std::numbers::pi;
@@ -114,7 +114,7 @@ TEST(KernelTable, TheDistanceOfTheCutBelongsToTheKernel) {
     const RadialKernel kernel = RadialKernel::from_profile(
         std::vector<double>{0, theta}, std::vector<double>{2, 2}, KernelSupport::whole());
     EXPECT_EQ(kernel.support(), theta);
-    // As the distance of two rings comes out, wherever they lie.
+    // Computed as the distance of two rings, wherever they are.
     for (const double north : {0.0, 1e-3, 0.1, 1.0, 3.0}) {
       if (north + theta > pi) continue;
       const double difference = (north + theta) - north;
@@ -171,7 +171,7 @@ TEST(KernelTable, AProfileIsBoostsMonotoneCubic) {
     const boost::math::interpolators::pchip<std::vector<double>> boost_cubic(
         std::vector<double>(c.theta), std::vector<double>(c.value));
     for (const double theta : random_angles(c.theta.back(), 400)) {
-      // Where it is steep, the rounding of the angle shows.
+      // Where it is steep, the rounding of the angle matters.
       const double slope = std::abs(boost_cubic.prime(theta));
       EXPECT_NEAR(kernel.at(theta), boost_cubic(theta),
                   tolerance::direct_sum * kernel.bound() + 1e-15 * slope)
@@ -208,7 +208,7 @@ TEST(KernelTable, AProfileCutWithinATableKeepsItsValuesToTheCut) {
   }
 }
 
-/// evaluate() as the description of the layout says it, for code that gathers.
+/// Evaluates as described by the layout, like code that gathers.
 double gathered(const KernelTable& table, double chord_squared) {
   const bool far = chord_squared > 2;
   const double x = table.scale * std::sqrt(far ? 4 - chord_squared : chord_squared);
@@ -252,4 +252,4 @@ TEST(KernelTable, CodeThatGathersFindsTheSameValues) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

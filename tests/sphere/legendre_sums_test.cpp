@@ -12,7 +12,7 @@
 #include "kernel_reference.hpp"
 #include "support/tolerance.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 std::vector<double> random_values(std::size_t n, std::uint64_t seed) {
@@ -32,7 +32,7 @@ std::vector<double> chords_squared(int n) {
   return result;
 }
 
-/// sum_l |c_l| and the sum at mirrored points are what errors are relative to.
+/// Errors are relative to sum_l |c_l| and to the sum at mirrored points.
 TEST(LegendreSums, SeriesAreTheirSumsInHigherPrecision) {
   for (const std::size_t n_degrees : {1U, 2U, 127U, 128U, 129U, 3000U, 20000U}) {
     const std::vector<double> coefficient = random_values(n_degrees, n_degrees);
@@ -98,4 +98,4 @@ TEST(LegendreSums, ResultsDoNotDependOnTheNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sphere/local_rings.hpp"
-
 #include <gtest/gtest.h>
 
 #include <memory>
 
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/grid.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 void expect_consistent(const LocalRings& rings) {
@@ -110,4 +109,4 @@ TEST(LocalRings, PixelNumbersPass32Bits) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
-/// |lambda_lm(theta)| of spin s, |s| <= m, by the three-term recurrence, the scale kept apart as a
-/// logarithm.
+/// Returns |lambda_lm(theta)| of spin s, |s| <= m, by the three-term recurrence, with the scale
+/// kept as a separate logarithm.
 double lambda(int l, int m, int s, double cos_theta, double sin_theta) {
   const double n = m;
   const double spin = s;
@@ -43,7 +43,8 @@ double lambda(int l, int m, int s, double cos_theta, double sin_theta) {
   return std::abs(value) * std::exp(scale);
 }
 
-/// Largest |lambda_lm| of spins +-s of what a limit drops first, on both hemispheres.
+/// Returns the largest |lambda_lm| of spins +-s among the first terms a limit drops, on both
+/// hemispheres.
 double largest_dropped(int lmax, int spin, const Ring& ring, int limit) {
   double largest = 0;
   for (const int s : {spin, -spin}) {
@@ -59,7 +60,7 @@ TEST(ModeLimits, WhatIsDroppedIsBelowRounding) {
       const RingGrid grid = RingGrid::fejer(n_rings);
       for (const int spin : {0, 1, 2, 3}) {
         const ModeLimits limits(grid, lmax, lmax, spin);
-        // All of the coarse rings; those next to a pole of the fine ones.
+        // All of the coarse rings; only those next to a pole of the fine ones.
         for (std::int64_t r = 0; r < 20; ++r) {
           const double dropped =
               largest_dropped(lmax, spin, grid.ring(RingId{r}), limits.m_limit(RingId{r}));
@@ -200,4 +201,4 @@ TEST(FoldRule, GridsOfEqualRingsFoldEverywhereAndOddLengthsToo) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

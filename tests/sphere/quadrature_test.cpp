@@ -8,12 +8,13 @@
 #include <numbers>
 #include <vector>
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 constexpr long double pi = std::numbers::pi_v<long double>;
 
-/// Largest |sum_k w_k P_l(z_k) - 2 delta_l0| over l <= lmax, with P_l from the stored theta.
+/// Returns the largest |sum_k w_k P_l(z_k) - 2 delta_l0| over l <= lmax, with P_l from the stored
+/// theta.
 double worst_integral(const std::vector<QuadratureNode>& nodes, int lmax) {
   std::vector<long double> sums(static_cast<std::size_t>(lmax) + 1);
   for (const QuadratureNode& node : nodes) {
@@ -109,4 +110,4 @@ TEST(Quadrature, EquidistantNodesReachThePolesExactly) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sphere/kernel/radial_kernel.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "ringweave/kernel.hpp"
+#include "sphere/kernel/kernel_table.hpp"
 
 // Boost 1.74's pchip calls isnan() without std::, which <math.h> provides.
 #include <math.h>
@@ -18,13 +19,13 @@
 #include <string>
 #include <vector>
 
-#include "base/error.hpp"
 #include "kernel_reference.hpp"
-#include "sphere/beam.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/spectra.hpp"
 #include "sphere/kernel/kernel_shape.hpp"
 #include "support/tolerance.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 constexpr double pi = std::numbers::pi;
@@ -240,4 +241,4 @@ TEST(RadialKernel, RefusesBeamsThatAreNone) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

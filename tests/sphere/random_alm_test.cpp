@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sphere/random_alm.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -9,9 +7,10 @@
 #include <complex>
 #include <vector>
 
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/random.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using testing::HasSubstr;
@@ -40,7 +39,7 @@ Alm draw(const Spectra& spectra, const AlmLayout& layout, int n_components,
   return alm;
 }
 
-/// sum over m of x conj(y) for the components of one draw: an estimate of (2 l + 1) C_l^{xy}.
+/// Sums x conj(y) over m for the components of one draw: an estimate of (2 l + 1) C_l^{xy}.
 double cross_power(const AlmLayout& layout, const Alm& alm, int x, int y, int l) {
   double sum = 0;
   for (int m = 0; m <= l; ++m) {
@@ -63,7 +62,7 @@ TEST(RandomAlm, HasThePowerAndTheCorrelationsOfItsSpectra) {
                                      {Spectra::TB, Spectra::EB, Spectra::BB}};
   for (int x = 0; x < 3; ++x) {
     for (int y = 0; y <= x; ++y) {
-      // The sum of all degrees, each in units of its own standard deviation.
+      // The sum over all degrees, each in units of its own standard deviation.
       double sum = 0;
       for (int l = 2; l <= lmax; ++l) {
         const double cross = spectra(names[x][y], l);
@@ -119,7 +118,7 @@ TEST(RandomAlm, FieldsSeedsAndDegreesAreUncorrelated) {
 }
 
 TEST(RandomAlm, TheNumbersOfASeedNeverChange) {
-  // Philox4x32-10 written anew in Python, checked against the vectors its authors publish.
+  // From an independent Philox4x32-10 in Python, checked against the vectors its authors publish.
   struct Expected {
     std::uint64_t seed;
     std::uint32_t field;
@@ -271,4 +270,4 @@ TEST(RandomAlm, OtherShapesAreRefused) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

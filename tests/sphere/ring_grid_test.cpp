@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sphere/ring_grid.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <healpix_base.h>
@@ -9,9 +7,10 @@
 #include <numbers>
 #include <vector>
 
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/grid.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using std::numbers::pi;
@@ -243,4 +242,4 @@ TEST(RingGrid, PixelsFindTheirRing) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -13,11 +13,11 @@
 #include "base/cuda/block_types.hpp"
 #include "base/cuda/lane_sums.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-/// A block of threads as loops: what DeviceBlock is on a device. Threads run one after the other,
-/// in an order that changes from phase to phase; copies ahead happen when they are waited for, so
-/// that a missing wait is seen.
+/// A thread block as loops, with the interface of DeviceBlock. Threads run one after the other, in
+/// an order that changes from phase to phase; asynchronous copies happen when they are waited for,
+/// so that a missing wait shows.
 class EmulatedBlock {
  public:
   explicit EmulatedBlock(std::int64_t index) : index_(index) {}
@@ -26,7 +26,7 @@ class EmulatedBlock {
   class PerThread {
    public:
     PerThread() : values_(new T[block_threads]) {
-      // Memory nobody wrote must not look like zeros.
+      // Uninitialised memory must not look like zeros.
       std::memset(static_cast<void*>(values_.get()), 0x7f, sizeof(T) * block_threads);
     }
     T& operator[](int thread) const { return values_[to_size(thread)]; }
@@ -133,7 +133,7 @@ class EmulatedBlock {
   static void for_each_warp(const Work& work) {
     for (int first = 0; first < block_threads; first += warp_lanes) work(first);
   }
-  /// Of values `i` and `j` of every lane.
+  /// Exchanges values `i` and `j` of every lane.
   template <class Values>
   static void exchange_in_warp(PerThread<Values>& values, int warp, int offset, int i, int j) {
     std::array<double, warp_lanes> given;
@@ -163,7 +163,7 @@ class EmulatedMachine {
       if (size > 0)
         std::memset(static_cast<void*>(values_.data()), 0x7f, sizeof(T) * to_size(size));
     }
-    // As on a device, launches do not care who holds the buffer const.
+    // As on a device, launches ignore the constness of buffers.
     T* data() const { return values_.data(); }
     std::int64_t bytes() const { return ssize64(values_) * std::int64_t{sizeof(T)}; }
 
@@ -185,7 +185,7 @@ class EmulatedMachine {
   void launch(const Work& work, std::int64_t n_blocks) {
     ++n_launches;
     for (std::int64_t i = 0; i < n_blocks; ++i) {
-      // Blocks run in any order.
+      // Blocks run in arbitrary order.
       const EmulatedBlock block(n_launches % 2 == 0 ? i : n_blocks - 1 - i);
       const auto shared = std::make_unique<typename Work::Shared>();
       std::memset(static_cast<void*>(shared.get()), 0x7f, sizeof(typename Work::Shared));
@@ -195,4 +195,4 @@ class EmulatedMachine {
   std::int64_t n_launches = 0;
 };
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

@@ -4,14 +4,14 @@
 #include <cstdio>
 #include <utility>
 
-#include "distribute/mpi/communicator.hpp"
-#include "distribute/mpi/mpi_session.hpp"
+#include "ringweave/communicator.hpp"
 
 namespace {
 
 using ringweave::Communicator;
 
-/// Says on stderr, with the rank's number, what failed on a rank whose ordinary output is silenced.
+/// Prints to stderr, with the rank's number, the failures on a rank whose ordinary output is
+/// silenced.
 class FailuresWithRank : public testing::EmptyTestEventListener {
  public:
   explicit FailuresWithRank(int rank) : rank_(rank) {}
@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
     delete listeners.Release(listeners.default_xml_generator());
     listeners.Append(new FailuresWithRank(world.rank()));
   }
-  // Appended last, it is told of a test's end first, before the result is printed.
+  // Appended last, it is notified of a test's end first, before the result is printed.
   listeners.Append(new OneVerdict(world));
   return RUN_ALL_TESTS();
 }

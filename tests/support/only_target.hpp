@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 
-/// Runs with one instruction set, as a machine that has nothing better would.
+/// Runs with one instruction set, as on a machine with nothing better.
 class OnlyTarget {
  public:
   explicit OnlyTarget(std::int64_t target) {
@@ -22,4 +22,4 @@ class OnlyTarget {
   OnlyTarget& operator=(const OnlyTarget&) = delete;
 };
 
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -11,15 +11,15 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "distribute/mpi/communicator.hpp"
+#include "ringweave/communicator.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 
 /// Sizes of the groups that run side by side in one round of a launch.
 using RankGroups = std::vector<int>;
 
-/// Rounds that together give every rank count of {1, 2, 3, 4, 5, 7, 8} that fits the launch: of 8
-/// ranks {8}, {7, 1}, {5, 3}, {4, 2, 2}. Ranks left over in a round form a group of their own, so
+/// Returns rounds that together give every rank count of {1, 2, 3, 4, 5, 7, 8} that fits the
+/// launch: of 8 ranks {8}, {7, 1}, {5, 3}, {4, 2, 2}. Ranks left over in a round form a group, so
 /// none idles.
 inline std::vector<RankGroups> rank_group_rounds(int launched) {
   std::vector<RankGroups> rounds;
@@ -41,7 +41,7 @@ inline std::vector<RankGroups> rank_group_rounds(int launched) {
   return rounds;
 }
 
-/// This rank's group of a round. Collective over `world`.
+/// Returns this rank's group of a round. Collective over `world`.
 inline Communicator join_group(const Communicator& world, const RankGroups& round) {
   int color = 0;
   int end = round[0];
@@ -49,8 +49,8 @@ inline Communicator join_group(const Communicator& world, const RankGroups& roun
   return world.split(color, world.rank());
 }
 
-/// Runs `body` on a group of every rank count; what it checks is checked on every member.
-/// Collective over the launch.
+/// Runs `body` on a group of every rank count; its assertions run on every member. Collective over
+/// the launch.
 inline void on_every_rank_count(const std::function<void(const Communicator&)>& body) {
   const Communicator world = Communicator::world();
   for (const RankGroups& round : rank_group_rounds(world.size())) {
@@ -87,4 +87,4 @@ inline std::string name_of_rank_groups(const testing::TestParamInfo<RankGroups>&
   return name;
 }
 
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

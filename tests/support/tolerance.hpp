@@ -3,7 +3,7 @@
 
 namespace ringweave::tolerance {
 
-// The bounds every test uses, relative to rms unless said; maximum errors may be ten times larger.
+// The bounds of all tests, relative to rms unless stated; maximum errors may be ten times larger.
 // Never loosened to make a test pass: docs/accuracy.md explains each.
 inline constexpr double round_trip = 1e-12;  ///< synthesis then analysis on an exact grid
 inline constexpr double adjoint = 1e-13;     ///< gap / (||S a|| ||y|| / sqrt N)

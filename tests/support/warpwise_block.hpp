@@ -9,18 +9,19 @@
 #include <mutex>
 #include <thread>
 
+#include "base/checked_cast.hpp"
 #include "support/emulated_block.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-/// Whose turn it is among the warps of a block: one runs, alone, until it meets a barrier or ends.
+/// Lets one warp of a block run at a time, until it meets a barrier or ends.
 class WarpTurns {
  public:
-  /// Blocks begin with the first warp and with the last one by turns.
+  /// Blocks alternate between starting with the first warp and with the last.
   explicit WarpTurns(std::int64_t block) : turn_(block % 2 == 0 ? 0 : block_warps) {}
   /// Waits for the first turn of a warp.
   void enter(int warp) { wait(warp); }
-  /// Lets the others come to the barrier, and goes on when all have.
+  /// Lets the other warps reach the barrier, and returns when all have.
   void pass_barrier(int warp) {
     ++n_barriers_[to_size(warp)];
     next();
@@ -33,7 +34,7 @@ class WarpTurns {
     }
     next();
   }
-  /// Whether all warps met as many barriers.
+  /// Whether all warps met equally many barriers.
   bool agree() const {
     for (const int count : n_barriers_) {
       if (count != n_barriers_[0]) return false;
@@ -67,8 +68,8 @@ class WarpTurns {
   std::array<int, std::size_t{block_warps}> n_barriers_{};
 };
 
-/// A block whose warps run ahead of each other as far as barriers let them: a missing barrier lets
-/// a warp read what another has yet to write, or write what another has yet to read.
+/// A thread block whose warps run ahead of each other as far as barriers allow: with a missing
+/// barrier a warp reads values not yet written, or overwrites values not yet read.
 class WarpwiseBlock {
  public:
   WarpwiseBlock(std::int64_t index, int warp, WarpTurns& turns)
@@ -91,7 +92,7 @@ class WarpwiseBlock {
   void commit_copies() const { whole_.commit_copies(); }
   void wait_for_copies_but_last() const { whole_.wait_for_copies_but_last(); }
 
-  // The other warps have values of their own.
+  // Other warps have values of their own.
   void any_in_warp(PerThread<bool>& flag) const {
     bool any = false;
     for (int lane = 0; lane < warp_lanes; ++lane) any = any || flag[first() + lane];
@@ -135,7 +136,7 @@ class WarpwiseBlock {
   WarpTurns* turns_;
 };
 
-/// Runs launches on the host, a thread to a warp.
+/// Runs launches on the host, one thread per warp.
 class WarpwiseMachine : public EmulatedMachine {
  public:
   template <class Work>
@@ -159,4 +160,4 @@ class WarpwiseMachine : public EmulatedMachine {
   bool barriers_agree = true;
 };
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

@@ -5,7 +5,7 @@
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 TEST_P(OnEveryRankCount, AdjointSynthesisIsTheAdjoint) {
@@ -68,4 +68,4 @@ TEST_P(OnEveryRankCount, DegreesBelowTheSpinAndImaginaryPartsOfOrderZeroCountFor
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "transform/analysis.hpp"
+#include "ringweave/analysis.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,13 +7,14 @@
 #include <memory>
 #include <utility>
 
-#include "base/error.hpp"
-#include "sphere/healpix_weights.hpp"
+#include "base/checked_cast.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/grid.hpp"
 #include "support/rank_groups.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 Case healpix_case(int nside, int lmax) {
@@ -24,7 +25,7 @@ AnalysisWeights quadrature(const SphericalHarmonicTransform& transform) {
   return {ring_weights(transform.rings()), {}};
 }
 
-/// || f - S a || / || f ||
+/// Returns || f - S a || / || f ||.
 double residual_of(SphericalHarmonicTransform& transform, const MapBuffer<double>& map,
                    const AlmBuffer<double>& alm) {
   MapBuffer<double> rest = synthesized(transform, alm);
@@ -62,7 +63,7 @@ TEST_P(OnEveryRankCount, JacobiPassesReduceTheResidualOnHealpix) {
   EXPECT_NEAR(residual_of(transform, map, first), report.residuals.front(), 1e-12);
 }
 
-/// Weights that are all 1 keep an analysis on pixels.
+/// Explicit weights of 1 force the analysis to use pixels.
 TEST_P(OnEveryRankCount, IterationsOnSpectraGiveWhatThoseOnPixelsGive) {
   for (const std::vector<int>& spins : {std::vector<int>{0}, {0, 2}, {1, 0, 0}}) {
     // Orders fold on most rings.
@@ -254,4 +255,4 @@ TEST_P(OnEveryRankCount, InnerProductsCountEveryOrderBothWays) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gtest/gtest.h>
 
+#include "base/checked_cast.hpp"
+#include "base/mode_view.hpp"
 #include "distribute/exchange/device_transport.hpp"
 #include "distribute/queued_memory.hpp"
 #include "fft/ring_fft.hpp"
 #include "legendre/legendre_stage.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/transform.hpp"
 #include "support/rank_groups.hpp"
 #include "transform/host_stages.hpp"
 #include "transform/pipeline.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
 
-// The pipeline of a device with the host's stages, on a device that does nothing until it is waited
-// for.
-namespace ringweave::test {
+// The device pipeline with the host's stages, on a device that does nothing until it is waited for.
+namespace ringweave::detail::test {
 namespace {
 
-/// DeviceStages that queue the work of HostStages.
+/// DeviceStages that enqueue the work of HostStages.
 class QueuedStages {
  public:
   template <class T>
@@ -31,13 +34,12 @@ class QueuedStages {
       : host_(std::move(legendre), std::move(ring_fft), Backend::host, nullptr), device_(device) {}
 
   template <class T>
-  void synthesize_rows(std::int64_t first, std::int64_t count, Alm<const T> alm, Modes modes) {
-    device_->work([=, this] { host_.synthesize_rows<T>(first, count, alm, modes); });
+  void synthesize_rows(RowRange rows, Alm<const T> alm, Modes modes) {
+    device_->work([=, this] { host_.synthesize_rows<T>(rows, alm, modes); });
   }
   template <class T>
-  void adjoint_rows(std::int64_t first, std::int64_t count, Modes modes, Alm<T> alm,
-                    Accumulate how) {
-    device_->work([=, this] { host_.adjoint_rows<T>(first, count, modes, alm, how); });
+  void adjoint_rows(RowRange rows, Modes modes, Alm<T> alm, Accumulate how) {
+    device_->work([=, this] { host_.adjoint_rows<T>(rows, modes, alm, how); });
   }
   template <class T>
   void to_pixels(Modes modes, Map<T> map) {
@@ -100,7 +102,7 @@ void expect_the_hosts_bits(const Communicator& comm, const ExchangeOptions& opti
   for (const Case& of : telling_cases()) {
     SCOPED_TRACE(of.name());
     TransformSpec spec = of.spec();
-    spec.theta = ThetaRoute::direct;  // resampling takes orders together, whole or in parts
+    spec.theta = ThetaRoute::direct;  // resampling processes orders together, whole or in parts
     spec.exchange = options;
     SphericalHarmonicTransform host(comm, spec);
     const AlmBuffer<double> alm = random_alm(host);
@@ -133,4 +135,4 @@ TEST_P(OnEveryRankCount, ADevicePipelinePacksModesThatMpiCannotCount) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -3,16 +3,19 @@
 
 #include <gtest/gtest.h>
 
+#include "base/checked_cast.hpp"
 #include "base/device_buffer.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/transform.hpp"
 #include "support/rank_groups.hpp"
 #include "transform/device_budget.hpp"
 #include "transform/offloaded_transform.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
 
-// The line on a device against the host's. Ranks of one launch share the devices there are.
-namespace ringweave::test {
+// The transform on a device against the host's. Ranks of one launch share the available devices.
+namespace ringweave::detail::test {
 namespace {
 
 /// Relative to the host, double precision.
@@ -170,4 +173,4 @@ TEST_P(OnEveryRankCount, WithoutADeviceATransformThatAsksForOneSaysSo) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

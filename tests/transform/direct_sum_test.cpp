@@ -12,7 +12,7 @@
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 using Real = long double;
@@ -28,7 +28,7 @@ Real binomial(int n, int k) {
 
 Real factorial(int n) { return boost::math::factorial<Real>(static_cast<unsigned>(n)); }
 
-/// _sY_lm(theta, 0), any signs of s and m, small l.
+/// Returns _sY_lm(theta, 0), any signs of s and m, small l.
 /// From   Goldberg et al. (1967), J. Math. Phys. 8, 2155, Eq. 3.1, times (-1)^m (Condon-Shortley).
 Real spin_harmonic(int l, int m, int s, Real theta) {
   if (l < std::abs(s)) return 0;
@@ -119,4 +119,4 @@ TEST_P(OnEveryRankCount, SynthesisIsTheSumThatDefinesIt) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

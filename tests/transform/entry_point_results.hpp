@@ -3,9 +3,9 @@
 
 #include "transform/transform_problem.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 
-/// What every entry point of a transform gives.
+/// Results of every entry point of a transform.
 template <class T>
 struct EntryPointResults {
   MapBuffer<T> map;
@@ -15,7 +15,7 @@ struct EntryPointResults {
   AlmBuffer<T> alm_of_consumed;
 };
 
-/// Of random a_lm and the map `input`. Collective.
+/// Computes them for random a_lm and the map `input`. Collective.
 template <class T>
 EntryPointResults<T> entry_point_results(SphericalHarmonicTransform& transform,
                                          const MapBuffer<T>& input) {
@@ -37,4 +37,4 @@ void expect_same_bits(const EntryPointResults<T>& a, const EntryPointResults<T>&
   EXPECT_TRUE(same_bits(a.alm_of_consumed, b.alm_of_consumed));
 }
 
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -3,13 +3,16 @@
 
 #include <utility>
 
-#include "base/error.hpp"
-#include "sphere/healpix_weights.hpp"
+#include "base/memory_meter.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/transform.hpp"
 #include "support/rank_groups.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 template <class T>
@@ -225,4 +228,4 @@ TEST_P(OnEveryRankCount, WrongShapesOnOneRankAreRefusedOnAll) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gtest/gtest.h>
 
-#include "sphere/healpix_weights.hpp"
-#include "sphere/local_rings.hpp"
+#include "ringweave/analysis.hpp"
+#include "ringweave/grid.hpp"
 #include "support/rank_groups.hpp"
-#include "transform/analysis.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 template <class T>
@@ -60,4 +59,4 @@ TEST_P(OnEveryRankCount, TheMapHoldsThePowerOfItsAlmOnExactGrids) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

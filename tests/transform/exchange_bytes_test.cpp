@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What MPI is given to send is what the plans say, byte by byte, and memory what they say to 1 %.
+// The bytes passed to MPI equal the plan's, and memory equals its plan within 1 %.
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -7,14 +7,16 @@
 
 #include "base/memory_meter.hpp"
 #include "bench/sent_bytes.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/transform.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
 #include "transform/transform_scaling.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
-/// Bytes this rank gives MPI for others in a synthesis and in its adjoint.
+/// Returns the bytes this rank passes to MPI for others in a synthesis and in its adjoint.
 std::pair<std::int64_t, std::int64_t> counted(SphericalHarmonicTransform& transform) {
   const std::int64_t before = mpi_bytes_sent();
   MapBuffer<double> map = synthesized(transform, random_alm(transform));
@@ -44,7 +46,7 @@ TEST_P(ExchangeBytes, AreThoseOfThePlanAndOfTheModel) {
 /// A degree, and the spins of the fields.
 class ManyRanks : public testing::TestWithParam<std::pair<int, std::vector<int>>> {};
 
-/// Beside tables and what a first transform leaves of scratch.
+/// Beside tables and scratch that a first transform leaves behind.
 TEST_P(ManyRanks, HoldTheMemoryOfTheModelToAPercent) {
   const Communicator world = Communicator::world();
   const auto& [lmax, spins] = GetParam();
@@ -73,4 +75,4 @@ INSTANTIATE_TEST_SUITE_P(Exchanges, ExchangeBytes,
                                          ExchangeOptions{.precision = ModePrecision::single_}));
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

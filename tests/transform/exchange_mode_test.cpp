@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 
 #include "distribute/exchange/mode_exchange.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/transform.hpp"
 #include "support/rank_groups.hpp"
 #include "transform/entry_point_results.hpp"
 #include "transform/transform_cases.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 template <class T>
@@ -25,7 +27,7 @@ void expect_all_within(const Communicator& comm, const EntryPointResults<T>& a,
   expect_within(relative_error(comm, a.alm_of_consumed, b.alm_of_consumed), bound);
 }
 
-/// With folded aliases and without, in few and many passes, counted by MPI and in conversion
+/// With and without folded aliases, in few and many passes, counted by MPI and in conversion
 /// buffers.
 std::vector<TransformSpec> variants(const Case& chosen) {
   std::vector<TransformSpec> specs;
@@ -87,7 +89,7 @@ TEST_P(OnEveryRankCount, ASinglePrecisionExchangeRoundsAlikeOnAnyNumberOfRanks) 
     const MapBuffer<double> map = synthesized(transform, random_alm(transform));
     const MapBuffer<double> expected =
         my_rings_of(transform, alone, synthesized(alone, random_alm(alone)));
-    // A mode that another summation leaves on the other side of a rounding edge moves by 6e-8.
+    // A mode that a different summation order moves across a rounding boundary changes by 6e-8.
     expect_within(relative_error(comm(), map, expected), 1e-9);
   }
 }
@@ -121,4 +123,4 @@ TEST_P(OnEveryRankCount, APlanKnowsTheBytesOfASinglePrecisionExchange) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

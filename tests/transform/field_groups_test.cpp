@@ -7,13 +7,16 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.hpp"
+#include "base/checked_cast.hpp"
 #include "base/memory_meter.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/transform.hpp"
 #include "support/rank_groups.hpp"
 #include "transform/entry_point_results.hpp"
 #include "transform/transform_cases.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 using Spins = std::vector<std::vector<int>>;
@@ -94,7 +97,7 @@ TEST(FieldGroups, ChangeNeitherTheWorkNorTheBytesSentOfAPlan) {
   EXPECT_EQ(plan.alm.size(), whole.alm.size());
 }
 
-/// What every entry point and an analysis give.
+/// Results of every entry point and of an analysis.
 template <class T>
 struct Results {
   EntryPointResults<T> transforms;
@@ -209,7 +212,7 @@ TEST_P(OnEveryRankCount, TheWorkspaceOfGroupsIsThatOfTheLargest) {
   const std::int64_t modes = plan.by_ring_bytes() / 5 * 2;
   const std::int64_t kept = MemoryMeter::current_bytes() - before - map.bytes();
   EXPECT_GE(kept, modes);
-  // A rank whose rings are too few for its orders holds these apart.
+  // A rank with too few rings for its orders stores these separately.
   EXPECT_LE(kept, modes + 16 * modes_of_orders(plan) * 2);
 }
 
@@ -224,4 +227,4 @@ TEST_P(OnEveryRankCount, WrongShapesAreRefusedInGroupsToo) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -6,11 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/times.hpp"
 #include "transform/stream_stages.hpp"
 
-// Graphs and events of a device that only writes down what it is given.
-namespace ringweave::test {
+// Graphs and events of a device that only records its calls.
+namespace ringweave::detail::test {
 namespace {
 
 struct Stream {
@@ -72,7 +73,7 @@ TEST(GraphCache, OtherMemoryIsOtherWork) {
   for (const int key : {1, 2, 1, 2, 1, 2}) call(key);
   EXPECT_EQ(worked, 4);
   EXPECT_EQ(stream.given.back(), "2 again");
-  call(3);  // which displaces the oldest, when that no longer runs
+  call(3);  // evicts the oldest, once that has finished
   EXPECT_EQ(stream.waits, 1);
   call(2);
   EXPECT_EQ(worked, 5);
@@ -130,7 +131,7 @@ TEST(StreamStages, AddWhatLiesBetweenTheirEventsWithoutWaitingBetweenThem) {
   EXPECT_EQ(stream.waits, 0);
 }
 
-// The stages of a timed call are replayed as those of any other.
+// The stages of a timed call are launched as graphs like those of any other.
 TEST(StreamStages, ReplayedStagesAreTimedToo) {
   Stream stream;
   StageTimes times;
@@ -150,4 +151,4 @@ TEST(StreamStages, ReplayedStagesAreTimedToo) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 
+#include "ringweave/options.hpp"
+#include "ringweave/transform.hpp"
 #include "support/rank_groups.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 TEST_P(OnEveryRankCount, TheNumberOfRanksChangesNothing) {
@@ -31,7 +33,7 @@ TEST_P(OnEveryRankCount, SinglePrecisionStorageRoundsTheDoubleResult) {
   }
 }
 
-/// What a transform and its adjoint give.
+/// Results of a transform and its adjoint.
 struct Results {
   MapBuffer<double> map;
   AlmBuffer<double> alm;
@@ -68,7 +70,7 @@ TEST_P(OnEveryRankCount, PackingWhatMpiCannotCountChangesNothing) {
   }
 }
 
-/// Component c of a buffer as a buffer of its own.
+/// Copies component c of a buffer into a buffer of its own.
 template <class Element>
 ComponentBuffer<Element> component_of(const ComponentBuffer<Element>& all, std::int64_t first,
                                       std::int64_t count) {
@@ -132,4 +134,4 @@ TEST_P(OnEveryRankCount, WhichRingsARankOwnsDoesNotDependOnTheSpins) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "sphere/healpix_weights.hpp"
+#include "ringweave/grid.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 constexpr int lmax = 2048;
@@ -46,4 +46,4 @@ INSTANTIATE_TEST_SUITE_P(Spins, LargeTransform,
                          });
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -8,14 +8,15 @@
 #include <numbers>
 #include <utility>
 
-#include "base/buffer.hpp"
-#include "base/error.hpp"
-#include "sphere/unseen.hpp"
+#include "ringweave/analysis.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/views.hpp"
 #include "support/rank_groups.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 using testing::AllOf;
@@ -26,7 +27,7 @@ LocalRings my_rings(const Communicator& comm, const Grid& grid) {
   return TransformPlan(Case{grid, 8, 8, {0}}.spec(), comm.rank(), comm.size()).rings;
 }
 
-/// value(pixel of the grid, direction) for every owned pixel.
+/// Sets every owned pixel to value(pixel of the grid, direction).
 template <class T, class Value>
 void fill(const LocalRings& rings, View<T> map, const Value& value) {
   for (std::int64_t r = 0; r < rings.n_rings(); ++r) {
@@ -179,4 +180,4 @@ TEST_P(OnEveryRankCount, TooFewSeenPixelsForAFitAreRefused) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

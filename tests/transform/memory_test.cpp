@@ -6,20 +6,23 @@
 #include <vector>
 
 #include "base/memory_meter.hpp"
-#include "sphere/healpix_weights.hpp"
+#include "ringweave/analysis.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/transform.hpp"
 #include "support/rank_groups.hpp"
-#include "transform/analysis.hpp"
 #include "transform/transform_cases.hpp"
+#include "transform/transform_plan.hpp"
 #include "transform/transform_problem.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 constexpr int nside = RINGWEAVE_TEST_NSIDE;
 constexpr int lmax = 2 * nside;
 
-/// Most bytes in buffers during `work`, plan's tables and workspace included, over those of one map
-/// and its a_lm; of all ranks together.
+/// Returns the most bytes in buffers during `work`, tables and workspace of the plan included, over
+/// those of one map and its a_lm; of all ranks together.
 template <class Work>
 double high_water_ratio(const SphericalHarmonicTransform& transform, const Work& work) {
   const Communicator& comm = transform.comm();
@@ -132,8 +135,8 @@ TEST_P(ExchangeMemory, InPassesTransformsThatKeepTheirInputNeed175) {
   EXPECT_LE(high_water_ratio(transform_, [&] { adjoint_of(transform_, map); }), 1.75);
 }
 
-/// Eight maps, with a limit of the ring modes. Beside input and output (1) there are the modes of
-/// those that go at once, 0.77 of 8 at nside 512, and tables.
+/// Eight maps, with a limit on the ring modes. Beside input and output (1) there are the modes of
+/// those processed at once, 0.77 of 8 at nside 512, and tables.
 class BatchMemory : public testing::Test {
  protected:
   void SetUp() override {
@@ -184,4 +187,4 @@ INSTANTIATE_TEST_SUITE_P(Fields, Memory,
                                                         : std::vector<std::vector<int>>{{0}}));
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

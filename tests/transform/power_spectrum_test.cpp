@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "transform/power_spectrum.hpp"
-
 #include <gtest/gtest.h>
 
 #include <utility>
 
-#include "base/error.hpp"
-#include "sphere/random_alm.hpp"
+#include "base/checked_cast.hpp"
+#include "ringweave/analysis.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/random.hpp"
+#include "ringweave/transform.hpp"
 #include "support/rank_groups.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 constexpr int lmax = 40;
 constexpr int mmax = 30;
 
-/// sum over all m of Re(conj(x_lm) y_lm) / (2 l + 1), of whole a_lm.
+/// Returns the sum over all m of Re(conj(x_lm) y_lm) / (2 l + 1), of whole a_lm.
 double direct_power(const AlmBuffer<double>& alm, std::int64_t x, std::int64_t y, int l) {
   double sum = 0;
   for (int m = 0; m <= std::min(l, mmax); ++m) {
@@ -81,4 +82,4 @@ TEST_P(OnEveryRankCount, PowerSpectraOfFourComponentsAreRefused) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -8,10 +8,10 @@
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
-/// x <- alpha x + beta y
+/// Sets x = alpha x + beta y.
 template <class Element>
 void combine(ComponentBuffer<Element>& x, double alpha, double beta,
              const ComponentBuffer<Element>& y) {
@@ -40,7 +40,7 @@ TEST_P(OnEveryRankCount, SynthesisAndItsAdjointAreLinear) {
   }
 }
 
-/// Every ring turned eastwards by turns / of of a full circle, a whole number of its pixels.
+/// Rotates every ring eastwards by turns / of of a full circle, a whole number of its pixels.
 MapBuffer<double> turned(const SphericalHarmonicTransform& transform, const MapBuffer<double>& map,
                          std::int64_t turns, std::int64_t of) {
   MapBuffer<double> result = copy_of(map);
@@ -56,7 +56,7 @@ MapBuffer<double> turned(const SphericalHarmonicTransform& transform, const MapB
   return result;
 }
 
-/// a_lm exp(-2 pi i m turns / of)
+/// Returns a_lm exp(-2 pi i m turns / of).
 AlmBuffer<double> turned(const SphericalHarmonicTransform& transform, const AlmBuffer<double>& alm,
                          std::int64_t turns, std::int64_t of) {
   AlmBuffer<double> result = copy_of(alm);
@@ -102,4 +102,4 @@ TEST_P(OnEveryRankCount, TurningTheSphereMultipliesEachOrderByItsPhase) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -7,20 +7,18 @@
 #include <memory>
 #include <string>
 
-#include "base/error.hpp"
-#include "convolve/harmonic_smoothing.hpp"
-#include "sphere/healpix_weights.hpp"
-#include "sphere/unseen.hpp"
-#include "transform/analysis.hpp"
+#include "ringweave/analysis.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/smoothing.hpp"
 #include "transform/map_preparation.hpp"
-#include "transform/power_spectrum.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
-/// Runs what stands in its scope with so many threads.
+/// Sets the number of threads within its scope.
 class ThreadCount {
  public:
   explicit ThreadCount(int count) : before_(omp_get_max_threads()) { omp_set_num_threads(count); }
@@ -32,7 +30,7 @@ class ThreadCount {
   int before_;
 };
 
-/// Everything a transform can give, one rank.
+/// Every result of a transform, on one rank.
 struct Results {
   MapBuffer<double> map;
   MapBuffer<float> single_map;
@@ -125,8 +123,8 @@ TEST(DrawnAlm, DoNotDependOnTheNumberOfThreads) {
 
 const std::vector<std::string> stokes{"T", "Q", "U"};
 
-/// Everything between a map as it is read and the smoothed one: the check, a mask of its own for T,
-/// pixel weights, the beam, the division by the smoothed mask.
+/// All steps from reading a map to smoothing it: the check, a separate mask for T, pixel weights,
+/// the beam, the division by the smoothed mask.
 template <class T>
 MapBuffer<T> smoothed(int n_threads) {
   const ThreadCount threads(n_threads);
@@ -186,4 +184,4 @@ TEST(EquidistantGrids, DoNotDependOnTheNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -3,7 +3,7 @@
 
 #include <numbers>
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 
 Grid user_rings() {
   using std::numbers::pi;
@@ -106,4 +106,4 @@ std::vector<Case> telling_cases() {
           {cut_sky(16), 60, 60, {0}}};
 }
 
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

@@ -6,9 +6,11 @@
 #include <memory>
 #include <string>
 
-#include "sphere/ring_grid.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/transform.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 double work_on(const std::string& grid, int lmax, ThetaRoute route = ThetaRoute::automatic) {
@@ -29,4 +31,4 @@ TEST(TransformEstimate, CountsTheSumsAsTheyAreFormed) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

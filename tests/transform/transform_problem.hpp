@@ -10,16 +10,16 @@
 #include <cstring>
 #include <span>
 
-#include "base/buffer.hpp"
 #include "base/checked_cast.hpp"
-#include "sphere/random_alm.hpp"
+#include "ringweave/analysis.hpp"
+#include "ringweave/random.hpp"
+#include "ringweave/transform.hpp"
+#include "ringweave/views.hpp"
 #include "support/tolerance.hpp"
-#include "transform/analysis.hpp"
-#include "transform/spherical_harmonic_transform.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 
-using Accumulate = SphericalHarmonicTransform::Accumulate;
+using Accumulate = Accumulate;
 inline constexpr std::uint64_t seed = 20240229;
 
 /// Normal a_lm of unit variance, the same on any number of ranks; zero below a field's spin.
@@ -72,8 +72,8 @@ ComponentBuffer<Element> copy_of(const ComponentBuffer<Element>& from) {
   return copy;
 }
 
-/// This rank's rings of a map that another transform of the same fields holds whole; rings are
-/// matched by the pixel they begin at in the full grid.
+/// Extracts this rank's rings from the whole map of another transform of the same fields; rings are
+/// matched by their first pixel in the full grid.
 template <class T>
 MapBuffer<T> my_rings_of(const SphericalHarmonicTransform& transform,
                          const SphericalHarmonicTransform& whole, const MapBuffer<T>& whole_map) {
@@ -92,7 +92,7 @@ MapBuffer<T> my_rings_of(const SphericalHarmonicTransform& transform,
   return mine;
 }
 
-/// This rank's orders of a_lm that another transform holds whole.
+/// Extracts this rank's orders from the whole a_lm of another transform.
 template <class T>
 AlmBuffer<T> my_orders_of(const SphericalHarmonicTransform& transform,
                           const SphericalHarmonicTransform& whole, const AlmBuffer<T>& whole_alm) {
@@ -109,7 +109,7 @@ AlmBuffer<T> my_orders_of(const SphericalHarmonicTransform& transform,
   return mine;
 }
 
-/// Errors over the rms of what was expected; absolute where zeros were expected.
+/// Errors over the rms of the expected values; absolute where zeros are expected.
 struct RelativeError {
   double rms = 0;
   double max = 0;
@@ -140,14 +140,14 @@ inline void expect_within(const RelativeError& error, double bound) {
   EXPECT_LE(error.max, bound * tolerance::max_over_rms);
 }
 
-/// Whether two arrays of this rank are the same bit by bit.
+/// Whether two arrays of this rank are bitwise equal.
 template <class Element>
 bool same_bits(const ComponentBuffer<Element>& a, const ComponentBuffer<Element>& b) {
   return a.n_components() == b.n_components() && a.size() == b.size() &&
          (a.size() == 0 || std::memcmp(a.view().data(), b.view().data(), to_size(a.bytes())) == 0);
 }
 
-/// Synthesis of read-only a_lm into a new map. Collective.
+/// Synthesizes read-only a_lm into a new map. Collective.
 template <class T>
 MapBuffer<T> synthesized(SphericalHarmonicTransform& transform, const AlmBuffer<T>& alm) {
   MapBuffer<T> map = transform.make_map<T>();
@@ -155,7 +155,7 @@ MapBuffer<T> synthesized(SphericalHarmonicTransform& transform, const AlmBuffer<
   return map;
 }
 
-/// Adjoint of a read-only map into new a_lm. Collective.
+/// Applies the adjoint to a read-only map, into new a_lm. Collective.
 template <class T>
 AlmBuffer<T> adjoint_of(SphericalHarmonicTransform& transform, const MapBuffer<T>& map,
                         std::span<const double> ring_weights = {}) {
@@ -164,7 +164,7 @@ AlmBuffer<T> adjoint_of(SphericalHarmonicTransform& transform, const MapBuffer<T
   return alm;
 }
 
-/// The transform of all ranks gives what each gives alone. Collective.
+/// Checks that the transform of all ranks equals that of one rank alone. Collective.
 inline void expect_as_on_one_rank(const Communicator& comm, const TransformSpec& spec) {
   SphericalHarmonicTransform together(comm, spec);
   SphericalHarmonicTransform alone(Communicator::self(), spec);
@@ -176,8 +176,8 @@ inline void expect_as_on_one_rank(const Communicator& comm, const TransformSpec&
                 tolerance::rank_invariance);
 }
 
-/// |<S a, y> - <a, S^T y>| over ||S a|| ||y|| / sqrt(pixels), the size the products of rounding
-/// errors have. Collective.
+/// Returns |<S a, y> - <a, S^T y>| over ||S a|| ||y|| / sqrt(pixels), the size of products of
+/// rounding errors. Collective.
 template <class T>
 double adjoint_gap(SphericalHarmonicTransform& transform) {
   const Communicator& comm = transform.comm();
@@ -186,7 +186,7 @@ double adjoint_gap(SphericalHarmonicTransform& transform) {
   const MapBuffer<T> map = synthesized(transform, alm);
   const AlmBuffer<T> back = adjoint_of(transform, y);
 
-  // Summed in double, many pixels would put a gap of their own of the size of the bound.
+  // Summed in double, many pixels would add a gap of the size of the bound.
   long double local = 0;
   for (std::int64_t i = 0; i < y.n_components() * y.size(); ++i) {
     local += static_cast<long double>(map.view().data()[i]) * y.view().data()[i];
@@ -200,4 +200,4 @@ double adjoint_gap(SphericalHarmonicTransform& transform) {
   return std::abs(on_map - on_alm) / (norms / std::sqrt(pixels));
 }
 
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

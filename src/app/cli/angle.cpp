@@ -9,9 +9,9 @@
 #include <numbers>
 #include <string_view>
 
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 struct Unit {
@@ -66,4 +66,4 @@ AngleRange parse_angle_range(const std::string& text, const std::string& option)
   return range;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "base/device.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 struct MissingValue {
@@ -15,7 +15,7 @@ struct MissingValue {
   const char* instead;
 };
 
-/// Options, help and messages all go by this table.
+/// Options, help and messages all use this table.
 std::vector<MissingValue> table_of_missing() {
   std::vector<MissingValue> missing;
   if (cuda_version().empty()) missing.push_back({"--backend", "cuda", "--backend host or auto"});
@@ -40,4 +40,4 @@ void require_available(const std::string& option, const std::string& value) {
   }
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

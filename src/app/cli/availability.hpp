@@ -4,12 +4,13 @@
 #include <string>
 #include <vector>
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
-/// The values of `option`, e.g. "--backend", that the program knows but this build does not have.
+/// Returns the values of `option`, e.g. "--backend", that the program knows but this build does not
+/// have.
 std::vector<std::string> missing_values(const std::string& option);
 
-/// UsageError that says what to use instead when this build lacks `value` of `option`.
+/// Throws a UsageError that says what to use instead when this build lacks `value` of `option`.
 void require_available(const std::string& option, const std::string& value);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -11,10 +11,9 @@
 
 #include "app/cli/availability.hpp"
 #include "app/cli/help.hpp"
-#include "app/jobs/job_template.hpp"
 #include "perf_models/machine.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 constexpr const char* transform_group = "Transform";
@@ -22,7 +21,7 @@ constexpr const char* analysis_group = "Analysis";
 constexpr const char* maps_group = "Several maps";
 constexpr const char* own_group = "Options";
 
-/// CLI11's own checks print the largest double there is when they refuse.
+/// Used instead of CLI11's own checks, whose messages print the largest double.
 CLI::Validator number_with(const char* expected, bool (*accepts)(double)) {
   return CLI::Validator(
       [expected, accepts](const std::string& text) {
@@ -56,7 +55,7 @@ class Group {
   CLI::Option* argument(const std::string& name, T& target, const std::string& text) const {
     return app_.add_option(name, target, text)->required();
   }
-  /// One of a few words; those this build lacks are named.
+  /// Adds a choice between a few words; those this build lacks are marked.
   CLI::Option* choice(const std::string& name, std::string& target,
                       const std::vector<std::string>& words, std::string text) const {
     if (const auto missing = missing_values(name); !missing.empty())
@@ -89,8 +88,8 @@ void declare_grid(CLI::App& command, TransformOptions& options) {
 void declare_backend(CLI::App& command, TransformOptions& options) {
   Group(command, transform_group)
       .choice("--backend", options.backend, {"auto", "host", "cuda"},
-              "Where it is computed; cuda: on a GPU of the node for each rank, auto: there if "
-              "there is one.")
+              "Where to compute; cuda: on a GPU of the node for each rank, auto: on a GPU if there "
+              "is one.")
       ->capture_default_str();
 }
 
@@ -104,7 +103,7 @@ void declare_transform(CLI::App& command, TransformOptions& options,
       ->check(non_negative_number());
   const bool has_all = std::find(fields.begin(), fields.end(), "all") != fields.end();
   group.choice("--fields", options.fields, fields,
-               std::string("What goes through the transform together") +
+               std::string("Fields of the transform") +
                    (has_all ? "; all: every column, as scalar fields" : "") +
                    ". Default: what the input holds.");
   group.choice(
@@ -112,12 +111,12 @@ void declare_transform(CLI::App& command, TransformOptions& options,
       std::string("Storage of maps and a_lm; arithmetic is double. Default: ") + default_precision);
   group
       .choice("--exchange", options.exchange, {"double", "single", "overlap"},
-              "How ring modes travel between ranks: double precision in one step, single "
+              "How ring modes are exchanged between ranks: double precision in one step, single "
               "precision, or overlapped with the Legendre stage.")
       ->capture_default_str();
 }
 
-/// What --help says where commands differ.
+/// Parts of --help that differ between commands.
 struct AnalysisTexts {
   const char* default_iter;
   const char* unseen;
@@ -136,12 +135,12 @@ void declare_analysis(CLI::App& command, AnalysisOptions& options,
   group
       .value("--tol", options.tolerance, "X",
              "Conjugate gradients until the relative residual is at most X, 1e-15 to 1, or 100 "
-             "passes are done. Default: --iter.")
+             "iterations are done. Default: --iter.")
       ->check(number_within(1e-15, 1.0))
       ->excludes(iter);
   group
       .value("--weights", options.weights, "WEIGHTS",
-             "Quadrature weights: none, ring (weight_ring_nNNNNN.fits is looked for), ring:FILE, "
+             "Quadrature weights: none, ring (searches for weight_ring_nNNNNN.fits), ring:FILE, "
              "pixel:FILE. A missing file is an error.")
       ->capture_default_str();
   group.choice("--unseen", options.unseen, unseen_policies, texts.unseen);
@@ -151,18 +150,17 @@ void declare_analysis(CLI::App& command, AnalysisOptions& options,
                    texts.default_remove);
 }
 
-/// Returns the group, for options of one command.
+/// Returns the group, for further options of one command.
 Group declare_maps(CLI::App& command, MapsOptions& options) {
   const Group group(command, maps_group);
   group
-      .value(
-          "--batch", options.batch, "N",
-          "Maps that go through the transform together, at most; they come out the same whatever "
-          "N. Default: as many as gain from it and fit the memory.")
+      .value("--batch", options.batch, "N",
+             "Most maps per transform; the results do not depend on it. Default: as many as are "
+             "faster together and fit in memory.")
       ->check(positive_number());
   group.flag("--resume", options.resume,
-             "Leave out the maps whose outputs are there already, and remove what killed runs left "
-             "of the others. Default: an output that exists is an error.");
+             "Skip maps whose outputs exist, and remove incomplete outputs of killed runs. "
+             "Default: an output that exists is an error.");
   return group;
 }
 
@@ -171,21 +169,20 @@ Group declare_maps(CLI::App& command, MapsOptions& options) {
 void declare_common(CLI::App& app, CommonOptions& options) {
   const Group group(app, common_group);
   group.flag("--dry-run", options.dry_run,
-             "Check the inputs' headers and the outputs' names, print the plan (who owns what, "
+             "Check the inputs' headers and the outputs' names, print the plan (distribution, "
              "memory, seconds) and stop.");
   group.value("--report", options.report, "FILE",
               "Write a JSON report: versions, layout, seconds of each stage over ranks, GFLOP/s, "
-              "GB/s, memory, what the model predicts. Default: none.");
-  group.value(
-      "--machine", options.machine, "MACHINE",
-      "What predicted seconds are made from: a file of `ringweave calibrate`, or a described "
-      "machine: " +
-          fmt::format("{}", fmt::join(described_machine_names(), ", ")) +
-          ". Default: RINGWEAVE_MACHINE, else typical.");
+              "GB/s, memory, predictions. Default: none.");
+  group.value("--machine", options.machine, "MACHINE",
+              "Source of predicted seconds: a file of `ringweave calibrate`, or a described "
+              "machine: " +
+                  fmt::format("{}", fmt::join(described_machine_names(), ", ")) +
+                  ". Default: RINGWEAVE_MACHINE, else typical.");
   group
       .value("--threads", options.threads, "N",
-             "OpenMP threads of each rank. Default: OMP_NUM_THREADS, else the cores shared out "
-             "over the ranks of a node.")
+             "OpenMP threads of each rank. Default: OMP_NUM_THREADS, else the cores of a node "
+             "divided among its ranks.")
       ->check(positive_number());
   group
       .choice("--progress", options.progress, {"auto", "on", "off"},
@@ -193,7 +190,7 @@ void declare_common(CLI::App& app, CommonOptions& options) {
       ->capture_default_str();
   group.flag("--overwrite", options.overwrite,
              "Replace outputs that exist. Default: that is an error.");
-  group.flag("--verbose", options.verbose, "Say more about what is done, the plan among it.");
+  group.flag("--verbose", options.verbose, "Print more about the run, including the plan.");
 }
 
 void declare_synthesize(CLI::App& command, SynthesizeOptions& options) {
@@ -204,11 +201,10 @@ void declare_synthesize(CLI::App& command, SynthesizeOptions& options) {
                   "Spectrum to draw a_lm from: text `l TT [EE BB TE [EB TB]]`, FITS or HDF5.");
   group.value("--alm", options.alm, "FILE", "a_lm to synthesize instead, FITS or HDF5.")
       ->excludes(cl);
-  group.value(
-      "--seed", options.seeds, "SEEDS",
-      "Seed of the realisation, the same on any number of ranks; several, such as 1..4,7,9, "
-      "make a map each, and {seed} in the names of the outputs is the seed. Default: a "
-      "fresh one, which is printed.");
+  group.value("--seed", options.seeds, "SEEDS",
+              "Seed of the realisation, the same on any number of ranks; several, such as "
+              "1..4,7,9, make one map each, with {seed} in the names of the outputs. Default: a "
+              "new one, which is printed.");
   group.value("--fwhm", options.fwhm, "ANGLE",
               "Smooth with a Gaussian of this full width at half maximum. Default: none.");
   group.value("--beam", options.beam, "FILE",
@@ -221,7 +217,7 @@ void declare_synthesize(CLI::App& command, SynthesizeOptions& options) {
   group.choice("--order", options.order, {"ring", "nested"}, "Order of the pixels in the file.")
       ->capture_default_str();
   group.value("--save-alm", options.save_alm, "FILE",
-              "Also write the a_lm, FITS or HDF5. Default: they are not kept.");
+              "Also write the a_lm, FITS or HDF5. Default: none.");
   group.value("--unit", options.unit, "UNIT",
               "Unit of the map, e.g. K or uK. Default: that of the a_lm.");
   declare_grid(command, options.transform);
@@ -273,25 +269,24 @@ void declare_smooth(CLI::App& command, SmoothOptions& options) {
               "--unseen zero, --lmax 2 nside).")
       ->capture_default_str();
   group
-      .choice("--method", options.method, {"auto", "harmonic", "ring", "split"},
-              "harmonic: multiply the a_lm. ring: sum over pixels within the kernel's support, "
-              "without a_lm (ARKCoS): no ringing, fast for narrow kernels, scalar fields only; Q "
-              "and U of a polarised map go the harmonic way. split: few degrees through a_lm, the "
-              "rest of the "
-              "kernel on the rings, for scalar HEALPix maps and kernels with long tails. auto: "
-              "whichever is predicted to be "
-              "the faster "
-              "where both compute the same thing (scalar fields, --iter 0), else harmonic.")
+      .choice(
+          "--method", options.method, {"auto", "harmonic", "ring", "split"},
+          "harmonic: multiply the a_lm. ring: sum over pixels within the kernel's support, "
+          "without a_lm (ARKCoS): no ringing, fast for narrow kernels, scalar fields only; Q "
+          "and U of a polarised map use the harmonic method. split: few degrees through a_lm, the "
+          "rest of the "
+          "kernel on the rings, for scalar HEALPix maps and kernels with long tails. auto: "
+          "the one predicted to be fastest where all compute the same thing (scalar fields, --iter "
+          "0), else harmonic.")
       ->capture_default_str();
   group
-      .value(
-          "--error", options.error, "X",
-          "--method ring, split and auto: relative rms error allowed to the cut of the kernel and "
-          "to the sums together, or to the degrees that auto leaves out. Default: 1e-5.")
+      .value("--error", options.error, "X",
+             "--method ring, split and auto: allowed relative rms error of the cut of the kernel "
+             "and the sums together, or of the degrees that auto leaves out. Default: 1e-5.")
       ->check(positive_number());
   group.value("--support", options.support, "ANGLE",
-              "--method ring: cut the kernel here; what that costs is reported. Default: where the "
-              "cut costs half of --error.");
+              "--method ring: cut the kernel at this angle; the error is reported. Default: where "
+              "it is half of --error.");
   group.value(
       "--input-cl", options.input_cl, "FILE",
       "--method ring, split and auto: spectrum (TT) of MAP that --error is weighted with. Default: "
@@ -299,8 +294,8 @@ void declare_smooth(CLI::App& command, SmoothOptions& options) {
   group
       .value(
           "--harmonic-ranks", options.harmonic_ranks, "N",
-          "--method split: so many ranks do the harmonic part beside the others; 0: all ranks do "
-          "both parts, one after the other. Default: as predicted to be fastest.")
+          "--method split: number of ranks for the harmonic part, while the others do the rings; "
+          "0: all ranks do both parts, one after the other. Default: the fastest by prediction.")
       ->check(non_negative_number());
   declare_transform(command, options.transform, {"T", "TQU", "QU", "all"},
                     "what the grid holds, 3 nside - 1 on HEALPix (--compat f90: 2 nside).",
@@ -314,26 +309,26 @@ void declare_smooth(CLI::App& command, SmoothOptions& options) {
                     "none (--compat changes it)."});
   const Group analysis(command, analysis_group);
   analysis.flag("--put-back", options.analysis.put_back,
-                "Add what --remove took away again at the end.");
+                "Add the removed monopole or dipole again at the end.");
   declare_maps(command, options.maps)
       .value("--maps", options.list, "FILE",
-             "The maps to smooth, one name a line, instead of on the command line.");
+             "File with the maps to smooth, one name per line, instead of on the command line.");
 }
 
 void declare_convert(CLI::App& command, ConvertOptions& options) {
   const Group group(command, own_group);
   group.argument("IN", options.input, "Map, a_lm or spectra.");
-  group.argument("OUT", options.output, "The same in the kind of file its name says.");
+  group.argument("OUT", options.output, "Output; its name determines the kind of file.");
   group.choice("--order", options.order, {"ring", "nested"},
                "Order of the pixels in OUT. Default: that of the input.");
   group.choice("--precision", options.precision, {"single", "double"},
                "Storage of maps and a_lm. Default: that of the input.");
-  auto* fwhm = group.value("--fwhm", options.fwhm, "ANGLE",
-                           "Smooth a_lm or spectra with a Gaussian of this full width at half "
-                           "maximum on the way. Default: none.");
+  auto* fwhm = group.value(
+      "--fwhm", options.fwhm, "ANGLE",
+      "Smooth a_lm or spectra with a Gaussian of this full width at half maximum. Default: none.");
   group
       .value("--beam", options.beam, "FILE",
-             "Smooth a_lm or spectra with a beam table on the way. Default: none.")
+             "Smooth a_lm or spectra with a beam table. Default: none.")
       ->excludes(fwhm);
 }
 
@@ -352,7 +347,8 @@ void declare_compare(CLI::App& command, CompareOptions& options) {
              "freedom; the exit status is 1 beyond 5 sigma.");
   group
       .value("--lmax", options.lmax, "L",
-             "Spectra: compare up to this degree. Default: all, which must be as many.")
+             "Spectra: compare up to this degree. Default: all, of which both must have the same "
+             "number.")
       ->check(non_negative_number());
 }
 
@@ -370,7 +366,7 @@ void declare_plot(CLI::App& command, PlotOptions& options) {
               "Colour scale; auto: polar for values of both signs, else meadow.")
       ->capture_default_str();
   group.value("--theory", options.theory, "FILE...",
-              "Spectra to draw dashed beside those of INPUT. Default: none.");
+              "Spectra to draw dashed in the same plot. Default: none.");
   group.value("--width", options.width, "N", "Pixels of the picture, 200 to 20000.")
       ->check(number_within(200, 20000))
       ->capture_default_str();
@@ -385,18 +381,19 @@ void declare_calibrate(CLI::App& command, CalibrateOptions& options) {
   group.value("--nside", options.nside, "N", "Largest HEALPix resolution that is timed.")
       ->check(positive_number())
       ->capture_default_str();
-  group.value("--repeats", options.repeats, "N", "Turns; the mean of those in the middle is kept.")
+  group
+      .value("--repeats", options.repeats, "N",
+             "Repetitions; costs are means without the extremes.")
       ->check(positive_number())
       ->capture_default_str();
   group
       .choice("--backend", options.backend, {"auto", "host", "cuda"},
               "cuda: time transforms on the GPUs of the ranks too, auto: if there are any.")
       ->capture_default_str();
-  group.value(
-      "--combine", options.combine, "FILE...",
-      "Measure nothing: make one machine file of two or more that were measured in launches "
-      "of their own. Costs are means of those in the middle, and how much they differ from "
-      "launch to launch counts as uncertainty. Default: none.");
+  group.value("--combine", options.combine, "FILE...",
+              "Measure nothing: combine two or more machine files from separate launches. Costs "
+              "are means without the extremes, and differences between launches count as "
+              "uncertainty. Default: none.");
 }
 
 void declare_model(CLI::App& command, ModelOptions& options) {
@@ -411,9 +408,9 @@ void declare_model(CLI::App& command, ModelOptions& options) {
   declare_transform(command, options.transform, {"T", "TQU", "QU"},
                     "what the grid holds, 3 nside - 1 on HEALPix.", "double.");
   group
-      .value("--backend", options.transform.backend, "auto|host|cuda",
-             "Where it would be computed; cuda: on a GPU for each rank, auto: there if the machine "
-             "has any.")
+      .value(
+          "--backend", options.transform.backend, "auto|host|cuda",
+          "Where to compute; cuda: on a GPU for each rank, auto: on GPUs if the machine has any.")
       ->check(CLI::IsMember({"auto", "host", "cuda"}).description(""))
       ->capture_default_str();
 }
@@ -437,24 +434,23 @@ void declare_split(CLI::App& command, SplitOptions& options) {
   group.value("--error", options.error, "X", "Relative rms error allowed.")
       ->check(positive_number())
       ->capture_default_str();
-  group
-      .value("--alpha", options.alpha, "X", "What the misfit is multiplied with. The paper has 5.")
+  group.value("--alpha", options.alpha, "X", "Factor of the misfit. The paper has 5.")
       ->check(positive_number())
       ->capture_default_str();
   group.value("--supports", options.supports, "LOW:HIGH",
-              "Where supports are looked for, e.g. 30arcmin:10deg. Default: by lmax.");
+              "Range of supports to search, e.g. 30arcmin:10deg. Default: by lmax.");
   group
       .value("--ranks", options.ranks, "N",
-             "Predict for so many ranks, which may do both parts side by side. Default: those of "
+             "Predict for this number of ranks, which may do both parts at the same time. Default: "
+             "those of "
              "this run.")
       ->check(positive_number());
   group.value("--json", options.json, "FILE",
               "Write scan, errors and both parts as JSON. Default: none.");
 }
 
-void declare_jobs(CLI::App& command, JobsOptions& options) {
+void declare_jobs(CLI::App& command, JobsOptions& options, const std::vector<std::string>& kinds) {
   const Group group(command, own_group);
-  const std::vector<std::string> kinds = job_names();
   group.argument("KIND", options.kind, fmt::format("One of {}.", fmt::join(kinds, ", ")))
       ->check(CLI::IsMember(kinds).description(""));
   group.value("--nside", options.nside, "N", "HEALPix resolution of the maps.")
@@ -462,16 +458,16 @@ void declare_jobs(CLI::App& command, JobsOptions& options) {
       ->required();
   group.value("--lmax", options.lmax, "L", "Highest degree. Default: 3 nside - 1.")
       ->check(non_negative_number());
-  group.choice("--fields", options.fields, {"T", "TQU", "QU"}, "What goes through the transform.")
+  group.choice("--fields", options.fields, {"T", "TQU", "QU"}, "Fields of the transform.")
       ->capture_default_str();
   group
       .value("--nodes", options.nodes, "N",
-             "Nodes, of a task of an array if it is one. Default: 4 for cpu_nodes "
+             "Nodes, in a job array per task. Default: 4 for cpu_nodes "
              "and scaling, 2 for gpu_nodes, else 1.")
       ->check(positive_number());
   group
       .value("--tasks-per-node", options.tasks_per_node, "N",
-             "Ranks of a node, with --threads each; on GPU nodes the GPUs. Default: 2, 4 for "
+             "Ranks per node, with --threads each; on GPU nodes one per GPU. Default: 2, 4 for "
              "gpu_nodes, 1 for realisations.")
       ->check(positive_number());
   group
@@ -479,13 +475,13 @@ void declare_jobs(CLI::App& command, JobsOptions& options) {
              "Realisations, with seeds 1 to N. Default: 100, 1000 for time_limited.")
       ->check(positive_number());
   group.value("--time", options.time, "TIME",
-              "Limit as Slurm takes it, e.g. 02:00:00. Default: three times the prediction and "
-              "more, at most 12 hours for time_limited.");
+              "Time limit in a format of Slurm, e.g. 02:00:00. Default: three times the prediction "
+              "or more, at most 12 hours for time_limited.");
   group.value("--account", options.account, "NAME", "Default: none.");
   group.value("--partition", options.partition, "NAME", "Default: none.");
   group
       .value("--node-memory", options.node_memory_gib, "GIB",
-             "Memory of a node, to warn where the job needs more. Default: not known.")
+             "Memory of a node, for a warning if the job needs more. Default: unknown.")
       ->check(positive_number());
   group.value("--out", options.output, "FILE", "Job to write. Default: stdout.");
 }
@@ -495,4 +491,4 @@ void declare_info(CLI::App& command, InfoOptions& options) {
   group.argument("FILE", options.files, "Files to describe.");
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

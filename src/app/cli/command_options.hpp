@@ -2,12 +2,14 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <string>
+#include <vector>
 
 #include "app/cli/options.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
-// Each declares the options of one command: name, type, checks, default and what --help says.
+// Declare the options of one command each: name, type, checks, default and --help text.
 
 void declare_common(CLI::App& app, CommonOptions& options);
 void declare_synthesize(CLI::App& command, SynthesizeOptions& options);
@@ -19,7 +21,8 @@ void declare_plot(CLI::App& command, PlotOptions& options);
 void declare_calibrate(CLI::App& command, CalibrateOptions& options);
 void declare_model(CLI::App& command, ModelOptions& options);
 void declare_split(CLI::App& command, SplitOptions& options);
-void declare_jobs(CLI::App& command, JobsOptions& options);
+/// kinds  the names of the jobs there are
+void declare_jobs(CLI::App& command, JobsOptions& options, const std::vector<std::string>& kinds);
 void declare_info(CLI::App& command, InfoOptions& options);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -6,12 +6,12 @@
 #include <cctype>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
-/// Q_POLARISATION, Q-POLARISATION, Q_STOKES, Q, q_pol ... but not QUADRUPOLE.
+/// Matches Q_POLARISATION, Q-POLARISATION, Q_STOKES, Q, q_pol ... but not QUADRUPOLE.
 bool is_stokes(const std::string& column, char letter) {
   if (column.empty() || std::toupper(static_cast<unsigned char>(column[0])) != letter) return false;
   return column.size() == 1 || std::isalpha(static_cast<unsigned char>(column[1])) == 0;
@@ -77,4 +77,4 @@ std::vector<MapColumn> standard_columns(const FieldChoice& choice, const std::st
   return columns;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

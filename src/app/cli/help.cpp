@@ -9,29 +9,29 @@
 
 #include "app/cli/manual.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 constexpr std::size_t text_width = 79;
 constexpr std::size_t option_column = 26;
 
 constexpr std::string_view values_text =
-    R"(Files go by extension: .fits .fit .fits.gz FITS; .h5 .hdf5 HDF5; .txt .dat .tsv text; .png
-pictures.
+    R"(The extension determines the kind of a file: .fits .fit .fits.gz FITS; .h5 .hdf5 HDF5; .txt
+.dat .tsv text; .png pictures.
 
 ANGLE is a number with its unit: 5arcmin, 1.5deg, 20arcsec, 0.01rad.
 
 All outputs of a command appear together when it succeeds, or none.)";
 
 constexpr std::string_view environment_text =
-    R"(OMP_NUM_THREADS: threads of each rank, where --threads does not say.
+    R"(OMP_NUM_THREADS: threads of each rank, unless --threads is given.
 
-RINGWEAVE_MACHINE: machine file for predicted seconds, where --machine does not say.
+RINGWEAVE_MACHINE: machine file for predicted seconds, unless --machine is given.
 
-RINGWEAVE_DEVICE_MPI: 1 where MPI takes addresses of GPU memory, 0 where it does not; else MPI is
-asked. CUDA_VISIBLE_DEVICES: the GPUs to use.
+RINGWEAVE_DEVICE_MPI: 1 if MPI accepts addresses of GPU memory, 0 if it does not; otherwise MPI
+is queried. CUDA_VISIBLE_DEVICES: the GPUs to use.
 
-SLURM_JOB_ID, PBS_JOBID, LSB_JOBID, CI: where one is set, --progress auto shows nothing.)";
+SLURM_JOB_ID, PBS_JOBID, LSB_JOBID, CI: if one is set, --progress auto shows nothing.)";
 
 constexpr std::string_view weights_environment_text =
     "\n\nHEALPIX: --weights ring looks for its file in ., $HEALPIX/data and $HEALPIX.";
@@ -43,7 +43,7 @@ constexpr std::string_view exit_status_text = R"(0   done
 4   no memory, no disk, no device
 5   another rank failed
 70  a bug of ours; please report it
-75  stopped early; a restart goes on)";
+75  stopped early; a restart continues)";
 
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
@@ -52,8 +52,8 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-/// Words of `text` in lines that end before text_width; the first begins where `begin` ends, the
-/// others are indented.
+/// Wraps `text` into lines that end before text_width; the first continues `begin`, the others are
+/// indented.
 std::string wrapped(const std::string& begin, std::size_t indent, const std::string& text) {
   std::string result = begin;
   std::size_t column = begin.size();
@@ -73,7 +73,7 @@ std::string wrapped(const std::string& begin, std::size_t indent, const std::str
   return result + '\n';
 }
 
-/// Paragraphs end at empty lines; each begins on a new line.
+/// Wraps paragraphs, which are separated by empty lines; each begins on a new line.
 std::string paragraphs(std::string_view text, std::size_t indent) {
   std::string result;
   std::string paragraph;
@@ -96,7 +96,7 @@ std::string section(const std::string& name, const std::string& text) {
   return text.empty() ? "" : '\n' + name + '\n' + text;
 }
 
-/// One line each, as they are.
+/// Indents lines without wrapping them.
 std::string indented(std::string_view text) {
   std::string result;
   for (const std::string& line : lines_of(text)) result += "  " + line + '\n';
@@ -119,7 +119,7 @@ std::string option_text(const CLI::Option& option) {
     text += fmt::format(" Default: {}.", option.get_default_str());
   std::string begin = left + "  ";
   if (begin.size() > option_column) begin = left + '\n' + std::string(option_column, ' ');
-  // The name takes a line of its own where it is long.
+  // A long name gets a line of its own.
   const std::size_t break_at = begin.rfind('\n');
   const std::string last = break_at == std::string::npos ? begin : begin.substr(break_at + 1);
   const std::string before = break_at == std::string::npos ? "" : begin.substr(0, break_at + 1);
@@ -127,7 +127,7 @@ std::string option_text(const CLI::Option& option) {
 }
 
 std::string group_text(const CLI::App& app, const std::string& group, bool positional) {
-  // Every command has a --help of its own, which is listed once, with the options all of them take.
+  // Every command has its own --help; it is listed once, with the common options.
   const auto is_listed = [&](const CLI::Option* option) {
     return group == common_group || option->get_name() != "--help";
   };
@@ -175,4 +175,4 @@ std::string command_help(const CLI::App& app, const CLI::App& command) {
          section("EXAMPLES", indented(page.examples));
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

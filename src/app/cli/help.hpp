@@ -4,15 +4,15 @@
 #include <CLI/App.hpp>
 #include <string>
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
 inline constexpr const char* common_group = "Common options";
 
-/// The text of `ringweave --help`.
+/// Returns the text of `ringweave --help`.
 std::string program_help(const CLI::App& app);
 
-/// The text of `ringweave COMMAND --help`: usage, description, every option with its type and
-/// default, environment, exit status, examples. `app` holds the options all commands take.
+/// Returns the text of `ringweave COMMAND --help`: usage, description, every option with its type
+/// and default, environment, exit status, examples. `app` holds the common options.
 std::string command_help(const CLI::App& app, const CLI::App& command);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -4,24 +4,23 @@
 #include <algorithm>
 #include <string>
 
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
 const std::array<ManualPage, 11> manual_pages{{
     {"synthesize", "make a map from a spectrum or from a_lm",
      "OUT (--cl FILE | --alm FILE) (--nside N | --grid GRID) [OPTION...]",
-     R"(Draws Gaussian a_lm from a power spectrum, or takes them from a file, and synthesizes the
-map they make: T, or T, Q and U where the input is polarised. A seed gives the same
-realisation on any number of ranks and threads.
+     R"(Draws Gaussian a_lm from a power spectrum, or reads them from a file, and synthesizes a map:
+T, or T, Q and U if the input is polarised. A seed gives the same realisation on any number of
+ranks and threads.
 
-With several seeds (--seed 1..16) OUT and --save-alm hold {seed}. Maps are written as they
-are done; SIGUSR1 and SIGTERM end such a run with exit status 75 when the maps in work are
-written, and --resume goes on.
+With several seeds (--seed 1..16) OUT and --save-alm must contain {seed}. Each map is written as
+soon as it is done; SIGUSR1 and SIGTERM end such a run with exit status 75 after the maps in
+progress are written, and --resume continues.
 
---fwhm, --beam and --pixel-window multiply the a_lm before the synthesis; what --save-alm
-writes has them in it. Grids are HEALPix of any N and Gauss-Legendre, Clenshaw-Curtis and
-Fejer (HDF5 output only).)",
+--fwhm, --beam and --pixel-window multiply the a_lm before the synthesis and before --save-alm.
+Grids are HEALPix of any N and Gauss-Legendre, Clenshaw-Curtis and Fejer (HDF5 output only).)",
      R"(ringweave synthesize --cl examples/lcdm_cl.txt --seed 1 --nside 512 sky.fits
 mpirun -n 8 ringweave synthesize --cl cl.txt --seed 7 --nside 4096 --fwhm 5arcmin sky.h5
 ringweave synthesize --cl cl.txt --seed 1..16 --nside 512 'sky_{seed}.h5' --resume
@@ -32,7 +31,7 @@ ringweave synthesize --alm alm.fits --nside 1024 --latitudes=-10deg:10deg band.h
      "MAP (--alm OUT | --cl OUT | both) [OPTION...]",
      R"(Computes the a_lm of a map and, with --cl, their power spectra TT, or TT EE BB TE EB TB. On
 HEALPix grids the quadrature is approximate and corrections (--iter, --tol) or weights
-(--weights) make it better; on the other grids it is exact.
+(--weights) improve it; on the other grids it is exact.
 
 UNSEEN pixels count as zero and are reported; the spectra are those of the masked sky, not
 corrected for the mask.)",
@@ -47,21 +46,21 @@ ringweave analyze sky.fits --iter 0 --weights ring --cl cl.txt)",
 coordinates and precision of the input are kept.
 
 --method harmonic multiplies the a_lm and synthesizes the map again. --method ring sums over
-the pixels within the kernel's support instead, each with its quadrature weight: what --iter
-0 gives, to the relative error --error, but exactly zero beyond the support, and fast where
-the kernel is narrow. It is for scalar fields; of a
-polarised map T goes by rings, and Q and U the harmonic way, which --iter, --weights and
---lmax then speak of. --method split does both: it writes the kernel as few degrees, for a_lm,
-and a compact rest, for the rings (see `ringweave split`); on several ranks one after the other,
-or side by side on two groups of ranks, whichever is predicted to be faster (--harmonic-ranks).
---method auto says which it takes: the one predicted to be faster to
---error (see --machine) with --iter 0 and scalar fields, else the harmonic way.
+the pixels within the kernel's support instead, each with its quadrature weight: the result of
+--iter 0, to the relative error --error, but exactly zero beyond the support, and fast for
+narrow kernels. It is for scalar fields; in a polarised map it applies to T, while Q and U use
+the harmonic method with --iter, --weights and --lmax. --method split does both: it writes the
+kernel as few degrees, for a_lm, and a compact rest, for the rings (see `ringweave split`); on
+several ranks one after the other, or at the same time on two groups of ranks, whichever is
+predicted to be faster (--harmonic-ranks). --method auto takes, and prints, the one predicted to
+be fastest to --error (see --machine) with --iter 0 and scalar fields, else harmonic.
 
-Several maps that are alike go in one launch; OUT, which comes last, then holds {name}, for the
-map's name without folder and extension. Maps are written as they are done; SIGUSR1 and SIGTERM
-end such a run with exit status 75 when the maps in work are written, and --resume goes on.
+Several maps of one grid and format can be smoothed in one launch; OUT, which comes last, then
+contains {name}, the map's name without folder and extension. Each map is written as soon as it
+is done; SIGUSR1 and SIGTERM end such a run with exit status 75 after the maps in progress are
+written, and --resume continues.
 
-Pixels that are UNSEEN are zero for the convolution; --unseen says what becomes of them.)",
+UNSEEN pixels are zero for the convolution; --unseen determines their result.)",
      R"(ringweave smooth sky.fits smooth.fits --fwhm 30arcmin
 mpirun -n 8 ringweave smooth sky.h5 smooth.h5 --fwhm 30arcmin --iter 3 --report job.json
 ringweave smooth sky_1.h5 sky_2.h5 'smooth_{name}.h5' --fwhm 30arcmin --resume
@@ -73,9 +72,9 @@ ringweave smooth sky.h5 smooth.h5 --fwhm 30arcmin --fields T --method ring
 ringweave smooth sky.h5 smooth.h5 --kernel disc.txt --fields T --method ring --error 1e-8
 ringweave smooth sky.h5 smooth.h5 --fwhm 1deg --dry-run)",
      true},
-    {"convert", "turn one kind of file into another", "IN OUT [OPTION...]",
+    {"convert", "convert one kind of file into another", "IN OUT [OPTION...]",
      R"(Copies a map, a_lm or spectra between FITS, HDF5 and, for spectra, text. Units, coordinates,
-order and precision are kept unless an option changes them; U is turned to the COSMO sign.
+order and precision are kept unless an option changes them; U is written with the COSMO sign.
 NaN and infinities are kept, with a warning that counts them.)",
      R"(ringweave convert sky.fits sky.h5
 ringweave convert sky.h5 nested.fits --order nested --precision single
@@ -85,23 +84,23 @@ ringweave convert alm.fits smoothed.h5 --fwhm 30arcmin)",
     {"compare", "find the differences of two maps, a_lm or spectra", "A B [OPTION...]",
      R"(Prints, for each column, the largest and the rms difference, also relative to B. Files are
 equal (exit status 0) when max |a - b| / sigma(b) of every column is within --tolerance and
-the same pixels are UNSEEN; a NaN or infinity in either file is a difference. Files of other
-kinds but the same content may be compared.)",
+the same pixels are UNSEEN; a NaN or infinity in either file is a difference. The files may be
+of different kinds.)",
      R"(ringweave compare ours.fits theirs.fits --tolerance 1e-10
 ringweave compare sky.fits sky.h5
 ringweave compare measured.txt expected.txt --cosmic-variance --lmax 1000)",
      false},
     {"model", "predict how a transform scales", "(--nside N | --grid GRID) [OPTION...]",
      R"(Predicts, without running it, one transform on many numbers of ranks: seconds of Legendre
-stage, ring FFT, exchange and copies to GPUs; how evenly work and memory are shared, bytes and
-messages sent; what other ways to exchange would take; from how many ranks on the exchange takes
-longer than the computation, and where scaling ends and why. Ranks are planned as a run would
-plan them, so all but the seconds is exact; rates are those of --machine, which may be one that
-is described only (cpu_cluster, a100_cluster, h100_cluster).
+stage, ring FFT, exchange and copies to GPUs; balance of work and memory, bytes and messages
+sent; the time of other variants of the exchange; from how many ranks on the exchange takes
+longer than the computation, and where scaling ends and why. Ranks are planned as in a run, so
+all but the seconds is exact; rates are those of --machine, which may be a described machine
+(cpu_cluster, a100_cluster, h100_cluster).
 
-Beside our exchange (only the modes that count, folded) stands the dense one of Szydlarski et
-al. (2012): by Eqs. 16 and 17 as printed, which take a rank's whole volume for one message, and
-corrected.)",
+Our exchange (only modes that are not negligible, folded) is compared with the dense one of
+Szydlarski et al. (2012): by Eqs. 16 and 17 as printed, which treat a rank's whole volume as one
+message, and corrected.)",
      R"(ringweave model --nside 4096 --lmax 8192
 ringweave model --nside 2048 --lmax 4096 --ranks 64,128,256 --machine machine.json
 ringweave model --nside 8192 --lmax 16384 --machine h100_cluster
@@ -116,11 +115,10 @@ ringweave plot measured.txt cl.png --theory examples/lcdm_cl.txt)",
      false},
     {"calibrate", "measure this machine for the predictions", "[OPTION...]",
      R"(Times Legendre stage, ring FFT, exchange, ring convolutions and files on this machine, and
-transforms on the GPUs of the ranks where there are any (--backend), and writes what they cost
-into a machine file, which predictions of --dry-run, --report and
---method auto are made from. Run it on the ranks and threads you compute with, with nothing
-else running: about a minute for nside 2048 on one core. The exchange is only measured on two
-ranks and more.)",
+transforms on the GPUs of the ranks if there are any (--backend), and writes the costs into a
+machine file, from which --dry-run, --report and --method auto predict. Run it on the ranks and
+threads you compute with, with nothing else running: about a minute for nside 2048 on one core.
+The exchange is only measured on two or more ranks.)",
      R"(ringweave calibrate
 mpirun -n 2 ringweave calibrate --out machine.json
 ringweave calibrate --nside 512 --out laptop.json
@@ -130,8 +128,8 @@ export RINGWEAVE_MACHINE=$PWD/machine.json)",
     {"split", "split a kernel between few degrees and a few degrees of arc",
      "(--fwhm ANGLE | --beam FILE) --lmax L --nside N [OPTION...]",
      R"(Writes a kernel as a part with degrees up to l_cut, for a_lm, and a compact part that ends at
-theta_cut, for rings, within --error; lists the least l_cut for every support and the
-predicted seconds (--machine), takes the fastest, and says whether it is faster than all
+theta_cut, for rings, within --error. Lists the smallest l_cut for every support and the
+predicted seconds (--machine), chooses the fastest, and says whether it is faster than all
 degrees of the a_lm or rings alone.)",
      R"(ringweave split --fwhm 7arcmin --cl examples/lcdm_cl.txt --lmax 4096 --nside 2048
 ringweave split --beam beam.txt --lmax 2048 --nside 1024 --error 1e-4 --json split.json
@@ -139,21 +137,22 @@ ringweave split --fwhm 5arcmin --lmax 4096 --nside 2048 --input-cl examples/lcdm
 ringweave split --fwhm 7arcmin --cl examples/lcdm_cl.txt --lmax 4096 --nside 2048 --ranks 64)",
      false},
     {"jobs", "write a batch job for Slurm", "KIND --nside N [OPTION...]",
-     R"(Writes a job script, to stdout or --out: one of the files of jobs/ with your numbers in it, and
-the time and memory that are predicted for them (--machine). --time and --mem leave room for what the
-prediction may be off. It warns where the ranks are more than help, or more than a node holds.
+     R"(Writes a job script, to stdout or --out: one of the files of jobs/ with your numbers, and the
+time and memory predicted for them (--machine). --time and --mem include a margin for the error
+of the prediction. It warns if more ranks do not help, or if a node's memory is too small.
 
 cpu_node: one command on one node. cpu_nodes: on many. gpu_nodes: a rank for each GPU.
-realisations: an array, a seed for each task. time_limited: many maps in one job that stops before
-its time is up, queues itself again and goes on. scaling: jobs/scaling_study on 1, 2, 4, ... ranks.)",
+realisations: a job array with one seed per task. time_limited: many maps in one job that stops
+before its time limit, queues itself again and continues. scaling: jobs/scaling_study on 1, 2,
+4, ... ranks.)",
      R"(ringweave jobs cpu_nodes --nodes 8 --tasks-per-node 2 --threads 32 --nside 8192 --out sky.sbatch
 ringweave jobs gpu_nodes --nodes 2 --tasks-per-node 4 --nside 4096 --lmax 8192 --fields TQU
 ringweave jobs realisations --nside 1024 --maps 500 --machine machine.json --out mc.sbatch
 ringweave jobs time_limited --nside 2048 --maps 1000 --time 08:00:00 --account ab123)",
      false},
-    {"info", "say what files hold and what is odd about them", "FILE... [OPTION...]",
-     R"(Prints grid, order, precision, units, coordinates and, for each column of a map, its least
-and greatest value, mean and standard deviation and the numbers of UNSEEN and of NaN pixels.)",
+    {"info", "describe files and anything unusual in them", "FILE... [OPTION...]",
+     R"(Prints grid, order, precision, units, coordinates and, for each column of a map, its smallest
+and largest value, mean and standard deviation and the numbers of UNSEEN and of NaN pixels.)",
      R"(ringweave info sky.fits
 ringweave info sky.h5 alm.h5 cl.txt)",
      false},
@@ -167,4 +166,4 @@ const ManualPage& manual_page(std::string_view command) {
   return *page;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -4,21 +4,21 @@
 #include <array>
 #include <string_view>
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
-/// What --help says of a command besides its options.
+/// Text of a command's --help besides its options.
 struct ManualPage {
   std::string_view command;
   std::string_view brief;        ///< a few words
   std::string_view usage;        ///< after "ringweave COMMAND"
-  std::string_view description;  ///< paragraphs, an empty line between them
-  std::string_view examples;     ///< one line each
-  bool looks_for_weights;        ///< reads HEALPIX
+  std::string_view description;  ///< paragraphs, separated by empty lines
+  std::string_view examples;     ///< one per line
+  bool looks_for_weights;        ///< reads the environment variable HEALPIX
 };
 
 extern const std::array<ManualPage, 11> manual_pages;
 
-/// The page of one command. Error  InternalError when there is none.
+/// Returns the page of one command. Error  InternalError when there is none.
 const ManualPage& manual_page(std::string_view command);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

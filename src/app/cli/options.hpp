@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
-/// Options every subcommand takes.
+/// Options common to all subcommands.
 struct CommonOptions {
   std::string report;
-  std::string machine;  ///< a file or a described one; empty: RINGWEAVE_MACHINE or typical
+  std::string machine;  ///< a file or a described machine; empty: RINGWEAVE_MACHINE or typical
   std::string progress = "auto";
-  int threads = 0;  ///< 0: what OpenMP chooses
+  int threads = 0;  ///< 0: the choice of OpenMP
   bool overwrite = false;
   bool verbose = false;
   bool dry_run = false;
@@ -41,9 +41,9 @@ struct AnalysisOptions {
   bool put_back = false;
 };
 
-/// Options of the subcommands that take several maps in one launch.
+/// Options of the subcommands that process several maps in one launch.
 struct MapsOptions {
-  int batch = 0;  ///< maps that go through together at most; 0: chosen
+  int batch = 0;  ///< the most maps in one transform; 0: chosen
   bool resume = false;
 };
 
@@ -116,13 +116,13 @@ struct JobsOptions {
   std::string kind, fields = "T", time, account, partition, output;
   std::int64_t nside = 0;
   int lmax = -1;
-  // 0: as the shipped job has it.
+  // 0: the values of the shipped job.
   int nodes = 0, tasks_per_node = 0, maps = 0;
-  double node_memory_gib = 0;  ///< 0: not known
+  double node_memory_gib = 0;  ///< 0: unknown
 };
 
 struct InfoOptions {
   std::vector<std::string> files;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -7,15 +7,17 @@
 #include <fmt/format.h>
 #include <hdf5.h>
 
-#include <CLI/CLI.hpp>
+#include <CLI/Version.hpp>
+#include <nlohmann/json.hpp>
 
 #include "app/cli/build_information.hpp"
 #include "base/device.hpp"
-#include "distribute/mpi/mpi_session.hpp"
-#include "fft/fft_library.hpp"
-#include "legendre/simd_targets.hpp"
+#include "distribute/mpi/mpi_library.hpp"
+#include "fft/ring_fft.hpp"
+#include "legendre/legendre_stage.hpp"
+#include "ringweave/communicator.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 std::string hdf5_version() {
@@ -29,7 +31,7 @@ std::string hdf5_version() {
 // The io room calls H5Pset_fapl_mpio, so a build without parallel HDF5 does not link.
 constexpr const char* hdf5_parallel = "yes";
 
-// Random123's headers name no version; generator and rounds fix the numbers.
+// Random123's headers have no version number; generator and rounds determine the numbers.
 std::string random123_generator() {
   return fmt::format("Philox4x32-{}", PHILOX4x32_DEFAULT_ROUNDS);
 }
@@ -80,4 +82,4 @@ std::string version_text() {
   return text;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
-/// Versions of the program and of everything linked, SIMD targets, compiler and flags.
+/// Returns the versions of the program and of all linked libraries, SIMD targets, compiler and
+/// flags.
 nlohmann::ordered_json version_information();
-/// The same as lines of text, for --version.
+/// Returns the same as text for --version.
 std::string version_text();
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "app/backend_choice.hpp"
 #include "app/commands/commands.hpp"
-#include "app/predict/file_estimate.hpp"
 #include "app/predict/memory_estimate.hpp"
+#include "app/report/plan_table.hpp"
 #include "app/report/transform_report.hpp"
 #include "app/transform_setup.hpp"
-#include "base/error.hpp"
+#include "convolve/masked_map.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "io/alm_file.hpp"
-#include "io/table_file.hpp"
-#include "transform/power_spectrum.hpp"
+#include "ringweave/analysis.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
+#include "ringweave/transform.hpp"
+#include "transform/map_preparation.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 struct Job {
@@ -25,7 +29,7 @@ struct Job {
   int n_iter;
 };
 
-/// a_lm, and how they came about.
+/// a_lm, and information on the analysis.
 template <class T>
 struct Analysed {
   AlmBuffer<T> alm;
@@ -155,4 +159,4 @@ int analyze(Run& run, const AnalyzeOptions& options) {
   return 0;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

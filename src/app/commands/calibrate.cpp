@@ -10,12 +10,13 @@
 #include "app/commands/commands.hpp"
 #include "app/predict/calibration.hpp"
 #include "app/predict/machine_choice.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "perf_models/machine_combination.hpp"
 #include "perf_models/machine_file.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/options.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 void say_curve(Run& run, const char* name, const CostCurve& curve, const char* unit) {
@@ -77,7 +78,7 @@ void write_machine(Run& run, const std::string& path, const Machine& machine) {
       path, path, path);
 }
 
-/// One machine of several calibrations. Collective.
+/// Combines several calibrations into one machine. Collective.
 int combine(Run& run, const CalibrateOptions& options) {
   std::vector<Machine> calibrations;
   for (const std::string& path : options.combine)
@@ -116,4 +117,4 @@ int calibrate(Run& run, const CalibrateOptions& options) {
   return 0;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

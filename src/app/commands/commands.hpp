@@ -4,9 +4,9 @@
 #include "app/cli/options.hpp"
 #include "app/run.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
-/// The subcommands, one file each. All are collective and return the program's exit code.
+/// Subcommands, one file each. All are collective and return the program's exit code.
 int synthesize(Run& run, const SynthesizeOptions& options);
 int analyze(Run& run, const AnalyzeOptions& options);
 int smooth(Run& run, const SmoothOptions& options);
@@ -19,4 +19,4 @@ int split(Run& run, const SplitOptions& options);
 int jobs(Run& run, const JobsOptions& options);
 int info(Run& run, const InfoOptions& options);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -3,28 +3,29 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "app/commands/commands.hpp"
 #include "app/content.hpp"
-#include "base/buffer.hpp"
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/ring_distribution.hpp"
-#include "sphere/unseen.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
-/// Sums over one column of two files, enough for every figure that is printed.
+/// Sums over one column of two files, from which all printed figures follow.
 struct Difference {
   std::string name;
   double largest = 0;     ///< max |a - b|
   double square_sum = 0;  ///< of a - b
   double b_sum = 0;
   double b_square_sum = 0;
-  std::int64_t count = 0;      ///< places where both have values
-  std::int64_t one_sided = 0;  ///< UNSEEN in one of the two only
+  std::int64_t count = 0;      ///< pixels or modes with values in both
+  std::int64_t one_sided = 0;  ///< UNSEEN in only one of the two
   std::int64_t a_broken = 0;   ///< NaN or infinite
   std::int64_t b_broken = 0;
 
@@ -58,8 +59,8 @@ struct Difference {
     const double mean = b_sum / static_cast<double>(count);
     return std::sqrt(std::max(0.0, b_square_sum / static_cast<double>(count) - mean * mean));
   }
-  /// The figure held against --tolerance: max |a - b| in units of the standard deviation of b (of
-  /// its rms where b is constant).
+  /// Returns the figure compared with --tolerance: max |a - b| in units of the standard deviation
+  /// of b (of its rms if b is constant).
   double relative() const {
     const double scale = b_sigma() > 1e-14 * b_rms() ? b_sigma() : b_rms();
     return largest == 0 ? 0 : scale > 0 ? largest / scale : INFINITY;
@@ -108,7 +109,7 @@ std::vector<Difference> compare_alm(Run& run, const CompareOptions& options, Alm
   require_equal(options, "mmax", a.header().mmax, b.header().mmax);
   require_equal(options, "number of components", ssize64(a.header().components),
                 ssize64(b.header().components));
-  // Orders dealt round robin: only the sizes need balance.
+  // Orders are assigned round robin: only the sizes need balance.
   std::vector<int> orders;
   for (int m = run.comm.rank(); m <= a.header().mmax; m += run.comm.size()) orders.push_back(m);
   const AlmLayout layout(a.header().lmax, a.header().mmax, orders);
@@ -146,8 +147,8 @@ std::vector<Difference> compare_spectra(const CompareOptions& options, const Spe
   return differences;
 }
 
-/// Is `measured` a full-sky realisation of `expected`? Var C_l^XY = (C_XY^2 + C_XX C_YY) / (2 l +
-/// 1).
+/// Tests whether `measured` is a full-sky realisation of `expected`. Var C_l^XY = (C_XY^2 + C_XX
+/// C_YY) / (2 l + 1).
 int compare_with_expectation(Run& run, const CompareOptions& options, const Spectra& measured,
                              const Spectra& expected) {
   const int lmax = options.lmax >= 0 ? options.lmax : std::min(measured.lmax(), expected.lmax());
@@ -237,4 +238,4 @@ int compare(Run& run, const CompareOptions& options) {
   return equal ? 0 : 1;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

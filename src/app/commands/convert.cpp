@@ -7,15 +7,15 @@
 #include "app/cli/angle.hpp"
 #include "app/commands/commands.hpp"
 #include "app/content.hpp"
-#include "app/not_finite.hpp"
 #include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "distribute/exchange/order_distribution.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/ring_distribution.hpp"
-#include "io/table_file.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 std::vector<int> first_integers(std::size_t n) {
@@ -24,14 +24,15 @@ std::vector<int> first_integers(std::size_t n) {
   return numbers;
 }
 
-/// The beam of --fwhm or --beam, if any.
+/// Returns the beam of --fwhm or --beam, if any.
 std::optional<Beam> asked_beam(const Run& run, const ConvertOptions& options, int lmax) {
   if (!options.beam.empty()) return read_beam(run.comm, options.beam);
   if (!options.fwhm.empty()) return gaussian_beam(parse_width(options.fwhm, "--fwhm"), lmax);
   return std::nullopt;
 }
 
-/// T alone, E and B, or T, E and B; more components are taken as scalars.
+/// Returns the fields of one (T), two (E, B) or three components (T, E, B); more are treated as
+/// scalars.
 FieldSet fields_of(const AlmHeader& header) {
   switch (header.components.size()) {
     case 2: return FieldSet({2});
@@ -40,7 +41,7 @@ FieldSet fields_of(const AlmHeader& header) {
   }
 }
 
-/// C_l^XY *= b_X b_Y.
+/// Multiplies C_l^XY by b_X b_Y.
 void smooth_spectra(const Beam& beam, Spectra& spectra) {
   const auto factor = [&](char field, int l) {
     const std::vector<double>& b = field == 'T' ? beam.t : field == 'E' ? beam.e : beam.b;
@@ -57,7 +58,7 @@ void smooth_spectra(const Beam& beam, Spectra& spectra) {
   }
 }
 
-/// What cannot be computed with can still be carried from file to file, but not in silence.
+/// Values that cannot be computed with can still be copied, but with a warning.
 void warn_of(Run& run, const std::string& path, std::int64_t not_finite) {
   if (not_finite == 0) return;
   run.warn(
@@ -69,7 +70,7 @@ void warn_of(Run& run, const std::string& path, std::int64_t not_finite) {
 template <class T>
 void convert_map(Run& run, const ConvertOptions& options, MapReader& reader) {
   const auto grid = grid_to_visit(reader, false);
-  // Bands balanced by pixels: nothing is transformed, so no order matters beyond 0.
+  // Bands balanced by pixels: nothing is transformed, so mmax = 0 suffices.
   const ModeLimits limits(*grid, 0, 0, 0);
   const LocalRings rings = RingDistribution(grid, limits, run.comm.size()).rings(run.comm.rank());
   MapHeader header = reader.header();
@@ -160,4 +161,4 @@ int convert(Run& run, const ConvertOptions& options) {
   return 0;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -7,13 +7,14 @@
 
 #include "app/commands/commands.hpp"
 #include "app/content.hpp"
-#include "base/buffer.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/ring_distribution.hpp"
-#include "sphere/unseen.hpp"
+#include "ringweave/files.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 const char* name_of(Precision precision) {
@@ -110,4 +111,4 @@ int info(Run& run, const InfoOptions& options) {
   return 0;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

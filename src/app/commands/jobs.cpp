@@ -11,33 +11,32 @@
 
 #include "app/cli/field_choice.hpp"
 #include "app/commands/commands.hpp"
-#include "app/jobs/job_prediction.hpp"
-#include "app/jobs/job_template.hpp"
-#include "app/jobs/slurm_time.hpp"
+#include "app/jobs/slurm_job.hpp"
 #include "app/predict/memory_estimate.hpp"
 #include "app/report/transform_report.hpp"
 #include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/transform.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 constexpr int most_ranks = 1 << 20;
 constexpr double usual_signal_seconds = 300;
 constexpr double longest_usual_limit = 12 * 3600;
-/// What jobs/scaling_study does where nobody says.
+/// Defaults of jobs/scaling_study.
 constexpr int studied_repeats = 3;
 constexpr int studied_methods = 2;
 
-/// What the files of jobs/ do, and what they have where nobody says.
+/// The work of the files in jobs/, and their default sizes.
 enum class Task { smoothing, synthesis, many_syntheses, study };
 struct JobKind {
   std::string_view name;
   Task task;
   int nodes, tasks_per_node, threads;
-  int maps;   ///< realisations; 1: it has none
-  int batch;  ///< maps in one transform
+  int maps;   ///< realisations; 1: no --maps option
+  int batch;  ///< maps per transform
 };
 constexpr std::array job_kinds = {
     JobKind{"cpu_node", Task::smoothing, 1, 8, 16, 1, 1},
@@ -48,14 +47,14 @@ constexpr std::array job_kinds = {
     JobKind{"time_limited", Task::many_syntheses, 1, 8, 16, 1000, 4},
 };
 
-/// What was asked, defaults filled in.
+/// A requested job with defaults filled in.
 struct Job {
   const JobKind* kind;
   JobsOptions options;
   int threads;
   int ranks;
-  int batch;           ///< maps that go through together
-  TransformSpec spec;  ///< of a batch
+  int batch;           ///< maps per transform
+  TransformSpec spec;  ///< of one batch
 
   bool has_many_maps() const { return kind->maps > 1; }
   bool is_on_devices() const { return kind->name == "gpu_nodes"; }
@@ -105,7 +104,7 @@ Job job_of(const Run& run, const JobsOptions& asked) {
 
 JobWork work_of(const Job& job) {
   switch (job.kind->task) {
-    // Three corrections, the program's own choice.
+    // Three corrections, the default of the program.
     case Task::smoothing: {
       const TransformCount count = planned_analysis(3, 0, PixelWeights::none);
       return {.n_transforms = count.all_fields + 1,
@@ -114,24 +113,24 @@ JobWork work_of(const Job& job) {
               .n_residual_maps = 1};
     }
     case Task::synthesis: return {};
-    // Maps are written while the next are made.
+    // A map is written while the next ones are computed.
     case Task::many_syntheses: return {.n_maps_held = 2};
-    // A synthesis and an analysis without corrections.
+    // One synthesis and one analysis without corrections.
     case Task::study: return {.n_transforms = 2, .n_maps_read = 1};
   }
   throw InternalError("a job without work");
 }
 
 struct Prediction {
-  JobPrediction one;  ///< of a command, or of a batch of maps; of a study on one rank
-  Estimate job;       ///< of all batches of a launch, all runs of a study
+  JobPrediction one;  ///< of a command or a batch of maps; in a study on one rank
+  Estimate job;       ///< of all batches of a launch, or all runs of a study
   int n_launches = 1;
   std::int64_t of_node = 0;        ///< bytes
-  std::int64_t of_device = 0;      ///< bytes, of a rank
-  double over_half_the_nodes = 0;  ///< seconds of the transforms, over those on half the nodes
+  std::int64_t of_device = 0;      ///< bytes per rank
+  double over_half_the_nodes = 0;  ///< transform seconds over those on half the nodes
 };
 
-/// Numbers of ranks of a study: powers of two.
+/// Returns the numbers of ranks of a study: powers of two.
 std::vector<int> studied_ranks(const Job& job) {
   std::vector<int> ranks;
   for (int n = 1; n <= job.ranks; n *= 2) ranks.push_back(n);
@@ -156,7 +155,7 @@ Prediction predict(const Job& job, const Machine& machine) {
       prediction.of_node =
           std::max(prediction.of_node, node_bytes(run, std::min(ranks, tasks_per_node)));
     }
-    // The weak part, on as many nodes at most and with less to do.
+    // The weak-scaling part uses at most as many nodes and has less work.
     prediction.job = 2 * prediction.job;
     prediction.n_launches *= 2;
     return prediction;
@@ -175,14 +174,15 @@ Prediction predict(const Job& job, const Machine& machine) {
   return prediction;
 }
 
-/// Seconds before the limit at which Slurm sends its signal: time for the batch in hand.
+/// Returns the seconds before the limit at which Slurm sends its signal: enough to finish the
+/// current batch.
 double signal_seconds(const Prediction& prediction) {
   const Estimate& batch = prediction.one.whole;
   return std::max(usual_signal_seconds, 60 * std::ceil(2 * (batch.seconds + batch.sigma) / 60));
 }
 
-/// Five minutes to start, ten seconds for every further launch, and twice what the prediction may
-/// come to.
+/// Returns the default time limit: five minutes to start, ten seconds for every further launch, and
+/// twice the predicted time plus one standard deviation.
 double usual_limit(const Job& job, const Prediction& prediction) {
   const Estimate& whole = prediction.job;
   const double limit = 300 + 10 * (prediction.n_launches - 1) + 2 * (whole.seconds + whole.sigma);
@@ -232,7 +232,7 @@ std::string time_text(const Job& job, const Prediction& prediction, const Machin
   return text;
 }
 
-/// The end of a file name or the like: no line of a script may come from it.
+/// Replaces control characters, e.g. in a file name, which must not begin a new line of a script.
 std::string on_one_line(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < ' '; }, ' ');
@@ -346,4 +346,4 @@ int jobs(Run& run, const JobsOptions& options) {
   return 0;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 #include <vector>
@@ -11,8 +12,9 @@
 #include "app/commands/commands.hpp"
 #include "app/predict/scaling_table.hpp"
 #include "app/transform_setup.hpp"
+#include "ringweave/transform.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 constexpr int most_ranks = 1 << 20;
@@ -35,7 +37,7 @@ std::vector<int> parse_ranks(const std::string& text) {
   return ranks;
 }
 
-/// Nothing is computed, so what counts is the machine that is predicted, not this one.
+/// Returns where the predicted machine computes; this machine does not matter.
 Place predicted_place(const Machine& machine, const std::string& backend) {
   if (backend == "host") return Place::host;
   if (machine.device) return Place::device;
@@ -48,7 +50,7 @@ Place predicted_place(const Machine& machine, const std::string& backend) {
 
 TransformSpec spec_of(const ModelOptions& options) {
   TransformOptions transform = options.transform;
-  transform.backend = "host";  // Its plan is that of any backend.
+  transform.backend = "host";  // The plan is the same for all backends.
   const std::string& fields = transform.fields;
   return make_spec(transform, named_grid(transform),
                    fields_named(fields.empty() ? "T" : fields).fields);
@@ -60,7 +62,7 @@ ScalingPlace place_of(const Run& run, const ModelOptions& options) {
           asked ? omp_get_max_threads() : run.machine.n_threads};
 }
 
-/// The least power of two at which `communication` takes longer than the computation.
+/// Returns the smallest power of two at which `communication` takes longer than the computation.
 template <class Communication>
 std::optional<int> critical_ranks(ScalingPredictor& predictor, const Communication& communication) {
   for (int n_ranks = 2; n_ranks <= ScalingPredictor::most_ranks; n_ranks *= 2) {
@@ -137,4 +139,4 @@ int model(Run& run, const ModelOptions& options) {
   return 0;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -7,16 +7,15 @@
 #include "app/cli/field_choice.hpp"
 #include "app/commands/commands.hpp"
 #include "app/content.hpp"
-#include "app/not_finite.hpp"
 #include "app/plot/curve_plot.hpp"
 #include "app/plot/mollweide.hpp"
 #include "app/plot/picture.hpp"
 #include "app/transform_setup.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/ring_distribution.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 int column_of(const PlotOptions& options, const MapHeader& header) {
@@ -54,7 +53,7 @@ void set_range(const std::string& text, SkyPicture& picture) {
   }
 }
 
-/// What surrounds the sky.
+/// Returns titles, scales and sizes of the picture.
 SkyPicture picture_of(const PlotOptions& options, const MapHeader& header, int column) {
   SkyPicture picture;
   picture.width = options.width;
@@ -147,4 +146,4 @@ int plot(Run& run, const PlotOptions& options) {
   return 0;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

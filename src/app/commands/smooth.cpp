@@ -3,21 +3,18 @@
 
 #include <memory>
 
-#include "app/backend_choice.hpp"
 #include "app/commands/commands.hpp"
 #include "app/maps/map_batch.hpp"
-#include "app/smooth/smooth_choice.hpp"
 #include "app/smooth/smooth_maps.hpp"
-#include "app/smooth/smooth_rings.hpp"
-#include "app/smooth/smooth_split.hpp"
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
-#include "distribute/mpi/agree.hpp"
+#include "ringweave/analysis.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/smoothing.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
-/// What one program's smoothing does when nothing is said.
+/// Defaults of another program's smoothing.
 struct Compatibility {
   int n_iter;
   const char* unseen;
@@ -33,31 +30,28 @@ Compatibility compatibility(const std::string& name) {
   throw UsageError(fmt::format("--compat {}: expected healpy, cxx or f90", name));
 }
 
-bool is_on_rings(const SmoothOptions& options) {
-  if (options.harmonic_ranks && options.method != "split") {
+/// UsageError where --method and the options that belong to one method do not go together.
+void require_options_of_method(const SmoothOptions& options) {
+  const std::string& method = options.method;
+  if (options.harmonic_ranks && method != "split") {
     throw UsageError(
         "--harmonic-ranks: only --method split has two parts to deal to ranks; add it, or leave "
         "--harmonic-ranks out");
   }
-  if (options.method == "ring" || options.method == "split") {
-    if (options.method == "split" && !options.support.empty()) {
-      throw UsageError("--support: --method split finds the support itself; leave it out");
-    }
-    return true;
+  if (method == "ring") return;
+  if (method == "split") {
+    if (options.support.empty()) return;
+    throw UsageError("--support: --method split finds the support itself; leave it out");
   }
-  if (options.method != "auto" && options.method != "harmonic") {
-    throw UsageError(
-        fmt::format("--method {}: expected auto, harmonic, ring or split", options.method));
-  }
-  const bool is_harmonic = options.method == "harmonic";
-  const char* of_rings = !options.support.empty()                   ? "--support"
-                         : is_harmonic && !options.input_cl.empty() ? "--input-cl"
-                                                                    : nullptr;
+  if (method != "auto" && method != "harmonic")
+    throw UsageError(fmt::format("--method {}: expected auto, harmonic, ring or split", method));
+  const char* of_rings = !options.support.empty()                            ? "--support"
+                         : method == "harmonic" && !options.input_cl.empty() ? "--input-cl"
+                                                                             : nullptr;
   if (of_rings != nullptr) {
     throw UsageError(fmt::format("{}: only --method ring cuts the kernel; add it, or leave {} out",
                                  of_rings, of_rings));
   }
-  return false;
 }
 
 /// UsageError where an option speaks of an analysis of all degrees and there is none: all scalar
@@ -91,140 +85,23 @@ SmoothingOptions smoothing_of(const AnalysisOptions& analysis, int usual_n_iter)
   return smoothing;
 }
 
-/// A way through harmonic space for several maps at a time.
-struct HarmonicPlan {
-  TransformSpec spec;  ///< of one map
-  HarmonicWay way;
-  std::vector<MapRange> groups;
-  std::unique_ptr<SphericalHarmonicTransform> transform;  ///< of the largest group
-
-  TransformSpec spec_of(std::int64_t n_maps) const {
-    TransformSpec batch = spec;
-    batch.fields = fields_of(spec.fields, n_maps);
-    batch.theta_components = spec.fields.n_components();
-    return batch;
-  }
-};
-
-TransformCount times(const TransformCount& count, std::int64_t n) {
-  const int factor = checked_cast<int>(n, "groups of maps");
-  return {factor * count.all_fields, factor * count.mask, count.is_a_guess,
-          factor * count.all_fields_on_spectra, factor * count.mask_on_spectra};
+/// Collective.
+std::unique_ptr<SmoothingMethod> method_of(Run& run, SmoothJob& job) {
+  const std::string& name = job.options.method;
+  if (name == "auto") return fastest_method(run, job);
+  if (name == "harmonic") return harmonic_method(run, job, job.options.transform);
+  if (name == "split" || job.choice.fields.max_spin() == 0) refuse_transform_options(job.options);
+  if (name == "split") return split_method(run, job);
+  return ring_method(run, job, cut_for_rings(run, job));
 }
-
-HarmonicPlan plan_harmonic(Run& run, SmoothJob& job) {
-  HarmonicPlan plan;
-  plan.spec = make_spec(job.options.transform, job.grid, job.choice.fields, job.usual_lmax);
-  plan.spec.backend = choose_backend(run, job.options.transform.backend);
-  require_memory_for(run, plan.spec, job.precision);
-  job.smoothing.beam = beam_of(run, job.options, plan.spec.lmax);
-  plan.way = harmonic_way(run, job);
-  const auto memory = [&](const std::vector<MapRange>& groups) {
-    const TransformPlan one = agreed(run.comm, [&] {
-      return TransformPlan(plan.spec_of(groups.front().count), run.comm.rank(), run.comm.size());
-    });
-    return with_others(estimate_memory(one, plan.way.use), groups, bytes_of_map(job, one.rings));
-  };
-  plan.groups =
-      job.smoothing.tolerance > 0
-          ? one_by_one(run, job.maps, job.options.maps, "--tol couples what goes together")
-          : choose_groups(run, job.maps, job.options.maps, plan.spec.fields.n_components(), memory);
-  plan.transform = plan_transform(run, plan.spec_of(plan.groups.front().count), plan.way.use,
-                                  job.options.transform.backend);
-  return plan;
-}
-
-/// The harmonic way of all maps of a job.
-template <class T>
-class HarmonicRun {
- public:
-  HarmonicRun(Run& run, const SmoothJob& job, HarmonicPlan& plan)
-      : run_(run),
-        job_(job),
-        plan_(plan),
-        rings_(plan.transform->rings()),
-        map_run_(run, job.maps, plan.groups) {}
-
-  int smooth() {
-    const MapSteps<SmoothedMaps<T>> steps{reading_maps<T>(run_, job_, rings_),
-                                          [this](Group& group) { compute(group); },
-                                          writing_maps<T>(run_, job_, rings_)};
-    const MapsDone done = run_maps(map_run_, steps);
-    record_transform(run_, *plan_.transform, count_);
-    return conclude_smoothing(
-        run_, job_, done,
-        fmt::format("harmonic method, lmax {}, {} iterations", plan_.spec.lmax, iterations_));
-  }
-
- private:
-  using Group = MapGroup<SmoothedMaps<T>>;
-
-  /// Of the last groups, which may be smaller.
-  void plan_for(std::int64_t n_maps) {
-    if (plan_.transform->fields().n_components() == n_maps * plan_.spec.fields.n_components())
-      return;
-    record_transform(run_, *plan_.transform, count_);
-    count_ = {};
-    plan_.transform.reset();
-    plan_.transform =
-        plan_transform(run_, plan_.spec_of(n_maps), plan_.way.use, job_.options.transform.backend);
-  }
-
-  void compute(Group& group) {
-    const MapRange& range = group.range;
-    plan_for(range.count);
-    if (job_.maps.is_single()) run_.progress.stage("smoothing");
-    const SmoothingReport report = smooth_fields<T>(
-        run_, job_, *plan_.transform, job_.smoothing, range,
-        group.maps.map.view().components(0, plan_.transform->fields().n_components()));
-    count_ += count_of(report);
-    if (map_run_.is_last(range)) plan_.transform->release_workspace();
-    iterations_ = report.analysis.iterations;
-    run_.report["analysis"] = {{"iterations", report.analysis.iterations},
-                               {"residuals", report.analysis.residuals}};
-    for (std::int64_t i = 0; i < range.count; ++i)
-      tell_treatment(run_, job_, range.first + i, report.maps[to_size(i)]);
-    Provenance& provenance = group.maps.provenance;
-    provenance = provenance_of(run_, job_);
-    provenance.method = "harmonic";
-    provenance.lmax = plan_.spec.lmax;
-    provenance.iterations = report.analysis.iterations;
-  }
-
-  Run& run_;
-  const SmoothJob& job_;
-  HarmonicPlan& plan_;
-  LocalRings rings_;  ///< those of every transform
-  TransformCount count_;
-  int iterations_ = 0;
-  MapRun map_run_;
-};
 
 }  // namespace
-
-int smooth_with_transform(Run& run, SmoothJob& job) {
-  HarmonicPlan plan = plan_harmonic(run, job);
-  const LocalRings& rings = plan.transform->rings();
-  const MemoryEstimate estimate = with_others(estimate_memory(*plan.transform, plan.way.use),
-                                              plan.groups, bytes_of_map(job, rings));
-  tell_groups(run, job.maps, plan.groups);
-  record_plan(run, *plan.transform, estimate, times(plan.way.count, ssize64(plan.groups)));
-  record_files(run, files_of(job));
-  require_memory(run, estimate);
-  if (run.options.dry_run) return 0;
-
-  job.smoothing.weights =
-      std::make_shared<const AnalysisWeights>(load_weights(run, plan.way.weights, rings));
-  return with_storage(job.precision, [&](auto storage) {
-    return HarmonicRun<decltype(storage)>(run, job, plan).smooth();
-  });
-}
 
 int smooth(Run& run, const SmoothOptions& asked) {
   SmoothJob job;
   job.options = asked;
   SmoothOptions& options = job.options;
-  const bool on_rings = is_on_rings(options);
+  require_options_of_method(options);
   require_one_kernel(options);
   const Compatibility defaults = compatibility(options.compat);
   AnalysisOptions& analysis = options.analysis;
@@ -233,7 +110,8 @@ int smooth(Run& run, const SmoothOptions& asked) {
     analysis.remove = defaults.remove;
     analysis.put_back = analysis.put_back || defaults.put_back;
   }
-  job.smoothing = smoothing_of(analysis, on_rings ? 0 : defaults.n_iter);
+  const bool may_iterate = options.method == "auto" || options.method == "harmonic";
+  job.smoothing = smoothing_of(analysis, may_iterate ? defaults.n_iter : 0);
 
   job.maps = list_smoothings(run, options);
   if (job.maps.to_do.empty()) {
@@ -247,15 +125,7 @@ int smooth(Run& run, const SmoothOptions& asked) {
                        ? checked_cast<int>(2 * job.grid->nside(), "lmax")
                        : job.grid->default_lmax();
   job.precision = storage_precision(options.transform.precision, job.header.precision);
-  if (options.method == "auto") return smooth_the_fastest_way(run, job);
-  if (options.method == "split") {
-    refuse_transform_options(options);
-    return smooth_with_split(run, job);
-  }
-  if (!on_rings) return smooth_with_transform(run, job);
-  if (job.choice.fields.max_spin() == 0) refuse_transform_options(options);
-  RingJob rings = plan_rings(run, job);
-  return smooth_on_rings(run, job, rings);
+  return smooth_maps(run, job, *method_of(run, job));
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

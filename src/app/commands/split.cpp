@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numbers>
 #include <optional>
 #include <string>
@@ -12,15 +13,15 @@
 #include "app/cli/angle.hpp"
 #include "app/commands/commands.hpp"
 #include "app/report/plan_table.hpp"
-#include "app/temperature_spectrum.hpp"
+#include "app/smooth/smooth_kernel.hpp"
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "convolve/ring/ring_convolution_estimate.hpp"
 #include "convolve/split/kernel_split.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "io/table_file.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 constexpr double arcmin = std::numbers::pi / (180 * 60);
@@ -32,7 +33,7 @@ void require_options(const SplitOptions& options) {
     throw UsageError("a split is for maps of one resolution: give --lmax L and --nside N");
 }
 
-/// Up to lmax at least; zero, and a warning, where the file ends.
+/// Extends values to lmax with zeros, and a warning, where the file ends earlier.
 void continue_to(Run& run, const std::string& path, int lmax, std::vector<double>& values) {
   const std::int64_t size = ssize64(values);
   if (size > lmax) return;
@@ -49,7 +50,7 @@ std::vector<double> spectrum_to(Run& run, const std::string& path, const std::st
   return cl;
 }
 
-/// B_l, or sqrt(C_l) B_l with --cl. Collective.
+/// Returns B_l, or sqrt(C_l) B_l with --cl. Collective.
 std::vector<double> kernel_of(Run& run, const SplitOptions& options) {
   std::vector<double> k_l = options.beam.empty()
                                 ? gaussian_beam(parse_width(options.fwhm, "--fwhm"), options.lmax).t
@@ -86,7 +87,8 @@ std::vector<double> supports_of(const SplitOptions& options) {
   return angles;
 }
 
-/// Of rings alone with the whole kernel; none where that cannot be cut within the error.
+/// Estimates convolution on rings with the whole kernel; nothing if it cannot be cut within the
+/// error.
 std::optional<Estimate> rings_alone(const Run& run, const KernelSplitSpec& spec,
                                     const std::shared_ptr<const RingGrid>& grid) {
   RingConvolutionSpec rings;
@@ -131,7 +133,7 @@ void say_scan(Run& run, const KernelSplit& split) {
   }
 }
 
-/// Adds NAME_seconds and NAME_uncertainty_seconds, null where there is none.
+/// Adds NAME_seconds and NAME_uncertainty_seconds, null if there is no estimate.
 void put(nlohmann::ordered_json& json, const std::string& name,
          const std::optional<Estimate>& estimate) {
   const auto number = [&](double Estimate::*part) {
@@ -222,4 +224,4 @@ int split(Run& run, const SplitOptions& options) {
   return 0;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -12,21 +12,21 @@
 #include "app/maps/map_list.hpp"
 #include "app/maps/map_outputs.hpp"
 #include "app/maps/map_run.hpp"
-#include "app/predict/file_estimate.hpp"
 #include "app/predict/memory_estimate.hpp"
+#include "app/report/plan_table.hpp"
 #include "app/report/transform_report.hpp"
 #include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "io/alm_file.hpp"
-#include "io/table_file.hpp"
-#include "sphere/random_alm.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
+#include "ringweave/random.hpp"
+#include "ringweave/transform.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
-/// What the a_lm come from: a file, or a spectrum and a seed.
+/// Source of the a_lm: a file, or a spectrum and a seed.
 struct Source {
   std::unique_ptr<AlmReader> alm;
   std::optional<Spectra> spectra;
@@ -43,7 +43,7 @@ std::uint64_t fresh_seed(const Communicator& comm) {
   return seed;
 }
 
-/// The realisations to draw; one number that means nothing where a_lm come from a file.
+/// Returns the seeds of the realisations; for a_lm from a file a single number without meaning.
 std::vector<std::uint64_t> seeds_of(Run& run, const SynthesizeOptions& options) {
   if (options.cl.empty()) {
     if (options.seeds.empty()) return {0};
@@ -104,13 +104,13 @@ std::optional<Beam> output_beam(Run& run, const SynthesizeOptions& options, int 
   return beam;
 }
 
-/// What is synthesized, and how.
+/// Input, output and settings of all syntheses.
 struct SynthesisJob {
   const SynthesizeOptions& options;
   Source source;
   MapList maps;
   std::shared_ptr<const RingGrid> grid;       ///< the rings to write
-  std::shared_ptr<const RingGrid> full_grid;  ///< of which they are
+  std::shared_ptr<const RingGrid> full_grid;  ///< the grid they belong to
   TransformSpec spec;                         ///< of one map
   Precision precision = Precision::double_;
   std::optional<Beam> beam{};
@@ -167,12 +167,12 @@ Provenance provenance_of(const Run& run, const SynthesisJob& job) {
   return provenance;
 }
 
-/// Maps that are synthesized together, on this rank.
+/// Maps synthesized together, on this rank.
 template <class T>
 struct SynthesizedMaps {
   MapBuffer<T> map;  ///< [map, component][own pixel]
   Provenance provenance;
-  std::vector<MapOutputs> outputs;  ///< of each map
+  std::vector<MapOutputs> outputs;  ///< one per map
 };
 
 /// All maps of a job.
@@ -202,7 +202,7 @@ class SynthesisRun {
     return job_.maps.to_do[to_size(group.range.first + i)];
   }
 
-  /// Of the last groups, which may be smaller.
+  /// Plans for the last groups, which may be smaller.
   void plan_for(std::int64_t n_maps) {
     if (job_.transform->fields().n_components() == n_maps * job_.n_components()) return;
     record_transform(run_, *job_.transform, {n_transforms_});
@@ -222,7 +222,7 @@ class SynthesisRun {
     if (job_.beam) multiply(*job_.beam, layout_, transform.fields(), alm.view());
     group.maps.provenance = provenance_of(run_, job_);
     if (!job_.options.save_alm.empty()) {
-      // Before their memory becomes the maps'.
+      // Before the memory of the a_lm becomes that of the maps.
       const AlmBuffer<T>& kept = alm;
       FileQueue& files = map_run_.files();
       files.wait(files.add([&](FileTraffic& traffic) { write_alms(traffic, group, kept.view()); }));
@@ -233,7 +233,7 @@ class SynthesisRun {
     if (map_run_.is_last(group.range)) transform.release_workspace();
   }
 
-  /// Read, which a single map alone does, or drawn.
+  /// Reads a_lm, only for a single map, or draws them.
   void find_alm(const MapTask& task, AlmView<T> alm) {
     Source& source = job_.source;
     if (source.alm == nullptr) {
@@ -295,7 +295,7 @@ class SynthesisRun {
 
   Run& run_;
   SynthesisJob& job_;
-  LocalRings rings_;  ///< those of every transform, as the layout
+  LocalRings rings_;  ///< of every transform, as is the layout
   AlmLayout layout_;
   int n_transforms_ = 0;
   MapRun map_run_;
@@ -361,4 +361,4 @@ int synthesize(Run& run, const SynthesizeOptions& options) {
   return 0;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

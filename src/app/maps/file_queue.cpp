@@ -9,18 +9,19 @@
 #include <optional>
 #include <utility>
 
-#include "base/error.hpp"
 #include "base/task_thread.hpp"
 #include "distribute/mpi/collective_exit.hpp"
-#include "distribute/mpi/mpi_session.hpp"
+#include "distribute/mpi/mpi_library.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
 struct FileQueue::Impl {
   explicit Impl(const Communicator& of_run, Mode mode)
       : comm(of_run), traffic{mode == Mode::beside ? of_run.split(0, of_run.rank()) : of_run} {}
 
-  /// The task in hand is number n_done + 1.
+  /// The current task is number n_done + 1.
   void perform(Task task) {
     std::exception_ptr thrown;
     if (error == nullptr) {
@@ -46,12 +47,12 @@ struct FileQueue::Impl {
   FileTraffic traffic;
   std::unique_ptr<CollectiveExit> collective_exit;
   std::int64_t n_added = 0;
-  std::mutex mutex;  // of n_done and the error, which change on the thread of the tasks only
+  std::mutex mutex;  // protects n_done and the error, which only the task thread changes
   std::condition_variable changed;
   std::int64_t n_done = 0;
   std::exception_ptr error;
   Ticket failed = 0;
-  std::optional<TaskThread> thread;  // ends before what it uses
+  std::optional<TaskThread> thread;  // destroyed before the members it uses
 };
 
 FileQueue::Mode FileQueue::possible(Mode wanted) {
@@ -64,7 +65,7 @@ FileQueue::FileQueue(const Communicator& comm, Mode mode)
       impl_(std::make_unique<Impl>(comm, mode_)) {
   if (mode_ == Mode::at_once) return;
   impl_->collective_exit = std::make_unique<CollectiveExit>(comm);
-  // The cores belong to the computation.
+  // The cores are needed by the computation.
   impl_->thread.emplace().begin([] { omp_set_num_threads(1); });
 }
 
@@ -83,7 +84,7 @@ FileQueue::Ticket FileQueue::add(Task task) {
 void FileQueue::wait(Ticket ticket) {
   std::unique_lock<std::mutex> lock(impl_->mutex);
   impl_->changed.wait(lock, [&] { return impl_->n_done >= ticket; });
-  // Not of a later task: other ranks may not have come to it.
+  // Ignore errors of later tasks, which other ranks may not have reached.
   if (impl_->error != nullptr && impl_->failed <= ticket) std::rethrow_exception(impl_->error);
 }
 
@@ -100,4 +101,4 @@ void FileQueue::settle_after(ErrorKind error, const std::string& message) {
   impl_->changed.wait(lock, [&] { return impl_->n_done >= impl_->n_added; });
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -6,44 +6,45 @@
 #include <memory>
 #include <string>
 
-#include "app/file_traffic.hpp"
-#include "base/error.hpp"
-#include "distribute/mpi/communicator.hpp"
+#include "app/run.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
-/// Tasks that read and write files, done one after the other in the order they were added: by a
-/// thread of each rank beside the computation, or at once by the caller. Tasks are collective, so
-/// every rank adds the same ones in the same order; HDF5 and CFITSIO are theirs while there are
-/// any. What a task holds is freed before it counts as done. A task that throws is the last one.
+/// Queue of tasks that read and write files, executed in the order they were added: by a thread of
+/// each rank concurrently with the computation, or immediately by the caller. Tasks are collective,
+/// so every rank adds the same ones in the same order. Only tasks may use HDF5 and CFITSIO while
+/// any are pending. A task's captures are freed before it counts as done. After a task throws, no
+/// further one is executed.
 class FileQueue {
  public:
   enum class Mode { beside, at_once };
   using Task = std::function<void(FileTraffic&)>;
   using Ticket = std::int64_t;
 
-  /// Collective. Where MPI admits one thread only, tasks are done at once.
+  /// Collective. If MPI allows only one thread, tasks are executed immediately.
   FileQueue(const Communicator& comm, Mode mode);
-  /// Waits for the tasks that are left.
+  /// Waits for the remaining tasks.
   ~FileQueue();
   FileQueue(const FileQueue&) = delete;
   FileQueue& operator=(const FileQueue&) = delete;
 
-  /// `comm` itself, and no thread, where tasks are done at once.
+  /// Returns at_once if MPI does not allow a second thread.
   static Mode possible(Mode wanted);
   Mode mode() const { return mode_; }
 
   Ticket add(Task task);
-  /// Waits for a task and those before it. Error  what a task threw.
+  /// Waits for a task and those before it. Error  that of a task.
   void wait(Ticket ticket);
-  /// The same for all of them.
+  /// Waits for all tasks.
   void finish();
-  /// What the tasks used so far; after finish().
+  /// Returns the traffic of all tasks; after finish().
   const FileTraffic& traffic() const;
 
-  /// For a rank that has failed: waits a few seconds for the others to fail too, then for the tasks
-  /// that were added; ends the job where they do not, for then they may wait for each other
-  /// forever. Collective.
+  /// To be called by a rank that has failed: waits a few seconds for the others to fail too, then
+  /// for the tasks that were added. Ends the job if they do not fail, because ranks may then wait
+  /// for each other forever. Collective.
   void settle_after(ErrorKind error, const std::string& message);
 
  private:
@@ -52,4 +53,4 @@ class FileQueue {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -4,17 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
-// Maps share a recurrence by two or three, as the registers allow; more components gain little.
+// Two or three components share a recurrence, as registers allow; more than six together gain
+// little.
 constexpr std::int64_t components_together = 6;
 
-/// Of the group sizes that gain about the same the largest that leaves the fewest places empty.
+/// Returns the group size, among those with a similar gain, that leaves the fewest empty slots; the
+/// largest of these.
 std::int64_t usual_batch(std::int64_t n_maps, std::int64_t n_components) {
   const std::int64_t most = std::max<std::int64_t>(1, components_together / n_components);
   if (n_maps <= most) return std::max<std::int64_t>(1, n_maps);
@@ -39,7 +42,7 @@ std::vector<MapRange> choose_groups(
 
 std::vector<MapRange> one_by_one(Run& run, const MapList& list, const MapsOptions& options,
                                  const std::string& reason) {
-  if (options.batch > 1) run.say(fmt::format("maps go one by one: {}", reason));
+  if (options.batch > 1) run.say(fmt::format("maps are processed one by one: {}", reason));
   return even_ranges(list.n(), 1);
 }
 
@@ -71,4 +74,4 @@ void report_nothing_to_do(Run& run, const MapList& list) {
   run.report["maps"] = {{"done", 0}, {"skipped", list.total}, {"total", list.total}, {"batch", 0}};
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

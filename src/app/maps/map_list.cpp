@@ -13,14 +13,14 @@
 #include <utility>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/atomic_output.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
-// More is a slip of the pen, and memory for their names.
+// A larger number is probably a typing error, and would need memory for the names.
 constexpr std::uint64_t most_seeds = 1'000'000;
 
 std::uint64_t parse_seed(std::string_view text, const std::string& all) {
@@ -41,14 +41,15 @@ std::string filled(std::string text, const std::string& place, const std::string
   return text;
 }
 
-/// Some name that is the same for every way to write it.
+/// Returns one name for all spellings of a path.
 std::string one_name(const std::string& path) {
   std::error_code error;
   const auto name = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
   return error ? path : name.string();
 }
 
-/// A map must not be replaced before it is read: maps are read ahead.
+/// Refuses an output that is the input of another map: maps are read ahead, and an input must not
+/// be replaced before it is read.
 void require_apart(const std::vector<MapTask>& tasks, const MapsOptions& options) {
   std::map<std::string, std::size_t> outputs;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -75,7 +76,7 @@ bool is_there(const std::string& path) {
   return std::filesystem::is_regular_file(path, error);
 }
 
-/// Which maps have all of their outputs. Collective.
+/// Returns which maps have all of their outputs. Collective.
 std::vector<char> finished(const Communicator& comm, const std::vector<MapTask>& tasks) {
   std::vector<char> flags(tasks.size(), 0);
   if (comm.is_root()) {
@@ -106,7 +107,7 @@ std::vector<std::uint64_t> parse_seeds(const std::string& text) {
       throw UsageError(fmt::format("--seed {}: expected at most {} seeds", text, most_seeds));
     for (std::uint64_t seed = first;; ++seed) {
       if (!known.insert(seed).second)
-        throw UsageError(fmt::format("--seed {}: {} is there twice", text, seed));
+        throw UsageError(fmt::format("--seed {}: {} is given twice", text, seed));
       seeds.push_back(seed);
       if (seed == last) break;
     }
@@ -122,7 +123,7 @@ std::vector<std::string> read_names(const Communicator& comm, const std::string&
     std::ostringstream all;
     if (file) all << file.rdbuf();
     if (!file || !is_there(path))
-      throw DataError(path, "cannot be read; expected a text file with one map a line");
+      throw DataError(path, "cannot be read; expected a text file with one map per line");
     text = all.str();
   });
   std::istringstream lines(comm.broadcast(text, 0));
@@ -133,7 +134,7 @@ std::vector<std::string> read_names(const Communicator& comm, const std::string&
     if (begin == std::string::npos) continue;
     names.push_back(line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin));
   }
-  if (names.empty()) throw DataError(path, "names no map; expected one a line");
+  if (names.empty()) throw DataError(path, "names no map; expected one per line");
   return names;
 }
 
@@ -150,14 +151,14 @@ std::string with_name(const std::string& pattern, const std::string& input) {
 void require_place(const std::string& pattern, const std::string& place, const std::string& option,
                    std::int64_t n_maps) {
   if (n_maps < 2 || pattern.empty() || pattern.find(place) != std::string::npos) return;
-  throw UsageError(fmt::format("{} {}: {} maps need names of their own; write {} where they differ",
+  throw UsageError(fmt::format("{} {}: {} maps need different names; write {} where they differ",
                                option, pattern, n_maps, place));
 }
 
 MapList list_maps(Run& run, const std::vector<MapTask>& tasks, const MapsOptions& options) {
   if (options.resume && run.options.overwrite) {
     throw UsageError(
-        "--resume keeps outputs that are there and --overwrite replaces them; give one");
+        "--resume keeps existing outputs and --overwrite replaces them; give only one");
   }
   agree(run.comm, [&] {
     if (run.comm.is_root()) require_apart(tasks, options);
@@ -187,4 +188,4 @@ MapList list_maps(Run& run, const std::vector<MapTask>& tasks, const MapsOptions
   return list;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -8,17 +8,17 @@
 #include "app/cli/options.hpp"
 #include "app/run.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
-/// One map of a command: where it comes from and where it goes.
+/// One map of a command: its input and outputs.
 struct MapTask {
   std::string input{};     ///< a file, or
   std::uint64_t seed = 0;  ///< a realisation
   std::string output;
-  std::string alm{};  ///< its a_lm are written too; empty: they are not
+  std::string alm{};  ///< its a_lm are written too; empty: not written
 };
 
-/// What a command has to do.
+/// The maps of a command.
 struct MapList {
   std::vector<MapTask> to_do;
   std::int64_t total = 0;
@@ -26,25 +26,28 @@ struct MapList {
   bool is_single() const { return total == 1; }
 };
 
-/// "7", "1..4,7,9". Error  UsageError (no numbers, a range that ends before it begins, twice the
-/// same).
+/// Parses "7", "1..4,7,9". Error  UsageError (no numbers, a range that ends before it begins, a
+/// number given twice).
 std::vector<std::uint64_t> parse_seeds(const std::string& text);
 
-/// One name a line; empty lines and what follows a # are left out. Collective. Error  DataError.
+/// Reads one name per line; ignores empty lines and everything after a #. Collective. Error
+/// DataError.
 std::vector<std::string> read_names(const Communicator& comm, const std::string& path);
 
-/// `pattern` with {seed} or {name} filled in; the name of a file is without folder and extension.
+/// Returns `pattern` with {seed} or {name} replaced; the name of a file is without folder and
+/// extension.
 std::string with_seed(const std::string& pattern, std::uint64_t seed);
 std::string with_name(const std::string& pattern, const std::string& input);
 
-/// UsageError unless `pattern`, which `option` gave, holds `place` where there are several maps.
+/// Throws a UsageError if there are several maps and `pattern`, given by `option`, does not contain
+/// `place`.
 void require_place(const std::string& pattern, const std::string& place, const std::string& option,
                    std::int64_t n_maps);
 
-/// Announces the outputs of all maps. With --resume those that are there are left out, which is
-/// said, and what killed runs left of the others is removed. Collective.
-/// Error  UsageError (two outputs of one name, an output that is the input of another map, those of
-/// Outputs::announce), ResourceError.
+/// Announces the outputs of all maps. With --resume, maps whose outputs exist are skipped, with a
+/// message, and incomplete outputs of killed runs are removed. Collective. Error  UsageError (two
+/// outputs of one name, an output that is the input of another map, those of Outputs::announce),
+/// ResourceError.
 MapList list_maps(Run& run, const std::vector<MapTask>& tasks, const MapsOptions& options);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -6,10 +6,10 @@
 #include "app/maps/map_list.hpp"
 #include "app/run.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
-/// The outputs of one map, which appear together: those of the run, when it ends, where this is its
-/// only map; else by themselves, as soon as they are written. All collective.
+/// Outputs of one map, which appear together: at the end of the run if it is the only map,
+/// otherwise as soon as they are written. All collective.
 class MapOutputs {
  public:
   MapOutputs(Run& run, const MapList& list, const FileTraffic& traffic)
@@ -32,4 +32,4 @@ class MapOutputs {
   std::unique_ptr<Outputs> own_;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

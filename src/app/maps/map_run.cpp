@@ -3,12 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "app/maps/stop_request.hpp"
 #include "base/checked_cast.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
 std::vector<MapRange> even_ranges(std::int64_t n_maps, std::int64_t most) {
   const std::int64_t n_ranges = (n_maps + most - 1) / most;
@@ -68,4 +69,4 @@ MapsDone MapRun::conclude(bool stopped) {
   return done_;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

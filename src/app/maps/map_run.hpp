@@ -12,52 +12,53 @@
 #include "app/maps/file_queue.hpp"
 #include "app/maps/map_list.hpp"
 #include "app/run.hpp"
-#include "base/error.hpp"
 #include "base/host_memory.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
-/// Consecutive maps of a list that go through together.
+/// Consecutive maps of a list that form a group.
 struct MapRange {
   std::int64_t first = 0;
   std::int64_t count = 0;
 };
 
-/// The fewest ranges of at most `most` maps, as even as they can be, the larger ones first.
+/// Returns the fewest ranges of at most `most` maps, as even as possible, larger ones first.
 std::vector<MapRange> even_ranges(std::int64_t n_maps, std::int64_t most);
 
-/// Maps on their way from their files to their files, on this rank.
+/// A group of maps between reading and writing, on this rank.
 template <class Maps>
 struct MapGroup {
-  MapRange range;  ///< shortened by what could not be read
+  MapRange range;  ///< shortened to the maps that were read
   Maps maps{};
   std::exception_ptr failure{};  ///< of the first map that could not be read; the same on all ranks
 };
 
-/// What is done with the maps of a group; all collective.
+/// Steps for the maps of a group; all collective.
 template <class Maps>
 struct MapSteps {
   using Group = MapGroup<Maps>;
-  /// Fills group.maps, which wait for their turn. A task of the queue.
+  /// Fills group.maps. A task of the queue, ahead of the computation.
   std::function<void(FileTraffic&, Group&)> read;
   std::function<void(Group&)> compute;
   /// Writes and commits. A task of the queue.
   std::function<void(FileTraffic&, Group&)> write;
 };
 
-/// How far a run came, and what its report says of it.
+/// Number of maps done, and their entry in the report.
 struct MapsDone {
   std::int64_t done = 0;
   bool stopped = false;  ///< on request, before the last map
 };
 
-/// How a run of these groups goes about its files: beside the computation where there are several.
+/// Returns the mode of file access for these groups: concurrent with the computation if there are
+/// several.
 FileQueue::Mode file_mode(const std::vector<MapRange>& ranges);
-/// Whether maps of another group are in memory while one is computed: read ahead or waiting to be
-/// written.
+/// Returns whether maps of another group are in memory while one is computed: read ahead or waiting
+/// to be written.
 bool holds_others(const std::vector<MapRange>& ranges);
 
-/// The parts of run_maps() that do not depend on what maps are.
+/// Parts of run_maps() that do not depend on the type of the maps.
 class MapRun {
  public:
   MapRun(Run& run, const MapList& list, std::vector<MapRange> ranges);
@@ -65,27 +66,28 @@ class MapRun {
   FileQueue& files() { return files_; }
   const std::vector<MapRange>& ranges() const { return ranges_; }
   bool is_last(const MapRange& range) const;
-  /// Asked after each group. Collective.
+  /// Returns whether the run must stop; called after each group. Collective.
   bool must_stop() const;
-  /// "map 3 of 16", "maps 3 to 6 of 16": a new stage of the progress, where there are several.
+  /// Begins a new stage of the progress, "map 3 of 16" or "maps 3 to 6 of 16", if there are
+  /// several.
   void show(const MapRange& range) const;
   void count(const MapRange& range) { done_.done += range.count; }
   void settle_after_error();
-  /// Adds up times and bytes of the files; says how far it came where it was stopped.
+  /// Adds up times and bytes of the files; if the run was stopped, prints how far it came.
   MapsDone conclude(bool stopped);
 
  private:
   Run& run_;
   const MapList& list_;
   std::vector<MapRange> ranges_;
-  std::optional<HostMemoryPool> reuse_;  ///< from group to group
+  std::optional<HostMemoryPool> reuse_;  ///< shared by all groups
   FileQueue files_;
   MapsDone done_;
 };
 
-/// Takes all maps through their steps, group after group. Beside the computation the next group is
-/// read and the last one written. The first error ends the run; maps before it are written. Where
-/// the program is asked to stop the groups that are left stay undone. Collective.
+/// Processes all maps group by group. While a group is computed, the next is read and the last
+/// written. The first error ends the run; maps before it are written. If the program is asked to
+/// stop, the remaining groups are not processed. Collective.
 template <class Maps>
 MapsDone run_maps(MapRun& map_run, const MapSteps<Maps>& steps) {
   using Group = MapGroup<Maps>;
@@ -134,4 +136,4 @@ MapsDone run_maps(MapRun& map_run, const MapSteps<Maps>& steps) {
   return map_run.conclude(stopped);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

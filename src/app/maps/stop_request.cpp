@@ -4,7 +4,7 @@
 #include <csignal>
 #include <cstdint>
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 volatile std::sig_atomic_t asked = 0;
@@ -15,7 +15,7 @@ void listen(int signal, int flags) {
   struct sigaction action {};
   action.sa_handler = note;
   sigemptyset(&action.sa_mask);
-  // What the signal interrupts, reading a file say, goes on.
+  // Interrupted system calls, such as reading a file, continue.
   action.sa_flags = SA_RESTART | flags;
   sigaction(signal, &action, nullptr);
 }
@@ -30,4 +30,4 @@ bool is_asked_to_stop(const Communicator& comm) {
   return comm.max(std::int64_t{asked != 0 ? 1 : 0}) != 0;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

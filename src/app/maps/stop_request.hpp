@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "distribute/mpi/communicator.hpp"
+#include "ringweave/communicator.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
-/// From now on SIGUSR1, which batch systems send ahead of a time limit, does not end the program
-/// but asks it to stop where it can go on later. For main(), before anything else.
+/// From now on SIGUSR1, which batch systems send before a time limit, does not end the program but
+/// asks it to stop where it can be resumed. For main(), before anything else.
 void listen_to_sigusr1();
 
-/// The first SIGTERM asks the same from now on; the second ends the program as usual.
+/// From now on the first SIGTERM asks the same; the second ends the program as usual.
 void listen_to_sigterm();
 
-/// Whether any rank was asked to stop. Collective.
+/// Returns whether any rank was asked to stop. Collective.
 bool is_asked_to_stop(const Communicator& comm);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -6,9 +6,9 @@
 #include <numbers>
 #include <vector>
 
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 /// A piece of text on one level.
@@ -18,10 +18,10 @@ struct Run {
 };
 
 constexpr double script_size = 0.7;
-constexpr double script_raise = 0.38;  ///< of the text's size
+constexpr double script_raise = 0.38;  ///< relative to the text size
 constexpr double script_lower = 0.18;
 
-/// Length of the well-formed UTF-8 character at a place; 0: there is none.
+/// Returns the length of the well-formed UTF-8 character at a position, or 0.
 std::size_t character_length(const std::string& text, std::size_t at) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(at);
@@ -31,14 +31,15 @@ std::size_t character_length(const std::string& text, std::size_t at) {
   for (std::size_t i = at + 1; i < at + length; ++i) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
   }
-  // Overlong forms, surrogates and what lies beyond Unicode.
+  // Overlong forms, surrogates and code points beyond Unicode.
   const unsigned char second = byte(at + 1);
   const bool refused = (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
                        (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f);
   return refused ? 0 : length;
 }
 
-/// Titles and units come from files: Cairo gives up the whole picture over one bad byte.
+/// Replaces bad bytes. Titles and units come from files, and Cairo refuses to draw anything after
+/// one bad byte.
 std::string printable(const std::string& text) {
   std::string result;
   for (std::size_t i = 0; i < text.size();) {
@@ -49,7 +50,7 @@ std::string printable(const std::string& text) {
   return result;
 }
 
-/// What a script mark at a place covers, braces left out, and where the text goes on after it.
+/// Text of a sub- or superscript without braces, and where the main text continues.
 struct Script {
   std::string text;
   std::size_t end = 0;
@@ -143,7 +144,7 @@ void draw_runs(const Canvas& canvas, double x, double y, const std::vector<Run>&
 }  // namespace
 
 Canvas::Canvas(int width, int height) {
-  constexpr int largest = 32767;  // Cairo's own limit
+  constexpr int largest = 32767;  // limit of Cairo
   if (width < 1 || height < 1 || width > largest || height > largest) {
     throw UsageError("a picture of " + std::to_string(width) + " x " + std::to_string(height) +
                      " pixels cannot be drawn; each side must be within 1..32767");
@@ -216,4 +217,4 @@ std::string pretty_unit(const std::string& unit) {
   return unit.rfind("uK", 0) == 0 ? "\u00b5" + unit.substr(1) : unit;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

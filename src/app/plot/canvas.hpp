@@ -7,22 +7,23 @@
 
 #include "app/plot/colour_map.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
 enum class HorizontalAlign { left, centre, right };
 enum class VerticalAlign { top, middle, bottom };
 
-/// How text is set. Alignment is about the height of a capital letter, so that lines sit alike.
+/// Style of text. Vertical alignment is relative to the height of a capital letter, so that lines
+/// align regardless of their letters.
 struct TextStyle {
   double size = 20;  ///< pixels
   HorizontalAlign horizontal = HorizontalAlign::centre;
   VerticalAlign vertical = VerticalAlign::middle;
   Colour colour{0.13, 0.13, 0.13};
   double angle_degrees = 0;  ///< counterclockwise
-  double halo = 0;           ///< width of the white outline, pixels
+  double halo = 0;           ///< width of the white outline, in pixels
 };
 
-/// A white picture that Cairo draws on, pixels from the top left corner.
+/// A white picture to draw on with Cairo, in pixels from the top left corner.
 class Canvas {
  public:
   /// Error  UsageError unless both sides are within 1..32767; ResourceError when memory is refused.
@@ -34,18 +35,20 @@ class Canvas {
   cairo_t* cairo() const { return cairo_; }
   void set_colour(const Colour& colour, double alpha = 1) const;
 
-  /// The text as it stands, "?" for bytes that are no printable UTF-8; as in all that follow.
+  /// Draws plain text. Here and in the functions below, bytes that are not printable UTF-8 become
+  /// "?".
   void text(double x, double y, const std::string& text, const TextStyle& style) const;
-  /// As above, but smaller where it would be wider than `width`.
+  /// Draws text, smaller if it would be wider than `width`.
   void text_within(double width, double x, double y, const std::string& text,
                    TextStyle style) const;
-  /// As text(), but ^{...} raises, _{...} lowers; the braces may be left out around letters and
-  /// digits ("K_CMB").
+  /// Draws text in which ^{...} raises and _{...} lowers; the braces may be omitted around letters
+  /// and digits ("K_CMB").
   void markup(double x, double y, const std::string& text, const TextStyle& style) const;
   double text_width(const std::string& text, double size) const;
   double markup_width(const std::string& text, double size) const;
 
-  /// Error  ResourceError when anything could not be drawn or the file could not be written.
+  /// Writes the picture. Error  ResourceError when anything could not be drawn or the file could
+  /// not be written.
   void write_png(const std::string& path) const;
 
  private:
@@ -53,7 +56,7 @@ class Canvas {
   cairo_t* cairo_ = nullptr;
 };
 
-/// A unit as people write it: "uK" with a real mu.
+/// Returns a unit in typographic form: "uK" with a real mu.
 std::string pretty_unit(const std::string& unit);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

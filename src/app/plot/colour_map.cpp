@@ -8,9 +8,9 @@
 #include <numbers>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 struct Lab {
@@ -65,7 +65,7 @@ bool in_gamut(const Colour& linear) {
   return least >= -slack && most <= 1 + slack;
 }
 
-/// The colour with this lightness and hue and as much of the chroma as sRGB can show.
+/// Returns the colour of this lightness and hue, with as much of the chroma as sRGB allows.
 Colour to_srgb(const Lab& lab) {
   double kept = 1;
   if (!in_gamut(linear_rgb(lab))) {
@@ -81,7 +81,7 @@ Colour to_srgb(const Lab& lab) {
   return {encode(linear.red), encode(linear.green), encode(linear.blue)};
 }
 
-/// Slopes of a cubic through (x, y) that never overshoots.
+/// Returns the slopes of a cubic through (x, y) that never overshoots.
 /// From   Fritsch and Butland (1984), SIAM J. Sci. Stat. Comput. 5, 300
 std::vector<double> monotone_slopes(const std::vector<double>& x, const std::vector<double>& y) {
   const std::size_t n = x.size();
@@ -208,4 +208,4 @@ Colour curve_colour(int i) {
   return colours[static_cast<std::size_t>(i) % colours.size()];
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

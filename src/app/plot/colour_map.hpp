@@ -4,20 +4,21 @@
 #include <string>
 #include <vector>
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
-/// An sRGB colour, each part in [0, 1].
+/// An sRGB colour, each component in [0, 1].
 struct Colour {
   double red = 0;
   double green = 0;
   double blue = 0;
 };
 
-/// A colour by lightness (0 black .. 100 white), chroma and hue (degrees) in CIELAB under D65,
-/// brought into sRGB by lowering the chroma. From   CIE 15:2004 (CIELAB), IEC 61966-2-1 (sRGB)
+/// Returns the colour of this lightness (0 black .. 100 white), chroma and hue (degrees) in CIELAB
+/// under D65, with the chroma reduced to fit sRGB. From   CIE 15:2004 (CIELAB), IEC 61966-2-1
+/// (sRGB)
 Colour from_lightness_chroma_hue(double lightness, double chroma, double hue_degrees);
 
-/// CIE lightness of a colour, 0 .. 100.
+/// Returns the CIE lightness of a colour, 0 .. 100.
 double lightness(const Colour& colour);
 
 /// A colour scale over [0, 1], interpolated smoothly between control points in CIELAB so that equal
@@ -28,18 +29,19 @@ double lightness(const Colour& colour);
 ///   grey    black - white
 class ColourMap {
  public:
-  /// Error  UsageError that lists the names.
+  /// Returns the scale of this name. Error  UsageError that lists the names.
   static ColourMap from_name(const std::string& name);
   static const std::vector<std::string>& names();
 
-  /// Colour of a value; below 0 and above 1 the end colours.
+  /// Returns the colour of a value; below 0 and above 1 the end colours.
   Colour operator()(double value) const;
 
  private:
   std::vector<Colour> table_;
 };
 
-/// Colour of the i-th curve of a plot: six that stay apart also in grey, then again from the first.
+/// Returns the colour of the i-th curve of a plot: six that are distinct in grey too, then again
+/// from the first.
 Colour curve_colour(int i);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

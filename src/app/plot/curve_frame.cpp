@@ -7,14 +7,15 @@
 #include <cmath>
 #include <limits>
 
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 constexpr int most_ticks = 9;
 
-/// Least and greatest value that can be shown, over the points that `keep` lets through.
+/// Returns the smallest and largest value that can be shown, over the points for which `keep`
+/// holds.
 template <class Keep>
 PlotAxis extent_of(const std::vector<Curve>& curves, AxisScale scale,
                    const std::vector<double> Curve::*values, const Keep& keep) {
@@ -32,7 +33,7 @@ PlotAxis extent_of(const std::vector<Curve>& curves, AxisScale scale,
   return axis;
 }
 
-/// Leaves a margin around the values of the y axis, and takes zero in when it is near.
+/// Adds a margin around the values of the y axis, and includes zero if it is close.
 void add_margin(PlotAxis& axis) {
   if (axis.low == axis.high) {
     const double margin = axis.low == 0 ? 1.0 : 0.5 * std::abs(axis.low);
@@ -41,7 +42,7 @@ void add_margin(PlotAxis& axis) {
     return;
   }
   if (axis.scale == AxisScale::logarithmic) {
-    // Rounding noise next to zero must not squeeze what matters into one line.
+    // Rounding noise near zero must not compress the relevant values into a line.
     axis.low = std::max(axis.low, 1e-12 * axis.high);
     const double factor = std::pow(axis.high / axis.low, 0.05);
     axis.low /= factor;
@@ -112,4 +113,4 @@ CurveFrame fit_frame(const CurvePicture& picture, const std::vector<Curve>& curv
   return frame;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -7,9 +7,9 @@
 #include "app/plot/curve_plot.hpp"
 #include "app/plot/ticks.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
-/// One axis of a plot of curves: values from low to high along pixels begin to end.
+/// One axis of a plot of curves: values from low to high on pixels begin to end.
 struct PlotAxis {
   AxisScale scale = AxisScale::linear;
   double low = 0;
@@ -26,19 +26,19 @@ struct PlotAxis {
     return begin + (end - begin) * part;
   }
   Ticks ticks() const;
-  /// Short marks between the powers of ten; none on a linear axis.
+  /// Returns short marks between the powers of ten; none on a linear axis.
   std::vector<double> minor_places() const;
 };
 
 /// Both axes of a plot of curves.
 struct CurveFrame {
-  double scale = 1;  ///< of fonts and lines
+  double scale = 1;  ///< for fonts and lines
   PlotAxis x;
   PlotAxis y;
 };
 
-/// Ranges of both axes: those asked for, else what the curves need. Pixels are left to the caller.
-/// Error  UsageError when nothing can be shown or a range is empty.
+/// Computes the ranges of both axes: those given, otherwise those of the curves. The caller sets
+/// the pixels. Error  UsageError when nothing can be shown or a range is empty.
 CurveFrame fit_frame(const CurvePicture& picture, const std::vector<Curve>& curves);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

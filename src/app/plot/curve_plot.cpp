@@ -13,9 +13,9 @@
 #include "app/plot/colour_map.hpp"
 #include "app/plot/curve_frame.hpp"
 #include "app/plot/ticks.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 constexpr Colour line_colour{0.13, 0.13, 0.13};
@@ -117,7 +117,7 @@ void curve_path(const Canvas& canvas, const CurveFrame& frame, const Curve& curv
   for (std::size_t i = 0; i < curve.x.size(); ++i) {
     const bool shown = frame.x.shows(curve.x[i]) && frame.y.shows(curve.y[i]);
     if (shown) {
-      // Far outside, Cairo's fixed-point coordinates would wrap around.
+      // Clamped, because Cairo's fixed-point coordinates would wrap around.
       const double x = std::clamp(frame.x.place(curve.x[i]), -1e5, 1e5);
       const double y = std::clamp(frame.y.place(curve.y[i]), -1e5, 1e5);
       pen_down ? cairo_line_to(canvas.cairo(), x, y) : cairo_move_to(canvas.cairo(), x, y);
@@ -145,7 +145,7 @@ void set_dashes(const Canvas& canvas, double scale) {
   cairo_set_dash(canvas.cairo(), dashes.data(), 2, 0);
 }
 
-/// Strokes the current path in the curve's manner.
+/// Strokes the current path in the style of the curve.
 void stroke(const Canvas& canvas, const Curve& curve, const Colour& colour, double scale) {
   cairo_t* cairo = canvas.cairo();
   cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND);
@@ -159,7 +159,7 @@ void stroke(const Canvas& canvas, const Curve& curve, const Colour& colour, doub
 Colour colour_of(const std::vector<Curve>& curves, std::size_t i) {
   Colour colour = curve_colour(curves[i].colour.value_or(static_cast<int>(i)));
   if (curves[i].style == CurveStyle::dashed) {
-    // Darker, to stand out from a measured curve of the same colour under the dashes.
+    // Darker, to be visible over a measured curve of the same colour.
     colour = {0.55 * colour.red, 0.55 * colour.green, 0.55 * colour.blue};
   }
   return colour;
@@ -171,7 +171,7 @@ void draw_all(const Canvas& canvas, const CurveFrame& frame, const std::vector<C
   cairo_rectangle(cairo, frame.x.begin, frame.y.end, frame.x.end - frame.x.begin,
                   frame.y.begin - frame.y.end);
   cairo_clip(cairo);
-  // Measurements first, so that theory lies on top.
+  // Measurements first, so that theory is drawn over them.
   for (const bool theory : {false, true}) {
     for (std::size_t i = 0; i < curves.size(); ++i) {
       const CurveStyle style = curves[i].style;
@@ -204,7 +204,7 @@ struct Place {
   double y = 0;
 };
 
-/// Places along the curves, close enough together that no box slips between them.
+/// Returns points along the curves, dense enough that no box fits between them.
 std::vector<Place> places_along(const CurveFrame& frame, const std::vector<Curve>& curves) {
   std::vector<Place> places;
   const double step = 12 * frame.scale;
@@ -228,7 +228,7 @@ std::vector<Place> places_along(const CurveFrame& frame, const std::vector<Curve
   return places;
 }
 
-/// Where a box hides least of the curves; among equals the upper right, then what is nearest to it.
+/// Returns the box that hides least of the curves; among equals the one nearest to the upper right.
 Box emptiest_box(const CurveFrame& frame, const std::vector<Curve>& curves, double width,
                  double height) {
   constexpr int lattice = 8;
@@ -293,7 +293,7 @@ void draw_legend(const Canvas& canvas, const CurveFrame& frame, const std::vecto
 void check(const CurvePicture& picture, const std::vector<Curve>& curves) {
   const auto [least, most] = std::minmax(picture.width, picture.height);
   if (least < 200 || most > 20000) {
-    throw UsageError(fmt::format("a plot of {} x {} pixels is not made; choose sides of 200..20000",
+    throw UsageError(fmt::format("a plot cannot have {} x {} pixels; choose sides of 200..20000",
                                  picture.width, picture.height));
   }
   for (const Curve& curve : curves) {
@@ -340,4 +340,4 @@ void draw_curves(const CurvePicture& picture, const std::vector<Curve>& curves,
   canvas.write_png(png_path);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

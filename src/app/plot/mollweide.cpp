@@ -10,11 +10,11 @@
 #include <string>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "sphere/unseen.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/grid.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 constexpr double pi = std::numbers::pi;
@@ -23,12 +23,13 @@ double sign_of(LongitudeDirection direction) {
   return direction == LongitudeDirection::to_left ? -1.0 : 1.0;
 }
 
-// The auxiliary angle a of the projection is kept as its complement c = pi/2 - a, counted from the
+// Returns the complement c = pi/2 - a of the projection's auxiliary angle a, counted from the
 // nearer pole: 2 c - sin 2c = pi (1 - |cos theta|) keeps its digits there.
 double auxiliary_complement(double pole_distance) {
   const double half_sine = std::sin(pole_distance / 2);
   const double target = 2 * pi * half_sine * half_sine;
-  // The cubic bound is a lower bound and the function is convex: Newton steps come down from above.
+  // The cubic approximation is a lower bound and the function is convex, so Newton steps overshoot
+  // once and then descend.
   double c = std::cbrt(0.75 * target);
   for (int step = 0; step < 30 && c > 0; ++step) {
     const double sine = std::sin(c);
@@ -39,11 +40,11 @@ double auxiliary_complement(double pole_distance) {
   return c;
 }
 
-/// One row of sub-samples: its colatitude and the sky pixels' rings that can be nearest to it.
+/// One row of sub-samples: its colatitude, and the rings whose pixels may be nearest to it.
 struct SampleRow {
   struct Candidate {
     const Ring* ring = nullptr;
-    std::int64_t first_local = -1;  ///< local number of the ring's pixel 0; -1: another rank's
+    std::int64_t first_local = -1;  ///< local number of the ring's first pixel; -1: on another rank
     double sin2_half_dtheta = 0;
     double sine_product = 0;
   };
@@ -58,7 +59,7 @@ class RowFinder {
  public:
   explicit RowFinder(const LocalRings& rings) : rings_(rings), reach_(reach_of(rings.grid())) {}
 
-  /// No candidates outside the sphere or where the grid has no ring near.
+  /// Returns a row, without candidates if it is outside the sphere or the grid has no ring near it.
   SampleRow row(double y) const {
     SampleRow result;
     result.y = y;
@@ -109,7 +110,7 @@ class RowFinder {
   double reach_;
 };
 
-/// Local number of the pixel nearest to longitude phi; -1 when another rank owns it.
+/// Returns the local number of the pixel nearest to longitude phi, or -1 if another rank owns it.
 std::int64_t nearest_pixel(const SampleRow& row, double phi) {
   double least = std::numeric_limits<double>::infinity();
   std::int64_t pixel = -1;
@@ -129,7 +130,7 @@ std::int64_t nearest_pixel(const SampleRow& row, double phi) {
   return pixel;
 }
 
-/// Positions of the 2 x 2 sub-samples along one axis, from -extent to extent.
+/// Returns positions of the 2 x 2 sub-samples along one axis, from -extent to extent.
 double sub_sample(int i, int half, int n, double extent) {
   return extent * (2 * (i + 0.25 + 0.5 * half) / n - 1);
 }
@@ -150,7 +151,7 @@ void add_row(const SampleRow& row, View<const T> map, int width, LongitudeDirect
   }
 }
 
-/// Sub-samples of a raster pixel that lie on the sphere.
+/// Returns how many sub-samples of a raster pixel are on the sphere.
 int inside(int column, int row, int width, int height) {
   int count = 0;
   for (int half = 0; half < 4; ++half) {
@@ -170,7 +171,7 @@ void check(const LocalRings& rings, View<const T> map, int width, int height) {
   }
 }
 
-/// This rank's share: [sum of the values, number of values][raster pixel].
+/// Returns this rank's share: [sum of the values, number of values][raster pixel].
 template <class T>
 std::vector<double> local_sums(const LocalRings& rings, View<const T> map, int width, int height,
                                LongitudeDirection direction) {
@@ -243,4 +244,4 @@ std::vector<double> sample_mollweide(const Communicator& comm, const LocalRings&
   return sample(comm, rings, map, width, height, direction);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

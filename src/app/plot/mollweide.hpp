@@ -4,15 +4,15 @@
 #include <optional>
 #include <vector>
 
-#include "base/view.hpp"
-#include "distribute/mpi/communicator.hpp"
-#include "sphere/local_rings.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
-/// Which way longitude grows in a picture, from longitude 0 in the centre. Sky maps, seen from
-/// inside the sphere, grow to the left (healpy's "astro"); globes, seen from outside, to the right
-/// ("geo").
+/// Direction in which longitude grows in a picture, from longitude 0 in the centre: to the left in
+/// sky maps, seen from inside the sphere (healpy's "astro"); to the right on globes, seen from
+/// outside ("geo").
 enum class LongitudeDirection { to_left, to_right };
 
 /// Colatitude and longitude, radians.
@@ -27,25 +27,25 @@ struct PlanePoint {
   double y = 0;
 };
 
-/// The equal-area Mollweide projection; any longitude is allowed.
+/// Applies the equal-area Mollweide projection; any longitude is allowed.
 /// From   Snyder (1987), Map Projections: A Working Manual, USGS Prof. Paper 1395, p. 249
 PlanePoint mollweide(SkyPoint point, LongitudeDirection direction = LongitudeDirection::to_left);
 
-/// Its inverse, phi in [-pi, pi]; nothing outside the ellipse.
+/// Applies the inverse, phi in [-pi, pi]; returns nothing outside the ellipse.
 std::optional<SkyPoint> inverse_mollweide(
     PlanePoint point, LongitudeDirection direction = LongitudeDirection::to_left);
 
-/// Sample a map on the raster of a Mollweide picture whose ellipse touches all four sides.
+/// Samples a map on the raster of a Mollweide picture whose ellipse touches all four sides.
 ///
-/// map     this rank's pixels of one component, as `rings` orders them; UNSEEN and values that are
-///         not finite are holes. A place farther than 1.5 median ring distances from every ring (a
-///         cut sky) is one too
-/// return  [row from the top][column], width * height values on rank 0, unspecified elsewhere:
-///         each the mean of 2 x 2 nearest sky pixels, UNSEEN where most of them are holes, NaN
-///         outside the ellipse
+/// map     this rank's pixels of one component in the order of `rings`; UNSEEN and values that are
+///         not finite are holes, and so are points farther than 1.5 median ring distances from
+///         every ring (a cut sky)
+/// return  [row from the top][column], width * height values on rank 0, unspecified elsewhere: each
+///         the mean of 2 x 2 nearest sky pixels, UNSEEN if most of them are holes, NaN outside the
+///         ellipse
 /// Cost    O(width * height) per rank for the rows it owns, one reduction of 2 width * height
-/// doubles. Collective. Error   UsageError when the map's size is not that of `rings` or the raster
-/// is empty.
+///         doubles. Collective.
+/// Error   UsageError when the map's size is not that of `rings` or the raster is empty.
 std::vector<double> sample_mollweide(const Communicator& comm, const LocalRings& rings,
                                      View<const double> map, int width, int height,
                                      LongitudeDirection direction = LongitudeDirection::to_left);
@@ -53,4 +53,4 @@ std::vector<double> sample_mollweide(const Communicator& comm, const LocalRings&
                                      View<const float> map, int width, int height,
                                      LongitudeDirection direction = LongitudeDirection::to_left);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -12,19 +12,19 @@
 #include "app/plot/colour_map.hpp"
 #include "app/plot/ticks.hpp"
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
-#include "sphere/unseen.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/grid.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 constexpr double degree = std::numbers::pi / 180;
 constexpr Colour unseen_colour{0.74, 0.74, 0.74};
 constexpr Colour line_colour{0.13, 0.13, 0.13};
 
-/// Where things stand, pixels.
+/// Positions in pixels.
 struct Layout {
-  double scale = 1;  ///< of fonts and lines; 1 at width 1600
+  double scale = 1;  ///< for fonts and lines; 1 at width 1600
   int width = 0;
   int height = 0;
   int sky_left = 0;
@@ -42,12 +42,12 @@ struct Layout {
 Layout lay_out(const SkyPicture& picture) {
   if (picture.width < 200 || picture.width > 20000) {
     throw UsageError(
-        fmt::format("a sky picture {} pixels wide is not made; choose 200..20000", picture.width));
+        fmt::format("a sky picture cannot be {} pixels wide; choose 200..20000", picture.width));
   }
   const double step = picture.graticule_degrees;
   if (step != 0 && !(step >= 1 && step <= 90)) {
     throw UsageError(fmt::format(
-        "a graticule every {:g} degrees is not drawn; choose 1..90, or 0 for none", step));
+        "a graticule cannot have a spacing of {:g} degrees; choose 1..90, or 0 for none", step));
   }
   Layout layout;
   layout.width = picture.width;
@@ -70,7 +70,7 @@ Layout lay_out(const SkyPicture& picture) {
 
 bool has_value(double value) { return std::isfinite(value) && !is_unseen(value); }
 
-/// The value that a given part of the values does not exceed; reorders them.
+/// Returns the value that a fraction `part` of the values does not exceed; reorders them.
 double percentile(std::vector<double>& values, double part) {
   const auto place = values.begin() + static_cast<std::ptrdiff_t>(
                                           part * static_cast<double>(values.size() - 1) + 0.5);
@@ -83,8 +83,8 @@ std::uint32_t packed(const Colour& colour) {
   return byte(colour.red) << 16 | byte(colour.green) << 8 | byte(colour.blue);
 }
 
-/// The raster in colours. Pixels just off the sphere repeat their neighbour, for the soft edge to
-/// blend with.
+/// Colours the raster. Pixels just outside the sphere repeat their neighbour, so that the edge can
+/// be antialiased.
 std::vector<std::uint32_t> coloured(const std::vector<double>& raster, const RasterSize& size,
                                     const ColourMap& colours, const ColourRange& range) {
   std::vector<std::uint32_t> pixels(raster.size(), packed({1, 1, 1}));
@@ -171,7 +171,7 @@ void label_graticule(const Canvas& canvas, const Layout& layout, const SkyPictur
   style.colour = line_colour;
   style.size = 17 * layout.scale;
   style.halo = 2.4 * layout.scale;
-  // Every second meridian, and not the one at the rim.
+  // Every second meridian except the one at the edge.
   for (double phi = 0; phi < 360; phi += 2 * step) {
     if (std::abs(phi - 180) < 1) continue;
     const PlanePoint point = mollweide({90 * degree, phi * degree}, picture.direction);
@@ -197,7 +197,7 @@ void draw_graticule(const Canvas& canvas, const Layout& layout, const SkyPicture
   cairo_t* cairo = canvas.cairo();
   cairo_new_path(cairo);
   if (picture.graticule_degrees > 0) {
-    // Middle grey shows on dark and on light maps.
+    // Medium grey is visible on dark and on light maps.
     cairo_set_line_width(cairo, 1.3 * layout.scale);
     canvas.set_colour({0.5, 0.5, 0.5}, 0.75);
     stroke_graticule(canvas, layout, picture);
@@ -209,7 +209,7 @@ void draw_graticule(const Canvas& canvas, const Layout& layout, const SkyPicture
   cairo_stroke(cairo);
 }
 
-/// The colour bar's outline; an end with values beyond it is an arrow head.
+/// Outline of the colour bar; an end with values beyond it is an arrow head.
 struct BarEnds {
   bool below = false;
   bool above = false;
@@ -360,4 +360,4 @@ void draw_sky(const SkyPicture& picture, const std::vector<double>& raster,
   canvas.write_png(png_path);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -7,17 +7,17 @@
 
 #include "app/plot/mollweide.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
-/// What a picture of the sky shows besides the values.
+/// Elements of a picture of the sky besides the values.
 struct SkyPicture {
-  int width = 1600;        ///< pixels of the whole picture; everything else scales with it
-  std::string title;       ///< above the sky, as it stands
+  int width = 1600;        ///< pixels of the whole picture, with which all other sizes scale
+  std::string title;       ///< above the sky, as plain text
   std::string unit;        ///< under the colour bar; "K_CMB", "uK^2" are set with scripts
-  std::string colour_map;  ///< a name of ColourMap; empty: "polar" for both signs, else "meadow"
+  std::string colour_map;  ///< a name for ColourMap; empty: "polar" for both signs, else "meadow"
   std::optional<double> low,
-      high;  ///< ends of the colours; what is missing comes from colour_range()
-  double graticule_degrees = 30;  ///< distance of meridians and parallels, 1..90; 0: none
+      high;                       ///< ends of the colours; default: colour_range()
+  double graticule_degrees = 30;  ///< spacing of meridians and parallels, 1..90; 0: none
   std::string coordsys;           ///< HEALPix COORDSYS: G, C or E; others are not shown
   LongitudeDirection direction = LongitudeDirection::to_left;
 };
@@ -28,30 +28,28 @@ struct ColourRange {
   double high = 1;
 };
 
-/// Size of the raster that draw_sky() wants from sample_mollweide().
+/// Size of the raster that draw_sky() needs from sample_mollweide().
 struct RasterSize {
   int width = 0;
   int height = 0;
 };
 RasterSize raster_size(const SkyPicture& picture);
 
-/// The default range of a raster (equal-area, so its percentiles are those of the sky).
-/// Both signs, the lesser at least a twentieth of the greater at the 0.5 and 99.5 percentiles:
-/// symmetric about 0, to the 99.5 percentile of |value| rounded up to two digits. One sign: least
-/// to greatest, or to the 99.5 percentile where the last half percent would take up more than two
-/// thirds of the colours. Nothing seen: 0 to 1.
+/// Returns the default range of a raster (equal-area, so its percentiles are those of the sky).
+/// Both signs, the smaller at least a twentieth of the larger at the 0.5 and 99.5 percentiles:
+/// symmetric about 0, to the 99.5 percentile of |value| rounded up to two digits. One sign: from
+/// smallest to largest, or to the 99.5 percentile if the last half percent would take up more than
+/// two thirds of the colours. No values: 0 to 1.
 ColourRange colour_range(const std::vector<double>& raster);
 
-/// Draw the sky on rank 0: ellipse, graticule, colour bar, title.
+/// Draws the sky on rank 0: ellipse, graticule, colour bar, title.
 ///
-/// raster  from sample_mollweide() with raster_size(); UNSEEN is grey, values beyond the range take
-/// the end colours
-///         and give the colour bar arrow heads
+/// raster  from sample_mollweide() with raster_size(); UNSEEN is grey, values beyond the range get
+///         the end colours and arrow heads on the colour bar
 /// Error   UsageError for a raster of another size, low >= high, a width outside 200..20000, an
-/// unknown colour map;
-///         ResourceError when the file cannot be written. Writes `png_path` itself: hand it the
-///         temporary path of an AtomicOutput. Not collective.
+/// unknown colour map; ResourceError when the file cannot be written.
+/// Writes directly to `png_path`: pass the temporary path of an AtomicOutput. Not collective.
 void draw_sky(const SkyPicture& picture, const std::vector<double>& raster,
               const std::string& png_path);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

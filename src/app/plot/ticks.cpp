@@ -7,15 +7,15 @@
 #include <cmath>
 #include <cstdint>
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
-/// digits * 10^exponent, rounded once.
+/// Returns digits * 10^exponent, rounded once.
 double decimal(double digits, int exponent) {
   return exponent >= 0 ? digits * std::pow(10.0, exponent) : digits / std::pow(10.0, -exponent);
 }
 
-/// Fixed point with a real minus sign.
+/// Formats in fixed point with a typographic minus sign.
 std::string written(double value, int decimals) {
   const std::string text = fmt::format("{:.{}f}", std::abs(value), std::max(decimals, 0));
   return value < 0 ? "\u2212" + text : text;
@@ -90,4 +90,4 @@ double round_up(double value) {
   return decimal(std::ceil(digits * (1 - 1e-12)), exponent);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

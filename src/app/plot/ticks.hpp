@@ -4,24 +4,24 @@
 #include <string>
 #include <vector>
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
-/// Where an axis is marked and what is written there.
+/// Marks of an axis and their labels.
 struct Ticks {
   std::vector<double> places;
   std::vector<std::string> labels;  ///< in the markup of Canvas::markup(); one per place
   int exponent = 0;                 ///< labels are to be multiplied by 10^exponent
 };
 
-/// At most `most` (>= 2) marks at multiples of 1, 2 or 5 times a power of ten within [low, high],
-/// low < high. Large and small numbers are written with a common power of ten.
+/// Returns at most `most` (>= 2) marks at multiples of 1, 2 or 5 times a power of ten within [low,
+/// high], low < high. Labels of large and small numbers share a power of ten.
 Ticks linear_ticks(double low, double high, int most);
 
-/// Marks at the powers of ten within [low, high], 0 < low < high, thinned out to `most`; with less
-/// than two decades also at 2 and 5 times them.
+/// Returns marks at the powers of ten within [low, high], 0 < low < high, thinned out to `most`;
+/// for less than two decades also at 2 and 5 times them.
 Ticks logarithmic_ticks(double low, double high, int most);
 
-/// Smallest number >= value > 0 with two significant digits.
+/// Returns the smallest number >= value > 0 with two significant digits.
 double round_up(double value);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -15,27 +15,29 @@
 #include <utility>
 #include <vector>
 
-#include "app/predict/timed_work.hpp"
 #include "app/predict/transform_calibration.hpp"
-#include "base/buffer.hpp"
 #include "base/checked_cast.hpp"
 #include "base/device.hpp"
-#include "base/error.hpp"
 #include "base/memory_meter.hpp"
-#include "convolve/ring/ring_convolution.hpp"
+#include "convolve/ring/ring_convolution_plan.hpp"
 #include "convolve/split/kernel_split.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "io/map_file.hpp"
+#include "ringweave/convolution.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/transform.hpp"
+#include "ringweave/views.hpp"
 #include "transform/transform_plan.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 std::shared_ptr<const RingGrid> healpix(std::int64_t nside) {
   return std::make_shared<const RingGrid>(RingGrid::healpix(nside));
 }
 
-/// What the samples of all sizes are gathered in.
+/// Samples of all sizes.
 struct Samples {
   HostTransformSamples transforms;
   DeviceSamples device;
@@ -43,14 +45,14 @@ struct Samples {
   std::vector<Sample> split_search, new_memory, read, write;
 };
 
-/// Idles a moment, as processors do before a command: on a virtual machine they may come back at
-/// another speed, which work that never rests does not see. Collective.
+/// Idles for a moment, as processors do before a command starts: on a virtual machine they may
+/// resume at another speed, which continuous work would not show. Collective.
 void rest(const Communicator& comm) {
   comm.barrier();
   std::this_thread::sleep_for(std::chrono::milliseconds(250));
 }
 
-/// What `work` made the system hand over of new memory.
+/// Adds a sample of the memory newly allocated by the system during `work`.
 template <class Work>
 void with_memory(const Communicator& comm, Samples& samples, const Work& work) {
   const std::int64_t bytes = MemoryMeter::touched_bytes();
@@ -87,10 +89,10 @@ void measure_convolution(const Communicator& comm, std::int64_t nside, double fw
   const auto size = static_cast<double>(spec.grid->longest_ring());
   const auto add = [&](std::vector<Sample>& list, double ConvolutionSeconds::*of,
                        const char* stage) {
-    // Ranks do different amounts of it, and the slowest counts, as in a run.
+    // Ranks do different amounts of work, and the slowest counts, as in a run.
     const double seconds = comm.max(convolution->times().seconds(stage)) * omp_get_max_threads();
     const double predicted = comm.max(own.*of);
-    // What hardly anything was predicted for says nothing of the rate.
+    // A stage with hardly any predicted time gives no useful rate.
     if (comm.sum(own.*of) > 0.1 * all.total() && seconds > 0)
       list.push_back({size, predicted, seconds});
   };
@@ -111,7 +113,7 @@ void measure_convolutions(const Communicator& comm, std::int64_t nside, Samples&
   }
 }
 
-/// A kernel with a long tail.
+/// Uses a kernel with a long tail.
 void measure_splitting(const Run& run, std::int64_t nside, Samples& samples) {
   KernelSplitSpec spec;
   spec.nside = nside;
@@ -126,7 +128,7 @@ void measure_splitting(const Run& run, std::int64_t nside, Samples& samples) {
   samples.split_search.push_back({static_cast<double>(lmax), 1, seconds});
 }
 
-/// A map written and read; nothing stays.
+/// Writes and reads a map, and removes it.
 void measure_file(const Communicator& comm, std::int64_t nside, const std::string& folder,
                   Samples& samples) {
   const std::string path = folder + "/ringweave_calibration.h5";
@@ -167,12 +169,12 @@ std::string processor_name() {
   return "unknown processor";
 }
 
-/// The curve through the samples, or the typical one where there are none.
+/// Returns the curve through the samples, or the typical one if there are none.
 CostCurve curve(const std::vector<Sample>& samples, const CostCurve& typical) {
   return samples.empty() ? typical : fit_curve(samples);
 }
 
-/// Of the device that the ranks take in turn.
+/// Fits the device that the ranks take turns on.
 DeviceCosts device_of(const Run& run, const DeviceSamples& samples) {
   const std::string name =
       run.comm.broadcast(agreed(run.comm, [] { return device_identity().name; }), 0);
@@ -241,4 +243,4 @@ Machine calibrate_machine(Run& run, const CalibrationSizes& sizes, Backend backe
   return machine_of(run, samples, backend);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "app/run.hpp"
-#include "base/backend.hpp"
 #include "perf_models/machine.hpp"
+#include "ringweave/options.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
 struct CalibrationSizes {
   std::int64_t least_nside = 128;
@@ -16,12 +16,13 @@ struct CalibrationSizes {
   int repeats = 5;
 };
 
-/// Times this program's own stages on this job's ranks and threads: transforms, exchange, ring
-/// convolutions and files (`folder` must be writable) at every power of two times least_nside up
-/// to most_nside; with Backend::cuda transforms on the ranks' devices too. What cannot be measured,
-/// like the exchange on one rank, is the typical machine's. Collective. Error  ResourceError when
-/// memory or disk are too small for the largest size, or the device for every size.
+/// Times the program's own stages on this job's ranks and threads: transforms, exchange, ring
+/// convolutions and files (`folder` must be writable) at every power of two times least_nside up to
+/// most_nside; with Backend::cuda also transforms on the ranks' devices. Costs that cannot be
+/// measured, such as the exchange on one rank, are those of the typical machine. Collective. Error
+/// ResourceError when memory or disk are too small for the largest size, or the device for every
+/// size.
 Machine calibrate_machine(Run& run, const CalibrationSizes& sizes, Backend backend,
                           const std::string& folder);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -3,25 +3,20 @@
 
 #include <cstdint>
 
-#include "app/run.hpp"
 #include "perf_models/estimate.hpp"
 #include "perf_models/machine.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
-/// The large files of a run.
+/// Large files of a run.
 struct FileWork {
   std::int64_t n_read = 0;
-  double read_bytes = 0;  ///< of each
+  double read_bytes = 0;  ///< per file
   std::int64_t n_written = 0;
-  double written_bytes = 0;  ///< of each
+  double written_bytes = 0;  ///< per file
 };
 
-/// As if one rank read and wrote them one after the other, as HDF5, the format that is calibrated.
+/// Predicts files read and written one after the other by one rank, as HDF5, the calibrated format.
 Estimate predict_files(const Machine& machine, const FileWork& work);
 
-/// Into the plan of the report; also said where a plan is asked for. A run of many maps reads and
-/// writes beside its computation and may hide it. Not collective.
-void record_files(Run& run, const FileWork& work);
-
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

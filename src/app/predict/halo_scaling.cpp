@@ -8,10 +8,11 @@
 
 #include "base/checked_cast.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
-/// Colatitude midway between a ring and the one north of it; the poles at both ends.
+/// Returns the colatitude midway between a ring and its northern neighbour, or the pole at either
+/// end.
 double edge_above(const RingGrid& grid, std::int64_t ring) {
   if (ring == 0) return 0;
   if (ring == grid.n_rings()) return std::numbers::pi;
@@ -133,4 +134,4 @@ std::string halo_scaling_table(std::span<const HaloScaling> rows, std::int64_t n
   return text;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -9,63 +9,68 @@
 
 #include "distribute/halo/halo_plan.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
-/// What a convolution with a kernel of some support shares out over a number of ranks, from their
-/// halo plans alone. "Largest": of the rank that has most.
+/// Work and halos per rank of a convolution with a kernel of some support, from halo plans alone.
+/// "Largest": on the rank that has most.
 struct HaloScaling {
   int n_ranks = 1;
-  double support = 0;         ///< radians
-  double narrowest_band = 0;  ///< radians of colatitude; a rank of a convolution has one or two
-  int largest_peers = 0;      ///< ranks that send to one
+  double support = 0;               ///< radians
+  double narrowest_band = 0;        ///< radians of colatitude; a rank has one or two bands
+  int largest_peers = 0;            ///< ranks that send to one rank
   std::int64_t largest_values = 0;  ///< halo values of one component
   double mean_values = 0;
-  double largest_share = 0;  ///< halo rings of a rank over its halo and own rings
+  double largest_share = 0;  ///< halo rings of a rank divided by its halo and own rings
   double mean_share = 0;
-  /// Products of a value of an output ring with one of an input ring within its support: what a
-  /// convolution does for each order, or for each pixel and tap.
+  /// Products of a value of an output ring with one of an input ring within its support: the
+  /// operations of a convolution per order, or per pixel and tap.
   double largest_products = 0;
   double mean_products = 0;
 
-  /// Bands at least as wide as twice the support: no halo is larger than its band.
+  /// Returns whether all bands are at least twice as wide as the support, so that no halo is larger
+  /// than its band.
   bool within_band_limit() const { return narrowest_band >= 2 * support; }
-  /// Speedup over the number of ranks, at best: as even as the bands are.
+  /// Returns the best possible speedup divided by the number of ranks, limited by the balance of
+  /// bands.
   double balance() const { return largest_products > 0 ? mean_products / largest_products : 1; }
 };
 
-/// [ring] products that make it, as above: what a distribution for a convolution is to balance.
-/// Error  UsageError when a number passes 64 bits; as rings_within() and plan_halo().
+/// Returns the products per ring [ring], as above, by which a convolution balances its bands. Error
+/// UsageError when a number exceeds 64 bits; as rings_within() and plan_halo().
 std::vector<std::int64_t> ring_products(const RingGrid& grid, double support,
                                         const RingPayload& payload);
 
+/// Evaluates a distribution of rings.
 /// Cost   O(n_rings log n_rings + n_ranks (log n_rings + peers)). Not collective. Errors as
-/// plan_halo().
+///        plan_halo().
 HaloScaling halo_scaling(const RingDistribution& rings, double support, const RingPayload& payload);
 
-/// Measured speeds of one rank, for one component.
+/// Measured rates of one rank, for one component.
 struct HaloRates {
   double products_per_second = 0;
   double values_per_second = 0;  ///< of its halo
 };
 
-/// Speedup over the number of ranks when every rank waits for its halo before it computes.
+/// Returns the speedup divided by the number of ranks if every rank waits for its halo before it
+/// computes.
 double predicted_efficiency(const HaloScaling& scaling, const HaloRates& rates);
 
-/// The distribution of the rings over a number of ranks.
+/// Returns the distribution of the rings over a number of ranks.
 using DistributeRings = std::function<RingDistribution(int n_ranks)>;
 
-/// The most ranks whose bands are all at least twice as wide as the support; at least 1, at most
-/// `most_ranks` and the pairs of rings. From  Sutter et al. (2012), arXiv:1211.3556, section 4, who
-/// expect nearly ideal scaling up to there (their example has bands as wide as the support).
+/// Returns the largest number of ranks whose bands are all at least twice as wide as the support;
+/// at least 1, at most `most_ranks` and the pairs of rings. From  Sutter et al. (2012),
+/// arXiv:1211.3556, section 4, who expect nearly ideal scaling up to there (their example has bands
+/// as wide as the support).
 int ranks_at_band_limit(const DistributeRings& distribute, double support, int most_ranks = 16384);
 
-/// 1, 2, 4, ... ranks below the limit, the limit itself, and up to `beyond` doublings of it that
-/// leave every rank a ring.
+/// Evaluates 1, 2, 4, ... ranks below the limit, the limit itself, and up to `beyond` doublings of
+/// it that leave every rank a ring.
 std::vector<HaloScaling> halo_scaling_to_limit(const DistributeRings& distribute, double support,
                                                const RingPayload& payload, int beyond = 2);
 
-/// The rows as a table of text, a line each below two of headings; megabytes are of all components.
+/// Formats the rows as a table below two lines of headings; megabytes are of all components.
 std::string halo_scaling_table(std::span<const HaloScaling> rows, std::int64_t n_components,
                                std::int64_t bytes_per_value);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -10,12 +10,12 @@
 #include <fstream>
 #include <iterator>
 
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/input_file.hpp"
 #include "perf_models/machine_file.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
 Machine choose_machine(const Communicator& comm, const std::string& option) {
   return agreed(comm, [&] {
@@ -37,4 +37,4 @@ Machine choose_machine(const Communicator& comm, const std::string& option) {
   });
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

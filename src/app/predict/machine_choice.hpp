@@ -3,14 +3,14 @@
 
 #include <string>
 
-#include "distribute/mpi/communicator.hpp"
 #include "perf_models/machine.hpp"
+#include "ringweave/communicator.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
-/// The machine --machine names, else RINGWEAVE_MACHINE, else the typical one: a described machine
-/// by its name, or a file. Collective. Error  DataError when the file is missing or no machine
-/// file.
+/// Returns the machine of --machine, else of RINGWEAVE_MACHINE, else the typical one. A machine is
+/// given by the name of a described machine or by a file. Collective. Error  DataError when the
+/// file is missing or not a machine file.
 Machine choose_machine(const Communicator& comm, const std::string& option);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -5,17 +5,21 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <utility>
 
 #include "app/backend_choice.hpp"
-#include "base/error.hpp"
 #include "base/memory_meter.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/transform.hpp"
 #include "transform/device_budget.hpp"
 #include "transform/offloaded_transform.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 std::int64_t sum_of(const std::vector<MemoryItem>& items) {
@@ -23,8 +27,8 @@ std::int64_t sum_of(const std::vector<MemoryItem>& items) {
                          [](std::int64_t sum, const MemoryItem& item) { return sum + item.bytes; });
 }
 
-/// The phase of a run that needs most; what it lacks stays in the list with 0 bytes, so that all
-/// ranks have the same items.
+/// Returns the phase of a run that needs more memory; items only of the other phase stay in the
+/// list with 0 bytes, so that all ranks have the same items.
 std::vector<MemoryItem> fuller(const std::vector<MemoryItem>& one,
                                const std::vector<MemoryItem>& other) {
   const bool first = sum_of(one) >= sum_of(other);
@@ -42,8 +46,8 @@ std::int64_t map_bytes(const TransformPlan& plan, Precision precision) {
   return plan.rings.n_pixels() * (precision == Precision::single_ ? 4 : 8);
 }
 
-/// The buffers of one operation on n of the plan's components, the map first where there is one
-/// throughout.
+/// Returns the buffers of one operation on n of the plan's components; the map is first if it
+/// exists throughout.
 std::vector<MemoryItem> items_of(const TransformPlan& plan, const MemoryUse& use, std::int64_t n) {
   const std::int64_t n_at_once = std::min(n, plan.n_components_at_once());
   const std::int64_t complex_bytes = use.precision == Precision::single_ ? 8 : 16;
@@ -63,13 +67,13 @@ std::vector<MemoryItem> items_of(const TransformPlan& plan, const MemoryUse& use
   const auto slots_of = [&](int n_passes) {
     return plan.pass_workspace_bytes(n_passes) / plan.n_components_at_once() * n_at_once;
   };
-  // Slots lie in the map's memory if they fit it. Conversion buffers never do.
+  // Slots share the map's memory if they fit. Conversion buffers never do.
   const std::int64_t within = slots_of(plan.n_passes_within);
   const bool fit =
       plan.n_passes_within == 1 && within <= n_at_once * map_bytes(plan, use.precision);
   const MemoryItem orders{"ring modes by order", fit ? 0 : within};
   const std::int64_t pass_bytes = slots_of(plan.n_passes);
-  // A map that holds spectra is nobody's memory.
+  // A map that holds spectra cannot lend its memory.
   const MemoryItem orders_beside_spectra{orders.name, std::max(orders.bytes, pass_bytes)};
   const bool on_spectra =
       plan.spec.backend == Backend::host && use.pixel_weights == PixelWeights::none;
@@ -89,12 +93,12 @@ std::vector<MemoryItem> items_of(const TransformPlan& plan, const MemoryUse& use
   throw InternalError("an operation without a memory estimate");
 }
 
-/// The buffers of an operation, the map first.
+/// Returns the buffers of an operation, the map first.
 std::vector<MemoryItem> transform_items(const TransformPlan& plan, const MemoryUse& use) {
   const std::int64_t n = plan.spec.fields.n_components();
   std::vector<MemoryItem> items = items_of(plan, use, n);
   if (use.mask == MaskSmoothing::yes) {
-    // The mask's scalar transform runs beside the map and the tables of the first.
+    // During the mask's scalar transform the map and the tables of the first transform exist too.
     std::vector<MemoryItem> mask = items_of(plan, use, 1);
     mask.front().name = "smoothed mask";
     mask.insert(mask.begin(), {"map", n * map_bytes(plan, use.precision)});
@@ -105,7 +109,7 @@ std::vector<MemoryItem> transform_items(const TransformPlan& plan, const MemoryU
   return items;
 }
 
-/// The buffers of a convolution, the map first.
+/// Returns the buffers of a convolution, the map first.
 std::vector<MemoryItem> ring_items(const RingConvolutionPlan& plan, std::int64_t n_components,
                                    MaskSmoothing mask) {
   const std::int64_t n_maps = plan.spec().n_maps;
@@ -125,10 +129,10 @@ MemoryEstimate with_program(std::vector<MemoryItem> items) {
   return {std::move(items)};
 }
 
-/// What lacks where most does; the same on every rank.
+/// Largest shortage of memory on any rank or node; the same on every rank.
 struct Shortage {
   double node_needs;
-  double of_node;  ///< <= 0: it fits
+  double of_node;  ///< <= 0: enough
   double rank_needs;
   double of_rank;
   double largest() const { return std::max(of_node, of_rank); }
@@ -145,7 +149,7 @@ Shortage shortage_of(const Communicator& comm, const MemoryEstimate& estimate) {
           comm.max(mine - allowed)};
 }
 
-/// What all nodes together have, as far as the poorest tells.
+/// Memory of all nodes together, assuming that each has as little as the smallest.
 struct JobMemory {
   double available;
   double nodes;
@@ -305,4 +309,4 @@ std::string bytes_text(double bytes) {
   return fmt::format("{:.2f} GiB", bytes / unit / unit / unit);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

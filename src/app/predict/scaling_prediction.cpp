@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <utility>
 
-namespace ringweave {
+#include "ringweave/options.hpp"
+#include "ringweave/transform.hpp"
+
+namespace ringweave::detail::inline app {
 namespace {
 
-/// How a transform with these options exchanges its modes.
+/// Sets how a transform with these options exchanges its modes.
 void set_passes(TransformSpec spec, int n_ranks, TransformWork& work) {
   if (spec.exchange.schedule == ExchangeSchedule::whole &&
       spec.exchange.precision == ModePrecision::double_)
@@ -20,7 +23,7 @@ void set_passes(TransformSpec spec, int n_ranks, TransformWork& work) {
     work.timing = ExchangeTiming::beside_legendre;
 }
 
-/// Of the exchange's seconds, those that no bandwidth would save.
+/// Returns the fraction of the exchange's time that does not depend on bandwidth.
 double latency_share(const TransformWork& work, const Machine& machine) {
   const double messages = std::max(1.0, (work.n_ranks - 1.0) * work.n_passes);
   const double bytes = static_cast<double>(work.sent_bytes) / messages;
@@ -133,7 +136,7 @@ ScalingEnd::Cause ScalingPredictor::what_falls_least(const ScalingPrediction& fe
 
 std::optional<ScalingEnd> ScalingPredictor::end() {
   constexpr double worthwhile = 0.75;
-  // From one rank to two the exchange appears, which two and more share.
+  // Start at two ranks, because a single rank has no exchange.
   for (int n_ranks = 2; n_ranks < most_ranks; n_ranks *= 2) {
     const ScalingPrediction& few = at(n_ranks);
     const ScalingPrediction& many = at(2 * n_ranks);
@@ -143,4 +146,4 @@ std::optional<ScalingEnd> ScalingPredictor::end() {
   return std::nullopt;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

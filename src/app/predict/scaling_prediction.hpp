@@ -6,60 +6,62 @@
 #include <string>
 #include <vector>
 
+#include "ringweave/transform.hpp"
 #include "transform/transform_scaling.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
-/// A way for ring modes to travel: what the rank sends that sends most, and what that takes.
+/// One variant of the exchange of ring modes: bytes of the rank that sends most, and time.
 struct ExchangeWay {
   std::string name;
   std::int64_t sent_bytes = 0;
-  Estimate exchange;  ///< what of it does not hide behind the Legendre stage
+  Estimate exchange;  ///< the part not hidden behind the Legendre stage
   Estimate total;     ///< of the whole transform
 };
 
-/// One transform on a number of ranks of a machine.
+/// Prediction of one transform on a number of ranks of a machine.
 struct ScalingPrediction {
   TransformShares shares;
-  TransformWork work;  ///< of the largest rank, as it is estimated
+  TransformWork work;  ///< of the rank with most work
   TransformEstimate seconds;
-  /// From all modes of all rings to the best there is. On the host: dense, ragged, folded, single
-  /// (precision), overlapped, each with what was before it. On a device the last two are staged
-  /// (folded, through the host) instead.
+  /// From all modes of all rings to the best variant. On the host: dense, ragged, folded, single
+  /// (precision), overlapped, each including those before it. On a device the last two are replaced
+  /// by staged (folded, through the host).
   std::vector<ExchangeWay> ways;
   // Szydlarski et al. (2012), Eq. 17 corrected and as printed; 0 on one rank.
   double dense_seconds = 0;
   double dense_seconds_as_printed = 0;
-  /// Ours as printed: what the rank sends that sends most, and an even share of it for itself.
+  /// Eq. 17 as printed for the folded exchange: the bytes of the rank that sends most, and an even
+  /// share of them for itself.
   double exchange_seconds_as_printed = 0;
 };
 
-/// Beyond this number of ranks (a power of two) twice as many save less than a quarter of the time,
-/// because of what falls least.
+/// End of useful scaling: beyond this number of ranks (a power of two) twice as many save less than
+/// a quarter of the time. The cause is the part that decreases least.
 struct ScalingEnd {
   enum class Cause { legendre, ring_fft, messages, bytes, copies };
   int n_ranks = 1;
   Cause cause = Cause::messages;
 };
-/// "legendre", "ring_fft", "messages", "bytes", "copies".
+/// Returns "legendre", "ring_fft", "messages", "bytes" or "copies".
 const char* name_of(ScalingEnd::Cause cause);
 
-/// Where predictions compute.
+/// Where the predicted transform computes.
 struct ScalingPlace {
   Place place = Place::host;
   int n_threads = 1;
 };
 
-/// Predicts how a transform scales on a machine. Answers are kept. Not collective.
+/// Predicts how a transform scales on a machine. Results are cached. Not collective.
 class ScalingPredictor {
  public:
   static constexpr int most_ranks = 65536;
 
-  /// O(mmax x ring pairs).
+  /// Cost   O(mmax x ring pairs).
   ScalingPredictor(const TransformSpec& spec, const Machine& machine, const ScalingPlace& place);
-  /// O(mmax + n_rings + n_ranks).
+  /// Predicts one number of ranks. Cost   O(mmax + n_rings + n_ranks).
   const ScalingPrediction& at(int n_ranks);
-  /// Nothing where it does not end up to most_ranks.
+  /// Finds the end of scaling; nothing if it is beyond most_ranks.
   std::optional<ScalingEnd> end();
 
  private:
@@ -74,4 +76,4 @@ class ScalingPredictor {
   std::map<int, ScalingPrediction> known_;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -3,11 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "app/predict/memory_estimate.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 std::string bytes_of(std::int64_t bytes) { return bytes_text(static_cast<double>(bytes)); }
@@ -59,7 +60,7 @@ void say_ways(Run& run, const std::vector<ScalingPrediction>& rows) {
   for (const ScalingPrediction& row : rows) {
     if (row.ways.empty()) continue;
     if (!has_head) {
-      run.say("ways to exchange: sent by the rank that sends most, seconds that do not hide");
+      run.say("variants of the exchange: bytes of the rank that sends most, seconds not hidden");
       std::string head = fmt::format("{:>8}", "ranks");
       for (const ExchangeWay& way : row.ways) head += fmt::format("{:>23}", way.name);
       run.say(head);
@@ -149,4 +150,4 @@ std::string text_of(const std::optional<ScalingEnd>& end, ScalingPredictor& pred
       end->n_ranks, why(*end, predictor.at(2 * end->n_ranks)));
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

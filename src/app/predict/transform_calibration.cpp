@@ -8,13 +8,13 @@
 #include <memory>
 #include <utility>
 
-#include "app/predict/timed_work.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "transform/spherical_harmonic_transform.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/transform.hpp"
 #include "transform/transform_estimate.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 TransformSpec healpix_spec(std::int64_t nside, int spin, std::int64_t lmax, Backend backend) {
@@ -26,8 +26,8 @@ TransformSpec healpix_spec(std::int64_t nside, int spin, std::int64_t lmax, Back
   return spec;
 }
 
-/// Seconds of one direction, of the slowest rank: of one thread, or of a rank that has the device
-/// for itself.
+/// Seconds of one direction on the slowest rank: of one thread, or of a rank with a device of its
+/// own.
 struct MeasuredTransform {
   TransformWork work;
   double legendre = 0;
@@ -38,7 +38,7 @@ struct MeasuredTransform {
   double planning = 0;
 };
 
-/// The mean of some synthesis and adjoint pairs.
+/// Times synthesis and adjoint pairs and returns the mean.
 MeasuredTransform run_transform(const Communicator& comm, const TransformSpec& spec,
                                 int n_pairs = 1) {
   std::unique_ptr<SphericalHarmonicTransform> transform;
@@ -64,7 +64,7 @@ MeasuredTransform run_transform(const Communicator& comm, const TransformSpec& s
   return measured;
 }
 
-/// Few degrees and all.
+/// Timings with few and with all degrees.
 struct MeasuredPair {
   MeasuredTransform few;
   MeasuredTransform all;
@@ -82,7 +82,7 @@ void add_stages(const Communicator& comm, const MeasuredPair& pair, int spin, Sa
   const auto ring = static_cast<double>(all.work.longest_ring);
   const double pixels = comm.max(static_cast<double>(all.work.fft_pixel_bytes));
   const double modes = comm.max(static_cast<double>(all.work.fft_mode_bytes));
-  // With few degrees ring FFTs have pixels only.
+  // With few degrees the ring FFT time is that of pixels only.
   constexpr double least_share = 0.01;  // of the FFT's time, for the modes
   samples.ring_fft.push_back({ring, pixels, std::min(pair.few.ring_fft, all.ring_fft)});
   samples.ring_fft_modes.push_back(
@@ -92,7 +92,7 @@ void add_stages(const Communicator& comm, const MeasuredPair& pair, int spin, Sa
                   comm.max(all.work.scalar_flops + all.work.spin_flops), all.legendre});
 }
 
-/// What its Alltoallv took, with what belongs to it: waiting for the slower rank, cold memory.
+/// Adds the time of the exchange, which includes waiting for the slower rank and cold memory.
 void add_message(const Communicator& comm, const MeasuredTransform& measured,
                  std::vector<MessageSample>& messages) {
   const double peers = comm.size() - 1;
@@ -104,7 +104,7 @@ bool is_direct(const MeasuredTransform& measured) {
   return measured.work.place == Place::device && measured.work.route == ModeRoute::direct;
 }
 
-/// Small enough to be repeated.
+/// Times a transform small enough to be repeated.
 MeasuredTransform run_small(const Communicator& comm, std::int64_t nside, Backend backend) {
   return run_transform(comm, healpix_spec(nside, 0, 2 * nside, backend), nside < 64 ? 100 : 10);
 }
@@ -150,4 +150,4 @@ void measure_small_messages(const Communicator& comm, std::int64_t below_nside,
   }
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

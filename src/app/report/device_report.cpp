@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "app/predict/memory_estimate.hpp"
 #include "transform/device_budget.hpp"
 #include "transform/offloaded_transform.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 std::string whereabouts(const DeviceBudget& device) {
@@ -55,4 +57,4 @@ void print_device(Run& run, const SphericalHarmonicTransform& transform, PlanTab
                       whereabouts(*device)));
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

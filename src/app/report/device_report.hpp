@@ -3,15 +3,15 @@
 
 #include "app/report/plan_table.hpp"
 #include "app/run.hpp"
-#include "transform/spherical_harmonic_transform.hpp"
+#include "ringweave/transform.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
-/// Puts into the report which device the transform found, what it takes of it and, where a_lm and
-/// maps stay on the host, why; nothing with the host's backend. Collective.
+/// Reports the device the transform found, the memory used on it, and why a_lm and maps stay on the
+/// host if they do; nothing with the host backend. Collective.
 void record_device(Run& run, const SphericalHarmonicTransform& transform);
 
-/// The same as rows of a printed plan. Collective.
+/// Prints the same as rows of the plan. Collective.
 void print_device(Run& run, const SphericalHarmonicTransform& transform, PlanTable& table);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
-namespace ringweave {
+#include <nlohmann/json.hpp>
+
+namespace ringweave::detail::inline app {
 
 std::string seconds_text(const Estimate& estimate) {
   const double percent = estimate.seconds > 0 ? 100 * estimate.sigma / estimate.seconds : 0;
@@ -40,4 +42,11 @@ void PlanTable::memory(const MemoryEstimate& estimate) {
       fmt::format("  predicted: {} for new memory", seconds_text(predict_memory(run_, estimate))));
 }
 
-}  // namespace ringweave
+void record_files(Run& run, const FileWork& work) {
+  const Estimate files = predict_files(run.machine, work);
+  run.report["plan"]["predicted_file_seconds"] = files.seconds;
+  if (run.options.dry_run || run.options.verbose)
+    run.say(fmt::format("  predicted: {} for files, as HDF5", seconds_text(files)));
+}
+
+}  // namespace ringweave::detail::inline app

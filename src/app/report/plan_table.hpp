@@ -4,24 +4,25 @@
 #include <cstdint>
 #include <string>
 
+#include "app/predict/file_estimate.hpp"
 #include "app/predict/memory_estimate.hpp"
 #include "app/run.hpp"
 #include "perf_models/estimate.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
-/// "3.2 s +- 10 %".
+/// Returns "3.2 s +- 10 %".
 std::string seconds_text(const Estimate& estimate);
 
-/// The rows of a printed plan: of a number of every rank the least, mean, greatest and the sum.
-/// Every member is collective.
+/// Rows of a printed plan: minimum, mean, maximum and sum of a number over ranks. Every member is
+/// collective.
 class PlanTable {
  public:
   /// Prints the heading.
   explicit PlanTable(Run& run);
   void count(const std::string& name, std::int64_t value);
   void bytes(const std::string& name, std::int64_t value);
-  /// What any rank has, then the sum, then the seconds that takes.
+  /// Adds a row for each item that any rank has, then the sum, then the seconds it takes.
   void memory(const MemoryEstimate& estimate);
 
  private:
@@ -30,4 +31,8 @@ class PlanTable {
   Run& run_;
 };
 
-}  // namespace ringweave
+/// Into the plan of the report; also said where a plan is asked for. A run of many maps reads and
+/// writes beside its computation and may hide it. Not collective.
+void record_files(Run& run, const FileWork& work);
+
+}  // namespace ringweave::detail::inline app

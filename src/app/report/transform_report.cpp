@@ -5,20 +5,23 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "app/backend_choice.hpp"
 #include "app/report/device_report.hpp"
 #include "app/report/plan_table.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/transform.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
-/// Steps of conjugate gradients a plan assumes. HEALPix with lmax = 2 nside takes 5 to a residual
-/// of 1e-10; with 3 nside - 1 it takes 6 to 1e-3 and may not reach 1e-6 in a hundred.
+/// Steps of conjugate gradients assumed by a plan. HEALPix with lmax = 2 nside takes 5 to a
+/// residual of 1e-10; with 3 nside - 1 it takes 6 to 1e-3 and may not reach 1e-6 in a hundred.
 constexpr int assumed_steps = 10;
 
-/// Of all transforms of a run together, on this rank.
+/// Work of all transforms of a run on this rank.
 struct RunWork {
   TransformEstimate predicted;
   double legendre_flops = 0;
@@ -26,7 +29,7 @@ struct RunWork {
   double sent_bytes = 0;
 };
 
-/// Of n transforms and, on the host, n_on_spectra of them without FFTs.
+/// Adds n transforms, of which, on the host, n_on_spectra have no FFTs.
 void add(const TransformWork& work, int n, int n_on_spectra, const Machine& machine, RunWork& sum) {
   if (n_on_spectra > 0 && work.place == Place::host) {
     add(work, n - n_on_spectra, 0, machine, sum);
@@ -65,7 +68,7 @@ TransformPrediction prediction_of_slowest(const Communicator& comm, const RunWor
           of_slowest(comm, mine.total())};
 }
 
-/// On the device that the transform found.
+/// Uses the device that the transform found.
 RunWork work_of_run(const SphericalHarmonicTransform& transform, const TransformCount& count,
                     const Machine& machine) {
   return work_of_run(transform.plan(), work_of(transform, omp_get_max_threads()), count, machine);
@@ -197,4 +200,4 @@ void record_transform(Run& run, SphericalHarmonicTransform& transform, const Tra
                  part == PlanPart::whole ? whole : whole["harmonic"]);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/smooth/smooth_choice.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "app/backend_choice.hpp"
 #include "app/report/plan_table.hpp"
-#include "app/smooth/smooth_rings.hpp"
-#include "app/smooth/smooth_split.hpp"
-#include "base/error.hpp"
-#include "distribute/mpi/agree.hpp"
+#include "app/smooth/smoothing_method.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 /// Why rings are no choice, in words that follow "because"; empty where they are.
@@ -44,81 +40,56 @@ int sufficient_lmax(const CutKernel& cut, int most) {
   return low;
 }
 
-/// Of all maps of the job and the plan they share.
-Estimate of_all_maps(const SmoothJob& job, const Estimate& of_a_map, const Estimate& planning) {
-  return static_cast<double>(job.maps.n()) * of_a_map + planning;
-}
-
-struct HarmonicChoice {
-  int lmax = 0;
-  Estimate seconds;
-};
-
-/// Collective.
-HarmonicChoice predict_harmonic(Run& run, const SmoothJob& job, Backend backend, int lmax) {
-  TransformOptions options = job.options.transform;
-  options.lmax = lmax;
-  if (options.mmax > lmax) options.mmax = lmax;
-  TransformSpec spec = make_spec(options, job.grid, job.choice.fields, job.usual_lmax);
-  spec.backend = backend;
-  const auto plan =
-      agreed(run.comm, [&] { return TransformPlan(spec, run.comm.rank(), run.comm.size()); });
-  const int n_masks = job.is_normalized() ? 2 : 0;
-  return {lmax, of_all_maps(job, predict_transforms(run, plan, {2, n_masks, false}).total,
-                            estimate_planning(spec, run.machine))};
-}
-
-/// Rings, where they compute what was asked.
-struct RingChoice {
-  std::optional<RingJob> job;
-  std::string against;  ///< why not, in words that follow "because"
-  Estimate seconds;
-};
-
-/// Collective.
-RingChoice plan_ring_choice(Run& run, const SmoothJob& job, int lmax) {
-  RingChoice rings;
+/// Rings, where they compute what was asked up to `lmax`, which becomes what suffices the harmonic
+/// way to their error; else `against` says why not, in words that follow "because". Collective.
+std::unique_ptr<SmoothingMethod> rings_where_they_do(Run& run, SmoothJob& job, int& lmax,
+                                                     std::string& against) {
   try {
-    rings.job.emplace(plan_rings(run, job));
+    const CutKernel cut = cut_for_rings(run, job);
+    auto rings = ring_method(run, job, cut);
+    // Degrees that the harmonic method cuts off and rings do not.
+    const double beyond = cut.rms_beyond(lmax);
+    if (beyond <= cut.error) {
+      lmax = sufficient_lmax(cut, lmax);
+      return rings;
+    }
+    against = fmt::format("the kernel has {:.2g} (rms) above lmax = {}, which rings would keep",
+                          beyond, lmax);
   } catch (const UsageError& error) {
-    rings.against = fmt::format("rings refuse: {}", error.what());
-    return rings;
+    against = fmt::format("rings refuse: {}", error.what());
   }
-  // What the harmonic way cuts off and rings do not.
-  const double beyond = rings.job->cut.rms_beyond(lmax);
-  if (beyond > rings.job->cut.error) {
-    rings.against = fmt::format(
-        "the kernel has {:.2g} (rms) above lmax = {}, which rings would keep", beyond, lmax);
-    rings.job.reset();
-    return rings;
-  }
-  // All ranks must come to the same choice, whatever threads each has.
-  rings.seconds =
-      of_slowest(run.comm, of_all_maps(job, predict_rings(run, job, *rings.job).total,
-                                       estimate_planning(rings.job->plan, run.machine)));
-  return rings;
+  return nullptr;
 }
 
 /// A split kernel, where one is allowed and the search for it could pay. Collective.
-std::optional<SplitJob> search_where_it_pays(Run& run, const SmoothJob& job, int lmax,
-                                             double seconds_to_beat) {
-  if (!against_split(job).empty()) return std::nullopt;
-  if (run.machine.split_search.estimate(lmax, 1).seconds > seconds_to_beat) return std::nullopt;
+std::unique_ptr<SmoothingMethod> split_where_it_pays(Run& run, SmoothJob& job, int lmax,
+                                                     double seconds_to_beat) {
+  if (!why_not_split(job).empty()) return nullptr;
+  if (run.machine.split_search.estimate(lmax, 1).seconds > seconds_to_beat) return nullptr;
   try {
-    return plan_split(run, job);
+    return split_method(run, job);
   } catch (const UsageError&) {
-    return std::nullopt;  // none keeps the error
+    return nullptr;  // none keeps the error
   }
 }
 
-int take_harmonic(Run& run, SmoothJob& job, const std::string& why) {
+/// A method and what it is predicted to take.
+struct Candidate {
+  std::unique_ptr<SmoothingMethod> method;
+  Estimate seconds;
+};
+
+bool is_faster(const Candidate& one, const Candidate& other) {
+  return one.seconds.seconds < other.seconds.seconds;
+}
+
+void say_harmonic(Run& run, const std::string& why) {
   run.say(fmt::format("method: harmonic, because {}", why));
-  return smooth_with_transform(run, job);
 }
 
 }  // namespace
 
-int smooth_the_fastest_way(Run& run, SmoothJob& job) {
+std::unique_ptr<SmoothingMethod> fastest_method(Run& run, SmoothJob& job) {
   if (const std::string why = why_not_rings(job); !why.empty()) {
     if (!job.options.input_cl.empty()) {
       throw UsageError(
@@ -126,48 +97,43 @@ int smooth_the_fastest_way(Run& run, SmoothJob& job) {
                       "or use --method ring",
                       why));
     }
-    return take_harmonic(run, job, why);
+    say_harmonic(run, why);
+    return harmonic_method(run, job, job.options.transform);
   }
-  const int asked = job.options.transform.lmax >= 0 ? job.options.transform.lmax : job.usual_lmax;
-  RingChoice rings = plan_ring_choice(run, job, asked);
-  const Backend backend = choose_backend(run, job.options.transform.backend);
-  const HarmonicChoice harmonic = predict_harmonic(
-      run, job, backend, rings.job ? sufficient_lmax(rings.job->cut, asked) : asked);
-  const double least = rings.job ? std::min(rings.seconds.seconds, harmonic.seconds.seconds)
-                                 : harmonic.seconds.seconds;
-  const std::optional<SplitJob> split = search_where_it_pays(run, job, asked, least);
-  if (!rings.job && !split) return take_harmonic(run, job, rings.against);
+  std::vector<Candidate> candidates;
+  const auto add = [&](std::unique_ptr<SmoothingMethod> method) {
+    if (method == nullptr) return;
+    // All ranks must come to the same choice, whatever threads each has.
+    const Estimate seconds = of_slowest(run.comm, method->predict());
+    candidates.push_back({std::move(method), seconds});
+  };
+  const auto fastest = [&] {
+    return std::min_element(candidates.begin(), candidates.end(), is_faster);
+  };
+  TransformOptions harmonic = job.options.transform;
+  if (harmonic.lmax < 0) harmonic.lmax = job.usual_lmax;
+  const int asked = harmonic.lmax;
+  std::string against;
+  add(rings_where_they_do(run, job, harmonic.lmax, against));
+  if (harmonic.mmax <= asked) harmonic.mmax = std::min(harmonic.mmax, harmonic.lmax);
+  add(harmonic_method(run, job, harmonic));
+  add(split_where_it_pays(run, job, asked, fastest()->seconds.seconds));
+  if (candidates.size() == 1) {
+    say_harmonic(run, against);
+    return std::move(candidates.front().method);
+  }
 
-  const double error = rings.job ? rings.job->cut.error : split->split.error().total;
+  // A harmonic way that keeps to an error takes its degrees from the rings'.
+  const SmoothingMethod& first = *candidates.front().method;
+  const double error = first.error() > 0 ? first.error() : candidates.back().method->error();
   std::vector<std::string> ways;
-  if (rings.job) ways.push_back("rings " + seconds_text(rings.seconds));
-  ways.push_back(
-      fmt::format("harmonics with lmax {} {}", harmonic.lmax, seconds_text(harmonic.seconds)));
-  bool split_wins = false;
-  if (split) {
-    const SplitPlan& plan = split->plan;
-    Estimate planning = estimate_planning(plan.rings, run.machine);
-    if (plan.harmonic) planning = planning + estimate_planning(plan.harmonic->spec, run.machine);
-    const Estimate seconds = of_all_maps(job, predict_split(run, job, *split).total, planning);
-    split_wins = seconds.seconds < least;
-    ways.push_back(
-        fmt::format("split at l_cut {} {}", split->split.best().l_cut, seconds_text(seconds)));
-  }
-  const bool rings_win = !split_wins && rings.job && rings.seconds.seconds == least;
+  for (const Candidate& candidate : candidates)
+    ways.push_back(candidate.method->label() + " " + seconds_text(candidate.seconds));
+  const auto best = fastest();
   run.say(fmt::format("method: {}, predicted to be the fastest to a relative error of {:.2g}: {}{}",
-                      split_wins  ? "split"
-                      : rings_win ? "ring"
-                                  : "harmonic",
-                      error, fmt::join(ways, ", "),
-                      rings.against.empty() ? "" : "; " + rings.against));
-  if (split_wins) {
-    rings.job.reset();
-    return smooth_by_split(run, job, *split);
-  }
-  if (rings_win) return smooth_on_rings(run, job, *rings.job);
-  job.options.transform.lmax = harmonic.lmax;
-  rings.job.reset();
-  return smooth_with_transform(run, job);
+                      best->method->name(), error, fmt::join(ways, ", "),
+                      against.empty() ? "" : "; " + against));
+  return std::move(best->method);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

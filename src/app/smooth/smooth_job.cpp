@@ -3,17 +3,19 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
 #include <numbers>
 #include <vector>
 
 #include "app/cli/angle.hpp"
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "io/table_file.hpp"
-#include "sphere/kernel/radial_kernel.hpp"
+#include "ringweave/analysis.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
+#include "ringweave/kernel.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
 std::int64_t bytes_of_map(const SmoothJob& job, const LocalRings& rings) {
   return job.choice.fields.n_components() * rings.n_pixels() * bytes_of(job.precision);
@@ -67,12 +69,19 @@ Beam beam_of(const Run& run, const SmoothOptions& options, int lmax) {
 
 template <class T>
 SmoothingReport smooth_fields(Run& run, const SmoothJob& job, SphericalHarmonicTransform& transform,
-                              SmoothingOptions smoothing, const MapRange& maps, MapView<T> map) {
-  for (std::int64_t i = maps.first; i < maps.first + maps.count; ++i)
-    smoothing.maps.push_back(job.maps.to_do[to_size(i)].input);
-  return smooth_harmonic<T>(transform, smoothing, map, [&](int pass, int passes, double residual) {
-    run.progress.step(pass, passes, residual >= 0 ? fmt::format("residual {:.2e}", residual) : "");
-  });
+                              SmoothingOptions smoothing, SmoothGroup<T>& group, MapView<T> map) {
+  for (std::int64_t i = 0; i < group.range.count; ++i)
+    smoothing.maps.push_back(job.maps.to_do[to_size(group.range.first + i)].input);
+  SmoothingReport report =
+      smooth_harmonic<T>(transform, smoothing, map, [&](int pass, int passes, double residual) {
+        run.progress.step(pass, passes,
+                          residual >= 0 ? fmt::format("residual {:.2e}", residual) : "");
+      });
+  run.report["analysis"] = {{"iterations", report.analysis.iterations},
+                            {"residuals", report.analysis.residuals}};
+  group.maps.provenance.lmax = transform.spec().lmax;
+  group.maps.provenance.iterations = report.analysis.iterations;
+  return report;
 }
 
 TransformCount count_of(const SmoothingReport& report) {
@@ -111,9 +120,9 @@ void tell_treatment(Run& run, const SmoothJob& job, std::int64_t map,
 
 #define RINGWEAVE_INSTANTIATE(T)                                                              \
   template SmoothingReport smooth_fields(Run&, const SmoothJob&, SphericalHarmonicTransform&, \
-                                         SmoothingOptions, const MapRange&, MapView<T>);
+                                         SmoothingOptions, SmoothGroup<T>&, MapView<T>);
 RINGWEAVE_INSTANTIATE(float)
 RINGWEAVE_INSTANTIATE(double)
 #undef RINGWEAVE_INSTANTIATE
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

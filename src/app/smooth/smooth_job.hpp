@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "app/cli/field_choice.hpp"
 #include "app/cli/options.hpp"
@@ -13,12 +14,24 @@
 #include "app/report/transform_report.hpp"
 #include "app/run.hpp"
 #include "app/transform_setup.hpp"
-#include "convolve/harmonic_smoothing.hpp"
-#include "io/map_file.hpp"
+#include "ringweave/analysis.hpp"
+#include "ringweave/files.hpp"
+#include "ringweave/smoothing.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 
-/// What `smooth` makes of its options and its input, whichever way the map is smoothed.
+/// Maps that are smoothed together, on this rank.
+template <class T>
+struct SmoothedMaps {
+  MapBuffer<T> map;                ///< [map, component][own pixel]
+  std::vector<MapHeader> headers;  ///< as in their files
+  Provenance provenance;           ///< of all of them; the input is missing
+};
+template <class T>
+using SmoothGroup = MapGroup<SmoothedMaps<T>>;
+
+/// Options and input of `smooth`, the same for every method.
 struct SmoothJob {
   SmoothOptions options;                 ///< defaults filled in
   SmoothingOptions smoothing;            ///< the beam and the weights are still missing
@@ -33,7 +46,7 @@ struct SmoothJob {
   bool is_normalized() const { return smoothing.unseen == UnseenPolicy::normalize; }
 };
 
-/// Of this rank's part of one map with all its components.
+/// Bytes of this rank's part of one map with all its components.
 std::int64_t bytes_of_map(const SmoothJob& job, const LocalRings& rings);
 
 /// The maps of the job, in and out.
@@ -42,7 +55,7 @@ FileWork files_of(const SmoothJob& job);
 /// UsageError unless the smoothing is given in exactly one way.
 void require_one_kernel(const SmoothOptions& options);
 
-/// What an analysis of this job needs; the same for all fields. Collective.
+/// Returns the weights and options of the job's analyses, the same for all fields. Collective.
 struct HarmonicWay {
   WeightFiles weights;
   MemoryUse use;
@@ -53,22 +66,20 @@ HarmonicWay harmonic_way(const Run& run, const SmoothJob& job);
 /// The beam of --fwhm, --beam or --kernel. Collective.
 Beam beam_of(const Run& run, const SmoothOptions& options, int lmax);
 
-/// Smooths the maps of a group in place with their transform, showing the progress. Collective.
+/// Smooths `map`, fields of the maps of a group, in place with their transform; shows the progress,
+/// puts the iterations into the report and the group's provenance. Collective.
 template <class T>
 SmoothingReport smooth_fields(Run& run, const SmoothJob& job, SphericalHarmonicTransform& transform,
-                              SmoothingOptions smoothing, const MapRange& maps, MapView<T> map);
+                              SmoothingOptions smoothing, SmoothGroup<T>& group, MapView<T> map);
 
 /// The transforms of a smoothing that is done.
 TransformCount count_of(const SmoothingReport& report);
 
-/// Kernel and method; the input and the rest is the caller's.
+/// Kernel and treatment; the rest is the caller's.
 Provenance provenance_of(const Run& run, const SmoothJob& job);
 
-/// Reports how many pixels of a map of the job were UNSEEN and what was removed.
+/// Reports how many pixels of map number `map` of the job were UNSEEN and what was removed.
 void tell_treatment(Run& run, const SmoothJob& job, std::int64_t map,
                     const TreatmentReport& treatment);
 
-/// The harmonic way. Returns the exit code. Collective.
-int smooth_with_transform(Run& run, SmoothJob& job);
-
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -9,17 +9,16 @@
 #include <vector>
 
 #include "app/cli/angle.hpp"
-#include "app/temperature_spectrum.hpp"
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "io/table_file.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 constexpr double usual_error = 1e-5;
-/// Of the allowed error the cut may take this part, the sums the rest.
+/// Part of the allowed error for the cut of the kernel; the sums have the rest.
 constexpr double part_of_cut = 0.5;
 /// Parts of a kernel's power above the grid's degrees. Beyond the first the sum over pixels differs
 /// visibly from the integral, beyond the second it has little to do with it.
@@ -43,7 +42,7 @@ double allowed_error(const SmoothOptions& options, Precision precision) {
   return error;
 }
 
-/// What a user gives a kernel by.
+/// The option that defines the kernel.
 struct KernelSource {
   double fwhm = 0;
   std::vector<double> b_l;
@@ -120,6 +119,15 @@ void refuse_too_narrow(const CutKernel& cut, const RingGrid& grid) {
 
 }  // namespace
 
+std::vector<double> temperature_spectrum(const Communicator& comm, const std::string& path,
+                                         const std::string& option) {
+  const Spectra spectra = read_spectra(comm, path);
+  if (!spectra.has(Spectra::TT))
+    throw DataError(path, "holds no TT; " + option + " takes the spectrum of T");
+  const auto values = spectra.values(Spectra::TT);
+  return {values.begin(), values.end()};
+}
+
 CutKernel cut_kernel(Run& run, const SmoothOptions& options, const RingGrid& grid,
                      Precision precision) {
   const double error = allowed_error(options, precision);
@@ -162,4 +170,4 @@ void warn_where_narrow(Run& run, const CutKernel& cut, const RingGrid& grid) {
       100 * cut.beyond_grid, grid.default_lmax(), grid.name(), std::sqrt(cut.beyond_grid)));
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

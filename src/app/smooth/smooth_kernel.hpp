@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "app/cli/options.hpp"
 #include "app/run.hpp"
 #include "io/file_kind.hpp"
-#include "sphere/kernel/radial_kernel.hpp"
-#include "sphere/ring_grid.hpp"
+#include "ringweave/files.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/kernel.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
+
+/// C_l of T in a file that `option` names, from l = 0. Collective. Error  DataError.
+std::vector<double> temperature_spectrum(const Communicator& comm, const std::string& path,
+                                         const std::string& option);
 
 /// The kernel of a convolution on rings, cut, and what it is good for.
 struct CutKernel {
@@ -34,4 +40,4 @@ CutKernel cut_kernel(Run& run, const SmoothOptions& options, const RingGrid& gri
 /// Warns of a kernel that is narrow for the grid. Collective.
 void warn_where_narrow(Run& run, const CutKernel& cut, const RingGrid& grid);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/maps/map_batch.hpp"
 #include "app/maps/map_outputs.hpp"
+#include "app/report/plan_table.hpp"
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline app {
 namespace {
 
 bool are_same(const RingGrid& a, const RingGrid& b) {
@@ -33,7 +36,7 @@ std::string names_of(const std::vector<MapColumn>& columns) {
   return names;
 }
 
-/// What of a map is not as in the first one, in words; empty where all is.
+/// Names the difference of a map from the first one; empty if there is none.
 std::string difference(const MapHeader& map, const MapHeader& first) {
   const auto unless_same = [](const std::string& what, const std::string& one,
                               const std::string& other) {
@@ -69,6 +72,81 @@ void require_same_rings(const std::string& path, MapReader& reader, const Smooth
   throw DataError(path, fmt::format("observes other rings than {}; maps of one launch must be "
                                     "alike: smooth it by itself",
                                     job.maps.to_do.front().input));
+}
+
+/// Reads the maps of a group into new memory.
+template <class T>
+void read_group(Run& run, const SmoothJob& job, const LocalRings& rings, FileTraffic& traffic,
+                SmoothGroup<T>& group) {
+  const std::int64_t n = job.choice.fields.n_components();
+  auto& maps = group.maps;
+  try {
+    maps.map =
+        agreed(traffic.comm, [&] { return MapBuffer<T>(group.range.count * n, rings.n_pixels()); });
+    for (std::int64_t i = 0; i < group.range.count; ++i) {
+      const std::string& path = job.maps.to_do[to_size(group.range.first + i)].input;
+      if (job.maps.n() == 1) run.progress.stage("reading " + path);
+      const auto opened = job.reader == nullptr ? open_map(traffic.comm, path) : nullptr;
+      MapReader& reader = opened != nullptr ? *opened : *job.reader;
+      require_alike(path, reader.header(), job.maps.to_do.front().input, job.header);
+      read_map<T>(traffic, path, reader, job.choice, rings, maps.map.view().components(i * n, n));
+      maps.headers.push_back(reader.header());
+    }
+  } catch (const DataError&) {
+    // On all ranks. The maps before it are worth going on with.
+    group.failure = std::current_exception();
+    group.range.count = ssize64(maps.headers);
+  }
+}
+
+template <class T>
+void write_group(Run& run, const SmoothJob& job, const LocalRings& rings, FileTraffic& traffic,
+                 SmoothGroup<T>& group) {
+  const std::int64_t n = job.choice.fields.n_components();
+  for (std::int64_t i = 0; i < group.range.count; ++i) {
+    const MapTask& task = job.maps.to_do[to_size(group.range.first + i)];
+    if (job.maps.n() == 1) run.progress.stage("writing " + task.output);
+    const StageTimer timer(&traffic.times, "write");
+    const MapHeader& input = group.maps.headers[to_size(i)];
+    MapHeader header = input;
+    header.precision = sizeof(T) == 4 ? Precision::single_ : Precision::double_;
+    header.columns.clear();
+    for (const int column : job.choice.columns)
+      header.columns.push_back(input.columns[to_size(std::int64_t{column})]);
+    Provenance provenance = group.maps.provenance;
+    provenance.input = task.input;
+    MapOutputs outputs(run, job.maps, traffic);
+    write_map(outputs.begin(task.output), header, provenance, rings,
+              MapView<const T>(group.maps.map.view().components(i * n, n)));
+    outputs.commit(traffic);
+  }
+}
+
+template <class T>
+MapsDone smooth_groups(Run& run, const SmoothJob& job, SmoothingMethod& method,
+                       const std::vector<MapRange>& groups) {
+  const LocalRings rings = method.rings();
+  MapRun map_run(run, job.maps, groups);
+  const MapSteps<SmoothedMaps<T>> steps{[&](FileTraffic& traffic, SmoothGroup<T>& group) {
+                                          read_group<T>(run, job, rings, traffic, group);
+                                        },
+                                        [&](SmoothGroup<T>& group) {
+                                          group.maps.provenance = provenance_of(run, job);
+                                          group.maps.provenance.method = method.name();
+                                          const SmoothingReport report = method.smooth(group);
+                                          // The last outputs need its memory.
+                                          if (map_run.is_last(group.range)) method.release();
+                                          for (std::int64_t i = 0; i < group.range.count; ++i)
+                                            tell_treatment(run, job, group.range.first + i,
+                                                           report.maps[to_size(i)]);
+                                        },
+                                        [&](FileTraffic& traffic, SmoothGroup<T>& group) {
+                                          write_group<T>(run, job, rings, traffic, group);
+                                        }};
+  const MapsDone done = run_maps(map_run, steps);
+  method.release();
+  method.record();
+  return done;
 }
 
 }  // namespace
@@ -117,77 +195,27 @@ void open_inputs(Run& run, SmoothJob& job) {
   }
 }
 
-template <class T>
-std::function<void(FileTraffic&, MapGroup<SmoothedMaps<T>>&)> reading_maps(
-    Run& run, const SmoothJob& job, const LocalRings& rings) {
-  return [&run, &job, &rings](FileTraffic& traffic, MapGroup<SmoothedMaps<T>>& group) {
-    const std::int64_t n = job.choice.fields.n_components();
-    auto& maps = group.maps;
-    try {
-      maps.map = agreed(traffic.comm,
-                        [&] { return MapBuffer<T>(group.range.count * n, rings.n_pixels()); });
-      for (std::int64_t i = 0; i < group.range.count; ++i) {
-        const std::string& path = job.maps.to_do[to_size(group.range.first + i)].input;
-        if (job.maps.n() == 1) run.progress.stage("reading " + path);
-        const auto opened = job.reader == nullptr ? open_map(traffic.comm, path) : nullptr;
-        MapReader& reader = opened != nullptr ? *opened : *job.reader;
-        require_alike(path, reader.header(), job.maps.to_do.front().input, job.header);
-        read_map<T>(traffic, path, reader, job.choice, rings, maps.map.view().components(i * n, n));
-        maps.headers.push_back(reader.header());
-      }
-    } catch (const DataError&) {
-      // On all ranks. The maps before it are worth going on with.
-      group.failure = std::current_exception();
-      group.range.count = ssize64(maps.headers);
-    }
-  };
-}
+int smooth_maps(Run& run, const SmoothJob& job, SmoothingMethod& method) {
+  const std::vector<MapRange> groups = method.plan();
+  const MemoryEstimate estimate =
+      with_others(method.memory(), groups, bytes_of_map(job, method.rings()));
+  tell_groups(run, job.maps, groups);
+  method.report_plan(estimate);
+  record_files(run, files_of(job));
+  require_memory(run, estimate);
+  if (run.options.dry_run) return 0;
 
-template <class T>
-std::function<void(FileTraffic&, MapGroup<SmoothedMaps<T>>&)> writing_maps(
-    Run& run, const SmoothJob& job, const LocalRings& rings) {
-  return [&run, &job, &rings](FileTraffic& traffic, MapGroup<SmoothedMaps<T>>& group) {
-    const std::int64_t n = job.choice.fields.n_components();
-    for (std::int64_t i = 0; i < group.range.count; ++i) {
-      const MapTask& task = job.maps.to_do[to_size(group.range.first + i)];
-      if (job.maps.n() == 1) run.progress.stage("writing " + task.output);
-      const StageTimer timer(&traffic.times, "write");
-      const MapHeader& input = group.maps.headers[to_size(i)];
-      MapHeader header = input;
-      header.precision = sizeof(T) == 4 ? Precision::single_ : Precision::double_;
-      header.columns.clear();
-      for (const int column : job.choice.columns)
-        header.columns.push_back(input.columns[to_size(std::int64_t{column})]);
-      Provenance provenance = group.maps.provenance;
-      provenance.input = task.input;
-      MapOutputs outputs(run, job.maps, traffic);
-      write_map(outputs.begin(task.output), header, provenance, rings,
-                MapView<const T>(group.maps.map.view().components(i * n, n)));
-      outputs.commit(traffic);
-    }
-  };
-}
-
-int conclude_smoothing(Run& run, const SmoothJob& job, const MapsDone& done,
-                       const std::string& how) {
+  method.prepare();
+  const MapsDone done = with_storage(job.precision, [&](auto storage) {
+    return smooth_groups<decltype(storage)>(run, job, method, groups);
+  });
   if (done.stopped) return exit_code(ErrorKind::stopped);
   const SmoothOptions& options = job.options;
-  const std::string kernel = options.fwhm + options.beam + options.kernel;
-  run.conclusion = job.maps.is_single()
-                       ? fmt::format("{}: {} smoothed with {}, {}", job.maps.to_do.front().output,
-                                     job.choice.name, kernel, how)
-                       : fmt::format("{} maps: {} smoothed with {}, {}", done.done, job.choice.name,
-                                     kernel, how);
+  run.conclusion = fmt::format(
+      "{}: {} smoothed with {}, {}",
+      job.maps.is_single() ? job.maps.to_do.front().output : fmt::format("{} maps", done.done),
+      job.choice.name, options.fwhm + options.beam + options.kernel, method.summary());
   return 0;
 }
 
-#define RINGWEAVE_INSTANTIATE(T)                                                          \
-  template std::function<void(FileTraffic&, MapGroup<SmoothedMaps<T>>&)> reading_maps<T>( \
-      Run&, const SmoothJob&, const LocalRings&);                                         \
-  template std::function<void(FileTraffic&, MapGroup<SmoothedMaps<T>>&)> writing_maps<T>( \
-      Run&, const SmoothJob&, const LocalRings&);
-RINGWEAVE_INSTANTIATE(float)
-RINGWEAVE_INSTANTIATE(double)
-#undef RINGWEAVE_INSTANTIATE
-
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline app

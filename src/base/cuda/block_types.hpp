@@ -3,15 +3,15 @@
 
 #include <cstddef>
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-/// Moved as one: 16 bytes.
+/// Two doubles moved in one 16-byte access.
 struct alignas(16) Double2 {
   double x;
   double y;
 };
 
-/// T[N] for a count, which is signed.
+/// T[N] with the signed N of all counts.
 template <class T, int N>
 using Array = T[static_cast<std::size_t>(N)];
 
@@ -19,7 +19,7 @@ inline constexpr int warp_lanes = 32;
 inline constexpr int block_warps = 4;
 inline constexpr int block_threads = block_warps * warp_lanes;
 
-/// Of launches whose threads share nothing.
+/// Shared memory of launches whose threads share nothing.
 struct NoShared {};
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

@@ -3,23 +3,47 @@
 
 #include <cuda_runtime_api.h>
 
+#include <utility>
+
+#include "base/checked_cast.hpp"
 #include "base/cuda/device_errors.hpp"
 #include "base/cuda/native_stream.hpp"
 #include "base/device_buffer.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline base {
 namespace {
 
 using gpu::forget;
 using gpu::native;
 cudaEvent_t event(void* handle) { return static_cast<cudaEvent_t>(handle); }
 
-/// Nothing to do for ranks without orders or rings, whose buffers have no address.
+/// Skips empty copies: ranks without orders or rings have buffers without an address.
 void copy(const void* from, void* to, std::int64_t bytes, cudaMemcpyKind kind,
           const DeviceStream& stream, const char* what) {
   if (bytes == 0) return;
   check_device(cudaMemcpyAsync(to, from, to_size(bytes), kind, native(stream)), what);
+}
+
+int attribute(cudaDeviceAttr which) {
+  int value = 0;
+  check_device(cudaDeviceGetAttribute(&value, which, current_device()),
+               "asking for a property of the device");
+  return value;
+}
+
+/// A graph until it leaves the scope.
+struct RecordedGraph {
+  cudaGraph_t graph = nullptr;
+  ~RecordedGraph() {
+    if (graph != nullptr) forget(cudaGraphDestroy(graph));
+  }
+};
+
+/// Ends a recording that failed, so that the stream is an ordinary one again.
+void abandon(const DeviceStream& stream) {
+  RecordedGraph recorded;
+  forget(cudaStreamEndCapture(native(stream), &recorded.graph));
 }
 
 }  // namespace
@@ -68,7 +92,7 @@ DeviceMemory device_memory() {
 
 DeviceIdentity device_identity() {
   cudaDeviceProp properties{};
-  check_device(cudaGetDeviceProperties(&properties, current_device()), "asking what it is");
+  check_device(cudaGetDeviceProperties(&properties, current_device()), "querying its properties");
   constexpr char digits[] = "0123456789abcdef";
   std::string uuid;
   for (const char byte : properties.uuid.bytes) {
@@ -77,6 +101,21 @@ DeviceIdentity device_identity() {
     uuid += digits[value % 16];
   }
   return {properties.name, uuid};
+}
+
+DeviceProperties device_properties() {
+  cudaDeviceProp properties{};
+  check_device(cudaGetDeviceProperties(&properties, current_device()),
+               "asking for the properties of the device");
+  DeviceProperties found;
+  found.name = properties.name;
+  found.compute_capability = 10 * properties.major + properties.minor;
+  found.n_multiprocessors = properties.multiProcessorCount;
+  found.clock_hz = 1e3 * attribute(cudaDevAttrClockRate);
+  found.memory_bytes = device_memory().total_bytes;
+  check_device(cudaDriverGetVersion(&found.driver_version), "asking for the driver");
+  check_device(cudaRuntimeGetVersion(&found.runtime_version), "asking for the CUDA runtime");
+  return found;
 }
 
 DeviceStream::DeviceStream() {
@@ -120,6 +159,39 @@ double DeviceEvent::seconds_since(const DeviceEvent& earlier) const {
   check_device(cudaEventElapsedTime(&milliseconds, event(earlier.handle_), event(handle_)),
                "timing");
   return 1e-3 * static_cast<double>(milliseconds);
+}
+
+DeviceGraph::~DeviceGraph() { release(); }
+
+void DeviceGraph::release() noexcept {
+  if (executable_ == nullptr) return;
+  forget(cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(std::exchange(executable_, nullptr))));
+}
+
+void DeviceGraph::capture(const DeviceStream& stream, const std::function<void()>& work) {
+  release();
+  gpu::require_device_alive();
+  // Other threads (of an MPI library, say) may go on with calls that a recording forbids.
+  check_device(cudaStreamBeginCapture(native(stream), cudaStreamCaptureModeThreadLocal),
+               "beginning to record a graph");
+  try {
+    work();
+  } catch (...) {
+    abandon(stream);
+    throw;
+  }
+  RecordedGraph recorded;
+  check_device(cudaStreamEndCapture(native(stream), &recorded.graph), "recording a graph");
+  cudaGraphExec_t executable = nullptr;
+  check_device(cudaGraphInstantiateWithFlags(&executable, recorded.graph, 0),
+               "making a graph ready to run");
+  executable_ = executable;
+}
+
+void DeviceGraph::launch(const DeviceStream& stream) const {
+  if (executable_ == nullptr) throw InternalError("GPU: a graph was launched before its recording");
+  check_device(cudaGraphLaunch(static_cast<cudaGraphExec_t>(executable_), native(stream)),
+               "launching a graph");
 }
 
 void* allocate_device_memory(std::int64_t bytes) {
@@ -174,4 +246,4 @@ void zero_device_memory(void* memory, std::int64_t bytes, const DeviceStream& st
   check_device(cudaMemsetAsync(memory, 0, to_size(bytes), native(stream)), "clearing memory");
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline base

@@ -4,12 +4,12 @@
 #include <mutex>
 
 #include "base/device.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline base {
 namespace {
 
-/// The first failure after which a process cannot use its device any more.
+/// Keeps the first failure after which the process can no longer use its device.
 class LastWords {
  public:
   static LastWords& of_process() {
@@ -30,9 +30,9 @@ class LastWords {
   std::string message_;
 };
 
-/// After these every later call of the process fails too.
+/// Whether every later call of the process will fail too.
 bool is_sticky(cudaError_t status) {
-  // cudaErrorContained and cudaErrorTensorMemoryLeak, which older toolkits have no names for.
+  // cudaErrorContained and cudaErrorTensorMemoryLeak, which older toolkits do not name.
   if (status == static_cast<cudaError_t>(226) || status == static_cast<cudaError_t>(721))
     return true;
   switch (status) {
@@ -54,8 +54,11 @@ bool is_sticky(cudaError_t status) {
 }
 
 }  // namespace
+}  // namespace ringweave::detail::inline base
 
-std::string gpu::advice(cudaError_t status) {
+namespace ringweave::detail::gpu {
+
+std::string advice(cudaError_t status) {
   switch (status) {
     case cudaErrorNoDevice:
       return "no GPU is visible: look at nvidia-smi and CUDA_VISIBLE_DEVICES, or choose the host "
@@ -88,21 +91,25 @@ std::string gpu::advice(cudaError_t status) {
   return "look at nvidia-smi, or choose the host backend";
 }
 
-void gpu::require_device_alive() { LastWords::of_process().require_none(); }
+void require_device_alive() { LastWords::of_process().require_none(); }
 
-void gpu::forget(cudaError_t status) {
+void forget(cudaError_t status) {
   if (status != cudaSuccess) cudaGetLastError();
 }
+
+}  // namespace ringweave::detail::gpu
+
+namespace ringweave::detail::inline base {
 
 void check_device(int status, const std::string& what) {
   gpu::require_device_alive();
   const auto error = static_cast<cudaError_t>(status);
   if (error == cudaSuccess) return;
-  cudaGetLastError();  // or the next call would be blamed for it
+  cudaGetLastError();  // clears the error, which the next call would report again
   const std::string message = "GPU: " + what + ": " + cudaGetErrorString(error) + " (" +
                               cudaGetErrorName(error) + "); " + gpu::advice(error);
   if (is_sticky(error)) LastWords::of_process().keep(message);
   throw ResourceError(message);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline base

@@ -5,16 +5,16 @@
 
 #include <string>
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-/// What to do about an error.
+/// Returns advice on how to resolve an error.
 std::string advice(cudaError_t status);
 
-/// Error  ResourceError when the device has failed in this process in a way that nothing it does
-/// later can succeed; the message is that of the first failure.
+/// Error  ResourceError when an earlier failure of this process made the device unusable; the
+/// message is that of the first failure.
 void require_device_alive();
 
-/// What a destructor cannot report must not be taken for the failure of a later call.
+/// Clears an error that a destructor cannot report, so that a later call does not report it.
 void forget(cudaError_t status);
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

@@ -11,9 +11,9 @@
 #include "base/cuda/thread_block.cuh"
 #include "base/device_buffer.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-/// The one device function: a launch runs in every block. A multiprocessor must hold at least
+/// The only __global__ function: runs a launch in every block. A multiprocessor must hold at least
 /// Work::least_blocks of them, which limits their registers.
 template <class Work>
 __global__ void __launch_bounds__(block_threads, Work::least_blocks)
@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(block_threads, Work::least_blocks)
   work(DeviceBlock(), shared);
 }
 
-/// Runs launches on a device, in the order of a stream.
+/// Runs launches on a device in stream order.
 class DeviceMachine {
  public:
   template <class T>
@@ -34,7 +34,7 @@ class DeviceMachine {
   Buffer<T> allocate(std::int64_t size) const {
     return Buffer<T>(size);
   }
-  /// The values are there when it returns.
+  /// Blocks until the values have arrived.
   template <class T>
   Buffer<T> upload(const T* values, std::int64_t size) const {
     Buffer<T> buffer(size);
@@ -56,4 +56,4 @@ class DeviceMachine {
   const DeviceStream* stream_;
 };
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

@@ -4,15 +4,16 @@
 #include "base/cuda/block_types.hpp"
 #include "base/host_device.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-/// Two lanes of a warp that are an offset apart, a power of two, exchange one value each: what a
-/// lane gives, and what it has afterwards. By selection, so that values stay in registers.
+/// Exchange of one value between two lanes of a warp whose numbers differ by `offset`, a power of
+/// two: the value a lane gives and the values it holds afterwards. Selects instead of indexing, so
+/// that values stay in registers.
 class LaneExchange {
  public:
   RINGWEAVE_HOST_DEVICE LaneExchange(int lane, int offset) : upper_((lane & offset) != 0) {}
 
-  /// Of n values, n even, each lane keeps a half and gives the other: the i-th of either.
+  /// The i-th value given away when each lane keeps one half of n values, n even.
   RINGWEAVE_HOST_DEVICE double given_of_half(const double* v, int n, int i) const {
     return upper_ ? v[i] : v[i + n / 2];
   }
@@ -20,8 +21,8 @@ class LaneExchange {
     return upper_ ? v[i + n / 2] : v[i];
   }
 
-  /// Of two values the lower lane gives its second and the upper lane its first, and each puts in
-  /// that place what it is given: 2 x 2 values are transposed.
+  /// Transposes 2 x 2 values: the lower lane gives its second value and the upper lane its first,
+  /// and each stores the received value in that place.
   RINGWEAVE_HOST_DEVICE double given_of_two(double first, double second) const {
     return upper_ ? first : second;
   }
@@ -34,8 +35,8 @@ class LaneExchange {
   bool upper_;
 };
 
-/// N sums over the 32 lanes of a warp at once. While N is even, lanes that are an offset apart
-/// share the work: each keeps one half of the values and gives the other away (LaneExchange), so
+/// Computes N sums over the 32 lanes of a warp at once. While N is even, lanes an offset apart
+/// share the work: each keeps one half of the values and gives away the other (LaneExchange), so
 /// that a sum costs one exchange instead of five. Lane j ends with `left` sums from first_sum(j)
 /// on. The order of the additions is fixed.
 template <int N>
@@ -46,10 +47,10 @@ struct LaneSums {
     return count;
   }
   static constexpr int left = N >> levels();
-  /// Lanes that end with the same sums.
+  /// Number of lanes that end with the same sums.
   static constexpr int copies = warp_lanes >> levels();
 
   RINGWEAVE_HOST_DEVICE static int first_sum(int lane) { return lane / copies * left; }
 };
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

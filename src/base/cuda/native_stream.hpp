@@ -5,10 +5,10 @@
 
 #include "base/device.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
 inline cudaStream_t native(const DeviceStream& stream) {
   return static_cast<cudaStream_t>(stream.handle());
 }
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

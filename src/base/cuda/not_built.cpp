@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "base/device.hpp"
 #include "base/device_buffer.hpp"
-#include "base/device_graph.hpp"
-#include "base/device_properties.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline base {
 namespace {
 
 [[noreturn]] void lack() { throw UsageError("GPU: " + device_obstacle()); }
@@ -54,4 +52,4 @@ void copy_to_host(const void*, void*, std::int64_t, const DeviceStream&) { lack(
 void copy_on_device(const void*, void*, std::int64_t, const DeviceStream&) { lack(); }
 void zero_device_memory(void*, std::int64_t, const DeviceStream&) { lack(); }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline base

@@ -8,13 +8,13 @@
 #include "base/cuda/block_types.hpp"
 #include "base/cuda/lane_sums.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-/// A block of threads of a launch, on the device. What is written against it runs on the host too,
-/// with loops in place of threads (tests/support/emulated_block.hpp).
+/// A thread block on the device. Code written against it also runs on the host, with loops in place
+/// of threads (tests/support/emulated_block.hpp).
 class DeviceBlock {
  public:
-  /// A value of each thread.
+  /// One value per thread.
   template <class T>
   class PerThread {
    public:
@@ -26,20 +26,20 @@ class DeviceBlock {
 
   __device__ __forceinline__ std::int64_t index() const { return blockIdx.x; }
 
-  /// work(thread) in every thread; no thread waits for another.
+  /// Runs work(thread) in every thread, without synchronization.
   template <class Work>
   __device__ __forceinline__ void each(const Work& work) const {
     work(static_cast<int>(threadIdx.x));
   }
-  /// What was written to shared memory before is seen by all threads after.
+  /// Makes earlier writes to shared memory visible to all threads.
   __device__ __forceinline__ void sync() const { __syncthreads(); }
 
-  /// Device memory to shared memory beside the work: ordered by commit and wait.
+  /// Starts an asynchronous copy from device to shared memory, ordered by commit and wait.
   __device__ __forceinline__ void copy_ahead(Double2* to, const Double2* from) const {
     __pipeline_memcpy_async(to, from, sizeof(Double2));
   }
   __device__ __forceinline__ void commit_copies() const { __pipeline_commit(); }
-  /// Waits for this thread's copies but those of the last commit.
+  /// Waits for this thread's copies except those of the last commit.
   __device__ __forceinline__ void wait_for_copies_but_last() const { __pipeline_wait_prior(1); }
 
   __device__ __forceinline__ void any_in_warp(PerThread<bool>& flag) const {
@@ -49,7 +49,7 @@ class DeviceBlock {
     flag[0] = __all_sync(0xffffffffU, flag[0]) != 0;
   }
 
-  /// Sums over the lanes of each warp (LaneSums); `wanted` is the same in a warp.
+  /// Sums over the lanes of each warp (LaneSums). `wanted` is uniform in a warp.
   template <int N>
   __device__ __forceinline__ void sum_lanes(PerThread<Array<double, N>>& values,
                                             PerThread<bool>& wanted) const {
@@ -58,16 +58,16 @@ class DeviceBlock {
   }
 
   /// Transposes N x N values, N = 2^n, over lanes that are `Stride` apart: value first + j step of
-  /// the i-th of N lanes becomes value first + i step of the j-th. `wanted` is the same in a warp.
+  /// the i-th of N lanes becomes value first + i step of the j-th. `wanted` is uniform in a warp.
   template <int N, int Stride, class Values>
   __device__ __forceinline__ void transpose_lanes(PerThread<Values>& values, int first, int step,
                                                   PerThread<bool>& wanted) const {
     if (!wanted[0]) return;
     exchange<N, Stride, 1>(values[0] + first, step);
   }
-  /// c += a b, matrices of 8 x 4 and 4 x 8 in the lanes of each warp (FP64 tensor instructions).
+  /// c += a b for matrices of 8 x 4 and 4 x 8 in the lanes of each warp (FP64 tensor instructions).
   /// Lane 4 i + j has a[i][j], b[j][i], c[i][2 j] in value `ic` and c[i][2 j + 1] in value
-  /// `ic_next`. `wanted` is the same in a warp.
+  /// `ic_next`. `wanted` is uniform in a warp.
   template <class A, class B, class C>
   __device__ __forceinline__ void multiply_add_8x8x4(PerThread<A>& a, int ia, PerThread<B>& b,
                                                      int ib, PerThread<C>& c, int ic, int ic_next,
@@ -116,4 +116,4 @@ class DeviceBlock {
   }
 };
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

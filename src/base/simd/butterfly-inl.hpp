@@ -12,18 +12,18 @@
 #include "base/simd/complex_lanes-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace ringweave::HWY_NAMESPACE {
+namespace ringweave::detail::HWY_NAMESPACE {
 
-/// Of the exponent of a transform, sum_j a_j exp(+-2 pi i j k / R).
+/// Sign of the exponent of a transform, sum_j a_j exp(+-2 pi i j k / R).
 enum class Sign { plus, minus };
 constexpr Sign opposite(Sign sign) { return sign == Sign::plus ? Sign::minus : Sign::plus; }
 
-/// a +- i b.
+/// Returns a +- i b.
 template <Sign sign>
 HWY_INLINE ComplexLanes add_quarter_turn(ComplexLanes a, ComplexLanes b) {
   return sign == Sign::plus ? add_times_i(a, b) : subtract_times_i(a, b);
 }
-/// a exp(+-pi i / 4).
+/// Returns a exp(+-pi i / 4).
 template <Sign sign>
 HWY_INLINE ComplexLanes eighth_turn(ComplexLanes a) {
   return scaled(add_quarter_turn<sign>(a, a), broadcast(0.70710678118654752440));
@@ -97,7 +97,7 @@ HWY_INLINE void butterfly_of_4(ComplexLanes* a) {
   a[3] = add_quarter_turn<opposite(sign)>(even_gap, odd_gap);
 }
 
-/// The transform of 8 from those of 4 of its even and odd elements.
+/// Combines the transforms of 4 of the even and of the odd elements into one of 8.
 template <Sign sign>
 HWY_INLINE void join_to_8(const ComplexLanes* even, const ComplexLanes* odd, ComplexLanes* a) {
   const ComplexLanes first = eighth_turn<sign>(odd[1]);
@@ -147,7 +147,7 @@ HWY_INLINE void odd_butterfly(ComplexLanes* a) {
   }
 }
 
-/// a_k becomes sum_j a_j exp(+-2 pi i j k / R), R one of 2, 3, 4, 5, 7, 8, 11, 13.
+/// Replaces a_k by sum_j a_j exp(+-2 pi i j k / R), for R = 2, 3, 4, 5, 7, 8, 11, 13.
 template <int R, Sign sign>
 HWY_INLINE void butterfly(ComplexLanes* a) {
   if constexpr (R == 2) {
@@ -161,7 +161,7 @@ HWY_INLINE void butterfly(ComplexLanes* a) {
   }
 }
 
-}  // namespace ringweave::HWY_NAMESPACE
+}  // namespace ringweave::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

@@ -13,7 +13,7 @@
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace ringweave::HWY_NAMESPACE {
+namespace ringweave::detail::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 using Complex = std::complex<double>;
@@ -22,13 +22,13 @@ using V = hn::Vec<D>;
 inline constexpr std::int64_t n_lanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
 inline constexpr std::int64_t element = 2 * n_lanes;  ///< doubles of [re, im][lane]
 
-/// One complex number in every lane.
+/// One complex number per lane.
 struct ComplexLanes {
   V re;
   V im;
 };
 
-/// Real parts at `from`, imaginary parts `apart` doubles further on; both aligned.
+/// Loads real parts at `from`, imaginary parts `apart` doubles further on; both aligned.
 HWY_INLINE ComplexLanes load(const double* from, std::int64_t apart = n_lanes) {
   return {hn::Load(D(), from), hn::Load(D(), from + apart)};
 }
@@ -36,7 +36,7 @@ HWY_INLINE void store(ComplexLanes a, double* to, std::int64_t apart = n_lanes) 
   hn::Store(a.re, D(), to);
   hn::Store(a.im, D(), to + apart);
 }
-/// Complex numbers side by side, not aligned.
+/// Loads interleaved complex numbers, unaligned.
 HWY_INLINE ComplexLanes load_interleaved(const Complex* from) {
   ComplexLanes a;
   hn::LoadInterleaved2(D(), reinterpret_cast<const double*>(from), a.re, a.im);
@@ -60,30 +60,30 @@ HWY_INLINE ComplexLanes times_i(ComplexLanes a) { return {hn::Neg(a.im), a.re}; 
 HWY_INLINE ComplexLanes scaled(ComplexLanes a, V factor) {
   return {hn::Mul(a.re, factor), hn::Mul(a.im, factor)};
 }
-/// a b.
+/// Returns a b.
 HWY_INLINE ComplexLanes product(ComplexLanes a, ComplexLanes b) {
   return {hn::NegMulAdd(a.im, b.im, hn::Mul(a.re, b.re)),
           hn::MulAdd(a.re, b.im, hn::Mul(a.im, b.re))};
 }
-/// conj(a) b.
+/// Returns conj(a) b.
 HWY_INLINE ComplexLanes conj_product(ComplexLanes a, ComplexLanes b) {
   return {hn::MulAdd(a.im, b.im, hn::Mul(a.re, b.re)),
           hn::NegMulAdd(a.im, b.re, hn::Mul(a.re, b.im))};
 }
-/// a factor + sum.
+/// Returns a factor + sum.
 HWY_INLINE ComplexLanes multiply_add(ComplexLanes a, V factor, ComplexLanes sum) {
   return {hn::MulAdd(a.re, factor, sum.re), hn::MulAdd(a.im, factor, sum.im)};
 }
-/// a + i b.
+/// Returns a + i b.
 HWY_INLINE ComplexLanes add_times_i(ComplexLanes a, ComplexLanes b) {
   return {hn::Sub(a.re, b.im), hn::Add(a.im, b.re)};
 }
-/// a - i b.
+/// Returns a - i b.
 HWY_INLINE ComplexLanes subtract_times_i(ComplexLanes a, ComplexLanes b) {
   return {hn::Add(a.re, b.im), hn::Sub(a.im, b.re)};
 }
 
-}  // namespace ringweave::HWY_NAMESPACE
+}  // namespace ringweave::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

@@ -5,13 +5,13 @@
 #include <cmath>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 #include "sphere/mode_limits.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 namespace {
 
-/// What a kernel's multipoles above their highest degree may leave, relative to its rms, where no
+/// The multipoles of a kernel neglected above its highest degree, relative to its rms, where no
 /// error is allowed.
 constexpr double rounding = 1e-13;
 
@@ -21,7 +21,7 @@ std::int64_t longest_ring(const RingGrid& grid) {
   return longest;
 }
 
-/// Fills kept from m_limit.
+/// Computes `kept` from `m_limit`.
 void find_kept(ModeRows& rows) {
   const int mmax = *std::max_element(rows.m_limit.begin(), rows.m_limit.end());
   rows.kept.assign(to_size(std::int64_t{mmax} + 1), RingRange{});
@@ -47,8 +47,8 @@ void find_kept(ModeRows& rows) {
   }
 }
 
-/// A number of samples around a ring that tells orders up to `limit` apart; few different ones, for
-/// each has a table.
+/// Returns a number of samples around a ring that resolves orders up to `limit`; one of few
+/// different ones, because each has a table.
 int samples_for(int limit) {
   constexpr double ladder = 1.04;
   double samples = 16;
@@ -56,12 +56,12 @@ int samples_for(int limit) {
   return static_cast<int>(samples);
 }
 
-/// The highest degree of one kernel, or 0.
+/// Returns the highest degree of one kernel, or 0.
 int highest_degree(const std::vector<double>& k_l, double error) {
   double all = 0;
   for (std::size_t l = 0; l < k_l.size(); ++l)
     all += (2.0 * static_cast<double>(l) + 1) * k_l[l] * k_l[l];
-  // Multipoles below this are rounding themselves.
+  // Multipoles below this are rounding errors.
   const double noise = 5e-15 * std::abs(k_l[0]);
   const double allowed = std::pow(std::max(error, rounding), 2) * all;
   double tail = 0;
@@ -71,7 +71,7 @@ int highest_degree(const std::vector<double>& k_l, double error) {
     tail += (2.0 * static_cast<double>(degree) + 1) * value * value;
     if (tail > allowed) break;
   }
-  // A tail that ends with the list has not been seen to fall.
+  // A tail that ends with the list is not known to fall.
   return degree * 20 > k_l.size() * 19 ? 0 : static_cast<int>(std::max<std::size_t>(degree, 1));
 }
 
@@ -131,4 +131,4 @@ std::int64_t ModeRows::n_modes() const {
   return sum;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

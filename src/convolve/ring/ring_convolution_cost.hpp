@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
-/// Nanoseconds of one thread for what a convolution is made of, fitted to its stages on bands of
-/// the sphere (a core with 512-bit vectors; bench/ring_convolution_ranks prints stages and
-/// predictions). Their ratios decide which path is taken and where bands are cut.
+/// Nanoseconds of one thread for the elementary operations of a convolution, fitted to its stages
+/// on bands of the sphere (a core with 512-bit vectors; bench/ring_convolution_ranks prints stages
+/// and predictions). Their ratios decide which path is taken and where bands are cut.
 struct ConvolutionRates {
   double stencil_pixel = 1.25;
-  double stencil_product = 0.0225;  ///< a pixel times a tap
-  double stencil_weight = 12;       ///< a tap of a pair of rings
+  double stencil_product = 0.0225;  ///< per pixel and tap
+  double stencil_weight = 12;       ///< per tap of a pair of rings
   double sector_pixel = 4;
-  double sector_product = 0.052;     ///< a pixel times a pixel, lanes full
-  double sector_value_digit = 0.09;  ///< a kernel value, for each digit of it
-  double equal_ring_fft = 1.05;      ///< a pixel of the longest run of equal rings, one direction
-  double ring_fft = 4;               ///< a pixel of other rings
-  double ring_fft_mode = 1;          ///< a mode, one direction
-  double mode_copy = 4;              ///< a mode, there and back
-  double mode_sample = 6.5;          ///< a kernel value for the modes
-  double mode_sum = 0.03;            ///< a kernel value times a cosine
-  double row_fold = 0.035;           ///< a kernel value times the exp(i s phi) of a class
-  double row_point = 0.05;           ///< a kernel mode of a row by FFT, but for its
+  double sector_product = 0.052;     ///< per pair of pixels, lanes full
+  double sector_value_digit = 0.09;  ///< per kernel value and digit of it
+  double equal_ring_fft = 1.05;      ///< per pixel of the longest run of equal rings, one direction
+  double ring_fft = 4;               ///< per pixel of other rings
+  double ring_fft_mode = 1;          ///< per mode, one direction
+  double mode_copy = 4;              ///< per mode, both directions
+  double mode_sample = 6.5;          ///< per kernel value for the modes
+  double mode_sum = 0.03;            ///< per kernel value and cosine
+  double row_fold = 0.035;           ///< per kernel value and exp(i s phi) of a class
+  double row_point = 0.05;           ///< per kernel mode of a row by FFT, without its
   double row_pass = 0.07;            ///< passes, for each factor of 2
-  double row_product = 0.6;          ///< its products: it comes from memory
-  double mode_product = 0.5;         ///< a kernel mode times four (two without mirrors) ring modes
+  double row_product = 0.6;          ///< products: read from memory
+  double mode_product = 0.5;         ///< per kernel mode and four (two without mirrors) ring modes
 };
 
-/// What one thread would need.
+/// Predicted seconds of one thread.
 struct ConvolutionSeconds {
   double stencil = 0;
   double sectors = 0;
@@ -41,4 +41,4 @@ struct ConvolutionSeconds {
   }
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
 std::int64_t halo_bytes_to_send(const RingConvolutionPlan& plan) {
   const RingConvolutionSpec& spec = plan.spec();
@@ -25,7 +25,7 @@ RingConvolutionEstimate estimate_convolution(const RingConvolutionPlan& plan,
     one.modes = machine.convolution_modes.estimate(size, share * of.modes);
     if (one.total().seconds >= estimate.total().seconds) estimate = one;
   }
-  // Neighbours only, to the north and to the south.
+  // Only neighbours, to the north and to the south.
   if (plan.n_ranks() > 1) {
     estimate.halo =
         exchange_estimate(machine.network, static_cast<double>(halo_bytes_to_send(plan)),
@@ -39,4 +39,4 @@ Estimate estimate_planning(const RingConvolutionPlan& plan, const Machine& machi
                                                static_cast<double>(plan.grid().n_rings()));
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

@@ -6,7 +6,7 @@
 #include "convolve/ring/ring_convolution_plan.hpp"
 #include "perf_models/machine.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
 /// Predicted time of a convolution on rings.
 struct RingConvolutionEstimate {
@@ -18,14 +18,14 @@ struct RingConvolutionEstimate {
   Estimate total() const { return stencil + sectors + ring_fft + modes + halo; }
 };
 
-/// Bytes this rank sends to others in one convolution. Not collective.
+/// Returns the bytes this rank sends to others in one convolution. Not collective.
 std::int64_t halo_bytes_to_send(const RingConvolutionPlan& plan);
 
-/// One convolution on the rank that has most to do. Not collective.
+/// Predicts one convolution on the rank with most work. Not collective.
 RingConvolutionEstimate estimate_convolution(const RingConvolutionPlan& plan,
                                              const Machine& machine, int n_threads);
 
-/// Predicted time of making the plan and its tables. Not collective.
+/// Predicts the time to make the plan and its tables. Not collective.
 Estimate estimate_planning(const RingConvolutionPlan& plan, const Machine& machine);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

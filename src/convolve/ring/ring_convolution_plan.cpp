@@ -8,13 +8,14 @@
 #include <utility>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "convolve/ring/host/host_ring_convolver.hpp"
 #include "convolve/ring/host/mode_sum.hpp"
 #include "convolve/ring/mode_rows.hpp"
 #include "convolve/ring/ring_pair.hpp"
+#include "ringweave/error.hpp"
+#include "sphere/kernel/kernel_table.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 namespace {
 
 /// Whether every ring has a mirror at pi - theta with the same pixels.
@@ -30,10 +31,10 @@ bool is_symmetric(const RingGrid& grid) {
   return true;
 }
 
-/// What may be taken beside the maps and the modes of one, in parts of one of input and output.
+/// Memory allowed beside the maps and the modes of one, as a share of one map's input and output.
 constexpr double scratch_share = 0.4;
 
-/// Of it, for what the ring FFT does not need.
+/// The share of it that the ring FFT leaves.
 constexpr double share_of_goal = 0.75;
 
 constexpr std::int64_t mode_size = 2 * sizeof(double);
@@ -72,7 +73,7 @@ RingConvolutionPlan::RingConvolutionPlan(const RingConvolutionSpec& spec, int ra
     : spec_(spec) {
   check();
   for (const RadialKernel& kernel : spec_.kernels) support_ = std::max(support_, kernel.support());
-  is_symmetric_ = ringweave::is_symmetric(grid());
+  is_symmetric_ = ringweave::detail::is_symmetric(grid());
   sectors_ = SectorRule::for_grid(grid());
   run_ = EqualRun::for_grid(grid());
   choose_modes(n_ranks);
@@ -118,7 +119,7 @@ ConvolutionSeconds RingConvolutionPlan::predicted_with_repeats(int rank) const {
   const LocalRings rings = bands_->rings(rank);
   for (const RingBand& band : rings.bands()) {
     for (std::int64_t t = band.rings.begin; t < band.rings.end; ++t) {
-      // Of a pair of rings of two ranks each makes the kernel's modes.
+      // Both ranks of a pair of rings compute the kernel's modes.
       if (has_modes(t))
         sum.modes += predicted_.of_ring[to_size(t)].modes * share_elsewhere(t, rings.bands());
     }
@@ -147,7 +148,7 @@ RingRange RingConvolutionPlan::window(std::int64_t ring) const {
 
 bool RingConvolutionPlan::has_sectors(std::int64_t ring) const {
   const RingRange near = window(ring);
-  // What is summed otherwise is a run of rings around this one.
+  // Rings summed in another way form a run around this one.
   return way(ring, near.begin) == Way::sectors || way(ring, near.end - 1) == Way::sectors;
 }
 
@@ -209,13 +210,13 @@ RowFft RingConvolutionPlan::fastest_fft(const ModeRows& modes, int n_ranks) cons
     for (std::int64_t unit = 32; unit <= around / 4; unit *= 2)
       allowed.push_back((around + unit - 1) / unit * unit);
   }
-  // A block of orders is held for all rings within reach, for as many vectors as an FFT has points,
-  // and what it hands on for half of them.
+  // A block of orders is held for all rings within reach, with as many vectors as an FFT has
+  // points, and its carried rings for half of them.
   const std::int64_t maps = spec_.kernels.size() == 1 ? std::min<std::int64_t>(4, spec_.n_maps) : 1;
   const std::int64_t rings = intersection(window(middle), modes.zone).size();
   const double point = static_cast<double>(rings * (is_symmetric_ ? 4 : 2) * maps *
                                            mode_sum::orders * std::int64_t{sizeof(double)});
-  // Of a thread, on an average rank: the same on all.
+  // Per thread, on an average rank: the same on all.
   const double bytes = static_cast<double>(grid().n_pixels()) *
                        static_cast<double>(spec_.n_maps * spec_.bytes_per_pixel) / n_ranks;
   const double room = static_cast<double>(
@@ -238,7 +239,7 @@ RowFft RingConvolutionPlan::fastest_fft(const ModeRows& modes, int n_ranks) cons
 
 bool RingConvolutionPlan::makes_rows_by_fft(const ModeRows& modes, double n_summed,
                                             double n_transformed, double limit) const {
-  // Sums over more would need more memory for cosines than they are worth.
+  // Longer sums would need more memory for cosines than they are worth.
   constexpr double most_summed = 1.0 / 16;
   if (!modes.row_fft.exists()) return false;
   if (spec_.rows == KernelRows::fft) return true;
@@ -260,7 +261,7 @@ double RingConvolutionPlan::widest_chord() const {
 }
 
 RingConvolutionPlan::Prediction RingConvolutionPlan::predict(const ModeRows& modes) const {
-  // Rings are many and much alike: a sample is enough.
+  // Rings are many and similar: a sample is enough.
   constexpr std::int64_t most_rings = 512;
   const double chord = widest_chord();
   Prediction prediction;
@@ -325,7 +326,7 @@ ConvolutionSeconds RingConvolutionPlan::predict_ring(const ModeRows& modes, std:
       const double row =
           by_fft ? modes.row_fft.nanoseconds(rates, samples) : orders * samples * rates.mode_sum;
       const double product = by_fft ? rates.row_product : rates.mode_product;
-      // Half of the pairs are their own transpose, half of the rest mirrors.
+      // Half of the pairs are their own transpose; half of the rest are mirrors.
       const double unique = pairs / (is_symmetric_ ? 4 : 2);
       cost.modes += unique * n_kernels * samples * rates.mode_sample * modes.row_fft.n_passes;
       cost.modes += unique * tile_waste * (n_kernels * row + orders * n_maps * product);
@@ -379,7 +380,7 @@ void RingConvolutionPlan::lay_out_rows() {
 void RingConvolutionPlan::choose_maps_together() {
   const std::int64_t n_modes = modes_.n_modes();
   if (n_modes == 0) return;
-  // Half of what may be taken beside the modes of one map; the same on all ranks.
+  // Half of the memory allowed beside the modes of one map; the same on all ranks.
   const double room = 0.5 * scratch_share * static_cast<double>(grid().n_pixels()) *
                       static_cast<double>(spec_.n_maps * spec_.bytes_per_pixel);
   const double most = 1 + std::floor(room / static_cast<double>(n_modes * mode_size));
@@ -400,8 +401,8 @@ std::int64_t RingConvolutionPlan::halo_bytes() const {
 
 std::int64_t RingConvolutionPlan::scratch_within(double bytes, int n_threads) const {
   constexpr std::int64_t least_of_a_thread = std::int64_t{2} << 20;
-  // What stands beside the scratch, about: the tile of modes of a ring FFT, its tables and those of
-  // the products.
+  // Approximate memory beside the scratch: a ring FFT's tile of modes, its tables and those of the
+  // products.
   constexpr std::int64_t tile_of_a_thread = std::int64_t{1} << 20;
   const std::int64_t tables = 200 * grid().longest_ring();
   const auto goal = static_cast<std::int64_t>(share_of_goal * bytes);
@@ -420,4 +421,4 @@ std::int64_t RingConvolutionPlan::workspace_bytes(int n_threads) const {
   return host_workspace_bytes(*this, n_threads);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

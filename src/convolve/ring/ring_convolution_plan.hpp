@@ -6,18 +6,18 @@
 #include <span>
 #include <vector>
 
+#include "convolve/ring/mode_rows.hpp"
 #include "convolve/ring/ring_convolution_cost.hpp"
-#include "convolve/ring/ring_convolution_spec.hpp"
-#include "convolve/ring/row_fft.hpp"
 #include "distribute/halo/halo_plan.hpp"
 #include "distribute/ring_distribution.hpp"
-#include "sphere/local_rings.hpp"
+#include "ringweave/convolution.hpp"
+#include "ringweave/grid.hpp"
 #include "sphere/mode_layout.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
-/// Pixels that a symmetry of the grid carries onto pixels share kernel values: rotations by a
-/// quarter turn, north and south exchanged, east and west exchanged. A grid has all three or none.
+/// The symmetries of a grid, by which pixels share kernel values: rotations by a quarter turn,
+/// north and south exchanged, east and west exchanged. A grid has all three or none.
 struct SectorRule {
   std::int64_t n_sectors = 1;      ///< 4 or 1
   std::int64_t n_hemispheres = 1;  ///< 2 or 1
@@ -36,34 +36,6 @@ struct EqualRun {
   static EqualRun for_grid(const RingGrid& grid);
 };
 
-/// Which ring modes a convolution multiplies.
-struct ModeRows {
-  enum class Kind {
-    none,
-    /// Orders up to where the kernel's own modes end; any two rings.
-    band_limited,
-    /// Orders up to Nyquist of rings of one length, the kernel sampled where their pixels are.
-    circulant,
-    /// Orders up to each ring's own Nyquist.
-    plain
-  };
-  Kind kind = Kind::none;
-  RingRange zone;                ///< rings that have modes
-  std::vector<int> m_limit;      ///< [ring of the zone] its highest order
-  std::vector<RingRange> kept;   ///< [m] rings with this order; consecutive
-  std::vector<int> n_samples;    ///< [ring of the zone] kernel samples around a ring
-  RowFft row_fft;                ///< for groups of pairs whose rows are made by FFT
-  std::int64_t n_modes() const;  ///< of all rings together
-
-  int mmax() const { return static_cast<int>(kept.size()) - 1; }
-  int limit(std::int64_t ring) const {
-    return m_limit[static_cast<std::size_t>(ring - zone.begin)];
-  }
-  int samples(std::int64_t ring) const {
-    return n_samples[static_cast<std::size_t>(ring - zone.begin)];
-  }
-};
-
 /// Who convolves what and how, as plain data made without MPI. Every pair of rings within the
 /// support is summed in exactly one way: by modes where both rings have modes, by a stencil where
 /// both are of the equal run, and else by sectors.
@@ -78,17 +50,17 @@ class RingConvolutionPlan {
   const RingConvolutionSpec& spec() const { return spec_; }
   const RingGrid& grid() const { return *spec_.grid; }
   int n_ranks() const { return bands_->n_ranks(); }
-  /// Who owns which rings: bands that take equally long.
+  /// Ring ownership: bands of equal cost.
   const RingDistribution& bands() const { return *bands_; }
   const LocalRings& own() const { return *own_; }
-  double support() const { return support_; }  ///< the largest of the kernels
+  double support() const { return support_; }  ///< the largest of all kernels
   /// Whether every ring has a mirror at pi - theta with the same pixels.
   bool is_symmetric() const { return is_symmetric_; }
   const SectorRule& sectors() const { return sectors_; }
   const EqualRun& equal_run() const { return run_; }
   const ModeRows& modes() const { return modes_; }
 
-  /// Rings within the support of a ring.
+  /// Returns the rings within the support of a ring.
   RingRange window(std::int64_t ring) const;
   Way way(std::int64_t a, std::int64_t b) const {
     if (modes_.zone.contains(a) && modes_.zone.contains(b)) return Way::modes;
@@ -105,35 +77,35 @@ class RingConvolutionPlan {
                              static_cast<double>(n_transformed), static_cast<double>(limit));
   }
 
-  /// Where the modes of own and halo rings lie: rows of all orders 0..mmax, [m][ring].
+  /// Layout of the modes of own and halo rings: rows of all orders 0..mmax, [m][ring].
   const ModeLayout& rows() const { return rows_; }
-  /// The same places, but own rings only.
+  /// The same positions, but own rings only.
   const ModeLayout& own_rows() const { return own_rows_; }
 
-  /// Pixels of other ranks' rings that sums over pixels need; empty where there are no such sums.
+  /// Pixels of other ranks' rings for the sums over pixels; empty without such sums.
   const HaloPlan& pixel_halo() const { return pixel_halo_; }
-  /// Modes of other ranks' rings, mode_orders() of each: those a ring tells apart, the rest
-  /// repeats.
+  /// Modes of other ranks' rings, mode_orders() of each: those a ring resolves; the others repeat
+  /// them.
   const HaloPlan& mode_halo() const { return mode_halo_; }
   const RingPayload& mode_orders() const { return mode_orders_; }
 
-  /// Of a batch this many maps have their modes held at a time, a divisor of n_maps.
+  /// Maps of a batch whose modes are held at a time; a divisor of n_maps.
   std::int64_t maps_together() const { return maps_together_; }
 
-  // Bytes of this rank beside its maps. All memory of a convolution together is to be
-  // input + output + halo + the modes of one map + at most a fifth of input + output.
-  std::int64_t mode_bytes() const;  ///< modes held, own and halo rings
+  // Bytes of this rank beside its maps. The goal for all memory of a convolution together is input
+  // + output + halo + the modes of one map + at most a fifth of input + output.
+  std::int64_t mode_bytes() const;  ///< own and halo rings
   std::int64_t halo_bytes() const;  ///< pixels of halo rings
-  /// Tables and scratch.
+  /// Returns the bytes of tables and scratch.
   std::int64_t workspace_bytes(int n_threads) const;
-  /// What scratch should stay within where narrow kernels allow it: no promise.
+  /// The scratch to stay within where narrow kernels allow it; not guaranteed.
   std::int64_t scratch_goal(int n_threads) const;
 
   /// Seconds of one thread for all rings of the grid, as predicted when the path was chosen.
   const ConvolutionSeconds& predicted() const { return predicted_.seconds; }
   /// The same for a rank's rings.
   ConvolutionSeconds predicted(int rank) const;
-  /// With what this rank does that others do too. O(rings x bands).
+  /// Includes work that this rank repeats from others. O(rings x bands).
   ConvolutionSeconds predicted_with_repeats(int rank) const;
 
  private:
@@ -144,14 +116,14 @@ class RingConvolutionPlan {
   void check() const;
   void choose_modes(int n_ranks);
   std::vector<ModeRows> mode_candidates() const;
-  /// Of the partners that have modes, those on no band.
+  /// Share of the partners with modes that are on none of the bands.
   double share_elsewhere(std::int64_t ring, std::span<const RingBand> bands) const;
   RowFft fastest_fft(const ModeRows& modes, int n_ranks) const;
-  /// What of so many bytes is left to scratch, by the ring FFT and tables.
+  /// Returns how many of `bytes` the ring FFT and tables leave for scratch.
   std::int64_t scratch_within(double bytes, int n_threads) const;
   bool makes_rows_by_fft(const ModeRows& modes, double n_summed, double n_transformed,
                          double limit) const;
-  double widest_chord() const;  ///< squared, of the kernels' supports
+  double widest_chord() const;  ///< squared chord of the widest support
   Prediction predict(const ModeRows& modes) const;
   /// In nanoseconds.
   ConvolutionSeconds predict_ring(const ModeRows& modes, std::int64_t ring, double chord) const;
@@ -177,4 +149,4 @@ class RingConvolutionPlan {
   std::int64_t maps_together_ = 1;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

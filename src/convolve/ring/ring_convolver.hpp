@@ -3,24 +3,24 @@
 
 #include <memory>
 
-#include "base/backend.hpp"
 #include "base/stage_timer.hpp"
-#include "base/view.hpp"
 #include "convolve/ring/ring_convolution_plan.hpp"
-#include "distribute/mpi/communicator.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/times.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
 /// One rank's part of a convolution on one backend.
 class RingConvolver {
  public:
   virtual ~RingConvolver() = default;
 
-  /// Shapes as RingConvolution::convolve has checked them. Collective.
-  virtual void convolve(MapView<const double> in, MapView<double> out, StageTimes& times) = 0;
-  virtual void convolve(MapView<const float> in, MapView<float> out, StageTimes& times) = 0;
+  /// Shapes as RingConvolution::convolve has checked them, both of one precision. Collective.
+  virtual void convolve(AnyConstMapView<> in, AnyMapView<> out, StageTimes& times) = 0;
   /// Bytes handed to MPI in the last convolve().
   virtual std::int64_t halo_bytes_sent() const = 0;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "sphere/ring_grid.hpp"
+#include "ringweave/grid.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
 /// Distances between the pixels of two rings: chord^2 = gap + span sin^2(phi / 2), which loses no
 /// digits at any distance.
@@ -21,8 +21,8 @@ struct RingPairChord {
   double squared(double sin2_half_phi) const { return std::fma(span, sin2_half_phi, gap); }
   double squared_at(double phi) const { return squared(square(std::sin(phi / 2))); }
 
-  /// Largest difference in longitude within a chord; negative where there is none, pi where all
-  /// are.
+  /// Returns the largest difference in longitude within a chord; negative if no pixel is within it,
+  /// pi if all are.
   double half_width(double chord_squared) const {
     const double room = chord_squared - gap;
     if (room < 0) return -1;
@@ -33,16 +33,16 @@ struct RingPairChord {
   static double square(double x) { return x * x; }
 };
 
-/// Largest difference in longitude of a ring's pixels from points within an angle of them, wherever
-/// those lie: where a great circle through the pole touches the cap.
+/// Returns the largest difference in longitude between a ring's pixels and points within an angle
+/// of them, wherever those are: where a great circle through the pole touches the cap.
 inline double widest_longitude(const Ring& ring, double angle) {
   const double to_pole = std::min(ring.theta, std::numbers::pi - ring.theta);
   if (to_pole <= angle * (1 + 1e-9)) return std::numbers::pi;
   return std::asin(std::min(1.0, std::sin(angle) / ring.sin_theta));
 }
 
-/// A ring's first pixel, in pixels from longitude 0, 0 to n_phi; free of rounding where it is
-/// whole or a half.
+/// Returns a ring's first pixel in pixels from longitude 0, 0 to n_phi; exact where it is whole or
+/// a half.
 inline double offset_in_pixels(const Ring& ring) {
   const double n_phi = static_cast<double>(ring.n_phi);
   double offset = ring.phi0 * n_phi / (2 * std::numbers::pi);
@@ -52,4 +52,4 @@ inline double offset_in_pixels(const Ring& ring) {
   return halves < n_phi ? halves : 0;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

@@ -7,12 +7,12 @@
 #include "base/checked_cast.hpp"
 #include "convolve/ring/host/mode_sum.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 namespace {
 
 constexpr std::int64_t lanes = mode_sum::orders;
 
-/// Whether short FFTs have butterflies for it.
+/// Whether short FFTs have butterflies for all factors of n.
 bool is_smooth(std::int64_t n) {
   for (const std::int64_t prime : {2, 3, 5, 7, 11, 13}) {
     while (n % prime == 0) n /= prime;
@@ -20,7 +20,7 @@ bool is_smooth(std::int64_t n) {
   return n == 1;
 }
 
-/// Sets of a group of classes: orders up to the Nyquist as they come, the rest from the other end.
+/// Returns the sets of a group of classes: orders up to the Nyquist in order, the rest reversed.
 OrderBlock group_of_classes(const RowFft& fft, std::int64_t first_class) {
   OrderBlock block;
   block.first_class = first_class;
@@ -88,4 +88,4 @@ RowFft fastest_row_fft(const ConvolutionRates& rates, std::span<const std::int64
   return best;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

@@ -7,13 +7,13 @@
 
 #include "base/checked_cast.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 namespace {
 
-/// Amplitude that a degree l of a white field leaves in a degree l', relative to its own.
+/// Amplitude that degree l of a white field aliases into degree l', relative to its own.
 struct Share {
   double degrees;  ///< l + l' in units of nside
-  double uneven;   ///< at nside 128, falls like 1 / nside: rings are no quadrature
+  double uneven;   ///< at nside 128, falls like 1 / nside: ring quadrature is not exact
   double folded;   ///< at any nside: orders beyond the rings' pixels
 };
 constexpr std::array<Share, 13> measured = {{{0, 3e-4, 1e-6},
@@ -30,7 +30,7 @@ constexpr std::array<Share, 13> measured = {{{0, 3e-4, 1e-6},
                                              {7, 0.018, 0.55},
                                              {8, 0.018, 1}}};
 
-/// Its square.
+/// Returns the square of the amplitude.
 double aliased_share(double degrees, std::int64_t nside) {
   const double at = std::min(degrees, measured.back().degrees);
   const auto above = std::find_if(measured.begin() + 1, measured.end() - 1,
@@ -48,7 +48,7 @@ double aliased_share(double degrees, std::int64_t nside) {
 
 std::vector<double> aliased_spectrum(std::span<const double> cl, std::int64_t nside, int last) {
   const int lmax = static_cast<int>(ssize64(cl)) - 1;
-  // The share depends on l + l' alone and slowly: neighbouring degrees go together.
+  // The share depends on l + l' alone and slowly, so neighbouring degrees are combined.
   constexpr int together = 16;
   std::vector<double> power;
   for (int l = 0; l <= lmax; ++l) {
@@ -72,4 +72,4 @@ std::vector<double> aliased_spectrum(std::span<const double> cl, std::int64_t ns
   return result;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
 /// What pixels of a HEALPix grid make of a field without degrees above lmax: the spectrum that the
 /// sum over pixels, without iterations, finds in the degrees lmax + 1..last.
@@ -16,4 +16,4 @@ namespace ringweave {
 /// nside 64, 128 and 256, lmax nside to 2.9 nside, and good to a factor of two there.
 std::vector<double> aliased_spectrum(std::span<const double> cl, std::int64_t nside, int last);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

@@ -8,12 +8,12 @@
 #include "base/checked_cast.hpp"
 #include "sphere/kernel/cap_polynomials.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 namespace {
 
 constexpr int block_degrees = 128;
 
-/// Orthonormal polynomials on equidistant points, as many as degrees of this range need.
+/// Returns orthonormal polynomials on equidistant points, as many as degrees of this range need.
 Columns polynomials_in_degree(int size, double theta_cut) {
   const double phase = size / 2.0 * theta_cut;
   const double needed = phase + 6 * std::cbrt(phase) + 8;
@@ -35,10 +35,10 @@ Columns polynomials_in_degree(int size, double theta_cut) {
   return columns;
 }
 
-/// out[i][k] += sum_j a[i][j] b[j][k]
+/// Adds sum_j a[i][j] b[j][k] to out[i][k].
 void add_product(const double* a, const double* b, double* out, std::size_t n_i, std::size_t n_j,
                  std::size_t n_k) {
-  // Four rows at a time, so that a row of b is read once for all of them.
+  // Four rows at a time, so that each row of b is read once for them.
   std::size_t i = 0;
   for (; i + 4 <= n_i; i += 4) {
     for (std::size_t j = 0; j < n_j; ++j) {
@@ -64,7 +64,7 @@ void add_product(const double* a, const double* b, double* out, std::size_t n_i,
   }
 }
 
-/// P_l at nodes, from degree to degree.
+/// P_l at nodes, by recurrence in l.
 class LegendreRow {
  public:
   explicit LegendreRow(std::span<const double> chord_squared)
@@ -75,7 +75,7 @@ class LegendreRow {
   }
   const std::vector<double>& p() const { return p_; }
   void advance() {
-    // In P_{l+1} - P_l, which keeps the digits of 1 - z.
+    // Recurrence for P_{l+1} - P_l, which keeps the digits of 1 - z.
     const double a = l_ / (l_ + 1);
     const double b = (2 * l_ + 1) / (l_ + 1);
     for (std::size_t i = 0; i < p_.size(); ++i) {
@@ -147,7 +147,7 @@ void CapMultipoles::project(double theta_cut) {
 
 std::vector<double> CapMultipoles::fit_rows(const Block& block, std::span<const double> weight,
                                             std::span<const double> target) const {
-  // Weighted polynomials, made orthonormal: what is orthogonal to them no kernel can change.
+  // Weighted polynomials, orthonormalised: no kernel can change components orthogonal to them.
   Columns weighted = bases_[block.basis];
   const std::size_t count = weighted.count();
   for (std::size_t j = 0; j < count; ++j) {
@@ -194,4 +194,4 @@ std::vector<double> CapMultipoles::beyond_last() const {
   return matrix;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

@@ -7,7 +7,7 @@
 
 #include "convolve/split/triangular_fit.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
 /// The multipoles (P x)_l of kernels sum_k x_k p_k on a cap, for l = 0..last, in blocks of degrees.
 ///
@@ -49,4 +49,4 @@ class CapMultipoles {
   std::vector<Block> blocks_;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

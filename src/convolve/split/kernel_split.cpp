@@ -11,13 +11,14 @@
 #include <utility>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "base/first_error.hpp"
 #include "convolve/split/split_search.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/kernel.hpp"
 #include "sphere/kernel/cap_polynomials.hpp"
-#include "sphere/kernel/kernel_support.hpp"
+#include "sphere/kernel/kernel_shape.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 namespace {
 
 constexpr double arcmin = std::numbers::pi / (180 * 60);
@@ -108,7 +109,7 @@ std::vector<CompactFit> search(const KernelSplitSpec& spec, const SplitWeights& 
   return fits;
 }
 
-/// Not so where the harmonic part is the whole kernel.
+/// False where the harmonic part is the whole kernel.
 bool has_compact_part(const CompactFit& fit) {
   return std::any_of(fit.coefficient.begin(), fit.coefficient.end(),
                      [](double x) { return x != 0; });
@@ -124,7 +125,8 @@ void predict(const KernelSplitSpec& spec, SplitCandidate& candidate) {
   candidate.total = placed.total;
 }
 
-/// Of those found; the costs of its rings are planned, not interpolated. The end: none.
+/// Returns the fastest candidate found, or the end; the costs of its rings are planned, not
+/// interpolated.
 std::vector<SplitCandidate>::iterator find_fastest(const KernelSplitSpec& spec,
                                                    std::vector<SplitCandidate>& scan) {
   const auto seconds = [](const SplitCandidate& candidate) {
@@ -145,7 +147,7 @@ std::vector<SplitCandidate>::iterator find_fastest(const KernelSplitSpec& spec,
   }
 }
 
-/// Of a compact part whose multipoles, up to weights.last, are given.
+/// Returns the error for a compact part with the given multipoles, up to weights.last.
 SplitError error_of(const KernelSplitSpec& spec, const SplitWeights& weights, int l_cut,
                     const std::vector<double>& compact, const std::vector<double>& coefficient) {
   double fit = 0;
@@ -293,4 +295,4 @@ const SplitError& KernelSplit::error() const {
   return error_;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

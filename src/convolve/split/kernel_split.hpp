@@ -8,14 +8,14 @@
 
 #include "convolve/split/split_costs.hpp"
 #include "convolve/split/split_placement.hpp"
-#include "sphere/kernel/radial_kernel.hpp"
+#include "ringweave/kernel.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
 struct CompactFit;
 struct SplitWeights;
 
-/// What is to be split, for which maps, and how well.
+/// Specification of a split: the kernel, the maps and the allowed error.
 struct KernelSplitSpec {
   std::vector<double> k_l;  ///< l = 0..lmax, not all 0
   /// C_l of the maps, l = 0..lmax or more; empty: white up to lmax, no power above. What is given
@@ -100,10 +100,10 @@ class KernelSplit {
   /// K_l, l = 0..l_cut; empty where l_cut = -1.
   const std::vector<double>& harmonic() const;
   const RadialKernel& compact() const;
-  /// Of the parts as they are, K(theta) as tabulated.
+  /// Error of the actual parts, with K(theta) as tabulated.
   const SplitError& error() const;
 
-  /// Of all supports, ascending.
+  /// Candidates of all supports, ascending.
   const std::vector<SplitCandidate>& scan() const { return scan_; }
   /// Predicted for the a_lm of all degrees.
   const Estimate& harmonic_only() const { return harmonic_only_; }
@@ -123,4 +123,4 @@ class KernelSplit {
   Estimate harmonic_only_;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

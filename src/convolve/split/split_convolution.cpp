@@ -6,17 +6,18 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/buffer.hpp"
 #include "base/component_update.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "distribute/mpi/mpi_session.hpp"
-#include "sphere/healpix_weights.hpp"
+#include "distribute/mpi/mpi_library.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
 namespace {
 
-/// Of the cores of a rank: a device computes, they copy its data.
+/// Threads that copy data for a device beside the ring convolution, out of the cores of a rank.
 int threads_beside_rings() { return std::max(1, omp_get_max_threads() / 4); }
 
 }  // namespace
@@ -30,7 +31,7 @@ SplitConvolution::SplitConvolution(const Communicator& comm, const KernelSplit& 
   const bool apart = plan_.placement.is_side_by_side();
   const bool at_once = comm_.min(std::int64_t{plan_.at_once && threads_may_call_mpi()}) == 1;
   const Communicator group = apart ? comm_.split(plan_.does_rings() ? 0 : 1, comm_.rank()) : comm_;
-  // No two threads may use one.
+  // Two threads must not use one communicator.
   harmonic_comm_ = at_once ? comm_.split(0, comm_.rank()) : group;
   try {
     // One group may fail where the other does not.
@@ -91,7 +92,7 @@ void SplitConvolution::convolve_at_once(MapView<T> in, MapView<T> out) {
     map = transform_->make_map<T>();
     alm = transform_->make_alm<T>();
   });
-  // Each part agrees on its own errors, so no rank is left behind by the others.
+  // Each part agrees on its own errors, so all ranks leave it together.
   agree(comm_, [&] {
     side_->run_both(
         [&] {
@@ -108,18 +109,18 @@ void SplitConvolution::convolve_side_by_side(MapView<T> in, MapView<T> out) {
   MapBuffer<T> map;
   AlmBuffer<T> alm;
   agree(comm_, [&] {
-    // Before anything is sent: the ranks of the other group would wait for it.
+    // Checked before anything is sent: the ranks of the other group would wait for it.
     if (rings_) rings_->require<T>(in, out);
     if (!transform_) return;
     map = transform_->make_map<T>();
     alm = transform_->make_alm<T>();
   });
   {
-    // Not beside the convolution: a rank that computes may not move what it sends.
+    // Not during the convolution: a rank that computes cannot progress its messages.
     const StageTimer timer(&times_, "sending");
     there_->move<T>(in, map.view());
   }
-  // Each group agrees on its own errors, so none of its ranks is left behind by the others.
+  // Each group agrees on its own errors, so all of its ranks leave it together.
   agree(comm_, [&] {
     if (rings_) rings_->convolve<T>(in, out);
     if (transform_) smooth<T>(alm.view(), map.view());
@@ -138,4 +139,4 @@ void SplitConvolution::convolve(MapView<T> in, MapView<T> out) {
 template void SplitConvolution::convolve(MapView<double>, MapView<double>);
 template void SplitConvolution::convolve(MapView<float>, MapView<float>);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

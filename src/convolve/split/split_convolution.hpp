@@ -6,15 +6,17 @@
 
 #include "base/stage_timer.hpp"
 #include "base/task_thread.hpp"
-#include "base/view.hpp"
-#include "convolve/ring/ring_convolution.hpp"
 #include "convolve/split/kernel_split.hpp"
 #include "convolve/split/split_plan.hpp"
 #include "distribute/halo/ring_transfer.hpp"
-#include "sphere/beam.hpp"
-#include "transform/spherical_harmonic_transform.hpp"
+#include "ringweave/convolution.hpp"
+#include "ringweave/spectra.hpp"
+#include "ringweave/times.hpp"
+#include "ringweave/transform.hpp"
+#include "ringweave/views.hpp"
+#include "transform/transform_plan.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
 /// Convolves scalar maps with a split kernel: its harmonic part through a_lm of degrees up to
 /// l_cut, its compact part on the rings, with the grid's own quadrature weights in both. No
@@ -32,7 +34,7 @@ class SplitConvolution {
   SplitConvolution& operator=(const SplitConvolution&) = delete;
 
   const SplitPlan& plan() const { return plan_; }
-  /// Of the maps; ranks that only do the harmonic part own none.
+  /// Rings of the maps; ranks that only do the harmonic part own none.
   const LocalRings& rings() const { return plan_.own; }
   /// Null on ranks that only do the harmonic part.
   RingConvolution* ring_convolution() { return rings_ ? &*rings_ : nullptr; }
@@ -82,4 +84,4 @@ class SplitConvolution {
   StageTimes times_;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

@@ -10,19 +10,21 @@
 
 #include "base/checked_cast.hpp"
 #include "convolve/ring/ring_convolution_estimate.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/transform.hpp"
 #include "sphere/kernel/cap_polynomials.hpp"
 #include "transform/transform_scaling.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 namespace {
 
-/// Prepares each number of degrees once.
+/// Costs of the harmonic part; each number of degrees is prepared once.
 class HarmonicCosts {
  public:
   HarmonicCosts(std::shared_ptr<const RingGrid> grid, const SplitMachine& on)
       : grid_(std::move(grid)), on_(on) {}
 
-  /// An adjoint and a synthesis.
+  /// Estimates an adjoint and a synthesis.
   Estimate estimate(int l_cut, int n_ranks) {
     TransformSpec spec;
     spec.grid = grid_;
@@ -43,7 +45,7 @@ class HarmonicCosts {
   std::map<int, TransformScaling> scalings_;  ///< [l_cut]
 };
 
-/// A narrow Gaussian with degrees up to lmax, on the whole of a cap.
+/// Returns a narrow Gaussian with degrees up to lmax, on the whole of a cap.
 RadialKernel stand_in(double theta_cut, int lmax) {
   const int size = CapPolynomials::size_for(theta_cut, lmax);
   const CapPolynomials polynomials(theta_cut, size);
@@ -60,7 +62,7 @@ RadialKernel stand_in(double theta_cut, int lmax) {
   return RadialKernel::on_cap(theta_cut, coefficient);
 }
 
-/// A few plans for every number of ranks that is asked for.
+/// Costs of the ring part, from a few plans for every number of ranks requested.
 class RingCosts {
  public:
   RingCosts(std::shared_ptr<const RingGrid> grid, int lmax, std::vector<double> theta_cuts,
@@ -99,8 +101,8 @@ class RingCosts {
   std::map<int, std::map<double, Estimate>> tables_;  ///< [ranks][support]
 };
 
-/// There and back. What the rank of the smaller group sends or gets, in a message to or from every
-/// rank of the other whose rings overlap its own.
+/// Estimates sending maps to the other group and back: the traffic of a rank of the smaller group,
+/// with one message per rank of the other group whose rings overlap its own.
 Estimate estimate_of_sending(const RingGrid& grid, const Network& network, int n_rings,
                              int n_harmonic) {
   const int fewer = std::min(n_rings, n_harmonic);
@@ -136,4 +138,4 @@ SplitCosts predicted_split_costs(const std::shared_ptr<const RingGrid>& grid, in
   return costs;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

@@ -6,12 +6,12 @@
 #include <memory>
 #include <span>
 
-#include "base/backend.hpp"
 #include "perf_models/estimate.hpp"
 #include "perf_models/machine.hpp"
-#include "sphere/ring_grid.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/options.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
 /// How the harmonic part of a split kernel is computed.
 struct HarmonicPart {
@@ -24,18 +24,18 @@ struct HarmonicPart {
 
 /// Predicted times of the two parts of a split kernel on a map.
 struct SplitCosts {
-  /// Of smoothing through a_lm of degrees up to l_cut, l_cut >= 0, on so many ranks.
+  /// Time of smoothing through a_lm of degrees up to l_cut, l_cut >= 0, on n_ranks ranks.
   std::function<Estimate(int l_cut, int n_ranks)> harmonic{};
-  /// Of convolving on rings with a kernel of this support, radians, on so many ranks.
+  /// Time of a ring convolution with a kernel of this support, radians, on n_ranks ranks.
   std::function<Estimate(double theta_cut, int n_ranks)> rings{};
   /// Makes rings() exact there, where it would interpolate. May be empty.
   std::function<void(double theta_cut, int n_ranks)> plan_rings{};
-  /// Of sending the map from the ranks that have it to those of the harmonic part, and theirs back.
+  /// Time of sending the map to the ranks of the harmonic part, and their result back.
   std::function<Estimate(int n_rings, int n_harmonic)> sending{};
   bool at_once = false;  ///< see HarmonicPart
 };
 
-/// What a split kernel is to be applied on.
+/// Machine and ranks that a split kernel is applied on.
 struct SplitMachine {
   const Machine* machine = &typical_machine();
   int n_ranks = 1;
@@ -53,4 +53,4 @@ struct SplitMachine {
 SplitCosts predicted_split_costs(const std::shared_ptr<const RingGrid>& grid, int lmax,
                                  std::span<const double> theta_cuts, const SplitMachine& on = {});
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "convolve/split/split_placement.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 namespace {
 
 PlacedSplit place(const SplitCosts& costs, int l_cut, double theta_cut, int n_ranks,
@@ -32,7 +32,7 @@ PlacedSplit place_split(const SplitCosts& costs, int l_cut, double theta_cut, in
   if (n_harmonic) return with(*n_harmonic);
   PlacedSplit best = with(0);
   if (n_ranks == 1) return best;
-  // The fewest ranks whose harmonics are no slower than the rings of the others, if any.
+  // Finds the fewest ranks whose harmonics are no slower than the rings of the others, if any.
   int low = 1;
   int high = n_ranks - 1;
   while (low < high) {
@@ -52,4 +52,4 @@ PlacedSplit place_split(const SplitCosts& costs, int l_cut, double theta_cut, in
   return best;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

@@ -5,7 +5,7 @@
 
 #include "convolve/split/split_costs.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
 /// Which ranks do which part of a split kernel.
 struct SplitPlacement {
@@ -40,4 +40,4 @@ struct PlacedSplit {
 PlacedSplit place_split(const SplitCosts& costs, int l_cut, double theta_cut, int n_ranks,
                         std::optional<int> n_harmonic = {});
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/transform.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 namespace {
 
-/// What the ring convolution may neglect, in parts of the split's error: in quadrature nothing.
+/// Error the ring convolution may add, as a share of the split's error: negligible in quadrature.
 constexpr double neglected = 0.1;
 
 SplitPlacement placement_of(const KernelSplit& split, int n_ranks) {
@@ -23,7 +24,7 @@ SplitPlacement placement_of(const KernelSplit& split, int n_ranks) {
       placement.n_harmonic, n_ranks));
 }
 
-/// A rank's number in its group where it is one of `first`..., else 0.
+/// Returns a rank's number in a group of `size` ranks from `first` on; 0 for other ranks.
 int number_in(int rank, int first, int size) {
   return rank >= first && rank < first + size ? rank - first : 0;
 }
@@ -36,8 +37,8 @@ RingConvolutionPlan plan_rings(const KernelSplit& split, const SplitMaps& maps,
   spec.n_maps = maps.n_maps;
   spec.bytes_per_pixel = maps.bytes_per_pixel;
   spec.error = neglected * split.error().total;
-  // A map with C_l that fall says little of a compact part's high degrees: relative to its own rms
-  // they may be more than this error. Above 4 nside the search has made sure of them.
+  // A map with falling C_l constrains a compact part's high degrees little: relative to its own rms
+  // they may exceed this error. The search has checked those above 4 nside.
   spec.highest_degree = checked_cast<int>(4 * maps.grid->nside(), "degrees of a compact part");
   const int n = plan.placement.ranks_of_rings(plan.n_ranks);
   return {spec, number_in(plan.rank, 0, n), n};
@@ -78,4 +79,4 @@ std::int64_t SplitPlan::buffer_bytes() const {
   return RingTransfer::buffer_bytes(plan_ring_transfer(harmonic_bands, bands, rank), back);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

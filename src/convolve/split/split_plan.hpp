@@ -10,7 +10,7 @@
 #include "distribute/halo/ring_transfer.hpp"
 #include "transform/transform_plan.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
 /// The maps a split kernel is applied to.
 struct SplitMaps {
@@ -29,7 +29,7 @@ struct SplitPlan {
   int rank;
   int n_ranks;
   SplitPlacement placement;
-  /// Of this rank in the group that convolves; elsewhere of that group's first rank.
+  /// Plan of this rank in the group that convolves; elsewhere that of the group's first rank.
   RingConvolutionPlan rings;
   /// Likewise of the harmonic part; none where the compact part is the whole kernel.
   std::optional<TransformPlan> harmonic;
@@ -40,10 +40,10 @@ struct SplitPlan {
 
   bool does_rings() const { return placement.does_rings(rank, n_ranks); }
   bool does_harmonic() const { return harmonic && placement.does_harmonic(rank, n_ranks); }
-  /// What the ranks that convolve receive the harmonic part in.
+  /// Bytes of the buffer in which ranks that convolve receive the harmonic part.
   std::int64_t buffer_bytes() const;
   static constexpr RingTransferOptions there{Arrival::overwrite};
   static constexpr RingTransferOptions back{Arrival::add};
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

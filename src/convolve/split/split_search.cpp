@@ -10,15 +10,15 @@
 #include "convolve/split/aliased_spectrum.hpp"
 #include "sphere/kernel/cap_polynomials.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 namespace {
 
-/// Times the amplitude of aliased_spectrum(). Errors above lmax were up to 2.8 times as large, most
-/// where few degrees have most of the power (docs/kernel_splitting.md).
+/// Factor on the amplitude of aliased_spectrum(). Errors above lmax were up to 2.8 times as large,
+/// most where few degrees have most of the power (docs/kernel_splitting.md).
 constexpr double aliased_margin = 3;
 
-/// All l_cut for one support. Degrees are taken into the fit from lmax downwards, block by block;
-/// those below l_cut, which are not fitted, come last.
+/// Searches all l_cut for one support. Degrees are added to the fit from lmax downwards, block by
+/// block; those below l_cut, which are not fitted, come last.
 class SupportSearch {
  public:
   SupportSearch(const KernelSplitSpec& spec, const SplitWeights& weights, double theta_cut)
@@ -30,7 +30,7 @@ class SupportSearch {
   CompactFit run() {
     fits_.push_back(above_lmax());
     std::size_t block = block_of(weights_.lmax);
-    // What degrees below l_cut cost is not in the residual yet: a bound from below.
+    // The residual lacks the cost of degrees below l_cut: a lower bound.
     for (;; --block) {
       TriangularFit next = fits_.back();
       add_fitted(block, blocks()[block].first, next);
@@ -64,7 +64,7 @@ class SupportSearch {
     return weight;
   }
 
-  /// The degrees of a block from `first` on.
+  /// Adds the degrees of a block from `first` on.
   void add_fitted(std::size_t block, int first, TriangularFit& fit) const {
     const CapMultipoles::Block& b = blocks()[block];
     std::vector<double> weight = weights_of(block, spec_.alpha);
@@ -72,7 +72,7 @@ class SupportSearch {
     add(block, weight, std::span(weights_.k_l).subspan(to_size(b.first), to_size(b.size)), fit);
   }
 
-  /// Degrees up to l_cut: power there is taken away again by the harmonic part, rounding errors are
+  /// Adds degrees up to l_cut: power there is cancelled by the harmonic part, rounding errors are
   /// not.
   void add_cancelled(int l_cut, TriangularFit& fit) const {
     for (std::size_t block = 0; block < blocks().size() && blocks()[block].first <= l_cut;
@@ -92,7 +92,7 @@ class SupportSearch {
     for (double& value : rows) value *= weights_.beyond;
     TriangularFit fit(n);
     fit.add(rows);
-    // Errors of the convolver that are the same in all degrees; also what keeps the fit definite.
+    // Errors of the convolver that are equal in all degrees; they also keep the fit definite.
     rows.assign(n * (n + 1), 0.0);
     const double error = std::max(spec_.convolver_error, 1e-8) * std::sqrt(4 * std::numbers::pi);
     for (std::size_t k = 0; k < n; ++k) rows[k * (n + 2)] = error * weights_.beyond;
@@ -103,7 +103,8 @@ class SupportSearch {
     return fit;
   }
 
-  /// The fit of all degrees above l_cut, l_cut within the block below those that fits_.back() has.
+  /// Returns the fit of all degrees above l_cut, with l_cut within the block below those of
+  /// fits_.back().
   TriangularFit fit_for(int l_cut) const {
     // fits_[i] has i blocks.
     const std::size_t top = block_of(weights_.lmax);
@@ -118,7 +119,7 @@ class SupportSearch {
 
   CompactFit refine() const {
     const std::size_t top = block_of(weights_.lmax);
-    const auto border_of = [&](std::size_t n_blocks) {  // l_cut that leaves so many blocks
+    const auto border_of = [&](std::size_t n_blocks) {  // l_cut that leaves this many blocks
       return n_blocks == top + 1 ? -1 : blocks()[top - n_blocks].end() - 1;
     };
     CompactFit best;
@@ -138,7 +139,7 @@ class SupportSearch {
     while (n_blocks > 0 && !keeps_bound(border_of(n_blocks))) --n_blocks;
     if (n_blocks == 0 && !keeps_bound(weights_.lmax - 1)) return best;
     if (best.candidate.l_cut < 0) return best;
-    // The next block, as far as it goes.
+    // Part of the next block.
     int fails = n_blocks == top + 1 ? -1 : blocks()[top - n_blocks].first - 1;
     int keeps = best.candidate.l_cut;
     while (keeps - fails > 1) {
@@ -174,8 +175,8 @@ SplitWeights::SplitWeights(const KernelSplitSpec& spec)
     of_white += modes * k_l[l] * k_l[l];
     mean += modes * cl[l] / static_cast<double>(n * n);
   }
-  // A map without power in high degrees would let the compact part have what it likes there, and
-  // rings need a kernel that ends. So power above lmax counts at least as it does for white maps.
+  // For a map without power in high degrees the compact part would be unconstrained there, but
+  // rings need a kernel with a band limit. So power above lmax counts at least as for white maps.
   const double white = power / of_white;
   const std::vector<double> aliased = aliased_spectrum(cl, spec.nside, last);
   const std::vector<double> aliased_white =
@@ -196,4 +197,4 @@ CompactFit search_l_cut(const KernelSplitSpec& spec, const SplitWeights& weights
   return found;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

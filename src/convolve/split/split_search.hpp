@@ -9,9 +9,9 @@
 #include "convolve/split/kernel_split.hpp"
 #include "convolve/split/triangular_fit.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
-/// What splits of one kernel have in common: weights by which the square of the error is a sum
+/// Data shared by all splits of one kernel: weights by which the square of the error is a sum
 /// over degrees.
 struct SplitWeights {
   explicit SplitWeights(const KernelSplitSpec& spec);
@@ -35,4 +35,4 @@ struct CompactFit {
 /// Cost  a tenth of a second at 240 arcmin, lmax 4096.
 CompactFit search_l_cut(const KernelSplitSpec& spec, const SplitWeights& weights, double theta_cut);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <numeric>
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 namespace {
 
 double dot(std::span<const double> a, std::span<const double> b) {
-  // Sums side by side, which fill vectors.
+  // Several sums at once, which fill vectors.
   constexpr std::size_t lanes = 8;
   std::array<double, lanes> sums{};
   std::size_t i = 0;
@@ -67,7 +67,7 @@ std::vector<double> rows_of_normal_matrix(std::vector<double> matrix, std::size_
     for (std::size_t i = 0; i < n; ++i) {
       if (row[i] != 0) subtract(row[i], row, matrix.data() + i * n, n);
     }
-    // Done with: rounding must not bring it back.
+    // Eliminated: rounding must not bring it back.
     for (std::size_t k = 0; k < n; ++k) matrix[j * n + k] = matrix[k * n + j] = 0;
     rows.push_back(0);
   }
@@ -77,7 +77,7 @@ std::vector<double> rows_of_normal_matrix(std::vector<double> matrix, std::size_
 void TriangularFit::add(std::span<double> rows) {
   const std::size_t n_rows = rows.size() / width_;
   std::vector<double> sums(width_);
-  // One Householder reflection for each column, of R's diagonal element and the new rows.
+  // One Householder reflection per column, of R's diagonal element and the new rows.
   for (std::size_t j = 0; j < width_; ++j) {
     double below = 0;
     for (std::size_t i = 0; i < n_rows; ++i) below += rows[i * width_ + j] * rows[i * width_ + j];
@@ -118,4 +118,4 @@ std::vector<double> TriangularFit::solution() const {
   return x;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

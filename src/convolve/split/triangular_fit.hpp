@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
 /// Columns of equal length.
 struct Columns {
@@ -52,4 +52,4 @@ class TriangularFit {
   std::vector<double> r_;  ///< [n + 1][n + 1]
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

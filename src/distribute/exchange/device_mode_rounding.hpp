@@ -7,13 +7,13 @@
 
 #include "base/device.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 
-/// mode_rounding where the modes lie on a device, in the order of a stream: n modes in a row.
+/// mode_rounding for n contiguous modes on a device, in stream order.
 class DeviceModeRounding {
  public:
-  /// On this thread's device; `stream` outlives it. Error  UsageError when this build has no CUDA,
-  /// ResourceError.
+  /// Uses this thread's device; `stream` must outlive it. Error  UsageError when this build has no
+  /// CUDA; ResourceError.
   explicit DeviceModeRounding(const DeviceStream& stream);
   ~DeviceModeRounding();
 
@@ -23,8 +23,8 @@ class DeviceModeRounding {
   void round_to_single(const std::complex<double>* from, std::complex<double>* to,
                        std::int64_t n) const;
 
-  /// The largest magnitude of a real or imaginary part since the last call (NaN counts as 0), for
-  /// require_single_range(). Waits for the stream. Error  ResourceError.
+  /// Returns the largest magnitude of a real or imaginary part since the last call (NaN counts as
+  /// 0), for require_single_range(). Waits for the stream. Error  ResourceError.
   double take_largest() const;
 
  private:
@@ -32,4 +32,4 @@ class DeviceModeRounding {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

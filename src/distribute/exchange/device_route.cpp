@@ -9,24 +9,24 @@
 
 #include "base/checked_cast.hpp"
 #include "base/device_buffer.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/exchange_mpi.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 namespace {
 
 using Mode = std::complex<double>;
 
-/// 64 KiB for every rank: more than MPI sends eagerly, so that the path of large messages is tried.
+/// 64 KiB per rank: more than MPI sends eagerly, so that the path of large messages is tested.
 constexpr int n_modes_for_each = 4096;
 
-/// Number that a rank sends to another in the probe.
+/// Value that a rank sends to another in the probe.
 Mode probe_mode(int from, int to, std::int64_t i) {
   return {1.0 + from, static_cast<double>(i) - 1.0 - to};
 }
 
-/// Whether the collective of an exchange delivers from device to device.
+/// Whether the collective of an exchange delivers data from device to device.
 bool alltoall_delivers(const Communicator& comm, const DeviceStream& stream) {
   std::vector<Mode> modes;
   for (int peer = 0; peer < comm.size(); ++peer) {
@@ -80,4 +80,4 @@ DeviceRoute find_device_route(const Communicator& comm, const DeviceStream& stre
   return alltoall_delivers(comm, stream) ? DeviceRoute::direct : DeviceRoute::staged;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

@@ -3,14 +3,15 @@
 
 #include "base/device_buffer.hpp"
 #include "distribute/exchange/device_mode_rounding.hpp"
+#include "ringweave/options.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 namespace {
 
 using Value = std::complex<double>;
 using Single = std::complex<float>;
 
-/// A device that works in one stream and copies in another.
+/// A device that computes in one stream and copies in another.
 class StreamMemory {
  public:
   using Staging = DeviceBuffer<char, MemorySpace::pinned>;
@@ -52,7 +53,7 @@ class StreamMemory {
 
  private:
   const DeviceStream* work_;
-  std::unique_ptr<DeviceModeRounding> rounding_;  ///< in single precision
+  std::unique_ptr<DeviceModeRounding> rounding_;  ///< if modes are exchanged in single precision
   DeviceStream copies_;
   DeviceEvent work_done_;
   DeviceEvent copies_done_;
@@ -66,4 +67,4 @@ std::unique_ptr<ModeTransport> make_device_transport(const DeviceStream& stream,
       std::make_unique<StreamMemory>(stream, precision), route, precision, countable);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

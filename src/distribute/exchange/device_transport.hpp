@@ -10,27 +10,28 @@
 #include "base/device.hpp"
 #include "distribute/exchange/device_route.hpp"
 #include "distribute/exchange/mode_transport.hpp"
+#include "ringweave/options.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 
-/// ModeTransport where modes lie on a device: MPI reads them there (DeviceRoute::direct), or in
-/// staging buffers of the host. Runs of modes are copied to and from these beside the device's
-/// work. Modes are rounded on the device, in buffers of their own.
+/// ModeTransport for modes on a device: MPI reads them there (DeviceRoute::direct), or in staging
+/// buffers on the host. Copies of runs to and from these overlap with the device's work. Modes are
+/// rounded on the device, in separate buffers.
 ///
 /// Memory is the device as the transport sees it; n counts complex numbers. It has
-///   Staging, stage(bytes)                  a buffer that MPI and copies reach: data()
-///   Buffer, buffer(bytes)                  one of the device: data()
+///   Staging, stage(bytes)                  a buffer that MPI and copies can access: data()
+///   Buffer, buffer(bytes)                  a device buffer: data()
 ///   down(from, to, bytes), up(...)         device to staging and back, beside the device's work
 ///   keep(from, to, bytes)                  on the device, in the order of its work
 ///   narrow(from, to, n), widen(...), round_to_single(...)   as mode_rounding, in that order
-///   take_largest()                         magnitude of what was rounded; waits
+///   take_largest()                         largest magnitude rounded; waits
 ///   copies_follow_work()                   later copies wait for all work so far
 ///   work_follows_copies()                  later work waits for all copies so far
-///   wait_for_copies(), wait_for_work()     until all is done; errors of the device come here
+///   wait_for_copies(), wait_for_work()     wait until all is done; report errors of the device
 template <class Memory>
 class DeviceTransport final : public ModeTransport {
  public:
-  /// `countable`: MPI can count all modes of a side.
+  /// `countable`: whether MPI's counts can express all modes of a side.
   DeviceTransport(std::unique_ptr<Memory> memory, DeviceRoute route, ModePrecision precision,
                   bool countable)
       : memory_(std::move(memory)),
@@ -132,15 +133,15 @@ class DeviceTransport final : public ModeTransport {
   std::unique_ptr<Memory> memory_;
   bool staged_;
   bool in_single_;
-  bool buffers_;  ///< of the device
+  bool buffers_;  ///< on the device
   std::int64_t number_bytes_;
   std::vector<Place> slots_;  ///< [slot][side]
   TransportBytes bytes_;
 };
 
-/// The transport of this thread's device; `stream` is where it works, and outlives the transport.
-/// Error  ResourceError from the device.
+/// Makes the transport of this thread's device. `stream` is where the device computes; it must
+/// outlive the transport. Error  ResourceError from the device.
 std::unique_ptr<ModeTransport> make_device_transport(const DeviceStream& stream, DeviceRoute route,
                                                      ModePrecision precision, bool countable);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

@@ -5,18 +5,19 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/exchange/transpose_schedule.hpp"
+#include "ringweave/options.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 namespace {
 
 using Runs = TransposeSchedule::Runs;
 
-/// Fills the present row of a layout; joins what is consecutive both in rings and in positions.
+/// Fills the current row of a layout; joins segments consecutive both in rings and in positions.
 class RowWriter {
  public:
   explicit RowWriter(ModeLayout& layout) : layout_(layout) {}
 
-  /// The modes of `runs` lie at `position` and the following.
+  /// Adds the modes of `runs`, stored from `position` on.
   void add(const Runs& runs, std::int64_t position) {
     for (const RingRange& rings : runs) {
       if (rings.empty()) continue;
@@ -75,4 +76,4 @@ ExchangePlan plan_exchange(const ModeLimits& limits, const FoldRule& fold,
   return plan;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

@@ -5,8 +5,9 @@
 #include <numeric>
 
 #include "base/checked_cast.hpp"
+#include "ringweave/options.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 
 bool folds_away(const ModeLimits& limits, const FoldRule& fold, const OrderDistribution& orders,
                 int m, Folding folding) {
@@ -41,7 +42,7 @@ ExchangeVolume exchange_volume(const ModeLimits& limits, const FoldRule& fold,
   ExchangeVolume volume{std::vector<std::int64_t>(n_ranks), std::vector<std::int64_t>(n_ranks),
                         std::vector<std::int64_t>(n_ranks), 0};
 
-  // folded_below[m]: orders below m that are summed away on the rings that fold.
+  // folded_below[m]: number of orders below m that are folded away on the rings that fold.
   std::vector<std::int64_t> folded_below(to_size(n_orders + 1), 0);
   for (int m = 0; m < n_orders; ++m) {
     const bool folded = folds_away(limits, fold, orders, m, folding);
@@ -67,4 +68,4 @@ ExchangeVolume exchange_volume(const ModeLimits& limits, const FoldRule& fold,
   return volume;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

@@ -6,24 +6,22 @@
 
 #include "distribute/exchange/order_distribution.hpp"
 #include "distribute/ring_distribution.hpp"
+#include "ringweave/options.hpp"
 #include "sphere/mode_limits.hpp"
 
-namespace ringweave {
-
-/// Whether aliases that live on one rank are summed before they are sent.
-enum class Folding { fold, keep };
+namespace ringweave::detail::inline distribute {
 
 /// Whether order m is summed into its alias (FoldRule) of lowest order, because both live on one
 /// rank and some ring that folds keeps m.
 bool folds_away(const ModeLimits& limits, const FoldRule& fold, const OrderDistribution& orders,
                 int m, Folding folding);
 
-/// Modes one component of a transform moves, as plain data computed without MPI, in
-/// O(mmax + n_rings + n_ranks).
+/// Counts of the modes of one component in a transform's exchange, as plain data computed without
+/// MPI, in O(mmax + n_rings + n_ranks).
 struct ExchangeVolume {
   std::vector<std::int64_t> by_order;  ///< [rank] modes of its orders, its own rings included
   std::vector<std::int64_t> by_ring;   ///< [rank] modes on its rings, its own orders included
-  std::vector<std::int64_t> own;       ///< [rank] modes that stay: both its order and its ring
+  std::vector<std::int64_t> own;       ///< [rank] modes that stay: order and ring both its own
   /// Modes all ranks together would send if every ring kept every order.
   std::int64_t dense_sent = 0;
 
@@ -33,7 +31,7 @@ struct ExchangeVolume {
   }
   std::int64_t total_sent() const;
   std::int64_t most_sent() const;  ///< by any rank
-  /// Most modes any rank holds on either side; what MPI's counts must be able to express.
+  /// Most modes any rank holds on either side; MPI's counts must be able to express it.
   std::int64_t largest_side() const;
 };
 
@@ -41,4 +39,4 @@ ExchangeVolume exchange_volume(const ModeLimits& limits, const FoldRule& fold,
                                const OrderDistribution& orders, const RingDistribution& rings,
                                Folding folding = Folding::fold);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

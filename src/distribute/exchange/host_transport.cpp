@@ -4,11 +4,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/buffer.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/exchange/mode_transport.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 namespace {
 
 class HostTransport final : public ModeTransport {
@@ -72,7 +73,7 @@ class HostTransport final : public ModeTransport {
 
   ModePrecision precision_;
   bool packs_;
-  std::vector<Slot> slots_;  ///< of doubles, or twice as many floats
+  std::vector<Slot> slots_;  ///< in doubles, or twice as many floats
   double largest_ = 0;
 };
 
@@ -82,4 +83,4 @@ std::unique_ptr<ModeTransport> make_host_transport(ModePrecision precision, bool
   return std::make_unique<HostTransport>(precision, countable);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

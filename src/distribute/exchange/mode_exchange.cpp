@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/planned_count.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/exchange_mpi.hpp"
 #include "distribute/mpi/peer_messages.hpp"
+#include "ringweave/options.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 namespace {
 
 using Blocks = std::vector<ExchangePlan::Block>;
@@ -28,10 +28,10 @@ std::int64_t positions_of(const Blocks& blocks) {
   return positions;
 }
 
-/// One side of a pass, [peer], in positions; nothing towards the rank itself.
+/// One side of a pass, [peer], in positions; empty for the rank itself.
 struct MpiSide {
   std::vector<int> counts;
-  std::vector<int> firsts;  ///< in the modes, or in the buffer where they are packed
+  std::vector<int> firsts;  ///< within the modes, or within the buffer if they are packed
 };
 
 MpiSide make_side(const Blocks& blocks, bool packed) {
@@ -45,8 +45,8 @@ MpiSide make_side(const Blocks& blocks, bool packed) {
   return side;
 }
 
-/// Runs of complex numbers from the modes into a buffer that has `blocks` one after the other;
-/// `runs` [peer] are positions within the block of a peer.
+/// Returns the copies of complex numbers from the modes into a buffer with `blocks` one after the
+/// other; `runs` [peer] are positions within a peer's block.
 std::vector<CopyRun> packing_of(const Blocks& runs, const Blocks& blocks,
                                 std::int64_t n_components) {
   std::vector<CopyRun> packing;
@@ -81,7 +81,7 @@ PackedSize packed_size(const OrderPasses& plan, std::int64_t n_components) {
 }
 
 struct ModeExchange::Impl {
-  /// Runs of a pass, or a part of it, into the buffer and out of it.
+  /// Copies of a pass, or of a part of it, into and out of the buffer.
   struct Packing {
     std::vector<CopyRun> pack;
     std::vector<CopyRun> unpack;
@@ -101,10 +101,10 @@ struct ModeExchange::Impl {
   ExchangeOptions options;
   std::unique_ptr<ModeTransport> transport;
   PackedSize buffer_size;
-  std::unique_ptr<ElementType> element;  ///< none on one rank
+  std::unique_ptr<ElementType> element;  ///< null on one rank
   std::vector<Pass> passes;
   std::vector<MPI_Request> requests;  ///< [slot]
-  // With sends_ahead(), from rings to orders:
+  // Used from rings to orders with sends_ahead():
   PeerMessages arriving;
   std::array<PeerMessages, 2> leaving;  ///< [pass % 2]
 
@@ -157,9 +157,9 @@ struct ModeExchange::Impl {
   bool packs() const { return !alone() && transport->packs(); }
   int slot_of(int pass) const { return pass % static_cast<int>(requests.size()); }
 
-  /// Modes by ring are all there before the first pass. Sent from where they lie, those of a pass
-  /// go out one pass early, so that a rank waits only for those more than a pass behind it, where
-  /// in a collective call for each pass all would keep in step.
+  /// All modes by ring exist before the first pass. When they need no packing, those of a pass are
+  /// sent one pass early, so that a rank waits only for ranks more than a pass behind it. A
+  /// collective call per pass would keep all ranks in step.
   bool sends_ahead() const {
     return !packs() && options.schedule == ExchangeSchedule::whole && passes.size() > 1;
   }
@@ -290,7 +290,10 @@ void ModeExchange::unpack_part(int pass, int part, const ModeMemory& modes) {
 }
 
 void ModeExchange::begin(Direction direction, int pass, const ModeMemory& modes) {
-  impl_->begin(direction, pass, modes.slots, modes.by_ring);
+  // Open MPI's non-blocking collectives take equal addresses for MPI_IN_PLACE, and an empty side may
+  // begin where the other one does.
+  impl_->begin(direction, pass, modes.n_slots > 0 ? modes.slots : nullptr,
+               modes.n_by_ring > 0 ? modes.by_ring : nullptr);
 }
 void ModeExchange::end(int pass) { impl_->end(pass); }
 
@@ -325,4 +328,4 @@ std::int64_t ModeExchange::bytes_sent() const {
   return positions * impl_->n_components * complex_bytes(impl_->options.precision);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

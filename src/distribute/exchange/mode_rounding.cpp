@@ -7,13 +7,12 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/error.hpp"
-#include "distribute/exchange/single_precision.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 namespace {
 
-/// Whether there are modes enough for more than one thread.
+/// Whether there are enough modes for more than one thread.
 bool is_worth_threads(std::span<const CopyRun> runs) {
   constexpr std::int64_t least = std::int64_t{1} << 13;
   std::int64_t modes = 0;
@@ -21,8 +20,8 @@ bool is_worth_threads(std::span<const CopyRun> runs) {
   return modes >= least;
 }
 
-/// Every run is shared among all threads, so neither few long nor many short ones leave one idle.
-/// Real and imaginary parts are numbers in a row.
+/// Shares every run among all threads, so that neither a few long runs nor many short ones leave a
+/// thread idle. Treats real and imaginary parts as contiguous numbers.
 template <class From, class To, class Convert>
 double convert_runs(const std::complex<From>* from, std::complex<To>* to,
                     std::span<const CopyRun> runs, const Convert& convert) {
@@ -46,7 +45,7 @@ double convert_runs(const std::complex<From>* from, std::complex<To>* to,
 
 void copy_modes(const std::complex<double>* from, std::complex<double>* to,
                 std::span<const CopyRun> runs) {
-  // Not convert_runs(), whose search for the largest takes half as long again.
+  // convert_runs() would take half as long again, for its search of the largest magnitude.
 #pragma omp parallel if (is_worth_threads(runs))
   {
     const std::int64_t n_threads = omp_get_num_threads();
@@ -85,4 +84,4 @@ void require_single_range(double largest) {
           largest, limit));
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

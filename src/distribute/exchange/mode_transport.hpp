@@ -8,19 +8,20 @@
 
 #include "distribute/exchange/exchange_plan.hpp"
 #include "distribute/exchange/mode_rounding.hpp"
+#include "ringweave/options.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 
-/// Bytes that a transport from or to a device holds.
+/// Bytes held by a transport for modes on a device.
 struct TransportBytes {
-  std::int64_t pinned = 0;  ///< of the host, for copies from and to a device
+  std::int64_t pinned = 0;  ///< on the host, for copies from and to a device
   std::int64_t device = 0;
 };
 
-/// Brings ring modes of one memory space to where MPI reads them, and back: in place, or through
-/// buffers, one for the modes by order and one for those by ring of each pass under way. Rounds
-/// modes where they are exchanged in single precision. Nothing here is collective. On a device,
-/// calls are put in the order of its work and errors come as ResourceError.
+/// Moves ring modes of one memory space to where MPI reads them, and back: in place, or through
+/// buffers, one for the modes by order and one for those by ring of each pass in progress. Rounds
+/// modes exchanged in single precision. Not collective. On a device, calls are enqueued in the
+/// order of its work, and errors are ResourceErrors.
 class ModeTransport {
  public:
   using Value = std::complex<double>;
@@ -28,34 +29,35 @@ class ModeTransport {
 
   virtual ~ModeTransport() = default;
 
-  /// Whether MPI reads and writes buffers in place of the modes.
+  /// Whether MPI reads and writes buffers instead of the modes.
   virtual bool packs() const = 0;
   /// Whether calls can fail.
   virtual bool on_device() const = 0;
 
-  /// Buffers for so many complex numbers. The same sizes again: nothing happens.
+  /// Allocates buffers for the given numbers of complex numbers. Does nothing when the sizes are
+  /// unchanged.
   virtual void allocate(int n_slots, std::int64_t by_order, std::int64_t by_ring) = 0;
   virtual void release() noexcept = 0;
   virtual void* buffer(Side side, int slot) = 0;
 
   /// Packs runs of modes that earlier work computed. Runs count complex numbers.
   virtual void pack(Side side, int slot, const Value* modes, std::span<const CopyRun> runs) = 0;
-  /// Must come once before the unpack() calls of a pass.
+  /// Must be called once before the unpack() calls of a pass.
   virtual void begin_unpack() = 0;
   /// Unpacks runs of modes for later work.
   virtual void unpack(Side side, int slot, Value* modes, std::span<const CopyRun> runs) = 0;
-  /// Rounds modes which are not sent, as those that are.
+  /// Rounds modes that stay on the rank in the same way as those that are sent.
   virtual void round(Value* modes, std::int64_t n) = 0;
-  /// Waits until MPI may read what was packed, and write.
+  /// Waits until MPI may read packed modes and write to the buffers.
   virtual void wait() = 0;
-  /// Largest magnitude that was rounded since the last call, for require_single_range().
+  /// Returns the largest magnitude rounded since the last call, for require_single_range().
   virtual double take_largest() = 0;
 
   virtual TransportBytes bytes() const = 0;
 };
 
-/// For modes of the host. Packs them in single precision, and where `countable` is false: where MPI
-/// cannot count all modes of a side.
+/// Makes the transport for modes on the host. Packs modes in single precision, and where
+/// `countable` is false, that is where MPI's counts cannot express all modes of a side.
 std::unique_ptr<ModeTransport> make_host_transport(ModePrecision precision, bool countable);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

@@ -9,10 +9,10 @@
 
 #include "base/checked_cast.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 namespace {
 
-/// Orders that must go to one rank: members[i] of group g are g's, in one array.
+/// Orders that must share a rank: members[i] of group g are g's, in one array.
 struct Groups {
   std::vector<int> members;
   std::vector<std::int64_t> begin{0};
@@ -65,8 +65,8 @@ struct Deal {
   double largest_load = 0;
 };
 
-/// Heaviest group first, each to the rank with the least so far; ties go to the lower order and the
-/// lower rank.
+/// Deals the heaviest group first, each to the rank with the least work so far; ties go to the
+/// lower order and the lower rank.
 Deal deal(const Groups& groups, const std::vector<double>& work, int n_ranks) {
   std::vector<double> weight(to_size(groups.count()), 0.0);
   for (std::int64_t g = 0; g < groups.count(); ++g) {
@@ -92,7 +92,7 @@ Deal deal(const Groups& groups, const std::vector<double>& work, int n_ranks) {
   return result;
 }
 
-// An imbalance above this is worth giving up the mirror pairs, which keep each rank's memory even.
+// Above this imbalance mirror pairs are given up, although they keep each rank's memory even.
 constexpr double accepted_imbalance = 1.02;
 
 }  // namespace
@@ -128,4 +128,4 @@ double OrderDistribution::work(const ModeLimits& limits, int m) {
   return static_cast<double>(limits.kept(m).size()) * (limits.lmax() - m + 1);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

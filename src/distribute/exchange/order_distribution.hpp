@@ -7,12 +7,12 @@
 
 #include "sphere/mode_limits.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 
-/// Which rank owns which orders m. An order goes with its aliases (FoldRule), otherwise with its
-/// mirror mmax - m, and these groups are dealt, heaviest first, to the rank with the least pruned
-/// work so far. Mirrors part where that balances few orders on many ranks better; aliases never do.
-/// Plain data, the same on every rank; any number of ranks, also more than there are orders.
+/// Which rank owns which orders m. An order is grouped with its aliases (FoldRule), otherwise with
+/// its mirror mmax - m. Groups are dealt, heaviest first, to the rank with the least pruned work so
+/// far. Mirrors are separated where that balances few orders on many ranks better; aliases never
+/// are. Plain data, the same on every rank; any number of ranks, even more than orders.
 class OrderDistribution {
  public:
   OrderDistribution(const ModeLimits& limits, const FoldRule& fold, int n_ranks);
@@ -30,4 +30,4 @@ class OrderDistribution {
   std::vector<std::int64_t> orders_begin_;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

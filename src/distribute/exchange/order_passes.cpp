@@ -7,17 +7,17 @@
 #include "base/checked_cast.hpp"
 #include "distribute/exchange/transpose_schedule.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 namespace {
 
-/// Modes of orders of a rank that others own the rings of.
+/// Counts the modes of a rank's orders on rings of other ranks.
 std::int64_t exchanged(const TransposeSchedule& schedule, int rank, std::span<const int> orders) {
   std::int64_t modes = 0;
   for (const int m : orders) modes += schedule.modes(m) - schedule.modes(m, rank);
   return modes;
 }
 
-/// Where n pieces of a sequence of orders begin, and its length at the end.
+/// Returns where n pieces of a sequence of orders begin, and its length at the end.
 std::vector<std::int64_t> cuts_of(const TransposeSchedule& schedule, std::span<const int> sequence,
                                   int n, std::int64_t row_multiple) {
   std::int64_t total = 0;
@@ -26,7 +26,7 @@ std::vector<std::int64_t> cuts_of(const TransposeSchedule& schedule, std::span<c
     total += schedule.modes(m);
     all_rows += schedule.folded(m) ? 0 : 1;
   }
-  // Multiples of what passes have few of would leave some of them empty.
+  // With few orders per pass, rounding to the multiple would leave some passes empty.
   const std::int64_t multiple = all_rows >= 2 * row_multiple * n ? row_multiple : 1;
   std::vector<std::int64_t> cuts{0};
   std::int64_t done = 0;
@@ -52,7 +52,7 @@ std::span<const int> orders_of(std::span<const int> sequence, std::span<const st
   return sequence.subspan(to_size(cuts[piece]), to_size(cuts[piece + 1] - cuts[piece]));
 }
 
-/// The ring side: the blocks of the whole exchange, cut where the peers' passes begin.
+/// Plans the ring side: the blocks of the whole exchange, cut where the peers' passes begin.
 void cut_by_ring(const TransposeSchedule& schedule, int rank, const ExchangePlan& whole,
                  const OrderPassOptions& options, OrderPasses& plan) {
   for (int peer = 0; peer < schedule.n_ranks(); ++peer) {
@@ -70,7 +70,7 @@ void cut_by_ring(const TransposeSchedule& schedule, int rank, const ExchangePlan
   }
 }
 
-/// The order side.
+/// Plans the order side.
 class PassWriter {
  public:
   PassWriter(const TransposeSchedule& schedule, int rank, std::int64_t by_ring_size)
@@ -114,7 +114,7 @@ class PassWriter {
   }
 
  private:
-  /// Returns how many modes they have.
+  /// Adds the segments of `orders` on a peer's rings; returns how many modes they have.
   std::int64_t add_segments(std::span<const int> orders, int peer, std::int64_t first) {
     std::int64_t next = first;
     for (const int m : orders) {
@@ -135,7 +135,7 @@ class PassWriter {
   std::vector<std::vector<RowSegment>> segments_;  ///< [row]
 };
 
-/// Cuts a pass that is laid out into parts.
+/// Cuts a pass that is already laid out into parts.
 void cut_into_parts(const TransposeSchedule& schedule, int rank, std::span<const int> in_pass,
                     const PassWriter& rows, const OrderPassOptions& options,
                     OrderPasses::Pass& pass) {
@@ -145,11 +145,11 @@ void cut_into_parts(const TransposeSchedule& schedule, int rank, std::span<const
     const auto orders = orders_of(in_pass, cuts, p);
     if (orders.empty()) continue;
     OrderPasses::Part& part = pass.parts.emplace_back();
-    // The orders that do not fold ascend, so the last of them ends the range of rows.
+    // The orders that do not fold are ascending, so the last of them ends the range of rows.
     const auto last =
         std::find_if(orders.rbegin(), orders.rend(), [&](int m) { return !schedule.folded(m); });
-    part.first_row = static_cast<std::int64_t>(rows.row_of(orders.front()));
-    part.n_rows = static_cast<std::int64_t>(rows.row_of(*last)) + 1 - part.first_row;
+    part.rows = {static_cast<std::int64_t>(rows.row_of(orders.front())),
+                 static_cast<std::int64_t>(rows.row_of(*last)) + 1};
     for (int peer = 0; peer < schedule.n_ranks(); ++peer) {
       std::int64_t& first = next[to_size(peer)].first;
       std::int64_t count = 0;
@@ -191,4 +191,4 @@ OrderPasses plan_order_passes(const ModeLimits& limits, const FoldRule& fold,
   return plan;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

@@ -5,8 +5,9 @@
 #include <utility>
 
 #include "base/checked_cast.hpp"
+#include "ringweave/options.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 
 TransposeSchedule::TransposeSchedule(const ModeLimits& limits, const FoldRule& fold,
                                      const OrderDistribution& orders, const RingDistribution& rings,
@@ -38,4 +39,4 @@ TransposeSchedule::Runs TransposeSchedule::runs(int m, const RingRange& band) co
           RingRange{std::max(kept.begin, fold_.rings.end), kept.end}};
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

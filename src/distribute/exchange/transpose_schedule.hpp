@@ -9,20 +9,21 @@
 #include "distribute/exchange/exchange_volume.hpp"
 #include "distribute/exchange/order_distribution.hpp"
 #include "distribute/ring_distribution.hpp"
+#include "ringweave/options.hpp"
 #include "sphere/mode_limits.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 
-/// Which modes travel between two ranks, in the order both sides agree on: the orders of
-/// sequence(), for each its kept rings band by band from north to south, without the rings on which
-/// the order is folded away. Plain data, for the plans of this room.
+/// Which modes two ranks exchange, in the order both sides agree on: the orders of sequence(), for
+/// each its kept rings band by band from north to south, without the rings on which the order is
+/// folded away. Plain data, used by the plans of this room.
 class TransposeSchedule {
  public:
   /// Up to two runs of rings, north to south; either may be empty.
   using Runs = std::array<RingRange, 2>;
   static std::int64_t count(const Runs& runs) { return runs[0].size() + runs[1].size(); }
 
-  /// Keeps references.
+  /// Keeps references to its arguments.
   TransposeSchedule(const ModeLimits& limits, const FoldRule& fold, const OrderDistribution& orders,
                     const RingDistribution& rings, Folding folding);
 
@@ -30,19 +31,20 @@ class TransposeSchedule {
   int mmax() const { return limits_.mmax(); }
   /// Orders of a rank, ascending: the rows of its layout.
   std::span<const int> orders(int rank) const { return orders_.orders(rank); }
-  /// The same orders as they travel: every order that does not fold, ascending, followed by those
-  /// that fold into it. So a run that begins with an unfolded order can travel alone.
+  /// The same orders in the order they are sent: every order that does not fold, ascending, each
+  /// followed by those that fold into it. So a run that begins with an unfolded order can be sent
+  /// alone.
   std::span<const int> sequence(int rank) const;
 
   const RingDistribution& rings() const { return rings_; }
-  /// The rings of a band on which order m travels.
+  /// The rings of a band on which order m is exchanged.
   Runs runs(int m, const RingRange& band) const;
   std::int64_t modes(int m, int ring_owner) const {
     std::int64_t n = 0;
     for (const RingRange& band : rings_.bands(ring_owner)) n += count(runs(m, band));
     return n;
   }
-  /// On all ranks together.
+  /// Number of modes of order m on all ranks together.
   std::int64_t modes(int m) const { return count(runs(m, {0, limits_.n_rings()})); }
 
   bool folded(int m) const { return folded_[static_cast<std::size_t>(m)]; }
@@ -59,4 +61,4 @@ class TransposeSchedule {
   std::vector<std::int64_t> sequence_begin_;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "distribute/halo/halo_exchange.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <complex>
 #include <limits>
@@ -13,7 +11,7 @@
 #include "distribute/halo/halo_messages.hpp"
 #include "distribute/mpi/agree.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 namespace {
 
 using Messages = std::vector<HaloPlan::Message>;
@@ -37,14 +35,14 @@ MPI_Datatype mpi_type<std::complex<double>>() {
   return MPI_C_DOUBLE_COMPLEX;
 }
 
-/// Values in one message.
+/// Most values in one message.
 std::int64_t most_values(const HaloOptions& options, std::size_t bytes_per_value) {
   return std::clamp<std::int64_t>(
       options.message_bytes / static_cast<std::int64_t>(bytes_per_value), 1,
       std::numeric_limits<int>::max());
 }
 
-/// Messages under way at once, for the longest value type.
+/// Most messages in flight at once, for the longest value type.
 std::int64_t most_messages(const HaloPlan& plan, std::int64_t n_components,
                            const HaloOptions& options) {
   plan.halo_bytes(n_components, sizeof(std::complex<double>));
@@ -70,14 +68,7 @@ PeerFingerprints fingerprints(const Messages& messages, int n_ranks, std::int64_
   return result;
 }
 
-template <class T>
-void expect_shape(const char* name, const ComponentView<T>& view, std::int64_t n_components,
-                  std::int64_t size) {
-  if (view.n_components() == n_components && view.size() == size) return;
-  throw UsageError(
-      fmt::format("halo exchange: {} has {} components of {} values, the plan {} of {}", name,
-                  view.n_components(), view.size(), n_components, size));
-}
+constexpr const char* where = "halo exchange";
 
 /// Calls move(first value, number of values, peer) for every part of every message.
 template <class T, class Move>
@@ -109,7 +100,7 @@ struct HaloExchange::Impl {
   void begin(const ComponentView<const T>& own, const ComponentView<T>& halo) {
     const MPI_Datatype type = mpi_type<T>();
     messages.begin();
-    // Receives first, so that what arrives finds its place.
+    // Receives first, so that arriving messages find their buffer posted.
     for_each_part(receives, halo, options, [&](T* values, int count, int peer) {
       messages.receive(values, count, type, peer);
     });
@@ -142,8 +133,10 @@ HaloExchange::~HaloExchange() = default;
 template <class T>
 void HaloExchange::begin(ComponentView<const std::type_identity_t<T>> own, ComponentView<T> halo) {
   impl_->messages.require_rest();
-  expect_shape("own", own, impl_->n_components, impl_->own_size);
-  expect_shape("halo", halo, impl_->n_components, impl_->halo_size);
+  require_planned(where, own.n_components(), impl_->n_components, "components of own rings");
+  require_planned(where, own.size(), impl_->own_size, "values of own rings");
+  require_planned(where, halo.n_components(), impl_->n_components, "components of the halo");
+  require_planned(where, halo.size(), impl_->halo_size, "values of the halo");
   impl_->begin<T>(own, halo);
 }
 
@@ -174,4 +167,4 @@ template void HaloExchange::begin(ComponentView<const std::complex<double>>,
 template void HaloExchange::run(ComponentView<const std::complex<double>>,
                                 ComponentView<std::complex<double>>, const std::function<void()>&);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

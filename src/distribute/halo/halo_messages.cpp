@@ -9,7 +9,7 @@
 #include "distribute/halo/halo_exchange.hpp"
 #include "distribute/mpi/agree.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 namespace {
 
 constexpr int tag = 4;
@@ -107,4 +107,4 @@ void expect_fitting_peers(const Communicator& comm, const PeerFingerprints& sent
   });
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

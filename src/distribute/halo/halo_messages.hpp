@@ -6,20 +6,20 @@
 #include <vector>
 
 #include "distribute/halo/halo_plan.hpp"
-#include "distribute/mpi/communicator.hpp"
 #include "distribute/mpi/peer_messages.hpp"
+#include "ringweave/communicator.hpp"
 
-// What the exchanges of a halo share.
-namespace ringweave {
+// Code shared by the exchanges of a halo.
+namespace ringweave::detail::inline distribute {
 
 struct HaloOptions;
 
-/// The messages of a halo on their way, and how many bytes this rank sent.
+/// The halo's messages in flight, and how many bytes this rank sent.
 class HaloMessages {
  public:
   HaloMessages(Communicator comm, std::int64_t most);
 
-  /// UsageError when the last move has not ended.
+  /// Throws UsageError when the last exchange has not ended.
   void require_rest() const;
   void begin();
   void receive(void* to, int count, MPI_Datatype type, int peer);
@@ -39,8 +39,8 @@ class HaloMessages {
   std::int64_t bytes_sent_ = 0;
 };
 
-/// One number per peer for all that travels from or to it: equal on both sides when they agree on
-/// all that was added.
+/// One number per peer that summarises everything sent to it or received from it: equal on both
+/// sides when they agree on everything added.
 class PeerFingerprints {
  public:
   explicit PeerFingerprints(int n_ranks);
@@ -52,12 +52,12 @@ class PeerFingerprints {
   std::vector<std::uint64_t> hashes_;
 };
 
-/// Throws UsageError unless the plan is for this rank, and the numbers can be. Not collective.
+/// Throws UsageError unless the plan is for this rank and its counts are possible. Not collective.
 void expect_plan_of(const Communicator& comm, const HaloPlan& plan, std::int64_t n_components,
                     const HaloOptions& options);
 
-/// UsageError on every rank unless every peer sends what this rank expects. Collective.
+/// Throws UsageError on every rank unless every peer sends what this rank expects. Collective.
 void expect_fitting_peers(const Communicator& comm, const PeerFingerprints& sent,
                           const PeerFingerprints& expected);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

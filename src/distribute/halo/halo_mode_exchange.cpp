@@ -10,17 +10,18 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "base/mode_view.hpp"
 #include "distribute/halo/halo_messages.hpp"
 #include "distribute/mpi/agree.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 namespace {
 
 using Messages = std::vector<HaloPlan::Message>;
 
 constexpr std::int64_t mode_bytes = sizeof(std::complex<double>);
 
-/// What goes to or comes from a peer in one call of MPI: runs of positions.
+/// The modes of one message to or from a peer: runs of positions.
 struct Part {
   int peer = 0;
   std::int64_t positions = 0;
@@ -40,8 +41,8 @@ struct Part {
   }
 };
 
-/// All messages of one direction as parts of at most `most` positions. Both sides of a pair of
-/// ranks list its modes in the same order: message by message, orders ascending, rings ascending.
+/// All messages of one direction, split into parts of at most `most` positions. Both ranks of a
+/// pair list its modes in the same order: message by message, orders ascending, rings ascending.
 class PartList {
  public:
   PartList(const Messages& messages, const ModeLayout& rows, const RingPayload& orders,
@@ -70,7 +71,7 @@ class PartList {
     }
     if (found == message.count) return;
     throw UsageError(fmt::format(
-        "the rows hold {} modes of rings {} to {} that travel between this rank and rank {}, the "
+        "the rows hold {} modes of rings {} to {} exchanged between this rank and rank {}, the "
         "plan has {}; make it with the same orders per ring",
         found, message.rings.begin, message.rings.end - 1, message.peer, message.count));
   }
@@ -101,7 +102,7 @@ BothSides make_parts(const HaloPlan& plan, const ModeLayout& rows, const RingPay
   return sides;
 }
 
-/// A part as MPI knows it.
+/// The MPI type of a part.
 struct MpiPart {
   int peer;
   std::int64_t bytes;
@@ -125,7 +126,7 @@ std::vector<MpiPart> to_mpi(const std::vector<Part>& parts, std::int64_t n_compo
 }  // namespace
 
 struct HaloModeExchange::Impl {
-  std::int64_t size;  ///< elements of the buffer
+  std::int64_t size;  ///< size of the buffer in elements
   std::vector<MpiPart> sends;
   std::vector<MpiPart> receives;
   HaloMessages messages;
@@ -151,14 +152,9 @@ HaloModeExchange::~HaloModeExchange() = default;
 void HaloModeExchange::begin(ModeView<double> modes) {
   HaloMessages& messages = impl_->messages;
   messages.require_rest();
-  if (modes.size() != impl_->size) {
-    throw UsageError(
-        fmt::format("halo exchange: the buffer holds {} modes x components, the rows "
-                    "need {}",
-                    modes.size(), impl_->size));
-  }
+  require_planned("halo exchange", modes.size(), impl_->size, "modes x components");
   messages.begin();
-  // Receives first, so that what arrives finds its place.
+  // Receives first, so that arriving messages find their buffer posted.
   for (const MpiPart& part : impl_->receives)
     messages.receive(modes.data(), 1, part.type->get(), part.peer);
   for (const MpiPart& part : impl_->sends)
@@ -175,4 +171,4 @@ void HaloModeExchange::run(ModeView<double> modes, const std::function<void()>& 
 
 std::int64_t HaloModeExchange::bytes_sent() const { return impl_->messages.bytes_sent(); }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

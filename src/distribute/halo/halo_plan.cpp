@@ -9,12 +9,12 @@
 
 #include "base/checked_cast.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 namespace {
 
-using Ranges = std::vector<RingRange>;  ///< ascending, not empty, apart from each other
+using Ranges = std::vector<RingRange>;  ///< ascending, not empty, not adjacent
 
-/// How far a ring may be. Colatitudes carry a rounding of their own; a bound on the chord
+/// Returns the largest distance of a ring. Colatitudes are rounded themselves; a bound on the chord
 /// 2 sin(angle / 2) with a relative error e is one on the angle with an error e tan(angle / 2).
 double reach_of(double support) {
   if (!(support >= 0)) {
@@ -25,7 +25,7 @@ double reach_of(double support) {
   return support + rounding * (1 + std::tan(support / 2));
 }
 
-/// The rings within the support of any of a rank's.
+/// Returns the rings within the support of any of a rank's rings.
 Ranges reached(const RingDistribution& rings, int rank, double support) {
   Ranges result;
   for (const RingRange& band : rings.bands(rank)) {
@@ -63,7 +63,7 @@ Ranges without(std::span<const RingRange> some, std::span<const RingRange> other
   return result;
 }
 
-/// Values that lie before `ring` where the rings of `ranges` lie one after the other.
+/// Returns the number of values before `ring` when the rings of `ranges` are stored contiguously.
 std::int64_t values_before(std::span<const RingRange> ranges, const RingPayload& payload,
                            std::int64_t ring) {
   std::int64_t values = 0;
@@ -87,7 +87,7 @@ RingRange rings_within(const RingGrid& grid, RingRange band, double support) {
   const auto all = grid.rings();
   const double first = all[to_size(band.begin)].theta;
   const double last = all[to_size(band.end - 1)].theta;
-  // Differences, and not theta + reach, so that both rings of a pair come to the same verdict.
+  // Compares differences, and not theta + reach, so that both rings of a pair get the same verdict.
   const auto begin =
       std::partition_point(all.begin(), all.begin() + band.begin,
                            [&](const Ring& ring) { return first - ring.theta > reach; });
@@ -135,7 +135,7 @@ std::int64_t HaloPlan::sent_bytes(std::int64_t n_components, std::int64_t bytes_
 }
 
 std::vector<RingRange> halo_rings(const RingDistribution& rings, int rank, double support) {
-  reach_of(support);  // also where the rank owns no ring
+  reach_of(support);  // validates `support`, also where the rank owns no ring
   return without(reached(rings, rank, support), rings.bands(rank));
 }
 
@@ -177,7 +177,7 @@ HaloPlan plan_halo(const RingDistribution& rings, int rank, double support,
   }
   plan.halo_size = plan.offsets.back();
 
-  // Who is within my reach has me within his.
+  // Symmetric: a rank within my reach has me within its reach.
   for (const int peer : owners_of(rings, needed)) {
     for (const RingRange& part : common(needed, rings.bands(peer))) {
       plan.receives.push_back(
@@ -191,4 +191,4 @@ HaloPlan plan_halo(const RingDistribution& rings, int rank, double support,
   return plan;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

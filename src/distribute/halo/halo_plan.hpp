@@ -6,24 +6,24 @@
 #include <vector>
 
 #include "distribute/ring_distribution.hpp"
-#include "sphere/ring_grid.hpp"
+#include "ringweave/grid.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 
-/// The rings within the angle `support` (radians) of any ring of `band`, the band included; empty
-/// for an empty band. Generous by 1e-12 in the angle and, next to pi, in the chord, so that
-/// rounding leaves out no pixel that a test on the distance accepts. Symmetric: s is within r
-/// exactly when r is within s. From pi on the whole sphere. Cost   O(log n_rings). Error UsageError
-/// when the support is negative or not a number.
+/// Returns the rings within the angle `support` (radians) of any ring of `band`, the band included;
+/// empty for an empty band. Generous by 1e-12 in the angle and, near pi, in the chord, so that
+/// rounding excludes no pixel that a test on the distance accepts. Symmetric: s is within r exactly
+/// when r is within s. From pi on the whole sphere. Cost  O(log n_rings).
+/// Error  UsageError when the support is negative or not a number.
 RingRange rings_within(const RingGrid& grid, RingRange band, double support);
 
-/// How many values a ring carries from rank to rank.
+/// How many values are exchanged for each ring.
 class RingPayload {
  public:
   static RingPayload pixels(const RingGrid& grid);  ///< n_phi
   static RingPayload modes(const RingGrid& grid);   ///< n_phi / 2 + 1, all a real ring has
-  /// values[ring], any number from 0 on: a caller's padding and what he keeps side by side.
-  /// Error  UsageError naming the ring when a number is negative, or when the sum passes 64 bits.
+  /// values[ring] >= 0; may include padding and several fields side by side.
+  /// Error  UsageError naming the ring when a number is negative, or when the sum exceeds 64 bits.
   explicit RingPayload(std::span<const std::int64_t> values);
 
   std::int64_t n_rings() const { return static_cast<std::int64_t>(before_.size()) - 1; }
@@ -38,16 +38,16 @@ class RingPayload {
   std::vector<std::int64_t> before_;  ///< [ring] values of all rings north of it
 };
 
-/// The rings of other ranks that one rank needs next to its own, and what moves to bring them
-/// there, as plain data computed without MPI. Whole rings move; counts and offsets are in values
-/// (RingPayload) of one component.
+/// The rings of other ranks that one rank needs next to its own, and the messages that deliver
+/// them, as plain data computed without MPI. Whole rings are exchanged; counts and offsets are in
+/// values (RingPayload) of one component.
 struct HaloPlan {
-  /// Halo rings without a gap between them.
+  /// Consecutive halo rings.
   struct Run {
     RingRange rings;
     std::int64_t first_ring = 0;  ///< number of its first ring among the halo rings
   };
-  /// Consecutive rings that lie together in the owner's memory and in the receive buffer.
+  /// Rings that are consecutive both in the owner's memory and in the receive buffer.
   struct Message {
     int peer = 0;
     RingRange rings;
@@ -57,25 +57,25 @@ struct HaloPlan {
 
   int rank = 0;
   int n_ranks = 1;
-  /// Values of the rank's own rings, as LocalRings orders them, nothing between them.
+  /// Number of values of the rank's own rings, ordered as in LocalRings, without gaps.
   std::int64_t own_size = 0;
   std::int64_t n_own_rings = 0;
-  /// Values of the receive buffer: the halo rings from north to south, nothing between them.
+  /// Number of values of the receive buffer: the halo rings from north to south, without gaps.
   std::int64_t halo_size = 0;
   std::vector<Run> runs;              ///< from north to south, at most two for each band
   std::vector<std::int64_t> offsets;  ///< [halo ring] value it begins at; [n_halo_rings()] the end
-  // Grouped by peer ascending, rings ascending; what a rank sends another is what that one expects.
+  // Grouped by peer ascending, rings ascending; a rank sends another what that one expects.
   std::vector<Message> sends;
   std::vector<Message> receives;
 
   std::int64_t n_halo_rings() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
   bool contains(RingId ring) const { return run_of(ring) != nullptr; }
-  /// Where a halo ring begins in the receive buffer.
+  /// Returns where a halo ring begins in the receive buffer.
   std::int64_t first(RingId ring) const {
     const Run& run = *run_of(ring);
     return offsets[static_cast<std::size_t>(run.first_ring + index(ring) - run.rings.begin)];
   }
-  /// Bytes of the receive buffer; just as many arrive.
+  /// Returns the bytes of the receive buffer, equal to the bytes received.
   std::int64_t halo_bytes(std::int64_t n_components, std::int64_t bytes_per_value) const;
   std::int64_t sent_bytes(std::int64_t n_components, std::int64_t bytes_per_value) const;
 
@@ -87,21 +87,21 @@ struct HaloPlan {
   }
 };
 
-/// The halo rings of a rank, those within `support` of any ring it owns and not its own, as runs
-/// from north to south. Cost  O(log n_rings).
+/// Returns the halo rings of a rank, those within `support` of any ring it owns and not its own, as
+/// runs from north to south. Cost  O(log n_rings).
 std::vector<RingRange> halo_rings(const RingDistribution& rings, int rank, double support);
 
-/// Who owns the rings of some runs, each once, ascending.
+/// Returns the owners of the rings of some runs, each once, ascending.
 std::vector<int> owners_of(const RingDistribution& rings, std::span<const RingRange> runs);
 
-/// UsageError unless the payload has a number for every ring of the grid.
+/// Throws UsageError unless the payload has a number for every ring of the grid.
 void expect_payload_of(const RingGrid& grid, const RingPayload& payload);
 
-/// The plan of one rank; the plans of all ranks fit each other when made from equal arguments. Any
-/// support from nothing to the whole sphere, any number of ranks.
+/// Plans one rank; the plans of all ranks match when made from equal arguments. Any support from
+/// nothing to the whole sphere, any number of ranks.
 /// Cost   O(halo rings + peers log n_rings). Not collective.
 /// Error  UsageError when the payload is for another number of rings; as rings_within().
 HaloPlan plan_halo(const RingDistribution& rings, int rank, double support,
                    const RingPayload& payload);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/exchange_mpi.hpp"
 #include "distribute/mpi/peer_messages.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 
 namespace {
 
@@ -23,7 +23,7 @@ constexpr int tag = 5;
 constexpr int n_buffers = 2;
 constexpr const char* failing = "the transfer of rings";
 
-/// Pixels of one component that travel together.
+/// A chunk of pixels of one component, sent as one message.
 struct Part {
   int peer;
   std::int64_t component;
@@ -50,15 +50,16 @@ std::int64_t digest(const RingDistribution& before, const RingDistribution& afte
   return static_cast<std::int64_t>(hash >> 1);
 }
 
+/// `what` names the pixels of one map. A rank without pixels may have any number of maps.
 template <class T>
-void expect_shape(const char* what, ComponentView<T> view, std::int64_t n_components,
-                  std::int64_t size) {
-  if (view.size() == size && (size == 0 || view.n_components() == n_components)) return;
-  throw UsageError(fmt::format("transfer of rings: {} maps of {} pixels {}, the plan has {} of {}",
-                               view.n_components(), view.size(), what, n_components, size));
+void require_shape(const char* what, ComponentView<T> view, std::int64_t n_components,
+                   std::int64_t size) {
+  constexpr const char* where = "transfer of rings";
+  require_planned(where, view.size(), size, what);
+  if (size > 0) require_planned(where, view.n_components(), n_components, "maps");
 }
 
-/// Messages of all components, cut. Of a pair of ranks in the same order on both sides.
+/// Splits the messages of all components. Both ranks of a pair get the same order.
 std::vector<Part> parts_of(const std::vector<RingTransferPlan::Message>& messages,
                            std::int64_t n_components, std::int64_t most) {
   std::vector<Part> parts;
@@ -78,7 +79,7 @@ int bytes_of(std::int64_t count) {
   return static_cast<int>(count * static_cast<std::int64_t>(sizeof(T)));
 }
 
-/// Sends of these parts are under way. `buffers`: n_buffers of message_bytes.
+/// State of the sends in progress. `buffers`: n_buffers of message_bytes.
 template <class T>
 void add_as_they_arrive(const Communicator& comm, const std::vector<Part>& parts,
                         std::byte* buffers, std::int64_t message_bytes, ComponentView<T> to) {
@@ -134,7 +135,7 @@ RingTransfer::RingTransfer(Communicator comm, const RingDistribution& before,
     plan_ = plan_ring_transfer(before, after, comm_.rank());
     buffers_.allocate(buffer_bytes(plan_, options));
   });
-  agree_same(comm_, "the transfer of rings (who owns which, options)",
+  agree_same(comm_, "the transfer of rings (ownership, options)",
              digest(before, after, n_components, options));
 }
 
@@ -150,15 +151,15 @@ void RingTransfer::move(ComponentView<const T> from, ComponentView<T> to) {
   std::vector<Part> receives;
   PeerMessages messages(comm_, failing, tag);
   agree(comm_, [&] {
-    expect_shape("before", from, n_components_, plan_.size_before);
-    expect_shape("after", to, n_components_, plan_.size_after);
+    require_shape("pixels before", from, n_components_, plan_.size_before);
+    require_shape("pixels after", to, n_components_, plan_.size_after);
     const std::int64_t most = options_.message_bytes / static_cast<std::int64_t>(sizeof(T));
     sends = parts_of(plan_.sends, n_components_, most);
     receives = parts_of(plan_.receives, n_components_, most);
     checked_cast<int>(ssize64(sends) + ssize64(receives), "messages of a transfer of rings");
     messages.reserve(ssize64(sends) + ssize64(receives));
   });
-  // Receives first, so that what arrives finds its place.
+  // Receives first, so that arriving messages find their buffer posted.
   for (std::size_t i = 0; options_.arrival == Arrival::overwrite && i < receives.size(); ++i) {
     const Part& part = receives[i];
     messages.receive(to.component(part.component).data() + part.first, bytes_of<T>(part.count),
@@ -176,4 +177,4 @@ void RingTransfer::move(ComponentView<const T> from, ComponentView<T> to) {
 template void RingTransfer::move(ComponentView<const float>, ComponentView<float>);
 template void RingTransfer::move(ComponentView<const double>, ComponentView<double>);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 namespace {
 
 std::int64_t pixels_of(const RingGrid& grid, const RingRange& rings) {
@@ -14,7 +14,7 @@ std::int64_t pixels_of(const RingGrid& grid, const RingRange& rings) {
   return n;
 }
 
-/// The parts of a rank's rings by who has them in the other distribution.
+/// Splits a rank's rings by their owner in the other distribution.
 std::vector<RingTransferPlan::Message> messages(const RingDistribution& own, int rank,
                                                 const RingDistribution& of_peers) {
   std::vector<RingTransferPlan::Message> result;
@@ -55,4 +55,4 @@ RingTransferPlan plan_ring_transfer(const RingDistribution& before, const RingDi
   return plan;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

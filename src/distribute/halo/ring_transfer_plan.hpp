@@ -6,12 +6,12 @@
 
 #include "distribute/ring_distribution.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 
-/// What moves when the rings of a map change their owners, as plain data computed without MPI.
+/// The messages that move the rings of a map to new owners, as plain data computed without MPI.
 /// Offsets and counts are in pixels of one component.
 struct RingTransferPlan {
-  /// Consecutive rings that lie together in the memory of both ranks.
+  /// Consecutive rings that are contiguous in the memory of both ranks.
   struct Message {
     int peer = 0;
     RingRange rings;
@@ -21,17 +21,17 @@ struct RingTransferPlan {
 
   int rank = 0;
   int n_ranks = 1;
-  std::int64_t size_before = 0;  ///< pixels this rank has
-  std::int64_t size_after = 0;   ///< pixels it gets
+  std::int64_t size_before = 0;  ///< pixels this rank has before
+  std::int64_t size_after = 0;   ///< pixels it has after
   // From north to south: messages of a pair of ranks in the same order on both sides. A rank may be
   // its own peer.
   std::vector<Message> sends;
   std::vector<Message> receives;
 };
 
-/// The plan of one rank; those of all ranks fit each other. Not collective.
+/// Plans one rank; the plans of all ranks match. Not collective.
 /// Error  UsageError when the distributions differ in grid or number of ranks.
 RingTransferPlan plan_ring_transfer(const RingDistribution& before, const RingDistribution& after,
                                     int rank);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

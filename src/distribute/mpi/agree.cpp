@@ -5,12 +5,13 @@
 
 #include <array>
 
-#include "distribute/mpi/mpi_handle.hpp"
+#include "distribute/mpi/mpi_library.hpp"
+#include "ringweave/mpi.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 namespace {
 
-/// The severest error of all ranks and the lowest rank that has it.
+/// The most severe error of all ranks and the lowest rank that has it.
 struct Verdict {
   int severity = 0;
   int rank = 0;
@@ -21,7 +22,7 @@ Verdict verdict_of(const Communicator& comm, ErrorKind kind) {
   if (comm.size() == 1) return mine;
   Verdict worst;
   const int code = MPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, mpi_handle(comm));
-  // Without the verdict the ranks cannot know of each other's errors any more.
+  // Without the verdict the ranks can no longer learn of each other's errors.
   if (code != MPI_SUCCESS)
     comm.abort(ErrorKind::peer, "no agreement among the ranks: " + mpi_error_text(code));
   return worst;
@@ -50,7 +51,8 @@ void agree(const Communicator& comm, const std::function<void()>& work) {
 }
 
 void agree_same(const Communicator& comm, const std::string& what, std::int64_t value) {
-  // The complement falls as the value rises, for all 64-bit values: one maximum finds both ends.
+  // The complement falls as the value rises, for all 64-bit values: one maximum finds both
+  // extremes.
   const std::array<std::int64_t, 2> mine{~value, value};
   std::array<std::int64_t, 2> ends = mine;
   if (comm.size() > 1) {
@@ -64,4 +66,4 @@ void agree_same(const Communicator& comm, const std::string& what, std::int64_t 
       what));
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

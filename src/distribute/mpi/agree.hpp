@@ -6,16 +6,16 @@
 #include <memory>
 #include <string>
 
-#include "distribute/mpi/communicator.hpp"
+#include "ringweave/communicator.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 
-/// Runs `work` on this rank, then lets all ranks agree on how it went: all return, or all throw the
-/// same error (the severest one; among equals the lowest rank's), its message naming the rank when
-/// there is more than one. `work` must not wait for another rank. Collective.
+/// Runs `work` on this rank, then lets all ranks agree on the outcome: all return, or all throw the
+/// same error (the most severe one; among equals the lowest rank's). Its message names the rank
+/// when there is more than one. `work` must not wait for another rank. Collective.
 void agree(const Communicator& comm, const std::function<void()>& work);
 
-/// As above, for work that makes something: every rank gets its own result.
+/// As above, for work that returns a value: every rank gets its own result.
 template <class Make>
 auto agreed(const Communicator& comm, Make&& make) {
   using Result = decltype(make());
@@ -24,8 +24,8 @@ auto agreed(const Communicator& comm, Make&& make) {
   return std::move(*result);
 }
 
-/// UsageError on every rank unless `value` (a digest of what must be the same everywhere: grid,
-/// lmax, options) is the same on all of them; `what` names it. Collective.
+/// Throws UsageError on every rank unless `value` (a digest of what must be the same everywhere:
+/// grid, lmax, options) is equal on all of them; `what` names it. Collective.
 void agree_same(const Communicator& comm, const std::string& what, std::int64_t value);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

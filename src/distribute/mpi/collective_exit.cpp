@@ -8,9 +8,12 @@
 #include <cstdio>
 #include <thread>
 
-#include "distribute/mpi/mpi_handle.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/mpi.hpp"
 
 namespace ringweave {
+
+using namespace detail;
 
 struct CollectiveExit::Impl {
   Communicator comm;
@@ -23,7 +26,7 @@ CollectiveExit::~CollectiveExit() = default;
 
 namespace {
 
-/// The largest value wins, the lowest rank among equals (MPI_MAXLOC).
+/// Operand of MPI_MAXLOC: the largest value wins, the lowest rank among equals.
 struct Worst {
   int severity;
   int rank;

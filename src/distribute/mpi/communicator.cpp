@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "distribute/mpi/communicator.hpp"
+#include "ringweave/communicator.hpp"
 
 #include <fmt/format.h>
 
@@ -12,9 +12,12 @@
 #include <numeric>
 
 #include "base/checked_cast.hpp"
-#include "distribute/mpi/mpi_handle.hpp"
+#include "distribute/mpi/mpi_library.hpp"
+#include "ringweave/mpi.hpp"
 
 namespace ringweave {
+
+using namespace detail;
 
 struct Communicator::Impl {
   MPI_Comm handle = MPI_COMM_NULL;  // null: a group of one that calls no MPI
@@ -62,14 +65,14 @@ T reduce_value(const Communicator::Impl& impl, T value, MPI_Datatype type, MPI_O
 
 }  // namespace
 
-std::string mpi_error_text(int code) {
+std::string detail::mpi_error_text(int code) {
   std::array<char, MPI_MAX_ERROR_STRING> text{};
   int length = 0;
   MPI_Error_string(code, text.data(), &length);
   return {text.data(), to_size(length)};
 }
 
-void check_mpi(int code, const char* call) {
+void detail::check_mpi(int code, const char* call) {
   if (code == MPI_SUCCESS) return;
   throw PeerError(fmt::format("{} failed: {}; look for the first error of another rank or node",
                               call, mpi_error_text(code)));
@@ -174,7 +177,7 @@ std::vector<std::string> Communicator::gather(const std::string& text) const {
   if (!impl_->calls_mpi()) return {text};
   const std::vector<std::int64_t> lengths = all_gather(ssize64(text));
   const std::int64_t total = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
-  // Every rank knows the total, so that all of them throw or none does.
+  // Every rank knows the total, so all of them throw or none does.
   checked_cast<int>(total, "bytes of all gathered texts");
   std::vector<int> counts;
   std::vector<int> offsets;

@@ -7,8 +7,9 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/mpi_library.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 
 ElementType::ElementType(std::int64_t n, MPI_Datatype basic) {
   check_mpi(
@@ -39,7 +40,7 @@ void end_job_unless_done(const Communicator& comm, int code, const char* what) {
 
 std::vector<std::int64_t> tell_every_rank(const Communicator& comm,
                                           const std::vector<std::int64_t>& told) {
-  const int count = checked_cast<int>(ssize64(told) / comm.size(), "numbers told to every rank");
+  const int count = checked_cast<int>(ssize64(told) / comm.size(), "numbers sent to every rank");
   std::vector<std::int64_t> heard(told.size());
   check_mpi(MPI_Alltoall(told.data(), count, MPI_INT64_T, heard.data(), count, MPI_INT64_T,
                          mpi_handle(comm)),
@@ -51,7 +52,7 @@ void expect_fitting_counts(const Communicator& comm, const std::vector<std::int6
                            const std::vector<std::int64_t>& expected) {
   if (comm.size() == 1) return;
   const std::int64_t n_passes = ssize64(sent) / comm.size();
-  // Ranks that cut differently must not meet in a call of different counts.
+  // Ranks with different passes must not meet in a collective call with different counts.
   const bool equal_cuts = comm.min(n_passes) == comm.max(n_passes);
   std::vector<std::int64_t> announced;
   if (equal_cuts) announced = tell_every_rank(comm, sent);
@@ -72,4 +73,4 @@ void expect_fitting_counts(const Communicator& comm, const std::vector<std::int6
   });
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

@@ -4,18 +4,18 @@
 #include <cstdint>
 #include <vector>
 
-#include "distribute/mpi/communicator.hpp"
-#include "distribute/mpi/mpi_handle.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/mpi.hpp"
 
-// What the exchanges of this room share of MPI.
-namespace ringweave {
+// MPI helpers shared by the exchanges of this room.
+namespace ringweave::detail::inline distribute {
 
-/// Numbers of a basic type as one MPI type.
+/// Several numbers of a basic type as one MPI type.
 class ElementType {
  public:
-  /// `n` of them.
+  /// `n` contiguous numbers.
   ElementType(std::int64_t n, MPI_Datatype basic);
-  /// Runs of them that begin so many bytes after the address MPI is given.
+  /// Runs of numbers that begin `first_bytes` after the address passed to MPI.
   ElementType(const std::vector<int>& counts, const std::vector<MPI_Aint>& first_bytes,
               MPI_Datatype basic);
   ~ElementType();
@@ -28,16 +28,16 @@ class ElementType {
 };
 
 /// Ends the job unless `code` is MPI_SUCCESS: for calls from which ranks cannot return together.
-/// `what` failed, with MPI's own words.
+/// The message says that `what` failed, with MPI's own text.
 void end_job_unless_done(const Communicator& comm, int code, const char* what);
 
-/// What every rank tells this one: `told` is [peer][number], and so is the result. Collective.
+/// Exchanges numbers between all ranks: `told` is [peer][number], and so is the result. Collective.
 std::vector<std::int64_t> tell_every_rank(const Communicator& comm,
                                           const std::vector<std::int64_t>& told);
 
-/// UsageError on every rank unless every peer sends what this rank expects: `sent` and `expected`
-/// are [peer][pass], in modes. Collective.
+/// Throws UsageError on every rank unless every peer sends what this rank expects: `sent` and
+/// `expected` are [peer][pass], in modes. Collective.
 void expect_fitting_counts(const Communicator& comm, const std::vector<std::int64_t>& sent,
                            const std::vector<std::int64_t>& expected);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

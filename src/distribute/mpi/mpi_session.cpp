@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "distribute/mpi/mpi_session.hpp"
-
 #include <array>
 #include <exception>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
-#include "distribute/mpi/mpi_handle.hpp"
+#include "distribute/mpi/mpi_library.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/mpi.hpp"
 
 namespace ringweave {
+
+using namespace detail;
 
 MpiSession::MpiSession(int* argc, char*** argv) {
   int running = 0;
@@ -22,7 +24,7 @@ MpiSession::MpiSession(int* argc, char*** argv) {
 }
 
 MpiSession::~MpiSession() {
-  // While unwinding, other ranks may be anywhere: waiting for them here would turn an error into a
+  // While unwinding, other ranks may be anywhere; waiting for them here would turn an error into a
   // hang.
   if (!owner_ || std::uncaught_exceptions() > 0) return;
   int ended = 0;
@@ -30,7 +32,7 @@ MpiSession::~MpiSession() {
   if (ended == 0) MPI_Finalize();
 }
 
-bool threads_may_call_mpi() {
+bool detail::threads_may_call_mpi() {
   int running = 0;
   MPI_Initialized(&running);
   if (running == 0) return false;
@@ -39,7 +41,7 @@ bool threads_may_call_mpi() {
   return level == MPI_THREAD_MULTIPLE;
 }
 
-std::string mpi_library_version() {
+std::string detail::mpi_library_version() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;
   MPI_Get_library_version(text.data(), &length);

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 
 PeerMessages::PeerMessages(Communicator comm, const char* what, int tag)
     : comm_(std::move(comm)), what_(what), tag_(tag) {}
@@ -42,4 +42,4 @@ void PeerMessages::end() {
   requests_.clear();
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

@@ -5,28 +5,28 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "distribute/mpi/communicator.hpp"
 #include "distribute/mpi/exchange_mpi.hpp"
+#include "ringweave/communicator.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 
-/// Messages under way between ranks of one communicator. Those of a pair of ranks with the same tag
-/// are told apart by their order. MPI failure ends the job.
+/// Messages in flight between ranks of one communicator. Those of a pair of ranks with the same tag
+/// are matched by their order. An MPI failure ends the job.
 class PeerMessages {
  public:
-  /// `what`: for errors, "the exchange of ...".
+  /// `what` names the exchange in errors: "the exchange of ...".
   PeerMessages(Communicator comm, const char* what, int tag);
-  /// Ends the job when messages are under way: memory MPI writes to may be gone.
+  /// Ends the job when messages are in flight: the memory MPI writes to may be gone.
   ~PeerMessages();
   PeerMessages(const PeerMessages&) = delete;
   PeerMessages& operator=(const PeerMessages&) = delete;
 
-  /// For so many messages at once; more may come.
+  /// Reserves space for n messages at once; more are allowed.
   void reserve(std::int64_t n) { requests_.reserve(to_size(n)); }
   void receive(void* to, int count, MPI_Datatype type, int peer);
   void send(const void* from, int count, MPI_Datatype type, int peer);
   void progress();
-  /// Waits for all of them.
+  /// Waits for all messages.
   void end();
 
   bool empty() const { return requests_.empty(); }
@@ -41,4 +41,4 @@ class PeerMessages {
   std::vector<MPI_Request> requests_;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

@@ -3,29 +3,31 @@
 
 #include <algorithm>
 #include <complex>
-#include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/checked_cast.hpp"
 #include "base/device_buffer.hpp"
-#include "base/error.hpp"
+#include "base/mode_view.hpp"
 #include "fft/cuda/ring_blocks.hpp"
 #include "fft/device_ring_fft.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 namespace {
 
 using Complex = std::complex<double>;
 constexpr std::int64_t mode_bytes = sizeof(Complex);
+constexpr const char* where = "ring FFT";
 
-/// Of the memory that is free when a plan is made: other plans need some too.
+/// Uses at most half of the memory that is free when a plan is made, because other plans need some
+/// too.
 std::int64_t bytes_to_use(std::int64_t most) {
   return std::min(most, device_memory().free_bytes / 2);
 }
 
-/// The device ring FFT for modes and maps of the host: copies in, computes, copies out, in blocks
-/// of rings where the device cannot hold all.
+/// Device ring FFT for modes and maps on the host: copies in, computes, copies out, in blocks of
+/// rings if the device cannot hold all.
 class CudaRingFft final : public RingFft {
  public:
   explicit CudaRingFft(RingFftShape shape) : shape_(std::move(shape)) {
@@ -43,30 +45,15 @@ class CudaRingFft final : public RingFft {
     weights_.allocate(shape_.rings.n_rings());
   }
 
-  void synthesize(ModeView<const double> modes, MapView<double> map) override {
-    synthesize_any(modes, map);
-  }
-  void synthesize(ModeView<const double> modes, MapView<float> map) override {
-    synthesize_any(modes, map);
-  }
-  void adjoint(MapView<const double> map, std::span<const double> ring_weights,
-               ModeView<double> modes) override {
-    adjoint_any(map, ring_weights, modes);
-  }
-  void adjoint(MapView<const float> map, std::span<const double> ring_weights,
-               ModeView<double> modes) override {
-    adjoint_any(map, ring_weights, modes);
+  void synthesize(ModeView<const double> modes, AnyMapView<> map) override {
+    std::visit([&](auto view) { synthesize_map(modes, view); }, map);
   }
   // All rings are taken together with the urgent ones.
-  void adjoint(Step step, MapView<const double> map, std::span<const double> ring_weights,
-               ModeView<double> modes, const std::function<void()>& meanwhile) override {
+  void adjoint(AnyConstMapView<> map, std::span<const double> ring_weights, ModeView<double> modes,
+               Step step, const std::function<void()>& meanwhile) override {
     meanwhile();
-    if (step == Step::urgent) adjoint_any(map, ring_weights, modes);
-  }
-  void adjoint(Step step, MapView<const float> map, std::span<const double> ring_weights,
-               ModeView<double> modes, const std::function<void()>& meanwhile) override {
-    meanwhile();
-    if (step == Step::urgent) adjoint_any(map, ring_weights, modes);
+    if (step == Step::rest) return;
+    std::visit([&](auto view) { adjoint_map(view, ring_weights, modes); }, map);
   }
 
   std::int64_t bytes() const override {
@@ -77,10 +64,10 @@ class CudaRingFft final : public RingFft {
 
  private:
   template <class T>
-  using DeviceMap = DeviceRingFft::Map<T>;
+  using DeviceMap = MapView<T, MemorySpace::device>;
 
   template <class T>
-  void synthesize_any(ModeView<const double> modes, MapView<T> map) {
+  void synthesize_map(ModeView<const double> modes, MapView<T> map) {
     check(modes.size(), map.n_components(), map.size());
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       const DeviceRings& block = blocks_[b];
@@ -100,11 +87,11 @@ class CudaRingFft final : public RingFft {
   }
 
   template <class T>
-  void adjoint_any(MapView<const T> map, std::span<const double> ring_weights,
+  void adjoint_map(MapView<const T> map, std::span<const double> ring_weights,
                    ModeView<double> modes) {
     check(modes.size(), map.n_components(), map.size());
     if (!ring_weights.empty()) {
-      require("ring weights", ssize64(ring_weights), shape_.rings.n_rings());
+      require_planned(where, ssize64(ring_weights), shape_.rings.n_rings(), "ring weights");
       copy_to_device(ring_weights.data(), weights_.data(), weights_.bytes(), stream_);
     }
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
@@ -128,7 +115,8 @@ class CudaRingFft final : public RingFft {
     stream_.synchronize();
   }
 
-  /// Pixels from one component to the next on the device: FFTs reach all of them aligned.
+  /// Returns the distance of components on the device in pixels; even, so that all components are
+  /// aligned for FFTs.
   static std::int64_t stride(const DeviceRings& block) {
     return (block.shape.rings.n_pixels() + 1) / 2 * 2;
   }
@@ -141,15 +129,10 @@ class CudaRingFft final : public RingFft {
     return {modes_.data(), block.shape.rows.size() * shape_.n_components};
   }
 
-  static void require(const char* what, std::int64_t value, std::int64_t wanted) {
-    if (value == wanted) return;
-    throw UsageError(std::string("ring FFT: ") + what + ": " + std::to_string(value) +
-                     ", the plan was made for " + std::to_string(wanted));
-  }
   void check(std::int64_t n_modes, std::int64_t n_components, std::int64_t n_pixels) const {
-    require("size of the modes", n_modes, shape_.rows.size() * shape_.n_components);
-    require("components of the map", n_components, shape_.n_components);
-    require("pixels of the map", n_pixels, shape_.rings.n_pixels());
+    require_planned(where, n_modes, shape_.rows.size() * shape_.n_components, "ring modes");
+    require_planned(where, n_components, shape_.n_components, "components of a map");
+    require_planned(where, n_pixels, shape_.rings.n_pixels(), "pixels of a component");
   }
 
   RingFftShape shape_;
@@ -167,4 +150,4 @@ std::unique_ptr<RingFft> make_cuda_ring_fft(RingFftShape shape) {
   return std::make_unique<CudaRingFft>(std::move(shape));
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft

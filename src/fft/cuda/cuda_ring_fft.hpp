@@ -5,9 +5,9 @@
 
 #include "fft/ring_fft.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 
-/// The ring FFT on a CUDA device. Error  UsageError when this build has no CUDA.
+/// Makes the ring FFT on a CUDA device. Error  UsageError when this build has no CUDA.
 std::unique_ptr<RingFft> make_cuda_ring_fft(RingFftShape shape);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft

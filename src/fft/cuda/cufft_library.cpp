@@ -5,14 +5,14 @@
 #include <dlfcn.h>
 
 #include "base/device.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 namespace {
 
 const std::string soname = "libcufft.so." + std::to_string(CUFFT_VER_MAJOR);
 
-/// Where the loader looks, else where the library was when this program was built.
+/// Opens the library in the loader's search path, else in the folder it had at build time.
 void* open_library() {
   const std::string built_with = std::string(RINGWEAVE_CUFFT_FOLDER) + "/" + soname;
   for (const std::string& name : {soname, built_with}) {
@@ -67,8 +67,8 @@ CufftLibrary::CufftLibrary() {
 
 void check_cufft(cufftResult status, const std::string& what) {
   if (status == CUFFT_SUCCESS) return;
-  // An earlier failure of the device is the one to tell. The runtime that cuFFT brings along keeps
-  // it to itself; any call that asks the driver hears of it.
+  // Report an earlier failure of the device instead, if any. The CUDA runtime inside cuFFT does not
+  // pass it on, but any call to the driver returns it.
   std::size_t free = 0;
   std::size_t total = 0;
   check_device(cudaMemGetInfo(&free, &total), what);
@@ -76,4 +76,4 @@ void check_cufft(cufftResult status, const std::string& what) {
                       name_of(status) + "; or choose the host backend");
 }
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

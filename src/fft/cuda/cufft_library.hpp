@@ -5,11 +5,10 @@
 
 #include <string>
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-/// cuFFT, loaded when it is first asked for: a program that is linked to its 300 MB starts slower
-/// everywhere and not at all where it is not installed. Error  ResourceError when it is not found,
-/// or too old.
+/// cuFFT, loaded at first use: a program linked to its 300 MB starts more slowly everywhere, and
+/// not at all where it is not installed. Error  ResourceError when it is not found, or too old.
 class CufftLibrary {
  public:
   static const CufftLibrary& get();
@@ -27,7 +26,7 @@ class CufftLibrary {
   CufftLibrary();
 };
 
-/// What a cuFFT call returned. Error  ResourceError unless it is success.
+/// Checks the return value of a cuFFT call. Error  ResourceError unless it is success.
 void check_cufft(cufftResult status, const std::string& what);
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

@@ -11,14 +11,14 @@
 #include "base/cuda/native_stream.hpp"
 #include "fft/cuda/cufft_library.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 namespace {
 
 constexpr int no_plan = -1;
 
 }  // namespace
 
-// Delegates, so that a plan that fails half way is destroyed.
+// Delegates, so that the destructor runs if the constructor fails half way.
 CufftPlan::CufftPlan(const FftSize& size, const DeviceStream& stream) : CufftPlan() {
   const CufftLibrary& cufft = CufftLibrary::get();
   const std::string what =
@@ -26,7 +26,7 @@ CufftPlan::CufftPlan(const FftSize& size, const DeviceStream& stream) : CufftPla
   cufftHandle handle = no_plan;
   check_cufft(cufft.create(&handle), what);
   handle_ = handle;
-  // All plans work in the same memory, one after the other.
+  // All plans use the same work memory, one after the other.
   check_cufft(cufft.set_auto_allocation(handle, 0), what);
   check_cufft(cufft.set_stream(handle, native(stream)), what);
   long long length = size.length;
@@ -49,11 +49,11 @@ void CufftPlan::work_in(void* memory) {
 }
 
 void CufftPlan::transform(FftSign sign, const Double2* from, Double2* to) const {
-  // It takes its input as if it would write to it, which an FFT between complex arrays does not.
+  // cuFFT takes a non-const input, but out-of-place complex FFTs do not write to it.
   auto* input = reinterpret_cast<cufftDoubleComplex*>(const_cast<Double2*>(from));
   check_cufft(CufftLibrary::get().execute(handle_, input, reinterpret_cast<cufftDoubleComplex*>(to),
                                           sign == FftSign::forward ? CUFFT_FORWARD : CUFFT_INVERSE),
               "starting FFTs");
 }
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

@@ -7,9 +7,9 @@
 #include "base/device.hpp"
 #include "fft/cuda/device_ring_plan.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-/// Complex FFTs of one length by cuFFT, in the order of a stream. Move only. Error  ResourceError.
+/// Complex FFTs of one length with cuFFT, in stream order. Move only. Error  ResourceError.
 class CufftPlan {
  public:
   CufftPlan(const FftSize& size, const DeviceStream& stream);
@@ -28,4 +28,4 @@ class CufftPlan {
   std::int64_t work_bytes_ = 0;
 };
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

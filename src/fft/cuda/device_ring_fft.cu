@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <cstdint>
 #include <string>
+#include <variant>
 
+#include "base/checked_cast.hpp"
 #include "base/cuda/device_machine.cuh"
-#include "base/error.hpp"
-#include "base/planned_count.hpp"
 #include "fft/cuda/cufft_plan.hpp"
 #include "fft/cuda/ring_fft_sequence.hpp"
 #include "fft/device_ring_fft.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
-namespace gpu {
+namespace ringweave::detail::gpu {
 namespace {
 
 /// A DeviceMachine that also runs FFTs.
@@ -31,7 +31,9 @@ class FftMachine : public DeviceMachine {
 };
 
 }  // namespace
-}  // namespace gpu
+}  // namespace ringweave::detail::gpu
+
+namespace ringweave::detail::inline fft {
 
 namespace {
 
@@ -48,29 +50,24 @@ class CudaDeviceRingFft final : public DeviceRingFft {
         machine_(stream),
         sequence_(gpu::DeviceRingPlan(shape, workspace_bytes), machine_) {}
 
-  void synthesize(Modes<const double> modes, Map<double> map) override {
-    synthesize_any(modes, map);
+  void synthesize(Modes<const double> modes, Map map) override {
+    std::visit([&](auto view) { synthesize_map(modes, view); }, map);
   }
-  void synthesize(Modes<const double> modes, Map<float> map) override {
-    synthesize_any(modes, map);
-  }
-  void adjoint(Map<const double> map, Weights ring_weights, Modes<double> modes) override {
-    adjoint_any(map, ring_weights, modes);
-  }
-  void adjoint(Map<const float> map, Weights ring_weights, Modes<double> modes) override {
-    adjoint_any(map, ring_weights, modes);
+  void adjoint(ConstMap map, Weights ring_weights, Modes<double> modes) override {
+    std::visit([&](auto view) { adjoint_map(view, ring_weights, modes); }, map);
   }
   std::int64_t device_bytes() const override { return sequence_.bytes(); }
 
  private:
   template <class T>
-  void synthesize_any(Modes<const double> modes, Map<T> map) {
+  void synthesize_map(Modes<const double> modes, MapView<T, MemorySpace::device> map) {
     check(modes, map.n_components(), map.size());
     sequence_.synthesize(reinterpret_cast<const gpu::Double2*>(modes.data()), map.data(),
                          map.stride());
   }
   template <class T>
-  void adjoint_any(Map<const T> map, Weights weights, Modes<double> modes) {
+  void adjoint_map(MapView<const T, MemorySpace::device> map, Weights weights,
+                   Modes<double> modes) {
     check(modes, map.n_components(), map.size());
     if (weights.size() != 0) require_planned(where, weights.size(), n_rings_, "ring weights");
     sequence_.adjoint(map.data(), map.stride(), weights.size() == 0 ? nullptr : weights.data(),
@@ -78,7 +75,7 @@ class CudaDeviceRingFft final : public DeviceRingFft {
   }
   void check(Modes<const double> modes, std::int64_t n_components, std::int64_t n_pixels) const {
     require_planned(where, modes.size(), n_modes_, "ring modes");
-    // A device that reads across it can no longer be used.
+    // A misaligned access on the device would make its context unusable.
     if (reinterpret_cast<std::uintptr_t>(modes.data()) % sizeof(gpu::Double2) != 0) {
       throw UsageError(std::string(where) + ": the modes must begin at a multiple of 16 bytes");
     }
@@ -101,4 +98,4 @@ std::unique_ptr<DeviceRingFft> make_device_ring_fft(RingFftShape shape, const De
   return std::make_unique<CudaDeviceRingFft>(shape, stream, workspace_bytes);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft

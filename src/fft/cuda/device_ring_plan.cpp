@@ -7,19 +7,20 @@
 
 #include "base/checked_cast.hpp"
 #include "fft/cuda/mode_tile_launches.hpp"
+#include "fft/device_ring_fft.hpp"
 #include "fft/ring_modes.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 namespace {
 
-// Fewer rings of one length are not worth an FFT plan of their own.
+// With fewer rings of one length an FFT plan of their own does not pay.
 constexpr std::int64_t fewest_rings_of_length = 8;
-// Rings that could do with less are few: padding them is cheaper than launches of their own.
+// Few rings could do with less; padding them is cheaper than separate launches.
 constexpr std::int64_t shortest_chirp_row = 512;
 constexpr std::int64_t value_bytes = sizeof(Double2);
 
-/// Other lengths cuFFT makes by a chirp transform of its own, in memory that cannot be planned
-/// without a device.
+/// For other lengths cuFFT uses a chirp transform of its own, whose memory is unknown without a
+/// device.
 constexpr std::int64_t largest_cufft_prime = 127;
 
 bool is_for_cufft(std::int64_t length) {
@@ -30,7 +31,7 @@ bool is_for_cufft(std::int64_t length) {
   return length == 1;
 }
 
-/// n things in the fewest parts of at most `most`, equal but for one: how many are in each.
+/// Divides n into the fewest parts of at most `most`, with sizes that differ by at most one.
 std::vector<std::int64_t> even_parts(std::int64_t n, std::int64_t most) {
   const std::int64_t n_parts = (n + most - 1) / most;
   std::vector<std::int64_t> parts;
@@ -159,7 +160,7 @@ void DeviceRingPlan::add_plain_batches(const Rings& of_length, std::int64_t work
 
 void DeviceRingPlan::add_chirp_batches(std::int64_t row_length, Rings of_group,
                                        std::int64_t workspace_bytes) {
-  // Rings of one length share their chirp: they go together.
+  // Keep rings of one length together, because they share a chirp.
   std::stable_sort(of_group.begin(), of_group.end(),
                    [](const auto& a, const auto& b) { return a.n_complex < b.n_complex; });
   const std::int64_t most =
@@ -174,7 +175,8 @@ void DeviceRingPlan::add_chirp_batches(std::int64_t row_length, Rings of_group,
     next += n_rings;
     add_chirps(batch);
     describe(batch, rings);
-    // For exactly these rows: what an FFT finds in others it would pass on from batch to batch.
+    // The FFT has exactly this many rows: values left over in further rows would be passed on from
+    // batch to batch.
     const std::int64_t n_rows = n_rings * n_components;
     batch.first_chirp_row = n_rows;
     batch.rows_fft = fft_of({row_length, n_rows});
@@ -194,7 +196,7 @@ void DeviceRingPlan::add_chirps(RingBatch& batch) {
     ring->chirp = ssize64(chirp_lengths) - 1 - batch.first_chirp;
   }
   batch.n_chirps = ssize64(chirp_lengths) - batch.first_chirp;
-  // Neighbouring rings have their modes side by side.
+  // Sort by ring, since the modes of neighbouring rings are contiguous.
   std::sort(first, rings.end(), [](const auto& a, const auto& b) { return a.local < b.local; });
 }
 
@@ -212,4 +214,13 @@ std::int64_t DeviceRingPlan::table_bytes() const {
          ssize64(segments) * std::int64_t{sizeof(RowSegment)} + n_factors_ * value_bytes;
 }
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu
+
+namespace ringweave::detail::inline fft {
+
+std::int64_t device_ring_fft_bytes(const RingFftShape& shape, std::int64_t workspace_bytes) {
+  const gpu::DeviceRingPlan plan(shape, workspace_bytes);
+  return plan.table_bytes() + 2 * plan.workspace_values * std::int64_t{sizeof(gpu::Double2)};
+}
+
+}  // namespace ringweave::detail::inline fft

@@ -9,12 +9,12 @@
 #include "fft/ring_fft.hpp"
 #include "fft/unit_powers.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-/// Of the exponent.
+/// Sign of the exponent.
 enum class FftSign { forward, backward };
 
-/// Complex FFTs of one length, side by side.
+/// Size of a batch of complex FFTs of one length.
 struct FftSize {
   std::int64_t length;
   std::int64_t count;
@@ -28,28 +28,29 @@ struct RingBatch {
   std::int64_t first_pixel = 0;      ///< of the first ring
   std::int64_t row_length = 0;       ///< complex values
   std::int64_t longest = 0;          ///< of the rings' complex FFTs
-  std::int64_t most_bins = 0;        ///< of ModeTiles
+  std::int64_t most_bins = 0;        ///< in ModeTiles
   std::int64_t first_chirp = 0;      ///< in DeviceRingPlan::chirp_lengths
-  std::int64_t n_chirps = 0;         ///< 0: all rings have one length, which is that of the FFT
-  std::int64_t first_chirp_row = 0;  ///< of the workspace
-  std::int64_t rows_fft = 0;         ///< in DeviceRingPlan::ffts; of one component without chirps
+  std::int64_t n_chirps = 0;         ///< 0: all rings have the length of the FFT
+  std::int64_t first_chirp_row = 0;  ///< in the workspace
+  std::int64_t rows_fft = 0;  ///< in DeviceRingPlan::ffts; for one component if there are no chirps
   std::int64_t chirps_fft = 0;
-  /// Pixels two by two are what the FFT takes and gives, ring after ring.
+  /// The pixel pairs of consecutive rings are the rows of the FFT, which can work on the map
+  /// itself.
   bool pixels_are_rows = false;
 
   bool has_chirps() const { return n_chirps > 0; }
 };
 
-/// What a ring FFT on a device is planned from, as plain data: nothing here needs a device.
-/// Lengths of which the grid has several rings, and that have no prime factor above 127, go through
-/// FFTs of that length; all others by the chirp transform (Bluestein), padded to a power of two or
-/// three times one, so that rings of different lengths go side by side. Which way a ring goes, and
-/// how far it is padded, follows from the grid alone: results depend neither on who owns its
-/// neighbours nor on the workspace, but for rounding where cuFFT goes another way for another
-/// number of rows.
+/// Plan of a ring FFT on a device: plain data computed without a device.
+/// A length that several rings of the grid have, and that has no prime factor above 127, uses FFTs
+/// of that length. All others use the chirp transform (Bluestein), padded to a power of two or
+/// three times a power of two, so that rings of different lengths share one batch. The method and
+/// the padding of a ring depend on the grid only. Results therefore depend neither on the
+/// distribution of rings nor on the workspace, except for rounding where cuFFT chooses another
+/// algorithm for another number of rows.
 struct DeviceRingPlan {
-  /// `workspace_bytes`: what the rows of a batch may take; one ring always goes. Error  UsageError
-  /// when the shape contradicts itself.
+  /// `workspace_bytes`: limit for the rows of a batch; one ring is always allowed. Error
+  /// UsageError when the shape is inconsistent.
   DeviceRingPlan(const RingFftShape& shape, std::int64_t workspace_bytes);
 
   std::int64_t n_components;
@@ -60,9 +61,9 @@ struct DeviceRingPlan {
   std::vector<UnitPowers::Request> tables;
   std::vector<OrderSegments> orders;  ///< [m]
   std::vector<RowSegment> segments;
-  std::int64_t workspace_values = 0;  ///< complex
+  std::int64_t workspace_values = 0;  ///< in complex values
 
-  /// Of the tables on the device.
+  /// Returns the bytes of the tables on the device.
   std::int64_t table_bytes() const;
 
  private:
@@ -76,7 +77,8 @@ struct DeviceRingPlan {
   std::int64_t n_factors_ = 0;
 };
 
-/// The least power of two, or three times one, that a chirp transform of n values can be padded to.
+/// Returns the smallest power of two, or three times a power of two, to which a chirp transform of
+/// n values can be padded.
 std::int64_t chirp_row_length(std::int64_t n);
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

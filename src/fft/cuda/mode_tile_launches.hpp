@@ -9,12 +9,13 @@
 #include "fft/cuda/ring_batches.hpp"
 #include "sphere/row_position.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-/// What the launches between modes and rows share. A column is one component of one ring. A block
-/// takes some columns, whose modes of one order lie side by side, and some bins k of each with
-/// their mirrors n_complex - k, which one step of an FFT of half the length needs together. Modes
-/// pass through shared memory: threads side by side take columns there, and bins here.
+/// Common part of the launches between modes and rows. A column is one component of one ring. A
+/// block processes some columns, whose modes of one order are contiguous, and some bins k of each
+/// together with their mirrors n_complex - k, because one step of a half-length FFT needs both.
+/// Modes pass through shared memory: consecutive threads access consecutive columns of the modes,
+/// but consecutive bins of the rows.
 struct ModeTiles {
   static constexpr int tile_columns = 16;
   static constexpr int bins = warp_lanes;
@@ -28,7 +29,7 @@ struct ModeTiles {
   };
   struct Shared {
     Column columns[tile_columns];
-    // One column more than are used: threads that take bins side by side then meet no bank twice.
+    // One unused column, so that threads with consecutive bins have no bank conflicts.
     Double2 near[bins][tile_columns + 1];
     Double2 far[bins][tile_columns + 1];
   };
@@ -37,7 +38,7 @@ struct ModeTiles {
   RingModeTables modes;
   std::int64_t n_bin_tiles;
 
-  /// Bins 0 .. bin_count - 1 of a ring and their mirrors are all its bins.
+  /// Returns the number of bins from 0 on that, with their mirrors, are all bins of a ring.
   static RINGWEAVE_HOST_DEVICE std::int64_t bin_count(std::int64_t n_phi) {
     return n_phi % 2 == 0 ? n_phi / 4 + 1 : n_phi / 2 + 1;
   }
@@ -50,11 +51,11 @@ struct ModeTiles {
     return (n_columns() + tile_columns - 1) / tile_columns * n_bin_tiles;
   }
 
-  /// What a block does.
+  /// Work of one block.
   struct Tile {
     std::int64_t first_bin;
     int n_columns;
-    std::int64_t n_aliases;  ///< that any of its rings has
+    std::int64_t n_aliases;  ///< the most of any of its rings
   };
   template <class Block>
   RINGWEAVE_LAUNCH Tile begin(const Block& block, Shared& shared) const {
@@ -76,7 +77,7 @@ struct ModeTiles {
     return tile;
   }
 
-  /// Calls work(thread, i, bin of the tile, column) for the i-th of a thread's columns.
+  /// Calls work(thread, i, bin of the tile, column) for the i-th column of each thread.
   template <class Block, class Work>
   RINGWEAVE_LAUNCH void each_of_columns(const Block& block, const Tile& tile,
                                         const Work& work) const {
@@ -88,12 +89,13 @@ struct ModeTiles {
       }
     });
   }
-  /// The bins a thread moves between modes and shared memory, of column thread % tile_columns.
+  /// Returns the bin that a thread moves between modes and shared memory for column thread %
+  /// tile_columns.
   static RINGWEAVE_HOST_DEVICE int moved_bin(int thread, int i) {
     return thread / tile_columns + i * (block_threads / tile_columns);
   }
 
-  /// Index of the mode of an order in the modes; -1: there is none.
+  /// Returns the index of the mode of an order, or -1 if there is none.
   RINGWEAVE_HOST_DEVICE std::int64_t mode_index(const Column& column, std::int64_t m) const {
     if (m < 0 || m >= column.ring.n_modes) return -1;
     const OrderSegments& order = modes.orders[m];
@@ -107,11 +109,11 @@ struct ModeTiles {
     }
     return position < 0 ? -1 : position * modes.n_components + column.component;
   }
-  /// exp(i m phi0).
+  /// Returns exp(i m phi0).
   RINGWEAVE_HOST_DEVICE Double2 phase(const PlannedRing& ring, std::int64_t m) const {
     return unit_power(modes.factors + ring.phases, m);
   }
-  /// Value k of a row, with its factor of the chirp where the ring goes by one.
+  /// Returns value k of a row, times its chirp factor if the ring uses a chirp.
   RINGWEAVE_HOST_DEVICE Double2 chirped(const PlannedRing& ring, std::int64_t k,
                                         Double2 value) const {
     if (ring.chirp < 0) return value;
@@ -120,15 +122,15 @@ struct ModeTiles {
   static RINGWEAVE_HOST_DEVICE bool is_even(const PlannedRing& ring) { return ring.n_phi % 2 == 0; }
 };
 
-/// Modes -> the input of the complex FFTs: phases, folding in ascending order, packing for half the
-/// length. What is beyond it becomes zero.
+/// Computes the input of the complex FFTs from modes: applies phases, folds in ascending order,
+/// packs for half the length, and pads with zeros.
 struct FillRows {
   using Shared = ModeTiles::Shared;
   static constexpr int least_blocks = 4;
   ModeTiles tiles;
   const Double2* modes;
 
-  /// Bins k and n_complex - k of each of a thread's columns.
+  /// Bins k and n_complex - k for each column of a thread.
   struct Bins {
     Double2 near;
     Double2 far;
@@ -169,7 +171,7 @@ struct FillRows {
       if (at >= tile.n_columns) return;
       const ModeTiles::Column& column = shared.columns[at];
       const std::int64_t n = column.ring.n_phi;
-      // All places are found before any mode is read: the reads then wait for memory together.
+      // Find all positions before reading any mode, so that the loads overlap.
       Array<std::int64_t, ModeTiles::loads_per_thread> near;
       Array<std::int64_t, ModeTiles::loads_per_thread> far;
       RINGWEAVE_UNROLL
@@ -235,8 +237,8 @@ struct FillRows {
   }
 };
 
-/// The transpose: the backward FFT of f_{2j} + i f_{2j+1} (or of f_j) -> modes, repeated on all
-/// aliases, times the weight of the ring.
+/// Applies the transpose: computes modes, repeated on all aliases and times the weight of the ring,
+/// from the backward FFT of f_{2j} + i f_{2j+1} (or of f_j).
 struct UnfoldRows {
   using Shared = ModeTiles::Shared;
   static constexpr int least_blocks = 4;
@@ -288,7 +290,7 @@ struct UnfoldRows {
     return {sum(even, odd), conjugate(difference(even, odd))};
   }
 
-  /// Mode m of bin k.
+  /// Returns mode m, which belongs to bin k.
   RINGWEAVE_HOST_DEVICE Double2 shifted(const PlannedRing& ring, std::int64_t alias, std::int64_t k,
                                         Double2 bin) const {
     if (k < 0) return {0, 0};
@@ -325,4 +327,4 @@ struct UnfoldRows {
   }
 };
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "base/error.hpp"
 #include "fft/cuda/cuda_ring_fft.hpp"
 #include "fft/device_ring_fft.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 namespace {
 
 [[noreturn]] void lack() {
@@ -21,4 +21,4 @@ std::unique_ptr<DeviceRingFft> make_device_ring_fft(RingFftShape, const DeviceSt
   lack();
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft

@@ -7,7 +7,7 @@
 #include "base/host_device.hpp"
 #include "fft/unit_powers.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
 RINGWEAVE_HOST_DEVICE Double2 sum(Double2 a, Double2 b) { return {a.x + b.x, a.y + b.y}; }
 RINGWEAVE_HOST_DEVICE Double2 difference(Double2 a, Double2 b) { return {a.x - b.x, a.y - b.y}; }
@@ -17,13 +17,13 @@ RINGWEAVE_HOST_DEVICE Double2 scaled(double s, Double2 a) { return {s * a.x, s *
 RINGWEAVE_HOST_DEVICE Double2 product(Double2 a, Double2 b) {
   return {a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x};
 }
-/// conj(a) b.
+/// Returns conj(a) b.
 RINGWEAVE_HOST_DEVICE Double2 conjugate_product(Double2 a, Double2 b) {
   return {a.x * b.x + a.y * b.y, a.x * b.y - a.y * b.x};
 }
 
-/// a / b and what is left, for 0 <= a < 2^32 and 0 < b < 2^32: a device divides 64 bits several
-/// times more slowly.
+/// Quotient and remainder of a / b for 0 <= a < 2^32 and 0 < b < 2^32; 64-bit division is several
+/// times slower on a device.
 struct Quotient {
   std::int64_t whole;
   std::int64_t rest;
@@ -34,13 +34,13 @@ RINGWEAVE_HOST_DEVICE Quotient divide(std::int64_t a, std::int64_t b) {
   return {narrow_a / narrow_b, narrow_a % narrow_b};
 }
 
-/// exp(i k angle) of a table of UnitPowers.
+/// Returns exp(i k angle) from a table of UnitPowers.
 RINGWEAVE_HOST_DEVICE Double2 unit_power(const Double2* table, std::int64_t k) {
   return product(table[UnitPowers::n_fine + (k >> UnitPowers::fine_bits)],
                  table[k & (UnitPowers::n_fine - 1)]);
 }
 
-/// exp(i pi k^2 / n) from the table of exp(i pi k / n), k < n.
+/// Returns exp(i pi k^2 / n) from the table of exp(i pi k / n), k < n.
 RINGWEAVE_HOST_DEVICE Double2 chirp_value(const Double2* roots, std::int64_t n, std::int64_t k) {
   constexpr std::int64_t most_in_32_bits = std::int64_t{1} << 16;
   std::int64_t turn = 0;
@@ -53,15 +53,15 @@ RINGWEAVE_HOST_DEVICE Double2 chirp_value(const Double2* roots, std::int64_t n, 
   return turn < n ? unit_power(roots, turn) : scaled(-1, unit_power(roots, turn - n));
 }
 
-/// The orders that a ring of n pixels cannot tell from bin k, 0 <= k <= n / 2, one for each alias
-/// from 0 on, ascending: k, n - k, n + k, 2 n - k, ... Those of odd aliases count conjugated. -1:
-/// bins 0 and n / 2, whose orders of odd aliases are those of even ones.
+/// Returns the order that alias number `alias` >= 0 has in bin k of a ring of n pixels, 0 <= k <= n
+/// / 2. Aliases ascend: k, n - k, n + k, 2 n - k, ...; odd ones count conjugated. Returns -1 for
+/// odd aliases of bins 0 and n / 2, which equal even ones.
 RINGWEAVE_HOST_DEVICE std::int64_t alias_order(std::int64_t n, std::int64_t alias, std::int64_t k) {
   if (alias % 2 == 0) return alias / 2 * n + k;
   return k == 0 || 2 * k == n ? -1 : (alias + 1) / 2 * n - k;
 }
 
-/// How many aliases have orders below n_modes in any bin.
+/// Returns the number of aliases that have an order below n_modes in any bin.
 RINGWEAVE_HOST_DEVICE std::int64_t alias_count(std::int64_t n, std::int64_t n_modes) {
   // Alias 2 t begins at order t n, alias 2 t - 1 at t n - (n - 1) / 2.
   const std::int64_t direct = (n_modes + n - 1) / n;
@@ -69,4 +69,4 @@ RINGWEAVE_HOST_DEVICE std::int64_t alias_count(std::int64_t n, std::int64_t n_mo
   return n_modes == 0 ? 0 : (2 * direct - 1 > 2 * mirrored ? 2 * direct - 1 : 2 * mirrored);
 }
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

@@ -7,37 +7,37 @@
 #include "base/host_device.hpp"
 #include "sphere/mode_layout.hpp"
 
-// What the launches of a ring FFT read: plain data made on the host.
-namespace ringweave::gpu {
+// Data read by the launches of a ring FFT: plain structs, computed on the host.
+namespace ringweave::detail::gpu {
 
-/// One owned ring. Tables are named by their first factor (unit_power).
+/// One owned ring. Tables are given by the index of their first factor (unit_power).
 struct PlannedRing {
-  std::int64_t ring;   ///< of the grid
-  std::int64_t local;  ///< among the owned ones
+  std::int64_t ring;   ///< in the grid
+  std::int64_t local;  ///< among the owned rings
   std::int64_t first_pixel;
   std::int64_t n_phi;
-  std::int64_t n_complex;  ///< of its complex FFT: n_phi / 2 where n_phi is even, else n_phi
-  std::int64_t n_modes;    ///< 1 + the highest order the rows hold for it
-  std::int64_t n_aliases;  ///< alias_count of them
+  std::int64_t n_complex;  ///< length of its complex FFT: n_phi / 2 for even n_phi, else n_phi
+  std::int64_t n_modes;    ///< 1 + the highest order in the rows for this ring
+  std::int64_t n_aliases;  ///< alias_count for n_modes
   std::int64_t phases;     ///< exp(i m phi0); -1: phi0 = 0
   std::int64_t roots;      ///< exp(i pi k / n_complex), k < n_complex
-  std::int64_t chirp;      ///< its row among the chirps of its batch; -1: it goes without
+  std::int64_t chirp;      ///< index of its row among the chirps of its batch; -1: none
 };
 
-/// A length whose rings go by a chirp transform.
+/// A length whose rings use a chirp transform.
 struct ChirpLength {
   std::int64_t n_complex;
   std::int64_t roots;
 };
 
-/// Where the segments of an order lie; orders without a row have none.
+/// Segments of an order; none if it has no row.
 struct OrderSegments {
-  RowSegment front;  ///< most often the only one
+  RowSegment front;  ///< often the only one
   std::int64_t first;
   std::int64_t count;
 };
 
-/// Where the modes of all rings lie, and tables.
+/// Layout of the modes of all rings, and tables.
 struct RingModeTables {
   const OrderSegments* orders;  ///< [m]
   const RowSegment* segments;
@@ -45,11 +45,11 @@ struct RingModeTables {
   std::int64_t n_components;
 };
 
-/// Some rings that go together: row c * n_rings + i of the workspace is ring i, component c.
+/// Rings of a batch: row c * n_rings + i of the workspace is ring i, component c.
 struct RingRows {
   const PlannedRing* rings;
   std::int64_t n_rings;
-  std::int64_t row_length;  ///< complex values of a row
+  std::int64_t row_length;  ///< in complex values
   Double2* rows;
 
   RINGWEAVE_HOST_DEVICE Double2* row(std::int64_t ring, std::int64_t component) const {
@@ -57,4 +57,4 @@ struct RingRows {
   }
 };
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

@@ -7,17 +7,17 @@
 #include <utility>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "fft/device_ring_fft.hpp"
 #include "fft/ring_modes.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 namespace {
 
 constexpr std::int64_t mode_bytes = sizeof(std::complex<double>);
 constexpr std::int64_t pixel_bytes = sizeof(double);
 
-/// Modes of one order that lie in a block.
+/// Modes of one order in a block.
 struct Piece {
   std::size_t row;
   RingRange rings;
@@ -25,7 +25,7 @@ struct Piece {
   std::int64_t to;
 };
 
-/// Gives the pieces positions in the order in which they lie in the whole layout.
+/// Assigns positions to the pieces in the order of the whole layout.
 std::vector<PositionRun> place(std::vector<Piece>& pieces) {
   std::vector<Piece*> in_order;
   for (Piece& piece : pieces) in_order.push_back(&piece);
@@ -131,4 +131,4 @@ std::int64_t ring_fft_block_bytes(const RingFftShape& shape) {
   return blocks_that_fit(shape, shape.device_bytes).device_bytes;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft

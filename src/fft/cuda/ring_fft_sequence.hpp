@@ -13,14 +13,14 @@
 #include "fft/cuda/mode_tile_launches.hpp"
 #include "fft/cuda/row_launches.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-/// The launches of a ring FFT in their order. Machine is what runs them: the device, or its
-/// emulation on the host. It has what StageSequence asks for, and
-///   Fft                       complex FFTs of one length side by side; work_bytes()
-///   plan_fft(FftSize)         -> Fft
-///   work_in(fft, memory)      of work_bytes() at least; several may have the same
-///   transform(fft, sign, from, to)   in order; from and to may be equal
+/// Launches of a ring FFT in order. Machine runs them: a device, or its emulation on the host. It
+/// provides the interface that StageSequence needs, and
+///   Fft                             complex FFTs of one length; work_bytes()
+///   plan_fft(FftSize)               returns an Fft
+///   work_in(fft, memory)            sets work memory of at least work_bytes(); may be shared
+///   transform(fft, sign, from, to)  in order; from and to may be equal
 template <class Machine>
 class RingFftSequence {
  public:
@@ -65,7 +65,7 @@ class RingFftSequence {
     }
   }
 
-  /// The exact transpose; weights  [owned ring], null: all 1.
+  /// Applies the exact transpose; weights  [owned ring], null: all 1.
   template <class T>
   void adjoint(const T* map, std::int64_t stride, const double* weights, Double2* modes) {
     for (const RingBatch& batch : batches_) {
@@ -108,7 +108,7 @@ class RingFftSequence {
             ModeTiles::bin_tiles(batch.most_bins)};
   }
 
-  /// Whether the FFTs take and give the pixels of a map where they lie.
+  /// Returns whether the FFTs can read and write the pixels of a map in place.
   template <class T>
   bool is_direct(const RingBatch& batch, const T* map, std::int64_t stride) const {
     if (!std::is_same_v<T, double> || !batch.pixels_are_rows) return false;
@@ -132,7 +132,7 @@ class RingFftSequence {
   void transform(const RingBatch& batch, const Double2* from, Double2* to) {
     machine_->transform(ffts_[to_size(batch.rows_fft)], FftSign::backward, from, to);
   }
-  /// Backward FFTs of all rows where they lie; those of a chirp transform come without its factors
+  /// Applies backward FFTs to all rows in place; for chirp transforms without the chirp factors
   /// before and after.
   void transform_rows(const RingBatch& batch) {
     if (!batch.has_chirps()) {
@@ -166,4 +166,4 @@ class RingFftSequence {
   Buffer<std::byte> fft_work_;
 };
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

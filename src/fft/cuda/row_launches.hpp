@@ -8,9 +8,9 @@
 #include "fft/cuda/ring_arithmetic.hpp"
 #include "fft/cuda/ring_batches.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-/// Launches that work on single values of rows: a block takes a piece of one row.
+/// Distributes the values of rows over blocks: a block processes a part of one row.
 struct RowPieces {
   static constexpr int values_per_thread = 4;
   static constexpr std::int64_t values = std::int64_t{values_per_thread} * block_threads;
@@ -37,7 +37,7 @@ struct RowPieces {
   }
 };
 
-/// Pixels of a batch of rings: component c begins c * stride elements on.
+/// Pixels of a batch of rings: component c begins at element c * stride.
 template <class T>
 struct RingPixels {
   T* map;
@@ -48,7 +48,7 @@ struct RingPixels {
   }
 };
 
-/// Two neighbouring pixels, moved as one where they lie right.
+/// Two neighbouring pixels, accessed at once if aligned.
 template <class T>
 struct alignas(2 * sizeof(T)) PixelPair {
   T first;
@@ -79,7 +79,7 @@ RINGWEAVE_HOST_DEVICE void store_pair(T* pixels, Double2 value) {
   }
 }
 
-/// Pixels -> the input of backward FFTs, zero beyond.
+/// Loads pixels as input of backward FFTs, padded with zeros.
 template <class T>
 struct LoadPixels {
   using Shared = NoShared;
@@ -113,12 +113,12 @@ struct LoadPixels {
   }
 };
 
-/// The output of backward FFTs -> pixels.
+/// Stores the output of backward FFTs as pixels.
 template <class T>
 struct StorePixels {
   using Shared = NoShared;
   static constexpr int least_blocks = 8;
-  RowPieces pieces;  ///< of the longest FFT of the batch
+  RowPieces pieces;  ///< covering the longest FFT of the batch
   RingRows batch;
   const Double2* factors;
   RingPixels<T> pixels;
@@ -143,7 +143,8 @@ struct StorePixels {
   }
 };
 
-/// What rows are convolved with: exp(-i pi k^2 / n) for |k| < n, round the row, over its length.
+/// Computes the sequence rows are convolved with: exp(-i pi k^2 / n) for |k| < n, periodic in the
+/// row, divided by its length.
 struct MakeChirps {
   using Shared = NoShared;
   static constexpr int least_blocks = 8;
@@ -167,7 +168,7 @@ struct MakeChirps {
   }
 };
 
-/// Spectra of rows times those of their chirps.
+/// Multiplies the spectra of rows by those of their chirps.
 struct MultiplyByChirps {
   using Shared = NoShared;
   static constexpr int least_blocks = 8;
@@ -185,4 +186,4 @@ struct MultiplyByChirps {
   }
 };
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

@@ -7,11 +7,11 @@
 #include <mutex>
 #include <string>
 
-#include "base/buffer.hpp"
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 namespace {
 
 fftw_complex* as_fftw(std::complex<double>* data) { return reinterpret_cast<fftw_complex*>(data); }
@@ -53,4 +53,4 @@ bool BackwardFft::is_aligned(const void* begin) noexcept {
   return fftw_alignment_of(static_cast<double*>(const_cast<void*>(begin))) == 0;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft

@@ -6,17 +6,16 @@
 
 struct fftw_plan_s;
 
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 
-/// A complex FFT plan of FFTW: out_j = sum_k in_k exp(+2 pi i j k / length); out of
-/// place, input preserved.
+/// A complex FFTW plan: out_j = sum_k in_k exp(+2 pi i j k / length); out of place, input
+/// preserved.
 ///
-/// Only this direction is ever planned: reading the result backwards, out_{length - j}, gives the
-/// other one. Plans are made once per process, without measuring (the same plan in every run), and
-/// shared.
+/// Only this direction is planned; the result in reverse order, out_{length - j}, is the other one.
+/// Plans are made once per process, without measuring (the same plan in every run), and shared.
 class BackwardFft {
  public:
-  /// The process-wide plan of a length. Thread safe; lives until the process ends.
+  /// Returns the process-wide plan of a length. Thread safe; lives until the process ends.
   static const BackwardFft& of_length(std::int64_t length);
 
   explicit BackwardFft(std::int64_t length);
@@ -25,10 +24,10 @@ class BackwardFft {
   BackwardFft& operator=(const BackwardFft&) = delete;
 
   std::int64_t length() const { return length_; }
-  /// Thread safe. `in` and `out` hold length() elements, do not overlap and satisfy
-  /// is_aligned().
+  /// Executes the plan. Thread safe. `in` and `out` hold length() elements, do not overlap and
+  /// satisfy is_aligned().
   void execute(const std::complex<double>* in, std::complex<double>* out) const noexcept;
-  /// Whether memory that begins here may be handed to execute().
+  /// Returns whether memory that begins here can be passed to execute().
   static bool is_aligned(const void* begin) noexcept;
 
  private:
@@ -36,4 +35,4 @@ class BackwardFft {
   fftw_plan_s* plan_;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft

@@ -15,17 +15,17 @@
 #include "fft/lane_fft-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace ringweave::HWY_NAMESPACE {
+namespace ringweave::detail::HWY_NAMESPACE {
 
 using column_lanes::Scratch;
-// Elements of all lanes that are put side by side in the first cache before vectors take them.
+// Elements of all lanes that are interleaved in the L1 cache before vectors load them.
 constexpr std::int64_t staged = 32;
-// Elements of rows that are transformed together within the first cache.
+// Elements of rows that are transformed together within the L1 cache.
 constexpr std::int64_t most_together = column_lanes::most_together;
 
 HWY_INLINE void copy(const Complex* from, Complex* to) { std::memcpy(to, from, sizeof(Complex)); }
 
-/// The same table in all lanes, or one in the first lanes and another in the rest.
+/// One table for all lanes, or one for the first lanes and another for the rest.
 struct OneTable {
   const Complex* table;
   HWY_INLINE ComplexLanes operator()(std::int64_t k) const { return broadcast(table[k]); }
@@ -41,8 +41,8 @@ struct TwoTables {
   }
 };
 
-/// Calls work(k, value) for elements k of all lanes, begin <= k < end; lanes from `n` on hold
-/// anything.
+/// Calls work(k, value) for elements k of all lanes, begin <= k < end; lanes from `n` on are
+/// undefined.
 template <class Work>
 HWY_INLINE void read_columns(const ColumnLanes& columns, std::int64_t begin, std::int64_t end,
                              std::int64_t n, const Work& work) {
@@ -67,7 +67,7 @@ HWY_INLINE void read_columns(const ColumnLanes& columns, std::int64_t begin, std
   }
 }
 
-/// The opposite: writes value(j) to the first n lanes' elements j.
+/// Writes value(j) to element j of the first n lanes.
 template <class Value>
 HWY_INLINE void write_columns(const ColumnLanes& columns, std::int64_t begin, std::int64_t end,
                               std::int64_t n, const Value& value) {
@@ -148,7 +148,7 @@ constexpr Complex eighth_turns[8] = {
     {1, 0},  {half_root, half_root},   {0, 1},  {-half_root, half_root},
     {-1, 0}, {-half_root, -half_root}, {0, -1}, {half_root, -half_root}};
 
-/// The first pass, radix 8, of a spectrum, blocks `first` and on in the lanes; the second half of
+/// First pass of a spectrum, radix 8, with blocks from `first` on in the lanes; the second half of
 /// `in` is read as well.
 HWY_INLINE void cut_into_lanes(const LaneConvolution::Pass& level, const Complex* in,
                                std::int64_t first, double* data) {
@@ -176,7 +176,7 @@ HWY_INLINE void cut_into_lanes(const LaneConvolution::Pass& level, const Complex
   }
 }
 
-/// The blocks the first pass cuts go through the same passes, each in a lane of its own.
+/// After the first pass all blocks take the same passes, one block per lane.
 void spectrum(const LaneConvolution& convolution, const Complex* in, Complex* out, double* data) {
   const auto& passes = convolution.passes;
   const std::int64_t part = convolution.length / 8;
@@ -203,7 +203,7 @@ void make_twiddles(const double* fine, const Complex* coarse, std::int64_t n_row
   }
 }
 
-/// Columns j..j + count of all rows, element c of column j at from[j n_rows + c], as
+/// Loads columns j..j + count of all rows, element c of column j from from[j n_rows + c], into
 /// [c][j / lanes][re, im][j % lanes], times twiddles.
 HWY_INLINE void read_rows(const Complex* from, std::int64_t count, std::int64_t n_rows,
                           const double* twiddles, Complex* side_by_side, double* data) {
@@ -236,7 +236,8 @@ void transform_rows(const RowLanes& rows, const Complex* in, Complex* out, Scrat
       Complex* to = out + j + q * rows.n_columns;
       for (std::int64_t b = 0; b < n_full; ++b) {
         store_interleaved(load(found + (q * batch + b) * element), to + b * n_lanes);
-        // Of the next turn: each row of pixels is a stream of its own, too short for the hardware.
+        // For the next iteration: each row of pixels is a separate stream, too short for the
+        // hardware prefetcher.
         __builtin_prefetch(to + together + b * n_lanes, 1);
         __builtin_prefetch(to + together + b * n_lanes + n_lanes / 2, 1);
       }
@@ -249,11 +250,11 @@ void transform_rows(const RowLanes& rows, const Complex* in, Complex* out, Scrat
   }
 }
 
-}  // namespace ringweave::HWY_NAMESPACE
+}  // namespace ringweave::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 
 using Complex = std::complex<double>;
 
@@ -294,5 +295,5 @@ void transform_rows(const RowLanes& rows, const Complex* in, Complex* out,
 }
 
 }  // namespace column_lanes
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft
 #endif  // HWY_ONCE

@@ -8,17 +8,17 @@
 #include "fft/host/column_plan.hpp"
 #include "fft/host/lane_rings.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 
-/// As many transforms of awkward lengths as a vector has lanes, one in each lane; element k of a
-/// lane lies at in + k in_stride. Transforms of two lengths may share a vector where their
-/// convolutions have one length.
+/// As many transforms of awkward lengths as a vector has lanes, one per lane; element k of a lane
+/// is at in + k in_stride. Transforms of two lengths may share a vector if their convolutions have
+/// the same length.
 struct ColumnLanes {
   template <class T>
   using PerLane = std::array<T, lane_rings::most_lanes>;
 
-  const ColumnTransform* first = nullptr;   ///< of the first n_first lanes
-  const ColumnTransform* second = nullptr;  ///< of the others, not longer than the first
+  const ColumnTransform* first = nullptr;   ///< for the first n_first lanes
+  const ColumnTransform* second = nullptr;  ///< for the others, not longer than the first
   std::int64_t n_first = 0;
   PerLane<const std::complex<double>*> in{};
   PerLane<std::complex<double>*> out{};
@@ -26,14 +26,15 @@ struct ColumnLanes {
   PerLane<std::int64_t> out_stride{};
 };
 
-/// Tables of a ColumnTransform by convolution.
+/// Tables of a ColumnTransform that is a convolution.
 struct Chirp {
   const std::complex<double>* values = nullptr;    ///< [length], u_j
   const std::complex<double>* response = nullptr;  ///< [convolution->length], transform of conj(u)
-                                                   ///< over its length, in the passes' order
+                                                   ///< divided by its length, in the order of the
+                                                   ///< passes
 };
 
-/// The transforms of length n_rows that finish those of the columns, neighbouring columns' in the
+/// Transforms of length n_rows that follow those of the columns, with neighbouring columns in the
 /// lanes of a vector.
 struct RowLanes {
   const LaneTransform* fft = nullptr;  ///< of n_rows
@@ -43,41 +44,42 @@ struct RowLanes {
 
 namespace column_lanes {
 
-/// Elements of rows that are transformed together, unless a row has more.
+/// Elements of rows that are transformed together, unless a single row has more.
 inline constexpr std::int64_t most_together = 64;
 
 /// Scratch of the transforms, each [length][re, im][lane].
 struct Scratch {
-  double* data;   ///< of the longest convolution or other FFT, but not less than most_together
+  double* data;   ///< for the longest convolution or other FFT, and at least most_together
   double* other;  ///< the same without convolutions
 };
-/// Doubles in either array for that length.
+/// Returns the doubles in either array for that length.
 std::int64_t scratch_size(std::int64_t length) noexcept;
 
-/// sum_j in_j exp(+2 pi i j k / length) in the order of the convolution's passes.
+/// Computes sum_j in_j exp(+2 pi i j k / length) in the order of the convolution's passes.
 ///
 /// in, out  [length]
-/// data     of scratch_size(length / 8) at least
+/// data     at least scratch_size(length / 8)
 void spectrum(const LaneConvolution& convolution, const std::complex<double>* in,
               std::complex<double>* out, double* data) noexcept;
 
-/// out_j = sum_k in_k exp(+2 pi i j k / length) in every lane. Lanes may write where they read.
-/// `first` and `second` are those of the transforms of `columns`, where they are convolutions.
+/// Computes out_j = sum_k in_k exp(+2 pi i j k / length) in every lane. A lane may be transformed
+/// in place. `first` and `second` are the chirps of the transforms of `columns` that are
+/// convolutions.
 void transform_columns(const ColumnLanes& columns, const Chirp& first, const Chirp& second,
                        Scratch scratch) noexcept;
 
-/// Doubles in the table of make_twiddles().
+/// Returns the number of doubles in the table of make_twiddles().
 std::int64_t twiddle_size(std::int64_t n_rows, std::int64_t n_columns) noexcept;
-/// exp(2 pi i c j / (n_rows n_columns)) for row c and column j, as
-/// [j / lanes][c][re, im][j % lanes], from
+/// Computes exp(2 pi i c j / (n_rows n_columns)) for row c and column j, as [j / lanes][c][re,
+/// im][j % lanes], from
 /// fine    [c][re, im][j], j < lanes
-/// coarse  [j / lanes][c], that of the first j
+/// coarse  [j / lanes][c], for the first j
 void make_twiddles(const double* fine, const std::complex<double>* coarse, std::int64_t n_rows,
                    std::int64_t n_columns, double* twiddles) noexcept;
 
-/// out[j + n_columns q] = sum_c in[j n_rows + c] twiddle_{c, j} exp(+2 pi i c q / n_rows).
+/// Computes out[j + n_columns q] = sum_c in[j n_rows + c] twiddle_{c, j} exp(+2 pi i c q / n_rows).
 void transform_rows(const RowLanes& rows, const std::complex<double>* in, std::complex<double>* out,
                     Scratch scratch) noexcept;
 
 }  // namespace column_lanes
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft

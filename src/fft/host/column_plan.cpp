@@ -5,7 +5,7 @@
 
 #include "base/checked_cast.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 
 using Complex = std::complex<double>;
 
@@ -18,7 +18,7 @@ LaneConvolution::LaneConvolution(std::int64_t n) : length(n) {
     size += left / radix * (radix - 1);
     left /= radix;
   }
-  // Before the first twiddle a spectrum's first pass reads one that it does not use.
+  // The first pass of a spectrum reads one entry before the first twiddle and ignores it.
   tables.allocate(size + 1);
   Complex* next = tables.data();
   *next++ = 1;
@@ -61,4 +61,4 @@ std::int64_t ColumnPlan::bytes() const {
   return values * static_cast<std::int64_t>(sizeof(Complex));
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft

@@ -6,16 +6,17 @@
 #include <map>
 #include <vector>
 
-#include "base/buffer.hpp"
 #include "fft/host/ring_length.hpp"
 #include "fft/lane_transform.hpp"
 #include "fft/unit_powers.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 
-/// Tables of a convolution of that length, a multiple of 8, as lane_convolution-inl.hpp takes them.
+/// Tables of a convolution of one length, a multiple of 8, in the layout of
+/// lane_convolution-inl.hpp.
 struct LaneConvolution {
-  /// One level of butterflies; blocks of `length` elements are cut into `radix` blocks.
+  /// One level of butterflies: blocks of `length` elements are cut into `radix` blocks.
   struct Pass {
     int radix;
     std::int64_t length;
@@ -29,24 +30,26 @@ struct LaneConvolution {
 
 /// Tables of the transforms of one awkward length, out_j = sum_k in_k exp(+2 pi i j k / length).
 ///
-/// With prime factors too large for sums, the transform is a convolution with the chirp u_j =
-/// exp(i pi j^2 / length): sum_k z_k exp(2 pi i j k / length) = u_j sum_k (z_k u_k) conj(u_{j-k}).
+/// If its prime factors are too large for direct sums, the transform is a convolution with the
+/// chirp u_j = exp(i pi j^2 / length): sum_k z_k exp(2 pi i j k / length) = u_j sum_k (z_k u_k)
+/// conj(u_{j-k}).
 ///
 /// From  Bluestein (1970), IEEE Trans. Audio Electroacoust. 18, 451
 struct ColumnTransform {
   std::int64_t length = 1;
-  const LaneTransform* fft = nullptr;            ///< of `length`, or null: by a convolution
-  const LaneConvolution* convolution = nullptr;  ///< null: by sums
-  /// With a convolution: table of exp(i pi k / length), k < 2 length, that the chirp is made from.
+  const LaneTransform* fft = nullptr;            ///< of `length`; null: a convolution
+  const LaneConvolution* convolution = nullptr;  ///< null: direct sums
+  /// For a convolution: the table of exp(i pi k / length), k < 2 length, from which the chirp is
+  /// made.
   std::int64_t half_turns = -1;
 };
 
-/// The tables all owned awkward lengths need; lengths share what they have in common.
+/// Tables for all awkward lengths of owned rings; lengths share common tables.
 class ColumnPlan {
  public:
-  /// Valid as long as the plan.
+  /// Returns a plan that is valid as long as this object.
   const LaneTransform& fft(std::int64_t length);
-  /// Adds what powers the transform needs to `requests`.
+  /// Adds the powers the transform needs to `requests`.
   const ColumnTransform& columns(const RingLength& length,
                                  std::vector<UnitPowers::Request>& requests);
   std::int64_t bytes() const;
@@ -57,4 +60,4 @@ class ColumnPlan {
   std::map<std::int64_t, ColumnTransform> columns_;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft

@@ -4,12 +4,27 @@
 #include <complex>
 #include <cstdint>
 
-// Products of arrays of complex doubles, compiled for several instruction sets, the best chosen at
-// run time.
-namespace ringweave::complex_arrays {
+namespace ringweave::detail::inline fft {
 
-/// out[i] = factor a[i].
+/// a b, without the recovery of infinities that std::complex's operator owes and that stops
+/// vectorisation.
+inline std::complex<double> product(std::complex<double> a, std::complex<double> b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
+/// conj(a) b.
+inline std::complex<double> conj_product(std::complex<double> a, std::complex<double> b) {
+  return {a.real() * b.real() + a.imag() * b.imag(), a.real() * b.imag() - a.imag() * b.real()};
+}
+
+}  // namespace ringweave::detail::inline fft
+
+// Products of arrays of complex doubles, compiled for several instruction sets and dispatched at
+// run time.
+namespace ringweave::detail::inline fft::complex_arrays {
+
+/// Computes out[i] = factor a[i].
 void scale(std::complex<double> factor, const std::complex<double>* a, std::int64_t n,
            std::complex<double>* out) noexcept;
 
-}  // namespace ringweave::complex_arrays
+}  // namespace ringweave::detail::inline fft::complex_arrays

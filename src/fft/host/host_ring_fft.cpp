@@ -7,24 +7,26 @@
 #include <functional>
 #include <numeric>
 #include <span>
-#include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
-#include "base/buffer.hpp"
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "base/mode_view.hpp"
 #include "base/scratch_arena.hpp"
 #include "fft/host/lane_worker.hpp"
 #include "fft/host/ring_plan.hpp"
 #include "fft/host/ring_worker.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 namespace {
 
 using Complex = std::complex<double>;
 
-/// What one thread works with. A block of rings goes through either worker, so they share scratch.
+constexpr const char* where = "ring FFT";
+
+/// Workers of one thread. A block of rings uses only one of them at a time, so they share scratch.
 struct Worker {
   Worker(const RingPlan& plan, const RingFftShape& shape) : lanes(plan, shape), rings(plan, shape) {
     ScratchArena of_lanes;
@@ -55,50 +57,30 @@ class HostRingFft final : public RingFft, public RingSpectra {
     squares_.allocate(shape_.rings.n_rings() * shape_.n_components);
   }
 
-  void synthesize(ModeView<const double> modes, MapView<double> map) override {
-    synthesize_map(modes, map);
+  void synthesize(ModeView<const double> modes, AnyMapView<> map) override {
+    std::visit([&](auto view) { synthesize_map(modes, view); }, map);
   }
-  void synthesize(ModeView<const double> modes, MapView<float> map) override {
-    synthesize_map(modes, map);
-  }
-  void adjoint(MapView<const double> map, std::span<const double> ring_weights,
-               ModeView<double> modes) override {
-    adjoint_map(all(), map, ring_weights, modes, [] {});
-  }
-  void adjoint(MapView<const float> map, std::span<const double> ring_weights,
-               ModeView<double> modes) override {
-    adjoint_map(all(), map, ring_weights, modes, [] {});
-  }
-  void adjoint(Step step, MapView<const double> map, std::span<const double> ring_weights,
-               ModeView<double> modes, const std::function<void()>& meanwhile) override {
-    adjoint_map(blocks_of(step), map, ring_weights, modes, meanwhile);
-  }
-  void adjoint(Step step, MapView<const float> map, std::span<const double> ring_weights,
-               ModeView<double> modes, const std::function<void()>& meanwhile) override {
-    adjoint_map(blocks_of(step), map, ring_weights, modes, meanwhile);
+  void adjoint(AnyConstMapView<> map, std::span<const double> ring_weights, ModeView<double> modes,
+               Step step, const std::function<void()>& meanwhile) override {
+    std::visit(
+        [&](auto view) { adjoint_map(blocks_of(step), view, ring_weights, modes, meanwhile); },
+        map);
   }
 
   RingSpectra* spectra() noexcept override { return this; }
-  void take(MapView<double> map) override { take_of(map); }
-  void take(MapView<float> map) override { take_of(map); }
-  void adjoint_of_map(MapView<const double> spectra, std::span<const double> ring_weights,
+  void take(AnyMapView<> map) override {
+    std::visit([&](auto view) { take_of(view); }, map);
+  }
+  void adjoint_of_map(AnyConstMapView<> spectra, std::span<const double> ring_weights,
                       ModeView<double> modes) override {
     fold_back(SpectrumOperator::adjoint_of_map, spectra, ring_weights, modes);
   }
-  void adjoint_of_map(MapView<const float> spectra, std::span<const double> ring_weights,
-                      ModeView<double> modes) override {
-    fold_back(SpectrumOperator::adjoint_of_map, spectra, ring_weights, modes);
-  }
-  double adjoint_of_residual(MapView<const double> spectra, std::span<const double> ring_weights,
-                             ModeView<double> modes) override {
-    return fold_back(SpectrumOperator::adjoint_of_residual, spectra, ring_weights, modes);
-  }
-  double adjoint_of_residual(MapView<const float> spectra, std::span<const double> ring_weights,
+  double adjoint_of_residual(AnyConstMapView<> spectra, std::span<const double> ring_weights,
                              ModeView<double> modes) override {
     return fold_back(SpectrumOperator::adjoint_of_residual, spectra, ring_weights, modes);
   }
   void adjoint_of_synthesis(std::span<const double> ring_weights, ModeView<double> modes) override {
-    fold_back(SpectrumOperator::adjoint_of_synthesis, MapView<const double>(), ring_weights, modes);
+    fold_back(SpectrumOperator::adjoint_of_synthesis, {}, ring_weights, modes);
   }
 
   std::int64_t bytes() const override {
@@ -124,15 +106,20 @@ class HostRingFft final : public RingFft, public RingSpectra {
   template <class T>
   void take_of(MapView<T> map);
   /// Returns the sum of squares of the residual's pixels.
+  double fold_back(SpectrumOperator what, AnyConstMapView<> spectra,
+                   std::span<const double> ring_weights, ModeView<double> modes) {
+    return std::visit([&](auto view) { return fold_back_spectra(what, view, ring_weights, modes); },
+                      spectra);
+  }
   template <class T>
-  double fold_back(SpectrumOperator what, MapView<const T> spectra,
-                   std::span<const double> ring_weights, ModeView<double> modes);
+  double fold_back_spectra(SpectrumOperator what, MapView<const T> spectra,
+                           std::span<const double> ring_weights, ModeView<double> modes);
   void check_modes(ModeView<const double> modes) const;
   template <class T>
   void check_map(MapView<const T> map) const;
   void check_weights(std::span<const double> ring_weights) const;
-  /// lane_work(worker, run) for the runs in lanes and work(worker, block) for the other blocks,
-  /// shared among the threads; the first thread calls `meanwhile` before each of its own.
+  /// Calls lane_work(worker, run) for the lane runs and work(worker, block) for the other blocks,
+  /// distributed over threads; the first thread calls `meanwhile` before each of its own.
   template <class LaneWork, class Work>
   void for_each_block(const Blocks& blocks, const LaneWork& lane_work, const Work& work,
                       const std::function<void()>& meanwhile);
@@ -142,33 +129,26 @@ class HostRingFft final : public RingFft, public RingSpectra {
   HostBuffer<double> squares_;  ///< [owned ring][component]
 };
 
-void expect(const char* what, std::int64_t value, std::int64_t wanted) {
-  if (value == wanted) return;
-  throw UsageError(std::string("ring FFT: ") + what + " = " + std::to_string(value) +
-                   ", the plan was made for " + std::to_string(wanted));
-}
-
 void HostRingFft::check_modes(ModeView<const double> modes) const {
-  expect("size of the modes", modes.size(), shape_.rows.size() * shape_.n_components);
+  require_planned(where, modes.size(), shape_.rows.size() * shape_.n_components, "ring modes");
 }
 
 template <class T>
 void HostRingFft::check_map(MapView<const T> map) const {
-  expect("components of the map", map.n_components(), shape_.n_components);
-  expect("pixels of the map", map.size(), shape_.rings.n_pixels());
+  require_planned(where, map.n_components(), shape_.n_components, "components of a map");
+  require_planned(where, map.size(), shape_.rings.n_pixels(), "pixels of a component");
 }
 
 void HostRingFft::check_weights(std::span<const double> ring_weights) const {
-  if (ring_weights.empty() || ssize64(ring_weights) == shape_.rings.n_rings()) return;
-  throw UsageError("ring FFT: " + std::to_string(ring_weights.size()) + " ring weights for " +
-                   std::to_string(shape_.rings.n_rings()) +
-                   " owned rings; pass one a ring, or none");
+  if (ring_weights.empty()) return;
+  require_planned(where, ssize64(ring_weights), shape_.rings.n_rings(), "ring weights");
 }
 
 HostRingFft::Blocks HostRingFft::blocks_of(Step step) const {
   const std::size_t n_runs = to_size(plan_.n_urgent_lane_runs());
   const std::size_t n_others = to_size(plan_.n_urgent_blocks());
   const Blocks both = all();
+  if (step == Step::all) return both;
   if (step == Step::urgent) return {both.lane_runs.first(n_runs), both.others.first(n_others)};
   return {both.lane_runs.subspan(n_runs), both.others.subspan(n_others)};
 }
@@ -181,7 +161,7 @@ void HostRingFft::for_each_block(const Blocks& blocks, const LaneWork& lane_work
   if (n_all == 0) return;
   const int n_threads =
       std::min(checked_cast<int>(ssize64(workers_), "threads"), omp_get_max_threads());
-  // Nothing in the region allocates or throws.
+  // Nothing in this region allocates or throws.
 #pragma omp parallel num_threads(n_threads)
   {
     const auto thread = static_cast<std::size_t>(omp_get_thread_num());
@@ -239,8 +219,9 @@ void HostRingFft::take_of(MapView<T> map) {
 }
 
 template <class T>
-double HostRingFft::fold_back(SpectrumOperator what, MapView<const T> spectra,
-                              std::span<const double> ring_weights, ModeView<double> modes) {
+double HostRingFft::fold_back_spectra(SpectrumOperator what, MapView<const T> spectra,
+                                      std::span<const double> ring_weights,
+                                      ModeView<double> modes) {
   check_modes(modes);
   if (what != SpectrumOperator::adjoint_of_synthesis) check_map<T>(spectra);
   check_weights(ring_weights);
@@ -262,4 +243,4 @@ std::unique_ptr<RingFft> make_host_ring_fft(RingFftShape shape) {
   return std::make_unique<HostRingFft>(std::move(shape));
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft

@@ -5,10 +5,10 @@
 
 #include "fft/ring_fft.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 
-/// The ring FFT on the host: FFTW and OpenMP over blocks of rings.
-/// Error  UsageError when the shape contradicts itself.
+/// Makes the ring FFT on the host: FFTW, and OpenMP over blocks of rings. Error  UsageError when
+/// the shape is inconsistent.
 std::unique_ptr<RingFft> make_host_ring_fft(RingFftShape shape);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Included once for every instruction set, after hwy/foreach_target.h.
+// Included once per instruction set, after hwy/foreach_target.h.
 #if defined(RINGWEAVE_FFT_HOST_LANE_CONVOLUTION_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef RINGWEAVE_FFT_HOST_LANE_CONVOLUTION_INL
 #undef RINGWEAVE_FFT_HOST_LANE_CONVOLUTION_INL
@@ -15,17 +15,17 @@
 #include "fft/host/column_plan.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace ringweave::HWY_NAMESPACE {
+namespace ringweave::detail::HWY_NAMESPACE {
 
-// A convolution needs no sorted spectrum: decimation in frequency leaves it in the order that
-// decimation in time starts from, both in place, and what a pass has cut apart stays in the first
-// cache from there until it is put together again.
+// A convolution does not need its spectrum in order: decimation in frequency leaves it in the order
+// in which decimation in time starts, both in place, and a block that fits in the L1 cache stays
+// there from its first forward to its last backward pass.
 
-/// Elements that stay in the first cache.
+/// Elements that stay in the L1 cache.
 inline constexpr std::int64_t longest_in_cache = 256;
 
-/// Applies butterflies to n_blocks blocks that follow each other, twiddles after them (cutting
-/// apart) or before them (putting together).
+/// Applies butterflies to n_blocks consecutive blocks, with twiddles after them (cutting) or before
+/// them (joining).
 template <int R, bool is_cutting>
 HWY_NOINLINE void in_place_pass(const LaneConvolution::Pass& level, double* data,
                                 std::int64_t n_blocks) {
@@ -61,7 +61,7 @@ HWY_INLINE void in_place_pass(const LaneConvolution::Pass& level, double* data,
   }
 }
 
-/// The first pass of all, radix 8: the second half of the data is zero and not read.
+/// First pass, radix 8: the second half of the data is zero and not read.
 inline void first_pass(const LaneConvolution::Pass& level, double* data) {
   const std::int64_t unit = level.length / 8;
   const Complex* twiddles = level.twiddles;
@@ -82,7 +82,8 @@ inline void first_pass(const LaneConvolution::Pass& level, double* data) {
   }
 }
 
-/// The last butterflies of cutting, factors, conjugates, the first butterflies of putting together.
+/// Applies the last butterflies of cutting, factors, conjugation, and the first butterflies of
+/// joining.
 template <int R, class Factor>
 HWY_NOINLINE void middle(double* data, std::int64_t n, std::int64_t first_factor,
                          const Factor& factor) {
@@ -109,7 +110,7 @@ HWY_INLINE void middle(int radix, double* data, std::int64_t n, std::int64_t fir
   }
 }
 
-/// All passes from `level` on, for one block of its length.
+/// Applies all passes from `level` on to one block of its length.
 template <class Factor>
 void convolve_block(std::span<const LaneConvolution::Pass> passes, std::size_t level, double* data,
                     std::int64_t first_factor, const Factor& factor) {
@@ -129,9 +130,9 @@ void convolve_block(std::span<const LaneConvolution::Pass> passes, std::size_t l
     in_place_pass<false>(passes[i], data, n / passes[i].length);
 }
 
-/// data_j <- sum_k conj(factor_k sum_i data_i exp(+2 pi i i k / n)) exp(+2 pi i j k / n), i < n /
-/// 2: the conjugate of n times the convolution with what the factors are the transform of, in the
-/// order of column_lanes::spectrum(). What lies from n / 2 on is not read.
+/// Computes data_j <- sum_k conj(factor_k sum_i data_i exp(+2 pi i i k / n)) exp(+2 pi i j k / n),
+/// i < n / 2: the conjugate of n times the convolution with the sequence whose transform the
+/// factors are, in the order of column_lanes::spectrum(). Data from n / 2 on is not read.
 template <class Factor>
 inline void convolve(const LaneConvolution& plan, double* data, const Factor& factor) {
   const std::int64_t n = plan.length;
@@ -147,7 +148,7 @@ inline void convolve(const LaneConvolution& plan, double* data, const Factor& fa
   in_place_pass<false>(plan.passes[0], data, 1);
 }
 
-}  // namespace ringweave::HWY_NAMESPACE
+}  // namespace ringweave::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

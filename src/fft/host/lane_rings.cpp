@@ -15,12 +15,13 @@
 #include "fft/lane_fft-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace ringweave::HWY_NAMESPACE {
+namespace ringweave::detail::HWY_NAMESPACE {
 
-// Rows lie further apart than the hardware prefetches; far enough ahead to cover main memory.
+// Prefetch distance: rows are further apart than the hardware prefetcher follows; far enough ahead
+// to cover main-memory latency.
 constexpr std::int64_t orders_ahead = 24;
 
-/// The modes of one vector of lanes lie anywhere in the rows, so they touch three cache lines.
+/// The modes of one vector of lanes are not aligned, so they touch three cache lines.
 HWY_INLINE void prefetch_for_reading(const Complex* modes) {
   __builtin_prefetch(modes);
   __builtin_prefetch(modes + n_lanes / 2);
@@ -47,7 +48,7 @@ HWY_INLINE ComplexLanes mode(const LaneRings& rings, const Complex* const* modes
   return value;
 }
 
-/// As fold() of ring_spectrum.hpp, for even n_phi.
+/// Computes fold() of ring_spectrum.hpp in lanes, for even n_phi.
 template <bool is_shifted>
 void fold_lanes(const LaneRings& rings, const Complex* const* modes) {
   const std::int64_t n = rings.n_phi;
@@ -73,7 +74,7 @@ void fold_lanes(const LaneRings& rings, const Complex* const* modes) {
   store({hn::Add(real, real), zeros}, last);
 }
 
-/// As unfold() of ring_spectrum.hpp.
+/// Computes unfold() of ring_spectrum.hpp in lanes.
 template <bool is_shifted>
 void unfold_lanes(const LaneRings& rings, const double* bins, Complex* const* modes) {
   const std::int64_t n = rings.n_phi;
@@ -89,7 +90,7 @@ void unfold_lanes(const LaneRings& rings, const double* bins, Complex* const* mo
   }
 }
 
-/// As pack_even() of ring_spectrum.hpp, where the bins lie.
+/// Computes pack_even() of ring_spectrum.hpp in place of the bins.
 void pack_lanes(const LaneRings& rings) {
   const std::int64_t half = rings.n_phi / 2;
   double* bins = rings.bins;
@@ -106,7 +107,7 @@ void pack_lanes(const LaneRings& rings) {
   }
 }
 
-/// As unpack_even() of ring_spectrum.hpp, where the transformed values lie.
+/// Computes unpack_even() of ring_spectrum.hpp in place of the transformed values.
 void unpack_lanes(const LaneRings& rings, const double* weights, double* bins) {
   const std::int64_t half = rings.n_phi / 2;
   const V weight = hn::LoadU(D(), weights);
@@ -126,9 +127,10 @@ void unpack_lanes(const LaneRings& rings, const double* weights, double* bins) {
   }
 }
 
-// Shuffles are called unqualified: the target of one lane lacks them, and does not get here.
+// Shuffles are called unqualified, because the one-lane target does not have them; this code is not
+// instantiated there.
 
-/// Blocks of two doubles of N / 2 vectors of N lanes, turned.
+/// Transposes blocks of two doubles in N / 2 vectors of N lanes.
 template <std::size_t N, class Tag, class Vec>
 HWY_INLINE void turn_blocks(Tag d, Vec* a) {
   if constexpr (N == 8) {
@@ -147,7 +149,7 @@ HWY_INLINE void turn_blocks(Tag d, Vec* a) {
   }
 }
 
-/// Turns N vectors of N lanes as a square matrix.
+/// Transposes N vectors of N lanes as a square matrix.
 template <std::size_t N, class Tag, class Vec>
 HWY_INLINE void turn(Tag d, Vec* rows) {
   if constexpr (N > 1) {
@@ -186,7 +188,7 @@ HWY_INLINE void store_pixels(V value, T* to) {
   }
 }
 
-/// Rows of lanes -> each lane's pixels.
+/// Writes rows of lanes to the pixels of each lane.
 template <class T>
 void write_pixels(const double* rows, std::int64_t n_phi, T* const* pixels) {
   std::int64_t j = 0;
@@ -246,8 +248,8 @@ void adjoint_lanes(const LaneRings& rings, const T* const* pixels, const double*
   }
 }
 
-/// Rows 0 and 1 of a spectrum are its real bins, the first and the last; row 2 k the real part of
-/// bin k, 2 k + 1 the other.
+/// Rows 0 and 1 of a spectrum are its first and last bins, which are real; rows 2 k and 2 k + 1 are
+/// the real and imaginary part of bin k.
 template <class T>
 void take_spectra_lanes(const LaneRings& rings, T* const* pixels) {
   const T* sources[n_lanes];
@@ -273,7 +275,7 @@ HWY_INLINE V combined(const double* spectrum, const double* bin) {
   return hn::Sub(hn::Load(D(), spectrum), hn::Load(D(), bin));
 }
 
-/// Spectra, as rows of lanes in scratch, and bins -> bins.
+/// Computes bins from spectra, which are rows of lanes in scratch, and bins.
 template <SpectrumOperator what>
 void combine_lanes(const LaneRings& rings, const double* weights, double* squares) {
   const std::int64_t half = rings.n_phi / 2;
@@ -366,11 +368,11 @@ void fold_back_float(SpectrumOperator what, const LaneRings& rings, const float*
 }
 std::int64_t lanes_of_target() { return n_lanes; }
 
-}  // namespace ringweave::HWY_NAMESPACE
+}  // namespace ringweave::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 
 using Complex = std::complex<double>;
 
@@ -428,5 +430,5 @@ void fold_back(SpectrumOperator what, const LaneRings& rings, const float* const
 }
 
 }  // namespace lane_rings
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft
 #endif  // HWY_ONCE

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 namespace {
 
 using Complex = std::complex<double>;
 
-// Instead of where an order's modes of a run begin.
+// Values of offsets_ for orders without one position for the whole run.
 constexpr std::int64_t in_parts = -1;
 constexpr std::int64_t absent = -2;
 
@@ -190,7 +190,7 @@ template <class T>
 void LaneWorker::synthesize(const LaneRun& run, const Complex* modes, MapView<T> map) noexcept {
   prepare(run);
   for_each_group(run, LastGroup::reaches_back, [&](Group group) {
-    // Only read through.
+    // The const_cast is safe: these pointers are only read.
     place(group, const_cast<Complex*>(modes));
     copy_to_edges(run, group, modes);
     lane_rings::synthesize(rings_, places_.data(), targets_of<T>(run, group, map).data());
@@ -258,4 +258,4 @@ std::int64_t LaneWorker::bytes() const {
          bytes_of(offsets_) + bytes_of(places_);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft

@@ -6,21 +6,21 @@
 #include <cstdint>
 #include <span>
 
-#include "base/buffer.hpp"
 #include "base/scratch_arena.hpp"
-#include "fft/host/fold_back.hpp"
 #include "fft/host/lane_rings.hpp"
 #include "fft/host/ring_plan.hpp"
+#include "fft/host/ring_spectrum.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 
-/// One thread's part of the ring FFT for runs of rings of one length: its scratch, its tables, and
-/// where the modes of the run's lanes lie. A lane is one component of one ring; lanes follow each
-/// other as the rows hold them, [ring][component]. Results do not depend on what shares a vector.
+/// One thread's part of the ring FFT for runs of rings of one length: scratch, tables, and pointers
+/// to the modes of the run's lanes. A lane is one component of one ring; lanes are in the order of
+/// the rows, [ring][component]. Results do not depend on which rings share a vector.
 class LaneWorker {
  public:
   LaneWorker(const RingPlan& plan, const RingFftShape& shape);
-  /// Where its scratch is, before anything else; another worker may have used it since.
+  /// Sets the scratch before each use; another worker may have used it since.
   void place(ScratchArena& pieces);
 
   template <class T>
@@ -40,44 +40,44 @@ class LaneWorker {
   std::int64_t bytes() const;
 
  private:
-  /// What one vector of lanes works on.
+  /// Work of one vector of lanes.
   struct Group {
-    std::int64_t first = 0;  ///< lane of the run
+    std::int64_t first = 0;  ///< a lane of the run
     std::int64_t count = 0;
   };
-  /// The last group may reach back over the one before it, which costs less than modes in parts:
-  /// the lanes in common get the same values twice. Not where input becomes output.
+  /// The last group may overlap the one before it, which is cheaper than modes in parts; the common
+  /// lanes are computed twice with the same result. Not possible in place.
   enum class LastGroup { reaches_back, is_short };
   template <class Work>
   void for_each_group(const LaneRun& run, LastGroup last, const Work& work);
-  /// [lane] of a group; unused lanes repeat the last one.
+  /// Returns pointers to the pixels of a group, [lane]; unused lanes repeat the last one.
   template <class T>
   std::array<const T*, lane_rings::most_lanes> pixels_of(const LaneRun& run, Group group,
                                                          MapView<const T> map) const noexcept;
   std::array<double, lane_rings::most_lanes> weights_of(
       const LaneRun& run, Group group, std::span<const double> ring_weights) const noexcept;
-  /// Null in unused lanes.
+  /// Returns pointers to the output of a group, null in unused lanes.
   template <class T>
   std::array<T*, lane_rings::most_lanes> targets_of(const LaneRun& run, Group group,
                                                     MapView<T> map) const noexcept;
   void prepare(const LaneRun& run) noexcept;
-  /// Fills offsets_ with where each order's modes of the whole run begin.
+  /// Fills offsets_ with the position of each order's modes of the whole run.
   void locate(const LaneRun& run) noexcept;
   void prepare_phases(const LaneRun& run, Group group) noexcept;
   LocalRing ring_of(const LaneRun& run, std::int64_t lane) const noexcept {
     return LocalRing{run.first_local + lane / n_components_};
   }
-  /// Whether the group's modes of an order lie side by side in the rows.
+  /// Returns whether the group's modes of an order are contiguous in the rows.
   bool is_direct(Group group, std::int64_t m) const noexcept {
     return offsets_[m] >= 0 && group.count == n_lanes_;
   }
   std::complex<double>* edge(std::int64_t m) noexcept { return edges_ + m * n_lanes_; }
-  /// Fills places_: the modes themselves, or an edge for those in parts.
+  /// Fills places_ with pointers to the modes, or to an edge if they are in parts.
   void place(Group group, std::complex<double>* modes) noexcept;
   void copy_to_edges(const LaneRun& run, Group group, const std::complex<double>* modes) noexcept;
   void copy_from_edges(const LaneRun& run, Group group, std::complex<double>* modes) noexcept;
-  /// Calls move(value's place in the modes, its lane in the group, number) for what the rows hold
-  /// of an order for a group.
+  /// Calls move(position in the modes, lane in the group, count) for the parts of an order that the
+  /// rows hold for a group.
   template <class Move>
   void for_each_part(const LaneRun& run, Group group, const ModeLayout::Row& row,
                      const Move& move) const;
@@ -86,8 +86,8 @@ class LaneWorker {
   const ModeLayout* rows_;
   std::int64_t n_components_;
   std::int64_t n_lanes_;
-  const RingPlan::Length* length_ = nullptr;  ///< whose roots_ and turns_ are made
-  std::array<std::int64_t, lane_rings::most_lanes> phase_tables_;  ///< whose phases are made
+  const RingPlan::Length* length_ = nullptr;  ///< the length roots_ and turns_ are for
+  std::array<std::int64_t, lane_rings::most_lanes> phase_tables_;  ///< of the phases
   std::int64_t n_phases_ = 0;
   LaneRings rings_;
 
@@ -97,7 +97,7 @@ class LaneWorker {
   HostBuffer<std::complex<double>> turns_;
   HostBuffer<std::int64_t> offsets_;          ///< [m]; see locate()
   HostBuffer<std::complex<double>*> places_;  ///< [m]
-  std::complex<double>* edges_ = nullptr;     ///< [m][lane], orders the rows hold only in part
+  std::complex<double>* edges_ = nullptr;     ///< [m][lane], orders that the rows hold only in part
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft

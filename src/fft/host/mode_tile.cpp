@@ -4,24 +4,25 @@
 #include <algorithm>
 #include <cstring>
 
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 namespace {
 
 using Complex = std::complex<double>;
 
-constexpr std::int64_t line = 4;  // elements of a cache line
+constexpr std::int64_t line = 4;  // elements per cache line
 
-// Rows lie further apart than the hardware prefetches; far enough ahead to cover main memory.
+// Prefetch distance: rows are further apart than the hardware prefetcher follows; far enough ahead
+// to cover main-memory latency.
 constexpr std::int64_t orders_ahead = 24;
 
-/// Elements from one row of the tile to the next: whole cache lines, an odd number of them, so that
-/// the same order of neighbouring rings does not fall into one set of the cache.
+/// Returns the distance between rows of the tile: an odd number of cache lines, so that the same
+/// order of neighbouring rings is not in the same cache set.
 std::int64_t row_stride(std::int64_t n_modes) { return ((n_modes + line - 1) / line | 1) * line; }
 
 void copy(const Complex* from, Complex* to) { std::memcpy(to, from, sizeof(Complex)); }
 
-/// Copies `count` values of `n_orders` neighbouring orders to or from as many rows of the tile,
-/// whole cache lines of a tile row at a time.
+/// Copy `count` values of `n_orders` neighbouring orders to or from as many rows of the tile, in
+/// whole cache lines of a tile row.
 void gather_orders(const Complex* modes, const std::int64_t* places, std::int64_t n_orders,
                    std::int64_t count, Complex* tile, std::int64_t stride) {
   if (n_orders == line) {
@@ -51,8 +52,8 @@ void scatter_orders(Complex* modes, const std::int64_t* places, std::int64_t n_o
   }
 }
 
-/// Calls move(m, number of orders) for the orders whose place is known, a cache line of a tile row
-/// at a time where they follow each other.
+/// Calls move(m, number of orders) for the orders with a position, a whole cache line of a tile row
+/// at a time where possible.
 template <class Prefetch, class Move>
 void for_each_line(const std::int64_t* places, std::int64_t n_modes, const Prefetch& prefetch,
                    const Move& move) {
@@ -146,4 +147,4 @@ void ModeTile::scatter(const ModeLayout& rows, const RingBlock& block, std::int6
   }
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft

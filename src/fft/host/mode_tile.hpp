@@ -5,39 +5,38 @@
 #include <complex>
 #include <cstdint>
 
-#include "base/buffer.hpp"
 #include "base/scratch_arena.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/views.hpp"
 #include "sphere/mode_layout.hpp"
-#include "sphere/ring_grid.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 
-/// A few rings one thread works on together: a run of the north and its mirror in the south
-/// (see RingPlan for rings that have none).
+/// Rings one thread processes together: a run of the north and its mirror in the south (see
+/// RingPlan for rings without a mirror).
 using RingBlock = std::array<RingRange, 2>;
 
-/// The modes of one block of rings turned from [m][ring][component], as the rows hold them, to
-/// [ring][component][m], as an FFT wants them. The block is chosen so that the tile stays in the
-/// cache and the runs read from each row are whole cache lines.
+/// The modes of one block of rings, transposed from [m][ring][component], as in the rows, to
+/// [ring][component][m], as an FFT needs them. Blocks are sized so that the tile stays in the cache
+/// and whole cache lines are read from each row.
 class ModeTile {
  public:
   ModeTile() = default;
   ModeTile(std::int64_t n_rings, std::int64_t n_components, std::int64_t n_modes);
   void place(ScratchArena& pieces) { values_ = pieces.take<std::complex<double>>(size_); }
 
-  /// Bytes of one ring's modes in a tile.
+  /// Returns the bytes of one ring's modes in a tile.
   static std::int64_t bytes_per_ring(std::int64_t n_components, std::int64_t n_modes);
 
-  /// Modes of one ring and component, order by order from 0. Rings count through the block, north
-  /// then south.
+  /// Returns the modes of one ring and component for orders from 0 on. Rings are numbered within
+  /// the block, north first, then south.
   std::complex<double>* modes(std::int64_t ring, std::int64_t component) {
     return values_ + (ring * n_components_ + component) * stride_;
   }
-  /// Reads what the rows hold for the block, which is nothing from order n_modes on; other entries
-  /// keep what they held.
+  /// Reads the modes the rows hold for the block, below order n_modes; other entries are unchanged.
   void gather(const ModeLayout& rows, const RingBlock& block, std::int64_t n_modes,
               const std::complex<double>* modes) noexcept;
-  /// Writes what the rows hold for the block.
+  /// Writes the modes the rows hold for the block.
   void scatter(const ModeLayout& rows, const RingBlock& block, std::int64_t n_modes,
                std::complex<double>* modes) noexcept;
   std::int64_t bytes() const {
@@ -45,9 +44,8 @@ class ModeTile {
   }
 
  private:
-  /// Fills places_ with where each order's modes of the whole run begin, or -1. Calls
-  /// part(position, first tile row, number of values, m) for what the rows hold of the run in
-  /// parts.
+  /// Fills places_ with the position of each order's modes of the whole run, or -1. Calls
+  /// part(position, first tile row, number of values, m) for orders the rows hold only in part.
   template <class Part>
   void locate(const ModeLayout& rows, const RingRange& run, std::int64_t n_modes,
               std::int64_t first_row, const Part& part) noexcept;
@@ -59,4 +57,4 @@ class ModeTile {
   HostBuffer<std::int64_t> places_;  ///< [m]
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft

@@ -5,14 +5,14 @@
 #include <array>
 #include <bit>
 
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 namespace {
 
 constexpr std::array primes{2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43};
-// FFTW has straight-line codelets up to here.
+// FFTW has straight-line codelets up to this prime.
 constexpr int largest_smooth = 13;
 
-/// n without its prime factors up to `largest`.
+/// Returns n without its prime factors up to `largest`.
 std::int64_t part_above(std::int64_t n, int largest) {
   for (const int prime : primes) {
     while (prime <= largest && n % prime == 0) n /= prime;
@@ -20,7 +20,7 @@ std::int64_t part_above(std::int64_t n, int largest) {
   return n;
 }
 
-/// The least 2^a 3^b 5^c >= n, b <= 1, that is a multiple of 8.
+/// Returns the smallest 2^a 3^b 5^c >= n, b <= 1, that is a multiple of 8.
 std::int64_t convolution_length(std::int64_t n) {
   constexpr std::int64_t unit = 8;
   const std::int64_t wanted = (n + unit - 1) / unit;
@@ -57,4 +57,4 @@ std::vector<int> radices_of(std::int64_t n) {
   return radices;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft

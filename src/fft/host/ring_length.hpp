@@ -4,15 +4,14 @@
 #include <cstdint>
 #include <vector>
 
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 
-/// How the FFT of one ring length is computed; no table, no plan.
+/// Method of the FFT for one ring length; no tables or plans.
 ///
-/// A ring of n pixels, n even, goes through a complex FFT of half the length; n odd through one of
-/// length n. Where that length has no prime factor above 13, it is smooth. Else it is split into
-/// n_smooth * n_awkward. The awkward part holds the prime factors above 43, for which a chirp
-/// transform is faster than the sums themselves (most polar rings of HEALPix have one); without
-/// such factors it holds those above 13.
+/// A ring of n pixels uses a complex FFT of length n / 2 for even n, of length n for odd n. A
+/// length without prime factors above 13 is smooth. Others are split into n_smooth * n_awkward. The
+/// awkward part holds the prime factors above 43, for which a chirp transform is faster than direct
+/// sums (most polar rings of HEALPix have one), or without such factors those above 13.
 struct RingLength {
   explicit RingLength(std::int64_t n_phi);
 
@@ -26,8 +25,7 @@ struct RingLength {
   bool is_smooth() const { return n_awkward == 1; }
 };
 
-/// Factors of a number without prime factors above 43, for few passes: the largest powers of 2
-/// first.
+/// Factors a number without prime factors above 43 for few passes, largest powers of 2 first.
 std::vector<int> radices_of(std::int64_t n);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft

@@ -9,17 +9,17 @@
 #include "fft/host/lane_rings.hpp"
 #include "fft/ring_modes.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 namespace {
 
-// A tile of this size stays in the second-level cache together with one ring's FFT.
+// A tile of this size stays in the L2 cache together with one ring's FFT.
 constexpr std::int64_t tile_bytes = std::int64_t{1} << 20;
-// More hardly fill the vectors better, and a tile weighs on small maps.
+// More rings hardly fill vectors better, and larger tiles add memory for small maps.
 constexpr std::int64_t most_rings_per_run = 12;
 constexpr std::int64_t cache_line_values = 4;
 constexpr std::int64_t blocks_per_thread = 8;
-// Fewer rings of one length leave the lanes of a vector empty. Counted over the whole grid, so that
-// the way a ring goes depends neither on the rank that owns it nor on the batch.
+// Fewer rings of one length would leave lanes empty. Counted over the whole grid, so that the
+// method for a ring depends neither on its rank nor on the batch.
 constexpr std::int64_t fewest_rings_in_lanes = 8;
 constexpr std::int64_t most_lanes_per_run = 32;
 
@@ -61,7 +61,7 @@ void RingPlan::plan_lengths(const LocalRings& rings) {
     entry.phases = phase->second;
     if (is_new_phase) requests.push_back({static_cast<long double>(ring.phi0), 0});
     std::int64_t& count = requests[to_size(entry.phases)].count;
-    // Rings side by side in lanes take as many phases as the one with the most modes.
+    // Rings that share a vector use as many phases as the one with the most modes.
     count = std::max(count, is_in_lanes(i) ? n_modes_ : entry.n_modes);
   }
   powers_ = UnitPowers(requests);
@@ -118,8 +118,8 @@ void RingPlan::cut_blocks(const RingFftShape& shape, int n_threads) {
   for (std::int64_t i = 0; i < shape.rings.n_rings(); ++i) {
     if (!is_in_lanes(i)) rings.push_back(index(shape.rings.global(LocalRing{i})));
   }
-  // The k-th ring from the north goes with the k-th from the south, its mirror on most grids; the
-  // one in the middle of an odd number has none.
+  // Pair the k-th ring from the north with the k-th from the south, its mirror on most grids; the
+  // middle one of an odd number is alone.
   const std::int64_t n = ssize64(rings);
   const std::int64_t n_pairs = (n + 1) / 2;
   const auto by_cache =
@@ -167,4 +167,4 @@ std::int64_t RingPlan::bytes() const {
          ssize64(lane_runs_) * static_cast<std::int64_t>(sizeof(LaneRun));
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft

@@ -14,35 +14,35 @@
 #include "fft/ring_fft.hpp"
 #include "fft/unit_powers.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 
-/// Neighbouring rings of one length that one thread takes side by side.
+/// Neighbouring rings of one length that one thread processes in the lanes of vectors.
 struct LaneRun {
   RingRange rings;
   std::int64_t first_local = 0;
   std::int64_t length = 0;  ///< index into RingPlan::lengths()
 };
 
-/// What the host ring FFT sets up once for all threads: the distinct ring lengths with their FFT
-/// plans, the distinct offsets, how many modes each ring has, and the blocks of rings the threads
-/// take.
+/// Setup of the host ring FFT that all threads share: the distinct ring lengths with their FFT
+/// plans, the distinct offsets, the number of modes per ring, and the blocks of rings for the
+/// threads.
 class RingPlan {
  public:
   struct Length {
     RingLength length;
     std::int64_t roots = 0;               ///< table of exp(i pi k / n_complex), k < n_complex
-    const BackwardFft* smooth = nullptr;  ///< of n_complex; null where the length is not smooth
-    SplitFft::Plans split;                ///< where it is not
-    /// Of n_complex, where rings of this length go side by side through LaneWorker; else empty.
+    const BackwardFft* smooth = nullptr;  ///< of n_complex; null if the length is not smooth
+    SplitFft::Plans split;                ///< used if it is not
+    /// Factors of n_complex if LaneWorker processes rings of this length, else empty.
     std::vector<int> radices;
-    std::int64_t turns = -1;  ///< then: table of exp(2 pi i k / n_complex), k < n_complex
+    std::int64_t turns = -1;  ///< if so: table of exp(2 pi i k / n_complex), k < n_complex
     bool is_in_lanes() const { return turns >= 0; }
   };
   struct RingEntry {
     std::int64_t length = 0;     ///< index into lengths()
     std::int64_t phases = -1;    ///< table of exp(i m phi0); -1: phi0 = 0
     std::int64_t n_modes = 0;    ///< 1 + the highest order the rows hold for this ring
-    std::int64_t n_present = 0;  ///< how many of them the rows hold
+    std::int64_t n_present = 0;  ///< number of those orders in the rows
     std::int64_t first_pixel = 0;
   };
 
@@ -52,7 +52,7 @@ class RingPlan {
   const std::vector<Length>& lengths() const { return lengths_; }
   const RingEntry& ring(LocalRing ring) const { return rings_[static_cast<std::size_t>(ring)]; }
   const UnitPowers& powers() const { return powers_; }
-  /// Those with urgent rings come first.
+  /// Blocks with urgent rings come first.
   const std::vector<RingBlock>& blocks() const { return blocks_; }
   const std::vector<LaneRun>& lane_runs() const { return lane_runs_; }
   std::int64_t n_urgent_blocks() const { return n_urgent_blocks_; }
@@ -60,12 +60,12 @@ class RingPlan {
   std::int64_t rings_per_block() const { return rings_per_block_; }
   std::int64_t n_modes() const { return n_modes_; }  ///< 1 + the highest order of the rows
   std::int64_t max_lane_phi() const { return max_lane_phi_; }  ///< of the lane runs; 0: none
-  /// The largest over the owned rings that are not in lane runs, for scratch; modes: 1 + the
+  /// Largest values over the owned rings that are not in lane runs, for scratch; modes: 1 + the
   /// highest order.
   std::int64_t max_modes() const { return max_modes_; }
   std::int64_t max_phi() const { return max_phi_; }
   std::int64_t max_complex() const { return max_complex_; }
-  /// Complex values one of these needs room for: its modes, or what its FFT takes.
+  /// Returns the complex values one of these rings needs: its modes, or the input of its FFT.
   std::int64_t ring_values() const { return std::max(max_modes_, max_complex_); }
   const SplitFft::Capacity& capacity() const { return capacity_; }
   std::int64_t bytes() const;
@@ -99,4 +99,4 @@ class RingPlan {
   SplitFft::Capacity capacity_;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft

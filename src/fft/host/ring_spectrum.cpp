@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The sets below add nothing to double arithmetic.
+// The disabled sets have no additional double arithmetic.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "fft/host/ring_spectrum.cpp"
 #include "fft/host/ring_spectrum.hpp"
 
-#include "fft/host/complex_product.hpp"
+#include "fft/host/complex_arrays.hpp"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace ringweave::HWY_NAMESPACE {
+namespace ringweave::detail::HWY_NAMESPACE {
 
-// Plain loops: the compiler vectorises them for the target of this pass.
+// Plain loops: the compiler vectorizes them for the target of this pass.
 
 using Complex = std::complex<double>;
 
@@ -38,7 +38,7 @@ void fold_modes(const Mode& mode, std::int64_t n_modes, std::int64_t n, Complex*
   for (std::int64_t m = 0; m < n_direct; ++m) bins[m] = mode(m);
   for (std::int64_t k = n_direct; k <= half; ++k) bins[k] = 0;
   bins[0] = bins[0].real();
-  // Turn by turn round the ring, so that each bin receives its aliases in ascending m.
+  // Go through the aliases by multiples of n, so that each bin receives them in ascending m.
   for (std::int64_t turn = n; turn - half - 1 < n_modes; turn += n) {
     const std::int64_t mirrored_end = least(turn, n_modes);
     for (std::int64_t m = turn - (n - 1) / 2; m < mirrored_end; ++m)
@@ -50,7 +50,7 @@ void fold_modes(const Mode& mode, std::int64_t n_modes, std::int64_t n, Complex*
   if (n % 2 == 0) bins[half] = 2 * bins[half].real();
 }
 
-/// Where mode m goes, its phase undone.
+/// Target of mode m, with the phase removed.
 struct PlainTarget {
   Complex* modes;
   void operator()(std::int64_t m, Complex value) const { modes[m] = value; }
@@ -75,7 +75,7 @@ void unfold_modes(const Complex* bins, std::int64_t n, const Target& target, std
   }
 }
 
-/// i a.
+/// Returns i a.
 inline Complex times_i(Complex a) { return {-a.imag(), a.real()}; }
 
 void fold(const Complex* modes, std::int64_t n_modes, const Complex* phases, std::int64_t n,
@@ -137,11 +137,11 @@ void unpack_odd(const Complex* transformed, std::int64_t n, double weight, Compl
   for (std::int64_t k = 0; k <= n / 2; ++k) bins[k] = weight * std::conj(transformed[k]);
 }
 
-}  // namespace ringweave::HWY_NAMESPACE
+}  // namespace ringweave::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 
 using Complex = std::complex<double>;
 
@@ -175,5 +175,5 @@ void unpack_odd(const Complex* transformed, std::int64_t n, double weight, Compl
   HWY_DYNAMIC_DISPATCH(unpack_odd)(transformed, n, weight, bins);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft
 #endif  // HWY_ONCE

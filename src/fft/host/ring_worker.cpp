@@ -7,17 +7,17 @@
 #include "base/checked_cast.hpp"
 #include "fft/host/ring_spectrum.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 namespace {
 
 using Complex = std::complex<double>;
 
-/// Where bin k >= 1 of a spectrum lies that is not a real one (RingSpectra).
+/// Returns the index of bin k >= 1, which is not real, in a spectrum (RingSpectra).
 std::int64_t place_in_spectrum(const RingLength& length, std::int64_t k) {
   return length.is_even() ? 2 * k : 2 * k - 1;
 }
 
-/// Bins that stand for themselves and their mirrors: 1..this.
+/// Returns the number of bins, from 1 on, that have a distinct mirror.
 std::int64_t n_pairs(const RingLength& length) { return (length.n_phi - 1) / 2; }
 
 template <class T>
@@ -315,4 +315,4 @@ std::int64_t RingWorker::bytes() const {
          (phases_.size() + roots_.size()) * static_cast<std::int64_t>(sizeof(Complex));
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft

@@ -5,22 +5,22 @@
 #include <cstdint>
 #include <span>
 
-#include "base/buffer.hpp"
 #include "base/scratch_arena.hpp"
-#include "fft/host/fold_back.hpp"
 #include "fft/host/mode_tile.hpp"
 #include "fft/host/ring_plan.hpp"
+#include "fft/host/ring_spectrum.hpp"
 #include "fft/host/split_fft.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 
-/// One thread's part of the ring FFT for blocks of rings of many lengths: its tile of modes, its
-/// scratch, and the tables of the ring length and the offset it worked on last (neighbouring rings
-/// mostly share them). Results do not depend on what a worker did before.
+/// One thread's part of the ring FFT for blocks of rings of many lengths: a tile of modes, scratch,
+/// and the tables of the ring length and offset used last (neighbouring rings mostly share them).
+/// Results do not depend on what a worker did before.
 class RingWorker {
  public:
   RingWorker(const RingPlan& plan, const RingFftShape& shape);
-  /// Where its scratch is, before anything else; another worker may have used it since.
+  /// Sets the scratch before each use; another worker may have used it since.
   void place(ScratchArena& pieces);
 
   template <class T>
@@ -47,20 +47,21 @@ class RingWorker {
     const RingPlan::RingEntry* entry = nullptr;
     const RingPlan::Length* length = nullptr;
     std::int64_t component = 0;
-    std::complex<double>* values = nullptr;  ///< its part of the tile
+    std::complex<double>* values = nullptr;  ///< in the tile
   };
-  /// work(row) for all of a block, mirrors next to each other so that they share tables.
+  /// Calls work(row) for all rows of a block, mirrors in succession so that they share tables.
   template <class Work>
   void for_each_row(const RingBlock& block, const Work& work);
-  /// Those of the rows whose length is not smooth, their tables made.
+  /// Calls work(row) for the rows whose length is not smooth, after making their tables.
   template <class Work>
   void for_each_split_row(const RingBlock& block, const Work& work);
 
-  /// 1 + the highest order of a block's rings.
+  /// Returns 1 + the highest order of a block's rings.
   std::int64_t n_modes_of(const RingBlock& block);
-  /// Modes of a block -> the tile.
+  /// Copies the modes of a block to the tile.
   void gather(const RingBlock& block, const std::complex<double>* modes) noexcept;
-  /// Calls transformed(row, output of the FFT of its pixels), which it may overwrite, for all rows.
+  /// Calls transformed(row, output of the FFT of its pixels) for all rows; the output may be
+  /// overwritten.
   template <class T, class Transformed>
   void transform_pixels(const RingBlock& block, MapView<const T> map,
                         const Transformed& transformed) noexcept;
@@ -69,16 +70,16 @@ class RingWorker {
   const std::complex<double>* phases(const Row& row) const noexcept {
     return row.entry->phases < 0 ? nullptr : phases_.data();
   }
-  /// Modes in the tile -> the input of the row's FFT.
+  /// Computes the input of the row's FFT from the modes in the tile.
   void pack(const Row& row, std::complex<double>* packed) noexcept;
-  /// Modes in the tile -> bins_.
+  /// Computes bins_ from the modes in the tile.
   void fold_row(const Row& row) noexcept;
-  /// The output of the row's FFT -> bins_.
+  /// Computes bins_ from the output of the row's FFT.
   void unpack(const Row& row, const std::complex<double>* transformed, double weight) noexcept;
-  /// bins_ -> modes in the tile.
+  /// Computes the modes in the tile from bins_.
   void unfold_row(const Row& row) noexcept;
-  /// bins_ and a spectrum -> bins_ (SpectrumOperator); returns the sum of squares of the residual's
-  /// pixels.
+  /// Applies a SpectrumOperator to bins_ and a spectrum, with the result in bins_; returns the sum
+  /// of squares of the residual's pixels.
   template <SpectrumOperator what, class T>
   double combine(const Row& row, const T* spectrum, double weight) noexcept;
   template <SpectrumOperator what, class T>
@@ -88,12 +89,13 @@ class RingWorker {
   static double weight_of(const Row& row, std::span<const double> ring_weights) noexcept {
     return ring_weights.empty() ? 1.0 : ring_weights[static_cast<std::size_t>(row.ring)];
   }
-  /// Calls transform(where to write the FFT's output), which are the pixels themselves where they
-  /// may be written as complex numbers.
+  /// Calls transform(output of the FFT), with the pixels themselves as output if they can be
+  /// written as complex numbers.
   template <class T, class Transform>
   void write_pixels(const Row& row, MapView<T> map, bool is_in_place,
                     const Transform& transform) noexcept;
-  /// Pixels as the input of the row's FFT, copied to `copy` where they cannot be read in place.
+  /// Returns the pixels as input of the row's FFT, copied to `copy` if they cannot be read in
+  /// place.
   template <class T>
   const std::complex<double>* read_pixels(const Row& row, MapView<const T> map, bool is_in_place,
                                           std::complex<double>* copy) noexcept;
@@ -102,9 +104,9 @@ class RingWorker {
   const ModeLayout* rows_;
   const LocalRings* rings_;
   std::int64_t n_components_;
-  const RingPlan::Length* length_ = nullptr;        ///< whose roots_ are made
-  const RingPlan::Length* split_length_ = nullptr;  ///< whose rows split_ is prepared for
-  std::int64_t phase_table_ = -1;                   ///< whose phases_ are made
+  const RingPlan::Length* length_ = nullptr;        ///< the length roots_ are for
+  const RingPlan::Length* split_length_ = nullptr;  ///< the length split_ is prepared for
+  std::int64_t phase_table_ = -1;                   ///< the table phases_ are for
   std::int64_t n_phases_ = 0;
 
   ModeTile tile_;
@@ -112,8 +114,8 @@ class RingWorker {
   HostBuffer<std::complex<double>> roots_;   ///< exp(2 pi i k / n)
   std::complex<double>* bins_ = nullptr;
   std::complex<double>* packed_ = nullptr;
-  std::complex<double>* row_ = nullptr;  ///< pixels that an FFT cannot read or write in place
+  std::complex<double>* row_ = nullptr;  ///< for pixels that an FFT cannot read or write in place
   SplitFft split_;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft

@@ -5,7 +5,7 @@
 
 #include "base/checked_cast.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline fft {
 namespace {
 
 using Complex = std::complex<double>;
@@ -26,7 +26,7 @@ void append(ColumnLanes& to, std::int64_t lane, const ColumnLanes& from, std::in
   }
 }
 
-/// chirp[j] = exp(i pi j^2 / p), j < p, p odd: that of p - j is the opposite of that of j.
+/// Computes chirp[j] = exp(i pi j^2 / p), j < p, p odd; the value at p - j is minus that at j.
 void make_chirp(const ColumnTransform& transform, const UnitPowers& powers, Complex* chirp) {
   const std::int64_t p = transform.length;
   std::int64_t k = 0;  // j^2 modulo 2 p
@@ -39,8 +39,8 @@ void make_chirp(const ColumnTransform& transform, const UnitPowers& powers, Comp
   }
 }
 
-/// The chirp's conjugate, periodic and even, over the convolution's length, whose inverse is put
-/// here.
+/// Computes the conjugate of the chirp, periodic and even, divided by the length of the
+/// convolution.
 void make_kernel(const ColumnTransform& transform, const Complex* chirp, Complex* kernel) {
   const std::int64_t p = transform.length;
   const std::int64_t n = transform.convolution->length;
@@ -205,4 +205,4 @@ std::int64_t SplitFft::bytes() const {
          static_cast<std::int64_t>(waiting_.capacity() * sizeof(Group));
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline fft

@@ -5,29 +5,30 @@
 #include <cmath>
 #include <cstdint>
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 
-/// Highest degree a FITS file may hold; its indices stay exact in double arithmetic.
+/// Highest degree a FITS file may hold; indices stay exact in double arithmetic.
 constexpr int max_fits_degree = 524287;
 
 struct Degree {
   std::int64_t l = 0;
-  std::int64_t m = 0;  ///< negative: not the index of a coefficient we store
+  std::int64_t m = 0;  ///< negative: not the index of a stored coefficient
 };
 
-/// The number healpy and HEALPix give to (l, m).
+/// Returns the index of (l, m) in healpy and HEALPix.
 constexpr std::int64_t fits_alm_index(std::int64_t l, std::int64_t m) { return l * l + l + m + 1; }
 
-/// Its inverse, for 1 <= index <= fits_alm_index(max_fits_degree, max_fits_degree).
+/// Returns the degree and order of an index, for 1 <= index <= fits_alm_index(max_fits_degree,
+/// max_fits_degree).
 inline Degree degree_of(std::int64_t index) {
   const auto l = static_cast<std::int64_t>(std::sqrt(static_cast<double>(index - 1)));
   return {l, index - 1 - l * l - l};
 }
 
-/// Rows of a file in l-major order before degree l, when orders go up to mmax.
+/// Returns the number of rows before degree l in a file in l-major order, with orders up to mmax.
 constexpr std::int64_t rows_before(std::int64_t l, std::int64_t mmax) {
   const std::int64_t full = std::min(l, mmax + 1);
   return full * (full + 1) / 2 + (l - full) * (mmax + 1);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

@@ -5,22 +5,25 @@
 #include <array>
 #include <optional>
 #include <sstream>
+#include <variant>
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/fits/alm.hpp"
 #include "io/fits/alm_index.hpp"
 #include "io/fits/file.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
+#include "sphere/kernel/kernel_table.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 namespace {
 
 constexpr std::int64_t block_rows = std::int64_t{1} << 18;
 constexpr int max_hdus = 1000;
 
-/// One component in the file.
+/// The table of one component.
 struct AlmTable {
   int hdu = 0;
   std::array<FitsColumn, 3> columns;  ///< index, real, imaginary
@@ -46,7 +49,7 @@ std::optional<AlmTable> alm_table(const FitsFile& file, int hdu) {
   return found;
 }
 
-/// The degree and order of a row. Error  DataError when the index is none.
+/// Returns the degree and order of a row. Error  DataError for an invalid index.
 Degree checked_degree(const FitsFile& file, std::int64_t row, std::int64_t index, std::int64_t lmax,
                       std::int64_t mmax) {
   const bool in_range = index >= 1 && index <= fits_alm_index(lmax, lmax);
@@ -59,7 +62,7 @@ Degree checked_degree(const FitsFile& file, std::int64_t row, std::int64_t index
   return degree;
 }
 
-/// Widens `largest` to the degrees and orders that the index column holds.
+/// Raises `largest` to the degrees and orders in the index column.
 void scan_degrees(const FitsFile& file, const AlmTable& table, Degree& largest) {
   std::vector<std::int64_t> indices(to_size(std::min(block_rows, table.rows)));
   for (std::int64_t first = 0; first < table.rows; first += block_rows) {
@@ -108,12 +111,8 @@ class FitsAlmReader final : public AlmReader {
     share_header();
   }
 
-  void read(std::span<const int> components, const AlmLayout& layout,
-            AlmView<double> alm) override {
-    read_components(components, layout, alm);
-  }
-  void read(std::span<const int> components, const AlmLayout& layout, AlmView<float> alm) override {
-    read_components(components, layout, alm);
+  void read(std::span<const int> components, const AlmLayout& layout, AnyAlmView<> alm) override {
+    std::visit([&](auto view) { read_components(components, layout, view); }, alm);
   }
 
  private:
@@ -197,7 +196,7 @@ class FitsAlmReader final : public AlmReader {
     }
   }
 
-  /// Rows of the file: what is broadcast.
+  /// Rows of the file, as broadcast.
   struct Block {
     std::vector<std::int64_t> index;
     std::vector<double> re;
@@ -238,7 +237,7 @@ class FitsAlmReader final : public AlmReader {
     });
   }
 
-  /// Every rank gets the rows, or every rank throws. Collective.
+  /// Broadcasts the rows; all ranks return or all throw. Collective.
   void share(std::size_t component, std::int64_t first, std::size_t n_rows, Block& block) {
     agree(comm_, [&] {
       if (!comm_.is_root()) return;
@@ -276,7 +275,7 @@ class FitsAlmReader final : public AlmReader {
   std::string path_;
   std::optional<FitsFile> file_;    ///< on rank 0
   std::vector<AlmTable> tables_;    ///< on rank 0
-  std::vector<std::int64_t> rows_;  ///< of each component
+  std::vector<std::int64_t> rows_;  ///< per component
 };
 
 }  // namespace
@@ -285,4 +284,4 @@ std::unique_ptr<AlmReader> open_fits_alm(const Communicator& comm, const std::st
   return std::make_unique<FitsAlmReader>(comm, path);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

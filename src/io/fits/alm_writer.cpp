@@ -6,15 +6,16 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/fits/alm.hpp"
 #include "io/fits/alm_index.hpp"
 #include "io/fits/file.hpp"
 #include "io/fits/gzip.hpp"
 #include "io/fits/header.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 namespace {
 
 constexpr std::int64_t block_rows = std::int64_t{1} << 19;
@@ -45,7 +46,7 @@ void begin_component(const FitsFile& file, const AlmHeader& header, const Proven
                 {"REAL", number, header.unit},
                 {"IMAG", number, header.unit}});
   put_provenance(file, provenance);
-  // The degrees of this very table, whatever the provenance says of where it came from.
+  // The degrees of this table, whatever the provenance says about its origin.
   int status = 0;
   fits_update_key_lng(file.handle(), "MAX-LPOL", header.lmax, "highest degree l", &status);
   fits_update_key_lng(file.handle(), "MAX-MPOL", header.mmax, "highest order m", &status);
@@ -61,7 +62,7 @@ struct DegreeBlock {
   std::int64_t n_rows = 0;
 };
 
-/// As many degrees from `begin` on as fit in a block, at least one.
+/// Returns as many degrees from `begin` on as fit in a block, at least one.
 DegreeBlock next_block(std::int64_t begin, std::int64_t lmax, std::int64_t mmax) {
   DegreeBlock block{begin, begin + 1, rows_before(begin, mmax), 0};
   while (block.end <= lmax && rows_before(block.end + 1, mmax) - block.first_row <= block_rows)
@@ -70,7 +71,7 @@ DegreeBlock next_block(std::int64_t begin, std::int64_t lmax, std::int64_t mmax)
   return block;
 }
 
-/// This rank's coefficients of the block, zero elsewhere: real parts, then imaginary parts.
+/// Returns this rank's coefficients of the block, zero elsewhere: real parts, then imaginary parts.
 template <class T>
 void fill(const DegreeBlock& block, const AlmLayout& layout, View<const std::complex<T>> alm,
           std::vector<double>& values) {
@@ -140,4 +141,4 @@ template void write_fits_alm<float>(const Communicator&, const std::string&, con
                                     const Provenance&, const AlmLayout&, AlmView<const float>,
                                     FitsPacking);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

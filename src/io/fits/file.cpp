@@ -13,16 +13,16 @@
 #include <regex>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "base/memory_meter.hpp"
 #include "io/fits/gzip.hpp"
 #include "io/input_file.hpp"
-#include "sphere/unseen.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/grid.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 namespace {
 
-/// cfitsio's name for `status` and what it noted on the way, oldest first.
+/// Returns cfitsio's name for `status` and its pending messages, oldest first.
 std::string cfitsio_messages(int status) {
   std::array<char, FLEN_ERRMSG> line{};
   fits_get_errstatus(status, line.data());
@@ -33,14 +33,14 @@ std::string cfitsio_messages(int status) {
   return text;
 }
 
-/// Header text from outside goes into messages and outputs: nothing in it may steer a terminal.
+/// Makes foreign header text safe for messages and outputs: it must not control a terminal.
 std::string printable(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
   return text;
 }
 
-/// The value field of a header card: 'quoted text' with doubled quotes, or a bare number or
+/// Returns the value field of a header card: 'quoted text' with doubled quotes, or a bare number or
 /// logical.
 std::string unquoted(std::string value) {
   if (value.size() >= 2 && value.front() == '\'') {
@@ -65,7 +65,7 @@ std::string absolute_name(const std::string& path) {
   return name;
 }
 
-/// The first block of a header (36 cards), or what there is of it.
+/// Returns the first block of a header (36 cards), or as much of it as exists.
 std::string header_block(const std::string& path, std::int64_t offset) {
   std::string block(2880, ' ');
   std::ifstream file(path, std::ios::binary);
@@ -75,8 +75,8 @@ std::string header_block(const std::string& path, std::int64_t offset) {
   return block;
 }
 
-/// The keywords that give the size of an HDU must be whole numbers, and counts not negative:
-/// cfitsio 4.2 takes memory by a count it never read when one is not.
+/// Checks that the keywords giving the size of an HDU are whole numbers, and counts not negative:
+/// otherwise cfitsio 4.2 allocates memory by a count it never read.
 void check_sizes(const std::string& where, const std::string& header) {
   static const std::regex size_card("(BITPIX|NAXIS[0-9]*|PCOUNT|GCOUNT|TFIELDS) *=(.*)",
                                     std::regex::optimize);
@@ -180,7 +180,7 @@ std::optional<FitsHdu> FitsFile::go_to(int hdu) {
   int type = 0;
   int status = 0;
   fits_movabs_hdu(file_, hdu, &type, &status);
-  // What follows the last HDU may be anything, but the beginning of an HDU must have its end.
+  // Anything may follow the last HDU, but an HDU that begins must be complete.
   if (status == END_OF_FILE && !header.starts_with("XTENSION")) {
     fits_clear_errmsg();
     return std::nullopt;
@@ -219,7 +219,7 @@ std::optional<double> FitsFile::real(const std::string& keyword) const {
 std::optional<std::int64_t> FitsFile::integer(const std::string& keyword) const {
   const std::optional<double> value = real(keyword);
   if (!value) return std::nullopt;
-  // Every count a header may hold is far below 2^53, where doubles are exact.
+  // Every valid count in a header is far below 2^53, where doubles are exact.
   if (std::abs(*value) > 9e15 || std::floor(*value) != *value) {
     fail(fmt::format("{} = {} is not a whole number of reasonable size", keyword, *value));
   }
@@ -321,7 +321,7 @@ void FitsFile::read(const FitsColumn& column, std::int64_t first, std::span<doub
                       &status);
     std::copy(block.begin(), block.end(), values.begin());
   } else {
-    // A null value of 0 tells cfitsio not to look for nulls, so NaN stays NaN.
+    // With a null value of 0 cfitsio does not look for nulls, so NaN stays NaN.
     fits_read_col_dbl(file_, column.number, row, element, count, column.has_null ? unseen : 0.0,
                       values.data(), &any_null, &status);
   }
@@ -347,7 +347,7 @@ void FitsFile::write(int column, std::int64_t repeat, std::int64_t first,
                      std::span<const double> values) const {
   if (values.empty()) return;
   int status = 0;
-  // cfitsio takes what it only reads without const.
+  // cfitsio only reads this argument but does not declare it const.
   fits_write_col_dbl(file_, column, first / repeat + 1, first % repeat + 1,
                      static_cast<LONGLONG>(values.size()), const_cast<double*>(values.data()),
                      &status);
@@ -374,4 +374,4 @@ void FitsFile::require_single(std::span<const double> values) const {
   }
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 
 enum class FitsHdu { image, ascii_table, binary_table };
 
@@ -21,7 +21,7 @@ struct FitsColumn {
   std::string name;
   std::string unit;
   enum class Number { real, integer, logical, other } kind = Number::other;
-  int bytes = 0;            ///< of one stored number
+  int bytes = 0;            ///< per stored number
   std::int64_t repeat = 0;  ///< elements in one row
   bool has_null = false;    ///< an integer column with TNULL
 };
@@ -31,16 +31,16 @@ struct FitsTableShape {
   std::vector<FitsColumn> columns;
 };
 
-/// An open FITS file on one rank (rank 0), by the plain opener: brackets, URLs and "~" in a name
-/// mean nothing. Not collective. Errors  DataError (reading) or ResourceError (writing) with
-/// cfitsio's messages, the file and the HDU.
+/// A FITS file open on one rank (rank 0). Names are used literally: brackets, URLs and "~" have no
+/// meaning. Not collective. Errors  DataError (reading) or ResourceError (writing) with cfitsio's
+/// messages, the file and the HDU.
 class FitsFile {
  public:
-  /// For reading. A gzipped file is checked whole first and then lies unpacked in this rank's
-  /// memory. Error  DataError when missing, empty, no regular file or not FITS; ResourceError when
-  /// it unpacks to too much.
+  /// Opens for reading. A gzipped file is first checked as a whole and then held unpacked in this
+  /// rank's memory. Error  DataError when missing, empty, not a regular file or not FITS;
+  /// ResourceError when it unpacks to too much.
   static FitsFile open(const std::string& path);
-  /// For writing, in place of what is there.
+  /// Creates for writing; replaces an existing file.
   static FitsFile create(const std::string& path);
   FitsFile(FitsFile&& other) noexcept
       : path_(std::move(other.path_)),
@@ -51,55 +51,54 @@ class FitsFile {
   FitsFile& operator=(FitsFile&&) = delete;
   ~FitsFile();
 
-  /// Writes what is still held back; who has written must call it, because the destructor cannot
-  /// report errors.
+  /// Flushes and closes. Required after writing, because the destructor cannot report errors.
   void close();
 
   const std::string& path() const { return path_; }
   fitsfile* handle() const { return file_; }
   /// Throws unless cfitsio's `status` is 0; `doing` completes "cannot ...".
   void check(int status, const std::string& doing) const;
-  /// A DataError about the present HDU.
+  /// Throws a DataError about the current HDU.
   [[noreturn]] void fail(const std::string& message) const;
 
-  /// Moves to an HDU, counted from 1 (the primary); empty when the file ends before it.
+  /// Moves to an HDU, counted from 1 (the primary); returns empty when the file ends before it.
   std::optional<FitsHdu> go_to(int hdu);
 
-  /// Value of a keyword as text, whatever its type, without quotes and control characters; empty
-  /// when absent.
+  /// Returns the value of a keyword of any type as text, without quotes and control characters;
+  /// empty when absent.
   std::optional<std::string> text(const std::string& keyword) const;
   std::optional<double> real(const std::string& keyword) const;
   std::optional<std::int64_t> integer(const std::string& keyword) const;
-  /// Every keyword of the present HDU with its value as text.
+  /// Returns every keyword of the current HDU with its value as text.
   std::vector<std::pair<std::string, std::string>> keywords() const;
 
-  /// The table of the present HDU, after checking that the file is long enough to hold it.
+  /// Returns the table of the current HDU, after checking that the file is long enough to hold it.
   FitsTableShape table() const;
 
-  /// Elements [first, first + values.size()) of a column; nulls of integer columns become UNSEEN,
-  /// logical values 0 and 1.
+  /// Reads elements [first, first + values.size()) of a column; nulls of integer columns become
+  /// UNSEEN, logical values 0 and 1.
   void read(const FitsColumn& column, std::int64_t first, std::span<double> values) const;
   void read(const FitsColumn& column, std::int64_t first, std::span<std::int64_t> values) const;
-  /// The same for writing.
+  /// Writes elements of a column.
   void write(int column, std::int64_t repeat, std::int64_t first,
              std::span<const double> values) const;
   void write(int column, std::int64_t repeat, std::int64_t first,
              std::span<const std::int64_t> values) const;
-  /// Error  DataError when a finite value is beyond single precision; cfitsio would write infinity.
+  /// Throws DataError when a finite value exceeds single precision; cfitsio would write infinity.
   void require_single(std::span<const double> values) const;
 
  private:
   enum class Access { read, write };
   FitsFile(std::string path, Access access) : path_(std::move(path)), access_(access) {}
 
-  /// The header that follows the present HDU, as text; empty at the end and when gzipped.
+  /// Returns the header after the current HDU as text; empty at the end and for gzipped files.
   std::string next_header() const;
 
   std::string path_;
   fitsfile* file_ = nullptr;
-  std::int64_t bytes_ = 0;  ///< of the unpacked file, when reading
+  std::int64_t bytes_ = 0;  ///< size of the unpacked file, when reading
   bool is_packed_ = false;
   Access access_;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

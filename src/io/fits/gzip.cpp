@@ -11,9 +11,9 @@
 #include <memory>
 #include <vector>
 
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 namespace {
 
 constexpr std::size_t chunk_bytes = 1 << 20;
@@ -77,4 +77,4 @@ void gzip_file(const std::string& path) {
   if (error) throw ResourceError(fmt::format("{}: cannot be gzipped: {}", path, error.message()));
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

@@ -4,16 +4,17 @@
 #include <cstdint>
 #include <string>
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 
-/// Bytes a gzip file unpacks to, found by unpacking it whole without keeping it. Not collective.
-/// Error  DataError when it is damaged or cut short; ResourceError beyond `limit` bytes.
+/// Returns the unpacked size of a gzip file, found by unpacking it without keeping the data. Not
+/// collective.
+/// Error  DataError when it is damaged or truncated; ResourceError beyond `limit` bytes.
 std::int64_t gunzipped_bytes(const std::string& path, std::int64_t limit);
 
 enum class FitsPacking { plain, gzip };
 
-/// Replaces a file by its gzipped self, made beside it. Not collective.
-/// Error  ResourceError when it cannot be written; then `path` is as it was.
+/// Compresses a file in place, through a temporary file beside it. Not collective.
+/// Error  ResourceError when it cannot be written; `path` is then unchanged.
 void gzip_file(const std::string& path);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

@@ -5,7 +5,7 @@
 
 #include "base/checked_cast.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 namespace {
 
 constexpr std::size_t longest_plain_text = 68;
@@ -84,7 +84,7 @@ void put_provenance(const FitsFile& file, const Provenance& provenance) {
 
 void append_table(const FitsFile& file, const std::string& extension_name, std::int64_t rows,
                   const std::vector<FitsColumnSpec>& columns) {
-  // cfitsio takes arrays of char* that it only reads.
+  // cfitsio takes char* arrays that it only reads.
   std::vector<char*> names;
   std::vector<char*> formats;
   std::vector<char*> units;
@@ -103,4 +103,4 @@ void append_table(const FitsFile& file, const std::string& extension_name, std::
   file.check(status, "append a table");
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

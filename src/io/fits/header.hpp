@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "io/fits/file.hpp"
-#include "io/provenance.hpp"
+#include "ringweave/files.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 
-/// Keywords of the present HDU of a file being written; other than printable ASCII becomes '?'. Not
+/// Write keywords of the current HDU; characters other than printable ASCII become '?'. Not
 /// collective.
 void put_text(const FitsFile& file, const char* keyword, const std::string& value,
               const char* comment);
@@ -19,8 +19,8 @@ void put_integer(const FitsFile& file, const char* keyword, std::int64_t value,
 void put_real(const FitsFile& file, const char* keyword, double value, const char* comment);
 void put_logical(const FitsFile& file, const char* keyword, bool value, const char* comment);
 
-/// CREATOR, VERSION, DATE, FWHM, BEAM_LEG, MAX-LPOL, NITERALM, QUADSCHM, LREGRESS, and the command
-/// line and configuration as HISTORY.
+/// Writes CREATOR, VERSION, DATE, FWHM, BEAM_LEG, MAX-LPOL, NITERALM, QUADSCHM, LREGRESS, and the
+/// command line and configuration as HISTORY.
 void put_provenance(const FitsFile& file, const Provenance& provenance);
 
 struct FitsColumnSpec {
@@ -28,8 +28,8 @@ struct FitsColumnSpec {
   std::string format;  ///< TFORM, e.g. 1024E
   std::string unit;
 };
-/// Appends a binary table of that many rows and moves to it.
+/// Appends a binary table with the given number of rows and moves to it.
 void append_table(const FitsFile& file, const std::string& extension_name, std::int64_t rows,
                   const std::vector<FitsColumnSpec>& columns);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

@@ -10,9 +10,12 @@
 #include <string_view>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "io/processing_keywords.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
+#include "sphere/kernel/kernel_table.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 namespace {
 
 constexpr std::int64_t max_nside = 131072;
@@ -24,7 +27,7 @@ std::string upper(std::string text) {
   return text;
 }
 
-/// A text keyword in capitals, or nothing when it is absent or blank.
+/// Returns a text keyword in capitals; empty when it is absent or blank.
 std::string word(const FitsFile& file, const char* keyword) {
   return upper(file.text(keyword).value_or(""));
 }
@@ -33,7 +36,7 @@ std::int64_t elements(const FitsTableShape& table, const FitsColumn& column) {
   return checked_product(table.rows, column.repeat, "elements of a column");
 }
 
-/// nside of a full-sky map of n pixels; 0 when there is none.
+/// Returns the nside of a full-sky map of n pixels; 0 when there is none.
 std::int64_t nside_of(std::int64_t n_pixels) {
   const auto nside =
       static_cast<std::int64_t>(std::llround(std::sqrt(static_cast<double>(n_pixels) / 12)));
@@ -144,13 +147,13 @@ void read_conventions(const FitsFile& file, FitsMapLayout& layout) {
   }
 }
 
-/// U and its covariances with I and Q change sign between the conventions.
+/// Whether a column changes sign between the conventions: U and its covariances with I and Q do.
 bool changes_sign(const std::string& name) {
   const std::string stokes = upper(name.substr(0, name.find_first_of(" _-")));
   return stokes == "U" || stokes == "IU" || stokes == "QU" || stokes == "TU";
 }
 
-/// Puts a minus to the U columns; without telling names U is the third of three.
+/// Negates the U columns; without descriptive names U is the third of three.
 void flip_iau(std::vector<FitsMapLayout::Column>& columns) {
   bool named = false;
   for (FitsMapLayout::Column& column : columns) {
@@ -220,8 +223,8 @@ bool same_columns(const FitsTableShape& a, const FitsTableShape& b) {
                     });
 }
 
-/// Old HEALPix files keep Q and U in HDUs of their own, PIXEL SIGNAL N_OBS SERROR each. Their
-/// signals come first.
+/// Adds the Q and U of old HEALPix files, which are in HDUs of their own with columns PIXEL SIGNAL
+/// N_OBS SERROR. Their signals come first.
 void add_old_stokes_hdus(FitsFile& file, const FitsTableShape& first, int hdu,
                          FitsMapLayout& layout) {
   constexpr std::array<std::string_view, 3> stokes{"I", "Q", "U"};
@@ -263,4 +266,4 @@ FitsMapLayout inspect_fits_map(FitsFile& file) {
   return layout;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

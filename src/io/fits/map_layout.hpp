@@ -7,19 +7,19 @@
 #include <vector>
 
 #include "io/fits/file.hpp"
-#include "io/map_file.hpp"
+#include "ringweave/files.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 
-/// Where the numbers of a HEALPix map lie in a FITS file, as rank 0 finds it.
+/// The layout of a HEALPix map in a FITS file, as found by rank 0.
 struct FitsMapLayout {
   struct Column {
     int hdu = 0;
     FitsColumn column;
     double sign = 1;             ///< -1: U of a file in the IAU convention
-    std::size_t pixel_list = 0;  ///< index into pixel_lists, of a partial map
+    std::size_t pixel_list = 0;  ///< index into pixel_lists, for a partial map
   };
-  /// The pixel numbers of a partial map; old HEALPix files have a list for each Stokes parameter.
+  /// The pixel numbers of a partial map; old HEALPix files have one list per Stokes parameter.
   struct PixelList {
     int hdu = 0;
     FitsColumn column;
@@ -38,8 +38,8 @@ struct FitsMapLayout {
   std::vector<std::string> warnings;
 };
 
-/// Finds the first HEALPix map of the file and checks all that its header says before anything is
+/// Finds the first HEALPix map of the file and checks its whole header before anything is
 /// allocated. Not collective. Error  DataError.
 FitsMapLayout inspect_fits_map(FitsFile& file);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

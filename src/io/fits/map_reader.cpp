@@ -5,29 +5,31 @@
 #include <cmath>
 #include <optional>
 #include <sstream>
+#include <variant>
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/fits/file.hpp"
 #include "io/fits/map.hpp"
 #include "io/fits/map_layout.hpp"
 #include "io/pixel_blocks.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 namespace {
 
 constexpr std::int64_t block_rows = std::int64_t{1} << 20;
 
-/// What the other ranks must know of the file, beside the MapHeader.
+/// The facts about the file that other ranks need beside the MapHeader.
 struct SharedLayout {
   std::int64_t nside = 0;
   std::vector<std::int64_t> list_lengths;
   std::vector<std::size_t> list_of_column;
 };
 
-/// The header as lines of text: no line of a FITS header holds a line break.
+/// Encodes the header as lines of text; FITS headers contain no line breaks.
 std::string to_lines(const FitsMapLayout& layout) {
   std::ostringstream out;
   out << layout.nside << ' ' << (layout.ordering == Ordering::nested) << ' '
@@ -111,11 +113,8 @@ class FitsMapReader final : public MapReader {
     return result;
   }
 
-  void read(std::span<const int> columns, const LocalRings& rings, MapView<double> map) override {
-    read_columns(columns, rings, map);
-  }
-  void read(std::span<const int> columns, const LocalRings& rings, MapView<float> map) override {
-    read_columns(columns, rings, map);
+  void read(std::span<const int> columns, const LocalRings& rings, AnyMapView<> map) override {
+    std::visit([&](auto view) { read_columns(columns, rings, view); }, map);
   }
 
  private:
@@ -161,7 +160,7 @@ class FitsMapReader final : public MapReader {
     }
   }
 
-  /// The columns that belong to one list of pixels.
+  /// Reads the columns that belong to one list of pixels.
   template <class T>
   void read_listed(std::size_t list, std::span<const int> columns, const PixelBlocks& blocks,
                    std::span<double> values, MapView<T> map) {
@@ -188,8 +187,8 @@ class FitsMapReader final : public MapReader {
     });
   }
 
-  /// Pixel numbers of the file -> numbers of this rank (-1: not here); notes the first that came
-  /// before.
+  /// Converts pixel numbers of the file to numbers of this rank (-1: not here); notes the first
+  /// duplicate.
   static void find_local(std::span<std::int64_t> pixels, const PixelBlocks& blocks,
                          std::vector<bool>& seen, std::optional<std::int64_t>& twice) {
     for (std::int64_t& pixel : pixels) {
@@ -225,7 +224,7 @@ class FitsMapReader final : public MapReader {
     return header_.coverage == SkyCoverage::full ? header_.grid->n_pixels() : header_.listed_pixels;
   }
 
-  /// Every rank gets a block of values, or every rank throws. Collective.
+  /// Broadcasts a block of values; all ranks return or all throw. Collective.
   void share_values(int column, std::int64_t first, std::span<double> block) {
     agree(comm_, [&] {
       if (comm_.is_root())
@@ -291,4 +290,4 @@ std::unique_ptr<MapReader> open_fits_map(const Communicator& comm, const std::st
   return std::make_unique<FitsMapReader>(comm, path);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

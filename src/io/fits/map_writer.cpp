@@ -8,22 +8,23 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/fits/file.hpp"
 #include "io/fits/gzip.hpp"
 #include "io/fits/header.hpp"
 #include "io/fits/map.hpp"
 #include "io/pixel_blocks.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 namespace {
 
 constexpr std::int64_t row_vector = 1024;
 constexpr std::int64_t block_values = std::int64_t{1} << 20;
 constexpr std::int64_t last_short_pixel = 0x7fffffff;
 
-/// Numbers in one row of a full-sky map, as HEALPix does it.
+/// Returns the numbers per row of a full-sky map, as chosen by HEALPix.
 std::int64_t repeat_of(const MapHeader& header) {
   const std::int64_t n_pixels = header.grid->n_pixels();
   if (header.coverage == SkyCoverage::partial || n_pixels < row_vector) return 1;
@@ -93,7 +94,7 @@ std::vector<FitsColumnSpec> column_specs(const MapHeader& header) {
   return specs;
 }
 
-/// Pixels of this rank that are not UNSEEN in every component.
+/// Returns this rank's pixels that are not UNSEEN in every component.
 template <class T>
 std::int64_t count_observed(MapView<const T> map) {
   std::int64_t count = 0;
@@ -105,11 +106,11 @@ std::int64_t count_observed(MapView<const T> map) {
   return count;
 }
 
-/// Rank 0's end: blocks of the whole map go in, in order; full or thinned to the observed pixels
-/// they go out.
+/// Writes on rank 0 the blocks of the whole map, passed in order, either in full or reduced to the
+/// observed pixels.
 class BlockWriter {
  public:
-  /// `grid` is the grid the ranks have data for: the full one or a subset of it.
+  /// `grid` is the ranks' grid: the full one or a subset of it.
   BlockWriter(const std::string& path, const MapHeader& header, const Provenance& provenance,
               const std::shared_ptr<const RingGrid>& grid, std::int64_t n_listed)
       : file_(FitsFile::create(path)),
@@ -168,12 +169,13 @@ class BlockWriter {
   bool is_partial_;
   Precision precision_;
   std::int64_t repeat_;
-  std::optional<PixelBlocks> observed_;  ///< the rings there are data for, when not all
+  std::optional<PixelBlocks> observed_;  ///< the rings with data, when not all
   std::vector<std::int64_t> pixels_;
-  std::int64_t n_listed_ = 0;  ///< so far
+  std::int64_t n_listed_ = 0;  ///< written so far
 };
 
-/// The rows of the file that may hold data: those between the first and the last ring, or all.
+/// Returns the rows of the file that may hold data: those between the first and the last ring, or
+/// all.
 PixelSlab rows_to_write(const MapHeader& header, const RingGrid& grid) {
   if (header.coverage == SkyCoverage::full || header.ordering == Ordering::nested) {
     return {0, 0, header.grid->n_pixels()};
@@ -236,4 +238,4 @@ template void write_fits_map(const Communicator&, const std::string&, const MapH
                              const Provenance&, const LocalRings&, MapView<const float>,
                              FitsPacking);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

@@ -7,12 +7,13 @@
 #include <optional>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "io/fits/file.hpp"
 #include "io/fits/gzip.hpp"
 #include "io/fits/header.hpp"
+#include "ringweave/error.hpp"
+#include "sphere/kernel/kernel_table.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 namespace {
 
 constexpr std::int64_t max_numbers = std::int64_t{1} << 27;
@@ -39,7 +40,7 @@ FitsTable read_table(const FitsFile& file) {
   return table;
 }
 
-/// The primary array, when it is two-dimensional: one column for each of its rows.
+/// Reads a two-dimensional primary array: one column for each of its rows.
 std::optional<FitsTable> read_array(FitsFile& file) {
   if (file.go_to(1) != FitsHdu::image || file.integer("NAXIS") != 2) return std::nullopt;
   const std::int64_t length = file.integer("NAXIS1").value_or(0);
@@ -107,4 +108,4 @@ void write_fits_spectra(const std::string& path, const Spectra& spectra,
   if (path.ends_with(".gz")) gzip_file(path);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

@@ -3,17 +3,19 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <variant>
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/hdf5/alm.hpp"
 #include "io/hdf5/alm_rows.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/row_redistribution.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 namespace {
 
 constexpr std::int64_t max_lmax = 10'000'000;
@@ -120,12 +122,8 @@ class Hdf5AlmReader final : public AlmReader {
       : comm_(comm), path_(path), limits_(limits), info_(share_info(comm, path)) {
     header_ = info_.header;
   }
-  void read(std::span<const int> components, const AlmLayout& layout,
-            AlmView<double> alm) override {
-    read_components(components, layout, alm);
-  }
-  void read(std::span<const int> components, const AlmLayout& layout, AlmView<float> alm) override {
-    read_components(components, layout, alm);
+  void read(std::span<const int> components, const AlmLayout& layout, AnyAlmView<> alm) override {
+    std::visit([&](auto view) { read_components(components, layout, view); }, alm);
   }
 
  private:
@@ -158,7 +156,7 @@ void Hdf5AlmReader::check_shapes(std::span<const int> components, const AlmLayou
   }
 }
 
-/// [coefficient][component][real, imaginary]. Collective.
+/// Returns [coefficient][component][real, imaginary]. Collective.
 std::vector<double> Hdf5AlmReader::read_share(const Hdf5Rows& rows, std::span<const int> components,
                                               RowRun run) const {
   const std::int64_t width = ssize64(components);
@@ -216,4 +214,4 @@ std::unique_ptr<AlmReader> open_hdf5_alm(const Communicator& comm, const std::st
   return std::make_unique<Hdf5AlmReader>(comm, path, limits);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

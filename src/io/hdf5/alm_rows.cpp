@@ -5,7 +5,7 @@
 #include "io/pixel_owners.hpp"
 #include "io/row_redistribution.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 
 std::vector<int> order_owners(const Communicator& comm, const AlmLayout& layout) {
   const std::vector<std::int64_t> mine(layout.orders().begin(), layout.orders().end());
@@ -39,4 +39,4 @@ std::int64_t local_alm_index(const AlmLayout& layout, std::int64_t key) {
   return layout.index(layout.row_of(m), l);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

@@ -4,15 +4,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "distribute/mpi/communicator.hpp"
-#include "io/alm_file.hpp"
 #include "io/hdf5/rows.hpp"
-#include "sphere/alm_layout.hpp"
+#include "ringweave/alm.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/files.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 
-/// Rank that owns each order 0..mmax of a layout; -1: none. Collective.
-/// Error  UsageError when two ranks own one.
+/// Returns the rank that owns each order 0..mmax of a layout; -1: none. Collective.
+/// Error  UsageError when two ranks own one order.
 std::vector<int> order_owners(const Communicator& comm, const AlmLayout& layout);
 
 /// Owners and keys (m and l in one number) of consecutive coefficients of a file.
@@ -21,11 +21,12 @@ struct AlmAddresses {
   std::vector<std::int64_t> key;
 };
 
-/// Those of the file positions of `run`. Coefficients beyond the layout's limits belong to nobody.
+/// Returns the addresses of the file positions of `run`. Coefficients beyond the layout's limits
+/// have no owner.
 AlmAddresses alm_addresses(const AlmHeader& header, RowRun run, const AlmLayout& layout,
                            const std::vector<int>& owners);
 
-/// Where a rank's layout keeps the coefficient of a key.
+/// Returns the index of a key's coefficient in a rank's layout.
 std::int64_t local_alm_index(const AlmLayout& layout, std::int64_t key);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

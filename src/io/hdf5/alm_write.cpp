@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/hdf5/alm.hpp"
 #include "io/hdf5/alm_rows.hpp"
@@ -13,8 +12,10 @@
 #include "io/hdf5/map_header.hpp"
 #include "io/row_redistribution.hpp"
 #include "io/unit_name.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 namespace {
 
 constexpr const char* written_name = "alm/alm";
@@ -59,7 +60,7 @@ void check_complete(const std::string& path, const AlmHeader& header, const AlmL
   }
 }
 
-/// The share [coefficient][component][real, imaginary] of one window. Collective.
+/// Returns the share [coefficient][component][real, imaginary] of one window. Collective.
 template <class T>
 std::vector<double> fetch_share(const Communicator& comm, const AlmAddresses& from,
                                 const AlmLayout& layout, AlmView<const T> alm) {
@@ -139,4 +140,4 @@ template void write_hdf5_alm<float>(const Communicator&, const std::string&, con
                                     const Provenance&, const AlmLayout&, AlmView<const float>,
                                     const Hdf5Limits&);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

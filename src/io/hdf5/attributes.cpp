@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 namespace {
 
 constexpr std::int64_t scalar = -1;
-/// More entries than any map has columns; keeps a forged count from exhausting memory.
+/// More entries than any map has columns; prevents a forged count from exhausting memory.
 constexpr hssize_t max_entries = 10000;
 
 Hdf5Handle text_type() {
@@ -141,7 +141,7 @@ std::optional<std::string> Hdf5AttributeReader::text(const char* name) const {
 std::optional<std::int64_t> Hdf5AttributeReader::integer(const char* name) const {
   const std::optional<double> value = real(name);
   if (!value) return std::nullopt;
-  // Beyond 2^53 a double no longer tells neighbouring integers apart; no count we read comes near.
+  // Beyond 2^53 doubles cannot represent all integers; no valid count comes near.
   if (!(*value >= -9.0e15 && *value <= 9.0e15) ||
       *value != static_cast<double>(static_cast<std::int64_t>(*value))) {
     throw DataError(path_, fmt::format("attribute {} = {} is not a whole number", name, *value));
@@ -164,4 +164,4 @@ std::optional<double> Hdf5AttributeReader::real(const char* name) const {
   return value;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

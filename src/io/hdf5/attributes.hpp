@@ -8,10 +8,10 @@
 
 #include "io/hdf5/handle.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 
-/// Writes attributes of one object. Strings are of variable length in UTF-8 (readers in Python get
-/// `str` only so) and scalars are scalars. Not collective. Error  ResourceError naming the file.
+/// Writes attributes of one object. Strings are variable-length UTF-8 (Python readers need that to
+/// get `str`) and scalars are scalars. Not collective. Error  ResourceError naming the file.
 class Hdf5AttributeWriter {
  public:
   Hdf5AttributeWriter(const Hdf5Handle& object, std::string path)
@@ -30,8 +30,8 @@ class Hdf5AttributeWriter {
 };
 
 /// Reads attributes of one object leniently: scalars or arrays of one, strings of fixed or variable
-/// length, numbers of any type. Absent is nullopt or empty. Not collective. Error  DataError when
-/// it is there but cannot be understood.
+/// length, numbers of any type. Absent attributes are nullopt or empty. Not collective. Error
+/// DataError when an attribute exists but cannot be understood.
 class Hdf5AttributeReader {
  public:
   Hdf5AttributeReader(const Hdf5Handle& object, std::string path)
@@ -48,4 +48,4 @@ class Hdf5AttributeReader {
   std::string path_;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

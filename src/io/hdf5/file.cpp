@@ -10,12 +10,12 @@
 #include <cstring>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "distribute/mpi/mpi_handle.hpp"
 #include "io/input_file.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/mpi.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 namespace {
 
 void quiet_hdf5() {
@@ -134,7 +134,7 @@ std::vector<std::int64_t> checked_dims(const Hdf5Handle& dataset, const std::str
   return result;
 }
 
-/// No dims: a scalar.
+/// Empty dims: a scalar.
 Hdf5Handle create_contiguous(const Hdf5Handle& parent, const std::string& path, const char* name,
                              hid_t type, const std::vector<std::int64_t>& dims) {
   std::vector<hsize_t> extents;
@@ -156,8 +156,8 @@ Hdf5Handle create_contiguous(const Hdf5Handle& parent, const std::string& path, 
   return dataset;
 }
 
-/// Makes the file `bytes` long with blocks behind them; where the file system cannot reserve, its
-/// length alone.
+/// Extends the file to `bytes` and allocates its blocks; where the file system cannot, only sets
+/// the length.
 DiskSpace reserve_disk(const std::string& path, int flags, std::int64_t bytes) {
   const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC | flags, 0666);
   if (file < 0)
@@ -340,4 +340,4 @@ std::vector<double> read_small_dataset(const Hdf5Handle& file, const std::string
   return values;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

@@ -5,65 +5,67 @@
 #include <string>
 #include <vector>
 
-#include "distribute/mpi/communicator.hpp"
 #include "io/hdf5/handle.hpp"
+#include "ringweave/communicator.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 
-/// Opens for reading on this rank alone. HDF5's own messages and its plug-ins are off from then on.
-/// Not collective. Error  DataError when missing, not a regular file, empty, cut short or not HDF5.
+/// Opens for reading on this rank alone. Disables HDF5's own messages and its plug-ins from then
+/// on. Not collective. Error  DataError when missing, not a regular file, empty, truncated or not
+/// HDF5.
 Hdf5Handle open_hdf5(const std::string& path);
 
 enum class Hdf5Access { read, write };
-/// Opens an existing file on every rank: with the MPI-IO driver, or plainly on one rank.
+/// Opens an existing file on every rank: with the MPI-IO driver, or without it on one rank.
 /// Collective. Error  DataError (read) or ResourceError (write), agreed.
 Hdf5Handle open_hdf5_together(const Communicator& comm, const std::string& path, Hdf5Access access);
 
-/// Creates or replaces a file on this rank alone; objects in it carry no times, so equal content is
-/// equal bytes. The disk is tried first for `data_bytes`, because HDF5 1.10 does not survive a
+/// Creates or replaces a file on this rank alone. Objects carry no times, so equal content gives
+/// equal bytes. First checks that `data_bytes` fit the disk, because HDF5 1.10 does not survive a
 /// close that fails. Not collective. Error  ResourceError.
 Hdf5Handle create_hdf5(const std::string& path, std::int64_t data_bytes);
-/// Whether blocks stand behind every byte of a file, or the file system cannot tell.
+/// Whether every byte of a file has disk blocks, or the file system cannot tell.
 enum class DiskSpace { reserved, unknown };
-/// Closes a file made by create_hdf5 and keeps its blocks reserved, so that a disk that fills up
-/// does so before the ranks write together. Not collective. Error  ResourceError.
+/// Closes a file made by create_hdf5 and keeps its blocks reserved, so that a full disk shows
+/// before the ranks write together. Not collective. Error  ResourceError.
 DiskSpace close_hdf5(Hdf5Handle file, const std::string& path);
 Hdf5Handle create_hdf5_group(const Hdf5Handle& parent, const std::string& path, const char* name);
 
-/// True when `name` (with slashes) leads to an object through hard links only.
+/// Whether `name` (with slashes) leads to an object through hard links only.
 bool has_hdf5_object(const Hdf5Handle& file, const std::string& name);
-/// Names of the datasets of a group, ascending; empty when there is no such group.
+/// Returns the names of the datasets of a group, ascending; empty without such a group.
 std::vector<std::string> hdf5_datasets(const Hdf5Handle& file, const std::string& group);
 
-/// What a dataset is made of, checked on one rank and then told to the others.
+/// The type and shape of a dataset, checked on one rank and broadcast to the others.
 struct Hdf5Shape {
   std::vector<std::int64_t> dims;
   enum class Number { real, integer, complex } number = Number::real;
-  std::int64_t bytes = 8;  ///< of one number (of one part of a complex one)
+  std::int64_t bytes = 8;  ///< per number (per part of a complex one)
   enum class Layout { contiguous, chunked } layout = Layout::contiguous;
 };
 
-/// Bytes of all its numbers. Error  UsageError when they pass 64 bits.
+/// Returns the bytes of all its numbers. Error  UsageError when they exceed 64 bits.
 std::int64_t total_bytes(const Hdf5Shape& shape);
 
-/// Opens a dataset of unknown origin and checks all that could mislead the library: links, external
-/// and virtual storage, filters other than shuffle, deflate and Fletcher32, types that are not
-/// numbers, storage beyond the end of the file. Not collective. Error  DataError.
+/// Opens a dataset of unknown origin and rejects anything that could mislead the library: links,
+/// external and virtual storage, filters other than shuffle, deflate and Fletcher32, types that are
+/// not numbers, storage beyond the end of the file. Not collective. Error  DataError.
 Hdf5Shape inspect_hdf5_dataset(const Hdf5Handle& file, const std::string& path,
                                const std::string& name);
 
-/// Creates a contiguous dataset whose numbers are written later; nothing is filled in. Not
-/// collective. Error  ResourceError.
+/// Creates a contiguous dataset without fill values; its numbers are written later. Not collective.
+/// Error  ResourceError.
 Hdf5Handle create_hdf5_dataset(const Hdf5Handle& parent, const std::string& path, const char* name,
                                const Hdf5Shape& shape);
-/// The same, with the numbers. `type` is the memory type of `values` and the stored type.
+/// Creates a dataset and writes its numbers. `type` is both the memory type of `values` and the
+/// stored type.
 Hdf5Handle write_small_dataset(const Hdf5Handle& parent, const std::string& path, const char* name,
                                hid_t type, const std::vector<std::int64_t>& dims,
                                const void* values);
 
-/// Reads a whole small dataset. Not collective. Error  DataError, also when it has more than
-/// `limit` numbers.
+/// Reads a whole small dataset. Not collective. Error  DataError, also for more than `limit`
+/// numbers.
 std::vector<double> read_small_dataset(const Hdf5Handle& file, const std::string& path,
                                        const std::string& name, std::int64_t limit);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

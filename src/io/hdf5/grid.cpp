@@ -10,16 +10,16 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "io/hdf5/attributes.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 namespace {
 
 /// More rings than nside 131072 has.
 constexpr std::int64_t max_rings = std::int64_t{1} << 20;
-/// Grids rebuilt from their name may differ from the stored colatitudes by rounding of another
-/// machine.
+/// A grid rebuilt from its name may differ from the stored colatitudes by another machine's
+/// rounding.
 constexpr double same_angle = 1e-12;
 
 struct StoredRings {
@@ -75,7 +75,7 @@ std::vector<RingSpec> checked_specs(const StoredRings& stored, const std::string
   return specs;
 }
 
-/// Rings of the grid that `name` stands for; nothing for a name that is only a description.
+/// Returns the number of rings of the named grid; empty for a name that is only a description.
 std::optional<std::int64_t> rings_of_name(const std::string& name) {
   const std::size_t colon = name.find(':');
   if (colon == std::string::npos) return std::nullopt;
@@ -170,4 +170,4 @@ std::shared_ptr<const RingGrid> decode_grid(const nlohmann::json& encoded) {
   return std::make_shared<const RingGrid>(RingGrid::from_rings(std::move(specs)));
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

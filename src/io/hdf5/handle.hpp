@@ -5,10 +5,10 @@
 
 #include <utility>
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 
-/// Owns one HDF5 identifier. Closing a file that was opened with the MPI-IO driver is collective,
-/// so errors must be agreed upon before such a handle unwinds.
+/// Owns one HDF5 identifier. Closing a file opened with the MPI-IO driver is collective, so errors
+/// must be agreed upon before such a handle is destroyed by unwinding.
 class Hdf5Handle {
  public:
   using Close = herr_t (*)(hid_t);
@@ -28,7 +28,7 @@ class Hdf5Handle {
 
   bool valid() const { return id_ >= 0; }
   hid_t id() const { return id_; }
-  /// False when HDF5 reports a failure, e.g. a flush that did not fit the disk.
+  /// Returns false when HDF5 reports a failure, e.g. a flush to a full disk.
   bool close() {
     if (id_ < 0) return true;
     return close_(std::exchange(id_, H5I_INVALID_HID)) >= 0;
@@ -39,4 +39,4 @@ class Hdf5Handle {
   Close close_ = nullptr;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

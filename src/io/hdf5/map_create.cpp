@@ -8,16 +8,17 @@
 #include "io/hdf5/grid.hpp"
 #include "io/hdf5/map_header.hpp"
 #include "io/unit_name.hpp"
+#include "ringweave/files.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 namespace {
 
 const char* indexing_scheme(Ordering ordering) {
   return ordering == Ordering::nested ? "nested" : "ring";
 }
 
-/// CF names HEALPix grids of a power of two by their level; easy.gems' readers take nside and
-/// order.
+/// CF identifies HEALPix grids with nside a power of two by their level; easy.gems' readers use
+/// nside and order.
 void write_grid_mapping(const Hdf5Handle& file, const std::string& path, const MapHeader& header) {
   const std::int32_t value = 0;
   const Hdf5Handle crs = write_small_dataset(file, path, "crs", H5T_NATIVE_INT32, {}, &value);
@@ -146,4 +147,4 @@ DiskSpace create_hdf5_map(const std::string& path, const MapHeader& header,
   return close_hdf5(std::move(file), path);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

@@ -9,12 +9,14 @@
 #include <nlohmann/json.hpp>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/grid.hpp"
+#include "io/processing_keywords.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 namespace {
 
 constexpr std::int64_t max_nside = 131072;
@@ -135,7 +137,7 @@ void set_columns(Hdf5MapInfo& info, const std::string& path,
     header.columns.push_back({names[c], units[c]});
 }
 
-/// For people only, so that what cannot be read is left out.
+/// Informative only, so unreadable attributes are left out.
 std::string processing_of(const Hdf5AttributeReader& attributes) {
   std::string processing;
   for (const char* keyword : processing_keywords) {
@@ -206,7 +208,7 @@ std::string encode(const Hdf5MapInfo& info) {
     text["columns"].push_back({column.name, column.unit});
   if (info.pixel) text["pixel"] = encode(*info.pixel);
   if (info.bad_data) text["bad_data"] = *info.bad_data;
-  // Names from strangers need not be UTF-8.
+  // Foreign names need not be UTF-8.
   return text.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -278,4 +280,4 @@ Hdf5MapInfo share_hdf5_map_info(const Communicator& comm, const std::string& pat
   return agreed(comm, [&] { return decode(encoded); });
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

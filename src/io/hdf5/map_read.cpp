@@ -2,18 +2,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <variant>
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/hdf5/map.hpp"
 #include "io/hdf5/map_header.hpp"
-#include "io/hdf5/map_slabs.hpp"
+#include "io/hdf5/rows.hpp"
 #include "io/pixel_owners.hpp"
 #include "io/row_redistribution.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 namespace {
 
 class Hdf5MapReader final : public MapReader {
@@ -24,11 +25,8 @@ class Hdf5MapReader final : public MapReader {
   }
 
   std::vector<RingId> observed_rings() override;
-  void read(std::span<const int> columns, const LocalRings& rings, MapView<double> map) override {
-    read_columns(columns, rings, map);
-  }
-  void read(std::span<const int> columns, const LocalRings& rings, MapView<float> map) override {
-    read_columns(columns, rings, map);
+  void read(std::span<const int> columns, const LocalRings& rings, AnyMapView<> map) override {
+    std::visit([&](auto view) { read_columns(columns, rings, view); }, map);
   }
 
  private:
@@ -109,8 +107,8 @@ void Hdf5MapReader::read_slabs(std::span<const int> columns, const LocalRings& r
   }
 }
 
-/// The rows [first, first + count) of a pixel list, checked to be on the sky and to ascend, also
-/// across the first.
+/// Returns the rows [first, first + count) of a pixel list, checked to be on the sky and to ascend
+/// from the row before `first` on.
 std::vector<std::int64_t> Hdf5MapReader::listed_pixels(const Hdf5Rows& pixel, std::int64_t first,
                                                        std::int64_t count) const {
   const std::int64_t before = first > 0 && count > 0 ? 1 : 0;
@@ -133,7 +131,7 @@ std::vector<std::int64_t> Hdf5MapReader::listed_pixels(const Hdf5Rows& pixel, st
   return list;
 }
 
-/// [row][column], the columns asked for. Collective.
+/// Returns [row][column] for the requested columns. Collective.
 std::vector<double> Hdf5MapReader::read_share(const Hdf5Rows& rows, std::span<const int> columns,
                                               RowRun run) const {
   const std::int64_t width = ssize64(columns);
@@ -243,4 +241,4 @@ std::unique_ptr<MapReader> open_hdf5_map(const Communicator& comm, const std::st
   return std::make_unique<Hdf5MapReader>(comm, path, limits);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

@@ -6,15 +6,16 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/hdf5/map.hpp"
 #include "io/hdf5/map_header.hpp"
-#include "io/hdf5/map_slabs.hpp"
+#include "io/hdf5/rows.hpp"
 #include "io/pixel_owners.hpp"
 #include "io/row_redistribution.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 namespace {
 
 template <class T>
@@ -69,7 +70,7 @@ void write_slabs(const Communicator& comm, const Hdf5Rows& rows, const PixelBloc
 /// The pixels of one share of a window, in file order.
 struct Share {
   std::vector<int> owner;
-  std::vector<double> values;  ///< [pixel][component]; UNSEEN where nobody owns the pixel
+  std::vector<double> values;  ///< [pixel][component]; UNSEEN where no rank owns the pixel
 };
 
 template <class T>
@@ -96,7 +97,7 @@ Share fetch_share(const Communicator& comm, const PixelBlocks& pixels, const Pix
   return share;
 }
 
-/// Drops the pixels in which every component is UNSEEN; returns the numbers of those that stay.
+/// Drops the pixels in which every component is UNSEEN; returns the numbers of the others.
 std::vector<std::int64_t> keep_observed(Share& share, std::int64_t first, std::int64_t width) {
   std::vector<std::int64_t> kept;
   for (std::size_t i = 0; i < share.owner.size(); ++i) {
@@ -120,8 +121,8 @@ void write_columns(const Communicator& comm, const Hdf5Rows& rows, RowRun run,
   }
 }
 
-/// The rows of the file that a pixel list may name: in RING order from the first to the last ring
-/// that somebody owns, otherwise all.
+/// Returns the rows of the file that a pixel list may name: in RING order from the first to the
+/// last owned ring, otherwise all.
 RowRun rows_with_pixels(const Communicator& comm, const PixelBlocks& pixels,
                         const LocalRings& rings, Ordering ordering) {
   if (ordering == Ordering::nested) return {0, pixels.n_rows()};
@@ -209,4 +210,4 @@ template void write_hdf5_map(const Communicator&, const std::string&, const MapH
                              const Provenance&, const LocalRings&, MapView<const float>,
                              const Hdf5Limits&);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline io

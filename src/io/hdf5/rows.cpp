@@ -8,11 +8,11 @@
 #include <type_traits>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/row_redistribution.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline io {
 namespace {
 
 template <class T>
@@ -115,7 +115,8 @@ std::unique_ptr<char[]> Hdf5Rows::staging(std::int64_t numbers) const {
 
 template <class T>
 void Hdf5Rows::read(std::int64_t row, std::span<const RowRun> runs, std::span<T> values) const {
-  // The transfer itself converts nothing, because HDF5 gives up collective I/O when it has to.
+  // The transfer itself converts nothing, because a conversion would make HDF5 give up collective
+  // I/O.
   const std::int64_t numbers = total(runs) * parts_;
   const auto staged = staging<T>(numbers);
   void* const stored = staged ? static_cast<void*>(staged.get()) : values.data();
@@ -157,4 +158,24 @@ template void Hdf5Rows::write(std::int64_t, std::span<const RowRun>, std::span<c
 template void Hdf5Rows::write(std::int64_t, std::span<const RowRun>,
                               std::span<const std::int64_t>) const;
 
-}  // namespace ringweave
+std::vector<SlabCall> slab_calls(const Communicator& comm, std::span<const PixelRun> owned,
+                                 const Hdf5Limits& limits) {
+  std::vector<SlabCall> calls;
+  for (const PixelRun& run : owned) {
+    for (std::int64_t done = 0; done < run.count;) {
+      if (calls.empty() || calls.back().count == limits.numbers_per_call ||
+          ssize64(calls.back().runs) == limits.runs_per_call) {
+        calls.push_back({{}, run.local + done, 0});
+      }
+      SlabCall& call = calls.back();
+      const std::int64_t count = std::min(run.count - done, limits.numbers_per_call - call.count);
+      call.runs.push_back({run.first + done, count});
+      call.count += count;
+      done += count;
+    }
+  }
+  calls.resize(to_size(comm.max(ssize64(calls))));
+  return calls;
+}
+
+}  // namespace ringweave::detail::inline io

@@ -3,37 +3,38 @@
 
 #include <complex>
 #include <memory>
-#include <string>
 #include <utility>
+#include <variant>
 
-#include "base/error.hpp"
+#include "base/checked_cast.hpp"
+#include "base/mode_view.hpp"
 #include "legendre/cuda/blocks/block_pipeline.hpp"
-#include "legendre/cuda/blocks/device_stage_in_blocks.hpp"
 #include "legendre/cuda/plan/stage_memory.hpp"
 #include "legendre/device_legendre_stage.hpp"
 #include "legendre/shared/fold_groups.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 namespace {
 
-using Rows = DeviceLegendreStage::Rows;
-using gpu::RowRange;
 using Pipeline = gpu::BlockPipeline<gpu::DevicePipeline>;
 using Slot = Pipeline::Slot;
 
-/// Coefficients of a slot as they are stored in a call, float or double, in the same memory.
+constexpr const char* where = "Legendre stage";
+
+/// Returns the coefficients of a slot as float or double, whichever the call uses; both share the
+/// memory.
 template <class T>
 std::complex<T>* as(std::complex<double>* memory) {
   return reinterpret_cast<std::complex<T>*>(memory);
 }
 
-/// The shape, once it is known to be one plan's.
+/// Checks that the shape is consistent.
 LegendreShape checked(LegendreShape shape) {
-  FoldGroups{shape};  // says what does not fit together
+  FoldGroups{shape};  // throws if the shape is inconsistent
   return shape;
 }
 
-/// What goes through the device one block after the other, wherever a user has its modes.
+/// The device stage and its block pipeline for one partition into blocks.
 struct BlockedEngine {
   gpu::RowBlocks blocks;
   Pipeline pipeline;
@@ -45,8 +46,8 @@ struct BlockedEngine {
         stage(gpu::make_device_stage_in_blocks(shape, blocks, pipeline.stream())) {}
 };
 
-/// The device stage for a_lm and modes of the host, however many: blocks of rows go through the
-/// device one after the other.
+/// Device stage for a_lm and modes on the host, of any size: blocks of rows go through the device
+/// one after the other.
 class CudaLegendreStage final : public LegendreStage {
  public:
   explicit CudaLegendreStage(LegendreShape shape)
@@ -57,33 +58,12 @@ class CudaLegendreStage final : public LegendreStage {
         through_(std::move(through)),
         blocks_(through_->blocks) {}
 
-  void synthesize(AlmView<const double> alm, ModePieces<double> modes) override {
-    synthesize_any<double>(all_rows(), alm, modes);
+  void synthesize(AnyConstAlmView<> alm, ModePieces<double> modes, RowRange rows) override {
+    std::visit([&](auto view) { synthesize_rows(view, modes, rows); }, alm);
   }
-  void synthesize(AlmView<const float> alm, ModePieces<double> modes) override {
-    synthesize_any<float>(all_rows(), alm, modes);
-  }
-  void synthesize_rows(std::int64_t first_row, std::int64_t n_rows, AlmView<const double> alm,
-                       ModePieces<double> modes) override {
-    synthesize_any<double>({first_row, first_row + n_rows}, alm, modes);
-  }
-  void synthesize_rows(std::int64_t first_row, std::int64_t n_rows, AlmView<const float> alm,
-                       ModePieces<double> modes) override {
-    synthesize_any<float>({first_row, first_row + n_rows}, alm, modes);
-  }
-  void adjoint(ModePieces<const double> modes, AlmView<double> alm, Accumulate how) override {
-    adjoint_any<double>(all_rows(), modes, alm, how);
-  }
-  void adjoint(ModePieces<const double> modes, AlmView<float> alm, Accumulate how) override {
-    adjoint_any<float>(all_rows(), modes, alm, how);
-  }
-  void adjoint_rows(std::int64_t first_row, std::int64_t n_rows, ModePieces<const double> modes,
-                    AlmView<double> alm, Accumulate how) override {
-    adjoint_any<double>({first_row, first_row + n_rows}, modes, alm, how);
-  }
-  void adjoint_rows(std::int64_t first_row, std::int64_t n_rows, ModePieces<const double> modes,
-                    AlmView<float> alm, Accumulate how) override {
-    adjoint_any<float>({first_row, first_row + n_rows}, modes, alm, how);
+  void adjoint(ModePieces<const double> modes, AnyAlmView<> alm, Accumulate how,
+               RowRange rows) override {
+    std::visit([&](auto view) { adjoint_rows(modes, view, how, rows); }, alm);
   }
 
   std::unique_ptr<LegendreStage> with_rows(ModeLayout rows) const override {
@@ -99,10 +79,9 @@ class CudaLegendreStage final : public LegendreStage {
   }
 
  private:
-  RowRange all_rows() const { return {0, shape_.alm.n_orders()}; }
-
   template <class T>
-  void synthesize_any(RowRange rows, AlmView<const T> alm, ModePieces<double> modes) {
+  void synthesize_rows(ComponentView<const std::complex<T>> alm, ModePieces<double> modes,
+                       RowRange rows) {
     struct Work {
       const CudaLegendreStage& self;
       AlmView<const T> alm;
@@ -115,8 +94,7 @@ class CudaLegendreStage final : public LegendreStage {
         self.bring_alm<T>(slot, heads, stream);
       }
       void compute(Slot& slot, RowRange heads) const {
-        self.through_->stage->synthesize(rows_of(heads), self.device_alm<const T>(slot),
-                                         slot.modes.view());
+        self.through_->stage->synthesize(self.device_alm<const T>(slot), slot.modes.view(), heads);
       }
       void download(Slot& slot, RowRange heads, const DeviceStream& stream) const {
         self.for_modes(heads, [&](std::int64_t begin, std::int64_t bytes) {
@@ -132,7 +110,8 @@ class CudaLegendreStage final : public LegendreStage {
   }
 
   template <class T>
-  void adjoint_any(RowRange rows, ModePieces<const double> modes, AlmView<T> alm, Accumulate how) {
+  void adjoint_rows(ModePieces<const double> modes, ComponentView<std::complex<T>> alm,
+                    Accumulate how, RowRange rows) {
     struct Work {
       const CudaLegendreStage& self;
       ModePieces<const double> modes;
@@ -151,8 +130,7 @@ class CudaLegendreStage final : public LegendreStage {
         if (how == Accumulate::add) self.bring_alm<T>(slot, heads, stream);
       }
       void compute(Slot& slot, RowRange heads) const {
-        self.through_->stage->adjoint(rows_of(heads), slot.modes.view(), self.device_alm<T>(slot),
-                                      how);
+        self.through_->stage->adjoint(slot.modes.view(), self.device_alm<T>(slot), how, heads);
       }
       void download(Slot& slot, RowRange heads, const DeviceStream& stream) const {
         self.for_alm<T>(heads, [&](std::int64_t begin, std::int64_t bytes) {
@@ -167,8 +145,6 @@ class CudaLegendreStage final : public LegendreStage {
     check(alm.n_components(), alm.size(), modes.size());
     through_->pipeline.run(rows, Work{*this, modes, alm, how});
   }
-
-  static Rows rows_of(RowRange heads) { return {heads.begin, heads.end - heads.begin}; }
 
   template <class T>
   AlmView<T, MemorySpace::device> device_alm(Slot& slot) const {
@@ -196,15 +172,9 @@ class CudaLegendreStage final : public LegendreStage {
   }
 
   void check(std::int64_t n_components, std::int64_t alm_size, std::int64_t n_modes) const {
-    if (n_components != n_components_ || alm_size != shape_.alm.size()) {
-      throw UsageError("Legendre stage: a_lm of " + std::to_string(n_components) +
-                       " components x " + std::to_string(alm_size) +
-                       " coefficients; the plan has " + std::to_string(n_components_) + " x " +
-                       std::to_string(shape_.alm.size()));
-    }
-    if (n_modes == shape_.rows.size() * n_components_) return;
-    throw UsageError("Legendre stage: " + std::to_string(n_modes) + " ring modes; the plan has " +
-                     std::to_string(shape_.rows.size() * n_components_));
+    require_planned(where, n_components, n_components_, "components of a_lm");
+    require_planned(where, alm_size, shape_.alm.size(), "coefficients of a component");
+    require_planned(where, n_modes, shape_.rows.size() * n_components_, "ring modes");
   }
 
   LegendreShape shape_;
@@ -219,4 +189,4 @@ std::unique_ptr<LegendreStage> make_cuda_legendre_stage(LegendreShape shape) {
   return std::make_unique<CudaLegendreStage>(std::move(shape));
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre

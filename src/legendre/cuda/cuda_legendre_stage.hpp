@@ -5,9 +5,9 @@
 
 #include "legendre/legendre_stage.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 
-/// The stage on a GPU. Error  UsageError when this build has no CUDA.
+/// Makes the stage on a GPU. Error  UsageError when this build has no CUDA.
 std::unique_ptr<LegendreStage> make_cuda_legendre_stage(LegendreShape shape);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre

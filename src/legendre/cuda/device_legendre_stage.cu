@@ -1,60 +1,58 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <complex>
 #include <span>
+#include <variant>
 
+#include "base/checked_cast.hpp"
 #include "base/cuda/device_machine.cuh"
-#include "base/planned_count.hpp"
-#include "legendre/cuda/blocks/device_stage_in_blocks.hpp"
+#include "legendre/cuda/plan/stage_memory.hpp"
 #include "legendre/cuda/plan/stage_sequence.hpp"
 #include "legendre/device_legendre_stage.hpp"
 #include "legendre/shared/fold_groups.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 namespace {
 
 constexpr const char* where = "Legendre stage on a device";
 
 class CudaDeviceStage final : public DeviceLegendreStage {
  public:
-  /// `alm_size` coefficients of a component; where rows begin among them, as in StageSequence.
+  /// alm_size   coefficients of a component
+  /// alm_begin  start of each row among them, as in StageSequence
   CudaDeviceStage(const LegendreShape& shape, gpu::StageMemory memory, std::int64_t alm_size,
                   std::span<const std::int64_t> alm_begin, const DeviceStream& stream,
                   BatchedSums sums = usual_sums)
       : alm_size_(alm_size),
         n_components_(shape.fields.n_components()),
         n_modes_(shape.rows.size() * n_components_),
-        n_rows_(shape.alm.n_orders()),
         machine_(stream),
         sequence_(shape, machine_, memory, alm_begin, sums) {}
 
-  void synthesize(Rows rows, Alm<const double> alm, Modes<double> modes) override {
-    synthesize_any<double>(rows, alm, modes);
+  void synthesize(ConstAlm alm, Modes<double> modes, RowRange rows) override {
+    std::visit([&](auto view) { synthesize_rows(view, modes, rows); }, alm);
   }
-  void synthesize(Rows rows, Alm<const float> alm, Modes<double> modes) override {
-    synthesize_any<float>(rows, alm, modes);
+  void adjoint(Modes<const double> modes, Alm alm, Accumulate how, RowRange rows) override {
+    std::visit([&](auto view) { adjoint_rows(modes, view, how, rows); }, alm);
   }
-  void adjoint(Rows rows, Modes<const double> modes, Alm<double> alm, Accumulate how) override {
-    adjoint_any<double>(rows, modes, alm, how);
-  }
-  void adjoint(Rows rows, Modes<const double> modes, Alm<float> alm, Accumulate how) override {
-    adjoint_any<float>(rows, modes, alm, how);
-  }
-  Rows all_rows() const override { return {0, n_rows_}; }
   std::int64_t device_bytes() const override { return sequence_.bytes(); }
 
  private:
   template <class T>
-  void synthesize_any(Rows rows, Alm<const T> alm, Modes<double> modes) {
+  using DeviceView = ComponentView<T, MemorySpace::device>;
+
+  template <class T>
+  void synthesize_rows(DeviceView<const std::complex<T>> alm, Modes<double> modes, RowRange rows) {
     check(alm.n_components(), alm.size(), modes.size());
-    sequence_.synthesize<T>(reinterpret_cast<const T*>(alm.data()), alm.stride(),
-                            reinterpret_cast<double*>(modes.data()),
-                            {rows.first, rows.first + rows.count});
+    sequence_.template synthesize<T>(reinterpret_cast<const T*>(alm.data()), alm.stride(),
+                                     reinterpret_cast<double*>(modes.data()), rows);
   }
   template <class T>
-  void adjoint_any(Rows rows, Modes<const double> modes, Alm<T> alm, Accumulate how) {
+  void adjoint_rows(Modes<const double> modes, DeviceView<std::complex<T>> alm, Accumulate how,
+                    RowRange rows) {
     check(alm.n_components(), alm.size(), modes.size());
-    sequence_.adjoint<T>(reinterpret_cast<const double*>(modes.data()),
-                         reinterpret_cast<T*>(alm.data()), alm.stride(), how == Accumulate::add,
-                         {rows.first, rows.first + rows.count});
+    sequence_.template adjoint<T>(reinterpret_cast<const double*>(modes.data()),
+                                  reinterpret_cast<T*>(alm.data()), alm.stride(),
+                                  how == Accumulate::add, rows);
   }
   void check(std::int64_t n_components, std::int64_t alm_size, std::int64_t n_modes) const {
     require_planned(where, n_components, n_components_, "components of a_lm");
@@ -65,7 +63,6 @@ class CudaDeviceStage final : public DeviceLegendreStage {
   std::int64_t alm_size_;
   std::int64_t n_components_;
   std::int64_t n_modes_;
-  std::int64_t n_rows_;
   gpu::DeviceMachine machine_;
   gpu::StageSequence<gpu::DeviceMachine> sequence_;
 };
@@ -75,18 +72,22 @@ class CudaDeviceStage final : public DeviceLegendreStage {
 std::unique_ptr<DeviceLegendreStage> make_device_legendre_stage(LegendreShape shape,
                                                                 const DeviceStream& stream,
                                                                 BatchedSums sums) {
-  FoldGroups{shape};  // says what does not fit together
+  FoldGroups{shape};  // throws if the shape is inconsistent
   return std::make_unique<CudaDeviceStage>(shape, gpu::StageMemory(), shape.alm.size(),
                                            std::span<const std::int64_t>(), stream, sums);
 }
 
-std::unique_ptr<DeviceLegendreStage> gpu::make_device_stage_in_blocks(const LegendreShape& shape,
-                                                                      const RowBlocks& blocks,
-                                                                      const DeviceStream& stream) {
+}  // namespace ringweave::detail::inline legendre
+
+namespace ringweave::detail::gpu {
+
+std::unique_ptr<DeviceLegendreStage> make_device_stage_in_blocks(const LegendreShape& shape,
+                                                                 const RowBlocks& blocks,
+                                                                 const DeviceStream& stream) {
   LegendreShape packed = shape;
   packed.rows = blocks.layout();
   return std::make_unique<CudaDeviceStage>(packed, memory_in_blocks(shape.device_bytes).stage,
                                            blocks.alm_size(), blocks.alm_begin(), stream);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::gpu

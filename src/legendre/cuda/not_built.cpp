@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "base/error.hpp"
 #include "legendre/cuda/cuda_legendre_stage.hpp"
 #include "legendre/device_legendre_stage.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 namespace {
 
 [[noreturn]] void lack() {
@@ -22,4 +22,4 @@ std::unique_ptr<DeviceLegendreStage> make_device_legendre_stage(LegendreShape, c
   lack();
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Compiled once for every instruction set: the guard is toggled by hwy/foreach_target.h.
+// Compiled once per instruction set: hwy/foreach_target.h toggles the guard.
 #if defined(RINGWEAVE_LEGENDRE_HOST_ADJOINT_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef RINGWEAVE_LEGENDRE_HOST_ADJOINT_INL
 #undef RINGWEAVE_LEGENDRE_HOST_ADJOINT_INL
@@ -12,29 +12,28 @@
 #include "legendre/host/sweep-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace ringweave::sweep::HWY_NAMESPACE {
+namespace ringweave::detail::inline legendre::sweep::HWY_NAMESPACE {
 
-// A block of groups stays in the first-level cache while block_steps run, which must be enough of
-// them to make up for loading it. The sums over its pairs are loaded and stored once per chunk and
-// block.
+// A block of groups stays in the L1 cache for block_steps steps, enough to amortize loading it. The
+// sums over its pairs are loaded and stored once per chunk and block.
 constexpr std::size_t block_bytes = 28 << 10;
 constexpr std::int64_t block_steps = 32;
 
-/// A group with what it is multiplied by, at hand.
+/// A group together with its inputs.
 template <class S>
 struct AdjointGroup {
   Group<S> functions;
-  const double* sums;                               // of its first pair
+  const double* sums;                               // of the group's first pair
   HWY_ALIGN LaneArray<S::sums * S::vectors> input;  // [sum][vector], 0 in lanes below range
 };
 
 template <class S>
 constexpr int block_groups = static_cast<int>(block_bytes / sizeof(AdjointGroup<S>));
 
-/// Whether what columns hold counts.
+/// State of the columns before a job.
 enum class ColumnState { empty, in_use };
 
-/// Steps [begin, end). One column of one step, summed over pairs but not over lanes, lies at
+/// Steps [begin, end) to sum. One column of one step, summed over pairs but not over lanes, is at
 /// columns + ((step - begin) * S::columns + column) * lanes.
 template <class S>
 struct AdjointJob {
@@ -42,15 +41,15 @@ struct AdjointJob {
   std::int64_t begin;
   std::int64_t end;
   double* columns;
-  ColumnState before;   ///< the job
-  std::int64_t stride;  ///< between the sums of a group
+  ColumnState before;   ///< state of the columns before the job
+  std::int64_t stride;  ///< between sums in the input
   double* at_step(std::int64_t step) const {
     return columns + (step - begin) * S::columns * n_lanes;
   }
 };
 
-/// sum += a b, each in a register of its own. Left to itself gcc reads a factor from memory at each
-/// of its uses, and the sums of several maps then wait for the load ports.
+/// Computes sum += a b with both factors in registers. Otherwise gcc reads a factor from memory at
+/// each use, and with several maps the sums then wait for the load ports.
 template <class V>
 HWY_INLINE void add_product(V& sum, V a, V b) {
   if constexpr (HWY_TARGET <= HWY_AVX2) {
@@ -60,21 +59,21 @@ HWY_INLINE void add_product(V& sum, V a, V b) {
   }
 }
 
-/// Steps whose sums over pairs fit the registers.
+/// Returns the number of steps whose sums over pairs fit in registers.
 template <class S>
 constexpr int steps_in_registers() {
   constexpr int registers = n_registers * 3 / 4;
   return 4 * S::columns <= registers ? 4 : 2 * S::columns <= registers ? 2 : 1;
 }
 
-/// Second and third phase: `Steps` steps from `step` on, for those of the groups [first_group,
-/// n_groups) of a block that have come to the chunk they belong to.
+/// Second and third phase: sums `Steps` steps from `step` on over those of the groups [first_group,
+/// n_groups) of a block that have reached the current chunk.
 template <class S, int Steps>
 HWY_INLINE void sum_steps(const AdjointJob<S>& job, AdjointGroup<S>* groups, int first_group,
                           int n_groups, std::int64_t chunk_begin, std::int64_t step) {
   constexpr std::int64_t stride = S::stride;
   const double* HWY_RESTRICT c = job.order.coefficients + step * stride;
-  const double* HWY_RESTRICT g = c + groups[first_group].functions.g_offset;  // the same in a block
+  const double* HWY_RESTRICT g = c + groups[first_group].functions.g_offset;  // equal in a block
   Vecs<Steps> a;
   Vecs<Steps * S::functions> constant;
 #pragma GCC unroll 4
@@ -83,8 +82,8 @@ HWY_INLINE void sum_steps(const AdjointJob<S>& job, AdjointGroup<S>* groups, int
 #pragma GCC unroll 2
     for (int f = 0; f < S::functions; ++f) constant[t * S::functions + f] = all(g[t * stride + f]);
   }
-  // Sums go on where the block before ended, pair after pair: blocks differ with the number of
-  // maps, and a map must not depend on those beside it.
+  // Continue the sums of the previous block pair by pair: block sizes differ with the number of
+  // maps, and the result for a map must not depend on the other maps.
   double* target = job.at_step(step);
   Vecs<Steps * S::columns> total;
   if (job.before == ColumnState::in_use) {
@@ -106,7 +105,7 @@ HWY_INLINE void sum_steps(const AdjointJob<S>& job, AdjointGroup<S>* groups, int
         previous[f] = at(group.previous, f * S::vectors + v);
         current[f] = at(group.current, f * S::vectors + v);
       }
-      // All functions first, so that every input is loaded once.
+      // Compute all functions first, so that every input is loaded once.
       Vecs<Steps * S::functions> p;
 #pragma GCC unroll 4
       for (int t = 0; t < Steps; ++t) {
@@ -146,7 +145,7 @@ HWY_INLINE void sum_steps(const AdjointJob<S>& job, AdjointGroup<S>* groups, int
   for (int i = 0; i < Steps * S::columns; ++i) put(total[i], target, i);
 }
 
-/// One chunk.
+/// Sums one chunk.
 template <class S>
 HWY_NOINLINE void sum_chunk(const AdjointJob<S>& job, AdjointGroup<S>* groups, int first_group,
                             int n_groups, std::int64_t step) {
@@ -166,7 +165,7 @@ HWY_INLINE void clear_chunk(double* columns) {
   for (int i = 0; i < chunk * S::columns; ++i) put(hn::Zero(Lanes()), columns, i);
 }
 
-/// The inputs of the lanes within range.
+/// Loads the inputs of the lanes within range.
 template <class S>
 void load_input(AdjointGroup<S>& group, std::int64_t stride) {
   for (int o = 0; o < S::sums; ++o) {
@@ -179,7 +178,8 @@ void load_input(AdjointGroup<S>& group, std::int64_t stride) {
   }
 }
 
-/// Before a chunk of the second phase: some lanes are below range, some may come into it.
+/// Rescales lanes before a chunk of the second phase, in which some lanes are below range and some
+/// may come into it.
 template <class S>
 void lift_lanes(AdjointGroup<S>& group, std::int64_t stride) {
   constexpr int values = Group<S>::values;
@@ -199,7 +199,7 @@ void lift_lanes(AdjointGroup<S>& group, std::int64_t stride) {
   group.functions.steady = all_in_range<values>(run.scale);
 }
 
-/// Fetches what is wanted next, a part at each chunk of degrees.
+/// Prefetches memory in parts, one per chunk of degrees.
 class Fetching {
  public:
   Fetching(std::span<const PrefetchRange> wanted, std::int64_t n_chunks) : wanted_(wanted) {
@@ -224,7 +224,7 @@ class Fetching {
   std::int64_t step_;
 };
 
-/// The degrees of a job of one block of at most block_groups groups.
+/// Sums the degrees of a job for one block of at most block_groups groups.
 template <class S>
 void adjoint_block(const AdjointJob<S>& job, AdjointGroup<S>* groups, int n_groups,
                    Fetching& fetching) {
@@ -244,7 +244,8 @@ void adjoint_block(const AdjointJob<S>& job, AdjointGroup<S>* groups, int n_grou
   }
 }
 
-// Shuffles are called unqualified: the target of one lane lacks them, and does not get here.
+// Shuffles are called unqualified, because the one-lane target does not have them; this code is not
+// instantiated there.
 template <class D, class V>
 HWY_INLINE V add_neighbours(D d, V a, V b) {
   return hn::Add(InterleaveLower(d, a, b), InterleaveUpper(d, a, b));
@@ -258,7 +259,7 @@ HWY_INLINE V add_blocks(V even, V odd) {
   return hn::Add(OddEvenBlocks(odd, even), SwapAdjacentBlocks(OddEvenBlocks(even, odd)));
 }
 
-/// Lane i of the result is the sum of the lanes of vector i of `v`, which holds as many vectors as
+/// Returns a vector whose lane i is the sum over the lanes of v[i]; `v` has as many vectors as
 /// there are lanes.
 template <int N, class D, class V>
 HWY_INLINE V lane_sums(D d, const V* v) {
@@ -275,7 +276,7 @@ HWY_INLINE V lane_sums(D d, const V* v) {
   }
 }
 
-/// Sums lanes, [i][lane] -> [i]. `count` is a multiple of the lanes.
+/// Sums over lanes, [i][lane] -> [i]. `count` is a multiple of the number of lanes.
 inline void add_lanes(const double* values, double* sums, std::int64_t count) {
   for (std::int64_t i = 0; i < count; i += n_lanes) {
     Vecs<static_cast<int>(n_lanes)> v;
@@ -285,7 +286,7 @@ inline void add_lanes(const double* values, double* sums, std::int64_t count) {
   }
 }
 
-/// First values and inputs of the groups of all pairs; returns their number.
+/// Sets first values and inputs of the groups of all pairs; returns the number of groups.
 template <class S>
 std::int64_t begin_groups(const Pairs& pairs, const Order& order, const double* sums,
                           std::int64_t stride, AdjointGroup<S>* groups) {
@@ -301,7 +302,7 @@ std::int64_t begin_groups(const Pairs& pairs, const Order& order, const double* 
   return n;
 }
 
-/// How many of the groups make a block: those of one variable, at most block_groups.
+/// Returns the number of groups in the next block: of one variable, at most block_groups.
 template <class S>
 int block_size(const AdjointGroup<S>* groups, std::int64_t n_groups) {
   int size = 1;
@@ -337,6 +338,6 @@ void adjoint_shape(const Pairs& pairs, const Order& order, const double* sums, s
   }
 }
 
-}  // namespace ringweave::sweep::HWY_NAMESPACE
+}  // namespace ringweave::detail::inline legendre::sweep::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif

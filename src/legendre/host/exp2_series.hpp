@@ -4,11 +4,11 @@
 #include <array>
 #include <numbers>
 
-namespace ringweave::sweep {
+namespace ringweave::detail::inline legendre::sweep {
 
 inline constexpr int exp2_terms = 14;
 
-/// Coefficients ln(2)^n / n! of 2^f; the series is cut below 4e-18 for |f| <= 1/2.
+/// Coefficients ln(2)^n / n! of 2^f; the truncation error is below 4e-18 for |f| <= 1/2.
 inline constexpr std::array<double, exp2_terms> exp2_series = [] {
   std::array<double, exp2_terms> series{};
   long double term = 1;
@@ -19,4 +19,4 @@ inline constexpr std::array<double, exp2_terms> exp2_series = [] {
   return series;
 }();
 
-}  // namespace ringweave::sweep
+}  // namespace ringweave::detail::inline legendre::sweep

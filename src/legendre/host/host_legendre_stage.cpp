@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "legendre/host/host_legendre_stage.hpp"
 
-#include <fmt/format.h>
 #include <omp.h>
 
 #include <algorithm>
@@ -9,23 +8,26 @@
 #include <memory>
 #include <span>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
 #include "base/first_error.hpp"
+#include "base/mode_view.hpp"
 #include "legendre/host/order_rows.hpp"
 #include "legendre/host/order_sweep.hpp"
 #include "legendre/host/resampled_orders.hpp"
 #include "legendre/shared/fold_groups.hpp"
 #include "legendre/theta_route.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 namespace {
 
 using Complex = std::complex<double>;
 
-/// What one thread works in: either a row itself, or what resamples it.
+constexpr const char* where = "Legendre stage";
+
+/// Work space of one thread, for rows on the grid itself or for resampled ones.
 struct Worker {
   OrderSweep::Scratch sweep;
   ModeRow<Complex> row;
@@ -34,7 +36,7 @@ struct Worker {
   std::int64_t bytes() const { return sweep.bytes() + resampled.bytes(); }
 };
 
-/// What stages of the same transform share whatever the layout of their modes.
+/// Tables that stages of the same transform share, whatever the layout of their modes.
 struct Engine {
   explicit Engine(const LegendreShape& shape)
       : phases(*shape.grid, shape.fold, shape.limits.mmax()),
@@ -56,14 +58,14 @@ struct Engine {
   }
 
   FoldPhases phases;
-  std::unique_ptr<ResampledOrders> resampled;  ///< null: the sums are formed on the grid itself
-  std::unique_ptr<OrderSweep> sweep;           ///< then; else null
+  std::unique_ptr<ResampledOrders> resampled;  ///< null: the sums are computed on the grid itself
+  std::unique_ptr<OrderSweep> sweep;           ///< null if resampled
   std::vector<Worker> workers;
 };
 
 class HostLegendreStage final : public LegendreStage {
  public:
-  /// `engine` of a stage that differs in its rows only; null: a new one.
+  /// `engine`: that of a stage with other rows but otherwise equal shape; null: a new one.
   explicit HostLegendreStage(LegendreShape shape, std::shared_ptr<Engine> engine = nullptr)
       : shape_(std::move(shape)),
         groups_(shape_),
@@ -75,50 +77,23 @@ class HostLegendreStage final : public LegendreStage {
     return std::make_unique<HostLegendreStage>(std::move(shape), engine_);
   }
 
-  void synthesize(AlmView<const double> alm, ModePieces<double> modes) override {
-    synthesize_any<double>(all_rows(), alm, modes);
+  void synthesize(AnyConstAlmView<> alm, ModePieces<double> modes, RowRange rows) override {
+    std::visit([&](auto view) { synthesize_rows(view, modes, rows); }, alm);
   }
-  void synthesize(AlmView<const float> alm, ModePieces<double> modes) override {
-    synthesize_any<float>(all_rows(), alm, modes);
-  }
-  void synthesize_rows(std::int64_t first_row, std::int64_t n_rows, AlmView<const double> alm,
-                       ModePieces<double> modes) override {
-    synthesize_any<double>({first_row, first_row + n_rows}, alm, modes);
-  }
-  void synthesize_rows(std::int64_t first_row, std::int64_t n_rows, AlmView<const float> alm,
-                       ModePieces<double> modes) override {
-    synthesize_any<float>({first_row, first_row + n_rows}, alm, modes);
-  }
-  void adjoint(ModePieces<const double> modes, AlmView<double> alm, Accumulate how) override {
-    adjoint_any<double>(all_rows(), modes, alm, how);
-  }
-  void adjoint(ModePieces<const double> modes, AlmView<float> alm, Accumulate how) override {
-    adjoint_any<float>(all_rows(), modes, alm, how);
-  }
-  void adjoint_rows(std::int64_t first_row, std::int64_t n_rows, ModePieces<const double> modes,
-                    AlmView<double> alm, Accumulate how) override {
-    adjoint_any<double>({first_row, first_row + n_rows}, modes, alm, how);
-  }
-  void adjoint_rows(std::int64_t first_row, std::int64_t n_rows, ModePieces<const double> modes,
-                    AlmView<float> alm, Accumulate how) override {
-    adjoint_any<float>({first_row, first_row + n_rows}, modes, alm, how);
+  void adjoint(ModePieces<const double> modes, AnyAlmView<> alm, Accumulate how,
+               RowRange rows) override {
+    std::visit([&](auto view) { adjoint_rows(modes, view, how, rows); }, alm);
   }
 
   std::int64_t bytes() const override { return engine_->bytes(); }
 
  private:
-  /// Rows [begin, end).
-  struct RowRange {
-    std::int64_t begin;
-    std::int64_t end;
-    bool contains(std::int64_t row) const { return row >= begin && row < end; }
-  };
-  RowRange all_rows() const { return {0, shape_.alm.n_orders()}; }
   using Rows = std::span<const std::int64_t>;
 
   template <class T>
-  void synthesize_any(RowRange rows, AlmView<const T> alm, ModePieces<double> modes) {
-    check_sizes(alm.n_components(), alm.size(), modes.size());
+  void synthesize_rows(ComponentView<const std::complex<T>> alm, ModePieces<double> modes,
+                       RowRange rows) {
+    check(alm.n_components(), alm.size(), modes.size());
     for_each_task(rows, [&](Rows task, Worker& worker) {
       if (engine_->resampled)
         return engine_->resampled->synthesize<T>(shape_, task, alm, modes, worker.resampled);
@@ -132,8 +107,9 @@ class HostLegendreStage final : public LegendreStage {
   }
 
   template <class T>
-  void adjoint_any(RowRange rows, ModePieces<const double> modes, AlmView<T> alm, Accumulate how) {
-    check_sizes(alm.n_components(), alm.size(), modes.size());
+  void adjoint_rows(ModePieces<const double> modes, ComponentView<std::complex<T>> alm,
+                    Accumulate how, RowRange rows) {
+    check(alm.n_components(), alm.size(), modes.size());
     for_each_task(rows, [&](Rows task, Worker& worker) {
       if (engine_->resampled)
         return engine_->resampled->adjoint<T>(shape_, task, modes, alm, how, worker.resampled);
@@ -146,22 +122,15 @@ class HostLegendreStage final : public LegendreStage {
     });
   }
 
-  void check_sizes(std::int64_t n_components, std::int64_t alm_size, std::int64_t n_modes) const {
+  void check(std::int64_t n_components, std::int64_t alm_size, std::int64_t n_modes) const {
     const std::int64_t expected = shape_.fields.n_components();
-    if (n_components != expected || alm_size != shape_.alm.size()) {
-      throw UsageError(fmt::format(
-          "Legendre stage: a_lm of {} components x {} coefficients; the plan has {} x {}",
-          n_components, alm_size, expected, shape_.alm.size()));
-    }
-    if (n_modes != shape_.rows.size() * expected) {
-      throw UsageError(
-          fmt::format("Legendre stage: {} ring modes; the plan has {} positions x {} components",
-                      n_modes, shape_.rows.size(), expected));
-    }
+    require_planned(where, n_components, expected, "components of a_lm");
+    require_planned(where, alm_size, shape_.alm.size(), "coefficients of a component");
+    require_planned(where, n_modes, shape_.rows.size() * expected, "ring modes");
   }
 
-  /// Calls work(rows, worker) for all of `range`. Rows that fold into one another stay together, in
-  /// order. Resampling wants a whole block of rows at once.
+  /// Calls work(rows, worker) for all of `range`. Rows that fold into each other stay together, in
+  /// order; with resampling, rows are passed in whole blocks.
   template <class Work>
   void for_each_task(RowRange range, Work&& work) {
     const int n_threads =
@@ -206,4 +175,4 @@ std::unique_ptr<LegendreStage> make_host_legendre_stage(LegendreShape shape) {
   return std::make_unique<HostLegendreStage>(std::move(shape));
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre

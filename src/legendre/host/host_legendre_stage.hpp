@@ -5,11 +5,11 @@
 
 #include "legendre/legendre_stage.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 
-/// The stage on the processor: SIMD over ring pairs, OpenMP over orders. Tables and per-thread
-/// scratch for omp_get_max_threads() threads are made here; later calls use at most that many.
-/// Error  UsageError when rows, orders and grid of the shape do not belong together.
+/// Makes the stage on the CPU: SIMD over ring pairs, OpenMP over orders. Allocates tables and the
+/// scratch of omp_get_max_threads() threads; later calls use at most that many threads. Error
+/// UsageError when rows, orders and grid of the shape are inconsistent.
 std::unique_ptr<LegendreStage> make_host_legendre_stage(LegendreShape shape);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre

@@ -11,14 +11,15 @@
 #include "base/simd/complex_lanes-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace ringweave::columns::HWY_NAMESPACE {
+namespace ringweave::detail::inline legendre::columns::HWY_NAMESPACE {
 
-using namespace ringweave::HWY_NAMESPACE;
+using namespace ringweave::detail::HWY_NAMESPACE;
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Shuffles are called unqualified: the target of one lane lacks them, and does not get here.
+// Shuffles are called unqualified, because the one-lane target does not have them; this code is not
+// instantiated there.
 
-/// Four vectors of four blocks of two lanes each, transposed.
+/// Transposes four vectors of four blocks of two lanes each.
 template <class Vec>
 HWY_INLINE void transpose_blocks(Vec* a) {
   const Vec even_low = OddEvenBlocks(SwapAdjacentBlocks(a[1]), a[0]);
@@ -31,7 +32,7 @@ HWY_INLINE void transpose_blocks(Vec* a) {
   a[3] = ConcatUpperUpper(D(), odd_high, odd_low);
 }
 
-/// As many vectors as there are lanes, transposed.
+/// Transposes as many vectors as there are lanes.
 template <std::int64_t N, class Vec>
 HWY_INLINE void transpose(Vec* v) {
   if constexpr (N > 1) {
@@ -61,7 +62,7 @@ HWY_INLINE void transpose(Vec* v) {
   }
 }
 
-/// Complex numbers anywhere -> lanes.
+/// Gathers complex numbers into lanes.
 template <std::int64_t N, class Tag>
 HWY_INLINE ComplexLanes gather(Tag d, const Complex* const* from) {
   const auto at = [&](std::int64_t i) HWY_ATTR { return reinterpret_cast<const double*>(from[i]); };
@@ -91,14 +92,14 @@ HWY_INLINE ComplexLanes gather(Tag d, const Complex* const* from) {
   }
 }
 
-/// The inverse.
+/// Scatters lanes into complex numbers.
 template <std::int64_t N, class Tag>
 HWY_INLINE void scatter(Tag d, ComplexLanes a, Complex* const* to) {
   const auto at = [&](std::int64_t i) HWY_ATTR { return reinterpret_cast<double*>(to[i]); };
   if constexpr (N == 1) {
     *to[0] = {hn::GetLane(a.re), hn::GetLane(a.im)};
   } else {
-    // Of even and of odd lanes, a block of two doubles each.
+    // Blocks of two doubles, from the even and from the odd lanes.
     const auto even = InterleaveLower(d, a.re, a.im);
     const auto odd = InterleaveUpper(d, a.re, a.im);
     if constexpr (N == 2) {
@@ -127,7 +128,8 @@ HWY_INLINE void scatter(Tag d, ComplexLanes a, Complex* const* to) {
   }
 }
 
-/// The lanes' modes of one ring after the other; lanes without have `absent`, for all rings.
+/// Pointers to the modes of all lanes on one ring, advanced ring by ring; lanes without modes point
+/// to `absent` on all rings.
 template <class Value>
 class RingOfLanes {
  public:
@@ -139,7 +141,7 @@ class RingOfLanes {
       is_run_ = is_run_ && row != nullptr && row == rows.first[0] + lane;
     }
   }
-  /// Whether all lie side by side.
+  /// Returns whether the modes of all lanes are contiguous.
   bool is_run() const { return is_run_; }
   Value* const* from(std::int64_t lane) const { return at_ + lane; }
   void advance() {
@@ -152,8 +154,8 @@ class RingOfLanes {
   bool is_run_ = true;
 };
 
-/// Calls whole(ring, lane) for squares of as many rings and lanes as a vector has; returns the
-/// first ring that is left.
+/// Calls whole(ring, lane) for squares of n_lanes rings by n_lanes lanes; returns the first ring
+/// not covered.
 template <class Whole>
 HWY_INLINE std::int64_t for_each_square(std::int64_t n_rings, std::int64_t step,
                                         const Whole& whole) {
@@ -166,7 +168,7 @@ HWY_INLINE std::int64_t for_each_square(std::int64_t n_rings, std::int64_t step,
   return ring;
 }
 
-/// Of the rings from `first` on.
+/// Returns the rows from ring `first` on.
 template <class Value>
 OrderRows<Value> rest_of(const OrderRows<Value>& rows, std::int64_t first) {
   OrderRows<Value> rest = rows;
@@ -232,11 +234,11 @@ void unpack_orders(const double* block, std::int64_t n_rings, const OrderRows<Co
   }
 }
 
-}  // namespace ringweave::columns::HWY_NAMESPACE
+}  // namespace ringweave::detail::inline legendre::columns::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace ringweave::columns {
+namespace ringweave::detail::inline legendre::columns {
 
 HWY_EXPORT(pack_orders);
 HWY_EXPORT(unpack_orders);
@@ -251,5 +253,5 @@ void unpack_orders(const double* block, std::int64_t n_rings,
   HWY_DYNAMIC_DISPATCH(unpack_orders)(block, n_rings, rows);
 }
 
-}  // namespace ringweave::columns
+}  // namespace ringweave::detail::inline legendre::columns
 #endif

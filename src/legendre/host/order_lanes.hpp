@@ -7,21 +7,21 @@
 
 #include "legendre/host/theta_fft.hpp"
 
-namespace ringweave::columns {
+namespace ringweave::detail::inline legendre::columns {
 
-/// Where the lanes of a block, each an order of one component, have their modes of consecutive
-/// rings, which are `step` numbers apart; null: a lane without.
+/// Modes of a block on consecutive rings: each lane is one order of one component; rings are `step`
+/// numbers apart. Null: no modes in this lane.
 template <class Complex>
 struct OrderRows {
   std::array<Complex*, static_cast<std::size_t>(width)> first;
   std::int64_t step;
 };
 
-/// Rows -> [ring][real, imaginary][lane]; lanes without modes become zeros.
+/// Packs rows into [ring][real, imaginary][lane]; lanes without modes become zeros.
 void pack_orders(const OrderRows<const std::complex<double>>& rows, std::int64_t n_rings,
                  double* block) noexcept;
-/// The inverse; lanes without modes are left out.
+/// Applies the inverse; lanes without modes are skipped.
 void unpack_orders(const double* block, std::int64_t n_rings,
                    const OrderRows<std::complex<double>>& rows) noexcept;
 
-}  // namespace ringweave::columns
+}  // namespace ringweave::detail::inline legendre::columns

@@ -4,19 +4,20 @@
 #include <cstdint>
 
 #include "base/checked_cast.hpp"
+#include "base/mode_view.hpp"
 #include "legendre/host/order_sweep.hpp"
 #include "legendre/legendre_stage.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 
-/// Row `row` of a shape in its a_lm.
+/// Returns row `row` of a shape in its a_lm.
 template <class T>
 AlmRow<T> alm_row(const LegendreShape& shape, std::int64_t row, AlmView<T> alm) {
   const int m = shape.alm.order(row);
   return {alm, shape.alm.index(row, m), shape.alm.lmax() - m + 1};
 }
 
-/// Where the modes of row `row` of a shape lie. No allocation once `found` has held as many pieces.
+/// Finds the modes of row `row` of a shape. No allocation if `found` has the capacity.
 template <class T>
 void find_modes(const LegendreShape& shape, std::int64_t row, ModePieces<T> modes,
                 ModeRow<typename ModePieces<T>::Value>& found) {
@@ -39,4 +40,4 @@ void find_modes(const LegendreShape& shape, std::int64_t row, ModePieces<T> mode
   }
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre

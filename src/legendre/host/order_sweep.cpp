@@ -12,25 +12,24 @@
 
 #include "base/checked_cast.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 namespace {
 
 using Complex = std::complex<double>;
 
-/// Most maps any instruction set takes at once.
+/// Upper bound of sweep::max_maps() over all instruction sets.
 constexpr std::size_t most_maps = 16;
-/// Pieces of a row of which the memory behind is fetched.
+/// Pieces of a row for which the memory behind them is prefetched.
 constexpr std::size_t most_pieces = 8;
 
-/// Most bytes that kept beginnings may take, of all ranks together. What does not stay in the
-/// second cache level is loaded as slowly as it is computed: at lmax 255 all orders save a fifth of
-/// the stage's time; at lmax 511 the lowest, which are computed in long double, save 5 % and the
-/// others nothing.
+/// Limit for cached seeds, all ranks together. Seeds that do not stay in the L2 cache take as long
+/// to load as to compute. Caching all orders saves a fifth of the stage's time at lmax 255; at lmax
+/// 511 caching the lowest, which are computed in long double, saves 5 % and caching others nothing.
 constexpr std::int64_t most_kept_bytes = std::int64_t{1} << 20;
-/// Where the beginnings of all orders take more than this, those of a few save nothing.
+/// If the seeds of all orders need more than this, caching a few of them saves nothing.
 constexpr std::int64_t most_worthwhile_bytes = std::int64_t{8} << 20;
 
-/// lambda_mm / (-sin theta)^m for m = 0..mmax.
+/// Returns lambda_mm / (-sin theta)^m for m = 0..mmax.
 std::vector<double> sectoral_norms(int mmax) {
   std::vector<double> norms;
   long double square = 0.25L / std::numbers::pi_v<long double>;
@@ -41,11 +40,10 @@ std::vector<double> sectoral_norms(int mmax) {
   return norms;
 }
 
-/// Sums are formed in double before they are rounded to what is stored.
+/// Adds or stores values; sums are formed in double before they are rounded to T.
 template <class T>
-void deliver(const Complex* values, std::span<std::complex<T>> target,
-             LegendreStage::Accumulate how) {
-  if (how == LegendreStage::Accumulate::overwrite) {
+void deliver(const Complex* values, std::span<std::complex<T>> target, Accumulate how) {
+  if (how == Accumulate::overwrite) {
     for (std::complex<T>& value : target) value = std::complex<T>(*values++);
   } else {
     for (std::complex<T>& value : target) value = std::complex<T>(*values++ + Complex(value));
@@ -111,7 +109,7 @@ std::int64_t OrderSweep::first_pair(RingRange kept) const {
   return kept.empty() ? n_pairs_ : places_.first_pair(kept);
 }
 
-/// Q and U stay in one batch, so it takes at least two maps.
+/// Q and U stay in one batch, so it has room for at least two maps.
 std::int64_t OrderSweep::maps_of_batch(std::int64_t first_map) const {
   const std::int64_t n = std::min<std::int64_t>(sweep::max_maps(), ssize64(maps_) - first_map);
   return maps_[to_size(first_map + n - 1)].spin == nullptr ? n : n - 1;
@@ -125,7 +123,7 @@ std::int64_t OrderSweep::most_maps_of_batch() const {
   return most;
 }
 
-/// Calls work(batch), maps that share one sweep, for all of them.
+/// Calls work(batch) for all batches of maps that share one sweep.
 template <class Work>
 void OrderSweep::for_each_batch(ScalarSweep& sweep, const Work& work) const {
   std::array<ScalarSweep::Map, most_maps> chosen;
@@ -137,7 +135,7 @@ void OrderSweep::for_each_batch(ScalarSweep& sweep, const Work& work) const {
   }
 }
 
-/// Calls work(field) for the fields of which an order has pairs swept by Wigner's functions.
+/// Calls work(field) for the fields of which some pairs use Wigner's d functions at this order.
 template <class Work>
 void OrderSweep::for_each_wigner_field(int m, RingRange kept, SpinSweep& sweep,
                                        const Work& work) const {
@@ -149,7 +147,7 @@ void OrderSweep::for_each_wigner_field(int m, RingRange kept, SpinSweep& sweep,
   }
 }
 
-/// Calls visit(run, modes of its first ring) for the runs of rings whose pairs follow each other.
+/// Calls visit(run, modes of its first ring) for the runs of rings whose pairs are consecutive.
 template <class Value, class Visit>
 void OrderSweep::for_each_run(const ModeRow<Value>& row, const Visit& visit) const {
   for (const auto& piece : row.own) {
@@ -161,7 +159,7 @@ void OrderSweep::for_each_run(const ModeRow<Value>& row, const Visit& visit) con
   }
 }
 
-/// Calls visit(ring, its modes).
+/// Calls visit(ring, its modes) for every ring.
 template <class Value, class Visit>
 void OrderSweep::for_each_ring(const std::vector<typename ModeRow<Value>::Piece>& pieces,
                                const Visit& visit) const {
@@ -249,7 +247,7 @@ void OrderSweep::deliver_alm(int m, RingRange kept, std::span<const ScalarMap> b
     sweep.alm(i, std::span(q, size));
     sweep.alm(++i, std::span(u, size));
     map.spin->ladder().raise(m, sweep.e(), q, u, q, u, *scratch.ladder);
-    // Where some pairs are swept by Wigner's functions, these came first.
+    // Pairs that use Wigner's d functions have been processed before.
     const bool more = how == Accumulate::add || first_pair(kept) < map.spin->n_wigner_pairs();
     const Accumulate here = more ? Accumulate::add : Accumulate::overwrite;
     deliver(q, alm.degrees(c), here);
@@ -257,8 +255,8 @@ void OrderSweep::deliver_alm(int m, RingRange kept, std::span<const ScalarMap> b
   }
 }
 
-/// Rows lie in memory as they are worked on: behind the modes of this one lie those a thread works
-/// on next, as many rows further as there are threads.
+/// Rows are in memory in processing order, so the modes a thread processes next follow those of
+/// this row by as many rows as there are threads.
 template <class T>
 std::span<const sweep::PrefetchRange> OrderSweep::wanted_next(
     std::span<const ScalarMap> batch, const ModeRow<const Complex>& row, const AlmRow<T>& alm,
@@ -373,4 +371,4 @@ RINGWEAVE_INSTANTIATE(float)
 RINGWEAVE_INSTANTIATE(double)
 #undef RINGWEAVE_INSTANTIATE
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre

@@ -7,22 +7,21 @@
 #include <span>
 #include <vector>
 
-#include "base/buffer.hpp"
-#include "base/view.hpp"
 #include "legendre/host/scalar_sweep.hpp"
 #include "legendre/host/spin_ladder.hpp"
 #include "legendre/host/spin_sweep.hpp"
 #include "legendre/legendre_stage.hpp"
 #include "legendre/shared/ring_tables.hpp"
 #include "legendre/shared/spin_field.hpp"
-#include "sphere/alm_layout.hpp"
-#include "sphere/field_set.hpp"
+#include "ringweave/alm.hpp"
+#include "ringweave/fields.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/views.hpp"
 #include "sphere/mode_limits.hpp"
-#include "sphere/ring_grid.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 
-/// Where the ring modes of one order lie: runs of consecutive rings, [ring][component]. Value is
+/// Layout of the ring modes of one order: runs of consecutive rings, [ring][component]. Value is
 /// std::complex<double>, or const.
 template <class Value>
 struct ModeRow {
@@ -31,7 +30,7 @@ struct ModeRow {
     Value* modes;
   };
   std::vector<Piece> own;
-  /// Modes of the order this one is an alias of: it adds into them, or repeats them.
+  /// Modes of the order this one is an alias of; this order is added to them or reads them.
   std::vector<Piece> aliased;
   FoldRule::Alias alias{};
 };
@@ -47,33 +46,34 @@ struct AlmRow {
   }
 };
 
-/// One order of all fields on the rings of a grid. Thread safe with a scratch for each thread.
+/// Legendre sums of one order of all fields on the rings of a grid. Thread safe with one scratch
+/// per thread.
 class OrderSweep {
  public:
-  /// `phases` of the rings that fold; null where none do.
+  /// `phases`: of the rings that fold; null if none do.
   OrderSweep(const RingGrid& grid, const FieldSet& fields, int lmax, int mmax,
              const FoldPhases* phases);
 
-  /// Computes once for all calls what the sweeps of the lowest of these orders begin with, as many
-  /// as fit little memory. `limits` says which rings keep an order, in every call.
+  /// Computes the seeds of the lowest of these orders once for all calls, as many as fit in little
+  /// memory. `limits` determines which rings keep an order in every call.
   void cache_seeds(const AlmLayout& orders, const ModeLimits& limits);
 
-  /// What one thread works in.
+  /// Work space of one thread.
   struct Scratch {
-    std::unique_ptr<ScalarSweep> scalars;  ///< null when nothing is swept as a scalar
-    std::unique_ptr<SpinSweep> spins;      ///< null when there are only scalar fields
+    std::unique_ptr<ScalarSweep> scalars;  ///< null if nothing is summed as a scalar
+    std::unique_ptr<SpinSweep> spins;      ///< null if all fields are scalar
     std::unique_ptr<SpinLadder::Scratch> ladder;
     HostBuffer<std::complex<double>> rows[2];  ///< of two scalar maps, l = m..degree
     std::int64_t bytes() const;
   };
   Scratch scratch() const;
 
-  using Accumulate = LegendreStage::Accumulate;
-  /// The modes of order m on the rings of `row`, which lie within `kept`. No allocation.
+  /// Computes the modes of order m on the rings of `row`, which must be within `kept`. No
+  /// allocation.
   template <class T>
   void synthesize(int m, RingRange kept, const AlmRow<const T>& alm,
                   const ModeRow<std::complex<double>>& row, Scratch& scratch) const;
-  /// The exact transpose.
+  /// Applies the exact transpose.
   template <class T>
   void adjoint(int m, RingRange kept, const ModeRow<const std::complex<double>>& row,
                const AlmRow<T>& alm, Accumulate how, Scratch& scratch) const;
@@ -82,10 +82,10 @@ class OrderSweep {
 
  private:
   using Complex = std::complex<double>;
-  /// A map that is swept as a scalar: a scalar field, or Q or U of a field of some spin.
+  /// A map summed as a scalar: a scalar field, or Q or U of a spin field.
   struct ScalarMap {
     ScalarSweep::Map map;
-    const SpinField* spin;  ///< of Q (the next map is U), or null
+    const SpinField* spin;  ///< set for Q (the next map is U), else null
   };
 
   std::int64_t first_pair(RingRange kept) const;
@@ -105,8 +105,8 @@ class OrderSweep {
   template <class T>
   void set_alm(int m, const AlmRow<const T>& alm, std::span<const ScalarMap> batch,
                Scratch& scratch) const;
-  /// What the sweep of a batch should fetch: where its a_lm go, and the modes behind those of a
-  /// row.
+  /// Returns what the sweep of a batch should prefetch: the destination of its a_lm, and the modes
+  /// of the row processed next.
   template <class T>
   static std::span<const sweep::PrefetchRange> wanted_next(std::span<const ScalarMap> batch,
                                                            const ModeRow<const Complex>& row,
@@ -127,9 +127,9 @@ class OrderSweep {
   std::vector<double> norms_;
   int degree_;                    ///< of the scalar sweeps
   std::vector<SpinField> spins_;  ///< the fields of spin >= 1
-  std::vector<ScalarMap> maps_;   ///< what is swept as a scalar
-  /// [m] of the lowest orders; null: of another rank
+  std::vector<ScalarMap> maps_;   ///< maps summed as scalars
+  /// [m] of the lowest orders; null: owned by another rank
   std::vector<std::unique_ptr<const ScalarSweep::Seeds>> beginnings_;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre

@@ -11,14 +11,14 @@
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace ringweave::sweep::HWY_NAMESPACE {
+namespace ringweave::detail::inline legendre::sweep::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Lanes = hn::ScalableTag<double>;
 using Vec = hn::Vec<Lanes>;
 constexpr std::int64_t n_lanes = static_cast<std::int64_t>(hn::MaxLanes(Lanes()));
 
-/// Calls part(tag, i) for whole vectors, then for what is left one by one.
+/// Calls part(tag, i) for whole vectors, then for single elements.
 template <class Part>
 HWY_INLINE void for_each_part(std::int64_t count, const Part& part) {
   std::int64_t i = 0;
@@ -53,7 +53,7 @@ void degree_factors(int m, std::int64_t count, double* e) {
   });
 }
 
-/// Every second value from `values` on and those between them.
+/// Loads the values with even and with odd offsets from `values`.
 template <class D>
 HWY_INLINE void load_pairs(D d, const double* values, hn::Vec<D>& first, hn::Vec<D>& second) {
   if constexpr (hn::MaxLanes(D()) == 1) {
@@ -96,7 +96,7 @@ void coefficients_by_two(const double* e, const double* alpha, const double* pro
   });
 }
 
-/// The four columns of consecutive steps of one map.
+/// Four columns of consecutive steps of one map.
 struct Columns {
   Vec c[4];
 };
@@ -131,7 +131,7 @@ HWY_INLINE void store_columns(const Columns& v, double* columns, std::int64_t st
   }
 }
 
-/// Real and imaginary parts of the even and the odd degrees from alm on.
+/// Loads real and imaginary parts of even and odd degrees from alm on.
 template <class T>
 HWY_INLINE Columns load_degrees(const std::complex<T>* alm) {
   Columns v;
@@ -232,11 +232,11 @@ void restore_by_two(const FactorsByTwo& factors, const double* columns, std::int
   for (; 2 * k < n_degrees; ++k) restore_step(k);
 }
 
-}  // namespace ringweave::sweep::HWY_NAMESPACE
+}  // namespace ringweave::detail::inline legendre::sweep::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace ringweave::sweep {
+namespace ringweave::detail::inline legendre::sweep {
 
 HWY_EXPORT(quotients);
 HWY_EXPORT(square_roots);
@@ -286,5 +286,5 @@ void restore_by_two(const FactorsByTwo& factors, const double* columns, std::int
   HWY_DYNAMIC_DISPATCH(restore_by_two)(factors, columns, stride, alm, n_degrees);
 }
 
-}  // namespace ringweave::sweep
+}  // namespace ringweave::detail::inline legendre::sweep
 #endif

@@ -5,10 +5,11 @@
 #include <numeric>
 
 #include "base/checked_cast.hpp"
+#include "base/mode_view.hpp"
 #include "legendre/host/order_lanes.hpp"
 #include "legendre/host/order_rows.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 namespace {
 
 using Complex = ResampledOrders::Complex;
@@ -88,7 +89,7 @@ void ResampledOrders::set_parities(const LegendreShape& shape, Rows group, const
   }
 }
 
-/// Where the lanes have their modes of all equidistant rings.
+/// Returns the modes of the lanes on all equidistant rings.
 template <class Value>
 columns::OrderRows<Value> ResampledOrders::equidistant_rows(const Lanes& lanes, Value* rows) const {
   columns::OrderRows<Value> result{{}, fields_.n_components()};
@@ -99,9 +100,9 @@ columns::OrderRows<Value> ResampledOrders::equidistant_rows(const Lanes& lanes, 
   return result;
 }
 
-/// Calls whole(rings, modes of their first one [lane]) for rings on which every order holds all
-/// modes or none, else partly(rings), own(lane, ring, modes) and aliased(lane, ring, modes) for
-/// what the orders hold; some rings of all lanes after the other, so that they stay in the cache.
+/// Calls whole(rings, modes of the first one [lane]) for rings on which every order holds all modes
+/// or none, otherwise partly(rings), own(lane, ring, modes) and aliased(lane, ring, modes) for the
+/// modes the orders hold; a few rings at a time for all lanes, so that they stay in the cache.
 template <class Value, class Work>
 void ResampledOrders::for_each_target(const Lanes& lanes,
                                       const std::array<ModeRow<Value>, std::size_t{width}>& places,
@@ -145,7 +146,7 @@ void ResampledOrders::for_each_target(const Lanes& lanes,
   }
 }
 
-/// What becomes of the target rings of a block in a synthesis.
+/// Writes the target rings of a block in a synthesis.
 struct ResampledOrders::Writer {
   const FoldPhases& phases;
   const Lanes& lanes;
@@ -164,7 +165,7 @@ struct ResampledOrders::Writer {
   }
 };
 
-/// Where those of an adjoint come from.
+/// Reads the target rings of a block in an adjoint.
 struct ResampledOrders::Reader {
   const FoldPhases& phases;
   const Lanes& lanes;
@@ -246,4 +247,4 @@ template void ResampledOrders::adjoint<double>(const LegendreShape&, Rows, ModeP
 template void ResampledOrders::adjoint<float>(const LegendreShape&, Rows, ModePieces<const double>,
                                               AlmView<float>, Accumulate, Scratch&) const;
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre

@@ -8,35 +8,36 @@
 #include <span>
 #include <vector>
 
-#include "base/buffer.hpp"
+#include "base/mode_view.hpp"
 #include "legendre/host/order_lanes.hpp"
 #include "legendre/host/order_sweep.hpp"
 #include "legendre/host/theta_resampling.hpp"
 #include "legendre/legendre_stage.hpp"
 #include "legendre/shared/ring_tables.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 
-/// Orders whose sums are formed on few equidistant rings and resampled to the rings of the grid, in
-/// blocks whose lanes are orders of components: of one order all components side by side, as its
-/// modes lie. Thread safe with a scratch for each thread.
+/// Orders whose sums are computed on few equidistant rings and resampled to the rings of the grid,
+/// in blocks whose lanes are (order, component) pairs: all components of one order are adjacent, as
+/// in its modes. Thread safe with one scratch per thread.
 class ResampledOrders {
  public:
   using Complex = std::complex<double>;
-  using Rows = std::span<const std::int64_t>;  ///< of a shape
-  using Accumulate = LegendreStage::Accumulate;
+  using Rows = std::span<const std::int64_t>;           ///< rows of a shape
   static constexpr int width = ThetaResampling::width;  ///< lanes of a block
 
-  /// Shapes passed later may differ from this one in their rows. `phases` outlives this.
+  /// Shapes passed later may differ from this one in their rows only. `phases` must outlive this
+  /// object.
   ResampledOrders(const LegendreShape& shape, const FoldPhases& phases);
 
-  /// What one thread works in.
+  /// Work space of one thread.
   struct Scratch {
     OrderSweep::Scratch sweep;
     ModeRow<Complex> row;
     ModeRow<const Complex> input_row;
-    /// [order][equidistant ring][component] of orders that fill whole blocks. If they fill one, its
-    /// targets lie there when they are not in use, else behind them.
+    /// [order][equidistant ring][component] of orders that fill whole blocks. The targets of a
+    /// block share this memory if the orders fill only one block, otherwise they follow it.
     HostBuffer<Complex> rows;
     std::optional<ThetaResampling::Block> block;
     std::array<ModeRow<Complex>, std::size_t{width}> outputs;       ///< [order]
@@ -45,11 +46,11 @@ class ResampledOrders {
   };
   Scratch scratch() const;
 
-  /// The modes of some rows, where the shape has them. No allocation.
+  /// Computes the modes of some rows on the rings the shape has. No allocation.
   template <class T>
   void synthesize(const LegendreShape& shape, Rows rows, AlmView<const T> alm,
                   ModePieces<double> modes, Scratch& scratch) const;
-  /// The exact transpose.
+  /// Applies the exact transpose.
   template <class T>
   void adjoint(const LegendreShape& shape, Rows rows, ModePieces<const double> modes,
                AlmView<T> alm, Accumulate how, Scratch& scratch) const;
@@ -57,7 +58,7 @@ class ResampledOrders {
   std::int64_t bytes() const { return sweep_.bytes() + plan_.bytes(); }
 
  private:
-  /// An order, by its place among those of a group, and a component.
+  /// An order, by its index in a group, and a component.
   struct Lane {
     std::size_t order;
     std::int64_t component;
@@ -72,7 +73,7 @@ class ResampledOrders {
   struct Reader;
 
   std::int64_t row_size() const { return plan_.equidistant().n_rings() * fields_.n_components(); }
-  /// Calls work(rows of a group, which fill whole blocks).
+  /// Calls work(rows) for groups of rows that fill whole blocks.
   template <class Work>
   void for_each_group(Rows rows, const Work& work) const;
   /// Calls work(lanes) for the blocks of a group.
@@ -96,4 +97,4 @@ class ResampledOrders {
   OrderSweep sweep_;   ///< on the equidistant rings
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre

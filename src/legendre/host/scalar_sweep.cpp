@@ -5,7 +5,7 @@
 
 #include "base/checked_cast.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 namespace {
 
 using Complex = std::complex<double>;
@@ -207,4 +207,4 @@ std::int64_t ScalarSweep::bytes() const {
 template void ScalarSweep::set_alm(int, std::span<const std::complex<double>>);
 template void ScalarSweep::set_alm(int, std::span<const std::complex<float>>);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre

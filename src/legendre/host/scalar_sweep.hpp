@@ -7,44 +7,45 @@
 #include <span>
 #include <vector>
 
-#include "base/buffer.hpp"
 #include "legendre/host/sweep.hpp"
 #include "legendre/shared/recurrence.hpp"
 #include "legendre/shared/ring_tables.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 
-/// One order of some scalar maps on all ring pairs that keep it: by two degrees per step, next to
-/// the equator by one. What one thread works in.
+/// Sums of one order of some scalar maps on all ring pairs that keep it: two degrees per step, near
+/// the equator one. One object per thread.
 class ScalarSweep {
  public:
-  /// Buffers for every order up to lmax and up to max_maps maps; nothing below allocates.
+  /// Allocates for every order up to lmax and up to max_maps maps; later calls allocate nothing,
+  /// except beginning().
   ScalarSweep(const PairTables& pairs, const PairIndex& places, int lmax, int max_maps);
 
-  /// What an order begins with: its recurrence and its first values.
+  /// Recurrence and first values of an order.
   struct Seeds {
     RecurrenceByTwo recurrence;
     HostBuffer<double> first_values;
     std::int64_t bytes() const;
   };
-  /// The recurrence of order m from `first_pair` on; norm is lambda_mm / sin(theta)^m. `kept`: its
-  /// beginning(), which outlives the order's use; null: computed here.
+  /// Prepares the recurrence of order m from `first_pair` on; norm is lambda_mm / sin(theta)^m.
+  /// `kept`: result of beginning() for this order, which must outlive its use; null: computed here.
   void prepare(int m, std::int64_t first_pair, double norm, const Seeds* kept = nullptr);
-  /// Of the same order, pairs and norm. Allocates.
+  /// Returns the seeds of an order for the same arguments. Allocates.
   Seeds beginning(int m, std::int64_t first_pair, double norm);
-  /// e_l = sqrt((l^2 - m^2) / (4 l^2 - 1)) of the order prepared, [l - m].
+  /// Returns e_l = sqrt((l^2 - m^2) / (4 l^2 - 1)) of the prepared order, [l - m].
   const double* e() const { return by_two_->e(); }
 
-  /// A map: modes of one component, times a weight of each ring pair (null: 1).
+  /// A map: modes of one component, times a weight per ring pair (null: 1).
   struct Map {
     std::int64_t component;
     const double* weight;
   };
-  /// The maps of the next synthesis or adjoint, at most max_maps.
+  /// Sets the maps of the next synthesis or adjoint, at most max_maps.
   void choose_maps(std::span<const Map> maps);
 
-  /// Synthesis: set_alm (l = m.., at most to lmax) of every map, synthesize, then the modes of any
-  /// ring: of a run of rings, or one by one.
+  /// Synthesis: set_alm (l = m.., at most to lmax) of every map, synthesize, then the modes of a
+  /// run of rings or of single rings.
   template <class T>
   void set_alm(int map, std::span<const std::complex<T>> alm);
   void synthesize();
@@ -52,8 +53,8 @@ class ScalarSweep {
                    std::int64_t n_components) const;
   std::complex<double> mode(int map, std::int64_t ring) const;
 
-  /// Adjoint: begin, modes of rings, adjoint, alm of every map (l = m..). `wanted` next is fetched
-  /// meanwhile.
+  /// Adjoint: begin_adjoint, modes of rings, adjoint, alm of every map (l = m..). `wanted` is
+  /// prefetched during the sums.
   void begin_adjoint();
   void add_modes(const sweep::RingRun& run, const std::complex<double>* modes,
                  std::int64_t n_components);
@@ -68,7 +69,7 @@ class ScalarSweep {
   int n_maps() const { return static_cast<int>(maps_.size()); }
   sweep::Shape shape_by_two() const { return {sweep::Kind::scalars_by_two, n_maps()}; }
   sweep::Shape shape_by_one() const { return {sweep::Kind::scalars_by_one, n_maps()}; }
-  /// Where the sums of a ring lie, and what multiplies them there.
+  /// Location and factors of the sums of a ring.
   struct Place {
     double* even;
     double* odd;
@@ -77,7 +78,7 @@ class ScalarSweep {
     double weight;
   };
   Place place(int map, std::int64_t ring) const;
-  /// The sums of the maps on the pairs swept one way.
+  /// Sums of the maps on the pairs of one kind of sweep.
   struct Sums {
     std::vector<sweep::MapSums> maps;
     std::int64_t stride = 0;
@@ -86,8 +87,8 @@ class ScalarSweep {
     void add(const sweep::RingRun& run, const std::complex<double>* modes,
              std::int64_t n_components);
   };
-  /// A run of rings, cut where the equatorial pairs begin: the first ring of a part, and its pairs
-  /// among those of its sums.
+  /// Part of a run of rings, cut where the equatorial pairs begin: its first ring, and its pairs
+  /// within its sums.
   struct Part {
     bool equatorial;
     std::int64_t first_ring;
@@ -99,14 +100,14 @@ class ScalarSweep {
   const PairIndex* places_;
   int lmax_;
   sweep::Pairs pairs_by_two_;     ///< up to the equatorial ones
-  sweep::Pairs equator_pairs_{};  ///< from these on
+  sweep::Pairs equator_pairs_{};  ///< beginning with these
   std::int64_t split_;            ///< first equatorial pair
-  std::int64_t equator_size_;     ///< equatorial pairs with padding; 0: none is treated apart
+  std::int64_t equator_size_;     ///< equatorial pairs with padding; 0: no separate treatment
   std::vector<Map> maps_;
 
   RecurrenceByTwo::Scratch recurrence_scratch_;
   RecurrenceByTwo own_by_two_;
-  const RecurrenceByTwo* by_two_ = nullptr;  ///< of the order prepared
+  const RecurrenceByTwo* by_two_ = nullptr;  ///< of the prepared order
   RecurrenceByOne by_one_;
   sweep::Order order_by_two_{};
   sweep::Order order_by_one_{};
@@ -115,8 +116,8 @@ class ScalarSweep {
   HostBuffer<double> sums_;          ///< [map][even re, im, odd re, im][pair]
   HostBuffer<double> equator_sums_;  ///< [even, odd][map][re, im][pair - split]
   HostBuffer<double> adjoint_scratch_;
-  Sums by_two_sums_;  ///< what lies in sums_
-  Sums equatorial_;   ///< and in equator_sums_
+  Sums by_two_sums_;  ///< layout of sums_
+  Sums equatorial_;   ///< layout of equator_sums_
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre

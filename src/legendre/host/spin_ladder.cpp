@@ -6,7 +6,7 @@
 
 #include "base/checked_cast.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 namespace {
 
 using Complex = std::complex<double>;
@@ -33,12 +33,12 @@ SpinLadder::SpinLadder(int spin, int lmax) : spin_(spin), lmax_(lmax) {
   }
 }
 
-// Index j of a row is degree m + j. Before the step from spin s a row ends at degree
-// lmax + spin - s; rows are zero below their spin, where u, v and w are zero too.
+// Index j of a row is degree m + j. Before the step from spin s a row ends at degree lmax + spin -
+// s; rows are zero below their spin, where u, v and w are zero too.
 template <class T>
 void SpinLadder::lower(int m, const double* e_table, const std::complex<T>* e,
                        const std::complex<T>* b, Complex* q, Complex* u, Scratch& scratch) const {
-  // One zero entry before the row and two behind it: its neighbours.
+  // One zero entry before the row and two after it serve as neighbours.
   Complex* plus = scratch.plus_.data() + 1;
   Complex* minus = scratch.minus_.data() + 1;
   std::int64_t n = std::int64_t{lmax_} - m + 1;
@@ -127,4 +127,4 @@ template void SpinLadder::lower(int, const double*, const std::complex<double>*,
 template void SpinLadder::lower(int, const double*, const std::complex<float>*,
                                 const std::complex<float>*, Complex*, Complex*, Scratch&) const;
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre

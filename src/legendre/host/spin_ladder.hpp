@@ -5,15 +5,16 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/buffer.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 
-/// Fields of spin s as scalar ones. With lambda^{s} = lambda_{+s} or lambda_{-s} of one order m,
-///   sin(theta) lambda^{s}_l = -+ (A_l lambda^{s-1}_{l+1} + C_l lambda^{s-1}_{l-1}) + B_l
-///   lambda^{s-1}_l, A_l = e_{l+1} u_l,   C_l = - e_l v_l,   B_l = m w_l,   e_l = sqrt((l^2 - m^2)
-///   / (4 l^2 - 1)),
-/// so sin(theta)^s (Q, U) are two scalar fields whose degrees reach lmax + s.
+/// Expresses fields of spin s by scalar ones. With lambda^{s} = lambda_{+s} or lambda_{-s} of one
+/// order m,
+///   sin(theta) lambda^{s}_l = -+ (A_l lambda^{s-1}_{l+1} + C_l lambda^{s-1}_{l-1})
+///                             + B_l lambda^{s-1}_l,
+///   A_l = e_{l+1} u_l,   C_l = - e_l v_l,   B_l = m w_l,   e_l = sqrt((l^2 - m^2) / (4 l^2 - 1)),
+/// so sin(theta)^s (Q, U) are two scalar fields with degrees up to lmax + s.
 /// From   the Clebsch-Gordan series of d^l_{m s} d^1_{0 -1}, e.g. Varshalovich, Moskalev &
 ///        Khersonskii (1988), section 4.6
 class SpinLadder {
@@ -22,7 +23,7 @@ class SpinLadder {
 
   int spin() const { return spin_; }
 
-  /// What one thread works in; for any ladder up to (spin, lmax).
+  /// Work space of one thread, for any ladder up to (spin, lmax).
   class Scratch {
    public:
     Scratch(int spin, int lmax) : plus_(lmax + spin + 3), minus_(lmax + spin + 3) {}
@@ -35,12 +36,12 @@ class SpinLadder {
     HostBuffer<Complex> minus_;
   };
 
-  /// E and B of order m, l = m..lmax -> the scalar a_lm q and u, l = m..lmax + spin.
+  /// Transforms E and B of order m, l = m..lmax, into the scalar a_lm q and u, l = m..lmax + spin.
   /// e_table[j] is e_{m+j}, up to j = lmax + spin + 1 - m.
   template <class T>
   void lower(int m, const double* e_table, const std::complex<T>* e, const std::complex<T>* b,
              std::complex<double>* q, std::complex<double>* u, Scratch& scratch) const;
-  /// Its exact transpose; overwrites e and b.
+  /// Applies the exact transpose; overwrites e and b.
   void raise(int m, const double* e_table, const std::complex<double>* q,
              const std::complex<double>* u, std::complex<double>* e, std::complex<double>* b,
              Scratch& scratch) const;
@@ -48,7 +49,7 @@ class SpinLadder {
   std::int64_t bytes() const;
 
  private:
-  /// The factors of one step, from spin s to s - 1; [l].
+  /// Factors of one step, from spin s to s - 1; [l].
   struct Step {
     HostBuffer<double> u;
     HostBuffer<double> v;
@@ -60,4 +61,4 @@ class SpinLadder {
   std::vector<Step> steps_;  ///< [s - 1]
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 namespace {
 
 using Complex = std::complex<double>;
@@ -79,4 +79,4 @@ std::int64_t SpinSweep::bytes() const {
 template void SpinSweep::set_alm(const std::complex<double>*, const std::complex<double>*);
 template void SpinSweep::set_alm(const std::complex<float>*, const std::complex<float>*);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre

@@ -4,15 +4,15 @@
 #include <complex>
 #include <cstdint>
 
-#include "base/buffer.hpp"
 #include "legendre/host/sweep.hpp"
 #include "legendre/shared/recurrence.hpp"
 #include "legendre/shared/ring_tables.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 
-/// One order of one field of spin s >= 1 by Wigner's d functions, on the ring pairs up to some one.
-/// What one thread works in.
+/// Sums of one order of one field of spin s >= 1 with Wigner's d functions, on a range of ring
+/// pairs. One object per thread.
 ///   Q + iU = - sum (E + iB) lambda_{+s},   Q - iU = - (-1)^s sum (E - iB) lambda_{-s}   (HEALPix)
 class SpinSweep {
  public:
@@ -26,17 +26,17 @@ class SpinSweep {
 
   SpinSweep(const PairTables& pairs, const PairIndex& places, int lmax);
 
-  /// The recurrence of order m for the pairs [first_pair, end_pair); norm is lambda_hh / (-sin
-  /// theta)^h for h = max(m, spin).
+  /// Prepares the recurrence of order m for the pairs [first_pair, end_pair); norm is lambda_hh /
+  /// (-sin theta)^h for h = max(m, spin).
   void prepare(int m, int spin, std::int64_t first_pair, std::int64_t end_pair, double norm);
 
-  /// Synthesis: set_alm (l = m..lmax), synthesize, modes of any ring.
+  /// Synthesis: set_alm (l = m..lmax), synthesize, then modes of any ring.
   template <class T>
   void set_alm(const std::complex<T>* e, const std::complex<T>* b);
   void synthesize();
   Modes modes(std::int64_t ring) const;
 
-  /// Adjoint: clear, add modes of rings, adjoint, alm.
+  /// Adjoint: clear, add_modes of rings, adjoint, then alm.
   void clear();
   void add_modes(std::int64_t ring, Modes modes);
   void adjoint();
@@ -86,4 +86,4 @@ inline void SpinSweep::add_modes(std::int64_t ring, Modes modes) {
   sums[3 * stride] += minus.imag();
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre

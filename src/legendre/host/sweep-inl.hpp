@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Compiled once for every instruction set: the guard is toggled by hwy/foreach_target.h.
+// Compiled once per instruction set: hwy/foreach_target.h toggles the guard.
 #if defined(RINGWEAVE_LEGENDRE_HOST_SWEEP_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef RINGWEAVE_LEGENDRE_HOST_SWEEP_INL
 #undef RINGWEAVE_LEGENDRE_HOST_SWEEP_INL
@@ -14,22 +14,22 @@
 #include "legendre/host/sweep.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace ringweave::sweep::HWY_NAMESPACE {
+namespace ringweave::detail::inline legendre::sweep::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Lanes = hn::ScalableTag<double>;
 using Vec = hn::Vec<Lanes>;
-// Fixed numbers of vectors: in registers, and in memory.
+// Fixed numbers of vectors, in registers and in memory.
 template <int N>
 using Vecs = Vec[std::size_t{N}];
 constexpr std::int64_t n_lanes = static_cast<std::int64_t>(hn::MaxLanes(Lanes()));
-// A group of at most this many vectors goes through the phases of the recurrence together, so that
-// its chains hide their latency.
+// Groups of at most this many vectors go through the phases of the recurrence together, so that
+// independent chains hide the latency.
 constexpr int max_group_vectors = 4;
 constexpr int n_registers = n_lanes >= 8 ? 32 : 16;
 
-// A value is p * 2^(800 scale) with scale <= 0. Below 2^-60 it does not count. A chunk of steps
-// grows a value by less than 2^80, so p is scaled down before a chunk when it is above 2^660.
+// A value is p * 2^(800 scale) with scale <= 0; below 2^-60 it does not contribute. A value grows
+// by less than 2^80 per chunk, so p is rescaled before a chunk if it is above 2^660.
 constexpr double scale_bits = 800;
 constexpr double tiny_bits = 60;
 constexpr double two_to_minus_800 = 0x1p-800;
@@ -38,13 +38,13 @@ constexpr double near_the_range = 0x1p660;
 template <int N>
 using LaneArray = double[std::size_t{N} * std::size_t{n_lanes}];
 
-/// Pairs of a group.
+/// Ring pairs per group.
 template <class S>
 constexpr std::int64_t group_pairs = S::vectors* n_lanes;
 
-/// sweep::Shape as a type, of groups of some vectors. Sum o is function(o) times column o %
-/// columns, over the steps that count(o, parity of the step); sums that alternate change sign with
-/// the parity.
+/// sweep::Shape as a type, for groups of several vectors. Sum o is function(o) times column o %
+/// columns, over the steps for which count(o, parity of the step) holds; alternating sums change
+/// sign with the parity.
 template <int Maps>
 struct ScalarsByTwo {
   static constexpr std::int64_t stride = stride_by_two;
@@ -80,7 +80,7 @@ struct SpinField {
   static constexpr bool alternates(int sum) { return sum >= columns; }
 };
 
-/// The recurrences of one group of vectors between two steps. Lane vectors in memory.
+/// State of the recurrences of one group between two steps. Lane vectors in memory.
 template <class S>
 struct Group {
   static constexpr int values = S::functions * S::vectors;  // [function][vector]
@@ -89,16 +89,16 @@ struct Group {
   HWY_ALIGN LaneArray<values> current;
   HWY_ALIGN LaneArray<values> scale;
   std::int64_t step = 0;
-  std::int64_t g_offset;  // where g lies among the coefficients of a step
+  std::int64_t g_offset;  // offset of g among the coefficients of a step
   bool steady = false;    // every lane of every function is within range
 };
 
-/// The variable in which the pairs from `first` on lose least.
+/// Returns the variable in which the pairs from `first` on lose least digits.
 enum class Variable { from_pole, from_equator };
 inline Variable variable_at(const Pairs& pairs, std::int64_t first) {
   return first < pairs.n_polar ? Variable::from_pole : Variable::from_equator;
 }
-/// Where its g lies among the coefficients of a step.
+/// Returns the offset of its g among the coefficients of a step.
 template <class S>
 constexpr std::int64_t g_offset(Variable variable) {
   return variable == Variable::from_pole ? 1 + S::stride / 2 : 1;
@@ -108,7 +108,7 @@ HWY_INLINE Vec at(const double* p, int vector) { return hn::Load(Lanes(), p + ve
 HWY_INLINE void put(Vec v, double* p, int vector) { hn::Store(v, Lanes(), p + vector * n_lanes); }
 HWY_INLINE Vec all(double value) { return hn::Set(Lanes(), value); }
 
-/// 2^f for |f| <= 1/2.
+/// Returns 2^f for |f| <= 1/2.
 HWY_INLINE Vec exp2_of_fraction(Vec f) {
   Vec sum = all(exp2_series[exp2_terms - 1]);
   for (int n = exp2_terms - 2; n >= 0; --n)
@@ -116,7 +116,7 @@ HWY_INLINE Vec exp2_of_fraction(Vec f) {
   return sum;
 }
 
-/// 2^n for integers |n| < 1023.
+/// Returns 2^n for integers |n| < 1023.
 HWY_INLINE Vec exp2_of_integer(Vec n) {
   const hn::Rebind<std::int64_t, Lanes> integers;
   const auto biased = hn::ConvertTo(integers, hn::Add(n, all(1023)));
@@ -181,7 +181,7 @@ HWY_INLINE void seed_group(const Pairs& pairs, const Order& order, std::int64_t 
   group.steady = hn::AllTrue(Lanes(), hn::Eq(lowest_scale, hn::Zero(Lanes())));
 }
 
-/// One step of the recurrences: `previous` becomes the next value.
+/// Advances the recurrences by one step: `previous` becomes the next value.
 template <int Functions, int Vectors>
 HWY_INLINE void advance(const double* HWY_RESTRICT c, const double* HWY_RESTRICT g, const Vec* x,
                         Vec* previous, const Vec* current) {
@@ -197,7 +197,7 @@ HWY_INLINE void advance(const double* HWY_RESTRICT c, const double* HWY_RESTRICT
   }
 }
 
-/// Scales down the lanes marked.
+/// Rescales the marked lanes.
 HWY_INLINE void lift(hn::Mask<Lanes> lanes, Vec& previous, Vec& current, Vec& scale) {
   const Vec factor = hn::IfThenElse(lanes, all(two_to_minus_800), all(1));
   previous = hn::Mul(previous, factor);
@@ -212,7 +212,7 @@ HWY_INLINE bool all_in_range(const Vec* scale) {
   return hn::AllTrue(Lanes(), hn::Eq(lowest, hn::Zero(Lanes())));
 }
 
-/// The recurrences of some vectors of a group, in registers.
+/// Recurrences of some vectors of a group, in registers.
 template <class S, int Vectors>
 struct Running {
   static constexpr int values = S::functions * Vectors;  // [function][vector]
@@ -243,8 +243,7 @@ struct Running {
   }
 };
 
-/// First phase: runs the recurrences, whole chunks, up to the chunk in which a lane comes within
-/// range.
+/// First phase: runs the recurrences in whole chunks, until a lane comes within range.
 template <class S>
 void seek(const Order& order, Group<S>& group) {
   Running<S, S::vectors> run;
@@ -266,7 +265,7 @@ void seek(const Order& order, Group<S>& group) {
                                       run.current);
     advance<S::functions, S::vectors>(c + 3 * stride, g + 3 * stride, run.x, run.current,
                                       run.previous);
-    // After an even number of steps `previous` and `current` have their names again.
+    // After an even number of steps `previous` and `current` have their own names again.
     group.step += chunk;
     for (int i = 0; i < values; ++i) {
       const auto big = hn::Gt(hn::Abs(run.current[i]), all(near_the_range));
@@ -279,6 +278,6 @@ void seek(const Order& order, Group<S>& group) {
   run.store(group);
 }
 
-}  // namespace ringweave::sweep::HWY_NAMESPACE
+}  // namespace ringweave::detail::inline legendre::sweep::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif

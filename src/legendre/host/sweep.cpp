@@ -13,7 +13,7 @@
 #include "legendre/host/transfer-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace ringweave::sweep::HWY_NAMESPACE {
+namespace ringweave::detail::inline legendre::sweep::HWY_NAMESPACE {
 
 constexpr int maps_in_registers = n_registers >= 32 ? 3 : 2;
 
@@ -21,7 +21,7 @@ std::int64_t lanes() { return n_lanes; }
 int max_maps() { return maps_in_registers; }
 std::int64_t padding() { return (max_group_vectors + 1) * n_lanes; }
 
-/// Calls work(S()) with the type that belongs to a shape.
+/// Calls work(S()) with the type of a shape.
 template <template <int> class Scalars, class Work>
 void with_maps(int maps, const Work& work) {
   if (maps == 1) return work(Scalars<1>());
@@ -72,20 +72,20 @@ std::int64_t adjoint_scratch(Shape shape, std::int64_t n_pairs) {
   std::int64_t size = 0;
   with_type_of(shape, [&](auto type) {
     using S = decltype(type);
-    // A group may begin up to a vector before the first pair.
+    // A group may begin up to one vector before the first pair.
     const std::int64_t n_groups = (n_pairs + n_lanes) / group_pairs<S> + 1;
     size = n_groups * static_cast<std::int64_t>(sizeof(AdjointGroup<S>) / sizeof(double));
   });
   return size;
 }
 
-}  // namespace ringweave::sweep::HWY_NAMESPACE
+}  // namespace ringweave::detail::inline legendre::sweep::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include "legendre/simd_targets.hpp"
+#include "legendre/legendre_stage.hpp"
 
-namespace ringweave::sweep {
+namespace ringweave::detail::inline legendre::sweep {
 
 HWY_EXPORT(lanes);
 HWY_EXPORT(max_maps);
@@ -135,9 +135,9 @@ void read_modes(const MapSums* maps, int n_maps, std::int64_t stride, const Ring
   HWY_DYNAMIC_DISPATCH(read_modes)(maps, n_maps, stride, run, modes, n_components, add);
 }
 
-}  // namespace ringweave::sweep
+}  // namespace ringweave::detail::inline legendre::sweep
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 
 std::string simd_targets_compiled() {
   std::string names;
@@ -153,5 +153,5 @@ std::string simd_target_chosen() {
   return hwy::TargetName(runnable & -runnable);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre
 #endif

@@ -5,26 +5,24 @@
 #include <cstdint>
 #include <span>
 
-namespace ringweave::sweep {
+namespace ringweave::detail::inline legendre::sweep {
 
 /// Degrees are summed in steps. Every function of theta obeys p_{k+1} = (a_k x + g_k) p_k +
-/// p_{k-1}. Steps come in chunks; coefficients and columns are padded with zeros to a whole number
-/// of chunks.
+/// p_{k-1}. Steps are grouped into chunks; coefficients and columns are padded with zeros to whole
+/// chunks.
 inline constexpr std::int64_t chunk = 4;
 
-/// What shares one sweep over the degrees.
+/// Kinds of sweeps over the degrees, by the terms they sum.
 enum class Kind {
   /// Scalar maps, two degrees per step. Columns and sums are (even re, even im, odd re, odd im) of
   /// each map.
   scalars_by_two,
-  /// Scalar maps, one degree per step: dearer, but exact next to the equator. Columns are (re, im)
+  /// Scalar maps, one degree per step: slower, but accurate near the equator. Columns are (re, im)
   /// of each map; sums are these of all maps over the even steps, then over the odd ones.
   scalars_by_one,
   /// One field of spin s, one degree per step. Columns are E + iB (re, im), E - iB (re, im); sums
-  /// are these times
-  /// lambda_{+s}, lambda_{-s} for the northern ring, then with the other function and alternating
-  /// sign for the
-  /// southern ring.
+  /// are these times lambda_{+s}, lambda_{-s} for the northern ring, then with the functions
+  /// exchanged and alternating sign for the southern ring.
   spin,
 };
 struct Shape {
@@ -34,25 +32,25 @@ struct Shape {
   constexpr int n_sums() const { return (kind == Kind::spin ? 8 : 4) * maps; }
 };
 
-/// Doubles per step in the coefficients: a, then g of each function by distance from the equator
-/// (x_equator), then g by distance from the pole (x_pole). Steps of one degree always describe two
-/// functions, lambda_{+s} and lambda_{-s}.
+/// Doubles per step in the coefficients: a, then g of each function for the distance from the
+/// equator (x_equator), then g for the distance from the pole (x_pole). One-degree steps always
+/// describe two functions, lambda_{+s} and lambda_{-s}.
 inline constexpr std::int64_t stride_by_two = 3;
 inline constexpr std::int64_t stride_by_one = 5;
 
-/// The ring pairs of a grid from the poles to the equator, as the sweep wants them. Every array has
-/// `padding` valid entries beyond the last pair.
+/// Ring pairs of a grid from the poles to the equator. Every array has `padding` valid entries
+/// beyond the last pair.
 struct Pairs {
-  const double* log2_sin_high;   ///< log2(sin theta) to 36 bits: exact times an order
-  const double* log2_sin_low;    ///< the rest
+  const double* log2_sin_high;   ///< log2(sin theta) to 36 bits: its product with an order is exact
+  const double* log2_sin_low;    ///< the remainder
   const double* x_equator;       ///< z^2 (scalar), z (spin)
-  const double* x_pole;          ///< -sin^2 (by two), z - 1 (by one)
-  const double* seed_factor[2];  ///< of each spin function: 1 - z, 1 + z
-  std::int64_t count;            ///< the last pair swept is count - 1
-  std::int64_t n_polar;          ///< the first pairs, for which x_pole is the more precise variable
+  const double* x_pole;          ///< -sin^2 (two-degree steps), z - 1 (one-degree steps)
+  const double* seed_factor[2];  ///< for each spin function: 1 - z, 1 + z
+  std::int64_t count;            ///< one more than the last pair to process
+  std::int64_t n_polar;          ///< the first pairs, for which x_pole is more precise
 };
 
-/// First values of one order: p_0 = prefactor * sin(theta)^sin_power * seed_factor^factor_power of
+/// First values of one order: p_0 = prefactor * sin(theta)^sin_power * seed_factor^factor_power for
 /// each function.
 struct Seed {
   double prefactor[2];
@@ -60,44 +58,43 @@ struct Seed {
   int factor_power;
 };
 
-/// Memory that is wanted next, which a sweep fetches into the second cache level while its sums
-/// run. Any address will do.
+/// Memory that a sweep prefetches into the L2 cache during its sums. Any address is allowed.
 struct PrefetchRange {
   const char* begin;
   const char* end;
 };
 
-/// One order, and the pairs from `first_pair` to the last.
+/// One order on the pairs from `first_pair` to the last.
 struct Order {
   Seed seed;
   const double* coefficients;  ///< [step][stride_by_two or stride_by_one]
   std::int64_t n_steps;        ///< a multiple of chunk; 0: all sums are zero
-  std::int64_t first_pair;     ///< rounded down to whole vectors by the sweep
-  /// What first_values() wrote for this order and these pairs; null: computed from the seed.
+  std::int64_t first_pair;     ///< the sweep rounds it down to whole vectors
+  /// Written by first_values() for this order and these pairs; null: computed from the seed.
   const double* first_values = nullptr;
 };
 
-/// The instruction set chosen at run time.
+/// Properties of the instruction set chosen at run time.
 std::int64_t lanes();  ///< pairs per vector
-int max_maps();  ///< scalar maps that fit the registers; synthesize and adjoint take 1..max_maps()
+int max_maps();  ///< scalar maps that fit in registers; synthesize and adjoint take 1..max_maps()
 std::int64_t padding();  ///< entries needed beyond the last pair in arrays over pairs
-/// First pair the sweep touches for an order that begins at `pair`.
+/// Returns the first pair the sweep accesses for an order that begins at `pair`.
 inline std::int64_t first_touched(std::int64_t pair) { return pair / lanes() * lanes(); }
 
-/// The first values of an order of scalar maps, which take as long as some 15 steps each.
+/// Computes the first values of an order of scalar maps; takes as long as some 15 steps.
 /// values  [p_0, scale][pair - first_touched(order.first_pair)], n_first_values(pairs, order)
 ///         doubles, overwritten
 void first_values(const Pairs& pairs, const Order& order, double* values);
 std::int64_t n_first_values(const Pairs& pairs, const Order& order);
 
-/// sums[o][pair] = sum over steps of p_function(o) * column(o).
+/// Computes sums[o][pair] = sum over steps of p_function(o) * column(o).
 /// columns  [step][column]
-/// sums     [sum][stride], pairs from first_touched(order.first_pair) to the end (padding included)
-/// are overwritten
+/// sums     [sum][stride]; pairs from first_touched(order.first_pair) to the end (padding included)
+///          are overwritten
 void synthesize(const Pairs& pairs, const Order& order, Shape shape, const double* columns,
                 double* sums, std::int64_t stride);
 
-/// The exact transpose.
+/// Applies the exact transpose.
 /// sums     [sum][stride]; zero for pairs before order.first_pair and in the padding
 /// columns  [step][column], overwritten
 /// scratch  adjoint_scratch(shape, pairs.count) doubles, aligned to 64 bytes
@@ -106,27 +103,27 @@ void adjoint(const Pairs& pairs, const Order& order, Shape shape, const double* 
              std::span<const PrefetchRange> wanted = {});
 std::int64_t adjoint_scratch(Shape shape, std::int64_t n_pairs);
 
-/// A run of rings: ring i of it is the northern half of pair first_pair + i, or the southern half
-/// of pair first_pair - i.
+/// A run of rings: its ring i is the northern half of pair first_pair + i, or the southern half of
+/// pair first_pair - i.
 struct RingRun {
   std::int64_t first_pair;
   std::int64_t count;
   bool south;
 };
-/// The sums of one map: on a ring its mode is weight (even +- z odd). The imaginary parts lie one
-/// stride behind the real ones.
+/// Sums of one map: its mode on a ring is weight (even +- z odd). Imaginary parts are one stride
+/// after the real ones.
 struct MapSums {
   double* even;
   double* odd;
-  const double* z;       ///< of the pairs; null: 1
-  const double* weight;  ///< of the pairs; null: 1
+  const double* z;       ///< [pair]; null: 1
+  const double* weight;  ///< [pair]; null: 1
   std::int64_t component;
 };
-/// Sums -> modes [ring of the run][component]; other components are left alone.
+/// Computes modes [ring of the run][component] from sums; other components are unchanged.
 void write_modes(const MapSums* maps, int n_maps, std::int64_t stride, const RingRun& run,
                  std::complex<double>* modes, std::int64_t n_components);
-/// The exact transpose: overwrites the sums of these pairs, or adds to them.
+/// Applies the exact transpose: overwrites the sums of these pairs, or adds to them.
 void read_modes(const MapSums* maps, int n_maps, std::int64_t stride, const RingRun& run,
                 const std::complex<double>* modes, std::int64_t n_components, bool add);
 
-}  // namespace ringweave::sweep
+}  // namespace ringweave::detail::inline legendre::sweep

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Compiled once for every instruction set: the guard is toggled by hwy/foreach_target.h.
+// Compiled once per instruction set: hwy/foreach_target.h toggles the guard.
 #if defined(RINGWEAVE_LEGENDRE_HOST_SYNTHESIS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef RINGWEAVE_LEGENDRE_HOST_SYNTHESIS_INL
 #undef RINGWEAVE_LEGENDRE_HOST_SYNTHESIS_INL
@@ -10,7 +10,7 @@
 #include "legendre/host/sweep-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace ringweave::sweep::HWY_NAMESPACE {
+namespace ringweave::detail::inline legendre::sweep::HWY_NAMESPACE {
 
 template <class S>
 struct SynthesisJob {
@@ -37,7 +37,7 @@ HWY_INLINE void accumulate(const double* HWY_RESTRICT column, const Vec* p, Vec*
   }
 }
 
-/// The same, of the lanes that are within range.
+/// Adds one step to the sums of the lanes within range.
 template <class S, int Vectors, bool Odd>
 HWY_INLINE void accumulate_within(const double* HWY_RESTRICT column, const Vec* p,
                                   const hn::Mask<Lanes>* within, Vec* sum) {
@@ -48,7 +48,8 @@ HWY_INLINE void accumulate_within(const double* HWY_RESTRICT column, const Vec* 
   accumulate<S, Vectors, Odd>(column, counting, sum);
 }
 
-/// Before a chunk of the second phase: lifts what comes into range; marks the lanes that count.
+/// Rescales lanes that come into range before a chunk of the second phase; marks the lanes that
+/// contribute.
 template <class S, int Vectors>
 HWY_INLINE void mark_range(Running<S, Vectors>& run, hn::Mask<Lanes>* within) {
 #pragma GCC unroll 8
@@ -61,7 +62,7 @@ HWY_INLINE void mark_range(Running<S, Vectors>& run, hn::Mask<Lanes>* within) {
   }
 }
 
-/// Second and third phase for the vectors [first, first + Vectors) of a group: some lanes, then all
+/// Second and third phase for the vectors [first, first + Vectors) of a group: some, then all lanes
 /// are within range.
 template <class S, int Vectors>
 HWY_NOINLINE void sum_degrees(const SynthesisJob<S>& job, const Group<S>& group, int first) {
@@ -109,7 +110,7 @@ HWY_NOINLINE void sum_degrees(const SynthesisJob<S>& job, const Group<S>& group,
   }
 }
 
-/// Vectors whose recurrences and sums fit the registers together.
+/// Returns the number of vectors whose recurrences and sums fit in registers together.
 template <class S>
 constexpr int vectors_in_registers() {
   constexpr int each = 1 + 2 * S::functions + S::sums;
@@ -131,6 +132,6 @@ void synthesize_shape(const Pairs& pairs, const Order& order, const double* colu
   }
 }
 
-}  // namespace ringweave::sweep::HWY_NAMESPACE
+}  // namespace ringweave::detail::inline legendre::sweep::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif

@@ -13,9 +13,9 @@
 #include "base/simd/complex_lanes-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace ringweave::columns::HWY_NAMESPACE {
+namespace ringweave::detail::inline legendre::columns::HWY_NAMESPACE {
 
-using namespace ringweave::HWY_NAMESPACE;
+using namespace ringweave::detail::HWY_NAMESPACE;
 
 enum class Direction { transform, transpose };
 
@@ -23,14 +23,14 @@ HWY_INLINE V lanes_of(const double* parity, std::int64_t lane) {
   return hn::LoadU(D(), parity + lane);
 }
 
-/// factor (root + parity conj(root)) x.
+/// Returns factor (root + parity conj(root)) x.
 HWY_INLINE ComplexLanes own_partner(Complex root, double factor, V parity, ComplexLanes x) {
   const V one = broadcast(1.0);
   return product(x, {hn::Mul(broadcast(factor * root.real()), hn::Add(one, parity)),
                      hn::Mul(broadcast(factor * root.imag()), hn::Sub(one, parity))});
 }
 
-/// Coefficients from a half transform, or the transpose, in place.
+/// Transforms a half transform into coefficients, or applies the transpose, in place.
 template <Direction To>
 HWY_INLINE void turn_coefficients(const CoefficientTable& table, const double* parity,
                                   double* rows) {
@@ -88,7 +88,7 @@ void spread_alone(const SpreadTable& table, const double* parity, const double* 
   }
 }
 
-/// The second coefficient of a pair is there or zero.
+/// Spreads pairs of coefficients; if not Full, the second may be missing and counts as zero.
 template <bool Full>
 HWY_INLINE void spread_pairs(const SpreadPair* begin, const SpreadPair* end, const double* parity,
                              const double* rows, double* fine) {
@@ -157,7 +157,8 @@ void collect_coefficients(const SpreadTable& table, const double* parity, const 
   collect_pairs<false>(table.pairs + table.n_full, table.pairs + table.n_half, parity, fine, rows);
 }
 
-/// Row of fine sample j; negative and beyond the last where ghosts lie.
+/// Returns the row of fine sample j; samples before the first and beyond the last are in the
+/// ghosts.
 HWY_INLINE std::int64_t row_of_sample(std::int64_t length, std::int64_t j) {
   return j % 2 == 0 ? j / 2 : length - (1 + j) / 2;
 }
@@ -171,7 +172,7 @@ void interpolate(const TapTable& table, const double* parity, RingRange kept, do
                  double* values) {
   fill_ghosts(table.length, fine);
   for (std::int64_t ring = kept.begin; ring < kept.end; ++ring) {
-    // Even samples lie in ascending rows, odd ones in descending rows.
+    // Even samples are in ascending rows, odd ones in descending rows.
     const std::int64_t first = table.first[ring];
     const std::int64_t even = first + (first & 1);
     const std::int64_t odd = first + 1 - (first & 1);
@@ -225,7 +226,7 @@ void spread(const TapTable& table, const double* parity, RingRange kept, const d
               fine + row_of_sample(length, j + i) * row_size + lane, width);
       }
     }
-    // Samples beyond the poles lie in the same rows, once round the circle.
+    // Samples beyond the poles are in the same rows, one period later.
     const auto add_tile = [&](std::int64_t j) HWY_ATTR {
       sum_tile(table, intersection(touching[j / tile], kept), j, lane, values, sums);
       for (std::int64_t i = 0; i < tile; ++i) {
@@ -239,11 +240,11 @@ void spread(const TapTable& table, const double* parity, RingRange kept, const d
   }
 }
 
-}  // namespace ringweave::columns::HWY_NAMESPACE
+}  // namespace ringweave::detail::inline legendre::columns::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace ringweave::columns {
+namespace ringweave::detail::inline legendre::columns {
 
 HWY_EXPORT(to_coefficients);
 HWY_EXPORT(from_coefficients);
@@ -275,5 +276,5 @@ void spread(const TapTable& table, const double* parity, RingRange kept, const d
   HWY_DYNAMIC_DISPATCH(spread)(table, parity, kept, values, fine);
 }
 
-}  // namespace ringweave::columns
+}  // namespace ringweave::detail::inline legendre::columns
 #endif

@@ -5,18 +5,18 @@
 #include <cstdint>
 
 #include "legendre/host/theta_fft.hpp"
-#include "sphere/ring_grid.hpp"
+#include "ringweave/grid.hpp"
 
-// What theta resampling does to columns besides the FFTs, in SIMD: coefficients from and to half
-// transforms, interpolation and spreading. Each has its exact transpose.
-namespace ringweave::columns {
+// SIMD parts of theta resampling other than the FFTs: coefficients from and to half transforms,
+// interpolation and spreading, each with its exact transpose.
+namespace ringweave::detail::inline legendre::columns {
 
 /// Entries k and k' = length - k of a half transform V (ThetaFft of the even samples), and the
-/// coefficients c_k, c_k' they stand for.
+/// corresponding coefficients c_k, c_k'.
 struct CoefficientPair {
-  std::int64_t rows[2];       ///< of both: V_k and V_k', and afterwards c_k and c_k'
+  std::int64_t rows[2];       ///< rows of V_k and V_k', later of c_k and c_k'
   std::complex<double> root;  ///< z = exp(-i pi k / (2 length))
-  double scale[2];            ///< of both coefficients
+  double scale[2];            ///< for both coefficients
 };
 
 /// An entry that is its own partner: c = scale (root + parity conj(root)) V.
@@ -33,19 +33,20 @@ struct CoefficientTable {
   std::int64_t n_alone;
 };
 
-/// rows: V becomes c. c_k = s (z V_k + p conj(z) V_k'), c_k' = i p s' (z V_k - p conj(z) V_k').
+/// Replaces V by c in `rows`: c_k = s (z V_k + p conj(z) V_k'), c_k' = i p s' (z V_k - p conj(z)
+/// V_k').
 void to_coefficients(const CoefficientTable& table, const double* parity, double* rows) noexcept;
-/// The transpose.
+/// Applies the transpose.
 void from_coefficients(const CoefficientTable& table, const double* parity, double* rows) noexcept;
 
-/// Entries k and k' = length - k of a finer half transform U and where the coefficients c_k, c_k'
-/// lie; c_k' is zero from n_full on, and so is U from n_half on.
+/// Entries k and k' = length - k of a finer half transform U, and the rows of the coefficients c_k,
+/// c_k'; c_k' is zero from n_full on, and so is U from n_half on.
 struct SpreadPair {
   std::int64_t coefficients[2];  ///< rows of c
   std::int64_t rows[2];          ///< rows of U
   std::complex<double> root;     ///< e = exp(i pi k / (2 length))
 };
-/// U = (e + parity conj(e)) c; U = 0 where there is no coefficient.
+/// U = (e + parity conj(e)) c; U = 0 if there is no coefficient.
 struct SpreadAlone {
   std::int64_t coefficient;  ///< negative: none
   std::int64_t row;
@@ -61,34 +62,34 @@ struct SpreadTable {
   std::int64_t n_alone;
 };
 
-/// fine: U_k = e (c_k - i p c_k'), U_k' = p conj(e) (c_k + i p c_k'); overwritten.
+/// Overwrites fine: U_k = e (c_k - i p c_k'), U_k' = p conj(e) (c_k + i p c_k').
 void spread_coefficients(const SpreadTable& table, const double* parity, const double* rows,
                          double* fine) noexcept;
-/// The transpose; only rows that hold a coefficient are written.
+/// Applies the transpose; writes only rows that hold a coefficient.
 void collect_coefficients(const SpreadTable& table, const double* parity, const double* fine,
                           double* rows) noexcept;
 
-constexpr std::int64_t taps = 16;              ///< fine samples around a ring that count
-constexpr std::int64_t tile = 4;               ///< fine samples spread to at a time
-constexpr std::int64_t ghosts = taps / 4 + 1;  ///< rows repeated on both ends of the fine rows
+constexpr std::int64_t taps = 16;              ///< fine samples that contribute to a ring
+constexpr std::int64_t tile = 4;               ///< fine samples per spreading step
+constexpr std::int64_t ghosts = taps / 4 + 1;  ///< rows repeated at both ends of the fine rows
 
-/// Kernel values of every ring. Fine sample j lies at (j + 1/2) / length of [0, pi]; -taps/2 <= j <
+/// Kernel values for every ring. Fine sample j is at (j + 1/2) / length of [0, pi]; -taps/2 <= j <
 /// length + taps/2.
 struct TapTable {
   std::int64_t length;    ///< fine samples, a multiple of `tile`
-  const double* weights;  ///< of ring r and fine sample j at offset[r] + j; zero up to tile - 1
-                          ///< samples beyond the taps
+  const double* weights;  ///< for ring r and fine sample j at offset[r] + j; zero for up to tile -
+                          ///< 1 samples beyond the taps
   const std::int64_t* offset;  ///< [ring]
-  const std::int64_t* first;   ///< [ring], the first fine sample that counts
+  const std::int64_t* first;   ///< [ring], the first contributing fine sample
   const RingRange* touching;   ///< [tile], from j = -taps / 2: rings that touch it
 };
 
-/// values[ring] = sum over taps of weight times fine sample, for the rings within `kept`.
-/// fine  even samples of the doubled circle [length + 2 ghosts][row]; its ghosts are filled here
+/// Computes values[ring] = sum over taps of weight times fine sample, for the rings within `kept`.
+/// fine  even samples of the doubled circle [length + 2 ghosts][row]; fills the ghosts
 void interpolate(const TapTable& table, const double* parity, RingRange kept, double* fine,
                  double* values) noexcept;
-/// The transpose; values beyond `kept` count as zero, fine is overwritten (not its ghosts).
+/// Applies the transpose; values outside `kept` count as zero; overwrites fine except its ghosts.
 void spread(const TapTable& table, const double* parity, RingRange kept, const double* values,
             double* fine) noexcept;
 
-}  // namespace ringweave::columns
+}  // namespace ringweave::detail::inline legendre::columns

@@ -11,15 +11,15 @@
 #include "base/simd/butterfly-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace ringweave::columns::HWY_NAMESPACE {
+namespace ringweave::detail::inline legendre::columns::HWY_NAMESPACE {
 
-using namespace ringweave::HWY_NAMESPACE;
+using namespace ringweave::detail::HWY_NAMESPACE;
 using Stage = ThetaFft::Stage;
 using Stages = ThetaFft::Stages;
 
 enum class FftDirection { transform, transpose };
 
-// Runs of this many rows (24 KiB) stay in the first-level cache through all their stages.
+// Runs of this many rows (24 KiB) stay in the L1 cache through all their stages.
 constexpr std::int64_t cached_rows = 192;
 
 struct PlainRows {
@@ -51,14 +51,14 @@ struct FoldedRows {
   }
 };
 
-/// x_q *= twiddle_q for q = 1..Radix - 1.
+/// Computes x_q *= twiddle_q for q = 1..Radix - 1.
 template <int Radix>
 HWY_INLINE void multiply(const Complex* HWY_RESTRICT twiddles, ComplexLanes* x) {
 #pragma GCC unroll 8
   for (int q = 1; q < Radix; ++q) x[q] = product(x[q], broadcast(twiddles[q - 1]));
 }
 
-/// One stage of `blocks` consecutive runs. The transpose multiplies by the twiddles first.
+/// Applies one stage to `blocks` consecutive runs. The transpose multiplies by the twiddles first.
 template <int Radix, FftDirection To, class In, class Out>
 HWY_NOINLINE void run_stage(const Stage& stage, const Complex* all_twiddles, std::int64_t blocks,
                             In in, Out out) {
@@ -92,7 +92,8 @@ void run_stage(const Stage& stage, const Complex* twiddles, std::int64_t blocks,
   }
 }
 
-/// The stages of one run, in place: all runs of a stage while they fit the cache, else run by run.
+/// Applies the stages of one run in place: stage by stage over all runs if they fit in the cache,
+/// otherwise run by run.
 template <FftDirection To>
 void run_stages(Stages stages, double* rows) {
   if (stages.begin == stages.end) return;
@@ -140,7 +141,7 @@ void transpose_folded(Stages stages, double* rows, Folded x) {
                                      FoldedRows{x, first.length});
 }
 
-}  // namespace ringweave::columns::HWY_NAMESPACE
+}  // namespace ringweave::detail::inline legendre::columns::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
@@ -150,9 +151,9 @@ HWY_AFTER_NAMESPACE();
 #include <utility>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave::columns {
+namespace ringweave::detail::inline legendre::columns {
 namespace {
 
 HWY_EXPORT(transform);
@@ -197,7 +198,7 @@ ThetaFft::ThetaFft(std::int64_t length) : length_(length), positions_(1, 0) {
     }
     rest = part;
   }
-  // y_(radix k + q) lies in part q, where k lies in the transform of that part.
+  // y_(radix k + q) is in part q, at the position of k in the transform of that part.
   for (auto stage = stages_.rbegin(); stage != stages_.rend(); ++stage) {
     std::vector<std::int64_t> longer(to_size(stage->length));
     for (std::int64_t k = 0; k < stage->length; ++k) {
@@ -222,5 +223,5 @@ void ThetaFft::transpose(double* rows, Folded x) const noexcept {
   HWY_DYNAMIC_DISPATCH(transpose_folded)(stages(), rows, x);
 }
 
-}  // namespace ringweave::columns
+}  // namespace ringweave::detail::inline legendre::columns
 #endif

@@ -5,44 +5,45 @@
 #include <cstdint>
 #include <vector>
 
-// Complex columns side by side, so that what is done to one is done to all of them in vectors: a
-// row holds one complex number of every column.
-namespace ringweave::columns {
+// FFTs of adjacent complex columns, vectorized over the columns: a row holds one complex number of
+// every column.
+namespace ringweave::detail::inline legendre::columns {
 
 constexpr std::int64_t width = 8;             ///< columns
-constexpr std::int64_t row_size = 2 * width;  ///< doubles of a row: [real, imaginary][column]
+constexpr std::int64_t row_size = 2 * width;  ///< doubles per row: [real, imaginary][column]
 
-/// The samples of one period of functions f(-x) = parity f(x), of which only the first half is
-/// stored: sample j < length of f at (j + 1/2) / length of half the period, in `samples`
-/// [sample][row]. What is transformed are the even samples of the whole period, element i being
-/// sample 2 i; beyond the half they are mirror images.
+/// Samples of one period of functions f(-x) = parity f(x), of which only the first half is stored
+/// in `samples` [sample][row]: sample j < length is f at (j + 1/2) / length of half the period. The
+/// even samples of the whole period are transformed, element i being sample 2 i; those of the
+/// second half are mirror images.
 struct Folded {
   double* samples;
   const double* parity;  ///< [column], 1 or -1
 };
 
-/// The complex FFT of columns, y_k = sum_j x_j exp(-2 pi i j k / length), and its transpose.
-/// Between the two the rows are in an order of their own, position(k), and no time is spent on
-/// sorting them. No allocation after construction; thread safe.
+/// Complex FFT of columns, y_k = sum_j x_j exp(-2 pi i j k / length), and its transpose. The
+/// transformed rows are in an internal order, position(k), which saves a permutation. No allocation
+/// after construction; thread safe.
 class ThetaFft {
  public:
-  /// Only lengths made of factors 2, 3, 5, 7 (is_smooth). Error  InternalError for others.
+  /// The length must be a product of the factors 2, 3, 5, 7 (is_smooth). Error  InternalError
+  /// otherwise.
   explicit ThetaFft(std::int64_t length);
 
   static bool is_smooth(std::int64_t length);
 
   std::int64_t length() const { return length_; }
   std::int64_t bytes() const;
-  /// Row of y_k.
+  /// Returns the row of y_k.
   std::int64_t position(std::int64_t k) const { return positions_[static_cast<std::size_t>(k)]; }
 
-  /// rows [length][row]: x in its natural order becomes y in position order.
+  /// Transforms rows [length][row]: x in natural order becomes y in position order.
   void transform(double* rows) const noexcept;
-  /// x from the samples, which are only read; rows are overwritten with y.
+  /// Transforms x from the samples, which are only read; overwrites rows with y.
   void transform(Folded x, double* rows) const noexcept;
 
-  /// The transposes: rows in position order become natural. Second form: the samples are
-  /// overwritten with them, the rows destroyed.
+  /// Apply the transpose: rows in position order become natural. The second form overwrites the
+  /// samples with the result and destroys the rows.
   void transpose(double* rows) const noexcept;
   void transpose(double* rows, Folded x) const noexcept;
 
@@ -51,7 +52,7 @@ class ThetaFft {
     int radix;
     std::int64_t length;
     std::int64_t part;      ///< length / radix
-    std::int64_t twiddles;  ///< where exp(-2 pi i j q / length) begins: [j < part][q = 1..radix-1]
+    std::int64_t twiddles;  ///< offset of exp(-2 pi i j q / length): [j < part][q = 1..radix-1]
   };
   struct Stages {
     const Stage* begin;
@@ -70,4 +71,4 @@ class ThetaFft {
   std::vector<std::int64_t> positions_;
 };
 
-}  // namespace ringweave::columns
+}  // namespace ringweave::detail::inline legendre::columns

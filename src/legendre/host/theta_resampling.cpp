@@ -8,10 +8,10 @@
 #include <numbers>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 #include "sphere/quadrature.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 namespace {
 
 using columns::taps;
@@ -21,16 +21,16 @@ using Long = long double;
 
 constexpr Long pi = std::numbers::pi_v<Long>;
 
-// With 16 taps the error falls to 3e-14 rms (1.5e-13 at worst) at this ratio; more taps on a
-// coarser grid cost as much in the interpolation as they save in the FFT.
+// With 16 taps the error is 3e-14 rms (1.5e-13 at worst) at this ratio; more taps on a coarser grid
+// cost as much in the interpolation as they save in the FFT.
 constexpr double oversampling = 1.75;
-// Of the kernel exp(beta (sqrt(1 - x^2) - 1)); the best of 0.94..1.03 for these numbers.
+// Parameter of the kernel exp(beta (sqrt(1 - x^2) - 1)); 0.98 is the best of 0.94..1.03 here.
 constexpr double beta = 0.98 * std::numbers::pi * taps * (1 - 0.5 / oversampling);
 
 std::int64_t coarse_length_for(std::int64_t degree) {
   if (degree < 0)
     throw UsageError(fmt::format("theta resampling of degree {}; expected 0 or more", degree));
-  // Even, so that no ring lies on the equator, next to which the sums take one degree a step.
+  // Even, so that no ring is on the equator, near which sums need one-degree steps.
   std::int64_t length = std::max<std::int64_t>(degree + 2, 2) / 2 * 2;
   while (!ThetaFft::is_smooth(length)) length += 2;
   return length;
@@ -49,7 +49,7 @@ Real kernel(Real x) {
   return x * x < 1 ? std::exp(static_cast<Real>(beta) * (std::sqrt(1 - x * x) - 1)) : Real(0);
 }
 
-/// 1 over what interpolation makes of exp(i k theta): what coefficients are divided by.
+/// Returns the inverse of the factors by which interpolation multiplies exp(i k theta).
 std::vector<double> deconvolution(std::int64_t degree, std::int64_t fine_length) {
   const std::vector<QuadratureNode> nodes = gauss_legendre_nodes(6 * taps);
   std::vector<double> factors;
@@ -66,13 +66,13 @@ std::vector<double> deconvolution(std::int64_t degree, std::int64_t fine_length)
   return factors;
 }
 
-/// exp(i pi k / (2 length)).
+/// Returns exp(i pi k / (2 length)).
 std::complex<double> quarter_turn_part(std::int64_t k, std::int64_t length) {
   const Long angle = pi * static_cast<Long>(k) / static_cast<Long>(2 * length);
   return {static_cast<double>(std::cos(angle)), static_cast<double>(std::sin(angle))};
 }
 
-/// Where a ring lies among the fine samples, to more digits than theta has.
+/// Returns the position of a ring among the fine samples, to more digits than theta has.
 Long fine_position(const Ring& ring, std::int64_t fine_length) {
   const Long from_pole =
       std::atan2(static_cast<Long>(ring.sin_theta), static_cast<Long>(std::abs(ring.cos_theta)));
@@ -112,7 +112,7 @@ void ThetaResampling::plan_coefficients() {
 
 void ThetaResampling::plan_spreading() {
   const std::int64_t n = fine_fft_.length();
-  // The FFT has the other sign: entry k of its input counts as n - k.
+  // The FFT has the opposite sign: entry k of its input is entry n - k.
   const auto row = [&](std::int64_t k) { return fine_fft_.position((n - k) % n); };
   const auto coefficient = [&](std::int64_t k) {
     return k <= degree_ ? coarse_fft_.position(k) : std::int64_t{-1};
@@ -124,7 +124,7 @@ void ThetaResampling::plan_spreading() {
     const std::complex<double> root = quarter_turn_part(k, n);
     spread_pairs_.push_back({{coefficient(k), coefficient(n - k)}, {row(k), row(n - k)}, root});
   }
-  // First the pairs of two coefficients, then those of one, then those of none.
+  // First the pairs with two coefficients, then those with one, then those with none.
   const auto missing = [](const columns::SpreadPair& pair) {
     return (pair.coefficients[0] < 0 ? 1 : 0) + (pair.coefficients[1] < 0 ? 1 : 0);
   };
@@ -227,4 +227,4 @@ std::int64_t ThetaResampling::Block::bytes() const {
   return 8 * (own_targets_.size() + fine_.size());
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre

@@ -6,27 +6,28 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/buffer.hpp"
 #include "legendre/host/theta_columns.hpp"
 #include "legendre/host/theta_fft.hpp"
-#include "sphere/ring_grid.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 
 /// F(-theta) = parity F(theta). Ring modes of a scalar field have the parity of m, those of a spin
 /// s field the parity of m + s.
 enum class Parity { even, odd };
 
-/// Ring modes from few equidistant rings to any rings, and the exact transpose.
+/// Resamples ring modes from few equidistant rings to arbitrary rings, and applies the exact
+/// transpose.
 ///
 /// The functions of one order, sum_l a_l lambda_lm(theta) with l <= degree, are trigonometric
-/// polynomials of that degree on the doubled circle, even or odd in theta, so degree + 1 rings at
-/// theta_j = pi (j + 1/2) / n fix them. Their coefficients come from an FFT; divided by the
-/// transform of a spreading kernel, zero-padded and transformed back they are samples on a finer
-/// equidistant grid, from which 16 around each ring give its value. What is done to one order does
-/// not depend on the others in its block.
+/// polynomials of that degree on the doubled circle, even or odd in theta, so they are determined
+/// by degree + 1 rings at theta_j = pi (j + 1/2) / n. An FFT gives their coefficients. These are
+/// divided by the transform of a spreading kernel, zero-padded and transformed back to samples on a
+/// finer equidistant grid, of which 16 around each ring give its value. The result for one order
+/// does not depend on the others in its block.
 /// Accuracy  3e-14 of the rms of the values (rms), 1e-13 at worst; the transpose holds to 3e-15.
-/// Cost      two complex FFTs of 1 and 1.75 degree rows, 32 multiply-adds for each target ring and
+/// Cost      two complex FFTs of 1 and 1.75 degree rows, 32 multiply-adds per target ring and
 ///           order.
 /// From   Barnett, Magland, af Klinteberg (2019), SIAM J. Sci. Comput. 41, doi:10.1137/18M120885X
 ///        (the kernel); Makhoul (1980), IEEE Trans. ASSP 28, doi:10.1109/TASSP.1980.1163351 (half
@@ -40,19 +41,21 @@ class ThetaResampling {
   /// Error   UsageError when it is negative.
   ThetaResampling(const RingGrid& target, std::int64_t degree);
 
-  /// The fewest rings pi (j + 1/2) / n, n > degree, with n a good length.
+  /// Returns the smallest set of rings pi (j + 1/2) / n, n > degree, with a good FFT length n.
   const RingGrid& equidistant() const { return equidistant_; }
   std::int64_t n_targets() const { return n_targets_; }
   std::int64_t bytes() const;
 
-  /// Numbers that the targets of a block take.
+  /// Returns the number of doubles in the targets of a block.
   std::int64_t target_size() const;
 
-  /// The values of `width` orders, each of one component, on one of both sets of rings, whose
-  /// memory the other then needs; one for each thread. Fresh ones hold zeros, all even.
+  /// The values of `width` orders, each of one component, on one of the two sets of rings;
+  /// computing one set destroys the other. One block per thread. New blocks hold zeros, all with
+  /// even parity.
   class Block {
    public:
-    /// targets  target_size() numbers, aligned to 64 bytes, that outlive the block; null: its own
+    /// targets  target_size() numbers, aligned to 64 bytes, that outlive the block; null: allocated
+    ///          by the block
     explicit Block(const ThetaResampling& plan, double* targets = nullptr);
 
     void set_parity(int slot, Parity parity) {
@@ -72,7 +75,7 @@ class ThetaResampling {
       return get(targets_ + ring * columns::row_size + slot);
     }
 
-    /// One ring of all orders: [real, imaginary][slot], aligned to 64 bytes.
+    /// Returns one ring of all orders: [real, imaginary][slot], aligned to 64 bytes.
     double* equidistant_row(std::int64_t ring) { return fine_.data() + ring * columns::row_size; }
     double* target_row(std::int64_t ring) { return targets_ + ring * columns::row_size; }
 
@@ -88,18 +91,18 @@ class ThetaResampling {
     static Complex get(const double* entry) { return {entry[0], entry[columns::width]}; }
 
     std::array<double, static_cast<std::size_t>(columns::width)> parity_;
-    /// [target ring][row]; on the way between both sets their coefficients
+    /// [target ring][row]; holds coefficients between the two sets
     double* targets_;
     HostBuffer<double> own_targets_;
     /// [ghosts, fine sample, ghosts][row]; before or after them [equidistant ring][row]
     HostBuffer<double> fine_;
   };
 
-  /// Target rings [kept) of all orders from all equidistant rings, which are used up like the other
-  /// target rings. No allocation. Not collective; thread safe for different blocks.
+  /// Computes the target rings [kept) of all orders from all equidistant rings; destroys these and
+  /// the other target rings. No allocation. Not collective; thread safe for different blocks.
   void resample(Block& block, RingRange kept) const noexcept;
-  /// The transpose: equidistant rings overwritten, from target rings within kept (others count as
-  /// zero), which are used up.
+  /// Applies the transpose: overwrites the equidistant rings from target rings within `kept`
+  /// (others count as zero), which are destroyed.
   void adjoint(Block& block, RingRange kept) const noexcept;
 
  private:
@@ -120,8 +123,8 @@ class ThetaResampling {
   std::vector<columns::CoefficientPair> coefficient_pairs_;
   std::vector<columns::CoefficientAlone> coefficients_alone_;
   std::vector<columns::SpreadPair> spread_pairs_;
-  std::int64_t n_full_ = 0;  ///< pairs of two coefficients; the rest has one or none
-  std::int64_t n_half_ = 0;  ///< pairs of at least one
+  std::int64_t n_full_ = 0;  ///< pairs with two coefficients; the rest has one or none
+  std::int64_t n_half_ = 0;  ///< pairs with at least one
   std::vector<columns::SpreadAlone> spread_alone_;
 
   std::vector<double> weights_;
@@ -130,4 +133,4 @@ class ThetaResampling {
   std::vector<RingRange> touching_;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Compiled once for every instruction set: the guard is toggled by hwy/foreach_target.h.
+// Compiled once per instruction set: hwy/foreach_target.h toggles the guard.
 #if defined(RINGWEAVE_LEGENDRE_HOST_TRANSFER_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef RINGWEAVE_LEGENDRE_HOST_TRANSFER_INL
 #undef RINGWEAVE_LEGENDRE_HOST_TRANSFER_INL
@@ -12,7 +12,7 @@
 #include "legendre/host/sweep-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace ringweave::sweep::HWY_NAMESPACE {
+namespace ringweave::detail::inline legendre::sweep::HWY_NAMESPACE {
 
 template <class D>
 HWY_INLINE hn::Vec<D> in_ring_order(D d, hn::Vec<D> v, bool south) {
@@ -23,7 +23,8 @@ HWY_INLINE hn::Vec<D> in_ring_order(D d, hn::Vec<D> v, bool south) {
   }
 }
 
-/// What multiplies the odd sums of a map on some pairs, z for northern and -z for southern rings.
+/// Returns the factor of a map's odd sums on some pairs: z (or 1) for northern rings, negated for
+/// southern ones.
 template <class D>
 HWY_INLINE hn::Vec<D> odd_factor(D d, const MapSums& map, std::int64_t pair, bool south) {
   const auto z = map.z == nullptr ? hn::Set(d, 1.0) : hn::LoadU(d, map.z + pair);
@@ -31,7 +32,7 @@ HWY_INLINE hn::Vec<D> odd_factor(D d, const MapSums& map, std::int64_t pair, boo
 }
 
 /// Calls part(tag, i, pair) for the rings i .. i + lanes - 1 of a run, whose first pair in memory
-/// is `pair`: whole vectors, then one by one.
+/// is `pair`: whole vectors, then single elements.
 template <class Part>
 HWY_INLINE void for_each_part(const RingRun& run, const Part& part) {
   const auto pair_at = [&](std::int64_t i, std::int64_t lanes) {
@@ -114,6 +115,6 @@ void read_modes(const MapSums* maps, int n_maps, std::int64_t stride, const Ring
   });
 }
 
-}  // namespace ringweave::sweep::HWY_NAMESPACE
+}  // namespace ringweave::detail::inline legendre::sweep::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif

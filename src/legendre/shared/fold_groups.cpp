@@ -7,9 +7,9 @@
 #include <numeric>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 namespace {
 
 void check_segments(const LegendreShape& shape, const ModeLayout::Row& row) {
@@ -107,4 +107,4 @@ FoldGroups::FoldGroups(const LegendreShape& shape) {
   begin_.push_back(n_rows);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre

@@ -7,14 +7,15 @@
 
 #include "legendre/legendre_stage.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 
-/// Rows that must be worked on one after the other: a row, then the rows that fold into it,
-/// ascending in m, so that sums do not depend on the thread count. Groups come heaviest first.
+/// Groups of rows that must be processed in order: a row, then the rows that fold into it,
+/// ascending in m, so that sums do not depend on the thread count. Groups are sorted by work,
+/// largest first.
 class FoldGroups {
  public:
-  /// Error  UsageError when the rows of the shape are not its orders, or fold into something that
-  /// cannot take them.
+  /// Error  UsageError when the rows of the shape are not its orders, or fold into a row that
+  /// cannot receive them.
   explicit FoldGroups(const LegendreShape& shape);
 
   std::int64_t size() const { return static_cast<std::int64_t>(begin_.size()) - 1; }
@@ -29,4 +30,4 @@ class FoldGroups {
   std::vector<std::int64_t> begin_;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre

@@ -6,7 +6,7 @@
 
 #include "base/checked_cast.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 namespace {
 
 constexpr std::int64_t whole_chunks(std::int64_t steps) {
@@ -247,4 +247,4 @@ template void RecurrenceByOne::precondition(const std::complex<double>*,
 template void RecurrenceByOne::precondition(const std::complex<float>*, const std::complex<float>*,
                                             double*) const;
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre

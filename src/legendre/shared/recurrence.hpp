@@ -5,26 +5,28 @@
 #include <cstdint>
 #include <span>
 
-#include "base/buffer.hpp"
 #include "base/checked_cast.hpp"
 #include "legendre/host/recurrence_lanes.hpp"
 #include "legendre/host/sweep.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 
-/// Up to here coefficients are rounded once, from long double: e tends to 1/2 so smoothly that its
-/// rounding errors line up, and next to the poles they grow with the square of the degree (m = 0,
-/// l = 8192, theta = 1e-4: 9e-10 with coefficients in double, 5e-12 with these).
+/// Orders up to this one have coefficients computed in long double and rounded once. e tends to 1/2
+/// so smoothly that its rounding errors do not average out, and near the poles they grow with the
+/// square of the degree (m = 0, l = 8192, theta = 1e-4: 9e-10 with coefficients computed in double,
+/// 5e-12 with these).
 inline constexpr int highest_precise_order = 32;
 
-/// Scalar fields, one order, two degrees per step. With e_j = sqrt(((m+j)^2 - m^2) / (4 (m+j)^2 -
-/// 1)),
-///   lambda_{m+2k+1} = z alpha_k p_k,   lambda_{m+2k} = e_{2k+1} alpha_k p_k + e_{2k} alpha_{k-1}
-///   p_{k-1}, p_{k+1} = a_k (z^2 - e_{2k+1}^2 - e_{2k+2}^2) p_k + p_{k-1},   p_0 = lambda_mm.
+/// Recurrence of scalar fields for one order, two degrees per step. With e_j = sqrt(((m+j)^2 - m^2)
+/// / (4 (m+j)^2 - 1)),
+///   lambda_{m+2k+1} = z alpha_k p_k,
+///   lambda_{m+2k} = e_{2k+1} alpha_k p_k + e_{2k} alpha_{k-1} p_{k-1},
+///   p_{k+1} = a_k (z^2 - e_{2k+1}^2 - e_{2k+2}^2) p_k + p_{k-1},   p_0 = lambda_mm.
 /// From   Ishioka (2018), J. Meteor. Soc. Japan 96, doi:10.2151/jmsj.2018-019
 class RecurrenceByTwo {
  public:
-  /// What an order is prepared in.
+  /// Work space of prepare().
   class Scratch {
    public:
     explicit Scratch(int lmax);
@@ -36,7 +38,7 @@ class RecurrenceByTwo {
     HostBuffer<double> ratios_;    ///< [k]
   };
 
-  /// Buffers for the orders lowest_order..lmax; prepare() allocates nothing.
+  /// Allocates for the orders lowest_order..lmax; prepare() allocates nothing.
   explicit RecurrenceByTwo(int lmax, int lowest_order = 0);
   void prepare(int m, Scratch& scratch);
 
@@ -45,14 +47,14 @@ class RecurrenceByTwo {
   const double* e() const { return e_.data(); }          ///< [j]
   const double* alpha() const { return alpha_.data(); }  ///< [k]
 
-  /// a_lm, l = m.. (those missing up to lmax are zero) -> the four columns of one map, which begin
-  /// at `columns` and are `stride` apart per step.
+  /// Transforms a_lm, l = m.. (missing ones up to lmax are zero) into the four columns of one map,
+  /// which begin at `columns` with a stride of `stride` per step.
   template <class T>
   void precondition(std::span<const std::complex<T>> alm, double* columns,
                     std::int64_t stride) const {
     sweep::precondition_by_two(factors(), alm.data(), ssize64(alm), columns, stride);
   }
-  /// Its transpose; overwrites alm.
+  /// Applies the transpose of precondition; overwrites alm.
   void restore(const double* columns, std::int64_t stride,
                std::span<std::complex<double>> alm) const {
     sweep::restore_by_two(factors(), columns, stride, alm.data(), ssize64(alm));
@@ -73,8 +75,8 @@ class RecurrenceByTwo {
   HostBuffer<double> coefficients_;  ///< [k][a, g from the equator, g from the pole]
 };
 
-/// Fields of any spin s >= 0, one order, one degree per step: lambda_{+s} and lambda_{-s} = gain_l
-/// p_l from l = max(m, s),
+/// Recurrence of fields of any spin s >= 0 for one order, one degree per step: lambda_{+s} and
+/// lambda_{-s} = gain_l p_l from l = max(m, s),
 ///   p_{l+1} = a_l (z +- m s / (l (l + 1))) p_l + p_{l-1}.
 /// From   the three-term relation of Wigner's d functions in l, e.g. Kostelec & Rockmore (2008),
 ///        doi:10.1007/s00041-008-9013-5
@@ -82,25 +84,25 @@ class RecurrenceByOne {
  public:
   explicit RecurrenceByOne(int lmax);
   void prepare(int m, int spin);
-  /// Spin 0, from the e_j of RecurrenceByTwo for the same order.
+  /// Prepares spin 0 from the e_j of RecurrenceByTwo for the same order.
   void prepare_scalar(int m, const double* e);
 
   std::int64_t n_steps() const { return n_steps_; }  ///< whole chunks; 0 when lmax < max(m, spin)
   const double* coefficients() const { return coefficients_.data(); }
 
-  /// A scalar's a_lm, l = m.. (those missing up to lmax are zero) -> the two columns of one map,
-  /// `stride` apart per step.
+  /// Transforms a scalar field's a_lm, l = m.. (missing ones up to lmax are zero) into the two
+  /// columns of one map, with a stride of `stride` per step.
   template <class T>
   void precondition(std::span<const std::complex<T>> alm, double* columns,
                     std::int64_t stride) const;
-  /// Its transpose; adds to alm.
+  /// Applies the transpose of the scalar precondition; adds to alm.
   void restore_add(const double* columns, std::int64_t stride,
                    std::span<std::complex<double>> alm) const;
 
-  /// E and B, l = m..lmax -> the four columns [step][column].
+  /// Transforms E and B, l = m..lmax, into the four columns [step][column].
   template <class T>
   void precondition(const std::complex<T>* e, const std::complex<T>* b, double* columns) const;
-  /// Its transpose; overwrites e and b, with zeros below the spin.
+  /// Applies the transpose; overwrites e and b, with zeros below the spin.
   void restore(const double* columns, std::complex<double>* e, std::complex<double>* b) const;
 
   std::int64_t bytes() const;
@@ -125,4 +127,4 @@ class RecurrenceByOne {
       coefficients_;  ///< [step][a, g+ and g- from the equator, g+ and g- from the pole]
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre

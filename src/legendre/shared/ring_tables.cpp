@@ -5,7 +5,9 @@
 #include <cmath>
 #include <functional>
 
-namespace ringweave {
+#include "base/checked_cast.hpp"
+
+namespace ringweave::detail::inline legendre {
 namespace {
 
 template <class T>
@@ -13,15 +15,16 @@ std::int64_t held(const HostBuffer<T>& buffer) {
   return buffer.size() * static_cast<std::int64_t>(sizeof(T));
 }
 
-// Rounding errors of steps of two degrees grow like lmax / z towards the equator.
+// Rounding errors of two-degree steps grow like lmax / z towards the equator.
 constexpr double equatorial_z_per_degree = 0.01 / 8192;
-// Below this degree they are exact enough on every ring.
+// Below this degree they are accurate enough on every ring.
 constexpr int least_lmax_for_equator = 1000;
 
-/// log2(sin theta). A power m of sin(theta) magnifies its relative error m times: near the equator
-/// the sine is taken from z, which has the digits there.
+/// Returns log2(sin theta). A power m of sin(theta) multiplies its relative error by m; near the
+/// equator the sine is therefore computed from z, which has the digits there.
 long double log2_of_sine(double z, double sine) {
-  // Below every power that could ever count; finite, so that its product with order 0 is 0.
+  // Smaller than the log of any term that could count, but finite, so that its product with order 0
+  // is 0.
   constexpr long double log2_at_the_pole = -30000;
   if (sine <= 0) return log2_at_the_pole;
   if (sine * sine < 0.5) return std::log2(static_cast<long double>(sine));
@@ -31,7 +34,7 @@ long double log2_of_sine(double z, double sine) {
 
 }  // namespace
 
-// Whole cache lines, so that arrays over pairs that follow each other stay aligned.
+// Padded to whole cache lines, so that consecutive arrays over pairs stay aligned.
 PairTables::PairTables(const RingGrid& grid)
     : count_(grid.n_pairs()), padded_((grid.n_pairs() + sweep::padding() + 7) / 8 * 8) {
   for (HostBuffer<double>* table :
@@ -44,7 +47,8 @@ PairTables::PairTables(const RingGrid& grid)
     const double z = pair.cos_theta;
     const double sine = pair.sin_theta;
     const long double log2_sine = log2_of_sine(z, sine);
-    // 16 fractional bits and at most 20 before them: an exact product with any order below 2^17.
+    // 16 fractional bits and at most 20 integer bits: the product with any order below 2^17 is
+    // exact.
     const double high = static_cast<double>(std::nearbyint(log2_sine * 65536)) / 65536;
     log2_sin_high_[i] = high;
     log2_sin_low_[i] = static_cast<double>(log2_sine - static_cast<long double>(high));
@@ -117,8 +121,8 @@ PairIndex::PairIndex(const RingGrid& grid)
 }
 
 std::int64_t PairIndex::first_pair(RingRange rings) const {
-  // Pairs descend in z to both sides of the equator, so the ends of a run of rings are its
-  // polar-most ones.
+  // Pairs descend in z on both sides of the equator, so the ends of a run of rings are nearest to
+  // the poles.
   return std::min(pair_[rings.begin], pair_[rings.end - 1]);
 }
 
@@ -141,4 +145,4 @@ FoldPhases::FoldPhases(const RingGrid& grid, const FoldRule& fold, int mmax) : r
 
 std::int64_t FoldPhases::bytes() const { return held(phases_); }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre

@@ -5,28 +5,28 @@
 #include <complex>
 #include <cstdint>
 
-#include "base/buffer.hpp"
 #include "legendre/host/sweep.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/views.hpp"
 #include "sphere/mode_limits.hpp"
-#include "sphere/ring_grid.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 
-/// What the sweeps need to know of the ring pairs of a grid.
+/// Tables over the ring pairs of a grid, read by the sweeps.
 class PairTables {
  public:
   explicit PairTables(const RingGrid& grid);
 
-  /// All pairs for steps of two degrees; all or the last pairs for steps of one.
+  /// All pairs for two-degree steps; all or the last pairs for one-degree steps.
   sweep::Pairs by_two() const;
   sweep::Pairs by_one() const { return by_one_from(0); }
   sweep::Pairs by_one_from(std::int64_t first) const;
-  /// The first pairs, for steps of one.
+  /// Returns the first pairs, for one-degree steps.
   sweep::Pairs by_one_up_to(std::int64_t end) const;
   std::int64_t count() const { return count_; }
   const double* z() const { return z_.data(); }  ///< [pair]
   std::int64_t padded_size() const { return padded_; }
-  /// The first of the pairs next to the equator, where steps of two degrees lose digits: even
+  /// Returns the first of the pairs near the equator, where two-degree steps lose digits: even
   /// functions are differences of p there, which are z times smaller than p. A multiple of the
   /// vector length.
   std::int64_t first_equatorial(int lmax) const;
@@ -46,18 +46,19 @@ class PairTables {
   HostBuffer<double> one_plus_z_;
 };
 
-/// Which pair and which half of it a ring is.
+/// Index from a ring to its pair and half of the pair.
 class PairIndex {
  public:
   explicit PairIndex(const RingGrid& grid);
 
   std::int64_t pair(std::int64_t ring) const { return pair_[ring]; }
   bool is_south(std::int64_t ring) const { return south_[ring]; }
-  /// The rings from `ring` on, up to `end`, whose pairs follow each other.
+  /// Returns the longest run of rings from `ring` on, ending at most at `end`, whose pairs are
+  /// consecutive.
   sweep::RingRun run(std::int64_t ring, std::int64_t end) const {
     return {pair_[ring], std::min(run_end_[ring], end) - ring, south_[ring]};
   }
-  /// The pair nearest to the pole among those of some consecutive rings.
+  /// Returns the pair nearest to the pole among those of consecutive rings.
   std::int64_t first_pair(RingRange rings) const;
   std::int64_t bytes() const;
 
@@ -67,8 +68,8 @@ class PairIndex {
   HostBuffer<std::int64_t> run_end_;
 };
 
-/// How the orders of one alias class add up on the rings that fold, N = fold.period: e^{i k N phi0}
-/// for k = 1 .. the turns of mmax.
+/// Phases that add the orders of one alias class on the rings that fold, N = fold.period: e^{i k N
+/// phi0} for k = 1 up to the turns of mmax.
 class FoldPhases {
  public:
   FoldPhases(const RingGrid& grid, const FoldRule& fold, int mmax);
@@ -81,12 +82,12 @@ class FoldPhases {
     // A ring FFT counts order 0 once and every other order twice, with its conjugate.
     target += alias.m0 == 0 ? std::complex<double>(2 * folded.real(), 0) : folded;
   }
-  /// The transpose: the mode of an order, from that of its alias.
+  /// Applies the transpose: returns the mode of an order, given that of its alias.
   std::complex<double> repeat(std::complex<double> source, std::int64_t ring,
                               const FoldRule::Alias& alias) const {
     return (alias.mirrored ? std::conj(source) : source) * std::conj(phase(alias.turns, ring));
   }
-  /// [turn - 1][ring of the rule's]
+  /// [turn - 1][ring of the rule]
   const HostBuffer<std::complex<double>>& table() const { return phases_; }
   std::int64_t bytes() const;
 
@@ -99,4 +100,4 @@ class FoldPhases {
   HostBuffer<std::complex<double>> phases_;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre

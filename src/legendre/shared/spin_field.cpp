@@ -6,12 +6,13 @@
 
 #include "base/checked_cast.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 namespace {
 
-// Scalars lose sin(theta)^-s of their precision. Where this is more, few orders are left anyway.
+// The scalar route multiplies rounding errors by sin(theta)^-s; few orders are left where that
+// exceeds 100.
 constexpr double least_sine_power = 0.01;
-// Below this degree a sweep by Wigner's functions costs little more than the ladder.
+// Below this degree a sweep with Wigner's d functions costs little more than the ladder.
 constexpr int least_lmax_for_ladder = 100;
 
 }  // namespace
@@ -34,4 +35,4 @@ std::int64_t SpinField::bytes() const {
   return ladder_.bytes() + weights_.size() * static_cast<std::int64_t>(sizeof(double));
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre

@@ -3,25 +3,25 @@
 
 #include <cstdint>
 
-#include "base/buffer.hpp"
 #include "legendre/host/spin_ladder.hpp"
-#include "sphere/field_set.hpp"
-#include "sphere/ring_grid.hpp"
+#include "ringweave/fields.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/views.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline legendre {
 
-/// How a field of spin s >= 1 is swept: as two scalar fields times sin(theta)^-s where that keeps
-/// the digits, by Wigner's d functions on the pairs next to the pole. Both sums hold for all pairs:
-/// the weights of the scalar ones are 0 where the others count.
+/// Chooses how a field of spin s >= 1 is computed: as two scalar fields times sin(theta)^-s where
+/// that keeps the digits, with Wigner's d functions on the pairs near the poles. Both sums run over
+/// all pairs; the scalar weights are 0 where Wigner's functions are used.
 class SpinField {
  public:
   SpinField(const FieldSet::Field& field, const RingGrid& grid, int lmax);
 
   int spin() const { return ladder_.spin(); }
   std::int64_t first_component() const { return first_component_; }
-  /// Pairs, from the pole on, that Wigner's functions sweep.
+  /// Returns how many pairs, counted from the pole, use Wigner's d functions.
   std::int64_t n_wigner_pairs() const { return n_wigner_pairs_; }
-  /// Whether there are others.
+  /// Returns whether other pairs exist.
   bool laddered() const { return n_wigner_pairs_ < n_pairs_; }
   const SpinLadder& ladder() const { return ladder_; }
   const double* weights() const { return weights_.data(); }  ///< [pair]
@@ -36,4 +36,4 @@ class SpinField {
   HostBuffer<double> weights_;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline legendre

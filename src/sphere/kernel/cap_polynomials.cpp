@@ -7,10 +7,10 @@
 #include <numbers>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 #include "sphere/quadrature.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline sphere {
 namespace {
 
 constexpr double pi = std::numbers::pi;
@@ -20,8 +20,8 @@ double chord_squared_of(double theta_cut) {
   return 4 * sine * sine;
 }
 
-/// On a cap P_l is a Bessel function of l theta: so many polynomials in theta^2 follow it to
-/// rounding.
+/// Returns how many polynomials in theta^2 represent P_l on a cap to rounding; there P_l is close
+/// to a Bessel function of l theta.
 double polynomials_of_degree(double l, double theta_cut) {
   const double phase = l * theta_cut;
   return phase / 2 + 3 * std::cbrt(phase) + 8;
@@ -46,7 +46,7 @@ CapPolynomials::CapPolynomials(double theta_cut, int size)
     below_.push_back(2 * n * (n + b) / (sum * std::sqrt((sum - 1) * (sum + 1))));
     inverse_.push_back(1 / below_.back());
   }
-  // Solid angle is pi chord_squared_cut du.
+  // The solid angle element is pi chord_squared_cut du.
   first_ = std::sqrt((b + 1) / (pi * chord_squared_cut_));
 }
 
@@ -99,4 +99,4 @@ CapNodes cap_nodes(double theta_cut, int size, double lmax) {
   return nodes;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline sphere

@@ -4,11 +4,12 @@
 #include <span>
 #include <vector>
 
-namespace ringweave {
+namespace ringweave::detail::inline sphere {
 
 /// Polynomials in z = cos(theta) that are orthonormal over the cap theta <= theta_cut (integral of
-/// p_j p_k over its solid angle = 1 where j = k, else 0) and vanish at its edge with their first
-/// derivative: a kernel made of them ends smoothly, so its multipoles fall like l^(-7/2) at least.
+/// p_j p_k over its solid angle = 1 where j = k, else 0) and vanish at its edge together with their
+/// first derivative. A kernel made of them ends smoothly, so its multipoles fall at least like
+/// l^(-7/2).
 ///
 /// p_k(u) = (1 - u)^2 J_k(1 - 2 u), u = (chord / chord at the edge)^2 in [0, 1], J_k Jacobi
 /// polynomials of the weight (1 - u)^4.
@@ -25,12 +26,12 @@ class CapPolynomials {
   int size() const { return static_cast<int>(below_.size()); }
   double chord_squared_cut() const { return chord_squared_cut_; }
 
-  /// value[k] = p_k(u), k = 0..size-1.
+  /// Computes value[k] = p_k(u), k = 0..size-1.
   void evaluate(double u, std::span<double> value) const;
-  /// sum_k coefficient[k] p_k(u); at most size() coefficients.
+  /// Returns sum_k coefficient[k] p_k(u); at most size() coefficients.
   double sum(std::span<const double> coefficient, double u) const;
 
-  /// So many polynomials follow, on a cap, all kernels with degrees up to lmax.
+  /// Returns how many polynomials represent, on a cap, all kernels with degrees up to lmax.
   static int size_for(double theta_cut, int lmax);
 
  private:
@@ -46,12 +47,12 @@ class CapPolynomials {
 /// Nodes of a quadrature over a cap, in u = (chord / chord at the edge)^2.
 struct CapNodes {
   std::vector<double> u;              ///< ascending
-  std::vector<double> chord_squared;  ///< of the nodes, 2 (1 - cos(theta))
+  std::vector<double> chord_squared;  ///< 2 (1 - cos(theta))
   std::vector<double> weight;         ///< steradians
 };
 
-/// Exact to rounding for cap polynomials below a size times P_l of degrees up to lmax, and for
-/// products of two of them.
+/// Computes nodes exact to rounding for products of two cap polynomials below `size`, and of one
+/// with P_l of degree up to lmax.
 CapNodes cap_nodes(double theta_cut, int size, double lmax);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline sphere

@@ -7,8 +7,9 @@
 #include "base/checked_cast.hpp"
 #include "sphere/kernel/kernel_fit.hpp"
 #include "sphere/kernel/kernel_shape.hpp"
+#include "sphere/kernel/kernel_table.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline sphere {
 
 CapShape::CapShape(double theta_cut, std::vector<double> coefficient)
     : polynomials_(theta_cut, checked_cast<int>(ssize64(coefficient), "polynomials of a kernel")),
@@ -20,7 +21,7 @@ CapShape::CapShape(double theta_cut, std::vector<double> coefficient)
 
 ChordNodes CapShape::nodes(double theta_cut, double polynomial_degree) const {
   const double angle = std::min(theta_cut, end());
-  // A part of the cap is an easier cap for the same polynomials.
+  // The same polynomials vary less on a part of the cap, so nodes for their number suffice.
   const CapNodes cap = cap_nodes(angle, polynomials_.size(), polynomial_degree);
   ChordNodes nodes;
   nodes.chord_squared = cap.chord_squared;
@@ -49,8 +50,8 @@ KernelTable CapShape::tabulate(double theta_cut) const {
   const double edge = polynomials_.chord_squared_cut();
   const PieceFit fit;
   const auto at = [&](double chord) { return value(chord * chord / edge); };
-  // Polynomials say little about how fast their sum changes: pieces are halved until they follow it
-  // or halving gains nothing, for rounding is all that is left.
+  // The coefficients bound the derivatives of their sum poorly, so pieces are halved until they
+  // follow it or until halving gains nothing because only rounding is left.
   constexpr double tolerance = 5e-15;
   constexpr double least_gain = 8;
   double before = std::numeric_limits<double>::infinity();
@@ -59,7 +60,7 @@ KernelTable CapShape::tabulate(double theta_cut) const {
     table.scale = static_cast<double>(n) / chord_cut;
     table.pieces.clear();
     double worst = 0;
-    // One more than there is: rounding may reach it.
+    // One extra piece, which rounding may select.
     for (std::int64_t cell = 0; cell <= n; ++cell) {
       const auto chord = [&](double s) {
         return (static_cast<double>(cell) + (1 + s) / 2) / table.scale;
@@ -78,4 +79,4 @@ KernelTable CapShape::tabulate(double theta_cut) const {
   }
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline sphere

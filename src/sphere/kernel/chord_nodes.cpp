@@ -7,7 +7,7 @@
 
 #include "base/checked_cast.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline sphere {
 namespace {
 
 constexpr double pi = std::numbers::pi;
@@ -26,12 +26,12 @@ double angle_of(Half half, double chord) {
 
 std::int64_t ChordQuadrature::count(double low, double high) const {
   const double half_width = (high - low) / 2;
-  // The panel's share of degree_ theta, which runs fastest at its far end. Gauss-Legendre of n
-  // nodes leaves a Bessel function of degree 2 n at this argument.
+  // The change of degree_ theta over half the panel, fastest at its far end. Gauss-Legendre with n
+  // nodes leaves an error like a Bessel function of order 2 n at this argument.
   const double phase = degree_ * half_width / std::sqrt(1 - high * high / 4);
   double n = std::ceil(phase / 2 + 6 * std::cbrt(phase) + 2);
   if (integrand_ == Integrand::polynomial) {
-    // Twice the degree in the chord, which the area element raises by one.
+    // The degree doubles in the chord; the area element adds one.
     n = std::min(n + 2, std::ceil(degree_) + 1);
   } else {
     // theta has a branch point at a chord of 2: errors fall like rho^(-2 n).
@@ -43,7 +43,7 @@ std::int64_t ChordQuadrature::count(double low, double high) const {
 }
 
 void ChordQuadrature::append(Half half, double theta_low, double theta_high, ChordNodes& nodes) {
-  const bool inwards = half == Half::far;  // its chord falls from the centre outwards
+  const bool inwards = half == Half::far;  // this chord decreases away from the centre
   const Real low = chord_of(half, inwards ? theta_high : theta_low);
   const Real high = chord_of(half, inwards ? theta_low : theta_high);
   const std::int64_t n = count(static_cast<double>(low), static_cast<double>(high));
@@ -51,8 +51,8 @@ void ChordQuadrature::append(Half half, double theta_low, double theta_high, Cho
   if (rule.empty()) rule = gauss_legendre_nodes(n);
   for (std::int64_t i = 0; i < n; ++i) {
     const QuadratureNode& node = rule[to_size(inwards ? n - 1 - i : i)];
-    // Rounding moves a node, and the kernel may be steep: the fraction (1 - z) / 2 of the panel
-    // comes from where it has most digits, and the square is rounded once.
+    // Rounding moves a node, and the kernel may be steep: compute the fraction (1 - z) / 2 of the
+    // panel by the formula with more digits, and round the square once.
     const Real sine = std::sin(static_cast<Real>(node.theta) / 2);
     const Real fraction =
         node.cos_theta > 0.5 ? sine * sine : (1 - static_cast<Real>(node.cos_theta)) / 2;
@@ -76,4 +76,4 @@ ChordNodes ChordQuadrature::nodes(std::span<const double> edges, double theta_cu
   return result;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline sphere

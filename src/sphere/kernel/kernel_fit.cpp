@@ -5,8 +5,9 @@
 #include <numbers>
 
 #include "sphere/kernel/chord_nodes.hpp"
+#include "sphere/kernel/kernel_table.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline sphere {
 
 PieceFit::PieceFit() {
   using Real = long double;
@@ -50,4 +51,4 @@ double chord_squared_at_cut(double theta_cut) {
   return chord * chord + 1e-13 * chord;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline sphere

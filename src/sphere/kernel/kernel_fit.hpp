@@ -6,27 +6,27 @@
 
 #include "sphere/kernel/kernel_table.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline sphere {
 
-/// Polynomial pieces through values at Chebyshev's points.
+/// Fits polynomial pieces through values at Chebyshev points.
 class PieceFit {
  public:
   static constexpr std::size_t n_points = KernelTable::degree + 1;
   using Values = std::array<double, n_points>;
 
   PieceFit();
-  /// In (-1, 1): where in a piece the values are wanted.
+  /// Points in (-1, 1) at which a piece needs values.
   const Values& points() const { return points_; }
-  /// Coefficients of t^k for |t| <= half_width.
+  /// Computes the coefficients of t^k for |t| <= half_width.
   KernelTable::Piece piece(const Values& values, double half_width) const;
 
  private:
   Values points_{};
-  /// [k][point]; its entries are large and cancel, which costs digits in double.
+  /// [k][point]; long double, because the entries are large and cancel.
   std::array<std::array<long double, n_points>, n_points> monomial_{};
 };
 
-/// The largest chord squared that belongs to a kernel cut at an angle, see KernelTable.
+/// Returns the largest chord squared inside a kernel cut at this angle, see KernelTable.
 double chord_squared_at_cut(double theta_cut);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline sphere

@@ -6,7 +6,7 @@
 
 #include "sphere/kernel/legendre_sums.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline sphere {
 
 double KernelShape::white_noise_angle(double error) const {
   const ChordNodes all = nodes(end(), std::max(degree(), 0));
@@ -21,7 +21,7 @@ double KernelShape::white_noise_angle(double error) const {
   double beyond = 0;
   for (std::size_t i = value.size(); i-- > 0;) {
     beyond += power[i];
-    // Half of a node's weight lies inwards of it.
+    // Half of a node's weight is closer to the centre than the node.
     if (beyond > error * error * whole)
       return i + 1 < value.size() ? std::min(all.theta[i + 1], end()) : end();
   }
@@ -42,4 +42,4 @@ std::vector<double> KernelShape::cut_multipoles(double theta_cut, int lmax) cons
   return k_l;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline sphere

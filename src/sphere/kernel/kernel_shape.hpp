@@ -7,14 +7,14 @@
 #include "sphere/kernel/chord_nodes.hpp"
 #include "sphere/kernel/kernel_table.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline sphere {
 
-/// A radial kernel before it is cut.
+/// A radial kernel before truncation.
 class KernelShape {
  public:
   virtual ~KernelShape() = default;
 
-  /// Beyond it the kernel is 0; at most pi.
+  /// Returns the angle beyond which the kernel is 0; at most pi.
   virtual double end() const = 0;
   /// See RadialKernel.
   virtual double bound() const = 0;
@@ -22,18 +22,18 @@ class KernelShape {
   virtual std::vector<double> whole_multipoles(int lmax) const = 0;
 
   virtual KernelTable tabulate(double theta_cut) const = 0;
-  /// A quadrature for the kernel, cut, times a polynomial of a degree in cos(theta).
+  /// Returns a quadrature for the truncated kernel times a polynomial of this degree in cos(theta).
   virtual ChordNodes nodes(double theta_cut, double polynomial_degree) const = 0;
   virtual std::vector<double> values(const ChordNodes& nodes) const = 0;
-  /// The angle beyond which the integral of the kernel's square is no more than error^2 of the
-  /// whole.
+  /// Returns the angle beyond which the integral of the kernel's square is at most error^2 of the
+  /// total.
   virtual double white_noise_angle(double error) const;
 
-  /// K_l, l = 0..lmax, of the kernel cut at an angle.
+  /// Returns K_l, l = 0..lmax, of the kernel truncated at an angle.
   std::vector<double> cut_multipoles(double theta_cut, int lmax) const;
 };
 
-/// sum_l (2l+1)/4pi K_l P_l(cos theta).
+/// The series sum_l (2l+1)/4pi K_l P_l(cos theta).
 class SeriesShape : public KernelShape {
  public:
   /// k_l  finite, not all 0
@@ -48,7 +48,7 @@ class SeriesShape : public KernelShape {
   std::vector<double> values(const ChordNodes& nodes) const override;
 
  private:
-  /// Half the width of a piece, as a chord, that a polynomial follows to the table's error.
+  /// Returns half the width, as a chord, of a piece whose polynomial meets the table's error.
   double half_width(double theta_cut) const;
 
   std::vector<double> k_l_;
@@ -56,7 +56,7 @@ class SeriesShape : public KernelShape {
   double bound_ = 0;
 };
 
-/// K_l = exp(-l(l+1) sigma^2 / 2), to the degree beyond which all is rounding.
+/// K_l = exp(-l(l+1) sigma^2 / 2), up to the degree beyond which terms are below rounding.
 class GaussianShape : public SeriesShape {
  public:
   explicit GaussianShape(double sigma);
@@ -66,7 +66,7 @@ class GaussianShape : public SeriesShape {
   double sigma_;
 };
 
-/// A monotone cubic between points.
+/// A table of values, interpolated by a monotone cubic.
 class ProfileShape : public KernelShape {
  public:
   /// theta  ascending from 0, at least two, at most pi; value  finite, not all 0
@@ -81,7 +81,8 @@ class ProfileShape : public KernelShape {
   std::vector<double> values(const ChordNodes& nodes) const override;
 
  private:
-  /// A stretch between neighbouring points that lies in one half and is short enough for a piece.
+  /// An interval between neighbouring points, or a part of one, that is in one half and short
+  /// enough for one piece.
   struct Stretch {
     std::size_t interval = 0;
     double low = 0;  ///< chords
@@ -89,7 +90,7 @@ class ProfileShape : public KernelShape {
   };
   std::vector<Stretch> stretches(Half half, double theta_cut) const;
   void add_pieces(Half half, const std::vector<Stretch>& stretches, KernelTable& table) const;
-  /// Of the interval that begins at a point; the cubic goes on beyond it.
+  /// Evaluates the cubic of the interval that begins at a point, also outside the interval.
   double cubic(std::size_t interval, double theta) const;
 
   std::vector<double> theta_;
@@ -98,10 +99,10 @@ class ProfileShape : public KernelShape {
   double bound_ = 0;
 };
 
-/// A sum of polynomials on a cap, zero beyond it.
+/// A sum of CapPolynomials on a cap, zero outside.
 class CapShape : public KernelShape {
  public:
-  /// coefficient  of CapPolynomials; finite, not all 0
+  /// coefficient  finite, not all 0
   CapShape(double theta_cut, std::vector<double> coefficient);
 
   double end() const override { return polynomials_.theta_cut(); }
@@ -120,4 +121,7 @@ class CapShape : public KernelShape {
   double bound_ = 0;
 };
 
-}  // namespace ringweave
+/// Throws UsageError unless cl is a spectrum: numbers of 0 or more, not all 0.
+void require_spectrum(std::span<const double> cl);
+
+}  // namespace ringweave::detail::inline sphere

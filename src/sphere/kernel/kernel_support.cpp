@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sphere/kernel/kernel_support.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/kernel.hpp"
+#include "sphere/kernel/kernel_shape.hpp"
 
 namespace ringweave {
+
+using namespace detail;
 
 KernelSupport KernelSupport::angle(double theta_cut) {
   if (!(theta_cut > 0 && theta_cut <= std::numbers::pi)) {
@@ -42,7 +44,7 @@ KernelSupport KernelSupport::automatic(double error, std::span<const double> cl)
   return support;
 }
 
-void require_spectrum(std::span<const double> cl) {
+void detail::require_spectrum(std::span<const double> cl) {
   for (std::size_t l = 0; l < cl.size(); ++l) {
     if (std::isfinite(cl[l]) && cl[l] >= 0) continue;
     throw UsageError(fmt::format(

@@ -9,48 +9,47 @@
 
 #include "base/checked_cast.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline sphere {
 
-/// A radial kernel as polynomial pieces in the chord c = 2 sin(theta / 2), looked up by c^2, which
-/// distances on the sphere give without loss of digits (c^2 = |n - n'|^2, 0 to 4). Plain data,
-/// fixed in layout for code that gathers from it.
+/// A radial kernel as polynomial pieces in the chord c = 2 sin(theta / 2). It is looked up by c^2,
+/// which can be computed for distances on the sphere without loss of digits (c^2 = |n - n'|^2, 0 to
+/// 4). Plain data with a fixed layout, for code that gathers from it.
 ///
-/// x = scale c up to 90 degrees (c^2 <= 2), x = scale sqrt(4 - c^2) beyond: towards the antipode
-/// the kernel is smooth in that chord. The cell is floor(x), beyond 90 degrees floor(x) +
-/// far_offset. A smooth kernel has one piece for each cell, about the cell's middle. A tabulated
-/// profile has pieces that end exactly at its points; a cell names the first piece that reaches
-/// into it, and the pieces follow one another by piece_end.
+/// x = scale c up to 90 degrees (c^2 <= 2), x = scale sqrt(4 - c^2) beyond, where the kernel is
+/// smooth in the chord to the antipode. The cell is floor(x), beyond 90 degrees floor(x) +
+/// far_offset. A smooth kernel has one piece per cell, centred on it. A tabulated profile has
+/// pieces that end exactly at its points; a cell stores the first piece that overlaps it, and later
+/// pieces are found by piece_end.
 ///
-/// Error  pieces miss the kernel by less than 1e-14 of its bound (RadialKernel::bound()). Within 1
-/// / degree of the antipode the rounding of c^2 itself tells: 1e-16 degree^2 of what the kernel is
-/// there.
+/// Error  less than 1e-14 of the kernel's bound (RadialKernel::bound()). Within 1 / degree of the
+/// antipode the rounding of c^2 dominates: 1e-16 degree^2 of the kernel's value there.
 struct KernelTable {
   static constexpr int degree = 7;
-  /// A cache line: K = sum_k coefficient[k] t^k, t = x - centre of the piece, so |t| <= 1/2 where
-  /// every cell is a piece.
+  /// One cache line: K = sum_k coefficient[k] t^k, t = x - centre of the piece; |t| <= 1/2 if every
+  /// cell is a piece.
   struct alignas(64) Piece {
     std::array<double, degree + 1> coefficient{};
   };
 
-  /// A distance belongs to the kernel when chord_squared <= chord_squared_cut: the support's own
-  /// and, so that rounding cannot lose a pixel on the edge, 5e-14 / cos(theta_cut / 2) rad more.
+  /// A distance is inside the kernel if chord_squared <= chord_squared_cut, that of the support
+  /// plus 5e-14 / cos(theta_cut / 2) rad, so that rounding cannot lose a pixel on the edge.
   double chord_squared_cut = 0;
   double scale = 0;  ///< cells per unit of chord
-  /// Added to the cell where c^2 > 2. Less than the number of near cells where the support ends
-  /// before the antipode: cells next to it are left out.
+  /// Added to the cell where c^2 > 2. Less than the number of near cells if the support ends before
+  /// the antipode: cells near the antipode are left out.
   std::int64_t far_offset = 0;
   std::vector<Piece> pieces;
-  /// The four below are empty (and most_steps 0) where every cell is a piece.
+  /// The next four are empty (most_steps 0) if every cell is a piece.
   std::vector<std::int32_t> first_piece;  ///< [cell]
   std::vector<double> piece_end;          ///< [piece], in x; infinite for the last of each half
   std::vector<double> piece_centre;       ///< [piece], in x
-  std::int64_t most_steps = 0;            ///< pieces that a cell may pass over
+  std::int64_t most_steps = 0;            ///< steps from a cell's first piece to its last, at most
 
   bool is_uniform() const { return first_piece.empty(); }
-  /// Data of one piece after the other, degree + 1 doubles each, aligned to 64 bytes.
+  /// Returns the coefficients of all pieces, degree + 1 doubles each, aligned to 64 bytes.
   const double* coefficients() const { return pieces.front().coefficient.data(); }
 
-  /// K at a distance of this chord, 0 beyond the support.
+  /// Returns K at a distance of this chord, 0 beyond the support.
   double evaluate(double chord_squared) const {
     if (!(chord_squared <= chord_squared_cut)) return 0;
     const bool far = chord_squared > 2;
@@ -72,4 +71,4 @@ struct KernelTable {
   }
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline sphere

@@ -7,16 +7,16 @@
 
 #include "base/checked_cast.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline sphere {
 namespace {
 
 constexpr std::size_t width = 32;
 using Lanes = std::array<double, width>;
-/// Sums of so many degrees are added up: one long sum would lose digits like the root of its
+/// Degrees per partial sum: the rounding error of a single long sum would grow like the root of its
 /// length.
 constexpr std::size_t part_degrees = 128;
 
-/// P_l at some points, from degree to degree.
+/// P_l at several points, advanced degree by degree.
 class LegendreLanes {
  public:
   /// Points beyond the end of chord_squared repeat z = 1.
@@ -49,7 +49,7 @@ void add_multiple(double factor, const Lanes& p, Lanes& sum) {
   for (std::size_t i = 0; i < width; ++i) sum[i] += factor * p[i];
 }
 
-/// Halves are added to each other, so that no step waits for the one before.
+/// Adds pairwise, to shorten the dependency chain.
 double dot(const Lanes& a, const Lanes& b) {
   Lanes sum;
   for (std::size_t i = 0; i < width; ++i) sum[i] = a[i] * b[i];
@@ -73,7 +73,7 @@ LegendreSeriesValues sum_legendre_series(std::span<const double> coefficient,
   for (std::int64_t block = 0; block < n_blocks(n); ++block) {
     const std::size_t first = to_size(block) * width;
     LegendreLanes legendre(chord_squared, first);
-    alignas(64) std::array<Lanes, 2> sum{};  // of even and of odd degrees
+    alignas(64) std::array<Lanes, 2> sum{};  // even and odd degrees
     for (std::size_t begin = 0; begin < coefficient.size(); begin += part_degrees) {
       const std::size_t end = std::min(begin + part_degrees, coefficient.size());
       alignas(64) std::array<Lanes, 2> part{};
@@ -93,7 +93,7 @@ LegendreSeriesValues sum_legendre_series(std::span<const double> coefficient,
 
 std::vector<double> project_on_legendre(std::span<const double> chord_squared,
                                         std::span<const double> value, int lmax) {
-  // So many sums whatever the number of threads, so that the result does not depend on it.
+  // The number of partial sums is fixed, so that the result does not depend on the thread count.
   constexpr std::int64_t n_parts = 16;
   const std::size_t n = chord_squared.size();
   const std::size_t n_degrees = to_size(std::int64_t{lmax} + 1);
@@ -119,4 +119,4 @@ std::vector<double> project_on_legendre(std::span<const double> chord_squared,
   return result;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline sphere

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-namespace ringweave {
+namespace ringweave::detail::inline sphere {
 
 /// Values of a Legendre series at pairs of mirrored points.
 struct LegendreSeriesValues {
@@ -12,16 +12,18 @@ struct LegendreSeriesValues {
   std::vector<double> far;   ///< [point] at -z
 };
 
-/// sum_l coefficient[l] P_l(z) at z = 1 - chord_squared / 2 and at -z, 0 <= chord_squared <= 2.
+/// Evaluates sum_l coefficient[l] P_l(z) at z = 1 - chord_squared / 2 and at -z, 0 <= chord_squared
+/// <= 2.
 ///
-/// By the recurrence in P_{l+1} - P_l, which keeps the digits of 1 - z. OpenMP over points.
+/// Uses the recurrence in P_{l+1} - P_l, which keeps the digits of 1 - z. OpenMP over points.
 /// Error  a few 1e-15 of sum_l |coefficient[l]| at 15,000 degrees, growing like their square root.
-/// Cost   4 FMA for each degree and pair of points.
+/// Cost   4 FMA per degree and pair of points.
 LegendreSeriesValues sum_legendre_series(std::span<const double> coefficient,
                                          std::span<const double> chord_squared);
 
-/// sum_i value[i] P_l(1 - chord_squared[i] / 2), l = 0..lmax; the same conditions, error and cost.
+/// Computes sum_i value[i] P_l(1 - chord_squared[i] / 2), l = 0..lmax; same conditions, error and
+/// cost.
 std::vector<double> project_on_legendre(std::span<const double> chord_squared,
                                         std::span<const double> value, int lmax);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline sphere

@@ -8,12 +8,13 @@
 #include "base/checked_cast.hpp"
 #include "sphere/kernel/kernel_fit.hpp"
 #include "sphere/kernel/kernel_shape.hpp"
+#include "sphere/kernel/kernel_table.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline sphere {
 namespace {
 
-/// Slopes at the points of a monotone cubic: a weighted harmonic mean of the secants, 0 at an
-/// extremum, the secant at both ends.
+/// Computes the slopes of a monotone cubic at the points: a weighted harmonic mean of the secants,
+/// 0 at an extremum, the secant at both ends.
 std::vector<double> monotone_slopes(const std::vector<double>& x, const std::vector<double>& y) {
   const std::size_t n = x.size();
   const auto secant = [&](std::size_t i) { return (y[i + 1] - y[i]) / (x[i + 1] - x[i]); };
@@ -76,8 +77,8 @@ std::vector<ProfileShape::Stretch> ProfileShape::stretches(Half half, double the
     if (!(first < last)) continue;
     double low = chord_of(half, half == Half::near ? first : last);
     const double high = chord_of(half, half == Half::near ? last : first);
-    // theta has a branch point at a chord of 2. A piece that spans so small a part of the way there
-    // follows it to 1e-15.
+    // theta has a branch point at a chord of 2. A piece that covers at most this part of the
+    // distance to it is accurate to 1e-15.
     constexpr double part = 0.05;
     while (low < high) {
       const double reach = low + part * (2 - low);
@@ -112,7 +113,7 @@ KernelTable ProfileShape::tabulate(double theta_cut) const {
   table.chord_squared_cut = chord_squared_at_cut(theta_cut);
   const std::vector<Stretch> near = stretches(Half::near, theta_cut);
   const std::vector<Stretch> far = stretches(Half::far, theta_cut);
-  // About as many cells as pieces: most cells then pass over one piece at most.
+  // About as many cells as pieces: most cells then step over at most one piece.
   table.scale = 2 * static_cast<double>(near.size()) / near.back().high;
   const auto add_cells = [&](const std::vector<Stretch>& half, double low, double high) {
     const std::int64_t first_piece = ssize64(table.pieces) - ssize64(half);
@@ -130,8 +131,8 @@ KernelTable ProfileShape::tabulate(double theta_cut) const {
   };
   add_pieces(Half::near, near, table);
   add_cells(near, 0, std::sqrt(std::min(table.chord_squared_cut, 2.0)));
-  // Without far pieces the far cells of a cut at 90 degrees, which allows for rounding, are the
-  // near ones: both chords are the same there.
+  // A cut at 90 degrees, widened for rounding, has no far pieces; its far cells are then the near
+  // ones, since both chords are equal there.
   if (!far.empty()) {
     const std::int64_t n_near = ssize64(table.first_piece);
     add_pieces(Half::far, far, table);
@@ -141,4 +142,4 @@ KernelTable ProfileShape::tabulate(double theta_cut) const {
   return table;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline sphere

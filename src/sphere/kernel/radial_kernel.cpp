@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sphere/kernel/radial_kernel.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,13 +8,18 @@
 #include <utility>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/kernel.hpp"
 #include "sphere/kernel/kernel_shape.hpp"
+#include "sphere/kernel/kernel_table.hpp"
 
 namespace ringweave {
+
+using namespace detail;
+
 namespace {
 
-/// Error  UsageError naming the first that is NaN or infinite, or when all are 0.
+/// Error  UsageError naming the first value that is NaN or infinite, or when all are 0.
 void require_values(std::span<const double> values, const std::string& what) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (std::isfinite(values[i])) continue;
@@ -36,7 +39,7 @@ void require_profile(std::span<const double> theta, std::span<const double> valu
   }
   if (theta.size() < 2) fail(fmt::format("{} points; expected two or more", theta.size()));
   constexpr std::size_t most = 1 << 24;
-  if (theta.size() > most) fail(fmt::format("{} points, {} are the most", theta.size(), most));
+  if (theta.size() > most) fail(fmt::format("{} points; expected at most {}", theta.size(), most));
   if (theta.front() != 0) fail(fmt::format("begins at theta = {}; expected 0", theta.front()));
   for (std::size_t i = 1; i < theta.size(); ++i) {
     if (theta[i] > theta[i - 1]) continue;
@@ -48,7 +51,7 @@ void require_profile(std::span<const double> theta, std::span<const double> valu
   require_values(value, what);
 }
 
-/// sum_l (2l+1) K_l^2
+/// Returns sum_l (2l+1) K_l^2.
 double power(std::span<const double> k_l) {
   double sum = 0;
   for (std::size_t l = 0; l < k_l.size(); ++l)
@@ -56,7 +59,7 @@ double power(std::span<const double> k_l) {
   return sum;
 }
 
-/// sum_l (2l+1) (K_l - left_out_l)^2 C_l
+/// Returns sum_l (2l+1) (K_l - left_out_l)^2 C_l.
 double power(std::span<const double> k_l, std::span<const double> left_out,
              std::span<const double> cl) {
   double sum = 0;
@@ -83,12 +86,13 @@ KernelTruncation truncate(const KernelShape& shape, double theta_cut, std::span<
   return {std::sqrt(lost / (4 * std::numbers::pi)), std::sqrt(lost / kept)};
 }
 
-/// The smallest angle, to a hundredth of it, at which cutting costs no more than the error.
+/// Finds, to one percent, the smallest angle at which the truncation error is within the allowed
+/// one.
 double angle_for_spectrum(const KernelShape& shape, const KernelSupport& support) {
   const auto suffices = [&](double angle) {
     return truncate(shape, angle, support.cl()).relative <= support.error();
   };
-  // From small angles on: the cost grows with the angle.
+  // Start from small angles, because the cost grows with the angle.
   double high = shape.degree() > 0 ? 4.0 / shape.degree() : shape.end() / 64;
   while (high < shape.end() && !suffices(high)) high *= 2;
   high = std::min(high, shape.end());

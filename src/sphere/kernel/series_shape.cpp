@@ -8,18 +8,19 @@
 #include <utility>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 #include "sphere/kernel/kernel_fit.hpp"
 #include "sphere/kernel/kernel_shape.hpp"
+#include "sphere/kernel/kernel_table.hpp"
 #include "sphere/kernel/legendre_sums.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline sphere {
 namespace {
 
 constexpr double pi = std::numbers::pi;
 
 std::vector<double> gaussian_multipoles(double sigma) {
-  // sum_{l > L} (2l+1) K_l is the integral of exp(-x): what is left out is 1e-18 of the peak.
+  // sum_{l > L} (2l+1) K_l is the integral of exp(-x); the part left out is 1e-18 of the peak.
   const double end = std::sqrt(2 * std::log(1e18)) / sigma;
   constexpr double most = 1 << 22;
   if (end > most) {
@@ -43,7 +44,7 @@ SeriesShape::SeriesShape(std::vector<double> k_l) : k_l_(std::move(k_l)) {
     coefficient_.push_back((2 * static_cast<double>(l) + 1) / (4 * pi) * k_l_[l]);
     bound_ += std::abs(coefficient_.back());
   }
-  // Degrees that together change nothing.
+  // Drop the highest degrees as long as their sum is below rounding.
   double left_out = 0;
   while (k_l_.size() > 1) {
     left_out += std::abs(coefficient_.back());
@@ -82,9 +83,9 @@ std::vector<double> SeriesShape::values(const ChordNodes& nodes) const {
 }
 
 double SeriesShape::half_width(double theta_cut) const {
-  // A polynomial through n Chebyshev points misses max |f^(n)| h^n / (2^(n-1) n!). The n = 8th
-  // derivative of P_l by theta is at most 35/128 (l+1)^8, at theta = 0; theta runs faster than the
-  // chord away from there.
+  // The interpolation error at n Chebyshev points is max |f^(n)| h^n / (2^(n-1) n!). The n = 8th
+  // derivative of P_l with respect to theta is at most 35/128 (l+1)^8, at theta = 0; away from
+  // there theta varies faster than the chord.
   const double stretch = 1 / std::cos(std::min(theta_cut, pi / 2) / 2);
   const double highest = degree() + 1.0;
   double sum = 0;
@@ -107,7 +108,7 @@ KernelTable SeriesShape::tabulate(double theta_cut) const {
   const std::int64_t n_near = cell_at(std::min(table.chord_squared_cut, 2.0)) + 1;
   const std::int64_t first_far = has_far ? cell_at(4 - table.chord_squared_cut) : n_near;
   const double work = 8 * static_cast<double>(n_near) * (degree() + 1.0);
-  constexpr double most = 2e10;  // half a minute of one core
+  constexpr double most = 2e10;  // half a minute on one core
   if (work > most) {
     throw UsageError(fmt::format(
         "a kernel with degrees up to {} cut at {:.4g} degrees needs a table of {} pieces, {:.2g} "
@@ -139,12 +140,12 @@ GaussianShape::GaussianShape(double sigma)
     : SeriesShape(gaussian_multipoles(sigma)), sigma_(sigma) {}
 
 double GaussianShape::white_noise_angle(double error) const {
-  // Wide ones feel the sphere; the search over the whole of it costs degree^2.
+  // Wide kernels see the curvature of the sphere; searching all of it costs degree^2.
   constexpr int narrow = 2048;
   if (degree() < narrow) return KernelShape::white_noise_angle(error);
-  // On the plane the part beyond theta is exp(-theta^2 / sigma^2) of the square's integral; the
-  // sphere changes that by O(sigma^2).
+  // On the plane a fraction exp(-theta^2 / sigma^2) of the integral of the square is beyond theta;
+  // the curvature of the sphere changes it by O(sigma^2).
   return sigma_ * std::sqrt(2 * std::log(1 / error)) * (1 + sigma_ * sigma_);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline sphere

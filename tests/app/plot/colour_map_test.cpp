@@ -5,9 +5,9 @@
 
 #include <cmath>
 
-#include "base/error.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 TEST(ColourMap, MeadowAndGreyGrowLighterAllTheWayAtAnEvenPace) {
@@ -49,4 +49,4 @@ TEST(ColourMap, RefusesANameItDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

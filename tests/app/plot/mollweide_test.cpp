@@ -8,10 +8,10 @@
 #include <numbers>
 #include <vector>
 
-#include "base/error.hpp"
-#include "sphere/unseen.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/grid.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 constexpr double pi = std::numbers::pi;
@@ -42,7 +42,7 @@ PlanePoint centre_of(int column, int row) {
   return {-2 + 4 * (column + 0.5) / width, 1 - 2 * (row + 0.5) / height};
 }
 
-/// The raster pixel that shows a point of the sky.
+/// Returns the raster pixel of a point of the sky.
 std::size_t pixel_at(double theta, double phi) {
   const PlanePoint point = mollweide({theta, phi});
   const auto column = static_cast<std::size_t>((point.x + 2) / 4 * width);
@@ -97,7 +97,7 @@ TEST_P(SampledGrid, ShowsTheFunctionEverywhereOnTheSphere) {
       const auto place = inverse_mollweide(centre_of(column, row));
       if (!place) continue;
       ++seen;
-      // Nearest pixels are up to 0.012 away, and the rim compresses longitudes.
+      // The nearest pixels are up to 0.012 away, and the rim compresses longitudes.
       ASSERT_NEAR(value, smooth(place->theta, place->phi), 0.15) << column << ' ' << row;
     }
   }
@@ -203,4 +203,4 @@ TEST(SampleMollweide, RefusesAMapOfTheWrongSize) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "app/plot/curve_plot.hpp"
-#include "base/error.hpp"
-#include "sphere/unseen.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/grid.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 struct Size {
@@ -22,7 +22,7 @@ struct Size {
   unsigned height = 0;
 };
 
-/// Sides of a PNG file, from its first chunk.
+/// Returns the width and height of a PNG file, from its first chunk.
 Size png_size(const std::string& path) {
   std::array<unsigned char, 24> head{};
   std::ifstream file(path, std::ios::binary);
@@ -181,4 +181,4 @@ TEST_F(Picture, OfCurvesRefusesWhatTheAxesCannotShow) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "app/plot/mollweide.hpp"
+#include "base/checked_cast.hpp"
 #include "distribute/ring_distribution.hpp"
-#include "sphere/unseen.hpp"
+#include "ringweave/grid.hpp"
 #include "support/rank_groups.hpp"
 
-namespace ringweave::test {
+namespace ringweave::detail::test {
 namespace {
 
 /// Pixel numbers as values, with every 17th pixel unseen.
@@ -39,7 +40,7 @@ TEST(SampleMollweideOnRanks, GivesRankZeroThePictureOfOneRank) {
     if (!comm.is_root()) return;
     ASSERT_EQ(raster.size(), expected.size());
     for (std::size_t i = 0; i < raster.size(); ++i) {
-      // Sums of a few whole numbers do not round.
+      // Sums of a few whole numbers are exact.
       if (!std::isnan(expected[i])) {
         ASSERT_EQ(raster[i], expected[i]) << i;
       } else {
@@ -50,4 +51,4 @@ TEST(SampleMollweideOnRanks, GivesRankZeroThePictureOfOneRank) {
 }
 
 }  // namespace
-}  // namespace ringweave::test
+}  // namespace ringweave::detail::test

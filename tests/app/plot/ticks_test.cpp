@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using testing::ElementsAre;
@@ -58,4 +58,4 @@ TEST(Ticks, RoundUpToTwoDigits) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -5,11 +5,13 @@
 
 #include <string>
 
+#include "base/checked_cast.hpp"
 #include "base/device_buffer.hpp"
 #include "fft/ring_problem.hpp"
+#include "ringweave/options.hpp"
 
 // The device ring FFT on a device, against the host's.
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using Complex = std::complex<double>;
@@ -85,7 +87,8 @@ TEST_F(DeviceRingTest, AreTheSameWhateverTheWorkspace) {
   for (const std::int64_t bytes : {ring_fft_workspace_bytes, std::int64_t{50000}}) {
     const auto fft = make_device_ring_fft(shape, stream, bytes);
     EXPECT_LE(fft->device_bytes(), device_ring_fft_bytes(shape, bytes));
-    fft->synthesize(modes_there.view(), {map_there.data(), 2, shape.rings.n_pixels()});
+    fft->synthesize(modes_there.view(), MapView<double, MemorySpace::device>(
+                                            map_there.data(), 2, shape.rings.n_pixels()));
     std::vector<double> map(to_size(map_there.size()));
     copy_to_host(map_there.data(), map.data(), map_there.bytes(), stream);
     stream.synchronize();
@@ -95,4 +98,4 @@ TEST_F(DeviceRingTest, AreTheSameWhateverTheWorkspace) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <set>
 
-#include "base/error.hpp"
+#include "base/checked_cast.hpp"
 #include "fft/cuda/emulated_ring_fft.hpp"
 #include "fft/cuda/ring_blocks.hpp"
 #include "fft/device_ring_fft.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/options.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using gpu::DeviceRingPlan;
@@ -28,7 +30,7 @@ TEST(DeviceRingPlan, PadsToTheLeastPowerOfTwoOrThreeTimesOne) {
   EXPECT_EQ(gpu::chirp_row_length(65534), 131072);
 }
 
-// Rings of even length go two pixels by two.
+// Rings of even length are transformed two pixels at a time.
 TEST(DeviceRingPlan, LeavesLargePrimesToItsOwnChirps) {
   const auto has_chirps = [](std::int64_t n_phi) {
     const DeviceRingPlan plan(dense_shape(RingGrid::gauss_legendre(20, n_phi), 19, 1), 1 << 20);
@@ -94,14 +96,14 @@ TEST(DeviceRingPlan, SendsTheBeltThroughTheMapItself) {
   EXPECT_TRUE(plan.batches.front().pixels_are_rows);
   EXPECT_EQ(plan.batches.front().n_rings, 33);
   EXPECT_EQ(plan.batches.front().row_length, 32);
-  // A band and its mirror lie side by side in the memory of their rank.
+  // A band and its mirror are adjacent in the memory of their rank.
   const DeviceRingPlan share(ranks_share(), 1 << 26);
   EXPECT_EQ(share.batches.front().n_rings, 12);
   EXPECT_TRUE(share.batches.front().pixels_are_rows);
 }
 
 TEST(DeviceRingPlan, OfALargeMapIsSmallAndTakesFewFftPlans) {
-  // The rows of one order alone: what counts is the rings.
+  // The rows of one order alone; only the rings matter.
   const auto grid = std::make_shared<const RingGrid>(RingGrid::healpix(8192));
   ModeLayout rows;
   rows.begin_row(0);
@@ -130,7 +132,7 @@ TEST(DeviceRingPlan, RefusesRowsThatLeaveTheBuffer) {
   EXPECT_THROW(DeviceRingPlan(shape, 1000), UsageError);
 }
 
-/// Both ways block by block, by the host.
+/// Runs both directions block by block on the host.
 void expect_blocks_make_the_whole(const RingFftShape& shape, std::int64_t n_blocks) {
   const auto modes = random_modes(shape, 61);
   const auto pixels = random_map(shape, 62);
@@ -195,4 +197,4 @@ TEST(RingBlocks, AreAsFewAsTheDeviceAllows) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

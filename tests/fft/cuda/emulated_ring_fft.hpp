@@ -11,14 +11,15 @@
 #include <utility>
 #include <vector>
 
+#include "base/checked_cast.hpp"
 #include "fft/cuda/ring_fft_sequence.hpp"
 #include "fft/ring_problem.hpp"
 #include "support/emulated_block.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 namespace gpu {
 
-/// FFTs side by side, one by one.
+/// Computes a batch of FFTs one by one.
 class EmulatedFft {
  public:
   explicit EmulatedFft(const FftSize& size) : size_(size), row_(to_size(size.length)) {
@@ -100,4 +101,4 @@ class EmulatedRingFftOn {
 };
 using EmulatedRingFft = EmulatedRingFftOn<gpu::EmulatedMachine>;
 
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -6,11 +6,13 @@
 
 #include <string>
 
+#include "base/checked_cast.hpp"
+#include "ringweave/options.hpp"
 #include "sphere/mode_limits.hpp"
 #include "support/warpwise_block.hpp"
 
 // The launches of the device ring FFT, block by block on the host, against the host ring FFT.
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using Complex = std::complex<double>;
@@ -39,7 +41,7 @@ void expect_both_ways_equal(const RingFftShape& shape, const std::string& what,
   expect_close(difference(found, wanted), what + " back");
 }
 
-/// Rows of one rank that keep what is not negligible.
+/// Rows of one rank with the modes that are not negligible.
 RingFftShape pruned_shape(const std::string& name, int lmax, std::int64_t n_components) {
   const auto grid = std::make_shared<const RingGrid>(RingGrid::from_name(name));
   const ModeLimits limits(*grid, lmax, lmax, 0);
@@ -269,4 +271,4 @@ TEST(EmulatedRing, NeedNotBeThere) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

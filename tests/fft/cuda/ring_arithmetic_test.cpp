@@ -9,8 +9,8 @@
 
 #include "base/checked_cast.hpp"
 
-// What runs on host and device alike, by itself.
-namespace ringweave::gpu {
+// Tests the functions that are compiled for both host and device.
+namespace ringweave::detail::gpu {
 namespace {
 
 TEST(RingArithmetic, EveryOrderIsAnAliasOfOneBinOnceAndInOrder) {
@@ -75,4 +75,4 @@ TEST(RingArithmetic, ChirpsHaveTheirDigitsAtAnyLength) {
 }
 
 }  // namespace
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

@@ -4,13 +4,14 @@
 #include <cmath>
 #include <vector>
 
+#include "base/checked_cast.hpp"
 #include "legendre/cuda/plan/sweep_plan.hpp"
 #include "legendre/cuda/sums/mode_access.hpp"
 #include "legendre/cuda/sums/sweep_lanes.hpp"
 #include "support/emulated_block.hpp"
 
-// What runs on host and device alike, by itself.
-namespace ringweave::gpu {
+// Tests the functions that are compiled for both host and device.
+namespace ringweave::detail::gpu {
 namespace {
 
 template <int N>
@@ -159,4 +160,4 @@ TEST(DeviceArithmetic, PositionsAreFoundInSegmentsAndNowhereElse) {
 }
 
 }  // namespace
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

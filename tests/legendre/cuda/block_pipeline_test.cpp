@@ -9,14 +9,16 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.hpp"
+#include "base/checked_cast.hpp"
+#include "base/mode_view.hpp"
 #include "legendre/cuda/emulated_stage.hpp"
+#include "ringweave/error.hpp"
 
-// Copies beside the work, on streams that run in any order that events allow.
-namespace ringweave::gpu {
+// Copies beside the computation, on streams that run in any order that events allow.
+namespace ringweave::detail::gpu {
 namespace {
 
-/// The work of some streams, done as late as somebody waits for it, by chance in any order.
+/// The work of several streams, run as late as possible and in random order.
 class Streams {
  public:
   struct Event {
@@ -140,7 +142,7 @@ struct Work {
 
 TEST(BlockPipeline, CopiesOvertakeNothingTheyMustNot) {
   const LegendreProblem problem(RingGrid::healpix(8), 16, 16, {0});
-  const RowBlocks blocks(shape_of(problem), 1);  // one row to a block
+  const RowBlocks blocks(shape_of(problem), 1);  // one row per block
   ASSERT_EQ(blocks.size(), 17);
   Pipeline pipeline(blocks, 1);
   const auto alm = random_values(problem.alm_size(), 71);
@@ -175,4 +177,4 @@ TEST(BlockPipeline, AFailedCallLeavesNothingToTheNext) {
 }
 
 }  // namespace
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

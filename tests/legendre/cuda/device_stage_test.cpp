@@ -8,17 +8,20 @@
 #include <utility>
 #include <vector>
 
+#include "base/checked_cast.hpp"
+#include "base/device.hpp"
 #include "base/device_buffer.hpp"
-#include "base/device_graph.hpp"
-#include "base/error.hpp"
+#include "base/mode_view.hpp"
 #include "legendre/cuda/blocks/row_blocks.hpp"
 #include "legendre/cuda/emulated_stage.hpp"
 #include "legendre/cuda/plan/stage_memory.hpp"
 #include "legendre/device_legendre_stage.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/options.hpp"
 #include "support/tolerance.hpp"
 
 // The device stage on a device, against the host stage.
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 class DeviceStage : public testing::Test {
@@ -44,13 +47,13 @@ void expect_both_ways_equal(const LegendreProblem& problem, const LegendreShape&
   const AlmView<double> back_view(back.data(), problem.fields.n_components(),
                                   problem.alm_layout.size());
   const ModeView<const double> modes_view(modes.data(), ssize64(modes));
-  stage->adjoint(modes_view, back_view, LegendreStage::Accumulate::overwrite);
+  stage->adjoint(modes_view, back_view, Accumulate::overwrite);
   EXPECT_LE(relative_error(back, problem.adjoint(modes)).rms, 1e-12) << what;
 
   std::vector<Complex> again(alm.size());
   stage->adjoint(modes_view,
                  AlmView<double>(again.data(), back_view.n_components(), back_view.size()),
-                 LegendreStage::Accumulate::overwrite);
+                 Accumulate::overwrite);
   EXPECT_EQ(again, back) << what << ": an adjoint depends on the moment";
 }
 
@@ -58,7 +61,7 @@ void expect_both_ways_equal(const LegendreProblem& problem, const std::string& w
   expect_both_ways_equal(problem, shape_of(problem), what);
 }
 
-// Short enough for tools that watch every access.
+// Short enough for tools that check every access.
 TEST_F(DeviceStage, IsTheHostStageInASmallCase) {
   const LegendreProblem problem(RingGrid::healpix(9), 110, 44, {0, 2, 0},
                                 LegendreProblem::Fold::yes);
@@ -97,7 +100,7 @@ TEST_F(DeviceStage, IsTheHostStageAtHighDegrees) {
   expect_both_ways_equal(problem, "lmax 2047");
 }
 
-// More than one block of rows goes through the device.
+// The device processes more than one block of rows.
 TEST_F(DeviceStage, IsTheHostStageInBlocksOfRows) {
   const LegendreProblem problem(RingGrid::healpix(512), 1023, 1023, {0, 0, 2, 0});
   ASSERT_GT(16 * (problem.alm_size() + problem.modes_size()), gpu::RowBlocks::usual_bytes);
@@ -111,7 +114,7 @@ TEST_F(DeviceStage, IsTheHostStageInBlocksOfRows) {
                                  problem.alm_layout.size());
   const ModeView<const double> modes_view(modes.data(), ssize64(modes));
   for (const auto& [begin, end] : {std::pair{0, 100}, std::pair{100, 1024}}) {
-    stage->adjoint_rows(begin, end - begin, modes_view, alm_view, LegendreStage::Accumulate::add);
+    stage->adjoint(modes_view, alm_view, Accumulate::add, {begin, end});
   }
   auto expected = problem.adjoint(modes);
   for (std::size_t i = 0; i < alm.size(); ++i) expected[i] += before[i];
@@ -140,12 +143,12 @@ TEST_F(DeviceStage, AStageWithOtherRowsTakesNoMoreOfTheDevice) {
   other->adjoint(
       ModeView<const double>(modes.data(), ssize64(modes)),
       AlmView<double>(alm.data(), problem.fields.n_components(), problem.alm_layout.size()),
-      LegendreStage::Accumulate::overwrite);
+      Accumulate::overwrite);
   EXPECT_LE(relative_error(alm, problem.adjoint(modes)).rms, 1e-12);
 }
 
 TEST_F(DeviceStage, CoefficientsMadeThereAreThoseOfTheHost) {
-  // Orders beyond those the host makes.
+  // Orders beyond those the host has tables for.
   const LegendreProblem problem(RingGrid::healpix(200), 600, 600, {0});
   expect_both_ways_equal(problem, "coefficients");
 }
@@ -172,7 +175,6 @@ TEST_F(DeviceStage, WorksOnDeviceMemoryWithoutTheHost) {
   DeviceBuffer<Complex> modes_there(problem.modes_size());
   copy_to_device(alm.data(), alm_there.data(), alm_there.bytes(), stream);
   stage->synthesize(
-      stage->all_rows(),
       AlmView<const double, MemorySpace::device>(alm_there.data(), 1, problem.alm_layout.size()),
       modes_there.view());
   std::vector<Complex> modes(to_size(problem.modes_size()));
@@ -196,12 +198,11 @@ void expect_equal_by_matrices(const LegendreProblem& problem) {
   const auto host_alm = problem.adjoint(modes);
   const auto host_modes = problem.synthesize(alm);
   copy_to_device(modes.data(), modes_there.data(), modes_there.bytes(), stream);
-  stage->adjoint(stage->all_rows(), modes_there.view(), alm_view,
-                 LegendreStage::Accumulate::overwrite);
+  stage->adjoint(modes_there.view(), alm_view, Accumulate::overwrite);
   std::vector<Complex> back(alm.size());
   copy_to_host(alm_there.data(), back.data(), alm_there.bytes(), stream);
   copy_to_device(alm.data(), alm_there.data(), alm_there.bytes(), stream);
-  stage->synthesize(stage->all_rows(), alm_view, modes_there.view());
+  stage->synthesize(alm_view, modes_there.view());
   copy_to_host(modes_there.data(), modes.data(), modes_there.bytes(), stream);
   stream.synchronize();
   EXPECT_LE(relative_error(back, host_alm).rms, 1e-12) << n_components;
@@ -220,7 +221,7 @@ TEST_F(DeviceStage, SumsByMatricesInASmallCase) {
       LegendreProblem(RingGrid::healpix(9), 110, 44, {0, 0, 2}, LegendreProblem::Fold::yes));
 }
 
-/// Exits with 0 when an address that is none ends the device with one message.
+/// Exits with 0 when an invalid address makes the device fail with a single message.
 void read_where_nothing_is() {
   const LegendreProblem problem(RingGrid::healpix(32), 64, 64, {0});
   const DeviceStream stream;
@@ -237,7 +238,6 @@ void read_where_nothing_is() {
   const std::string first = message_of([&] {
     const auto* nowhere = reinterpret_cast<const Complex*>(std::uintptr_t{4096});
     stage->synthesize(
-        stage->all_rows(),
         AlmView<const double, MemorySpace::device>(nowhere, 1, problem.alm_layout.size()),
         modes_there.view());
     stream.synchronize();
@@ -259,13 +259,12 @@ TEST_F(DeviceStage, IsReplayedAsAGraph) {
   DeviceBuffer<Complex> modes_there(problem.modes_size());
   const auto synthesize = [&] {
     stage->synthesize(
-        stage->all_rows(),
         AlmView<const double, MemorySpace::device>(alm_there.data(), problem.fields.n_components(),
                                                    problem.alm_layout.size()),
         modes_there.view());
   };
   zero_device_memory(alm_there.data(), alm_there.bytes(), stream);
-  synthesize();  // no kernel must be loaded while it records
+  synthesize();  // loads all kernels, which capture must not do
   DeviceGraph graph;
   graph.capture(stream, synthesize);
   for (const unsigned seed : {57U, 58U}) {
@@ -280,4 +279,4 @@ TEST_F(DeviceStage, IsReplayedAsAGraph) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -6,11 +6,12 @@
 #include <limits>
 #include <string>
 
+#include "base/checked_cast.hpp"
 #include "legendre/cuda/emulated_stage.hpp"
 #include "support/tolerance.hpp"
 
 // The launches of the device stage, block by block on the host, against the host stage.
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 void expect_both_ways_equal(const LegendreProblem& problem, EmulatedStage& emulated,
@@ -112,13 +113,13 @@ TEST(EmulatedLaunch, RunsAtTheHighestDegrees) {
     return LegendreProblem(rings_from_pole_to_equator(), lmax, lmax, spins,
                            LegendreProblem::Fold::no, orders);
   };
-  // Rounding grows along the recurrence, in either stage.
+  // Rounding errors grow along the recurrence, in either stage.
   const double bound = 2 * lmax * std::numeric_limits<double>::epsilon();
   expect_rms(problem({0, 2}), bound);
   expect_rms(problem({0, 0, 2}), bound, BatchedSums::by_matrices);
 }
 
-// Next to a pole rounding grows along the recurrence, in either stage: l^1.5 ulp
+// Next to a pole rounding errors grow along the recurrence, in either stage: l^1.5 ulp
 // (reference_test.cpp).
 TEST(EmulatedLaunch, RunsNextToThePoles) {
   const int lmax = 2047;
@@ -134,4 +135,4 @@ TEST(EmulatedLaunch, RunsNextToThePoles) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

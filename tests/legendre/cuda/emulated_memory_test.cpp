@@ -5,23 +5,24 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.hpp"
+#include "base/checked_cast.hpp"
+#include "base/mode_view.hpp"
 #include "legendre/cuda/blocks/row_blocks.hpp"
 #include "legendre/cuda/emulated_stage.hpp"
 #include "legendre/cuda/launches/coefficient_launch.hpp"
-#include "legendre/cuda/plan/counting_machine.hpp"
+#include "legendre/cuda/plan/stage_memory.hpp"
 #include "legendre/cuda/plan/stage_plan.hpp"
 #include "legendre/device_legendre_stage.hpp"
 #include "legendre/shared/recurrence.hpp"
+#include "ringweave/error.hpp"
 #include "support/warpwise_block.hpp"
 
-// What a device stage holds, and how it works in less: coefficients, blocks of rows, bytes.
-namespace ringweave {
+// The memory of a device stage, and working in less: coefficients, blocks of rows, bytes.
+namespace ringweave::detail {
 namespace {
 
 using Fold = LegendreProblem::Fold;
 using gpu::RowBlocks;
-using gpu::RowRange;
 
 struct MadeCoefficients {
   MadeCoefficients(const std::vector<int>& orders, int degree) {
@@ -77,7 +78,7 @@ TEST(CoefficientLaunch, MakesTheCoefficientsOfTheHost) {
         ASSERT_EQ(made.alpha[to_size(row.coefficients + k)], recurrence.alpha()[k]) << k;
         ASSERT_EQ(step[0].x, host[0]) << orders[i] << " " << k;
         ASSERT_EQ(step[1].x, host[0]) << orders[i] << " " << k;
-        // What of e1^2 + e2^2 is fused is the compiler's choice.
+        // The compiler chooses which operations of e1^2 + e2^2 are fused.
         ASSERT_NEAR(step[0].y, host[1], 4e-16 * std::fabs(host[0])) << orders[i] << " " << k;
         ASSERT_NEAR(step[1].y, host[2], 4e-16 * std::fabs(host[0])) << orders[i] << " " << k;
       }
@@ -128,7 +129,7 @@ TEST(DeviceBytes, AreThoseTheStageAllocates) {
   }
 }
 
-/// Rows go through blocks as through a device with little memory.
+/// Processes rows in blocks, as on a device with little memory.
 struct InBlocks {
   InBlocks(const LegendreProblem& of, std::int64_t most_bytes)
       : problem(of),
@@ -352,4 +353,4 @@ TEST(DeviceBytes, AreBoundedAtTheLargestDegrees) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

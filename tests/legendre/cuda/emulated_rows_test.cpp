@@ -5,11 +5,13 @@
 #include <complex>
 #include <limits>
 
+#include "base/checked_cast.hpp"
 #include "legendre/cuda/emulated_stage.hpp"
+#include "ringweave/options.hpp"
 #include "support/tolerance.hpp"
 
 // Rows, batches of rows and aliases of the device stage, emulated on the host.
-namespace ringweave {
+namespace ringweave::detail {
 namespace {
 
 using Fold = LegendreProblem::Fold;
@@ -64,7 +66,7 @@ TEST(EmulatedRows, SomeRowsAloneAreThoseOfTheWhole) {
   std::vector<Complex> back(to_size(problem.alm_size()));
   for (const auto& [begin, end] : {std::pair{0, 3}, std::pair{3, 9}, std::pair{9, 31}}) {
     emulated.synthesize(alm, in_parts, {begin, end});
-    emulated.adjoint(modes, back, LegendreStage::Accumulate::overwrite, {begin, end});
+    emulated.adjoint(modes, back, Accumulate::overwrite, {begin, end});
   }
   EXPECT_EQ(in_parts, emulated.synthesize(alm));
   EXPECT_EQ(back, emulated.adjoint(modes));
@@ -111,7 +113,7 @@ TEST(EmulatedRows, FloatCoefficientsAreRoundedOnce) {
 
   const auto modes = random_values(problem.modes_size(), 41);
   std::vector<std::complex<float>> back(alm.size());
-  emulated.adjoint(modes, back, LegendreStage::Accumulate::overwrite, emulated.all());
+  emulated.adjoint(modes, back, Accumulate::overwrite, emulated.all());
   const auto expected = emulated.adjoint(modes);
   for (std::size_t i = 0; i < back.size(); ++i) {
     EXPECT_EQ(back[i], std::complex<float>(expected[i])) << i;
@@ -124,7 +126,7 @@ TEST(EmulatedRows, AnAdjointAddsOnRequest) {
   const auto modes = random_values(problem.modes_size(), 42);
   const auto before = random_values(problem.alm_size(), 43);
   auto alm = before;
-  emulated.adjoint(modes, alm, LegendreStage::Accumulate::add, emulated.all());
+  emulated.adjoint(modes, alm, Accumulate::add, emulated.all());
   auto expected = problem.adjoint(modes);
   for (std::size_t i = 0; i < alm.size(); ++i) expected[i] += before[i];
   EXPECT_LE(relative_error(alm, expected).max, tolerance::direct_sum * tolerance::max_over_rms);
@@ -147,7 +149,7 @@ TEST(EmulatedRows, RingsWithoutAMirror) {
       tolerance::direct_sum);
 }
 
-// Next to a pole either stage has l^1.5 ulp (reference_test.cpp).
+// Next to a pole either stage errs by l^1.5 ulp (reference_test.cpp).
 TEST(EmulatedRows, OrdersNoRingKeepsHaveNoModes) {
   const int lmax = 150;
   const LegendreProblem problem(RingGrid::from_rings({{1e-6, 0, 4, 0}}), lmax, lmax, {0, 2});
@@ -158,4 +160,4 @@ TEST(EmulatedRows, OrdersNoRingKeepsHaveNoModes) {
 }
 
 }  // namespace
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -5,12 +5,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/checked_cast.hpp"
 #include "legendre/cuda/blocks/row_blocks.hpp"
 #include "legendre/cuda/plan/stage_sequence.hpp"
 #include "legendre/legendre_problem.hpp"
 #include "support/emulated_block.hpp"
 
-namespace ringweave {
+namespace ringweave::detail {
 
 inline LegendreShape shape_of(const LegendreProblem& problem) {
   const AlmLayout& alm = problem.alm_layout;
@@ -26,7 +27,7 @@ class EmulatedStageOn {
                            BatchedSums sums = usual_sums)
       : problem_(problem), sequence_(shape_of(problem), machine_, memory, {}, sums) {}
 
-  gpu::RowRange all() const { return {0, problem_.alm_layout.n_orders()}; }
+  RowRange all() const { return {0, problem_.alm_layout.n_orders()}; }
   std::int64_t device_bytes() const { return sequence_.bytes(); }
   bool barriers_agree() const { return machine_.barriers_agree; }
 
@@ -38,22 +39,22 @@ class EmulatedStageOn {
   }
   template <class T>
   void synthesize(const std::vector<std::complex<T>>& alm, std::vector<Complex>& modes,
-                  gpu::RowRange rows) {
+                  RowRange rows) {
     sequence_.template synthesize<T>(reinterpret_cast<const T*>(alm.data()),
                                      problem_.alm_layout.size(),
                                      reinterpret_cast<double*>(modes.data()), rows);
   }
   std::vector<Complex> adjoint(const std::vector<Complex>& modes) {
     std::vector<Complex> alm(to_size(problem_.alm_size()));
-    adjoint(modes, alm, LegendreStage::Accumulate::overwrite, all());
+    adjoint(modes, alm, Accumulate::overwrite, all());
     return alm;
   }
   template <class T>
-  void adjoint(const std::vector<Complex>& modes, std::vector<std::complex<T>>& alm,
-               LegendreStage::Accumulate how, gpu::RowRange rows) {
+  void adjoint(const std::vector<Complex>& modes, std::vector<std::complex<T>>& alm, Accumulate how,
+               RowRange rows) {
     sequence_.template adjoint<T>(reinterpret_cast<const double*>(modes.data()),
                                   reinterpret_cast<T*>(alm.data()), problem_.alm_layout.size(),
-                                  how == LegendreStage::Accumulate::add, rows);
+                                  how == Accumulate::add, rows);
   }
 
  private:
@@ -63,4 +64,4 @@ class EmulatedStageOn {
 };
 using EmulatedStage = EmulatedStageOn<>;
 
-}  // namespace ringweave
+}  // namespace ringweave::detail

@@ -10,8 +10,8 @@
 
 #include "legendre/cuda/plan/field_passes.hpp"
 
-// What a device stage is planned from, without a device and without its memory.
-namespace ringweave::gpu {
+// The inputs of a device stage's plan, without a device and without its memory.
+namespace ringweave::detail::gpu {
 namespace {
 
 LegendreShape shape_for(RingGrid ring_grid, int lmax, int mmax, bool fold) {
@@ -28,7 +28,7 @@ LegendreShape shape_for(RingGrid ring_grid, int lmax, int mmax, bool fold) {
   return {grid, limits, rule, AlmLayout(lmax, mmax), rows, FieldSet({0})};
 }
 
-/// Of one map's partial sums.
+/// Bytes of one map's partial sums.
 std::vector<RowBytes> bytes_of(const SweepPlan& plan) {
   std::vector<RowBytes> bytes;
   for (std::int64_t i = 0; i < static_cast<std::int64_t>(plan.rows.size()); ++i) {
@@ -200,4 +200,4 @@ TEST(FieldPasses, QAndUOfAFieldShareAPass) {
 }
 
 }  // namespace
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

@@ -7,24 +7,30 @@
 #include <chrono>
 #include <complex>
 #include <optional>
+#include <variant>
 #include <vector>
 
-#include "base/buffer.hpp"
+#include "base/checked_cast.hpp"
+#include "base/mode_view.hpp"
+#include "convolve/ring/host/mode_block.hpp"
 #include "convolve/ring/host/mode_product.hpp"
-#include "convolve/ring/host/mode_repetition.hpp"
 #include "convolve/ring/host/pixel_sectors.hpp"
 #include "convolve/ring/host/pixel_stencil.hpp"
 #include "distribute/halo/halo_exchange.hpp"
 #include "distribute/halo/halo_mode_exchange.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "fft/ring_fft.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/times.hpp"
+#include "ringweave/views.hpp"
+#include "sphere/kernel/kernel_table.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 namespace {
 
 constexpr std::int64_t double_bytes = sizeof(double);
 
-/// The three ways to sum. They work one after the other and share scratch.
+/// The three ways to sum. They run one after the other and share scratch.
 struct Stages {
   Stages(const RingConvolutionPlan& plan, int n_threads)
       : most_scratch(plan.scratch_goal(n_threads) / double_bytes),
@@ -69,7 +75,7 @@ struct Zone {
   std::unique_ptr<RingFft> fft;
 };
 
-/// Adds what `move` takes beside the stages it times itself.
+/// Adds to "halo" the time of `move` beyond the stages it times itself.
 template <class Move>
 void time_halo(StageTimes& times, const Move& move) {
   using Clock = std::chrono::steady_clock;
@@ -94,11 +100,12 @@ class HostRingConvolver final : public RingConvolver {
     }
   }
 
-  void convolve(MapView<const double> in, MapView<double> out, StageTimes& times) override {
-    convolve_maps(in, out, times);
-  }
-  void convolve(MapView<const float> in, MapView<float> out, StageTimes& times) override {
-    convolve_maps(in, out, times);
+  void convolve(AnyConstMapView<> in, AnyMapView<> out, StageTimes& times) override {
+    std::visit(
+        [&]<class T>(MapView<T> out_view) {
+          convolve_maps(std::get<MapView<const T>>(in), out_view, times);
+        },
+        out);
   }
   std::int64_t halo_bytes_sent() const override { return halo_bytes_sent_; }
 
@@ -109,7 +116,7 @@ class HostRingConvolver final : public RingConvolver {
   void prepare();
   template <class T>
   void convolve_maps(MapView<const T> in, MapView<T> out, StageTimes& times);
-  /// Maps from `first` on, as many as are taken together; brings their halo too.
+  /// Convolves as many maps from `first` on as are held at a time, halo exchange included.
   template <class T>
   void analyze(std::int64_t first, MapView<const T> in, StageTimes& times);
   template <class T>
@@ -161,12 +168,12 @@ void HostRingConvolver::analyze(std::int64_t first, MapView<const T> in, StageTi
   }
   {
     const StageTimer timer(&times, "ring_fft");
-    fft.adjoint(RingFft::Step::urgent, some, zone_->weights, modes(), [] {});
+    fft.adjoint(some, zone_->weights, modes(), RingFft::Step::urgent);
   }
   time_halo(times, [&] {
     mode_exchange_->run(modes(), [&] {
       const StageTimer timer(&times, "ring_fft");
-      fft.adjoint(RingFft::Step::rest, some, zone_->weights, modes(),
+      fft.adjoint(some, zone_->weights, modes(), RingFft::Step::rest,
                   [&] { mode_exchange_->progress(); });
     });
   });
@@ -245,7 +252,7 @@ std::unique_ptr<RingConvolver> make_host_ring_convolver(const Communicator& comm
 
 std::int64_t host_workspace_bytes(const RingConvolutionPlan& plan, int n_threads) {
   const Stages stages(plan, n_threads);
-  // A ring FFT has a worker for every thread there is when it is made.
+  // A ring FFT has a worker for every thread available at its construction.
   const int all_threads = omp_get_max_threads();
   omp_set_num_threads(n_threads);
   const std::int64_t fft = plan.modes().zone.empty() ? 0 : Zone(plan).fft->bytes();
@@ -253,4 +260,4 @@ std::int64_t host_workspace_bytes(const RingConvolutionPlan& plan, int n_threads
   return stages.scratch_size() * double_bytes + stages.product.table_bytes() + fft;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

@@ -5,13 +5,12 @@
 
 #include "convolve/ring/ring_convolver.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
-/// The convolution on the host: OpenMP over rings and orders, SIMD over pixels, symmetries and
-/// orders.
+/// Makes the host convolver: OpenMP over rings and orders, SIMD over pixels, symmetries and orders.
 std::unique_ptr<RingConvolver> make_host_ring_convolver(const Communicator& comm,
                                                         const RingConvolutionPlan& plan);
-/// Bytes of its tables and scratch.
+/// Returns the bytes of its tables and scratch.
 std::int64_t host_workspace_bytes(const RingConvolutionPlan& plan, int n_threads);
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

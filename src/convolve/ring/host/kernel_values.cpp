@@ -6,17 +6,18 @@
 #include "base/simd/instruction_sets.hpp"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+#include "sphere/kernel/kernel_table.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace ringweave::HWY_NAMESPACE {
+namespace ringweave::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::CappedTag<double, 8>;
 using V = hn::Vec<D>;
 constexpr std::int64_t n_vector = static_cast<std::int64_t>(hn::MaxLanes(D()));
 
-/// The pieces of a tabulated profile that hold x, instead of its cells; returns x from their
-/// centres.
+/// Finds the pieces of a tabulated profile that contain x, returned as cells; returns x relative to
+/// their centres.
 HWY_INLINE V find_pieces(const KernelTable& kernel, V x, hn::Vec<hn::RebindToSigned<D>>& cell) {
   const D d;
   const hn::RebindToSigned<D> di;
@@ -35,7 +36,7 @@ HWY_INLINE V find_pieces(const KernelTable& kernel, V x, hn::Vec<hn::RebindToSig
   return hn::Sub(x, hn::Load(d, centre));
 }
 
-/// One vector of values.
+/// Evaluates one vector of values.
 template <bool is_uniform>
 HWY_INLINE V values_at(const KernelTable& kernel, V chord_squared) {
   const D d;
@@ -85,11 +86,11 @@ void evaluate_table(const KernelTable& kernel, const double* chord_squared, std:
   }
 }
 
-}  // namespace ringweave::HWY_NAMESPACE
+}  // namespace ringweave::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
 HWY_EXPORT(evaluate_table);
 
@@ -98,5 +99,5 @@ void evaluate(const KernelTable& kernel, const double* chord_squared, std::int64
   HWY_DYNAMIC_DISPATCH(evaluate_table)(kernel, chord_squared, count, values);
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve
 #endif

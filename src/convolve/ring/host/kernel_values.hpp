@@ -5,11 +5,11 @@
 
 #include "sphere/kernel/kernel_table.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
-/// values[i] = K at chord_squared[i], as KernelTable::evaluate, in vectors. The two may be the same
-/// memory.
+/// Sets values[i] to K at chord_squared[i], as KernelTable::evaluate, vectorised. The two arrays
+/// may be the same.
 void evaluate(const KernelTable& kernel, const double* chord_squared, std::int64_t count,
               double* values) noexcept;
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 
+#include "base/checked_cast.hpp"
+#include "base/mode_view.hpp"
 #include "base/scratch_arena.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 namespace {
 
 constexpr std::int64_t orders = mode_sum::orders;
@@ -23,6 +25,14 @@ struct Pieces {
     cosines = pieces.take<double>(samples.step() * samples.most_summed() * orders);
   }
 };
+
+/// Where a row holds a ring; -1: nowhere.
+std::int64_t position_of(const ModeLayout& layout, int m, std::int64_t ring) {
+  for (const RowSegment& segment : layout.segments(layout.rows()[to_size(m)])) {
+    if (segment.rings.contains(ring)) return segment.first + ring - segment.rings.begin;
+  }
+  return -1;
+}
 
 }  // namespace
 
@@ -58,7 +68,7 @@ void ModeBlock::place(const KernelMaps& maps, double* scratch) {
 
 template <class Work>
 void ModeBlock::for_each_run(const ModeLayout& layout, RingRange places, const Work& work) const {
-  // Few enough for their rows of the block to stay in the first cache.
+  // Few enough that their rows of the block stay in the L1 cache.
   constexpr std::int64_t rings_together = 64;
   const auto rows = layout.rows();
   for (std::int64_t view = 0; view < n_views(*plan_); ++view) {
@@ -130,14 +140,14 @@ void ModeBlock::add(const Pairs& some, const double* samples,
 }
 
 void ModeBlock::store(Complex* modes, double* carried) const {
-  // Beyond the equator a ring is also seen from the other end.
+  // Beyond the equator a ring is also in the view from the south.
   const RingRange also{part_.first_ring, n_views(*plan_) == 2 ? part_.reach : part_.first_ring};
   for_each_run(plan_->own_rows(), {part_.first_ring, part_.next_ring}, [&](const Run& run) {
     Complex* to = modes + run.position * n_maps() + maps_.first_map;
     const std::int64_t other = 1 - run.view;
     for (std::int64_t i = 0; i < run.rings.size(); ++i) {
       const std::int64_t ring = run.rings.begin + i;
-      // The equator is its own mirror and has been written.
+      // The equator is its own mirror and has already been written.
       if (run.view == 1 && ring == mirror(ring)) continue;
       const bool is_seen_twice = also.contains(seen(ring, other));
       for (std::int64_t map = 0; map < maps_.n_maps; ++map) {
@@ -155,7 +165,7 @@ void ModeBlock::store(Complex* modes, double* carried) const {
   std::copy_n(out_ + (part_.next_ring - part_.first_ring) * row_, part_.n_shared * row_, carried);
 }
 
-/// A synthesis counts a ring's Nyquist as two orders.
+/// A synthesis counts a ring's Nyquist mode as two orders.
 void ModeBlock::halve_nyquist(const Run& run, Complex* modes) const {
   for (std::int64_t i = 0; i < run.rings.size(); ++i) {
     const std::int64_t ring = run.rings.begin + i;
@@ -185,4 +195,29 @@ void find_cosines(const OrderSet& set, const std::vector<double>& table, const S
   }
 }
 
-}  // namespace ringweave
+void repeat_halo_modes(const RingConvolutionPlan& plan, ModeView<double> modes) {
+  const std::int64_t n_maps = plan.maps_together();
+  for (const HaloPlan::Run& run : plan.mode_halo().runs) {
+    const RingRange rings = intersection(run.rings, plan.modes().zone);
+    for (std::int64_t t = rings.begin; t < rings.end; ++t) {
+      const Ring& ring = plan.grid().ring(RingId{t});
+      const int n = checked_cast<int>(ring.n_phi, "pixels of a ring");
+      const int n_travelled = checked_cast<int>(plan.mode_orders().values(RingId{t}), "orders");
+      for (int m = n_travelled; m <= plan.modes().limit(t); ++m) {
+        const bool is_mirrored = 2 * (m % n) > n;
+        const int turns = m / n + (is_mirrored ? 1 : 0);
+        const int below = is_mirrored ? n - m % n : m % n;
+        const ModeBlock::Complex turn =
+            std::polar(1.0, -ring.phi0 * static_cast<double>(turns) * n);
+        const std::int64_t from = position_of(plan.rows(), below, t) * n_maps;
+        const std::int64_t to = position_of(plan.rows(), m, t) * n_maps;
+        for (std::int64_t map = 0; map < n_maps; ++map) {
+          const ModeBlock::Complex value = modes[from + map];
+          modes[to + map] = turn * (is_mirrored ? std::conj(value) : value);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace ringweave::detail::inline convolve

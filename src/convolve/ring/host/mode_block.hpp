@@ -5,39 +5,40 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/mode_view.hpp"
 #include "convolve/ring/host/mode_samples.hpp"
 #include "convolve/ring/host/ring_source.hpp"
 #include "convolve/ring/ring_convolution_plan.hpp"
 #include "convolve/ring/row_fft.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
-/// Some orders of the rings of a part, one in each lane, [ring][view, map, re or im][order]. The
-/// second view has the rings from south to north.
+/// Some orders of the rings of a part, one per lane, [ring][view, map, re or im][order]. The second
+/// view has the rings from south to north.
 class ModeBlock {
  public:
   using Complex = std::complex<double>;
 
   ModeBlock(const RingConvolutionPlan& plan, const ModeSamples& samples)
       : plan_(&plan), samples_(&samples), zone_(plan.modes().zone) {}
-  /// maps     count within the modes' maps
+  /// maps     a range of the maps held in the modes
   /// scratch  scratch_size() doubles
   void place(const KernelMaps& maps, double* scratch);
 
-  /// Rings whose modes stay in the second cache and within most_scratch doubles, but a few at
-  /// least.
+  /// Returns how many rings' modes stay in the L2 cache and within most_scratch doubles, with a
+  /// small minimum.
   static std::int64_t rings_at_once(const RingConvolutionPlan& plan, std::int64_t n_maps,
                                     std::int64_t most_scratch);
-  /// Doubles for n_maps maps: of a block, and of what it hands on to the next part.
+  /// Returns the doubles for n_maps maps: of a block, and of the rings it carries to the next part.
   static std::int64_t scratch_size(const RingConvolutionPlan& plan, const ModeSamples& samples,
                                    std::int64_t n_maps);
   static std::int64_t carried_size(const RingConvolutionPlan& plan, const ModeSamples& samples,
                                    std::int64_t n_maps);
 
-  /// n_carried rings of `carried` belong to the part's first rings.
+  /// `carried` holds the first n_carried rings of the part.
   void load(const OrderSet& set, const ModeSamples::Part& part, const Complex* modes,
             std::int64_t n_carried, const double* carried);
-  /// Pairs of rings and where their rows by FFT lie, `apart` doubles from one to the next.
+  /// Pairs of rings and their rows made by FFT, `apart` doubles from one to the next.
   struct Pairs {
     std::int64_t begin = 0;
     std::int64_t end = 0;
@@ -47,11 +48,11 @@ class ModeBlock {
   /// Adds the products of pairs of the part. cosines  [rule][k] cos(pi k / around), k <= around
   void add(const Pairs& pairs, const double* samples,
            const std::vector<std::vector<double>>& cosines);
-  /// Writes the part's rings that no later part touches, and hands the others on.
+  /// Writes the part's rings that no later part touches, and carries the others to the next part.
   void store(Complex* modes, double* carried) const;
 
  private:
-  /// Consecutive rings of the zone with one order, seen from one end.
+  /// Consecutive rings of the zone with one order, in one view.
   struct Run {
     RingRange rings;
     std::int64_t view = 0;
@@ -68,7 +69,7 @@ class ModeBlock {
   }
   std::int64_t n_maps() const { return plan_->maps_together(); }
   std::int64_t mirror(std::int64_t ring) const { return zone_.size() - 1 - ring; }
-  /// The ring seen at a place of a view.
+  /// Returns the ring at a position of a view.
   std::int64_t seen(std::int64_t ring, std::int64_t view) const {
     return view == 0 ? ring : mirror(ring);
   }
@@ -76,7 +77,7 @@ class ModeBlock {
     return (seen(ring, view) - part_.first_ring) * row_ +
            (view * maps_.n_maps + map) * 2 * mode_sum::orders + lane;
   }
-  /// work(run) for the modes a layout holds of the rings a view sees at [begin, end).
+  /// Runs work(run) for the modes in a layout of the rings at [begin, end) of a view.
   template <class Work>
   void for_each_run(const ModeLayout& layout, RingRange places, const Work& work) const;
   void halve_nyquist(const Run& run, Complex* modes) const;
@@ -88,24 +89,30 @@ class ModeBlock {
   std::int64_t row_ = 0;
   ModeSamples::Part part_;
   OrderSet set_;
-  std::int64_t rule_ = -1;  ///< of the cosines
+  std::int64_t rule_ = -1;  ///< of the current cosines
   double* in_ = nullptr;
   double* out_ = nullptr;
   double* cosines_ = nullptr;  ///< [half][sample][order]
 };
 
-/// Samples along a ring: of every half-step, and what is left free for them.
+/// Samples along a ring: the number of every half-step, and the room reserved for them.
 struct SampleShape {
   std::int64_t n_halves = 1;
   std::int64_t n = 0;
   std::int64_t room = 0;
 };
 
-/// cosines[half][sample][lane] = cos(pi m (2 sample + half) / around), room for samples.room of a
-/// half-step.
+/// Sets cosines[half][sample][lane] = cos(pi m (2 sample + half) / around), with room for
+/// samples.room of a half-step.
 ///
 /// table  [k] cos(pi k / around), k <= around
 void find_cosines(const OrderSet& set, const std::vector<double>& table, const SampleShape& samples,
                   double* cosines);
 
-}  // namespace ringweave
+/// Fills the modes of halo rings that did not travel: from mode_orders() on they repeat those
+/// below, R_(n + m) = R_m exp(-i n phi0), R_(n - m) = conj(R_m) exp(-i n phi0).
+///
+/// modes  as plan.rows() lays them out, [position][map]
+void repeat_halo_modes(const RingConvolutionPlan& plan, ModeView<double> modes);
+
+}  // namespace ringweave::detail::inline convolve

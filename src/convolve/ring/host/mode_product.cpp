@@ -8,13 +8,14 @@
 #include <numbers>
 
 #include "base/checked_cast.hpp"
+#include "base/mode_view.hpp"
 #include "base/scratch_arena.hpp"
 #include "convolve/ring/host/mode_block.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 namespace {
 
-/// Maps whose modes are multiplied together.
+/// Most maps whose modes are multiplied together.
 constexpr std::int64_t most_maps = 4;
 std::vector<double> cosine_table(std::int64_t around) {
   std::vector<double> table;
@@ -24,15 +25,16 @@ std::vector<double> cosine_table(std::int64_t around) {
   return table;
 }
 
-/// Maps of a batch that have one kernel, as they are multiplied together.
+/// Number of maps with a common kernel that are multiplied together.
 std::int64_t maps_multiplied(const RingConvolutionPlan& plan) {
   return plan.spec().kernels.size() == 1 ? std::min(most_maps, plan.maps_together()) : 1;
 }
 
-/// What all blocks of orders carry along needs room too, or the samples are made more than once.
+/// The rest is left to the carried rings of all blocks of orders; without them in memory the
+/// samples would be computed several times.
 std::int64_t room_for_samples(std::int64_t most_scratch) { return most_scratch / 4; }
 
-/// Of every thread; with FFTs blocks are many, and as small as can be.
+/// Per thread. With FFTs there are many blocks, which are made as small as possible.
 std::int64_t room_for_block(const RingConvolutionPlan& plan, std::int64_t most_scratch,
                             int n_threads) {
   return plan.modes().row_fft.exists() ? 0 : most_scratch / (4 * n_threads);
@@ -58,7 +60,7 @@ ModeProduct::ModeProduct(const RingConvolutionPlan& plan, int n_threads, std::in
   std::int64_t n_least = n_threads;
   if (fft.exists()) {
     transform_.emplace(fft);
-    // Rows that stay in the last caches, and enough for every thread.
+    // Rows that stay in the last-level caches, and enough for every thread.
     constexpr std::int64_t cached = std::int64_t{1} << 17;
     const std::int64_t fitting =
         std::min(cached, most_scratch / 8) / (most_sets_ * RowTransform::set_size);
@@ -218,4 +220,4 @@ void ModeProduct::make_rows(const ModePairs& pairs, const OrderBlock& block, con
   }
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

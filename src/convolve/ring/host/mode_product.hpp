@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/mode_view.hpp"
 #include "convolve/ring/host/mode_block.hpp"
 #include "convolve/ring/host/mode_samples.hpp"
 #include "convolve/ring/host/ring_source.hpp"
@@ -13,18 +14,19 @@
 #include "convolve/ring/ring_convolution_plan.hpp"
 #include "convolve/ring/row_fft.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
-/// The product of kernel modes and ring modes: mode_m(t0) = sum_t K_m(t0, t) mode_m(t), in place.
-/// K_m is a sum of kernel samples times cosines, for the kernel covers a small part of a ring, or
-/// where it covers more an FFT of them.
+/// Multiplies ring modes by kernel modes: mode_m(t0) = sum_t K_m(t0, t) mode_m(t), in place. K_m is
+/// a sum of kernel samples times cosines where the kernel covers a small part of a ring, and an FFT
+/// of the samples where it covers more.
 ///
-/// Bands of rings are taken from north to south, all orders of one before the next, so that its
-/// kernel samples are made once; what a band adds to rings of later ones is carried along. Threads
-/// share the blocks of orders. With FFTs there are few blocks, and threads share the work on one.
+/// Bands of rings are processed from north to south, all orders of one before the next, so that its
+/// kernel samples are computed once; contributions of a band to rings of later ones are carried
+/// along. Threads share the blocks of orders. With FFTs there are few blocks, and threads share the
+/// work on one.
 class ModeProduct {
  public:
-  /// Keeps a reference to the plan. most_scratch  doubles scratch_size() should stay within
+  /// Keeps a reference to the plan. most_scratch  doubles scratch_size() should not exceed
   ModeProduct(const RingConvolutionPlan& plan, int n_threads, std::int64_t most_scratch);
 
   ModeProduct(const ModeProduct&) = delete;
@@ -33,7 +35,7 @@ class ModeProduct {
   bool empty() const { return plan_->modes().zone.empty(); }
   std::int64_t scratch_size() const;  ///< doubles
   std::int64_t table_bytes() const;
-  /// modes    as plan.rows() lays them out, [position][map], times the weights of their rings
+  /// modes    in the layout of plan.rows(), [position][map], times the weights of their rings
   /// scratch  scratch_size() doubles
   void apply(const KernelMaps& maps, ModeView<double> modes, double* scratch);
 
@@ -42,10 +44,10 @@ class ModeProduct {
     double* samples;
     double* carried;  ///< [block held][set]
     double* blocks;   ///< [blocks_]
-    // For rows by FFT.
+    // Used for rows made by FFT.
     double* factors;  ///< [half][sample]
     double* cosines;  ///< [set beside those by FFT][half][sample][lane]
-    double* rows;     ///< [pairs taken together][set]
+    double* rows;     ///< [pair of a group][set]
     double* threads;  ///< [thread]
     std::int64_t size;
   };
@@ -56,19 +58,19 @@ class ModeProduct {
     std::int64_t begin;
     std::int64_t end;
   };
-  /// The orders of some blocks.
+  /// Processes the orders of some blocks.
   void multiply(const KernelMaps& maps, BlockRange blocks, ModeView<double> modes,
                 const Scratch& scratch);
-  /// A block of orders of a part, each thread one block.
+  /// Multiplies blocks of orders of a part, one block per thread.
   void multiply_by_sums(const ModeSamples::Part& part, BlockRange blocks, ModeView<double> modes,
                         std::int64_t n_carried, const Scratch& scratch);
-  /// The same, all threads one block.
+  /// The same, with all threads on one block.
   void multiply_by_fft(const ModeSamples::Part& part, const OrderBlock& block,
                        ModeView<double> modes, std::int64_t n_carried, double* carried,
                        const Scratch& scratch);
-  /// Tables of a block.
+  /// Computes the tables of a block.
   void find_factors(const OrderBlock& block, const Scratch& scratch) const;
-  /// Rows of a group of pairs for all sets of a block.
+  /// Makes the rows of a group of pairs for all sets of a block.
   void make_rows(const ModePairs& pairs, const OrderBlock& block, const Scratch& scratch,
                  double* thread, double* rows) const;
 
@@ -78,13 +80,13 @@ class ModeProduct {
   ModeSamples samples_;
   std::int64_t block_size_ = 0;    ///< doubles
   std::int64_t carried_size_ = 0;  ///< doubles
-  std::int64_t n_held_ = 0;        ///< blocks of orders, for which the samples are made once
+  std::int64_t n_held_ = 0;        ///< blocks of orders that share one computation of the samples
   std::vector<OrderBlock> orders_;
-  std::int64_t most_sets_ = 0;   ///< of a block
+  std::int64_t most_sets_ = 0;   ///< in a block
   std::int64_t n_together_ = 0;  ///< groups of pairs whose rows are held
   std::optional<RowTransform> transform_;
-  std::vector<ModeBlock> blocks_;             ///< of each thread, or set where rows are made by FFT
+  std::vector<ModeBlock> blocks_;             ///< one per thread, or per set with rows by FFT
   std::vector<std::vector<double>> cosines_;  ///< [rule][k] cos(pi k / around), k <= around
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

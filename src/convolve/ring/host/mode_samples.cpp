@@ -10,11 +10,13 @@
 #include "base/first_error.hpp"
 #include "convolve/ring/host/kernel_values.hpp"
 #include "convolve/ring/ring_pair.hpp"
+#include "sphere/kernel/kernel_table.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 namespace {
 
-/// Samples within a half width; the last may be on the edge, where the kernel decides.
+/// Counts the samples within a half width; the last may be on the edge, where the kernel's value
+/// decides.
 std::int64_t count_samples(double half_width, std::int64_t around, std::int64_t half) {
   constexpr double generous = 1e-9;
   const double width = half_width / (2 * std::numbers::pi) * static_cast<double>(around) + generous;
@@ -50,7 +52,7 @@ void ModeSamples::add_pairs(std::int64_t ring, double chord) {
   const std::int64_t t0 = modes.zone.begin + ring;
   const RingRange near = intersection(plan_->window(t0), modes.zone);
   if (!owns({t0, near.end})) return;
-  // A pair and its mirror image are one.
+  // A pair and its mirror image are stored once.
   const std::int64_t last =
       plan_->is_symmetric() ? modes.zone.size() - 1 - 2 * ring : modes.zone.size() - 1 - ring;
   const std::int64_t behind = std::min(near.end - t0, last + 1);
@@ -113,13 +115,13 @@ bool ModeSamples::owns(RingRange rings) const {
 }
 
 void ModeSamples::cut_parts(std::int64_t room, std::int64_t part_rings) {
-  // What a second cache holds, or as much as makes a part's cosines cheap beside its sums.
+  // Fits the L2 cache, or is large enough that a part's cosines are cheap beside its sums.
   constexpr std::int64_t cached = std::int64_t{1} << 17;
   constexpr std::int64_t tiles = 64;
   const bool has_fft = plan_->modes().row_fft.exists();
   const std::int64_t most_held =
       has_fft ? room : std::min(std::max(cached, tiles * mode_sum::pairs * most_summed_), room);
-  // A part reads the rings its neighbours read too, which pays where it has more of its own.
+  // A part also reads rings its neighbours read, which pays only if it has more of its own.
   const auto window = [&](std::int64_t ring) {
     return plan_->window(plan_->modes().zone.begin + ring).size() / 2;
   };
@@ -156,7 +158,7 @@ void ModeSamples::cut_parts(std::int64_t room, std::int64_t part_rings) {
   if (has_fft) sort_parts();
 }
 
-/// Pairs that follow each other have partners in common, of which there are many orders.
+/// Sorts pairs so that consecutive ones share partners with many orders.
 void ModeSamples::sort_parts() {
   const std::int64_t together = step_ * mode_sum::pairs;
   const auto place = [&](const ModePairs& pairs) {
@@ -201,7 +203,7 @@ void ModeSamples::fill(const ModePairs& pairs, const KernelTable& kernel, double
     const RingPairChord chord(grid.ring(RingId{ring}), grid.ring(RingId{ring + d}));
     gap[p] = chord.gap;
     span[p] = chord.span;
-    // A pair that is its own mirror image is met twice.
+    // A pair that is its own mirror image would count twice.
     const bool is_twice =
         plan_->is_symmetric() && 2 * std::int64_t{pairs.ring} + d == zone.size() - 1;
     factor[p] = (is_twice ? 0.5 : 1.0) / static_cast<double>(around);
@@ -213,7 +215,7 @@ void ModeSamples::fill(const ModePairs& pairs, const KernelTable& kernel, double
   }
   evaluate(kernel, samples, n_samples * mode_sum::pairs, samples);
   for (std::int64_t j = 0; j < n_samples; ++j) {
-    // All samples but those at 0 and pi stand for two.
+    // All samples except those at 0 and pi stand for two.
     const std::int64_t halves = 2 * j + pairs.half;
     const double count = halves == 0 || halves == around ? 1 : 2;
     for (std::size_t p = 0; p < gap.size(); ++p)
@@ -221,4 +223,4 @@ void ModeSamples::fill(const ModePairs& pairs, const KernelTable& kernel, double
   }
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

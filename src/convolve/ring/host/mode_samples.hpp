@@ -7,41 +7,44 @@
 #include "convolve/ring/host/mode_sum.hpp"
 #include "convolve/ring/host/ring_source.hpp"
 #include "convolve/ring/ring_convolution_plan.hpp"
+#include "sphere/kernel/kernel_table.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
-/// Pairs of rings of one output ring whose kernel is sampled at the same longitudes. Rings count
-/// from the zone's first.
+/// Pairs of one output ring with other rings whose kernel is sampled at the same longitudes. Rings
+/// are numbered from the zone's first.
 struct ModePairs {
   std::int32_t ring = 0;
   std::int32_t first = 0;       ///< distance of the first partner
   std::int32_t n_partners = 0;  ///< every step()th ring
   std::int32_t n_samples = 0;
-  std::int32_t half = 0;    ///< samples lie half a sample further on
-  std::int32_t rule = 0;    ///< which number of samples around a ring
-  std::int32_t limit = 0;   ///< highest order any of the pairs has
-  bool by_fft = false;      ///< how their rows are made
-  std::int64_t offset = 0;  ///< of its samples in its part
+  std::int32_t half = 0;    ///< whether samples are shifted by half a sample
+  std::int32_t rule = 0;    ///< index of the number of samples around a ring
+  std::int32_t limit = 0;   ///< highest order of any of the pairs
+  bool by_fft = false;      ///< whether their rows are made by FFT
+  std::int64_t offset = 0;  ///< of its samples within its part
 };
 
-/// The kernel along phi between all pairs of rings with modes of which the rank owns one, each
-/// once: a pair stands for its transpose and, on a symmetric grid, for its mirror images. Pairs
-/// ascend with their ring and are taken in parts, whose samples fit the memory set aside for them.
+/// The kernel along phi between all pairs of rings with modes of which the rank owns at least one,
+/// each once: a pair stands for its transpose and, on a symmetric grid, for its mirror images.
+/// Pairs ascend with their ring and are processed in parts whose samples fit the memory reserved
+/// for them.
 class ModeSamples {
  public:
-  /// Some consecutive pairs, and the rings they touch: those before next_ring in no later part.
+  /// Some consecutive pairs, and the rings they touch; no later part touches rings before
+  /// next_ring.
   struct Part {
     std::int64_t begin = 0;
     std::int64_t end = 0;
     std::int64_t first_ring = 0;  ///< of the zone
-    std::int64_t next_ring = 0;   ///< the first of the part behind
-    std::int64_t reach = 0;       ///< behind the last ring that this part or one before touches
-    std::int64_t n_shared = 0;    ///< rings from next_ring on that parts behind touch too
+    std::int64_t next_ring = 0;   ///< first_ring of the next part
+    std::int64_t reach = 0;       ///< end of the rings touched by this part or an earlier one
+    std::int64_t n_shared = 0;    ///< rings from next_ring on that later parts touch too
   };
 
-  /// Finds the pairs for the plan's largest support; no samples yet.
-  /// room        for the samples of a part, if there is no reason for fewer
-  /// part_rings  most rings of a part, more only where their window is wider
+  /// Finds the pairs for the plan's largest support; computes no samples yet.
+  /// room        upper limit for the samples of a part
+  /// part_rings  most rings of a part, exceeded only where their window is wider
   ModeSamples(const RingConvolutionPlan& plan, std::int64_t room, std::int64_t part_rings);
 
   const std::vector<ModePairs>& pairs() const { return pairs_; }
@@ -49,20 +52,20 @@ class ModeSamples {
   std::int64_t step() const { return step_; }
   /// Different numbers of samples around a ring.
   const std::vector<std::int64_t>& rules() const { return rules_; }
-  /// Most samples of a rule and a half-step, of rows by sums and of rows by FFT.
+  /// Most samples of a rule and a half-step, for rows by sums and for rows by FFT.
   std::int64_t most_summed() const { return most_summed_; }
   std::int64_t most_transformed() const { return most_transformed_; }
-  /// Of a half-step of one rule, whichever way.
+  /// Most samples of a half-step of one rule, for either kind of row.
   std::int64_t most_samples(std::int64_t rule) const {
     return most_samples_of_rule_[static_cast<std::size_t>(rule)];
   }
   std::int64_t size() const { return size_; }  ///< samples of the largest part
-  /// Most rings a part touches, and most it shares with those behind.
+  /// Most rings a part touches, and most it shares with later parts.
   std::int64_t most_rings() const { return most_rings_; }
   std::int64_t most_shared_rings() const { return most_shared_rings_; }
   std::int64_t bytes() const;
 
-  /// The samples of a part, [pair][sample][partner], by n_threads threads.
+  /// Computes the samples of a part, [pair][sample][partner], with n_threads threads.
   void make(const Part& part, const KernelTable& kernel, int n_threads, double* samples) const;
 
  private:
@@ -70,7 +73,7 @@ class ModeSamples {
   /// Finds partners, limit, rule and samples from `first` on.
   void choose_rule(ModePairs& pairs, std::int64_t behind, double chord);
   std::int32_t rule_of(std::int64_t around);
-  bool owns(RingRange rings) const;  ///< any of the zone's rings
+  bool owns(RingRange rings) const;  ///< whether any ring of the zone is owned
   void cut_parts(std::int64_t room, std::int64_t part_rings);
   void sort_parts();
   void fill(const ModePairs& pairs, const KernelTable& kernel, double* samples) const;
@@ -89,4 +92,4 @@ class ModeSamples {
   std::int64_t most_shared_rings_ = 0;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

@@ -8,19 +8,19 @@
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace ringweave::HWY_NAMESPACE {
+namespace ringweave::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::CappedTag<double, 8>;
 using V = hn::Vec<D>;
 constexpr std::int64_t n_vector = static_cast<std::int64_t>(hn::MaxLanes(D()));
-// Two vectors of orders, and as many pairs as leave registers for what they are multiplied with.
+// Two vectors of orders, and as many pairs as leave registers for the other operands.
 constexpr std::int64_t pairs_in_registers = n_vector >= 8 ? mode_sum::pairs : mode_sum::pairs / 2;
 
 /// Kernel modes of pairs for two vectors of orders.
 using Rows = V[pairs_in_registers][2];
 
-/// Of pairs from `from` on and orders from `order` on: sums of samples times cosines.
+/// For pairs from `from` and orders from `order`: sums of samples times cosines.
 HWY_INLINE void sum(const mode_sum::Tile& tile, const double* cosines, std::int64_t from,
                     std::int64_t order, Rows& k) {
   const D d;
@@ -76,7 +76,7 @@ HWY_INLINE void multiply(const mode_sum::Tile& tile, const Rows& k, std::int64_t
       in_partner += step;
       out_partner += step;
     }
-    // Last, over what the ring's pair with itself has written: that product counts once.
+    // Stored last, over the result of the ring's pair with itself: that product counts once.
     hn::Store(y0, d, out_ring);
     hn::Store(y1, d, out_ring + n_vector);
     in_ring += mode_sum::orders;
@@ -84,7 +84,7 @@ HWY_INLINE void multiply(const mode_sum::Tile& tile, const Rows& k, std::int64_t
   }
 }
 
-/// work(from, order) for every part of a tile that registers hold.
+/// Runs work(from, order) for every part of a tile that fits the registers.
 template <class Work>
 HWY_INLINE void for_each_part(const Work& work) {
   for (std::int64_t from = 0; from < mode_sum::pairs; from += pairs_in_registers) {
@@ -123,11 +123,11 @@ HWY_NOINLINE void sum_rows(const mode_sum::Tile& tile, const double* cosines, do
   });
 }
 
-}  // namespace ringweave::HWY_NAMESPACE
+}  // namespace ringweave::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
 HWY_EXPORT(add_tile);
 HWY_EXPORT(add_rows);
@@ -150,5 +150,5 @@ void sum_rows(const Tile& tile, const double* cosines, double* rows) noexcept {
 }
 
 }  // namespace mode_sum
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve
 #endif

@@ -3,11 +3,11 @@
 
 #include <cstdint>
 
-namespace ringweave::mode_sum {
+namespace ringweave::detail::inline convolve::mode_sum {
 
-/// Orders taken together, one in each lane.
+/// Orders processed together, one per lane.
 inline constexpr std::int64_t orders = 16;
-/// Pairs of rings taken together.
+/// Pairs of rings processed together.
 inline constexpr std::int64_t pairs = 12;
 
 /// Pairs of one ring with others, `step` rings apart.
@@ -19,18 +19,18 @@ struct Tile {
   const double* samples = nullptr;  ///< [sample][pairs] of the kernel along phi
 };
 
-/// K_m = sum of samples times cosines, used at once: for each partner
-/// out(ring) += K_m in(partner), out(partner) += K_m in(ring), but of the ring with itself once.
+/// Computes K_m = sum of samples times cosines and applies it at once: for each partner out(ring)
+/// += K_m in(partner), out(partner) += K_m in(ring), but once for the ring with itself.
 ///
 /// cosines  [sample][orders]
-/// in, out  [ring][channel][orders], different memory, aligned to vectors
+/// in, out  [ring][channel][orders], not overlapping, aligned to vectors
 void add(const Tile& tile, const double* cosines, std::int64_t n_channels, const double* in,
          double* out) noexcept;
 
-/// The same with K_m made before. rows  [pair][orders], aligned to vectors
+/// The same with precomputed K_m. rows  [pair][orders], aligned to vectors
 void add_rows(const Tile& tile, const double* rows, std::int64_t n_channels, const double* in,
               double* out) noexcept;
-/// The sums alone.
+/// Computes the sums only.
 void sum_rows(const Tile& tile, const double* cosines, double* rows) noexcept;
 
-}  // namespace ringweave::mode_sum
+}  // namespace ringweave::detail::inline convolve::mode_sum

@@ -7,8 +7,9 @@
 
 #include "base/checked_cast.hpp"
 #include "convolve/ring/host/kernel_values.hpp"
+#include "sphere/kernel/kernel_table.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
 ProfileRules::ProfileRules() {
   for (const std::int64_t n : {2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48}) {
@@ -30,7 +31,7 @@ ProfileRules::ProfileRules() {
 
 PairSeries ProfileFitter::fit(const KernelTable& kernel, const RingPairChord& chord,
                               double half_width, double weight, double* coefficients) {
-  // One step shorter than last time, so that the lengths can fall as well as rise.
+  // Starts one length below the last one, so that lengths can fall as well as rise.
   for (std::size_t r = last_ > 0 ? last_ - 1 : 0; r < rules_->all().size(); ++r) {
     const ProfileRules::Rule& rule = rules_->all()[r];
     for (std::int64_t i = 0; i < rule.n; ++i) {
@@ -44,7 +45,7 @@ PairSeries ProfileFitter::fit(const KernelTable& kernel, const RingPairChord& ch
       for (std::int64_t i = 0; i < rule.n; ++i) sum += cosines[i] * values_[to_size(i)];
       coefficients[k] = weight * sum;
     }
-    // The last two must be small: by parity one alone may vanish.
+    // Both of the last two must be small: by parity one alone may vanish.
     double last = 0;
     for (std::int64_t k = rule.n - 2; k < rule.n; ++k)
       last = std::max(last, std::abs(coefficients[k]));
@@ -85,4 +86,4 @@ bool ProfileFitter::to_monomials(std::int64_t n, double weight, double* coeffici
   return true;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

@@ -8,15 +8,15 @@
 #include "convolve/ring/ring_pair.hpp"
 #include "sphere/kernel/kernel_table.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
 /// A series for the kernel between two rings, in v = 2 phi^2 / half_width^2 - 1.
 struct PairSeries {
-  std::int64_t n_coefficients = 0;  ///< 0: no short series, the table itself is to be used
-  bool is_monomial = false;         ///< sum of c_k v^k; else of c_k T_k(v)
+  std::int64_t n_coefficients = 0;  ///< 0: no short series; use the table
+  bool is_monomial = false;         ///< sum of c_k v^k; otherwise of c_k T_k(v)
 };
 
-/// Nodes and cosines of all lengths of series; the same for all kernels.
+/// Nodes and cosines for all lengths of series; the same for all kernels.
 class ProfileRules {
  public:
   ProfileRules();
@@ -31,27 +31,27 @@ class ProfileRules {
   std::vector<Rule> rules_;
 };
 
-/// Finds series of the kernel along the input ring.
+/// Fits series to the kernel along the input ring.
 class ProfileFitter {
  public:
   static constexpr std::int64_t most_coefficients = 48;
 
-  /// tolerance  error of a value allowed
+  /// tolerance  allowed error of a value
   ProfileFitter(const ProfileRules& rules, double tolerance)
       : rules_(&rules), tolerance_(tolerance) {}
 
-  /// Writes at most most_coefficients.
+  /// Writes at most most_coefficients coefficients.
   PairSeries fit(const KernelTable& kernel, const RingPairChord& chord, double half_width,
                  double weight, double* coefficients);
 
  private:
-  /// Turns coefficients of T_k into those of v^k where that loses no digits.
+  /// Converts coefficients of T_k into those of v^k where that loses no digits.
   bool to_monomials(std::int64_t n, double weight, double* coefficients);
 
   const ProfileRules* rules_;
   double tolerance_;
-  std::size_t last_ = 0;  ///< neighbouring pairs mostly need the same
+  std::size_t last_ = 0;  ///< neighbouring pairs mostly need the same length
   std::array<double, most_coefficients> values_{};
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

@@ -8,17 +8,18 @@
 #include <numbers>
 #include <span>
 
+#include "base/checked_cast.hpp"
 #include "base/scratch_arena.hpp"
 #include "convolve/ring/host/sector_sum.hpp"
 #include "distribute/halo/halo_plan.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 namespace {
 
-/// Values held at a time: of a narrow kernel those of all rings, within the first cache.
+/// Values held at a time: for a narrow kernel those of all rings, within the L1 cache.
 constexpr std::int64_t most_taps = 256;
 
-/// Error of a kernel value relative to its largest, where only rounding is allowed.
+/// Allowed error of a kernel value relative to the largest one, where only rounding is accepted.
 constexpr double rounding = 2e-15;
 
 std::int64_t sector_size(const RingConvolutionPlan& plan, std::int64_t ring) {
@@ -28,7 +29,7 @@ std::int64_t mirror_of_zero(const RingConvolutionPlan& plan, std::int64_t ring) 
   return sector_size(plan, ring) -
          static_cast<std::int64_t>(2 * offset_in_pixels(plan.grid().ring(RingId{ring})));
 }
-/// Pixels of a sector that are not mirrors of others.
+/// Number of pixels of a sector that are not mirrors of others.
 std::int64_t n_pixels(const RingConvolutionPlan& plan, std::int64_t ring) {
   return plan.sectors().is_mirrored() ? mirror_of_zero(plan, ring) / 2 + 1
                                       : sector_size(plan, ring);
@@ -58,7 +59,7 @@ PixelSectors::PixelSectors(const RingConvolutionPlan& plan, int n_threads,
   if (n_slots_ == shape_.most_rings()) most_pixels_ = sector::pixels_together;
 }
 
-/// A worker's arrays.
+/// The arrays of one worker.
 struct PixelSectors::Pieces {
   double* rows;           ///< [slot]
   std::int64_t* held;     ///< [slot]
@@ -91,7 +92,7 @@ std::int64_t PixelSectors::worker_size() const {
   return (pieces.size() + page - 1) / page * page;
 }
 
-/// One thread's part.
+/// The part of one thread.
 template <class T>
 class PixelSectors::Worker {
  public:
@@ -127,7 +128,7 @@ class PixelSectors::Worker {
 
  private:
   const Ring& ring(std::int64_t r) const { return plan_->grid().ring(RingId{r}); }
-  /// Sets up the pairs of an output ring with some input rings.
+  /// Prepares the pairs of an output ring with some input rings.
   void prepare(std::int64_t out, RingRange inputs);
   void sum(std::int64_t pixel, std::int64_t count, double* sums);
   void evaluate(std::int64_t pair, std::int64_t pixel, const sector::Part& part, double* values);
@@ -163,7 +164,7 @@ void PixelSectors::Worker<T>::prepare(std::int64_t out, RingRange inputs) {
     pair.half_width = width;
     const double n_values =
         static_cast<double>(n_pixels(*plan_, out)) * width / std::numbers::pi * pair.n_in;
-    // A series pays where it replaces more values than it is made of.
+    // A series pays if it replaces more values than it costs.
     constexpr double worth_a_series = 64;
     if (n_values > worth_a_series) {
       const PairSeries series =
@@ -268,7 +269,7 @@ void PixelSectors::Worker<T>::store(std::int64_t out, std::int64_t pixel, std::i
 template <class T>
 void PixelSectors::convolve(const KernelMaps& maps, const RingSource<T>& in, MapView<T> out,
                             double* scratch) const {
-  // Rings taken one after the other share their neighbours' rows.
+  // Consecutive rings share their neighbours' rows.
   constexpr std::int64_t together = 64;
   const std::int64_t n_runs = (ssize64(rings_) + together - 1) / together;
   const std::int64_t size = worker_size();
@@ -289,4 +290,4 @@ template void PixelSectors::convolve(const KernelMaps&, const RingSource<double>
 template void PixelSectors::convolve(const KernelMaps&, const RingSource<float>&, MapView<float>,
                                      double*) const;
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

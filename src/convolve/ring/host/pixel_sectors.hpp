@@ -9,14 +9,14 @@
 #include "convolve/ring/host/sector_rows.hpp"
 #include "convolve/ring/ring_convolution_plan.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
-/// The sums among rings of different lengths (the polar caps of HEALPix). A kernel value serves all
-/// pairs of pixels that the grid's symmetries (SectorRule) carry onto one another and all maps:
-/// they lie side by side, one in each lane of a vector.
+/// Computes the sums among rings of different lengths (the polar caps of HEALPix). A kernel value
+/// serves all maps and all pairs of pixels that the grid's symmetries (SectorRule) map onto one
+/// another: one in each lane of a vector.
 class PixelSectors {
  public:
-  /// Keeps a reference to the plan. most_scratch  doubles scratch_size() should stay within
+  /// Keeps a reference to the plan. most_scratch  doubles scratch_size() should not exceed
   PixelSectors(const RingConvolutionPlan& plan, int n_threads, std::int64_t most_scratch);
 
   bool empty() const { return rings_.empty(); }
@@ -33,15 +33,15 @@ class PixelSectors {
   struct Pieces;
   template <class T>
   class Worker;
-  std::int64_t worker_size() const;  ///< doubles of a thread
+  std::int64_t worker_size() const;  ///< doubles per thread
 
   const RingConvolutionPlan* plan_;
   int n_threads_;
   SectorRowShape shape_;
   ProfileRules rules_;
-  std::int64_t n_slots_ = 0;         ///< input rings taken together
-  std::int64_t most_pixels_ = 0;     ///< of an output ring whose sums are kept
+  std::int64_t n_slots_ = 0;         ///< input rings held at a time
+  std::int64_t most_pixels_ = 0;     ///< most pixels of an output ring whose sums are held
   std::vector<std::int64_t> rings_;  ///< output rings, ascending, one of each pair of mirrors
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

@@ -8,17 +8,18 @@
 #include <numbers>
 #include <type_traits>
 
+#include "base/checked_cast.hpp"
 #include "base/scratch_arena.hpp"
 #include "convolve/ring/ring_pair.hpp"
 #include "distribute/halo/halo_plan.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 namespace {
 
-/// Doubles that the taps of a block should stay within, so that a second cache holds them.
+/// The taps of a block should stay within this many doubles, so that they fit an L2 cache.
 constexpr std::int64_t most_taps = std::int64_t{1} << 16;
 
-/// Pixels summed before they are stored.
+/// Number of pixels summed before they are stored.
 template <class A>
 std::int64_t pixels_stored() {
   const std::int64_t together = stencil::pixels_together<A>();
@@ -78,11 +79,11 @@ void PixelStencil::find_room() {
   room_.takes_all = room_.rings == n_near;
 }
 
-/// A worker's arrays; A is how sums are formed.
+/// The arrays of one worker; A is the type of the sums.
 template <class A>
 struct PixelStencil::Pieces {
   A* sums;              ///< [ring of the block][pixel]
-  A* totals;            ///< [map][ring of the block][pixel], where input rings are taken by parts
+  A* totals;            ///< [map][ring of the block][pixel], for input rings processed in parts
   stencil::Taps* taps;  ///< [input ring]
   std::int64_t* rings;  ///< [input ring]
   const A** sources;    ///< [input ring]
@@ -116,7 +117,7 @@ std::int64_t PixelStencil::scratch_size() const {
   return empty() ? 0 : n_threads_ * std::max(worker_size<double>(), worker_size<float>());
 }
 
-/// One thread's part; T is how maps are stored, A how sums are formed.
+/// The part of one thread; T is the storage type of maps, A the type of the sums.
 template <class T, class A>
 class PixelStencil::Worker {
  public:
@@ -152,15 +153,15 @@ class PixelStencil::Worker {
   }
 
  private:
-  /// Fills taps and weights of some input rings.
+  /// Computes taps and weights of some input rings.
   void weigh(const Block& block, RingRange inputs);
-  /// Weights of one input ring for output ring number r of the block, from tap `first` on.
+  /// Computes weights of one input ring for output ring number r of the block, from tap `first` on.
   void weigh_ring(std::int64_t out, std::int64_t in, std::int64_t first, std::int64_t count,
                   A* weights) const;
   double sin2_half(double pixels) const;
-  /// Fills sources with where the input begins for the output from pixel p on.
+  /// Sets `sources` to the start of the input for output pixels from p on.
   void point_to(const RingSource<T>& in, std::int64_t map, std::int64_t p);
-  /// Sums become those of all input rings so far.
+  /// Accumulates the sums of all input rings so far.
   void add_up(std::int64_t map, std::int64_t p, bool is_first);
   void store(const Block& block, std::int64_t p, View<T> out) const;
   const Ring& ring(std::int64_t r) const { return plan_->grid().ring(RingId{r}); }
@@ -303,7 +304,7 @@ void PixelStencil::convolve_with(const KernelMaps& maps, const RingSource<T>& in
 template <class T>
 void PixelStencil::convolve(const KernelMaps& maps, const RingSource<T>& in, MapView<T> out,
                             double* scratch) const {
-  // The rounding of a sum of random terms grows like the square root of their number.
+  // The rounding error of a sum of random terms grows like the square root of their number.
   constexpr double most_single = 250;
   const double pixels =
       static_cast<double>(plan_->grid().n_pixels()) *
@@ -319,4 +320,4 @@ template void PixelStencil::convolve(const KernelMaps&, const RingSource<double>
 template void PixelStencil::convolve(const KernelMaps&, const RingSource<float>&, MapView<float>,
                                      double*) const;
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

@@ -9,10 +9,10 @@
 #include "convolve/ring/host/stencil_sum.hpp"
 #include "convolve/ring/ring_convolution_plan.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
-/// The sums among rings of one length: every pixel of a ring has the same neighbours, so one weight
-/// for a pair of rings and a shift along phi serves the whole ring.
+/// Computes the sums among rings of one length: every pixel of a ring has the same neighbours, so
+/// one weight per pair of rings and shift along phi serves the whole ring.
 class PixelStencil {
  public:
   /// Keeps a reference to the plan.
@@ -27,15 +27,15 @@ class PixelStencil {
                 double* scratch) const;
 
  private:
-  /// Output rings taken together; -1: none.
+  /// Output rings processed together; -1: none.
   using Block = std::array<std::int64_t, stencil::rings_together>;
-  /// What a thread has room for: input rings taken together, their taps, and the pixels they reach
+  /// Capacity of a thread: input rings processed together, their taps, and the pixels they extend
   /// beyond an output's on both sides together.
   struct Room {
     std::int64_t rings = 0;
-    std::int64_t taps = 0;  ///< of a ring
+    std::int64_t taps = 0;  ///< per ring
     std::int64_t reach = 0;
-    bool takes_all = false;  ///< input rings of a block are taken at once
+    bool takes_all = false;  ///< whether all input rings of a block are processed at once
   };
   template <class A>
   struct Pieces;
@@ -58,4 +58,4 @@ class PixelStencil {
   std::vector<double> sin2_half_;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

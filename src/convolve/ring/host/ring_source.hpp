@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/view.hpp"
 #include "distribute/halo/halo_plan.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/views.hpp"
 #include "sphere/kernel/kernel_table.hpp"
-#include "sphere/local_rings.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
-/// Where the rings a rank can read begin: its own in its map, foreign ones in a halo.
+/// Offsets of the rings a rank can read: its own in its map, others in a halo.
 class RingOffsets {
  public:
   RingOffsets(std::int64_t n_rings, const LocalRings& own, const HaloPlan* halo)
@@ -65,4 +65,4 @@ struct KernelMaps {
   std::int64_t n_maps = 0;
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

@@ -15,17 +15,17 @@
 #include "fft/lane_fft-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace ringweave::HWY_NAMESPACE {
+namespace ringweave::detail::HWY_NAMESPACE {
 
 using row_transform::Job;
-// As many as registers hold the sums of.
+// As many as have their sums in registers.
 constexpr std::int64_t pairs_together = 6;
 constexpr std::int64_t row_vectors = n_lanes >= 8 ? 2 : 1;
 constexpr std::int64_t couples = pairs_together / 2;
 constexpr std::int64_t row_batch = couples * row_vectors;
 
-/// Adds up the samples at r, r + points, ... times their factors, and puts them, seen from either
-/// side, where they belong.
+/// Adds up the samples at r, r + points, ... times their factors, and stores the result for both
+/// directions around the ring.
 HWY_INLINE void fold_samples(const Job& job, std::int64_t from, std::int64_t order, std::int64_t r,
                              double* data) {
   const D d;
@@ -105,11 +105,11 @@ void transform_rows(const Job& job) {
 
 std::int64_t row_scratch_size(std::int64_t points) { return 2 * points * row_batch * element; }
 
-}  // namespace ringweave::HWY_NAMESPACE
+}  // namespace ringweave::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
 HWY_EXPORT(transform_rows);
 HWY_EXPORT(row_scratch_size);
@@ -155,5 +155,5 @@ void RowTransform::run(const mode_sum::Tile& tile, bool half, const double* fact
   ({&tile, &transform_, half ? half_turns_.data() : nullptr, factors, scratch, rows});
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve
 #endif  // HWY_ONCE

@@ -7,7 +7,7 @@
 
 #include "convolve/ring/ring_pair.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
 SectorRowShape::SectorRowShape(const RingConvolutionPlan& plan, std::int64_t n_maps) {
   const SectorRule& rule = plan.sectors();
@@ -22,7 +22,7 @@ SectorRowShape::SectorRowShape(const RingConvolutionPlan& plan, std::int64_t n_m
     constexpr std::int64_t spare = 4;
     pads_.push_back(spare + static_cast<std::int64_t>(std::ceil(width / (2 * std::numbers::pi) *
                                                                 static_cast<double>(ring.n_phi))));
-    // Without symmetries first pixels lie anywhere, up to a turn apart.
+    // Without symmetries first pixels may be anywhere, up to a full circle apart.
     if (!rule.is_mirrored()) pads_.back() += ring.n_phi;
     longest = std::max(longest, ring.n_phi / rule.n_sectors + 2 * pads_.back());
   }
@@ -99,4 +99,4 @@ void SectorRows<T>::copy_pixel(std::int64_t pixel, std::int64_t n, double* row) 
 template class SectorRows<double>;
 template class SectorRows<float>;
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

@@ -9,20 +9,20 @@
 #include "convolve/ring/host/sector_sum.hpp"
 #include "convolve/ring/ring_convolution_plan.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
-/// Input rings turned to [pixel of a sector][lane], the sector's neighbours on either side of it; a
-/// lane is a sector of a hemisphere of a map. The shape is the same for all threads and kernels.
+/// Layout of input rings as [pixel of a sector][lane], padded with the sector's neighbours on
+/// either side; a lane is a sector of a hemisphere of a map. The same for all threads and kernels.
 class SectorRowShape {
  public:
-  /// n_maps  that share a kernel
+  /// n_maps  number of maps that share a kernel
   SectorRowShape(const RingConvolutionPlan& plan, std::int64_t n_maps);
 
   std::int64_t n_lanes() const { return n_lanes_; }
-  /// Rings that an output ring needs at most.
+  /// Most input rings an output ring needs.
   std::int64_t most_rings() const { return most_rings_; }
   std::int64_t row_size() const { return row_size_; }  ///< doubles of the longest ring
-  /// Pixels before and behind the sector of a ring.
+  /// Pixels stored before and behind the sector of a ring.
   std::int64_t pad(std::int64_t ring) const { return pads_[to_size(ring)]; }
 
  private:
@@ -32,7 +32,7 @@ class SectorRowShape {
   std::vector<std::int64_t> pads_;  ///< [ring]
 };
 
-/// Rows of some rings, kept until their place is needed for others.
+/// Rows of some rings, kept until their slots are needed for others.
 template <class T>
 class SectorRows {
  public:
@@ -41,13 +41,13 @@ class SectorRows {
   SectorRows(const RingConvolutionPlan& plan, const SectorRowShape& shape, const KernelMaps& maps,
              const RingSource<T>& in, std::int64_t n_slots, double* rows, std::int64_t* held);
 
-  /// Pixel 0 of the sector of a ring (its mirror in the other hemisphere's lanes). Stays until a
-  /// ring n_slots away is asked for.
+  /// Returns pixel 0 of the sector of a ring (its mirror in the other hemisphere's lanes). Valid
+  /// until a ring n_slots away is requested.
   const double* row(std::int64_t ring);
 
  private:
   void fill(std::int64_t ring, double* row) const;
-  /// Fills a pixel outside the sector from the one a few sectors away.
+  /// Fills a pixel outside the sector with the equal one a few sectors away.
   void copy_pixel(std::int64_t pixel, std::int64_t n, double* row) const;
   std::int64_t mirror(std::int64_t ring) const { return plan_->grid().n_rings() - 1 - ring; }
 
@@ -61,4 +61,4 @@ class SectorRows {
   std::int64_t* held_;  ///< [slot] ring
 };
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve

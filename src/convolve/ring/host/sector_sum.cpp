@@ -12,7 +12,7 @@
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace ringweave::HWY_NAMESPACE {
+namespace ringweave::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::CappedTag<double, 8>;
@@ -20,7 +20,7 @@ using V = hn::Vec<D>;
 constexpr std::int64_t n_vector = static_cast<std::int64_t>(hn::MaxLanes(D()));
 constexpr std::int64_t together = sector::pixels_together;
 
-/// 2 (pixel + offset) n_in - 2 offset_in n_out for pixels from `pixel` on.
+/// Returns 2 (pixel + offset) n_in - 2 offset_in n_out for pixels from `pixel` on.
 HWY_INLINE V numerators(const sector::Pair& pair, std::int64_t pixel) {
   const D d;
   const V twice = hn::Iota(d, 0.0);
@@ -33,7 +33,7 @@ HWY_NOINLINE void place(const sector::Pair& pair, std::int64_t pixel, sector::Wi
   const D d;
   const hn::RebindToSigned<D> di;
   const bool is_whole = pair.half_width >= std::numbers::pi;
-  // In input pixels. A tap too many is worth zero; one too few is an error.
+  // In input pixels. A tap too many contributes zero; one too few is an error.
   const double per_pixel = 1 / (2 * pair.n_out);
   constexpr double generous = 1e-9;
   const double reach = pair.half_width / (2 * pair.n_out * pair.unit) + generous;
@@ -49,7 +49,7 @@ HWY_NOINLINE void place(const sector::Pair& pair, std::int64_t pixel, sector::Wi
   window->n_taps = static_cast<std::int64_t>(is_whole ? pair.n_in : std::min(taps, pair.n_in));
 }
 
-/// Powers of v, for several vectors side by side.
+/// Evaluates powers of v for several vectors at once.
 template <std::size_t N>
 HWY_INLINE void power_series(const sector::Pair& pair, const V* v, V* result) {
   const D d;
@@ -61,7 +61,7 @@ HWY_INLINE void power_series(const sector::Pair& pair, const V* v, V* result) {
   }
 }
 
-/// Chebyshev series at v in [-1, 1], for several vectors side by side.
+/// Evaluates a Chebyshev series at v in [-1, 1] for several vectors at once.
 template <std::size_t N>
 HWY_INLINE void series(const sector::Pair& pair, const V* v, V* result) {
   const D d;
@@ -119,7 +119,7 @@ HWY_NOINLINE void evaluate(const sector::Pair& pair, std::int64_t pixel,
                            double* values) {
   const D d;
   const hn::RebindToSigned<D> di;
-  // As many as hide the latency of the series.
+  // Enough to hide the latency of the series.
   constexpr std::int64_t chains = 8;
   for (std::int64_t i = 0; i < together; i += n_vector) {
     const V first = hn::ConvertTo(d, hn::LoadU(di, window.first.data() + i));
@@ -201,11 +201,11 @@ HWY_NOINLINE void add_parts(std::span<const sector::Part> parts, std::int64_t n_
   }
 }
 
-}  // namespace ringweave::HWY_NAMESPACE
+}  // namespace ringweave::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
 HWY_EXPORT(place);
 HWY_EXPORT(evaluate);
@@ -215,13 +215,13 @@ namespace sector {
 
 Window place(const Pair& pair, std::int64_t pixel) noexcept {
   Window window;
-  HWY_DYNAMIC_DISPATCH(ringweave::place)(pair, pixel, &window);
+  HWY_DYNAMIC_DISPATCH(ringweave::detail::place)(pair, pixel, &window);
   return window;
 }
 
 void evaluate(const Pair& pair, std::int64_t pixel, const Window& window, std::int64_t begin,
               std::int64_t end, double* values) noexcept {
-  HWY_DYNAMIC_DISPATCH(ringweave::evaluate)(pair, pixel, window, begin, end, values);
+  HWY_DYNAMIC_DISPATCH(ringweave::detail::evaluate)(pair, pixel, window, begin, end, values);
 }
 
 double longitude(const Pair& pair, std::int64_t pixel, std::int64_t input) noexcept {
@@ -236,5 +236,5 @@ void add(std::span<const Part> parts, std::int64_t n_lanes, bool with_mirrors,
 }
 
 }  // namespace sector
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve
 #endif

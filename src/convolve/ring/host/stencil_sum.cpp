@@ -8,11 +8,11 @@
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace ringweave::HWY_NAMESPACE {
+namespace ringweave::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::int64_t rings = stencil::rings_together;
-// Twelve sums hide the latency of a multiply-add and leave room for the pixels.
+// Twelve sums hide the latency of a multiply-add and leave registers for the pixels.
 constexpr std::int64_t vectors = 3;
 
 template <class T>
@@ -64,11 +64,11 @@ HWY_NOINLINE void sum_taps_float(std::span<const stencil::Taps> taps, const floa
 HWY_NOINLINE std::int64_t together_double() { return together<double>; }
 HWY_NOINLINE std::int64_t together_float() { return together<float>; }
 
-}  // namespace ringweave::HWY_NAMESPACE
+}  // namespace ringweave::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace ringweave {
+namespace ringweave::detail::inline convolve {
 
 HWY_EXPORT(sum_taps_double);
 HWY_EXPORT(sum_taps_float);
@@ -98,5 +98,5 @@ void sum(std::span<const Taps> taps, const float* weights, const float* const* s
 }
 
 }  // namespace stencil
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline convolve
 #endif

@@ -4,7 +4,7 @@
 #include "distribute/exchange/cuda/mode_rounding_launch.hpp"
 #include "distribute/exchange/device_mode_rounding.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 
 struct DeviceModeRounding::Impl {
   explicit Impl(const DeviceStream& of)
@@ -59,4 +59,4 @@ double DeviceModeRounding::take_largest() const {
   return largest;
 }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

@@ -6,15 +6,15 @@
 
 #include "base/cuda/block_types.hpp"
 #include "base/host_device.hpp"
-#include "distribute/exchange/single_precision.hpp"
+#include "distribute/exchange/mode_rounding.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
 /// Enough blocks to keep the memory of any device busy.
 inline constexpr std::int64_t most_rounding_blocks = 1024;
 
-/// Numbers in a row through single precision; `from` and `to` may be the same. Block b keeps the
-/// largest magnitude it has seen in largest[b], over all launches in order.
+/// Converts contiguous numbers to or through single precision; `from` and `to` may be the same.
+/// Block b keeps the largest magnitude it has seen in largest[b], over all launches in order.
 template <class From, class To>
 struct RoundModes {
   static constexpr int least_blocks = 4;
@@ -55,4 +55,4 @@ struct RoundModes {
   }
 };
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

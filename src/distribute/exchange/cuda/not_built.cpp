@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "base/error.hpp"
 #include "distribute/exchange/device_mode_rounding.hpp"
+#include "ringweave/error.hpp"
 
-namespace ringweave {
+namespace ringweave::detail::inline distribute {
 namespace {
 
 [[noreturn]] void lack() { throw UsageError("GPU: " + device_obstacle()); }
@@ -27,4 +27,4 @@ void DeviceModeRounding::round_to_single(const std::complex<double>*, std::compl
 }
 double DeviceModeRounding::take_largest() const { lack(); }
 
-}  // namespace ringweave
+}  // namespace ringweave::detail::inline distribute

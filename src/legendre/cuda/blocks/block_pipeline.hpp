@@ -7,12 +7,13 @@
 #include <deque>
 #include <optional>
 
+#include "base/checked_cast.hpp"
 #include "base/device_buffer.hpp"
 #include "legendre/cuda/blocks/row_blocks.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-/// What a BlockPipeline runs on.
+/// The streams, events and buffers a BlockPipeline uses.
 struct DevicePipeline {
   using Stream = DeviceStream;
   using Event = DeviceEvent;
@@ -22,9 +23,9 @@ struct DevicePipeline {
   using Buffer = DeviceBuffer<T>;
 };
 
-/// Blocks of rows of the host go through a device: while one is computed, the next is copied in and
-/// the one before is copied out. Two slots take turns; copies have streams of their own and go
-/// through pinned memory, so that nothing of a user is touched after a call.
+/// Processes blocks of host rows on a device, with the copy in of the next block and the copy out
+/// of the previous one overlapped with the computation. Two slots alternate. Copies have their own
+/// streams and go through pinned memory, so that no user memory is accessed after a call.
 template <class Device>
 class BlockPipeline {
   using Complex = std::complex<double>;
@@ -43,7 +44,7 @@ class BlockPipeline {
     typename Device::Event arrived;
     typename Device::Event computed;
     typename Device::Event left;
-    std::optional<RowRange> heads;  ///< on their way
+    std::optional<RowRange> heads;  ///< rows in flight
   };
 
   BlockPipeline(const RowBlocks& blocks, std::int64_t n_components) : blocks_(&blocks) {
@@ -53,16 +54,16 @@ class BlockPipeline {
     }
   }
 
-  /// What computes goes to this stream.
+  /// Returns the stream for computations.
   const typename Device::Stream& stream() const { return compute_; }
 
-  /// For the blocks with wanted rows, in order:
-  ///   work.fill(slot, heads)           on the host: what goes in, to pinned memory
-  ///   work.upload(slot, heads, stream)  copies it to the device
-  ///   work.compute(slot, heads)        to stream()
-  ///   work.download(slot, heads, stream)   copies the results to pinned memory
-  ///   work.unpack(slot, heads)          on the host: to where they go
-  /// All is done when it returns.
+  /// Calls for each block with wanted rows, in order:
+  ///   work.fill(slot, heads)              on the host: gathers the input into pinned memory
+  ///   work.upload(slot, heads, stream)    copies it to the device
+  ///   work.compute(slot, heads)           enqueues on stream()
+  ///   work.download(slot, heads, stream)  copies the results to pinned memory
+  ///   work.unpack(slot, heads)            on the host: scatters them to their destination
+  /// All work is complete when it returns.
   template <class Work>
   void run(RowRange wanted, const Work& work) {
     try {
@@ -112,14 +113,14 @@ class BlockPipeline {
     work.unpack(slot, *slot.heads);
     slot.heads.reset();
   }
-  /// After an error: what is still under way must not meet the next call.
+  /// After an error: waits for pending work, which must not overlap with the next call.
   void abandon() noexcept {
     for (Slot& slot : slots_) slot.heads.reset();
     for (const typename Device::Stream* stream : {&in_, &compute_, &out_}) {
       try {
         stream->synchronize();
       } catch (...) {
-        // The error that led here is the one to tell.
+        // Report the first error instead.
       }
     }
   }
@@ -128,7 +129,7 @@ class BlockPipeline {
   typename Device::Stream in_;
   typename Device::Stream compute_;
   typename Device::Stream out_;
-  std::deque<Slot> slots_;  // which stay where they are
+  std::deque<Slot> slots_;  // slots must not move
 };
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

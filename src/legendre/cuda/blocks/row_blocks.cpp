@@ -5,17 +5,18 @@
 #include <numeric>
 
 #include "base/checked_cast.hpp"
-#include "base/error.hpp"
+#include "base/mode_view.hpp"
+#include "ringweave/error.hpp"
 #include "sphere/row_position.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 namespace {
 
 constexpr std::int64_t bytes_of_value = sizeof(std::complex<double>);
 
 using Rings = std::vector<RingRange>;
 
-/// The rings of a row from north to south, runs as long as they can be.
+/// Returns the rings of a row from north to south, in maximal runs.
 Rings rings_of(const ModeLayout& rows, const ModeLayout::Row& row) {
   Rings rings;
   for (const RowSegment& segment : rows.segments(row)) {
@@ -34,7 +35,7 @@ Rings rings_of(const ModeLayout& rows, const ModeLayout::Row& row) {
   return joined;
 }
 
-/// The same rows with their modes one after the other, row i from positions[i] on.
+/// Returns the same rows with contiguous modes, row i from positions[i] on.
 ModeLayout packed(const ModeLayout& rows, const std::vector<std::int64_t>& positions,
                   std::int64_t size) {
   ModeLayout made;
@@ -209,4 +210,4 @@ template void RowBlocks::gather(RowRange, AlmView<const float>, std::complex<flo
 template void RowBlocks::scatter(RowRange, const std::complex<double>*, AlmView<double>) const;
 template void RowBlocks::scatter(RowRange, const std::complex<float>*, AlmView<float>) const;
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

@@ -5,12 +5,13 @@
 #include "legendre/cuda/launches/sweep_launch.hpp"
 #include "legendre/cuda/sums/adjoint_sums.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-/// The exact transpose: sums over the pairs of a block for every column, from the modes of their
-/// rings. A thread keeps the recurrences and inputs of its pairs in registers; `Sums` adds over the
-/// pairs of a warp (adjoint_sums.hpp); those of a tile are added over the warps in shared memory,
-/// those of a row over its blocks by RestoreScalars and RestoreSpin: always in the same order.
+/// Computes the exact transpose: for every column the sum over the pairs of a block, from the modes
+/// of their rings. A thread keeps the recurrences and inputs of its pairs in registers. `Sums` adds
+/// over the pairs of a warp (adjoint_sums.hpp); the sums of a tile are added over the warps in
+/// shared memory, those of a row over its blocks by RestoreScalars and RestoreSpin, always in the
+/// same order.
 template <class S, int Pairs, int Steps, template <class, int, int, class> class Sums>
 struct AdjointLaunch {
   using Functions = ThreadFunctions<S, Pairs>;
@@ -61,7 +62,7 @@ struct AdjointLaunch {
   }
 
  private:
-  /// The inputs of the values within range, from both rings of each pair.
+  /// Loads the inputs of the values within range from both rings of each pair.
   RINGWEAVE_LAUNCH void load(const SweepRow& row, const Span& span, int lane, unsigned within,
                              double* in) const {
     const OrderRow& order = input.modes.orders[row.order_row];
@@ -88,7 +89,8 @@ struct AdjointLaunch {
       const BothModes both{
           get_mode(input.modes, order, ring, place, input.components.component[0], modes),
           get_mode(input.modes, order, ring, place, input.components.component[1], modes)};
-      // Southern sums begin at sum 4; a choice of pointers at run time would move them to memory.
+      // Southern sums begin at sum 4; choosing the pointer at run time would move the array from
+      // registers to memory.
       if (half == 0) {
         add_spin_modes_to(in, Pairs, input.components.parity, 1, both);
       } else {
@@ -107,4 +109,4 @@ struct AdjointLaunch {
   }
 };
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

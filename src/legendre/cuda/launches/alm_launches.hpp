@@ -5,9 +5,9 @@
 #include "legendre/cuda/plan/sweep_shapes.hpp"
 #include "legendre/cuda/plan/sweep_types.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-/// Launches that work on single steps: block `index` does some steps of one row.
+/// Distributes single steps over blocks: block `index` processes some steps of one row.
 struct StepsOfRows {
   const SweepRow* rows;
   const OrderRow* orders;
@@ -20,13 +20,13 @@ struct StepsOfRows {
   RINGWEAVE_LAUNCH void each(const Block& block, const Work& work) const {
     const SweepRow& row = rows[first_row + block.index() / blocks_per_row];
     const std::int64_t head = orders[row.order_row].head;
-    if (head < wanted.begin || head >= wanted.end) return;
+    if (!wanted.contains(head)) return;
     const auto first = static_cast<std::int32_t>(block.index() % blocks_per_row) * block_threads;
     block.each([&](int thread) {
       if (first + thread < row.n_steps) work(row, first + thread);
     });
   }
-  /// Calls work(row, degree) for both degrees of the steps of two.
+  /// Calls work(row, degree) for both degrees of each two-degree step.
   template <class Block, class Work>
   RINGWEAVE_LAUNCH void each_degree(const Block& block, const Work& work) const {
     each(block, [&](const SweepRow& row, std::int32_t k) {
@@ -35,15 +35,15 @@ struct StepsOfRows {
   }
 };
 
-/// One component of a_lm, of some rows: what a user gave, or rows made on the way (double).
+/// One component of a_lm for some rows: the caller's, or intermediate rows in double.
 template <class T>
 struct AlmComponent {
-  T* user = nullptr;       ///< a component of the a_lm; null: rows
+  T* user = nullptr;       ///< a component of the caller's a_lm; null: intermediate rows
   double* made = nullptr;  ///< [SweepRow::made + degree][re, im]
-  std::int32_t extra = 0;  ///< degrees that made rows have beyond lmax
+  std::int32_t extra = 0;  ///< degrees of intermediate rows beyond lmax
 };
 
-/// Value j (degree m + j) of a component; zero beyond its last.
+/// Returns value j (degree m + j) of a component; zero beyond its last.
 template <class T>
 RINGWEAVE_HOST_DEVICE Double2 alm_value(const AlmComponent<const T>& from, const OrderRow& order,
                                         const SweepRow& row, std::int64_t j) {
@@ -56,7 +56,7 @@ RINGWEAVE_HOST_DEVICE Double2 alm_value(const AlmComponent<const T>& from, const
   return {static_cast<double>(value[0]), static_cast<double>(value[1])};
 }
 
-/// Stores value j unless it lies beyond the last.
+/// Stores value j unless it is beyond the last.
 template <class T>
 RINGWEAVE_HOST_DEVICE void store_alm(const AlmComponent<T>& to, const OrderRow& order,
                                      const SweepRow& row, std::int64_t j, bool add, Double2 value) {
@@ -76,13 +76,13 @@ RINGWEAVE_HOST_DEVICE void store_alm(const AlmComponent<T>& to, const OrderRow& 
   target[1] = static_cast<T>(value.y);
 }
 
-/// a_lm -> the columns of steps of two degrees (RecurrenceByTwo::precondition).
+/// Transforms a_lm into the columns of two-degree steps (RecurrenceByTwo::precondition).
 template <class T, int Maps>
 struct PreconditionByTwo {
   using Shared = NoShared;
   static constexpr int least_blocks = 4;
   StepsOfRows steps;
-  const double* alpha;  ///< [step] of all rows
+  const double* alpha;  ///< [step], all rows
   Array<AlmComponent<const T>, Maps> alm;
   Double2* columns;
 
@@ -106,7 +106,7 @@ struct PreconditionByTwo {
   }
 };
 
-/// a_lm -> the columns of steps of one degree of scalar maps: themselves.
+/// Copies a_lm into the columns of one-degree steps of scalar maps.
 template <class T, int Maps>
 struct PreconditionByOne {
   using Shared = NoShared;
@@ -127,12 +127,12 @@ struct PreconditionByOne {
   }
 };
 
-/// Partial sums of a kind of sweep: [row][slot][step][column].
+/// Partial sums of one kind of sweep: [row][slot][step][column].
 struct PartialSums {
-  const SweepRow* rows;  ///< null: there are none
+  const SweepRow* rows;  ///< null: no partial sums
   const double* sums;
 
-  /// Column `column` of a step, of `columns`, added over the slots in their order.
+  /// Sums column `column` (of `columns`) of a step over the slots in order.
   RINGWEAVE_HOST_DEVICE Double2 total(std::int64_t row, std::int32_t step, int columns,
                                       int column) const {
     const SweepRow& at = rows[row];
@@ -148,7 +148,8 @@ struct PartialSums {
   }
 };
 
-/// Sums of all blocks of a row -> its a_lm (RecurrenceByTwo::restore), those by ones included.
+/// Adds the sums of all blocks of a row, one-degree sums included, and transforms them into its
+/// a_lm (RecurrenceByTwo::restore).
 template <class T, int Maps>
 struct RestoreScalars {
   using Shared = NoShared;
@@ -188,7 +189,7 @@ struct RestoreScalars {
   }
 };
 
-/// E and B -> the columns of a spin field, E + iB and E - iB.
+/// Transforms E and B into the columns of a spin field, E + iB and E - iB.
 template <class T>
 struct PreconditionSpin {
   using Shared = NoShared;
@@ -212,7 +213,7 @@ struct PreconditionSpin {
   }
 };
 
-/// Its transpose, of the sums of all blocks of a row; degrees below the spin are zero.
+/// Applies the transpose to the sums of all blocks of a row; degrees below the spin are zero.
 template <class T>
 struct RestoreSpin {
   using Shared = NoShared;
@@ -241,4 +242,4 @@ struct RestoreSpin {
   }
 };
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

@@ -5,26 +5,26 @@
 #include "legendre/cuda/plan/sweep_shapes.hpp"
 #include "legendre/cuda/plan/sweep_types.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-/// The coefficients of steps of two degrees (RecurrenceByTwo), one block to a row: those of the
-/// low orders are copied, the others made. Only the alpha_k follow one another,
+/// Computes the coefficients of two-degree steps (RecurrenceByTwo), one block per row; those of low
+/// orders are copied. Only the alpha_k are sequential,
 ///   alpha_k = -alpha_{k-2} products_{k-2} / products_{k-1},   products_k = e_{2k+2} e_{2k+3}:
-/// one thread runs along the even steps of a tile, another along the odd ones, in the order of the
-/// host, so that both have the same digits.
+/// one thread computes the even steps of a tile, another the odd ones, in the order of the host
+/// code, so that the results are identical.
 struct CoefficientLaunch {
   static constexpr int least_blocks = 4;
-  static constexpr int steps = block_threads;  ///< of a tile: one to a thread
+  static constexpr int steps = block_threads;  ///< per tile, one per thread
   struct Shared {
-    Array<double, steps + 1> ratio;  ///< alpha_k / -alpha_{k-2} of the tile and the step after it
-    Array<double, steps + 1> alpha;  ///< of the same steps
+    Array<double, steps + 1> ratio;  ///< alpha_k / -alpha_{k-2} for the tile and the step after it
+    Array<double, steps + 1> alpha;  ///< for the same steps
   };
 
   const SweepRow* rows;
   const OrderRow* orders;
   std::int64_t first_row;
   RowRange wanted;
-  const Double2* precise_coefficients;  ///< [step][2], from SweepRow::precise on
+  const Double2* precise_coefficients;  ///< [step][2], beginning at SweepRow::precise
   const double* precise_alpha;
   Double2* coefficients;  ///< [step][(a, g from equator), (a, g from pole)]
   double* alpha;          ///< [step]
@@ -33,7 +33,7 @@ struct CoefficientLaunch {
   RINGWEAVE_LAUNCH void operator()(const Block& block, Shared& shared) const {
     const SweepRow& row = rows[first_row + block.index()];
     const std::int64_t head = orders[row.order_row].head;
-    if (head < wanted.begin || head >= wanted.end) return;
+    if (!wanted.contains(head)) return;
     if (row.precise >= 0) return copy(block, row);
     for (int begin = 0; begin < row.n_steps; begin += steps) {
       block.each([&](int thread) {
@@ -59,7 +59,7 @@ struct CoefficientLaunch {
     return factor(m, 2 * k + 2) * factor(m, 2 * k + 3);
   }
 
-  /// Every second alpha of a tile.
+  /// Computes every second alpha of a tile.
   RINGWEAVE_HOST_DEVICE static void follow(int m, int begin, int first, Shared& shared) {
     int i = first;
     double last = 0;
@@ -76,7 +76,7 @@ struct CoefficientLaunch {
     }
   }
 
-  /// As sweep::coefficients_by_two; alpha_k and the next.
+  /// Writes one step as sweep::coefficients_by_two does; own_alpha holds alpha_k and the next.
   RINGWEAVE_HOST_DEVICE void write(const SweepRow& row, int k, const double* own_alpha) const {
     const double e1 = factor(row.m, 2 * k + 1);
     const double e2 = factor(row.m, 2 * k + 2);
@@ -103,4 +103,4 @@ struct CoefficientLaunch {
   }
 };
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

@@ -6,9 +6,9 @@
 #include "base/host_device.hpp"
 #include "legendre/cuda/launches/alm_launches.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-/// The factors of SpinLadder between spin s and s - 1; zero below the spin.
+/// Factors of SpinLadder between spin s and s - 1; zero below the spin.
 struct LadderFactors {
   int s;
   RINGWEAVE_HOST_DEVICE double u(int l) const {
@@ -24,8 +24,8 @@ struct LadderFactors {
   }
 };
 
-/// The rows lambda^{+s} and lambda^{-s} of a field on its way between E, B and Q, U; each is
-/// [made degree][re, im].
+/// Rows lambda^{+s} and lambda^{-s} of a field between E, B and Q, U; each is [made degree][re,
+/// im].
 struct LadderRows {
   double* plus;
   double* minus;
@@ -42,14 +42,15 @@ RINGWEAVE_HOST_DEVICE void set_row_value(double* row, std::int64_t made, std::in
   row[2 * (made + j)] = value.x;
   row[2 * (made + j) + 1] = value.y;
 }
-/// here a - sign (below b + above c).
+/// Returns here a - sign (below b + above c).
 RINGWEAVE_HOST_DEVICE Double2 banded(double here, Double2 a, double sign, double below, Double2 b,
                                      double above, Double2 c) {
   return {here * a.x - sign * (below * b.x + above * c.x),
           here * a.y - sign * (below * b.y + above * c.y)};
 }
 
-/// E and B -> the rows E + iB and E - iB, zero below the spin. Two degrees of a row are one step.
+/// Transforms E and B into the rows E + iB and E - iB, zero below the spin. Two degrees of a row
+/// are one step.
 template <class T>
 struct LadderBegin {
   using Shared = NoShared;
@@ -75,7 +76,7 @@ struct LadderBegin {
   }
 };
 
-/// One step of a field from spin s to s - 1 (SpinLadder::lower), or back (raise).
+/// Takes one step of a field from spin s to s - 1 (SpinLadder::lower) or back (raise).
 struct LadderStep {
   enum class Way { down, up };
   using Shared = NoShared;
@@ -115,8 +116,8 @@ struct LadderStep {
   }
 };
 
-/// The rows at spin 0 -> the scalar a_lm of Q and U, in place; or back. Degrees beyond the highest
-/// are zero.
+/// Transforms the rows at spin 0 into the scalar a_lm of Q and U, or back, in place. Degrees beyond
+/// the highest are zero.
 struct LadderTurn {
   enum class Way { to_scalars, to_rows };
   using Shared = NoShared;
@@ -149,7 +150,7 @@ struct LadderTurn {
   }
 };
 
-/// The rows at the spin of a field -> E and B.
+/// Transforms the rows at the spin of a field into E and B.
 template <class T>
 struct LadderEnd {
   using Shared = NoShared;
@@ -172,4 +173,4 @@ struct LadderEnd {
   }
 };
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

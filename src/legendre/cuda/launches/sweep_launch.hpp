@@ -7,10 +7,10 @@
 #include "legendre/cuda/sums/mode_access.hpp"
 #include "legendre/cuda/sums/sweep_lanes.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-/// What sweeps in both directions are given. A launch is a plain struct of pointers and sizes whose
-/// operator()(block, shared) is what one block does.
+/// Input common to sweeps in both directions. A launch is a plain struct of pointers and sizes; its
+/// operator()(block, shared) is the work of one block.
 template <class S>
 struct SweepInput {
   const Item* items;
@@ -19,15 +19,16 @@ struct SweepInput {
   PairTables pairs;
   ModeTables modes;
   SweptComponents<S> components;
-  const Double2* coefficients;  ///< [step][S::step_size] of all rows; unused by ones
+  const Double2* coefficients;  ///< [step][S::step_size], all rows; unused for one-degree steps
   std::int32_t spin;
 
   RINGWEAVE_LAUNCH bool wants(const SweepRow& row) const {
     const std::int64_t head = modes.orders[row.order_row].head;
-    return head >= wanted.begin && head < wanted.end;
+    return wanted.contains(head);
   }
 
-  /// Brings the coefficients of steps [begin, begin + count) to shared memory.
+  /// Copies the coefficients of steps [begin, begin + count) to shared memory; one-degree steps
+  /// compute them.
   template <class Block>
   RINGWEAVE_LAUNCH void stage_coefficients(const Block& block, const SweepRow& row, int begin,
                                            int count, Double2* target) const {
@@ -48,15 +49,15 @@ struct SweepInput {
     }
   }
 
-  /// The weight of a component on a pair.
+  /// Returns the weight of a component on a pair.
   RINGWEAVE_LAUNCH double weight(int c, std::int64_t pair) const {
     return components.weight[c] == nullptr ? 1 : components.weight[c][pair];
   }
 };
 
-/// The tiles of steps of a row: stage(begin, count, buffer) brings one to shared memory while
-/// work(count, buffer) is done on the one before; then, when all threads are through with it,
-/// after(begin, count), which may not read what was staged.
+/// Loops over the tiles of a row: stage(begin, count, buffer) copies a tile to shared memory while
+/// work(count, buffer) processes the previous one; when all threads have finished that,
+/// after(begin, count) is called, which must not read the staged data.
 template <class Block, class Stage, class Work, class After>
 RINGWEAVE_LAUNCH void for_each_tile(const Block& block, const SweepRow& row, const Stage& stage,
                                     const Work& work, const After& after) {
@@ -76,7 +77,7 @@ RINGWEAVE_LAUNCH void for_each_tile(const Block& block, const SweepRow& row, con
   }
 }
 
-/// Threads of a block with the phases of their warps.
+/// Per-thread recurrences of a block and the phases of its warps.
 template <class S, int Pairs, class Block>
 struct SweepThreads {
   using Functions = ThreadFunctions<S, Pairs>;
@@ -105,7 +106,7 @@ struct SweepThreads {
     });
   }
 
-  /// Before a chunk.
+  /// Updates phases and scales; to be called before every chunk.
   RINGWEAVE_LAUNCH void look_at_range(const Block& block, int (*scale)[block_threads]) {
     block.each([&](int thread) {
       const Phase now = phase[thread];
@@ -125,8 +126,8 @@ struct SweepThreads {
     });
   }
 
-  /// Some steps of a thread; kept [step][value] are their values if any of its warp is within
-  /// range.
+  /// Advances a thread by `Steps` steps; writes their values to kept [step][value] if any value of
+  /// its warp is within range.
   template <int Steps>
   RINGWEAVE_LAUNCH void run(int thread, const Double2* coefficients, double* kept) {
     Functions& own = functions[thread];
@@ -144,4 +145,4 @@ struct SweepThreads {
   }
 };
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

@@ -5,11 +5,12 @@
 #include "legendre/cuda/launches/sweep_launch.hpp"
 #include "legendre/cuda/sums/synthesis_sums.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-/// Modes of the rings of some pairs, from the columns of an order. Degrees run in the loop; a
-/// thread keeps the recurrences of `Pairs` ring pairs in registers and `Sums` their sums
-/// (synthesis_sums.hpp); what all pairs share comes from shared memory, one tile of steps ahead.
+/// Computes the modes of the rings of some pairs from the columns of an order. The loop runs over
+/// degrees; a thread keeps the recurrences of `Pairs` ring pairs in registers, and `Sums` their
+/// sums (synthesis_sums.hpp). Data common to all pairs is prefetched to shared memory one tile of
+/// steps ahead.
 template <class S, int Pairs, template <class, int, class> class Sums>
 struct SynthesisLaunch {
   using Functions = ThreadFunctions<S, Pairs>;
@@ -72,7 +73,7 @@ struct SynthesisLaunch {
     });
   }
 
-  /// Both rings of a pair.
+  /// Writes the modes of both rings of a pair.
   RINGWEAVE_LAUNCH void write(const SweepRow& row, std::int64_t pair, const double* sum) const {
     const OrderRow& order = input.modes.orders[row.order_row];
     if constexpr (S::functions > 1) {
@@ -110,4 +111,4 @@ struct SynthesisLaunch {
   }
 };
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

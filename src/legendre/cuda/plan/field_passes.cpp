@@ -5,7 +5,7 @@
 
 #include "base/checked_cast.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
 FieldPasses::FieldPasses(const LegendreShape& shape) : degree(shape.alm.lmax()) {
   std::vector<SweptMap> maps;
@@ -22,7 +22,7 @@ FieldPasses::FieldPasses(const LegendreShape& shape) : degree(shape.alm.lmax()) 
   for (const FieldSet::Field& field : shape.fields.fields()) {
     if (field.spin == 0) maps.push_back({field.first_component, -1});
   }
-  // Pairs come first and fill whole passes, so none is torn.
+  // Pairs (Q, U) come first and fill whole passes, so that none is split.
   static_assert(most_maps % 2 == 0);
   for (std::int64_t first = 0; first < ssize64(maps); first += most_maps) {
     const std::int64_t end = std::min(first + most_maps, ssize64(maps));
@@ -30,4 +30,4 @@ FieldPasses::FieldPasses(const LegendreShape& shape) : degree(shape.alm.lmax()) 
   }
 }
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

@@ -7,32 +7,32 @@
 #include "legendre/legendre_stage.hpp"
 #include "legendre/shared/spin_field.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-/// Scalar maps that share one sweep.
+/// Scalar maps per sweep, at most.
 inline constexpr int most_maps = 4;
 
-/// A map that is swept as a scalar: a scalar field, or Q or U of a spin field.
+/// A map summed as a scalar: a scalar field, or Q or U of a spin field.
 struct SweptMap {
   std::int64_t component;
-  std::int64_t spin_field;  ///< -1: a scalar field. Q is followed by its U
+  std::int64_t spin_field;  ///< -1: a scalar field; Q is followed by its U
 };
 
-/// What goes through a sweep together: some scalar maps, or one spin field by Wigner's functions.
+/// Fields summed in one sweep: some scalar maps, or one spin field with Wigner's d functions.
 struct FieldPass {
   std::int64_t wigner_field;  ///< -1: scalar maps
   std::vector<SweptMap> maps;
 };
 
-/// How the fields of a stage are swept, as on the host (OrderSweep): pairs next to the pole by
-/// Wigner's functions, first; then all that goes as scalars.
+/// Passes of a stage in order, as on the host (OrderSweep): Wigner's d functions for pairs near the
+/// poles first, then all scalar sums.
 struct FieldPasses {
   explicit FieldPasses(const LegendreShape& shape);
   bool has_scalars() const { return !passes.empty() && passes.back().wigner_field < 0; }
 
   std::vector<SpinField> spin_fields;
   std::vector<FieldPass> passes;
-  int degree;  ///< the highest that scalar maps reach
+  int degree;  ///< highest degree of scalar maps
 };
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

@@ -10,16 +10,16 @@
 #include "legendre/cuda/plan/stage_tables.hpp"
 #include "legendre/cuda/plan/sweep_plan.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-/// The coefficients of steps of two degrees: those of all rows when they are few, else those of one
-/// batch of rows, made anew before it is swept. Both have the same digits.
+/// Coefficients of two-degree steps: of all rows when they fit, otherwise of one batch of rows,
+/// recomputed before each sweep. Both have identical digits.
 template <class Machine>
 class StageCoefficients {
  public:
   static constexpr std::int64_t bytes_per_step = 2 * sizeof(Double2) + sizeof(double);
 
-  /// `most_bytes` of the coefficients of all rows.
+  /// `most_bytes`: limit for keeping the coefficients of all rows.
   StageCoefficients(const StageRows& stage, const FieldPasses& fields, std::int64_t most_bytes,
                     Machine& machine)
       : machine_(&machine) {
@@ -36,7 +36,7 @@ class StageCoefficients {
 
   bool keeps_all() const { return keeps_all_; }
 
-  /// Says in a plan where the coefficients of its rows lie.
+  /// Sets the offsets of the coefficients in the rows of a plan.
   void place(SweepPlan& plan) const {
     for (SweepRow& row : plan.rows) {
       row.precise = row.m < ssize64(precise_first_) ? precise_first_[to_size(row.m)] : -1;
@@ -44,7 +44,8 @@ class StageCoefficients {
     }
   }
 
-  /// `sweep` is one that was placed; its rows say what is made.
+  /// Allocates for `sweep`, which place() has prepared, and computes the coefficients if all are
+  /// kept.
   void allocate(const DeviceSweep<Machine>& sweep, const OrderRow* orders) {
     sweep_ = &sweep;
     orders_ = orders;
@@ -58,7 +59,7 @@ class StageCoefficients {
     alpha_ = machine_->template allocate<double>(steps);
     if (keeps_all_) make(0, n_rows, {0, n_rows});
   }
-  /// Before a batch is swept.
+  /// Computes the coefficients of a batch unless all are kept; to be called before each sweep.
   void prepare(std::int64_t b, RowRange wanted) {
     if (sweep_ == nullptr || keeps_all_) return;
     const SweepPlan::Batch& batch = sweep_->batches[to_size(b)];
@@ -90,4 +91,4 @@ class StageCoefficients {
   typename Machine::template Buffer<double> alpha_;
 };
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

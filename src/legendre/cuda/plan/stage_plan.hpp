@@ -16,36 +16,36 @@
 #include "legendre/cuda/plan/sweep_plan.hpp"
 #include "legendre/cuda/plan/tuning.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-/// A field of some spin on its way to scalars and back, in rows of the workspace: one pair of
+/// A field of some spin during its conversion to scalars and back, in workspace rows: one pair of
 /// rows before a step, the other after it.
 struct StageLadder {
   int spin;
   std::int64_t component;
-  bool follows_wigner;  ///< whose a_lm it adds to
+  bool follows_wigner;  ///< adds to a_lm already written
   LadderRows rows[2];
   static constexpr std::int64_t doubles_per_degree = 8;  ///< of both pairs of rows
-  /// Where Q and U are after as many steps as the spin.
+  /// Returns the rows that hold Q and U after `spin` steps.
   const LadderRows& scalars() const { return rows[spin % 2]; }
 };
 
-/// A FieldPass, ready to go.
+/// A FieldPass with its pointers and sweep plan.
 template <class Machine>
 struct StagePass {
   int spin = 0;  ///< 0: scalar maps
   int n_maps = 0;
-  int adjoint_maps = 1;  ///< summed in one launch
+  int adjoint_maps = 1;  ///< per launch
   std::int64_t component[most_maps] = {};
   const double* weight[most_maps] = {};
-  double* made[most_maps] = {};  ///< rows of Q or U; null: the a_lm themselves
-  int extra[most_maps] = {};     ///< degrees of these beyond lmax
+  double* made[most_maps] = {};  ///< rows of Q or U; null: the a_lm are used directly
+  int extra[most_maps] = {};     ///< degrees of `made` beyond lmax
   std::vector<StageLadder> ladders;
   const DeviceSweep<Machine>* sweep = nullptr;
 };
 
-/// What a Legendre stage holds for its launches: tables, the passes of its fields over batches of
-/// rows, and the workspace these go through. Machine as for StageSequence.
+/// Plan and memory of a Legendre stage's launches: tables, the passes of its fields over batches of
+/// rows, and their workspace. Machine as for StageSequence.
 template <class Machine>
 class StagePlan {
  public:
@@ -62,7 +62,7 @@ class StagePlan {
     allocate_workspace();
   }
 
-  /// Whether a batch has rows that are wanted; makes what they need.
+  /// Prepares a batch; returns whether it has wanted rows.
   bool begin_batch(std::int64_t b, RowRange wanted) {
     if (passes_.empty()) return false;
     const RowRange heads = passes_.front().sweep->batches[to_size(b)].heads;
@@ -76,7 +76,7 @@ class StagePlan {
   const std::vector<Pass>& passes() const { return passes_; }
   const StageTables<Machine>& tables() const { return tables_; }
   const StageCoefficients<Machine>& coefficients() const { return coefficients_; }
-  /// Of scalar maps; null: no pair is by ones.
+  /// Returns the one-degree sweep of scalar maps near the equator, or null.
   const DeviceSweep<Machine>* equator() const { return equator_; }
   // The workspace of a pass over a batch: columns in a synthesis, partial sums in an adjoint.
   Double2* columns() { return workspace_.data(); }
@@ -127,20 +127,20 @@ class StagePlan {
   static SweepSteps steps_of(const DeviceSweep<Machine>& sweep, std::int64_t b) {
     return sweep.batches[to_size(b)].steps;
   }
-  /// Double2 and doubles of a pass: four columns or sums of a step of two degrees of a map, two of
-  /// one degree (`equator`); of spins four of one degree.
+  /// Number of Double2 and of doubles for a pass: per map four columns or sums for a two-degree
+  /// step and two for a one-degree step (`equator`); per spin field four for a one-degree step.
   static std::int64_t columns_size(const Pass& pass, SweepSteps own, SweepSteps equator) {
     return pass.n_maps * (2 * own.columns + equator.columns);
   }
   static std::int64_t partials_size(const Pass& pass, SweepSteps own, SweepSteps equator) {
     return pass.adjoint_maps * (4 * own.partials + 2 * equator.partials);
   }
-  /// Double2 that hold either.
+  /// Returns the size in Double2 that suffices for both.
   static std::int64_t workspace_size(const Pass& pass, SweepSteps own, SweepSteps equator) {
     return std::max(columns_size(pass, own, equator), partials_size(pass, own, equator) / 2);
   }
 
-  /// Of one degree of all fields of a pass.
+  /// Returns the doubles per degree of all fields of a pass.
   static std::int64_t made_doubles(const Pass& pass) {
     return ssize64(pass.ladders) * StageLadder::doubles_per_degree;
   }
@@ -183,7 +183,7 @@ class StagePlan {
     if (fields_.has_scalars()) coefficients_.allocate(*passes_.back().sweep, tables_.orders());
   }
 
-  /// What the rows of a pass take, where that is more than before.
+  /// Raises `bytes` to the needs of a pass where they are larger.
   void add_bytes(const Pass& pass, const SweepPlan& plan, const SweepPlan* equator,
                  std::vector<RowBytes>& bytes) const {
     for (std::int64_t i = 0; i < ssize64(bytes); ++i) {
@@ -257,4 +257,4 @@ class StagePlan {
   typename Machine::template Buffer<double> made_;
 };
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/checked_cast.hpp"
 #include "legendre/cuda/launches/adjoint_launch.hpp"
 #include "legendre/cuda/launches/alm_launches.hpp"
 #include "legendre/cuda/launches/ladder_launches.hpp"
@@ -11,25 +12,25 @@
 #include "legendre/cuda/plan/stage_plan.hpp"
 #include "legendre/cuda/plan/tuning.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-/// The launches of a Legendre stage in their order. Machine is what runs them: the device, or its
-/// emulation on the host. It has
-///   Buffer<T>                 memory the launches work in: data(), bytes()
-///   allocate<T>(size), upload(const T*, size)   -> Buffer<T>
-///   launch(work, n_blocks)    in order; does nothing for 0 blocks
+/// Launches of a Legendre stage in order. Machine runs them: a device, or its emulation on the
+/// host. It provides
+///   Buffer<T>                                   memory for launches: data(), bytes()
+///   allocate<T>(size), upload(const T*, size)   return a Buffer<T>
+///   launch(work, n_blocks)                      in order; does nothing for 0 blocks
 template <class Machine>
 class StageSequence {
  public:
-  /// alm_begin  [row] where a row begins among the coefficients of a component; empty: as in
-  ///            shape.alm. Places in rows that are not wanted together may be the same.
+  /// alm_begin  [row] start of a row among the coefficients of a component; empty: as in shape.alm.
+  ///            Rows never wanted in the same call may overlap.
   StageSequence(const LegendreShape& shape, Machine& machine, StageMemory memory,
                 std::span<const std::int64_t> alm_begin = {}, BatchedSums sums = usual_sums)
       : machine_(&machine), plan_(shape, machine, memory, alm_begin, sums) {}
 
+  /// Synthesizes the rows whose heads are `wanted`.
   /// alm    [component][coefficient][re, im], components `stride` coefficients apart
   /// modes  [position][component][re, im]
-  /// Rows whose heads are `wanted`.
   template <class T>
   void synthesize(const T* alm, std::int64_t stride, double* modes, RowRange wanted) {
     for (std::int64_t b = 0; b < plan_.n_batches(); ++b) {
@@ -47,7 +48,7 @@ class StageSequence {
     }
   }
 
-  /// The exact transpose; overwrites alm or adds to it.
+  /// Applies the exact transpose; overwrites alm or adds to it.
   template <class T>
   void adjoint(const double* modes, T* alm, std::int64_t stride, bool add, RowRange wanted) {
     for (std::int64_t b = 0; b < plan_.n_batches(); ++b) {
@@ -83,7 +84,7 @@ class StageSequence {
     bool add;
   };
 
-  /// E and B of the fields of a pass to Q and U as scalars.
+  /// Transforms E and B of the fields of a pass into Q and U as scalars.
   template <class T>
   void descend(const Pass& pass, const Call<const T, double>& call) const {
     const SweepPlan::Batch& batch = pass.sweep->batches[to_size(call.batch)];
@@ -102,7 +103,7 @@ class StageSequence {
                    batch);
     }
   }
-  /// The transpose.
+  /// Applies the transpose of descend.
   template <class T>
   void ascend(const Pass& pass, const Call<T, const double>& call) const {
     const SweepPlan::Batch& batch = pass.sweep->batches[to_size(call.batch)];
@@ -155,14 +156,14 @@ class StageSequence {
   static AlmComponent<T> component(const Call<T, Mode>& call, std::int64_t c) {
     return {call.alm + 2 * c * call.stride};
   }
-  /// What map i of a pass is made from, or made into.
+  /// Returns the source or destination of map i of a pass.
   template <class T, class Mode>
   static AlmComponent<T> map_alm(const Pass& pass, const Call<T, Mode>& call, int i) {
     if (pass.made[i] != nullptr) return {nullptr, pass.made[i], pass.extra[i]};
     return component(call, pass.component[i]);
   }
 
-  /// The SynthesisLaunch or AdjointLaunch of a batch.
+  /// Launches the SynthesisLaunch or AdjointLaunch of a batch.
   template <class S, int Pairs, template <class, int, class> class Sums>
   void sweep_forward(const Pass& pass, const DeviceSweep<Machine>& sweep, const Double2* columns,
                      std::int64_t b, double* modes, RowRange wanted) const {
@@ -207,7 +208,7 @@ class StageSequence {
         call.wanted);
   }
 
-  /// Maps [first, first + Tuned::adjoint_maps) of a pass.
+  /// Launches the adjoint of maps [first, first + Tuned::adjoint_maps) of a pass.
   template <class Tuned, class T>
   void adjoint_scalars(const Pass& pass, int first, const Call<T, const double>& call) {
     constexpr int Maps = Tuned::adjoint_maps;
@@ -260,4 +261,4 @@ class StageSequence {
   StagePlan<Machine> plan_;
 };
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

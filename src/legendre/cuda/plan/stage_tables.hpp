@@ -9,10 +9,11 @@
 #include "base/checked_cast.hpp"
 #include "legendre/cuda/plan/field_passes.hpp"
 #include "legendre/cuda/plan/sweep_plan.hpp"
+#include "sphere/kernel/kernel_table.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-/// A SweepPlan where the launches can read it.
+/// A SweepPlan in device memory.
 template <class Machine>
 struct DeviceSweep {
   DeviceSweep(const SweepPlan& plan, Machine& machine)
@@ -30,7 +31,7 @@ struct DeviceSweep {
   std::vector<SweepPlan::Batch> batches;
 };
 
-/// What all sweeps of a stage read: its ring pairs and rows.
+/// Tables shared by all sweeps of a stage: ring pairs and rows.
 template <class Machine>
 class StageTables {
   template <class T>
@@ -57,7 +58,7 @@ class StageTables {
   const StageRows& stage() const { return stage_; }
   const PairIndex& places() const { return places_; }
   std::int64_t first_equatorial() const { return first_equatorial_; }
-  /// Of a spin field swept as scalars, [pair].
+  /// Returns the weights of a spin field summed as scalars, [pair].
   const double* weights(std::int64_t field) const { return weights_[to_size(field)].data(); }
 
   PairTables pairs() const {
@@ -102,7 +103,7 @@ class StageTables {
 
   StageRows stage_;
   PairIndex places_;
-  ringweave::PairTables pair_tables_;
+  ringweave::detail::PairTables pair_tables_;
   std::int64_t n_pairs_ = 0;
   std::int64_t n_components_ = 0;
   std::int64_t first_equatorial_ = 0;
@@ -115,4 +116,4 @@ class StageTables {
   std::vector<Buffer<double>> weights_;
 };
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

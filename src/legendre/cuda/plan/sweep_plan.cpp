@@ -11,7 +11,7 @@
 #include "base/first_error.hpp"
 #include "legendre/shared/recurrence.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 namespace {
 
 std::int64_t whole_chunks(std::int64_t steps) { return (steps + chunk - 1) / chunk * chunk; }
@@ -22,7 +22,7 @@ std::int32_t narrow(std::int64_t value) {
   return checked_cast<std::int32_t>(value, "ring pairs or rows of a device stage");
 }
 
-/// The pair nearest to the pole that keeps an order.
+/// Returns the pair nearest to the pole that keeps an order.
 std::int64_t first_kept_pair(const LegendreShape& shape, const PairIndex& places, int m) {
   const RingRange kept = shape.limits.kept(m);
   return kept.empty() ? shape.grid->n_pairs() : places.first_pair(kept);
@@ -51,7 +51,7 @@ void set_first_values(SweepRow& row, const SweepKind& kind, const std::vector<do
   row.south = sign_of(high + m);
 }
 
-/// The spans of a row, block_warps to an item.
+/// Appends the spans of a row as items of block_warps each.
 void add_items(std::int64_t row, const std::vector<Span>& spans, std::vector<Item>& items) {
   for (std::int64_t first = 0; first < ssize64(spans); first += block_warps) {
     Item item{};
@@ -64,7 +64,7 @@ void add_items(std::int64_t row, const std::vector<Span>& spans, std::vector<Ite
   }
 }
 
-/// Dearest first, so that the last blocks to run are short.
+/// Sorts by decreasing cost, so that the last blocks to run are short.
 void sort_by_cost(const std::vector<SweepRow>& rows, std::int64_t begin, std::int64_t end,
                   std::vector<Item>& items) {
   const auto cost = [&](const Item& item) {
@@ -198,7 +198,7 @@ SweepSteps SweepPlan::steps_of(std::int64_t row) const {
 }
 
 void SweepPlan::cut(const StageRows& stage, const std::vector<std::int64_t>& batch_ends) {
-  // Items are in the order of rows until their batch is sorted.
+  // Items are in row order until their batch is sorted.
   const auto end_of_items = [](const std::vector<Item>& items, std::int64_t from,
                                std::int64_t end_row) {
     while (from < ssize64(items) && items[to_size(from)].row < end_row) ++from;
@@ -306,4 +306,4 @@ void PreciseCoefficients::copy(const RecurrenceByTwo& recurrence, std::int64_t b
   }
 }
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

@@ -6,9 +6,9 @@
 #include "base/host_device.hpp"
 #include "legendre/cuda/plan/sweep_types.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-/// One step of a recurrence: p_{k+1} = (a x + g) p_k + b p_{k-1}.
+/// Coefficients of one step of a recurrence: p_{k+1} = (a x + g) p_k + b p_{k-1}.
 template <int Functions>
 struct Step {
   double a;
@@ -16,10 +16,10 @@ struct Step {
   Array<double, Functions> g;
 };
 
-// What shares one sweep over the degrees, as on the host (sweep::Kind): sum o is function(o) times
-// column o % columns, over the steps that count(o, parity of the step).
+// Kinds of sweeps over the degrees, as on the host (sweep::Kind). Sum o is function(o) times column
+// o % columns, over the steps for which count(o, parity of the step) holds.
 
-/// Scalar maps, two degrees per step (RecurrenceByTwo). The coefficients are kept, b is 1.
+/// Scalar maps, two degrees per step (RecurrenceByTwo). Coefficients are stored; b is 1.
 template <int Maps>
 struct ScalarsByTwo {
   static constexpr bool by_one = false;
@@ -27,7 +27,7 @@ struct ScalarsByTwo {
   static constexpr int functions = 1;
   static constexpr int columns = 4 * Maps;  ///< even re, im, odd re, im
   static constexpr int sums = 4 * Maps;
-  static constexpr int step_size = 2;  ///< Double2 of a step: (a, g from equator), (a, g from pole)
+  static constexpr int step_size = 2;  ///< Double2 per step: (a, g from equator), (a, g from pole)
   RINGWEAVE_HOST_DEVICE static constexpr int function(int) { return 0; }
   RINGWEAVE_HOST_DEVICE static constexpr bool counts(int, bool) { return true; }
   RINGWEAVE_HOST_DEVICE static constexpr bool alternates(int) { return false; }
@@ -37,7 +37,7 @@ struct ScalarsByTwo {
   }
 };
 
-/// e_l = sqrt((l^2 - m^2) (l^2 - s^2) / (l^2 (4 l^2 - 1))).
+/// Returns e_l = sqrt((l^2 - m^2) (l^2 - s^2) / (l^2 (4 l^2 - 1))).
 RINGWEAVE_HOST_DEVICE double degree_factor(int l, int m, int spin) {
   const double degree = l;
   const double square = 4 * degree * degree - 1;
@@ -46,7 +46,7 @@ RINGWEAVE_HOST_DEVICE double degree_factor(int l, int m, int spin) {
   return std::sqrt(order * ((degree - spin) * (degree + spin)) / (degree * degree * square));
 }
 
-/// Coefficients of one degree per step, made where they are used:
+/// Computes the coefficients of a one-degree step where they are used:
 ///   e_{l+1} lambda_{l+1} = (z +- m s / (l (l + 1))) lambda_l - e_l lambda_{l-1}.
 /// step  (a, b), (g of both functions from the equator), (from the pole)
 RINGWEAVE_HOST_DEVICE void step_by_one(int l, int first_degree, int m, int spin, Double2* step) {
@@ -59,7 +59,7 @@ RINGWEAVE_HOST_DEVICE void step_by_one(int l, int first_degree, int m, int spin,
   step[2] = {up * (1 + shift), up * (1 - shift)};
 }
 
-/// Scalar maps, one degree per step: next to the equator, where steps of two lose digits.
+/// Scalar maps, one degree per step: used near the equator, where two-degree steps lose digits.
 template <int Maps>
 struct ScalarsByOne {
   static constexpr bool by_one = true;
@@ -78,8 +78,8 @@ struct ScalarsByOne {
   }
 };
 
-/// One field of spin s by Wigner's d functions. Columns are E + iB (re, im), E - iB; sums are these
-/// times lambda_{+s}, lambda_{-s} for the northern ring, then with the other function and
+/// One field of spin s by Wigner's d functions. Columns are E + iB (re, im), E - iB. Sums are these
+/// times lambda_{+s}, lambda_{-s} for the northern ring, then with the functions exchanged and
 /// alternating sign for the southern one.
 struct SpinByOne {
   static constexpr bool by_one = true;
@@ -98,4 +98,4 @@ struct SpinByOne {
   }
 };
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

@@ -6,13 +6,13 @@
 #include "legendre/cuda/sums/synthesis_sums.hpp"
 #include "legendre/device_legendre_stage.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-/// Steps of one degree are few: little is kept in registers.
+/// One-degree steps are few and not worth more registers.
 inline constexpr int pairs_by_one = 1;
 
-/// For some number of maps: ring pairs of a thread, as many as the registers hold; in an adjoint
-/// also the maps of one launch, and the steps that are summed together; how the sums are made.
+/// Tuning for a number of maps: ring pairs per thread, as many as fit in registers; for the adjoint
+/// also maps per launch and steps summed together; and the way sums are formed.
 template <int Maps, BatchedSums Way>
 struct Tuning : Tuning<Maps, BatchedSums::by_threads> {};
 
@@ -45,8 +45,8 @@ struct Tuning<3, BatchedSums::by_threads> : ThreadTuning<3> {
   static constexpr int adjoint_pairs = 4;
   static constexpr int adjoint_steps = 2;
 };
-/// Four maps leave an adjoint so few pairs that adding over the lanes costs more than two maps
-/// save.
+/// With four maps an adjoint has room for so few pairs that the reduction over lanes costs more
+/// than sharing the recurrence saves; it uses two launches of two maps.
 template <>
 struct Tuning<4, BatchedSums::by_threads> : ThreadTuning<4> {
   static constexpr int synthesis_pairs = 4;
@@ -55,7 +55,7 @@ struct Tuning<4, BatchedSums::by_threads> : ThreadTuning<4> {
   static constexpr int adjoint_steps = 2;
 };
 
-// Two maps fill the eight columns of a product; one or three do not.
+// Two maps fill the eight columns of a matrix product; one or three do not.
 template <int Maps>
 struct MatrixTuning {
   static constexpr int maps = Maps;
@@ -77,7 +77,7 @@ struct Tuning<4, BatchedSums::by_matrices> : MatrixTuning<4> {
   static constexpr int adjoint_pairs = 3;
 };
 
-/// Calls work(tuning) with the tuning of a number of maps.
+/// Calls work(tuning) with the tuning for a number of maps.
 template <class Work>
 void with_tuning(int n_maps, BatchedSums sums, const Work& work) {
   const auto tuned = [&]<BatchedSums Way>() {
@@ -95,4 +95,4 @@ void with_tuning(int n_maps, BatchedSums sums, const Work& work) {
   }
 }
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

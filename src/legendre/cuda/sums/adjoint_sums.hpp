@@ -5,13 +5,14 @@
 #include "base/host_device.hpp"
 #include "legendre/cuda/launches/sweep_launch.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-// The sums of an adjoint over the pairs of a warp: how a chunk of steps is summed. load(thread,
-// within, in) reads the inputs [sum][pair] of a thread's pairs, 0 but for values `within`;
-// `coefficients` [step] lie in shared memory; totals[warp] + first [step][column] get the sums.
+// Adjoint sums over the pairs of a warp, chunk by chunk. load(thread, within, in) reads the inputs
+// [sum][pair] of a thread's pairs, 0 except for values `within`; `coefficients` [step] are in
+// shared memory; the sums are written to totals[warp] + first [step][column].
 
-/// Each thread over its pairs, then all lanes for `Steps` steps together (LaneSums).
+/// Each thread sums over its pairs, then all lanes are reduced for `Steps` steps together
+/// (LaneSums).
 template <class S, int Pairs, int Steps, class Block>
 class AdjointByThreads {
  public:
@@ -87,21 +88,22 @@ class AdjointByThreads {
   }
 
   typename Block::template PerThread<Array<double, S::sums * Pairs>> inputs_;
-  typename Block::template PerThread<unsigned> loaded_;  ///< values whose inputs are there
+  typename Block::template PerThread<unsigned> loaded_;  ///< values whose inputs are loaded
   typename Block::template PerThread<Array<double, n_values>> values_;
 };
 
-/// Two maps at a time as products of matrices: [step][pair] times [pair][column], summed over all
-/// pairs of a warp. Values of eight steps change places within eight lanes, so that these hold the
-/// steps of one pair; the inputs do so once. Scalar maps by two degrees.
+/// Sums two maps at a time by matrix products: [step][pair] times [pair][column], summed over all
+/// pairs of a warp. Values of eight steps are transposed within eight lanes, so that each lane
+/// holds the steps of one pair; the inputs are transposed once. Scalar maps with two-degree steps
+/// only.
 template <class S, int Pairs, int Steps, class Block>
 class AdjointByMatrices {
  public:
   using Threads = SweepThreads<S, Pairs, Block>;
-  static constexpr int side = 8;                      ///< steps, and columns, of one product
+  static constexpr int side = 8;                      ///< steps and columns of one product
   static constexpr int depth = 4;                     ///< pairs of one product
-  static constexpr int products = S::columns / side;  ///< side by side
-  /// Sums that do not wait for each other.
+  static constexpr int products = S::columns / side;  ///< per step block
+  /// Independent accumulators, to hide latency.
   static constexpr int chains = products > 1 ? 1 : 2;
   static_assert(!S::by_one && S::columns % side == 0 && Steps == side && chunk == side);
 
@@ -147,7 +149,7 @@ class AdjointByMatrices {
   }
 
  private:
-  /// All of a warp's, when the first of its values comes within range.
+  /// Loads all inputs of a warp when the first of its values comes within range.
   template <class Load>
   RINGWEAVE_LAUNCH void load_inputs(const Block& block, Threads& threads, const Load& load) {
     block.each([&](int thread) {
@@ -172,4 +174,4 @@ class AdjointByMatrices {
   typename Block::template PerThread<Array<double, 2 * chains * products>> sums_;
 };
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

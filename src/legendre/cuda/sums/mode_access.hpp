@@ -6,9 +6,9 @@
 #include "legendre/cuda/plan/sweep_types.hpp"
 #include "sphere/row_position.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-/// Where the mode of a ring lies: at a position of its own, or in its alias.
+/// Position of the mode of a ring, its own or that of its alias.
 struct ModePlace {
   std::int64_t position;  ///< -1: the order has no mode there
   bool folded;
@@ -23,7 +23,7 @@ RINGWEAVE_HOST_DEVICE ModePlace place_of(const ModeTables& tables, const OrderRo
   return {position_in(tables.segments + row.own_segment, row.n_own_segments, ring), false};
 }
 
-/// e^{i turns N phi0} of a ring that folds.
+/// Returns e^{i turns N phi0} of a ring that folds.
 RINGWEAVE_HOST_DEVICE Double2 fold_phase(const ModeTables& tables, const OrderRow& row,
                                          std::int64_t ring) {
   const double* phase =
@@ -53,7 +53,7 @@ RINGWEAVE_HOST_DEVICE void put_mode(const ModeTables& tables, const OrderRow& ro
   target[1] += row.mirrored != 0 ? -im : im;
 }
 
-/// Its transpose (FoldPhases::repeat).
+/// Applies the transpose (FoldPhases::repeat).
 RINGWEAVE_HOST_DEVICE Double2 get_mode(const ModeTables& tables, const OrderRow& row,
                                        std::int64_t ring, const ModePlace& place,
                                        std::int64_t component, const double* modes) {
@@ -65,16 +65,16 @@ RINGWEAVE_HOST_DEVICE Double2 get_mode(const ModeTables& tables, const OrderRow&
   return {re * phase.x + im * phase.y, im * phase.x - re * phase.y};
 }
 
-/// The components a sweep makes or takes, and how they come out of its sums.
+/// Components of a sweep and how they follow from its sums.
 template <class S>
 struct SweptComponents {
   Array<std::int32_t, S::components> component;
   Array<const double*, S::components>
-      weight;         ///< of the pairs; null: 1. Where it is 0 nothing is written
+      weight;         ///< [pair]; null: 1. Nothing is written where it is 0
   double parity = 1;  ///< spin: (-1)^s
 };
 
-/// Mode c of one half of a pair from the sums, which lie `stride` apart.
+/// Returns mode c of one half of a pair from the sums, which are `stride` apart.
 template <class S>
 RINGWEAVE_HOST_DEVICE Double2 mode_from(const double* sums, int stride, int c, double z,
                                         bool is_south) {
@@ -89,7 +89,7 @@ RINGWEAVE_HOST_DEVICE Double2 mode_from(const double* sums, int stride, int c, d
   return {even[0] + factor * odd[0], even[stride] + factor * odd[stride]};
 }
 
-/// Its transpose: adds a mode to the sums.
+/// Applies the transpose: adds a mode to the sums.
 template <class S>
 RINGWEAVE_HOST_DEVICE void add_mode_to(double* sums, int stride, int c, double z, bool is_south,
                                        Double2 mode) {
@@ -107,7 +107,7 @@ RINGWEAVE_HOST_DEVICE void add_mode_to(double* sums, int stride, int c, double z
   odd[stride] += factor * mode.y;
 }
 
-/// Q and U of one half of a pair from the sums of a spin field (SpinSweep::modes).
+/// Q and U of one half of a pair, from the sums of a spin field (SpinSweep::modes).
 struct BothModes {
   Double2 q;
   Double2 u;
@@ -127,4 +127,4 @@ RINGWEAVE_HOST_DEVICE void add_spin_modes_to(double* sums, int stride, double pa
   sums[3 * stride] += -sign * parity * (modes.q.y - modes.u.x);
 }
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

@@ -7,7 +7,7 @@
 #include "legendre/cuda/plan/sweep_shapes.hpp"
 #include "legendre/cuda/plan/sweep_types.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
 /// sin(theta)^power = value * 2^(800 scale).
 struct SinePower {
@@ -23,11 +23,11 @@ RINGWEAVE_HOST_DEVICE SinePower sine_power(double log2_high, double log2_low, in
   return {std::ldexp(std::exp2(fraction), static_cast<int>(rest)), static_cast<int>(scale)};
 }
 
-/// How far a warp is; the same in all its lanes.
+/// Progress of a warp; the same in all its lanes.
 enum class Phase { idle, below_range, partly_in_range, in_range };
 
-/// The recurrences of the pairs of one thread, in registers. Scales lie in shared memory, [value]
-/// block_threads apart: they are wanted only below range.
+/// Recurrences of the pairs of one thread, in registers. Scales are in shared memory with a stride
+/// of block_threads per value, because they are needed only below range.
 template <class S, int Pairs>
 struct ThreadFunctions {
   static constexpr int values = S::functions * Pairs;  ///< [function][pair]
@@ -37,7 +37,7 @@ struct ThreadFunctions {
   Array<double, values> previous;
   Array<double, values> current;
 
-  /// The pair of this lane, kept within the span: what is beyond it repeats the last.
+  /// Returns a pair of this lane; beyond the span the last pair is repeated.
   RINGWEAVE_HOST_DEVICE static std::int64_t pair_of(const Span& span, int lane, int i) {
     const int place = i * warp_lanes + lane;
     return span.first + (place < span.count ? place : span.count - 1);
@@ -67,7 +67,8 @@ struct ThreadFunctions {
     }
   }
 
-  /// Before a chunk: scales down what has grown out of its scale. Bit i: value i is within range.
+  /// Rescales values that have outgrown their scale; to be called before every chunk. Returns a
+  /// mask: bit i is set if value i is within range.
   RINGWEAVE_HOST_DEVICE unsigned lift(int* scale) {
     unsigned within = 0;
     RINGWEAVE_UNROLL
@@ -83,7 +84,7 @@ struct ThreadFunctions {
     return within;
   }
 
-  /// `before` becomes the value after `now`.
+  /// Replaces `before` by the value after `now`.
   RINGWEAVE_HOST_DEVICE void advance(const Step<S::functions>& c, double* before,
                                      const double* now) const {
     RINGWEAVE_UNROLL
@@ -97,7 +98,7 @@ struct ThreadFunctions {
     }
   }
 
-  /// An even number of steps.
+  /// Advances by an even number of steps.
   template <int Steps>
   RINGWEAVE_HOST_DEVICE void run(const Double2* coefficients, int variable) {
     RINGWEAVE_UNROLL
@@ -106,7 +107,8 @@ struct ThreadFunctions {
       advance(S::load(coefficients + S::step_size, variable), current, previous);
     }
   }
-  /// The same; kept [step][value] are the values of the steps, Masked: zero below range.
+  /// Advances likewise and writes the values of the steps to kept [step][value]; Masked: zero below
+  /// range.
   template <int Steps, bool Masked>
   RINGWEAVE_HOST_DEVICE void run_keeping(const Double2* coefficients, int variable, unsigned within,
                                          double* kept) {
@@ -125,4 +127,4 @@ struct ThreadFunctions {
   }
 };
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

@@ -4,12 +4,12 @@
 #include "base/host_device.hpp"
 #include "legendre/cuda/launches/sweep_launch.hpp"
 
-namespace ringweave::gpu {
+namespace ringweave::detail::gpu {
 
-// The sums of a synthesis, [sum][pair] in each thread for its pairs: how a chunk of steps is added
-// to them. `columns` [step][column pair] and `coefficients` [step] lie in shared memory.
+// Synthesis sums, [sum][pair] per thread, to which chunks of steps are added. `columns`
+// [step][column pair] and `coefficients` [step] are in shared memory.
 
-/// Each thread for itself.
+/// Each thread sums for its own pairs.
 template <class S, int Pairs, class Block>
 class SynthesisByThreads {
  public:
@@ -82,15 +82,15 @@ class SynthesisByThreads {
   typename Block::template PerThread<Array<double, S::sums * Pairs>> sums_;
 };
 
-/// Two maps at a time as products of matrices: [pair][step] times [step][column]. Values of four
-/// steps change places within four lanes, so that these hold the steps of one pair; the sums go
-/// back in the end. Scalar maps by two degrees.
+/// Sums two maps at a time by matrix products: [pair][step] times [step][column]. Values of four
+/// steps are transposed within four lanes, so that each lane holds the steps of one pair; the sums
+/// are transposed back at the end. Scalar maps with two-degree steps only.
 template <class S, int Pairs, class Block>
 class SynthesisByMatrices {
  public:
   using Threads = SweepThreads<S, Pairs, Block>;
   static constexpr int depth = 4;                  ///< steps of one product
-  static constexpr int products = S::columns / 8;  ///< side by side
+  static constexpr int products = S::columns / 8;  ///< per step block
   static_assert(!S::by_one && S::columns % 8 == 0);
 
   RINGWEAVE_LAUNCH explicit SynthesisByMatrices(const Block& block) {
@@ -126,7 +126,8 @@ class SynthesisByMatrices {
       }
     }
   }
-  /// Every lane has two columns of the pairs of four lanes: it gets all columns of its own.
+  /// A lane holds two columns for the pairs of four lanes; exchange them so that it holds all
+  /// columns of its own pairs.
   RINGWEAVE_LAUNCH void finish(const Block& block, Threads& threads) {
     RINGWEAVE_UNROLL
     for (int p = 0; p < products; ++p) {
@@ -144,4 +145,4 @@ class SynthesisByMatrices {
   typename Block::template PerThread<Array<double, products>> columns_;
 };
 
-}  // namespace ringweave::gpu
+}  // namespace ringweave::detail::gpu

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <array>
+#include <complex>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <ringweave/spectra.hpp>
+#include <ringweave/transform.hpp>
+
+namespace ringweave {
+
+/// Quadrature weights of an analysis for the rings and pixels this rank owns.
+struct AnalysisWeights {
+  std::vector<double> ring;   ///< [owned ring], steradians; see ring_weights()
+  std::vector<double> pixel;  ///< [owned pixel], HEALPix pixel weights; empty: 1
+};
+
+/// Iterations, cost and residuals of an analysis.
+struct AnalysisReport {
+  int iterations = 0;
+  int transforms = 0;  ///< syntheses and adjoints
+  int on_spectra = 0;  ///< of these, to and from the spectra of rings, without FFTs
+  /// Relative residual at the start of each pass: ||f - S a|| / ||f|| for Jacobi, ||S^T W (f - S
+  /// a)|| / ||S^T W f|| for conjugate gradients, with the final one as last entry.
+  std::vector<double> residuals{};
+};
+
+/// Called after each pass with its number (from 0), the largest number of passes, and the residual
+/// (< 0: unknown).
+using AnalysisProgress = std::function<void(int pass, int passes, double residual)>;
+
+/// Map -> a_lm, the inverse of the synthesis as far as the grid allows. Exact (to rounding) on
+/// Gauss-Legendre, Clenshaw-Curtis and Fejer grids for lmax up to RingGrid::default_lmax();
+/// approximate on HEALPix, where iterations reduce the error. On the host, iterations without pixel
+/// weights need no further FFTs, because the residual is formed from the spectra of the rings. T is
+/// the storage type, float or double.
+class Analysis {
+ public:
+  /// Keeps a reference to the transform. Not collective.
+  Analysis(SphericalHarmonicTransform& transform, AnalysisWeights weights);
+  /// Shares the weights with other analyses.
+  Analysis(SphericalHarmonicTransform& transform, std::shared_ptr<const AnalysisWeights> weights);
+
+  /// a = A f, then n_iter times a += A (f - S a), with A = S^T W (healpy's map2alm(iter = n_iter)).
+  /// Reads map, overwrites alm. Holds one more map while iterating. Collective.
+  template <class T>
+  AnalysisReport jacobi(MapView<const T> map, int n_iter, AlmView<T> alm,
+                        const AnalysisProgress& progress = {});
+
+  template <class T>
+  AnalysisReport jacobi(const ComponentBuffer<T>& map, int n_iter,
+                        ComponentBuffer<std::complex<T>>& alm,
+                        const AnalysisProgress& progress = {}) {
+    return jacobi<T>(map.view(), n_iter, alm.view(), progress);
+  }
+
+  /// The same, with the map's memory as scratch: its contents are lost. Holds one more map if
+  /// needs_residual_map() and n_iter > 0. Collective.
+  template <class T>
+  AnalysisReport jacobi_destroying(MapView<T> map, int n_iter, AlmView<T> alm,
+                                   const AnalysisProgress& progress = {});
+
+  /// Whether residuals are formed from pixels: with pixel weights, and on a device.
+  bool needs_residual_map() const { return !weights_->pixel.empty() || !transform_.has_spectra(); }
+
+  /// A f. Frees the map as soon as it is no longer needed. Collective.
+  template <class T>
+  AlmBuffer<T> once(MapBuffer<T>&& map);
+
+  /// A f, with the map's memory as scratch: its contents are lost. Collective.
+  template <class T>
+  void once_destroying(MapView<T> map, AlmView<T> alm);
+
+  /// Conjugate gradients on S^T W S a = S^T W f, until the residual falls to `tolerance` or
+  /// max_iter passes are done: the a_lm of the weighted least-squares fit. Holds three more a_lm
+  /// arrays and a map. Collective.
+  /// Error  UsageError when tolerance is not in (0, 1).
+  template <class T>
+  AnalysisReport conjugate_gradients(MapView<const T> map, double tolerance, int max_iter,
+                                     AlmView<T> alm, const AnalysisProgress& progress = {});
+
+ private:
+  template <class T>
+  void weigh_pixels(MapView<T> map) const;
+  /// jacobi() with the residual made of pixels; `work` holds the same as `map`.
+  template <class T>
+  AnalysisReport jacobi_on_pixels(MapView<const T> map, int n_iter, AlmView<T> alm, MapView<T> work,
+                                  const AnalysisProgress& progress);
+
+  SphericalHarmonicTransform& transform_;
+  std::shared_ptr<const AnalysisWeights> weights_;
+};
+
+/// Returns the inner product of the a_lm of real fields: the sum over components of a_l0 b_l0 + 2
+/// sum_{m > 0} Re(conj(a_lm) b_lm), over all ranks. Collective.
+template <class T>
+double inner_product(const Communicator& comm, const AlmLayout& layout, AlmView<const T> a,
+                     AlmView<const T> b);
+
+/// Returns the sum of squares over all pixels of all ranks. Collective.
+template <class T>
+double squared_norm(const Communicator& comm, MapView<const T> map);
+
+/// Returns C_l^XY = sum_m Re(conj(x_lm) y_lm) / (2 l + 1) of the a_lm of all ranks. One component:
+/// TT; two: EE BB EB; three: TT EE BB TE EB TB. The same on every rank. Collective.
+template <class T>
+Spectra power_spectra(const Communicator& comm, const AlmLayout& layout, AlmView<const T> alm);
+
+/// Treatment of UNSEEN pixels: restore (zero for the transform, put back after), zero, normalize
+/// (divide by the smoothed mask), fail (DataError).
+enum class UnseenPolicy { restore, zero, normalize, fail };
+
+/// Monopole and dipole of a scalar map: value + x . direction on the unit sphere.
+struct LowMultipoles {
+  double monopole = 0;
+  std::array<double, 3> dipole{};
+};
+/// Low multipoles to remove from a map.
+enum class Remove { none, monopole, dipole };
+
+}  // namespace ringweave

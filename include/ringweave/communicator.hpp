@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ringweave/error.hpp>
+
+namespace ringweave {
+
+/// A duplicated MPI communicator with the collectives Ringweave needs. Copies share it. This header
+/// does not include <mpi.h>; mpi.hpp converts from and to MPI_Comm. MPI errors throw PeerError.
+class Communicator {
+ public:
+  /// Duplicates MPI_COMM_WORLD. Where MPI does not run: a group of one that calls no MPI.
+  /// Collective.
+  static Communicator world();
+  /// Duplicates the caller's communicator, so that messages of the two never meet. The caller keeps
+  /// `comm`. MpiComm is MPI_Comm; <ringweave/mpi.hpp> defines the function for it. Collective over
+  /// `comm`.
+  /// Error  UsageError when MPI is not running, or for MPI_COMM_NULL or an intercommunicator.
+  template <class MpiComm>
+  static Communicator duplicate_of(MpiComm comm);
+  /// A group of one rank that calls no MPI. Not collective.
+  static Communicator self();
+
+  int rank() const;
+  int size() const;
+  bool is_root() const { return rank() == 0; }
+
+  // Collective from here to node_local().
+  void barrier() const;
+  std::int64_t sum(std::int64_t value) const;
+  std::int64_t max(std::int64_t value) const;
+  std::int64_t min(std::int64_t value) const;
+  double sum(double value) const;
+  double max(double value) const;
+  double min(double value) const;
+  /// Sums elementwise and in place, for any length. The result is on every rank, or on rank 0 only.
+  void sum(double* values, std::int64_t count) const;
+  void sum_to_root(double* values, std::int64_t count) const;
+  /// Sends any number of bytes from `root` to all.
+  void broadcast(void* bytes, std::int64_t count, int root) const;
+  std::string broadcast(const std::string& text, int root) const;
+  /// Returns the texts of all ranks on rank 0, nothing elsewhere.
+  std::vector<std::string> gather(const std::string& text) const;
+  /// Returns the values of all ranks, by rank.
+  std::vector<std::int64_t> all_gather(std::int64_t value) const;
+  /// Returns the group of the ranks with this rank's color (>= 0), numbered by key.
+  Communicator split(int color, int key) const;
+  /// Returns the group of the ranks on this rank's node.
+  Communicator node_local() const;
+
+  /// Ends the job where ranks can no longer agree, for example inside a collective call: writes
+  /// `message` to stderr and calls MPI_Abort on this communicator with the kind's exit code. Not
+  /// collective.
+  [[noreturn]] void abort(ErrorKind kind, const std::string& message) const;
+
+  struct Impl;
+  const Impl& impl() const { return *impl_; }
+
+ private:
+  explicit Communicator(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<const Impl> impl_;
+};
+
+/// Starts MPI and ends it: one object in main(), outliving every Communicator. Works with and
+/// without mpirun (alone: a job of one rank). Asks for MPI_THREAD_MULTIPLE and accepts less. Leaves
+/// MPI running where it ran before.
+/// Error  ResourceError when MPI does not start.
+class MpiSession {
+ public:
+  MpiSession(int* argc, char*** argv);
+  ~MpiSession();
+  MpiSession(const MpiSession&) = delete;
+  MpiSession& operator=(const MpiSession&) = delete;
+
+ private:
+  bool owner_ = false;
+};
+
+/// Runs `work` on every rank and returns the exit code of the program, the same on all ranks: what
+/// `work` returned, or the code of the severest error, which one rank prints as "name: kind of
+/// error: message". An error may be met by one rank alone; it waits `grace_seconds` for the others,
+/// which may be inside a collective call that it will never join, and then ends the job
+/// (MPI_Abort). Collective.
+int run_program(const Communicator& comm, const std::string& name, const std::function<int()>& work,
+                double grace_seconds = 5);
+
+}  // namespace ringweave

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace ringweave {
+
+/// Kinds of errors, in ascending severity: where ranks meet different errors, the severest is
+/// thrown on all. The values are the exit codes of the program.
+enum class ErrorKind : int {
+  none = 0,
+  usage = 2,
+  data = 3,
+  resource = 4,
+  peer = 5,
+  internal = 70,
+  stopped = 75,
+};
+
+constexpr int exit_code(ErrorKind kind) { return static_cast<int>(kind); }
+
+/// Returns "usage error", "data error", ...: the words a message begins with.
+std::string_view name_of(ErrorKind kind);
+
+/// Base of every exception Ringweave throws. The message says what failed, where, what was expected
+/// and what to do.
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  ErrorKind kind() const { return kind_; }
+
+ private:
+  ErrorKind kind_;
+};
+
+/// Impossible request: options, shapes, an existing output file, a part that was not built.
+class UsageError : public Error {
+ public:
+  explicit UsageError(const std::string& message) : Error(ErrorKind::usage, message) {}
+};
+
+/// Missing, broken or inconsistent file or value from outside. `where` names the file, ring or
+/// pixel.
+class DataError : public Error {
+ public:
+  DataError(const std::string& where, const std::string& message)
+      : Error(ErrorKind::data, where.empty() ? message : where + ": " + message) {}
+};
+
+/// Memory, disk or device that ran out or failed.
+class ResourceError : public Error {
+ public:
+  explicit ResourceError(const std::string& message) : Error(ErrorKind::resource, message) {}
+};
+
+/// Failure of another rank or of MPI.
+class PeerError : public Error {
+ public:
+  explicit PeerError(const std::string& message) : Error(ErrorKind::peer, message) {}
+};
+
+/// A bug in Ringweave.
+class InternalError : public Error {
+ public:
+  explicit InternalError(const std::string& message) : Error(ErrorKind::internal, message) {}
+};
+
+/// Stopped on request before the end. Finished outputs are kept, and a restart continues.
+class StoppedEarly : public Error {
+ public:
+  explicit StoppedEarly(const std::string& message) : Error(ErrorKind::stopped, message) {}
+};
+
+/// Throws the subclass of Error that belongs to `kind` (none: InternalError).
+[[noreturn]] void throw_error(ErrorKind kind, const std::string& message);
+
+/// Kind and message of an exception.
+struct CaughtError {
+  ErrorKind kind = ErrorKind::none;
+  std::string message;
+};
+/// Describes the exception being handled: std::bad_alloc is a resource error, an unknown one
+/// internal.
+CaughtError describe_current_exception() noexcept;
+
+}  // namespace ringweave

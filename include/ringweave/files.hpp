@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <ringweave/alm.hpp>
+#include <ringweave/communicator.hpp>
+#include <ringweave/grid.hpp>
+#include <ringweave/spectra.hpp>
+#include <ringweave/views.hpp>
+
+namespace ringweave {
+
+/// Treatment of an output file that exists.
+enum class IfExists { fail, overwrite };
+/// Storage of maps and a_lm in files. Arithmetic is double.
+enum class Precision { single_, double_ };
+
+/// Origin of an output, written into every file as FITS keywords or HDF5 attributes
+/// (docs/files.md).
+struct Provenance {
+  std::string creator = "ringweave";
+  std::string version;
+  std::string date;  ///< ISO 8601, UTC
+  std::string command_line;
+  std::string config_json;                ///< the used configuration
+  std::string input;                      ///< name of the input file, if any
+  std::optional<double> fwhm_degrees;     ///< FWHM
+  std::optional<std::string> beam;        ///< BEAM_LEG: file of the beam
+  std::optional<std::string> method;      ///< SMETHOD: harmonic, ring
+  std::optional<double> support_degrees;  ///< SUPPORT: where the kernel is cut
+  std::optional<double> kernel_error;     ///< KERNERR: what the cut costs, relative rms
+  std::optional<int> lmax;                ///< MAX-LPOL
+  std::optional<int> iterations;          ///< NITERALM
+  std::optional<std::string> quadrature;  ///< QUADSCHM: none, ring, pixel
+  std::optional<std::string> removed;     ///< LREGRESS: none, monopole, dipole
+};
+
+enum class Ordering { ring, nested };
+enum class SkyCoverage { full, partial };
+
+struct MapColumn {
+  std::string name;  ///< as in the file, e.g. TEMPERATURE
+  std::string unit;  ///< as in the file, e.g. K_CMB; empty when none is given
+};
+
+/// Description of a map file.
+struct MapHeader {
+  std::shared_ptr<const RingGrid> grid;  ///< the full grid, also of a partial map
+  Ordering ordering = Ordering::ring;  ///< order of pixels in the file; in memory it is always RING
+  SkyCoverage coverage = SkyCoverage::full;
+  Precision precision = Precision::double_;  ///< of the stored numbers; integers count as double
+  std::vector<MapColumn> columns;
+  std::string coordsys;    ///< "G", "E", "C" or what stood there; empty when absent
+  std::string processing;  ///< processing noted in the file: "FWHM 0.5, SMETHOD ring"
+  /// The file said POLCCONV=IAU: U is sign-flipped on reading, in memory it is COSMO.
+  bool polarisation_was_iau = false;
+  std::int64_t listed_pixels = 0;     ///< of a partial map
+  std::vector<std::string> warnings;  ///< oddities of a readable file: missing ORDERING, ...
+};
+
+/// An open map file, FITS or HDF5. No rank holds more than its own pixels and a block of rows.
+/// Collective: opening and every member.
+/// Error  DataError on every rank.
+class MapReader {
+ public:
+  virtual ~MapReader() = default;
+  const MapHeader& header() const { return header_; }
+
+  /// Returns the rings of the full grid with at least one listed pixel; all rings of a full-sky
+  /// map.
+  virtual std::vector<RingId> observed_rings() = 0;
+
+  /// Reads column columns[c] of the file to component c of `map`, the pixels of `rings` in RING
+  /// order. `rings` may belong to the full grid or a subset of it. Pixels that a partial map does
+  /// not list become UNSEEN, as do BAD_DATA and FITS nulls.
+  virtual void read(std::span<const int> columns, const LocalRings& rings, AnyMapView<> map) = 0;
+
+ protected:
+  MapHeader header_;
+};
+
+/// Opens a map by its extension: .fits .fit .fits.gz, .h5 .hdf5. Collective.
+/// Error  UsageError for another extension, DataError for a file that is missing or broken.
+std::unique_ptr<MapReader> open_map(const Communicator& comm, const std::string& path);
+
+/// Writes a map, whole or not at all. header.grid must be the full grid. `rings` may belong to a
+/// subset of it; then the file is a partial map (header.coverage = partial), or pixels elsewhere
+/// are UNSEEN (full). Component c becomes header.columns[c]. Collective. Error  UsageError where
+/// the file exists and may not be overwritten, ResourceError from the disk.
+void write_map(const Communicator& comm, const std::string& path, IfExists if_exists,
+               const MapHeader& header, const Provenance& provenance, const LocalRings& rings,
+               AnyConstMapView<> map);
+
+/// Description of an a_lm file.
+struct AlmHeader {
+  int lmax = 0;
+  int mmax = 0;
+  std::vector<std::string> components;  ///< "T", "E", "B" (FITS: the HDUs in order)
+  Precision precision = Precision::double_;
+  std::string unit;
+  std::vector<std::string> warnings;
+};
+
+/// An open a_lm file, FITS (index column l^2 + l + m + 1, one HDU a component) or HDF5.
+/// Collective: opening and every member.
+/// Error  DataError on every rank.
+class AlmReader {
+ public:
+  virtual ~AlmReader() = default;
+  const AlmHeader& header() const { return header_; }
+  /// Reads components[c] of the file to component c of `alm`, for the orders of `layout`. Degrees
+  /// and orders beyond layout.lmax(), mmax() are left out; those that the file lacks become 0.
+  virtual void read(std::span<const int> components, const AlmLayout& layout, AnyAlmView<> alm) = 0;
+
+ protected:
+  AlmHeader header_;
+};
+
+/// Opens a_lm by their extension, as open_map(). Collective.
+std::unique_ptr<AlmReader> open_alm(const Communicator& comm, const std::string& path);
+
+/// Writes a_lm, whole or not at all. Together the ranks' layouts hold every order once. Collective.
+/// Error  as write_map().
+void write_alm(const Communicator& comm, const std::string& path, IfExists if_exists,
+               const AlmHeader& header, const Provenance& provenance, const AlmLayout& layout,
+               AnyConstAlmView<> alm);
+
+// Small tables: rank 0 reads and checks, all ranks get the same. All collective.
+// Error  DataError naming file and line.
+
+/// Reads and writes spectra. Text: '#' comments, columns `l TT [EE BB TE [EB TB]]` as C_l, or as
+/// D_l = l(l+1)C_l/2pi when a header line says so. FITS: columns by position, TT EE BB TE in the
+/// first four (names vary). HDF5: /cl.
+Spectra read_spectra(const Communicator& comm, const std::string& path);
+void write_spectra(const Communicator& comm, const std::string& path, IfExists if_exists,
+                   const Provenance& provenance, const Spectra& spectra, const std::string& unit);
+
+/// Reads `l b_T [b_E [b_B]]`, text or FITS (columns by position); b_E defaults to b_T, b_B to b_E;
+/// zero beyond the table.
+Beam read_beam(const Communicator& comm, const std::string& path);
+/// Reads a pixel window, columns TEMPERATURE, POLARIZATION: a Beam with e = b = polarization.
+Beam read_pixel_window(const Communicator& comm, const std::string& path);
+
+/// Reads HEALPix ring weights (w - 1 stored): 2 nside rows; column TEMPERATURE WEIGHTS. Returns w
+/// for the northern rings and the equator. Error  DataError when the length is not 2 nside.
+std::vector<double> read_ring_weights(const Communicator& comm, const std::string& path,
+                                      std::int64_t nside);
+/// Reads HEALPix compressed pixel weights (w - 1 stored). Returns w - 1, compressed. Error
+/// DataError on a wrong length.
+std::vector<double> read_pixel_weights(const Communicator& comm, const std::string& path,
+                                       std::int64_t nside);
+
+/// Two columns, theta in radians ascending from 0 and K(theta) per steradian.
+struct KernelProfile {
+  std::vector<double> theta;
+  std::vector<double> value;
+};
+KernelProfile read_kernel_profile(const Communicator& comm, const std::string& path);
+
+}  // namespace ringweave

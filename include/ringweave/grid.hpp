@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ringweave {
+
+/// The value HEALPix gives to pixels that were not observed; is_unseen() allows for float storage.
+constexpr double unseen = -1.6375e30;
+constexpr bool is_unseen(double value) { return value < -1.6374e30 && value > -1.6376e30; }
+
+/// A ring of the whole grid, counted from the north pole.
+enum class RingId : std::int64_t {};
+/// A ring among those one rank owns, in the order its pixels lie in memory.
+enum class LocalRing : std::int64_t {};
+
+constexpr std::int64_t index(RingId ring) { return static_cast<std::int64_t>(ring); }
+constexpr std::int64_t index(LocalRing ring) { return static_cast<std::int64_t>(ring); }
+
+/// Consecutive rings [begin, end) of the whole grid.
+struct RingRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::int64_t size() const { return end > begin ? end - begin : 0; }
+  bool empty() const { return end <= begin; }
+  bool contains(std::int64_t ring) const { return ring >= begin && ring < end; }
+  friend bool operator==(const RingRange&, const RingRange&) = default;
+};
+constexpr RingRange intersection(const RingRange& a, const RingRange& b) {
+  return {a.begin > b.begin ? a.begin : b.begin, a.end < b.end ? a.end : b.end};
+}
+
+/// One iso-latitude ring: pixel j lies at phi0 + 2 pi j / n_phi.
+struct Ring {
+  double theta = 0;      ///< colatitude, radians
+  double cos_theta = 0;  ///< exact to rounding, also next to the poles
+  double sin_theta = 0;
+  double phi0 = 0;                ///< longitude of pixel 0, radians
+  std::int64_t n_phi = 0;         ///< pixels
+  std::int64_t first_pixel = 0;   ///< of this grid; pixels are numbered ring by ring from the north
+  std::int64_t source_pixel = 0;  ///< first_pixel in the full grid of which this is a subset
+  double weight = 0;  ///< quadrature weight of one pixel, steradians; 0 where the grid has none
+};
+
+/// Rings at theta and pi - theta share their Legendre functions up to a sign. Either may be
+/// missing.
+struct RingPair {
+  static constexpr std::int64_t none = -1;
+  std::int64_t north = none;  ///< RingId index; the equator's ring counts as north
+  std::int64_t south = none;
+  double cos_theta = 0;  ///< of the northern one, >= 0
+  double sin_theta = 0;
+};
+
+enum class GridKind { healpix, gauss_legendre, clenshaw_curtis, fejer, user };
+
+/// A ring of a user-defined grid.
+struct RingSpec {
+  double theta = 0;
+  double phi0 = 0;
+  std::int64_t n_phi = 0;
+  double weight = 0;
+};
+
+/// An iso-latitude grid on the sphere: rings from north to south, strictly ascending in theta.
+/// Plain data, the same on every rank; 80 bytes a ring. Pixel counts are 64-bit: nside 32768 is
+/// fine.
+class RingGrid {
+ public:
+  /// HEALPix, RING order, any nside >= 1 (also no power of two). Weight 4 pi / (12 nside^2).
+  static RingGrid healpix(std::int64_t nside);
+  /// Gauss-Legendre nodes, exact quadrature for degrees up to 2 n_rings - 1. n_phi 0: the least
+  /// good FFT length >= 2 n_rings.
+  static RingGrid gauss_legendre(std::int64_t n_rings, std::int64_t n_phi = 0);
+  /// Equidistant with both poles: theta = pi i / (n_rings - 1); Clenshaw-Curtis weights, exact up
+  /// to degree n_rings - 1. n_rings >= 2. n_phi 0: a good FFT length >= 2 n_rings.
+  static RingGrid clenshaw_curtis(std::int64_t n_rings, std::int64_t n_phi = 0);
+  /// Equidistant without poles: theta = pi (i + 1/2) / n_rings; Fejer's first rule, exact up to
+  /// degree n_rings - 1.
+  static RingGrid fejer(std::int64_t n_rings, std::int64_t n_phi = 0);
+  /// Rings given by arrays, any order. Error  UsageError naming the ring for theta outside [0, pi],
+  /// n_phi < 1, values that are not finite, or two rings at one theta.
+  static RingGrid from_rings(std::vector<RingSpec> rings);
+  /// "healpix:512", "gauss:767[,NPHI]" (lmax), "clenshaw:1025[,NPHI]", "fejer:1024[,NPHI]". Error
+  /// UsageError.
+  static RingGrid from_name(const std::string& name);
+
+  /// Returns the grid with only these rings (cut sky), ascending; source_pixel keeps their places
+  /// in the full grid. Error  UsageError when empty, unordered or out of range.
+  RingGrid subset(std::span<const RingId> kept) const;
+
+  GridKind kind() const { return kind_; }
+  std::int64_t nside() const { return nside_; }  ///< 0 unless HEALPix
+  bool is_subset() const { return is_subset_; }
+  /// Highest degree a map on this grid carries by default: 3 nside - 1; else the highest whose
+  /// analysis is exact, that is products of degree 2 lmax are integrated exactly and rings have
+  /// more than 2 lmax pixels (Gauss-Legendre: n_rings - 1, equidistant: (n_rings - 1) / 2). A
+  /// user's grid counts as equidistant; a subset keeps its grid's.
+  int default_lmax() const;
+  /// The name from_name() takes; for user grids and subsets a description.
+  const std::string& name() const { return name_; }
+
+  std::int64_t n_rings() const { return static_cast<std::int64_t>(rings_.size()); }
+  std::int64_t n_pixels() const { return n_pixels_; }
+  std::int64_t n_source_pixels() const { return n_source_pixels_; }  ///< of the full grid
+  std::int64_t longest_ring() const;                                 ///< its pixels
+  const Ring& ring(RingId id) const { return rings_[static_cast<std::size_t>(id)]; }
+  std::span<const Ring> rings() const { return rings_; }
+  /// Pairs from the poles to the equator, cos_theta strictly descending.
+  std::span<const RingPair> pairs() const { return pairs_; }
+  std::int64_t n_pairs() const { return static_cast<std::int64_t>(pairs_.size()); }
+  /// The ring that holds a pixel of this grid.
+  RingId ring_of_pixel(std::int64_t pixel) const;
+
+ private:
+  RingGrid(GridKind kind, std::int64_t nside, std::string name, std::vector<Ring> rings);
+  void finish();  ///< numbers pixels, makes pairs
+
+  GridKind kind_ = GridKind::user;
+  std::int64_t nside_ = 0;
+  bool is_subset_ = false;
+  std::string name_;
+  std::vector<Ring> rings_;
+  std::vector<RingPair> pairs_;
+  std::int64_t n_pixels_ = 0;
+  std::int64_t n_source_pixels_ = 0;
+  std::int64_t default_lmax_ = 0;
+};
+
+/// Consecutive pixels that are consecutive both in the grid and in a rank's memory.
+struct PixelSlab {
+  std::int64_t first_global = 0;
+  std::int64_t first_local = 0;
+  std::int64_t count = 0;
+};
+
+/// Consecutive rings that are consecutive both in the grid and in a rank's memory.
+struct RingBand {
+  RingRange rings;
+  LocalRing first{};  ///< local number of rings.begin
+
+  LocalRing local(std::int64_t ring) const {
+    return LocalRing{index(first) + (ring - rings.begin)};
+  }
+};
+
+/// The rings one rank owns: a few bands (a part of every section of the north, and their mirrors in
+/// the south, see RingDistribution). Rings and pixels lie from north to south, so a rank's map is
+/// as many slabs of the RING-ordered map as there are bands.
+class LocalRings {
+ public:
+  /// The bands go from north to south; empty ones are left out and those that touch become one.
+  /// Error  UsageError when they overlap, go another way or leave the grid.
+  LocalRings(std::shared_ptr<const RingGrid> grid, std::span<const RingRange> bands);
+  LocalRings(std::shared_ptr<const RingGrid> grid, std::initializer_list<RingRange> bands);
+  /// All rings of the grid (one rank).
+  explicit LocalRings(std::shared_ptr<const RingGrid> grid);
+
+  const RingGrid& grid() const { return *grid_; }
+  const std::shared_ptr<const RingGrid>& shared_grid() const { return grid_; }
+  /// From north to south; none is empty and no two touch.
+  std::span<const RingBand> bands() const { return bands_; }
+  /// The pixels of each band.
+  std::span<const PixelSlab> slabs() const { return slabs_; }
+  std::int64_t n_rings() const { return static_cast<std::int64_t>(first_pixel_.size()); }
+  std::int64_t n_pixels() const { return n_pixels_; }
+
+  RingId global(LocalRing ring) const {
+    const RingBand* band = &bands_.front();
+    while (index(ring) >= index(band->first) + band->rings.size()) ++band;
+    return RingId{band->rings.begin + index(ring) - index(band->first)};
+  }
+  bool owns(RingId ring) const { return band_of(ring) != nullptr; }
+  /// Local number of an owned ring.
+  LocalRing local(RingId ring) const { return band_of(ring)->local(index(ring)); }
+  const Ring& ring(LocalRing ring) const { return grid_->ring(global(ring)); }
+  /// Local number of the ring's pixel 0.
+  std::int64_t first_pixel(LocalRing ring) const {
+    return first_pixel_[static_cast<std::size_t>(ring)];
+  }
+  /// The owned rings that lie in `range`.
+  LocalRings within(RingRange range) const;
+
+ private:
+  void add(RingRange rings);
+  const RingBand* band_of(RingId ring) const {
+    for (const RingBand& band : bands_)
+      if (band.rings.contains(index(ring))) return &band;
+    return nullptr;
+  }
+
+  std::shared_ptr<const RingGrid> grid_;
+  std::vector<RingBand> bands_;
+  std::vector<PixelSlab> slabs_;
+  std::int64_t n_pixels_ = 0;
+  std::vector<std::int64_t> first_pixel_;
+};
+
+/// Quadrature weight of every owned ring: the grid's own weight, times `northern` (2 nside HEALPix
+/// ring weights w, not w - 1, one for each northern ring and the equator, used for the mirror too)
+/// unless empty. Error  UsageError when the grid has no weights (user rings without), or the length
+/// is wrong.
+std::vector<double> ring_weights(const LocalRings& rings, std::span<const double> northern = {});
+
+/// HEALPix full-pixel weights for the owned pixels, w (not w - 1), from the compressed table of w -
+/// 1
+/// ((nside + 1)(3 nside + 1) / 4 numbers: one octant's pixels up to the equator; the rest by
+/// symmetry). Error  UsageError when the grid is not HEALPix or the length is wrong.
+std::vector<double> expand_pixel_weights(const LocalRings& rings,
+                                         std::span<const double> compressed);
+
+}  // namespace ringweave

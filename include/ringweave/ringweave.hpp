@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Everything of Ringweave but mpi.hpp, which needs <mpi.h>, and files.hpp, which needs the
+// component io.
+#pragma once
+
+#include <ringweave/alm.hpp>
+#include <ringweave/analysis.hpp>
+#include <ringweave/communicator.hpp>
+#include <ringweave/convolution.hpp>
+#include <ringweave/error.hpp>
+#include <ringweave/fields.hpp>
+#include <ringweave/grid.hpp>
+#include <ringweave/kernel.hpp>
+#include <ringweave/options.hpp>
+#include <ringweave/random.hpp>
+#include <ringweave/smoothing.hpp>
+#include <ringweave/spectra.hpp>
+#include <ringweave/times.hpp>
+#include <ringweave/transform.hpp>
+#include <ringweave/version.hpp>
+#include <ringweave/views.hpp>

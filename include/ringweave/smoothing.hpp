@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <ringweave/analysis.hpp>
+#include <ringweave/convolution.hpp>
+#include <ringweave/spectra.hpp>
+
+namespace ringweave {
+
+/// Treatment of a map before and after its smoothing, the same for every method.
+struct MaskOptions {
+  UnseenPolicy unseen = UnseenPolicy::restore;
+  Remove remove = Remove::none;  ///< from component 0
+  enum class PutBack { no, yes } put_back = PutBack::no;
+};
+
+/// Options of smooth_harmonic().
+struct SmoothingOptions : MaskOptions {
+  Beam beam;
+  std::shared_ptr<const AnalysisWeights> weights;
+  int n_iter = 3;  ///< corrections of the analysis
+  /// > 0: conjugate gradients to this residual, at most max_iter passes, instead of n_iter.
+  double tolerance = 0;
+  int max_iter = 100;
+  /// Names of several maps that are smoothed together, for error messages. Their fields are alike
+  /// and follow one another. Empty: one map.
+  std::vector<std::string> maps{};
+};
+
+/// Treatment that a map got before its smoothing.
+struct TreatmentReport {
+  std::int64_t unseen_pixels = 0;  ///< of all its components together
+  LowMultipoles removed{};
+};
+
+/// Treatment and cost of a smoothing.
+struct SmoothingReport {
+  std::vector<TreatmentReport> maps;
+  // smooth_harmonic() only.
+  AnalysisReport analysis{};  ///< its transforms include the synthesis
+  int mask_transforms = 0;    ///< of one scalar field, for UnseenPolicy::normalize
+  int mask_on_spectra = 0;    ///< of these, as AnalysisReport::on_spectra
+  // smooth_on_rings() only.
+  int convolutions = 0;  ///< two where the mask was smoothed too
+};
+
+/// Smooths `map` in place: masks, removes the low multipoles, analyses, multiplies by the beam,
+/// synthesizes, puts back. T is the storage type, float or double.
+///
+/// map      [component][own pixel], the fields of the transform. A beam's t acts on scalar fields,
+///          its e and b on spin fields.
+/// Unseen   UnseenPolicy::normalize divides every component by the identically smoothed mask (seen
+///          pixels 1): edge errors fall about tenfold. Pixels without data stay UNSEEN.
+/// Several maps come out as they would one by one, unless a tolerance couples them.
+/// Memory   the a_lm, the transform's workspace, and one more map where
+///          Analysis::needs_residual_map(). Collective.
+/// Error    DataError when every pixel is UNSEEN, or one is and unseen = fail.
+template <class T>
+SmoothingReport smooth_harmonic(SphericalHarmonicTransform& transform,
+                                const SmoothingOptions& options, MapView<T> map,
+                                const AnalysisProgress& progress = {});
+
+/// Smooths scalar maps by a RingConvolution: masks, removes the low multipoles, convolves, divides
+/// by the smoothed mask, puts back. UNSEEN pixels and low multipoles as smooth_harmonic(). The
+/// report has one treatment, of all maps together. T is the storage type, float or double.
+///
+/// in   [map][own pixel]; its contents are lost
+/// out  [map][own pixel], overwritten; other memory than `in`
+/// Memory as many maps again where the mask is smoothed. Collective.
+/// Error  DataError when every pixel of a map is UNSEEN, or one is and unseen = fail.
+template <class T, class Convolution>
+SmoothingReport smooth_on_rings(const Communicator& comm, Convolution& convolution,
+                                const MaskOptions& treatment, MapView<T> in, MapView<T> out);
+
+}  // namespace ringweave

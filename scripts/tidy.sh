@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Runs clang-tidy with the checks of .clang-tidy on the rooms that hold layouts, messages and files, and on the headers
+# they include, within two minutes.
+#   scripts/tidy.sh [FOLDER ...]      default: src/base src/sphere src/distribute src/io
+# Takes compile commands from build/asan (clang's); configures it if need be.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+[ $# -gt 0 ] || set -- src/base src/sphere src/distribute src/io
+[ -f build/asan/compile_commands.json ] || cmake --preset asan >/dev/null
+
+for folder in "$@"; do
+  sed -n 's/^ *"file": "\(.*\)".*/\1/p' build/asan/compile_commands.json | grep "^$PWD/$folder/"
+done | xargs -P "$(nproc)" -n 4 clang-tidy -p build/asan --quiet --warnings-as-errors='*'

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/maps/map_run.hpp"
+#include "app/predict/memory_estimate.hpp"
+#include "app/smooth/smooth_job.hpp"
+#include "app/smooth/smooth_kernel.hpp"
+#include "perf_models/estimate.hpp"
+
+namespace ringweave::detail::inline app {
+
+/// One way to smooth the maps of a job. It is made without anything large. All members are
+/// collective.
+class SmoothingMethod {
+ public:
+  SmoothingMethod(Run& run, SmoothJob& job) : run_(run), job_(job) {}
+  SmoothingMethod(const SmoothingMethod&) = delete;
+  SmoothingMethod& operator=(const SmoothingMethod&) = delete;
+  virtual ~SmoothingMethod() = default;
+
+  /// The value of --method.
+  virtual std::string name() const = 0;
+  /// Names this one among those that --method auto compares.
+  virtual std::string label() const = 0;
+  /// The relative error it keeps to; 0 where it computes with the whole kernel.
+  virtual double error() const = 0;
+  /// Seconds of all maps of the job with the plan they share; the same on all ranks.
+  virtual Estimate predict() = 0;
+
+  /// Plans the work and returns the groups that maps go through it in. Error  ResourceError where
+  /// maps alone do not fit. What follows needs this.
+  virtual std::vector<MapRange> plan() = 0;
+  virtual const LocalRings& rings() const = 0;
+  /// For the largest group.
+  virtual MemoryEstimate memory() const = 0;
+  /// Puts the plan into the report and, with --dry-run or --verbose, prints it.
+  virtual void report_plan(const MemoryEstimate& estimate) = 0;
+
+  /// Reads what else it needs, before the first map.
+  virtual void prepare() {}
+  /// Smooths the maps of a group and adds to their provenance.
+  virtual SmoothingReport smooth(SmoothGroup<float>& group) = 0;
+  virtual SmoothingReport smooth(SmoothGroup<double>& group) = 0;
+  /// Frees the memory of the computation; smooth() takes it again.
+  virtual void release() = 0;
+  /// Puts what was done into the report.
+  virtual void record() {}
+  /// Tells in a few words how the maps were smoothed.
+  virtual std::string summary() const = 0;
+
+ protected:
+  void read_weights(const WeightFiles& files) {
+    job_.smoothing.weights =
+        std::make_shared<const AnalysisWeights>(load_weights(run_, files, rings()));
+  }
+
+  Run& run_;
+  SmoothJob& job_;
+};
+
+/// With these options instead of the job's. Error  UsageError.
+std::unique_ptr<SmoothingMethod> harmonic_method(Run& run, SmoothJob& job,
+                                                 const TransformOptions& options);
+
+/// Error  UsageError where the kernel, --error and the grid do not go together, or the job is not
+/// for rings; ResourceError where maps alone do not fit.
+CutKernel cut_for_rings(Run& run, const SmoothJob& job);
+std::unique_ptr<SmoothingMethod> ring_method(Run& run, SmoothJob& job, CutKernel cut);
+
+/// Why a job cannot be done with a split kernel, in words that follow "because"; empty where it
+/// can: for scalar fields of a HEALPix map.
+std::string why_not_split(const SmoothJob& job);
+/// Searches for the fastest split. Error  UsageError where the job does not allow one or none keeps
+/// --error.
+std::unique_ptr<SmoothingMethod> split_method(Run& run, SmoothJob& job);
+
+/// --method auto: the way that is predicted to be the fastest to --error, among those that compute
+/// the same thing; says in one line which and why. Collective.
+std::unique_ptr<SmoothingMethod> fastest_method(Run& run, SmoothJob& job);
+
+}  // namespace ringweave::detail::inline app

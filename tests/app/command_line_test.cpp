@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/command_line.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "support/expect_error.hpp"
+
+namespace ringweave::detail::test {
+namespace {
+
+using Words = std::vector<std::string>;
+
+ParsedCommand parsed(const Words& words) {
+  std::vector<const char*> argv{"ringweave"};
+  for (const std::string& word : words) argv.push_back(word.c_str());
+  return parse_command_line(static_cast<int>(argv.size()), argv.data());
+}
+
+void expect_refused(const std::string& said, const Words& words) {
+  std::string line;
+  for (const std::string& word : words) line += ' ' + word;
+  SCOPED_TRACE("ringweave" + line);
+  expect_error(ErrorKind::usage, said, [&] { parsed(words); });
+}
+
+Words operator+(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+const Words smooth{"smooth", "in.fits", "out.fits", "--fwhm", "1deg"};
+const Words synthesize{"synthesize", "--cl", "cl.txt", "out.fits"};
+const Words rings = smooth + Words{"--method", "ring"};
+
+/// A configuration file of this process.
+class Configuration : public testing::Test {
+ protected:
+  ~Configuration() override { std::remove(path_.c_str()); }
+  Words with(const std::string& text) const {
+    std::ofstream(path_) << text;
+    return {"--config", path_};
+  }
+
+ private:
+  std::string path_ = std::filesystem::temp_directory_path() /
+                      ("ringweave_" + std::to_string(::getpid()) + ".toml");
+};
+
+TEST(CommandLine, WhatIsGivenAndWhatStandsByDefaultIsKnown) {
+  const ParsedCommand command = parsed(smooth + Words{"--lmax", "8", "--overwrite"});
+  EXPECT_TRUE(command.execute);
+  EXPECT_TRUE(command.text.empty());
+  EXPECT_TRUE(command.common.overwrite);
+  EXPECT_FALSE(command.resumes);
+  EXPECT_EQ(command.command_line,
+            "ringweave smooth in.fits out.fits --fwhm 1deg --lmax 8 --overwrite");
+  for (const char* line :
+       {"fwhm=\"1deg\"\n", "lmax=8\n", "compat=\"healpy\"\n", "overwrite=true\n"})
+    EXPECT_NE(command.used_configuration.find(line), std::string::npos)
+        << line << command.used_configuration;
+  EXPECT_TRUE(parsed(smooth + Words{"--resume"}).resumes);
+}
+
+TEST(CommandLine, HelpAndVersionAreTextAndRunNothing) {
+  for (const Words& words : {Words{"--help"}, Words{"smooth", "--help"}, Words{"--version"}}) {
+    const ParsedCommand command = parsed(words);
+    EXPECT_FALSE(command.text.empty());
+    EXPECT_FALSE(command.execute);
+  }
+}
+
+TEST(CommandLine, UnknownWordsAreRefused) {
+  expect_refused("--fwhn", smooth + Words{"--fwhn", "5deg"});
+  expect_refused("smoothe: no command of this name", {"smoothe"});
+  expect_refused("subcommand", {});
+  expect_refused("--method", smooth + Words{"--method", "fast"});
+  expect_refused("--fields", smooth + Words{"--fields", "TEB"});
+  expect_refused("--precision", smooth + Words{"--precision", "half"});
+  expect_refused("normalize", {"analyze", "in.fits", "--cl", "out.txt", "--unseen", "normalize"});
+}
+
+TEST(CommandLine, NumbersOutOfRangeAreRefusedByAShortMessage) {
+  for (const char* nside : {"0", "-8", "many"})
+    expect_refused("--nside", synthesize + Words{"--nside", nside});
+  expect_refused("--lmax", smooth + Words{"--lmax", "-3"});
+  expect_refused("--lmax", smooth + Words{"--lmax", "99999999999"});
+  expect_refused("--mmax", smooth + Words{"--mmax", "-3"});
+  expect_refused("--iter", smooth + Words{"--iter", "-1"});
+  expect_refused("--tol", smooth + Words{"--tol", "2"});
+  expect_refused("--tol", smooth + Words{"--tol", "0"});
+  expect_refused("--threads", smooth + Words{"--threads", "0"});
+  expect_refused("--batch", smooth + Words{"--batch", "0"});
+  expect_refused("--error", rings + Words{"--error", "-1"});
+  const Thrown thrown = thrown_by([] { parsed(synthesize + Words{"--nside", "0"}); });
+  EXPECT_LT(thrown.message.size(), 200u) << thrown.message;
+}
+
+TEST(CommandLine, OptionsThatExcludeEachOtherAreRefused) {
+  expect_refused("--alm", synthesize + Words{"--alm", "alm.fits"});
+  expect_refused("--tol", smooth + Words{"--iter", "1", "--tol", "1e-3"});
+  expect_refused("--iter", smooth + Words{"--iter", "1", "--tol", "1e-3"});
+  expect_refused("--beam", smooth + Words{"--beam", "beam.txt"});
+  expect_refused("--kernel", rings + Words{"--kernel", "kernel.txt"});
+}
+
+TEST(CommandLine, ArgumentsThatMustBeThereAreAskedFor) {
+  expect_refused("OUT", {"synthesize", "--cl", "cl.txt", "--nside", "8"});
+  expect_refused("MAP", {"analyze"});
+  expect_refused("--fwhm", {"smooth", "in.fits", "out.fits", "--fwhm"});
+}
+
+TEST_F(Configuration, IsWhatTheCommandLineWouldSayAndIsOverruledByIt) {
+  const Words without{"smooth", "in.fits", "out.fits"};
+  const Words file = with("fwhm = \"2deg\"\nlmax = 512\noverwrite = true\n");
+  const ParsedCommand command = parsed(without + Words{"--lmax", "8"} + file);
+  EXPECT_TRUE(command.common.overwrite);
+  EXPECT_NE(command.used_configuration.find("fwhm=\"2deg\"\n"), std::string::npos);
+  EXPECT_NE(command.used_configuration.find("lmax=8\n"), std::string::npos);
+}
+
+TEST_F(Configuration, WithUnknownKeysOrBadValuesIsRefused) {
+  expect_refused("fwhn", smooth + with("fwhn = \"2deg\"\n"));
+  expect_refused("lmax", smooth + with("lmax = many\n"));
+  expect_refused("tol", smooth + with("tol = 2\n"));
+  expect_refused("cannot name another", smooth + with("config = \"other.toml\"\n"));
+  expect_refused("none.toml", smooth + Words{"--config", "none.toml"});
+}
+
+}  // namespace
+}  // namespace ringweave::detail::test
