@@ -92,6 +92,16 @@ void expect_near(const Pixels& found, const Pixels& expected, double bound) {
   EXPECT_LE(relative_max(found, expected), tolerance::max_over_rms * bound);
 }
 
+/// Whether the path can sum the kernel: modes alone cannot without a highest degree on the grid.
+bool is_possible(const RingConvolutionSpec& spec) {
+  try {
+    const RingConvolution convolution(Communicator::self(), spec);
+    return true;
+  } catch (const UsageError&) {
+    return spec.path != ConvolutionPath::modes;
+  }
+}
+
 std::vector<Case> cases() {
   using Path = ConvolutionPath;
   std::vector<Case> all;
@@ -163,6 +173,41 @@ TEST_P(RingConvolutionOf, EqualsTheSumOverPixels) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, RingConvolutionOf, testing::ValuesIn(cases()),
                          [](const auto& test) { return test.param.name; });
+
+// A series of few samples along a ring must not miss what lies between them.
+TEST(RingConvolution, FeaturesFarNarrowerThanTheSupportAreNotMissed) {
+  const auto wide_gaussian = [](double fwhm, double support) {
+    return RadialKernel::gaussian(fwhm * degree, KernelSupport::angle(support * degree));
+  };
+  const auto profile = [](std::vector<double> theta, const std::vector<double>& value) {
+    for (double& angle : theta) angle *= degree;
+    return RadialKernel::from_profile(theta, value, KernelSupport::whole());
+  };
+  const std::pair<std::string, RadialKernel> kernels[] = {
+      {"a Gaussian of 12 degrees, cut at 45", wide_gaussian(12, 45)},
+      {"a Gaussian of 12 degrees, cut at 59", wide_gaussian(12, 59)},
+      {"a Gaussian of 12 degrees, cut at 80", wide_gaussian(12, 80)},
+      {"a Gaussian of 12 degrees, cut at 120", wide_gaussian(12, 120)},
+      {"a Gaussian of 25 degrees, nowhere cut", wide_gaussian(25, 180)},
+      {"a ring of 3 degrees", profile({0, 57, 57.2, 59.8, 60, 80}, {0, 0, 1, 1, 0, 0})},
+      {"a narrow ring at the edge", profile({0, 75, 75.2, 78}, {0, 0, 1, 1})},
+      {"a disc with a narrow slope", profile({0, 76, 79}, {1, 1, 0})},
+      {"a core and a wide plateau", profile({0, 2, 10, 80}, {100, 80, 1, 1})}};
+  for (const std::int64_t nside : {4, 8, 16}) {
+    const RingGrid grid = RingGrid::healpix(nside);
+    const Pixels map = random_pixels(grid, 7);
+    for (const auto& [name, kernel] : kernels) {
+      const Pixels expected = convolve_directly(grid, kernel, map);
+      for (const Way way : ways()) {
+        SCOPED_TRACE(name + ", nside " + std::to_string(nside) + ", path " +
+                     std::to_string(static_cast<int>(way.path)));
+        const RingConvolutionSpec spec = spec_of({"", grid, kernel, way.path, way.rows});
+        if (!is_possible(spec)) continue;
+        expect_near(convolved<double>(spec, {map})[0], expected, tolerance::round_trip);
+      }
+    }
+  }
+}
 
 TEST(RingConvolution, StaysWithinTheErrorAllowed) {
   const RingGrid grid = RingGrid::healpix(16);

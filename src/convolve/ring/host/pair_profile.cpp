@@ -3,13 +3,100 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
+#include <vector>
 
 #include "base/checked_cast.hpp"
 #include "convolve/ring/host/kernel_values.hpp"
 #include "sphere/kernel/kernel_table.hpp"
 
 namespace ringweave::detail::inline convolve {
+namespace {
+
+/// A value of a kernel and the angle it is at.
+struct KernelPoint {
+  double angle = 0;
+  double value = 0;
+};
+
+/// Returns values in the middle and at the end of each piece of a table, from angle 0 to the
+/// support's end.
+std::vector<KernelPoint> points_of_pieces(const KernelTable& kernel) {
+  const double cut = kernel.chord_squared_cut;
+  const double near_end = kernel.scale * std::sqrt(std::min(cut, 2.0));
+  const double far_begin = kernel.scale * std::sqrt(std::max(0.0, 4 - cut));
+  const double far_end = kernel.scale * std::sqrt(2.0);
+  std::vector<double> near{0.0};
+  std::vector<double> far{far_begin};
+  if (kernel.is_uniform()) {
+    for (double x = 0.5; x < near_end; x += 0.5) near.push_back(x);
+    for (double x = std::ceil(far_begin); x < far_end; x += 0.5) far.push_back(x);
+  } else {
+    std::vector<double>* half = &near;
+    for (std::size_t p = 0; p < kernel.piece_end.size(); ++p) {
+      half->push_back(kernel.piece_centre[p]);
+      half->push_back(kernel.piece_end[p]);
+      // The last piece of a half.
+      if (std::isinf(kernel.piece_end[p])) half = &far;
+    }
+  }
+  std::vector<KernelPoint> points;
+  for (const double x : near) {
+    const double chord = std::min(x, near_end) / kernel.scale;
+    points.push_back({2 * std::asin(chord / 2), kernel.evaluate(std::min(chord * chord, cut))});
+  }
+  if (cut <= 2) return points;
+  std::reverse(far.begin(), far.end());
+  for (const double x : far) {
+    const double rest = std::clamp(x, far_begin, far_end) / kernel.scale;
+    points.push_back(
+        {2 * std::acos(std::min(rest / 2, 1.0)), kernel.evaluate(std::min(4 - rest * rest, cut))});
+  }
+  return points;
+}
+
+}  // namespace
+
+double narrowest_bump(const KernelTable& kernel, double threshold) {
+  /// Where the kernel rises, or falls, without the flat parts around.
+  struct Slope {
+    double begin = 0;
+    double end = 0;
+  };
+  double narrowest = std::numeric_limits<double>::infinity();
+  Slope before;
+  Slope slope;
+  std::int64_t n_slopes = 0;
+  double sign = 0;     // of the slope; 0 before the first one
+  double extreme = 0;  // largest value of the slope, times the sign
+  double level = 0;    // value at its end, times the sign
+  double previous = 0;
+  const std::vector<KernelPoint> points = points_of_pieces(kernel);
+  const double first = points.front().value;
+  for (const auto& [angle, value] : points) {
+    if (sign == 0 && std::abs(value - first) > threshold) {
+      sign = value > first ? -1 : 1;
+      extreme = sign * first;
+    }
+    const double along = sign * value;
+    if (sign != 0 && along < extreme - threshold) {
+      if (n_slopes > 1) narrowest = std::min(narrowest, slope.end - before.begin);
+      ++n_slopes;
+      before = slope;
+      slope = {previous, angle};
+      sign = -sign;
+      extreme = level = -along;
+    }
+    extreme = std::max(extreme, sign * value);
+    if (sign * value > level + threshold) {
+      level = sign * value;
+      slope.end = angle;
+    }
+    previous = angle;
+  }
+  return n_slopes > 1 ? std::min(narrowest, slope.end - before.begin) : narrowest;
+}
 
 ProfileRules::ProfileRules() {
   for (const std::int64_t n : {2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48}) {
@@ -31,9 +118,14 @@ ProfileRules::ProfileRules() {
 
 PairSeries ProfileFitter::fit(const KernelTable& kernel, const RingPairChord& chord,
                               double half_width, double weight, double* coefficients) {
+  // Small last coefficients say nothing about what lies between the nodes. No bump is missed if
+  // nodes are at most half of the narrowest apart. They are at most pi / (2 n) half_width apart in
+  // phi, and the distance grows by at most sqrt(span) / 2 with phi.
+  const double least = std::numbers::pi / 2 * half_width * std::sqrt(chord.span) / narrowest_;
   // Starts one length below the last one, so that lengths can fall as well as rise.
   for (std::size_t r = last_ > 0 ? last_ - 1 : 0; r < rules_->all().size(); ++r) {
     const ProfileRules::Rule& rule = rules_->all()[r];
+    if (static_cast<double>(rule.n) < least) continue;
     for (std::int64_t i = 0; i < rule.n; ++i) {
       const double phi = half_width * std::sqrt(rule.x[to_size(i)]);
       values_[to_size(i)] = chord.squared_at(phi);
@@ -50,6 +142,7 @@ PairSeries ProfileFitter::fit(const KernelTable& kernel, const RingPairChord& ch
     for (std::int64_t k = rule.n - 2; k < rule.n; ++k)
       last = std::max(last, std::abs(coefficients[k]));
     if (last > tolerance_ * weight) continue;
+    if (!holds_at_ends(kernel, chord, weight, {coefficients, to_size(rule.n)})) continue;
     last_ = r;
     std::int64_t n = rule.n;
     while (n > 1 && std::abs(coefficients[n - 1]) < 0.1 * tolerance_ * weight) --n;
@@ -57,6 +150,23 @@ PairSeries ProfileFitter::fit(const KernelTable& kernel, const RingPairChord& ch
   }
   last_ = 0;
   return {};
+}
+
+bool ProfileFitter::holds_at_ends(const KernelTable& kernel, const RingPairChord& chord,
+                                  double weight, std::span<const double> coefficients) const {
+  // Errors add up at the ends, and the table's own may be several times the smallest tolerance.
+  constexpr double slack = 8;
+  // All lengths are even.
+  double even = 0;
+  double odd = 0;
+  for (std::size_t k = 0; k < coefficients.size(); k += 2) {
+    even += coefficients[k];
+    odd += coefficients[k + 1];
+  }
+  const double edge = std::min(chord.gap + chord.span, kernel.chord_squared_cut);
+  const double error = std::max(std::abs(even - odd - weight * kernel.evaluate(chord.gap)),
+                                std::abs(even + odd - weight * kernel.evaluate(edge)));
+  return error <= slack * tolerance_ * weight;
 }
 
 bool ProfileFitter::to_monomials(std::int64_t n, double weight, double* coefficients) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "convolve/ring/ring_pair.hpp"
@@ -31,25 +32,37 @@ class ProfileRules {
   std::vector<Rule> rules_;
 };
 
+/// Returns the width of a kernel's narrowest bump or dip, in radians, from where it begins to rise
+/// to where it has fallen (or the other way round); infinite without one.
+/// threshold  what rises or falls less does not count
+/// Cost       two values of each piece of the table
+double narrowest_bump(const KernelTable& kernel, double threshold);
+
 /// Fits series to the kernel along the input ring.
 class ProfileFitter {
  public:
   static constexpr std::int64_t most_coefficients = 48;
 
   /// tolerance  allowed error of a value
-  ProfileFitter(const ProfileRules& rules, double tolerance)
-      : rules_(&rules), tolerance_(tolerance) {}
+  /// narrowest  narrowest_bump() of the kernels it fits
+  ProfileFitter(const ProfileRules& rules, double tolerance, double narrowest)
+      : rules_(&rules), tolerance_(tolerance), narrowest_(narrowest) {}
 
   /// Writes at most most_coefficients coefficients.
   PairSeries fit(const KernelTable& kernel, const RingPairChord& chord, double half_width,
                  double weight, double* coefficients);
 
  private:
+  /// Whether a series has the kernel's values at phi = 0 and half_width, beyond the outermost
+  /// nodes.
+  bool holds_at_ends(const KernelTable& kernel, const RingPairChord& chord, double weight,
+                     std::span<const double> coefficients) const;
   /// Converts coefficients of T_k into those of v^k where that loses no digits.
   bool to_monomials(std::int64_t n, double weight, double* coefficients);
 
   const ProfileRules* rules_;
   double tolerance_;
+  double narrowest_;
   std::size_t last_ = 0;  ///< neighbouring pairs mostly need the same length
   std::array<double, most_coefficients> values_{};
 };

@@ -22,6 +22,15 @@ constexpr std::int64_t most_taps = 256;
 /// Allowed error of a kernel value relative to the largest one, where only rounding is accepted.
 constexpr double rounding = 2e-15;
 
+/// The most a table's own rounding may add to a value, with a margin of four: no feature of a
+/// kernel.
+constexpr double roughness = 4e-14;
+
+/// Allowed error of a kernel value relative to the largest one, no less than `least`.
+double allowed_error(const RingConvolutionPlan& plan, double least) {
+  return std::max(least, 0.03 * plan.spec().error);
+}
+
 std::int64_t sector_size(const RingConvolutionPlan& plan, std::int64_t ring) {
   return plan.grid().ring(RingId{ring}).n_phi / plan.sectors().n_sectors;
 }
@@ -52,6 +61,10 @@ PixelSectors::PixelSectors(const RingConvolutionPlan& plan, int n_threads,
     longest = std::max(longest, n_pixels(plan, ring));
   }
   if (empty()) return;
+  for (const RadialKernel& kernel : plan.spec().kernels) {
+    narrowest_.push_back(
+        narrowest_bump(kernel.table(), allowed_error(plan, roughness) * kernel.bound()));
+  }
   n_slots_ = 1;
   most_pixels_ = longest + sector::pixels_together;
   const std::int64_t room = most_scratch / n_threads - worker_size();
@@ -96,8 +109,9 @@ std::int64_t PixelSectors::worker_size() const {
 template <class T>
 class PixelSectors::Worker {
  public:
-  Worker(const PixelSectors& sectors, const KernelMaps& maps, const RingSource<T>& in,
-         ScratchArena pieces)
+  /// narrowest  narrowest_bump() of the kernel
+  Worker(const PixelSectors& sectors, const KernelMaps& maps, double narrowest,
+         const RingSource<T>& in, ScratchArena pieces)
       : sectors_(&sectors),
         plan_(sectors.plan_),
         maps_(&maps),
@@ -105,7 +119,7 @@ class PixelSectors::Worker {
         n_lanes_(sectors.shape_.n_lanes()),
         pieces_(sectors, pieces),
         rows_(*plan_, sectors.shape_, maps, in, sectors.n_slots_, pieces_.rows, pieces_.held),
-        fitter_(sectors.rules_, std::max(rounding, 0.03 * plan_->spec().error) * maps.bound) {}
+        fitter_(sectors.rules_, allowed_error(*plan_, rounding) * maps.bound, narrowest) {}
 
   void convolve(std::int64_t ring, MapView<T> out) {
     const RingRange near = rings_within(plan_->grid(), {ring, ring + 1}, maps_->support);
@@ -273,10 +287,12 @@ void PixelSectors::convolve(const KernelMaps& maps, const RingSource<T>& in, Map
   constexpr std::int64_t together = 64;
   const std::int64_t n_runs = (ssize64(rings_) + together - 1) / together;
   const std::int64_t size = worker_size();
+  const double narrowest = narrowest_[narrowest_.size() == 1 ? 0 : to_size(maps.first_map)];
   // Nothing in the region allocates or throws.
 #pragma omp parallel num_threads(n_threads_)
   {
-    Worker<T> worker(*this, maps, in, ScratchArena(scratch + omp_get_thread_num() * size));
+    Worker<T> worker(*this, maps, narrowest, in,
+                     ScratchArena(scratch + omp_get_thread_num() * size));
 #pragma omp for schedule(dynamic)
     for (std::int64_t run = 0; run < n_runs; ++run) {
       const std::int64_t end = std::min((run + 1) * together, ssize64(rings_));
