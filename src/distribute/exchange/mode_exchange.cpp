@@ -290,8 +290,8 @@ void ModeExchange::unpack_part(int pass, int part, const ModeMemory& modes) {
 }
 
 void ModeExchange::begin(Direction direction, int pass, const ModeMemory& modes) {
-  // Open MPI's non-blocking collectives take equal addresses for MPI_IN_PLACE, and an empty side may
-  // begin where the other one does.
+  // Open MPI's non-blocking collectives take equal addresses for MPI_IN_PLACE, and an empty side
+  // may begin where the other one does.
   impl_->begin(direction, pass, modes.n_slots > 0 ? modes.slots : nullptr,
                modes.n_by_ring > 0 ? modes.by_ring : nullptr);
 }
