@@ -28,6 +28,10 @@ if(RINGWEAVE_SANITIZE)
 elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_definitions(ringweave_build_flags INTERFACE _FORTIFY_SOURCE=2)
 endif()
+if(RINGWEAVE_CHECK_ODR)
+  # The representation is for the check alone; programs are linked from machine code.
+  target_link_options(ringweave_build_flags INTERFACE -fno-lto)
+endif()
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 
@@ -36,6 +40,17 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 function(ringweave_skip_checks checks)
   if(RINGWEAVE_SANITIZE MATCHES undefined)
     set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -fno-sanitize=${checks})
+  endif()
+endfunction()
+
+# ringweave_compile_quickly(TARGET [header...]): for rooms whose code takes less time to run than to compile. Sanitized,
+# they are not optimised, and standard headers and those named are compiled once. The release does neither, so that a
+# forgotten include shows.
+function(ringweave_compile_quickly target)
+  if(RINGWEAVE_SANITIZE)
+    target_compile_options(${target} PRIVATE -O0)
+    target_precompile_headers(${target} PRIVATE <algorithm> <array> <cmath> <complex> <cstdint> <filesystem> <functional>
+      <map> <memory> <numbers> <optional> <span> <sstream> <string> <variant> <vector> ${ARGN})
   endif()
 endfunction()
 
@@ -52,6 +67,9 @@ function(ringweave_room name)
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(ringweave_${name} PUBLIC cxx_std_20)
   target_link_libraries(ringweave_${name} PRIVATE $<BUILD_INTERFACE:ringweave_build_flags>)
+  if(RINGWEAVE_CHECK_ODR)
+    target_compile_options(ringweave_${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-flto;-ffat-lto-objects>)
+  endif()
   foreach(other IN LISTS room_ROOMS)
     target_link_libraries(ringweave_${name} PUBLIC ringweave_${other})
   endforeach()

@@ -3,16 +3,19 @@
 # Builds the release and runs every test; then the same under AddressSanitizer + UndefinedBehaviorSanitizer, and the
 # threaded stages under ThreadSanitizer.
 #   scripts/test.sh [release|asan|tsan ...]      default: all three
+# RINGWEAVE_CHECK_ODR=ON in the environment: compiles the release for the test of types of one name too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # run PRESET TARGET [CTEST OPTION...]
 run() {
-  local preset=$1 target=$2
+  local preset=$1 target=$2 check_odr=OFF
   shift 2
-  cmake --preset "$preset"
+  [ "$preset" = release ] && check_odr=${RINGWEAVE_CHECK_ODR:-OFF}
+  cmake --preset "$preset" -DRINGWEAVE_CHECK_ODR="$check_odr"
   cmake --build --preset "$preset" --target "$target"
-  ctest --preset "$preset" -j "$(nproc)" "$@"
+  # One more than processors: tests that launch programs wait half of their time.
+  ctest --preset "$preset" -j "$(($(nproc) + 1))" "$@"
 }
 
 for preset in "${@:-release asan tsan}"; do
