@@ -42,11 +42,11 @@ class StreamMemory {
   double take_largest() const { return rounding_->take_largest(); }
   void copies_follow_work() {
     work_done_.record(*work_);
-    work_done_.hold(copies_);
+    copies_.wait_for(work_done_);
   }
   void work_follows_copies() {
     copies_done_.record(copies_);
-    copies_done_.hold(*work_);
+    work_->wait_for(copies_done_);
   }
   void wait_for_copies() const { copies_.synchronize(); }
   void wait_for_work() const { work_->synchronize(); }
