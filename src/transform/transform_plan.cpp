@@ -9,6 +9,7 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/exchange/mode_exchange.hpp"
+#include "distribute/mpi/agree.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/options.hpp"
 #include "ringweave/transform.hpp"
@@ -105,32 +106,28 @@ TransformSpec TransformSpec::checked() const {
 }
 
 std::int64_t TransformSpec::digest() const {
-  std::uint64_t hash = 0x9e3779b97f4a7c15u;
-  const auto mix = [&hash](std::uint64_t value) {
-    hash ^= value + 0x9e3779b97f4a7c15u + (hash << 6) + (hash >> 2);
-    hash *= 0xbf58476d1ce4e5b9u;
-  };
-  mix(static_cast<std::uint64_t>(lmax));
-  mix(static_cast<std::uint64_t>(mmax < 0 ? lmax : mmax));
-  mix(static_cast<std::uint64_t>(backend));
-  mix(static_cast<std::uint64_t>(theta));
-  mix(static_cast<std::uint64_t>(theta_components));
-  for (const FieldSet::Field& field : fields.fields()) mix(static_cast<std::uint64_t>(field.spin));
+  Digest digest;
+  digest.add(lmax);
+  digest.add(mmax < 0 ? lmax : mmax);
+  digest.add(backend);
+  digest.add(theta);
+  digest.add(theta_components);
+  for (const FieldSet::Field& field : fields.fields()) digest.add(field.spin);
   for (const Ring& ring : grid->rings()) {
-    mix(std::bit_cast<std::uint64_t>(ring.theta));
-    mix(std::bit_cast<std::uint64_t>(ring.phi0));
-    mix(static_cast<std::uint64_t>(ring.n_phi));
+    digest.add(std::bit_cast<std::int64_t>(ring.theta));
+    digest.add(std::bit_cast<std::int64_t>(ring.phi0));
+    digest.add(ring.n_phi);
   }
   for (int rank = 0; ring_bands != nullptr && rank < ring_bands->n_ranks(); ++rank)
-    mix(static_cast<std::uint64_t>(ring_bands->n_rings(rank)));
-  mix(static_cast<std::uint64_t>(exchange.folding));
-  mix(static_cast<std::uint64_t>(exchange.schedule));
-  mix(static_cast<std::uint64_t>(exchange.precision));
-  mix(static_cast<std::uint64_t>(pass_bytes));
-  mix(static_cast<std::uint64_t>(mode_bytes));
-  mix(static_cast<std::uint64_t>(device_bytes));
-  mix(static_cast<std::uint64_t>(exchange.mpi_count_limit));
-  return static_cast<std::int64_t>(hash >> 1);
+    digest.add(ring_bands->n_rings(rank));
+  digest.add(exchange.folding);
+  digest.add(exchange.schedule);
+  digest.add(exchange.precision);
+  digest.add(pass_bytes);
+  digest.add(mode_bytes);
+  digest.add(device_bytes);
+  digest.add(exchange.mpi_count_limit);
+  return digest.value();
 }
 
 TransformPlan::TransformPlan(const TransformSpec& asked, int my_rank, int all_ranks)
