@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "base/checked_cast.hpp"
 
@@ -236,6 +237,16 @@ void RecurrenceByOne::restore_add(const double* columns, std::int64_t stride,
 std::int64_t RecurrenceByOne::bytes() const {
   return held(numerators_) + held(denominators_) + held(e_) + held(a_) + held(gain_) +
          held(coefficients_);
+}
+
+std::vector<double> sectoral_norms(int mmax) {
+  std::vector<double> norms;
+  long double square = 0.25L / std::numbers::pi_v<long double>;
+  for (int m = 0; m <= mmax; ++m) {
+    norms.push_back(static_cast<double>(std::sqrt(square)));
+    square *= (2.0L * m + 3) / (2.0L * m + 2);
+  }
+  return norms;
 }
 
 template void RecurrenceByOne::precondition(std::span<const std::complex<double>>, double*,

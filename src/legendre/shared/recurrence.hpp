@@ -4,6 +4,7 @@
 #include <complex>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/checked_cast.hpp"
 #include "legendre/host/recurrence_lanes.hpp"
@@ -126,5 +127,8 @@ class RecurrenceByOne {
   HostBuffer<double>
       coefficients_;  ///< [step][a, g+ and g- from the equator, g+ and g- from the pole]
 };
+
+/// Returns lambda_mm / (-sin theta)^m for m = 0..mmax.
+std::vector<double> sectoral_norms(int mmax);
 
 }  // namespace ringweave::detail::inline legendre
