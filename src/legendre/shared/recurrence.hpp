@@ -128,6 +128,11 @@ class RecurrenceByOne {
       coefficients_;  ///< [step][a, g+ and g- from the equator, g+ and g- from the pole]
 };
 
+constexpr double sign_of(int power) { return power % 2 == 0 ? 1 : -1; }
+
+/// Returns the first values of both functions of a spin field at l = max(m, spin); norm is
+/// lambda_ll / (-sin theta)^l.
+sweep::Seed spin_seed(int m, int spin, double norm);
 /// Returns lambda_mm / (-sin theta)^m for m = 0..mmax.
 std::vector<double> sectoral_norms(int mmax);
 

@@ -2,7 +2,6 @@
 #include "legendre/cuda/plan/sweep_plan.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -15,8 +14,6 @@ namespace {
 
 std::int64_t whole_chunks(std::int64_t steps) { return (steps + chunk - 1) / chunk * chunk; }
 
-constexpr double sign_of(int power) { return power % 2 == 0 ? 1 : -1; }
-
 std::int32_t narrow(std::int64_t value) {
   return checked_cast<std::int32_t>(value, "ring pairs or rows of a device stage");
 }
@@ -25,29 +22,6 @@ std::int32_t narrow(std::int64_t value) {
 std::int64_t first_kept_pair(const LegendreShape& shape, const PairIndex& places, int m) {
   const RingRange kept = shape.limits.kept(m);
   return kept.empty() ? shape.grid->n_pairs() : places.first_pair(kept);
-}
-
-void set_first_values(SweepRow& row, const SweepKind& kind, const std::vector<double>& norms) {
-  const int m = row.m;
-  if (kind.spin == 0) {
-    row.prefactor[0] = row.prefactor[1] = sign_of(m) * norms[to_size(m)];
-    row.sin_power = m;
-    row.factor_power = 0;
-    row.south = 1;
-    return;
-  }
-  // lambda_{+-s} at l = high: norm sin^{high - low} (1 -+ z)^low, times (-1)^m for +s, (-1)^high
-  // for -s.
-  const int high = std::max(m, kind.spin);
-  const int low = std::min(m, kind.spin);
-  double ratio = 1;
-  for (int j = 1; j <= low; ++j) ratio *= static_cast<double>(high - j + 1) / (high + j);
-  const double size = norms[to_size(high)] * std::sqrt(ratio);
-  row.prefactor[0] = sign_of(m) * size;
-  row.prefactor[1] = sign_of(high) * size;
-  row.sin_power = high - low;
-  row.factor_power = low;
-  row.south = sign_of(high + m);
 }
 
 /// Appends the spans of a row as items of block_warps each.
@@ -167,7 +141,11 @@ SweepPlan::SweepPlan(const LegendreShape& shape, const StageRows& stage, const S
                                      : n_steps_by_two(row.m, kind.degree));
     row.coefficients = coefficients;
     row.precise = -1;
-    set_first_values(row, kind, norms);
+    const sweep::Seed seed = spin_seed(row.m, kind.spin, norms[to_size(row.first_degree)]);
+    std::copy_n(seed.prefactor, 2, row.prefactor);
+    row.sin_power = seed.sin_power;
+    row.factor_power = seed.factor_power;
+    row.south = sign_of(row.first_degree + row.m);
     const std::int64_t first = std::max(kind.first_pair, first_kept_pair(shape, places, row.m));
     spans.clear();
     cutter.cut(first, kind.end_pair, kind.synthesis_pairs * warp_lanes, spans);
