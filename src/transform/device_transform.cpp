@@ -38,9 +38,8 @@ DeviceTransform::DeviceTransform(const Communicator& comm, const TransformPlan& 
       groups_(plan.groups),
       stream_(agreed(comm, [] { return std::make_unique<DeviceStream>(); })),
       route_(find_device_route(comm, *stream_)) {
-  for (const FieldGroup& group : groups_) {
-    if (group.shape == ssize64(pipelines_)) pipelines_.push_back(make_pipeline(plan, group.fields));
-  }
+  for (const FieldSet& fields : fields_of_shapes(groups_))
+    pipelines_.push_back(make_pipeline(plan, fields));
   agree(comm, [&] { allocate(); });
 }
 

@@ -180,22 +180,18 @@ std::int64_t TransformPlan::pass_workspace_bytes(int count) const {
   // Groups share the slots; those of one shape have conversion buffers of the same size.
   std::int64_t bytes = passes.all_slots() * n_components_at_once() * bytes_of_mode;
   const bool packs = spec.exchange.precision == ModePrecision::single_ || !countable();
-  int n_shapes = 0;
-  for (const FieldGroup& group : groups) {
-    if (group.shape < n_shapes) continue;
-    if (packs) {
-      bytes += n_pass_slots() * packed_size(passes, group.fields.n_components()).total() *
-               complex_bytes(spec.exchange.precision);
-    }
-    ++n_shapes;
-  }
+  if (!packs) return bytes;
+  for (const FieldSet& fields : fields_of_shapes(groups)) bytes += packed_bytes(passes, fields);
   return bytes;
 }
 
+std::int64_t TransformPlan::packed_bytes(const OrderPasses& passes, const FieldSet& fields) const {
+  return n_pass_slots() * packed_size(passes, fields.n_components()).total() *
+         complex_bytes(spec.exchange.precision);
+}
+
 int TransformPlan::n_group_shapes() const {
-  int n_shapes = 0;
-  for (const FieldGroup& group : groups) n_shapes = std::max(n_shapes, group.shape + 1);
-  return n_shapes;
+  return static_cast<int>(ssize64(fields_of_shapes(groups)));
 }
 
 std::int64_t TransformPlan::mode_bytes_of(std::int64_t n_components) const {
