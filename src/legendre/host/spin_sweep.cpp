@@ -21,7 +21,8 @@ SpinSweep::SpinSweep(const PairTables& pairs, const PairIndex& places, int lmax)
 
 void SpinSweep::prepare(int m, int spin, std::int64_t first_pair, std::int64_t end_pair,
                         double norm) {
-  swept_ = pairs_->by_one_up_to(end_pair);
+  swept_ = pairs_->by_one();
+  swept_.count = std::min(end_pair, swept_.count);
   recurrence_.prepare(m, spin);
   parity_ = sign_of(spin);
   south_ = sign_of(std::max(m, spin) + m);
@@ -51,7 +52,7 @@ void SpinSweep::adjoint() {
                  adjoint_scratch_.data());
 }
 
-SpinSweep::Both<const Complex*> SpinSweep::alm() {
+std::pair<const Complex*, const Complex*> SpinSweep::alm() {
   Complex* e = rows_.data();
   Complex* b = rows_.data() + rows_.size() / 2;
   recurrence_.restore(columns_.data(), e, b);
