@@ -57,6 +57,8 @@ DeviceProperties device_properties();
 /// first one.
 void check_device(int status, const std::string& what);
 
+class DeviceEvent;
+
 /// A stream of work that a device runs in order. Created on this thread's device, where it stays.
 class DeviceStream {
  public:
@@ -67,6 +69,8 @@ class DeviceStream {
 
   /// Waits for all submitted work. Error  ResourceError when some of it failed.
   void synchronize() const;
+  /// Makes later work of this stream wait for the point an event has recorded.
+  void wait_for(const DeviceEvent& event) const;
   void* handle() const { return handle_; }  ///< a cudaStream_t
 
  private:
@@ -82,14 +86,13 @@ class DeviceEvent {
   DeviceEvent& operator=(const DeviceEvent&) = delete;
 
   void record(const DeviceStream& stream);
-  /// Makes later work of `stream` wait for this event.
-  void hold(const DeviceStream& stream) const;
   /// Waits until the event has occurred. Error  ResourceError.
   void wait() const;
   /// Seconds between two events that have occurred.
   double seconds_since(const DeviceEvent& earlier) const;
 
  private:
+  friend DeviceStream;
   void* handle_ = nullptr;
 };
 

@@ -3,8 +3,6 @@
 
 #include <utility>
 
-#include "legendre/cuda/cuda_legendre_stage.hpp"
-#include "legendre/host/host_legendre_stage.hpp"
 #include "ringweave/options.hpp"
 
 namespace ringweave::detail::inline legendre {

@@ -67,6 +67,9 @@ class LegendreStage {
 
 /// Makes a stage. Error  UsageError when this build lacks the backend.
 std::unique_ptr<LegendreStage> make_legendre_stage(LegendreShape shape, Backend backend);
+// The stage of each backend: on this machine's threads, or on a GPU.
+std::unique_ptr<LegendreStage> make_host_legendre_stage(LegendreShape shape);
+std::unique_ptr<LegendreStage> make_cuda_legendre_stage(LegendreShape shape);
 
 /// Returns the names of the instruction sets the stage with Backend::host was compiled for, best
 /// first, separated by blanks.

@@ -20,21 +20,9 @@ void add_stages(DeviceMemoryPlan& memory, const TransformPlan& plan, const Order
   memory.legendre += device_legendre_bytes(plan.legendre_shape(fields, passes.by_order));
   memory.ring_fft += device_ring_fft_bytes(plan.ring_fft_shape(fields));
   if (plan.n_ranks == 1) return;
-  const ModePrecision precision = plan.spec.exchange.precision;
-  const std::int64_t packed = plan.n_pass_slots() *
-                              packed_size(passes, fields.n_components()).total() *
-                              complex_bytes(precision);
+  const std::int64_t packed = plan.packed_bytes(passes, fields);
   memory.staging += packed;
-  if (precision == ModePrecision::single_) memory.modes += packed;
-}
-
-/// Returns one group of fields for each set of stages.
-std::vector<FieldSet> fields_of_stages(const TransformPlan& plan) {
-  std::vector<FieldSet> fields;
-  for (const FieldGroup& group : plan.groups) {
-    if (group.shape == ssize64(fields)) fields.push_back(group.fields);
-  }
-  return fields;
+  if (plan.spec.exchange.precision == ModePrecision::single_) memory.modes += packed;
 }
 
 }  // namespace
@@ -47,7 +35,8 @@ DeviceMemoryPlan plan_device_memory(const TransformPlan& plan) {
   DeviceMemoryPlan memory;
   memory.modes = checked_product(plan.n_components_at_once() * mode_bytes, passes.by_order.size(),
                                  "bytes of ring modes");
-  for (const FieldSet& fields : fields_of_stages(plan)) add_stages(memory, plan, passes, fields);
+  for (const FieldSet& fields : fields_of_shapes(plan.groups))
+    add_stages(memory, plan, passes, fields);
   memory.alm = checked_product(n * mode_bytes, plan.alm.size(), "bytes of a_lm");
   memory.map = checked_product(n * real_bytes, plan.rings.n_pixels(), "bytes of a map") +
                plan.rings.n_rings() * real_bytes;
@@ -57,7 +46,7 @@ DeviceMemoryPlan plan_device_memory(const TransformPlan& plan) {
 DeviceMemoryPlan plan_device_blocks(const TransformPlan& plan) {
   const OrderPasses passes = plan.order_passes(plan.n_passes_within);
   DeviceMemoryPlan memory;
-  for (const FieldSet& fields : fields_of_stages(plan)) {
+  for (const FieldSet& fields : fields_of_shapes(plan.groups)) {
     const LegendreBlockBytes legendre =
         legendre_block_bytes(plan.legendre_shape(fields, passes.by_order));
     memory.legendre += legendre.device_bytes;

@@ -43,38 +43,25 @@ class DeviceStages {
 
   template <class T>
   void synthesize_rows(RowRange rows, Alm<const T> alm, const Modes& modes) {
-    submit({GraphKey::Stage::synthesis_rows, sizeof(T), alm.data(), alm.stride(), modes.all.data(),
-            nullptr, rows},
+    submit(key_of(GraphKey::Stage::synthesis_rows, alm, modes, rows),
            [&] { legendre_->synthesize(alm, modes.all, rows); });
   }
   template <class T>
   void adjoint_rows(RowRange rows, const Modes& modes, Alm<T> alm, Accumulate how) {
     const auto stage = how == Accumulate::add ? GraphKey::Stage::adjoint_rows_adding
                                               : GraphKey::Stage::adjoint_rows;
-    submit({stage, sizeof(T), alm.data(), alm.stride(), modes.all.data(), nullptr, rows},
-           [&] { legendre_->adjoint(modes.all, alm, how, rows); });
+    submit(key_of(stage, alm, modes, rows), [&] { legendre_->adjoint(modes.all, alm, how, rows); });
   }
   template <class T>
   void to_pixels(const Modes& modes, Map<T> map) {
-    submit({GraphKey::Stage::to_pixels,
-            sizeof(T),
-            map.data(),
-            map.stride(),
-            modes.all.data(),
-            nullptr,
-            {}},
+    submit(key_of(GraphKey::Stage::to_pixels, map, modes),
            [&] { ring_fft_->synthesize(modes.by_ring(), map); });
   }
   template <class T>
   void to_modes(Map<const T> map, Weights ring_weights, const Modes& modes) {
-    submit({GraphKey::Stage::to_modes,
-            sizeof(T),
-            map.data(),
-            map.stride(),
-            modes.all.data(),
-            ring_weights.size() > 0 ? ring_weights.data() : nullptr,
-            {}},
-           [&] { ring_fft_->adjoint(map, ring_weights, modes.by_ring()); });
+    GraphKey key = key_of(GraphKey::Stage::to_modes, map, modes);
+    if (ring_weights.size() > 0) key.weights = ring_weights.data();
+    submit(key, [&] { ring_fft_->adjoint(map, ring_weights, modes.by_ring()); });
   }
 
   ModeMemory memory(const Modes& modes) const {
@@ -109,14 +96,19 @@ class DeviceStages {
       to_pixels,
       to_modes
     } stage;
-    std::int64_t bytes_of_number;
+    std::int64_t bytes_of_value;
     const void* values;  ///< a_lm or map
     std::int64_t stride;
     const void* modes;
-    const void* weights;
-    RowRange rows;
+    RowRange rows{};
+    const void* weights = nullptr;
     friend bool operator==(const GraphKey&, const GraphKey&) = default;
   };
+  template <class Value>
+  static GraphKey key_of(GraphKey::Stage stage, ComponentView<Value, MemorySpace::device> values,
+                         const Modes& modes, RowRange rows = {}) {
+    return {stage, sizeof(Value), values.data(), values.stride(), modes.all.data(), rows};
+  }
   template <class Work>
   void submit(const GraphKey& key, const Work& work) {
     graphs_.submit(key, *stream_, work);

@@ -33,16 +33,13 @@ constexpr const char* where = "transform on a device";
 
 DeviceTransform::DeviceTransform(const Communicator& comm, const TransformPlan& plan)
     : comm_(comm),
-      n_components_(plan.spec.fields.n_components()),
-      alm_size_(plan.alm.size()),
-      n_pixels_(plan.rings.n_pixels()),
-      n_rings_(plan.rings.n_rings()),
+      sizes_{plan.spec.fields.n_components(), plan.alm.size(), plan.rings.n_pixels(),
+             plan.rings.n_rings()},
       groups_(plan.groups),
       stream_(agreed(comm, [] { return std::make_unique<DeviceStream>(); })),
       route_(find_device_route(comm, *stream_)) {
-  for (const FieldGroup& group : groups_) {
-    if (group.shape == ssize64(pipelines_)) pipelines_.push_back(make_pipeline(plan, group.fields));
-  }
+  for (const FieldSet& fields : fields_of_shapes(groups_))
+    pipelines_.push_back(make_pipeline(plan, fields));
   agree(comm, [&] { allocate(); });
 }
 
@@ -112,17 +109,9 @@ void DeviceTransform::time_stages(StageTimes* times) {
 }
 
 template <class T>
-void DeviceTransform::require(const Alm<const T>& alm, const Map<const T>& map) const {
-  require_planned(where, alm.n_components(), n_components_, "components of a_lm");
-  require_planned(where, alm.size(), alm_size_, "coefficients of a component");
-  require_planned(where, map.n_components(), n_components_, "components of a map");
-  require_planned(where, map.size(), n_pixels_, "pixels");
-}
-
-template <class T>
 void DeviceTransform::synthesize(Alm<const T> alm, Map<T> map) {
   agree(comm_, [&] {
-    require<T>(alm, map);
+    sizes_.require(where, alm, map);
     allocate();
   });
   for (const FieldGroup& group : groups_)
@@ -132,9 +121,7 @@ void DeviceTransform::synthesize(Alm<const T> alm, Map<T> map) {
 template <class T>
 void DeviceTransform::adjoint(Map<const T> map, Weights ring_weights, Alm<T> alm, Accumulate how) {
   agree(comm_, [&] {
-    require<T>(alm, map);
-    if (ring_weights.size() > 0)
-      require_planned(where, ring_weights.size(), n_rings_, "weights of rings");
+    sizes_.require(where, alm, map, ring_weights.size());
     allocate();
   });
   for (const FieldGroup& group : groups_)

@@ -21,6 +21,24 @@
 
 namespace ringweave::detail::inline transform {
 
+/// Sizes of a rank's a_lm, maps and weights of rings.
+struct TransformSizes {
+  std::int64_t n_components;
+  std::int64_t alm;
+  std::int64_t n_pixels;
+  std::int64_t n_rings;
+
+  /// Throws UsageError, which names `where`, unless a call has these sizes; 0 weights: none.
+  template <class Alm, class Map>
+  void require(const char* where, const Alm& a, const Map& map, std::int64_t n_weights = 0) const {
+    require_planned(where, a.n_components(), n_components, "components of a_lm");
+    require_planned(where, a.size(), alm, "coefficients of a component");
+    require_planned(where, map.n_components(), n_components, "components of a map");
+    require_planned(where, map.size(), n_pixels, "pixels");
+    if (n_weights > 0) require_planned(where, n_weights, n_rings, "weights of rings");
+  }
+};
+
 /// Transform of a_lm and maps on a device, one device per rank (several ranks may share one). Only
 /// modes that MPI cannot read on the device are copied to the host.
 ///
@@ -65,6 +83,7 @@ class DeviceTransform {
 
   std::int64_t device_bytes() const;
   std::int64_t staging_bytes() const;
+  const TransformSizes& sizes() const { return sizes_; }
   DeviceRoute route() const { return route_; }
   const DeviceStream& stream() const { return *stream_; }
 
@@ -74,14 +93,9 @@ class DeviceTransform {
   DevicePipeline make_pipeline(const TransformPlan& plan, const FieldSet& fields) const;
   DevicePipeline& pipeline_of(const FieldGroup& group) { return pipelines_[to_size(group.shape)]; }
   DeviceStages::Modes modes_of(const FieldGroup& group);
-  template <class T>
-  void require(const Alm<const T>& alm, const Map<const T>& map) const;
 
   Communicator comm_;
-  std::int64_t n_components_;
-  std::int64_t alm_size_;
-  std::int64_t n_pixels_;
-  std::int64_t n_rings_;
+  TransformSizes sizes_;
   std::vector<FieldGroup> groups_;
   std::unique_ptr<DeviceStream> stream_;
   DeviceRoute route_;

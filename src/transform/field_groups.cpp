@@ -42,6 +42,14 @@ std::vector<FieldGroup> group_fields(const FieldSet& fields, std::int64_t most) 
   return even_groups(fields, n_fields);
 }
 
+std::vector<FieldSet> fields_of_shapes(const std::vector<FieldGroup>& groups) {
+  std::vector<FieldSet> fields;
+  for (const FieldGroup& group : groups) {
+    if (group.shape == ssize64(fields)) fields.push_back(group.fields);
+  }
+  return fields;
+}
+
 std::int64_t most_components(const std::vector<FieldGroup>& groups) {
   std::int64_t most = 0;
   for (const FieldGroup& group : groups) most = std::max(most, group.fields.n_components());

@@ -26,6 +26,9 @@ struct FieldGroup {
 /// fields as even as possible; single fields where even these have more.
 std::vector<FieldGroup> group_fields(const FieldSet& fields, std::int64_t most_components);
 
+/// Returns the fields of each shape.
+std::vector<FieldSet> fields_of_shapes(const std::vector<FieldGroup>& groups);
+
 /// Returns the number of components of the largest group.
 std::int64_t most_components(const std::vector<FieldGroup>& groups);
 

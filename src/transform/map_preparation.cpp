@@ -119,25 +119,13 @@ bool UnseenMask::same(const Communicator& comm, std::int64_t a, std::int64_t b) 
 }
 
 template <class T>
-void UnseenMask::set_zero(MapView<T> map) const {
+void UnseenMask::set(MapView<T> map, T value) const {
   for (std::int64_t c = 0; c < map.n_components(); ++c) {
     if (bits_[to_size(c)].empty()) continue;
     const auto f = map.component(c);
 #pragma omp parallel for schedule(static)
     for (std::int64_t i = 0; i < f.size(); ++i) {
-      if (contains(c, i)) f[i] = 0;
-    }
-  }
-}
-
-template <class T>
-void UnseenMask::set_unseen(MapView<T> map) const {
-  for (std::int64_t c = 0; c < map.n_components(); ++c) {
-    if (bits_[to_size(c)].empty()) continue;
-    const auto f = map.component(c);
-#pragma omp parallel for schedule(static)
-    for (std::int64_t i = 0; i < f.size(); ++i) {
-      if (contains(c, i)) f[i] = static_cast<T>(unseen);
+      if (contains(c, i)) f[i] = value;
     }
   }
 }
@@ -195,8 +183,7 @@ void add_low_multipoles(const LocalRings& rings, View<T> map, const UnseenMask& 
   template void require_finite(const Communicator&, const std::string&,                            \
                                std::span<const std::string>, const LocalRings&, MapView<const T>); \
   template UnseenMask::UnseenMask(const Communicator&, MapView<const T>);                          \
-  template void UnseenMask::set_zero(MapView<T>) const;                                            \
-  template void UnseenMask::set_unseen(MapView<T>) const;                                          \
+  template void UnseenMask::set(MapView<T>, T) const;                                              \
   template LowMultipoles fit_low_multipoles(const Communicator&, const LocalRings&, View<const T>, \
                                             const UnseenMask&, Remove);                            \
   template void add_low_multipoles(const LocalRings&, View<T>, const UnseenMask&,                  \

@@ -43,11 +43,18 @@ class UnseenMask {
 
   /// Sets the masked pixels to zero / to UNSEEN.
   template <class T>
-  void set_zero(MapView<T> map) const;
+  void set_zero(MapView<T> map) const {
+    set(map, T{0});
+  }
   template <class T>
-  void set_unseen(MapView<T> map) const;
+  void set_unseen(MapView<T> map) const {
+    set(map, static_cast<T>(unseen));
+  }
 
  private:
+  template <class T>
+  void set(MapView<T> map, T value) const;
+
   std::vector<std::vector<std::uint64_t>> bits_;
   std::vector<std::int64_t> global_count_;
 };

@@ -41,12 +41,7 @@ struct OffloadedTransform::Copies : ChunkedCopies<StreamLink> {
 };
 
 OffloadedTransform::OffloadedTransform(const Communicator& comm, const TransformPlan& plan)
-    : comm_(comm),
-      n_components_(plan.spec.fields.n_components()),
-      alm_size_(plan.alm.size()),
-      n_pixels_(plan.rings.n_pixels()),
-      n_rings_(plan.rings.n_rings()),
-      transform_(comm, plan) {
+    : comm_(comm), transform_(comm, plan) {
   agree(comm, [&] { allocate(); });
 }
 
@@ -56,9 +51,10 @@ void OffloadedTransform::allocate() {
   const auto provide = [](auto& buffer, std::int64_t size) {
     if (buffer.size() != size) buffer.allocate(size);
   };
-  provide(alm_, n_components_ * alm_size_);
-  provide(map_, n_components_ * n_pixels_);
-  provide(weights_, n_rings_);
+  const TransformSizes& sizes = transform_.sizes();
+  provide(alm_, sizes.n_components * sizes.alm);
+  provide(map_, sizes.n_components * sizes.n_pixels);
+  provide(weights_, sizes.n_rings);
   if (copies_ == nullptr) copies_ = std::make_unique<Copies>(bytes_of_chunk, transform_.stream());
 }
 
@@ -79,21 +75,15 @@ std::int64_t OffloadedTransform::pinned_bytes() const {
 }
 
 template <class T>
-void OffloadedTransform::require(AlmView<const T> alm, MapView<const T> map) const {
-  require_planned(where, alm.n_components(), n_components_, "components of a_lm");
-  require_planned(where, alm.size(), alm_size_, "coefficients of a component");
-  require_planned(where, map.n_components(), n_components_, "components of a map");
-  require_planned(where, map.size(), n_pixels_, "pixels");
-}
-
-template <class T>
 AlmView<T, MemorySpace::device> OffloadedTransform::device_alm() {
-  return {reinterpret_cast<std::complex<T>*>(alm_.data()), n_components_, alm_size_};
+  return {reinterpret_cast<std::complex<T>*>(alm_.data()), transform_.sizes().n_components,
+          transform_.sizes().alm};
 }
 
 template <class T>
 MapView<T, MemorySpace::device> OffloadedTransform::device_map() {
-  return {reinterpret_cast<T*>(map_.data()), n_components_, n_pixels_};
+  return {reinterpret_cast<T*>(map_.data()), transform_.sizes().n_components,
+          transform_.sizes().n_pixels};
 }
 
 template <class T>
@@ -116,7 +106,7 @@ void OffloadedTransform::download(ComponentView<T, MemorySpace::device> from, Co
 template <class T>
 void OffloadedTransform::synthesize(AlmView<const T> alm, MapView<T> map, StageTimes& times) {
   agree(comm_, [&] {
-    require<T>(alm, map);
+    transform_.sizes().require(where, alm, map);
     allocate();
     const StageTimer timer(&times, "upload");
     upload<std::complex<T>>(alm, device_alm<T>());
@@ -136,8 +126,7 @@ void OffloadedTransform::adjoint(MapView<const T> map, std::span<const double> r
                                  AlmView<T> alm, Accumulate how, StageTimes& times) {
   const bool weighted = !ring_weights.empty();
   agree(comm_, [&] {
-    require<T>(alm, map);
-    if (weighted) require_planned(where, ssize64(ring_weights), n_rings_, "weights of rings");
+    transform_.sizes().require(where, alm, map, ssize64(ring_weights));
     allocate();
     const StageTimer timer(&times, "upload");
     upload<T>(map, device_map<T>());

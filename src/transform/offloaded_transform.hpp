@@ -40,8 +40,6 @@ class OffloadedTransform {
  private:
   void allocate();
   template <class T>
-  void require(AlmView<const T> alm, MapView<const T> map) const;
-  template <class T>
   AlmView<T, MemorySpace::device> device_alm();
   template <class T>
   MapView<T, MemorySpace::device> device_map();
@@ -54,10 +52,6 @@ class OffloadedTransform {
   struct Copies;
 
   Communicator comm_;
-  std::int64_t n_components_;
-  std::int64_t alm_size_;
-  std::int64_t n_pixels_;
-  std::int64_t n_rings_;
   DeviceTransform transform_;
   // Sized for doubles, used for floats too.
   DeviceBuffer<std::complex<double>> alm_;

@@ -134,23 +134,13 @@ class Pipeline {
   /// Modes by ring -> pixels.
   template <class T>
   void to_pixels(const Modes& modes, Map<T> map) {
-    const auto work = [&] {
-      stages_.lap(nullptr);
-      stages_.template to_pixels<T>(modes, map);
-      stages_.lap("ring_fft");
-    };
-    stages_.can_fail() ? agree(comm_, work) : work();
+    transform_rings([&] { stages_.template to_pixels<T>(modes, map); });
   }
 
   /// Pixels -> modes by ring.
   template <class T>
   void to_modes(Map<const T> map, Weights ring_weights, const Modes& modes) {
-    const auto work = [&] {
-      stages_.lap(nullptr);
-      stages_.template to_modes<T>(map, ring_weights, modes);
-      stages_.lap("ring_fft");
-    };
-    stages_.can_fail() ? agree(comm_, work) : work();
+    transform_rings([&] { stages_.template to_modes<T>(map, ring_weights, modes); });
   }
 
   const OrderPasses& passes() const { return passes_; }
@@ -178,6 +168,15 @@ class Pipeline {
   template <class Work>
   void guard_unpacking(const Work& work) {
     exchange_->on_device() ? guard(work) : work();
+  }
+  template <class Work>
+  void transform_rings(const Work& work) {
+    const auto timed = [&] {
+      stages_.lap(nullptr);
+      work();
+      stages_.lap("ring_fft");
+    };
+    stages_.can_fail() ? agree(comm_, timed) : timed();
   }
   template <class Work>
   void for_each_part(int pass, const Work& work) {

@@ -58,9 +58,8 @@ struct SphericalHarmonicTransform::Impl {
     agree_same(comm, "the transform (grid, lmax, mmax, fields, options)", spec.digest());
     if (spec.backend == Backend::cuda) plan_offloaded();
     if (offloaded != nullptr) return;
-    for (const FieldGroup& group : plan.groups) {
-      if (group.shape == ssize64(pipelines)) pipelines.push_back(plan_pipelines(group.fields));
-    }
+    for (const FieldSet& fields : fields_of_shapes(plan.groups))
+      pipelines.push_back(plan_pipelines(fields));
   }
 
   void plan_offloaded() {

@@ -9,6 +9,7 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/exchange/mode_exchange.hpp"
+#include "distribute/mpi/agree.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/options.hpp"
 #include "ringweave/transform.hpp"
@@ -105,32 +106,28 @@ TransformSpec TransformSpec::checked() const {
 }
 
 std::int64_t TransformSpec::digest() const {
-  std::uint64_t hash = 0x9e3779b97f4a7c15u;
-  const auto mix = [&hash](std::uint64_t value) {
-    hash ^= value + 0x9e3779b97f4a7c15u + (hash << 6) + (hash >> 2);
-    hash *= 0xbf58476d1ce4e5b9u;
-  };
-  mix(static_cast<std::uint64_t>(lmax));
-  mix(static_cast<std::uint64_t>(mmax < 0 ? lmax : mmax));
-  mix(static_cast<std::uint64_t>(backend));
-  mix(static_cast<std::uint64_t>(theta));
-  mix(static_cast<std::uint64_t>(theta_components));
-  for (const FieldSet::Field& field : fields.fields()) mix(static_cast<std::uint64_t>(field.spin));
+  Digest digest;
+  digest.add(lmax);
+  digest.add(mmax < 0 ? lmax : mmax);
+  digest.add(backend);
+  digest.add(theta);
+  digest.add(theta_components);
+  for (const FieldSet::Field& field : fields.fields()) digest.add(field.spin);
   for (const Ring& ring : grid->rings()) {
-    mix(std::bit_cast<std::uint64_t>(ring.theta));
-    mix(std::bit_cast<std::uint64_t>(ring.phi0));
-    mix(static_cast<std::uint64_t>(ring.n_phi));
+    digest.add(std::bit_cast<std::int64_t>(ring.theta));
+    digest.add(std::bit_cast<std::int64_t>(ring.phi0));
+    digest.add(ring.n_phi);
   }
   for (int rank = 0; ring_bands != nullptr && rank < ring_bands->n_ranks(); ++rank)
-    mix(static_cast<std::uint64_t>(ring_bands->n_rings(rank)));
-  mix(static_cast<std::uint64_t>(exchange.folding));
-  mix(static_cast<std::uint64_t>(exchange.schedule));
-  mix(static_cast<std::uint64_t>(exchange.precision));
-  mix(static_cast<std::uint64_t>(pass_bytes));
-  mix(static_cast<std::uint64_t>(mode_bytes));
-  mix(static_cast<std::uint64_t>(device_bytes));
-  mix(static_cast<std::uint64_t>(exchange.mpi_count_limit));
-  return static_cast<std::int64_t>(hash >> 1);
+    digest.add(ring_bands->n_rings(rank));
+  digest.add(exchange.folding);
+  digest.add(exchange.schedule);
+  digest.add(exchange.precision);
+  digest.add(pass_bytes);
+  digest.add(mode_bytes);
+  digest.add(device_bytes);
+  digest.add(exchange.mpi_count_limit);
+  return digest.value();
 }
 
 TransformPlan::TransformPlan(const TransformSpec& asked, int my_rank, int all_ranks)
@@ -183,22 +180,18 @@ std::int64_t TransformPlan::pass_workspace_bytes(int count) const {
   // Groups share the slots; those of one shape have conversion buffers of the same size.
   std::int64_t bytes = passes.all_slots() * n_components_at_once() * bytes_of_mode;
   const bool packs = spec.exchange.precision == ModePrecision::single_ || !countable();
-  int n_shapes = 0;
-  for (const FieldGroup& group : groups) {
-    if (group.shape < n_shapes) continue;
-    if (packs) {
-      bytes += n_pass_slots() * packed_size(passes, group.fields.n_components()).total() *
-               complex_bytes(spec.exchange.precision);
-    }
-    ++n_shapes;
-  }
+  if (!packs) return bytes;
+  for (const FieldSet& fields : fields_of_shapes(groups)) bytes += packed_bytes(passes, fields);
   return bytes;
 }
 
+std::int64_t TransformPlan::packed_bytes(const OrderPasses& passes, const FieldSet& fields) const {
+  return n_pass_slots() * packed_size(passes, fields.n_components()).total() *
+         complex_bytes(spec.exchange.precision);
+}
+
 int TransformPlan::n_group_shapes() const {
-  int n_shapes = 0;
-  for (const FieldGroup& group : groups) n_shapes = std::max(n_shapes, group.shape + 1);
-  return n_shapes;
+  return static_cast<int>(ssize64(fields_of_shapes(groups)));
 }
 
 std::int64_t TransformPlan::mode_bytes_of(std::int64_t n_components) const {

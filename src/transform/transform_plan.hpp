@@ -77,6 +77,9 @@ struct TransformPlan {
     return {rings, exchange.by_ring, fields.n_components(), {}, copying_stage_bytes};
   }
 
+  /// Bytes of the buffers of an exchange that packs the modes of some fields.
+  std::int64_t packed_bytes(const OrderPasses& passes, const FieldSet& fields) const;
+
   /// Components of the largest group, whose ring modes are there at once.
   std::int64_t n_components_at_once() const { return most_components(groups); }
   /// Groups of one shape share their stages.

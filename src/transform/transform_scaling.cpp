@@ -6,6 +6,7 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/exchange/exchange_volume.hpp"
+#include "distribute/exchange/transpose_schedule.hpp"
 #include "ringweave/options.hpp"
 #include "ringweave/transform.hpp"
 
@@ -90,27 +91,20 @@ void TransformScaling::add_sizes(const Deal& deal, TransformShares& shares) cons
 }
 
 MessageSizes TransformScaling::messages_of(const Deal& deal, int rank) const {
-  std::vector<std::int64_t> modes(to_size(deal.orders.n_ranks()), 0);
-  for (const int m : deal.orders.orders(rank)) {
-    const bool folded = folds_away(limits_, fold_, deal.orders, m, spec_.exchange.folding);
-    const RingRange kept = limits_.kept(m);
-    for (const RingDistribution::OwnedBand& band : deal.rings.bands()) {
-      const RingRange there = intersection(kept, band.rings);
-      modes[to_size(std::int64_t{band.rank})] +=
-          there.size() - (folded ? intersection(there, fold_.rings).size() : 0);
-    }
-  }
-  modes[to_size(std::int64_t{rank})] = 0;
+  const TransposeSchedule schedule(limits_, fold_, deal.orders, deal.rings, spec_.exchange.folding);
+  const std::int64_t bytes_of_modes = spec_.fields.n_components() * bytes_of_mode;
   MessageSizes sizes;
   std::int64_t all = 0;
-  const std::int64_t bytes = spec_.fields.n_components() * bytes_of_mode;
-  for (const std::int64_t n : modes) {
-    sizes.count += n > 0 ? 1 : 0;
-    sizes.largest_bytes = std::max(sizes.largest_bytes, n * bytes);
-    all += n;
+  for (int peer = 0; peer < schedule.n_ranks(); ++peer) {
+    std::int64_t bytes = 0;
+    for (const int m : schedule.orders(rank)) bytes += schedule.modes(m, peer) * bytes_of_modes;
+    if (peer == rank || bytes == 0) continue;
+    ++sizes.count;
+    sizes.largest_bytes = std::max(sizes.largest_bytes, bytes);
+    all += bytes;
   }
   if (sizes.count > 0)
-    sizes.mean_bytes = static_cast<double>(all * bytes) / static_cast<double>(sizes.count);
+    sizes.mean_bytes = static_cast<double>(all) / static_cast<double>(sizes.count);
   return sizes;
 }
 

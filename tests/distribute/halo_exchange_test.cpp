@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <complex>
 #include <numbers>
 
 #include "plan_cases.hpp"
@@ -119,8 +118,8 @@ TEST_P(OnEveryRankCount, EveryHaloRingArrivesWhereThePlanSays) {
       expect_every_ring_arrives<double>(pixels, comm(), 1, {});
       expect_every_ring_arrives<float>(pixels, comm(), 3, {});
       const Problem modes(plan_case, comm(), support, RingPayload::modes(*plan_case.grid));
-      expect_every_ring_arrives<std::complex<double>>(modes, comm(), 2, {});
-      expect_every_ring_arrives<std::complex<float>>(modes, comm(), 1, {});
+      expect_every_ring_arrives<double>(modes, comm(), 2, {});
+      expect_every_ring_arrives<float>(modes, comm(), 1, {});
     }
   }
 }
@@ -132,7 +131,7 @@ TEST_P(OnEveryRankCount, EveryHaloRingArrivesInPartsWhereMessagesAreSmall) {
       SCOPED_TRACE(plan_case.name + ", support " + std::to_string(support));
       const Problem problem(plan_case, comm(), support, RingPayload::modes(*plan_case.grid));
       expect_every_ring_arrives<double>(problem, comm(), 2, {.message_bytes = 100});
-      expect_every_ring_arrives<std::complex<double>>(problem, comm(), 1, {.message_bytes = 1000});
+      expect_every_ring_arrives<float>(problem, comm(), 1, {.message_bytes = 1000});
     }
   }
   const PlanCase smallest("", RingGrid::healpix(2), 5, 5, 0);
@@ -170,7 +169,7 @@ TEST_P(OnEveryRankCount, TwoExchangesMayBeUnderWayOnOneCommunicator) {
   HaloExchange near_exchange(comm(), near.plan, 2);
   HaloExchange far_exchange(comm(), far.plan, 1);
   Buffers<float> near_buffers(near.plan, 2);
-  Buffers<std::complex<double>> far_buffers(far.plan, 1);
+  Buffers<double> far_buffers(far.plan, 1);
   near_buffers.fill_own(near.local, near.payload, 0);
   far_buffers.fill_own(far.local, far.payload, 1);
   near_exchange.begin(near_buffers.own_view(), near_buffers.halo_view());

@@ -49,16 +49,16 @@ TEST(ModeRounding, OfADeviceIsThatOfTheHost) {
     const CopyRun all{0, 0, n};
     std::vector<Single> narrow_host(modes.size());
     std::vector<Single> narrow_device(modes.size());
-    EXPECT_EQ(launch(modes, narrow_device), narrow(modes.data(), narrow_host.data(), {&all, 1}));
+    EXPECT_EQ(launch(modes, narrow_device),
+              round_modes(modes.data(), narrow_host.data(), {&all, 1}));
     EXPECT_EQ(narrow_device, narrow_host);
     std::vector<Value> wide_host(modes.size());
     std::vector<Value> wide_device(modes.size());
-    widen(narrow_host.data(), wide_host.data(), {&all, 1});
+    round_modes(narrow_host.data(), wide_host.data(), {&all, 1});
     launch(narrow_host, wide_device);
     EXPECT_EQ(wide_device, wide_host);
     std::vector<Value> in_place = modes;
-    EXPECT_EQ(launch(in_place, in_place),
-              round_to_single(modes.data(), wide_host.data(), {&all, 1}));
+    EXPECT_EQ(launch(in_place, in_place), round_modes(modes.data(), wide_host.data(), {&all, 1}));
     EXPECT_EQ(in_place, wide_host);
   }
 }

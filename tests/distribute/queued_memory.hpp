@@ -18,8 +18,6 @@ namespace ringweave::detail::test {
 /// something waits for it, so a missing wait shows as a wrong number.
 class QueuedMemory {
  public:
-  using Value = std::complex<double>;
-  using Single = std::complex<float>;
   using Staging = std::vector<char>;
   using Buffer = std::vector<char>;
 
@@ -34,10 +32,14 @@ class QueuedMemory {
   void down(const void* from, void* to, std::int64_t n) { copy_later(copies_, from, to, n); }
   void up(const void* from, void* to, std::int64_t n) { copy_later(copies_, from, to, n); }
   void keep(const void* from, void* to, std::int64_t n) { copy_later(work_, from, to, n); }
-  void narrow(const Value* from, Single* to, std::int64_t n) { round_later<double>(from, to, n); }
-  void widen(const Single* from, Value* to, std::int64_t n) { round_later<float>(from, to, n); }
-  void round_to_single(const Value* from, Value* to, std::int64_t n) {
-    round_later<double>(from, to, n);
+  /// Runs a device launch block by block.
+  template <class From, class To>
+  void round(const std::complex<From>* from, std::complex<To>* to, std::int64_t n) {
+    work_.tasks.push_back([=, this] {
+      const auto launch = gpu::RoundModes<From, To>::of(
+          reinterpret_cast<const From*>(from), reinterpret_cast<To*>(to), 2 * n, largest_.data());
+      machine_.launch(launch, launch.n_blocks);
+    });
   }
   double take_largest() {
     wait_for_work();
@@ -74,15 +76,6 @@ class QueuedMemory {
   }
   static void copy_later(Queue& queue, const void* from, void* to, std::int64_t bytes) {
     queue.tasks.push_back([=] { std::memcpy(to, from, to_size(bytes)); });
-  }
-  /// Runs a device launch block by block.
-  template <class From, class To>
-  void round_later(const std::complex<From>* from, std::complex<To>* to, std::int64_t n) {
-    work_.tasks.push_back([=, this] {
-      const auto launch = gpu::RoundModes<From, To>::of(
-          reinterpret_cast<const From*>(from), reinterpret_cast<To*>(to), 2 * n, largest_.data());
-      machine_.launch(launch, launch.n_blocks);
-    });
   }
 
   Queue work_;

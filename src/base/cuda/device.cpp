@@ -132,6 +132,10 @@ void DeviceStream::synchronize() const {
   check_device(cudaStreamSynchronize(native(*this)), "waiting for the device");
 }
 
+void DeviceStream::wait_for(const DeviceEvent& point) const {
+  check_device(cudaStreamWaitEvent(native(*this), event(point.handle_), 0), "waiting for an event");
+}
+
 DeviceEvent::DeviceEvent() {
   cudaEvent_t made = nullptr;
   check_device(cudaEventCreate(&made), "making an event");
@@ -144,10 +148,6 @@ DeviceEvent::~DeviceEvent() {
 
 void DeviceEvent::record(const DeviceStream& stream) {
   check_device(cudaEventRecord(event(handle_), native(stream)), "recording an event");
-}
-
-void DeviceEvent::hold(const DeviceStream& stream) const {
-  check_device(cudaStreamWaitEvent(native(stream), event(handle_), 0), "waiting for an event");
 }
 
 void DeviceEvent::wait() const {

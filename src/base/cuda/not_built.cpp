@@ -28,11 +28,11 @@ void check_device(int, const std::string&) { lack(); }
 DeviceStream::DeviceStream() { lack(); }
 DeviceStream::~DeviceStream() = default;
 void DeviceStream::synchronize() const { lack(); }
+void DeviceStream::wait_for(const DeviceEvent&) const { lack(); }
 
 DeviceEvent::DeviceEvent() { lack(); }
 DeviceEvent::~DeviceEvent() = default;
 void DeviceEvent::record(const DeviceStream&) { lack(); }
-void DeviceEvent::hold(const DeviceStream&) const { lack(); }
 double DeviceEvent::seconds_since(const DeviceEvent&) const { lack(); }
 void DeviceEvent::wait() const { lack(); }
 

@@ -9,7 +9,7 @@
 
 namespace ringweave::detail::inline distribute {
 
-/// mode_rounding for n contiguous modes on a device, in stream order.
+/// round_modes() for contiguous modes on a device, in stream order.
 class DeviceModeRounding {
  public:
   /// Uses this thread's device; `stream` must outlive it. Error  UsageError when this build has no
@@ -17,11 +17,8 @@ class DeviceModeRounding {
   explicit DeviceModeRounding(const DeviceStream& stream);
   ~DeviceModeRounding();
 
-  void narrow(const std::complex<double>* from, std::complex<float>* to, std::int64_t n) const;
-  void widen(const std::complex<float>* from, std::complex<double>* to, std::int64_t n) const;
-  /// `from` and `to` may be the same.
-  void round_to_single(const std::complex<double>* from, std::complex<double>* to,
-                       std::int64_t n) const;
+  template <class From, class To>
+  void round(const std::complex<From>* from, std::complex<To>* to, std::int64_t n) const;
 
   /// Returns the largest magnitude of a real or imaginary part since the last call (NaN counts as
   /// 0), for require_single_range(). Waits for the stream. Error  ResourceError.

@@ -8,9 +8,6 @@
 namespace ringweave::detail::inline distribute {
 namespace {
 
-using Value = std::complex<double>;
-using Single = std::complex<float>;
-
 /// A device that computes in one stream and copies in another.
 class StreamMemory {
  public:
@@ -32,21 +29,18 @@ class StreamMemory {
   void keep(const void* from, void* to, std::int64_t bytes) const {
     copy_on_device(from, to, bytes, *work_);
   }
-  void narrow(const Value* from, Single* to, std::int64_t n) const {
-    rounding_->narrow(from, to, n);
-  }
-  void widen(const Single* from, Value* to, std::int64_t n) const { rounding_->widen(from, to, n); }
-  void round_to_single(const Value* from, Value* to, std::int64_t n) const {
-    rounding_->round_to_single(from, to, n);
+  template <class From, class To>
+  void round(const std::complex<From>* from, std::complex<To>* to, std::int64_t n) const {
+    rounding_->round(from, to, n);
   }
   double take_largest() const { return rounding_->take_largest(); }
   void copies_follow_work() {
     work_done_.record(*work_);
-    work_done_.hold(copies_);
+    copies_.wait_for(work_done_);
   }
   void work_follows_copies() {
     copies_done_.record(copies_);
-    copies_done_.hold(*work_);
+    work_->wait_for(copies_done_);
   }
   void wait_for_copies() const { copies_.synchronize(); }
   void wait_for_work() const { work_->synchronize(); }

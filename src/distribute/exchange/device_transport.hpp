@@ -23,7 +23,7 @@ namespace ringweave::detail::inline distribute {
 ///   Buffer, buffer(bytes)                  a device buffer: data()
 ///   down(from, to, bytes), up(...)         device to staging and back, beside the device's work
 ///   keep(from, to, bytes)                  on the device, in the order of its work
-///   narrow(from, to, n), widen(...), round_to_single(...)   as mode_rounding, in that order
+///   round(from, to, n)                     as round_modes(), in that order
 ///   take_largest()                         largest magnitude rounded; waits
 ///   copies_follow_work()                   later copies wait for all work so far
 ///   work_follows_copies()                  later work waits for all copies so far
@@ -70,7 +70,7 @@ class DeviceTransport final : public ModeTransport {
     Place& place = at(side, slot);
     for (const CopyRun& run : runs) {
       if (in_single_) {
-        memory_->narrow(modes + run.from, singles(place) + run.to, run.count);
+        memory_->round(modes + run.from, singles(place) + run.to, run.count);
       } else if (buffers_) {
         memory_->keep(modes + run.from, in_buffer(place, run.to), run.count * number_bytes_);
       }
@@ -98,14 +98,14 @@ class DeviceTransport final : public ModeTransport {
     }
     for (const CopyRun& run : runs) {
       if (in_single_) {
-        memory_->widen(singles(place) + run.from, modes + run.to, run.count);
+        memory_->round(singles(place) + run.from, modes + run.to, run.count);
       } else if (buffers_) {
         memory_->keep(in_buffer(place, run.from), modes + run.to, run.count * number_bytes_);
       }
     }
   }
   void round(Value* modes, std::int64_t n) override {
-    if (in_single_ && n > 0) memory_->round_to_single(modes, modes, n);
+    if (in_single_ && n > 0) memory_->round(modes, modes, n);
   }
   void wait() override { staged_ ? memory_->wait_for_copies() : memory_->wait_for_work(); }
   double take_largest() override { return memory_->take_largest(); }

@@ -8,41 +8,6 @@
 #include "ringweave/options.hpp"
 
 namespace ringweave::detail::inline distribute {
-namespace {
-
-using Runs = TransposeSchedule::Runs;
-
-/// Fills the current row of a layout; joins segments consecutive both in rings and in positions.
-class RowWriter {
- public:
-  explicit RowWriter(ModeLayout& layout) : layout_(layout) {}
-
-  /// Adds the modes of `runs`, stored from `position` on.
-  void add(const Runs& runs, std::int64_t position) {
-    for (const RingRange& rings : runs) {
-      if (rings.empty()) continue;
-      const bool joins =
-          rings.begin == pending_.rings.end && position == pending_.first + pending_.rings.size();
-      if (joins) {
-        pending_.rings.end = rings.end;
-      } else {
-        finish();
-        pending_ = {rings, position};
-      }
-      position += rings.size();
-    }
-  }
-  void finish() {
-    layout_.add_segment(pending_.rings, pending_.first);
-    pending_ = {};
-  }
-
- private:
-  ModeLayout& layout_;
-  RowSegment pending_;
-};
-
-}  // namespace
 
 ExchangePlan plan_exchange(const ModeLimits& limits, const FoldRule& fold,
                            const OrderDistribution& orders, const RingDistribution& rings, int rank,
@@ -64,14 +29,13 @@ ExchangePlan plan_exchange(const ModeLimits& limits, const FoldRule& fold,
   for (int m = 0; m <= schedule.mmax(); ++m) {
     plan.by_ring.begin_row(m);
     if (schedule.folded(m)) plan.by_ring.fold_row(schedule.alias(m), schedule.fold_rings(m));
-    RowWriter writer(plan.by_ring);
     std::int64_t next = start[to_size(m)];
     for (const RingRange& band : schedule.rings().bands(rank)) {
-      const Runs runs = schedule.runs(m, band);
-      writer.add(runs, next);
-      next += TransposeSchedule::count(runs);
+      for (const RingRange& run : schedule.runs(m, band)) {
+        plan.by_ring.add_segment(run, next);
+        next += run.size();
+      }
     }
-    writer.finish();
   }
   return plan;
 }

@@ -35,7 +35,7 @@ class HostTransport final : public ModeTransport {
     Value* const to = at(side, slot).data();
     if (in_single()) {
       largest_ =
-          std::max(largest_, narrow(modes, reinterpret_cast<std::complex<float>*>(to), runs));
+          std::max(largest_, round_modes(modes, reinterpret_cast<std::complex<float>*>(to), runs));
     } else {
       copy_modes(modes, to, runs);
     }
@@ -44,7 +44,7 @@ class HostTransport final : public ModeTransport {
   void unpack(Side side, int slot, Value* modes, std::span<const CopyRun> runs) override {
     const Value* const from = at(side, slot).data();
     if (in_single()) {
-      widen(reinterpret_cast<const std::complex<float>*>(from), modes, runs);
+      round_modes(reinterpret_cast<const std::complex<float>*>(from), modes, runs);
     } else {
       copy_modes(from, modes, runs);
     }
@@ -52,7 +52,7 @@ class HostTransport final : public ModeTransport {
   void round(Value* modes, std::int64_t n) override {
     if (!in_single()) return;
     const CopyRun run{0, 0, n};
-    largest_ = std::max(largest_, round_to_single(modes, modes, {&run, 1}));
+    largest_ = std::max(largest_, round_modes(modes, modes, {&run, 1}));
   }
   void wait() override {}
   double take_largest() override { return std::exchange(largest_, 0.0); }

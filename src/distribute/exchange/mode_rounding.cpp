@@ -20,32 +20,11 @@ bool is_worth_threads(std::span<const CopyRun> runs) {
   return modes >= least;
 }
 
-/// Shares every run among all threads, so that neither a few long runs nor many short ones leave a
-/// thread idle. Treats real and imaginary parts as contiguous numbers.
-template <class From, class To, class Convert>
-double convert_runs(const std::complex<From>* from, std::complex<To>* to,
-                    std::span<const CopyRun> runs, const Convert& convert) {
-  double largest = 0;
-#pragma omp parallel if (is_worth_threads(runs))
-  for (const CopyRun& run : runs) {
-    const From* source = reinterpret_cast<const From*>(from + run.from);
-    To* target = reinterpret_cast<To*>(to + run.to);
-    const std::int64_t n = 2 * run.count;
-#pragma omp for schedule(static) reduction(max : largest) nowait
-    for (std::int64_t i = 0; i < n; ++i) {
-      const From value = source[i];
-      largest = larger_magnitude(largest, static_cast<double>(value));
-      target[i] = convert(value);
-    }
-  }
-  return largest;
-}
-
 }  // namespace
 
 void copy_modes(const std::complex<double>* from, std::complex<double>* to,
                 std::span<const CopyRun> runs) {
-  // convert_runs() would take half as long again, for its search of the largest magnitude.
+  // round_modes() would take half as long again, for its search of the largest magnitude.
 #pragma omp parallel if (is_worth_threads(runs))
   {
     const std::int64_t n_threads = omp_get_num_threads();
@@ -58,20 +37,32 @@ void copy_modes(const std::complex<double>* from, std::complex<double>* to,
   }
 }
 
-double narrow(const std::complex<double>* from, std::complex<float>* to,
-              std::span<const CopyRun> runs) {
-  return convert_runs(from, to, runs, [](double x) { return through_single<float>(x); });
+// Shares every run among all threads, so that neither a few long runs nor many short ones leave a
+// thread idle. Treats real and imaginary parts as contiguous numbers.
+template <class From, class To>
+double round_modes(const std::complex<From>* from, std::complex<To>* to,
+                   std::span<const CopyRun> runs) {
+  double largest = 0;
+#pragma omp parallel if (is_worth_threads(runs))
+  for (const CopyRun& run : runs) {
+    const From* source = reinterpret_cast<const From*>(from + run.from);
+    To* target = reinterpret_cast<To*>(to + run.to);
+    const std::int64_t n = 2 * run.count;
+#pragma omp for schedule(static) reduction(max : largest) nowait
+    for (std::int64_t i = 0; i < n; ++i) {
+      const From value = source[i];
+      largest = larger_magnitude(largest, static_cast<double>(value));
+      target[i] = through_single<To>(value);
+    }
+  }
+  return largest;
 }
-
-void widen(const std::complex<float>* from, std::complex<double>* to,
-           std::span<const CopyRun> runs) {
-  convert_runs(from, to, runs, [](float x) { return through_single<double>(x); });
-}
-
-double round_to_single(const std::complex<double>* from, std::complex<double>* to,
-                       std::span<const CopyRun> runs) {
-  return convert_runs(from, to, runs, [](double x) { return through_single<double>(x); });
-}
+template double round_modes(const std::complex<double>*, std::complex<float>*,
+                            std::span<const CopyRun>);
+template double round_modes(const std::complex<float>*, std::complex<double>*,
+                            std::span<const CopyRun>);
+template double round_modes(const std::complex<double>*, std::complex<double>*,
+                            std::span<const CopyRun>);
 
 void require_single_range(double largest) {
   constexpr auto limit = static_cast<double>(std::numeric_limits<float>::max());

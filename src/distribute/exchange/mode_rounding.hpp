@@ -17,18 +17,15 @@ struct CopyRun {
   std::int64_t count = 0;
 };
 
-/// Copy runs of ring modes, shared among the threads; the name says how numbers are converted.
-/// Functions that round return the largest magnitude of a real or imaginary part (NaN counts as 0),
-/// for require_single_range().
+/// Copies runs of ring modes, shared among the threads.
 void copy_modes(const std::complex<double>* from, std::complex<double>* to,
                 std::span<const CopyRun> runs);
-double narrow(const std::complex<double>* from, std::complex<float>* to,
-              std::span<const CopyRun> runs);
-void widen(const std::complex<float>* from, std::complex<double>* to,
-           std::span<const CopyRun> runs);
-/// Rounds to single precision but stores doubles; `from` and `to` may be the same.
-double round_to_single(const std::complex<double>* from, std::complex<double>* to,
-                       std::span<const CopyRun> runs);
+/// Copies them through single precision, from and to floats or doubles; `from` and `to` may be the
+/// same. Returns the largest magnitude of a real or imaginary part (NaN counts as 0), for
+/// require_single_range().
+template <class From, class To>
+double round_modes(const std::complex<From>* from, std::complex<To>* to,
+                   std::span<const CopyRun> runs);
 
 // Conversions of single numbers, the same on the host and on a device.
 

@@ -2,51 +2,30 @@
 #include "distribute/halo/halo_exchange.hpp"
 
 #include <algorithm>
-#include <complex>
 #include <limits>
 #include <utility>
 #include <vector>
 
 #include "base/checked_cast.hpp"
 #include "distribute/halo/halo_messages.hpp"
-#include "distribute/mpi/agree.hpp"
 
 namespace ringweave::detail::inline distribute {
 namespace {
 
 using Messages = std::vector<HaloPlan::Message>;
 
-template <class T>
-MPI_Datatype mpi_type();
-template <>
-MPI_Datatype mpi_type<float>() {
-  return MPI_FLOAT;
-}
-template <>
-MPI_Datatype mpi_type<double>() {
-  return MPI_DOUBLE;
-}
-template <>
-MPI_Datatype mpi_type<std::complex<float>>() {
-  return MPI_C_FLOAT_COMPLEX;
-}
-template <>
-MPI_Datatype mpi_type<std::complex<double>>() {
-  return MPI_C_DOUBLE_COMPLEX;
-}
-
-/// Most values in one message.
-std::int64_t most_values(const HaloOptions& options, std::size_t bytes_per_value) {
-  return std::clamp<std::int64_t>(
-      options.message_bytes / static_cast<std::int64_t>(bytes_per_value), 1,
-      std::numeric_limits<int>::max());
+/// Most values in one message, whose bytes MPI counts.
+std::int64_t most_values(const HaloOptions& options, std::int64_t bytes_per_value) {
+  const std::int64_t bytes =
+      std::min<std::int64_t>(options.message_bytes, std::numeric_limits<int>::max());
+  return std::max<std::int64_t>(bytes / bytes_per_value, 1);
 }
 
 /// Most messages in flight at once, for the longest value type.
 std::int64_t most_messages(const HaloPlan& plan, std::int64_t n_components,
                            const HaloOptions& options) {
-  plan.halo_bytes(n_components, sizeof(std::complex<double>));
-  const std::int64_t most = most_values(options, sizeof(std::complex<double>));
+  plan.halo_bytes(n_components, sizeof(double));
+  const std::int64_t most = most_values(options, sizeof(double));
   std::int64_t parts = 0;
   for (const Messages* messages : {&plan.sends, &plan.receives}) {
     for (const HaloPlan::Message& message : *messages) parts += (message.count + most - 1) / most;
@@ -55,22 +34,21 @@ std::int64_t most_messages(const HaloPlan& plan, std::int64_t n_components,
   return checked_cast<int>(all, "messages of a halo");
 }
 
-PeerFingerprints fingerprints(const Messages& messages, int n_ranks, std::int64_t n_components,
-                              const HaloOptions& options) {
-  PeerFingerprints result(n_ranks);
-  result.add_to_all(n_components);
-  result.add_to_all(options.message_bytes);
+std::vector<Digest> digests_of(const Messages& messages, int n_ranks, std::int64_t n_components,
+                               const HaloOptions& options) {
+  std::vector<Digest> digests = peer_digests(n_ranks, n_components, options);
   for (const HaloPlan::Message& message : messages) {
-    result.add(message.peer, message.rings.begin);
-    result.add(message.peer, message.rings.end);
-    result.add(message.peer, message.count);
+    Digest& digest = digests[to_size(message.peer)];
+    digest.add(message.rings.begin);
+    digest.add(message.rings.end);
+    digest.add(message.count);
   }
-  return result;
+  return digests;
 }
 
 constexpr const char* where = "halo exchange";
 
-/// Calls move(first value, number of values, peer) for every part of every message.
+/// Calls move(first value, bytes, peer) for every part of every message.
 template <class T, class Move>
 void for_each_part(const Messages& messages, const ComponentView<T>& view,
                    const HaloOptions& options, const Move& move) {
@@ -79,7 +57,8 @@ void for_each_part(const Messages& messages, const ComponentView<T>& view,
     for (std::int64_t c = 0; c < view.n_components(); ++c) {
       T* const values = view.data() + c * view.stride() + message.first;
       for (std::int64_t done = 0; done < message.count; done += most) {
-        move(values + done, static_cast<int>(std::min(most, message.count - done)), message.peer);
+        const std::int64_t count = std::min(most, message.count - done);
+        move(values + done, static_cast<int>(count * std::int64_t{sizeof(T)}), message.peer);
       }
     }
   }
@@ -98,15 +77,13 @@ struct HaloExchange::Impl {
 
   template <class T>
   void begin(const ComponentView<const T>& own, const ComponentView<T>& halo) {
-    const MPI_Datatype type = mpi_type<T>();
     messages.begin();
     // Receives first, so that arriving messages find their buffer posted.
-    for_each_part(receives, halo, options, [&](T* values, int count, int peer) {
-      messages.receive(values, count, type, peer);
+    for_each_part(receives, halo, options, [&](T* values, int bytes, int peer) {
+      messages.receive(values, bytes, MPI_BYTE, peer);
     });
-    for_each_part(sends, own, options, [&](const T* values, int count, int peer) {
-      messages.send(values, count, type, peer,
-                    std::int64_t{count} * static_cast<std::int64_t>(sizeof(T)));
+    for_each_part(sends, own, options, [&](const T* values, int bytes, int peer) {
+      messages.send(values, bytes, MPI_BYTE, peer, bytes);
     });
   }
 };
@@ -117,8 +94,8 @@ HaloExchange::HaloExchange(Communicator comm, const HaloPlan& plan, std::int64_t
     expect_plan_of(comm, plan, n_components, options);
     return most_messages(plan, n_components, options);
   });
-  expect_fitting_peers(comm, fingerprints(plan.sends, comm.size(), n_components, options),
-                       fingerprints(plan.receives, comm.size(), n_components, options));
+  expect_fitting_peers(comm, digests_of(plan.sends, comm.size(), n_components, options),
+                       digests_of(plan.receives, comm.size(), n_components, options));
   impl_ = std::unique_ptr<Impl>(new Impl{n_components,
                                          options,
                                          plan.own_size,
@@ -158,13 +135,5 @@ template void HaloExchange::run(ComponentView<const float>, ComponentView<float>
 template void HaloExchange::begin(ComponentView<const double>, ComponentView<double>);
 template void HaloExchange::run(ComponentView<const double>, ComponentView<double>,
                                 const std::function<void()>&);
-template void HaloExchange::begin(ComponentView<const std::complex<float>>,
-                                  ComponentView<std::complex<float>>);
-template void HaloExchange::run(ComponentView<const std::complex<float>>,
-                                ComponentView<std::complex<float>>, const std::function<void()>&);
-template void HaloExchange::begin(ComponentView<const std::complex<double>>,
-                                  ComponentView<std::complex<double>>);
-template void HaloExchange::run(ComponentView<const std::complex<double>>,
-                                ComponentView<std::complex<double>>, const std::function<void()>&);
 
 }  // namespace ringweave::detail::inline distribute

@@ -21,7 +21,7 @@ struct HaloOptions {
 /// own them. Nothing is packed: messages are sent from the rings in place and received in place in
 /// the halo. A rank sends nothing to itself.
 ///
-/// The value type T is float, double, or std::complex of either, the same on all ranks of a call.
+/// The value type T is float or double, the same on all ranks of a call.
 class HaloExchange {
  public:
   /// The plan need not outlive the constructor. Collective.

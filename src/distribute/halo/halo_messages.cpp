@@ -7,7 +7,6 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/halo/halo_exchange.hpp"
-#include "distribute/mpi/agree.hpp"
 
 namespace ringweave::detail::inline distribute {
 namespace {
@@ -59,24 +58,6 @@ void HaloMessages::end_after(const std::function<void()>& meanwhile) {
   end();
 }
 
-PeerFingerprints::PeerFingerprints(int n_ranks) : hashes_(to_size(n_ranks), 0x9e3779b97f4a7c15u) {}
-
-void PeerFingerprints::add(int peer, std::int64_t value) {
-  std::uint64_t& hash = hashes_[to_size(peer)];
-  hash ^= static_cast<std::uint64_t>(value) + 0x9e3779b97f4a7c15u + (hash << 6) + (hash >> 2);
-  hash *= 0xbf58476d1ce4e5b9u;
-}
-
-void PeerFingerprints::add_to_all(std::int64_t value) {
-  for (int peer = 0; peer < ssize64(hashes_); ++peer) add(peer, value);
-}
-
-std::vector<std::int64_t> PeerFingerprints::values() const {
-  std::vector<std::int64_t> result;
-  for (const std::uint64_t hash : hashes_) result.push_back(static_cast<std::int64_t>(hash >> 1));
-  return result;
-}
-
 void expect_plan_of(const Communicator& comm, const HaloPlan& plan, std::int64_t n_components,
                     const HaloOptions& options) {
   if (plan.n_ranks != comm.size() || plan.rank != comm.rank()) {
@@ -91,14 +72,23 @@ void expect_plan_of(const Communicator& comm, const HaloPlan& plan, std::int64_t
   }
 }
 
-void expect_fitting_peers(const Communicator& comm, const PeerFingerprints& sent,
-                          const PeerFingerprints& expected) {
+std::vector<Digest> peer_digests(int n_ranks, std::int64_t n_components,
+                                 const HaloOptions& options) {
+  Digest digest;
+  digest.add(n_components);
+  digest.add(options.message_bytes);
+  return std::vector<Digest>(to_size(n_ranks), digest);
+}
+
+void expect_fitting_peers(const Communicator& comm, const std::vector<Digest>& sent,
+                          const std::vector<Digest>& expected) {
   if (comm.size() == 1) return;
-  const std::vector<std::int64_t> heard = tell_every_rank(comm, sent.values());
-  const std::vector<std::int64_t> awaited = expected.values();
+  std::vector<std::int64_t> told;
+  for (const Digest& digest : sent) told.push_back(digest.value());
+  const std::vector<std::int64_t> heard = tell_every_rank(comm, told);
   agree(comm, [&] {
     for (int peer = 0; peer < comm.size(); ++peer) {
-      if (heard[to_size(peer)] == awaited[to_size(peer)]) continue;
+      if (heard[to_size(peer)] == expected[to_size(peer)].value()) continue;
       throw UsageError(fmt::format(
           "the halo plans do not fit: rank {} does not send what is expected from it; plan with "
           "the same grid, support, values per ring, components and options on all ranks",

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "distribute/halo/halo_plan.hpp"
+#include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/peer_messages.hpp"
 #include "ringweave/communicator.hpp"
 
@@ -39,25 +40,16 @@ class HaloMessages {
   std::int64_t bytes_sent_ = 0;
 };
 
-/// One number per peer that summarises everything sent to it or received from it: equal on both
-/// sides when they agree on everything added.
-class PeerFingerprints {
- public:
-  explicit PeerFingerprints(int n_ranks);
-  void add(int peer, std::int64_t value);
-  void add_to_all(std::int64_t value);
-  std::vector<std::int64_t> values() const;
-
- private:
-  std::vector<std::uint64_t> hashes_;
-};
-
 /// Throws UsageError unless the plan is for this rank and its counts are possible. Not collective.
 void expect_plan_of(const Communicator& comm, const HaloPlan& plan, std::int64_t n_components,
                     const HaloOptions& options);
 
-/// Throws UsageError on every rank unless every peer sends what this rank expects. Collective.
-void expect_fitting_peers(const Communicator& comm, const PeerFingerprints& sent,
-                          const PeerFingerprints& expected);
+/// Returns a digest per peer, of the numbers that all messages depend on.
+std::vector<Digest> peer_digests(int n_ranks, std::int64_t n_components,
+                                 const HaloOptions& options);
+/// Throws UsageError on every rank unless every peer sends what this rank expects: [peer] digests
+/// of what is sent to it and received from it. Collective.
+void expect_fitting_peers(const Communicator& comm, const std::vector<Digest>& sent,
+                          const std::vector<Digest>& expected);
 
 }  // namespace ringweave::detail::inline distribute

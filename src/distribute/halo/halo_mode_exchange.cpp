@@ -12,7 +12,6 @@
 #include "base/checked_cast.hpp"
 #include "base/mode_view.hpp"
 #include "distribute/halo/halo_messages.hpp"
-#include "distribute/mpi/agree.hpp"
 
 namespace ringweave::detail::inline distribute {
 namespace {
@@ -46,17 +45,18 @@ struct Part {
 class PartList {
  public:
   PartList(const Messages& messages, const ModeLayout& rows, const RingPayload& orders,
-           std::int64_t most, int n_ranks)
-      : fingerprints_(n_ranks), most_(most) {
+           std::int64_t most, std::vector<Digest> digests)
+      : digests_(std::move(digests)), most_(most) {
     for (const HaloPlan::Message& message : messages) add(message, rows, orders);
   }
 
   const std::vector<Part>& parts() const { return parts_; }
-  PeerFingerprints& fingerprints() { return fingerprints_; }
+  const std::vector<Digest>& digests() const { return digests_; }  ///< [peer]
 
  private:
   void add(const HaloPlan::Message& message, const ModeLayout& rows, const RingPayload& orders) {
     std::int64_t found = 0;
+    Digest& digest = digests_[to_size(message.peer)];
     for (const ModeLayout::Row& row : rows.rows()) {
       for (const RowSegment& segment : rows.segments(row)) {
         const RingRange both = intersection(segment.rings, message.rings);
@@ -64,8 +64,8 @@ class PartList {
           if (orders.values(RingId{r}) <= row.m) continue;
           if (found++ % most_ == 0) parts_.push_back({message.peer, 0, {}, {}});
           parts_.back().add(segment.first + r - segment.rings.begin);
-          fingerprints_.add(message.peer, row.m);
-          fingerprints_.add(message.peer, r);
+          digest.add(row.m);
+          digest.add(r);
         }
       }
     }
@@ -77,7 +77,7 @@ class PartList {
   }
 
   std::vector<Part> parts_;
-  PeerFingerprints fingerprints_;
+  std::vector<Digest> digests_;
   std::int64_t most_;
 };
 
@@ -92,13 +92,11 @@ BothSides make_parts(const HaloPlan& plan, const ModeLayout& rows, const RingPay
       checked_product(std::max<std::int64_t>(n_components, 1), mode_bytes, "bytes of a mode");
   checked_product(rows.size(), position_bytes, "bytes of ring modes");
   const std::int64_t most = std::max<std::int64_t>(options.message_bytes / position_bytes, 1);
-  BothSides sides{{plan.sends, rows, orders, most, plan.n_ranks},
-                  {plan.receives, rows, orders, most, plan.n_ranks}};
-  for (PartList* side : {&sides.sends, &sides.receives}) {
+  const std::vector<Digest> digests = peer_digests(plan.n_ranks, n_components, options);
+  BothSides sides{{plan.sends, rows, orders, most, digests},
+                  {plan.receives, rows, orders, most, digests}};
+  for (const PartList* side : {&sides.sends, &sides.receives})
     checked_cast<int>(ssize64(side->parts()), "messages of a halo");
-    side->fingerprints().add_to_all(n_components);
-    side->fingerprints().add_to_all(options.message_bytes);
-  }
   return sides;
 }
 
@@ -139,7 +137,7 @@ HaloModeExchange::HaloModeExchange(Communicator comm, const HaloPlan& plan, cons
     expect_plan_of(comm, plan, n_components, options);
     return make_parts(plan, rows, orders, n_components, options);
   });
-  expect_fitting_peers(comm, sides.sends.fingerprints(), sides.receives.fingerprints());
+  expect_fitting_peers(comm, sides.sends.digests(), sides.receives.digests());
   const std::int64_t most = ssize64(sides.sends.parts()) + ssize64(sides.receives.parts());
   impl_ = std::unique_ptr<Impl>(new Impl{rows.size() * n_components,
                                          to_mpi(sides.sends.parts(), n_components),

@@ -31,23 +31,19 @@ struct Part {
   std::int64_t count;
 };
 
-std::int64_t digest(const RingDistribution& before, const RingDistribution& after,
-                    std::int64_t n_components, const RingTransferOptions& options) {
-  std::uint64_t hash = 0;
-  const auto mix = [&hash](std::int64_t value) {
-    hash ^= static_cast<std::uint64_t>(value) + 0x9e3779b97f4a7c15u + (hash << 6) + (hash >> 2);
-    hash *= 0xbf58476d1ce4e5b9u;
-  };
-  mix(n_components);
-  mix(options.message_bytes);
-  mix(static_cast<std::int64_t>(options.arrival));
+std::int64_t digest_of(const RingDistribution& before, const RingDistribution& after,
+                       std::int64_t n_components, const RingTransferOptions& options) {
+  Digest digest;
+  digest.add(n_components);
+  digest.add(options.message_bytes);
+  digest.add(options.arrival);
   for (const RingDistribution* rings : {&before, &after}) {
     for (const RingDistribution::OwnedBand& band : rings->bands()) {
-      mix(band.rings.end);
-      mix(band.rank);
+      digest.add(band.rings.end);
+      digest.add(band.rank);
     }
   }
-  return static_cast<std::int64_t>(hash >> 1);
+  return digest.value();
 }
 
 /// `what` names the pixels of one map. A rank without pixels may have any number of maps.
@@ -136,7 +132,7 @@ RingTransfer::RingTransfer(Communicator comm, const RingDistribution& before,
     buffers_.allocate(buffer_bytes(plan_, options));
   });
   agree_same(comm_, "the transfer of rings (ownership, options)",
-             digest(before, after, n_components, options));
+             digest_of(before, after, n_components, options));
 }
 
 std::int64_t RingTransfer::buffer_bytes(const RingTransferPlan& plan,

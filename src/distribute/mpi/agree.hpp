@@ -24,6 +24,20 @@ auto agreed(const Communicator& comm, Make&& make) {
   return std::move(*result);
 }
 
+/// Digest of some integers and enumerators: equal where the same ones are added in the same order.
+class Digest {
+ public:
+  template <class Value>
+  void add(Value value) {
+    hash_ ^= static_cast<std::uint64_t>(value) + 0x9e3779b97f4a7c15u + (hash_ << 6) + (hash_ >> 2);
+    hash_ *= 0xbf58476d1ce4e5b9u;
+  }
+  std::int64_t value() const { return static_cast<std::int64_t>(hash_ >> 1); }
+
+ private:
+  std::uint64_t hash_ = 0x9e3779b97f4a7c15u;
+};
+
 /// Throws UsageError on every rank unless `value` (a digest of what must be the same everywhere:
 /// grid, lmax, options) is equal on all of them; `what` names it. Collective.
 void agree_same(const Communicator& comm, const std::string& what, std::int64_t value);

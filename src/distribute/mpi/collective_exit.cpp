@@ -15,15 +15,6 @@ namespace ringweave {
 
 using namespace detail;
 
-struct CollectiveExit::Impl {
-  Communicator comm;
-};
-
-CollectiveExit::CollectiveExit(const Communicator& comm)
-    : impl_(std::make_unique<Impl>(Impl{comm.split(0, comm.rank())})) {}
-
-CollectiveExit::~CollectiveExit() = default;
-
 namespace {
 
 /// Operand of MPI_MAXLOC: the largest value wins, the lowest rank among equals.
@@ -53,13 +44,12 @@ Worst meet_on(const Communicator& comm, ErrorKind verdict, const std::string& me
 }  // namespace
 
 int CollectiveExit::join(ErrorKind verdict, const std::string& message, double grace_seconds) {
-  return meet_on(impl_->comm, verdict, message, grace_seconds).severity;
+  return meet_on(comm_, verdict, message, grace_seconds).severity;
 }
 
 int CollectiveExit::finish(ErrorKind verdict, const std::string& message, double grace_seconds) {
-  const Communicator& comm = impl_->comm;
-  const Worst worst = meet_on(comm, verdict, message, grace_seconds);
-  if (worst.severity != 0 && worst.rank == comm.rank()) {
+  const Worst worst = meet_on(comm_, verdict, message, grace_seconds);
+  if (worst.severity != 0 && worst.rank == comm_.rank()) {
     std::fprintf(stderr, "%s\n", message.c_str());
     std::fflush(stderr);
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "ringweave/communicator.hpp"
@@ -16,8 +15,7 @@ namespace ringweave::detail::inline distribute {
 class CollectiveExit {
  public:
   /// Duplicates the communicator, so that ranks can report while others wait elsewhere. Collective.
-  explicit CollectiveExit(const Communicator& comm);
-  ~CollectiveExit();
+  explicit CollectiveExit(const Communicator& comm) : comm_(comm.split(0, comm.rank())) {}
   CollectiveExit(const CollectiveExit&) = delete;
   CollectiveExit& operator=(const CollectiveExit&) = delete;
 
@@ -31,8 +29,7 @@ class CollectiveExit {
   int finish(ErrorKind verdict, const std::string& message, double grace_seconds = 5);
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  Communicator comm_;
 };
 
 }  // namespace ringweave::detail::inline distribute

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "legendre/cuda/cuda_legendre_stage.hpp"
-
 #include <complex>
 #include <memory>
 #include <utility>
@@ -11,6 +9,7 @@
 #include "legendre/cuda/blocks/block_pipeline.hpp"
 #include "legendre/cuda/plan/stage_memory.hpp"
 #include "legendre/device_legendre_stage.hpp"
+#include "legendre/legendre_stage.hpp"
 #include "legendre/shared/fold_groups.hpp"
 
 namespace ringweave::detail::inline legendre {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "legendre/cuda/cuda_legendre_stage.hpp"
 #include "legendre/device_legendre_stage.hpp"
+#include "legendre/legendre_stage.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline legendre {

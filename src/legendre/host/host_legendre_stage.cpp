@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "legendre/host/host_legendre_stage.hpp"
-
 #include <omp.h>
 
 #include <algorithm>
@@ -17,6 +15,7 @@
 #include "legendre/host/order_rows.hpp"
 #include "legendre/host/order_sweep.hpp"
 #include "legendre/host/resampled_orders.hpp"
+#include "legendre/legendre_stage.hpp"
 #include "legendre/shared/fold_groups.hpp"
 #include "legendre/theta_route.hpp"
 

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <numbers>
 #include <type_traits>
 #include <utility>
 
@@ -28,17 +26,6 @@ constexpr std::size_t most_pieces = 8;
 constexpr std::int64_t most_kept_bytes = std::int64_t{1} << 20;
 /// If the seeds of all orders need more than this, caching a few of them saves nothing.
 constexpr std::int64_t most_worthwhile_bytes = std::int64_t{8} << 20;
-
-/// Returns lambda_mm / (-sin theta)^m for m = 0..mmax.
-std::vector<double> sectoral_norms(int mmax) {
-  std::vector<double> norms;
-  long double square = 0.25L / std::numbers::pi_v<long double>;
-  for (int m = 0; m <= mmax; ++m) {
-    norms.push_back(static_cast<double>(std::sqrt(square)));
-    square *= (2.0L * m + 3) / (2.0L * m + 2);
-  }
-  return norms;
-}
 
 /// Adds or stores values; sums are formed in double before they are rounded to T.
 template <class T>

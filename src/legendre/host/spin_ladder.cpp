@@ -5,13 +5,13 @@
 #include <cmath>
 
 #include "base/checked_cast.hpp"
+#include "legendre/shared/recurrence.hpp"
 
 namespace ringweave::detail::inline legendre {
 namespace {
 
 using Complex = std::complex<double>;
 
-constexpr double sign_of(int power) { return power % 2 == 0 ? 1 : -1; }
 constexpr Complex times_i(Complex value) { return {-value.imag(), value.real()}; }
 
 }  // namespace

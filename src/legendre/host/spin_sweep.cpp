@@ -2,14 +2,11 @@
 #include "legendre/host/spin_sweep.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace ringweave::detail::inline legendre {
 namespace {
 
 using Complex = std::complex<double>;
-
-constexpr double sign_of(int power) { return power % 2 == 0 ? 1 : -1; }
 
 }  // namespace
 
@@ -24,20 +21,12 @@ SpinSweep::SpinSweep(const PairTables& pairs, const PairIndex& places, int lmax)
 
 void SpinSweep::prepare(int m, int spin, std::int64_t first_pair, std::int64_t end_pair,
                         double norm) {
-  swept_ = pairs_->by_one_up_to(end_pair);
+  swept_ = pairs_->by_one();
+  swept_.count = std::min(end_pair, swept_.count);
   recurrence_.prepare(m, spin);
-  const int high = std::max(m, spin);
-  const int low = std::min(m, spin);
   parity_ = sign_of(spin);
-  south_ = sign_of(high + m);
-  // lambda_{+-s} at l = high: norm sin^{high - low} (1 -+ z)^low, times (-1)^m for +s, (-1)^high
-  // for -s.
-  double ratio = 1;
-  for (int j = 1; j <= low; ++j) ratio *= static_cast<double>(high - j + 1) / (high + j);
-  const double size = norm * std::sqrt(ratio);
-  order_ = {{{sign_of(m) * size, sign_of(high) * size}, high - low, low},
-            recurrence_.coefficients(),
-            recurrence_.n_steps(),
+  south_ = sign_of(std::max(m, spin) + m);
+  order_ = {spin_seed(m, spin, norm), recurrence_.coefficients(), recurrence_.n_steps(),
             first_pair};
 }
 
@@ -63,7 +52,7 @@ void SpinSweep::adjoint() {
                  adjoint_scratch_.data());
 }
 
-SpinSweep::Both<const Complex*> SpinSweep::alm() {
+std::pair<const Complex*, const Complex*> SpinSweep::alm() {
   Complex* e = rows_.data();
   Complex* b = rows_.data() + rows_.size() / 2;
   recurrence_.restore(columns_.data(), e, b);

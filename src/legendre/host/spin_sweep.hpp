@@ -3,6 +3,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <utility>
 
 #include "legendre/host/sweep.hpp"
 #include "legendre/shared/recurrence.hpp"
@@ -17,12 +18,7 @@ namespace ringweave::detail::inline legendre {
 class SpinSweep {
  public:
   /// The two components of a field: Q and U, or E and B.
-  template <class T>
-  struct Both {
-    T first;
-    T second;
-  };
-  using Modes = Both<std::complex<double>>;
+  using Modes = std::pair<std::complex<double>, std::complex<double>>;
 
   SpinSweep(const PairTables& pairs, const PairIndex& places, int lmax);
 
@@ -40,7 +36,7 @@ class SpinSweep {
   void clear();
   void add_modes(std::int64_t ring, Modes modes);
   void adjoint();
-  Both<const std::complex<double>*> alm();
+  std::pair<const std::complex<double>*, const std::complex<double>*> alm();
 
   std::int64_t bytes() const;
 

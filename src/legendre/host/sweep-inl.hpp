@@ -7,10 +7,11 @@
 #define RINGWEAVE_LEGENDRE_HOST_SWEEP_INL
 #endif
 
+#include <array>
 #include <new>
+#include <numbers>
 
 #include "hwy/highway.h"
-#include "legendre/host/exp2_series.hpp"
 #include "legendre/host/sweep.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -107,6 +108,18 @@ constexpr std::int64_t g_offset(Variable variable) {
 HWY_INLINE Vec at(const double* p, int vector) { return hn::Load(Lanes(), p + vector * n_lanes); }
 HWY_INLINE void put(Vec v, double* p, int vector) { hn::Store(v, Lanes(), p + vector * n_lanes); }
 HWY_INLINE Vec all(double value) { return hn::Set(Lanes(), value); }
+
+constexpr int exp2_terms = 14;
+/// Coefficients ln(2)^n / n! of 2^f; the truncation error is below 4e-18 for |f| <= 1/2.
+constexpr std::array<double, exp2_terms> exp2_series = [] {
+  std::array<double, exp2_terms> series{};
+  long double term = 1;
+  for (int n = 0; n < exp2_terms; ++n) {
+    series[static_cast<unsigned>(n)] = static_cast<double>(term);
+    term *= std::numbers::ln2_v<long double> / (n + 1);
+  }
+  return series;
+}();
 
 /// Returns 2^f for |f| <= 1/2.
 HWY_INLINE Vec exp2_of_fraction(Vec f) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "base/checked_cast.hpp"
 
@@ -236,6 +237,27 @@ void RecurrenceByOne::restore_add(const double* columns, std::int64_t stride,
 std::int64_t RecurrenceByOne::bytes() const {
   return held(numerators_) + held(denominators_) + held(e_) + held(a_) + held(gain_) +
          held(coefficients_);
+}
+
+// lambda_{+-s} at l = high: norm sin^{high - low} (1 -+ z)^low, times (-1)^m for +s, (-1)^high for
+// -s.
+sweep::Seed spin_seed(int m, int spin, double norm) {
+  const int high = std::max(m, spin);
+  const int low = std::min(m, spin);
+  double ratio = 1;
+  for (int j = 1; j <= low; ++j) ratio *= static_cast<double>(high - j + 1) / (high + j);
+  const double size = norm * std::sqrt(ratio);
+  return {{sign_of(m) * size, sign_of(high) * size}, high - low, low};
+}
+
+std::vector<double> sectoral_norms(int mmax) {
+  std::vector<double> norms;
+  long double square = 0.25L / std::numbers::pi_v<long double>;
+  for (int m = 0; m <= mmax; ++m) {
+    norms.push_back(static_cast<double>(std::sqrt(square)));
+    square *= (2.0L * m + 3) / (2.0L * m + 2);
+  }
+  return norms;
 }
 
 template void RecurrenceByOne::precondition(std::span<const std::complex<double>>, double*,

@@ -4,6 +4,7 @@
 #include <complex>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/checked_cast.hpp"
 #include "legendre/host/recurrence_lanes.hpp"
@@ -126,5 +127,13 @@ class RecurrenceByOne {
   HostBuffer<double>
       coefficients_;  ///< [step][a, g+ and g- from the equator, g+ and g- from the pole]
 };
+
+constexpr double sign_of(int power) { return power % 2 == 0 ? 1 : -1; }
+
+/// Returns the first values of both functions of a spin field at l = max(m, spin); norm is
+/// lambda_ll / (-sin theta)^l.
+sweep::Seed spin_seed(int m, int spin, double norm);
+/// Returns lambda_mm / (-sin theta)^m for m = 0..mmax.
+std::vector<double> sectoral_norms(int mmax);
 
 }  // namespace ringweave::detail::inline legendre

@@ -92,12 +92,6 @@ sweep::Pairs PairTables::by_one_from(std::int64_t first) const {
           .n_polar = n_polar_ - first};
 }
 
-sweep::Pairs PairTables::by_one_up_to(std::int64_t end) const {
-  sweep::Pairs pairs = by_one();
-  pairs.count = std::min(end, count_);
-  return pairs;
-}
-
 std::int64_t PairTables::bytes() const {
   return held(log2_sin_high_) + held(log2_sin_low_) + held(z_) + held(z_squared_) +
          held(minus_sin_squared_) + held(z_minus_one_) + held(one_minus_z_) + held(one_plus_z_);

@@ -21,8 +21,6 @@ class PairTables {
   sweep::Pairs by_two() const;
   sweep::Pairs by_one() const { return by_one_from(0); }
   sweep::Pairs by_one_from(std::int64_t first) const;
-  /// Returns the first pairs, for one-degree steps.
-  sweep::Pairs by_one_up_to(std::int64_t end) const;
   std::int64_t count() const { return count_; }
   const double* z() const { return z_.data(); }  ///< [pair]
   std::int64_t padded_size() const { return padded_; }

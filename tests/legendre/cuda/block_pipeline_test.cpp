@@ -57,6 +57,7 @@ class Streams {
 };
 
 struct EmulatedPipeline {
+  class Event;
   class Stream {
    public:
     void give(std::function<void()> work) const {
@@ -65,7 +66,9 @@ struct EmulatedPipeline {
     void synchronize() const {
       Streams::all().run_until([&] { return Streams::all().empty(number_); });
     }
-    std::int64_t number() const { return number_; }
+    void wait_for(const Event& event) const {
+      Streams::all().give(number_, {event.occurrence(), [] {}});
+    }
 
    private:
     std::int64_t number_ = Streams::all().add();
@@ -76,11 +79,9 @@ struct EmulatedPipeline {
       ++state_->recorded;
       stream.give([state = state_, number = state_->recorded] { state->happened = number; });
     }
-    void hold(const Stream& stream) const {
-      Streams::all().give(stream.number(), {[state = state_, number = state_->recorded] {
-                                              return state->happened >= number;
-                                            },
-                                            [] {}});
+    /// Returns a function that says whether the point recorded last has been reached.
+    std::function<bool()> occurrence() const {
+      return [state = state_, number = state_->recorded] { return state->happened >= number; };
     }
     void wait() const {
       Streams::all().run_until([&] { return state_->happened >= state_->recorded; });

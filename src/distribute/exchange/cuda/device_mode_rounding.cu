@@ -15,14 +15,6 @@ struct DeviceModeRounding::Impl {
     zero_device_memory(largest.data(), largest.bytes(), of);
   }
 
-  /// `n` complex numbers.
-  template <class From, class To>
-  void launch(const std::complex<From>* from, std::complex<To>* to, std::int64_t n) {
-    const auto work = gpu::RoundModes<From, To>::of(
-        reinterpret_cast<const From*>(from), reinterpret_cast<To*>(to), 2 * n, largest.data());
-    machine.launch(work, work.n_blocks);
-  }
-
   const DeviceStream* stream;
   gpu::DeviceMachine machine;
   DeviceBuffer<double> largest;
@@ -34,18 +26,19 @@ DeviceModeRounding::DeviceModeRounding(const DeviceStream& stream)
 
 DeviceModeRounding::~DeviceModeRounding() = default;
 
-void DeviceModeRounding::narrow(const std::complex<double>* from, std::complex<float>* to,
-                                std::int64_t n) const {
-  impl_->launch(from, to, n);
-}
-void DeviceModeRounding::widen(const std::complex<float>* from, std::complex<double>* to,
+template <class From, class To>
+void DeviceModeRounding::round(const std::complex<From>* from, std::complex<To>* to,
                                std::int64_t n) const {
-  impl_->launch(from, to, n);
+  const auto work = gpu::RoundModes<From, To>::of(
+      reinterpret_cast<const From*>(from), reinterpret_cast<To*>(to), 2 * n, impl_->largest.data());
+  impl_->machine.launch(work, work.n_blocks);
 }
-void DeviceModeRounding::round_to_single(const std::complex<double>* from, std::complex<double>* to,
-                                         std::int64_t n) const {
-  impl_->launch(from, to, n);
-}
+template void DeviceModeRounding::round(const std::complex<double>*, std::complex<float>*,
+                                        std::int64_t) const;
+template void DeviceModeRounding::round(const std::complex<float>*, std::complex<double>*,
+                                        std::int64_t) const;
+template void DeviceModeRounding::round(const std::complex<double>*, std::complex<double>*,
+                                        std::int64_t) const;
 
 double DeviceModeRounding::take_largest() const {
   auto& on_host = impl_->largest_on_host;

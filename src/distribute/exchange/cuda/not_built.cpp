@@ -13,18 +13,16 @@ struct DeviceModeRounding::Impl {};
 
 DeviceModeRounding::DeviceModeRounding(const DeviceStream&) { lack(); }
 DeviceModeRounding::~DeviceModeRounding() = default;
-void DeviceModeRounding::narrow(const std::complex<double>*, std::complex<float>*,
-                                std::int64_t) const {
+template <class From, class To>
+void DeviceModeRounding::round(const std::complex<From>*, std::complex<To>*, std::int64_t) const {
   lack();
 }
-void DeviceModeRounding::widen(const std::complex<float>*, std::complex<double>*,
-                               std::int64_t) const {
-  lack();
-}
-void DeviceModeRounding::round_to_single(const std::complex<double>*, std::complex<double>*,
-                                         std::int64_t) const {
-  lack();
-}
+template void DeviceModeRounding::round(const std::complex<double>*, std::complex<float>*,
+                                        std::int64_t) const;
+template void DeviceModeRounding::round(const std::complex<float>*, std::complex<double>*,
+                                        std::int64_t) const;
+template void DeviceModeRounding::round(const std::complex<double>*, std::complex<double>*,
+                                        std::int64_t) const;
 double DeviceModeRounding::take_largest() const { lack(); }
 
 }  // namespace ringweave::detail::inline distribute

@@ -99,10 +99,10 @@ class BlockPipeline {
     slot.heads = heads;
     work.upload(slot, heads, in_);
     slot.arrived.record(in_);
-    slot.arrived.hold(compute_);
+    compute_.wait_for(slot.arrived);
     work.compute(slot, heads);
     slot.computed.record(compute_);
-    slot.computed.hold(out_);
+    out_.wait_for(slot.computed);
     work.download(slot, heads, out_);
     slot.left.record(out_);
   }

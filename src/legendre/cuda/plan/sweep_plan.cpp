@@ -2,9 +2,7 @@
 #include "legendre/cuda/plan/sweep_plan.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
-#include <numbers>
 #include <numeric>
 
 #include "base/checked_cast.hpp"
@@ -16,8 +14,6 @@ namespace {
 
 std::int64_t whole_chunks(std::int64_t steps) { return (steps + chunk - 1) / chunk * chunk; }
 
-constexpr double sign_of(int power) { return power % 2 == 0 ? 1 : -1; }
-
 std::int32_t narrow(std::int64_t value) {
   return checked_cast<std::int32_t>(value, "ring pairs or rows of a device stage");
 }
@@ -26,29 +22,6 @@ std::int32_t narrow(std::int64_t value) {
 std::int64_t first_kept_pair(const LegendreShape& shape, const PairIndex& places, int m) {
   const RingRange kept = shape.limits.kept(m);
   return kept.empty() ? shape.grid->n_pairs() : places.first_pair(kept);
-}
-
-void set_first_values(SweepRow& row, const SweepKind& kind, const std::vector<double>& sectoral) {
-  const int m = row.m;
-  if (kind.spin == 0) {
-    row.prefactor[0] = row.prefactor[1] = sectoral[to_size(m)];
-    row.sin_power = m;
-    row.factor_power = 0;
-    row.south = 1;
-    return;
-  }
-  // lambda_{+-s} at l = high: norm sin^{high - low} (1 -+ z)^low, times (-1)^m for +s, (-1)^high
-  // for -s.
-  const int high = std::max(m, kind.spin);
-  const int low = std::min(m, kind.spin);
-  double ratio = 1;
-  for (int j = 1; j <= low; ++j) ratio *= static_cast<double>(high - j + 1) / (high + j);
-  const double size = std::fabs(sectoral[to_size(high)]) * std::sqrt(ratio);
-  row.prefactor[0] = sign_of(m) * size;
-  row.prefactor[1] = sign_of(high) * size;
-  row.sin_power = high - low;
-  row.factor_power = low;
-  row.south = sign_of(high + m);
 }
 
 /// Appends the spans of a row as items of block_warps each.
@@ -82,16 +55,6 @@ std::int64_t n_steps_by_two(int m, int degree) { return whole_chunks((degree - m
 
 std::int64_t n_steps_by_one(int first_degree, int degree) {
   return whole_chunks(std::max(degree - first_degree + 1, 1));
-}
-
-std::vector<double> sectoral_values(int mmax) {
-  std::vector<double> values;
-  long double square = 0.25L / std::numbers::pi_v<long double>;
-  for (int m = 0; m <= mmax; ++m) {
-    values.push_back(sign_of(m) * static_cast<double>(std::sqrt(square)));
-    square *= (2.0L * m + 3) / (2.0L * m + 2);
-  }
-  return values;
 }
 
 StageRows::StageRows(const LegendreShape& shape, std::span<const std::int64_t> alm_begin) {
@@ -166,7 +129,7 @@ SweepPlan::SweepPlan(const LegendreShape& shape, const StageRows& stage, const S
                      const PairIndex& places)
     : kind(of) {
   const SpanCutter cutter(*shape.grid);
-  const std::vector<double> sectoral = sectoral_values(std::max(shape.alm.mmax(), kind.spin));
+  const std::vector<double> norms = sectoral_norms(std::max(shape.alm.mmax(), kind.spin));
   std::vector<Span> spans;
   std::int64_t coefficients = 0;
   for (const std::int64_t order_row : stage.sequence) {
@@ -178,7 +141,11 @@ SweepPlan::SweepPlan(const LegendreShape& shape, const StageRows& stage, const S
                                      : n_steps_by_two(row.m, kind.degree));
     row.coefficients = coefficients;
     row.precise = -1;
-    set_first_values(row, kind, sectoral);
+    const sweep::Seed seed = spin_seed(row.m, kind.spin, norms[to_size(row.first_degree)]);
+    std::copy_n(seed.prefactor, 2, row.prefactor);
+    row.sin_power = seed.sin_power;
+    row.factor_power = seed.factor_power;
+    row.south = sign_of(row.first_degree + row.m);
     const std::int64_t first = std::max(kind.first_pair, first_kept_pair(shape, places, row.m));
     spans.clear();
     cutter.cut(first, kind.end_pair, kind.synthesis_pairs * warp_lanes, spans);

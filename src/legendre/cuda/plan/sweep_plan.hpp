@@ -115,7 +115,5 @@ struct PreciseCoefficients {
 /// Return the number of steps of order m, rounded up to whole chunks.
 std::int64_t n_steps_by_two(int m, int degree);
 std::int64_t n_steps_by_one(int first_degree, int degree);
-/// Returns lambda_mm / sin(theta)^m with its sign for m = 0..mmax.
-std::vector<double> sectoral_values(int mmax);
 
 }  // namespace ringweave::detail::gpu
