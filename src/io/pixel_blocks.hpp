@@ -55,12 +55,6 @@ class PixelBlocks {
   template <class T>
   void give(std::span<double> rows, const T* component) const;
 
-  /// Explicit lists (partial maps): values[i] belongs to pixel file_pixels[i] in the file's
-  /// ordering.
-  template <class T>
-  void take_listed(std::span<const std::int64_t> file_pixels, std::span<const double> values,
-                   T* component) const;
-
   /// Returns this rank's number of a pixel of the full grid in RING order; -1 when it does not own
   /// the pixel.
   std::int64_t local_pixel(std::int64_t ring_pixel) const;
@@ -69,8 +63,6 @@ class PixelBlocks {
   std::span<const PixelRun> owned() const { return owned_; }
 
  private:
-  const PixelRun* run_of(std::int64_t ring_pixel) const;
-
   std::int64_t n_rows_;
   Ordering ordering_;
   PixelOrder order_;
