@@ -226,22 +226,6 @@ std::optional<std::int64_t> FitsFile::integer(const std::string& keyword) const 
   return static_cast<std::int64_t>(*value);
 }
 
-std::vector<std::pair<std::string, std::string>> FitsFile::keywords() const {
-  int count = 0;
-  int status = 0;
-  fits_get_hdrspace(file_, &count, nullptr, &status);
-  std::vector<std::pair<std::string, std::string>> result;
-  for (int i = 1; i <= count && status == 0; ++i) {
-    std::array<char, FLEN_KEYWORD> name{};
-    std::array<char, FLEN_VALUE> value{};
-    fits_read_keyn(file_, i, name.data(), value.data(), nullptr, &status);
-    if (status == 0 && value[0] != '\0')
-      result.emplace_back(printable(name.data()), unquoted(value.data()));
-  }
-  check(status, "read the header");
-  return result;
-}
-
 namespace {
 
 FitsColumn::Number number_kind(int typecode) {

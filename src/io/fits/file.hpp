@@ -69,8 +69,6 @@ class FitsFile {
   std::optional<std::string> text(const std::string& keyword) const;
   std::optional<double> real(const std::string& keyword) const;
   std::optional<std::int64_t> integer(const std::string& keyword) const;
-  /// Returns every keyword of the current HDU with its value as text.
-  std::vector<std::pair<std::string, std::string>> keywords() const;
 
   /// Returns the table of the current HDU, after checking that the file is long enough to hold it.
   FitsTableShape table() const;

@@ -9,10 +9,10 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "io/fits/fields.hpp"
 #include "io/fits/file.hpp"
 #include "io/fits/gzip.hpp"
 #include "io/fits/header.hpp"
-#include "io/fits/map.hpp"
 #include "io/pixel_blocks.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
@@ -189,8 +189,7 @@ PixelSlab rows_to_write(const MapHeader& header, const RingGrid& grid) {
 
 template <class T>
 void write_fits_map(const Communicator& comm, const std::string& path, const MapHeader& header,
-                    const Provenance& provenance, const LocalRings& rings, MapView<const T> map,
-                    FitsPacking packing) {
+                    const Provenance& provenance, const LocalRings& rings, MapView<const T> map) {
   const std::int64_t n_components = map.n_components();
   const std::int64_t block_rows =
       std::max(row_vector, block_values / std::max<std::int64_t>(n_components, 1));
@@ -227,15 +226,13 @@ void write_fits_map(const Communicator& comm, const std::string& path, const Map
   agree(comm, [&] {
     if (!writer) return;
     writer->close();
-    if (packing == FitsPacking::gzip) gzip_file(path);
+    if (path.ends_with(".gz")) gzip_file(path);
   });
 }
 
 template void write_fits_map(const Communicator&, const std::string&, const MapHeader&,
-                             const Provenance&, const LocalRings&, MapView<const double>,
-                             FitsPacking);
+                             const Provenance&, const LocalRings&, MapView<const double>);
 template void write_fits_map(const Communicator&, const std::string&, const MapHeader&,
-                             const Provenance&, const LocalRings&, MapView<const float>,
-                             FitsPacking);
+                             const Provenance&, const LocalRings&, MapView<const float>);
 
 }  // namespace ringweave::detail::inline io

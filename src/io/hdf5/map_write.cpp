@@ -7,7 +7,7 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "io/hdf5/map.hpp"
+#include "io/hdf5/fields.hpp"
 #include "io/hdf5/map_header.hpp"
 #include "io/hdf5/rows.hpp"
 #include "io/pixel_owners.hpp"
@@ -109,18 +109,6 @@ std::vector<std::int64_t> keep_observed(Share& share, std::int64_t first, std::i
   return kept;
 }
 
-void write_columns(const Communicator& comm, const Hdf5Rows& rows, RowRun run,
-                   const std::vector<double>& values, std::int64_t width) {
-  std::vector<double> column;
-  agree(comm, [&] { column.resize(to_size(run.count)); });
-  for (std::int64_t c = 0; c < width; ++c) {
-    for (std::int64_t i = 0; i < run.count; ++i)
-      column[to_size(i)] = values[to_size(i * width + c)];
-    run_collectively(comm,
-                     [&] { rows.write(c, std::span(&run, 1), std::span<const double>(column)); });
-  }
-}
-
 /// Returns the rows of the file that a pixel list may name: in RING order from the first to the
 /// last owned ring, otherwise all.
 RowRun rows_with_pixels(const Communicator& comm, const PixelBlocks& pixels,
@@ -150,7 +138,7 @@ void write_windows(const Communicator& comm, const Hdf5Rows& rows, const Hdf5Row
     const RowRun run{windows.first(w, comm.rank()), windows.rows(w, comm.rank())};
     Share share = fetch_share(comm, pixels, owners, run, map);
     if (list == nullptr) {
-      write_columns(comm, rows, run, share.values, width);
+      rows.write_together(width, run, share.values);
       continue;
     }
     const std::vector<std::int64_t> listed = keep_observed(share, run.first, width);
@@ -159,7 +147,7 @@ void write_windows(const Communicator& comm, const Hdf5Rows& rows, const Hdf5Row
                       ssize64(listed)};
     run_collectively(
         comm, [&] { list->write(0, std::span(&slot, 1), std::span<const std::int64_t>(listed)); });
-    write_columns(comm, rows, slot, share.values, width);
+    rows.write_together(width, slot, share.values);
     written = std::accumulate(counts.begin(), counts.end(), written);
   }
 }
