@@ -33,6 +33,18 @@ struct PixelRun {
   std::int64_t count = 0;
 };
 
+/// Returns how many of the first n_pixels are not UNSEEN in every component.
+template <class T>
+std::int64_t count_observed(MapView<const T> map, std::int64_t n_pixels) {
+  std::int64_t count = 0;
+  for (std::int64_t p = 0; p < n_pixels; ++p) {
+    std::int64_t c = 0;
+    while (c < map.n_components() && is_unseen(static_cast<double>(map.component(c)[p]))) ++c;
+    count += c < map.n_components() ? 1 : 0;
+  }
+  return count;
+}
+
 /// Moves blocks of file rows (row r is pixel r of the full grid in the file's ordering) to and from
 /// the pixels this rank owns, which are in RING order. Choose a block with select(), then call
 /// take() or give() once per column. Not collective. Memory: 24 bytes per row of the block in

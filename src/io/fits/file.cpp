@@ -33,13 +33,6 @@ std::string cfitsio_messages(int status) {
   return text;
 }
 
-/// Makes foreign header text safe for messages and outputs: it must not control a terminal.
-std::string printable(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-  return text;
-}
-
 /// Returns the value field of a header card: 'quoted text' with doubled quotes, or a bare number or
 /// logical.
 std::string unquoted(std::string value) {
@@ -104,6 +97,12 @@ void check_is_fits(const std::string& path, const std::string& header) {
 }
 
 }  // namespace
+
+std::string printable(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return text;
+}
 
 FitsFile FitsFile::open(const std::string& path) {
   FitsFile result(path, Access::read);

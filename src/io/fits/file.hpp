@@ -12,6 +12,10 @@
 
 namespace ringweave::detail::inline io {
 
+/// Returns header text with a question mark for all but printable ASCII: safe in FITS files, and in
+/// messages, where it must not control a terminal.
+std::string printable(std::string text);
+
 enum class FitsHdu { image, ascii_table, binary_table };
 
 /// One column of a table. Elements are numbered through all rows: element e is number e % repeat of

@@ -94,18 +94,6 @@ std::vector<FitsColumnSpec> column_specs(const MapHeader& header) {
   return specs;
 }
 
-/// Returns this rank's pixels that are not UNSEEN in every component.
-template <class T>
-std::int64_t count_observed(MapView<const T> map) {
-  std::int64_t count = 0;
-  for (std::int64_t p = 0; p < map.size(); ++p) {
-    std::int64_t c = 0;
-    while (c < map.n_components() && is_unseen(static_cast<double>(map.component(c)[p]))) ++c;
-    count += c < map.n_components() ? 1 : 0;
-  }
-  return count;
-}
-
 /// Writes on rank 0 the blocks of the whole map, passed in order, either in full or reduced to the
 /// observed pixels.
 class BlockWriter {
@@ -201,7 +189,7 @@ void write_fits_map(const Communicator& comm, const std::string& path, const Map
     values.resize(to_size(block_rows * n_components));
   });
   const std::int64_t n_listed =
-      header.coverage == SkyCoverage::partial ? comm.sum(count_observed(map)) : 0;
+      header.coverage == SkyCoverage::partial ? comm.sum(count_observed(map, map.size())) : 0;
   std::optional<BlockWriter> writer;
   agree(comm, [&] {
     if (comm.is_root()) writer.emplace(path, header, provenance, rings.shared_grid(), n_listed);

@@ -19,14 +19,6 @@ namespace ringweave::detail::inline io {
 namespace {
 
 template <class T>
-bool is_observed(MapView<const T> map, std::int64_t pixel) {
-  for (std::int64_t c = 0; c < map.n_components(); ++c) {
-    if (!is_unseen(static_cast<double>(map.component(c)[pixel]))) return true;
-  }
-  return false;
-}
-
-template <class T>
 void check_shapes(const std::string& path, const MapHeader& header, const LocalRings& rings,
                   MapView<const T> map) {
   if (!header.grid || header.grid->is_subset() ||
@@ -40,16 +32,6 @@ void check_shapes(const std::string& path, const MapHeader& header, const LocalR
         "{}: a map of {} components and {} pixels does not fill {} columns of {} pixels", path,
         map.n_components(), map.size(), header.columns.size(), rings.n_pixels()));
   }
-}
-
-std::int64_t count_observed(const Communicator& comm, const std::string& path, std::int64_t mine) {
-  const std::int64_t listed = comm.sum(mine);
-  agree(comm, [&] {
-    if (listed == 0)
-      throw UsageError(
-          fmt::format("{}: no pixel is observed, so a partial map would be empty", path));
-  });
-  return listed;
 }
 
 template <class T>
@@ -162,13 +144,13 @@ void write_hdf5_map(const Communicator& comm, const std::string& path, const Map
   const PixelBlocks pixels = agreed(comm, [&] { return PixelBlocks(rings, header.ordering); });
   const bool partial = header.coverage == SkyCoverage::partial;
   MapHeader stored = header;
-  if (partial) {
-    std::int64_t mine = 0;
-    for (std::int64_t i = 0; i < rings.n_pixels(); ++i) mine += is_observed(map, i) ? 1 : 0;
-    stored.listed_pixels = count_observed(comm, path, mine);
-  }
+  if (partial) stored.listed_pixels = comm.sum(count_observed(map, rings.n_pixels()));
   DiskSpace space = DiskSpace::unknown;
   agree(comm, [&] {
+    if (partial && stored.listed_pixels == 0) {
+      throw UsageError(
+          fmt::format("{}: no pixel is observed, so a partial map would be empty", path));
+    }
     if (comm.is_root()) space = create_hdf5_map(path, stored, provenance);
   });
 
