@@ -19,7 +19,7 @@
 
 #include "base/checked_cast.hpp"
 #include "bench/json_file.hpp"
-#include "convolve/split/split_convolution.hpp"
+#include "convolve/split/split_costs.hpp"
 #include "distribute/mpi/collective_exit.hpp"
 #include "io/spectra_table.hpp"
 #include "ringweave/communicator.hpp"
@@ -27,6 +27,7 @@
 #include "ringweave/grid.hpp"
 #include "ringweave/random.hpp"
 #include "ringweave/spectra.hpp"
+#include "ringweave/splitting.hpp"
 #include "ringweave/transform.hpp"
 
 namespace ringweave::detail {
@@ -316,8 +317,10 @@ class Measurement {
     spec.cl.assign(values.begin(), values.end());
     spec.nside = options_.nside;
     // With one support there is no choice by seconds.
-    spec.costs.harmonic = [](int, int) { return Estimate{1}; };
-    spec.costs.rings = [](double, int) { return Estimate{0}; };
+    SplitMachine machine;
+    machine.costs.harmonic = [](int, int) { return Estimate{1}; };
+    machine.costs.rings = [](double, int) { return Estimate{0}; };
+    spec.machine = std::make_shared<const SplitMachine>(std::move(machine));
     std::vector<KernelSplitSpec> specs;
     for (const double support : options_.support_arcmin) {
       for (const double error : options_.errors) {

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "convolve/split/kernel_split.hpp"
 #include "io/spectra_table.hpp"
 #include "ringweave/spectra.hpp"
+#include "ringweave/splitting.hpp"
 
 namespace ringweave::detail {
 namespace {

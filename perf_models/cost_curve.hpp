@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "perf_models/estimate.hpp"
+#include "ringweave/times.hpp"
 
 namespace ringweave::detail::inline perf_models {
 

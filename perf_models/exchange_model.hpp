@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "perf_models/estimate.hpp"
+#include "ringweave/times.hpp"
 
 namespace ringweave::detail::inline perf_models {
 

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "perf_models/estimate.hpp"
 #include "perf_models/machine.hpp"
+#include "ringweave/times.hpp"
 
 namespace ringweave::detail::inline perf_models {
 

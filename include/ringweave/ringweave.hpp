@@ -15,6 +15,7 @@
 #include <ringweave/random.hpp>
 #include <ringweave/smoothing.hpp>
 #include <ringweave/spectra.hpp>
+#include <ringweave/splitting.hpp>
 #include <ringweave/times.hpp>
 #include <ringweave/transform.hpp>
 #include <ringweave/version.hpp>

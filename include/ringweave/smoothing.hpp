@@ -65,9 +65,10 @@ SmoothingReport smooth_harmonic(SphericalHarmonicTransform& transform,
                                 const SmoothingOptions& options, MapView<T> map,
                                 const AnalysisProgress& progress = {});
 
-/// Smooths scalar maps by a RingConvolution: masks, removes the low multipoles, convolves, divides
-/// by the smoothed mask, puts back. UNSEEN pixels and low multipoles as smooth_harmonic(). The
-/// report has one treatment, of all maps together. T is the storage type, float or double.
+/// Smooths scalar maps by a RingConvolution or a SplitConvolution: masks, removes the low
+/// multipoles, convolves, divides by the smoothed mask, puts back. UNSEEN pixels and low multipoles
+/// as smooth_harmonic(). The report has one treatment, of all maps together. T is the storage type,
+/// float or double.
 ///
 /// in   [map][own pixel]; its contents are lost
 /// out  [map][own pixel], overwritten; other memory than `in`

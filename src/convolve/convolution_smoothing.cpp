@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "convolve/masked_map.hpp"
-#include "convolve/split/split_convolution.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/convolution.hpp"
 #include "ringweave/smoothing.hpp"
+#include "ringweave/splitting.hpp"
 #include "ringweave/views.hpp"
 
 namespace ringweave {

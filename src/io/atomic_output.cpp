@@ -154,12 +154,7 @@ void AtomicOutput::commit(const Communicator& comm, std::span<AtomicOutput* cons
 }
 
 void AtomicOutput::check(const Communicator& comm, const std::string& path, IfExists if_exists) {
-  agree(comm, [&] {
-    if (!comm.is_root()) return;
-    check_name(path, if_exists);
-    check_folder(path);
-    try_to_create(temporary_name(final_name(path)), path);
-  });
+  const AtomicOutput probe(comm, path, if_exists);
 }
 
 std::int64_t AtomicOutput::remove_unfinished(const Communicator& comm,

@@ -50,13 +50,4 @@ class AtomicOutput {
   bool committed_ = false;
 };
 
-// Writers to the temporary name of `output`, which the caller commits (with others). Collective;
-// arguments as those of the functions in ringweave/files.hpp.
-void write_map(const AtomicOutput& output, const MapHeader& header, const Provenance& provenance,
-               const LocalRings& rings, AnyConstMapView<> map);
-void write_alm(const AtomicOutput& output, const AlmHeader& header, const Provenance& provenance,
-               const AlmLayout& layout, AnyConstAlmView<> alm);
-void write_spectra(const AtomicOutput& output, const Provenance& provenance, const Spectra& spectra,
-                   const std::string& unit);
-
 }  // namespace ringweave::detail::inline io

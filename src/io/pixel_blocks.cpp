@@ -50,18 +50,13 @@ PixelBlocks::PixelBlocks(const LocalRings& rings, Ordering ordering)
   }
 }
 
-const PixelRun* PixelBlocks::run_of(std::int64_t ring_pixel) const {
+std::int64_t PixelBlocks::local_pixel(std::int64_t ring_pixel) const {
   const auto after =
       std::upper_bound(owned_.begin(), owned_.end(), ring_pixel,
                        [](std::int64_t pixel, const PixelRun& run) { return pixel < run.first; });
-  if (after == owned_.begin()) return nullptr;
+  if (after == owned_.begin()) return -1;
   const PixelRun& run = *(after - 1);
-  return ring_pixel < run.first + run.count ? &run : nullptr;
-}
-
-std::int64_t PixelBlocks::local_pixel(std::int64_t ring_pixel) const {
-  const PixelRun* run = run_of(ring_pixel);
-  return run == nullptr ? -1 : run->local + (ring_pixel - run->first);
+  return ring_pixel < run.first + run.count ? run.local + (ring_pixel - run.first) : -1;
 }
 
 void PixelBlocks::select(std::int64_t first_row, std::int64_t n_rows) {
@@ -101,22 +96,9 @@ void PixelBlocks::give(std::span<double> rows, const T* component) const {
   }
 }
 
-template <class T>
-void PixelBlocks::take_listed(std::span<const std::int64_t> file_pixels,
-                              std::span<const double> values, T* component) const {
-  for (std::size_t i = 0; i < file_pixels.size(); ++i) {
-    const std::int64_t local = local_pixel(order_.to_ring(file_pixels[i]));
-    if (local >= 0) component[local] = static_cast<T>(values[i]);
-  }
-}
-
 template void PixelBlocks::take(std::span<const double>, double*) const;
 template void PixelBlocks::take(std::span<const double>, float*) const;
 template void PixelBlocks::give(std::span<double>, const double*) const;
 template void PixelBlocks::give(std::span<double>, const float*) const;
-template void PixelBlocks::take_listed(std::span<const std::int64_t>, std::span<const double>,
-                                       double*) const;
-template void PixelBlocks::take_listed(std::span<const std::int64_t>, std::span<const double>,
-                                       float*) const;
 
 }  // namespace ringweave::detail::inline io

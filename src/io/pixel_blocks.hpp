@@ -33,6 +33,18 @@ struct PixelRun {
   std::int64_t count = 0;
 };
 
+/// Returns how many of the first n_pixels are not UNSEEN in every component.
+template <class T>
+std::int64_t count_observed(MapView<const T> map, std::int64_t n_pixels) {
+  std::int64_t count = 0;
+  for (std::int64_t p = 0; p < n_pixels; ++p) {
+    std::int64_t c = 0;
+    while (c < map.n_components() && is_unseen(static_cast<double>(map.component(c)[p]))) ++c;
+    count += c < map.n_components() ? 1 : 0;
+  }
+  return count;
+}
+
 /// Moves blocks of file rows (row r is pixel r of the full grid in the file's ordering) to and from
 /// the pixels this rank owns, which are in RING order. Choose a block with select(), then call
 /// take() or give() once per column. Not collective. Memory: 24 bytes per row of the block in
@@ -55,12 +67,6 @@ class PixelBlocks {
   template <class T>
   void give(std::span<double> rows, const T* component) const;
 
-  /// Explicit lists (partial maps): values[i] belongs to pixel file_pixels[i] in the file's
-  /// ordering.
-  template <class T>
-  void take_listed(std::span<const std::int64_t> file_pixels, std::span<const double> values,
-                   T* component) const;
-
   /// Returns this rank's number of a pixel of the full grid in RING order; -1 when it does not own
   /// the pixel.
   std::int64_t local_pixel(std::int64_t ring_pixel) const;
@@ -69,8 +75,6 @@ class PixelBlocks {
   std::span<const PixelRun> owned() const { return owned_; }
 
  private:
-  const PixelRun* run_of(std::int64_t ring_pixel) const;
-
   std::int64_t n_rows_;
   Ordering ordering_;
   PixelOrder order_;

@@ -19,7 +19,6 @@
 #include "io/fits/table.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/map_header.hpp"
-#include "io/multipole_table.hpp"
 #include "io/text_table.hpp"
 #include "io/unit_name.hpp"
 #include "ringweave/error.hpp"

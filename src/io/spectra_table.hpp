@@ -3,13 +3,19 @@
 
 #include <string>
 
+#include "io/atomic_output.hpp"
 #include "ringweave/files.hpp"
 #include "ringweave/spectra.hpp"
 
 namespace ringweave::detail::inline io {
 
-// Spectra in each kind of file, on this rank alone; table_file.hpp has the collective calls. Error
-// DataError on reading, ResourceError on writing.
+/// Writes to the temporary name of `output`, which the caller commits (with others). Collective;
+/// arguments as those of the function in ringweave/files.hpp.
+void write_spectra(const AtomicOutput& output, const Provenance& provenance, const Spectra& spectra,
+                   const std::string& unit);
+
+// Spectra in each kind of file, on this rank alone. Error  DataError on reading, ResourceError on
+// writing.
 
 /// Columns are identified by a header line that names them (`# l TT EE BB TE`), else by position:
 /// TT; TT EE BB TE; TT EE BB TE EB TB. They are D_l = l(l+1)C_l/2pi when a comment says l(l+1) or

@@ -6,10 +6,8 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "io/atomic_output.hpp"
 #include "io/file_kind.hpp"
 #include "io/fits/table.hpp"
-#include "io/multipole_table.hpp"
 #include "io/spectra_table.hpp"
 #include "io/text_table.hpp"
 #include "ringweave/error.hpp"

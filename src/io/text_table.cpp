@@ -78,4 +78,27 @@ TextTable read_text_table(const std::string& path) {
   return table;
 }
 
+std::int64_t first_multipole(const TextTable& table, const std::string& path,
+                             std::int64_t latest_first) {
+  if (table.n_columns() < 2) {
+    throw DataError(path, fmt::format("line {}: has one column; expected l and at least one value",
+                                      table.line_numbers.front()));
+  }
+  const double first = table.rows.front()[0];
+  if (first < 0 || first > static_cast<double>(latest_first) || first != std::floor(first)) {
+    throw DataError(path,
+                    fmt::format("line {}: begins with l = {}; expected a whole number, 0 to {}",
+                                table.line_numbers.front(), first, latest_first));
+  }
+  for (std::size_t row = 1; row < table.rows.size(); ++row) {
+    const double expected = first + static_cast<double>(row);
+    if (table.rows[row][0] != expected) {
+      throw DataError(path,
+                      fmt::format("line {}: l = {} where {} was expected; l must ascend by one",
+                                  table.line_numbers[row], table.rows[row][0], expected));
+    }
+  }
+  return static_cast<std::int64_t>(first);
+}
+
 }  // namespace ringweave::detail::inline io

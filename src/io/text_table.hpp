@@ -20,4 +20,9 @@ struct TextTable {
 /// numbers and for ragged rows; for a file without rows or above 1 GiB.
 TextTable read_text_table(const std::string& path);
 
+/// Returns the l of the first row of a table whose first column is l. Error  DataError naming the
+/// line unless l ascends by one from at most `latest_first`, or when there is no second column.
+std::int64_t first_multipole(const TextTable& table, const std::string& path,
+                             std::int64_t latest_first);
+
 }  // namespace ringweave::detail::inline io

@@ -126,9 +126,7 @@ RingGrid::RingGrid(GridKind kind, std::int64_t nside, std::string name, std::vec
   for (Ring& ring : rings_) ring.source_pixel = ring.first_pixel;
   n_source_pixels_ = n_pixels_;
 
-  std::int64_t n_phi = 0;
-  for (const Ring& ring : rings_) n_phi = std::max(n_phi, ring.n_phi);
-  const std::int64_t by_phi = (n_phi - 1) / 2;
+  const std::int64_t by_phi = (longest_ring() - 1) / 2;
   switch (kind_) {
     case GridKind::healpix: default_lmax_ = 3 * nside_ - 1; break;
     case GridKind::gauss_legendre: default_lmax_ = std::min(n_rings() - 1, by_phi); break;

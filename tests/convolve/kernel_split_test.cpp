@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "convolve/split/kernel_split.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -19,13 +17,16 @@
 #include "io/spectra_table.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/spectra.hpp"
+#include "ringweave/splitting.hpp"
 #include "singular_values.hpp"
 #include "sphere/kernel/cap_polynomials.hpp"
 #include "sphere/quadrature.hpp"
+#include "split_problem.hpp"
 
 namespace ringweave::detail {
 namespace {
 
+using test::machine_with;
 using test::Matrix;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
@@ -55,7 +56,7 @@ KernelSplitSpec small_problem() {
     spec.k_l.push_back(std::pow(1 + square / 100, -0.75) * std::exp(-square * sigma * sigma / 2));
   }
   spec.theta_cuts = {30 * degree, 40 * degree, 60 * degree};
-  spec.costs = simple_costs();
+  spec.machine = machine_with(simple_costs());
   return spec;
 }
 
@@ -69,7 +70,7 @@ KernelSplitSpec cmb_problem(double fwhm_arcmin, int lmax = 4096) {
     spec.k_l.push_back(std::sqrt(cl(Spectra::TT, l)) * beam.t[to_size(l)]);
   spec.theta_cuts = {240 * arcmin};
   spec.alpha = KernelSplitSpec::papers_alpha;
-  spec.costs = simple_costs();
+  spec.machine = machine_with(simple_costs());
   return spec;
 }
 
@@ -91,7 +92,7 @@ double fractional_error(const KernelSplitSpec& spec, const KernelSplit& split) {
 TEST(KernelSplit, CountsTheSlowerPartWhereBothAreDoneAtOnce) {
   KernelSplitSpec spec = small_problem();
   const KernelSplit in_turn(spec);
-  spec.machine.harmonic.at_once = true;
+  spec.harmonic.at_once = true;
   const KernelSplit at_once(spec);
   for (const SplitCandidate& found : in_turn.scan())
     EXPECT_DOUBLE_EQ(found.total.seconds, found.harmonic.seconds + found.rings.seconds);
@@ -260,7 +261,7 @@ TEST(KernelSplit, IsFoundForCmbBeamsFromOneArcminuteOn) {
 TEST(KernelSplit, TakesWhatCostsLeast) {
   KernelSplitSpec spec = small_problem();
   const auto theta_cut_for = [&](double per_radian) {
-    spec.costs = simple_costs(per_radian);
+    spec.machine = machine_with(simple_costs(per_radian));
     const KernelSplit split(spec);
     for (const SplitCandidate& candidate : split.scan())
       EXPECT_LE(split.best().total.seconds, candidate.total.seconds);
@@ -268,7 +269,7 @@ TEST(KernelSplit, TakesWhatCostsLeast) {
   };
   EXPECT_EQ(theta_cut_for(1e-6), spec.theta_cuts.back());
   EXPECT_EQ(theta_cut_for(1e6), spec.theta_cuts.front());
-  spec.costs = simple_costs(1e6);
+  spec.machine = machine_with(simple_costs(1e6));
   const KernelSplit slow(spec);
   EXPECT_EQ(slow.verdict(), KernelSplit::Verdict::harmonic);
   EXPECT_TRUE(slow.has_parts());
@@ -278,30 +279,31 @@ TEST(KernelSplit, TakesWhatCostsLeast) {
 TEST(KernelSplit, TakesSupportAndPlacementTogether) {
   // Each part has a device of its own: a wider support is free as long as the other is slower.
   KernelSplitSpec spec = small_problem();
-  spec.machine.n_ranks = 2;
-  spec.costs = simple_costs();
-  const auto seconds_of_rings = [](double per_radian) {
-    return [per_radian](double theta_cut, int n_ranks) {
+  spec.n_ranks = 2;
+  const auto machine = [](double per_radian) {
+    SplitCosts costs = simple_costs();
+    costs.rings = [per_radian](double theta_cut, int n_ranks) {
       return Estimate{n_ranks == 1 ? per_radian * theta_cut : 1e3};
     };
+    return machine_with(costs);
   };
-  spec.costs.rings = seconds_of_rings(1e-6);
+  spec.machine = machine(1e-6);
   const KernelSplit wide(spec);
   EXPECT_EQ(wide.best().theta_cut, spec.theta_cuts.back());
-  EXPECT_EQ(wide.best().placement.n_harmonic, 1);
+  EXPECT_EQ(wide.best().n_harmonic, 1);
   EXPECT_EQ(wide.best().total.seconds, wide.best().harmonic.seconds);
   EXPECT_THAT(wide.reason(), HasSubstr("side by side, harmonics on 1 of 2 ranks"));
-  spec.costs.rings = seconds_of_rings(10);
+  spec.machine = machine(10);
   const KernelSplit narrow(spec);
   EXPECT_EQ(narrow.best().theta_cut, spec.theta_cuts.front());
   EXPECT_EQ(narrow.best().total.seconds, narrow.best().rings.seconds);
   spec.n_harmonic = 0;
-  EXPECT_FALSE(KernelSplit(spec).best().placement.is_side_by_side());
+  EXPECT_EQ(KernelSplit(spec).best().n_harmonic, 0);
 }
 
 TEST(KernelSplit, PredictsItsOwnCosts) {
   KernelSplitSpec spec = small_problem();
-  spec.costs = {};
+  spec.machine = nullptr;
   const KernelSplit split(spec);
   EXPECT_GT(split.harmonic_only().seconds, 0);
   const std::vector<SplitCandidate>& scan = split.scan();
@@ -315,8 +317,8 @@ TEST(KernelSplit, PredictsItsOwnCosts) {
 
 TEST(KernelSplit, PredictsTheCostsOfEveryPlacement) {
   KernelSplitSpec spec = small_problem();
-  spec.costs = {};
-  spec.machine.n_ranks = 8;
+  spec.machine = nullptr;
+  spec.n_ranks = 8;
   spec.n_harmonic = 0;
   const SplitCandidate together = KernelSplit(spec).best();
   EXPECT_EQ(together.sending.seconds, 0);
@@ -324,7 +326,7 @@ TEST(KernelSplit, PredictsTheCostsOfEveryPlacement) {
   for (int n = 1; n < 8; ++n) {
     spec.n_harmonic = n;
     const SplitCandidate apart = KernelSplit(spec).scan().front();
-    EXPECT_EQ(apart.placement.n_harmonic, n);
+    EXPECT_EQ(apart.n_harmonic, n);
     EXPECT_GT(apart.sending.seconds, 0);
     EXPECT_EQ(apart.total.seconds,
               std::max(apart.harmonic.seconds, apart.rings.seconds) + apart.sending.seconds);

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "convolve/split/split_convolution.hpp"
 #include "io/spectra_table.hpp"
 #include "ringweave/analysis.hpp"
 #include "ringweave/grid.hpp"
 #include "ringweave/spectra.hpp"
+#include "ringweave/splitting.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "convolve/split/split_convolution.hpp"
-
 #include <gmock/gmock.h>
 
 #include <memory>
@@ -10,6 +8,7 @@
 #include "ringweave/error.hpp"
 #include "ringweave/grid.hpp"
 #include "ringweave/smoothing.hpp"
+#include "ringweave/splitting.hpp"
 #include "ringweave/transform.hpp"
 #include "split_problem.hpp"
 #include "support/rank_groups.hpp"
@@ -35,8 +34,7 @@ class SplitSmoothing : public OnEveryRankCount {
     SplitConvolution convolution(comm(), split, {grid, 2, sizeof(T)});
     const int lmax = static_cast<int>(2 * nside);
     TransformSpec transform = Case{grid, lmax, lmax, {0, 0}}.spec();
-    transform.ring_bands =
-        std::make_shared<RingDistribution>(convolution.ring_convolution()->plan().bands());
+    transform.ring_bands = convolution.ring_bands();
     SphericalHarmonicTransform harmonic(comm(), transform);
     SmoothingOptions options;
     static_cast<MaskOptions&>(options) = treatment;
@@ -108,6 +106,16 @@ TEST_P(SplitSmoothing, RefusesAKernelWithoutASplit) {
   const KernelSplit split(spec);
   EXPECT_THAT([&] { SplitConvolution convolution(comm(), split, {share(RingGrid::healpix(64))}); },
               ThrowsMessage<UsageError>(HasSubstr("no compact part keeps the error")));
+}
+
+TEST_P(SplitSmoothing, RefusesMapsOfAnotherGrid) {
+  const KernelSplit split(split_problem(64));
+  const auto refuses = [&](const Grid& grid, const std::string& what) {
+    EXPECT_THAT([&] { SplitConvolution convolution(comm(), split, {grid}); },
+                ThrowsMessage<UsageError>(HasSubstr("of nside 64 and SplitMaps::grid is " + what)));
+  };
+  refuses(share(RingGrid::healpix(32)), "healpix:32");
+  refuses(nullptr, "not set");
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, SplitSmoothing, every_rank_count(), name_of_rank_groups);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace ringweave::detail {
 namespace {
@@ -28,6 +29,11 @@ SplitCosts stubborn_costs() {
   return costs;
 }
 
+SplitCandidate placed(const SplitCosts& costs, int l_cut, int n_ranks,
+                      std::optional<int> n_harmonic = {}) {
+  return place_split(costs, {.theta_cut = 0.1, .l_cut = l_cut}, n_ranks, n_harmonic);
+}
+
 TEST(SplitPlacement, EveryRankHasAPartToDo) {
   for (const int n_harmonic : {0, 1, 3}) {
     const SplitPlacement placement{n_harmonic};
@@ -48,10 +54,10 @@ TEST(SplitPlacement, IsTheFastestOfAll) {
   for (const SplitCosts& costs : {even_costs(1, 1, 0), even_costs(1, 9, 0.1), even_costs(7, 1, 0.1),
                                   even_costs(1e-3, 1, 0), stubborn_costs()}) {
     for (const int n_ranks : {1, 2, 3, 5, 8, 16, 100}) {
-      const PlacedSplit best = place_split(costs, 10, 0.1, n_ranks);
-      double least = place_split(costs, 10, 0.1, n_ranks, 0).total.seconds;
+      const SplitCandidate best = placed(costs, 10, n_ranks);
+      double least = placed(costs, 10, n_ranks, 0).total.seconds;
       for (int n = 1; n < n_ranks; ++n)
-        least = std::min(least, place_split(costs, 10, 0.1, n_ranks, n).total.seconds);
+        least = std::min(least, placed(costs, 10, n_ranks, n).total.seconds);
       EXPECT_LE(best.total.seconds, least * (1 + 1e-12)) << n_ranks;
     }
   }
@@ -59,31 +65,30 @@ TEST(SplitPlacement, IsTheFastestOfAll) {
 
 TEST(SplitPlacement, AtOnceTheSlowerPartCounts) {
   SplitCosts costs = even_costs(3, 5, 100);
-  EXPECT_DOUBLE_EQ(place_split(costs, 10, 0.1, 4, 0).total.seconds, 2);
+  EXPECT_DOUBLE_EQ(placed(costs, 10, 4, 0).total.seconds, 2);
   costs.at_once = true;
-  for (const PlacedSplit& placed :
-       {place_split(costs, 10, 0.1, 4, 0), place_split(costs, 10, 0.1, 4)}) {
-    EXPECT_DOUBLE_EQ(placed.total.seconds, 1.25);
-    EXPECT_FALSE(placed.placement.is_side_by_side());
+  for (const SplitCandidate& split : {placed(costs, 10, 4, 0), placed(costs, 10, 4)}) {
+    EXPECT_DOUBLE_EQ(split.total.seconds, 1.25);
+    EXPECT_EQ(split.n_harmonic, 0);
   }
-  EXPECT_DOUBLE_EQ(place_split(costs, -1, 0.1, 4).total.seconds, 1.25);
+  EXPECT_DOUBLE_EQ(placed(costs, -1, 4).total.seconds, 1.25);
 }
 
 TEST(SplitPlacement, TakesGroupsWhoseSizesAreAsTheWorkWhereRanksDoNotScale) {
   SplitCosts costs = even_costs(25, 75, 0);
   // All of them together are slower.
   costs.rings = [](double, int n) { return Estimate{75.0 / n + (n == 100 ? 1 : 0)}; };
-  const PlacedSplit placed = place_split(costs, 10, 0.1, 100);
-  EXPECT_EQ(placed.placement.n_harmonic, 25);
-  EXPECT_EQ(placed.total.seconds, 1);
+  const SplitCandidate split = placed(costs, 10, 100);
+  EXPECT_EQ(split.n_harmonic, 25);
+  EXPECT_EQ(split.total.seconds, 1);
 }
 
 TEST(SplitPlacement, IsOneAfterTheOtherWhereSendingIsDearOrThereIsNothingToSend) {
-  EXPECT_FALSE(place_split(even_costs(1, 1, 9), 10, 0.1, 8).placement.is_side_by_side());
-  const PlacedSplit compact = place_split(stubborn_costs(), -1, 0.1, 8);
-  EXPECT_FALSE(compact.placement.is_side_by_side());
+  EXPECT_EQ(placed(even_costs(1, 1, 9), 10, 8).n_harmonic, 0);
+  const SplitCandidate compact = placed(stubborn_costs(), -1, 8);
+  EXPECT_EQ(compact.n_harmonic, 0);
   EXPECT_EQ(compact.harmonic.seconds, 0);
-  EXPECT_FALSE(place_split(stubborn_costs(), -1, 0.1, 8, 3).placement.is_side_by_side());
+  EXPECT_EQ(placed(stubborn_costs(), -1, 8, 3).n_harmonic, 0);
 }
 
 }  // namespace

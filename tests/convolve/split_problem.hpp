@@ -3,10 +3,19 @@
 
 #include <cmath>
 #include <cstdint>
+#include <memory>
+#include <utility>
 
-#include "convolve/split/kernel_split.hpp"
+#include "convolve/split/split_costs.hpp"
+#include "ringweave/splitting.hpp"
 
 namespace ringweave::detail::test {
+
+inline std::shared_ptr<const SplitMachine> machine_with(SplitCosts costs) {
+  SplitMachine machine;
+  machine.costs = std::move(costs);
+  return std::make_shared<const SplitMachine>(std::move(machine));
+}
 
 /// A kernel with a long tail for lmax = 2 nside, split for white maps.
 inline KernelSplitSpec split_problem(std::int64_t nside) {

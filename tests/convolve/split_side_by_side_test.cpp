@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/device.hpp"
-#include "convolve/split/split_convolution.hpp"
+#include "convolve/split/split_plan.hpp"
 #include "distribute/halo/ring_transfer.hpp"
 #include "ringweave/analysis.hpp"
 #include "ringweave/error.hpp"
@@ -14,6 +14,7 @@
 #include "ringweave/options.hpp"
 #include "ringweave/random.hpp"
 #include "ringweave/smoothing.hpp"
+#include "ringweave/splitting.hpp"
 #include "split_problem.hpp"
 #include "support/rank_groups.hpp"
 #include "transform/transform_cases.hpp"
@@ -31,10 +32,11 @@ constexpr std::int64_t nside = 64;
 KernelSplit split_for(int n_ranks, int n_harmonic) {
   KernelSplitSpec spec = split_problem(nside);
   spec.theta_cuts.pop_back();
-  spec.costs.harmonic = [](int, int) { return Estimate{1}; };
-  spec.costs.rings = [](double, int) { return Estimate{1}; };
-  spec.costs.sending = [](int, int) { return Estimate{1}; };
-  spec.machine.n_ranks = n_ranks;
+  SplitCosts costs;
+  costs.harmonic = costs.sending = [](int, int) { return Estimate{1}; };
+  costs.rings = [](double, int) { return Estimate{1}; };
+  spec.machine = machine_with(costs);
+  spec.n_ranks = n_ranks;
   spec.n_harmonic = n_harmonic;
   return KernelSplit(spec);
 }

@@ -42,7 +42,8 @@ PUBLIC = {
     "version": "base", "error": "base", "views": "base", "times": "base", "options": "base",
     "grid": "sphere", "fields": "sphere", "alm": "sphere", "spectra": "sphere", "random": "sphere", "kernel": "sphere",
     "communicator": "distribute", "mpi": "distribute", "transform": "transform", "analysis": "transform",
-    "convolution": "convolve", "smoothing": "convolve", "files": "io", "ringweave": "app",
+    "convolution": "convolve", "splitting": "convolve", "smoothing": "convolve",
+    "files": "io", "ringweave": "app",
 }
 # A CMake target that is part of a room.
 TARGET_ROOM = {"plot": "app"}

@@ -232,7 +232,7 @@ def check_on(ranks, mpirun, rewrite, folder, maps, alms, tables):
 
     for name, (path, _) in maps.items():
         for variant in variants:
-            jobs.append(" ".join(("map", path, map_out(name, variant)) + variant))
+            jobs.append(" ".join(("map", path, map_out(name, variant)) + variant[:3]))
     for name, (path, _) in alms.items():
         jobs += [f"alm {path} {out(name, precision)} {precision}" for precision in ("single", "double")]
     for path in tables:

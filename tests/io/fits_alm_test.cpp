@@ -4,7 +4,7 @@
 #include <complex>
 
 #include "base/checked_cast.hpp"
-#include "io/fits/alm.hpp"
+#include "io/fits/fields.hpp"
 #include "io/fits_fixture.hpp"
 #include "ringweave/files.hpp"
 

@@ -13,7 +13,7 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/ring_distribution.hpp"
-#include "io/fits/map.hpp"
+#include "io/fits/fields.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/error.hpp"
 

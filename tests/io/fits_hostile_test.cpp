@@ -7,7 +7,7 @@
 #include <random>
 
 #include "base/checked_cast.hpp"
-#include "io/fits/alm.hpp"
+#include "io/fits/fields.hpp"
 #include "io/fits/table.hpp"
 #include "io/fits_fixture.hpp"
 

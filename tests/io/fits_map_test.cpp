@@ -233,7 +233,7 @@ TEST_F(FitsMap, IsReadFromGzip) {
   const auto grid = healpix(8);
   const std::vector<double> map = test_map<double>(my_rings(grid), 1);
   write_fits_map<double>(comm(), path("map.fits.gz"), map_header(grid, 1), Provenance{},
-                         my_rings(grid), view(map, 1), FitsPacking::gzip);
+                         my_rings(grid), view(map, 1));
   EXPECT_EQ(read_all(*open_fits_map(comm(), path("map.fits.gz"))), map);
   if (comm().is_root()) {
     EXPECT_FALSE(std::filesystem::exists(path("map.fits.gz.gz")));

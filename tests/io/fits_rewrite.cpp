@@ -2,7 +2,7 @@
 // Reads FITS files and writes them again, for check_fits_with_healpy.py to compare both by healpy.
 // Under mpirun:
 //   fits_rewrite JOBS      a file of lines
-//     map IN OUT ring|nested single|double full|partial plain|gzip
+//     map IN OUT ring|nested single|double full|partial
 //     alm IN OUT single|double
 //     spectra IN OUT
 //     table IN OUT         the columns as text
@@ -19,8 +19,7 @@
 #include "base/checked_cast.hpp"
 #include "distribute/exchange/order_distribution.hpp"
 #include "distribute/ring_distribution.hpp"
-#include "io/fits/alm.hpp"
-#include "io/fits/map.hpp"
+#include "io/fits/fields.hpp"
 #include "io/fits/table.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/error.hpp"
@@ -47,8 +46,8 @@ std::vector<int> all(std::size_t count) {
 /// Reads a partial map to the rings it has pixels on, as the program does.
 template <class T>
 void rewrite_map(const Communicator& comm, std::istream& job) {
-  std::string in, out, ordering, precision, coverage, packing;
-  job >> in >> out >> ordering >> precision >> coverage >> packing;
+  std::string in, out, ordering, precision, coverage;
+  job >> in >> out >> ordering >> precision >> coverage;
   const auto reader = open_fits_map(comm, in);
   MapHeader header = reader->header();
   const std::vector<RingId> observed = reader->observed_rings();
@@ -65,8 +64,7 @@ void rewrite_map(const Communicator& comm, std::istream& job) {
   header.precision = precision == "single" ? Precision::single_ : Precision::double_;
   header.coverage = coverage == "full" ? SkyCoverage::full : SkyCoverage::partial;
   write_fits_map<T>(comm, out, header, some_provenance(), rings,
-                    MapView<const T>(map.data(), n_columns, rings.n_pixels()),
-                    packing == "gzip" ? FitsPacking::gzip : FitsPacking::plain);
+                    MapView<const T>(map.data(), n_columns, rings.n_pixels()));
 }
 
 void rewrite_alm(const Communicator& comm, std::istream& job) {

@@ -4,7 +4,7 @@
 #include <complex>
 
 #include "base/checked_cast.hpp"
-#include "io/hdf5/alm.hpp"
+#include "io/hdf5/fields.hpp"
 #include "io_support.hpp"
 #include "ringweave/files.hpp"
 

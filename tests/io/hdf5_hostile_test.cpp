@@ -9,8 +9,8 @@
 
 #include "base/checked_cast.hpp"
 #include "io/hdf5/attributes.hpp"
+#include "io/hdf5/fields.hpp"
 #include "io/hdf5/file.hpp"
-#include "io/hdf5/map.hpp"
 #include "io/hdf5/rows.hpp"
 #include "io/row_redistribution.hpp"
 #include "io_support.hpp"

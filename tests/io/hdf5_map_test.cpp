@@ -7,7 +7,7 @@
 
 #include "base/checked_cast.hpp"
 #include "io/hdf5/attributes.hpp"
-#include "io/hdf5/map.hpp"
+#include "io/hdf5/fields.hpp"
 #include "io_support.hpp"
 #include "ringweave/files.hpp"
 

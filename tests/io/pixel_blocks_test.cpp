@@ -62,20 +62,6 @@ TEST(PixelBlocks, CarryRowsThereAndBack) {
   }
 }
 
-TEST(PixelBlocks, ListedPixelsReachTheirOwner) {
-  const LocalRings rings = of_subset();
-  const PixelBlocks blocks(rings, Ordering::nested);
-  std::vector<float> map(to_size(rings.n_pixels()), -1);
-  const std::vector<std::int64_t> pixels = test::source_pixels(rings);
-  const std::vector<std::int64_t> listed{blocks.order().from_ring(pixels[5]),
-                                         blocks.order().from_ring(100),
-                                         blocks.order().from_ring(pixels.back())};
-  blocks.take_listed(listed, std::vector<double>{1, 2, 3}, map.data());
-  EXPECT_EQ(map[5], 1);
-  EXPECT_EQ(map.back(), 3);
-  EXPECT_EQ(std::count(map.begin(), map.end(), -1.0f), rings.n_pixels() - 2);
-}
-
 TEST(PixelBlocks, NeighbouringRingsAreOneRun) {
   EXPECT_EQ(PixelBlocks(two_bands(), Ordering::ring).owned().size(), 2u);
   EXPECT_EQ(PixelBlocks(four_bands(), Ordering::ring).owned().size(), 4u);

@@ -11,6 +11,8 @@
 #include "app/transform_setup.hpp"
 #include "convolve/masked_map.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "io/field_files.hpp"
+#include "io/spectra_table.hpp"
 #include "ringweave/analysis.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"

@@ -12,6 +12,8 @@
 #include "distribute/exchange/order_distribution.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/ring_distribution.hpp"
+#include "io/field_files.hpp"
+#include "io/spectra_table.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
 

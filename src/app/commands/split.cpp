@@ -16,10 +16,11 @@
 #include "app/smooth/smooth_kernel.hpp"
 #include "base/checked_cast.hpp"
 #include "convolve/ring/ring_convolution_estimate.hpp"
-#include "convolve/split/kernel_split.hpp"
+#include "convolve/split/split_costs.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
+#include "ringweave/splitting.hpp"
 
 namespace ringweave::detail::inline app {
 namespace {
@@ -98,7 +99,7 @@ std::optional<Estimate> rings_alone(const Run& run, const KernelSplitSpec& spec,
                                                 : KernelSupport::automatic(spec.error / 2, spec.cl);
   try {
     rings.kernels = {RadialKernel::from_beam(spec.k_l, support)};
-    const RingConvolutionPlan plan(rings, 0, spec.machine.n_ranks);
+    const RingConvolutionPlan plan(rings, 0, spec.n_ranks);
     return estimate_convolution(plan, run.machine, omp_get_max_threads()).total();
   } catch (const UsageError&) {
     return std::nullopt;
@@ -111,9 +112,9 @@ const char* name_of(KernelSplit::Verdict verdict) {
                                                   : "harmonic";
 }
 
-std::string text_of(const SplitPlacement& placement) {
-  return placement.is_side_by_side() ? fmt::format("harmonics on {}", placement.n_harmonic)
-                                     : "all on all";
+std::string placement_text(const SplitCandidate& candidate) {
+  return candidate.n_harmonic > 0 ? fmt::format("harmonics on {}", candidate.n_harmonic)
+                                  : "all on all";
 }
 
 void say_scan(Run& run, const KernelSplit& split) {
@@ -129,7 +130,7 @@ void say_scan(Run& run, const KernelSplit& split) {
     run.say(fmt::format("{:>11.1f} '{:>9}{:>11.2g}{:>14.3g}{:>10.3g}{:>10.3g}{:>6.0f}  {}",
                         candidate.theta_cut / arcmin, candidate.l_cut, candidate.error,
                         candidate.harmonic.seconds, candidate.rings.seconds, total.seconds,
-                        100 * total.sigma / total.seconds, text_of(candidate.placement)));
+                        100 * total.sigma / total.seconds, placement_text(candidate)));
   }
 }
 
@@ -144,9 +145,12 @@ void put(nlohmann::ordered_json& json, const std::string& name,
 }
 
 nlohmann::ordered_json json_of(const KernelSplit& split, const KernelSplitSpec& spec) {
-  nlohmann::ordered_json json = {{"verdict", name_of(split.verdict())}, {"reason", split.reason()},
-                                 {"error_allowed", spec.error},         {"alpha", spec.alpha},
-                                 {"ranks", spec.machine.n_ranks},       {"kernel", spec.k_l}};
+  nlohmann::ordered_json json = {{"verdict", name_of(split.verdict())},
+                                 {"reason", split.reason()},
+                                 {"error_allowed", spec.error},
+                                 {"alpha", spec.alpha},
+                                 {"ranks", spec.n_ranks},
+                                 {"kernel", spec.k_l}};
   json["scan"] = nlohmann::ordered_json::array();
   for (const SplitCandidate& candidate : split.scan()) {
     nlohmann::ordered_json entry = {{"theta_cut_arcmin", candidate.theta_cut / arcmin},
@@ -157,7 +161,7 @@ nlohmann::ordered_json json_of(const KernelSplit& split, const KernelSplitSpec& 
       put(entry, "harmonic_", candidate.harmonic);
       put(entry, "ring_", candidate.rings);
       put(entry, "sending_", candidate.sending);
-      entry["harmonic_ranks"] = candidate.placement.n_harmonic;
+      entry["harmonic_ranks"] = candidate.n_harmonic;
       put(entry, "", candidate.total);
     }
     json["scan"].push_back(entry);
@@ -166,7 +170,7 @@ nlohmann::ordered_json json_of(const KernelSplit& split, const KernelSplitSpec& 
   const SplitError& error = split.error();
   json["l_cut"] = split.best().l_cut;
   json["theta_cut_arcmin"] = split.best().theta_cut / arcmin;
-  json["harmonic_ranks"] = split.best().placement.n_harmonic;
+  json["harmonic_ranks"] = split.best().n_harmonic;
   json["predicted_error"] = split.best().error;
   json["verified_error"] = {{"total", error.total},
                             {"fit", error.fit},
@@ -197,8 +201,9 @@ int split(Run& run, const SplitOptions& options) {
   spec.theta_cuts = supports_of(options);
   const auto grid = std::make_shared<const RingGrid>(RingGrid::healpix(options.nside));
   run.progress.stage("searching");
-  const int n_ranks = options.ranks > 0 ? options.ranks : run.comm.size();
-  spec.machine = {&run.machine, n_ranks, omp_get_max_threads()};
+  spec.n_ranks = options.ranks > 0 ? options.ranks : run.comm.size();
+  spec.n_threads = omp_get_max_threads();
+  spec.machine = std::make_shared<const SplitMachine>(SplitMachine{&run.machine});
   const KernelSplit split = agreed(run.comm, [&] { return KernelSplit(spec); });
   const std::optional<Estimate> rings = rings_alone(run, spec, grid);
 

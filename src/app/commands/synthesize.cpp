@@ -18,6 +18,7 @@
 #include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "io/field_files.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
 #include "ringweave/random.hpp"

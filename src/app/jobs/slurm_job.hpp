@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "app/predict/scaling_prediction.hpp"
-#include "perf_models/estimate.hpp"
 #include "perf_models/machine.hpp"
+#include "ringweave/times.hpp"
 #include "ringweave/transform.hpp"
 
 namespace ringweave::detail::inline app {

@@ -20,12 +20,12 @@
 #include "base/device.hpp"
 #include "base/memory_meter.hpp"
 #include "convolve/ring/ring_convolution_plan.hpp"
-#include "convolve/split/kernel_split.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/convolution.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
 #include "ringweave/options.hpp"
+#include "ringweave/splitting.hpp"
 #include "ringweave/transform.hpp"
 #include "ringweave/views.hpp"
 #include "transform/transform_plan.hpp"
@@ -117,7 +117,8 @@ void measure_convolutions(const Communicator& comm, std::int64_t nside, Samples&
 void measure_splitting(const Run& run, std::int64_t nside, Samples& samples) {
   KernelSplitSpec spec;
   spec.nside = nside;
-  spec.machine = {&typical_machine(), run.comm.size(), omp_get_max_threads()};
+  spec.n_ranks = run.comm.size();
+  spec.n_threads = omp_get_max_threads();
   const int lmax = checked_cast<int>(2 * nside, "lmax");
   for (int l = 0; l <= lmax; ++l)
     spec.k_l.push_back(std::pow(1 + l * (l + 1.0) / 100, -0.75) *

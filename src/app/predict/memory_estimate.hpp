@@ -9,8 +9,8 @@
 #include "app/run.hpp"
 #include "convolve/split/split_plan.hpp"
 #include "io/file_kind.hpp"
-#include "perf_models/estimate.hpp"
 #include "ringweave/files.hpp"
+#include "ringweave/times.hpp"
 #include "ringweave/transform.hpp"
 #include "transform/transform_plan.hpp"
 

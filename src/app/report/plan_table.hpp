@@ -7,7 +7,7 @@
 #include "app/predict/file_estimate.hpp"
 #include "app/predict/memory_estimate.hpp"
 #include "app/run.hpp"
-#include "perf_models/estimate.hpp"
+#include "ringweave/times.hpp"
 
 namespace ringweave::detail::inline app {
 

@@ -11,6 +11,7 @@
 #include "app/report/plan_table.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "io/field_files.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
 

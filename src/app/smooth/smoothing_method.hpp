@@ -9,7 +9,7 @@
 #include "app/predict/memory_estimate.hpp"
 #include "app/smooth/smooth_job.hpp"
 #include "app/smooth/smooth_kernel.hpp"
-#include "perf_models/estimate.hpp"
+#include "ringweave/times.hpp"
 
 namespace ringweave::detail::inline app {
 

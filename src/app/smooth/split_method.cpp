@@ -14,7 +14,6 @@
 #include "app/smooth/smoothing_method.hpp"
 #include "base/checked_cast.hpp"
 #include "convolve/ring/ring_convolution_estimate.hpp"
-#include "convolve/split/split_convolution.hpp"
 #include "convolve/split/split_plan.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/mpi_library.hpp"
@@ -22,6 +21,7 @@
 #include "ringweave/error.hpp"
 #include "ringweave/options.hpp"
 #include "ringweave/smoothing.hpp"
+#include "ringweave/splitting.hpp"
 #include "ringweave/times.hpp"
 #include "transform/device_memory_plan.hpp"
 
@@ -42,8 +42,11 @@ KernelSplitSpec split_spec(Run& run, const SmoothJob& job, const HarmonicPart& h
   spec.nside = job.grid->nside();
   spec.error = job.options.error.value_or(spec.error);
   const std::int64_t n_threads = run.comm.min(std::int64_t{omp_get_max_threads()});
-  spec.machine = {&run.machine, run.comm.size(), checked_cast<int>(n_threads, "threads"), harmonic,
-                  ranks_of_device(run)};
+  spec.n_ranks = run.comm.size();
+  spec.n_threads = checked_cast<int>(n_threads, "threads");
+  spec.harmonic = harmonic;
+  spec.machine =
+      std::make_shared<const SplitMachine>(SplitMachine{&run.machine, ranks_of_device(run)});
   spec.n_harmonic = job.options.harmonic_ranks;
   return spec;
 }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "convolve/split/kernel_split.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,13 +10,18 @@
 
 #include "base/checked_cast.hpp"
 #include "base/first_error.hpp"
+#include "convolve/split/split_placement.hpp"
 #include "convolve/split/split_search.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/kernel.hpp"
+#include "ringweave/splitting.hpp"
 #include "sphere/kernel/cap_polynomials.hpp"
 #include "sphere/kernel/kernel_shape.hpp"
 
-namespace ringweave::detail::inline convolve {
+namespace ringweave {
+
+using namespace detail;
+
 namespace {
 
 constexpr double arcmin = std::numbers::pi / (180 * 60);
@@ -64,7 +67,7 @@ void require_bounds(const KernelSplitSpec& spec) {
     refuse(fmt::format("alpha = {}; expected 1 or more", spec.alpha));
   if (!(spec.convolver_error >= 0 && spec.convolver_error < 1))
     refuse(fmt::format("a convolver's error of {}; expected 0 to 1", spec.convolver_error));
-  const int n_ranks = spec.machine.n_ranks;
+  const int n_ranks = spec.n_ranks;
   const int n_harmonic = spec.n_harmonic.value_or(0);
   if (n_ranks < 1 || n_harmonic < 0 || n_harmonic >= n_ranks) {
     refuse(
@@ -115,24 +118,20 @@ bool has_compact_part(const CompactFit& fit) {
                      [](double x) { return x != 0; });
 }
 
-void predict(const KernelSplitSpec& spec, SplitCandidate& candidate) {
-  const PlacedSplit placed = place_split(spec.costs, candidate.l_cut, candidate.theta_cut,
-                                         spec.machine.n_ranks, spec.n_harmonic);
-  candidate.placement = placed.placement;
-  candidate.harmonic = placed.harmonic;
-  candidate.rings = placed.rings;
-  candidate.sending = placed.sending;
-  candidate.total = placed.total;
+SplitCandidate predicted(const KernelSplitSpec& spec, const SplitCosts& costs,
+                         const SplitCandidate& candidate) {
+  return place_split(costs, candidate, spec.n_ranks, spec.n_harmonic);
 }
 
 /// Returns the fastest candidate found, or the end; the costs of its rings are planned, not
 /// interpolated.
 std::vector<SplitCandidate>::iterator find_fastest(const KernelSplitSpec& spec,
+                                                   const SplitCosts& costs,
                                                    std::vector<SplitCandidate>& scan) {
   const auto seconds = [](const SplitCandidate& candidate) {
     return candidate.is_found ? candidate.total.seconds : std::numeric_limits<double>::infinity();
   };
-  std::vector<bool> is_planned(scan.size(), !spec.costs.plan_rings);
+  std::vector<bool> is_planned(scan.size(), !costs.plan_rings);
   for (;;) {
     const auto fastest = std::min_element(
         scan.begin(), scan.end(),
@@ -140,9 +139,8 @@ std::vector<SplitCandidate>::iterator find_fastest(const KernelSplitSpec& spec,
     if (fastest == scan.end() || !fastest->is_found) return scan.end();
     const std::size_t i = to_size(fastest - scan.begin());
     if (is_planned[i]) return fastest;
-    const int n_ranks = spec.machine.n_ranks;
-    spec.costs.plan_rings(fastest->theta_cut, fastest->placement.ranks_of_rings(n_ranks));
-    predict(spec, *fastest);
+    costs.plan_rings(fastest->theta_cut, spec.n_ranks - fastest->n_harmonic);
+    *fastest = predicted(spec, costs, *fastest);
     is_planned[i] = true;
   }
 }
@@ -176,123 +174,123 @@ SplitError error_of(const KernelSplitSpec& spec, const SplitWeights& weights, in
   return error;
 }
 
+std::string why_no_parts(const KernelSplitSpec& spec, const std::vector<SplitCandidate>& scan) {
+  const SplitCandidate& closest = *std::min_element(
+      scan.begin(), scan.end(),
+      [](const SplitCandidate& a, const SplitCandidate& b) { return a.error < b.error; });
+  if (closest.error <= spec.error)
+    return fmt::format("the kernel ends at l = {}: a_lm up to there are all of it", closest.l_cut);
+  return fmt::format(
+      "no compact part keeps the error within {:.3g}: of {} supports from {:.4g} to {:.4g} arcmin "
+      "the best, {:.4g}, leaves {:.3g} with l_cut = lmax - 1; smooth with all degrees of the a_lm, "
+      "or allow a larger error",
+      spec.error, scan.size(), scan.front().theta_cut / arcmin, scan.back().theta_cut / arcmin,
+      closest.theta_cut / arcmin, closest.error);
+}
+
 }  // namespace
+
+struct KernelSplit::Data {
+  std::int64_t nside;
+  Verdict verdict = Verdict::harmonic;
+  std::string reason{};
+  std::vector<SplitCandidate> scan{};
+  std::optional<SplitCandidate> best{};
+  std::optional<RadialKernel> compact{};
+  std::vector<double> harmonic{};
+  SplitError error{};
+  Estimate harmonic_only{};
+
+  explicit Data(const KernelSplitSpec& spec);
+  /// Makes the parts of a fit, again with a smaller bound where they miss it.
+  void take(const KernelSplitSpec& spec, const SplitCosts& costs, const SplitWeights& weights,
+            CompactFit fit);
+  void judge(int n_ranks);
+  /// Error  UsageError when there are none.
+  const Data& with_parts() const {
+    if (!best) refuse(reason);
+    return *this;
+  }
+};
+
+KernelSplit::Data::Data(const KernelSplitSpec& spec) : nside(spec.nside) {
+  const SplitCosts costs = split_costs(spec);
+  const SplitWeights weights(spec);
+  harmonic_only = costs.harmonic(weights.lmax, spec.n_ranks);
+  const std::vector<CompactFit> fits = search(spec, weights);
+  for (const CompactFit& fit : fits) {
+    SplitCandidate& candidate = scan.emplace_back(fit.candidate);
+    candidate.is_found = candidate.is_found && has_compact_part(fit);
+    if (candidate.is_found) candidate = predicted(spec, costs, candidate);
+  }
+  const auto fastest = find_fastest(spec, costs, scan);
+  if (fastest == scan.end()) {
+    reason = why_no_parts(spec, scan);
+    return;
+  }
+  take(spec, costs, weights, fits[to_size(fastest - scan.begin())]);
+  judge(spec.n_ranks);
+}
+
+void KernelSplit::Data::take(const KernelSplitSpec& spec, const SplitCosts& costs,
+                             const SplitWeights& weights, CompactFit fit) {
+  KernelSplitSpec stricter = spec;
+  // Rounding hides a little of the error from the search.
+  for (int attempt = 0; attempt < 3 && fit.candidate.is_found; ++attempt) {
+    best = predicted(spec, costs, fit.candidate);
+    compact = RadialKernel::on_cap(best->theta_cut, fit.coefficient);
+    const std::vector<double> multipoles = compact->multipoles(weights.last);
+    harmonic.clear();
+    for (int l = 0; l <= best->l_cut; ++l)
+      harmonic.push_back(spec.k_l[to_size(l)] - multipoles[to_size(l)]);
+    error = error_of(spec, weights, best->l_cut, multipoles, fit.coefficient);
+    if (error.total <= spec.error) return;
+    stricter.error *= 0.99 * spec.error / error.total;
+    fit = search_l_cut(stricter, weights, best->theta_cut);
+  }
+}
+
+void KernelSplit::Data::judge(int n_ranks) {
+  std::string parts = fmt::format("l_cut = {} and theta_cut = {:.4g} arcmin", best->l_cut,
+                                  best->theta_cut / arcmin);
+  if (best->n_harmonic > 0) {
+    parts += fmt::format(" side by side, harmonics on {} of {} ranks", best->n_harmonic, n_ranks);
+  }
+  if (best->total.seconds >= harmonic_only.seconds) {
+    reason = fmt::format(
+        "the fastest split, {}, is predicted to take {:.3g} s, all degrees of the a_lm {:.3g} s",
+        parts, best->total.seconds, harmonic_only.seconds);
+  } else if (best->l_cut < 0) {
+    verdict = Verdict::rings;
+    reason = fmt::format("the kernel ends within {:.4g} arcmin: rings alone keep the error",
+                         best->theta_cut / arcmin);
+  } else {
+    verdict = Verdict::split;
+    reason = fmt::format("{}: {:.3g} s instead of {:.3g} s, predicted", parts, best->total.seconds,
+                         harmonic_only.seconds);
+  }
+}
 
 KernelSplit::KernelSplit(const KernelSplitSpec& asked) {
   require_multipoles(asked);
   require_spectrum_for(asked);
   require_bounds(asked);
   KernelSplitSpec spec = asked;
-  const int lmax = static_cast<int>(ssize64(spec.k_l)) - 1;
-  if (spec.theta_cuts.empty()) spec.theta_cuts = usual_supports(lmax);
-  if (!spec.costs.harmonic || !spec.costs.rings || !spec.costs.sending) {
-    const SplitCosts costs =
-        predicted_split_costs(std::make_shared<const RingGrid>(RingGrid::healpix(spec.nside)), lmax,
-                              spec.theta_cuts, spec.machine);
-    if (!spec.costs.harmonic) spec.costs.harmonic = costs.harmonic;
-    if (!spec.costs.rings) {
-      spec.costs.rings = costs.rings;
-      spec.costs.plan_rings = costs.plan_rings;
-    }
-    if (!spec.costs.sending) spec.costs.sending = costs.sending;
-  }
-  spec.costs.at_once = spec.costs.at_once || spec.machine.harmonic.at_once;
-  harmonic_only_ = spec.costs.harmonic(lmax, spec.machine.n_ranks);
-
-  const SplitWeights weights(spec);
-  const std::vector<CompactFit> fits = search(spec, weights);
-  const CompactFit* best = nullptr;
-  const SplitCandidate* closest = nullptr;
-  for (const CompactFit& fit : fits) {
-    scan_.push_back(fit.candidate);
-    SplitCandidate& candidate = scan_.back();
-    candidate.is_found = candidate.is_found && has_compact_part(fit);
-    if (candidate.is_found) predict(spec, candidate);
-  }
-  for (const SplitCandidate& candidate : scan_)
-    if (closest == nullptr || candidate.error < closest->error) closest = &candidate;
-  if (const auto fastest = find_fastest(spec, scan_); fastest != scan_.end()) {
-    best = &fits[to_size(fastest - scan_.begin())];
-    best_ = *fastest;
-  }
-  if (best == nullptr && closest->error <= spec.error) {
-    reason_ =
-        fmt::format("the kernel ends at l = {}: a_lm up to there are all of it", closest->l_cut);
-    return;
-  }
-  if (best == nullptr) {
-    reason_ = fmt::format(
-        "no compact part keeps the error within {:.3g}: of {} supports from {:.4g} to {:.4g} "
-        "arcmin "
-        "the best, {:.4g}, leaves {:.3g} with l_cut = lmax - 1; smooth with all degrees of the "
-        "a_lm, or allow a larger error",
-        spec.error, scan_.size(), scan_.front().theta_cut / arcmin, scan_.back().theta_cut / arcmin,
-        closest->theta_cut / arcmin, closest->error);
-    return;
-  }
-  take(spec, weights, *best);
-
-  std::string parts = fmt::format("l_cut = {} and theta_cut = {:.4g} arcmin", best_->l_cut,
-                                  best_->theta_cut / arcmin);
-  if (best_->placement.is_side_by_side()) {
-    parts += fmt::format(" side by side, harmonics on {} of {} ranks", best_->placement.n_harmonic,
-                         spec.machine.n_ranks);
-  }
-  if (best_->total.seconds >= harmonic_only_.seconds) {
-    reason_ = fmt::format(
-        "the fastest split, {}, is predicted to take {:.3g} s, all degrees of the a_lm {:.3g} s",
-        parts, best_->total.seconds, harmonic_only_.seconds);
-  } else if (best_->l_cut < 0) {
-    verdict_ = Verdict::rings;
-    reason_ = fmt::format("the kernel ends within {:.4g} arcmin: rings alone keep the error",
-                          best_->theta_cut / arcmin);
-  } else {
-    verdict_ = Verdict::split;
-    reason_ = fmt::format("{}: {:.3g} s instead of {:.3g} s, predicted", parts,
-                          best_->total.seconds, harmonic_only_.seconds);
-  }
+  if (spec.theta_cuts.empty())
+    spec.theta_cuts = usual_supports(static_cast<int>(ssize64(spec.k_l)) - 1);
+  if (spec.machine == nullptr) spec.machine = std::make_shared<const SplitMachine>();
+  data_ = std::make_shared<const Data>(spec);
 }
 
-void KernelSplit::take(const KernelSplitSpec& spec, const SplitWeights& weights, CompactFit fit) {
-  KernelSplitSpec stricter = spec;
-  // Rounding hides a little of the error from the search.
-  for (int attempt = 0; attempt < 3 && fit.candidate.is_found; ++attempt) {
-    best_ = fit.candidate;
-    predict(spec, *best_);
-    compact_ = RadialKernel::on_cap(best_->theta_cut, fit.coefficient);
-    const std::vector<double> multipoles = compact_->multipoles(weights.last);
-    harmonic_.clear();
-    for (int l = 0; l <= best_->l_cut; ++l)
-      harmonic_.push_back(spec.k_l[to_size(l)] - multipoles[to_size(l)]);
-    error_ = error_of(spec, weights, best_->l_cut, multipoles, fit.coefficient);
-    if (error_.total <= spec.error) return;
-    stricter.error *= 0.99 * spec.error / error_.total;
-    fit = search_l_cut(stricter, weights, best_->theta_cut);
-  }
-}
+KernelSplit::Verdict KernelSplit::verdict() const { return data_->verdict; }
+const std::string& KernelSplit::reason() const { return data_->reason; }
+bool KernelSplit::has_parts() const { return data_->best.has_value(); }
+const SplitCandidate& KernelSplit::best() const { return *data_->with_parts().best; }
+const std::vector<double>& KernelSplit::harmonic() const { return data_->with_parts().harmonic; }
+const RadialKernel& KernelSplit::compact() const { return *data_->with_parts().compact; }
+const SplitError& KernelSplit::error() const { return data_->with_parts().error; }
+const std::vector<SplitCandidate>& KernelSplit::scan() const { return data_->scan; }
+std::int64_t KernelSplit::nside() const { return data_->nside; }
+const Estimate& KernelSplit::harmonic_only() const { return data_->harmonic_only; }
 
-void KernelSplit::require_parts() const {
-  if (!has_parts()) refuse(reason_);
-}
-
-const SplitCandidate& KernelSplit::best() const {
-  require_parts();
-  return *best_;
-}
-
-const std::vector<double>& KernelSplit::harmonic() const {
-  require_parts();
-  return harmonic_;
-}
-
-const RadialKernel& KernelSplit::compact() const {
-  require_parts();
-  return *compact_;
-}
-
-const SplitError& KernelSplit::error() const {
-  require_parts();
-  return error_;
-}
-
-}  // namespace ringweave::detail::inline convolve
+}  // namespace ringweave

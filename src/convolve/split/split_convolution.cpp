@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "convolve/split/split_convolution.hpp"
-
 #include <omp.h>
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/component_update.hpp"
+#include "base/stage_timer.hpp"
+#include "base/task_thread.hpp"
+#include "convolve/split/split_plan.hpp"
+#include "distribute/halo/ring_transfer.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/mpi_library.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/grid.hpp"
+#include "ringweave/spectra.hpp"
+#include "ringweave/splitting.hpp"
 #include "ringweave/views.hpp"
 
-namespace ringweave::detail::inline convolve {
+namespace ringweave {
+
+using namespace detail;
 
 namespace {
 
@@ -22,121 +31,171 @@ int threads_beside_rings() { return std::max(1, omp_get_max_threads() / 4); }
 
 }  // namespace
 
-SplitConvolution::SplitConvolution(const Communicator& comm, const KernelSplit& split,
-                                   const SplitMaps& maps)
-    : comm_(comm),
-      harmonic_comm_(comm),
-      plan_(agreed(comm_, [&] { return SplitPlan(split, maps, comm.rank(), comm.size()); })) {
-  agree_same(comm_, "the placement of a split kernel", plan_.placement.n_harmonic);
-  const bool apart = plan_.placement.is_side_by_side();
-  const bool at_once = comm_.min(std::int64_t{plan_.at_once && threads_may_call_mpi()}) == 1;
-  const Communicator group = apart ? comm_.split(plan_.does_rings() ? 0 : 1, comm_.rank()) : comm_;
+struct SplitConvolution::Impl {
+  Impl(const Communicator& some_comm, const KernelSplit& split, const SplitMaps& maps);
+  ~Impl() { end_harmonic(); }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  /// Work of the thread of the harmonic part, which its device is bound to.
+  template <class Work>
+  void on_harmonic_thread(Work work);
+  void end_harmonic();
+  /// Maps become their harmonic part.
+  template <class T>
+  void smooth(AlmView<T> alm, MapView<T> map);
+  template <class T>
+  void convolve_one_after_other(MapView<T> in, MapView<T> out);
+  template <class T>
+  void convolve_at_once(MapView<T> in, MapView<T> out);
+  template <class T>
+  void convolve_side_by_side(MapView<T> in, MapView<T> out);
+
+  Communicator comm;
+  Communicator harmonic_comm;  ///< of the transform, which a thread of its own may free
+  SplitPlan plan;
+  std::optional<RingConvolution> rings;
+  std::optional<SphericalHarmonicTransform> transform;
+  std::optional<TaskThread> side;     ///< makes, uses and frees the transform, at once
+  std::optional<RingTransfer> there;  ///< maps to the ranks of the harmonic part
+  std::optional<RingTransfer> back;
+  Beam harmonic;
+  std::vector<double> weights;  ///< of the rings of the transform
+  StageTimes times;
+};
+
+SplitConvolution::Impl::Impl(const Communicator& some_comm, const KernelSplit& split,
+                             const SplitMaps& maps)
+    : comm(some_comm),
+      harmonic_comm(comm),
+      plan(agreed(comm, [&] { return SplitPlan(split, maps, comm.rank(), comm.size()); })) {
+  agree_same(comm, "the placement of a split kernel", plan.placement.n_harmonic);
+  const bool apart = plan.placement.is_side_by_side();
+  const bool at_once = comm.min(std::int64_t{plan.at_once && threads_may_call_mpi()}) == 1;
+  const Communicator group = apart ? comm.split(plan.does_rings() ? 0 : 1, comm.rank()) : comm;
   // Two threads must not use one communicator.
-  harmonic_comm_ = at_once ? comm_.split(0, comm_.rank()) : group;
+  harmonic_comm = at_once ? comm.split(0, comm.rank()) : group;
   try {
     // One group may fail where the other does not.
-    agree(comm_, [&] {
-      if (at_once) side_.emplace().run([n = threads_beside_rings()] { omp_set_num_threads(n); });
-      if (plan_.does_rings()) rings_.emplace(group, plan_.rings.spec());
-      if (!plan_.does_harmonic()) return;
-      on_harmonic_thread([&] { transform_.emplace(harmonic_comm_, plan_.harmonic->spec); });
-      harmonic_.t = split.harmonic();
-      ring_weights_ = ring_weights(transform_->rings());
+    agree(comm, [&] {
+      if (at_once) side.emplace().run([n = threads_beside_rings()] { omp_set_num_threads(n); });
+      if (plan.does_rings()) rings.emplace(group, plan.rings.spec());
+      if (!plan.does_harmonic()) return;
+      on_harmonic_thread([&] { transform.emplace(harmonic_comm, plan.harmonic->spec); });
+      harmonic.t = split.harmonic();
+      weights = ring_weights(transform->rings());
     });
   } catch (...) {
     end_harmonic();
     throw;
   }
   if (!apart) return;
-  there_.emplace(comm_, plan_.bands, plan_.harmonic_bands, maps.n_maps, SplitPlan::there);
-  back_.emplace(comm_, plan_.harmonic_bands, plan_.bands, maps.n_maps, SplitPlan::back);
+  there.emplace(comm, plan.bands, plan.harmonic_bands, maps.n_maps, SplitPlan::there);
+  back.emplace(comm, plan.harmonic_bands, plan.bands, maps.n_maps, SplitPlan::back);
 }
 
-SplitConvolution::~SplitConvolution() { end_harmonic(); }
-
-void SplitConvolution::end_harmonic() {
-  on_harmonic_thread([this] { transform_.reset(); });
+void SplitConvolution::Impl::end_harmonic() {
+  on_harmonic_thread([this] { transform.reset(); });
 }
 
 template <class Work>
-void SplitConvolution::on_harmonic_thread(Work work) {
-  if (side_) {
-    side_->run(std::move(work));
+void SplitConvolution::Impl::on_harmonic_thread(Work work) {
+  if (side) {
+    side->run(std::move(work));
   } else {
     work();
   }
 }
 
 template <class T>
-void SplitConvolution::smooth(AlmView<T> alm, MapView<T> map) {
-  transform_->adjoint_destroying<T>(map, ring_weights_, alm);
-  multiply(harmonic_, transform_->alm_layout(), transform_->fields(), alm);
-  transform_->synthesize<T>(alm, map);
+void SplitConvolution::Impl::smooth(AlmView<T> alm, MapView<T> map) {
+  transform->adjoint_destroying<T>(map, weights, alm);
+  multiply(harmonic, transform->alm_layout(), transform->fields(), alm);
+  transform->synthesize<T>(alm, map);
 }
 
 template <class T>
-void SplitConvolution::convolve_one_after_other(MapView<T> in, MapView<T> out) {
-  rings_->convolve<T>(in, out);
-  if (!transform_) return;
-  auto alm = agreed(comm_, [&] { return transform_->make_alm<T>(); });
+void SplitConvolution::Impl::convolve_one_after_other(MapView<T> in, MapView<T> out) {
+  rings->convolve<T>(in, out);
+  if (!transform) return;
+  auto alm = agreed(comm, [&] { return transform->make_alm<T>(); });
   smooth<T>(alm.view(), in);
   add<T>(in, out);
 }
 
 template <class T>
-void SplitConvolution::convolve_at_once(MapView<T> in, MapView<T> out) {
+void SplitConvolution::Impl::convolve_at_once(MapView<T> in, MapView<T> out) {
   MapBuffer<T> map;
   AlmBuffer<T> alm;
-  agree(comm_, [&] {
-    rings_->require<T>(in, out);
-    map = transform_->make_map<T>();
-    alm = transform_->make_alm<T>();
+  agree(comm, [&] {
+    rings->require<T>(in, out);
+    map = transform->make_map<T>();
+    alm = transform->make_alm<T>();
   });
   // Each part agrees on its own errors, so all ranks leave it together.
-  agree(comm_, [&] {
-    side_->run_both(
+  agree(comm, [&] {
+    side->run_both(
         [&] {
           copy<T>(in, map.view());
           smooth<T>(alm.view(), map.view());
         },
-        [&] { rings_->convolve<T>(in, out); });
+        [&] { rings->convolve<T>(in, out); });
   });
   add<T>(std::as_const(map).view(), out);
 }
 
 template <class T>
-void SplitConvolution::convolve_side_by_side(MapView<T> in, MapView<T> out) {
+void SplitConvolution::Impl::convolve_side_by_side(MapView<T> in, MapView<T> out) {
   MapBuffer<T> map;
   AlmBuffer<T> alm;
-  agree(comm_, [&] {
+  agree(comm, [&] {
     // Checked before anything is sent: the ranks of the other group would wait for it.
-    if (rings_) rings_->require<T>(in, out);
-    if (!transform_) return;
-    map = transform_->make_map<T>();
-    alm = transform_->make_alm<T>();
+    if (rings) rings->require<T>(in, out);
+    if (!transform) return;
+    map = transform->make_map<T>();
+    alm = transform->make_alm<T>();
   });
   {
     // Not during the convolution: a rank that computes cannot progress its messages.
-    const StageTimer timer(&times_, "sending");
-    there_->move<T>(in, map.view());
+    const StageTimer timer(&times, "sending");
+    there->move<T>(in, map.view());
   }
   // Each group agrees on its own errors, so all of its ranks leave it together.
-  agree(comm_, [&] {
-    if (rings_) rings_->convolve<T>(in, out);
-    if (transform_) smooth<T>(alm.view(), map.view());
+  agree(comm, [&] {
+    if (rings) rings->convolve<T>(in, out);
+    if (transform) smooth<T>(alm.view(), map.view());
   });
-  const StageTimer timer(&times_, "sending");
-  back_->move<T>(std::as_const(map).view(), out);
+  const StageTimer timer(&times, "sending");
+  back->move<T>(std::as_const(map).view(), out);
+}
+
+SplitConvolution::SplitConvolution(const Communicator& comm, const KernelSplit& split,
+                                   const SplitMaps& maps)
+    : impl_(std::make_unique<Impl>(comm, split, maps)) {}
+SplitConvolution::~SplitConvolution() = default;
+SplitConvolution::SplitConvolution(SplitConvolution&&) noexcept = default;
+
+const SplitPlan& SplitConvolution::plan() const { return impl_->plan; }
+const LocalRings& SplitConvolution::rings() const { return plan().own; }
+std::shared_ptr<const RingDistribution> SplitConvolution::ring_bands() const {
+  return std::make_shared<const RingDistribution>(plan().bands);
+}
+StageTimes& SplitConvolution::times() { return impl_->times; }
+RingConvolution* SplitConvolution::ring_convolution() {
+  return impl_->rings ? &*impl_->rings : nullptr;
+}
+SphericalHarmonicTransform* SplitConvolution::transform() {
+  return impl_->transform ? &*impl_->transform : nullptr;
 }
 
 template <class T>
 void SplitConvolution::convolve(MapView<T> in, MapView<T> out) {
-  if (plan_.placement.is_side_by_side()) return convolve_side_by_side(in, out);
-  if (side_) return convolve_at_once(in, out);
-  convolve_one_after_other(in, out);
+  if (plan().placement.is_side_by_side()) return impl_->convolve_side_by_side(in, out);
+  if (impl_->side) return impl_->convolve_at_once(in, out);
+  impl_->convolve_one_after_other(in, out);
 }
 
 template void SplitConvolution::convolve(MapView<double>, MapView<double>);
 template void SplitConvolution::convolve(MapView<float>, MapView<float>);
 
-}  // namespace ringweave::detail::inline convolve
+}  // namespace ringweave

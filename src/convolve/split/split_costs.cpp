@@ -18,33 +18,6 @@
 namespace ringweave::detail::inline convolve {
 namespace {
 
-/// Costs of the harmonic part; each number of degrees is prepared once.
-class HarmonicCosts {
- public:
-  HarmonicCosts(std::shared_ptr<const RingGrid> grid, const SplitMachine& on)
-      : grid_(std::move(grid)), on_(on) {}
-
-  /// Estimates an adjoint and a synthesis.
-  Estimate estimate(int l_cut, int n_ranks) {
-    TransformSpec spec;
-    spec.grid = grid_;
-    spec.lmax = spec.mmax = l_cut;
-    const TransformScaling& scaling = scalings_.try_emplace(l_cut, spec).first->second;
-    TransformWork work = scaling.shares(n_ranks).largest;
-    work.n_threads = on_.n_threads;
-    if (on_.harmonic.backend == Backend::cuda) {
-      work.place = Place::device;
-      work.ranks_of_device = std::min(n_ranks, on_.ranks_of_device);
-    }
-    return 2 * estimate_transform(work, *on_.machine).total();
-  }
-
- private:
-  std::shared_ptr<const RingGrid> grid_;
-  SplitMachine on_;
-  std::map<int, TransformScaling> scalings_;  ///< [l_cut]
-};
-
 /// Returns a narrow Gaussian with degrees up to lmax, on the whole of a cap.
 RadialKernel stand_in(double theta_cut, int lmax) {
   const int size = CapPolynomials::size_for(theta_cut, lmax);
@@ -62,17 +35,42 @@ RadialKernel stand_in(double theta_cut, int lmax) {
   return RadialKernel::on_cap(theta_cut, coefficient);
 }
 
-/// Costs of the ring part, from a few plans for every number of ranks requested.
-class RingCosts {
- public:
-  RingCosts(std::shared_ptr<const RingGrid> grid, int lmax, std::vector<double> theta_cuts,
-            const SplitMachine& on)
-      : grid_(std::move(grid)), lmax_(lmax), theta_cuts_(std::move(theta_cuts)), on_(on) {}
+std::vector<double> supports_to_plan(std::span<const double> theta_cuts) {
+  constexpr double between_plans = 2.5;
+  std::vector<double> planned;
+  for (const double angle : theta_cuts) {
+    if (planned.empty() || angle >= between_plans * planned.back()) planned.push_back(angle);
+  }
+  if (planned.back() < theta_cuts.back()) planned.push_back(theta_cuts.back());
+  return planned;
+}
 
-  Estimate estimate(double theta_cut, int n_ranks) {
+/// Costs on the machine of a specification. Transforms are prepared once for each number of
+/// degrees, ring convolutions planned for a few supports and every number of ranks requested.
+class PredictedCosts {
+ public:
+  explicit PredictedCosts(const KernelSplitSpec& spec)
+      : spec_(spec), grid_(std::make_shared<const RingGrid>(RingGrid::healpix(spec.nside))) {}
+
+  /// Estimates an adjoint and a synthesis.
+  Estimate harmonic(int l_cut, int n_ranks) {
+    TransformSpec spec;
+    spec.grid = grid_;
+    spec.lmax = spec.mmax = l_cut;
+    const TransformScaling& scaling = scalings_.try_emplace(l_cut, spec).first->second;
+    TransformWork work = scaling.shares(n_ranks).largest;
+    work.n_threads = spec_.n_threads;
+    if (spec_.harmonic.backend == Backend::cuda) {
+      work.place = Place::device;
+      work.ranks_of_device = std::min(n_ranks, spec_.machine->ranks_of_device);
+    }
+    return 2 * estimate_transform(work, machine()).total();
+  }
+
+  Estimate rings(double theta_cut, int n_ranks) {
     std::map<double, Estimate>& table = tables_[n_ranks];
     if (table.empty()) {
-      for (const double angle : theta_cuts_) plan(angle, n_ranks);
+      for (const double angle : supports_to_plan(spec_.theta_cuts)) plan_rings(angle, n_ranks);
     }
     const auto above = table.lower_bound(theta_cut);
     if (above == table.end()) return table.rbegin()->second;
@@ -83,58 +81,59 @@ class RingCosts {
             std::lerp(below->second.sigma, above->second.sigma, part)};
   }
 
-  void plan(double theta_cut, int n_ranks) {
+  void plan_rings(double theta_cut, int n_ranks) {
     RingConvolutionSpec spec;
     spec.grid = grid_;
-    spec.kernels = {stand_in(theta_cut, lmax_)};
+    spec.kernels = {stand_in(theta_cut, static_cast<int>(ssize64(spec_.k_l)) - 1)};
     spec.error = 1e-6;
     const RingConvolutionPlan plan(spec, 0, n_ranks);
     tables_[n_ranks].insert_or_assign(
-        theta_cut, estimate_convolution(plan, *on_.machine, on_.n_threads).total());
+        theta_cut, estimate_convolution(plan, machine(), spec_.n_threads).total());
+  }
+
+  /// Estimates sending maps to the other group and back: the traffic of a rank of the smaller
+  /// group, with one message per rank of the other group whose rings overlap its own.
+  Estimate sending(int n_rings, int n_harmonic) const {
+    const int fewer = std::min(n_rings, n_harmonic);
+    const int more = std::max(n_rings, n_harmonic);
+    const double bytes = static_cast<double>(grid_->n_pixels()) * sizeof(double) / fewer;
+    const int n_peers = std::min(more, more / fewer + 1);
+    return 2 * exchange_estimate(machine().network, bytes, n_peers + 1);
   }
 
  private:
-  std::shared_ptr<const RingGrid> grid_;
-  int lmax_;
-  std::vector<double> theta_cuts_;
-  SplitMachine on_;
-  std::map<int, std::map<double, Estimate>> tables_;  ///< [ranks][support]
-};
+  const Machine& machine() const { return *spec_.machine->machine; }
 
-/// Estimates sending maps to the other group and back: the traffic of a rank of the smaller group,
-/// with one message per rank of the other group whose rings overlap its own.
-Estimate estimate_of_sending(const RingGrid& grid, const Network& network, int n_rings,
-                             int n_harmonic) {
-  const int fewer = std::min(n_rings, n_harmonic);
-  const int more = std::max(n_rings, n_harmonic);
-  const double bytes = static_cast<double>(grid.n_pixels()) * sizeof(double) / fewer;
-  const int n_peers = std::min(more, more / fewer + 1);
-  return 2 * exchange_estimate(network, bytes, n_peers + 1);
-}
+  KernelSplitSpec spec_;
+  std::shared_ptr<const RingGrid> grid_;
+  std::map<int, TransformScaling> scalings_;          ///< [l_cut]
+  std::map<int, std::map<double, Estimate>> tables_;  ///< of rings, [ranks][support]
+};
 
 }  // namespace
 
-SplitCosts predicted_split_costs(const std::shared_ptr<const RingGrid>& grid, int lmax,
-                                 std::span<const double> theta_cuts, const SplitMachine& on) {
-  constexpr double between_plans = 2.5;
-  std::vector<double> planned;
-  for (const double angle : theta_cuts) {
-    if (planned.empty() || angle >= between_plans * planned.back()) planned.push_back(angle);
+SplitCosts split_costs(const KernelSplitSpec& spec) {
+  const auto predicted = std::make_shared<PredictedCosts>(spec);
+  SplitCosts costs = spec.machine->costs;
+  if (!costs.harmonic) {
+    costs.harmonic = [predicted](int l_cut, int n_ranks) {
+      return predicted->harmonic(l_cut, n_ranks);
+    };
   }
-  if (planned.back() < theta_cuts.back()) planned.push_back(theta_cuts.back());
-  const auto harmonic = std::make_shared<HarmonicCosts>(grid, on);
-  const auto rings = std::make_shared<RingCosts>(grid, lmax, std::move(planned), on);
-  SplitCosts costs;
-  costs.harmonic = [harmonic](int l_cut, int n_ranks) {
-    return harmonic->estimate(l_cut, n_ranks);
-  };
-  costs.rings = [rings](double theta_cut, int n_ranks) {
-    return rings->estimate(theta_cut, n_ranks);
-  };
-  costs.plan_rings = [rings](double theta_cut, int n_ranks) { rings->plan(theta_cut, n_ranks); };
-  costs.sending = [grid, on](int n_rings, int n_harmonic) {
-    return estimate_of_sending(*grid, on.machine->network, n_rings, n_harmonic);
-  };
+  if (!costs.rings) {
+    costs.rings = [predicted](double theta_cut, int n_ranks) {
+      return predicted->rings(theta_cut, n_ranks);
+    };
+    costs.plan_rings = [predicted](double theta_cut, int n_ranks) {
+      predicted->plan_rings(theta_cut, n_ranks);
+    };
+  }
+  if (!costs.sending) {
+    costs.sending = [predicted](int n_rings, int n_harmonic) {
+      return predicted->sending(n_rings, n_harmonic);
+    };
+  }
+  costs.at_once = spec.harmonic.at_once;
   return costs;
 }
 

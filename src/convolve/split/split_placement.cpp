@@ -4,40 +4,40 @@
 namespace ringweave::detail::inline convolve {
 namespace {
 
-PlacedSplit place(const SplitCosts& costs, int l_cut, double theta_cut, int n_ranks,
-                  int n_harmonic) {
-  PlacedSplit placed;
-  placed.placement.n_harmonic = n_harmonic;
-  const int n_rings = placed.placement.ranks_of_rings(n_ranks);
-  placed.rings = costs.rings(theta_cut, n_rings);
-  placed.total = placed.rings;
-  if (l_cut < 0) return placed;
-  placed.harmonic = costs.harmonic(l_cut, placed.placement.ranks_of_harmonic(n_ranks));
-  if (!placed.placement.is_side_by_side()) {
-    placed.total =
-        costs.at_once ? longer(placed.rings, placed.harmonic) : placed.rings + placed.harmonic;
-    return placed;
+SplitCandidate place(const SplitCosts& costs, SplitCandidate split, int n_ranks, int n_harmonic) {
+  const SplitPlacement placement{n_harmonic};
+  const int n_rings = placement.ranks_of_rings(n_ranks);
+  split.n_harmonic = n_harmonic;
+  split.rings = costs.rings(split.theta_cut, n_rings);
+  split.harmonic = split.sending = {};
+  split.total = split.rings;
+  if (split.l_cut < 0) return split;
+  split.harmonic = costs.harmonic(split.l_cut, placement.ranks_of_harmonic(n_ranks));
+  if (!placement.is_side_by_side()) {
+    split.total =
+        costs.at_once ? longer(split.rings, split.harmonic) : split.rings + split.harmonic;
+    return split;
   }
-  placed.sending = costs.sending(n_rings, n_harmonic);
-  placed.total = longer(placed.rings, placed.harmonic) + placed.sending;
-  return placed;
+  split.sending = costs.sending(n_rings, n_harmonic);
+  split.total = longer(split.rings, split.harmonic) + split.sending;
+  return split;
 }
 
 }  // namespace
 
-PlacedSplit place_split(const SplitCosts& costs, int l_cut, double theta_cut, int n_ranks,
-                        std::optional<int> n_harmonic) {
-  const auto with = [&](int n) { return place(costs, l_cut, theta_cut, n_ranks, n); };
-  if (l_cut < 0) return with(0);
+SplitCandidate place_split(const SplitCosts& costs, const SplitCandidate& split, int n_ranks,
+                           std::optional<int> n_harmonic) {
+  const auto with = [&](int n) { return place(costs, split, n_ranks, n); };
+  if (split.l_cut < 0) return with(0);
   if (n_harmonic) return with(*n_harmonic);
-  PlacedSplit best = with(0);
+  SplitCandidate best = with(0);
   if (n_ranks == 1) return best;
   // Finds the fewest ranks whose harmonics are no slower than the rings of the others, if any.
   int low = 1;
   int high = n_ranks - 1;
   while (low < high) {
     const int middle = low + (high - low) / 2;
-    const PlacedSplit placed = with(middle);
+    const SplitCandidate placed = with(middle);
     if (placed.harmonic.seconds > placed.rings.seconds) {
       low = middle + 1;
     } else {
@@ -46,7 +46,7 @@ PlacedSplit place_split(const SplitCosts& costs, int l_cut, double theta_cut, in
   }
   for (const int n : {low - 1, low}) {
     if (n < 1) continue;
-    const PlacedSplit placed = with(n);
+    const SplitCandidate placed = with(n);
     if (placed.total.seconds < best.total.seconds) best = placed;
   }
   return best;

@@ -4,14 +4,13 @@
 #include <optional>
 
 #include "convolve/split/split_costs.hpp"
+#include "ringweave/splitting.hpp"
 
 namespace ringweave::detail::inline convolve {
 
 /// Which ranks do which part of a split kernel.
 struct SplitPlacement {
-  /// The last so many ranks do the harmonic part while the others convolve on rings; 0: all ranks
-  /// do both.
-  int n_harmonic = 0;
+  int n_harmonic = 0;  ///< see SplitCandidate
 
   bool is_side_by_side() const { return n_harmonic > 0; }
   int ranks_of_rings(int n_ranks) const { return n_ranks - n_harmonic; }
@@ -22,22 +21,12 @@ struct SplitPlacement {
   }
 };
 
-/// A placement and its predicted times.
-struct PlacedSplit {
-  SplitPlacement placement;
-  Estimate harmonic{};
-  Estimate rings{};
-  Estimate sending{};  ///< the map to the ranks of the harmonic part, and theirs back
-  Estimate total{};
-};
-
-/// Both parts on all ranks, or side by side on two groups: the sum of the times (at once: the
-/// slower part's), or the slower part's and what is sent.
-/// l_cut       -1: no harmonic part, and nothing side by side
+/// Adds the predicted times to a candidate of given support and l_cut, done on n_ranks ranks: both
+/// parts on all of them, or side by side on two groups. Nothing is side by side where l_cut = -1.
 /// n_harmonic  takes this placement; none: the fastest. The more ranks do harmonics, the faster
 ///             these are and the slower the rings: the best two sizes are where the parts take
 ///             equally long, so O(log n_ranks) sizes are looked at.
-PlacedSplit place_split(const SplitCosts& costs, int l_cut, double theta_cut, int n_ranks,
-                        std::optional<int> n_harmonic = {});
+SplitCandidate place_split(const SplitCosts& costs, const SplitCandidate& split, int n_ranks,
+                           std::optional<int> n_harmonic = {});
 
 }  // namespace ringweave::detail::inline convolve

@@ -15,8 +15,15 @@ namespace {
 /// Error the ring convolution may add, as a share of the split's error: negligible in quadrature.
 constexpr double neglected = 0.1;
 
-SplitPlacement placement_of(const KernelSplit& split, int n_ranks) {
-  const SplitPlacement placement = split.best().placement;
+/// Checks the maps on the way.
+SplitPlacement placement_of(const KernelSplit& split, const SplitMaps& maps, int n_ranks) {
+  if (maps.grid == nullptr || maps.grid->nside() != split.nside()) {
+    throw UsageError(fmt::format(
+        "a split kernel is for HEALPix maps of nside {} and SplitMaps::grid is {}; search it for "
+        "the maps it is applied to",
+        split.nside(), maps.grid == nullptr ? "not set" : maps.grid->name()));
+  }
+  const SplitPlacement placement{split.best().n_harmonic};
   if (placement.n_harmonic < n_ranks) return placement;
   throw UsageError(fmt::format(
       "a split kernel is placed with {} ranks for its harmonic part beside others, and there are "
@@ -64,7 +71,7 @@ SplitPlan::SplitPlan(const KernelSplit& split, const SplitMaps& maps, int some_r
                      int some_n_ranks)
     : rank(some_rank),
       n_ranks(some_n_ranks),
-      placement(placement_of(split, n_ranks)),
+      placement(placement_of(split, maps, n_ranks)),
       rings(plan_rings(split, maps, *this)),
       harmonic(plan_harmonic(split, maps, *this)),
       bands(rings.bands(), 0, n_ranks),

@@ -6,24 +6,18 @@
 #include <optional>
 
 #include "convolve/ring/ring_convolution_plan.hpp"
-#include "convolve/split/kernel_split.hpp"
+#include "convolve/split/split_placement.hpp"
 #include "distribute/halo/ring_transfer.hpp"
+#include "ringweave/splitting.hpp"
 #include "transform/transform_plan.hpp"
 
 namespace ringweave::detail::inline convolve {
 
-/// The maps a split kernel is applied to.
-struct SplitMaps {
-  std::shared_ptr<const RingGrid> grid;  ///< HEALPix of the nside the split was searched for
-  std::int64_t n_maps = 1;
-  std::int64_t bytes_per_pixel = sizeof(double);  ///< those of a longer type are refused
-  HarmonicPart harmonic{};
-};
-
 /// Who does what of a split convolution, as plain data made without MPI. Placed as the split is:
 /// side by side the maps lie on the ranks that convolve, the last ranks own no ring of them.
 struct SplitPlan {
-  /// Error  UsageError when the split has no parts, or is placed on more ranks than there are.
+  /// Error  UsageError when the split has no parts, is for another grid, or is placed on more ranks
+  ///        than there are.
   SplitPlan(const KernelSplit& split, const SplitMaps& maps, int rank, int n_ranks);
 
   int rank;

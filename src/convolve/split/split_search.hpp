@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "convolve/split/cap_multipoles.hpp"
-#include "convolve/split/kernel_split.hpp"
 #include "convolve/split/triangular_fit.hpp"
+#include "ringweave/splitting.hpp"
 
 namespace ringweave::detail::inline convolve {
 

@@ -4,15 +4,17 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <sstream>
+#include <tuple>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "io/fits/alm.hpp"
 #include "io/fits/alm_index.hpp"
+#include "io/fits/fields.hpp"
 #include "io/fits/file.hpp"
+#include "io/header_json.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
 #include "sphere/kernel/kernel_table.hpp"
@@ -105,10 +107,7 @@ std::vector<std::string> component_names(std::size_t count) {
 class FitsAlmReader final : public AlmReader {
  public:
   FitsAlmReader(const Communicator& comm, const std::string& path) : comm_(comm), path_(path) {
-    agree(comm_, [&] {
-      if (comm_.is_root()) inspect();
-    });
-    share_header();
+    std::tie(header_, rows_) = share_from_root(comm_, [this] { return inspect(); });
   }
 
   void read(std::span<const int> components, const AlmLayout& layout, AnyAlmView<> alm) override {
@@ -116,7 +115,8 @@ class FitsAlmReader final : public AlmReader {
   }
 
  private:
-  void inspect() {
+  /// Returns what the other ranks need.
+  std::pair<AlmHeader, std::vector<std::int64_t>> inspect() {
     file_.emplace(FitsFile::open(path_));
     Degree largest;
     for (int hdu = 2; hdu < max_hdus; ++hdu) {
@@ -146,6 +146,10 @@ class FitsAlmReader final : public AlmReader {
       if (table.rows > all) throw DataError(path_, found);
       header_.warnings.push_back(found + "; the missing coefficients are taken as 0");
     }
+    header_.components = component_names(tables_.size());
+    std::vector<std::int64_t> rows;
+    for (const AlmTable& table : tables_) rows.push_back(table.rows);
+    return {header_, rows};
   }
 
   void add(const AlmTable& table) {
@@ -155,31 +159,6 @@ class FitsAlmReader final : public AlmReader {
                             ? Precision::single_
                             : Precision::double_;
     tables_.push_back(table);
-  }
-
-  void share_header() {
-    std::ostringstream out;
-    out << header_.lmax << ' ' << header_.mmax << ' ' << (header_.precision == Precision::single_)
-        << ' ' << tables_.size() << ' ' << header_.warnings.size() << '\n';
-    for (const AlmTable& table : tables_) out << table.rows << ' ';
-    out << '\n' << header_.unit << '\n';
-    for (const std::string& warning : header_.warnings) out << warning << '\n';
-
-    std::istringstream in(comm_.broadcast(comm_.is_root() ? out.str() : std::string(), 0));
-    bool single = false;
-    std::size_t n_tables = 0;
-    std::size_t n_warnings = 0;
-    in >> header_.lmax >> header_.mmax >> single >> n_tables >> n_warnings;
-    header_.precision = single ? Precision::single_ : Precision::double_;
-    rows_.resize(n_tables);
-    for (std::int64_t& rows : rows_) in >> rows;
-    std::string line;
-    std::getline(in, line);
-    std::getline(in, header_.unit);
-    header_.warnings.clear();
-    while (header_.warnings.size() < n_warnings && std::getline(in, line))
-      header_.warnings.push_back(line);
-    header_.components = component_names(n_tables);
   }
 
   template <class T>

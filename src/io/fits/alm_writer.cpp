@@ -7,8 +7,8 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "io/fits/alm.hpp"
 #include "io/fits/alm_index.hpp"
+#include "io/fits/fields.hpp"
 #include "io/fits/file.hpp"
 #include "io/fits/gzip.hpp"
 #include "io/fits/header.hpp"
@@ -103,8 +103,7 @@ void write_block(const FitsFile& file, const DegreeBlock& block, std::int64_t mm
 
 template <class T>
 void write_fits_alm(const Communicator& comm, const std::string& path, const AlmHeader& header,
-                    const Provenance& provenance, const AlmLayout& layout, AlmView<const T> alm,
-                    FitsPacking packing) {
+                    const Provenance& provenance, const AlmLayout& layout, AlmView<const T> alm) {
   std::optional<FitsFile> file;
   agree(comm, [&] {
     check_shapes(header, layout, alm.n_components(), alm.size());
@@ -130,15 +129,13 @@ void write_fits_alm(const Communicator& comm, const std::string& path, const Alm
   agree(comm, [&] {
     if (!file) return;
     file->close();
-    if (packing == FitsPacking::gzip) gzip_file(path);
+    if (path.ends_with(".gz")) gzip_file(path);
   });
 }
 
 template void write_fits_alm<double>(const Communicator&, const std::string&, const AlmHeader&,
-                                     const Provenance&, const AlmLayout&, AlmView<const double>,
-                                     FitsPacking);
+                                     const Provenance&, const AlmLayout&, AlmView<const double>);
 template void write_fits_alm<float>(const Communicator&, const std::string&, const AlmHeader&,
-                                    const Provenance&, const AlmLayout&, AlmView<const float>,
-                                    FitsPacking);
+                                    const Provenance&, const AlmLayout&, AlmView<const float>);
 
 }  // namespace ringweave::detail::inline io

@@ -33,13 +33,6 @@ std::string cfitsio_messages(int status) {
   return text;
 }
 
-/// Makes foreign header text safe for messages and outputs: it must not control a terminal.
-std::string printable(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-  return text;
-}
-
 /// Returns the value field of a header card: 'quoted text' with doubled quotes, or a bare number or
 /// logical.
 std::string unquoted(std::string value) {
@@ -104,6 +97,12 @@ void check_is_fits(const std::string& path, const std::string& header) {
 }
 
 }  // namespace
+
+std::string printable(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return text;
+}
 
 FitsFile FitsFile::open(const std::string& path) {
   FitsFile result(path, Access::read);
@@ -224,22 +223,6 @@ std::optional<std::int64_t> FitsFile::integer(const std::string& keyword) const 
     fail(fmt::format("{} = {} is not a whole number of reasonable size", keyword, *value));
   }
   return static_cast<std::int64_t>(*value);
-}
-
-std::vector<std::pair<std::string, std::string>> FitsFile::keywords() const {
-  int count = 0;
-  int status = 0;
-  fits_get_hdrspace(file_, &count, nullptr, &status);
-  std::vector<std::pair<std::string, std::string>> result;
-  for (int i = 1; i <= count && status == 0; ++i) {
-    std::array<char, FLEN_KEYWORD> name{};
-    std::array<char, FLEN_VALUE> value{};
-    fits_read_keyn(file_, i, name.data(), value.data(), nullptr, &status);
-    if (status == 0 && value[0] != '\0')
-      result.emplace_back(printable(name.data()), unquoted(value.data()));
-  }
-  check(status, "read the header");
-  return result;
 }
 
 namespace {

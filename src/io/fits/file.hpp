@@ -12,6 +12,10 @@
 
 namespace ringweave::detail::inline io {
 
+/// Returns header text with a question mark for all but printable ASCII: safe in FITS files, and in
+/// messages, where it must not control a terminal.
+std::string printable(std::string text);
+
 enum class FitsHdu { image, ascii_table, binary_table };
 
 /// One column of a table. Elements are numbered through all rows: element e is number e % repeat of
@@ -69,8 +73,6 @@ class FitsFile {
   std::optional<std::string> text(const std::string& keyword) const;
   std::optional<double> real(const std::string& keyword) const;
   std::optional<std::int64_t> integer(const std::string& keyword) const;
-  /// Returns every keyword of the current HDU with its value as text.
-  std::vector<std::pair<std::string, std::string>> keywords() const;
 
   /// Returns the table of the current HDU, after checking that the file is long enough to hold it.
   FitsTableShape table() const;

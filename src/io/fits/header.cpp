@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "io/fits/header.hpp"
 
-#include <algorithm>
-
 #include "base/checked_cast.hpp"
 
 namespace ringweave::detail::inline io {
@@ -10,15 +8,9 @@ namespace {
 
 constexpr std::size_t longest_plain_text = 68;
 
-std::string ascii(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-  return text;
-}
-
 void put_history(const FitsFile& file, const std::string& text) {
   int status = 0;
-  fits_write_history(file.handle(), ascii(text).c_str(), &status);
+  fits_write_history(file.handle(), printable(text).c_str(), &status);
   file.check(status, "write HISTORY");
 }
 
@@ -26,7 +18,7 @@ void put_history(const FitsFile& file, const std::string& text) {
 
 void put_text(const FitsFile& file, const char* keyword, const std::string& value,
               const char* comment) {
-  const std::string text = ascii(value);
+  const std::string text = printable(value);
   int status = 0;
   if (text.size() > longest_plain_text) {
     fits_write_key_longwarn(file.handle(), &status);
@@ -90,8 +82,8 @@ void append_table(const FitsFile& file, const std::string& extension_name, std::
   std::vector<char*> units;
   std::vector<FitsColumnSpec> texts = columns;
   for (FitsColumnSpec& column : texts) {
-    column.name = ascii(column.name);
-    column.unit = ascii(column.unit);
+    column.name = printable(column.name);
+    column.unit = printable(column.unit);
     names.push_back(column.name.data());
     formats.push_back(column.format.data());
     units.push_back(column.unit.data());

@@ -7,10 +7,11 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <memory>
 #include <string_view>
 
 #include "base/checked_cast.hpp"
-#include "io/processing_keywords.hpp"
+#include "io/keywords.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
 #include "sphere/kernel/kernel_table.hpp"
@@ -20,12 +21,6 @@ namespace {
 
 constexpr std::int64_t max_nside = 131072;
 constexpr int max_hdus = 1000;
-
-std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return text;
-}
 
 /// Returns a text keyword in capitals; empty when it is absent or blank.
 std::string word(const FitsFile& file, const char* keyword) {
@@ -94,12 +89,12 @@ std::int64_t read_nside(const FitsFile& file, const FitsTableShape& table, FitsM
     }
     return *stated;
   }
-  if (layout.coverage == SkyCoverage::partial)
+  if (layout.header.coverage == SkyCoverage::partial)
     file.fail("a partial map without NSIDE cannot be read; add the keyword");
   for (const FitsColumn& column : table.columns) {
     const std::int64_t inferred = is_number(column) ? nside_of(elements(table, column)) : 0;
     if (inferred == 0) continue;
-    layout.warnings.push_back(
+    layout.header.warnings.push_back(
         fmt::format("NSIDE is missing; {} by the number of pixels", inferred));
     return inferred;
   }
@@ -110,39 +105,40 @@ void warn_of_text_nside(const FitsFile& file, FitsMapLayout& layout) {
   std::array<char, FLEN_VALUE> raw{};
   int status = 0;
   fits_read_keyword(file.handle(), "NSIDE", raw.data(), nullptr, &status);
-  if (status == 0 && raw[0] == '\'') layout.warnings.push_back("NSIDE is text instead of a number");
+  if (status == 0 && raw[0] == '\'')
+    layout.header.warnings.push_back("NSIDE is text instead of a number");
   fits_clear_errmsg();
 }
 
 void read_ordering(const FitsFile& file, FitsMapLayout& layout) {
   const std::string ordering = word(file, "ORDERING");
   if (ordering.empty()) {
-    layout.warnings.push_back("ORDERING is missing; taken as RING");
+    layout.header.warnings.push_back("ORDERING is missing; taken as RING");
   } else if (ordering.starts_with("NEST")) {
-    layout.ordering = Ordering::nested;
+    layout.header.ordering = Ordering::nested;
   } else if (!ordering.starts_with("RING")) {
     file.fail(fmt::format("ORDERING = '{}', expected RING or NESTED", ordering));
   }
-  if (layout.ordering == Ordering::nested && (layout.nside & (layout.nside - 1)) != 0) {
+  if (layout.header.ordering == Ordering::nested && (layout.nside & (layout.nside - 1)) != 0) {
     file.fail(fmt::format("ORDERING is NESTED but NSIDE = {} is not a power of two", layout.nside));
   }
 }
 
 void read_conventions(const FitsFile& file, FitsMapLayout& layout) {
-  layout.coordsys = file.text("COORDSYS").value_or("");
+  layout.header.coordsys = file.text("COORDSYS").value_or("");
   for (const char* keyword : processing_keywords) {
     const std::string value = file.text(keyword).value_or("");
     if (value.empty()) continue;
-    layout.processing +=
-        fmt::format("{}{} {}", layout.processing.empty() ? "" : ", ", keyword, value);
+    layout.header.processing +=
+        fmt::format("{}{} {}", layout.header.processing.empty() ? "" : ", ", keyword, value);
   }
   layout.bad_data = file.real("BAD_DATA");
   if (word(file, "PIXTYPE") != "HEALPIX")
-    layout.warnings.push_back("PIXTYPE is not HEALPIX; taken as HEALPix");
+    layout.header.warnings.push_back("PIXTYPE is not HEALPIX; taken as HEALPix");
   const std::string convention = word(file, "POLCCONV");
-  layout.polarisation_was_iau = convention == "IAU";
+  layout.header.polarisation_was_iau = convention == "IAU";
   if (!convention.empty() && convention != "COSMO" && convention != "IAU") {
-    layout.warnings.push_back(
+    layout.header.warnings.push_back(
         fmt::format("POLCCONV = '{}' is neither COSMO nor IAU; taken as COSMO", convention));
   }
 }
@@ -169,7 +165,7 @@ void add_columns(const FitsTableShape& table, int hdu, std::size_t first, std::i
   for (std::size_t i = first; i < table.columns.size(); ++i) {
     const FitsColumn& column = table.columns[i];
     if (!is_number(column) || elements(table, column) != length) {
-      layout.warnings.push_back(
+      layout.header.warnings.push_back(
           fmt::format("HDU {}, column {} ({}) is left out: {}", hdu, column.number, column.name,
                       is_number(column) ? "its length is not the map's" : "it holds no numbers"));
       continue;
@@ -177,7 +173,7 @@ void add_columns(const FitsTableShape& table, int hdu, std::size_t first, std::i
     layout.columns.push_back(
         {hdu, column, 1.0, layout.pixel_lists.empty() ? 0 : layout.pixel_lists.size() - 1});
     if (column.kind != FitsColumn::Number::real || column.bytes > 4)
-      layout.precision = Precision::double_;
+      layout.header.precision = Precision::double_;
   }
 }
 
@@ -242,27 +238,33 @@ void add_old_stokes_hdus(FitsFile& file, const FitsTableShape& first, int hdu,
   std::stable_partition(
       layout.columns.begin(), layout.columns.end(),
       [](const FitsMapLayout::Column& column) { return column.column.name.ends_with("_SIGNAL"); });
-  layout.warnings.push_back("one HDU for each Stokes parameter; joined to one map");
+  layout.header.warnings.push_back("one HDU for each Stokes parameter; joined to one map");
 }
 
 }  // namespace
 
 FitsMapLayout inspect_fits_map(FitsFile& file) {
   FitsMapLayout layout;
+  layout.header.precision = Precision::single_;
   const int hdu = find_map(file);
   const FitsTableShape table = file.table();
-  layout.coverage = coverage_of(file, table);
+  layout.header.coverage = coverage_of(file, table);
   layout.nside = read_nside(file, table, layout);
   warn_of_text_nside(file, layout);
   read_ordering(file, layout);
   read_conventions(file, layout);
-  if (layout.coverage == SkyCoverage::full) {
+  if (layout.header.coverage == SkyCoverage::full) {
     add_full_sky(file, table, hdu, layout);
   } else {
     add_partial_sky(file, table, hdu, layout);
     add_old_stokes_hdus(file, table, hdu, layout);
   }
-  if (layout.polarisation_was_iau) flip_iau(layout.columns);
+  if (layout.header.polarisation_was_iau) flip_iau(layout.columns);
+  layout.header.grid = std::make_shared<const RingGrid>(RingGrid::healpix(layout.nside));
+  for (const FitsMapLayout::Column& column : layout.columns)
+    layout.header.columns.push_back({column.column.name, column.column.unit});
+  for (const FitsMapLayout::PixelList& list : layout.pixel_lists)
+    layout.header.listed_pixels = std::max(layout.header.listed_pixels, list.length);
   return layout;
 }
 

@@ -25,17 +25,11 @@ struct FitsMapLayout {
     FitsColumn column;
     std::int64_t length = 0;
   };
-  std::int64_t nside = 0;
-  Ordering ordering = Ordering::ring;
-  SkyCoverage coverage = SkyCoverage::full;
-  Precision precision = Precision::single_;
-  std::string coordsys;
-  std::string processing;
-  bool polarisation_was_iau = false;
+  MapHeader header;
+  std::int64_t nside = 0;  ///< of header.grid
   std::optional<double> bad_data;
-  std::vector<Column> columns;
+  std::vector<Column> columns;  ///< as header.columns
   std::vector<PixelList> pixel_lists;
-  std::vector<std::string> warnings;
 };
 
 /// Finds the first HEALPix map of the file and checks its whole header before anything is

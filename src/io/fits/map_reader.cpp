@@ -4,15 +4,16 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <sstream>
+#include <tuple>
 #include <variant>
 #include <vector>
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "io/fits/fields.hpp"
 #include "io/fits/file.hpp"
-#include "io/fits/map.hpp"
 #include "io/fits/map_layout.hpp"
+#include "io/header_json.hpp"
 #include "io/pixel_blocks.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
@@ -22,79 +23,11 @@ namespace {
 
 constexpr std::int64_t block_rows = std::int64_t{1} << 20;
 
-/// The facts about the file that other ranks need beside the MapHeader.
-struct SharedLayout {
-  std::int64_t nside = 0;
-  std::vector<std::int64_t> list_lengths;
-  std::vector<std::size_t> list_of_column;
-};
-
-/// Encodes the header as lines of text; FITS headers contain no line breaks.
-std::string to_lines(const FitsMapLayout& layout) {
-  std::ostringstream out;
-  out << layout.nside << ' ' << (layout.ordering == Ordering::nested) << ' '
-      << (layout.coverage == SkyCoverage::partial) << ' '
-      << (layout.precision == Precision::double_) << ' ' << layout.polarisation_was_iau << ' '
-      << layout.pixel_lists.size() << ' ' << layout.columns.size() << ' ' << layout.warnings.size()
-      << '\n';
-  for (const auto& list : layout.pixel_lists) out << list.length << '\n';
-  for (const auto& column : layout.columns) {
-    out << column.pixel_list << '\n' << column.column.name << '\n' << column.column.unit << '\n';
-  }
-  out << layout.coordsys << '\n' << layout.processing << '\n';
-  for (const auto& warning : layout.warnings) out << warning << '\n';
-  return out.str();
-}
-
-SharedLayout from_lines(const std::string& text, MapHeader& header) {
-  std::istringstream in(text);
-  const auto line = [&in] {
-    std::string result;
-    std::getline(in, result);
-    return result;
-  };
-  SharedLayout shared;
-  bool nested = false;
-  bool partial = false;
-  bool is_double = false;
-  std::size_t n_lists = 0;
-  std::size_t n_columns = 0;
-  std::size_t n_warnings = 0;
-  std::istringstream(line()) >> shared.nside >> nested >> partial >> is_double >>
-      header.polarisation_was_iau >> n_lists >> n_columns >> n_warnings;
-  header.ordering = nested ? Ordering::nested : Ordering::ring;
-  header.coverage = partial ? SkyCoverage::partial : SkyCoverage::full;
-  header.precision = is_double ? Precision::double_ : Precision::single_;
-  for (std::size_t i = 0; i < n_lists; ++i) shared.list_lengths.push_back(std::stoll(line()));
-  for (std::size_t i = 0; i < n_columns; ++i) {
-    shared.list_of_column.push_back(std::stoull(line()));
-    MapColumn column;
-    column.name = line();
-    column.unit = line();
-    header.columns.push_back(column);
-  }
-  header.coordsys = line();
-  header.processing = line();
-  for (std::size_t i = 0; i < n_warnings; ++i) header.warnings.push_back(line());
-  return shared;
-}
-
 class FitsMapReader final : public MapReader {
  public:
   FitsMapReader(const Communicator& comm, const std::string& path) : comm_(comm), path_(path) {
-    agree(comm_, [&] {
-      if (!comm_.is_root()) return;
-      file_.emplace(FitsFile::open(path_));
-      layout_ = inspect_fits_map(*file_);
-    });
-    shared_ = from_lines(comm_.broadcast(comm_.is_root() ? to_lines(layout_) : std::string(), 0),
-                         header_);
-    agree(comm_, [&] {
-      header_.grid = std::make_shared<const RingGrid>(RingGrid::healpix(shared_.nside));
-    });
-    for (const std::int64_t length : shared_.list_lengths) {
-      header_.listed_pixels = std::max(header_.listed_pixels, length);
-    }
+    std::tie(header_, list_lengths_, list_of_column_) =
+        share_from_root(comm_, [this] { return inspect(); });
   }
 
   std::vector<RingId> observed_rings() override {
@@ -118,6 +51,17 @@ class FitsMapReader final : public MapReader {
   }
 
  private:
+  using Shared = std::tuple<MapHeader, std::vector<std::int64_t>, std::vector<std::size_t>>;
+
+  Shared inspect() {
+    file_.emplace(FitsFile::open(path_));
+    layout_ = inspect_fits_map(*file_);
+    Shared shared{layout_.header, {}, {}};
+    for (const auto& list : layout_.pixel_lists) std::get<1>(shared).push_back(list.length);
+    for (const auto& column : layout_.columns) std::get<2>(shared).push_back(column.pixel_list);
+    return shared;
+  }
+
   template <class T>
   void read_columns(std::span<const int> columns, const LocalRings& rings, MapView<T> map) {
     std::vector<double> values;
@@ -155,7 +99,7 @@ class FitsMapReader final : public MapReader {
     for (std::int64_t c = 0; c < map.n_components(); ++c) {
       std::fill_n(map.component(c).data(), map.size(), static_cast<T>(unseen));
     }
-    for (std::size_t list = 0; list < shared_.list_lengths.size(); ++list) {
+    for (std::size_t list = 0; list < list_lengths_.size(); ++list) {
       read_listed(list, columns, blocks, values, map);
     }
   }
@@ -167,13 +111,13 @@ class FitsMapReader final : public MapReader {
     std::vector<bool> seen(to_size(map.size()));
     std::vector<std::int64_t> pixels(values.size());
     std::optional<std::int64_t> twice;
-    for (std::int64_t first = 0; first < shared_.list_lengths[list]; first += block_rows) {
-      const std::size_t count = to_size(std::min(block_rows, shared_.list_lengths[list] - first));
+    for (std::int64_t first = 0; first < list_lengths_[list]; first += block_rows) {
+      const std::size_t count = to_size(std::min(block_rows, list_lengths_[list] - first));
       const std::span<std::int64_t> block_pixels(pixels.data(), count);
       share_pixels(list, first, block_pixels);
       find_local(block_pixels, blocks, seen, twice);
       for (std::size_t c = 0; c < columns.size(); ++c) {
-        if (shared_.list_of_column[static_cast<std::size_t>(columns[c])] != list) continue;
+        if (list_of_column_[static_cast<std::size_t>(columns[c])] != list) continue;
         const std::span<double> block = values.first(count);
         share_values(columns[c], first, block);
         T* component = map.component(static_cast<std::int64_t>(c)).data();
@@ -258,8 +202,8 @@ class FitsMapReader final : public MapReader {
     for (std::size_t i = 0; i < block.size(); ++i) {
       if (block[i] >= 0 && block[i] < header_.grid->n_pixels()) continue;
       file_->fail(fmt::format("row {} lists pixel {}, NSIDE = {} has pixels 0..{}",
-                              first + static_cast<std::int64_t>(i) + 1, block[i], shared_.nside,
-                              header_.grid->n_pixels() - 1));
+                              first + static_cast<std::int64_t>(i) + 1, block[i],
+                              header_.grid->nside(), header_.grid->n_pixels() - 1));
     }
   }
 
@@ -281,7 +225,8 @@ class FitsMapReader final : public MapReader {
   std::string path_;
   std::optional<FitsFile> file_;  ///< on rank 0
   FitsMapLayout layout_;          ///< on rank 0
-  SharedLayout shared_;
+  std::vector<std::int64_t> list_lengths_;
+  std::vector<std::size_t> list_of_column_;
 };
 
 }  // namespace

@@ -9,10 +9,10 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "io/fits/fields.hpp"
 #include "io/fits/file.hpp"
 #include "io/fits/gzip.hpp"
 #include "io/fits/header.hpp"
-#include "io/fits/map.hpp"
 #include "io/pixel_blocks.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
@@ -92,18 +92,6 @@ std::vector<FitsColumnSpec> column_specs(const MapHeader& header) {
                      fmt::format("{}{}", repeat_of(header), letter), column.unit});
   }
   return specs;
-}
-
-/// Returns this rank's pixels that are not UNSEEN in every component.
-template <class T>
-std::int64_t count_observed(MapView<const T> map) {
-  std::int64_t count = 0;
-  for (std::int64_t p = 0; p < map.size(); ++p) {
-    std::int64_t c = 0;
-    while (c < map.n_components() && is_unseen(static_cast<double>(map.component(c)[p]))) ++c;
-    count += c < map.n_components() ? 1 : 0;
-  }
-  return count;
 }
 
 /// Writes on rank 0 the blocks of the whole map, passed in order, either in full or reduced to the
@@ -189,8 +177,7 @@ PixelSlab rows_to_write(const MapHeader& header, const RingGrid& grid) {
 
 template <class T>
 void write_fits_map(const Communicator& comm, const std::string& path, const MapHeader& header,
-                    const Provenance& provenance, const LocalRings& rings, MapView<const T> map,
-                    FitsPacking packing) {
+                    const Provenance& provenance, const LocalRings& rings, MapView<const T> map) {
   const std::int64_t n_components = map.n_components();
   const std::int64_t block_rows =
       std::max(row_vector, block_values / std::max<std::int64_t>(n_components, 1));
@@ -202,7 +189,7 @@ void write_fits_map(const Communicator& comm, const std::string& path, const Map
     values.resize(to_size(block_rows * n_components));
   });
   const std::int64_t n_listed =
-      header.coverage == SkyCoverage::partial ? comm.sum(count_observed(map)) : 0;
+      header.coverage == SkyCoverage::partial ? comm.sum(count_observed(map, map.size())) : 0;
   std::optional<BlockWriter> writer;
   agree(comm, [&] {
     if (comm.is_root()) writer.emplace(path, header, provenance, rings.shared_grid(), n_listed);
@@ -227,15 +214,13 @@ void write_fits_map(const Communicator& comm, const std::string& path, const Map
   agree(comm, [&] {
     if (!writer) return;
     writer->close();
-    if (packing == FitsPacking::gzip) gzip_file(path);
+    if (path.ends_with(".gz")) gzip_file(path);
   });
 }
 
 template void write_fits_map(const Communicator&, const std::string&, const MapHeader&,
-                             const Provenance&, const LocalRings&, MapView<const double>,
-                             FitsPacking);
+                             const Provenance&, const LocalRings&, MapView<const double>);
 template void write_fits_map(const Communicator&, const std::string&, const MapHeader&,
-                             const Provenance&, const LocalRings&, MapView<const float>,
-                             FitsPacking);
+                             const Provenance&, const LocalRings&, MapView<const float>);
 
 }  // namespace ringweave::detail::inline io

@@ -3,13 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
+#include <string_view>
 
 #include "base/checked_cast.hpp"
 #include "io/fits/file.hpp"
 #include "io/fits/gzip.hpp"
 #include "io/fits/header.hpp"
+#include "io/keywords.hpp"
 #include "ringweave/error.hpp"
 #include "sphere/kernel/kernel_table.hpp"
 
@@ -24,6 +28,11 @@ void check_size(const FitsFile& file, std::int64_t numbers) {
     file.fail(fmt::format("has {} numbers, a table may have {}", numbers, max_numbers));
 }
 
+bool is_index(const std::string& name) {
+  constexpr std::array<std::string_view, 4> words{"INDEX", "L", "ELL", "MULTIPOLE"};
+  return std::find(words.begin(), words.end(), upper(name)) != words.end();
+}
+
 FitsTable read_table(const FitsFile& file) {
   const FitsTableShape shape = file.table();
   FitsTable table;
@@ -36,7 +45,6 @@ FitsTable read_table(const FitsFile& file) {
     file.read(column, 0, table.columns.emplace_back(to_size(length)));
   }
   if (table.columns.empty()) file.fail("the table has no column of numbers");
-  table.keywords = file.keywords();
   return table;
 }
 
@@ -57,7 +65,6 @@ std::optional<FitsTable> read_array(FitsFile& file) {
                       &status);
     file.check(status, fmt::format("read row {} of the primary array", c + 1));
   }
-  table.keywords = file.keywords();
   return table;
 }
 
@@ -73,6 +80,32 @@ FitsTable read_fits_table(const std::string& path) {
   std::optional<FitsTable> array = read_array(file);
   if (!array) throw DataError(path, "holds no table");
   return std::move(*array);
+}
+
+FitsTable read_fits_multipoles(const std::string& path) {
+  FitsTable table = read_fits_table(path);
+  for (std::size_t c = table.column_names.size(); c-- > 0;) {
+    if (!is_index(table.column_names[c])) continue;
+    table.column_names.erase(table.column_names.begin() + static_cast<std::ptrdiff_t>(c));
+    table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(c));
+  }
+  if (table.columns.empty() || table.columns.front().empty())
+    throw DataError(path, "its table has no column of values");
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    const std::vector<double>& column = table.columns[c];
+    if (column.size() != table.columns.front().size()) {
+      throw DataError(path,
+                      fmt::format("column {} has {} values, the first {}", table.column_names[c],
+                                  column.size(), table.columns.front().size()));
+    }
+    const auto bad = std::find_if(column.begin(), column.end(),
+                                  [](double value) { return !std::isfinite(value); });
+    if (bad != column.end()) {
+      throw DataError(path, fmt::format("column {} row {} is not finite", table.column_names[c],
+                                        bad - column.begin() + 1));
+    }
+  }
+  return table;
 }
 
 void write_fits_spectra(const std::string& path, const Spectra& spectra,

@@ -2,15 +2,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <variant>
 #include <vector>
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "io/hdf5/alm.hpp"
 #include "io/hdf5/alm_rows.hpp"
 #include "io/hdf5/attributes.hpp"
+#include "io/hdf5/fields.hpp"
+#include "io/header_json.hpp"
 #include "io/row_redistribution.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
@@ -26,6 +26,7 @@ struct AlmInfo {
   std::string dataset;
   Hdf5Shape shape;
 };
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlmInfo, header, dataset, shape)
 
 std::string dataset_name(const Hdf5Handle& file, const std::string& path) {
   const std::vector<std::string> names = hdf5_datasets(file, "alm");
@@ -84,42 +85,13 @@ AlmInfo read_info(const std::string& path) {
   return info;
 }
 
-std::string encode(const AlmInfo& info) {
-  const nlohmann::json text{
-      info.header.lmax,     info.header.mmax, info.header.components,
-      info.header.warnings, info.header.unit, info.dataset,
-      info.shape.dims,      info.shape.bytes, static_cast<int>(info.shape.layout)};
-  return text.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-AlmInfo decode(const std::string& encoded) {
-  const nlohmann::json text = nlohmann::json::parse(encoded);
-  AlmInfo info;
-  info.header = {text[0].get<int>(),
-                 text[1].get<int>(),
-                 text[2].get<std::vector<std::string>>(),
-                 text[7].get<std::int64_t>() == 4 ? Precision::single_ : Precision::double_,
-                 text[4].get<std::string>(),
-                 text[3].get<std::vector<std::string>>()};
-  info.dataset = text[5].get<std::string>();
-  info.shape = {text[6].get<std::vector<std::int64_t>>(), Hdf5Shape::Number::complex,
-                text[7].get<std::int64_t>(), static_cast<Hdf5Shape::Layout>(text[8].get<int>())};
-  return info;
-}
-
-AlmInfo share_info(const Communicator& comm, const std::string& path) {
-  std::string encoded;
-  agree(comm, [&] {
-    if (comm.is_root()) encoded = encode(read_info(path));
-  });
-  encoded = comm.broadcast(encoded, 0);
-  return agreed(comm, [&] { return decode(encoded); });
-}
-
 class Hdf5AlmReader final : public AlmReader {
  public:
   Hdf5AlmReader(const Communicator& comm, const std::string& path, const Hdf5Limits& limits)
-      : comm_(comm), path_(path), limits_(limits), info_(share_info(comm, path)) {
+      : comm_(comm),
+        path_(path),
+        limits_(limits),
+        info_(share_from_root(comm, [&] { return read_info(path); })) {
     header_ = info_.header;
   }
   void read(std::span<const int> components, const AlmLayout& layout, AnyAlmView<> alm) override {
@@ -132,8 +104,6 @@ class Hdf5AlmReader final : public AlmReader {
                        ComponentView<C> alm) const;
   void check_shapes(std::span<const int> components, const AlmLayout& layout,
                     std::int64_t n_components, std::int64_t size) const;
-  std::vector<double> read_share(const Hdf5Rows& rows, std::span<const int> components,
-                                 RowRun run) const;
 
   Communicator comm_;
   std::string path_;
@@ -156,25 +126,6 @@ void Hdf5AlmReader::check_shapes(std::span<const int> components, const AlmLayou
   }
 }
 
-/// Returns [coefficient][component][real, imaginary]. Collective.
-std::vector<double> Hdf5AlmReader::read_share(const Hdf5Rows& rows, std::span<const int> components,
-                                              RowRun run) const {
-  const std::int64_t width = ssize64(components);
-  std::vector<double> share, one;
-  agree(comm_, [&] {
-    share.resize(to_size(run.count * width * 2));
-    one.resize(to_size(run.count * 2));
-  });
-  for (std::int64_t c = 0; c < width; ++c) {
-    run_collectively(
-        comm_, [&] { rows.read(components[to_size(c)], std::span(&run, 1), std::span(one)); });
-    for (std::int64_t i = 0; i < run.count; ++i) {
-      std::copy_n(one.begin() + 2 * i, 2, share.begin() + 2 * (i * width + c));
-    }
-  }
-  return share;
-}
-
 template <class C>
 void Hdf5AlmReader::read_components(std::span<const int> components, const AlmLayout& layout,
                                     ComponentView<C> alm) const {
@@ -193,7 +144,7 @@ void Hdf5AlmReader::read_components(std::span<const int> components, const AlmLa
     const RowRun run{windows.first(w, comm_.rank()), windows.rows(w, comm_.rank())};
     const AlmAddresses to =
         agreed(comm_, [&] { return alm_addresses(header_, run, layout, owners); });
-    const std::vector<double> share = read_share(rows, components, run);
+    const std::vector<double> share = rows.read_together(components, run);
     const RowRedistribution route(comm_, to.owner, to.key);
     const std::vector<double> mine = route.to_owners(share, 2 * width);
     for (std::size_t k = 0; k < route.keys().size(); ++k) {

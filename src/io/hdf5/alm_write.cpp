@@ -6,9 +6,9 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "io/hdf5/alm.hpp"
 #include "io/hdf5/alm_rows.hpp"
 #include "io/hdf5/attributes.hpp"
+#include "io/hdf5/fields.hpp"
 #include "io/hdf5/map_header.hpp"
 #include "io/row_redistribution.hpp"
 #include "io/unit_name.hpp"
@@ -81,20 +81,6 @@ std::vector<double> fetch_share(const Communicator& comm, const AlmAddresses& fr
   return share;
 }
 
-/// Collective.
-void write_share(const Communicator& comm, const Hdf5Rows& rows, RowRun run,
-                 const std::vector<double>& share, std::int64_t width) {
-  std::vector<double> one;
-  agree(comm, [&] { one.resize(to_size(run.count * 2)); });
-  for (std::int64_t c = 0; c < width; ++c) {
-    for (std::int64_t i = 0; i < run.count; ++i) {
-      std::copy_n(share.begin() + 2 * (i * width + c), 2, one.begin() + 2 * i);
-    }
-    run_collectively(comm,
-                     [&] { rows.write(c, std::span(&run, 1), std::span<const double>(one)); });
-  }
-}
-
 }  // namespace
 
 template <class T>
@@ -127,7 +113,7 @@ void write_hdf5_alm(const Communicator& comm, const std::string& path, const Alm
       const RowRun run{windows.first(w, comm.rank()), windows.rows(w, comm.rank())};
       const AlmAddresses from =
           agreed(comm, [&] { return alm_addresses(header, run, layout, owners); });
-      write_share(comm, rows, run, fetch_share<T>(comm, from, layout, alm), width);
+      rows.write_together(width, run, fetch_share<T>(comm, from, layout, alm));
     }
   }
   file.close();

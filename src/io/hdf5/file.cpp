@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
@@ -267,6 +268,17 @@ std::vector<std::string> hdf5_datasets(const Hdf5Handle& file, const std::string
   };
   H5Literate(opened.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, visit, &names);
   return names;
+}
+
+void to_json(nlohmann::json& encoded, const Hdf5Shape& shape) {
+  encoded = {shape.dims, shape.number, shape.bytes, shape.layout};
+}
+
+void from_json(const nlohmann::json& encoded, Hdf5Shape& shape) {
+  encoded[0].get_to(shape.dims);
+  encoded[1].get_to(shape.number);
+  encoded[2].get_to(shape.bytes);
+  encoded[3].get_to(shape.layout);
 }
 
 std::int64_t total_bytes(const Hdf5Shape& shape) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,9 @@ struct Hdf5Shape {
   std::int64_t bytes = 8;  ///< per number (per part of a complex one)
   enum class Layout { contiguous, chunked } layout = Layout::contiguous;
 };
+
+void to_json(nlohmann::json& encoded, const Hdf5Shape& shape);
+void from_json(const nlohmann::json& encoded, Hdf5Shape& shape);
 
 /// Returns the bytes of all its numbers. Error  UsageError when they exceed 64 bits.
 std::int64_t total_bytes(const Hdf5Shape& shape);

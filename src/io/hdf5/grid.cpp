@@ -5,7 +5,6 @@
 
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
@@ -147,27 +146,6 @@ std::shared_ptr<const RingGrid> read_hdf5_grid(const Hdf5Handle& file, const std
       path,
       fmt::format("/grid is named {} but its rings are others; remove the name to use the rings",
                   name));
-}
-
-nlohmann::json encode_grid(const RingGrid& grid) {
-  if (grid.kind() != GridKind::user) return {{"name", grid.name()}};
-  nlohmann::json rings = nlohmann::json::array();
-  for (const Ring& ring : grid.rings())
-    rings.push_back({ring.theta, ring.phi0, ring.n_phi, ring.weight});
-  return {{"rings", std::move(rings)}};
-}
-
-std::shared_ptr<const RingGrid> decode_grid(const nlohmann::json& encoded) {
-  if (encoded.contains("name")) {
-    return std::make_shared<const RingGrid>(
-        RingGrid::from_name(encoded["name"].get<std::string>()));
-  }
-  std::vector<RingSpec> specs;
-  for (const auto& ring : encoded["rings"]) {
-    specs.push_back({ring[0].get<double>(), ring[1].get<double>(), ring[2].get<std::int64_t>(),
-                     ring[3].get<double>()});
-  }
-  return std::make_shared<const RingGrid>(RingGrid::from_rings(std::move(specs)));
 }
 
 }  // namespace ringweave::detail::inline io

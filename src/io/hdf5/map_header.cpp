@@ -6,27 +6,23 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/checked_cast.hpp"
-#include "distribute/mpi/agree.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/grid.hpp"
-#include "io/processing_keywords.hpp"
+#include "io/header_json.hpp"
+#include "io/keywords.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
 
 namespace ringweave::detail::inline io {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Hdf5MapInfo, header, values, pixel, bad_data, flipped_column)
+
 namespace {
 
 constexpr std::int64_t max_nside = 131072;
 constexpr std::int64_t max_columns = 10000;
-
-std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return text;
-}
 
 std::vector<std::string> standard_names(std::int64_t n_columns) {
   if (n_columns == 1) return {"TEMPERATURE"};
@@ -181,61 +177,6 @@ void set_conventions(Hdf5MapInfo& info, const Hdf5AttributeReader& attributes) {
   header.polarisation_was_iau = info.flipped_column >= 0;
 }
 
-nlohmann::json encode(const Hdf5Shape& shape) {
-  return {shape.dims, static_cast<int>(shape.number), shape.bytes, static_cast<int>(shape.layout)};
-}
-
-Hdf5Shape decode_shape(const nlohmann::json& text) {
-  return {text[0].get<std::vector<std::int64_t>>(),
-          static_cast<Hdf5Shape::Number>(text[1].get<int>()), text[2].get<std::int64_t>(),
-          static_cast<Hdf5Shape::Layout>(text[3].get<int>())};
-}
-
-std::string encode(const Hdf5MapInfo& info) {
-  const MapHeader& header = info.header;
-  nlohmann::json text{{"grid", encode_grid(*header.grid)},
-                      {"ordering", static_cast<int>(header.ordering)},
-                      {"coverage", static_cast<int>(header.coverage)},
-                      {"precision", static_cast<int>(header.precision)},
-                      {"coordsys", header.coordsys},
-                      {"processing", header.processing},
-                      {"iau", header.polarisation_was_iau},
-                      {"listed", header.listed_pixels},
-                      {"warnings", header.warnings},
-                      {"values", encode(info.values)},
-                      {"flipped", info.flipped_column}};
-  for (const MapColumn& column : header.columns)
-    text["columns"].push_back({column.name, column.unit});
-  if (info.pixel) text["pixel"] = encode(*info.pixel);
-  if (info.bad_data) text["bad_data"] = *info.bad_data;
-  // Foreign names need not be UTF-8.
-  return text.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-Hdf5MapInfo decode(const std::string& encoded) {
-  const nlohmann::json text = nlohmann::json::parse(encoded);
-  Hdf5MapInfo info;
-  MapHeader& header = info.header;
-  header.grid = decode_grid(text["grid"]);
-  header.ordering = static_cast<Ordering>(text["ordering"].get<int>());
-  header.coverage = static_cast<SkyCoverage>(text["coverage"].get<int>());
-  header.precision = static_cast<Precision>(text["precision"].get<int>());
-  header.coordsys = text["coordsys"].get<std::string>();
-  header.processing = text["processing"].get<std::string>();
-  header.polarisation_was_iau = text["iau"].get<bool>();
-  header.listed_pixels = text["listed"].get<std::int64_t>();
-  header.warnings = text["warnings"].get<std::vector<std::string>>();
-  for (const auto& column : text["columns"]) {
-    header.columns.push_back({column[0].get<std::string>(), column[1].get<std::string>()});
-  }
-  info.values = decode_shape(text["values"]);
-  if (text.contains("pixel")) info.pixel = decode_shape(text["pixel"]);
-  if (text.contains("bad_data") && text["bad_data"].is_number())
-    info.bad_data = text["bad_data"].get<double>();
-  info.flipped_column = text["flipped"].get<std::int64_t>();
-  return info;
-}
-
 }  // namespace
 
 Hdf5MapInfo read_hdf5_map_info(const std::string& path) {
@@ -272,12 +213,7 @@ Hdf5MapInfo read_hdf5_map_info(const std::string& path) {
 }
 
 Hdf5MapInfo share_hdf5_map_info(const Communicator& comm, const std::string& path) {
-  std::string encoded;
-  agree(comm, [&] {
-    if (comm.is_root()) encoded = encode(read_hdf5_map_info(path));
-  });
-  encoded = comm.broadcast(encoded, 0);
-  return agreed(comm, [&] { return decode(encoded); });
+  return share_from_root(comm, [&] { return read_hdf5_map_info(path); });
 }
 
 }  // namespace ringweave::detail::inline io

@@ -7,7 +7,7 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "io/hdf5/map.hpp"
+#include "io/hdf5/fields.hpp"
 #include "io/hdf5/map_header.hpp"
 #include "io/hdf5/rows.hpp"
 #include "io/pixel_owners.hpp"
@@ -43,8 +43,6 @@ class Hdf5MapReader final : public MapReader {
   void check_shapes(std::span<const int> columns, const LocalRings& rings, MapView<T> map) const;
   std::vector<std::int64_t> listed_pixels(const Hdf5Rows& pixel, std::int64_t first,
                                           std::int64_t count) const;
-  std::vector<double> read_share(const Hdf5Rows& rows, std::span<const int> columns,
-                                 RowRun run) const;
   bool is_partial() const { return header_.coverage == SkyCoverage::partial; }
   Hdf5Mode mode() const {
     const bool list_alone = info_.pixel && hdf5_read_mode(*info_.pixel) == Hdf5Mode::alone;
@@ -131,24 +129,6 @@ std::vector<std::int64_t> Hdf5MapReader::listed_pixels(const Hdf5Rows& pixel, st
   return list;
 }
 
-/// Returns [row][column] for the requested columns. Collective.
-std::vector<double> Hdf5MapReader::read_share(const Hdf5Rows& rows, std::span<const int> columns,
-                                              RowRun run) const {
-  const std::int64_t width = ssize64(columns);
-  std::vector<double> share;
-  std::vector<double> column;
-  agree(comm_, [&] {
-    share.resize(to_size(run.count * width));
-    column.resize(to_size(run.count));
-  });
-  for (std::int64_t c = 0; c < width; ++c) {
-    run_collectively(
-        comm_, [&] { rows.read(columns[to_size(c)], std::span(&run, 1), std::span(column)); });
-    for (std::int64_t i = 0; i < run.count; ++i) share[to_size(i * width + c)] = column[to_size(i)];
-  }
-  return share;
-}
-
 template <class T>
 void Hdf5MapReader::read_windows(std::span<const int> columns, const LocalRings& rings,
                                  MapView<T> map) const {
@@ -173,7 +153,7 @@ void Hdf5MapReader::read_windows(std::span<const int> columns, const LocalRings&
     run_collectively(comm_, [&] {
       if (list) key = listed_pixels(*list, run.first, run.count);
     });
-    const std::vector<double> share = read_share(rows, columns, run);
+    const std::vector<double> share = rows.read_together(columns, run);
     agree(comm_, [&] {
       for (std::int64_t i = 0; i < run.count; ++i) {
         if (!list) key.push_back(run.first + i);

@@ -7,7 +7,7 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "io/hdf5/map.hpp"
+#include "io/hdf5/fields.hpp"
 #include "io/hdf5/map_header.hpp"
 #include "io/hdf5/rows.hpp"
 #include "io/pixel_owners.hpp"
@@ -17,14 +17,6 @@
 
 namespace ringweave::detail::inline io {
 namespace {
-
-template <class T>
-bool is_observed(MapView<const T> map, std::int64_t pixel) {
-  for (std::int64_t c = 0; c < map.n_components(); ++c) {
-    if (!is_unseen(static_cast<double>(map.component(c)[pixel]))) return true;
-  }
-  return false;
-}
 
 template <class T>
 void check_shapes(const std::string& path, const MapHeader& header, const LocalRings& rings,
@@ -40,16 +32,6 @@ void check_shapes(const std::string& path, const MapHeader& header, const LocalR
         "{}: a map of {} components and {} pixels does not fill {} columns of {} pixels", path,
         map.n_components(), map.size(), header.columns.size(), rings.n_pixels()));
   }
-}
-
-std::int64_t count_observed(const Communicator& comm, const std::string& path, std::int64_t mine) {
-  const std::int64_t listed = comm.sum(mine);
-  agree(comm, [&] {
-    if (listed == 0)
-      throw UsageError(
-          fmt::format("{}: no pixel is observed, so a partial map would be empty", path));
-  });
-  return listed;
 }
 
 template <class T>
@@ -109,18 +91,6 @@ std::vector<std::int64_t> keep_observed(Share& share, std::int64_t first, std::i
   return kept;
 }
 
-void write_columns(const Communicator& comm, const Hdf5Rows& rows, RowRun run,
-                   const std::vector<double>& values, std::int64_t width) {
-  std::vector<double> column;
-  agree(comm, [&] { column.resize(to_size(run.count)); });
-  for (std::int64_t c = 0; c < width; ++c) {
-    for (std::int64_t i = 0; i < run.count; ++i)
-      column[to_size(i)] = values[to_size(i * width + c)];
-    run_collectively(comm,
-                     [&] { rows.write(c, std::span(&run, 1), std::span<const double>(column)); });
-  }
-}
-
 /// Returns the rows of the file that a pixel list may name: in RING order from the first to the
 /// last owned ring, otherwise all.
 RowRun rows_with_pixels(const Communicator& comm, const PixelBlocks& pixels,
@@ -150,7 +120,7 @@ void write_windows(const Communicator& comm, const Hdf5Rows& rows, const Hdf5Row
     const RowRun run{windows.first(w, comm.rank()), windows.rows(w, comm.rank())};
     Share share = fetch_share(comm, pixels, owners, run, map);
     if (list == nullptr) {
-      write_columns(comm, rows, run, share.values, width);
+      rows.write_together(width, run, share.values);
       continue;
     }
     const std::vector<std::int64_t> listed = keep_observed(share, run.first, width);
@@ -159,7 +129,7 @@ void write_windows(const Communicator& comm, const Hdf5Rows& rows, const Hdf5Row
                       ssize64(listed)};
     run_collectively(
         comm, [&] { list->write(0, std::span(&slot, 1), std::span<const std::int64_t>(listed)); });
-    write_columns(comm, rows, slot, share.values, width);
+    rows.write_together(width, slot, share.values);
     written = std::accumulate(counts.begin(), counts.end(), written);
   }
 }
@@ -174,13 +144,13 @@ void write_hdf5_map(const Communicator& comm, const std::string& path, const Map
   const PixelBlocks pixels = agreed(comm, [&] { return PixelBlocks(rings, header.ordering); });
   const bool partial = header.coverage == SkyCoverage::partial;
   MapHeader stored = header;
-  if (partial) {
-    std::int64_t mine = 0;
-    for (std::int64_t i = 0; i < rings.n_pixels(); ++i) mine += is_observed(map, i) ? 1 : 0;
-    stored.listed_pixels = count_observed(comm, path, mine);
-  }
+  if (partial) stored.listed_pixels = comm.sum(count_observed(map, rings.n_pixels()));
   DiskSpace space = DiskSpace::unknown;
   agree(comm, [&] {
+    if (partial && stored.listed_pixels == 0) {
+      throw UsageError(
+          fmt::format("{}: no pixel is observed, so a partial map would be empty", path));
+    }
     if (comm.is_root()) space = create_hdf5_map(path, stored, provenance);
   });
 

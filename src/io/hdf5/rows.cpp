@@ -150,6 +150,34 @@ void Hdf5Rows::write(std::int64_t row, std::span<const RowRun> runs,
   }
 }
 
+std::vector<double> Hdf5Rows::read_together(std::span<const int> rows, RowRun run) const {
+  const std::int64_t stride = ssize64(rows) * parts_;
+  std::vector<double> values;
+  std::vector<double> one;
+  agree(comm_, [&] {
+    values.resize(to_size(run.count * stride));
+    one.resize(to_size(run.count * parts_));
+  });
+  for (std::int64_t r = 0; r < ssize64(rows); ++r) {
+    run_collectively(comm_, [&] { read(rows[to_size(r)], std::span(&run, 1), std::span(one)); });
+    for (std::int64_t i = 0; i < run.count; ++i)
+      std::copy_n(one.begin() + i * parts_, parts_, values.begin() + i * stride + r * parts_);
+  }
+  return values;
+}
+
+void Hdf5Rows::write_together(std::int64_t n_rows, RowRun run,
+                              std::span<const double> values) const {
+  const std::int64_t stride = n_rows * parts_;
+  std::vector<double> one;
+  agree(comm_, [&] { one.resize(to_size(run.count * parts_)); });
+  for (std::int64_t r = 0; r < n_rows; ++r) {
+    for (std::int64_t i = 0; i < run.count; ++i)
+      std::copy_n(values.begin() + i * stride + r * parts_, parts_, one.begin() + i * parts_);
+    run_collectively(comm_, [&] { write(r, std::span(&run, 1), std::span<const double>(one)); });
+  }
+}
+
 template void Hdf5Rows::read(std::int64_t, std::span<const RowRun>, std::span<double>) const;
 template void Hdf5Rows::read(std::int64_t, std::span<const RowRun>, std::span<float>) const;
 template void Hdf5Rows::read(std::int64_t, std::span<const RowRun>, std::span<std::int64_t>) const;

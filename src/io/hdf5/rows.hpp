@@ -65,6 +65,13 @@ class Hdf5Rows {
   template <class T>
   void write(std::int64_t row, std::span<const RowRun> runs, std::span<const T> values) const;
 
+  /// Reads one run of several rows: [position][row][part], a complex number has two parts.
+  /// Collective. Error  as read(), agreed.
+  std::vector<double> read_together(std::span<const int> rows, RowRun run) const;
+  /// Writes one run of the rows 0..n_rows - 1 from values of that order. Collective. Error  as
+  /// write(), agreed.
+  void write_together(std::int64_t n_rows, RowRun run, std::span<const double> values) const;
+
  private:
   Hdf5Handle file_space(std::int64_t row, std::span<const RowRun> runs) const;
   Hdf5Handle memory_space(std::int64_t elements) const;

@@ -50,13 +50,14 @@ CapPolynomials::CapPolynomials(double theta_cut, int size)
   first_ = std::sqrt((b + 1) / (pi * chord_squared_cut_));
 }
 
-void CapPolynomials::evaluate(double u, std::span<double> value) const {
+template <class Take>
+void CapPolynomials::each(double u, std::size_t n, Take&& take) const {
   const double s = 1 - 2 * u;
   const double inwards = 1 - u;
   double before = 0;
   double here = first_ * inwards * inwards;
-  for (std::size_t k = 0; k < value.size(); ++k) {
-    value[k] = here;
+  for (std::size_t k = 0; k < n; ++k) {
+    take(k, here);
     const double under = k > 0 ? below_[k - 1] : 0;
     const double next = ((s - middle_[k]) * here - under * before) * inverse_[k];
     before = here;
@@ -64,19 +65,13 @@ void CapPolynomials::evaluate(double u, std::span<double> value) const {
   }
 }
 
+void CapPolynomials::evaluate(double u, std::span<double> value) const {
+  each(u, value.size(), [&](std::size_t k, double p) { value[k] = p; });
+}
+
 double CapPolynomials::sum(std::span<const double> coefficient, double u) const {
-  const double s = 1 - 2 * u;
-  const double inwards = 1 - u;
-  double before = 0;
-  double here = first_ * inwards * inwards;
   double result = 0;
-  for (std::size_t k = 0; k < coefficient.size(); ++k) {
-    result += coefficient[k] * here;
-    const double under = k > 0 ? below_[k - 1] : 0;
-    const double next = ((s - middle_[k]) * here - under * before) * inverse_[k];
-    before = here;
-    here = next;
-  }
+  each(u, coefficient.size(), [&](std::size_t k, double p) { result += coefficient[k] * p; });
   return result;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -35,6 +36,10 @@ class CapPolynomials {
   static int size_for(double theta_cut, int lmax);
 
  private:
+  /// Calls take(k, p_k(u)) for k = 0..n-1.
+  template <class Take>
+  void each(double u, std::size_t n, Take&& take) const;
+
   double theta_cut_;
   double chord_squared_cut_;
   double first_;  ///< J_0

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cctype>
+#include <string>
 
 namespace ringweave::detail::inline io {
 
@@ -9,5 +12,12 @@ namespace ringweave::detail::inline io {
 inline constexpr std::array processing_keywords{"FWHM",     "BEAM_LEG", "SMETHOD",
                                                 "SUPPORT",  "KERNERR",  "MAX-LPOL",
                                                 "NITERALM", "QUADSCHM", "LREGRESS"};
+
+/// Returns a keyword or name in capitals.
+inline std::string upper(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
 
 }  // namespace ringweave::detail::inline io

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "distribute/mpi/agree.hpp"
+#include "ringweave/files.hpp"
+
+// What rank 0 finds in a file, as JSON for the other ranks.
+
+namespace nlohmann {
+
+/// A full grid: its name where that suffices, else its rings.
+template <>
+struct adl_serializer<std::shared_ptr<const ringweave::RingGrid>> {
+  static void to_json(json& encoded, const std::shared_ptr<const ringweave::RingGrid>& grid);
+  static void from_json(const json& encoded, std::shared_ptr<const ringweave::RingGrid>& grid);
+};
+
+template <class T>
+struct adl_serializer<std::optional<T>> {
+  static void to_json(json& encoded, const std::optional<T>& value) {
+    if (value) encoded = *value;
+  }
+  static void from_json(const json& encoded, std::optional<T>& value) {
+    if (!encoded.is_null()) value = encoded.get<T>();
+  }
+};
+
+}  // namespace nlohmann
+
+namespace ringweave {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapColumn, name, unit)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapHeader, grid, ordering, coverage, precision, columns,
+                                   coordsys, processing, polarisation_was_iau, listed_pixels,
+                                   warnings)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlmHeader, lmax, mmax, components, precision, unit, warnings)
+
+}  // namespace ringweave
+
+namespace ringweave::detail::inline io {
+
+/// Runs `read` on rank 0 and returns its result on all ranks. Collective. Error  that of `read`,
+/// agreed.
+template <class Read>
+auto share_from_root(const Communicator& comm, Read&& read) {
+  std::string text;
+  agree(comm, [&] {
+    if (!comm.is_root()) return;
+    // Foreign names need not be UTF-8.
+    text = nlohmann::json(read()).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  });
+  text = comm.broadcast(text, 0);
+  return agreed(comm, [&] { return nlohmann::json::parse(text).get<decltype(read())>(); });
+}
+
+}  // namespace ringweave::detail::inline io
