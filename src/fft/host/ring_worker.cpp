@@ -262,39 +262,35 @@ void RingWorker::to_spectra(const RingBlock& block, MapView<T> map) noexcept {
   });
 }
 
-template <SpectrumOperator what, class T>
-void RingWorker::fold_back_as(const RingBlock& block, MapView<const T> spectra,
-                              std::span<const double> ring_weights, Complex* modes,
-                              double* squares) noexcept {
-  if constexpr (what != SpectrumOperator::adjoint_of_map) gather(block, modes);
-  for_each_row(block, [&](const Row& row) {
-    const T* spectrum = nullptr;
-    if constexpr (what != SpectrumOperator::adjoint_of_map) fold_row(row);
-    if constexpr (what != SpectrumOperator::adjoint_of_synthesis)
-      spectrum = spectra.component(row.component).data() + row.entry->first_pixel;
-    const double sum = combine<what>(row, spectrum, weight_of(row, ring_weights));
-    if constexpr (what == SpectrumOperator::adjoint_of_residual)
-      squares[static_cast<std::int64_t>(row.ring) * n_components_ + row.component] = sum;
-    unfold_row(row);
-  });
-  tile_.scatter(*rows_, block, n_modes_of(block), modes);
+template <class T>
+double RingWorker::combine(SpectrumOperator what, const Row& row, const T* spectrum,
+                           double weight) noexcept {
+  switch (what) {
+    case SpectrumOperator::adjoint_of_map:
+      return combine<SpectrumOperator::adjoint_of_map>(row, spectrum, weight);
+    case SpectrumOperator::adjoint_of_residual:
+      return combine<SpectrumOperator::adjoint_of_residual>(row, spectrum, weight);
+    case SpectrumOperator::adjoint_of_synthesis:
+      return combine<SpectrumOperator::adjoint_of_synthesis>(row, spectrum, weight);
+  }
+  return 0;
 }
 
 template <class T>
 void RingWorker::fold_back(SpectrumOperator what, const RingBlock& block, MapView<const T> spectra,
                            std::span<const double> ring_weights, Complex* modes,
                            double* squares) noexcept {
-  switch (what) {
-    case SpectrumOperator::adjoint_of_map:
-      return fold_back_as<SpectrumOperator::adjoint_of_map>(block, spectra, ring_weights, modes,
-                                                            squares);
-    case SpectrumOperator::adjoint_of_residual:
-      return fold_back_as<SpectrumOperator::adjoint_of_residual>(block, spectra, ring_weights,
-                                                                 modes, squares);
-    case SpectrumOperator::adjoint_of_synthesis:
-      return fold_back_as<SpectrumOperator::adjoint_of_synthesis>(block, spectra, ring_weights,
-                                                                  modes, squares);
-  }
+  if (what != SpectrumOperator::adjoint_of_map) gather(block, modes);
+  for_each_row(block, [&](const Row& row) {
+    const T* spectrum = nullptr;
+    if (what != SpectrumOperator::adjoint_of_map) fold_row(row);
+    if (what != SpectrumOperator::adjoint_of_synthesis)
+      spectrum = spectra.component(row.component).data() + row.entry->first_pixel;
+    squares[static_cast<std::int64_t>(row.ring) * n_components_ + row.component] =
+        combine(what, row, spectrum, weight_of(row, ring_weights));
+    unfold_row(row);
+  });
+  tile_.scatter(*rows_, block, n_modes_of(block), modes);
 }
 
 template void RingWorker::synthesize(const RingBlock&, const Complex*, MapView<double>) noexcept;

@@ -82,10 +82,8 @@ class RingWorker {
   /// of squares of the residual's pixels.
   template <SpectrumOperator what, class T>
   double combine(const Row& row, const T* spectrum, double weight) noexcept;
-  template <SpectrumOperator what, class T>
-  void fold_back_as(const RingBlock& block, MapView<const T> spectra,
-                    std::span<const double> ring_weights, std::complex<double>* modes,
-                    double* squares) noexcept;
+  template <class T>
+  double combine(SpectrumOperator what, const Row& row, const T* spectrum, double weight) noexcept;
   static double weight_of(const Row& row, std::span<const double> ring_weights) noexcept {
     return ring_weights.empty() ? 1.0 : ring_weights[static_cast<std::size_t>(row.ring)];
   }

@@ -166,16 +166,17 @@ void HostRingConvolver::analyze(std::int64_t first, MapView<const T> in, StageTi
     const StageTimer timer(&times, "ring_fft");
     return fft.adjoint(some, zone_->weights, modes());
   }
-  {
-    const StageTimer timer(&times, "ring_fft");
-    fft.adjoint(some, zone_->weights, modes(), RingFft::Step::urgent);
-  }
   time_halo(times, [&] {
-    mode_exchange_->run(modes(), [&] {
-      const StageTimer timer(&times, "ring_fft");
-      fft.adjoint(some, zone_->weights, modes(), RingFft::Step::rest,
-                  [&] { mode_exchange_->progress(); });
-    });
+    std::optional<StageTimer> timer(std::in_place, &times, "ring_fft");
+    fft.adjoint(some, zone_->weights, modes(),
+                {[&] {
+                   timer.reset();
+                   mode_exchange_->begin(modes());
+                   timer.emplace(&times, "ring_fft");
+                 },
+                 [&] { mode_exchange_->progress(); }});
+    timer.reset();
+    mode_exchange_->end();
   });
   halo_bytes_sent_ += mode_exchange_->bytes_sent();
 }
