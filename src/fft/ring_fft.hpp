@@ -92,6 +92,8 @@ class RingFft {
 
 /// Plans all lengths of the owned rings. Error  UsageError when this build lacks the backend.
 std::unique_ptr<RingFft> make_ring_fft(RingFftShape shape, Backend backend);
+std::unique_ptr<RingFft> make_host_ring_fft(RingFftShape shape);
+std::unique_ptr<RingFft> make_cuda_ring_fft(RingFftShape shape);
 
 /// Returns name and version of the FFT library of the host backend, "fftw-3.3.10-sse2-avx".
 std::string fft_library_version();

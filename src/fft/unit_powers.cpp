@@ -1,13 +1,35 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The disabled sets have no additional double arithmetic.
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "fft/unit_powers.cpp"
 #include "fft/unit_powers.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/checked_cast.hpp"
-#include "fft/host/complex_arrays.hpp"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
 
+HWY_BEFORE_NAMESPACE();
+namespace ringweave::detail::HWY_NAMESPACE {
+
+// A plain loop: the compiler vectorizes it for the target of this pass.
+void scale_powers(std::complex<double> factor, const std::complex<double>* powers, std::int64_t n,
+                  std::complex<double>* out) {
+  for (std::int64_t i = 0; i < n; ++i) out[i] = product(factor, powers[i]);
+}
+
+}  // namespace ringweave::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 namespace ringweave::detail::inline fft {
+
+HWY_EXPORT(scale_powers);
+
 namespace {
 
 /// Returns exp(i angle) to full double precision: the digits of the angle that a double cannot hold
@@ -47,7 +69,8 @@ void UnitPowers::expand(std::int64_t table, std::int64_t n,
   const std::complex<double>* fine = this->fine(table);
   const std::complex<double>* coarse = fine + n_fine;
   for (std::int64_t begin = 0; begin < n; begin += n_fine, ++coarse) {
-    complex_arrays::scale(*coarse, fine, std::min(n_fine, n - begin), values + begin);
+    HWY_DYNAMIC_DISPATCH(scale_powers)
+    (*coarse, fine, std::min(n_fine, n - begin), values + begin);
   }
 }
 
@@ -57,3 +80,4 @@ std::int64_t UnitPowers::bytes() const {
 }
 
 }  // namespace ringweave::detail::inline fft
+#endif  // HWY_ONCE

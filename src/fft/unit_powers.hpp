@@ -5,10 +5,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "fft/host/complex_arrays.hpp"
 #include "ringweave/views.hpp"
 
 namespace ringweave::detail::inline fft {
+
+/// a b, without the recovery of infinities that std::complex's operator owes and that stops
+/// vectorisation.
+inline std::complex<double> product(std::complex<double> a, std::complex<double> b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
 
 /// Tables of exp(i k angle), k = 0..count - 1, for many angles. Each is stored as 32 fine and count
 /// / 32 coarse factors, whose product is accurate to about 2e-16: much less memory than full

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "fft/cuda/cuda_ring_fft.hpp"
-
 #include <algorithm>
 #include <complex>
 #include <utility>
@@ -12,6 +10,7 @@
 #include "base/mode_view.hpp"
 #include "fft/cuda/ring_blocks.hpp"
 #include "fft/device_ring_fft.hpp"
+#include "fft/ring_fft.hpp"
 
 namespace ringweave::detail::inline fft {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "fft/host/host_ring_fft.hpp"
-
 #include <omp.h>
 
 #include <algorithm>
@@ -17,6 +15,7 @@
 #include "fft/host/lane_worker.hpp"
 #include "fft/host/ring_plan.hpp"
 #include "fft/host/ring_worker.hpp"
+#include "fft/ring_fft.hpp"
 #include "ringweave/views.hpp"
 
 namespace ringweave::detail::inline fft {

@@ -50,6 +50,10 @@ class ModeTile {
   void locate(const ModeLayout& rows, const RingRange& run, std::int64_t n_modes,
               std::int64_t first_row, const Part& part) noexcept;
 
+  template <class Way, class Mode>
+  void move(const ModeLayout& rows, const RingBlock& block, std::int64_t n_modes,
+            Mode* modes) noexcept;
+
   std::int64_t n_components_ = 0;
   std::int64_t stride_ = 0;
   std::int64_t size_ = 0;
