@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/checked_cast.hpp"
-#include "convolve/ring/host/host_ring_convolver.hpp"
 #include "convolve/ring/host/mode_sum.hpp"
 #include "convolve/ring/mode_rows.hpp"
 #include "convolve/ring/ring_pair.hpp"
@@ -415,10 +414,6 @@ std::int64_t RingConvolutionPlan::scratch_goal(int n_threads) const {
   const double more_modes =
       static_cast<double>(own_rows_.size() * (maps_together_ - 1) * mode_size);
   return scratch_within(scratch_share * maps - more_modes, n_threads);
-}
-
-std::int64_t RingConvolutionPlan::workspace_bytes(int n_threads) const {
-  return host_workspace_bytes(*this, n_threads);
 }
 
 }  // namespace ringweave::detail::inline convolve
