@@ -123,7 +123,7 @@ struct RingConvolution::Impl {
   std::vector<KernelMaps> kernels_;
   std::optional<Stages> stages_;
   std::optional<Zone> zone_;
-  std::optional<RingOffsets> places_;
+  std::vector<RingOffset> offsets_;
   HostBuffer<double> scratch_;
   HostBuffer<double> halo_;  ///< pixels of either type
   HostBuffer<std::complex<double>> modes_;
@@ -159,8 +159,8 @@ void RingConvolution::Impl::prepare() {
   }
   stages_.emplace(plan_, omp_get_max_threads());
   if (has_modes()) zone_.emplace(plan_);
-  places_.emplace(plan_.grid().n_rings(), plan_.own(),
-                  plan_.n_ranks() > 1 && sums_pixels() ? &plan_.pixel_halo() : nullptr);
+  offsets_ = ring_offsets(plan_.grid().n_rings(), plan_.own(),
+                          plan_.n_ranks() > 1 && sums_pixels() ? &plan_.pixel_halo() : nullptr);
   scratch_.allocate(stages_->scratch_size());
   halo_.allocate(plan_.halo_bytes() / double_bytes);
   modes_.allocate(plan_.mode_bytes() / static_cast<std::int64_t>(sizeof(std::complex<double>)));
@@ -238,7 +238,7 @@ void RingConvolution::Impl::convolve(MapView<const T> in, MapView<T> out) {
   T* const foreign = reinterpret_cast<T*>(halo_.data());
   const MapView<T> halo(foreign, n_maps, pixel_exchange_ ? plan_.pixel_halo().halo_size : 0);
   halo_bytes_sent_ = 0;
-  const RingSource<T> source(*places_, in, halo);
+  const RingSource<T> source{offsets_, in, halo};
   if (pixel_exchange_) bring_pixels(in, halo);
   const std::int64_t n_together = has_modes() ? plan_.maps_together() : n_maps;
   for (std::int64_t first = 0; first < n_maps; first += n_together) {

@@ -30,6 +30,8 @@ bool is_symmetric(const RingGrid& grid) {
   return true;
 }
 
+[[noreturn]] void refuse(const std::string& what) { throw UsageError("ring convolution: " + what); }
+
 /// Memory allowed beside the maps and the modes of one, as a share of one map's input and output.
 constexpr double scratch_share = 0.4;
 
@@ -84,9 +86,6 @@ RingConvolutionPlan::RingConvolutionPlan(const RingConvolutionSpec& spec, int ra
 }
 
 void RingConvolutionPlan::check() const {
-  const auto refuse = [](const std::string& what) {
-    throw UsageError("ring convolution: " + what);
-  };
   if (spec_.grid == nullptr) refuse("no grid given");
   if (spec_.highest_degree < 0) refuse("a highest degree below 0; give 0 where all count");
   if (spec_.n_maps < 1) refuse("expected at least one map, got " + std::to_string(spec_.n_maps));
@@ -153,9 +152,6 @@ bool RingConvolutionPlan::has_sectors(std::int64_t ring) const {
 
 std::vector<ModeRows> RingConvolutionPlan::mode_candidates() const {
   using Path = ConvolutionPath;
-  const auto refuse = [](const std::string& what) {
-    throw UsageError("ring convolution: " + what);
-  };
   if (spec_.mode == ConvolutionMode::plain) {
     if (spec_.path == Path::pixels || spec_.path == Path::modes_equal)
       refuse("the plain mode multiplies ring modes; leave the path to the plan, or ask for modes");
