@@ -78,7 +78,7 @@ class HostRingFft final : public RingFft, public RingSpectra {
     std::span<const RingBlock> others;
     std::int64_t size() const { return ssize64(lane_runs) + ssize64(others); }
   };
-  Blocks all() const { return {plan_.lane_runs(), plan_.blocks()}; }
+  Blocks all() const { return {plan_.lane_runs, plan_.blocks}; }
   void check_modes(ModeView<const double> modes) const;
   template <class T>
   void check_map(MapView<const T> map) const;
@@ -149,8 +149,8 @@ void HostRingFft::synthesize(ModeView<const double> modes, AnyMapView<> map) {
 
 void HostRingFft::adjoint(AnyConstMapView<> map, std::span<const double> ring_weights,
                           ModeView<double> modes, const AdjointCalls& calls) {
-  const auto n_runs = to_size(plan_.n_urgent_lane_runs());
-  const auto n_others = to_size(plan_.n_urgent_blocks());
+  const auto n_runs = to_size(plan_.n_urgent_lane_runs);
+  const auto n_others = to_size(plan_.n_urgent_blocks);
   const auto [lane_runs, others] = all();
   const Blocks urgent{lane_runs.first(n_runs), others.first(n_others)};
   const Blocks rest{lane_runs.subspan(n_runs), others.subspan(n_others)};

@@ -22,30 +22,30 @@ LaneWorker::LaneWorker(const RingPlan& plan, const RingFftShape& shape)
       n_components_(shape.n_components),
       n_lanes_(lane_rings::n_lanes()) {
   phase_tables_.fill(-1);
-  const std::int64_t n_phi = plan.max_lane_phi();
+  const std::int64_t n_phi = plan.max_lane_phi;
   if (n_phi == 0) return;
   fine_phases_.allocate(lane_rings::n_fine_phases * 2 * n_lanes_);
-  coarse_phases_.allocate((plan.n_modes() / lane_rings::n_fine_phases + 1) * 2 * n_lanes_);
+  coarse_phases_.allocate((plan.n_modes / lane_rings::n_fine_phases + 1) * 2 * n_lanes_);
   roots_.allocate(n_phi / 4 + 1);
   turns_.allocate(n_phi / 2);
-  offsets_.allocate(plan.n_modes());
-  places_.allocate(plan.n_modes());
+  offsets_.allocate(plan.n_modes);
+  places_.allocate(plan.n_modes);
 }
 
 void LaneWorker::place(ScratchArena& pieces) {
-  const std::int64_t n_phi = plan_->max_lane_phi();
+  const std::int64_t n_phi = plan_->max_lane_phi;
   if (n_phi == 0) return;
   rings_.bins = pieces.take<double>((n_phi / 2 + 1) * 2 * n_lanes_);
   rings_.scratch = pieces.take<double>((n_phi / 2 + 1) * 2 * n_lanes_);
-  edges_ = pieces.take<Complex>(plan_->n_modes() * n_lanes_);
+  edges_ = pieces.take<Complex>(plan_->n_modes * n_lanes_);
 }
 
 void LaneWorker::prepare(const LaneRun& run) noexcept {
-  const RingPlan::Length* length = &plan_->lengths()[to_size(run.length)];
+  const RingPlan::Length* length = &plan_->lengths[to_size(run.length)];
   if (length != length_) {
     length_ = length;
-    plan_->powers().expand(length->roots, length->length.n_phi / 4 + 1, roots_.data());
-    plan_->powers().expand(length->turns, length->length.n_complex, turns_.data());
+    plan_->powers.expand(length->roots, length->length.n_phi / 4 + 1, roots_.data());
+    plan_->powers.expand(length->turns, length->length.n_complex, turns_.data());
   }
   locate(run);
   rings_.n_phi = length->length.n_phi;
@@ -84,7 +84,7 @@ void LaneWorker::prepare_phases(const LaneRun& run, Group group) noexcept {
   const auto set = [&](double* to, std::int64_t m) {
     for (std::int64_t i = 0; i < n_lanes_; ++i) {
       const std::int64_t table = tables[to_size(i)];
-      const Complex phase = table < 0 ? 1.0 : plan_->powers().value(table, m);
+      const Complex phase = table < 0 ? 1.0 : plan_->powers.value(table, m);
       to[i] = phase.real();
       to[n_lanes_ + i] = phase.imag();
     }

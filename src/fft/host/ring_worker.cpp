@@ -38,16 +38,16 @@ RingWorker::RingWorker(const RingPlan& plan, const RingFftShape& shape)
       rows_(&shape.rows),
       rings_(&shape.rings),
       n_components_(shape.n_components),
-      tile_(plan.rings_per_block(), n_components_, plan.ring_values()),
-      phases_(plan.max_modes()),
-      roots_(plan.max_phi() / 4 + 1),
-      split_(plan.capacity(), plan.rings_per_block(), plan.powers()) {}
+      tile_(plan.rings_per_block, n_components_, plan.ring_values()),
+      phases_(plan.max_modes),
+      roots_(plan.max_phi / 4 + 1),
+      split_(plan.capacity, plan.rings_per_block, plan.powers) {}
 
 void RingWorker::place(ScratchArena& pieces) {
   tile_.place(pieces);
-  bins_ = pieces.take<Complex>(plan_->max_phi() / 2 + 1);
-  packed_ = pieces.take<Complex>(plan_->max_complex());
-  row_ = pieces.take<Complex>(plan_->max_complex());
+  bins_ = pieces.take<Complex>(plan_->max_phi / 2 + 1);
+  packed_ = pieces.take<Complex>(plan_->max_complex);
+  row_ = pieces.take<Complex>(plan_->max_complex);
   split_.place(pieces);
 }
 
@@ -57,7 +57,7 @@ void RingWorker::for_each_row(const RingBlock& block, const Work& work) {
     Row row;
     row.ring = rings_->local(RingId{global});
     row.entry = &plan_->ring(row.ring);
-    row.length = &plan_->lengths()[to_size(row.entry->length)];
+    row.length = &plan_->lengths[to_size(row.entry->length)];
     for (row.component = 0; row.component < n_components_; ++row.component) {
       row.values = tile_.modes(in_block, row.component);
       work(row);
@@ -86,7 +86,7 @@ void RingWorker::prepare_roots(const Row& row) noexcept {
   if (row.length == length_) return;
   length_ = row.length;
   if (length_->length.is_even())
-    plan_->powers().expand(length_->roots, length_->length.n_phi / 4 + 1, roots_.data());
+    plan_->powers.expand(length_->roots, length_->length.n_phi / 4 + 1, roots_.data());
 }
 
 void RingWorker::prepare_phases(const Row& row) noexcept {
@@ -94,7 +94,7 @@ void RingWorker::prepare_phases(const Row& row) noexcept {
   if (ring.phases >= 0 && (ring.phases != phase_table_ || ring.n_modes > n_phases_)) {
     phase_table_ = ring.phases;
     n_phases_ = ring.n_modes;
-    plan_->powers().expand(ring.phases, n_phases_, phases_.data());
+    plan_->powers.expand(ring.phases, n_phases_, phases_.data());
   }
 }
 
