@@ -55,4 +55,7 @@ class UnitPowers {
   HostBuffer<std::complex<double>> factors_;  ///< [table][32 fine, then coarse]
 };
 
+/// Returns exp(2 pi i k / period), k < period.
+HostBuffer<std::complex<double>> powers_of_unity(std::int64_t period);
+
 }  // namespace ringweave::detail::inline fft
