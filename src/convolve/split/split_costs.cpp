@@ -18,32 +18,16 @@
 namespace ringweave::detail::inline convolve {
 namespace {
 
-/// Costs of the harmonic part; each number of degrees is prepared once.
-class HarmonicCosts {
- public:
-  HarmonicCosts(std::shared_ptr<const RingGrid> grid, const SplitMachine& on)
-      : grid_(std::move(grid)), on_(on) {}
-
-  /// Estimates an adjoint and a synthesis.
-  Estimate estimate(int l_cut, int n_ranks) {
-    TransformSpec spec;
-    spec.grid = grid_;
-    spec.lmax = spec.mmax = l_cut;
-    const TransformScaling& scaling = scalings_.try_emplace(l_cut, spec).first->second;
-    TransformWork work = scaling.shares(n_ranks).largest;
-    work.n_threads = on_.n_threads;
-    if (on_.harmonic.backend == Backend::cuda) {
-      work.place = Place::device;
-      work.ranks_of_device = std::min(n_ranks, on_.ranks_of_device);
-    }
-    return 2 * estimate_transform(work, *on_.machine).total();
+/// Estimates an adjoint and a synthesis.
+Estimate estimate_harmonic(const TransformScaling& scaling, const SplitMachine& on, int n_ranks) {
+  TransformWork work = scaling.shares(n_ranks).largest;
+  work.n_threads = on.n_threads;
+  if (on.harmonic.backend == Backend::cuda) {
+    work.place = Place::device;
+    work.ranks_of_device = std::min(n_ranks, on.ranks_of_device);
   }
-
- private:
-  std::shared_ptr<const RingGrid> grid_;
-  SplitMachine on_;
-  std::map<int, TransformScaling> scalings_;  ///< [l_cut]
-};
+  return 2 * estimate_transform(work, *on.machine).total();
+}
 
 /// Returns a narrow Gaussian with degrees up to lmax, on the whole of a cap.
 RadialKernel stand_in(double theta_cut, int lmax) {
@@ -122,11 +106,15 @@ SplitCosts predicted_split_costs(const std::shared_ptr<const RingGrid>& grid, in
     if (planned.empty() || angle >= between_plans * planned.back()) planned.push_back(angle);
   }
   if (planned.back() < theta_cuts.back()) planned.push_back(theta_cuts.back());
-  const auto harmonic = std::make_shared<HarmonicCosts>(grid, on);
+  // Each number of degrees is prepared once.
+  const auto scalings = std::make_shared<std::map<int, TransformScaling>>();
   const auto rings = std::make_shared<RingCosts>(grid, lmax, std::move(planned), on);
   SplitCosts costs;
-  costs.harmonic = [harmonic](int l_cut, int n_ranks) {
-    return harmonic->estimate(l_cut, n_ranks);
+  costs.harmonic = [grid, on, scalings](int l_cut, int n_ranks) {
+    TransformSpec spec;
+    spec.grid = grid;
+    spec.lmax = spec.mmax = l_cut;
+    return estimate_harmonic(scalings->try_emplace(l_cut, spec).first->second, on, n_ranks);
   };
   costs.rings = [rings](double theta_cut, int n_ranks) {
     return rings->estimate(theta_cut, n_ranks);
