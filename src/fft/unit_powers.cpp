@@ -75,11 +75,6 @@ void UnitPowers::expand(std::int64_t table, std::int64_t n,
   }
 }
 
-std::int64_t UnitPowers::bytes() const {
-  return factors_.size() * static_cast<std::int64_t>(sizeof(std::complex<double>)) +
-         ssize64(first_) * static_cast<std::int64_t>(sizeof(std::int64_t));
-}
-
 HostBuffer<std::complex<double>> powers_of_unity(std::int64_t period) {
   const auto angle = 2 * std::numbers::pi_v<long double> / static_cast<long double>(period);
   HostBuffer<std::complex<double>> values(period);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/checked_cast.hpp"
 #include "ringweave/views.hpp"
 
 namespace ringweave::detail::inline fft {
@@ -34,7 +35,7 @@ class UnitPowers {
     const std::complex<double>* fine = this->fine(table);
     return product(fine[n_fine + (k >> fine_bits)], fine[k & (n_fine - 1)]);
   }
-  std::int64_t bytes() const;
+  std::int64_t bytes() const { return held_bytes(factors_, first_); }
 
   /// Returns the factors of all tables, one after the other: value k of one is the product of its
   /// factors n_fine + k / n_fine and k % n_fine.

@@ -13,7 +13,7 @@
 namespace ringweave::detail::gpu {
 namespace {
 
-/// A DeviceMachine that also runs FFTs.
+/// A DeviceMachine that also plans FFTs.
 class FftMachine : public DeviceMachine {
  public:
   using Fft = CufftPlan;
@@ -21,10 +21,6 @@ class FftMachine : public DeviceMachine {
   explicit FftMachine(const DeviceStream& stream) : DeviceMachine(stream), stream_(&stream) {}
 
   Fft plan_fft(const FftSize& size) const { return CufftPlan(size, *stream_); }
-  void work_in(Fft& fft, void* memory) const { fft.work_in(memory); }
-  void transform(Fft& fft, FftSign sign, const Double2* from, Double2* to) const {
-    fft.transform(sign, from, to);
-  }
 
  private:
   const DeviceStream* stream_;

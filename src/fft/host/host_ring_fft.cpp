@@ -37,10 +37,7 @@ struct Worker {
     lanes.place(of_lanes);
     rings.place(of_rings);
   }
-  std::int64_t bytes() const {
-    return lanes.bytes() + rings.bytes() +
-           scratch.size() * static_cast<std::int64_t>(sizeof(double));
-  }
+  std::int64_t bytes() const { return lanes.bytes() + rings.bytes() + held_bytes(scratch); }
 
   LaneWorker lanes;
   RingWorker rings;
@@ -66,7 +63,7 @@ class HostRingFft final : public RingFft, public RingSpectra {
                std::span<const double> ring_weights, ModeView<double> modes) override;
 
   std::int64_t bytes() const override {
-    std::int64_t sum = plan_.bytes() + squares_.size() * static_cast<std::int64_t>(sizeof(double));
+    std::int64_t sum = plan_.bytes() + held_bytes(squares_);
     for (const Worker& worker : workers_) sum += worker.bytes();
     return sum;
   }

@@ -248,11 +248,7 @@ template void LaneWorker::fold_back(SpectrumOperator, const LaneRun&, MapView<co
                                     std::span<const double>, Complex*, double*) noexcept;
 
 std::int64_t LaneWorker::bytes() const {
-  const auto bytes_of = [](const auto& buffer) {
-    return buffer.size() * static_cast<std::int64_t>(sizeof(*buffer.data()));
-  };
-  return bytes_of(fine_phases_) + bytes_of(coarse_phases_) + bytes_of(roots_) + bytes_of(turns_) +
-         bytes_of(offsets_) + bytes_of(places_);
+  return held_bytes(fine_phases_, coarse_phases_, roots_, turns_, offsets_, places_);
 }
 
 }  // namespace ringweave::detail::inline fft

@@ -159,11 +159,7 @@ void RingPlan::move_urgent_ahead(std::span<const RingRange> urgent) {
 }
 
 std::int64_t RingPlan::bytes() const {
-  return powers.bytes() + column_plan_.bytes() +
-         ssize64(lengths) * static_cast<std::int64_t>(sizeof(Length)) +
-         ssize64(rings) * static_cast<std::int64_t>(sizeof(RingEntry)) +
-         ssize64(blocks) * static_cast<std::int64_t>(sizeof(RingBlock)) +
-         ssize64(lane_runs) * static_cast<std::int64_t>(sizeof(LaneRun));
+  return powers.bytes() + column_plan_.bytes() + held_bytes(lengths, rings, blocks, lane_runs);
 }
 
 }  // namespace ringweave::detail::inline fft

@@ -307,8 +307,7 @@ template void RingWorker::fold_back(SpectrumOperator, const RingBlock&, MapView<
                                     std::span<const double>, Complex*, double*) noexcept;
 
 std::int64_t RingWorker::bytes() const {
-  return tile_.bytes() + split_.bytes() +
-         (phases_.size() + roots_.size()) * static_cast<std::int64_t>(sizeof(Complex));
+  return tile_.bytes() + split_.bytes() + held_bytes(phases_, roots_);
 }
 
 }  // namespace ringweave::detail::inline fft

@@ -184,11 +184,9 @@ void SplitFft::transform_rows(const Complex* in, Complex* out) noexcept {
 }
 
 std::int64_t SplitFft::bytes() const {
-  std::int64_t table_size = 0;
-  for (const Tables& tables : tables_) table_size += tables.chirp.size() + tables.response.size();
-  return twiddles_.size() * static_cast<std::int64_t>(sizeof(double)) +
-         table_size * static_cast<std::int64_t>(sizeof(Complex)) +
-         static_cast<std::int64_t>(waiting_.capacity() * sizeof(Group));
+  std::int64_t sum = held_bytes(twiddles_);
+  for (const Tables& tables : tables_) sum += held_bytes(tables.chirp, tables.response);
+  return sum + static_cast<std::int64_t>(waiting_.capacity() * sizeof(Group));
 }
 
 }  // namespace ringweave::detail::inline fft

@@ -95,10 +95,9 @@ ModeProduct::Scratch ModeProduct::place(double* scratch) const {
 std::int64_t ModeProduct::scratch_size() const { return place(nullptr).size; }
 
 std::int64_t ModeProduct::table_bytes() const {
-  std::int64_t doubles = 0;
-  for (const auto& table : cosines_) doubles += ssize64(table);
-  return doubles * static_cast<std::int64_t>(sizeof(double)) + samples_.bytes() +
-         (transform_ ? transform_->bytes() : 0);
+  std::int64_t sum = samples_.bytes() + (transform_ ? transform_->bytes() : 0);
+  for (const auto& table : cosines_) sum += held_bytes(table);
+  return sum;
 }
 
 void ModeProduct::apply(const KernelMaps& maps, ModeView<double> modes, double* scratch) {

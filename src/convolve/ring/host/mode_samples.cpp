@@ -169,10 +169,9 @@ void ModeSamples::sort_parts() {
 }
 
 std::int64_t ModeSamples::bytes() const {
-  std::int64_t doubles = 0;
-  for (const auto& table : sin2_half_) doubles += ssize64(table);
-  return doubles * static_cast<std::int64_t>(sizeof(double)) +
-         ssize64(pairs_) * static_cast<std::int64_t>(sizeof(ModePairs));
+  std::int64_t sum = held_bytes(pairs_);
+  for (const auto& table : sin2_half_) sum += held_bytes(table);
+  return sum;
 }
 
 void ModeSamples::make(const Part& part, const KernelTable& kernel, int n_threads,
