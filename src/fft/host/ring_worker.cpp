@@ -158,12 +158,17 @@ double RingWorker::combine(const Row& row, const T* spectrum, double weight) noe
   return n * (squares + 2 * pairs);
 }
 
+template <class T>
+bool RingWorker::is_fft_data(const Row& row, const T* pixels) noexcept {
+  return std::is_same_v<T, double> && row.length->length.is_even() &&
+         (row.length->smooth == nullptr || BackwardFft::is_aligned(pixels));
+}
+
 template <class T, class Transform>
-void RingWorker::write_pixels(const Row& row, MapView<T> map, bool is_in_place,
-                              const Transform& transform) noexcept {
+void RingWorker::write_pixels(const Row& row, MapView<T> map, const Transform& transform) noexcept {
   const RingLength& length = row.length->length;
   T* pixels = map.component(row.component).data() + row.entry->first_pixel;
-  if (std::is_same_v<T, double> && length.is_even() && is_in_place) {
+  if (is_fft_data(row, pixels)) {
     transform(reinterpret_cast<Complex*>(pixels));
     return;
   }
@@ -174,12 +179,11 @@ void RingWorker::write_pixels(const Row& row, MapView<T> map, bool is_in_place,
 }
 
 template <class T>
-const Complex* RingWorker::read_pixels(const Row& row, MapView<const T> map, bool is_in_place,
+const Complex* RingWorker::read_pixels(const Row& row, MapView<const T> map,
                                        Complex* copy) noexcept {
   const RingLength& length = row.length->length;
   const T* pixels = map.component(row.component).data() + row.entry->first_pixel;
-  if (std::is_same_v<T, double> && length.is_even() && is_in_place)
-    return reinterpret_cast<const Complex*>(pixels);
+  if (is_fft_data(row, pixels)) return reinterpret_cast<const Complex*>(pixels);
   if (length.is_even()) {
     std::copy_n(pixels, length.n_phi, reinterpret_cast<double*>(copy));
   } else {
@@ -212,13 +216,11 @@ void RingWorker::synthesize(const RingBlock& block, const Complex* modes, MapVie
       return;
     }
     pack(row, packed_);
-    const bool is_aligned =
-        BackwardFft::is_aligned(map.component(row.component).data() + row.entry->first_pixel);
-    write_pixels(row, map, is_aligned, [&](Complex* out) { smooth->execute(packed_, out); });
+    write_pixels(row, map, [&](Complex* out) { smooth->execute(packed_, out); });
   });
   split_.flush_columns();
   for_each_split_row(block, [&](const Row& row) {
-    write_pixels(row, map, true, [&](Complex* out) { split_.transform_rows(row.values, out); });
+    write_pixels(row, map, [&](Complex* out) { split_.transform_rows(row.values, out); });
   });
 }
 
@@ -228,12 +230,10 @@ void RingWorker::transform_pixels(const RingBlock& block, MapView<const T> map,
   for_each_row(block, [&](const Row& row) {
     const BackwardFft* smooth = row.length->smooth;
     if (smooth == nullptr) {
-      split_.add_columns(row.length->split, read_pixels(row, map, true, row.values), row.values);
+      split_.add_columns(row.length->split, read_pixels(row, map, row.values), row.values);
       return;
     }
-    const bool is_aligned =
-        BackwardFft::is_aligned(map.component(row.component).data() + row.entry->first_pixel);
-    smooth->execute(read_pixels(row, map, is_aligned, row_), packed_);
+    smooth->execute(read_pixels(row, map, row_), packed_);
     transformed(row, packed_);
   });
   split_.flush_columns();

@@ -51,8 +51,7 @@ ModeProduct::ModeProduct(const RingConvolutionPlan& plan, int n_threads, std::in
           ModeBlock::rings_at_once(plan, n_maps_, room_for_block(plan, most_scratch, n_threads))) {
   for (const std::int64_t around : samples_.rules()) cosines_.push_back(cosine_table(around));
   if (samples_.pairs().empty()) return;
-  constexpr std::int64_t page = 512;
-  block_size_ = (ModeBlock::scratch_size(plan, samples_, n_maps_) + page - 1) / page * page;
+  block_size_ = ModeBlock::scratch_size(plan, samples_, n_maps_);
   carried_size_ = ModeBlock::carried_size(plan, samples_, n_maps_);
   const RowFft& fft = plan.modes().row_fft;
   orders_ = order_blocks(fft, plan.modes().mmax());

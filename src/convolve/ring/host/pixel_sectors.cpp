@@ -99,10 +99,9 @@ struct PixelSectors::Pieces {
 };
 
 std::int64_t PixelSectors::worker_size() const {
-  constexpr std::int64_t page = 512;
   ScratchArena pieces;
   const Pieces counted(*this, pieces);
-  return (pieces.size() + page - 1) / page * page;
+  return pieces.whole_pages();
 }
 
 /// The part of one thread.

@@ -107,10 +107,9 @@ struct PixelStencil::Pieces {
 
 template <class A>
 std::int64_t PixelStencil::worker_size() const {
-  constexpr std::int64_t page = 512;
   ScratchArena pieces;
   const Pieces<A> counted(*this, pieces);
-  return (pieces.size() + page - 1) / page * page;
+  return pieces.whole_pages();
 }
 
 std::int64_t PixelStencil::scratch_size() const {
