@@ -50,4 +50,11 @@ constexpr std::int64_t ssize64(const Container& container) {
   return static_cast<std::int64_t>(container.size());
 }
 
+/// Returns the bytes of the elements of vectors and buffers.
+template <class... Container>
+std::int64_t held_bytes(const Container&... container) {
+  return (std::int64_t{0} + ... +
+          (ssize64(container) * static_cast<std::int64_t>(sizeof(*container.data()))));
+}
+
 }  // namespace ringweave::detail::inline base

@@ -23,6 +23,8 @@ class ScratchArena {
     return memory_ == nullptr ? nullptr : reinterpret_cast<T*>(memory_ + begin);
   }
   std::int64_t size() const { return size_; }  ///< doubles allocated so far
+  /// The size rounded up to whole pages.
+  std::int64_t whole_pages() const { return (size_ + page - 1) / page * page; }
 
  private:
   static constexpr std::int64_t line = 8;  // doubles

@@ -5,8 +5,6 @@
 
 #include <utility>
 
-#include "fft/cuda/cuda_ring_fft.hpp"
-#include "fft/host/host_ring_fft.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/options.hpp"
 

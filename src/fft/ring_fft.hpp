@@ -29,11 +29,18 @@ struct RingFftShape {
   std::int64_t device_bytes = std::numeric_limits<std::int64_t>::max();
 };
 
+/// What RingSpectra computes from a map f, given by its spectra, and modes.
+enum class SpectrumOperator {
+  adjoint_of_map,        ///< A f; modes are not read
+  adjoint_of_residual,   ///< A (f - S modes)
+  adjoint_of_synthesis,  ///< A S modes; spectra are not read
+};
+
 /// Ring spectra of a map, from which an iterative analysis computes residuals without further FFTs.
 /// They are stored in the map's memory, those of a ring in place of its n pixels,
 ///   c_k = 1/n sum_j f(r, j) exp(-2 pi i j k / n):
 ///   c_0, (n even: c_{n/2},) Re c_1, Im c_1, Re c_2, ...
-/// Modes and ring weights are those of RingFft, whose synthesize() and adjoint() are S and A below.
+/// Modes and ring weights are those of RingFft, whose synthesize() and adjoint() are S and A.
 /// No allocation. Not collective.
 class RingSpectra {
  public:
@@ -42,19 +49,17 @@ class RingSpectra {
   /// Replaces pixels by spectra.
   virtual void take(AnyMapView<> map) = 0;
 
-  /// Computes modes = A f for the map f of the spectra.
-  virtual void adjoint_of_map(AnyConstMapView<> spectra, std::span<const double> ring_weights,
-                              ModeView<double> modes) = 0;
+  /// Replaces modes by the result of an operator. Returns, for adjoint_of_residual,
+  /// ||f - S modes||^2 over the owned pixels, the same for any number of threads; else 0.
+  virtual double apply(SpectrumOperator what, AnyConstMapView<> spectra,
+                       std::span<const double> ring_weights, ModeView<double> modes) = 0;
+};
 
-  /// Computes modes = A (f - S modes). Returns ||f - S modes||^2 over the owned pixels, the same
-  /// for any number of threads.
-  virtual double adjoint_of_residual(AnyConstMapView<> spectra,
-                                     std::span<const double> ring_weights,
-                                     ModeView<double> modes) = 0;
-
-  /// Computes modes = A S modes.
-  virtual void adjoint_of_synthesis(std::span<const double> ring_weights,
-                                    ModeView<double> modes) = 0;
+/// What the calling thread calls during an adjoint, so that modes are sent meanwhile. `meanwhile`
+/// must not throw.
+struct AdjointCalls {
+  std::function<void()> urgent_done = [] {};  ///< when the modes of all urgent rings are complete
+  std::function<void()> meanwhile = [] {};    ///< from time to time
 };
 
 /// Transforms between ring modes and pixels of the rings this rank owns. Modes above a ring's
@@ -71,21 +76,12 @@ class RingFft {
   /// Error  UsageError when a size differs from the shape. No allocation. Not collective.
   virtual void synthesize(ModeView<const double> modes, AnyMapView<> map) = 0;
 
-  /// Rings of an adjoint(). It can be computed in two steps, so that the modes of the first are
-  /// sent during the second.
-  enum class Step {
-    all,
-    urgent,  ///< the shape's urgent rings, and those in the same blocks
-    rest
-  };
   /// Applies the exact transpose (with weight 2 for m > 0 on the modes):
   ///   Delta_m(r) = w_r sum_j f(r, j) exp(-i m phi_j).
   /// ring_weights  [owned ring], factors of the pixels; empty: all 1, the exact adjoint
   /// modes         overwritten at every position of the rows; padding untouched
-  /// meanwhile     called by the calling thread from time to time; must not throw
-  virtual void adjoint(
-      AnyConstMapView<> map, std::span<const double> ring_weights, ModeView<double> modes,
-      Step step = Step::all, const std::function<void()>& meanwhile = [] {}) = 0;
+  virtual void adjoint(AnyConstMapView<> map, std::span<const double> ring_weights,
+                       ModeView<double> modes, const AdjointCalls& calls = {}) = 0;
 
   /// Returns the ring spectra; null if maps are on a device.
   virtual RingSpectra* spectra() noexcept { return nullptr; }
@@ -96,6 +92,8 @@ class RingFft {
 
 /// Plans all lengths of the owned rings. Error  UsageError when this build lacks the backend.
 std::unique_ptr<RingFft> make_ring_fft(RingFftShape shape, Backend backend);
+std::unique_ptr<RingFft> make_host_ring_fft(RingFftShape shape);
+std::unique_ptr<RingFft> make_cuda_ring_fft(RingFftShape shape);
 
 /// Returns name and version of the FFT library of the host backend, "fftw-3.3.10-sse2-avx".
 std::string fft_library_version();

@@ -1,13 +1,36 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// The disabled sets have no additional double arithmetic.
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "fft/unit_powers.cpp"
 #include "fft/unit_powers.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "base/checked_cast.hpp"
-#include "fft/host/complex_arrays.hpp"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
 
+HWY_BEFORE_NAMESPACE();
+namespace ringweave::detail::HWY_NAMESPACE {
+
+// A plain loop: the compiler vectorizes it for the target of this pass.
+void scale_powers(std::complex<double> factor, const std::complex<double>* powers, std::int64_t n,
+                  std::complex<double>* out) {
+  for (std::int64_t i = 0; i < n; ++i) out[i] = product(factor, powers[i]);
+}
+
+}  // namespace ringweave::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 namespace ringweave::detail::inline fft {
+
+HWY_EXPORT(scale_powers);
+
 namespace {
 
 /// Returns exp(i angle) to full double precision: the digits of the angle that a double cannot hold
@@ -47,13 +70,17 @@ void UnitPowers::expand(std::int64_t table, std::int64_t n,
   const std::complex<double>* fine = this->fine(table);
   const std::complex<double>* coarse = fine + n_fine;
   for (std::int64_t begin = 0; begin < n; begin += n_fine, ++coarse) {
-    complex_arrays::scale(*coarse, fine, std::min(n_fine, n - begin), values + begin);
+    HWY_DYNAMIC_DISPATCH(scale_powers)
+    (*coarse, fine, std::min(n_fine, n - begin), values + begin);
   }
 }
 
-std::int64_t UnitPowers::bytes() const {
-  return factors_.size() * static_cast<std::int64_t>(sizeof(std::complex<double>)) +
-         ssize64(first_) * static_cast<std::int64_t>(sizeof(std::int64_t));
+HostBuffer<std::complex<double>> powers_of_unity(std::int64_t period) {
+  const auto angle = 2 * std::numbers::pi_v<long double> / static_cast<long double>(period);
+  HostBuffer<std::complex<double>> values(period);
+  UnitPowers({{angle, period}}).expand(0, period, values.data());
+  return values;
 }
 
 }  // namespace ringweave::detail::inline fft
+#endif  // HWY_ONCE

@@ -5,10 +5,16 @@
 #include <cstdint>
 #include <vector>
 
-#include "fft/host/complex_arrays.hpp"
+#include "base/checked_cast.hpp"
 #include "ringweave/views.hpp"
 
 namespace ringweave::detail::inline fft {
+
+/// a b, without the recovery of infinities that std::complex's operator owes and that stops
+/// vectorisation.
+inline std::complex<double> product(std::complex<double> a, std::complex<double> b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
 
 /// Tables of exp(i k angle), k = 0..count - 1, for many angles. Each is stored as 32 fine and count
 /// / 32 coarse factors, whose product is accurate to about 2e-16: much less memory than full
@@ -29,7 +35,7 @@ class UnitPowers {
     const std::complex<double>* fine = this->fine(table);
     return product(fine[n_fine + (k >> fine_bits)], fine[k & (n_fine - 1)]);
   }
-  std::int64_t bytes() const;
+  std::int64_t bytes() const { return held_bytes(factors_, first_); }
 
   /// Returns the factors of all tables, one after the other: value k of one is the product of its
   /// factors n_fine + k / n_fine and k % n_fine.
@@ -49,5 +55,8 @@ class UnitPowers {
   std::vector<std::int64_t> first_;
   HostBuffer<std::complex<double>> factors_;  ///< [table][32 fine, then coarse]
 };
+
+/// Returns exp(2 pi i k / period), k < period.
+HostBuffer<std::complex<double>> powers_of_unity(std::int64_t period);
 
 }  // namespace ringweave::detail::inline fft

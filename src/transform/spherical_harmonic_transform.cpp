@@ -350,7 +350,7 @@ void SphericalHarmonicTransform::adjoint_of_spectra(MapView<const T> spectra,
   impl_->apply_on_spectra<T>(
       std::nullopt, alm, Accumulate::overwrite,
       [&](RingSpectra& rings, const FieldGroup& group, ModeView<double> modes) {
-        rings.adjoint_of_map(group.of(spectra), ring_weights, modes);
+        rings.apply(SpectrumOperator::adjoint_of_map, group.of(spectra), ring_weights, modes);
       });
 }
 
@@ -366,7 +366,8 @@ double SphericalHarmonicTransform::adjoint_of_residual(MapView<const T> spectra,
   double squares = 0;
   impl_->apply_on_spectra<T>(
       alm, result, how, [&](RingSpectra& rings, const FieldGroup& group, ModeView<double> modes) {
-        squares += rings.adjoint_of_residual(group.of(spectra), ring_weights, modes);
+        squares += rings.apply(SpectrumOperator::adjoint_of_residual, group.of(spectra),
+                               ring_weights, modes);
       });
   return impl_->comm.sum(squares);
 }
@@ -380,7 +381,8 @@ void SphericalHarmonicTransform::adjoint_of_synthesis(std::span<const double> ri
   });
   impl_->apply_on_spectra<T>(alm, result, Accumulate::overwrite,
                              [&](RingSpectra& rings, const FieldGroup&, ModeView<double> modes) {
-                               rings.adjoint_of_synthesis(ring_weights, modes);
+                               rings.apply(SpectrumOperator::adjoint_of_synthesis, {}, ring_weights,
+                                           modes);
                              });
 }
 

@@ -140,13 +140,10 @@ TEST_P(OnEveryRankCount, HaloModesMoveWhileOthersAreWorkedOn) {
   problem.for_each_mode(1, 0, [&](std::int64_t i, Value value, bool own, bool) {
     if (own) modes[i] = value;
   });
-  int worked = 0;
-  exchange.run(ModeView<double>(modes.data(), modes.size()), [&] {
-    ++worked;
-    exchange.progress();
-    EXPECT_THROW(exchange.begin(ModeView<double>(modes.data(), modes.size())), UsageError);
-  });
-  EXPECT_EQ(worked, 1);
+  exchange.begin(ModeView<double>(modes.data(), modes.size()));
+  exchange.progress();
+  EXPECT_THROW(exchange.begin(ModeView<double>(modes.data(), modes.size())), UsageError);
+  exchange.end();
   EXPECT_EQ(comm().sum(exchange.bytes_sent()), comm().sum(problem.plan.halo_bytes(1, 16)));
 }
 

@@ -15,12 +15,6 @@ namespace {
 /// error is allowed.
 constexpr double rounding = 1e-13;
 
-std::int64_t longest_ring(const RingGrid& grid) {
-  std::int64_t longest = 0;
-  for (const Ring& ring : grid.rings()) longest = std::max(longest, ring.n_phi);
-  return longest;
-}
-
 /// Computes `kept` from `m_limit`.
 void find_kept(ModeRows& rows) {
   const int mmax = *std::max_element(rows.m_limit.begin(), rows.m_limit.end());
@@ -78,7 +72,7 @@ int highest_degree(const std::vector<double>& k_l, double error) {
 }  // namespace
 
 int highest_degree(const RingGrid& grid, const std::vector<RadialKernel>& kernels, double error) {
-  const int lmax = checked_cast<int>(longest_ring(grid) + 64, "degrees of a kernel");
+  const int lmax = checked_cast<int>(grid.longest_ring() + 64, "degrees of a kernel");
   int degree = 0;
   for (const RadialKernel& kernel : kernels) {
     const int own = highest_degree(kernel.multipoles(lmax), error);
@@ -116,7 +110,7 @@ ModeRows plain_rows(const RingGrid& grid) {
   ModeRows rows;
   rows.kind = ModeRows::Kind::plain;
   rows.zone = {0, grid.n_rings()};
-  const int n = checked_cast<int>(longest_ring(grid), "pixels of a ring");
+  const int n = checked_cast<int>(grid.longest_ring(), "pixels of a ring");
   for (const Ring& ring : grid.rings()) {
     rows.m_limit.push_back(static_cast<int>(ring.n_phi / 2));
     rows.n_samples.push_back(n + n % 2);

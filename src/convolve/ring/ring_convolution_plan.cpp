@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/checked_cast.hpp"
-#include "convolve/ring/host/host_ring_convolver.hpp"
 #include "convolve/ring/host/mode_sum.hpp"
 #include "convolve/ring/mode_rows.hpp"
 #include "convolve/ring/ring_pair.hpp"
@@ -30,6 +29,8 @@ bool is_symmetric(const RingGrid& grid) {
   }
   return true;
 }
+
+[[noreturn]] void refuse(const std::string& what) { throw UsageError("ring convolution: " + what); }
 
 /// Memory allowed beside the maps and the modes of one, as a share of one map's input and output.
 constexpr double scratch_share = 0.4;
@@ -85,9 +86,6 @@ RingConvolutionPlan::RingConvolutionPlan(const RingConvolutionSpec& spec, int ra
 }
 
 void RingConvolutionPlan::check() const {
-  const auto refuse = [](const std::string& what) {
-    throw UsageError("ring convolution: " + what);
-  };
   if (spec_.grid == nullptr) refuse("no grid given");
   if (spec_.highest_degree < 0) refuse("a highest degree below 0; give 0 where all count");
   if (spec_.n_maps < 1) refuse("expected at least one map, got " + std::to_string(spec_.n_maps));
@@ -154,9 +152,6 @@ bool RingConvolutionPlan::has_sectors(std::int64_t ring) const {
 
 std::vector<ModeRows> RingConvolutionPlan::mode_candidates() const {
   using Path = ConvolutionPath;
-  const auto refuse = [](const std::string& what) {
-    throw UsageError("ring convolution: " + what);
-  };
   if (spec_.mode == ConvolutionMode::plain) {
     if (spec_.path == Path::pixels || spec_.path == Path::modes_equal)
       refuse("the plain mode multiplies ring modes; leave the path to the plan, or ask for modes");
@@ -415,10 +410,6 @@ std::int64_t RingConvolutionPlan::scratch_goal(int n_threads) const {
   const double more_modes =
       static_cast<double>(own_rows_.size() * (maps_together_ - 1) * mode_size);
   return scratch_within(scratch_share * maps - more_modes, n_threads);
-}
-
-std::int64_t RingConvolutionPlan::workspace_bytes(int n_threads) const {
-  return host_workspace_bytes(*this, n_threads);
 }
 
 }  // namespace ringweave::detail::inline convolve

@@ -54,6 +54,7 @@ class RingConvolutionPlan {
   const RingDistribution& bands() const { return *bands_; }
   const LocalRings& own() const { return *own_; }
   double support() const { return support_; }  ///< the largest of all kernels
+  double widest_chord() const;                 ///< its squared chord
   /// Whether every ring has a mirror at pi - theta with the same pixels.
   bool is_symmetric() const { return is_symmetric_; }
   const SectorRule& sectors() const { return sectors_; }
@@ -123,7 +124,6 @@ class RingConvolutionPlan {
   std::int64_t scratch_within(double bytes, int n_threads) const;
   bool makes_rows_by_fft(const ModeRows& modes, double n_summed, double n_transformed,
                          double limit) const;
-  double widest_chord() const;  ///< squared chord of the widest support
   Prediction predict(const ModeRows& modes) const;
   /// In nanoseconds.
   ConvolutionSeconds predict_ring(const ModeRows& modes, std::int64_t ring, double chord) const;

@@ -162,11 +162,6 @@ void HaloModeExchange::begin(ModeView<double> modes) {
 void HaloModeExchange::progress() { impl_->messages.progress(); }
 void HaloModeExchange::end() { impl_->messages.end(); }
 
-void HaloModeExchange::run(ModeView<double> modes, const std::function<void()>& meanwhile) {
-  begin(modes);
-  impl_->messages.end_after(meanwhile);
-}
-
 std::int64_t HaloModeExchange::bytes_sent() const { return impl_->messages.bytes_sent(); }
 
 }  // namespace ringweave::detail::inline distribute

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 
 #include "base/mode_view.hpp"
@@ -38,9 +37,6 @@ class HaloModeExchange {
   void begin(ModeView<double> modes);
   void progress();
   void end();
-  /// Runs begin(), `meanwhile` (work that needs no halo), end(). An error of `meanwhile` ends the
-  /// job, with its message, where others wait for this rank; else it is thrown.
-  void run(ModeView<double> modes, const std::function<void()>& meanwhile);
 
   /// Returns the bytes passed to MPI for others in the last begin().
   std::int64_t bytes_sent() const;

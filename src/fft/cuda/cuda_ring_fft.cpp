@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "fft/cuda/cuda_ring_fft.hpp"
-
 #include <algorithm>
 #include <complex>
 #include <utility>
@@ -12,6 +10,7 @@
 #include "base/mode_view.hpp"
 #include "fft/cuda/ring_blocks.hpp"
 #include "fft/device_ring_fft.hpp"
+#include "fft/ring_fft.hpp"
 
 namespace ringweave::detail::inline fft {
 namespace {
@@ -48,12 +47,10 @@ class CudaRingFft final : public RingFft {
   void synthesize(ModeView<const double> modes, AnyMapView<> map) override {
     std::visit([&](auto view) { synthesize_map(modes, view); }, map);
   }
-  // All rings are taken together with the urgent ones.
   void adjoint(AnyConstMapView<> map, std::span<const double> ring_weights, ModeView<double> modes,
-               Step step, const std::function<void()>& meanwhile) override {
-    meanwhile();
-    if (step == Step::rest) return;
+               const AdjointCalls& calls) override {
     std::visit([&](auto view) { adjoint_map(view, ring_weights, modes); }, map);
+    calls.urgent_done();
   }
 
   std::int64_t bytes() const override {

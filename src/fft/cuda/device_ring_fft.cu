@@ -13,7 +13,7 @@
 namespace ringweave::detail::gpu {
 namespace {
 
-/// A DeviceMachine that also runs FFTs.
+/// A DeviceMachine that also plans FFTs.
 class FftMachine : public DeviceMachine {
  public:
   using Fft = CufftPlan;
@@ -21,10 +21,6 @@ class FftMachine : public DeviceMachine {
   explicit FftMachine(const DeviceStream& stream) : DeviceMachine(stream), stream_(&stream) {}
 
   Fft plan_fft(const FftSize& size) const { return CufftPlan(size, *stream_); }
-  void work_in(Fft& fft, void* memory) const { fft.work_in(memory); }
-  void transform(Fft& fft, FftSign sign, const Double2* from, Double2* to) const {
-    fft.transform(sign, from, to);
-  }
 
  private:
   const DeviceStream* stream_;
@@ -50,29 +46,29 @@ class CudaDeviceRingFft final : public DeviceRingFft {
         machine_(stream),
         sequence_(gpu::DeviceRingPlan(shape, workspace_bytes), machine_) {}
 
-  void synthesize(Modes<const double> modes, Map map) override {
-    std::visit([&](auto view) { synthesize_map(modes, view); }, map);
+  void synthesize(Modes<const double> modes, Map any_map) override {
+    std::visit(
+        [&](auto map) {
+          check(modes, map.n_components(), map.size());
+          sequence_.synthesize(reinterpret_cast<const gpu::Double2*>(modes.data()), map.data(),
+                               map.stride());
+        },
+        any_map);
   }
-  void adjoint(ConstMap map, Weights ring_weights, Modes<double> modes) override {
-    std::visit([&](auto view) { adjoint_map(view, ring_weights, modes); }, map);
+  void adjoint(ConstMap any_map, Weights weights, Modes<double> modes) override {
+    std::visit(
+        [&](auto map) {
+          check(modes, map.n_components(), map.size());
+          if (weights.size() != 0) require_planned(where, weights.size(), n_rings_, "ring weights");
+          sequence_.adjoint(map.data(), map.stride(),
+                            weights.size() == 0 ? nullptr : weights.data(),
+                            reinterpret_cast<gpu::Double2*>(modes.data()));
+        },
+        any_map);
   }
   std::int64_t device_bytes() const override { return sequence_.bytes(); }
 
  private:
-  template <class T>
-  void synthesize_map(Modes<const double> modes, MapView<T, MemorySpace::device> map) {
-    check(modes, map.n_components(), map.size());
-    sequence_.synthesize(reinterpret_cast<const gpu::Double2*>(modes.data()), map.data(),
-                         map.stride());
-  }
-  template <class T>
-  void adjoint_map(MapView<const T, MemorySpace::device> map, Weights weights,
-                   Modes<double> modes) {
-    check(modes, map.n_components(), map.size());
-    if (weights.size() != 0) require_planned(where, weights.size(), n_rings_, "ring weights");
-    sequence_.adjoint(map.data(), map.stride(), weights.size() == 0 ? nullptr : weights.data(),
-                      reinterpret_cast<gpu::Double2*>(modes.data()));
-  }
   void check(Modes<const double> modes, std::int64_t n_components, std::int64_t n_pixels) const {
     require_planned(where, modes.size(), n_modes_, "ring modes");
     // A misaligned access on the device would make its context unusable.

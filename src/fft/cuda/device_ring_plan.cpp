@@ -208,10 +208,7 @@ std::int64_t DeviceRingPlan::fft_of(FftSize size) {
 }
 
 std::int64_t DeviceRingPlan::table_bytes() const {
-  return ssize64(rings) * std::int64_t{sizeof(PlannedRing)} +
-         ssize64(chirp_lengths) * std::int64_t{sizeof(ChirpLength)} +
-         ssize64(orders) * std::int64_t{sizeof(OrderSegments)} +
-         ssize64(segments) * std::int64_t{sizeof(RowSegment)} + n_factors_ * value_bytes;
+  return held_bytes(rings, chirp_lengths, orders, segments) + n_factors_ * value_bytes;
 }
 
 }  // namespace ringweave::detail::gpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "fft/cuda/cuda_ring_fft.hpp"
 #include "fft/device_ring_fft.hpp"
+#include "fft/ring_fft.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline fft {

@@ -17,10 +17,9 @@ namespace ringweave::detail::gpu {
 
 /// Launches of a ring FFT in order. Machine runs them: a device, or its emulation on the host. It
 /// provides the interface that StageSequence needs, and
-///   Fft                             complex FFTs of one length; work_bytes()
-///   plan_fft(FftSize)               returns an Fft
-///   work_in(fft, memory)            sets work memory of at least work_bytes(); may be shared
-///   transform(fft, sign, from, to)  in order; from and to may be equal
+///   plan_fft(FftSize)               returns an Fft: complex FFTs of one length
+///   Fft::work_in(memory)            sets work memory of at least work_bytes(); may be shared
+///   Fft::transform(sign, from, to)  in order; from and to may be equal
 template <class Machine>
 class RingFftSequence {
  public:
@@ -42,7 +41,7 @@ class RingFftSequence {
       work_bytes = std::max(work_bytes, ffts_.back().work_bytes());
     }
     fft_work_ = machine.template allocate<std::byte>(work_bytes);
-    for (auto& fft : ffts_) machine.work_in(fft, fft_work_.data());
+    for (auto& fft : ffts_) fft.work_in(fft_work_.data());
   }
 
   /// modes  [position][component]
@@ -130,7 +129,7 @@ class RingFftSequence {
   }
 
   void transform(const RingBatch& batch, const Double2* from, Double2* to) {
-    machine_->transform(ffts_[to_size(batch.rows_fft)], FftSign::backward, from, to);
+    ffts_[to_size(batch.rows_fft)].transform(FftSign::backward, from, to);
   }
   /// Applies backward FFTs to all rows in place; for chirp transforms without the chirp factors
   /// before and after.
@@ -145,12 +144,12 @@ class RingFftSequence {
                                 factors_.data(), chirps},
                      chirp_pieces.n_blocks());
     auto& chirps_fft = ffts_[to_size(batch.chirps_fft)];
-    machine_->transform(chirps_fft, FftSign::forward, chirps, chirps);
+    chirps_fft.transform(FftSign::forward, chirps, chirps);
     auto& rows_fft = ffts_[to_size(batch.rows_fft)];
-    machine_->transform(rows_fft, FftSign::forward, workspace_.data(), workspace_.data());
+    rows_fft.transform(FftSign::forward, workspace_.data(), workspace_.data());
     const RowPieces pieces{n_rows(batch), batch.row_length};
     machine_->launch(MultiplyByChirps{pieces, rows(batch), chirps}, pieces.n_blocks());
-    machine_->transform(rows_fft, FftSign::backward, workspace_.data(), workspace_.data());
+    rows_fft.transform(FftSign::backward, workspace_.data(), workspace_.data());
   }
 
   Machine* machine_;

@@ -32,7 +32,7 @@ const BackwardFft& BackwardFft::of_length(std::int64_t length) {
   return found->second;
 }
 
-BackwardFft::BackwardFft(std::int64_t length) : length_(length) {
+BackwardFft::BackwardFft(std::int64_t length) {
   HostBuffer<std::complex<double>> in(length);
   HostBuffer<std::complex<double>> out(length);
   const int n = checked_cast<int>(length, "FFT length");

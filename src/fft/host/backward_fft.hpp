@@ -23,15 +23,13 @@ class BackwardFft {
   BackwardFft(const BackwardFft&) = delete;
   BackwardFft& operator=(const BackwardFft&) = delete;
 
-  std::int64_t length() const { return length_; }
-  /// Executes the plan. Thread safe. `in` and `out` hold length() elements, do not overlap and
+  /// Executes the plan. Thread safe. `in` and `out` hold `length` elements, do not overlap and
   /// satisfy is_aligned().
   void execute(const std::complex<double>* in, std::complex<double>* out) const noexcept;
   /// Returns whether memory that begins here can be passed to execute().
   static bool is_aligned(const void* begin) noexcept;
 
  private:
-  std::int64_t length_;
   fftw_plan_s* plan_;
 };
 

@@ -50,9 +50,9 @@ HWY_INLINE void read_columns(const ColumnLanes& columns, std::int64_t begin, std
   const Complex* from[n_lanes];
   std::int64_t stride[n_lanes];
   for (std::int64_t i = 0; i < n_lanes; ++i) {
-    const auto lane = static_cast<std::size_t>(i);
-    stride[i] = columns.in_stride[lane];
-    from[i] = columns.in[lane] + begin * stride[i];
+    const ColumnLanes::Lane& lane = columns.lanes[static_cast<std::size_t>(i)];
+    stride[i] = lane.in_stride;
+    from[i] = lane.in + begin * stride[i];
   }
   for (; begin < end; begin += staged) {
     const std::int64_t count = std::min(staged, end - begin);
@@ -75,9 +75,9 @@ HWY_INLINE void write_columns(const ColumnLanes& columns, std::int64_t begin, st
   Complex* to[n_lanes];
   std::int64_t stride[n_lanes];
   for (std::int64_t i = 0; i < n_lanes; ++i) {
-    const auto lane = static_cast<std::size_t>(i);
-    stride[i] = columns.out_stride[lane];
-    to[i] = columns.out[lane] + begin * stride[i];
+    const ColumnLanes::Lane& lane = columns.lanes[static_cast<std::size_t>(i)];
+    stride[i] = lane.out_stride;
+    to[i] = lane.out + begin * stride[i];
   }
   for (; begin < end; begin += staged) {
     const std::int64_t count = std::min(staged, end - begin);

@@ -14,16 +14,17 @@ namespace ringweave::detail::inline fft {
 /// is at in + k in_stride. Transforms of two lengths may share a vector if their convolutions have
 /// the same length.
 struct ColumnLanes {
-  template <class T>
-  using PerLane = std::array<T, lane_rings::most_lanes>;
+  struct Lane {
+    const std::complex<double>* in = nullptr;
+    std::complex<double>* out = nullptr;
+    std::int64_t in_stride = 0;
+    std::int64_t out_stride = 0;
+  };
 
   const ColumnTransform* first = nullptr;   ///< for the first n_first lanes
   const ColumnTransform* second = nullptr;  ///< for the others, not longer than the first
   std::int64_t n_first = 0;
-  PerLane<const std::complex<double>*> in{};
-  PerLane<std::complex<double>*> out{};
-  PerLane<std::int64_t> in_stride{};
-  PerLane<std::int64_t> out_stride{};
+  std::array<Lane, lane_rings::most_lanes> lanes{};
 };
 
 /// Tables of a ColumnTransform that is a convolution.

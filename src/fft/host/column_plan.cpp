@@ -55,10 +55,10 @@ const ColumnTransform& ColumnPlan::columns(const RingLength& length,
 }
 
 std::int64_t ColumnPlan::bytes() const {
-  std::int64_t values = 0;
-  for (const auto& [length, fft] : ffts_) values += fft.turns.size();
-  for (const auto& [length, convolution] : convolutions_) values += convolution.tables.size();
-  return values * static_cast<std::int64_t>(sizeof(Complex));
+  std::int64_t sum = 0;
+  for (const auto& [length, fft] : ffts_) sum += held_bytes(fft.turns);
+  for (const auto& [length, convolution] : convolutions_) sum += held_bytes(convolution.tables);
+  return sum;
 }
 
 }  // namespace ringweave::detail::inline fft

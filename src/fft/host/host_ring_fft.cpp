@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "fft/host/host_ring_fft.hpp"
-
 #include <omp.h>
 
 #include <algorithm>
@@ -17,6 +15,7 @@
 #include "fft/host/lane_worker.hpp"
 #include "fft/host/ring_plan.hpp"
 #include "fft/host/ring_worker.hpp"
+#include "fft/ring_fft.hpp"
 #include "ringweave/views.hpp"
 
 namespace ringweave::detail::inline fft {
@@ -38,10 +37,7 @@ struct Worker {
     lanes.place(of_lanes);
     rings.place(of_rings);
   }
-  std::int64_t bytes() const {
-    return lanes.bytes() + rings.bytes() +
-           scratch.size() * static_cast<std::int64_t>(sizeof(double));
-  }
+  std::int64_t bytes() const { return lanes.bytes() + rings.bytes() + held_bytes(scratch); }
 
   LaneWorker lanes;
   RingWorker rings;
@@ -57,34 +53,17 @@ class HostRingFft final : public RingFft, public RingSpectra {
     squares_.allocate(shape_.rings.n_rings() * shape_.n_components);
   }
 
-  void synthesize(ModeView<const double> modes, AnyMapView<> map) override {
-    std::visit([&](auto view) { synthesize_map(modes, view); }, map);
-  }
+  void synthesize(ModeView<const double> modes, AnyMapView<> map) override;
   void adjoint(AnyConstMapView<> map, std::span<const double> ring_weights, ModeView<double> modes,
-               Step step, const std::function<void()>& meanwhile) override {
-    std::visit(
-        [&](auto view) { adjoint_map(blocks_of(step), view, ring_weights, modes, meanwhile); },
-        map);
-  }
+               const AdjointCalls& calls) override;
 
   RingSpectra* spectra() noexcept override { return this; }
-  void take(AnyMapView<> map) override {
-    std::visit([&](auto view) { take_of(view); }, map);
-  }
-  void adjoint_of_map(AnyConstMapView<> spectra, std::span<const double> ring_weights,
-                      ModeView<double> modes) override {
-    fold_back(SpectrumOperator::adjoint_of_map, spectra, ring_weights, modes);
-  }
-  double adjoint_of_residual(AnyConstMapView<> spectra, std::span<const double> ring_weights,
-                             ModeView<double> modes) override {
-    return fold_back(SpectrumOperator::adjoint_of_residual, spectra, ring_weights, modes);
-  }
-  void adjoint_of_synthesis(std::span<const double> ring_weights, ModeView<double> modes) override {
-    fold_back(SpectrumOperator::adjoint_of_synthesis, {}, ring_weights, modes);
-  }
+  void take(AnyMapView<> map) override;
+  double apply(SpectrumOperator what, AnyConstMapView<> spectra,
+               std::span<const double> ring_weights, ModeView<double> modes) override;
 
   std::int64_t bytes() const override {
-    std::int64_t sum = plan_.bytes() + squares_.size() * static_cast<std::int64_t>(sizeof(double));
+    std::int64_t sum = plan_.bytes() + held_bytes(squares_);
     for (const Worker& worker : workers_) sum += worker.bytes();
     return sum;
   }
@@ -96,33 +75,18 @@ class HostRingFft final : public RingFft, public RingSpectra {
     std::span<const RingBlock> others;
     std::int64_t size() const { return ssize64(lane_runs) + ssize64(others); }
   };
-  Blocks all() const { return {plan_.lane_runs(), plan_.blocks()}; }
-  Blocks blocks_of(Step step) const;
-  template <class T>
-  void synthesize_map(ModeView<const double> modes, MapView<T> map);
-  template <class T>
-  void adjoint_map(const Blocks& blocks, MapView<const T> map, std::span<const double> ring_weights,
-                   ModeView<double> modes, const std::function<void()>& meanwhile);
-  template <class T>
-  void take_of(MapView<T> map);
-  /// Returns the sum of squares of the residual's pixels.
-  double fold_back(SpectrumOperator what, AnyConstMapView<> spectra,
-                   std::span<const double> ring_weights, ModeView<double> modes) {
-    return std::visit([&](auto view) { return fold_back_spectra(what, view, ring_weights, modes); },
-                      spectra);
-  }
-  template <class T>
-  double fold_back_spectra(SpectrumOperator what, MapView<const T> spectra,
-                           std::span<const double> ring_weights, ModeView<double> modes);
+  Blocks all() const { return {plan_.lane_runs, plan_.blocks}; }
   void check_modes(ModeView<const double> modes) const;
   template <class T>
   void check_map(MapView<const T> map) const;
   void check_weights(std::span<const double> ring_weights) const;
-  /// Calls lane_work(worker, run) for the lane runs and work(worker, block) for the other blocks,
-  /// distributed over threads; the first thread calls `meanwhile` before each of its own.
-  template <class LaneWork, class Work>
-  void for_each_block(const Blocks& blocks, const LaneWork& lane_work, const Work& work,
-                      const std::function<void()>& meanwhile);
+  /// Calls work(worker, rings) for lane runs with a LaneWorker and for the other blocks with a
+  /// RingWorker, distributed over threads; the first thread calls `meanwhile` before each of its
+  /// own.
+  template <class Work>
+  void for_each_block(
+      const Blocks& blocks, const Work& work, const std::function<void()>& meanwhile = [] {});
+
   RingFftShape shape_;
   RingPlan plan_;
   std::vector<Worker> workers_;
@@ -144,17 +108,8 @@ void HostRingFft::check_weights(std::span<const double> ring_weights) const {
   require_planned(where, ssize64(ring_weights), shape_.rings.n_rings(), "ring weights");
 }
 
-HostRingFft::Blocks HostRingFft::blocks_of(Step step) const {
-  const std::size_t n_runs = to_size(plan_.n_urgent_lane_runs());
-  const std::size_t n_others = to_size(plan_.n_urgent_blocks());
-  const Blocks both = all();
-  if (step == Step::all) return both;
-  if (step == Step::urgent) return {both.lane_runs.first(n_runs), both.others.first(n_others)};
-  return {both.lane_runs.subspan(n_runs), both.others.subspan(n_others)};
-}
-
-template <class LaneWork, class Work>
-void HostRingFft::for_each_block(const Blocks& blocks, const LaneWork& lane_work, const Work& work,
+template <class Work>
+void HostRingFft::for_each_block(const Blocks& blocks, const Work& work,
                                  const std::function<void()>& meanwhile) {
   const std::int64_t n_runs = ssize64(blocks.lane_runs);
   const std::int64_t n_all = blocks.size();
@@ -169,7 +124,7 @@ void HostRingFft::for_each_block(const Blocks& blocks, const LaneWork& lane_work
     for (std::int64_t i = 0; i < n_all; ++i) {
       if (thread == 0) meanwhile();
       if (i < n_runs) {
-        lane_work(workers_[thread].lanes, blocks.lane_runs[to_size(i)]);
+        work(workers_[thread].lanes, blocks.lane_runs[to_size(i)]);
       } else {
         work(workers_[thread].rings, blocks.others[to_size(i - n_runs)]);
       }
@@ -177,61 +132,62 @@ void HostRingFft::for_each_block(const Blocks& blocks, const LaneWork& lane_work
   }
 }
 
-template <class T>
-void HostRingFft::synthesize_map(ModeView<const double> modes, MapView<T> map) {
+void HostRingFft::synthesize(ModeView<const double> modes, AnyMapView<> map) {
   check_modes(modes);
-  check_map<T>(map);
-  const auto lane_work = [&](LaneWorker& worker, const LaneRun& run) {
-    worker.synthesize(run, modes.data(), map);
-  };
-  const auto work = [&](RingWorker& worker, const RingBlock& block) {
-    worker.synthesize(block, modes.data(), map);
-  };
-  for_each_block(all(), lane_work, work, [] {});
+  std::visit(
+      [&]<class T>(MapView<T> view) {
+        check_map<T>(view);
+        for_each_block(all(), [&](auto& worker, const auto& rings) {
+          worker.synthesize(rings, modes.data(), view);
+        });
+      },
+      map);
 }
 
-template <class T>
-void HostRingFft::adjoint_map(const Blocks& blocks, MapView<const T> map,
-                              std::span<const double> ring_weights, ModeView<double> modes,
-                              const std::function<void()>& meanwhile) {
+void HostRingFft::adjoint(AnyConstMapView<> map, std::span<const double> ring_weights,
+                          ModeView<double> modes, const AdjointCalls& calls) {
+  const auto n_runs = to_size(plan_.n_urgent_lane_runs);
+  const auto n_others = to_size(plan_.n_urgent_blocks);
+  const auto [lane_runs, others] = all();
+  const Blocks urgent{lane_runs.first(n_runs), others.first(n_others)};
+  const Blocks rest{lane_runs.subspan(n_runs), others.subspan(n_others)};
   check_modes(modes);
-  check_map<T>(map);
-  check_weights(ring_weights);
-  const auto lane_work = [&](LaneWorker& worker, const LaneRun& run) {
-    worker.adjoint(run, map, ring_weights, modes.data());
-  };
-  const auto work = [&](RingWorker& worker, const RingBlock& block) {
-    worker.adjoint(block, map, ring_weights, modes.data());
-  };
-  for_each_block(blocks, lane_work, work, meanwhile);
+  std::visit(
+      [&]<class T>(MapView<const T> view) {
+        check_map<T>(view);
+        check_weights(ring_weights);
+        const auto work = [&](auto& worker, const auto& rings) {
+          worker.adjoint(rings, view, ring_weights, modes.data());
+        };
+        for_each_block(urgent, work);
+        calls.urgent_done();
+        for_each_block(rest, work, calls.meanwhile);
+      },
+      map);
 }
 
-template <class T>
-void HostRingFft::take_of(MapView<T> map) {
-  check_map<T>(map);
-  const auto lane_work = [&](LaneWorker& worker, const LaneRun& run) {
-    worker.to_spectra(run, map);
-  };
-  const auto work = [&](RingWorker& worker, const RingBlock& block) {
-    worker.to_spectra(block, map);
-  };
-  for_each_block(all(), lane_work, work, [] {});
+void HostRingFft::take(AnyMapView<> map) {
+  std::visit(
+      [&]<class T>(MapView<T> view) {
+        check_map<T>(view);
+        for_each_block(all(),
+                       [&](auto& worker, const auto& rings) { worker.to_spectra(rings, view); });
+      },
+      map);
 }
 
-template <class T>
-double HostRingFft::fold_back_spectra(SpectrumOperator what, MapView<const T> spectra,
-                                      std::span<const double> ring_weights,
-                                      ModeView<double> modes) {
+double HostRingFft::apply(SpectrumOperator what, AnyConstMapView<> spectra,
+                          std::span<const double> ring_weights, ModeView<double> modes) {
   check_modes(modes);
-  if (what != SpectrumOperator::adjoint_of_synthesis) check_map<T>(spectra);
-  check_weights(ring_weights);
-  const auto lane_work = [&](LaneWorker& worker, const LaneRun& run) {
-    worker.fold_back(what, run, spectra, ring_weights, modes.data(), squares_.data());
-  };
-  const auto work = [&](RingWorker& worker, const RingBlock& block) {
-    worker.fold_back(what, block, spectra, ring_weights, modes.data(), squares_.data());
-  };
-  for_each_block(all(), lane_work, work, [] {});
+  std::visit(
+      [&]<class T>(MapView<const T> view) {
+        if (what != SpectrumOperator::adjoint_of_synthesis) check_map<T>(view);
+        check_weights(ring_weights);
+        for_each_block(all(), [&](auto& worker, const auto& rings) {
+          worker.fold_back(what, rings, view, ring_weights, modes.data(), squares_.data());
+        });
+      },
+      spectra);
   return what == SpectrumOperator::adjoint_of_residual
              ? std::accumulate(squares_.begin(), squares_.end(), 0.0)
              : 0;

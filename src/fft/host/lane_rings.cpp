@@ -22,15 +22,11 @@ namespace ringweave::detail::HWY_NAMESPACE {
 constexpr std::int64_t orders_ahead = 24;
 
 /// The modes of one vector of lanes are not aligned, so they touch three cache lines.
-HWY_INLINE void prefetch_for_reading(const Complex* modes) {
-  __builtin_prefetch(modes);
-  __builtin_prefetch(modes + n_lanes / 2);
-  __builtin_prefetch(modes + n_lanes - 1);
-}
-HWY_INLINE void prefetch_for_writing(Complex* modes) {
-  __builtin_prefetch(modes, 1);
-  __builtin_prefetch(modes + n_lanes / 2, 1);
-  __builtin_prefetch(modes + n_lanes - 1, 1);
+template <int for_writing>
+HWY_INLINE void prefetch(const Complex* modes) {
+  __builtin_prefetch(modes, for_writing);
+  __builtin_prefetch(modes + n_lanes / 2, for_writing);
+  __builtin_prefetch(modes + n_lanes - 1, for_writing);
 }
 
 HWY_INLINE ComplexLanes phase(const LaneRings& rings, std::int64_t m) {
@@ -41,16 +37,15 @@ HWY_INLINE ComplexLanes phase(const LaneRings& rings, std::int64_t m) {
 template <bool is_shifted>
 HWY_INLINE ComplexLanes mode(const LaneRings& rings, const Complex* const* modes, std::int64_t m) {
   if (m + orders_ahead < rings.n_modes && modes[m + orders_ahead] != nullptr)
-    prefetch_for_reading(modes[m + orders_ahead]);
+    prefetch<0>(modes[m + orders_ahead]);
   if (modes[m] == nullptr) return zero();
   const ComplexLanes value = load_interleaved(modes[m]);
   if constexpr (is_shifted) return product(value, phase(rings, m));
   return value;
 }
 
-/// Computes fold() of ring_spectrum.hpp in lanes, for even n_phi.
 template <bool is_shifted>
-void fold_lanes(const LaneRings& rings, const Complex* const* modes) {
+void fold_with(const LaneRings& rings, const Complex* const* modes) {
   const std::int64_t n = rings.n_phi;
   const std::int64_t half = n / 2;
   const std::int64_t n_direct = std::min(half + 1, rings.n_modes);
@@ -74,19 +69,36 @@ void fold_lanes(const LaneRings& rings, const Complex* const* modes) {
   store({hn::Add(real, real), zeros}, last);
 }
 
-/// Computes unfold() of ring_spectrum.hpp in lanes.
+/// Computes fold() of ring_spectrum.hpp in lanes, for even n_phi.
+void fold_lanes(const LaneRings& rings, const Complex* const* modes) {
+  if (rings.fine_phases == nullptr) {
+    fold_with<false>(rings, modes);
+  } else {
+    fold_with<true>(rings, modes);
+  }
+}
+
 template <bool is_shifted>
-void unfold_lanes(const LaneRings& rings, const double* bins, Complex* const* modes) {
+void unfold_with(const LaneRings& rings, const double* bins, Complex* const* modes) {
   const std::int64_t n = rings.n_phi;
   for (std::int64_t m = 0; m < rings.n_modes; ++m) {
     if (m + orders_ahead < rings.n_modes && modes[m + orders_ahead] != nullptr)
-      prefetch_for_writing(modes[m + orders_ahead]);
+      prefetch<1>(modes[m + orders_ahead]);
     if (modes[m] == nullptr) continue;
     const std::int64_t k = m < n ? m : m % n;
     ComplexLanes value =
         k <= n / 2 ? load(bins + k * element) : conjugate(load(bins + (n - k) * element));
     if constexpr (is_shifted) value = conj_product(phase(rings, m), value);
     store_interleaved(value, modes[m]);
+  }
+}
+
+/// Computes unfold() of ring_spectrum.hpp in lanes.
+void unfold_lanes(const LaneRings& rings, const double* bins, Complex* const* modes) {
+  if (rings.fine_phases == nullptr) {
+    unfold_with<false>(rings, bins, modes);
+  } else {
+    unfold_with<true>(rings, bins, modes);
   }
 }
 
@@ -220,11 +232,7 @@ void read_pixels(const T* const* pixels, std::int64_t n_phi, double* rows) {
 
 template <class T>
 void synthesize_lanes(const LaneRings& rings, const Complex* const* modes, T* const* pixels) {
-  if (rings.fine_phases == nullptr) {
-    fold_lanes<false>(rings, modes);
-  } else {
-    fold_lanes<true>(rings, modes);
-  }
+  fold_lanes(rings, modes);
   pack_lanes(rings);
   const auto [rows, free] =
       backward_fft(rings.bins, rings.scratch, rings.turns, rings.n_phi / 2, rings.radices);
@@ -241,11 +249,7 @@ void adjoint_lanes(const LaneRings& rings, const T* const* pixels, const double*
   double* bins =
       backward_fft(rings.bins, rings.scratch, rings.turns, rings.n_phi / 2, rings.radices).first;
   unpack_lanes(rings, weights, bins);
-  if (rings.fine_phases == nullptr) {
-    unfold_lanes<false>(rings, bins, modes);
-  } else {
-    unfold_lanes<true>(rings, bins, modes);
-  }
+  unfold_lanes(rings, bins, modes);
 }
 
 /// Rows 0 and 1 of a spectrum are its first and last bins, which are real; rows 2 k and 2 k + 1 are
@@ -302,70 +306,32 @@ void combine_lanes(const LaneRings& rings, const double* weights, double* square
   hn::StoreU(hn::Mul(n_phi, of_bins), D(), squares);
 }
 
-template <SpectrumOperator what, bool is_shifted, class T>
-void fold_back_shifted(const LaneRings& rings, const T* const* spectra, const double* weights,
-                       Complex* const* modes, double* squares) {
-  if constexpr (what != SpectrumOperator::adjoint_of_map) fold_lanes<is_shifted>(rings, modes);
-  if constexpr (what != SpectrumOperator::adjoint_of_synthesis)
-    read_pixels(spectra, rings.n_phi, rings.scratch);
-  combine_lanes<what>(rings, weights, squares);
-  unfold_lanes<is_shifted>(rings, rings.bins, modes);
-}
-
-template <SpectrumOperator what, class T>
-void fold_back_of(const LaneRings& rings, const T* const* spectra, const double* weights,
-                  Complex* const* modes, double* squares) {
-  if (rings.fine_phases == nullptr) {
-    fold_back_shifted<what, false>(rings, spectra, weights, modes, squares);
-  } else {
-    fold_back_shifted<what, true>(rings, spectra, weights, modes, squares);
-  }
-}
-
 template <class T>
 void fold_back_lanes(SpectrumOperator what, const LaneRings& rings, const T* const* spectra,
                      const double* weights, Complex* const* modes, double* squares) {
+  if (what != SpectrumOperator::adjoint_of_map) fold_lanes(rings, modes);
+  if (what != SpectrumOperator::adjoint_of_synthesis)
+    read_pixels(spectra, rings.n_phi, rings.scratch);
   switch (what) {
     case SpectrumOperator::adjoint_of_map:
-      return fold_back_of<SpectrumOperator::adjoint_of_map>(rings, spectra, weights, modes,
-                                                            squares);
+      combine_lanes<SpectrumOperator::adjoint_of_map>(rings, weights, squares);
+      break;
     case SpectrumOperator::adjoint_of_residual:
-      return fold_back_of<SpectrumOperator::adjoint_of_residual>(rings, spectra, weights, modes,
-                                                                 squares);
+      combine_lanes<SpectrumOperator::adjoint_of_residual>(rings, weights, squares);
+      break;
     case SpectrumOperator::adjoint_of_synthesis:
-      return fold_back_of<SpectrumOperator::adjoint_of_synthesis>(rings, spectra, weights, modes,
-                                                                  squares);
+      combine_lanes<SpectrumOperator::adjoint_of_synthesis>(rings, weights, squares);
+      break;
   }
+  unfold_lanes(rings, rings.bins, modes);
 }
 
-void synthesize_double(const LaneRings& rings, const Complex* const* modes, double* const* pixels) {
-  synthesize_lanes(rings, modes, pixels);
+template <class T>
+LaneSteps<T> steps_in_lanes() {
+  return {&synthesize_lanes<T>, &adjoint_lanes<T>, &take_spectra_lanes<T>, &fold_back_lanes<T>};
 }
-void synthesize_float(const LaneRings& rings, const Complex* const* modes, float* const* pixels) {
-  synthesize_lanes(rings, modes, pixels);
-}
-void adjoint_double(const LaneRings& rings, const double* const* pixels, const double* weights,
-                    Complex* const* modes) {
-  adjoint_lanes(rings, pixels, weights, modes);
-}
-void adjoint_float(const LaneRings& rings, const float* const* pixels, const double* weights,
-                   Complex* const* modes) {
-  adjoint_lanes(rings, pixels, weights, modes);
-}
-void take_spectra_double(const LaneRings& rings, double* const* pixels) {
-  take_spectra_lanes(rings, pixels);
-}
-void take_spectra_float(const LaneRings& rings, float* const* pixels) {
-  take_spectra_lanes(rings, pixels);
-}
-void fold_back_double(SpectrumOperator what, const LaneRings& rings, const double* const* spectra,
-                      const double* weights, Complex* const* modes, double* squares) {
-  fold_back_lanes(what, rings, spectra, weights, modes, squares);
-}
-void fold_back_float(SpectrumOperator what, const LaneRings& rings, const float* const* spectra,
-                     const double* weights, Complex* const* modes, double* squares) {
-  fold_back_lanes(what, rings, spectra, weights, modes, squares);
-}
+LaneSteps<double> lane_steps_double() { return steps_in_lanes<double>(); }
+LaneSteps<float> lane_steps_float() { return steps_in_lanes<float>(); }
 std::int64_t lanes_of_target() { return n_lanes; }
 
 }  // namespace ringweave::detail::HWY_NAMESPACE
@@ -374,61 +340,20 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace ringweave::detail::inline fft {
 
-using Complex = std::complex<double>;
-
-HWY_EXPORT(synthesize_double);
-HWY_EXPORT(synthesize_float);
-HWY_EXPORT(adjoint_double);
-HWY_EXPORT(adjoint_float);
-HWY_EXPORT(take_spectra_double);
-HWY_EXPORT(take_spectra_float);
-HWY_EXPORT(fold_back_double);
-HWY_EXPORT(fold_back_float);
+HWY_EXPORT(lane_steps_double);
+HWY_EXPORT(lane_steps_float);
 HWY_EXPORT(lanes_of_target);
 
-namespace lane_rings {
-
-std::int64_t n_lanes() noexcept { return HWY_DYNAMIC_DISPATCH(lanes_of_target)(); }
-
 template <>
-void synthesize(const LaneRings& rings, const Complex* const* modes,
-                double* const* pixels) noexcept {
-  HWY_DYNAMIC_DISPATCH(synthesize_double)(rings, modes, pixels);
+LaneSteps<double> lane_steps() noexcept {
+  return HWY_DYNAMIC_DISPATCH(lane_steps_double)();
 }
 template <>
-void synthesize(const LaneRings& rings, const Complex* const* modes,
-                float* const* pixels) noexcept {
-  HWY_DYNAMIC_DISPATCH(synthesize_float)(rings, modes, pixels);
-}
-template <>
-void adjoint(const LaneRings& rings, const double* const* pixels, const double* weights,
-             Complex* const* modes) noexcept {
-  HWY_DYNAMIC_DISPATCH(adjoint_double)(rings, pixels, weights, modes);
-}
-template <>
-void adjoint(const LaneRings& rings, const float* const* pixels, const double* weights,
-             Complex* const* modes) noexcept {
-  HWY_DYNAMIC_DISPATCH(adjoint_float)(rings, pixels, weights, modes);
-}
-template <>
-void to_spectra(const LaneRings& rings, double* const* pixels) noexcept {
-  HWY_DYNAMIC_DISPATCH(take_spectra_double)(rings, pixels);
-}
-template <>
-void to_spectra(const LaneRings& rings, float* const* pixels) noexcept {
-  HWY_DYNAMIC_DISPATCH(take_spectra_float)(rings, pixels);
-}
-template <>
-void fold_back(SpectrumOperator what, const LaneRings& rings, const double* const* spectra,
-               const double* weights, Complex* const* modes, double* squares) noexcept {
-  HWY_DYNAMIC_DISPATCH(fold_back_double)(what, rings, spectra, weights, modes, squares);
-}
-template <>
-void fold_back(SpectrumOperator what, const LaneRings& rings, const float* const* spectra,
-               const double* weights, Complex* const* modes, double* squares) noexcept {
-  HWY_DYNAMIC_DISPATCH(fold_back_float)(what, rings, spectra, weights, modes, squares);
+LaneSteps<float> lane_steps() noexcept {
+  return HWY_DYNAMIC_DISPATCH(lane_steps_float)();
 }
 
-}  // namespace lane_rings
+std::int64_t lane_rings::n_lanes() noexcept { return HWY_DYNAMIC_DISPATCH(lanes_of_target)(); }
+
 }  // namespace ringweave::detail::inline fft
 #endif  // HWY_ONCE

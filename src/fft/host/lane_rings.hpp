@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "fft/host/ring_spectrum.hpp"
+#include "fft/ring_fft.hpp"
 
 namespace ringweave::detail::inline fft {
 
@@ -34,34 +34,39 @@ inline constexpr std::int64_t most_lanes = 8;
 /// Returns the number of doubles in a vector of this machine.
 std::int64_t n_lanes() noexcept;
 
-/// Computes pixels from modes.
-/// modes   [n_modes], pointers to the lanes' modes of each order, contiguous; null: all zero
-/// pixels  [lane], n_phi pixels each; null: an unused lane
-template <class T>
-void synthesize(const LaneRings& rings, const std::complex<double>* const* modes,
-                T* const* pixels) noexcept;
-
-/// Applies the transpose.
-/// pixels   [lane], n_phi pixels each; none null
-/// weights  [lane], factors of the modes
-/// modes    [n_modes], where to write the lanes' modes of each order; null: not written
-template <class T>
-void adjoint(const LaneRings& rings, const T* const* pixels, const double* weights,
-             std::complex<double>* const* modes) noexcept;
-
-/// Replaces the rings' pixels by their spectra in the format of RingSpectra.
-/// pixels  [lane]; null: an unused lane
-template <class T>
-void to_spectra(const LaneRings& rings, T* const* pixels) noexcept;
-
-/// Replaces modes by the result of an operator of RingSpectra on spectra and modes.
-/// spectra  [lane], none null; a null pointer for adjoint_of_synthesis
-/// weights  [lane], factors of the modes
-/// modes    [n_modes], pointers to the lanes' modes of each order; null: zero, and not written
-/// squares  [lane], set to the sum of squares of the pixels whose spectrum is folded back
-template <class T>
-void fold_back(SpectrumOperator what, const LaneRings& rings, const T* const* spectra,
-               const double* weights, std::complex<double>* const* modes, double* squares) noexcept;
-
 }  // namespace lane_rings
+
+/// The steps for maps of type T, which do not throw.
+/// modes    [n_modes], pointers to the lanes' modes of each order, contiguous; null: zero, and not
+///          written
+/// pixels   [lane], n_phi pixels each
+/// weights  [lane], factors of the modes
+template <class T>
+struct LaneSteps {
+  template <class Value>
+  using Lanes = Value* const*;
+  using Complex = std::complex<double>;
+
+  /// Computes pixels from modes. A null pointer to pixels: an unused lane.
+  void (*synthesize)(const LaneRings& rings, Lanes<const Complex> modes, Lanes<T> pixels);
+
+  /// Applies the transpose. No pointer to pixels is null.
+  void (*adjoint)(const LaneRings& rings, Lanes<const T> pixels, const double* weights,
+                  Lanes<Complex> modes);
+
+  /// Replaces the rings' pixels by their spectra in the format of RingSpectra. A null pointer to
+  /// pixels: an unused lane.
+  void (*to_spectra)(const LaneRings& rings, Lanes<T> pixels);
+
+  /// Replaces modes by the result of an operator of RingSpectra on spectra and modes.
+  /// spectra  [lane], none null; not read for adjoint_of_synthesis
+  /// squares  [lane], set to the sum of squares of the pixels whose spectrum is folded back
+  void (*fold_back)(SpectrumOperator what, const LaneRings& rings, Lanes<const T> spectra,
+                    const double* weights, Lanes<Complex> modes, double* squares);
+};
+
+/// Returns the steps for the vectors of this machine.
+template <class T>
+LaneSteps<T> lane_steps() noexcept;
+
 }  // namespace ringweave::detail::inline fft

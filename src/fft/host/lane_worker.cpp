@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/checked_cast.hpp"
+
 namespace ringweave::detail::inline fft {
 namespace {
 
@@ -20,30 +22,30 @@ LaneWorker::LaneWorker(const RingPlan& plan, const RingFftShape& shape)
       n_components_(shape.n_components),
       n_lanes_(lane_rings::n_lanes()) {
   phase_tables_.fill(-1);
-  const std::int64_t n_phi = plan.max_lane_phi();
+  const std::int64_t n_phi = plan.max_lane_phi;
   if (n_phi == 0) return;
   fine_phases_.allocate(lane_rings::n_fine_phases * 2 * n_lanes_);
-  coarse_phases_.allocate((plan.n_modes() / lane_rings::n_fine_phases + 1) * 2 * n_lanes_);
+  coarse_phases_.allocate((plan.n_modes / lane_rings::n_fine_phases + 1) * 2 * n_lanes_);
   roots_.allocate(n_phi / 4 + 1);
   turns_.allocate(n_phi / 2);
-  offsets_.allocate(plan.n_modes());
-  places_.allocate(plan.n_modes());
+  offsets_.allocate(plan.n_modes);
+  places_.allocate(plan.n_modes);
 }
 
 void LaneWorker::place(ScratchArena& pieces) {
-  const std::int64_t n_phi = plan_->max_lane_phi();
+  const std::int64_t n_phi = plan_->max_lane_phi;
   if (n_phi == 0) return;
   rings_.bins = pieces.take<double>((n_phi / 2 + 1) * 2 * n_lanes_);
   rings_.scratch = pieces.take<double>((n_phi / 2 + 1) * 2 * n_lanes_);
-  edges_ = pieces.take<Complex>(plan_->n_modes() * n_lanes_);
+  edges_ = pieces.take<Complex>(plan_->n_modes * n_lanes_);
 }
 
 void LaneWorker::prepare(const LaneRun& run) noexcept {
-  const RingPlan::Length* length = &plan_->lengths()[static_cast<std::size_t>(run.length)];
+  const RingPlan::Length* length = &plan_->lengths[to_size(run.length)];
   if (length != length_) {
     length_ = length;
-    plan_->powers().expand(length->roots, length->length.n_phi / 4 + 1, roots_.data());
-    plan_->powers().expand(length->turns, length->length.n_complex, turns_.data());
+    plan_->powers.expand(length->roots, length->length.n_phi / 4 + 1, roots_.data());
+    plan_->powers.expand(length->turns, length->length.n_complex, turns_.data());
   }
   locate(run);
   rings_.n_phi = length->length.n_phi;
@@ -72,7 +74,7 @@ void LaneWorker::prepare_phases(const LaneRun& run, Group group) noexcept {
   std::array<std::int64_t, lane_rings::most_lanes> tables;
   tables.fill(-1);
   for (std::int64_t i = 0; i < group.count; ++i)
-    tables[static_cast<std::size_t>(i)] = plan_->ring(ring_of(run, group.first + i)).phases;
+    tables[to_size(i)] = plan_->ring(ring_of(run, group.first + i)).phases;
   const bool is_shifted = std::any_of(tables.begin(), tables.end(), [](auto t) { return t >= 0; });
   rings_.fine_phases = is_shifted ? fine_phases_.data() : nullptr;
   rings_.coarse_phases = coarse_phases_.data();
@@ -81,8 +83,8 @@ void LaneWorker::prepare_phases(const LaneRun& run, Group group) noexcept {
   n_phases_ = rings_.n_modes;
   const auto set = [&](double* to, std::int64_t m) {
     for (std::int64_t i = 0; i < n_lanes_; ++i) {
-      const std::int64_t table = tables[static_cast<std::size_t>(i)];
-      const Complex phase = table < 0 ? 1.0 : plan_->powers().value(table, m);
+      const std::int64_t table = tables[to_size(i)];
+      const Complex phase = table < 0 ? 1.0 : plan_->powers.value(table, m);
       to[i] = phase.real();
       to[n_lanes_ + i] = phase.imag();
     }
@@ -108,14 +110,22 @@ void LaneWorker::for_each_group(const LaneRun& run, LastGroup last, const Work& 
 }
 
 template <class T>
-std::array<const T*, lane_rings::most_lanes> LaneWorker::pixels_of(
-    const LaneRun& run, Group group, MapView<const T> map) const noexcept {
-  std::array<const T*, lane_rings::most_lanes> pixels;
-  for (std::int64_t i = 0; i < lane_rings::most_lanes; ++i) {
-    const std::int64_t lane = group.first + std::min(i, group.count - 1);
-    pixels[static_cast<std::size_t>(i)] =
+std::array<T*, lane_rings::most_lanes> LaneWorker::targets_of(const LaneRun& run, Group group,
+                                                              MapView<T> map) const noexcept {
+  std::array<T*, lane_rings::most_lanes> pixels{};
+  for (std::int64_t i = 0; i < group.count; ++i) {
+    const std::int64_t lane = group.first + i;
+    pixels[to_size(i)] =
         map.component(lane % n_components_).data() + plan_->ring(ring_of(run, lane)).first_pixel;
   }
+  return pixels;
+}
+
+template <class T>
+std::array<const T*, lane_rings::most_lanes> LaneWorker::pixels_of(
+    const LaneRun& run, Group group, MapView<const T> map) const noexcept {
+  auto pixels = targets_of<const T>(run, group, map);
+  std::fill(pixels.begin() + group.count, pixels.end(), pixels[to_size(group.count - 1)]);
   return pixels;
 }
 
@@ -124,22 +134,9 @@ std::array<double, lane_rings::most_lanes> LaneWorker::weights_of(
   std::array<double, lane_rings::most_lanes> weights;
   weights.fill(1);
   for (std::int64_t i = 0; i < group.count && !ring_weights.empty(); ++i) {
-    weights[static_cast<std::size_t>(i)] =
-        ring_weights[static_cast<std::size_t>(ring_of(run, group.first + i))];
+    weights[to_size(i)] = ring_weights[static_cast<std::size_t>(ring_of(run, group.first + i))];
   }
   return weights;
-}
-
-template <class T>
-std::array<T*, lane_rings::most_lanes> LaneWorker::targets_of(const LaneRun& run, Group group,
-                                                              MapView<T> map) const noexcept {
-  std::array<T*, lane_rings::most_lanes> pixels{};
-  for (std::int64_t i = 0; i < group.count; ++i) {
-    const std::int64_t lane = group.first + i;
-    pixels[static_cast<std::size_t>(i)] =
-        map.component(lane % n_components_).data() + plan_->ring(ring_of(run, lane)).first_pixel;
-  }
-  return pixels;
 }
 
 template <class Move>
@@ -193,7 +190,7 @@ void LaneWorker::synthesize(const LaneRun& run, const Complex* modes, MapView<T>
     // The const_cast is safe: these pointers are only read.
     place(group, const_cast<Complex*>(modes));
     copy_to_edges(run, group, modes);
-    lane_rings::synthesize(rings_, places_.data(), targets_of<T>(run, group, map).data());
+    lane_steps<T>().synthesize(rings_, places_.data(), targets_of<T>(run, group, map).data());
   });
 }
 
@@ -203,8 +200,8 @@ void LaneWorker::adjoint(const LaneRun& run, MapView<const T> map,
   prepare(run);
   for_each_group(run, LastGroup::reaches_back, [&](Group group) {
     place(group, modes);
-    lane_rings::adjoint(rings_, pixels_of<T>(run, group, map).data(),
-                        weights_of(run, group, ring_weights).data(), places_.data());
+    lane_steps<T>().adjoint(rings_, pixels_of<T>(run, group, map).data(),
+                            weights_of(run, group, ring_weights).data(), places_.data());
     copy_from_edges(run, group, modes);
   });
 }
@@ -213,7 +210,7 @@ template <class T>
 void LaneWorker::to_spectra(const LaneRun& run, MapView<T> map) noexcept {
   prepare(run);
   for_each_group(run, LastGroup::is_short, [&](Group group) {
-    lane_rings::to_spectra(rings_, targets_of<T>(run, group, map).data());
+    lane_steps<T>().to_spectra(rings_, targets_of<T>(run, group, map).data());
   });
 }
 
@@ -228,12 +225,12 @@ void LaneWorker::fold_back(SpectrumOperator what, const LaneRun& run, MapView<co
     std::array<const T*, lane_rings::most_lanes> pixels{};
     if (what != SpectrumOperator::adjoint_of_synthesis) pixels = pixels_of<T>(run, group, spectra);
     std::array<double, lane_rings::most_lanes> of_lanes;
-    lane_rings::fold_back(what, rings_, pixels.data(), weights_of(run, group, ring_weights).data(),
-                          places_.data(), of_lanes.data());
+    lane_steps<T>().fold_back(what, rings_, pixels.data(),
+                              weights_of(run, group, ring_weights).data(), places_.data(),
+                              of_lanes.data());
     copy_from_edges(run, group, modes);
-    if (what == SpectrumOperator::adjoint_of_residual)
-      std::copy_n(of_lanes.data(), group.count,
-                  squares + run.first_local * n_components_ + group.first);
+    std::copy_n(of_lanes.data(), group.count,
+                squares + run.first_local * n_components_ + group.first);
   });
 }
 
@@ -251,11 +248,7 @@ template void LaneWorker::fold_back(SpectrumOperator, const LaneRun&, MapView<co
                                     std::span<const double>, Complex*, double*) noexcept;
 
 std::int64_t LaneWorker::bytes() const {
-  const auto bytes_of = [](const auto& buffer) {
-    return buffer.size() * static_cast<std::int64_t>(sizeof(*buffer.data()));
-  };
-  return bytes_of(fine_phases_) + bytes_of(coarse_phases_) + bytes_of(roots_) + bytes_of(turns_) +
-         bytes_of(offsets_) + bytes_of(places_);
+  return held_bytes(fine_phases_, coarse_phases_, roots_, turns_, offsets_, places_);
 }
 
 }  // namespace ringweave::detail::inline fft

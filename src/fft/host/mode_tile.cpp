@@ -19,36 +19,34 @@ constexpr std::int64_t orders_ahead = 24;
 /// order of neighbouring rings is not in the same cache set.
 std::int64_t row_stride(std::int64_t n_modes) { return ((n_modes + line - 1) / line | 1) * line; }
 
-void copy(const Complex* from, Complex* to) { std::memcpy(to, from, sizeof(Complex)); }
+/// The two directions between a mode and its element of the tile.
+struct Gather {
+  using Mode = const Complex;
+  static constexpr int writes_modes = 0;
+  static void move(const Complex* mode, Complex* tile) { std::memcpy(tile, mode, sizeof(Complex)); }
+};
+struct Scatter {
+  using Mode = Complex;
+  static constexpr int writes_modes = 1;
+  static void move(Complex* mode, const Complex* tile) { std::memcpy(mode, tile, sizeof(Complex)); }
+};
 
-/// Copy `count` values of `n_orders` neighbouring orders to or from as many rows of the tile, in
+/// Moves `count` values of `n_orders` neighbouring orders to or from as many rows of the tile, in
 /// whole cache lines of a tile row.
-void gather_orders(const Complex* modes, const std::int64_t* places, std::int64_t n_orders,
-                   std::int64_t count, Complex* tile, std::int64_t stride) {
+template <class Way>
+void move_orders(typename Way::Mode* modes, const std::int64_t* places, std::int64_t n_orders,
+                 std::int64_t count, Complex* tile, std::int64_t stride) {
   if (n_orders == line) {
-    const Complex* from[line];
-    for (std::int64_t m = 0; m < line; ++m) from[m] = modes + places[m];
+    typename Way::Mode* order[line];
+    for (std::int64_t m = 0; m < line; ++m) order[m] = modes + places[m];
     for (std::int64_t i = 0; i < count; ++i) {
-      for (std::int64_t m = 0; m < line; ++m) copy(from[m] + i, tile + i * stride + m);
+      for (std::int64_t m = 0; m < line; ++m) Way::move(order[m] + i, tile + i * stride + m);
     }
     return;
   }
   for (std::int64_t m = 0; m < n_orders; ++m) {
-    for (std::int64_t i = 0; i < count; ++i) copy(modes + places[m] + i, tile + i * stride + m);
-  }
-}
-void scatter_orders(Complex* modes, const std::int64_t* places, std::int64_t n_orders,
-                    std::int64_t count, const Complex* tile, std::int64_t stride) {
-  if (n_orders == line) {
-    Complex* to[line];
-    for (std::int64_t m = 0; m < line; ++m) to[m] = modes + places[m];
-    for (std::int64_t i = 0; i < count; ++i) {
-      for (std::int64_t m = 0; m < line; ++m) copy(tile + i * stride + m, to[m] + i);
-    }
-    return;
-  }
-  for (std::int64_t m = 0; m < n_orders; ++m) {
-    for (std::int64_t i = 0; i < count; ++i) copy(tile + i * stride + m, modes + places[m] + i);
+    for (std::int64_t i = 0; i < count; ++i)
+      Way::move(modes + places[m] + i, tile + i * stride + m);
   }
 }
 
@@ -105,46 +103,37 @@ void ModeTile::locate(const ModeLayout& rows, const RingRange& run, std::int64_t
   }
 }
 
-void ModeTile::gather(const ModeLayout& rows, const RingBlock& block, std::int64_t n_modes,
-                      const Complex* modes) noexcept {
+template <class Way, class Mode>
+void ModeTile::move(const ModeLayout& rows, const RingBlock& block, std::int64_t n_modes,
+                    Mode* modes) noexcept {
   std::int64_t first_row = 0;
   for (const RingRange& run : block) {
     const std::int64_t count = run.size() * n_components_;
     locate(rows, run, n_modes, first_row,
            [&](std::int64_t place, std::int64_t tile_row, std::int64_t n, int m) {
-             gather_orders(modes, &place, 1, n, values_ + tile_row * stride_ + m, stride_);
+             move_orders<Way>(modes, &place, 1, n, values_ + tile_row * stride_ + m, stride_);
            });
     const auto prefetch = [&](std::int64_t place) {
-      for (std::int64_t i = 0; i < count; i += line) __builtin_prefetch(modes + place + i);
-      __builtin_prefetch(modes + place + count - 1);
+      for (std::int64_t i = 0; i < count; i += line)
+        __builtin_prefetch(modes + place + i, Way::writes_modes);
+      __builtin_prefetch(modes + place + count - 1, Way::writes_modes);
     };
     Complex* tile = values_ + first_row * stride_;
     for_each_line(places_.data(), n_modes, prefetch, [&](std::int64_t m, std::int64_t n) {
-      gather_orders(modes, places_.data() + m, n, count, tile + m, stride_);
+      move_orders<Way>(modes, places_.data() + m, n, count, tile + m, stride_);
     });
     first_row += count;
   }
 }
 
+void ModeTile::gather(const ModeLayout& rows, const RingBlock& block, std::int64_t n_modes,
+                      const Complex* modes) noexcept {
+  move<Gather>(rows, block, n_modes, modes);
+}
+
 void ModeTile::scatter(const ModeLayout& rows, const RingBlock& block, std::int64_t n_modes,
                        Complex* modes) noexcept {
-  std::int64_t first_row = 0;
-  for (const RingRange& run : block) {
-    const std::int64_t count = run.size() * n_components_;
-    locate(rows, run, n_modes, first_row,
-           [&](std::int64_t place, std::int64_t tile_row, std::int64_t n, int m) {
-             scatter_orders(modes, &place, 1, n, values_ + tile_row * stride_ + m, stride_);
-           });
-    const auto prefetch = [&](std::int64_t place) {
-      for (std::int64_t i = 0; i < count; i += line) __builtin_prefetch(modes + place + i, 1);
-      __builtin_prefetch(modes + place + count - 1, 1);
-    };
-    const Complex* tile = values_ + first_row * stride_;
-    for_each_line(places_.data(), n_modes, prefetch, [&](std::int64_t m, std::int64_t n) {
-      scatter_orders(modes, places_.data() + m, n, count, tile + m, stride_);
-    });
-    first_row += count;
-  }
+  move<Scatter>(rows, block, n_modes, modes);
 }
 
 }  // namespace ringweave::detail::inline fft

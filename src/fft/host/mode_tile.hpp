@@ -5,6 +5,7 @@
 #include <complex>
 #include <cstdint>
 
+#include "base/checked_cast.hpp"
 #include "base/scratch_arena.hpp"
 #include "ringweave/grid.hpp"
 #include "ringweave/views.hpp"
@@ -39,9 +40,7 @@ class ModeTile {
   /// Writes the modes the rows hold for the block.
   void scatter(const ModeLayout& rows, const RingBlock& block, std::int64_t n_modes,
                std::complex<double>* modes) noexcept;
-  std::int64_t bytes() const {
-    return places_.size() * static_cast<std::int64_t>(sizeof(std::int64_t));
-  }
+  std::int64_t bytes() const { return held_bytes(places_); }
 
  private:
   /// Fills places_ with the position of each order's modes of the whole run, or -1. Calls
@@ -49,6 +48,10 @@ class ModeTile {
   template <class Part>
   void locate(const ModeLayout& rows, const RingRange& run, std::int64_t n_modes,
               std::int64_t first_row, const Part& part) noexcept;
+
+  template <class Way, class Mode>
+  void move(const ModeLayout& rows, const RingBlock& block, std::int64_t n_modes,
+            Mode* modes) noexcept;
 
   std::int64_t n_components_ = 0;
   std::int64_t stride_ = 0;

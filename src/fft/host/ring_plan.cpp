@@ -26,12 +26,12 @@ constexpr std::int64_t most_lanes_per_run = 32;
 }  // namespace
 
 RingPlan::RingPlan(const RingFftShape& shape, int n_threads)
-    : rings_(to_size(shape.rings.n_rings())) {
-  n_modes_ = shape.rows.rows().empty() ? 0 : shape.rows.rows().back().m + std::int64_t{1};
+    : rings(to_size(shape.rings.n_rings())) {
+  n_modes = shape.rows.rows().empty() ? 0 : shape.rows.rows().back().m + std::int64_t{1};
   const std::vector<ModeCount> modes = modes_of_rings(shape);
   for (std::int64_t i = 0; i < shape.rings.n_rings(); ++i) {
-    rings_[to_size(i)].n_modes = modes[to_size(i)].n_modes;
-    rings_[to_size(i)].n_present = modes[to_size(i)].n_present;
+    rings[to_size(i)].n_modes = modes[to_size(i)].n_modes;
+    rings[to_size(i)].n_present = modes[to_size(i)].n_present;
   }
   plan_lengths(shape.rings);
   cut_lane_runs(shape, n_threads);
@@ -39,53 +39,53 @@ RingPlan::RingPlan(const RingFftShape& shape, int n_threads)
   move_urgent_ahead(shape.urgent);
 }
 
-void RingPlan::plan_lengths(const LocalRings& rings) {
+void RingPlan::plan_lengths(const LocalRings& owned) {
   std::vector<UnitPowers::Request> requests;
   std::map<std::int64_t, std::int64_t> length_index;
   std::map<double, std::int64_t> phase_table;
   std::map<std::int64_t, std::int64_t> n_rings_of_length;
-  for (std::int64_t i = 0; i < rings.grid().n_rings(); ++i)
-    ++n_rings_of_length[rings.grid().ring(RingId{i}).n_phi];
-  for (std::int64_t i = 0; i < rings.n_rings(); ++i) {
-    const Ring& ring = rings.ring(LocalRing{i});
-    RingEntry& entry = rings_[to_size(i)];
-    entry.first_pixel = rings.first_pixel(LocalRing{i});
-    const auto [found, is_new] = length_index.try_emplace(ring.n_phi, ssize64(lengths_));
+  for (std::int64_t i = 0; i < owned.grid().n_rings(); ++i)
+    ++n_rings_of_length[owned.grid().ring(RingId{i}).n_phi];
+  for (std::int64_t i = 0; i < owned.n_rings(); ++i) {
+    const Ring& ring = owned.ring(LocalRing{i});
+    RingEntry& entry = rings[to_size(i)];
+    entry.first_pixel = owned.first_pixel(LocalRing{i});
+    const auto [found, is_new] = length_index.try_emplace(ring.n_phi, ssize64(lengths));
     entry.length = found->second;
     if (is_new) {
       add_length(RingLength(ring.n_phi), n_rings_of_length[ring.n_phi], requests);
     }
-    if (!is_in_lanes(i)) max_modes_ = std::max(max_modes_, entry.n_modes);
+    if (!is_in_lanes(i)) max_modes = std::max(max_modes, entry.n_modes);
     if (ring.phi0 == 0) continue;
     const auto [phase, is_new_phase] = phase_table.try_emplace(ring.phi0, ssize64(requests));
     entry.phases = phase->second;
     if (is_new_phase) requests.push_back({static_cast<long double>(ring.phi0), 0});
     std::int64_t& count = requests[to_size(entry.phases)].count;
     // Rings that share a vector use as many phases as the one with the most modes.
-    count = std::max(count, is_in_lanes(i) ? n_modes_ : entry.n_modes);
+    count = std::max(count, is_in_lanes(i) ? n_modes : entry.n_modes);
   }
-  powers_ = UnitPowers(requests);
+  powers = UnitPowers(requests);
 }
 
 void RingPlan::add_length(const RingLength& length, std::int64_t n_rings_of_grid,
                           std::vector<UnitPowers::Request>& requests) {
-  Length& added = lengths_.emplace_back(Length{length, ssize64(requests), nullptr, {}, {}, -1});
+  Length& added = lengths.emplace_back(Length{length, ssize64(requests), nullptr, {}, {}, -1});
   const auto angle = std::numbers::pi_v<long double> / static_cast<long double>(length.n_complex);
   requests.push_back({angle, length.n_complex});
   if (length.is_even() && length.is_smooth() && n_rings_of_grid >= fewest_rings_in_lanes) {
     added.radices = radices_of(length.n_complex);
     added.turns = ssize64(requests);
     requests.push_back({2 * angle, length.n_complex});
-    max_lane_phi_ = std::max(max_lane_phi_, length.n_phi);
+    max_lane_phi = std::max(max_lane_phi, length.n_phi);
     return;
   }
-  max_phi_ = std::max(max_phi_, length.n_phi);
-  max_complex_ = std::max(max_complex_, length.n_complex);
+  max_phi = std::max(max_phi, length.n_phi);
+  max_complex = std::max(max_complex, length.n_complex);
   if (length.is_smooth()) {
     added.smooth = &BackwardFft::of_length(length.n_complex);
   } else {
     added.split = {&column_plan_.columns(length, requests), &column_plan_.fft(length.n_smooth)};
-    capacity_.include(added.split);
+    capacity.include(added.split);
   }
 }
 
@@ -98,7 +98,7 @@ void RingPlan::cut_lane_runs(const RingFftShape& shape, int n_threads) {
   const std::int64_t most = (wanted + shape.n_components - 1) / shape.n_components;
   for (const RingBand& band : shape.rings.bands()) {
     const std::int64_t first = index(band.first);
-    const auto length_of = [&](std::int64_t i) { return rings_[to_size(first + i)].length; };
+    const auto length_of = [&](std::int64_t i) { return rings[to_size(first + i)].length; };
     for (std::int64_t i = 0; i < band.rings.size();) {
       if (!is_in_lanes(first + i)) {
         ++i;
@@ -106,7 +106,7 @@ void RingPlan::cut_lane_runs(const RingFftShape& shape, int n_threads) {
       }
       std::int64_t end = i + 1;
       while (end < band.rings.size() && end - i < most && length_of(end) == length_of(i)) ++end;
-      lane_runs_.push_back(
+      lane_runs.push_back(
           {RingRange{band.rings.begin + i, band.rings.begin + end}, first + i, length_of(i)});
       i = end;
     }
@@ -114,13 +114,13 @@ void RingPlan::cut_lane_runs(const RingFftShape& shape, int n_threads) {
 }
 
 void RingPlan::cut_blocks(const RingFftShape& shape, int n_threads) {
-  std::vector<std::int64_t> rings;
+  std::vector<std::int64_t> others;
   for (std::int64_t i = 0; i < shape.rings.n_rings(); ++i) {
-    if (!is_in_lanes(i)) rings.push_back(index(shape.rings.global(LocalRing{i})));
+    if (!is_in_lanes(i)) others.push_back(index(shape.rings.global(LocalRing{i})));
   }
   // Pair the k-th ring from the north with the k-th from the south, its mirror on most grids; the
   // middle one of an odd number is alone.
-  const std::int64_t n = ssize64(rings);
+  const std::int64_t n = ssize64(others);
   const std::int64_t n_pairs = (n + 1) / 2;
   const auto by_cache =
       tile_bytes / (2 * ModeTile::bytes_per_ring(shape.n_components, ring_values()));
@@ -128,7 +128,7 @@ void RingPlan::cut_blocks(const RingFftShape& shape, int n_threads) {
   const std::int64_t by_balance = n_pairs / (blocks_per_thread * n_threads);
   const std::int64_t run = std::clamp<std::int64_t>(
       std::min(std::max(by_cache, by_line), by_balance), 1, most_rings_per_run);
-  const auto ring = [&](std::int64_t k) { return rings[to_size(k)]; };
+  const auto ring = [&](std::int64_t k) { return others[to_size(k)]; };
   const auto continues = [&](std::int64_t k) {
     return ring(k) == ring(k - 1) + 1 && ring(n - 1 - k) == ring(n - k) - 1;
   };
@@ -138,33 +138,28 @@ void RingPlan::cut_blocks(const RingFftShape& shape, int n_threads) {
     const std::int64_t mirrors = std::max(end, n - end);
     RingBlock block{RingRange{ring(pair), ring(end - 1) + 1}, RingRange{}};
     if (mirrors < n - pair) block[1] = {ring(mirrors), ring(n - 1 - pair) + 1};
-    blocks_.push_back(block);
-    rings_per_block_ = 2 * run;
+    blocks.push_back(block);
+    rings_per_block = 2 * run;
     pair = end;
   }
 }
 
 void RingPlan::move_urgent_ahead(std::span<const RingRange> urgent) {
-  const auto is_urgent = [&](RingRange rings) {
+  const auto is_urgent = [&](RingRange range) {
     return std::any_of(urgent.begin(), urgent.end(),
-                       [&](RingRange some) { return !intersection(some, rings).empty(); });
+                       [&](RingRange some) { return !intersection(some, range).empty(); });
   };
-  const auto other_runs =
-      std::stable_partition(lane_runs_.begin(), lane_runs_.end(),
-                            [&](const LaneRun& run) { return is_urgent(run.rings); });
+  const auto other_runs = std::stable_partition(
+      lane_runs.begin(), lane_runs.end(), [&](const LaneRun& run) { return is_urgent(run.rings); });
   const auto other_blocks = std::stable_partition(
-      blocks_.begin(), blocks_.end(),
+      blocks.begin(), blocks.end(),
       [&](const RingBlock& block) { return is_urgent(block[0]) || is_urgent(block[1]); });
-  n_urgent_lane_runs_ = other_runs - lane_runs_.begin();
-  n_urgent_blocks_ = other_blocks - blocks_.begin();
+  n_urgent_lane_runs = other_runs - lane_runs.begin();
+  n_urgent_blocks = other_blocks - blocks.begin();
 }
 
 std::int64_t RingPlan::bytes() const {
-  return powers_.bytes() + column_plan_.bytes() +
-         ssize64(lengths_) * static_cast<std::int64_t>(sizeof(Length)) +
-         ssize64(rings_) * static_cast<std::int64_t>(sizeof(RingEntry)) +
-         ssize64(blocks_) * static_cast<std::int64_t>(sizeof(RingBlock)) +
-         ssize64(lane_runs_) * static_cast<std::int64_t>(sizeof(LaneRun));
+  return powers.bytes() + column_plan_.bytes() + held_bytes(lengths, rings, blocks, lane_runs);
 }
 
 }  // namespace ringweave::detail::inline fft

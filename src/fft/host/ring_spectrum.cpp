@@ -6,7 +6,7 @@
 #define HWY_TARGET_INCLUDE "fft/host/ring_spectrum.cpp"
 #include "fft/host/ring_spectrum.hpp"
 
-#include "fft/host/complex_arrays.hpp"
+#include "fft/unit_powers.hpp"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 
@@ -18,6 +18,11 @@ namespace ringweave::detail::HWY_NAMESPACE {
 using Complex = std::complex<double>;
 
 inline std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+
+/// Returns conj(a) b.
+inline Complex conj_product(Complex a, Complex b) {
+  return {a.real() * b.real() + a.imag() * b.imag(), a.real() * b.imag() - a.imag() * b.real()};
+}
 
 /// Mode m with its phase applied; instantiated with and without phases to keep the test out of the
 /// loops.

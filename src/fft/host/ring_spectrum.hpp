@@ -6,14 +6,6 @@
 
 namespace ringweave::detail::inline fft {
 
-/// What RingSpectra makes of spectra c_k and of modes, whose own are the bins B_k of fold(): what
-/// unfold() makes of these, times n and the ring's weight.
-enum class SpectrumOperator {
-  adjoint_of_map,        ///< c_k; modes are not read
-  adjoint_of_residual,   ///< c_k - B_k
-  adjoint_of_synthesis,  ///< B_k; spectra are not read
-};
-
 // One component of one ring: modes of all orders <-> the bins 0..n/2 that n pixels distinguish <->
 // the input or output of a complex FFT. All arrays hold complex doubles; no allocation.
 

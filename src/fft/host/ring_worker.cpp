@@ -38,16 +38,16 @@ RingWorker::RingWorker(const RingPlan& plan, const RingFftShape& shape)
       rows_(&shape.rows),
       rings_(&shape.rings),
       n_components_(shape.n_components),
-      tile_(plan.rings_per_block(), n_components_, plan.ring_values()),
-      phases_(plan.max_modes()),
-      roots_(plan.max_phi() / 4 + 1),
-      split_(plan.capacity(), plan.rings_per_block(), plan.powers()) {}
+      tile_(plan.rings_per_block, n_components_, plan.ring_values()),
+      phases_(plan.max_modes),
+      roots_(plan.max_phi / 4 + 1),
+      split_(plan.capacity, plan.rings_per_block, plan.powers) {}
 
 void RingWorker::place(ScratchArena& pieces) {
   tile_.place(pieces);
-  bins_ = pieces.take<Complex>(plan_->max_phi() / 2 + 1);
-  packed_ = pieces.take<Complex>(plan_->max_complex());
-  row_ = pieces.take<Complex>(plan_->max_complex());
+  bins_ = pieces.take<Complex>(plan_->max_phi / 2 + 1);
+  packed_ = pieces.take<Complex>(plan_->max_complex);
+  row_ = pieces.take<Complex>(plan_->max_complex);
   split_.place(pieces);
 }
 
@@ -57,7 +57,7 @@ void RingWorker::for_each_row(const RingBlock& block, const Work& work) {
     Row row;
     row.ring = rings_->local(RingId{global});
     row.entry = &plan_->ring(row.ring);
-    row.length = &plan_->lengths()[to_size(row.entry->length)];
+    row.length = &plan_->lengths[to_size(row.entry->length)];
     for (row.component = 0; row.component < n_components_; ++row.component) {
       row.values = tile_.modes(in_block, row.component);
       work(row);
@@ -86,7 +86,7 @@ void RingWorker::prepare_roots(const Row& row) noexcept {
   if (row.length == length_) return;
   length_ = row.length;
   if (length_->length.is_even())
-    plan_->powers().expand(length_->roots, length_->length.n_phi / 4 + 1, roots_.data());
+    plan_->powers.expand(length_->roots, length_->length.n_phi / 4 + 1, roots_.data());
 }
 
 void RingWorker::prepare_phases(const Row& row) noexcept {
@@ -94,7 +94,7 @@ void RingWorker::prepare_phases(const Row& row) noexcept {
   if (ring.phases >= 0 && (ring.phases != phase_table_ || ring.n_modes > n_phases_)) {
     phase_table_ = ring.phases;
     n_phases_ = ring.n_modes;
-    plan_->powers().expand(ring.phases, n_phases_, phases_.data());
+    plan_->powers.expand(ring.phases, n_phases_, phases_.data());
   }
 }
 
@@ -158,12 +158,17 @@ double RingWorker::combine(const Row& row, const T* spectrum, double weight) noe
   return n * (squares + 2 * pairs);
 }
 
+template <class T>
+bool RingWorker::is_fft_data(const Row& row, const T* pixels) noexcept {
+  return std::is_same_v<T, double> && row.length->length.is_even() &&
+         (row.length->smooth == nullptr || BackwardFft::is_aligned(pixels));
+}
+
 template <class T, class Transform>
-void RingWorker::write_pixels(const Row& row, MapView<T> map, bool is_in_place,
-                              const Transform& transform) noexcept {
+void RingWorker::write_pixels(const Row& row, MapView<T> map, const Transform& transform) noexcept {
   const RingLength& length = row.length->length;
   T* pixels = map.component(row.component).data() + row.entry->first_pixel;
-  if (std::is_same_v<T, double> && length.is_even() && is_in_place) {
+  if (is_fft_data(row, pixels)) {
     transform(reinterpret_cast<Complex*>(pixels));
     return;
   }
@@ -174,12 +179,11 @@ void RingWorker::write_pixels(const Row& row, MapView<T> map, bool is_in_place,
 }
 
 template <class T>
-const Complex* RingWorker::read_pixels(const Row& row, MapView<const T> map, bool is_in_place,
+const Complex* RingWorker::read_pixels(const Row& row, MapView<const T> map,
                                        Complex* copy) noexcept {
   const RingLength& length = row.length->length;
   const T* pixels = map.component(row.component).data() + row.entry->first_pixel;
-  if (std::is_same_v<T, double> && length.is_even() && is_in_place)
-    return reinterpret_cast<const Complex*>(pixels);
+  if (is_fft_data(row, pixels)) return reinterpret_cast<const Complex*>(pixels);
   if (length.is_even()) {
     std::copy_n(pixels, length.n_phi, reinterpret_cast<double*>(copy));
   } else {
@@ -212,13 +216,11 @@ void RingWorker::synthesize(const RingBlock& block, const Complex* modes, MapVie
       return;
     }
     pack(row, packed_);
-    const bool is_aligned =
-        BackwardFft::is_aligned(map.component(row.component).data() + row.entry->first_pixel);
-    write_pixels(row, map, is_aligned, [&](Complex* out) { smooth->execute(packed_, out); });
+    write_pixels(row, map, [&](Complex* out) { smooth->execute(packed_, out); });
   });
   split_.flush_columns();
   for_each_split_row(block, [&](const Row& row) {
-    write_pixels(row, map, true, [&](Complex* out) { split_.transform_rows(row.values, out); });
+    write_pixels(row, map, [&](Complex* out) { split_.transform_rows(row.values, out); });
   });
 }
 
@@ -228,12 +230,10 @@ void RingWorker::transform_pixels(const RingBlock& block, MapView<const T> map,
   for_each_row(block, [&](const Row& row) {
     const BackwardFft* smooth = row.length->smooth;
     if (smooth == nullptr) {
-      split_.add_columns(row.length->split, read_pixels(row, map, true, row.values), row.values);
+      split_.add_columns(row.length->split, read_pixels(row, map, row.values), row.values);
       return;
     }
-    const bool is_aligned =
-        BackwardFft::is_aligned(map.component(row.component).data() + row.entry->first_pixel);
-    smooth->execute(read_pixels(row, map, is_aligned, row_), packed_);
+    smooth->execute(read_pixels(row, map, row_), packed_);
     transformed(row, packed_);
   });
   split_.flush_columns();
@@ -262,39 +262,35 @@ void RingWorker::to_spectra(const RingBlock& block, MapView<T> map) noexcept {
   });
 }
 
-template <SpectrumOperator what, class T>
-void RingWorker::fold_back_as(const RingBlock& block, MapView<const T> spectra,
-                              std::span<const double> ring_weights, Complex* modes,
-                              double* squares) noexcept {
-  if constexpr (what != SpectrumOperator::adjoint_of_map) gather(block, modes);
-  for_each_row(block, [&](const Row& row) {
-    const T* spectrum = nullptr;
-    if constexpr (what != SpectrumOperator::adjoint_of_map) fold_row(row);
-    if constexpr (what != SpectrumOperator::adjoint_of_synthesis)
-      spectrum = spectra.component(row.component).data() + row.entry->first_pixel;
-    const double sum = combine<what>(row, spectrum, weight_of(row, ring_weights));
-    if constexpr (what == SpectrumOperator::adjoint_of_residual)
-      squares[static_cast<std::int64_t>(row.ring) * n_components_ + row.component] = sum;
-    unfold_row(row);
-  });
-  tile_.scatter(*rows_, block, n_modes_of(block), modes);
+template <class T>
+double RingWorker::combine(SpectrumOperator what, const Row& row, const T* spectrum,
+                           double weight) noexcept {
+  switch (what) {
+    case SpectrumOperator::adjoint_of_map:
+      return combine<SpectrumOperator::adjoint_of_map>(row, spectrum, weight);
+    case SpectrumOperator::adjoint_of_residual:
+      return combine<SpectrumOperator::adjoint_of_residual>(row, spectrum, weight);
+    case SpectrumOperator::adjoint_of_synthesis:
+      return combine<SpectrumOperator::adjoint_of_synthesis>(row, spectrum, weight);
+  }
+  return 0;
 }
 
 template <class T>
 void RingWorker::fold_back(SpectrumOperator what, const RingBlock& block, MapView<const T> spectra,
                            std::span<const double> ring_weights, Complex* modes,
                            double* squares) noexcept {
-  switch (what) {
-    case SpectrumOperator::adjoint_of_map:
-      return fold_back_as<SpectrumOperator::adjoint_of_map>(block, spectra, ring_weights, modes,
-                                                            squares);
-    case SpectrumOperator::adjoint_of_residual:
-      return fold_back_as<SpectrumOperator::adjoint_of_residual>(block, spectra, ring_weights,
-                                                                 modes, squares);
-    case SpectrumOperator::adjoint_of_synthesis:
-      return fold_back_as<SpectrumOperator::adjoint_of_synthesis>(block, spectra, ring_weights,
-                                                                  modes, squares);
-  }
+  if (what != SpectrumOperator::adjoint_of_map) gather(block, modes);
+  for_each_row(block, [&](const Row& row) {
+    const T* spectrum = nullptr;
+    if (what != SpectrumOperator::adjoint_of_map) fold_row(row);
+    if (what != SpectrumOperator::adjoint_of_synthesis)
+      spectrum = spectra.component(row.component).data() + row.entry->first_pixel;
+    squares[static_cast<std::int64_t>(row.ring) * n_components_ + row.component] =
+        combine(what, row, spectrum, weight_of(row, ring_weights));
+    unfold_row(row);
+  });
+  tile_.scatter(*rows_, block, n_modes_of(block), modes);
 }
 
 template void RingWorker::synthesize(const RingBlock&, const Complex*, MapView<double>) noexcept;
@@ -311,8 +307,7 @@ template void RingWorker::fold_back(SpectrumOperator, const RingBlock&, MapView<
                                     std::span<const double>, Complex*, double*) noexcept;
 
 std::int64_t RingWorker::bytes() const {
-  return tile_.bytes() + split_.bytes() +
-         (phases_.size() + roots_.size()) * static_cast<std::int64_t>(sizeof(Complex));
+  return tile_.bytes() + split_.bytes() + held_bytes(phases_, roots_);
 }
 
 }  // namespace ringweave::detail::inline fft

@@ -82,22 +82,21 @@ class RingWorker {
   /// of squares of the residual's pixels.
   template <SpectrumOperator what, class T>
   double combine(const Row& row, const T* spectrum, double weight) noexcept;
-  template <SpectrumOperator what, class T>
-  void fold_back_as(const RingBlock& block, MapView<const T> spectra,
-                    std::span<const double> ring_weights, std::complex<double>* modes,
-                    double* squares) noexcept;
+  template <class T>
+  double combine(SpectrumOperator what, const Row& row, const T* spectrum, double weight) noexcept;
   static double weight_of(const Row& row, std::span<const double> ring_weights) noexcept {
     return ring_weights.empty() ? 1.0 : ring_weights[static_cast<std::size_t>(row.ring)];
   }
-  /// Calls transform(output of the FFT), with the pixels themselves as output if they can be
-  /// written as complex numbers.
+  /// Returns whether the row's FFT can read or write the pixels themselves as complex numbers.
+  template <class T>
+  static bool is_fft_data(const Row& row, const T* pixels) noexcept;
+  /// Calls transform(output of the FFT), with the pixels themselves as output if possible.
   template <class T, class Transform>
-  void write_pixels(const Row& row, MapView<T> map, bool is_in_place,
-                    const Transform& transform) noexcept;
+  void write_pixels(const Row& row, MapView<T> map, const Transform& transform) noexcept;
   /// Returns the pixels as input of the row's FFT, copied to `copy` if they cannot be read in
   /// place.
   template <class T>
-  const std::complex<double>* read_pixels(const Row& row, MapView<const T> map, bool is_in_place,
+  const std::complex<double>* read_pixels(const Row& row, MapView<const T> map,
                                           std::complex<double>* copy) noexcept;
 
   const RingPlan* plan_;

@@ -15,17 +15,6 @@ std::int64_t coarse_size(const SplitFft::Plans& plans) {
   return (plans.n_columns() + lanes - 1) / lanes * plans.n_rows();
 }
 
-void append(ColumnLanes& to, std::int64_t lane, const ColumnLanes& from, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) {
-    const std::size_t source = to_size(i);
-    const std::size_t target = to_size(lane + i);
-    to.in[target] = from.in[source];
-    to.out[target] = from.out[source];
-    to.in_stride[target] = from.in_stride[source];
-    to.out_stride[target] = from.out_stride[source];
-  }
-}
-
 /// Computes chirp[j] = exp(i pi j^2 / p), j < p, p odd; the value at p - j is minus that at j.
 void make_chirp(const ColumnTransform& transform, const UnitPowers& powers, Complex* chirp) {
   const std::int64_t p = transform.length;
@@ -94,10 +83,8 @@ void SplitFft::add_columns(const Plans& plans, const Complex* in, Complex* out) 
   }
   Group& group = waiting_.back();
   for (std::int64_t c = 0; c < plans.n_rows(); ++c) {
-    const std::size_t lane = to_size(group.n_used++);
-    group.columns.in[lane] = in + c;
-    group.columns.out[lane] = out + c;
-    group.columns.in_stride[lane] = group.columns.out_stride[lane] = plans.n_rows();
+    group.columns.lanes[to_size(group.n_used++)] = {in + c, out + c, plans.n_rows(),
+                                                    plans.n_rows()};
     if (group.n_used == n_lanes_) run(group);
   }
   if (group.n_used == 0) waiting_.pop_back();
@@ -122,7 +109,8 @@ void SplitFft::flush_columns() noexcept {
     const bool is_longer = group.columns.first->length >= found->columns.first->length;
     Group& longer = is_longer ? group : *found;
     Group& shorter = is_longer ? *found : group;
-    append(longer.columns, longer.n_used, shorter.columns, shorter.n_used);
+    std::copy_n(shorter.columns.lanes.begin(), shorter.n_used,
+                longer.columns.lanes.begin() + longer.n_used);
     longer.columns.second = shorter.columns.first;
     longer.columns.n_first = longer.n_used;
     longer.n_used += shorter.n_used;
@@ -135,11 +123,9 @@ void SplitFft::flush_columns() noexcept {
 void SplitFft::run(Group& group) noexcept {
   ColumnLanes& columns = group.columns;
   if (columns.first == columns.second) columns.n_first = n_lanes_;
-  for (std::int64_t i = group.n_used; i < n_lanes_; ++i) {
-    append(columns, i, columns, 1);
-    columns.out[to_size(i)] = &sink_;
-    columns.out_stride[to_size(i)] = 0;
-  }
+  const ColumnLanes::Lane& first_lane = columns.lanes[0];
+  std::fill_n(columns.lanes.begin() + group.n_used, n_lanes_ - group.n_used,
+              ColumnLanes::Lane{first_lane.in, &sink_, first_lane.in_stride, 0});
   Chirp first;
   Chirp second;
   if (columns.first->convolution != nullptr) {
@@ -198,11 +184,9 @@ void SplitFft::transform_rows(const Complex* in, Complex* out) noexcept {
 }
 
 std::int64_t SplitFft::bytes() const {
-  std::int64_t table_size = 0;
-  for (const Tables& tables : tables_) table_size += tables.chirp.size() + tables.response.size();
-  return twiddles_.size() * static_cast<std::int64_t>(sizeof(double)) +
-         table_size * static_cast<std::int64_t>(sizeof(Complex)) +
-         static_cast<std::int64_t>(waiting_.capacity() * sizeof(Group));
+  std::int64_t sum = held_bytes(twiddles_);
+  for (const Tables& tables : tables_) sum += held_bytes(tables.chirp, tables.response);
+  return sum + static_cast<std::int64_t>(waiting_.capacity() * sizeof(Group));
 }
 
 }  // namespace ringweave::detail::inline fft

@@ -38,6 +38,7 @@ class EmulatedFft {
   }
 
   std::int64_t work_bytes() const { return 8; }
+  void work_in(void*) const {}
   void transform(FftSign sign, const Double2* from, Double2* to) {
     for (std::int64_t i = 0; i < size_.count; ++i) {
       std::copy_n(from + i * size_.length, size_.length, row_.data());
@@ -57,17 +58,13 @@ class EmulatedFft {
   fftw_plan plans_[2];
 };
 
-/// An EmulatedMachine or a WarpwiseMachine that also runs FFTs.
+/// An EmulatedMachine or a WarpwiseMachine that also plans FFTs.
 template <class Machine>
 class WithFfts : public Machine {
  public:
   using Fft = EmulatedFft;
 
   Fft plan_fft(const FftSize& size) const { return Fft(size); }
-  void work_in(Fft&, void*) const {}
-  void transform(Fft& fft, FftSign sign, const Double2* from, Double2* to) const {
-    fft.transform(sign, from, to);
-  }
 };
 
 }  // namespace gpu

@@ -47,7 +47,7 @@ std::int64_t ModeBlock::scratch_size(const RingConvolutionPlan& plan, const Mode
                                      std::int64_t n_maps) {
   ScratchArena pieces;
   Pieces(samples, row_size(plan, n_maps), pieces);
-  return pieces.size();
+  return pieces.whole_pages();
 }
 
 std::int64_t ModeBlock::carried_size(const RingConvolutionPlan& plan, const ModeSamples& samples,

@@ -51,8 +51,7 @@ ModeProduct::ModeProduct(const RingConvolutionPlan& plan, int n_threads, std::in
           ModeBlock::rings_at_once(plan, n_maps_, room_for_block(plan, most_scratch, n_threads))) {
   for (const std::int64_t around : samples_.rules()) cosines_.push_back(cosine_table(around));
   if (samples_.pairs().empty()) return;
-  constexpr std::int64_t page = 512;
-  block_size_ = (ModeBlock::scratch_size(plan, samples_, n_maps_) + page - 1) / page * page;
+  block_size_ = ModeBlock::scratch_size(plan, samples_, n_maps_);
   carried_size_ = ModeBlock::carried_size(plan, samples_, n_maps_);
   const RowFft& fft = plan.modes().row_fft;
   orders_ = order_blocks(fft, plan.modes().mmax());
@@ -95,10 +94,9 @@ ModeProduct::Scratch ModeProduct::place(double* scratch) const {
 std::int64_t ModeProduct::scratch_size() const { return place(nullptr).size; }
 
 std::int64_t ModeProduct::table_bytes() const {
-  std::int64_t doubles = 0;
-  for (const auto& table : cosines_) doubles += ssize64(table);
-  return doubles * static_cast<std::int64_t>(sizeof(double)) + samples_.bytes() +
-         (transform_ ? transform_->bytes() : 0);
+  std::int64_t sum = samples_.bytes() + (transform_ ? transform_->bytes() : 0);
+  for (const auto& table : cosines_) sum += held_bytes(table);
+  return sum;
 }
 
 void ModeProduct::apply(const KernelMaps& maps, ModeView<double> modes, double* scratch) {

@@ -31,9 +31,7 @@ ModeSamples::ModeSamples(const RingConvolutionPlan& plan, std::int64_t room,
                          std::int64_t part_rings)
     : plan_(&plan),
       step_(plan.modes().kind == ModeRows::Kind::circulant && plan.equal_run().alternates ? 2 : 1) {
-  double chord = 0;
-  for (const RadialKernel& kernel : plan.spec().kernels)
-    chord = std::max(chord, kernel.table().chord_squared_cut);
+  const double chord = plan.widest_chord();
   const std::int64_t zone = plan.modes().zone.size();
   const std::int64_t n_first = plan.is_symmetric() ? (zone + 1) / 2 : zone;
   for (std::int64_t u = 0; u < n_first; ++u) add_pairs(u, chord);
@@ -171,10 +169,9 @@ void ModeSamples::sort_parts() {
 }
 
 std::int64_t ModeSamples::bytes() const {
-  std::int64_t doubles = 0;
-  for (const auto& table : sin2_half_) doubles += ssize64(table);
-  return doubles * static_cast<std::int64_t>(sizeof(double)) +
-         ssize64(pairs_) * static_cast<std::int64_t>(sizeof(ModePairs));
+  std::int64_t sum = held_bytes(pairs_);
+  for (const auto& table : sin2_half_) sum += held_bytes(table);
+  return sum;
 }
 
 void ModeSamples::make(const Part& part, const KernelTable& kernel, int n_threads,

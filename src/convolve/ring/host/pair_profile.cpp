@@ -98,9 +98,10 @@ double narrowest_bump(const KernelTable& kernel, double threshold) {
   return n_slopes > 1 ? std::min(narrowest, slope.end - before.begin) : narrowest;
 }
 
-ProfileRules::ProfileRules() {
+std::vector<ProfileRule> profile_rules() {
+  std::vector<ProfileRule> rules;
   for (const std::int64_t n : {2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48}) {
-    Rule rule{n, {}, {}};
+    ProfileRule rule{n, {}, {}};
     const double count = static_cast<double>(n);
     for (std::int64_t i = 0; i < n; ++i) {
       const double angle = std::numbers::pi * (static_cast<double>(i) + 0.5) / count;
@@ -112,8 +113,9 @@ ProfileRules::ProfileRules() {
         rule.cosines.push_back((k == 0 ? 1 : 2) / count * std::cos(static_cast<double>(k) * angle));
       }
     }
-    rules_.push_back(std::move(rule));
+    rules.push_back(std::move(rule));
   }
+  return rules;
 }
 
 PairSeries ProfileFitter::fit(const KernelTable& kernel, const RingPairChord& chord,
@@ -123,8 +125,8 @@ PairSeries ProfileFitter::fit(const KernelTable& kernel, const RingPairChord& ch
   // phi, and the distance grows by at most sqrt(span) / 2 with phi.
   const double least = std::numbers::pi / 2 * half_width * std::sqrt(chord.span) / narrowest_;
   // Starts one length below the last one, so that lengths can fall as well as rise.
-  for (std::size_t r = last_ > 0 ? last_ - 1 : 0; r < rules_->all().size(); ++r) {
-    const ProfileRules::Rule& rule = rules_->all()[r];
+  for (std::size_t r = last_ > 0 ? last_ - 1 : 0; r < rules_.size(); ++r) {
+    const ProfileRule& rule = rules_[r];
     if (static_cast<double>(rule.n) < least) continue;
     for (std::int64_t i = 0; i < rule.n; ++i) {
       const double phi = half_width * std::sqrt(rule.x[to_size(i)]);

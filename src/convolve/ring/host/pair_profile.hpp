@@ -17,20 +17,15 @@ struct PairSeries {
   bool is_monomial = false;         ///< sum of c_k v^k; otherwise of c_k T_k(v)
 };
 
-/// Nodes and cosines for all lengths of series; the same for all kernels.
-class ProfileRules {
- public:
-  ProfileRules();
-  struct Rule {
-    std::int64_t n = 0;
-    std::vector<double> x;        ///< [n] nodes in [0, 1], where phi^2 = x half_width^2
-    std::vector<double> cosines;  ///< [n coefficients][n]
-  };
-  const std::vector<Rule>& all() const { return rules_; }
-
- private:
-  std::vector<Rule> rules_;
+/// Nodes and cosines for one length of series; the same for all kernels.
+struct ProfileRule {
+  std::int64_t n = 0;
+  std::vector<double> x;        ///< [n] nodes in [0, 1], where phi^2 = x half_width^2
+  std::vector<double> cosines;  ///< [n coefficients][n]
 };
+
+/// Returns the rules of all lengths, ascending.
+std::vector<ProfileRule> profile_rules();
 
 /// Returns the width of a kernel's narrowest bump or dip, in radians, from where it begins to rise
 /// to where it has fallen (or the other way round); infinite without one.
@@ -45,8 +40,8 @@ class ProfileFitter {
 
   /// tolerance  allowed error of a value
   /// narrowest  narrowest_bump() of the kernels it fits
-  ProfileFitter(const ProfileRules& rules, double tolerance, double narrowest)
-      : rules_(&rules), tolerance_(tolerance), narrowest_(narrowest) {}
+  ProfileFitter(std::span<const ProfileRule> rules, double tolerance, double narrowest)
+      : rules_(rules), tolerance_(tolerance), narrowest_(narrowest) {}
 
   /// Writes at most most_coefficients coefficients.
   PairSeries fit(const KernelTable& kernel, const RingPairChord& chord, double half_width,
@@ -60,7 +55,7 @@ class ProfileFitter {
   /// Converts coefficients of T_k into those of v^k where that loses no digits.
   bool to_monomials(std::int64_t n, double weight, double* coefficients);
 
-  const ProfileRules* rules_;
+  std::span<const ProfileRule> rules_;
   double tolerance_;
   double narrowest_;
   std::size_t last_ = 0;  ///< neighbouring pairs mostly need the same length

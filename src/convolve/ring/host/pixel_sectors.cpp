@@ -68,8 +68,8 @@ PixelSectors::PixelSectors(const RingConvolutionPlan& plan, int n_threads,
   n_slots_ = 1;
   most_pixels_ = longest + sector::pixels_together;
   const std::int64_t room = most_scratch / n_threads - worker_size();
-  n_slots_ = std::clamp<std::int64_t>(1 + room / shape_.row_size(), 1, shape_.most_rings());
-  if (n_slots_ == shape_.most_rings()) most_pixels_ = sector::pixels_together;
+  n_slots_ = std::clamp<std::int64_t>(1 + room / shape_.row_size, 1, shape_.most_rings);
+  if (n_slots_ == shape_.most_rings) most_pixels_ = sector::pixels_together;
 }
 
 /// The arrays of one worker.
@@ -86,7 +86,7 @@ struct PixelSectors::Pieces {
 
   Pieces(const PixelSectors& sectors, ScratchArena& pieces) {
     const std::int64_t n = sectors.n_slots_;
-    rows = pieces.take<double>(n * sectors.shape_.row_size());
+    rows = pieces.take<double>(n * sectors.shape_.row_size);
     held = pieces.take<std::int64_t>(n);
     pairs = pieces.take<sector::Pair>(n);
     inputs = pieces.take<std::int64_t>(n);
@@ -94,15 +94,14 @@ struct PixelSectors::Pieces {
     coefficients = pieces.take<double>(n * ProfileFitter::most_coefficients);
     parts = pieces.take<sector::Part>(most_taps);
     values = pieces.take<double>(most_taps * sector::pixels_together);
-    sums = pieces.take<double>(2 * sectors.most_pixels_ * sectors.shape_.n_lanes());
+    sums = pieces.take<double>(2 * sectors.most_pixels_ * sectors.shape_.n_lanes);
   }
 };
 
 std::int64_t PixelSectors::worker_size() const {
-  constexpr std::int64_t page = 512;
   ScratchArena pieces;
   const Pieces counted(*this, pieces);
-  return (pieces.size() + page - 1) / page * page;
+  return pieces.whole_pages();
 }
 
 /// The part of one thread.
@@ -116,7 +115,7 @@ class PixelSectors::Worker {
         plan_(sectors.plan_),
         maps_(&maps),
         chord_(maps.kernel->chord_squared_cut),
-        n_lanes_(sectors.shape_.n_lanes()),
+        n_lanes_(sectors.shape_.n_lanes),
         pieces_(sectors, pieces),
         rows_(*plan_, sectors.shape_, maps, in, sectors.n_slots_, pieces_.rows, pieces_.held),
         fitter_(sectors.rules_, allowed_error(*plan_, rounding) * maps.bound, narrowest) {}

@@ -38,7 +38,7 @@ class PixelSectors {
   const RingConvolutionPlan* plan_;
   int n_threads_;
   SectorRowShape shape_;
-  ProfileRules rules_;
+  std::vector<ProfileRule> rules_ = profile_rules();
   std::vector<double> narrowest_;    ///< [kernel] its narrowest_bump()
   std::int64_t n_slots_ = 0;         ///< input rings held at a time
   std::int64_t most_pixels_ = 0;     ///< most pixels of an output ring whose sums are held

@@ -22,7 +22,7 @@ constexpr std::int64_t most_taps = std::int64_t{1} << 16;
 /// Number of pixels summed before they are stored.
 template <class A>
 std::int64_t pixels_stored() {
-  const std::int64_t together = stencil::pixels_together<A>();
+  const std::int64_t together = stencil::sums<A>().pixels_together;
   return together * std::max<std::int64_t>(1, 512 / together);
 }
 
@@ -107,10 +107,9 @@ struct PixelStencil::Pieces {
 
 template <class A>
 std::int64_t PixelStencil::worker_size() const {
-  constexpr std::int64_t page = 512;
   ScratchArena pieces;
   const Pieces<A> counted(*this, pieces);
-  return (pieces.size() + page - 1) / page * page;
+  return pieces.whole_pages();
 }
 
 std::int64_t PixelStencil::scratch_size() const {
@@ -143,8 +142,8 @@ class PixelStencil::Worker {
       for (std::int64_t map = 0; map < maps_->n_maps; ++map) {
         for (std::int64_t p = 0; p < n_phi_; p += width_) {
           point_to(in, maps_->first_map + map, p);
-          stencil::sum<A>({pieces_.taps, to_size(n_rings_)}, pieces_.weights, pieces_.sources,
-                          width_, pieces_.sums);
+          stencil::sums<A>().sum({pieces_.taps, to_size(n_rings_)}, pieces_.weights,
+                                 pieces_.sources, width_, pieces_.sums);
           if (!(is_first && is_last)) add_up(map, p, is_first);
           if (is_last) store(block, p, out.component(maps_->first_map + map));
         }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/checked_cast.hpp"
@@ -12,48 +13,39 @@
 
 namespace ringweave::detail::inline convolve {
 
-/// Offsets of the rings a rank can read: its own in its map, others in a halo.
-class RingOffsets {
- public:
-  RingOffsets(std::int64_t n_rings, const LocalRings& own, const HaloPlan* halo)
-      : places_(to_size(n_rings)) {
-    for (std::int64_t i = 0; i < own.n_rings(); ++i)
-      places_[static_cast<std::size_t>(own.global(LocalRing{i}))] = {own.first_pixel(LocalRing{i}),
-                                                                     false};
-    if (halo == nullptr) return;
-    for (const HaloPlan::Run& run : halo->runs) {
-      for (std::int64_t ring = run.rings.begin; ring < run.rings.end; ++ring)
-        places_[to_size(ring)] = {halo->first(RingId{ring}), true};
-    }
-  }
-
- private:
-  template <class T>
-  friend class RingSource;
-  struct Place {
-    std::int64_t first = 0;
-    bool is_foreign = false;
-  };
-  std::vector<Place> places_;  ///< [ring]
+/// Where a ring that a rank can read begins: in its own map, or in a halo.
+struct RingOffset {
+  std::int64_t first = 0;
+  bool is_foreign = false;
 };
+
+/// Returns the offsets of all rings, [ring], of which the rank owns some and finds others in a halo
+/// (null: none).
+inline std::vector<RingOffset> ring_offsets(std::int64_t n_rings, const LocalRings& own,
+                                            const HaloPlan* halo) {
+  std::vector<RingOffset> offsets(to_size(n_rings));
+  for (std::int64_t i = 0; i < own.n_rings(); ++i)
+    offsets[to_size(index(own.global(LocalRing{i})))] = {own.first_pixel(LocalRing{i}), false};
+  if (halo == nullptr) return offsets;
+  for (const HaloPlan::Run& run : halo->runs) {
+    for (std::int64_t ring = run.rings.begin; ring < run.rings.end; ++ring)
+      offsets[to_size(ring)] = {halo->first(RingId{ring}), true};
+  }
+  return offsets;
+}
 
 /// The pixels of the rings a rank can read.
 template <class T>
-class RingSource {
- public:
-  RingSource(const RingOffsets& places, MapView<const T> own, MapView<const T> halo)
-      : places_(&places), own_(own), halo_(halo) {}
+struct RingSource {
+  std::span<const RingOffset> offsets;  ///< [ring]
+  MapView<const T> own;
+  MapView<const T> halo;
 
   const T* pixels(std::int64_t ring, std::int64_t map) const {
-    const RingOffsets::Place& place = places_->places_[to_size(ring)];
-    const MapView<const T>& from = place.is_foreign ? halo_ : own_;
-    return from.data() + map * from.stride() + place.first;
+    const RingOffset& offset = offsets[to_size(ring)];
+    const MapView<const T>& from = offset.is_foreign ? halo : own;
+    return from.data() + map * from.stride() + offset.first;
   }
-
- private:
-  const RingOffsets* places_;
-  MapView<const T> own_;
-  MapView<const T> halo_;
 };
 
 /// Some consecutive maps of a batch and the kernel they are convolved with.

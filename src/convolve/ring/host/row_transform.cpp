@@ -133,11 +133,6 @@ std::int64_t RowTransform::scratch_size() const {
   return HWY_DYNAMIC_DISPATCH(row_scratch_size)(fft_.points);
 }
 
-std::int64_t RowTransform::bytes() const {
-  return (ssize64(half_turns_) + transform_.turns.size()) *
-         static_cast<std::int64_t>(sizeof(std::complex<double>));
-}
-
 void RowTransform::find_factors(std::int64_t first_class, std::int64_t sample, std::int64_t half,
                                 double* factors) const {
   const std::int64_t turn = 2 * fft_.samples;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/checked_cast.hpp"
 #include "convolve/ring/host/mode_sum.hpp"
 #include "convolve/ring/row_fft.hpp"
 #include "fft/lane_transform.hpp"
@@ -38,7 +39,7 @@ class RowTransform {
   std::int64_t scratch_size() const;
   static constexpr std::int64_t factor_size = 2 * mode_sum::orders;
   static constexpr std::int64_t set_size = mode_sum::pairs * mode_sum::orders;
-  std::int64_t bytes() const;
+  std::int64_t bytes() const { return held_bytes(half_turns_, transform_.turns); }
 
   /// Sets factors[re, im][class] = exp(i pi s (2 sample + half) / samples) / 2, for classes from
   /// first_class on.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/checked_cast.hpp"
 #include "convolve/ring/ring_pair.hpp"
 
 namespace ringweave::detail::inline convolve {
@@ -13,20 +14,20 @@ SectorRowShape::SectorRowShape(const RingConvolutionPlan& plan, std::int64_t n_m
   const SectorRule& rule = plan.sectors();
   const RingGrid& grid = plan.grid();
   const std::int64_t used = rule.n_sectors * rule.n_hemispheres * n_maps;
-  n_lanes_ = (used + sector::lanes - 1) / sector::lanes * sector::lanes;
+  n_lanes = (used + sector::lanes - 1) / sector::lanes * sector::lanes;
   std::int64_t longest = 0;
   for (std::int64_t t = 0; t < grid.n_rings(); ++t) {
     const Ring& ring = grid.ring(RingId{t});
-    most_rings_ = std::max(most_rings_, plan.window(t).size());
+    most_rings = std::max(most_rings, plan.window(t).size());
     const double width = widest_longitude(ring, plan.support());
     constexpr std::int64_t spare = 4;
-    pads_.push_back(spare + static_cast<std::int64_t>(std::ceil(width / (2 * std::numbers::pi) *
-                                                                static_cast<double>(ring.n_phi))));
+    pads.push_back(spare + static_cast<std::int64_t>(std::ceil(width / (2 * std::numbers::pi) *
+                                                               static_cast<double>(ring.n_phi))));
     // Without symmetries first pixels may be anywhere, up to a full circle apart.
-    if (!rule.is_mirrored()) pads_.back() += ring.n_phi;
-    longest = std::max(longest, ring.n_phi / rule.n_sectors + 2 * pads_.back());
+    if (!rule.is_mirrored()) pads.back() += ring.n_phi;
+    longest = std::max(longest, ring.n_phi / rule.n_sectors + 2 * pads.back());
   }
-  row_size_ = longest * n_lanes_;
+  row_size = longest * n_lanes;
 }
 
 template <class T>
@@ -37,7 +38,7 @@ SectorRows<T>::SectorRows(const RingConvolutionPlan& plan, const SectorRowShape&
       shape_(&shape),
       maps_(maps),
       in_(&in),
-      n_lanes_(shape.n_lanes()),
+      n_lanes_(shape.n_lanes),
       n_slots_(n_slots),
       rows_(rows),
       held_(held) {
@@ -47,7 +48,7 @@ SectorRows<T>::SectorRows(const RingConvolutionPlan& plan, const SectorRowShape&
 template <class T>
 const double* SectorRows<T>::row(std::int64_t ring) {
   const std::int64_t slot = ring % n_slots_;
-  double* row = rows_ + slot * shape_->row_size() + shape_->pad(ring) * n_lanes_;
+  double* row = rows_ + slot * shape_->row_size + shape_->pads[to_size(ring)] * n_lanes_;
   if (held_[slot] != ring) {
     fill(ring, row);
     held_[slot] = ring;
@@ -59,7 +60,7 @@ template <class T>
 void SectorRows<T>::fill(std::int64_t ring, double* row) const {
   const SectorRule& rule = plan_->sectors();
   const std::int64_t n = plan_->grid().ring(RingId{ring}).n_phi / rule.n_sectors;
-  const std::int64_t pad = shape_->pad(ring);
+  const std::int64_t pad = shape_->pads[to_size(ring)];
   std::int64_t lane = 0;
   for (std::int64_t map = 0; map < maps_.n_maps; ++map) {
     for (std::int64_t h = 0; h < rule.n_hemispheres; ++h, lane += rule.n_sectors) {

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/checked_cast.hpp"
 #include "convolve/ring/host/ring_source.hpp"
 #include "convolve/ring/host/sector_sum.hpp"
 #include "convolve/ring/ring_convolution_plan.hpp"
@@ -13,23 +12,14 @@ namespace ringweave::detail::inline convolve {
 
 /// Layout of input rings as [pixel of a sector][lane], padded with the sector's neighbours on
 /// either side; a lane is a sector of a hemisphere of a map. The same for all threads and kernels.
-class SectorRowShape {
- public:
+struct SectorRowShape {
   /// n_maps  number of maps that share a kernel
   SectorRowShape(const RingConvolutionPlan& plan, std::int64_t n_maps);
 
-  std::int64_t n_lanes() const { return n_lanes_; }
-  /// Most input rings an output ring needs.
-  std::int64_t most_rings() const { return most_rings_; }
-  std::int64_t row_size() const { return row_size_; }  ///< doubles of the longest ring
-  /// Pixels stored before and behind the sector of a ring.
-  std::int64_t pad(std::int64_t ring) const { return pads_[to_size(ring)]; }
-
- private:
-  std::int64_t n_lanes_ = 0;
-  std::int64_t most_rings_ = 0;
-  std::int64_t row_size_ = 0;
-  std::vector<std::int64_t> pads_;  ///< [ring]
+  std::int64_t n_lanes = 0;
+  std::int64_t most_rings = 0;     ///< input rings an output ring needs
+  std::int64_t row_size = 0;       ///< doubles of the longest ring
+  std::vector<std::int64_t> pads;  ///< [ring] pixels stored before and behind its sector
 };
 
 /// Rows of some rings, kept until their slots are needed for others.

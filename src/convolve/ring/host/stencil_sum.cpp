@@ -53,16 +53,8 @@ HWY_NOINLINE void sum_taps(std::span<const stencil::Taps> taps, const T* weights
   }
 }
 
-HWY_NOINLINE void sum_taps_double(std::span<const stencil::Taps> taps, const double* weights,
-                                  const double* const* sources, std::int64_t width, double* out) {
-  sum_taps(taps, weights, sources, width, out);
-}
-HWY_NOINLINE void sum_taps_float(std::span<const stencil::Taps> taps, const float* weights,
-                                 const float* const* sources, std::int64_t width, float* out) {
-  sum_taps(taps, weights, sources, width, out);
-}
-HWY_NOINLINE std::int64_t together_double() { return together<double>; }
-HWY_NOINLINE std::int64_t together_float() { return together<float>; }
+HWY_NOINLINE stencil::Sums<double> sums_double() { return {together<double>, &sum_taps<double>}; }
+HWY_NOINLINE stencil::Sums<float> sums_float() { return {together<float>, &sum_taps<float>}; }
 
 }  // namespace ringweave::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -70,31 +62,18 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace ringweave::detail::inline convolve {
 
-HWY_EXPORT(sum_taps_double);
-HWY_EXPORT(sum_taps_float);
-HWY_EXPORT(together_double);
-HWY_EXPORT(together_float);
+HWY_EXPORT(sums_double);
+HWY_EXPORT(sums_float);
 
 namespace stencil {
 
 template <>
-std::int64_t pixels_together<double>() noexcept {
-  return HWY_DYNAMIC_DISPATCH(together_double)();
+Sums<double> sums() noexcept {
+  return HWY_DYNAMIC_DISPATCH(sums_double)();
 }
 template <>
-std::int64_t pixels_together<float>() noexcept {
-  return HWY_DYNAMIC_DISPATCH(together_float)();
-}
-
-template <>
-void sum(std::span<const Taps> taps, const double* weights, const double* const* sources,
-         std::int64_t width, double* out) noexcept {
-  HWY_DYNAMIC_DISPATCH(sum_taps_double)(taps, weights, sources, width, out);
-}
-template <>
-void sum(std::span<const Taps> taps, const float* weights, const float* const* sources,
-         std::int64_t width, float* out) noexcept {
-  HWY_DYNAMIC_DISPATCH(sum_taps_float)(taps, weights, sources, width, out);
+Sums<float> sums() noexcept {
+  return HWY_DYNAMIC_DISPATCH(sums_float)();
 }
 
 }  // namespace stencil

@@ -8,8 +8,6 @@ namespace ringweave::detail::inline convolve::stencil {
 
 /// Output rings summed together, so that a pixel is read once for all of them.
 inline constexpr std::int64_t rings_together = 4;
-/// Most pixels of a ring summed together on any machine.
-inline constexpr std::int64_t most_pixels_together = 48;
 
 /// The taps of one input ring for a block of output rings.
 struct Taps {
@@ -18,16 +16,21 @@ struct Taps {
   std::int64_t count = 0;
 };
 
-/// Pixels summed together on this machine: widths are multiples of it.
+/// Sums in type T.
 template <class T>
-std::int64_t pixels_together() noexcept;
+struct Sums {
+  std::int64_t pixels_together;  ///< widths are multiples of it
+  /// Sets out[r * width + p] = sum over taps of weight[tap][r] * source[p + tap], p < width. Does
+  /// not throw.
+  ///
+  /// weights  [tap][rings_together], in the order of the taps
+  /// sources  pixel 0 of each input ring
+  void (*sum)(std::span<const Taps> taps, const T* weights, const T* const* sources,
+              std::int64_t width, T* out);
+};
 
-/// Sets out[r * width + p] = sum over taps of weight[tap][r] * source[p + tap], p < width.
-///
-/// weights  [tap][rings_together], in the order of the taps
-/// sources  pixel 0 of each input ring
+/// Returns the sums for the vectors of this machine.
 template <class T>
-void sum(std::span<const Taps> taps, const T* weights, const T* const* sources, std::int64_t width,
-         T* out) noexcept;
+Sums<T> sums() noexcept;
 
 }  // namespace ringweave::detail::inline convolve::stencil
