@@ -83,8 +83,7 @@ void plot_map(Run& run, const PlotOptions& options, MapReader& reader) {
   run.progress.stage("drawing");
   const RasterSize size = raster_size(picture);
   const std::vector<double> raster =
-      sample_mollweide(run.comm, rings, MapView<const float>(map.view()).component(0), size.width,
-                       size.height, picture.direction);
+      sample_mollweide<float>(run.comm, rings, map.view().component(0), size.width, size.height);
   const AtomicOutput& png = run.outputs.begin(options.output);
   agree(run.comm, [&] {
     if (run.comm.is_root()) draw_sky(picture, raster, png.temporary_path());
@@ -106,7 +105,6 @@ void plot_spectra(Run& run, const PlotOptions& options, const Spectra& spectra) 
     picture.width = options.width;
     picture.height = options.width * 5 / 8;
     picture.title = options.title;
-    picture.x_scale = picture.y_scale = AxisScale::logarithmic;
     std::vector<Curve> curves;
     for (int s = 0; s < Spectra::TE; ++s) {
       const auto name = static_cast<Spectra::Name>(s);

@@ -55,10 +55,6 @@ double encode(double linear) {
   return value <= 0.0031308 ? 12.92 * value : 1.055 * std::pow(value, 1 / 2.4) - 0.055;
 }
 
-double decode(double value) {
-  return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
-}
-
 bool in_gamut(const Colour& linear) {
   constexpr double slack = 1e-4;
   const auto [least, most] = std::minmax({linear.red, linear.green, linear.blue});
@@ -170,12 +166,6 @@ const std::map<std::string, ControlPoints>& all_maps() {
 
 Colour from_lightness_chroma_hue(double lightness, double chroma, double hue_degrees) {
   return to_srgb(to_lab(lightness, chroma, hue_degrees));
-}
-
-double lightness(const Colour& colour) {
-  const double y = 0.2126729 * decode(colour.red) + 0.7151522 * decode(colour.green) +
-                   0.0721750 * decode(colour.blue);
-  return y > 216.0 / 24389 ? 116 * std::cbrt(y) - 16 : y * 24389.0 / 27;
 }
 
 ColourMap ColourMap::from_name(const std::string& name) {

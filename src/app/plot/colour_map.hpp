@@ -18,9 +18,6 @@ struct Colour {
 /// (sRGB)
 Colour from_lightness_chroma_hue(double lightness, double chroma, double hue_degrees);
 
-/// Returns the CIE lightness of a colour, 0 .. 100.
-double lightness(const Colour& colour);
-
 /// A colour scale over [0, 1], interpolated smoothly between control points in CIELAB so that equal
 /// steps of the value look equal.
 ///   polar   blue - white - red, both arms equally light: fields with both signs

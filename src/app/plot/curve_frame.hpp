@@ -9,24 +9,18 @@
 
 namespace ringweave::detail::inline app {
 
-/// One axis of a plot of curves: values from low to high on pixels begin to end.
+/// One logarithmic axis of a plot of curves: values from low to high on pixels begin to end.
 struct PlotAxis {
-  AxisScale scale = AxisScale::linear;
-  double low = 0;
-  double high = 1;
+  double low = 1;
+  double high = 10;
   double begin = 0;
   double end = 1;
 
-  bool shows(double value) const {
-    return std::isfinite(value) && (scale == AxisScale::linear || value > 0);
-  }
   double place(double value) const {
-    const double part = scale == AxisScale::linear ? (value - low) / (high - low)
-                                                   : std::log(value / low) / std::log(high / low);
-    return begin + (end - begin) * part;
+    return begin + (end - begin) * std::log(value / low) / std::log(high / low);
   }
-  Ticks ticks() const;
-  /// Returns short marks between the powers of ten; none on a linear axis.
+  Ticks ticks() const { return logarithmic_ticks(low, high, 9); }
+  /// Returns short marks between the powers of ten.
   std::vector<double> minor_places() const;
 };
 
@@ -37,8 +31,11 @@ struct CurveFrame {
   PlotAxis y;
 };
 
-/// Computes the ranges of both axes: those given, otherwise those of the curves. The caller sets
-/// the pixels. Error  UsageError when nothing can be shown or a range is empty.
+/// Returns whether a value has a place on a logarithmic axis.
+inline bool is_shown(double value) { return std::isfinite(value) && value > 0; }
+
+/// Computes the ranges of both axes. The caller sets the pixels. Error  UsageError when nothing can
+/// be shown.
 CurveFrame fit_frame(const CurvePicture& picture, const std::vector<Curve>& curves);
 
 }  // namespace ringweave::detail::inline app

@@ -21,13 +21,7 @@ namespace {
 constexpr Colour line_colour{0.13, 0.13, 0.13};
 
 double line_width(CurveStyle style) {
-  switch (style) {
-    case CurveStyle::line: return 2.6;
-    case CurveStyle::thin: return 1.2;
-    case CurveStyle::dashed: return 3;
-    case CurveStyle::points: return 1;
-  }
-  return 1;
+  return style == CurveStyle::line ? 2.6 : style == CurveStyle::thin ? 1.2 : 3.0;
 }
 
 void line(const Canvas& canvas, double x0, double y0, double x1, double y1) {
@@ -45,11 +39,6 @@ void draw_grid(const Canvas& canvas, const CurveFrame& frame) {
     line(canvas, frame.x.begin, frame.y.place(value), frame.x.end, frame.y.place(value));
   }
   cairo_stroke(canvas.cairo());
-  if (frame.y.scale == AxisScale::linear && frame.y.low < 0 && frame.y.high > 0) {
-    canvas.set_colour({0.6, 0.6, 0.6});
-    line(canvas, frame.x.begin, frame.y.place(0), frame.x.end, frame.y.place(0));
-    cairo_stroke(canvas.cairo());
-  }
 }
 
 void draw_marks(const Canvas& canvas, const CurveFrame& frame, const std::vector<double>& x_places,
@@ -65,10 +54,6 @@ void draw_marks(const Canvas& canvas, const CurveFrame& frame, const std::vector
     line(canvas, frame.x.end, y, frame.x.end - length, y);
   }
   cairo_stroke(canvas.cairo());
-}
-
-std::string power_of_ten(int exponent) {
-  return fmt::format("\u00d7 10^{{{}{}}}", exponent < 0 ? "\u2212" : "", std::abs(exponent));
 }
 
 void draw_axes(const Canvas& canvas, const CurveFrame& frame, const CurvePicture& picture) {
@@ -87,25 +72,15 @@ void draw_axes(const Canvas& canvas, const CurveFrame& frame, const CurvePicture
     canvas.markup(frame.x.place(x_ticks.places[i]), frame.y.begin + 16 * scale, x_ticks.labels[i],
                   style);
   }
-  if (x_ticks.exponent != 0) {
-    style.horizontal = HorizontalAlign::right;
-    canvas.markup(frame.x.end, frame.y.begin + 56 * scale, power_of_ten(x_ticks.exponent), style);
-  }
   style.vertical = VerticalAlign::middle;
   style.horizontal = HorizontalAlign::right;
   for (std::size_t i = 0; i < y_ticks.places.size(); ++i) {
     canvas.markup(frame.x.begin - 12 * scale, frame.y.place(y_ticks.places[i]), y_ticks.labels[i],
                   style);
   }
-  if (y_ticks.exponent != 0) {
-    style.horizontal = HorizontalAlign::left;
-    style.vertical = VerticalAlign::bottom;
-    canvas.markup(frame.x.begin, frame.y.end - 12 * scale, power_of_ten(y_ticks.exponent), style);
-  }
-  const std::string unit = picture.y_unit.empty() ? "" : "  [" + pretty_unit(picture.y_unit) + "]";
   canvas.markup((frame.x.begin + frame.x.end) / 2, frame.y.begin + 72 * scale, picture.x_label,
                 {.size = 27 * scale});
-  canvas.markup(38 * scale, (frame.y.begin + frame.y.end) / 2, picture.y_label + unit,
+  canvas.markup(38 * scale, (frame.y.begin + frame.y.end) / 2, picture.y_label,
                 {.size = 27 * scale, .angle_degrees = 90});
   canvas.text_within(frame.x.end - frame.x.begin, (frame.x.begin + frame.x.end) / 2, 44 * scale,
                      picture.title, {.size = 31 * scale});
@@ -115,7 +90,7 @@ void curve_path(const Canvas& canvas, const CurveFrame& frame, const Curve& curv
   cairo_new_path(canvas.cairo());
   bool pen_down = false;
   for (std::size_t i = 0; i < curve.x.size(); ++i) {
-    const bool shown = frame.x.shows(curve.x[i]) && frame.y.shows(curve.y[i]);
+    const bool shown = is_shown(curve.x[i]) && is_shown(curve.y[i]);
     if (shown) {
       // Clamped, because Cairo's fixed-point coordinates would wrap around.
       const double x = std::clamp(frame.x.place(curve.x[i]), -1e5, 1e5);
@@ -126,30 +101,12 @@ void curve_path(const Canvas& canvas, const CurveFrame& frame, const Curve& curv
   }
 }
 
-void draw_points(const Canvas& canvas, const CurveFrame& frame, const Curve& curve) {
-  cairo_t* cairo = canvas.cairo();
-  const double crowd = static_cast<double>(curve.x.size()) / (frame.x.end - frame.x.begin);
-  const double radius = (crowd > 0.5 ? 2.0 : 3.2) * frame.scale;
-  for (std::size_t i = 0; i < curve.x.size(); ++i) {
-    if (!frame.x.shows(curve.x[i]) || !frame.y.shows(curve.y[i])) continue;
-    const double x = frame.x.place(curve.x[i]), y = frame.y.place(curve.y[i]);
-    if (std::abs(x) > 1e5 || std::abs(y) > 1e5) continue;
-    cairo_new_path(cairo);
-    cairo_arc(cairo, x, y, radius, 0, 2 * std::numbers::pi);
-    cairo_fill(cairo);
-  }
-}
-
-void set_dashes(const Canvas& canvas, double scale) {
-  const std::array<double, 2> dashes{12 * scale, 7 * scale};
-  cairo_set_dash(canvas.cairo(), dashes.data(), 2, 0);
-}
-
 /// Strokes the current path in the style of the curve.
 void stroke(const Canvas& canvas, const Curve& curve, const Colour& colour, double scale) {
   cairo_t* cairo = canvas.cairo();
   cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND);
-  if (curve.style == CurveStyle::dashed) set_dashes(canvas, scale);
+  const std::array<double, 2> dashes{12 * scale, 7 * scale};
+  if (curve.style == CurveStyle::dashed) cairo_set_dash(cairo, dashes.data(), 2, 0);
   canvas.set_colour(colour, curve.style == CurveStyle::thin ? 0.7 : 1.0);
   cairo_set_line_width(cairo, line_width(curve.style) * scale);
   cairo_stroke(cairo);
@@ -174,16 +131,9 @@ void draw_all(const Canvas& canvas, const CurveFrame& frame, const std::vector<C
   // Measurements first, so that theory is drawn over them.
   for (const bool theory : {false, true}) {
     for (std::size_t i = 0; i < curves.size(); ++i) {
-      const CurveStyle style = curves[i].style;
-      if (theory != (style == CurveStyle::line || style == CurveStyle::dashed)) continue;
-      const Colour colour = colour_of(curves, i);
-      if (style == CurveStyle::points) {
-        canvas.set_colour(colour, 0.7);
-        draw_points(canvas, frame, curves[i]);
-      } else {
-        curve_path(canvas, frame, curves[i]);
-        stroke(canvas, curves[i], colour, frame.scale);
-      }
+      if (theory != (curves[i].style != CurveStyle::thin)) continue;
+      curve_path(canvas, frame, curves[i]);
+      stroke(canvas, curves[i], colour_of(curves, i), frame.scale);
     }
   }
   cairo_restore(cairo);
@@ -211,10 +161,10 @@ std::vector<Place> places_along(const CurveFrame& frame, const std::vector<Curve
   for (const Curve& curve : curves) {
     bool pen_down = false;
     for (std::size_t i = 0; i < curve.x.size(); ++i) {
-      const bool shown = frame.x.shows(curve.x[i]) && frame.y.shows(curve.y[i]);
+      const bool shown = is_shown(curve.x[i]) && is_shown(curve.y[i]);
       if (shown) {
         const Place to{frame.x.place(curve.x[i]), frame.y.place(curve.y[i])};
-        const Place from = pen_down && curve.style != CurveStyle::points ? places.back() : to;
+        const Place from = pen_down ? places.back() : to;
         const double length = std::hypot(to.x - from.x, to.y - from.y);
         const int parts = static_cast<int>(std::clamp(length / step, 1.0, 200.0));
         for (int part = 1; part <= parts; ++part) {
@@ -276,14 +226,8 @@ void draw_legend(const Canvas& canvas, const CurveFrame& frame, const std::vecto
   for (std::size_t i = 0; i < curves.size(); ++i) {
     if (curves[i].name.empty()) continue;
     const double x = box.left + pad;
-    if (curves[i].style == CurveStyle::points) {
-      canvas.set_colour(colour_of(curves, i));
-      cairo_arc(cairo, x + sample / 2, y, 4 * scale, 0, 2 * std::numbers::pi);
-      cairo_fill(cairo);
-    } else {
-      line(canvas, x, y, x + sample, y);
-      stroke(canvas, curves[i], colour_of(curves, i), scale);
-    }
+    line(canvas, x, y, x + sample, y);
+    stroke(canvas, curves[i], colour_of(curves, i), scale);
     canvas.text(x + sample + pad, y, curves[i].name,
                 {.size = size, .horizontal = HorizontalAlign::left});
     y += step;
@@ -306,12 +250,11 @@ void check(const CurvePicture& picture, const std::vector<Curve>& curves) {
 
 }  // namespace
 
-Curve spectrum_curve(const std::string& name, std::span<const double> cl, CurveStyle style,
-                     int first_l) {
+Curve spectrum_curve(const std::string& name, std::span<const double> cl, CurveStyle style) {
   Curve curve;
   curve.name = name;
   curve.style = style;
-  for (std::size_t l = static_cast<std::size_t>(std::max(first_l, 0)); l < cl.size(); ++l) {
+  for (std::size_t l = 2; l < cl.size(); ++l) {
     const double degree = static_cast<double>(l);
     curve.x.push_back(degree);
     curve.y.push_back(degree * (degree + 1) * cl[l] / (2 * std::numbers::pi));
