@@ -15,6 +15,9 @@ namespace ringweave::detail::inline app {
 
 enum class OutputContent { map, alm, spectra, picture, report };
 
+/// Returns one name for all spellings of a path: links followed, . and .. resolved.
+std::string one_name(const std::string& path);
+
 /// Files written by one command: announced before any work, written under temporary names, and
 /// renamed together at the end, so that a command leaves all of its outputs or none. All
 /// collective.

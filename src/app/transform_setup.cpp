@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <limits>
 
-#include "app/cli/availability.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/input_file.hpp"
 #include "ringweave/analysis.hpp"
@@ -54,7 +53,6 @@ std::shared_ptr<const RingGrid> named_grid(const TransformOptions& options) {
 
 TransformSpec make_spec(const TransformOptions& options, std::shared_ptr<const RingGrid> grid,
                         const FieldSet& fields, int fallback_lmax) {
-  require_available("--backend", options.backend);
   TransformSpec spec;
   const int usual = fallback_lmax >= 0 ? fallback_lmax : grid->default_lmax();
   spec.lmax = options.lmax >= 0 ? options.lmax : usual;

@@ -49,10 +49,8 @@ Place predicted_place(const Machine& machine, const std::string& backend) {
 }
 
 TransformSpec spec_of(const ModelOptions& options) {
-  TransformOptions transform = options.transform;
-  transform.backend = "host";  // The plan is the same for all backends.
-  const std::string& fields = transform.fields;
-  return make_spec(transform, named_grid(transform),
+  const std::string& fields = options.transform.fields;
+  return make_spec(options.transform, named_grid(options.transform),
                    fields_named(fields.empty() ? "T" : fields).fields);
 }
 

@@ -30,6 +30,14 @@ Compatibility compatibility(const std::string& name) {
   throw UsageError(fmt::format("--compat {}: expected healpy, cxx or f90", name));
 }
 
+/// UsageError unless the smoothing is given in exactly one way.
+void require_one_kernel(const SmoothOptions& options) {
+  const int given = !options.fwhm.empty() + !options.beam.empty() + !options.kernel.empty();
+  if (given == 1) return;
+  throw UsageError(
+      "give the smoothing as one of --fwhm ANGLE (e.g. 30arcmin), --beam FILE, --kernel FILE");
+}
+
 /// UsageError where --method and the options that belong to one method do not go together.
 void require_options_of_method(const SmoothOptions& options) {
   const std::string& method = options.method;

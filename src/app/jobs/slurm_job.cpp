@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "app/jobs/job_templates.hpp"
-#include "app/predict/file_estimate.hpp"
+#include "app/report/plan_table.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/transform.hpp"
 #include "transform/device_memory_plan.hpp"

@@ -41,13 +41,6 @@ std::string filled(std::string text, const std::string& place, const std::string
   return text;
 }
 
-/// Returns one name for all spellings of a path.
-std::string one_name(const std::string& path) {
-  std::error_code error;
-  const auto name = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
-  return error ? path : name.string();
-}
-
 /// Refuses an output that is the input of another map: maps are read ahead, and an input must not
 /// be replaced before it is read.
 void require_apart(const std::vector<MapTask>& tasks, const MapsOptions& options) {

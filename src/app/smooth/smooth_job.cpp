@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <numbers>
 #include <vector>
 
 #include "app/cli/angle.hpp"
@@ -19,19 +18,6 @@ namespace ringweave::detail::inline app {
 
 std::int64_t bytes_of_map(const SmoothJob& job, const LocalRings& rings) {
   return job.choice.fields.n_components() * rings.n_pixels() * bytes_of(job.precision);
-}
-
-FileWork files_of(const SmoothJob& job) {
-  const auto bytes = static_cast<double>(job.choice.fields.n_components() * job.grid->n_pixels() *
-                                         bytes_of(job.precision));
-  return {job.maps.n(), bytes, job.maps.n(), bytes};
-}
-
-void require_one_kernel(const SmoothOptions& options) {
-  const int given = !options.fwhm.empty() + !options.beam.empty() + !options.kernel.empty();
-  if (given == 1) return;
-  throw UsageError(
-      "give the smoothing as one of --fwhm ANGLE (e.g. 30arcmin), --beam FILE, --kernel FILE");
 }
 
 HarmonicWay harmonic_way(const Run& run, const SmoothJob& job) {
@@ -89,33 +75,6 @@ TransformCount count_of(const SmoothingReport& report) {
           .mask = report.mask_transforms,
           .all_fields_on_spectra = report.analysis.on_spectra,
           .mask_on_spectra = report.mask_on_spectra};
-}
-
-Provenance provenance_of(const Run& run, const SmoothJob& job) {
-  const SmoothOptions& options = job.options;
-  Provenance provenance = run.provenance();
-  provenance.quadrature = options.analysis.weights;
-  provenance.removed = options.analysis.remove;
-  if (!options.fwhm.empty())
-    provenance.fwhm_degrees = parse_angle(options.fwhm, "--fwhm") * 180 / std::numbers::pi;
-  if (!options.beam.empty()) provenance.beam = options.beam;
-  if (!options.kernel.empty()) provenance.beam = options.kernel;
-  return provenance;
-}
-
-void tell_treatment(Run& run, const SmoothJob& job, std::int64_t map,
-                    const TreatmentReport& treatment) {
-  const AnalysisOptions& options = job.options.analysis;
-  nlohmann::ordered_json& total = run.report["unseen_pixels"];
-  total = treatment.unseen_pixels + (total.is_null() ? 0 : total.get<std::int64_t>());
-  const std::string name = job.maps.is_single() ? "" : job.maps.to_do[to_size(map)].input + ": ";
-  if (treatment.unseen_pixels > 0)
-    run.say(fmt::format("{}{} UNSEEN pixels: {}", name, treatment.unseen_pixels, options.unseen));
-  if (job.smoothing.remove == Remove::none) return;
-  const LowMultipoles& removed = treatment.removed;
-  run.say(fmt::format("{}removed monopole {:.6g}, dipole ({:.6g}, {:.6g}, {:.6g}){}", name,
-                      removed.monopole, removed.dipole[0], removed.dipole[1], removed.dipole[2],
-                      options.put_back ? ", put back" : ""));
 }
 
 #define RINGWEAVE_INSTANTIATE(T)                                                              \

@@ -9,7 +9,6 @@
 #include "app/cli/options.hpp"
 #include "app/maps/map_list.hpp"
 #include "app/maps/map_run.hpp"
-#include "app/predict/file_estimate.hpp"
 #include "app/predict/memory_estimate.hpp"
 #include "app/report/transform_report.hpp"
 #include "app/run.hpp"
@@ -49,12 +48,6 @@ struct SmoothJob {
 /// Bytes of this rank's part of one map with all its components.
 std::int64_t bytes_of_map(const SmoothJob& job, const LocalRings& rings);
 
-/// The maps of the job, in and out.
-FileWork files_of(const SmoothJob& job);
-
-/// UsageError unless the smoothing is given in exactly one way.
-void require_one_kernel(const SmoothOptions& options);
-
 /// Returns the weights and options of the job's analyses, the same for all fields. Collective.
 struct HarmonicWay {
   WeightFiles weights;
@@ -74,12 +67,5 @@ SmoothingReport smooth_fields(Run& run, const SmoothJob& job, SphericalHarmonicT
 
 /// The transforms of a smoothing that is done.
 TransformCount count_of(const SmoothingReport& report);
-
-/// Kernel and treatment; the rest is the caller's.
-Provenance provenance_of(const Run& run, const SmoothJob& job);
-
-/// Reports how many pixels of map number `map` of the job were UNSEEN and what was removed.
-void tell_treatment(Run& run, const SmoothJob& job, std::int64_t map,
-                    const TreatmentReport& treatment);
 
 }  // namespace ringweave::detail::inline app

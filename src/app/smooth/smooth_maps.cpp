@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numbers>
 #include <utility>
 
+#include "app/cli/angle.hpp"
 #include "app/maps/map_batch.hpp"
 #include "app/maps/map_outputs.hpp"
 #include "app/report/plan_table.hpp"
@@ -72,6 +75,35 @@ void require_same_rings(const std::string& path, MapReader& reader, const Smooth
   throw DataError(path, fmt::format("observes other rings than {}; maps of one launch must be "
                                     "alike: smooth it by itself",
                                     job.maps.to_do.front().input));
+}
+
+/// Kernel and treatment; the rest is the caller's.
+Provenance provenance_of(const Run& run, const SmoothJob& job) {
+  const SmoothOptions& options = job.options;
+  Provenance provenance = run.provenance();
+  provenance.quadrature = options.analysis.weights;
+  provenance.removed = options.analysis.remove;
+  if (!options.fwhm.empty())
+    provenance.fwhm_degrees = parse_angle(options.fwhm, "--fwhm") * 180 / std::numbers::pi;
+  if (!options.beam.empty()) provenance.beam = options.beam;
+  if (!options.kernel.empty()) provenance.beam = options.kernel;
+  return provenance;
+}
+
+/// Reports how many pixels of map number `map` of the job were UNSEEN and what was removed.
+void tell_treatment(Run& run, const SmoothJob& job, std::int64_t map,
+                    const TreatmentReport& treatment) {
+  const AnalysisOptions& options = job.options.analysis;
+  nlohmann::ordered_json& total = run.report["unseen_pixels"];
+  total = treatment.unseen_pixels + (total.is_null() ? 0 : total.get<std::int64_t>());
+  const std::string name = job.maps.is_single() ? "" : job.maps.to_do[to_size(map)].input + ": ";
+  if (treatment.unseen_pixels > 0)
+    run.say(fmt::format("{}{} UNSEEN pixels: {}", name, treatment.unseen_pixels, options.unseen));
+  if (job.smoothing.remove == Remove::none) return;
+  const LowMultipoles& removed = treatment.removed;
+  run.say(fmt::format("{}removed monopole {:.6g}, dipole ({:.6g}, {:.6g}, {:.6g}){}", name,
+                      removed.monopole, removed.dipole[0], removed.dipole[1], removed.dipole[2],
+                      options.put_back ? ", put back" : ""));
 }
 
 /// Reads the maps of a group into new memory.
@@ -201,7 +233,9 @@ int smooth_maps(Run& run, const SmoothJob& job, SmoothingMethod& method) {
       with_others(method.memory(), groups, bytes_of_map(job, method.rings()));
   tell_groups(run, job.maps, groups);
   method.report_plan(estimate);
-  record_files(run, files_of(job));
+  const auto bytes = static_cast<double>(job.choice.fields.n_components() * job.grid->n_pixels() *
+                                         bytes_of(job.precision));
+  record_files(run, {job.maps.n(), bytes, job.maps.n(), bytes});
   require_memory(run, estimate);
   if (run.options.dry_run) return 0;
 

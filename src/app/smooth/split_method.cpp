@@ -9,7 +9,6 @@
 
 #include "app/backend_choice.hpp"
 #include "app/maps/map_batch.hpp"
-#include "app/report/device_report.hpp"
 #include "app/report/plan_table.hpp"
 #include "app/smooth/smoothing_method.hpp"
 #include "base/checked_cast.hpp"
