@@ -64,34 +64,6 @@ MeasuredTransform run_transform(const Communicator& comm, const TransformSpec& s
   return measured;
 }
 
-/// Timings with few and with all degrees.
-struct MeasuredPair {
-  MeasuredTransform few;
-  MeasuredTransform all;
-};
-MeasuredPair run_few_and_all(const Communicator& comm, std::int64_t nside, int spin,
-                             Backend backend) {
-  const std::int64_t few = std::max<std::int64_t>(1, nside / 8);
-  return {run_transform(comm, healpix_spec(nside, spin, few, backend)),
-          run_transform(comm, healpix_spec(nside, spin, 2 * nside, backend))};
-}
-
-template <class Samples>
-void add_stages(const Communicator& comm, const MeasuredPair& pair, int spin, Samples& samples) {
-  const MeasuredTransform& all = pair.all;
-  const auto ring = static_cast<double>(all.work.longest_ring);
-  const double pixels = comm.max(static_cast<double>(all.work.fft_pixel_bytes));
-  const double modes = comm.max(static_cast<double>(all.work.fft_mode_bytes));
-  // With few degrees the ring FFT time is that of pixels only.
-  constexpr double least_share = 0.01;  // of the FFT's time, for the modes
-  samples.ring_fft.push_back({ring, pixels, std::min(pair.few.ring_fft, all.ring_fft)});
-  samples.ring_fft_modes.push_back(
-      {ring, modes, std::max(all.ring_fft - pair.few.ring_fft, least_share * all.ring_fft)});
-  (spin == 0 ? samples.legendre_scalar : samples.legendre_spin)
-      .push_back({static_cast<double>(all.work.lmax),
-                  comm.max(all.work.scalar_flops + all.work.spin_flops), all.legendre});
-}
-
 /// Adds the time of the exchange, which includes waiting for the slower rank and cold memory.
 void add_message(const Communicator& comm, const MeasuredTransform& measured,
                  std::vector<MessageSample>& messages) {
@@ -100,52 +72,55 @@ void add_message(const Communicator& comm, const MeasuredTransform& measured,
   if (bytes > 0) messages.push_back({bytes / peers, measured.exchange / peers});
 }
 
-bool is_direct(const MeasuredTransform& measured) {
-  return measured.work.place == Place::device && measured.work.route == ModeRoute::direct;
-}
-
-/// Times a transform small enough to be repeated.
-MeasuredTransform run_small(const Communicator& comm, std::int64_t nside, Backend backend) {
-  return run_transform(comm, healpix_spec(nside, 0, 2 * nside, backend), nside < 64 ? 100 : 10);
+/// Whether messages go between the places where the stages compute.
+bool is_direct(const TransformWork& work) {
+  return work.place == Place::host ||
+         (work.place == Place::device && work.route == ModeRoute::direct);
 }
 
 }  // namespace
 
-void measure_transform(const Communicator& comm, std::int64_t nside, int spin,
-                       HostTransformSamples& samples) {
-  const MeasuredPair pair = run_few_and_all(comm, nside, spin, Backend::host);
-  add_stages(comm, pair, spin, samples);
-  add_message(comm, pair.all, samples.messages);
-  samples.planning.push_back({static_cast<double>(pair.all.work.lmax),
-                              static_cast<double>(RingGrid::healpix(nside).n_rings()),
-                              pair.all.planning});
+void measure_transform(const Communicator& comm, std::int64_t nside, int spin, Backend backend,
+                       StageSamples& samples) {
+  const std::int64_t few_degrees = std::max<std::int64_t>(1, nside / 8);
+  const MeasuredTransform few =
+      run_transform(comm, healpix_spec(nside, spin, few_degrees, backend));
+  const MeasuredTransform all = run_transform(comm, healpix_spec(nside, spin, 2 * nside, backend));
+  const TransformWork& work = all.work;
+  if (backend == Backend::cuda && work.place != Place::device) return;
+  const auto add = [&](const char* stage, double size, double units, double seconds) {
+    samples.stages[stage].push_back({size, units, seconds});
+  };
+  const auto ring = static_cast<double>(work.longest_ring);
+  const auto lmax = static_cast<double>(work.lmax);
+  const double pixels = comm.max(static_cast<double>(work.fft_pixel_bytes));
+  const double modes = comm.max(static_cast<double>(work.fft_mode_bytes));
+  // With few degrees the ring FFT time is that of pixels only.
+  constexpr double least_share = 0.01;  // of the FFT's time, for the modes
+  add("ring_fft", ring, pixels, std::min(few.ring_fft, all.ring_fft));
+  add("ring_fft_modes", ring, modes,
+      std::max(all.ring_fft - few.ring_fft, least_share * all.ring_fft));
+  add(spin == 0 ? "legendre_scalar" : "legendre_spin", lmax,
+      comm.max(work.scalar_flops + work.spin_flops), all.legendre);
+  if (backend == Backend::cuda) {
+    const double bytes = comm.max(static_cast<double>(work.alm_bytes + work.fft_pixel_bytes));
+    add("to_device", bytes, bytes, all.upload);
+    add("to_host", bytes, bytes, all.download);
+  } else {
+    const auto rings = static_cast<double>(RingGrid::healpix(nside).n_rings());
+    add("transform_planning", lmax, rings, all.planning);
+  }
+  if (is_direct(work)) add_message(comm, all, samples.messages);
 }
 
-void measure_transform(const Communicator& comm, std::int64_t nside, int spin,
-                       DeviceSamples& samples) {
-  const MeasuredPair pair = run_few_and_all(comm, nside, spin, Backend::cuda);
-  if (pair.all.work.place != Place::device) return;
-  add_stages(comm, pair, spin, samples);
-  const double bytes =
-      comm.max(static_cast<double>(pair.all.work.alm_bytes + pair.all.work.fft_pixel_bytes));
-  samples.to_device.push_back({bytes, bytes, pair.all.upload});
-  samples.to_host.push_back({bytes, bytes, pair.all.download});
-  if (is_direct(pair.all)) add_message(comm, pair.all, samples.messages);
-}
-
-void measure_small_messages(const Communicator& comm, std::int64_t below_nside,
-                            HostTransformSamples& samples) {
-  if (comm.size() == 1) return;
-  for (std::int64_t nside = 1; nside < below_nside; nside *= 2)
-    add_message(comm, run_small(comm, nside, Backend::host), samples.messages);
-}
-
-void measure_small_messages(const Communicator& comm, std::int64_t below_nside,
-                            DeviceSamples& samples) {
+void measure_small_messages(const Communicator& comm, std::int64_t below_nside, Backend backend,
+                            StageSamples& samples) {
   if (comm.size() == 1) return;
   for (std::int64_t nside = 1; nside < below_nside; nside *= 2) {
-    const MeasuredTransform measured = run_small(comm, nside, Backend::cuda);
-    if (!is_direct(measured)) return;
+    // Small enough to be repeated.
+    const MeasuredTransform measured =
+        run_transform(comm, healpix_spec(nside, 0, 2 * nside, backend), nside < 64 ? 100 : 10);
+    if (!is_direct(measured.work)) return;
     add_message(comm, measured, samples.messages);
   }
 }

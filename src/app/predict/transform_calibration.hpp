@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "base/stage_timer.hpp"
 #include "perf_models/device_costs.hpp"
@@ -24,28 +23,15 @@ double timed(const Communicator& comm, const Work& work) {
   return comm.max(times.seconds("work"));
 }
 
-/// Timings of transforms of several sizes on the host.
-struct HostTransformSamples {
-  std::vector<Sample> legendre_scalar, legendre_spin, ring_fft, ring_fft_modes, planning;
-  std::vector<MessageSample> messages;
-};
-
 /// Times a synthesis and an adjoint of a field of spin 0 or 2 on HEALPix, with few and with all
-/// degrees, each once and with cold caches, as a program runs them. Collective. Error
-/// ResourceError.
-void measure_transform(const Communicator& comm, std::int64_t nside, int spin,
-                       HostTransformSamples& samples);
-/// Times the same with the data on a device; adds nothing if they do not fit. Collective. Error
-/// ResourceError.
-void measure_transform(const Communicator& comm, std::int64_t nside, int spin,
-                       DeviceSamples& samples);
+/// degrees, each once and with cold caches, as a program runs them. Adds nothing if the data do not
+/// fit the device of Backend::cuda. Collective. Error  ResourceError.
+void measure_transform(const Communicator& comm, std::int64_t nside, int spin, Backend backend,
+                       StageSamples& samples);
 
 /// Times the exchange of transforms too small for measure_transform(): nside from 1 to below_nside,
-/// lmax = 2 nside. Collective.
-void measure_small_messages(const Communicator& comm, std::int64_t below_nside,
-                            HostTransformSamples& samples);
-/// Times the same between devices, if MPI sends modes from device memory. Collective.
-void measure_small_messages(const Communicator& comm, std::int64_t below_nside,
-                            DeviceSamples& samples);
+/// lmax = 2 nside; between devices if MPI sends modes from their memory. Collective.
+void measure_small_messages(const Communicator& comm, std::int64_t below_nside, Backend backend,
+                            StageSamples& samples);
 
 }  // namespace ringweave::detail::inline app
