@@ -16,10 +16,6 @@
 
 namespace ringweave::detail::inline app {
 
-std::int64_t bytes_of_map(const SmoothJob& job, const LocalRings& rings) {
-  return job.choice.fields.n_components() * rings.n_pixels() * bytes_of(job.precision);
-}
-
 HarmonicWay harmonic_way(const Run& run, const SmoothJob& job) {
   const SmoothingOptions& smoothing = job.smoothing;
   HarmonicWay way;

@@ -45,9 +45,6 @@ struct SmoothJob {
   bool is_normalized() const { return smoothing.unseen == UnseenPolicy::normalize; }
 };
 
-/// Bytes of this rank's part of one map with all its components.
-std::int64_t bytes_of_map(const SmoothJob& job, const LocalRings& rings);
-
 /// Returns the weights and options of the job's analyses, the same for all fields. Collective.
 struct HarmonicWay {
   WeightFiles weights;

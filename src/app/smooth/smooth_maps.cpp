@@ -229,8 +229,8 @@ void open_inputs(Run& run, SmoothJob& job) {
 
 int smooth_maps(Run& run, const SmoothJob& job, SmoothingMethod& method) {
   const std::vector<MapRange> groups = method.plan();
-  const MemoryEstimate estimate =
-      with_others(method.memory(), groups, bytes_of_map(job, method.rings()));
+  const MemoryEstimate estimate = with_others(
+      method.memory(), groups, map_bytes(job.choice.fields, method.rings(), job.precision));
   tell_groups(run, job.maps, groups);
   method.report_plan(estimate);
   const auto bytes = static_cast<double>(job.choice.fields.n_components() * job.grid->n_pixels() *
