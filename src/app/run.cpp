@@ -43,8 +43,9 @@ std::string utc_now() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
-Provenance Run::provenance() const {
+Provenance Run::provenance(const std::string& input) const {
   Provenance provenance;
+  provenance.input = input;
   provenance.version = build_information::version;
   provenance.date = utc_now();
   provenance.command_line = command_line;

@@ -12,7 +12,6 @@
 #include "app/plot/picture.hpp"
 #include "app/transform_setup.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "distribute/ring_distribution.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline app {
@@ -71,8 +70,7 @@ void plot_map(Run& run, const PlotOptions& options, MapReader& reader) {
   const SkyPicture picture = picture_of(options, reader.header(), column);
   if (run.options.dry_run) return;
   const auto grid = grid_to_visit(reader, false);
-  const ModeLimits limits(*grid, 0, 0, 0);
-  const LocalRings rings = RingDistribution(grid, limits, run.comm.size()).rings(run.comm.rank());
+  const LocalRings rings = bands_of_pixels(run.comm, grid);
   auto map = agreed(run.comm, [&] { return MapBuffer<float>(1, rings.n_pixels()); });
   run.progress.stage("reading " + options.input);
   reader.read({&column, 1}, rings, map.view());

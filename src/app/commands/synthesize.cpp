@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numbers>
 #include <random>
 #include <utility>
@@ -133,14 +136,45 @@ MapList list_syntheses(Run& run, const SynthesizeOptions& options,
 
 Provenance provenance_of(const Run& run, const SynthesisJob& job) {
   const SynthesizeOptions& options = job.options;
-  Provenance provenance = run.provenance();
-  provenance.input = job.source.spectra ? options.cl : options.alm;
+  Provenance provenance = run.provenance(job.source.spectra ? options.cl : options.alm);
   provenance.lmax = job.spec().lmax;
   if (!options.fwhm.empty()) {
     provenance.fwhm_degrees = parse_angle(options.fwhm, "--fwhm") * 180 / std::numbers::pi;
   }
   if (!options.beam.empty()) provenance.beam = options.beam;
   return provenance;
+}
+
+/// Throws a DataError on every rank when an a_lm is NaN or infinite, naming `path`, the first (l,
+/// m) and the count. Collective.
+template <class T>
+void require_finite_alm(const Communicator& comm, const std::string& path,
+                        const std::vector<std::string>& components, const AlmLayout& layout,
+                        AlmView<const T> alm) {
+  constexpr std::int64_t nowhere = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t c = 0; c < components.size(); ++c) {
+    const auto a = alm.component(static_cast<std::int64_t>(c));
+    std::int64_t count = 0;
+    std::int64_t first = nowhere;  // l + (lmax + 1) m, for a minimum over ranks
+    for (std::int64_t i = 0; i < layout.n_orders(); ++i) {
+      const std::int64_t m = layout.order(i);
+      for (int l = layout.order(i); l <= layout.lmax(); ++l) {
+        const auto value = a[layout.index(i, l)];
+        if (std::isfinite(value.real()) && std::isfinite(value.imag())) continue;
+        ++count;
+        first = std::min(first, l + (layout.lmax() + 1) * m);
+      }
+    }
+    const std::int64_t total = comm.sum(count);
+    if (total == 0) continue;
+    const std::int64_t place = comm.min(first);
+    throw DataError(
+        path,
+        fmt::format(
+            "{} a_lm of component {} are NaN or infinite, the first is l = {}, m = {}; compute "
+            "them anew",
+            total, components[c], place % (layout.lmax() + 1), place / (layout.lmax() + 1)));
+  }
 }
 
 /// Maps synthesized together, on this rank.
