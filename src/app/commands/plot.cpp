@@ -89,37 +89,29 @@ void plot_map(Run& run, const PlotOptions& options, MapReader& reader) {
 }
 
 void plot_spectra(Run& run, const PlotOptions& options, const Spectra& spectra) {
-  std::vector<std::pair<std::string, Spectra>> theories;
+  std::vector<Spectra> theories;
   for (const std::string& path : options.theory) {
     Content content = open_content(run.comm, path);
     if (!content.spectra) throw DataError(path, "holds no spectra; --theory takes a spectrum file");
-    theories.emplace_back(path, *content.spectra);
+    theories.push_back(*content.spectra);
   }
   if (run.options.dry_run) return;
   const AtomicOutput& png = run.outputs.begin(options.output);
   agree(run.comm, [&] {
     if (!run.comm.is_root()) return;
-    CurvePicture picture;
-    picture.width = options.width;
-    picture.height = options.width * 5 / 8;
-    picture.title = options.title;
+    const CurvePicture picture{options.width, options.width * 5 / 8, options.title};
     std::vector<Curve> curves;
     for (int s = 0; s < Spectra::TE; ++s) {
       const auto name = static_cast<Spectra::Name>(s);
       const std::string label(Spectra::names[static_cast<std::size_t>(s)]);
-      if (spectra.has(name)) {
-        Curve curve = spectrum_curve(label, spectra.values(name),
-                                     theories.empty() ? CurveStyle::line : CurveStyle::thin);
-        curve.colour = s;
-        curves.push_back(std::move(curve));
-      }
-      for (const auto& [path, theory] : theories) {
-        if (!theory.has(name) || !spectra.has(name)) continue;
+      if (!spectra.has(name)) continue;
+      curves.push_back(spectrum_curve(label, spectra.values(name),
+                                      theories.empty() ? CurveStyle::line : CurveStyle::thin, s));
+      for (const Spectra& theory : theories) {
+        if (!theory.has(name)) continue;
         const auto n = static_cast<std::size_t>(std::min(theory.lmax(), spectra.lmax())) + 1;
-        Curve curve =
-            spectrum_curve(label + " expected", theory.values(name).first(n), CurveStyle::dashed);
-        curve.colour = s;
-        curves.push_back(std::move(curve));
+        curves.push_back(spectrum_curve(label + " expected", theory.values(name).first(n),
+                                        CurveStyle::dashed, s));
       }
     }
     draw_curves(picture, curves, png.temporary_path());

@@ -11,7 +11,6 @@
 
 #include "app/plot/canvas.hpp"
 #include "app/plot/colour_map.hpp"
-#include "app/plot/curve_frame.hpp"
 #include "app/plot/ticks.hpp"
 #include "ringweave/error.hpp"
 
@@ -19,6 +18,93 @@ namespace ringweave::detail::inline app {
 namespace {
 
 constexpr Colour line_colour{0.13, 0.13, 0.13};
+
+/// One logarithmic axis of a plot of curves: values from low to high on pixels begin to end.
+struct PlotAxis {
+  double low = 1;
+  double high = 10;
+  double begin = 0;
+  double end = 1;
+
+  double place(double value) const {
+    return begin + (end - begin) * std::log(value / low) / std::log(high / low);
+  }
+  Ticks ticks() const { return logarithmic_ticks(low, high, 9); }
+  /// Returns short marks between the powers of ten.
+  std::vector<double> minor_places() const {
+    std::vector<double> places;
+    if (std::log10(high / low) > 9) return places;
+    const int first = static_cast<int>(std::floor(std::log10(low)));
+    const int last = static_cast<int>(std::ceil(std::log10(high)));
+    for (int exponent = first; exponent <= last; ++exponent) {
+      for (int digit = 1; digit <= 9; ++digit) {
+        const double place = digit * std::pow(10.0, exponent);
+        if (place >= low && place <= high) places.push_back(place);
+      }
+    }
+    return places;
+  }
+};
+
+/// Both axes of a plot of curves.
+struct CurveFrame {
+  double scale = 1;  ///< for fonts and lines
+  PlotAxis x;
+  PlotAxis y;
+};
+
+/// Returns whether a value has a place on a logarithmic axis.
+bool is_shown(double value) { return std::isfinite(value) && value > 0; }
+
+/// Returns the smallest and largest value over the points that have a place on both axes.
+PlotAxis extent_of(const std::vector<Curve>& curves, const std::vector<double> Curve::*values) {
+  PlotAxis axis{.low = std::numeric_limits<double>::infinity(), .high = 0};
+  for (const Curve& curve : curves) {
+    for (std::size_t i = 0; i < curve.x.size(); ++i) {
+      if (!is_shown(curve.x[i]) || !is_shown(curve.y[i])) continue;
+      axis.low = std::min(axis.low, (curve.*values)[i]);
+      axis.high = std::max(axis.high, (curve.*values)[i]);
+    }
+  }
+  return axis;
+}
+
+/// Adds a margin around the values of an axis.
+void add_margin(PlotAxis& axis) {
+  if (axis.low == axis.high) {
+    axis.low *= 0.5;
+    axis.high *= 1.5;
+    return;
+  }
+  // Rounding noise near zero must not compress the relevant values into a line.
+  axis.low = std::max(axis.low, 1e-12 * axis.high);
+  const double factor = std::pow(axis.high / axis.low, 0.05);
+  axis.low /= factor;
+  axis.high *= factor;
+}
+
+void require_range(const PlotAxis& axis, const char* name) {
+  if (axis.low < axis.high && axis.low > 0 && std::isfinite(axis.high)) return;
+  throw UsageError(
+      fmt::format("the {} axis would run from {:g} to {:g}", name, axis.low, axis.high));
+}
+
+/// Computes the ranges of both axes. The caller sets the pixels. Error  UsageError when nothing can
+/// be shown.
+CurveFrame fit_frame(const CurvePicture& picture, const std::vector<Curve>& curves) {
+  CurveFrame frame;
+  frame.scale = std::min(picture.width / 1600.0, picture.height / 1000.0);
+  frame.x = extent_of(curves, &Curve::x);
+  frame.y = extent_of(curves, &Curve::y);
+  if (frame.x.low > frame.x.high) {
+    throw UsageError("no curve has a point that these axes can show");
+  }
+  if (frame.x.low == frame.x.high) add_margin(frame.x);
+  add_margin(frame.y);
+  require_range(frame.x, "x");
+  require_range(frame.y, "y");
+  return frame;
+}
 
 double line_width(CurveStyle style) {
   return style == CurveStyle::line ? 2.6 : style == CurveStyle::thin ? 1.2 : 3.0;
@@ -78,10 +164,10 @@ void draw_axes(const Canvas& canvas, const CurveFrame& frame, const CurvePicture
     canvas.markup(frame.x.begin - 12 * scale, frame.y.place(y_ticks.places[i]), y_ticks.labels[i],
                   style);
   }
-  canvas.markup((frame.x.begin + frame.x.end) / 2, frame.y.begin + 72 * scale, picture.x_label,
+  canvas.markup((frame.x.begin + frame.x.end) / 2, frame.y.begin + 72 * scale, "Multipole \u2113",
                 {.size = 27 * scale});
-  canvas.markup(38 * scale, (frame.y.begin + frame.y.end) / 2, picture.y_label,
-                {.size = 27 * scale, .angle_degrees = 90});
+  canvas.markup(38 * scale, (frame.y.begin + frame.y.end) / 2,
+                "\u2113(\u2113+1) C_{\u2113} / 2\u03c0", {.size = 27 * scale, .angle_degrees = 90});
   canvas.text_within(frame.x.end - frame.x.begin, (frame.x.begin + frame.x.end) / 2, 44 * scale,
                      picture.title, {.size = 31 * scale});
 }
@@ -101,25 +187,25 @@ void curve_path(const Canvas& canvas, const CurveFrame& frame, const Curve& curv
   }
 }
 
-/// Strokes the current path in the style of the curve.
-void stroke(const Canvas& canvas, const Curve& curve, const Colour& colour, double scale) {
-  cairo_t* cairo = canvas.cairo();
-  cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND);
-  const std::array<double, 2> dashes{12 * scale, 7 * scale};
-  if (curve.style == CurveStyle::dashed) cairo_set_dash(cairo, dashes.data(), 2, 0);
-  canvas.set_colour(colour, curve.style == CurveStyle::thin ? 0.7 : 1.0);
-  cairo_set_line_width(cairo, line_width(curve.style) * scale);
-  cairo_stroke(cairo);
-  cairo_set_dash(cairo, nullptr, 0, 0);
-}
-
-Colour colour_of(const std::vector<Curve>& curves, std::size_t i) {
-  Colour colour = curve_colour(curves[i].colour.value_or(static_cast<int>(i)));
-  if (curves[i].style == CurveStyle::dashed) {
+Colour colour_of(const Curve& curve) {
+  Colour colour = curve_colour(curve.colour);
+  if (curve.style == CurveStyle::dashed) {
     // Darker, to be visible over a measured curve of the same colour.
     colour = {0.55 * colour.red, 0.55 * colour.green, 0.55 * colour.blue};
   }
   return colour;
+}
+
+/// Strokes the current path in the style of the curve.
+void stroke(const Canvas& canvas, const Curve& curve, double scale) {
+  cairo_t* cairo = canvas.cairo();
+  cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND);
+  const std::array<double, 2> dashes{12 * scale, 7 * scale};
+  if (curve.style == CurveStyle::dashed) cairo_set_dash(cairo, dashes.data(), 2, 0);
+  canvas.set_colour(colour_of(curve), curve.style == CurveStyle::thin ? 0.7 : 1.0);
+  cairo_set_line_width(cairo, line_width(curve.style) * scale);
+  cairo_stroke(cairo);
+  cairo_set_dash(cairo, nullptr, 0, 0);
 }
 
 void draw_all(const Canvas& canvas, const CurveFrame& frame, const std::vector<Curve>& curves) {
@@ -130,10 +216,10 @@ void draw_all(const Canvas& canvas, const CurveFrame& frame, const std::vector<C
   cairo_clip(cairo);
   // Measurements first, so that theory is drawn over them.
   for (const bool theory : {false, true}) {
-    for (std::size_t i = 0; i < curves.size(); ++i) {
-      if (theory != (curves[i].style != CurveStyle::thin)) continue;
-      curve_path(canvas, frame, curves[i]);
-      stroke(canvas, curves[i], colour_of(curves, i), frame.scale);
+    for (const Curve& curve : curves) {
+      if (theory != (curve.style != CurveStyle::thin)) continue;
+      curve_path(canvas, frame, curve);
+      stroke(canvas, curve, frame.scale);
     }
   }
   cairo_restore(cairo);
@@ -223,12 +309,12 @@ void draw_legend(const Canvas& canvas, const CurveFrame& frame, const std::vecto
   cairo_set_line_width(cairo, 1.1 * scale);
   cairo_stroke(cairo);
   double y = box.top + pad / 2 + step / 2;
-  for (std::size_t i = 0; i < curves.size(); ++i) {
-    if (curves[i].name.empty()) continue;
+  for (const Curve& curve : curves) {
+    if (curve.name.empty()) continue;
     const double x = box.left + pad;
     line(canvas, x, y, x + sample, y);
-    stroke(canvas, curves[i], colour_of(curves, i), scale);
-    canvas.text(x + sample + pad, y, curves[i].name,
+    stroke(canvas, curve, scale);
+    canvas.text(x + sample + pad, y, curve.name,
                 {.size = size, .horizontal = HorizontalAlign::left});
     y += step;
   }
@@ -250,10 +336,9 @@ void check(const CurvePicture& picture, const std::vector<Curve>& curves) {
 
 }  // namespace
 
-Curve spectrum_curve(const std::string& name, std::span<const double> cl, CurveStyle style) {
-  Curve curve;
-  curve.name = name;
-  curve.style = style;
+Curve spectrum_curve(const std::string& name, std::span<const double> cl, CurveStyle style,
+                     int colour) {
+  Curve curve{.name = name, .style = style, .colour = colour};
   for (std::size_t l = 2; l < cl.size(); ++l) {
     const double degree = static_cast<double>(l);
     curve.x.push_back(degree);

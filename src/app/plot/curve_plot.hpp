@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,24 +13,23 @@ enum class CurveStyle { line, thin, dashed };
 /// One named curve. Values that are not finite or not positive interrupt it.
 struct Curve {
   std::string name;  ///< in the legend; empty: not listed
-  std::vector<double> x;
-  std::vector<double> y;
+  std::vector<double> x{};
+  std::vector<double> y{};
   CurveStyle style = CurveStyle::line;
-  std::optional<int> colour{};  ///< index for curve_colour(); default: its index in the list
+  int colour = 0;  ///< index for curve_colour()
 };
 
-/// Size and labels of a plot.
+/// Size and title of a plot.
 struct CurvePicture {
   int width = 1600;
   int height = 1000;
   std::string title;
-  std::string x_label = "Multipole \u2113";
-  std::string y_label = "\u2113(\u2113+1) C_{\u2113} / 2\u03c0";
 };
 
 /// Returns l(l+1) C_l / 2 pi over l; cl [l = 0..lmax]. Without monopole and dipole, which are much
 /// larger than the rest.
-Curve spectrum_curve(const std::string& name, std::span<const double> cl, CurveStyle style);
+Curve spectrum_curve(const std::string& name, std::span<const double> cl, CurveStyle style,
+                     int colour = 0);
 
 /// Draws curves with logarithmic axes, grid and a legend where it hides least.
 /// Error  UsageError when x and y differ in length, nothing can be drawn, or the size is not within
