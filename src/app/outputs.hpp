@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "io/atomic_output.hpp"
-#include "io/file_kind.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/files.hpp"
 

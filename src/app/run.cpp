@@ -21,8 +21,6 @@
 namespace ringweave::detail::inline app {
 
 Report::Report() : entries_(std::make_unique<nlohmann::ordered_json>()) {}
-Report::Report(Report&&) noexcept = default;
-Report& Report::operator=(Report&&) noexcept = default;
 Report::~Report() = default;
 
 nlohmann::ordered_json& Report::operator[](const std::string& name) { return (*entries_)[name]; }

@@ -30,8 +30,6 @@ struct FileTraffic {
 class Report {
  public:
   Report();
-  Report(Report&&) noexcept;
-  Report& operator=(Report&&) noexcept;
   ~Report();
 
   /// The entry of that name, null where it is new.

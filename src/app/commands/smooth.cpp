@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "app/commands/commands.hpp"
-#include "app/maps/map_batch.hpp"
+#include "app/map_batch.hpp"
 #include "app/smooth/smooth_maps.hpp"
 #include "base/checked_cast.hpp"
 #include "ringweave/analysis.hpp"

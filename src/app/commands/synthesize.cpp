@@ -11,9 +11,8 @@
 #include "app/backend_choice.hpp"
 #include "app/cli/angle.hpp"
 #include "app/commands/commands.hpp"
-#include "app/maps/map_batch.hpp"
+#include "app/map_batch.hpp"
 #include "app/maps/map_list.hpp"
-#include "app/maps/map_outputs.hpp"
 #include "app/maps/map_run.hpp"
 #include "app/predict/memory_estimate.hpp"
 #include "app/report/plan_table.hpp"
@@ -177,14 +176,6 @@ void require_finite_alm(const Communicator& comm, const std::string& path,
   }
 }
 
-/// Maps synthesized together, on this rank.
-template <class T>
-struct SynthesizedMaps {
-  MapBuffer<T> map;  ///< [map, component][own pixel]
-  Provenance provenance;
-  std::vector<MapOutputs> outputs;  ///< one per map
-};
-
 /// All maps of a job.
 template <class T>
 class SynthesisRun {
@@ -198,16 +189,15 @@ class SynthesisRun {
         map_run_(run, job.maps, job.groups) {}
 
   MapsDone synthesize() {
-    const MapSteps<SynthesizedMaps<T>> steps{
-        [](FileTraffic&, Group&) {}, [this](Group& group) { compute(group); },
-        [this](FileTraffic& traffic, Group& group) { write(traffic, group); }};
+    const MapSteps<T> steps{[](FileTraffic&, Group&) {}, [this](Group& group) { compute(group); },
+                            [this](FileTraffic& traffic, Group& group) { write(traffic, group); }};
     const MapsDone done = run_maps(map_run_, steps);
     job_.transform.record();
     return done;
   }
 
  private:
-  using Group = MapGroup<SynthesizedMaps<T>>;
+  using Group = MapGroup<T>;
 
   const MapTask& task(const Group& group, std::int64_t i) const {
     return job_.maps.to_do[to_size(group.range.first + i)];
@@ -221,7 +211,7 @@ class SynthesisRun {
       find_alm(task(group, i), alm.view().components(i * n_components_, n_components_));
     }
     if (job_.beam) multiply(*job_.beam, layout_, transform.fields(), alm.view());
-    group.maps.provenance = provenance_of(run_, job_);
+    group.provenance = provenance_of(run_, job_);
     if (!job_.options.save_alm.empty()) {
       // Before the memory of the a_lm becomes that of the maps.
       const AlmBuffer<T>& kept = alm;
@@ -229,7 +219,7 @@ class SynthesisRun {
       files.wait(files.add([&](FileTraffic& traffic) { write_alms(traffic, group, kept.view()); }));
     }
     if (job_.maps.is_single()) run_.progress.stage("synthesis");
-    group.maps.map = transform.synthesize<T>(std::move(alm));
+    group.map = transform.synthesize<T>(std::move(alm));
     job_.transform.count({.all_fields = 1});
     if (map_run_.is_last(group.range)) transform.release_workspace();
   }
@@ -254,7 +244,7 @@ class SynthesisRun {
   }
 
   MapOutputs& outputs_of(FileTraffic& traffic, Group& group, std::int64_t i) const {
-    std::vector<MapOutputs>& outputs = group.maps.outputs;
+    std::vector<MapOutputs>& outputs = group.outputs;
     while (ssize64(outputs) <= i) outputs.emplace_back(run_, job_.maps, traffic);
     return outputs[to_size(i)];
   }
@@ -270,7 +260,7 @@ class SynthesisRun {
       const std::string& path = task(group, i).alm;
       if (job_.maps.is_single()) run_.progress.stage("writing " + path);
       const StageTimer timer(&traffic.times, "write");
-      write_alm(outputs_of(traffic, group, i).begin(path), header, group.maps.provenance, layout_,
+      write_alm(outputs_of(traffic, group, i).begin(path), header, group.provenance, layout_,
                 alm.components(i * n_components_, n_components_));
     }
   }
@@ -282,13 +272,13 @@ class SynthesisRun {
     header.coverage = job_.spec().grid->is_subset() ? SkyCoverage::partial : SkyCoverage::full;
     header.precision = sizeof(T) == 4 ? Precision::single_ : Precision::double_;
     header.columns = standard_columns(job_.source.choice, job_.source.unit);
-    const MapView<const T> maps = std::as_const(group.maps.map).view();
+    const MapView<const T> maps = std::as_const(group.map).view();
     for (std::int64_t i = 0; i < group.range.count; ++i) {
       const std::string& path = task(group, i).output;
       if (job_.maps.is_single()) run_.progress.stage("writing " + path);
       const StageTimer timer(&traffic.times, "write");
       MapOutputs& outputs = outputs_of(traffic, group, i);
-      write_map(outputs.begin(path), header, group.maps.provenance, rings_,
+      write_map(outputs.begin(path), header, group.provenance, rings_,
                 maps.components(i * n_components_, n_components_));
       outputs.commit(traffic);
     }

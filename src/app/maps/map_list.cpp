@@ -10,7 +10,6 @@
 #include <map>
 #include <set>
 #include <sstream>
-#include <utility>
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
@@ -96,7 +95,7 @@ std::vector<std::uint64_t> parse_seeds(const std::string& text) {
     if (last < first) {
       throw UsageError(fmt::format("--seed {}: {}..{} ends before it begins", text, first, last));
     }
-    if (last - first >= most_seeds || seeds.size() > most_seeds)
+    if (last - first >= most_seeds - seeds.size())
       throw UsageError(fmt::format("--seed {}: expected at most {} seeds", text, most_seeds));
     for (std::uint64_t seed = first;; ++seed) {
       if (!known.insert(seed).second)

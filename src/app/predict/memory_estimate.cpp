@@ -216,6 +216,14 @@ Estimate predict_memory(const Run& run, const MemoryEstimate& estimate) {
   return 1.0 / omp_get_max_threads() * run.machine.new_memory.estimate(bytes, bytes);
 }
 
+Estimate predict_files(const Machine& machine, const FileWork& work) {
+  const auto all = [](std::int64_t n, const CostCurve& curve, double bytes) {
+    return static_cast<double>(n) * curve.estimate(bytes, bytes);
+  };
+  return all(work.n_read, machine.file_read, work.read_bytes) +
+         all(work.n_written, machine.file_write, work.written_bytes);
+}
+
 void record_memory(Run& run, const MemoryEstimate& estimate) {
   nlohmann::ordered_json& plan = run.report["plan"];
   plan["memory_high_water_bytes"] = run.comm.sum(estimate.total());

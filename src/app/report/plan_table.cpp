@@ -42,14 +42,6 @@ void PlanTable::memory(const MemoryEstimate& estimate) {
       fmt::format("  predicted: {} for new memory", seconds_text(predict_memory(run_, estimate))));
 }
 
-Estimate predict_files(const Machine& machine, const FileWork& work) {
-  const auto all = [](std::int64_t n, const CostCurve& curve, double bytes) {
-    return static_cast<double>(n) * curve.estimate(bytes, bytes);
-  };
-  return all(work.n_read, machine.file_read, work.read_bytes) +
-         all(work.n_written, machine.file_write, work.written_bytes);
-}
-
 void record_files(Run& run, const FileWork& work) {
   const Estimate files = predict_files(run.machine, work);
   run.report["plan"]["predicted_file_seconds"] = files.seconds;

@@ -7,7 +7,6 @@
 #include "app/predict/memory_estimate.hpp"
 #include "app/run.hpp"
 #include "perf_models/estimate.hpp"
-#include "perf_models/machine.hpp"
 
 namespace ringweave::detail::inline app {
 
@@ -30,17 +29,6 @@ class PlanTable {
 
   Run& run_;
 };
-
-/// Large files of a run.
-struct FileWork {
-  std::int64_t n_read = 0;
-  double read_bytes = 0;  ///< per file
-  std::int64_t n_written = 0;
-  double written_bytes = 0;  ///< per file
-};
-
-/// Predicts files read and written one after the other by one rank, as HDF5, the calibrated format.
-Estimate predict_files(const Machine& machine, const FileWork& work);
 
 /// Into the plan of the report; also said where a plan is asked for. A run of many maps reads and
 /// writes beside its computation and may hide it. Not collective.

@@ -32,15 +32,14 @@ struct RunWork {
 
 /// Adds n transforms, of which, on the host, n_on_spectra have no FFTs.
 void add(const TransformWork& work, int n, int n_on_spectra, const Machine& machine, RunWork& sum) {
-  if (n_on_spectra > 0 && work.place == Place::host) {
-    add(work, n - n_on_spectra, 0, machine, sum);
-    return add(on_spectra(work), n_on_spectra, 0, machine, sum);
-  }
-  const int n_transforms = n;
-  sum.predicted = sum.predicted + n_transforms * estimate_transform(work, machine);
-  sum.legendre_flops += n_transforms * (work.scalar_flops + work.spin_flops);
-  sum.fft_bytes += n_transforms * static_cast<double>(work.fft_pixel_bytes + work.fft_mode_bytes);
-  sum.sent_bytes += n_transforms * static_cast<double>(work.sent_bytes);
+  if (work.place != Place::host) n_on_spectra = 0;
+  const int n_whole = n - n_on_spectra;
+  sum.predicted = sum.predicted + n_whole * estimate_transform(work, machine) +
+                  n_on_spectra * estimate_transform(on_spectra(work), machine);
+  sum.legendre_flops += n * (work.scalar_flops + work.spin_flops);
+  sum.fft_bytes += n_whole * static_cast<double>(work.fft_pixel_bytes) +
+                   n * static_cast<double>(work.fft_mode_bytes);
+  sum.sent_bytes += n * static_cast<double>(work.sent_bytes);
 }
 
 /// `all_fields`: one transform of all fields of the plan.
@@ -67,12 +66,6 @@ TransformPrediction prediction_of_slowest(const Communicator& comm, const RunWor
   return {{of_slowest(comm, mine.legendre), of_slowest(comm, mine.ring_fft),
            of_slowest(comm, mine.exchange), of_slowest(comm, mine.copies)},
           of_slowest(comm, mine.total())};
-}
-
-/// Uses the device that the transform found.
-RunWork work_of_run(const SphericalHarmonicTransform& transform, const TransformCount& count,
-                    const Machine& machine) {
-  return work_of_run(transform.plan(), work_of(transform, omp_get_max_threads()), count, machine);
 }
 
 void put_prediction(const TransformPrediction& prediction, const TransformCount& count,
@@ -179,8 +172,9 @@ TransformPrediction predict_transforms(const Run& run, const TransformPlan& plan
 
 void record_plan(Run& run, const SphericalHarmonicTransform& transform,
                  const MemoryEstimate& estimate, const TransformCount& count) {
-  const TransformPrediction prediction =
-      prediction_of_slowest(run.comm, work_of_run(transform, count, run.machine));
+  const TransformPrediction prediction = prediction_of_slowest(
+      run.comm,
+      work_of_run(transform.plan(), work_of(transform, omp_get_max_threads()), count, run.machine));
   record_memory(run, estimate);
   nlohmann::ordered_json& plan = run.report["plan"];
   plan["groups_of_fields"] = transform.plan().groups.size();
@@ -217,7 +211,8 @@ void record_transform(Run& run, SphericalHarmonicTransform& transform, const Tra
   const Communicator& comm = run.comm;
   for (const auto& [stage, entry] : transform.times().entries())
     run.times.add(stage, entry.seconds);
-  const RunWork work = work_of_run(transform, count, run.machine);
+  const RunWork work =
+      work_of_run(plan, work_of(transform, omp_get_max_threads()), count, run.machine);
   const auto giga_per_second = [&](double mine, const char* stage) {
     const double seconds = comm.max(transform.times().seconds(stage));
     const double sum = comm.sum(mine);

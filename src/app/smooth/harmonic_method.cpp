@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "app/backend_choice.hpp"
-#include "app/maps/map_batch.hpp"
+#include "app/map_batch.hpp"
 #include "app/smooth/smoothing_method.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
@@ -48,8 +48,8 @@ class HarmonicMethod final : public SmoothingMethod {
   }
 
   void prepare() override { read_weights(way_.weights); }
-  SmoothingReport smooth(SmoothGroup<float>& group) override { return smooth_group(group); }
-  SmoothingReport smooth(SmoothGroup<double>& group) override { return smooth_group(group); }
+  SmoothingReport smooth(MapGroup<float>& group) override { return smooth_group(group); }
+  SmoothingReport smooth(MapGroup<double>& group) override { return smooth_group(group); }
   void release() override { transform_->release_workspace(); }
   void record() override { transform_.record(); }
   std::string summary() const override {
@@ -65,12 +65,12 @@ class HarmonicMethod final : public SmoothingMethod {
   int lmax() const { return transform_.of_one().lmax; }
 
   template <class T>
-  SmoothingReport smooth_group(SmoothGroup<T>& group) {
+  SmoothingReport smooth_group(MapGroup<T>& group) {
     transform_.plan_for(group.range.count, way_.use);
     if (job_.maps.is_single()) run_.progress.stage("smoothing");
     const SmoothingReport report =
         smooth_fields<T>(run_, job_, *transform_, job_.smoothing, group,
-                         group.maps.map.view().components(0, transform_->fields().n_components()));
+                         group.map.view().components(0, transform_->fields().n_components()));
     transform_.count(count_of(report));
     iterations_ = report.analysis.iterations;
     return report;

@@ -51,7 +51,7 @@ Beam beam_of(const Run& run, const SmoothOptions& options, int lmax) {
 
 template <class T>
 SmoothingReport smooth_fields(Run& run, const SmoothJob& job, SphericalHarmonicTransform& transform,
-                              SmoothingOptions smoothing, SmoothGroup<T>& group, MapView<T> map) {
+                              SmoothingOptions smoothing, MapGroup<T>& group, MapView<T> map) {
   for (std::int64_t i = 0; i < group.range.count; ++i)
     smoothing.maps.push_back(job.maps.to_do[to_size(group.range.first + i)].input);
   SmoothingReport report =
@@ -61,8 +61,8 @@ SmoothingReport smooth_fields(Run& run, const SmoothJob& job, SphericalHarmonicT
       });
   run.report["analysis"] = {{"iterations", report.analysis.iterations},
                             {"residuals", report.analysis.residuals}};
-  group.maps.provenance.lmax = transform.spec().lmax;
-  group.maps.provenance.iterations = report.analysis.iterations;
+  group.provenance.lmax = transform.spec().lmax;
+  group.provenance.iterations = report.analysis.iterations;
   return report;
 }
 
@@ -75,7 +75,7 @@ TransformCount count_of(const SmoothingReport& report) {
 
 #define RINGWEAVE_INSTANTIATE(T)                                                              \
   template SmoothingReport smooth_fields(Run&, const SmoothJob&, SphericalHarmonicTransform&, \
-                                         SmoothingOptions, SmoothGroup<T>&, MapView<T>);
+                                         SmoothingOptions, MapGroup<T>&, MapView<T>);
 RINGWEAVE_INSTANTIATE(float)
 RINGWEAVE_INSTANTIATE(double)
 #undef RINGWEAVE_INSTANTIATE

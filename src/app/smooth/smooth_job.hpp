@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -19,16 +18,6 @@
 #include "ringweave/views.hpp"
 
 namespace ringweave::detail::inline app {
-
-/// Maps that are smoothed together, on this rank.
-template <class T>
-struct SmoothedMaps {
-  MapBuffer<T> map;                ///< [map, component][own pixel]
-  std::vector<MapHeader> headers;  ///< as in their files
-  Provenance provenance;           ///< of all of them; the input is missing
-};
-template <class T>
-using SmoothGroup = MapGroup<SmoothedMaps<T>>;
 
 /// Options and input of `smooth`, the same for every method.
 struct SmoothJob {
@@ -60,7 +49,7 @@ Beam beam_of(const Run& run, const SmoothOptions& options, int lmax);
 /// puts the iterations into the report and the group's provenance. Collective.
 template <class T>
 SmoothingReport smooth_fields(Run& run, const SmoothJob& job, SphericalHarmonicTransform& transform,
-                              SmoothingOptions smoothing, SmoothGroup<T>& group, MapView<T> map);
+                              SmoothingOptions smoothing, MapGroup<T>& group, MapView<T> map);
 
 /// The transforms of a smoothing that is done.
 TransformCount count_of(const SmoothingReport& report);

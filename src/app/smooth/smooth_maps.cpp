@@ -6,11 +6,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numbers>
-#include <utility>
 
 #include "app/cli/angle.hpp"
-#include "app/maps/map_batch.hpp"
-#include "app/maps/map_outputs.hpp"
+#include "app/map_batch.hpp"
 #include "app/report/plan_table.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
@@ -109,11 +107,10 @@ void tell_treatment(Run& run, const SmoothJob& job, std::int64_t map,
 /// Reads the maps of a group into new memory.
 template <class T>
 void read_group(Run& run, const SmoothJob& job, const LocalRings& rings, FileTraffic& traffic,
-                SmoothGroup<T>& group) {
+                MapGroup<T>& group) {
   const std::int64_t n = job.choice.fields.n_components();
-  auto& maps = group.maps;
   try {
-    maps.map =
+    group.map =
         agreed(traffic.comm, [&] { return MapBuffer<T>(group.range.count * n, rings.n_pixels()); });
     for (std::int64_t i = 0; i < group.range.count; ++i) {
       const std::string& path = job.maps.to_do[to_size(group.range.first + i)].input;
@@ -121,35 +118,35 @@ void read_group(Run& run, const SmoothJob& job, const LocalRings& rings, FileTra
       const auto opened = job.reader == nullptr ? open_map(traffic.comm, path) : nullptr;
       MapReader& reader = opened != nullptr ? *opened : *job.reader;
       require_alike(path, reader.header(), job.maps.to_do.front().input, job.header);
-      read_map<T>(traffic, path, reader, job.choice, rings, maps.map.view().components(i * n, n));
-      maps.headers.push_back(reader.header());
+      read_map<T>(traffic, path, reader, job.choice, rings, group.map.view().components(i * n, n));
+      group.headers.push_back(reader.header());
     }
   } catch (const DataError&) {
     // On all ranks. The maps before it are worth going on with.
     group.failure = std::current_exception();
-    group.range.count = ssize64(maps.headers);
+    group.range.count = ssize64(group.headers);
   }
 }
 
 template <class T>
 void write_group(Run& run, const SmoothJob& job, const LocalRings& rings, FileTraffic& traffic,
-                 SmoothGroup<T>& group) {
+                 MapGroup<T>& group) {
   const std::int64_t n = job.choice.fields.n_components();
   for (std::int64_t i = 0; i < group.range.count; ++i) {
     const MapTask& task = job.maps.to_do[to_size(group.range.first + i)];
     if (job.maps.n() == 1) run.progress.stage("writing " + task.output);
     const StageTimer timer(&traffic.times, "write");
-    const MapHeader& input = group.maps.headers[to_size(i)];
+    const MapHeader& input = group.headers[to_size(i)];
     MapHeader header = input;
     header.precision = sizeof(T) == 4 ? Precision::single_ : Precision::double_;
     header.columns.clear();
     for (const int column : job.choice.columns)
       header.columns.push_back(input.columns[to_size(std::int64_t{column})]);
-    Provenance provenance = group.maps.provenance;
+    Provenance provenance = group.provenance;
     provenance.input = task.input;
     MapOutputs outputs(run, job.maps, traffic);
     write_map(outputs.begin(task.output), header, provenance, rings,
-              MapView<const T>(group.maps.map.view().components(i * n, n)));
+              MapView<const T>(group.map.view().components(i * n, n)));
     outputs.commit(traffic);
   }
 }
@@ -159,22 +156,18 @@ MapsDone smooth_groups(Run& run, const SmoothJob& job, SmoothingMethod& method,
                        const std::vector<MapRange>& groups) {
   const LocalRings rings = method.rings();
   MapRun map_run(run, job.maps, groups);
-  const MapSteps<SmoothedMaps<T>> steps{[&](FileTraffic& traffic, SmoothGroup<T>& group) {
-                                          read_group<T>(run, job, rings, traffic, group);
-                                        },
-                                        [&](SmoothGroup<T>& group) {
-                                          group.maps.provenance = provenance_of(run, job);
-                                          group.maps.provenance.method = method.name();
-                                          const SmoothingReport report = method.smooth(group);
-                                          // The last outputs need its memory.
-                                          if (map_run.is_last(group.range)) method.release();
-                                          for (std::int64_t i = 0; i < group.range.count; ++i)
-                                            tell_treatment(run, job, group.range.first + i,
-                                                           report.maps[to_size(i)]);
-                                        },
-                                        [&](FileTraffic& traffic, SmoothGroup<T>& group) {
-                                          write_group<T>(run, job, rings, traffic, group);
-                                        }};
+  MapSteps<T> steps;
+  steps.read = [&](auto& traffic, auto& group) { read_group(run, job, rings, traffic, group); };
+  steps.write = [&](auto& traffic, auto& group) { write_group(run, job, rings, traffic, group); };
+  steps.compute = [&](MapGroup<T>& group) {
+    group.provenance = provenance_of(run, job);
+    group.provenance.method = method.name();
+    const SmoothingReport report = method.smooth(group);
+    // The last outputs need its memory.
+    if (map_run.is_last(group.range)) method.release();
+    for (std::int64_t i = 0; i < group.range.count; ++i)
+      tell_treatment(run, job, group.range.first + i, report.maps[to_size(i)]);
+  };
   const MapsDone done = run_maps(map_run, steps);
   method.release();
   method.record();

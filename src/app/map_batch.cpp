@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/maps/map_batch.hpp"
+#include "app/map_batch.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "app/transform_setup.hpp"
 #include "distribute/mpi/agree.hpp"
