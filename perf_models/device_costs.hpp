@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,13 +28,13 @@ struct DeviceCosts {
   std::optional<Network> network;
 };
 
-/// Transforms timed on a device.
-struct DeviceSamples {
-  std::vector<Sample> legendre_scalar, legendre_spin, ring_fft, ring_fft_modes, to_device, to_host;
-  std::vector<MessageSample> messages;  ///< from device memory
+/// Timed stages of a machine or of a device, by the names of their costs in a machine file.
+struct StageSamples {
+  std::map<std::string, std::vector<Sample>> stages;
+  std::vector<MessageSample> messages;  ///< of a device: from its memory
 };
 
 /// Fits the costs of the named device. Error  UsageError when a stage has no sample.
-DeviceCosts fit_device(const std::string& name, const DeviceSamples& samples);
+DeviceCosts fit_device(const std::string& name, StageSamples samples);
 
 }  // namespace ringweave::detail::inline perf_models

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
-#include "app/cli/availability.hpp"
 #include "base/device.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/error.hpp"
@@ -28,6 +27,11 @@ void record(Run& run, const char* backend, const std::string& why,
   verbosity == Verbosity::always ? run.say(line) : run.detail(line);
 }
 
+void require_in_build(const std::string& asked) {
+  if (asked == "cuda" && cuda_version().empty())
+    throw UsageError("--backend cuda: this build does not have it; use --backend host or auto");
+}
+
 bool every_rank_has_a_device(const Run& run) {
   return run.comm.min(std::int64_t{device_count()}) > 0;
 }
@@ -47,7 +51,7 @@ void fall_back_to_host(Run& run) {
 }  // namespace
 
 Backend choose_backend(Run& run, const std::string& asked) {
-  require_available("--backend", asked);
+  require_in_build(asked);
   if (asked == "host") {
     record(run, "host", "--backend says so");
     return Backend::host;
@@ -88,7 +92,7 @@ int ranks_of_device(const Run& run) {
 }
 
 void refuse_device(const std::string& asked, const std::string& what) {
-  require_available("--backend", asked);
+  require_in_build(asked);
   if (asked != "cuda") return;
   throw UsageError(fmt::format(
       "--backend cuda: {} is not implemented on GPUs yet; use --backend host or auto", what));

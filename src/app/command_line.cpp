@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/command_line.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <sstream>
@@ -72,12 +75,6 @@ std::string used_options(const CLI::App& app) {
   return used;
 }
 
-std::string typed(int argc, const char* const* argv) {
-  std::string line;
-  for (int i = 0; i < argc; ++i) line += (i > 0 ? " " : "") + std::string(argv[i]);
-  return line;
-}
-
 }  // namespace
 
 ParsedCommand parse_command_line(int argc, const char* const* argv) {
@@ -110,7 +107,7 @@ ParsedCommand parse_command_line(int argc, const char* const* argv) {
       jobs);
   add_command<InfoOptions>(app, parsed, "info", declare_info, info);
 
-  parsed.command_line = typed(argc, argv);
+  parsed.command_line = fmt::format("{}", fmt::join(argv, argv + argc, " "));
   try {
     app.parse(argc, argv);
     parsed.used_configuration = used_options(app);

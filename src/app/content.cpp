@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/content.hpp"
 
+#include "distribute/ring_distribution.hpp"
 #include "io/file_kind.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
@@ -28,6 +29,11 @@ Content open_content(const Communicator& comm, const std::string& path) {
   if (attempt("a_lm", [&] { content.alm = open_alm(comm, path); })) return content;
   if (attempt("spectra", [&] { content.spectra = read_spectra(comm, path); })) return content;
   throw DataError(path, "holds nothing this program reads" + reasons);
+}
+
+LocalRings bands_of_pixels(const Communicator& comm, const std::shared_ptr<const RingGrid>& grid) {
+  const ModeLimits no_modes(*grid, 0, 0, 0);
+  return RingDistribution(grid, no_modes, comm.size()).rings(comm.rank());
 }
 
 }  // namespace ringweave::detail::inline app

@@ -10,6 +10,7 @@
 
 #include "ringweave/communicator.hpp"
 #include "ringweave/files.hpp"
+#include "ringweave/grid.hpp"
 #include "ringweave/spectra.hpp"
 #include "ringweave/views.hpp"
 
@@ -25,6 +26,9 @@ struct Content {
 /// Opens a file as a map, as a_lm, or as spectra, whichever succeeds first. Collective. Error
 /// DataError with the reason each attempt failed.
 Content open_content(const Communicator& comm, const std::string& path);
+
+/// Returns this rank's bands of a map that is not transformed, balanced by pixels.
+LocalRings bands_of_pixels(const Communicator& comm, const std::shared_ptr<const RingGrid>& grid);
 
 inline bool is_finite(double value) { return std::isfinite(value); }
 template <class T>

@@ -12,7 +12,6 @@
 #include <thread>
 
 #include "app/command_line.hpp"
-#include "app/commands/commands.hpp"
 #include "app/maps/stop_request.hpp"
 #include "app/predict/machine_choice.hpp"
 #include "distribute/mpi/agree.hpp"

@@ -32,14 +32,13 @@ void require_kind(const std::string& path, OutputContent content) {
   }
 }
 
-/// Returns one name for all spellings of a path: links followed, . and .. resolved.
+}  // namespace
+
 std::string one_name(const std::string& path) {
   std::error_code error;
   const auto name = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
   return error ? path : name.string();
 }
-
-}  // namespace
 
 void Outputs::announce(const std::string& path, OutputContent content) {
   if (path.empty()) return;

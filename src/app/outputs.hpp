@@ -7,13 +7,15 @@
 #include <vector>
 
 #include "io/atomic_output.hpp"
-#include "io/file_kind.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/files.hpp"
 
 namespace ringweave::detail::inline app {
 
 enum class OutputContent { map, alm, spectra, picture, report };
+
+/// Returns one name for all spellings of a path: links followed, . and .. resolved.
+std::string one_name(const std::string& path);
 
 /// Files written by one command: announced before any work, written under temporary names, and
 /// renamed together at the end, so that a command leaves all of its outputs or none. All

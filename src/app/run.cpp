@@ -21,8 +21,6 @@
 namespace ringweave::detail::inline app {
 
 Report::Report() : entries_(std::make_unique<nlohmann::ordered_json>()) {}
-Report::Report(Report&&) noexcept = default;
-Report& Report::operator=(Report&&) noexcept = default;
 Report::~Report() = default;
 
 nlohmann::ordered_json& Report::operator[](const std::string& name) { return (*entries_)[name]; }
@@ -43,8 +41,9 @@ std::string utc_now() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
-Provenance Run::provenance() const {
+Provenance Run::provenance(const std::string& input) const {
   Provenance provenance;
+  provenance.input = input;
   provenance.version = build_information::version;
   provenance.date = utc_now();
   provenance.command_line = command_line;

@@ -30,8 +30,6 @@ struct FileTraffic {
 class Report {
  public:
   Report();
-  Report(Report&&) noexcept;
-  Report& operator=(Report&&) noexcept;
   ~Report();
 
   /// The entry of that name, null where it is new.
@@ -57,8 +55,8 @@ struct Run {
   std::string conclusion;          ///< a line of results to say when all outputs are in place
   std::int64_t bytes_written = 0;  ///< of outputs that are in place already
 
-  /// Version, date, command line, configuration; the subcommand adds the rest.
-  Provenance provenance() const;
+  /// Version, date, command line, configuration, input; the subcommand adds the rest.
+  Provenance provenance(const std::string& input = "") const;
   /// Prints a line of results to stdout, on rank 0; ends the line of the progress.
   void say(const std::string& line);
   /// The same, only with --verbose.

@@ -4,12 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <limits>
 
-#include "app/cli/availability.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/input_file.hpp"
 #include "ringweave/analysis.hpp"
@@ -54,7 +51,6 @@ std::shared_ptr<const RingGrid> named_grid(const TransformOptions& options) {
 
 TransformSpec make_spec(const TransformOptions& options, std::shared_ptr<const RingGrid> grid,
                         const FieldSet& fields, int fallback_lmax) {
-  require_available("--backend", options.backend);
   TransformSpec spec;
   const int usual = fallback_lmax >= 0 ? fallback_lmax : grid->default_lmax();
   spec.lmax = options.lmax >= 0 ? options.lmax : usual;
@@ -74,9 +70,7 @@ std::int64_t bytes_of(Precision precision) { return precision == Precision::sing
 
 Precision storage_precision(const std::string& option, Precision of_input) {
   if (option.empty()) return of_input;
-  if (option == "single") return Precision::single_;
-  if (option == "double") return Precision::double_;
-  throw UsageError(fmt::format("--precision {}: expected single or double", option));
+  return option == "single" ? Precision::single_ : Precision::double_;
 }
 
 std::shared_ptr<const RingGrid> grid_to_visit(MapReader& reader, bool iterates) {
@@ -128,15 +122,13 @@ UnseenPolicy unseen_policy(const std::string& name) {
   if (name == "restore") return UnseenPolicy::restore;
   if (name == "zero") return UnseenPolicy::zero;
   if (name == "normalize") return UnseenPolicy::normalize;
-  if (name == "fail") return UnseenPolicy::fail;
-  throw UsageError(fmt::format("--unseen {}: expected restore, zero, normalize or fail", name));
+  return UnseenPolicy::fail;
 }
 
 Remove remove_choice(const std::string& name) {
   if (name == "none") return Remove::none;
   if (name == "monopole") return Remove::monopole;
-  if (name == "dipole") return Remove::dipole;
-  throw UsageError(fmt::format("--remove {}: expected none, monopole or dipole", name));
+  return Remove::dipole;
 }
 
 template <class T>
@@ -153,61 +145,8 @@ void read_map(FileTraffic& traffic, const std::string& path, MapReader& reader,
   require_finite<T>(comm, path, names, rings, map);
 }
 
-template <class T>
-MapBuffer<T> read_map(Run& run, const std::string& path, MapReader& reader,
-                      const FieldChoice& choice, const LocalRings& rings) {
-  run.progress.stage("reading " + path);
-  auto map = agreed(run.comm,
-                    [&] { return MapBuffer<T>(choice.fields.n_components(), rings.n_pixels()); });
-  FileTraffic traffic{run.comm};
-  read_map<T>(traffic, path, reader, choice, rings, map.view());
-  add_traffic(run, traffic);
-  return map;
-}
-
-template <class T>
-void require_finite_alm(const Communicator& comm, const std::string& path,
-                        const std::vector<std::string>& components, const AlmLayout& layout,
-                        AlmView<const T> alm) {
-  constexpr std::int64_t nowhere = std::numeric_limits<std::int64_t>::max();
-  for (std::size_t c = 0; c < components.size(); ++c) {
-    const auto a = alm.component(static_cast<std::int64_t>(c));
-    std::int64_t count = 0;
-    std::int64_t first = nowhere;  // l + (lmax + 1) m, for a minimum over ranks
-    for (std::int64_t i = 0; i < layout.n_orders(); ++i) {
-      const std::int64_t m = layout.order(i);
-      for (int l = layout.order(i); l <= layout.lmax(); ++l) {
-        const auto value = a[layout.index(i, l)];
-        if (std::isfinite(value.real()) && std::isfinite(value.imag())) continue;
-        ++count;
-        first = std::min(first, l + (layout.lmax() + 1) * m);
-      }
-    }
-    const std::int64_t total = comm.sum(count);
-    if (total == 0) continue;
-    const std::int64_t place = comm.min(first);
-    throw DataError(
-        path,
-        fmt::format(
-            "{} a_lm of component {} are NaN or infinite, the first is l = {}, m = {}; compute "
-            "them anew",
-            total, components[c], place % (layout.lmax() + 1), place / (layout.lmax() + 1)));
-  }
-}
-
-template void require_finite_alm<float>(const Communicator&, const std::string&,
-                                        const std::vector<std::string>&, const AlmLayout&,
-                                        AlmView<const float>);
-template void require_finite_alm<double>(const Communicator&, const std::string&,
-                                         const std::vector<std::string>&, const AlmLayout&,
-                                         AlmView<const double>);
 template void read_map<float>(FileTraffic&, const std::string&, MapReader&, const FieldChoice&,
                               const LocalRings&, MapView<float>);
 template void read_map<double>(FileTraffic&, const std::string&, MapReader&, const FieldChoice&,
                                const LocalRings&, MapView<double>);
-template MapBuffer<float> read_map(Run&, const std::string&, MapReader&, const FieldChoice&,
-                                   const LocalRings&);
-template MapBuffer<double> read_map(Run&, const std::string&, MapReader&, const FieldChoice&,
-                                    const LocalRings&);
-
 }  // namespace ringweave::detail::inline app

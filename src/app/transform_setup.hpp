@@ -55,18 +55,6 @@ template <class T>
 void read_map(FileTraffic& traffic, const std::string& path, MapReader& reader,
               const FieldChoice& choice, const LocalRings& rings, MapView<T> map);
 
-/// Reads them into new memory; time and bytes count for the run. Collective.
-template <class T>
-MapBuffer<T> read_map(Run& run, const std::string& path, MapReader& reader,
-                      const FieldChoice& choice, const LocalRings& rings);
-
-/// Throws a DataError on every rank when an a_lm is NaN or infinite, naming `path`, the first (l,
-/// m) and the count. Collective.
-template <class T>
-void require_finite_alm(const Communicator& comm, const std::string& path,
-                        const std::vector<std::string>& components, const AlmLayout& layout,
-                        AlmView<const T> alm);
-
 /// Calls `work` and prefixes `path` to any DataError it throws.
 template <class Work>
 auto with_path(const std::string& path, const Work& work) {

@@ -83,16 +83,6 @@ TEST(HaloScaling, BandsCutByTheProductsShareThemEvenly) {
   }
 }
 
-TEST(HaloScaling, PredictsFullEfficiencyWithoutHaloAndLessWithIt) {
-  const PlanCase plan_case("", RingGrid::gauss_legendre(24, 10), 23, 23, 0);
-  const RingPayload payload = RingPayload::pixels(*plan_case.grid);
-  const HaloRates rates{.products_per_second = 1e3, .values_per_second = 1e2};
-  EXPECT_DOUBLE_EQ(predicted_efficiency(halo_scaling(plan_case.rings(1), 1, payload), rates), 1);
-  const HaloScaling whole = halo_scaling(plan_case.rings(4), 4, payload);
-  // Each rank: 6 of 24 rings of 10 pixels, all 24 as input, 18 of them from others.
-  EXPECT_DOUBLE_EQ(predicted_efficiency(whole, rates), 1.44 / (1.44 + 1.8));
-}
-
 TEST(HaloScaling, TheLimitIsWhereBandsAreTwiceAsWideAsTheKernel) {
   const PlanCase plan_case("", RingGrid::healpix(512), 1024, 1024, 0);
   const RingPayload payload = RingPayload::pixels(*plan_case.grid);

@@ -16,17 +16,17 @@ namespace {
 using ::testing::HasSubstr;
 
 /// Stages that take the given time, within a tenth.
-DeviceSamples samples_of(double per_flop, double per_byte, double per_copied_byte) {
-  DeviceSamples samples;
+StageSamples samples_of(double per_flop, double per_byte, double per_copied_byte) {
+  StageSamples samples;
   for (const double lmax : {256.0, 512.0, 1024.0}) {
     const double flops = lmax * lmax * lmax;
     const double bytes = lmax * lmax;
-    samples.legendre_scalar.push_back({lmax, flops, flops * per_flop});
-    samples.legendre_spin.push_back({lmax, flops, 2 * flops * per_flop});
-    samples.ring_fft.push_back({2 * lmax, bytes, bytes * per_byte});
-    samples.ring_fft_modes.push_back({2 * lmax, bytes, 3 * bytes * per_byte});
-    samples.to_device.push_back({bytes, bytes, bytes * per_copied_byte});
-    samples.to_host.push_back({bytes, bytes, 2 * bytes * per_copied_byte});
+    samples.stages["legendre_scalar"].push_back({lmax, flops, flops * per_flop});
+    samples.stages["legendre_spin"].push_back({lmax, flops, 2 * flops * per_flop});
+    samples.stages["ring_fft"].push_back({2 * lmax, bytes, bytes * per_byte});
+    samples.stages["ring_fft_modes"].push_back({2 * lmax, bytes, 3 * bytes * per_byte});
+    samples.stages["to_device"].push_back({bytes, bytes, bytes * per_copied_byte});
+    samples.stages["to_host"].push_back({bytes, bytes, 2 * bytes * per_copied_byte});
   }
   return samples;
 }
@@ -113,14 +113,14 @@ TEST(DeviceCosts, AMachineWithoutADeviceTakesItsHost) {
 }
 
 TEST(DeviceCosts, NeedEveryStageAndTakeMessagesOnlyOfEnoughSizes) {
-  DeviceSamples samples = samples_of(per_flop, per_byte, per_copied_byte);
+  StageSamples samples = samples_of(per_flop, per_byte, per_copied_byte);
   for (const double bytes : {100.0, 1000.0, 1e6, 1e7}) {
     EXPECT_FALSE(fit_device("device", samples).network);
     samples.messages.push_back({bytes, 1e-6 + 1e-10 * bytes});
   }
   ASSERT_TRUE(fit_device("device", samples).network);
   EXPECT_NEAR(fit_device("device", samples).network->long_byte, 1e-10, 1e-12);
-  samples.to_host.clear();
+  samples.stages["to_host"].clear();
   EXPECT_THROW(fit_device("device", samples), UsageError);
 }
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/availability.hpp"
 #include "app/cli/help.hpp"
+#include "base/device.hpp"
 #include "perf_models/machine.hpp"
 
 namespace ringweave::detail::inline app {
@@ -55,11 +55,10 @@ class Group {
   CLI::Option* argument(const std::string& name, T& target, const std::string& text) const {
     return app_.add_option(name, target, text)->required();
   }
-  /// Adds a choice between a few words; those this build lacks are marked.
+  /// Adds a choice between a few words; a build without CUDA says so.
   CLI::Option* choice(const std::string& name, std::string& target,
                       const std::vector<std::string>& words, std::string text) const {
-    if (const auto missing = missing_values(name); !missing.empty())
-      text += fmt::format(" Not in this build: {}.", fmt::join(missing, ", "));
+    if (name == "--backend" && cuda_version().empty()) text += " Not in this build: cuda.";
     return app_.add_option(name, target, text)
         ->check(CLI::IsMember(words).description(""))
         ->type_name(fmt::format("{}", fmt::join(words, "|")))

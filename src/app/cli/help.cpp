@@ -117,13 +117,10 @@ std::string option_text(const CLI::Option& option) {
     text += fmt::format(" Not with {}.", other->get_name());
   if (!option.get_default_str().empty())
     text += fmt::format(" Default: {}.", option.get_default_str());
-  std::string begin = left + "  ";
-  if (begin.size() > option_column) begin = left + '\n' + std::string(option_column, ' ');
-  // A long name gets a line of its own.
-  const std::size_t break_at = begin.rfind('\n');
-  const std::string last = break_at == std::string::npos ? begin : begin.substr(break_at + 1);
-  const std::string before = break_at == std::string::npos ? "" : begin.substr(0, break_at + 1);
-  return before + wrapped(fmt::format("{:<{}}", last, option_column), option_column, text);
+  const bool gets_own_line = left.size() + 2 > option_column;
+  return (gets_own_line ? left + '\n' : "") +
+         wrapped(fmt::format("{:<{}}", gets_own_line ? "" : left, option_column), option_column,
+                 text);
 }
 
 std::string group_text(const CLI::App& app, const std::string& group, bool positional) {
@@ -165,9 +162,8 @@ std::string command_help(const CLI::App& app, const CLI::App& command) {
       wrapped(fmt::format("Usage: ringweave {} ", page.command), 11, std::string(page.usage)) +
       '\n' + paragraphs(page.description, 0) + group_text(command, "", true);
   for (const std::string& group : command.get_groups()) text += group_text(command, group, false);
-  const std::string environment = page.looks_for_weights ? std::string(environment_text) + '\n' +
-                                                               std::string(weights_environment_text)
-                                                         : std::string(environment_text);
+  std::string environment(environment_text);
+  if (page.looks_for_weights) environment += weights_environment_text;
   return text + group_text(app, common_group, false) +
          section("VALUES", paragraphs(values_text, 2)) +
          section("ENVIRONMENT", paragraphs(environment, 2)) +

@@ -15,7 +15,6 @@
 #include "distribute/mpi/mpi_library.hpp"
 #include "fft/ring_fft.hpp"
 #include "legendre/legendre_stage.hpp"
-#include "ringweave/communicator.hpp"
 
 namespace ringweave::detail::inline app {
 namespace {

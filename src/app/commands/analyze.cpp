@@ -38,6 +38,20 @@ struct Analysed {
   AnalysisReport report;
 };
 
+/// Reads the map into new memory. Collective.
+template <class T>
+MapBuffer<T> read_input(Run& run, Job& job) {
+  const std::string& path = job.options.input;
+  const LocalRings& rings = job.transform.rings();
+  run.progress.stage("reading " + path);
+  auto map = agreed(
+      run.comm, [&] { return MapBuffer<T>(job.choice.fields.n_components(), rings.n_pixels()); });
+  FileTraffic traffic{run.comm};
+  read_map<T>(traffic, path, job.reader, job.choice, rings, map.view());
+  add_traffic(run, traffic);
+  return map;
+}
+
 template <class T>
 Analysed<T> transform_map(Run& run, Job& job, AnalysisWeights weights, MapBuffer<T>& map) {
   Analysis analysis(job.transform, std::move(weights));
@@ -69,7 +83,7 @@ void run_with(Run& run, Job& job) {
   const AnalyzeOptions& options = job.options;
   const LocalRings& rings = job.transform.rings();
   AnalysisWeights weights = load_weights(run, job.weights, rings);
-  MapBuffer<T> map = read_map<T>(run, options.input, job.reader, job.choice, rings);
+  MapBuffer<T> map = read_input<T>(run, job);
   const UnseenMask mask = with_path(options.input, [&] {
     return mask_unseen<T>(run.comm, unseen_policy(options.analysis.unseen), map.view());
   });
@@ -86,8 +100,7 @@ void run_with(Run& run, Job& job) {
                    {.all_fields = report.transforms, .all_fields_on_spectra = report.on_spectra});
 
   const AlmLayout& layout = job.transform.alm_layout();
-  Provenance provenance = run.provenance();
-  provenance.input = options.input;
+  Provenance provenance = run.provenance(options.input);
   provenance.lmax = layout.lmax();
   provenance.iterations = report.iterations;
   provenance.quadrature = options.analysis.weights;

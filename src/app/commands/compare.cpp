@@ -9,7 +9,6 @@
 #include "app/content.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "distribute/ring_distribution.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/grid.hpp"
 #include "ringweave/views.hpp"
@@ -85,8 +84,7 @@ std::vector<Difference> compare_maps(Run& run, const CompareOptions& options, Ma
   }
   require_equal(options, "number of columns", ssize64(a.header().columns),
                 ssize64(b.header().columns));
-  const ModeLimits limits(*grid, 0, 0, 0);
-  const LocalRings rings = RingDistribution(grid, limits, run.comm.size()).rings(run.comm.rank());
+  const LocalRings rings = bands_of_pixels(run.comm, grid);
   std::vector<Difference> differences;
   auto one = agreed(run.comm, [&] { return MapBuffer<double>(1, rings.n_pixels()); });
   auto other = agreed(run.comm, [&] { return MapBuffer<double>(1, rings.n_pixels()); });

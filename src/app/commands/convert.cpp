@@ -11,7 +11,6 @@
 #include "base/checked_cast.hpp"
 #include "distribute/exchange/order_distribution.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "distribute/ring_distribution.hpp"
 #include "io/field_files.hpp"
 #include "io/spectra_table.hpp"
 #include "ringweave/error.hpp"
@@ -72,9 +71,7 @@ void warn_of(Run& run, const std::string& path, std::int64_t not_finite) {
 template <class T>
 void convert_map(Run& run, const ConvertOptions& options, MapReader& reader) {
   const auto grid = grid_to_visit(reader, false);
-  // Bands balanced by pixels: nothing is transformed, so mmax = 0 suffices.
-  const ModeLimits limits(*grid, 0, 0, 0);
-  const LocalRings rings = RingDistribution(grid, limits, run.comm.size()).rings(run.comm.rank());
+  const LocalRings rings = bands_of_pixels(run.comm, grid);
   MapHeader header = reader.header();
   header.precision = sizeof(T) == 4 ? Precision::single_ : Precision::double_;
   if (options.order == "ring") header.ordering = Ordering::ring;
@@ -90,9 +87,7 @@ void convert_map(Run& run, const ConvertOptions& options, MapReader& reader) {
   warn_of(run, options.input, count_not_finite(run.comm, map.view()));
   run.progress.stage("writing " + options.output);
   const StageTimer timer(&run.times, "write");
-  Provenance provenance = run.provenance();
-  provenance.input = options.input;
-  write_map(run.outputs.begin(options.output), header, provenance, rings,
+  write_map(run.outputs.begin(options.output), header, run.provenance(options.input), rings,
             MapView<const T>(map.view()));
 }
 
@@ -120,8 +115,7 @@ void convert_alm(Run& run, const ConvertOptions& options, const std::optional<Be
   if (beam) multiply(*beam, layout, fields_of(header), alm.view());
   run.progress.stage("writing " + options.output);
   const StageTimer timer(&run.times, "write");
-  Provenance provenance = run.provenance();
-  provenance.input = options.input;
+  Provenance provenance = run.provenance(options.input);
   provenance.lmax = header.lmax;
   write_alm(run.outputs.begin(options.output), header, provenance, layout,
             AlmView<const T>(alm.view()));
@@ -130,9 +124,6 @@ void convert_alm(Run& run, const ConvertOptions& options, const std::optional<Be
 }  // namespace
 
 int convert(Run& run, const ConvertOptions& options) {
-  if (!options.order.empty() && options.order != "ring" && options.order != "nested") {
-    throw UsageError(fmt::format("--order {}: expected ring or nested", options.order));
-  }
   Content content = open_content(run.comm, options.input);
   run.outputs.announce(options.output, content.map != nullptr   ? OutputContent::map
                                        : content.alm != nullptr ? OutputContent::alm

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +10,6 @@
 #include "app/content.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "distribute/ring_distribution.hpp"
 #include "ringweave/files.hpp"
 #include "ringweave/grid.hpp"
 #include "ringweave/views.hpp"
@@ -68,9 +68,7 @@ void describe_map(Run& run, const std::string& path, MapReader& reader) {
   if (header.polarisation_was_iau)
     run.say("  POLCCONV IAU: the sign of U is changed to COSMO on reading");
   for (const std::string& warning : header.warnings) run.say("  odd: " + warning);
-  const ModeLimits limits(*header.grid, 0, 0, 0);
-  const LocalRings rings =
-      RingDistribution(header.grid, limits, run.comm.size()).rings(run.comm.rank());
+  const LocalRings rings = bands_of_pixels(run.comm, header.grid);
   auto map = agreed(run.comm, [&] { return MapBuffer<double>(1, rings.n_pixels()); });
   for (int column = 0; column < static_cast<int>(header.columns.size()); ++column) {
     reader.read({&column, 1}, rings, map.view());
@@ -79,14 +77,9 @@ void describe_map(Run& run, const std::string& path, MapReader& reader) {
 }
 
 void describe_alm(Run& run, const std::string& path, const AlmHeader& header) {
-  std::string components;
-  for (const std::string& component : header.components) {
-    if (!components.empty()) components += ", ";
-    components += component;
-  }
   run.say(fmt::format("{}: a_lm, lmax {}, mmax {}, components {}, {} precision, unit {}", path,
-                      header.lmax, header.mmax, components, name_of(header.precision),
-                      header.unit.empty() ? "-" : header.unit));
+                      header.lmax, header.mmax, fmt::join(header.components, ", "),
+                      name_of(header.precision), header.unit.empty() ? "-" : header.unit));
   for (const std::string& warning : header.warnings) run.say("  odd: " + warning);
 }
 

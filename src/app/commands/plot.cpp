@@ -12,7 +12,6 @@
 #include "app/plot/picture.hpp"
 #include "app/transform_setup.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "distribute/ring_distribution.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline app {
@@ -71,8 +70,7 @@ void plot_map(Run& run, const PlotOptions& options, MapReader& reader) {
   const SkyPicture picture = picture_of(options, reader.header(), column);
   if (run.options.dry_run) return;
   const auto grid = grid_to_visit(reader, false);
-  const ModeLimits limits(*grid, 0, 0, 0);
-  const LocalRings rings = RingDistribution(grid, limits, run.comm.size()).rings(run.comm.rank());
+  const LocalRings rings = bands_of_pixels(run.comm, grid);
   auto map = agreed(run.comm, [&] { return MapBuffer<float>(1, rings.n_pixels()); });
   run.progress.stage("reading " + options.input);
   reader.read({&column, 1}, rings, map.view());
@@ -83,8 +81,7 @@ void plot_map(Run& run, const PlotOptions& options, MapReader& reader) {
   run.progress.stage("drawing");
   const RasterSize size = raster_size(picture);
   const std::vector<double> raster =
-      sample_mollweide(run.comm, rings, MapView<const float>(map.view()).component(0), size.width,
-                       size.height, picture.direction);
+      sample_mollweide<float>(run.comm, rings, map.view().component(0), size.width, size.height);
   const AtomicOutput& png = run.outputs.begin(options.output);
   agree(run.comm, [&] {
     if (run.comm.is_root()) draw_sky(picture, raster, png.temporary_path());
@@ -92,38 +89,29 @@ void plot_map(Run& run, const PlotOptions& options, MapReader& reader) {
 }
 
 void plot_spectra(Run& run, const PlotOptions& options, const Spectra& spectra) {
-  std::vector<std::pair<std::string, Spectra>> theories;
+  std::vector<Spectra> theories;
   for (const std::string& path : options.theory) {
     Content content = open_content(run.comm, path);
     if (!content.spectra) throw DataError(path, "holds no spectra; --theory takes a spectrum file");
-    theories.emplace_back(path, *content.spectra);
+    theories.push_back(*content.spectra);
   }
   if (run.options.dry_run) return;
   const AtomicOutput& png = run.outputs.begin(options.output);
   agree(run.comm, [&] {
     if (!run.comm.is_root()) return;
-    CurvePicture picture;
-    picture.width = options.width;
-    picture.height = options.width * 5 / 8;
-    picture.title = options.title;
-    picture.x_scale = picture.y_scale = AxisScale::logarithmic;
+    const CurvePicture picture{options.width, options.width * 5 / 8, options.title};
     std::vector<Curve> curves;
     for (int s = 0; s < Spectra::TE; ++s) {
       const auto name = static_cast<Spectra::Name>(s);
       const std::string label(Spectra::names[static_cast<std::size_t>(s)]);
-      if (spectra.has(name)) {
-        Curve curve = spectrum_curve(label, spectra.values(name),
-                                     theories.empty() ? CurveStyle::line : CurveStyle::thin);
-        curve.colour = s;
-        curves.push_back(std::move(curve));
-      }
-      for (const auto& [path, theory] : theories) {
-        if (!theory.has(name) || !spectra.has(name)) continue;
+      if (!spectra.has(name)) continue;
+      curves.push_back(spectrum_curve(label, spectra.values(name),
+                                      theories.empty() ? CurveStyle::line : CurveStyle::thin, s));
+      for (const Spectra& theory : theories) {
+        if (!theory.has(name)) continue;
         const auto n = static_cast<std::size_t>(std::min(theory.lmax(), spectra.lmax())) + 1;
-        Curve curve =
-            spectrum_curve(label + " expected", theory.values(name).first(n), CurveStyle::dashed);
-        curve.colour = s;
-        curves.push_back(std::move(curve));
+        curves.push_back(spectrum_curve(label + " expected", theory.values(name).first(n),
+                                        CurveStyle::dashed, s));
       }
     }
     draw_curves(picture, curves, png.temporary_path());

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "app/commands/commands.hpp"
-#include "app/maps/map_batch.hpp"
+#include "app/map_batch.hpp"
 #include "app/smooth/smooth_maps.hpp"
 #include "base/checked_cast.hpp"
 #include "ringweave/analysis.hpp"
@@ -26,8 +26,15 @@ struct Compatibility {
 Compatibility compatibility(const std::string& name) {
   if (name == "healpy") return {3, "restore", "none", false, false};
   if (name == "cxx") return {0, "zero", "monopole", true, false};
-  if (name == "f90") return {0, "zero", "none", false, true};
-  throw UsageError(fmt::format("--compat {}: expected healpy, cxx or f90", name));
+  return {0, "zero", "none", false, true};  // f90
+}
+
+/// UsageError unless the smoothing is given in exactly one way.
+void require_one_kernel(const SmoothOptions& options) {
+  const int given = !options.fwhm.empty() + !options.beam.empty() + !options.kernel.empty();
+  if (given == 1) return;
+  throw UsageError(
+      "give the smoothing as one of --fwhm ANGLE (e.g. 30arcmin), --beam FILE, --kernel FILE");
 }
 
 /// UsageError where --method and the options that belong to one method do not go together.
@@ -43,8 +50,6 @@ void require_options_of_method(const SmoothOptions& options) {
     if (options.support.empty()) return;
     throw UsageError("--support: --method split finds the support itself; leave it out");
   }
-  if (method != "auto" && method != "harmonic")
-    throw UsageError(fmt::format("--method {}: expected auto, harmonic, ring or split", method));
   const char* of_rings = !options.support.empty()                            ? "--support"
                          : method == "harmonic" && !options.input_cl.empty() ? "--input-cl"
                                                                              : nullptr;

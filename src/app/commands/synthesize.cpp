@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numbers>
 #include <random>
 #include <utility>
@@ -8,9 +11,8 @@
 #include "app/backend_choice.hpp"
 #include "app/cli/angle.hpp"
 #include "app/commands/commands.hpp"
-#include "app/maps/map_batch.hpp"
+#include "app/map_batch.hpp"
 #include "app/maps/map_list.hpp"
-#include "app/maps/map_outputs.hpp"
 #include "app/maps/map_run.hpp"
 #include "app/predict/memory_estimate.hpp"
 #include "app/report/plan_table.hpp"
@@ -110,25 +112,13 @@ struct SynthesisJob {
   const SynthesizeOptions& options;
   Source source;
   MapList maps;
-  std::shared_ptr<const RingGrid> grid;       ///< the rings to write
-  std::shared_ptr<const RingGrid> full_grid;  ///< the grid they belong to
-  TransformSpec spec;                         ///< of one map
-  Precision precision = Precision::double_;
+  std::shared_ptr<const RingGrid> full_grid;  ///< that the rings to write belong to
+  GroupTransform transform;
+  MemoryUse use;
   std::optional<Beam> beam{};
   std::vector<MapRange> groups{};
-  std::unique_ptr<SphericalHarmonicTransform> transform{};  ///< of the largest group
 
-  MemoryUse memory_use() const { return {Operation::synthesis_consuming, precision}; }
-  std::int64_t n_components() const { return spec.fields.n_components(); }
-  std::int64_t bytes_of_map(const LocalRings& rings) const {
-    return n_components() * rings.n_pixels() * bytes_of(precision);
-  }
-  TransformSpec spec_of(std::int64_t n_maps) const {
-    TransformSpec batch = spec;
-    batch.fields = fields_of(spec.fields, n_maps);
-    batch.theta_components = n_components();
-    return batch;
-  }
+  const TransformSpec& spec() const { return transform.of_one(); }  ///< of one map
 };
 
 MapList list_syntheses(Run& run, const SynthesizeOptions& options,
@@ -144,23 +134,10 @@ MapList list_syntheses(Run& run, const SynthesizeOptions& options,
   return list_maps(run, tasks, options.maps);
 }
 
-void choose_groups_of(Run& run, SynthesisJob& job) {
-  job.groups = choose_groups(run, job.maps, job.options.maps, job.n_components(),
-                             [&](const std::vector<MapRange>& groups) {
-                               const TransformPlan plan = agreed(run.comm, [&] {
-                                 return TransformPlan(job.spec_of(groups.front().count),
-                                                      run.comm.rank(), run.comm.size());
-                               });
-                               return with_others(estimate_memory(plan, job.memory_use()), groups,
-                                                  job.bytes_of_map(plan.rings));
-                             });
-}
-
 Provenance provenance_of(const Run& run, const SynthesisJob& job) {
   const SynthesizeOptions& options = job.options;
-  Provenance provenance = run.provenance();
-  provenance.input = job.source.spectra ? options.cl : options.alm;
-  provenance.lmax = job.spec.lmax;
+  Provenance provenance = run.provenance(job.source.spectra ? options.cl : options.alm);
+  provenance.lmax = job.spec().lmax;
   if (!options.fwhm.empty()) {
     provenance.fwhm_degrees = parse_angle(options.fwhm, "--fwhm") * 180 / std::numbers::pi;
   }
@@ -168,13 +145,37 @@ Provenance provenance_of(const Run& run, const SynthesisJob& job) {
   return provenance;
 }
 
-/// Maps synthesized together, on this rank.
+/// Throws a DataError on every rank when an a_lm is NaN or infinite, naming `path`, the first (l,
+/// m) and the count. Collective.
 template <class T>
-struct SynthesizedMaps {
-  MapBuffer<T> map;  ///< [map, component][own pixel]
-  Provenance provenance;
-  std::vector<MapOutputs> outputs;  ///< one per map
-};
+void require_finite_alm(const Communicator& comm, const std::string& path,
+                        const std::vector<std::string>& components, const AlmLayout& layout,
+                        AlmView<const T> alm) {
+  constexpr std::int64_t nowhere = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t c = 0; c < components.size(); ++c) {
+    const auto a = alm.component(static_cast<std::int64_t>(c));
+    std::int64_t count = 0;
+    std::int64_t first = nowhere;  // l + (lmax + 1) m, for a minimum over ranks
+    for (std::int64_t i = 0; i < layout.n_orders(); ++i) {
+      const std::int64_t m = layout.order(i);
+      for (int l = layout.order(i); l <= layout.lmax(); ++l) {
+        const auto value = a[layout.index(i, l)];
+        if (std::isfinite(value.real()) && std::isfinite(value.imag())) continue;
+        ++count;
+        first = std::min(first, l + (layout.lmax() + 1) * m);
+      }
+    }
+    const std::int64_t total = comm.sum(count);
+    if (total == 0) continue;
+    const std::int64_t place = comm.min(first);
+    throw DataError(
+        path,
+        fmt::format(
+            "{} a_lm of component {} are NaN or infinite, the first is l = {}, m = {}; compute "
+            "them anew",
+            total, components[c], place % (layout.lmax() + 1), place / (layout.lmax() + 1)));
+  }
+}
 
 /// All maps of a job.
 template <class T>
@@ -183,45 +184,35 @@ class SynthesisRun {
   SynthesisRun(Run& run, SynthesisJob& job)
       : run_(run),
         job_(job),
+        n_components_(job.transform.n_components()),
         rings_(job.transform->rings()),
         layout_(job.transform->alm_layout()),
         map_run_(run, job.maps, job.groups) {}
 
   MapsDone synthesize() {
-    const MapSteps<SynthesizedMaps<T>> steps{
-        [](FileTraffic&, Group&) {}, [this](Group& group) { compute(group); },
-        [this](FileTraffic& traffic, Group& group) { write(traffic, group); }};
+    const MapSteps<T> steps{[](FileTraffic&, Group&) {}, [this](Group& group) { compute(group); },
+                            [this](FileTraffic& traffic, Group& group) { write(traffic, group); }};
     const MapsDone done = run_maps(map_run_, steps);
-    record_transform(run_, *job_.transform, {n_transforms_});
+    job_.transform.record();
     return done;
   }
 
  private:
-  using Group = MapGroup<SynthesizedMaps<T>>;
+  using Group = MapGroup<T>;
 
   const MapTask& task(const Group& group, std::int64_t i) const {
     return job_.maps.to_do[to_size(group.range.first + i)];
   }
 
-  /// Plans for the last groups, which may be smaller.
-  void plan_for(std::int64_t n_maps) {
-    if (job_.transform->fields().n_components() == n_maps * job_.n_components()) return;
-    record_transform(run_, *job_.transform, {n_transforms_});
-    n_transforms_ = 0;
-    job_.transform.reset();
-    job_.transform = plan_transform(run_, job_.spec_of(n_maps), job_.memory_use(),
-                                    job_.options.transform.backend);
-  }
-
   void compute(Group& group) {
-    plan_for(group.range.count);
+    job_.transform.plan_for(group.range.count, job_.use);
     SphericalHarmonicTransform& transform = *job_.transform;
     auto alm = agreed(run_.comm, [&] { return transform.make_alm<T>(); });
     for (std::int64_t i = 0; i < group.range.count; ++i) {
-      find_alm(task(group, i), alm.view().components(i * job_.n_components(), job_.n_components()));
+      find_alm(task(group, i), alm.view().components(i * n_components_, n_components_));
     }
     if (job_.beam) multiply(*job_.beam, layout_, transform.fields(), alm.view());
-    group.maps.provenance = provenance_of(run_, job_);
+    group.provenance = provenance_of(run_, job_);
     if (!job_.options.save_alm.empty()) {
       // Before the memory of the a_lm becomes that of the maps.
       const AlmBuffer<T>& kept = alm;
@@ -229,8 +220,8 @@ class SynthesisRun {
       files.wait(files.add([&](FileTraffic& traffic) { write_alms(traffic, group, kept.view()); }));
     }
     if (job_.maps.is_single()) run_.progress.stage("synthesis");
-    group.maps.map = transform.synthesize<T>(std::move(alm));
-    ++n_transforms_;
+    group.map = transform.synthesize<T>(std::move(alm));
+    job_.transform.count({.all_fields = 1});
     if (map_run_.is_last(group.range)) transform.release_workspace();
   }
 
@@ -254,7 +245,7 @@ class SynthesisRun {
   }
 
   MapOutputs& outputs_of(FileTraffic& traffic, Group& group, std::int64_t i) const {
-    std::vector<MapOutputs>& outputs = group.maps.outputs;
+    std::vector<MapOutputs>& outputs = group.outputs;
     while (ssize64(outputs) <= i) outputs.emplace_back(run_, job_.maps, traffic);
     return outputs[to_size(i)];
   }
@@ -270,8 +261,8 @@ class SynthesisRun {
       const std::string& path = task(group, i).alm;
       if (job_.maps.is_single()) run_.progress.stage("writing " + path);
       const StageTimer timer(&traffic.times, "write");
-      write_alm(outputs_of(traffic, group, i).begin(path), header, group.maps.provenance, layout_,
-                alm.components(i * job_.n_components(), job_.n_components()));
+      write_alm(outputs_of(traffic, group, i).begin(path), header, group.provenance, layout_,
+                alm.components(i * n_components_, n_components_));
     }
   }
 
@@ -279,32 +270,32 @@ class SynthesisRun {
     MapHeader header;
     header.grid = job_.full_grid;
     header.ordering = job_.options.order == "nested" ? Ordering::nested : Ordering::ring;
-    header.coverage = job_.grid->is_subset() ? SkyCoverage::partial : SkyCoverage::full;
+    header.coverage = job_.spec().grid->is_subset() ? SkyCoverage::partial : SkyCoverage::full;
     header.precision = sizeof(T) == 4 ? Precision::single_ : Precision::double_;
     header.columns = standard_columns(job_.source.choice, job_.source.unit);
-    const MapView<const T> maps = std::as_const(group.maps.map).view();
+    const MapView<const T> maps = std::as_const(group.map).view();
     for (std::int64_t i = 0; i < group.range.count; ++i) {
       const std::string& path = task(group, i).output;
       if (job_.maps.is_single()) run_.progress.stage("writing " + path);
       const StageTimer timer(&traffic.times, "write");
       MapOutputs& outputs = outputs_of(traffic, group, i);
-      write_map(outputs.begin(path), header, group.maps.provenance, rings_,
-                maps.components(i * job_.n_components(), job_.n_components()));
+      write_map(outputs.begin(path), header, group.provenance, rings_,
+                maps.components(i * n_components_, n_components_));
       outputs.commit(traffic);
     }
   }
 
   Run& run_;
   SynthesisJob& job_;
-  LocalRings rings_;  ///< of every transform, as is the layout
+  std::int64_t n_components_;  ///< of one map
+  LocalRings rings_;           ///< of every transform, as is the layout
   AlmLayout layout_;
-  int n_transforms_ = 0;
   MapRun map_run_;
 };
 
 void conclude(Run& run, const SynthesisJob& job, const MapsDone& done) {
-  const std::string text =
-      fmt::format("{} on {}, lmax {}", job.source.choice.name, job.grid->name(), job.spec.lmax);
+  const std::string text = fmt::format("{} on {}, lmax {}", job.source.choice.name,
+                                       job.spec().grid->name(), job.spec().lmax);
   run.conclusion = job.maps.is_single() ? fmt::format("{}: {}", job.maps.to_do.front().output, text)
                                         : fmt::format("{} maps: {}", done.done, text);
 }
@@ -322,39 +313,38 @@ int synthesize(Run& run, const SynthesizeOptions& options) {
   }
   Source source = open_source(run, options);
   const auto grid = output_grid(options);
+  TransformSpec spec = make_spec(options.transform, grid, source.choice.fields, source.lmax);
+  spec.backend = choose_backend(run, options.transform.backend);
+  const Precision precision = storage_precision(options.transform.precision, source.precision);
+  if (source.spectra && source.spectra->lmax() < spec.lmax) {
+    run.warn(fmt::format("{} ends at l = {}; degrees up to lmax = {} are zero", options.cl,
+                         source.spectra->lmax(), spec.lmax));
+  }
+  require_memory_for(run, spec, precision);
   SynthesisJob job{options,
                    std::move(source),
                    std::move(maps),
-                   grid,
                    grid->is_subset() ? named_grid(options.transform) : grid,
-                   {}};
-  job.spec = make_spec(options.transform, grid, job.source.choice.fields, job.source.lmax);
-  TransformSpec& spec = job.spec;
-  spec.backend = choose_backend(run, options.transform.backend);
-  job.precision = storage_precision(options.transform.precision, job.source.precision);
-  if (job.source.spectra && job.source.spectra->lmax() < spec.lmax) {
-    run.warn(fmt::format("{} ends at l = {}; degrees up to lmax = {} are zero", options.cl,
-                         job.source.spectra->lmax(), spec.lmax));
-  }
-  require_memory_for(run, spec, job.precision);
+                   GroupTransform(run, spec, options.transform.backend),
+                   {Operation::synthesis_consuming, precision}};
   job.beam = output_beam(run, options, spec.lmax);
-  choose_groups_of(run, job);
-  job.transform = plan_transform(run, job.spec_of(job.groups.front().count), job.memory_use(),
-                                 options.transform.backend);
-  const MemoryEstimate estimate = with_others(estimate_memory(*job.transform, job.memory_use()),
-                                              job.groups, job.bytes_of_map(job.transform->rings()));
+  job.groups = job.transform.choose_groups(job.maps, options.maps, job.use);
+  job.transform.plan_for(job.groups.front().count, job.use);
+  const MemoryEstimate estimate =
+      with_others(estimate_memory(*job.transform, job.use), job.groups,
+                  map_bytes(spec.fields, job.transform->rings(), precision));
   if (options.transform.fields.empty()) run.detail("fields " + job.source.choice.name);
   tell_groups(run, job.maps, job.groups);
   record_plan(run, *job.transform, estimate,
               {checked_cast<int>(ssize64(job.groups), "groups of maps")});
-  record_files(
-      run, {.n_written = job.maps.n(),
-            .written_bytes = static_cast<double>(job.source.choice.fields.n_components() *
-                                                 spec.grid->n_pixels() * bytes_of(job.precision))});
+  record_files(run,
+               {.n_written = job.maps.n(),
+                .written_bytes = static_cast<double>(job.source.choice.fields.n_components() *
+                                                     spec.grid->n_pixels() * bytes_of(precision))});
   require_memory(run, estimate);
   if (run.options.dry_run) return 0;
 
-  const MapsDone done = with_storage(job.precision, [&](auto storage) {
+  const MapsDone done = with_storage(precision, [&](auto storage) {
     return SynthesisRun<decltype(storage)>(run, job).synthesize();
   });
   if (done.stopped) return exit_code(ErrorKind::stopped);

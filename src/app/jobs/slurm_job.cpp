@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "app/jobs/job_templates.hpp"
-#include "app/predict/file_estimate.hpp"
+#include "app/predict/memory_estimate.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/transform.hpp"
 #include "transform/device_memory_plan.hpp"
@@ -69,10 +69,9 @@ JobPrediction predict_job(const TransformScaling& scaling, const TransformSpec& 
   const auto memory = static_cast<double>(prediction.largest_bytes);
   const double map_bytes =
       static_cast<double>(spec.grid->n_pixels() * spec.fields.n_components()) * sizeof(double);
-  prediction.whole =
-      prediction.transforms + estimate_planning(spec, machine) +
-      1.0 / place.n_threads * machine.new_memory.estimate(memory, memory) +
-      predict_files(machine, {work.n_maps_read, map_bytes, work.n_maps_written, map_bytes});
+  prediction.whole = prediction.transforms + estimate_planning(spec, machine) +
+                     1.0 / place.n_threads * machine.new_memory.estimate(memory, memory) +
+                     predict_files(machine, {work.n_maps_read, map_bytes, 1, map_bytes});
   return prediction;
 }
 

@@ -26,12 +26,11 @@ std::vector<std::string> job_names();
 /// out. Error  InternalError when there is no such file or a line of it begins with two of them.
 std::string job_script(std::string_view name, const std::vector<JobLine>& lines);
 
-/// Work of one command of a job, with all fields of its transform.
+/// Work of one command of a job, which writes one map, with all fields of its transform.
 struct JobWork {
   int n_transforms = 1;
   int n_on_spectra = 0;  ///< of these, on the host, with spectra of rings instead of maps
   int n_maps_read = 0;
-  int n_maps_written = 1;
   int n_maps_held = 1;      ///< at the same time; a_lm and ring modes exist once
   int n_residual_maps = 0;  ///< in addition, on a device
 };

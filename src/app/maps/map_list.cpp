@@ -10,7 +10,6 @@
 #include <map>
 #include <set>
 #include <sstream>
-#include <utility>
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
@@ -39,13 +38,6 @@ std::string filled(std::string text, const std::string& place, const std::string
     text.replace(at, place.size(), value);
   }
   return text;
-}
-
-/// Returns one name for all spellings of a path.
-std::string one_name(const std::string& path) {
-  std::error_code error;
-  const auto name = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
-  return error ? path : name.string();
 }
 
 /// Refuses an output that is the input of another map: maps are read ahead, and an input must not
@@ -103,7 +95,7 @@ std::vector<std::uint64_t> parse_seeds(const std::string& text) {
     if (last < first) {
       throw UsageError(fmt::format("--seed {}: {}..{} ends before it begins", text, first, last));
     }
-    if (last - first >= most_seeds || seeds.size() > most_seeds)
+    if (last - first >= most_seeds - seeds.size())
       throw UsageError(fmt::format("--seed {}: expected at most {} seeds", text, most_seeds));
     for (std::uint64_t seed = first;; ++seed) {
       if (!known.insert(seed).second)

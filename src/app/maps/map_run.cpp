@@ -7,9 +7,19 @@
 #include <utility>
 
 #include "app/maps/stop_request.hpp"
-#include "base/checked_cast.hpp"
+#include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline app {
+
+namespace {
+
+/// Returns the mode of file access for these groups: concurrent with the computation if there are
+/// several.
+FileQueue::Mode file_mode(const std::vector<MapRange>& ranges) {
+  return ranges.size() > 1 ? FileQueue::Mode::beside : FileQueue::Mode::at_once;
+}
+
+}  // namespace
 
 std::vector<MapRange> even_ranges(std::int64_t n_maps, std::int64_t most) {
   const std::int64_t n_ranges = (n_maps + most - 1) / most;
@@ -20,10 +30,6 @@ std::vector<MapRange> even_ranges(std::int64_t n_maps, std::int64_t most) {
     first += count;
   }
   return ranges;
-}
-
-FileQueue::Mode file_mode(const std::vector<MapRange>& ranges) {
-  return ranges.size() > 1 ? FileQueue::Mode::beside : FileQueue::Mode::at_once;
 }
 
 bool holds_others(const std::vector<MapRange>& ranges) {

@@ -13,7 +13,8 @@
 #include "app/maps/map_list.hpp"
 #include "app/run.hpp"
 #include "base/host_memory.hpp"
-#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
+#include "ringweave/views.hpp"
 
 namespace ringweave::detail::inline app {
 
@@ -26,23 +27,49 @@ struct MapRange {
 /// Returns the fewest ranges of at most `most` maps, as even as possible, larger ones first.
 std::vector<MapRange> even_ranges(std::int64_t n_maps, std::int64_t most);
 
+/// Outputs of one map, which appear together: at the end of the run if it is the only map,
+/// otherwise as soon as they are written. All collective.
+class MapOutputs {
+ public:
+  MapOutputs(Run& run, const MapList& list, const FileTraffic& traffic)
+      : run_(&run),
+        own_(list.is_single() ? nullptr : std::make_unique<Outputs>(run.outputs.on(traffic.comm))) {
+  }
+
+  AtomicOutput& begin(const std::string& path) {
+    return own_ != nullptr ? own_->begin(path) : run_->outputs.begin(path);
+  }
+  /// Error  ResourceError.
+  void commit(FileTraffic& traffic) {
+    if (own_ == nullptr) return;
+    traffic.bytes_written += own_->bytes();
+    own_->commit();
+  }
+
+ private:
+  Run* run_;
+  std::unique_ptr<Outputs> own_;
+};
+
 /// A group of maps between reading and writing, on this rank.
-template <class Maps>
+template <class T>
 struct MapGroup {
-  MapRange range;  ///< shortened to the maps that were read
-  Maps maps{};
+  MapRange range;                    ///< shortened to the maps that were read
+  MapBuffer<T> map{};                ///< [map, component][own pixel]
+  std::vector<MapHeader> headers{};  ///< of the inputs, as in their files
+  std::vector<MapOutputs> outputs{};
+  Provenance provenance{};       ///< of all of them; smoothed maps add their input
   std::exception_ptr failure{};  ///< of the first map that could not be read; the same on all ranks
 };
 
 /// Steps for the maps of a group; all collective.
-template <class Maps>
+template <class T>
 struct MapSteps {
-  using Group = MapGroup<Maps>;
-  /// Fills group.maps. A task of the queue, ahead of the computation.
-  std::function<void(FileTraffic&, Group&)> read;
-  std::function<void(Group&)> compute;
+  /// Fills group.map. A task of the queue, ahead of the computation.
+  std::function<void(FileTraffic&, MapGroup<T>&)> read;
+  std::function<void(MapGroup<T>&)> compute;
   /// Writes and commits. A task of the queue.
-  std::function<void(FileTraffic&, Group&)> write;
+  std::function<void(FileTraffic&, MapGroup<T>&)> write;
 };
 
 /// Number of maps done, and their entry in the report.
@@ -51,9 +78,6 @@ struct MapsDone {
   bool stopped = false;  ///< on request, before the last map
 };
 
-/// Returns the mode of file access for these groups: concurrent with the computation if there are
-/// several.
-FileQueue::Mode file_mode(const std::vector<MapRange>& ranges);
 /// Returns whether maps of another group are in memory while one is computed: read ahead or waiting
 /// to be written.
 bool holds_others(const std::vector<MapRange>& ranges);
@@ -88,9 +112,9 @@ class MapRun {
 /// Processes all maps group by group. While a group is computed, the next is read and the last
 /// written. The first error ends the run; maps before it are written. If the program is asked to
 /// stop, the remaining groups are not processed. Collective.
-template <class Maps>
-MapsDone run_maps(MapRun& map_run, const MapSteps<Maps>& steps) {
-  using Group = MapGroup<Maps>;
+template <class T>
+MapsDone run_maps(MapRun& map_run, const MapSteps<T>& steps) {
+  using Group = MapGroup<T>;
   FileQueue& files = map_run.files();
   const std::vector<MapRange>& ranges = map_run.ranges();
   struct Reading {

@@ -119,9 +119,7 @@ void draw_runs(const Canvas& canvas, double x, double y, const std::vector<Run>&
   double along = 0;
   if (style.horizontal == HorizontalAlign::centre) along = -width / 2;
   if (style.horizontal == HorizontalAlign::right) along = -width;
-  double down = 0;
-  if (style.vertical == VerticalAlign::middle) down = height / 2;
-  if (style.vertical == VerticalAlign::top) down = height;
+  const double down = style.vertical == VerticalAlign::top ? height : height / 2;
   cairo_new_path(cairo);
   for (const Run& run : runs) {
     const double shift = run.level > 0 ? -script_raise : run.level < 0 ? script_lower : 0.0;

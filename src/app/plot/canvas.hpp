@@ -10,7 +10,7 @@
 namespace ringweave::detail::inline app {
 
 enum class HorizontalAlign { left, centre, right };
-enum class VerticalAlign { top, middle, bottom };
+enum class VerticalAlign { top, middle };
 
 /// Style of text. Vertical alignment is relative to the height of a capital letter, so that lines
 /// align regardless of their letters.

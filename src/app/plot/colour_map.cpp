@@ -55,10 +55,6 @@ double encode(double linear) {
   return value <= 0.0031308 ? 12.92 * value : 1.055 * std::pow(value, 1 / 2.4) - 0.055;
 }
 
-double decode(double value) {
-  return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
-}
-
 bool in_gamut(const Colour& linear) {
   constexpr double slack = 1e-4;
   const auto [least, most] = std::minmax({linear.red, linear.green, linear.blue});
@@ -66,6 +62,7 @@ bool in_gamut(const Colour& linear) {
 }
 
 /// Returns the colour of this lightness and hue, with as much of the chroma as sRGB allows.
+/// From   CIE 15:2004 (CIELAB), IEC 61966-2-1 (sRGB)
 Colour to_srgb(const Lab& lab) {
   double kept = 1;
   if (!in_gamut(linear_rgb(lab))) {
@@ -168,16 +165,6 @@ const std::map<std::string, ControlPoints>& all_maps() {
 
 }  // namespace
 
-Colour from_lightness_chroma_hue(double lightness, double chroma, double hue_degrees) {
-  return to_srgb(to_lab(lightness, chroma, hue_degrees));
-}
-
-double lightness(const Colour& colour) {
-  const double y = 0.2126729 * decode(colour.red) + 0.7151522 * decode(colour.green) +
-                   0.0721750 * decode(colour.blue);
-  return y > 216.0 / 24389 ? 116 * std::cbrt(y) - 16 : y * 24389.0 / 27;
-}
-
 ColourMap ColourMap::from_name(const std::string& name) {
   const auto found = all_maps().find(name);
   if (found == all_maps().end()) {
@@ -202,9 +189,8 @@ Colour ColourMap::operator()(double value) const {
 
 Colour curve_colour(int i) {
   static const std::array<Colour, 6> colours{
-      from_lightness_chroma_hue(42, 52, 277), from_lightness_chroma_hue(57, 74, 45),
-      from_lightness_chroma_hue(52, 46, 155), from_lightness_chroma_hue(36, 56, 330),
-      from_lightness_chroma_hue(70, 66, 80),  from_lightness_chroma_hue(66, 36, 235)};
+      to_srgb(to_lab(42, 52, 277)), to_srgb(to_lab(57, 74, 45)), to_srgb(to_lab(52, 46, 155)),
+      to_srgb(to_lab(36, 56, 330)), to_srgb(to_lab(70, 66, 80)), to_srgb(to_lab(66, 36, 235))};
   return colours[static_cast<std::size_t>(i) % colours.size()];
 }
 

@@ -13,14 +13,6 @@ struct Colour {
   double blue = 0;
 };
 
-/// Returns the colour of this lightness (0 black .. 100 white), chroma and hue (degrees) in CIELAB
-/// under D65, with the chroma reduced to fit sRGB. From   CIE 15:2004 (CIELAB), IEC 61966-2-1
-/// (sRGB)
-Colour from_lightness_chroma_hue(double lightness, double chroma, double hue_degrees);
-
-/// Returns the CIE lightness of a colour, 0 .. 100.
-double lightness(const Colour& colour);
-
 /// A colour scale over [0, 1], interpolated smoothly between control points in CIELAB so that equal
 /// steps of the value look equal.
 ///   polar   blue - white - red, both arms equally light: fields with both signs

@@ -11,7 +11,6 @@
 
 #include "app/plot/canvas.hpp"
 #include "app/plot/colour_map.hpp"
-#include "app/plot/curve_frame.hpp"
 #include "app/plot/ticks.hpp"
 #include "ringweave/error.hpp"
 
@@ -20,14 +19,95 @@ namespace {
 
 constexpr Colour line_colour{0.13, 0.13, 0.13};
 
-double line_width(CurveStyle style) {
-  switch (style) {
-    case CurveStyle::line: return 2.6;
-    case CurveStyle::thin: return 1.2;
-    case CurveStyle::dashed: return 3;
-    case CurveStyle::points: return 1;
+/// One logarithmic axis of a plot of curves: values from low to high on pixels begin to end.
+struct PlotAxis {
+  double low = 1;
+  double high = 10;
+  double begin = 0;
+  double end = 1;
+
+  double place(double value) const {
+    return begin + (end - begin) * std::log(value / low) / std::log(high / low);
   }
-  return 1;
+  Ticks ticks() const { return logarithmic_ticks(low, high, 9); }
+  /// Returns short marks between the powers of ten.
+  std::vector<double> minor_places() const {
+    std::vector<double> places;
+    if (std::log10(high / low) > 9) return places;
+    const int first = static_cast<int>(std::floor(std::log10(low)));
+    const int last = static_cast<int>(std::ceil(std::log10(high)));
+    for (int exponent = first; exponent <= last; ++exponent) {
+      for (int digit = 1; digit <= 9; ++digit) {
+        const double place = digit * std::pow(10.0, exponent);
+        if (place >= low && place <= high) places.push_back(place);
+      }
+    }
+    return places;
+  }
+};
+
+/// Both axes of a plot of curves.
+struct CurveFrame {
+  double scale = 1;  ///< for fonts and lines
+  PlotAxis x;
+  PlotAxis y;
+};
+
+/// Returns whether a value has a place on a logarithmic axis.
+bool is_shown(double value) { return std::isfinite(value) && value > 0; }
+
+/// Returns the smallest and largest value over the points that have a place on both axes.
+PlotAxis extent_of(const std::vector<Curve>& curves, const std::vector<double> Curve::*values) {
+  PlotAxis axis{.low = std::numeric_limits<double>::infinity(), .high = 0};
+  for (const Curve& curve : curves) {
+    for (std::size_t i = 0; i < curve.x.size(); ++i) {
+      if (!is_shown(curve.x[i]) || !is_shown(curve.y[i])) continue;
+      axis.low = std::min(axis.low, (curve.*values)[i]);
+      axis.high = std::max(axis.high, (curve.*values)[i]);
+    }
+  }
+  return axis;
+}
+
+/// Adds a margin around the values of an axis.
+void add_margin(PlotAxis& axis) {
+  if (axis.low == axis.high) {
+    axis.low *= 0.5;
+    axis.high *= 1.5;
+    return;
+  }
+  // Rounding noise near zero must not compress the relevant values into a line.
+  axis.low = std::max(axis.low, 1e-12 * axis.high);
+  const double factor = std::pow(axis.high / axis.low, 0.05);
+  axis.low /= factor;
+  axis.high *= factor;
+}
+
+void require_range(const PlotAxis& axis, const char* name) {
+  if (axis.low < axis.high && axis.low > 0 && std::isfinite(axis.high)) return;
+  throw UsageError(
+      fmt::format("the {} axis would run from {:g} to {:g}", name, axis.low, axis.high));
+}
+
+/// Computes the ranges of both axes. The caller sets the pixels. Error  UsageError when nothing can
+/// be shown.
+CurveFrame fit_frame(const CurvePicture& picture, const std::vector<Curve>& curves) {
+  CurveFrame frame;
+  frame.scale = std::min(picture.width / 1600.0, picture.height / 1000.0);
+  frame.x = extent_of(curves, &Curve::x);
+  frame.y = extent_of(curves, &Curve::y);
+  if (frame.x.low > frame.x.high) {
+    throw UsageError("no curve has a point that these axes can show");
+  }
+  if (frame.x.low == frame.x.high) add_margin(frame.x);
+  add_margin(frame.y);
+  require_range(frame.x, "x");
+  require_range(frame.y, "y");
+  return frame;
+}
+
+double line_width(CurveStyle style) {
+  return style == CurveStyle::line ? 2.6 : style == CurveStyle::thin ? 1.2 : 3.0;
 }
 
 void line(const Canvas& canvas, double x0, double y0, double x1, double y1) {
@@ -45,11 +125,6 @@ void draw_grid(const Canvas& canvas, const CurveFrame& frame) {
     line(canvas, frame.x.begin, frame.y.place(value), frame.x.end, frame.y.place(value));
   }
   cairo_stroke(canvas.cairo());
-  if (frame.y.scale == AxisScale::linear && frame.y.low < 0 && frame.y.high > 0) {
-    canvas.set_colour({0.6, 0.6, 0.6});
-    line(canvas, frame.x.begin, frame.y.place(0), frame.x.end, frame.y.place(0));
-    cairo_stroke(canvas.cairo());
-  }
 }
 
 void draw_marks(const Canvas& canvas, const CurveFrame& frame, const std::vector<double>& x_places,
@@ -65,10 +140,6 @@ void draw_marks(const Canvas& canvas, const CurveFrame& frame, const std::vector
     line(canvas, frame.x.end, y, frame.x.end - length, y);
   }
   cairo_stroke(canvas.cairo());
-}
-
-std::string power_of_ten(int exponent) {
-  return fmt::format("\u00d7 10^{{{}{}}}", exponent < 0 ? "\u2212" : "", std::abs(exponent));
 }
 
 void draw_axes(const Canvas& canvas, const CurveFrame& frame, const CurvePicture& picture) {
@@ -87,26 +158,16 @@ void draw_axes(const Canvas& canvas, const CurveFrame& frame, const CurvePicture
     canvas.markup(frame.x.place(x_ticks.places[i]), frame.y.begin + 16 * scale, x_ticks.labels[i],
                   style);
   }
-  if (x_ticks.exponent != 0) {
-    style.horizontal = HorizontalAlign::right;
-    canvas.markup(frame.x.end, frame.y.begin + 56 * scale, power_of_ten(x_ticks.exponent), style);
-  }
   style.vertical = VerticalAlign::middle;
   style.horizontal = HorizontalAlign::right;
   for (std::size_t i = 0; i < y_ticks.places.size(); ++i) {
     canvas.markup(frame.x.begin - 12 * scale, frame.y.place(y_ticks.places[i]), y_ticks.labels[i],
                   style);
   }
-  if (y_ticks.exponent != 0) {
-    style.horizontal = HorizontalAlign::left;
-    style.vertical = VerticalAlign::bottom;
-    canvas.markup(frame.x.begin, frame.y.end - 12 * scale, power_of_ten(y_ticks.exponent), style);
-  }
-  const std::string unit = picture.y_unit.empty() ? "" : "  [" + pretty_unit(picture.y_unit) + "]";
-  canvas.markup((frame.x.begin + frame.x.end) / 2, frame.y.begin + 72 * scale, picture.x_label,
+  canvas.markup((frame.x.begin + frame.x.end) / 2, frame.y.begin + 72 * scale, "Multipole \u2113",
                 {.size = 27 * scale});
-  canvas.markup(38 * scale, (frame.y.begin + frame.y.end) / 2, picture.y_label + unit,
-                {.size = 27 * scale, .angle_degrees = 90});
+  canvas.markup(38 * scale, (frame.y.begin + frame.y.end) / 2,
+                "\u2113(\u2113+1) C_{\u2113} / 2\u03c0", {.size = 27 * scale, .angle_degrees = 90});
   canvas.text_within(frame.x.end - frame.x.begin, (frame.x.begin + frame.x.end) / 2, 44 * scale,
                      picture.title, {.size = 31 * scale});
 }
@@ -115,7 +176,7 @@ void curve_path(const Canvas& canvas, const CurveFrame& frame, const Curve& curv
   cairo_new_path(canvas.cairo());
   bool pen_down = false;
   for (std::size_t i = 0; i < curve.x.size(); ++i) {
-    const bool shown = frame.x.shows(curve.x[i]) && frame.y.shows(curve.y[i]);
+    const bool shown = is_shown(curve.x[i]) && is_shown(curve.y[i]);
     if (shown) {
       // Clamped, because Cairo's fixed-point coordinates would wrap around.
       const double x = std::clamp(frame.x.place(curve.x[i]), -1e5, 1e5);
@@ -126,43 +187,25 @@ void curve_path(const Canvas& canvas, const CurveFrame& frame, const Curve& curv
   }
 }
 
-void draw_points(const Canvas& canvas, const CurveFrame& frame, const Curve& curve) {
-  cairo_t* cairo = canvas.cairo();
-  const double crowd = static_cast<double>(curve.x.size()) / (frame.x.end - frame.x.begin);
-  const double radius = (crowd > 0.5 ? 2.0 : 3.2) * frame.scale;
-  for (std::size_t i = 0; i < curve.x.size(); ++i) {
-    if (!frame.x.shows(curve.x[i]) || !frame.y.shows(curve.y[i])) continue;
-    const double x = frame.x.place(curve.x[i]), y = frame.y.place(curve.y[i]);
-    if (std::abs(x) > 1e5 || std::abs(y) > 1e5) continue;
-    cairo_new_path(cairo);
-    cairo_arc(cairo, x, y, radius, 0, 2 * std::numbers::pi);
-    cairo_fill(cairo);
-  }
-}
-
-void set_dashes(const Canvas& canvas, double scale) {
-  const std::array<double, 2> dashes{12 * scale, 7 * scale};
-  cairo_set_dash(canvas.cairo(), dashes.data(), 2, 0);
-}
-
-/// Strokes the current path in the style of the curve.
-void stroke(const Canvas& canvas, const Curve& curve, const Colour& colour, double scale) {
-  cairo_t* cairo = canvas.cairo();
-  cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND);
-  if (curve.style == CurveStyle::dashed) set_dashes(canvas, scale);
-  canvas.set_colour(colour, curve.style == CurveStyle::thin ? 0.7 : 1.0);
-  cairo_set_line_width(cairo, line_width(curve.style) * scale);
-  cairo_stroke(cairo);
-  cairo_set_dash(cairo, nullptr, 0, 0);
-}
-
-Colour colour_of(const std::vector<Curve>& curves, std::size_t i) {
-  Colour colour = curve_colour(curves[i].colour.value_or(static_cast<int>(i)));
-  if (curves[i].style == CurveStyle::dashed) {
+Colour colour_of(const Curve& curve) {
+  Colour colour = curve_colour(curve.colour);
+  if (curve.style == CurveStyle::dashed) {
     // Darker, to be visible over a measured curve of the same colour.
     colour = {0.55 * colour.red, 0.55 * colour.green, 0.55 * colour.blue};
   }
   return colour;
+}
+
+/// Strokes the current path in the style of the curve.
+void stroke(const Canvas& canvas, const Curve& curve, double scale) {
+  cairo_t* cairo = canvas.cairo();
+  cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND);
+  const std::array<double, 2> dashes{12 * scale, 7 * scale};
+  if (curve.style == CurveStyle::dashed) cairo_set_dash(cairo, dashes.data(), 2, 0);
+  canvas.set_colour(colour_of(curve), curve.style == CurveStyle::thin ? 0.7 : 1.0);
+  cairo_set_line_width(cairo, line_width(curve.style) * scale);
+  cairo_stroke(cairo);
+  cairo_set_dash(cairo, nullptr, 0, 0);
 }
 
 void draw_all(const Canvas& canvas, const CurveFrame& frame, const std::vector<Curve>& curves) {
@@ -173,17 +216,10 @@ void draw_all(const Canvas& canvas, const CurveFrame& frame, const std::vector<C
   cairo_clip(cairo);
   // Measurements first, so that theory is drawn over them.
   for (const bool theory : {false, true}) {
-    for (std::size_t i = 0; i < curves.size(); ++i) {
-      const CurveStyle style = curves[i].style;
-      if (theory != (style == CurveStyle::line || style == CurveStyle::dashed)) continue;
-      const Colour colour = colour_of(curves, i);
-      if (style == CurveStyle::points) {
-        canvas.set_colour(colour, 0.7);
-        draw_points(canvas, frame, curves[i]);
-      } else {
-        curve_path(canvas, frame, curves[i]);
-        stroke(canvas, curves[i], colour, frame.scale);
-      }
+    for (const Curve& curve : curves) {
+      if (theory != (curve.style != CurveStyle::thin)) continue;
+      curve_path(canvas, frame, curve);
+      stroke(canvas, curve, frame.scale);
     }
   }
   cairo_restore(cairo);
@@ -211,10 +247,10 @@ std::vector<Place> places_along(const CurveFrame& frame, const std::vector<Curve
   for (const Curve& curve : curves) {
     bool pen_down = false;
     for (std::size_t i = 0; i < curve.x.size(); ++i) {
-      const bool shown = frame.x.shows(curve.x[i]) && frame.y.shows(curve.y[i]);
+      const bool shown = is_shown(curve.x[i]) && is_shown(curve.y[i]);
       if (shown) {
         const Place to{frame.x.place(curve.x[i]), frame.y.place(curve.y[i])};
-        const Place from = pen_down && curve.style != CurveStyle::points ? places.back() : to;
+        const Place from = pen_down ? places.back() : to;
         const double length = std::hypot(to.x - from.x, to.y - from.y);
         const int parts = static_cast<int>(std::clamp(length / step, 1.0, 200.0));
         for (int part = 1; part <= parts; ++part) {
@@ -273,18 +309,12 @@ void draw_legend(const Canvas& canvas, const CurveFrame& frame, const std::vecto
   cairo_set_line_width(cairo, 1.1 * scale);
   cairo_stroke(cairo);
   double y = box.top + pad / 2 + step / 2;
-  for (std::size_t i = 0; i < curves.size(); ++i) {
-    if (curves[i].name.empty()) continue;
+  for (const Curve& curve : curves) {
+    if (curve.name.empty()) continue;
     const double x = box.left + pad;
-    if (curves[i].style == CurveStyle::points) {
-      canvas.set_colour(colour_of(curves, i));
-      cairo_arc(cairo, x + sample / 2, y, 4 * scale, 0, 2 * std::numbers::pi);
-      cairo_fill(cairo);
-    } else {
-      line(canvas, x, y, x + sample, y);
-      stroke(canvas, curves[i], colour_of(curves, i), scale);
-    }
-    canvas.text(x + sample + pad, y, curves[i].name,
+    line(canvas, x, y, x + sample, y);
+    stroke(canvas, curve, scale);
+    canvas.text(x + sample + pad, y, curve.name,
                 {.size = size, .horizontal = HorizontalAlign::left});
     y += step;
   }
@@ -307,11 +337,9 @@ void check(const CurvePicture& picture, const std::vector<Curve>& curves) {
 }  // namespace
 
 Curve spectrum_curve(const std::string& name, std::span<const double> cl, CurveStyle style,
-                     int first_l) {
-  Curve curve;
-  curve.name = name;
-  curve.style = style;
-  for (std::size_t l = static_cast<std::size_t>(std::max(first_l, 0)); l < cl.size(); ++l) {
+                     int colour) {
+  Curve curve{.name = name, .style = style, .colour = colour};
+  for (std::size_t l = 2; l < cl.size(); ++l) {
     const double degree = static_cast<double>(l);
     curve.x.push_back(degree);
     curve.y.push_back(degree * (degree + 1) * cl[l] / (2 * std::numbers::pi));

@@ -19,10 +19,6 @@ namespace {
 
 constexpr double pi = std::numbers::pi;
 
-double sign_of(LongitudeDirection direction) {
-  return direction == LongitudeDirection::to_left ? -1.0 : 1.0;
-}
-
 // Returns the complement c = pi/2 - a of the projection's auxiliary angle a, counted from the
 // nearer pole: 2 c - sin 2c = pi (1 - |cos theta|) keeps its digits there.
 double auxiliary_complement(double pole_distance) {
@@ -137,10 +133,9 @@ double sub_sample(int i, int half, int n, double extent) {
 
 /// Adds the sub-samples of one row whose nearest pixel this rank owns.
 template <class T>
-void add_row(const SampleRow& row, View<const T> map, int width, LongitudeDirection direction,
-             double* sums, double* counts) {
+void add_row(const SampleRow& row, View<const T> map, int width, double* sums, double* counts) {
   for (int i = 0; i < 2 * width; ++i) {
-    const auto point = inverse_mollweide({sub_sample(i / 2, i % 2, width, 2), row.y}, direction);
+    const auto point = inverse_mollweide({sub_sample(i / 2, i % 2, width, 2), row.y});
     if (!point) continue;
     const std::int64_t pixel = nearest_pixel(row, point->phi);
     if (pixel < 0) continue;
@@ -173,8 +168,7 @@ void check(const LocalRings& rings, View<const T> map, int width, int height) {
 
 /// Returns this rank's share: [sum of the values, number of values][raster pixel].
 template <class T>
-std::vector<double> local_sums(const LocalRings& rings, View<const T> map, int width, int height,
-                               LongitudeDirection direction) {
+std::vector<double> local_sums(const LocalRings& rings, View<const T> map, int width, int height) {
   const std::int64_t size = checked_product(width, height, "pixels of the picture");
   std::vector<double> sums(to_size(2 * size), 0.0);
   const RowFinder finder(rings);
@@ -182,18 +176,37 @@ std::vector<double> local_sums(const LocalRings& rings, View<const T> map, int w
     const SampleRow row = finder.row(-sub_sample(j / 2, j % 2, height, 1));
     if (!row.has_owned) continue;
     double* const begin = sums.data() + static_cast<std::int64_t>(j / 2) * width;
-    add_row(row, map, width, direction, begin, begin + size);
+    add_row(row, map, width, begin, begin + size);
   }
   return sums;
 }
 
+}  // namespace
+
+PlanePoint mollweide(SkyPoint point) {
+  const bool north = point.theta <= pi / 2;
+  const double c = auxiliary_complement(north ? point.theta : pi - point.theta);
+  const double longitude = std::remainder(point.phi, 2 * pi);
+  return {-2 / pi * longitude * std::sin(c), north ? std::cos(c) : -std::cos(c)};
+}
+
+std::optional<SkyPoint> inverse_mollweide(PlanePoint point) {
+  const double sine = std::sqrt(std::max(0.0, (1 - point.y) * (1 + point.y)));
+  if (std::abs(point.y) > 1 || std::abs(point.x) > 2 * sine) return std::nullopt;
+  const double c = std::atan2(sine, std::abs(point.y));
+  const double pole_distance =
+      2 * std::asin(std::sqrt(std::max(0.0, 2 * c - std::sin(2 * c)) / (2 * pi)));
+  const double phi = sine > 0 ? -pi * point.x / (2 * sine) : 0.0;
+  return SkyPoint{point.y >= 0 ? pole_distance : pi - pole_distance, phi};
+}
+
 template <class T>
-std::vector<double> sample(const Communicator& comm, const LocalRings& rings, View<const T> map,
-                           int width, int height, LongitudeDirection direction) {
+std::vector<double> sample_mollweide(const Communicator& comm, const LocalRings& rings,
+                                     View<const T> map, int width, int height) {
   std::vector<double> raster;
   agree(comm, [&] {
     check(rings, map, width, height);
-    raster = local_sums(rings, map, width, height, direction);
+    raster = local_sums(rings, map, width, height);
   });
   comm.sum_to_root(raster.data(), ssize64(raster));
   const std::int64_t size = ssize64(raster) / 2;
@@ -212,36 +225,9 @@ std::vector<double> sample(const Communicator& comm, const LocalRings& rings, Vi
   return raster;
 }
 
-}  // namespace
-
-PlanePoint mollweide(SkyPoint point, LongitudeDirection direction) {
-  const bool north = point.theta <= pi / 2;
-  const double c = auxiliary_complement(north ? point.theta : pi - point.theta);
-  const double longitude = std::remainder(point.phi, 2 * pi);
-  return {sign_of(direction) * 2 / pi * longitude * std::sin(c),
-          north ? std::cos(c) : -std::cos(c)};
-}
-
-std::optional<SkyPoint> inverse_mollweide(PlanePoint point, LongitudeDirection direction) {
-  const double sine = std::sqrt(std::max(0.0, (1 - point.y) * (1 + point.y)));
-  if (std::abs(point.y) > 1 || std::abs(point.x) > 2 * sine) return std::nullopt;
-  const double c = std::atan2(sine, std::abs(point.y));
-  const double pole_distance =
-      2 * std::asin(std::sqrt(std::max(0.0, 2 * c - std::sin(2 * c)) / (2 * pi)));
-  const double phi = sine > 0 ? sign_of(direction) * pi * point.x / (2 * sine) : 0.0;
-  return SkyPoint{point.y >= 0 ? pole_distance : pi - pole_distance, phi};
-}
-
-std::vector<double> sample_mollweide(const Communicator& comm, const LocalRings& rings,
-                                     View<const double> map, int width, int height,
-                                     LongitudeDirection direction) {
-  return sample(comm, rings, map, width, height, direction);
-}
-
-std::vector<double> sample_mollweide(const Communicator& comm, const LocalRings& rings,
-                                     View<const float> map, int width, int height,
-                                     LongitudeDirection direction) {
-  return sample(comm, rings, map, width, height, direction);
-}
+template std::vector<double> sample_mollweide(const Communicator&, const LocalRings&,
+                                              View<const float>, int, int);
+template std::vector<double> sample_mollweide(const Communicator&, const LocalRings&,
+                                              View<const double>, int, int);
 
 }  // namespace ringweave::detail::inline app

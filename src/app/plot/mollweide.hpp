@@ -10,18 +10,14 @@
 
 namespace ringweave::detail::inline app {
 
-/// Direction in which longitude grows in a picture, from longitude 0 in the centre: to the left in
-/// sky maps, seen from inside the sphere (healpy's "astro"); to the right on globes, seen from
-/// outside ("geo").
-enum class LongitudeDirection { to_left, to_right };
-
 /// Colatitude and longitude, radians.
 struct SkyPoint {
   double theta = 0;
   double phi = 0;
 };
 
-/// A point of the Mollweide plane: the sphere fills the ellipse (x/2)^2 + y^2 <= 1, north up.
+/// A point of the Mollweide plane: the sphere fills the ellipse (x/2)^2 + y^2 <= 1, north up and
+/// longitude 0 in the centre. Longitude grows to the left, as seen from inside the sphere.
 struct PlanePoint {
   double x = 0;
   double y = 0;
@@ -29,13 +25,13 @@ struct PlanePoint {
 
 /// Applies the equal-area Mollweide projection; any longitude is allowed.
 /// From   Snyder (1987), Map Projections: A Working Manual, USGS Prof. Paper 1395, p. 249
-PlanePoint mollweide(SkyPoint point, LongitudeDirection direction = LongitudeDirection::to_left);
+PlanePoint mollweide(SkyPoint point);
 
 /// Applies the inverse, phi in [-pi, pi]; returns nothing outside the ellipse.
-std::optional<SkyPoint> inverse_mollweide(
-    PlanePoint point, LongitudeDirection direction = LongitudeDirection::to_left);
+std::optional<SkyPoint> inverse_mollweide(PlanePoint point);
 
-/// Samples a map on the raster of a Mollweide picture whose ellipse touches all four sides.
+/// Samples a map on the raster of a Mollweide picture whose ellipse touches all four sides. T is
+/// float or double.
 ///
 /// map     this rank's pixels of one component in the order of `rings`; UNSEEN and values that are
 ///         not finite are holes, and so are points farther than 1.5 median ring distances from
@@ -46,11 +42,8 @@ std::optional<SkyPoint> inverse_mollweide(
 /// Cost    O(width * height) per rank for the rows it owns, one reduction of 2 width * height
 ///         doubles. Collective.
 /// Error   UsageError when the map's size is not that of `rings` or the raster is empty.
+template <class T>
 std::vector<double> sample_mollweide(const Communicator& comm, const LocalRings& rings,
-                                     View<const double> map, int width, int height,
-                                     LongitudeDirection direction = LongitudeDirection::to_left);
-std::vector<double> sample_mollweide(const Communicator& comm, const LocalRings& rings,
-                                     View<const float> map, int width, int height,
-                                     LongitudeDirection direction = LongitudeDirection::to_left);
+                                     View<const T> map, int width, int height);
 
 }  // namespace ringweave::detail::inline app

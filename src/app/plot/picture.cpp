@@ -19,6 +19,7 @@ namespace ringweave::detail::inline app {
 namespace {
 
 constexpr double degree = std::numbers::pi / 180;
+constexpr int graticule_step = 30;  // degrees between meridians and between parallels
 constexpr Colour unseen_colour{0.74, 0.74, 0.74};
 constexpr Colour line_colour{0.13, 0.13, 0.13};
 
@@ -43,11 +44,6 @@ Layout lay_out(const SkyPicture& picture) {
   if (picture.width < 200 || picture.width > 20000) {
     throw UsageError(
         fmt::format("a sky picture cannot be {} pixels wide; choose 200..20000", picture.width));
-  }
-  const double step = picture.graticule_degrees;
-  if (step != 0 && !(step >= 1 && step <= 90)) {
-    throw UsageError(fmt::format(
-        "a graticule cannot have a spacing of {:g} degrees; choose 1..90, or 0 for none", step));
   }
   Layout layout;
   layout.width = picture.width;
@@ -131,10 +127,9 @@ void draw_values(const Canvas& canvas, const Layout& layout, std::vector<std::ui
   cairo_surface_destroy(image);
 }
 
-void stroke_meridian(const Canvas& canvas, const Layout& layout, double phi,
-                     LongitudeDirection direction) {
+void stroke_meridian(const Canvas& canvas, const Layout& layout, double phi) {
   for (int step = 0; step <= 180; ++step) {
-    const PlanePoint point = mollweide({step * degree, phi}, direction);
+    const PlanePoint point = mollweide({step * degree, phi});
     cairo_line_to(canvas.cairo(), layout.x(point), layout.y(point));
   }
   cairo_stroke(canvas.cairo());
@@ -152,10 +147,9 @@ std::string degrees(double value) {
   return fmt::format("{}{:g}\u00b0", value < 0 ? "\u2212" : "", std::abs(value));
 }
 
-void label_graticule(const Canvas& canvas, const Layout& layout, const SkyPicture& picture) {
-  const double step = picture.graticule_degrees;
+void label_graticule(const Canvas& canvas, const Layout& layout) {
   TextStyle style{.size = 17 * layout.scale, .colour = {0.35, 0.35, 0.35}};
-  for (double latitude = 0; latitude < 80; latitude += step) {
+  for (int latitude = 0; latitude < 80; latitude += graticule_step) {
     for (const double sign : {-1.0, 1.0}) {
       if (latitude == 0 && sign < 0) continue;
       const double y = mollweide({(90 - sign * latitude) * degree, 0}).y;
@@ -172,37 +166,34 @@ void label_graticule(const Canvas& canvas, const Layout& layout, const SkyPictur
   style.size = 17 * layout.scale;
   style.halo = 2.4 * layout.scale;
   // Every second meridian except the one at the edge.
-  for (double phi = 0; phi < 360; phi += 2 * step) {
-    if (std::abs(phi - 180) < 1) continue;
-    const PlanePoint point = mollweide({90 * degree, phi * degree}, picture.direction);
+  for (int phi = 0; phi < 360; phi += 2 * graticule_step) {
+    if (phi == 180) continue;
+    const PlanePoint point = mollweide({90 * degree, phi * degree});
     canvas.text(layout.x(point) + 6 * layout.scale, layout.y(point) + 7 * layout.scale,
                 degrees(phi), style);
   }
 }
 
-void stroke_graticule(const Canvas& canvas, const Layout& layout, const SkyPicture& picture) {
-  const double step = picture.graticule_degrees;
+void stroke_graticule(const Canvas& canvas, const Layout& layout) {
   stroke_parallel(canvas, layout, 0);
-  for (double latitude = step; latitude < 90; latitude += step) {
+  for (int latitude = graticule_step; latitude < 90; latitude += graticule_step) {
     stroke_parallel(canvas, layout, latitude);
     stroke_parallel(canvas, layout, -latitude);
   }
-  for (double phi = 0; phi < 360; phi += step) {
-    if (std::abs(phi - 180) < 1e-9) continue;
-    stroke_meridian(canvas, layout, phi * degree, picture.direction);
+  for (int phi = 0; phi < 360; phi += graticule_step) {
+    if (phi == 180) continue;
+    stroke_meridian(canvas, layout, phi * degree);
   }
 }
 
-void draw_graticule(const Canvas& canvas, const Layout& layout, const SkyPicture& picture) {
+void draw_graticule(const Canvas& canvas, const Layout& layout) {
   cairo_t* cairo = canvas.cairo();
   cairo_new_path(cairo);
-  if (picture.graticule_degrees > 0) {
-    // Medium grey is visible on dark and on light maps.
-    cairo_set_line_width(cairo, 1.3 * layout.scale);
-    canvas.set_colour({0.5, 0.5, 0.5}, 0.75);
-    stroke_graticule(canvas, layout, picture);
-    label_graticule(canvas, layout, picture);
-  }
+  // Medium grey is visible on dark and on light maps.
+  cairo_set_line_width(cairo, 1.3 * layout.scale);
+  canvas.set_colour({0.5, 0.5, 0.5}, 0.75);
+  stroke_graticule(canvas, layout);
+  label_graticule(canvas, layout);
   canvas.set_colour(line_colour);
   cairo_set_line_width(cairo, 1.6 * layout.scale);
   ellipse_path(canvas, layout);
@@ -347,7 +338,7 @@ void draw_sky(const SkyPicture& picture, const std::vector<double>& raster,
 
   const Canvas canvas(layout.width, layout.height);
   draw_values(canvas, layout, coloured(raster, layout.sky, colours, range));
-  draw_graticule(canvas, layout, picture);
+  draw_graticule(canvas, layout);
   draw_bar(canvas, layout, colours, ends);
   label_bar(canvas, layout, range, picture.unit);
   canvas.text_within(layout.sky.width, layout.width / 2.0, 46 * layout.scale, picture.title,

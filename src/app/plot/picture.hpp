@@ -16,10 +16,8 @@ struct SkyPicture {
   std::string unit;        ///< under the colour bar; "K_CMB", "uK^2" are set with scripts
   std::string colour_map;  ///< a name for ColourMap; empty: "polar" for both signs, else "meadow"
   std::optional<double> low,
-      high;                       ///< ends of the colours; default: colour_range()
-  double graticule_degrees = 30;  ///< spacing of meridians and parallels, 1..90; 0: none
-  std::string coordsys;           ///< HEALPix COORDSYS: G, C or E; others are not shown
-  LongitudeDirection direction = LongitudeDirection::to_left;
+      high;              ///< ends of the colours; default: colour_range()
+  std::string coordsys;  ///< HEALPix COORDSYS: G, C or E; others are not shown
 };
 
 /// Values at the two ends of the colours.

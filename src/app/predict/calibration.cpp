@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <complex>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -15,19 +16,22 @@
 #include <utility>
 #include <vector>
 
-#include "app/predict/transform_calibration.hpp"
 #include "base/checked_cast.hpp"
 #include "base/device.hpp"
 #include "base/memory_meter.hpp"
+#include "base/stage_timer.hpp"
 #include "convolve/ring/ring_convolution_plan.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "perf_models/machine_curves.hpp"
 #include "ringweave/convolution.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
 #include "ringweave/options.hpp"
 #include "ringweave/splitting.hpp"
+#include "ringweave/times.hpp"
 #include "ringweave/transform.hpp"
 #include "ringweave/views.hpp"
+#include "transform/transform_estimate.hpp"
 #include "transform/transform_plan.hpp"
 
 namespace ringweave::detail::inline app {
@@ -37,13 +41,128 @@ std::shared_ptr<const RingGrid> healpix(std::int64_t nside) {
   return std::make_shared<const RingGrid>(RingGrid::healpix(nside));
 }
 
-/// Samples of all sizes.
-struct Samples {
-  HostTransformSamples transforms;
-  DeviceSamples device;
-  std::vector<Sample> stencil, sectors, convolution_fft, modes, convolution_planning;
-  std::vector<Sample> split_search, new_memory, read, write;
+/// Seconds of the slowest rank, all having begun together. Collective.
+template <class Work>
+double timed(const Communicator& comm, const Work& work) {
+  StageTimes times;
+  comm.barrier();
+  {
+    const StageTimer timer(&times, "work");
+    work();
+  }
+  return comm.max(times.seconds("work"));
+}
+
+TransformSpec healpix_spec(std::int64_t nside, int spin, std::int64_t lmax, Backend backend) {
+  TransformSpec spec;
+  spec.grid = healpix(nside);
+  spec.fields = FieldSet({spin});
+  spec.lmax = spec.mmax = checked_cast<int>(lmax, "lmax");
+  spec.backend = backend;
+  return spec;
+}
+
+/// Seconds of one direction on the slowest rank: of one thread, or of a rank with a device of its
+/// own.
+struct MeasuredTransform {
+  TransformWork work;
+  double legendre = 0;
+  double ring_fft = 0;
+  double exchange = 0;
+  double upload = 0;    ///< of a_lm and map, one after the other
+  double download = 0;  ///< the same
+  double planning = 0;
 };
+
+/// Times synthesis and adjoint pairs and returns the mean.
+MeasuredTransform run_transform(const Communicator& comm, const TransformSpec& spec,
+                                int n_pairs = 1) {
+  std::unique_ptr<SphericalHarmonicTransform> transform;
+  MeasuredTransform measured;
+  measured.planning =
+      timed(comm, [&] { transform = std::make_unique<SphericalHarmonicTransform>(comm, spec); });
+  auto alm = agreed(comm, [&] { return transform->make_alm<double>(); });
+  std::fill_n(alm.view().data(), alm.view().n_components() * alm.size(), std::complex<double>(1));
+  for (int pair = 0; pair < n_pairs; ++pair) {
+    auto map = transform->synthesize<double>(std::move(alm));
+    alm = transform->adjoint<double>(std::move(map), {});
+  }
+  const TransformWork& work = measured.work = work_of(*transform, omp_get_max_threads());
+  const double share = work.place == Place::host ? work.n_threads : 1.0 / work.ranks_of_device;
+  const auto of_pair = [&](const char* stage) {
+    return comm.max(transform->times().seconds(stage)) / n_pairs;
+  };
+  measured.legendre = share * of_pair("legendre") / 2;
+  measured.ring_fft = share * of_pair("ring_fft") / 2;
+  measured.exchange = of_pair("exchange") / 2;
+  measured.upload = share * of_pair("upload");
+  measured.download = share * of_pair("download");
+  return measured;
+}
+
+/// Adds the time of the exchange, which includes waiting for the slower rank and cold memory.
+void add_message(const Communicator& comm, const MeasuredTransform& measured,
+                 std::vector<MessageSample>& messages) {
+  const double peers = comm.size() - 1;
+  const double bytes = comm.max(static_cast<double>(measured.work.sent_bytes));
+  if (bytes > 0) messages.push_back({bytes / peers, measured.exchange / peers});
+}
+
+/// Whether messages go between the places where the stages compute.
+bool is_direct(const TransformWork& work) {
+  return work.place == Place::host ||
+         (work.place == Place::device && work.route == ModeRoute::direct);
+}
+
+/// Times a synthesis and an adjoint of a field of spin 0 or 2 on HEALPix, with few and with all
+/// degrees, each once and with cold caches, as a program runs them. Adds nothing if the data do not
+/// fit the device of Backend::cuda. Collective. Error  ResourceError.
+void measure_transform(const Communicator& comm, std::int64_t nside, int spin, Backend backend,
+                       StageSamples& samples) {
+  const std::int64_t few_degrees = std::max<std::int64_t>(1, nside / 8);
+  const MeasuredTransform few =
+      run_transform(comm, healpix_spec(nside, spin, few_degrees, backend));
+  const MeasuredTransform all = run_transform(comm, healpix_spec(nside, spin, 2 * nside, backend));
+  const TransformWork& work = all.work;
+  if (backend == Backend::cuda && work.place != Place::device) return;
+  const auto add = [&](const char* stage, double size, double units, double seconds) {
+    samples.stages[stage].push_back({size, units, seconds});
+  };
+  const auto ring = static_cast<double>(work.longest_ring);
+  const auto lmax = static_cast<double>(work.lmax);
+  const double pixels = comm.max(static_cast<double>(work.fft_pixel_bytes));
+  const double modes = comm.max(static_cast<double>(work.fft_mode_bytes));
+  // With few degrees the ring FFT time is that of pixels only.
+  constexpr double least_share = 0.01;  // of the FFT's time, for the modes
+  add("ring_fft", ring, pixels, std::min(few.ring_fft, all.ring_fft));
+  add("ring_fft_modes", ring, modes,
+      std::max(all.ring_fft - few.ring_fft, least_share * all.ring_fft));
+  add(spin == 0 ? "legendre_scalar" : "legendre_spin", lmax,
+      comm.max(work.scalar_flops + work.spin_flops), all.legendre);
+  if (backend == Backend::cuda) {
+    const double bytes = comm.max(static_cast<double>(work.alm_bytes + work.fft_pixel_bytes));
+    add("to_device", bytes, bytes, all.upload);
+    add("to_host", bytes, bytes, all.download);
+  } else {
+    const auto rings = static_cast<double>(RingGrid::healpix(nside).n_rings());
+    add("transform_planning", lmax, rings, all.planning);
+  }
+  if (is_direct(work)) add_message(comm, all, samples.messages);
+}
+
+/// Times the exchange of transforms too small for measure_transform(): nside from 1 to below_nside,
+/// lmax = 2 nside; between devices if MPI sends modes from their memory. Collective.
+void measure_small_messages(const Communicator& comm, std::int64_t below_nside, Backend backend,
+                            StageSamples& samples) {
+  if (comm.size() == 1) return;
+  for (std::int64_t nside = 1; nside < below_nside; nside *= 2) {
+    // Small enough to be repeated.
+    const MeasuredTransform measured =
+        run_transform(comm, healpix_spec(nside, 0, 2 * nside, backend), nside < 64 ? 100 : 10);
+    if (!is_direct(measured.work)) return;
+    add_message(comm, measured, samples.messages);
+  }
+}
 
 /// Idles for a moment, as processors do before a command starts: on a virtual machine they may
 /// resume at another speed, which continuous work would not show. Collective.
@@ -54,18 +173,19 @@ void rest(const Communicator& comm) {
 
 /// Adds a sample of the memory newly allocated by the system during `work`.
 template <class Work>
-void with_memory(const Communicator& comm, Samples& samples, const Work& work) {
+void with_memory(const Communicator& comm, StageSamples& samples, const Work& work) {
   const std::int64_t bytes = MemoryMeter::touched_bytes();
   const double seconds = MemoryMeter::touch_seconds();
   work();
   const double new_bytes = comm.max(static_cast<double>(MemoryMeter::touched_bytes() - bytes));
   const double touching = comm.max(MemoryMeter::touch_seconds() - seconds);
   if (new_bytes > 0)
-    samples.new_memory.push_back({new_bytes, new_bytes, touching * omp_get_max_threads()});
+    samples.stages["new_memory"].push_back(
+        {new_bytes, new_bytes, touching * omp_get_max_threads()});
 }
 
 void measure_convolution(const Communicator& comm, std::int64_t nside, double fwhm,
-                         ConvolutionPath path, Samples& samples) {
+                         ConvolutionPath path, StageSamples& samples) {
   RingConvolutionSpec spec;
   spec.grid = healpix(nside);
   spec.error = 1e-5;
@@ -87,24 +207,23 @@ void measure_convolution(const Communicator& comm, std::int64_t nside, double fw
   const ConvolutionSeconds& all = plan.predicted();
   const ConvolutionSeconds own = plan.predicted_with_repeats(comm.rank());
   const auto size = static_cast<double>(spec.grid->longest_ring());
-  const auto add = [&](std::vector<Sample>& list, double ConvolutionSeconds::*of,
-                       const char* stage) {
+  const auto add = [&](const std::string& stage, double ConvolutionSeconds::*of) {
     // Ranks do different amounts of work, and the slowest counts, as in a run.
     const double seconds = comm.max(convolution->times().seconds(stage)) * omp_get_max_threads();
     const double predicted = comm.max(own.*of);
     // A stage with hardly any predicted time gives no useful rate.
     if (comm.sum(own.*of) > 0.1 * all.total() && seconds > 0)
-      list.push_back({size, predicted, seconds});
+      samples.stages["convolution_" + stage].push_back({size, predicted, seconds});
   };
-  add(samples.stencil, &ConvolutionSeconds::stencil, "stencil");
-  add(samples.sectors, &ConvolutionSeconds::sectors, "sectors");
-  add(samples.convolution_fft, &ConvolutionSeconds::ring_fft, "ring_fft");
-  add(samples.modes, &ConvolutionSeconds::modes, "modes");
-  samples.convolution_planning.push_back(
+  add("stencil", &ConvolutionSeconds::stencil);
+  add("sectors", &ConvolutionSeconds::sectors);
+  add("ring_fft", &ConvolutionSeconds::ring_fft);
+  add("modes", &ConvolutionSeconds::modes);
+  samples.stages["convolution_planning"].push_back(
       {size, static_cast<double>(spec.grid->n_rings()), planning});
 }
 
-void measure_convolutions(const Communicator& comm, std::int64_t nside, Samples& samples) {
+void measure_convolutions(const Communicator& comm, std::int64_t nside, StageSamples& samples) {
   const double pixel = std::sqrt(std::numbers::pi / 3) / static_cast<double>(nside);
   for (const double width : {3.0, 6.0, 20.0}) {
     measure_convolution(comm, nside, width * pixel, ConvolutionPath::automatic, samples);
@@ -114,7 +233,7 @@ void measure_convolutions(const Communicator& comm, std::int64_t nside, Samples&
 }
 
 /// Uses a kernel with a long tail.
-void measure_splitting(const Run& run, std::int64_t nside, Samples& samples) {
+void measure_splitting(const Run& run, std::int64_t nside, StageSamples& samples) {
   KernelSplitSpec spec;
   spec.nside = nside;
   spec.n_ranks = run.comm.size();
@@ -126,12 +245,12 @@ void measure_splitting(const Run& run, std::int64_t nside, Samples& samples) {
   rest(run.comm);
   const double seconds =
       timed(run.comm, [&] { agree(run.comm, [&] { const KernelSplit split(spec); }); });
-  samples.split_search.push_back({static_cast<double>(lmax), 1, seconds});
+  samples.stages["split_search"].push_back({static_cast<double>(lmax), 1, seconds});
 }
 
 /// Writes and reads a map, and removes it.
 void measure_file(const Communicator& comm, std::int64_t nside, const std::string& folder,
-                  Samples& samples) {
+                  StageSamples& samples) {
   const std::string path = folder + "/ringweave_calibration.h5";
   TransformSpec spec;
   spec.grid = healpix(nside);
@@ -157,8 +276,8 @@ void measure_file(const Communicator& comm, std::int64_t nside, const std::strin
     if (comm.is_root()) std::filesystem::remove(path);
   });
   const double bytes = static_cast<double>(spec.grid->n_pixels()) * sizeof(double);
-  samples.write.push_back({bytes, bytes, write});
-  samples.read.push_back({bytes, bytes, read});
+  samples.stages["file_write"].push_back({bytes, bytes, write});
+  samples.stages["file_read"].push_back({bytes, bytes, read});
 }
 
 std::string processor_name() {
@@ -170,51 +289,29 @@ std::string processor_name() {
   return "unknown processor";
 }
 
-/// Returns the curve through the samples, or the typical one if there are none.
-CostCurve curve(const std::vector<Sample>& samples, const CostCurve& typical) {
-  return samples.empty() ? typical : fit_curve(samples);
-}
-
 /// Fits the device that the ranks take turns on.
-DeviceCosts device_of(const Run& run, const DeviceSamples& samples) {
+DeviceCosts device_of(const Run& run, const StageSamples& samples) {
   const std::string name =
       run.comm.broadcast(agreed(run.comm, [] { return device_identity().name; }), 0);
-  if (samples.legendre_scalar.empty() || samples.legendre_spin.empty()) {
+  if (!samples.stages.contains("legendre_scalar") || !samples.stages.contains("legendre_spin")) {
     throw ResourceError("calibrate: no transform that was timed fits " + name +
                         "; free its memory, or give a lower --nside");
   }
   return fit_device(name, samples);
 }
 
-Machine machine_of(const Run& run, const Samples& samples, Backend backend) {
+/// Stages without samples, such as the exchange of one rank, cost what they typically do.
+Machine machine_of(const Run& run, const StageSamples& samples) {
   Machine machine = typical_machine();
   machine.name = run.comm.broadcast(processor_name(), 0);
   machine.date = utc_now();
   machine.n_ranks = run.comm.size();
   machine.n_threads = omp_get_max_threads();
-  const HostTransformSamples& transforms = samples.transforms;
-  const auto fit = [&](CostCurve Machine::*of, const std::vector<Sample>& list) {
-    machine.*of = curve(list, typical_machine().*of);
-  };
-  fit(&Machine::legendre_scalar, transforms.legendre_scalar);
-  fit(&Machine::legendre_spin, transforms.legendre_spin);
-  fit(&Machine::ring_fft, transforms.ring_fft);
-  fit(&Machine::ring_fft_modes, transforms.ring_fft_modes);
-  fit(&Machine::transform_planning, transforms.planning);
-  fit(&Machine::convolution_stencil, samples.stencil);
-  fit(&Machine::convolution_sectors, samples.sectors);
-  fit(&Machine::convolution_ring_fft, samples.convolution_fft);
-  fit(&Machine::convolution_modes, samples.modes);
-  fit(&Machine::convolution_planning, samples.convolution_planning);
-  fit(&Machine::split_search, samples.split_search);
-  fit(&Machine::new_memory, samples.new_memory);
-  fit(&Machine::file_read, samples.read);
-  fit(&Machine::file_write, samples.write);
-  machine.network = fit_network_if_enough(transforms.messages).value_or(typical_machine().network);
-  if (backend == Backend::cuda) {
-    machine.backend = "cuda";
-    machine.device = device_of(run, samples.device);
+  for (const auto& [name, curve] : machine_curves) {
+    const auto found = samples.stages.find(name);
+    if (found != samples.stages.end()) machine.*curve = fit_curve(found->second);
   }
+  machine.network = fit_network_if_enough(samples.messages).value_or(machine.network);
   return machine;
 }
 
@@ -224,24 +321,31 @@ Machine calibrate_machine(Run& run, const CalibrationSizes& sizes, Backend backe
                           const std::string& folder) {
   const Communicator& comm = run.comm;
   const bool on_device = backend == Backend::cuda;
-  Samples samples;
+  StageSamples samples;
+  StageSamples on_gpu;
   for (int repeat = 0; repeat < sizes.repeats; ++repeat) {
     for (std::int64_t nside = sizes.least_nside; nside <= sizes.most_nside; nside *= 2) {
       run.progress.stage(fmt::format("nside {}, turn {} of {}", nside, repeat + 1, sizes.repeats));
       rest(comm);
-      with_memory(comm, samples, [&] { measure_transform(comm, nside, 0, samples.transforms); });
+      with_memory(comm, samples,
+                  [&] { measure_transform(comm, nside, 0, Backend::host, samples); });
       rest(comm);
-      measure_transform(comm, nside, 2, samples.transforms);
+      measure_transform(comm, nside, 2, Backend::host, samples);
       measure_convolutions(comm, nside, samples);
       measure_splitting(run, nside, samples);
       measure_file(comm, nside, folder, samples);
-      if (on_device) measure_transform(comm, nside, 0, samples.device);
-      if (on_device) measure_transform(comm, nside, 2, samples.device);
+      if (on_device) measure_transform(comm, nside, 0, backend, on_gpu);
+      if (on_device) measure_transform(comm, nside, 2, backend, on_gpu);
     }
-    measure_small_messages(comm, sizes.least_nside, samples.transforms);
-    if (on_device) measure_small_messages(comm, sizes.least_nside, samples.device);
+    measure_small_messages(comm, sizes.least_nside, Backend::host, samples);
+    if (on_device) measure_small_messages(comm, sizes.least_nside, backend, on_gpu);
   }
-  return machine_of(run, samples, backend);
+  Machine machine = machine_of(run, samples);
+  if (on_device) {
+    machine.backend = "cuda";
+    machine.device = device_of(run, on_gpu);
+  }
+  return machine;
 }
 
 }  // namespace ringweave::detail::inline app

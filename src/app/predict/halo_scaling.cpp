@@ -83,13 +83,6 @@ HaloScaling halo_scaling(const RingDistribution& rings, double support,
   return result;
 }
 
-double predicted_efficiency(const HaloScaling& scaling, const HaloRates& rates) {
-  const double ideal = scaling.mean_products / rates.products_per_second;
-  const double slowest = scaling.largest_products / rates.products_per_second +
-                         static_cast<double>(scaling.largest_values) / rates.values_per_second;
-  return slowest > 0 ? ideal / slowest : 1;
-}
-
 int ranks_at_band_limit(const DistributeRings& distribute, double support, int most_ranks) {
   int enough = 1;
   const std::int64_t n_pairs = distribute(1).grid()->n_pairs();

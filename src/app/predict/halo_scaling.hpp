@@ -45,16 +45,6 @@ std::vector<std::int64_t> ring_products(const RingGrid& grid, double support,
 ///        plan_halo().
 HaloScaling halo_scaling(const RingDistribution& rings, double support, const RingPayload& payload);
 
-/// Measured rates of one rank, for one component.
-struct HaloRates {
-  double products_per_second = 0;
-  double values_per_second = 0;  ///< of its halo
-};
-
-/// Returns the speedup divided by the number of ranks if every rank waits for its halo before it
-/// computes.
-double predicted_efficiency(const HaloScaling& scaling, const HaloRates& rates);
-
 /// Returns the distribution of the rings over a number of ranks.
 using DistributeRings = std::function<RingDistribution(int n_ranks)>;
 

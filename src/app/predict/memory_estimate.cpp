@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "app/backend_choice.hpp"
+#include "app/transform_setup.hpp"
 #include "base/memory_meter.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/error.hpp"
@@ -43,18 +44,17 @@ std::vector<MemoryItem> fuller(const std::vector<MemoryItem>& one,
 }
 
 std::int64_t map_bytes(const TransformPlan& plan, Precision precision) {
-  return plan.rings.n_pixels() * (precision == Precision::single_ ? 4 : 8);
+  return plan.rings.n_pixels() * bytes_of(precision);
 }
 
 /// Returns the buffers of one operation on n of the plan's components; the map is first if it
 /// exists throughout.
 std::vector<MemoryItem> items_of(const TransformPlan& plan, const MemoryUse& use, std::int64_t n) {
   const std::int64_t n_at_once = std::min(n, plan.n_components_at_once());
-  const std::int64_t complex_bytes = use.precision == Precision::single_ ? 8 : 16;
   const std::int64_t n_planned = plan.spec.fields.n_components();
   const MemoryItem map{"map", n * map_bytes(plan, use.precision)};
   const MemoryItem residual{"residual map", map.bytes};
-  const MemoryItem alm{"a_lm", n * plan.alm.size() * complex_bytes};
+  const MemoryItem alm{"a_lm", n * plan.alm.size() * 2 * bytes_of(use.precision)};
   if (use.modes == ModeLocation::on_device) {
     switch (use.operation) {
       case Operation::analysis_iterating: return {map, residual, alm};
@@ -149,16 +149,15 @@ Shortage shortage_of(const Communicator& comm, const MemoryEstimate& estimate) {
           comm.max(mine - allowed)};
 }
 
-/// Memory of all nodes together, assuming that each has as little as the smallest.
-struct JobMemory {
-  double available;
-  double nodes;
-};
-
-/// Collective.
-JobMemory memory_of_job(const Communicator& comm) {
+/// Checks data of the whole job against all nodes together, assuming that each has as little
+/// memory as the smallest. Collective.
+void require_in_job(const Communicator& comm, double bytes, const std::string& what,
+                    const char* remedy) {
   const double nodes = comm.sum(1.0 / comm.node_local().size());
-  return {static_cast<double>(comm.min(available_bytes())) * nodes, nodes};
+  const double available = static_cast<double>(comm.min(available_bytes())) * nodes;
+  if (bytes <= available) return;
+  throw ResourceError(fmt::format("{} do not fit the {} that {:.0f} node(s) have; {}", what,
+                                  bytes_text(available), nodes, remedy));
 }
 
 }  // namespace
@@ -173,15 +172,13 @@ MemoryEstimate estimate_memory(const TransformPlan& plan, const MemoryUse& use) 
 
 MemoryEstimate estimate_memory(const SphericalHarmonicTransform& transform, const MemoryUse& use) {
   if (transform.device() == nullptr) return estimate_memory(transform.plan(), use);
-  if (transform.offloaded() == nullptr) {
-    std::vector<MemoryItem> items = transform_items(transform.plan(), use);
-    items.push_back({"pinned memory for copies", transform.device()->planned.staging});
-    return with_program(std::move(items));
-  }
+  const OffloadedTransform* offloaded = transform.offloaded();
   MemoryUse with_device = use;
-  with_device.modes = ModeLocation::on_device;
+  if (offloaded != nullptr) with_device.modes = ModeLocation::on_device;
   std::vector<MemoryItem> items = transform_items(transform.plan(), with_device);
-  items.push_back({"pinned memory for copies", transform.offloaded()->pinned_bytes()});
+  items.push_back({"pinned memory for copies", offloaded != nullptr
+                                                   ? offloaded->pinned_bytes()
+                                                   : transform.device()->planned.staging});
   return with_program(std::move(items));
 }
 
@@ -217,6 +214,14 @@ MemoryEstimate estimate_memory(const SplitPlan& plan, MaskSmoothing mask, Precis
 Estimate predict_memory(const Run& run, const MemoryEstimate& estimate) {
   const double bytes = run.comm.max(static_cast<double>(estimate.buffers()));
   return 1.0 / omp_get_max_threads() * run.machine.new_memory.estimate(bytes, bytes);
+}
+
+Estimate predict_files(const Machine& machine, const FileWork& work) {
+  const auto all = [](std::int64_t n, const CostCurve& curve, double bytes) {
+    return static_cast<double>(n) * curve.estimate(bytes, bytes);
+  };
+  return all(work.n_read, machine.file_read, work.read_bytes) +
+         all(work.n_written, machine.file_write, work.written_bytes);
 }
 
 void record_memory(Run& run, const MemoryEstimate& estimate) {
@@ -274,32 +279,23 @@ bool fits_memory(const Run& run, const MemoryEstimate& estimate) {
 }
 
 void require_memory_for(const Run& run, const TransformSpec& spec, Precision precision) {
-  const double real_bytes = precision == Precision::single_ ? 4 : 8;
-  const auto n = static_cast<double>(spec.fields.n_components());
+  const auto real_bytes = static_cast<double>(bytes_of(precision) * spec.fields.n_components());
   const double alm =
-      n * static_cast<double>(AlmLayout::full_size(spec.lmax, spec.mmax)) * 2 * real_bytes;
-  const double map = n * static_cast<double>(spec.grid->n_pixels()) * real_bytes;
-  const JobMemory memory = memory_of_job(run.comm);
-  if (alm + map <= memory.available) return;
-  throw ResourceError(
-      fmt::format("map ({}) and a_lm ({}) of {} with lmax = {} do not fit the {} that {:.0f} "
-                  "node(s) have; lower --lmax or use more "
-                  "nodes",
-                  bytes_text(map), bytes_text(alm), spec.grid->name(), spec.lmax,
-                  bytes_text(memory.available), memory.nodes));
+      static_cast<double>(AlmLayout::full_size(spec.lmax, spec.mmax)) * 2 * real_bytes;
+  const double map = static_cast<double>(spec.grid->n_pixels()) * real_bytes;
+  require_in_job(run.comm, alm + map,
+                 fmt::format("map ({}) and a_lm ({}) of {} with lmax = {}", bytes_text(map),
+                             bytes_text(alm), spec.grid->name(), spec.lmax),
+                 "lower --lmax or use more nodes");
 }
 
 void require_memory_for(const Run& run, const RingGrid& grid, std::int64_t n_maps,
                         Precision precision) {
-  const double real_bytes = precision == Precision::single_ ? 4 : 8;
   const double maps =
-      static_cast<double>(n_maps) * static_cast<double>(grid.n_pixels()) * real_bytes;
-  const JobMemory memory = memory_of_job(run.comm);
-  if (maps <= memory.available) return;
-  throw ResourceError(fmt::format(
-      "{} maps of {} ({}) do not fit the {} that {:.0f} node(s) have; use --precision "
-      "single or more nodes",
-      n_maps, grid.name(), bytes_text(maps), bytes_text(memory.available), memory.nodes));
+      static_cast<double>(n_maps * bytes_of(precision)) * static_cast<double>(grid.n_pixels());
+  require_in_job(run.comm, maps,
+                 fmt::format("{} maps of {} ({})", n_maps, grid.name(), bytes_text(maps)),
+                 "use --precision single or more nodes");
 }
 
 std::string bytes_text(double bytes) {

@@ -9,6 +9,7 @@
 #include "app/run.hpp"
 #include "convolve/split/split_plan.hpp"
 #include "io/file_kind.hpp"
+#include "perf_models/machine.hpp"
 #include "ringweave/files.hpp"
 #include "ringweave/times.hpp"
 #include "ringweave/transform.hpp"
@@ -80,6 +81,17 @@ std::unique_ptr<SphericalHarmonicTransform> plan_transform(Run& run, const Trans
 
 /// Predicts the time the system takes to provide this memory on the slowest rank. Collective.
 Estimate predict_memory(const Run& run, const MemoryEstimate& estimate);
+
+/// Large files of a run.
+struct FileWork {
+  std::int64_t n_read = 0;
+  double read_bytes = 0;  ///< per file
+  std::int64_t n_written = 0;
+  double written_bytes = 0;  ///< per file
+};
+
+/// Predicts files read and written one after the other by one rank, as HDF5, the calibrated format.
+Estimate predict_files(const Machine& machine, const FileWork& work);
 
 /// Adds bytes and predicted seconds to the report's plan. Collective.
 void record_memory(Run& run, const MemoryEstimate& estimate);

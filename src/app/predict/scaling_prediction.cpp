@@ -2,6 +2,7 @@
 #include "app/predict/scaling_prediction.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "ringweave/options.hpp"
@@ -37,14 +38,8 @@ double latency_share(const TransformWork& work, const Machine& machine) {
 }  // namespace
 
 const char* name_of(ScalingEnd::Cause cause) {
-  switch (cause) {
-    case ScalingEnd::Cause::legendre: return "legendre";
-    case ScalingEnd::Cause::ring_fft: return "ring_fft";
-    case ScalingEnd::Cause::messages: return "messages";
-    case ScalingEnd::Cause::bytes: return "bytes";
-    case ScalingEnd::Cause::copies: break;
-  }
-  return "copies";
+  constexpr std::array names = {"legendre", "ring_fft", "messages", "bytes", "copies"};
+  return names[static_cast<std::size_t>(cause)];
 }
 
 ScalingPredictor::ScalingPredictor(const TransformSpec& spec, const Machine& machine,

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string>
 
-#include "app/predict/file_estimate.hpp"
 #include "app/predict/memory_estimate.hpp"
 #include "app/run.hpp"
 #include "ringweave/times.hpp"

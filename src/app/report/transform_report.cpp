@@ -9,10 +9,11 @@
 #include <string>
 
 #include "app/backend_choice.hpp"
-#include "app/report/device_report.hpp"
 #include "app/report/plan_table.hpp"
 #include "ringweave/options.hpp"
 #include "ringweave/transform.hpp"
+#include "transform/device_budget.hpp"
+#include "transform/offloaded_transform.hpp"
 
 namespace ringweave::detail::inline app {
 namespace {
@@ -31,15 +32,14 @@ struct RunWork {
 
 /// Adds n transforms, of which, on the host, n_on_spectra have no FFTs.
 void add(const TransformWork& work, int n, int n_on_spectra, const Machine& machine, RunWork& sum) {
-  if (n_on_spectra > 0 && work.place == Place::host) {
-    add(work, n - n_on_spectra, 0, machine, sum);
-    return add(on_spectra(work), n_on_spectra, 0, machine, sum);
-  }
-  const int n_transforms = n;
-  sum.predicted = sum.predicted + n_transforms * estimate_transform(work, machine);
-  sum.legendre_flops += n_transforms * (work.scalar_flops + work.spin_flops);
-  sum.fft_bytes += n_transforms * static_cast<double>(work.fft_pixel_bytes + work.fft_mode_bytes);
-  sum.sent_bytes += n_transforms * static_cast<double>(work.sent_bytes);
+  if (work.place != Place::host) n_on_spectra = 0;
+  const int n_whole = n - n_on_spectra;
+  sum.predicted = sum.predicted + n_whole * estimate_transform(work, machine) +
+                  n_on_spectra * estimate_transform(on_spectra(work), machine);
+  sum.legendre_flops += n * (work.scalar_flops + work.spin_flops);
+  sum.fft_bytes += n_whole * static_cast<double>(work.fft_pixel_bytes) +
+                   n * static_cast<double>(work.fft_mode_bytes);
+  sum.sent_bytes += n * static_cast<double>(work.sent_bytes);
 }
 
 /// `all_fields`: one transform of all fields of the plan.
@@ -68,12 +68,6 @@ TransformPrediction prediction_of_slowest(const Communicator& comm, const RunWor
           of_slowest(comm, mine.total())};
 }
 
-/// Uses the device that the transform found.
-RunWork work_of_run(const SphericalHarmonicTransform& transform, const TransformCount& count,
-                    const Machine& machine) {
-  return work_of_run(transform.plan(), work_of(transform, omp_get_max_threads()), count, machine);
-}
-
 void put_prediction(const TransformPrediction& prediction, const TransformCount& count,
                     nlohmann::ordered_json& plan) {
   plan["transforms"] = count.all_fields;
@@ -91,6 +85,29 @@ void put_prediction(const TransformPrediction& prediction, const TransformCount&
 std::string count_text(const TransformCount& count) {
   return fmt::format("{}{} transform(s){}", count.is_a_guess ? "perhaps " : "", count.all_fields,
                      count.mask > 0 ? fmt::format(" and {} of the mask", count.mask) : "");
+}
+
+std::string whereabouts(const DeviceBudget& device) {
+  if (device.on_device()) return "a_lm, ring modes and maps go there";
+  return "a_lm and maps stay on the host and are copied in blocks, because " + device.reason;
+}
+
+/// Prints what record_device() reports as rows of the plan. Collective.
+void print_device(Run& run, const SphericalHarmonicTransform& transform, PlanTable& table) {
+  const DeviceBudget* device = transform.device();
+  if (device == nullptr) return;
+  const DeviceMemoryPlan& planned = device->planned;
+  const char* const how = device->on_device() ? "" : ", in blocks";
+  table.bytes(fmt::format("device: Legendre stage{}", how), planned.legendre);
+  table.bytes(fmt::format("device: ring FFT{}", how), planned.ring_fft);
+  if (device->on_device()) {
+    table.bytes("device: ring modes", planned.modes);
+    table.bytes("device: a_lm and map", planned.alm + planned.map);
+  }
+  table.bytes("device memory", planned.total());
+  run.say(fmt::format("  device: {}, {} rank(s) on it, {} free; {}", device->device.name,
+                      device->n_ranks, bytes_text(static_cast<double>(device->free_bytes)),
+                      whereabouts(*device)));
 }
 
 void print_plan(Run& run, const SphericalHarmonicTransform& transform,
@@ -155,8 +172,9 @@ TransformPrediction predict_transforms(const Run& run, const TransformPlan& plan
 
 void record_plan(Run& run, const SphericalHarmonicTransform& transform,
                  const MemoryEstimate& estimate, const TransformCount& count) {
-  const TransformPrediction prediction =
-      prediction_of_slowest(run.comm, work_of_run(transform, count, run.machine));
+  const TransformPrediction prediction = prediction_of_slowest(
+      run.comm,
+      work_of_run(transform.plan(), work_of(transform, omp_get_max_threads()), count, run.machine));
   record_memory(run, estimate);
   nlohmann::ordered_json& plan = run.report["plan"];
   plan["groups_of_fields"] = transform.plan().groups.size();
@@ -166,13 +184,35 @@ void record_plan(Run& run, const SphericalHarmonicTransform& transform,
     print_plan(run, transform, estimate, count, prediction);
 }
 
+void record_device(Run& run, const SphericalHarmonicTransform& transform) {
+  const DeviceBudget* device = transform.device();
+  if (device == nullptr) return;
+  const OffloadedTransform* offloaded = transform.offloaded();
+  const DeviceMemoryPlan& planned = device->planned;
+  run.report["device"] = {
+      {"name", device->device.name},
+      {"ranks_on_it", run.comm.max(std::int64_t{device->n_ranks})},
+      {"free_bytes", over_ranks(run.comm, static_cast<double>(device->free_bytes))},
+      {"planned_bytes", over_ranks(run.comm, static_cast<double>(planned.total()))},
+      {"data_on_device", device->on_device()},
+      {"obstacle", device->reason},
+  };
+  if (offloaded == nullptr) return;
+  run.report["device"]["held_bytes"] =
+      over_ranks(run.comm, static_cast<double>(offloaded->device_bytes()));
+  run.report["device"]["mpi"] = offloaded->transform().route() == DeviceRoute::direct
+                                    ? "from device memory"
+                                    : "through the host's memory";
+}
+
 void record_transform(Run& run, SphericalHarmonicTransform& transform, const TransformCount& count,
                       PlanPart part) {
   const TransformPlan& plan = transform.plan();
   const Communicator& comm = run.comm;
   for (const auto& [stage, entry] : transform.times().entries())
     run.times.add(stage, entry.seconds);
-  const RunWork work = work_of_run(transform, count, run.machine);
+  const RunWork work =
+      work_of_run(plan, work_of(transform, omp_get_max_threads()), count, run.machine);
   const auto giga_per_second = [&](double mine, const char* stage) {
     const double seconds = comm.max(transform.times().seconds(stage));
     const double sum = comm.sum(mine);

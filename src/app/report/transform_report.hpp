@@ -47,6 +47,10 @@ TransformPrediction predict_transforms(const Run& run, const TransformPlan& plan
 void record_plan(Run& run, const SphericalHarmonicTransform& transform,
                  const MemoryEstimate& estimate, const TransformCount& count);
 
+/// Reports the device the transform found, the memory used on it, and why a_lm and maps stay on the
+/// host if they do; nothing with the host backend. Collective.
+void record_device(Run& run, const SphericalHarmonicTransform& transform);
+
 /// Where a prediction is stored in the report's plan: as the plan, or as its part "harmonic".
 enum class PlanPart { whole, harmonic };
 

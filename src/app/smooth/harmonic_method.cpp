@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "app/backend_choice.hpp"
-#include "app/maps/map_batch.hpp"
+#include "app/map_batch.hpp"
 #include "app/smooth/smoothing_method.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
@@ -15,36 +15,29 @@ namespace {
 class HarmonicMethod final : public SmoothingMethod {
  public:
   HarmonicMethod(Run& run, SmoothJob& job, const TransformOptions& options)
-      : SmoothingMethod(run, job),
-        spec_(make_spec(options, job.grid, job.choice.fields, job.usual_lmax)) {
-    spec_.backend = choose_backend(run, options.backend);
-  }
+      : SmoothingMethod(run, job), transform_(run, spec_of(run, job, options), options.backend) {}
 
   std::string name() const override { return "harmonic"; }
-  std::string label() const override { return fmt::format("harmonics with lmax {}", spec_.lmax); }
+  std::string label() const override { return fmt::format("harmonics with lmax {}", lmax()); }
   double error() const override { return 0; }
 
   Estimate predict() override {
     const int n_masks = job_.is_normalized() ? 2 : 0;
     return static_cast<double>(job_.maps.n()) *
-               predict_transforms(run_, plan_of(1), {2, n_masks, false}).total +
-           estimate_planning(spec_, run_.machine);
+               predict_transforms(run_, transform_.plan(1), {2, n_masks, false}).total +
+           estimate_planning(transform_.of_one(), run_.machine);
   }
 
   std::vector<MapRange> plan() override {
-    require_memory_for(run_, spec_, job_.precision);
-    job_.smoothing.beam = beam_of(run_, job_.options, spec_.lmax);
+    require_memory_for(run_, transform_.of_one(), job_.precision);
+    job_.smoothing.beam = beam_of(run_, job_.options, lmax());
     way_ = harmonic_way(run_, job_);
-    const auto memory_of = [&](const std::vector<MapRange>& groups) {
-      const TransformPlan one = plan_of(groups.front().count);
-      return with_others(estimate_memory(one, way_.use), groups, bytes_of_map(job_, one.rings));
-    };
     const std::vector<MapRange> groups =
         job_.smoothing.tolerance > 0
             ? one_by_one(run_, job_.maps, job_.options.maps, "--tol couples what goes together")
-            : choose_groups(run_, job_.maps, job_.options.maps, n_components(), memory_of);
+            : transform_.choose_groups(job_.maps, job_.options.maps, way_.use);
     n_groups_ = checked_cast<int>(ssize64(groups), "groups of maps");
-    make_transform(groups.front().count);
+    transform_.plan_for(groups.front().count, way_.use);
     return groups;
   }
 
@@ -55,57 +48,37 @@ class HarmonicMethod final : public SmoothingMethod {
   }
 
   void prepare() override { read_weights(way_.weights); }
-  SmoothingReport smooth(SmoothGroup<float>& group) override { return smooth_group(group); }
-  SmoothingReport smooth(SmoothGroup<double>& group) override { return smooth_group(group); }
+  SmoothingReport smooth(MapGroup<float>& group) override { return smooth_group(group); }
+  SmoothingReport smooth(MapGroup<double>& group) override { return smooth_group(group); }
   void release() override { transform_->release_workspace(); }
-  void record() override {
-    record_transform(run_, *transform_, count_);
-    count_ = {};
-  }
+  void record() override { transform_.record(); }
   std::string summary() const override {
-    return fmt::format("harmonic method, lmax {}, {} iterations", spec_.lmax, iterations_);
+    return fmt::format("harmonic method, lmax {}, {} iterations", lmax(), iterations_);
   }
 
  private:
-  std::int64_t n_components() const { return spec_.fields.n_components(); }
-
-  TransformSpec spec_of(std::int64_t n_maps) const {
-    TransformSpec batch = spec_;
-    batch.fields = fields_of(spec_.fields, n_maps);
-    batch.theta_components = n_components();
-    return batch;
+  static TransformSpec spec_of(Run& run, const SmoothJob& job, const TransformOptions& options) {
+    TransformSpec spec = make_spec(options, job.grid, job.choice.fields, job.usual_lmax);
+    spec.backend = choose_backend(run, options.backend);
+    return spec;
   }
-  TransformPlan plan_of(std::int64_t n_maps) const {
-    return agreed(run_.comm, [&] {
-      return TransformPlan(spec_of(n_maps), run_.comm.rank(), run_.comm.size());
-    });
-  }
-  void make_transform(std::int64_t n_maps) {
-    transform_ = plan_transform(run_, spec_of(n_maps), way_.use, job_.options.transform.backend);
-  }
+  int lmax() const { return transform_.of_one().lmax; }
 
   template <class T>
-  SmoothingReport smooth_group(SmoothGroup<T>& group) {
-    if (transform_->fields().n_components() != group.range.count * n_components()) {
-      // The last groups may be smaller.
-      record();
-      transform_.reset();
-      make_transform(group.range.count);
-    }
+  SmoothingReport smooth_group(MapGroup<T>& group) {
+    transform_.plan_for(group.range.count, way_.use);
     if (job_.maps.is_single()) run_.progress.stage("smoothing");
     const SmoothingReport report =
         smooth_fields<T>(run_, job_, *transform_, job_.smoothing, group,
-                         group.maps.map.view().components(0, transform_->fields().n_components()));
-    count_ += count_of(report);
+                         group.map.view().components(0, transform_->fields().n_components()));
+    transform_.count(count_of(report));
     iterations_ = report.analysis.iterations;
     return report;
   }
 
-  TransformSpec spec_;  ///< of one map
   HarmonicWay way_;
   int n_groups_ = 0;
-  std::unique_ptr<SphericalHarmonicTransform> transform_;  ///< of the group at work
-  TransformCount count_;                                   ///< of transform_
+  GroupTransform transform_;
   int iterations_ = 0;
 };
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "app/backend_choice.hpp"
-#include "app/maps/map_batch.hpp"
+#include "app/map_batch.hpp"
 #include "app/report/plan_table.hpp"
 #include "app/smooth/smoothing_method.hpp"
 #include "base/checked_cast.hpp"
@@ -123,8 +123,8 @@ class RingMethod final : public SmoothingMethod {
   void prepare() override {
     if (spins_) read_weights(spins_->way.weights);
   }
-  SmoothingReport smooth(SmoothGroup<float>& group) override { return smooth_group(group); }
-  SmoothingReport smooth(SmoothGroup<double>& group) override { return smooth_group(group); }
+  SmoothingReport smooth(MapGroup<float>& group) override { return smooth_group(group); }
+  SmoothingReport smooth(MapGroup<double>& group) override { return smooth_group(group); }
   void release() override {
     if (!convolution_) return;
     for (const auto& [stage, entry] : convolution_->times().entries())
@@ -220,16 +220,16 @@ class RingMethod final : public SmoothingMethod {
   }
 
   template <class T>
-  SmoothingReport smooth_group(SmoothGroup<T>& group) {
+  SmoothingReport smooth_group(MapGroup<T>& group) {
     SmoothingReport report = convolve(group);
-    group.maps.provenance.support_degrees = degrees(plan_.support());
-    group.maps.provenance.kernel_error = cut_.truncation;
+    group.provenance.support_degrees = degrees(plan_.support());
+    group.provenance.kernel_error = cut_.truncation;
     if (!spins_) return report;
     if (job_.maps.is_single()) run_.progress.stage("smoothing Q and U");
     SmoothingOptions smoothing = job_.smoothing;
     smoothing.remove = Remove::none;
     const SmoothingReport spins = smooth_fields<T>(run_, job_, *spins_->transform, smoothing, group,
-                                                   group.maps.map.view().components(1, 2));
+                                                   group.map.view().components(1, 2));
     spin_count_ += count_of(spins);
     // The next map's convolution needs its memory.
     spins_->transform->release_workspace();
@@ -240,9 +240,9 @@ class RingMethod final : public SmoothingMethod {
   /// The scalar fields. Alone they come back in their own memory, without the input; before Q and U
   /// they take the input's place.
   template <class T>
-  SmoothingReport convolve(SmoothGroup<T>& group) {
+  SmoothingReport convolve(MapGroup<T>& group) {
     if (job_.maps.is_single()) run_.progress.stage("convolving");
-    MapBuffer<T>& map = group.maps.map;
+    MapBuffer<T>& map = group.map;
     auto smoothed =
         agreed(run_.comm, [&] { return MapBuffer<T>(n_scalars(), rings().n_pixels()); });
     if (!convolution_) convolution_.emplace(run_.comm, plan_.spec());

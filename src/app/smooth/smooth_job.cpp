@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <numbers>
 #include <vector>
 
 #include "app/cli/angle.hpp"
@@ -16,23 +15,6 @@
 #include "ringweave/kernel.hpp"
 
 namespace ringweave::detail::inline app {
-
-std::int64_t bytes_of_map(const SmoothJob& job, const LocalRings& rings) {
-  return job.choice.fields.n_components() * rings.n_pixels() * bytes_of(job.precision);
-}
-
-FileWork files_of(const SmoothJob& job) {
-  const auto bytes = static_cast<double>(job.choice.fields.n_components() * job.grid->n_pixels() *
-                                         bytes_of(job.precision));
-  return {job.maps.n(), bytes, job.maps.n(), bytes};
-}
-
-void require_one_kernel(const SmoothOptions& options) {
-  const int given = !options.fwhm.empty() + !options.beam.empty() + !options.kernel.empty();
-  if (given == 1) return;
-  throw UsageError(
-      "give the smoothing as one of --fwhm ANGLE (e.g. 30arcmin), --beam FILE, --kernel FILE");
-}
 
 HarmonicWay harmonic_way(const Run& run, const SmoothJob& job) {
   const SmoothingOptions& smoothing = job.smoothing;
@@ -69,7 +51,7 @@ Beam beam_of(const Run& run, const SmoothOptions& options, int lmax) {
 
 template <class T>
 SmoothingReport smooth_fields(Run& run, const SmoothJob& job, SphericalHarmonicTransform& transform,
-                              SmoothingOptions smoothing, SmoothGroup<T>& group, MapView<T> map) {
+                              SmoothingOptions smoothing, MapGroup<T>& group, MapView<T> map) {
   for (std::int64_t i = 0; i < group.range.count; ++i)
     smoothing.maps.push_back(job.maps.to_do[to_size(group.range.first + i)].input);
   SmoothingReport report =
@@ -79,8 +61,8 @@ SmoothingReport smooth_fields(Run& run, const SmoothJob& job, SphericalHarmonicT
       });
   run.report["analysis"] = {{"iterations", report.analysis.iterations},
                             {"residuals", report.analysis.residuals}};
-  group.maps.provenance.lmax = transform.spec().lmax;
-  group.maps.provenance.iterations = report.analysis.iterations;
+  group.provenance.lmax = transform.spec().lmax;
+  group.provenance.iterations = report.analysis.iterations;
   return report;
 }
 
@@ -91,36 +73,9 @@ TransformCount count_of(const SmoothingReport& report) {
           .mask_on_spectra = report.mask_on_spectra};
 }
 
-Provenance provenance_of(const Run& run, const SmoothJob& job) {
-  const SmoothOptions& options = job.options;
-  Provenance provenance = run.provenance();
-  provenance.quadrature = options.analysis.weights;
-  provenance.removed = options.analysis.remove;
-  if (!options.fwhm.empty())
-    provenance.fwhm_degrees = parse_angle(options.fwhm, "--fwhm") * 180 / std::numbers::pi;
-  if (!options.beam.empty()) provenance.beam = options.beam;
-  if (!options.kernel.empty()) provenance.beam = options.kernel;
-  return provenance;
-}
-
-void tell_treatment(Run& run, const SmoothJob& job, std::int64_t map,
-                    const TreatmentReport& treatment) {
-  const AnalysisOptions& options = job.options.analysis;
-  nlohmann::ordered_json& total = run.report["unseen_pixels"];
-  total = treatment.unseen_pixels + (total.is_null() ? 0 : total.get<std::int64_t>());
-  const std::string name = job.maps.is_single() ? "" : job.maps.to_do[to_size(map)].input + ": ";
-  if (treatment.unseen_pixels > 0)
-    run.say(fmt::format("{}{} UNSEEN pixels: {}", name, treatment.unseen_pixels, options.unseen));
-  if (job.smoothing.remove == Remove::none) return;
-  const LowMultipoles& removed = treatment.removed;
-  run.say(fmt::format("{}removed monopole {:.6g}, dipole ({:.6g}, {:.6g}, {:.6g}){}", name,
-                      removed.monopole, removed.dipole[0], removed.dipole[1], removed.dipole[2],
-                      options.put_back ? ", put back" : ""));
-}
-
 #define RINGWEAVE_INSTANTIATE(T)                                                              \
   template SmoothingReport smooth_fields(Run&, const SmoothJob&, SphericalHarmonicTransform&, \
-                                         SmoothingOptions, SmoothGroup<T>&, MapView<T>);
+                                         SmoothingOptions, MapGroup<T>&, MapView<T>);
 RINGWEAVE_INSTANTIATE(float)
 RINGWEAVE_INSTANTIATE(double)
 #undef RINGWEAVE_INSTANTIATE

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -9,7 +8,6 @@
 #include "app/cli/options.hpp"
 #include "app/maps/map_list.hpp"
 #include "app/maps/map_run.hpp"
-#include "app/predict/file_estimate.hpp"
 #include "app/predict/memory_estimate.hpp"
 #include "app/report/transform_report.hpp"
 #include "app/run.hpp"
@@ -20,16 +18,6 @@
 #include "ringweave/views.hpp"
 
 namespace ringweave::detail::inline app {
-
-/// Maps that are smoothed together, on this rank.
-template <class T>
-struct SmoothedMaps {
-  MapBuffer<T> map;                ///< [map, component][own pixel]
-  std::vector<MapHeader> headers;  ///< as in their files
-  Provenance provenance;           ///< of all of them; the input is missing
-};
-template <class T>
-using SmoothGroup = MapGroup<SmoothedMaps<T>>;
 
 /// Options and input of `smooth`, the same for every method.
 struct SmoothJob {
@@ -46,15 +34,6 @@ struct SmoothJob {
   bool is_normalized() const { return smoothing.unseen == UnseenPolicy::normalize; }
 };
 
-/// Bytes of this rank's part of one map with all its components.
-std::int64_t bytes_of_map(const SmoothJob& job, const LocalRings& rings);
-
-/// The maps of the job, in and out.
-FileWork files_of(const SmoothJob& job);
-
-/// UsageError unless the smoothing is given in exactly one way.
-void require_one_kernel(const SmoothOptions& options);
-
 /// Returns the weights and options of the job's analyses, the same for all fields. Collective.
 struct HarmonicWay {
   WeightFiles weights;
@@ -70,16 +49,9 @@ Beam beam_of(const Run& run, const SmoothOptions& options, int lmax);
 /// puts the iterations into the report and the group's provenance. Collective.
 template <class T>
 SmoothingReport smooth_fields(Run& run, const SmoothJob& job, SphericalHarmonicTransform& transform,
-                              SmoothingOptions smoothing, SmoothGroup<T>& group, MapView<T> map);
+                              SmoothingOptions smoothing, MapGroup<T>& group, MapView<T> map);
 
 /// The transforms of a smoothing that is done.
 TransformCount count_of(const SmoothingReport& report);
-
-/// Kernel and treatment; the rest is the caller's.
-Provenance provenance_of(const Run& run, const SmoothJob& job);
-
-/// Reports how many pixels of map number `map` of the job were UNSEEN and what was removed.
-void tell_treatment(Run& run, const SmoothJob& job, std::int64_t map,
-                    const TreatmentReport& treatment);
 
 }  // namespace ringweave::detail::inline app

@@ -6,7 +6,6 @@
 
 #include "app/cli/options.hpp"
 #include "app/run.hpp"
-#include "io/file_kind.hpp"
 #include "ringweave/files.hpp"
 #include "ringweave/grid.hpp"
 #include "ringweave/kernel.hpp"

@@ -4,10 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
+#include <nlohmann/json.hpp>
+#include <numbers>
 
-#include "app/maps/map_batch.hpp"
-#include "app/maps/map_outputs.hpp"
+#include "app/cli/angle.hpp"
+#include "app/map_batch.hpp"
 #include "app/report/plan_table.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
@@ -75,14 +76,42 @@ void require_same_rings(const std::string& path, MapReader& reader, const Smooth
                                     job.maps.to_do.front().input));
 }
 
+/// Kernel and treatment; the rest is the caller's.
+Provenance provenance_of(const Run& run, const SmoothJob& job) {
+  const SmoothOptions& options = job.options;
+  Provenance provenance = run.provenance();
+  provenance.quadrature = options.analysis.weights;
+  provenance.removed = options.analysis.remove;
+  if (!options.fwhm.empty())
+    provenance.fwhm_degrees = parse_angle(options.fwhm, "--fwhm") * 180 / std::numbers::pi;
+  if (!options.beam.empty()) provenance.beam = options.beam;
+  if (!options.kernel.empty()) provenance.beam = options.kernel;
+  return provenance;
+}
+
+/// Reports how many pixels of map number `map` of the job were UNSEEN and what was removed.
+void tell_treatment(Run& run, const SmoothJob& job, std::int64_t map,
+                    const TreatmentReport& treatment) {
+  const AnalysisOptions& options = job.options.analysis;
+  nlohmann::ordered_json& total = run.report["unseen_pixels"];
+  total = treatment.unseen_pixels + (total.is_null() ? 0 : total.get<std::int64_t>());
+  const std::string name = job.maps.is_single() ? "" : job.maps.to_do[to_size(map)].input + ": ";
+  if (treatment.unseen_pixels > 0)
+    run.say(fmt::format("{}{} UNSEEN pixels: {}", name, treatment.unseen_pixels, options.unseen));
+  if (job.smoothing.remove == Remove::none) return;
+  const LowMultipoles& removed = treatment.removed;
+  run.say(fmt::format("{}removed monopole {:.6g}, dipole ({:.6g}, {:.6g}, {:.6g}){}", name,
+                      removed.monopole, removed.dipole[0], removed.dipole[1], removed.dipole[2],
+                      options.put_back ? ", put back" : ""));
+}
+
 /// Reads the maps of a group into new memory.
 template <class T>
 void read_group(Run& run, const SmoothJob& job, const LocalRings& rings, FileTraffic& traffic,
-                SmoothGroup<T>& group) {
+                MapGroup<T>& group) {
   const std::int64_t n = job.choice.fields.n_components();
-  auto& maps = group.maps;
   try {
-    maps.map =
+    group.map =
         agreed(traffic.comm, [&] { return MapBuffer<T>(group.range.count * n, rings.n_pixels()); });
     for (std::int64_t i = 0; i < group.range.count; ++i) {
       const std::string& path = job.maps.to_do[to_size(group.range.first + i)].input;
@@ -90,35 +119,35 @@ void read_group(Run& run, const SmoothJob& job, const LocalRings& rings, FileTra
       const auto opened = job.reader == nullptr ? open_map(traffic.comm, path) : nullptr;
       MapReader& reader = opened != nullptr ? *opened : *job.reader;
       require_alike(path, reader.header(), job.maps.to_do.front().input, job.header);
-      read_map<T>(traffic, path, reader, job.choice, rings, maps.map.view().components(i * n, n));
-      maps.headers.push_back(reader.header());
+      read_map<T>(traffic, path, reader, job.choice, rings, group.map.view().components(i * n, n));
+      group.headers.push_back(reader.header());
     }
   } catch (const DataError&) {
     // On all ranks. The maps before it are worth going on with.
     group.failure = std::current_exception();
-    group.range.count = ssize64(maps.headers);
+    group.range.count = ssize64(group.headers);
   }
 }
 
 template <class T>
 void write_group(Run& run, const SmoothJob& job, const LocalRings& rings, FileTraffic& traffic,
-                 SmoothGroup<T>& group) {
+                 MapGroup<T>& group) {
   const std::int64_t n = job.choice.fields.n_components();
   for (std::int64_t i = 0; i < group.range.count; ++i) {
     const MapTask& task = job.maps.to_do[to_size(group.range.first + i)];
     if (job.maps.n() == 1) run.progress.stage("writing " + task.output);
     const StageTimer timer(&traffic.times, "write");
-    const MapHeader& input = group.maps.headers[to_size(i)];
+    const MapHeader& input = group.headers[to_size(i)];
     MapHeader header = input;
     header.precision = sizeof(T) == 4 ? Precision::single_ : Precision::double_;
     header.columns.clear();
     for (const int column : job.choice.columns)
       header.columns.push_back(input.columns[to_size(std::int64_t{column})]);
-    Provenance provenance = group.maps.provenance;
+    Provenance provenance = group.provenance;
     provenance.input = task.input;
     MapOutputs outputs(run, job.maps, traffic);
     write_map(outputs.begin(task.output), header, provenance, rings,
-              MapView<const T>(group.maps.map.view().components(i * n, n)));
+              MapView<const T>(group.map.view().components(i * n, n)));
     outputs.commit(traffic);
   }
 }
@@ -128,22 +157,18 @@ MapsDone smooth_groups(Run& run, const SmoothJob& job, SmoothingMethod& method,
                        const std::vector<MapRange>& groups) {
   const LocalRings rings = method.rings();
   MapRun map_run(run, job.maps, groups);
-  const MapSteps<SmoothedMaps<T>> steps{[&](FileTraffic& traffic, SmoothGroup<T>& group) {
-                                          read_group<T>(run, job, rings, traffic, group);
-                                        },
-                                        [&](SmoothGroup<T>& group) {
-                                          group.maps.provenance = provenance_of(run, job);
-                                          group.maps.provenance.method = method.name();
-                                          const SmoothingReport report = method.smooth(group);
-                                          // The last outputs need its memory.
-                                          if (map_run.is_last(group.range)) method.release();
-                                          for (std::int64_t i = 0; i < group.range.count; ++i)
-                                            tell_treatment(run, job, group.range.first + i,
-                                                           report.maps[to_size(i)]);
-                                        },
-                                        [&](FileTraffic& traffic, SmoothGroup<T>& group) {
-                                          write_group<T>(run, job, rings, traffic, group);
-                                        }};
+  MapSteps<T> steps;
+  steps.read = [&](auto& traffic, auto& group) { read_group(run, job, rings, traffic, group); };
+  steps.write = [&](auto& traffic, auto& group) { write_group(run, job, rings, traffic, group); };
+  steps.compute = [&](MapGroup<T>& group) {
+    group.provenance = provenance_of(run, job);
+    group.provenance.method = method.name();
+    const SmoothingReport report = method.smooth(group);
+    // The last outputs need its memory.
+    if (map_run.is_last(group.range)) method.release();
+    for (std::int64_t i = 0; i < group.range.count; ++i)
+      tell_treatment(run, job, group.range.first + i, report.maps[to_size(i)]);
+  };
   const MapsDone done = run_maps(map_run, steps);
   method.release();
   method.record();
@@ -198,11 +223,13 @@ void open_inputs(Run& run, SmoothJob& job) {
 
 int smooth_maps(Run& run, const SmoothJob& job, SmoothingMethod& method) {
   const std::vector<MapRange> groups = method.plan();
-  const MemoryEstimate estimate =
-      with_others(method.memory(), groups, bytes_of_map(job, method.rings()));
+  const MemoryEstimate estimate = with_others(
+      method.memory(), groups, map_bytes(job.choice.fields, method.rings(), job.precision));
   tell_groups(run, job.maps, groups);
   method.report_plan(estimate);
-  record_files(run, files_of(job));
+  const auto bytes = static_cast<double>(job.choice.fields.n_components() * job.grid->n_pixels() *
+                                         bytes_of(job.precision));
+  record_files(run, {job.maps.n(), bytes, job.maps.n(), bytes});
   require_memory(run, estimate);
   if (run.options.dry_run) return 0;
 

@@ -43,8 +43,8 @@ class SmoothingMethod {
   /// Reads what else it needs, before the first map.
   virtual void prepare() {}
   /// Smooths the maps of a group and adds to their provenance.
-  virtual SmoothingReport smooth(SmoothGroup<float>& group) = 0;
-  virtual SmoothingReport smooth(SmoothGroup<double>& group) = 0;
+  virtual SmoothingReport smooth(MapGroup<float>& group) = 0;
+  virtual SmoothingReport smooth(MapGroup<double>& group) = 0;
   /// Frees the memory of the computation; smooth() takes it again.
   virtual void release() = 0;
   /// Puts what was done into the report.

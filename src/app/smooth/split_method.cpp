@@ -8,8 +8,7 @@
 #include <utility>
 
 #include "app/backend_choice.hpp"
-#include "app/maps/map_batch.hpp"
-#include "app/report/device_report.hpp"
+#include "app/map_batch.hpp"
 #include "app/report/plan_table.hpp"
 #include "app/smooth/smoothing_method.hpp"
 #include "base/checked_cast.hpp"
@@ -154,8 +153,8 @@ class SplitMethod final : public SmoothingMethod {
     if (run_.options.dry_run || run_.options.verbose) print_plan(estimate, predicted);
   }
 
-  SmoothingReport smooth(SmoothGroup<float>& group) override { return smooth_group(group); }
-  SmoothingReport smooth(SmoothGroup<double>& group) override { return smooth_group(group); }
+  SmoothingReport smooth(MapGroup<float>& group) override { return smooth_group(group); }
+  SmoothingReport smooth(MapGroup<double>& group) override { return smooth_group(group); }
   void release() override {
     if (!convolution_) return;
     const auto add = [&](const StageTimes& times, const std::string& prefix) {
@@ -251,10 +250,10 @@ class SplitMethod final : public SmoothingMethod {
   }
 
   template <class T>
-  SmoothingReport smooth_group(SmoothGroup<T>& group) {
+  SmoothingReport smooth_group(MapGroup<T>& group) {
     if (job_.maps.is_single()) run_.progress.stage("convolving");
     if (convolution_ == nullptr) make_convolution();
-    MapBuffer<T>& map = group.maps.map;
+    MapBuffer<T>& map = group.map;
     auto smoothed = agreed(run_.comm, [&] {
       return MapBuffer<T>(search_.plan.rings.spec().n_maps, rings().n_pixels());
     });
@@ -264,9 +263,9 @@ class SplitMethod final : public SmoothingMethod {
                                     smoothed.view());
         });
     map = std::move(smoothed);
-    group.maps.provenance.support_degrees = search_.split.best().theta_cut / arcmin / 60;
-    group.maps.provenance.kernel_error = error();
-    group.maps.provenance.lmax = search_.split.best().l_cut;
+    group.provenance.support_degrees = search_.split.best().theta_cut / arcmin / 60;
+    group.provenance.kernel_error = error();
+    group.provenance.lmax = search_.split.best().l_cut;
     return report;
   }
 

@@ -10,6 +10,17 @@
 namespace ringweave::detail {
 namespace {
 
+double decode(double value) {
+  return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
+}
+
+/// Returns the CIE lightness of a colour, 0 .. 100.
+double lightness(const Colour& colour) {
+  const double y = 0.2126729 * decode(colour.red) + 0.7151522 * decode(colour.green) +
+                   0.0721750 * decode(colour.blue);
+  return y > 216.0 / 24389 ? 116 * std::cbrt(y) - 16 : y * 24389.0 / 27;
+}
+
 TEST(ColourMap, MeadowAndGreyGrowLighterAllTheWayAtAnEvenPace) {
   for (const char* name : {"meadow", "grey"}) {
     const ColourMap colours = ColourMap::from_name(name);

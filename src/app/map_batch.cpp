@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/maps/map_batch.hpp"
+#include "app/map_batch.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <utility>
 
-#include "ringweave/error.hpp"
+#include "app/transform_setup.hpp"
+#include "distribute/mpi/agree.hpp"
 
 namespace ringweave::detail::inline app {
 namespace {
@@ -30,14 +30,48 @@ std::int64_t usual_batch(std::int64_t n_maps, std::int64_t n_components) {
 
 }  // namespace
 
-std::vector<MapRange> choose_groups(
-    Run& run, const MapList& list, const MapsOptions& options, std::int64_t n_components,
-    const std::function<MemoryEstimate(const std::vector<MapRange>&)>& memory) {
+TransformSpec GroupTransform::spec(std::int64_t n_maps) const {
+  std::vector<int> spins;
+  for (std::int64_t i = 0; i < n_maps; ++i) {
+    for (const FieldSet::Field& field : of_one_.fields.fields()) spins.push_back(field.spin);
+  }
+  TransformSpec batch = of_one_;
+  batch.fields = FieldSet(spins);
+  batch.theta_components = n_components();
+  return batch;
+}
+
+TransformPlan GroupTransform::plan(std::int64_t n_maps) const {
+  return agreed(run_.comm,
+                [&] { return TransformPlan(spec(n_maps), run_.comm.rank(), run_.comm.size()); });
+}
+
+std::vector<MapRange> GroupTransform::choose_groups(const MapList& list, const MapsOptions& options,
+                                                    const MemoryUse& use) const {
   if (options.batch > 0) return even_ranges(list.n(), options.batch);
-  std::int64_t batch = usual_batch(list.n(), n_components);
+  std::int64_t batch = usual_batch(list.n(), n_components());
   std::vector<MapRange> groups = even_ranges(list.n(), batch);
-  while (batch > 1 && !fits_memory(run, memory(groups))) groups = even_ranges(list.n(), --batch);
+  const auto fit = [&] {
+    const TransformPlan largest = plan(groups.front().count);
+    return fits_memory(run_, with_others(estimate_memory(largest, use), groups,
+                                         map_bytes(of_one_.fields, largest.rings, use.precision)));
+  };
+  while (batch > 1 && !fit()) groups = even_ranges(list.n(), --batch);
   return groups;
+}
+
+void GroupTransform::plan_for(std::int64_t n_maps, const MemoryUse& use) {
+  if (transform_ != nullptr) {
+    if (transform_->fields().n_components() == n_maps * n_components()) return;
+    record();
+    transform_.reset();
+  }
+  transform_ = plan_transform(run_, spec(n_maps), use, backend_);
+}
+
+void GroupTransform::record() {
+  record_transform(run_, *transform_, count_);
+  count_ = {};
 }
 
 std::vector<MapRange> one_by_one(Run& run, const MapList& list, const MapsOptions& options,
@@ -46,12 +80,8 @@ std::vector<MapRange> one_by_one(Run& run, const MapList& list, const MapsOption
   return even_ranges(list.n(), 1);
 }
 
-FieldSet fields_of(const FieldSet& fields_of_one, std::int64_t n_maps) {
-  std::vector<int> spins;
-  for (std::int64_t i = 0; i < n_maps; ++i) {
-    for (const FieldSet::Field& field : fields_of_one.fields()) spins.push_back(field.spin);
-  }
-  return FieldSet(spins);
+std::int64_t map_bytes(const FieldSet& fields, const LocalRings& rings, Precision precision) {
+  return fields.n_components() * rings.n_pixels() * bytes_of(precision);
 }
 
 MemoryEstimate with_others(MemoryEstimate estimate, const std::vector<MapRange>& groups,
