@@ -196,6 +196,9 @@ TEST_P(OnEveryRankCount, PassesThatDoNotFitAreRefusedByAllRanks) {
     const Problem different(other_case, comm(), 1, {}, n_passes);
     EXPECT_THROW(host_exchange(comm(), different, 1, {}), UsageError);
   }
+  Problem of_fewer_ranks(plan_case, comm(), 1, {}, 1);
+  if (last) of_fewer_ranks.plan.passes.front().by_order_blocks.pop_back();
+  EXPECT_THROW(host_exchange(comm(), of_fewer_ranks, 1, {}), UsageError);
 }
 
 }  // namespace

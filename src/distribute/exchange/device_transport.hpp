@@ -45,17 +45,22 @@ class DeviceTransport final : public ModeTransport {
 
   void allocate(int n_slots, std::int64_t by_order, std::int64_t by_ring) override {
     if (!slots_.empty()) return;
+    std::vector<Place> slots;
+    TransportBytes total;
     for (int slot = 0; slot < n_slots; ++slot) {
       for (const std::int64_t numbers : {by_order, by_ring}) {
         const std::int64_t bytes = numbers * number_bytes_;
         Place place;
         if (staged_) place.staging = memory_->stage(bytes);
         if (buffers_) place.buffer = memory_->buffer(bytes);
-        if (staged_) bytes_.pinned += bytes;
-        if (buffers_) bytes_.device += bytes;
-        slots_.push_back(std::move(place));
+        if (staged_) total.pinned += bytes;
+        if (buffers_) total.device += bytes;
+        slots.push_back(std::move(place));
       }
     }
+    // All or none, so that a call after a failure allocates again.
+    slots_ = std::move(slots);
+    bytes_ = total;
   }
   void release() noexcept override {
     slots_.clear();

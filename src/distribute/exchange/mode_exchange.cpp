@@ -231,10 +231,14 @@ ModeExchange::ModeExchange(Communicator comm, const OrderPasses& plan, std::int6
                            std::unique_ptr<ModeTransport> transport) {
   std::vector<std::int64_t> sent;
   std::vector<std::int64_t> expected;
+  agree(comm, [&] {
+    for (const OrderPasses::Pass& pass : plan.passes)
+      require_planned(failing, comm.size(), ssize64(pass.by_order_blocks), "ranks");
+  });
   for (int peer = 0; peer < comm.size(); ++peer) {
     for (const OrderPasses::Pass& pass : plan.passes) {
-      sent.push_back(pass.by_order_blocks.at(to_size(peer)).count);
-      expected.push_back(pass.by_ring_blocks.at(to_size(peer)).count);
+      sent.push_back(pass.by_order_blocks[to_size(peer)].count);
+      expected.push_back(pass.by_ring_blocks[to_size(peer)].count);
     }
   }
   expect_fitting_counts(comm, sent, expected);
