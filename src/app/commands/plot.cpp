@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 
@@ -99,7 +100,7 @@ void plot_spectra(Run& run, const PlotOptions& options, const Spectra& spectra) 
   const AtomicOutput& png = run.outputs.begin(options.output);
   agree(run.comm, [&] {
     if (!run.comm.is_root()) return;
-    const CurvePicture picture{options.width, options.width * 5 / 8, options.title};
+    const CurvePicture picture{options.width, std::max(200, options.width * 5 / 8), options.title};
     std::vector<Curve> curves;
     for (int s = 0; s < Spectra::TE; ++s) {
       const auto name = static_cast<Spectra::Name>(s);
