@@ -164,7 +164,8 @@ class SplitConvolution {
  public:
   /// Plans both parts and allocates what rings need. Collective.
   /// Error  UsageError on all ranks when the split has no parts, is for another grid, or is placed
-  ///        on more ranks than there are; ResourceError where a device is asked for and none is of use.
+  ///        on more ranks than there are; ResourceError where a device is asked for and none is of
+  ///        use.
   SplitConvolution(const Communicator& comm, const KernelSplit& split, const SplitMaps& maps);
   ~SplitConvolution();
   SplitConvolution(SplitConvolution&&) noexcept;
