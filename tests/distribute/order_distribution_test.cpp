@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "base/checked_cast.hpp"
 #include "plan_cases.hpp"
@@ -72,12 +71,9 @@ TEST(OrderDistribution, SplitsMirrorPairsWhereFewerThanThreeFallOnARank) {
   EXPECT_LE(imbalance(plan_case.orders(2), plan_case.limits), 1.1);
 }
 
-TEST(OrderDistribution, IsMadeInASecondFor16384Ranks) {
+TEST(OrderDistribution, IsBalancedFor16384Ranks) {
   const PlanCase plan_case("", RingGrid::healpix(32768), 65535, 65535, 0);
-  const auto start = std::chrono::steady_clock::now();
   const OrderDistribution orders = plan_case.orders(16384);
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  EXPECT_LE(seconds.count(), 1.0);
   EXPECT_LE(imbalance(orders, plan_case.limits), 1.1);
   RecordProperty("imbalance", std::to_string(imbalance(orders, plan_case.limits)));
 }
