@@ -29,8 +29,9 @@ elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_definitions(ringweave_build_flags INTERFACE _FORTIFY_SOURCE=2)
 endif()
 if(RINGWEAVE_CHECK_ODR)
-  # The representation is for the check alone; programs are linked from machine code.
-  target_link_options(ringweave_build_flags INTERFACE -fno-lto)
+  # The representation is for the check alone, which reads objects; libraries have machine code.
+  list(APPEND CMAKE_CXX_ARCHIVE_FINISH
+    "${CMAKE_OBJCOPY} --wildcard --remove-section=.gnu.lto_* --strip-symbol=__gnu_lto_v1 <TARGET>")
 endif()
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_EXTENSIONS OFF)

@@ -302,10 +302,12 @@ template void RingConvolution::convolve(MapView<const float>, MapView<float>);
 std::int64_t detail::RingConvolutionPlan::workspace_bytes(int n_threads) const {
   const Stages stages(*this, n_threads);
   // A ring FFT has a worker for every thread available at its construction.
-  const int all_threads = omp_get_max_threads();
-  omp_set_num_threads(n_threads);
+  struct Threads {
+    explicit Threads(int n) { omp_set_num_threads(n); }
+    ~Threads() { omp_set_num_threads(before); }
+    int before = omp_get_max_threads();
+  } const threads(n_threads);
   const std::int64_t fft = modes_.zone.empty() ? 0 : Zone(*this).fft->bytes();
-  omp_set_num_threads(all_threads);
   return stages.scratch_size() * double_bytes + stages.product.table_bytes() + fft;
 }
 

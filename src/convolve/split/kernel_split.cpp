@@ -202,7 +202,8 @@ struct KernelSplit::Data {
   Estimate harmonic_only{};
 
   explicit Data(const KernelSplitSpec& spec);
-  /// Makes the parts of a fit, again with a smaller bound where they miss it.
+  /// Makes the parts of a fit, again with a smaller bound where they miss it; none where they miss
+  /// it three times.
   void take(const KernelSplitSpec& spec, const SplitCosts& costs, const SplitWeights& weights,
             CompactFit fit);
   void judge(int n_ranks);
@@ -229,7 +230,7 @@ KernelSplit::Data::Data(const KernelSplitSpec& spec) : nside(spec.nside) {
     return;
   }
   take(spec, costs, weights, fits[to_size(fastest - scan.begin())]);
-  judge(spec.n_ranks);
+  if (best) judge(spec.n_ranks);
 }
 
 void KernelSplit::Data::take(const KernelSplitSpec& spec, const SplitCosts& costs,
@@ -248,6 +249,10 @@ void KernelSplit::Data::take(const KernelSplitSpec& spec, const SplitCosts& cost
     stricter.error *= 0.99 * spec.error / error.total;
     fit = search_l_cut(stricter, weights, best->theta_cut);
   }
+  reason =
+      fmt::format("the split at theta_cut = {:.4g} arcmin has an error of {:.2g}, more than {:.2g}",
+                  best->theta_cut / arcmin, error.total, spec.error);
+  best.reset();
 }
 
 void KernelSplit::Data::judge(int n_ranks) {
