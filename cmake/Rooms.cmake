@@ -44,12 +44,10 @@ function(ringweave_skip_checks checks)
   endif()
 endfunction()
 
-# ringweave_compile_quickly(TARGET [header...]): for rooms whose code takes less time to run than to compile. Sanitized,
-# they are not optimised, and standard headers and those named are compiled once. The release does neither, so that a
-# forgotten include shows.
-function(ringweave_compile_quickly target)
+# ringweave_precompile_headers(TARGET [header...]): compiles standard headers and those named once for a target, in builds
+# with sanitizers. The release does not, so that a forgotten include shows.
+function(ringweave_precompile_headers target)
   if(RINGWEAVE_SANITIZE)
-    target_compile_options(${target} PRIVATE -O0)
     target_precompile_headers(${target} PRIVATE <algorithm> <array> <cmath> <complex> <cstdint> <filesystem> <functional>
       <map> <memory> <numbers> <optional> <span> <sstream> <string> <variant> <vector> ${ARGN})
   endif()
