@@ -35,8 +35,8 @@ struct HarmonicPart {
   bool at_once = false;
 };
 
-/// Specification of a split: the kernel, the maps, the allowed error, and the ranks that the times
-/// are predicted for.
+/// Specification of a split: the kernel, the maps, the allowed error, and the ranks for which times
+/// are predicted.
 struct KernelSplitSpec {
   std::vector<double> k_l;  ///< l = 0..lmax, not all 0
   /// C_l of the maps, l = 0..lmax or more; empty: white up to lmax, no power above. What is given
@@ -67,11 +67,11 @@ struct KernelSplitSpec {
   std::shared_ptr<const detail::SplitMachine> machine{};
 };
 
-/// Predicted rms of the error over the rms of the convolved map, and what it is made of.
+/// Predicted rms of the error over the rms of the convolved map, and its contributions.
 struct SplitError {
-  double fit = 0;       ///< Eq. 2 over the denominator of Eq. 6: what is missed in degrees <= lmax
-  double aliased = 0;   ///< degrees above lmax of the compact part, met by what pixels alias there
-  double rounding = 0;  ///< of the ring convolution: what both parts have but their sum has not
+  double fit = 0;       ///< Eq. 2 over the denominator of Eq. 6: the residual in degrees <= lmax
+  double aliased = 0;   ///< degrees of the compact part above lmax, onto which pixels alias power
+  double rounding = 0;  ///< of the ring convolution, in power that cancels between the two parts
   double total = 0;     ///< root of (alpha fit)^2 + aliased^2 + rounding^2
 };
 
@@ -100,9 +100,9 @@ struct SplitCandidate {
 ///
 /// The harmonic part takes up whatever the compact part has in degrees <= l_cut, so only degrees
 /// above are fitted: K(theta) as a sum of polynomials on the cap, least squares with the weights
-/// (2l+1) C_l. What a kernel could hide from those weights, it pays for: power below l_cut
-/// that both parts cancel (times convolver_error), and power above lmax (times what the grid
-/// aliases).
+/// (2l+1) C_l. The fit is also charged for two errors that these weights do not see: power below
+/// l_cut that cancels between the parts (times convolver_error), and power above lmax (times what
+/// the grid aliases).
 /// From  Sutter, Wandelt & Elsner (2012), arXiv:1211.3556 (scytale), Sect. 2, with the C_l that Eq.
 ///       6 lacks
 class KernelSplit {
@@ -118,11 +118,11 @@ class KernelSplit {
     harmonic,  ///< no split keeps the bound, or none is faster than the a_lm of all degrees
   };
   Verdict verdict() const;
-  /// Why, for people.
+  /// Explains the verdict in a sentence.
   const std::string& reason() const;
 
-  /// Whether a split keeps the bound; what follows is about the fastest one and throws UsageError
-  /// where there is none.
+  /// Whether a split keeps the bound. best() to error() describe the fastest one and throw
+  /// UsageError if there is none.
   bool has_parts() const;
   const SplitCandidate& best() const;
   /// K_l, l = 0..l_cut; empty where l_cut = -1.
