@@ -219,7 +219,7 @@ class SlurmCluster:
         lines = self.call("scontrol", "--oneliner", "show", "job", job).stdout.splitlines()
         return [dict(re.findall(r"(\w+)=(\S*)", line)) for line in lines if line.strip()]
 
-    def wait(self, job, states, seconds=40):
+    def wait(self, job, states, seconds=120):
         """Waits until every task of the job is in one of these states; returns the tasks."""
         end = time.monotonic() + seconds
         while True:

@@ -143,25 +143,31 @@ class UnderSlurm(program.ProgramTest):
         self.ended(job, "FAILED", "3:0")
         self.assertEqual(self.log(job).count("no_such.h5: "), 1, self.log(job))
 
-    def wait_for_more_than(self, count, folder, seconds=20):
-        end = time.monotonic() + seconds
-        while len(list(folder.glob("sky_*.h5"))) <= count and time.monotonic() < end:
-            time.sleep(0.1)
+    def wait_for(self, holds, job):
+        # Longer than a launch takes beside other tests.
+        self.assertTrue(self.cluster.becomes_true(holds, 120), self.log(job) + self.cluster.logs())
 
-    def start_again(self, job):
+    def wait_for_more_than(self, count, folder, job):
+        self.wait_for(lambda: len(list(folder.glob("sky_*.h5"))) > count, job)
+
+    def wait_for_line(self, line, log, job):
+        # What a running job says reaches its log some time after the files that it wrote.
+        self.wait_for(lambda: line in log.read_text(), job)
+
+    def start_again(self, job, *changes):
         # Slurm delays a requeued job by two minutes; until the node is free it has to wait.
         self.assertTrue(self.cluster.becomes_true(self.cluster.is_idle, 20), self.cluster.logs())
         # Its credential is revoked with a resolution of seconds: steps started within that second
         # are refused.
         time.sleep(2)
-        self.cluster.call("scontrol", "update", f"JobId={job}", "StartTime=now")
+        self.cluster.call("scontrol", "update", f"JobId={job}", "StartTime=now", *changes)
 
     def test_a_job_that_is_told_to_stop_queues_itself_again_and_goes_on(self):
         folder = self.folder / "many"
         folder.mkdir()
         script = self.write_job("time_limited", "--tasks-per-node", 2, "--maps", MANY)
         job = self.cluster.submit(script, cwd=folder, RINGWEAVE=program.PROGRAM, SPECTRUM=str(self.folder / "cl.txt"))
-        self.wait_for_more_than(1, folder)
+        self.wait_for_more_than(1, folder, job)
         # The signal that --signal sends shortly before the limit.
         self.cluster.call("scancel", "--signal=USR1", job)
         self.cluster.wait(job, ("PENDING",))
@@ -170,7 +176,7 @@ class UnderSlurm(program.ProgramTest):
         self.assertTrue(2 <= made < MANY, f"{made}\n{log.read_text()}")
         self.start_again(job)
         # Ranks bound to cores that others use wait for each other at every map.
-        task, = self.cluster.wait(job, ENDED, 120)
+        task, = self.cluster.wait(job, ENDED)
         self.assertEqual((task["JobState"], task["Restarts"]), ("COMPLETED", "1"), log.read_text() + self.cluster.logs())
         self.assertEqual({path.name for path in folder.iterdir()},
                          {log.name} | {f"sky_{seed}.h5" for seed in range(1, MANY + 1)}, log.read_text())
@@ -180,7 +186,7 @@ class UnderSlurm(program.ProgramTest):
 
     def check_it_stopped_and_waits(self, job, folder, log, times, before):
         """Checks that all files are complete and no others exist; returns when each was written."""
-        self.cluster.wait(job, ("PENDING",), 60)
+        self.cluster.wait(job, ("PENDING",))
         said = log.read_text()
         self.assertEqual((said.count("== exit status 75"), said.count("stopped on request")), (times, times), said)
         self.assertEqual(list(folder.glob(".tmp*")), [])
@@ -208,18 +214,19 @@ class UnderSlurm(program.ProgramTest):
         script.write_text(re.sub("(--signal=USR1@).*", r"\g<1>20", script.read_text()))
         job = self.cluster.submit(script, cwd=folder, RINGWEAVE=program.PROGRAM)
         log = folder / f"ringweave-{job}.out"
-        self.wait_for_more_than(1, folder)
+        self.wait_for_more_than(1, folder, job)
         made = self.check_it_stopped_and_waits(job, folder, log, 1, {})
 
-        self.start_again(job)
-        self.wait_for_more_than(len(made), folder)
-        self.assertIn(f"--resume: {len(made)} of {maps} ", log.read_text())
+        # From here on the limit must not stop it.
+        self.start_again(job, "TimeLimit=10")
+        self.wait_for_line(f"--resume: {len(made)} of {maps} ", log, job)
+        self.wait_for_more_than(len(made), folder, job)
         self.cluster.call("scancel", "--signal=TERM", job)
         made = self.check_it_stopped_and_waits(job, folder, log, 2, made)
 
         self.start_again(job)
-        self.wait_for_more_than(len(made), folder)
-        self.assertIn(f"--resume: {len(made)} of {maps} ", log.read_text())
+        self.wait_for_line(f"--resume: {len(made)} of {maps} ", log, job)
+        self.wait_for_more_than(len(made), folder, job)
         self.cluster.call("scancel", job)
         task, = self.cluster.wait(job, ENDED)
         self.assertEqual((task["JobState"], task["Restarts"]), ("CANCELLED", "2"), log.read_text())
