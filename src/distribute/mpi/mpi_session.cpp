@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <dlfcn.h>
+#include <link.h>
+
 #include <array>
 #include <exception>
+#include <string>
+#include <vector>
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/mpi_library.hpp"
@@ -11,6 +16,26 @@
 namespace ringweave {
 
 using namespace detail;
+
+namespace {
+
+/// Keeps all libraries loaded until the process ends. MPI_Finalize of Open MPI unloads its plugins
+/// while its own threads may still be in their code: one of some thousand launches on one rank
+/// ended with a segmentation fault after its work.
+void keep_libraries() {
+  std::vector<std::string> names;
+  dl_iterate_phdr(
+      [](dl_phdr_info* library, std::size_t, void* list) {
+        static_cast<std::vector<std::string>*>(list)->emplace_back(library->dlpi_name);
+        return 0;
+      },
+      &names);
+  for (const std::string& name : names) {
+    if (!name.empty()) dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+  }
+}
+
+}  // namespace
 
 MpiSession::MpiSession(int* argc, char*** argv) {
   int running = 0;
@@ -29,7 +54,9 @@ MpiSession::~MpiSession() {
   if (!owner_ || std::uncaught_exceptions() > 0) return;
   int ended = 0;
   MPI_Finalized(&ended);
-  if (ended == 0) MPI_Finalize();
+  if (ended != 0) return;
+  keep_libraries();
+  MPI_Finalize();
 }
 
 bool detail::threads_may_call_mpi() {
