@@ -7,7 +7,8 @@ ranks=$1
 shift
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_base_warn_component_unused=0
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-# Shared memory is all it takes here; the search for networks takes a third of a short launch.
+# All ranks are on one machine, so shared memory suffices; the search for networks takes a third of a short launch. With
+# device memory in MPI (CUDA-aware), set both variables to what it needs.
 export OMPI_MCA_pml="${OMPI_MCA_pml:-ob1}" OMPI_MCA_btl="${OMPI_MCA_btl:-self,vader}"
 # Idle ranks yield to working ones when there are more ranks than cores.
 [ "$ranks" -gt "$(nproc)" ] && export OMPI_MCA_mpi_yield_when_idle=1

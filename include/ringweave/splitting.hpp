@@ -29,9 +29,9 @@ namespace ringweave {
 /// How the harmonic part of a split kernel is computed.
 struct HarmonicPart {
   Backend backend = Backend::host;
-  /// Ranks that do both parts do this one by a thread of its own beside the other, on a copy of the
-  /// maps: worth it where it is on a device. MPI must admit several threads, else one after the
-  /// other.
+  /// Ranks that do both parts do this one in a thread of its own, beside the other, on a copy of
+  /// the maps. Worth it where this part is on a device. Without MPI_THREAD_MULTIPLE the parts are
+  /// done one after the other.
   bool at_once = false;
 };
 
@@ -78,10 +78,12 @@ struct SplitError {
 /// One support of the search.
 struct SplitCandidate {
   double theta_cut = 0;  ///< radians
-  /// The least within the bound; -1: the compact part is enough. Meaningless unless found.
+  /// The least within the bound; -1: the compact part is enough.
   int l_cut = 0;
+  /// Whether there are two parts within the bound. If not, l_cut and error are those of the closest
+  /// try: l_cut = lmax - 1, or a harmonic part that is the whole kernel.
   bool is_found = false;
-  double error = 0;  ///< SplitError::total as the fit has it; unless found, at l_cut = lmax - 1
+  double error = 0;  ///< SplitError::total as the fit has it, or of parts that miss the bound
   /// The last so many ranks do the harmonic part while the others convolve on rings; 0: all ranks
   /// do both.
   int n_harmonic = 0;
@@ -121,8 +123,8 @@ class KernelSplit {
   /// Explains the verdict in a sentence.
   const std::string& reason() const;
 
-  /// Whether a split keeps the bound. best() to error() describe the fastest one and throw
-  /// UsageError if there is none.
+  /// Whether the fastest split keeps the bound. best() to error() describe it and throw UsageError
+  /// if there is none.
   bool has_parts() const;
   const SplitCandidate& best() const;
   /// K_l, l = 0..l_cut; empty where l_cut = -1.

@@ -14,7 +14,8 @@
 
 namespace ringweave::detail::inline app {
 
-/// The transform of the maps of a group, all at once. All but the accessors are collective.
+/// The transform of the maps of a group, all at once. All but the accessors and count() are
+/// collective.
 class GroupTransform {
  public:
   /// of_one   of one map
@@ -34,7 +35,7 @@ class GroupTransform {
   /// Plans for this number of maps. The last groups may be smaller than those before; what the
   /// transform before did goes into the report.
   void plan_for(std::int64_t n_maps, const MemoryUse& use);
-  /// The transform planned last.
+  /// The transform planned last; not before plan_for().
   SphericalHarmonicTransform& operator*() const { return *transform_; }
   SphericalHarmonicTransform* operator->() const { return transform_.get(); }
   void count(const TransformCount& done) { count_ += done; }

@@ -55,11 +55,12 @@ class RingSpectra {
                        std::span<const double> ring_weights, ModeView<double> modes) = 0;
 };
 
-/// What the calling thread calls during an adjoint, so that modes are sent meanwhile. `meanwhile`
-/// must not throw.
+/// What the calling thread calls during an adjoint, so that modes are sent meanwhile.
 struct AdjointCalls {
-  std::function<void()> urgent_done = [] {};  ///< when the modes of all urgent rings are complete
-  std::function<void()> meanwhile = [] {};    ///< from time to time
+  /// Once, when the modes of all urgent rings are complete, also if there are none.
+  std::function<void()> urgent_done = [] {};
+  /// After that, from time to time; never with CUDA. Must not throw.
+  std::function<void()> meanwhile = [] {};
 };
 
 /// Transforms between ring modes and pixels of the rings this rank owns. Modes above a ring's
@@ -90,7 +91,9 @@ class RingFft {
   virtual std::int64_t bytes() const = 0;
 };
 
-/// Plans all lengths of the owned rings. Error  UsageError when this build lacks the backend.
+/// Plans all lengths of the owned rings. The host has scratch for omp_get_max_threads() threads;
+/// later calls use no more.
+/// Error  UsageError when the shape contradicts itself, or this build lacks the backend.
 std::unique_ptr<RingFft> make_ring_fft(RingFftShape shape, Backend backend);
 std::unique_ptr<RingFft> make_host_ring_fft(RingFftShape shape);
 std::unique_ptr<RingFft> make_cuda_ring_fft(RingFftShape shape);

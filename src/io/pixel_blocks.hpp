@@ -33,7 +33,7 @@ struct PixelRun {
   std::int64_t count = 0;
 };
 
-/// Returns how many of the first n_pixels are not UNSEEN in every component.
+/// Returns how many of the first n_pixels have a component that is not UNSEEN.
 template <class T>
 std::int64_t count_observed(MapView<const T> map, std::int64_t n_pixels) {
   std::int64_t count = 0;

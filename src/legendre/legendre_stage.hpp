@@ -65,7 +65,8 @@ class LegendreStage {
   virtual std::int64_t bytes() const = 0;
 };
 
-/// Makes a stage. Error  UsageError when this build lacks the backend.
+/// Makes a stage. The host has scratch for omp_get_max_threads() threads; later calls use no more.
+/// Error  UsageError when the shape contradicts itself, or this build lacks the backend.
 std::unique_ptr<LegendreStage> make_legendre_stage(LegendreShape shape, Backend backend);
 // The stage of each backend: on this machine's threads, or on a GPU.
 std::unique_ptr<LegendreStage> make_host_legendre_stage(LegendreShape shape);

@@ -7,7 +7,8 @@
 
 namespace ringweave::detail::inline app {
 
-/// Style of a curve: theory as a solid or dashed line, measurements thin.
+/// Style of a curve: a single one or theory as a solid or dashed line, measurements beside theory
+/// thin.
 enum class CurveStyle { line, thin, dashed };
 
 /// One named curve. Values that are not finite or not positive interrupt it.

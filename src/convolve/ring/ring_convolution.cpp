@@ -106,7 +106,8 @@ struct RingConvolution::Impl {
   void prepare();
   template <class T>
   void convolve(MapView<const T> in, MapView<T> out);
-  /// Convolves as many maps from `first` on as are held at a time, halo exchange included.
+  /// Makes the ring modes of as many maps from `first` on as are held at a time, those of the halo
+  /// included.
   template <class T>
   void analyze(std::int64_t first, MapView<const T> in);
   template <class T>
@@ -175,16 +176,16 @@ void RingConvolution::Impl::analyze(std::int64_t first, MapView<const T> in) {
     return fft.adjoint(some, zone_->weights, modes());
   }
   time_halo(times_, [&] {
-    std::optional<StageTimer> timer(std::in_place, &times_, "ring_fft");
-    fft.adjoint(some, zone_->weights, modes(),
-                {[&] {
-                   timer.reset();
-                   mode_exchange_->begin(modes());
-                   timer.emplace(&times_, "ring_fft");
-                 },
-                 [&] { mode_exchange_->progress(); }});
-    timer.reset();
-    mode_exchange_->end();
+    mode_exchange_->end_after([&] {
+      std::optional<StageTimer> timer(std::in_place, &times_, "ring_fft");
+      fft.adjoint(some, zone_->weights, modes(),
+                  {[&] {
+                     timer.reset();
+                     mode_exchange_->begin(modes());
+                     timer.emplace(&times_, "ring_fft");
+                   },
+                   [&] { mode_exchange_->progress(); }});
+    });
   });
   halo_bytes_sent_ += mode_exchange_->bytes_sent();
 }

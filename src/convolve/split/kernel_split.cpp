@@ -230,7 +230,12 @@ KernelSplit::Data::Data(const KernelSplitSpec& spec) : nside(spec.nside) {
     return;
   }
   take(spec, costs, weights, fits[to_size(fastest - scan.begin())]);
-  if (best) judge(spec.n_ranks);
+  if (best) {
+    judge(spec.n_ranks);
+    return;
+  }
+  fastest->is_found = false;
+  fastest->error = error.total;
 }
 
 void KernelSplit::Data::take(const KernelSplitSpec& spec, const SplitCosts& costs,
@@ -249,9 +254,10 @@ void KernelSplit::Data::take(const KernelSplitSpec& spec, const SplitCosts& cost
     stricter.error *= 0.99 * spec.error / error.total;
     fit = search_l_cut(stricter, weights, best->theta_cut);
   }
-  reason =
-      fmt::format("the split at theta_cut = {:.4g} arcmin has an error of {:.2g}, more than {:.2g}",
-                  best->theta_cut / arcmin, error.total, spec.error);
+  reason = fmt::format(
+      "the split at theta_cut = {:.4g} arcmin has an error of {:.4g}, more than {:.4g}; smooth "
+      "with all degrees, or allow a larger error",
+      best->theta_cut / arcmin, error.total, spec.error);
   best.reset();
 }
 

@@ -133,7 +133,7 @@ SplitCosts split_costs(const KernelSplitSpec& spec) {
       return predicted->sending(n_rings, n_harmonic);
     };
   }
-  costs.at_once = spec.harmonic.at_once;
+  costs.at_once = costs.at_once || spec.harmonic.at_once;
   return costs;
 }
 

@@ -22,7 +22,6 @@ class HostTransport final : public ModeTransport {
 
   void allocate(int n_slots, std::int64_t by_order, std::int64_t by_ring) override {
     if (!packs_) return;
-    largest_ = 0;  // of a call that failed
     slots_.resize(to_size(n_slots));
     for (Slot& slot : slots_) {
       provide(slot[0], by_order);

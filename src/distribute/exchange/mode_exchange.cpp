@@ -232,8 +232,10 @@ ModeExchange::ModeExchange(Communicator comm, const OrderPasses& plan, std::int6
   std::vector<std::int64_t> sent;
   std::vector<std::int64_t> expected;
   agree(comm, [&] {
-    for (const OrderPasses::Pass& pass : plan.passes)
+    for (const OrderPasses::Pass& pass : plan.passes) {
       require_planned(failing, comm.size(), ssize64(pass.by_order_blocks), "ranks");
+      require_planned(failing, comm.size(), ssize64(pass.by_ring_blocks), "ranks");
+    }
   });
   for (int peer = 0; peer < comm.size(); ++peer) {
     for (const OrderPasses::Pass& pass : plan.passes) {
@@ -318,6 +320,8 @@ void ModeExchange::require_range() {
 }
 
 void ModeExchange::allocate() {
+  if (impl_->in_single() && !on_device())
+    impl_->transport->take_largest();  // of a call that failed
   if (impl_->packs()) {
     impl_->transport->allocate(n_slots(), impl_->buffer_size.by_order, impl_->buffer_size.by_ring);
   }

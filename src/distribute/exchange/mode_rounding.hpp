@@ -20,9 +20,9 @@ struct CopyRun {
 /// Copies runs of ring modes, shared among the threads.
 void copy_modes(const std::complex<double>* from, std::complex<double>* to,
                 std::span<const CopyRun> runs);
-/// Copies them through single precision, from and to floats or doubles; `from` and `to` may be the
-/// same. Returns the largest magnitude of a real or imaginary part (NaN counts as 0), for
-/// require_single_range().
+/// Copies runs of ring modes, rounded to single precision; either side may be floats or doubles.
+/// `from` and `to` may be the same if both are doubles. Returns the largest magnitude of a real or
+/// imaginary part (NaN counts as 0), for require_single_range().
 template <class From, class To>
 double round_modes(const std::complex<From>* from, std::complex<To>* to,
                    std::span<const CopyRun> runs);

@@ -161,6 +161,9 @@ void HaloModeExchange::begin(ModeView<double> modes) {
 
 void HaloModeExchange::progress() { impl_->messages.progress(); }
 void HaloModeExchange::end() { impl_->messages.end(); }
+void HaloModeExchange::end_after(const std::function<void()>& meanwhile) {
+  impl_->messages.end_after(meanwhile);
+}
 
 std::int64_t HaloModeExchange::bytes_sent() const { return impl_->messages.bytes_sent(); }
 

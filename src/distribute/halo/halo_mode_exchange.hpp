@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "base/mode_view.hpp"
@@ -37,6 +38,9 @@ class HaloModeExchange {
   void begin(ModeView<double> modes);
   void progress();
   void end();
+  /// Calls a function that begins the exchange and works on, then ends it. An error after begin()
+  /// ends the job, for other ranks wait.
+  void end_after(const std::function<void()>& meanwhile);
 
   /// Returns the bytes passed to MPI for others in the last begin().
   std::int64_t bytes_sent() const;

@@ -36,7 +36,7 @@ std::int64_t n_lanes() noexcept;
 
 }  // namespace lane_rings
 
-/// The steps for maps of type T, which do not throw.
+/// Steps for maps of type T. They do not throw.
 /// modes    [n_modes], pointers to the lanes' modes of each order, contiguous; null: zero, and not
 ///          written
 /// pixels   [lane], n_phi pixels each

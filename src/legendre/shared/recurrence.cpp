@@ -14,16 +14,12 @@ constexpr std::int64_t whole_chunks(std::int64_t steps) {
   return (steps + sweep::chunk - 1) / sweep::chunk * sweep::chunk;
 }
 
-std::int64_t held(const HostBuffer<double>& buffer) {
-  return buffer.size() * static_cast<std::int64_t>(sizeof(double));
-}
-
 }  // namespace
 
 RecurrenceByTwo::Scratch::Scratch(int lmax)
     : products_(whole_chunks(lmax / 2 + 1)), ratios_(products_.size()) {}
 
-std::int64_t RecurrenceByTwo::Scratch::bytes() const { return held(products_) + held(ratios_); }
+std::int64_t RecurrenceByTwo::Scratch::bytes() const { return held_bytes(products_, ratios_); }
 
 RecurrenceByTwo::RecurrenceByTwo(int lmax, int lowest_order) : lmax_(lmax) {
   const std::int64_t steps = whole_chunks((lmax - lowest_order) / 2 + 1);
@@ -83,9 +79,7 @@ void RecurrenceByTwo::prepare_fast(Scratch& scratch) {
   sweep::coefficients_by_two(e, alpha, products, n, coefficients_.data());
 }
 
-std::int64_t RecurrenceByTwo::bytes() const {
-  return held(e_) + held(alpha_) + held(coefficients_);
-}
+std::int64_t RecurrenceByTwo::bytes() const { return held_bytes(e_, alpha_, coefficients_); }
 
 RecurrenceByOne::RecurrenceByOne(int lmax) : lmax_(lmax) {
   const std::int64_t steps = whole_chunks(std::int64_t{lmax} + 1);
@@ -235,9 +229,17 @@ void RecurrenceByOne::restore_add(const double* columns, std::int64_t stride,
 }
 
 std::int64_t RecurrenceByOne::bytes() const {
-  return held(numerators_) + held(denominators_) + held(e_) + held(a_) + held(gain_) +
-         held(coefficients_);
+  return held_bytes(numerators_, denominators_, e_, a_, gain_, coefficients_);
 }
+
+template void RecurrenceByOne::precondition(std::span<const std::complex<double>>, double*,
+                                            std::int64_t) const;
+template void RecurrenceByOne::precondition(std::span<const std::complex<float>>, double*,
+                                            std::int64_t) const;
+template void RecurrenceByOne::precondition(const std::complex<double>*,
+                                            const std::complex<double>*, double*) const;
+template void RecurrenceByOne::precondition(const std::complex<float>*, const std::complex<float>*,
+                                            double*) const;
 
 // lambda_{+-s} at l = high: norm sin^{high - low} (1 -+ z)^low, times (-1)^m for +s, (-1)^high for
 // -s.
@@ -259,14 +261,5 @@ std::vector<double> sectoral_norms(int mmax) {
   }
   return norms;
 }
-
-template void RecurrenceByOne::precondition(std::span<const std::complex<double>>, double*,
-                                            std::int64_t) const;
-template void RecurrenceByOne::precondition(std::span<const std::complex<float>>, double*,
-                                            std::int64_t) const;
-template void RecurrenceByOne::precondition(const std::complex<double>*,
-                                            const std::complex<double>*, double*) const;
-template void RecurrenceByOne::precondition(const std::complex<float>*, const std::complex<float>*,
-                                            double*) const;
 
 }  // namespace ringweave::detail::inline legendre

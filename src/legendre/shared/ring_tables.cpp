@@ -10,11 +10,6 @@
 namespace ringweave::detail::inline legendre {
 namespace {
 
-template <class T>
-std::int64_t held(const HostBuffer<T>& buffer) {
-  return buffer.size() * static_cast<std::int64_t>(sizeof(T));
-}
-
 // Rounding errors of two-degree steps grow like lmax / z towards the equator.
 constexpr double equatorial_z_per_degree = 0.01 / 8192;
 // Below this degree they are accurate enough on every ring.
@@ -93,8 +88,8 @@ sweep::Pairs PairTables::by_one_from(std::int64_t first) const {
 }
 
 std::int64_t PairTables::bytes() const {
-  return held(log2_sin_high_) + held(log2_sin_low_) + held(z_) + held(z_squared_) +
-         held(minus_sin_squared_) + held(z_minus_one_) + held(one_minus_z_) + held(one_plus_z_);
+  return held_bytes(log2_sin_high_, log2_sin_low_, z_, z_squared_, minus_sin_squared_, z_minus_one_,
+                    one_minus_z_, one_plus_z_);
 }
 
 PairIndex::PairIndex(const RingGrid& grid)
@@ -120,7 +115,7 @@ std::int64_t PairIndex::first_pair(RingRange rings) const {
   return std::min(pair_[rings.begin], pair_[rings.end - 1]);
 }
 
-std::int64_t PairIndex::bytes() const { return held(pair_) + held(south_) + held(run_end_); }
+std::int64_t PairIndex::bytes() const { return held_bytes(pair_, south_, run_end_); }
 
 FoldPhases::FoldPhases(const RingGrid& grid, const FoldRule& fold, int mmax) : rings_(fold.rings) {
   if (!fold.active()) return;
@@ -137,6 +132,6 @@ FoldPhases::FoldPhases(const RingGrid& grid, const FoldRule& fold, int mmax) : r
   }
 }
 
-std::int64_t FoldPhases::bytes() const { return held(phases_); }
+std::int64_t FoldPhases::bytes() const { return held_bytes(phases_); }
 
 }  // namespace ringweave::detail::inline legendre
