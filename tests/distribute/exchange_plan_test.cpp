@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -124,10 +125,12 @@ void expect_sound(const Plans& plans) {
       const auto received =
           in_block(by_ring[to_size(p)], plans.of_rank[to_size(p)].by_ring_blocks[to_size(q)]);
       ASSERT_EQ(sent, received) << "from rank " << q << " to " << p;
-      for (const auto& [m, ring] : sent) {
-        EXPECT_EQ(plans.orders.owner(m), q);
-        EXPECT_EQ(plans.rings.owner(RingId{ring}), p);
-      }
+      EXPECT_TRUE(std::all_of(sent.begin(), sent.end(),
+                              [&](const Mode& mode) {
+                                return plans.orders.owner(mode.first) == q &&
+                                       plans.rings.owner(RingId{mode.second}) == p;
+                              }))
+          << "from rank " << q << " to " << p;
       moved += ssize64(sent);
     }
   }

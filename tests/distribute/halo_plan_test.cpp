@@ -188,11 +188,15 @@ std::vector<std::int64_t> own_values(const RingDistribution& rings, int rank,
 void expect_rings_arrive_once(const RingDistribution& rings, double support,
                               const RingPayload& payload) {
   const std::vector<HaloPlan> plans = plans_of_all(rings, support, payload);
+  std::vector<std::vector<std::int64_t>> own;
+  for (const HaloPlan& plan : plans) {
+    own.push_back(own_values(rings, plan.rank, payload));
+    ASSERT_EQ(ssize64(own.back()), plan.own_size);
+  }
   for (const HaloPlan& plan : plans) {
     std::vector<std::int64_t> halo(to_size(plan.halo_size), -1);
     for (const HaloPlan::Message& part : plan.receives) {
-      const std::vector<std::int64_t> theirs = own_values(rings, part.peer, payload);
-      ASSERT_EQ(ssize64(theirs), plans[to_size(part.peer)].own_size);
+      const std::vector<std::int64_t>& theirs = own[to_size(part.peer)];
       for (const HaloPlan::Message& sent : of_peer(plans[to_size(part.peer)].sends, plan.rank)) {
         if (sent.rings != part.rings) continue;
         ASSERT_TRUE(std::all_of(halo.begin() + part.first, halo.begin() + part.first + part.count,
