@@ -34,3 +34,13 @@ void adl_serializer<SharedGrid>::from_json(const json& encoded, SharedGrid& grid
 }
 
 }  // namespace nlohmann
+
+namespace ringweave::detail::inline io {
+
+std::string text_of(const nlohmann::json& encoded) {
+  return encoded.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+nlohmann::json json_of(const std::string& text) { return nlohmann::json::parse(text); }
+
+}  // namespace ringweave::detail::inline io

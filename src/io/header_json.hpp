@@ -44,18 +44,21 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlmHeader, lmax, mmax, components, precision,
 
 namespace ringweave::detail::inline io {
 
+/// JSON as text, with replacements for what is not UTF-8: names in files of others need not be.
+std::string text_of(const nlohmann::json& encoded);
+/// Reads the text that text_of wrote.
+nlohmann::json json_of(const std::string& text);
+
 /// Runs `read` on rank 0 and returns its result on all ranks. Collective. Error  that of `read`,
 /// agreed.
 template <class Read>
 auto share_from_root(const Communicator& comm, Read&& read) {
   std::string text;
   agree(comm, [&] {
-    if (!comm.is_root()) return;
-    // Foreign names need not be UTF-8.
-    text = nlohmann::json(read()).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    if (comm.is_root()) text = text_of(read());
   });
   text = comm.broadcast(text, 0);
-  return agreed(comm, [&] { return nlohmann::json::parse(text).get<decltype(read())>(); });
+  return agreed(comm, [&] { return json_of(text).get<decltype(read())>(); });
 }
 
 }  // namespace ringweave::detail::inline io
