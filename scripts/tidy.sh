@@ -3,11 +3,16 @@
 # Runs clang-tidy with the checks of .clang-tidy on the rooms that hold layouts, messages and files, and on the headers
 # they include, within two minutes.
 #   scripts/tidy.sh [FOLDER ...]      default: src/base src/sphere src/distribute src/io
-# Takes compile commands from build/asan (clang's); configures it if need be.
+# Takes compile commands from build/asan (clang's); configures it and precompiles its headers if need be.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- src/base src/sphere src/distribute src/io
 [ -f build/asan/compile_commands.json ] || cmake --preset asan >/dev/null
+
+# Sources include precompiled headers.
+for folder in "$@"; do
+  ninja -C build/asan -t targets all | sed -n "s#^\($folder/.*cmake_pch\.hxx\.pch\): .*#\1#p"
+done | xargs -r cmake --build build/asan --target >/dev/null
 
 for folder in "$@"; do
   sed -n 's/^ *"file": "\(.*\)".*/\1/p' build/asan/compile_commands.json | grep "^$PWD/$folder/"
