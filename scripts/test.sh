@@ -24,10 +24,10 @@ for preset in "${@:-release asan tsan}"; do
       release) run release all ;;
       # Sanitized code is several times slower: tests that repeat results at large sizes or measure memory run in the
       # release only. LeakSanitizer 14 mistakes thread-local memory 16 bytes into a page for that of an old glibc and
-      # crashes; a wider redzone moves it. Ten callers of an allocation suffice to recognise the known leaks.
+      # crashes; a wider redzone moves it.
       asan)
         LSAN_OPTIONS=suppressions=$PWD/scripts/lsan.supp:print_suppressions=0 \
-          ASAN_OPTIONS=detect_leaks=1:fast_unwind_on_malloc=0:malloc_context_size=10:redzone=64:malloc_fill_byte=254:max_malloc_fill_size=1073741824 \
+          ASAN_OPTIONS=detect_leaks=1:fast_unwind_on_malloc=0:redzone=64:malloc_fill_byte=254:max_malloc_fill_size=1073741824 \
           run asan all -LE full
         ;;
       tsan) TSAN_OPTIONS="ignore_noninstrumented_modules=1" run tsan threads_test -L threads ;;
