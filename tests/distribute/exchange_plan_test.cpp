@@ -9,32 +9,12 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/exchange/order_passes.hpp"
+#include "placed_modes.hpp"
 #include "plan_cases.hpp"
 #include "ringweave/options.hpp"
 
 namespace ringweave::detail::test {
 namespace {
-
-using Mode = std::pair<int, std::int64_t>;  // order, ring
-constexpr Mode padding{-1, -1};
-
-/// Returns the mode at every position of a layout. Fails where two modes share a position.
-std::vector<Mode> modes_by_position(const ModeLayout& layout) {
-  std::vector<Mode> modes(to_size(layout.size()), padding);
-  for (const ModeLayout::Row& row : layout.rows()) {
-    std::int64_t last = -1;
-    for (const RowSegment& segment : layout.segments(row)) {
-      EXPECT_LT(last, segment.rings.begin) << "segments go from north to south";
-      last = segment.rings.end - 1;
-      for (std::int64_t r = segment.rings.begin; r < segment.rings.end; ++r) {
-        Mode& mode = modes.at(to_size(segment.first + r - segment.rings.begin));
-        EXPECT_EQ(mode, padding) << "position used twice";
-        mode = {row.m, r};
-      }
-    }
-  }
-  return modes;
-}
 
 /// Both sides of a rank's exchange in one pass.
 struct BothSides : ExchangePlan {
@@ -57,10 +37,6 @@ struct BothSides : ExchangePlan {
     return n;
   }
 };
-
-std::vector<Mode> in_block(const std::vector<Mode>& modes, const ExchangePlan::Block& block) {
-  return {modes.begin() + block.first, modes.begin() + block.first + block.count};
-}
 
 BothSides both_sides(const PlanCase& of, const OrderDistribution& orders,
                      const RingDistribution& rings, int rank, Folding folding) {

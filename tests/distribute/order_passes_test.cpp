@@ -8,13 +8,12 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "placed_modes.hpp"
 #include "plan_cases.hpp"
 #include "ringweave/options.hpp"
 
 namespace ringweave::detail::test {
 namespace {
-
-using Mode = std::pair<int, std::int64_t>;  // order, ring
 
 struct RankPlan {
   ExchangePlan whole;
@@ -50,69 +49,32 @@ bool in_pass(const OrderPasses::Pass& pass, const ModeLayout& layout, std::int64
                      [&](const OrderPasses::Part& part) { return in_part(part, layout, row); });
 }
 
-/// The modes of some rows by position.
-struct PlacedModes {
-  std::vector<Mode> at;    ///< nowhere where none lies
-  std::int64_t count = 0;  ///< of modes
-
-  static constexpr Mode nowhere{-1, -1};
-
-  /// Fails where a position of the block has no mode.
-  std::vector<Mode> in(const ExchangePlan::Block& block) const {
-    if (block.first < 0 || block.first + block.count > ssize64(at)) {
-      ADD_FAILURE() << "a block leaves the layout";
-      return {};
-    }
-    const auto begin = at.begin() + block.first;
-    EXPECT_EQ(std::count(begin, begin + block.count, nowhere), 0);
-    return {begin, begin + block.count};
-  }
-};
-
-/// Fails where two modes share a position.
-template <class Chosen>
-PlacedModes modes_at(const ModeLayout& layout, const Chosen& chosen) {
-  PlacedModes modes{.at = std::vector<Mode>(to_size(layout.size()), PlacedModes::nowhere)};
-  for (std::int64_t i = 0; i < ssize64(layout.rows()); ++i) {
-    if (!chosen(i)) continue;
-    const ModeLayout::Row& row = layout.rows()[to_size(i)];
-    for (const RowSegment& segment : layout.segments(row)) {
-      for (std::int64_t r = segment.rings.begin; r < segment.rings.end; ++r, ++modes.count) {
-        Mode& mode = modes.at.at(to_size(segment.first + r - segment.rings.begin));
-        if (mode != PlacedModes::nowhere) ADD_FAILURE() << "position used twice";
-        mode = {row.m, r};
-      }
-    }
-  }
-  return modes;
-}
-
 void expect_sound(const std::vector<RankPlan>& plans, const OrderPassOptions& options) {
   const std::size_t n_ranks = plans.size();
-  std::vector<PlacedModes> by_ring;
-  for (const RankPlan& plan : plans)
-    by_ring.push_back(modes_at(plan.whole.by_ring, [](std::int64_t) { return true; }));
+  std::vector<std::vector<Mode>> by_ring;
+  for (const RankPlan& plan : plans) by_ring.push_back(modes_by_position(plan.whole.by_ring));
   for (int p = 0; p < options.n_passes; ++p) {
     for (std::size_t q = 0; q < n_ranks; ++q) {
       const OrderPasses& mine = plans[q].passes;
       const OrderPasses::Pass& pass = mine.passes[to_size(p)];
-      const auto sent = modes_at(
+      const auto sent = modes_by_position(
           mine.by_order, [&](std::int64_t row) { return in_pass(pass, mine.by_order, row); });
       const std::int64_t slot = p % options.n_slots * mine.slot_positions;
       std::int64_t count = pass.own.count;
       EXPECT_EQ(pass.by_order_blocks[q].count, 0);
-      EXPECT_EQ(sent.in(pass.own), by_ring[q].in(pass.own)) << "pass " << p << " of rank " << q;
+      EXPECT_EQ(in_block(sent, pass.own), in_block(by_ring[q], pass.own))
+          << "pass " << p << " of rank " << q;
       for (std::size_t r = 0; r < n_ranks; ++r) {
         ExchangePlan::Block block = pass.by_order_blocks[r];
         EXPECT_GE(block.first, slot);
         EXPECT_LE(block.first + block.count, slot + mine.slot_positions);
         block.first += mine.by_ring_size;
-        EXPECT_EQ(sent.in(block),
-                  by_ring[r].in(plans[r].passes.passes[to_size(p)].by_ring_blocks[q]))
+        EXPECT_EQ(in_block(sent, block),
+                  in_block(by_ring[r], plans[r].passes.passes[to_size(p)].by_ring_blocks[q]))
             << "pass " << p << " from rank " << q << " to " << r;
         count += block.count;
       }
-      EXPECT_EQ(count, sent.count);
+      EXPECT_EQ(count, ssize64(sent) - std::count(sent.begin(), sent.end(), padding));
       EXPECT_LE(mine.all_slots(), options.n_slots * mine.slot_positions);
     }
   }
