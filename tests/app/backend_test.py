@@ -12,7 +12,7 @@ import numpy as np
 from files import read_alm, read_map, rms_difference
 
 AS_THE_HOST = 1e-12
-OLD_DRIVER = sys.argv[3]
+OLD_DRIVER = sys.argv[1 + program.OWN_ARGUMENTS]
 
 
 def has_cuda():

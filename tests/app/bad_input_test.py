@@ -3,10 +3,10 @@
 """With any invalid input, option or a full disk, the program ends within 10 s with the exit code of its table (0, 1
 compare, 2 usage, 3 data, 4 resource, 5 peer), prints one message with what, where and what to do, and leaves no file.
 
-What the command line and text tables may hold is tested without launches: command_line_test.cpp, angle_test.cpp,
-map_list_test.cpp, tests/io/table_file_test.cpp. Here is one launch for each kind of error and each file that is read.
+What the command line and text tables may hold is tested without commands: command_line_test.cpp, angle_test.cpp,
+map_list_test.cpp, tests/io/table_file_test.cpp. Here is one command for each kind of error and each file that is read.
 
-RINGWEAVE_RANKS chooses the ranks of every launch (default 1 3).
+RINGWEAVE_RANKS chooses the ranks of every command (default 1 3).
 """
 import os
 import re
@@ -58,7 +58,7 @@ class BadInput(program.ProgramTest):
             with self.subTest(command=" ".join(map(str, arguments)), ranks=ranks):
                 before = self.listing()
                 kept = {name: (self.folder / name).read_bytes() for name in outputs}
-                result = program.start(arguments, ranks=ranks, cwd=self.folder, timeout=3 * SECONDS, **options)
+                result = program.run(arguments, ranks=ranks, cwd=self.folder, timeout=3 * SECONDS, **options)
                 left = sorted(set(self.listing()) - set(before))
                 for name in left:
                     (self.folder / name).unlink()
@@ -279,6 +279,27 @@ class Options(BadInput):
         self.refuse(USAGE, ["out.jpg"], "plot", "in/sky.fits", "out.jpg")
         self.refuse(USAGE, ["--field", "columns 0 to 2"], "plot", "in/sky.fits", "out.png", "--field", 3)
         self.refuse(USAGE, ["--range"], "plot", "in/sky.fits", "out.png", "--range", "3:1")
+
+
+class Launched(BadInput):
+    """A launch ends with the code of the error, too (others: FullDisk)."""
+
+    def test_exit_codes(self):
+        self.cut("sky.h5", 0.6, "cut.h5")
+        smooth = ("smooth", "in/sky.fits", "out.fits", "--fwhm")
+        self.refuse(USAGE, ["--fwhm", "unit"], *smooth, "5", launched=True)
+        self.refuse(USAGE, ["--nside", "0"], "synthesize", "--cl", "in/cl.txt", "--seed", 1, "out.fits", "--nside", 0,
+                    launched=True)
+        self.refuse(USAGE, ["less than 1"], *smooth, "20deg", "--method", "ring", "--error", 2, launched=True)
+        self.refuse(DATA, ["none.h5"], "smooth", "in/none.h5", "out.h5", "--fwhm", "1deg", launched=True)
+        self.refuse(DATA, ["cut.h5"], "smooth", "in/cut.h5", "out.h5", "--fwhm", "1deg", launched=True)
+        self.refuse(DATA, ["none.fits"], *smooth, "1deg", "--weights", "pixel:none.fits", launched=True)
+        self.refuse(RESOURCE, ["GiB"], *smooth, "1deg", "--lmax", 2000000, launched=True)
+        self.refuse(RESOURCE, ["none/out.fits"], "smooth", "in/sky.fits", "none/out.fits", "--fwhm", "1deg",
+                    launched=True)
+        for ranks in RANKS:
+            self.done("compare", "in/sky.fits", "in/sky.h5", ranks=ranks, launched=True)
+            self.done("compare", "in/alm.fits", "in/sky.h5", ranks=ranks, code=DATA, launched=True)
 
 
 class Rings(BadInput):

@@ -3,7 +3,7 @@
 """Ranks that fail while others wait, ranks that are killed, ranks that disagree: the job ends within 10 s with the exit
 code of the error and prints it once.
 
-fault_test.py PROGRAM MPIRUN HELPER [TEST ...]    HELPER: one_rank_fails
+fault_test.py PROGRAM RUN_COMMANDS MPIRUN HELPER [TEST ...]    HELPER: one_rank_fails
 """
 import os
 import signal
@@ -15,7 +15,7 @@ import unittest
 import program
 
 SECONDS = 10
-HELPER = sys.argv[3]
+HELPER = sys.argv[1 + program.OWN_ARGUMENTS]
 
 
 class OneRankFails(program.ProgramTest):

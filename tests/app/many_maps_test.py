@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Several maps in one launch: bit for bit the same as one by one; stopped, killed and resumed; refused.
 
-many_maps_test.py PROGRAM MPIRUN [TEST ...]
+many_maps_test.py PROGRAM RUN_COMMANDS MPIRUN [TEST ...]
+
+RINGWEAVE_KILLS is how often a run is killed (default 10).
 """
 import json
 import os
@@ -38,7 +40,7 @@ class ManyMaps(program.ProgramTest):
         (self.place / "cl.txt").write_text("# l TT EE BB TE\n" + rows)
 
     def run_here(self, *arguments, code=0, **options):
-        result = program.start(arguments, cwd=self.place, **options)
+        result = program.run(arguments, cwd=self.place, **options)
         self.assertEqual(result.code, code, f"{' '.join(map(str, arguments))}\n{result}")
         return result
 
@@ -135,7 +137,7 @@ class StoppedAndResumed(ManyMaps):
     RUN = ("synthesize", "--cl", "cl.txt", "--seed", "1..24", "--nside", 256, "--fields", "T", "--lmax", 400,
            "--batch", 2, "sky_{seed}.h5")
     INPUTS = ("cl.txt",)
-    KILLS = 10
+    KILLS = int(os.environ.get("RINGWEAVE_KILLS", "10"))
 
     @property
     def outputs(self):

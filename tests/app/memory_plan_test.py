@@ -28,7 +28,7 @@ class MemoryPlan(program.ProgramTest):
             with self.subTest(ranks=n):
                 figures = []
                 for extra in (("--dry-run",), ()):
-                    self.done(*arguments, *transform, *extra, "--report", "report.json", ranks=n)
+                    self.done(*arguments, *transform, *extra, "--report", "report.json", ranks=n, launched=not extra)
                     figures.append(json.loads((self.folder / "report.json").read_text()))
                 planned = figures[0]["plan"]["memory_high_water_bytes"]
                 measured = figures[1]["memory"]["resident_high_water_bytes"]
@@ -73,7 +73,7 @@ class MemoryPlan(program.ProgramTest):
         for width in ("20arcmin", "2deg"):
             for ranks in (1, 2):
                 self.done("smooth", "sky.h5", "out.h5", "--fwhm", width, "--method", "ring", "--fields", "T", "--overwrite",
-                          "--report", "report.json", ranks=ranks)
+                          "--report", "report.json", ranks=ranks, launched=True)
                 report = json.loads((self.folder / "report.json").read_text())
                 objects = report["plan"]["memory_bytes"]
                 maps = objects["map"] + objects["smoothed map"]

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Starts the program for the tests of this folder and checks how it ends.
+"""Runs the program for the tests of this folder and checks how it ends.
 
-A test file is called as  FILE.py PROGRAM MPIRUN [TEST ...]  with scripts/mpirun.sh as MPIRUN.
+A test file is called as  FILE.py PROGRAM RUN_COMMANDS MPIRUN [TEST ...]  with scripts/mpirun.sh as MPIRUN. A launch takes
+longer than most commands, so tests run theirs in one launch of RUN_COMMANDS (run_commands.cpp) for each number of ranks.
+The program itself is launched where that is what is tested.
 """
+import itertools
+import json
 import os
 import pathlib
+import select
 import shutil
 import signal
 import subprocess
@@ -17,8 +22,11 @@ SKIPPED = 77
 DATA = pathlib.Path(os.environ.get("RINGWEAVE_TEST_DATA") or "no_sample_files")
 
 
-# The programs to start.
-PROGRAM, MPIRUN = (sys.argv[1:3] if len(sys.argv) > 2 else sys.exit(f"usage: {sys.argv[0]} PROGRAM MPIRUN [TEST ...]"))
+# The programs to start, and how many arguments name them.
+OWN_ARGUMENTS = 3
+if len(sys.argv) <= OWN_ARGUMENTS:
+    sys.exit(f"usage: {sys.argv[0]} PROGRAM RUN_COMMANDS MPIRUN [TEST ...]")
+PROGRAM, RUN_COMMANDS, MPIRUN = sys.argv[1: 1 + OWN_ARGUMENTS]
 
 
 class Result:
@@ -33,9 +41,74 @@ class Result:
         return f"exit code {self.code} after {self.seconds:.1f} s\nstdout: {self.out}\nstderr: {self.err}"
 
 
+class Launch:
+    """A launch of RUN_COMMANDS on some ranks, which runs one command after another."""
+
+    def __init__(self, ranks):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ringweave_launch_"))
+        self.numbers = itertools.count()
+        command = [RUN_COMMANDS] if ranks == 1 else [MPIRUN, str(ranks), RUN_COMMANDS]
+        variables = {**os.environ, "OMP_NUM_THREADS": "1", "MPIRUN_TIMEOUT": "0"}
+        with open(self.folder / "launch", "wb") as messages:
+            self.process = subprocess.Popen(command, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                            stderr=messages, start_new_session=True)
+
+    def text(self, name):
+        path = self.folder / name
+        return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+
+    def run(self, arguments, cwd, timeout):
+        """Returns the Result; afterwards is_over() where the command ended the launch."""
+        number = next(self.numbers)
+        out, err = f"out{number}", f"err{number}"
+        asked = {"folder": str(cwd or pathlib.Path.cwd()), "out": str(self.folder / out),
+                 "err": str(self.folder / err), "command": [PROGRAM, *map(str, arguments)]}
+        begin = time.monotonic()
+        try:
+            self.process.stdin.write(json.dumps(asked).encode() + b"\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass
+        answered, _, _ = select.select([self.process.stdout], [], [], timeout)
+        answer = self.process.stdout.readline() if answered else b""
+        seconds = time.monotonic() - begin
+        if answer:
+            return Result(int(answer), self.text(out), self.text(err), seconds)
+        if not answered:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        code = self.process.wait()
+        killed = "" if answered else f"\nkilled after {timeout} s"
+        return Result(code, self.text(out), self.text(err) + self.text("launch") + killed, seconds)
+
+    def is_over(self):
+        return self.process.returncode is not None
+
+    def end(self):
+        """Waits for the end of the launch; an error when it does not end well, for example with a leak."""
+        seen = self.is_over()  # a test has seen how
+        self.process.communicate(timeout=60)
+        messages = self.text("launch")
+        shutil.rmtree(self.folder)
+        if self.process.returncode != 0 and not seen:
+            raise AssertionError(f"a launch of RUN_COMMANDS ended with {self.process.returncode}\n{messages}")
+
+
+launches = {}  # by their numbers of ranks
+
+
+def run(arguments, *, ranks=1, cwd=None, timeout=120, launched=False, **options):
+    """Runs the program, launched by itself or with options of start() if asked, and returns its Result."""
+    if launched or options:
+        return start(arguments, ranks=ranks, cwd=cwd, timeout=timeout, **options)
+    if ranks not in launches or launches[ranks].is_over():
+        launches[ranks] = Launch(ranks)
+        unittest.addModuleCleanup(launches[ranks].end)
+    return launches[ranks].run(arguments, cwd, timeout)
+
+
 def start(arguments, *, ranks=1, cwd=None, timeout=120, file_limit=None, address_limit=None, environment=None,
           program=None, prefix=(), mpmd=False):
-    """Runs the program and returns its Result. One rank runs without mpirun, as for a user.
+    """Launches the program and returns its Result. One rank runs without mpirun, as for a user.
 
     file_limit     largest file a rank may write, in bytes
     address_limit  limit on a rank's address space, in bytes (ulimit -v)
@@ -79,7 +152,7 @@ class ProgramTest(unittest.TestCase):
     @classmethod
     def done(cls, *arguments, ranks=1, code=0, **options):
         """Runs in the class's folder and checks the exit code; returns the Result."""
-        result = start(arguments, ranks=ranks, cwd=cls.folder, **options)
+        result = run(arguments, ranks=ranks, cwd=cls.folder, **options)
         if result.code != code:
             command = " ".join(map(str, arguments))
             raise AssertionError(f"expected exit code {code} of {command}, {ranks} rank(s)\n{result}")
@@ -108,7 +181,8 @@ def run_side_by_side(names, jobs, extra):
     """Distributes the tests over processes: a launch of MPI sleeps more than it works."""
     groups = [names[first::jobs] for first in range(min(jobs, len(names)))]
     alone = {**os.environ, "RINGWEAVE_JOBS": "1"}
-    processes = [subprocess.Popen([sys.executable, *sys.argv[: 3 + extra], *group], env=alone) for group in groups]
+    own = sys.argv[: 1 + OWN_ARGUMENTS + extra]
+    processes = [subprocess.Popen([sys.executable, *own, *group], env=alone) for group in groups]
     codes = [process.wait() for process in processes]
     if any(code not in (0, SKIPPED) for code in codes):
         sys.exit(1)
@@ -118,10 +192,10 @@ def run_side_by_side(names, jobs, extra):
 def main(extra=0):
     """unittest's main; ends as skipped when every test was skipped.
 
-    extra   number of arguments of the test itself after PROGRAM and MPIRUN
+    extra   number of arguments of the test itself after PROGRAM, RUN_COMMANDS and MPIRUN
     RINGWEAVE_JOBS processes share the tests (default 3).
     """
-    wanted = sys.argv[3 + extra:]
+    wanted = sys.argv[1 + OWN_ARGUMENTS + extra:]
     jobs = int(os.environ.get("RINGWEAVE_JOBS", "3"))
     if jobs > 1:
         loader = unittest.defaultTestLoader

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/program.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "app/command_line.hpp"
+#include "app/predict/machine_choice.hpp"
+#include "app/run.hpp"
+#include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/collective_exit.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/files.hpp"
+
+namespace ringweave::detail::inline app {
+
+namespace {
+
+Progress::Mode progress_mode(const std::string& name) {
+  return name == "on"    ? Progress::Mode::on
+         : name == "off" ? Progress::Mode::off
+                         : Progress::Mode::automatic;
+}
+
+std::int64_t digest(const std::string& text) {
+  return static_cast<std::int64_t>(std::hash<std::string>{}(text));
+}
+
+/// Sets the number of threads: --threads, else OMP_NUM_THREADS, else this rank's share of the node.
+/// Without either, every rank of an unbound job would start as many threads as the node has cores.
+void set_threads(const Communicator& comm, int asked) {
+  const int ranks_on_node = comm.node_local().size();
+  if (asked > 0) {
+    omp_set_num_threads(asked);
+  } else if (std::getenv("OMP_NUM_THREADS") == nullptr) {
+    const int cores = static_cast<int>(std::thread::hardware_concurrency());
+    omp_set_num_threads(std::clamp(cores / ranks_on_node, 1, omp_get_num_procs()));
+  }
+}
+
+/// Runs the command line and returns the exit code. Throws Errors.
+int work(const Communicator& comm, int argc, const char* const* argv) {
+  const ParsedCommand parsed = agreed(comm, [&] { return parse_command_line(argc, argv); });
+  agree_same(comm, "the command and its options", digest(parsed.used_configuration));
+  if (!parsed.text.empty()) {
+    if (comm.is_root()) fmt::print("{}\n", parsed.text);
+    return 0;
+  }
+  set_threads(comm, parsed.common.threads);
+  Run run{comm,
+          parsed.common,
+          parsed.command_line,
+          parsed.used_configuration,
+          choose_machine(comm, parsed.common.machine),
+          Progress(progress_mode(parsed.common.progress), comm.is_root()),
+          {},
+          {},
+          Outputs(comm,
+                  parsed.common.overwrite || parsed.resumes ? IfExists::overwrite : IfExists::fail),
+          0,
+          {}};
+  run.outputs.announce(run.options.report, OutputContent::report);
+  const int code = parsed.execute(run);
+  write_report(run);
+  run.outputs.commit();
+  if (!run.conclusion.empty()) run.say(run.conclusion);
+  return code;
+}
+
+}  // namespace
+
+int run_command(const Communicator& comm, int argc, const char* const* argv) {
+  return run_program(comm, "ringweave", [&] { return work(comm, argc, argv); });
+}
+
+}  // namespace ringweave::detail::inline app

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ringweave/communicator.hpp"
+
+namespace ringweave::detail::inline app {
+
+/// Runs a command line of the program and returns its exit code, the same on all ranks. Errors are
+/// printed, by one rank. Collective.
+int run_command(const Communicator& comm, int argc, const char* const* argv);
+
+}  // namespace ringweave::detail::inline app
