@@ -96,6 +96,15 @@ void PixelBlocks::give(std::span<double> rows, const T* component) const {
   }
 }
 
+void PixelBlocks::hide_others(std::span<double> rows) const {
+  auto from = rows.begin();
+  for (const PixelRun& run : block_) {
+    std::fill(from, rows.begin() + run.first, unseen);
+    from = rows.begin() + run.first + run.count;
+  }
+  std::fill(from, rows.end(), unseen);
+}
+
 template void PixelBlocks::take(std::span<const double>, double*) const;
 template void PixelBlocks::take(std::span<const double>, float*) const;
 template void PixelBlocks::give(std::span<double>, const double*) const;

@@ -66,6 +66,8 @@ class PixelBlocks {
   /// rows the sum over ranks is the block.
   template <class T>
   void give(std::span<double> rows, const T* component) const;
+  /// Sets the rows of the block that this rank does not own to UNSEEN.
+  void hide_others(std::span<double> rows) const;
 
   /// Returns this rank's number of a pixel of the full grid in RING order; -1 when it does not own
   /// the pixel.

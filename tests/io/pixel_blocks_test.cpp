@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "base/checked_cast.hpp"
@@ -29,6 +30,7 @@ void expect_blocks_carry(const LocalRings& rings, Ordering ordering, std::int64_
   ASSERT_EQ(blocks.n_rows(), 192);
   std::vector<double> map(to_size(rings.n_pixels()), -1);
   std::vector<double> sent(192, -1);
+  std::vector<double> hidden(192, 0);
   std::vector<double> file(192);
   std::iota(file.begin(), file.end(), 0.0);
   for (std::int64_t first = 0; first < 192; first += block) {
@@ -36,6 +38,7 @@ void expect_blocks_carry(const LocalRings& rings, Ordering ordering, std::int64_
     blocks.select(first, count);
     blocks.take(std::span<const double>(file).subspan(to_size(first), to_size(count)), map.data());
     blocks.give(std::span(sent).subspan(to_size(first), to_size(count)), map.data());
+    blocks.hide_others(std::span(hidden).subspan(to_size(first), to_size(count)));
   }
   const std::vector<std::int64_t> pixels = test::source_pixels(rings);
   std::int64_t given = 0;
@@ -44,6 +47,7 @@ void expect_blocks_carry(const LocalRings& rings, Ordering ordering, std::int64_
     EXPECT_EQ(blocks.local_pixel(pixels[i]), static_cast<std::int64_t>(i));
   }
   for (std::size_t row = 0; row < sent.size(); ++row) {
+    EXPECT_EQ(hidden[row], sent[row] < 0 ? unseen : 0);
     if (sent[row] < 0) continue;
     EXPECT_EQ(sent[row], file[row]);
     ++given;

@@ -127,11 +127,10 @@ class BlockWriter {
   void close() { file_.close(); }
 
  private:
-  void mark_unobserved(std::int64_t first_row, std::int64_t n_rows,
-                       std::span<double> values) const {
-    for (std::int64_t row = 0; row < n_rows; ++row) {
-      if (observed_->local_pixel(observed_->order().to_ring(first_row + row)) >= 0) continue;
-      for (std::int64_t i = row; i < ssize64(values); i += n_rows) values[to_size(i)] = unseen;
+  void mark_unobserved(std::int64_t first_row, std::int64_t n_rows, std::span<double> values) {
+    observed_->select(first_row, n_rows);
+    for (std::int64_t i = 0; i < ssize64(values); i += n_rows) {
+      observed_->hide_others(values.subspan(to_size(i), to_size(n_rows)));
     }
   }
 
