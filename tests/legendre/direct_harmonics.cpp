@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "legendre/direct_harmonics.hpp"
 
+#include <algorithm>
 #include <boost/math/constants/constants.hpp>
 #include <boost/multiprecision/cpp_bin_float.hpp>
 #include <cmath>
@@ -32,12 +33,12 @@ Position position_of(const Ring& ring) {
   return {z, sqrt(one_minus_z / 2), sqrt(one_plus_z / 2)};
 }
 
-/// sqrt((2l+1)/(4 pi) * l-part of the Jacobi norm) at l = first.
-Quad first_norm(int first, int a, int b) {
+/// (2l+1)/(4 pi) * l-part of the squared Jacobi norm at l = first.
+Quad first_squared_norm(int first, int a, int b) {
   // (2 first)! / (a! b! ...) with n = 0: (a + b)! / (a! b!).
   Quad ratio = 1;
   for (int i = 1; i <= a; ++i) ratio *= Quad(b + i) / i;
-  return sqrt((2 * first + 1) * ratio / (4 * boost::math::constants::pi<Quad>()));
+  return (2 * first + 1) * ratio / (4 * boost::math::constants::pi<Quad>());
 }
 
 }  // namespace
@@ -55,9 +56,10 @@ std::vector<long double> direct_harmonics(int lmax, int m, int spin, const Ring&
   Quad previous = 0;
   Quad polynomial =
       (sign_power % 2 == 0 ? 1 : -1) * pow(position.half_sine, a) * pow(position.half_cosine, b);
-  Quad norm = first_norm(first, a, b);
+  Quad squared_norm = first_squared_norm(first, a, b);
   for (int l = first; l <= lmax; ++l) {
-    values[static_cast<std::size_t>(l)] = static_cast<long double>(norm * polynomial);
+    values[static_cast<std::size_t>(l)] =
+        std::sqrt(static_cast<long double>(squared_norm)) * static_cast<long double>(polynomial);
     const int n = l - first + 1;
     const Quad c = 2 * n + a + b;
     const Quad denominator = 2 * Quad(n) * (n + a + b) * (c - 2);
@@ -71,7 +73,7 @@ std::vector<long double> direct_harmonics(int lmax, int m, int spin, const Ring&
     }
     previous = polynomial;
     polynomial = next;
-    norm *= sqrt(Quad(2 * l + 3) / (2 * l + 1) * Quad(n) * (n + a + b) / (Quad(n + a) * (n + b)));
+    squared_norm *= Quad(2 * l + 3) * n * (n + a + b) / (Quad(2 * l + 1) * (n + a) * (n + b));
   }
   return values;
 }

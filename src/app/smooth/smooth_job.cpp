@@ -59,8 +59,9 @@ SmoothingReport smooth_fields(Run& run, const SmoothJob& job, SphericalHarmonicT
         run.progress.step(pass, passes,
                           residual >= 0 ? fmt::format("residual {:.2e}", residual) : "");
       });
-  run.report["analysis"] = {{"iterations", report.analysis.iterations},
-                            {"residuals", report.analysis.residuals}};
+  // Clang 14 loses the old value where a template assigns a list without its type.
+  run.report["analysis"] = nlohmann::ordered_json{{"iterations", report.analysis.iterations},
+                                                  {"residuals", report.analysis.residuals}};
   group.provenance.lmax = transform.spec().lmax;
   group.provenance.iterations = report.analysis.iterations;
   return report;
