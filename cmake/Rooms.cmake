@@ -56,8 +56,9 @@ endfunction()
 
 # ringweave_room(NAME [COMPUTES_LITTLE] SOURCES file... [ROOMS room...] [LINKS target...] [PRECOMPILE header...])
 # Makes a static library Ringweave::NAME from the sources of the current folder. ROOMS are rooms it may include, LINKS
-# external libraries. Builds with sanitizers compile the headers of PRECOMPILE and standard ones once for the room; the
-# release does not, so that a forgotten include shows. They compile a room that computes little without optimisation.
+# external libraries. The headers of PRECOMPILE and standard ones are compiled once for the room
+# (tests/house/check_standard_headers.py finds forgotten includes). Builds with sanitizers compile a room that computes
+# little without optimisation.
 function(ringweave_room name)
   cmake_parse_arguments(PARSE_ARGV 1 room "COMPUTES_LITTLE" "" "SOURCES;ROOMS;LINKS;PRECOMPILE")
   add_library(ringweave_${name} STATIC ${room_SOURCES})
@@ -75,14 +76,12 @@ function(ringweave_room name)
     target_link_libraries(ringweave_${name} PUBLIC ringweave_${other})
   endforeach()
   target_link_libraries(ringweave_${name} PRIVATE ${room_LINKS})
-  if(RINGWEAVE_SANITIZE)
-    if(room_COMPUTES_LITTLE)
-      target_compile_options(ringweave_${name} PRIVATE -O0)
-    endif()
-    if(room_PRECOMPILE)
-      target_precompile_headers(ringweave_${name} PRIVATE ${room_PRECOMPILE} <algorithm> <array> <cmath> <complex>
-        <cstdint> <filesystem> <functional> <map> <memory> <numbers> <optional> <span> <sstream> <string> <variant>
-        <vector>)
-    endif()
+  if(RINGWEAVE_SANITIZE AND room_COMPUTES_LITTLE)
+    target_compile_options(ringweave_${name} PRIVATE -O0)
+  endif()
+  if(room_PRECOMPILE)
+    target_precompile_headers(ringweave_${name} PRIVATE ${room_PRECOMPILE} <algorithm> <array> <cmath> <complex>
+      <cstdint> <filesystem> <functional> <map> <memory> <numbers> <optional> <span> <sstream> <string> <variant>
+      <vector>)
   endif()
 endfunction()

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <numeric>
+#include <type_traits>
 
 #include "base/checked_cast.hpp"
 #include "ringweave/mpi.hpp"

@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <fstream>
 #include <string_view>
+#include <utility>
 
 #include "io/input_file.hpp"
 #include "ringweave/error.hpp"

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "base/checked_cast.hpp"
 #include "ringweave/error.hpp"

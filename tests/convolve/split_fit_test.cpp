@@ -2,6 +2,7 @@
 // Tests the building blocks of the search for split kernels.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <random>

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <filesystem>
+
 #include "io_support.hpp"
 #include "ringweave/files.hpp"
 

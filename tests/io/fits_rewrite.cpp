@@ -8,6 +8,7 @@
 //     table IN OUT         the columns as text
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iterator>

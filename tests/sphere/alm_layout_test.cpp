@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "ringweave/alm.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/fields.hpp"

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "ringweave/options.hpp"
 #include "ringweave/transform.hpp"

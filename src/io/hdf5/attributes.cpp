@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/checked_cast.hpp"
 #include "ringweave/error.hpp"
 
