@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "app/transform_setup.hpp"
 #include "distribute/mpi/agree.hpp"
@@ -88,8 +87,8 @@ std::int64_t map_bytes(const FieldSet& fields, const LocalRings& rings, Precisio
 MemoryEstimate with_others(MemoryEstimate estimate, const std::vector<MapRange>& groups,
                            std::int64_t bytes_of_map) {
   if (holds_others(groups)) {
-    MemoryItem others{"maps read ahead or being written", groups.front().count * bytes_of_map};
-    estimate.items.push_back(std::move(others));
+    estimate.items.push_back(
+        {"maps read ahead or being written", groups.front().count * bytes_of_map});
   }
   return estimate;
 }
