@@ -14,7 +14,7 @@ run() {
   [ "$preset" = release ] && check_odr=${RINGWEAVE_CHECK_ODR:-OFF}
   cmake --preset "$preset" -DRINGWEAVE_CHECK_ODR="$check_odr"
   cmake --build --preset "$preset" --target "$target"
-  # One more than processors: tests that launch programs wait half of their time.
+  # One more than processors: tests that launch programs wait for them.
   ctest --preset "$preset" -j "$(($(nproc) + 1))" "$@"
 }
 

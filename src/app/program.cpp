@@ -2,9 +2,11 @@
 #include "app/program.hpp"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <omp.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
@@ -12,6 +14,7 @@
 #include <thread>
 
 #include "app/command_line.hpp"
+#include "app/maps/stop_request.hpp"
 #include "app/predict/machine_choice.hpp"
 #include "app/run.hpp"
 #include "distribute/mpi/agree.hpp"
@@ -75,6 +78,15 @@ int work(const Communicator& comm, int argc, const char* const* argv) {
 }
 
 }  // namespace
+
+void prepare_process() {
+  // Without the signal, a write beyond the file size limit fails with an error and a message.
+  std::signal(SIGXFSZ, SIG_IGN);
+  // Freed blocks of a megabyte and more return to the system at once, so that resident memory is
+  // what a plan states.
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+  listen_to_sigusr1();
+}
 
 int run_command(const Communicator& comm, int argc, const char* const* argv) {
   return run_program(comm, "ringweave", [&] { return work(comm, argc, argv); });

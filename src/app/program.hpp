@@ -5,6 +5,9 @@
 
 namespace ringweave::detail::inline app {
 
+/// Sets signals and memory of the process. For main(), before anything else.
+void prepare_process();
+
 /// Runs a command line of the program and returns its exit code, the same on all ranks. Errors are
 /// printed, by one rank. Collective.
 int run_command(const Communicator& comm, int argc, const char* const* argv);

@@ -297,8 +297,10 @@ class Launched(BadInput):
         self.refuse(RESOURCE, ["GiB"], *smooth, "1deg", "--lmax", 2000000, launched=True)
         self.refuse(RESOURCE, ["none/out.fits"], "smooth", "in/sky.fits", "none/out.fits", "--fwhm", "1deg",
                     launched=True)
+        write_map(self.inputs / "other.fits", 2 * self.sky)
         for ranks in RANKS:
             self.done("compare", "in/sky.fits", "in/sky.h5", ranks=ranks, launched=True)
+            self.done("compare", "in/sky.fits", "in/other.fits", ranks=ranks, code=1, launched=True)
             self.done("compare", "in/alm.fits", "in/sky.h5", ranks=ranks, code=DATA, launched=True)
 
 

@@ -59,7 +59,7 @@ class BitForBit(ManyMaps):
                 with self.subTest(ranks=ranks, fields=fields):
                     shape = ("--fields", fields, "--fwhm", "3deg")
                     self.draw("1..3,9", f"all_{{seed}}.{suffix}", *shape, "--save-alm", "alm_{seed}.h5", "--overwrite",
-                              ranks=ranks)
+                              ranks=ranks, launched=True)
                     for seed in (1, 2, 3, 9):
                         self.draw(seed, f"one_{{seed}}.{suffix}", *shape, "--save-alm", "one_alm.h5", "--overwrite",
                                   ranks=ranks)
@@ -70,7 +70,8 @@ class BitForBit(ManyMaps):
 
     def smooth_both_ways(self, inputs, ranks, suffix, *options, batch=3):
         options = ("--fwhm", "9deg", "--overwrite", *options)
-        self.run_here("smooth", *inputs, f"all_{{name}}.{suffix}", "--batch", batch, *options, ranks=ranks)
+        self.run_here("smooth", *inputs, f"all_{{name}}.{suffix}", "--batch", batch, *options, ranks=ranks,
+                      launched=True)
         for path in inputs:
             name = path.split(".")[0]
             self.run_here("smooth", path, f"one_{{name}}.{suffix}", *options, ranks=ranks)
@@ -293,9 +294,9 @@ class NothingToStop(ManyMaps):
 
 
 class Refused(ManyMaps):
-    def refuse(self, *arguments, words, code=2, ranks=1):
+    def refuse(self, *arguments, words, code=2, ranks=1, launched=False):
         before = self.names()
-        result = self.run_here(*arguments, code=code, ranks=ranks)
+        result = self.run_here(*arguments, code=code, ranks=ranks, launched=launched)
         self.assertEqual(len(result.messages()), 1, str(result))
         for word in words:
             self.assertIn(word, result.messages()[0])
@@ -340,7 +341,7 @@ class Refused(ManyMaps):
         for ranks in (1, 3):
             with self.subTest(ranks=ranks):
                 self.refuse("smooth", *inputs, f"o{ranks}_{{name}}.h5", "--fwhm", "5deg", "--batch", 2,
-                            words=["f6.fits", "pixel 77"], code=3, ranks=ranks)
+                            words=["f6.fits", "pixel 77"], code=3, ranks=ranks, launched=True)
                 made = [name for name in self.names() if name.startswith(f"o{ranks}_")]
                 self.assertEqual(made, [f"o{ranks}_f{i}.h5" for i in range(1, 6)])
                 self.assertFalse([name for name in self.names() if name.startswith(".tmp")])

@@ -28,7 +28,7 @@ class MemoryPlan(program.ProgramTest):
             with self.subTest(ranks=n):
                 figures = []
                 for extra in (("--dry-run",), ()):
-                    self.done(*arguments, *transform, *extra, "--report", "report.json", ranks=n, launched=not extra)
+                    self.done(*arguments, *transform, *extra, "--report", "report.json", ranks=n, launched=True)
                     figures.append(json.loads((self.folder / "report.json").read_text()))
                 planned = figures[0]["plan"]["memory_high_water_bytes"]
                 measured = figures[1]["memory"]["resident_high_water_bytes"]

@@ -48,7 +48,7 @@ class Launch:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ringweave_launch_"))
         self.numbers = itertools.count()
         command = [RUN_COMMANDS] if ranks == 1 else [MPIRUN, str(ranks), RUN_COMMANDS]
-        variables = {**os.environ, "OMP_NUM_THREADS": "1", "MPIRUN_TIMEOUT": "0"}
+        variables = {**os.environ, "OMP_NUM_THREADS": "1", "MPIRUN_TIMEOUT": "3600"}
         with open(self.folder / "launch", "wb") as messages:
             self.process = subprocess.Popen(command, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                             stderr=messages, start_new_session=True)
@@ -58,7 +58,7 @@ class Launch:
         return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
 
     def run(self, arguments, cwd, timeout):
-        """Returns the Result; afterwards is_over() where the command ended the launch."""
+        """Returns the Result. A command that does not come back ends the launch: is_over()."""
         number = next(self.numbers)
         out, err = f"out{number}", f"err{number}"
         asked = {"folder": str(cwd or pathlib.Path.cwd()), "out": str(self.folder / out),
@@ -74,19 +74,28 @@ class Launch:
         seconds = time.monotonic() - begin
         if answer:
             return Result(int(answer), self.text(out), self.text(err), seconds)
-        if not answered:
+        killed = "" if answered and self.ends_within(timeout) else f"\nkilled after {timeout} s"
+        if killed:
             os.killpg(self.process.pid, signal.SIGKILL)
         code = self.process.wait()
-        killed = "" if answered else f"\nkilled after {timeout} s"
         return Result(code, self.text(out), self.text(err) + self.text("launch") + killed, seconds)
 
     def is_over(self):
         return self.process.returncode is not None
 
+    def ends_within(self, seconds):
+        try:
+            self.process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
     def end(self):
         """Waits for the end of the launch; an error when it does not end well, for example with a leak."""
         seen = self.is_over()  # a test has seen how
-        self.process.communicate(timeout=60)
+        if not self.ends_within(60):
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.communicate()
         messages = self.text("launch")
         shutil.rmtree(self.folder)
         if self.process.returncode != 0 and not seen:
@@ -97,7 +106,8 @@ launches = {}  # by their numbers of ranks
 
 
 def run(arguments, *, ranks=1, cwd=None, timeout=120, launched=False, **options):
-    """Runs the program, launched by itself or with options of start() if asked, and returns its Result."""
+    """Runs a command in the launch for these ranks and returns its Result. With `launched`, or options of start(),
+    launches the program for it."""
     if launched or options:
         return start(arguments, ranks=ranks, cwd=cwd, timeout=timeout, **options)
     if ranks not in launches or launches[ranks].is_over():
@@ -178,7 +188,7 @@ def names_of(suite):
 
 
 def run_side_by_side(names, jobs, extra):
-    """Distributes the tests over processes: a launch of MPI sleeps more than it works."""
+    """Distributes the tests over processes: launches sleep more than they work."""
     groups = [names[first::jobs] for first in range(min(jobs, len(names)))]
     alone = {**os.environ, "RINGWEAVE_JOBS": "1"}
     own = sys.argv[: 1 + OWN_ARGUMENTS + extra]
@@ -202,9 +212,9 @@ def main(extra=0):
         module = sys.modules["__main__"]
         suite = loader.loadTestsFromNames(wanted, module) if wanted else loader.loadTestsFromModule(module)
         run_side_by_side(list(names_of(suite)), jobs, extra)
-    run = unittest.main(argv=sys.argv[:1] + wanted, verbosity=2, exit=False).result
-    if not run.wasSuccessful():
+    result = unittest.main(argv=sys.argv[:1] + wanted, verbosity=2, exit=False).result
+    if not result.wasSuccessful():
         sys.exit(1)
     # A class skipped as a whole counts as no test run.
-    skipped_alone = sum(isinstance(test, unittest.TestCase) for test, _ in run.skipped)
-    sys.exit(SKIPPED if run.skipped and skipped_alone == run.testsRun else 0)
+    skipped_alone = sum(isinstance(test, unittest.TestCase) for test, _ in result.skipped)
+    sys.exit(SKIPPED if result.skipped and skipped_alone == result.testsRun else 0)

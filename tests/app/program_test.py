@@ -491,7 +491,8 @@ class Options(SkyTest):
 
     def test_results_go_to_stdout_and_nothing_to_stderr(self):
         for ranks in (1, 3):
-            result = self.done("smooth", "sky.h5", "quiet.h5", "--fwhm", "5deg", "--backend", "host", "--overwrite", ranks=ranks)
+            result = self.done("smooth", "sky.h5", "quiet.h5", "--fwhm", "5deg", "--backend", "host", "--overwrite",
+                               ranks=ranks, launched=True)
             self.assertEqual(result.err, "")
             # The chosen method and the reason, and the work done.
             self.assertEqual([line.split()[0] for line in result.out.splitlines()], ["method:", "quiet.h5:"])

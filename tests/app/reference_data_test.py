@@ -3,7 +3,7 @@
 """Real maps and spectra made by other programs, reproduced with the errors that healpy reaches, and random a_lm against
 healpy and ducc0 to 1e-12 rms.
 
-RINGWEAVE_RANKS sets the rank counts of every launch (default 1 3), RINGWEAVE_NSIDE the nside of the random a_lm (default
+RINGWEAVE_RANKS sets the rank counts of every command (default 1 3), RINGWEAVE_NSIDE the nside of the random a_lm (default
 64, lmax twice that).
 """
 import os

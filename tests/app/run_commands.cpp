@@ -10,7 +10,9 @@
 #include <omp.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -21,11 +23,14 @@
 
 #include "app/program.hpp"
 #include "ringweave/communicator.hpp"
+#include "ringweave/error.hpp"
 #include "ringweave/mpi.hpp"
 
 namespace {
 
 using ringweave::Communicator;
+
+constexpr std::chrono::microseconds longest_pause{10000};
 
 /// Sends the first rank's text to all. They sleep until it comes, for tests may run beside this
 /// one.
@@ -33,8 +38,10 @@ void share(const Communicator& comm, std::string& text) {
   const auto meet = [&](void* data, int count, MPI_Datatype type) {
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Ibcast(data, count, type, 0, ringweave::mpi_handle(comm), &request);
+    auto pause = std::chrono::microseconds(100);
     for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0;) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      std::this_thread::sleep_for(pause);
+      pause = std::min(2 * pause, longest_pause);
     }
   };
   int size = static_cast<int>(text.size());
@@ -49,7 +56,9 @@ class Redirection {
   Redirection(std::FILE* stream, const std::string& path)
       : stream_(stream), kept_(dup(fileno(stream))) {
     const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    dup2(file, fileno(stream_));
+    if (kept_ < 0 || file < 0 || dup2(file, fileno(stream_)) < 0) {
+      throw ringweave::ResourceError(path + ": cannot take the output of a command");
+    }
     close(file);
   }
   Redirection(const Redirection&) = delete;
@@ -78,6 +87,7 @@ int run(const Communicator& comm, const nlohmann::json& asked) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  ringweave::detail::prepare_process();
   const ringweave::MpiSession mpi(&argc, &argv);
   const Communicator comm = Communicator::world();
   const int threads = omp_get_max_threads();
@@ -88,8 +98,10 @@ int main(int argc, char** argv) {
     if (line.empty()) return 0;
     const int code = run(comm, nlohmann::json::parse(line));
     omp_set_num_threads(threads);
-    // Every rank has written what it prints.
-    comm.barrier();
+    // Afterwards every rank has written what it prints.
+    if (comm.min(std::int64_t{code}) != comm.max(std::int64_t{code})) {
+      comm.abort(ringweave::ErrorKind::internal, "ranks end with different exit codes");
+    }
     if (comm.is_root()) {
       fmt::print("{}\n", code);
       std::fflush(stdout);

@@ -48,6 +48,8 @@ PUBLIC = {
 # A CMake target that is part of a room.
 TARGET_ROOM = {"plot": "app"}
 
+# The folders with sources, and how their names end.
+TOPS = ("include", "src", "perf_models", "tests", "bench", "examples")
 SOURCES = {".cpp", ".hpp", ".cu", ".cuh", ".inc"}
 MPI_PLACES = re.compile(r"src/(distribute|io)/|src/app/main\.cpp$|tests/|bench/|include/ringweave/mpi\.hpp$")
 MPI_HEADER = re.compile(r"mpi(-ext|io)?\.h$")
@@ -147,7 +149,7 @@ def link_offences(root, path):
 def offences(root):
     """Returns all offences below `root`, in order."""
     found = []
-    for top in ("include", "src", "perf_models", "tests", "bench", "examples"):
+    for top in TOPS:
         for absolute in sorted((root / top).rglob("*")):
             path = absolute.relative_to(root)
             if absolute.suffix in SOURCES:

@@ -29,12 +29,20 @@ class StandardHeaders(unittest.TestCase):
     def test_headers_of_the_repository_are_followed(self):
         self.assertEqual(self.offences(a_cpp='#include "io/b.hpp"\nstd::vector<int> v;\n', b_hpp='#include "io/c.hpp"\n',
                                        c_hpp="#include <vector>\n"), [])
+        self.assertEqual(self.offences(a_cpp='#include "b.hpp"\nstd::vector<int> v;\n', b_hpp="#include <vector>\n"), [])
         self.assertEqual(len(self.offences(a_cpp='#include "io/b.hpp"\nstd::vector<int> v;\n', b_hpp="")), 1)
+
+    def test_a_name_that_the_table_does_not_know_is_an_offence(self):
+        found = self.offences(a_cpp="#include <vector>\nint i = std::quux(1);\n")
+        self.assertEqual(found, ["src/io/a.cpp:2: std::quux is not in the table HEADERS of check_standard_headers.py"])
 
     def test_other_libraries(self):
         self.assertEqual(self.offences(a_cpp='auto s = fmt::format("x");\n'),
                          ["src/io/a.cpp:1: fmt::format needs a header of fmt"])
         self.assertEqual(self.offences(a_cpp='#include <fmt/format.h>\nauto s = fmt::format("x");\n'), [])
+        self.assertEqual(self.offences(a_cpp="TEST(A, B) {}\nfftw_plan plan;\n"),
+                         ["src/io/a.cpp:1: TEST needs a header of GoogleTest",
+                          "src/io/a.cpp:2: fftw_plan needs a header of FFTW"])
         self.assertEqual(self.offences(a_hpp="#include <nlohmann/json_fwd.hpp>\nvoid f(nlohmann::json&);\n"), [])
 
     def test_comments_and_texts_do_not_count(self):

@@ -106,14 +106,14 @@ void warn_of_text_nside(const FitsFile& file, FitsMapLayout& layout) {
   int status = 0;
   fits_read_keyword(file.handle(), "NSIDE", raw.data(), nullptr, &status);
   if (status == 0 && raw[0] == '\'')
-    layout.header.warnings.emplace_back("NSIDE is text instead of a number");
+    layout.header.warnings.push_back("NSIDE is text instead of a number");
   fits_clear_errmsg();
 }
 
 void read_ordering(const FitsFile& file, FitsMapLayout& layout) {
   const std::string ordering = word(file, "ORDERING");
   if (ordering.empty()) {
-    layout.header.warnings.emplace_back("ORDERING is missing; taken as RING");
+    layout.header.warnings.push_back("ORDERING is missing; taken as RING");
   } else if (ordering.starts_with("NEST")) {
     layout.header.ordering = Ordering::nested;
   } else if (!ordering.starts_with("RING")) {
@@ -134,7 +134,7 @@ void read_conventions(const FitsFile& file, FitsMapLayout& layout) {
   }
   layout.bad_data = file.real("BAD_DATA");
   if (word(file, "PIXTYPE") != "HEALPIX")
-    layout.header.warnings.emplace_back("PIXTYPE is not HEALPIX; taken as HEALPix");
+    layout.header.warnings.push_back("PIXTYPE is not HEALPIX; taken as HEALPix");
   const std::string convention = word(file, "POLCCONV");
   layout.header.polarisation_was_iau = convention == "IAU";
   if (!convention.empty() && convention != "COSMO" && convention != "IAU") {
@@ -238,7 +238,7 @@ void add_old_stokes_hdus(FitsFile& file, const FitsTableShape& first, int hdu,
   std::stable_partition(
       layout.columns.begin(), layout.columns.end(),
       [](const FitsMapLayout::Column& column) { return column.column.name.ends_with("_SIGNAL"); });
-  layout.header.warnings.emplace_back("one HDU for each Stokes parameter; joined to one map");
+  layout.header.warnings.push_back("one HDU for each Stokes parameter; joined to one map");
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ AlmInfo read_info(const std::string& path) {
   }
   header.components = attributes.texts("components");
   if (ssize64(header.components) != n_components) {
-    header.warnings.emplace_back("no usable list of components; taken as T, E, B in this order");
+    header.warnings.push_back("no usable list of components; taken as T, E, B in this order");
     header.components = {"T", "E", "B"};
     header.components.resize(to_size(n_components), "unnamed");
   }

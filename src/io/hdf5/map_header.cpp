@@ -95,7 +95,7 @@ void set_ordering(MapHeader& header, const std::string& path,
   const std::optional<std::string> stored = attributes.text("ORDERING");
   if (!stored) {
     if (header.grid->kind() == GridKind::healpix)
-      header.warnings.emplace_back("no ORDERING; taken as RING");
+      header.warnings.push_back("no ORDERING; taken as RING");
     return;
   }
   const std::string ordering = upper(*stored);
@@ -161,7 +161,7 @@ void set_conventions(Hdf5MapInfo& info, const Hdf5AttributeReader& attributes) {
                          ? Precision::single_
                          : Precision::double_;
   if (attributes.has_text("BAD_DATA")) {
-    header.warnings.emplace_back("BAD_DATA is text; taken as the usual -1.6375e30");
+    header.warnings.push_back("BAD_DATA is text; taken as the usual -1.6375e30");
   } else if (const std::optional<double> bad = attributes.real("BAD_DATA");
              bad && !is_unseen(*bad)) {
     info.bad_data = bad;
