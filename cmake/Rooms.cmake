@@ -56,10 +56,10 @@ endfunction()
 
 # ringweave_room(NAME [COMPUTES_LITTLE] SOURCES file... [ROOMS room...] [LINKS target...] [PRECOMPILE header...])
 # Makes a static library Ringweave::NAME from the sources of the current folder. ROOMS are rooms it may include, LINKS
-# external libraries. The headers of PRECOMPILE and standard ones are compiled once for the room
-# (tests/house/check_standard_headers.py finds forgotten includes), but without sanitizers not for a room that
-# computes little: of texts, GCC 12 then warns by mistake that std::string copies beyond its bounds. Builds with sanitizers compile
-# such a room without optimisation.
+# external libraries. The headers of PRECOMPILE and standard ones are compiled once for the room;
+# tests/house/check_standard_headers.py finds forgotten includes. A room that computes little precompiles them with
+# sanitizers only: without, GCC 12 would warn by mistake that std::string copies beyond its bounds. Sanitized, it is not
+# optimised.
 function(ringweave_room name)
   cmake_parse_arguments(PARSE_ARGV 1 room "COMPUTES_LITTLE" "" "SOURCES;ROOMS;LINKS;PRECOMPILE")
   add_library(ringweave_${name} STATIC ${room_SOURCES})

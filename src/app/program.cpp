@@ -23,7 +23,6 @@
 #include "ringweave/files.hpp"
 
 namespace ringweave::detail::inline app {
-
 namespace {
 
 Progress::Mode progress_mode(const std::string& name) {
