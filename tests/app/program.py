@@ -179,39 +179,12 @@ def require(*names):
             sys.exit(SKIPPED)
 
 
-def names_of(suite):
-    for test in suite:
-        if isinstance(test, unittest.TestSuite):
-            yield from names_of(test)
-        else:
-            yield test.id().removeprefix("__main__.")
-
-
-def run_side_by_side(names, jobs, extra):
-    """Distributes the tests over processes: launches sleep more than they work."""
-    groups = [names[first::jobs] for first in range(min(jobs, len(names)))]
-    alone = {**os.environ, "RINGWEAVE_JOBS": "1"}
-    own = sys.argv[: 1 + OWN_ARGUMENTS + extra]
-    processes = [subprocess.Popen([sys.executable, *own, *group], env=alone) for group in groups]
-    codes = [process.wait() for process in processes]
-    if any(code not in (0, SKIPPED) for code in codes):
-        sys.exit(1)
-    sys.exit(SKIPPED if all(code == SKIPPED for code in codes) else 0)
-
-
 def main(extra=0):
     """unittest's main; ends as skipped when every test was skipped.
 
     extra   number of arguments of the test itself after PROGRAM, RUN_COMMANDS and MPIRUN
-    RINGWEAVE_JOBS processes share the tests (default 3).
     """
     wanted = sys.argv[1 + OWN_ARGUMENTS + extra:]
-    jobs = int(os.environ.get("RINGWEAVE_JOBS", "3"))
-    if jobs > 1:
-        loader = unittest.defaultTestLoader
-        module = sys.modules["__main__"]
-        suite = loader.loadTestsFromNames(wanted, module) if wanted else loader.loadTestsFromModule(module)
-        run_side_by_side(list(names_of(suite)), jobs, extra)
     result = unittest.main(argv=sys.argv[:1] + wanted, verbosity=2, exit=False).result
     if not result.wasSuccessful():
         sys.exit(1)

@@ -2,15 +2,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The jobs written by `ringweave jobs`, run under a private Slurm."""
 import json
-import os
 import pathlib
 import re
 import tempfile
 import time
 import unittest
 
-# One cluster serves all tests.
-os.environ["RINGWEAVE_JOBS"] = "1"
 import program
 
 program.require("numpy", "h5py")
