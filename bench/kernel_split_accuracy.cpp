@@ -284,7 +284,7 @@ class Measurement {
       : comm_(comm),
         options_(options),
         lmax_(lmax),
-        cl_(read_text_spectra(options.spectra)),
+        cl_(read_text_spectra(options.spectra).spectra),
         sky_(comm, options.nside, lmax) {}
 
   json run() {

@@ -92,7 +92,7 @@ void print_row(double fwhm, const KernelSplit& split, int lmax, double seconds) 
 }
 
 void measure(const std::string& path, const Asked& asked) {
-  const Spectra cl = read_text_spectra(path);
+  const Spectra cl = read_text_spectra(path).spectra;
   const bool is_table = asked.fwhm_arcmin.size() > 1;
   if (is_table) {
     fmt::print(

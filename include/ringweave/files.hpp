@@ -29,17 +29,20 @@ struct Provenance {
   std::string version;
   std::string date;  ///< ISO 8601, UTC
   std::string command_line;
-  std::string config_json;                ///< the used configuration
-  std::string input;                      ///< name of the input file, if any
-  std::optional<double> fwhm_degrees;     ///< FWHM
-  std::optional<std::string> beam;        ///< BEAM_LEG: file of the beam
-  std::optional<std::string> method;      ///< SMETHOD: harmonic, ring
-  std::optional<double> support_degrees;  ///< SUPPORT: where the kernel is cut
-  std::optional<double> kernel_error;     ///< KERNERR: what the cut costs, relative rms
-  std::optional<int> lmax;                ///< MAX-LPOL
-  std::optional<int> iterations;          ///< NITERALM
-  std::optional<std::string> quadrature;  ///< QUADSCHM: none, ring, pixel
-  std::optional<std::string> removed;     ///< LREGRESS: none, monopole, dipole
+  std::string config_json;                   ///< the used configuration
+  std::string input;                         ///< name of the input file, if any
+  std::optional<double> fwhm_degrees;        ///< FWHM
+  std::optional<std::string> beam;           ///< BEAM_LEG: file of the beam
+  std::optional<std::string> pixel_window;   ///< PIXWIN: file of the pixel window
+  std::optional<std::string> spectrum_kind;  ///< CL_KIND: C_l or D_l, as the spectrum was read
+  std::optional<std::uint64_t> seed;         ///< SEED: of the realisation
+  std::optional<std::string> method;         ///< SMETHOD: harmonic, ring
+  std::optional<double> support_degrees;     ///< SUPPORT: where the kernel is cut
+  std::optional<double> kernel_error;        ///< KERNERR: what the cut costs, relative rms
+  std::optional<int> lmax;                   ///< MAX-LPOL
+  std::optional<int> iterations;             ///< NITERALM
+  std::optional<std::string> quadrature;     ///< QUADSCHM: none, ring, pixel
+  std::optional<std::string> removed;        ///< LREGRESS: none, monopole, dipole
 };
 
 enum class Ordering { ring, nested };
@@ -135,18 +138,45 @@ void write_alm(const Communicator& comm, const std::string& path, IfExists if_ex
 // Small tables: rank 0 reads and checks, all ranks get the same. All collective.
 // Error  DataError naming file and line.
 
-/// Reads and writes spectra. Text: '#' comments, columns `l TT [EE BB TE [EB TB]]` as C_l, or as
-/// D_l = l(l+1)C_l/2pi when a header line says so. FITS: columns by position, TT EE BB TE in the
-/// first four (names vary). HDF5: /cl.
-Spectra read_spectra(const Communicator& comm, const std::string& path);
+/// What the numbers of a spectrum file are: what its header says, else C_l or D_l = l(l+1)C_l/2pi;
+/// or one of the two whatever the header says.
+enum class SpectrumKind { stated_or_c_l, stated_or_d_l, c_l, d_l };
+
+/// Spectra of a file, as C_l, and what is known of them.
+struct SpectraFile {
+  Spectra spectra{0};
+  bool held_d_l = false;                ///< the file's numbers are D_l
+  bool is_stated = false;               ///< its header says so
+  std::string unit{};                   ///< of C_l, e.g. uK^2; empty when none is given
+  std::vector<std::string> left_out{};  ///< columns that are no spectrum of T, E and B
+  std::vector<std::string> warnings{};  ///< oddities of a readable file
+};
+
+/// Reads and writes spectra. Text: '#' comments, columns `l TT [EE BB TE [EB TB]]`, from l = 0, 1
+/// or
+/// 2. FITS: columns by position, TT EE BB TE TB EB (names vary; files by healpy have EB before TB).
+/// HDF5: /cl. Written are C_l.
+SpectraFile read_spectra(const Communicator& comm, const std::string& path,
+                         SpectrumKind kind = SpectrumKind::stated_or_c_l);
 void write_spectra(const Communicator& comm, const std::string& path, IfExists if_exists,
                    const Provenance& provenance, const Spectra& spectra, const std::string& unit);
 
-/// Reads `l b_T [b_E [b_B]]`, text or FITS (columns by position); b_E defaults to b_T, b_B to b_E;
-/// zero beyond the table.
-Beam read_beam(const Communicator& comm, const std::string& path);
-/// Reads a pixel window, columns TEMPERATURE, POLARIZATION: a Beam with e = b = polarization.
-Beam read_pixel_window(const Communicator& comm, const std::string& path);
+/// A beam of a file, and what is odd about it.
+struct BeamFile {
+  Beam beam;
+  std::vector<std::string> warnings;
+};
+
+/// Reads a beam b_l from l = 0; b_E defaults to b_T, b_B to b_E; zero beyond the table. Text: `l
+/// b_T [b_E [b_B]]`, or b_T alone. FITS: the first table that names beams (INT_BEAM POL_BEAM, T E
+/// B, BL, TEMPERATURE GRADIENT CURL, or an extension BEAM...), else the first table, by position. A
+/// column without a name counts as b_E where it begins within a tenth of b_T(0); others (errors)
+/// are left out with a warning. Error  DataError also for a sky map, and for a table that does not
+/// begin at l = 0.
+BeamFile read_beam(const Communicator& comm, const std::string& path);
+/// Reads the pixel window of HEALPix with `nside`, columns TEMPERATURE, POLARIZATION: a Beam with e
+/// = b = polarization. Error  DataError when it is that of another nside.
+Beam read_pixel_window(const Communicator& comm, const std::string& path, std::int64_t nside);
 
 /// Reads HEALPix ring weights (w - 1 stored): 2 nside rows; column TEMPERATURE WEIGHTS. Returns w
 /// for the northern rings and the equator. Error  DataError when the length is not 2 nside.

@@ -8,10 +8,10 @@
 
 namespace ringweave::detail::inline app {
 
-Content open_content(const Communicator& comm, const std::string& path) {
+Content open_content(const Communicator& comm, const std::string& path, SpectrumKind kind) {
   Content content;
   if (file_kind(path) == FileKind::text) {
-    content.spectra = read_spectra(comm, path);
+    content.spectra = read_spectra(comm, path, kind);
     return content;
   }
   std::string reasons;
@@ -27,7 +27,7 @@ Content open_content(const Communicator& comm, const std::string& path) {
   };
   if (attempt("a map", [&] { content.map = open_map(comm, path); })) return content;
   if (attempt("a_lm", [&] { content.alm = open_alm(comm, path); })) return content;
-  if (attempt("spectra", [&] { content.spectra = read_spectra(comm, path); })) return content;
+  if (attempt("spectra", [&] { content.spectra = read_spectra(comm, path, kind); })) return content;
   throw DataError(path, "holds nothing this program reads" + reasons);
 }
 

@@ -20,12 +20,13 @@ namespace ringweave::detail::inline app {
 struct Content {
   std::unique_ptr<MapReader> map;
   std::unique_ptr<AlmReader> alm;
-  std::optional<Spectra> spectra;
+  std::optional<SpectraFile> spectra;
 };
 
 /// Opens a file as a map, as a_lm, or as spectra, whichever succeeds first. Collective. Error
 /// DataError with the reason each attempt failed.
-Content open_content(const Communicator& comm, const std::string& path);
+Content open_content(const Communicator& comm, const std::string& path,
+                     SpectrumKind kind = SpectrumKind::stated_or_c_l);
 
 /// Returns this rank's bands of a map that is not transformed, balanced by pixels.
 LocalRings bands_of_pixels(const Communicator& comm, const std::shared_ptr<const RingGrid>& grid);

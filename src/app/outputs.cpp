@@ -42,15 +42,28 @@ std::string one_name(const std::string& path) {
 
 void Outputs::announce(const std::string& path, OutputContent content) {
   if (path.empty()) return;
-  AtomicOutput::check(comm_, path, if_exists_);
+  announced_.push_back(path);
   agree(comm_, [&] {
     if (!comm_.is_root()) return;
+    require_name_of_file(path);
     require_kind(path, content);
-    if (!announced_.insert(one_name(path)).second) {
+    if (!names_.insert(one_name(path)).second) {
       throw UsageError(
           fmt::format("{}: two outputs of this command have this name; give each its own", path));
     }
   });
+}
+
+void Outputs::require_writable() const {
+  agree(comm_, [&] {
+    if (!comm_.is_root()) return;
+    for (const std::string& path : announced_) {
+      if (!inputs_.contains(one_name(path))) continue;
+      throw UsageError(
+          fmt::format("{}: is an input of this command; give the output another name", path));
+    }
+  });
+  for (const std::string& path : announced_) AtomicOutput::check(comm_, path, if_exists_);
 }
 
 AtomicOutput& Outputs::begin(const std::string& path) {

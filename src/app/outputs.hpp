@@ -17,8 +17,8 @@ enum class OutputContent { map, alm, spectra, picture, report };
 /// Returns one name for all spellings of a path: links followed, . and .. resolved.
 std::string one_name(const std::string& path);
 
-/// Files written by one command: announced before any work, written under temporary names, and
-/// renamed together at the end, so that a command leaves all of its outputs or none. All
+/// Files written by one command: announced and checked before any work, written under temporary
+/// names, and renamed together at the end, so that a command leaves all of its outputs or none. All
 /// collective.
 class Outputs {
  public:
@@ -28,10 +28,16 @@ class Outputs {
   /// Not collective.
   Outputs on(const Communicator& comm) const { return {comm, if_exists_}; }
 
-  /// Checks a name before any work; an empty name means no output. Error  UsageError (exists, not a
-  /// regular file, an extension that cannot hold `content`, the name of another output),
-  /// ResourceError (cannot be written).
+  /// Names an output; an empty name means none. Error  UsageError (an extension that cannot hold
+  /// `content`, the name of another output).
   void announce(const std::string& path, OutputContent content);
+  /// Names an input, which no output may replace. Not collective.
+  void keep(const std::string& path) {
+    if (comm_.is_root()) inputs_.insert(one_name(path));
+  }
+  /// Checks all outputs that were announced, when options and inputs are known to be right. Error
+  /// UsageError (an input, exists, not a regular file), ResourceError (cannot be written).
+  void require_writable() const;
   /// Returns the output to write to; the reference is valid until commit().
   AtomicOutput& begin(const std::string& path);
   /// Returns the bytes on disk of outputs begun but not committed.
@@ -42,7 +48,10 @@ class Outputs {
  private:
   Communicator comm_;
   IfExists if_exists_;
-  std::set<std::string> announced_;  ///< on rank 0
+  std::vector<std::string> announced_;
+  // On rank 0, as one_name().
+  std::set<std::string> names_;  ///< of the announced
+  std::set<std::string> inputs_;
   std::vector<std::unique_ptr<AtomicOutput>> begun_;
 };
 

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "app/command_line.hpp"
+#include "app/lone_rank.hpp"
 #include "app/maps/stop_request.hpp"
 #include "app/predict/machine_choice.hpp"
 #include "app/run.hpp"
@@ -49,6 +50,7 @@ void set_threads(const Communicator& comm, int asked) {
 
 /// Runs the command line and returns the exit code. Throws Errors.
 int work(const Communicator& comm, int argc, const char* const* argv) {
+  refuse_lone_rank(comm);
   const ParsedCommand parsed = agreed(comm, [&] { return parse_command_line(argc, argv); });
   agree_same(comm, "the command and its options", digest(parsed.used_configuration));
   if (!parsed.text.empty()) {

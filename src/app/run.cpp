@@ -62,10 +62,18 @@ void Run::detail(const std::string& line) {
   if (options.verbose) say(line);
 }
 
-void Run::warn(const std::string& line) {
-  progress.finish();
-  if (comm.is_root()) fmt::print(stderr, "warning: {}\n", line);
+namespace {
+
+void tell(Run& run, const std::string& line) {
+  if (!run.told.insert(line).second) return;
+  run.progress.finish();
+  if (run.comm.is_root()) fmt::print(stderr, "{}\n", line);
 }
+
+}  // namespace
+
+void Run::note(const std::string& line) { tell(*this, "note: " + line); }
+void Run::warn(const std::string& line) { tell(*this, "warning: " + line); }
 
 namespace {
 

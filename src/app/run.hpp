@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <set>
 #include <string>
 
 #include "app/cli/options.hpp"
@@ -54,6 +55,7 @@ struct Run {
   std::int64_t bytes_read = 0;     ///< of maps and a_lm, as stored in their files, by all ranks
   std::string conclusion;          ///< a line of results to say when all outputs are in place
   std::int64_t bytes_written = 0;  ///< of outputs that are in place already
+  std::set<std::string> told{};    ///< notes and warnings
 
   /// Version, date, command line, configuration, input; the subcommand adds the rest.
   Provenance provenance(const std::string& input = "") const;
@@ -61,7 +63,9 @@ struct Run {
   void say(const std::string& line);
   /// The same, only with --verbose.
   void detail(const std::string& line);
-  /// A line to stderr on rank 0 that begins with "warning: ".
+  /// A line to stderr on rank 0 that begins with "note: ", what was assumed; each line once.
+  void note(const std::string& line);
+  /// A line to stderr on rank 0 that begins with "warning: "; each line once.
   void warn(const std::string& line);
 };
 

@@ -41,21 +41,10 @@ std::string final_name(const std::string& path) {
 }
 
 void check_name(const std::string& path, IfExists if_exists) {
-  const std::string name = std::filesystem::path(path).filename().string();
-  if (name.empty() || name == "." || name == "..")
-    throw UsageError(fmt::format("{}: is not the name of a file", path));
+  require_name_of_file(path);
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return;
-  if (S_ISDIR(status.st_mode))
-    throw UsageError(fmt::format("{}: is a folder; give the name of a file in it", path));
-  if (!S_ISREG(status.st_mode)) {
-    throw UsageError(fmt::format(
-        "{}: is a device, pipe or socket, which the output would replace; give another name",
-        path));
-  }
-  if (if_exists == IfExists::fail) {
+  if (if_exists == IfExists::fail && ::stat(path.c_str(), &status) == 0)
     throw UsageError(fmt::format("{}: exists already; pass --overwrite to replace it", path));
-  }
 }
 
 void check_folder(const std::string& path) {
@@ -151,6 +140,21 @@ void AtomicOutput::commit(const Communicator& comm, std::span<AtomicOutput* cons
       sync(folder_of(output->final_path_), O_RDONLY | O_DIRECTORY);
   });
   for (AtomicOutput* output : outputs) output->committed_ = true;
+}
+
+void require_name_of_file(const std::string& path) {
+  const std::string name = std::filesystem::path(path).filename().string();
+  if (name.empty() || name == "." || name == "..")
+    throw UsageError(fmt::format("{}: is not the name of a file", path));
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return;
+  if (S_ISDIR(status.st_mode))
+    throw UsageError(fmt::format("{}: is a folder; give the name of a file in it", path));
+  if (!S_ISREG(status.st_mode)) {
+    throw UsageError(fmt::format(
+        "{}: is a device, pipe or socket, which the output would replace; give another name",
+        path));
+  }
 }
 
 void AtomicOutput::check(const Communicator& comm, const std::string& path, IfExists if_exists) {

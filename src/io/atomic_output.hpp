@@ -10,6 +10,9 @@
 
 namespace ringweave::detail::inline io {
 
+/// Error  UsageError for a folder, a device, and what is no name of a file. Not collective.
+void require_name_of_file(const std::string& path);
+
 /// An output file that appears whole or not at all. Ranks write to temporary_path() beside the
 /// final name; commit() agrees that all succeeded, syncs and renames. Destroyed without commit, the
 /// temporary file is removed (by rank 0, without MPI).

@@ -39,6 +39,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapHeader, grid, ordering, coverage, precisio
                                    coordsys, processing, polarisation_was_iau, listed_pixels,
                                    warnings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlmHeader, lmax, mmax, components, precision, unit, warnings)
+// Without the numbers.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SpectraFile, held_d_l, is_stated, unit, left_out, warnings)
 
 }  // namespace ringweave
 

@@ -12,13 +12,13 @@
 #include <memory>
 #include <numbers>
 #include <optional>
-#include <sstream>
 #include <vector>
 
 #include "base/checked_cast.hpp"
 #include "io/fits/table.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/map_header.hpp"
+#include "io/spectra_comments.hpp"
 #include "io/text_table.hpp"
 #include "io/unit_name.hpp"
 #include "ringweave/error.hpp"
@@ -26,53 +26,7 @@
 namespace ringweave::detail::inline io {
 namespace {
 
-/// Marks the comment with the command line, whose file names must not be mistaken for column names
-/// or a normalisation.
-constexpr const char* command_mark = " command:";
 constexpr std::int64_t max_lmax = 10'000'000;
-
-std::string without_blanks(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    if (std::isspace(static_cast<unsigned char>(c)) == 0) result += c;
-  }
-  return result;
-}
-
-/// Whether the comment names D_l: D_l, Dl, D_ell, D_L as a word or before a spectrum's name (DlTT).
-bool names_d_l(const std::string& comment) {
-  for (std::size_t at = comment.find('D'); at != std::string::npos;
-       at = comment.find('D', at + 1)) {
-    if (at > 0 && std::isalnum(static_cast<unsigned char>(comment[at - 1])) != 0) continue;
-    std::size_t next = at + 1;
-    while (next < comment.size() &&
-           (comment[next] == '_' || comment[next] == '{' || comment[next] == '\\'))
-      ++next;
-    if (comment.compare(next, 3, "ell") == 0) {
-      next += 3;
-    } else if (next < comment.size() && (comment[next] == 'l' || comment[next] == 'L')) {
-      next += 1;
-    } else {
-      continue;
-    }
-    if (next >= comment.size() || std::islower(static_cast<unsigned char>(comment[next])) == 0)
-      return true;
-  }
-  return false;
-}
-
-bool says_d_l(const std::vector<std::string>& comments) {
-  return std::any_of(comments.begin(), comments.end(), [](const std::string& comment) {
-    if (comment.starts_with(command_mark)) return false;
-    std::string packed = without_blanks(comment);
-    packed.erase(
-        std::remove_if(packed.begin(), packed.end(), [](char c) { return c == '*' || c == '\\'; }),
-        packed.end());
-    return packed.find("l(l+1)") != std::string::npos ||
-           packed.find("L(L+1)") != std::string::npos ||
-           packed.find("ell(ell+1)") != std::string::npos || names_d_l(comment);
-  });
-}
 
 /// Returns TT for TT, C_TT, Cl_TT, DlTT, D_l^TT, TT[uK^2]; empty for other words.
 std::optional<Spectra::Name> spectrum_of(const std::string& word) {
@@ -87,27 +41,23 @@ std::optional<Spectra::Name> spectrum_of(const std::string& word) {
   return std::nullopt;
 }
 
-using Columns = std::vector<std::optional<Spectra::Name>>;  ///< without the first, l
+/// Columns without the first, l, which are spectra or left out.
+struct Columns {
+  std::vector<std::optional<Spectra::Name>> spectra;
+  std::vector<std::string> left_out;
+};
 
-/// Returns the columns named by the header line: one with as many words as columns, of which the
-/// first is l.
+/// Returns the columns named by the header line, if it names a spectrum.
 std::optional<Columns> named_columns(const TextTable& table) {
-  for (const std::string& comment : table.comments) {
-    std::string text = comment;
-    std::replace(text.begin(), text.end(), ',', ' ');
-    std::istringstream words(text);
-    std::string first, word;
-    words >> first;
-    if (first != "l" && first != "L" && first != "ell" && first != "multipole") continue;
-    Columns columns;
-    while (words >> word) columns.push_back(spectrum_of(word));
-    if (columns.size() + 1 == table.n_columns() &&
-        std::any_of(columns.begin(), columns.end(),
-                    [](const auto& name) { return name.has_value(); })) {
-      return columns;
-    }
+  const std::optional<std::vector<std::string>> names = names_of_values(table);
+  if (!names) return std::nullopt;
+  Columns columns;
+  for (const std::string& name : *names) {
+    columns.spectra.push_back(spectrum_of(name));
+    if (!columns.spectra.back()) columns.left_out.push_back(name);
   }
-  return std::nullopt;
+  if (columns.left_out.size() == names->size()) return std::nullopt;
+  return columns;
 }
 
 Columns columns_by_position(const TextTable& table, const std::string& path) {
@@ -121,46 +71,85 @@ Columns columns_by_position(const TextTable& table, const std::string& path) {
             table.n_columns()));
   }
   Columns columns;
-  for (std::size_t c = 0; c < n; ++c) columns.push_back(static_cast<Spectra::Name>(c));
+  for (std::size_t c = 0; c < n; ++c) columns.spectra.push_back(static_cast<Spectra::Name>(c));
   return columns;
+}
+
+/// Makes C_l of the file's numbers if they are D_l.
+void settle_kind(SpectraFile& file, std::optional<bool> stated, SpectrumKind kind) {
+  const bool is_asked = kind == SpectrumKind::c_l || kind == SpectrumKind::d_l;
+  const bool otherwise = kind == SpectrumKind::d_l || kind == SpectrumKind::stated_or_d_l;
+  file.held_d_l = is_asked ? otherwise : stated.value_or(otherwise);
+  file.is_stated = stated == file.held_d_l;
+  if (stated && !file.is_stated) {
+    file.warnings.push_back(fmt::format("its header says {}; read as {} all the same",
+                                        *stated ? "D_l" : "C_l", otherwise ? "D_l" : "C_l"));
+  }
+  if (!file.held_d_l) return;
+  for (int n = 0; n < Spectra::n_names; ++n) {
+    const auto name = static_cast<Spectra::Name>(n);
+    if (!file.spectra.has(name)) continue;
+    const std::span<double> values = file.spectra.values(name);
+    values[0] = 0;
+    for (std::size_t l = 1; l < values.size(); ++l) {
+      const auto degree = static_cast<double>(l);
+      values[l] *= 2 * std::numbers::pi / (degree * (degree + 1));
+    }
+  }
 }
 
 }  // namespace
 
-Spectra read_text_spectra(const std::string& path) {
+SpectraFile read_text_spectra(const std::string& path, SpectrumKind kind) {
   const TextTable table = read_text_table(path);
   const std::int64_t first = first_multipole(table, path, 2);
   const std::int64_t lmax = first + ssize64(table.rows) - 1;
   const std::optional<Columns> named = named_columns(table);
   const Columns columns = named ? *named : columns_by_position(table, path);
-  const bool is_d_l = says_d_l(table.comments);
-  Spectra spectra(checked_cast<int>(lmax, "lmax"));
-  for (std::size_t c = 0; c < columns.size(); ++c) {
-    if (!columns[c]) continue;
-    const std::span<double> values = spectra.values(*columns[c]);
-    for (std::int64_t l = first; l <= lmax; ++l) {
-      const double factor =
-          is_d_l ? 2 * std::numbers::pi / (static_cast<double>(l) * static_cast<double>(l + 1))
-                 : 1.0;
-      values[to_size(l)] = is_d_l && l == 0 ? 0.0 : table.rows[to_size(l - first)][c + 1] * factor;
+  SpectraFile file{.spectra = Spectra(checked_cast<int>(lmax, "lmax")),
+                   .unit = stated_unit(table.comments),
+                   .left_out = columns.left_out};
+  for (std::size_t c = 0; c < columns.spectra.size(); ++c) {
+    if (!columns.spectra[c]) continue;
+    const std::span<double> values = file.spectra.values(*columns.spectra[c]);
+    for (std::int64_t l = first; l <= lmax; ++l)
+      values[to_size(l)] = table.rows[to_size(l - first)][c + 1];
+  }
+  settle_kind(file, stated_d_l(table.comments), kind);
+  return file;
+}
+
+SpectraFile read_fits_spectra(const std::string& path, SpectrumKind kind) {
+  using enum Spectra::Name;
+  const FitsMultipoles table = multipoles_of(read_fits_table(path), path);
+  std::array<Spectra::Name, Spectra::n_names> order{TT, EE, BB, TE, TB, EB};
+  constexpr std::int64_t latest_first = 2;
+  if (table.first > latest_first) {
+    throw DataError(
+        path, fmt::format("begins with l = {}; expected at most {}", table.first, latest_first));
+  }
+  const std::int64_t length = ssize64(table.columns.front());
+  SpectraFile file{.spectra = Spectra(checked_cast<int>(table.first + length - 1, "lmax"))};
+  if (table.creator.starts_with("healpy") && table.columns.size() == order.size()) {
+    std::swap(order[4], order[5]);
+    file.warnings.push_back(
+        "written by healpy, which puts EB before TB, under HEALPix's names of the other order; "
+        "read as EB, TB");
+  }
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    if (c < order.size()) {
+      std::copy_n(table.columns[c].begin(), length,
+                  file.spectra.values(order[c]).begin() + table.first);
+    } else {
+      file.left_out.push_back(table.column_names[c]);
     }
   }
-  return spectra;
+  file.unit = table.units.front();
+  settle_kind(file, table.creator == "ringweave" ? std::optional(false) : std::nullopt, kind);
+  return file;
 }
 
-Spectra read_fits_spectra(const std::string& path) {
-  const FitsTable table = read_fits_multipoles(path);
-  constexpr std::array<Spectra::Name, Spectra::n_names> order{
-      Spectra::TT, Spectra::EE, Spectra::BB, Spectra::TE, Spectra::TB, Spectra::EB};
-  const std::int64_t length = ssize64(table.columns.front());
-  Spectra spectra(checked_cast<int>(length - 1, "lmax"));
-  for (std::size_t c = 0; c < std::min(table.columns.size(), order.size()); ++c) {
-    std::copy_n(table.columns[c].begin(), length, spectra.values(order[c]).begin());
-  }
-  return spectra;
-}
-
-Spectra read_hdf5_spectra(const std::string& path) {
+SpectraFile read_hdf5_spectra(const std::string& path, SpectrumKind kind) {
   const Hdf5Handle file = open_hdf5(path);
   const std::vector<std::string> names = hdf5_datasets(file, "cl");
   if (names.size() != 1) {
@@ -187,20 +176,25 @@ Spectra read_hdf5_spectra(const std::string& path) {
   const std::vector<double> values =
       read_small_dataset(file, path, name, Spectra::n_names * (max_lmax + 1));
   const std::int64_t length = shape.dims.back();
-  Spectra spectra(static_cast<int>(length - 1));
+  SpectraFile read{.spectra = Spectra(static_cast<int>(length - 1)),
+                   .unit = attributes.text("units").value_or("")};
   for (std::int64_t row = 0; row < n_spectra; ++row) {
     const auto which =
         std::find(Spectra::names.begin(), Spectra::names.end(), stored[to_size(row)]);
-    if (which == Spectra::names.end()) continue;
+    if (which == Spectra::names.end()) {
+      read.left_out.push_back(stored[to_size(row)]);
+      continue;
+    }
     const auto begin = values.begin() + row * length;
     if (!std::all_of(begin, begin + length, [](double value) { return std::isfinite(value); })) {
       throw DataError(path, fmt::format("/{} row {} ({}) holds NaN or infinity", name, row,
                                         stored[to_size(row)]));
     }
-    std::copy_n(begin, length,
-                spectra.values(static_cast<Spectra::Name>(which - Spectra::names.begin())).begin());
+    const auto spectrum = static_cast<Spectra::Name>(which - Spectra::names.begin());
+    std::copy_n(begin, length, read.spectra.values(spectrum).begin());
   }
-  return spectra;
+  settle_kind(read, false, kind);
+  return read;
 }
 
 void write_text_spectra(const std::string& path, const Spectra& spectra,

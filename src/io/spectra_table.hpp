@@ -18,13 +18,14 @@ void write_spectra(const AtomicOutput& output, const Provenance& provenance, con
 // writing.
 
 /// Columns are identified by a header line that names them (`# l TT EE BB TE`), else by position:
-/// TT; TT EE BB TE; TT EE BB TE EB TB. They are D_l = l(l+1)C_l/2pi when a comment says l(l+1) or
-/// D_l, else C_l. l ascends by one from 0, 1 or 2.
-Spectra read_text_spectra(const std::string& path);
-/// Columns by position, TT EE BB TE TB EB as HEALPix writes them; an index column is skipped.
-Spectra read_fits_spectra(const std::string& path);
+/// TT; TT EE BB TE; TT EE BB TE EB TB. l ascends by one from 0, 1 or 2.
+SpectraFile read_text_spectra(const std::string& path,
+                              SpectrumKind kind = SpectrumKind::stated_or_c_l);
+/// Columns by position, TT EE BB TE TB EB as HEALPix writes them (healpy: EB TB); an index column
+/// is skipped.
+SpectraFile read_fits_spectra(const std::string& path, SpectrumKind kind);
 /// Reads the one dataset of /cl.
-Spectra read_hdf5_spectra(const std::string& path);
+SpectraFile read_hdf5_spectra(const std::string& path, SpectrumKind kind);
 
 /// Writes one, four or six columns; absent spectra are zero.
 void write_text_spectra(const std::string& path, const Spectra& spectra,

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <numbers>
+#include <utility>
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "io/beam_table.hpp"
 #include "io/file_kind.hpp"
 #include "io/fits/table.hpp"
+#include "io/header_json.hpp"
 #include "io/spectra_table.hpp"
 #include "io/text_table.hpp"
 #include "ringweave/error.hpp"
@@ -41,40 +44,24 @@ std::vector<std::vector<double>> read_on_root(const Communicator& comm, Read&& r
   return tables;
 }
 
-Spectra read_any_spectra(const std::string& path) {
+SpectraFile read_any_spectra(const std::string& path, SpectrumKind kind) {
   switch (file_kind(path)) {
-    case FileKind::text: return read_text_spectra(path);
-    case FileKind::fits: return read_fits_spectra(path);
-    case FileKind::hdf5: return read_hdf5_spectra(path);
+    case FileKind::text: return read_text_spectra(path, kind);
+    case FileKind::fits: return read_fits_spectra(path, kind);
+    case FileKind::hdf5: return read_hdf5_spectra(path, kind);
     case FileKind::png: break;
   }
   throw UsageError(fmt::format("{}: spectra are read from text, FITS or HDF5", path));
 }
 
-/// Returns columns of values by l, from l = 0.
-std::vector<std::vector<double>> read_multipole_columns(const std::string& path,
-                                                        std::size_t max_columns) {
-  const FileKind kind = file_kind(path);
-  std::vector<std::vector<double>> columns;
-  if (kind == FileKind::fits) {
-    columns = read_fits_multipoles(path).columns;
-  } else if (kind == FileKind::text) {
-    const TextTable table = read_text_table(path);
-    first_multipole(table, path, 0);
-    if (table.n_columns() > max_columns + 1) {
-      throw DataError(path, fmt::format("has {} columns; expected l and up to {} values",
-                                        table.n_columns(), max_columns));
-    }
-    columns.resize(table.n_columns() - 1);
-    for (const std::vector<double>& row : table.rows) {
-      for (std::size_t c = 0; c < columns.size(); ++c) columns[c].push_back(row[c + 1]);
-    }
-  } else {
-    throw UsageError(
-        fmt::format("{}: tables by l are read from text (.txt) or FITS (.fits)", path));
+BeamTable read_any_beam(const std::string& path) {
+  switch (file_kind(path)) {
+    case FileKind::text: return read_text_beam(path);
+    case FileKind::fits: return read_fits_beam(path);
+    case FileKind::hdf5:
+    case FileKind::png: break;
   }
-  columns.resize(std::min(columns.size(), max_columns));
-  return columns;
+  throw UsageError(fmt::format("{}: tables by l are read from text (.txt) or FITS (.fits)", path));
 }
 
 /// Returns the first column of a table of weights, which must have `expected` rows.
@@ -83,7 +70,7 @@ std::vector<double> read_weights(const Communicator& comm, const std::string& pa
   const auto read = [&]() -> std::vector<std::vector<double>> {
     if (file_kind(path) != FileKind::fits)
       throw UsageError(fmt::format("{}: weights are read from FITS (.fits)", path));
-    FitsTable table = read_fits_multipoles(path);
+    FitsTable table = multipoles_of(read_fits_table(path), path);
     if (ssize64(table.columns.front()) != expected) {
       throw DataError(path, fmt::format("holds {} numbers; {} weights for nside = {} are {}",
                                         table.columns.front().size(), what, nside, expected));
@@ -95,27 +82,30 @@ std::vector<double> read_weights(const Communicator& comm, const std::string& pa
 
 }  // namespace
 
-Spectra read_spectra(const Communicator& comm, const std::string& path) {
-  // Present spectra as tables of values, absent ones as empty tables.
+SpectraFile read_spectra(const Communicator& comm, const std::string& path, SpectrumKind kind) {
+  // Present spectra as tables of values, absent ones as empty tables; the rest as JSON.
+  SpectraFile file;
   const auto read = [&] {
-    const Spectra spectra = read_any_spectra(path);
+    file = read_any_spectra(path, kind);
     std::vector<std::vector<double>> tables;
     for (int n = 0; n < Spectra::n_names; ++n) {
-      const std::span<const double> values = spectra.values(static_cast<Spectra::Name>(n));
+      const std::span<const double> values =
+          std::as_const(file.spectra).values(static_cast<Spectra::Name>(n));
       tables.emplace_back(values.begin(), values.end());
     }
     return tables;
   };
   const std::vector<std::vector<double>> tables = read_on_root(comm, read);
+  file = share_from_root(comm, [&] { return file; });
   std::size_t length = 1;
   for (const std::vector<double>& table : tables) length = std::max(length, table.size());
-  Spectra spectra(static_cast<int>(length) - 1);
+  file.spectra = Spectra(static_cast<int>(length) - 1);
   for (std::size_t n = 0; n < tables.size(); ++n) {
     if (tables[n].empty()) continue;
     std::copy(tables[n].begin(), tables[n].end(),
-              spectra.values(static_cast<Spectra::Name>(n)).begin());
+              file.spectra.values(static_cast<Spectra::Name>(n)).begin());
   }
-  return spectra;
+  return file;
 }
 
 void detail::write_spectra(const AtomicOutput& output, const Provenance& provenance,
@@ -141,16 +131,38 @@ void write_spectra(const Communicator& comm, const std::string& path, IfExists i
   output.commit();
 }
 
-Beam read_beam(const Communicator& comm, const std::string& path) {
-  std::vector<std::vector<double>> columns =
-      read_on_root(comm, [&] { return read_multipole_columns(path, 3); });
-  while (columns.size() < 3) columns.push_back(columns.back());
-  return {columns[0], columns[1], columns[2]};
+BeamFile read_beam(const Communicator& comm, const std::string& path) {
+  BeamTable table;
+  const auto read = [&] {
+    table = read_any_beam(path);
+    return std::vector<std::vector<double>>(table.columns.begin(), table.columns.end());
+  };
+  std::vector<std::vector<double>> columns = read_on_root(comm, read);
+  for (std::size_t c = 1; c < columns.size(); ++c) {
+    if (columns[c].empty()) columns[c] = columns[c - 1];
+  }
+  return {{columns[0], columns[1], columns[2]},
+          share_from_root(comm, [&] { return table.warnings; })};
 }
 
-Beam read_pixel_window(const Communicator& comm, const std::string& path) {
-  std::vector<std::vector<double>> columns =
-      read_on_root(comm, [&] { return read_multipole_columns(path, 2); });
+Beam read_pixel_window(const Communicator& comm, const std::string& path, std::int64_t nside) {
+  const auto read = [&]() -> std::vector<std::vector<double>> {
+    if (file_kind(path) != FileKind::fits)
+      throw UsageError(fmt::format("{}: pixel windows are read from FITS (.fits)", path));
+    FitsMultipoles table = multipoles_of(read_fits_table(path), path);
+    const std::int64_t rows = ssize64(table.columns.front());
+    if (table.is_map || table.first != 0 || rows != 4 * nside + 1 ||
+        (table.nside != 0 && table.nside != nside)) {
+      throw DataError(
+          path,
+          fmt::format("holds {} numbers{}; the pixel window for nside = {} has l = 0 to {}", rows,
+                      table.nside == 0 ? "" : fmt::format(", for nside = {}", table.nside), nside,
+                      4 * nside));
+    }
+    return {table.columns.front(),
+            table.columns[std::min<std::size_t>(1, table.columns.size() - 1)]};
+  };
+  const std::vector<std::vector<double>> columns = read_on_root(comm, read);
   return {columns.front(), columns.back(), columns.back()};
 }
 

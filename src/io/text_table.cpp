@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <fstream>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -88,9 +89,11 @@ std::int64_t first_multipole(const TextTable& table, const std::string& path,
   }
   const double first = table.rows.front()[0];
   if (first < 0 || first > static_cast<double>(latest_first) || first != std::floor(first)) {
-    throw DataError(path,
-                    fmt::format("line {}: begins with l = {}; expected a whole number, 0 to {}",
-                                table.line_numbers.front(), first, latest_first));
+    throw DataError(
+        path, fmt::format("line {}: begins with l = {}; {}", table.line_numbers.front(), first,
+                          latest_first == 0
+                              ? "it must begin at l = 0, so add the rows that are missing"
+                              : fmt::format("expected a whole number, 0 to {}", latest_first)));
   }
   for (std::size_t row = 1; row < table.rows.size(); ++row) {
     const double expected = first + static_cast<double>(row);
@@ -101,6 +104,21 @@ std::int64_t first_multipole(const TextTable& table, const std::string& path,
     }
   }
   return static_cast<std::int64_t>(first);
+}
+
+std::optional<std::vector<std::string>> names_of_values(const TextTable& table) {
+  for (const std::string& comment : table.comments) {
+    std::string text = comment;
+    std::replace(text.begin(), text.end(), ',', ' ');
+    std::istringstream words(text);
+    std::string first, word;
+    words >> first;
+    if (first != "l" && first != "L" && first != "ell" && first != "multipole") continue;
+    std::vector<std::string> names;
+    while (words >> word) names.push_back(word);
+    if (names.size() + 1 == table.n_columns()) return names;
+  }
+  return std::nullopt;
 }
 
 }  // namespace ringweave::detail::inline io

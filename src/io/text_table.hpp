@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,5 +25,9 @@ TextTable read_text_table(const std::string& path);
 /// line unless l ascends by one from at most `latest_first`, or when there is no second column.
 std::int64_t first_multipole(const TextTable& table, const std::string& path,
                              std::int64_t latest_first);
+
+/// Returns the names of the columns after the first from a comment with as many words as the table
+/// has columns, of which the first is l (`# l TT EE`); empty without such a comment.
+std::optional<std::vector<std::string>> names_of_values(const TextTable& table);
 
 }  // namespace ringweave::detail::inline io

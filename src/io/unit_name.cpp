@@ -65,4 +65,31 @@ std::string temperature_scale(const std::string& unit) {
   return {};
 }
 
+std::string unit_of_root(const std::string& squared) {
+  std::string unit = squared;
+  replace_all(unit, "**", "^");
+  replace_all(unit, " ", "");
+  constexpr std::string_view square = "^2";
+  if (!unit.ends_with(square)) return {};
+  unit.resize(unit.size() - square.size());
+  if (unit.starts_with('(') && unit.ends_with(')')) return unit.substr(1, unit.size() - 2);
+  return unit.find_first_of("()^/*") == std::string::npos ? unit : std::string();
+}
+
+std::optional<double> temperature_factor(const std::string& from, const std::string& to) {
+  constexpr std::array<std::pair<std::string_view, double>, 5> kelvins{
+      {{"K", 1}, {"mK", 1e3}, {"uK", 1e6}, {"nK", 1e9}, {"pK", 1e12}}};
+  const auto per_kelvin = [&](const std::string& unit) {
+    const std::string name = astropy_unit(unit);
+    const auto found = std::find_if(kelvins.begin(), kelvins.end(),
+                                    [&](const auto& entry) { return entry.first == name; });
+    return found == kelvins.end() ? 0.0 : found->second;
+  };
+  const std::string scale = temperature_scale(from);
+  const std::string other_scale = temperature_scale(to);
+  if (!scale.empty() && !other_scale.empty() && scale != other_scale) return std::nullopt;
+  if (per_kelvin(from) == 0 || per_kelvin(to) == 0) return std::nullopt;
+  return per_kelvin(to) / per_kelvin(from);
+}
+
 }  // namespace ringweave::detail::inline io

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <optional>
 #include <string>
 
 namespace ringweave::detail::inline io {
@@ -13,5 +14,13 @@ std::string astropy_unit(const std::string& unit);
 /// Returns the temperature scale given by a unit's suffix: "CMB thermodynamic", "Rayleigh-Jeans",
 /// or nothing.
 std::string temperature_scale(const std::string& unit);
+
+/// Returns the unit whose square the unit of a spectrum is: uK for uK^2 or (uK)^2, K_CMB for
+/// (K_CMB)^2; empty for others.
+std::string unit_of_root(const std::string& squared);
+
+/// Returns the factor between two units of one temperature, K, mK, uK, nK or pK in any spelling of
+/// astropy_unit(); empty for other units, and where the scales (_CMB, _RJ) are not the same.
+std::optional<double> temperature_factor(const std::string& from, const std::string& to);
 
 }  // namespace ringweave::detail::inline io

@@ -495,7 +495,7 @@ class Options(SkyTest):
                                ranks=ranks, launched=True)
             self.assertEqual(result.err, "")
             # The chosen method and the reason, and the work done.
-            self.assertEqual([line.split()[0] for line in result.out.splitlines()], ["method:", "quiet.h5:"])
+            self.assertEqual([line.split()[0] for line in result.out.splitlines()], ["method:", "3", "quiet.h5:"])
 
     def test_progress_can_be_asked_for(self):
         result = self.done("smooth", "sky.h5", "loud.h5", "--fwhm", "5deg", "--progress", "on", ranks=2)

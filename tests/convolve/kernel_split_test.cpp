@@ -62,7 +62,7 @@ KernelSplitSpec small_problem() {
 
 /// sqrt(C_l) b_l of the CMB on white maps, nside 2048: the kernel the paper splits.
 KernelSplitSpec cmb_problem(double fwhm_arcmin, int lmax = 4096) {
-  static const Spectra cl = read_text_spectra(RINGWEAVE_SOURCE_DIR "/examples/lcdm_cl.txt");
+  static const Spectra cl = read_text_spectra(RINGWEAVE_SOURCE_DIR "/examples/lcdm_cl.txt").spectra;
   KernelSplitSpec spec;
   spec.nside = 2048;
   const Beam beam = gaussian_beam(fwhm_arcmin * arcmin, lmax);

@@ -102,7 +102,7 @@ class SplitAccuracy : public testing::TestWithParam<std::tuple<std::int64_t, Sky
   std::int64_t nside_ = std::get<0>(GetParam());
   Sky sky_ = std::get<1>(GetParam());
   int lmax_ = static_cast<int>(2 * nside_);
-  Spectra cl_ = read_text_spectra(RINGWEAVE_SOURCE_DIR "/examples/lcdm_cl.txt");
+  Spectra cl_ = read_text_spectra(RINGWEAVE_SOURCE_DIR "/examples/lcdm_cl.txt").spectra;
   SphericalHarmonicTransform transform_;
   std::vector<double> weights_;
 };

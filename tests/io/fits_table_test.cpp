@@ -63,6 +63,22 @@ TEST_F(FitsTableFile, CarriesItsProvenanceInKeywords) {
   EXPECT_EQ(file.text("FWHM"), "0.5");
 }
 
+TEST_F(FitsTableFile, OfDegreesBeginsWhereItsColumnOfDegreesDoes) {
+  FitsTable table;
+  table.column_names = {"L", "TT"};
+  table.units = {"", "uK^2"};
+  table.columns = {{2, 3, 4}, {7, 8, 9}};
+  const FitsMultipoles multipoles = multipoles_of(table, "cl.fits");
+  EXPECT_EQ(multipoles.first, 2);
+  EXPECT_THAT(multipoles.column_names, ElementsAre("TT"));
+  EXPECT_THAT(multipoles.units, ElementsAre("uK^2"));
+  table.column_names[0] = "INDEX";  // of rows
+  EXPECT_EQ(multipoles_of(table, "cl.fits").first, 0);
+  table.column_names[0] = "ELL";
+  table.columns[0][1] = 4;
+  EXPECT_THROW(multipoles_of(table, "cl.fits"), DataError);
+}
+
 TEST_F(FitsTableFile, WithoutATableIsRefused) {
   fitsfile* handle = nullptr;
   int status = 0;

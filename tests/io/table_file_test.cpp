@@ -25,7 +25,11 @@ class TableFile : public testing::Test {
     test::on_root(comm_, [&] { test::write_text(folder_ / name, text); });
     return folder_ / name;
   }
-  Spectra spectra(const std::string& text) { return read_spectra(comm_, file("cl.txt", text)); }
+  SpectraFile spectra_file(const std::string& text,
+                           SpectrumKind kind = SpectrumKind::stated_or_c_l) {
+    return read_spectra(comm_, file("cl.txt", text), kind);
+  }
+  Spectra spectra(const std::string& text) { return spectra_file(text).spectra; }
   void expect_bad_spectra(const std::string& text, const std::string& words) {
     const std::string path = file("cl.txt", text);
     expect_error(ErrorKind::data, words, [&] { read_spectra(comm_, path); });
@@ -74,6 +78,53 @@ TEST_F(TableFile, AHeaderThatSaysSoMakesThemDl) {
   }
 }
 
+TEST_F(TableFile, TheKindThatIsAskedForOverrulesTheHeader) {
+  const std::string stated = "# D_l in muK^2\n1 1\n2 6\n";
+  const std::string silent = "# L TT\n1 1\n2 6\n";
+  struct Case {
+    std::string text;
+    SpectrumKind kind;
+    bool held_d_l;
+    bool warns;
+  };
+  for (const Case& of :
+       {Case{stated, SpectrumKind::stated_or_c_l, true, false},
+        Case{stated, SpectrumKind::c_l, false, true}, Case{stated, SpectrumKind::d_l, true, false},
+        Case{silent, SpectrumKind::stated_or_c_l, false, false},
+        Case{silent, SpectrumKind::stated_or_d_l, true, false},
+        Case{silent, SpectrumKind::d_l, true, false}}) {
+    const SpectraFile read = spectra_file(of.text, of.kind);
+    EXPECT_EQ(read.held_d_l, of.held_d_l) << of.text;
+    EXPECT_EQ(read.is_stated, of.text == stated && !of.warns) << of.text;
+    EXPECT_EQ(!read.warnings.empty(), of.warns) << of.text;
+    EXPECT_DOUBLE_EQ(read.spectra(Spectra::TT, 2), of.held_d_l ? 2 * std::numbers::pi : 6);
+  }
+}
+
+TEST_F(TableFile, TheUnitOfSpectraIsReadFromComments) {
+  for (const auto& [comment, unit] : std::vector<std::pair<std::string, std::string>>{
+           {"C_l in uK^2", "uK^2"},
+           {"D_l [muK^2]", "uK^2"},
+           {"C_l [$\\mu K^2$]", "uK^2"},
+           {"C_l in \xc2\xb5K\xc2\xb2", "uK^2"},
+           {"(K_CMB)^2", "K_CMB^2"},
+           {"units K**2", "K^2"},
+           {"TT EE BB TE: thermodynamic temperature, uK^2; PP: lensing", "uK^2"},
+           {"command: ringweave --unit uK^2", ""},
+           {"AMK^2", ""},
+           {"l TT", ""}}) {
+    EXPECT_EQ(spectra_file("#" + std::string(comment.starts_with("command") ? " " : "") + comment +
+                           "\n0 1\n")
+                  .unit,
+              unit)
+        << comment;
+  }
+}
+
+TEST_F(TableFile, ColumnsThatAreNoSpectraAreNamed) {
+  EXPECT_EQ(spectra_file("# l TT PP EE\n0 1 2 3\n").left_out, (std::vector<std::string>{"PP"}));
+}
+
 TEST_F(TableFile, BrokenSpectraAreErrorsThatNameTheLine) {
   expect_bad_spectra("0 1\n1 2\n3 4\n", "line 3: l = 3 where 2");
   expect_bad_spectra("# l TT\n\n0 1\n1 nan\n", "line 4: 'nan' is not finite");
@@ -102,7 +153,10 @@ TEST_F(TableFile, SpectraComeBackFromEveryKindOfFile) {
   provenance.command_line = "ringweave convert D_l.txt\nx";
   for (const char* name : {"cl.txt", "cl.h5", "cl.fits", "cl.fits.gz"}) {
     write_spectra(comm_, folder_ / name, IfExists::fail, provenance, cl, "K^2");
-    const Spectra read = read_spectra(comm_, folder_ / name);
+    const SpectraFile stored = read_spectra(comm_, folder_ / name);
+    EXPECT_TRUE(stored.is_stated && !stored.held_d_l) << name;
+    EXPECT_EQ(stored.unit, "K^2") << name;
+    const Spectra& read = stored.spectra;
     ASSERT_EQ(read.lmax(), 5) << name;
     for (int n = 0; n < Spectra::n_names; ++n) {
       const auto which = static_cast<Spectra::Name>(n);
@@ -116,15 +170,17 @@ TEST_F(TableFile, SpectraComeBackFromEveryKindOfFile) {
 }
 
 TEST_F(TableFile, MissingBeamColumnsAreTheOnesBefore) {
-  const Beam one = read_beam(comm_, file("b.txt", "# l b\n0 1\n1 0.5\n"));
+  const Beam one = read_beam(comm_, file("b.txt", "# l b\n0 1\n1 0.5\n")).beam;
   EXPECT_EQ(one.t, (std::vector<double>{1, 0.5}));
   EXPECT_EQ(one.e, one.t);
   EXPECT_EQ(one.b, one.t);
-  const Beam two = read_beam(comm_, file("b.txt", "0 1 0.9\n1 0.5 0.4\n"));
+  const Beam two = read_beam(comm_, file("b.txt", "0 1 0.9\n1 0.5 0.4\n")).beam;
   EXPECT_EQ(two.e, (std::vector<double>{0.9, 0.4}));
   EXPECT_EQ(two.b, two.e);
-  const Beam three = read_beam(comm_, file("b.txt", "0 1 0.9 0.8\n1 0.5 0.4 0.3\n"));
-  EXPECT_EQ(three.b, (std::vector<double>{0.8, 0.3}));
+  const Beam three = read_beam(comm_, file("b.txt", "0 1 0.95 0.9\n1 0.5 0.4 0.3\n")).beam;
+  EXPECT_EQ(three.b, (std::vector<double>{0.9, 0.3}));
+  const Beam alone = read_beam(comm_, file("b.txt", "1\n0.5\n")).beam;
+  EXPECT_EQ(alone.b, (std::vector<double>{1, 0.5}));
 }
 
 TEST_F(TableFile, BeamsBeginAtTheMonopole) {
@@ -133,6 +189,26 @@ TEST_F(TableFile, BeamsBeginAtTheMonopole) {
   expect_error(ErrorKind::data, "up to 3", [&] { read_beam(comm_, file("b.txt", "0 1 1 1 1\n")); });
   expect_error(ErrorKind::usage, "text (.txt) or FITS",
                [&] { read_beam(comm_, folder_ / "b.h5"); });
+}
+
+TEST_F(TableFile, ColumnsOfABeamCountByTheirNames) {
+  const BeamFile named = read_beam(comm_, file("b.txt", "# l B E T\n0 3 2 1\n1 6 5 4\n"));
+  EXPECT_EQ(named.beam.t, (std::vector<double>{1, 4}));
+  EXPECT_EQ(named.beam.b, (std::vector<double>{3, 6}));
+  EXPECT_TRUE(named.warnings.empty());
+  const BeamFile error = read_beam(comm_, file("b.txt", "# l Bl error\n0 1 1\n1 0.5 1\n"));
+  EXPECT_EQ(error.beam.e, (std::vector<double>{1, 0.5}));
+  EXPECT_EQ(error.warnings.size(), 1u);
+}
+
+TEST_F(TableFile, ColumnsWithoutNamesCountWhereTheyBeginLikeTheBeam) {
+  const BeamFile error = read_beam(comm_, file("b.txt", "0 1 0.002 1\n1 0.5 0.1 0.5\n"));
+  EXPECT_EQ(error.beam.e, error.beam.t);
+  EXPECT_EQ(error.beam.b, error.beam.t);
+  EXPECT_EQ(error.warnings.size(), 1u);
+  const BeamFile zero_below = read_beam(comm_, file("b.txt", "0 1 0\n1 1 0\n2 1 1\n"));
+  EXPECT_EQ(zero_below.beam.e, (std::vector<double>{0, 0, 1}));
+  EXPECT_EQ(read_beam(comm_, file("b.txt", "0 0\n1 1\n")).warnings.size(), 1u);
 }
 
 TEST_F(TableFile, BrokenBeamsAreErrorsThatNameTheLine) {
@@ -164,7 +240,7 @@ TEST_F(TableFile, KernelsAscendFromTheCentre) {
 }
 
 TEST_F(TableFile, TheExampleSpectrumIsRead) {
-  const Spectra cl = read_spectra(comm_, RINGWEAVE_SOURCE_DIR "/examples/lcdm_cl.txt");
+  const Spectra cl = read_spectra(comm_, RINGWEAVE_SOURCE_DIR "/examples/lcdm_cl.txt").spectra;
   EXPECT_GT(cl.lmax(), 1000);
   EXPECT_GT(cl(Spectra::TT, 2), 0);
   EXPECT_TRUE(cl.has(Spectra::EE) && cl.has(Spectra::BB) && cl.has(Spectra::TE));
@@ -174,7 +250,7 @@ TEST_F(TableFile, SampleWindowsAndWeightsAreRead) {
   const std::filesystem::path data = RINGWEAVE_TEST_DATA;
   if (!std::filesystem::exists(data)) GTEST_SKIP() << "RINGWEAVE_TEST_DATA names no folder";
   const std::string windows = (data / "windows").string();
-  const Beam window = read_pixel_window(comm_, windows + "/pixel_window_n0032.fits");
+  const Beam window = read_pixel_window(comm_, windows + "/pixel_window_n0032.fits", 32);
   EXPECT_EQ(window.t.size(), 129u);
   EXPECT_EQ(window.e[1], 0);
   EXPECT_NEAR(window.t[0], 1, 1e-12);
@@ -186,16 +262,21 @@ TEST_F(TableFile, SampleWindowsAndWeightsAreRead) {
             800u);
   expect_error(ErrorKind::data, "are 128",
                [&] { read_ring_weights(comm_, windows + "/weight_ring_n00032.fits", 64); });
-  const Beam beam =
+  expect_error(ErrorKind::data, "nside = 64",
+               [&] { read_pixel_window(comm_, windows + "/pixel_window_n0032.fits", 64); });
+  const BeamFile beam_file =
       read_beam(comm_, (data / "healpix-suite" / "gaussbeam_10arcmin_lmax512_pol.fits").string());
+  EXPECT_TRUE(beam_file.warnings.empty());
+  const Beam& beam = beam_file.beam;
   EXPECT_EQ(beam.t.size(), 513u);
   EXPECT_NEAR(beam.t[0], 1, 1e-6);
-  EXPECT_EQ(read_spectra(comm_, (data / "edge-cases" / "Cltest.fits").string()).lmax(), 20);
+  EXPECT_EQ(read_spectra(comm_, (data / "edge-cases" / "Cltest.fits").string()).spectra.lmax(), 20);
   const Spectra camb =
-      read_spectra(comm_, (data / "spectra" / "FFP10_wdipole_lenspotentialCls.dat").string());
+      read_spectra(comm_, (data / "spectra" / "FFP10_wdipole_lenspotentialCls.dat").string())
+          .spectra;
   EXPECT_EQ(camb(Spectra::TE, 2), 2.8063);
   const Spectra planck =
-      read_spectra(comm_, (data / "spectra" / "planck2018_lcdm_cl_v3.fits").string());
+      read_spectra(comm_, (data / "spectra" / "planck2018_lcdm_cl_v3.fits").string()).spectra;
   EXPECT_EQ(planck.lmax(), 5000);
   EXPECT_TRUE(planck.has(Spectra::TE));
 }

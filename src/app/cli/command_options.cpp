@@ -73,6 +73,15 @@ class Group {
   const char* name_;
 };
 
+/// `what` names the spectra that it speaks of.
+void declare_cl_kind(CLI::App& command, std::string& target, const std::string& what) {
+  Group(command, own_group)
+      .choice("--cl-kind", target, {"cl", "dl"},
+              what +
+                  ": the numbers are C_l, or D_l = l(l+1)C_l/2pi. Default: what the header of "
+                  "the file says, else cl.");
+}
+
 void declare_grid(CLI::App& command, TransformOptions& options) {
   const Group group(command, transform_group);
   group
@@ -198,6 +207,7 @@ void declare_synthesize(CLI::App& command, SynthesizeOptions& options) {
   auto* cl =
       group.value("--cl", options.cl, "FILE",
                   "Spectrum to draw a_lm from: text `l TT [EE BB TE [EB TB]]`, FITS or HDF5.");
+  declare_cl_kind(command, options.cl_kind, "--cl");
   group.value("--alm", options.alm, "FILE", "a_lm to synthesize instead, FITS or HDF5.")
       ->excludes(cl);
   group.value("--seed", options.seeds, "SEEDS",
@@ -239,7 +249,7 @@ void declare_analyze(CLI::App& command, AnalyzeOptions& options) {
                     "what the grid holds, 3 nside - 1 on HEALPix.", "that of the map.");
   declare_backend(command, options.transform);
   declare_analysis(command, options.analysis, {"restore", "zero", "fail"},
-                   {"3.",
+                   {"3, on exact grids 0.",
                     "UNSEEN pixels: zero for the analysis (restore, zero), or an error (fail). "
                     "Default: restore.",
                     "none."});
@@ -290,6 +300,7 @@ void declare_smooth(CLI::App& command, SmoothOptions& options) {
       "--input-cl", options.input_cl, "FILE",
       "--method ring, split and auto: spectrum (TT) of MAP that --error is weighted with. Default: "
       "white noise.");
+  declare_cl_kind(command, options.cl_kind, "--input-cl");
   group
       .value(
           "--harmonic-ranks", options.harmonic_ranks, "N",
@@ -301,7 +312,7 @@ void declare_smooth(CLI::App& command, SmoothOptions& options) {
                     "that of the map.");
   declare_backend(command, options.transform);
   declare_analysis(command, options.analysis, {"restore", "zero", "normalize", "fail"},
-                   {"3 (--compat changes it), with --method ring 0.",
+                   {"3 (--compat changes it), on exact grids and with --method ring 0.",
                     "UNSEEN pixels: zero for the transform and UNSEEN again (restore), or left as "
                     "the smoothing fills them (zero); divide by the smoothed mask (normalize); an "
                     "error (fail). Default: restore (--compat changes it).",
@@ -329,6 +340,7 @@ void declare_convert(CLI::App& command, ConvertOptions& options) {
       .value("--beam", options.beam, "FILE",
              "Smooth a_lm or spectra with a beam table. Default: none.")
       ->excludes(fwhm);
+  declare_cl_kind(command, options.cl_kind, "Spectra");
 }
 
 void declare_compare(CLI::App& command, CompareOptions& options) {
@@ -349,6 +361,7 @@ void declare_compare(CLI::App& command, CompareOptions& options) {
              "Spectra: compare up to this degree. Default: all, of which both must have the same "
              "number.")
       ->check(non_negative_number());
+  declare_cl_kind(command, options.cl_kind, "Spectra whose header does not say");
 }
 
 void declare_plot(CLI::App& command, PlotOptions& options) {
@@ -366,6 +379,7 @@ void declare_plot(CLI::App& command, PlotOptions& options) {
       ->capture_default_str();
   group.value("--theory", options.theory, "FILE...",
               "Spectra to draw dashed in the same plot. Default: none.");
+  declare_cl_kind(command, options.cl_kind, "Spectra whose header does not say");
   group.value("--width", options.width, "N", "Pixels of the picture, 200 to 20000.")
       ->check(number_within(200, 20000))
       ->capture_default_str();
@@ -426,6 +440,7 @@ void declare_split(CLI::App& command, SplitOptions& options) {
       "Default: 1.");
   group.value("--input-cl", options.input_cl, "FILE",
               "Spectrum (TT) of the maps, which weights the error. Default: white noise.");
+  declare_cl_kind(command, options.cl_kind, "--cl and --input-cl");
   group.value("--lmax", options.lmax, "L", "Highest degree of the kernel.")
       ->check(non_negative_number());
   group.value("--nside", options.nside, "N", "HEALPix resolution of the maps.")
@@ -488,6 +503,7 @@ void declare_jobs(CLI::App& command, JobsOptions& options, const std::vector<std
 void declare_info(CLI::App& command, InfoOptions& options) {
   const Group group(command, own_group);
   group.argument("FILE", options.files, "Files to describe.");
+  declare_cl_kind(command, options.cl_kind, "Spectra whose header does not say");
 }
 
 }  // namespace ringweave::detail::inline app

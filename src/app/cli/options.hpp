@@ -51,7 +51,7 @@ struct SynthesizeOptions {
   TransformOptions transform;
   MapsOptions maps;
   std::string cl, alm, output;
-  std::string seeds;
+  std::string seeds, cl_kind;
   std::string fwhm, beam, pixel_window, latitudes, save_alm;
   std::string order = "ring", unit;
 };
@@ -68,24 +68,24 @@ struct SmoothOptions {
   MapsOptions maps;
   std::vector<std::string> files;  ///< the inputs, then the output
   std::string list, fwhm, beam, kernel, compat = "healpy", method = "auto";
-  std::string support, input_cl;
+  std::string support, input_cl, cl_kind;
   std::optional<double> error;
   std::optional<int> harmonic_ranks;
 };
 
 struct ConvertOptions {
-  std::string input, output, order, precision, fwhm, beam;
+  std::string input, output, order, precision, fwhm, beam, cl_kind;
 };
 
 struct CompareOptions {
-  std::string a, b;
+  std::string a, b, cl_kind;
   double tolerance = 0;
   bool cosmic_variance = false;
   int lmax = -1;
 };
 
 struct PlotOptions {
-  std::string input, output, field = "0", range, title, colours = "auto";
+  std::string input, output, field = "0", range, title, colours = "auto", cl_kind;
   std::vector<std::string> theory;
   int width = 1600;
 };
@@ -105,7 +105,7 @@ struct ModelOptions {
 };
 
 struct SplitOptions {
-  std::string fwhm, beam, cl, input_cl, supports, json;
+  std::string fwhm, beam, cl, input_cl, cl_kind, supports, json;
   int lmax = -1;
   std::int64_t nside = 0;
   double error = 1e-5, alpha = 2;
@@ -123,6 +123,7 @@ struct JobsOptions {
 
 struct InfoOptions {
   std::vector<std::string> files;
+  std::string cl_kind;
 };
 
 }  // namespace ringweave::detail::inline app

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/analysis_checks.hpp"
 #include "app/backend_choice.hpp"
 #include "app/commands/commands.hpp"
 #include "app/predict/memory_estimate.hpp"
@@ -68,6 +69,9 @@ Analysed<T> transform_map(Run& run, Job& job, AnalysisWeights weights, MapBuffer
       tolerance > 0 ? analysis.conjugate_gradients<T>(map.view(), tolerance, most_passes,
                                                       alm.view(), progress)
                     : analysis.jacobi_destroying<T>(map.view(), job.n_iter, alm.view(), progress);
+  const TransformSpec& spec = job.transform.spec();
+  if (tolerance == 0)
+    require_converging(job.options.input, *spec.grid, spec.lmax, report.residuals);
   run.report["analysis"] = {{"iterations", report.iterations}, {"residuals", report.residuals}};
   run.say(fmt::format("{} iterations, relative residual {:.3e}", report.iterations,
                       report.residuals.back()));
@@ -135,15 +139,20 @@ int analyze(Run& run, const AnalyzeOptions& options) {
   }
   run.outputs.announce(options.alm, OutputContent::alm);
   run.outputs.announce(options.cl, OutputContent::spectra);
+  run.outputs.keep(options.input);
   const auto reader = open_map(run.comm, options.input);
   for (const std::string& warning : reader->header().warnings)
     run.warn(options.input + ": " + warning);
   const FieldChoice choice =
       choose_fields(options.input, reader->header(), options.transform.fields);
   const double tolerance = options.analysis.tolerance;
-  const int n_iter = tolerance > 0 ? 0 : options.analysis.n_iter.value_or(3);
+  const RingGrid& full = *reader->header().grid;
+  const int lmax = options.transform.lmax >= 0 ? options.transform.lmax : full.default_lmax();
+  const int usual_n_iter = is_exact(full, lmax) ? 0 : 3;
+  const int n_iter = tolerance > 0 ? 0 : options.analysis.n_iter.value_or(usual_n_iter);
   const auto grid = grid_to_visit(*reader, n_iter > 0 || tolerance > 0);
   TransformSpec spec = make_spec(options.transform, grid, choice.fields);
+  warn_beyond_grid(run, options.input, full, lmax);
   spec.backend = choose_backend(run, options.transform.backend);
   const Precision precision =
       storage_precision(options.transform.precision, reader->header().precision);
@@ -165,6 +174,7 @@ int analyze(Run& run, const AnalyzeOptions& options) {
             .written_bytes =
                 2 * components *
                 static_cast<double>(AlmLayout(spec.lmax, spec.mmax).size() * bytes_of(precision))});
+  run.outputs.require_writable();
   require_memory(run, estimate);
   if (run.options.dry_run) return 0;
 

@@ -98,6 +98,8 @@ int combine(Run& run, const CalibrateOptions& options) {
 
 int calibrate(Run& run, const CalibrateOptions& options) {
   run.outputs.announce(options.output, OutputContent::report);
+  for (const std::string& path : options.combine) run.outputs.keep(path);
+  run.outputs.require_writable();
   if (!options.combine.empty()) return combine(run, options);
   const Backend backend = choose_backend(run, options.backend);
   CalibrationSizes sizes;

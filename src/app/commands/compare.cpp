@@ -7,6 +7,7 @@
 
 #include "app/commands/commands.hpp"
 #include "app/content.hpp"
+#include "app/table_input.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/error.hpp"
@@ -194,11 +195,16 @@ int compare_with_expectation(Run& run, const CompareOptions& options, const Spec
 }  // namespace
 
 int compare(Run& run, const CompareOptions& options) {
-  const Content a = open_content(run.comm, options.a);
-  const Content b = open_content(run.comm, options.b);
+  const Content a = open_content(run.comm, options.a, unstated_kind(options.cl_kind));
+  const Content b = open_content(run.comm, options.b, unstated_kind(options.cl_kind));
+  if (a.spectra) tell_of_spectra(run, options.a, *a.spectra, options.cl_kind);
+  if (b.spectra) tell_of_spectra(run, options.b, *b.spectra, options.cl_kind);
+  run.outputs.keep(options.a);
+  run.outputs.keep(options.b);
+  run.outputs.require_writable();
   if (options.cosmic_variance) {
     if (!a.spectra || !b.spectra) throw UsageError("--cosmic-variance compares spectra only");
-    return compare_with_expectation(run, options, *a.spectra, *b.spectra);
+    return compare_with_expectation(run, options, a.spectra->spectra, b.spectra->spectra);
   }
   std::vector<Difference> differences;
   if (a.map != nullptr && b.map != nullptr) {
@@ -206,7 +212,7 @@ int compare(Run& run, const CompareOptions& options) {
   } else if (a.alm != nullptr && b.alm != nullptr) {
     differences = compare_alm(run, options, *a.alm, *b.alm);
   } else if (a.spectra && b.spectra) {
-    differences = compare_spectra(options, *a.spectra, *b.spectra);
+    differences = compare_spectra(options, a.spectra->spectra, b.spectra->spectra);
   } else {
     throw DataError(options.a + ", " + options.b,
                     "hold different things; compare maps with maps, a_lm with a_lm, "

@@ -7,6 +7,7 @@
 #include "app/cli/angle.hpp"
 #include "app/commands/commands.hpp"
 #include "app/content.hpp"
+#include "app/table_input.hpp"
 #include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/exchange/order_distribution.hpp"
@@ -26,8 +27,8 @@ std::vector<int> first_integers(std::size_t n) {
 }
 
 /// Returns the beam of --fwhm or --beam, if any.
-std::optional<Beam> asked_beam(const Run& run, const ConvertOptions& options, int lmax) {
-  if (!options.beam.empty()) return read_beam(run.comm, options.beam);
+std::optional<Beam> asked_beam(Run& run, const ConvertOptions& options, int lmax) {
+  if (!options.beam.empty()) return beam_of_file(run, options.beam, lmax);
   if (!options.fwhm.empty()) return gaussian_beam(parse_width(options.fwhm, "--fwhm"), lmax);
   return std::nullopt;
 }
@@ -124,7 +125,9 @@ void convert_alm(Run& run, const ConvertOptions& options, const std::optional<Be
 }  // namespace
 
 int convert(Run& run, const ConvertOptions& options) {
-  Content content = open_content(run.comm, options.input);
+  run.outputs.keep(options.input);
+  Content content = open_content(run.comm, options.input, spectrum_kind(options.cl_kind));
+  if (content.spectra) tell_of_spectra(run, options.input, *content.spectra, options.cl_kind);
   run.outputs.announce(options.output, content.map != nullptr   ? OutputContent::map
                                        : content.alm != nullptr ? OutputContent::alm
                                                                 : OutputContent::spectra);
@@ -134,9 +137,10 @@ int convert(Run& run, const ConvertOptions& options) {
         "smooth`");
   }
   const int lmax = content.alm != nullptr ? content.alm->header().lmax
-                   : content.spectra      ? content.spectra->lmax()
+                   : content.spectra      ? content.spectra->spectra.lmax()
                                           : 0;
   const std::optional<Beam> beam = asked_beam(run, options, lmax);
+  run.outputs.require_writable();
   if (run.options.dry_run) return 0;
   if (content.map != nullptr) {
     with_storage(storage_precision(options.precision, content.map->header().precision),
@@ -146,9 +150,12 @@ int convert(Run& run, const ConvertOptions& options) {
         storage_precision(options.precision, content.alm->header().precision),
         [&](auto storage) { convert_alm<decltype(storage)>(run, options, beam, *content.alm); });
   } else {
-    if (beam) smooth_spectra(*beam, *content.spectra);
+    SpectraFile& file = *content.spectra;
+    if (beam) smooth_spectra(*beam, file.spectra);
+    Provenance provenance = run.provenance(options.input);
+    provenance.spectrum_kind = name_of_kind(file);
     const StageTimer timer(&run.times, "write");
-    write_spectra(run.outputs.begin(options.output), run.provenance(), *content.spectra, "");
+    write_spectra(run.outputs.begin(options.output), provenance, file.spectra, file.unit);
   }
   run.conclusion = fmt::format("{} -> {}", options.input, options.output);
   return 0;

@@ -5,9 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
+#include <string>
+#include <vector>
 
 #include "app/commands/commands.hpp"
 #include "app/content.hpp"
+#include "app/table_input.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/files.hpp"
@@ -21,8 +25,23 @@ const char* name_of(Precision precision) {
   return precision == Precision::single_ ? "single" : "double";
 }
 
-void describe_column(Run& run, MapReader& reader, int column, View<const double> f) {
-  std::int64_t seen = 0;
+/// Returns the area of every own pixel in units of the mean: the grid's quadrature weights, or 1
+/// for a grid without.
+std::vector<double> pixel_areas(const LocalRings& rings) {
+  std::vector<double> areas(to_size(rings.n_pixels()), 1.0);
+  const RingGrid& grid = rings.grid();
+  const double mean = 4 * std::numbers::pi / static_cast<double>(grid.n_pixels());
+  for (LocalRing ring{0}; index(ring) < rings.n_rings(); ring = LocalRing{index(ring) + 1}) {
+    const Ring& of = rings.ring(ring);
+    if (of.weight <= 0) continue;
+    std::fill_n(areas.begin() + rings.first_pixel(ring), of.n_phi, of.weight / mean);
+  }
+  return areas;
+}
+
+void describe_column(Run& run, MapReader& reader, int column, View<const double> f,
+                     const std::vector<double>& areas) {
+  double seen = 0;
   std::int64_t holes = 0;
   std::int64_t broken = 0;
   double low = std::numeric_limits<double>::infinity();
@@ -35,17 +54,19 @@ void describe_column(Run& run, MapReader& reader, int column, View<const double>
     } else if (is_unseen(f[i])) {
       ++holes;
     } else {
-      ++seen;
+      const double area = areas[to_size(i)];
+      seen += area;
       low = std::min(low, f[i]);
       high = std::max(high, f[i]);
-      sum += f[i];
-      square_sum += f[i] * f[i];
+      sum += area * f[i];
+      square_sum += area * f[i] * f[i];
     }
   }
   const Communicator& comm = run.comm;
-  const auto n = static_cast<double>(std::max<std::int64_t>(1, comm.sum(seen)));
-  const double mean = comm.sum(sum) / n;
-  const double sigma = std::sqrt(std::max(0.0, comm.sum(square_sum) / n - mean * mean));
+  const double all = comm.sum(seen);
+  const double area = all > 0 ? all : 1;
+  const double mean = comm.sum(sum) / area;
+  const double sigma = std::sqrt(std::max(0.0, comm.sum(square_sum) / area - mean * mean));
   const MapColumn& named = reader.header().columns[to_size(column)];
   run.say(
       fmt::format("  {:<18} {:<8} min {:.6g}  max {:.6g}  mean {:.6g}  sigma {:.6g}  unseen {}{}",
@@ -70,9 +91,10 @@ void describe_map(Run& run, const std::string& path, MapReader& reader) {
   for (const std::string& warning : header.warnings) run.say("  odd: " + warning);
   const LocalRings rings = bands_of_pixels(run.comm, header.grid);
   auto map = agreed(run.comm, [&] { return MapBuffer<double>(1, rings.n_pixels()); });
+  const std::vector<double> areas = pixel_areas(rings);
   for (int column = 0; column < static_cast<int>(header.columns.size()); ++column) {
     reader.read({&column, 1}, rings, map.view());
-    describe_column(run, reader, column, MapView<const double>(map.view()).component(0));
+    describe_column(run, reader, column, MapView<const double>(map.view()).component(0), areas);
   }
 }
 
@@ -83,20 +105,29 @@ void describe_alm(Run& run, const std::string& path, const AlmHeader& header) {
   for (const std::string& warning : header.warnings) run.say("  odd: " + warning);
 }
 
-void describe_spectra(Run& run, const std::string& path, const Spectra& spectra) {
+void describe_spectra(Run& run, const std::string& path, const SpectraFile& file) {
+  const Spectra& spectra = file.spectra;
   std::string names;
   for (int s = 0; s < Spectra::n_names; ++s) {
     if (spectra.has(static_cast<Spectra::Name>(s)))
       names += fmt::format(" {}", Spectra::names[to_size(s)]);
   }
-  run.say(fmt::format("{}: spectra{}, lmax {}", path, names, spectra.lmax()));
+  run.say(fmt::format("{}: spectra{}, lmax {}, {} {}, unit {}", path, names, spectra.lmax(),
+                      name_of_kind(file),
+                      file.is_stated ? "as its header says" : "(its header does not say)",
+                      file.unit.empty() ? "-" : file.unit));
+  for (const std::string& warning : file.warnings) run.say("  odd: " + warning);
+  if (!file.left_out.empty())
+    run.say(fmt::format("  columns left out: {}", fmt::join(file.left_out, ", ")));
 }
 
 }  // namespace
 
 int info(Run& run, const InfoOptions& options) {
+  for (const std::string& path : options.files) run.outputs.keep(path);
+  run.outputs.require_writable();
   for (const std::string& path : options.files) {
-    const Content content = open_content(run.comm, path);
+    const Content content = open_content(run.comm, path, unstated_kind(options.cl_kind));
     if (content.map != nullptr) describe_map(run, path, *content.map);
     if (content.alm != nullptr) describe_alm(run, path, content.alm->header());
     if (content.spectra) describe_spectra(run, path, *content.spectra);

@@ -329,6 +329,7 @@ void warn_of_poor_choices(Run& run, const Job& job, const Prediction& prediction
 int jobs(Run& run, const JobsOptions& options) {
   run.outputs.announce(options.output, OutputContent::report);
   const Job job = job_of(run, options);
+  run.outputs.require_writable();
   const Prediction prediction = predict(job, run.machine);
   const std::string script = job_script(options.kind, lines_of(job, prediction, run));
   warn_of_poor_choices(run, job, prediction);

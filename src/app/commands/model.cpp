@@ -221,6 +221,7 @@ int model(Run& run, const ModelOptions& options) {
   run.outputs.announce(options.json, OutputContent::report);
   const ScalingPlace place = place_of(run, options);
   const TransformSpec spec = spec_of(options);
+  run.outputs.require_writable();
   const char* backend = place.place == Place::host ? "host" : "cuda";
   run.say(fmt::format(
       "one transform: {}, lmax {}, mmax {}, {} component(s), {} thread(s) a rank; machine: {}{}",

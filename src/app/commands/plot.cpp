@@ -11,6 +11,7 @@
 #include "app/plot/curve_plot.hpp"
 #include "app/plot/mollweide.hpp"
 #include "app/plot/picture.hpp"
+#include "app/table_input.hpp"
 #include "app/transform_setup.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/error.hpp"
@@ -69,6 +70,7 @@ SkyPicture picture_of(const PlotOptions& options, const MapHeader& header, int c
 void plot_map(Run& run, const PlotOptions& options, MapReader& reader) {
   const int column = column_of(options, reader.header());
   const SkyPicture picture = picture_of(options, reader.header(), column);
+  run.outputs.require_writable();
   if (run.options.dry_run) return;
   const auto grid = grid_to_visit(reader, false);
   const LocalRings rings = bands_of_pixels(run.comm, grid);
@@ -89,13 +91,18 @@ void plot_map(Run& run, const PlotOptions& options, MapReader& reader) {
   });
 }
 
-void plot_spectra(Run& run, const PlotOptions& options, const Spectra& spectra) {
+void plot_spectra(Run& run, const PlotOptions& options, const SpectraFile& input) {
+  const Spectra& spectra = input.spectra;
+  tell_of_spectra(run, options.input, input, options.cl_kind);
   std::vector<Spectra> theories;
   for (const std::string& path : options.theory) {
-    Content content = open_content(run.comm, path);
+    run.outputs.keep(path);
+    const Content content = open_content(run.comm, path, unstated_kind(options.cl_kind));
     if (!content.spectra) throw DataError(path, "holds no spectra; --theory takes a spectrum file");
-    theories.push_back(*content.spectra);
+    tell_of_spectra(run, path, *content.spectra, options.cl_kind);
+    theories.push_back(content.spectra->spectra);
   }
+  run.outputs.require_writable();
   if (run.options.dry_run) return;
   const AtomicOutput& png = run.outputs.begin(options.output);
   agree(run.comm, [&] {
@@ -123,7 +130,8 @@ void plot_spectra(Run& run, const PlotOptions& options, const Spectra& spectra) 
 
 int plot(Run& run, const PlotOptions& options) {
   run.outputs.announce(options.output, OutputContent::picture);
-  const Content content = open_content(run.comm, options.input);
+  run.outputs.keep(options.input);
+  const Content content = open_content(run.comm, options.input, unstated_kind(options.cl_kind));
   if (content.map != nullptr) {
     plot_map(run, options, *content.map);
   } else if (content.spectra) {

@@ -14,6 +14,7 @@
 #include "app/commands/commands.hpp"
 #include "app/report/plan_table.hpp"
 #include "app/smooth/smooth_kernel.hpp"
+#include "app/table_input.hpp"
 #include "base/checked_cast.hpp"
 #include "convolve/ring/ring_convolution_estimate.hpp"
 #include "convolve/split/split_costs.hpp"
@@ -45,8 +46,8 @@ void continue_to(Run& run, const std::string& path, int lmax, std::vector<double
 
 /// Collective.
 std::vector<double> spectrum_to(Run& run, const std::string& path, const std::string& option,
-                                int lmax) {
-  std::vector<double> cl = temperature_spectrum(run.comm, path, option);
+                                const std::string& cl_kind, int lmax) {
+  std::vector<double> cl = temperature_spectrum(run, path, option, cl_kind);
   continue_to(run, path, lmax, cl);
   return cl;
 }
@@ -55,11 +56,11 @@ std::vector<double> spectrum_to(Run& run, const std::string& path, const std::st
 std::vector<double> kernel_of(Run& run, const SplitOptions& options) {
   std::vector<double> k_l = options.beam.empty()
                                 ? gaussian_beam(parse_width(options.fwhm, "--fwhm"), options.lmax).t
-                                : read_beam(run.comm, options.beam).t;
-  continue_to(run, options.beam, options.lmax, k_l);
-  k_l.resize(to_size(std::int64_t{options.lmax} + 1));
+                                : beam_of_file(run, options.beam, options.lmax).t;
+  k_l.resize(to_size(std::int64_t{options.lmax} + 1), 0.0);
   if (options.cl.empty()) return k_l;
-  const std::vector<double> cl = spectrum_to(run, options.cl, "--cl", options.lmax);
+  const std::vector<double> cl =
+      spectrum_to(run, options.cl, "--cl", options.cl_kind, options.lmax);
   for (std::size_t l = 0; l < k_l.size(); ++l) {
     if (cl[l] < 0)
       throw DataError(options.cl, fmt::format("TT of l = {} is {}, which has no root", l, cl[l]));
@@ -194,12 +195,13 @@ int split(Run& run, const SplitOptions& options) {
   KernelSplitSpec spec;
   spec.k_l = kernel_of(run, options);
   if (!options.input_cl.empty())
-    spec.cl = spectrum_to(run, options.input_cl, "--input-cl", options.lmax);
+    spec.cl = spectrum_to(run, options.input_cl, "--input-cl", options.cl_kind, options.lmax);
   spec.nside = options.nside;
   spec.error = options.error;
   spec.alpha = options.alpha;
   spec.theta_cuts = supports_of(options);
   const auto grid = std::make_shared<const RingGrid>(RingGrid::healpix(options.nside));
+  run.outputs.require_writable();
   run.progress.stage("searching");
   spec.n_ranks = options.ranks > 0 ? options.ranks : run.comm.size();
   spec.n_threads = omp_get_max_threads();

@@ -17,10 +17,12 @@
 #include "app/predict/memory_estimate.hpp"
 #include "app/report/plan_table.hpp"
 #include "app/report/transform_report.hpp"
+#include "app/table_input.hpp"
 #include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/field_files.hpp"
+#include "io/unit_name.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
 #include "ringweave/random.hpp"
@@ -36,8 +38,26 @@ struct Source {
   FieldChoice choice;
   int lmax = -1;  ///< of the file
   Precision precision = Precision::double_;
-  std::string unit;
+  std::string unit;                   ///< of the map
+  double factor = 1;                  ///< by which the a_lm come to have it
+  std::optional<std::string> kind{};  ///< C_l or D_l, of the spectrum
 };
+
+/// Makes --unit the unit of the map. Error  UsageError where the source has a unit that is not
+/// converted to it.
+void set_unit(Source& source, const std::string& path, const std::string& of_source,
+              const std::string& asked) {
+  source.unit = asked.empty() ? of_source : asked;
+  if (asked.empty() || of_source.empty() || asked == of_source) return;
+  const std::optional<double> factor = temperature_factor(of_source, asked);
+  if (!factor) {
+    throw UsageError(fmt::format(
+        "--unit {}: {} makes a map in {}, which is converted to K, mK and uK of the same scale "
+        "only; leave --unit out",
+        asked, path, of_source));
+  }
+  source.factor = *factor;
+}
 
 std::uint64_t fresh_seed(const Communicator& comm) {
   std::random_device device;
@@ -61,14 +81,17 @@ std::vector<std::uint64_t> seeds_of(Run& run, const SynthesizeOptions& options) 
 Source open_source(Run& run, const SynthesizeOptions& options) {
   const std::string& fields = options.transform.fields;
   Source source;
-  source.unit = options.unit;
   if (!options.cl.empty()) {
-    source.spectra = read_spectra(run.comm, options.cl);
+    SpectraFile file = spectra_of_file(run, options.cl, options.cl_kind);
+    set_unit(source, options.cl, unit_of_root(file.unit), options.unit);
+    source.kind = name_of_kind(file);
+    source.spectra = std::move(file.spectra);
     source.choice = fields_named(!fields.empty()                  ? fields
                                  : source.spectra->is_polarised() ? "TQU"
                                                                   : "T");
     return source;
   }
+  run.outputs.keep(options.alm);
   source.alm = open_alm(run.comm, options.alm);
   const AlmHeader& header = source.alm->header();
   const auto n = header.components.size();
@@ -80,7 +103,7 @@ Source open_source(Run& run, const SynthesizeOptions& options) {
   }
   source.lmax = header.lmax;
   source.precision = header.precision;
-  if (source.unit.empty()) source.unit = header.unit;
+  set_unit(source, options.alm, header.unit, options.unit);
   return source;
 }
 
@@ -98,12 +121,19 @@ std::shared_ptr<const RingGrid> output_grid(const SynthesizeOptions& options) {
   return std::make_shared<RingGrid>(grid->subset(kept));
 }
 
-std::optional<Beam> output_beam(Run& run, const SynthesizeOptions& options, int lmax) {
+std::optional<Beam> output_beam(Run& run, const SynthesizeOptions& options, const RingGrid& grid,
+                                int lmax) {
   std::optional<Beam> beam;
   const auto add = [&](const Beam& other) { beam = beam ? *beam * other : other; };
   if (!options.fwhm.empty()) add(gaussian_beam(parse_width(options.fwhm, "--fwhm"), lmax));
-  if (!options.beam.empty()) add(read_beam(run.comm, options.beam));
-  if (!options.pixel_window.empty()) add(read_pixel_window(run.comm, options.pixel_window));
+  if (!options.beam.empty()) add(beam_of_file(run, options.beam, lmax));
+  if (options.pixel_window.empty()) return beam;
+  if (grid.nside() == 0) {
+    throw UsageError(
+        fmt::format("--pixel-window: the {} grid has none; it is for HEALPix maps", grid.name()));
+  }
+  run.outputs.keep(options.pixel_window);
+  add(read_pixel_window(run.comm, options.pixel_window, grid.nside()));
   return beam;
 }
 
@@ -142,6 +172,8 @@ Provenance provenance_of(const Run& run, const SynthesisJob& job) {
     provenance.fwhm_degrees = parse_angle(options.fwhm, "--fwhm") * 180 / std::numbers::pi;
   }
   if (!options.beam.empty()) provenance.beam = options.beam;
+  if (!options.pixel_window.empty()) provenance.pixel_window = options.pixel_window;
+  provenance.spectrum_kind = job.source.kind;
   return provenance;
 }
 
@@ -177,6 +209,14 @@ void require_finite_alm(const Communicator& comm, const std::string& path,
   }
 }
 
+template <class T>
+void scale(AlmBuffer<T>& alm, double factor) {
+  for (std::int64_t c = 0; c < alm.view().n_components(); ++c) {
+    const auto values = alm.view().component(c);
+    for (std::int64_t i = 0; i < values.size(); ++i) values[i] *= static_cast<T>(factor);
+  }
+}
+
 /// All maps of a job.
 template <class T>
 class SynthesisRun {
@@ -204,6 +244,13 @@ class SynthesisRun {
     return job_.maps.to_do[to_size(group.range.first + i)];
   }
 
+  /// The group's provenance with the map's own seed.
+  Provenance of_task(const Group& group, std::int64_t i) const {
+    Provenance provenance = group.provenance;
+    if (job_.source.spectra) provenance.seed = task(group, i).seed;
+    return provenance;
+  }
+
   void compute(Group& group) {
     job_.transform.plan_for(group.range.count, job_.use);
     SphericalHarmonicTransform& transform = *job_.transform;
@@ -211,6 +258,7 @@ class SynthesisRun {
     for (std::int64_t i = 0; i < group.range.count; ++i) {
       find_alm(task(group, i), alm.view().components(i * n_components_, n_components_));
     }
+    if (job_.source.factor != 1) scale(alm, job_.source.factor);
     if (job_.beam) multiply(*job_.beam, layout_, transform.fields(), alm.view());
     group.provenance = provenance_of(run_, job_);
     if (!job_.options.save_alm.empty()) {
@@ -261,7 +309,7 @@ class SynthesisRun {
       const std::string& path = task(group, i).alm;
       if (job_.maps.is_single()) run_.progress.stage("writing " + path);
       const StageTimer timer(&traffic.times, "write");
-      write_alm(outputs_of(traffic, group, i).begin(path), header, group.provenance, layout_,
+      write_alm(outputs_of(traffic, group, i).begin(path), header, of_task(group, i), layout_,
                 alm.components(i * n_components_, n_components_));
     }
   }
@@ -279,7 +327,7 @@ class SynthesisRun {
       if (job_.maps.is_single()) run_.progress.stage("writing " + path);
       const StageTimer timer(&traffic.times, "write");
       MapOutputs& outputs = outputs_of(traffic, group, i);
-      write_map(outputs.begin(path), header, group.provenance, rings_,
+      write_map(outputs.begin(path), header, of_task(group, i), rings_,
                 maps.components(i * n_components_, n_components_));
       outputs.commit(traffic);
     }
@@ -327,7 +375,7 @@ int synthesize(Run& run, const SynthesizeOptions& options) {
                    grid->is_subset() ? named_grid(options.transform) : grid,
                    GroupTransform(run, spec, options.transform.backend),
                    {Operation::synthesis_consuming, precision}};
-  job.beam = output_beam(run, options, spec.lmax);
+  job.beam = output_beam(run, options, *grid, spec.lmax);
   job.groups = job.transform.choose_groups(job.maps, options.maps, job.use);
   job.transform.plan_for(job.groups.front().count, job.use);
   const MemoryEstimate estimate =
@@ -341,6 +389,7 @@ int synthesize(Run& run, const SynthesizeOptions& options) {
                {.n_written = job.maps.n(),
                 .written_bytes = static_cast<double>(job.source.choice.fields.n_components() *
                                                      spec.grid->n_pixels() * bytes_of(precision))});
+  run.outputs.require_writable();
   require_memory(run, estimate);
   if (run.options.dry_run) return 0;
 

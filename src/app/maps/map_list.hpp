@@ -46,8 +46,7 @@ void require_place(const std::string& pattern, const std::string& place, const s
 
 /// Announces the outputs of all maps. With --resume, maps whose outputs exist are skipped, with a
 /// message, and incomplete outputs of killed runs are removed. Collective. Error  UsageError (two
-/// outputs of one name, an output that is the input of another map, those of Outputs::announce),
-/// ResourceError.
+/// outputs of one name, an output that is the input of another map, those of Outputs::announce).
 MapList list_maps(Run& run, const std::vector<MapTask>& tasks, const MapsOptions& options);
 
 }  // namespace ringweave::detail::inline app

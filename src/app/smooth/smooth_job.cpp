@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "app/analysis_checks.hpp"
 #include "app/cli/angle.hpp"
+#include "app/table_input.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/analysis.hpp"
@@ -35,9 +37,10 @@ HarmonicWay harmonic_way(const Run& run, const SmoothJob& job) {
   return way;
 }
 
-Beam beam_of(const Run& run, const SmoothOptions& options, int lmax) {
-  if (!options.beam.empty()) return read_beam(run.comm, options.beam);
+Beam beam_of(Run& run, const SmoothOptions& options, int lmax) {
+  if (!options.beam.empty()) return beam_of_file(run, options.beam, lmax);
   if (!options.kernel.empty()) {
+    run.outputs.keep(options.kernel);
     const KernelProfile profile = read_kernel_profile(run.comm, options.kernel);
     return agreed(run.comm, [&] {
       const std::vector<double> k_l =
@@ -59,11 +62,21 @@ SmoothingReport smooth_fields(Run& run, const SmoothJob& job, SphericalHarmonicT
         run.progress.step(pass, passes,
                           residual >= 0 ? fmt::format("residual {:.2e}", residual) : "");
       });
+  const AnalysisReport& analysis = report.analysis;
+  const int lmax = transform.spec().lmax;
+  if (smoothing.tolerance == 0)
+    require_converging(smoothing.maps.front(), *job.header.grid, lmax, analysis.residuals);
+  if (!analysis.residuals.empty()) {
+    const std::string line = fmt::format("{} iterations, relative residual {:.3e}",
+                                         analysis.iterations, analysis.residuals.back());
+    job.maps.is_single() ? run.say(line)
+                         : run.detail(fmt::format("{}...: {}", smoothing.maps.front(), line));
+  }
   // Clang 14 loses the old value where a template assigns a list without its type.
-  run.report["analysis"] = nlohmann::ordered_json{{"iterations", report.analysis.iterations},
-                                                  {"residuals", report.analysis.residuals}};
-  group.provenance.lmax = transform.spec().lmax;
-  group.provenance.iterations = report.analysis.iterations;
+  run.report["analysis"] = nlohmann::ordered_json{{"iterations", analysis.iterations},
+                                                  {"residuals", analysis.residuals}};
+  group.provenance.lmax = lmax;
+  group.provenance.iterations = analysis.iterations;
   return report;
 }
 

@@ -43,7 +43,7 @@ struct HarmonicWay {
 HarmonicWay harmonic_way(const Run& run, const SmoothJob& job);
 
 /// The beam of --fwhm, --beam or --kernel. Collective.
-Beam beam_of(const Run& run, const SmoothOptions& options, int lmax);
+Beam beam_of(Run& run, const SmoothOptions& options, int lmax);
 
 /// Smooths `map`, fields of the maps of a group, in place with their transform; shows the progress,
 /// puts the iterations into the report and the group's provenance. Collective.

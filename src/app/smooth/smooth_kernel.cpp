@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/cli/angle.hpp"
+#include "app/table_input.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/error.hpp"
@@ -57,11 +58,12 @@ struct KernelSource {
 };
 
 /// Collective.
-KernelSource source_of(const Run& run, const SmoothOptions& options) {
+KernelSource source_of(Run& run, const SmoothOptions& options, const RingGrid& grid) {
   KernelSource source;
   if (!options.beam.empty()) {
-    source.b_l = read_beam(run.comm, options.beam).t;
+    source.b_l = beam_of_file(run, options.beam, grid.default_lmax()).t;
   } else if (!options.kernel.empty()) {
+    run.outputs.keep(options.kernel);
     source.profile = read_kernel_profile(run.comm, options.kernel);
   } else {
     source.fwhm = parse_width(options.fwhm, "--fwhm");
@@ -76,10 +78,9 @@ KernelSource source_of(const Run& run, const SmoothOptions& options) {
 }
 
 /// C_l of the input, or white noise to the grid's highest degree. Collective.
-std::vector<double> spectrum_of(const Run& run, const SmoothOptions& options,
-                                const RingGrid& grid) {
+std::vector<double> spectrum_of(Run& run, const SmoothOptions& options, const RingGrid& grid) {
   if (options.input_cl.empty()) return std::vector<double>(to_size(grid.default_lmax() + 1), 1.0);
-  return temperature_spectrum(run.comm, options.input_cl, "--input-cl");
+  return temperature_spectrum(run, options.input_cl, "--input-cl", options.cl_kind);
 }
 
 std::string angle_text(double radians) {
@@ -119,9 +120,9 @@ void refuse_too_narrow(const CutKernel& cut, const RingGrid& grid) {
 
 }  // namespace
 
-std::vector<double> temperature_spectrum(const Communicator& comm, const std::string& path,
-                                         const std::string& option) {
-  const Spectra spectra = read_spectra(comm, path);
+std::vector<double> temperature_spectrum(Run& run, const std::string& path,
+                                         const std::string& option, const std::string& cl_kind) {
+  const Spectra spectra = spectra_of_file(run, path, cl_kind).spectra;
   if (!spectra.has(Spectra::TT))
     throw DataError(path, "holds no TT; " + option + " takes the spectrum of T");
   const auto values = spectra.values(Spectra::TT);
@@ -131,7 +132,7 @@ std::vector<double> temperature_spectrum(const Communicator& comm, const std::st
 CutKernel cut_kernel(Run& run, const SmoothOptions& options, const RingGrid& grid,
                      Precision precision) {
   const double error = allowed_error(options, precision);
-  const KernelSource source = source_of(run, options);
+  const KernelSource source = source_of(run, options, grid);
   const std::vector<double> cl = spectrum_of(run, options, grid);
   return agreed(run.comm, [&] {
     const double of_cut = part_of_cut * error;

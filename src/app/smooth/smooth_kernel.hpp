@@ -13,8 +13,8 @@
 namespace ringweave::detail::inline app {
 
 /// C_l of T in a file that `option` names, from l = 0. Collective. Error  DataError.
-std::vector<double> temperature_spectrum(const Communicator& comm, const std::string& path,
-                                         const std::string& option);
+std::vector<double> temperature_spectrum(Run& run, const std::string& path,
+                                         const std::string& option, const std::string& cl_kind);
 
 /// The kernel of a convolution on rings, cut, and what it is good for.
 struct CutKernel {

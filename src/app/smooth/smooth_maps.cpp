@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "app/analysis_checks.hpp"
 #include "app/cli/angle.hpp"
 #include "app/map_batch.hpp"
 #include "app/report/plan_table.hpp"
@@ -207,6 +208,10 @@ void open_inputs(Run& run, SmoothJob& job) {
   };
   say_what_is_odd(first, job.header);
   job.choice = choose_fields(first, job.header, job.options.transform.fields);
+  const int lmax = job.options.transform.lmax;
+  if (!job.options.analysis.n_iter &&
+      is_exact(*job.header.grid, lmax >= 0 ? lmax : job.header.grid->default_lmax()))
+    job.smoothing.n_iter = 0;
   const bool whole_sky =
       job.smoothing.n_iter > 0 || job.smoothing.tolerance > 0 || job.is_normalized();
   job.grid = grid_to_visit(*job.reader, whole_sky);
@@ -230,6 +235,7 @@ int smooth_maps(Run& run, const SmoothJob& job, SmoothingMethod& method) {
   const auto bytes = static_cast<double>(job.choice.fields.n_components() * job.grid->n_pixels() *
                                          bytes_of(job.precision));
   record_files(run, {job.maps.n(), bytes, job.maps.n(), bytes});
+  run.outputs.require_writable();
   require_memory(run, estimate);
   if (run.options.dry_run) return 0;
 

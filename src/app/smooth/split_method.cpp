@@ -35,7 +35,7 @@ KernelSplitSpec split_spec(Run& run, const SmoothJob& job, const HarmonicPart& h
   spec.k_l = beam_of(run, job.options, lmax).t;
   spec.k_l.resize(to_size(std::int64_t{lmax} + 1), 0.0);
   if (!job.options.input_cl.empty()) {
-    spec.cl = temperature_spectrum(run.comm, job.options.input_cl, "--input-cl");
+    spec.cl = temperature_spectrum(run, job.options.input_cl, "--input-cl", job.options.cl_kind);
     if (spec.cl.size() < spec.k_l.size()) spec.cl.resize(spec.k_l.size(), 0.0);
   }
   spec.nside = job.grid->nside();

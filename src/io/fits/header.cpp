@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "io/fits/header.hpp"
 
+#include <utility>
+
 #include "base/checked_cast.hpp"
 
 namespace ringweave::detail::inline io {
@@ -56,6 +58,15 @@ void put_provenance(const FitsFile& file, const Provenance& provenance) {
   if (provenance.fwhm_degrees)
     put_real(file, "FWHM", *provenance.fwhm_degrees, "[deg] Gaussian beam");
   if (provenance.beam) put_text(file, "BEAM_LEG", *provenance.beam, "file of the beam's b_l");
+  if (provenance.pixel_window)
+    put_text(file, "PIXWIN", *provenance.pixel_window, "file of the pixel window");
+  if (provenance.spectrum_kind)
+    put_text(file, "CL_KIND", *provenance.spectrum_kind, "the spectrum was read as");
+  if (provenance.seed && std::in_range<std::int64_t>(*provenance.seed)) {
+    put_integer(file, "SEED", static_cast<std::int64_t>(*provenance.seed), "of the a_lm");
+  } else if (provenance.seed) {
+    put_text(file, "SEED", std::to_string(*provenance.seed), "of the a_lm");
+  }
   if (provenance.method) put_text(file, "SMETHOD", *provenance.method, "of the smoothing");
   if (provenance.support_degrees)
     put_real(file, "SUPPORT", *provenance.support_degrees, "[deg] where the kernel is cut");

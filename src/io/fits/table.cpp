@@ -28,24 +28,39 @@ void check_size(const FitsFile& file, std::int64_t numbers) {
     file.fail(fmt::format("has {} numbers, a table may have {}", numbers, max_numbers));
 }
 
-bool is_index(const std::string& name) {
-  constexpr std::array<std::string_view, 4> words{"INDEX", "L", "ELL", "MULTIPOLE"};
+bool is_degree(const std::string& name) {
+  constexpr std::array<std::string_view, 3> words{"L", "ELL", "MULTIPOLE"};
   return std::find(words.begin(), words.end(), upper(name)) != words.end();
 }
 
-FitsTable read_table(const FitsFile& file) {
-  const FitsTableShape shape = file.table();
+bool is_number(const FitsColumn& column) {
+  return column.kind != FitsColumn::Number::other && column.repeat >= 1;
+}
+
+/// Reads what the header says of the current table.
+FitsTable read_head(const FitsFile& file, const FitsTableShape& shape) {
   FitsTable table;
+  table.extension = file.text("EXTNAME").value_or("");
+  table.creator = file.text("CREATOR").value_or("");
+  table.nside = file.integer("NSIDE").value_or(0);
+  table.is_map = file.text("PIXTYPE") || file.text("ORDERING");
+  for (const FitsColumn& column : shape.columns) {
+    if (!is_number(column)) continue;
+    table.column_names.push_back(column.name);
+    table.units.push_back(column.unit);
+  }
+  return table;
+}
+
+void read_columns(const FitsFile& file, const FitsTableShape& shape, FitsTable& table) {
   std::int64_t numbers = 0;
   for (const FitsColumn& column : shape.columns) {
-    if (column.kind == FitsColumn::Number::other || column.repeat < 1) continue;
+    if (!is_number(column)) continue;
     const std::int64_t length = checked_product(shape.rows, column.repeat, "elements of a column");
     check_size(file, numbers += length);
-    table.column_names.push_back(column.name);
     file.read(column, 0, table.columns.emplace_back(to_size(length)));
   }
   if (table.columns.empty()) file.fail("the table has no column of numbers");
-  return table;
 }
 
 /// Reads a two-dimensional primary array: one column for each of its rows.
@@ -59,6 +74,7 @@ std::optional<FitsTable> read_array(FitsFile& file) {
   for (std::int64_t c = 0; c < n_columns; ++c) {
     std::vector<double>& column = table.columns.emplace_back(to_size(length));
     table.column_names.push_back(fmt::format("ROW {}", c + 1));
+    table.units.emplace_back();
     int any_null = 0;
     int status = 0;
     fits_read_img_dbl(file.handle(), 1, c * length + 1, length, 0.0, column.data(), &any_null,
@@ -70,24 +86,48 @@ std::optional<FitsTable> read_array(FitsFile& file) {
 
 }  // namespace
 
-FitsTable read_fits_table(const std::string& path) {
+FitsTable read_fits_table(const std::string& path,
+                          const std::function<bool(const FitsTable&)>& accepts) {
   FitsFile file = FitsFile::open(path);
+  bool has_tables = false;
   for (int hdu = 2; hdu < max_hdus; ++hdu) {
     const std::optional<FitsHdu> kind = file.go_to(hdu);
     if (!kind) break;
-    if (kind != FitsHdu::image) return read_table(file);
+    if (kind == FitsHdu::image) continue;
+    has_tables = true;
+    const FitsTableShape shape = file.table();
+    FitsTable table = read_head(file, shape);
+    if (!accepts(table)) continue;
+    read_columns(file, shape, table);
+    return table;
   }
-  std::optional<FitsTable> array = read_array(file);
-  if (!array) throw DataError(path, "holds no table");
-  return std::move(*array);
+  if (std::optional<FitsTable> array = has_tables ? std::nullopt : read_array(file))
+    return std::move(*array);
+  throw DataError(path, has_tables ? "none of its tables is of this kind" : "holds no table");
 }
 
-FitsTable read_fits_multipoles(const std::string& path) {
-  FitsTable table = read_fits_table(path);
+FitsTable read_fits_table(const std::string& path) {
+  return read_fits_table(path, [](const FitsTable&) { return true; });
+}
+
+FitsMultipoles multipoles_of(FitsTable read, const std::string& path) {
+  FitsMultipoles table{std::move(read)};
   for (std::size_t c = table.column_names.size(); c-- > 0;) {
-    if (!is_index(table.column_names[c])) continue;
-    table.column_names.erase(table.column_names.begin() + static_cast<std::ptrdiff_t>(c));
-    table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(c));
+    const bool has_degrees = is_degree(table.column_names[c]);
+    if (!has_degrees && upper(table.column_names[c]) != "INDEX") continue;
+    const std::vector<double>& index = table.columns[c];
+    if (has_degrees && !index.empty()) {
+      for (std::size_t row = 0; row < index.size(); ++row) {
+        if (index[row] >= 0 && index[row] == index[0] + static_cast<double>(row)) continue;
+        throw DataError(path, fmt::format("column {} row {} is {}; l must ascend by one",
+                                          table.column_names[c], row + 1, index[row]));
+      }
+      table.first = static_cast<std::int64_t>(index[0]);
+    }
+    const auto place = static_cast<std::ptrdiff_t>(c);
+    table.column_names.erase(table.column_names.begin() + place);
+    table.units.erase(table.units.begin() + place);
+    table.columns.erase(table.columns.begin() + place);
   }
   if (table.columns.empty() || table.columns.front().empty())
     throw DataError(path, "its table has no column of values");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,19 +12,33 @@
 namespace ringweave::detail::inline io {
 
 struct FitsTable {
+  std::string extension;   ///< EXTNAME
+  std::string creator;     ///< CREATOR
+  std::int64_t nside = 0;  ///< NSIDE; 0: absent
+  bool is_map = false;     ///< has keywords of a HEALPix map
   std::vector<std::string> column_names;
-  std::vector<std::vector<double>>
-      columns;  ///< vectors in cells are flattened; columns without numbers are omitted
+  std::vector<std::string> units;            ///< of the columns
+  std::vector<std::vector<double>> columns;  ///< vectors in cells are flattened; columns without
+                                             ///< numbers are omitted
 };
 
-/// Reads the first table of a file, binary or ASCII; without one, the rows of a two-dimensional
-/// primary array as columns (IDL beam files). Reads all of it on this rank. Not collective. Error
-/// DataError, also above 2^27 numbers.
+/// Reads a table of a file, binary or ASCII: the first whose header `accepts` (all but the
+/// `columns` is set); without tables, the rows of a two-dimensional primary array as columns (IDL
+/// beam files). Reads all of it on this rank. Not collective. Error  DataError, also above 2^27
+/// numbers, and when none is accepted.
+FitsTable read_fits_table(const std::string& path,
+                          const std::function<bool(const FitsTable&)>& accepts);
+/// Reads the first table.
 FitsTable read_fits_table(const std::string& path);
 
-/// Reads a table of multipoles without its index column; the other columns must be finite, of equal
-/// length and not empty.
-FitsTable read_fits_multipoles(const std::string& path);
+/// A table by l without its index column. The other columns are finite, of equal length and not
+/// empty.
+struct FitsMultipoles : FitsTable {
+  std::int64_t first = 0;  ///< l of the first row: that of a column of l; other index columns count
+                           ///< rows from l = 0
+};
+/// Makes it of a table of the file `path`. Error  DataError.
+FitsMultipoles multipoles_of(FitsTable table, const std::string& path);
 
 /// Writes to `path`, which must be safe to replace, a binary table by rising l; gzipped when the
 /// name ends in .gz. Columns are in HEALPix's order TEMPERATURE (TT), GRADIENT (EE), CURL (BB), G-T

@@ -100,6 +100,13 @@ void write_hdf5_processing(const Hdf5Handle& dataset, const std::string& path,
   const Hdf5AttributeWriter attributes(dataset, path);
   if (provenance.fwhm_degrees) attributes.real("FWHM", *provenance.fwhm_degrees);
   if (provenance.beam) attributes.text("BEAM_LEG", *provenance.beam);
+  if (provenance.pixel_window) attributes.text("PIXWIN", *provenance.pixel_window);
+  if (provenance.spectrum_kind) attributes.text("CL_KIND", *provenance.spectrum_kind);
+  if (provenance.seed && std::in_range<std::int64_t>(*provenance.seed)) {
+    attributes.integer("SEED", static_cast<std::int64_t>(*provenance.seed));
+  } else if (provenance.seed) {
+    attributes.text("SEED", std::to_string(*provenance.seed));
+  }
   if (provenance.method) attributes.text("SMETHOD", *provenance.method);
   if (provenance.support_degrees) attributes.real("SUPPORT", *provenance.support_degrees);
   if (provenance.kernel_error) attributes.real("KERNERR", *provenance.kernel_error);

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/run.hpp"
+#include "ringweave/grid.hpp"
+
+namespace ringweave::detail::inline app {
+
+/// Whether the grid's quadrature is exact for an analysis to lmax, so that there is nothing to
+/// correct.
+bool is_exact(const RingGrid& grid, int lmax);
+
+/// Warns of an analysis beyond the degrees that the grid of the map `path` holds.
+void warn_beyond_grid(Run& run, const std::string& path, const RingGrid& grid, int lmax);
+
+/// Error  DataError where the residuals of Jacobi iterations grow from pass to pass: they diverge,
+/// and the a_lm are worse than without.
+void require_converging(const std::string& path, const RingGrid& grid, int lmax,
+                        const std::vector<double>& residuals);
+
+}  // namespace ringweave::detail::inline app

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/lone_rank.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "distribute/mpi/mpi_library.hpp"
+#include "ringweave/error.hpp"
+
+namespace ringweave::detail::inline app {
+namespace {
+
+std::string variable(const char* name) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? "" : text;
+}
+
+/// Variables with the number of ranks that a launcher started, where this process is one of them.
+std::vector<const char*> counts_of_launchers() {
+  std::vector<const char*> names{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
+  if (!variable("SLURM_STEP_NUM_TASKS").empty()) {
+    names.push_back("SLURM_STEP_NUM_TASKS");
+  } else if (!variable("SLURM_PROCID").empty() && variable("ENVIRONMENT") != "BATCH") {
+    // In a batch script, without srun, one process is right where the job has several tasks.
+    names.push_back("SLURM_NTASKS");
+  }
+  return names;
+}
+
+}  // namespace
+
+void refuse_lone_rank(const Communicator& comm) {
+  if (comm.size() > 1) return;
+  for (const char* name : counts_of_launchers()) {
+    const int count = std::atoi(variable(name).c_str());
+    if (count <= 1) continue;
+    throw UsageError(fmt::format(
+        "{} says that {} ranks were started, but MPI gives this one no others: the launcher is not "
+        "that of the MPI in use, {}; use the mpirun of this MPI, or srun with --mpi=pmix (or "
+        "unset {} if one rank is right)",
+        name, count, mpi_library_version(), name));
+  }
+}
+
+}  // namespace ringweave::detail::inline app

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ringweave/communicator.hpp"
+
+namespace ringweave::detail::inline app {
+
+/// Error  UsageError where the environment says that a launcher started several ranks and MPI knows
+/// of one: each would do all of the work and write the same files. Not collective.
+void refuse_lone_rank(const Communicator& comm);
+
+}  // namespace ringweave::detail::inline app

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <string>
+
+#include "app/run.hpp"
+#include "ringweave/files.hpp"
+#include "ringweave/spectra.hpp"
+
+namespace ringweave::detail::inline app {
+
+/// The kind of --cl-kind: cl, dl or empty.
+SpectrumKind spectrum_kind(const std::string& cl_kind);
+
+/// The same for commands that read several files: only of those whose header does not say.
+SpectrumKind unstated_kind(const std::string& cl_kind);
+
+/// What the numbers of the file are: C_l or D_l.
+const char* name_of_kind(const SpectraFile& file);
+
+/// Says in one line how the numbers of a spectrum were taken, and warns of what is odd about it.
+void tell_of_spectra(Run& run, const std::string& path, const SpectraFile& file,
+                     const std::string& cl_kind);
+
+/// Reads spectra, which no output may replace, and tells of them. Collective. Error  DataError.
+SpectraFile spectra_of_file(Run& run, const std::string& path, const std::string& cl_kind);
+
+/// Reads a beam, which no output may replace, warns of what is odd about it, and where it ends
+/// below lmax before it is small. Collective. Error  DataError.
+Beam beam_of_file(Run& run, const std::string& path, int lmax);
+
+}  // namespace ringweave::detail::inline app

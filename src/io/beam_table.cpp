@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "io/beam_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/checked_cast.hpp"
+#include "io/fits/table.hpp"
+#include "io/keywords.hpp"
+#include "io/text_table.hpp"
+#include "ringweave/error.hpp"
+
+namespace ringweave::detail::inline io {
+namespace {
+
+constexpr std::array<std::string_view, 3> fields{"T", "E", "B"};
+
+/// Returns the number of the field, T, E or B, that a column's name speaks of.
+std::optional<std::size_t> field_of(const std::string& name) {
+  constexpr std::array<std::pair<std::string_view, std::size_t>, 22> names{
+      {{"T", 0},        {"TT", 0},       {"B_T", 0},          {"BT", 0},           {"B_L", 0},
+       {"BL", 0},       {"BEAM", 0},     {"BEAM_T", 0},       {"TEMPERATURE", 0},  {"INT_BEAM", 0},
+       {"E", 1},        {"EE", 1},       {"B_E", 1},          {"BE", 1},           {"BEAM_E", 1},
+       {"GRADIENT", 1}, {"POL_BEAM", 1}, {"POLARISATION", 1}, {"POLARIZATION", 1}, {"B", 2},
+       {"B_B", 2},      {"CURL", 2}}};
+  const auto found = std::find_if(names.begin(), names.end(),
+                                  [&](const auto& entry) { return entry.first == upper(name); });
+  if (found == names.end()) return std::nullopt;
+  return found->second;
+}
+
+bool names_temperature(const std::vector<std::string>& names) {
+  return std::any_of(names.begin(), names.end(),
+                     [](const std::string& name) { return field_of(name) == 0; });
+}
+
+/// Takes the columns by their names.
+BeamTable by_name(const std::vector<std::string>& names, std::vector<std::vector<double>> columns) {
+  BeamTable table;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const auto field = field_of(names[c]);
+    if (field && table.columns[*field].empty()) {
+      table.columns[*field] = std::move(columns[c]);
+    } else {
+      table.warnings.push_back(
+          fmt::format("column {} is no beam of T, E or B and is left out", names[c]));
+    }
+  }
+  return table;
+}
+
+/// Whether the column begins as a beam does whose b_T is `temperature`; b_E may be zero below l
+/// = 2.
+bool begins_near(const std::vector<double>& column, const std::vector<double>& temperature) {
+  constexpr double tolerance = 0.1;
+  for (std::size_t l = 0; l < std::min<std::size_t>(column.size(), 3); ++l) {
+    if (column[l] != 0)
+      return std::abs(column[l] - temperature[l]) <= tolerance * std::abs(temperature[l]);
+  }
+  return false;
+}
+
+/// Takes the columns in the order T, E, B as long as they look like beams.
+BeamTable by_position(std::vector<std::vector<double>> columns) {
+  BeamTable table;
+  const std::size_t n = std::min(columns.size(), fields.size());
+  for (std::size_t c = 1; c < n; ++c) {
+    if (begins_near(columns[c], columns[0])) {
+      table.columns[c] = std::move(columns[c]);
+      continue;
+    }
+    table.warnings.push_back(
+        fmt::format("the column after b_{} begins with {}, and b_T with {}: taken for an error and "
+                    "left out; if "
+                    "it is b_{}, name the columns in the first line: # l T E B",
+                    fields[c - 1], columns[c].front(), columns[0].front(), fields[c]));
+    break;
+  }
+  table.columns[0] = std::move(columns[0]);
+  return table;
+}
+
+BeamTable checked(BeamTable table) {
+  if (table.columns[0].front() == 0)
+    table.warnings.push_back("begins with b_T = 0 at l = 0, as a spectrum does; is it a beam?");
+  return table;
+}
+
+}  // namespace
+
+BeamTable read_text_beam(const std::string& path) {
+  const TextTable text = read_text_table(path);
+  const std::size_t index = text.n_columns() > 1 ? 1 : 0;
+  if (index == 1) first_multipole(text, path, 0);
+  std::vector<std::vector<double>> columns(text.n_columns() - index);
+  for (const std::vector<double>& row : text.rows) {
+    for (std::size_t c = 0; c < columns.size(); ++c) columns[c].push_back(row[c + index]);
+  }
+  if (const auto names = names_of_values(text); names && index == 1 && names_temperature(*names))
+    return checked(by_name(*names, std::move(columns)));
+  if (columns.size() > fields.size()) {
+    throw DataError(path, fmt::format("has {} columns; expected l and up to {} values",
+                                      text.n_columns(), fields.size()));
+  }
+  return checked(by_position(std::move(columns)));
+}
+
+BeamTable read_fits_beam(const std::string& path) {
+  bool has_map = false;
+  bool has_beam = false;
+  const auto names_beam = [](const FitsTable& table) {
+    return upper(table.extension).find("BEAM") != std::string::npos ||
+           names_temperature(table.column_names);
+  };
+  const auto accepts = [&](const FitsTable& table) {
+    has_map = has_map || table.is_map;
+    has_beam = has_beam || (!table.is_map && names_beam(table));
+    return !table.is_map && names_beam(table);
+  };
+  FitsTable table;
+  try {
+    table = read_fits_table(path, accepts);
+  } catch (const DataError&) {
+    if (has_map) {
+      throw DataError(path,
+                      "is a sky map, without a table of b_l beside it; expected b_l by l, text or "
+                      "FITS");
+    }
+    if (has_beam) throw;
+    table = read_fits_table(path);
+  }
+  const FitsMultipoles beam = multipoles_of(std::move(table), path);
+  if (beam.first != 0) {
+    throw DataError(path, fmt::format("begins with l = {}; it must begin at l = 0, so add the rows "
+                                      "that are missing",
+                                      beam.first));
+  }
+  return checked(names_temperature(beam.column_names) ? by_name(beam.column_names, beam.columns)
+                                                      : by_position(beam.columns));
+}
+
+}  // namespace ringweave::detail::inline io

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "io/spectra_comments.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+#include <utility>
+
+namespace ringweave::detail::inline io {
+namespace {
+
+bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+
+/// Without blanks, products and LaTeX's backslashes.
+std::string packed(const std::string& comment) {
+  std::string text;
+  for (const char c : comment) {
+    if (std::isspace(static_cast<unsigned char>(c)) == 0 && c != '*' && c != '\\') text += c;
+  }
+  return text;
+}
+
+/// Whether the comment names C_l or D_l, by the letter: D_l, Dl, D_ell, D_L as a word or before a
+/// spectrum's name (DlTT).
+bool names_spectrum(const std::string& comment, char letter) {
+  for (std::size_t at = comment.find(letter); at != std::string::npos;
+       at = comment.find(letter, at + 1)) {
+    if (at > 0 && std::isalnum(static_cast<unsigned char>(comment[at - 1])) != 0) continue;
+    std::size_t next = at + 1;
+    while (next < comment.size() &&
+           (comment[next] == '_' || comment[next] == '{' || comment[next] == '\\'))
+      ++next;
+    if (comment.compare(next, 3, "ell") == 0) {
+      next += 3;
+    } else if (next < comment.size() && (comment[next] == 'l' || comment[next] == 'L')) {
+      next += 1;
+    } else {
+      continue;
+    }
+    if (next >= comment.size() || std::islower(static_cast<unsigned char>(comment[next])) == 0)
+      return true;
+  }
+  return false;
+}
+
+bool says_d_l(const std::string& comment) {
+  const std::string text = packed(comment);
+  return text.find("l(l+1)") != std::string::npos || text.find("L(L+1)") != std::string::npos ||
+         text.find("ell(ell+1)") != std::string::npos || names_spectrum(comment, 'D');
+}
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos;
+       at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+/// Returns the unit in one comment, empty without.
+std::string unit_in(std::string text) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 9> spellings{
+      {{"\\mu", "u"},
+       {"\xc2\xb5", "u"},
+       {"\xce\xbc", "u"},
+       {"microK", "uK"},
+       {"muK", "uK"},
+       {"\xc2\xb2", "^2"},
+       {"**", "^"},
+       {"{", ""},
+       {"}", ""}}};
+  for (const auto& [from, to] : spellings) replace_all(text, from, to);
+  replace_all(text, "u K", "uK");
+  for (std::size_t at = text.find('K'); at != std::string::npos; at = text.find('K', at + 1)) {
+    std::size_t begin = at;
+    if (begin > 0 && std::string_view("umnp").find(text[begin - 1]) != std::string_view::npos)
+      --begin;
+    if (begin > 0 && is_letter(text[begin - 1])) continue;
+    std::size_t end = at + 1;
+    while (end < text.size() && (is_letter(text[end]) || text[end] == '_')) ++end;
+    const std::string unit = text.substr(begin, end - begin);
+    if (end < text.size() && text[end] == ')') ++end;
+    if (text.compare(end, 2, "^2") == 0) return unit + "^2";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<bool> stated_d_l(const std::vector<std::string>& comments) {
+  std::optional<bool> stated;
+  for (const std::string& comment : comments) {
+    if (comment.starts_with(command_mark)) continue;
+    if (says_d_l(comment)) return true;
+    if (names_spectrum(comment, 'C')) stated = false;
+  }
+  return stated;
+}
+
+std::string stated_unit(const std::vector<std::string>& comments) {
+  for (const std::string& comment : comments) {
+    if (comment.starts_with(command_mark)) continue;
+    if (const std::string unit = unit_in(comment); !unit.empty()) return unit;
+  }
+  return {};
+}
+
+}  // namespace ringweave::detail::inline io
