@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <ringweave/alm.hpp>
@@ -22,6 +23,19 @@ enum class IfExists { fail, overwrite };
 /// Storage of maps and a_lm in files. Arithmetic is double.
 enum class Precision { single_, double_ };
 
+/// A keyword of a file.
+struct Keyword {
+  std::string name;
+  std::variant<std::string, std::int64_t, double, bool> value;
+  std::string comment;
+};
+
+/// What a file says of its own origin; carried over to the files that are made of it.
+struct FileOrigin {
+  std::vector<std::string> history;  ///< the earliest step first
+  std::vector<Keyword> keywords;     ///< of its processing, and unknown ones
+};
+
 /// Origin of an output, written into every file as FITS keywords or HDF5 attributes
 /// (docs/files.md).
 struct Provenance {
@@ -31,7 +45,8 @@ struct Provenance {
   std::string command_line;
   std::string config_json;                   ///< the used configuration
   std::string input;                         ///< name of the input file, if any
-  std::optional<double> fwhm_degrees;        ///< FWHM
+  FileOrigin origin{};                       ///< of the input
+  std::optional<double> fwhm_degrees;        ///< of this step; FWHM is the total with the input's
   std::optional<std::string> beam;           ///< BEAM_LEG: file of the beam
   std::optional<std::string> pixel_window;   ///< PIXWIN: file of the pixel window
   std::optional<std::string> spectrum_kind;  ///< CL_KIND: C_l or D_l, as the spectrum was read
@@ -60,8 +75,8 @@ struct MapHeader {
   SkyCoverage coverage = SkyCoverage::full;
   Precision precision = Precision::double_;  ///< of the stored numbers; integers count as double
   std::vector<MapColumn> columns;
-  std::string coordsys;    ///< "G", "E", "C" or what stood there; empty when absent
-  std::string processing;  ///< processing noted in the file: "FWHM 0.5, SMETHOD ring"
+  std::string coordsys;  ///< "G", "E", "C" or what stood there; empty when absent
+  FileOrigin origin{};
   /// The file said POLCCONV=IAU: U is sign-flipped on reading, in memory it is COSMO.
   bool polarisation_was_iau = false;
   std::int64_t listed_pixels = 0;     ///< of a partial map
@@ -109,6 +124,7 @@ struct AlmHeader {
   Precision precision = Precision::double_;
   std::string unit;
   std::vector<std::string> warnings;
+  FileOrigin origin{};
 };
 
 /// An open a_lm file, FITS (index column l^2 + l + m + 1, one HDU a component) or HDF5.
@@ -150,6 +166,7 @@ struct SpectraFile {
   std::string unit{};                   ///< of C_l, e.g. uK^2; empty when none is given
   std::vector<std::string> left_out{};  ///< columns that are no spectrum of T, E and B
   std::vector<std::string> warnings{};  ///< oddities of a readable file
+  FileOrigin origin{};
 };
 
 /// Reads and writes spectra. Text: '#' comments, columns `l TT [EE BB TE [EB TB]]`, from l = 0, 1

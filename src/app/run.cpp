@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <fstream>
@@ -19,6 +20,23 @@
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline app {
+
+namespace {
+
+/// Returns lines of TOML, `lmax=512`, as one object.
+nlohmann::ordered_json json_of_configuration(const std::string& toml) {
+  nlohmann::ordered_json object = nlohmann::ordered_json::object();
+  std::istringstream lines(toml);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t equals = std::min(line.find('='), line.size() - 1);
+    const std::string value = line.substr(equals + 1);
+    const auto parsed = nlohmann::ordered_json::parse(value, nullptr, false);
+    object[line.substr(0, equals)] = parsed.is_discarded() ? nlohmann::ordered_json(value) : parsed;
+  }
+  return object;
+}
+
+}  // namespace
 
 Report::Report() : entries_(std::make_unique<nlohmann::ordered_json>()) {}
 Report::~Report() = default;
@@ -44,10 +62,10 @@ std::string utc_now() {
 Provenance Run::provenance(const std::string& input) const {
   Provenance provenance;
   provenance.input = input;
-  provenance.version = build_information::version;
+  provenance.version = full_version();
   provenance.date = utc_now();
   provenance.command_line = command_line;
-  provenance.config_json = nlohmann::json(used_configuration).dump();
+  provenance.config_json = json_of_configuration(used_configuration).dump();
   return provenance;
 }
 
@@ -125,7 +143,7 @@ void write_report(Run& run) {
   nlohmann::ordered_json report{
       {"program", version_information()},
       {"command_line", run.command_line},
-      {"configuration", run.used_configuration},
+      {"configuration", json_of_configuration(run.used_configuration)},
       {"date", utc_now()},
       {"ranks", run.comm.size()},
       {"threads_per_rank", omp_get_max_threads()},

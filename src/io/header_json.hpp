@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/files.hpp"
@@ -30,17 +31,40 @@ struct adl_serializer<std::optional<T>> {
   }
 };
 
+/// The value of a keyword; a number that is not finite becomes an empty text.
+template <>
+struct adl_serializer<std::variant<std::string, std::int64_t, double, bool>> {
+  using Value = std::variant<std::string, std::int64_t, double, bool>;
+  static void to_json(json& encoded, const Value& value) {
+    std::visit([&](const auto& of) { encoded = of; }, value);
+  }
+  static void from_json(const json& encoded, Value& value) {
+    if (encoded.is_boolean()) {
+      value = encoded.get<bool>();
+    } else if (encoded.is_number_integer()) {
+      value = encoded.get<std::int64_t>();
+    } else if (encoded.is_number()) {
+      value = encoded.get<double>();
+    } else {
+      value = encoded.is_string() ? encoded.get<std::string>() : std::string();
+    }
+  }
+};
+
 }  // namespace nlohmann
 
 namespace ringweave {
 
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Keyword, name, value, comment)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FileOrigin, history, keywords)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapColumn, name, unit)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapHeader, grid, ordering, coverage, precision, columns,
-                                   coordsys, processing, polarisation_was_iau, listed_pixels,
-                                   warnings)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlmHeader, lmax, mmax, components, precision, unit, warnings)
+                                   coordsys, origin, polarisation_was_iau, listed_pixels, warnings)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlmHeader, lmax, mmax, components, precision, unit, warnings,
+                                   origin)
 // Without the numbers.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SpectraFile, held_d_l, is_stated, unit, left_out, warnings)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SpectraFile, held_d_l, is_stated, unit, left_out, warnings,
+                                   origin)
 
 }  // namespace ringweave
 

@@ -145,6 +145,7 @@ SpectraFile read_fits_spectra(const std::string& path, SpectrumKind kind) {
     }
   }
   file.unit = table.units.front();
+  file.origin = table.origin;
   settle_kind(file, table.creator == "ringweave" ? std::optional(false) : std::nullopt, kind);
   return file;
 }
@@ -178,6 +179,7 @@ SpectraFile read_hdf5_spectra(const std::string& path, SpectrumKind kind) {
   const std::int64_t length = shape.dims.back();
   SpectraFile read{.spectra = Spectra(static_cast<int>(length - 1)),
                    .unit = attributes.text("units").value_or("")};
+  read.origin = read_hdf5_origin(file, dataset, path);
   for (std::int64_t row = 0; row < n_spectra; ++row) {
     const auto which =
         std::find(Spectra::names.begin(), Spectra::names.end(), stored[to_size(row)]);

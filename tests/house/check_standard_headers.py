@@ -92,6 +92,7 @@ utility: as_const declval exchange forward in_range index_sequence make_pair pai
 utility algorithm: move swap
 variant: get_if holds_alternative monostate variant visit
 vector: vector
+deque forward_list list map set string unordered_map unordered_set vector: erase_if
 """
 # Other libraries whose headers are precompiled: how a name of theirs looks, and a header that has it.
 LIBRARIES = {

@@ -503,6 +503,9 @@ void declare_jobs(CLI::App& command, JobsOptions& options, const std::vector<std
 void declare_info(CLI::App& command, InfoOptions& options) {
   const Group group(command, own_group);
   group.argument("FILE", options.files, "Files to describe.");
+  group.flag("--provenance", options.provenance,
+             "Also print how they were made: the history, step by step, and all keywords that are "
+             "carried over.");
   declare_cl_kind(command, options.cl_kind, "Spectra whose header does not say");
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 
 #include "base/checked_cast.hpp"
@@ -65,6 +66,15 @@ FieldChoice choose_fields(const std::string& path, const MapHeader& header,
                   n_columns, n_columns == 1 ? "" : "s", name, choice.columns.size()));
   }
   return choice;
+}
+
+std::vector<std::string> columns_left_out(const MapHeader& header, const FieldChoice& choice) {
+  std::vector<std::string> names;
+  for (int column = 0; column < static_cast<int>(header.columns.size()); ++column) {
+    if (std::find(choice.columns.begin(), choice.columns.end(), column) == choice.columns.end())
+      names.push_back(header.columns[to_size(column)].name);
+  }
+  return names;
 }
 
 std::vector<MapColumn> standard_columns(const FieldChoice& choice, const std::string& unit) {

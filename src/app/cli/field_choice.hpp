@@ -29,4 +29,7 @@ FieldChoice choose_fields(const std::string& path, const MapHeader& header,
 /// Returns standard column names with units: TEMPERATURE, Q_POLARISATION, U_POLARISATION.
 std::vector<MapColumn> standard_columns(const FieldChoice& choice, const std::string& unit);
 
+/// Returns the names of the map's columns that are not of the choice.
+std::vector<std::string> columns_left_out(const MapHeader& header, const FieldChoice& choice);
+
 }  // namespace ringweave::detail::inline app

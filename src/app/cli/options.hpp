@@ -124,6 +124,7 @@ struct JobsOptions {
 struct InfoOptions {
   std::vector<std::string> files;
   std::string cl_kind;
+  bool provenance = false;
 };
 
 }  // namespace ringweave::detail::inline app

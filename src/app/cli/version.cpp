@@ -43,6 +43,11 @@ std::string cfitsio_version() {
 
 }  // namespace
 
+std::string full_version() {
+  const std::string commit = build_information::commit;
+  return build_information::version + (commit.empty() || commit == "unknown" ? "" : "+" + commit);
+}
+
 nlohmann::ordered_json version_information() {
   return {
       {"ringweave", build_information::version},

@@ -12,4 +12,7 @@ nlohmann::ordered_json version_information();
 /// Returns the same as text for --version.
 std::string version_text();
 
+/// "0.2.0+1234abc": the version and the commit it was built from, if known.
+std::string full_version();
+
 }  // namespace ringweave::detail::inline app

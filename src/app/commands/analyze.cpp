@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -105,6 +106,7 @@ void run_with(Run& run, Job& job) {
 
   const AlmLayout& layout = job.transform.alm_layout();
   Provenance provenance = run.provenance(options.input);
+  provenance.origin = job.reader.header().origin;
   provenance.lmax = layout.lmax();
   provenance.iterations = report.iterations;
   provenance.quadrature = options.analysis.weights;
@@ -146,6 +148,8 @@ int analyze(Run& run, const AnalyzeOptions& options) {
   const FieldChoice choice =
       choose_fields(options.input, reader->header(), options.transform.fields);
   const double tolerance = options.analysis.tolerance;
+  if (const auto names = columns_left_out(reader->header(), choice); !names.empty())
+    run.note(fmt::format("{}: columns left out: {}", options.input, fmt::join(names, ", ")));
   const RingGrid& full = *reader->header().grid;
   const int lmax = options.transform.lmax >= 0 ? options.transform.lmax : full.default_lmax();
   const int usual_n_iter = is_exact(full, lmax) ? 0 : 3;

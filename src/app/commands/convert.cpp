@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
 
+#include <numbers>
 #include <numeric>
 #include <optional>
 
@@ -31,6 +32,11 @@ std::optional<Beam> asked_beam(Run& run, const ConvertOptions& options, int lmax
   if (!options.beam.empty()) return beam_of_file(run, options.beam, lmax);
   if (!options.fwhm.empty()) return gaussian_beam(parse_width(options.fwhm, "--fwhm"), lmax);
   return std::nullopt;
+}
+
+std::optional<double> asked_fwhm(const ConvertOptions& options) {
+  if (options.fwhm.empty()) return std::nullopt;
+  return parse_angle(options.fwhm, "--fwhm") * 180 / std::numbers::pi;
 }
 
 /// Returns the fields of one (T), two (E, B) or three components (T, E, B); more are treated as
@@ -88,7 +94,9 @@ void convert_map(Run& run, const ConvertOptions& options, MapReader& reader) {
   warn_of(run, options.input, count_not_finite(run.comm, map.view()));
   run.progress.stage("writing " + options.output);
   const StageTimer timer(&run.times, "write");
-  write_map(run.outputs.begin(options.output), header, run.provenance(options.input), rings,
+  Provenance provenance = run.provenance(options.input);
+  provenance.origin = header.origin;
+  write_map(run.outputs.begin(options.output), header, provenance, rings,
             MapView<const T>(map.view()));
 }
 
@@ -117,7 +125,9 @@ void convert_alm(Run& run, const ConvertOptions& options, const std::optional<Be
   run.progress.stage("writing " + options.output);
   const StageTimer timer(&run.times, "write");
   Provenance provenance = run.provenance(options.input);
+  provenance.origin = header.origin;
   provenance.lmax = header.lmax;
+  provenance.fwhm_degrees = asked_fwhm(options);
   write_alm(run.outputs.begin(options.output), header, provenance, layout,
             AlmView<const T>(alm.view()));
 }
@@ -153,6 +163,8 @@ int convert(Run& run, const ConvertOptions& options) {
     SpectraFile& file = *content.spectra;
     if (beam) smooth_spectra(*beam, file.spectra);
     Provenance provenance = run.provenance(options.input);
+    provenance.origin = file.origin;
+    provenance.fwhm_degrees = asked_fwhm(options);
     provenance.spectrum_kind = name_of_kind(file);
     const StageTimer timer(&run.times, "write");
     write_spectra(run.outputs.begin(options.output), provenance, file.spectra, file.unit);

@@ -14,6 +14,7 @@
 #include "app/table_input.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "io/file_origin.hpp"
 #include "ringweave/files.hpp"
 #include "ringweave/grid.hpp"
 #include "ringweave/views.hpp"
@@ -76,7 +77,18 @@ void describe_column(Run& run, MapReader& reader, int column, View<const double>
                                        : std::string()));
 }
 
-void describe_map(Run& run, const std::string& path, MapReader& reader) {
+/// The processing in one line; with --provenance the whole history and all keywords.
+void describe_origin(Run& run, const FileOrigin& origin, const InfoOptions& options) {
+  if (const std::string text = processing_text(origin); !text.empty())
+    run.say("  made with " + text);
+  if (!options.provenance) return;
+  for (const std::string& line : origin.history) run.say("  history: " + line);
+  for (const Keyword& keyword : origin.keywords)
+    run.say(fmt::format("  keyword: {} = {}", keyword.name, text_of_value(keyword)));
+}
+
+void describe_map(Run& run, const std::string& path, const InfoOptions& options,
+                  MapReader& reader) {
   const MapHeader& header = reader.header();
   run.say(fmt::format("{}: map, {}, {}, {}, {} precision, {} column(s), coordinates {}", path,
                       header.grid->name(), header.ordering == Ordering::ring ? "RING" : "NESTED",
@@ -85,7 +97,7 @@ void describe_map(Run& run, const std::string& path, MapReader& reader) {
                           : fmt::format("partial sky of {} pixels", header.listed_pixels),
                       name_of(header.precision), header.columns.size(),
                       header.coordsys.empty() ? "not given" : header.coordsys));
-  if (!header.processing.empty()) run.say("  made with " + header.processing);
+  describe_origin(run, header.origin, options);
   if (header.polarisation_was_iau)
     run.say("  POLCCONV IAU: the sign of U is changed to COSMO on reading");
   for (const std::string& warning : header.warnings) run.say("  odd: " + warning);
@@ -98,14 +110,17 @@ void describe_map(Run& run, const std::string& path, MapReader& reader) {
   }
 }
 
-void describe_alm(Run& run, const std::string& path, const AlmHeader& header) {
+void describe_alm(Run& run, const std::string& path, const InfoOptions& options,
+                  const AlmHeader& header) {
   run.say(fmt::format("{}: a_lm, lmax {}, mmax {}, components {}, {} precision, unit {}", path,
                       header.lmax, header.mmax, fmt::join(header.components, ", "),
                       name_of(header.precision), header.unit.empty() ? "-" : header.unit));
+  describe_origin(run, header.origin, options);
   for (const std::string& warning : header.warnings) run.say("  odd: " + warning);
 }
 
-void describe_spectra(Run& run, const std::string& path, const SpectraFile& file) {
+void describe_spectra(Run& run, const std::string& path, const InfoOptions& options,
+                      const SpectraFile& file) {
   const Spectra& spectra = file.spectra;
   std::string names;
   for (int s = 0; s < Spectra::n_names; ++s) {
@@ -116,6 +131,7 @@ void describe_spectra(Run& run, const std::string& path, const SpectraFile& file
                       name_of_kind(file),
                       file.is_stated ? "as its header says" : "(its header does not say)",
                       file.unit.empty() ? "-" : file.unit));
+  describe_origin(run, file.origin, options);
   for (const std::string& warning : file.warnings) run.say("  odd: " + warning);
   if (!file.left_out.empty())
     run.say(fmt::format("  columns left out: {}", fmt::join(file.left_out, ", ")));
@@ -128,9 +144,9 @@ int info(Run& run, const InfoOptions& options) {
   run.outputs.require_writable();
   for (const std::string& path : options.files) {
     const Content content = open_content(run.comm, path, unstated_kind(options.cl_kind));
-    if (content.map != nullptr) describe_map(run, path, *content.map);
-    if (content.alm != nullptr) describe_alm(run, path, content.alm->header());
-    if (content.spectra) describe_spectra(run, path, *content.spectra);
+    if (content.map != nullptr) describe_map(run, path, options, *content.map);
+    if (content.alm != nullptr) describe_alm(run, path, options, content.alm->header());
+    if (content.spectra) describe_spectra(run, path, options, *content.spectra);
   }
   return 0;
 }

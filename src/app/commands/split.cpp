@@ -40,7 +40,7 @@ void continue_to(Run& run, const std::string& path, int lmax, std::vector<double
   const std::int64_t size = ssize64(values);
   if (size > lmax) return;
   run.warn(
-      fmt::format("{} ends at l = {}; degrees up to lmax = {} are zero", path, size - 1, lmax));
+      fmt::format("{}: ends at l = {}; degrees up to lmax = {} are zero", path, size - 1, lmax));
   values.resize(to_size(std::int64_t{lmax} + 1), 0.0);
 }
 

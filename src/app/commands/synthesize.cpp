@@ -41,6 +41,7 @@ struct Source {
   std::string unit;                   ///< of the map
   double factor = 1;                  ///< by which the a_lm come to have it
   std::optional<std::string> kind{};  ///< C_l or D_l, of the spectrum
+  FileOrigin origin{};
 };
 
 /// Makes --unit the unit of the map. Error  UsageError where the source has a unit that is not
@@ -85,6 +86,7 @@ Source open_source(Run& run, const SynthesizeOptions& options) {
     SpectraFile file = spectra_of_file(run, options.cl, options.cl_kind);
     set_unit(source, options.cl, unit_of_root(file.unit), options.unit);
     source.kind = name_of_kind(file);
+    source.origin = file.origin;
     source.spectra = std::move(file.spectra);
     source.choice = fields_named(!fields.empty()                  ? fields
                                  : source.spectra->is_polarised() ? "TQU"
@@ -102,6 +104,7 @@ Source open_source(Run& run, const SynthesizeOptions& options) {
                                              source.choice.name, source.choice.columns.size()));
   }
   source.lmax = header.lmax;
+  source.origin = header.origin;
   source.precision = header.precision;
   set_unit(source, options.alm, header.unit, options.unit);
   return source;
@@ -167,6 +170,7 @@ MapList list_syntheses(Run& run, const SynthesizeOptions& options,
 Provenance provenance_of(const Run& run, const SynthesisJob& job) {
   const SynthesizeOptions& options = job.options;
   Provenance provenance = run.provenance(job.source.spectra ? options.cl : options.alm);
+  provenance.origin = job.source.origin;
   provenance.lmax = job.spec().lmax;
   if (!options.fwhm.empty()) {
     provenance.fwhm_degrees = parse_angle(options.fwhm, "--fwhm") * 180 / std::numbers::pi;
@@ -359,6 +363,7 @@ int synthesize(Run& run, const SynthesizeOptions& options) {
     report_nothing_to_do(run, maps);
     return 0;
   }
+  if (maps.is_single() && !options.cl.empty()) run.report["seed"] = maps.to_do.front().seed;
   Source source = open_source(run, options);
   const auto grid = output_grid(options);
   TransformSpec spec = make_spec(options.transform, grid, source.choice.fields, source.lmax);

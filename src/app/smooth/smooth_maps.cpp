@@ -2,6 +2,7 @@
 #include "app/smooth/smooth_maps.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -146,6 +147,7 @@ void write_group(Run& run, const SmoothJob& job, const LocalRings& rings, FileTr
       header.columns.push_back(input.columns[to_size(std::int64_t{column})]);
     Provenance provenance = group.provenance;
     provenance.input = task.input;
+    provenance.origin = input.origin;
     MapOutputs outputs(run, job.maps, traffic);
     write_map(outputs.begin(task.output), header, provenance, rings,
               MapView<const T>(group.map.view().components(i * n, n)));
@@ -208,6 +210,8 @@ void open_inputs(Run& run, SmoothJob& job) {
   };
   say_what_is_odd(first, job.header);
   job.choice = choose_fields(first, job.header, job.options.transform.fields);
+  if (const auto names = columns_left_out(job.header, job.choice); !names.empty())
+    run.note(fmt::format("{}: columns left out: {}", first, fmt::join(names, ", ")));
   const int lmax = job.options.transform.lmax;
   if (!job.options.analysis.n_iter &&
       is_exact(*job.header.grid, lmax >= 0 ? lmax : job.header.grid->default_lmax()))

@@ -14,6 +14,7 @@
 #include "io/fits/alm_index.hpp"
 #include "io/fits/fields.hpp"
 #include "io/fits/file.hpp"
+#include "io/fits/header.hpp"
 #include "io/header_json.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
@@ -153,7 +154,10 @@ class FitsAlmReader final : public AlmReader {
   }
 
   void add(const AlmTable& table) {
-    if (tables_.empty()) header_.unit = table.columns[1].unit;
+    if (tables_.empty()) {
+      header_.unit = table.columns[1].unit;
+      header_.origin = read_origin(*file_);
+    }
     const bool single = table.columns[1].bytes == 4 && table.columns[2].bytes == 4;
     header_.precision = single && (tables_.empty() || header_.precision == Precision::single_)
                             ? Precision::single_

@@ -19,8 +19,11 @@ void put_integer(const FitsFile& file, const char* keyword, std::int64_t value,
 void put_real(const FitsFile& file, const char* keyword, double value, const char* comment);
 void put_logical(const FitsFile& file, const char* keyword, bool value, const char* comment);
 
-/// Writes CREATOR, VERSION, DATE, FWHM, BEAM_LEG, MAX-LPOL, NITERALM, QUADSCHM, LREGRESS, and the
-/// command line and configuration as HISTORY.
+/// Reads HISTORY and the keywords that are carried over from the current HDU.
+FileOrigin read_origin(const FitsFile& file);
+
+/// Writes CREATOR, VERSION, DATE, the keywords of the input and of this step, and the HISTORY with
+/// command line and configuration.
 void put_provenance(const FitsFile& file, const Provenance& provenance);
 
 struct FitsColumnSpec {

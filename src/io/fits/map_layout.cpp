@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/checked_cast.hpp"
+#include "io/fits/header.hpp"
 #include "io/keywords.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
@@ -49,7 +50,9 @@ bool is_number(const FitsColumn& column) {
 }
 
 bool looks_like_map(const FitsFile& file, const FitsTableShape& table) {
-  if (table.columns.empty()) return false;
+  // Spectra may have 12 nside^2 rows, and the NSIDE of their map.
+  if (table.columns.empty() || word(file, "EXTNAME").find("SPECTRUM") != std::string::npos)
+    return false;
   if (word(file, "PIXTYPE") == "HEALPIX" || file.text("NSIDE") || file.text("ORDERING"))
     return true;
   return std::any_of(table.columns.begin(), table.columns.end(), [&](const FitsColumn& column) {
@@ -126,12 +129,7 @@ void read_ordering(const FitsFile& file, FitsMapLayout& layout) {
 
 void read_conventions(const FitsFile& file, FitsMapLayout& layout) {
   layout.header.coordsys = file.text("COORDSYS").value_or("");
-  for (const char* keyword : processing_keywords) {
-    const std::string value = file.text(keyword).value_or("");
-    if (value.empty()) continue;
-    layout.header.processing +=
-        fmt::format("{}{} {}", layout.header.processing.empty() ? "" : ", ", keyword, value);
-  }
+  layout.header.origin = read_origin(file);
   layout.bad_data = file.real("BAD_DATA");
   if (word(file, "PIXTYPE") != "HEALPIX")
     layout.header.warnings.push_back("PIXTYPE is not HEALPIX; taken as HEALPix");

@@ -43,6 +43,7 @@ FitsTable read_head(const FitsFile& file, const FitsTableShape& shape) {
   table.extension = file.text("EXTNAME").value_or("");
   table.creator = file.text("CREATOR").value_or("");
   table.nside = file.integer("NSIDE").value_or(0);
+  table.origin = read_origin(file);
   table.is_map = file.text("PIXTYPE") || file.text("ORDERING");
   for (const FitsColumn& column : shape.columns) {
     if (!is_number(column)) continue;

@@ -16,6 +16,7 @@ struct FitsTable {
   std::string creator;     ///< CREATOR
   std::int64_t nside = 0;  ///< NSIDE; 0: absent
   bool is_map = false;     ///< has keywords of a HEALPix map
+  FileOrigin origin{};
   std::vector<std::string> column_names;
   std::vector<std::string> units;            ///< of the columns
   std::vector<std::vector<double>> columns;  ///< vectors in cells are flattened; columns without

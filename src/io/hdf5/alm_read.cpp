@@ -81,6 +81,7 @@ AlmInfo read_info(const std::string& path) {
     header.components.resize(to_size(n_components), "unnamed");
   }
   header.precision = info.shape.bytes == 4 ? Precision::single_ : Precision::double_;
+  header.origin = read_hdf5_origin(file, dataset, path);
   header.unit = attributes.text("TUNIT").value_or(attributes.text("units").value_or(""));
   return info;
 }

@@ -4,8 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <sstream>
+#include <utility>
 
 #include "base/checked_cast.hpp"
+#include "io/file_origin.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline io {
@@ -19,6 +23,16 @@ Hdf5Handle text_type() {
   Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
   H5Tset_size(type.id(), H5T_VARIABLE);
   H5Tset_cset(type.id(), H5T_CSET_UTF8);
+  return type;
+}
+
+/// h5py's type of True and False.
+Hdf5Handle logical_type() {
+  Hdf5Handle type(H5Tenum_create(H5T_NATIVE_INT8), H5Tclose);
+  const std::int8_t no = 0;
+  const std::int8_t yes = 1;
+  H5Tenum_insert(type.id(), "FALSE", &no);
+  H5Tenum_insert(type.id(), "TRUE", &yes);
   return type;
 }
 
@@ -94,6 +108,12 @@ void Hdf5AttributeWriter::single(const char* name, float value) const {
   write(name, H5T_NATIVE_FLOAT, scalar, &value);
 }
 
+void Hdf5AttributeWriter::logical(const char* name, bool value) const {
+  const Hdf5Handle type = logical_type();
+  const std::int8_t number = value ? 1 : 0;
+  write(name, type.id(), scalar, &number);
+}
+
 Hdf5Handle Hdf5AttributeReader::open(const char* name) const {
   const htri_t exists = H5Aexists(object_, name);
   if (exists < 0) throw DataError(path_, "its attributes are broken; copy the file anew");
@@ -164,6 +184,58 @@ std::optional<double> Hdf5AttributeReader::real(const char* name) const {
     throw DataError(path_, fmt::format("attribute {} is not one number", name));
   }
   return value;
+}
+
+std::vector<Keyword> Hdf5AttributeReader::keywords() const {
+  std::vector<Keyword> keywords;
+  const hssize_t count = std::min<hssize_t>(H5Aget_num_attrs(object_), max_entries);
+  for (hssize_t i = 0; i < count; ++i) {
+    const Hdf5Handle attribute(H5Aopen_by_idx(object_, ".", H5_INDEX_NAME, H5_ITER_INC,
+                                              static_cast<hsize_t>(i), H5P_DEFAULT, H5P_DEFAULT),
+                               H5Aclose);
+    std::array<char, 256> name{};
+    if (!attribute.valid() || H5Aget_name(attribute.id(), name.size(), name.data()) <= 0 ||
+        describes_its_file(name.data()))
+      continue;
+    const Hdf5Handle type(H5Aget_type(attribute.id()), H5Tclose);
+    const Hdf5Handle space(H5Aget_space(attribute.id()), H5Sclose);
+    if (H5Sget_simple_extent_npoints(space.id()) != 1) continue;
+    Keyword keyword{name.data(), {}, {}};
+    std::int8_t number = 0;
+    try {
+      const H5T_class_t type_class = H5Tget_class(type.id());
+      if (type_class == H5T_STRING) {
+        keyword.value = text(name.data()).value_or("");
+      } else if (type_class == H5T_INTEGER) {
+        keyword.value = integer(name.data()).value_or(0);
+      } else if (type_class == H5T_FLOAT) {
+        keyword.value = real(name.data()).value_or(0);
+      } else if (type_class == H5T_ENUM && H5Tget_size(type.id()) == 1 &&
+                 H5Aread(attribute.id(), type.id(), &number) >= 0) {
+        keyword.value = number != 0;
+      } else {
+        continue;
+      }
+    } catch (const DataError&) {
+      continue;
+    }
+    keywords.push_back(std::move(keyword));
+  }
+  return keywords;
+}
+
+FileOrigin read_hdf5_origin(const Hdf5Handle& file, const Hdf5Handle& dataset,
+                            const std::string& path) {
+  FileOrigin origin;
+  origin.keywords = Hdf5AttributeReader(dataset, path).keywords();
+  try {
+    const Hdf5Handle root(H5Gopen2(file.id(), "/", H5P_DEFAULT), H5Gclose);
+    std::istringstream lines(Hdf5AttributeReader(root, path).text("history").value_or(""));
+    for (std::string line; std::getline(lines, line);) origin.history.push_back(line);
+  } catch (const DataError&) {
+    // Informative only.
+  }
+  return origin;
 }
 
 }  // namespace ringweave::detail::inline io

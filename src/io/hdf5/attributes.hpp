@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "io/hdf5/handle.hpp"
+#include "ringweave/files.hpp"
 
 namespace ringweave::detail::inline io {
 
@@ -22,6 +23,7 @@ class Hdf5AttributeWriter {
   void integers(const char* name, const std::vector<std::int64_t>& values) const;
   void real(const char* name, double value) const;
   void single(const char* name, float value) const;
+  void logical(const char* name, bool value) const;  ///< as h5py does
 
  private:
   void write(const char* name, hid_t type, std::int64_t count, const void* values) const;
@@ -41,11 +43,19 @@ class Hdf5AttributeReader {
   std::optional<std::int64_t> integer(const char* name) const;
   std::optional<double> real(const char* name) const;
   bool has_text(const char* name) const;
+  /// The attributes with one text or number, without those that describe their file alone; what
+  /// cannot be read is left out.
+  std::vector<Keyword> keywords() const;
 
  private:
   Hdf5Handle open(const char* name) const;
   hid_t object_;
   std::string path_;
 };
+
+/// Reads the history of a file and the attributes of its dataset that are carried over. Not
+/// collective.
+FileOrigin read_hdf5_origin(const Hdf5Handle& file, const Hdf5Handle& dataset,
+                            const std::string& path);
 
 }  // namespace ringweave::detail::inline io

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <bit>
+#include <variant>
 
 #include "base/checked_cast.hpp"
+#include "io/file_origin.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/grid.hpp"
 #include "io/hdf5/map_header.hpp"
@@ -91,29 +94,21 @@ void write_hdf5_root(const Hdf5Handle& file, const std::string& path,
   attributes.text("date", provenance.date);
   attributes.text("command_line", provenance.command_line);
   attributes.text("config_json", provenance.config_json);
-  attributes.text("history", fmt::format("{}: {}", provenance.date, provenance.command_line));
+  attributes.text("history", fmt::format("{}", fmt::join(history_of(provenance), "\n")));
   if (!provenance.input.empty()) attributes.text("input", provenance.input);
 }
 
 void write_hdf5_processing(const Hdf5Handle& dataset, const std::string& path,
                            const Provenance& provenance) {
   const Hdf5AttributeWriter attributes(dataset, path);
-  if (provenance.fwhm_degrees) attributes.real("FWHM", *provenance.fwhm_degrees);
-  if (provenance.beam) attributes.text("BEAM_LEG", *provenance.beam);
-  if (provenance.pixel_window) attributes.text("PIXWIN", *provenance.pixel_window);
-  if (provenance.spectrum_kind) attributes.text("CL_KIND", *provenance.spectrum_kind);
-  if (provenance.seed && std::in_range<std::int64_t>(*provenance.seed)) {
-    attributes.integer("SEED", static_cast<std::int64_t>(*provenance.seed));
-  } else if (provenance.seed) {
-    attributes.text("SEED", std::to_string(*provenance.seed));
+  for (const Keyword& keyword : keywords_of(provenance)) {
+    const char* name = keyword.name.c_str();
+    if (const auto* text = std::get_if<std::string>(&keyword.value)) attributes.text(name, *text);
+    if (const auto* whole = std::get_if<std::int64_t>(&keyword.value))
+      attributes.integer(name, *whole);
+    if (const auto* number = std::get_if<double>(&keyword.value)) attributes.real(name, *number);
+    if (const auto* logical = std::get_if<bool>(&keyword.value)) attributes.logical(name, *logical);
   }
-  if (provenance.method) attributes.text("SMETHOD", *provenance.method);
-  if (provenance.support_degrees) attributes.real("SUPPORT", *provenance.support_degrees);
-  if (provenance.kernel_error) attributes.real("KERNERR", *provenance.kernel_error);
-  if (provenance.lmax) attributes.integer("MAX-LPOL", *provenance.lmax);
-  if (provenance.iterations) attributes.integer("NITERALM", *provenance.iterations);
-  if (provenance.quadrature) attributes.text("QUADSCHM", *provenance.quadrature);
-  if (provenance.removed) attributes.text("LREGRESS", *provenance.removed);
 }
 
 DiskSpace create_hdf5_map(const std::string& path, const MapHeader& header,

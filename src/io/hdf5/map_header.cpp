@@ -133,30 +133,9 @@ void set_columns(Hdf5MapInfo& info, const std::string& path,
     header.columns.push_back({names[c], units[c]});
 }
 
-/// Informative only, so unreadable attributes are left out.
-std::string processing_of(const Hdf5AttributeReader& attributes) {
-  std::string processing;
-  for (const char* keyword : processing_keywords) {
-    std::string value;
-    try {
-      if (attributes.has_text(keyword)) {
-        value = attributes.text(keyword).value_or("");
-      } else if (const std::optional<double> number = attributes.real(keyword)) {
-        value = fmt::format("{:.6g}", *number);
-      }
-    } catch (const DataError&) {
-      continue;
-    }
-    if (!value.empty())
-      processing += fmt::format("{}{} {}", processing.empty() ? "" : ", ", keyword, value);
-  }
-  return processing;
-}
-
 void set_conventions(Hdf5MapInfo& info, const Hdf5AttributeReader& attributes) {
   MapHeader& header = info.header;
   header.coordsys = attributes.text("COORDSYS").value_or("");
-  header.processing = processing_of(attributes);
   header.precision = info.values.number == Hdf5Shape::Number::real && info.values.bytes <= 4
                          ? Precision::single_
                          : Precision::double_;
@@ -209,6 +188,7 @@ Hdf5MapInfo read_hdf5_map_info(const std::string& path) {
   set_ordering(info.header, path, attributes);
   set_columns(info, path, attributes);
   set_conventions(info, attributes);
+  info.header.origin = read_hdf5_origin(file, dataset, path);
   return info;
 }
 

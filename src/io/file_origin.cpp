@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "io/file_origin.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "io/keywords.hpp"
+
+namespace ringweave::detail::inline io {
+namespace {
+
+constexpr std::array<std::string_view, 51> own_names{
+    // FITS
+    "NSIDE", "ORDERING", "PIXTYPE", "INDXSCHM", "OBJECT", "FIRSTPIX", "LASTPIX", "GRAIN",
+    "OBS_NPIX", "COORDSYS", "BAD_DATA", "POLAR", "POLCCONV", "BCROSS", "ASYMCL", "MAX-MPOL",
+    "CREATOR", "VERSION", "DATE", "EXTNAME", "EXTVER", "CHECKSUM", "DATASUM", "LONGSTRN", "TUNIT",
+    "TTYPE",
+    // HDF5
+    "UNITS", "units", "temperature_scale", "grid_mapping", "GRID", "_FillValue", "long_name",
+    "lmax", "mmax", "storage", "components", "spin", "phase", "spectra", "ell_factor",
+    "DIMENSION_LIST", "CLASS", "NAME", "REFERENCE_LIST", "_Netcdf4Dimid", "_Netcdf4Coordinates",
+    "_NCProperties", "standard_name", "input", "history"};
+
+double degrees_of(const Keyword& fwhm) {
+  double value = 0;
+  if (const auto* number = std::get_if<double>(&fwhm.value)) value = *number;
+  if (const auto* whole = std::get_if<std::int64_t>(&fwhm.value))
+    value = static_cast<double>(*whole);
+  return fwhm.comment.find("arcmin") != std::string::npos ? value / 60 : value;
+}
+
+const Keyword* find(const std::vector<Keyword>& keywords, const std::string& name) {
+  const auto found = std::find_if(keywords.begin(), keywords.end(),
+                                  [&](const Keyword& keyword) { return keyword.name == name; });
+  return found == keywords.end() ? nullptr : &*found;
+}
+
+void put(std::vector<Keyword>& keywords, Keyword keyword) {
+  std::erase_if(keywords, [&](const Keyword& other) { return other.name == keyword.name; });
+  keywords.push_back(std::move(keyword));
+}
+
+}  // namespace
+
+bool describes_its_file(const std::string& name) {
+  return std::find(own_names.begin(), own_names.end(), name) != own_names.end();
+}
+
+std::vector<Keyword> keywords_of(const Provenance& provenance) {
+  std::vector<Keyword> keywords = provenance.origin.keywords;
+  const auto put_if = [&](const char* name, const auto& value, const char* comment) {
+    if (value) put(keywords, {name, *value, comment});
+  };
+  if (provenance.fwhm_degrees) {
+    const Keyword* before = find(keywords, "FWHM");
+    const double total =
+        std::hypot(*provenance.fwhm_degrees, before == nullptr ? 0.0 : degrees_of(*before));
+    put(keywords, {"FWHM", total, "[deg] Gaussian beam"});
+  }
+  put_if("BEAM_LEG", provenance.beam, "file of the beam's b_l");
+  put_if("PIXWIN", provenance.pixel_window, "file of the pixel window");
+  put_if("CL_KIND", provenance.spectrum_kind, "the spectrum was read as");
+  if (provenance.seed && std::in_range<std::int64_t>(*provenance.seed)) {
+    put(keywords, {"SEED", static_cast<std::int64_t>(*provenance.seed), "of the a_lm"});
+  } else if (provenance.seed) {
+    put(keywords, {"SEED", std::to_string(*provenance.seed), "of the a_lm"});
+  }
+  put_if("SMETHOD", provenance.method, "of the smoothing");
+  put_if("SUPPORT", provenance.support_degrees, "[deg] where the kernel is cut");
+  put_if("KERNERR", provenance.kernel_error, "relative rms error of the cut");
+  if (provenance.lmax)
+    put(keywords, {"MAX-LPOL", std::int64_t{*provenance.lmax}, "highest degree l"});
+  if (provenance.iterations) {
+    put(keywords, {"NITERALM", std::int64_t{*provenance.iterations}, "iterations of the analysis"});
+  }
+  put_if("QUADSCHM", provenance.quadrature, "quadrature weights");
+  put_if("LREGRESS", provenance.removed, "removed before the analysis");
+  return keywords;
+}
+
+std::vector<std::string> history_of(const Provenance& provenance) {
+  std::vector<std::string> history = provenance.origin.history;
+  if (!provenance.input.empty()) history.push_back("input: " + provenance.input);
+  if (!provenance.command_line.empty())
+    history.push_back(fmt::format("{}: {}", provenance.date, provenance.command_line));
+  return history;
+}
+
+std::string text_of_value(const Keyword& keyword) {
+  return std::visit(
+      [](const auto& value) {
+        using Value = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<Value, double>) {
+          return fmt::format("{:.6g}", value);
+        } else {
+          return fmt::format("{}", value);
+        }
+      },
+      keyword.value);
+}
+
+std::string processing_text(const FileOrigin& origin) {
+  std::string text;
+  for (const char* name : processing_keywords) {
+    const Keyword* keyword = find(origin.keywords, name);
+    if (keyword == nullptr) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, text_of_value(*keyword));
+  }
+  return text;
+}
+
+}  // namespace ringweave::detail::inline io

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ringweave/files.hpp"
+
+namespace ringweave::detail::inline io {
+
+/// Whether a keyword or attribute describes its file alone, or is understood by readers, and so is
+/// not carried over.
+bool describes_its_file(const std::string& name);
+
+/// Returns the keywords of a file that is written: the input's, replaced and followed by those of
+/// this step. FWHM is the root of the sum of squares of both.
+std::vector<Keyword> keywords_of(const Provenance& provenance);
+
+/// Returns the history of a file that is written: the input's, then this step.
+std::vector<std::string> history_of(const Provenance& provenance);
+
+/// Returns the value of a keyword as text.
+std::string text_of_value(const Keyword& keyword);
+
+/// Returns the keywords of the processing as one line: "FWHM 0.5, SMETHOD ring".
+std::string processing_text(const FileOrigin& origin);
+
+}  // namespace ringweave::detail::inline io

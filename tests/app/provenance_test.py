@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a file says of its origin goes on into the files that are made of it."""
+import json
+import unittest
+
+import program
+
+program.require("numpy", "h5py", "astropy")
+import h5py
+import numpy as np
+from astropy.io import fits
+
+from files import map_header, write_map
+
+NSIDE = 16
+LMAX = 47
+
+
+class Provenance(program.ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        degrees = np.arange(LMAX + 1)
+        c_l = 1 / (degrees + 1.0) ** 2
+        np.savetxt(cls.folder / "cl.txt", np.column_stack([degrees, c_l, c_l, c_l, 0 * c_l]))
+        write_map(cls.folder / "planck.fits", np.random.default_rng(1).standard_normal((3, 12 * NSIDE**2)),
+                  FREQ="143", AST_COMP="CMB", RESOLN=7.5, SKYFRAC=1, CLEANED=True)
+        with fits.open(cls.folder / "planck.fits", mode="update") as hdus:
+            hdus[1].header["HISTORY"] = "made by another program"
+            hdus[1].header["HISTORY"] = "from timestreams"
+
+    def header(self, name):
+        return map_header(self.folder / name)
+
+    def history(self, name):
+        """Returns the steps of a file's history as one text."""
+        if name.endswith(".h5"):
+            with h5py.File(self.folder / name) as file:
+                return file.attrs["history"]
+        return "".join(str(line) for line in fits.getheader(self.folder / name, 1)["HISTORY"])
+
+
+class CarriedOver(Provenance):
+    def check(self, name):
+        header = self.header(name)
+        self.assertEqual([header[key] for key in ("FREQ", "AST_COMP", "RESOLN", "SKYFRAC")], ["143", "CMB", 7.5, 1])
+        self.assertTrue(header["CLEANED"])
+        self.assertIn("made by another program", self.history(name))
+
+    def test_convert_keeps_everything_in_both_directions(self):
+        self.done("convert", "planck.fits", "planck.h5")
+        self.done("convert", "planck.h5", "again.fits")
+        self.check("planck.h5")
+        self.check("again.fits")
+        self.assertEqual(self.header("again.fits")["CLEANED"], True)
+        for step in ("planck.fits planck.h5", "planck.h5 again.fits"):
+            self.assertIn(step, self.history("again.fits"))
+
+    def test_every_step_is_appended_in_order(self):
+        self.done("smooth", "planck.fits", "first.h5", "--fwhm", "3deg", "--iter", 0)
+        self.done("smooth", "first.h5", "second.fits", "--fwhm", "4deg", "--iter", 0)
+        self.check("second.fits")
+        history = self.history("second.fits")
+        steps = [history.index(step) for step in ("from timestreams", "--fwhm 3deg", "--fwhm 4deg")]
+        self.assertEqual(steps, sorted(steps))
+        self.assertAlmostEqual(self.header("second.fits")["FWHM"], 5, places=12)
+
+    def test_alm_and_spectra_have_it_too(self):
+        self.done("analyze", "planck.fits", "--alm", "alm.h5", "--cl", "spectra.fits", "--iter", 0)
+        self.done("convert", "alm.h5", "alm.fits", "--fwhm", "5deg")
+        self.done("synthesize", "--alm", "alm.fits", "--nside", NSIDE, "back.h5", "--fwhm", "12deg")
+        self.check("back.h5")
+        self.assertAlmostEqual(self.header("back.h5")["FWHM"], 13, places=12)
+        self.done("convert", "spectra.fits", "spectra.h5")
+        with h5py.File(self.folder / "spectra.h5") as file:
+            self.assertEqual(file["cl/spectra"].attrs["FREQ"], "143")
+            self.assertIn("analyze planck.fits", file.attrs["history"])
+
+    def test_info_shows_the_chain(self):
+        self.done("smooth", "planck.fits", "shown.h5", "--fwhm", "3deg", "--iter", 0)
+        short = self.done("info", "shown.h5").out
+        self.assertIn("made with FWHM 3", short)
+        self.assertNotIn("from timestreams", short)
+        chain = self.done("info", "--provenance", "shown.h5").out
+        for words in ("history: from timestreams", "keyword: FREQ = 143", "smooth planck.fits shown.h5"):
+            self.assertIn(words, chain)
+
+    def test_columns_left_out_are_named(self):
+        table = fits.BinTableHDU.from_columns(
+            [fits.Column(name=name, format="D", array=np.ones(12 * NSIDE**2)) for name in ("I_STOKES", "HITS", "II_COV")])
+        for key, value in (("PIXTYPE", "HEALPIX"), ("ORDERING", "RING"), ("NSIDE", NSIDE)):
+            table.header[key] = value
+        table.writeto(self.folder / "hits.fits")
+        for command in (("smooth", "hits.fits", "smooth_hits.fits", "--fwhm", "3deg"), ("analyze", "hits.fits", "--cl", "c.txt")):
+            self.assertIn("columns left out: HITS, II_COV", self.done(*command).err)
+
+
+class Recorded(Provenance):
+    def test_every_file_has_its_seed(self):
+        synthesize = ("synthesize", "--cl", "cl.txt", "--nside", NSIDE)
+        printed = self.done(*synthesize, "drawn.h5", "--report", "drawn.json").out.splitlines()[0]
+        seed = self.header("drawn.h5")["SEED"]
+        self.assertEqual(printed, f"seed {seed}")
+        self.assertEqual(json.loads((self.folder / "drawn.json").read_text())["seed"], int(seed))
+        self.done(*synthesize, "{seed}.fits", "--seed", "3..4", "--save-alm", "alm{seed}.fits")
+        for seed in (3, 4):
+            self.assertEqual(self.header(f"{seed}.fits")["SEED"], seed)
+            self.assertEqual(fits.getheader(self.folder / f"alm{seed}.fits", 1)["SEED"], seed)
+        self.done(*synthesize, "large.fits", "--seed", 2**64 - 1)
+        self.assertEqual(int(self.header("large.fits")["SEED"]), 2**64 - 1)
+
+    def test_the_configuration_is_json_and_the_version_has_the_commit(self):
+        self.done("smooth", "planck.fits", "config.h5", "--fwhm", "3deg", "--iter", 0)
+        with h5py.File(self.folder / "config.h5") as file:
+            options = json.loads(file.attrs["config_json"])
+            self.assertEqual((options["fwhm"], options["iter"]), ("3deg", 0))
+            version = file.attrs["creator_version"]
+        information = dict(line.split(None, 1) for line in self.done("--version").out.splitlines() if line)
+        self.assertTrue(version.startswith(information["ringweave"].strip()))
+        commit = information["commit"].strip()
+        self.assertEqual(version.endswith("+" + commit), commit != "unknown")
+
+
+if __name__ == "__main__":
+    program.main()
