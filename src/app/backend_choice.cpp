@@ -15,16 +15,12 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-enum class Verbosity { always, with_verbose };
-
 /// Reports a choice once, also when a command makes the same choice again.
-void record(Run& run, const char* backend, const std::string& why,
-            Verbosity verbosity = Verbosity::with_verbose) {
+void record(Run& run, const char* backend, const std::string& why) {
   const nlohmann::ordered_json choice = {{"name", backend}, {"because", why}};
   if (run.report["backend"] == choice) return;
   run.report["backend"] = choice;
-  const std::string line = fmt::format("backend: {}, because {}", backend, why);
-  verbosity == Verbosity::always ? run.say(line) : run.detail(line);
+  run.detail(fmt::format("backend: {}, because {}", backend, why));
 }
 
 void require_in_build(const std::string& asked) {
@@ -45,7 +41,7 @@ void fall_back_to_host(Run& run) {
       run.comm.min(device_count() == 0 ? std::int64_t{run.comm.rank()} : nobody);
   const std::string obstacle =
       run.comm.broadcast(device_obstacle(), static_cast<int>(rank == nobody ? 0 : rank));
-  record(run, "host", "no device was found: " + obstacle, Verbosity::always);
+  record(run, "host", "no device was found: " + obstacle);
 }
 
 }  // namespace
@@ -102,7 +98,7 @@ void stay_on_host(Run& run, const std::string& asked, const std::string& what) {
   refuse_device(asked, what);
   if (asked == "host") return record(run, "host", "--backend says so");
   if (!every_rank_has_a_device(run)) return fall_back_to_host(run);
-  record(run, "host", what + " is not implemented on GPUs yet", Verbosity::always);
+  record(run, "host", what + " is not implemented on GPUs yet");
 }
 
 }  // namespace ringweave::detail::inline app

@@ -5,12 +5,16 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fstream>
 #include <memory>
 #include <sstream>
+#include <string_view>
 
 #include "app/cli/command_options.hpp"
 #include "app/cli/help.hpp"
 #include "app/cli/manual.hpp"
+#include "app/cli/suggestion.hpp"
 #include "app/cli/version.hpp"
 #include "app/commands/commands.hpp"
 #include "app/jobs/slurm_job.hpp"
@@ -75,6 +79,71 @@ std::string used_options(const CLI::App& app) {
   return used;
 }
 
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  return names;
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  const auto add = [&](const CLI::App& of) {
+    for (const CLI::Option* option : of.get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+  };
+  add(app);
+  for (const CLI::App* command : app.get_subcommands()) add(*command);
+  return names;
+}
+
+/// What an error of the parser about these words of the command line is about, for the user.
+UsageError explained(const CLI::App& app, const std::vector<std::string>& words,
+                     const CLI::Error& error) {
+  const auto chosen = app.get_subcommands();
+  const std::vector<std::string> rest = app.remaining(true);
+  if (chosen.empty() && !rest.empty()) {
+    return UsageError(fmt::format("{}: no command of this name{}; `ringweave --help` lists them",
+                                  rest.front(), did_you_mean(rest.front(), command_names(app))));
+  }
+  const std::string help =
+      chosen.empty() ? "\nRun `ringweave --help`."
+                     : fmt::format("\nRun `ringweave {} --help`.", chosen.front()->get_name());
+  const std::vector<std::string> known = option_names(app);
+  const bool is_extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  for (const std::string& word : words) {
+    const std::string name = word.substr(0, word.find('='));
+    if (!is_extra || !name.starts_with("--") ||
+        std::find(known.begin(), known.end(), name) != known.end())
+      continue;
+    return UsageError(
+        fmt::format("{}: no option of this name{}{}", name, did_you_mean(name, known), help));
+  }
+  return UsageError(error.what() + help);
+}
+
+/// "job.toml, line 3: unknown key lmaxx", for the entry that the parser could not take.
+UsageError explained(const CLI::App& app, const CLI::ConfigError& error) {
+  const std::string file = app.get_config_ptr()->as<std::string>();
+  const std::string message = error.what();
+  constexpr std::string_view cannot_parse = "INI was not able to parse ";
+  if (!message.starts_with(cannot_parse)) return UsageError(file + ": " + message);
+  std::string key = message.substr(cannot_parse.size());
+  key = key.substr(key.rfind('.') + 1);
+  std::ifstream lines(file);
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    const std::size_t begin = line.find_first_not_of(" \t");
+    if (begin != std::string::npos && line.compare(begin, key.size(), key) == 0) break;
+  }
+  std::vector<std::string> keys;
+  for (const std::string& name : option_names(app)) keys.push_back(name.substr(2));
+  return UsageError(
+      fmt::format("{}, line {}: unknown key {}{}", file, number, key, did_you_mean(key, keys)));
+}
+
 }  // namespace
 
 ParsedCommand parse_command_line(int argc, const char* const* argv) {
@@ -82,7 +151,7 @@ ParsedCommand parse_command_line(int argc, const char* const* argv) {
   CLI::App app(overview, "ringweave");
   app.require_subcommand(1);
   app.set_help_flag("-h,--help", "Print this help and stop.")->group(common_group);
-  app.set_version_flag("--version", version_text, "Print versions of all parts and stop.")
+  app.set_version_flag("-V,--version", version_text, "Print versions of all parts and stop.")
       ->group(common_group);
   app.config_formatter(std::make_shared<FlatConfig>(&app));
   app.set_config("--config", "",
@@ -108,21 +177,28 @@ ParsedCommand parse_command_line(int argc, const char* const* argv) {
   add_command<InfoOptions>(app, parsed, "info", declare_info, info);
 
   parsed.command_line = fmt::format("{}", fmt::join(argv, argv + argc, " "));
+  if (argc < 2) {
+    parsed.text = program_help(app);
+    return parsed;
+  }
+  std::vector<std::string> words(argv + 1, argv + argc);
+  // `help smooth` is `smooth --help`.
+  if (words.front() == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
     parsed.used_configuration = used_options(app);
   } catch (const CLI::CallForHelp&) {
     const auto chosen = app.get_subcommands();
     parsed.text = chosen.empty() ? program_help(app) : command_help(app, *chosen.front());
   } catch (const CLI::CallForVersion&) {
     parsed.text = version_text();
+  } catch (const CLI::ConfigError& error) {
+    throw explained(app, error);
   } catch (const CLI::Error& error) {
-    if (app.get_subcommands().empty() && !app.remaining().empty()) {
-      throw UsageError(app.remaining().front() +
-                       ": no command of this name; `ringweave --help` lists them");
-    }
-    throw UsageError(std::string(error.what()) +
-                     "\nRun `ringweave --help` or `ringweave COMMAND --help`.");
+    throw explained(app, words, error);
   }
   return parsed;
 }

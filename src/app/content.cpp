@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/content.hpp"
 
+#include "distribute/mpi/agree.hpp"
 #include "distribute/ring_distribution.hpp"
 #include "io/file_kind.hpp"
+#include "io/input_file.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
 
 namespace ringweave::detail::inline app {
 
 Content open_content(const Communicator& comm, const std::string& path, SpectrumKind kind) {
+  agree(comm, [&] {
+    if (comm.is_root()) check_input_file(path);
+  });
   Content content;
   if (file_kind(path) == FileKind::text) {
     content.spectra = read_spectra(comm, path, kind);

@@ -25,6 +25,13 @@ TEST(Angle, HasOneOfFourUnits) {
   EXPECT_DOUBLE_EQ(parse_angle("-1e1deg", "--fwhm"), -10 * degree);
 }
 
+TEST(Angle, TakesUnitsAsPeopleWriteThem) {
+  for (const char* text : {"5 deg", "5degrees", "5 degree", "300'", "300 arcminutes", "18000\"",
+                           "18000arcseconds", "5\xc2\xb0"})
+    EXPECT_DOUBLE_EQ(parse_angle(text, "--fwhm"), 5 * degree) << text;
+  EXPECT_DOUBLE_EQ(parse_angle("2 radians", "--fwhm"), 2);
+}
+
 TEST(Angle, WithoutAUnitItIsRefusedWithTheUnitsThereAre) {
   expect_no_angle("5", "5arcmin");
   expect_no_angle("5", "unit");
@@ -32,7 +39,6 @@ TEST(Angle, WithoutAUnitItIsRefusedWithTheUnitsThereAre) {
 
 TEST(Angle, WhatIsNoAngleIsNamed) {
   expect_no_angle("5parsec", "unknown unit 'parsec'");
-  expect_no_angle("5 deg", "unknown unit ' deg'");
   expect_no_angle("wide", "not an angle");
   expect_no_angle("", "not an angle");
   expect_no_angle("nandeg", "not an angle");
@@ -40,9 +46,10 @@ TEST(Angle, WhatIsNoAngleIsNamed) {
   expect_no_angle("1e999deg", "not an angle");
 }
 
-TEST(Angle, AWidthIsNotNegative) {
+TEST(Angle, AWidthIsNotNegativeAndNoMoreThanHalfACircle) {
   EXPECT_EQ(parse_width("0deg", "--fwhm"), 0);
   expect_error(ErrorKind::usage, "--fwhm -5deg", [] { parse_width("-5deg", "--fwhm"); });
+  expect_error(ErrorKind::usage, "at most 180deg", [] { parse_width("400deg", "--fwhm"); });
 }
 
 TEST(Angle, ARangeBeginsBeforeItEnds) {

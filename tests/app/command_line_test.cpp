@@ -69,17 +69,30 @@ TEST(CommandLine, WhatIsGivenAndWhatStandsByDefaultIsKnown) {
 }
 
 TEST(CommandLine, HelpAndVersionAreTextAndRunNothing) {
-  for (const Words& words : {Words{"--help"}, Words{"smooth", "--help"}, Words{"--version"}}) {
+  for (const Words& words :
+       {Words{"--help"}, Words{"smooth", "--help"}, Words{"--version"}, Words{"-V"}, Words{}}) {
     const ParsedCommand command = parsed(words);
     EXPECT_FALSE(command.text.empty());
     EXPECT_FALSE(command.execute);
   }
 }
 
-TEST(CommandLine, UnknownWordsAreRefused) {
-  expect_refused("--fwhn", smooth + Words{"--fwhn", "5deg"});
-  expect_refused("smoothe: no command of this name", {"smoothe"});
-  expect_refused("subcommand", {});
+TEST(CommandLine, HelpBeforeACommandIsItsHelp) {
+  EXPECT_EQ(parsed({"help", "smooth"}).text, parsed({"smooth", "--help"}).text);
+  EXPECT_EQ(parsed({"help"}).text, parsed({"--help"}).text);
+}
+
+TEST(CommandLine, UnknownWordsAreRefusedWithWhatIsNear) {
+  expect_refused("--fwhn: no option of this name; did you mean --fwhm?",
+                 smooth + Words{"--fwhn", "5deg"});
+  expect_refused("--fwmh: no option of this name; did you mean --fwhm?",
+                 {"smooth", "in.fits", "out.fits", "--fwmh=5deg"});
+  expect_refused("--overwrit: no option of this name; did you mean --overwrite?",
+                 smooth + Words{"--overwrit"});
+  expect_refused("--xyz: no option of this name\nRun", smooth + Words{"--xyz"});
+  expect_refused("smoothe: no command of this name; did you mean smooth?", {"smoothe"});
+  expect_refused("smoth: no command of this name; did you mean smooth?", {"smoth", "in.fits"});
+  expect_refused("paint: no command of this name; `ringweave", {"paint"});
   expect_refused("--method", smooth + Words{"--method", "fast"});
   expect_refused("--fields", smooth + Words{"--fields", "TEB"});
   expect_refused("--precision", smooth + Words{"--precision", "half"});
@@ -126,7 +139,8 @@ TEST_F(Configuration, IsWhatTheCommandLineWouldSayAndIsOverruledByIt) {
 }
 
 TEST_F(Configuration, WithUnknownKeysOrBadValuesIsRefused) {
-  expect_refused("fwhn", smooth + with("fwhn = \"2deg\"\n"));
+  expect_refused("line 2: unknown key fwhn; did you mean fwhm?",
+                 smooth + with("lmax = 8\nfwhn = \"2deg\"\n"));
   expect_refused("lmax", smooth + with("lmax = many\n"));
   expect_refused("tol", smooth + with("tol = 2\n"));
   expect_refused("cannot name another", smooth + with("config = \"other.toml\"\n"));

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -19,8 +20,21 @@ struct Unit {
   double radians;
 };
 constexpr double degree = std::numbers::pi / 180;
-constexpr std::array<Unit, 4> units{
-    {{"arcmin", degree / 60}, {"arcsec", degree / 3600}, {"deg", degree}, {"rad", 1}}};
+constexpr std::array<Unit, 15> units{{{"arcmin", degree / 60},
+                                      {"arcminute", degree / 60},
+                                      {"arcminutes", degree / 60},
+                                      {"'", degree / 60},
+                                      {"arcsec", degree / 3600},
+                                      {"arcsecond", degree / 3600},
+                                      {"arcseconds", degree / 3600},
+                                      {"\"", degree / 3600},
+                                      {"deg", degree},
+                                      {"degree", degree},
+                                      {"degrees", degree},
+                                      {"\xc2\xb0", degree},
+                                      {"rad", 1},
+                                      {"radian", 1},
+                                      {"radians", 1}}};
 
 }  // namespace
 
@@ -33,8 +47,8 @@ double parse_angle(const std::string& text, const std::string& option) {
         "0.01rad",
         option, text));
   }
-  const std::string_view unit_name(rest,
-                                   static_cast<std::size_t>(text.data() + text.size() - rest));
+  std::string_view unit_name(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
+  unit_name.remove_prefix(std::min(unit_name.size(), unit_name.find_first_not_of(' ')));
   for (const Unit& unit : units) {
     if (unit.name == unit_name) return value * unit.radians;
   }
@@ -51,6 +65,8 @@ double parse_width(const std::string& text, const std::string& option) {
   const double width = parse_angle(text, option);
   if (width < 0)
     throw UsageError(fmt::format("{} {}: expected a width of 0 or more", option, text));
+  if (width > std::numbers::pi)
+    throw UsageError(fmt::format("{} {}: expected a width of at most 180deg", option, text));
   return width;
 }
 

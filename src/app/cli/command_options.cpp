@@ -374,7 +374,7 @@ void declare_plot(CLI::App& command, PlotOptions& options) {
               "Values at the ends of the colours. Default: from the map.");
   group.value("--title", options.title, "TEXT", "Above the picture. Default: the column's name.");
   group
-      .choice("--colours", options.colours, {"auto", "polar", "sky", "meadow", "grey"},
+      .choice("--colours,--colors", options.colours, {"auto", "polar", "sky", "meadow", "grey"},
               "Colour scale; auto: polar for values of both signs, else meadow.")
       ->capture_default_str();
   group.value("--theory", options.theory, "FILE...",

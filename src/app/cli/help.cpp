@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <set>
 #include <sstream>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,7 +21,7 @@ constexpr std::string_view values_text =
     R"(The extension determines the kind of a file: .fits .fit .fits.gz FITS; .h5 .hdf5 HDF5; .txt
 .dat .tsv text; .png pictures.
 
-ANGLE is a number with its unit: 5arcmin, 1.5deg, 20arcsec, 0.01rad.
+ANGLE is a number with its unit: 5arcmin or 5', 1.5deg, 20arcsec or 20", 0.01rad.
 
 All outputs of a command appear together when it succeeds, or none.)";
 
@@ -113,8 +115,9 @@ std::string option_text(const CLI::Option& option) {
   std::string left = "  " + option.get_name(option.get_positional());
   if (!is_flag && option.nonpositional()) left += ' ' + option.get_type_name();
   std::string text = sentence(option.get_description());
-  for (const CLI::Option* other : option.get_excludes())
-    text += fmt::format(" Not with {}.", other->get_name());
+  std::set<std::string> others;  // sorted, so that the text is always the same
+  for (const CLI::Option* other : option.get_excludes()) others.insert(other->get_name());
+  for (const std::string& other : others) text += fmt::format(" Not with {}.", other);
   if (!option.get_default_str().empty())
     text += fmt::format(" Default: {}.", option.get_default_str());
   const bool gets_own_line = left.size() + 2 > option_column;

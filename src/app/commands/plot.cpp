@@ -48,8 +48,12 @@ void set_range(const std::string& text, SkyPicture& picture) {
   const std::string high = colon == std::string::npos ? "" : text.substr(colon + 1);
   picture.low = std::strtod(low.c_str(), &end_low);
   picture.high = std::strtod(high.c_str(), &end_high);
-  if (low.empty() || high.empty() || *end_low != '\0' || *end_high != '\0' ||
-      !(*picture.low < *picture.high)) {
+  const bool are_numbers = !low.empty() && !high.empty() && *end_low == '\0' && *end_high == '\0';
+  if (are_numbers && *picture.low >= *picture.high) {
+    throw UsageError(fmt::format("--range {}: LOW, {}, must be below HIGH, {}", text, *picture.low,
+                                 *picture.high));
+  }
+  if (!are_numbers) {
     throw UsageError(fmt::format("--range {}: expected LOW:HIGH, e.g. -300:300", text));
   }
 }
