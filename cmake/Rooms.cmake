@@ -57,8 +57,8 @@ endfunction()
 # ringweave_room(NAME [COMPUTES_LITTLE] SOURCES file... [ROOMS room...] [LINKS target...] [PRECOMPILE header...])
 # Makes a static library Ringweave::NAME from the sources of the current folder. ROOMS are rooms it may include, LINKS
 # external libraries. The headers of PRECOMPILE and standard ones are compiled once for the room;
-# tests/house/check_standard_headers.py finds forgotten includes. A room that computes little is optimised little, and not
-# at all where it is sanitized. (At -O2, with precompiled headers, GCC 12 would also warn by mistake that std::string
+# tests/house/check_standard_headers.py finds forgotten includes. A room that computes little is optimised little, and
+# not at all where it is sanitized. (At -O2, with precompiled headers, GCC 12 would also warn by mistake that std::string
 # copies beyond its bounds.)
 function(ringweave_room name)
   cmake_parse_arguments(PARSE_ARGV 1 room "COMPUTES_LITTLE" "" "SOURCES;ROOMS;LINKS;PRECOMPILE")

@@ -2,15 +2,17 @@
 #include "app/analysis_checks.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "distribute/mpi/agree.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline app {
 namespace {
 
-/// "nside 8 holds degrees up to 23 (3 nside - 1)".
+/// "the grid healpix:8 holds degrees up to 23 (3 nside - 1)".
 std::string held_degrees(const RingGrid& grid) {
   return fmt::format("the grid {} holds degrees up to {}{}", grid.name(), grid.default_lmax(),
                      grid.nside() > 0 ? " (3 nside - 1)" : "");
@@ -31,26 +33,38 @@ void warn_beyond_grid(Run& run, const std::string& path, const RingGrid& grid, i
                        held_degrees(grid)));
 }
 
-void require_converging(const std::string& path, const RingGrid& grid, int lmax,
-                        const std::vector<double>& residuals) {
+void require_converging(const Communicator& comm, const std::string& path, const RingGrid& grid,
+                        int lmax, const std::vector<double>& residuals) {
   // Below this, rounding in single precision may let residuals grow.
   constexpr double rounding = 1e-5;
   // Where they converge, the residuals fall in the norm of the quadrature weights, and may grow a
   // little in this one. Beyond the grid's degrees any growth goes on.
-  const double growth = lmax > grid.default_lmax() ? 1 + 1e-4 : 1 + 1e-2;
-  double before = 1;  // of no a_lm at all
-  for (std::size_t pass = 0; pass < residuals.size(); ++pass) {
-    const double after = residuals[pass];
-    if (after <= std::max(rounding, growth * before)) {
-      before = after;
-      continue;
+  const bool is_beyond = lmax > grid.default_lmax();
+  const double growth = is_beyond ? 1 + 1e-4 : 1 + 1e-2;
+  agree(comm, [&] {
+    double before = 1;  // of no a_lm at all
+    for (std::size_t pass = 0; pass < residuals.size(); ++pass) {
+      const double after = residuals[pass];
+      if (after <= std::max(rounding, growth * before)) {
+        before = after;
+        continue;
+      }
+      throw DataError(
+          path, fmt::format("the analysis to lmax = {} diverges: its relative residual grows from "
+                            "{:.3g} to {:.3g} in pass {}; {}",
+                            lmax, before, after, pass,
+                            is_beyond ? fmt::format("{}, so give --lmax {} or less",
+                                                    held_degrees(grid), grid.default_lmax())
+                                      : "give --iter 0, or --tol for conjugate gradients"));
     }
-    throw DataError(
-        path, fmt::format("the analysis to lmax = {} diverges: its relative residual grows from "
-                          "{:.3g} to {:.3g} in pass {}; {}, so give --lmax {} or less",
-                          lmax, before, after, pass, held_degrees(grid),
-                          std::min(lmax - 1, grid.default_lmax())));
-  }
+  });
+}
+
+void note_columns_left_out(Run& run, const std::string& path, const MapHeader& header,
+                           const FieldChoice& choice) {
+  const std::vector<std::string> names = columns_left_out(header, choice);
+  if (!names.empty())
+    run.note(fmt::format("{}: columns left out: {}", path, fmt::join(names, ", ")));
 }
 
 }  // namespace ringweave::detail::inline app

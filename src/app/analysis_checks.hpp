@@ -4,7 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/field_choice.hpp"
 #include "app/run.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/files.hpp"
 #include "ringweave/grid.hpp"
 
 namespace ringweave::detail::inline app {
@@ -17,8 +20,12 @@ bool is_exact(const RingGrid& grid, int lmax);
 void warn_beyond_grid(Run& run, const std::string& path, const RingGrid& grid, int lmax);
 
 /// Error  DataError where the residuals of Jacobi iterations grow from pass to pass: they diverge,
-/// and the a_lm are worse than without.
-void require_converging(const std::string& path, const RingGrid& grid, int lmax,
-                        const std::vector<double>& residuals);
+/// and the a_lm are worse than without. Collective.
+void require_converging(const Communicator& comm, const std::string& path, const RingGrid& grid,
+                        int lmax, const std::vector<double>& residuals);
+
+/// Names the columns of a map that a command does not use.
+void note_columns_left_out(Run& run, const std::string& path, const MapHeader& header,
+                           const FieldChoice& choice);
 
 }  // namespace ringweave::detail::inline app

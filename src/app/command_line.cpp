@@ -102,11 +102,6 @@ std::vector<std::string> option_names(const CLI::App& app) {
 UsageError explained(const CLI::App& app, const std::vector<std::string>& words,
                      const CLI::Error& error) {
   const auto chosen = app.get_subcommands();
-  const std::vector<std::string> rest = app.remaining(true);
-  if (chosen.empty() && !rest.empty()) {
-    return UsageError(fmt::format("{}: no command of this name{}; `ringweave --help` lists them",
-                                  rest.front(), did_you_mean(rest.front(), command_names(app))));
-  }
   const std::string help =
       chosen.empty() ? "\nRun `ringweave --help`."
                      : fmt::format("\nRun `ringweave {} --help`.", chosen.front()->get_name());
@@ -136,7 +131,8 @@ UsageError explained(const CLI::App& app, const CLI::ConfigError& error) {
   for (std::string line; std::getline(lines, line);) {
     ++number;
     const std::size_t begin = line.find_first_not_of(" \t");
-    if (begin != std::string::npos && line.compare(begin, key.size(), key) == 0) break;
+    if (begin == std::string::npos || line.compare(begin, key.size(), key) != 0) continue;
+    if (line.find_first_of(" \t=", begin) == begin + key.size()) break;
   }
   std::vector<std::string> keys;
   for (const std::string& name : option_names(app)) keys.push_back(name.substr(2));
@@ -186,6 +182,13 @@ ParsedCommand parse_command_line(int argc, const char* const* argv) {
   if (words.front() == "help") {
     words.erase(words.begin());
     words.emplace_back("--help");
+  }
+  const std::vector<std::string> commands = command_names(app);
+  const std::string& first = words.front();
+  if (!first.starts_with('-') &&
+      std::find(commands.begin(), commands.end(), first) == commands.end()) {
+    throw UsageError(fmt::format("{}: no command of this name{}; `ringweave --help` lists them",
+                                 first, did_you_mean(first, commands)));
   }
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));

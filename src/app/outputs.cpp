@@ -36,13 +36,16 @@ void require_kind(const std::string& path, OutputContent content) {
 
 std::string one_name(const std::string& path) {
   std::error_code error;
-  const auto name = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
+  const std::filesystem::path whole = std::filesystem::absolute(path, error);
+  if (error) return path;
+  const std::filesystem::path name = std::filesystem::weakly_canonical(whole, error);
   return error ? path : name.string();
 }
 
-void Outputs::announce(const std::string& path, OutputContent content) {
+void Outputs::announce(const std::string& path, OutputContent content,
+                       const std::string& own_input) {
   if (path.empty()) return;
-  announced_.push_back(path);
+  announced_.push_back({path, !own_input.empty() && one_name(own_input) == one_name(path)});
   agree(comm_, [&] {
     if (!comm_.is_root()) return;
     require_name_of_file(path);
@@ -57,13 +60,13 @@ void Outputs::announce(const std::string& path, OutputContent content) {
 void Outputs::require_writable() const {
   agree(comm_, [&] {
     if (!comm_.is_root()) return;
-    for (const std::string& path : announced_) {
-      if (!inputs_.contains(one_name(path))) continue;
+    for (const auto& [path, replaces_input] : announced_) {
+      if (replaces_input || !inputs_.contains(one_name(path))) continue;
       throw UsageError(
           fmt::format("{}: is an input of this command; give the output another name", path));
     }
   });
-  for (const std::string& path : announced_) AtomicOutput::check(comm_, path, if_exists_);
+  for (const Announced& output : announced_) AtomicOutput::check(comm_, output.path, if_exists_);
 }
 
 AtomicOutput& Outputs::begin(const std::string& path) {

@@ -30,10 +30,11 @@ class Outputs {
 
   /// Names an output; an empty name means none. Error  UsageError (an extension that cannot hold
   /// `content`, the name of another output).
-  void announce(const std::string& path, OutputContent content);
+  /// It may replace `own_input`, the file it is made of.
+  void announce(const std::string& path, OutputContent content, const std::string& own_input = "");
   /// Names an input, which no output may replace. Not collective.
   void keep(const std::string& path) {
-    if (comm_.is_root()) inputs_.insert(one_name(path));
+    if (comm_.is_root() && !path.empty()) inputs_.insert(one_name(path));
   }
   /// Checks all outputs that were announced, when options and inputs are known to be right. Error
   /// UsageError (an input, exists, not a regular file), ResourceError (cannot be written).
@@ -48,7 +49,11 @@ class Outputs {
  private:
   Communicator comm_;
   IfExists if_exists_;
-  std::vector<std::string> announced_;
+  struct Announced {
+    std::string path;
+    bool replaces_input;
+  };
+  std::vector<Announced> announced_;
   // On rank 0, as one_name().
   std::set<std::string> names_;  ///< of the announced
   std::set<std::string> inputs_;

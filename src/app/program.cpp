@@ -71,6 +71,7 @@ int work(const Communicator& comm, int argc, const char* const* argv) {
           0,
           {}};
   run.outputs.announce(run.options.report, OutputContent::report);
+  run.outputs.keep(run.options.machine);
   const int code = parsed.execute(run);
   write_report(run);
   run.outputs.commit();

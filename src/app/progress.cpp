@@ -2,21 +2,34 @@
 #include "app/progress.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <termios.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 
 namespace ringweave::detail::inline app {
 namespace {
 
-/// mpirun gives ranks a pseudo-terminal for stdout even when its own is a file, but passes stderr
-/// through a pipe, so only stderr is checked.
-bool someone_watches() {
-  for (const char* batch : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "CI"}) {
-    if (std::getenv(batch) != nullptr) return false;
-  }
-  return isatty(STDERR_FILENO) != 0;
+constexpr double seconds_between_lines = 30;
+
+/// Opens the terminal that mpirun was started from in the foreground; null where there is none. Its
+/// ranks are a process group of their own and have its pipe as stderr.
+std::FILE* open_terminal_of_mpirun() {
+  struct stat status {};
+  if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr && std::getenv("PMI_SIZE") == nullptr)
+    return nullptr;
+  if (::fstat(STDERR_FILENO, &status) != 0 || !S_ISFIFO(status.st_mode)) return nullptr;
+  std::FILE* terminal = std::fopen("/dev/tty", "w");
+  if (terminal == nullptr) return nullptr;
+  const int number = ::fileno(terminal);
+  termios settings{};
+  // With TOSTOP a background process group would be stopped by its first line.
+  const bool is_usable = ::tcgetattr(number, &settings) == 0 && (settings.c_lflag & TOSTOP) == 0 &&
+                         ::tcgetpgrp(number) == ::getpgid(::getppid());
+  if (is_usable) return terminal;
+  std::fclose(terminal);
+  return nullptr;
 }
 
 std::string duration(double seconds) {
@@ -28,33 +41,57 @@ std::string duration(double seconds) {
 
 }  // namespace
 
-Progress::Progress(Mode mode, bool is_root)
-    : active_(is_root && (mode == Mode::on || (mode == Mode::automatic && someone_watches()))) {}
+Progress::Progress(Mode mode, bool is_root) {
+  if (!is_root || mode == Mode::off) return;
+  style_ = Style::log;
+  log_seconds_ = mode == Mode::on ? 0 : seconds_between_lines;
+  if (::isatty(STDERR_FILENO) != 0) {
+    style_ = Style::line;
+  } else if (std::FILE* terminal = open_terminal_of_mpirun(); terminal != nullptr) {
+    style_ = Style::line;
+    terminal_.reset(terminal);
+    out_ = terminal;
+  }
+}
+
+Progress::Progress(Style style, std::FILE* out, double seconds)
+    : style_(style), out_(out), log_seconds_(seconds) {}
 
 Progress::~Progress() { finish(); }
 
-void Progress::line(const std::string& text) const { fmt::print(stderr, "\r\033[K{}", text); }
+double Progress::seconds_of_stage() const {
+  return std::chrono::duration<double>(Clock::now() - start_).count();
+}
+
+void Progress::show(const std::string& text, const char* end) {
+  if (style_ == Style::line) fmt::print(out_, "\r\033[K{}{}", text, end);
+  if (style_ == Style::log) {
+    const Clock::time_point now = Clock::now();
+    if (std::chrono::duration<double>(now - logged_).count() < log_seconds_) return;
+    logged_ = now;
+    fmt::print(out_, "{}\n", text);
+  }
+  std::fflush(out_);
+}
 
 void Progress::stage(const std::string& name) {
   finish();
   stage_ = name;
   start_ = Clock::now();
-  if (active_) line(name + " ...");
+  show(name + " ...", "");
 }
 
 void Progress::step(int done, int total, const std::string& note) {
-  if (!active_ || stage_.empty()) return;
-  const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+  if (style_ == Style::silent || stage_.empty()) return;
   const std::string left =
-      done > 0 ? fmt::format(", {} left", duration(seconds / done * (total - done))) : "";
-  line(fmt::format("{}: {}/{}{}{}{}", stage_, done, total, left, note.empty() ? "" : ", ", note));
+      done > 0 ? fmt::format(", {} left", duration(seconds_of_stage() / done * (total - done)))
+               : "";
+  show(fmt::format("{}: {}/{}{}{}{}", stage_, done, total, left, note.empty() ? "" : ", ", note),
+       "");
 }
 
 void Progress::finish() {
-  if (active_ && !stage_.empty()) {
-    line(fmt::format("{}: {}\n", stage_,
-                     duration(std::chrono::duration<double>(Clock::now() - start_).count())));
-  }
+  if (!stage_.empty()) show(fmt::format("{}: {}", stage_, duration(seconds_of_stage())), "\n");
   stage_.clear();
 }
 

@@ -2,36 +2,51 @@
 #pragma once
 
 #include <chrono>
+#include <cstdio>
+#include <memory>
 #include <string>
 
 namespace ringweave::detail::inline app {
 
-/// A line on stderr that shows the current stage and the time left; silent in batch jobs and on
-/// ranks other than 0.
+/// Shows the current stage and the time left, on rank 0.
 class Progress {
  public:
   enum class Mode { automatic, on, off };
-  /// automatic: only if stderr is a terminal and no batch job runs (SLURM_JOB_ID, PBS_JOBID,
-  /// LSB_JOBID unset).
+  /// line: one line of a terminal, written again and again. log: plain lines.
+  enum class Style { silent, line, log };
+
+  /// A line on the terminal of stderr, or on the one that mpirun was started from, where its pipe
+  /// is stderr. Without a terminal plain lines on stderr, with `on` for all that happens, else no
+  /// more than one in 30 s.
   Progress(Mode mode, bool is_root);
+  /// Writes to `out`, plain lines no more than one in `seconds`.
+  Progress(Style style, std::FILE* out, double seconds);
   ~Progress();
   Progress(Progress&&) = default;
-  Progress& operator=(Progress&&) = default;
+  Progress& operator=(Progress&&) = delete;
 
   /// Begins a new stage; the line of the last one ends with its time.
   void stage(const std::string& name);
-  /// Reports that step `done` of `total` of the current stage is finished; shows the percentage and
-  /// the time left.
+  /// Reports that step `done` of `total` of the current stage is finished; shows both and the time
+  /// left.
   void step(int done, int total, const std::string& note = "");
   void finish();
 
  private:
   using Clock = std::chrono::steady_clock;
-  void line(const std::string& text) const;
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  double seconds_of_stage() const;
+  void show(const std::string& text, const char* end);
 
-  bool active_;
-  std::string stage_;
+  Style style_ = Style::silent;
+  std::unique_ptr<std::FILE, Close> terminal_{};  ///< that of mpirun
+  std::FILE* out_ = stderr;
+  double log_seconds_ = 0;
+  std::string stage_{};
   Clock::time_point start_{};
+  Clock::time_point logged_ = Clock::now();
 };
 
 }  // namespace ringweave::detail::inline app

@@ -53,7 +53,7 @@ void tell_of_spectra(Run& run, const std::string& path, const SpectraFile& file,
   for (const std::string& warning : file.warnings) run.warn(path + ": " + warning);
   if (cl_kind.empty() && !file.is_stated && looks_like_d_l(file.spectra)) {
     run.warn(path +
-             ": does not fall from l = 10 to 200, as C_l of the CMB do; if it holds D_l, "
+             ": does not fall towards high degrees, as C_l of the CMB do; if it holds D_l, "
              "give --cl-kind dl, and if it is right so, --cl-kind cl");
   }
   if (!file.left_out.empty()) {

@@ -81,8 +81,8 @@ std::shared_ptr<const RingGrid> grid_to_visit(MapReader& reader, bool iterates) 
   return std::make_shared<RingGrid>(grid->subset(observed));
 }
 
-WeightFiles find_weights(const Run& run, const std::string& option, const RingGrid& grid) {
-  return agreed(run.comm, [&] {
+WeightFiles find_weights(Run& run, const std::string& option, const RingGrid& grid) {
+  const WeightFiles found = agreed(run.comm, [&] {
     WeightFiles files;
     if (option == "none") return files;
     if (grid.nside() == 0) {
@@ -102,6 +102,8 @@ WeightFiles find_weights(const Run& run, const std::string& option, const RingGr
     if (run.comm.is_root()) check_input_file(files.ring + files.pixel);
     return files;
   });
+  run.outputs.keep(found.ring + found.pixel);
+  return found;
 }
 
 AnalysisWeights load_weights(const Run& run, const WeightFiles& files, const LocalRings& rings) {

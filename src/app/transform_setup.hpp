@@ -42,7 +42,7 @@ struct WeightFiles {
   std::string pixel;  ///< empty: 1
 };
 /// Finds the weight files. Error  DataError when the file is missing, UsageError. Collective.
-WeightFiles find_weights(const Run& run, const std::string& option, const RingGrid& grid);
+WeightFiles find_weights(Run& run, const std::string& option, const RingGrid& grid);
 
 /// Loads the quadrature weights of an analysis. Collective.
 AnalysisWeights load_weights(const Run& run, const WeightFiles& files, const LocalRings& rings);

@@ -135,13 +135,22 @@ BeamTable read_fits_beam(const std::string& path) {
     table = read_fits_table(path);
   }
   const FitsMultipoles beam = multipoles_of(std::move(table), path);
+  if (upper(beam.column_names.front()) == "REAL")
+    throw DataError(path, "holds a_lm; expected b_l by l, text or FITS");
   if (beam.first != 0) {
     throw DataError(path, fmt::format("begins with l = {}; it must begin at l = 0, so add the rows "
                                       "that are missing",
                                       beam.first));
   }
-  return checked(names_temperature(beam.column_names) ? by_name(beam.column_names, beam.columns)
-                                                      : by_position(beam.columns));
+  if (names_temperature(beam.column_names))
+    return checked(by_name(beam.column_names, beam.columns));
+  BeamTable taken = by_position(beam.columns);
+  // IDL's beams of four rows have T E B and T times E.
+  for (std::size_t c = fields.size(); c < beam.column_names.size(); ++c) {
+    if (!beam.column_names[c].starts_with("ROW "))
+      taken.warnings.push_back(fmt::format("column {} is left out", beam.column_names[c]));
+  }
+  return checked(std::move(taken));
 }
 
 }  // namespace ringweave::detail::inline io

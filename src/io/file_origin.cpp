@@ -30,11 +30,8 @@ constexpr std::array<std::string_view, 51> own_names{
     "_NCProperties", "standard_name", "input", "history"};
 
 double degrees_of(const Keyword& fwhm) {
-  double value = 0;
-  if (const auto* number = std::get_if<double>(&fwhm.value)) value = *number;
-  if (const auto* whole = std::get_if<std::int64_t>(&fwhm.value))
-    value = static_cast<double>(*whole);
-  return fwhm.comment.find("arcmin") != std::string::npos ? value / 60 : value;
+  const auto* number = std::get_if<double>(&fwhm.value);
+  return number == nullptr ? 0 : *number;
 }
 
 const Keyword* find(const std::vector<Keyword>& keywords, const std::string& name) {
@@ -55,7 +52,13 @@ bool describes_its_file(const std::string& name) {
 }
 
 std::vector<Keyword> keywords_of(const Provenance& provenance) {
-  std::vector<Keyword> keywords = provenance.origin.keywords;
+  std::vector<Keyword> keywords;
+  for (const Keyword& keyword : provenance.origin.keywords) put(keywords, keyword);
+  if (provenance.method) {
+    // Of another smoothing.
+    for (const char* name : {"SUPPORT", "KERNERR", "NITERALM"})
+      std::erase_if(keywords, [&](const Keyword& keyword) { return keyword.name == name; });
+  }
   const auto put_if = [&](const char* name, const auto& value, const char* comment) {
     if (value) put(keywords, {name, *value, comment});
   };

@@ -21,9 +21,9 @@ std::string packed(const std::string& comment) {
   return text;
 }
 
-/// Whether the comment names C_l or D_l, by the letter: D_l, Dl, D_ell, D_L as a word or before a
-/// spectrum's name (DlTT).
-bool names_spectrum(const std::string& comment, char letter) {
+/// Returns where the comment names C_l or D_l, by the letter; npos where it does not: D_l, Dl,
+/// D_ell, D_L as a word or before a spectrum's name (DlTT).
+std::size_t place_of_spectrum(const std::string& comment, char letter) {
   for (std::size_t at = comment.find(letter); at != std::string::npos;
        at = comment.find(letter, at + 1)) {
     if (at > 0 && std::isalnum(static_cast<unsigned char>(comment[at - 1])) != 0) continue;
@@ -39,15 +39,21 @@ bool names_spectrum(const std::string& comment, char letter) {
       continue;
     }
     if (next >= comment.size() || std::islower(static_cast<unsigned char>(comment[next])) == 0)
-      return true;
+      return at;
   }
-  return false;
+  return std::string::npos;
 }
 
-bool says_d_l(const std::string& comment) {
+/// Whether one comment says D_l (true) or C_l (false). A formula for C_l by D_l says neither.
+std::optional<bool> says_d_l(const std::string& comment) {
+  const std::size_t c_l = place_of_spectrum(comment, 'C');
+  const std::size_t d_l = place_of_spectrum(comment, 'D');
+  if (d_l != std::string::npos) return d_l < c_l ? std::optional(true) : std::nullopt;
   const std::string text = packed(comment);
-  return text.find("l(l+1)") != std::string::npos || text.find("L(L+1)") != std::string::npos ||
-         text.find("ell(ell+1)") != std::string::npos || names_spectrum(comment, 'D');
+  if (text.find("l(l+1)") != std::string::npos || text.find("L(L+1)") != std::string::npos ||
+      text.find("ell(ell+1)") != std::string::npos)
+    return true;
+  return c_l == std::string::npos ? std::nullopt : std::optional(false);
 }
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
@@ -90,8 +96,9 @@ std::optional<bool> stated_d_l(const std::vector<std::string>& comments) {
   std::optional<bool> stated;
   for (const std::string& comment : comments) {
     if (comment.starts_with(command_mark)) continue;
-    if (says_d_l(comment)) return true;
-    if (names_spectrum(comment, 'C')) stated = false;
+    const std::optional<bool> says = says_d_l(comment);
+    if (says == true) return true;
+    if (says) stated = says;
   }
   return stated;
 }
@@ -99,7 +106,7 @@ std::optional<bool> stated_d_l(const std::vector<std::string>& comments) {
 std::string stated_unit(const std::vector<std::string>& comments) {
   for (const std::string& comment : comments) {
     if (comment.starts_with(command_mark)) continue;
-    if (const std::string unit = unit_in(comment); !unit.empty()) return unit;
+    if (std::string unit = unit_in(comment); !unit.empty()) return unit;
   }
   return {};
 }

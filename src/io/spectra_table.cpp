@@ -18,6 +18,7 @@
 #include "io/fits/table.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/map_header.hpp"
+#include "io/keywords.hpp"
 #include "io/spectra_comments.hpp"
 #include "io/text_table.hpp"
 #include "io/unit_name.hpp"
@@ -123,6 +124,9 @@ SpectraFile read_fits_spectra(const std::string& path, SpectrumKind kind) {
   using enum Spectra::Name;
   const FitsMultipoles table = multipoles_of(read_fits_table(path), path);
   std::array<Spectra::Name, Spectra::n_names> order{TT, EE, BB, TE, TB, EB};
+  if (table.is_map) throw DataError(path, "is a sky map; expected spectra by l");
+  if (upper(table.column_names.front()) == "REAL")
+    throw DataError(path, "holds a_lm; expected spectra by l");
   constexpr std::int64_t latest_first = 2;
   if (table.first > latest_first) {
     throw DataError(
@@ -144,7 +148,7 @@ SpectraFile read_fits_spectra(const std::string& path, SpectrumKind kind) {
       file.left_out.push_back(table.column_names[c]);
     }
   }
-  file.unit = table.units.front();
+  file.unit = known_unit(table.units.front());
   file.origin = table.origin;
   settle_kind(file, table.creator == "ringweave" ? std::optional(false) : std::nullopt, kind);
   return file;

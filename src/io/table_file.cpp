@@ -115,12 +115,14 @@ void detail::write_spectra(const AtomicOutput& output, const Provenance& provena
     throw UsageError(fmt::format("{}: spectra are written as text, FITS or HDF5", output.path()));
   agree(output.comm(), [&] {
     if (!output.comm().is_root()) return;
-    if (kind == FileKind::text)
-      write_text_spectra(output.temporary_path(), spectra, provenance, unit);
-    if (kind == FileKind::fits)
-      write_fits_spectra(output.temporary_path(), spectra, provenance, unit);
-    if (kind == FileKind::hdf5)
-      write_hdf5_spectra(output.temporary_path(), spectra, provenance, unit);
+    // Whatever was read, C_l are written.
+    Provenance of_c_l = provenance;
+    of_c_l.spectrum_kind.reset();
+    std::erase_if(of_c_l.origin.keywords,
+                  [](const Keyword& keyword) { return keyword.name == "CL_KIND"; });
+    if (kind == FileKind::text) write_text_spectra(output.temporary_path(), spectra, of_c_l, unit);
+    if (kind == FileKind::fits) write_fits_spectra(output.temporary_path(), spectra, of_c_l, unit);
+    if (kind == FileKind::hdf5) write_hdf5_spectra(output.temporary_path(), spectra, of_c_l, unit);
   });
 }
 
@@ -151,8 +153,8 @@ Beam read_pixel_window(const Communicator& comm, const std::string& path, std::i
       throw UsageError(fmt::format("{}: pixel windows are read from FITS (.fits)", path));
     FitsMultipoles table = multipoles_of(read_fits_table(path), path);
     const std::int64_t rows = ssize64(table.columns.front());
-    if (table.is_map || table.first != 0 || rows != 4 * nside + 1 ||
-        (table.nside != 0 && table.nside != nside)) {
+    if (table.is_map) throw DataError(path, "is a sky map; expected a pixel window");
+    if (table.first != 0 || rows != 4 * nside + 1 || (table.nside != 0 && table.nside != nside)) {
       throw DataError(
           path,
           fmt::format("holds {} numbers{}; the pixel window for nside = {} has l = 0 to {}", rows,

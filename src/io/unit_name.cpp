@@ -65,6 +65,12 @@ std::string temperature_scale(const std::string& unit) {
   return {};
 }
 
+std::string known_unit(const std::string& unit) {
+  constexpr std::array<std::string_view, 6> unknown{"unknown", "[unknown]", "none",
+                                                    "None",    "-",         "^2"};
+  return std::find(unknown.begin(), unknown.end(), unit) == unknown.end() ? unit : std::string();
+}
+
 std::string unit_of_root(const std::string& squared) {
   std::string unit = squared;
   replace_all(unit, "**", "^");
@@ -87,7 +93,10 @@ std::optional<double> temperature_factor(const std::string& from, const std::str
   };
   const std::string scale = temperature_scale(from);
   const std::string other_scale = temperature_scale(to);
-  if (!scale.empty() && !other_scale.empty() && scale != other_scale) return std::nullopt;
+  // K alone may be thermodynamic, as most maps are, but not Rayleigh-Jeans.
+  const bool is_rayleigh_jeans = (scale + other_scale).find("Rayleigh") != std::string::npos;
+  if (scale != other_scale && (is_rayleigh_jeans || (!scale.empty() && !other_scale.empty())))
+    return std::nullopt;
   if (per_kelvin(from) == 0 || per_kelvin(to) == 0) return std::nullopt;
   return per_kelvin(to) / per_kelvin(from);
 }

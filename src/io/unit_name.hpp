@@ -15,6 +15,9 @@ std::string astropy_unit(const std::string& unit);
 /// or nothing.
 std::string temperature_scale(const std::string& unit);
 
+/// Returns the unit, or nothing for words that stand for none: unknown, none, -.
+std::string known_unit(const std::string& unit);
+
 /// Returns the unit whose square the unit of a spectrum is: uK for uK^2 or (uK)^2, K_CMB for
 /// (K_CMB)^2; empty for others.
 std::string unit_of_root(const std::string& squared);

@@ -92,6 +92,7 @@ TEST(CommandLine, UnknownWordsAreRefusedWithWhatIsNear) {
   expect_refused("--xyz: no option of this name\nRun", smooth + Words{"--xyz"});
   expect_refused("smoothe: no command of this name; did you mean smooth?", {"smoothe"});
   expect_refused("smoth: no command of this name; did you mean smooth?", {"smoth", "in.fits"});
+  expect_refused("smoth: no command of this name; did you mean smooth?", {"help", "smoth"});
   expect_refused("paint: no command of this name; `ringweave", {"paint"});
   expect_refused("--method", smooth + Words{"--method", "fast"});
   expect_refused("--fields", smooth + Words{"--fields", "TEB"});

@@ -35,11 +35,12 @@ class Misread(program.ProgramTest):
     def write_table(cls, name, columns, header=""):
         np.savetxt(cls.folder / name, np.column_stack([np.arange(len(columns[0])), *columns]), header=header)
 
-    def refused(self, code, words, *arguments, **options):
-        result = self.done(*arguments, code=code, **options)
-        self.assertEqual(len(result.messages()), 1, result)
-        for word in words:
-            self.assertIn(word, result.err)
+    def refused(self, code, words, *arguments, ranks=(1, 3), **options):
+        for n in ranks:
+            result = self.done(*arguments, code=code, ranks=n, **options)
+            self.assertEqual(len(result.messages()), 1, result)
+            for word in words:
+                self.assertIn(word, result.err)
 
     def values(self, name):
         return read_map(self.folder / name)
@@ -224,6 +225,25 @@ class Analyses(Misread):
         self.assertEqual(map_header(self.folder / "out.h5")["NITERALM"], 0)
 
 
+class OtherKinds(Misread):
+    def test_maps_and_alm_are_no_spectra(self):
+        write_map(self.folder / "map.fits", self.values("sky.h5"))
+        self.done("convert", "alm.h5", "alm.fits")
+        for name, words in (("map.fits", "sky map"), ("alm.fits", "a_lm")):
+            self.refused(ERROR_IN_DATA, [name, words], "synthesize", "--cl", name, "--nside", 8, "none.h5")
+        self.refused(ERROR_IN_DATA, ["alm.fits", "a_lm"], "smooth", "sky.h5", "none.h5", "--beam", "alm.fits")
+
+    def test_spectra_of_as_many_rows_as_a_map_has_pixels_are_spectra(self):
+        for lmax in (11, 47):
+            table = fits.BinTableHDU.from_columns([fits.Column(name="TEMPERATURE", format="D", array=np.ones(lmax + 1))])
+            table.header["CREATOR"] = "healpy"
+            table.writeto(self.folder / "rows.fits", overwrite=True)
+            self.assertIn(f"spectra TT, lmax {lmax}", self.done("info", "rows.fits").out)
+
+    def test_a_file_without_a_name_is_refused(self):
+        self.refused(ERROR_IN_DATA, ["cannot be read"], "info", "")
+
+
 class Windows(Misread):
     @needs_data
     def test_the_window_of_another_nside_is_refused(self):
@@ -295,6 +315,7 @@ class Outputs(Misread):
         self.unchanged("alm.h5", "synthesize", "--alm", "alm.h5", "--nside", 8, "alm.h5")
         self.unchanged("cl.txt", "synthesize", "--cl", "cl.txt", "--nside", 8, "out.h5", "--report", "cl.txt")
         self.write_table("beam.txt", [np.ones(LMAX + 1)])
+        self.unchanged("sky.h5", "smooth", "sky.h5", "out.h5", "--fwhm", "5deg", "--report", "sky.h5")
         self.unchanged("beam.txt", "smooth", "sky.h5", "out.h5", "--beam", "beam.txt", "--report", "beam.txt")
 
     def test_a_map_may_be_smoothed_in_its_place(self):
@@ -321,7 +342,7 @@ class Ranks(Misread):
                           {"SLURM_NTASKS": "2", "SLURM_PROCID": "1"},
                           {"SLURM_NTASKS": "8", "SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "1"}):
             self.refused(USAGE, ["ranks were started", *variables.keys() - {"PMI_RANK", "SLURM_PROCID", "SLURM_NTASKS"}],
-                         *smooth, environment=variables)
+                         *smooth, environment=variables, ranks=(1,))
         self.assertFalse((self.folder / "alone.h5").exists())
 
     def test_one_rank_of_a_larger_job_is_right_where_no_launcher_started_it(self):

@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 from astropy.io import fits
 
-from files import map_header, write_map
+from files import map_header, read_map, write_map
 
 NSIDE = 16
 LMAX = 47
@@ -56,6 +56,44 @@ class CarriedOver(Provenance):
         self.assertEqual(self.header("again.fits")["CLEANED"], True)
         for step in ("planck.fits planck.h5", "planck.h5 again.fits"):
             self.assertIn(step, self.history("again.fits"))
+
+    def test_odd_keywords_do_no_harm(self):
+        with fits.open(self.folder / "planck.fits") as hdus:
+            table = hdus[1].copy()
+        table.header["VERS"] = "1.2.3"
+        table.header["LONG"] = "x" * 100
+        table.header["RESOLN"] = (7.5, "[arcmin]")
+        table.header["FWHM"] = (300, "[arcmin] of the beam")
+        for text in ("VERS2   = 1.2.3", "DATE1   = 2013-05-01", "TWICE   = 1", "TWICE   = 2", "FAR     = 1E400"):
+            table.header.append(fits.Card.fromstring(text), end=True)
+        table.header["HISTORY"] = "y" * 72
+        table.header["HISTORY"] = "another line"
+        table.writeto(self.folder / "odd.fits", overwrite=True, output_verify="ignore")
+        long_name = "a" * 50 + " b.h5"
+        for ranks in (1, 3):
+            self.done("smooth", "odd.fits", long_name, "--fwhm", "12deg", "--iter", 0, "--overwrite", ranks=ranks)
+            header = self.header(long_name)
+            self.assertEqual([header[key] for key in ("VERS", "VERS2", "LONG", "TWICE")], ["1.2.3", "1.2.3", "x" * 100, 2])
+            self.assertAlmostEqual(header["FWHM"], 13, places=12)
+            with h5py.File(self.folder / long_name) as file:
+                lines = file.attrs["history"].splitlines()
+            self.assertLess(lines.index("y" * 72), lines.index("another line"))
+            self.done("convert", long_name, "odd_back.fits", "--overwrite", ranks=ranks)
+            self.done("convert", "odd_back.fits", "odd_again.h5", "--overwrite", ranks=ranks)
+            with h5py.File(self.folder / "odd_again.h5") as file:
+                again = file.attrs["history"].splitlines()
+            self.assertEqual(again[: len(lines)], lines)
+            self.assertAlmostEqual(self.header("odd_again.h5")["FWHM"], 13, places=12)
+
+    def test_attributes_that_would_change_a_fits_table_go_into_its_history(self):
+        self.done("convert", "planck.fits", "attributes.h5")
+        with h5py.File(self.folder / "attributes.h5", "r+") as file:
+            for name, value in (("TSCAL1", 2.0), ("TZERO1", 1.0), ("a=b", "text"), ("lower", 1), ("NAXIS2", 3)):
+                file["map"].attrs[name] = value
+        self.done("convert", "attributes.h5", "attributes.fits")
+        np.testing.assert_array_equal(read_map(self.folder / "attributes.fits"), read_map(self.folder / "planck.fits"))
+        self.assertNotIn("TSCAL1", self.header("attributes.fits"))
+        self.assertIn("lower = 1", self.history("attributes.fits"))
 
     def test_every_step_is_appended_in_order(self):
         self.done("smooth", "planck.fits", "first.h5", "--fwhm", "3deg", "--iter", 0)
@@ -104,9 +142,11 @@ class Recorded(Provenance):
         self.assertEqual(printed, f"seed {seed}")
         self.assertEqual(json.loads((self.folder / "drawn.json").read_text())["seed"], int(seed))
         self.done(*synthesize, "{seed}.fits", "--seed", "3..4", "--save-alm", "alm{seed}.fits")
-        for seed in (3, 4):
-            self.assertEqual(self.header(f"{seed}.fits")["SEED"], seed)
-            self.assertEqual(fits.getheader(self.folder / f"alm{seed}.fits", 1)["SEED"], seed)
+        for one in (3, 4):
+            self.assertEqual(self.header(f"{one}.fits")["SEED"], one)
+            self.assertEqual(fits.getheader(self.folder / f"alm{one}.fits", 1)["SEED"], one)
+        self.done("convert", "drawn.h5", "drawn.fits")
+        self.assertEqual(int(self.header("drawn.fits")["SEED"]), int(seed))
         self.done(*synthesize, "large.fits", "--seed", 2**64 - 1)
         self.assertEqual(int(self.header("large.fits")["SEED"]), 2**64 - 1)
 

@@ -39,7 +39,7 @@ cstddef algorithm array complex cstdio cstdlib cstring functional map memory spa
 cstddef algorithm array complex cstdio cstdlib cstring functional map memory span string string_view vector: ptrdiff_t
 cstddef algorithm array complex cstdio cstdlib cstring functional map memory span string string_view vector: size_t
 cstdint: int16_t int32_t int64_t int8_t intptr_t uint16_t uint32_t uint64_t uint8_t uintptr_t
-cstdio: fclose ferror fflush FILE fopen fprintf fread fwrite printf puts rename snprintf
+cstdio: FILE fclose ferror fflush fgetc fopen fprintf fread fwrite printf puts rename rewind snprintf tmpfile
 cstdio algorithm: remove
 cstdlib: _Exit abort aligned_alloc atof atoi atoll exit free getenv malloc strtod strtol
 cstring: memcmp memcpy memmove memset strcmp strerror strlen

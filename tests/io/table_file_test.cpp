@@ -65,15 +65,16 @@ TEST_F(TableFile, AHeaderThatNamesColumnsIsHonoured) {
 
 TEST_F(TableFile, AHeaderThatSaysSoMakesThemDl) {
   for (const char* header :
-       {"# l(l+1)C_l/2pi in muK^2", "# D_l [uK^2]", "# l Dl_TT", "# L(L+1) C_L / (2 pi)",
-        "# columns: D_ell", "# $\\ell(\\ell+1)C_\\ell/2\\pi$"}) {
+       {"# l(l+1)C_l/2pi in muK^2", "# D_l = l(l+1) C_l / 2 pi", "# D_l [uK^2]", "# l Dl_TT",
+        "# L(L+1) C_L / (2 pi)", "# columns: D_ell", "# $\\ell(\\ell+1)C_\\ell/2\\pi$"}) {
     const Spectra cl = spectra(std::string(header) + "\n0 7\n1 1\n2 6\n");
     EXPECT_EQ(cl(Spectra::TT, 0), 0) << header;
     EXPECT_DOUBLE_EQ(cl(Spectra::TT, 1), std::numbers::pi) << header;
     EXPECT_DOUBLE_EQ(cl(Spectra::TT, 2), 2 * std::numbers::pi) << header;
   }
   for (const char* header :
-       {"# C_l in K^2", "# middle of the Dlouhy file, Delta", "# command: ringweave D_l.txt"}) {
+       {"# C_l = 2 pi D_l / (l(l+1))", "# C_l in K^2", "# middle of the Dlouhy file, Delta",
+        "# command: ringweave D_l.txt"}) {
     EXPECT_EQ(spectra(std::string(header) + "\n0 7\n1 1\n")(Spectra::TT, 0), 7) << header;
   }
 }

@@ -61,6 +61,10 @@ double parse_angle(const std::string& text, const std::string& option) {
                                option, text, unit_name));
 }
 
+double parse_degrees(const std::string& text, const std::string& option) {
+  return parse_angle(text, option) * 180 / std::numbers::pi;
+}
+
 double parse_width(const std::string& text, const std::string& option) {
   const double width = parse_angle(text, option);
   if (width < 0)

@@ -19,4 +19,7 @@ struct AngleRange {
 };
 AngleRange parse_angle_range(const std::string& text, const std::string& option);
 
+/// Returns an angle in degrees, as files record it.
+double parse_degrees(const std::string& text, const std::string& option);
+
 }  // namespace ringweave::detail::inline app

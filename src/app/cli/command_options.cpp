@@ -194,7 +194,8 @@ void declare_common(CLI::App& app, CommonOptions& options) {
       ->check(positive_number());
   group
       .choice("--progress", options.progress, {"auto", "on", "off"},
-              "A line on stderr; auto: only on a terminal and outside batch jobs.")
+              "What is done and how long it will take: a line on the terminal, without one plain "
+              "lines on stderr; auto: of these one in 30 s.")
       ->capture_default_str();
   group.flag("--overwrite", options.overwrite,
              "Replace outputs that exist. Default: that is an error.");

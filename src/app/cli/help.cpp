@@ -31,9 +31,7 @@ constexpr std::string_view environment_text =
 RINGWEAVE_MACHINE: machine file for predicted seconds, unless --machine is given.
 
 RINGWEAVE_DEVICE_MPI: 1 if MPI accepts addresses of GPU memory, 0 if it does not; otherwise MPI
-is queried. CUDA_VISIBLE_DEVICES: the GPUs to use.
-
-SLURM_JOB_ID, PBS_JOBID, LSB_JOBID, CI: if one is set, --progress auto shows nothing.)";
+is queried. CUDA_VISIBLE_DEVICES: the GPUs to use.)";
 
 constexpr std::string_view weights_environment_text =
     "\n\nHEALPIX: --weights ring looks for its file in ., $HEALPIX/data and $HEALPIX.";

@@ -19,10 +19,15 @@ With several seeds (--seed 1..16) OUT and --save-alm must contain {seed}. Each m
 soon as it is done; SIGUSR1 and SIGTERM end such a run with exit status 75 after the maps in
 progress are written, and --resume continues.
 
+Spectra are C_l unless their header says D_l or --cl-kind does: those of CAMB and Planck are D_l
+and do not say so. The map's unit is that of the spectrum, uK for uK^2, or --unit, to which K, mK
+and uK are converted.
+
 --fwhm, --beam and --pixel-window multiply the a_lm before the synthesis and before --save-alm.
 Grids are HEALPix of any N and Gauss-Legendre, Clenshaw-Curtis and Fejer (HDF5 output only).)",
      R"(ringweave synthesize --cl examples/lcdm_cl.txt --seed 1 --nside 512 sky.fits
 mpirun -n 8 ringweave synthesize --cl cl.txt --seed 7 --nside 4096 --fwhm 5arcmin sky.h5
+ringweave synthesize --cl camb_totCls.dat --cl-kind dl --seed 1 --nside 512 --unit K sky.fits
 ringweave synthesize --cl cl.txt --seed 1..16 --nside 512 'sky_{seed}.h5' --resume
 ringweave synthesize --alm alm.h5 --grid gauss:767 sky.h5
 ringweave synthesize --alm alm.fits --nside 1024 --latitudes=-10deg:10deg band.h5)",
@@ -31,7 +36,8 @@ ringweave synthesize --alm alm.fits --nside 1024 --latitudes=-10deg:10deg band.h
      "MAP (--alm OUT | --cl OUT | both) [OPTION...]",
      R"(Computes the a_lm of a map and, with --cl, their power spectra TT, or TT EE BB TE EB TB. On
 HEALPix grids the quadrature is approximate and corrections (--iter, --tol) or weights
-(--weights) improve it; on the other grids it is exact.
+(--weights) improve it; on the other grids it is exact. The residual that is left is printed; if corrections make it
+grow, lmax is beyond what the grid holds, which is an error.
 
 UNSEEN pixels count as zero and are reported; the spectra are those of the masked sky, not
 corrected for the mask.)",
@@ -75,10 +81,11 @@ ringweave smooth sky.h5 smooth.h5 --fwhm 1deg --dry-run)",
     {"convert", "convert one kind of file into another", "IN OUT [OPTION...]",
      R"(Copies a map, a_lm or spectra between FITS, HDF5 and, for spectra, text. Units, coordinates,
 order and precision are kept unless an option changes them; U is written with the COSMO sign.
-NaN and infinities are kept, with a warning that counts them.)",
+History and keywords are kept too. NaN and infinities are kept, with a warning that counts them.)",
      R"(ringweave convert sky.fits sky.h5
 ringweave convert sky.h5 nested.fits --order nested --precision single
 ringweave convert cl.txt cl.fits
+ringweave convert camb_totCls.dat cl.txt --cl-kind dl
 ringweave convert alm.fits smoothed.h5 --fwhm 30arcmin)",
      false},
     {"compare", "find the differences of two maps, a_lm or spectra", "A B [OPTION...]",
@@ -152,9 +159,12 @@ ringweave jobs time_limited --nside 2048 --maps 1000 --time 08:00:00 --account a
      false},
     {"info", "describe files and anything unusual in them", "FILE... [OPTION...]",
      R"(Prints grid, order, precision, units, coordinates and, for each column of a map, its smallest
-and largest value, mean and standard deviation and the numbers of UNSEEN and of NaN pixels.)",
+and largest value, mean and standard deviation (by the area of pixels) and the numbers of UNSEEN
+and of NaN pixels. --provenance prints how a file was made: every step of its history, and its
+keywords.)",
      R"(ringweave info sky.fits
-ringweave info sky.h5 alm.h5 cl.txt)",
+ringweave info sky.h5 alm.h5 cl.txt
+ringweave info --provenance smooth.fits)",
      false},
 }};
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -72,7 +71,7 @@ Analysed<T> transform_map(Run& run, Job& job, AnalysisWeights weights, MapBuffer
                     : analysis.jacobi_destroying<T>(map.view(), job.n_iter, alm.view(), progress);
   const TransformSpec& spec = job.transform.spec();
   if (tolerance == 0)
-    require_converging(job.options.input, *spec.grid, spec.lmax, report.residuals);
+    require_converging(run.comm, job.options.input, *spec.grid, spec.lmax, report.residuals);
   run.report["analysis"] = {{"iterations", report.iterations}, {"residuals", report.residuals}};
   run.say(fmt::format("{} iterations, relative residual {:.3e}", report.iterations,
                       report.residuals.back()));
@@ -148,8 +147,7 @@ int analyze(Run& run, const AnalyzeOptions& options) {
   const FieldChoice choice =
       choose_fields(options.input, reader->header(), options.transform.fields);
   const double tolerance = options.analysis.tolerance;
-  if (const auto names = columns_left_out(reader->header(), choice); !names.empty())
-    run.note(fmt::format("{}: columns left out: {}", options.input, fmt::join(names, ", ")));
+  note_columns_left_out(run, options.input, reader->header(), choice);
   const RingGrid& full = *reader->header().grid;
   const int lmax = options.transform.lmax >= 0 ? options.transform.lmax : full.default_lmax();
   const int usual_n_iter = is_exact(full, lmax) ? 0 : 3;

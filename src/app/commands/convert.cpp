@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
 
-#include <numbers>
 #include <numeric>
 #include <optional>
 
@@ -36,7 +35,7 @@ std::optional<Beam> asked_beam(Run& run, const ConvertOptions& options, int lmax
 
 std::optional<double> asked_fwhm(const ConvertOptions& options) {
   if (options.fwhm.empty()) return std::nullopt;
-  return parse_angle(options.fwhm, "--fwhm") * 180 / std::numbers::pi;
+  return parse_degrees(options.fwhm, "--fwhm");
 }
 
 /// Returns the fields of one (T), two (E, B) or three components (T, E, B); more are treated as
@@ -128,6 +127,7 @@ void convert_alm(Run& run, const ConvertOptions& options, const std::optional<Be
   provenance.origin = header.origin;
   provenance.lmax = header.lmax;
   provenance.fwhm_degrees = asked_fwhm(options);
+  if (!options.beam.empty()) provenance.beam = options.beam;
   write_alm(run.outputs.begin(options.output), header, provenance, layout,
             AlmView<const T>(alm.view()));
 }
@@ -165,7 +165,7 @@ int convert(Run& run, const ConvertOptions& options) {
     Provenance provenance = run.provenance(options.input);
     provenance.origin = file.origin;
     provenance.fwhm_degrees = asked_fwhm(options);
-    provenance.spectrum_kind = name_of_kind(file);
+    if (!options.beam.empty()) provenance.beam = options.beam;
     const StageTimer timer(&run.times, "write");
     write_spectra(run.outputs.begin(options.output), provenance, file.spectra, file.unit);
   }

@@ -26,11 +26,12 @@ const char* name_of(Precision precision) {
   return precision == Precision::single_ ? "single" : "double";
 }
 
-/// Returns the area of every own pixel in units of the mean: the grid's quadrature weights, or 1
-/// for a grid without.
+/// Returns the area of every own pixel in units of the mean: the grid's quadrature weights. Empty
+/// where all are 1: on HEALPix, and on grids without weights.
 std::vector<double> pixel_areas(const LocalRings& rings) {
-  std::vector<double> areas(to_size(rings.n_pixels()), 1.0);
   const RingGrid& grid = rings.grid();
+  if (grid.nside() > 0) return {};
+  std::vector<double> areas(to_size(rings.n_pixels()), 1.0);
   const double mean = 4 * std::numbers::pi / static_cast<double>(grid.n_pixels());
   for (LocalRing ring{0}; index(ring) < rings.n_rings(); ring = LocalRing{index(ring) + 1}) {
     const Ring& of = rings.ring(ring);
@@ -55,7 +56,7 @@ void describe_column(Run& run, MapReader& reader, int column, View<const double>
     } else if (is_unseen(f[i])) {
       ++holes;
     } else {
-      const double area = areas[to_size(i)];
+      const double area = areas.empty() ? 1.0 : areas[to_size(i)];
       seen += area;
       low = std::min(low, f[i]);
       high = std::max(high, f[i]);
@@ -103,7 +104,7 @@ void describe_map(Run& run, const std::string& path, const InfoOptions& options,
   for (const std::string& warning : header.warnings) run.say("  odd: " + warning);
   const LocalRings rings = bands_of_pixels(run.comm, header.grid);
   auto map = agreed(run.comm, [&] { return MapBuffer<double>(1, rings.n_pixels()); });
-  const std::vector<double> areas = pixel_areas(rings);
+  const auto areas = agreed(run.comm, [&] { return pixel_areas(rings); });
   for (int column = 0; column < static_cast<int>(header.columns.size()); ++column) {
     reader.read({&column, 1}, rings, map.view());
     describe_column(run, reader, column, MapView<const double>(map.view()).component(0), areas);

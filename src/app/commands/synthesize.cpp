@@ -106,7 +106,7 @@ Source open_source(Run& run, const SynthesizeOptions& options) {
   source.lmax = header.lmax;
   source.origin = header.origin;
   source.precision = header.precision;
-  set_unit(source, options.alm, header.unit, options.unit);
+  set_unit(source, options.alm, known_unit(header.unit), options.unit);
   return source;
 }
 
@@ -172,9 +172,7 @@ Provenance provenance_of(const Run& run, const SynthesisJob& job) {
   Provenance provenance = run.provenance(job.source.spectra ? options.cl : options.alm);
   provenance.origin = job.source.origin;
   provenance.lmax = job.spec().lmax;
-  if (!options.fwhm.empty()) {
-    provenance.fwhm_degrees = parse_angle(options.fwhm, "--fwhm") * 180 / std::numbers::pi;
-  }
+  if (!options.fwhm.empty()) provenance.fwhm_degrees = parse_degrees(options.fwhm, "--fwhm");
   if (!options.beam.empty()) provenance.beam = options.beam;
   if (!options.pixel_window.empty()) provenance.pixel_window = options.pixel_window;
   provenance.spectrum_kind = job.source.kind;
@@ -370,7 +368,7 @@ int synthesize(Run& run, const SynthesizeOptions& options) {
   spec.backend = choose_backend(run, options.transform.backend);
   const Precision precision = storage_precision(options.transform.precision, source.precision);
   if (source.spectra && source.spectra->lmax() < spec.lmax) {
-    run.warn(fmt::format("{} ends at l = {}; degrees up to lmax = {} are zero", options.cl,
+    run.warn(fmt::format("{}: ends at l = {}; degrees up to lmax = {} are zero", options.cl,
                          source.spectra->lmax(), spec.lmax));
   }
   require_memory_for(run, spec, precision);

@@ -165,7 +165,8 @@ MapList list_maps(Run& run, const std::vector<MapTask>& tasks, const MapsOptions
       if (!path.empty()) outputs.push_back(path);
     }
     if (skipped[i] != 0) continue;
-    run.outputs.announce(tasks[i].output, OutputContent::map);
+    run.outputs.announce(tasks[i].output, OutputContent::map, tasks[i].input);
+    if (!tasks[i].input.empty()) run.outputs.keep(tasks[i].input);
     run.outputs.announce(tasks[i].alm, OutputContent::alm);
     list.to_do.push_back(tasks[i]);
   }

@@ -18,7 +18,7 @@
 
 namespace ringweave::detail::inline app {
 
-HarmonicWay harmonic_way(const Run& run, const SmoothJob& job) {
+HarmonicWay harmonic_way(Run& run, const SmoothJob& job) {
   const SmoothingOptions& smoothing = job.smoothing;
   HarmonicWay way;
   way.weights = find_weights(run, job.options.analysis.weights, *job.grid);
@@ -65,7 +65,8 @@ SmoothingReport smooth_fields(Run& run, const SmoothJob& job, SphericalHarmonicT
   const AnalysisReport& analysis = report.analysis;
   const int lmax = transform.spec().lmax;
   if (smoothing.tolerance == 0)
-    require_converging(smoothing.maps.front(), *job.header.grid, lmax, analysis.residuals);
+    require_converging(run.comm, smoothing.maps.front(), *job.header.grid, lmax,
+                       analysis.residuals);
   if (!analysis.residuals.empty()) {
     const std::string line = fmt::format("{} iterations, relative residual {:.3e}",
                                          analysis.iterations, analysis.residuals.back());

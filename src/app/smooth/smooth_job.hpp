@@ -40,7 +40,7 @@ struct HarmonicWay {
   MemoryUse use;
   TransformCount count;
 };
-HarmonicWay harmonic_way(const Run& run, const SmoothJob& job);
+HarmonicWay harmonic_way(Run& run, const SmoothJob& job);
 
 /// The beam of --fwhm, --beam or --kernel. Collective.
 Beam beam_of(Run& run, const SmoothOptions& options, int lmax);

@@ -2,11 +2,9 @@
 #include "app/smooth/smooth_maps.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <numbers>
 
 #include "app/analysis_checks.hpp"
 #include "app/cli/angle.hpp"
@@ -84,8 +82,7 @@ Provenance provenance_of(const Run& run, const SmoothJob& job) {
   Provenance provenance = run.provenance();
   provenance.quadrature = options.analysis.weights;
   provenance.removed = options.analysis.remove;
-  if (!options.fwhm.empty())
-    provenance.fwhm_degrees = parse_angle(options.fwhm, "--fwhm") * 180 / std::numbers::pi;
+  if (!options.fwhm.empty()) provenance.fwhm_degrees = parse_degrees(options.fwhm, "--fwhm");
   if (!options.beam.empty()) provenance.beam = options.beam;
   if (!options.kernel.empty()) provenance.beam = options.kernel;
   return provenance;
@@ -193,7 +190,10 @@ MapList list_smoothings(Run& run, const SmoothOptions& options) {
   }
   const std::string& output = options.files.back();
   std::vector<std::string> inputs(options.files.begin(), options.files.end() - 1);
-  if (!options.list.empty()) inputs = read_names(run.comm, options.list);
+  if (!options.list.empty()) {
+    run.outputs.keep(options.list);
+    inputs = read_names(run.comm, options.list);
+  }
   require_place(output, "{name}", "the output", ssize64(inputs));
   std::vector<MapTask> tasks;
   for (const std::string& input : inputs)
@@ -210,8 +210,7 @@ void open_inputs(Run& run, SmoothJob& job) {
   };
   say_what_is_odd(first, job.header);
   job.choice = choose_fields(first, job.header, job.options.transform.fields);
-  if (const auto names = columns_left_out(job.header, job.choice); !names.empty())
-    run.note(fmt::format("{}: columns left out: {}", first, fmt::join(names, ", ")));
+  note_columns_left_out(run, first, job.header, job.choice);
   const int lmax = job.options.transform.lmax;
   if (!job.options.analysis.n_iter &&
       is_exact(*job.header.grid, lmax >= 0 ? lmax : job.header.grid->default_lmax()))

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "io/fits/header.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
+#include <numbers>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -15,12 +20,25 @@ namespace ringweave::detail::inline io {
 namespace {
 
 constexpr std::size_t longest_plain_text = 68;
+constexpr std::size_t longest_name = 8;
 constexpr std::size_t history_begins = 8;
-constexpr std::size_t full_card = 80;
+constexpr std::size_t longest_history = 72;
+constexpr std::string_view continued = "& ";  ///< begins a HISTORY card that goes on from the last
+constexpr int most_cards = 10000;
 
+/// Writes one line of the history on as many cards as it takes: read_origin() joins them.
 void put_history(const FitsFile& file, const std::string& text) {
+  std::string rest = printable(text);
+  std::string begin;
   int status = 0;
-  fits_write_history(file.handle(), printable(text).c_str(), &status);
+  do {
+    std::size_t length = std::min(rest.size(), longest_history - begin.size());
+    // A blank at the end of a card would be lost.
+    while (length < rest.size() && length > 1 && rest[length - 1] == ' ') --length;
+    fits_write_history(file.handle(), (begin + rest.substr(0, length)).c_str(), &status);
+    rest.erase(0, length);
+    begin = continued;
+  } while (!rest.empty());
   file.check(status, "write HISTORY");
 }
 
@@ -74,65 +92,121 @@ void put_keyword(const FitsFile& file, const Keyword& keyword) {
     put_logical(file, name, *logical, comment);
 }
 
-/// Returns the keyword of a card; empty where it has no value or describes the file alone.
-std::optional<Keyword> keyword_of(const FitsFile& file, char* card) {
+/// Returns the text between the quotes of a value, of which two stand for one.
+std::string unquoted(const std::string& value) {
+  std::string text;
+  for (std::size_t i = 1; i < value.size(); ++i) {
+    if (value[i] == '\'' && (++i >= value.size() || value[i] != '\'')) break;
+    text += value[i];
+  }
+  while (text.ends_with(' ')) text.pop_back();
+  return text;
+}
+
+/// Returns what a value without quotes stands for; text where it is no number.
+std::variant<std::string, std::int64_t, double, bool> parsed(const std::string& value) {
+  if (value == "T" || value == "F") return value == "T";
+  std::string number = value.substr(value.starts_with('+') ? 1 : 0);
+  std::replace(number.begin(), number.end(), 'D', 'E');
+  const char* end = number.data() + number.size();
+  std::int64_t whole = 0;
+  if (const auto read = std::from_chars(number.data(), end, whole);
+      read.ec == std::errc{} && read.ptr == end)
+    return whole;
+  double real = 0;
+  if (const auto read = std::from_chars(number.data(), end, real);
+      read.ec == std::errc{} && read.ptr == end && std::isfinite(real))
+    return real;
+  return printable(value);
+}
+
+/// FWHM in degrees, whatever unit its comment names.
+void to_degrees(Keyword& keyword) {
+  double value = 0;
+  if (const auto* number = std::get_if<double>(&keyword.value)) value = *number;
+  if (const auto* whole = std::get_if<std::int64_t>(&keyword.value))
+    value = static_cast<double>(*whole);
+  if (keyword.comment.find("arcmin") != std::string::npos) value /= 60;
+  if (keyword.comment.find("arcsec") != std::string::npos) value /= 3600;
+  if (keyword.comment.find("rad") != std::string::npos) value *= 180 / std::numbers::pi;
+  keyword = {keyword.name, value, "[deg] Gaussian beam"};
+}
+
+/// Returns the keyword of card number i, with the CONTINUE cards after it; empty where it has no
+/// value or describes the file alone.
+std::optional<Keyword> keyword_of(const std::vector<std::string>& cards, std::size_t i) {
+  std::array<char, FLEN_CARD> card{};
   std::array<char, FLEN_KEYWORD> name{};
   std::array<char, FLEN_VALUE> value{};
   std::array<char, FLEN_COMMENT> comment{};
   int length = 0;
   int status = 0;
-  char type = 0;
-  fits_get_keyname(card, name.data(), &length, &status);
-  fits_parse_value(card, value.data(), comment.data(), &status);
-  if (status == 0 && value[0] != '\0') fits_get_keytype(value.data(), &type, &status);
-  if (status != 0 || type == 0 || describes_its_file(name.data())) {
+  std::copy_n(cards[i].begin(), std::min(cards[i].size(), card.size() - 1), card.begin());
+  fits_get_keyname(card.data(), name.data(), &length, &status);
+  fits_parse_value(card.data(), value.data(), comment.data(), &status);
+  if (status != 0 || value[0] == '\0' || describes_its_file(name.data())) {
     fits_clear_errmsg();
     return std::nullopt;
   }
-  Keyword keyword{name.data(), {}, printable(comment.data())};
-  const std::string text = file.text(keyword.name).value_or("");
-  std::int64_t whole = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), whole);
-  if (type == 'L') {
-    keyword.value = text.starts_with('T');
-  } else if (type == 'I' && parsed.ec == std::errc{}) {
-    keyword.value = whole;
-  } else if (type == 'I' || type == 'F') {
-    keyword.value = file.real(keyword.name).value_or(0.0);
+  Keyword keyword{printable(name.data()), {}, printable(comment.data())};
+  if (value[0] != '\'') {
+    keyword.value = parsed(value.data());
   } else {
-    keyword.value = text;
+    std::string text = unquoted(value.data());
+    while (text.ends_with('&') && i + 1 < cards.size() && cards[i + 1].starts_with("CONTINUE")) {
+      const std::string& next = cards[++i];
+      text.pop_back();
+      const std::size_t quote = next.find('\'');
+      if (quote != std::string::npos) text += unquoted(next.substr(quote));
+    }
+    keyword.value = printable(text);
   }
+  if (keyword.name == "FWHM") to_degrees(keyword);
   return keyword;
+}
+
+/// Whether FITS takes the name, and it is no keyword with which FITS describes the table.
+bool is_free(const std::string& name) {
+  const bool is_valid =
+      !name.empty() && name.size() <= longest_name &&
+      std::all_of(name.begin(), name.end(), [](char c) {
+        return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+      });
+  std::string card = fmt::format("{:<8}= 1", name);
+  const int kind = fits_get_keyclass(card.data());
+  return is_valid && (kind == TYP_USER_KEY || kind == TYP_REFSYS_KEY);
 }
 
 }  // namespace
 
 FileOrigin read_origin(const FitsFile& file) {
   FileOrigin origin;
+  std::vector<std::string> cards;
   int n_cards = 0;
   int status = 0;
   fits_get_hdrspace(file.handle(), &n_cards, nullptr, &status);
-  bool continues = false;
-  for (int i = 1; i <= n_cards; ++i) {
+  for (int i = 1; i <= std::min(n_cards, most_cards) && status == 0; ++i) {
     std::array<char, FLEN_CARD> card{};
     fits_read_record(file.handle(), i, card.data(), &status);
-    if (status != 0) break;
-    const std::string text = printable(card.data());
-    if (text.starts_with("HISTORY")) {
-      const std::string line = text.substr(std::min(text.size(), history_begins));
-      // A line that fills its card goes on in the next.
-      if (continues) {
-        origin.history.back() += line;
+    if (status == 0) cards.emplace_back(card.data());
+  }
+  fits_clear_errmsg();
+  for (std::size_t i = 0; i < cards.size(); ++i) {
+    std::string card = cards[i];
+    if (card.starts_with("HISTORY ")) {
+      const std::string line = printable(card.substr(history_begins));
+      if (line.starts_with(continued) && !origin.history.empty()) {
+        origin.history.back() += line.substr(continued.size());
       } else {
         origin.history.push_back(line);
       }
-      continues = text.size() == full_card;
-    } else if (fits_get_keyclass(card.data()) == TYP_USER_KEY) {
-      if (std::optional<Keyword> keyword = keyword_of(file, card.data()))
-        origin.keywords.push_back(std::move(*keyword));
+      continue;
     }
+    const int kind = fits_get_keyclass(card.data());
+    if (kind != TYP_USER_KEY && kind != TYP_REFSYS_KEY) continue;
+    if (std::optional<Keyword> keyword = keyword_of(cards, i))
+      origin.keywords.push_back(std::move(*keyword));
   }
-  fits_clear_errmsg();
   return origin;
 }
 
@@ -140,7 +214,13 @@ void put_provenance(const FitsFile& file, const Provenance& provenance) {
   put_text(file, "CREATOR", provenance.creator, "program that wrote this file");
   if (!provenance.version.empty()) put_text(file, "VERSION", provenance.version, "of the program");
   if (!provenance.date.empty()) put_text(file, "DATE", provenance.date, "UTC");
-  for (const Keyword& keyword : keywords_of(provenance)) put_keyword(file, keyword);
+  for (const Keyword& keyword : keywords_of(provenance)) {
+    if (is_free(keyword.name)) {
+      put_keyword(file, keyword);
+    } else {
+      put_history(file, keyword.name + " = " + text_of_value(keyword));
+    }
+  }
   for (const std::string& line : history_of(provenance)) put_history(file, line);
   if (!provenance.config_json.empty())
     put_history(file, "configuration: " + provenance.config_json);

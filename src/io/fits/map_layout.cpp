@@ -50,11 +50,14 @@ bool is_number(const FitsColumn& column) {
 }
 
 bool looks_like_map(const FitsFile& file, const FitsTableShape& table) {
-  // Spectra may have 12 nside^2 rows, and the NSIDE of their map.
-  if (table.columns.empty() || word(file, "EXTNAME").find("SPECTRUM") != std::string::npos)
+  if (table.columns.empty()) return false;
+  if (word(file, "PIXTYPE") == "HEALPIX") return true;
+  // Spectra may have 12 nside^2 rows, and the NSIDE of their map; healpy's say only who wrote them.
+  const std::string extension = word(file, "EXTNAME");
+  if (extension.find("SPECTRUM") != std::string::npos || extension == "CL" ||
+      word(file, "CREATOR") == "HEALPY")
     return false;
-  if (word(file, "PIXTYPE") == "HEALPIX" || file.text("NSIDE") || file.text("ORDERING"))
-    return true;
+  if (file.text("NSIDE") || file.text("ORDERING")) return true;
   return std::any_of(table.columns.begin(), table.columns.end(), [&](const FitsColumn& column) {
     return is_number(column) && nside_of(elements(table, column)) > 0;
   });

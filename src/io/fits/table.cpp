@@ -118,6 +118,11 @@ FitsMultipoles multipoles_of(FitsTable read, const std::string& path) {
     if (!has_degrees && upper(table.column_names[c]) != "INDEX") continue;
     const std::vector<double>& index = table.columns[c];
     if (has_degrees && !index.empty()) {
+      constexpr double largest = 1e7;
+      if (index[0] != std::floor(index[0]) || std::abs(index[0]) > largest) {
+        throw DataError(path, fmt::format("column {} begins with {}; expected a degree l",
+                                          table.column_names[c], index[0]));
+      }
       for (std::size_t row = 0; row < index.size(); ++row) {
         if (index[row] >= 0 && index[row] == index[0] + static_cast<double>(row)) continue;
         throw DataError(path, fmt::format("column {} row {} is {}; l must ascend by one",

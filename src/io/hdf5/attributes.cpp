@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <sstream>
 #include <utility>
 
@@ -207,9 +208,13 @@ std::vector<Keyword> Hdf5AttributeReader::keywords() const {
       if (type_class == H5T_STRING) {
         keyword.value = text(name.data()).value_or("");
       } else if (type_class == H5T_INTEGER) {
-        keyword.value = integer(name.data()).value_or(0);
+        std::int64_t whole = 0;
+        if (H5Aread(attribute.id(), H5T_NATIVE_INT64, &whole) < 0) continue;
+        keyword.value = whole;
       } else if (type_class == H5T_FLOAT) {
-        keyword.value = real(name.data()).value_or(0);
+        const double value = real(name.data()).value_or(0);
+        if (!std::isfinite(value)) continue;
+        keyword.value = value;
       } else if (type_class == H5T_ENUM && H5Tget_size(type.id()) == 1 &&
                  H5Aread(attribute.id(), type.id(), &number) >= 0) {
         keyword.value = number != 0;
