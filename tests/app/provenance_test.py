@@ -38,7 +38,8 @@ class Provenance(program.ProgramTest):
         if name.endswith(".h5"):
             with h5py.File(self.folder / name) as file:
                 return file.attrs["history"]
-        return "".join(str(line) for line in fits.getheader(self.folder / name, 1)["HISTORY"])
+        lines = [str(line) for line in fits.getheader(self.folder / name, 1)["HISTORY"]]
+        return "\n".join(lines).replace("\n& ", "")  # lines that go on in the next card
 
 
 class CarriedOver(Provenance):
