@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 #include <string>
+#include <string_view>
 
 namespace ringweave::detail::inline io {
 
@@ -18,6 +19,13 @@ inline std::string upper(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   return text;
+}
+
+/// Replaces every `from` in the text.
+inline void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos;
+       at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
 }
 
 }  // namespace ringweave::detail::inline io

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "io/keywords.hpp"
+
 namespace ringweave::detail::inline io {
 namespace {
 
@@ -54,12 +56,6 @@ std::optional<bool> says_d_l(const std::string& comment) {
       text.find("ell(ell+1)") != std::string::npos)
     return true;
   return c_l == std::string::npos ? std::nullopt : std::optional(false);
-}
-
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos;
-       at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
 }
 
 /// Returns the unit in one comment, empty without.

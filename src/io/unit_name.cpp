@@ -7,19 +7,14 @@
 #include <string_view>
 #include <utility>
 
+#include "io/keywords.hpp"
+
 namespace ringweave::detail::inline io {
 namespace {
 
 constexpr std::array<std::string_view, 26> known_words{
     "K",      "mK", "uK", "nK", "pK",  "Jy", "mJy", "kJy", "MJy", "sr",  "rad",  "deg", "arcmin",
     "arcsec", "s",  "ms", "Hz", "GHz", "W",  "m",   "cm",  "kg",  "erg", "beam", "ct",  "adu"};
-
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos;
-       at = text.find(from, at + to.size())) {
-    text.replace(at, from.size(), to);
-  }
-}
 
 }  // namespace
 

@@ -28,6 +28,8 @@ struct FitsColumn {
   int bytes = 0;            ///< per stored number
   std::int64_t repeat = 0;  ///< elements in one row
   bool has_null = false;    ///< an integer column with TNULL
+
+  bool is_number() const { return kind != Number::other && repeat > 0; }
 };
 
 struct FitsTableShape {

@@ -45,10 +45,6 @@ bool is_pixel_name(const std::string& name) {
   return std::find(names.begin(), names.end(), upper(name)) != names.end();
 }
 
-bool is_number(const FitsColumn& column) {
-  return column.kind != FitsColumn::Number::other && column.repeat > 0;
-}
-
 bool looks_like_map(const FitsFile& file, const FitsTableShape& table) {
   if (table.columns.empty()) return false;
   if (word(file, "PIXTYPE") == "HEALPIX") return true;
@@ -59,7 +55,7 @@ bool looks_like_map(const FitsFile& file, const FitsTableShape& table) {
     return false;
   if (file.text("NSIDE") || file.text("ORDERING")) return true;
   return std::any_of(table.columns.begin(), table.columns.end(), [&](const FitsColumn& column) {
-    return is_number(column) && nside_of(elements(table, column)) > 0;
+    return column.is_number() && nside_of(elements(table, column)) > 0;
   });
 }
 
@@ -98,7 +94,7 @@ std::int64_t read_nside(const FitsFile& file, const FitsTableShape& table, FitsM
   if (layout.header.coverage == SkyCoverage::partial)
     file.fail("a partial map without NSIDE cannot be read; add the keyword");
   for (const FitsColumn& column : table.columns) {
-    const std::int64_t inferred = is_number(column) ? nside_of(elements(table, column)) : 0;
+    const std::int64_t inferred = column.is_number() ? nside_of(elements(table, column)) : 0;
     if (inferred == 0) continue;
     layout.header.warnings.push_back(
         fmt::format("NSIDE is missing; {} by the number of pixels", inferred));
@@ -165,10 +161,10 @@ void add_columns(const FitsTableShape& table, int hdu, std::size_t first, std::i
                  FitsMapLayout& layout) {
   for (std::size_t i = first; i < table.columns.size(); ++i) {
     const FitsColumn& column = table.columns[i];
-    if (!is_number(column) || elements(table, column) != length) {
+    if (!column.is_number() || elements(table, column) != length) {
       layout.header.warnings.push_back(
           fmt::format("HDU {}, column {} ({}) is left out: {}", hdu, column.number, column.name,
-                      is_number(column) ? "its length is not the map's" : "it holds no numbers"));
+                      column.is_number() ? "its length is not the map's" : "it holds no numbers"));
       continue;
     }
     layout.columns.push_back(
@@ -184,7 +180,7 @@ void add_full_sky(const FitsFile& file, const FitsTableShape& table, int hdu,
   add_columns(table, hdu, 0, n_pixels, layout);
   if (!layout.columns.empty()) return;
   for (const FitsColumn& column : table.columns) {
-    if (!is_number(column)) continue;
+    if (!column.is_number()) continue;
     file.fail(fmt::format("NSIDE = {} needs {} pixels, column {} ({}) has {}", layout.nside,
                           n_pixels, column.number, column.name, elements(table, column)));
   }

@@ -33,10 +33,6 @@ bool is_degree(const std::string& name) {
   return std::find(words.begin(), words.end(), upper(name)) != words.end();
 }
 
-bool is_number(const FitsColumn& column) {
-  return column.kind != FitsColumn::Number::other && column.repeat >= 1;
-}
-
 /// Reads what the header says of the current table.
 FitsTable read_head(const FitsFile& file, const FitsTableShape& shape) {
   FitsTable table;
@@ -46,7 +42,7 @@ FitsTable read_head(const FitsFile& file, const FitsTableShape& shape) {
   table.origin = read_origin(file);
   table.is_map = file.text("PIXTYPE") || file.text("ORDERING");
   for (const FitsColumn& column : shape.columns) {
-    if (!is_number(column)) continue;
+    if (!column.is_number()) continue;
     table.column_names.push_back(column.name);
     table.units.push_back(column.unit);
   }
@@ -56,7 +52,7 @@ FitsTable read_head(const FitsFile& file, const FitsTableShape& shape) {
 void read_columns(const FitsFile& file, const FitsTableShape& shape, FitsTable& table) {
   std::int64_t numbers = 0;
   for (const FitsColumn& column : shape.columns) {
-    if (!is_number(column)) continue;
+    if (!column.is_number()) continue;
     const std::int64_t length = checked_product(shape.rows, column.repeat, "elements of a column");
     check_size(file, numbers += length);
     file.read(column, 0, table.columns.emplace_back(to_size(length)));
