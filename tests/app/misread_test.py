@@ -331,6 +331,7 @@ class Outputs(Misread):
         self.refused(USAGE, ["--mmax"], *synthesize, "--nside", 8, "--lmax", 4, "--mmax", 5)
         self.refused(ERROR_IN_DATA, ["none.txt"], *synthesize, "--nside", 8, "--beam", "none.txt")
         self.refused(USAGE, ["unit"], "smooth", "sky.h5", "old.h5", "--fwhm", "5")
+        self.assertEqual(self.done("smooth", "sky.h5", "old.h5", "--fwhm", "5", code=USAGE).out, "")
         self.refused(ERROR_IN_DATA, ["none.txt"], "smooth", "sky.h5", "old.h5", "--beam", "none.txt")
         self.refused(USAGE, ["old.h5", "--overwrite"], "smooth", "sky.h5", "old.h5", "--fwhm", "5deg")
 

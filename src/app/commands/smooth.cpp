@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "app/cli/angle.hpp"
 #include "app/commands/commands.hpp"
 #include "app/map_batch.hpp"
 #include "app/smooth/smooth_maps.hpp"
@@ -29,12 +30,14 @@ Compatibility compatibility(const std::string& name) {
   return {0, "zero", "none", false, true};  // f90
 }
 
-/// UsageError unless the smoothing is given in exactly one way.
+/// UsageError unless the smoothing is given in exactly one way, and its width is one.
 void require_one_kernel(const SmoothOptions& options) {
   const int given = !options.fwhm.empty() + !options.beam.empty() + !options.kernel.empty();
-  if (given == 1) return;
-  throw UsageError(
-      "give the smoothing as one of --fwhm ANGLE (e.g. 30arcmin), --beam FILE, --kernel FILE");
+  if (given != 1) {
+    throw UsageError(
+        "give the smoothing as one of --fwhm ANGLE (e.g. 30arcmin), --beam FILE, --kernel FILE");
+  }
+  if (!options.fwhm.empty()) parse_width(options.fwhm, "--fwhm");
 }
 
 /// UsageError where --method and the options that belong to one method do not go together.
