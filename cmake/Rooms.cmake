@@ -23,7 +23,8 @@ if(RINGWEAVE_SANITIZE)
   if(RINGWEAVE_SANITIZE MATCHES undefined)
     target_compile_options(ringweave_build_flags INTERFACE -fno-sanitize=object-size)
   endif()
-  target_link_options(ringweave_build_flags INTERFACE -fsanitize=${RINGWEAVE_SANITIZE})
+  # lld links sanitized code in a fraction of the time.
+  target_link_options(ringweave_build_flags INTERFACE -fsanitize=${RINGWEAVE_SANITIZE} -fuse-ld=lld)
   # A source for several instruction sets is compiled for the best of this machine and for the portable one: the others
   # differ in the length of vectors only, and the release has them.
   check_cxx_source_runs("int main() { return __builtin_cpu_supports(\"avx512vl\") ? 0 : 1; }" RINGWEAVE_RUNS_AVX512)
@@ -83,6 +84,12 @@ function(ringweave_room name)
       set(level -O0)
     endif()
     target_compile_options(ringweave_${name} PRIVATE ${level})
+    # Several sources at a time take a third of the compiler's time. Who works on one (preset dev) compiles it alone.
+    if(RINGWEAVE_SANITIZE OR NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+      set_target_properties(ringweave_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+      # GCC takes the sources for headers, in which anonymous namespaces would matter.
+      target_compile_options(ringweave_${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+    endif()
   endif()
   if(room_PRECOMPILE)
     target_precompile_headers(ringweave_${name} PRIVATE ${room_PRECOMPILE} <algorithm> <array> <cmath> <complex>

@@ -15,5 +15,6 @@ for folder in "$@"; do
 done | xargs -r cmake --build build/asan --target >/dev/null
 
 for folder in "$@"; do
-  sed -n 's/^ *"file": "\(.*\)".*/\1/p' build/asan/compile_commands.json | grep "^$PWD/$folder/"
+  sed -n 's/^ *"file": "\(.*\)".*/\1/p' build/asan/compile_commands.json |
+    grep -E "^$PWD/($folder|build/asan/$folder/.*/Unity)/"
 done | xargs -P "$(nproc)" -n 4 clang-tidy -p build/asan --quiet --warnings-as-errors='*'

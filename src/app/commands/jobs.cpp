@@ -21,7 +21,6 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-constexpr int most_ranks = 1 << 20;
 constexpr double usual_signal_seconds = 300;
 constexpr double longest_usual_limit = 12 * 3600;
 /// Defaults of jobs/scaling_study.
@@ -82,9 +81,9 @@ Job job_of(const Run& run, const JobsOptions& asked) {
   if (options.nodes == 0) options.nodes = kind->nodes;
   if (options.tasks_per_node == 0) options.tasks_per_node = kind->tasks_per_node;
   if (options.maps == 0) options.maps = kind->maps;
-  if (options.nodes > most_ranks / options.tasks_per_node)
+  if (options.nodes > most_predicted_ranks / options.tasks_per_node)
     throw UsageError(fmt::format("{} nodes with {} tasks: expected at most {} ranks", options.nodes,
-                                 options.tasks_per_node, most_ranks));
+                                 options.tasks_per_node, most_predicted_ranks));
   require_word("--account", options.account);
   require_word("--partition", options.partition);
   job.ranks = options.nodes * options.tasks_per_node;
@@ -102,7 +101,7 @@ Job job_of(const Run& run, const JobsOptions& asked) {
   return job;
 }
 
-JobWork work_of(const Job& job) {
+JobWork job_work(const Job& job) {
   switch (job.kind->task) {
     // Three corrections, the default of the program.
     case Task::smoothing: {
@@ -143,7 +142,7 @@ Prediction predict(const Job& job, const Machine& machine) {
   const ScalingPlace place{job.is_on_devices() && machine.device ? Place::device : Place::host,
                            job.threads};
   const auto on = [&](int ranks) {
-    return predict_job(scaling, job.spec, work_of(job), ranks, place, machine);
+    return predict_job(scaling, job.spec, job_work(job), ranks, place, machine);
   };
   Prediction prediction;
   if (job.kind->task == Task::study) {

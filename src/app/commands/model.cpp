@@ -19,19 +19,17 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-constexpr int most_ranks = 1 << 20;
-
 std::vector<int> parse_ranks(const std::string& text) {
   std::vector<int> ranks;
   std::istringstream words(text);
   for (std::string word; std::getline(words, word, ',');) {
     char* end = nullptr;
     const long value = std::strtol(word.c_str(), &end, 10);
-    if (word.empty() || *end != '\0' || value < 1 || value > most_ranks) {
+    if (word.empty() || *end != '\0' || value < 1 || value > most_predicted_ranks) {
       throw UsageError(
           fmt::format("--ranks {}: '{}' is no number of ranks from 1 to {}; e.g. "
                       "--ranks 1,2,4",
-                      text, word, most_ranks));
+                      text, word, most_predicted_ranks));
     }
     ranks.push_back(static_cast<int>(value));
   }
@@ -73,7 +71,7 @@ std::optional<int> critical_ranks(ScalingPredictor& predictor, const Communicati
   return std::nullopt;
 }
 
-std::string bytes_of(std::int64_t bytes) { return bytes_text(static_cast<double>(bytes)); }
+std::string size_text(std::int64_t bytes) { return bytes_text(static_cast<double>(bytes)); }
 
 /// Messages may be a few bytes.
 std::string message_text(double bytes) {
@@ -111,7 +109,7 @@ void say_shares(Run& run, const std::vector<ScalingPrediction>& rows) {
     const TransformShares& shares = row.shares;
     run.say(fmt::format("{:>8}{:>10.3f}{:>12.3f}{:>12}{:>12}{:>10}{:>14}{:>14}", ranks_of(row),
                         shares.work_imbalance(), shares.memory_imbalance(),
-                        bytes_of(shares.largest_bytes), bytes_of(shares.largest.sent_bytes),
+                        size_text(shares.largest_bytes), size_text(shares.largest.sent_bytes),
                         shares.messages.count, message_text(shares.messages.mean_bytes),
                         message_text(static_cast<double>(shares.messages.largest_bytes))));
   }
@@ -130,7 +128,7 @@ void say_ways(Run& run, const std::vector<ScalingPrediction>& rows) {
     }
     std::string line = fmt::format("{:>8}", ranks_of(row));
     for (const ExchangeWay& way : row.ways)
-      line += fmt::format("{:>12} {:>8.3g} s", bytes_of(way.sent_bytes), way.exchange.seconds);
+      line += fmt::format("{:>12} {:>8.3g} s", size_text(way.sent_bytes), way.exchange.seconds);
     run.say(line);
   }
 }
@@ -152,7 +150,7 @@ std::string why(const ScalingEnd& end, const ScalingPrediction& many) {
           ranks_of(many) - 1,
           message_text(static_cast<double>(shares.largest.sent_bytes) / (ranks_of(many) - 1)));
     case ScalingEnd::Cause::bytes:
-      return fmt::format("bandwidth: {} a rank at {} ranks", bytes_of(shares.largest.sent_bytes),
+      return fmt::format("bandwidth: {} a rank at {} ranks", size_text(shares.largest.sent_bytes),
                          ranks_of(many));
     case ScalingEnd::Cause::copies: break;
   }

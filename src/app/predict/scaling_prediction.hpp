@@ -52,6 +52,9 @@ struct ScalingPlace {
   int n_threads = 1;
 };
 
+/// The most ranks a user may ask about.
+inline constexpr int most_predicted_ranks = 1 << 20;
+
 /// Predicts how a transform scales on a machine. Results are cached. Not collective.
 class ScalingPredictor {
  public:

@@ -24,7 +24,6 @@ namespace ringweave::detail::inline io {
 namespace {
 
 constexpr std::int64_t block_rows = std::int64_t{1} << 18;
-constexpr int max_hdus = 1000;
 
 /// The table of one component.
 struct AlmTable {
@@ -120,7 +119,7 @@ class FitsAlmReader final : public AlmReader {
   std::pair<AlmHeader, std::vector<std::int64_t>> inspect() {
     file_.emplace(FitsFile::open(path_));
     Degree largest;
-    for (int hdu = 2; hdu < max_hdus; ++hdu) {
+    for (int hdu = 2; hdu < FitsFile::most_hdus; ++hdu) {
       const std::optional<FitsHdu> kind = file_->go_to(hdu);
       if (!kind) break;
       const std::optional<AlmTable> table =

@@ -18,7 +18,7 @@
 namespace ringweave::detail::inline io {
 namespace {
 
-constexpr std::int64_t block_rows = std::int64_t{1} << 19;
+constexpr std::int64_t rows_at_once = std::int64_t{1} << 19;
 constexpr std::int64_t last_short_index = 0x7fffffff;
 
 void check_shapes(const AlmHeader& header, const AlmLayout& layout, std::int64_t n_components,
@@ -65,7 +65,7 @@ struct DegreeBlock {
 /// Returns as many degrees from `begin` on as fit in a block, at least one.
 DegreeBlock next_block(std::int64_t begin, std::int64_t lmax, std::int64_t mmax) {
   DegreeBlock block{begin, begin + 1, rows_before(begin, mmax), 0};
-  while (block.end <= lmax && rows_before(block.end + 1, mmax) - block.first_row <= block_rows)
+  while (block.end <= lmax && rows_before(block.end + 1, mmax) - block.first_row <= rows_at_once)
     ++block.end;
   block.n_rows = rows_before(block.end, mmax) - block.first_row;
   return block;

@@ -35,7 +35,7 @@ std::string cfitsio_messages(int status) {
 
 /// Returns the value field of a header card: 'quoted text' with doubled quotes, or a bare number or
 /// logical.
-std::string unquoted(std::string value) {
+std::string value_text(std::string value) {
   if (value.size() >= 2 && value.front() == '\'') {
     value = value.substr(1, value.size() - (value.back() == '\'' ? 2 : 1));
     for (std::size_t i = value.find("''"); i != std::string::npos; i = value.find("''", i + 1))
@@ -198,7 +198,7 @@ std::optional<std::string> FitsFile::text(const std::string& keyword) const {
     return std::nullopt;
   }
   check(status, "read keyword " + keyword);
-  return unquoted(value.data());
+  return value_text(value.data());
 }
 
 std::optional<double> FitsFile::real(const std::string& keyword) const {

@@ -42,6 +42,9 @@ struct FitsTableShape {
 /// messages, the file and the HDU.
 class FitsFile {
  public:
+  /// As far as a search through a file goes.
+  static constexpr int most_hdus = 1000;
+
   /// Opens for reading. A gzipped file is first checked as a whole and then held unpacked in this
   /// rank's memory. Error  DataError when missing, empty, not a regular file or not FITS;
   /// ResourceError when it unpacks to too much.

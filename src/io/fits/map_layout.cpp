@@ -21,7 +21,6 @@ namespace ringweave::detail::inline io {
 namespace {
 
 constexpr std::int64_t max_nside = 131072;
-constexpr int max_hdus = 1000;
 
 /// Returns a text keyword in capitals; empty when it is absent or blank.
 std::string word(const FitsFile& file, const char* keyword) {
@@ -61,7 +60,7 @@ bool looks_like_map(const FitsFile& file, const FitsTableShape& table) {
 
 /// Moves to the first binary table that may be a map.
 int find_map(FitsFile& file) {
-  for (int hdu = 2; hdu < max_hdus; ++hdu) {
+  for (int hdu = 2; hdu < FitsFile::most_hdus; ++hdu) {
     const std::optional<FitsHdu> kind = file.go_to(hdu);
     if (!kind) break;
     if (kind == FitsHdu::binary_table && looks_like_map(file, file.table())) return hdu;

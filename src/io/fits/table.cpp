@@ -21,7 +21,6 @@ namespace ringweave::detail::inline io {
 namespace {
 
 constexpr std::int64_t max_numbers = std::int64_t{1} << 27;
-constexpr int max_hdus = 1000;
 
 void check_size(const FitsFile& file, std::int64_t numbers) {
   if (numbers > max_numbers)
@@ -87,7 +86,7 @@ FitsTable read_fits_table(const std::string& path,
                           const std::function<bool(const FitsTable&)>& accepts) {
   FitsFile file = FitsFile::open(path);
   bool has_tables = false;
-  for (int hdu = 2; hdu < max_hdus; ++hdu) {
+  for (int hdu = 2; hdu < FitsFile::most_hdus; ++hdu) {
     const std::optional<FitsHdu> kind = file.go_to(hdu);
     if (!kind) break;
     if (kind == FitsHdu::image) continue;

@@ -135,7 +135,7 @@ struct InBlocks {
       : problem(of),
         n_components(of.fields.n_components()),
         blocks(shape_of(of), most_bytes),
-        sequence(packed(), machine, {}, blocks.alm_begin()),
+        stage(of, packed(), blocks.alm_begin()),
         alm(to_size(blocks.alm_size() * n_components)),
         modes(to_size(blocks.n_positions() * n_components)) {}
 
@@ -161,8 +161,7 @@ struct InBlocks {
     for_each_block(rows, [&](RowRange heads) {
       blocks.gather<double>(heads, {from.data(), n_components, problem.alm_layout.size()},
                             alm.data());
-      sequence.synthesize<double>(reinterpret_cast<const double*>(alm.data()), blocks.alm_size(),
-                                  reinterpret_cast<double*>(modes.data()), heads);
+      stage.synthesize(alm.data(), blocks.alm_size(), modes.data(), heads);
       blocks.scatter(heads, modes.data(), problem.rows, LegendreProblem::view(to));
     });
   }
@@ -170,9 +169,7 @@ struct InBlocks {
     for_each_block(rows, [&](RowRange heads) {
       blocks.gather(heads, problem.rows, ModeView<const double>(from.data(), ssize64(from)),
                     modes.data());
-      sequence.adjoint<double>(reinterpret_cast<const double*>(modes.data()),
-                               reinterpret_cast<double*>(alm.data()), blocks.alm_size(), false,
-                               heads);
+      stage.adjoint(modes.data(), alm.data(), blocks.alm_size(), Accumulate::overwrite, heads);
       blocks.scatter<double>(heads, alm.data(),
                              {to.data(), n_components, problem.alm_layout.size()});
     });
@@ -181,8 +178,7 @@ struct InBlocks {
   const LegendreProblem& problem;
   std::int64_t n_components;
   RowBlocks blocks;
-  gpu::EmulatedMachine machine;
-  gpu::StageSequence<gpu::EmulatedMachine> sequence;
+  EmulatedStage stage;
   std::vector<Complex> alm;
   std::vector<Complex> modes;
 };

@@ -3,6 +3,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/checked_cast.hpp"
@@ -19,13 +20,16 @@ inline LegendreShape shape_of(const LegendreProblem& problem) {
   return {problem.grid, limits, problem.fold_rule, alm, problem.rows, problem.fields};
 }
 
-/// The launches of a device stage for the same problem as a host stage, run on the host.
+/// The launches of a device stage for the same problem as a host stage, run on the host. They are
+/// compiled in emulated_stage.cpp, once for all tests.
 template <class Machine = gpu::EmulatedMachine>
 class EmulatedStageOn {
  public:
   explicit EmulatedStageOn(const LegendreProblem& problem, gpu::StageMemory memory = {},
-                           BatchedSums sums = usual_sums)
-      : problem_(problem), sequence_(shape_of(problem), machine_, memory, {}, sums) {}
+                           BatchedSums sums = usual_sums);
+  /// shape, alm_begin  as in StageSequence
+  EmulatedStageOn(const LegendreProblem& problem, const LegendreShape& shape,
+                  std::span<const std::int64_t> alm_begin);
 
   RowRange all() const { return {0, problem_.alm_layout.n_orders()}; }
   std::int64_t device_bytes() const { return sequence_.bytes(); }
@@ -40,10 +44,11 @@ class EmulatedStageOn {
   template <class T>
   void synthesize(const std::vector<std::complex<T>>& alm, std::vector<Complex>& modes,
                   RowRange rows) {
-    sequence_.template synthesize<T>(reinterpret_cast<const T*>(alm.data()),
-                                     problem_.alm_layout.size(),
-                                     reinterpret_cast<double*>(modes.data()), rows);
+    synthesize(alm.data(), problem_.alm_layout.size(), modes.data(), rows);
   }
+  /// As StageSequence::synthesize.
+  template <class T>
+  void synthesize(const std::complex<T>* alm, std::int64_t stride, Complex* modes, RowRange rows);
   std::vector<Complex> adjoint(const std::vector<Complex>& modes) {
     std::vector<Complex> alm(to_size(problem_.alm_size()));
     adjoint(modes, alm, Accumulate::overwrite, all());
@@ -52,10 +57,12 @@ class EmulatedStageOn {
   template <class T>
   void adjoint(const std::vector<Complex>& modes, std::vector<std::complex<T>>& alm, Accumulate how,
                RowRange rows) {
-    sequence_.template adjoint<T>(reinterpret_cast<const double*>(modes.data()),
-                                  reinterpret_cast<T*>(alm.data()), problem_.alm_layout.size(),
-                                  how == Accumulate::add, rows);
+    adjoint(modes.data(), alm.data(), problem_.alm_layout.size(), how, rows);
   }
+  /// As StageSequence::adjoint.
+  template <class T>
+  void adjoint(const Complex* modes, std::complex<T>* alm, std::int64_t stride, Accumulate how,
+               RowRange rows);
 
  private:
   const LegendreProblem& problem_;
