@@ -26,7 +26,6 @@
 #include "ringweave/communicator.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/grid.hpp"
-#include "ringweave/random.hpp"
 #include "ringweave/spectra.hpp"
 #include "ringweave/splitting.hpp"
 #include "ringweave/transform.hpp"

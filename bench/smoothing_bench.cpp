@@ -31,7 +31,6 @@
 #include "ringweave/convolution.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/grid.hpp"
-#include "ringweave/random.hpp"
 #include "ringweave/spectra.hpp"
 #include "ringweave/times.hpp"
 #include "ringweave/transform.hpp"

@@ -2,6 +2,11 @@
 # Libraries that the component io links, as imported targets. Used by the build and by the installed package.
 find_package(PkgConfig REQUIRED)
 find_package(ZLIB REQUIRED)
-pkg_check_modules(HDF5 REQUIRED IMPORTED_TARGET hdf5-openmpi)
+set(HDF5_PREFER_PARALLEL ON)
+find_package(HDF5 REQUIRED COMPONENTS C)
+if(NOT HDF5_IS_PARALLEL)
+  message(FATAL_ERROR "The HDF5 found (${HDF5_C_LIBRARIES}) is not built for MPI, and Ringweave's files are parallel. "
+    "Set HDF5_ROOT to one that is, or HDF5_C_COMPILER_EXECUTABLE to its h5pcc.")
+endif()
 pkg_check_modules(CFITSIO REQUIRED IMPORTED_TARGET cfitsio)
 pkg_check_modules(HEALPIX REQUIRED IMPORTED_TARGET healpix_cxx)

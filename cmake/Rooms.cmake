@@ -9,7 +9,7 @@ target_compile_features(ringweave_build_flags INTERFACE cxx_std_20)
 set(RINGWEAVE_INCLUDE_FOLDERS ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
 target_include_directories(ringweave_build_flags INTERFACE ${RINGWEAVE_INCLUDE_FOLDERS})
 target_compile_options(ringweave_build_flags INTERFACE
-  -Wall -Wextra -Wconversion -Wsign-conversion -Wshadow -Werror
+  -Wall -Wextra -Wconversion -Wsign-conversion -Wshadow
   -fstack-protector-strong)
 # Complex products without the special cases of C99 Annex G; NaN and infinities still propagate.
 check_cxx_compiler_flag(-fcx-limited-range RINGWEAVE_HAS_LIMITED_RANGE)

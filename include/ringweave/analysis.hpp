@@ -6,8 +6,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
+#include <ringweave/communicator.hpp>
+#include <ringweave/grid.hpp>
 #include <ringweave/spectra.hpp>
 #include <ringweave/transform.hpp>
 
@@ -110,6 +113,13 @@ double squared_norm(const Communicator& comm, MapView<const T> map);
 template <class T>
 Spectra power_spectra(const Communicator& comm, const AlmLayout& layout, AlmView<const T> alm);
 
+/// Returns the cross spectra of two skies, x_lm of the first and y_lm of the second, as
+/// power_spectra(). Two components: EE BB EB BE; three: TT EE BB TE EB TB ET BE BT. Collective.
+/// Error  UsageError where they differ in their number of components.
+template <class T>
+Spectra cross_spectra(const Communicator& comm, const AlmLayout& layout, AlmView<const T> first,
+                      AlmView<const T> second);
+
 /// Treatment of UNSEEN pixels: restore (zero for the transform, put back after), zero, normalize
 /// (divide by the smoothed mask), fail (DataError).
 enum class UnseenPolicy { restore, zero, normalize, fail };
@@ -121,5 +131,27 @@ struct LowMultipoles {
 };
 /// Low multipoles to remove from a map.
 enum class Remove { none, monopole, dipole };
+
+/// What a mask leaves of the sphere: the means, by area, of its values w and of their squares.
+struct SkyFraction {
+  double f_sky = 0;
+  double of_squares = 0;  ///< by which the spectra of a masked sky are too small, on average
+};
+
+/// Returns the sky fraction of a mask. Rings that the grid lacks, being a subset, count as masked.
+/// mask  [own pixel], 0 to 1
+/// Collective.
+SkyFraction sky_fraction(const Communicator& comm, const LocalRings& rings,
+                         std::span<const double> mask);
+
+/// Lets a mask fall to zero smoothly: multiplies pixels at a distance d < angle from the nearest
+/// pixel of 0 by (1 - cos(pi x)) / 2 with x = sin(d / 2) / sin(angle / 2). From  Grain et al.
+/// (2009), Eq. 60, "C2". Cost  pixels within the angle of an edge of the mask, times rings within
+/// the angle. OpenMP over rings. Collective.
+/// mask   [own pixel], 0 to 1
+/// angle  radians
+/// Error  UsageError for an angle that is not above 0 and at most pi.
+void apodise(const Communicator& comm, const LocalRings& rings, double angle,
+             std::span<double> mask);
 
 }  // namespace ringweave

@@ -58,6 +58,8 @@ struct Provenance {
   std::optional<int> iterations;             ///< NITERALM
   std::optional<std::string> quadrature;     ///< QUADSCHM: none, ring, pixel
   std::optional<std::string> removed;        ///< LREGRESS: none, monopole, dipole
+  std::optional<std::string> mask;           ///< MASK: file of the mask
+  std::optional<double> f_sky;               ///< FSKY: mean of the mask over the sphere
 };
 
 enum class Ordering { ring, nested };

@@ -12,7 +12,6 @@
 #include <ringweave/grid.hpp>
 #include <ringweave/kernel.hpp>
 #include <ringweave/options.hpp>
-#include <ringweave/random.hpp>
 #include <ringweave/smoothing.hpp>
 #include <ringweave/spectra.hpp>
 #include <ringweave/splitting.hpp>

@@ -17,6 +17,9 @@ struct MaskOptions {
   UnseenPolicy unseen = UnseenPolicy::restore;
   Remove remove = Remove::none;  ///< from component 0
   enum class PutBack { no, yes } put_back = PutBack::no;
+  /// [own pixel], 0 to 1: what every component is multiplied by. Pixels of 0 are UNSEEN, but not to
+  /// UnseenPolicy::fail. Null: 1.
+  std::shared_ptr<const std::vector<double>> mask{};
 };
 
 /// Options of smooth_harmonic().
@@ -34,7 +37,7 @@ struct SmoothingOptions : MaskOptions {
 
 /// Treatment that a map got before its smoothing.
 struct TreatmentReport {
-  std::int64_t unseen_pixels = 0;  ///< of all its components together
+  std::int64_t unseen_pixels = 0;  ///< of all its components together, masked ones among them
   LowMultipoles removed{};
 };
 
@@ -55,7 +58,8 @@ struct SmoothingReport {
 /// map      [component][own pixel], the fields of the transform. A beam's t acts on scalar fields,
 ///          its e and b on spin fields.
 /// Unseen   UnseenPolicy::normalize divides every component by the identically smoothed mask (seen
-///          pixels 1): edge errors fall about tenfold. Pixels without data stay UNSEEN.
+///          pixels 1, or what they were multiplied by): edge errors fall about tenfold. Pixels
+///          without data stay UNSEEN.
 /// Several maps come out as they would one by one, unless a tolerance couples them.
 /// Memory   the a_lm, the transform's workspace, and one more map where
 ///          Analysis::needs_residual_map(). Collective.
@@ -64,6 +68,21 @@ template <class T>
 SmoothingReport smooth_harmonic(SphericalHarmonicTransform& transform,
                                 const SmoothingOptions& options, MapView<T> map,
                                 const AnalysisProgress& progress = {});
+
+/// Smooths `map` as smooth_harmonic() does and takes it to another grid, without its a_lm in a
+/// file.
+///
+/// from, onto  transforms of the same fields and degrees on the two grids
+/// map         [component][own pixel] of `from`; becomes that of `onto`
+/// Unseen      UnseenPolicy::restore and normalize take the mask to the new grid too: a pixel is
+///             UNSEEN where less than half is left of it, to the degrees of the transforms.
+/// Memory      the a_lm twice, and one map of each grid where pixels are UNSEEN. Collective.
+/// Error       as smooth_harmonic()
+template <class T>
+SmoothingReport smooth_harmonic_onto(SphericalHarmonicTransform& from,
+                                     SphericalHarmonicTransform& onto,
+                                     const SmoothingOptions& options, MapBuffer<T>& map,
+                                     const AnalysisProgress& progress = {});
 
 /// Smooths scalar maps by a RingConvolution or a SplitConvolution: masks, removes the low
 /// multipoles, convolves, divides by the smoothed mask, puts back. UNSEEN pixels and low multipoles

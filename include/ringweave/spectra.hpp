@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -13,11 +14,13 @@
 namespace ringweave {
 
 /// Angular power spectra C_l, l = 0..lmax. A spectrum that was not given is empty and counts as
-/// zero.
+/// zero. ET, BE and BT differ from TE, EB and TB in spectra of two skies, the first of which has
+/// the first letter.
 class Spectra {
  public:
-  enum Name { TT, EE, BB, TE, EB, TB, n_names };
-  static constexpr std::array<std::string_view, n_names> names{"TT", "EE", "BB", "TE", "EB", "TB"};
+  enum Name { TT, EE, BB, TE, EB, TB, ET, BE, BT, n_names };
+  static constexpr std::array<std::string_view, n_names> names{"TT", "EE", "BB", "TE", "EB",
+                                                               "TB", "ET", "BE", "BT"};
 
   explicit Spectra(int lmax) : lmax_(lmax) {}
   int lmax() const { return lmax_; }
@@ -59,5 +62,23 @@ void multiply(const Beam& beam, const AlmLayout& layout, const FieldSet& fields,
               AlmView<double> alm);
 void multiply(const Beam& beam, const AlmLayout& layout, const FieldSet& fields,
               AlmView<float> alm);
+
+/// Gaussian a_lm of the given spectra for the orders of `layout`. Every coefficient is drawn from
+/// Philox keyed by (seed, field, l, m), so a realisation is the same on any number of ranks and
+/// threads and its low degrees do not change with lmax. One component: T from TT. Three components:
+/// T, E, B correlated by TT, EE, BB, TE, EB, TB (Cholesky per degree). Two: E, B. E and B begin at
+/// l = 2. Error  DataError when a covariance is not positive semidefinite, naming l.
+void draw_alm(const Spectra& spectra, std::uint64_t seed, const AlmLayout& layout,
+              AlmView<double> alm);
+void draw_alm(const Spectra& spectra, std::uint64_t seed, const AlmLayout& layout,
+              AlmView<float> alm);
+
+/// The two standard normal numbers of one (seed, field, l, m); the imaginary part of m = 0 is not
+/// used.
+struct NormalPair {
+  double re;
+  double im;
+};
+NormalPair normal_pair(std::uint64_t seed, std::uint32_t field, int l, int m);
 
 }  // namespace ringweave

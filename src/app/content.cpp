@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/content.hpp"
 
+#include "distribute/exchange/order_distribution.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/ring_distribution.hpp"
 #include "io/file_kind.hpp"
@@ -39,6 +40,14 @@ Content open_content(const Communicator& comm, const std::string& path, Spectrum
 LocalRings bands_of_pixels(const Communicator& comm, const std::shared_ptr<const RingGrid>& grid) {
   const ModeLimits no_modes(*grid, 0, 0, 0);
   return RingDistribution(grid, no_modes, comm.size()).rings(comm.rank());
+}
+
+AlmLayout own_orders(const Communicator& comm, int lmax, int mmax) {
+  const RingGrid no_grid = RingGrid::healpix(1);
+  const ModeLimits limits(no_grid, lmax, mmax, 0);
+  const OrderDistribution orders(limits, FoldRule{}, comm.size());
+  const auto mine = orders.orders(comm.rank());
+  return {lmax, mmax, {mine.begin(), mine.end()}};
 }
 
 }  // namespace ringweave::detail::inline app

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "ringweave/alm.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/files.hpp"
 #include "ringweave/grid.hpp"
@@ -29,6 +30,9 @@ Content open_content(const Communicator& comm, const std::string& path, Spectrum
 
 /// Returns this rank's bands of a map that is not transformed, balanced by pixels.
 LocalRings bands_of_pixels(const Communicator& comm, const std::shared_ptr<const RingGrid>& grid);
+
+/// Returns this rank's orders of a_lm that are not transformed.
+AlmLayout own_orders(const Communicator& comm, int lmax, int mmax);
 
 inline bool is_finite(double value) { return std::isfinite(value); }
 template <class T>

@@ -26,8 +26,8 @@ void require_kind(const std::string& path, OutputContent content) {
       if (is_table || kind == FileKind::text) return;
       throw UsageError(fmt::format("{}: spectra are written as text, FITS or HDF5", path));
     case OutputContent::picture:
-      if (kind == FileKind::png) return;
-      throw UsageError(fmt::format("{}: a picture's name ends in .png", path));
+      if (kind == FileKind::picture) return;
+      throw UsageError(fmt::format("{}: a picture's name ends in .png, .pdf or .svg", path));
     case OutputContent::report: return;
   }
 }

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 
 #include "distribute/mpi/agree.hpp"
 #include "io/input_file.hpp"
@@ -38,6 +40,38 @@ std::string find_auxiliary(const std::string& name) {
                         looked));
 }
 
+/// Throws a DataError on every rank when an a_lm is NaN or infinite, naming `path`, the first (l,
+/// m) and the count. Collective.
+template <class T>
+void require_finite_alm(const Communicator& comm, const std::string& path,
+                        const std::vector<std::string>& components, const AlmLayout& layout,
+                        AlmView<const T> alm) {
+  constexpr std::int64_t nowhere = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t c = 0; c < components.size(); ++c) {
+    const auto a = alm.component(static_cast<std::int64_t>(c));
+    std::int64_t count = 0;
+    std::int64_t first = nowhere;  // l + (lmax + 1) m, for a minimum over ranks
+    for (std::int64_t i = 0; i < layout.n_orders(); ++i) {
+      const std::int64_t m = layout.order(i);
+      for (int l = layout.order(i); l <= layout.lmax(); ++l) {
+        const auto value = a[layout.index(i, l)];
+        if (std::isfinite(value.real()) && std::isfinite(value.imag())) continue;
+        ++count;
+        first = std::min(first, l + (layout.lmax() + 1) * m);
+      }
+    }
+    const std::int64_t total = comm.sum(count);
+    if (total == 0) continue;
+    const std::int64_t place = comm.min(first);
+    throw DataError(
+        path,
+        fmt::format(
+            "{} a_lm of component {} are NaN or infinite, the first is l = {}, m = {}; compute "
+            "them anew",
+            total, components[c], place % (layout.lmax() + 1), place / (layout.lmax() + 1)));
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<const RingGrid> named_grid(const TransformOptions& options) {
@@ -64,6 +98,15 @@ TransformSpec make_spec(const TransformOptions& options, std::shared_ptr<const R
   if (options.exchange == "overlap") spec.exchange.schedule = ExchangeSchedule::overlapped;
   if (options.exchange == "single") spec.exchange.precision = ModePrecision::single_;
   return spec;
+}
+
+bool has_same_rings(const RingGrid& a, const RingGrid& b) {
+  return a.n_pixels() == b.n_pixels() &&
+         std::equal(a.rings().begin(), a.rings().end(), b.rings().begin(), b.rings().end(),
+                    [](const Ring& one, const Ring& other) {
+                      return one.theta == other.theta && one.phi0 == other.phi0 &&
+                             one.n_phi == other.n_phi;
+                    });
 }
 
 std::int64_t bytes_of(Precision precision) { return precision == Precision::single_ ? 4 : 8; }
@@ -147,8 +190,23 @@ void read_map(FileTraffic& traffic, const std::string& path, MapReader& reader,
   require_finite<T>(comm, path, names, rings, map);
 }
 
+template <class T>
+void read_alm(FileTraffic& traffic, const std::string& path, AlmReader& reader,
+              const FieldChoice& choice, const AlmLayout& layout, AlmView<T> alm) {
+  const StageTimer timer(&traffic.times, "read");
+  reader.read(choice.columns, layout, alm);
+  traffic.bytes_read +=
+      traffic.comm.sum(alm.size() * alm.n_components()) * 2 * bytes_of(reader.header().precision);
+  require_finite_alm<T>(traffic.comm, path, choice.components, layout, alm);
+}
+
 template void read_map<float>(FileTraffic&, const std::string&, MapReader&, const FieldChoice&,
                               const LocalRings&, MapView<float>);
 template void read_map<double>(FileTraffic&, const std::string&, MapReader&, const FieldChoice&,
                                const LocalRings&, MapView<double>);
+template void read_alm<float>(FileTraffic&, const std::string&, AlmReader&, const FieldChoice&,
+                              const AlmLayout&, AlmView<float>);
+template void read_alm<double>(FileTraffic&, const std::string&, AlmReader&, const FieldChoice&,
+                               const AlmLayout&, AlmView<double>);
+
 }  // namespace ringweave::detail::inline app

@@ -24,6 +24,9 @@ std::shared_ptr<const RingGrid> named_grid(const TransformOptions& options);
 TransformSpec make_spec(const TransformOptions& options, std::shared_ptr<const RingGrid> grid,
                         const FieldSet& fields, int fallback_lmax = -1);
 
+/// Whether two grids have the same rings.
+bool has_same_rings(const RingGrid& a, const RingGrid& b);
+
 /// Returns the bytes of a stored real number.
 std::int64_t bytes_of(Precision precision);
 
@@ -54,6 +57,11 @@ Remove remove_choice(const std::string& name);
 template <class T>
 void read_map(FileTraffic& traffic, const std::string& path, MapReader& reader,
               const FieldChoice& choice, const LocalRings& rings, MapView<T> map);
+
+/// Reads the chosen components of a_lm; refuses NaN and infinities. Collective.
+template <class T>
+void read_alm(FileTraffic& traffic, const std::string& path, AlmReader& reader,
+              const FieldChoice& choice, const AlmLayout& layout, AlmView<T> alm);
 
 /// Calls `work` and prefixes `path` to any DataError it throws.
 template <class Work>

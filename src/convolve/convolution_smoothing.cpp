@@ -23,7 +23,7 @@ void normalize(const Communicator& comm, Convolution& convolution, const MaskedM
       agreed(comm, [&] { return MapBuffer<T>(scratch.n_components(), scratch.size()); });
   convolution.template convolve<T>(scratch, smoothed.view());
   for (std::int64_t c = 0; c < out.n_components(); ++c) {
-    if (treated.mask().count(c) == 0) continue;
+    if (!treated.is_normalized(c)) continue;
     MaskedMap::divide<T>(smoothed.view().component(c), out.component(c));
   }
 }

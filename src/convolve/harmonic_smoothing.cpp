@@ -41,7 +41,7 @@ void normalize(SphericalHarmonicTransform& scalar, const SmoothingOptions& optio
   const UnseenMask& mask = treated.mask();
   std::vector<char> done(to_size(map.n_components()), 0);
   for (std::int64_t component = 0; component < map.n_components(); ++component) {
-    if (mask.count(component) == 0 || done[to_size(component)] != 0) continue;
+    if (!treated.is_normalized(component) || done[to_size(component)] != 0) continue;
     auto weight = agreed(scalar.comm(), [&] { return scalar.make_map<T>(); });
     const auto w = weight.view().component(0);
     treated.write_mask<T>(component, w);

@@ -12,31 +12,32 @@
 
 namespace ringweave::detail::inline convolve {
 
-/// Checks and zeroes the UNSEEN pixels of an input as `policy` asks; what every analysis begins
-/// with. Collective.
-/// Error  DataError when every pixel of a component is UNSEEN, or one is and policy = fail.
-template <class T>
-UnseenMask mask_unseen(const Communicator& comm, UnseenPolicy policy, MapView<T> map);
-
-/// A map made ready for its smoothing, and what must be done to the result.
+/// A map made ready for its analysis or its smoothing, and what must be done to the result.
 class MaskedMap {
  public:
-  /// UNSEEN pixels of `map` become zero, low multipoles are removed. Collective. Keeps a reference
-  /// to the rings. Error  as mask_unseen() and fit_low_multipoles().
+  /// UNSEEN pixels of `map` become zero, low multipoles are removed, the rest is multiplied by the
+  /// mask. Collective. Keeps a reference to the rings.
+  /// Error  DataError when every pixel of a component is UNSEEN, or one is and unseen = fail; as
+  /// fit_low_multipoles().
   template <class T>
   MaskedMap(const Communicator& comm, const LocalRings& rings, const MaskOptions& treatment,
             MapView<T> map);
 
   const UnseenMask& mask() const { return mask_; }
   const LowMultipoles& removed() const { return removed_; }
-  /// Whether the result must be divided by the mask, smoothed as the map was.
-  bool is_normalized() const {
-    return treatment_.unseen == UnseenPolicy::normalize && mask_.total() > 0;
+  /// Whether a component of the result must be divided by its mask, smoothed as the map was.
+  bool is_normalized(std::int64_t component) const {
+    return treatment_.unseen == UnseenPolicy::normalize &&
+           (mask_.count(component) > 0 || treatment_.mask != nullptr);
   }
+  bool is_normalized() const;
 
-  /// 1 where a pixel of the component is seen, 0 where it is not.
+  /// 1 where a pixel of the component is seen, or what it was multiplied by; 0 where it is not.
   template <class T>
   void write_mask(std::int64_t component, View<T> weight) const;
+  /// 1 where a pixel of the component is seen, 0 where it is not.
+  template <class T>
+  void write_seen(std::int64_t component, View<T> seen) const;
   /// smoothed /= smoothed_mask; UNSEEN where nearly no data went into a pixel.
   template <class T>
   static void divide(View<const T> smoothed_mask, View<T> smoothed);

@@ -12,7 +12,7 @@
 namespace ringweave::detail::inline io {
 
 FileKind file_kind(const std::string& path) {
-  constexpr std::array<std::pair<std::string_view, FileKind>, 9> kinds{{
+  constexpr std::array<std::pair<std::string_view, FileKind>, 11> kinds{{
       {".fits", FileKind::fits},
       {".fit", FileKind::fits},
       {".fits.gz", FileKind::fits},
@@ -21,7 +21,9 @@ FileKind file_kind(const std::string& path) {
       {".txt", FileKind::text},
       {".dat", FileKind::text},
       {".tsv", FileKind::text},
-      {".png", FileKind::png},
+      {".png", FileKind::picture},
+      {".pdf", FileKind::picture},
+      {".svg", FileKind::picture},
   }};
   for (const auto& [extension, kind] : kinds) {
     if (path.size() > extension.size() && path.ends_with(extension)) return kind;
@@ -29,7 +31,7 @@ FileKind file_kind(const std::string& path) {
   throw UsageError(
       fmt::format("{}: the kind of file goes by its extension, and this one is not known; use "
                   ".fits .fit .fits.gz (FITS), "
-                  ".h5 .hdf5 (HDF5), .txt .dat .tsv (text) or .png (picture)",
+                  ".h5 .hdf5 (HDF5), .txt .dat .tsv (text) or .png .pdf .svg (picture)",
                   path));
 }
 

@@ -5,8 +5,9 @@
 
 namespace ringweave::detail::inline io {
 
-enum class FileKind { fits, hdf5, text, png };
-/// By extension: .fits .fit .fits.gz FITS; .h5 .hdf5 HDF5; .txt .dat .tsv text; .png.
+enum class FileKind { fits, hdf5, text, picture };
+/// By extension: .fits .fit .fits.gz FITS; .h5 .hdf5 HDF5; .txt .dat .tsv text; .png .pdf .svg
+/// pictures.
 /// Error  UsageError that lists these.
 FileKind file_kind(const std::string& path);
 

@@ -86,6 +86,8 @@ std::vector<Keyword> keywords_of(const Provenance& provenance) {
   }
   put_if("QUADSCHM", provenance.quadrature, "quadrature weights");
   put_if("LREGRESS", provenance.removed, "removed before the analysis");
+  put_if("MASK", provenance.mask, "file of the mask");
+  put_if("FSKY", provenance.f_sky, "part of the sky that it leaves");
   return keywords;
 }
 

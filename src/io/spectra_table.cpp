@@ -123,7 +123,7 @@ SpectraFile read_text_spectra(const std::string& path, SpectrumKind kind) {
 SpectraFile read_fits_spectra(const std::string& path, SpectrumKind kind) {
   using enum Spectra::Name;
   const FitsMultipoles table = multipoles_of(read_fits_table(path), path);
-  std::array<Spectra::Name, Spectra::n_names> order{TT, EE, BB, TE, TB, EB};
+  std::array<Spectra::Name, Spectra::n_names> order{TT, EE, BB, TE, TB, EB, ET, BT, BE};
   if (table.is_map) throw DataError(path, "is a sky map; expected spectra by l");
   if (upper(table.column_names.front()) == "REAL")
     throw DataError(path, "holds a_lm; expected spectra by l");
@@ -134,7 +134,7 @@ SpectraFile read_fits_spectra(const std::string& path, SpectrumKind kind) {
   }
   const std::int64_t length = ssize64(table.columns.front());
   SpectraFile file{.spectra = Spectra(checked_cast<int>(table.first + length - 1, "lmax"))};
-  if (table.creator.starts_with("healpy") && table.columns.size() == order.size()) {
+  if (table.creator.starts_with("healpy") && table.columns.size() == 6) {
     std::swap(order[4], order[5]);
     file.warnings.push_back(
         "written by healpy, which puts EB before TB, under HEALPix's names of the other order; "
@@ -203,10 +203,15 @@ SpectraFile read_hdf5_spectra(const std::string& path, SpectrumKind kind) {
   return read;
 }
 
+int n_spectra_to_write(const Spectra& spectra) {
+  if (spectra.has(Spectra::ET) || spectra.has(Spectra::BE) || spectra.has(Spectra::BT)) return 9;
+  if (spectra.has(Spectra::EB) || spectra.has(Spectra::TB)) return 6;
+  return spectra.is_polarised() ? 4 : 1;
+}
+
 void write_text_spectra(const std::string& path, const Spectra& spectra,
                         const Provenance& provenance, const std::string& unit) {
-  const bool all = spectra.has(Spectra::EB) || spectra.has(Spectra::TB);
-  const int n_columns = all ? 6 : (spectra.is_polarised() ? 4 : 1);
+  const int n_columns = n_spectra_to_write(spectra);
   std::string command = provenance.command_line;
   std::replace(command.begin(), command.end(), '\n', ' ');
   std::string text = fmt::format("# C_l{}, {} {}\n#{} {}\n# l", unit.empty() ? "" : " in " + unit,

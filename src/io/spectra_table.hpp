@@ -21,13 +21,16 @@ void write_spectra(const AtomicOutput& output, const Provenance& provenance, con
 /// TT; TT EE BB TE; TT EE BB TE EB TB. l ascends by one from 0, 1 or 2.
 SpectraFile read_text_spectra(const std::string& path,
                               SpectrumKind kind = SpectrumKind::stated_or_c_l);
-/// Columns by position, TT EE BB TE TB EB as HEALPix writes them (healpy: EB TB); an index column
-/// is skipped.
+/// Columns by position, TT EE BB TE TB EB ET BT BE as HEALPix writes them (healpy: EB TB); an index
+/// column is skipped.
 SpectraFile read_fits_spectra(const std::string& path, SpectrumKind kind);
 /// Reads the one dataset of /cl.
 SpectraFile read_hdf5_spectra(const std::string& path, SpectrumKind kind);
 
-/// Writes one, four or six columns; absent spectra are zero.
+/// Returns how many columns a text or FITS file has: TT; with EE, BB, TE; with EB, TB; with ET, BE
+/// and BT of two skies. Absent spectra among them are zero.
+int n_spectra_to_write(const Spectra& spectra);
+
 void write_text_spectra(const std::string& path, const Spectra& spectra,
                         const Provenance& provenance, const std::string& unit);
 void write_hdf5_spectra(const std::string& path, const Spectra& spectra,

@@ -9,7 +9,7 @@
 
 #include "base/checked_cast.hpp"
 #include "ringweave/error.hpp"
-#include "ringweave/random.hpp"
+#include "ringweave/spectra.hpp"
 
 namespace ringweave {
 

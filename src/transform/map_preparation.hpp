@@ -34,6 +34,7 @@ class UnseenMask {
     return global_count_[static_cast<std::size_t>(component)];
   }
   std::int64_t total() const;
+  std::int64_t n_components() const { return static_cast<std::int64_t>(global_count_.size()); }
   bool contains(std::int64_t component, std::int64_t pixel) const {
     const auto& bits = bits_[static_cast<std::size_t>(component)];
     return !bits.empty() && (bits[static_cast<std::size_t>(pixel / 64)] >> (pixel % 64) & 1u) != 0;

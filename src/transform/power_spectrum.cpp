@@ -32,14 +32,28 @@ std::vector<Product> products_of(std::int64_t n_components) {
   }
 }
 
-}  // namespace
+/// The products of components of two skies: those of one, and those of different components the
+/// other way round.
+std::vector<Product> cross_products_of(std::int64_t n_components) {
+  std::vector<Product> products = products_of(n_components);
+  for (const Product& product : products_of(n_components)) {
+    if (product.x == product.y) continue;
+    const Spectra::Name turned = product.name == Spectra::TE   ? Spectra::ET
+                                 : product.name == Spectra::EB ? Spectra::BE
+                                                               : Spectra::BT;
+    products.push_back({turned, product.y, product.x});
+  }
+  return products;
+}
 
 template <class T>
-Spectra power_spectra(const Communicator& comm, const AlmLayout& layout, AlmView<const T> alm) {
+Spectra spectra_of(const Communicator& comm, const AlmLayout& layout,
+                   const std::vector<Product>& products, AlmView<const T> first,
+                   AlmView<const T> second) {
   Spectra spectra(layout.lmax());
-  for (const Product& product : products_of(alm.n_components())) {
-    const auto x = alm.component(product.x);
-    const auto y = alm.component(product.y);
+  for (const Product& product : products) {
+    const auto x = first.component(product.x);
+    const auto y = second.component(product.y);
     const std::span<double> cl = spectra.values(product.name);
     for (std::int64_t row = 0; row < layout.n_orders(); ++row) {
       const int m = layout.order(row);
@@ -56,8 +70,30 @@ Spectra power_spectra(const Communicator& comm, const AlmLayout& layout, AlmView
   return spectra;
 }
 
-template Spectra power_spectra<float>(const Communicator&, const AlmLayout&, AlmView<const float>);
-template Spectra power_spectra<double>(const Communicator&, const AlmLayout&,
-                                       AlmView<const double>);
+}  // namespace
+
+template <class T>
+Spectra power_spectra(const Communicator& comm, const AlmLayout& layout, AlmView<const T> alm) {
+  return spectra_of<T>(comm, layout, products_of(alm.n_components()), alm, alm);
+}
+
+template <class T>
+Spectra cross_spectra(const Communicator& comm, const AlmLayout& layout, AlmView<const T> first,
+                      AlmView<const T> second) {
+  if (first.n_components() != second.n_components()) {
+    throw UsageError("cross spectra are made of skies with the same components, not of " +
+                     std::to_string(first.n_components()) + " and " +
+                     std::to_string(second.n_components()));
+  }
+  return spectra_of<T>(comm, layout, cross_products_of(first.n_components()), first, second);
+}
+
+#define RINGWEAVE_INSTANTIATE(T)                                                              \
+  template Spectra power_spectra<T>(const Communicator&, const AlmLayout&, AlmView<const T>); \
+  template Spectra cross_spectra<T>(const Communicator&, const AlmLayout&, AlmView<const T>,  \
+                                    AlmView<const T>);
+RINGWEAVE_INSTANTIATE(float)
+RINGWEAVE_INSTANTIATE(double)
+#undef RINGWEAVE_INSTANTIATE
 
 }  // namespace ringweave

@@ -5,12 +5,11 @@
 
 #include <numbers>
 
+#include "support/angles.hpp"
 #include "support/expect_error.hpp"
 
 namespace ringweave::detail::test {
 namespace {
-
-constexpr double degree = std::numbers::pi / 180;
 
 void expect_no_angle(const std::string& text, const std::string& words) {
   expect_error(ErrorKind::usage, "--fwhm " + text, [&] { parse_angle(text, "--fwhm"); });

@@ -37,7 +37,7 @@ Words operator+(Words words, const Words& more) {
 
 const Words smooth{"smooth", "in.fits", "out.fits", "--fwhm", "1deg"};
 const Words synthesize{"synthesize", "--cl", "cl.txt", "out.fits"};
-const Words rings = smooth + Words{"--method", "ring"};
+const Words smooth_on_rings = smooth + Words{"--method", "ring"};
 
 /// A configuration file of this process.
 class Configuration : public testing::Test {
@@ -111,7 +111,7 @@ TEST(CommandLine, NumbersOutOfRangeAreRefusedByAShortMessage) {
   expect_refused("--tol", smooth + Words{"--tol", "0"});
   expect_refused("--threads", smooth + Words{"--threads", "0"});
   expect_refused("--batch", smooth + Words{"--batch", "0"});
-  expect_refused("--error", rings + Words{"--error", "-1"});
+  expect_refused("--error", smooth_on_rings + Words{"--error", "-1"});
   const Thrown thrown = thrown_by([] { parsed(synthesize + Words{"--nside", "0"}); });
   EXPECT_LT(thrown.message.size(), 200u) << thrown.message;
 }
@@ -121,7 +121,7 @@ TEST(CommandLine, OptionsThatExcludeEachOtherAreRefused) {
   expect_refused("--tol", smooth + Words{"--iter", "1", "--tol", "1e-3"});
   expect_refused("--iter", smooth + Words{"--iter", "1", "--tol", "1e-3"});
   expect_refused("--beam", smooth + Words{"--beam", "beam.txt"});
-  expect_refused("--kernel", rings + Words{"--kernel", "kernel.txt"});
+  expect_refused("--kernel", smooth_on_rings + Words{"--kernel", "kernel.txt"});
 }
 
 TEST(CommandLine, ArgumentsThatMustBeThereAreAskedFor) {

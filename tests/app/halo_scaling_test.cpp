@@ -8,11 +8,10 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/plan_cases.hpp"
+#include "support/angles.hpp"
 
 namespace ringweave::detail::test {
 namespace {
-
-constexpr double degree = std::numbers::pi / 180;
 
 DistributeRings distribution_of(const PlanCase& plan_case) {
   return [&](int n_ranks) { return plan_case.single_bands(n_ranks); };

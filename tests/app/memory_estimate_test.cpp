@@ -14,14 +14,14 @@
 namespace ringweave::detail::test {
 namespace {
 
-constexpr std::int64_t nside = 64;
-constexpr int lmax = 128;
-constexpr std::int64_t n_pixels = 12 * nside * nside;
-constexpr std::int64_t n_alm = std::int64_t{lmax + 1} * (lmax + 2) / 2;
+constexpr std::int64_t map_nside = 64;
+constexpr int map_lmax = 128;
+constexpr std::int64_t n_pixels = 12 * map_nside * map_nside;
+constexpr std::int64_t n_alm = std::int64_t{map_lmax + 1} * (map_lmax + 2) / 2;
 
 TransformPlan plan_of(const std::vector<int>& spins, int rank = 0, int n_ranks = 1) {
-  return TransformPlan(Case{share(RingGrid::healpix(nside)), lmax, lmax, spins}.spec(), rank,
-                       n_ranks);
+  return TransformPlan(Case{share(RingGrid::healpix(map_nside)), map_lmax, map_lmax, spins}.spec(),
+                       rank, n_ranks);
 }
 
 std::int64_t bytes_of(const MemoryEstimate& estimate, const std::string& name) {

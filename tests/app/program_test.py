@@ -327,6 +327,14 @@ class Reports(SkyTest):
                 self.assertEqual(width, 800 if arguments[0] == "cl.txt" else 1600)
                 self.assertGreater(height, 300)
                 self.assertGreater(len(content), 5000)
+        for picture, begin in (("cl.pdf", b"%PDF-"), ("map.svg", b"<?xml")):
+            self.done("plot", "cl.txt" if picture == "cl.pdf" else "sky.h5", picture)
+            self.assertTrue((self.folder / picture).read_bytes().startswith(begin))
+
+    def test_plot_draws_the_spectra_it_is_asked_for(self):
+        self.assertIn("not drawn: TE", self.done("plot", "cl.txt", "some.png").err)
+        self.assertEqual(self.done("plot", "cl.txt", "te.png", "--field", "TT,TE").err, "")
+        self.assertIn("--field PP: cl.txt holds no PP", self.done("plot", "cl.txt", "r.png", "--field", "PP", code=2).err)
 
     def test_info_tells_what_files_hold(self):
         self.done("convert", "cl.txt", "cl.fits")

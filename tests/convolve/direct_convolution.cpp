@@ -8,7 +8,7 @@
 #include <numbers>
 
 #include "base/checked_cast.hpp"
-#include "ringweave/random.hpp"
+#include "ringweave/spectra.hpp"
 #include "sphere/kernel/kernel_table.hpp"
 
 namespace ringweave::detail::test {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/memory_meter.hpp"
+#include "convolve/kernels.hpp"
 #include "convolve/ring/ring_convolution_plan.hpp"
 #include "ringweave/convolution.hpp"
 #include "ringweave/error.hpp"
@@ -15,7 +16,7 @@
 namespace ringweave::detail::test {
 namespace {
 
-constexpr double degree = std::numbers::pi / 180;
+RadialKernel gaussian_of_arcmin(double fwhm) { return gaussian(fwhm / 60, 1e-5); }
 
 RingConvolutionSpec spec_of(std::int64_t nside, const RadialKernel& kernel, std::int64_t n_maps,
                             std::int64_t bytes_per_pixel) {
@@ -26,14 +27,6 @@ RingConvolutionSpec spec_of(std::int64_t nside, const RadialKernel& kernel, std:
   spec.error = 1e-5;
   spec.bytes_per_pixel = bytes_per_pixel;
   return spec;
-}
-RadialKernel gaussian(double fwhm_arcmin) {
-  return RadialKernel::gaussian(fwhm_arcmin / 60 * degree, KernelSupport::automatic(1e-5));
-}
-RadialKernel top_hat(double radius_degrees) {
-  const std::vector<double> theta{0, radius_degrees * degree};
-  const std::vector<double> value{1, 1};
-  return RadialKernel::from_profile(theta, value, KernelSupport::whole());
 }
 
 /// Input + output + halo + the modes of one map + a fifth of input + output, or a few megabytes on
@@ -53,7 +46,7 @@ void expect_within_rule(const RingConvolutionPlan& plan) {
 TEST(RingConvolutionMemory, BesideMapsHaloAndTheModesOfOneMapIsAFifthOfTheMaps) {
   for (const std::int64_t nside : {512, 1024, 2048}) {
     for (const double fwhm_arcmin : {5.0, 20.0, 60.0, 240.0}) {
-      const RadialKernel kernel = gaussian(fwhm_arcmin);
+      const RadialKernel kernel = gaussian_of_arcmin(fwhm_arcmin);
       for (const int n_ranks : {1, 2, 8}) {
         const auto spec = spec_of(nside, kernel, 1, 8);
         for (int rank = 0; rank < n_ranks; rank += std::max(1, n_ranks - 1))
@@ -65,9 +58,12 @@ TEST(RingConvolutionMemory, BesideMapsHaloAndTheModesOfOneMapIsAFifthOfTheMaps) 
 
 TEST(RingConvolutionMemory, BatchesFloatsAndHardEdgesKeepTheRule) {
   for (const double fwhm_arcmin : {5.0, 60.0}) {
-    expect_within_rule(RingConvolutionPlan(spec_of(512, gaussian(fwhm_arcmin), 8, 8), 0, 1));
-    expect_within_rule(RingConvolutionPlan(spec_of(512, gaussian(fwhm_arcmin), 8, 4), 0, 1));
-    expect_within_rule(RingConvolutionPlan(spec_of(1024, gaussian(fwhm_arcmin), 1, 4), 0, 1));
+    expect_within_rule(
+        RingConvolutionPlan(spec_of(512, gaussian_of_arcmin(fwhm_arcmin), 8, 8), 0, 1));
+    expect_within_rule(
+        RingConvolutionPlan(spec_of(512, gaussian_of_arcmin(fwhm_arcmin), 8, 4), 0, 1));
+    expect_within_rule(
+        RingConvolutionPlan(spec_of(1024, gaussian_of_arcmin(fwhm_arcmin), 1, 4), 0, 1));
   }
   for (const double radius : {0.2, 2.0, 10.0})
     expect_within_rule(RingConvolutionPlan(spec_of(512, top_hat(radius), 1, 8), 0, 1));
@@ -116,8 +112,8 @@ void expect_measured(const RingConvolutionSpec& spec) {
 TEST(RingConvolutionMemory, MeasuredIsPlannedAndACallAllocatesNothing) {
   for (const double fwhm_arcmin : {20.0, 120.0, 600.0}) {
     for (const std::int64_t n_maps : {1, 4}) {
-      expect_measured<double>(spec_of(128, gaussian(fwhm_arcmin), n_maps, 8));
-      expect_measured<float>(spec_of(128, gaussian(fwhm_arcmin), n_maps, 4));
+      expect_measured<double>(spec_of(128, gaussian_of_arcmin(fwhm_arcmin), n_maps, 8));
+      expect_measured<float>(spec_of(128, gaussian_of_arcmin(fwhm_arcmin), n_maps, 4));
     }
   }
   expect_measured<double>(spec_of(64, top_hat(12), 2, 8));
@@ -128,7 +124,7 @@ TEST(RingConvolutionMemory, MeasuredIsPlannedAndACallAllocatesNothing) {
 }
 
 TEST(RingConvolutionMemory, LongerPixelsThanPlannedAreRefused) {
-  const RingConvolutionSpec spec = spec_of(4, gaussian(1200), 1, 4);
+  const RingConvolutionSpec spec = spec_of(4, gaussian_of_arcmin(1200), 1, 4);
   RingConvolution convolution(Communicator::self(), spec);
   MapBuffer<double> in(1, spec.grid->n_pixels());
   MapBuffer<double> out(1, spec.grid->n_pixels());

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <numbers>
 
+#include "support/angles.hpp"
+
 namespace ringweave::detail::test {
 namespace {
-
-constexpr double degree = std::numbers::pi / 180;
 
 RingConvolutionSpec spec_of(const RingGrid& grid, double fwhm, ConvolutionPath path) {
   RingConvolutionSpec spec;

@@ -7,6 +7,7 @@
 
 #include "base/checked_cast.hpp"
 #include "convolve/direct_convolution.hpp"
+#include "convolve/kernels.hpp"
 #include "convolve/ring/ring_convolution_plan.hpp"
 #include "ringweave/convolution.hpp"
 #include "support/rank_groups.hpp"
@@ -14,17 +15,6 @@
 
 namespace ringweave::detail::test {
 namespace {
-
-constexpr double degree = std::numbers::pi / 180;
-
-RadialKernel gaussian(double fwhm_degrees) {
-  return RadialKernel::gaussian(fwhm_degrees * degree, KernelSupport::automatic(1e-13));
-}
-RadialKernel top_hat(double radius_degrees) {
-  const std::vector<double> theta{0, radius_degrees * degree};
-  const std::vector<double> value{1, 1};
-  return RadialKernel::from_profile(theta, value, KernelSupport::whole());
-}
 
 /// Convolves this rank's rings of maps of the whole grid and compares them with the expected ones.
 template <class T>

@@ -9,13 +9,12 @@
 #include "convolve/direct_convolution.hpp"
 #include "hwy/highway.h"
 #include "ringweave/convolution.hpp"
+#include "support/angles.hpp"
 #include "support/only_target.hpp"
 #include "support/tolerance.hpp"
 
 namespace ringweave::detail::test {
 namespace {
-
-constexpr double degree = std::numbers::pi / 180;
 
 template <class T>
 Pixels convolved(const RingConvolutionSpec& spec, const Pixels& map) {

@@ -11,6 +11,7 @@
 
 #include "base/checked_cast.hpp"
 #include "convolve/direct_convolution.hpp"
+#include "convolve/kernels.hpp"
 #include "ringweave/convolution.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/options.hpp"
@@ -22,16 +23,6 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-constexpr double degree = std::numbers::pi / 180;
-
-RadialKernel gaussian(double fwhm_degrees) {
-  return RadialKernel::gaussian(fwhm_degrees * degree, KernelSupport::automatic(1e-13));
-}
-RadialKernel top_hat(double radius_degrees) {
-  const std::vector<double> theta{0, radius_degrees * degree};
-  const std::vector<double> value{1, 1};
-  return RadialKernel::from_profile(theta, value, KernelSupport::whole());
-}
 /// A beam that ends at a degree without falling to zero first.
 RadialKernel sharp_beam(int lmax, KernelSupport support) {
   std::vector<double> k_l;

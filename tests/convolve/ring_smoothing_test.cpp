@@ -21,8 +21,8 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-constexpr int lmax = 32;
-/// Wide enough that no power is left above lmax.
+constexpr int band_limit = 32;
+/// Wide enough that no power is left above it.
 constexpr double fwhm = 0.6;
 
 /// Two maps on an exact grid and both methods of smoothing, on the same rings.
@@ -36,7 +36,7 @@ class RingSmoothing : public OnEveryRankCount {
     return {comm(), spec};
   }
   SphericalHarmonicTransform transform(const RingConvolution& rings) const {
-    TransformSpec spec = Case{grid_, lmax, lmax, {0, 0}}.spec();
+    TransformSpec spec = Case{grid_, band_limit, band_limit, {0, 0}}.spec();
     spec.ring_bands = std::make_shared<RingDistribution>(rings.plan().bands());
     return {comm(), spec};
   }
@@ -63,7 +63,7 @@ class RingSmoothing : public OnEveryRankCount {
     SphericalHarmonicTransform harmonic = transform(rings);
     SmoothingOptions options;
     static_cast<MaskOptions&>(options) = treatment;
-    options.beam = gaussian_beam(fwhm, lmax);
+    options.beam = gaussian_beam(fwhm, band_limit);
     options.weights = std::make_shared<const AnalysisWeights>(
         AnalysisWeights{ring_weights(harmonic.rings()), {}});
     options.n_iter = 0;
@@ -92,7 +92,7 @@ class RingSmoothing : public OnEveryRankCount {
   }
 
  private:
-  Grid grid_ = share(RingGrid::gauss_legendre(lmax + 1));
+  Grid grid_ = share(RingGrid::gauss_legendre(band_limit + 1));
 };
 
 TEST_P(RingSmoothing, IsTheHarmonicSmoothingOfABandLimitedKernel) {

@@ -175,14 +175,14 @@ TEST_P(OnEveryRankCount, EveryModeArrivesInSinglePrecision) {
   }
 }
 
-const auto nothing = [](const OrderPasses::Part&) {};
+const auto do_nothing = [](const OrderPasses::Part&) {};
 
 TEST_P(OnEveryRankCount, EveryModeIsRoundedOnceWhereverItGoes) {
   const PlanCase plan_case("", RingGrid::healpix(8), 23, 23, 0);
   for (const DeviceRoute route : {DeviceRoute::staged, DeviceRoute::direct}) {
     Staged staged(plan_case, comm(), 1, 2, route, in_single_precision);
     std::fill(staged.modes.begin(), staged.modes.end(), Value(1 + 1e-12, -1.0 / 3));
-    exchange_to_rings(staged.exchange, staged.plan, staged.memory, nothing);
+    exchange_to_rings(staged.exchange, staged.plan, staged.memory, do_nothing);
     staged.device->wait_for_work();
     for_each_mode(staged.whole.by_ring, 1, [&](std::int64_t i, Value) {
       EXPECT_EQ(staged.modes[i], Value(1, static_cast<float>(-1.0 / 3)));
@@ -198,7 +198,7 @@ TEST_P(OnEveryRankCount, AModeTooLargeForSinglePrecisionIsADataErrorOnAllRanks) 
   for_each_mode(staged.plan.by_order, 1, [&](std::int64_t i, Value) {
     if (comm().rank() == comm().size() - 1) staged.modes[i] = {0, -1e39};
   });
-  exchange_to_rings(staged.exchange, staged.plan, staged.memory, nothing);
+  exchange_to_rings(staged.exchange, staged.plan, staged.memory, do_nothing);
   EXPECT_THROW(staged.exchange.require_range(), DataError);
   EXPECT_NO_THROW(staged.exchange.require_range()) << "what was rounded before counts once";
 }

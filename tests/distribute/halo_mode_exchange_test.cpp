@@ -19,7 +19,7 @@ using Value = std::complex<double>;
 constexpr Value untouched{-7, -7};
 
 /// Identifies a mode: a wrong route shows as a wrong number.
-Value label(int m, std::int64_t ring, std::int64_t component, int round) {
+Value mode_label(int m, std::int64_t ring, std::int64_t component, int round) {
   return {m + 0.125 * static_cast<double>(component), static_cast<double>(ring) + 0.5 * round};
 }
 
@@ -51,13 +51,13 @@ ModeLayout make_rows(const PlanCase& plan_case, const HaloPlan& plan, const Loca
   return rows;
 }
 
-struct Problem {
+struct ModeProblem {
   RingPayload orders;
   HaloPlan plan;
   LocalRings own;
   ModeLayout rows;
 
-  Problem(const PlanCase& plan_case, const Communicator& comm, double support)
+  ModeProblem(const PlanCase& plan_case, const Communicator& comm, double support)
       : orders(travelling_orders(plan_case)),
         plan(plan_halo(plan_case.rings(comm.size()), comm.rank(), support, orders)),
         own(plan_case.rings(comm.size()).rings(comm.rank())),
@@ -71,7 +71,7 @@ struct Problem {
         for (std::int64_t r = segment.rings.begin; r < segment.rings.end; ++r) {
           const std::int64_t position = segment.first + r - segment.rings.begin;
           for (std::int64_t c = 0; c < n_components; ++c) {
-            visit(position * n_components + c, label(row.m, r, c, round), own.owns(RingId{r}),
+            visit(position * n_components + c, mode_label(row.m, r, c, round), own.owns(RingId{r}),
                   row.m < orders.values(RingId{r}));
           }
         }
@@ -83,7 +83,7 @@ struct Problem {
 void expect_every_mode_arrives(const PlanCase& plan_case, const Communicator& comm, double support,
                                std::int64_t n_components, const HaloOptions& options) {
   SCOPED_TRACE(plan_case.name + ", support " + std::to_string(support));
-  const Problem problem(plan_case, comm, support);
+  const ModeProblem problem(plan_case, comm, support);
   HaloModeExchange exchange(comm, problem.plan, problem.rows, problem.orders, n_components,
                             options);
   HostBuffer<Value> modes(problem.rows.size() * n_components);
@@ -133,7 +133,7 @@ TEST_P(OnEveryRankCount, EveryHaloModeArrivesInPartsWhereMessagesAreSmall) {
 
 TEST_P(OnEveryRankCount, HaloModesMoveWhileOthersAreWorkedOn) {
   const PlanCase plan_case("", RingGrid::healpix(32), 64, 64, 0);
-  const Problem problem(plan_case, comm(), 0.3);
+  const ModeProblem problem(plan_case, comm(), 0.3);
   HaloModeExchange exchange(comm(), problem.plan, problem.rows, problem.orders, 1);
   HostBuffer<Value> modes(problem.rows.size());
   std::fill(modes.begin(), modes.end(), untouched);
@@ -150,7 +150,7 @@ TEST_P(OnEveryRankCount, HaloModesMoveWhileOthersAreWorkedOn) {
 TEST_P(OnEveryRankCount, RowsThatLackAModeOrDifferAreRefusedByAllRanks) {
   if (comm().size() == 1) return;
   const PlanCase plan_case("", RingGrid::healpix(32), 64, 64, 0);
-  const Problem problem(plan_case, comm(), 0.3);
+  const ModeProblem problem(plan_case, comm(), 0.3);
   const bool last = comm().rank() == comm().size() - 1;
   const PlanCase fewer("", RingGrid::healpix(32), 64, last ? 60 : 64, 0);
   const ModeLayout rows = make_rows(fewer, problem.plan, problem.own);
@@ -159,7 +159,7 @@ TEST_P(OnEveryRankCount, RowsThatLackAModeOrDifferAreRefusedByAllRanks) {
                UsageError);
   const RingPayload pixels = RingPayload::pixels(*plan_case.grid);
   EXPECT_THROW(HaloModeExchange(comm(), problem.plan, problem.rows, pixels, 1), UsageError);
-  const Problem wider(plan_case, comm(), last ? 0.4 : 0.3);
+  const ModeProblem wider(plan_case, comm(), last ? 0.4 : 0.3);
   EXPECT_THROW(HaloModeExchange(comm(), wider.plan, wider.rows, wider.orders, 1), UsageError);
   HaloModeExchange exchange(comm(), problem.plan, problem.rows, problem.orders, 1);
   HostBuffer<Value> longer(problem.rows.size() + 1);

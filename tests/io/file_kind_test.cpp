@@ -18,7 +18,7 @@ TEST(FileKind, GoesByTheExtension) {
   EXPECT_EQ(file_kind("cl.txt"), FileKind::text);
   EXPECT_EQ(file_kind("cl.dat"), FileKind::text);
   EXPECT_EQ(file_kind("cl.tsv"), FileKind::text);
-  EXPECT_EQ(file_kind("map.png"), FileKind::png);
+  EXPECT_EQ(file_kind("map.png"), FileKind::picture);
 }
 
 TEST(FileKind, OtherNamesAreUsageErrorsThatListTheKinds) {

@@ -23,7 +23,7 @@ namespace {
 
 using Complex = std::complex<double>;
 using LongComplex = std::complex<long double>;
-constexpr long double pi = std::numbers::pi_v<long double>;
+constexpr long double long_pi = std::numbers::pi_v<long double>;
 constexpr int width = ThetaResampling::width;
 
 Complex random_value(std::mt19937_64& random) {
@@ -41,7 +41,7 @@ struct Series {
     std::mt19937_64 random(seed);
     for (std::int64_t k = 0; k <= degree; ++k) coefficients.push_back(random_value(random));
   }
-  /// Evaluates at theta = angle, or at pi - angle with `from_south`.
+  /// Evaluates at theta = angle, or at long_pi - angle with `from_south`.
   Complex operator()(long double angle, bool from_south) const {
     const LongComplex step(std::cos(angle), std::sin(angle));
     LongComplex turn = 1;
@@ -62,8 +62,9 @@ struct Series {
   Complex at_equidistant(std::int64_t ring, std::int64_t n_rings) const {
     const bool southern = 2 * ring >= n_rings;
     const std::int64_t j = southern ? n_rings - 1 - ring : ring;
-    return (*this)(pi * (static_cast<long double>(j) + 0.5L) / static_cast<long double>(n_rings),
-                   southern);
+    return (*this)(
+        long_pi * (static_cast<long double>(j) + 0.5L) / static_cast<long double>(n_rings),
+        southern);
   }
 };
 
@@ -145,7 +146,7 @@ TEST_P(OfDegree, FewEquidistantRingsAreEnough) {
 /// [ring][slot]
 using Values = std::vector<std::array<Complex, std::size_t{width}>>;
 
-Values random_values(std::int64_t n_rings, unsigned seed) {
+Values random_columns(std::int64_t n_rings, unsigned seed) {
   Values values(to_size(n_rings));
   std::mt19937_64 random(seed);
   for (auto& ring : values)
@@ -170,8 +171,8 @@ TEST_P(OfDegree, AdjointIsTheExactTranspose) {
     const ThetaResampling resampling(grid, GetParam());
     const std::int64_t n = resampling.equidistant().n_rings();
     const std::int64_t n_targets = grid.n_rings();
-    const Values x = random_values(n, 11);
-    const Values y = random_values(n_targets, 99);
+    const Values x = random_columns(n, 11);
+    const Values y = random_columns(n_targets, 99);
     for (const RingRange kept :
          {RingRange{0, n_targets}, RingRange{n_targets / 5, n_targets / 2}}) {
       if (kept.empty()) continue;
@@ -210,7 +211,7 @@ TEST_P(OfDegree, AdjointIsTheExactTranspose) {
 TEST(ThetaResampling, OneOrderDoesNotDependOnTheOthersInItsBlock) {
   const RingGrid grid = RingGrid::healpix(100);
   const ThetaResampling resampling(grid, 199);
-  const Values values = random_values(resampling.equidistant().n_rings(), 5);
+  const Values values = random_columns(resampling.equidistant().n_rings(), 5);
   ThetaResampling::Block full(resampling);
   for (int slot = 0; slot < width; ++slot) full.set_parity(slot, parity_of(slot));
   fill_equidistant(full, values);
@@ -237,7 +238,7 @@ TEST(ThetaResampling, OneOrdersAdjointDoesNotDependOnTheOthersInItsBlock) {
   ThetaResampling::Block full(resampling);
   ThetaResampling::Block alone(resampling);
   for (int slot = 0; slot < width; ++slot) full.set_parity(slot, parity_of(slot));
-  fill_target(full, kept, random_values(grid.n_rings(), 5));
+  fill_target(full, kept, random_columns(grid.n_rings(), 5));
   alone.set_parity(6, parity_of(1));
   for (std::int64_t ring = kept.begin; ring < kept.end; ++ring) {
     alone.set_target(6, ring, full.target(1, ring));
@@ -264,7 +265,7 @@ TEST(ThetaResampling, EveryInstructionSetThisMachineRunsIsAsExact) {
 TEST(ThetaResampling, TargetsMayLieInMemoryFromOutside) {
   const RingGrid grid = RingGrid::healpix(10);
   const ThetaResampling resampling(grid, 20);
-  const Values values = random_values(resampling.equidistant().n_rings(), 3);
+  const Values values = random_columns(resampling.equidistant().n_rings(), 3);
   HostBuffer<double> targets(resampling.target_size());
   ThetaResampling::Block own(resampling);
   ThetaResampling::Block outside(resampling, targets.data());

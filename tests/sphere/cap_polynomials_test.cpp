@@ -13,12 +13,11 @@
 #include "ringweave/error.hpp"
 #include "ringweave/kernel.hpp"
 #include "sphere/kernel/legendre_sums.hpp"
+#include "support/angles.hpp"
 #include "support/tolerance.hpp"
 
 namespace ringweave::detail {
 namespace {
-
-constexpr double pi = std::numbers::pi;
 
 /// [node][polynomial]
 std::vector<std::vector<double>> values_of(const CapPolynomials& polynomials,

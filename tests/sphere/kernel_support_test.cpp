@@ -8,11 +8,10 @@
 #include "kernel_reference.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/kernel.hpp"
+#include "support/angles.hpp"
 
 namespace ringweave::detail {
 namespace {
-
-constexpr double pi = std::numbers::pi;
 
 std::vector<double> white(int lmax) {
   return std::vector<double>(static_cast<std::size_t>(lmax) + 1, 1.0);

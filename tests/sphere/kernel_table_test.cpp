@@ -19,12 +19,11 @@
 
 #include "kernel_reference.hpp"
 #include "ringweave/kernel.hpp"
+#include "support/angles.hpp"
 #include "support/tolerance.hpp"
 
 namespace ringweave::detail {
 namespace {
-
-constexpr double pi = std::numbers::pi;
 
 double chord_squared(double theta) {
   const double chord = 2 * std::sin(theta / 2);

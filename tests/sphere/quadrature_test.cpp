@@ -11,7 +11,7 @@
 namespace ringweave::detail {
 namespace {
 
-constexpr long double pi = std::numbers::pi_v<long double>;
+constexpr long double long_pi = std::numbers::pi_v<long double>;
 
 /// Returns the largest |sum_k w_k P_l(z_k) - 2 delta_l0| over l <= lmax, with P_l from the stored
 /// theta.
@@ -92,7 +92,7 @@ TEST(Quadrature, NodesAreSymmetricAboutTheEquator) {
         EXPECT_EQ(north.cos_theta, -south.cos_theta);
         EXPECT_EQ(north.sin_theta, south.sin_theta);
         EXPECT_EQ(north.weight, south.weight);
-        EXPECT_NEAR(north.theta + south.theta, static_cast<double>(pi), 4.5e-16);
+        EXPECT_NEAR(north.theta + south.theta, static_cast<double>(long_pi), 4.5e-16);
       }
     }
   }

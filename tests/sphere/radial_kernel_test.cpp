@@ -23,12 +23,11 @@
 #include "ringweave/error.hpp"
 #include "ringweave/spectra.hpp"
 #include "sphere/kernel/kernel_shape.hpp"
+#include "support/angles.hpp"
 #include "support/tolerance.hpp"
 
 namespace ringweave::detail {
 namespace {
-
-constexpr double pi = std::numbers::pi;
 
 struct Table {
   std::vector<double> theta;

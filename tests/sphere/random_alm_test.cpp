@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ringweave/error.hpp"
-#include "ringweave/random.hpp"
+#include "ringweave/spectra.hpp"
 
 namespace ringweave::detail {
 namespace {

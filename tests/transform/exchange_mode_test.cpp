@@ -12,7 +12,7 @@ namespace ringweave::detail::test {
 namespace {
 
 template <class T>
-EntryPointResults<T> results_of(const Communicator& comm, const TransformSpec& spec) {
+EntryPointResults<T> entry_points_of(const Communicator& comm, const TransformSpec& spec) {
   SphericalHarmonicTransform transform(comm, spec);
   return entry_point_results(transform, random_map<T>(transform));
 }
@@ -47,9 +47,9 @@ void overlapping_changes_no_bit(const Communicator& comm) {
   for (const Case& chosen : telling_cases()) {
     SCOPED_TRACE(chosen.name());
     for (TransformSpec spec : variants(chosen)) {
-      const EntryPointResults<T> whole = results_of<T>(comm, spec);
+      const EntryPointResults<T> whole = entry_points_of<T>(comm, spec);
       spec.exchange.schedule = ExchangeSchedule::overlapped;
-      expect_same_bits(results_of<T>(comm, spec), whole);
+      expect_same_bits(entry_points_of<T>(comm, spec), whole);
     }
   }
 }
@@ -66,15 +66,15 @@ TEST_P(OnEveryRankCount, ASinglePrecisionExchangeKeepsItsBound) {
   for (const Case& chosen : telling_cases()) {
     SCOPED_TRACE(chosen.name());
     for (TransformSpec spec : variants(chosen)) {
-      const EntryPointResults<double> twice = results_of<double>(comm(), spec);
+      const EntryPointResults<double> twice = entry_points_of<double>(comm(), spec);
       spec.exchange.precision = ModePrecision::single_;
-      const EntryPointResults<double> single = results_of<double>(comm(), spec);
+      const EntryPointResults<double> single = entry_points_of<double>(comm(), spec);
       expect_all_within(comm(), single, twice, tolerance::single_storage);
-      expect_within(relative_error(comm(), results_of<float>(comm(), spec).map,
-                                   results_of<float>(comm(), chosen.spec()).map),
+      expect_within(relative_error(comm(), entry_points_of<float>(comm(), spec).map,
+                                   entry_points_of<float>(comm(), chosen.spec()).map),
                     tolerance::single_storage);
       spec.exchange.schedule = ExchangeSchedule::overlapped;
-      expect_same_bits(results_of<double>(comm(), spec), single);
+      expect_same_bits(entry_points_of<double>(comm(), spec), single);
     }
   }
 }

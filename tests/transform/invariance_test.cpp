@@ -34,12 +34,12 @@ TEST_P(OnEveryRankCount, SinglePrecisionStorageRoundsTheDoubleResult) {
   }
 }
 
-/// Results of a transform and its adjoint.
-struct Results {
+/// BothWays of a transform and its adjoint.
+struct BothWays {
   MapBuffer<double> map;
   AlmBuffer<double> alm;
 };
-Results results_of(const Communicator& comm, const TransformSpec& spec) {
+BothWays both_ways_of(const Communicator& comm, const TransformSpec& spec) {
   SphericalHarmonicTransform transform(comm, spec);
   return {synthesized(transform, random_alm(transform)),
           adjoint_of(transform, random_map(transform))};
@@ -49,9 +49,9 @@ TEST_P(OnEveryRankCount, FoldingAliasesBeforeTheExchangeChangesNothing) {
   for (const Case& chosen : telling_cases()) {
     SCOPED_TRACE(chosen.name());
     TransformSpec spec = chosen.spec();
-    const Results folded = results_of(comm(), spec);
+    const BothWays folded = both_ways_of(comm(), spec);
     spec.exchange.folding = Folding::keep;
-    const Results kept = results_of(comm(), spec);
+    const BothWays kept = both_ways_of(comm(), spec);
     expect_within(relative_error(comm(), folded.map, kept.map), tolerance::rank_invariance);
     expect_within(relative_error(comm(), folded.alm, kept.alm), tolerance::rank_invariance);
   }
@@ -61,11 +61,11 @@ TEST_P(OnEveryRankCount, PackingWhatMpiCannotCountChangesNothing) {
   for (const Case& chosen : telling_cases()) {
     SCOPED_TRACE(chosen.name());
     TransformSpec spec = chosen.spec();
-    const Results in_place = results_of(comm(), spec);
+    const BothWays in_place = both_ways_of(comm(), spec);
     spec.exchange.mpi_count_limit = 100;
     const TransformPlan plan(spec, comm().rank(), comm().size());
     EXPECT_EQ(plan.countable(), plan.most_modes <= 100);
-    const Results packed = results_of(comm(), spec);
+    const BothWays packed = both_ways_of(comm(), spec);
     EXPECT_TRUE(same_bits(in_place.map, packed.map));
     EXPECT_TRUE(same_bits(in_place.alm, packed.alm));
   }

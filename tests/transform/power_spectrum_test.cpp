@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/checked_cast.hpp"
 #include "ringweave/analysis.hpp"
 #include "ringweave/error.hpp"
-#include "ringweave/random.hpp"
+#include "ringweave/spectra.hpp"
 #include "ringweave/transform.hpp"
 #include "support/rank_groups.hpp"
 #include "transform/transform_cases.hpp"
@@ -72,6 +76,39 @@ TEST_P(OnEveryRankCount, PowerSpectraAreTheSumsThatDefineThem) {
       }
     }
   }
+}
+
+TEST_P(OnEveryRankCount, CrossSpectraTakeTheFirstLetterFromTheFirstSky) {
+  const TransformSpec spec = Case{share(RingGrid::healpix(4)), lmax, mmax, {0, 2}}.spec();
+  const TransformPlan mine(spec, comm().rank(), comm().size());
+  const TransformPlan whole(spec, 0, 1);
+  Spectra flat(lmax);
+  for (const Spectra::Name name : {Spectra::TT, Spectra::EE, Spectra::BB})
+    std::fill(flat.values(name).begin(), flat.values(name).end(), 1.0);
+  std::vector<AlmBuffer<double>> parts;
+  AlmBuffer<double> both(6, whole.alm.size());
+  for (std::int64_t sky = 0; sky < 2; ++sky) {
+    const auto seed = static_cast<std::uint64_t>(sky);
+    draw_alm(flat, seed, mine.alm, parts.emplace_back(3, mine.alm.size()).view());
+    draw_alm(flat, seed, whole.alm, both.view().components(3 * sky, 3));
+  }
+  const Spectra spectra = cross_spectra<double>(comm(), mine.alm, std::as_const(parts[0]).view(),
+                                                std::as_const(parts[1]).view());
+  const std::string letters = "TEB";
+  for (int name = 0; name < Spectra::n_names; ++name) {
+    const std::string_view pair = Spectra::names[to_size(std::int64_t{name})];
+    const auto x = static_cast<std::int64_t>(letters.find(pair[0]));
+    const auto y = static_cast<std::int64_t>(letters.find(pair[1]));
+    for (int l = 2; l <= lmax; ++l) {
+      EXPECT_NEAR(spectra(static_cast<Spectra::Name>(name), l), direct_power(both, x, 3 + y, l),
+                  1e-13)
+          << pair << " at l = " << l;
+    }
+  }
+  const AlmBuffer<double> scalar(1, mine.alm.size());
+  EXPECT_THROW(
+      cross_spectra<double>(comm(), mine.alm, std::as_const(parts[0]).view(), scalar.view()),
+      UsageError);
 }
 
 TEST_P(OnEveryRankCount, PowerSpectraOfFourComponentsAreRefused) {

@@ -12,7 +12,7 @@
 
 #include "base/checked_cast.hpp"
 #include "ringweave/analysis.hpp"
-#include "ringweave/random.hpp"
+#include "ringweave/spectra.hpp"
 #include "ringweave/transform.hpp"
 #include "ringweave/views.hpp"
 #include "support/tolerance.hpp"

@@ -151,6 +151,13 @@ void declare_analysis(CLI::App& command, AnalysisOptions& options,
              "Quadrature weights: none, ring (searches for weight_ring_nNNNNN.fits), ring:FILE, "
              "pixel:FILE. A missing file is an error.")
       ->capture_default_str();
+  group.value("--mask", options.mask, "FILE",
+              "Multiply the map by the first column of this one, 0 (masked) to 1 (seen). Default: "
+              "none.");
+  group.value(
+      "--apodise,--apodize", options.apodise, "ANGLE",
+      "Let the mask fall to 0 smoothly within this angle of its masked pixels (C2). Default: "
+      "as it is.");
   group.choice("--unseen", options.unseen, unseen_policies, texts.unseen);
   group.choice("--remove", options.remove, {"none", "monopole", "dipole"},
                std::string("Fit on the seen pixels of T and remove before the analysis; dipole "
@@ -242,10 +249,17 @@ void declare_analyze(CLI::App& command, AnalyzeOptions& options) {
   options.analysis.unseen = "restore";
   options.analysis.remove = "none";
   const Group group(command, own_group);
-  group.argument("MAP", options.input, "Map to analyse, FITS or HDF5.");
+  group
+      .argument("MAP", options.inputs,
+                "Map to analyse, FITS or HDF5, or two maps or two files of a_lm for their cross "
+                "spectra.")
+      ->expected(1, 2);
   group.value("--alm", options.alm, "FILE", "Write the a_lm, FITS or HDF5. Default: none.");
   group.value("--cl", options.cl, "FILE",
               "Write the power spectra, text, FITS or HDF5. Default: none.");
+  group.flag("--divide-by-fsky", options.divide_by_fsky,
+             "Divide the spectra by the mean square of --mask over the sky, which corrects their "
+             "level. Default: the spectra of the masked sky.");
   declare_transform(command, options.transform, {"T", "TQU", "QU"},
                     "what the grid holds, 3 nside - 1 on HEALPix.", "that of the map.");
   declare_backend(command, options.transform);
@@ -272,6 +286,23 @@ void declare_smooth(CLI::App& command, SmoothOptions& options) {
              "Radial profile, text: theta (radians, from 0) and K(theta) per steradian.")
       ->excludes(fwhm)
       ->excludes(beam);
+  auto* from_fwhm = group.value("--from-fwhm", options.from_fwhm, "ANGLE",
+                                "The Gaussian beam that the map has: it is replaced by --fwhm or "
+                                "--beam. Default: none.");
+  group
+      .value("--from-beam", options.from_beam, "FILE",
+             "The same as a table like that of --beam. Default: none.")
+      ->excludes(from_fwhm);
+  group.value("--pixel-window", options.pixel_window, "FILE",
+              "Multiply by the HEALPix pixel window of the smoothed map. Default: none.");
+  group.value("--from-pixel-window", options.from_pixel_window, "FILE",
+              "Divide by the HEALPix pixel window that the map has. Default: none.");
+  group
+      .value("--nside", options.transform.nside, "N",
+             "HEALPix resolution of the smoothed map. Default: that of the map.")
+      ->check(positive_number());
+  group.value("--grid", options.transform.grid, "GRID",
+              "Another grid of the smoothed map, e.g. gauss:767. Default: that of the map.");
   group
       .choice("--compat", options.compat, {"healpy", "cxx", "f90"},
               "All defaults of another program's smoothing: healpy (--iter 3, --unseen restore), "
@@ -326,6 +357,28 @@ void declare_smooth(CLI::App& command, SmoothOptions& options) {
              "File with the maps to smooth, one name per line, instead of on the command line.");
 }
 
+void declare_alm(CLI::App& command, AlmOptions& options) {
+  const Group group(command, own_group);
+  group.argument("IN", options.input, "a_lm, FITS or HDF5.");
+  group.argument("OUT", options.output, "a_lm to write, FITS or HDF5.");
+  group
+      .value("--add", options.add, "FILE",
+             "a_lm to add, of the same components; the option may be repeated. Default: none.")
+      ->allow_extra_args(false);
+  group.value("--multiply", options.multiply, "FILE",
+              "Table `l f_T [f_E [f_B]]`, as that of a beam, text or FITS. Default: 1.");
+  group.choice("--take", options.take, {"T", "E", "B"},
+               "Write this component alone, as that of a scalar field. Default: all.");
+  group.value("--lmax", options.lmax, "L", "Highest degree. Default: that of the input.")
+      ->check(non_negative_number());
+  group
+      .value("--mmax", options.mmax, "M",
+             "Highest order. Default: that of the input, or lmax if the input has all.")
+      ->check(non_negative_number());
+  group.choice("--precision", options.precision, {"single", "double"},
+               "Storage of the a_lm. Default: that of the input.");
+}
+
 void declare_convert(CLI::App& command, ConvertOptions& options) {
   const Group group(command, own_group);
   group.argument("IN", options.input, "Map, a_lm or spectra.");
@@ -368,9 +421,10 @@ void declare_compare(CLI::App& command, CompareOptions& options) {
 void declare_plot(CLI::App& command, PlotOptions& options) {
   const Group group(command, own_group);
   group.argument("INPUT", options.input, "Map (drawn as a Mollweide view) or spectra (as curves).");
-  group.argument("OUT", options.output, "Picture, .png.");
-  group.value("--field", options.field, "T|Q|U|N", "The field, or the number of a column from 0.")
-      ->capture_default_str();
+  group.argument("OUT", options.output, "Picture, .png, .pdf or .svg.");
+  group.value("--field", options.field, "FIELD",
+              "Of a map T, Q, U or the number of a column from 0; of spectra some names, such as "
+              "TT,TE. Default: the first column; TT, EE and BB.");
   group.value("--range", options.range, "LOW:HIGH",
               "Values at the ends of the colours. Default: from the map.");
   group.value("--title", options.title, "TEXT", "Above the picture. Default: the column's name.");
@@ -490,7 +544,8 @@ void declare_jobs(CLI::App& command, JobsOptions& options, const std::vector<std
              "Realisations, with seeds 1 to N. Default: 100, 1000 for time_limited.")
       ->check(positive_number());
   group.value("--time", options.time, "TIME",
-              "Time limit in a format of Slurm, e.g. 02:00:00. Default: three times the prediction "
+              "Time limit in a format of Slurm, e.g. 02:00:00. Default: five minutes and twice the "
+              "prediction "
               "or more, at most 12 hours for time_limited.");
   group.value("--account", options.account, "NAME", "Default: none.");
   group.value("--partition", options.partition, "NAME", "Default: none.");

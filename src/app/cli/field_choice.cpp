@@ -77,6 +77,26 @@ std::vector<std::string> columns_left_out(const MapHeader& header, const FieldCh
   return names;
 }
 
+FieldSet fields_of(const AlmHeader& header) {
+  switch (header.components.size()) {
+    case 2: return FieldSet({2});
+    case 3: return FieldSet({0, 2});
+    default: return FieldSet::batch(0, static_cast<int>(header.components.size()));
+  }
+}
+
+FieldChoice choose_components(const std::string& path, const AlmHeader& header,
+                              const std::string& asked) {
+  const std::size_t n = header.components.size();
+  FieldChoice choice = fields_named(!asked.empty() ? asked : n >= 3 ? "TQU" : n == 2 ? "QU" : "T");
+  if (choice.name == "QU" && n >= 3) choice.columns = {1, 2};
+  if (n < choice.columns.size()) {
+    throw DataError(path, fmt::format("holds {} component(s), --fields {} needs {}", n, choice.name,
+                                      choice.columns.size()));
+  }
+  return choice;
+}
+
 std::vector<MapColumn> standard_columns(const FieldChoice& choice, const std::string& unit) {
   std::vector<MapColumn> columns;
   if (choice.name != "QU") columns.push_back({"TEMPERATURE", unit});

@@ -26,6 +26,15 @@ FieldChoice fields_named(const std::string& name);
 FieldChoice choose_fields(const std::string& path, const MapHeader& header,
                           const std::string& asked);
 
+/// Returns the fields of one (T), two (E, B) or three components (T, E, B); more are treated as
+/// scalars.
+FieldSet fields_of(const AlmHeader& header);
+
+/// Returns the components that --fields selects from a_lm in a file; default: TQU of three or more,
+/// QU of two, else T. Error  DataError when the file lacks one.
+FieldChoice choose_components(const std::string& path, const AlmHeader& header,
+                              const std::string& asked);
+
 /// Returns standard column names with units: TEMPERATURE, Q_POLARISATION, U_POLARISATION.
 std::vector<MapColumn> standard_columns(const FieldChoice& choice, const std::string& unit);
 

@@ -8,7 +8,7 @@
 
 namespace ringweave::detail::inline app {
 
-const std::array<ManualPage, 11> manual_pages{{
+const std::array<ManualPage, 12> manual_pages{{
     {"synthesize", "make a map from a spectrum or from a_lm",
      "OUT (--cl FILE | --alm FILE) (--nside N | --grid GRID) [OPTION...]",
      R"(Draws Gaussian a_lm from a power spectrum, or reads them from a file, and synthesizes a map:
@@ -33,15 +33,22 @@ ringweave synthesize --alm alm.h5 --grid gauss:767 sky.h5
 ringweave synthesize --alm alm.fits --nside 1024 --latitudes=-10deg:10deg band.h5)",
      false},
     {"analyze", "compute the a_lm and power spectra of a map",
-     "MAP (--alm OUT | --cl OUT | both) [OPTION...]",
+     "MAP [MAP2] (--alm OUT | --cl OUT | both) [OPTION...]",
      R"(Computes the a_lm of a map and, with --cl, their power spectra TT, or TT EE BB TE EB TB. On
 HEALPix grids the quadrature is approximate and corrections (--iter, --tol) or weights
-(--weights) improve it; on the other grids it is exact. The residual that is left is printed; if corrections make it
-grow, lmax is beyond what the grid holds, which is an error.
+(--weights) improve it; on the other grids it is exact. The residual that is left is printed; if
+corrections make it grow, lmax is beyond what the grid holds, which is an error.
 
-UNSEEN pixels count as zero and are reported; the spectra are those of the masked sky, not
-corrected for the mask.)",
+Of two maps on one grid it computes the cross spectra, nine of polarised ones: TT EE BB TE EB TB
+ET BE BT, the first letter for the first map. Files of a_lm may stand for the maps.
+
+UNSEEN pixels count as zero and are reported. --mask multiplies the maps by another one, which
+--apodise lets fall to 0 smoothly. The spectra are those of the masked sky; --divide-by-fsky
+corrects their level, and nothing corrects for the degrees that a mask mixes.)",
      R"(ringweave analyze sky.fits --cl cl.txt
+ringweave analyze sky_1.fits sky_2.fits --cl cross.txt
+ringweave analyze alm_1.h5 alm_2.h5 --lmax 1000 --cl cross.fits
+ringweave analyze sky.fits --mask mask.fits --apodise 2deg --divide-by-fsky --cl cl.txt
 ringweave analyze sky.fits --lmax 1000 --iter 3 --alm alm.fits --cl cl.txt
 mpirun -n 8 ringweave analyze sky.h5 --tol 1e-10 --alm alm.h5 --report job.json
 ringweave analyze sky.fits --iter 0 --weights ring --cl cl.txt)",
@@ -50,6 +57,11 @@ ringweave analyze sky.fits --iter 0 --weights ring --cl cl.txt)",
      "MAP... OUT (--fwhm ANGLE | --beam FILE | --kernel FILE) [OPTION...]",
      R"(Convolves a map with a Gaussian, a table of b_l, or any radial profile. Order, units,
 coordinates and precision of the input are kept.
+
+--from-fwhm, --from-beam and --from-pixel-window say what beam and pixel window the map has: the
+kernel then replaces them. --nside or --grid puts the smoothed map on another grid, with
+--pixel-window with the window of its pixels; these two need no kernel. All of it is done in one
+go, without a file of a_lm. A changed grid takes a_lm up to what both grids hold.
 
 --method harmonic multiplies the a_lm and synthesizes the map again. --method ring sums over
 the pixels within the kernel's support instead, each with its quadrature weight: the result of
@@ -66,18 +78,31 @@ contains {name}, the map's name without folder and extension. Each map is writte
 is done; SIGUSR1 and SIGTERM end such a run with exit status 75 after the maps in progress are
 written, and --resume continues.
 
-UNSEEN pixels are zero for the convolution; --unseen determines their result.)",
+UNSEEN pixels are zero for the convolution, and so are those of --mask; --unseen determines their
+result. On another grid a pixel is UNSEEN where less than half of the mask is left, to lmax.)",
      R"(ringweave smooth sky.fits smooth.fits --fwhm 30arcmin
 mpirun -n 8 ringweave smooth sky.h5 smooth.h5 --fwhm 30arcmin --iter 3 --report job.json
 ringweave smooth sky_1.h5 sky_2.h5 'smooth_{name}.h5' --fwhm 30arcmin --resume
 ringweave smooth --maps list.txt 'smooth_{name}.h5' --fwhm 30arcmin
 ringweave smooth sky.fits smooth.fits --beam beam.txt --fields T --iter 0
 ringweave smooth masked.fits smooth.fits --fwhm 1deg --unseen normalize
+ringweave smooth sky.fits smooth.fits --fwhm 1deg --mask mask.fits --unseen normalize
+ringweave smooth sky.fits low.fits --from-fwhm 5arcmin --fwhm 40arcmin --nside 128
 ringweave smooth sky.h5 smooth.h5 --fwhm 30arcmin --fields T --iter 0
 ringweave smooth sky.h5 smooth.h5 --fwhm 30arcmin --fields T --method ring
 ringweave smooth sky.h5 smooth.h5 --kernel disc.txt --fields T --method ring --error 1e-8
 ringweave smooth sky.h5 smooth.h5 --fwhm 1deg --dry-run)",
      true},
+    {"alm", "cut, multiply and add a_lm", "IN OUT [OPTION...]",
+     R"(Changes a_lm in files, distributed over the ranks: adds those of other files (--add), multiplies
+by f_l (--multiply), and keeps degrees up to --lmax, which is filled with zeros beyond the input's.
+--take writes one component as that of a scalar field: synthesized, E and B of Q and U become maps
+of their own.)",
+     R"(ringweave alm alm.fits low.fits --lmax 500
+ringweave alm signal.h5 sum.h5 --add noise.h5
+ringweave alm alm.h5 filtered.h5 --multiply filter.txt
+ringweave alm alm.h5 e.h5 --take E && ringweave synthesize --alm e.h5 --nside 512 e_map.fits)",
+     false},
     {"convert", "convert one kind of file into another", "IN OUT [OPTION...]",
      R"(Copies a map, a_lm or spectra between FITS, HDF5 and, for spectra, text. Units, coordinates,
 order and precision are kept unless an option changes them; U is written with the COSMO sign.
@@ -113,12 +138,15 @@ ringweave model --nside 2048 --lmax 4096 --ranks 64,128,256 --machine machine.js
 ringweave model --nside 8192 --lmax 16384 --machine h100_cluster
 ringweave model --nside 4096 --lmax 8192 --json model.json)",
      false},
-    {"plot", "draw a map or spectra", "INPUT OUT.png [OPTION...]",
+    {"plot", "draw a map or spectra", "INPUT OUT [OPTION...]",
      R"(Draws one column of a map in Mollweide projection, seen from inside the sphere, or spectra
-as l(l+1) C_l / 2 pi over l. UNSEEN pixels are grey; NaN and infinities too, with a warning.)",
+as l(l+1) C_l / 2 pi over l, into a .png, .pdf or .svg file. UNSEEN pixels are grey; NaN and
+infinities too, with a warning. Of TE, EB and TB the absolute value is drawn, dotted where they are
+negative.)",
      R"(ringweave plot sky.fits sky.png
 ringweave plot sky.fits q.png --field Q --range=-1e-5:1e-5 --colours polar
-ringweave plot measured.txt cl.png --theory examples/lcdm_cl.txt)",
+ringweave plot measured.txt cl.pdf --theory examples/lcdm_cl.txt
+ringweave plot measured.txt te.svg --field TE)",
      false},
     {"calibrate", "measure this machine for the predictions", "[OPTION...]",
      R"(Times Legendre stage, ring FFT, exchange, ring convolutions and files on this machine, and

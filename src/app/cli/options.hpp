@@ -36,6 +36,7 @@ struct AnalysisOptions {
   std::optional<int> n_iter;
   double tolerance = 0;
   std::string weights = "none";
+  std::string mask, apodise;
   std::string unseen;
   std::string remove;
   bool put_back = false;
@@ -59,7 +60,9 @@ struct SynthesizeOptions {
 struct AnalyzeOptions {
   TransformOptions transform;
   AnalysisOptions analysis;
-  std::string input, alm, cl;
+  std::vector<std::string> inputs;  ///< one or two, both maps or both a_lm
+  std::string alm, cl;
+  bool divide_by_fsky = false;
 };
 
 struct SmoothOptions {
@@ -68,9 +71,17 @@ struct SmoothOptions {
   MapsOptions maps;
   std::vector<std::string> files;  ///< the inputs, then the output
   std::string list, fwhm, beam, kernel, compat = "healpy", method = "auto";
+  std::string from_fwhm, from_beam, pixel_window, from_pixel_window;
   std::string support, input_cl, cl_kind;
   std::optional<double> error;
   std::optional<int> harmonic_ranks;
+};
+
+struct AlmOptions {
+  std::string input, output;
+  std::vector<std::string> add;
+  std::string multiply, take, precision;
+  int lmax = -1, mmax = -1;
 };
 
 struct ConvertOptions {
@@ -85,7 +96,7 @@ struct CompareOptions {
 };
 
 struct PlotOptions {
-  std::string input, output, field = "0", range, title, colours = "auto", cl_kind;
+  std::string input, output, field, range, title, colours = "auto", cl_kind;
   std::vector<std::string> theory;
   int width = 1600;
 };

@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "app/analysis_checks.hpp"
 #include "app/backend_choice.hpp"
 #include "app/commands/commands.hpp"
+#include "app/content.hpp"
 #include "app/predict/memory_estimate.hpp"
 #include "app/report/plan_table.hpp"
 #include "app/report/transform_report.hpp"
+#include "app/sky_mask.hpp"
 #include "app/transform_setup.hpp"
+#include "base/checked_cast.hpp"
 #include "convolve/masked_map.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/field_files.hpp"
@@ -17,16 +27,27 @@
 #include "ringweave/analysis.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
+#include "ringweave/smoothing.hpp"
 #include "ringweave/transform.hpp"
-#include "transform/map_preparation.hpp"
 
 namespace ringweave::detail::inline app {
 namespace {
 
+/// A map to analyse.
+struct Sky {
+  std::string path;
+  std::unique_ptr<MapReader> reader;
+  FieldChoice choice;
+
+  const std::string& unit() const {
+    return reader->header().columns[to_size(std::int64_t{choice.columns.front()})].unit;
+  }
+};
+
+/// One or two maps, which are analysed in the same way.
 struct Job {
   const AnalyzeOptions& options;
-  MapReader& reader;
-  FieldChoice choice;
+  std::vector<Sky> skies;
   SphericalHarmonicTransform& transform;
   WeightFiles weights;
   int n_iter;
@@ -39,22 +60,22 @@ struct Analysed {
   AnalysisReport report;
 };
 
-/// Reads the map into new memory. Collective.
+/// Reads a map into new memory. Collective.
 template <class T>
-MapBuffer<T> read_input(Run& run, Job& job) {
-  const std::string& path = job.options.input;
+MapBuffer<T> read_sky(Run& run, const Job& job, const Sky& sky) {
   const LocalRings& rings = job.transform.rings();
-  run.progress.stage("reading " + path);
+  run.progress.stage("reading " + sky.path);
   auto map = agreed(
-      run.comm, [&] { return MapBuffer<T>(job.choice.fields.n_components(), rings.n_pixels()); });
+      run.comm, [&] { return MapBuffer<T>(sky.choice.fields.n_components(), rings.n_pixels()); });
   FileTraffic traffic{run.comm};
-  read_map<T>(traffic, path, job.reader, job.choice, rings, map.view());
+  read_map<T>(traffic, sky.path, *sky.reader, sky.choice, rings, map.view());
   add_traffic(run, traffic);
   return map;
 }
 
 template <class T>
-Analysed<T> transform_map(Run& run, Job& job, AnalysisWeights weights, MapBuffer<T>& map) {
+Analysed<T> transform_map(Run& run, const Job& job, const Sky& sky,
+                          std::shared_ptr<const AnalysisWeights> weights, MapBuffer<T>& map) {
   Analysis analysis(job.transform, std::move(weights));
   run.progress.stage("analysis");
   const auto progress = [&](int pass, int passes, double residual) {
@@ -71,7 +92,7 @@ Analysed<T> transform_map(Run& run, Job& job, AnalysisWeights weights, MapBuffer
                     : analysis.jacobi_destroying<T>(map.view(), job.n_iter, alm.view(), progress);
   const TransformSpec& spec = job.transform.spec();
   if (tolerance == 0)
-    require_converging(run.comm, job.options.input, *spec.grid, spec.lmax, report.residuals);
+    require_converging(run.comm, sky.path, *spec.grid, spec.lmax, report.residuals);
   run.report["analysis"] = {{"iterations", report.iterations}, {"residuals", report.residuals}};
   run.say(fmt::format("{} iterations, relative residual {:.3e}", report.iterations,
                       report.residuals.back()));
@@ -82,54 +103,242 @@ Analysed<T> transform_map(Run& run, Job& job, AnalysisWeights weights, MapBuffer
   return {std::move(alm), std::move(report)};
 }
 
+/// Reads a map and makes its a_lm. Collective.
 template <class T>
-void run_with(Run& run, Job& job) {
-  const AnalyzeOptions& options = job.options;
-  const LocalRings& rings = job.transform.rings();
-  AnalysisWeights weights = load_weights(run, job.weights, rings);
-  MapBuffer<T> map = read_input<T>(run, job);
-  const UnseenMask mask = with_path(options.input, [&] {
-    return mask_unseen<T>(run.comm, unseen_policy(options.analysis.unseen), map.view());
+Analysed<T> analysed(Run& run, const Job& job, const Sky& sky,
+                     std::shared_ptr<const AnalysisWeights> weights, const SkyMask& mask) {
+  const AnalysisOptions& options = job.options.analysis;
+  MapBuffer<T> map = read_sky<T>(run, job, sky);
+  const MaskOptions treatment{.unseen = unseen_policy(options.unseen),
+                              .remove = remove_choice(options.remove),
+                              .mask = mask.values};
+  const std::int64_t n_unseen = with_path(sky.path, [&] {
+    return MaskedMap(run.comm, job.transform.rings(), treatment, map.view()).mask().total();
   });
-  if (mask.total() > 0) run.say(fmt::format("{} UNSEEN pixels taken as zero", mask.total()));
-  const auto removed =
-      fit_low_multipoles<T>(run.comm, rings, MapView<const T>(map.view()).component(0), mask,
-                            remove_choice(options.analysis.remove));
-  add_low_multipoles<T>(rings, map.view().component(0), mask, removed, -1);
+  if (n_unseen > 0) {
+    run.say(fmt::format("{} UNSEEN{} pixels taken as zero", n_unseen,
+                        mask.values == nullptr ? "" : " or masked"));
+  }
+  return transform_map<T>(run, job, sky, std::move(weights), map);
+}
 
-  const auto [alm, report] = transform_map<T>(run, job, std::move(weights), map);
-  map.release();
-  job.transform.release_workspace();
-  record_transform(run, job.transform,
-                   {.all_fields = report.transforms, .all_fields_on_spectra = report.on_spectra});
+/// The unit of spectra of two skies; empty where it is not known.
+std::string product_of_units(const std::string& first, const std::string& second) {
+  if (first.empty() || second.empty()) return "";
+  return first == second ? first + "^2" : first + " " + second;
+}
 
-  const AlmLayout& layout = job.transform.alm_layout();
-  Provenance provenance = run.provenance(options.input);
-  provenance.origin = job.reader.header().origin;
-  provenance.lmax = layout.lmax();
-  provenance.iterations = report.iterations;
+/// UsageError where two inputs differ in their fields.
+void require_same_fields(const AnalyzeOptions& options, const std::vector<FieldChoice>& choices) {
+  if (choices.front().name == choices.back().name) return;
+  throw UsageError(fmt::format("{} holds {} and {} {}; give --fields that both have",
+                               options.inputs.front(), choices.front().name, options.inputs.back(),
+                               choices.back().name));
+}
+
+/// Where the a_lm and spectra come from.
+Provenance provenance_of(const Run& run, const Job& job, const SkyFraction& fraction) {
+  const AnalyzeOptions& options = job.options;
+  Provenance provenance = run.provenance(fmt::format("{}", fmt::join(options.inputs, ", ")));
+  provenance.origin = job.skies.front().reader->header().origin;
+  if (job.skies.size() > 1) {
+    // The keywords of one are not those of both.
+    provenance.origin.keywords.clear();
+    const std::vector<std::string>& other = job.skies.back().reader->header().origin.history;
+    provenance.origin.history.insert(provenance.origin.history.end(), other.begin(), other.end());
+  }
+  provenance.lmax = job.transform.alm_layout().lmax();
   provenance.quadrature = options.analysis.weights;
   provenance.removed = options.analysis.remove;
-  const std::string unit =
-      job.reader.header().columns[static_cast<std::size_t>(job.choice.columns[0])].unit;
+  put_mask(options.analysis, fraction, provenance);
+  return provenance;
+}
+
+void divide(double divisor, Spectra& spectra) {
+  for (int n = 0; n < Spectra::n_names; ++n) {
+    const auto name = static_cast<Spectra::Name>(n);
+    if (!spectra.has(name)) continue;
+    for (double& value : spectra.values(name)) value /= divisor;
+  }
+}
+
+template <class T>
+void run_with(Run& run, const Job& job) {
+  const AnalyzeOptions& options = job.options;
+  const LocalRings& rings = job.transform.rings();
+  const auto weights =
+      std::make_shared<const AnalysisWeights>(load_weights(run, job.weights, rings));
+  const SkyMask mask = read_mask(run, options.analysis, rings);
+  std::vector<Analysed<T>> results;
+  TransformCount count;
+  for (const Sky& sky : job.skies) {
+    results.push_back(analysed<T>(run, job, sky, weights, mask));
+    const AnalysisReport& report = results.back().report;
+    count += {.all_fields = report.transforms, .all_fields_on_spectra = report.on_spectra};
+  }
+  job.transform.release_workspace();
+  record_transform(run, job.transform, count);
+
+  const AlmLayout& layout = job.transform.alm_layout();
+  Provenance provenance = provenance_of(run, job, mask.fraction);
+  provenance.iterations = results.front().report.iterations;
   const StageTimer timer(&run.times, "write");
   if (!options.alm.empty()) {
     run.progress.stage("writing " + options.alm);
     const AlmHeader header{layout.lmax(),
                            layout.mmax(),
-                           job.choice.components,
+                           job.skies.front().choice.components,
                            sizeof(T) == 4 ? Precision::single_ : Precision::double_,
-                           unit,
+                           job.skies.front().unit(),
                            {}};
     write_alm(run.outputs.begin(options.alm), header, provenance, layout,
-              AlmView<const T>(alm.view()));
+              AlmView<const T>(results.front().alm.view()));
   }
   if (!options.cl.empty()) {
     run.progress.stage("writing " + options.cl);
-    const Spectra spectra = power_spectra<T>(run.comm, layout, alm.view());
+    const AlmView<const T> first = results.front().alm.view();
+    Spectra spectra = results.size() == 1
+                          ? power_spectra<T>(run.comm, layout, first)
+                          : cross_spectra<T>(run.comm, layout, first, results.back().alm.view());
+    if (options.divide_by_fsky) divide(mask.fraction.of_squares, spectra);
     write_spectra(run.outputs.begin(options.cl), provenance, spectra,
-                  unit.empty() ? "" : unit + "^2");
+                  product_of_units(job.skies.front().unit(), job.skies.back().unit()));
   }
+}
+
+/// The a_lm of a file, or null where it holds none. Collective.
+std::unique_ptr<AlmReader> alm_or_none(const Communicator& comm, const std::string& path) {
+  try {
+    return open_alm(comm, path);
+  } catch (const DataError&) {
+    return nullptr;
+  }
+}
+
+/// What is given to analyze: maps or a_lm.
+struct Inputs {
+  std::vector<std::unique_ptr<MapReader>> maps;
+  std::vector<std::unique_ptr<AlmReader>> alms;
+};
+
+/// Collective. Error  DataError; UsageError where a map and a_lm come together.
+Inputs open_inputs(Run& run, const AnalyzeOptions& options) {
+  Inputs inputs;
+  for (const std::string& path : options.inputs) {
+    run.outputs.keep(path);
+    try {
+      inputs.maps.push_back(open_map(run.comm, path));
+    } catch (const DataError&) {
+      auto alm = alm_or_none(run.comm, path);
+      if (alm == nullptr) throw;
+      inputs.alms.push_back(std::move(alm));
+    }
+  }
+  if (!inputs.maps.empty() && !inputs.alms.empty()) {
+    throw UsageError(
+        fmt::format("{} and {}: one is a map and one holds a_lm; make a_lm of the map first, with "
+                    "`ringweave analyze MAP --alm FILE`",
+                    options.inputs.front(), options.inputs.back()));
+  }
+  return inputs;
+}
+
+/// UsageError where an option speaks of a map and there is none.
+void refuse_map_options(const AnalyzeOptions& options) {
+  const AnalysisOptions& analysis = options.analysis;
+  const char* given = !options.alm.empty()           ? "--alm"
+                      : analysis.n_iter.has_value()  ? "--iter"
+                      : analysis.tolerance > 0       ? "--tol"
+                      : analysis.weights != "none"   ? "--weights"
+                      : !analysis.mask.empty()       ? "--mask"
+                      : options.divide_by_fsky       ? "--divide-by-fsky"
+                      : analysis.remove != "none"    ? "--remove"
+                      : analysis.unseen != "restore" ? "--unseen"
+                                                     : nullptr;
+  if (given == nullptr) return;
+  throw UsageError(fmt::format("{} is for maps, and {} holds a_lm; leave it out", given,
+                               options.inputs.front()));
+}
+
+/// Spectra of a_lm in files. Collective.
+template <class T>
+void write_spectra_of(Run& run, const AnalyzeOptions& options, const Inputs& inputs,
+                      const std::vector<FieldChoice>& choices, const AlmLayout& layout) {
+  std::vector<AlmBuffer<T>> alms;
+  Provenance provenance = run.provenance(fmt::format("{}", fmt::join(options.inputs, ", ")));
+  for (std::size_t i = 0; i < inputs.alms.size(); ++i) {
+    const std::string& path = options.inputs[i];
+    AlmReader& reader = *inputs.alms[i];
+    run.progress.stage("reading " + path);
+    alms.push_back(agreed(
+        run.comm, [&] { return AlmBuffer<T>(ssize64(choices[i].components), layout.size()); }));
+    FileTraffic traffic{run.comm};
+    read_alm<T>(traffic, path, reader, choices[i], layout, alms.back().view());
+    add_traffic(run, traffic);
+    const FileOrigin& origin = reader.header().origin;
+    if (inputs.alms.size() == 1) provenance.origin.keywords = origin.keywords;
+    provenance.origin.history.insert(provenance.origin.history.end(), origin.history.begin(),
+                                     origin.history.end());
+  }
+  provenance.lmax = layout.lmax();
+  const AlmView<const T> first = alms.front().view();
+  const Spectra spectra = alms.size() == 1
+                              ? power_spectra<T>(run.comm, layout, first)
+                              : cross_spectra<T>(run.comm, layout, first, alms.back().view());
+  const StageTimer timer(&run.times, "write");
+  write_spectra(
+      run.outputs.begin(options.cl), provenance, spectra,
+      product_of_units(inputs.alms.front()->header().unit, inputs.alms.back()->header().unit));
+}
+
+/// Collective.
+int analyze_alms(Run& run, const AnalyzeOptions& options, const Inputs& inputs) {
+  refuse_map_options(options);
+  std::vector<FieldChoice> choices;
+  int lmax = options.transform.lmax >= 0 ? options.transform.lmax : std::numeric_limits<int>::max();
+  int mmax = options.transform.mmax >= 0 ? options.transform.mmax : lmax;
+  for (std::size_t i = 0; i < inputs.alms.size(); ++i) {
+    const AlmHeader& header = inputs.alms[i]->header();
+    choices.push_back(choose_components(options.inputs[i], header, options.transform.fields));
+    lmax = std::min(lmax, header.lmax);
+    mmax = std::min(mmax, header.mmax);
+  }
+  require_same_fields(options, choices);
+  run.outputs.require_writable();
+  if (run.options.dry_run) return 0;
+  const AlmLayout layout = own_orders(run.comm, lmax, std::min(lmax, mmax));
+  with_storage(
+      storage_precision(options.transform.precision, inputs.alms.front()->header().precision),
+      [&](auto storage) {
+        write_spectra_of<decltype(storage)>(run, options, inputs, choices, layout);
+      });
+  run.conclusion = fmt::format("{}: spectra of {} to lmax {}", options.cl,
+                               fmt::join(options.inputs, " and "), lmax);
+  return 0;
+}
+
+/// The maps of the run, which are on one grid and have the same fields. Collective.
+std::vector<Sky> skies_of(Run& run, const AnalyzeOptions& options, Inputs& inputs) {
+  std::vector<Sky> skies;
+  std::vector<FieldChoice> choices;
+  for (std::size_t i = 0; i < inputs.maps.size(); ++i) {
+    const std::string& path = options.inputs[i];
+    const MapHeader& header = inputs.maps[i]->header();
+    for (const std::string& warning : header.warnings) run.warn(path + ": " + warning);
+    choices.push_back(choose_fields(path, header, options.transform.fields));
+    note_columns_left_out(run, path, header, choices.back());
+    skies.push_back({path, std::move(inputs.maps[i]), choices.back()});
+  }
+  require_same_fields(options, choices);
+  const RingGrid& grid = *skies.front().reader->header().grid;
+  const RingGrid& other = *skies.back().reader->header().grid;
+  if (!has_same_rings(grid, other)) {
+    throw UsageError(
+        fmt::format("{} is on {} and {} on {}; make a_lm of each with `ringweave analyze MAP --alm "
+                    "FILE`, and give these to analyze",
+                    skies.front().path, grid.name(), skies.back().path, other.name()));
+  }
+  return skies;
 }
 
 }  // namespace
@@ -138,26 +347,30 @@ int analyze(Run& run, const AnalyzeOptions& options) {
   if (options.alm.empty() && options.cl.empty()) {
     throw UsageError("nothing to write: give --alm FILE, --cl FILE or both");
   }
+  if (options.inputs.size() > 1 && !options.alm.empty())
+    throw UsageError("--alm: a_lm are made of one map at a time; with two, give --cl");
+  if (options.divide_by_fsky && options.analysis.mask.empty())
+    throw UsageError("--divide-by-fsky belongs to --mask; give the mask, or leave it out");
   run.outputs.announce(options.alm, OutputContent::alm);
   run.outputs.announce(options.cl, OutputContent::spectra);
-  run.outputs.keep(options.input);
-  const auto reader = open_map(run.comm, options.input);
-  for (const std::string& warning : reader->header().warnings)
-    run.warn(options.input + ": " + warning);
-  const FieldChoice choice =
-      choose_fields(options.input, reader->header(), options.transform.fields);
+  Inputs inputs = open_inputs(run, options);
+  if (inputs.maps.empty()) return analyze_alms(run, options, inputs);
+  std::vector<Sky> skies = skies_of(run, options, inputs);
+  const MapHeader& header = skies.front().reader->header();
+  const FieldChoice& choice = skies.front().choice;
   const double tolerance = options.analysis.tolerance;
-  note_columns_left_out(run, options.input, reader->header(), choice);
-  const RingGrid& full = *reader->header().grid;
+  const RingGrid& full = *header.grid;
+  check_mask(run, options.analysis, full);
   const int lmax = options.transform.lmax >= 0 ? options.transform.lmax : full.default_lmax();
   const int usual_n_iter = is_exact(full, lmax) ? 0 : 3;
   const int n_iter = tolerance > 0 ? 0 : options.analysis.n_iter.value_or(usual_n_iter);
-  const auto grid = grid_to_visit(*reader, n_iter > 0 || tolerance > 0);
+  const bool whole_sky =
+      n_iter > 0 || tolerance > 0 || skies.size() > 1 || !options.analysis.apodise.empty();
+  const auto grid = grid_to_visit(*skies.front().reader, whole_sky);
   TransformSpec spec = make_spec(options.transform, grid, choice.fields);
-  warn_beyond_grid(run, options.input, full, lmax);
+  warn_beyond_grid(run, skies.front().path, full, lmax);
   spec.backend = choose_backend(run, options.transform.backend);
-  const Precision precision =
-      storage_precision(options.transform.precision, reader->header().precision);
+  const Precision precision = storage_precision(options.transform.precision, header.precision);
   require_memory_for(run, spec, precision);
   const WeightFiles weights = find_weights(run, options.analysis.weights, *grid);
   const Operation operation = tolerance > 0 ? Operation::analysis_conjugate
@@ -166,11 +379,16 @@ int analyze(Run& run, const AnalyzeOptions& options) {
   const PixelWeights held = weights.pixel.empty() ? PixelWeights::none : PixelWeights::held;
   const MemoryUse use{operation, precision, held};
   const auto transform = plan_transform(run, spec, use, options.transform.backend);
-  const MemoryEstimate estimate = estimate_memory(*transform, use);
-  record_plan(run, *transform, estimate, planned_analysis(n_iter, tolerance, held));
+  MemoryEstimate estimate = estimate_memory(*transform, use);
+  add_mask(options.analysis, transform->rings(), estimate);
+  const std::int64_t alm_bytes =
+      2 * spec.fields.n_components() * bytes_of(precision) * transform->alm_layout().size();
+  const auto n_skies = static_cast<int>(skies.size());
+  if (n_skies > 1) estimate.items.push_back({"a_lm of the first map", alm_bytes});
+  record_plan(run, *transform, estimate, n_skies * planned_analysis(n_iter, tolerance, held));
   const auto components = static_cast<double>(spec.fields.n_components());
   record_files(
-      run, {.n_read = 1,
+      run, {.n_read = n_skies,
             .read_bytes = components * static_cast<double>(grid->n_pixels() * bytes_of(precision)),
             .n_written = options.alm.empty() ? 0 : 1,
             .written_bytes =
@@ -180,9 +398,11 @@ int analyze(Run& run, const AnalyzeOptions& options) {
   require_memory(run, estimate);
   if (run.options.dry_run) return 0;
 
-  Job job{options, *reader, choice, *transform, weights, n_iter};
+  const std::string name = choice.name;
+  const Job job{options, std::move(skies), *transform, weights, n_iter};
   with_storage(precision, [&](auto storage) { run_with<decltype(storage)>(run, job); });
-  run.conclusion = fmt::format("{}: {} analysed to lmax {}", options.input, choice.name, spec.lmax);
+  run.conclusion = fmt::format("{}: {} analysed to lmax {}", fmt::join(options.inputs, " and "),
+                               name, spec.lmax);
   return 0;
 }
 

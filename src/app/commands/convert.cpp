@@ -10,7 +10,6 @@
 #include "app/table_input.hpp"
 #include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
-#include "distribute/exchange/order_distribution.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/field_files.hpp"
 #include "io/spectra_table.hpp"
@@ -36,16 +35,6 @@ std::optional<Beam> asked_beam(Run& run, const ConvertOptions& options, int lmax
 std::optional<double> asked_fwhm(const ConvertOptions& options) {
   if (options.fwhm.empty()) return std::nullopt;
   return parse_degrees(options.fwhm, "--fwhm");
-}
-
-/// Returns the fields of one (T), two (E, B) or three components (T, E, B); more are treated as
-/// scalars.
-FieldSet fields_of(const AlmHeader& header) {
-  switch (header.components.size()) {
-    case 2: return FieldSet({2});
-    case 3: return FieldSet({0, 2});
-    default: return FieldSet::batch(0, static_cast<int>(header.components.size()));
-  }
 }
 
 /// Multiplies C_l^XY by b_X b_Y.
@@ -104,11 +93,7 @@ void convert_alm(Run& run, const ConvertOptions& options, const std::optional<Be
                  AlmReader& reader) {
   AlmHeader header = reader.header();
   header.precision = sizeof(T) == 4 ? Precision::single_ : Precision::double_;
-  const RingGrid no_grid = RingGrid::healpix(1);
-  const ModeLimits limits(no_grid, header.lmax, header.mmax, 0);
-  const OrderDistribution orders(limits, FoldRule{}, run.comm.size());
-  const auto mine = orders.orders(run.comm.rank());
-  const AlmLayout layout(header.lmax, header.mmax, {mine.begin(), mine.end()});
+  const AlmLayout layout = own_orders(run.comm, header.lmax, header.mmax);
   auto alm = agreed(run.comm, [&] {
     return AlmBuffer<T>(static_cast<std::int64_t>(header.components.size()), layout.size());
   });

@@ -4,6 +4,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "app/cli/field_choice.hpp"
 #include "app/commands/commands.hpp"
@@ -13,13 +17,19 @@
 #include "app/plot/picture.hpp"
 #include "app/table_input.hpp"
 #include "app/transform_setup.hpp"
+#include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline app {
 namespace {
 
+PictureFile file_of(const AtomicOutput& output) {
+  return {output.temporary_path(), picture_format(output.path())};
+}
+
 int column_of(const PlotOptions& options, const MapHeader& header) {
+  if (options.field.empty()) return 0;
   int column = 0;
   if (options.field == "T" || options.field == "Q" || options.field == "U") {
     const FieldChoice choice =
@@ -89,15 +99,52 @@ void plot_map(Run& run, const PlotOptions& options, MapReader& reader) {
   const RasterSize size = raster_size(picture);
   const std::vector<double> raster =
       sample_mollweide<float>(run.comm, rings, map.view().component(0), size.width, size.height);
-  const AtomicOutput& png = run.outputs.begin(options.output);
+  const AtomicOutput& output = run.outputs.begin(options.output);
   agree(run.comm, [&] {
-    if (run.comm.is_root()) draw_sky(picture, raster, png.temporary_path());
+    if (run.comm.is_root()) draw_sky(picture, raster, file_of(output));
   });
+}
+
+/// The spectra of --field, such as TT,TE. Default: TT, EE and BB, as far as they are there; others
+/// are named. Error  UsageError.
+std::vector<Spectra::Name> spectra_to_draw(Run& run, const PlotOptions& options,
+                                           const Spectra& spectra) {
+  std::vector<Spectra::Name> chosen;
+  std::string left_out;
+  if (options.field.empty()) {
+    for (int s = 0; s < Spectra::n_names; ++s) {
+      const auto name = static_cast<Spectra::Name>(s);
+      if (!spectra.has(name)) continue;
+      if (s < Spectra::TE) {
+        chosen.push_back(name);
+      } else {
+        left_out +=
+            (left_out.empty() ? "" : ",") + std::string(Spectra::names[to_size(std::int64_t{s})]);
+      }
+    }
+    if (!left_out.empty())
+      run.note(fmt::format("not drawn: {0}; --field {0} draws them", left_out));
+    return chosen;
+  }
+  std::istringstream words(options.field);
+  for (std::string word; std::getline(words, word, ',');) {
+    const auto found = std::find(Spectra::names.begin(), Spectra::names.end(), word);
+    const auto name = static_cast<Spectra::Name>(found - Spectra::names.begin());
+    if (found == Spectra::names.end() || !spectra.has(name)) {
+      throw UsageError(
+          fmt::format("--field {}: {} holds no {}; expected some of its spectra, such "
+                      "as TT,TE",
+                      options.field, options.input, word));
+    }
+    chosen.push_back(name);
+  }
+  return chosen;
 }
 
 void plot_spectra(Run& run, const PlotOptions& options, const SpectraFile& input) {
   const Spectra& spectra = input.spectra;
   tell_of_spectra(run, options.input, input, options.cl_kind);
+  const std::vector<Spectra::Name> chosen = spectra_to_draw(run, options, spectra);
   std::vector<Spectra> theories;
   for (const std::string& path : options.theory) {
     run.outputs.keep(path);
@@ -108,25 +155,31 @@ void plot_spectra(Run& run, const PlotOptions& options, const SpectraFile& input
   }
   run.outputs.require_writable();
   if (run.options.dry_run) return;
-  const AtomicOutput& png = run.outputs.begin(options.output);
+  const AtomicOutput& output = run.outputs.begin(options.output);
   agree(run.comm, [&] {
     if (!run.comm.is_root()) return;
-    const CurvePicture picture{options.width, std::max(200, options.width * 5 / 8), options.title};
+    const CurvePicture picture{options.width, std::max(200, options.width * 5 / 8), options.title,
+                               input.unit};
     std::vector<Curve> curves;
-    for (int s = 0; s < Spectra::TE; ++s) {
-      const auto name = static_cast<Spectra::Name>(s);
-      const std::string label(Spectra::names[static_cast<std::size_t>(s)]);
-      if (!spectra.has(name)) continue;
-      curves.push_back(spectrum_curve(label, spectra.values(name),
-                                      theories.empty() ? CurveStyle::line : CurveStyle::thin, s));
+    const auto add = [&](Curve curve, Spectra::Name name) {
+      curve.is_signed = name >= Spectra::TE;
+      curves.push_back(std::move(curve));
+    };
+    for (const Spectra::Name name : chosen) {
+      const std::string label(Spectra::names[to_size(std::int64_t{name})]);
+      const int s = name;
+      add(spectrum_curve(label, spectra.values(name),
+                         theories.empty() ? CurveStyle::line : CurveStyle::thin, s),
+          name);
       for (const Spectra& theory : theories) {
         if (!theory.has(name)) continue;
         const auto n = static_cast<std::size_t>(std::min(theory.lmax(), spectra.lmax())) + 1;
-        curves.push_back(spectrum_curve(label + " expected", theory.values(name).first(n),
-                                        CurveStyle::dashed, s));
+        add(spectrum_curve(label + " expected", theory.values(name).first(n), CurveStyle::dashed,
+                           s),
+            name);
       }
     }
-    draw_curves(picture, curves, png.temporary_path());
+    draw_curves(picture, curves, file_of(output));
   });
 }
 

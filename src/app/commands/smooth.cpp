@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
-#include "app/cli/angle.hpp"
 #include "app/commands/commands.hpp"
 #include "app/map_batch.hpp"
+#include "app/smooth/smooth_beam.hpp"
 #include "app/smooth/smooth_maps.hpp"
 #include "base/checked_cast.hpp"
 #include "ringweave/analysis.hpp"
@@ -28,16 +29,6 @@ Compatibility compatibility(const std::string& name) {
   if (name == "healpy") return {3, "restore", "none", false, false};
   if (name == "cxx") return {0, "zero", "monopole", true, false};
   return {0, "zero", "none", false, true};  // f90
-}
-
-/// UsageError unless the smoothing is given in exactly one way, and its width is one.
-void require_one_kernel(const SmoothOptions& options) {
-  const int given = !options.fwhm.empty() + !options.beam.empty() + !options.kernel.empty();
-  if (given != 1) {
-    throw UsageError(
-        "give the smoothing as one of --fwhm ANGLE (e.g. 30arcmin), --beam FILE, --kernel FILE");
-  }
-  if (!options.fwhm.empty()) parse_width(options.fwhm, "--fwhm");
 }
 
 /// UsageError where --method and the options that belong to one method do not go together.
@@ -83,6 +74,19 @@ void refuse_transform_options(const SmoothOptions& options) {
                            : "sums over pixels and makes no a_lm"));
 }
 
+/// The grid of --nside or --grid; null without. Error  UsageError where it and --method, which
+/// would keep the grid, do not go together.
+std::shared_ptr<const RingGrid> new_grid_of(const SmoothOptions& options) {
+  if (options.transform.nside == 0 && options.transform.grid.empty()) return nullptr;
+  if (options.method == "ring" || options.method == "split") {
+    throw UsageError(
+        fmt::format("--method {} keeps the grid of the map; with --nside or --grid use --method "
+                    "harmonic",
+                    options.method));
+  }
+  return named_grid(options.transform);
+}
+
 SmoothingOptions smoothing_of(const AnalysisOptions& analysis, int usual_n_iter) {
   SmoothingOptions smoothing;
   smoothing.tolerance = analysis.tolerance;
@@ -96,6 +100,7 @@ SmoothingOptions smoothing_of(const AnalysisOptions& analysis, int usual_n_iter)
 /// Collective.
 std::unique_ptr<SmoothingMethod> method_of(Run& run, SmoothJob& job) {
   const std::string& name = job.options.method;
+  if (job.new_grid != nullptr) return resolution_method(run, job);
   if (name == "auto") return fastest_method(run, job);
   if (name == "harmonic") return harmonic_method(run, job, job.options.transform);
   if (name == "split" || job.choice.fields.max_spin() == 0) refuse_transform_options(job.options);
@@ -118,6 +123,7 @@ int smooth(Run& run, const SmoothOptions& asked) {
     analysis.remove = defaults.remove;
     analysis.put_back = analysis.put_back || defaults.put_back;
   }
+  job.new_grid = new_grid_of(options);
   const bool may_iterate = options.method == "auto" || options.method == "harmonic";
   job.smoothing = smoothing_of(analysis, may_iterate ? defaults.n_iter : 0);
 
@@ -132,6 +138,8 @@ int smooth(Run& run, const SmoothOptions& asked) {
   job.usual_lmax = defaults.lmax_is_two_nside && job.grid->nside() > 0
                        ? checked_cast<int>(2 * job.grid->nside(), "lmax")
                        : job.grid->default_lmax();
+  if (job.new_grid != nullptr)
+    job.usual_lmax = std::min(job.usual_lmax, job.new_grid->default_lmax());
   job.precision = storage_precision(options.transform.precision, job.header.precision);
   return smooth_maps(run, job, *method_of(run, job));
 }

@@ -25,7 +25,7 @@
 #include "io/unit_name.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
-#include "ringweave/random.hpp"
+#include "ringweave/spectra.hpp"
 #include "ringweave/transform.hpp"
 
 namespace ringweave::detail::inline app {
@@ -96,13 +96,7 @@ Source open_source(Run& run, const SynthesizeOptions& options) {
   run.outputs.keep(options.alm);
   source.alm = open_alm(run.comm, options.alm);
   const AlmHeader& header = source.alm->header();
-  const auto n = header.components.size();
-  source.choice = fields_named(!fields.empty() ? fields : n >= 3 ? "TQU" : n == 2 ? "QU" : "T");
-  if (source.choice.name == "QU" && n >= 3) source.choice.columns = {1, 2};
-  if (n < source.choice.columns.size()) {
-    throw DataError(options.alm, fmt::format("holds {} component(s), --fields {} needs {}", n,
-                                             source.choice.name, source.choice.columns.size()));
-  }
+  source.choice = choose_components(options.alm, header, fields);
   source.lmax = header.lmax;
   source.origin = header.origin;
   source.precision = header.precision;
@@ -177,38 +171,6 @@ Provenance provenance_of(const Run& run, const SynthesisJob& job) {
   if (!options.pixel_window.empty()) provenance.pixel_window = options.pixel_window;
   provenance.spectrum_kind = job.source.kind;
   return provenance;
-}
-
-/// Throws a DataError on every rank when an a_lm is NaN or infinite, naming `path`, the first (l,
-/// m) and the count. Collective.
-template <class T>
-void require_finite_alm(const Communicator& comm, const std::string& path,
-                        const std::vector<std::string>& components, const AlmLayout& layout,
-                        AlmView<const T> alm) {
-  constexpr std::int64_t nowhere = std::numeric_limits<std::int64_t>::max();
-  for (std::size_t c = 0; c < components.size(); ++c) {
-    const auto a = alm.component(static_cast<std::int64_t>(c));
-    std::int64_t count = 0;
-    std::int64_t first = nowhere;  // l + (lmax + 1) m, for a minimum over ranks
-    for (std::int64_t i = 0; i < layout.n_orders(); ++i) {
-      const std::int64_t m = layout.order(i);
-      for (int l = layout.order(i); l <= layout.lmax(); ++l) {
-        const auto value = a[layout.index(i, l)];
-        if (std::isfinite(value.real()) && std::isfinite(value.imag())) continue;
-        ++count;
-        first = std::min(first, l + (layout.lmax() + 1) * m);
-      }
-    }
-    const std::int64_t total = comm.sum(count);
-    if (total == 0) continue;
-    const std::int64_t place = comm.min(first);
-    throw DataError(
-        path,
-        fmt::format(
-            "{} a_lm of component {} are NaN or infinite, the first is l = {}, m = {}; compute "
-            "them anew",
-            total, components[c], place % (layout.lmax() + 1), place / (layout.lmax() + 1)));
-  }
 }
 
 template <class T>
@@ -286,11 +248,9 @@ class SynthesisRun {
     }
     const std::string& path = job_.options.alm;
     run_.progress.stage("reading " + path);
-    const StageTimer timer(&run_.times, "read");
-    source.alm->read(source.choice.columns, layout_, alm);
-    run_.bytes_read +=
-        run_.comm.sum(alm.size() * alm.n_components()) * 2 * bytes_of(source.precision);
-    require_finite_alm<T>(run_.comm, path, source.choice.components, layout_, alm);
+    FileTraffic traffic{run_.comm};
+    read_alm<T>(traffic, path, *source.alm, source.choice, layout_, alm);
+    add_traffic(run_, traffic);
     source.alm.reset();
   }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/plot/canvas.hpp"
 
+#include <cairo-pdf.h>
+#include <cairo-svg.h>
+
 #include <algorithm>
 #include <cctype>
 #include <numbers>
@@ -141,13 +144,19 @@ void draw_runs(const Canvas& canvas, double x, double y, const std::vector<Run>&
 
 }  // namespace
 
-Canvas::Canvas(int width, int height) {
+PictureFormat picture_format(const std::string& name) {
+  if (name.ends_with(".pdf")) return PictureFormat::pdf;
+  return name.ends_with(".svg") ? PictureFormat::svg : PictureFormat::png;
+}
+
+Canvas::Canvas(int width, int height) : width_(width), height_(height) {
   constexpr int largest = 32767;  // limit of Cairo
   if (width < 1 || height < 1 || width > largest || height > largest) {
     throw UsageError("a picture of " + std::to_string(width) + " x " + std::to_string(height) +
                      " pixels cannot be drawn; each side must be within 1..32767");
   }
-  surface_ = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+  const cairo_rectangle_t extents{0, 0, static_cast<double>(width), static_cast<double>(height)};
+  surface_ = cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA, &extents);
   cairo_ = cairo_create(surface_);
   if (cairo_status(cairo_) != CAIRO_STATUS_SUCCESS) {
     const std::string reason = cairo_status_to_string(cairo_status(cairo_));
@@ -198,14 +207,30 @@ double Canvas::markup_width(const std::string& text, double size) const {
   return width_of(cairo_, parse(printable(text)), size);
 }
 
-void Canvas::write_png(const std::string& path) const {
+void Canvas::write(const PictureFile& file) const {
+  constexpr double points_of_pixel = 72.0 / 160;
+  const bool is_pdf = file.format == PictureFormat::pdf;
+  const double scale = is_pdf ? points_of_pixel : 1;
+  const double width = scale * width_;
+  const double height = scale * height_;
+  cairo_surface_t* target = is_pdf ? cairo_pdf_surface_create(file.path.c_str(), width, height)
+                            : file.format == PictureFormat::svg
+                                ? cairo_svg_surface_create(file.path.c_str(), width, height)
+                                : cairo_image_surface_create(CAIRO_FORMAT_RGB24, width_, height_);
+  cairo_t* copy = cairo_create(target);
+  cairo_scale(copy, scale, scale);
+  cairo_set_source_surface(copy, surface_, 0, 0);
+  cairo_paint(copy);
   cairo_status_t status = cairo_status(cairo_);
-  if (status == CAIRO_STATUS_SUCCESS) {
-    cairo_surface_flush(surface_);
-    status = cairo_surface_write_to_png(surface_, path.c_str());
-  }
+  if (status == CAIRO_STATUS_SUCCESS) status = cairo_status(copy);
+  cairo_destroy(copy);
+  if (status == CAIRO_STATUS_SUCCESS && file.format == PictureFormat::png)
+    status = cairo_surface_write_to_png(target, file.path.c_str());
+  cairo_surface_finish(target);
+  if (status == CAIRO_STATUS_SUCCESS) status = cairo_surface_status(target);
+  cairo_surface_destroy(target);
   if (status != CAIRO_STATUS_SUCCESS) {
-    throw ResourceError(path +
+    throw ResourceError(file.path +
                         ": the picture could not be written: " + cairo_status_to_string(status) +
                         "; check that the folder exists and has room");
   }

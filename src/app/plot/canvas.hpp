@@ -23,7 +23,18 @@ struct TextStyle {
   double halo = 0;           ///< width of the white outline, in pixels
 };
 
-/// A white picture to draw on with Cairo, in pixels from the top left corner.
+enum class PictureFormat { png, pdf, svg };
+/// By extension: .png, .pdf, .svg; png for others.
+PictureFormat picture_format(const std::string& name);
+
+/// A file to write a picture to: the temporary path of an AtomicOutput, whose name says nothing.
+struct PictureFile {
+  std::string path;
+  PictureFormat format = PictureFormat::png;
+};
+
+/// A white picture to draw on with Cairo, in pixels from the top left corner. What is drawn is kept
+/// as it is until a file is written.
 class Canvas {
  public:
   /// Error  UsageError unless both sides are within 1..32767; ResourceError when memory is refused.
@@ -47,11 +58,13 @@ class Canvas {
   double text_width(const std::string& text, double size) const;
   double markup_width(const std::string& text, double size) const;
 
-  /// Writes the picture. Error  ResourceError when anything could not be drawn or the file could
-  /// not be written.
-  void write_png(const std::string& path) const;
+  /// Writes the picture, as PDF 160 pixels to an inch. Error  ResourceError when anything could not
+  /// be drawn or the file could not be written.
+  void write(const PictureFile& file) const;
 
  private:
+  int width_ = 0;
+  int height_ = 0;
   cairo_surface_t* surface_ = nullptr;
   cairo_t* cairo_ = nullptr;
 };

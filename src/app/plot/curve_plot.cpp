@@ -56,14 +56,20 @@ struct CurveFrame {
 /// Returns whether a value has a place on a logarithmic axis.
 bool is_shown(double value) { return std::isfinite(value) && value > 0; }
 
+/// What a curve shows of a value.
+double shown_value(const Curve& curve, std::size_t i) {
+  return curve.is_signed ? std::abs(curve.y[i]) : curve.y[i];
+}
+
 /// Returns the smallest and largest value over the points that have a place on both axes.
-PlotAxis extent_of(const std::vector<Curve>& curves, const std::vector<double> Curve::*values) {
+template <class Value>
+PlotAxis extent_of(const std::vector<Curve>& curves, const Value& value) {
   PlotAxis axis{.low = std::numeric_limits<double>::infinity(), .high = 0};
   for (const Curve& curve : curves) {
     for (std::size_t i = 0; i < curve.x.size(); ++i) {
-      if (!is_shown(curve.x[i]) || !is_shown(curve.y[i])) continue;
-      axis.low = std::min(axis.low, (curve.*values)[i]);
-      axis.high = std::max(axis.high, (curve.*values)[i]);
+      if (!is_shown(curve.x[i]) || !is_shown(shown_value(curve, i))) continue;
+      axis.low = std::min(axis.low, value(curve, i));
+      axis.high = std::max(axis.high, value(curve, i));
     }
   }
   return axis;
@@ -94,8 +100,8 @@ void require_range(const PlotAxis& axis, const char* name) {
 CurveFrame fit_frame(const CurvePicture& picture, const std::vector<Curve>& curves) {
   CurveFrame frame;
   frame.scale = std::min(picture.width / 1600.0, picture.height / 1000.0);
-  frame.x = extent_of(curves, &Curve::x);
-  frame.y = extent_of(curves, &Curve::y);
+  frame.x = extent_of(curves, [](const Curve& curve, std::size_t i) { return curve.x[i]; });
+  frame.y = extent_of(curves, shown_value);
   if (frame.x.low > frame.x.high) {
     throw UsageError("no curve has a point that these axes can show");
   }
@@ -167,20 +173,23 @@ void draw_axes(const Canvas& canvas, const CurveFrame& frame, const CurvePicture
   canvas.markup((frame.x.begin + frame.x.end) / 2, frame.y.begin + 72 * scale, "Multipole \u2113",
                 {.size = 27 * scale});
   canvas.markup(38 * scale, (frame.y.begin + frame.y.end) / 2,
-                "\u2113(\u2113+1) C_{\u2113} / 2\u03c0", {.size = 27 * scale, .angle_degrees = 90});
+                "\u2113(\u2113+1) C_{\u2113} / 2\u03c0" +
+                    (picture.unit.empty() ? "" : "  [" + pretty_unit(picture.unit) + "]"),
+                {.size = 27 * scale, .angle_degrees = 90});
   canvas.text_within(frame.x.end - frame.x.begin, (frame.x.begin + frame.x.end) / 2, 44 * scale,
                      picture.title, {.size = 31 * scale});
 }
 
-void curve_path(const Canvas& canvas, const CurveFrame& frame, const Curve& curve) {
+/// The path of the values of one sign, 1 or -1.
+void curve_path(const Canvas& canvas, const CurveFrame& frame, const Curve& curve, double sign) {
   cairo_new_path(canvas.cairo());
   bool pen_down = false;
   for (std::size_t i = 0; i < curve.x.size(); ++i) {
-    const bool shown = is_shown(curve.x[i]) && is_shown(curve.y[i]);
+    const bool shown = is_shown(curve.x[i]) && is_shown(sign * curve.y[i]);
     if (shown) {
       // Clamped, because Cairo's fixed-point coordinates would wrap around.
       const double x = std::clamp(frame.x.place(curve.x[i]), -1e5, 1e5);
-      const double y = std::clamp(frame.y.place(curve.y[i]), -1e5, 1e5);
+      const double y = std::clamp(frame.y.place(sign * curve.y[i]), -1e5, 1e5);
       pen_down ? cairo_line_to(canvas.cairo(), x, y) : cairo_move_to(canvas.cairo(), x, y);
     }
     pen_down = shown;
@@ -196,11 +205,13 @@ Colour colour_of(const Curve& curve) {
   return colour;
 }
 
-/// Strokes the current path in the style of the curve.
-void stroke(const Canvas& canvas, const Curve& curve, double scale) {
+/// Strokes the current path in the style of the curve, dotted for its negative values.
+void stroke(const Canvas& canvas, const Curve& curve, double scale, double sign = 1) {
   cairo_t* cairo = canvas.cairo();
   cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND);
   const std::array<double, 2> dashes{12 * scale, 7 * scale};
+  const std::array<double, 2> dots{4 * scale, 5 * scale};
+  if (sign < 0) cairo_set_dash(cairo, dots.data(), 2, 0);
   if (curve.style == CurveStyle::dashed) cairo_set_dash(cairo, dashes.data(), 2, 0);
   canvas.set_colour(colour_of(curve), curve.style == CurveStyle::thin ? 0.7 : 1.0);
   cairo_set_line_width(cairo, line_width(curve.style) * scale);
@@ -218,8 +229,11 @@ void draw_all(const Canvas& canvas, const CurveFrame& frame, const std::vector<C
   for (const bool theory : {false, true}) {
     for (const Curve& curve : curves) {
       if (theory != (curve.style != CurveStyle::thin)) continue;
-      curve_path(canvas, frame, curve);
-      stroke(canvas, curve, frame.scale);
+      for (const double sign : {1.0, -1.0}) {
+        if (sign < 0 && !curve.is_signed) continue;
+        curve_path(canvas, frame, curve, sign);
+        stroke(canvas, curve, frame.scale, sign);
+      }
     }
   }
   cairo_restore(cairo);
@@ -247,9 +261,9 @@ std::vector<Place> places_along(const CurveFrame& frame, const std::vector<Curve
   for (const Curve& curve : curves) {
     bool pen_down = false;
     for (std::size_t i = 0; i < curve.x.size(); ++i) {
-      const bool shown = is_shown(curve.x[i]) && is_shown(curve.y[i]);
+      const bool shown = is_shown(curve.x[i]) && is_shown(shown_value(curve, i));
       if (shown) {
-        const Place to{frame.x.place(curve.x[i]), frame.y.place(curve.y[i])};
+        const Place to{frame.x.place(curve.x[i]), frame.y.place(shown_value(curve, i))};
         const Place from = pen_down ? places.back() : to;
         const double length = std::hypot(to.x - from.x, to.y - from.y);
         const int parts = static_cast<int>(std::clamp(length / step, 1.0, 200.0));
@@ -348,7 +362,7 @@ Curve spectrum_curve(const std::string& name, std::span<const double> cl, CurveS
 }
 
 void draw_curves(const CurvePicture& picture, const std::vector<Curve>& curves,
-                 const std::string& png_path) {
+                 const PictureFile& file) {
   check(picture, curves);
   CurveFrame frame = fit_frame(picture, curves);
   const Canvas canvas(picture.width, picture.height);
@@ -365,7 +379,7 @@ void draw_curves(const CurvePicture& picture, const std::vector<Curve>& curves,
   draw_all(canvas, frame, curves);
   draw_axes(canvas, frame, picture);
   draw_legend(canvas, frame, curves);
-  canvas.write_png(png_path);
+  canvas.write(file);
 }
 
 }  // namespace ringweave::detail::inline app

@@ -5,19 +5,23 @@
 #include <string>
 #include <vector>
 
+#include "app/plot/canvas.hpp"
+
 namespace ringweave::detail::inline app {
 
 /// Style of a curve: a single one or theory as a solid or dashed line, measurements beside theory
 /// thin.
 enum class CurveStyle { line, thin, dashed };
 
-/// One named curve. Values that are not finite or not positive interrupt it.
+/// One named curve. Values that are not finite or not positive interrupt it; a signed one shows the
+/// absolute values of negative ones dotted.
 struct Curve {
   std::string name;  ///< in the legend; empty: not listed
   std::vector<double> x{};
   std::vector<double> y{};
   CurveStyle style = CurveStyle::line;
   int colour = 0;  ///< index for curve_colour()
+  bool is_signed = false;
 };
 
 /// Size and title of a plot.
@@ -25,6 +29,7 @@ struct CurvePicture {
   int width = 1600;
   int height = 1000;
   std::string title;
+  std::string unit{};  ///< of C_l, such as uK^2; empty: not shown
 };
 
 /// Returns l(l+1) C_l / 2 pi over l; cl [l = 0..lmax]. Without monopole and dipole, which are much
@@ -35,8 +40,8 @@ Curve spectrum_curve(const std::string& name, std::span<const double> cl, CurveS
 /// Draws curves with logarithmic axes, grid and a legend where it hides least.
 /// Error  UsageError when x and y differ in length, nothing can be drawn, or the size is not within
 /// 200..20000; ResourceError when the file cannot be written.
-/// Writes directly to `png_path`: pass the temporary path of an AtomicOutput. Not collective.
+/// Not collective.
 void draw_curves(const CurvePicture& picture, const std::vector<Curve>& curves,
-                 const std::string& png_path);
+                 const PictureFile& file);
 
 }  // namespace ringweave::detail::inline app

@@ -272,10 +272,12 @@ void label_bar(const Canvas& canvas, const Layout& layout, const ColourRange& ra
                 power + (power.empty() ? "" : " ") + pretty_unit(unit), style);
 }
 
-std::string name_of_coordsys(const std::string& coordsys) {
-  if (coordsys == "G") return "Galactic (l, b)";
-  if (coordsys == "C") return "Equatorial (\u03b1, \u03b4)";
-  if (coordsys == "E") return "Ecliptic (\u03bb, \u03b2)";
+std::string name_of_coordsys(const std::string& name) {
+  // Planck's maps have words.
+  if (name == "G" || name == "GALACTIC") return "Galactic (l, b)";
+  if (name == "C" || name == "Q" || name == "CELESTIAL" || name == "EQUATORIAL")
+    return "Equatorial (\u03b1, \u03b4)";
+  if (name == "E" || name == "ECLIPTIC") return "Ecliptic (\u03bb, \u03b2)";
   return "";
 }
 
@@ -318,7 +320,7 @@ ColourRange colour_range(const std::vector<double>& raster) {
 }
 
 void draw_sky(const SkyPicture& picture, const std::vector<double>& raster,
-              const std::string& png_path) {
+              const PictureFile& file) {
   const Layout layout = lay_out(picture);
   const std::int64_t wanted = static_cast<std::int64_t>(layout.sky.width) * layout.sky.height;
   if (ssize64(raster) != wanted) {
@@ -348,7 +350,7 @@ void draw_sky(const SkyPicture& picture, const std::vector<double>& raster,
               {.size = 19 * layout.scale,
                .horizontal = HorizontalAlign::left,
                .colour = {0.35, 0.35, 0.35}});
-  canvas.write_png(png_path);
+  canvas.write(file);
 }
 
 }  // namespace ringweave::detail::inline app

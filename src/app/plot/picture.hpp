@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/plot/canvas.hpp"
 #include "app/plot/mollweide.hpp"
 
 namespace ringweave::detail::inline app {
@@ -17,7 +18,7 @@ struct SkyPicture {
   std::string colour_map;  ///< a name for ColourMap; empty: "polar" for both signs, else "meadow"
   std::optional<double> low,
       high;              ///< ends of the colours; default: colour_range()
-  std::string coordsys;  ///< HEALPix COORDSYS: G, C or E; others are not shown
+  std::string coordsys;  ///< COORDSYS: G, C, E, or GALACTIC, ...; others are not shown
 };
 
 /// Values at the two ends of the colours.
@@ -46,8 +47,8 @@ ColourRange colour_range(const std::vector<double>& raster);
 ///         the end colours and arrow heads on the colour bar
 /// Error   UsageError for a raster of another size, low >= high, a width outside 200..20000, an
 /// unknown colour map; ResourceError when the file cannot be written.
-/// Writes directly to `png_path`: pass the temporary path of an AtomicOutput. Not collective.
+/// Not collective.
 void draw_sky(const SkyPicture& picture, const std::vector<double>& raster,
-              const std::string& png_path);
+              const PictureFile& file);
 
 }  // namespace ringweave::detail::inline app

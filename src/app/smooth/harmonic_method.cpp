@@ -4,6 +4,7 @@
 #include "app/analysis_checks.hpp"
 #include "app/backend_choice.hpp"
 #include "app/map_batch.hpp"
+#include "app/smooth/smooth_beam.hpp"
 #include "app/smooth/smoothing_method.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
@@ -31,7 +32,7 @@ class HarmonicMethod final : public SmoothingMethod {
 
   std::vector<MapRange> plan() override {
     require_memory_for(run_, transform_.of_one(), job_.precision);
-    job_.smoothing.beam = beam_of(run_, job_.options, lmax());
+    job_.smoothing.beam = beam_of(run_, job_.options, *job_.header.grid, lmax());
     way_ = harmonic_way(run_, job_);
     warn_beyond_grid(run_, job_.maps.to_do.front().input, *job_.header.grid, lmax());
     const std::vector<MapRange> groups =

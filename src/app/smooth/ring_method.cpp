@@ -11,6 +11,7 @@
 #include "app/backend_choice.hpp"
 #include "app/map_batch.hpp"
 #include "app/report/plan_table.hpp"
+#include "app/smooth/smooth_beam.hpp"
 #include "app/smooth/smoothing_method.hpp"
 #include "base/checked_cast.hpp"
 #include "convolve/ring/ring_convolution_estimate.hpp"
@@ -76,7 +77,9 @@ class RingMethod final : public SmoothingMethod {
 
   std::vector<MapRange> plan() override {
     stay_on_host(run_, job_.options.transform.backend, "--method ring");
-    if (spins_) job_.smoothing.beam = beam_of(run_, job_.options, spins_->transform->spec().lmax);
+    if (spins_)
+      job_.smoothing.beam =
+          beam_of(run_, job_.options, *job_.header.grid, spins_->transform->spec().lmax);
     return one_by_one(run_, job_.maps, job_.options.maps, "--method ring takes them so");
   }
 

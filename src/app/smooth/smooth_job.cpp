@@ -7,14 +7,9 @@
 #include <vector>
 
 #include "app/analysis_checks.hpp"
-#include "app/cli/angle.hpp"
-#include "app/table_input.hpp"
 #include "base/checked_cast.hpp"
-#include "distribute/mpi/agree.hpp"
 #include "ringweave/analysis.hpp"
-#include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
-#include "ringweave/kernel.hpp"
 
 namespace ringweave::detail::inline app {
 
@@ -37,19 +32,24 @@ HarmonicWay harmonic_way(Run& run, const SmoothJob& job) {
   return way;
 }
 
-Beam beam_of(Run& run, const SmoothOptions& options, int lmax) {
-  if (!options.beam.empty()) return beam_of_file(run, options.beam, lmax);
-  if (!options.kernel.empty()) {
-    run.outputs.keep(options.kernel);
-    const KernelProfile profile = read_kernel_profile(run.comm, options.kernel);
-    return agreed(run.comm, [&] {
-      const std::vector<double> k_l =
-          RadialKernel::from_profile(profile.theta, profile.value, KernelSupport::whole())
-              .multipoles(lmax);
-      return Beam{k_l, k_l, k_l};
-    });
+AnalysisProgress progress_of(Run& run) {
+  return [&run](int pass, int passes, double residual) {
+    run.progress.step(pass, passes, residual >= 0 ? fmt::format("residual {:.2e}", residual) : "");
+  };
+}
+
+void tell_analysis(Run& run, const SmoothJob& job, const std::vector<std::string>& maps, int lmax,
+                   const AnalysisReport& analysis, Provenance& provenance) {
+  if (job.smoothing.tolerance == 0)
+    require_converging(run.comm, maps.front(), *job.header.grid, lmax, analysis.residuals);
+  if (!analysis.residuals.empty()) {
+    const std::string line = fmt::format("{} iterations, relative residual {:.3e}",
+                                         analysis.iterations, analysis.residuals.back());
+    job.maps.is_single() ? run.say(line) : run.detail(fmt::format("{}...: {}", maps.front(), line));
   }
-  return gaussian_beam(parse_width(options.fwhm, "--fwhm"), lmax);
+  run.report["analysis"] = {{"iterations", analysis.iterations}, {"residuals", analysis.residuals}};
+  provenance.lmax = lmax;
+  provenance.iterations = analysis.iterations;
 }
 
 template <class T>
@@ -57,27 +57,8 @@ SmoothingReport smooth_fields(Run& run, const SmoothJob& job, SphericalHarmonicT
                               SmoothingOptions smoothing, MapGroup<T>& group, MapView<T> map) {
   for (std::int64_t i = 0; i < group.range.count; ++i)
     smoothing.maps.push_back(job.maps.to_do[to_size(group.range.first + i)].input);
-  SmoothingReport report =
-      smooth_harmonic<T>(transform, smoothing, map, [&](int pass, int passes, double residual) {
-        run.progress.step(pass, passes,
-                          residual >= 0 ? fmt::format("residual {:.2e}", residual) : "");
-      });
-  const AnalysisReport& analysis = report.analysis;
-  const int lmax = transform.spec().lmax;
-  if (smoothing.tolerance == 0)
-    require_converging(run.comm, smoothing.maps.front(), *job.header.grid, lmax,
-                       analysis.residuals);
-  if (!analysis.residuals.empty()) {
-    const std::string line = fmt::format("{} iterations, relative residual {:.3e}",
-                                         analysis.iterations, analysis.residuals.back());
-    job.maps.is_single() ? run.say(line)
-                         : run.detail(fmt::format("{}...: {}", smoothing.maps.front(), line));
-  }
-  // Clang 14 loses the old value where a template assigns a list without its type.
-  run.report["analysis"] = nlohmann::ordered_json{{"iterations", analysis.iterations},
-                                                  {"residuals", analysis.residuals}};
-  group.provenance.lmax = lmax;
-  group.provenance.iterations = analysis.iterations;
+  SmoothingReport report = smooth_harmonic<T>(transform, smoothing, map, progress_of(run));
+  tell_analysis(run, job, smoothing.maps, transform.spec().lmax, report.analysis, group.provenance);
   return report;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "app/cli/field_choice.hpp"
@@ -28,8 +29,11 @@ struct SmoothJob {
   std::unique_ptr<MapReader> reader;     ///< of the only map; null where there are several
   FieldChoice choice;                    ///< of each
   std::shared_ptr<const RingGrid> grid;  ///< the rings to visit
+  /// That of the smoothed maps where it is another than theirs, else null.
+  std::shared_ptr<const RingGrid> new_grid{};
   Precision precision = Precision::double_;
-  int usual_lmax = 0;  ///< where --lmax does not say
+  int usual_lmax = 0;              ///< where --lmax does not say
+  SkyFraction sky_fraction{1, 1};  ///< that the mask leaves, once it is read
 
   bool is_normalized() const { return smoothing.unseen == UnseenPolicy::normalize; }
 };
@@ -42,14 +46,19 @@ struct HarmonicWay {
 };
 HarmonicWay harmonic_way(Run& run, const SmoothJob& job);
 
-/// The beam of --fwhm, --beam or --kernel. Collective.
-Beam beam_of(Run& run, const SmoothOptions& options, int lmax);
-
 /// Smooths `map`, fields of the maps of a group, in place with their transform; shows the progress,
 /// puts the iterations into the report and the group's provenance. Collective.
 template <class T>
 SmoothingReport smooth_fields(Run& run, const SmoothJob& job, SphericalHarmonicTransform& transform,
                               SmoothingOptions smoothing, MapGroup<T>& group, MapView<T> map);
+
+/// Says how an analysis of maps came out, and records it; refuses one that diverges. Collective.
+/// maps  the names of their files
+void tell_analysis(Run& run, const SmoothJob& job, const std::vector<std::string>& maps, int lmax,
+                   const AnalysisReport& analysis, Provenance& provenance);
+
+/// Shows passes and residuals of an analysis.
+AnalysisProgress progress_of(Run& run);
 
 /// The transforms of a smoothing that is done.
 TransformCount count_of(const SmoothingReport& report);

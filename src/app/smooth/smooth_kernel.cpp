@@ -5,10 +5,12 @@
 
 #include <cmath>
 #include <numbers>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/cli/angle.hpp"
+#include "app/smooth/smooth_beam.hpp"
 #include "app/table_input.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
@@ -60,18 +62,21 @@ struct KernelSource {
 /// Collective.
 KernelSource source_of(Run& run, const SmoothOptions& options, const RingGrid& grid) {
   KernelSource source;
-  if (!options.beam.empty()) {
-    source.b_l = beam_of_file(run, options.beam, grid.default_lmax()).t;
+  const bool is_beam =
+      !options.beam.empty() || has_beam_before(options) || !options.pixel_window.empty();
+  const std::optional<double> width = gaussian_width(options);
+  if (is_beam && !width) {
+    source.b_l = beam_of(run, options, grid, grid.default_lmax()).t;
   } else if (!options.kernel.empty()) {
     run.outputs.keep(options.kernel);
     source.profile = read_kernel_profile(run.comm, options.kernel);
   } else {
-    source.fwhm = parse_width(options.fwhm, "--fwhm");
+    source.fwhm = width.value_or(0);
     if (source.fwhm == 0) {
-      throw UsageError(
-          fmt::format("--fwhm {}: a convolution on rings needs a width above 0; use --method "
-                      "harmonic",
-                      options.fwhm));
+      throw UsageError(fmt::format(
+          "--fwhm {}{}: a convolution on rings needs a width above 0; use --method "
+          "harmonic",
+          options.fwhm, options.from_fwhm.empty() ? "" : " --from-fwhm " + options.from_fwhm));
     }
   }
   return source;

@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <nlohmann/json.hpp>
 
 #include "app/analysis_checks.hpp"
-#include "app/cli/angle.hpp"
 #include "app/map_batch.hpp"
 #include "app/report/plan_table.hpp"
+#include "app/sky_mask.hpp"
+#include "app/smooth/smooth_beam.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/field_files.hpp"
@@ -18,15 +20,6 @@
 
 namespace ringweave::detail::inline app {
 namespace {
-
-bool are_same(const RingGrid& a, const RingGrid& b) {
-  return a.n_pixels() == b.n_pixels() &&
-         std::equal(a.rings().begin(), a.rings().end(), b.rings().begin(), b.rings().end(),
-                    [](const Ring& one, const Ring& other) {
-                      return one.theta == other.theta && one.phi0 == other.phi0 &&
-                             one.n_phi == other.n_phi;
-                    });
-}
 
 const char* name_of(Ordering ordering) { return ordering == Ordering::ring ? "RING" : "NESTED"; }
 const char* name_of(SkyCoverage sky) { return sky == SkyCoverage::full ? "full" : "partial"; }
@@ -44,7 +37,7 @@ std::string difference(const MapHeader& map, const MapHeader& first) {
                               const std::string& other) {
     return one == other ? std::string() : fmt::format("{} {} instead of {}", what, one, other);
   };
-  if (map.grid->name() != first.grid->name() || !are_same(*map.grid, *first.grid))
+  if (map.grid->name() != first.grid->name() || !has_same_rings(*map.grid, *first.grid))
     return fmt::format("its grid is {} instead of {}", map.grid->name(), first.grid->name());
   for (const std::string& text :
        {unless_same("its order is", name_of(map.ordering), name_of(first.ordering)),
@@ -70,21 +63,25 @@ void require_same_rings(const std::string& path, MapReader& reader, const Smooth
   if (!job.grid->is_subset()) return;
   const std::vector<RingId> observed = reader.observed_rings();
   const MapHeader& header = reader.header();
-  if (are_same(header.grid->subset(observed), *job.grid)) return;
+  if (has_same_rings(header.grid->subset(observed), *job.grid)) return;
   throw DataError(path, fmt::format("observes other rings than {}; maps of one launch must be "
                                     "alike: smooth it by itself",
                                     job.maps.to_do.front().input));
 }
 
-/// Kernel and treatment; the rest is the caller's.
+/// The order of an input, where the grid has it.
+Ordering ordering_on(const RingGrid& grid, Ordering of_input) {
+  const auto nside = static_cast<std::uint64_t>(grid.nside());
+  return std::has_single_bit(nside) ? of_input : Ordering::ring;
+}
+
+/// Treatment; the rest is the caller's.
 Provenance provenance_of(const Run& run, const SmoothJob& job) {
   const SmoothOptions& options = job.options;
   Provenance provenance = run.provenance();
   provenance.quadrature = options.analysis.weights;
   provenance.removed = options.analysis.remove;
-  if (!options.fwhm.empty()) provenance.fwhm_degrees = parse_degrees(options.fwhm, "--fwhm");
-  if (!options.beam.empty()) provenance.beam = options.beam;
-  if (!options.kernel.empty()) provenance.beam = options.kernel;
+  put_mask(options.analysis, job.sky_fraction, provenance);
   return provenance;
 }
 
@@ -95,13 +92,21 @@ void tell_treatment(Run& run, const SmoothJob& job, std::int64_t map,
   nlohmann::ordered_json& total = run.report["unseen_pixels"];
   total = treatment.unseen_pixels + (total.is_null() ? 0 : total.get<std::int64_t>());
   const std::string name = job.maps.is_single() ? "" : job.maps.to_do[to_size(map)].input + ": ";
-  if (treatment.unseen_pixels > 0)
-    run.say(fmt::format("{}{} UNSEEN pixels: {}", name, treatment.unseen_pixels, options.unseen));
+  if (treatment.unseen_pixels > 0) {
+    run.say(fmt::format("{}{} UNSEEN{} pixels: {}", name, treatment.unseen_pixels,
+                        options.mask.empty() ? "" : " or masked", options.unseen));
+  }
   if (job.smoothing.remove == Remove::none) return;
   const LowMultipoles& removed = treatment.removed;
   run.say(fmt::format("{}removed monopole {:.6g}, dipole ({:.6g}, {:.6g}, {:.6g}){}", name,
                       removed.monopole, removed.dipole[0], removed.dipole[1], removed.dipole[2],
                       options.put_back ? ", put back" : ""));
+}
+
+/// What the maps are smoothed with, as the user said it.
+std::string kernel_name(const SmoothOptions& options) {
+  const std::string name = options.fwhm + options.beam + options.kernel;
+  return name.empty() ? "no kernel" : name;
 }
 
 /// Reads the maps of a group into new memory.
@@ -138,6 +143,12 @@ void write_group(Run& run, const SmoothJob& job, const LocalRings& rings, FileTr
     const StageTimer timer(&traffic.times, "write");
     const MapHeader& input = group.headers[to_size(i)];
     MapHeader header = input;
+    if (job.new_grid != nullptr) {
+      header.grid = job.new_grid;
+      header.coverage = SkyCoverage::full;
+      header.listed_pixels = 0;
+      header.ordering = ordering_on(*job.new_grid, input.ordering);
+    }
     header.precision = sizeof(T) == 4 ? Precision::single_ : Precision::double_;
     header.columns.clear();
     for (const int column : job.choice.columns)
@@ -145,6 +156,7 @@ void write_group(Run& run, const SmoothJob& job, const LocalRings& rings, FileTr
     Provenance provenance = group.provenance;
     provenance.input = task.input;
     provenance.origin = input.origin;
+    put_beam(job.options, provenance);
     MapOutputs outputs(run, job.maps, traffic);
     write_map(outputs.begin(task.output), header, provenance, rings,
               MapView<const T>(group.map.view().components(i * n, n)));
@@ -156,10 +168,13 @@ template <class T>
 MapsDone smooth_groups(Run& run, const SmoothJob& job, SmoothingMethod& method,
                        const std::vector<MapRange>& groups) {
   const LocalRings rings = method.rings();
+  const LocalRings new_rings = method.new_rings();
   MapRun map_run(run, job.maps, groups);
   MapSteps<T> steps;
   steps.read = [&](auto& traffic, auto& group) { read_group(run, job, rings, traffic, group); };
-  steps.write = [&](auto& traffic, auto& group) { write_group(run, job, rings, traffic, group); };
+  steps.write = [&](auto& traffic, auto& group) {
+    write_group(run, job, new_rings, traffic, group);
+  };
   steps.compute = [&](MapGroup<T>& group) {
     group.provenance = provenance_of(run, job);
     group.provenance.method = method.name();
@@ -215,9 +230,10 @@ void open_inputs(Run& run, SmoothJob& job) {
   if (!job.options.analysis.n_iter &&
       is_exact(*job.header.grid, lmax >= 0 ? lmax : job.header.grid->default_lmax()))
     job.smoothing.n_iter = 0;
-  const bool whole_sky =
-      job.smoothing.n_iter > 0 || job.smoothing.tolerance > 0 || job.is_normalized();
-  job.grid = grid_to_visit(*job.reader, whole_sky);
+  const bool whole_sky = job.smoothing.n_iter > 0 || job.smoothing.tolerance > 0 ||
+                         job.is_normalized() || !job.options.analysis.apodise.empty();
+  job.grid = grid_to_visit(*job.reader, whole_sky || job.new_grid != nullptr);
+  check_mask(run, job.options.analysis, *job.header.grid);
   if (job.maps.n() == 1) return;
   job.reader.reset();
   for (std::size_t i = 1; i < job.maps.to_do.size(); ++i) {
@@ -229,20 +245,27 @@ void open_inputs(Run& run, SmoothJob& job) {
   }
 }
 
-int smooth_maps(Run& run, const SmoothJob& job, SmoothingMethod& method) {
+int smooth_maps(Run& run, SmoothJob& job, SmoothingMethod& method) {
   const std::vector<MapRange> groups = method.plan();
-  const MemoryEstimate estimate = with_others(
+  MemoryEstimate estimate = with_others(
       method.memory(), groups, map_bytes(job.choice.fields, method.rings(), job.precision));
+  add_mask(job.options.analysis, method.rings(), estimate);
   tell_groups(run, job.maps, groups);
   method.report_plan(estimate);
-  const auto bytes = static_cast<double>(job.choice.fields.n_components() * job.grid->n_pixels() *
-                                         bytes_of(job.precision));
-  record_files(run, {job.maps.n(), bytes, job.maps.n(), bytes});
+  const auto bytes_on = [&](const RingGrid& grid) {
+    return static_cast<double>(job.choice.fields.n_components() * grid.n_pixels() *
+                               bytes_of(job.precision));
+  };
+  record_files(run, {job.maps.n(), bytes_on(*job.grid), job.maps.n(),
+                     bytes_on(job.new_grid != nullptr ? *job.new_grid : *job.grid)});
   run.outputs.require_writable();
   require_memory(run, estimate);
   if (run.options.dry_run) return 0;
 
   method.prepare();
+  const SkyMask mask = read_mask(run, job.options.analysis, method.rings());
+  job.smoothing.mask = mask.values;
+  job.sky_fraction = mask.fraction;
   const MapsDone done = with_storage(job.precision, [&](auto storage) {
     return smooth_groups<decltype(storage)>(run, job, method, groups);
   });
@@ -251,7 +274,7 @@ int smooth_maps(Run& run, const SmoothJob& job, SmoothingMethod& method) {
   run.conclusion = fmt::format(
       "{}: {} smoothed with {}, {}",
       job.maps.is_single() ? job.maps.to_do.front().output : fmt::format("{} maps", done.done),
-      job.choice.name, options.fwhm + options.beam + options.kernel, method.summary());
+      job.choice.name, kernel_name(options), method.summary());
   return 0;
 }
 

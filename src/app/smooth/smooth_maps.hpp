@@ -14,6 +14,6 @@ void open_inputs(Run& run, SmoothJob& job);
 
 /// Takes all maps of the job from their files through the method to their files, or only plans that
 /// with --dry-run. Returns the exit code. Collective.
-int smooth_maps(Run& run, const SmoothJob& job, SmoothingMethod& method);
+int smooth_maps(Run& run, SmoothJob& job, SmoothingMethod& method);
 
 }  // namespace ringweave::detail::inline app

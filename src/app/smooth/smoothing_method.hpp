@@ -35,6 +35,8 @@ class SmoothingMethod {
   /// maps alone do not fit. What follows needs this.
   virtual std::vector<MapRange> plan() = 0;
   virtual const LocalRings& rings() const = 0;
+  /// Those of the smoothed maps.
+  virtual const LocalRings& new_rings() const { return rings(); }
   /// For the largest group.
   virtual MemoryEstimate memory() const = 0;
   /// Puts the plan into the report and, with --dry-run or --verbose, prints it.
@@ -65,6 +67,9 @@ class SmoothingMethod {
 /// With these options instead of the job's. Error  UsageError.
 std::unique_ptr<SmoothingMethod> harmonic_method(Run& run, SmoothJob& job,
                                                  const TransformOptions& options);
+
+/// Onto another grid.
+std::unique_ptr<SmoothingMethod> resolution_method(Run& run, SmoothJob& job);
 
 /// Error  UsageError where the kernel, --error and the grid do not go together, or the job is not
 /// for rings; ResourceError where maps alone do not fit.

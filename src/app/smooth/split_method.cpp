@@ -10,6 +10,7 @@
 #include "app/backend_choice.hpp"
 #include "app/map_batch.hpp"
 #include "app/report/plan_table.hpp"
+#include "app/smooth/smooth_beam.hpp"
 #include "app/smooth/smoothing_method.hpp"
 #include "base/checked_cast.hpp"
 #include "convolve/ring/ring_convolution_estimate.hpp"
@@ -32,7 +33,7 @@ constexpr double arcmin = std::numbers::pi / (180 * 60);
 KernelSplitSpec split_spec(Run& run, const SmoothJob& job, const HarmonicPart& harmonic) {
   const int lmax = job.options.transform.lmax >= 0 ? job.options.transform.lmax : job.usual_lmax;
   KernelSplitSpec spec;
-  spec.k_l = beam_of(run, job.options, lmax).t;
+  spec.k_l = beam_of(run, job.options, *job.header.grid, lmax).t;
   spec.k_l.resize(to_size(std::int64_t{lmax} + 1), 0.0);
   if (!job.options.input_cl.empty()) {
     spec.cl = temperature_spectrum(run, job.options.input_cl, "--input-cl", job.options.cl_kind);

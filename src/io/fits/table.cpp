@@ -14,6 +14,7 @@
 #include "io/fits/gzip.hpp"
 #include "io/fits/header.hpp"
 #include "io/keywords.hpp"
+#include "io/spectra_table.hpp"
 #include "ringweave/error.hpp"
 #include "sphere/kernel/kernel_table.hpp"
 
@@ -155,14 +156,16 @@ void write_fits_spectra(const std::string& path, const Spectra& spectra,
     const char* column;
     Spectra::Name name;
   };
-  constexpr std::array<Named, 6> healpix_order{{{"TEMPERATURE", Spectra::TT},
+  constexpr std::array<Named, 9> healpix_order{{{"TEMPERATURE", Spectra::TT},
                                                 {"GRADIENT", Spectra::EE},
                                                 {"CURL", Spectra::BB},
                                                 {"G-T", Spectra::TE},
                                                 {"C-T", Spectra::TB},
-                                                {"C-G", Spectra::EB}}};
-  const bool has_odd = spectra.has(Spectra::EB) || spectra.has(Spectra::TB);
-  const std::size_t n_columns = has_odd ? 6 : (spectra.is_polarised() ? 4 : 1);
+                                                {"C-G", Spectra::EB},
+                                                {"T-G", Spectra::ET},
+                                                {"T-C", Spectra::BT},
+                                                {"G-C", Spectra::BE}}};
+  const auto n_columns = to_size(n_spectra_to_write(spectra));
   const std::int64_t length = std::int64_t{spectra.lmax()} + 1;
   std::vector<FitsColumnSpec> specs;
   for (std::size_t c = 0; c < n_columns; ++c)
@@ -172,6 +175,7 @@ void write_fits_spectra(const std::string& path, const Spectra& spectra,
   append_table(file, "POWER SPECTRUM", length, specs);
   put_provenance(file, provenance);
   put_logical(file, "POLAR", n_columns > 1, "polarisation included");
+  put_logical(file, "ASYMCL", n_columns == 9, "XY and YX spectra of two skies");
   const std::vector<double> zeros(to_size(length));
   for (std::size_t c = 0; c < n_columns; ++c) {
     const Spectra::Name name = healpix_order[c].name;

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/plot/curve_plot.hpp"
@@ -61,17 +62,38 @@ TEST_F(Picture, OfTheSkyIsAPngOfTheAskedWidth) {
   picture.coordsys = "G";
   std::vector<double> raster = raster_for(picture, 1.5);
   for (std::size_t i = 0; i < raster.size() / 3; ++i) raster[i] = unseen;
-  draw_sky(picture, raster, file("sky.png"));
+  draw_sky(picture, raster, {file("sky.png")});
   const Size size = png_size(file("sky.png"));
   EXPECT_EQ(size.width, 640U);
   EXPECT_GT(size.height, 320U);
   EXPECT_LT(size.height, 640U);
 }
 
+TEST_F(Picture, MayBePdfAndSvg) {
+  SkyPicture picture;
+  picture.width = 300;
+  for (const auto& [name, begin] : {std::pair{"sky.pdf", "%PDF-"}, std::pair{"sky.svg", "<?xml"}}) {
+    draw_sky(picture, raster_for(picture, 1.5), {file(name), picture_format(name)});
+    std::ifstream written(file(name));
+    std::string first(5, ' ');
+    written.read(first.data(), 5);
+    EXPECT_EQ(first, begin);
+  }
+}
+
+TEST_F(Picture, ShowsNegativeValuesOfSignedCurves) {
+  const CurvePicture picture{.width = 400, .height = 300, .unit = "uK^2"};
+  Curve curve{.name = "TE", .x = {2, 3, 4}, .y = {-1, -2, -3}};
+  EXPECT_THROW(draw_curves(picture, {curve}, {file("te.png")}), UsageError);
+  curve.is_signed = true;
+  draw_curves(picture, {curve}, {file("te.png")});
+  EXPECT_EQ(png_size(file("te.png")).width, 400U);
+}
+
 TEST_F(Picture, OfASkyWithoutOneSeenPixelIsDrawn) {
   SkyPicture picture;
   picture.width = 200;
-  draw_sky(picture, raster_for(picture, unseen), file("sky.png"));
+  draw_sky(picture, raster_for(picture, unseen), {file("sky.png")});
   EXPECT_EQ(png_size(file("sky.png")).width, 200U);
 }
 
@@ -83,20 +105,20 @@ TEST_F(Picture, IsDrawnWhateverBytesAFilePutsIntoItsTexts) {
     picture.title = text;
     picture.unit = text;
     picture.coordsys = text;
-    draw_sky(picture, raster, file("sky.png"));
+    draw_sky(picture, raster, {file("sky.png")});
   }
 }
 
 TEST_F(Picture, RefusesWhatCannotBeDrawn) {
   SkyPicture picture;
   const std::vector<double> raster = raster_for(picture, 0.0);
-  EXPECT_THROW(draw_sky(picture, {1.0, 2.0}, file("sky.png")), UsageError);
+  EXPECT_THROW(draw_sky(picture, {1.0, 2.0}, {file("sky.png")}), UsageError);
   picture.colour_map = "plaid";
-  EXPECT_THROW(draw_sky(picture, raster, file("sky.png")), UsageError);
+  EXPECT_THROW(draw_sky(picture, raster, {file("sky.png")}), UsageError);
   picture.colour_map.clear();
   picture.low = 2;
   picture.high = 1;
-  EXPECT_THROW(draw_sky(picture, raster, file("sky.png")), UsageError);
+  EXPECT_THROW(draw_sky(picture, raster, {file("sky.png")}), UsageError);
   picture.width = 12;
   EXPECT_THROW(raster_size(picture), UsageError);
 }
@@ -105,7 +127,7 @@ TEST_F(Picture, ThatCannotBeWrittenIsAResourceError) {
   SkyPicture picture;
   picture.width = 200;
   const auto raster = raster_for(picture, 0.0);
-  EXPECT_THROW(draw_sky(picture, raster, file("no_such_folder/sky.png")), ResourceError);
+  EXPECT_THROW(draw_sky(picture, raster, {file("no_such_folder/sky.png")}), ResourceError);
 }
 
 TEST(ColourRange, IsSymmetricForBothSigns) {
@@ -156,7 +178,7 @@ TEST_F(Picture, OfCurvesIsAPngOfTheAskedSize) {
     curves.push_back(spectrum_curve("T_T", cl, style));
   }
   const CurvePicture picture{.width = 640, .height = 400, .title = "spectra"};
-  draw_curves(picture, curves, file("curves.png"));
+  draw_curves(picture, curves, {file("curves.png")});
   const Size size = png_size(file("curves.png"));
   EXPECT_EQ(size.width, 640U);
   EXPECT_EQ(size.height, 400U);
@@ -164,11 +186,12 @@ TEST_F(Picture, OfCurvesIsAPngOfTheAskedSize) {
 
 TEST_F(Picture, OfCurvesRefusesWhatTheAxesCannotShow) {
   const CurvePicture picture;
-  EXPECT_THROW(draw_curves(picture, {}, file("curves.png")), UsageError);
-  EXPECT_THROW(draw_curves(picture, {Curve{.name = "a", .x = {1, 2}, .y = {1}}}, file("c.png")),
+  EXPECT_THROW(draw_curves(picture, {}, {file("curves.png")}), UsageError);
+  EXPECT_THROW(draw_curves(picture, {Curve{.name = "a", .x = {1, 2}, .y = {1}}}, {file("c.png")}),
                UsageError);
-  EXPECT_THROW(draw_curves(picture, {Curve{.name = "a", .x = {1, 2}, .y = {-1, 0}}}, file("c.png")),
-               UsageError);
+  EXPECT_THROW(
+      draw_curves(picture, {Curve{.name = "a", .x = {1, 2}, .y = {-1, 0}}}, {file("c.png")}),
+      UsageError);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ void expect_close(const Difference& gap, const std::string& what) {
   EXPECT_LE(gap.max, tolerance::direct_sum * tolerance::max_over_rms) << what;
 }
 
-void expect_both_ways_equal(const RingFftShape& shape, const std::string& what,
+void expect_emulation_equal(const RingFftShape& shape, const std::string& what,
                             std::int64_t workspace_bytes = EmulatedRingFft::roomy) {
   const auto host = make_ring_fft(shape, Backend::host);
   EmulatedRingFft emulated(shape, workspace_bytes);
@@ -61,21 +61,21 @@ class EmulatedRings : public testing::TestWithParam<std::string> {};
 
 TEST_P(EmulatedRings, AreTheHostsForEveryOrder) {
   for (const int lmax : {0, 1, 2, 5, 32, 127, 256}) {
-    expect_both_ways_equal(dense_shape(RingGrid::from_name(GetParam()), lmax, 1),
+    expect_emulation_equal(dense_shape(RingGrid::from_name(GetParam()), lmax, 1),
                            std::to_string(lmax));
   }
 }
 
 TEST_P(EmulatedRings, AreTheHostsForBatches) {
   for (const std::int64_t n_components : {2, 3, 5, 17}) {
-    expect_both_ways_equal(dense_shape(RingGrid::from_name(GetParam()), 40, n_components),
+    expect_emulation_equal(dense_shape(RingGrid::from_name(GetParam()), 40, n_components),
                            std::to_string(n_components));
   }
 }
 
 TEST_P(EmulatedRings, AreTheHostsWherePolarModesArePruned) {
   for (const int lmax : {5, 127}) {
-    expect_both_ways_equal(pruned_shape(GetParam(), lmax, 2), std::to_string(lmax));
+    expect_emulation_equal(pruned_shape(GetParam(), lmax, 2), std::to_string(lmax));
   }
 }
 
@@ -96,17 +96,17 @@ INSTANTIATE_TEST_SUITE_P(Grids, EmulatedRings,
 TEST(EmulatedRing, OfAnyLengthIsTheHosts) {
   for (const std::int64_t n :
        {1, 2, 3, 4, 5, 6, 7, 8, 9, 31, 32, 33, 64, 74, 101, 188, 404, 1020, 1021, 2042, 4084}) {
-    expect_both_ways_equal(
+    expect_emulation_equal(
         dense_shape(two_rings(n), static_cast<int>(n < 1000 ? 3 * n + 5 : n + 9), 1),
         std::to_string(n) + " folded");
-    expect_both_ways_equal(dense_shape(two_rings(n), static_cast<int>(n / 3), 2),
+    expect_emulation_equal(dense_shape(two_rings(n), static_cast<int>(n / 3), 2),
                            std::to_string(n));
   }
 }
 
 TEST(EmulatedRing, OfOneRankAmongManyIsTheHosts) {
-  expect_both_ways_equal(ranks_share(), "share");
-  expect_both_ways_equal(ranks_share(), "share, tiny workspace", 1);
+  expect_emulation_equal(ranks_share(), "share");
+  expect_emulation_equal(ranks_share(), "share, tiny workspace", 1);
 }
 
 TEST(EmulatedRing, NoBarrierIsMissing) {

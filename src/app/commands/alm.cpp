@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "app/commands/commands.hpp"
+#include "app/content.hpp"
+#include "app/table_input.hpp"
+#include "app/transform_setup.hpp"
+#include "base/checked_cast.hpp"
+#include "distribute/mpi/agree.hpp"
+#include "io/field_files.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
+
+namespace ringweave::detail::inline app {
+namespace {
+
+/// The components of the input that are kept; one of them alone is a scalar field.
+FieldChoice components_of(const std::string& path, const AlmHeader& header,
+                          const std::string& taken) {
+  FieldChoice choice;
+  choice.components = header.components;
+  choice.columns.resize(header.components.size());
+  std::iota(choice.columns.begin(), choice.columns.end(), 0);
+  choice.fields = fields_of(header);
+  if (taken.empty()) return choice;
+  const auto found = std::find(header.components.begin(), header.components.end(), taken);
+  if (found == header.components.end()) {
+    throw UsageError(
+        fmt::format("--take {}: {} holds {}", taken, path, fmt::join(header.components, ", ")));
+  }
+  choice.columns = {static_cast<int>(found - header.components.begin())};
+  choice.components = {taken};
+  choice.fields = FieldSet({0});
+  return choice;
+}
+
+/// The files whose a_lm are added up, the first of which describes the result.
+struct Sum {
+  std::vector<std::string> paths;
+  std::vector<std::unique_ptr<AlmReader>> readers;
+  const AlmHeader& header() const { return readers.front()->header(); }
+};
+
+/// Collective. Error  DataError where the files differ in their components or units.
+Sum open_sum(Run& run, const AlmOptions& options) {
+  Sum sum;
+  sum.paths.push_back(options.input);
+  sum.paths.insert(sum.paths.end(), options.add.begin(), options.add.end());
+  for (const std::string& path : sum.paths) {
+    run.outputs.keep(path);
+    sum.readers.push_back(open_alm(run.comm, path));
+    const AlmHeader& header = sum.readers.back()->header();
+    for (const std::string& warning : header.warnings) run.warn(path + ": " + warning);
+    if (header.components.size() != sum.header().components.size()) {
+      throw DataError(path, fmt::format("holds {} component(s), {} holds {}; only the same are "
+                                        "added",
+                                        header.components.size(), options.input,
+                                        sum.header().components.size()));
+    }
+    if (header.unit != sum.header().unit && !header.unit.empty() && !sum.header().unit.empty()) {
+      throw DataError(path, fmt::format("is in {}, {} in {}; only a_lm of one unit are added",
+                                        header.unit, options.input, sum.header().unit));
+    }
+  }
+  return sum;
+}
+
+/// Reads the files one after the other and adds them up. Collective.
+template <class T>
+AlmBuffer<T> read_sum(Run& run, const Sum& sum, const FieldChoice& choice,
+                      const AlmLayout& layout) {
+  const auto n = ssize64(choice.columns);
+  const auto make = [&] { return AlmBuffer<T>(n, layout.size()); };
+  AlmBuffer<T> total = agreed(run.comm, make);
+  AlmBuffer<T> other;
+  FileTraffic traffic{run.comm};
+  for (std::size_t i = 0; i < sum.paths.size(); ++i) {
+    run.progress.stage("reading " + sum.paths[i]);
+    if (i == 0) {
+      read_alm<T>(traffic, sum.paths[i], *sum.readers[i], choice, layout, total.view());
+      continue;
+    }
+    if (i == 1) other = agreed(run.comm, make);
+    read_alm<T>(traffic, sum.paths[i], *sum.readers[i], choice, layout, other.view());
+    for (std::int64_t k = 0; k < n * layout.size(); ++k)
+      total.view().data()[k] += other.view().data()[k];
+  }
+  add_traffic(run, traffic);
+  return total;
+}
+
+template <class T>
+void run_with(Run& run, const AlmOptions& options, const Sum& sum, const FieldChoice& choice,
+              const Beam& factors, const AlmLayout& layout) {
+  AlmBuffer<T> alm = read_sum<T>(run, sum, choice, layout);
+  if (!options.multiply.empty()) multiply(factors, layout, choice.fields, alm.view());
+  AlmHeader header = sum.header();
+  header.lmax = layout.lmax();
+  header.mmax = layout.mmax();
+  header.components = options.take.empty() ? choice.components : std::vector<std::string>{"T"};
+  header.precision = sizeof(T) == 4 ? Precision::single_ : Precision::double_;
+  Provenance provenance = run.provenance(fmt::format("{}", fmt::join(sum.paths, ", ")));
+  provenance.origin = sum.header().origin;
+  provenance.lmax = layout.lmax();
+  if (!options.multiply.empty()) provenance.beam = options.multiply;
+  run.progress.stage("writing " + options.output);
+  const StageTimer timer(&run.times, "write");
+  write_alm(run.outputs.begin(options.output), header, provenance, layout,
+            AlmView<const T>(alm.view()));
+}
+
+/// b_l of the component that is kept alone, as that of a scalar.
+Beam of_component(const Beam& beam, const std::string& taken) {
+  if (taken.empty()) return beam;
+  return {taken == "E" ? beam.e : taken == "B" ? beam.b : beam.t, {}, {}};
+}
+
+}  // namespace
+
+int alm(Run& run, const AlmOptions& options) {
+  run.outputs.announce(options.output, OutputContent::alm, options.input);
+  const Sum sum = open_sum(run, options);
+  const FieldChoice choice = components_of(options.input, sum.header(), options.take);
+  const int lmax = options.lmax >= 0 ? options.lmax : sum.header().lmax;
+  const bool has_all_orders = sum.header().mmax == sum.header().lmax;
+  const int mmax = options.mmax >= 0 ? options.mmax
+                   : has_all_orders  ? lmax
+                                     : std::min(lmax, sum.header().mmax);
+  if (mmax > lmax) {
+    throw UsageError(
+        fmt::format("--mmax {} is above lmax = {}; expected at most lmax", mmax, lmax));
+  }
+  Beam factors;
+  if (!options.multiply.empty())
+    factors = of_component(beam_of_file(run, options.multiply, lmax), options.take);
+  run.outputs.require_writable();
+  if (run.options.dry_run) return 0;
+  const AlmLayout layout = own_orders(run.comm, lmax, mmax);
+  with_storage(storage_precision(options.precision, sum.header().precision), [&](auto storage) {
+    run_with<decltype(storage)>(run, options, sum, choice, factors, layout);
+  });
+  run.conclusion =
+      fmt::format("{} -> {}, lmax {}", fmt::join(sum.paths, " + "), options.output, lmax);
+  return 0;
+}
+
+}  // namespace ringweave::detail::inline app

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "app/analysis_checks.hpp"
+#include "app/backend_choice.hpp"
+#include "app/map_batch.hpp"
+#include "app/report/plan_table.hpp"
+#include "app/smooth/smooth_beam.hpp"
+#include "app/smooth/smoothing_method.hpp"
+#include "base/checked_cast.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/transform.hpp"
+
+namespace ringweave::detail::inline app {
+namespace {
+
+/// Multiplies the a_lm with the beam and synthesizes them on another grid, map by map.
+class ResolutionMethod final : public SmoothingMethod {
+ public:
+  ResolutionMethod(Run& run, SmoothJob& job)
+      : SmoothingMethod(run, job),
+        from_(make_spec(job.options.transform, job.grid, job.choice.fields, job.usual_lmax)),
+        onto_(make_spec(job.options.transform, job.new_grid, job.choice.fields, job.usual_lmax)) {
+    from_.backend = onto_.backend = choose_backend(run, job.options.transform.backend);
+  }
+
+  std::string name() const override { return "harmonic"; }
+  std::string label() const override { return fmt::format("harmonics with lmax {}", from_.lmax); }
+  double error() const override { return 0; }
+
+  Estimate predict() override {
+    return static_cast<double>(job_.maps.n()) *
+               (predict_transforms(run_, TransformPlan(from_, run_.comm.rank(), run_.comm.size()),
+                                   {1, 0, false})
+                    .total +
+                predict_synthesis()) +
+           estimate_planning(from_, run_.machine) + estimate_planning(onto_, run_.machine);
+  }
+
+  std::vector<MapRange> plan() override {
+    require_memory_for(run_, from_, job_.precision);
+    require_memory_for(run_, onto_, job_.precision);
+    job_.smoothing.beam = beam_of(run_, job_.options, *job_.header.grid, from_.lmax);
+    way_ = harmonic_way(run_, job_);
+    const std::string& input = job_.maps.to_do.front().input;
+    warn_beyond_grid(run_, input, *job_.header.grid, from_.lmax);
+    warn_beyond_grid(run_, job_.maps.to_do.front().output, *job_.new_grid, from_.lmax);
+    const std::string& backend = job_.options.transform.backend;
+    analysis_ = plan_transform(run_, from_, way_.use, backend);
+    synthesis_ = plan_transform(run_, onto_, {.precision = job_.precision}, backend);
+    return one_by_one(run_, job_.maps, job_.options.maps, "a change of grid takes them so");
+  }
+
+  const LocalRings& rings() const override { return analysis_->rings(); }
+  const LocalRings& new_rings() const override { return synthesis_->rings(); }
+  MemoryEstimate memory() const override {
+    MemoryEstimate estimate = estimate_memory(*analysis_, way_.use);
+    const std::int64_t n = from_.fields.n_components() * bytes_of(job_.precision);
+    estimate.items.push_back({"a_lm for the new grid", 2 * n * synthesis_->alm_layout().size()});
+    estimate.items.push_back({"map on the new grid", n * synthesis_->rings().n_pixels()});
+    return estimate;
+  }
+  void report_plan(const MemoryEstimate& estimate) override {
+    TransformCount count = way_.count;
+    --count.all_fields;  // the synthesis is one on the other grid
+    const auto n_maps = checked_cast<int>(job_.maps.n(), "maps");
+    record_plan(run_, *analysis_, estimate, n_maps * count);
+    if (run_.options.dry_run || run_.options.verbose) {
+      run_.say(fmt::format("  predicted: {} for the synthesis on {}",
+                           seconds_text(static_cast<double>(n_maps) * predict_synthesis()),
+                           job_.new_grid->name()));
+    }
+  }
+
+  void prepare() override { read_weights(way_.weights); }
+  SmoothingReport smooth(MapGroup<float>& group) override { return smooth_group(group); }
+  SmoothingReport smooth(MapGroup<double>& group) override { return smooth_group(group); }
+  void release() override {
+    analysis_->release_workspace();
+    synthesis_->release_workspace();
+  }
+  void record() override { record_transform(run_, *analysis_, count_); }
+  std::string summary() const override {
+    return fmt::format("harmonic method, lmax {}, {} iterations, {} to {}", from_.lmax, iterations_,
+                       job_.header.grid->name(), job_.new_grid->name());
+  }
+
+ private:
+  Estimate predict_synthesis() const {
+    return predict_transforms(run_, TransformPlan(onto_, run_.comm.rank(), run_.comm.size()),
+                              {1, 0, false})
+        .total;
+  }
+
+  template <class T>
+  SmoothingReport smooth_group(MapGroup<T>& group) {
+    if (job_.maps.is_single()) run_.progress.stage("smoothing");
+    const std::string& input = job_.maps.to_do[to_size(group.range.first)].input;
+    const SmoothingReport report = with_path(input, [&] {
+      return smooth_harmonic_onto<T>(*analysis_, *synthesis_, job_.smoothing, group.map,
+                                     progress_of(run_));
+    });
+    tell_analysis(run_, job_, {input}, from_.lmax, report.analysis, group.provenance);
+    iterations_ = report.analysis.iterations;
+    TransformCount done = count_of(report);
+    --done.all_fields;
+    count_ += done;
+    return report;
+  }
+
+  TransformSpec from_;
+  TransformSpec onto_;
+  HarmonicWay way_;
+  std::unique_ptr<SphericalHarmonicTransform> analysis_;
+  std::unique_ptr<SphericalHarmonicTransform> synthesis_;
+  TransformCount count_;
+  int iterations_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<SmoothingMethod> resolution_method(Run& run, SmoothJob& job) {
+  return std::make_unique<ResolutionMethod>(run, job);
+}
+
+}  // namespace ringweave::detail::inline app

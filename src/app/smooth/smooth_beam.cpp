@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/smooth/smooth_beam.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "app/cli/angle.hpp"
+#include "app/table_input.hpp"
+#include "app/transform_setup.hpp"
+#include "base/checked_cast.hpp"
+#include "distribute/mpi/agree.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/kernel.hpp"
+
+namespace ringweave::detail::inline app {
+namespace {
+
+/// Nothing for all degrees.
+Beam no_beam(int lmax) {
+  const std::vector<double> ones(to_size(std::int64_t{lmax} + 1), 1.0);
+  return {ones, ones, ones};
+}
+
+/// Collective.
+Beam window_of(Run& run, const std::string& option, const std::string& path, const RingGrid& grid) {
+  if (grid.nside() == 0) {
+    throw UsageError(
+        fmt::format("{}: the {} grid has none; it is for HEALPix maps", option, grid.name()));
+  }
+  run.outputs.keep(path);
+  return read_pixel_window(run.comm, path, grid.nside());
+}
+
+/// The beam that the map is to have.
+Beam beam_after(Run& run, const SmoothOptions& options, const RingGrid& grid, int lmax) {
+  Beam beam = no_beam(lmax);
+  if (!options.beam.empty()) beam = beam_of_file(run, options.beam, lmax);
+  if (!options.kernel.empty()) {
+    run.outputs.keep(options.kernel);
+    const KernelProfile profile = read_kernel_profile(run.comm, options.kernel);
+    const std::vector<double> k_l = agreed(run.comm, [&] {
+      return RadialKernel::from_profile(profile.theta, profile.value, KernelSupport::whole())
+          .multipoles(lmax);
+    });
+    beam = {k_l, k_l, k_l};
+  }
+  if (!options.fwhm.empty()) beam = gaussian_beam(parse_width(options.fwhm, "--fwhm"), lmax);
+  if (options.pixel_window.empty()) return beam;
+  const bool changes_grid = options.transform.nside > 0 || !options.transform.grid.empty();
+  const auto after = changes_grid ? named_grid(options.transform) : nullptr;
+  return beam *
+         window_of(run, "--pixel-window", options.pixel_window, after != nullptr ? *after : grid);
+}
+
+/// The beam that the map has.
+Beam beam_before(Run& run, const SmoothOptions& options, const RingGrid& grid, int lmax) {
+  Beam beam = no_beam(lmax);
+  if (!options.from_beam.empty()) beam = beam_of_file(run, options.from_beam, lmax);
+  if (!options.from_fwhm.empty())
+    beam = gaussian_beam(parse_width(options.from_fwhm, "--from-fwhm"), lmax);
+  if (options.from_pixel_window.empty()) return beam;
+  return beam * window_of(run, "--from-pixel-window", options.from_pixel_window, grid);
+}
+
+double at(const std::vector<double>& b_l, std::size_t l) { return l < b_l.size() ? b_l[l] : 0; }
+
+/// after / before, to lmax; 0 where both are.
+std::vector<double> ratio(const std::vector<double>& after, const std::vector<double>& before,
+                          int lmax) {
+  std::vector<double> quotient;
+  for (std::size_t l = 0; l <= to_size(std::int64_t{lmax}); ++l) {
+    const double b = at(before, l);
+    if (b == 0 && at(after, l) != 0) {
+      throw UsageError(fmt::format(
+          "the beam or pixel window that the map has (--from-...) is 0 at l = {}, where nothing "
+          "of the map is left; give --lmax {} or less",
+          l, std::max<std::size_t>(l, 1) - 1));
+    }
+    quotient.push_back(b == 0 ? 0 : at(after, l) / b);
+  }
+  return quotient;
+}
+
+void warn_where_raised(Run& run, const std::vector<double>& b_l) {
+  constexpr double noticeable = 1.01;
+  const auto most = std::max_element(b_l.begin(), b_l.end());
+  if (most == b_l.end() || !(*most > noticeable)) return;
+  run.warn(
+      fmt::format("the beam is narrower than the one the map has: a_lm are multiplied by up "
+                  "to {:.3g}, at l = {}, and their noise is too",
+                  *most, most - b_l.begin()));
+}
+
+}  // namespace
+
+bool has_beam_before(const SmoothOptions& options) {
+  return !options.from_fwhm.empty() || !options.from_beam.empty() ||
+         !options.from_pixel_window.empty();
+}
+
+void require_one_kernel(const SmoothOptions& options) {
+  const int given = !options.fwhm.empty() + !options.beam.empty() + !options.kernel.empty();
+  const bool changes_map = options.transform.nside > 0 || !options.transform.grid.empty() ||
+                           !options.pixel_window.empty();
+  if (given > 1 || (given == 0 && !changes_map)) {
+    throw UsageError(
+        "give the smoothing as one of --fwhm ANGLE (e.g. 30arcmin), --beam FILE, --kernel FILE");
+  }
+  if (!options.fwhm.empty()) parse_width(options.fwhm, "--fwhm");
+  if (!options.from_fwhm.empty()) parse_width(options.from_fwhm, "--from-fwhm");
+  if (given == 0 && (!options.from_fwhm.empty() || !options.from_beam.empty())) {
+    throw UsageError(
+        "--from-fwhm and --from-beam say what beam the map has; give the one it is to have too, as "
+        "--fwhm ANGLE or --beam FILE");
+  }
+}
+
+Beam beam_of(Run& run, const SmoothOptions& options, const RingGrid& grid, int lmax) {
+  if (const std::optional<double> width = gaussian_width(options))
+    return gaussian_beam(*width, lmax);
+  const Beam after = beam_after(run, options, grid, lmax);
+  if (!has_beam_before(options)) return after;
+  const Beam before = beam_before(run, options, grid, lmax);
+  const Beam beam = agreed(run.comm, [&] {
+    return Beam{ratio(after.t, before.t, lmax), ratio(after.e, before.e, lmax),
+                ratio(after.b, before.b, lmax)};
+  });
+  warn_where_raised(run, beam.t);
+  return beam;
+}
+
+std::optional<double> gaussian_width(const SmoothOptions& options) {
+  const bool has_others = !options.from_beam.empty() || !options.from_pixel_window.empty() ||
+                          !options.pixel_window.empty();
+  if (options.fwhm.empty() || has_others) return std::nullopt;
+  const double after = parse_width(options.fwhm, "--fwhm");
+  if (options.from_fwhm.empty()) return after;
+  const double before = parse_width(options.from_fwhm, "--from-fwhm");
+  if (before > after) return std::nullopt;
+  return std::sqrt((after - before) * (after + before));
+}
+
+void put_beam(const SmoothOptions& options, Provenance& provenance) {
+  std::vector<Keyword>& keywords = provenance.origin.keywords;
+  const auto forget = [&](const std::string& name) {
+    std::erase_if(keywords, [&](const Keyword& keyword) { return keyword.name == name; });
+  };
+  if (!options.from_fwhm.empty() || !options.from_beam.empty()) {
+    forget("FWHM");
+    forget("BEAM_LEG");
+  }
+  if (!options.from_pixel_window.empty()) forget("PIXWIN");
+  if (!options.fwhm.empty()) provenance.fwhm_degrees = parse_degrees(options.fwhm, "--fwhm");
+  if (!options.beam.empty()) provenance.beam = options.beam;
+  if (!options.kernel.empty()) provenance.beam = options.kernel;
+  if (!options.pixel_window.empty()) provenance.pixel_window = options.pixel_window;
+}
+
+}  // namespace ringweave::detail::inline app

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "app/cli/options.hpp"
+#include "app/run.hpp"
+#include "ringweave/files.hpp"
+#include "ringweave/grid.hpp"
+#include "ringweave/spectra.hpp"
+
+namespace ringweave::detail::inline app {
+
+/// Whether the options say what beam or pixel window the map has already.
+bool has_beam_before(const SmoothOptions& options);
+
+/// UsageError unless the smoothing is given in one way, and its options go together.
+void require_one_kernel(const SmoothOptions& options);
+
+/// What the a_lm of a map on `grid` are multiplied by: the beam of --fwhm, --beam or --kernel and
+/// --pixel-window, over what the map has, --from-fwhm, --from-beam and --from-pixel-window. Warns
+/// where that raises a_lm. Collective.
+/// Error  DataError of the files, UsageError where the map has nothing left of a degree.
+Beam beam_of(Run& run, const SmoothOptions& options, const RingGrid& grid, int lmax);
+
+/// The full width of the Gaussian that --fwhm asks for, less that of --from-fwhm, in radians;
+/// nothing where the kernel is not such a Gaussian.
+std::optional<double> gaussian_width(const SmoothOptions& options);
+
+/// Records the beam that a map has after its smoothing.
+void put_beam(const SmoothOptions& options, Provenance& provenance);
+
+}  // namespace ringweave::detail::inline app

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`ringweave alm` against healpy, on 1, 2, 3 and 5 ranks."""
+import program
+
+program.require("numpy", "healpy", "h5py", "astropy")
+import healpy
+import numpy as np
+
+from files import read_alm, read_map, rms_difference
+
+LMAX = 64
+RANKS = (1, 2, 3, 5)
+BOUND = 1e-12
+
+
+
+class Alm(program.ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        degrees = np.arange(LMAX + 1)
+        c_l = 1 / (degrees + 1.0) ** 2
+        np.savetxt(cls.folder / "cl.txt", np.column_stack([degrees, c_l, c_l / 4, c_l / 9, c_l / 3]), header="l TT EE BB TE")
+        for seed, name in enumerate(("a", "b")):
+            cls.done("synthesize", "--cl", "cl.txt", "--seed", seed, "--nside", 32, "--lmax", LMAX, "--unit", "K",
+                     "--save-alm", f"{name}.h5", f"{name}_map.fits")
+        cls.alms = {name: read_alm(cls.folder / f"{name}.h5") for name in "ab"}
+
+    def run_alm(self, *arguments, ranks=1, **options):
+        self.done("alm", *arguments, "--overwrite", ranks=ranks, **options)
+        return read_alm(self.folder / "out.h5")
+
+    def test_degrees_are_cut_and_filled_with_zeros(self):
+        for lmax in (20, 80):
+            kept = min(lmax, LMAX)
+            l, m = healpy.Alm.getlm(kept)
+            expected = np.zeros((3, healpy.Alm.getsize(lmax)), complex)
+            expected[:, healpy.Alm.getidx(lmax, l, m)] = self.alms["a"][:, healpy.Alm.getidx(LMAX, l, m)]
+            for ranks in RANKS:
+                np.testing.assert_array_equal(self.run_alm("a.h5", "out.h5", "--lmax", lmax, ranks=ranks), expected)
+
+    def test_a_lm_are_added_and_multiplied(self):
+        degrees = np.arange(LMAX + 1)
+        factors = np.column_stack([degrees, 1 / (1.0 + degrees), np.cos(degrees), np.exp(-degrees / 9.0)])
+        np.savetxt(self.folder / "f.txt", factors, header="l T E B")
+        total = self.alms["a"] + 2 * self.alms["b"]
+        for ranks in RANKS:
+            found = self.run_alm("a.h5", "out.h5", "--add", "b.h5", "--add", "b.h5", "--multiply", "f.txt", ranks=ranks)
+            for c in range(3):
+                expected = healpy.almxfl(total[c], factors[:, c + 1])
+                self.assertLess(rms_difference(found[c], expected), BOUND)
+        for c, name in enumerate("TEB"):
+            found = self.run_alm("a.h5", "out.h5", "--take", name, "--multiply", "f.txt")
+            self.assertEqual(found.shape[0], 1)
+            self.assertLess(rms_difference(found[0], healpy.almxfl(self.alms["a"][c], factors[:, c + 1])), BOUND)
+
+    def test_one_component_makes_a_map_of_its_own(self):
+        self.done("alm", "a.h5", "e.fits", "--take", "E")
+        self.done("synthesize", "--alm", "e.fits", "--nside", 32, "e_map.fits")
+        expected = healpy.alm2map(self.alms["a"][1], 32, lmax=LMAX)
+        self.assertLess(rms_difference(read_map(self.folder / "e_map.fits")[0], expected), BOUND)
+
+    def test_what_does_not_go_together_is_refused(self):
+        self.done("alm", "a.h5", "t.h5", "--take", "T", "--overwrite")
+        for arguments, code, message in (
+                (("a.h5", "r.h5", "--add", "t.h5"), 3, "only the same are added"),
+                (("t.h5", "r.h5", "--take", "E"), 2, "--take E: t.h5 holds T"),
+                (("a.h5", "r.h5", "--lmax", 8, "--mmax", 9), 2, "--mmax 9 is above lmax = 8"),
+                (("a_map.fits", "r.h5"), 3, "a_map.fits"),
+                (("a.h5", "r.txt"), 2, "r.txt")):
+            for ranks in (1, 3):
+                self.assertIn(message, self.done("alm", *arguments, code=code, ranks=ranks).err)
+        self.assertFalse((self.folder / "r.h5").exists())
+
+
+if __name__ == "__main__":
+    program.main()

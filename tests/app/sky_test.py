@@ -1,0 +1,328 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Cross spectra, masks, and smoothing onto another grid, against healpy, on 1, 2, 3 and 5 ranks."""
+import program
+
+program.require("numpy", "healpy", "h5py", "astropy")
+import h5py
+import healpy
+import numpy as np
+from astropy.io import fits
+
+from files import UNSEEN, is_seen, map_header, read_map, read_text, rms_difference, write_map
+
+NSIDE = 32
+LMAX = 64
+RANKS = (1, 2, 3, 5)
+BOUND = 1e-12
+
+
+def alm_of(maps, lmax=LMAX, n_iter=3):
+    """Returns healpy's a_lm of one map, or of T, Q and U: components x coefficients."""
+    return np.atleast_2d(healpy.map2alm(maps if len(maps) > 1 else maps[0], lmax=lmax, iter=n_iter, pol=True))
+
+
+def spectrum(x, y):
+    return healpy.alm2cl(x, y)
+
+
+class Sky(program.ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        degrees = np.arange(2 * NSIDE + 1)
+        c_l = 1 / (degrees + 1.0) ** 2
+        np.savetxt(cls.folder / "cl.txt", np.column_stack([degrees, c_l, c_l / 4, c_l / 9, c_l / 3]),
+                   header="l TT EE BB TE")
+        for seed, name in enumerate(("a", "b")):
+            cls.done("synthesize", "--cl", "cl.txt", "--seed", seed, "--nside", NSIDE, "--unit", "K", f"{name}.fits")
+        cls.maps = {name: read_map(cls.folder / f"{name}.fits") for name in "ab"}
+        z = healpy.pix2vec(NSIDE, np.arange(12 * NSIDE**2))[2]
+        cls.mask = np.where(np.abs(z) < 0.2, 0.0, 1.0)
+        cls.soft = cls.mask * (0.25 + 0.75 * np.abs(z))
+        write_map(cls.folder / "mask.fits", cls.mask)
+        write_map(cls.folder / "soft.fits", cls.soft)
+
+
+class CrossSpectra(Sky):
+    NAMES = ("TT", "EE", "BB", "TE", "EB", "TB", "ET", "BE", "BT")
+
+    def expected(self):
+        alms = [dict(zip("TEB", alm_of(self.maps[name]))) for name in "ab"]
+        return {name: spectrum(alms[0][name[0]], alms[1][name[1]]) for name in self.NAMES}
+
+    def check(self, found, expected):
+        self.assertEqual(set(found) - {"l"}, set(expected))
+        for name, values in expected.items():
+            # Of a pair of skies that have little in common: relative to what they have.
+            scale = np.sqrt(np.mean(expected[name[0] * 2] ** 2 + expected[name[1] * 2] ** 2))
+            self.assertLess(np.sqrt(np.mean((found[name] - values) ** 2)), BOUND * scale, name)
+
+    def test_two_polarised_skies_have_nine(self):
+        expected = self.expected()
+        for ranks in RANKS:
+            self.done("analyze", "a.fits", "b.fits", "--lmax", LMAX, "--cl", "x.txt", "--overwrite", ranks=ranks)
+            self.check(read_text(self.folder / "x.txt"), expected)
+
+    def test_the_same_from_a_lm_of_files_in_every_kind_of_file(self):
+        self.done("analyze", "a.fits", "--lmax", LMAX, "--alm", "a_alm.fits", "--overwrite")
+        self.done("analyze", "b.fits", "--lmax", LMAX + 8, "--alm", "b_alm.h5", "--overwrite")
+        long_b = alm_of(self.maps["b"], LMAX + 8)
+        cut_b = [alm[healpy.Alm.getidx(LMAX + 8, *healpy.Alm.getlm(LMAX))] for alm in long_b]
+        alms = dict(zip("TEB", alm_of(self.maps["a"]))), dict(zip("TEB", cut_b))
+        expected = {name: spectrum(alms[0][name[0]], alms[1][name[1]]) for name in self.NAMES}
+        for ranks in (1, 3):
+            for name in ("y.txt", "y.fits", "y.h5"):
+                self.done("analyze", "a_alm.fits", "b_alm.h5", "--lmax", LMAX, "--cl", name, "--overwrite", ranks=ranks)
+                self.done("convert", name, "as_text.txt", "--overwrite")
+                found = read_text(self.folder / "as_text.txt")
+                self.check(found, expected)
+            self.done("analyze", "b_alm.h5", "--fields", "T", "--cl", "auto.txt", "--overwrite", ranks=ranks)
+            auto = read_text(self.folder / "auto.txt")
+            self.assertLess(rms_difference(auto["TT"], spectrum(long_b[0], long_b[0])), BOUND)
+
+    def test_fits_files_hold_them_in_the_order_of_healpix(self):
+        self.done("analyze", "a.fits", "b.fits", "--lmax", LMAX, "--cl", "z.fits")
+        with fits.open(self.folder / "z.fits") as hdus:
+            table = hdus[1].data
+            found = dict(zip(("TT", "EE", "BB", "TE", "TB", "EB", "ET", "BT", "BE"),
+                             (table[name] for name in table.names)))
+            self.assertTrue(hdus[1].header["ASYMCL"])
+            self.assertEqual(hdus[1].header["TUNIT1"], "K^2")
+        self.check(found, self.expected())
+
+    def test_scalars_have_one(self):
+        self.done("analyze", "a.fits", "b.fits", "--fields", "T", "--lmax", LMAX, "--cl", "t.txt")
+        found = read_text(self.folder / "t.txt")
+        self.assertEqual(list(found), ["l", "TT"])
+        self.assertLess(rms_difference(found["TT"], self.expected()["TT"]), 1e-11)
+
+    def test_what_does_not_go_together_is_refused(self):
+        self.done("synthesize", "--cl", "cl.txt", "--seed", 1, "--nside", 16, "small.fits")
+        self.done("analyze", "a.fits", "--fields", "T", "--lmax", 8, "--alm", "t_alm.h5")
+        self.done("analyze", "a.fits", "--lmax", 8, "--alm", "p_alm.h5")
+        for arguments, message in (
+                (("a.fits", "small.fits", "--cl", "r.txt"), "give these to analyze"),
+                (("a.fits", "t_alm.h5", "--cl", "r.txt"), "one is a map and one holds a_lm"),
+                (("t_alm.h5", "p_alm.h5", "--cl", "r.txt"), "give --fields that both have"),
+                (("t_alm.h5", "--iter", 3, "--cl", "r.txt"), "--iter is for maps"),
+                (("a.fits", "b.fits", "--alm", "r.h5"), "one map at a time"),
+                (("a.fits", "b.fits", "mask.fits", "--cl", "r.txt"), ""),
+                (("a.fits", "--cl", "r.txt", "--divide-by-fsky"), "--divide-by-fsky belongs to --mask")):
+            for ranks in (1, 3):
+                self.assertIn(message, self.done("analyze", *arguments, code=2, ranks=ranks).err)
+        self.assertFalse((self.folder / "r.txt").exists())
+
+
+class Masks(Sky):
+    def test_spectra_of_a_masked_sky(self):
+        alm = alm_of(self.maps["a"] * self.soft)
+        f_sky = np.mean(self.soft)
+        squares = np.mean(self.soft**2)
+        for ranks in RANKS:
+            run = self.done("analyze", "a.fits", "--mask", "soft.fits", "--lmax", LMAX, "--cl", "m.txt", "--alm", "m.h5",
+                            "--overwrite", ranks=ranks)
+            self.assertIn(f"f_sky {f_sky:.6g}, mean of squares {squares:.6g}", run.out)
+            found = read_text(self.folder / "m.txt")
+            self.assertLess(rms_difference(found["EE"], spectrum(alm[1], alm[1])), BOUND)
+            self.assertLess(rms_difference(found["TE"], spectrum(alm[0], alm[1])), BOUND)
+            self.done("analyze", "a.fits", "--mask", "soft.fits", "--lmax", LMAX, "--cl", "d.txt", "--divide-by-fsky",
+                      "--overwrite", ranks=ranks)
+            divided = read_text(self.folder / "d.txt")
+            self.assertLess(rms_difference(divided["BB"], spectrum(alm[2], alm[2]) / squares), BOUND)
+        with h5py.File(self.folder / "m.h5") as file:
+            attributes = dict(file["alm/alm"].attrs)
+        self.assertEqual(attributes["MASK"], "soft.fits")
+        self.assertAlmostEqual(attributes["FSKY"], f_sky)
+
+    def test_smoothing_is_that_of_unseen_pixels(self):
+        marked = np.where(self.mask > 0, self.maps["a"], UNSEEN)
+        write_map(self.folder / "marked.fits", marked)
+        for options in ((), ("--unseen", "normalize"), ("--unseen", "zero", "--remove", "dipole"),
+                        ("--iter", 0, "--method", "ring", "--fields", "T")):
+            self.done("smooth", "a.fits", "by_mask.fits", "--fwhm", "5deg", "--mask", "mask.fits", "--overwrite", *options,
+                      ranks=2)
+            self.done("smooth", "marked.fits", "by_unseen.fits", "--fwhm", "5deg", "--overwrite", *options)
+            ours, theirs = (read_map(self.folder / name) for name in ("by_mask.fits", "by_unseen.fits"))
+            np.testing.assert_array_equal(is_seen(ours), is_seen(theirs))
+            self.assertLess(rms_difference(ours[is_seen(ours)], theirs[is_seen(ours)]), BOUND)
+
+    def test_a_fractional_mask_is_divided_out_as_it_was_put_in(self):
+        t = self.maps["a"][0]
+        beam = healpy.gauss_beam(np.radians(5), LMAX)
+
+        def smoothed(values):
+            return healpy.alm2map(healpy.almxfl(healpy.map2alm(values, lmax=LMAX, iter=3), beam), NSIDE)
+        expected = smoothed(t * self.soft) / smoothed(self.soft)
+        for ranks in RANKS:
+            self.done("smooth", "a.fits", "n.fits", "--fields", "T", "--fwhm", "5deg", "--lmax", LMAX, "--mask", "soft.fits",
+                      "--unseen", "normalize", "--overwrite", ranks=ranks)
+            found = read_map(self.folder / "n.fits")[0]
+            np.testing.assert_array_equal(is_seen(found), self.mask > 0)
+            self.assertLess(rms_difference(found[self.mask > 0], expected[self.mask > 0]), BOUND)
+        self.assertEqual(map_header(self.folder / "n.fits")["MASK"], "soft.fits")
+
+    def test_apodisation_is_that_of_the_distance_to_the_nearest_masked_pixel(self):
+        nside, angle = 16, np.radians(20)
+        vectors = np.array(healpy.pix2vec(nside, np.arange(12 * nside**2)))
+        holes = np.ones(12 * nside**2)
+        for centre, radius in (((0, 0, 1), 0.1), ((1, 0, 0), 0.2), ((0.99, -0.01, 0.1), 0.1), ((-1, 0.2, -0.5), 0.01)):
+            holes[healpy.query_disc(nside, centre, radius)] = 0
+        holes[holes > 0] = np.random.default_rng(3).uniform(0.5, 1, int(holes.sum()))
+        holes[healpy.ang2pix(nside, 2.5, 6.27)] = 0
+        write_map(self.folder / "holes.fits", holes)
+        ones = np.ones((1, 12 * nside**2))
+        write_map(self.folder / "ones.fits", ones)
+        nearest = np.max(vectors.T @ vectors[:, holes == 0], axis=1)
+        x = np.minimum(1, np.sqrt(np.maximum(0, 1 - nearest) / (1 - np.cos(angle))))
+        weight = holes * (1 - np.cos(np.pi * x)) / 2
+        alm = healpy.map2alm(weight, lmax=30, iter=0)
+        for ranks in RANKS:
+            run = self.done("analyze", "ones.fits", "--lmax", 30, "--iter", 0, "--mask", "holes.fits", "--apodise", "20deg",
+                            "--cl", "ap.txt", "--overwrite", ranks=ranks)
+            self.assertIn(f"f_sky {weight.mean():.6g}", run.out)
+            self.assertLess(rms_difference(read_text(self.folder / "ap.txt")["TT"], spectrum(alm, alm)), BOUND)
+
+    def test_what_is_no_mask_is_refused(self):
+        write_map(self.folder / "none.fits", 0 * self.mask)
+        write_map(self.folder / "small_mask.fits", np.ones(12 * 16**2))
+        for arguments, code, message in (
+                (("--mask", "a.fits"), 3, "are not from 0 (masked) to 1 (seen)"),
+                (("--mask", "none.fits"), 3, "masks every pixel"),
+                (("--mask", "small_mask.fits"), 3, "its grid is healpix:16; the mask of a map on healpix:32"),
+                (("--apodise", "5deg"), 2, "--apodise belongs to --mask"),
+                (("--mask", "mask.fits", "--apodise", "0deg"), 2, "expected more than 0")):
+            for command in (("analyze", "a.fits", "--cl", "bad.txt"), ("smooth", "a.fits", "bad.fits", "--fwhm", "5deg")):
+                for ranks in (1, 3):
+                    self.assertIn(message, self.done(*command, *arguments, code=code, ranks=ranks).err)
+        self.assertFalse((self.folder / "bad.txt").exists() or (self.folder / "bad.fits").exists())
+        self.done("analyze", "a.fits", "--mask", "mask.fits", "--cl", "mask.fits", "--overwrite", code=2)
+
+
+class OtherBeamsAndGrids(Sky):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        degrees = np.arange(4 * NSIDE + 1)
+        for nside in (16, 32, 64):
+            window = np.exp(-(np.arange(4 * nside + 1) / (3.0 * nside)) ** 2)
+            table = fits.BinTableHDU.from_columns([fits.Column(name="TEMPERATURE", format="D", array=window),
+                                                   fits.Column(name="POLARIZATION", format="D", array=window**1.1)])
+            table.writeto(cls.folder / f"window_{nside}.fits")
+        beam = np.exp(-degrees * (degrees + 1) * 1e-3)
+        np.savetxt(cls.folder / "beam.txt", np.column_stack([degrees, beam, beam, beam]), header="l T E B")
+        cls.beam = beam
+
+    def expected(self, nside, b_t, b_p, lmax=47, n_iter=3):
+        alms = alm_of(self.maps["a"], lmax, n_iter)
+        for alm, b_l in zip(alms, (b_t, b_p, b_p)):
+            alm[:] = healpy.almxfl(alm, b_l[:lmax + 1])
+        return healpy.alm2map(alms, nside, lmax=lmax, pol=True)
+
+    @staticmethod
+    def gaussian(degrees, lmax=47):
+        beams = healpy.gauss_beam(np.radians(degrees), lmax, pol=True)
+        return beams[:, 0], beams[:, 1]
+
+    def window(self, nside, lmax=47):
+        table = fits.getdata(self.folder / f"window_{nside}.fits")
+        return table["TEMPERATURE"][:lmax + 1], table["POLARIZATION"][:lmax + 1]
+
+    def ratio(self, after, before):
+        return [np.divide(a, b, out=np.zeros_like(a), where=b != 0) for a, b in zip(after, before)]
+
+    def test_smoothing_onto_fewer_and_more_pixels(self):
+        for nside, lmax in ((16, 47), (64, 95)):
+            expected = self.expected(nside, *self.gaussian(7, lmax), lmax=lmax)
+            for ranks in RANKS:
+                self.done("smooth", "a.fits", "onto.fits", "--nside", nside, "--fwhm", "7deg", "--overwrite", ranks=ranks)
+                self.assertLess(rms_difference(read_map(self.folder / "onto.fits"), expected), BOUND)
+            header = map_header(self.folder / "onto.fits")
+            self.assertEqual((header["NSIDE"], header["MAX-LPOL"], header["TUNIT1"]), (nside, lmax, "K"))
+
+    def test_beam_windows_and_grid_in_one_go(self):
+        steps = self.ratio([a * w for a, w in zip(self.gaussian(9), self.window(16))],
+                           [a * w for a, w in zip(self.gaussian(6), self.window(32))])
+        expected = self.expected(16, *steps)
+        for ranks in RANKS:
+            run = self.done("smooth", "a.fits", "all.h5", "--nside", 16, "--from-fwhm", "6deg", "--fwhm", "9deg",
+                            "--from-pixel-window", "window_32.fits", "--pixel-window", "window_16.fits", "--overwrite",
+                            ranks=ranks)
+            self.assertNotIn("narrower", run.err)
+            self.assertLess(rms_difference(read_map(self.folder / "all.h5"), expected), BOUND)
+        header = map_header(self.folder / "all.h5")
+        self.assertEqual((header["FWHM"], header["PIXWIN"]), (9, "window_16.fits"))
+
+    def test_a_beam_is_replaced_on_the_same_grid(self):
+        self.done("smooth", "a.fits", "six.fits", "--fwhm", "6deg")
+        expected = self.expected(NSIDE, *self.ratio(self.gaussian(9, 95), self.gaussian(6, 95)), lmax=95)
+        for ranks in (1, 3):
+            self.done("smooth", "a.fits", "nine.fits", "--from-fwhm", "6deg", "--fwhm", "9deg", "--overwrite", ranks=ranks)
+            self.assertLess(rms_difference(read_map(self.folder / "nine.fits"), expected), BOUND)
+        self.done("smooth", "six.fits", "of_six.fits", "--from-fwhm", "6deg", "--fwhm", "9deg")
+        self.assertEqual(map_header(self.folder / "of_six.fits")["FWHM"], 9)
+        # On rings it is the Gaussian that is missing.
+        for options in (("--from-fwhm", "6deg", "--fwhm", "10deg"), ("--fwhm", "8deg")):
+            self.done("smooth", "a.fits", f"rings_{len(options)}.fits", *options, "--fields", "T", "--method", "ring",
+                      "--error", 1e-9)
+        self.assertLess(rms_difference(*(read_map(self.folder / f"rings_{n}.fits") for n in (4, 2))), BOUND)
+
+    def test_beams_of_files(self):
+        lmax = 60
+        beam = (self.beam[:lmax + 1],) * 2
+        expected = self.expected(NSIDE, *self.ratio(self.gaussian(9, lmax), beam), lmax=lmax)
+        self.done("smooth", "a.fits", "of_file.fits", "--from-beam", "beam.txt", "--fwhm", "9deg", "--lmax", lmax, ranks=2)
+        self.assertLess(rms_difference(read_map(self.folder / "of_file.fits"), expected), BOUND)
+
+    def test_a_narrower_beam_is_warned_about_and_one_of_nothing_refused(self):
+        run = self.done("smooth", "a.fits", "sharp.fits", "--from-fwhm", "6deg", "--fwhm", "3deg", "--lmax", 30)
+        self.assertIn("the beam is narrower than the one the map has: a_lm are multiplied by up to", run.err)
+        degrees = np.arange(2 * NSIDE)
+        np.savetxt(self.folder / "short.txt", np.column_stack([degrees, np.where(degrees < 40, 1.0, 0.0)]))
+        for ranks in (1, 3):
+            run = self.done("smooth", "a.fits", "r.fits", "--from-beam", "short.txt", "--fwhm", "1deg", "--fields", "T",
+                            ranks=ranks, code=2)
+            self.assertIn("is 0 at l = 40, where nothing of the map is left; give --lmax 39 or less", run.err)
+        self.assertFalse((self.folder / "r.fits").exists())
+
+    def test_the_mask_goes_onto_the_new_grid(self):
+        marked = np.where(self.mask > 0, self.maps["a"], UNSEEN)
+        write_map(self.folder / "marked.fits", marked)
+        mask_alm = healpy.map2alm(self.mask, lmax=47, iter=3)
+        b_t, b_p = self.gaussian(7)
+        left = healpy.alm2map(mask_alm, 16, lmax=47)
+        smoothed_mask = healpy.alm2map(healpy.almxfl(mask_alm, b_t), 16, lmax=47)
+        alms = alm_of(self.maps["a"] * self.mask, 47)
+        for alm, b_l in zip(alms, (b_t, b_p, b_p)):
+            alm[:] = healpy.almxfl(alm, b_l)
+        zero = healpy.alm2map(alms, 16, lmax=47, pol=True)
+        for ranks in (1, 3):
+            for policy, expected in (("zero", zero), ("restore", np.where(left < 0.5, UNSEEN, zero)),
+                                     ("normalize", np.where(left < 0.5, UNSEEN, zero / smoothed_mask))):
+                self.done("smooth", "marked.fits", "m16.fits", "--nside", 16, "--fwhm", "7deg", "--unseen", policy,
+                          "--overwrite", ranks=ranks)
+                found = read_map(self.folder / "m16.fits")
+                np.testing.assert_array_equal(is_seen(found), is_seen(expected))
+                self.assertLess(rms_difference(found[is_seen(found)], expected[is_seen(found)]), BOUND)
+
+    def test_other_grids_and_many_maps(self):
+        self.done("smooth", "a.fits", "gauss.h5", "--grid", "gauss:63", "--fwhm", "7deg", "--lmax", 47)
+        self.done("smooth", "gauss.h5", "back.h5", "--nside", NSIDE, "--lmax", 47)
+        self.assertLess(rms_difference(read_map(self.folder / "back.h5"), self.expected(NSIDE, *self.gaussian(7))), BOUND)
+        self.done("smooth", "a.fits", "b.fits", "{name}_16.fits", "--nside", 16, "--fwhm", "7deg", ranks=2)
+        self.assertLess(rms_difference(read_map(self.folder / "a_16.fits"), self.expected(16, *self.gaussian(7))), BOUND)
+        self.assertTrue((self.folder / "b_16.fits").exists())
+
+    def test_what_keeps_the_grid_does_not_change_it(self):
+        for method in ("ring", "split"):
+            run = self.done("smooth", "a.fits", "r.fits", "--nside", 16, "--fwhm", "7deg", "--method", method, code=2)
+            self.assertIn(f"--method {method} keeps the grid of the map", run.err)
+        self.assertIn("give the one it is to have too",
+                      self.done("smooth", "a.fits", "r.fits", "--nside", 16, "--from-fwhm", "7deg", code=2).err)
+        plan = self.done("smooth", "a.fits", "r.fits", "--nside", 16, "--fwhm", "7deg", "--dry-run").out
+        self.assertIn("map on the new grid", plan)
+        self.assertFalse((self.folder / "r.fits").exists())
+
+
+if __name__ == "__main__":
+    program.main()
