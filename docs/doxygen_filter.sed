@@ -5,3 +5,5 @@
 s#^( *///) (Error|Cost|From|Memory|Unseen)  +#\1 @rw_\2 #
 s#^( *///.*[.]) Error  +#\1 @rw_Error #
 s#^( *///) {1,3}([a-z_]+)  +([^ ])#\1 - `\2` \3#
+# In Markdown, links to files outside docs/ are text here.
+s#\[([^]]*)\]\(\.\./[^)]*\)#\1#g
