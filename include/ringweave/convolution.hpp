@@ -65,7 +65,7 @@ struct RingConvolutionSpec {
 
 /// Convolves maps with radial kernels ring by ring, without computing a_lm:
 ///
-///   s_p = sum_q w_q K(|n_p - n_q|) r_q,   w_q the grid's quadrature weight of pixel q.
+///     s_p = sum_q w_q K(|n_p - n_q|) r_q,   w_q the grid's quadrature weight of pixel q.
 ///
 /// Scalar fields only. Results are bitwise the same for any number of threads. One call at a time
 /// per object. T is the storage type of maps, float or double.

@@ -91,7 +91,7 @@ SmoothingReport smooth_harmonic_onto(SphericalHarmonicTransform& from,
 ///
 /// in   [map][own pixel]; its contents are lost
 /// out  [map][own pixel], overwritten; other memory than `in`
-/// Memory as many maps again where the mask is smoothed. Collective.
+/// Memory  as many maps again where the mask is smoothed. Collective.
 /// Error  DataError when every pixel of a map is UNSEEN, or one is and unseen = fail.
 template <class T, class Convolution>
 SmoothingReport smooth_on_rings(const Communicator& comm, Convolution& convolution,

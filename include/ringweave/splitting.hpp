@@ -179,8 +179,8 @@ class SplitConvolution {
 
   /// in   [map][own pixel]; its contents are lost
   /// out  [map][own pixel], overwritten; other memory than `in`
-  /// Memory beside both parts' own: a_lm of degrees up to l_cut; the maps once more where the parts
-  /// are done at once, or side by side (on the ranks of the harmonic part). Collective.
+  /// Memory  beside both parts' own: a_lm of degrees up to l_cut; the maps once more where the
+  /// parts are done at once, or side by side (on the ranks of the harmonic part). Collective.
   /// Error  UsageError on all ranks when a shape is wrong on one.
   template <class T>
   void convolve(MapView<T> in, MapView<T> out);

@@ -63,8 +63,8 @@ struct TransformSpec {
 /// The spherical harmonic transform of some fields, distributed over the ranks of a communicator,
 /// its exact adjoint, and the steps of an analysis (analysis.hpp):
 ///
-///   a_lm [my m][l] -> Legendre sums -> modes [my m][ring] -> one MPI_Alltoallv
-///                  -> modes [my ring][m] -> ring FFT -> map [my ring][phi]
+///     a_lm [my m][l] -> Legendre sums -> modes [my m][ring] -> one MPI_Alltoallv
+///                    -> modes [my ring][m] -> ring FFT -> map [my ring][phi]
 ///
 /// Legendre stage and exchange run in one pass, or in several where memory is short or
 /// spec.exchange asks for it. With Backend::cuda everything is on a device if a_lm, modes and map
