@@ -29,7 +29,6 @@ set(doc_folder ${CMAKE_INSTALL_DATAROOTDIR}/doc/ringweave)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CITATION.cff
   DESTINATION ${doc_folder})
 if(RINGWEAVE_PROGRAM)
-  include(ProgramPages)
   install(FILES ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md DESTINATION ${doc_folder})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${doc_folder})
   set(data_folder ${CMAKE_INSTALL_DATADIR}/ringweave)
