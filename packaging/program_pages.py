@@ -3,8 +3,8 @@
 """Makes man pages and shell completion from the help texts of the program:
 program_pages.py HELP_PROGRAM VERSION FOLDER
 
-HELP_PROGRAM [COMMAND] --help must print the help; the program itself does, and so does ringweave_help of the build. Writes
-FOLDER/man1/ringweave.1, FOLDER/man1/ringweave-COMMAND.1 of every command and FOLDER/ringweave.bash.
+HELP_PROGRAM [COMMAND] --help must print the help; the program itself does, and so does ringweave_help of the build.
+Writes FOLDER/man1/ringweave.1, FOLDER/man1/ringweave-COMMAND.1 of every command and FOLDER/ringweave.bash.
 """
 import os
 import re
@@ -140,7 +140,8 @@ def man_pages(program, commands, version):
     briefs = dict(program.lists["Commands"])
     for command, page in commands.items():
         # The first paragraph is "ringweave COMMAND: brief".
-        pages[names[command]] = man_page(page, names[command], briefs[command], page.paragraphs[1:], version, ["ringweave"])
+        pages[names[command]] = man_page(page, names[command], briefs[command], page.paragraphs[1:], version,
+                                         ["ringweave"])
     return pages
 
 
