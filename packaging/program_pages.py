@@ -69,18 +69,20 @@ class Help:
 
     def options(self, group=None):
         """Returns (option, value, text) of the options of one group, or of all groups but the common one."""
-        return [(*f"{name} ".split(" ", 1), text) for title, listed in self.lists.items() for name, text in listed
-                if name.startswith("--") and (title == group if group else title != COMMON_OPTIONS)]
+        listed = [entry for title, entries_of in self.lists.items() if title not in LISTS
+                  and (title == group if group else title != COMMON_OPTIONS) for entry in entries_of]
+        return [(name.partition(" ")[0], name.partition(" ")[2], text) for name, text in listed]
 
 
 # Man pages.
 
 def roff(text):
     """Escapes a paragraph and wraps its lines. Words in `...` become bold."""
-    text = "\n".join(textwrap.wrap(text, 78, break_long_words=False, break_on_hyphens=False))
+    text = "\n".join(textwrap.wrap(text, 72, break_long_words=False, break_on_hyphens=False))
     for character, escaped in (("\\", r"\(rs"), ("'", r"\(aq"), ("^", r"\(ha"), ("~", r"\(ti")):
         text = text.replace(character, escaped)
     text = re.sub(r"(?<![\w-])-[\w-]+", lambda word: word[0].replace("-", r"\-"), text)
+    text = re.sub(r",(?=\d)", r",\\:", text)  # long lists may be broken
     text = re.sub(r"`([^`]*)`", r"\\fB\1\\fR", text)
     return re.sub(r"^\.", r"\\&.", text, flags=re.MULTILINE)
 
@@ -98,16 +100,29 @@ def list_section(listed):
     return lines
 
 
+def text_section(texts):
+    return [roff(texts[0]), *(line for text in texts[1:] for line in (".PP", roff(text)))]
+
+
+def variables(text):
+    """Returns (name, text) of "NAME: text. NAME: text."."""
+    parts = re.split(r"(?:^|(?<=\. ))([A-Z_]+): ", text)
+    return list(zip(parts[1::2], map(str.strip, parts[2::2])))
+
+
 def section(page, name):
     """Returns the lines of a section; nothing when the help has no such section."""
-    if name == "EXAMPLES":
-        return [".SH EXAMPLES", ".nf", *map(example, page.sections[name]), ".fi"]
-    if name in page.lists:
-        return [f".SH {name.upper()}", *list_section(page.lists[name])]
     if name not in page.sections:
         return []
-    text = paragraphs(page.sections[name])
-    return [f".SH {name}", roff(text[0]), *(line for more in text[1:] for line in (".PP", roff(more)))]
+    if name in page.lists:
+        body = list_section(page.lists[name])
+    elif name == "ENVIRONMENT":
+        body = list_section(variables(" ".join(line.strip() for line in page.sections[name])))
+    elif name == "EXAMPLES":
+        body = [".nf", *map(example, page.sections[name]), ".fi"]
+    else:
+        body = text_section(paragraphs(page.sections[name]))
+    return [f".SH {name.upper()}", *body]
 
 
 def man_page(page, name, brief, description, version, see_also):
@@ -118,9 +133,7 @@ def man_page(page, name, brief, description, version, see_also):
              f'.TH {name.upper()} 1 {date} "Ringweave {version}" "Ringweave manual"',
              ".SH NAME", rf"{example(name)} \- {brief}",
              ".SH SYNOPSIS", f".B {program}", roff(rest),
-             ".SH DESCRIPTION", roff(description[0])]
-    for text in description[1:]:
-        lines += [".PP", roff(text)]
+             ".SH DESCRIPTION", *text_section(description)]
     lines += section(page, "Commands") + section(page, "Arguments") + [".SH OPTIONS"]
     for title, listed in page.lists.items():
         if title not in LISTS:

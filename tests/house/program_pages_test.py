@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Man pages and shell completion of the program, as a build made them: program_pages_test.py PAGES_FOLDER [TEST ...]"""
+import os
 import re
 import shutil
 import subprocess
@@ -72,12 +73,22 @@ class ManPages(unittest.TestCase):
         self.assertEqual(names, ["NAME", "SYNOPSIS", "DESCRIPTION", "ARGUMENTS", "OPTIONS", "Transform", "Analysis",
                                  "Several maps", "Common options", "VALUES", "ENVIRONMENT", "EXIT STATUS", "EXAMPLES",
                                  "SEE ALSO"])
+        self.assertIn("\\fBHEALPIX\\fR\n", page)
 
     @unittest.skipUnless(shutil.which("mandoc"), "mandoc is not installed")
     def test_mandoc_has_nothing_to_say(self):
         done = subprocess.run(["mandoc", "-T", "lint", "-W", "style", *(PAGES / "man1").iterdir()], text=True,
                               capture_output=True, check=False)
         self.assertEqual(done.stdout, "")
+
+
+    @unittest.skipUnless(shutil.which("man"), "man is not installed")
+    def test_man_has_nothing_to_say(self):
+        for page in sorted((PAGES / "man1").iterdir()):
+            with self.subTest(page=page.name):
+                done = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", page], text=True, capture_output=True,
+                                      env={**os.environ, "MANWIDTH": "80"}, check=True)
+                self.assertEqual(done.stderr, "")
 
 
 class HelpTexts(unittest.TestCase):
