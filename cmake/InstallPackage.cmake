@@ -38,6 +38,7 @@ if(RINGWEAVE_PROGRAM)
   # The prefix may be chosen by `cmake --install`. In /usr the program needs no module, which would reorder PATH.
   install(CODE "
     if(NOT CMAKE_INSTALL_PREFIX STREQUAL \"/usr\")
+      cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_PREFIX OUTPUT_VARIABLE prefix)
       set(RINGWEAVE_VERSION ${PROJECT_VERSION})
       set(CMAKE_INSTALL_BINDIR ${CMAKE_INSTALL_BINDIR})
       set(CMAKE_INSTALL_MANDIR ${CMAKE_INSTALL_MANDIR})
