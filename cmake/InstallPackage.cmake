@@ -24,6 +24,25 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/RingweaveConfigVersion.cm
 install(FILES ${PROJECT_BINARY_DIR}/RingweaveConfig.cmake ${PROJECT_BINARY_DIR}/RingweaveConfigVersion.cmake
   ${PROJECT_SOURCE_DIR}/cmake/CoreDependencies.cmake ${PROJECT_SOURCE_DIR}/cmake/IoDependencies.cmake
   DESTINATION ${package_folder})
+
+set(doc_folder ${CMAKE_INSTALL_DATAROOTDIR}/doc/ringweave)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CITATION.cff
+  DESTINATION ${doc_folder})
 if(RINGWEAVE_PROGRAM)
-  install(FILES ${PROJECT_SOURCE_DIR}/examples/lcdm_cl.txt DESTINATION ${CMAKE_INSTALL_DATADIR}/ringweave)
+  install(FILES ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md DESTINATION ${doc_folder})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${doc_folder})
+  set(data_folder ${CMAKE_INSTALL_DATADIR}/ringweave)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples ${PROJECT_SOURCE_DIR}/jobs DESTINATION ${data_folder}
+    USE_SOURCE_PERMISSIONS PATTERN __pycache__ EXCLUDE)
+  install(PROGRAMS ${PROJECT_SOURCE_DIR}/scripts/mpirun.sh DESTINATION ${data_folder}/scripts)  # for jobs/demo.sh
+  # The prefix may be chosen by `cmake --install`. In /usr the program needs no module, which would reorder PATH.
+  install(CODE "
+    if(NOT CMAKE_INSTALL_PREFIX STREQUAL \"/usr\")
+      cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_PREFIX OUTPUT_VARIABLE prefix)
+      set(RINGWEAVE_VERSION ${PROJECT_VERSION})
+      set(CMAKE_INSTALL_BINDIR ${CMAKE_INSTALL_BINDIR})
+      set(CMAKE_INSTALL_MANDIR ${CMAKE_INSTALL_MANDIR})
+      configure_file(\"${PROJECT_SOURCE_DIR}/packaging/modulefile.in\"
+        \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${data_folder}/modulefiles/ringweave/${PROJECT_VERSION}\" @ONLY)
+    endif()")
 endif()

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check that files state their licence, rooms have READMEs, files are short and scripts are executable:
-check_files.py SOURCE_FOLDER"""
+"""Check that files state their licence, rooms have READMEs, files are short, scripts are executable, and the citation has
+the version of the headers: check_files.py SOURCE_FOLDER"""
 import os
+import re
 import sys
 from pathlib import Path
 
 SPDX = "SPDX-License-Identifier: GPL-3.0-or-later"
-SOURCES = {".cpp", ".hpp", ".cu", ".cuh", ".inc", ".py", ".sh", ".cmake", ".in", ".sbatch"}
-SOURCE_NAMES = {"CMakeLists.txt", "Makefile", "run"}
-TOPS = (".ci", "bench", "cmake", "examples", "jobs", "perf_models", "scripts", "src", "tests")
+SOURCES = {".cpp", ".hpp", ".cu", ".cuh", ".inc", ".py", ".sh", ".cmake", ".in", ".sbatch", ".cff", ".def", ".yaml"}
+SOURCE_NAMES = {"CMakeLists.txt", "Makefile", "run", "Dockerfile"}
+TOPS = (".ci", "bench", "cmake", "examples", "jobs", "packaging", "perf_models", "scripts", "src", "tests")
 MOST_LINES = 600
 # Tables of numbers written by a script.
 UNLIMITED = {".inc"}
@@ -34,17 +35,25 @@ def rooms(root):
     """Returns the folders that must have a README: every CMake target, and the folders beside the rooms."""
     for listing in sorted((root / "src").rglob("CMakeLists.txt")):
         yield listing.parent
-    for name in ("perf_models", "jobs", "docs", "examples"):
+    for name in ("perf_models", "jobs", "docs", "examples", "packaging"):
         yield root / name
+
+
+def citation_offences(root):
+    version = re.search(r'VERSION "(.*)"', (root / "include/ringweave/version.hpp").read_text(encoding="utf-8"))[1]
+    cited = re.search(r"^version: (.*)$", (root / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)[1]
+    if cited != version:
+        yield f"CITATION.cff: version {cited}; include/ringweave/version.hpp has {version}"
 
 
 def offences(root):
     found = []
-    paths = [root / name for name in ("CMakeLists.txt", "Makefile")]
+    paths = [root / name for name in ("CMakeLists.txt", "Makefile", "CITATION.cff")]
     for top in TOPS:
         paths += [path for path in sorted((root / top).rglob("*")) if path.is_file() and is_source(path)]
     for path in paths:
         found += file_offences(root, path.relative_to(root))
+    found += citation_offences(root)
     for room in rooms(root):
         readme = room / "README.md"
         if not readme.is_file() or not readme.read_text(encoding="utf-8").strip():
@@ -54,7 +63,7 @@ def offences(root):
 
 def main():
     found = offences(Path(sys.argv[1]))
-    print("\n".join(found) if found else "every file has its licence line, every room its README")
+    print("\n".join(found) if found else "every file has its licence line, every room its README, the citation its version")
     return 1 if found else 0
 
 
