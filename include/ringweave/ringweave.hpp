@@ -13,6 +13,7 @@
 #include <ringweave/kernel.hpp>
 #include <ringweave/options.hpp>
 #include <ringweave/random.hpp>
+#include <ringweave/rotation.hpp>
 #include <ringweave/smoothing.hpp>
 #include <ringweave/spectra.hpp>
 #include <ringweave/splitting.hpp>
