@@ -8,6 +8,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <complex>
 #include <cstdio>
@@ -16,8 +17,6 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "bench/slowest_rank.hpp"
-#include "distribute/mpi/collective_exit.hpp"
 #include "legendre/legendre_stage.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/random.hpp"
@@ -85,7 +84,11 @@ int run(const Communicator& comm, int argc, char** argv) {
     }
     std::copy_n(original.view().data(), original.n_components() * original.size(),
                 alm.view().data());
-    const double seconds = slowest_rank_seconds(comm, [&] { rotate(comm, layout, alm, angles); });
+    comm.barrier();
+    const auto start = std::chrono::steady_clock::now();
+    rotate(comm, layout, alm, angles);
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    const double seconds = comm.max(elapsed.count());
     if (!comm.is_root()) continue;
     fmt::print(
         "{{\"lmax\": {}, \"components\": {}, \"ranks\": {}, \"threads\": {}, \"simd\": \"{}\", "

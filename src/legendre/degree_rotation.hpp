@@ -42,22 +42,22 @@ class DegreeRotation {
     int lmax_;
     std::int64_t n_components_;
     HostBuffer<Complex> alm_;
-    HostBuffer<double> couplings_;   ///< [row]
-    HostBuffer<double> ratios_;      ///< [row]
-    HostBuffer<double> falls_;       ///< [n]
-    HostBuffer<double> gains_;       ///< [row]
-    HostBuffer<double> slopes_;      ///< [row]
-    HostBuffer<double> seeds_;       ///< [column]
+    HostBuffer<double> couplings_;          ///< [row]
+    HostBuffer<double> ratios_;             ///< [row]
+    HostBuffer<double> falls_;              ///< [n]
+    HostBuffer<double> gains_;              ///< [row]
+    HostBuffer<double> slopes_;             ///< [row]
+    HostBuffer<double> seeds_;              ///< [column]
     HostBuffer<std::int32_t> seed_scales_;  ///< [block of columns]
     HostBuffer<std::int32_t> scales_;       ///< [block of columns]
-    HostBuffer<double> columns_;     ///< [block of columns][quarter_turn::block_size]
-    HostBuffer<double> row_values_;  ///< [row][map][2]
-    HostBuffer<double> row_sums_;    ///< [row][map][2]
+    HostBuffer<double> columns_;            ///< [block of columns][quarter_turn::block_size]
+    HostBuffer<double> row_values_;         ///< [row][map][2]
+    HostBuffer<double> row_sums_;           ///< [row][map][2]
   };
 
   /// Rotates scratch.alm() of all components, 0 <= l <= lmax. The imaginary parts of m = 0 are not
-  /// read and become 0. 8 multiply-adds for every pair m, m' >= 0 with m^2 + m'^2 < l^2 and m' <= m,
-  /// with one component; 4 more for each further one.
+  /// read and become 0. 8 multiply-adds for every pair m, m' >= 0 with m^2 + m'^2 < l^2 and m' <=
+  /// m, with one component; 4 more for each further one.
   void rotate(int l, Scratch& scratch) const noexcept;
 
  private:
@@ -65,7 +65,7 @@ class DegreeRotation {
 
   Blocks prepare(int l, Scratch& scratch) const noexcept;
   void apply_quarter_turn(const Blocks& blocks, std::int64_t first_component, int n_maps,
-                    Scratch& scratch) const noexcept;
+                          Scratch& scratch) const noexcept;
 
   int lmax_;
   std::vector<double> central_;        ///< [l] |Delta_l0|

@@ -46,8 +46,8 @@ void require_angles(const EulerAngles& angles) {
 template <class T>
 void require_shape(const AlmLayout& layout, AlmView<T> alm) {
   if (alm.size() == layout.size()) return;
-  throw UsageError(fmt::format("{} a_lm to be rotated; their layout has {}", alm.size(),
-                               layout.size()));
+  throw UsageError(
+      fmt::format("{} a_lm to be rotated; their layout has {}", alm.size(), layout.size()));
 }
 
 std::int64_t digest_of(const AlmLayout& layout, std::int64_t n_components,
@@ -88,7 +88,7 @@ template <class T>
 void turn_about_z(const AlmLayout& layout, AlmView<T> alm, const EulerAngles& angles) {
   const long double angle = static_cast<long double>(angles.psi) + angles.phi;
   if (angle == 0) return;
-  turn_orders(
+  turn_orders<T>(
       layout, alm, [&](int m) { return turn_phase(m, angle); },
       [](std::complex<double> phase, int, std::complex<double> x) { return phase * x; });
 }
@@ -98,7 +98,7 @@ void turn_about_z(const AlmLayout& layout, AlmView<T> alm, const EulerAngles& an
 template <class T>
 void turn_over(const AlmLayout& layout, AlmView<T> alm, const EulerAngles& angles) {
   const long double angle = static_cast<long double>(angles.phi) - angles.psi;
-  turn_orders(
+  turn_orders<T>(
       layout, alm, [&](int m) { return turn_phase(m, angle); },
       [](std::complex<double> phase, int l, std::complex<double> x) {
         return (l % 2 == 0 ? phase : -phase) * std::conj(x);
@@ -125,8 +125,8 @@ void rotate_degrees(const Communicator& comm, const AlmLayout& layout, AlmView<T
   DegreeExchange<T> exchange(comm, layout, gather_order_owners(comm, layout), n_components,
                              block_bytes(comm, layout, element_bytes, options),
                              comm.size() * n_threads);
-  const DegreeRotation rotation =
-      agreed(comm, [&] { return DegreeRotation(layout.lmax(), angles.psi, angles.theta, angles.phi); });
+  const DegreeRotation rotation = agreed(
+      comm, [&] { return DegreeRotation(layout.lmax(), angles.psi, angles.theta, angles.phi); });
   std::vector<DegreeRotation::Scratch> scratch = agreed(comm, [&] {
     std::vector<DegreeRotation::Scratch> made;
     for (int thread = 0; thread < omp_get_max_threads(); ++thread)
@@ -165,10 +165,11 @@ void rotate(const Communicator& comm, const AlmLayout& layout, AlmView<T> alm,
     case Turn::general: break;
   }
   if (layout.mmax() < layout.lmax()) {
-    throw UsageError(fmt::format(
-        "a rotation mixes all orders m of a degree: a_lm with mmax = {} below lmax = {} can only be "
-        "turned about the z axis; use a_lm with mmax = lmax",
-        layout.mmax(), layout.lmax()));
+    throw UsageError(
+        fmt::format("a rotation mixes all orders m of a degree: a_lm with mmax = {} below lmax = "
+                    "{} can only be "
+                    "turned about the z axis; use a_lm with mmax = lmax",
+                    layout.mmax(), layout.lmax()));
   }
   rotate_degrees<T>(comm, layout, alm, angles, options);
 }

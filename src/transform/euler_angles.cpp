@@ -17,7 +17,7 @@ namespace {
 using Real = long double;
 using Matrix = std::array<std::array<Real, 3>, 3>;
 
-enum Axis { x_axis, y_axis, z_axis };
+enum Axis : std::size_t { x_axis, y_axis, z_axis };
 
 Matrix operator*(const Matrix& a, const Matrix& b) {
   Matrix product{};
@@ -39,8 +39,8 @@ Matrix transposed(const Matrix& a) {
 
 /// Returns the rotation of vectors about an axis.
 Matrix turn(Axis axis, Real angle) {
-  const std::size_t before = (axis + std::size_t{1}) % 3;
-  const std::size_t after = (axis + std::size_t{2}) % 3;
+  const std::size_t before = (std::size_t{axis} + 1) % 3;
+  const std::size_t after = (std::size_t{axis} + 2) % 3;
   Matrix matrix{};
   matrix[axis][axis] = 1;
   matrix[before][before] = matrix[after][after] = std::cos(angle);

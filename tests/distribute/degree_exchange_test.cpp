@@ -68,8 +68,7 @@ void expect_all_arrive(const Communicator& comm, std::int64_t block_bytes) {
     exchange.to_orders(alm.view());
   }
   EXPECT_EQ(comm.sum(n_degrees), lmax + 1);
-  for_labelled<T>(layout, alm,
-                  [](std::complex<T>& a, std::complex<T> its) { EXPECT_EQ(a, -its); });
+  for_labelled<T>(layout, alm, [](std::complex<T>& a, std::complex<T> its) { EXPECT_EQ(a, -its); });
 }
 
 TEST(DegreeExchange, TakesEveryCoefficientToItsDegreeAndBack) {
@@ -83,7 +82,8 @@ TEST(DegreeExchange, TakesEveryCoefficientToItsDegreeAndBack) {
 
 TEST(DegreeExchange, RefusesOrdersOfNoRankOnAllRanks) {
   on_every_rank_count([](const Communicator& comm) {
-    const AlmLayout layout(lmax, lmax, comm.is_root() ? std::vector<int>{0, 5} : std::vector<int>{});
+    const AlmLayout layout(lmax, lmax,
+                           comm.is_root() ? std::vector<int>{0, 5} : std::vector<int>{});
     expect_error(ErrorKind::usage, "no rank has the a_lm of order m = 1",
                  [&] { gather_order_owners(comm, layout); });
   });

@@ -103,8 +103,9 @@ TEST(DegreePlan, IsSmallForManyRanksAndDegrees) {
 TEST(DegreePlan, RefusesOrdersOnTwoRanksAndOnNone) {
   expect_error(ErrorKind::usage, "m = 1 of rank 1", [] { OrderOwners(2, {0, 1, 1, 2}, {2, 2}); });
   expect_error(ErrorKind::usage, "m = 3", [] { OrderOwners(2, {0, 1, 2, 3}, {2, 2}); });
-  expect_error(ErrorKind::usage, "no rank has the a_lm of order m = 1",
-               [] { OrderOwners(2, {0, 2}, {1, 1}); });
+  expect_error(ErrorKind::usage, "no rank has the a_lm of order m = 1", [] {
+    OrderOwners(2, {0, 2}, {1, 1});
+  });
 }
 
 }  // namespace

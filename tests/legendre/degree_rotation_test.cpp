@@ -103,8 +103,7 @@ struct Angles {
 
 /// Returns a'_m, m = 0..l, of the a_lm that are `value` at m = n (and (-1)^n conj(value) at -n).
 template <class Wigner>
-std::vector<Complex> expected(int l, int n, Complex value, const Angles& angles,
-                              const Wigner& d) {
+std::vector<Complex> expected(int l, int n, Complex value, const Angles& angles, const Wigner& d) {
   std::vector<Complex> result;
   const Complex turned = value * turn_phase(n, angles.psi);
   for (int m = 0; m <= l; ++m) {

@@ -64,8 +64,7 @@ AlmBuffer<T> part_of(const AlmLayout& layout, const AlmBuffer<T>& all) {
     for (std::int64_t row = 0; row < layout.n_orders(); ++row) {
       const int m = layout.order(row);
       std::copy_n(all.view().component(c).data() + AlmLayout::full_index(layout.lmax(), m, m),
-                  layout.lmax() - m + 1,
-                  part.view().component(c).data() + layout.index(row, m));
+                  layout.lmax() - m + 1, part.view().component(c).data() + layout.index(row, m));
     }
   }
   return part;
@@ -100,11 +99,11 @@ TEST_P(OnEveryRankCount, RotatedAlmAreTheSameBitsAsOnOneRank) {
   const AlmLayout all(lmax, lmax);
   const AlmLayout mine = dealt_layout(comm(), lmax);
   for (const std::int64_t bytes : {-1, 0, 1000}) {
-    const auto expected = rotated(Communicator::self(), all, random_alm_of<double>(all, 4),
-                                  any_angles);
-    EXPECT_TRUE(same_bits(rotated(comm(), mine, random_alm_of<double>(mine, 4), any_angles,
-                                  RotationOptions{bytes}),
-                          part_of(mine, expected)));
+    const auto expected =
+        rotated(Communicator::self(), all, random_alm_of<double>(all, 4), any_angles);
+    EXPECT_TRUE(same_bits(
+        rotated(comm(), mine, random_alm_of<double>(mine, 4), any_angles, RotationOptions{bytes}),
+        part_of(mine, expected)));
   }
   const auto in_float = rotated(comm(), mine, random_alm_of<float>(mine, 2), any_angles);
   const auto in_double = rotated(comm(), mine, random_alm_of<double>(mine, 2), any_angles);
@@ -118,8 +117,8 @@ TEST_P(OnEveryRankCount, ARankWithoutOrdersTakesPartInARotation) {
   constexpr int lmax = 12;
   const AlmLayout all(lmax, lmax);
   const AlmLayout mine = comm().is_root() ? all : AlmLayout(lmax, lmax, {});
-  const auto expected = rotated(Communicator::self(), all, random_alm_of<double>(all, 1),
-                                any_angles);
+  const auto expected =
+      rotated(Communicator::self(), all, random_alm_of<double>(all, 1), any_angles);
   EXPECT_TRUE(same_bits(rotated(comm(), mine, random_alm_of<double>(mine, 1), any_angles),
                         part_of(mine, expected)));
 }
@@ -160,15 +159,15 @@ TEST_P(OnEveryRankCount, RotationsComposeAsTheirMatricesDo) {
   const EulerAngles first{0.1, 1.3, 2.9};
   const EulerAngles second{-2, 0.4, 1};
   const EulerAngles both = EulerAngles::of(product(second.matrix(), first.matrix()));
-  expect_within(relative_error(comm(), rotated(comm(), layout,
-                                               rotated(comm(), layout, alm, first), second),
-                               rotated(comm(), layout, alm, both)),
-                tolerance::round_trip);
+  expect_within(
+      relative_error(comm(), rotated(comm(), layout, rotated(comm(), layout, alm, first), second),
+                     rotated(comm(), layout, alm, both)),
+      tolerance::round_trip);
   // Half a turn, which is a special case, in two steps, which are not.
   const EulerAngles quarter{0, pi / 2, 0};
-  expect_within(relative_error(comm(), rotated(comm(), layout,
-                                               rotated(comm(), layout, alm, quarter), quarter),
-                               rotated(comm(), layout, alm, {0, pi, 0})),
+  expect_within(relative_error(
+                    comm(), rotated(comm(), layout, rotated(comm(), layout, alm, quarter), quarter),
+                    rotated(comm(), layout, alm, {0, pi, 0})),
                 tolerance::round_trip);
 }
 
@@ -178,8 +177,7 @@ TEST_P(OnEveryRankCount, TheInverseRotationGoesBackAndThePowerStays) {
   for (const EulerAngles& angles : {any_angles, EulerAngles{1, 1e-3, 2}}) {
     AlmBuffer<double> there = rotated(comm(), layout, alm, angles);
     const Spectra before = power_spectra<double>(comm(), layout, alm.view());
-    const Spectra after =
-        power_spectra<double>(comm(), layout, std::as_const(there).view());
+    const Spectra after = power_spectra<double>(comm(), layout, std::as_const(there).view());
     for (int name = 0; name < Spectra::n_names; ++name) {
       for (int l = 0; l <= layout.lmax(); ++l) {
         const auto which = static_cast<Spectra::Name>(name);
@@ -198,8 +196,8 @@ TEST_P(OnEveryRankCount, ManyThreadsRotateToTheSameBits) {
   omp_set_num_threads(1);
   const auto expected = rotated(comm(), layout, random_alm_of<double>(layout, 1), any_angles);
   omp_set_num_threads(4);
-  EXPECT_TRUE(same_bits(rotated(comm(), layout, random_alm_of<double>(layout, 1), any_angles),
-                        expected));
+  EXPECT_TRUE(
+      same_bits(rotated(comm(), layout, random_alm_of<double>(layout, 1), any_angles), expected));
   omp_set_num_threads(threads);
 }
 
@@ -219,9 +217,8 @@ TEST_P(OnEveryRankCount, ATurnAboutTheAxisNeedsNoFurtherOrders) {
                 1e-14);
     }
   }
-  expect_error(ErrorKind::usage, "mmax = 8 below lmax = 20", [&] {
-    rotated(comm(), layout, alm, any_angles);
-  });
+  expect_error(ErrorKind::usage, "mmax = 8 below lmax = 20",
+               [&] { rotated(comm(), layout, alm, any_angles); });
 }
 
 TEST_P(OnEveryRankCount, RefusesBadAnglesAndShapesOnAllRanks) {
@@ -247,8 +244,7 @@ TEST(EulerAngles, AreThoseOfTheirMatrix) {
     const EulerAngles found = EulerAngles::of(angles.matrix());
     expect_near(found.matrix(), angles.matrix(), 4e-16);
     EXPECT_GE(found.theta, 0);
-    expect_near(product(angles.inverse().matrix(), angles.matrix()),
-                EulerAngles{}.matrix(), 4e-16);
+    expect_near(product(angles.inverse().matrix(), angles.matrix()), EulerAngles{}.matrix(), 4e-16);
   }
   const RotationMatrix no_rotation{{{1, 0, 0}, {0, 1, 0}, {0, 0, -1}}};
   EXPECT_THROW(EulerAngles::of(no_rotation), UsageError);

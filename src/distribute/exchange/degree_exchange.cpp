@@ -64,11 +64,11 @@ DegreeExchange<T>::DegreeExchange(const Communicator& comm, const AlmLayout& lay
       layout_(layout),
       owners_(std::move(owners)),
       n_components_(n_components),
-      blocks_(cut_degrees(layout.lmax(),
-                          coefficients_of(block_bytes,
-                                          n_components * std::int64_t{sizeof(std::complex<T>)},
-                                          comm.size()),
-                          workers)) {
+      blocks_(cut_degrees(
+          layout.lmax(),
+          coefficients_of(block_bytes, n_components * std::int64_t{sizeof(std::complex<T>)},
+                          comm.size()),
+          workers)) {
   agree(comm_, [&] {
     std::int64_t by_order = 0;
     std::int64_t by_degree = 0;
@@ -122,14 +122,12 @@ void DegreeExchange<T>::exchange(Direction direction) {
   const auto& received = forth ? messages.by_degree_counts : messages.by_order_counts;
   std::complex<T>* const from = forth ? by_order_.data() : by_degree_.data();
   std::complex<T>* const to = forth ? by_degree_.data() : by_order_.data();
-  const MPI_Datatype type =
-      std::is_same_v<T, double> ? MPI_C_DOUBLE_COMPLEX : MPI_C_FLOAT_COMPLEX;
-  end_job_unless_done(
-      comm_,
-      MPI_Alltoallv(from, counts_for_mpi(sent).data(), firsts_for_mpi(sent).data(), type, to,
-                    counts_for_mpi(received).data(), firsts_for_mpi(received).data(), type,
-                    mpi_handle(comm_)),
-      "MPI_Alltoallv of a block of degrees");
+  const MPI_Datatype type = std::is_same_v<T, double> ? MPI_C_DOUBLE_COMPLEX : MPI_C_FLOAT_COMPLEX;
+  end_job_unless_done(comm_,
+                      MPI_Alltoallv(from, counts_for_mpi(sent).data(), firsts_for_mpi(sent).data(),
+                                    type, to, counts_for_mpi(received).data(),
+                                    firsts_for_mpi(received).data(), type, mpi_handle(comm_)),
+                      "MPI_Alltoallv of a block of degrees");
 }
 
 template <class T>
@@ -174,9 +172,8 @@ void DegreeExchange<T>::read(std::int64_t index, std::int64_t component,
 template <class T>
 void DegreeExchange<T>::write(std::int64_t index, std::int64_t component,
                               const std::complex<double>* alm) {
-  for_orders(index, component, [&](int m, std::int64_t element) {
-    by_degree_[element] = std::complex<T>(alm[m]);
-  });
+  for_orders(index, component,
+             [&](int m, std::int64_t element) { by_degree_[element] = std::complex<T>(alm[m]); });
 }
 
 template class DegreeExchange<float>;

@@ -12,8 +12,7 @@
 
 namespace ringweave::detail::inline distribute {
 
-OrderOwners::OrderOwners(int lmax, std::vector<int> orders,
-                         const std::vector<std::int64_t>& counts)
+OrderOwners::OrderOwners(int lmax, std::vector<int> orders, const std::vector<std::int64_t>& counts)
     : orders_(std::move(orders)),
       begin_(counts.size() + 1, 0),
       owner_(to_size(std::int64_t{lmax} + 1), -1),

@@ -41,8 +41,8 @@ struct DegreeBlock {
 /// `multiple` workers have equal shares.
 std::vector<DegreeBlock> cut_degrees(int lmax, std::int64_t coefficients, std::int64_t multiple);
 
-/// Returns the degrees of a block that a rank works on, descending. They are dealt from the highest,
-/// back and forth over the ranks, which balances work that grows with l.
+/// Returns the degrees of a block that a rank works on, descending. They are dealt from the
+/// highest, back and forth over the ranks, which balances work that grows with l.
 std::vector<int> dealt_degrees(DegreeBlock block, int rank, int n_ranks);
 
 /// How the a_lm of a block go from the owners of orders to the owners of degrees and back. Messages
@@ -50,12 +50,11 @@ std::vector<int> dealt_degrees(DegreeBlock block, int rank, int n_ranks);
 /// ranks lie one after the other.
 struct DegreeMessages {
   /// For the a_lm of `rank`.
-  DegreeMessages(const OrderOwners& owners, DegreeBlock block, int rank,
-                 std::int64_t n_components);
+  DegreeMessages(const OrderOwners& owners, DegreeBlock block, int rank, std::int64_t n_components);
 
   DegreeBlock block;
-  std::vector<int> degrees;                   ///< of this rank
-  std::vector<std::int64_t> by_order_counts;  ///< [rank] a_lm of this rank's orders
+  std::vector<int> degrees;                    ///< of this rank
+  std::vector<std::int64_t> by_order_counts;   ///< [rank] a_lm of this rank's orders
   std::vector<std::int64_t> by_degree_counts;  ///< [rank] a_lm of this rank's degrees
   std::int64_t by_order_size = 0;
   std::int64_t by_degree_size = 0;

@@ -113,11 +113,11 @@ DegreeRotation::Blocks DegreeRotation::prepare(int l, Scratch& s) const noexcept
   return blocks;
 }
 
-/// Replaces b_n of some components by u_k = sum over n of Delta_kn b_n. With b_-n = (-1)^n conj(b_n)
-/// the same holds for u, and
+/// Replaces b_n of some components by u_k = sum over n of Delta_kn b_n. With b_-n = (-1)^n
+/// conj(b_n) the same holds for u, and
 ///   u_k = sum over n >= 0 of Delta_kn (n > 0 ? 2 : 1) (l + k + n even ? Re b_n : i Im b_n).
-void DegreeRotation::apply_quarter_turn(const Blocks& blocks, std::int64_t first_component, int n_maps,
-                                  Scratch& s) const noexcept {
+void DegreeRotation::apply_quarter_turn(const Blocks& blocks, std::int64_t first_component,
+                                        int n_maps, Scratch& s) const noexcept {
   const int l = blocks.l;
   const std::int64_t size = block_size(n_maps);
   std::copy_n(s.seed_scales_.data() + blocks.first, blocks.count - blocks.first,
@@ -184,8 +184,9 @@ void DegreeRotation::rotate(int l, Scratch& scratch) const noexcept {
   const auto turn_by_quarter = [&](const Blocks& blocks) {
     for (std::int64_t c = 0; c < scratch.n_components_; c += quarter_turn::most_maps) {
       const std::int64_t rest = scratch.n_components_ - c;
-      apply_quarter_turn(blocks, c, static_cast<int>(std::min<std::int64_t>(rest, quarter_turn::most_maps)),
-                   scratch);
+      apply_quarter_turn(blocks, c,
+                         static_cast<int>(std::min<std::int64_t>(rest, quarter_turn::most_maps)),
+                         scratch);
     }
   };
   if (l == 0) {

@@ -23,7 +23,9 @@ constexpr std::int64_t chunk_blocks = 32;
 
 /// Returns how many rows are computed in registers: sums and row values take one for every row and
 /// map, and the longest vectors come with 32 registers.
-constexpr int rows_at_once(int n_maps) { return n_lanes == 8 ? (n_maps == 1 ? 8 : 4) : (n_maps == 1 ? 4 : 2); }
+constexpr int rows_at_once(int n_maps) {
+  return n_lanes == 8 ? (n_maps == 1 ? 8 : 4) : (n_maps == 1 ? 4 : 2);
+}
 
 /// What a block of the diagonal leaves out: its columns are its rows.
 enum class Part { beyond_diagonal, diagonal };
@@ -32,18 +34,23 @@ HWY_INLINE V column_numbers(int l, std::int64_t column) {
   return hn::Sub(hn::Set(D(), static_cast<double>(l - column)), hn::Iota(D(), 0.0));
 }
 
+// Even and odd columns share a vector, unless it has one lane only.
+constexpr int n_kinds = n_lanes == 1 ? 2 : 1;
+
+/// Returns the values of even and odd columns in the even and the odd lanes.
+HWY_INLINE V alternating(const double* pair, int kind) {
+  return n_kinds == 2 ? hn::Load(D(), pair + kind) : hn::LoadDup128(D(), pair);
+}
+
 /// Adds the sums of the even and of the odd lanes to two doubles.
-HWY_INLINE void add_lanes(V sum, double* HWY_RESTRICT to) {
+HWY_INLINE void add_lanes(V sum, int kind, double* HWY_RESTRICT to) {
   HWY_ALIGN double lanes[std::size_t{n_lanes}];
   hn::Store(sum, D(), lanes);
-  double even = lanes[0];
-  double odd = lanes[1];
-  for (std::int64_t i = 2; i < n_lanes; i += 2) {
-    even += lanes[i];
-    odd += lanes[i + 1];
+  for (int parity = kind; parity < 2; parity += n_kinds) {
+    double of_parity = lanes[parity - kind];
+    for (std::int64_t i = parity + 2; i < n_lanes; i += 2) of_parity += lanes[i];
+    to[parity] += of_parity;
   }
-  to[0] += even;
-  to[1] += odd;
 }
 
 /// Computes n_rows rows, from an even one, of some blocks of columns.
@@ -51,13 +58,13 @@ template <int n_rows, int n_maps, Part part>
 HWY_NOINLINE void pass_rows(const Task& task, std::int64_t row, std::int64_t begin,
                             std::int64_t end) {
   const D d;
-  V sums[std::size_t{n_rows * n_maps}];
-  V values[std::size_t{n_rows * n_maps}];
+  V sums[std::size_t{n_rows * n_maps * n_kinds}];
+  V values[std::size_t{n_rows * n_maps * n_kinds}];
   V slopes[std::size_t{n_rows}];
 #pragma GCC unroll 24
-  for (int q = 0; q < n_rows * n_maps; ++q) {
-    sums[q] = hn::Zero(d);
-    values[q] = hn::LoadDup128(d, task.row_values + 2 * (row * n_maps + q));
+  for (int i = 0; i < n_rows * n_maps * n_kinds; ++i) {
+    sums[i] = hn::Zero(d);
+    values[i] = alternating(task.row_values + 2 * (row * n_maps + i / n_kinds), i % n_kinds);
   }
 #pragma GCC unroll 8
   for (int q = 0; q < n_rows; ++q) slopes[q] = hn::Set(d, task.slopes[row + q]);
@@ -76,16 +83,16 @@ HWY_NOINLINE void pass_rows(const Task& task, std::int64_t row, std::int64_t beg
       for (int i = 0; i < 2 * n_maps; ++i) {
         const double* of_map = at + width * (2 + 4 * (i / 2) + i % 2);
         x[i] = hn::Load(d, of_map);
-        if (part == Part::beyond_diagonal) y[i] = hn::Load(d, of_map + 2 * width);
+        if constexpr (part == Part::beyond_diagonal) y[i] = hn::Load(d, of_map + 2 * width);
       }
 #pragma GCC unroll 8
       for (int q = 0; q < n_rows; ++q) {
 #pragma GCC unroll 3
         for (int map = 0; map < n_maps; ++map) {
-          const int i = q * n_maps + map;
+          const int i = (q * n_maps + map) * n_kinds + static_cast<int>(lane % n_kinds);
           const int of_parity = 2 * map + q % 2;
           sums[i] = hn::MulAdd(value, x[of_parity], sums[i]);
-          if (part == Part::beyond_diagonal)
+          if constexpr (part == Part::beyond_diagonal)
             y[of_parity] = hn::MulAdd(value, values[i], y[of_parity]);
         }
         const V next = hn::MulSub(hn::Mul(slopes[q], n), value, previous);
@@ -94,7 +101,7 @@ HWY_NOINLINE void pass_rows(const Task& task, std::int64_t row, std::int64_t beg
       }
       hn::Store(value, d, at);
       hn::Store(previous, d, at + width);
-      if (part == Part::beyond_diagonal) {
+      if constexpr (part == Part::beyond_diagonal) {
 #pragma GCC unroll 6
         for (int i = 0; i < 2 * n_maps; ++i)
           hn::Store(y[i], d, at + width * (4 + 4 * (i / 2) + i % 2));
@@ -103,8 +110,8 @@ HWY_NOINLINE void pass_rows(const Task& task, std::int64_t row, std::int64_t beg
     }
   }
 #pragma GCC unroll 24
-  for (int q = 0; q < n_rows * n_maps; ++q)
-    add_lanes(sums[q], task.row_sums + 2 * (row * n_maps + q));
+  for (int i = 0; i < n_rows * n_maps * n_kinds; ++i)
+    add_lanes(sums[i], i % n_kinds, task.row_sums + 2 * (row * n_maps + i / n_kinds));
 }
 
 template <int n_maps, Part part>
@@ -146,8 +153,9 @@ HWY_INLINE void continue_asleep(const Task& task, std::int64_t row_block, std::i
     hn::Store(hn::Mul(hn::Load(d, block + i), down), d, block + i);
 }
 
-/// Passes all rows over a chunk of columns. Blocks from `awake` on are awake. In a row of the matrix
-/// values that have not begun to oscillate fall towards higher n, so blocks awake from the end.
+/// Passes all rows over a chunk of columns. Blocks from `awake` on are awake. In a row of the
+/// matrix values that have not begun to oscillate fall towards higher n, so blocks awake from the
+/// end.
 template <int n_maps>
 HWY_INLINE void pass_chunk(const Task& task, std::int64_t begin, std::int64_t end) {
   std::int64_t awake = end;
