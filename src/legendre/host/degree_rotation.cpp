@@ -91,7 +91,6 @@ DegreeRotation::Blocks DegreeRotation::prepare(int l, Scratch& s) const noexcept
   std::fill(s.slopes_.data() + l, s.slopes_.data() + blocks.count * width, 0.0);
 
   // Delta_ln from n = 0, where it is large. A block of columns has the exponent of its lowest n.
-  constexpr double smallest = 0x1p-156;
   double value = l % 2 == 0 ? central_[to_size(l)] : -central_[to_size(l)];
   std::int32_t scale = 0;
   for (std::int64_t column = blocks.count * width - 1; column >= blocks.first * width; --column) {
@@ -105,7 +104,7 @@ DegreeRotation::Blocks DegreeRotation::prepare(int l, Scratch& s) const noexcept
     s.seeds_[column] =
         std::ldexp(value, -quarter_turn::scale_step * (scale - s.seed_scales_[block]));
     value *= -s.falls_[n];
-    if (std::abs(value) < smallest) {
+    if (std::abs(value) < quarter_turn::smallest_asleep) {
       value = std::ldexp(value, quarter_turn::scale_step);
       ++scale;
     }

@@ -44,13 +44,13 @@ HWY_INLINE V alternating(const double* pair, int kind) {
 
 /// Adds the sums of the even and of the odd lanes to two doubles.
 HWY_INLINE void add_lanes(V sum, int kind, double* HWY_RESTRICT to) {
+  const hn::CappedTag<double, 2> pair;
   HWY_ALIGN double lanes[std::size_t{n_lanes}];
   hn::Store(sum, D(), lanes);
-  for (int parity = kind; parity < 2; parity += n_kinds) {
-    double of_parity = lanes[parity - kind];
-    for (std::int64_t i = parity + 2; i < n_lanes; i += 2) of_parity += lanes[i];
-    to[parity] += of_parity;
-  }
+  auto of_parity = hn::Load(pair, to + kind);
+  for (std::int64_t i = 0; i < n_lanes; i += std::min<std::int64_t>(2, n_lanes))
+    of_parity = hn::Add(of_parity, hn::Load(pair, lanes + i));
+  hn::Store(of_parity, pair, to + kind);
 }
 
 /// Computes n_rows rows, from an even one, of some blocks of columns.
@@ -127,7 +127,7 @@ HWY_INLINE void pass_block_of_rows(const Task& task, std::int64_t row_block, std
 template <int n_maps>
 HWY_INLINE void continue_asleep(const Task& task, std::int64_t row_block, std::int64_t b) {
   const D d;
-  const V largest = hn::Set(d, 0x1p100);
+  const V largest = hn::Set(d, largest_asleep);
   const double* slopes = task.slopes + row_block * width;
   double* HWY_RESTRICT block = task.columns + b * block_size(n_maps);
   bool is_large = false;
@@ -147,8 +147,7 @@ HWY_INLINE void continue_asleep(const Task& task, std::int64_t row_block, std::i
   }
   if (!is_large || task.scales[b] == 0) return;
   --task.scales[b];
-  const V down = hn::Set(d, 0x1p-256);
-  static_assert(scale_step == 256);
+  const V down = hn::Set(d, smallest_asleep / largest_asleep);
   for (std::int64_t i = 0; i < 2 * width; i += n_lanes)
     hn::Store(hn::Mul(hn::Load(d, block + i), down), d, block + i);
 }

@@ -9,8 +9,11 @@ namespace ringweave::detail::inline legendre::quarter_turn {
 
 inline constexpr std::int64_t width = 8;  ///< rows, and columns, of a block
 inline constexpr int most_maps = 3;       ///< maps that share the recurrence of the matrix
-/// Values before blocks that are awake have been multiplied by 2^scale_step once or more.
-inline constexpr int scale_step = 256;
+/// Columns that are negligible (below 2^-92) are asleep: their values are multiplied by a power of
+/// 2^scale_step, and stay below largest_asleep.
+inline constexpr int scale_step = 192;
+inline constexpr double largest_asleep = 0x1p100;
+inline constexpr double smallest_asleep = 0x1p-92;  ///< largest_asleep 2^-scale_step
 
 /// Doubles of a block of columns: value[8], previous value[8], then for each map x[2][8], y[2][8].
 constexpr std::int64_t block_size(int n_maps) { return width * (2 + 4 * n_maps); }
