@@ -12,6 +12,7 @@
 #include <ringweave/grid.hpp>
 #include <ringweave/kernel.hpp>
 #include <ringweave/options.hpp>
+#include <ringweave/rotation.hpp>
 #include <ringweave/smoothing.hpp>
 #include <ringweave/spectra.hpp>
 #include <ringweave/splitting.hpp>

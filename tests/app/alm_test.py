@@ -55,6 +55,21 @@ class Alm(program.ProgramTest):
             self.assertEqual(found.shape[0], 1)
             self.assertLess(rms_difference(found[0], healpy.almxfl(self.alms["a"][c], factors[:, c + 1])), BOUND)
 
+    def test_rotations_are_those_of_healpy(self):
+        degrees = (25.0, 130.0, -40.0)
+        for argument, angles in ((",".join(f"{angle}deg" for angle in degrees), np.radians(degrees)), ("G:C", "GC"),
+                                 ("E:G", "EG")):
+            expected = self.alms["a"].copy()
+            if isinstance(angles, str):
+                rotator = healpy.Rotator(coord=list(angles))
+                expected = [rotator.rotate_alm(alm) for alm in expected]
+            else:
+                for alm in expected:
+                    healpy.rotate_alm(alm, *angles)
+            for ranks in RANKS:
+                found = self.run_alm("a.h5", "out.h5", f"--rotate={argument}", ranks=ranks)
+                self.assertLess(rms_difference(found, np.array(expected)), BOUND, argument)
+
     def test_one_component_makes_a_map_of_its_own(self):
         self.done("alm", "a.h5", "e.fits", "--take", "E")
         self.done("synthesize", "--alm", "e.fits", "--nside", 32, "e_map.fits")
@@ -68,6 +83,10 @@ class Alm(program.ProgramTest):
                 (("t.h5", "r.h5", "--take", "E"), 2, "--take E: t.h5 holds T"),
                 (("a.h5", "r.h5", "--lmax", 8, "--mmax", 9), 2, "--mmax 9 is above lmax = 8"),
                 (("a_map.fits", "r.h5"), 3, "a_map.fits"),
+                (("a.h5", "r.h5", "--rotate", "G:X"), 2, "--rotate G:X: expected G (galactic)"),
+                (("a.h5", "r.h5", "--rotate", "10deg,20deg"), 2, "expected three angles"),
+                (("a.h5", "r.h5", "--rotate", "10,20,30"), 2, "--rotate"),
+                (("a.h5", "r.h5", "--mmax", 10, "--rotate", "G:C"), 2, "give --mmax 64"),
                 (("a.h5", "r.txt"), 2, "r.txt")):
             for ranks in (1, 3):
                 self.assertIn(message, self.done("alm", *arguments, code=code, ranks=ranks).err)

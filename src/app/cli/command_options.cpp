@@ -367,6 +367,9 @@ void declare_alm(CLI::App& command, AlmOptions& options) {
       ->allow_extra_args(false);
   group.value("--multiply", options.multiply, "FILE",
               "Table `l f_T [f_E [f_B]]`, as that of a beam, text or FITS. Default: 1.");
+  group.value("--rotate", options.rotate, "FROM:TO",
+              "Rotate: from one coordinate system to another (G, C, E), or by Euler angles "
+              "PSI,THETA,PHI about the z, y and z axes, e.g. 10deg,20deg,30deg. Default: none.");
   group.choice("--take", options.take, {"T", "E", "B"},
                "Write this component alone, as that of a scalar field. Default: all.");
   group.value("--lmax", options.lmax, "L", "Highest degree. Default: that of the input.")

@@ -93,14 +93,18 @@ ringweave smooth sky.h5 smooth.h5 --fwhm 30arcmin --fields T --method ring
 ringweave smooth sky.h5 smooth.h5 --kernel disc.txt --fields T --method ring --error 1e-8
 ringweave smooth sky.h5 smooth.h5 --fwhm 1deg --dry-run)",
      true},
-    {"alm", "cut, multiply and add a_lm", "IN OUT [OPTION...]",
-     R"(Changes a_lm in files, distributed over the ranks: adds those of other files (--add), multiplies
-by f_l (--multiply), and keeps degrees up to --lmax, which is filled with zeros beyond the input's.
+    {"alm", "cut, multiply, add and rotate a_lm", "IN OUT [OPTION...]",
+     R"(Changes a_lm in files, distributed over the ranks: keeps degrees up to --lmax, filled with zeros
+beyond the input's, adds those of other files (--add), multiplies by f_l (--multiply), and rotates
+(--rotate), in this order. Euler angles are those of healpy.rotate_alm: the field is turned by psi
+about the z axis, then by theta about the y axis, then by phi about the z axis.
 --take writes one component as that of a scalar field: synthesized, E and B of Q and U become maps
 of their own.)",
      R"(ringweave alm alm.fits low.fits --lmax 500
 ringweave alm signal.h5 sum.h5 --add noise.h5
 ringweave alm alm.h5 filtered.h5 --multiply filter.txt
+mpirun -n 8 ringweave alm galactic.h5 celestial.h5 --rotate G:C
+ringweave alm alm.fits turned.fits --rotate 10deg,20deg,30deg
 ringweave alm alm.h5 e.h5 --take E && ringweave synthesize --alm e.h5 --nside 512 e_map.fits)",
      false},
     {"convert", "convert one kind of file into another", "IN OUT [OPTION...]",

@@ -80,7 +80,7 @@ struct SmoothOptions {
 struct AlmOptions {
   std::string input, output;
   std::vector<std::string> add;
-  std::string multiply, take, precision;
+  std::string multiply, take, rotate, precision;
   int lmax = -1, mmax = -1;
 };
 

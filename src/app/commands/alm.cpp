@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "app/cli/angle.hpp"
 #include "app/commands/commands.hpp"
 #include "app/content.hpp"
 #include "app/table_input.hpp"
@@ -17,6 +20,7 @@
 #include "io/field_files.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
+#include "ringweave/rotation.hpp"
 
 namespace ringweave::detail::inline app {
 namespace {
@@ -98,9 +102,15 @@ AlmBuffer<T> read_sum(Run& run, const Sum& sum, const FieldChoice& choice,
 
 template <class T>
 void run_with(Run& run, const AlmOptions& options, const Sum& sum, const FieldChoice& choice,
-              const Beam& factors, const AlmLayout& layout) {
+              const Beam& factors, const std::optional<EulerAngles>& rotation,
+              const AlmLayout& layout) {
   AlmBuffer<T> alm = read_sum<T>(run, sum, choice, layout);
   if (!options.multiply.empty()) multiply(factors, layout, choice.fields, alm.view());
+  if (rotation) {
+    run.progress.stage("rotating");
+    const StageTimer timer(&run.times, "rotate");
+    rotate<T>(run.comm, layout, alm.view(), *rotation);
+  }
   AlmHeader header = sum.header();
   header.lmax = layout.lmax();
   header.mmax = layout.mmax();
@@ -114,6 +124,40 @@ void run_with(Run& run, const AlmOptions& options, const Sum& sum, const FieldCh
   const StageTimer timer(&run.times, "write");
   write_alm(run.outputs.begin(options.output), header, provenance, layout,
             AlmView<const T>(alm.view()));
+}
+
+std::optional<CoordinateSystem> coordinate_system(const std::string& letter) {
+  if (letter == "G") return CoordinateSystem::galactic;
+  if (letter == "C") return CoordinateSystem::celestial;
+  if (letter == "E") return CoordinateSystem::ecliptic;
+  return std::nullopt;
+}
+
+/// The rotation of --rotate. Error  UsageError.
+std::optional<EulerAngles> rotation_of(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  if (const std::size_t colon = text.find(':'); colon != std::string::npos) {
+    const auto from = coordinate_system(text.substr(0, colon));
+    const auto to = coordinate_system(text.substr(colon + 1));
+    if (!from || !to) {
+      throw UsageError(fmt::format(
+          "--rotate {}: expected G (galactic), C (celestial) or E (ecliptic) on both sides, e.g. "
+          "G:C",
+          text));
+    }
+    return EulerAngles::between(*from, *to);
+  }
+  std::vector<double> angles;
+  std::istringstream words(text);
+  for (std::string word; std::getline(words, word, ',');)
+    angles.push_back(parse_angle(word, "--rotate"));
+  if (angles.size() != 3) {
+    throw UsageError(fmt::format(
+        "--rotate {}: expected three angles PSI,THETA,PHI, e.g. 10deg,20deg,30deg, or coordinate "
+        "systems, e.g. G:C",
+        text));
+  }
+  return EulerAngles{angles[0], angles[1], angles[2]};
 }
 
 /// b_l of the component that is kept alone, as that of a scalar.
@@ -137,6 +181,13 @@ int alm(Run& run, const AlmOptions& options) {
     throw UsageError(
         fmt::format("--mmax {} is above lmax = {}; expected at most lmax", mmax, lmax));
   }
+  const std::optional<EulerAngles> rotation = rotation_of(options.rotate);
+  if (rotation && mmax < lmax) {
+    throw UsageError(fmt::format(
+        "--rotate: the a_lm have orders up to {}, and a rotation makes all up to lmax = {}; give "
+        "--mmax {}",
+        mmax, lmax, lmax));
+  }
   Beam factors;
   if (!options.multiply.empty())
     factors = of_component(beam_of_file(run, options.multiply, lmax), options.take);
@@ -144,7 +195,7 @@ int alm(Run& run, const AlmOptions& options) {
   if (run.options.dry_run) return 0;
   const AlmLayout layout = own_orders(run.comm, lmax, mmax);
   with_storage(storage_precision(options.precision, sum.header().precision), [&](auto storage) {
-    run_with<decltype(storage)>(run, options, sum, choice, factors, layout);
+    run_with<decltype(storage)>(run, options, sum, choice, factors, rotation, layout);
   });
   run.conclusion =
       fmt::format("{} -> {}, lmax {}", fmt::join(sum.paths, " + "), options.output, lmax);

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ringweave/rotation.hpp"
+
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <utility>
+
+#include "base/checked_cast.hpp"
+#include "ringweave/analysis.hpp"
+#include "ringweave/spectra.hpp"
+#include "support/expect_error.hpp"
+#include "support/rank_groups.hpp"
+#include "support/tolerance.hpp"
+#include "transform/transform_problem.hpp"
+
+namespace ringweave::detail::test {
+namespace {
+
+constexpr double pi = std::numbers::pi;
+constexpr EulerAngles any_angles{0.7, 1.9, -2.3};
+
+/// The orders that belong to a rank when they are dealt in turn.
+AlmLayout dealt_layout(const Communicator& comm, int lmax) {
+  std::vector<int> orders;
+  for (int m = comm.rank(); m <= lmax; m += comm.size()) orders.push_back(m);
+  return AlmLayout(lmax, lmax, orders);
+}
+
+template <class T>
+AlmBuffer<T> random_alm_of(const AlmLayout& layout, std::int64_t n_components) {
+  AlmBuffer<T> alm(n_components, layout.size());
+  for (std::int64_t c = 0; c < n_components; ++c) {
+    for (std::int64_t row = 0; row < layout.n_orders(); ++row) {
+      const int m = layout.order(row);
+      for (int l = m; l <= layout.lmax(); ++l) {
+        const NormalPair x = normal_pair(seed, static_cast<std::uint32_t>(c), l, m);
+        alm.view().component(c)[layout.index(row, l)] = {static_cast<T>(x.re),
+                                                         static_cast<T>(m == 0 ? 0 : x.im)};
+      }
+    }
+  }
+  return alm;
+}
+
+template <class T>
+AlmBuffer<T> rotated(const Communicator& comm, const AlmLayout& layout, const AlmBuffer<T>& alm,
+                     const EulerAngles& angles, const RotationOptions& options = {}) {
+  AlmBuffer<T> result = copy_of(alm);
+  rotate(comm, layout, result, angles, options);
+  return result;
+}
+
+/// Extracts the orders of `layout` from the a_lm of all orders.
+template <class T>
+AlmBuffer<T> part_of(const AlmLayout& layout, const AlmBuffer<T>& all) {
+  AlmBuffer<T> part(all.n_components(), layout.size());
+  for (std::int64_t c = 0; c < all.n_components(); ++c) {
+    for (std::int64_t row = 0; row < layout.n_orders(); ++row) {
+      const int m = layout.order(row);
+      std::copy_n(all.view().component(c).data() + AlmLayout::full_index(layout.lmax(), m, m),
+                  layout.lmax() - m + 1, part.view().component(c).data() + layout.index(row, m));
+    }
+  }
+  return part;
+}
+
+RotationMatrix product(const RotationMatrix& a, const RotationMatrix& b) {
+  RotationMatrix result{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t j = 0; j < 3; ++j) {
+      for (std::size_t k = 0; k < 3; ++k) result[i][j] += a[i][k] * b[k][j];
+    }
+  }
+  return result;
+}
+
+std::array<double, 3> product(const RotationMatrix& a, const std::array<double, 3>& v) {
+  std::array<double, 3> result{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t k = 0; k < 3; ++k) result[i] += a[i][k] * v[k];
+  }
+  return result;
+}
+
+void expect_near(const RotationMatrix& a, const RotationMatrix& b, double bound) {
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t j = 0; j < 3; ++j) EXPECT_NEAR(a[i][j], b[i][j], bound) << i << ", " << j;
+  }
+}
+
+TEST_P(OnEveryRankCount, RotatedAlmAreTheSameBitsAsOnOneRank) {
+  constexpr int lmax = 45;
+  const AlmLayout all(lmax, lmax);
+  const AlmLayout mine = dealt_layout(comm(), lmax);
+  for (const std::int64_t bytes : {-1, 0, 1000}) {
+    const auto expected =
+        rotated(Communicator::self(), all, random_alm_of<double>(all, 4), any_angles);
+    EXPECT_TRUE(same_bits(
+        rotated(comm(), mine, random_alm_of<double>(mine, 4), any_angles, RotationOptions{bytes}),
+        part_of(mine, expected)));
+  }
+  const auto in_float = rotated(comm(), mine, random_alm_of<float>(mine, 2), any_angles);
+  const auto in_double = rotated(comm(), mine, random_alm_of<double>(mine, 2), any_angles);
+  AlmBuffer<double> widened(2, mine.size());
+  for (std::int64_t i = 0; i < 2 * mine.size(); ++i)
+    widened.view().data()[i] = in_float.view().data()[i];
+  expect_within(relative_error(comm(), widened, in_double), tolerance::single_storage);
+}
+
+TEST_P(OnEveryRankCount, ARankWithoutOrdersTakesPartInARotation) {
+  constexpr int lmax = 12;
+  const AlmLayout all(lmax, lmax);
+  const AlmLayout mine = comm().is_root() ? all : AlmLayout(lmax, lmax, {});
+  const auto expected =
+      rotated(Communicator::self(), all, random_alm_of<double>(all, 1), any_angles);
+  EXPECT_TRUE(same_bits(rotated(comm(), mine, random_alm_of<double>(mine, 1), any_angles),
+                        part_of(mine, expected)));
+}
+
+/// a_lm of the field that is concentrated at one direction: conj(Y_lm).
+AlmBuffer<double> point_source(const AlmLayout& layout, const std::array<double, 3>& v) {
+  AlmBuffer<double> alm(1, layout.size());
+  const double theta = std::atan2(std::hypot(v[0], v[1]), v[2]);
+  const double phi = std::atan2(v[1], v[0]);
+  for (std::int64_t row = 0; row < layout.n_orders(); ++row) {
+    const auto m = static_cast<unsigned>(layout.order(row));
+    for (int l = layout.order(row); l <= layout.lmax(); ++l) {
+      alm.view().component(0)[layout.index(row, l)] =
+          std::polar(1.0, -static_cast<double>(m) * phi) *
+          std::sph_legendre(static_cast<unsigned>(l), m, theta);
+    }
+  }
+  return alm;
+}
+
+TEST_P(OnEveryRankCount, APointSourceMovesToWhereTheMatrixTakesIt) {
+  const AlmLayout layout = dealt_layout(comm(), 30);
+  const std::array<double, 3> at{0.48, 0.6, 0.64};
+  for (const EulerAngles& angles :
+       {any_angles, EulerAngles{1, 0, 0.5}, EulerAngles{0, 0.5, 0}, EulerAngles{-1, pi, 0.5},
+        EulerAngles{0.2, -pi, 0.5}, EulerAngles{1, 2 * pi, 1},
+        EulerAngles::between(CoordinateSystem::galactic, CoordinateSystem::ecliptic)}) {
+    SCOPED_TRACE(angles.theta);
+    expect_within(relative_error(comm(), rotated(comm(), layout, point_source(layout, at), angles),
+                                 point_source(layout, product(angles.matrix(), at))),
+                  tolerance::direct_sum);
+  }
+}
+
+TEST_P(OnEveryRankCount, RotationsComposeAsTheirMatricesDo) {
+  const AlmLayout layout = dealt_layout(comm(), 100);
+  const AlmBuffer<double> alm = random_alm_of<double>(layout, 2);
+  const EulerAngles first{0.1, 1.3, 2.9};
+  const EulerAngles second{-2, 0.4, 1};
+  const EulerAngles both = EulerAngles::of(product(second.matrix(), first.matrix()));
+  expect_within(
+      relative_error(comm(), rotated(comm(), layout, rotated(comm(), layout, alm, first), second),
+                     rotated(comm(), layout, alm, both)),
+      tolerance::round_trip);
+  // Half a turn, which is a special case, in two steps, which are not.
+  const EulerAngles quarter{0, pi / 2, 0};
+  expect_within(relative_error(
+                    comm(), rotated(comm(), layout, rotated(comm(), layout, alm, quarter), quarter),
+                    rotated(comm(), layout, alm, {0, pi, 0})),
+                tolerance::round_trip);
+}
+
+TEST_P(OnEveryRankCount, TheInverseRotationGoesBackAndThePowerStays) {
+  const AlmLayout layout = dealt_layout(comm(), 150);
+  const AlmBuffer<double> alm = random_alm_of<double>(layout, 3);
+  for (const EulerAngles& angles : {any_angles, EulerAngles{1, 1e-3, 2}}) {
+    AlmBuffer<double> there = rotated(comm(), layout, alm, angles);
+    const Spectra before = power_spectra<double>(comm(), layout, alm.view());
+    const Spectra after = power_spectra<double>(comm(), layout, std::as_const(there).view());
+    for (int name = 0; name < Spectra::n_names; ++name) {
+      for (int l = 0; l <= layout.lmax(); ++l) {
+        const auto which = static_cast<Spectra::Name>(name);
+        EXPECT_NEAR(after(which, l), before(which, l), tolerance::round_trip)
+            << Spectra::names[to_size(name)] << " at l = " << l;
+      }
+    }
+    rotate(comm(), layout, there, angles.inverse());
+    expect_within(relative_error(comm(), there, alm), tolerance::round_trip);
+  }
+}
+
+TEST_P(OnEveryRankCount, ManyThreadsRotateToTheSameBits) {
+  const AlmLayout layout = dealt_layout(comm(), 40);
+  const int threads = omp_get_max_threads();
+  omp_set_num_threads(1);
+  const auto expected = rotated(comm(), layout, random_alm_of<double>(layout, 1), any_angles);
+  omp_set_num_threads(4);
+  EXPECT_TRUE(
+      same_bits(rotated(comm(), layout, random_alm_of<double>(layout, 1), any_angles), expected));
+  omp_set_num_threads(threads);
+}
+
+TEST_P(OnEveryRankCount, ATurnAboutTheAxisNeedsNoFurtherOrders) {
+  constexpr int lmax = 20;
+  constexpr int mmax = 8;
+  std::vector<int> orders;
+  for (int m = comm().rank(); m <= mmax; m += comm().size()) orders.push_back(m);
+  const AlmLayout layout(lmax, mmax, orders);
+  const AlmBuffer<double> alm = random_alm_of<double>(layout, 1);
+  const AlmBuffer<double> turned = rotated(comm(), layout, alm, {0.25, 0, 0.5});
+  for (std::int64_t row = 0; row < layout.n_orders(); ++row) {
+    for (int l = layout.order(row); l <= lmax; ++l) {
+      const std::int64_t i = layout.index(row, l);
+      EXPECT_LE(std::abs(turned.view().data()[i] -
+                         alm.view().data()[i] * std::polar(1.0, -0.75 * layout.order(row))),
+                1e-14);
+    }
+  }
+  expect_error(ErrorKind::usage, "mmax = 8 below lmax = 20",
+               [&] { rotated(comm(), layout, alm, any_angles); });
+}
+
+TEST_P(OnEveryRankCount, RefusesBadAnglesAndShapesOnAllRanks) {
+  const AlmLayout layout = dealt_layout(comm(), 5);
+  AlmBuffer<double> alm = random_alm_of<double>(layout, 1);
+  EulerAngles bad = any_angles;
+  if (comm().is_root()) bad.theta = std::numeric_limits<double>::quiet_NaN();
+  expect_error(ErrorKind::usage, "finite angles", [&] { rotate(comm(), layout, alm, bad); });
+  AlmBuffer<double> short_one(1, comm().is_root() ? layout.size() - 1 : layout.size());
+  expect_error(ErrorKind::usage, "their layout has",
+               [&] { rotate(comm(), layout, short_one, any_angles); });
+  if (comm().size() == 1) return;
+  EulerAngles other = any_angles;
+  other.psi += comm().rank();
+  expect_error(ErrorKind::usage, "the ranks disagree on the rotation",
+               [&] { rotate(comm(), layout, alm, other); });
+}
+
+TEST(EulerAngles, AreThoseOfTheirMatrix) {
+  for (const EulerAngles& angles :
+       {any_angles, EulerAngles{0.1, 0, 0}, EulerAngles{0.1, pi, 0}, EulerAngles{-3, 1e-9, 3},
+        EulerAngles{2, pi - 1e-9, 1}, EulerAngles{0, pi / 2, 0}, EulerAngles{1, -2, 1}}) {
+    const EulerAngles found = EulerAngles::of(angles.matrix());
+    expect_near(found.matrix(), angles.matrix(), 4e-16);
+    EXPECT_GE(found.theta, 0);
+    expect_near(product(angles.inverse().matrix(), angles.matrix()), EulerAngles{}.matrix(), 4e-16);
+  }
+  const RotationMatrix no_rotation{{{1, 0, 0}, {0, 1, 0}, {0, 0, -1}}};
+  EXPECT_THROW(EulerAngles::of(no_rotation), UsageError);
+  const RotationMatrix stretched{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1.001}}};
+  EXPECT_THROW(EulerAngles::of(stretched), UsageError);
+}
+
+TEST(EulerAngles, BetweenCoordinateSystemsGoThereAndBack) {
+  using enum CoordinateSystem;
+  for (const CoordinateSystem from : {galactic, celestial, ecliptic}) {
+    expect_near(matrix_between(from, from), EulerAngles{}.matrix(), 0);
+    for (const CoordinateSystem to : {galactic, celestial, ecliptic}) {
+      expect_near(EulerAngles::between(from, to).matrix(), matrix_between(from, to), 4e-16);
+      expect_near(product(matrix_between(to, from), matrix_between(from, to)),
+                  EulerAngles{}.matrix(), 4e-16);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ringweave::detail::test
