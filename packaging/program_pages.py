@@ -8,6 +8,7 @@ Writes FOLDER/man1/ringweave.1, FOLDER/man1/ringweave-COMMAND.1 of every command
 """
 import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -204,7 +205,8 @@ def main():
 
     program = help_of()
     commands = {name: help_of(name) for name, _ in program.lists["Commands"]}
-    (folder / "man1").mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder / "man1", ignore_errors=True)  # pages of commands that were renamed
+    (folder / "man1").mkdir(parents=True)
     for name, text in man_pages(program, commands, version).items():
         (folder / "man1" / f"{name}.1").write_text(text, encoding="utf-8")
     (folder / "ringweave.bash").write_text(completion(program, commands), encoding="utf-8")
