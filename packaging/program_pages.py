@@ -8,6 +8,7 @@ Writes FOLDER/man1/ringweave.1, FOLDER/man1/ringweave-COMMAND.1 of every command
 """
 import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -76,27 +77,28 @@ class Help:
 
 # Man pages.
 
+CHARACTERS = str.maketrans({"\\": r"\(rs", "'": r"\(aq", "^": r"\(ha", "~": r"\(ti"})
+
+
 def roff(text):
     """Escapes a paragraph and wraps its lines. Words in `...` become bold."""
     text = "\n".join(textwrap.wrap(text, 72, break_long_words=False, break_on_hyphens=False))
-    for character, escaped in (("\\", r"\(rs"), ("'", r"\(aq"), ("^", r"\(ha"), ("~", r"\(ti")):
-        text = text.replace(character, escaped)
-    text = re.sub(r"(?<![\w-])-[\w-]+", lambda word: word[0].replace("-", r"\-"), text)
+    text = re.sub(r"(?<![\w-])-[\w-]+", lambda word: word[0].replace("-", r"\-"), text.translate(CHARACTERS))
     text = re.sub(r",(?=\d)", r",\\:", text)  # long lists may be broken
     text = re.sub(r"`([^`]*)`", r"\\fB\1\\fR", text)
     return re.sub(r"^\.", r"\\&.", text, flags=re.MULTILINE)
 
 
-def example(line):
-    return re.sub(r"^\.", r"\\&.", "".join({"\\": r"\(rs", "-": r"\-", "'": r"\(aq", "^": r"\(ha", "~": r"\(ti"}
-                                           .get(character, character) for character in line.strip()))
+def literal(line):
+    """Escapes a line that is to be copied: every "-" is a minus."""
+    return re.sub(r"^\.", r"\\&.", line.strip().translate(CHARACTERS).replace("-", r"\-"))
 
 
 def list_section(listed):
     lines = []
     for name, text in listed:
         word, _, value = name.partition(" ")
-        lines += [".TP", rf"\fB{example(word)}\fR" + (rf" \fI{example(value)}\fR" if value else ""), roff(text)]
+        lines += [".TP", rf"\fB{literal(word)}\fR" + (rf" \fI{literal(value)}\fR" if value else ""), roff(text)]
     return lines
 
 
@@ -119,7 +121,7 @@ def section(page, name):
     elif name == "ENVIRONMENT":
         body = list_section(variables(" ".join(line.strip() for line in page.sections[name])))
     elif name == "EXAMPLES":
-        body = [".nf", *map(example, page.sections[name]), ".fi"]
+        body = [".nf", *map(literal, page.sections[name]), ".fi"]
     else:
         body = text_section(paragraphs(page.sections[name]))
     return [f".SH {name.upper()}", *body]
@@ -131,7 +133,7 @@ def man_page(page, name, brief, description, version, see_also):
     program, rest = re.match(r"(ringweave(?: [a-z]+)?) (.*)", page.usage).groups()
     lines = ['.\\" SPDX-License-Identifier: GPL-3.0-or-later',
              f'.TH {name.upper()} 1 {date} "Ringweave {version}" "Ringweave manual"',
-             ".SH NAME", rf"{example(name)} \- {brief}",
+             ".SH NAME", rf"{literal(name)} \- {brief}",
              ".SH SYNOPSIS", f".B {program}", roff(rest),
              ".SH DESCRIPTION", *text_section(description)]
     lines += section(page, "Commands") + section(page, "Arguments") + [".SH OPTIONS"]
@@ -140,7 +142,7 @@ def man_page(page, name, brief, description, version, see_also):
             lines += ([] if title == "Options" else [f".SS {title}"]) + list_section(listed)
     for title in ("VALUES", "ENVIRONMENT", "EXIT STATUS", "EXAMPLES"):
         lines += section(page, title)
-    others = [rf".BR {example(other)} (1)" for other in see_also]
+    others = [rf".BR {literal(other)} (1)" for other in see_also]
     return "\n".join([*lines, ".SH SEE ALSO", *(f"{other}," for other in others[:-1]), others[-1]]) + "\n"
 
 
@@ -204,7 +206,8 @@ def main():
 
     program = help_of()
     commands = {name: help_of(name) for name, _ in program.lists["Commands"]}
-    (folder / "man1").mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder / "man1", ignore_errors=True)  # pages of commands that were renamed
+    (folder / "man1").mkdir(parents=True)
     for name, text in man_pages(program, commands, version).items():
         (folder / "man1" / f"{name}.1").write_text(text, encoding="utf-8")
     (folder / "ringweave.bash").write_text(completion(program, commands), encoding="utf-8")
