@@ -2,7 +2,6 @@
 #include "app/cli/version.hpp"
 
 #include <Random123/philox.h>
-#include <cairo.h>
 #include <fitsio.h>
 #include <fmt/format.h>
 #include <hdf5.h>
@@ -62,7 +61,7 @@ nlohmann::ordered_json version_information() {
       {"highway", build_information::highway},
       {"random123", random123_generator()},
       {"zlib", build_information::zlib},
-      {"cairo", cairo_version_string()},
+      {"cairo", build_information::cairo},
       {"cli11", CLI11_VERSION},
       {"fmt", FMT_VERSION},
       {"nlohmann_json", fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR,
