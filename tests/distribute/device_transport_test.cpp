@@ -125,7 +125,7 @@ TEST_P(OnEveryRankCount, EveryModeArrivesInPasses) {
   }
 }
 
-TEST_P(OnEveryRankCount, EveryModeArrivesWhereMpiCountsAreSmall) {
+TEST_P(OnEveryRankCount, EveryModeOfADeviceArrivesWhereMpiCountsAreSmall) {
   for (const PlanCase& plan_case : small_cases()) {
     for (const Folding folding : {Folding::fold, Folding::keep}) {
       for (const DeviceRoute route : {DeviceRoute::staged, DeviceRoute::direct}) {

@@ -78,14 +78,14 @@ struct Buffers {
   }
 };
 
-struct Problem {
+struct HaloProblem {
   RingDistribution rings;
   RingPayload payload;
   HaloPlan plan;
   LocalRings local;
 
-  Problem(const PlanCase& plan_case, const Communicator& comm, double support,
-          const RingPayload& some_payload)
+  HaloProblem(const PlanCase& plan_case, const Communicator& comm, double support,
+              const RingPayload& some_payload)
       : rings(plan_case.rings(comm.size())),
         payload(some_payload),
         plan(plan_halo(rings, comm.rank(), support, payload)),
@@ -93,7 +93,7 @@ struct Problem {
 };
 
 template <class T>
-void expect_every_ring_arrives(const Problem& problem, const Communicator& comm,
+void expect_every_ring_arrives(const HaloProblem& problem, const Communicator& comm,
                                std::int64_t n_components, const HaloOptions& options) {
   HaloExchange exchange(comm, problem.plan, n_components, options);
   Buffers<T> buffers(problem.plan, n_components);
@@ -114,10 +114,10 @@ TEST_P(OnEveryRankCount, EveryHaloRingArrivesWhereThePlanSays) {
   for (const PlanCase& plan_case : small_cases()) {
     for (const double support : supports) {
       SCOPED_TRACE(plan_case.name + ", support " + std::to_string(support));
-      const Problem pixels(plan_case, comm(), support, RingPayload::pixels(*plan_case.grid));
+      const HaloProblem pixels(plan_case, comm(), support, RingPayload::pixels(*plan_case.grid));
       expect_every_ring_arrives<double>(pixels, comm(), 1, {});
       expect_every_ring_arrives<float>(pixels, comm(), 3, {});
-      const Problem modes(plan_case, comm(), support, RingPayload::modes(*plan_case.grid));
+      const HaloProblem modes(plan_case, comm(), support, RingPayload::modes(*plan_case.grid));
       expect_every_ring_arrives<double>(modes, comm(), 2, {});
       expect_every_ring_arrives<float>(modes, comm(), 1, {});
     }
@@ -129,13 +129,13 @@ TEST_P(OnEveryRankCount, EveryHaloRingArrivesInPartsWhereMessagesAreSmall) {
     if (plan_case.grid->n_pixels() > 20000) continue;
     for (const double support : {0.1, std::numbers::pi}) {
       SCOPED_TRACE(plan_case.name + ", support " + std::to_string(support));
-      const Problem problem(plan_case, comm(), support, RingPayload::modes(*plan_case.grid));
+      const HaloProblem problem(plan_case, comm(), support, RingPayload::modes(*plan_case.grid));
       expect_every_ring_arrives<double>(problem, comm(), 2, {.message_bytes = 100});
       expect_every_ring_arrives<float>(problem, comm(), 1, {.message_bytes = 1000});
     }
   }
   const PlanCase smallest("", RingGrid::healpix(2), 5, 5, 0);
-  const Problem problem(smallest, comm(), 1, RingPayload::pixels(*smallest.grid));
+  const HaloProblem problem(smallest, comm(), 1, RingPayload::pixels(*smallest.grid));
   expect_every_ring_arrives<double>(problem, comm(), 1, {.message_bytes = 1});
 }
 
@@ -143,17 +143,17 @@ TEST_P(OnEveryRankCount, RingsWithoutValuesTravelToo) {
   const PlanCase plan_case("", RingGrid::healpix(16), 32, 32, 0);
   std::vector<std::int64_t> values;
   for (std::int64_t r = 0; r < plan_case.grid->n_rings(); ++r) values.push_back(r * r % 5);
-  const Problem problem(plan_case, comm(), 0.4, RingPayload(values));
+  const HaloProblem problem(plan_case, comm(), 0.4, RingPayload(values));
   expect_every_ring_arrives<double>(problem, comm(), 2, {});
-  const Problem nothing(plan_case, comm(), 0.4,
-                        RingPayload(std::vector<std::int64_t>(values.size(), 0)));
+  const HaloProblem nothing(plan_case, comm(), 0.4,
+                            RingPayload(std::vector<std::int64_t>(values.size(), 0)));
   expect_every_ring_arrives<float>(nothing, comm(), 2, {});
   expect_every_ring_arrives<float>(problem, comm(), 0, {});
 }
 
 TEST_P(OnEveryRankCount, AllThatIsSentIsAllThatIsReceivedAndPlanned) {
   const PlanCase plan_case("", RingGrid::healpix(32), 64, 64, 0);
-  const Problem problem(plan_case, comm(), 0.3, RingPayload::pixels(*plan_case.grid));
+  const HaloProblem problem(plan_case, comm(), 0.3, RingPayload::pixels(*plan_case.grid));
   HaloExchange exchange(comm(), problem.plan, 2);
   Buffers<double> buffers(problem.plan, 2);
   exchange.begin(buffers.own_view(), buffers.halo_view());
@@ -164,8 +164,8 @@ TEST_P(OnEveryRankCount, AllThatIsSentIsAllThatIsReceivedAndPlanned) {
 
 TEST_P(OnEveryRankCount, TwoExchangesMayBeUnderWayOnOneCommunicator) {
   const PlanCase plan_case("", RingGrid::healpix(32), 64, 64, 0);
-  const Problem near(plan_case, comm(), 0.1, RingPayload::pixels(*plan_case.grid));
-  const Problem far(plan_case, comm(), 2, RingPayload::modes(*plan_case.grid));
+  const HaloProblem near(plan_case, comm(), 0.1, RingPayload::pixels(*plan_case.grid));
+  const HaloProblem far(plan_case, comm(), 2, RingPayload::modes(*plan_case.grid));
   HaloExchange near_exchange(comm(), near.plan, 2);
   HaloExchange far_exchange(comm(), far.plan, 1);
   Buffers<float> near_buffers(near.plan, 2);
@@ -182,7 +182,7 @@ TEST_P(OnEveryRankCount, TwoExchangesMayBeUnderWayOnOneCommunicator) {
 
 TEST_P(OnEveryRankCount, WorkRunsWhileTheHaloMoves) {
   const PlanCase plan_case("", RingGrid::healpix(32), 64, 64, 0);
-  const Problem problem(plan_case, comm(), 0.3, RingPayload::pixels(*plan_case.grid));
+  const HaloProblem problem(plan_case, comm(), 0.3, RingPayload::pixels(*plan_case.grid));
   HaloExchange exchange(comm(), problem.plan, 1);
   Buffers<double> buffers(problem.plan, 1);
   buffers.fill_own(problem.local, problem.payload, 0);
@@ -196,7 +196,7 @@ TEST_P(OnEveryRankCount, WorkRunsWhileTheHaloMoves) {
 
 TEST_P(OnEveryRankCount, BuffersOfAnotherShapeAreRefused) {
   const PlanCase plan_case("", RingGrid::healpix(8), 16, 16, 0);
-  const Problem problem(plan_case, comm(), 0.3, RingPayload::pixels(*plan_case.grid));
+  const HaloProblem problem(plan_case, comm(), 0.3, RingPayload::pixels(*plan_case.grid));
   HaloExchange exchange(comm(), problem.plan, 1);
   Buffers<double> fitting(problem.plan, 1);
   Buffers<double> two(problem.plan, 2);
@@ -208,7 +208,7 @@ TEST_P(OnEveryRankCount, BuffersOfAnotherShapeAreRefused) {
 
 TEST_P(OnEveryRankCount, ASecondBeginIsRefusedUntilTheFirstHasEnded) {
   const PlanCase plan_case("", RingGrid::healpix(8), 16, 16, 0);
-  const Problem problem(plan_case, comm(), 0.3, RingPayload::pixels(*plan_case.grid));
+  const HaloProblem problem(plan_case, comm(), 0.3, RingPayload::pixels(*plan_case.grid));
   HaloExchange exchange(comm(), problem.plan, 1);
   Buffers<double> buffers(problem.plan, 1);
   buffers.fill_own(problem.local, problem.payload, 0);
@@ -250,7 +250,7 @@ TEST_P(OnEveryRankCount, HaloPlansThatDoNotFitAreRefusedByAllRanks) {
 TEST(HaloExchange, OnOneRankNothingMovesAndErrorsOfTheWorkAreThrown) {
   const PlanCase plan_case("", RingGrid::healpix(8), 16, 16, 0);
   const Communicator self = Communicator::self();
-  const Problem problem(plan_case, self, 4, RingPayload::pixels(*plan_case.grid));
+  const HaloProblem problem(plan_case, self, 4, RingPayload::pixels(*plan_case.grid));
   HaloExchange exchange(self, problem.plan, 1);
   Buffers<double> buffers(problem.plan, 1);
   EXPECT_THROW(exchange.run(buffers.own_view(), buffers.halo_view(),

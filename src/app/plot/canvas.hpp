@@ -6,6 +6,7 @@
 #include <string>
 
 #include "app/plot/colour_map.hpp"
+#include "app/plot/picture_file.hpp"
 
 namespace ringweave::detail::inline app {
 
@@ -21,16 +22,6 @@ struct TextStyle {
   Colour colour{0.13, 0.13, 0.13};
   double angle_degrees = 0;  ///< counterclockwise
   double halo = 0;           ///< width of the white outline, in pixels
-};
-
-enum class PictureFormat { png, pdf, svg };
-/// By extension: .png, .pdf, .svg; png for others.
-PictureFormat picture_format(const std::string& name);
-
-/// A file to write a picture to: the temporary path of an AtomicOutput, whose name says nothing.
-struct PictureFile {
-  std::string path;
-  PictureFormat format = PictureFormat::png;
 };
 
 /// A white picture to draw on with Cairo, in pixels from the top left corner. What is drawn is kept

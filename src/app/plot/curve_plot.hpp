@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/plot/canvas.hpp"
+#include "app/plot/picture_file.hpp"
 
 namespace ringweave::detail::inline app {
 
@@ -28,7 +28,7 @@ struct Curve {
 struct CurvePicture {
   int width = 1600;
   int height = 1000;
-  std::string title;
+  std::string title{};
   std::string unit{};  ///< of C_l, such as uK^2; empty: not shown
 };
 

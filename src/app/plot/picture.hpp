@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "app/plot/canvas.hpp"
 #include "app/plot/mollweide.hpp"
+#include "app/plot/picture_file.hpp"
 
 namespace ringweave::detail::inline app {
 
