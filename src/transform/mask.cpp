@@ -111,7 +111,7 @@ class Distances {
     if (of_theta >= most_) return;
     // Longitudes within the angle: scale sin^2(phi / 2) < most - of_theta.
     const double of_phi = scale > 0 ? (most_ - of_theta) / scale : 1;
-    const double reach = of_phi < 1 ? 2 * std::asin(std::sqrt(of_phi)) : pi;
+    const double reach = of_phi < 1 ? 2 * std::asin(std::sqrt(of_phi)) : pi + step_ / 2;
     const double other_step = 2 * pi / static_cast<double>(other.n_phi);
     const auto lower = [&](std::int64_t j, double of_nearest) {
       const std::size_t pixel = to_size(((j % ring_.n_phi) + ring_.n_phi) % ring_.n_phi);

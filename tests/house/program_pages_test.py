@@ -42,7 +42,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(completed(["ringweave", "smooth", "--compat", ""]), {"healpy", "cxx", "f90"})
         self.assertEqual(completed(["ringweave", "smooth", "--compat", "=", "c"]), {"cxx"})
         self.assertEqual(completed(["ringweave", "smooth", "--compat", "="]), {"healpy", "cxx", "f90"})
-        self.assertEqual(completed(["ringweave", "plot", "--field", ""]), {"T", "Q", "U"})
+        self.assertEqual(completed(["ringweave", "alm", "--take", ""]), {"T", "E", "B"})
         self.assertEqual(completed(["ringweave", "--progress", "o"]), {"on", "off"})
         self.assertIn("h100_cluster", completed(["ringweave", "model", "--machine", "h"]))
 
