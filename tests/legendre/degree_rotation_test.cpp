@@ -3,9 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <utility>
+#include <complex>
+#include <vector>
 
 #include "base/checked_cast.hpp"
 #include "support/only_target.hpp"

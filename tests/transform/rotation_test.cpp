@@ -7,11 +7,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <numbers>
 #include <utility>
+#include <vector>
 
 #include "base/checked_cast.hpp"
+#include "base/memory_meter.hpp"
 #include "ringweave/analysis.hpp"
 #include "ringweave/random.hpp"
 #include "support/expect_error.hpp"
@@ -22,6 +25,7 @@
 namespace ringweave::detail::test {
 namespace {
 
+using Complex = std::complex<double>;
 constexpr double pi = std::numbers::pi;
 constexpr EulerAngles any_angles{0.7, 1.9, -2.3};
 
@@ -199,6 +203,22 @@ TEST_P(OnEveryRankCount, ManyThreadsRotateToTheSameBits) {
   EXPECT_TRUE(
       same_bits(rotated(comm(), layout, random_alm_of<double>(layout, 1), any_angles), expected));
   omp_set_num_threads(threads);
+}
+
+TEST_P(OnEveryRankCount, ARotationTakesAnEighthOfTheAlmAndSomeDegrees) {
+  constexpr int lmax = 300;
+  constexpr std::int64_t n_components = 4;
+  const AlmLayout layout = dealt_layout(comm(), lmax);
+  AlmBuffer<double> alm = random_alm_of<double>(layout, n_components);
+  const std::int64_t before = MemoryMeter::current_bytes();
+  MemoryMeter::reset_high_water();
+  rotate(comm(), layout, alm, any_angles);
+  // A thread holds its degree, and the columns and rows of three components.
+  constexpr std::int64_t degree = n_components * (lmax + 1) * std::int64_t{sizeof(Complex)};
+  const std::int64_t scratch = omp_get_max_threads() * 5 * degree;
+  // Every worker has a degree of each block: as sent by this rank, and as received.
+  const std::int64_t least = 2 * comm().max(std::int64_t{omp_get_max_threads()}) * degree;
+  EXPECT_LE(MemoryMeter::high_water_bytes() - before, alm.bytes() / 8 + scratch + least);
 }
 
 TEST_P(OnEveryRankCount, ATurnAboutTheAxisNeedsNoFurtherOrders) {
