@@ -99,16 +99,20 @@ void expect_near(const RotationMatrix& a, const RotationMatrix& b, double bound)
 }
 
 TEST_P(OnEveryRankCount, RotatedAlmAreTheSameBitsAsOnOneRank) {
-  constexpr int lmax = 45;
-  const AlmLayout all(lmax, lmax);
-  const AlmLayout mine = dealt_layout(comm(), lmax);
-  for (const std::int64_t bytes : {-1, 0, 1000}) {
+  for (const auto& [lmax, bytes] : std::vector<std::pair<int, std::int64_t>>{
+           {45, -1}, {45, 0}, {45, 1000}, {0, -1}, {1, -1}, {2, 0}}) {
+    const AlmLayout all(lmax, lmax);
+    const AlmLayout mine = dealt_layout(comm(), lmax);
     const auto expected =
         rotated(Communicator::self(), all, random_alm_of<double>(all, 4), any_angles);
     EXPECT_TRUE(same_bits(
         rotated(comm(), mine, random_alm_of<double>(mine, 4), any_angles, RotationOptions{bytes}),
         part_of(mine, expected)));
   }
+}
+
+TEST_P(OnEveryRankCount, FloatAlmAreRotatedInDouble) {
+  const AlmLayout mine = dealt_layout(comm(), 45);
   const auto in_float = rotated(comm(), mine, random_alm_of<float>(mine, 2), any_angles);
   const auto in_double = rotated(comm(), mine, random_alm_of<double>(mine, 2), any_angles);
   AlmBuffer<double> widened(2, mine.size());
