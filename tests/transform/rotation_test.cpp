@@ -288,5 +288,28 @@ TEST(EulerAngles, BetweenCoordinateSystemsGoThereAndBack) {
   }
 }
 
+TEST(EulerAngles, BetweenCoordinateSystemsAreThoseOfHealpy) {
+  using enum CoordinateSystem;
+  struct Pair {
+    CoordinateSystem from;
+    CoordinateSystem to;
+    EulerAngles angles;
+  };
+  // healpy.rotator.coordsys2euler_zyz, healpy 1.16.1 with Astropy 5.
+  const std::vector<Pair> list = {
+      {galactic, celestial, {0.9960259187845951, 1.0973190233809158, -2.917152366437428}},
+      {galactic, ecliptic, {1.459374704226703, 1.0504884447272085, -3.141187365042611}},
+      {celestial, galactic, {-0.22444028715236528, 1.0973190233809156, 2.145566734805198}},
+      {celestial, ecliptic, {-1.570796079455667, 0.409092537182114, 1.570796013352418}},
+      {ecliptic, galactic, {-0.00040528854718195736, 1.0504884447272076, 1.6822179493630902}},
+      {ecliptic, celestial, {1.5707966402373752, 0.40909253718211375, -1.570796574134126}}};
+  for (const auto& [from, to, angles] : list) {
+    const EulerAngles found = EulerAngles::between(from, to);
+    EXPECT_NEAR(found.psi, angles.psi, 1e-14);
+    EXPECT_NEAR(found.theta, angles.theta, 1e-14);
+    EXPECT_NEAR(found.phi, angles.phi, 1e-14);
+  }
+}
+
 }  // namespace
 }  // namespace ringweave::detail::test
