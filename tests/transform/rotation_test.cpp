@@ -198,17 +198,6 @@ TEST_P(OnEveryRankCount, TheInverseRotationGoesBackAndThePowerStays) {
   }
 }
 
-TEST_P(OnEveryRankCount, ManyThreadsRotateToTheSameBits) {
-  const AlmLayout layout = dealt_layout(comm(), 40);
-  const int threads = omp_get_max_threads();
-  omp_set_num_threads(1);
-  const auto expected = rotated(comm(), layout, random_alm_of<double>(layout, 1), any_angles);
-  omp_set_num_threads(4);
-  EXPECT_TRUE(
-      same_bits(rotated(comm(), layout, random_alm_of<double>(layout, 1), any_angles), expected));
-  omp_set_num_threads(threads);
-}
-
 TEST_P(OnEveryRankCount, ARotationTakesAnEighthOfTheAlmAndSomeDegrees) {
   constexpr int lmax = 300;
   constexpr std::int64_t n_components = 4;
