@@ -67,7 +67,6 @@ class DegreeRotation {
   void apply_quarter_turn(const Blocks& blocks, std::int64_t first_component, int n_maps,
                           Scratch& scratch) const noexcept;
 
-  int lmax_;
   std::vector<double> central_;        ///< [l] |Delta_l0|
   std::vector<Complex> first_phase_;   ///< [m] (-i)^m exp(-i m psi)
   std::vector<Complex> middle_phase_;  ///< [m] (-1)^m exp(-i m theta)

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <complex>
 #include <utility>
+#include <vector>
 
 #include "base/checked_cast.hpp"
 #include "support/expect_error.hpp"

@@ -27,8 +27,8 @@ cctype: isalnum isalpha isdigit islower isspace toupper
 charconv: from_chars to_chars
 chrono: chrono
 cmath: acos asin atan atan2 cbrt ceil copysign erf erfc exp2 expm1 fabs floor fma fmod frexp hypot isfinite isinf isnan
-cmath: ldexp legendre lerp lgamma llround log10 log1p log2 lround nan nearbyint nextafter remainder rint round signbit sph_legendre
-cmath: tgamma trunc
+cmath: ldexp legendre lerp lgamma llround log10 log1p log2 lround nan nearbyint nextafter remainder rint round signbit
+cmath: sph_legendre tgamma trunc
 cmath complex: cos exp log pow sin sqrt tan
 cmath complex cstdlib: abs
 complex: arg complex conj norm polar

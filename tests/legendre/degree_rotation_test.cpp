@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <utility>
+#include <complex>
+#include <vector>
 
 #include "base/checked_cast.hpp"
 #include "support/only_target.hpp"

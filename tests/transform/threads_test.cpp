@@ -10,6 +10,7 @@
 #include "ringweave/analysis.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/grid.hpp"
+#include "ringweave/rotation.hpp"
 #include "ringweave/smoothing.hpp"
 #include "transform/map_preparation.hpp"
 #include "transform/transform_cases.hpp"
@@ -119,6 +120,22 @@ TEST(DrawnAlm, DoNotDependOnTheNumberOfThreads) {
     return alm;
   };
   EXPECT_TRUE(same_bits(with(4), with(1)));
+}
+
+TEST(RotatedAlm, DoNotDependOnTheNumberOfThreads) {
+  const AlmLayout layout(60, 60);
+  Spectra spectra(60);
+  for (double& value : spectra.values(Spectra::TT)) value = 2;
+  for (const EulerAngles& angles : {EulerAngles{1, 2, 3}, EulerAngles{1, 0, 3}}) {
+    const auto with = [&](int count) {
+      AlmBuffer<double> alm(1, layout.size());
+      draw_alm(spectra, seed, layout, alm.view());
+      const ThreadCount threads(count);
+      rotate(Communicator::self(), layout, alm, angles);
+      return alm;
+    };
+    EXPECT_TRUE(same_bits(with(4), with(1)));
+  }
 }
 
 const std::vector<std::string> stokes{"T", "Q", "U"};

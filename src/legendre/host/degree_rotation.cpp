@@ -46,8 +46,7 @@ struct DegreeRotation::Blocks {
   std::int64_t count;
 };
 
-DegreeRotation::DegreeRotation(int lmax, long double psi, long double theta, long double phi)
-    : lmax_(lmax) {
+DegreeRotation::DegreeRotation(int lmax, long double psi, long double theta, long double phi) {
   const std::int64_t size = std::int64_t{lmax} + 1;
   for (auto* table : {&first_phase_, &middle_phase_, &last_phase_}) table->reserve(to_size(size));
   central_.reserve(to_size(size));

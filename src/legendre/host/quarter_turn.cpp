@@ -18,14 +18,13 @@ using D = hn::CappedTag<double, 8>;
 using V = hn::Vec<D>;
 constexpr std::int64_t n_lanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
 
-// Blocks of columns that stay in the L1 cache while all rows pass over them (12 KiB for one map).
-constexpr std::int64_t chunk_blocks = 32;
+/// Returns how many blocks of columns stay in the L1 cache while all rows pass over them (12 to 17
+/// KiB).
+constexpr std::int64_t chunk_blocks(int n_maps) { return n_maps == 1 ? 32 : 20; }
 
 /// Returns how many rows are computed in registers: sums and row values take one for every row and
 /// map, and the longest vectors come with 32 registers.
-constexpr int rows_at_once(int n_maps) {
-  return n_lanes == 8 ? (n_maps == 1 ? 8 : 4) : (n_maps == 1 ? 4 : 2);
-}
+constexpr int rows_at_once(int n_maps) { return n_lanes == 8 ? (n_maps == 1 ? 8 : 4) : 4; }
 
 /// What a block of the diagonal leaves out: its columns are its rows.
 enum class Part { beyond_diagonal, diagonal };
@@ -172,8 +171,8 @@ HWY_INLINE void pass_chunk(const Task& task, std::int64_t begin, std::int64_t en
 
 template <int n_maps>
 HWY_INLINE void add_sums_of(const Task& task) {
-  for (std::int64_t begin = task.first_block; begin < task.n_blocks; begin += chunk_blocks)
-    pass_chunk<n_maps>(task, begin, std::min(begin + chunk_blocks, task.n_blocks));
+  for (std::int64_t begin = task.first_block; begin < task.n_blocks; begin += chunk_blocks(n_maps))
+    pass_chunk<n_maps>(task, begin, std::min(begin + chunk_blocks(n_maps), task.n_blocks));
 }
 
 void add_sums_of_maps(const Task& task) {
