@@ -27,25 +27,31 @@ if(RINGWEAVE_HAS_CUDA)
   # converts to itself. The host pass leaves "#pragma unroll" to a compiler that does not know it.
   add_library(ringweave_cuda_flags INTERFACE)
   target_compile_options(ringweave_cuda_flags INTERFACE
-    $<$<COMPILE_LANGUAGE:CUDA>:--diag-suppress=554 -Xcompiler=-Wall,-Wextra,-Wshadow,-Wno-unknown-pragmas>
+    $<$<COMPILE_LANGUAGE:CUDA>:--diag-suppress=554 -Xcompiler=-Wall,-Wextra,-Wshadow,-Wno-unknown-pragmas$<$<BOOL:${CMAKE_COMPILE_WARNING_AS_ERROR}>:,-Werror>>
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion -Wsign-conversion -Wshadow>)
 endif()
 message(STATUS "CUDA: ${RINGWEAVE_HAS_CUDA}")
 
 # ringweave_room_cuda(NAME [BUILT file...] [NOT_BUILT file...] [LINKS target...]): the cuda/ folder of a room, with
 # and without CUDA. Objects of .cu files become objects of the room, so that users of the room need no CUDA compiler.
-# The runtime is linked statically, so that the program also runs without any CUDA.
+# The runtime is linked statically, so that the program also runs without any CUDA; but shared libraries share one.
 function(ringweave_room_cuda name)
   cmake_parse_arguments(PARSE_ARGV 1 room "" "" "BUILT;NOT_BUILT;LINKS")
   if(NOT RINGWEAVE_HAS_CUDA)
     target_sources(ringweave_${name} PRIVATE ${room_NOT_BUILT})
     return()
   endif()
+  set(kind Static)
+  set(runtime CUDA::cudart_static)
+  if(BUILD_SHARED_LIBS)
+    set(kind Shared)
+    set(runtime CUDA::cudart)
+  endif()
   add_library(ringweave_${name}_cuda OBJECT ${room_BUILT})
   target_include_directories(ringweave_${name}_cuda PRIVATE ${RINGWEAVE_INCLUDE_FOLDERS})
-  set_target_properties(ringweave_${name}_cuda PROPERTIES CUDA_RUNTIME_LIBRARY Static
+  set_target_properties(ringweave_${name}_cuda PROPERTIES CUDA_RUNTIME_LIBRARY ${kind}
     CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON CUDA_EXTENSIONS OFF)
-  target_link_libraries(ringweave_${name}_cuda PRIVATE ringweave_cuda_flags CUDA::cudart_static ${room_LINKS})
+  target_link_libraries(ringweave_${name}_cuda PRIVATE ringweave_cuda_flags ${runtime} ${room_LINKS})
   target_sources(ringweave_${name} PRIVATE $<TARGET_OBJECTS:ringweave_${name}_cuda>)
-  target_link_libraries(ringweave_${name} PRIVATE CUDA::cudart_static ${room_LINKS})
+  target_link_libraries(ringweave_${name} PRIVATE ${runtime} ${room_LINKS})
 endfunction()

@@ -3,7 +3,9 @@
 # the licence, which every system has.
 set(doc ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/usr/share/doc/ringweave)
 file(GLOB pages ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/usr/share/man/man1/*.1)
-execute_process(COMMAND gzip -9 -n ${pages} COMMAND_ERROR_IS_FATAL ANY)
+if(pages)
+  execute_process(COMMAND gzip -9 -n ${pages} COMMAND_ERROR_IS_FATAL ANY)
+endif()
 file(REMOVE ${doc}/LICENSE)
 file(WRITE ${doc}/copyright "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: Ringweave

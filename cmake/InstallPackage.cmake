@@ -12,8 +12,10 @@ set_target_properties(ringweave_io PROPERTIES EXPORT_NAME io)
 target_link_libraries(ringweave_core INTERFACE ${core_rooms} MPI::MPI_C)  # for ringweave/mpi.hpp
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Ringweave)
-install(TARGETS ${core_rooms} ringweave_core EXPORT RingweaveCoreTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS ringweave_io EXPORT RingweaveIoTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS ${core_rooms} ringweave_core EXPORT RingweaveCoreTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS ringweave_io EXPORT RingweaveIoTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT RingweaveCoreTargets NAMESPACE Ringweave:: DESTINATION ${package_folder})
 install(EXPORT RingweaveIoTargets NAMESPACE Ringweave:: DESTINATION ${package_folder})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ringweave DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

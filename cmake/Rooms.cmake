@@ -55,15 +55,23 @@ function(ringweave_quick_checks)
   endif()
 endfunction()
 
-# ringweave_room(NAME [COMPUTES_LITTLE] SOURCES file... [ROOMS room...] [LINKS target...] [PRECOMPILE header...])
-# Makes a static library Ringweave::NAME from the sources of the current folder. ROOMS are rooms it may include, LINKS
+# ringweave_room(NAME [COMPUTES_LITTLE] [OF_PROGRAM] SOURCES file... [ROOMS room...] [LINKS target...]
+#                [PRECOMPILE header...])
+# Makes a library Ringweave::NAME from the sources of the current folder, static unless BUILD_SHARED_LIBS is set and it is
+# not OF_PROGRAM, which alone uses it. ROOMS are rooms it may include, LINKS
 # external libraries. The headers of PRECOMPILE and standard ones are compiled once for the room;
 # tests/house/check_standard_headers.py finds forgotten includes. A room that computes little is optimised little, and
 # not at all where it is sanitized. (At -O2, with precompiled headers, GCC 12 would also warn by mistake that std::string
 # copies beyond its bounds.)
 function(ringweave_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 room "COMPUTES_LITTLE" "" "SOURCES;ROOMS;LINKS;PRECOMPILE")
-  add_library(ringweave_${name} STATIC ${room_SOURCES})
+  cmake_parse_arguments(PARSE_ARGV 1 room "COMPUTES_LITTLE;OF_PROGRAM" "" "SOURCES;ROOMS;LINKS;PRECOMPILE")
+  if(room_OF_PROGRAM)
+    add_library(ringweave_${name} STATIC ${room_SOURCES})
+  else()
+    add_library(ringweave_${name} ${room_SOURCES})
+    set_target_properties(ringweave_${name} PROPERTIES VERSION ${PROJECT_VERSION}
+      SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  endif()
   add_library(Ringweave::${name} ALIAS ringweave_${name})
   set_target_properties(ringweave_${name} PROPERTIES EXPORT_NAME detail_${name})
   target_include_directories(ringweave_${name} PUBLIC

@@ -81,4 +81,9 @@ struct NormalPair {
 };
 NormalPair normal_pair(std::uint64_t seed, std::uint32_t field, int l, int m);
 
+/// The standard normal number of a pixel of one (seed, component), for white noise. It does not
+/// depend on those of normal_pair().
+/// pixel  its number in the full grid, in RING order
+double pixel_normal(std::uint64_t seed, std::uint32_t component, std::int64_t pixel);
+
 }  // namespace ringweave

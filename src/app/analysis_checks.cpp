@@ -67,4 +67,12 @@ void note_columns_left_out(Run& run, const std::string& path, const MapHeader& h
     run.note(fmt::format("{}: columns left out: {}", path, fmt::join(names, ", ")));
 }
 
+void warn_of_coordinates(Run& run, const std::string& path, const MapHeader& map,
+                         const std::string& other_path, const MapHeader& other) {
+  if (map.coordsys.empty() || other.coordsys.empty()) return;
+  if (map.coordsys.front() == other.coordsys.front()) return;
+  run.warn(fmt::format("{} has COORDSYS {} and {} {}: they are taken pixel by pixel", path,
+                       map.coordsys, other_path, other.coordsys));
+}
+
 }  // namespace ringweave::detail::inline app

@@ -28,4 +28,8 @@ void require_converging(const Communicator& comm, const std::string& path, const
 void note_columns_left_out(Run& run, const std::string& path, const MapHeader& header,
                            const FieldChoice& choice);
 
+/// Warns where two maps that go together say that their coordinates differ.
+void warn_of_coordinates(Run& run, const std::string& path, const MapHeader& map,
+                         const std::string& other_path, const MapHeader& other);
+
 }  // namespace ringweave::detail::inline app

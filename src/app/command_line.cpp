@@ -98,6 +98,25 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
+/// The file of --config; empty without.
+std::string config_file(const CLI::App& app) {
+  const CLI::Option* option = app.get_config_ptr();
+  return option->count() > 0 ? option->as<std::string>() : "";
+}
+
+/// Returns the number of the line of a configuration file that sets a key, from 1; 0 for none.
+int line_of(const std::string& file, const std::string& key) {
+  std::ifstream lines(file);
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    const std::size_t begin = line.find_first_not_of(" \t");
+    if (begin == std::string::npos || line.compare(begin, key.size(), key) != 0) continue;
+    if (line.find_first_of(" \t=", begin) == begin + key.size()) return number;
+  }
+  return 0;
+}
+
 /// What an error of the parser about these words of the command line is about, for the user.
 UsageError explained(const CLI::App& app, const std::vector<std::string>& words,
                      const CLI::Error& error) {
@@ -115,29 +134,31 @@ UsageError explained(const CLI::App& app, const std::vector<std::string>& words,
     return UsageError(
         fmt::format("{}: no option of this name{}{}", name, did_you_mean(name, known), help));
   }
-  return UsageError(error.what() + help);
+  // "--lmax: ..." of an option that only the configuration file sets is about the file.
+  const std::string message = error.what();
+  const std::string option = message.substr(0, message.find_first_of(": "));
+  const bool is_given = std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    return word.substr(0, word.find('=')) == option;
+  });
+  const std::string file = config_file(app);
+  const int line =
+      option.starts_with("--") && !is_given && !file.empty() ? line_of(file, option.substr(2)) : 0;
+  if (line > 0) return UsageError(fmt::format("{}, line {}: {}{}", file, line, message, help));
+  return UsageError(message + help);
 }
 
 /// "job.toml, line 3: unknown key lmaxx", for the entry that the parser could not take.
 UsageError explained(const CLI::App& app, const CLI::ConfigError& error) {
-  const std::string file = app.get_config_ptr()->as<std::string>();
+  const std::string file = config_file(app);
   const std::string message = error.what();
   constexpr std::string_view cannot_parse = "INI was not able to parse ";
   if (!message.starts_with(cannot_parse)) return UsageError(file + ": " + message);
   std::string key = message.substr(cannot_parse.size());
   key = key.substr(key.rfind('.') + 1);
-  std::ifstream lines(file);
-  int number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    const std::size_t begin = line.find_first_not_of(" \t");
-    if (begin == std::string::npos || line.compare(begin, key.size(), key) != 0) continue;
-    if (line.find_first_of(" \t=", begin) == begin + key.size()) break;
-  }
   std::vector<std::string> keys;
   for (const std::string& name : option_names(app)) keys.push_back(name.substr(2));
-  return UsageError(
-      fmt::format("{}, line {}: unknown key {}{}", file, number, key, did_you_mean(key, keys)));
+  return UsageError(fmt::format("{}, line {}: unknown key {}{}", file, line_of(file, key), key,
+                                did_you_mean(key, keys)));
 }
 
 }  // namespace

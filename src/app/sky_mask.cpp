@@ -2,12 +2,16 @@
 #include "app/sky_mask.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <string>
+#include <vector>
 
+#include "app/analysis_checks.hpp"
 #include "app/cli/angle.hpp"
 #include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
@@ -28,6 +32,19 @@ double apodisation_of(const AnalysisOptions& options) {
         fmt::format("--apodise {}: expected more than 0, at most 180deg", options.apodise));
   }
   return angle;
+}
+
+/// The column of --mask-column. Error  UsageError.
+int column_of_mask(const AnalysisOptions& options, const MapHeader& header) {
+  const std::string& asked = options.mask_column;
+  if (asked.empty()) return 0;
+  std::vector<std::string> names;
+  for (std::size_t c = 0; c < header.columns.size(); ++c) {
+    names.push_back(header.columns[c].name);
+    if (asked == names.back() || asked == std::to_string(c)) return static_cast<int>(c);
+  }
+  throw UsageError(fmt::format("--mask-column {}: {} has {}; give a name or a number from 0", asked,
+                               options.mask, fmt::join(names, ", ")));
 }
 
 /// Makes 0 of UNSEEN pixels, and 0 or 1 of what rounding put beside them. Collective. Error
@@ -61,16 +78,21 @@ void require_fractions(const Communicator& comm, const std::string& path,
 
 }  // namespace
 
-void check_mask(Run& run, const AnalysisOptions& options, const RingGrid& grid) {
+void check_mask(Run& run, const AnalysisOptions& options, const MapHeader& map) {
   apodisation_of(options);
-  if (options.mask.empty()) return;
+  if (options.mask.empty()) {
+    if (options.mask_column.empty()) return;
+    throw UsageError("--mask-column belongs to --mask; give the mask, or leave it out");
+  }
   run.outputs.keep(options.mask);
   const auto reader = open_map(run.comm, options.mask);
-  if (!has_same_rings(*reader->header().grid, grid)) {
+  if (!has_same_rings(*reader->header().grid, *map.grid)) {
     throw DataError(options.mask, fmt::format("its grid is {}; the mask of a map on {} has to be "
                                               "on the same",
-                                              reader->header().grid->name(), grid.name()));
+                                              reader->header().grid->name(), map.grid->name()));
   }
+  warn_of_coordinates(run, options.mask, reader->header(), "the map", map);
+  column_of_mask(options, reader->header());
 }
 
 SkyMask read_mask(Run& run, const AnalysisOptions& options, const LocalRings& rings) {
@@ -78,14 +100,14 @@ SkyMask read_mask(Run& run, const AnalysisOptions& options, const LocalRings& ri
   run.progress.stage("reading " + options.mask);
   const auto reader = open_map(run.comm, options.mask);
   const MapHeader& header = reader->header();
-  if (header.columns.size() > 1) {
+  const std::array<int, 1> column{column_of_mask(options, header)};
+  if (header.columns.size() > 1 && options.mask_column.empty()) {
     run.note(fmt::format("{}: the mask is its first column, {}", options.mask,
                          header.columns.front().name));
   }
   auto values = agreed(
       run.comm, [&] { return std::make_shared<std::vector<double>>(to_size(rings.n_pixels())); });
-  constexpr std::array<int, 1> first_column{0};
-  reader->read(first_column, rings, MapView<double>(values->data(), 1, rings.n_pixels()));
+  reader->read(column, rings, MapView<double>(values->data(), 1, rings.n_pixels()));
   require_fractions(run.comm, options.mask, *values);
   if (const double angle = apodisation_of(options); angle > 0) {
     run.progress.stage("apodising the mask");

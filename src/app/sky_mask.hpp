@@ -23,9 +23,9 @@ struct SkyMask {
 /// Checks --mask and --apodise before anything is read, and keeps the mask's file from being an
 /// output. Error  UsageError; DataError where the mask is no map on `grid`, the full one.
 /// Collective.
-void check_mask(Run& run, const AnalysisOptions& options, const RingGrid& grid);
+void check_mask(Run& run, const AnalysisOptions& options, const MapHeader& map);
 
-/// Reads the first column of --mask and lets it fall as --apodise says; says what is left of the
+/// Reads --mask and lets it fall as --apodise says; says what is left of the
 /// sky. No mask without --mask. Collective.
 /// Error  DataError for values that are not from 0 to 1, or where all are 0.
 SkyMask read_mask(Run& run, const AnalysisOptions& options, const LocalRings& rings);

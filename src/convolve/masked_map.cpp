@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "distribute/mpi/agree.hpp"
 #include "ringweave/analysis.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/grid.hpp"
@@ -29,6 +30,11 @@ void apply_zeros(const std::vector<double>& mask, MapView<T> map, T value) {
 /// Checks and zeroes the UNSEEN pixels of an input as `policy` asks. Collective.
 template <class T>
 UnseenMask mask_unseen(const Communicator& comm, const MaskOptions& treatment, MapView<T> map) {
+  agree(comm, [&] {
+    if (treatment.mask == nullptr || ssize64(*treatment.mask) == map.size()) return;
+    throw UsageError("a mask of " + std::to_string(treatment.mask->size()) +
+                     " pixels for a map of " + std::to_string(map.size()));
+  });
   if (treatment.mask != nullptr && treatment.unseen == UnseenPolicy::fail)
     apply_zeros<T>(*treatment.mask, map, 0);
   const std::int64_t n_unmasked = UnseenMask(comm, MapView<const T>(map)).total();

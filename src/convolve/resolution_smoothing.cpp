@@ -113,11 +113,13 @@ SmoothingReport smooth_harmonic_onto(SphericalHarmonicTransform& from,
 
   const bool restores =
       options.unseen == UnseenPolicy::restore || options.unseen == UnseenPolicy::normalize;
-  if (restores && treated.mask().total() > 0) {
+  const auto has_mask = [&](std::int64_t c) {
+    return treated.mask().count(c) > 0 || treated.is_normalized(c);
+  };
+  if (restores && (treated.mask().total() > 0 || treated.is_normalized())) {
     MaskTransforms transforms(from, onto);
     for (std::int64_t c = 0; c < map.n_components(); ++c) {
-      if (treated.mask().count(c) > 0)
-        follow_mask<T>(transforms, options, treated, c, map.view(), report);
+      if (has_mask(c)) follow_mask<T>(transforms, options, treated, c, map.view(), report);
     }
   }
   if (options.put_back == MaskOptions::PutBack::yes) {

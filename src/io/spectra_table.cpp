@@ -140,8 +140,9 @@ SpectraFile read_fits_spectra(const std::string& path, SpectrumKind kind) {
         "written by healpy, which puts EB before TB, under HEALPix's names of the other order; "
         "read as EB, TB");
   }
+  const std::size_t n_known = table.columns.size() == order.size() ? order.size() : 6;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    if (c < order.size()) {
+    if (c < n_known) {
       std::copy_n(table.columns[c].begin(), length,
                   file.spectra.values(order[c]).begin() + table.first);
     } else {

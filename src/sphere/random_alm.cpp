@@ -111,18 +111,34 @@ double uniform(std::uint32_t high, std::uint32_t low) {
   return static_cast<double>(bits + 1) * 0x1p-53;
 }
 
-}  // namespace
+using Philox = r123::Philox4x32;
 
-NormalPair normal_pair(std::uint64_t seed, std::uint32_t field, int l, int m) {
-  using Philox = r123::Philox4x32;
+/// Two standard normal numbers by Box and Muller.
+NormalPair normal_pair_of(std::uint64_t seed, const Philox::ctr_type& counter) {
   const Philox::key_type key{
       {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)}};
-  const Philox::ctr_type counter{
-      {static_cast<std::uint32_t>(l), static_cast<std::uint32_t>(m), field, 0}};
   const Philox::ctr_type bits = Philox{}(counter, key);
   const double radius = std::sqrt(-2 * std::log(uniform(bits[0], bits[1])));
   const double angle = 2 * std::numbers::pi * uniform(bits[2], bits[3]);
   return {radius * std::cos(angle), radius * std::sin(angle)};
+}
+
+/// What is drawn, the last word of a counter.
+constexpr std::uint32_t a_lm = 0;
+constexpr std::uint32_t pixels = 1;
+
+}  // namespace
+
+NormalPair normal_pair(std::uint64_t seed, std::uint32_t field, int l, int m) {
+  return normal_pair_of(
+      seed, {{static_cast<std::uint32_t>(l), static_cast<std::uint32_t>(m), field, a_lm}});
+}
+
+double pixel_normal(std::uint64_t seed, std::uint32_t component, std::int64_t pixel) {
+  const auto number = static_cast<std::uint64_t>(pixel);
+  return normal_pair_of(seed, {{static_cast<std::uint32_t>(number),
+                                static_cast<std::uint32_t>(number >> 32), component, pixels}})
+      .re;
 }
 
 void draw_alm(const Spectra& spectra, std::uint64_t seed, const AlmLayout& layout,

@@ -142,7 +142,7 @@ TEST_F(Configuration, IsWhatTheCommandLineWouldSayAndIsOverruledByIt) {
 TEST_F(Configuration, WithUnknownKeysOrBadValuesIsRefused) {
   expect_refused("line 2: unknown key fwhn; did you mean fwhm?",
                  smooth + with("lmax = 8\nfwhn = \"2deg\"\n"));
-  expect_refused("lmax", smooth + with("lmax = many\n"));
+  expect_refused("line 2: --lmax: ", smooth + with("mmax = 3\nlmax = many\n"));
   expect_refused("tol", smooth + with("tol = 2\n"));
   expect_refused("cannot name another", smooth + with("config = \"other.toml\"\n"));
   expect_refused("none.toml", smooth + Words{"--config", "none.toml"});

@@ -331,6 +331,16 @@ class Reports(SkyTest):
             self.done("plot", "cl.txt" if picture == "cl.pdf" else "sky.h5", picture)
             self.assertTrue((self.folder / picture).read_bytes().startswith(begin))
 
+    def test_plot_draws_a_patch(self):
+        for ranks in (1, 3):
+            self.done("plot", "sky.h5", "patch.png", "--zoom", "120deg,-60deg,20deg", "--overwrite", ranks=ranks)
+            width, height = struct.unpack(">II", (self.folder / "patch.png").read_bytes()[16:24])
+            self.assertEqual(width, 1600)
+            self.assertGreater(height, 1300)
+        for zoom in ("120deg,-60deg", "120deg,-100deg,5deg", "1deg,1deg,150deg", "1,2,3"):
+            self.done("plot", "sky.h5", "r.png", "--zoom", zoom, code=2)
+        self.assertIn("--zoom is for maps", self.done("plot", "cl.txt", "r.png", "--zoom", "1deg,1deg,1deg", code=2).err)
+
     def test_plot_draws_the_spectra_it_is_asked_for(self):
         self.assertIn("not drawn: TE", self.done("plot", "cl.txt", "some.png").err)
         self.assertNotIn("not drawn", self.done("plot", "cl.txt", "te.png", "--field", "TT,TE").err)

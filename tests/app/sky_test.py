@@ -107,7 +107,10 @@ class CrossSpectra(Sky):
                 (("t_alm.h5", "p_alm.h5", "--cl", "r.txt"), "give --fields that both have"),
                 (("t_alm.h5", "--iter", 3, "--cl", "r.txt"), "--iter is for maps"),
                 (("a.fits", "b.fits", "--alm", "r.h5"), "one map at a time"),
-                (("a.fits", "b.fits", "mask.fits", "--cl", "r.txt"), ""),
+                (("a.fits", "b.fits", "mask.fits", "--cl", "r.txt"), "required but received 3"),
+                (("t_alm.h5", "--apodise", "1deg", "--cl", "r.txt"), "--apodise is for maps"),
+                (("a.fits", "--mask", "mask.fits", "--alm", "r.h5", "--divide-by-fsky"), "--divide-by-fsky belongs to --cl"),
+                (("a.fits", "--fields", "QU", "--remove", "dipole", "--cl", "r.txt"), "use --remove none"),
                 (("a.fits", "--cl", "r.txt", "--divide-by-fsky"), "--divide-by-fsky belongs to --mask")):
             for ranks in (1, 3):
                 self.assertIn(message, self.done("analyze", *arguments, code=2, ranks=ranks).err)
@@ -134,6 +137,15 @@ class Masks(Sky):
             attributes = dict(file["alm/alm"].attrs)
         self.assertEqual(attributes["MASK"], "soft.fits")
         self.assertAlmostEqual(attributes["FSKY"], f_sky)
+
+    def test_the_mask_may_be_any_column(self):
+        write_map(self.folder / "columns.fits", np.array([0 * self.mask, self.soft]))
+        for column in ("1", "Q_POLARISATION"):
+            for name, options in (("one.txt", ("--mask", "columns.fits", "--mask-column", column)),
+                                  ("other.txt", ("--mask", "soft.fits"))):
+                self.done("analyze", "a.fits", "--lmax", 8, "--cl", name, "--overwrite", *options)
+            one, other = (read_text(self.folder / name) for name in ("one.txt", "other.txt"))
+            np.testing.assert_array_equal(one["TT"], other["TT"])
 
     def test_smoothing_is_that_of_unseen_pixels(self):
         marked = np.where(self.mask > 0, self.maps["a"], UNSEEN)
@@ -191,12 +203,78 @@ class Masks(Sky):
                 (("--mask", "none.fits"), 3, "masks every pixel"),
                 (("--mask", "small_mask.fits"), 3, "its grid is healpix:16; the mask of a map on healpix:32"),
                 (("--apodise", "5deg"), 2, "--apodise belongs to --mask"),
+                (("--mask-column", "1"), 2, "--mask-column belongs to --mask"),
+                (("--mask", "mask.fits", "--mask-column", "M"), 2, "--mask-column M: mask.fits has TEMPERATURE"),
                 (("--mask", "mask.fits", "--apodise", "0deg"), 2, "expected more than 0")):
             for command in (("analyze", "a.fits", "--cl", "bad.txt"), ("smooth", "a.fits", "bad.fits", "--fwhm", "5deg")):
                 for ranks in (1, 3):
                     self.assertIn(message, self.done(*command, *arguments, code=code, ranks=ranks).err)
         self.assertFalse((self.folder / "bad.txt").exists() or (self.folder / "bad.fits").exists())
         self.done("analyze", "a.fits", "--mask", "mask.fits", "--cl", "mask.fits", "--overwrite", code=2)
+
+
+class Noise(Sky):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        degrees = np.arange(9)
+        np.savetxt(cls.folder / "zero.txt", np.column_stack([degrees, 0 * degrees]))
+        rng = np.random.default_rng(4)
+        cls.hits = rng.integers(0, 20, 12 * NSIDE**2).astype(float)
+        write_map(cls.folder / "hits.fits", cls.hits, TUNIT1=None)
+        write_map(cls.folder / "rms.fits", np.array([cls.mask + 1, 3 * (cls.mask + 1), 5 * (cls.mask + 1)]))
+
+    def drawn(self, *arguments, ranks=1, seed=5, spectrum="zero.txt"):
+        self.done("synthesize", "--cl", spectrum, "--seed", seed, "--nside", NSIDE, "--lmax", 8, "n.fits", "--overwrite",
+                  *arguments, ranks=ranks)
+        return read_map(self.folder / "n.fits")
+
+    def test_noise_is_white_and_that_of_its_seed(self):
+        noise = self.drawn("--noise", "rms.fits", "--fields", "TQU", "--unit", "K")
+        for component, rms in zip(noise, (1, 3, 5)):
+            scaled = component / (rms * (self.mask + 1))
+            self.assertLess(abs(np.mean(scaled)), 5 / np.sqrt(scaled.size))
+            self.assertLess(abs(np.std(scaled) - 1), 5 / np.sqrt(2 * scaled.size))
+            self.assertLess(np.abs(healpy.anafast(scaled, lmax=20)[2:] * scaled.size / (4 * np.pi) - 1).mean(), 0.4)
+        self.assertLess(abs(np.corrcoef(noise)[0, 1]), 5 / np.sqrt(self.mask.size))
+        for ranks in (2, 3, 5):
+            np.testing.assert_array_equal(
+                self.drawn("--noise", "rms.fits", "--fields", "TQU", "--unit", "K", ranks=ranks), noise)
+        self.assertGreater(rms_difference(self.drawn("--noise", "rms.fits", seed=6)[0], noise[0]), 1)
+        self.assertEqual(map_header(self.folder / "n.fits")["SEED"], 6)
+
+    def test_q_and_u_have_the_noise_that_they_have_beside_t(self):
+        of_three = self.drawn("--noise", "rms.fits", "--fields", "TQU")
+        np.testing.assert_array_equal(self.drawn("--noise", "rms.fits", "--fields", "QU"), of_three[1:])
+
+    def test_it_adds_to_the_sky(self):
+        noise = self.drawn("--noise", "rms.fits", "--fields", "TQU")
+        sky = self.drawn(spectrum="cl.txt")
+        both = self.drawn("--noise", "rms.fits", spectrum="cl.txt")
+        self.assertLess(rms_difference(both, sky + noise), BOUND)
+        in_uk = self.drawn("--noise", "rms.fits", "--fields", "TQU", "--unit", "uK")
+        self.assertLess(rms_difference(in_uk, 1e6 * noise), BOUND)
+
+    def test_hits_make_an_rms_and_pixels_without_are_unseen(self):
+        noise = self.drawn("--noise", "hits.fits", "--noise-per-hit", 10)[0]
+        np.testing.assert_array_equal(is_seen(noise), self.hits > 0)
+        seen = self.hits > 0
+        scaled = noise[seen] * np.sqrt(self.hits[seen]) / 10
+        self.assertLess(abs(np.std(scaled) - 1), 5 / np.sqrt(2 * scaled.size))
+
+    def test_what_is_no_rms_is_refused(self):
+        write_map(self.folder / "small_rms.fits", np.ones(12 * 16**2))
+        for arguments, code, message in (
+                (("--noise", "a.fits"), 3, "pixels are negative, NaN or infinite; expected the rms"),
+                (("--noise", "small_rms.fits"), 3, "noise of a map on healpix:32"),
+                (("--noise-per-hit", 3), 2, "--noise-per-hit belongs to --noise"),
+                (("--noise", "a.fits", "--noise-per-hit", -1), 2, "--noise-per-hit"),
+                (("--noise", "rms.fits", "--unit", "MJy/sr"), 2, "give an rms in the unit of the map")):
+            for ranks in (1, 3):
+                run = self.done("synthesize", "--cl", "zero.txt", "--seed", 1, "--nside", NSIDE, "r.fits", *arguments,
+                                ranks=ranks, code=code)
+                self.assertIn(message, run.err)
+        self.assertFalse((self.folder / "r.fits").exists())
 
 
 class OtherBeamsAndGrids(Sky):
@@ -273,6 +351,10 @@ class OtherBeamsAndGrids(Sky):
         expected = self.expected(NSIDE, *self.ratio(self.gaussian(9, lmax), beam), lmax=lmax)
         self.done("smooth", "a.fits", "of_file.fits", "--from-beam", "beam.txt", "--fwhm", "9deg", "--lmax", lmax, ranks=2)
         self.assertLess(rms_difference(read_map(self.folder / "of_file.fits"), expected), BOUND)
+        # A table has E and B at l = 0 and 1, which a Gaussian has not.
+        self.done("smooth", "a.fits", "to_file.fits", "--from-fwhm", "1deg", "--beam", "beam.txt", "--lmax", lmax)
+        expected = self.expected(NSIDE, *self.ratio(beam, self.gaussian(1, lmax)), lmax=lmax)
+        self.assertLess(rms_difference(read_map(self.folder / "to_file.fits"), expected), BOUND)
 
     def test_a_narrower_beam_is_warned_about_and_one_of_nothing_refused(self):
         run = self.done("smooth", "a.fits", "sharp.fits", "--from-fwhm", "6deg", "--fwhm", "3deg", "--lmax", 30)
@@ -282,7 +364,7 @@ class OtherBeamsAndGrids(Sky):
         for ranks in (1, 3):
             run = self.done("smooth", "a.fits", "r.fits", "--from-beam", "short.txt", "--fwhm", "1deg", "--fields", "T",
                             ranks=ranks, code=2)
-            self.assertIn("is 0 at l = 40, where nothing of the map is left; give --lmax 39 or less", run.err)
+            self.assertIn("is 0 at l = 40, where nothing of the map is left; use --method harmonic with --lmax 39 or less", run.err)
         self.assertFalse((self.folder / "r.fits").exists())
 
     def test_the_mask_goes_onto_the_new_grid(self):
@@ -305,13 +387,28 @@ class OtherBeamsAndGrids(Sky):
                 np.testing.assert_array_equal(is_seen(found), is_seen(expected))
                 self.assertLess(rms_difference(found[is_seen(found)], expected[is_seen(found)]), BOUND)
 
+    def test_a_fractional_mask_is_divided_out_on_the_new_grid_too(self):
+        write_map(self.folder / "fraction.fits", 0.5 + self.soft / 2)
+        b_t = self.gaussian(7)[0]
+
+        def on_new_grid(values):
+            return healpy.alm2map(healpy.almxfl(healpy.map2alm(values, lmax=47, iter=3), b_t), 16, lmax=47)
+        weights = 0.5 + self.soft / 2
+        expected = on_new_grid(self.maps["a"][0] * weights) / on_new_grid(weights)
+        self.done("smooth", "a.fits", "f16.fits", "--fields", "T", "--nside", 16, "--fwhm", "7deg", "--mask",
+                  "fraction.fits", "--unseen", "normalize", ranks=2)
+        self.assertLess(rms_difference(read_map(self.folder / "f16.fits")[0], expected), BOUND)
+
     def test_other_grids_and_many_maps(self):
         self.done("smooth", "a.fits", "gauss.h5", "--grid", "gauss:63", "--fwhm", "7deg", "--lmax", 47)
         self.done("smooth", "gauss.h5", "back.h5", "--nside", NSIDE, "--lmax", 47)
         self.assertLess(rms_difference(read_map(self.folder / "back.h5"), self.expected(NSIDE, *self.gaussian(7))), BOUND)
         self.done("smooth", "a.fits", "b.fits", "{name}_16.fits", "--nside", 16, "--fwhm", "7deg", ranks=2)
         self.assertLess(rms_difference(read_map(self.folder / "a_16.fits"), self.expected(16, *self.gaussian(7))), BOUND)
-        self.assertTrue((self.folder / "b_16.fits").exists())
+        self.done("smooth", "b.fits", "alone.fits", "--nside", 16, "--fwhm", "7deg")
+        np.testing.assert_array_equal(*(read_map(self.folder / name) for name in ("b_16.fits", "alone.fits")))
+        self.assertIn("FITS holds HEALPix maps only",
+                      self.done("smooth", "a.fits", "r.fits", "--grid", "gauss:63", "--fwhm", "7deg", code=2).err)
 
     def test_what_keeps_the_grid_does_not_change_it(self):
         for method in ("ring", "split"):

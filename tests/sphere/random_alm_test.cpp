@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <numbers>
 #include <vector>
 
 #include "ringweave/error.hpp"
@@ -268,6 +269,29 @@ TEST(RandomAlm, OtherShapesAreRefused) {
   Alm alm(100);
   EXPECT_THROW(draw_alm(cmb_like(4), 1, layout, AlmView<double>(alm.data(), 4, 15)), UsageError);
   EXPECT_THROW(draw_alm(cmb_like(4), 1, layout, AlmView<double>(alm.data(), 1, 14)), UsageError);
+}
+
+TEST(PixelNormal, IsStandardNormalAndItsOwnForEverySeedComponentAndPixel) {
+  constexpr std::int64_t n = 100000;
+  constexpr std::int64_t far = std::int64_t{1} << 40;
+  double sum = 0;
+  double squares = 0;
+  double with_next = 0;
+  for (std::int64_t pixel = 0; pixel < n; ++pixel) {
+    const double value = pixel_normal(7, 1, far + pixel);
+    sum += value;
+    squares += value * value;
+    with_next += value * pixel_normal(7, 1, far + pixel + 1);
+  }
+  const double sigma = 1 / std::sqrt(static_cast<double>(n));
+  EXPECT_NEAR(sum / n, 0, 5 * sigma);
+  EXPECT_NEAR(squares / n, 1, 5 * sigma * std::numbers::sqrt2);
+  EXPECT_NEAR(with_next / n, 0, 5 * sigma);
+  const double one = pixel_normal(7, 1, 3);
+  EXPECT_NE(one, pixel_normal(8, 1, 3));
+  EXPECT_NE(one, pixel_normal(7, 0, 3));
+  EXPECT_NE(one, pixel_normal(7, 1, 3 + (std::int64_t{1} << 32)));
+  EXPECT_NE(one, normal_pair(7, 1, 3, 0).re);
 }
 
 }  // namespace

@@ -152,8 +152,9 @@ void declare_analysis(CLI::App& command, AnalysisOptions& options,
              "pixel:FILE. A missing file is an error.")
       ->capture_default_str();
   group.value("--mask", options.mask, "FILE",
-              "Multiply the map by the first column of this one, 0 (masked) to 1 (seen). Default: "
-              "none.");
+              "Multiply the map by this one, 0 (masked) to 1 (seen). Default: none.");
+  group.value("--mask-column", options.mask_column, "COLUMN",
+              "Column of --mask, by its name or its number from 0. Default: the first.");
   group.value(
       "--apodise,--apodize", options.apodise, "ANGLE",
       "Let the mask fall to 0 smoothly within this angle of its masked pixels (C2). Default: "
@@ -235,6 +236,14 @@ void declare_synthesize(CLI::App& command, SynthesizeOptions& options) {
       ->capture_default_str();
   group.value("--save-alm", options.save_alm, "FILE",
               "Also write the a_lm, FITS or HDF5. Default: none.");
+  group.value(
+      "--noise", options.noise, "FILE",
+      "Add white noise of the rms that this map has for each pixel: a column for each of T, "
+      "Q and U, or one for all. Default: none.");
+  group
+      .value("--noise-per-hit", options.noise_per_hit, "X",
+             "--noise holds hits: the rms is X, in the unit of the map, over the root of the hits.")
+      ->check(positive_number());
   group.value("--unit", options.unit, "UNIT",
               "Unit of the map, e.g. K or uK. Default: that of the a_lm.");
   declare_grid(command, options.transform);
@@ -430,6 +439,9 @@ void declare_plot(CLI::App& command, PlotOptions& options) {
               "TT,TE. Default: the first column; TT, EE and BB.");
   group.value("--range", options.range, "LOW:HIGH",
               "Values at the ends of the colours. Default: from the map.");
+  group.value("--zoom", options.zoom, "LON,LAT,SIZE",
+              "Draw a square patch around this point, this wide, in gnomonic projection, e.g. "
+              "120deg,-30deg,10deg. Default: the whole sky.");
   group.value("--title", options.title, "TEXT", "Above the picture. Default: the column's name.");
   group
       .choice("--colours,--colors", options.colours, {"auto", "polar", "sky", "meadow", "grey"},

@@ -24,11 +24,14 @@ and do not say so. The map's unit is that of the spectrum, uK for uK^2, or --uni
 and uK are converted.
 
 --fwhm, --beam and --pixel-window multiply the a_lm before the synthesis and before --save-alm.
+--noise adds white noise to the pixels, which depends on the seed and the pixel alone. Pixels
+without an rms or without hits become UNSEEN.
 Grids are HEALPix of any N and Gauss-Legendre, Clenshaw-Curtis and Fejer (HDF5 output only).)",
      R"(ringweave synthesize --cl examples/lcdm_cl.txt --seed 1 --nside 512 sky.fits
 mpirun -n 8 ringweave synthesize --cl cl.txt --seed 7 --nside 4096 --fwhm 5arcmin sky.h5
 ringweave synthesize --cl camb_totCls.dat --cl-kind dl --seed 1 --nside 512 --unit K sky.fits
 ringweave synthesize --cl cl.txt --seed 1..16 --nside 512 'sky_{seed}.h5' --resume
+ringweave synthesize --cl cl.txt --seed 3 --nside 512 --noise rms.fits sky.h5
 ringweave synthesize --alm alm.h5 --grid gauss:767 sky.h5
 ringweave synthesize --alm alm.fits --nside 1024 --latitudes=-10deg:10deg band.h5)",
      false},
@@ -143,13 +146,15 @@ ringweave model --nside 8192 --lmax 16384 --machine h100_cluster
 ringweave model --nside 4096 --lmax 8192 --json model.json)",
      false},
     {"plot", "draw a map or spectra", "INPUT OUT [OPTION...]",
-     R"(Draws one column of a map in Mollweide projection, seen from inside the sphere, or spectra
+     R"(Draws one column of a map in Mollweide projection, seen from inside the sphere, or a patch of it
+(--zoom), or spectra
 as l(l+1) C_l / 2 pi over l, into a .png, .pdf or .svg file. UNSEEN pixels are grey; NaN and
 infinities too, with a warning. Of TE, EB and TB the absolute value is drawn, dotted where they are
 negative.)",
      R"(ringweave plot sky.fits sky.png
 ringweave plot sky.fits q.png --field Q --range=-1e-5:1e-5 --colours polar
 ringweave plot measured.txt cl.pdf --theory examples/lcdm_cl.txt
+ringweave plot sky.fits patch.pdf --zoom 209deg,-57deg,20deg
 ringweave plot measured.txt te.svg --field TE)",
      false},
     {"calibrate", "measure this machine for the predictions", "[OPTION...]",

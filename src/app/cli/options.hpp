@@ -36,7 +36,7 @@ struct AnalysisOptions {
   std::optional<int> n_iter;
   double tolerance = 0;
   std::string weights = "none";
-  std::string mask, apodise;
+  std::string mask, mask_column, apodise;
   std::string unseen;
   std::string remove;
   bool put_back = false;
@@ -54,7 +54,8 @@ struct SynthesizeOptions {
   std::string cl, alm, output;
   std::string seeds, cl_kind;
   std::string fwhm, beam, pixel_window, latitudes, save_alm;
-  std::string order = "ring", unit;
+  std::string order = "ring", unit, noise;
+  std::optional<double> noise_per_hit;
 };
 
 struct AnalyzeOptions {
@@ -96,7 +97,7 @@ struct CompareOptions {
 };
 
 struct PlotOptions {
-  std::string input, output, field, range, title, colours = "auto", cl_kind;
+  std::string input, output, field, range, zoom, title, colours = "auto", cl_kind;
   std::vector<std::string> theory;
   int width = 1600;
 };

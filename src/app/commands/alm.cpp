@@ -72,6 +72,10 @@ Sum open_sum(Run& run, const AlmOptions& options) {
       throw DataError(path, fmt::format("is in {}, {} in {}; only a_lm of one unit are added",
                                         header.unit, options.input, sum.header().unit));
     }
+    if (options.lmax < 0 && header.lmax > sum.header().lmax) {
+      run.warn(fmt::format("{}: degrees above lmax = {} of {} are left out; --lmax {} takes them",
+                           path, sum.header().lmax, options.input, header.lmax));
+    }
   }
   return sum;
 }
@@ -118,6 +122,13 @@ void run_with(Run& run, const AlmOptions& options, const Sum& sum, const FieldCh
   header.precision = sizeof(T) == 4 ? Precision::single_ : Precision::double_;
   Provenance provenance = run.provenance(fmt::format("{}", fmt::join(sum.paths, ", ")));
   provenance.origin = sum.header().origin;
+  // The keywords of one are not those of a sum.
+  if (sum.readers.size() > 1) provenance.origin.keywords.clear();
+  for (std::size_t i = 1; i < sum.readers.size(); ++i) {
+    const std::vector<std::string>& history = sum.readers[i]->header().origin.history;
+    provenance.origin.history.insert(provenance.origin.history.end(), history.begin(),
+                                     history.end());
+  }
   provenance.lmax = layout.lmax();
   if (!options.multiply.empty()) provenance.beam = options.multiply;
   run.progress.stage("writing " + options.output);

@@ -162,25 +162,38 @@ void divide(double divisor, Spectra& spectra) {
   }
 }
 
+/// The analyses of all maps of a run, and the sky that the mask left of them.
 template <class T>
-void run_with(Run& run, const Job& job) {
-  const AnalyzeOptions& options = job.options;
+struct Analyses {
+  std::vector<Analysed<T>> results;
+  SkyFraction fraction;
+};
+
+/// Weights and mask are freed with the maps. Collective.
+template <class T>
+Analyses<T> analyse_all(Run& run, const Job& job) {
   const LocalRings& rings = job.transform.rings();
   const auto weights =
       std::make_shared<const AnalysisWeights>(load_weights(run, job.weights, rings));
-  const SkyMask mask = read_mask(run, options.analysis, rings);
-  std::vector<Analysed<T>> results;
+  const SkyMask mask = read_mask(run, job.options.analysis, rings);
+  Analyses<T> all{{}, mask.fraction};
   TransformCount count;
   for (const Sky& sky : job.skies) {
-    results.push_back(analysed<T>(run, job, sky, weights, mask));
-    const AnalysisReport& report = results.back().report;
+    all.results.push_back(analysed<T>(run, job, sky, weights, mask));
+    const AnalysisReport& report = all.results.back().report;
     count += {.all_fields = report.transforms, .all_fields_on_spectra = report.on_spectra};
   }
   job.transform.release_workspace();
   record_transform(run, job.transform, count);
+  return all;
+}
 
+template <class T>
+void run_with(Run& run, const Job& job) {
+  const AnalyzeOptions& options = job.options;
+  const auto [results, fraction] = analyse_all<T>(run, job);
   const AlmLayout& layout = job.transform.alm_layout();
-  Provenance provenance = provenance_of(run, job, mask.fraction);
+  Provenance provenance = provenance_of(run, job, fraction);
   provenance.iterations = results.front().report.iterations;
   const StageTimer timer(&run.times, "write");
   if (!options.alm.empty()) {
@@ -200,7 +213,7 @@ void run_with(Run& run, const Job& job) {
     Spectra spectra = results.size() == 1
                           ? power_spectra<T>(run.comm, layout, first)
                           : cross_spectra<T>(run.comm, layout, first, results.back().alm.view());
-    if (options.divide_by_fsky) divide(mask.fraction.of_squares, spectra);
+    if (options.divide_by_fsky) divide(fraction.of_squares, spectra);
     write_spectra(run.outputs.begin(options.cl), provenance, spectra,
                   product_of_units(job.skies.front().unit(), job.skies.back().unit()));
   }
@@ -246,15 +259,17 @@ Inputs open_inputs(Run& run, const AnalyzeOptions& options) {
 /// UsageError where an option speaks of a map and there is none.
 void refuse_map_options(const AnalyzeOptions& options) {
   const AnalysisOptions& analysis = options.analysis;
-  const char* given = !options.alm.empty()           ? "--alm"
-                      : analysis.n_iter.has_value()  ? "--iter"
-                      : analysis.tolerance > 0       ? "--tol"
-                      : analysis.weights != "none"   ? "--weights"
-                      : !analysis.mask.empty()       ? "--mask"
-                      : options.divide_by_fsky       ? "--divide-by-fsky"
-                      : analysis.remove != "none"    ? "--remove"
-                      : analysis.unseen != "restore" ? "--unseen"
-                                                     : nullptr;
+  const char* given = !options.alm.empty()            ? "--alm"
+                      : analysis.n_iter.has_value()   ? "--iter"
+                      : analysis.tolerance > 0        ? "--tol"
+                      : analysis.weights != "none"    ? "--weights"
+                      : !analysis.mask.empty()        ? "--mask"
+                      : !analysis.apodise.empty()     ? "--apodise"
+                      : !analysis.mask_column.empty() ? "--mask-column"
+                      : options.divide_by_fsky        ? "--divide-by-fsky"
+                      : analysis.remove != "none"     ? "--remove"
+                      : analysis.unseen != "restore"  ? "--unseen"
+                                                      : nullptr;
   if (given == nullptr) return;
   throw UsageError(fmt::format("{} is for maps, and {} holds a_lm; leave it out", given,
                                options.inputs.front()));
@@ -299,6 +314,7 @@ int analyze_alms(Run& run, const AnalyzeOptions& options, const Inputs& inputs) 
   int mmax = options.transform.mmax >= 0 ? options.transform.mmax : lmax;
   for (std::size_t i = 0; i < inputs.alms.size(); ++i) {
     const AlmHeader& header = inputs.alms[i]->header();
+    for (const std::string& warning : header.warnings) run.warn(options.inputs[i] + ": " + warning);
     choices.push_back(choose_components(options.inputs[i], header, options.transform.fields));
     lmax = std::min(lmax, header.lmax);
     mmax = std::min(mmax, header.mmax);
@@ -338,6 +354,8 @@ std::vector<Sky> skies_of(Run& run, const AnalyzeOptions& options, Inputs& input
                     "FILE`, and give these to analyze",
                     skies.front().path, grid.name(), skies.back().path, other.name()));
   }
+  warn_of_coordinates(run, skies.back().path, skies.back().reader->header(), skies.front().path,
+                      skies.front().reader->header());
   return skies;
 }
 
@@ -351,6 +369,8 @@ int analyze(Run& run, const AnalyzeOptions& options) {
     throw UsageError("--alm: a_lm are made of one map at a time; with two, give --cl");
   if (options.divide_by_fsky && options.analysis.mask.empty())
     throw UsageError("--divide-by-fsky belongs to --mask; give the mask, or leave it out");
+  if (options.divide_by_fsky && options.cl.empty())
+    throw UsageError("--divide-by-fsky belongs to --cl; give it, or leave the other out");
   run.outputs.announce(options.alm, OutputContent::alm);
   run.outputs.announce(options.cl, OutputContent::spectra);
   Inputs inputs = open_inputs(run, options);
@@ -358,19 +378,25 @@ int analyze(Run& run, const AnalyzeOptions& options) {
   std::vector<Sky> skies = skies_of(run, options, inputs);
   const MapHeader& header = skies.front().reader->header();
   const FieldChoice& choice = skies.front().choice;
+  if (choice.name == "QU" && options.analysis.remove != "none")
+    throw UsageError("--remove fits T; with Q and U only use --remove none");
   const double tolerance = options.analysis.tolerance;
   const RingGrid& full = *header.grid;
-  check_mask(run, options.analysis, full);
+  check_mask(run, options.analysis, header);
   const int lmax = options.transform.lmax >= 0 ? options.transform.lmax : full.default_lmax();
   const int usual_n_iter = is_exact(full, lmax) ? 0 : 3;
   const int n_iter = tolerance > 0 ? 0 : options.analysis.n_iter.value_or(usual_n_iter);
   const bool whole_sky =
-      n_iter > 0 || tolerance > 0 || skies.size() > 1 || !options.analysis.apodise.empty();
+      n_iter > 0 || tolerance > 0 || skies.size() > 1 || !options.analysis.mask.empty();
   const auto grid = grid_to_visit(*skies.front().reader, whole_sky);
   TransformSpec spec = make_spec(options.transform, grid, choice.fields);
   warn_beyond_grid(run, skies.front().path, full, lmax);
   spec.backend = choose_backend(run, options.transform.backend);
-  const Precision precision = storage_precision(options.transform.precision, header.precision);
+  const bool is_single = std::all_of(skies.begin(), skies.end(), [](const Sky& sky) {
+    return sky.reader->header().precision == Precision::single_;
+  });
+  const Precision precision = storage_precision(
+      options.transform.precision, is_single ? Precision::single_ : Precision::double_);
   require_memory_for(run, spec, precision);
   const WeightFiles weights = find_weights(run, options.analysis.weights, *grid);
   const Operation operation = tolerance > 0 ? Operation::analysis_conjugate

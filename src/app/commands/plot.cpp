@@ -3,16 +3,21 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
+#include <numbers>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "app/cli/angle.hpp"
 #include "app/cli/field_choice.hpp"
 #include "app/commands/commands.hpp"
 #include "app/content.hpp"
 #include "app/plot/curve_plot.hpp"
+#include "app/plot/gnomonic.hpp"
 #include "app/plot/mollweide.hpp"
 #include "app/plot/picture.hpp"
 #include "app/table_input.hpp"
@@ -68,6 +73,21 @@ void set_range(const std::string& text, SkyPicture& picture) {
   }
 }
 
+/// The patch of --zoom. Error  UsageError.
+std::optional<SkyPatch> patch_of(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  std::vector<double> angles;
+  std::istringstream words(text);
+  for (std::string word; std::getline(words, word, ',');)
+    angles.push_back(parse_angle(word, "--zoom"));
+  constexpr double right_angle = std::numbers::pi / 2;
+  if (angles.size() != 3 || std::abs(angles[1]) > right_angle) {
+    throw UsageError(fmt::format(
+        "--zoom {}: expected LON,LAT,SIZE, e.g. 120deg,-30deg,10deg, with LAT within 90deg", text));
+  }
+  return SkyPatch({right_angle - angles[1], angles[0]}, angles[2]);
+}
+
 /// Returns titles, scales and sizes of the picture.
 SkyPicture picture_of(const PlotOptions& options, const MapHeader& header, int column) {
   SkyPicture picture;
@@ -78,6 +98,7 @@ SkyPicture picture_of(const PlotOptions& options, const MapHeader& header, int c
   if (options.colours != "auto") picture.colour_map = options.colours;
   picture.coordsys = header.coordsys;
   set_range(options.range, picture);
+  picture.patch = patch_of(options.zoom);
   return picture;
 }
 
@@ -97,8 +118,10 @@ void plot_map(Run& run, const PlotOptions& options, MapReader& reader) {
   }
   run.progress.stage("drawing");
   const RasterSize size = raster_size(picture);
+  const View<const float> values = map.view().component(0);
   const std::vector<double> raster =
-      sample_mollweide<float>(run.comm, rings, map.view().component(0), size.width, size.height);
+      picture.patch ? sample_patch<float>(run.comm, rings, values, *picture.patch, size.width)
+                    : sample_mollweide<float>(run.comm, rings, values, size.width, size.height);
   const AtomicOutput& output = run.outputs.begin(options.output);
   agree(run.comm, [&] {
     if (run.comm.is_root()) draw_sky(picture, raster, file_of(output));
@@ -142,6 +165,10 @@ std::vector<Spectra::Name> spectra_to_draw(Run& run, const PlotOptions& options,
 }
 
 void plot_spectra(Run& run, const PlotOptions& options, const SpectraFile& input) {
+  if (!options.zoom.empty()) {
+    throw UsageError(
+        fmt::format("--zoom is for maps, and {} holds spectra; leave it out", options.input));
+  }
   const Spectra& spectra = input.spectra;
   tell_of_spectra(run, options.input, input, options.cl_kind);
   const std::vector<Spectra::Name> chosen = spectra_to_draw(run, options, spectra);

@@ -9,6 +9,7 @@
 #include "app/smooth/smooth_beam.hpp"
 #include "app/smooth/smooth_maps.hpp"
 #include "base/checked_cast.hpp"
+#include "io/file_kind.hpp"
 #include "ringweave/analysis.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/smoothing.hpp"
@@ -84,7 +85,18 @@ std::shared_ptr<const RingGrid> new_grid_of(const SmoothOptions& options) {
                     "harmonic",
                     options.method));
   }
-  return named_grid(options.transform);
+  if (!options.input_cl.empty()) {
+    throw UsageError(
+        "--input-cl weights the error of kernels on rings; with --nside or --grid leave it out");
+  }
+  const auto grid = named_grid(options.transform);
+  if (grid->nside() == 0 && file_kind(options.files.back()) == FileKind::fits) {
+    throw UsageError(
+        fmt::format("{}: FITS holds HEALPix maps only, and {} is none; give the "
+                    "output a name that ends in .h5",
+                    options.files.back(), grid->name()));
+  }
+  return grid;
 }
 
 SmoothingOptions smoothing_of(const AnalysisOptions& analysis, int usual_n_iter) {
@@ -133,6 +145,12 @@ int smooth(Run& run, const SmoothOptions& asked) {
     return 0;
   }
   open_inputs(run, job);
+  if (job.choice.name == "QU" && job.smoothing.remove != Remove::none) {
+    if (!asked.analysis.remove.empty())
+      throw UsageError("--remove fits T; with Q and U only use --remove none");
+    analysis.remove = "none";
+    job.smoothing.remove = Remove::none;
+  }
   if (job.choice.name == "all" && job.smoothing.remove != Remove::none)
     throw UsageError("--remove fits T; with --fields all use --remove none");
   job.usual_lmax = defaults.lmax_is_two_nside && job.grid->nside() > 0

@@ -14,6 +14,7 @@
 #include "app/map_batch.hpp"
 #include "app/maps/map_list.hpp"
 #include "app/maps/map_run.hpp"
+#include "app/noise.hpp"
 #include "app/predict/memory_estimate.hpp"
 #include "app/report/plan_table.hpp"
 #include "app/report/transform_report.hpp"
@@ -67,13 +68,22 @@ std::uint64_t fresh_seed(const Communicator& comm) {
   return seed;
 }
 
+bool is_random(const SynthesizeOptions& options) {
+  return !options.cl.empty() || !options.noise.empty();
+}
+
 /// Returns the seeds of the realisations; for a_lm from a file a single number without meaning.
 std::vector<std::uint64_t> seeds_of(Run& run, const SynthesizeOptions& options) {
-  if (options.cl.empty()) {
+  if (!is_random(options)) {
     if (options.seeds.empty()) return {0};
-    throw UsageError("--seed belongs to --cl; a_lm from a file are not random");
+    throw UsageError("--seed belongs to --cl and --noise; a_lm from a file are not random");
   }
-  if (!options.seeds.empty()) return parse_seeds(options.seeds);
+  if (!options.seeds.empty()) {
+    const std::vector<std::uint64_t> seeds = parse_seeds(options.seeds);
+    if (seeds.size() == 1 || !options.cl.empty()) return seeds;
+    throw UsageError(
+        "--seed: a_lm from a file make one map; with --alm give one seed, of its noise");
+  }
   const std::uint64_t seed = fresh_seed(run.comm);
   run.say(fmt::format("seed {}", seed));
   return {seed};
@@ -144,6 +154,7 @@ struct SynthesisJob {
   MemoryUse use;
   std::optional<Beam> beam{};
   std::vector<MapRange> groups{};
+  PixelNoise noise{};
 
   const TransformSpec& spec() const { return transform.of_one(); }  ///< of one map
 };
@@ -211,7 +222,7 @@ class SynthesisRun {
   /// The group's provenance with the map's own seed.
   Provenance of_task(const Group& group, std::int64_t i) const {
     Provenance provenance = group.provenance;
-    if (job_.source.spectra) provenance.seed = task(group, i).seed;
+    if (is_random(job_.options)) provenance.seed = task(group, i).seed;
     return provenance;
   }
 
@@ -234,6 +245,9 @@ class SynthesisRun {
     if (job_.maps.is_single()) run_.progress.stage("synthesis");
     group.map = transform.synthesize<T>(std::move(alm));
     job_.transform.count({.all_fields = 1});
+    for (std::int64_t i = 0; i < group.range.count; ++i)
+      add_noise<T>(job_.noise, task(group, i).seed, rings_,
+                   group.map.view().components(i * n_components_, n_components_));
     if (map_run_.is_last(group.range)) transform.release_workspace();
   }
 
@@ -321,7 +335,7 @@ int synthesize(Run& run, const SynthesizeOptions& options) {
     report_nothing_to_do(run, maps);
     return 0;
   }
-  if (maps.is_single() && !options.cl.empty()) run.report["seed"] = maps.to_do.front().seed;
+  if (maps.is_single() && is_random(options)) run.report["seed"] = maps.to_do.front().seed;
   Source source = open_source(run, options);
   const auto grid = output_grid(options);
   TransformSpec spec = make_spec(options.transform, grid, source.choice.fields, source.lmax);
@@ -339,11 +353,12 @@ int synthesize(Run& run, const SynthesizeOptions& options) {
                    GroupTransform(run, spec, options.transform.backend),
                    {Operation::synthesis_consuming, precision}};
   job.beam = output_beam(run, options, *grid, spec.lmax);
+  check_noise(run, options, *job.full_grid);
   job.groups = job.transform.choose_groups(job.maps, options.maps, job.use);
   job.transform.plan_for(job.groups.front().count, job.use);
-  const MemoryEstimate estimate =
-      with_others(estimate_memory(*job.transform, job.use), job.groups,
-                  map_bytes(spec.fields, job.transform->rings(), precision));
+  MemoryEstimate estimate = with_others(estimate_memory(*job.transform, job.use), job.groups,
+                                        map_bytes(spec.fields, job.transform->rings(), precision));
+  add_noise_memory(options, job.transform->rings(), spec.fields.n_components(), estimate);
   if (options.transform.fields.empty()) run.detail("fields " + job.source.choice.name);
   tell_groups(run, job.maps, job.groups);
   record_plan(run, *job.transform, estimate,
@@ -356,6 +371,7 @@ int synthesize(Run& run, const SynthesizeOptions& options) {
   require_memory(run, estimate);
   if (run.options.dry_run) return 0;
 
+  job.noise = read_noise(run, options, job.transform->rings(), job.source.choice, job.source.unit);
   const MapsDone done = with_storage(precision, [&](auto storage) {
     return SynthesisRun<decltype(storage)>(run, job).synthesize();
   });

@@ -2,13 +2,13 @@
 #include "app/plot/mollweide.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <numbers>
 #include <string>
 
+#include "app/plot/pixel_finder.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/error.hpp"
@@ -36,108 +36,14 @@ double auxiliary_complement(double pole_distance) {
   return c;
 }
 
-/// One row of sub-samples: its colatitude, and the rings whose pixels may be nearest to it.
-struct SampleRow {
-  struct Candidate {
-    const Ring* ring = nullptr;
-    std::int64_t first_local = -1;  ///< local number of the ring's first pixel; -1: on another rank
-    double sin2_half_dtheta = 0;
-    double sine_product = 0;
-  };
-  double y = 0;
-  double theta = 0;
-  std::array<Candidate, 3> candidates;
-  int n_candidates = 0;
-  bool has_owned = false;
-};
-
-class RowFinder {
- public:
-  explicit RowFinder(const LocalRings& rings) : rings_(rings), reach_(reach_of(rings.grid())) {}
-
-  /// Returns a row, without candidates if it is outside the sphere or the grid has no ring near it.
-  SampleRow row(double y) const {
-    SampleRow result;
-    result.y = y;
-    result.theta = inverse_mollweide({0, y})->theta;
-    const auto all = rings_.grid().rings();
-    if (all.empty()) return result;
-    const auto above =
-        std::lower_bound(all.begin(), all.end(), result.theta,
-                         [](const Ring& ring, double theta) { return ring.theta < theta; });
-    std::int64_t nearest = std::min<std::int64_t>(above - all.begin(), ssize64(all) - 1);
-    if (nearest > 0 && distance(nearest - 1, result.theta) < distance(nearest, result.theta)) {
-      --nearest;
-    }
-    if (distance(nearest, result.theta) > reach_) return result;
-    for (std::int64_t r = std::max<std::int64_t>(nearest - 1, 0);
-         r <= std::min(nearest + 1, ssize64(all) - 1); ++r) {
-      add(RingId{r}, result);
-    }
-    return result;
-  }
-
- private:
-  static double reach_of(const RingGrid& grid) {
-    const auto all = grid.rings();
-    if (all.size() < 2) return all.empty() ? 0.0 : pi / static_cast<double>(all[0].n_phi);
-    std::vector<double> gaps(all.size() - 1);
-    for (std::size_t i = 0; i < gaps.size(); ++i) gaps[i] = all[i + 1].theta - all[i].theta;
-    const auto middle = gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2);
-    std::nth_element(gaps.begin(), middle, gaps.end());
-    return 1.5 * *middle;
-  }
-
-  double distance(std::int64_t ring, double theta) const {
-    return std::abs(rings_.grid().ring(RingId{ring}).theta - theta);
-  }
-
-  void add(RingId id, SampleRow& row) const {
-    const Ring& ring = rings_.grid().ring(id);
-    const bool owned = rings_.owns(id);
-    const double half_sine = std::sin((ring.theta - row.theta) / 2);
-    row.candidates[to_size(row.n_candidates++)] = {
-        &ring, owned ? rings_.first_pixel(rings_.local(id)) : -1, half_sine * half_sine,
-        ring.sin_theta * std::sin(row.theta)};
-    row.has_owned = row.has_owned || owned;
-  }
-
-  const LocalRings& rings_;
-  double reach_;
-};
-
-/// Returns the local number of the pixel nearest to longitude phi, or -1 if another rank owns it.
-std::int64_t nearest_pixel(const SampleRow& row, double phi) {
-  double least = std::numeric_limits<double>::infinity();
-  std::int64_t pixel = -1;
-  for (int i = 0; i < row.n_candidates; ++i) {
-    const SampleRow::Candidate& candidate = row.candidates[to_size(i)];
-    const Ring& ring = *candidate.ring;
-    const double place = (phi - ring.phi0) / (2 * pi) * static_cast<double>(ring.n_phi);
-    const double column = std::round(place);
-    const double half_sine = std::sin((place - column) * pi / static_cast<double>(ring.n_phi));
-    const double distance =
-        candidate.sin2_half_dtheta + candidate.sine_product * half_sine * half_sine;
-    if (distance >= least) continue;
-    least = distance;
-    const std::int64_t j = static_cast<std::int64_t>(column) % ring.n_phi;
-    pixel = candidate.first_local < 0 ? -1 : candidate.first_local + (j < 0 ? j + ring.n_phi : j);
-  }
-  return pixel;
-}
-
-/// Returns positions of the 2 x 2 sub-samples along one axis, from -extent to extent.
-double sub_sample(int i, int half, int n, double extent) {
-  return extent * (2 * (i + 0.25 + 0.5 * half) / n - 1);
-}
-
-/// Adds the sub-samples of one row whose nearest pixel this rank owns.
+/// Adds the sub-samples of one row, at y, whose nearest pixel this rank owns.
 template <class T>
-void add_row(const SampleRow& row, View<const T> map, int width, double* sums, double* counts) {
+void add_row(const PixelFinder::Row& row, double y, View<const T> map, int width, double* sums,
+             double* counts) {
   for (int i = 0; i < 2 * width; ++i) {
-    const auto point = inverse_mollweide({sub_sample(i / 2, i % 2, width, 2), row.y});
+    const auto point = inverse_mollweide({sub_sample(i / 2, i % 2, width, 2), y});
     if (!point) continue;
-    const std::int64_t pixel = nearest_pixel(row, point->phi);
+    const std::int64_t pixel = PixelFinder::nearest(row, point->phi);
     if (pixel < 0) continue;
     const double value = static_cast<double>(map[pixel]);
     if (is_unseen(value) || !std::isfinite(value)) continue;
@@ -157,26 +63,18 @@ int inside(int column, int row, int width, int height) {
   return count;
 }
 
-template <class T>
-void check(const LocalRings& rings, View<const T> map, int width, int height) {
-  if (width < 1 || height < 1) throw UsageError("a picture needs at least one pixel each way");
-  if (map.size() != rings.n_pixels()) {
-    throw UsageError("the map to draw holds " + std::to_string(map.size()) + " pixels, its rings " +
-                     std::to_string(rings.n_pixels()));
-  }
-}
-
 /// Returns this rank's share: [sum of the values, number of values][raster pixel].
 template <class T>
 std::vector<double> local_sums(const LocalRings& rings, View<const T> map, int width, int height) {
   const std::int64_t size = checked_product(width, height, "pixels of the picture");
   std::vector<double> sums(to_size(2 * size), 0.0);
-  const RowFinder finder(rings);
+  const PixelFinder finder(rings);
   for (int j = 0; j < 2 * height; ++j) {
-    const SampleRow row = finder.row(-sub_sample(j / 2, j % 2, height, 1));
+    const double y = -sub_sample(j / 2, j % 2, height, 1);
+    const PixelFinder::Row row = finder.row(inverse_mollweide({0, y})->theta);
     if (!row.has_owned) continue;
     double* const begin = sums.data() + static_cast<std::int64_t>(j / 2) * width;
-    add_row(row, map, width, begin, begin + size);
+    add_row(row, y, map, width, begin, begin + size);
   }
   return sums;
 }
@@ -205,7 +103,7 @@ std::vector<double> sample_mollweide(const Communicator& comm, const LocalRings&
                                      View<const T> map, int width, int height) {
   std::vector<double> raster;
   agree(comm, [&] {
-    check(rings, map, width, height);
+    require_raster(rings, map.size(), width, height);
     raster = local_sums(rings, map, width, height);
   });
   comm.sum_to_root(raster.data(), ssize64(raster));

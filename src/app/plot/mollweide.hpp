@@ -30,6 +30,12 @@ PlanePoint mollweide(SkyPoint point);
 /// Applies the inverse, phi in [-pi, pi]; returns nothing outside the ellipse.
 std::optional<SkyPoint> inverse_mollweide(PlanePoint point);
 
+/// Pixels of the raster of a picture.
+struct RasterSize {
+  int width = 0;
+  int height = 0;
+};
+
 /// Samples a map on the raster of a Mollweide picture whose ellipse touches all four sides. T is
 /// float or double.
 ///

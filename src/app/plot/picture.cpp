@@ -10,6 +10,7 @@
 
 #include "app/plot/canvas.hpp"
 #include "app/plot/colour_map.hpp"
+#include "app/plot/sky_lines.hpp"
 #include "app/plot/ticks.hpp"
 #include "base/checked_cast.hpp"
 #include "ringweave/error.hpp"
@@ -18,47 +19,28 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-constexpr double degree = std::numbers::pi / 180;
-constexpr int graticule_step = 30;  // degrees between meridians and between parallels
 constexpr Colour unseen_colour{0.74, 0.74, 0.74};
-constexpr Colour line_colour{0.13, 0.13, 0.13};
 
-/// Positions in pixels.
-struct Layout {
-  double scale = 1;  ///< for fonts and lines; 1 at width 1600
-  int width = 0;
-  int height = 0;
-  int sky_left = 0;
-  int sky_top = 0;
-  RasterSize sky;
-  double bar_left = 0;
-  double bar_top = 0;
-  double bar_width = 0;
-  double bar_height = 0;
-
-  double x(const PlanePoint& point) const { return sky_left + (point.x + 2) / 4 * sky.width; }
-  double y(const PlanePoint& point) const { return sky_top + (1 - point.y) / 2 * sky.height; }
-};
-
-Layout lay_out(const SkyPicture& picture) {
+SkyLayout lay_out(const SkyPicture& picture) {
   if (picture.width < 200 || picture.width > 20000) {
     throw UsageError(
         fmt::format("a sky picture cannot be {} pixels wide; choose 200..20000", picture.width));
   }
-  Layout layout;
+  SkyLayout layout;
   layout.width = picture.width;
   layout.scale = picture.width / 1600.0;
   const auto pixels = [&](double at_1600) {
     return static_cast<int>(std::lround(at_1600 * layout.scale));
   };
-  layout.sky_left = pixels(64);
+  layout.patch = picture.patch;
+  layout.sky_left = pixels(picture.patch ? 170 : 64);
   layout.sky_top = picture.title.empty() ? pixels(36) : pixels(96);
   layout.sky.width = (picture.width - 2 * layout.sky_left) / 2 * 2;
-  layout.sky.height = layout.sky.width / 2;
+  layout.sky.height = picture.patch ? layout.sky.width : layout.sky.width / 2;
   layout.bar_width = pixels(820);
   layout.bar_height = pixels(26);
   layout.bar_left = (picture.width - layout.bar_width) / 2;
-  layout.bar_top = layout.sky_top + layout.sky.height + pixels(34);
+  layout.bar_top = layout.sky_top + layout.sky.height + pixels(picture.patch ? 74 : 34);
   layout.height = static_cast<int>(layout.bar_top + layout.bar_height) +
                   pixels(picture.unit.empty() ? 62 : 104);
   return layout;
@@ -100,19 +82,7 @@ std::vector<std::uint32_t> coloured(const std::vector<double>& raster, const Ras
   return pixels;
 }
 
-void ellipse_path(const Canvas& canvas, const Layout& layout) {
-  cairo_t* cairo = canvas.cairo();
-  cairo_save(cairo);
-  cairo_translate(cairo, layout.sky_left + layout.sky.width / 2.0,
-                  layout.sky_top + layout.sky.height / 2.0);
-  cairo_scale(cairo, layout.sky.width / 2.0, layout.sky.height / 2.0);
-  cairo_new_path(cairo);
-  cairo_arc(cairo, 0, 0, 1, 0, 2 * std::numbers::pi);
-  cairo_close_path(cairo);
-  cairo_restore(cairo);
-}
-
-void draw_values(const Canvas& canvas, const Layout& layout, std::vector<std::uint32_t> pixels) {
+void draw_values(const Canvas& canvas, const SkyLayout& layout, std::vector<std::uint32_t> pixels) {
   cairo_t* cairo = canvas.cairo();
   cairo_surface_t* image = cairo_image_surface_create_for_data(
       reinterpret_cast<unsigned char*>(pixels.data()), CAIRO_FORMAT_RGB24, layout.sky.width,
@@ -120,84 +90,11 @@ void draw_values(const Canvas& canvas, const Layout& layout, std::vector<std::ui
   cairo_set_source_surface(cairo, image, layout.sky_left, layout.sky_top);
   cairo_pattern_set_filter(cairo_get_source(cairo), CAIRO_FILTER_NEAREST);
   cairo_set_antialias(cairo, CAIRO_ANTIALIAS_BEST);
-  ellipse_path(canvas, layout);
+  outline_path(canvas, layout);
   cairo_fill(cairo);
   canvas.set_colour(line_colour);
   cairo_surface_finish(image);
   cairo_surface_destroy(image);
-}
-
-void stroke_meridian(const Canvas& canvas, const Layout& layout, double phi) {
-  for (int step = 0; step <= 180; ++step) {
-    const PlanePoint point = mollweide({step * degree, phi});
-    cairo_line_to(canvas.cairo(), layout.x(point), layout.y(point));
-  }
-  cairo_stroke(canvas.cairo());
-}
-
-void stroke_parallel(const Canvas& canvas, const Layout& layout, double latitude) {
-  const double y = mollweide({(90 - latitude) * degree, 0}).y;
-  const double half = 2 * std::sqrt(1 - y * y);
-  cairo_move_to(canvas.cairo(), layout.x({-half, y}), layout.y({-half, y}));
-  cairo_line_to(canvas.cairo(), layout.x({half, y}), layout.y({half, y}));
-  cairo_stroke(canvas.cairo());
-}
-
-std::string degrees(double value) {
-  return fmt::format("{}{:g}\u00b0", value < 0 ? "\u2212" : "", std::abs(value));
-}
-
-void label_graticule(const Canvas& canvas, const Layout& layout) {
-  TextStyle style{.size = 17 * layout.scale, .colour = {0.35, 0.35, 0.35}};
-  for (int latitude = 0; latitude < 80; latitude += graticule_step) {
-    for (const double sign : {-1.0, 1.0}) {
-      if (latitude == 0 && sign < 0) continue;
-      const double y = mollweide({(90 - sign * latitude) * degree, 0}).y;
-      const double x = -2 * std::sqrt(1 - y * y);
-      style.horizontal = HorizontalAlign::right;
-      canvas.text(layout.x({x, y}) - 10 * layout.scale,
-                  layout.y({x, y}) - sign * 8 * layout.scale * latitude / 60,
-                  degrees(sign * latitude), style);
-    }
-  }
-  style.horizontal = HorizontalAlign::left;
-  style.vertical = VerticalAlign::top;
-  style.colour = line_colour;
-  style.size = 17 * layout.scale;
-  style.halo = 2.4 * layout.scale;
-  // Every second meridian except the one at the edge.
-  for (int phi = 0; phi < 360; phi += 2 * graticule_step) {
-    if (phi == 180) continue;
-    const PlanePoint point = mollweide({90 * degree, phi * degree});
-    canvas.text(layout.x(point) + 6 * layout.scale, layout.y(point) + 7 * layout.scale,
-                degrees(phi), style);
-  }
-}
-
-void stroke_graticule(const Canvas& canvas, const Layout& layout) {
-  stroke_parallel(canvas, layout, 0);
-  for (int latitude = graticule_step; latitude < 90; latitude += graticule_step) {
-    stroke_parallel(canvas, layout, latitude);
-    stroke_parallel(canvas, layout, -latitude);
-  }
-  for (int phi = 0; phi < 360; phi += graticule_step) {
-    if (phi == 180) continue;
-    stroke_meridian(canvas, layout, phi * degree);
-  }
-}
-
-void draw_graticule(const Canvas& canvas, const Layout& layout) {
-  cairo_t* cairo = canvas.cairo();
-  cairo_new_path(cairo);
-  // Medium grey is visible on dark and on light maps.
-  cairo_set_line_width(cairo, 1.3 * layout.scale);
-  canvas.set_colour({0.5, 0.5, 0.5}, 0.75);
-  stroke_graticule(canvas, layout);
-  label_graticule(canvas, layout);
-  canvas.set_colour(line_colour);
-  cairo_set_line_width(cairo, 1.6 * layout.scale);
-  ellipse_path(canvas, layout);
-  cairo_stroke(cairo);
 }
 
 /// Outline of the colour bar; an end with values beyond it is an arrow head.
@@ -206,7 +103,7 @@ struct BarEnds {
   bool above = false;
 };
 
-void bar_path(const Canvas& canvas, const Layout& layout, const BarEnds& ends) {
+void bar_path(const Canvas& canvas, const SkyLayout& layout, const BarEnds& ends) {
   cairo_t* cairo = canvas.cairo();
   const double left = layout.bar_left, right = left + layout.bar_width;
   const double top = layout.bar_top, bottom = top + layout.bar_height;
@@ -221,7 +118,7 @@ void bar_path(const Canvas& canvas, const Layout& layout, const BarEnds& ends) {
   cairo_close_path(cairo);
 }
 
-void draw_bar(const Canvas& canvas, const Layout& layout, const ColourMap& colours,
+void draw_bar(const Canvas& canvas, const SkyLayout& layout, const ColourMap& colours,
               const BarEnds& ends) {
   cairo_t* cairo = canvas.cairo();
   cairo_pattern_t* gradient =
@@ -242,7 +139,7 @@ void draw_bar(const Canvas& canvas, const Layout& layout, const ColourMap& colou
   cairo_stroke(cairo);
 }
 
-void label_bar(const Canvas& canvas, const Layout& layout, const ColourRange& range,
+void label_bar(const Canvas& canvas, const SkyLayout& layout, const ColourRange& range,
                const std::string& unit) {
   cairo_t* cairo = canvas.cairo();
   const Ticks ticks = linear_ticks(range.low, range.high, 9);
@@ -321,7 +218,7 @@ ColourRange colour_range(const std::vector<double>& raster) {
 
 void draw_sky(const SkyPicture& picture, const std::vector<double>& raster,
               const PictureFile& file) {
-  const Layout layout = lay_out(picture);
+  const SkyLayout layout = lay_out(picture);
   const std::int64_t wanted = static_cast<std::int64_t>(layout.sky.width) * layout.sky.height;
   if (ssize64(raster) != wanted) {
     throw UsageError(fmt::format("the raster holds {} pixels, the picture shows {} x {}",

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/plot/mollweide.hpp"
+#include "app/plot/gnomonic.hpp"
 #include "app/plot/picture_file.hpp"
 
 namespace ringweave::detail::inline app {
@@ -17,8 +17,9 @@ struct SkyPicture {
   std::string unit;        ///< under the colour bar; "K_CMB", "uK^2" are set with scripts
   std::string colour_map;  ///< a name for ColourMap; empty: "polar" for both signs, else "meadow"
   std::optional<double> low,
-      high;              ///< ends of the colours; default: colour_range()
-  std::string coordsys;  ///< COORDSYS: G, C, E, or GALACTIC, ...; others are not shown
+      high;                         ///< ends of the colours; default: colour_range()
+  std::string coordsys;             ///< COORDSYS: G, C, E, or GALACTIC, ...; others are not shown
+  std::optional<SkyPatch> patch{};  ///< what to show of the sky; all of it without
 };
 
 /// Values at the two ends of the colours.
@@ -27,11 +28,7 @@ struct ColourRange {
   double high = 1;
 };
 
-/// Size of the raster that draw_sky() needs from sample_mollweide().
-struct RasterSize {
-  int width = 0;
-  int height = 0;
-};
+/// Returns the size of the raster that a picture needs.
 RasterSize raster_size(const SkyPicture& picture);
 
 /// Returns the default range of a raster (equal-area, so its percentiles are those of the sky).
@@ -43,7 +40,8 @@ ColourRange colour_range(const std::vector<double>& raster);
 
 /// Draws the sky on rank 0: ellipse, graticule, colour bar, title.
 ///
-/// raster  from sample_mollweide() with raster_size(); UNSEEN is grey, values beyond the range get
+/// raster  from sample_mollweide(), of a patch sample_patch(), with raster_size(); UNSEEN is grey,
+/// values beyond the range get
 ///         the end colours and arrow heads on the colour bar
 /// Error   UsageError for a raster of another size, low >= high, a width outside 200..20000, an
 /// unknown colour map; ResourceError when the file cannot be written.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "app/smooth/smooth_beam.hpp"
 #include "app/smooth/smoothing_method.hpp"
 #include "base/checked_cast.hpp"
+#include "distribute/mpi/agree.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/transform.hpp"
 
@@ -33,9 +35,7 @@ class ResolutionMethod final : public SmoothingMethod {
 
   Estimate predict() override {
     return static_cast<double>(job_.maps.n()) *
-               (predict_transforms(run_, TransformPlan(from_, run_.comm.rank(), run_.comm.size()),
-                                   {1, 0, false})
-                    .total +
+               (predict_transforms(run_, plan_of(from_), {1, 0, false}).total +
                 predict_synthesis()) +
            estimate_planning(from_, run_.machine) + estimate_planning(onto_, run_.machine);
   }
@@ -61,6 +61,16 @@ class ResolutionMethod final : public SmoothingMethod {
     const std::int64_t n = from_.fields.n_components() * bytes_of(job_.precision);
     estimate.items.push_back({"a_lm for the new grid", 2 * n * synthesis_->alm_layout().size()});
     estimate.items.push_back({"map on the new grid", n * synthesis_->rings().n_pixels()});
+    estimate.items.push_back(
+        {"mask on the new grid", bytes_of(job_.precision) * synthesis_->rings().n_pixels()});
+    // Those of the larger grid.
+    for (const MemoryItem& item :
+         estimate_memory(*synthesis_, {.precision = job_.precision}).items) {
+      if (item.name != "ring modes") continue;
+      for (MemoryItem& own : estimate.items) {
+        if (own.name == item.name) own.bytes = std::max(own.bytes, item.bytes);
+      }
+    }
     return estimate;
   }
   void report_plan(const MemoryEstimate& estimate) override {
@@ -90,9 +100,11 @@ class ResolutionMethod final : public SmoothingMethod {
 
  private:
   Estimate predict_synthesis() const {
-    return predict_transforms(run_, TransformPlan(onto_, run_.comm.rank(), run_.comm.size()),
-                              {1, 0, false})
-        .total;
+    return predict_transforms(run_, plan_of(onto_), {1, 0, false}).total;
+  }
+  TransformPlan plan_of(const TransformSpec& spec) const {
+    return agreed(run_.comm,
+                  [&] { return TransformPlan(spec, run_.comm.rank(), run_.comm.size()); });
   }
 
   template <class T>

@@ -67,16 +67,16 @@ Beam beam_before(Run& run, const SmoothOptions& options, const RingGrid& grid, i
 
 double at(const std::vector<double>& b_l, std::size_t l) { return l < b_l.size() ? b_l[l] : 0; }
 
-/// after / before, to lmax; 0 where both are.
+/// after / before, from a first degree to lmax; 0 below it, and where both are.
 std::vector<double> ratio(const std::vector<double>& after, const std::vector<double>& before,
-                          int lmax) {
-  std::vector<double> quotient;
-  for (std::size_t l = 0; l <= to_size(std::int64_t{lmax}); ++l) {
+                          std::size_t first, int lmax) {
+  std::vector<double> quotient(first, 0.0);
+  for (std::size_t l = first; l <= to_size(std::int64_t{lmax}); ++l) {
     const double b = at(before, l);
     if (b == 0 && at(after, l) != 0) {
       throw UsageError(fmt::format(
           "the beam or pixel window that the map has (--from-...) is 0 at l = {}, where nothing "
-          "of the map is left; give --lmax {} or less",
+          "of the map is left; use --method harmonic with --lmax {} or less",
           l, std::max<std::size_t>(l, 1) - 1));
     }
     quotient.push_back(b == 0 ? 0 : at(after, l) / b);
@@ -104,7 +104,7 @@ bool has_beam_before(const SmoothOptions& options) {
 void require_one_kernel(const SmoothOptions& options) {
   const int given = !options.fwhm.empty() + !options.beam.empty() + !options.kernel.empty();
   const bool changes_map = options.transform.nside > 0 || !options.transform.grid.empty() ||
-                           !options.pixel_window.empty();
+                           !options.pixel_window.empty() || !options.from_pixel_window.empty();
   if (given > 1 || (given == 0 && !changes_map)) {
     throw UsageError(
         "give the smoothing as one of --fwhm ANGLE (e.g. 30arcmin), --beam FILE, --kernel FILE");
@@ -114,7 +114,7 @@ void require_one_kernel(const SmoothOptions& options) {
   if (given == 0 && (!options.from_fwhm.empty() || !options.from_beam.empty())) {
     throw UsageError(
         "--from-fwhm and --from-beam say what beam the map has; give the one it is to have too, as "
-        "--fwhm ANGLE or --beam FILE");
+        "--fwhm ANGLE, --beam FILE or --kernel FILE");
   }
 }
 
@@ -125,8 +125,9 @@ Beam beam_of(Run& run, const SmoothOptions& options, const RingGrid& grid, int l
   if (!has_beam_before(options)) return after;
   const Beam before = beam_before(run, options, grid, lmax);
   const Beam beam = agreed(run.comm, [&] {
-    return Beam{ratio(after.t, before.t, lmax), ratio(after.e, before.e, lmax),
-                ratio(after.b, before.b, lmax)};
+    constexpr std::size_t of_spin = 2;  // E and B begin there
+    return Beam{ratio(after.t, before.t, 0, lmax), ratio(after.e, before.e, of_spin, lmax),
+                ratio(after.b, before.b, of_spin, lmax)};
   });
   warn_where_raised(run, beam.t);
   return beam;

@@ -231,9 +231,9 @@ void open_inputs(Run& run, SmoothJob& job) {
       is_exact(*job.header.grid, lmax >= 0 ? lmax : job.header.grid->default_lmax()))
     job.smoothing.n_iter = 0;
   const bool whole_sky = job.smoothing.n_iter > 0 || job.smoothing.tolerance > 0 ||
-                         job.is_normalized() || !job.options.analysis.apodise.empty();
+                         job.is_normalized() || !job.options.analysis.mask.empty();
   job.grid = grid_to_visit(*job.reader, whole_sky || job.new_grid != nullptr);
-  check_mask(run, job.options.analysis, *job.header.grid);
+  check_mask(run, job.options.analysis, job.header);
   if (job.maps.n() == 1) return;
   job.reader.reset();
   for (std::size_t i = 1; i < job.maps.to_do.size(); ++i) {
@@ -247,8 +247,10 @@ void open_inputs(Run& run, SmoothJob& job) {
 
 int smooth_maps(Run& run, SmoothJob& job, SmoothingMethod& method) {
   const std::vector<MapRange> groups = method.plan();
-  MemoryEstimate estimate = with_others(
-      method.memory(), groups, map_bytes(job.choice.fields, method.rings(), job.precision));
+  MemoryEstimate estimate =
+      with_others(method.memory(), groups,
+                  std::max(map_bytes(job.choice.fields, method.rings(), job.precision),
+                           map_bytes(job.choice.fields, method.new_rings(), job.precision)));
   add_mask(job.options.analysis, method.rings(), estimate);
   tell_groups(run, job.maps, groups);
   method.report_plan(estimate);

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <optional>
+
+#include "app/plot/canvas.hpp"
+#include "app/plot/gnomonic.hpp"
+#include "app/plot/mollweide.hpp"
+
+namespace ringweave::detail::inline app {
+
+/// Positions in pixels.
+struct SkyLayout {
+  double scale = 1;  ///< for fonts and lines; 1 at width 1600
+  int width = 0;
+  int height = 0;
+  int sky_left = 0;
+  int sky_top = 0;
+  RasterSize sky;
+  double bar_left = 0;
+  double bar_top = 0;
+  double bar_width = 0;
+  double bar_height = 0;
+
+  std::optional<SkyPatch> patch{};  ///< what is shown of the sky; all of it without
+
+  double x(const PlanePoint& point) const {
+    const double extent = patch ? 1 : 2;
+    return sky_left + (point.x + extent) / (2 * extent) * sky.width;
+  }
+  double y(const PlanePoint& point) const { return sky_top + (1 - point.y) / 2 * sky.height; }
+};
+
+inline constexpr Colour line_colour{0.13, 0.13, 0.13};
+
+/// The edge of the sky: an ellipse, of a patch a square.
+void outline_path(const Canvas& canvas, const SkyLayout& layout);
+
+/// Draws meridians and parallels with their degrees, and the edge.
+void draw_graticule(const Canvas& canvas, const SkyLayout& layout);
+
+}  // namespace ringweave::detail::inline app
