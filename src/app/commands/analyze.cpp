@@ -93,7 +93,9 @@ Analysed<T> transform_map(Run& run, const Job& job, const Sky& sky,
   const TransformSpec& spec = job.transform.spec();
   if (tolerance == 0)
     require_converging(run.comm, sky.path, *spec.grid, spec.lmax, report.residuals);
-  run.report["analysis"] = {{"iterations", report.iterations}, {"residuals", report.residuals}};
+  // Clang 14 loses the old value where a template assigns a list without its type.
+  run.report["analysis"] =
+      nlohmann::ordered_json{{"iterations", report.iterations}, {"residuals", report.residuals}};
   run.say(fmt::format("{} iterations, relative residual {:.3e}", report.iterations,
                       report.residuals.back()));
   if (tolerance > 0 && report.residuals.back() > tolerance) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 #include "ringweave/error.hpp"
@@ -149,14 +150,24 @@ PictureFormat picture_format(const std::string& name) {
   return name.ends_with(".svg") ? PictureFormat::svg : PictureFormat::png;
 }
 
-Canvas::Canvas(int width, int height) : width_(width), height_(height) {
+Canvas::Canvas(int width, int height, PictureFile file) : file_(std::move(file)) {
   constexpr int largest = 32767;  // limit of Cairo
   if (width < 1 || height < 1 || width > largest || height > largest) {
     throw UsageError("a picture of " + std::to_string(width) + " x " + std::to_string(height) +
                      " pixels cannot be drawn; each side must be within 1..32767");
   }
-  const cairo_rectangle_t extents{0, 0, static_cast<double>(width), static_cast<double>(height)};
-  surface_ = cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA, &extents);
+  constexpr double points_of_pixel = 72.0 / 160;
+  const double scale = file_.format == PictureFormat::pdf ? points_of_pixel : 1;
+  const char* path = file_.path.c_str();
+  switch (file_.format) {
+    case PictureFormat::png:
+      surface_ = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+      break;
+    case PictureFormat::pdf:
+      surface_ = cairo_pdf_surface_create(path, scale * width, scale * height);
+      break;
+    case PictureFormat::svg: surface_ = cairo_svg_surface_create(path, width, height); break;
+  }
   cairo_ = cairo_create(surface_);
   if (cairo_status(cairo_) != CAIRO_STATUS_SUCCESS) {
     const std::string reason = cairo_status_to_string(cairo_status(cairo_));
@@ -165,6 +176,7 @@ Canvas::Canvas(int width, int height) : width_(width), height_(height) {
     throw ResourceError("cannot make a picture of " + std::to_string(width) + " x " +
                         std::to_string(height) + " pixels: " + reason);
   }
+  cairo_scale(cairo_, scale, scale);
   cairo_set_source_rgb(cairo_, 1, 1, 1);
   cairo_paint(cairo_);
   cairo_select_font_face(cairo_, "DejaVu Sans", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
@@ -207,30 +219,16 @@ double Canvas::markup_width(const std::string& text, double size) const {
   return width_of(cairo_, parse(printable(text)), size);
 }
 
-void Canvas::write(const PictureFile& file) const {
-  constexpr double points_of_pixel = 72.0 / 160;
-  const bool is_pdf = file.format == PictureFormat::pdf;
-  const double scale = is_pdf ? points_of_pixel : 1;
-  const double width = scale * width_;
-  const double height = scale * height_;
-  cairo_surface_t* target = is_pdf ? cairo_pdf_surface_create(file.path.c_str(), width, height)
-                            : file.format == PictureFormat::svg
-                                ? cairo_svg_surface_create(file.path.c_str(), width, height)
-                                : cairo_image_surface_create(CAIRO_FORMAT_RGB24, width_, height_);
-  cairo_t* copy = cairo_create(target);
-  cairo_scale(copy, scale, scale);
-  cairo_set_source_surface(copy, surface_, 0, 0);
-  cairo_paint(copy);
+void Canvas::write() const {
   cairo_status_t status = cairo_status(cairo_);
-  if (status == CAIRO_STATUS_SUCCESS) status = cairo_status(copy);
-  cairo_destroy(copy);
-  if (status == CAIRO_STATUS_SUCCESS && file.format == PictureFormat::png)
-    status = cairo_surface_write_to_png(target, file.path.c_str());
-  cairo_surface_finish(target);
-  if (status == CAIRO_STATUS_SUCCESS) status = cairo_surface_status(target);
-  cairo_surface_destroy(target);
+  if (status == CAIRO_STATUS_SUCCESS && file_.format == PictureFormat::png) {
+    cairo_surface_flush(surface_);
+    status = cairo_surface_write_to_png(surface_, file_.path.c_str());
+  }
+  cairo_surface_finish(surface_);
+  if (status == CAIRO_STATUS_SUCCESS) status = cairo_surface_status(surface_);
   if (status != CAIRO_STATUS_SUCCESS) {
-    throw ResourceError(file.path +
+    throw ResourceError(file_.path +
                         ": the picture could not be written: " + cairo_status_to_string(status) +
                         "; check that the folder exists and has room");
   }

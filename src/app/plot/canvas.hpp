@@ -24,12 +24,12 @@ struct TextStyle {
   double halo = 0;           ///< width of the white outline, in pixels
 };
 
-/// A white picture to draw on with Cairo, in pixels from the top left corner. What is drawn is kept
-/// as it is until a file is written.
+/// A white picture to draw on with Cairo, in pixels from the top left corner.
 class Canvas {
  public:
-  /// Error  UsageError unless both sides are within 1..32767; ResourceError when memory is refused.
-  Canvas(int width, int height);
+  /// A PDF has 160 pixels to an inch. Error  UsageError unless both sides are within 1..32767;
+  /// ResourceError when memory is refused or the file cannot be made.
+  Canvas(int width, int height, PictureFile file);
   ~Canvas();
   Canvas(const Canvas&) = delete;
   Canvas& operator=(const Canvas&) = delete;
@@ -49,13 +49,12 @@ class Canvas {
   double text_width(const std::string& text, double size) const;
   double markup_width(const std::string& text, double size) const;
 
-  /// Writes the picture, as PDF 160 pixels to an inch. Error  ResourceError when anything could not
-  /// be drawn or the file could not be written.
-  void write(const PictureFile& file) const;
+  /// Writes the picture; nothing can be drawn after it. Error  ResourceError when anything could
+  /// not be drawn or the file could not be written.
+  void write() const;
 
  private:
-  int width_ = 0;
-  int height_ = 0;
+  PictureFile file_;
   cairo_surface_t* surface_ = nullptr;
   cairo_t* cairo_ = nullptr;
 };

@@ -365,7 +365,7 @@ void draw_curves(const CurvePicture& picture, const std::vector<Curve>& curves,
                  const PictureFile& file) {
   check(picture, curves);
   CurveFrame frame = fit_frame(picture, curves);
-  const Canvas canvas(picture.width, picture.height);
+  const Canvas canvas(picture.width, picture.height, file);
   const double scale = frame.scale;
   double label_width = 0;
   for (const std::string& label : frame.y.ticks().labels) {
@@ -379,7 +379,7 @@ void draw_curves(const CurvePicture& picture, const std::vector<Curve>& curves,
   draw_all(canvas, frame, curves);
   draw_axes(canvas, frame, picture);
   draw_legend(canvas, frame, curves);
-  canvas.write(file);
+  canvas.write();
 }
 
 }  // namespace ringweave::detail::inline app

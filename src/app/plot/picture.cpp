@@ -235,7 +235,7 @@ void draw_sky(const SkyPicture& picture, const std::vector<double>& raster,
     ends.above = ends.above || value > range.high;
   }
 
-  const Canvas canvas(layout.width, layout.height);
+  const Canvas canvas(layout.width, layout.height, file);
   draw_values(canvas, layout, coloured(raster, layout.sky, colours, range));
   draw_graticule(canvas, layout);
   draw_bar(canvas, layout, colours, ends);
@@ -247,7 +247,7 @@ void draw_sky(const SkyPicture& picture, const std::vector<double>& raster,
               {.size = 19 * layout.scale,
                .horizontal = HorizontalAlign::left,
                .colour = {0.35, 0.35, 0.35}});
-  canvas.write(file);
+  canvas.write();
 }
 
 }  // namespace ringweave::detail::inline app

@@ -14,7 +14,7 @@
 namespace ringweave::detail {
 namespace {
 
-void expect_both_ways_equal(const LegendreProblem& problem, EmulatedStage& emulated,
+void expect_emulation_equal(const LegendreProblem& problem, EmulatedStage& emulated,
                             const std::string& what) {
   const auto alm = random_values(problem.alm_size(), 21);
   const RelativeError forward = relative_error(emulated.synthesize(alm), problem.synthesize(alm));
@@ -26,11 +26,11 @@ void expect_both_ways_equal(const LegendreProblem& problem, EmulatedStage& emula
   EXPECT_LE(back.max, tolerance::direct_sum * tolerance::max_over_rms) << what << " back";
 }
 
-void expect_both_ways_equal(const LegendreProblem& problem, const std::string& what) {
+void expect_emulation_equal(const LegendreProblem& problem, const std::string& what) {
   EmulatedStage by_threads(problem);
-  expect_both_ways_equal(problem, by_threads, what);
+  expect_emulation_equal(problem, by_threads, what);
   EmulatedStage by_matrices(problem, {}, BatchedSums::by_matrices);
-  expect_both_ways_equal(problem, by_matrices, what + " by matrices");
+  expect_emulation_equal(problem, by_matrices, what + " by matrices");
 }
 
 struct Case {
@@ -46,7 +46,7 @@ TEST_P(EmulatedLaunches, AreTheHostStageOnEveryGrid) {
   for (const char* grid :
        {"healpix:3", "healpix:40", "gauss:41", "clenshaw:14", "clenshaw:65", "fejer:6"}) {
     const LegendreProblem problem(RingGrid::from_name(grid), lmax, mmax, spins);
-    expect_both_ways_equal(problem, grid);
+    expect_emulation_equal(problem, grid);
   }
 }
 
