@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <complex>
 #include <type_traits>
-#include <vector>
 
-#include "base/checked_cast.hpp"
+#include "distribute/exchange/degree_exchange.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/peer_messages.hpp"
 #include "ringweave/error.hpp"
@@ -15,17 +14,6 @@ namespace ringweave::detail::inline distribute {
 namespace {
 
 constexpr int tag = 7;
-
-/// Returns the rank of every order. Collective.
-std::vector<int> owners_of(const Communicator& comm, const AlmLayout& layout) {
-  std::vector<double> ranks(to_size(std::int64_t{layout.mmax()} + 1));
-  for (const int m : layout.orders()) ranks[to_size(std::int64_t{m})] = comm.rank();
-  comm.sum(ranks.data(), ssize64(ranks));
-  std::vector<int> owners;
-  owners.reserve(ranks.size());
-  for (const double rank : ranks) owners.push_back(static_cast<int>(rank));
-  return owners;
-}
 
 }  // namespace
 
@@ -37,14 +25,14 @@ void move_orders(const Communicator& comm, const AlmLayout& from_layout, AlmView
         from.n_components() != to.n_components())
       throw UsageError("a_lm are moved between layouts of the same degrees and components only");
   });
-  const std::vector<int> sources = owners_of(comm, from_layout);
-  const std::vector<int> targets = owners_of(comm, to_layout);
+  const OrderOwners sources = gather_order_owners(comm, from_layout);
+  const OrderOwners targets = gather_order_owners(comm, to_layout);
   const MPI_Datatype number = std::is_same_v<T, float> ? MPI_FLOAT : MPI_DOUBLE;
   PeerMessages messages(comm, "the exchange of orders", tag);
   // Both ends go over the orders, and over the components of each, alike.
   for (int m = 0; m <= from_layout.mmax(); ++m) {
-    const int source = sources[to_size(std::int64_t{m})];
-    const int target = targets[to_size(std::int64_t{m})];
+    const int source = sources.owner(m);
+    const int target = targets.owner(m);
     if (source != comm.rank() && target != comm.rank()) continue;
     const std::int64_t length = from_layout.lmax() + std::int64_t{1} - m;
     for (std::int64_t c = 0; c < to.n_components(); ++c) {

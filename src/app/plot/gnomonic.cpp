@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 #include "app/plot/pixel_finder.hpp"
 #include "base/checked_cast.hpp"
@@ -88,14 +89,7 @@ std::vector<double> sample_patch(const Communicator& comm, const LocalRings& rin
     require_raster(rings, map.size(), width, width);
     raster = local_sums(rings, map, patch, width);
   });
-  comm.sum_to_root(raster.data(), ssize64(raster));
-  const std::int64_t size = ssize64(raster) / 2;
-  for (std::int64_t p = 0; p < size; ++p) {
-    const double count = raster[to_size(size + p)];
-    raster[to_size(p)] = 2 * count >= per_pixel ? raster[to_size(p)] / count : unseen;
-  }
-  raster.resize(to_size(size));
-  return raster;
+  return raster_of(comm, std::move(raster), [](std::int64_t) { return per_pixel; });
 }
 
 template std::vector<double> sample_patch(const Communicator&, const LocalRings&, View<const float>,

@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <numbers>
-#include <string>
+#include <utility>
 
 #include "app/plot/pixel_finder.hpp"
 #include "base/checked_cast.hpp"
@@ -106,21 +105,9 @@ std::vector<double> sample_mollweide(const Communicator& comm, const LocalRings&
     require_raster(rings, map.size(), width, height);
     raster = local_sums(rings, map, width, height);
   });
-  comm.sum_to_root(raster.data(), ssize64(raster));
-  const std::int64_t size = ssize64(raster) / 2;
-  for (std::int64_t p = 0; p < size; ++p) {
-    double& value = raster[to_size(p)];
-    const double count = raster[to_size(size + p)];
-    const int on_sphere =
-        inside(static_cast<int>(p % width), static_cast<int>(p / width), width, height);
-    if (on_sphere == 0) {
-      value = std::numeric_limits<double>::quiet_NaN();
-    } else {
-      value = 2 * count >= on_sphere ? value / count : unseen;
-    }
-  }
-  raster.resize(to_size(size));
-  return raster;
+  return raster_of(comm, std::move(raster), [&](std::int64_t p) {
+    return inside(static_cast<int>(p % width), static_cast<int>(p / width), width, height);
+  });
 }
 
 template std::vector<double> sample_mollweide(const Communicator&, const LocalRings&,

@@ -2,8 +2,12 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <vector>
 
+#include "ringweave/communicator.hpp"
 #include "ringweave/grid.hpp"
 
 namespace ringweave::detail::inline app {
@@ -47,6 +51,26 @@ void require_raster(const LocalRings& rings, std::int64_t map_size, int width, i
 /// -extent to extent.
 inline double sub_sample(int i, int half, int n, double extent) {
   return extent * (2 * (i + 0.25 + 0.5 * half) / n - 1);
+}
+
+/// Makes a raster of the shares of all ranks, [sum of the values, number of values][raster pixel]:
+/// on rank 0 the mean of each pixel, UNSEEN where less than half of its sub-samples have a value,
+/// NaN where there are none. Collective.
+/// samples_of  (raster pixel) how many sub-samples of it are on the sky
+template <class SamplesOf>
+std::vector<double> raster_of(const Communicator& comm, std::vector<double> sums,
+                              const SamplesOf& samples_of) {
+  const std::size_t size = sums.size() / 2;
+  comm.sum_to_root(sums.data(), static_cast<std::int64_t>(sums.size()));
+  for (std::size_t p = 0; p < size; ++p) {
+    const int samples = samples_of(static_cast<std::int64_t>(p));
+    const double count = sums[size + p];
+    sums[p] = samples == 0           ? std::numeric_limits<double>::quiet_NaN()
+              : 2 * count >= samples ? sums[p] / count
+                                     : unseen;
+  }
+  sums.resize(size);
+  return sums;
 }
 
 }  // namespace ringweave::detail::inline app

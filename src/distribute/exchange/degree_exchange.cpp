@@ -53,7 +53,7 @@ OrderOwners gather_order_owners(const Communicator& comm, const AlmLayout& layou
               "MPI_Allgatherv");
     orders = std::move(all);
   }
-  return OrderOwners(layout.lmax(), std::move(orders), counts);
+  return OrderOwners(layout.mmax(), std::move(orders), counts);
 }
 
 template <class T>

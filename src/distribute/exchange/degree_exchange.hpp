@@ -14,7 +14,7 @@
 
 namespace ringweave::detail::inline distribute {
 
-/// Collects the orders of all ranks' layouts, which have mmax = lmax. Collective.
+/// Collects the orders of all ranks' layouts. Collective.
 /// Error  UsageError on all ranks unless every order belongs to exactly one.
 OrderOwners gather_order_owners(const Communicator& comm, const AlmLayout& layout);
 

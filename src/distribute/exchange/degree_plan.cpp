@@ -12,20 +12,20 @@
 
 namespace ringweave::detail::inline distribute {
 
-OrderOwners::OrderOwners(int lmax, std::vector<int> orders, const std::vector<std::int64_t>& counts)
+OrderOwners::OrderOwners(int mmax, std::vector<int> orders, const std::vector<std::int64_t>& counts)
     : orders_(std::move(orders)),
       begin_(counts.size() + 1, 0),
-      owner_(to_size(std::int64_t{lmax} + 1), -1),
-      row_(to_size(std::int64_t{lmax} + 1), 0) {
+      owner_(to_size(std::int64_t{mmax} + 1), -1),
+      row_(to_size(std::int64_t{mmax} + 1), 0) {
   std::partial_sum(counts.begin(), counts.end(), begin_.begin() + 1);
   for (int rank = 0; rank < n_ranks(); ++rank) {
     int row = 0;
     for (const int m : this->orders(rank)) {
-      if (m < 0 || m > lmax || owner_[to_size(m)] >= 0) {
+      if (m < 0 || m > mmax || owner_[to_size(m)] >= 0) {
         throw UsageError(fmt::format(
-            "order m = {} of rank {} is beyond lmax = {} or on two ranks; every order must be on "
+            "order m = {} of rank {} is beyond mmax = {} or on two ranks; every order must be on "
             "exactly one rank",
-            m, rank, lmax));
+            m, rank, mmax));
       }
       owner_[to_size(m)] = rank;
       row_[to_size(m)] = row++;
@@ -35,7 +35,7 @@ OrderOwners::OrderOwners(int lmax, std::vector<int> orders, const std::vector<st
   if (missing == owner_.end()) return;
   throw UsageError(
       fmt::format("no rank has the a_lm of order m = {}; every order 0..{} must be on one",
-                  missing - owner_.begin(), lmax));
+                  missing - owner_.begin(), mmax));
 }
 
 std::span<const int> OrderOwners::orders(int rank) const {

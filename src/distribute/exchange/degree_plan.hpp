@@ -11,10 +11,10 @@ namespace ringweave::detail::inline distribute {
 class OrderOwners {
  public:
   /// `orders` are those of rank 0, then of rank 1, and so on, `counts[rank]` of them, ascending.
-  /// Error  UsageError unless every order 0..lmax belongs to exactly one rank.
-  OrderOwners(int lmax, std::vector<int> orders, const std::vector<std::int64_t>& counts);
+  /// Error  UsageError unless every order 0..mmax belongs to exactly one rank.
+  OrderOwners(int mmax, std::vector<int> orders, const std::vector<std::int64_t>& counts);
 
-  int lmax() const { return static_cast<int>(owner_.size()) - 1; }
+  int mmax() const { return static_cast<int>(owner_.size()) - 1; }
   int n_ranks() const { return static_cast<int>(begin_.size()) - 1; }
   std::span<const int> orders(int rank) const;
   int owner(int m) const { return owner_[static_cast<std::size_t>(m)]; }
