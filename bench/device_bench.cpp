@@ -121,8 +121,8 @@ void print_row(const json& row) {
 }
 
 /// Prints, for every batch summed in both ways, the time with matrix products over that with sums
-/// by threads, and the faster way overall.
-void print_sums(const json& rows) {
+/// by threads, and the faster way of a direction.
+void print_sums(const json& rows, const std::string& direction, BatchedSums usual) {
   double log_ratio = 0;
   int n_pairs = 0;
   const auto same_case = [](const json& a, const json& b) {
@@ -132,22 +132,20 @@ void print_sums(const json& rows) {
     return true;
   };
   for (const json& matrices : rows) {
-    if (matrices.value("sums", "") != "matrices") continue;
+    if (matrices.value("sums", "") != "matrices" || matrices["direction"] != direction) continue;
     for (const json& threads : rows) {
       if (threads.value("sums", "") != "threads" || !same_case(matrices, threads)) continue;
       const double ratio = matrices["seconds"].get<double>() / threads["seconds"].get<double>();
-      fmt::print("sums: {}, spin {}, {} maps: matrices take {:.2f} of threads\n",
-                 matrices["direction"].get<std::string>(), matrices["spin"].get<int>(),
-                 matrices["maps"].get<int>(), ratio);
+      fmt::print("sums: {}, spin {}, {} maps: matrices take {:.2f} of threads\n", direction,
+                 matrices["spin"].get<int>(), matrices["maps"].get<int>(), ratio);
       log_ratio += std::log(ratio);
       ++n_pairs;
     }
   }
   if (n_pairs == 0) return;
   const BatchedSums faster = log_ratio < 0 ? BatchedSums::by_matrices : BatchedSums::by_threads;
-  fmt::print("sums: {} over all; usual_sums in legendre/device_legendre_stage.hpp {}\n",
-             faster == BatchedSums::by_matrices ? "matrices are faster" : "threads are faster",
-             faster == usual_sums ? "says so" : "should be changed");
+  fmt::print("sums: {}: {} are faster, as BatchedSums::as_measured {}\n", direction,
+             name_of(faster), faster == usual ? "says" : "does not say");
 }
 
 /// The bounds that rounding explains.
@@ -199,8 +197,8 @@ json measure_all(const Communicator& comm, const Options& options) {
   for (const DeviceCase& one : cases_of(options)) {
     measure(one,
             [&] { return measure_device_legendre(one, ceilings, options.host_repeats, stream); });
-    // Transforms use the default sums.
-    if (one.sums != usual_sums) continue;
+    // Transforms use the usual sums: one row for each batch.
+    if (one.sums != BatchedSums::by_threads) continue;
     measure(one,
             [&] { return measure_device_transform(comm, one, ceilings, options.host_repeats); });
   }
@@ -228,7 +226,8 @@ int run(const Communicator& comm, int argc, char** argv) {
     return 0;
   }
   const json all = measure_all(comm, options);
-  print_sums(all["rows"]);
+  print_sums(all["rows"], "synthesis", BatchedSums::by_threads);
+  print_sums(all["rows"], "adjoint", BatchedSums::by_matrices);
   if (all["failures"].empty()) return 0;
   throw InternalError(fmt::format("device_bench: {} failures, see above and \"failures\" in {}",
                                   all["failures"].size(),

@@ -154,7 +154,12 @@ OnHost measure_host(const Trial& trial, const Values& modes, const Values& alm, 
 }  // namespace
 
 const char* name_of(BatchedSums sums) {
-  return sums == BatchedSums::by_threads ? "threads" : "matrices";
+  switch (sums) {
+    case BatchedSums::by_threads: return "threads";
+    case BatchedSums::by_matrices: return "matrices";
+    case BatchedSums::as_measured: return "usual";
+  }
+  return "";
 }
 
 nlohmann::json measure_device_legendre(const DeviceCase& what, const DeviceCeilings& ceilings,

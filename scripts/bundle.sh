@@ -83,6 +83,8 @@ export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_m
 export OMPI_MCA_oob_tcp_if_include=lo OMPI_MCA_btl_base_warn_component_unused=0
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export PMIX_MCA_pcompress_base_silence_warning=1 HWLOC_PLUGINS_PATH=$bundle/lib/openmpi
+# PMIx also looks for plugins where it was built to look; those of another version there are skipped silently.
+export PMIX_MCA_mca_base_component_show_load_errors=0
 case ${1:-} in
   cuda-check) exec "$bundle/etc/cuda_check.sh" "$bundle/bin" "${2:-cuda-check}" ;;
   mpirun)

@@ -34,11 +34,12 @@ class DeviceLegendreStage {
 };
 
 /// How the sums of two or four scalar maps that share a recurrence are computed: with the
-/// multiply-adds of each thread, or as matrix products with FP64 tensor instructions.
-enum class BatchedSums { by_threads, by_matrices };
-/// Which is faster has not been measured; `make cuda-check` does so and recommends a value. Not
-/// chosen at run time, so that the same transform always gives the same bits.
-inline constexpr BatchedSums usual_sums = BatchedSums::by_threads;
+/// multiply-adds of each thread, as matrix products with FP64 tensor instructions, or in the way
+/// that was faster on an H200: a synthesis by threads, an adjoint by matrices.
+enum class BatchedSums { by_threads, by_matrices, as_measured };
+/// Not chosen at run time, so that the same transform always gives the same bits. `make cuda-check`
+/// says whether another device differs.
+inline constexpr BatchedSums usual_sums = BatchedSums::as_measured;
 
 /// Makes a stage on this thread's device; calls are enqueued on `stream`, which must outlive the
 /// stage. Error  UsageError when this build has no CUDA or the shape is inconsistent, ResourceError

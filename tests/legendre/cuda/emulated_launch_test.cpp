@@ -27,7 +27,7 @@ void expect_emulation_equal(const LegendreProblem& problem, EmulatedStage& emula
 }
 
 void expect_emulation_equal(const LegendreProblem& problem, const std::string& what) {
-  EmulatedStage by_threads(problem);
+  EmulatedStage by_threads(problem, {}, BatchedSums::by_threads);
   expect_emulation_equal(problem, by_threads, what);
   EmulatedStage by_matrices(problem, {}, BatchedSums::by_matrices);
   expect_emulation_equal(problem, by_matrices, what + " by matrices");

@@ -122,7 +122,8 @@ TEST(EmulatedMemory, NoBarrierIsMissing) {
 TEST(DeviceBytes, AreThoseTheStageAllocates) {
   for (const std::vector<int>& spins : {std::vector<int>{0}, std::vector<int>{0, 2, 0, 0, 0}}) {
     const LegendreProblem problem(RingGrid::healpix(32), 64, 64, spins, Fold::yes);
-    for (const BatchedSums sums : {BatchedSums::by_threads, BatchedSums::by_matrices}) {
+    for (const BatchedSums sums :
+         {BatchedSums::by_threads, BatchedSums::by_matrices, BatchedSums::as_measured}) {
       const EmulatedStage emulated(problem, {}, sums);
       EXPECT_EQ(device_legendre_bytes(shape_of(problem), sums), emulated.device_bytes());
     }

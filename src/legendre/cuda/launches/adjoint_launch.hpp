@@ -12,10 +12,10 @@ namespace ringweave::detail::gpu {
 /// over the pairs of a warp (adjoint_sums.hpp); the sums of a tile are added over the warps in
 /// shared memory, those of a row over its blocks by RestoreScalars and RestoreSpin, always in the
 /// same order.
-template <class S, int Pairs, int Steps, template <class, int, int, class> class Sums>
+template <class S, int Pairs, int Steps, int Blocks, template <class, int, int, class> class Sums>
 struct AdjointLaunch {
   using Functions = ThreadFunctions<S, Pairs>;
-  static constexpr int least_blocks = 2;
+  static constexpr int least_blocks = Blocks;
   struct Shared {
     Array<Double2, tile * S::step_size> coefficients[2];
     Array<double, tile * S::columns> totals[block_warps];
@@ -39,8 +39,8 @@ struct AdjointLaunch {
     const auto bring = [&](int begin, int count, int buffer) {
       input.stage_coefficients(block, row, begin, count, shared.coefficients[buffer]);
     };
-    const auto load_inputs = [&](int thread, unsigned within, double* in) {
-      load(row, item.spans[thread / warp_lanes], thread % warp_lanes, within, in);
+    const auto load_inputs = [&](int thread, double* in) {
+      load(row, item.spans[thread / warp_lanes], thread % warp_lanes, in);
     };
     const auto sum_tile = [&](int count, int buffer) {
       for (int k = 0; k < count; k += chunk) {
@@ -62,9 +62,8 @@ struct AdjointLaunch {
   }
 
  private:
-  /// Loads the inputs of the values within range from both rings of each pair.
-  RINGWEAVE_LAUNCH void load(const SweepRow& row, const Span& span, int lane, unsigned within,
-                             double* in) const {
+  /// Loads the inputs from both rings of each pair.
+  RINGWEAVE_LAUNCH void load(const SweepRow& row, const Span& span, int lane, double* in) const {
     const OrderRow& order = input.modes.orders[row.order_row];
     RINGWEAVE_UNROLL
     for (int i = 0; i < Pairs; ++i) {
@@ -73,10 +72,6 @@ struct AdjointLaunch {
       if (!Functions::within_span(span, lane, i)) continue;
       const std::int64_t pair = Functions::pair_of(span, lane, i);
       for (int half = 0; half < 2; ++half) read(row, order, pair, half, in + i);
-      RINGWEAVE_UNROLL
-      for (int o = 0; o < S::sums; ++o) {
-        if ((within >> (S::function(o) * Pairs + i) & 1U) == 0) in[o * Pairs + i] = 0;
-      }
     }
   }
 

@@ -173,14 +173,14 @@ class StageSequence {
         SynthesisLaunch<S, Pairs, Sums>{input<S>(pass, 0, sweep, items, wanted), columns, modes},
         batch.n_synthesis_items);
   }
-  template <class S, int Pairs, int Steps, template <class, int, int, class> class Sums>
+  template <class S, int Pairs, int Steps, int Blocks, template <class, int, int, class> class Sums>
   void sweep_back(const Pass& pass, int first, const DeviceSweep<Machine>& sweep, double* partials,
                   std::int64_t b, const double* modes, RowRange wanted) const {
     const SweepPlan::Batch& batch = sweep.batches[to_size(b)];
     const Item* items = sweep.adjoint_items.data() + batch.first_adjoint_item;
     machine_->launch(
-        AdjointLaunch<S, Pairs, Steps, Sums>{input<S>(pass, first, sweep, items, wanted), modes,
-                                             partials},
+        AdjointLaunch<S, Pairs, Steps, Blocks, Sums>{input<S>(pass, first, sweep, items, wanted),
+                                                     modes, partials},
         batch.n_adjoint_items);
   }
 
@@ -214,11 +214,11 @@ class StageSequence {
     constexpr int Maps = Tuned::adjoint_maps;
     const SweepPlan::Batch& batch = pass.sweep->batches[to_size(call.batch)];
     sweep_back<ScalarsByTwo<Maps>, Tuned::adjoint_pairs, Tuned::adjoint_steps,
-               Tuned::template Adjoint>(pass, first, *pass.sweep, plan_.partials(), call.batch,
-                                        call.modes, call.wanted);
+               Tuned::adjoint_blocks, Tuned::template Adjoint>(
+        pass, first, *pass.sweep, plan_.partials(), call.batch, call.modes, call.wanted);
     PartialSums by_one{};
     if (plan_.equator() != nullptr) {
-      sweep_back<ScalarsByOne<Maps>, pairs_by_one, 4, AdjointByThreads>(
+      sweep_back<ScalarsByOne<Maps>, pairs_by_one, 4, 2, AdjointByThreads>(
           pass, first, *plan_.equator(), plan_.equator_partials(pass, call.batch), call.batch,
           call.modes, call.wanted);
       by_one = {plan_.equator()->rows.data(), plan_.equator_partials(pass, call.batch)};
@@ -247,8 +247,8 @@ class StageSequence {
   template <class T>
   void adjoint_spin(const Pass& pass, const Call<T, const double>& call) {
     const SweepPlan::Batch& batch = pass.sweep->batches[to_size(call.batch)];
-    sweep_back<SpinByOne, pairs_by_one, 4, AdjointByThreads>(pass, 0, *pass.sweep, plan_.partials(),
-                                                             call.batch, call.modes, call.wanted);
+    sweep_back<SpinByOne, pairs_by_one, 4, 2, AdjointByThreads>(
+        pass, 0, *pass.sweep, plan_.partials(), call.batch, call.modes, call.wanted);
     launch_steps(RestoreSpin<T>{steps_of(*pass.sweep, batch, call.wanted),
                                 {pass.sweep->rows.data(), plan_.partials()},
                                 component(call, pass.component[0]),

@@ -11,8 +11,9 @@ namespace ringweave::detail::gpu {
 /// One-degree steps are few and not worth more registers.
 inline constexpr int pairs_by_one = 1;
 
-/// Tuning for a number of maps: ring pairs per thread, as many as fit in registers; for the adjoint
-/// also maps per launch and steps summed together; and the way sums are formed.
+/// Tuning for a number of maps: ring pairs per thread; for the adjoint also maps per launch, steps
+/// summed together, and blocks on a multiprocessor, which limit the registers; and the way sums are
+/// formed. Measured on an H200 (docs/measurements/2026-11-26-h200.md).
 template <int Maps, BatchedSums Way>
 struct Tuning : Tuning<Maps, BatchedSums::by_threads> {};
 
@@ -29,14 +30,16 @@ struct Tuning<1, BatchedSums::by_threads> : ThreadTuning<1> {
   static constexpr int synthesis_pairs = 8;
   static constexpr int adjoint_maps = 1;
   static constexpr int adjoint_pairs = 8;
-  static constexpr int adjoint_steps = 4;
+  static constexpr int adjoint_steps = 8;
+  static constexpr int adjoint_blocks = 2;
 };
 template <>
 struct Tuning<2, BatchedSums::by_threads> : ThreadTuning<2> {
   static constexpr int synthesis_pairs = 5;
   static constexpr int adjoint_maps = 2;
-  static constexpr int adjoint_pairs = 5;
+  static constexpr int adjoint_pairs = 4;
   static constexpr int adjoint_steps = 2;
+  static constexpr int adjoint_blocks = 3;
 };
 template <>
 struct Tuning<3, BatchedSums::by_threads> : ThreadTuning<3> {
@@ -44,15 +47,17 @@ struct Tuning<3, BatchedSums::by_threads> : ThreadTuning<3> {
   static constexpr int adjoint_maps = 3;
   static constexpr int adjoint_pairs = 4;
   static constexpr int adjoint_steps = 2;
+  static constexpr int adjoint_blocks = 2;
 };
 /// With four maps an adjoint has room for so few pairs that the reduction over lanes costs more
 /// than sharing the recurrence saves; it uses two launches of two maps.
 template <>
 struct Tuning<4, BatchedSums::by_threads> : ThreadTuning<4> {
-  static constexpr int synthesis_pairs = 4;
+  static constexpr int synthesis_pairs = 3;
   static constexpr int adjoint_maps = 2;
-  static constexpr int adjoint_pairs = 5;
+  static constexpr int adjoint_pairs = 4;
   static constexpr int adjoint_steps = 2;
+  static constexpr int adjoint_blocks = 3;
 };
 
 // Two maps fill the eight columns of a matrix product; one or three do not.
@@ -69,13 +74,27 @@ struct MatrixTuning {
 template <>
 struct Tuning<2, BatchedSums::by_matrices> : MatrixTuning<2> {
   static constexpr int synthesis_pairs = 4;
-  static constexpr int adjoint_pairs = 4;
+  static constexpr int adjoint_pairs = 3;
+  static constexpr int adjoint_blocks = 3;
 };
 template <>
 struct Tuning<4, BatchedSums::by_matrices> : MatrixTuning<4> {
   static constexpr int synthesis_pairs = 3;
   static constexpr int adjoint_pairs = 3;
+  static constexpr int adjoint_blocks = 2;
 };
+
+template <int Maps>
+struct MeasuredTuning : Tuning<Maps, BatchedSums::by_matrices> {
+  using ByThreads = Tuning<Maps, BatchedSums::by_threads>;
+  static constexpr int synthesis_pairs = ByThreads::synthesis_pairs;
+  template <class S, int Pairs, class Block>
+  using Synthesis = typename ByThreads::template Synthesis<S, Pairs, Block>;
+};
+template <>
+struct Tuning<2, BatchedSums::as_measured> : MeasuredTuning<2> {};
+template <>
+struct Tuning<4, BatchedSums::as_measured> : MeasuredTuning<4> {};
 
 /// Calls work(tuning) with the tuning for a number of maps.
 template <class Work>
@@ -88,10 +107,10 @@ void with_tuning(int n_maps, BatchedSums sums, const Work& work) {
       default: return work(Tuning<most_maps, Way>());
     }
   };
-  if (sums == BatchedSums::by_matrices) {
-    tuned.template operator()<BatchedSums::by_matrices>();
-  } else {
-    tuned.template operator()<BatchedSums::by_threads>();
+  switch (sums) {
+    case BatchedSums::by_threads: return tuned.template operator()<BatchedSums::by_threads>();
+    case BatchedSums::by_matrices: return tuned.template operator()<BatchedSums::by_matrices>();
+    case BatchedSums::as_measured: return tuned.template operator()<BatchedSums::as_measured>();
   }
 }
 

@@ -7,9 +7,10 @@
 
 namespace ringweave::detail::gpu {
 
-// Adjoint sums over the pairs of a warp, chunk by chunk. load(thread, within, in) reads the inputs
-// [sum][pair] of a thread's pairs, 0 except for values `within`; `coefficients` [step] are in
-// shared memory; the sums are written to totals[warp] + first [step][column].
+// Adjoint sums over the pairs of a warp, chunk by chunk. load(thread, in) reads the inputs
+// [sum][pair] of a thread's pairs, once, when the first value of its warp comes within range: lanes
+// that load at different chunks wait for each other every time. `coefficients` [step] are in shared
+// memory; the sums are written to totals[warp] + first [step][column].
 
 /// Each thread sums over its pairs, then all lanes are reduced for `Steps` steps together
 /// (LaneSums).
@@ -24,7 +25,7 @@ class AdjointByThreads {
 
   RINGWEAVE_LAUNCH explicit AdjointByThreads(const Block& block) {
     block.each([&](int thread) {
-      loaded_[thread] = 0;
+      loaded_[thread] = false;
       RINGWEAVE_UNROLL
       for (int i = 0; i < S::sums * Pairs; ++i) inputs_[thread][i] = 0;
     });
@@ -33,18 +34,26 @@ class AdjointByThreads {
   RINGWEAVE_LAUNCH void sum_chunk(const Block& block, Threads& threads, const Load& load,
                                   const Double2* coefficients, Totals& totals, int first) {
     block.each([&](int thread) {
-      if (threads.within[thread] == loaded_[thread]) return;
-      loaded_[thread] = threads.within[thread];
-      load(thread, loaded_[thread], inputs_[thread]);
+      if (!threads.any[thread] || loaded_[thread]) return;
+      loaded_[thread] = true;
+      load(thread, inputs_[thread]);
     });
     for (int t = 0; t < chunk; t += Steps) {
       block.each([&](int thread) {
         const int variable = threads.variable[thread];
         Functions& functions = threads.functions[thread];
-        if (threads.phase[thread] == Phase::idle) return;
         const Double2* own = coefficients + t * S::step_size;
-        if (!threads.any[thread]) return functions.template run<Steps>(own, variable);
-        sum_steps(functions, own, variable, inputs_[thread], values_[thread]);
+        switch (threads.phase[thread]) {
+          case Phase::idle: break;
+          case Phase::below_range: functions.template run<Steps>(own, variable); break;
+          case Phase::partly_in_range:
+            sum_steps<true>(functions, own, variable, threads.within[thread], inputs_[thread],
+                            values_[thread]);
+            break;
+          case Phase::in_range:
+            sum_steps<false>(functions, own, variable, 0, inputs_[thread], values_[thread]);
+            break;
+        }
       });
       block.template sum_lanes<n_values>(values_, threads.any);
       block.each([&](int thread) {
@@ -61,34 +70,38 @@ class AdjointByThreads {
   }
 
  private:
+  template <bool Masked>
   RINGWEAVE_LAUNCH static void sum_steps(Functions& f, const Double2* coefficients, int variable,
-                                         const double* in, double* value) {
+                                         unsigned within, const double* in, double* value) {
     RINGWEAVE_UNROLL
     for (int i = 0; i < n_values; ++i) value[i] = 0;
     RINGWEAVE_UNROLL
     for (int t = 0; t < Steps; t += 2, coefficients += 2 * S::step_size) {
-      sum<false>(f.current, in, value + t * S::columns);
+      sum<Masked, false>(f.current, within, in, value + t * S::columns);
       f.advance(S::load(coefficients, variable), f.previous, f.current);
-      sum<true>(f.previous, in, value + (t + 1) * S::columns);
+      sum<Masked, true>(f.previous, within, in, value + (t + 1) * S::columns);
       f.advance(S::load(coefficients + S::step_size, variable), f.current, f.previous);
     }
   }
 
-  template <bool Odd>
-  RINGWEAVE_LAUNCH static void sum(const double* p, const double* in, double* value) {
+  template <bool Masked, bool Odd>
+  RINGWEAVE_LAUNCH static void sum(const double* p, unsigned within, const double* in,
+                                   double* value) {
+    Array<double, Functions::values> kept;
+    Functions::template keep<Masked>(p, within, kept);
     RINGWEAVE_UNROLL
     for (int o = 0; o < S::sums; ++o) {
       if (!S::counts(o, Odd)) continue;
       const double sign = Odd && S::alternates(o) ? -1 : 1;
       RINGWEAVE_UNROLL
       for (int i = 0; i < Pairs; ++i) {
-        value[o % S::columns] += sign * p[S::function(o) * Pairs + i] * in[o * Pairs + i];
+        value[o % S::columns] += sign * kept[S::function(o) * Pairs + i] * in[o * Pairs + i];
       }
     }
   }
 
   typename Block::template PerThread<Array<double, S::sums * Pairs>> inputs_;
-  typename Block::template PerThread<unsigned> loaded_;  ///< values whose inputs are loaded
+  typename Block::template PerThread<bool> loaded_;
   typename Block::template PerThread<Array<double, n_values>> values_;
 };
 
@@ -149,14 +162,14 @@ class AdjointByMatrices {
   }
 
  private:
-  /// Loads all inputs of a warp when the first of its values comes within range.
+  /// Loads the inputs once and transposes them.
   template <class Load>
   RINGWEAVE_LAUNCH void load_inputs(const Block& block, Threads& threads, const Load& load) {
     block.each([&](int thread) {
       wanted_[thread] = threads.any[thread] && !loaded_[thread];
       if (!wanted_[thread]) return;
       loaded_[thread] = true;
-      load(thread, Threads::Functions::all_values, inputs_[thread]);
+      load(thread, inputs_[thread]);
     });
     RINGWEAVE_UNROLL
     for (int p = 0; p < products; ++p) {
