@@ -88,9 +88,11 @@ void declare_grid(CLI::App& command, TransformOptions& options) {
       .value("--nside", options.nside, "N",
              "HEALPix resolution of the map, any N of 1 or more; the same as --grid healpix:N.")
       ->check(positive_number());
-  group.value("--grid", options.grid, "GRID",
-              "Grid of the map: healpix:NSIDE, gauss:LMAX[,NPHI], clenshaw:NRINGS[,NPHI], "
-              "fejer:NRINGS[,NPHI]. Either this or --nside is required.");
+  group.value(
+      "--grid", options.grid, "GRID",
+      "Grid of the map: healpix:NSIDE, gauss:LMAX[,NPHI[,LON]], "
+      "clenshaw:NRINGS[,NPHI[,LON]], fejer:NRINGS[,NPHI[,LON]]; LON is the longitude of the "
+      "first pixels in degrees. Either this or --nside is required.");
 }
 
 void declare_backend(CLI::App& command, TransformOptions& options) {
