@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -18,6 +19,13 @@ inline std::vector<std::string> standard_column_names(std::int64_t n_columns) {
   std::vector<std::string> names;
   for (std::int64_t c = 1; c <= n_columns; ++c) names.push_back(fmt::format("COLUMN_{}", c));
   return names;
+}
+
+/// Whether a column is named after a Stokes parameter: Q_POLARISATION, Q-POLARISATION, Q_STOKES, Q,
+/// q_pol ... but not QUADRUPOLE.
+inline bool is_stokes(const std::string& column, char letter) {
+  if (column.empty() || std::toupper(static_cast<unsigned char>(column[0])) != letter) return false;
+  return column.size() == 1 || std::isalpha(static_cast<unsigned char>(column[1])) == 0;
 }
 
 }  // namespace ringweave::detail::inline io

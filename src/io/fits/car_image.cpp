@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::int64_t most_planes = 10000;
 
-std::string word(const FitsFile& file, const std::string& keyword) {
+std::string keyword_in_capitals(const FitsFile& file, const std::string& keyword) {
   return upper(file.text(keyword).value_or(""));
 }
 
@@ -40,7 +40,7 @@ std::string system_of(const std::string& axis) {
 
 /// Returns the step along an axis in degrees: CDELT, PC and CD without a rotation.
 double step_of(const FitsFile& file, int axis) {
-  const std::string unit = word(file, fmt::format("CUNIT{}", axis));
+  const std::string unit = keyword_in_capitals(file, fmt::format("CUNIT{}", axis));
   if (!unit.empty() && !unit.starts_with("DEG"))
     file.fail(fmt::format("CUNIT{} = '{}'; expected deg", axis, unit));
   const int other = 3 - axis;
@@ -82,7 +82,7 @@ void set_columns(const FitsFile& file, std::int64_t n_planes, CarImage& image, M
     header.columns.push_back({name, unit});
   image.signs.assign(to_size(n_planes), 1.0);
   if (n_planes != 2 && n_planes != 3) return;
-  const std::string convention = word(file, "POLCCONV");
+  const std::string convention = keyword_in_capitals(file, "POLCCONV");
   header.polarisation_was_iau = convention == "IAU";
   if (header.polarisation_was_iau) image.signs.back() = -1;
   if (convention.empty())
@@ -97,10 +97,10 @@ void set_columns(const FitsFile& file, std::int64_t n_planes, CarImage& image, M
 
 std::optional<CarImage> find_car_image(FitsFile& file, MapHeader& header) {
   for (int hdu = 1; hdu < FitsFile::most_hdus && file.go_to(hdu) == FitsHdu::image; ++hdu) {
-    const std::string axis = word(file, "CTYPE1");
+    const std::string axis = keyword_in_capitals(file, "CTYPE1");
     const std::string projection = projection_of(axis);
     if (projection.empty() || file.integer("NAXIS").value_or(0) < 2) continue;
-    const std::string second = word(file, "CTYPE2");
+    const std::string second = keyword_in_capitals(file, "CTYPE2");
     if (projection != "CAR" || projection_of(second) != "CAR") {
       file.fail(fmt::format("an image in the projection {}, {}; expected a HEALPix map or CAR",
                             axis, second));

@@ -139,10 +139,7 @@ void set_conventions(Hdf5MapInfo& info, const Hdf5AttributeReader& attributes) {
   }
   if (upper(attributes.text("POLCCONV").value_or("COSMO")) != "IAU") return;
   for (std::size_t c = 0; c < header.columns.size(); ++c) {
-    const std::string name = upper(header.columns[c].name);
-    if (name == "U" || name.starts_with("U_") || name.starts_with("U-")) {
-      info.flipped_column = static_cast<std::int64_t>(c);
-    }
+    if (is_stokes(header.columns[c].name, 'U')) info.flipped_column = static_cast<std::int64_t>(c);
   }
   if (info.flipped_column < 0 && header.columns.size() == 3) info.flipped_column = 2;
   header.polarisation_was_iau = info.flipped_column >= 0;
@@ -156,7 +153,9 @@ Hdf5MapInfo read_hdf5_map_info(const std::string& path) {
   const bool full = has_hdf5_object(file, hdf5_full_map);
   if (!full && !has_hdf5_object(file, hdf5_partial_map)) {
     throw DataError(
-        path, "holds no map: expected /map (columns, pixels) or /partial/pixel and /partial/map");
+        path,
+        "holds no map: expected /map (columns, pixels), /partial/pixel and /partial/map, or "
+        "variables over latitude and longitude (lat, lon)");
   }
   const char* name = full ? hdf5_full_map : hdf5_partial_map;
   info.values = inspect_hdf5_dataset(file, path, name);
