@@ -3,7 +3,7 @@
 find_package(PkgConfig REQUIRED)
 find_package(ZLIB REQUIRED)
 set(HDF5_PREFER_PARALLEL ON)
-find_package(HDF5 REQUIRED COMPONENTS C)
+find_package(HDF5 REQUIRED COMPONENTS C HL)
 if(NOT HDF5_IS_PARALLEL)
   message(FATAL_ERROR "The HDF5 found (${HDF5_C_LIBRARIES}) is not built for MPI, and Ringweave's files are parallel. "
     "Set HDF5_ROOT to one that is, or HDF5_C_COMPILER_EXECUTABLE to its h5pcc.")

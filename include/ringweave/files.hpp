@@ -106,9 +106,11 @@ class MapReader {
   MapHeader header_;
 };
 
-/// Opens a map by its extension: .fits .fit .fits.gz, .h5 .hdf5. Collective.
+/// Opens a map by its extension: .fits .fit .fits.gz, .h5 .hdf5 .nc. `variable` chooses among the
+/// variables of a file of latitudes and longitudes; empty: all that are maps. Collective.
 /// Error  UsageError for another extension, DataError for a file that is missing or broken.
-std::unique_ptr<MapReader> open_map(const Communicator& comm, const std::string& path);
+std::unique_ptr<MapReader> open_map(const Communicator& comm, const std::string& path,
+                                    const std::string& variable = "");
 
 /// Writes a map, whole or not at all. header.grid must be the full grid. `rings` may belong to a
 /// subset of it; then the file is a partial map (header.coverage = partial), or pixels elsewhere

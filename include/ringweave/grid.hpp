@@ -75,19 +75,21 @@ class RingGrid {
   /// HEALPix, RING order, any nside >= 1 (also no power of two). Weight 4 pi / (12 nside^2).
   static RingGrid healpix(std::int64_t nside);
   /// Gauss-Legendre nodes, exact quadrature for degrees up to 2 n_rings - 1. n_phi 0: the least
-  /// good FFT length >= 2 n_rings.
-  static RingGrid gauss_legendre(std::int64_t n_rings, std::int64_t n_phi = 0);
+  /// good FFT length >= 2 n_rings. first_longitude: of pixel 0 of every ring, degrees, as in names.
+  static RingGrid gauss_legendre(std::int64_t n_rings, std::int64_t n_phi = 0,
+                                 double first_longitude = 0);
   /// Equidistant with both poles: theta = pi i / (n_rings - 1); Clenshaw-Curtis weights, exact up
   /// to degree n_rings - 1. n_rings >= 2. n_phi 0: a good FFT length >= 2 n_rings.
-  static RingGrid clenshaw_curtis(std::int64_t n_rings, std::int64_t n_phi = 0);
+  static RingGrid clenshaw_curtis(std::int64_t n_rings, std::int64_t n_phi = 0,
+                                  double first_longitude = 0);
   /// Equidistant without poles: theta = pi (i + 1/2) / n_rings; Fejer's first rule, exact up to
   /// degree n_rings - 1.
-  static RingGrid fejer(std::int64_t n_rings, std::int64_t n_phi = 0);
+  static RingGrid fejer(std::int64_t n_rings, std::int64_t n_phi = 0, double first_longitude = 0);
   /// Rings given by arrays, any order. Error  UsageError naming the ring for theta outside [0, pi],
   /// n_phi < 1, values that are not finite, or two rings at one theta.
   static RingGrid from_rings(std::vector<RingSpec> rings);
-  /// "healpix:512", "gauss:767[,NPHI]" (lmax), "clenshaw:1025[,NPHI]", "fejer:1024[,NPHI]". Error
-  /// UsageError.
+  /// "healpix:512", "gauss:767[,NPHI[,LON]]" (lmax), "clenshaw:1025[,NPHI[,LON]]",
+  /// "fejer:1024[,NPHI[,LON]]"; LON is the longitude of pixel 0 in degrees. Error  UsageError.
   static RingGrid from_name(const std::string& name);
 
   /// Returns the grid with only these rings (cut sky), ascending; source_pixel keeps their places

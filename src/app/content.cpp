@@ -11,13 +11,18 @@
 
 namespace ringweave::detail::inline app {
 
-Content open_content(const Communicator& comm, const std::string& path, SpectrumKind kind) {
+Content open_content(const Communicator& comm, const std::string& path, SpectrumKind kind,
+                     const std::string& variable) {
   agree(comm, [&] {
     if (comm.is_root()) check_input_file(path);
   });
   Content content;
   if (file_kind(path) == FileKind::text) {
     content.spectra = read_spectra(comm, path, kind);
+    return content;
+  }
+  if (file_kind(path) == FileKind::netcdf) {
+    content.map = open_map(comm, path, variable);
     return content;
   }
   std::string reasons;
@@ -31,7 +36,7 @@ Content open_content(const Communicator& comm, const std::string& path, Spectrum
       return false;
     }
   };
-  if (attempt("a map", [&] { content.map = open_map(comm, path); })) return content;
+  if (attempt("a map", [&] { content.map = open_map(comm, path, variable); })) return content;
   if (attempt("a_lm", [&] { content.alm = open_alm(comm, path); })) return content;
   if (attempt("spectra", [&] { content.spectra = read_spectra(comm, path, kind); })) return content;
   throw DataError(path, "holds nothing this program reads" + reasons);

@@ -25,8 +25,9 @@ struct Content {
 };
 
 /// Opens a file as a map, as a_lm, or as spectra, whichever succeeds first. Collective. Error
-/// DataError with the reason each attempt failed.
-Content open_content(const Communicator& comm, const std::string& path, SpectrumKind kind);
+/// DataError with the reason each attempt failed. `variable` as for open_map().
+Content open_content(const Communicator& comm, const std::string& path, SpectrumKind kind,
+                     const std::string& variable = "");
 
 /// Returns this rank's bands of a map that is not transformed, balanced by pixels.
 LocalRings bands_of_pixels(const Communicator& comm, const std::shared_ptr<const RingGrid>& grid);

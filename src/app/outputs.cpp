@@ -18,10 +18,12 @@ void require_kind(const std::string& path, OutputContent content) {
   const bool is_table = kind == FileKind::fits || kind == FileKind::hdf5;
   switch (content) {
     case OutputContent::map:
+      if (is_table || kind == FileKind::netcdf) return;
+      throw UsageError(
+          fmt::format("{}: maps are written as FITS (.fits), HDF5 (.h5) or NetCDF-4 (.nc)", path));
     case OutputContent::alm:
       if (is_table) return;
-      throw UsageError(fmt::format("{}: {} are written as FITS (.fits) or HDF5 (.h5)", path,
-                                   content == OutputContent::map ? "maps" : "a_lm"));
+      throw UsageError(fmt::format("{}: a_lm are written as FITS (.fits) or HDF5 (.h5)", path));
     case OutputContent::spectra:
       if (is_table || kind == FileKind::text) return;
       throw UsageError(fmt::format("{}: spectra are written as text, FITS or HDF5", path));

@@ -9,6 +9,7 @@
 #include "io/file_kind.hpp"
 #include "io/fits/fields.hpp"
 #include "io/hdf5/fields.hpp"
+#include "io/hdf5/lat_lon.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave {
@@ -17,34 +18,50 @@ using namespace detail;
 
 namespace {
 
-/// Error  UsageError for a file that is neither HDF5 nor FITS; `what` begins its sentence.
-bool is_hdf5(const std::string& path, const char* what) {
-  const FileKind kind = file_kind(path);
-  if (kind != FileKind::fits && kind != FileKind::hdf5)
-    throw UsageError(fmt::format("{}: {} FITS (.fits) or HDF5 (.h5)", path, what));
-  return kind == FileKind::hdf5;
+/// Throws a UsageError for a kind of file that holds no maps, or no a_lm.
+[[noreturn]] void refuse_kind(const std::string& path, const char* what, const char* kinds) {
+  throw UsageError(fmt::format("{}: {} {}", path, what, kinds));
 }
+
+constexpr const char* map_kinds = "FITS (.fits), HDF5 (.h5) or NetCDF-4 (.nc)";
+constexpr const char* alm_kinds = "FITS (.fits) or HDF5 (.h5)";
 
 }  // namespace
 
-std::unique_ptr<MapReader> open_map(const Communicator& comm, const std::string& path) {
-  return is_hdf5(path, "maps are read from") ? open_hdf5_map(comm, path)
-                                             : open_fits_map(comm, path);
+std::unique_ptr<MapReader> open_map(const Communicator& comm, const std::string& path,
+                                    const std::string& variable) {
+  const FileKind kind = file_kind(path);
+  if (kind == FileKind::hdf5 || kind == FileKind::netcdf)
+    return open_hdf5_map(comm, path, {}, variable);
+  if (kind != FileKind::fits) refuse_kind(path, "maps are read from", map_kinds);
+  if (!variable.empty()) {
+    throw UsageError(fmt::format(
+        "{}: --variable chooses in HDF5 and NetCDF files; FITS maps have columns, see --fields",
+        path));
+  }
+  return open_fits_map(comm, path);
 }
 
 std::unique_ptr<AlmReader> open_alm(const Communicator& comm, const std::string& path) {
-  return is_hdf5(path, "a_lm are read from") ? open_hdf5_alm(comm, path)
-                                             : open_fits_alm(comm, path);
+  switch (file_kind(path)) {
+    case FileKind::fits: return open_fits_alm(comm, path);
+    case FileKind::hdf5: return open_hdf5_alm(comm, path);
+    default: refuse_kind(path, "a_lm are read from", alm_kinds);
+  }
 }
 
 void detail::write_map(const AtomicOutput& output, const MapHeader& header,
                        const Provenance& provenance, const LocalRings& rings,
                        AnyConstMapView<> map) {
   const Communicator& comm = output.comm();
-  const bool hdf5 = is_hdf5(output.path(), "maps are written as");
+  const std::string& path = output.temporary_path();
   const auto write = [&](auto view) {
-    if (hdf5) return write_hdf5_map(comm, output.temporary_path(), header, provenance, rings, view);
-    write_fits_map(comm, output.temporary_path(), header, provenance, rings, view);
+    switch (file_kind(output.path())) {
+      case FileKind::fits: return write_fits_map(comm, path, header, provenance, rings, view);
+      case FileKind::hdf5: return write_hdf5_map(comm, path, header, provenance, rings, view);
+      case FileKind::netcdf: return write_hdf5_lat_lon(comm, path, header, provenance, rings, view);
+      default: refuse_kind(output.path(), "maps are written as", map_kinds);
+    }
   };
   std::visit(write, map);
 }
@@ -61,11 +78,13 @@ void detail::write_alm(const AtomicOutput& output, const AlmHeader& header,
                        const Provenance& provenance, const AlmLayout& layout,
                        AnyConstAlmView<> alm) {
   const Communicator& comm = output.comm();
-  const bool hdf5 = is_hdf5(output.path(), "a_lm are written as");
+  const std::string& path = output.temporary_path();
   const auto write = [&]<class T>(ComponentView<const std::complex<T>> view) {
-    if (hdf5)
-      return write_hdf5_alm<T>(comm, output.temporary_path(), header, provenance, layout, view);
-    write_fits_alm<T>(comm, output.temporary_path(), header, provenance, layout, view);
+    switch (file_kind(output.path())) {
+      case FileKind::fits: return write_fits_alm<T>(comm, path, header, provenance, layout, view);
+      case FileKind::hdf5: return write_hdf5_alm<T>(comm, path, header, provenance, layout, view);
+      default: refuse_kind(output.path(), "a_lm are written as", alm_kinds);
+    }
   };
   std::visit(write, alm);
 }

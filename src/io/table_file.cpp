@@ -49,7 +49,7 @@ SpectraFile read_any_spectra(const std::string& path, SpectrumKind kind) {
     case FileKind::text: return read_text_spectra(path, kind);
     case FileKind::fits: return read_fits_spectra(path, kind);
     case FileKind::hdf5: return read_hdf5_spectra(path, kind);
-    case FileKind::picture: break;
+    default: break;
   }
   throw UsageError(fmt::format("{}: spectra are read from text, FITS or HDF5", path));
 }
@@ -58,8 +58,7 @@ BeamTable read_any_beam(const std::string& path) {
   switch (file_kind(path)) {
     case FileKind::text: return read_text_beam(path);
     case FileKind::fits: return read_fits_beam(path);
-    case FileKind::hdf5:
-    case FileKind::picture: break;
+    default: break;
   }
   throw UsageError(fmt::format("{}: tables by l are read from text (.txt) or FITS (.fits)", path));
 }
@@ -111,7 +110,7 @@ SpectraFile read_spectra(const Communicator& comm, const std::string& path, Spec
 void detail::write_spectra(const AtomicOutput& output, const Provenance& provenance,
                            const Spectra& spectra, const std::string& unit) {
   const FileKind kind = file_kind(output.path());
-  if (kind == FileKind::picture)
+  if (kind != FileKind::text && kind != FileKind::fits && kind != FileKind::hdf5)
     throw UsageError(fmt::format("{}: spectra are written as text, FITS or HDF5", output.path()));
   agree(output.comm(), [&] {
     if (!output.comm().is_root()) return;

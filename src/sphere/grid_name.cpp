@@ -11,10 +11,10 @@ namespace ringweave {
 namespace {
 
 [[noreturn]] void refuse(std::string_view name, std::string_view reason) {
-  throw UsageError(fmt::format(
-      "grid '{}': {}; expected healpix:NSIDE, gauss:LMAX[,NPHI], clenshaw:NRINGS[,NPHI] or "
-      "fejer:NRINGS[,NPHI]",
-      name, reason));
+  throw UsageError(
+      fmt::format("grid '{}': {}; expected healpix:NSIDE, gauss:LMAX[,NPHI[,LON]], "
+                  "clenshaw:NRINGS[,NPHI[,LON]] or fejer:NRINGS[,NPHI[,LON]]",
+                  name, reason));
 }
 
 std::int64_t parse_number(std::string_view name, std::string_view text) {
@@ -28,6 +28,15 @@ std::int64_t parse_number(std::string_view name, std::string_view text) {
   return value;
 }
 
+double parse_longitude(std::string_view name, std::string_view text) {
+  double degrees = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, degrees);
+  if (error != std::errc{} || stop != end)
+    refuse(name, fmt::format("'{}' is not a longitude in degrees", text));
+  return degrees;
+}
+
 }  // namespace
 
 RingGrid RingGrid::from_name(const std::string& name) {
@@ -39,8 +48,13 @@ RingGrid RingGrid::from_name(const std::string& name) {
   const std::size_t comma = numbers.find(',');
   const std::int64_t size = parse_number(name, numbers.substr(0, comma));
   std::int64_t n_phi = 0;
+  double longitude = 0;
   if (comma != std::string_view::npos) {
-    n_phi = parse_number(name, numbers.substr(comma + 1));
+    const std::string_view rest = numbers.substr(comma + 1);
+    const std::size_t second = rest.find(',');
+    n_phi = parse_number(name, rest.substr(0, second));
+    if (second != std::string_view::npos)
+      longitude = parse_longitude(name, rest.substr(second + 1));
     if (n_phi == 0) refuse(name, "a ring has at least one pixel");
   }
 
@@ -48,9 +62,9 @@ RingGrid RingGrid::from_name(const std::string& name) {
     if (comma != std::string_view::npos) refuse(name, "HEALPix fixes the pixels of its rings");
     return healpix(size);
   }
-  if (kind == "gauss") return gauss_legendre(size + 1, n_phi);
-  if (kind == "clenshaw") return clenshaw_curtis(size, n_phi);
-  if (kind == "fejer") return fejer(size, n_phi);
+  if (kind == "gauss") return gauss_legendre(size + 1, n_phi, longitude);
+  if (kind == "clenshaw") return clenshaw_curtis(size, n_phi, longitude);
+  if (kind == "fejer") return fejer(size, n_phi, longitude);
   refuse(name, fmt::format("there is no kind '{}'", kind));
 }
 

@@ -64,7 +64,8 @@ std::int64_t good_fft_length(std::int64_t at_least) {
   return n;
 }
 
-void check_rings(const char* grid, std::int64_t n_rings, std::int64_t least, std::int64_t n_phi) {
+void check_rings(const char* grid, std::int64_t n_rings, std::int64_t least, std::int64_t n_phi,
+                 double first_longitude) {
   constexpr std::int64_t most = std::int64_t{1} << 30;
   if (n_rings < least || n_rings > most) {
     throw UsageError(
@@ -73,9 +74,16 @@ void check_rings(const char* grid, std::int64_t n_rings, std::int64_t least, std
   if (n_phi < 0)
     throw UsageError(
         fmt::format("a {} grid with {} pixels a ring; expected 1 or more", grid, n_phi));
+  if (!(std::abs(first_longitude) <= 360)) {
+    throw UsageError(
+        fmt::format("a {} grid with its first pixel at longitude {}; expected degrees "
+                    "within -360 ... 360",
+                    grid, first_longitude));
+  }
 }
 
-std::vector<Ring> rings_at(const std::vector<QuadratureNode>& nodes, std::int64_t n_phi) {
+std::vector<Ring> rings_at(const std::vector<QuadratureNode>& nodes, std::int64_t n_phi,
+                           double first_longitude) {
   std::vector<Ring> rings;
   rings.reserve(nodes.size());
   for (const QuadratureNode& node : nodes) {
@@ -83,6 +91,7 @@ std::vector<Ring> rings_at(const std::vector<QuadratureNode>& nodes, std::int64_
     ring.theta = node.theta;
     ring.cos_theta = node.cos_theta;
     ring.sin_theta = node.sin_theta;
+    ring.phi0 = first_longitude * pi / 180;
     ring.n_phi = n_phi;
     ring.weight = node.weight * 2 * pi / static_cast<double>(n_phi);
     rings.push_back(ring);
@@ -91,7 +100,8 @@ std::vector<Ring> rings_at(const std::vector<QuadratureNode>& nodes, std::int64_
 }
 
 std::string grid_name(const char* kind, std::int64_t size, std::int64_t n_phi,
-                      std::int64_t default_n_phi) {
+                      std::int64_t default_n_phi, double first_longitude) {
+  if (first_longitude != 0) return fmt::format("{}:{},{},{}", kind, size, n_phi, first_longitude);
   return n_phi == default_n_phi ? fmt::format("{}:{}", kind, size)
                                 : fmt::format("{}:{},{}", kind, size, n_phi);
 }
@@ -173,28 +183,32 @@ RingGrid RingGrid::healpix(std::int64_t nside) {
   return {GridKind::healpix, nside, fmt::format("healpix:{}", nside), std::move(rings)};
 }
 
-RingGrid RingGrid::gauss_legendre(std::int64_t n_rings, std::int64_t n_phi) {
-  check_rings("Gauss-Legendre", n_rings, 1, n_phi);
+RingGrid RingGrid::gauss_legendre(std::int64_t n_rings, std::int64_t n_phi,
+                                  double first_longitude) {
+  check_rings("Gauss-Legendre", n_rings, 1, n_phi, first_longitude);
   const std::int64_t standard = good_fft_length(2 * n_rings);
   if (n_phi == 0) n_phi = standard;
-  return {GridKind::gauss_legendre, 0, grid_name("gauss", n_rings - 1, n_phi, standard),
-          rings_at(gauss_legendre_nodes(n_rings), n_phi)};
+  return {GridKind::gauss_legendre, 0,
+          grid_name("gauss", n_rings - 1, n_phi, standard, first_longitude),
+          rings_at(gauss_legendre_nodes(n_rings), n_phi, first_longitude)};
 }
 
-RingGrid RingGrid::clenshaw_curtis(std::int64_t n_rings, std::int64_t n_phi) {
-  check_rings("Clenshaw-Curtis", n_rings, 2, n_phi);
+RingGrid RingGrid::clenshaw_curtis(std::int64_t n_rings, std::int64_t n_phi,
+                                   double first_longitude) {
+  check_rings("Clenshaw-Curtis", n_rings, 2, n_phi, first_longitude);
   const std::int64_t standard = good_fft_length(2 * n_rings);
   if (n_phi == 0) n_phi = standard;
-  return {GridKind::clenshaw_curtis, 0, grid_name("clenshaw", n_rings, n_phi, standard),
-          rings_at(clenshaw_curtis_nodes(n_rings), n_phi)};
+  return {GridKind::clenshaw_curtis, 0,
+          grid_name("clenshaw", n_rings, n_phi, standard, first_longitude),
+          rings_at(clenshaw_curtis_nodes(n_rings), n_phi, first_longitude)};
 }
 
-RingGrid RingGrid::fejer(std::int64_t n_rings, std::int64_t n_phi) {
-  check_rings("Fejer", n_rings, 1, n_phi);
+RingGrid RingGrid::fejer(std::int64_t n_rings, std::int64_t n_phi, double first_longitude) {
+  check_rings("Fejer", n_rings, 1, n_phi, first_longitude);
   const std::int64_t standard = good_fft_length(2 * n_rings);
   if (n_phi == 0) n_phi = standard;
-  return {GridKind::fejer, 0, grid_name("fejer", n_rings, n_phi, standard),
-          rings_at(fejer_nodes(n_rings), n_phi)};
+  return {GridKind::fejer, 0, grid_name("fejer", n_rings, n_phi, standard, first_longitude),
+          rings_at(fejer_nodes(n_rings), n_phi, first_longitude)};
 }
 
 RingGrid RingGrid::from_rings(std::vector<RingSpec> specs) {

@@ -187,9 +187,11 @@ TEST(RingGrid, ASubsetRemembersWhereItsRingsWere) {
 
 TEST(RingGrid, NamesLeadToTheGridThatHasThem) {
   for (const char* name : {"healpix:6", "gauss:20", "gauss:20,41", "clenshaw:9", "clenshaw:9,3",
-                           "fejer:12", "fejer:12,100"}) {
+                           "fejer:12", "fejer:12,100", "fejer:12,24,7.5", "gauss:20,42,-0.25"}) {
     EXPECT_EQ(RingGrid::from_name(name).name(), name);
   }
+  EXPECT_DOUBLE_EQ(RingGrid::from_name("clenshaw:9,20,4.5").ring(RingId{3}).phi0,
+                   std::numbers::pi / 40);
   const RingGrid gauss = RingGrid::from_name("gauss:767");
   EXPECT_EQ(gauss.n_rings(), 768);
   EXPECT_EQ(gauss.ring(RingId{0}).n_phi, 1536);
@@ -202,10 +204,26 @@ TEST(RingGrid, NamesLeadToTheGridThatHasThem) {
 }
 
 TEST(RingGrid, BadNamesAreRefusedWithTheReason) {
-  for (const char* name :
-       {"healpix", "healpix:", "healpix:0", "healpix:-4", "healpix:4x", "healpix:4,8", "gauss:-1",
-        "clenshaw:1", "fejer:0", "fejer:8,0", "gauss:99999999999999999999",
-        "gauss:9223372036854775807", "fejer:4000000000", "mollweide:4", "", ":4"}) {
+  for (const char* name : {"healpix",
+                           "healpix:",
+                           "healpix:0",
+                           "healpix:-4",
+                           "healpix:4x",
+                           "healpix:4,8",
+                           "gauss:-1",
+                           "clenshaw:1",
+                           "fejer:0",
+                           "fejer:8,0",
+                           "fejer:8,16,",
+                           "fejer:8,16,east",
+                           "fejer:8,16,400",
+                           "fejer:8,16,nan",
+                           "gauss:99999999999999999999",
+                           "gauss:9223372036854775807",
+                           "fejer:4000000000",
+                           "mollweide:4",
+                           "",
+                           ":4"}) {
     EXPECT_THROW(RingGrid::from_name(name), UsageError) << name;
   }
   EXPECT_THAT([] { RingGrid::from_name("healpxi:4"); },

@@ -82,15 +82,24 @@ void declare_cl_kind(CLI::App& command, std::string& target, const std::string& 
                   "the file says, else cl.");
 }
 
+void declare_variable(CLI::App& command, std::string& target) {
+  Group(command, own_group)
+      .value("--variable", target, "NAME",
+             "Which variable of a NetCDF or HDF5 file over latitude and longitude is the map. "
+             "Default: all, each one a column.");
+}
+
 void declare_grid(CLI::App& command, TransformOptions& options) {
   const Group group(command, transform_group);
   group
       .value("--nside", options.nside, "N",
              "HEALPix resolution of the map, any N of 1 or more; the same as --grid healpix:N.")
       ->check(positive_number());
-  group.value("--grid", options.grid, "GRID",
-              "Grid of the map: healpix:NSIDE, gauss:LMAX[,NPHI], clenshaw:NRINGS[,NPHI], "
-              "fejer:NRINGS[,NPHI]. Either this or --nside is required.");
+  group.value(
+      "--grid", options.grid, "GRID",
+      "Grid of the map: healpix:NSIDE, gauss:LMAX[,NPHI[,LON]], "
+      "clenshaw:NRINGS[,NPHI[,LON]], fejer:NRINGS[,NPHI[,LON]]; LON is the longitude of the "
+      "first pixels in degrees. Either this or --nside is required.");
 }
 
 void declare_backend(CLI::App& command, TransformOptions& options) {
@@ -212,7 +221,7 @@ void declare_common(CLI::App& app, CommonOptions& options) {
 
 void declare_synthesize(CLI::App& command, SynthesizeOptions& options) {
   const Group group(command, own_group);
-  group.argument("OUT", options.output, "Map to write, FITS or HDF5.");
+  group.argument("OUT", options.output, "Map to write, FITS, HDF5 or NetCDF-4.");
   auto* cl =
       group.value("--cl", options.cl, "FILE",
                   "Spectrum to draw a_lm from: text `l TT [EE BB TE [EB TB]]`, FITS or HDF5.");
@@ -269,6 +278,7 @@ void declare_analyze(CLI::App& command, AnalyzeOptions& options) {
   group.flag("--divide-by-fsky", options.divide_by_fsky,
              "Divide the spectra by the mean square of --mask over the sky, which corrects their "
              "level. Default: the spectra of the masked sky.");
+  declare_variable(command, options.variable);
   declare_transform(command, options.transform, {"T", "TQU", "QU"},
                     "what the grid holds, 3 nside - 1 on HEALPix.", "that of the map.");
   declare_backend(command, options.transform);
@@ -348,6 +358,7 @@ void declare_smooth(CLI::App& command, SmoothOptions& options) {
           "--method split: number of ranks for the harmonic part, while the others do the rings; "
           "0: all ranks do both parts, one after the other. Default: the fastest by prediction.")
       ->check(non_negative_number());
+  declare_variable(command, options.variable);
   declare_transform(command, options.transform, {"T", "TQU", "QU", "all"},
                     "what the grid holds, 3 nside - 1 on HEALPix (--compat f90: 2 nside).",
                     "that of the map.");
@@ -406,6 +417,7 @@ void declare_convert(CLI::App& command, ConvertOptions& options) {
       .value("--beam", options.beam, "FILE",
              "Smooth a_lm or spectra with a beam table. Default: none.")
       ->excludes(fwhm);
+  declare_variable(command, options.variable);
   declare_cl_kind(command, options.cl_kind, "Spectra");
 }
 
@@ -427,6 +439,7 @@ void declare_compare(CLI::App& command, CompareOptions& options) {
              "Spectra: compare up to this degree. Default: all, of which both must have the same "
              "number.")
       ->check(non_negative_number());
+  declare_variable(command, options.variable);
   declare_cl_kind(command, options.cl_kind, "Spectra whose header does not say");
 }
 
@@ -449,6 +462,7 @@ void declare_plot(CLI::App& command, PlotOptions& options) {
       ->capture_default_str();
   group.value("--theory", options.theory, "FILE...",
               "Spectra to draw dashed in the same plot. Default: none.");
+  declare_variable(command, options.variable);
   declare_cl_kind(command, options.cl_kind, "Spectra whose header does not say");
   group.value("--width", options.width, "N", "Pixels of the picture, 200 to 20000.")
       ->check(number_within(200, 20000))
@@ -577,6 +591,7 @@ void declare_info(CLI::App& command, InfoOptions& options) {
   group.flag("--provenance", options.provenance,
              "Also print how they were made: the history, step by step, and all keywords that are "
              "carried over.");
+  declare_variable(command, options.variable);
   declare_cl_kind(command, options.cl_kind, "Spectra whose header does not say");
 }
 

@@ -4,19 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "base/checked_cast.hpp"
+#include "io/column_names.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline app {
 namespace {
-
-/// Matches Q_POLARISATION, Q-POLARISATION, Q_STOKES, Q, q_pol ... but not QUADRUPOLE.
-bool is_stokes(const std::string& column, char letter) {
-  if (column.empty() || std::toupper(static_cast<unsigned char>(column[0])) != letter) return false;
-  return column.size() == 1 || std::isalpha(static_cast<unsigned char>(column[1])) == 0;
-}
 
 int find_stokes(const MapHeader& header, char letter) {
   for (std::size_t i = 0; i < header.columns.size(); ++i) {

@@ -18,8 +18,8 @@ constexpr std::size_t text_width = 79;
 constexpr std::size_t option_column = 26;
 
 constexpr std::string_view values_text =
-    R"(The extension determines the kind of a file: .fits .fit .fits.gz FITS; .h5 .hdf5 HDF5; .txt
-.dat .tsv text; .png pictures.
+    R"(The extension determines the kind of a file: .fits .fit .fits.gz FITS; .h5 .hdf5 HDF5; .nc
+.nc4 NetCDF-4; .txt .dat .tsv text; .png .pdf .svg pictures.
 
 ANGLE is a number with its unit: 5arcmin or 5', 1.5deg, 20arcsec or 20", 0.01rad.
 

@@ -62,7 +62,7 @@ struct AnalyzeOptions {
   TransformOptions transform;
   AnalysisOptions analysis;
   std::vector<std::string> inputs;  ///< one or two, both maps or both a_lm
-  std::string alm, cl;
+  std::string alm, cl, variable;
   bool divide_by_fsky = false;
 };
 
@@ -73,7 +73,7 @@ struct SmoothOptions {
   std::vector<std::string> files;  ///< the inputs, then the output
   std::string list, fwhm, beam, kernel, compat = "healpy", method = "auto";
   std::string from_fwhm, from_beam, pixel_window, from_pixel_window;
-  std::string support, input_cl, cl_kind;
+  std::string support, input_cl, cl_kind, variable;
   std::optional<double> error;
   std::optional<int> harmonic_ranks;
 };
@@ -86,18 +86,18 @@ struct AlmOptions {
 };
 
 struct ConvertOptions {
-  std::string input, output, order, precision, fwhm, beam, cl_kind;
+  std::string input, output, order, precision, fwhm, beam, cl_kind, variable;
 };
 
 struct CompareOptions {
-  std::string a, b, cl_kind;
+  std::string a, b, cl_kind, variable;
   double tolerance = 0;
   bool cosmic_variance = false;
   int lmax = -1;
 };
 
 struct PlotOptions {
-  std::string input, output, field, range, zoom, title, colours = "auto", cl_kind;
+  std::string input, output, field, range, zoom, title, colours = "auto", cl_kind, variable;
   std::vector<std::string> theory;
   int width = 1600;
 };
@@ -135,7 +135,7 @@ struct JobsOptions {
 
 struct InfoOptions {
   std::vector<std::string> files;
-  std::string cl_kind;
+  std::string cl_kind, variable;
   bool provenance = false;
 };
 

@@ -242,7 +242,7 @@ Inputs open_inputs(Run& run, const AnalyzeOptions& options) {
   for (const std::string& path : options.inputs) {
     run.outputs.keep(path);
     try {
-      inputs.maps.push_back(open_map(run.comm, path));
+      inputs.maps.push_back(open_map(run.comm, path, options.variable));
     } catch (const DataError&) {
       auto alm = alm_or_none(run.comm, path);
       if (alm == nullptr) throw;

@@ -195,8 +195,10 @@ int compare_with_expectation(Run& run, const CompareOptions& options, const Spec
 }  // namespace
 
 int compare(Run& run, const CompareOptions& options) {
-  const Content a = open_content(run.comm, options.a, unstated_kind(options.cl_kind));
-  const Content b = open_content(run.comm, options.b, unstated_kind(options.cl_kind));
+  const Content a =
+      open_content(run.comm, options.a, unstated_kind(options.cl_kind), options.variable);
+  const Content b =
+      open_content(run.comm, options.b, unstated_kind(options.cl_kind), options.variable);
   if (a.spectra) tell_of_spectra(run, options.a, *a.spectra, options.cl_kind);
   if (b.spectra) tell_of_spectra(run, options.b, *b.spectra, options.cl_kind);
   run.outputs.keep(options.a);

@@ -121,7 +121,8 @@ void convert_alm(Run& run, const ConvertOptions& options, const std::optional<Be
 
 int convert(Run& run, const ConvertOptions& options) {
   run.outputs.keep(options.input);
-  Content content = open_content(run.comm, options.input, spectrum_kind(options.cl_kind));
+  Content content =
+      open_content(run.comm, options.input, spectrum_kind(options.cl_kind), options.variable);
   if (content.spectra) tell_of_spectra(run, options.input, *content.spectra, options.cl_kind);
   run.outputs.announce(options.output, content.map != nullptr   ? OutputContent::map
                                        : content.alm != nullptr ? OutputContent::alm

@@ -144,7 +144,8 @@ int info(Run& run, const InfoOptions& options) {
   for (const std::string& path : options.files) run.outputs.keep(path);
   run.outputs.require_writable();
   for (const std::string& path : options.files) {
-    const Content content = open_content(run.comm, path, unstated_kind(options.cl_kind));
+    const Content content =
+        open_content(run.comm, path, unstated_kind(options.cl_kind), options.variable);
     if (content.map != nullptr) describe_map(run, path, options, *content.map);
     if (content.alm != nullptr) describe_alm(run, path, options, content.alm->header());
     if (content.spectra) describe_spectra(run, path, options, *content.spectra);

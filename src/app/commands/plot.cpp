@@ -215,7 +215,8 @@ void plot_spectra(Run& run, const PlotOptions& options, const SpectraFile& input
 int plot(Run& run, const PlotOptions& options) {
   run.outputs.announce(options.output, OutputContent::picture);
   run.outputs.keep(options.input);
-  const Content content = open_content(run.comm, options.input, unstated_kind(options.cl_kind));
+  const Content content =
+      open_content(run.comm, options.input, unstated_kind(options.cl_kind), options.variable);
   if (content.map != nullptr) {
     plot_map(run, options, *content.map);
   } else if (content.spectra) {

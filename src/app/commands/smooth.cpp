@@ -90,10 +90,11 @@ std::shared_ptr<const RingGrid> new_grid_of(const SmoothOptions& options) {
         "--input-cl weights the error of kernels on rings; with --nside or --grid leave it out");
   }
   const auto grid = named_grid(options.transform);
-  if (grid->nside() == 0 && file_kind(options.files.back()) == FileKind::fits) {
+  if (grid->kind() == GridKind::gauss_legendre &&
+      file_kind(options.files.back()) == FileKind::fits) {
     throw UsageError(
-        fmt::format("{}: FITS holds HEALPix maps only, and {} is none; give the "
-                    "output a name that ends in .h5",
+        fmt::format("{}: FITS holds no maps on grids such as {}; give the output a name that ends "
+                    "in .h5 or .nc",
                     options.files.back(), grid->name()));
   }
   return grid;

@@ -120,7 +120,8 @@ void read_group(Run& run, const SmoothJob& job, const LocalRings& rings, FileTra
     for (std::int64_t i = 0; i < group.range.count; ++i) {
       const std::string& path = job.maps.to_do[to_size(group.range.first + i)].input;
       if (job.maps.n() == 1) run.progress.stage("reading " + path);
-      const auto opened = job.reader == nullptr ? open_map(traffic.comm, path) : nullptr;
+      const auto opened =
+          job.reader == nullptr ? open_map(traffic.comm, path, job.options.variable) : nullptr;
       MapReader& reader = opened != nullptr ? *opened : *job.reader;
       require_alike(path, reader.header(), job.maps.to_do.front().input, job.header);
       read_map<T>(traffic, path, reader, job.choice, rings, group.map.view().components(i * n, n));
@@ -218,7 +219,7 @@ MapList list_smoothings(Run& run, const SmoothOptions& options) {
 
 void open_inputs(Run& run, SmoothJob& job) {
   const std::string& first = job.maps.to_do.front().input;
-  job.reader = open_map(run.comm, first);
+  job.reader = open_map(run.comm, first, job.options.variable);
   job.header = job.reader->header();
   const auto say_what_is_odd = [&](const std::string& path, const MapHeader& header) {
     for (const std::string& warning : header.warnings) run.warn(path + ": " + warning);
@@ -238,7 +239,7 @@ void open_inputs(Run& run, SmoothJob& job) {
   job.reader.reset();
   for (std::size_t i = 1; i < job.maps.to_do.size(); ++i) {
     const std::string& path = job.maps.to_do[i].input;
-    const auto reader = open_map(run.comm, path);
+    const auto reader = open_map(run.comm, path, job.options.variable);
     require_alike(path, reader->header(), first, job.header);
     require_same_rings(path, *reader, job);
     say_what_is_odd(path, reader->header());

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "ringweave/files.hpp"
+
 namespace ringweave::detail::inline io {
 
 /// Returns header text with a question mark for all but printable ASCII: safe in FITS files, and in
@@ -35,6 +37,11 @@ struct FitsColumn {
 struct FitsTableShape {
   std::int64_t rows = 0;
   std::vector<FitsColumn> columns;
+};
+
+struct FitsImageShape {
+  std::vector<std::int64_t> dims;  ///< NAXIS1 first, which runs fastest
+  std::int64_t bits = 0;           ///< BITPIX: negative for real numbers
 };
 
 /// A FITS file open on one rank (rank 0). Names are used literally: brackets, URLs and "~" have no
@@ -81,6 +88,15 @@ class FitsFile {
 
   /// Returns the table of the current HDU, after checking that the file is long enough to hold it.
   FitsTableShape table() const;
+
+  /// Returns the shape of the image of the current HDU, after checking that the file is long enough
+  /// to hold it.
+  FitsImageShape image() const;
+  /// Reads pixels of the image; NaN and BLANK become UNSEEN.
+  void read_image(std::int64_t first, std::span<double> values) const;
+  /// Appends an image and moves to it.
+  void append_image(Precision precision, std::span<const std::int64_t> dims) const;
+  void write_image(std::int64_t first, std::span<const double> values) const;
 
   /// Reads elements [first, first + values.size()) of a column; nulls of integer columns become
   /// UNSEEN, logical values 0 and 1.

@@ -67,7 +67,7 @@ int find_map(FitsFile& file) {
   }
   throw DataError(file.path(),
                   "holds no HEALPix map: no binary table with NSIDE, ORDERING or PIXTYPE, nor of "
-                  "12 nside^2 numbers");
+                  "12 nside^2 numbers; and no image in the CAR projection");
 }
 
 SkyCoverage coverage_of(const FitsFile& file, const FitsTableShape& table) {
@@ -241,6 +241,8 @@ void add_old_stokes_hdus(FitsFile& file, const FitsTableShape& first, int hdu,
 
 FitsMapLayout inspect_fits_map(FitsFile& file) {
   FitsMapLayout layout;
+  layout.image = find_car_image(file, layout.header);
+  if (layout.image) return layout;
   layout.header.precision = Precision::single_;
   const int hdu = find_map(file);
   const FitsTableShape table = file.table();

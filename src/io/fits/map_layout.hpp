@@ -6,12 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "io/fits/car_image.hpp"
 #include "io/fits/file.hpp"
 #include "ringweave/files.hpp"
 
 namespace ringweave::detail::inline io {
 
-/// The layout of a HEALPix map in a FITS file, as found by rank 0.
+/// The layout of a HEALPix map or a CAR image in a FITS file, as found by rank 0.
 struct FitsMapLayout {
   struct Column {
     int hdu = 0;
@@ -30,10 +31,11 @@ struct FitsMapLayout {
   std::optional<double> bad_data;
   std::vector<Column> columns;  ///< as header.columns
   std::vector<PixelList> pixel_lists;
+  std::optional<CarImage> image;  ///< instead of columns
 };
 
-/// Finds the first HEALPix map of the file and checks its whole header before anything is
-/// allocated. Not collective. Error  DataError.
+/// Finds the first CAR image or HEALPix map of the file and checks its whole header before anything
+/// is allocated. Not collective. Error  DataError.
 FitsMapLayout inspect_fits_map(FitsFile& file);
 
 }  // namespace ringweave::detail::inline io

@@ -35,7 +35,10 @@ class FitsMapReader final : public MapReader {
                                header_.coverage == SkyCoverage::full ? 1 : 0);
     if (header_.coverage == SkyCoverage::partial) {
       agree(comm_, [&] {
-        if (comm_.is_root()) mark_listed_rings(observed);
+        if (!comm_.is_root()) return;
+        if (!layout_.image) return mark_listed_rings(observed);
+        const RingRange rings = layout_.image->order.rings();
+        std::fill(observed.begin() + rings.begin, observed.begin() + rings.end, 1);
       });
       comm_.broadcast(observed.data(), ssize64(observed), 0);
     }
@@ -71,7 +74,7 @@ class FitsMapReader final : public MapReader {
       blocks.emplace(rings, header_.ordering);
       values.resize(to_size(std::min(block_rows, longest())));
     });
-    if (header_.coverage == SkyCoverage::full) {
+    if (list_lengths_.empty()) {
       read_full(columns, *blocks, values, map);
     } else {
       read_partial(columns, *blocks, values, map);
@@ -147,7 +150,7 @@ class FitsMapReader final : public MapReader {
 
   void check_request(std::span<const int> columns, const LocalRings& rings,
                      std::int64_t n_components, std::int64_t n_pixels) const {
-    if (rings.grid().kind() != GridKind::healpix ||
+    if (rings.grid().kind() != header_.grid->kind() ||
         rings.grid().n_source_pixels() != header_.grid->n_source_pixels()) {
       throw UsageError(fmt::format("{} is a map on {}, the job asks for {}; use the file's grid",
                                    path_, header_.grid->name(), rings.grid().name()));
@@ -165,14 +168,15 @@ class FitsMapReader final : public MapReader {
   }
 
   std::int64_t longest() const {
-    return header_.coverage == SkyCoverage::full ? header_.grid->n_pixels() : header_.listed_pixels;
+    return list_lengths_.empty() ? header_.grid->n_pixels() : header_.listed_pixels;
   }
 
   /// Broadcasts a block of values; all ranks return or all throw. Collective.
   void share_values(int column, std::int64_t first, std::span<double> block) {
     agree(comm_, [&] {
-      if (comm_.is_root())
-        load_values(layout_.columns[static_cast<std::size_t>(column)], first, block);
+      if (!comm_.is_root()) return;
+      if (layout_.image) return read_car_image(*file_, *layout_.image, column, first, block);
+      load_values(layout_.columns[static_cast<std::size_t>(column)], first, block);
     });
     comm_.broadcast(block.data(), ssize64(block) * std::int64_t{sizeof(double)}, 0);
   }

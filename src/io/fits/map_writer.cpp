@@ -9,6 +9,8 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "io/column_names.hpp"
+#include "io/fits/car_image.hpp"
 #include "io/fits/fields.hpp"
 #include "io/fits/file.hpp"
 #include "io/fits/gzip.hpp"
@@ -32,19 +34,18 @@ std::int64_t repeat_of(const MapHeader& header) {
 }
 
 std::string standard_name(std::size_t column, std::size_t n_columns) {
-  constexpr std::array<std::string_view, 3> stokes{"TEMPERATURE", "Q_POLARISATION",
-                                                   "U_POLARISATION"};
   constexpr std::array<std::string_view, 6> covariance{"II", "IQ", "IU", "QQ", "QU", "UU"};
   if (n_columns == 6) return std::string(covariance[column]);
-  if (n_columns <= 3) return std::string(stokes[n_columns == 2 ? column + 1 : column]);
-  return fmt::format("COLUMN_{}", column + 1);
+  return standard_column_names(static_cast<std::int64_t>(n_columns))[column];
 }
 
 void check_header(const MapHeader& header, const LocalRings& rings, std::int64_t n_components,
                   std::int64_t n_pixels) {
-  if (header.grid->kind() != GridKind::healpix || header.grid->is_subset()) {
+  if ((header.grid->kind() != GridKind::healpix && !is_car_grid(*header.grid)) ||
+      header.grid->is_subset()) {
     throw UsageError(
-        fmt::format("FITS maps hold full HEALPix grids, this one is {}; write HDF5 (.h5)",
+        fmt::format("FITS maps hold HEALPix, Clenshaw-Curtis or Fejer grids, this one is {}; write "
+                    "HDF5 (.h5)",
                     header.grid->name()));
   }
   if (rings.grid().n_source_pixels() != header.grid->n_pixels()) {
@@ -98,14 +99,19 @@ std::vector<FitsColumnSpec> column_specs(const MapHeader& header) {
 /// observed pixels.
 class BlockWriter {
  public:
-  /// `grid` is the ranks' grid: the full one or a subset of it.
+  /// `grid` is the ranks' grid: the full one or a subset of it; `rings` of the full one become rows
+  /// of an image.
   BlockWriter(const std::string& path, const MapHeader& header, const Provenance& provenance,
-              const std::shared_ptr<const RingGrid>& grid, std::int64_t n_listed)
+              const std::shared_ptr<const RingGrid>& grid, std::int64_t n_listed, RingRange rings)
       : file_(FitsFile::create(path)),
         is_partial_(header.coverage == SkyCoverage::partial),
         precision_(header.precision),
         repeat_(repeat_of(header)) {
     if (grid->is_subset()) observed_.emplace(LocalRings(grid), header.ordering);
+    if (is_car_grid(*header.grid)) {
+      image_.emplace(file_, header, provenance, rings);
+      return;
+    }
     append_table(file_, "MAP", (is_partial_ ? n_listed : header.grid->n_pixels()) / repeat_,
                  column_specs(header));
     put_map_header(file_, header, provenance);
@@ -115,6 +121,7 @@ class BlockWriter {
   void write(std::int64_t first_row, std::int64_t n_rows, std::span<double> values) {
     if (precision_ == Precision::single_) file_.require_single(values);
     if (observed_) mark_unobserved(first_row, n_rows, values);
+    if (image_) return image_->write(first_row, n_rows, values);
     if (is_partial_) {
       write_observed(first_row, n_rows, values);
       return;
@@ -156,10 +163,32 @@ class BlockWriter {
   bool is_partial_;
   Precision precision_;
   std::int64_t repeat_;
+  std::optional<CarWriter> image_;       ///< instead of a table
   std::optional<PixelBlocks> observed_;  ///< the rings with data, when not all
   std::vector<std::int64_t> pixels_;
   std::int64_t n_listed_ = 0;  ///< written so far
 };
+
+/// Returns the rings of the full grid that become rows of an image: from the first to the last with
+/// a pixel that is not UNSEEN; all of a full-sky map. Collective. Error  UsageError without any.
+template <class T>
+RingRange rings_to_write(const Communicator& comm, const MapHeader& header, const LocalRings& rings,
+                         MapView<const T> map) {
+  const std::int64_t n_rings = header.grid->n_rings();
+  if (header.coverage == SkyCoverage::full) return {0, n_rings};
+  RingRange seen{n_rings, 0};
+  for (LocalRing ring{0}; index(ring) < rings.n_rings(); ring = LocalRing{index(ring) + 1}) {
+    const std::int64_t n_phi = rings.ring(ring).n_phi;
+    const T* first = map.component(0).data() + rings.first_pixel(ring);
+    const MapView<const T> pixels(first, map.n_components(), n_phi, map.stride());
+    if (count_observed(pixels, n_phi) == 0) continue;
+    const std::int64_t number = rings.ring(ring).source_pixel / n_phi;
+    seen = {std::min(seen.begin, number), std::max(seen.end, number + 1)};
+  }
+  seen = {comm.min(seen.begin), comm.max(seen.end)};
+  if (seen.empty()) throw UsageError("no pixel is observed, so a partial map would be empty");
+  return seen;
+}
 
 /// Returns the rows of the file that may hold data: those between the first and the last ring, or
 /// all.
@@ -178,22 +207,34 @@ template <class T>
 void write_fits_map(const Communicator& comm, const std::string& path, const MapHeader& header,
                     const Provenance& provenance, const LocalRings& rings, MapView<const T> map) {
   const std::int64_t n_components = map.n_components();
-  const std::int64_t block_rows =
+  std::int64_t block_rows =
       std::max(row_vector, block_values / std::max<std::int64_t>(n_components, 1));
   std::optional<PixelBlocks> blocks;
   std::vector<double> values;
   agree(comm, [&] {
     check_header(header, rings, n_components, map.size());
     blocks.emplace(rings, header.ordering);
+    if (is_car_grid(*header.grid)) {
+      // Whole rings.
+      const std::int64_t n_phi = header.grid->longest_ring();
+      block_rows = std::max<std::int64_t>(1, block_rows / n_phi) * n_phi;
+    }
     values.resize(to_size(block_rows * n_components));
   });
   const std::int64_t n_listed =
       header.coverage == SkyCoverage::partial ? comm.sum(count_observed(map, map.size())) : 0;
+  PixelSlab rows = rows_to_write(header, rings.grid());
+  RingRange image_rings;
+  if (is_car_grid(*header.grid)) {
+    const std::int64_t n_phi = header.grid->longest_ring();
+    image_rings = rings_to_write(comm, header, rings, map);
+    rows = {image_rings.begin * n_phi, 0, image_rings.size() * n_phi};
+  }
   std::optional<BlockWriter> writer;
   agree(comm, [&] {
-    if (comm.is_root()) writer.emplace(path, header, provenance, rings.shared_grid(), n_listed);
+    if (comm.is_root())
+      writer.emplace(path, header, provenance, rings.shared_grid(), n_listed, image_rings);
   });
-  const PixelSlab rows = rows_to_write(header, rings.grid());
   for (std::int64_t done = 0; done < rows.count; done += block_rows) {
     const std::int64_t first = rows.first_global + done;
     const std::int64_t n_rows = std::min(block_rows, rows.count - done);

@@ -63,6 +63,7 @@ void read_columns(const FitsFile& file, const FitsTableShape& shape, FitsTable& 
 /// Reads a two-dimensional primary array: one column for each of its rows.
 std::optional<FitsTable> read_array(FitsFile& file) {
   if (file.go_to(1) != FitsHdu::image || file.integer("NAXIS") != 2) return std::nullopt;
+  if (file.text("CTYPE1")) return std::nullopt;  // a picture of the sky
   const std::int64_t length = file.integer("NAXIS1").value_or(0);
   const std::int64_t n_columns = file.integer("NAXIS2").value_or(0);
   if (length < 1 || n_columns < 1) return std::nullopt;

@@ -13,9 +13,12 @@ namespace ringweave::detail::inline io {
 // matter. Files are written to `path` itself; for one that appears whole or not at all, pass
 // AtomicOutput's temporary name. All collective.
 
-/// Opens a map in Ringweave's schema or TOAST3's. Error  DataError, agreed.
+/// Opens a map in Ringweave's schema or TOAST3's, or in variables over latitude and longitude, of
+/// which `variable` chooses one. Error  DataError; UsageError for a variable that is not there;
+/// agreed.
 std::unique_ptr<MapReader> open_hdf5_map(const Communicator& comm, const std::string& path,
-                                         const Hdf5Limits& limits = {});
+                                         const Hdf5Limits& limits = {},
+                                         const std::string& variable = "");
 
 /// Writes a map; a partial one lists the pixels of `rings` in which at least one component is not
 /// UNSEEN. Error  UsageError for shapes that do not match or NESTED on other grids; ResourceError;

@@ -6,8 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/checked_cast.hpp"
@@ -112,18 +114,19 @@ void set_number(Hdf5Shape& shape, hid_t type, const std::string& path, const std
 }
 
 std::vector<std::int64_t> checked_dims(const Hdf5Handle& dataset, const std::string& path,
-                                       const std::string& name) {
+                                       const std::string& name, int most_dims) {
   const Hdf5Handle space(H5Dget_space(dataset.id()), H5Sclose);
   const int rank = H5Sget_simple_extent_ndims(space.id());
-  if (rank < 1 || rank > 2) {
-    throw DataError(path, fmt::format("/{} has {} dimensions; 1 or 2 were expected", name, rank));
+  if (rank < 1 || rank > most_dims) {
+    throw DataError(
+        path, fmt::format("/{} has {} dimensions; 1 to {} were expected", name, rank, most_dims));
   }
-  hsize_t dims[2] = {0, 0};
-  H5Sget_simple_extent_dims(space.id(), dims, nullptr);
+  std::array<hsize_t, H5S_MAX_RANK> dims{};
+  H5Sget_simple_extent_dims(space.id(), dims.data(), nullptr);
   std::int64_t total = 1;
   for (int d = 0; d < rank; ++d) {
-    if (!std::in_range<std::int64_t>(dims[d]) ||
-        __builtin_mul_overflow(total, static_cast<std::int64_t>(dims[d]), &total) ||
+    if (!std::in_range<std::int64_t>(dims[to_size(d)]) ||
+        __builtin_mul_overflow(total, static_cast<std::int64_t>(dims[to_size(d)]), &total) ||
         total > INT64_MAX / 16) {
       throw DataError(path,
                       fmt::format("/{} claims dimensions whose product passes 64 bits", name));
@@ -131,7 +134,7 @@ std::vector<std::int64_t> checked_dims(const Hdf5Handle& dataset, const std::str
   }
   if (total == 0) throw DataError(path, fmt::format("/{} is empty", name));
   std::vector<std::int64_t> result;
-  for (int d = 0; d < rank; ++d) result.push_back(static_cast<std::int64_t>(dims[d]));
+  for (int d = 0; d < rank; ++d) result.push_back(static_cast<std::int64_t>(dims[to_size(d)]));
   return result;
 }
 
@@ -183,7 +186,13 @@ Hdf5Handle open_hdf5(const std::string& path) {
   quiet_hdf5();
   check_input_file(path);
   const htri_t is_hdf5 = H5Fis_hdf5(path.c_str());
-  if (is_hdf5 <= 0) throw DataError(path, "is not an HDF5 file (its signature is missing)");
+  if (is_hdf5 <= 0) {
+    std::string begin(3, ' ');
+    std::ifstream(path, std::ios::binary).read(begin.data(), 3);
+    throw DataError(path, begin == "CDF" ? "is NetCDF of a classic kind; make NetCDF-4 of it with "
+                                           "`nccopy -k nc4 IN OUT`"
+                                         : "is not an HDF5 file (its signature is missing)");
+  }
   const Hdf5Handle properties = access_properties(Communicator::self());
   Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, properties.id()), H5Fclose);
   if (!file.valid())
@@ -253,7 +262,7 @@ bool has_hdf5_object(const Hdf5Handle& file, const std::string& name) {
 
 std::vector<std::string> hdf5_datasets(const Hdf5Handle& file, const std::string& group) {
   std::vector<std::string> names;
-  if (!has_hdf5_object(file, group)) return names;
+  if (group != "/" && !has_hdf5_object(file, group)) return names;
   const Hdf5Handle opened(H5Gopen2(file.id(), group.c_str(), H5P_DEFAULT), H5Gclose);
   if (!opened.valid()) return names;
   const auto visit = [](hid_t location, const char* name, const H5L_info_t* link,
@@ -289,13 +298,13 @@ std::int64_t total_bytes(const Hdf5Shape& shape) {
 }
 
 Hdf5Shape inspect_hdf5_dataset(const Hdf5Handle& file, const std::string& path,
-                               const std::string& name) {
+                               const std::string& name, int most_dims) {
   const Hdf5Handle dataset = open_checked(file, path, name);
   Hdf5Shape shape;
   shape.layout = checked_layout(dataset, path, name);
   const Hdf5Handle type(H5Dget_type(dataset.id()), H5Tclose);
   set_number(shape, type.id(), path, name);
-  shape.dims = checked_dims(dataset, path, name);
+  shape.dims = checked_dims(dataset, path, name, most_dims);
   if (shape.layout == Hdf5Shape::Layout::contiguous) {
     hsize_t file_bytes = 0;
     H5Fget_filesize(file.id(), &file_bytes);

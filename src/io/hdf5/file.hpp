@@ -53,9 +53,10 @@ std::int64_t total_bytes(const Hdf5Shape& shape);
 
 /// Opens a dataset of unknown origin and rejects anything that could mislead the library: links,
 /// external and virtual storage, filters other than shuffle, deflate and Fletcher32, types that are
-/// not numbers, storage beyond the end of the file. Not collective. Error  DataError.
+/// not numbers, storage beyond the end of the file, more dimensions than most_dims. Not collective.
+/// Error  DataError.
 Hdf5Shape inspect_hdf5_dataset(const Hdf5Handle& file, const std::string& path,
-                               const std::string& name);
+                               const std::string& name, int most_dims = 2);
 
 /// Creates a contiguous dataset without fill values; its numbers are written later. Not collective.
 /// Error  ResourceError.

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/checked_cast.hpp"
+#include "io/column_names.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/grid.hpp"
 #include "io/header_json.hpp"
@@ -23,15 +24,6 @@ namespace {
 
 constexpr std::int64_t max_nside = 131072;
 constexpr std::int64_t max_columns = 10000;
-
-std::vector<std::string> standard_names(std::int64_t n_columns) {
-  if (n_columns == 1) return {"TEMPERATURE"};
-  if (n_columns == 2) return {"Q_POLARISATION", "U_POLARISATION"};
-  if (n_columns == 3) return {"TEMPERATURE", "Q_POLARISATION", "U_POLARISATION"};
-  std::vector<std::string> names;
-  for (std::int64_t c = 1; c <= n_columns; ++c) names.push_back(fmt::format("COLUMN_{}", c));
-  return names;
-}
 
 std::optional<std::int64_t> read_nside(const Hdf5AttributeReader& attributes,
                                        const std::string& path,
@@ -123,7 +115,7 @@ void set_columns(Hdf5MapInfo& info, const std::string& path,
                     n_columns, info.values.dims.back(), max_columns));
   }
   std::vector<std::string> names = attributes.texts("TTYPE");
-  if (ssize64(names) != n_columns) names = standard_names(n_columns);
+  if (ssize64(names) != n_columns) names = standard_column_names(n_columns);
   std::vector<std::string> units = attributes.texts("TUNIT");
   if (ssize64(units) != n_columns) {
     const std::optional<std::string> all = attributes.text("UNITS");
@@ -147,10 +139,7 @@ void set_conventions(Hdf5MapInfo& info, const Hdf5AttributeReader& attributes) {
   }
   if (upper(attributes.text("POLCCONV").value_or("COSMO")) != "IAU") return;
   for (std::size_t c = 0; c < header.columns.size(); ++c) {
-    const std::string name = upper(header.columns[c].name);
-    if (name == "U" || name.starts_with("U_") || name.starts_with("U-")) {
-      info.flipped_column = static_cast<std::int64_t>(c);
-    }
+    if (is_stokes(header.columns[c].name, 'U')) info.flipped_column = static_cast<std::int64_t>(c);
   }
   if (info.flipped_column < 0 && header.columns.size() == 3) info.flipped_column = 2;
   header.polarisation_was_iau = info.flipped_column >= 0;
@@ -164,7 +153,9 @@ Hdf5MapInfo read_hdf5_map_info(const std::string& path) {
   const bool full = has_hdf5_object(file, hdf5_full_map);
   if (!full && !has_hdf5_object(file, hdf5_partial_map)) {
     throw DataError(
-        path, "holds no map: expected /map (columns, pixels) or /partial/pixel and /partial/map");
+        path,
+        "holds no map: expected /map (columns, pixels), /partial/pixel and /partial/map, or "
+        "variables over latitude and longitude (lat, lon)");
   }
   const char* name = full ? hdf5_full_map : hdf5_partial_map;
   info.values = inspect_hdf5_dataset(file, path, name);

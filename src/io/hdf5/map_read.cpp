@@ -8,6 +8,7 @@
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/hdf5/fields.hpp"
+#include "io/hdf5/lat_lon.hpp"
 #include "io/hdf5/map_header.hpp"
 #include "io/hdf5/rows.hpp"
 #include "io/pixel_owners.hpp"
@@ -217,7 +218,8 @@ std::vector<RingId> Hdf5MapReader::observed_rings() {
 }  // namespace
 
 std::unique_ptr<MapReader> open_hdf5_map(const Communicator& comm, const std::string& path,
-                                         const Hdf5Limits& limits) {
+                                         const Hdf5Limits& limits, const std::string& variable) {
+  if (auto reader = open_hdf5_lat_lon(comm, path, variable, limits)) return reader;
   return std::make_unique<Hdf5MapReader>(comm, path, limits);
 }
 

@@ -64,11 +64,13 @@ void Hdf5TransferFile::close() {
   });
 }
 
-Hdf5Rows::Hdf5Rows(const Hdf5TransferFile& file, const std::string& name, const Hdf5Shape& shape)
+Hdf5Rows::Hdf5Rows(const Hdf5TransferFile& file, const std::string& name, const Hdf5Shape& shape,
+                   Hdf5Axes axes)
     : comm_(file.comm_),
       path_(file.path_),
       name_(name),
       shape_(shape),
+      axes_(axes),
       dataset_(H5Dopen2(file.file_.id(), name.c_str(), H5P_DEFAULT), H5Dclose),
       transfer_(H5Pcreate(H5P_DATASET_XFER), H5Pclose),
       parts_(shape.number == Hdf5Shape::Number::complex ? 2 : 1) {
@@ -85,11 +87,30 @@ Hdf5Rows::Hdf5Rows(const Hdf5TransferFile& file, const std::string& name, const 
   });
 }
 
+void Hdf5Rows::select_lines(const Hdf5Handle& space, std::int64_t plane, const RowRun& run) const {
+  const std::size_t last = shape_.dims.size() - 1;
+  const std::int64_t line = shape_.dims[last];
+  std::vector<hsize_t> start(last + 1, 0);
+  std::vector<hsize_t> count(last + 1, 1);
+  start[last - 1] = static_cast<hsize_t>(run.first / line);
+  count[last - 1] = static_cast<hsize_t>(run.count / line);
+  count[last] = static_cast<hsize_t>(line);
+  for (std::size_t d = last - 1; d-- > 0;) {
+    start[d] = static_cast<hsize_t>(plane % shape_.dims[d]);
+    plane /= shape_.dims[d];
+  }
+  H5Sselect_hyperslab(space.id(), H5S_SELECT_OR, start.data(), nullptr, count.data(), nullptr);
+}
+
 Hdf5Handle Hdf5Rows::file_space(std::int64_t row, std::span<const RowRun> runs) const {
   Hdf5Handle space(H5Dget_space(dataset_.id()), H5Sclose);
   H5Sselect_none(space.id());
   for (const RowRun& run : runs) {
     if (run.count == 0) continue;
+    if (axes_ == Hdf5Axes::planes) {
+      select_lines(space, row, run);
+      continue;
+    }
     const hsize_t start[2] = {static_cast<hsize_t>(row), static_cast<hsize_t>(run.first)};
     const hsize_t count[2] = {1, static_cast<hsize_t>(run.count)};
     const std::size_t skip = shape_.dims.size() == 1 ? 1 : 0;

@@ -48,13 +48,18 @@ class Hdf5TransferFile {
   Hdf5Handle file_;
 };
 
-/// One open dataset, (n_rows, n_columns) or (n_columns), of real, integer or complex numbers; a
-/// complex number counts as two numbers of T. Every rank makes the same calls in the same order,
-/// with empty runs when it has nothing to transfer.
+/// What a row of a dataset is: its last dimension, or a plane of its last two, of which runs take
+/// whole lines.
+enum class Hdf5Axes { rows, planes };
+
+/// One open dataset, (n_rows, n_columns) or (n_columns) or with more dimensions of planes, of real,
+/// integer or complex numbers; a complex number counts as two numbers of T. Every rank makes the
+/// same calls in the same order, with empty runs when it has nothing to transfer.
 class Hdf5Rows {
  public:
   /// Collective. Error  DataError, agreed.
-  Hdf5Rows(const Hdf5TransferFile& file, const std::string& name, const Hdf5Shape& shape);
+  Hdf5Rows(const Hdf5TransferFile& file, const std::string& name, const Hdf5Shape& shape,
+           Hdf5Axes axes = Hdf5Axes::rows);
 
   /// Reads the runs one after another into `values`, converted from the stored type. Error
   /// DataError on this rank only; to be agreed.
@@ -74,6 +79,7 @@ class Hdf5Rows {
 
  private:
   Hdf5Handle file_space(std::int64_t row, std::span<const RowRun> runs) const;
+  void select_lines(const Hdf5Handle& space, std::int64_t plane, const RowRun& run) const;
   Hdf5Handle memory_space(std::int64_t elements) const;
   /// Buffer for conversions; null where stored and memory type are the same.
   template <class T>
@@ -83,6 +89,7 @@ class Hdf5Rows {
   std::string path_;
   std::string name_;
   Hdf5Shape shape_;
+  Hdf5Axes axes_;
   Hdf5Handle dataset_;
   Hdf5Handle type_;    ///< of an element
   Hdf5Handle number_;  ///< of a number

@@ -25,7 +25,7 @@ class Ringweave(CMakePackage, CudaPackage):
     depends_on("pkgconfig", type="build")
 
     depends_on("mpi")
-    depends_on("hdf5+mpi")
+    depends_on("hdf5+mpi+hl")
     depends_on("fftw@3:")
     depends_on("cfitsio")
     depends_on("healpix-cxx")

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ringweave::detail::inline io {
+
+/// Returns names for the columns of a map whose file gives none: T; Q and U; T, Q and U; else
+/// numbers.
+inline std::vector<std::string> standard_column_names(std::int64_t n_columns) {
+  if (n_columns == 1) return {"TEMPERATURE"};
+  if (n_columns == 2) return {"Q_POLARISATION", "U_POLARISATION"};
+  if (n_columns == 3) return {"TEMPERATURE", "Q_POLARISATION", "U_POLARISATION"};
+  std::vector<std::string> names;
+  for (std::int64_t c = 1; c <= n_columns; ++c) names.push_back(fmt::format("COLUMN_{}", c));
+  return names;
+}
+
+/// Whether a column is named after a Stokes parameter: Q_POLARISATION, Q-POLARISATION, Q_STOKES, Q,
+/// q_pol ... but not QUADRUPOLE.
+inline bool is_stokes(const std::string& column, char letter) {
+  if (column.empty() || std::toupper(static_cast<unsigned char>(column[0])) != letter) return false;
+  return column.size() == 1 || std::isalpha(static_cast<unsigned char>(column[1])) == 0;
+}
+
+}  // namespace ringweave::detail::inline io
