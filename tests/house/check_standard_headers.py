@@ -26,7 +26,7 @@ bit: bit_cast bit_ceil bit_width countl_zero countr_zero endian has_single_bit p
 cctype: isalnum isalpha isdigit islower isspace toupper
 charconv: from_chars to_chars
 chrono: chrono
-cmath: acos asin atan atan2 cbrt ceil copysign erf erfc exp2 expm1 fabs floor fma fmod frexp hypot isfinite isinf isnan
+cmath: acos asin asinh atan atan2 cbrt ceil copysign erf erfc exp2 expm1 fabs floor fma fmod frexp hypot isfinite isinf isnan
 cmath: ldexp legendre lerp lgamma llround log10 log1p log2 lround nan nearbyint nextafter remainder rint round signbit
 cmath: sph_legendre tgamma trunc
 cmath complex: cos exp log pow sin sqrt tan

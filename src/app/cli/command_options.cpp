@@ -439,16 +439,33 @@ void declare_plot(CLI::App& command, PlotOptions& options) {
               "TT,TE. Default: the first column; TT, EE and BB.");
   group.value("--range", options.range, "LOW:HIGH",
               "Values at the ends of the colours. Default: from the map.");
+  group
+      .choice("--scale", options.scale, {"linear", "log", "asinh"},
+              "How values are spread over the colours of a map. log: what is not positive stays "
+              "blank and is counted. asinh: linear around 0, logarithmic beyond, for both signs.")
+      ->capture_default_str();
+  group
+      .value("--linear-range", options.linear_range, "X",
+             "With --scale asinh: values up to about +-X get linear colours, in the map's unit. "
+             "Default: the median of |value|.")
+      ->check(positive_number());
   group.value("--zoom", options.zoom, "LON,LAT,SIZE",
               "Draw a square patch around this point, this wide, in gnomonic projection, e.g. "
               "120deg,-30deg,10deg. Default: the whole sky.");
   group.value("--title", options.title, "TEXT", "Above the picture. Default: the column's name.");
   group
       .choice("--colours,--colors", options.colours, {"auto", "polar", "sky", "meadow", "grey"},
-              "Colour scale; auto: polar for values of both signs, else meadow.")
+              "Colours of a map; auto: polar where 0 is well within the range, else meadow.")
       ->capture_default_str();
   group.value("--theory", options.theory, "FILE...",
-              "Spectra to draw dashed in the same plot. Default: none.");
+              "Spectra to draw dashed in the same plot. That of the first is shaded by its cosmic "
+              "variance, and a panel shows the difference in units of it. Default: none.");
+  group
+      .value("--fsky", options.f_sky, "F",
+             "Part of the sky that the spectra come from, 0 to 1: cosmic variance grows as 1/F. "
+             "Default: FSKY of the input, else 1.")
+      ->check(positive_number())
+      ->check(number_within(0, 1));
   declare_cl_kind(command, options.cl_kind, "Spectra whose header does not say");
   group.value("--width", options.width, "N", "Pixels of the picture, 200 to 20000.")
       ->check(number_within(200, 20000))

@@ -147,13 +147,16 @@ ringweave model --nside 4096 --lmax 8192 --json model.json)",
      false},
     {"plot", "draw a map or spectra", "INPUT OUT [OPTION...]",
      R"(Draws one column of a map in Mollweide projection, seen from inside the sphere, or a patch of it
-(--zoom), or spectra
-as l(l+1) C_l / 2 pi over l, into a .png, .pdf or .svg file. UNSEEN pixels are grey; NaN and
-infinities too, with a warning. Of TE, EB and TB the absolute value is drawn, dotted where they are
-negative.)",
+(--zoom), or spectra as l(l+1) C_l / 2 pi over l, into a .png, .pdf or .svg file. UNSEEN pixels are
+grey; NaN and infinities too, with a warning. Of TE, EB and TB the absolute value is drawn, dotted
+where they are negative. With --theory, one standard deviation sigma of the cosmic variance is
+shaded, sigma^2 = 2 C_l^2 / ((2l + 1) fsky) for TT, EE and BB, and the panel below shows
+(C_l - expected) / sigma.)",
      R"(ringweave plot sky.fits sky.png
 ringweave plot sky.fits q.png --field Q --range=-1e-5:1e-5 --colours polar
 ringweave plot measured.txt cl.pdf --theory examples/lcdm_cl.txt
+ringweave plot dust.fits dust.png --scale log
+ringweave plot frequency.fits map.png --scale asinh --linear-range 1e-4
 ringweave plot sky.fits patch.pdf --zoom 209deg,-57deg,20deg
 ringweave plot measured.txt te.svg --field TE)",
      false},
