@@ -32,8 +32,9 @@ struct Keyword {
 
 /// What a file says of its own origin; carried over to the files that are made of it.
 struct FileOrigin {
-  std::vector<std::string> history;  ///< the earliest step first
-  std::vector<Keyword> keywords;     ///< of its processing, and unknown ones
+  std::vector<std::string> history;     ///< the earliest step first
+  std::vector<Keyword> keywords;        ///< of its processing, and unknown ones
+  std::vector<std::string> comments{};  ///< lines of free text
 };
 
 /// Origin of an output, written into every file as FITS keywords or HDF5 attributes

@@ -75,6 +75,10 @@ void add_traffic(Run& run, const FileTraffic& traffic);
 /// {"min", "mean", "max"} of one number of every rank. Collective.
 nlohmann::ordered_json over_ranks(const Communicator& comm, double value);
 
+/// Versions of the program, command line, options in use and date, with which every JSON file
+/// begins.
+nlohmann::ordered_json json_of_origin(const Run& run);
+
 /// Writes run.report with versions, layout, stages (min, mean, max over ranks), rates of the files
 /// and memory to the output of options.report, if asked. Collective.
 void write_report(Run& run);

@@ -17,7 +17,7 @@
 namespace ringweave::detail::inline io {
 namespace {
 
-constexpr std::array<std::string_view, 51> own_names{
+constexpr std::array<std::string_view, 52> own_names{
     // FITS
     "NSIDE", "ORDERING", "PIXTYPE", "INDXSCHM", "OBJECT", "FIRSTPIX", "LASTPIX", "GRAIN",
     "OBS_NPIX", "COORDSYS", "BAD_DATA", "POLAR", "POLCCONV", "BCROSS", "ASYMCL", "MAX-MPOL",
@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 51> own_names{
     "UNITS", "units", "temperature_scale", "grid_mapping", "GRID", "_FillValue", "long_name",
     "lmax", "mmax", "storage", "components", "spin", "phase", "spectra", "ell_factor",
     "DIMENSION_LIST", "CLASS", "NAME", "REFERENCE_LIST", "_Netcdf4Dimid", "_Netcdf4Coordinates",
-    "_NCProperties", "standard_name", "input", "history"};
+    "_NCProperties", "standard_name", "input", "history", "keyword_comments"};
 
 double degrees_of(const Keyword& fwhm) {
   const auto* number = std::get_if<double>(&fwhm.value);
