@@ -83,8 +83,9 @@ void settle_kind(SpectraFile& file, std::optional<bool> stated, SpectrumKind kin
   file.held_d_l = is_asked ? otherwise : stated.value_or(otherwise);
   file.is_stated = stated == file.held_d_l;
   if (stated && !file.is_stated) {
-    file.warnings.push_back(fmt::format("its header says {}; read as {} all the same",
-                                        *stated ? "D_l" : "C_l", otherwise ? "D_l" : "C_l"));
+    file.warnings.push_back(fmt::format("its header says {}; read as {} because of --cl-kind {}",
+                                        *stated ? "D_l" : "C_l", otherwise ? "D_l" : "C_l",
+                                        otherwise ? "dl" : "cl"));
   }
   if (!file.held_d_l) return;
   for (int n = 0; n < Spectra::n_names; ++n) {

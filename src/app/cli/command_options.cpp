@@ -216,7 +216,7 @@ void declare_synthesize(CLI::App& command, SynthesizeOptions& options) {
   auto* cl =
       group.value("--cl", options.cl, "FILE",
                   "Spectrum to draw a_lm from: text `l TT [EE BB TE [EB TB]]`, FITS or HDF5.");
-  declare_cl_kind(command, options.cl_kind, "--cl");
+  declare_cl_kind(command, options.cl_kind, "--cl, whatever its header says");
   group.value("--alm", options.alm, "FILE", "a_lm to synthesize instead, FITS or HDF5.")
       ->excludes(cl);
   group.value("--seed", options.seeds, "SEEDS",
@@ -341,7 +341,7 @@ void declare_smooth(CLI::App& command, SmoothOptions& options) {
       "--input-cl", options.input_cl, "FILE",
       "--method ring, split and auto: spectrum (TT) of MAP that --error is weighted with. Default: "
       "white noise.");
-  declare_cl_kind(command, options.cl_kind, "--input-cl");
+  declare_cl_kind(command, options.cl_kind, "--input-cl, whatever its header says");
   group
       .value(
           "--harmonic-ranks", options.harmonic_ranks, "N",
@@ -406,7 +406,7 @@ void declare_convert(CLI::App& command, ConvertOptions& options) {
       .value("--beam", options.beam, "FILE",
              "Smooth a_lm or spectra with a beam table. Default: none.")
       ->excludes(fwhm);
-  declare_cl_kind(command, options.cl_kind, "Spectra");
+  declare_cl_kind(command, options.cl_kind, "Spectra, whatever their header says");
 }
 
 void declare_compare(CLI::App& command, CompareOptions& options) {
@@ -527,7 +527,7 @@ void declare_split(CLI::App& command, SplitOptions& options) {
       "Default: 1.");
   group.value("--input-cl", options.input_cl, "FILE",
               "Spectrum (TT) of the maps, which weights the error. Default: white noise.");
-  declare_cl_kind(command, options.cl_kind, "--cl and --input-cl");
+  declare_cl_kind(command, options.cl_kind, "--cl and --input-cl, whatever their headers say");
   group.value("--lmax", options.lmax, "L", "Highest degree of the kernel.")
       ->check(non_negative_number());
   group.value("--nside", options.nside, "N", "HEALPix resolution of the maps.")
