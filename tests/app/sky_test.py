@@ -331,6 +331,27 @@ class OtherBeamsAndGrids(Sky):
         header = map_header(self.folder / "all.h5")
         self.assertEqual((header["FWHM"], header["PIXWIN"]), (9, "window_16.fits"))
 
+    def test_a_second_pixel_window_is_warned_about(self):
+        self.done("smooth", "a.fits", "once.h5", "--fwhm", "6deg", "--pixel-window", "window_32.fits")
+        self.done("convert", "once.h5", "once.fits")
+        with fits.open(self.folder / "once.fits") as hdus:
+            for value, name in ((True, "true.fits"), (False, "false.fits")):
+                hdus[1].header["PIXWIN"] = value
+                hdus.writeto(self.folder / name)
+        window = ("--pixel-window", "window_32.fits")
+        for options, first, second in ((window, "PIXWIN = window_32.fits", "PIXWIN = true"), ((), "", ""),
+                                       ((*window, "--from-pixel-window", "window_32.fits"), "", "")):
+            for ranks in (1, 3):
+                for inputs, words in ((("once.h5",), first), (("once.fits", "true.fits"), second), (("false.fits",), ""),
+                                      (("a.fits",), "")):
+                    err = self.done("smooth", *inputs, "twice_{name}.h5", "--fwhm", "6deg", *options, "--overwrite",
+                                    ranks=ranks).err
+                    warnings = [line for line in err.splitlines() if "--pixel-window applies" in line]
+                    self.assertEqual(len(warnings), len(inputs) if words else 0, err)
+                    if words:
+                        self.assertTrue(warnings[-1].startswith(f"warning: {inputs[-1]}: "), warnings)
+                        self.assertIn(words, warnings[-1])
+
     def test_a_beam_is_replaced_on_the_same_grid(self):
         self.done("smooth", "a.fits", "six.fits", "--fwhm", "6deg")
         expected = self.expected(NSIDE, *self.ratio(self.gaussian(9, 95), self.gaussian(6, 95)), lmax=95)

@@ -222,6 +222,7 @@ void open_inputs(Run& run, SmoothJob& job) {
   job.header = job.reader->header();
   const auto say_what_is_odd = [&](const std::string& path, const MapHeader& header) {
     for (const std::string& warning : header.warnings) run.warn(path + ": " + warning);
+    warn_of_second_window(run, job.options, path, header.origin);
   };
   say_what_is_odd(first, job.header);
   job.choice = choose_fields(first, job.header, job.options.transform.fields);
