@@ -71,11 +71,17 @@ std::vector<Keyword> keywords_of(const Provenance& provenance) {
   put_if("BEAM_LEG", provenance.beam, "file of the beam's b_l");
   put_if("PIXWIN", provenance.pixel_window, "file of the pixel window");
   put_if("CL_KIND", provenance.spectrum_kind, "the spectrum was read as");
-  if (provenance.seed && std::in_range<std::int64_t>(*provenance.seed)) {
-    put(keywords, {"SEED", static_cast<std::int64_t>(*provenance.seed), "of the a_lm"});
-  } else if (provenance.seed) {
-    put(keywords, {"SEED", std::to_string(*provenance.seed), "of the a_lm"});
-  }
+  const auto put_seed = [&](const char* name, const std::optional<std::uint64_t>& seed,
+                            const char* comment) {
+    if (!seed) return;
+    if (std::in_range<std::int64_t>(*seed)) {
+      put(keywords, {name, static_cast<std::int64_t>(*seed), comment});
+    } else {
+      put(keywords, {name, std::to_string(*seed), comment});
+    }
+  };
+  put_seed("SEED", provenance.seed, "of the a_lm");
+  put_seed("NSEED", provenance.noise_seed, "of the noise in the pixels");
   put_if("SMETHOD", provenance.method, "of the smoothing");
   put_if("SUPPORT", provenance.support_degrees, "[deg] where the kernel is cut");
   put_if("KERNERR", provenance.kernel_error, "relative rms error of the cut");

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Cross spectra, masks, and smoothing onto another grid, against healpy, on 1, 2, 3 and 5 ranks."""
+import json
+
 import program
 
 program.require("numpy", "healpy", "h5py", "astropy")
@@ -242,6 +244,22 @@ class Noise(Sky):
                 self.drawn("--noise", "rms.fits", "--fields", "TQU", "--unit", "K", ranks=ranks), noise)
         self.assertGreater(rms_difference(self.drawn("--noise", "rms.fits", seed=6)[0], noise[0]), 1)
         self.assertEqual(map_header(self.folder / "n.fits")["SEED"], 6)
+
+    def test_the_seeds_of_sky_and_noise_are_both_recorded(self):
+        self.done("synthesize", "--cl", "cl.txt", "--seed", 7, "--nside", NSIDE, "signal.h5", "--save-alm", "signal_alm.h5",
+                  "--noise", "rms.fits", "--unit", "K")
+        header = map_header(self.folder / "signal.h5")
+        self.assertEqual((header["SEED"], header["NSEED"]), (7, 7))
+        with h5py.File(self.folder / "signal_alm.h5") as file:
+            self.assertEqual(file["alm/alm"].attrs["SEED"], 7)
+            self.assertNotIn("NSEED", file["alm/alm"].attrs)
+        for ranks in (1, 3):
+            run = self.done("synthesize", "--alm", "signal_alm.h5", "--seed", 9, "--nside", NSIDE, "noisy.fits", "--noise",
+                            "rms.fits", "--report", "noisy.json", "--overwrite", ranks=ranks)
+            header = map_header(self.folder / "noisy.fits")
+            self.assertEqual((header["SEED"], header["NSEED"]), (7, 9), run)
+            self.assertEqual(json.loads((self.folder / "noisy.json").read_text())["noise_seed"], 9)
+        self.assertIn("SEED 7, NSEED 9", self.done("info", "noisy.fits").out)
 
     def test_q_and_u_have_the_noise_that_they_have_beside_t(self):
         of_three = self.drawn("--noise", "rms.fits", "--fields", "TQU")
