@@ -215,6 +215,16 @@ class Masks(Sky):
         self.done("analyze", "a.fits", "--mask", "mask.fits", "--cl", "mask.fits", "--overwrite", code=2)
 
 
+    def test_the_help_of_masks_has_units_and_examples(self):
+        for command in ("analyze", "smooth"):
+            text = " ".join(self.done(command, "--help").out.split())
+            for words in ("1 where the sky counts and 0 where it is masked", "e.g. --mask-column 1",
+                          "e.g. --apodise 2deg or 30arcmin"):
+                self.assertIn(words, text)
+        self.assertIn("Divide the spectra by the mean of the squares of --mask", " ".join(
+            self.done("analyze", "--help").out.split()))
+
+
 class Noise(Sky):
     @classmethod
     def setUpClass(cls):

@@ -45,12 +45,14 @@ corrections make it grow, lmax is beyond what the grid holds, which is an error.
 Of two maps on one grid it computes the cross spectra, nine of polarised ones: TT EE BB TE EB TB
 ET BE BT, the first letter for the first map. Files of a_lm may stand for the maps.
 
-UNSEEN pixels count as zero and are reported. --mask multiplies the maps by another one, which
---apodise lets fall to 0 smoothly. The spectra are those of the masked sky; --divide-by-fsky
-corrects their level, and nothing corrects for the degrees that a mask mixes.)",
+UNSEEN pixels count as zero and are reported. --mask sets masked pixels to zero, --apodise softens
+its edge, and both make the spectra smaller: of a sky masked to 40 % they have 40 % of the power,
+less with a soft edge. --divide-by-fsky corrects that. Nothing corrects for the neighbouring
+degrees that a mask mixes.)",
      R"(ringweave analyze sky.fits --cl cl.txt
 ringweave analyze sky_1.fits sky_2.fits --cl cross.txt
 ringweave analyze alm_1.h5 alm_2.h5 --lmax 1000 --cl cross.fits
+ringweave analyze sky.fits --mask mask.fits --cl cl_masked.txt
 ringweave analyze sky.fits --mask mask.fits --apodise 2deg --divide-by-fsky --cl cl.txt
 ringweave analyze sky.fits --lmax 1000 --iter 3 --alm alm.fits --cl cl.txt
 mpirun -n 8 ringweave analyze sky.h5 --tol 1e-10 --alm alm.h5 --report job.json

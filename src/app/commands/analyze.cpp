@@ -45,7 +45,7 @@ struct Sky {
 };
 
 /// One or two maps, which are analysed in the same way.
-struct Job {
+struct AnalysisJob {
   const AnalyzeOptions& options;
   std::vector<Sky> skies;
   SphericalHarmonicTransform& transform;
@@ -62,7 +62,7 @@ struct Analysed {
 
 /// Reads a map into new memory. Collective.
 template <class T>
-MapBuffer<T> read_sky(Run& run, const Job& job, const Sky& sky) {
+MapBuffer<T> read_sky(Run& run, const AnalysisJob& job, const Sky& sky) {
   const LocalRings& rings = job.transform.rings();
   run.progress.stage("reading " + sky.path);
   auto map = agreed(
@@ -74,7 +74,7 @@ MapBuffer<T> read_sky(Run& run, const Job& job, const Sky& sky) {
 }
 
 template <class T>
-Analysed<T> transform_map(Run& run, const Job& job, const Sky& sky,
+Analysed<T> transform_map(Run& run, const AnalysisJob& job, const Sky& sky,
                           std::shared_ptr<const AnalysisWeights> weights, MapBuffer<T>& map) {
   Analysis analysis(job.transform, std::move(weights));
   run.progress.stage("analysis");
@@ -107,7 +107,7 @@ Analysed<T> transform_map(Run& run, const Job& job, const Sky& sky,
 
 /// Reads a map and makes its a_lm. Collective.
 template <class T>
-Analysed<T> analysed(Run& run, const Job& job, const Sky& sky,
+Analysed<T> analysed(Run& run, const AnalysisJob& job, const Sky& sky,
                      std::shared_ptr<const AnalysisWeights> weights, const SkyMask& mask) {
   const AnalysisOptions& options = job.options.analysis;
   MapBuffer<T> map = read_sky<T>(run, job, sky);
@@ -139,7 +139,7 @@ void require_same_fields(const AnalyzeOptions& options, const std::vector<FieldC
 }
 
 /// Where the a_lm and spectra come from.
-Provenance provenance_of(const Run& run, const Job& job, const SkyFraction& fraction) {
+Provenance provenance_of(const Run& run, const AnalysisJob& job, const SkyFraction& fraction) {
   const AnalyzeOptions& options = job.options;
   Provenance provenance = run.provenance(fmt::format("{}", fmt::join(options.inputs, ", ")));
   provenance.origin = job.skies.front().reader->header().origin;
@@ -173,7 +173,7 @@ struct Analyses {
 
 /// Weights and mask are freed with the maps. Collective.
 template <class T>
-Analyses<T> analyse_all(Run& run, const Job& job) {
+Analyses<T> analyse_all(Run& run, const AnalysisJob& job) {
   const LocalRings& rings = job.transform.rings();
   const auto weights =
       std::make_shared<const AnalysisWeights>(load_weights(run, job.weights, rings));
@@ -191,7 +191,7 @@ Analyses<T> analyse_all(Run& run, const Job& job) {
 }
 
 template <class T>
-void run_with(Run& run, const Job& job) {
+void run_with(Run& run, const AnalysisJob& job) {
   const AnalyzeOptions& options = job.options;
   const auto [results, fraction] = analyse_all<T>(run, job);
   const AlmLayout& layout = job.transform.alm_layout();
@@ -427,7 +427,7 @@ int analyze(Run& run, const AnalyzeOptions& options) {
   if (run.options.dry_run) return 0;
 
   const std::string name = choice.name;
-  const Job job{options, std::move(skies), *transform, weights, n_iter};
+  const AnalysisJob job{options, std::move(skies), *transform, weights, n_iter};
   with_storage(precision, [&](auto storage) { run_with<decltype(storage)>(run, job); });
   run.conclusion = fmt::format("{}: {} analysed to lmax {}", fmt::join(options.inputs, " and "),
                                name, spec.lmax);
