@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <set>
@@ -56,6 +57,7 @@ struct Run {
   std::string conclusion;          ///< a line of results to say when all outputs are in place
   std::int64_t bytes_written = 0;  ///< of outputs that are in place already
   std::set<std::string> told{};    ///< notes and warnings
+  std::map<std::string, BeamFile> beams{};  ///< those read so far, by their files
 
   /// Version, date, command line, configuration, input; the subcommand adds the rest.
   Provenance provenance(const std::string& input = "") const;
