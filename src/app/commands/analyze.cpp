@@ -15,6 +15,7 @@
 #include "app/commands/commands.hpp"
 #include "app/content.hpp"
 #include "app/predict/memory_estimate.hpp"
+#include "app/report/alm_plan.hpp"
 #include "app/report/plan_table.hpp"
 #include "app/report/transform_report.hpp"
 #include "app/sky_mask.hpp"
@@ -322,14 +323,23 @@ int analyze_alms(Run& run, const AnalyzeOptions& options, const Inputs& inputs) 
     mmax = std::min(mmax, header.mmax);
   }
   require_same_fields(options, choices);
-  run.outputs.require_writable();
-  if (run.options.dry_run) return 0;
   const AlmLayout layout = own_orders(run.comm, lmax, std::min(lmax, mmax));
-  with_storage(
-      storage_precision(options.transform.precision, inputs.alms.front()->header().precision),
-      [&](auto storage) {
-        write_spectra_of<decltype(storage)>(run, options, inputs, choices, layout);
-      });
+  const Precision precision =
+      storage_precision(options.transform.precision, inputs.alms.front()->header().precision);
+  const std::int64_t n_files = ssize64(inputs.alms);
+  const MemoryEstimate estimate =
+      record_plan(run, {.layout = layout,
+                        .n_components = ssize64(choices.front().components),
+                        .precision = precision,
+                        .n_held = n_files,
+                        .n_read = n_files,
+                        .n_written = 0});
+  run.outputs.require_writable();
+  require_memory(run, estimate);
+  if (run.options.dry_run) return 0;
+  with_storage(precision, [&](auto storage) {
+    write_spectra_of<decltype(storage)>(run, options, inputs, choices, layout);
+  });
   run.conclusion = fmt::format("{}: spectra of {} to lmax {}", options.cl,
                                fmt::join(options.inputs, " and "), lmax);
   return 0;
@@ -405,10 +415,12 @@ int analyze(Run& run, const AnalyzeOptions& options) {
                               : n_iter > 0  ? Operation::analysis_iterating
                                             : Operation::analysis_consuming;
   const PixelWeights held = weights.pixel.empty() ? PixelWeights::none : PixelWeights::held;
-  const MemoryUse use{operation, precision, held};
+  const MemoryUse use{.operation = operation,
+                      .precision = precision,
+                      .pixel_weights = held,
+                      .beside = mask_beside(options.analysis)};
   const auto transform = plan_transform(run, spec, use, options.transform.backend);
   MemoryEstimate estimate = estimate_memory(*transform, use);
-  add_mask(options.analysis, transform->rings(), estimate);
   const std::int64_t alm_bytes =
       2 * spec.fields.n_components() * bytes_of(precision) * transform->alm_layout().size();
   const auto n_skies = static_cast<int>(skies.size());

@@ -354,19 +354,19 @@ int synthesize(Run& run, const SynthesizeOptions& options) {
                          source.spectra->lmax(), spec.lmax));
   }
   require_memory_for(run, spec, precision);
-  SynthesisJob job{options,
-                   std::move(source),
-                   std::move(maps),
-                   grid->is_subset() ? named_grid(options.transform) : grid,
-                   GroupTransform(run, spec, options.transform.backend),
-                   {Operation::synthesis_consuming, precision}};
+  SynthesisJob job{
+      options,
+      std::move(source),
+      std::move(maps),
+      grid->is_subset() ? named_grid(options.transform) : grid,
+      GroupTransform(run, spec, options.transform.backend),
+      {.precision = precision, .beside = noise_beside(options, spec.fields.n_components())}};
   job.beam = output_beam(run, options, *grid, spec.lmax);
   check_noise(run, options, *job.full_grid);
   job.groups = job.transform.choose_groups(job.maps, options.maps, job.use);
   job.transform.plan_for(job.groups.front().count, job.use);
   MemoryEstimate estimate = with_others(estimate_memory(*job.transform, job.use), job.groups,
                                         map_bytes(spec.fields, job.transform->rings(), precision));
-  add_noise_memory(options, job.transform->rings(), spec.fields.n_components(), estimate);
   if (options.transform.fields.empty()) run.detail("fields " + job.source.choice.name);
   tell_groups(run, job.maps, job.groups);
   record_plan(run, *job.transform, estimate,

@@ -252,7 +252,6 @@ int smooth_maps(Run& run, SmoothJob& job, SmoothingMethod& method) {
       with_others(method.memory(), groups,
                   std::max(map_bytes(job.choice.fields, method.rings(), job.precision),
                            map_bytes(job.choice.fields, method.new_rings(), job.precision)));
-  add_mask(job.options.analysis, method.rings(), estimate);
   tell_groups(run, job.maps, groups);
   method.report_plan(estimate);
   const auto bytes_on = [&](const RingGrid& grid) {
