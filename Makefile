@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Shortcuts for the CMake presets: `make demo`, `make test`, `make cuda-check`.
-.PHONY: build demo test cuda-check format clean
+# Shortcuts for the CMake presets: `make demo`, `make test`, `make pictures`, `make cuda-check`.
+.PHONY: build demo test pictures cuda-check format clean
 
 build:
 	scripts/install_dependencies.sh build
@@ -13,6 +13,10 @@ demo: build
 test:
 	scripts/install_dependencies.sh test
 	scripts/test.sh
+
+# The pictures of README.md and docs/tutorial.md, as their commands draw them.
+pictures: build
+	scripts/draw_pictures.sh build/release/src/app/ringweave
 
 # Needs nvcc and a GPU.
 cuda-check:

@@ -26,9 +26,10 @@ ringweave analyze smooth.h5 --lmax $((2 * nside)) --cl cl.txt
 ringweave convert "$spectrum" expected_cl.txt --fwhm 30arcmin
 
 # Pictures.
-ringweave plot smooth.h5 smooth.png --colours sky --title "CMB temperature, smoothed to 30 arcmin"
+ringweave plot smooth.h5 smooth.png --colours sky --width 900 --title "CMB temperature, smoothed to 30 arcmin"
 ringweave plot smooth.h5 smooth_q.png --field Q --title "Stokes Q, smoothed to 30 arcmin"
-ringweave plot cl.txt cl.png --theory expected_cl.txt --title "Spectra of the smoothed sky, and what is expected"
+ringweave plot cl.txt cl.png --theory expected_cl.txt --width 1000 \
+  --title "Spectra of the smoothed sky, and what is expected"
 
 # The same map as FITS, for other programs, and a check that nothing was lost.
 ringweave convert smooth.h5 smooth.fits

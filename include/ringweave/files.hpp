@@ -32,8 +32,9 @@ struct Keyword {
 
 /// What a file says of its own origin; carried over to the files that are made of it.
 struct FileOrigin {
-  std::vector<std::string> history;  ///< the earliest step first
-  std::vector<Keyword> keywords;     ///< of its processing, and unknown ones
+  std::vector<std::string> history;     ///< the earliest step first
+  std::vector<Keyword> keywords;        ///< of its processing, and unknown ones
+  std::vector<std::string> comments{};  ///< lines of free text
 };
 
 /// Origin of an output, written into every file as FITS keywords or HDF5 attributes
@@ -50,7 +51,7 @@ struct Provenance {
   std::optional<std::string> beam;           ///< BEAM_LEG: file of the beam
   std::optional<std::string> pixel_window;   ///< PIXWIN: file of the pixel window
   std::optional<std::string> spectrum_kind;  ///< CL_KIND: C_l or D_l, as the spectrum was read
-  std::optional<std::uint64_t> seed;         ///< SEED: of the realisation
+  std::optional<std::uint64_t> seed;         ///< SEED: of the a_lm
   std::optional<std::string> method;         ///< SMETHOD: harmonic, ring
   std::optional<double> support_degrees;     ///< SUPPORT: where the kernel is cut
   std::optional<double> kernel_error;        ///< KERNERR: what the cut costs, relative rms
@@ -60,6 +61,7 @@ struct Provenance {
   std::optional<std::string> removed;        ///< LREGRESS: none, monopole, dipole
   std::optional<std::string> mask;           ///< MASK: file of the mask
   std::optional<double> f_sky;               ///< FSKY: mean of the mask over the sphere
+  std::optional<std::uint64_t> noise_seed;   ///< NSEED: of the noise in the pixels
 };
 
 enum class Ordering { ring, nested };

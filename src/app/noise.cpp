@@ -96,11 +96,9 @@ PixelNoise read_noise(Run& run, const SynthesizeOptions& options, const LocalRin
   return noise;
 }
 
-void add_noise_memory(const SynthesizeOptions& options, const LocalRings& rings,
-                      std::int64_t n_components, MemoryEstimate& estimate) {
-  if (options.noise.empty()) return;
-  estimate.items.push_back(
-      {"rms of the noise", n_components * rings.n_pixels() * std::int64_t{sizeof(double)}});
+std::vector<MemoryItem> noise_beside(const SynthesizeOptions& options, std::int64_t n_components) {
+  if (options.noise.empty()) return {};
+  return {{"rms of the noise", n_components * std::int64_t{sizeof(double)}}};
 }
 
 template <class T>

@@ -30,9 +30,8 @@ void check_noise(Run& run, const SynthesizeOptions& options, const RingGrid& gri
 PixelNoise read_noise(Run& run, const SynthesizeOptions& options, const LocalRings& rings,
                       const FieldChoice& choice, const std::string& unit);
 
-/// Adds the noise of this rank's pixels to what is held in memory.
-void add_noise_memory(const SynthesizeOptions& options, const LocalRings& rings,
-                      std::int64_t n_components, MemoryEstimate& estimate);
+/// Returns the rms of the noise, for MemoryUse::beside; nothing without --noise.
+std::vector<MemoryItem> noise_beside(const SynthesizeOptions& options, std::int64_t n_components);
 
 /// Adds the noise of a realisation to a map. Pixels without a finite rms become UNSEEN. The numbers
 /// depend on seed, component and pixel alone. T is float or double.

@@ -122,6 +122,13 @@ double computing_seconds(const Run& run) {
 
 }  // namespace
 
+nlohmann::ordered_json json_of_origin(const Run& run) {
+  return {{"program", version_information()},
+          {"command_line", run.command_line},
+          {"configuration", json_of_configuration(run.used_configuration)},
+          {"date", utc_now()}};
+}
+
 void write_report(Run& run) {
   if (run.options.report.empty()) return;
   run.times.add("memory", MemoryMeter::touch_seconds());
@@ -140,14 +147,9 @@ void write_report(Run& run) {
       {"bytes_written", bytes_written},
       {"write_gb_per_s", gb_per_second(run, bytes_written, "write")},
   };
-  nlohmann::ordered_json report{
-      {"program", version_information()},
-      {"command_line", run.command_line},
-      {"configuration", json_of_configuration(run.used_configuration)},
-      {"date", utc_now()},
-      {"ranks", run.comm.size()},
-      {"threads_per_rank", omp_get_max_threads()},
-  };
+  nlohmann::ordered_json report = json_of_origin(run);
+  report["ranks"] = run.comm.size();
+  report["threads_per_rank"] = omp_get_max_threads();
   if (!run.report.entries().is_null()) report.update(run.report.entries());
   report["stages"] = stages;
   report["computing"] = over_ranks(run.comm, computing_seconds(run));

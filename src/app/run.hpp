@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <set>
@@ -56,6 +57,7 @@ struct Run {
   std::string conclusion;          ///< a line of results to say when all outputs are in place
   std::int64_t bytes_written = 0;  ///< of outputs that are in place already
   std::set<std::string> told{};    ///< notes and warnings
+  std::map<std::string, BeamFile> beams{};  ///< those read so far, by their files
 
   /// Version, date, command line, configuration, input; the subcommand adds the rest.
   Provenance provenance(const std::string& input = "") const;
@@ -74,6 +76,10 @@ void add_traffic(Run& run, const FileTraffic& traffic);
 
 /// {"min", "mean", "max"} of one number of every rank. Collective.
 nlohmann::ordered_json over_ranks(const Communicator& comm, double value);
+
+/// Versions of the program, command line, options in use and date, with which every JSON file
+/// begins.
+nlohmann::ordered_json json_of_origin(const Run& run);
 
 /// Writes run.report with versions, layout, stages (min, mean, max over ranks), rates of the files
 /// and memory to the output of options.report, if asked. Collective.

@@ -119,9 +119,9 @@ SkyMask read_mask(Run& run, const AnalysisOptions& options, const LocalRings& ri
   return {values, fraction};
 }
 
-void add_mask(const AnalysisOptions& options, const LocalRings& rings, MemoryEstimate& estimate) {
-  if (!options.mask.empty())
-    estimate.items.push_back({"mask", rings.n_pixels() * std::int64_t{sizeof(double)}});
+std::vector<MemoryItem> mask_beside(const AnalysisOptions& options) {
+  if (options.mask.empty()) return {};
+  return {{"mask", std::int64_t{sizeof(double)}}};
 }
 
 void put_mask(const AnalysisOptions& options, const SkyFraction& fraction, Provenance& provenance) {

@@ -30,8 +30,8 @@ void check_mask(Run& run, const AnalysisOptions& options, const MapHeader& map);
 /// Error  DataError for values that are not from 0 to 1, or where all are 0.
 SkyMask read_mask(Run& run, const AnalysisOptions& options, const LocalRings& rings);
 
-/// Adds the mask of this rank's pixels to what is held in memory.
-void add_mask(const AnalysisOptions& options, const LocalRings& rings, MemoryEstimate& estimate);
+/// Returns the mask, for MemoryUse::beside; nothing without --mask.
+std::vector<MemoryItem> mask_beside(const AnalysisOptions& options);
 
 /// Records the mask of --mask.
 void put_mask(const AnalysisOptions& options, const SkyFraction& fraction, Provenance& provenance);

@@ -71,7 +71,10 @@ SpectraFile spectra_of_file(Run& run, const std::string& path, const std::string
 Beam beam_of_file(Run& run, const std::string& path, int lmax) {
   constexpr double small = 1e-3;
   run.outputs.keep(path);
-  const BeamFile file = read_beam(run.comm, path);
+  // The methods that --method auto compares ask for the same.
+  auto found = run.beams.find(path);
+  if (found == run.beams.end()) found = run.beams.emplace(path, read_beam(run.comm, path)).first;
+  const BeamFile& file = found->second;
   for (const std::string& warning : file.warnings) run.warn(path + ": " + warning);
   const std::vector<double>& b_l = file.beam.t;
   if (ssize64(b_l) <= lmax && std::abs(b_l.back()) > small * std::abs(b_l.front())) {

@@ -17,18 +17,18 @@
 namespace ringweave::detail::inline io {
 namespace {
 
-constexpr std::array<std::string_view, 58> own_names{
-    // FITS
-    "NSIDE", "ORDERING", "PIXTYPE", "INDXSCHM", "OBJECT", "FIRSTPIX", "LASTPIX", "GRAIN",
-    "OBS_NPIX", "COORDSYS", "BAD_DATA", "POLAR", "POLCCONV", "BCROSS", "ASYMCL", "MAX-MPOL",
-    "CREATOR", "VERSION", "DATE", "EXTNAME", "EXTVER", "CHECKSUM", "DATASUM", "LONGSTRN", "TUNIT",
-    "TTYPE",
-    // HDF5
-    "UNITS", "units", "temperature_scale", "grid_mapping", "GRID", "_FillValue", "long_name",
-    "lmax", "mmax", "storage", "components", "spin", "phase", "spectra", "ell_factor",
-    "DIMENSION_LIST", "CLASS", "NAME", "REFERENCE_LIST", "_Netcdf4Dimid", "_Netcdf4Coordinates",
-    "_NCProperties", "standard_name", "input", "history", "scale_factor", "add_offset",
-    "missing_value", "valid_range", "valid_min", "valid_max", "coordinates"};
+constexpr auto own_names = std::to_array<std::string_view>(
+    {// FITS
+     "NSIDE", "ORDERING", "PIXTYPE", "INDXSCHM", "OBJECT", "FIRSTPIX", "LASTPIX", "GRAIN",
+     "OBS_NPIX", "COORDSYS", "BAD_DATA", "POLAR", "POLCCONV", "BCROSS", "ASYMCL", "MAX-MPOL",
+     "CREATOR", "VERSION", "DATE", "EXTNAME", "EXTVER", "CHECKSUM", "DATASUM", "LONGSTRN", "TUNIT",
+     "TTYPE",
+     // HDF5
+     "UNITS", "units", "temperature_scale", "grid_mapping", "GRID", "_FillValue", "long_name",
+     "lmax", "mmax", "storage", "components", "spin", "phase", "spectra", "ell_factor",
+     "DIMENSION_LIST", "CLASS", "NAME", "REFERENCE_LIST", "_Netcdf4Dimid", "_Netcdf4Coordinates",
+     "_NCProperties", "standard_name", "input", "history", "scale_factor", "add_offset",
+     "missing_value", "valid_range", "valid_min", "valid_max", "coordinates", "keyword_comments"});
 
 double degrees_of(const Keyword& fwhm) {
   const auto* number = std::get_if<double>(&fwhm.value);
@@ -72,11 +72,17 @@ std::vector<Keyword> keywords_of(const Provenance& provenance) {
   put_if("BEAM_LEG", provenance.beam, "file of the beam's b_l");
   put_if("PIXWIN", provenance.pixel_window, "file of the pixel window");
   put_if("CL_KIND", provenance.spectrum_kind, "the spectrum was read as");
-  if (provenance.seed && std::in_range<std::int64_t>(*provenance.seed)) {
-    put(keywords, {"SEED", static_cast<std::int64_t>(*provenance.seed), "of the a_lm"});
-  } else if (provenance.seed) {
-    put(keywords, {"SEED", std::to_string(*provenance.seed), "of the a_lm"});
-  }
+  const auto put_seed = [&](const char* name, const std::optional<std::uint64_t>& seed,
+                            const char* comment) {
+    if (!seed) return;
+    if (std::in_range<std::int64_t>(*seed)) {
+      put(keywords, {name, static_cast<std::int64_t>(*seed), comment});
+    } else {
+      put(keywords, {name, std::to_string(*seed), comment});
+    }
+  };
+  put_seed("SEED", provenance.seed, "of the a_lm");
+  put_seed("NSEED", provenance.noise_seed, "of the noise in the pixels");
   put_if("SMETHOD", provenance.method, "of the smoothing");
   put_if("SUPPORT", provenance.support_degrees, "[deg] where the kernel is cut");
   put_if("KERNERR", provenance.kernel_error, "relative rms error of the cut");

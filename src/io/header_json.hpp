@@ -56,7 +56,7 @@ struct adl_serializer<std::variant<std::string, std::int64_t, double, bool>> {
 namespace ringweave {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Keyword, name, value, comment)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FileOrigin, history, keywords)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FileOrigin, history, keywords, comments)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapColumn, name, unit)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapHeader, grid, ordering, coverage, precision, columns,
                                    coordsys, origin, polarisation_was_iau, listed_pixels, warnings)

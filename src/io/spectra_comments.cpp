@@ -4,15 +4,36 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
+#include "io/file_origin.hpp"
+#include "io/header_json.hpp"
 #include "io/keywords.hpp"
 
 namespace ringweave::detail::inline io {
 namespace {
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+
+// Begins of comments that tell the origin.
+constexpr std::string_view history_mark = " HISTORY ";
+constexpr std::string_view keyword_mark = " KEYWORD ";
+constexpr std::string_view comment_mark = " COMMENT ";
+constexpr std::string_view command_mark = " command:";  // version 0.1
+
+bool is_of_origin(const std::string& comment) {
+  return comment.starts_with(history_mark) || comment.starts_with(keyword_mark) ||
+         comment.starts_with(comment_mark) || comment.starts_with(command_mark);
+}
+
+/// A comment of one line.
+std::string marked(std::string_view mark, std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, ' ');
+  return std::string(mark) + text;
+}
 
 /// Without blanks, products and LaTeX's backslashes.
 std::string packed(const std::string& comment) {
@@ -88,10 +109,44 @@ std::string unit_in(std::string text) {
 
 }  // namespace
 
+std::vector<std::string> comments_of(const Provenance& provenance) {
+  std::vector<std::string> comments;
+  for (const std::string& line : history_of(provenance))
+    comments.push_back(marked(history_mark, line));
+  for (const Keyword& keyword : keywords_of(provenance)) {
+    comments.push_back(
+        marked(keyword_mark, keyword.name + " = " + text_of(nlohmann::json(keyword.value))));
+  }
+  for (const std::string& line : provenance.origin.comments)
+    comments.push_back(marked(comment_mark, line));
+  return comments;
+}
+
+FileOrigin origin_in(const std::vector<std::string>& comments) {
+  FileOrigin origin;
+  constexpr std::string_view equals = " = ";
+  for (std::string comment : comments) {
+    if (comment.ends_with('\r')) comment.pop_back();
+    if (comment.starts_with(history_mark))
+      origin.history.push_back(comment.substr(history_mark.size()));
+    if (comment.starts_with(comment_mark))
+      origin.comments.push_back(comment.substr(comment_mark.size()));
+    const std::size_t at = comment.find(equals);
+    if (!comment.starts_with(keyword_mark) || at == std::string::npos || at <= keyword_mark.size())
+      continue;
+    const auto value = nlohmann::json::parse(comment.substr(at + equals.size()), nullptr, false);
+    if (!value.is_primitive() || value.is_null() || value.is_discarded()) continue;
+    const std::string name = comment.substr(keyword_mark.size(), at - keyword_mark.size());
+    if (describes_its_file(name)) continue;
+    origin.keywords.push_back({name, value.get<decltype(Keyword::value)>(), {}});
+  }
+  return origin;
+}
+
 std::optional<bool> stated_d_l(const std::vector<std::string>& comments) {
   std::optional<bool> stated;
   for (const std::string& comment : comments) {
-    if (comment.starts_with(command_mark)) continue;
+    if (is_of_origin(comment)) continue;
     const std::optional<bool> says = says_d_l(comment);
     if (says == true) return true;
     if (says) stated = says;
@@ -101,7 +156,7 @@ std::optional<bool> stated_d_l(const std::vector<std::string>& comments) {
 
 std::string stated_unit(const std::vector<std::string>& comments) {
   for (const std::string& comment : comments) {
-    if (comment.starts_with(command_mark)) continue;
+    if (is_of_origin(comment)) continue;
     if (std::string unit = unit_in(comment); !unit.empty()) return unit;
   }
   return {};

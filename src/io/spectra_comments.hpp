@@ -5,11 +5,19 @@
 #include <string>
 #include <vector>
 
+#include "ringweave/files.hpp"
+
 namespace ringweave::detail::inline io {
 
-/// Marks the comment with the command line, whose file names must not be mistaken for column names,
-/// a normalisation or a unit.
-inline constexpr const char* command_mark = " command:";
+/// Returns the comments, without '#', that tell the origin of a table which is written: HISTORY,
+/// KEYWORD NAME = VALUE (in JSON) and COMMENT.
+std::vector<std::string> comments_of(const Provenance& provenance);
+
+/// Returns what such comments of a table tell.
+FileOrigin origin_in(const std::vector<std::string>& comments);
+
+// Comments of the origin, whose file names must not be mistaken for a normalisation or a unit, do
+// not count.
 
 /// Whether the comments of a table say that it holds D_l = l(l+1)C_l/2pi (true) or C_l (false);
 /// empty where they say nothing of it.

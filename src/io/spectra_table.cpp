@@ -83,8 +83,9 @@ void settle_kind(SpectraFile& file, std::optional<bool> stated, SpectrumKind kin
   file.held_d_l = is_asked ? otherwise : stated.value_or(otherwise);
   file.is_stated = stated == file.held_d_l;
   if (stated && !file.is_stated) {
-    file.warnings.push_back(fmt::format("its header says {}; read as {} all the same",
-                                        *stated ? "D_l" : "C_l", otherwise ? "D_l" : "C_l"));
+    file.warnings.push_back(fmt::format("its header says {}; read as {} because of --cl-kind {}",
+                                        *stated ? "D_l" : "C_l", otherwise ? "D_l" : "C_l",
+                                        otherwise ? "dl" : "cl"));
   }
   if (!file.held_d_l) return;
   for (int n = 0; n < Spectra::n_names; ++n) {
@@ -109,7 +110,8 @@ SpectraFile read_text_spectra(const std::string& path, SpectrumKind kind) {
   const Columns columns = named ? *named : columns_by_position(table, path);
   SpectraFile file{.spectra = Spectra(checked_cast<int>(lmax, "lmax")),
                    .unit = stated_unit(table.comments),
-                   .left_out = columns.left_out};
+                   .left_out = columns.left_out,
+                   .origin = origin_in(table.comments)};
   for (std::size_t c = 0; c < columns.spectra.size(); ++c) {
     if (!columns.spectra[c]) continue;
     const std::span<double> values = file.spectra.values(*columns.spectra[c]);
@@ -213,10 +215,10 @@ int n_spectra_to_write(const Spectra& spectra) {
 void write_text_spectra(const std::string& path, const Spectra& spectra,
                         const Provenance& provenance, const std::string& unit) {
   const int n_columns = n_spectra_to_write(spectra);
-  std::string command = provenance.command_line;
-  std::replace(command.begin(), command.end(), '\n', ' ');
-  std::string text = fmt::format("# C_l{}, {} {}\n#{} {}\n# l", unit.empty() ? "" : " in " + unit,
-                                 provenance.creator, provenance.version, command_mark, command);
+  std::string text = fmt::format("# C_l{}, {} {}\n", unit.empty() ? "" : " in " + unit,
+                                 provenance.creator, provenance.version);
+  for (const std::string& comment : comments_of(provenance)) text += fmt::format("#{}\n", comment);
+  text += "# l";
   for (int c = 0; c < n_columns; ++c)
     text += fmt::format(" {}", Spectra::names[static_cast<std::size_t>(c)]);
   for (int l = 0; l <= spectra.lmax(); ++l) {

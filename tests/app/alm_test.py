@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """`ringweave alm` against healpy, on 1, 2, 3 and 5 ranks."""
+import json
+
 import program
 
 program.require("numpy", "healpy", "h5py", "astropy")
@@ -30,6 +32,20 @@ class Alm(program.ProgramTest):
     def run_alm(self, *arguments, ranks=1, **options):
         self.done("alm", *arguments, "--overwrite", ranks=ranks, **options)
         return read_alm(self.folder / "out.h5")
+
+    def test_a_dry_run_prints_the_plan_and_writes_nothing(self):
+        for command, held in ((("alm", "a.h5", "plan.h5"), 1), (("alm", "a.h5", "plan.h5", "--add", "b.h5"), 2),
+                              (("alm", "a.h5", "plan.h5", "--rotate", "10deg,20deg,30deg"), 1),
+                              (("analyze", "a.h5", "b.h5", "--cl", "plan.txt"), 2)):
+            for ranks in (1, 3):
+                run = self.done(*command, "--dry-run", "--report", "plan.json", "--overwrite", ranks=ranks)
+                for words in (f"plan: a_lm, lmax {LMAX}, mmax {LMAX}, 3 component(s), {ranks} rank(s)", "orders m",
+                              "memory high-water", "predicted"):
+                    self.assertIn(words, run.out)
+                self.assertEqual("degrees that are rotated" in run.out, "--rotate" in command)
+                plan = json.loads((self.folder / "plan.json").read_text())["plan"]
+                self.assertGreaterEqual(plan["buffers_high_water_bytes"], held * 3 * 16 * (LMAX + 1) * (LMAX + 2) // 2)
+        self.assertFalse((self.folder / "plan.h5").exists() or (self.folder / "plan.txt").exists())
 
     def test_degrees_are_cut_and_filled_with_zeros(self):
         for lmax in (20, 80):

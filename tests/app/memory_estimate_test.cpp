@@ -46,6 +46,17 @@ TEST(MemoryEstimate, CountsTheMapAndTheAlmOfEveryComponent) {
   EXPECT_EQ(bytes_of(three, "a_lm"), 3 * 16 * n_alm);
 }
 
+TEST(MemoryEstimate, HoldsWhatIsBesideForEachPixel) {
+  const TransformPlan plan = plan_of({0, 2});
+  MemoryUse use = use_of(Operation::analysis_iterating);
+  const MemoryEstimate without = estimate_memory(plan, use);
+  use.beside = {{"mask", 8}, {"rms of the noise", 24}};
+  const MemoryEstimate with = estimate_memory(plan, use);
+  EXPECT_EQ(bytes_of(with, "mask"), 8 * n_pixels);
+  EXPECT_EQ(bytes_of(with, "rms of the noise"), 24 * n_pixels);
+  EXPECT_EQ(with.buffers(), without.buffers() + 32 * n_pixels);
+}
+
 TEST(MemoryEstimate, SinglePrecisionTakesHalf) {
   MemoryUse use = use_of(Operation::smoothing_in_place);
   use.precision = Precision::single_;

@@ -107,6 +107,9 @@ class MemoryPlan(program.ProgramTest):
         self.done("synthesize", "--cl", "cl.txt", "--seed", 1, "--nside", nside, "large.h5", *lmax)
         smooth = ("smooth", "large.h5", "smooth.h5", "--fwhm", "1deg", "--iter", 0, *lmax)
         self.done("smooth", "large.h5", "at_once.h5", *smooth[3:])
+        self.done("convert", "large.h5", "mask.h5")
+        with h5py.File(self.folder / "mask.h5", "r+") as file:
+            file["map"][:] = 1
         for ranks, too_little, short_by in ((1, 500 * mebibyte, 15), (2, 400 * mebibyte, 8)):
             refused = self.done(*smooth, "--dry-run", ranks=ranks, code=4, address_limit=too_little)
             self.assertIn("ulimit -v", refused.err)
@@ -123,8 +126,18 @@ class MemoryPlan(program.ProgramTest):
             self.done("compare", "smooth.h5", "at_once.h5", "--tolerance", 1e-12)
             enough = limit + 2 * short_by * mebibyte
             self.assertNotIn("groups", self.done(*smooth, "--dry-run", ranks=ranks, address_limit=enough).out)
-        for name in ("large.h5", "smooth.h5", "at_once.h5"):
+            # A mask takes its part, of 96 MiB on all ranks, before the groups are chosen.
+            masked, mask = (*smooth, "--mask", "mask.h5", "--dry-run"), 96 * mebibyte // ranks
+            self.assertIn("in 2 groups", self.done(*masked, ranks=ranks, address_limit=limit + mask).out)
+            self.assertNotIn("groups", self.done(*masked, ranks=ranks, address_limit=enough + mask).out)
+        for name in ("large.h5", "smooth.h5", "at_once.h5", "mask.h5"):
             (self.folder / name).unlink()
+
+    def test_a_lm_alone(self):
+        self.done("analyze", "sky.h5", "--iter", 0, "--alm", "alm.h5", *self.transform)
+        self.check("alm", "alm.h5", "out.h5", "--add", "alm.h5")
+        self.check("alm", "alm.h5", "out.h5", "--rotate", "10deg,20deg,30deg")
+        self.check("analyze", "alm.h5", "alm.h5", "--cl", "out.txt")
 
     def make_masked_map(self):
         self.done("convert", "sky.h5", "masked.h5", "--overwrite")

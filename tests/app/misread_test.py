@@ -91,6 +91,19 @@ class KindsOfSpectra(Misread):
         self.write_table("stated.txt", [self.c_l], "D_l in uK^2")
         self.assertIn("its header says D_l; read as C_l", self.synthesize("stated.txt", "--cl-kind", "cl").err)
 
+    def test_split_warns_of_each_file_whose_header_it_overrules(self):
+        self.write_table("d_l.txt", [self.d_l], "D_l in uK^2")
+        self.write_table("c_l.txt", [self.c_l], "C_l in uK^2")
+        split = ("split", "--fwhm", "2deg", "--lmax", LMAX, "--nside", 16, "--cl", "d_l.txt", "--input-cl")
+        for other, kind, warned in (("c_l.txt", "cl", ["d_l.txt"]), ("c_l.txt", "dl", ["c_l.txt"]),
+                                    ("d_l.txt", "cl", ["d_l.txt"]), ("d_l.txt", "dl", [])):
+            warnings = [line for line in self.done(*split, other, "--cl-kind", kind).err.splitlines() if "header says" in line
+                        and line.startswith("warning")]
+            self.assertEqual([line.split(": ")[1] for line in warnings], warned)
+            for line in warnings:
+                self.assertTrue(line.endswith(f"read as {kind[0].upper()}_l because of --cl-kind {kind}"), line)
+        self.assertNotIn("warning", self.done(*split, "c_l.txt").err)
+
     @needs_data
     def test_a_file_of_planck_has_the_power_of_the_sky(self):
         table = DATA / "spectra/FFP10_wdipole_lensedCls.dat"

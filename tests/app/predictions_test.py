@@ -325,6 +325,8 @@ class Split(Predictions):
         shared = self.split(ranks=3)[1]
         self.assertEqual([c["l_cut"] for c in alone["scan"]], [c["l_cut"] for c in shared["scan"]])
         out, many = self.split("--ranks", 3)
+        for origin in ("command_line", "configuration", "date"):
+            self.assertTrue(shared.pop(origin) and many.pop(origin))
         self.assertEqual(many, shared)
         self.assertIn("placement", out)
         self.assertEqual((alone["ranks"], alone["harmonic_ranks"], many["ranks"]), (1, 0, 3))

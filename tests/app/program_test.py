@@ -13,7 +13,7 @@ import h5py
 import numpy as np
 from astropy.io import fits
 
-from files import UNSEEN, is_seen, map_header, read_alm, read_map, read_text, rms_difference
+from files import UNSEEN, is_seen, map_header, read_alm, read_map, read_text, rms_difference, write_map
 
 RANK_INVARIANCE = 1e-13  # the bounds of tests/support/tolerance.hpp
 ROUND_TRIP = 1e-12
@@ -340,6 +340,42 @@ class Reports(SkyTest):
         for zoom in ("120deg,-60deg", "120deg,-100deg,5deg", "1deg,1deg,150deg", "1,2,3"):
             self.done("plot", "sky.h5", "r.png", "--zoom", zoom, code=2)
         self.assertIn("--zoom is for maps", self.done("plot", "cl.txt", "r.png", "--zoom", "1deg,1deg,1deg", code=2).err)
+
+    def test_plot_spreads_the_colours_as_asked(self):
+        for ranks in (1, 3):
+            pictures = {}
+            for scale in ("linear", "log", "asinh"):
+                result = self.done("plot", "sky.h5", "scale.png", "--scale", scale, "--overwrite", ranks=ranks)
+                pictures[scale] = (self.folder / "scale.png").read_bytes()
+                not_positive = np.count_nonzero(self.read("sky.h5")[0] <= 0)
+                told = f"note: sky.h5: {not_positive} pixels are not positive; --scale log leaves them blank"
+                self.assertEqual(told in result.err, scale == "log", result.err)
+            self.assertEqual(len(set(pictures.values())), 3)
+        write_map(self.folder / "negative.fits", -np.ones(12 * 4**2))
+        self.assertIn("no positive value", self.done("plot", "negative.fits", "r.png", "--scale", "log", code=3, ranks=3).err)
+        for words, *arguments in (("begins above 0", "sky.h5", "--scale", "log", "--range=-1:1"),
+                                  ("--scale asinh; give both", "sky.h5", "--linear-range", 1),
+                                  ("--linear-range", "sky.h5", "--scale", "asinh", "--linear-range", 0),
+                                  ("--scale is for maps", "cl.txt", "--scale", "log"),
+                                  ("--theory is for spectra", "sky.h5", "--theory", "cl.txt"),
+                                  ("give both", "cl.txt", "--fsky", 0.5)):
+            self.assertIn(words, self.done("plot", arguments[0], "r.png", *arguments[1:], code=2).err)
+        self.assertFalse((self.folder / "r.png").exists())
+
+    def test_plot_shades_the_cosmic_variance_of_the_theory(self):
+        def svg(*arguments):
+            self.done("plot", "cl.txt", "band.svg", *arguments, "--overwrite")
+            return (self.folder / "band.svg").read_text()
+
+        whole = svg("--theory", "cl.txt")
+        self.assertNotEqual(whole, svg("--theory", "cl.txt", "--fsky", 0.5))
+        self.assertGreater(whole.count("fill-opacity:0.2;"), svg().count("fill-opacity:0.2;"))
+        self.done("plot", "cl.txt", "te.png", "--field", "TE", "--theory", "cl.txt", "--overwrite", ranks=3)
+        # Without EE the variance of TE is not known.
+        table = read_text(self.folder / "cl.txt")
+        np.savetxt(self.folder / "no_ee.txt", np.column_stack([table[name] for name in ("l", "TT", "TE")]), header="l TT TE")
+        self.done("plot", "cl.txt", "te.png", "--field", "TE", "--theory", "no_ee.txt", "--overwrite")
+        self.assertLess(struct.unpack(">II", (self.folder / "te.png").read_bytes()[16:24])[1], 1100)
 
     def test_plot_draws_the_spectra_it_is_asked_for(self):
         self.assertIn("not drawn: TE", self.done("plot", "cl.txt", "some.png").err)

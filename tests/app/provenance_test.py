@@ -43,6 +43,54 @@ class Provenance(program.ProgramTest):
 
 
 class CarriedOver(Provenance):
+    def test_spectra_as_text_carry_it_in_comments(self):
+        write_map(self.folder / "mask.fits", np.ones(12 * NSIDE**2))
+        for ranks in (1, 3):
+            self.done("analyze", "planck.fits", "--mask", "mask.fits", "--cl", "masked.txt", "--iter", 0, "--overwrite",
+                      ranks=ranks)
+            lines = (self.folder / "masked.txt").read_text().splitlines()
+            for begin, words in (("# C_l", "ringweave"), ("# HISTORY", "from timestreams"),
+                                 ("# HISTORY", "analyze planck.fits"), ("# HISTORY", "input: planck.fits"),
+                                 ('# KEYWORD MASK = "mask.fits"', ""), ("# KEYWORD FSKY = ", ""),
+                                 ("# KEYWORD CLEANED = true", "")):
+                self.assertTrue(any(line.startswith(begin) and words in line for line in lines), (begin, words, lines))
+            self.done("convert", "masked.txt", "masked.fits", "--overwrite", ranks=ranks)
+            header = self.header("masked.fits")
+            self.assertEqual((header["FREQ"], header["CLEANED"]), ("143", True))
+            self.assertAlmostEqual(header["FSKY"], 1, places=10)
+            self.done("convert", "masked.fits", "again.txt", "--overwrite", ranks=ranks)
+            again = (self.folder / "again.txt").read_text().splitlines()
+            steps = [line for line in lines if line.startswith("# HISTORY")]
+            self.assertEqual([line for line in again if line in steps], steps)
+            # A name with a line break, or with D_l and a unit in it, misleads no reader.
+            self.done("convert", "masked.txt", "D_l in\nmK^2.txt", "--overwrite", ranks=ranks)
+            self.assertIn("read as C_l in K^2 (as its header says)",
+                          self.done("plot", "D_l in\nmK^2.txt", "cl.svg", "--overwrite").err)
+
+    def test_comments_are_kept_through_every_kind_of_file(self):
+        with fits.open(self.folder / "planck.fits") as hdus:
+            table = hdus[1].copy()
+        for line in ("a first comment", "l(l+1)C_l and " + "x" * 40, "z" * 71):
+            table.header["COMMENT"] = line
+        table.header["LONG"] = "y" * 90
+        table.header["FREQ"] = ("143", "reference [GHz]")
+        table.writeto(self.folder / "comments.fits", overwrite=True)
+        self.done("smooth", "comments.fits", "c1.h5", "--fwhm", "3deg", "--iter", 0)
+        self.done("convert", "c1.h5", "c2.fits")
+        self.done("convert", "c2.fits", "c3.fits")
+        expected = list(table.header["COMMENT"])
+        with h5py.File(self.folder / "c1.h5") as file:
+            self.assertEqual(file.attrs["comment"].splitlines(), expected)
+            self.assertIn("FREQ: reference [GHz]", file["map"].attrs["keyword_comments"].splitlines())
+        header = fits.getheader(self.folder / "c3.fits", 1)
+        self.assertEqual([line for line in map(str, header["COMMENT"]) if line in expected], expected)
+        self.assertEqual(len(list(header["COMMENT"])), len(list(fits.getheader(self.folder / "c2.fits", 1)["COMMENT"])))
+        self.assertEqual(header.comments["FREQ"], "reference [GHz]")
+        self.assertNotIn("keyword_comments", header)
+        self.done("analyze", "c3.fits", "--cl", "c4.txt", "--iter", 0)
+        self.assertIn("# COMMENT a first comment\n", (self.folder / "c4.txt").read_text())
+        self.assertIn("comment: a first comment", self.done("info", "--provenance", "c4.txt").out)
+
     def check(self, name):
         header = self.header(name)
         self.assertEqual([header[key] for key in ("FREQ", "AST_COMP", "RESOLN", "SKYFRAC")], ["143", "CMB", 7.5, 1])
@@ -150,6 +198,15 @@ class Recorded(Provenance):
         self.assertEqual(int(self.header("drawn.fits")["SEED"]), int(seed))
         self.done(*synthesize, "large.fits", "--seed", 2**64 - 1)
         self.assertEqual(int(self.header("large.fits")["SEED"]), 2**64 - 1)
+
+    def test_tables_in_json_have_their_origin(self):
+        for command in (("split", "--fwhm", "2deg", "--lmax", LMAX, "--nside", NSIDE),
+                        ("model", "--nside", NSIDE, "--ranks", "1,2")):
+            self.done(*command, "--json", "table.json", "--overwrite")
+            table = json.loads((self.folder / "table.json").read_text())
+            self.assertIn(" ".join(map(str, command)), table["command_line"])
+            self.assertIn("ringweave", table["program"])
+            self.assertEqual(table["configuration"]["nside"], NSIDE)
 
     def test_the_configuration_is_json_and_the_version_has_the_commit(self):
         self.done("smooth", "planck.fits", "config.h5", "--fwhm", "3deg", "--iter", 0)

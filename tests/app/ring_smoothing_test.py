@@ -3,6 +3,8 @@
 """`smooth --method ring` equals the harmonic method within --error, on 1, 2, 3 and 5 ranks."""
 import json
 import os
+import shutil
+import unittest
 
 import program
 from program_test import LMAX, N_PIXELS, NSIDE, RANK_INVARIANCE, SINGLE_STORAGE, SkyTest
@@ -122,6 +124,16 @@ class Kernels(RingSmoothing):
                 np.testing.assert_allclose(response[inside], expected[inside], rtol=0, atol=1e-6 * weight)
                 np.testing.assert_allclose(response[~inside], 0, rtol=0, atol=1e-14 * weight)
                 np.testing.assert_array_equal(response[ring_angle > np.radians(31)], 0)
+
+    @unittest.skipUnless(shutil.which("strace"), "no strace to count what is opened")
+    def test_methods_that_are_compared_share_the_beam_that_was_read(self):
+        degrees = np.arange(3 * NSIDE)
+        np.savetxt(self.folder / "once.txt", np.column_stack([degrees, np.exp(-degrees * (degrees + 1) / 2 * 0.08**2)]))
+        trace = ("strace", "-f", "-qq", "-e", "trace=open,openat", "-o", self.folder / "opened")
+        run = self.done("smooth", "sky.h5", "once.h5", "--beam", "once.txt", "--fields", "T", "--iter", 0, prefix=trace)
+        self.assertIn("method:", run.out)
+        opened = [line for line in (self.folder / "opened").read_text().splitlines() if '"once.txt"' in line]
+        self.assertEqual(len(opened), 1, opened)
 
     def test_width_beam_and_profile_of_one_gaussian_are_the_same(self):
         sigma = np.radians(10) / np.sqrt(8 * np.log(2))

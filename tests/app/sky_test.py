@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Cross spectra, masks, and smoothing onto another grid, against healpy, on 1, 2, 3 and 5 ranks."""
+import json
+
 import program
 
 program.require("numpy", "healpy", "h5py", "astropy")
@@ -213,6 +215,16 @@ class Masks(Sky):
         self.done("analyze", "a.fits", "--mask", "mask.fits", "--cl", "mask.fits", "--overwrite", code=2)
 
 
+    def test_the_help_of_masks_has_units_and_examples(self):
+        for command in ("analyze", "smooth"):
+            text = " ".join(self.done(command, "--help").out.split())
+            for words in ("1 where the sky counts and 0 where it is masked", "e.g. --mask-column 1",
+                          "e.g. --apodise 2deg or 30arcmin"):
+                self.assertIn(words, text)
+        self.assertIn("Divide the spectra by the mean of the squares of --mask", " ".join(
+            self.done("analyze", "--help").out.split()))
+
+
 class Noise(Sky):
     @classmethod
     def setUpClass(cls):
@@ -242,6 +254,22 @@ class Noise(Sky):
                 self.drawn("--noise", "rms.fits", "--fields", "TQU", "--unit", "K", ranks=ranks), noise)
         self.assertGreater(rms_difference(self.drawn("--noise", "rms.fits", seed=6)[0], noise[0]), 1)
         self.assertEqual(map_header(self.folder / "n.fits")["SEED"], 6)
+
+    def test_the_seeds_of_sky_and_noise_are_both_recorded(self):
+        self.done("synthesize", "--cl", "cl.txt", "--seed", 7, "--nside", NSIDE, "signal.h5", "--save-alm", "signal_alm.h5",
+                  "--noise", "rms.fits", "--unit", "K")
+        header = map_header(self.folder / "signal.h5")
+        self.assertEqual((header["SEED"], header["NSEED"]), (7, 7))
+        with h5py.File(self.folder / "signal_alm.h5") as file:
+            self.assertEqual(file["alm/alm"].attrs["SEED"], 7)
+            self.assertNotIn("NSEED", file["alm/alm"].attrs)
+        for ranks in (1, 3):
+            run = self.done("synthesize", "--alm", "signal_alm.h5", "--seed", 9, "--nside", NSIDE, "noisy.fits", "--noise",
+                            "rms.fits", "--report", "noisy.json", "--overwrite", ranks=ranks)
+            header = map_header(self.folder / "noisy.fits")
+            self.assertEqual((header["SEED"], header["NSEED"]), (7, 9), run)
+            self.assertEqual(json.loads((self.folder / "noisy.json").read_text())["noise_seed"], 9)
+        self.assertIn("SEED 7, NSEED 9", self.done("info", "noisy.fits").out)
 
     def test_q_and_u_have_the_noise_that_they_have_beside_t(self):
         of_three = self.drawn("--noise", "rms.fits", "--fields", "TQU")
@@ -330,6 +358,27 @@ class OtherBeamsAndGrids(Sky):
             self.assertLess(rms_difference(read_map(self.folder / "all.h5"), expected), BOUND)
         header = map_header(self.folder / "all.h5")
         self.assertEqual((header["FWHM"], header["PIXWIN"]), (9, "window_16.fits"))
+
+    def test_a_second_pixel_window_is_warned_about(self):
+        self.done("smooth", "a.fits", "once.h5", "--fwhm", "6deg", "--pixel-window", "window_32.fits")
+        self.done("convert", "once.h5", "once.fits")
+        with fits.open(self.folder / "once.fits") as hdus:
+            for value, name in ((True, "true.fits"), (False, "false.fits")):
+                hdus[1].header["PIXWIN"] = value
+                hdus.writeto(self.folder / name)
+        window = ("--pixel-window", "window_32.fits")
+        for options, first, second in ((window, "PIXWIN = window_32.fits", "PIXWIN = true"), ((), "", ""),
+                                       ((*window, "--from-pixel-window", "window_32.fits"), "", "")):
+            for ranks in (1, 3):
+                for inputs, words in ((("once.h5",), first), (("once.fits", "true.fits"), second), (("false.fits",), ""),
+                                      (("a.fits",), "")):
+                    err = self.done("smooth", *inputs, "twice_{name}.h5", "--fwhm", "6deg", *options, "--overwrite",
+                                    ranks=ranks).err
+                    warnings = [line for line in err.splitlines() if "--pixel-window applies" in line]
+                    self.assertEqual(len(warnings), len(inputs) if words else 0, err)
+                    if words:
+                        self.assertTrue(warnings[-1].startswith(f"warning: {inputs[-1]}: "), warnings)
+                        self.assertIn(words, warnings[-1])
 
     def test_a_beam_is_replaced_on_the_same_grid(self):
         self.done("smooth", "a.fits", "six.fits", "--fwhm", "6deg")

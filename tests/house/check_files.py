@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check that files state their licence, rooms have READMEs, files are short, scripts are executable, and the citation has
-the version of the headers: check_files.py SOURCE_FOLDER"""
+"""Check that files state their licence, rooms have READMEs, files and pictures are small, scripts are executable, the
+picture of README.md is that of its commands, and the citation has the version of the headers:
+check_files.py SOURCE_FOLDER"""
 import os
 import re
 import sys
@@ -12,6 +13,7 @@ SOURCES = {".cpp", ".hpp", ".cu", ".cuh", ".inc", ".py", ".sh", ".cmake", ".in",
 SOURCE_NAMES = {"CMakeLists.txt", "Makefile", "run", "Dockerfile"}
 TOPS = (".ci", "bench", "cmake", "examples", "jobs", "packaging", "perf_models", "scripts", "src", "tests")
 MOST_LINES = 600
+MOST_BYTES_OF_PICTURE = 300_000
 # Tables of numbers written by a script.
 UNLIMITED = {".inc"}
 
@@ -46,6 +48,20 @@ def citation_offences(root):
         yield f"CITATION.cff: version {cited}; include/ringweave/version.hpp has {version}"
 
 
+def picture_offences(root):
+    for path in sorted((root / "docs/images").glob("*.png")):
+        if path.stat().st_size > MOST_BYTES_OF_PICTURE:
+            yield (f"{path.relative_to(root)}: {path.stat().st_size} bytes; {MOST_BYTES_OF_PICTURE} are the most, draw it "
+                   "smaller or with fewer colours")
+    # scripts/draw_pictures.sh draws it with the commands of the first session.
+    command = re.search(r"^ringweave plot smooth.*$", (root / "README.md").read_text(encoding="utf-8"), re.MULTILINE)[0]
+    if command not in (root / "examples/first_session.sh").read_text(encoding="utf-8"):
+        yield f"examples/first_session.sh: must draw the picture of README.md, {command}"
+    width = int.from_bytes((root / "docs/images/smooth.png").read_bytes()[16:20], "big")
+    if f"--width {width} " not in command:
+        yield f"docs/images/smooth.png: is {width} pixels wide, but {command}; run scripts/draw_pictures.sh"
+
+
 def offences(root):
     found = []
     paths = [root / name for name in ("CMakeLists.txt", "Makefile", "CITATION.cff")]
@@ -54,6 +70,7 @@ def offences(root):
     for path in paths:
         found += file_offences(root, path.relative_to(root))
     found += citation_offences(root)
+    found += picture_offences(root)
     for room in rooms(root):
         readme = room / "README.md"
         if not readme.is_file() or not readme.read_text(encoding="utf-8").strip():

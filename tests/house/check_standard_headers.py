@@ -23,10 +23,10 @@ array: array to_array
 array tuple utility: get
 atomic: atomic atomic_ref memory_order_acquire memory_order_relaxed memory_order_release
 bit: bit_cast bit_ceil bit_width countl_zero countr_zero endian has_single_bit popcount
-cctype: isalnum isalpha isdigit islower isspace toupper
+cctype: isalnum isalpha iscntrl isdigit islower isspace toupper
 charconv: from_chars to_chars
 chrono: chrono
-cmath: acos asin atan atan2 cbrt ceil copysign erf erfc exp2 expm1 fabs floor fma fmod frexp hypot isfinite isinf isnan
+cmath: acos asin asinh atan atan2 cbrt ceil copysign erf erfc exp2 expm1 fabs floor fma fmod frexp hypot isfinite isinf isnan
 cmath: ldexp legendre lerp lgamma llround log10 log1p log2 lround nan nearbyint nextafter remainder rint round signbit
 cmath: sph_legendre tgamma trunc
 cmath complex: cos exp log pow sin sqrt tan

@@ -74,7 +74,8 @@ TEST_F(TableFile, AHeaderThatSaysSoMakesThemDl) {
   }
   for (const char* header :
        {"# C_l = 2 pi D_l / (l(l+1))", "# C_l in K^2", "# middle of the Dlouhy file, Delta",
-        "# command: ringweave D_l.txt"}) {
+        "# command: ringweave D_l.txt", "# HISTORY ringweave D_l.txt", "# COMMENT D_l",
+        "# KEYWORD NAME = \"D_l\""}) {
     EXPECT_EQ(spectra(std::string(header) + "\n0 7\n1 1\n")(Spectra::TT, 0), 7) << header;
   }
 }
@@ -112,6 +113,7 @@ TEST_F(TableFile, TheUnitOfSpectraIsReadFromComments) {
            {"units K**2", "K^2"},
            {"TT EE BB TE: thermodynamic temperature, uK^2; PP: lensing", "uK^2"},
            {"command: ringweave --unit uK^2", ""},
+           {" HISTORY ringweave --unit uK^2", ""},
            {"AMK^2", ""},
            {"l TT", ""}}) {
     EXPECT_EQ(spectra_file("#" + std::string(comment.starts_with("command") ? " " : "") + comment +

@@ -45,12 +45,14 @@ corrections make it grow, lmax is beyond what the grid holds, which is an error.
 Of two maps on one grid it computes the cross spectra, nine of polarised ones: TT EE BB TE EB TB
 ET BE BT, the first letter for the first map. Files of a_lm may stand for the maps.
 
-UNSEEN pixels count as zero and are reported. --mask multiplies the maps by another one, which
---apodise lets fall to 0 smoothly. The spectra are those of the masked sky; --divide-by-fsky
-corrects their level, and nothing corrects for the degrees that a mask mixes.)",
+UNSEEN pixels count as zero and are reported. --mask sets masked pixels to zero, --apodise softens
+its edge, and both make the spectra smaller: of a sky masked to 40 % they have 40 % of the power,
+less with a soft edge. --divide-by-fsky corrects that. Nothing corrects for the neighbouring
+degrees that a mask mixes.)",
      R"(ringweave analyze sky.fits --cl cl.txt
 ringweave analyze sky_1.fits sky_2.fits --cl cross.txt
 ringweave analyze alm_1.h5 alm_2.h5 --lmax 1000 --cl cross.fits
+ringweave analyze sky.fits --mask mask.fits --cl cl_masked.txt
 ringweave analyze sky.fits --mask mask.fits --apodise 2deg --divide-by-fsky --cl cl.txt
 ringweave analyze sky.fits --lmax 1000 --iter 3 --alm alm.fits --cl cl.txt
 mpirun -n 8 ringweave analyze sky.h5 --tol 1e-10 --alm alm.h5 --report job.json
@@ -147,13 +149,16 @@ ringweave model --nside 4096 --lmax 8192 --json model.json)",
      false},
     {"plot", "draw a map or spectra", "INPUT OUT [OPTION...]",
      R"(Draws one column of a map in Mollweide projection, seen from inside the sphere, or a patch of it
-(--zoom), or spectra
-as l(l+1) C_l / 2 pi over l, into a .png, .pdf or .svg file. UNSEEN pixels are grey; NaN and
-infinities too, with a warning. Of TE, EB and TB the absolute value is drawn, dotted where they are
-negative.)",
+(--zoom), or spectra as l(l+1) C_l / 2 pi over l, into a .png, .pdf or .svg file. UNSEEN pixels are
+grey; NaN and infinities too, with a warning. Of TE, EB and TB the absolute value is drawn, dotted
+where they are negative. With --theory, one standard deviation sigma of the cosmic variance is
+shaded, sigma^2 = 2 C_l^2 / ((2l + 1) fsky) for TT, EE and BB, and the panel below shows
+(C_l - expected) / sigma.)",
      R"(ringweave plot sky.fits sky.png
 ringweave plot sky.fits q.png --field Q --range=-1e-5:1e-5 --colours polar
 ringweave plot measured.txt cl.pdf --theory examples/lcdm_cl.txt
+ringweave plot dust.fits dust.png --scale log
+ringweave plot frequency.fits map.png --scale asinh --linear-range 1e-4
 ringweave plot sky.fits patch.pdf --zoom 209deg,-57deg,20deg
 ringweave plot measured.txt te.svg --field TE)",
      false},

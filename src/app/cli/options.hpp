@@ -98,6 +98,8 @@ struct CompareOptions {
 
 struct PlotOptions {
   std::string input, output, field, range, zoom, title, colours = "auto", cl_kind, variable;
+  std::string scale = "linear";
+  std::optional<double> linear_range, f_sky;
   std::vector<std::string> theory;
   int width = 1600;
 };

@@ -8,11 +8,13 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/cli/angle.hpp"
 #include "app/commands/commands.hpp"
 #include "app/content.hpp"
+#include "app/report/alm_plan.hpp"
 #include "app/table_input.hpp"
 #include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
@@ -80,10 +82,22 @@ Sum open_sum(Run& run, const AlmOptions& options) {
   return sum;
 }
 
+/// What is done with the a_lm.
+struct AlmJob {
+  const AlmOptions& options;
+  Sum sum;
+  FieldChoice choice;
+  AlmLayout layout;  ///< of this rank, in the output
+  Beam factors;      ///< of --multiply
+  std::optional<EulerAngles> rotation;
+};
+
 /// Reads the files one after the other and adds them up. Collective.
 template <class T>
-AlmBuffer<T> read_sum(Run& run, const Sum& sum, const FieldChoice& choice,
-                      const AlmLayout& layout) {
+AlmBuffer<T> read_sum(Run& run, const AlmJob& job) {
+  const Sum& sum = job.sum;
+  const FieldChoice& choice = job.choice;
+  const AlmLayout& layout = job.layout;
   const auto n = ssize64(choice.columns);
   const auto make = [&] { return AlmBuffer<T>(n, layout.size()); };
   AlmBuffer<T> total = agreed(run.comm, make);
@@ -105,20 +119,21 @@ AlmBuffer<T> read_sum(Run& run, const Sum& sum, const FieldChoice& choice,
 }
 
 template <class T>
-void run_with(Run& run, const AlmOptions& options, const Sum& sum, const FieldChoice& choice,
-              const Beam& factors, const std::optional<EulerAngles>& rotation,
-              const AlmLayout& layout) {
-  AlmBuffer<T> alm = read_sum<T>(run, sum, choice, layout);
-  if (!options.multiply.empty()) multiply(factors, layout, choice.fields, alm.view());
-  if (rotation) {
+void run_with(Run& run, const AlmJob& job) {
+  const AlmOptions& options = job.options;
+  const Sum& sum = job.sum;
+  const AlmLayout& layout = job.layout;
+  AlmBuffer<T> alm = read_sum<T>(run, job);
+  if (!options.multiply.empty()) multiply(job.factors, layout, job.choice.fields, alm.view());
+  if (job.rotation) {
     run.progress.stage("rotating");
     const StageTimer timer(&run.times, "rotate");
-    rotate<T>(run.comm, layout, alm.view(), *rotation);
+    rotate<T>(run.comm, layout, alm.view(), *job.rotation);
   }
   AlmHeader header = sum.header();
   header.lmax = layout.lmax();
   header.mmax = layout.mmax();
-  header.components = options.take.empty() ? choice.components : std::vector<std::string>{"T"};
+  header.components = options.take.empty() ? job.choice.components : std::vector<std::string>{"T"};
   header.precision = sizeof(T) == 4 ? Precision::single_ : Precision::double_;
   Provenance provenance = run.provenance(fmt::format("{}", fmt::join(sum.paths, ", ")));
   provenance.origin = sum.header().origin;
@@ -177,12 +192,24 @@ Beam of_component(const Beam& beam, const std::string& taken) {
   return {taken == "E" ? beam.e : taken == "B" ? beam.b : beam.t, {}, {}};
 }
 
+/// Collective.
+MemoryEstimate plan_of(Run& run, const AlmJob& job, Precision precision) {
+  AlmPlan plan{.layout = job.layout,
+               .n_components = ssize64(job.choice.columns),
+               .precision = precision,
+               .n_read = ssize64(job.sum.paths)};
+  plan.n_held = std::min<std::int64_t>(plan.n_read, 2);
+  if (job.rotation && job.rotation->theta != 0)
+    plan.beside.push_back(rotation_memory(run.comm, plan));
+  return record_plan(run, plan);
+}
+
 }  // namespace
 
 int alm(Run& run, const AlmOptions& options) {
   run.outputs.announce(options.output, OutputContent::alm, options.input);
-  const Sum sum = open_sum(run, options);
-  const FieldChoice choice = components_of(options.input, sum.header(), options.take);
+  Sum sum = open_sum(run, options);
+  FieldChoice choice = components_of(options.input, sum.header(), options.take);
   const int lmax = options.lmax >= 0 ? options.lmax : sum.header().lmax;
   const bool has_all_orders = sum.header().mmax == sum.header().lmax;
   const int mmax = options.mmax >= 0 ? options.mmax
@@ -202,14 +229,20 @@ int alm(Run& run, const AlmOptions& options) {
   Beam factors;
   if (!options.multiply.empty())
     factors = of_component(beam_of_file(run, options.multiply, lmax), options.take);
+  const AlmJob job{options,
+                   std::move(sum),
+                   std::move(choice),
+                   own_orders(run.comm, lmax, mmax),
+                   std::move(factors),
+                   rotation};
+  const Precision precision = storage_precision(options.precision, job.sum.header().precision);
+  const MemoryEstimate estimate = plan_of(run, job, precision);
   run.outputs.require_writable();
+  require_memory(run, estimate);
   if (run.options.dry_run) return 0;
-  const AlmLayout layout = own_orders(run.comm, lmax, mmax);
-  with_storage(storage_precision(options.precision, sum.header().precision), [&](auto storage) {
-    run_with<decltype(storage)>(run, options, sum, choice, factors, rotation, layout);
-  });
+  with_storage(precision, [&](auto storage) { run_with<decltype(storage)>(run, job); });
   run.conclusion =
-      fmt::format("{} -> {}, lmax {}", fmt::join(sum.paths, " + "), options.output, lmax);
+      fmt::format("{} -> {}, lmax {}", fmt::join(job.sum.paths, " + "), options.output, lmax);
   return 0;
 }
 

@@ -15,6 +15,7 @@
 #include "app/commands/commands.hpp"
 #include "app/content.hpp"
 #include "app/predict/memory_estimate.hpp"
+#include "app/report/alm_plan.hpp"
 #include "app/report/plan_table.hpp"
 #include "app/report/transform_report.hpp"
 #include "app/sky_mask.hpp"
@@ -45,7 +46,7 @@ struct Sky {
 };
 
 /// One or two maps, which are analysed in the same way.
-struct Job {
+struct AnalysisJob {
   const AnalyzeOptions& options;
   std::vector<Sky> skies;
   SphericalHarmonicTransform& transform;
@@ -62,7 +63,7 @@ struct Analysed {
 
 /// Reads a map into new memory. Collective.
 template <class T>
-MapBuffer<T> read_sky(Run& run, const Job& job, const Sky& sky) {
+MapBuffer<T> read_sky(Run& run, const AnalysisJob& job, const Sky& sky) {
   const LocalRings& rings = job.transform.rings();
   run.progress.stage("reading " + sky.path);
   auto map = agreed(
@@ -74,7 +75,7 @@ MapBuffer<T> read_sky(Run& run, const Job& job, const Sky& sky) {
 }
 
 template <class T>
-Analysed<T> transform_map(Run& run, const Job& job, const Sky& sky,
+Analysed<T> transform_map(Run& run, const AnalysisJob& job, const Sky& sky,
                           std::shared_ptr<const AnalysisWeights> weights, MapBuffer<T>& map) {
   Analysis analysis(job.transform, std::move(weights));
   run.progress.stage("analysis");
@@ -107,7 +108,7 @@ Analysed<T> transform_map(Run& run, const Job& job, const Sky& sky,
 
 /// Reads a map and makes its a_lm. Collective.
 template <class T>
-Analysed<T> analysed(Run& run, const Job& job, const Sky& sky,
+Analysed<T> analysed(Run& run, const AnalysisJob& job, const Sky& sky,
                      std::shared_ptr<const AnalysisWeights> weights, const SkyMask& mask) {
   const AnalysisOptions& options = job.options.analysis;
   MapBuffer<T> map = read_sky<T>(run, job, sky);
@@ -139,7 +140,7 @@ void require_same_fields(const AnalyzeOptions& options, const std::vector<FieldC
 }
 
 /// Where the a_lm and spectra come from.
-Provenance provenance_of(const Run& run, const Job& job, const SkyFraction& fraction) {
+Provenance provenance_of(const Run& run, const AnalysisJob& job, const SkyFraction& fraction) {
   const AnalyzeOptions& options = job.options;
   Provenance provenance = run.provenance(fmt::format("{}", fmt::join(options.inputs, ", ")));
   provenance.origin = job.skies.front().reader->header().origin;
@@ -173,7 +174,7 @@ struct Analyses {
 
 /// Weights and mask are freed with the maps. Collective.
 template <class T>
-Analyses<T> analyse_all(Run& run, const Job& job) {
+Analyses<T> analyse_all(Run& run, const AnalysisJob& job) {
   const LocalRings& rings = job.transform.rings();
   const auto weights =
       std::make_shared<const AnalysisWeights>(load_weights(run, job.weights, rings));
@@ -191,7 +192,7 @@ Analyses<T> analyse_all(Run& run, const Job& job) {
 }
 
 template <class T>
-void run_with(Run& run, const Job& job) {
+void run_with(Run& run, const AnalysisJob& job) {
   const AnalyzeOptions& options = job.options;
   const auto [results, fraction] = analyse_all<T>(run, job);
   const AlmLayout& layout = job.transform.alm_layout();
@@ -322,14 +323,23 @@ int analyze_alms(Run& run, const AnalyzeOptions& options, const Inputs& inputs) 
     mmax = std::min(mmax, header.mmax);
   }
   require_same_fields(options, choices);
-  run.outputs.require_writable();
-  if (run.options.dry_run) return 0;
   const AlmLayout layout = own_orders(run.comm, lmax, std::min(lmax, mmax));
-  with_storage(
-      storage_precision(options.transform.precision, inputs.alms.front()->header().precision),
-      [&](auto storage) {
-        write_spectra_of<decltype(storage)>(run, options, inputs, choices, layout);
-      });
+  const Precision precision =
+      storage_precision(options.transform.precision, inputs.alms.front()->header().precision);
+  const std::int64_t n_files = ssize64(inputs.alms);
+  const MemoryEstimate estimate =
+      record_plan(run, {.layout = layout,
+                        .n_components = ssize64(choices.front().components),
+                        .precision = precision,
+                        .n_held = n_files,
+                        .n_read = n_files,
+                        .n_written = 0});
+  run.outputs.require_writable();
+  require_memory(run, estimate);
+  if (run.options.dry_run) return 0;
+  with_storage(precision, [&](auto storage) {
+    write_spectra_of<decltype(storage)>(run, options, inputs, choices, layout);
+  });
   run.conclusion = fmt::format("{}: spectra of {} to lmax {}", options.cl,
                                fmt::join(options.inputs, " and "), lmax);
   return 0;
@@ -405,10 +415,12 @@ int analyze(Run& run, const AnalyzeOptions& options) {
                               : n_iter > 0  ? Operation::analysis_iterating
                                             : Operation::analysis_consuming;
   const PixelWeights held = weights.pixel.empty() ? PixelWeights::none : PixelWeights::held;
-  const MemoryUse use{operation, precision, held};
+  const MemoryUse use{.operation = operation,
+                      .precision = precision,
+                      .pixel_weights = held,
+                      .beside = mask_beside(options.analysis)};
   const auto transform = plan_transform(run, spec, use, options.transform.backend);
   MemoryEstimate estimate = estimate_memory(*transform, use);
-  add_mask(options.analysis, transform->rings(), estimate);
   const std::int64_t alm_bytes =
       2 * spec.fields.n_components() * bytes_of(precision) * transform->alm_layout().size();
   const auto n_skies = static_cast<int>(skies.size());
@@ -427,7 +439,7 @@ int analyze(Run& run, const AnalyzeOptions& options) {
   if (run.options.dry_run) return 0;
 
   const std::string name = choice.name;
-  const Job job{options, std::move(skies), *transform, weights, n_iter};
+  const AnalysisJob job{options, std::move(skies), *transform, weights, n_iter};
   with_storage(precision, [&](auto storage) { run_with<decltype(storage)>(run, job); });
   run.conclusion = fmt::format("{}: {} analysed to lmax {}", fmt::join(options.inputs, " and "),
                                name, spec.lmax);

@@ -7,6 +7,7 @@
 
 #include "app/commands/commands.hpp"
 #include "app/content.hpp"
+#include "app/cosmic_variance.hpp"
 #include "app/table_input.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
@@ -146,8 +147,7 @@ std::vector<Difference> compare_spectra(const CompareOptions& options, const Spe
   return differences;
 }
 
-/// Tests whether `measured` is a full-sky realisation of `expected`. Var C_l^XY = (C_XY^2 + C_XX
-/// C_YY) / (2 l + 1).
+/// Tests whether `measured` is a full-sky realisation of `expected`.
 int compare_with_expectation(Run& run, const CompareOptions& options, const Spectra& measured,
                              const Spectra& expected) {
   const int lmax = options.lmax >= 0 ? options.lmax : std::min(measured.lmax(), expected.lmax());
@@ -158,35 +158,25 @@ int compare_with_expectation(Run& run, const CompareOptions& options, const Spec
   run.say(fmt::format("{:<10}{:>16}{:>18}{:>22}", "spectrum", "mean ratio", "chi^2 per degree",
                       "deviation in sigma"));
   bool plausible = true;
-  const auto variance_of = [&](Spectra::Name name, Spectra::Name xx, Spectra::Name yy, int l) {
-    return (expected(name, l) * expected(name, l) + expected(xx, l) * expected(yy, l)) /
-           (2 * l + 1);
-  };
-  struct Pair {
-    Spectra::Name name, xx, yy;
-  };
-  for (const Pair& p : {Pair{Spectra::TT, Spectra::TT, Spectra::TT},
-                        {Spectra::EE, Spectra::EE, Spectra::EE},
-                        {Spectra::BB, Spectra::BB, Spectra::BB},
-                        {Spectra::TE, Spectra::TT, Spectra::EE}}) {
-    if (!measured.has(p.name) || !expected.has(p.name)) continue;
+  for (const Spectra::Name name : {Spectra::TT, Spectra::EE, Spectra::BB, Spectra::TE}) {
+    if (!measured.has(name) || !expected.has(name)) continue;
     double chi_square = 0;
     double ratio = 0;
     double weight = 0;
     int degrees = 0;
     for (int l = 2; l <= lmax; ++l) {
-      const double variance = variance_of(p.name, p.xx, p.yy, l);
+      const double variance = cosmic_variance(expected, name, l);
       if (!(variance > 0)) continue;
-      const double difference = measured(p.name, l) - expected(p.name, l);
+      const double difference = measured(name, l) - expected(name, l);
       chi_square += difference * difference / variance;
-      ratio += measured(p.name, l) * expected(p.name, l) / variance;
-      weight += expected(p.name, l) * expected(p.name, l) / variance;
+      ratio += measured(name, l) * expected(name, l) / variance;
+      weight += expected(name, l) * expected(name, l) / variance;
       ++degrees;
     }
     if (degrees == 0) continue;
     const double deviation = (chi_square - degrees) / std::sqrt(2.0 * degrees);
     plausible = plausible && std::abs(deviation) < 5;
-    run.say(fmt::format("{:<10}{:>16.5f}{:>18.4f}{:>22.2f}", Spectra::names[to_size(p.name)],
+    run.say(fmt::format("{:<10}{:>16.5f}{:>18.4f}{:>22.2f}", Spectra::names[to_size(name)],
                         ratio / weight, chi_square / degrees, deviation));
   }
   return plausible ? 0 : 1;

@@ -84,6 +84,7 @@ void describe_origin(Run& run, const FileOrigin& origin, const InfoOptions& opti
     run.say("  made with " + text);
   if (!options.provenance) return;
   for (const std::string& line : origin.history) run.say("  history: " + line);
+  for (const std::string& line : origin.comments) run.say("  comment: " + line);
   for (const Keyword& keyword : origin.keywords)
     run.say(fmt::format("  keyword: {} = {}", keyword.name, text_of_value(keyword)));
 }

@@ -250,19 +250,20 @@ int model(Run& run, const ModelOptions& options) {
   run.say(text_of(end, predictor));
   if (options.json.empty()) return 0;
 
-  nlohmann::ordered_json json = {{"grid", spec.grid->name()},
-                                 {"lmax", spec.lmax},
-                                 {"mmax", spec.mmax},
-                                 {"components", spec.fields.n_components()},
-                                 {"threads", place.n_threads},
-                                 {"backend", backend},
-                                 {"machine", run.machine.name},
-                                 {"critical_ranks", number(ours)},
-                                 {"critical_ranks_dense", number(dense)},
-                                 {"critical_ranks_dense_as_printed", number(printed)},
-                                 {"scaling_ends_at", nullptr},
-                                 {"scaling_ends_because", nullptr},
-                                 {"rows", nlohmann::ordered_json::array()}};
+  nlohmann::ordered_json json = json_of_origin(run);
+  json.update({{"grid", spec.grid->name()},
+               {"lmax", spec.lmax},
+               {"mmax", spec.mmax},
+               {"components", spec.fields.n_components()},
+               {"threads", place.n_threads},
+               {"backend", backend},
+               {"machine", run.machine.name},
+               {"critical_ranks", number(ours)},
+               {"critical_ranks_dense", number(dense)},
+               {"critical_ranks_dense_as_printed", number(printed)},
+               {"scaling_ends_at", nullptr},
+               {"scaling_ends_because", nullptr},
+               {"rows", nlohmann::ordered_json::array()}});
   if (end) {
     json["scaling_ends_at"] = end->n_ranks;
     json["scaling_ends_because"] = name_of(end->cause);

@@ -16,6 +16,7 @@
 #include "app/cli/field_choice.hpp"
 #include "app/commands/commands.hpp"
 #include "app/content.hpp"
+#include "app/cosmic_variance.hpp"
 #include "app/plot/curve_plot.hpp"
 #include "app/plot/gnomonic.hpp"
 #include "app/plot/mollweide.hpp"
@@ -71,6 +72,10 @@ void set_range(const std::string& text, SkyPicture& picture) {
   if (!are_numbers) {
     throw UsageError(fmt::format("--range {}: expected LOW:HIGH, e.g. -300:300", text));
   }
+  if (picture.scale == ScaleKind::logarithmic && *picture.low <= 0) {
+    throw UsageError(fmt::format(
+        "--range {}: --scale log begins above 0; give a positive LOW, or --scale asinh", text));
+  }
 }
 
 /// The patch of --zoom. Error  UsageError.
@@ -97,12 +102,41 @@ SkyPicture picture_of(const PlotOptions& options, const MapHeader& header, int c
   picture.unit = header.columns[static_cast<std::size_t>(column)].unit;
   if (options.colours != "auto") picture.colour_map = options.colours;
   picture.coordsys = header.coordsys;
+  picture.scale = scale_kind(options.scale);
+  picture.linear_range = options.linear_range;
+  if (options.linear_range && picture.scale != ScaleKind::asinh)
+    throw UsageError("--linear-range belongs to --scale asinh; give both, or leave it out");
   set_range(options.range, picture);
   picture.patch = patch_of(options.zoom);
   return picture;
 }
 
+/// Makes pixels without a logarithm UNSEEN and tells how many. Collective. Error  DataError where
+/// none is left.
+void blank_not_positive(Run& run, const std::string& path, MapView<float> map) {
+  std::int64_t blank = 0, left = 0;
+  const auto values = map.component(0);
+  for (std::int64_t i = 0; i < values.size(); ++i) {
+    const double value = static_cast<double>(values[i]);
+    if (!has_value(value)) continue;
+    value > 0 ? ++left : ++blank;
+    if (value <= 0) values[i] = static_cast<float>(unseen);
+  }
+  blank = run.comm.sum(blank);
+  if (run.comm.sum(left) == 0) {
+    throw DataError(path,
+                    "has no positive value to draw with --scale log; take --scale linear or asinh");
+  }
+  if (blank > 0)
+    run.note(
+        fmt::format("{}: {} pixels are not positive; --scale log leaves them blank", path, blank));
+}
+
 void plot_map(Run& run, const PlotOptions& options, MapReader& reader) {
+  if (!options.theory.empty() || options.f_sky) {
+    throw UsageError(fmt::format("{} is for spectra, and {} holds a map; leave it out",
+                                 options.theory.empty() ? "--fsky" : "--theory", options.input));
+  }
   const int column = column_of(options, reader.header());
   const SkyPicture picture = picture_of(options, reader.header(), column);
   run.outputs.require_writable();
@@ -116,6 +150,7 @@ void plot_map(Run& run, const PlotOptions& options, MapReader& reader) {
     run.warn(
         fmt::format("{}: {} pixels are NaN or infinite; drawn as UNSEEN", options.input, broken));
   }
+  if (picture.scale == ScaleKind::logarithmic) blank_not_positive(run, options.input, map.view());
   run.progress.stage("drawing");
   const RasterSize size = raster_size(picture);
   const View<const float> values = map.view().component(0);
@@ -164,11 +199,81 @@ std::vector<Spectra::Name> spectra_to_draw(Run& run, const PlotOptions& options,
   return chosen;
 }
 
-void plot_spectra(Run& run, const PlotOptions& options, const SpectraFile& input) {
-  if (!options.zoom.empty()) {
-    throw UsageError(
-        fmt::format("--zoom is for maps, and {} holds spectra; leave it out", options.input));
+/// The part of the sky that spectra come from: of --fsky, else of their file, else all.
+double sky_fraction_of(const PlotOptions& options, const SpectraFile& file) {
+  if (options.f_sky) return *options.f_sky;
+  for (const Keyword& keyword : file.origin.keywords) {
+    const auto* value = std::get_if<double>(&keyword.value);
+    if (keyword.name == "FSKY" && value != nullptr && *value > 0 && *value <= 1) return *value;
   }
+  return 1;
+}
+
+/// The chosen spectra, and those of the theories dashed.
+std::vector<Curve> curves_of(const Spectra& spectra, const std::vector<Spectra::Name>& chosen,
+                             const std::vector<Spectra>& theories) {
+  std::vector<Curve> curves;
+  const auto add = [&](Curve curve, Spectra::Name name) {
+    curve.is_signed = name >= Spectra::TE;
+    curves.push_back(std::move(curve));
+  };
+  for (const Spectra::Name name : chosen) {
+    const std::string label(Spectra::names[to_size(std::int64_t{name})]);
+    const int s = name;
+    add(spectrum_curve(label, spectra.values(name),
+                       theories.empty() ? CurveStyle::line : CurveStyle::thin, s),
+        name);
+    for (const Spectra& theory : theories) {
+      if (!theory.has(name)) continue;
+      const auto n = static_cast<std::size_t>(std::min(theory.lmax(), spectra.lmax())) + 1;
+      add(spectrum_curve(label + " expected", theory.values(name).first(n), CurveStyle::dashed, s),
+          name);
+    }
+  }
+  return curves;
+}
+
+/// The cosmic variance of a theory, and what spectra differ from it in units of that.
+CurveComparison comparison_with(const Spectra& theory, const Spectra& spectra,
+                                const std::vector<Spectra::Name>& chosen, double f_sky) {
+  CurveComparison comparison;
+  comparison.band_name = "\u00b1 cosmic variance";
+  if (f_sky < 1) comparison.band_name += fmt::format(", f_sky {:.3g}", f_sky);
+  comparison.residual_title = "(C_{\u2113} \u2212 expected) / \u03c3";
+  for (const Spectra::Name name : chosen) {
+    const int s = name;
+    CurveBand band{.colour = s};
+    Curve residual{.name = "", .style = CurveStyle::thin, .colour = s};
+    bool is_known = false;
+    for (int l = 2; l <= std::min(theory.lmax(), spectra.lmax()); ++l) {
+      const double sigma = std::sqrt(cosmic_variance(theory, name, l) / f_sky);
+      const double to_d_l = l * (l + 1.0) / (2 * std::numbers::pi);
+      const double expected = theory(name, l);
+      is_known = is_known || sigma > 0;
+      band.x.push_back(l);
+      band.middle.push_back(to_d_l * (name < Spectra::TE ? expected : std::abs(expected)));
+      band.half_width.push_back(to_d_l * sigma);
+      residual.x.push_back(l);
+      residual.y.push_back(sigma > 0 ? (spectra(name, l) - expected) / sigma : NAN);
+    }
+    if (!is_known) continue;
+    comparison.bands.push_back(std::move(band));
+    comparison.residuals.push_back(std::move(residual));
+  }
+  return comparison;
+}
+
+void plot_spectra(Run& run, const PlotOptions& options, const SpectraFile& input) {
+  const char* of_maps = !options.zoom.empty()       ? "--zoom"
+                        : options.scale != "linear" ? "--scale"
+                        : options.linear_range      ? "--linear-range"
+                                                    : nullptr;
+  if (of_maps != nullptr) {
+    throw UsageError(
+        fmt::format("{} is for maps, and {} holds spectra; leave it out", of_maps, options.input));
+  }
+  if (options.f_sky && options.theory.empty())
+    throw UsageError("--fsky is for the error band of --theory; give both, or leave it out");
   const Spectra& spectra = input.spectra;
   tell_of_spectra(run, options.input, input, options.cl_kind);
   const std::vector<Spectra::Name> chosen = spectra_to_draw(run, options, spectra);
@@ -185,28 +290,14 @@ void plot_spectra(Run& run, const PlotOptions& options, const SpectraFile& input
   const AtomicOutput& output = run.outputs.begin(options.output);
   agree(run.comm, [&] {
     if (!run.comm.is_root()) return;
-    const CurvePicture picture{options.width, std::max(200, options.width * 5 / 8), options.title,
-                               input.unit};
-    std::vector<Curve> curves;
-    const auto add = [&](Curve curve, Spectra::Name name) {
-      curve.is_signed = name >= Spectra::TE;
-      curves.push_back(std::move(curve));
-    };
-    for (const Spectra::Name name : chosen) {
-      const std::string label(Spectra::names[to_size(std::int64_t{name})]);
-      const int s = name;
-      add(spectrum_curve(label, spectra.values(name),
-                         theories.empty() ? CurveStyle::line : CurveStyle::thin, s),
-          name);
-      for (const Spectra& theory : theories) {
-        if (!theory.has(name)) continue;
-        const auto n = static_cast<std::size_t>(std::min(theory.lmax(), spectra.lmax())) + 1;
-        add(spectrum_curve(label + " expected", theory.values(name).first(n), CurveStyle::dashed,
-                           s),
-            name);
-      }
-    }
-    draw_curves(picture, curves, file_of(output));
+    const CurveComparison comparison =
+        theories.empty()
+            ? CurveComparison{}
+            : comparison_with(theories.front(), spectra, chosen, sky_fraction_of(options, input));
+    const int share = comparison.residuals.empty() ? 10 : 13;  // of the width, in sixteenths
+    const CurvePicture picture{options.width, std::max(200, options.width * share / 16),
+                               options.title, input.unit};
+    draw_curves(picture, curves_of(spectra, chosen, theories), file_of(output), comparison);
   });
 }
 

@@ -224,7 +224,8 @@ int split(Run& run, const SplitOptions& options) {
                       rings ? seconds_text(*rings) : "impossible"));
   run.conclusion = fmt::format("{}: {}", name_of(split.verdict()), split.reason());
   if (options.json.empty()) return 0;
-  nlohmann::ordered_json json = json_of(split, spec);
+  nlohmann::ordered_json json = json_of_origin(run);
+  json.update(json_of(split, spec));
   put(json, "harmonic_only_", split.harmonic_only());
   put(json, "rings_only_", rings);
   write_text(run, options.json, json.dump(1) + '\n');

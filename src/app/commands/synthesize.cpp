@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <numbers>
 #include <random>
 #include <utility>
@@ -85,7 +86,7 @@ std::vector<std::uint64_t> seeds_of(Run& run, const SynthesizeOptions& options) 
         "--seed: a_lm from a file make one map; with --alm give one seed, of its noise");
   }
   const std::uint64_t seed = fresh_seed(run.comm);
-  run.say(fmt::format("seed {}", seed));
+  run.say(fmt::format("{} {}", options.cl.empty() ? "seed of the noise" : "seed", seed));
   return {seed};
 }
 
@@ -219,10 +220,17 @@ class SynthesisRun {
     return job_.maps.to_do[to_size(group.range.first + i)];
   }
 
-  /// The group's provenance with the map's own seed.
-  Provenance of_task(const Group& group, std::int64_t i) const {
+  /// The group's provenance with the seed of the a_lm, if they are drawn.
+  Provenance of_alm(const Group& group, std::int64_t i) const {
     Provenance provenance = group.provenance;
-    if (is_random(job_.options)) provenance.seed = task(group, i).seed;
+    if (!job_.options.cl.empty()) provenance.seed = task(group, i).seed;
+    return provenance;
+  }
+
+  /// The same, with the seed of the noise.
+  Provenance of_map(const Group& group, std::int64_t i) const {
+    Provenance provenance = of_alm(group, i);
+    if (!job_.options.noise.empty()) provenance.noise_seed = task(group, i).seed;
     return provenance;
   }
 
@@ -285,7 +293,7 @@ class SynthesisRun {
       const std::string& path = task(group, i).alm;
       if (job_.maps.is_single()) run_.progress.stage("writing " + path);
       const StageTimer timer(&traffic.times, "write");
-      write_alm(outputs_of(traffic, group, i).begin(path), header, of_task(group, i), layout_,
+      write_alm(outputs_of(traffic, group, i).begin(path), header, of_alm(group, i), layout_,
                 alm.components(i * n_components_, n_components_));
     }
   }
@@ -303,7 +311,7 @@ class SynthesisRun {
       if (job_.maps.is_single()) run_.progress.stage("writing " + path);
       const StageTimer timer(&traffic.times, "write");
       MapOutputs& outputs = outputs_of(traffic, group, i);
-      write_map(outputs.begin(path), header, of_task(group, i), rings_,
+      write_map(outputs.begin(path), header, of_map(group, i), rings_,
                 maps.components(i * n_components_, n_components_));
       outputs.commit(traffic);
     }
@@ -335,7 +343,8 @@ int synthesize(Run& run, const SynthesizeOptions& options) {
     report_nothing_to_do(run, maps);
     return 0;
   }
-  if (maps.is_single() && is_random(options)) run.report["seed"] = maps.to_do.front().seed;
+  if (maps.is_single() && is_random(options))
+    run.report[options.cl.empty() ? "noise_seed" : "seed"] = maps.to_do.front().seed;
   Source source = open_source(run, options);
   const auto grid = output_grid(options);
   TransformSpec spec = make_spec(options.transform, grid, source.choice.fields, source.lmax);
@@ -346,19 +355,19 @@ int synthesize(Run& run, const SynthesizeOptions& options) {
                          source.spectra->lmax(), spec.lmax));
   }
   require_memory_for(run, spec, precision);
-  SynthesisJob job{options,
-                   std::move(source),
-                   std::move(maps),
-                   grid->is_subset() ? named_grid(options.transform) : grid,
-                   GroupTransform(run, spec, options.transform.backend),
-                   {Operation::synthesis_consuming, precision}};
+  SynthesisJob job{
+      options,
+      std::move(source),
+      std::move(maps),
+      grid->is_subset() ? named_grid(options.transform) : grid,
+      GroupTransform(run, spec, options.transform.backend),
+      {.precision = precision, .beside = noise_beside(options, spec.fields.n_components())}};
   job.beam = output_beam(run, options, *grid, spec.lmax);
   check_noise(run, options, *job.full_grid);
   job.groups = job.transform.choose_groups(job.maps, options.maps, job.use);
   job.transform.plan_for(job.groups.front().count, job.use);
   MemoryEstimate estimate = with_others(estimate_memory(*job.transform, job.use), job.groups,
                                         map_bytes(spec.fields, job.transform->rings(), precision));
-  add_noise_memory(options, job.transform->rings(), spec.fields.n_components(), estimate);
   if (options.transform.fields.empty()) run.detail("fields " + job.source.choice.name);
   tell_groups(run, job.maps, job.groups);
   record_plan(run, *job.transform, estimate,

@@ -24,6 +24,22 @@ struct Curve {
   bool is_signed = false;
 };
 
+/// A shaded band: middle - half_width to middle + half_width over x, but where half_width is 0.
+struct CurveBand {
+  std::vector<double> x{};
+  std::vector<double> middle{};
+  std::vector<double> half_width{};
+  int colour = 0;  ///< index for curve_colour()
+};
+
+/// What an expectation adds to the plot of curves.
+struct CurveComparison {
+  std::vector<CurveBand> bands{};
+  std::string band_name{};         ///< in the legend
+  std::vector<Curve> residuals{};  ///< in standard deviations, in a panel below; none: no panel
+  std::string residual_title{};
+};
+
 /// Size and title of a plot.
 struct CurvePicture {
   int width = 1600;
@@ -42,6 +58,6 @@ Curve spectrum_curve(const std::string& name, std::span<const double> cl, CurveS
 /// 200..20000; ResourceError when the file cannot be written.
 /// Not collective.
 void draw_curves(const CurvePicture& picture, const std::vector<Curve>& curves,
-                 const PictureFile& file);
+                 const PictureFile& file, const CurveComparison& comparison = {});
 
 }  // namespace ringweave::detail::inline app

@@ -14,7 +14,6 @@
 #include "app/plot/ticks.hpp"
 #include "base/checked_cast.hpp"
 #include "ringweave/error.hpp"
-#include "ringweave/grid.hpp"
 
 namespace ringweave::detail::inline app {
 namespace {
@@ -46,16 +45,6 @@ SkyLayout lay_out(const SkyPicture& picture) {
   return layout;
 }
 
-bool has_value(double value) { return std::isfinite(value) && !is_unseen(value); }
-
-/// Returns the value that a fraction `part` of the values does not exceed; reorders them.
-double percentile(std::vector<double>& values, double part) {
-  const auto place = values.begin() + static_cast<std::ptrdiff_t>(
-                                          part * static_cast<double>(values.size() - 1) + 0.5);
-  std::nth_element(values.begin(), place, values.end());
-  return *place;
-}
-
 std::uint32_t packed(const Colour& colour) {
   const auto byte = [](double part) { return static_cast<std::uint32_t>(std::lround(255 * part)); };
   return byte(colour.red) << 16 | byte(colour.green) << 8 | byte(colour.blue);
@@ -64,7 +53,7 @@ std::uint32_t packed(const Colour& colour) {
 /// Colours the raster. Pixels just outside the sphere repeat their neighbour, so that the edge can
 /// be antialiased.
 std::vector<std::uint32_t> coloured(const std::vector<double>& raster, const RasterSize& size,
-                                    const ColourMap& colours, const ColourRange& range) {
+                                    const ColourMap& colours, const ColourScale& scale) {
   std::vector<std::uint32_t> pixels(raster.size(), packed({1, 1, 1}));
   const std::uint32_t hole = packed(unseen_colour);
   for (std::int64_t j = 0; j < size.height; ++j) {
@@ -76,7 +65,7 @@ std::vector<std::uint32_t> coloured(const std::vector<double>& raster, const Ras
     for (std::int64_t i = 0; i < size.width && first <= last; ++i) {
       const double value = row[std::clamp(i, first, last)];
       pixels[to_size(j * size.width + i)] =
-          has_value(value) ? packed(colours((value - range.low) / (range.high - range.low))) : hole;
+          scale.shows(value) ? packed(colours(scale.place(value))) : hole;
     }
   }
   return pixels;
@@ -139,15 +128,14 @@ void draw_bar(const Canvas& canvas, const SkyLayout& layout, const ColourMap& co
   cairo_stroke(cairo);
 }
 
-void label_bar(const Canvas& canvas, const SkyLayout& layout, const ColourRange& range,
+void label_bar(const Canvas& canvas, const SkyLayout& layout, const ColourScale& scale,
                const std::string& unit) {
   cairo_t* cairo = canvas.cairo();
-  const Ticks ticks = linear_ticks(range.low, range.high, 9);
+  const Ticks ticks = scale.ticks(9);
   const double bottom = layout.bar_top + layout.bar_height;
   TextStyle style{.size = 22 * layout.scale, .vertical = VerticalAlign::top};
   for (std::size_t i = 0; i < ticks.places.size(); ++i) {
-    const double x = layout.bar_left +
-                     layout.bar_width * (ticks.places[i] - range.low) / (range.high - range.low);
+    const double x = layout.bar_left + layout.bar_width * scale.place(ticks.places[i]);
     cairo_move_to(cairo, x, bottom);
     cairo_line_to(cairo, x, bottom + 8 * layout.scale);
     canvas.set_colour(line_colour);
@@ -178,43 +166,18 @@ std::string name_of_coordsys(const std::string& name) {
   return "";
 }
 
-ColourRange chosen_range(const SkyPicture& picture, const std::vector<double>& raster) {
-  ColourRange range = colour_range(raster);
+ColourScale chosen_scale(const SkyPicture& picture, const std::vector<double>& raster) {
+  ColourRange range = colour_range(raster, picture.scale);
   range.low = picture.low.value_or(range.low);
   range.high = picture.high.value_or(range.high);
-  if (!(range.low < range.high) || !std::isfinite(range.high - range.low)) {
-    throw UsageError(
-        fmt::format("the colours would run from {:g} to {:g}; give --range LO:HI with "
-                    "LO < HI",
-                    range.low, range.high));
-  }
-  return range;
+  if (picture.scale != ScaleKind::asinh) return {picture.scale, range};
+  return {picture.scale, range,
+          picture.linear_range ? *picture.linear_range : default_linear_range(raster)};
 }
 
 }  // namespace
 
 RasterSize raster_size(const SkyPicture& picture) { return lay_out(picture).sky; }
-
-ColourRange colour_range(const std::vector<double>& raster) {
-  std::vector<double> values;
-  std::copy_if(raster.begin(), raster.end(), std::back_inserter(values), has_value);
-  if (values.empty()) return {0, 1};
-  const double low = percentile(values, 0.005), high = percentile(values, 0.995);
-  if (low < 0 && high > 0 && std::min(-low, high) >= 0.05 * std::max(-low, high)) {
-    for (double& value : values) value = std::abs(value);
-    const double end = round_up(percentile(values, 0.995));
-    return {-end, end};
-  }
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  if (*least == *most) {
-    const double margin = *least == 0 ? 1.0 : 0.1 * std::abs(*least);
-    return {*least - margin, *least + margin};
-  }
-  ColourRange range{*least, *most};
-  if (high > *least && high - *least < (*most - *least) / 3) range.high = high;
-  if (range.high > low && range.high - low < (range.high - range.low) / 3) range.low = low;
-  return range;
-}
 
 void draw_sky(const SkyPicture& picture, const std::vector<double>& raster,
               const PictureFile& file) {
@@ -224,22 +187,25 @@ void draw_sky(const SkyPicture& picture, const std::vector<double>& raster,
     throw UsageError(fmt::format("the raster holds {} pixels, the picture shows {} x {}",
                                  raster.size(), layout.sky.width, layout.sky.height));
   }
-  const ColourRange range = chosen_range(picture, raster);
-  const std::string automatic = range.low < 0 && range.high > 0 ? "polar" : "meadow";
+  const ColourScale scale = chosen_scale(picture, raster);
+  // The middle of polar is 0, or near it.
+  const bool has_both_signs =
+      picture.scale != ScaleKind::logarithmic && std::abs(scale.place(0) - 0.5) < 0.4;
+  const std::string automatic = has_both_signs ? "polar" : "meadow";
   const ColourMap colours =
       ColourMap::from_name(picture.colour_map.empty() ? automatic : picture.colour_map);
   BarEnds ends;
   for (const double value : raster) {
-    if (!has_value(value)) continue;
-    ends.below = ends.below || value < range.low;
-    ends.above = ends.above || value > range.high;
+    if (!scale.shows(value)) continue;
+    ends.below = ends.below || value < scale.range().low;
+    ends.above = ends.above || value > scale.range().high;
   }
 
   const Canvas canvas(layout.width, layout.height, file);
-  draw_values(canvas, layout, coloured(raster, layout.sky, colours, range));
+  draw_values(canvas, layout, coloured(raster, layout.sky, colours, scale));
   draw_graticule(canvas, layout);
   draw_bar(canvas, layout, colours, ends);
-  label_bar(canvas, layout, range, picture.unit);
+  label_bar(canvas, layout, scale, picture.unit);
   canvas.text_within(layout.sky.width, layout.width / 2.0, 46 * layout.scale, picture.title,
                      {.size = 32 * layout.scale});
   canvas.text(layout.sky_left, layout.bar_top + layout.bar_height / 2,

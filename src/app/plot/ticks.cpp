@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 namespace ringweave::detail::inline app {
 namespace {
@@ -19,6 +20,13 @@ double decimal(double digits, int exponent) {
 std::string written(double value, int decimals) {
   const std::string text = fmt::format("{:.{}f}", std::abs(value), std::max(decimals, 0));
   return value < 0 ? "\u2212" + text : text;
+}
+
+/// Formats digit * 10^exponent, with a power of ten where it is small or large.
+std::string written_alone(int digit, int exponent) {
+  if (exponent >= -2 && exponent <= 4) return written(decimal(digit, exponent), -exponent);
+  return fmt::format("{}10^{{{}}}", digit == 1 ? "" : fmt::format("{}\u00d7", digit),
+                     written(exponent, 0));
 }
 
 struct Step {
@@ -73,13 +81,40 @@ Ticks logarithmic_ticks(double low, double high, int most) {
       const double place = decimal(digit, exponent);
       if (place < low * (1 - slack) || place > high * (1 + slack)) continue;
       ticks.places.push_back(place);
-      if (exponent >= -2 && exponent <= 4) {
-        ticks.labels.push_back(written(place, -exponent));
-      } else {
-        ticks.labels.push_back(fmt::format(
-            "{}10^{{{}}}", digit == 1 ? "" : fmt::format("{}\u00d7", digit), written(exponent, 0)));
-      }
+      ticks.labels.push_back(written_alone(digit, exponent));
     }
+  }
+  return ticks;
+}
+
+Ticks asinh_ticks(double low, double high, double width, int most) {
+  const auto transformed = [&](double value) { return std::asinh(value / width); };
+  const double gap = (transformed(high) - transformed(low)) / most;
+  const double slack = 1e-9 * std::max(std::abs(low), std::abs(high));
+  std::vector<std::pair<double, std::string>> marks;
+  const auto offer = [&](double value, const std::string& label) {
+    if (value < low - slack || value > high + slack) return;
+    const bool has_room = std::all_of(marks.begin(), marks.end(), [&](const auto& mark) {
+      return std::abs(transformed(value) - transformed(mark.first)) >= gap;
+    });
+    if (has_room) marks.emplace_back(value, label);
+  };
+  offer(0, "0");
+  const int last =
+      static_cast<int>(std::floor(std::log10(std::max(std::abs(low), std::abs(high))) + 1e-9));
+  const int first = static_cast<int>(std::floor(std::log10(width))) - 1;
+  for (const int digit : {1, 5, 2}) {
+    for (int exponent = last; exponent >= first; --exponent) {
+      const std::string label = written_alone(digit, exponent);
+      offer(decimal(digit, exponent), label);
+      offer(-decimal(digit, exponent), "\u2212" + label);
+    }
+  }
+  std::sort(marks.begin(), marks.end());
+  Ticks ticks;
+  for (const auto& [place, label] : marks) {
+    ticks.places.push_back(place);
+    ticks.labels.push_back(label);
   }
   return ticks;
 }

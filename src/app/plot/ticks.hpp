@@ -21,6 +21,10 @@ Ticks linear_ticks(double low, double high, int most);
 /// for less than two decades also at 2 and 5 times them.
 Ticks logarithmic_ticks(double low, double high, int most);
 
+/// Returns 0 and round numbers of both signs within [low, high] whose places in asinh(value /
+/// width) are at least 1/most of the axis apart, powers of ten before others. width > 0.
+Ticks asinh_ticks(double low, double high, double width, int most);
+
 /// Returns the smallest number >= value > 0 with two significant digits.
 double round_up(double value);
 

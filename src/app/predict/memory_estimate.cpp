@@ -106,6 +106,7 @@ std::vector<MemoryItem> transform_items(const TransformPlan& plan, const MemoryU
   }
   if (use.pixel_weights == PixelWeights::held)
     items.push_back({"pixel weights", plan.rings.n_pixels() * 8});
+  add_beside(use.beside, plan.rings, items);
   return items;
 }
 
@@ -122,11 +123,6 @@ std::vector<MemoryItem> ring_items(const RingConvolutionPlan& plan, std::int64_t
       {"scratch of threads", plan.workspace_bytes(omp_get_max_threads())}};
   if (mask == MaskSmoothing::yes) items.push_back({"smoothed mask", n_maps * map});
   return items;
-}
-
-MemoryEstimate with_program(std::vector<MemoryItem> items) {
-  items.insert(items.begin(), {"program, libraries, tables", resident_bytes()});
-  return {std::move(items)};
 }
 
 /// Largest shortage of memory on any rank or node; the same on every rank.
@@ -161,6 +157,17 @@ void require_in_job(const Communicator& comm, double bytes, const std::string& w
 }
 
 }  // namespace
+
+MemoryEstimate with_program(std::vector<MemoryItem> items) {
+  items.insert(items.begin(), {"program, libraries, tables", resident_bytes()});
+  return {std::move(items)};
+}
+
+void add_beside(const std::vector<MemoryItem>& per_pixel, const LocalRings& rings,
+                std::vector<MemoryItem>& items) {
+  for (const MemoryItem& item : per_pixel)
+    items.push_back({item.name, item.bytes * rings.n_pixels()});
+}
 
 std::int64_t MemoryEstimate::total() const { return sum_of(items); }
 

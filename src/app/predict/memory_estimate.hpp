@@ -31,6 +31,11 @@ enum class PixelWeights { none, held };
 enum class MaskSmoothing { no, yes };
 enum class ModeLocation { on_host, on_device };
 
+struct MemoryItem {
+  std::string name;
+  std::int64_t bytes = 0;
+};
+
 /// Buffers a run keeps in memory.
 struct MemoryUse {
   Operation operation = Operation::synthesis_consuming;
@@ -38,11 +43,8 @@ struct MemoryUse {
   PixelWeights pixel_weights = PixelWeights::none;
   MaskSmoothing mask = MaskSmoothing::no;  ///< --unseen normalize
   ModeLocation modes = ModeLocation::on_host;
-};
-
-struct MemoryItem {
-  std::string name;
-  std::int64_t bytes = 0;
+  /// What stays in memory besides, in bytes for each own pixel: a mask, the rms of noise.
+  std::vector<MemoryItem> beside{};
 };
 
 /// Memory of this rank at its peak.
@@ -51,6 +53,13 @@ struct MemoryEstimate {
   std::int64_t buffers() const;  ///< without memory resident before
   std::int64_t total() const;
 };
+
+/// Adds the program and its libraries to what a run is to hold.
+MemoryEstimate with_program(std::vector<MemoryItem> items);
+
+/// Adds what stays besides, `per_pixel` bytes for each own pixel.
+void add_beside(const std::vector<MemoryItem>& per_pixel, const LocalRings& rings,
+                std::vector<MemoryItem>& items);
 
 /// Estimates the peak memory. To be called when the transform is planned but nothing large is
 /// allocated: memory resident then (program, libraries, tables) is included.

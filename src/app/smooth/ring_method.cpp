@@ -11,6 +11,7 @@
 #include "app/backend_choice.hpp"
 #include "app/map_batch.hpp"
 #include "app/report/plan_table.hpp"
+#include "app/sky_mask.hpp"
 #include "app/smooth/smooth_beam.hpp"
 #include "app/smooth/smoothing_method.hpp"
 #include "base/checked_cast.hpp"
@@ -91,8 +92,11 @@ class RingMethod final : public SmoothingMethod {
     if (spins_) {
       use.harmonic = &spins_->transform->plan();
       use.harmonic_use = spins_->way.use;
+      use.harmonic_use.beside.clear();  // beside both
     }
-    return estimate_memory(plan_, use);
+    MemoryEstimate estimate = estimate_memory(plan_, use);
+    add_beside(mask_beside(job_.options.analysis), plan_.own(), estimate.items);
+    return estimate;
   }
 
   void report_plan(const MemoryEstimate& estimate) override {

@@ -12,6 +12,7 @@
 #include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "io/file_origin.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/kernel.hpp"
 
@@ -142,6 +143,20 @@ std::optional<double> gaussian_width(const SmoothOptions& options) {
   const double before = parse_width(options.from_fwhm, "--from-fwhm");
   if (before > after) return std::nullopt;
   return std::sqrt((after - before) * (after + before));
+}
+
+void warn_of_second_window(Run& run, const SmoothOptions& options, const std::string& path,
+                           const FileOrigin& origin) {
+  if (options.pixel_window.empty() || !options.from_pixel_window.empty()) return;
+  for (const Keyword& keyword : origin.keywords) {
+    const std::string value = text_of_value(keyword);
+    if (keyword.name != "PIXWIN" || value.empty() || value == "false") continue;
+    run.warn(fmt::format(
+        "{}: its header says that a pixel window was applied (PIXWIN = {}), and --pixel-window "
+        "applies one more; to replace it give --from-pixel-window FILE too, else leave "
+        "--pixel-window out",
+        path, value));
+  }
 }
 
 void put_beam(const SmoothOptions& options, Provenance& provenance) {

@@ -28,6 +28,11 @@ Beam beam_of(Run& run, const SmoothOptions& options, const RingGrid& grid, int l
 /// nothing where the kernel is not such a Gaussian.
 std::optional<double> gaussian_width(const SmoothOptions& options);
 
+/// Warns where --pixel-window would smooth a map a second time: its header says that a window was
+/// applied, and --from-pixel-window does not replace that.
+void warn_of_second_window(Run& run, const SmoothOptions& options, const std::string& path,
+                           const FileOrigin& origin);
+
 /// Records the beam that a map has after its smoothing.
 void put_beam(const SmoothOptions& options, Provenance& provenance);
 

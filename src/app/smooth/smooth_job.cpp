@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/analysis_checks.hpp"
+#include "app/sky_mask.hpp"
 #include "base/checked_cast.hpp"
 #include "ringweave/analysis.hpp"
 #include "ringweave/files.hpp"
@@ -23,6 +24,7 @@ HarmonicWay harmonic_way(Run& run, const SmoothJob& job) {
   way.use.precision = job.precision;
   way.use.pixel_weights = way.weights.pixel.empty() ? PixelWeights::none : PixelWeights::held;
   way.use.mask = job.is_normalized() ? MaskSmoothing::yes : MaskSmoothing::no;
+  way.use.beside = mask_beside(job.options.analysis);
   way.count = planned_analysis(smoothing.n_iter, smoothing.tolerance, way.use.pixel_weights);
   ++way.count.all_fields;
   if (job.is_normalized()) {

@@ -223,6 +223,7 @@ void open_inputs(Run& run, SmoothJob& job) {
   job.header = job.reader->header();
   const auto say_what_is_odd = [&](const std::string& path, const MapHeader& header) {
     for (const std::string& warning : header.warnings) run.warn(path + ": " + warning);
+    warn_of_second_window(run, job.options, path, header.origin);
   };
   say_what_is_odd(first, job.header);
   job.choice = choose_fields(first, job.header, job.options.transform.fields);
@@ -252,7 +253,6 @@ int smooth_maps(Run& run, SmoothJob& job, SmoothingMethod& method) {
       with_others(method.memory(), groups,
                   std::max(map_bytes(job.choice.fields, method.rings(), job.precision),
                            map_bytes(job.choice.fields, method.new_rings(), job.precision)));
-  add_mask(job.options.analysis, method.rings(), estimate);
   tell_groups(run, job.maps, groups);
   method.report_plan(estimate);
   const auto bytes_on = [&](const RingGrid& grid) {

@@ -10,6 +10,7 @@
 #include "app/backend_choice.hpp"
 #include "app/map_batch.hpp"
 #include "app/report/plan_table.hpp"
+#include "app/sky_mask.hpp"
 #include "app/smooth/smooth_beam.hpp"
 #include "app/smooth/smoothing_method.hpp"
 #include "base/checked_cast.hpp"
@@ -130,7 +131,9 @@ class SplitMethod final : public SmoothingMethod {
   const LocalRings& rings() const override { return search_.plan.own; }
   MemoryEstimate memory() const override {
     const MaskSmoothing mask = job_.is_normalized() ? MaskSmoothing::yes : MaskSmoothing::no;
-    return estimate_memory(search_.plan, mask, job_.precision);
+    MemoryEstimate estimate = estimate_memory(search_.plan, mask, job_.precision);
+    add_beside(mask_beside(job_.options.analysis), rings(), estimate.items);
+    return estimate;
   }
 
   void report_plan(const MemoryEstimate& estimate) override {

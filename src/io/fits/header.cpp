@@ -21,25 +21,55 @@ namespace {
 
 constexpr std::size_t longest_plain_text = 68;
 constexpr std::size_t longest_name = 8;
-constexpr std::size_t history_begins = 8;
-constexpr std::size_t longest_history = 72;
-constexpr std::string_view continued = "& ";  ///< begins a HISTORY card that goes on from the last
+constexpr std::size_t line_begins = 8;
+constexpr std::size_t longest_line = 72;
+constexpr std::string_view continued = "& ";  ///< begins a card that goes on from the last
 constexpr int most_cards = 10000;
 
-/// Writes one line of the history on as many cards as it takes: read_origin() joins them.
-void put_history(const FitsFile& file, const std::string& text) {
+/// HISTORY or COMMENT, cards of which make one text.
+enum class LineKind { history, comment };
+
+/// Writes one line on as many cards as it takes: read_origin() joins them.
+void put_line(const FitsFile& file, LineKind kind, const std::string& text) {
   std::string rest = printable(text);
   std::string begin;
   int status = 0;
   do {
-    std::size_t length = std::min(rest.size(), longest_history - begin.size());
+    std::size_t length = std::min(rest.size(), longest_line - begin.size());
     // A blank at the end of a card would be lost.
     while (length < rest.size() && length > 1 && rest[length - 1] == ' ') --length;
-    fits_write_history(file.handle(), (begin + rest.substr(0, length)).c_str(), &status);
+    const std::string card = begin + rest.substr(0, length);
+    kind == LineKind::history ? fits_write_history(file.handle(), card.c_str(), &status)
+                              : fits_write_comment(file.handle(), card.c_str(), &status);
     rest.erase(0, length);
     begin = continued;
   } while (!rest.empty());
-  file.check(status, "write HISTORY");
+  file.check(status, kind == LineKind::history ? "write HISTORY" : "write COMMENT");
+}
+
+/// Adds the line of a card to those before, or to the last of them.
+void add_line(const std::string& card, std::vector<std::string>& lines) {
+  const std::string line = printable(card.substr(line_begins));
+  if (line.starts_with(continued) && !lines.empty()) {
+    lines.back() += line.substr(continued.size());
+  } else {
+    lines.push_back(line);
+  }
+}
+
+/// Whether cfitsio wrote the comment: on FITS itself, and on long texts.
+bool is_of_cfitsio(const std::string& card) {
+  constexpr std::array<std::string_view, 7> begins{
+      "  FITS (Flexible Image Transport System)",
+      "  and Astrophysics', volume 376",
+      "  This FITS file may contain long string",
+      "  continued over multiple keywords",
+      "  character at the end of each substring",
+      "  on the next keyword which has the name CONTINUE",
+      "  The OGIP Long String Convention"};
+  return std::any_of(begins.begin(), begins.end(), [&](std::string_view begin) {
+    return card.compare(line_begins, begin.size(), begin) == 0;
+  });
 }
 
 }  // namespace
@@ -193,15 +223,8 @@ FileOrigin read_origin(const FitsFile& file) {
   fits_clear_errmsg();
   for (std::size_t i = 0; i < cards.size(); ++i) {
     std::string card = cards[i];
-    if (card.starts_with("HISTORY ")) {
-      const std::string line = printable(card.substr(history_begins));
-      if (line.starts_with(continued) && !origin.history.empty()) {
-        origin.history.back() += line.substr(continued.size());
-      } else {
-        origin.history.push_back(line);
-      }
-      continue;
-    }
+    if (card.starts_with("HISTORY ")) add_line(card, origin.history);
+    if (card.starts_with("COMMENT ") && !is_of_cfitsio(card)) add_line(card, origin.comments);
     const int kind = fits_get_keyclass(card.data());
     if (kind != TYP_USER_KEY && kind != TYP_REFSYS_KEY) continue;
     if (std::optional<Keyword> keyword = keyword_of(cards, i))
@@ -218,12 +241,14 @@ void put_provenance(const FitsFile& file, const Provenance& provenance) {
     if (is_free(keyword.name)) {
       put_keyword(file, keyword);
     } else {
-      put_history(file, keyword.name + " = " + text_of_value(keyword));
+      put_line(file, LineKind::history, keyword.name + " = " + text_of_value(keyword));
     }
   }
-  for (const std::string& line : history_of(provenance)) put_history(file, line);
+  for (const std::string& line : history_of(provenance)) put_line(file, LineKind::history, line);
   if (!provenance.config_json.empty())
-    put_history(file, "configuration: " + provenance.config_json);
+    put_line(file, LineKind::history, "configuration: " + provenance.config_json);
+  for (const std::string& line : provenance.origin.comments)
+    put_line(file, LineKind::comment, line);
 }
 
 void append_table(const FitsFile& file, const std::string& extension_name, std::int64_t rows,

@@ -229,14 +229,34 @@ std::vector<Keyword> Hdf5AttributeReader::keywords() const {
   return keywords;
 }
 
+namespace {
+
+std::vector<std::string> lines_of(const std::optional<std::string>& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text.value_or(""));
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+}  // namespace
+
 FileOrigin read_hdf5_origin(const Hdf5Handle& file, const Hdf5Handle& dataset,
                             const std::string& path) {
   FileOrigin origin;
-  origin.keywords = Hdf5AttributeReader(dataset, path).keywords();
+  const Hdf5AttributeReader attributes(dataset, path);
+  origin.keywords = attributes.keywords();
   try {
+    // Lines NAME: TEXT.
+    for (const std::string& line : lines_of(attributes.text("keyword_comments"))) {
+      for (Keyword& keyword : origin.keywords) {
+        if (line.starts_with(keyword.name + ": "))
+          keyword.comment = line.substr(keyword.name.size() + 2);
+      }
+    }
     const Hdf5Handle root(H5Gopen2(file.id(), "/", H5P_DEFAULT), H5Gclose);
-    std::istringstream lines(Hdf5AttributeReader(root, path).text("history").value_or(""));
-    for (std::string line; std::getline(lines, line);) origin.history.push_back(line);
+    const Hdf5AttributeReader of_root(root, path);
+    origin.history = lines_of(of_root.text("history"));
+    origin.comments = lines_of(of_root.text("comment"));
   } catch (const DataError&) {
     // Informative only.
   }

@@ -95,13 +95,19 @@ void write_hdf5_root(const Hdf5Handle& file, const std::string& path,
   attributes.text("command_line", provenance.command_line);
   attributes.text("config_json", provenance.config_json);
   attributes.text("history", fmt::format("{}", fmt::join(history_of(provenance), "\n")));
+  if (!provenance.origin.comments.empty())
+    attributes.text("comment", fmt::format("{}", fmt::join(provenance.origin.comments, "\n")));
   if (!provenance.input.empty()) attributes.text("input", provenance.input);
 }
 
 void write_hdf5_processing(const Hdf5Handle& dataset, const std::string& path,
                            const Provenance& provenance) {
   const Hdf5AttributeWriter attributes(dataset, path);
+  std::string comments;
   for (const Keyword& keyword : keywords_of(provenance)) {
+    if (!keyword.comment.empty())
+      comments +=
+          fmt::format("{}{}: {}", comments.empty() ? "" : "\n", keyword.name, keyword.comment);
     const char* name = keyword.name.c_str();
     if (const auto* text = std::get_if<std::string>(&keyword.value)) attributes.text(name, *text);
     if (const auto* whole = std::get_if<std::int64_t>(&keyword.value))
@@ -109,6 +115,7 @@ void write_hdf5_processing(const Hdf5Handle& dataset, const std::string& path,
     if (const auto* number = std::get_if<double>(&keyword.value)) attributes.real(name, *number);
     if (const auto* logical = std::get_if<bool>(&keyword.value)) attributes.logical(name, *logical);
   }
+  if (!comments.empty()) attributes.text("keyword_comments", comments);
 }
 
 DiskSpace create_hdf5_map(const std::string& path, const MapHeader& header,

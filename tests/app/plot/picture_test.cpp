@@ -184,6 +184,34 @@ TEST_F(Picture, OfCurvesIsAPngOfTheAskedSize) {
   EXPECT_EQ(size.height, 400U);
 }
 
+TEST_F(Picture, MayHaveBandsAndAPanelOfResiduals) {
+  const CurvePicture picture{.width = 400, .height = 320};
+  const std::vector<Curve> curves{{.name = "TT", .x = {2, 3, 4}, .y = {1, 2, 3}}};
+  draw_curves(picture, curves, {file("alone.png")});
+  CurveComparison comparison{.band_name = "band", .residual_title = "residual"};
+  comparison.bands.push_back({{2, 3, 4, 5}, {1, 2, 3, 4}, {2, 0.5, 0, 1}, 0});
+  comparison.residuals.push_back(
+      {.name = "", .x = {2, 3, 4}, .y = {-2, std::numeric_limits<double>::quiet_NaN(), 1e300}});
+  draw_curves(picture, curves, {file("both.png")}, comparison);
+  EXPECT_EQ(png_size(file("both.png")).height, 320U);
+  EXPECT_GT(std::filesystem::file_size(file("both.png")),
+            std::filesystem::file_size(file("alone.png")));
+  comparison.residuals[0].y.pop_back();
+  EXPECT_THROW(draw_curves(picture, curves, {file("r.png")}, comparison), UsageError);
+}
+
+TEST_F(Picture, OfEveryScaleIsDrawn) {
+  for (const ScaleKind kind : {ScaleKind::linear, ScaleKind::logarithmic, ScaleKind::asinh}) {
+    SkyPicture picture;
+    picture.width = 200;
+    picture.scale = kind;
+    std::vector<double> raster = raster_for(picture, 3);
+    raster[raster.size() / 2] = -1;
+    draw_sky(picture, raster, {file("sky.png")});
+    EXPECT_EQ(png_size(file("sky.png")).width, 200U);
+  }
+}
+
 TEST_F(Picture, OfCurvesRefusesWhatTheAxesCannotShow) {
   const CurvePicture picture;
   EXPECT_THROW(draw_curves(picture, {}, {file("curves.png")}), UsageError);

@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+#include <cstddef>
+
 namespace ringweave::detail {
 namespace {
 
@@ -49,6 +52,28 @@ TEST(Ticks, OnALogarithmicAxisArePowersOfTen) {
 
 TEST(Ticks, OnAShortLogarithmicAxisFillTheDecade) {
   EXPECT_THAT(logarithmic_ticks(2, 95, 9).labels, ElementsAre("2", "5", "10", "20", "50"));
+}
+
+TEST(Ticks, OfAsinhAreZeroAndPowersOfTenOfBothSigns) {
+  const Ticks ticks = asinh_ticks(-300, 300, 10, 10);
+  EXPECT_THAT(ticks.labels, ElementsAre("\u2212100", "\u221210", "0", "10", "100"));
+  EXPECT_THAT(ticks.places, ElementsAre(-100, -10, 0, 10, 100));
+  // Nearly linear: there is room between the powers of ten.
+  EXPECT_THAT(asinh_ticks(-1, 1, 1, 9).labels,
+              ElementsAre("\u22121", "\u22120.5", "\u22120.2", "0", "0.2", "0.5", "1"));
+  EXPECT_THAT(asinh_ticks(5, 2e6, 1e-3, 6).labels,
+              ElementsAre("10", "100", "1000", "10000", "10^{5}", "10^{6}"));
+}
+
+TEST(Ticks, OfAsinhKeepTheirDistance) {
+  for (const double width : {1e-6, 1e-2, 1.0, 1e3}) {
+    const Ticks ticks = asinh_ticks(-0.03, 40, width, 9);
+    for (std::size_t i = 1; i < ticks.places.size(); ++i) {
+      const double gap =
+          std::asinh(ticks.places[i] / width) - std::asinh(ticks.places[i - 1] / width);
+      EXPECT_GE(gap, (std::asinh(40 / width) + std::asinh(0.03 / width)) / 9 * (1 - 1e-9)) << width;
+    }
+  }
 }
 
 TEST(Ticks, RoundUpToTwoDigits) {
