@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Every library from outside, found once, as imported targets.
+set(ringweave_find REQUIRED)
 include(CoreDependencies)
 include(IoDependencies)
+if(ringweave_io_problem)
+  message(FATAL_ERROR "${ringweave_io_problem}")
+endif()
 find_package(nlohmann_json REQUIRED)
 if(RINGWEAVE_PROGRAM)
   find_package(CLI11 REQUIRED)
