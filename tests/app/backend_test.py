@@ -17,8 +17,7 @@ OLD_DRIVER = sys.argv[1 + program.OWN_ARGUMENTS]
 
 def has_cuda():
     """Whether this build has CUDA."""
-    version = [line for line in program.start(("--version",)).out.splitlines() if line.startswith("cuda ")]
-    return version[0].split()[1] != "no"
+    return program.version()["cuda"].split()[0] != "no"
 
 
 class Synthesis(program.ProgramTest):

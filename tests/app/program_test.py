@@ -331,6 +331,16 @@ class Reports(SkyTest):
             self.done("plot", "cl.txt" if picture == "cl.pdf" else "sky.h5", picture)
             self.assertTrue((self.folder / picture).read_bytes().startswith(begin))
 
+    def test_plot_says_when_the_build_cannot_draw(self):
+        if program.draws():
+            self.skipTest("this build draws")
+        for ranks in (1, 3):
+            result = program.run(("plot", "sky.h5", "map.png"), ranks=ranks, cwd=self.folder)
+            self.assertEqual(result.code, 2, str(result))
+            self.assertEqual(len(result.messages()), 1, str(result))
+            self.assertIn("this build cannot draw", result.err)
+            self.assertFalse((self.folder / "map.png").exists())
+
     def test_plot_draws_a_patch(self):
         for ranks in (1, 3):
             self.done("plot", "sky.h5", "patch.png", "--zoom", "120deg,-60deg,20deg", "--overwrite", ranks=ranks)
@@ -559,7 +569,11 @@ class Options(SkyTest):
 
     def test_progress_shows_on_a_terminal_also_of_mpirun_and_of_a_job(self):
         smooth = [program.PROGRAM, "smooth", "sky.h5", "pty.h5", "--fwhm", "5deg", "--overwrite"]
-        for launcher, job in (([], {}), ([], {"SLURM_JOB_ID": "1"}), ([program.MPIRUN, "2"], {})):
+        launches = [([], {}), ([], {"SLURM_JOB_ID": "1"})]
+        # The launcher of MPICH gives its ranks no terminal.
+        if program.uses_open_mpi():
+            launches.append(([program.MPIRUN, "2"], {}))
+        for launcher, job in launches:
             pid, terminal = pty.fork()
             if pid == 0:
                 os.chdir(self.folder)

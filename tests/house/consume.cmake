@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Uses Ringweave as other projects do: installs a build to a fresh prefix and builds and runs the consumer project with
-# it; configures the consumer with the sources as a subdirectory and by FetchContent.
+# it; configures the consumer with a serial HDF5, with the sources as a subdirectory and by FetchContent.
 #   cmake -DSOURCE=... -DBUILD=... -DCONSUMER=... -DFOLDER=... -DBUILD_TYPE=... -DGENERATOR=... -DCOMPILERS=... -DFLAGS=... -P consume.cmake
 cmake_minimum_required(VERSION 3.25)
 
@@ -39,6 +39,7 @@ foreach(program IN ITEMS transform files)
   run(${FOLDER}/installed/${program} WORKING_DIRECTORY ${FOLDER}/installed)
 endforeach()
 
+configure(serial_hdf5 -DCMAKE_PREFIX_PATH=${FOLDER}/prefix)
 foreach(from IN ITEMS subdirectory fetched)
   configure(${from} -DRINGWEAVE_SOURCE=${SOURCE} -DRINGWEAVE_CUDA=OFF)
 endforeach()

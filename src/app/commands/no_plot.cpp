@@ -6,8 +6,9 @@ namespace ringweave::detail::inline app {
 
 int plot(Run&, const PlotOptions&) {
   throw UsageError(
-      "plot: this build cannot draw, because cairo was not found when it was configured; build it "
-      "again with cairo in reach of pkg-config");
+      "plot: this build cannot draw, because it was configured without cairo; build it again with "
+      "cairo's development files in reach of pkg-config (Debian: libcairo2-dev), or with "
+      "-DRINGWEAVE_PLOT=ON to see why they are not found");
 }
 
 }  // namespace ringweave::detail::inline app

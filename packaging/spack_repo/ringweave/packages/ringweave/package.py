@@ -48,6 +48,7 @@ class Ringweave(CMakePackage, CudaPackage):
             self.define_from_variant("RINGWEAVE_PROGRAM", "program"),
             self.define("RINGWEAVE_TESTS", False),
             self.define("RINGWEAVE_BENCH", False),
+            self.define("RINGWEAVE_PLOT", "ON"),
             self.define("RINGWEAVE_CUDA", "ON" if self.spec.satisfies("+cuda") else "OFF"),
         ]
         if self.spec.satisfies("+cuda") and not self.spec.satisfies("cuda_arch=none"):
