@@ -85,8 +85,7 @@ void declare_cl_kind(CLI::App& command, std::string& target, const std::string& 
 void declare_variable(CLI::App& command, std::string& target) {
   Group(command, own_group)
       .value("--variable", target, "NAME",
-             "Which variable of a NetCDF or HDF5 file over latitude and longitude is the map. "
-             "Default: all, each one a column.");
+             "The variable over latitude and longitude (NetCDF-4) that is the map. Default: all.");
 }
 
 void declare_grid(CLI::App& command, TransformOptions& options) {
@@ -410,6 +409,9 @@ void declare_convert(CLI::App& command, ConvertOptions& options) {
                "Order of the pixels in OUT. Default: that of the input.");
   group.choice("--precision", options.precision, {"single", "double"},
                "Storage of maps and a_lm. Default: that of the input.");
+  group.choice("--normalisation", options.normalisation, {"orthonormal", "4pi", "schmidt"},
+               "Text, IN or OUT, is a table `l m C S` of real coefficients of this normalisation, "
+               "without Condon-Shortley phase. Default: it holds spectra.");
   auto* fwhm = group.value(
       "--fwhm", options.fwhm, "ANGLE",
       "Smooth a_lm or spectra with a Gaussian of this full width at half maximum. Default: none.");
