@@ -21,6 +21,10 @@ Content open_content(const Communicator& comm, const std::string& path, Spectrum
     content.spectra = read_spectra(comm, path, kind);
     return content;
   }
+  if (file_kind(path) == FileKind::coefficients) {
+    content.alm = open_alm(comm, path);
+    return content;
+  }
   if (file_kind(path) == FileKind::netcdf) {
     content.map = open_map(comm, path, variable);
     return content;

@@ -22,8 +22,12 @@ void require_kind(const std::string& path, OutputContent content) {
       throw UsageError(
           fmt::format("{}: maps are written as FITS (.fits), HDF5 (.h5) or NetCDF-4 (.nc)", path));
     case OutputContent::alm:
-      if (is_table) return;
-      throw UsageError(fmt::format("{}: a_lm are written as FITS (.fits) or HDF5 (.h5)", path));
+      if (is_table || kind == FileKind::coefficients) return;
+      throw UsageError(
+          fmt::format("{}: a_lm are written as FITS (.fits), HDF5 (.h5) or ICGEM (.gfc)", path));
+    case OutputContent::coefficients:
+      if (kind == FileKind::text) return;
+      throw UsageError(fmt::format("{}: a table of coefficients is text (.txt)", path));
     case OutputContent::spectra:
       if (is_table || kind == FileKind::text) return;
       throw UsageError(fmt::format("{}: spectra are written as text, FITS or HDF5", path));

@@ -6,6 +6,7 @@
 #include <complex>
 #include <variant>
 
+#include "io/coefficient_file.hpp"
 #include "io/file_kind.hpp"
 #include "io/fits/fields.hpp"
 #include "io/hdf5/fields.hpp"
@@ -24,7 +25,7 @@ namespace {
 }
 
 constexpr const char* map_kinds = "FITS (.fits), HDF5 (.h5) or NetCDF-4 (.nc)";
-constexpr const char* alm_kinds = "FITS (.fits) or HDF5 (.h5)";
+constexpr const char* alm_kinds = "FITS (.fits), HDF5 (.h5) or ICGEM (.gfc)";
 
 }  // namespace
 
@@ -46,6 +47,7 @@ std::unique_ptr<AlmReader> open_alm(const Communicator& comm, const std::string&
   switch (file_kind(path)) {
     case FileKind::fits: return open_fits_alm(comm, path);
     case FileKind::hdf5: return open_hdf5_alm(comm, path);
+    case FileKind::coefficients: return open_coefficients(comm, path, Normalisation::four_pi);
     default: refuse_kind(path, "a_lm are read from", alm_kinds);
   }
 }
@@ -83,6 +85,9 @@ void detail::write_alm(const AtomicOutput& output, const AlmHeader& header,
     switch (file_kind(output.path())) {
       case FileKind::fits: return write_fits_alm<T>(comm, path, header, provenance, layout, view);
       case FileKind::hdf5: return write_hdf5_alm<T>(comm, path, header, provenance, layout, view);
+      case FileKind::coefficients:
+        return write_coefficients(output, header, provenance, layout, AnyConstAlmView<>(view),
+                                  Normalisation::four_pi);
       default: refuse_kind(output.path(), "a_lm are written as", alm_kinds);
     }
   };

@@ -12,7 +12,7 @@
 namespace ringweave::detail::inline io {
 
 FileKind file_kind(const std::string& path) {
-  constexpr std::array<std::pair<std::string_view, FileKind>, 13> kinds{{
+  constexpr std::array<std::pair<std::string_view, FileKind>, 14> kinds{{
       {".fits", FileKind::fits},
       {".fit", FileKind::fits},
       {".fits.gz", FileKind::fits},
@@ -20,6 +20,7 @@ FileKind file_kind(const std::string& path) {
       {".hdf5", FileKind::hdf5},
       {".nc", FileKind::netcdf},
       {".nc4", FileKind::netcdf},
+      {".gfc", FileKind::coefficients},
       {".txt", FileKind::text},
       {".dat", FileKind::text},
       {".tsv", FileKind::text},
@@ -30,11 +31,12 @@ FileKind file_kind(const std::string& path) {
   for (const auto& [extension, kind] : kinds) {
     if (path.size() > extension.size() && path.ends_with(extension)) return kind;
   }
-  throw UsageError(fmt::format(
-      "{}: the kind of file goes by its extension, and this one is not known; use "
-      ".fits .fit .fits.gz (FITS), "
-      ".h5 .hdf5 (HDF5), .nc .nc4 (NetCDF-4), .txt .dat .tsv (text) or .png .pdf .svg (picture)",
-      path));
+  throw UsageError(
+      fmt::format("{}: the kind of file goes by its extension, and this one is not known; use "
+                  ".fits .fit .fits.gz (FITS), "
+                  ".h5 .hdf5 (HDF5), .nc .nc4 (NetCDF-4), .gfc (ICGEM), .txt .dat .tsv (text) or "
+                  ".png .pdf .svg (picture)",
+                  path));
 }
 
 }  // namespace ringweave::detail::inline io

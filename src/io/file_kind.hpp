@@ -5,9 +5,9 @@
 
 namespace ringweave::detail::inline io {
 
-enum class FileKind { fits, hdf5, netcdf, text, picture };
-/// By extension: .fits .fit .fits.gz FITS; .h5 .hdf5 HDF5; .nc .nc4 NetCDF-4; .txt .dat .tsv
-/// text; .png .pdf .svg pictures.
+enum class FileKind { fits, hdf5, netcdf, coefficients, text, picture };
+/// By extension: .fits .fit .fits.gz FITS; .h5 .hdf5 HDF5; .nc .nc4 NetCDF-4; .gfc ICGEM's
+/// coefficients; .txt .dat .tsv text; .png .pdf .svg pictures.
 /// Error  UsageError that lists these.
 FileKind file_kind(const std::string& path);
 

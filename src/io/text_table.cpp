@@ -20,6 +20,20 @@ namespace {
 constexpr std::int64_t max_bytes = std::int64_t{1} << 30;
 constexpr std::string_view separators = " \t\r,";
 
+std::vector<double> parse_row(std::string_view text, const std::string& path, std::int64_t line) {
+  std::vector<double> row;
+  while (true) {
+    const std::size_t begin = text.find_first_not_of(separators);
+    if (begin == std::string_view::npos) return row;
+    text.remove_prefix(begin);
+    const std::size_t end = std::min(text.size(), text.find_first_of(separators));
+    row.push_back(parse_number(std::string(text.substr(0, end)), path, line));
+    text.remove_prefix(end);
+  }
+}
+
+}  // namespace
+
 double parse_number(std::string word, const std::string& path, std::int64_t line) {
   for (char& c : word) {
     if (c == 'D' || c == 'd') c = 'e';
@@ -39,20 +53,6 @@ double parse_number(std::string word, const std::string& path, std::int64_t line
     throw DataError(path, fmt::format("line {}: '{}' is not finite", line, word));
   return value;
 }
-
-std::vector<double> parse_row(std::string_view text, const std::string& path, std::int64_t line) {
-  std::vector<double> row;
-  while (true) {
-    const std::size_t begin = text.find_first_not_of(separators);
-    if (begin == std::string_view::npos) return row;
-    text.remove_prefix(begin);
-    const std::size_t end = std::min(text.size(), text.find_first_of(separators));
-    row.push_back(parse_number(std::string(text.substr(0, end)), path, line));
-    text.remove_prefix(end);
-  }
-}
-
-}  // namespace
 
 TextTable read_text_table(const std::string& path) {
   if (const std::int64_t bytes = check_input_file(path); bytes > max_bytes) {

@@ -17,6 +17,10 @@ struct TextTable {
   std::size_t n_columns() const { return rows.empty() ? 0 : rows.front().size(); }
 };
 
+/// Reads a number, Fortran's D exponents too. Error  DataError naming the line, also for what is
+/// not finite.
+double parse_number(std::string word, const std::string& path, std::int64_t line);
+
 /// Reads a table. Not collective. Error  DataError naming the line for words that are not finite
 /// numbers and for ragged rows; for a file without rows or above 1 GiB.
 TextTable read_text_table(const std::string& path);

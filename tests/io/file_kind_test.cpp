@@ -17,6 +17,7 @@ TEST(FileKind, GoesByTheExtension) {
   EXPECT_EQ(file_kind("map.hdf5"), FileKind::hdf5);
   EXPECT_EQ(file_kind("map.nc"), FileKind::netcdf);
   EXPECT_EQ(file_kind("map.nc4"), FileKind::netcdf);
+  EXPECT_EQ(file_kind("alm.gfc"), FileKind::coefficients);
   EXPECT_EQ(file_kind("cl.txt"), FileKind::text);
   EXPECT_EQ(file_kind("cl.dat"), FileKind::text);
   EXPECT_EQ(file_kind("cl.tsv"), FileKind::text);

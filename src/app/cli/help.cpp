@@ -19,7 +19,7 @@ constexpr std::size_t option_column = 26;
 
 constexpr std::string_view values_text =
     R"(The extension determines the kind of a file: .fits .fit .fits.gz FITS; .h5 .hdf5 HDF5; .nc
-.nc4 NetCDF-4; .txt .dat .tsv text; .png .pdf .svg pictures.
+.nc4 NetCDF-4; .gfc coefficients of ICGEM; .txt .dat .tsv text; .png .pdf .svg pictures.
 
 ANGLE is a number with its unit: 5arcmin or 5', 1.5deg, 20arcsec or 20", 0.01rad.
 

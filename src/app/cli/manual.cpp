@@ -26,7 +26,8 @@ and uK are converted.
 --fwhm, --beam and --pixel-window multiply the a_lm before the synthesis and before --save-alm.
 --noise adds white noise to the pixels, which depends on the seed and the pixel alone. Pixels
 without an rms or without hits become UNSEEN.
-Grids are HEALPix of any N and Gauss-Legendre, Clenshaw-Curtis and Fejer (HDF5 output only).)",
+Grids are HEALPix of any N, Gauss-Legendre (not in FITS), and Clenshaw-Curtis and Fejer (in FITS
+as images in the CAR projection).)",
      R"(ringweave synthesize --cl examples/lcdm_cl.txt --seed 1 --nside 512 sky.fits
 mpirun -n 8 ringweave synthesize --cl cl.txt --seed 7 --nside 4096 --fwhm 5arcmin sky.h5
 ringweave synthesize --cl camb_totCls.dat --cl-kind dl --seed 1 --nside 512 --unit K sky.fits
@@ -113,14 +114,19 @@ ringweave alm alm.fits turned.fits --rotate 10deg,20deg,30deg
 ringweave alm alm.h5 e.h5 --take E && ringweave synthesize --alm e.h5 --nside 512 e_map.fits)",
      false},
     {"convert", "convert one kind of file into another", "IN OUT [OPTION...]",
-     R"(Copies a map, a_lm or spectra between FITS, HDF5 and, for spectra, text. Units, coordinates,
-order and precision are kept unless an option changes them; U is written with the COSMO sign.
-History and keywords are kept too. NaN and infinities are kept, with a warning that counts them.)",
+     R"(Copies a map, a_lm or spectra between FITS, HDF5 and, for spectra, text; maps on grids of
+latitude and longitude also from and to NetCDF-4 and CAR images (FITS), a_lm from and to .gfc files
+and tables of real coefficients. Units, coordinates, order and precision are kept unless an option
+changes them; U is written with the COSMO sign. History and keywords are kept too. NaN and
+infinities are kept, with a warning that counts them.)",
      R"(ringweave convert sky.fits sky.h5
 ringweave convert sky.h5 nested.fits --order nested --precision single
 ringweave convert cl.txt cl.fits
 ringweave convert camb_totCls.dat cl.txt --cl-kind dl
-ringweave convert alm.fits smoothed.h5 --fwhm 30arcmin)",
+ringweave convert alm.fits smoothed.h5 --fwhm 30arcmin
+ringweave convert era5.nc t2m.h5 --variable t2m
+ringweave convert act_car.fits map.h5
+ringweave convert alm.h5 coefficients.txt --normalisation 4pi)",
      false},
     {"compare", "find the differences of two maps, a_lm or spectra", "A B [OPTION...]",
      R"(Prints, for each column, the largest and the rms difference, also relative to B. Files are

@@ -56,8 +56,7 @@ void declare_cl_kind(CLI::App& command, std::string& target, const std::string& 
 void declare_variable(CLI::App& command, std::string& target) {
   OptionGroup(command, own_group)
       .value("--variable", target, "NAME",
-             "Which variable of a NetCDF or HDF5 file over latitude and longitude is the map. "
-             "Default: all, each one a column.");
+             "The variable over latitude and longitude (NetCDF-4) that is the map. Default: all.");
 }
 
 void declare_grid(CLI::App& command, TransformOptions& options) {

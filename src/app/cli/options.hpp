@@ -87,6 +87,7 @@ struct AlmOptions {
 
 struct ConvertOptions {
   std::string input, output, order, precision, fwhm, beam, cl_kind, variable;
+  std::string normalisation;
 };
 
 struct CompareOptions {

@@ -20,6 +20,9 @@ void declare_convert(CLI::App& command, ConvertOptions& options) {
                "Order of the pixels in OUT. Default: that of the input.");
   group.choice("--precision", options.precision, {"single", "double"},
                "Storage of maps and a_lm. Default: that of the input.");
+  group.choice("--normalisation", options.normalisation, {"orthonormal", "4pi", "schmidt"},
+               "Text, IN or OUT, is a table `l m C S` of real coefficients of this normalisation, "
+               "without Condon-Shortley phase. Default: it holds spectra.");
   auto* fwhm = group.value(
       "--fwhm", options.fwhm, "ANGLE",
       "Smooth a_lm or spectra with a Gaussian of this full width at half maximum. Default: none.");

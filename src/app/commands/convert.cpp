@@ -11,7 +11,9 @@
 #include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "io/coefficient_file.hpp"
 #include "io/field_files.hpp"
+#include "io/file_kind.hpp"
 #include "io/spectra_table.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
@@ -88,6 +90,43 @@ void convert_map(Run& run, const ConvertOptions& options, MapReader& reader) {
             MapView<const T>(map.view()));
 }
 
+std::optional<Normalisation> asked_normalisation(const ConvertOptions& options) {
+  if (options.normalisation == "orthonormal") return Normalisation::orthonormal;
+  if (options.normalisation == "4pi") return Normalisation::four_pi;
+  if (options.normalisation == "schmidt") return Normalisation::schmidt;
+  return std::nullopt;
+}
+
+/// Opens the input; text is a table of coefficients if --normalisation says so and OUT is none.
+Content open_input(Run& run, const ConvertOptions& options) {
+  const std::optional<Normalisation> normalisation = asked_normalisation(options);
+  const bool is_text = file_kind(options.input) == FileKind::text;
+  const bool becomes_text = file_kind(options.output) == FileKind::text;
+  if (normalisation && is_text == becomes_text) {
+    throw UsageError(
+        "--normalisation is of a table `l m C S` in text, which must be either IN or OUT; FITS and "
+        "HDF5 hold orthonormal a_lm, .gfc has 4pi");
+  }
+  if (normalisation && is_text) {
+    Content content;
+    content.alm = open_coefficients(run.comm, options.input, *normalisation);
+    return content;
+  }
+  Content content =
+      open_content(run.comm, options.input, spectrum_kind(options.cl_kind), options.variable);
+  if (normalisation && content.alm == nullptr) {
+    throw UsageError(
+        fmt::format("--normalisation is for a_lm, and {} holds none; leave it out", options.input));
+  }
+  if (!normalisation && content.alm != nullptr && becomes_text) {
+    throw UsageError(
+        fmt::format("{}: a_lm become a table `l m C S` in text with --normalisation "
+                    "4pi, schmidt or orthonormal",
+                    options.output));
+  }
+  return content;
+}
+
 template <class T>
 void convert_alm(Run& run, const ConvertOptions& options, const std::optional<Beam>& beam,
                  AlmReader& reader) {
@@ -113,20 +152,26 @@ void convert_alm(Run& run, const ConvertOptions& options, const std::optional<Be
   provenance.lmax = header.lmax;
   provenance.fwhm_degrees = asked_fwhm(options);
   if (!options.beam.empty()) provenance.beam = options.beam;
-  write_alm(run.outputs.begin(options.output), header, provenance, layout,
-            AlmView<const T>(alm.view()));
+  const AtomicOutput& output = run.outputs.begin(options.output);
+  const AlmView<const T> view = alm.view();
+  if (file_kind(options.output) == FileKind::text) {
+    write_coefficients(output, header, provenance, layout, view, *asked_normalisation(options));
+  } else {
+    write_alm(output, header, provenance, layout, view);
+  }
 }
 
 }  // namespace
 
 int convert(Run& run, const ConvertOptions& options) {
   run.outputs.keep(options.input);
-  Content content =
-      open_content(run.comm, options.input, spectrum_kind(options.cl_kind), options.variable);
+  Content content = open_input(run, options);
   if (content.spectra) tell_of_spectra(run, options.input, *content.spectra, options.cl_kind);
   run.outputs.announce(options.output, content.map != nullptr   ? OutputContent::map
-                                       : content.alm != nullptr ? OutputContent::alm
-                                                                : OutputContent::spectra);
+                                       : content.alm == nullptr ? OutputContent::spectra
+                                       : file_kind(options.output) == FileKind::text
+                                           ? OutputContent::coefficients
+                                           : OutputContent::alm);
   if (content.map != nullptr && (!options.fwhm.empty() || !options.beam.empty())) {
     throw UsageError(
         "convert --fwhm and --beam act on a_lm and spectra; smooth a map with `ringweave "

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -23,12 +22,6 @@ constexpr std::int64_t fits_alm_index(std::int64_t l, std::int64_t m) { return l
 inline Degree degree_of(std::int64_t index) {
   const auto l = static_cast<std::int64_t>(std::sqrt(static_cast<double>(index - 1)));
   return {l, index - 1 - l * l - l};
-}
-
-/// Returns the number of rows before degree l in a file in l-major order, with orders up to mmax.
-constexpr std::int64_t rows_before(std::int64_t l, std::int64_t mmax) {
-  const std::int64_t full = std::min(l, mmax + 1);
-  return full * (full + 1) / 2 + (l - full) * (mmax + 1);
 }
 
 }  // namespace ringweave::detail::inline io

@@ -7,6 +7,7 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "io/degree_rows.hpp"
 #include "io/fits/alm_index.hpp"
 #include "io/fits/fields.hpp"
 #include "io/fits/file.hpp"
@@ -18,7 +19,6 @@
 namespace ringweave::detail::inline io {
 namespace {
 
-constexpr std::int64_t rows_at_once = std::int64_t{1} << 19;
 constexpr std::int64_t last_short_index = 0x7fffffff;
 
 void check_shapes(const AlmHeader& header, const AlmLayout& layout, std::int64_t n_components,
@@ -54,40 +54,7 @@ void begin_component(const FitsFile& file, const AlmHeader& header, const Proven
   put_text(file, "POLCCONV", "COSMO", "sign of E and B");
 }
 
-/// Degrees [begin, end) of one component as rows of the file.
-struct DegreeBlock {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-  std::int64_t first_row = 0;
-  std::int64_t n_rows = 0;
-};
-
-/// Returns as many degrees from `begin` on as fit in a block, at least one.
-DegreeBlock next_block(std::int64_t begin, std::int64_t lmax, std::int64_t mmax) {
-  DegreeBlock block{begin, begin + 1, rows_before(begin, mmax), 0};
-  while (block.end <= lmax && rows_before(block.end + 1, mmax) - block.first_row <= rows_at_once)
-    ++block.end;
-  block.n_rows = rows_before(block.end, mmax) - block.first_row;
-  return block;
-}
-
-/// Returns this rank's coefficients of the block, zero elsewhere: real parts, then imaginary parts.
-template <class T>
-void fill(const DegreeBlock& block, const AlmLayout& layout, View<const std::complex<T>> alm,
-          std::vector<double>& values) {
-  values.assign(to_size(2 * block.n_rows), 0.0);
-  for (std::int64_t row = 0; row < layout.n_orders(); ++row) {
-    const std::int64_t m = layout.order(row);
-    for (std::int64_t l = std::max(block.begin, m); l < block.end; ++l) {
-      const std::complex<T> value = alm[layout.index(row, static_cast<int>(l))];
-      const std::int64_t at = rows_before(l, layout.mmax()) + m - block.first_row;
-      values[to_size(at)] = static_cast<double>(value.real());
-      values[to_size(at + block.n_rows)] = static_cast<double>(value.imag());
-    }
-  }
-}
-
-void write_block(const FitsFile& file, const DegreeBlock& block, std::int64_t mmax,
+void write_block(const FitsFile& file, const DegreeRows& block, std::int64_t mmax,
                  std::span<const double> values) {
   std::vector<std::int64_t> index;
   index.reserve(to_size(block.n_rows));
@@ -115,8 +82,8 @@ void write_fits_alm(const Communicator& comm, const std::string& path, const Alm
       if (file) begin_component(*file, header, provenance, header.components[to_size(c)]);
     });
     for (std::int64_t l = 0; l <= header.lmax;) {
-      const DegreeBlock block = next_block(l, header.lmax, header.mmax);
-      agree(comm, [&] { fill<T>(block, layout, alm.component(c), values); });
+      const DegreeRows block = next_block(l, header.lmax, header.mmax);
+      agree(comm, [&] { fill_block<T>(block, layout, alm.component(c), values); });
       comm.sum_to_root(values.data(), ssize64(values));
       agree(comm, [&] {
         if (!file) return;
