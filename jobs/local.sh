@@ -5,10 +5,11 @@
 # Environment
 #   RANKS       MPI ranks; default: one per NUMA node, since threads share tables and memory but ranks do not
 #   THREADS     OpenMP threads per rank; default: the cores divided by the ranks
+#   MPIRUN      the launcher of the MPI that the program is linked with; default: mpirun
 #   RINGWEAVE   the program; default: the release build beside this folder, else the one on PATH
 set -euo pipefail
 
-[ $# -gt 0 ] || { sed -n '3,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -gt 0 ] || { sed -n '3,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 
 here=$(cd "$(dirname "$0")/.." && pwd)
 built=$here/build/release/src/app/ringweave
@@ -40,8 +41,9 @@ fi
 echo "+ $ranks ranks x $threads threads: ringweave $*" >&2
 if [ "$ranks" -eq 1 ]; then exec "$RINGWEAVE" "$@"; fi
 
-launch=(mpirun -n "$ranks")
-if mpirun --version 2>/dev/null | grep -qi 'open mpi\|open-mpi\|openrte'; then
+launcher=${MPIRUN:-mpirun}
+launch=("$launcher" -n "$ranks")
+if "$launcher" --version 2>/dev/null | grep -qi 'open mpi\|open-mpi\|openrte'; then
   # mpirun refuses root by default; containers run as root.
   if [ "$(id -u)" -eq 0 ]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
   if [ "$bound" = yes ]; then

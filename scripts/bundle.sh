@@ -28,6 +28,10 @@ if [ -z "$(ls "$target/bin")" ]; then
   echo "bundle: no programs in $build: build it first" >&2
   exit 2
 fi
+if ! ldd "$target"/bin/* | grep 'libmpi\.so' >/dev/null; then
+  echo "bundle: the programs of $build do not use Open MPI, which a bundle includes; give a build with Open MPI" >&2
+  exit 2
+fi
 
 # Open MPI: its launcher and the plugins one machine needs.
 mpirun=$(readlink -f "$(command -v mpirun)")

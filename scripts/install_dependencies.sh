@@ -15,6 +15,7 @@ packages=(
 )
 if [ "$goal" = test ]; then
   packages+=(
+    mpich libmpich-dev libhdf5-mpich-dev
     libgtest-dev libgmock-dev libbenchmark-dev libboost-dev
     python3 python3-numpy python3-scipy python3-h5py python3-astropy python3-healpy python3-xarray
     python3-matplotlib python3-mpmath

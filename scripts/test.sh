@@ -1,27 +1,36 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Builds the release and runs every test; then the same under AddressSanitizer + UndefinedBehaviorSanitizer, and the
-# threaded stages under ThreadSanitizer.
-#   scripts/test.sh [release|asan|tsan ...]      default: all three
+# Builds the release and runs every test; then the tests of ranks, of the program and of the installed package with
+# MPICH and without cairo; every test under AddressSanitizer + UndefinedBehaviorSanitizer; the threaded stages under
+# ThreadSanitizer.
+#   scripts/test.sh [release|release-mpich|asan|tsan ...]      default: all four
 # RINGWEAVE_CHECK_ODR=ON in the environment: compiles the release for the test of types of one name too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# run PRESET TARGET [CTEST OPTION...]
+# run PRESET "TARGET..." [CTEST OPTION...]
 run() {
-  local preset=$1 target=$2 check_odr=OFF
+  local preset=$1 targets check_odr=OFF
+  read -ra targets <<<"$2"
   shift 2
   [ "$preset" = release ] && check_odr=${RINGWEAVE_CHECK_ODR:-OFF}
   cmake --preset "$preset" -DRINGWEAVE_CHECK_ODR="$check_odr"
-  cmake --build --preset "$preset" --target "$target"
+  cmake --build --preset "$preset" --target "${targets[@]}"
   # One more than processors: tests that launch programs wait for them.
   ctest --preset "$preset" -j "$(($(nproc) + 1))" "$@"
 }
 
-for preset in "${@:-release asan tsan}"; do
+for preset in "${@:-release release-mpich asan tsan}"; do
   for name in $preset; do
     case $name in
       release) run release all ;;
+      # What depends on MPI or on cairo, on at most 3 ranks: waiting ranks of MPICH do not leave the processor.
+      release-mpich)
+        rank_tests="distribute_ranks transform io_output fits_map fits_alm hdf5_map hdf5_alm hdf5_hostile file_queue"
+        programs="bad_input.3 faults sky alm program exchanges ring_smoothing many_maps house_consumer"
+        run release-mpich "${rank_tests// /_test }_test ringweave ringweave_pages run_commands one_rank_fails" \
+          -R "^((${rank_tests// /|})_test\.[123]|${programs// /|})\$"
+        ;;
       # Sanitized code is several times slower: tests that repeat results at large sizes or measure memory run in the
       # release only. LeakSanitizer 14 mistakes thread-local memory 16 bytes into a page for that of an old glibc and
       # crashes; a wider redzone moves it.
@@ -31,7 +40,7 @@ for preset in "${@:-release asan tsan}"; do
           run asan all -LE full
         ;;
       tsan) TSAN_OPTIONS="ignore_noninstrumented_modules=1" run tsan threads_test -L threads ;;
-      *) echo "unknown preset $name; expected release, asan or tsan" >&2; exit 2 ;;
+      *) echo "unknown preset $name; expected release, release-mpich, asan or tsan" >&2; exit 2 ;;
     esac
   done
 done

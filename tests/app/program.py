@@ -129,8 +129,8 @@ def start(arguments, *, ranks=1, cwd=None, timeout=120, file_limit=None, address
     command = [program or PROGRAM, *map(str, arguments)]
     variables = {**os.environ, "OMP_NUM_THREADS": "1", **(environment or {})}
     if file_limit is not None:
-        # MPI's shared memory consists of files too.
-        variables["OMPI_MCA_btl"] = "self,tcp"
+        # MPI's shared memory consists of files too: without it in Open MPI, by System V in MPICH.
+        variables.update({"OMPI_MCA_btl": "self,tcp", "MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "self,sysv"})
         command = ["prlimit", f"--fsize={file_limit}", *command]
     if address_limit is not None:
         command = ["prlimit", f"--as={address_limit}", *command]
@@ -154,6 +154,11 @@ def start(arguments, *, ranks=1, cwd=None, timeout=120, file_limit=None, address
 def version():
     """Returns what --version says of each part of the program."""
     return dict(line.split(maxsplit=1) for line in start(("--version",)).out.strip().splitlines())
+
+
+def uses_open_mpi():
+    """Whether this build has Open MPI, not MPICH."""
+    return "Open MPI" in version()["mpi"]
 
 
 def draws():

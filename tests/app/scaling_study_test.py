@@ -51,6 +51,8 @@ class Study(program.ProgramTest):
         self.assertIn("Weak scaling", (self.folder / "weak" / "report.md").read_text(encoding="utf-8"))
 
     def test_every_method_runs_with_threads_through_mpirun(self):
+        if not program.uses_open_mpi():
+            self.skipTest("--launcher mpirun has options of Open MPI")
         (self.folder / "all").mkdir()
         kept = self.folder / "all" / "study_notes.txt"
         kept.write_text("mine")

@@ -34,6 +34,8 @@ class UnderSlurm(program.ProgramTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
+        if not program.uses_open_mpi():
+            raise unittest.SkipTest("srun --mpi=pmix is for Open MPI")
         # Short enough for socket paths.
         cls.cluster = SlurmCluster(tempfile.mkdtemp(prefix="slurm_", dir="/tmp"))
         try:
