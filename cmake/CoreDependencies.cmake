@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Libraries that the component core links, as imported targets. Used by the build, with REQUIRED in ringweave_find, and by
-# the installed package, which looks at ringweave_core_libraries.
+# Libraries that the component core links, as imported targets. Used by the build, with REQUIRED in ringweave_find, and
+# by the installed package, which looks at ringweave_core_libraries.
 set(ringweave_core_libraries PkgConfig MPI OpenMP fmt hwy FFTW)
 find_package(PkgConfig ${ringweave_find})
 find_package(MPI ${ringweave_find} COMPONENTS C)

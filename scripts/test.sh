@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Builds the release and runs every test; then the tests of ranks, of the program and of the installed package with MPICH
-# and without cairo; every test under AddressSanitizer + UndefinedBehaviorSanitizer; the threaded stages under
+# Builds the release and runs every test; then the tests of ranks, of the program and of the installed package with
+# MPICH and without cairo; every test under AddressSanitizer + UndefinedBehaviorSanitizer; the threaded stages under
 # ThreadSanitizer.
 #   scripts/test.sh [release|release-mpich|asan|tsan ...]      default: all four
 # RINGWEAVE_CHECK_ODR=ON in the environment: compiles the release for the test of types of one name too.
