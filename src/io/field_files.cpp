@@ -52,6 +52,15 @@ std::unique_ptr<AlmReader> open_alm(const Communicator& comm, const std::string&
   }
 }
 
+void detail::require_map_file(const std::string& path, const RingGrid& grid) {
+  try {
+    if (file_kind(path) == FileKind::fits) require_fits_grid(grid);
+    if (file_kind(path) == FileKind::netcdf) require_lat_lon_grid(grid);
+  } catch (const UsageError& error) {
+    throw UsageError(path + ": " + error.what());
+  }
+}
+
 void detail::write_map(const AtomicOutput& output, const MapHeader& header,
                        const Provenance& provenance, const LocalRings& rings,
                        AnyConstMapView<> map) {

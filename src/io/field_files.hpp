@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <string>
+
 #include "io/atomic_output.hpp"
 #include "ringweave/files.hpp"
 
 namespace ringweave::detail::inline io {
+
+/// Throws a UsageError where the kind of file cannot hold maps on the full grid. Not collective.
+void require_map_file(const std::string& path, const RingGrid& grid);
 
 // Write maps and a_lm to the temporary name of `output`, which the caller commits (with others).
 // Collective; arguments as those of the functions in ringweave/files.hpp.

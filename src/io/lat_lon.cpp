@@ -16,8 +16,8 @@ namespace ringweave::detail::inline io {
 namespace {
 
 constexpr double tolerance = 1e-3;  ///< of a step: coordinates may be stored in single precision
-/// More rings than nside 131072 has.
-constexpr std::int64_t most_rings = std::int64_t{1} << 20;
+/// Weights of more equidistant rings would take minutes.
+constexpr std::int64_t most_rings = std::int64_t{1} << 17;
 
 constexpr double degrees = 180 / std::numbers::pi;
 

@@ -153,7 +153,8 @@ class LatLon(program.ProgramTest):
         self.assertIn("no variable has them as its last two dimensions", self.done("info", "bad.nc", code=3).err)
         (self.folder / "bad.nc").write_bytes(b"CDF\x01" + bytes(1000))
         self.assertIn("nccopy -k nc4", self.done("info", "bad.nc", code=3).err)
-        self.done("synthesize", "--alm", self.alm_file(), "--nside", 8, "healpix.nc", code=2)
+        self.assertIn("healpix.nc: NetCDF maps are on grids of latitude and longitude, this one is healpix:8",
+                      self.done("synthesize", "--alm", self.alm_file(), "--nside", 8, "healpix.nc", code=2).err)
 
     def alm_file(self):
         with h5py.File(self.folder / "field.h5", "w") as file:

@@ -456,7 +456,7 @@ class OtherBeamsAndGrids(Sky):
         self.assertLess(rms_difference(read_map(self.folder / "a_16.fits"), self.expected(16, *self.gaussian(7))), BOUND)
         self.done("smooth", "b.fits", "alone.fits", "--nside", 16, "--fwhm", "7deg")
         np.testing.assert_array_equal(*(read_map(self.folder / name) for name in ("b_16.fits", "alone.fits")))
-        self.assertIn("FITS holds no maps on grids such as gauss:63",
+        self.assertIn("FITS maps are on HEALPix, Clenshaw-Curtis or Fejer grids, this one is gauss:63",
                       self.done("smooth", "a.fits", "r.fits", "--grid", "gauss:63", "--fwhm", "7deg", code=2).err)
 
     def test_what_keeps_the_grid_does_not_change_it(self):

@@ -177,6 +177,7 @@ int convert(Run& run, const ConvertOptions& options) {
         "convert --fwhm and --beam act on a_lm and spectra; smooth a map with `ringweave "
         "smooth`");
   }
+  if (content.map != nullptr) require_map_file(options.output, *content.map->header().grid);
   const int lmax = content.alm != nullptr ? content.alm->header().lmax
                    : content.spectra      ? content.spectra->spectra.lmax()
                                           : 0;

@@ -9,7 +9,7 @@
 #include "app/smooth/smooth_beam.hpp"
 #include "app/smooth/smooth_maps.hpp"
 #include "base/checked_cast.hpp"
-#include "io/file_kind.hpp"
+#include "io/field_files.hpp"
 #include "ringweave/analysis.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/smoothing.hpp"
@@ -89,15 +89,7 @@ std::shared_ptr<const RingGrid> new_grid_of(const SmoothOptions& options) {
     throw UsageError(
         "--input-cl weights the error of kernels on rings; with --nside or --grid leave it out");
   }
-  const auto grid = named_grid(options.transform);
-  if (grid->kind() == GridKind::gauss_legendre &&
-      file_kind(options.files.back()) == FileKind::fits) {
-    throw UsageError(
-        fmt::format("{}: FITS holds no maps on grids such as {}; give the output a name that ends "
-                    "in .h5 or .nc",
-                    options.files.back(), grid->name()));
-  }
-  return grid;
+  return named_grid(options.transform);
 }
 
 SmoothingOptions smoothing_of(const AnalysisOptions& analysis, int usual_n_iter) {
@@ -146,6 +138,8 @@ int smooth(Run& run, const SmoothOptions& asked) {
     return 0;
   }
   open_inputs(run, job);
+  require_map_file(job.maps.to_do.front().output,
+                   job.new_grid != nullptr ? *job.new_grid : *job.header.grid);
   if (job.choice.name == "QU" && job.smoothing.remove != Remove::none) {
     if (!asked.analysis.remove.empty())
       throw UsageError("--remove fits T; with Q and U only use --remove none");

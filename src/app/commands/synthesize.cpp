@@ -364,6 +364,7 @@ int synthesize(Run& run, const SynthesizeOptions& options) {
       {.precision = precision, .beside = noise_beside(options, spec.fields.n_components())}};
   job.beam = output_beam(run, options, *grid, spec.lmax);
   check_noise(run, options, *job.full_grid);
+  require_map_file(job.maps.to_do.front().output, *job.full_grid);
   job.groups = job.transform.choose_groups(job.maps, options.maps, job.use);
   job.transform.plan_for(job.groups.front().count, job.use);
   MemoryEstimate estimate = with_others(estimate_memory(*job.transform, job.use), job.groups,

@@ -15,10 +15,13 @@ namespace ringweave::detail::inline io {
 /// columns. Rank 0 reads the file and broadcasts its blocks. Error  DataError.
 std::unique_ptr<MapReader> open_fits_map(const Communicator& comm, const std::string& path);
 
-/// Writes a HEALPix map. Blocks of pixels are summed to rank 0, which writes them; no rank holds
-/// more than a block besides its own pixels. A partial map lists the pixels that are not UNSEEN in
-/// every column, ascending. Error  UsageError for grids other than HEALPix; ResourceError when the
-/// disk is full; DataError when a value does not fit single precision.
+/// Throws a UsageError for a full grid that FITS maps cannot be on.
+void require_fits_grid(const RingGrid& grid);
+
+/// Writes a HEALPix map, or a CAR image of other grids. Blocks of pixels are summed to rank 0,
+/// which writes them; no rank holds more than a block besides its own pixels. A partial map lists
+/// the pixels that are not UNSEEN in every column, ascending. Error  as require_fits_grid();
+/// ResourceError when the disk is full; DataError when a value does not fit single precision.
 template <class T>
 void write_fits_map(const Communicator& comm, const std::string& path, const MapHeader& header,
                     const Provenance& provenance, const LocalRings& rings, MapView<const T> map);

@@ -41,13 +41,7 @@ std::string standard_name(std::size_t column, std::size_t n_columns) {
 
 void check_header(const MapHeader& header, const LocalRings& rings, std::int64_t n_components,
                   std::int64_t n_pixels) {
-  if ((header.grid->kind() != GridKind::healpix && !is_car_grid(*header.grid)) ||
-      header.grid->is_subset()) {
-    throw UsageError(
-        fmt::format("FITS maps hold HEALPix, Clenshaw-Curtis or Fejer grids, this one is {}; write "
-                    "HDF5 (.h5)",
-                    header.grid->name()));
-  }
+  require_fits_grid(*header.grid);
   if (rings.grid().n_source_pixels() != header.grid->n_pixels()) {
     throw UsageError(fmt::format("a map on {} cannot be written as one on {}", rings.grid().name(),
                                  header.grid->name()));
@@ -202,6 +196,14 @@ PixelSlab rows_to_write(const MapHeader& header, const RingGrid& grid) {
 }
 
 }  // namespace
+
+void require_fits_grid(const RingGrid& grid) {
+  if ((grid.kind() == GridKind::healpix || is_car_grid(grid)) && !grid.is_subset()) return;
+  throw UsageError(
+      fmt::format("FITS maps are on HEALPix, Clenshaw-Curtis or Fejer grids, this one is {}; write "
+                  "HDF5 (.h5)",
+                  grid.name()));
+}
 
 template <class T>
 void write_fits_map(const Communicator& comm, const std::string& path, const MapHeader& header,

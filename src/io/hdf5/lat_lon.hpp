@@ -43,6 +43,9 @@ std::optional<Hdf5LatLonInfo> find_hdf5_lat_lon(const std::string& path,
 std::unique_ptr<MapReader> open_hdf5_lat_lon(const Communicator& comm, const std::string& path,
                                              const std::string& variable, const Hdf5Limits& limits);
 
+/// Throws a UsageError for a grid whose rings differ in their longitudes.
+void require_lat_lon_grid(const RingGrid& grid);
+
 /// Writes a map as variables over latitude and longitude with CF attributes, which NetCDF-4 reads:
 /// rings from north to south, all of the grid; pixels elsewhere are UNSEEN. Collective. Error
 /// UsageError for grids whose rings differ in their longitudes; ResourceError; agreed.

@@ -22,16 +22,7 @@ template <class T>
 void check_rectangle(const std::string& path, const MapHeader& header, const LocalRings& rings,
                      MapView<const T> map) {
   const RingGrid& grid = *header.grid;
-  const Ring& first = grid.rings().front();
-  const bool is_rectangular = std::all_of(
-      grid.rings().begin(), grid.rings().end(),
-      [&](const Ring& ring) { return ring.n_phi == first.n_phi && ring.phi0 == first.phi0; });
-  if (!is_rectangular || grid.is_subset()) {
-    throw UsageError(
-        fmt::format("{}: NetCDF holds latitude-longitude grids, this one is {}; write "
-                    "HDF5 (.h5) or FITS",
-                    path, grid.name()));
-  }
+  require_lat_lon_grid(grid);
   if (rings.grid().n_source_pixels() != grid.n_pixels() || header.columns.empty() ||
       map.n_components() != ssize64(header.columns) || map.size() < rings.n_pixels()) {
     throw UsageError(
@@ -135,6 +126,17 @@ std::vector<RingRows> missing_rows(const RingGrid& full, const RingGrid& part) {
 }
 
 }  // namespace
+
+void require_lat_lon_grid(const RingGrid& grid) {
+  const Ring& first = grid.rings().front();
+  const bool is_rectangular = std::all_of(
+      grid.rings().begin(), grid.rings().end(),
+      [&](const Ring& ring) { return ring.n_phi == first.n_phi && ring.phi0 == first.phi0; });
+  if (is_rectangular && !grid.is_subset()) return;
+  throw UsageError(fmt::format(
+      "NetCDF maps are on grids of latitude and longitude, this one is {}; write HDF5 (.h5)",
+      grid.name()));
+}
 
 template <class T>
 void write_hdf5_lat_lon(const Communicator& comm, const std::string& path, const MapHeader& header,
