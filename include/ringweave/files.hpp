@@ -131,6 +131,7 @@ struct AlmHeader {
   std::string unit;
   std::vector<std::string> warnings;
   FileOrigin origin{};
+  std::string coordsys{};  ///< as that of MapHeader
 };
 
 /// An open a_lm file, FITS (index column l^2 + l + m + 1, one HDU a component) or HDF5.

@@ -60,6 +60,17 @@ void require_converging(const Communicator& comm, const std::string& path, const
   });
 }
 
+void note_what_remains(Run& run, const std::string& path, int lmax,
+                       const std::vector<double>& residuals) {
+  constexpr double large = 0.1;
+  const std::size_t n = residuals.size();
+  if (n < 2 || residuals[n - 1] < large || residuals[n - 1] < 0.9 * residuals[n - 2]) return;
+  run.note(
+      fmt::format("{}: the residual stays at {:.2g}, the part of the map that lies above "
+                  "lmax = {}; iterations do not reduce it, a higher --lmax does",
+                  path, residuals.back(), lmax));
+}
+
 void note_columns_left_out(Run& run, const std::string& path, const MapHeader& header,
                            const FieldChoice& choice) {
   const std::vector<std::string> names = columns_left_out(header, choice);

@@ -24,6 +24,10 @@ void warn_beyond_grid(Run& run, const std::string& path, const RingGrid& grid, i
 void require_converging(const Communicator& comm, const std::string& path, const RingGrid& grid,
                         int lmax, const std::vector<double>& residuals);
 
+/// Says what a large residual is that the last pass did not reduce: power above lmax.
+void note_what_remains(Run& run, const std::string& path, int lmax,
+                       const std::vector<double>& residuals);
+
 /// Names the columns of a map that a command does not use.
 void note_columns_left_out(Run& run, const std::string& path, const MapHeader& header,
                            const FieldChoice& choice);

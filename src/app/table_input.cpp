@@ -68,7 +68,7 @@ SpectraFile spectra_of_file(Run& run, const std::string& path, const std::string
   return file;
 }
 
-Beam beam_of_file(Run& run, const std::string& path, int lmax) {
+Beam factors_of_file(Run& run, const std::string& path, int lmax) {
   constexpr double small = 1e-3;
   run.outputs.keep(path);
   // The methods that --method auto compares ask for the same.
@@ -84,6 +84,18 @@ Beam beam_of_file(Run& run, const std::string& path, int lmax) {
                     path, b_l.size() - 1, b_l.back(), lmax));
   }
   return file.beam;
+}
+
+Beam beam_of_file(Run& run, const std::string& path, int lmax) {
+  Beam beam = factors_of_file(run, path, lmax);
+  const double mean = beam.t.front();
+  if (mean != 0 && std::abs(mean - 1) > 0.1) {
+    run.warn(
+        fmt::format("{}: begins with {:.4g} at l = 0, so that it changes the mean of a map; "
+                    "beams begin near 1; is it a beam?",
+                    path, mean));
+  }
+  return beam;
 }
 
 }  // namespace ringweave::detail::inline app

@@ -25,8 +25,10 @@ void tell_of_spectra(Run& run, const std::string& path, const SpectraFile& file,
 /// Reads spectra, which no output may replace, and tells of them. Collective. Error  DataError.
 SpectraFile spectra_of_file(Run& run, const std::string& path, const std::string& cl_kind);
 
-/// Reads a beam, once in a run, which no output may replace, warns of what is odd about it, and
-/// where it ends below lmax before it is small. Collective. Error  DataError.
+/// Reads a table of factors b_l, once in a run, which no output may replace, warns of what is odd
+/// about it, and where it ends below lmax before it is small. Collective. Error  DataError.
+Beam factors_of_file(Run& run, const std::string& path, int lmax);
+/// Reads a beam likewise, and warns where it does not begin near 1. Collective. Error  DataError.
 Beam beam_of_file(Run& run, const std::string& path, int lmax);
 
 }  // namespace ringweave::detail::inline app

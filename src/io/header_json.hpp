@@ -61,7 +61,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapColumn, name, unit)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapHeader, grid, ordering, coverage, precision, columns,
                                    coordsys, origin, polarisation_was_iau, listed_pixels, warnings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlmHeader, lmax, mmax, components, precision, unit, warnings,
-                                   origin)
+                                   origin, coordsys)
 // Without the numbers.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SpectraFile, held_d_l, is_stated, unit, left_out, warnings,
                                    origin)

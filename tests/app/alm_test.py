@@ -33,6 +33,23 @@ class Alm(program.ProgramTest):
         self.done("alm", *arguments, "--overwrite", ranks=ranks, **options)
         return read_alm(self.folder / "out.h5")
 
+    def test_coordinates_go_from_the_map_through_the_alm(self):
+        for suffix in ("h5", "fits"):
+            sky = read_map(self.folder / "a_map.fits")
+            healpy.write_map(self.folder / "g_map.fits", sky, coord="G", dtype=np.float64, overwrite=True)
+            self.done("analyze", "g_map.fits", "--alm", f"g.{suffix}", "--overwrite", "--lmax", LMAX)
+            self.assertIn("coordinates G", self.done("info", f"g.{suffix}").out)
+            wrong = self.done("alm", f"g.{suffix}", "none.h5", "--rotate", "C:E", code=3, ranks=3)
+            self.assertIn("give --rotate G:E", wrong.err)
+            self.done("alm", f"g.{suffix}", f"c.{suffix}", "--rotate", "G:C", "--overwrite")
+            self.assertIn("coordinates C", self.done("info", f"c.{suffix}").out)
+            sum_of_both = self.done("alm", f"g.{suffix}", "none.h5", "--add", f"c.{suffix}", code=3)
+            self.assertIn("has coordinates C", sum_of_both.err)
+            self.done("synthesize", "--alm", f"c.{suffix}", "--nside", 16, "c_map.fits", "--overwrite")
+            self.assertIn("coordinates C", self.done("info", "c_map.fits").out)
+            self.done("alm", f"g.{suffix}", f"turned.{suffix}", "--rotate", "10deg,20deg,30deg", "--overwrite")
+            self.assertIn("coordinates not given", self.done("info", f"turned.{suffix}").out)
+
     def test_a_dry_run_prints_the_plan_and_writes_nothing(self):
         for command, held in ((("alm", "a.h5", "plan.h5"), 1), (("alm", "a.h5", "plan.h5", "--add", "b.h5"), 2),
                               (("alm", "a.h5", "plan.h5", "--rotate", "10deg,20deg,30deg"), 1),

@@ -162,6 +162,11 @@ class Beams(Misread):
         return fits.BinTableHDU.from_columns([fits.Column(name=name, format="D", array=values)
                                               for name, values in columns.items()], name=extension)
 
+    def test_a_table_that_does_not_begin_near_one_is_warned_about(self):
+        np.savetxt(self.folder / "five.txt", np.full(LMAX + 1, 5.0))
+        self.assertIn("is it a beam?", self.smoothed("five.txt")[1])
+        self.assertNotIn("is it a beam?", self.smoothed("b.txt")[1])
+
     def test_a_sky_map_is_no_beam(self):
         write_map(self.folder / "map.fits", self.values("sky.h5"))
         self.refused(ERROR_IN_DATA, ["map.fits", "sky map"], "smooth", "sky.h5", "out.h5", "--beam", "map.fits",

@@ -74,6 +74,13 @@ Sum open_sum(Run& run, const AlmOptions& options) {
       throw DataError(path, fmt::format("is in {}, {} in {}; only a_lm of one unit are added",
                                         header.unit, options.input, sum.header().unit));
     }
+    const std::string& coordsys = sum.header().coordsys;
+    if (!header.coordsys.empty() && !coordsys.empty() &&
+        header.coordsys.front() != coordsys.front()) {
+      throw DataError(path, fmt::format("has coordinates {}, {} has {}; rotate one of them first, "
+                                        "with `ringweave alm --rotate`",
+                                        header.coordsys, options.input, coordsys));
+    }
     if (options.lmax < 0 && header.lmax > sum.header().lmax) {
       run.warn(fmt::format("{}: degrees above lmax = {} of {} are left out; --lmax {} takes them",
                            path, sum.header().lmax, options.input, header.lmax));
@@ -90,6 +97,7 @@ struct AlmJob {
   AlmLayout layout;  ///< of this rank, in the output
   Beam factors;      ///< of --multiply
   std::optional<EulerAngles> rotation;
+  std::string coordsys;  ///< of the output
 };
 
 /// Reads the files one after the other and adds them up. Collective.
@@ -135,6 +143,7 @@ void run_with(Run& run, const AlmJob& job) {
   header.mmax = layout.mmax();
   header.components = options.take.empty() ? job.choice.components : std::vector<std::string>{"T"};
   header.precision = sizeof(T) == 4 ? Precision::single_ : Precision::double_;
+  header.coordsys = job.coordsys;
   Provenance provenance = run.provenance(fmt::format("{}", fmt::join(sum.paths, ", ")));
   provenance.origin = sum.header().origin;
   // The keywords of one are not those of a sum.
@@ -159,8 +168,11 @@ std::optional<CoordinateSystem> coordinate_system(const std::string& letter) {
   return std::nullopt;
 }
 
-/// The rotation of --rotate. Error  UsageError.
-std::optional<EulerAngles> rotation_of(const std::string& text) {
+/// The rotation of --rotate, and the coordinates that `coordsys` becomes: unknown after a rotation
+/// by angles. Error  UsageError; DataError where the file at `path` has other coordinates than the
+/// rotation begins with.
+std::optional<EulerAngles> rotation_of(const std::string& text, const std::string& path,
+                                       std::string& coordsys) {
   if (text.empty()) return std::nullopt;
   if (const std::size_t colon = text.find(':'); colon != std::string::npos) {
     const auto from = coordinate_system(text.substr(0, colon));
@@ -171,8 +183,17 @@ std::optional<EulerAngles> rotation_of(const std::string& text) {
           "G:C",
           text));
     }
+    if (!coordsys.empty() && coordsys.front() != text.front()) {
+      throw DataError(
+          path,
+          fmt::format("has coordinates {} (COORDSYS), and --rotate {} begins with "
+                      "{}; give --rotate {}:{}",
+                      coordsys, text, text.front(), coordsys.front(), text.substr(colon + 1)));
+    }
+    coordsys = text.substr(colon + 1);
     return EulerAngles::between(*from, *to);
   }
+  coordsys.clear();
   std::vector<double> angles;
   std::istringstream words(text);
   for (std::string word; std::getline(words, word, ',');)
@@ -219,7 +240,8 @@ int alm(Run& run, const AlmOptions& options) {
     throw UsageError(
         fmt::format("--mmax {} is above lmax = {}; expected at most lmax", mmax, lmax));
   }
-  const std::optional<EulerAngles> rotation = rotation_of(options.rotate);
+  std::string coordsys = sum.header().coordsys;
+  const std::optional<EulerAngles> rotation = rotation_of(options.rotate, options.input, coordsys);
   if (rotation && mmax < lmax) {
     throw UsageError(fmt::format(
         "--rotate: the a_lm have orders up to {}, and a rotation makes all up to lmax = {}; give "
@@ -228,13 +250,14 @@ int alm(Run& run, const AlmOptions& options) {
   }
   Beam factors;
   if (!options.multiply.empty())
-    factors = of_component(beam_of_file(run, options.multiply, lmax), options.take);
+    factors = of_component(factors_of_file(run, options.multiply, lmax), options.take);
   const AlmJob job{options,
                    std::move(sum),
                    std::move(choice),
                    own_orders(run.comm, lmax, mmax),
                    std::move(factors),
-                   rotation};
+                   rotation,
+                   std::move(coordsys)};
   const Precision precision = storage_precision(options.precision, job.sum.header().precision);
   const MemoryEstimate estimate = plan_of(run, job, precision);
   run.outputs.require_writable();

@@ -99,6 +99,7 @@ Analysed<T> transform_map(Run& run, const AnalysisJob& job, const Sky& sky,
       nlohmann::ordered_json{{"iterations", report.iterations}, {"residuals", report.residuals}};
   run.say(fmt::format("{} iterations, relative residual {:.3e}", report.iterations,
                       report.residuals.back()));
+  note_what_remains(run, sky.path, spec.lmax, report.residuals);
   if (tolerance > 0 && report.residuals.back() > tolerance) {
     run.warn(fmt::format("the residual did not reach --tol {} within {} passes", tolerance,
                          most_passes));
@@ -206,7 +207,9 @@ void run_with(Run& run, const AnalysisJob& job) {
                            job.skies.front().choice.components,
                            sizeof(T) == 4 ? Precision::single_ : Precision::double_,
                            job.skies.front().unit(),
-                           {}};
+                           {},
+                           {},
+                           job.skies.front().reader->header().coordsys};
     write_alm(run.outputs.begin(options.alm), header, provenance, layout,
               AlmView<const T>(results.front().alm.view()));
   }

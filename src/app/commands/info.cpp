@@ -114,9 +114,11 @@ void describe_map(Run& run, const std::string& path, const InfoOptions& options,
 
 void describe_alm(Run& run, const std::string& path, const InfoOptions& options,
                   const AlmHeader& header) {
-  run.say(fmt::format("{}: a_lm, lmax {}, mmax {}, components {}, {} precision, unit {}", path,
-                      header.lmax, header.mmax, fmt::join(header.components, ", "),
-                      name_of(header.precision), header.unit.empty() ? "-" : header.unit));
+  run.say(fmt::format(
+      "{}: a_lm, lmax {}, mmax {}, components {}, {} precision, unit {}, coordinates {}", path,
+      header.lmax, header.mmax, fmt::join(header.components, ", "), name_of(header.precision),
+      header.unit.empty() ? "-" : header.unit,
+      header.coordsys.empty() ? "not given" : header.coordsys));
   describe_origin(run, header.origin, options);
   for (const std::string& warning : header.warnings) run.say("  odd: " + warning);
 }

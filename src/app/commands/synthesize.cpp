@@ -44,6 +44,7 @@ struct Source {
   double factor = 1;                  ///< by which the a_lm come to have it
   std::optional<std::string> kind{};  ///< C_l or D_l, of the spectrum
   FileOrigin origin{};
+  std::string coordsys{};
 };
 
 /// Makes --unit the unit of the map. Error  UsageError where the source has a unit that is not
@@ -110,6 +111,7 @@ Source open_source(Run& run, const SynthesizeOptions& options) {
   source.choice = choose_components(options.alm, header, fields);
   source.lmax = header.lmax;
   source.origin = header.origin;
+  source.coordsys = header.coordsys;
   source.precision = header.precision;
   set_unit(source, options.alm, known_unit(header.unit), options.unit);
   return source;
@@ -288,7 +290,9 @@ class SynthesisRun {
                            job_.source.choice.components,
                            sizeof(T) == 4 ? Precision::single_ : Precision::double_,
                            job_.source.unit,
-                           {}};
+                           {},
+                           {},
+                           job_.source.coordsys};
     for (std::int64_t i = 0; i < group.range.count; ++i) {
       const std::string& path = task(group, i).alm;
       if (job_.maps.is_single()) run_.progress.stage("writing " + path);
@@ -305,6 +309,7 @@ class SynthesisRun {
     header.coverage = job_.spec().grid->is_subset() ? SkyCoverage::partial : SkyCoverage::full;
     header.precision = sizeof(T) == 4 ? Precision::single_ : Precision::double_;
     header.columns = standard_columns(job_.source.choice, job_.source.unit);
+    header.coordsys = job_.source.coordsys;
     const MapView<const T> maps = std::as_const(group.map).view();
     for (std::int64_t i = 0; i < group.range.count; ++i) {
       const std::string& path = task(group, i).output;

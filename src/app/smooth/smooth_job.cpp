@@ -48,6 +48,7 @@ void tell_analysis(Run& run, const SmoothJob& job, const std::vector<std::string
     const std::string line = fmt::format("{} iterations, relative residual {:.3e}",
                                          analysis.iterations, analysis.residuals.back());
     job.maps.is_single() ? run.say(line) : run.detail(fmt::format("{}...: {}", maps.front(), line));
+    note_what_remains(run, maps.front(), lmax, analysis.residuals);
   }
   run.report["analysis"] = {{"iterations", analysis.iterations}, {"residuals", analysis.residuals}};
   provenance.lmax = lmax;

@@ -156,6 +156,7 @@ class FitsAlmReader final : public AlmReader {
     if (tables_.empty()) {
       header_.unit = table.columns[1].unit;
       header_.origin = read_origin(*file_);
+      header_.coordsys = file_->text("COORDSYS").value_or("");
     }
     const bool single = table.columns[1].bytes == 4 && table.columns[2].bytes == 4;
     header_.precision = single && (tables_.empty() || header_.precision == Precision::single_)

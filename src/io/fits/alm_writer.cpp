@@ -52,6 +52,7 @@ void begin_component(const FitsFile& file, const AlmHeader& header, const Proven
   fits_update_key_lng(file.handle(), "MAX-MPOL", header.mmax, "highest order m", &status);
   file.check(status, "write keyword MAX-LPOL");
   put_text(file, "POLCCONV", "COSMO", "sign of E and B");
+  if (!header.coordsys.empty()) put_text(file, "COORDSYS", header.coordsys, "G, E or C");
 }
 
 void write_block(const FitsFile& file, const DegreeRows& block, std::int64_t mmax,

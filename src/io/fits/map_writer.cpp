@@ -57,7 +57,15 @@ void check_header(const MapHeader& header, const LocalRings& rings, std::int64_t
 void put_map_header(const FitsFile& file, const MapHeader& header, const Provenance& provenance) {
   const std::int64_t n_pixels = header.grid->n_pixels();
   const bool partial = header.coverage == SkyCoverage::partial;
-  const bool polarised = header.columns.size() == 2 || header.columns.size() == 3;
+  const auto has = [&](char stokes) {
+    for (std::size_t c = 0; c < header.columns.size(); ++c) {
+      const std::string& name = header.columns[c].name;
+      if (is_stokes(name.empty() ? standard_name(c, header.columns.size()) : name, stokes))
+        return true;
+    }
+    return false;
+  };
+  const bool polarised = has('Q') && has('U');
   put_text(file, "PIXTYPE", "HEALPIX", "HEALPix pixelisation");
   put_text(file, "ORDERING", header.ordering == Ordering::ring ? "RING" : "NESTED",
            "order of the pixels");

@@ -82,6 +82,7 @@ AlmInfo read_info(const std::string& path) {
   }
   header.precision = info.shape.bytes == 4 ? Precision::single_ : Precision::double_;
   header.origin = read_hdf5_origin(file, dataset, path);
+  header.coordsys = attributes.text("COORDSYS").value_or("");
   header.unit = attributes.text("TUNIT").value_or(attributes.text("units").value_or(""));
   return info;
 }

@@ -39,6 +39,7 @@ DiskSpace create_alm(const std::string& path, const AlmHeader& header, const Pro
   if (const std::string unit = astropy_unit(header.unit); !unit.empty())
     attributes.text("units", unit);
   if (!header.unit.empty()) attributes.text("TUNIT", header.unit);
+  if (!header.coordsys.empty()) attributes.text("COORDSYS", header.coordsys);
   write_hdf5_processing(dataset, path, provenance);
   dataset.close();
   group.close();
