@@ -179,8 +179,9 @@ CarWriter::CarWriter(const FitsFile& file, const MapHeader& header, const Proven
       static_cast<double>(grid.n_rings()) - (grid.kind() == GridKind::clenshaw_curtis ? 1.0 : 0.0);
   const double ring_step = 180 / n_intervals;
   const double middle = (static_cast<double>(n_phi) + 1) / 2;
+  const std::int64_t half = n_phi / 2;  // whole pixels
   const double first =
-      grid.ring(RingId{0}).phi0 * 180 / std::numbers::pi + static_cast<double>(n_phi / 2) * step;
+      grid.ring(RingId{0}).phi0 * 180 / std::numbers::pi + static_cast<double>(half) * step;
   const std::string& system = header.coordsys;
   const bool is_galactic = system.starts_with('G');
   const bool is_ecliptic = system.starts_with('E');
