@@ -34,8 +34,8 @@ class DeviceRingFft {
   virtual std::int64_t device_bytes() const = 0;
 };
 
-/// Default limit for the rows of a batch of rings. Larger batches are faster, on an H200 by 4 % at
-/// most (docs/measurements/2026-11-26-h200.md).
+/// Default limit for the rows of a batch of rings. Larger batches are faster, on an H200 by 6 % at
+/// most for up to four maps (docs/measurements/2026-11-26-h200.md).
 inline constexpr std::int64_t ring_fft_workspace_bytes = std::int64_t{256} << 20;
 
 /// Makes a ring FFT on this thread's device; calls are enqueued on `stream`, which must outlive it.
