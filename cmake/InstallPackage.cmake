@@ -16,6 +16,12 @@ install(TARGETS ${core_rooms} ringweave_core EXPORT RingweaveCoreTargets ARCHIVE
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS ringweave_io EXPORT RingweaveIoTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+foreach(library IN ITEMS fmt hwy)
+  if(library IN_LIST ringweave_contained)
+    set_target_properties(${library} PROPERTIES PUBLIC_HEADER "")
+    install(TARGETS ${library} EXPORT RingweaveCoreTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/ringweave)
+  endif()
+endforeach()
 install(EXPORT RingweaveCoreTargets NAMESPACE Ringweave:: DESTINATION ${package_folder})
 install(EXPORT RingweaveIoTargets NAMESPACE Ringweave:: DESTINATION ${package_folder})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ringweave DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
