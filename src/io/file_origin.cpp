@@ -55,6 +55,7 @@ bool describes_its_file(const std::string& name) {
 std::vector<Keyword> keywords_of(const Provenance& provenance) {
   std::vector<Keyword> keywords;
   for (const Keyword& keyword : provenance.origin.keywords) put(keywords, keyword);
+  std::erase_if(keywords, [](const Keyword& keyword) { return keyword.name == extension_keyword; });
   if (provenance.method) {
     // Of another smoothing.
     for (const char* name : {"SUPPORT", "KERNERR", "NITERALM"})
@@ -96,6 +97,11 @@ std::vector<Keyword> keywords_of(const Provenance& provenance) {
   put_if("MASK", provenance.mask, "file of the mask");
   put_if("FSKY", provenance.f_sky, "part of the sky that it leaves");
   return keywords;
+}
+
+std::string extension_of(const Provenance& provenance) {
+  const Keyword* keyword = find(provenance.origin.keywords, extension_keyword);
+  return keyword == nullptr ? "" : text_of_value(*keyword);
 }
 
 std::vector<std::string> history_of(const Provenance& provenance) {

@@ -11,12 +11,14 @@
 #include <cstring>
 #include <memory>
 #include <numbers>
+#include <numeric>
 #include <optional>
 #include <vector>
 
 #include "base/checked_cast.hpp"
 #include "io/fits/table.hpp"
 #include "io/hdf5/attributes.hpp"
+#include "io/hdf5/dimensions.hpp"
 #include "io/hdf5/map_header.hpp"
 #include "io/keywords.hpp"
 #include "io/spectra_comments.hpp"
@@ -159,7 +161,7 @@ SpectraFile read_fits_spectra(const std::string& path, SpectrumKind kind) {
 
 SpectraFile read_hdf5_spectra(const std::string& path, SpectrumKind kind) {
   const Hdf5Handle file = open_hdf5(path);
-  const std::vector<std::string> names = hdf5_datasets(file, "cl");
+  const std::vector<std::string> names = hdf5_datasets_without_scales(file, path, "cl");
   if (names.size() != 1) {
     throw DataError(path,
                     fmt::format("holds {} spectra datasets in /cl; expected one", names.size()));
@@ -235,6 +237,21 @@ void write_text_spectra(const std::string& path, const Spectra& spectra,
   }
 }
 
+namespace {
+
+void name_dimensions(const Hdf5Handle& group, const std::string& path, const Hdf5Handle& dataset,
+                     const std::vector<std::string>& names, int lmax) {
+  std::vector<std::int32_t> multipoles(to_size(lmax + 1));
+  std::iota(multipoles.begin(), multipoles.end(), 0);
+  const Hdf5Handle ell = write_small_dataset(group, path, "ell", H5T_NATIVE_INT32,
+                                             {ssize64(multipoles)}, multipoles.data());
+  make_hdf5_scale(ell, path, "ell");
+  const Hdf5Handle spectrum = write_hdf5_labels(group, path, "spectrum", names);
+  attach_hdf5_scales(dataset, path, {&spectrum, &ell});
+}
+
+}  // namespace
+
 void write_hdf5_spectra(const std::string& path, const Spectra& spectra,
                         const Provenance& provenance, const std::string& unit) {
   std::vector<std::string> names;
@@ -253,6 +270,7 @@ void write_hdf5_spectra(const std::string& path, const Spectra& spectra,
   Hdf5Handle dataset =
       write_small_dataset(group, path, "spectra", H5T_NATIVE_DOUBLE,
                           {ssize64(names), spectra.lmax() + std::int64_t{1}}, values.data());
+  name_dimensions(group, path, dataset, names, spectra.lmax());
   const Hdf5AttributeWriter attributes(dataset, path);
   attributes.texts("spectra", names);
   attributes.text("ell_factor", "none");

@@ -42,6 +42,46 @@ class Provenance(program.ProgramTest):
         return "\n".join(lines).replace("\n& ", "")  # lines that go on in the next card
 
 
+class Storage(Provenance):
+    def test_small_integers_do_not_make_a_map_double(self):
+        n_pixels = 12 * NSIDE**2
+        sky = np.random.default_rng(2).standard_normal(n_pixels).astype(np.float32)
+        mask = sky > 0
+        for kind, values, letter in (("B", mask.astype(np.uint8), "E"), ("I", 300 * mask.astype(np.int16), "E"),
+                                     ("L", mask, "E"), ("J", 2**24 * mask.astype(np.int32) + mask, "D")):
+            columns = [fits.Column("T", "E", array=sky), fits.Column("MASK", kind, array=values)]
+            table = fits.BinTableHDU.from_columns(columns)
+            table.header.update({"PIXTYPE": "HEALPIX", "ORDERING": "RING", "NSIDE": NSIDE})
+            table.writeto(self.folder / "mixed.fits", overwrite=True)
+            self.done("convert", "mixed.fits", "mixed.h5", "--overwrite")
+            self.done("convert", "mixed.h5", "again.fits", "--overwrite")
+            self.assertEqual(self.header("again.fits")["TFORM2"], f"1024{letter}")
+            np.testing.assert_array_equal(read_map(self.folder / "again.fits"), [sky, values])
+        with h5py.File(self.folder / "bytes.h5", "w") as file:
+            file["map"] = mask.astype(np.uint8)[None]
+            file["map"].attrs.update({"NSIDE": NSIDE, "ORDERING": "RING"})
+        self.done("convert", "bytes.h5", "again.fits", "--overwrite")
+        self.assertEqual(self.header("again.fits")["TFORM1"], "1024E")
+
+    def test_files_without_dimensions_are_read(self):
+        """Files of versions that wrote none."""
+        self.done("analyze", "planck.fits", "--alm", "new_alm.h5", "--cl", "new_cl.h5", "--iter", 0)
+        self.done("convert", "planck.fits", "new_map.h5")
+        for kind, names in (("map", "field cell"), ("alm", "alm/component alm/coefficient"), ("cl", "cl/spectrum cl/ell")):
+            with h5py.File(self.folder / f"new_{kind}.h5") as new, h5py.File(self.folder / "old.h5", "w") as old:
+                for name in new:
+                    new.copy(name, old)
+                for name in names.split():
+                    del old[name]
+                data = old["map" if kind == "map" else f"{kind}/{'alm' if kind == 'alm' else 'spectra'}"]
+                del data.attrs["DIMENSION_LIST"]
+            self.done("convert", "old.h5", "of_old.fits", "--overwrite")
+            self.done("convert", f"new_{kind}.h5", "of_new.fits", "--overwrite")
+            with fits.open(self.folder / "of_old.fits") as of_old, fits.open(self.folder / "of_new.fits") as of_new:
+                for old, new in zip(of_old, of_new):
+                    np.testing.assert_array_equal(old.data, new.data)
+
+
 class CarriedOver(Provenance):
     def test_spectra_as_text_carry_it_in_comments(self):
         write_map(self.folder / "mask.fits", np.ones(12 * NSIDE**2))
@@ -105,6 +145,20 @@ class CarriedOver(Provenance):
         self.assertEqual(self.header("again.fits")["CLEANED"], True)
         for step in ("planck.fits planck.h5", "planck.h5 again.fits"):
             self.assertIn(step, self.history("again.fits"))
+
+    def test_a_map_keeps_the_name_of_its_table(self):
+        with fits.open(self.folder / "planck.fits") as hdus:
+            hdus[1].header["EXTNAME"] = "FREQ-MAP"
+            hdus.writeto(self.folder / "named.fits")
+        self.done("convert", "named.fits", "named.h5")
+        self.done("smooth", "named.h5", "named_smooth.fits", "--fwhm", "3deg", "--iter", 0)
+        self.done("analyze", "named.h5", "--alm", "named_alm.fits", "--cl", "named_cl.fits", "--iter", 0)
+        self.done("synthesize", "--alm", "named_alm.fits", "--nside", NSIDE, "drawn.fits")
+        for name, extension in (("named_smooth.fits", "FREQ-MAP"), ("named_alm.fits", "A_LM T"),
+                                ("named_cl.fits", "POWER SPECTRUM"), ("drawn.fits", "MAP")):
+            header = fits.getheader(self.folder / name, 1)
+            self.assertEqual(header["EXTNAME"], extension)
+            self.assertNotIn("EXTNAME", "".join(map(str, header["HISTORY"])))
 
     def test_odd_keywords_do_no_harm(self):
         with fits.open(self.folder / "planck.fits") as hdus:

@@ -203,6 +203,17 @@ def check_written_headers(path, single, nested, partial):
         failures.append(f"{path}: LASTPIX = {header.get('LASTPIX')}")
 
 
+def check_checksums(path):
+    with fits.open(path, checksum=False) as hdus:
+        for i, hdu in enumerate(hdus):
+            # 1: right, 2: not there.
+            if (hdu.verify_datasum(), hdu.verify_checksum()) != (1, 1):
+                failures.append(f"{path}, HDU {i}: its checksum is wrong or not there")
+            units = [value for keyword, value in hdu.header.items() if keyword.startswith("TUNIT")]
+            if any(not str(unit).strip() for unit in units):
+                failures.append(f"{path}, HDU {i}: an empty TUNIT")
+
+
 def main(mpirun, rewrite, data):
     have_data = os.path.isdir(data)
     if not have_data:
@@ -252,12 +263,14 @@ def check_on(ranks, mpirun, rewrite, folder, maps, alms, tables):
             theirs = expected.astype(np.float32).astype(np.float64) if single else expected
             written = map_out(name, variant)
             check(f"{ranks} ranks, {name} {variant}", exact_unseen(read_map(written)), exact_unseen(theirs))
+            check_checksums(written)
             check_written_headers(written, single, ordering == "nested", coverage == "partial")
     for name, (path, count) in alms.items():
         hdus = tuple(range(1, count + 1))
         theirs, mmax = healpy.read_alm(path, hdu=hdus, return_mmax=True)
         for precision in ("single", "double"):
             ours, our_mmax = healpy.read_alm(out(name, precision), hdu=hdus, return_mmax=True)
+            check_checksums(out(name, precision))
             check(f"{ranks} ranks, {name} {precision}", ours, theirs.astype(ours.dtype))
             check(f"{ranks} ranks, {name} mmax", our_mmax, mmax)
     for path in tables:
@@ -270,6 +283,7 @@ def check_on(ranks, mpirun, rewrite, folder, maps, alms, tables):
             check(f"{name} column {i}", our, their, 1e-15)
         if "cl" in name:
             n = min(len(theirs), 6)
+            check_checksums(out(name, "cl"))
             check(f"{name} as spectra", np.atleast_2d(healpy.read_cl(out(name, "cl")))[:n], theirs[:n], 1e-15)
 
 

@@ -98,11 +98,13 @@ struct CompareOptions {
 };
 
 struct PlotOptions {
-  std::string input, output, field, range, zoom, title, colours = "auto", cl_kind, variable;
+  std::string input, output, field, range, zoom, centre, title, colours = "auto";
+  std::string cl_kind, variable;
   std::string scale = "linear";
   std::optional<double> linear_range, f_sky;
   std::vector<std::string> theory;
   int width = 1600;
+  double dpi = 160;
 };
 
 struct CalibrateOptions {

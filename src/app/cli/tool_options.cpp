@@ -64,7 +64,10 @@ void declare_plot(CLI::App& command, PlotOptions& options) {
               "Of a map T, Q, U or the number of a column from 0; of spectra some names, such as "
               "TT,TE. Default: the first column; TT, EE and BB.");
   group.value("--range", options.range, "LOW:HIGH",
-              "Values at the ends of the colours. Default: from the map.");
+              "Values at the ends of the colours. Default: where the map has both signs, -X:X with "
+              "the 99.5 percentile of |value| as X; else its smallest and largest value, but up to "
+              "half a percent of the sky that would take up two thirds of the colours is cut off. "
+              "What is beyond shows as arrow heads of the colour bar. log and asinh cut less.");
   group
       .choice("--scale", options.scale, {"linear", "log", "asinh"},
               "How values are spread over the colours of a map. log: what is not positive stays "
@@ -78,9 +81,14 @@ void declare_plot(CLI::App& command, PlotOptions& options) {
   group.value("--zoom", options.zoom, "LON,LAT,SIZE",
               "Draw a square patch around this point, this wide, in gnomonic projection, e.g. "
               "120deg,-30deg,10deg. Default: the whole sky.");
-  group.value("--title", options.title, "TEXT", "Above the picture. Default: the column's name.");
+  group.value("--centre,--center", options.centre, "LON,LAT",
+              "Point in the middle of the view of the whole sky, north up there, e.g. 180deg,0deg. "
+              "Default: 0deg,0deg.");
+  group.value("--title", options.title, "TEXT",
+              "Above the picture. Default: what the column holds, and its unit.");
   group
-      .choice("--colours,--colors", options.colours, {"auto", "polar", "sky", "meadow", "grey"},
+      .choice("--colours,--colors", options.colours,
+              {"auto", "polar", "sky", "meadow", "grey", "viridis", "planck"},
               "Colours of a map; auto: polar where 0 is well within the range, else meadow.")
       ->capture_default_str();
   group.value("--theory", options.theory, "FILE...",
@@ -94,8 +102,16 @@ void declare_plot(CLI::App& command, PlotOptions& options) {
       ->check(number_within(0, 1));
   declare_variable(command, options.variable);
   declare_cl_kind(command, options.cl_kind, "Spectra whose header does not say");
-  group.value("--width", options.width, "N", "Pixels of the picture, 200 to 20000.")
+  group
+      .value("--width", options.width, "N",
+             "Pixels of the picture, 200 to 20000. Below 800 its texts keep their size, and below "
+             "660 the degrees of the sky's lines are left out.")
       ->check(number_within(200, 20000))
+      ->capture_default_str();
+  group
+      .value("--dpi", options.dpi, "N",
+             "Pixels to an inch, 10 to 10000: the size of PDF and SVG, and what PNG says of it.")
+      ->check(number_within(10, 10000))
       ->capture_default_str();
 }
 

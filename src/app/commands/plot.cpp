@@ -17,6 +17,7 @@
 #include "app/commands/commands.hpp"
 #include "app/content.hpp"
 #include "app/cosmic_variance.hpp"
+#include "app/plot/column_title.hpp"
 #include "app/plot/curve_plot.hpp"
 #include "app/plot/gnomonic.hpp"
 #include "app/plot/mollweide.hpp"
@@ -30,8 +31,8 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-PictureFile file_of(const AtomicOutput& output) {
-  return {output.temporary_path(), picture_format(output.path())};
+PictureFile file_of(const PlotOptions& options, const AtomicOutput& output) {
+  return {output.temporary_path(), picture_format(output.path()), options.dpi};
 }
 
 int column_of(const PlotOptions& options, const MapHeader& header) {
@@ -78,28 +79,48 @@ void set_range(const std::string& text, SkyPicture& picture) {
   }
 }
 
-/// The patch of --zoom. Error  UsageError.
-std::optional<SkyPatch> patch_of(const std::string& text) {
-  if (text.empty()) return std::nullopt;
+constexpr double right_angle = std::numbers::pi / 2;
+
+/// Returns so many angles, LON,LAT and further ones. Error  UsageError.
+std::vector<double> angles_of(const std::string& text, std::int64_t count,
+                              const std::string& option, const std::string& expected) {
   std::vector<double> angles;
   std::istringstream words(text);
   for (std::string word; std::getline(words, word, ',');)
-    angles.push_back(parse_angle(word, "--zoom"));
-  constexpr double right_angle = std::numbers::pi / 2;
-  if (angles.size() != 3 || std::abs(angles[1]) > right_angle) {
-    throw UsageError(fmt::format(
-        "--zoom {}: expected LON,LAT,SIZE, e.g. 120deg,-30deg,10deg, with LAT within 90deg", text));
+    angles.push_back(parse_angle(word, option));
+  if (ssize64(angles) != count || std::abs(angles[1]) > right_angle) {
+    throw UsageError(
+        fmt::format("{} {}: expected {}, with LAT within 90deg", option, text, expected));
   }
+  return angles;
+}
+
+/// The patch of --zoom. Error  UsageError.
+std::optional<SkyPatch> patch_of(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const std::vector<double> angles =
+      angles_of(text, 3, "--zoom", "LON,LAT,SIZE, e.g. 120deg,-30deg,10deg");
   return SkyPatch({right_angle - angles[1], angles[0]}, angles[2]);
+}
+
+/// The view of --centre. Error  UsageError.
+MollweideView view_of(const PlotOptions& options) {
+  if (options.centre.empty()) return MollweideView();
+  if (!options.zoom.empty())
+    throw UsageError("--centre is for the whole sky, --zoom for a patch of it; give one of them");
+  const std::vector<double> angles =
+      angles_of(options.centre, 2, "--centre", "LON,LAT, e.g. 180deg,0deg");
+  return MollweideView({right_angle - angles[1], angles[0]});
 }
 
 /// Returns titles, scales and sizes of the picture.
 SkyPicture picture_of(const PlotOptions& options, const MapHeader& header, int column) {
   SkyPicture picture;
   picture.width = options.width;
-  picture.title =
-      options.title.empty() ? header.columns[static_cast<std::size_t>(column)].name : options.title;
-  picture.unit = header.columns[static_cast<std::size_t>(column)].unit;
+  const MapColumn& shown = header.columns[static_cast<std::size_t>(column)];
+  picture.title = options.title.empty() ? column_title(shown.name) : options.title;
+  picture.unit = shown.unit;
+  if (options.title.empty()) picture.title_unit = shown.unit;
   if (options.colours != "auto") picture.colour_map = options.colours;
   picture.coordsys = header.coordsys;
   picture.scale = scale_kind(options.scale);
@@ -108,6 +129,7 @@ SkyPicture picture_of(const PlotOptions& options, const MapHeader& header, int c
     throw UsageError("--linear-range belongs to --scale asinh; give both, or leave it out");
   set_range(options.range, picture);
   picture.patch = patch_of(options.zoom);
+  picture.view = view_of(options);
   return picture;
 }
 
@@ -155,11 +177,12 @@ void plot_map(Run& run, const PlotOptions& options, MapReader& reader) {
   const RasterSize size = raster_size(picture);
   const View<const float> values = map.view().component(0);
   const std::vector<double> raster =
-      picture.patch ? sample_patch<float>(run.comm, rings, values, *picture.patch, size.width)
-                    : sample_mollweide<float>(run.comm, rings, values, size.width, size.height);
+      picture.patch
+          ? sample_patch<float>(run.comm, rings, values, *picture.patch, size.width)
+          : sample_mollweide<float>(run.comm, rings, values, size.width, size.height, picture.view);
   const AtomicOutput& output = run.outputs.begin(options.output);
   agree(run.comm, [&] {
-    if (run.comm.is_root()) draw_sky(picture, raster, file_of(output));
+    if (run.comm.is_root()) draw_sky(picture, raster, file_of(options, output));
   });
 }
 
@@ -265,6 +288,7 @@ CurveComparison comparison_with(const Spectra& theory, const Spectra& spectra,
 
 void plot_spectra(Run& run, const PlotOptions& options, const SpectraFile& input) {
   const char* of_maps = !options.zoom.empty()       ? "--zoom"
+                        : !options.centre.empty()   ? "--centre"
                         : options.scale != "linear" ? "--scale"
                         : options.linear_range      ? "--linear-range"
                                                     : nullptr;
@@ -297,7 +321,8 @@ void plot_spectra(Run& run, const PlotOptions& options, const SpectraFile& input
     const int share = comparison.residuals.empty() ? 10 : 13;  // of the width, in sixteenths
     const CurvePicture picture{options.width, std::max(200, options.width * share / 16),
                                options.title, input.unit};
-    draw_curves(picture, curves_of(spectra, chosen, theories), file_of(output), comparison);
+    draw_curves(picture, curves_of(spectra, chosen, theories), file_of(options, output),
+                comparison);
   });
 }
 

@@ -3,9 +3,13 @@
 
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <cstdint>
+#include <fstream>
 #include <numbers>
 #include <utility>
 #include <vector>
@@ -143,6 +147,41 @@ void draw_runs(const Canvas& canvas, double x, double y, const std::vector<Run>&
   cairo_restore(cairo);
 }
 
+std::string big_endian(std::uint32_t value) {
+  std::string bytes;
+  for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(value >> shift & 0xff);
+  return bytes;
+}
+
+/// Returns the chunk pHYs of a PNG file: pixels per metre, both ways.
+std::string resolution_chunk(double dots_per_inch) {
+  constexpr double metres_per_inch = 0.0254;
+  const std::string number =
+      big_endian(static_cast<std::uint32_t>(std::lround(dots_per_inch / metres_per_inch)));
+  const std::string chunk = "pHYs" + number + number + '\1';
+  const auto sum = crc32(0, reinterpret_cast<const unsigned char*>(chunk.data()),
+                         static_cast<unsigned>(chunk.size()));
+  return big_endian(static_cast<std::uint32_t>(chunk.size() - 4)) + chunk +
+         big_endian(static_cast<std::uint32_t>(sum));
+}
+
+/// Writes the file with its resolution behind the header, which Cairo leaves out.
+cairo_status_t write_png(cairo_surface_t* surface, const PictureFile& file) {
+  constexpr std::size_t header_end = 33;  // the signature and the chunk IHDR
+  std::string png;
+  const auto append = [](void* to, const unsigned char* bytes, unsigned length) {
+    static_cast<std::string*>(to)->append(reinterpret_cast<const char*>(bytes), length);
+    return CAIRO_STATUS_SUCCESS;
+  };
+  const cairo_status_t status = cairo_surface_write_to_png_stream(surface, append, &png);
+  if (status != CAIRO_STATUS_SUCCESS) return status;
+  png.insert(header_end, resolution_chunk(file.dots_per_inch));
+  std::ofstream out(file.path, std::ios::binary);
+  out << png;
+  out.close();
+  return out ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
+}
+
 }  // namespace
 
 PictureFormat picture_format(const std::string& name) {
@@ -156,8 +195,7 @@ Canvas::Canvas(int width, int height, PictureFile file) : file_(std::move(file))
     throw UsageError("a picture of " + std::to_string(width) + " x " + std::to_string(height) +
                      " pixels cannot be drawn; each side must be within 1..32767");
   }
-  constexpr double points_of_pixel = 72.0 / 160;
-  const double scale = file_.format == PictureFormat::pdf ? points_of_pixel : 1;
+  const double scale = file_.format == PictureFormat::png ? 1 : 72 / file_.dots_per_inch;
   const char* path = file_.path.c_str();
   switch (file_.format) {
     case PictureFormat::png:
@@ -166,7 +204,9 @@ Canvas::Canvas(int width, int height, PictureFile file) : file_(std::move(file))
     case PictureFormat::pdf:
       surface_ = cairo_pdf_surface_create(path, scale * width, scale * height);
       break;
-    case PictureFormat::svg: surface_ = cairo_svg_surface_create(path, width, height); break;
+    case PictureFormat::svg:
+      surface_ = cairo_svg_surface_create(path, scale * width, scale * height);
+      break;
   }
   cairo_ = cairo_create(surface_);
   if (cairo_status(cairo_) != CAIRO_STATUS_SUCCESS) {
@@ -200,11 +240,13 @@ void Canvas::text(double x, double y, const std::string& text, const TextStyle& 
   draw_runs(*this, x, y, {Run{printable(text), 0}}, style);
 }
 
-void Canvas::text_within(double width, double x, double y, const std::string& text,
-                         TextStyle style) const {
-  const double needed = text_width(text, style.size);
+void Canvas::text_within(double width, double x, double y, const std::string& text, TextStyle style,
+                         const std::string& end) const {
+  std::vector<Run> runs = parse(printable(end));
+  runs.insert(runs.begin(), Run{printable(text), 0});
+  const double needed = width_of(cairo_, runs, style.size);
   if (needed > width) style.size *= width / needed;
-  this->text(x, y, text, style);
+  draw_runs(*this, x, y, runs, style);
 }
 
 void Canvas::markup(double x, double y, const std::string& text, const TextStyle& style) const {
@@ -223,7 +265,7 @@ void Canvas::write() const {
   cairo_status_t status = cairo_status(cairo_);
   if (status == CAIRO_STATUS_SUCCESS && file_.format == PictureFormat::png) {
     cairo_surface_flush(surface_);
-    status = cairo_surface_write_to_png(surface_, file_.path.c_str());
+    status = write_png(surface_, file_);
   }
   cairo_surface_finish(surface_);
   if (status == CAIRO_STATUS_SUCCESS) status = cairo_surface_status(surface_);

@@ -27,8 +27,8 @@ struct TextStyle {
 /// A white picture to draw on with Cairo, in pixels from the top left corner.
 class Canvas {
  public:
-  /// A PDF has 160 pixels to an inch. Error  UsageError unless both sides are within 1..32767;
-  /// ResourceError when memory is refused or the file cannot be made.
+  /// The file says how many pixels make an inch. Error  UsageError unless both sides are
+  /// within 1..32767; ResourceError when memory is refused or the file cannot be made.
   Canvas(int width, int height, PictureFile file);
   ~Canvas();
   Canvas(const Canvas&) = delete;
@@ -40,9 +40,10 @@ class Canvas {
   /// Draws plain text. Here and in the functions below, bytes that are not printable UTF-8 become
   /// "?".
   void text(double x, double y, const std::string& text, const TextStyle& style) const;
-  /// Draws text, smaller if it would be wider than `width`.
-  void text_within(double width, double x, double y, const std::string& text,
-                   TextStyle style) const;
+  /// Draws text with `end`, which is markup(), behind it; smaller if it would be wider than
+  /// `width`.
+  void text_within(double width, double x, double y, const std::string& text, TextStyle style,
+                   const std::string& end = "") const;
   /// Draws text in which ^{...} raises and _{...} lowers; the braces may be omitted around letters
   /// and digits ("K_CMB").
   void markup(double x, double y, const std::string& text, const TextStyle& style) const;

@@ -159,7 +159,31 @@ const std::map<std::string, ControlPoints>& all_maps() {
         {0.6, 62, 33, 172},
         {0.8, 77, 58, 122},
         {1.0, 92, 78, 100}}},
-      {"grey", {{0.0, 5, 0, 0}, {1.0, 98, 0, 0}}}};
+      {"grey", {{0.0, 5, 0, 0}, {1.0, 98, 0, 0}}},
+      // Fitted to the published table (van der Walt and Smith 2015, CC0).
+      {"viridis",
+       {{0.0, 15.0, 52.8, 321.9},
+        {0.1, 23.5, 53.3, 310.5},
+        {0.2, 31.8, 42.4, 295.8},
+        {0.3, 39.4, 29.7, 270.1},
+        {0.4, 46.9, 24.9, 229.5},
+        {0.5, 54.2, 31.0, 192.7},
+        {0.6, 61.7, 44.2, 168.3},
+        {0.7, 69.2, 59.6, 150.1},
+        {0.8, 76.1, 72.6, 132.4},
+        {0.9, 83.8, 83.8, 113.3},
+        {0.95, 87.1, 86.3, 104.5},
+        {1.0, 91.0, 86.6, 96.8}}},
+      {"planck",
+       {{0.0, 30, 110, 304},
+        {0.16, 50, 70, 288},
+        {0.32, 74, 36, 250},
+        {0.42, 87, 20, 228},
+        {0.5, 95, 10, 85},
+        {0.58, 88, 34, 82},
+        {0.68, 75, 72, 76},
+        {0.84, 54, 90, 46},
+        {1.0, 20, 52, 38}}}};
   return maps;
 }
 
@@ -178,7 +202,7 @@ ColourMap ColourMap::from_name(const std::string& name) {
 }
 
 const std::vector<std::string>& ColourMap::names() {
-  static const std::vector<std::string> all{"polar", "sky", "meadow", "grey"};
+  static const std::vector<std::string> all{"polar", "sky", "meadow", "grey", "viridis", "planck"};
   return all;
 }
 

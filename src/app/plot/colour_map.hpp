@@ -19,6 +19,8 @@ struct Colour {
 ///   sky     deep blue - cream - orange - dark red: the microwave sky
 ///   meadow  indigo - teal - yellow, lightness strictly rising: positive fields
 ///   grey    black - white
+///   viridis that of Matplotlib, to three of its 255 levels
+///   planck  blue - cream - orange - dark red, after the maps of Planck's papers
 class ColourMap {
  public:
   /// Returns the scale of this name. Error  UsageError that lists the names.

@@ -82,7 +82,8 @@ double PlotAxis::place(double value) const {
 }
 
 Ticks PlotAxis::ticks() const {
-  return scale == AxisScale::linear ? linear_ticks(low, high, 7) : logarithmic_ticks(low, high, 9);
+  return scale == AxisScale::linear ? linear_ticks(low, high, std::min(most_ticks, 7))
+                                    : logarithmic_ticks(low, high, most_ticks);
 }
 
 std::vector<double> PlotAxis::minor_places() const {
@@ -106,6 +107,7 @@ double shown_value(const Curve& curve, std::size_t i) {
 CurveFrame fit_frame(const CurvePicture& picture, const std::vector<Curve>& curves) {
   CurveFrame frame;
   frame.scale = std::min(picture.width / 1600.0, picture.height / 1000.0);
+  frame.text = std::max(frame.scale, 0.42);
   frame.x = extent_of(curves, [](const Curve& curve, std::size_t i) { return curve.x[i]; });
   frame.y = extent_of(curves, shown_value);
   if (frame.x.low > frame.x.high) {
@@ -138,10 +140,18 @@ CurveFrame fit_residuals(const CurveFrame& above, const std::vector<Curve>& resi
   return frame;
 }
 
+void fit_ticks(CurveFrame& frame) {
+  const auto most = [](const PlotAxis& axis, double room) {
+    return static_cast<int>(std::clamp(std::abs(axis.end - axis.begin) / room, 2.0, 9.0));
+  };
+  frame.x.most_ticks = most(frame.x, 85 * frame.text);
+  frame.y.most_ticks = most(frame.y, 36 * frame.text);
+}
+
 double label_width(const Canvas& canvas, const CurveFrame& frame) {
   double width = 0;
   for (const std::string& label : frame.y.ticks().labels)
-    width = std::max(width, canvas.markup_width(label, 23 * frame.scale));
+    width = std::max(width, canvas.markup_width(label, 23 * frame.text));
   return width;
 }
 
@@ -158,7 +168,7 @@ void draw_grid(const Canvas& canvas, const CurveFrame& frame) {
 }
 
 void draw_axes(const Canvas& canvas, const CurveFrame& frame, const AxisTitles& titles) {
-  const double scale = frame.scale;
+  const double scale = frame.scale, text = frame.text;
   const Ticks x_ticks = frame.x.ticks(), y_ticks = frame.y.ticks();
   canvas.set_colour(line_colour);
   cairo_set_line_width(canvas.cairo(), 1.4 * scale);
@@ -168,21 +178,27 @@ void draw_axes(const Canvas& canvas, const CurveFrame& frame, const AxisTitles& 
   draw_marks(canvas, frame, x_ticks.places, y_ticks.places, 10 * scale);
   draw_marks(canvas, frame, frame.x.minor_places(), frame.y.minor_places(), 5 * scale);
 
-  TextStyle style{.size = 23 * scale, .vertical = VerticalAlign::top};
+  TextStyle style{.size = 23 * text, .vertical = VerticalAlign::top};
   for (std::size_t i = 0; i < x_ticks.places.size() && !titles.x.empty(); ++i) {
-    canvas.markup(frame.x.place(x_ticks.places[i]), frame.y.begin + 16 * scale, x_ticks.labels[i],
+    canvas.markup(frame.x.place(x_ticks.places[i]), frame.y.begin + 16 * text, x_ticks.labels[i],
                   style);
   }
   style.vertical = VerticalAlign::middle;
   style.horizontal = HorizontalAlign::right;
   for (std::size_t i = 0; i < y_ticks.places.size(); ++i) {
-    canvas.markup(frame.x.begin - 12 * scale, frame.y.place(y_ticks.places[i]), y_ticks.labels[i],
+    canvas.markup(frame.x.begin - 12 * text, frame.y.place(y_ticks.places[i]), y_ticks.labels[i],
                   style);
   }
-  canvas.markup((frame.x.begin + frame.x.end) / 2, frame.y.begin + 72 * scale, titles.x,
-                {.size = 27 * scale});
-  canvas.markup(38 * scale, (frame.y.begin + frame.y.end) / 2, titles.y,
-                {.size = 27 * scale, .angle_degrees = 90});
+  canvas.markup((frame.x.begin + frame.x.end) / 2, frame.y.begin + 72 * text, titles.x,
+                {.size = 27 * text});
+  // Shrunk to the length of the axis, or left out where that would not be legible.
+  constexpr double least_size = 7;
+  const double length = frame.y.begin - frame.y.end;
+  const double size =
+      std::min(27 * text, 27 * text * length / canvas.markup_width(titles.y, 27 * text));
+  if (size < least_size) return;
+  canvas.markup(38 * text, (frame.y.begin + frame.y.end) / 2, titles.y,
+                {.size = size, .angle_degrees = 90});
 }
 
 }  // namespace ringweave::detail::inline app

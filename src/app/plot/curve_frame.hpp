@@ -19,6 +19,7 @@ struct PlotAxis {
   double begin = 0;
   double end = 1;
   AxisScale scale = AxisScale::logarithmic;
+  int most_ticks = 9;  ///< with labels
 
   /// Whether a value has a place, maybe beyond the ends.
   bool shows(double value) const;
@@ -30,7 +31,8 @@ struct PlotAxis {
 
 /// Both axes of a plot of curves.
 struct CurveFrame {
-  double scale = 1;  ///< for fonts and lines
+  double scale = 1;  ///< for lines; 1 at 1600 x 1000 pixels
+  double text = 1;   ///< for fonts and the space around them; not below what is legible
   PlotAxis x;
   PlotAxis y;
 };
@@ -51,6 +53,9 @@ CurveFrame fit_frame(const CurvePicture& picture, const std::vector<Curve>& curv
 /// The frame of residuals of curves, with the x axis of those: linear, symmetric about 0, at least
 /// to 3, to where 99 of 100 values are.
 CurveFrame fit_residuals(const CurveFrame& above, const std::vector<Curve>& residuals);
+
+/// Sets how many labels the axes have room for.
+void fit_ticks(CurveFrame& frame);
 
 /// Returns the width of the longest number of the y axis.
 double label_width(const Canvas& canvas, const CurveFrame& frame);

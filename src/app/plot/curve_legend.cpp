@@ -106,7 +106,9 @@ void stroke(const Canvas& canvas, const Curve& curve, double scale, double sign)
 
 void draw_legend(const Canvas& canvas, const CurveFrame& frame, const std::vector<Curve>& curves,
                  const std::string& band) {
-  const double scale = frame.scale, size = 23 * scale, step = 36 * scale, sample = 56 * scale;
+  // Smaller than other texts, to hide little of a small plot.
+  const double scale = frame.scale, text = std::max(frame.scale, 0.33);
+  const double size = 23 * text, step = 36 * text, sample = 56 * text;
   double text_width = band.empty() ? 0 : canvas.text_width(band, size);
   int entries = band.empty() ? 0 : 1;
   for (const Curve& curve : curves) {
@@ -115,7 +117,7 @@ void draw_legend(const Canvas& canvas, const CurveFrame& frame, const std::vecto
     text_width = std::max(text_width, canvas.text_width(curve.name, size));
   }
   if (entries == 0) return;
-  const double pad = 16 * scale;
+  const double pad = 16 * text;
   const Box box = emptiest_box(frame, curves, text_width + sample + 3 * pad, entries * step + pad);
   cairo_t* cairo = canvas.cairo();
   cairo_rectangle(cairo, box.left, box.top, box.width, box.height);

@@ -149,13 +149,18 @@ void draw_curves(const CurvePicture& picture, const std::vector<Curve>& curves,
   const bool has_residuals = !comparison.residuals.empty();
   CurveFrame below = fit_residuals(frame, comparison.residuals);
   const Canvas canvas(picture.width, picture.height, file);
-  const double scale = frame.scale;
-  const double bottom = picture.height - 108 * scale;
-  const double top = (picture.title.empty() ? 48 : 84) * scale;
-  frame.x.begin = 84 * scale + std::max(label_width(canvas, frame), label_width(canvas, below));
-  frame.x.end = picture.width - 44 * scale;
+  const double text = frame.text;
+  const double bottom = picture.height - 108 * text;
+  const double top = (picture.title.empty() ? 48 : 84) * text;
+  frame.x.end = picture.width - 44 * text;
   frame.y.begin = has_residuals ? bottom - 0.28 * (bottom - top) : bottom;
   frame.y.end = top;
+  below.y.begin = bottom;
+  below.y.end = frame.y.begin + 16 * text;
+  fit_ticks(frame);
+  fit_ticks(below);
+  frame.x.begin = 84 * text + std::max(label_width(canvas, frame), label_width(canvas, below));
+  fit_ticks(frame);
   const std::string x_title = "Multipole \u2113";
   draw_grid(canvas, frame);
   draw_bands(canvas, frame, comparison.bands);
@@ -164,13 +169,11 @@ void draw_curves(const CurvePicture& picture, const std::vector<Curve>& curves,
             {has_residuals ? "" : x_title,
              "\u2113(\u2113+1) C_{\u2113} / 2\u03c0" +
                  (picture.unit.empty() ? "" : "  [" + pretty_unit(picture.unit) + "]")});
-  canvas.text_within(frame.x.end - frame.x.begin, (frame.x.begin + frame.x.end) / 2, 44 * scale,
-                     picture.title, {.size = 31 * scale});
+  canvas.text_within(frame.x.end - frame.x.begin, (frame.x.begin + frame.x.end) / 2, 44 * text,
+                     picture.title, {.size = 31 * text});
   draw_legend(canvas, frame, curves, comparison.bands.empty() ? "" : comparison.band_name);
   if (has_residuals) {
     below.x = frame.x;
-    below.y.begin = bottom;
-    below.y.end = frame.y.begin + 16 * scale;
     draw_grid(canvas, below);
     draw_standard_deviation(canvas, below);
     draw_all(canvas, below, comparison.residuals);

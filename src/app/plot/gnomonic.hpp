@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <array>
 #include <optional>
 #include <vector>
 
-#include "app/plot/mollweide.hpp"
+#include "app/plot/sky_frame.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/grid.hpp"
 #include "ringweave/views.hpp"
@@ -19,19 +18,16 @@ class SkyPatch {
   /// size  width of the patch, radians. Error  UsageError unless it is above 0 and below 2.
   SkyPatch(SkyPoint centre, double size);
 
-  const SkyPoint& centre() const { return centre_; }
+  const SkyPoint& centre() const { return frame_.centre(); }
   double size() const { return size_; }
   /// Returns the place of a point, maybe outside the patch; nothing on the far side of the sphere.
   std::optional<PlanePoint> place(SkyPoint point) const;
   SkyPoint point(PlanePoint place) const;
 
  private:
-  using Direction = std::array<double, 3>;
-
-  SkyPoint centre_;
+  SkyFrame frame_;
   double size_;
   double scale_;  ///< of the plane: tan(size / 2)
-  Direction to_centre_, east_, north_;
 };
 
 /// Samples a map on a square raster of width x width pixels, as sample_mollweide(): values on rank

@@ -36,13 +36,14 @@ double auxiliary_complement(double pole_distance) {
 }
 
 /// Adds the sub-samples of one row, at y, whose nearest pixel this rank owns.
+/// turn  longitude in the middle
 template <class T>
-void add_row(const PixelFinder::Row& row, double y, View<const T> map, int width, double* sums,
-             double* counts) {
+void add_row(const PixelFinder::Row& row, double y, double turn, View<const T> map, int width,
+             double* sums, double* counts) {
   for (int i = 0; i < 2 * width; ++i) {
     const auto point = inverse_mollweide({sub_sample(i / 2, i % 2, width, 2), y});
     if (!point) continue;
-    const std::int64_t pixel = PixelFinder::nearest(row, point->phi);
+    const std::int64_t pixel = PixelFinder::nearest(row, point->phi + turn);
     if (pixel < 0) continue;
     const double value = static_cast<double>(map[pixel]);
     if (is_unseen(value) || !std::isfinite(value)) continue;
@@ -62,9 +63,11 @@ int inside(int column, int row, int width, int height) {
   return count;
 }
 
-/// Returns this rank's share: [sum of the values, number of values][raster pixel].
+/// Returns this rank's share as sums_of_samples() does, for a level view: the points of a row have
+/// one colatitude.
 template <class T>
-std::vector<double> local_sums(const LocalRings& rings, View<const T> map, int width, int height) {
+std::vector<double> sums_by_row(const LocalRings& rings, View<const T> map, int width, int height,
+                                double turn) {
   const std::int64_t size = checked_product(width, height, "pixels of the picture");
   std::vector<double> sums(to_size(2 * size), 0.0);
   const PixelFinder finder(rings);
@@ -73,7 +76,7 @@ std::vector<double> local_sums(const LocalRings& rings, View<const T> map, int w
     const PixelFinder::Row row = finder.row(inverse_mollweide({0, y})->theta);
     if (!row.has_owned) continue;
     double* const begin = sums.data() + static_cast<std::int64_t>(j / 2) * width;
-    add_row(row, y, map, width, begin, begin + size);
+    add_row(row, y, turn, map, width, begin, begin + size);
   }
   return sums;
 }
@@ -97,13 +100,34 @@ std::optional<SkyPoint> inverse_mollweide(PlanePoint point) {
   return SkyPoint{point.y >= 0 ? pole_distance : pi - pole_distance, phi};
 }
 
+MollweideView::MollweideView(SkyPoint centre) : frame_(centre), is_level_(centre.theta == pi / 2) {}
+
+PlanePoint MollweideView::place(SkyPoint point) const {
+  if (is_level_) return mollweide({point.theta, point.phi - centre().phi});
+  const auto [depth, east, north] = frame_.components(point);
+  return mollweide({std::atan2(std::hypot(depth, east), north), std::atan2(east, depth)});
+}
+
+std::optional<SkyPoint> MollweideView::point(PlanePoint place) const {
+  const std::optional<SkyPoint> seen = inverse_mollweide(place);
+  if (!seen) return std::nullopt;
+  if (is_level_) return SkyPoint{seen->theta, seen->phi + centre().phi};
+  const double sine = std::sin(seen->theta);
+  return frame_.point(
+      {sine * std::cos(seen->phi), sine * std::sin(seen->phi), std::cos(seen->theta)});
+}
+
 template <class T>
 std::vector<double> sample_mollweide(const Communicator& comm, const LocalRings& rings,
-                                     View<const T> map, int width, int height) {
+                                     View<const T> map, int width, int height,
+                                     const MollweideView& view) {
   std::vector<double> raster;
   agree(comm, [&] {
     require_raster(rings, map.size(), width, height);
-    raster = local_sums(rings, map, width, height);
+    raster = view.is_level() ? sums_by_row(rings, map, width, height, view.centre().phi)
+                             : sums_of_samples(
+                                   rings, map, width, height,
+                                   [&](PlanePoint place) { return view.point(place); }, 2);
   });
   return raster_of(comm, std::move(raster), [&](std::int64_t p) {
     return inside(static_cast<int>(p % width), static_cast<int>(p / width), width, height);
@@ -111,8 +135,8 @@ std::vector<double> sample_mollweide(const Communicator& comm, const LocalRings&
 }
 
 template std::vector<double> sample_mollweide(const Communicator&, const LocalRings&,
-                                              View<const float>, int, int);
+                                              View<const float>, int, int, const MollweideView&);
 template std::vector<double> sample_mollweide(const Communicator&, const LocalRings&,
-                                              View<const double>, int, int);
+                                              View<const double>, int, int, const MollweideView&);
 
 }  // namespace ringweave::detail::inline app

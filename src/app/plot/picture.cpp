@@ -20,6 +20,11 @@ namespace {
 
 constexpr Colour unseen_colour{0.74, 0.74, 0.74};
 
+/// Whether the unit, or the power of ten where there is no room beside the bar, stands below it.
+bool has_line_below_bar(const std::string& unit, const SkyLayout& layout) {
+  return !unit.empty() || layout.text > layout.scale;
+}
+
 SkyLayout lay_out(const SkyPicture& picture) {
   if (picture.width < 200 || picture.width > 20000) {
     throw UsageError(
@@ -28,20 +33,22 @@ SkyLayout lay_out(const SkyPicture& picture) {
   SkyLayout layout;
   layout.width = picture.width;
   layout.scale = picture.width / 1600.0;
+  layout.text = std::max(layout.scale, 0.5);
   const auto pixels = [&](double at_1600) {
-    return static_cast<int>(std::lround(at_1600 * layout.scale));
+    return static_cast<int>(std::lround(at_1600 * layout.text));
   };
   layout.patch = picture.patch;
-  layout.sky_left = pixels(picture.patch ? 170 : 64);
+  layout.view = picture.view;
+  layout.sky_left = pixels(picture.patch ? 170 : layout.has_degrees() ? 64 : 24);
   layout.sky_top = picture.title.empty() ? pixels(36) : pixels(96);
   layout.sky.width = (picture.width - 2 * layout.sky_left) / 2 * 2;
   layout.sky.height = picture.patch ? layout.sky.width : layout.sky.width / 2;
-  layout.bar_width = pixels(820);
+  layout.bar_width = std::min<double>(pixels(820), 0.75 * picture.width);
   layout.bar_height = pixels(26);
   layout.bar_left = (picture.width - layout.bar_width) / 2;
   layout.bar_top = layout.sky_top + layout.sky.height + pixels(picture.patch ? 74 : 34);
   layout.height = static_cast<int>(layout.bar_top + layout.bar_height) +
-                  pixels(picture.unit.empty() ? 62 : 104);
+                  pixels(has_line_below_bar(picture.unit, layout) ? 104 : 62);
   return layout;
 }
 
@@ -128,33 +135,56 @@ void draw_bar(const Canvas& canvas, const SkyLayout& layout, const ColourMap& co
   cairo_stroke(cairo);
 }
 
+/// Returns as many marks as have room for their labels.
+Ticks ticks_with_room(const Canvas& canvas, const SkyLayout& layout, const ColourScale& scale,
+                      double size) {
+  for (int most = 9; true; --most) {
+    Ticks ticks = scale.ticks(most);
+    bool has_room = true;
+    for (std::size_t i = 1; i < ticks.places.size(); ++i) {
+      const double distance =
+          layout.bar_width * (scale.place(ticks.places[i]) - scale.place(ticks.places[i - 1]));
+      const double needed = (canvas.markup_width(ticks.labels[i], size) +
+                             canvas.markup_width(ticks.labels[i - 1], size)) /
+                                2 +
+                            0.5 * size;
+      has_room = has_room && distance >= needed;
+    }
+    if (has_room || most == 2) return ticks;
+  }
+}
+
 void label_bar(const Canvas& canvas, const SkyLayout& layout, const ColourScale& scale,
                const std::string& unit) {
   cairo_t* cairo = canvas.cairo();
-  const Ticks ticks = scale.ticks(9);
+  const double text = layout.text;
+  TextStyle style{.size = 22 * text, .vertical = VerticalAlign::top};
+  const Ticks ticks = ticks_with_room(canvas, layout, scale, style.size);
   const double bottom = layout.bar_top + layout.bar_height;
-  TextStyle style{.size = 22 * layout.scale, .vertical = VerticalAlign::top};
   for (std::size_t i = 0; i < ticks.places.size(); ++i) {
     const double x = layout.bar_left + layout.bar_width * scale.place(ticks.places[i]);
     cairo_move_to(cairo, x, bottom);
-    cairo_line_to(cairo, x, bottom + 8 * layout.scale);
+    cairo_line_to(cairo, x, bottom + 8 * text);
     canvas.set_colour(line_colour);
     cairo_stroke(cairo);
-    canvas.markup(x, bottom + 16 * layout.scale, ticks.labels[i], style);
+    canvas.markup(x, bottom + 16 * text, ticks.labels[i], style);
   }
   const std::string power = ticks.exponent == 0
                                 ? ""
                                 : fmt::format("10^{{{}{}}}", ticks.exponent < 0 ? "\u2212" : "",
                                               std::abs(ticks.exponent));
-  if (unit.empty()) {
+  if (!has_line_below_bar(unit, layout)) {
     style.horizontal = HorizontalAlign::left;
-    canvas.markup(layout.bar_left + layout.bar_width + 46 * layout.scale,
-                  bottom + 16 * layout.scale, power.empty() ? "" : "\u00d7 " + power, style);
+    canvas.markup(layout.bar_left + layout.bar_width + 46 * text, bottom + 16 * text,
+                  power.empty() ? "" : "\u00d7 " + power, style);
     return;
   }
-  style.size = 24 * layout.scale;
-  canvas.markup(layout.width / 2.0, bottom + 58 * layout.scale,
-                power + (power.empty() ? "" : " ") + pretty_unit(unit), style);
+  style.size = 24 * text;
+  canvas.markup(layout.width / 2.0, bottom + 58 * text,
+                unit.empty() && !power.empty()
+                    ? "\u00d7 " + power
+                    : power + (power.empty() ? "" : " ") + pretty_unit(unit),
+                style);
 }
 
 std::string name_of_coordsys(const std::string& name) {
@@ -164,6 +194,16 @@ std::string name_of_coordsys(const std::string& name) {
     return "Equatorial (\u03b1, \u03b4)";
   if (name == "E" || name == "ECLIPTIC") return "Ecliptic (\u03bb, \u03b2)";
   return "";
+}
+
+/// Writes the name left of the colour bar, where it has room.
+void name_coordinates(const Canvas& canvas, const SkyLayout& layout, const std::string& coordsys) {
+  const TextStyle style{
+      .size = 19 * layout.text, .horizontal = HorizontalAlign::left, .colour = {0.35, 0.35, 0.35}};
+  const std::string name = name_of_coordsys(coordsys);
+  const double room = layout.bar_left - 1.5 * layout.bar_height - layout.sky_left;
+  if (canvas.text_width(name, style.size) > room) return;
+  canvas.text(layout.sky_left, layout.bar_top + layout.bar_height / 2, name, style);
 }
 
 ColourScale chosen_scale(const SkyPicture& picture, const std::vector<double>& raster) {
@@ -206,13 +246,10 @@ void draw_sky(const SkyPicture& picture, const std::vector<double>& raster,
   draw_graticule(canvas, layout);
   draw_bar(canvas, layout, colours, ends);
   label_bar(canvas, layout, scale, picture.unit);
-  canvas.text_within(layout.sky.width, layout.width / 2.0, 46 * layout.scale, picture.title,
-                     {.size = 32 * layout.scale});
-  canvas.text(layout.sky_left, layout.bar_top + layout.bar_height / 2,
-              name_of_coordsys(picture.coordsys),
-              {.size = 19 * layout.scale,
-               .horizontal = HorizontalAlign::left,
-               .colour = {0.35, 0.35, 0.35}});
+  canvas.text_within(layout.sky.width, layout.width / 2.0, 46 * layout.text, picture.title,
+                     {.size = 32 * layout.text},
+                     picture.title_unit.empty() ? "" : " in " + pretty_unit(picture.title_unit));
+  name_coordinates(canvas, layout, picture.coordsys);
   canvas.write();
 }
 

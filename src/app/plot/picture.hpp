@@ -7,15 +7,18 @@
 
 #include "app/plot/colour_scale.hpp"
 #include "app/plot/gnomonic.hpp"
+#include "app/plot/mollweide.hpp"
 #include "app/plot/picture_file.hpp"
 
 namespace ringweave::detail::inline app {
 
 /// Elements of a picture of the sky besides the values.
 struct SkyPicture {
-  int width = 1600;   ///< pixels of the whole picture, with which all other sizes scale
+  int width = 1600;   ///< pixels of the whole picture, with which other sizes scale; fonts not
+                      ///< below what is legible
   std::string title;  ///< above the sky, as plain text
-  std::string unit;   ///< under the colour bar; "K_CMB", "uK^2" are set with scripts
+  std::string title_unit{};  ///< behind it after "in", set like the unit
+  std::string unit;          ///< under the colour bar; "K_CMB", "uK^2" are set with scripts
   std::string
       colour_map;  ///< a name for ColourMap; empty: "polar" where 0 is well within, else "meadow"
   ScaleKind scale = ScaleKind::linear;
@@ -23,6 +26,7 @@ struct SkyPicture {
   std::optional<double> linear_range{};  ///< of asinh; default: default_linear_range()
   std::string coordsys;             ///< COORDSYS: G, C, E, or GALACTIC, ...; others are not shown
   std::optional<SkyPatch> patch{};  ///< what to show of the sky; all of it without
+  MollweideView view{};             ///< of all of it
 };
 
 /// Returns the size of the raster that a picture needs.

@@ -13,6 +13,7 @@ PictureFormat picture_format(const std::string& name);
 struct PictureFile {
   std::string path;
   PictureFormat format = PictureFormat::png;
+  double dots_per_inch = 160;
 };
 
 }  // namespace ringweave::detail::inline app

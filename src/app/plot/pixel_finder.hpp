@@ -2,13 +2,18 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
+#include "app/plot/sky_frame.hpp"
+#include "base/checked_cast.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/grid.hpp"
+#include "ringweave/views.hpp"
 
 namespace ringweave::detail::inline app {
 
@@ -51,6 +56,34 @@ void require_raster(const LocalRings& rings, std::int64_t map_size, int width, i
 /// -extent to extent.
 inline double sub_sample(int i, int half, int n, double extent) {
   return extent * (2 * (i + 0.25 + 0.5 * half) / n - 1);
+}
+
+/// Returns this rank's share of a raster, [sum of the values, number of values][raster pixel], of
+/// two sub-samples each way in each pixel. The plane is -extent to extent wide and -1 to 1 high.
+/// point_at  (place in the plane) the point of the sky there, or nothing
+template <class T, class PointAt>
+std::vector<double> sums_of_samples(const LocalRings& rings, View<const T> map, int width,
+                                    int height, const PointAt& point_at, double extent) {
+  const std::int64_t size = checked_product(width, height, "pixels of the picture");
+  std::vector<double> sums(to_size(2 * size), 0.0);
+  const PixelFinder finder(rings);
+#pragma omp parallel for schedule(dynamic)
+  for (int j = 0; j < height; ++j) {
+    for (int sample = 0; sample < 4 * width; ++sample) {
+      const int i = sample / 4;
+      const std::optional<SkyPoint> point = point_at(PlanePoint{
+          sub_sample(i, sample % 2, width, extent), -sub_sample(j, sample / 2 % 2, height, 1)});
+      if (!point) continue;
+      const std::int64_t pixel = PixelFinder::nearest(finder.row(point->theta), point->phi);
+      if (pixel < 0) continue;
+      const double value = static_cast<double>(map[pixel]);
+      if (is_unseen(value) || !std::isfinite(value)) continue;
+      const std::int64_t place = static_cast<std::int64_t>(j) * width + i;
+      sums[to_size(place)] += value;
+      sums[to_size(size + place)] += 1;
+    }
+  }
+  return sums;
 }
 
 /// Makes a raster of the shares of all ranks, [sum of the values, number of values][raster pixel]:

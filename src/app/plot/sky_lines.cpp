@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,62 +28,109 @@ void ellipse_path(const Canvas& canvas, const SkyLayout& layout) {
   cairo_restore(cairo);
 }
 
-void stroke_meridian(const Canvas& canvas, const SkyLayout& layout, double phi) {
-  for (int step = 0; step <= 180; ++step) {
-    const PlanePoint point = mollweide({step * degree, phi});
-    cairo_line_to(canvas.cairo(), layout.x(point), layout.y(point));
+/// Draws a line through points of the sky, in pieces where it leaves at one edge and comes back at
+/// the other.
+void stroke_line(const Canvas& canvas, const SkyLayout& layout,
+                 const std::vector<SkyPoint>& points) {
+  std::optional<PlanePoint> last;
+  for (const SkyPoint& point : points) {
+    const PlanePoint place = layout.view.place(point);
+    if (last && std::abs(place.x - last->x) > 1) cairo_new_sub_path(canvas.cairo());
+    cairo_line_to(canvas.cairo(), layout.x(place), layout.y(place));
+    last = place;
   }
   cairo_stroke(canvas.cairo());
 }
 
+void stroke_meridian(const Canvas& canvas, const SkyLayout& layout, double phi) {
+  std::vector<SkyPoint> points;
+  for (int step = 0; step <= 180; ++step) points.push_back({step * degree, phi});
+  stroke_line(canvas, layout, points);
+}
+
 void stroke_parallel(const Canvas& canvas, const SkyLayout& layout, double latitude) {
-  const double y = mollweide({(90 - latitude) * degree, 0}).y;
+  const double theta = (90 - latitude) * degree;
+  if (!layout.view.is_level()) {
+    std::vector<SkyPoint> points;
+    for (int step = 0; step <= 720; ++step) points.push_back({theta, 0.5 * step * degree});
+    return stroke_line(canvas, layout, points);
+  }
+  const double y = mollweide({theta, 0}).y;
   const double half = 2 * std::sqrt(1 - y * y);
   cairo_move_to(canvas.cairo(), layout.x({-half, y}), layout.y({-half, y}));
   cairo_line_to(canvas.cairo(), layout.x({half, y}), layout.y({half, y}));
   cairo_stroke(canvas.cairo());
 }
 
+/// Whether a meridian is the edge of the view.
+bool is_edge(const SkyLayout& layout, double phi) {
+  const double from_middle = std::remainder(phi - layout.view.centre().phi, 360 * degree);
+  return layout.view.is_level() && std::abs(from_middle) > 179.99 * degree;
+}
+
 std::string degrees(double value) {
   return fmt::format("{}{:g}\u00b0", value < 0 ? "\u2212" : "", std::abs(value));
 }
 
-void label_graticule(const Canvas& canvas, const SkyLayout& layout) {
-  TextStyle style{.size = 17 * layout.scale, .colour = {0.35, 0.35, 0.35}};
-  for (int latitude = 0; latitude < 80; latitude += graticule_step) {
-    for (const double sign : {-1.0, 1.0}) {
-      if (latitude == 0 && sign < 0) continue;
-      const double y = mollweide({(90 - sign * latitude) * degree, 0}).y;
-      const double x = -2 * std::sqrt(1 - y * y);
-      style.horizontal = HorizontalAlign::right;
-      canvas.text(layout.x({x, y}) - 10 * layout.scale,
-                  layout.y({x, y}) - sign * 8 * layout.scale * latitude / 60,
-                  degrees(sign * latitude), style);
+/// Draws a label on the sky, but not across its edge.
+void label_point(const Canvas& canvas, const SkyLayout& layout, const SkyPoint& point,
+                 const std::string& label, const TextStyle& style) {
+  const PlanePoint place = layout.view.place(point);
+  constexpr double nearly_the_edge = 0.88;
+  if (place.x * place.x / 4 + place.y * place.y > nearly_the_edge) return;
+  canvas.text(layout.x(place), layout.y(place), label, style);
+}
+
+/// Latitudes stand left of the sky where parallels end there, else on a meridian near the middle,
+/// one without a longitude.
+void label_parallels(const Canvas& canvas, const SkyLayout& layout, const TextStyle& on_sky) {
+  constexpr double apart = 2 * graticule_step * degree;
+  const double meridian = (std::floor(layout.view.centre().phi / apart) + 0.5) * apart;
+  TextStyle outside = on_sky;
+  outside.horizontal = HorizontalAlign::right;
+  outside.colour = {0.35, 0.35, 0.35};
+  for (int latitude = -60; latitude <= 60; latitude += graticule_step) {
+    const double theta = (90 - latitude) * degree;
+    if (!layout.view.is_level()) {
+      label_point(canvas, layout, {theta, meridian}, degrees(latitude), on_sky);
+      continue;
     }
-  }
-  style.horizontal = HorizontalAlign::left;
-  style.vertical = VerticalAlign::top;
-  style.colour = line_colour;
-  style.size = 17 * layout.scale;
-  style.halo = 2.4 * layout.scale;
-  // Every second meridian except the one at the edge.
-  for (int phi = 0; phi < 360; phi += 2 * graticule_step) {
-    if (phi == 180) continue;
-    const PlanePoint point = mollweide({90 * degree, phi * degree});
-    canvas.text(layout.x(point) + 6 * layout.scale, layout.y(point) + 7 * layout.scale,
-                degrees(phi), style);
+    const double y = mollweide({theta, 0}).y;
+    const double x = -2 * std::sqrt(1 - y * y);
+    canvas.text(layout.x({x, y}) - 10 * layout.text,
+                layout.y({x, y}) - 8 * layout.text * latitude / 60, degrees(latitude), outside);
   }
 }
 
-void stroke_graticule(const Canvas& canvas, const SkyLayout& layout) {
-  stroke_parallel(canvas, layout, 0);
-  for (int latitude = graticule_step; latitude < 90; latitude += graticule_step) {
-    stroke_parallel(canvas, layout, latitude);
-    stroke_parallel(canvas, layout, -latitude);
+/// Longitudes of every second meridian stand on a parallel off the equator, where maps of the
+/// Galaxy have little to show; that of the edge right of it.
+void label_meridians(const Canvas& canvas, const SkyLayout& layout, const TextStyle& on_sky) {
+  const double from_pole = layout.view.is_level()                     ? 150
+                           : layout.view.centre().theta > 90 * degree ? 120
+                                                                      : 60;
+  TextStyle outside = on_sky;
+  outside.horizontal = HorizontalAlign::left;
+  outside.colour = {0.35, 0.35, 0.35};
+  for (int phi = 0; phi < 360; phi += 2 * graticule_step) {
+    if (is_edge(layout, phi * degree)) {
+      canvas.text(layout.x({2, 0}) + 10 * layout.text, layout.y({2, 0}), degrees(phi), outside);
+    } else {
+      label_point(canvas, layout, {from_pole * degree, phi * degree}, degrees(phi), on_sky);
+    }
   }
+}
+
+void label_graticule(const Canvas& canvas, const SkyLayout& layout) {
+  const TextStyle on_sky{.size = 17 * layout.text, .colour = line_colour, .halo = 3 * layout.text};
+  label_parallels(canvas, layout, on_sky);
+  label_meridians(canvas, layout, on_sky);
+}
+
+void stroke_graticule(const Canvas& canvas, const SkyLayout& layout) {
+  for (int latitude = -60; latitude <= 60; latitude += graticule_step)
+    stroke_parallel(canvas, layout, latitude);
   for (int phi = 0; phi < 360; phi += graticule_step) {
-    if (phi == 180) continue;
-    stroke_meridian(canvas, layout, phi * degree);
+    if (!is_edge(layout, phi * degree)) stroke_meridian(canvas, layout, phi * degree);
   }
 }
 
@@ -209,11 +257,11 @@ void draw_patch_graticule(const Canvas& canvas, const SkyLayout& layout) {
     for (const PatchLine& line : *lines) stroke_pieces(canvas, layout, line.pieces);
   }
   cairo_restore(cairo);
-  TextStyle style{.size = 19 * layout.scale, .horizontal = HorizontalAlign::right};
+  TextStyle style{.size = 19 * layout.text, .horizontal = HorizontalAlign::right};
   for (const PatchLine& line : parallels) {
     for (const std::vector<PlanePoint>& piece : line.pieces) {
       at_crossing(piece, x_of, y_of, [&](double y) {
-        canvas.text(layout.sky_left - 12 * layout.scale, layout.y({-1, y}),
+        canvas.text(layout.sky_left - 12 * layout.text, layout.y({-1, y}),
                     clean_degrees(line.degrees), style);
       });
     }
@@ -224,7 +272,7 @@ void draw_patch_graticule(const Canvas& canvas, const SkyLayout& layout) {
     const double turned = std::fmod(std::fmod(line.degrees, 360) + 360, 360);
     for (const std::vector<PlanePoint>& piece : line.pieces) {
       at_crossing(piece, y_of, x_of, [&](double x) {
-        canvas.text(layout.x({x, -1}), layout.sky_top + layout.sky.height + 14 * layout.scale,
+        canvas.text(layout.x({x, -1}), layout.sky_top + layout.sky.height + 14 * layout.text,
                     clean_degrees(turned), style);
       });
     }
@@ -250,7 +298,7 @@ void draw_graticule(const Canvas& canvas, const SkyLayout& layout) {
     draw_patch_graticule(canvas, layout);
   } else {
     stroke_graticule(canvas, layout);
-    label_graticule(canvas, layout);
+    if (layout.has_degrees()) label_graticule(canvas, layout);
   }
   canvas.set_colour(line_colour);
   cairo_set_line_width(cairo, 1.6 * layout.scale);

@@ -11,7 +11,8 @@ namespace ringweave::detail::inline app {
 
 /// Positions in pixels.
 struct SkyLayout {
-  double scale = 1;  ///< for fonts and lines; 1 at width 1600
+  double scale = 1;  ///< for lines; 1 at width 1600
+  double text = 1;   ///< for fonts and the space around them; not below a half
   int width = 0;
   int height = 0;
   int sky_left = 0;
@@ -23,11 +24,14 @@ struct SkyLayout {
   double bar_height = 0;
 
   std::optional<SkyPatch> patch{};  ///< what is shown of the sky; all of it without
+  MollweideView view{};             ///< of all of it
 
   double x(const PlanePoint& point) const {
     const double extent = patch ? 1 : 2;
     return sky_left + (point.x + extent) / (2 * extent) * sky.width;
   }
+  /// Whether there is room for the degrees of the lines of the sky.
+  bool has_degrees() const { return patch || scale > 0.41; }
   double y(const PlanePoint& point) const { return sky_top + (1 - point.y) / 2 * sky.height; }
 };
 

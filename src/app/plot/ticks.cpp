@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <utility>
+#include <cstdlib>
 
 namespace ringweave::detail::inline app {
 namespace {
@@ -22,17 +22,31 @@ std::string written(double value, int decimals) {
   return value < 0 ? "\u2212" + text : text;
 }
 
-/// Formats digit * 10^exponent, with a power of ten where it is small or large.
-std::string written_alone(int digit, int exponent) {
-  if (exponent >= -2 && exponent <= 4) return written(decimal(digit, exponent), -exponent);
-  return fmt::format("{}10^{{{}}}", digit == 1 ? "" : fmt::format("{}\u00d7", digit),
-                     written(exponent, 0));
-}
-
 struct Step {
-  int digit = 1;  ///< 1, 2 or 5
+  int digit = 1;  ///< 1, 2 or 5; of a mark also 0 or negative
   int exponent = 0;
+  double value() const { return decimal(digit, exponent); }
 };
+
+/// Returns the marks with labels of one style: powers of ten if any number is small or large.
+Ticks labelled(const std::vector<Step>& marks) {
+  const bool are_plain = std::all_of(marks.begin(), marks.end(), [](const Step& mark) {
+    return mark.digit == 0 || (mark.exponent >= -2 && mark.exponent <= 4);
+  });
+  Ticks ticks;
+  for (const Step& mark : marks) {
+    ticks.places.push_back(mark.value());
+    if (are_plain || mark.digit == 0) {
+      ticks.labels.push_back(written(mark.value(), mark.digit == 0 ? 0 : -mark.exponent));
+      continue;
+    }
+    const int size = std::abs(mark.digit);
+    ticks.labels.push_back(fmt::format("{}{}10^{{{}}}", mark.digit < 0 ? "\u2212" : "",
+                                       size == 1 ? "" : fmt::format("{}\u00d7", size),
+                                       written(mark.exponent, 0)));
+  }
+  return ticks;
+}
 
 Step step_for(double span, int most) {
   const double least = span / most;
@@ -73,50 +87,45 @@ Ticks logarithmic_ticks(double low, double high, int most) {
   const int last = static_cast<int>(std::ceil(std::log10(high) - slack));
   const bool short_axis = std::log10(high / low) < 2;
   const int stride = std::max(1, (last - first + most) / std::max(most, 1));
-  Ticks ticks;
+  std::vector<Step> marks;
   for (int exponent = first; exponent <= last; ++exponent) {
     for (const int digit : {1, 2, 5}) {
       if (digit > 1 && !short_axis) break;
       if (exponent % stride != 0) continue;
       const double place = decimal(digit, exponent);
       if (place < low * (1 - slack) || place > high * (1 + slack)) continue;
-      ticks.places.push_back(place);
-      ticks.labels.push_back(written_alone(digit, exponent));
+      marks.push_back({digit, exponent});
     }
   }
-  return ticks;
+  return labelled(marks);
 }
 
 Ticks asinh_ticks(double low, double high, double width, int most) {
   const auto transformed = [&](double value) { return std::asinh(value / width); };
   const double gap = (transformed(high) - transformed(low)) / most;
   const double slack = 1e-9 * std::max(std::abs(low), std::abs(high));
-  std::vector<std::pair<double, std::string>> marks;
-  const auto offer = [&](double value, const std::string& label) {
+  std::vector<Step> marks;
+  const auto offer = [&](const Step& step) {
+    const double value = step.value();
     if (value < low - slack || value > high + slack) return;
-    const bool has_room = std::all_of(marks.begin(), marks.end(), [&](const auto& mark) {
-      return std::abs(transformed(value) - transformed(mark.first)) >= gap;
+    const bool has_room = std::all_of(marks.begin(), marks.end(), [&](const Step& mark) {
+      return std::abs(transformed(value) - transformed(mark.value())) >= gap;
     });
-    if (has_room) marks.emplace_back(value, label);
+    if (has_room) marks.push_back(step);
   };
-  offer(0, "0");
+  offer({0, 0});
   const int last =
       static_cast<int>(std::floor(std::log10(std::max(std::abs(low), std::abs(high))) + 1e-9));
   const int first = static_cast<int>(std::floor(std::log10(width))) - 1;
   for (const int digit : {1, 5, 2}) {
     for (int exponent = last; exponent >= first; --exponent) {
-      const std::string label = written_alone(digit, exponent);
-      offer(decimal(digit, exponent), label);
-      offer(-decimal(digit, exponent), "\u2212" + label);
+      offer({digit, exponent});
+      offer({-digit, exponent});
     }
   }
-  std::sort(marks.begin(), marks.end());
-  Ticks ticks;
-  for (const auto& [place, label] : marks) {
-    ticks.places.push_back(place);
-    ticks.labels.push_back(label);
-  }
-  return ticks;
+  std::sort(marks.begin(), marks.end(),
+            [](const Step& a, const Step& b) { return a.value() < b.value(); });
+  return labelled(marks);
 }
 
 double round_up(double value) {

@@ -18,7 +18,8 @@ struct Ticks {
 Ticks linear_ticks(double low, double high, int most);
 
 /// Returns marks at the powers of ten within [low, high], 0 < low < high, thinned out to `most`;
-/// for less than two decades also at 2 and 5 times them.
+/// for less than two decades also at 2 and 5 times them. Here and for asinh all labels are decimal
+/// numbers, or all have powers of ten.
 Ticks logarithmic_ticks(double low, double high, int most);
 
 /// Returns 0 and round numbers of both signs within [low, high] whose places in asinh(value /

@@ -55,7 +55,7 @@ void begin_component(const FitsFile& file, const AlmHeader& header, const Proven
   if (!header.coordsys.empty()) put_text(file, "COORDSYS", header.coordsys, "G, E or C");
 }
 
-void write_block(const FitsFile& file, const DegreeRows& block, std::int64_t mmax,
+void write_block(FitsFile& file, const DegreeRows& block, std::int64_t mmax,
                  std::span<const double> values) {
   std::vector<std::int64_t> index;
   index.reserve(to_size(block.n_rows));

@@ -122,7 +122,8 @@ std::optional<CarImage> find_car_image(FitsFile& file, MapHeader& header) {
       header.coverage = SkyCoverage::partial;
       header.listed_pixels = found.order.n_rows * found.order.n_phi;
     }
-    header.precision = shape.bits == FLOAT_IMG ? Precision::single_ : Precision::double_;
+    header.precision = fits_single(shape.bits < 0, std::abs(shape.bits) / 8) ? Precision::single_
+                                                                             : Precision::double_;
     header.coordsys = file.text("COORDSYS").value_or(system_of(axis));
     header.origin = read_origin(file);
     std::int64_t n_planes = 1;
@@ -162,7 +163,7 @@ bool is_car_grid(const RingGrid& grid) {
   return grid.kind() == GridKind::clenshaw_curtis || grid.kind() == GridKind::fejer;
 }
 
-CarWriter::CarWriter(const FitsFile& file, const MapHeader& header, const Provenance& provenance,
+CarWriter::CarWriter(FitsFile& file, const MapHeader& header, const Provenance& provenance,
                      RingRange rings)
     : file_(file), precision_(header.precision) {
   const RingGrid& grid = *header.grid;

@@ -39,13 +39,12 @@ bool is_car_grid(const RingGrid& grid);
 class CarWriter {
  public:
   /// `rings` of the full grid become rows.
-  CarWriter(const FitsFile& file, const MapHeader& header, const Provenance& provenance,
-            RingRange rings);
+  CarWriter(FitsFile& file, const MapHeader& header, const Provenance& provenance, RingRange rings);
   /// values  [component][pixel], whole rings from pixel `first` of the full grid on; overwritten
   void write(std::int64_t first, std::int64_t n_pixels, std::span<double> values);
 
  private:
-  const FitsFile& file_;
+  FitsFile& file_;
   Precision precision_;
   LatLonOrder order_;
   std::vector<double> row_;

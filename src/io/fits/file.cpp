@@ -14,6 +14,7 @@
 
 #include "base/checked_cast.hpp"
 #include "base/memory_meter.hpp"
+#include "io/fits/checksum.hpp"
 #include "io/fits/gzip.hpp"
 #include "io/input_file.hpp"
 #include "ringweave/error.hpp"
@@ -140,6 +141,7 @@ FitsFile::~FitsFile() {
 }
 
 void FitsFile::close() {
+  if (access_ == Access::write) write_checksums();
   int status = 0;
   fits_close_file(std::exchange(file_, nullptr), &status);
   check(status, "write and close it");
@@ -327,8 +329,10 @@ void FitsFile::read(const FitsColumn& column, std::int64_t first,
 }
 
 void FitsFile::write(int column, std::int64_t repeat, std::int64_t first,
-                     std::span<const double> values) const {
+                     std::span<const double> values) {
   if (values.empty()) return;
+  add_to_data_sum(type_of(column) == TFLOAT ? sum_of_words<float>(values)
+                                            : sum_of_words<double>(values));
   int status = 0;
   // cfitsio only reads this argument but does not declare it const.
   fits_write_col_dbl(file_, column, first / repeat + 1, first % repeat + 1,
@@ -338,13 +342,42 @@ void FitsFile::write(int column, std::int64_t repeat, std::int64_t first,
 }
 
 void FitsFile::write(int column, std::int64_t repeat, std::int64_t first,
-                     std::span<const std::int64_t> values) const {
+                     std::span<const std::int64_t> values) {
   if (values.empty()) return;
+  add_to_data_sum(type_of(column) == TLONGLONG ? sum_of_words<std::int64_t>(values)
+                                               : sum_of_words<std::int32_t>(values));
   std::vector<LONGLONG> block(values.begin(), values.end());
   int status = 0;
   fits_write_col_lnglng(file_, column, first / repeat + 1, first % repeat + 1,
                         static_cast<LONGLONG>(values.size()), block.data(), &status);
   check(status, fmt::format("write column {} from element {}", column, first));
+}
+
+int FitsFile::type_of(int column) const {
+  int type = 0;
+  int status = 0;
+  fits_get_coltype(file_, column, &type, nullptr, nullptr, &status);
+  check(status, fmt::format("find the type of column {}", column));
+  return type;
+}
+
+void FitsFile::add_to_data_sum(std::uint32_t sum) {
+  int hdu = 0;
+  fits_get_hdu_num(file_, &hdu);
+  data_sums_.resize(std::max(data_sums_.size(), to_size(hdu)));
+  std::uint32_t& so_far = data_sums_[to_size(hdu - 1)];
+  so_far = ones_complement(std::uint64_t{so_far} + sum);
+}
+
+void FitsFile::write_checksums() const {
+  int n_hdus = 0;
+  int status = 0;
+  fits_get_num_hdus(file_, &n_hdus, &status);
+  for (int hdu = 1; hdu <= n_hdus; ++hdu) {
+    fits_movabs_hdu(file_, hdu, nullptr, &status);
+    check(status, "write its checksum");
+    put_checksum(*this, to_size(hdu) <= data_sums_.size() ? data_sums_[to_size(hdu - 1)] : 0);
+  }
 }
 
 void FitsFile::require_single(std::span<const double> values) const {

@@ -63,11 +63,13 @@ class FitsFile {
         file_(std::exchange(other.file_, nullptr)),
         bytes_(other.bytes_),
         is_packed_(other.is_packed_),
-        access_(other.access_) {}
+        access_(other.access_),
+        data_sums_(std::move(other.data_sums_)) {}
   FitsFile& operator=(FitsFile&&) = delete;
   ~FitsFile();
 
-  /// Flushes and closes. Required after writing, because the destructor cannot report errors.
+  /// Writes the checksums, flushes and closes. Required after writing, because the destructor
+  /// cannot report errors.
   void close();
 
   const std::string& path() const { return path_; }
@@ -96,17 +98,16 @@ class FitsFile {
   void read_image(std::int64_t first, std::span<double> values) const;
   /// Appends an image and moves to it.
   void append_image(Precision precision, std::span<const std::int64_t> dims) const;
-  void write_image(std::int64_t first, std::span<const double> values) const;
+  void write_image(std::int64_t first, std::span<const double> values);
 
   /// Reads elements [first, first + values.size()) of a column; nulls of integer columns become
   /// UNSEEN, logical values 0 and 1.
   void read(const FitsColumn& column, std::int64_t first, std::span<double> values) const;
   void read(const FitsColumn& column, std::int64_t first, std::span<std::int64_t> values) const;
-  /// Writes elements of a column.
+  /// Writes elements of a column, each once: they are summed for DATASUM as they come.
+  void write(int column, std::int64_t repeat, std::int64_t first, std::span<const double> values);
   void write(int column, std::int64_t repeat, std::int64_t first,
-             std::span<const double> values) const;
-  void write(int column, std::int64_t repeat, std::int64_t first,
-             std::span<const std::int64_t> values) const;
+             std::span<const std::int64_t> values);
   /// Throws DataError when a finite value exceeds single precision; cfitsio would write infinity.
   void require_single(std::span<const double> values) const;
 
@@ -116,12 +117,17 @@ class FitsFile {
 
   /// Returns the header after the current HDU as text; empty at the end and for gzipped files.
   std::string next_header() const;
+  /// Returns the type of a column as cfitsio calls it.
+  int type_of(int column) const;
+  void add_to_data_sum(std::uint32_t sum);
+  void write_checksums() const;
 
   std::string path_;
   fitsfile* file_ = nullptr;
   std::int64_t bytes_ = 0;  ///< size of the unpacked file, when reading
   bool is_packed_ = false;
   Access access_;
+  std::vector<std::uint32_t> data_sums_{};  ///< of each HDU, when writing
 };
 
 }  // namespace ringweave::detail::inline io

@@ -15,6 +15,7 @@
 
 #include "base/checked_cast.hpp"
 #include "io/file_origin.hpp"
+#include "io/fits/checksum.hpp"
 
 namespace ringweave::detail::inline io {
 namespace {
@@ -270,6 +271,7 @@ void append_table(const FitsFile& file, const std::string& extension_name, std::
                   checked_cast<int>(columns.size(), "columns of a FITS table"), names.data(),
                   formats.data(), units.data(), extension_name.c_str(), &status);
   file.check(status, "append a table");
+  reserve_checksum(file);
 }
 
 }  // namespace ringweave::detail::inline io

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "io/fits/checksum.hpp"
 #include "io/fits/file.hpp"
 #include "ringweave/grid.hpp"
 
@@ -54,11 +55,15 @@ void FitsFile::append_image(Precision precision, std::span<const std::int64_t> d
   fits_create_imgll(file_, precision == Precision::single_ ? FLOAT_IMG : DOUBLE_IMG,
                     checked_cast<int>(axes.size(), "axes of an image"), axes.data(), &status);
   check(status, "append an image");
+  reserve_checksum(*this);
 }
 
-void FitsFile::write_image(std::int64_t first, std::span<const double> values) const {
+void FitsFile::write_image(std::int64_t first, std::span<const double> values) {
   if (values.empty()) return;
+  int bits = 0;
   int status = 0;
+  fits_get_img_type(file_, &bits, &status);
+  add_to_data_sum(bits == FLOAT_IMG ? sum_of_words<float>(values) : sum_of_words<double>(values));
   // cfitsio only reads this argument but does not declare it const.
   fits_write_img(file_, TDOUBLE, first + 1, static_cast<LONGLONG>(values.size()),
                  const_cast<double*>(values.data()), &status);

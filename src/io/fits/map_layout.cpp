@@ -11,6 +11,8 @@
 #include <string_view>
 
 #include "base/checked_cast.hpp"
+#include "io/column_names.hpp"
+#include "io/file_origin.hpp"
 #include "io/fits/header.hpp"
 #include "io/keywords.hpp"
 #include "ringweave/error.hpp"
@@ -128,6 +130,8 @@ void read_ordering(const FitsFile& file, FitsMapLayout& layout) {
 void read_conventions(const FitsFile& file, FitsMapLayout& layout) {
   layout.header.coordsys = file.text("COORDSYS").value_or("");
   layout.header.origin = read_origin(file);
+  if (const std::string name = file.text(extension_keyword).value_or(""); !name.empty())
+    layout.header.origin.keywords.push_back({extension_keyword, name, ""});
   layout.bad_data = file.real("BAD_DATA");
   if (word(file, "PIXTYPE") != "HEALPIX")
     layout.header.warnings.push_back("PIXTYPE is not HEALPIX; taken as HEALPix");
@@ -168,7 +172,7 @@ void add_columns(const FitsTableShape& table, int hdu, std::size_t first, std::i
     }
     layout.columns.push_back(
         {hdu, column, 1.0, layout.pixel_lists.empty() ? 0 : layout.pixel_lists.size() - 1});
-    if (column.kind != FitsColumn::Number::real || column.bytes > 4)
+    if (!fits_single(column.kind == FitsColumn::Number::real, column.bytes))
       layout.header.precision = Precision::double_;
   }
 }

@@ -10,6 +10,7 @@
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/column_names.hpp"
+#include "io/file_origin.hpp"
 #include "io/fits/car_image.hpp"
 #include "io/fits/fields.hpp"
 #include "io/fits/file.hpp"
@@ -114,7 +115,9 @@ class BlockWriter {
       image_.emplace(file_, header, provenance, rings);
       return;
     }
-    append_table(file_, "MAP", (is_partial_ ? n_listed : header.grid->n_pixels()) / repeat_,
+    const std::string extension = extension_of(provenance);
+    append_table(file_, extension.empty() ? "MAP" : extension,
+                 (is_partial_ ? n_listed : header.grid->n_pixels()) / repeat_,
                  column_specs(header));
     put_map_header(file_, header, provenance);
   }

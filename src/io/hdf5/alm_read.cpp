@@ -9,6 +9,7 @@
 #include "distribute/mpi/agree.hpp"
 #include "io/hdf5/alm_rows.hpp"
 #include "io/hdf5/attributes.hpp"
+#include "io/hdf5/dimensions.hpp"
 #include "io/hdf5/fields.hpp"
 #include "io/header_json.hpp"
 #include "io/row_redistribution.hpp"
@@ -29,7 +30,7 @@ struct AlmInfo {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlmInfo, header, dataset, shape)
 
 std::string dataset_name(const Hdf5Handle& file, const std::string& path) {
-  const std::vector<std::string> names = hdf5_datasets(file, "alm");
+  const std::vector<std::string> names = hdf5_datasets_without_scales(file, path, "alm");
   if (names.size() == 1) return "alm/" + names.front();
   if (std::find(names.begin(), names.end(), "alm") != names.end()) return "alm/alm";
   if (names.empty()) throw DataError(path, "holds no a_lm: expected a dataset in /alm");

@@ -8,6 +8,7 @@
 #include "distribute/mpi/agree.hpp"
 #include "io/hdf5/alm_rows.hpp"
 #include "io/hdf5/attributes.hpp"
+#include "io/hdf5/dimensions.hpp"
 #include "io/hdf5/fields.hpp"
 #include "io/hdf5/map_header.hpp"
 #include "io/row_redistribution.hpp"
@@ -41,6 +42,12 @@ DiskSpace create_alm(const std::string& path, const AlmHeader& header, const Pro
   if (!header.unit.empty()) attributes.text("TUNIT", header.unit);
   if (!header.coordsys.empty()) attributes.text("COORDSYS", header.coordsys);
   write_hdf5_processing(dataset, path, provenance);
+  {
+    const Hdf5Handle component = write_hdf5_labels(group, path, "component", header.components);
+    const Hdf5Handle coefficient =
+        create_hdf5_dimension(group, path, "coefficient", shape.dims.back());
+    attach_hdf5_scales(dataset, path, {&component, &coefficient});
+  }
   dataset.close();
   group.close();
   return close_hdf5(std::move(file), path);

@@ -20,13 +20,6 @@ constexpr std::int64_t scalar = -1;
 /// More entries than any map has columns; prevents a forged count from exhausting memory.
 constexpr hssize_t max_entries = 10000;
 
-Hdf5Handle text_type() {
-  Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
-  H5Tset_size(type.id(), H5T_VARIABLE);
-  H5Tset_cset(type.id(), H5T_CSET_UTF8);
-  return type;
-}
-
 /// h5py's type of True and False.
 Hdf5Handle logical_type() {
   Hdf5Handle type(H5Tenum_create(H5T_NATIVE_INT8), H5Tclose);
@@ -68,6 +61,13 @@ std::vector<std::string> read_fixed_texts(hid_t attribute, hid_t type, std::int6
 
 }  // namespace
 
+Hdf5Handle hdf5_text_type() {
+  Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type.id(), H5T_VARIABLE);
+  H5Tset_cset(type.id(), H5T_CSET_UTF8);
+  return type;
+}
+
 void Hdf5AttributeWriter::write(const char* name, hid_t type, std::int64_t count,
                                 const void* values) const {
   const hsize_t extent = count == scalar ? 1 : static_cast<hsize_t>(count);
@@ -83,13 +83,13 @@ void Hdf5AttributeWriter::write(const char* name, hid_t type, std::int64_t count
 
 void Hdf5AttributeWriter::text(const char* name, const std::string& value) const {
   const char* pointer = value.c_str();
-  write(name, text_type().id(), scalar, &pointer);
+  write(name, hdf5_text_type().id(), scalar, &pointer);
 }
 
 void Hdf5AttributeWriter::texts(const char* name, const std::vector<std::string>& values) const {
   std::vector<const char*> pointers;
   for (const std::string& value : values) pointers.push_back(value.c_str());
-  write(name, text_type().id(), ssize64(pointers), pointers.data());
+  write(name, hdf5_text_type().id(), ssize64(pointers), pointers.data());
 }
 
 void Hdf5AttributeWriter::integer(const char* name, std::int64_t value) const {

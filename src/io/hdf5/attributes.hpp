@@ -11,6 +11,9 @@
 
 namespace ringweave::detail::inline io {
 
+/// Returns the type of texts of any length in UTF-8.
+Hdf5Handle hdf5_text_type();
+
 /// Writes attributes of one object. Strings are variable-length UTF-8 (Python readers need that to
 /// get `str`) and scalars are scalars. Not collective. Error  ResourceError naming the file.
 class Hdf5AttributeWriter {

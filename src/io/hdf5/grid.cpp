@@ -10,6 +10,7 @@
 
 #include "base/checked_cast.hpp"
 #include "io/hdf5/attributes.hpp"
+#include "io/hdf5/dimensions.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline io {
@@ -113,10 +114,12 @@ void write_hdf5_grid(const Hdf5Handle& file, const std::string& path, const Ring
     n_phi.push_back(ring.n_phi);
     start.push_back(ring.first_pixel);
   }
+  const Hdf5Handle ring = create_hdf5_dimension(group, path, "ring", grid.n_rings());
   const auto write = [&](const char* name, hid_t type, const void* values, const char* unit) {
     const Hdf5Handle dataset =
         write_small_dataset(group, path, name, type, {grid.n_rings()}, values);
     Hdf5AttributeWriter(dataset, path).text("units", unit);
+    attach_hdf5_scales(dataset, path, {&ring});
   };
   write("theta", H5T_NATIVE_DOUBLE, theta.data(), "rad");
   write("phi0", H5T_NATIVE_DOUBLE, phi0.data(), "rad");

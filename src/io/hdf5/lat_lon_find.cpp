@@ -164,7 +164,8 @@ void add_planes(const Hdf5Handle& file, const std::string& path, const Variable&
     plane.offset = -plane.offset;
     header.polarisation_was_iau = true;
   }
-  if (variable.shape.number != Hdf5Shape::Number::real || variable.shape.bytes > 4)
+  const bool are_real = variable.shape.number == Hdf5Shape::Number::real;
+  if (!fits_single(are_real, variable.shape.bytes) || plane.offset != 0)
     header.precision = Precision::double_;
   if (header.coordsys.empty()) header.coordsys = text_attribute(attributes, "COORDSYS");
   const std::string stated = text_attribute(attributes, "TUNIT");

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
-#include <hdf5_hl.h>
 
 #include <algorithm>
 #include <numbers>
@@ -9,6 +8,7 @@
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/hdf5/attributes.hpp"
+#include "io/hdf5/dimensions.hpp"
 #include "io/hdf5/lat_lon.hpp"
 #include "io/hdf5/map_header.hpp"
 #include "io/row_redistribution.hpp"
@@ -52,8 +52,7 @@ Hdf5Handle write_coordinate(const Hdf5Handle& file, const std::string& path, con
   Hdf5Handle scale =
       write_small_dataset(file, path, name, H5T_IEEE_F64LE, {ssize64(values)}, values.data());
   const bool is_latitude = name[1] == 'a';
-  if (H5DSset_scale(scale.id(), name) < 0)
-    throw ResourceError(fmt::format("{}: cannot make {} a dimension", path, name));
+  make_hdf5_scale(scale, path, name);
   const Hdf5AttributeWriter attributes(scale, path);
   attributes.text("standard_name", is_latitude ? "latitude" : "longitude");
   attributes.text("long_name", is_latitude ? "latitude" : "longitude");
@@ -100,9 +99,7 @@ DiskSpace create_lat_lon(const std::string& path, const MapHeader& header,
   const std::vector<std::string> names = variable_names(header);
   for (std::size_t c = 0; c < names.size(); ++c) {
     const Hdf5Handle dataset = create_hdf5_dataset(file, path, names[c].c_str(), shape);
-    if (H5DSattach_scale(dataset.id(), lat.id(), 0) < 0 ||
-        H5DSattach_scale(dataset.id(), lon.id(), 1) < 0)
-      throw ResourceError(fmt::format("{}: cannot attach the dimensions of {}", path, names[c]));
+    attach_hdf5_scales(dataset, path, {&lat, &lon});
     write_attributes(dataset, path, header, header.columns[c], provenance);
   }
   lat.close();

@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <bit>
 #include <variant>
 
 #include "base/checked_cast.hpp"
 #include "io/file_origin.hpp"
 #include "io/hdf5/attributes.hpp"
+#include "io/hdf5/dimensions.hpp"
 #include "io/hdf5/grid.hpp"
 #include "io/hdf5/map_header.hpp"
 #include "io/unit_name.hpp"
@@ -57,7 +59,8 @@ void write_columns(const Hdf5AttributeWriter& attributes, const MapHeader& heade
     units.push_back(column.unit);
   }
   attributes.texts("TTYPE", names);
-  attributes.texts("TUNIT", units);
+  if (std::any_of(units.begin(), units.end(), [](const auto& unit) { return !unit.empty(); }))
+    attributes.texts("TUNIT", units);
   const std::string unit = astropy_unit(units.front());
   if (!unit.empty()) {
     attributes.text("UNITS", unit);
@@ -68,6 +71,28 @@ void write_columns(const Hdf5AttributeWriter& attributes, const MapHeader& heade
   }
   attributes.text("long_name",
                   names.size() == 1 ? names.front() : "sky map, one row for each TTYPE");
+}
+
+Hdf5Shape list_of(std::int64_t length) {
+  return {{length}, Hdf5Shape::Number::integer, 8, Hdf5Shape::Layout::contiguous};
+}
+
+/// Creates the dimensions: the columns by name, and the pixel list of a partial map or cells.
+void name_dimensions(const Hdf5Handle& parent, const std::string& path, const MapHeader& header,
+                     const Hdf5Handle& map, std::int64_t length) {
+  std::vector<std::string> names;
+  for (const MapColumn& column : header.columns) names.push_back(column.name);
+  const Hdf5Handle field = write_hdf5_labels(parent, path, "field", names);
+  if (header.coverage == SkyCoverage::full) {
+    const Hdf5Handle cell = create_hdf5_dimension(parent, path, "cell", length);
+    attach_hdf5_scales(map, path, {&field, &cell});
+    return;
+  }
+  const Hdf5Handle pixel = create_hdf5_dataset(parent, path, "pixel", list_of(length));
+  make_hdf5_scale(pixel, path, "pixel");
+  if (header.grid->kind() == GridKind::healpix)
+    Hdf5AttributeWriter(pixel, path).text("standard_name", "healpix_index");
+  attach_hdf5_scales(map, path, {&field, &pixel});
 }
 
 void write_conventions(const Hdf5AttributeWriter& attributes, const MapHeader& header) {
@@ -122,12 +147,12 @@ DiskSpace create_hdf5_map(const std::string& path, const MapHeader& header,
                           const Provenance& provenance) {
   const bool partial = header.coverage == SkyCoverage::partial;
   const std::int64_t length = partial ? header.listed_pixels : header.grid->n_pixels();
-  const Hdf5Shape list{{length}, Hdf5Shape::Number::integer, 8, {}};
   const Hdf5Shape shape{{ssize64(header.columns), length},
                         Hdf5Shape::Number::real,
                         header.precision == Precision::single_ ? 4 : 8,
                         Hdf5Shape::Layout::contiguous};
-  Hdf5Handle file = create_hdf5(path, total_bytes(shape) + (partial ? total_bytes(list) : 0));
+  Hdf5Handle file =
+      create_hdf5(path, total_bytes(shape) + (partial ? total_bytes(list_of(length)) : 0));
   write_hdf5_root(file, path, provenance);
   const bool is_healpix = header.grid->kind() == GridKind::healpix;
   if (is_healpix) {
@@ -136,12 +161,10 @@ DiskSpace create_hdf5_map(const std::string& path, const MapHeader& header,
     write_hdf5_grid(file, path, *header.grid);
   }
   Hdf5Handle group;
-  if (partial) {
-    group = create_hdf5_group(file, path, "partial");
-    const Hdf5Handle pixel = create_hdf5_dataset(group, path, "pixel", list);
-    if (is_healpix) Hdf5AttributeWriter(pixel, path).text("standard_name", "healpix_index");
-  }
-  Hdf5Handle map = create_hdf5_dataset(partial ? group : file, path, "map", shape);
+  if (partial) group = create_hdf5_group(file, path, "partial");
+  const Hdf5Handle& parent = partial ? group : file;
+  Hdf5Handle map = create_hdf5_dataset(parent, path, "map", shape);
+  name_dimensions(parent, path, header, map, length);
   const Hdf5AttributeWriter attributes(map, path);
   if (is_healpix) {
     write_healpix(attributes, header);
@@ -150,6 +173,8 @@ DiskSpace create_hdf5_map(const std::string& path, const MapHeader& header,
   }
   write_columns(attributes, header);
   write_conventions(attributes, header);
+  if (const std::string name = extension_of(provenance); !name.empty())
+    attributes.text(extension_keyword, name);
   write_hdf5_processing(map, path, provenance);
   map.close();
   group.close();

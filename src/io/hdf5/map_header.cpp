@@ -9,6 +9,7 @@
 
 #include "base/checked_cast.hpp"
 #include "io/column_names.hpp"
+#include "io/file_origin.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/grid.hpp"
 #include "io/header_json.hpp"
@@ -128,9 +129,9 @@ void set_columns(Hdf5MapInfo& info, const std::string& path,
 void set_conventions(Hdf5MapInfo& info, const Hdf5AttributeReader& attributes) {
   MapHeader& header = info.header;
   header.coordsys = attributes.text("COORDSYS").value_or("");
-  header.precision = info.values.number == Hdf5Shape::Number::real && info.values.bytes <= 4
-                         ? Precision::single_
-                         : Precision::double_;
+  const bool are_real = info.values.number == Hdf5Shape::Number::real;
+  header.precision =
+      fits_single(are_real, info.values.bytes) ? Precision::single_ : Precision::double_;
   if (attributes.has_text("BAD_DATA")) {
     header.warnings.push_back("BAD_DATA is text; taken as the usual -1.6375e30");
   } else if (const std::optional<double> bad = attributes.real("BAD_DATA");
@@ -180,6 +181,9 @@ Hdf5MapInfo read_hdf5_map_info(const std::string& path) {
   set_columns(info, path, attributes);
   set_conventions(info, attributes);
   info.header.origin = read_hdf5_origin(file, dataset, path);
+  if (attributes.has_text(extension_keyword))
+    info.header.origin.keywords.push_back(
+        {extension_keyword, attributes.text(extension_keyword).value_or(""), ""});
   return info;
 }
 

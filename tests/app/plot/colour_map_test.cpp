@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "ringweave/error.hpp"
@@ -53,6 +54,28 @@ TEST(ColourMap, NeighbouringColoursDifferLittle) {
       EXPECT_LT(std::abs(a.blue - b.blue), 0.02) << name << " at " << place;
     }
   }
+}
+
+TEST(ColourMap, ViridisIsThePublishedOne) {
+  // Rows 0, 64, 128, 192 and 255 of its table.
+  constexpr std::array<std::array<int, 3>, 5> published{
+      {{68, 1, 84}, {59, 82, 139}, {33, 145, 140}, {94, 201, 98}, {253, 231, 37}}};
+  const ColourMap colours = ColourMap::from_name("viridis");
+  for (std::size_t i = 0; i < published.size(); ++i) {
+    const double place = i == 4 ? 1.0 : static_cast<double>(64 * i) / 255;
+    const Colour colour = colours(place);
+    EXPECT_NEAR(255 * colour.red, published[i][0], 4) << place;
+    EXPECT_NEAR(255 * colour.green, published[i][1], 4) << place;
+    EXPECT_NEAR(255 * colour.blue, published[i][2], 4) << place;
+  }
+}
+
+TEST(ColourMap, PlanckRunsFromBlueOverCreamToDarkRed) {
+  const ColourMap colours = ColourMap::from_name("planck");
+  EXPECT_GT(colours(0).blue, 0.7);
+  EXPECT_GT(lightness(colours(0.5)), 90);
+  EXPECT_LT(lightness(colours(1)), 25);
+  EXPECT_GT(colours(0.75).red, 2 * colours(0.75).blue);
 }
 
 TEST(ColourMap, RefusesANameItDoesNotKnow) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 #include "ringweave/error.hpp"
@@ -48,6 +49,43 @@ std::size_t pixel_at(double theta, double phi) {
   const auto column = static_cast<std::size_t>((point.x + 2) / 4 * width);
   const auto row = static_cast<std::size_t>((1 - point.y) / 2 * height);
   return row * width + column;
+}
+
+TEST(MollweideView, HasItsCentreInTheMiddleAndNorthUp) {
+  for (const SkyPoint centre : {SkyPoint{pi / 2, 0}, SkyPoint{pi / 2, 2}, SkyPoint{0.7, -1}}) {
+    const MollweideView turned(centre);
+    const PlanePoint middle = turned.place(centre);
+    EXPECT_NEAR(middle.x, 0, 1e-12);
+    EXPECT_NEAR(middle.y, 0, 1e-12);
+    const PlanePoint north = turned.place({centre.theta - 0.1, centre.phi});
+    EXPECT_NEAR(north.x, 0, 1e-12);
+    EXPECT_GT(north.y, 0);
+    EXPECT_LT(turned.place({centre.theta, centre.phi + 0.1}).x, 0);
+    for (const PlanePoint place : {PlanePoint{0.3, 0.2}, PlanePoint{-1.5, -0.5}}) {
+      const auto point = turned.point(place);
+      ASSERT_TRUE(point);
+      EXPECT_NEAR(turned.place(*point).x, place.x, 1e-11);
+      EXPECT_NEAR(turned.place(*point).y, place.y, 1e-11);
+    }
+    EXPECT_FALSE(turned.point({1.9, 0.9}));
+  }
+}
+
+TEST(MollweideView, IsWhatASampleShows) {
+  const auto grid = std::make_shared<const RingGrid>(RingGrid::healpix(64));
+  const std::vector<double> map = map_of(*grid);
+  for (const SkyPoint centre : {SkyPoint{pi / 2, 2}, SkyPoint{0.7, -1}}) {
+    const MollweideView turned(centre);
+    const std::vector<double> raster =
+        sample_mollweide(Communicator::self(), LocalRings(grid), view(map), width, height, turned);
+    for (const auto& [column, row] : {std::pair{120, 60}, std::pair{30, 50}, std::pair{150, 110}}) {
+      const auto point = turned.point(centre_of(column, row));
+      ASSERT_TRUE(point);
+      EXPECT_NEAR(raster[static_cast<std::size_t>(row * width + column)],
+                  smooth(point->theta, point->phi), 0.03);
+    }
+    EXPECT_TRUE(std::isnan(raster[0]));
+  }
 }
 
 TEST(Mollweide, ForwardThenInverseIsTheSamePoint) {

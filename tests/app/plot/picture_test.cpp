@@ -6,11 +6,13 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "app/plot/column_title.hpp"
 #include "app/plot/curve_plot.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/grid.hpp"
@@ -67,6 +69,57 @@ TEST_F(Picture, OfTheSkyIsAPngOfTheAskedWidth) {
   EXPECT_EQ(size.width, 640U);
   EXPECT_GT(size.height, 320U);
   EXPECT_LT(size.height, 640U);
+}
+
+TEST_F(Picture, SaysHowManyPixelsMakeAnInch) {
+  SkyPicture picture;
+  picture.width = 200;
+  draw_sky(picture, raster_for(picture, 1.5), {file("sky.png"), PictureFormat::png, 300});
+  std::ifstream png(file("sky.png"), std::ios::binary);
+  std::string head(54, ' ');
+  png.read(head.data(), 54);
+  // 11811 pixels to the metre, and the chunk's CRC.
+  const std::string expected("\0\0\0\x09pHYs\0\0\x2e\x23\0\0\x2e\x23\1\x78\xa5\x3f\x76", 21);
+  EXPECT_EQ(head.substr(33), expected);
+  draw_sky(picture, raster_for(picture, 1.5), {file("sky.svg"), PictureFormat::svg, 100});
+  std::ifstream svg(file("sky.svg"));
+  const std::string text{std::istreambuf_iterator<char>(svg), {}};
+  EXPECT_NE(text.find("width=\"144pt\""), std::string::npos) << text.substr(0, 200);
+}
+
+TEST_F(Picture, OfASmallSizeKeepsRoomForItsTexts) {
+  SkyPicture picture;
+  picture.title = "Temperature";
+  picture.title_unit = "uK";
+  picture.unit = "uK";
+  double last = 2;
+  for (const int width : {200, 300, 500, 1600}) {
+    picture.width = width;
+    draw_sky(picture, raster_for(picture, 1.5), {file("sky.png")});
+    const double share = 1.0 * png_size(file("sky.png")).height / width;
+    EXPECT_LT(share, last) << width;
+    last = share;
+  }
+}
+
+TEST_F(Picture, MayBeCentredAnywhere) {
+  SkyPicture picture;
+  picture.width = 700;
+  for (const SkyPoint centre :
+       {SkyPoint{1.5707963267948966, 3}, SkyPoint{0.5, 1}, SkyPoint{0, 0}}) {
+    picture.view = MollweideView(centre);
+    draw_sky(picture, raster_for(picture, 1.5), {file("sky.png")});
+  }
+}
+
+TEST(ColumnTitle, IsTheUsualNameOfKnownColumns) {
+  EXPECT_EQ(column_title("TEMPERATURE"), "Temperature");
+  EXPECT_EQ(column_title("I_STOKES"), "I");
+  EXPECT_EQ(column_title("Q_POLARISATION"), "Q");
+  EXPECT_EQ(column_title("u-polarization"), "U");
+  EXPECT_EQ(column_title("T"), "T");
+  for (const char* other : {"II_COV", "Q_STOKES_ERROR", "HITS", "", "_", "U_"})
+    EXPECT_EQ(column_title(other), other == std::string("U_") ? "U" : other);
 }
 
 TEST_F(Picture, MayBePdfAndSvg) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <numbers>
 #include <vector>
 
 #include "app/plot/mollweide.hpp"
@@ -26,28 +27,32 @@ std::vector<double> numbered_map(const LocalRings& rings) {
   return map;
 }
 
-std::vector<double> sampled(const Communicator& comm, const LocalRings& rings) {
+std::vector<double> sampled(const Communicator& comm, const LocalRings& rings,
+                            const MollweideView& view) {
   const std::vector<double> map = numbered_map(rings);
-  return sample_mollweide(comm, rings, View<const double>(map.data(), ssize64(map)), 100, 50);
+  return sample_mollweide(comm, rings, View<const double>(map.data(), ssize64(map)), 100, 50, view);
 }
 
 TEST(SampleMollweideOnRanks, GivesRankZeroThePictureOfOneRank) {
   const auto grid = std::make_shared<const RingGrid>(RingGrid::healpix(4));
-  const std::vector<double> expected = sampled(Communicator::self(), LocalRings(grid));
-  on_every_rank_count([&](const Communicator& comm) {
-    const RingDistribution rings(grid, ModeLimits(*grid, 8, 8, 0), comm.size());
-    const std::vector<double> raster = sampled(comm, rings.rings(comm.rank()));
-    if (!comm.is_root()) return;
-    ASSERT_EQ(raster.size(), expected.size());
-    for (std::size_t i = 0; i < raster.size(); ++i) {
-      // Sums of a few whole numbers are exact.
-      if (!std::isnan(expected[i])) {
-        ASSERT_EQ(raster[i], expected[i]) << i;
-      } else {
-        ASSERT_TRUE(std::isnan(raster[i])) << i;
+  for (const SkyPoint centre : {SkyPoint{std::numbers::pi / 2, 0}, SkyPoint{0.7, -1}}) {
+    const MollweideView view(centre);
+    const std::vector<double> expected = sampled(Communicator::self(), LocalRings(grid), view);
+    on_every_rank_count([&](const Communicator& comm) {
+      const RingDistribution rings(grid, ModeLimits(*grid, 8, 8, 0), comm.size());
+      const std::vector<double> raster = sampled(comm, rings.rings(comm.rank()), view);
+      if (!comm.is_root()) return;
+      ASSERT_EQ(raster.size(), expected.size());
+      for (std::size_t i = 0; i < raster.size(); ++i) {
+        // Sums of a few whole numbers are exact.
+        if (!std::isnan(expected[i])) {
+          ASSERT_EQ(raster[i], expected[i]) << i;
+        } else {
+          ASSERT_TRUE(std::isnan(raster[i])) << i;
+        }
       }
-    }
-  });
+    });
+  }
 }
 
 }  // namespace

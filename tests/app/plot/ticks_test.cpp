@@ -47,11 +47,22 @@ TEST(Ticks, OnALogarithmicAxisArePowersOfTen) {
   const Ticks ticks = logarithmic_ticks(2e-6, 3e-2, 9);
   ASSERT_EQ(ticks.places.size(), 4U);
   EXPECT_DOUBLE_EQ(ticks.places[0], 1e-5);
-  EXPECT_THAT(ticks.labels, ElementsAre("10^{\u22125}", "10^{\u22124}", "10^{\u22123}", "0.01"));
+  EXPECT_THAT(ticks.labels,
+              ElementsAre("10^{\u22125}", "10^{\u22124}", "10^{\u22123}", "10^{\u22122}"));
 }
 
 TEST(Ticks, OnAShortLogarithmicAxisFillTheDecade) {
   EXPECT_THAT(logarithmic_ticks(2, 95, 9).labels, ElementsAre("2", "5", "10", "20", "50"));
+}
+
+TEST(Ticks, HaveOneStyleOnAnAxis) {
+  EXPECT_THAT(logarithmic_ticks(1e-2, 1e4, 9).labels,
+              ElementsAre("0.01", "0.1", "1", "10", "100", "1000", "10000"));
+  EXPECT_THAT(
+      logarithmic_ticks(1e-3, 1e2, 9).labels,
+      ElementsAre("10^{\u22123}", "10^{\u22122}", "10^{\u22121}", "10^{0}", "10^{1}", "10^{2}"));
+  EXPECT_THAT(asinh_ticks(-2e5, 2e5, 1, 5).labels,
+              testing::Each(testing::AnyOf("0", testing::HasSubstr("10^{"))));
 }
 
 TEST(Ticks, OfAsinhAreZeroAndPowersOfTenOfBothSigns) {
@@ -62,7 +73,7 @@ TEST(Ticks, OfAsinhAreZeroAndPowersOfTenOfBothSigns) {
   EXPECT_THAT(asinh_ticks(-1, 1, 1, 9).labels,
               ElementsAre("\u22121", "\u22120.5", "\u22120.2", "0", "0.2", "0.5", "1"));
   EXPECT_THAT(asinh_ticks(5, 2e6, 1e-3, 6).labels,
-              ElementsAre("10", "100", "1000", "10000", "10^{5}", "10^{6}"));
+              ElementsAre("10^{1}", "10^{2}", "10^{3}", "10^{4}", "10^{5}", "10^{6}"));
 }
 
 TEST(Ticks, OfAsinhKeepTheirDistance) {
