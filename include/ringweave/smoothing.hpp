@@ -37,7 +37,7 @@ struct SmoothingOptions : MaskOptions {
 
 /// Treatment that a map got before its smoothing.
 struct TreatmentReport {
-  std::int64_t unseen_pixels = 0;  ///< of all its components together, masked ones among them
+  std::vector<std::int64_t> unseen_pixels{};  ///< [component], masked ones among them
   LowMultipoles removed{};
 };
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/error.hpp"
 
@@ -69,6 +70,33 @@ void note_what_remains(Run& run, const std::string& path, int lmax,
       fmt::format("{}: the residual stays at {:.2g}, the part of the map that lies above "
                   "lmax = {}; iterations do not reduce it, a higher --lmax does",
                   path, residuals.back(), lmax));
+}
+
+std::vector<std::string> names_of_fields(const FieldChoice& choice, const MapHeader& header) {
+  if (choice.name != "all") {
+    std::vector<std::string> names;
+    for (const char letter : choice.name) names.emplace_back(1, letter);
+    return names;
+  }
+  std::vector<std::string> names;
+  for (const int column : choice.columns)
+    names.push_back(header.columns[to_size(std::int64_t{column})].name);
+  return names;
+}
+
+std::string unseen_text(const std::vector<std::int64_t>& n_pixels,
+                        const std::vector<std::string>& fields, bool is_masked) {
+  const std::string kind = is_masked ? "UNSEEN or masked pixels" : "UNSEEN pixels";
+  const auto [least, most] = std::minmax_element(n_pixels.begin(), n_pixels.end());
+  if (n_pixels.empty() || *most == 0) return "";
+  if (*least == *most) return fmt::format("{} {}", *most, kind);
+  std::string text;
+  for (std::size_t i = 0; i < n_pixels.size(); ++i) {
+    if (n_pixels[i] == 0) continue;
+    text += text.empty() ? fmt::format("{} {} of {}", n_pixels[i], kind, fields[i])
+                         : fmt::format(", {} of {}", n_pixels[i], fields[i]);
+  }
+  return text;
 }
 
 void note_columns_left_out(Run& run, const std::string& path, const MapHeader& header,

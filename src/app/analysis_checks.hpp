@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,14 @@ void require_converging(const Communicator& comm, const std::string& path, const
 /// Says what a large residual is that the last pass did not reduce: power above lmax.
 void note_what_remains(Run& run, const std::string& path, int lmax,
                        const std::vector<double>& residuals);
+
+/// Returns the names of a choice's fields, one for each component: T, Q, U, or those of columns.
+std::vector<std::string> names_of_fields(const FieldChoice& choice, const MapHeader& header);
+
+/// Returns "12 UNSEEN pixels", where all fields have as many, or "12 UNSEEN pixels of Q, 3 of U";
+/// empty without any.
+std::string unseen_text(const std::vector<std::int64_t>& n_pixels,
+                        const std::vector<std::string>& fields, bool is_masked);
 
 /// Names the columns of a map that a command does not use.
 void note_columns_left_out(Run& run, const std::string& path, const MapHeader& header,

@@ -6,12 +6,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <fstream>
 #include <memory>
 #include <sstream>
-#include <string_view>
 
 #include "app/cli/command_options.hpp"
+#include "app/cli/config_file.hpp"
 #include "app/cli/help.hpp"
 #include "app/cli/manual.hpp"
 #include "app/cli/suggestion.hpp"
@@ -28,27 +27,6 @@ constexpr const char* overview =
     "converts, compares and "
     "draws sky maps; the same command runs alone or under mpirun and srun.";
 
-/// Lets "lmax = 512" in a file set the option of the current subcommand, without a [section].
-class FlatConfig : public CLI::ConfigBase {
- public:
-  explicit FlatConfig(const CLI::App* app) : app_(app) {}
-  std::vector<CLI::ConfigItem> from_config(std::istream& input) const override {
-    std::vector<CLI::ConfigItem> entries = CLI::ConfigBase::from_config(input);
-    const auto chosen = app_->get_subcommands();
-    if (chosen.empty()) return entries;
-    for (CLI::ConfigItem& item : entries) {
-      if (item.name == "config")
-        throw CLI::ConfigError("config: a configuration file cannot name another");
-      const bool common = app_->get_option_no_throw("--" + item.name) != nullptr;
-      if (item.parents.empty() && !common) item.parents = {chosen.front()->get_name()};
-    }
-    return entries;
-  }
-
- private:
-  const CLI::App* app_;
-};
-
 /// Declares one subcommand; `Options` lives as long as the returned function.
 template <class Options>
 void add_command(CLI::App& app, ParsedCommand& parsed, const std::string& name,
@@ -59,6 +37,8 @@ void add_command(CLI::App& app, ParsedCommand& parsed, const std::string& name,
   declare(*sub, *options);
   sub->final_callback([&parsed, options, command] {
     if constexpr (requires { options->maps.resume; }) parsed.resumes = options->maps.resume;
+    parsed.plans_other_runs = requires { options->ranks; }
+    || requires { options->tasks_per_node; };
     parsed.execute = [options, command](Run& run) { return command(run, *options); };
   });
 }
@@ -86,45 +66,15 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
-std::vector<std::string> option_names(const CLI::App& app) {
-  std::vector<std::string> names;
-  const auto add = [&](const CLI::App& of) {
-    for (const CLI::Option* option : of.get_options()) {
-      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    }
-  };
-  add(app);
-  for (const CLI::App* command : app.get_subcommands()) add(*command);
-  return names;
-}
-
-/// The file of --config; empty without.
-std::string config_file(const CLI::App& app) {
-  const CLI::Option* option = app.get_config_ptr();
-  return option->count() > 0 ? option->as<std::string>() : "";
-}
-
-/// Returns the number of the line of a configuration file that sets a key, from 1; 0 for none.
-int line_of(const std::string& file, const std::string& key) {
-  std::ifstream lines(file);
-  int number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    const std::size_t begin = line.find_first_not_of(" \t");
-    if (begin == std::string::npos || line.compare(begin, key.size(), key) != 0) continue;
-    if (line.find_first_of(" \t=", begin) == begin + key.size()) return number;
-  }
-  return 0;
-}
-
-/// What an error of the parser about these words of the command line is about, for the user.
+/// Returns what an error of the parser about these words of the command line is about, for the
+/// user.
 UsageError explained(const CLI::App& app, const std::vector<std::string>& words,
                      const CLI::Error& error) {
-  const auto chosen = app.get_subcommands();
-  const std::string help =
-      chosen.empty() ? "\nRun `ringweave --help`."
-                     : fmt::format("\nRun `ringweave {} --help`.", chosen.front()->get_name());
-  const std::vector<std::string> known = option_names(app);
+  const CLI::App* chosen = chosen_command(app);
+  const std::string help = chosen == nullptr
+                               ? "\nRun `ringweave --help`."
+                               : fmt::format("\nRun `ringweave {} --help`.", chosen->get_name());
+  const std::vector<std::string> known = option_names(app, chosen);
   const bool is_extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
   for (const std::string& word : words) {
     const std::string name = word.substr(0, word.find('='));
@@ -140,25 +90,8 @@ UsageError explained(const CLI::App& app, const std::vector<std::string>& words,
   const bool is_given = std::any_of(words.begin(), words.end(), [&](const std::string& word) {
     return word.substr(0, word.find('=')) == option;
   });
-  const std::string file = config_file(app);
-  const int line =
-      option.starts_with("--") && !is_given && !file.empty() ? line_of(file, option.substr(2)) : 0;
-  if (line > 0) return UsageError(fmt::format("{}, line {}: {}{}", file, line, message, help));
-  return UsageError(message + help);
-}
-
-/// "job.toml, line 3: unknown key lmaxx", for the entry that the parser could not take.
-UsageError explained(const CLI::App& app, const CLI::ConfigError& error) {
-  const std::string file = config_file(app);
-  const std::string message = error.what();
-  constexpr std::string_view cannot_parse = "INI was not able to parse ";
-  if (!message.starts_with(cannot_parse)) return UsageError(file + ": " + message);
-  std::string key = message.substr(cannot_parse.size());
-  key = key.substr(key.rfind('.') + 1);
-  std::vector<std::string> keys;
-  for (const std::string& name : option_names(app)) keys.push_back(name.substr(2));
-  return UsageError(fmt::format("{}, line {}: unknown key {}{}", file, line_of(file, key), key,
-                                did_you_mean(key, keys)));
+  const std::string place = is_given ? "" : config_place(app, option);
+  return UsageError(place + (place.empty() ? "" : ": ") + message + help);
 }
 
 }  // namespace
@@ -209,8 +142,9 @@ ParsedCommand parse_command_line(int argc, const char* const* argv) {
   const std::string& first = words.front();
   if (!first.starts_with('-') &&
       std::find(commands.begin(), commands.end(), first) == commands.end()) {
-    throw UsageError(fmt::format("{}: no command of this name{}; `ringweave --help` lists them",
-                                 first, did_you_mean(first, commands)));
+    const std::string meant = did_you_mean(first, commands);
+    throw UsageError(fmt::format("{}: no command of this name{}{} `ringweave --help` lists them",
+                                 first, meant, meant.empty() ? ";" : ""));
   }
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
@@ -221,7 +155,7 @@ ParsedCommand parse_command_line(int argc, const char* const* argv) {
   } catch (const CLI::CallForVersion&) {
     parsed.text = version_text();
   } catch (const CLI::ConfigError& error) {
-    throw explained(app, error);
+    throw UsageError(config_error_text(app, error));
   } catch (const CLI::Error& error) {
     throw explained(app, words, error);
   }

@@ -16,6 +16,7 @@ struct ParsedCommand {
   std::string used_configuration;    ///< every option with its value, TOML
   std::string text;                  ///< help or version to print instead of running the command
   bool resumes = false;              ///< replaces outputs that exist only in part, and a report
+  bool plans_other_runs = false;     ///< whose --threads need not fit this computer
   std::function<int(Run&)> execute;  ///< empty when there is only text
 };
 

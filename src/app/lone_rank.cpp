@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -31,6 +33,13 @@ std::vector<const char*> counts_of_launchers() {
 }
 
 }  // namespace
+
+bool is_launched() {
+  constexpr std::array<const char*, 5> names{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK",
+                                             "PMIX_RANK", "SLURM_PROCID"};
+  return std::any_of(names.begin(), names.end(),
+                     [](const char* name) { return !variable(name).empty(); });
+}
 
 void refuse_lone_rank(const Communicator& comm) {
   if (comm.size() > 1) return;

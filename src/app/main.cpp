@@ -8,6 +8,7 @@
 int main(int argc, char** argv) {
   using namespace ringweave;
   detail::prepare_process();
+  if (detail::answer_without_mpi(argc, argv)) return 0;
   try {
     const MpiSession mpi(&argc, &argv);
     return detail::run_command(Communicator::world(), argc, argv);

@@ -14,6 +14,10 @@ namespace {
 
 void require_kind(const std::string& path, OutputContent content) {
   if (content == OutputContent::report) return;
+  if (content == OutputContent::machine) {
+    if (path.ends_with(".json")) return;
+    throw UsageError(fmt::format("{}: a machine file is JSON; give a name ending in .json", path));
+  }
   const FileKind kind = file_kind(path);
   const bool is_table = kind == FileKind::fits || kind == FileKind::hdf5;
   switch (content) {
@@ -34,6 +38,7 @@ void require_kind(const std::string& path, OutputContent content) {
     case OutputContent::picture:
       if (kind == FileKind::picture) return;
       throw UsageError(fmt::format("{}: a picture's name ends in .png, .pdf or .svg", path));
+    case OutputContent::machine:
     case OutputContent::report: return;
   }
 }

@@ -48,6 +48,14 @@ void set_threads(const Communicator& comm, int asked) {
   }
 }
 
+void warn_of_threads(Run& run) {
+  const int n_cores = omp_get_num_procs();
+  if (run.options.threads <= n_cores) return;
+  run.warn(
+      fmt::format("--threads {}: there are {} cores for them; more threads than cores are slower",
+                  run.options.threads, n_cores));
+}
+
 /// Runs the command line and returns the exit code. Throws Errors.
 int work(const Communicator& comm, int argc, const char* const* argv) {
   refuse_lone_rank(comm);
@@ -70,6 +78,7 @@ int work(const Communicator& comm, int argc, const char* const* argv) {
                   parsed.common.overwrite || parsed.resumes ? IfExists::overwrite : IfExists::fail),
           0,
           {}};
+  if (!parsed.plans_other_runs) warn_of_threads(run);
   run.outputs.announce(run.options.report, OutputContent::report);
   run.outputs.keep(run.options.machine);
   const int code = parsed.execute(run);
@@ -88,6 +97,18 @@ void prepare_process() {
   // what a plan states.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
   listen_to_sigusr1();
+}
+
+bool answer_without_mpi(int argc, const char* const* argv) {
+  if (is_launched()) return false;
+  try {
+    const std::string text = parse_command_line(argc, argv).text;
+    if (text.empty()) return false;
+    fmt::print("{}\n", text);
+    return true;
+  } catch (...) {
+    return false;  // run_command() meets and reports it again
+  }
 }
 
 int run_command(const Communicator& comm, int argc, const char* const* argv) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/cli/angle.hpp"
 #include "base/checked_cast.hpp"
 
 namespace ringweave::detail::inline app {
@@ -84,6 +85,11 @@ Beam factors_of_file(Run& run, const std::string& path, int lmax) {
                     path, b_l.size() - 1, b_l.back(), lmax));
   }
   return file.beam;
+}
+
+void note_where_nothing_is_smoothed(Run& run, const std::string& fwhm) {
+  if (fwhm.empty() || parse_width(fwhm, "--fwhm") > 0) return;
+  run.note(fmt::format("--fwhm {}: a beam without width smooths nothing", fwhm));
 }
 
 Beam beam_of_file(Run& run, const std::string& path, int lmax) {

@@ -28,6 +28,8 @@ SpectraFile spectra_of_file(Run& run, const std::string& path, const std::string
 /// Reads a table of factors b_l, once in a run, which no output may replace, warns of what is odd
 /// about it, and where it ends below lmax before it is small. Collective. Error  DataError.
 Beam factors_of_file(Run& run, const std::string& path, int lmax);
+/// Says where --fwhm, empty where it is not given, is 0 and smooths nothing.
+void note_where_nothing_is_smoothed(Run& run, const std::string& fwhm);
 /// Reads a beam likewise, and warns where it does not begin near 1. Collective. Error  DataError.
 Beam beam_of_file(Run& run, const std::string& path, int lmax);
 

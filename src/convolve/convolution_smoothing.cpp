@@ -34,7 +34,7 @@ template <class T, class Convolution>
 SmoothingReport smooth_on_rings(const Communicator& comm, Convolution& convolution,
                                 const MaskOptions& treatment, MapView<T> in, MapView<T> out) {
   const MaskedMap treated(comm, convolution.rings(), treatment, in);
-  SmoothingReport report{.maps = {{treated.mask().total(), treated.removed()}}, .convolutions = 1};
+  SmoothingReport report{.maps = {{treated.unseen_pixels(), treated.removed()}}, .convolutions = 1};
   convolution.template convolve<T>(in, out);
   if (treated.is_normalized()) {
     normalize<T>(comm, convolution, treated, in, out);

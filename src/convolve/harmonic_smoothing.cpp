@@ -111,7 +111,7 @@ SmoothingReport smooth_harmonic(SphericalHarmonicTransform& transform,
   for (std::int64_t i = 0; i < n_maps; ++i) {
     const std::string name = options.maps.empty() ? "" : options.maps[to_size(i)];
     treated.push_back(treat<T>(transform, options, name, map_of(i)));
-    report.maps.push_back({treated.back().mask().total(), treated.back().removed()});
+    report.maps.push_back({treated.back().unseen_pixels(), treated.back().removed()});
   }
   report.analysis = filter<T>(transform, options, map, progress);
 

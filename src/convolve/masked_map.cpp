@@ -76,6 +76,12 @@ MaskedMap::MaskedMap(const Communicator& comm, const LocalRings& rings,
   }
 }
 
+std::vector<std::int64_t> MaskedMap::unseen_pixels() const {
+  std::vector<std::int64_t> counts;
+  for (std::int64_t c = 0; c < mask_.n_components(); ++c) counts.push_back(mask_.count(c));
+  return counts;
+}
+
 bool MaskedMap::is_normalized() const {
   for (std::int64_t c = 0; c < mask_.n_components(); ++c) {
     if (is_normalized(c)) return true;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "ringweave/analysis.hpp"
 #include "ringweave/communicator.hpp"
@@ -24,6 +25,8 @@ class MaskedMap {
             MapView<T> map);
 
   const UnseenMask& mask() const { return mask_; }
+  /// Returns the number of UNSEEN pixels of each component over all ranks, masked ones among them.
+  std::vector<std::int64_t> unseen_pixels() const;
   const LowMultipoles& removed() const { return removed_; }
   /// Whether a component of the result must be divided by its mask, smoothed as the map was.
   bool is_normalized(std::int64_t component) const {

@@ -103,7 +103,7 @@ SmoothingReport smooth_harmonic_onto(SphericalHarmonicTransform& from,
   const Communicator& comm = from.comm();
   agree(comm, [&] { from.require_map(map.n_components(), map.size()); });
   const MaskedMap treated(comm, from.rings(), options, map.view());
-  SmoothingReport report{.maps = {{treated.mask().total(), treated.removed()}}};
+  SmoothingReport report{.maps = {{treated.unseen_pixels(), treated.removed()}}};
   auto moved = analyse_for<T>(from, onto, options, std::move(map), progress);
   report.analysis = std::move(moved.report);
   multiply(options.beam, onto.alm_layout(), onto.fields(), moved.alm.view());

@@ -51,11 +51,13 @@ void check_folder(const std::string& path) {
   const std::string folder = folder_of(path);
   struct stat status {};
   if (::stat(folder.c_str(), &status) != 0) {
-    throw ResourceError(fmt::format("{}: its folder cannot be used: {}; create it first", path,
+    if (errno == ENOENT || errno == ENOTDIR)
+      throw UsageError(fmt::format("{}: there is no folder {}; create it first", path, folder));
+    throw ResourceError(fmt::format("{}: its folder cannot be used: {}; choose another", path,
                                     std::strerror(errno)));
   }
   if (!S_ISDIR(status.st_mode))
-    throw ResourceError(fmt::format("{}: {} is not a folder", path, folder));
+    throw UsageError(fmt::format("{}: {} is not a folder; choose another", path, folder));
   if (::access(folder.c_str(), W_OK | X_OK) != 0) {
     throw ResourceError(fmt::format("{}: its folder cannot be written: {}; choose another", path,
                                     std::strerror(errno)));

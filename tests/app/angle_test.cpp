@@ -26,7 +26,7 @@ TEST(Angle, HasOneOfFourUnits) {
 
 TEST(Angle, TakesUnitsAsPeopleWriteThem) {
   for (const char* text : {"5 deg", "5degrees", "5 degree", "300'", "300 arcminutes", "18000\"",
-                           "18000arcseconds", "5\xc2\xb0"})
+                           "18000arcseconds", "300arcmins", "18000 arcsecs", "5degs", "5\xc2\xb0"})
     EXPECT_DOUBLE_EQ(parse_angle(text, "--fwhm"), 5 * degree) << text;
   EXPECT_DOUBLE_EQ(parse_angle("2 radians", "--fwhm"), 2);
 }
@@ -38,6 +38,8 @@ TEST(Angle, WithoutAUnitItIsRefusedWithTheUnitsThereAre) {
 
 TEST(Angle, WhatIsNoAngleIsNamed) {
   expect_no_angle("5parsec", "unknown unit 'parsec'");
+  expect_no_angle("5acrmin", "unknown unit 'acrmin'; did you mean arcmin?");
+  expect_no_angle("5furlong", "unknown unit 'furlong'; expected arcmin, deg, arcsec or rad");
   expect_no_angle("wide", "not an angle");
   expect_no_angle("", "not an angle");
   expect_no_angle("nandeg", "not an angle");

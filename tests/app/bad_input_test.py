@@ -297,8 +297,7 @@ class Launched(BadInput):
         self.refuse(DATA, ["cut.h5"], "smooth", "in/cut.h5", "out.h5", "--fwhm", "1deg", launched=True)
         self.refuse(DATA, ["none.fits"], *smooth, "1deg", "--weights", "pixel:none.fits", launched=True)
         self.refuse(RESOURCE, ["GiB"], *smooth, "1deg", "--lmax", 2000000, launched=True)
-        self.refuse(RESOURCE, ["none/out.fits"], "smooth", "in/sky.fits", "none/out.fits", "--fwhm", "1deg",
-                    launched=True)
+        self.refuse(USAGE, ["none/out.fits"], "smooth", "in/sky.fits", "none/out.fits", "--fwhm", "1deg", launched=True)
         write_map(self.inputs / "other.fits", 2 * self.sky)
         for ranks in RANKS:
             self.done("compare", "in/sky.fits", "in/sky.h5", ranks=ranks, launched=True)
@@ -410,9 +409,11 @@ class Outputs(BadInput):
 
     def test_unwritable_folder(self):
         (self.folder / "file").touch()
-        for name in ("none/out.fits", "file/out.fits", "/proc/out.fits", "/proc/out.h5"):
+        for name in ("none/out.fits", "file/out.fits"):
+            self.refuse(USAGE, [name], *self.smooth, name)
+        for name in ("/proc/out.fits", "/proc/out.h5"):
             self.refuse(RESOURCE, [name], *self.smooth, name)
-        self.refuse(RESOURCE, ["none/out.txt"], "analyze", "in/sky.fits", "--iter", 0, "--cl", "none/out.txt")
+        self.refuse(USAGE, ["none/out.txt"], "analyze", "in/sky.fits", "--iter", 0, "--cl", "none/out.txt")
         self.refuse(RESOURCE, ["/proc/out.png"], "plot", "in/sky.fits", "/proc/out.png")
         self.refuse(RESOURCE, ["/proc/out.json"], *self.smooth, "out.fits", "--report", "/proc/out.json")
         (self.folder / "folder.fits").mkdir()

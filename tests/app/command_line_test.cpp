@@ -91,7 +91,8 @@ TEST(CommandLine, UnknownWordsAreRefusedWithWhatIsNear) {
                  smooth + Words{"--overwrit"});
   expect_refused("--xyz: no option of this name\nRun", smooth + Words{"--xyz"});
   expect_refused("smoothe: no command of this name; did you mean smooth?", {"smoothe"});
-  expect_refused("smoth: no command of this name; did you mean smooth?", {"smoth", "in.fits"});
+  expect_refused("smoth: no command of this name; did you mean smooth? `ringweave",
+                 {"smoth", "in.fits"});
   expect_refused("smoth: no command of this name; did you mean smooth?", {"help", "smoth"});
   expect_refused("paint: no command of this name; `ringweave", {"paint"});
   expect_refused("--method", smooth + Words{"--method", "fast"});
@@ -139,12 +140,34 @@ TEST_F(Configuration, IsWhatTheCommandLineWouldSayAndIsOverruledByIt) {
   EXPECT_NE(command.used_configuration.find("lmax=8\n"), std::string::npos);
 }
 
+TEST_F(Configuration, HasKeysOutsideOfTablesOrInThatOfTheCommand) {
+  for (const char* text : {"lmax = 3\noverwrite = true\n", "smooth.lmax = 3\noverwrite = true\n",
+                           "[smooth]\nlmax = 3\noverwrite = true\n[analyze]\nlmax = 5\n"}) {
+    const ParsedCommand command = parsed(smooth + with(text));
+    EXPECT_TRUE(command.common.overwrite) << text;
+    EXPECT_NE(command.used_configuration.find("lmax=3\n"), std::string::npos) << text;
+  }
+  expect_refused("line 2: unknown key smooth.lmax; did you mean lmax?",
+                 smooth + with("[smooth]\nsmooth.lmax = 3\n"));
+  expect_refused("line 3: unknown key beam.lmax", smooth + with("lmax = 3\n\nbeam.lmax = 4\n"));
+  expect_refused("line 2: unknown key analyze.fwhm", smooth + with("[analyze]\nfwhm = \"1deg\"\n"));
+}
+
+TEST_F(Configuration, SetsNoKeyTwice) {
+  expect_refused("lines 1 and 2: both set lmax", smooth + with("lmax = 3\nlmax = 4\n"));
+  expect_refused("lines 1 and 4: both set lmax",
+                 smooth + with("lmax = 3 # low\n\n[smooth]\nlmax = 4\n"));
+  expect_refused("lines 1 and 5: both set overwrite",
+                 smooth + with("overwrite = true\n[smooth]\nfields = [\n\"T\"]\noverwrite\n"));
+}
+
 TEST_F(Configuration, WithUnknownKeysOrBadValuesIsRefused) {
   expect_refused("line 2: unknown key fwhn; did you mean fwhm?",
                  smooth + with("lmax = 8\nfwhn = \"2deg\"\n"));
   expect_refused("line 2: --lmax: ", smooth + with("mmax = 3\nlmax = many\n"));
   expect_refused("tol", smooth + with("tol = 2\n"));
-  expect_refused("cannot name another", smooth + with("config = \"other.toml\"\n"));
+  expect_refused("line 2: a configuration file cannot name another",
+                 smooth + with("lmax = 3\nconfig = \"other.toml\"\n"));
   expect_refused("none.toml", smooth + Words{"--config", "none.toml"});
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Files and options that could be misread give the right map, or an error or a warning that says what was assumed."""
+import json
 import os
 import unittest
 
@@ -11,7 +12,7 @@ import h5py
 import numpy as np
 from astropy.io import fits
 
-from files import map_header, read_alm, read_map, read_text, rms_difference, write_map
+from files import UNSEEN, map_header, read_alm, read_map, read_text, rms_difference, write_map
 
 DATA = program.DATA
 USAGE, ERROR_IN_DATA = 2, 3
@@ -222,11 +223,44 @@ class Analyses(Misread):
                 self.assertFalse((self.folder / "none.h5").exists())
 
     def test_degrees_beyond_the_grid_are_warned_about(self):
-        for command in (("analyze", "sky.h5", "--cl", "out.txt"), ("smooth", "sky.h5", "out.h5", "--fwhm", "1deg")):
+        for command in (("analyze", "sky.h5", "--cl", "out.txt"), ("smooth", "sky.h5", "out.h5", "--fwhm", "1deg"),
+                        ("smooth", "sky.h5", "out.h5", "--fwhm", "30deg", "--fields", "T")):
             result = self.done(*command, "--lmax", 3 * NSIDE, "--iter", 0, "--overwrite")
             self.assertIn("warning: sky.h5: lmax = 48", result.err)
             self.assertIn("3 nside - 1", result.err)
             self.assertNotIn("warning", self.done(*command, "--lmax", LMAX, "--iter", 0, "--overwrite").err)
+
+    def test_unseen_pixels_are_counted_by_field_where_fields_differ(self):
+        holes = self.values("sky.h5")
+        holes[0, :20] = holes[2, :27] = UNSEEN
+        write_map(self.folder / "holes.fits", holes)
+        smooth = ("smooth", "holes.fits", "out.fits", "--fwhm", "20deg")
+        for command, words in (((*smooth, "--iter", 0), ": restore"), ((*smooth, "--method", "ring"), ": restore"),
+                               (("analyze", "holes.fits", "--cl", "out.txt", "--iter", 0), " taken as zero")):
+            out = self.done(*command, "--overwrite", "--report", "report.json").out
+            self.assertIn("20 UNSEEN pixels of T, 27 of U" + words, out)
+            if command[0] == "smooth":
+                report = json.loads((self.folder / "report.json").read_text())
+                self.assertEqual(report["unseen_pixels"], {"T": 20, "Q": 0, "U": 27})
+
+    def test_another_beam_than_that_of_the_header_is_warned_about(self):
+        self.done("smooth", "sky.h5", "beam.h5", "--fwhm", "20deg")
+        replace = ("smooth", "beam.h5", "out.h5", "--fwhm", "30deg", "--overwrite", "--from-fwhm")
+        self.assertIn("warning: beam.h5: its header names a beam of 1200arcmin (FWHM = 20 degrees), and --from-fwhm "
+                      "15deg another", self.done(*replace, "15deg").err)
+        self.assertNotIn("warning", self.done(*replace, "1200arcmin").err)
+
+    def test_a_beam_without_width_is_noted(self):
+        for command in (("smooth", "sky.h5", "out.h5"), ("convert", "alm.h5", "out.h5"),
+                        ("synthesize", "--alm", "alm.h5", "--nside", NSIDE, "out.h5")):
+            self.assertIn("note: --fwhm 0deg: a beam without width smooths nothing",
+                          self.done(*command, "--fwhm", "0deg", "--overwrite").err)
+
+    def test_more_threads_than_cores_are_warned_about(self):
+        n_threads = os.cpu_count() + 1
+        self.assertIn(f"warning: --threads {n_threads}: ", self.done("info", "cl.txt", "--threads", n_threads).err)
+        model = ("model", "--nside", 64, "--ranks", 1, "--threads")
+        self.assertNotIn("warning", self.done(*model, n_threads).err)
 
     def test_both_commands_print_the_residual(self):
         lines = [self.done(*command, "--overwrite").out.splitlines()[-2:]
@@ -285,7 +319,15 @@ class Windows(Misread):
         with h5py.File(self.folder / "fejer.h5", "r+") as file:
             theta = np.repeat(np.array(file["grid/theta"]), 60)
             file["map"][0] = np.cos(theta) ** 2
-        self.assertIn("mean 0.333333", self.done("info", "fejer.h5").out)
+        out = self.done("info", "fejer.h5").out
+        self.assertIn("mean 0.333333", out)
+        self.assertNotIn("over pixels", out)
+        with h5py.File(self.folder / "fejer.h5", "r+") as file:
+            file["grid"].attrs["name"] = "mine"
+            file["grid/weight"][...] = 0
+        out = self.done("info", "fejer.h5", ranks=3).out
+        self.assertIn(f"mean {(np.cos(theta) ** 2).mean():.6g}", out)
+        self.assertIn("mean and sigma are over pixels, not over area: the grid has no weights", out)
 
 
 class Units(Misread):
@@ -352,9 +394,22 @@ class Outputs(Misread):
         self.assertEqual(self.done("smooth", "sky.h5", "old.h5", "--fwhm", "5", code=USAGE).out, "")
         self.refused(ERROR_IN_DATA, ["none.txt"], "smooth", "sky.h5", "old.h5", "--beam", "none.txt")
         self.refused(USAGE, ["old.h5", "--overwrite"], "smooth", "sky.h5", "old.h5", "--fwhm", "5deg")
+        # Nothing is said of a run that does not take place.
+        for command in (("smooth", "sky.h5", "old.h5", "--fwhm", "5deg"), (*synthesize, "--nside", 8)):
+            self.assertEqual(self.done(*command, code=USAGE).out, "")
 
 
 class Ranks(Misread):
+    def test_help_and_versions_need_no_mpi(self):
+        broken = {"OMPI_MCA_pml": "none", "OMPI_MCA_btl": "none"}
+        for words in (("--help",), ("help", "smooth"), ("-V",)):
+            self.assertEqual(self.done(*words, environment=broken).out, self.done(*words).out)
+        if program.uses_open_mpi():
+            result = program.run(("info", "cl.txt"), cwd=self.folder, environment=broken)
+            self.assertNotEqual(result.code, 0, result)
+        # Among several ranks one prints.
+        self.assertEqual(self.done("--help", ranks=2, launched=True).out.count("Usage: "), 1)
+
     def test_ranks_that_find_themselves_alone_end_with_an_error(self):
         smooth = ("smooth", "sky.h5", "alone.h5", "--fwhm", "5deg")
         for variables in ({"PMI_SIZE": "2", "PMI_RANK": "1"}, {"OMPI_COMM_WORLD_SIZE": "4"},

@@ -41,8 +41,9 @@ class Calibrate(Predictions):
     def test_every_cost_is_there_with_its_uncertainty(self):
         for ranks in (1, 3):
             name = f"machine{ranks}.json"
-            out = self.done("calibrate", "--nside", 16, "--repeats", 2, "--out", name, ranks=ranks).out
-            self.assertIn("ring FFT", out)
+            result = self.done("calibrate", "--nside", 16, "--repeats", 2, "--out", name, ranks=ranks)
+            self.assertRegex(result.err, r"note: measuring takes about \d+ s")
+            self.assertIn("ring FFT", result.out)
             machine = json.loads((self.folder / name).read_text())
             self.assertEqual(machine["ranks"], ranks)
             for key in ("legendre_scalar", "legendre_spin", "ring_fft", "transform_planning", "convolution_planning",
@@ -55,9 +56,10 @@ class Calibrate(Predictions):
     def test_a_file_that_exists_is_kept(self):
         self.refused("calibrate", "--nside", 16, "--out", "machine.json", code=2,
                      says=["machine.json", "--overwrite"])
+        self.refused("calibrate", "--nside", 16, "--out", "machine.txt", code=2, says=["machine.txt", ".json"])
 
     def test_a_plan_measures_nothing(self):
-        self.done("calibrate", "--dry-run", "--out", "new.json")
+        self.assertRegex(self.done("calibrate", "--dry-run", "--out", "new.json").out, r"about \d+ (s|min)")
         self.assertFalse((self.folder / "new.json").exists())
 
     def test_calibrations_of_several_launches_are_combined(self):
@@ -80,9 +82,11 @@ class Calibrate(Predictions):
 
     def test_what_is_no_machine_file_is_refused_by_every_command(self):
         (self.folder / "broken.json").write_text("{}")
-        for file, says in (("broken.json", "not a machine file"), ("nothing.json", "nothing.json"),
-                           (self.folder, "folder")):
-            self.refused("model", "--nside", 64, "--machine", file, code=3, says=[says])
+        # As a name of --config that no file has.
+        for file, code, says in (("broken.json", 3, "not a machine file"), ("nothing.json", 2, "nothing.json"),
+                                 (self.folder, 3, "folder")):
+            self.refused("model", "--nside", 64, "--machine", file, code=code, says=[says])
+        self.refused("model", "--nside", 64, "--config", "nothing.toml", code=2, says=["nothing.toml"])
         self.done("model", "--nside", 64, environment={"RINGWEAVE_MACHINE": "broken.json"}, code=3)
 
 
@@ -157,7 +161,7 @@ class Model(Predictions):
         self.assertIn("overlapped", host["rows"][0]["exchanges"])
         by_environment = self.rows("--nside", 64, environment={"RINGWEAVE_MACHINE": "h100_cluster"})
         self.assertIn("H100", by_environment["machine"])
-        self.refused("model", "--nside", 64, "--machine", "abacus", code=3, says=["abacus", "cpu_cluster", "calibrate"])
+        self.refused("model", "--nside", 64, "--machine", "abacus", code=2, says=["abacus", "cpu_cluster", "calibrate"])
         self.refused("model", "--nside", 64, "--backend", "cuda", code=2, says=["--backend cuda", "h100_cluster"])
 
     def test_wrong_numbers_of_ranks_are_refused(self):

@@ -72,7 +72,8 @@ TEST_P(Smoothing, ABeamOfOnesChangesNothingOnAnExactGrid) {
     const SmoothingReport report = smooth_harmonic<double>(transform, options, smoothed.view());
     expect_within(relative_error(comm(), smoothed, map), tolerance::round_trip);
     EXPECT_EQ(report.analysis.iterations, n_iter);
-    EXPECT_EQ(report.maps.front().unseen_pixels, 0);
+    EXPECT_EQ(report.maps.front().unseen_pixels,
+              std::vector<std::int64_t>(to_size(map.n_components()), 0));
   }
 }
 
@@ -147,13 +148,14 @@ TEST_P(Smoothing, UnseenPixelsAreZeroForTheTransformAndRestoredOrLeft) {
   EXPECT_TRUE(same_bits(map, expected));
 
   const MapBuffer<double> before = masked_map<double>(transform);
-  std::int64_t n_unseen = 0;
+  std::vector<std::int64_t> n_unseen(to_size(map.n_components()), 0);
   for (std::int64_t i = 0; i < map.n_components() * map.size(); ++i) {
     if (!is_unseen(before.view().data()[i])) continue;
     expected.view().data()[i] = unseen;
-    ++n_unseen;
+    ++n_unseen[to_size(i / map.size())];
   }
-  EXPECT_EQ(report.maps.front().unseen_pixels, comm().sum(n_unseen));
+  for (std::int64_t& count : n_unseen) count = comm().sum(count);
+  EXPECT_EQ(report.maps.front().unseen_pixels, n_unseen);
   map = masked_map<double>(transform);
   options.unseen = UnseenPolicy::restore;
   smooth_harmonic<double>(transform, options, map.view());

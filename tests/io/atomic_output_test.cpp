@@ -104,10 +104,14 @@ TEST_F(AtomicOutputTest, ALinkToAFileStaysALink) {
   });
 }
 
-TEST_F(AtomicOutputTest, FoldersThatCannotBeWrittenAreResourceErrors) {
-  expect_refusal(ErrorKind::resource, "create it first", folder_ / "missing/map.fits");
+TEST_F(AtomicOutputTest, FoldersThatDoNotExistAreUsageErrors) {
+  expect_refusal(ErrorKind::usage, "create it first", folder_ / "missing/map.fits");
   test::on_root(comm_, [&] { test::write_text(folder_ / "file", "x"); });
-  expect_refusal(ErrorKind::resource, "", folder_ / "file/map.fits");
+  expect_refusal(ErrorKind::usage, "not a folder", folder_ / "file/map.fits");
+  expect_refusal(ErrorKind::usage, "create it first", folder_ / "file/in/map.fits");
+}
+
+TEST_F(AtomicOutputTest, FoldersThatCannotBeWrittenAreResourceErrors) {
   // Root passes the permission check, but nobody can create files in /proc.
   expect_error(ErrorKind::resource, "/proc/map.fits",
                [&] { AtomicOutput(comm_, "/proc/map.fits", IfExists::fail); });

@@ -10,6 +10,7 @@
 #include <numbers>
 #include <string_view>
 
+#include "app/cli/suggestion.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline app {
@@ -20,19 +21,23 @@ struct Unit {
   double radians;
 };
 constexpr double degree = std::numbers::pi / 180;
-constexpr std::array<Unit, 15> units{{{"arcmin", degree / 60},
+constexpr std::array<Unit, 19> units{{{"arcmin", degree / 60},
+                                      {"arcmins", degree / 60},
                                       {"arcminute", degree / 60},
                                       {"arcminutes", degree / 60},
                                       {"'", degree / 60},
                                       {"arcsec", degree / 3600},
+                                      {"arcsecs", degree / 3600},
                                       {"arcsecond", degree / 3600},
                                       {"arcseconds", degree / 3600},
                                       {"\"", degree / 3600},
                                       {"deg", degree},
+                                      {"degs", degree},
                                       {"degree", degree},
                                       {"degrees", degree},
                                       {"\xc2\xb0", degree},
                                       {"rad", 1},
+                                      {"rads", 1},
                                       {"radian", 1},
                                       {"radians", 1}}};
 
@@ -57,8 +62,10 @@ double parse_angle(const std::string& text, const std::string& option) {
         fmt::format("{} {}: an angle needs a unit; write {}arcmin, {}deg, {}arcsec or {}rad",
                     option, text, text, text, text, text));
   }
-  throw UsageError(fmt::format("{} {}: unknown unit '{}'; expected arcmin, deg, arcsec or rad",
-                               option, text, unit_name));
+  const std::string meant =
+      did_you_mean(std::string(unit_name), {"arcmin", "deg", "arcsec", "rad"});
+  throw UsageError(fmt::format("{} {}: unknown unit '{}'{}", option, text, unit_name,
+                               meant.empty() ? "; expected arcmin, deg, arcsec or rad" : meant));
 }
 
 double parse_degrees(const std::string& text, const std::string& option) {

@@ -76,7 +76,8 @@ void declare_synthesize(CLI::App& command, SynthesizeOptions& options) {
              "--noise holds hits: the rms is X, in the unit of the map, over the root of the hits.")
       ->check(positive_number());
   group.value("--unit", options.unit, "UNIT",
-              "Unit of the map, e.g. K or uK. Default: that of the a_lm.");
+              "Unit of the map. Temperatures (K, mK, uK, nK, pK) are converted from that of the "
+              "a_lm or spectrum; without one any unit may be given. Default: that of the a_lm.");
   declare_grid(command, options.transform);
   declare_transform(command, options.transform, {"T", "TQU", "QU"},
                     "that of the a_lm; with --cl what the grid holds, 3 nside - 1 on HEALPix.",

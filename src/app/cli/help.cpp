@@ -23,7 +23,10 @@ constexpr std::string_view values_text =
 
 ANGLE is a number with its unit: 5arcmin or 5', 1.5deg, 20arcsec or 20", 0.01rad.
 
-All outputs of a command appear together when it succeeds, or none.)";
+All outputs of a command appear together when it succeeds, or none.
+
+Results are printed on stdout, among them a seed that was chosen and the method taken, once options
+and inputs are checked. Errors, warnings, notes and progress go to stderr.)";
 
 constexpr std::string_view environment_text =
     R"(OMP_NUM_THREADS: threads of each rank, unless --threads is given.
@@ -38,8 +41,9 @@ constexpr std::string_view weights_environment_text =
 
 constexpr std::string_view exit_status_text = R"(0   done
 1   compare found a difference
-2   usage: an option, an output that exists, something this build lacks
-3   data: a file is missing or broken, bad values
+2   usage: an option, an output that exists or whose folder does not,
+    something this build lacks
+3   data: an input is missing or broken, bad values
 4   no memory, no disk, no device
 5   another rank failed
 70  a bug of ours; please report it

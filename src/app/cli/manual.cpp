@@ -20,8 +20,8 @@ soon as it is done; SIGUSR1 and SIGTERM end such a run with exit status 75 after
 progress are written, and --resume continues.
 
 Spectra are C_l unless their header says D_l or --cl-kind does: those of CAMB and Planck are D_l
-and do not say so. The map's unit is that of the spectrum, uK for uK^2, or --unit, to which K, mK
-and uK are converted.
+and do not say so. The map's unit is that of the spectrum, uK for uK^2, or --unit, to which K, mK,
+uK, nK and pK are converted. Without --seed, the seed that was chosen is printed.
 
 --fwhm, --beam and --pixel-window multiply the a_lm before the synthesis and before --save-alm.
 --noise adds white noise to the pixels, which depends on the seed and the pixel alone. Pixels
@@ -172,7 +172,8 @@ ringweave plot measured.txt te.svg --field TE)",
      R"(Times Legendre stage, ring FFT, exchange, ring convolutions and files on this machine, and
 transforms on the GPUs of the ranks if there are any (--backend), and writes the costs into a
 machine file, from which --dry-run, --report and --method auto predict. Run it on the ranks and
-threads you compute with, with nothing else running: about a minute for nside 2048 on one core.
+threads you compute with, with nothing else running; it says first how long that takes, minutes
+for nside 2048 on one core.
 The exchange is only measured on two or more ranks.)",
      R"(ringweave calibrate
 mpirun -n 2 ringweave calibrate --out machine.json
@@ -207,8 +208,8 @@ ringweave jobs time_limited --nside 2048 --maps 1000 --time 08:00:00 --account a
      false},
     {"info", "describe files and anything unusual in them", "FILE... [OPTION...]",
      R"(Prints grid, order, precision, units, coordinates and, for each column of a map, its smallest
-and largest value, mean and standard deviation (by the area of pixels) and the numbers of UNSEEN
-and of NaN pixels. --provenance prints how a file was made: every step of its history, and its
+and largest value, mean and standard deviation (by the area of pixels, unless it says that the
+grid has no weights) and the numbers of UNSEEN and of NaN pixels. --provenance prints how a file was made: every step of its history, and its
 keywords.)",
      R"(ringweave info sky.fits
 ringweave info sky.h5 alm.h5 cl.txt

@@ -119,7 +119,7 @@ void declare_calibrate(CLI::App& command, CalibrateOptions& options) {
   const OptionGroup group(command, own_group);
   group
       .value("--out", options.output, "FILE",
-             "Machine file to write (JSON). Files are timed in its folder.")
+             "Machine file to write, .json. Files are timed in its folder.")
       ->capture_default_str();
   group.value("--nside", options.nside, "N", "Largest HEALPix resolution that is timed.")
       ->check(positive_number())

@@ -116,13 +116,12 @@ Analysed<T> analysed(Run& run, const AnalysisJob& job, const Sky& sky,
   const MaskOptions treatment{.unseen = unseen_policy(options.unseen),
                               .remove = remove_choice(options.remove),
                               .mask = mask.values};
-  const std::int64_t n_unseen = with_path(sky.path, [&] {
-    return MaskedMap(run.comm, job.transform.rings(), treatment, map.view()).mask().total();
+  const std::vector<std::int64_t> n_unseen = with_path(sky.path, [&] {
+    return MaskedMap(run.comm, job.transform.rings(), treatment, map.view()).unseen_pixels();
   });
-  if (n_unseen > 0) {
-    run.say(fmt::format("{} UNSEEN{} pixels taken as zero", n_unseen,
-                        mask.values == nullptr ? "" : " or masked"));
-  }
+  const std::string unseen = unseen_text(
+      n_unseen, names_of_fields(sky.choice, sky.reader->header()), mask.values != nullptr);
+  if (!unseen.empty()) run.say(unseen + " taken as zero");
   return transform_map<T>(run, job, sky, std::move(weights), map);
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -69,6 +70,11 @@ void say_machine(Run& run, const Machine& machine) {
   if (machine.device) say_device(run, *machine.device);
 }
 
+std::string time_text(double seconds) {
+  return seconds < 60 ? fmt::format("{:.0f} s", seconds)
+                      : fmt::format("{:.0f} min", std::ceil(seconds / 60));
+}
+
 void write_machine(Run& run, const std::string& path, const Machine& machine) {
   write_text(run, path, machine_text(machine));
   say_machine(run, machine);
@@ -97,7 +103,7 @@ int combine(Run& run, const CalibrateOptions& options) {
 }  // namespace
 
 int calibrate(Run& run, const CalibrateOptions& options) {
-  run.outputs.announce(options.output, OutputContent::report);
+  run.outputs.announce(options.output, OutputContent::machine);
   for (const std::string& path : options.combine) run.outputs.keep(path);
   run.outputs.require_writable();
   if (!options.combine.empty()) return combine(run, options);
@@ -106,12 +112,16 @@ int calibrate(Run& run, const CalibrateOptions& options) {
   sizes.most_nside = options.nside;
   sizes.least_nside = std::min(sizes.least_nside, sizes.most_nside);
   sizes.repeats = options.repeats;
+  const std::string time = time_text(predict_calibration(run, sizes));
   if (run.options.dry_run) {
-    run.say(fmt::format("plan: transforms, convolutions and files of nside {} to {}, {} turns{}",
-                        sizes.least_nside, sizes.most_nside, sizes.repeats,
-                        backend == Backend::cuda ? "; transforms on GPUs too" : ""));
+    run.say(fmt::format(
+        "plan: transforms, convolutions and files of nside {} to {}, {} turns: about {}{}",
+        sizes.least_nside, sizes.most_nside, sizes.repeats, time,
+        backend == Backend::cuda ? "; transforms on GPUs too" : ""));
     return 0;
   }
+  run.note(
+      fmt::format("measuring takes about {}; a lower --nside or --repeats makes it shorter", time));
   const std::filesystem::path folder = std::filesystem::path(options.output).parent_path();
   const Machine machine =
       calibrate_machine(run, sizes, backend, folder.empty() ? "." : folder.string());

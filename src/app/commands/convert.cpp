@@ -30,6 +30,7 @@ std::vector<int> first_integers(std::size_t n) {
 /// Returns the beam of --fwhm or --beam, if any.
 std::optional<Beam> asked_beam(Run& run, const ConvertOptions& options, int lmax) {
   if (!options.beam.empty()) return beam_of_file(run, options.beam, lmax);
+  note_where_nothing_is_smoothed(run, options.fwhm);
   if (!options.fwhm.empty()) return gaussian_beam(parse_width(options.fwhm, "--fwhm"), lmax);
   return std::nullopt;
 }

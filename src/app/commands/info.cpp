@@ -26,11 +26,17 @@ const char* name_of(Precision precision) {
   return precision == Precision::single_ ? "single" : "double";
 }
 
+/// Tells whether rings of a grid say by a quadrature weight how large their pixels are.
+bool has_weights(const RingGrid& grid) {
+  return std::any_of(grid.rings().begin(), grid.rings().end(),
+                     [](const Ring& ring) { return ring.weight > 0; });
+}
+
 /// Returns the area of every own pixel in units of the mean: the grid's quadrature weights. Empty
 /// where all are 1: on HEALPix, and on grids without weights.
 std::vector<double> pixel_areas(const LocalRings& rings) {
   const RingGrid& grid = rings.grid();
-  if (grid.nside() > 0) return {};
+  if (grid.nside() > 0 || !has_weights(grid)) return {};
   std::vector<double> areas(to_size(rings.n_pixels()), 1.0);
   const double mean = 4 * std::numbers::pi / static_cast<double>(grid.n_pixels());
   for (LocalRing ring{0}; index(ring) < rings.n_rings(); ring = LocalRing{index(ring) + 1}) {
@@ -103,6 +109,8 @@ void describe_map(Run& run, const std::string& path, const InfoOptions& options,
   if (header.polarisation_was_iau)
     run.say("  POLCCONV IAU: the sign of U is changed to COSMO on reading");
   for (const std::string& warning : header.warnings) run.say("  odd: " + warning);
+  if (header.grid->nside() == 0 && !has_weights(*header.grid))
+    run.say("  mean and sigma are over pixels, not over area: the grid has no weights");
   const LocalRings rings = bands_of_pixels(run.comm, header.grid);
   auto map = agreed(run.comm, [&] { return MapBuffer<double>(1, rings.n_pixels()); });
   const auto areas = agreed(run.comm, [&] { return pixel_areas(rings); });

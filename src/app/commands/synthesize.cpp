@@ -56,8 +56,8 @@ void set_unit(Source& source, const std::string& path, const std::string& of_sou
   const std::optional<double> factor = temperature_factor(of_source, asked);
   if (!factor) {
     throw UsageError(fmt::format(
-        "--unit {}: {} makes a map in {}, which is converted to K, mK and uK of the same scale "
-        "only; leave --unit out",
+        "--unit {}: {} makes a map in {}, which is converted to K, mK, uK, nK and pK of the same "
+        "scale only; leave --unit out",
         asked, path, of_source));
   }
   source.factor = *factor;
@@ -75,7 +75,8 @@ bool is_random(const SynthesizeOptions& options) {
 }
 
 /// Returns the seeds of the realisations; for a_lm from a file a single number without meaning.
-std::vector<std::uint64_t> seeds_of(Run& run, const SynthesizeOptions& options) {
+/// Collective.
+std::vector<std::uint64_t> seeds_of(const Communicator& comm, const SynthesizeOptions& options) {
   if (!is_random(options)) {
     if (options.seeds.empty()) return {0};
     throw UsageError("--seed belongs to --cl and --noise; a_lm from a file are not random");
@@ -86,9 +87,13 @@ std::vector<std::uint64_t> seeds_of(Run& run, const SynthesizeOptions& options) 
     throw UsageError(
         "--seed: a_lm from a file make one map; with --alm give one seed, of its noise");
   }
-  const std::uint64_t seed = fresh_seed(run.comm);
+  return {fresh_seed(comm)};
+}
+
+/// Prints a seed that was chosen here, which the user needs for the same map again.
+void say_fresh_seed(Run& run, const SynthesizeOptions& options, std::uint64_t seed) {
+  if (!is_random(options) || !options.seeds.empty()) return;
   run.say(fmt::format("{} {}", options.cl.empty() ? "seed of the noise" : "seed", seed));
-  return {seed};
 }
 
 Source open_source(Run& run, const SynthesizeOptions& options) {
@@ -343,7 +348,7 @@ int synthesize(Run& run, const SynthesizeOptions& options) {
   if (options.cl.empty() == options.alm.empty()) {
     throw UsageError("give what to synthesize: either --cl FILE (with --seed N) or --alm FILE");
   }
-  MapList maps = list_syntheses(run, options, seeds_of(run, options));
+  MapList maps = list_syntheses(run, options, seeds_of(run.comm, options));
   if (maps.to_do.empty()) {
     report_nothing_to_do(run, maps);
     return 0;
@@ -368,6 +373,7 @@ int synthesize(Run& run, const SynthesizeOptions& options) {
       GroupTransform(run, spec, options.transform.backend),
       {.precision = precision, .beside = noise_beside(options, spec.fields.n_components())}};
   job.beam = output_beam(run, options, *grid, spec.lmax);
+  note_where_nothing_is_smoothed(run, options.fwhm);
   check_noise(run, options, *job.full_grid);
   require_map_file(job.maps.to_do.front().output, *job.full_grid);
   job.groups = job.transform.choose_groups(job.maps, options.maps, job.use);
@@ -387,6 +393,7 @@ int synthesize(Run& run, const SynthesizeOptions& options) {
   if (run.options.dry_run) return 0;
 
   job.noise = read_noise(run, options, job.transform->rings(), job.source.choice, job.source.unit);
+  say_fresh_seed(run, options, job.maps.to_do.front().seed);
   const MapsDone done = with_storage(precision, [&](auto storage) {
     return SynthesisRun<decltype(storage)>(run, job).synthesize();
   });

@@ -23,6 +23,7 @@
 #include "convolve/ring/ring_convolution_plan.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "perf_models/machine_curves.hpp"
+#include "perf_models/transform_model.hpp"
 #include "ringweave/convolution.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
@@ -164,11 +165,13 @@ void measure_small_messages(const Communicator& comm, std::int64_t below_nside, 
   }
 }
 
+constexpr double rest_seconds = 0.25;
+
 /// Idles for a moment, as processors do before a command starts: on a virtual machine they may
 /// resume at another speed, which continuous work would not show. Collective.
 void rest(const Communicator& comm) {
   comm.barrier();
-  std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  std::this_thread::sleep_for(std::chrono::duration<double>(rest_seconds));
 }
 
 /// Adds a sample of the memory newly allocated by the system during `work`.
@@ -346,6 +349,25 @@ Machine calibrate_machine(Run& run, const CalibrationSizes& sizes, Backend backe
     machine.device = device_of(run, on_gpu);
   }
   return machine;
+}
+
+double predict_calibration(const Run& run, const CalibrationSizes& sizes) {
+  const Communicator& comm = run.comm;
+  constexpr double of_each_nside = 9 * rest_seconds + 1.3;  // kernels and plans are made
+  // Both directions of transforms, which are cold, then convolutions, a search for a split, files.
+  constexpr double transforms = 8;
+  double seconds = 0;
+  for (std::int64_t nside = sizes.least_nside; nside <= sizes.most_nside; nside *= 2) {
+    seconds += of_each_nside;
+    for (const int spin : {0, 2}) {
+      const TransformWork work = agreed(comm, [&] {
+        const TransformSpec spec = healpix_spec(nside, spin, 2 * nside, Backend::host);
+        return work_of(TransformPlan(spec, comm.rank(), comm.size()), omp_get_max_threads());
+      });
+      seconds += transforms * comm.max(estimate_transform(work, run.machine).total().seconds);
+    }
+  }
+  return sizes.repeats * seconds;
 }
 
 }  // namespace ringweave::detail::inline app

@@ -26,9 +26,10 @@ Machine choose_machine(const Communicator& comm, const std::string& option) {
     if (std::find(described.begin(), described.end(), name) != described.end())
       return described_machine(name);
     if (!std::filesystem::exists(name)) {
-      throw DataError(name, fmt::format("no such machine file; `ringweave calibrate` writes one, "
-                                        "and there are described machines: {}",
-                                        fmt::join(described, ", ")));
+      throw UsageError(
+          fmt::format("machine {}: no file and no described machine has this name; `ringweave "
+                      "calibrate` writes a file, and described are {}",
+                      name, fmt::join(described, ", ")));
     }
     check_input_file(name);
     std::ifstream file(name);

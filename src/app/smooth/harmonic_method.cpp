@@ -34,7 +34,6 @@ class HarmonicMethod final : public SmoothingMethod {
     require_memory_for(run_, transform_.of_one(), job_.precision);
     job_.smoothing.beam = beam_of(run_, job_.options, *job_.header.grid, lmax());
     way_ = harmonic_way(run_, job_);
-    warn_beyond_grid(run_, job_.maps.to_do.front().input, *job_.header.grid, lmax());
     const std::vector<MapRange> groups =
         job_.smoothing.tolerance > 0
             ? one_by_one(run_, job_.maps, job_.options.maps, "--tol couples what goes together")

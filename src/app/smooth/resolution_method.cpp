@@ -45,8 +45,6 @@ class ResolutionMethod final : public SmoothingMethod {
     require_memory_for(run_, onto_, job_.precision);
     job_.smoothing.beam = beam_of(run_, job_.options, *job_.header.grid, from_.lmax);
     way_ = harmonic_way(run_, job_);
-    const std::string& input = job_.maps.to_do.front().input;
-    warn_beyond_grid(run_, input, *job_.header.grid, from_.lmax);
     warn_beyond_grid(run_, job_.maps.to_do.front().output, *job_.new_grid, from_.lmax);
     const std::string& backend = job_.options.transform.backend;
     analysis_ = plan_transform(run_, from_, way_.use, backend);

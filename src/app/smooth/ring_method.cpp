@@ -240,7 +240,9 @@ class RingMethod final : public SmoothingMethod {
     spin_count_ += count_of(spins);
     // The next map's convolution needs its memory.
     spins_->transform->release_workspace();
-    report.maps.front().unseen_pixels += spins.maps.front().unseen_pixels;
+    const std::vector<std::int64_t>& of_spins = spins.maps.front().unseen_pixels;
+    std::vector<std::int64_t>& all = report.maps.front().unseen_pixels;
+    all.insert(all.end(), of_spins.begin(), of_spins.end());
     return report;
   }
 

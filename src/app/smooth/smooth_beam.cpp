@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <variant>
 #include <vector>
 
 #include "app/cli/angle.hpp"
@@ -156,6 +157,22 @@ void warn_of_second_window(Run& run, const SmoothOptions& options, const std::st
         "applies one more; to replace it give --from-pixel-window FILE too, else leave "
         "--pixel-window out",
         path, value));
+  }
+}
+
+void warn_of_other_beam(Run& run, const SmoothOptions& options, const std::string& path,
+                        const FileOrigin& origin) {
+  if (options.from_fwhm.empty()) return;
+  constexpr double tolerated = 0.01;
+  const double given = parse_degrees(options.from_fwhm, "--from-fwhm");
+  for (const Keyword& keyword : origin.keywords) {
+    const auto* degrees = std::get_if<double>(&keyword.value);
+    if (keyword.name != "FWHM" || degrees == nullptr) continue;
+    if (std::abs(given - *degrees) <= tolerated * *degrees) continue;
+    run.warn(fmt::format(
+        "{}: its header names a beam of {:.6g}arcmin (FWHM = {:.6g} degrees), and --from-fwhm {} "
+        "another; if the header is right, give --from-fwhm {:.6g}arcmin",
+        path, 60 * *degrees, *degrees, options.from_fwhm, 60 * *degrees));
   }
 }
 

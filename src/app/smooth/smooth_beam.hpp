@@ -33,6 +33,10 @@ std::optional<double> gaussian_width(const SmoothOptions& options);
 void warn_of_second_window(Run& run, const SmoothOptions& options, const std::string& path,
                            const FileOrigin& origin);
 
+/// Warns where the header of a map names another Gaussian beam than --from-fwhm.
+void warn_of_other_beam(Run& run, const SmoothOptions& options, const std::string& path,
+                        const FileOrigin& origin);
+
 /// Records the beam that a map has after its smoothing.
 void put_beam(const SmoothOptions& options, Provenance& provenance);
 

@@ -83,9 +83,7 @@ bool is_faster(const Candidate& one, const Candidate& other) {
   return one.seconds.seconds < other.seconds.seconds;
 }
 
-void say_harmonic(Run& run, const std::string& why) {
-  run.say(fmt::format("method: harmonic, because {}", why));
-}
+std::string harmonic_because(const std::string& why) { return "harmonic, because " + why; }
 
 }  // namespace
 
@@ -97,7 +95,7 @@ std::unique_ptr<SmoothingMethod> fastest_method(Run& run, SmoothJob& job) {
                       "or use --method ring",
                       why));
     }
-    say_harmonic(run, why);
+    job.why_method = harmonic_because(why);
     return harmonic_method(run, job, job.options.transform);
   }
   std::vector<Candidate> candidates;
@@ -119,7 +117,7 @@ std::unique_ptr<SmoothingMethod> fastest_method(Run& run, SmoothJob& job) {
   add(harmonic_method(run, job, harmonic));
   add(split_where_it_pays(run, job, asked, fastest()->seconds.seconds));
   if (candidates.size() == 1) {
-    say_harmonic(run, against);
+    job.why_method = harmonic_because(against);
     return std::move(candidates.front().method);
   }
 
@@ -130,9 +128,9 @@ std::unique_ptr<SmoothingMethod> fastest_method(Run& run, SmoothJob& job) {
   for (const Candidate& candidate : candidates)
     ways.push_back(candidate.method->label() + " " + seconds_text(candidate.seconds));
   const auto best = fastest();
-  run.say(fmt::format("method: {}, predicted to be the fastest to a relative error of {:.2g}: {}{}",
-                      best->method->name(), error, fmt::join(ways, ", "),
-                      against.empty() ? "" : "; " + against));
+  job.why_method = fmt::format(
+      "{}, predicted to be the fastest to a relative error of {:.2g}: {}{}", best->method->name(),
+      error, fmt::join(ways, ", "), against.empty() ? "" : "; " + against);
   return std::move(best->method);
 }
 

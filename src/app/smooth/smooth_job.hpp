@@ -33,6 +33,7 @@ struct SmoothJob {
   std::shared_ptr<const RingGrid> new_grid{};
   Precision precision = Precision::double_;
   int usual_lmax = 0;              ///< where --lmax does not say
+  std::string why_method{};        ///< the method that --method auto took, and why
   SkyFraction sky_fraction{1, 1};  ///< that the mask leaves, once it is read
 
   bool is_normalized() const { return smoothing.unseen == UnseenPolicy::normalize; }

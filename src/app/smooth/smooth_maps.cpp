@@ -12,6 +12,7 @@
 #include "app/report/plan_table.hpp"
 #include "app/sky_mask.hpp"
 #include "app/smooth/smooth_beam.hpp"
+#include "app/table_input.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/field_files.hpp"
@@ -89,13 +90,15 @@ Provenance provenance_of(const Run& run, const SmoothJob& job) {
 void tell_treatment(Run& run, const SmoothJob& job, std::int64_t map,
                     const TreatmentReport& treatment) {
   const AnalysisOptions& options = job.options.analysis;
+  const std::vector<std::string> fields = names_of_fields(job.choice, job.header);
   nlohmann::ordered_json& total = run.report["unseen_pixels"];
-  total = treatment.unseen_pixels + (total.is_null() ? 0 : total.get<std::int64_t>());
-  const std::string name = job.maps.is_single() ? "" : job.maps.to_do[to_size(map)].input + ": ";
-  if (treatment.unseen_pixels > 0) {
-    run.say(fmt::format("{}{} UNSEEN{} pixels: {}", name, treatment.unseen_pixels,
-                        options.mask.empty() ? "" : " or masked", options.unseen));
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    nlohmann::ordered_json& of_field = total[fields[i]];
+    of_field = treatment.unseen_pixels[i] + (of_field.is_null() ? 0 : of_field.get<std::int64_t>());
   }
+  const std::string name = job.maps.is_single() ? "" : job.maps.to_do[to_size(map)].input + ": ";
+  const std::string unseen = unseen_text(treatment.unseen_pixels, fields, !options.mask.empty());
+  if (!unseen.empty()) run.say(fmt::format("{}{}: {}", name, unseen, options.unseen));
   if (job.smoothing.remove == Remove::none) return;
   const LowMultipoles& removed = treatment.removed;
   run.say(fmt::format("{}removed monopole {:.6g}, dipole ({:.6g}, {:.6g}, {:.6g}){}", name,
@@ -224,6 +227,7 @@ void open_inputs(Run& run, SmoothJob& job) {
   const auto say_what_is_odd = [&](const std::string& path, const MapHeader& header) {
     for (const std::string& warning : header.warnings) run.warn(path + ": " + warning);
     warn_of_second_window(run, job.options, path, header.origin);
+    warn_of_other_beam(run, job.options, path, header.origin);
   };
   say_what_is_odd(first, job.header);
   job.choice = choose_fields(first, job.header, job.options.transform.fields);
@@ -263,6 +267,9 @@ int smooth_maps(Run& run, SmoothJob& job, SmoothingMethod& method) {
                      bytes_on(job.new_grid != nullptr ? *job.new_grid : *job.grid)});
   run.outputs.require_writable();
   require_memory(run, estimate);
+  if (!job.why_method.empty()) run.say("method: " + job.why_method);
+  warn_beyond_grid(run, job.maps.to_do.front().input, *job.header.grid, job.options.transform.lmax);
+  if (!has_beam_before(job.options)) note_where_nothing_is_smoothed(run, job.options.fwhm);
   if (run.options.dry_run) return 0;
 
   method.prepare();

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/config_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <sstream>
+#include <string_view>
+
+#include "app/cli/suggestion.hpp"
+#include "ringweave/error.hpp"
+
+namespace ringweave::detail::inline app {
+namespace {
+
+std::string trimmed(std::string text) { return CLI::detail::trim(text); }
+
+std::string without_comment(const std::string& text) {
+  return trimmed(text.substr(0, text.find('#')));
+}
+
+/// Returns a key's name as config_keys() does.
+std::string short_name(const std::string& name, const std::string& command) {
+  const std::string own = command + '.';
+  return name.starts_with(own) ? name.substr(own.size()) : name;
+}
+
+std::string last_part(const std::string& name) { return name.substr(name.rfind('.') + 1); }
+
+std::string name_of(const CLI::App* command) {
+  return command == nullptr ? std::string() : command->get_name();
+}
+
+std::string at_line(const std::string& file, int line) {
+  return line == 0 ? file : fmt::format("{}, line {}", file, line);
+}
+
+/// Returns the line of the file that sets a key of this name, or else of this last part; 0 where
+/// none does.
+int line_of(const CLI::App& app, const std::string& name) {
+  std::ifstream file(config_file(app));
+  const std::vector<ConfigKey> keys = config_keys(file, name_of(chosen_command(app)));
+  const auto find = [&](const auto& is_it) {
+    const auto found = std::find_if(keys.begin(), keys.end(), is_it);
+    return found == keys.end() ? 0 : found->line;
+  };
+  const int line = find([&](const ConfigKey& key) { return key.name == name; });
+  return line > 0 ? line : find([&](const ConfigKey& key) { return last_part(key.name) == name; });
+}
+
+void refuse_twice(const std::string& file, const std::vector<ConfigKey>& keys) {
+  std::map<std::string, int> lines;
+  for (const ConfigKey& key : keys) {
+    const auto [before, is_new] = lines.emplace(key.name, key.line);
+    if (is_new) continue;
+    throw UsageError(fmt::format("{}, lines {} and {}: both set {}; leave one out", file,
+                                 before->second, key.line, key.name));
+  }
+}
+
+}  // namespace
+
+std::vector<ConfigKey> config_keys(std::istream& file, const std::string& command) {
+  std::vector<ConfigKey> keys;
+  std::string table;
+  int number = 0;
+  bool in_list = false;  // of values, over several lines
+  for (std::string line; std::getline(file, line);) {
+    ++number;
+    line = trimmed(line);
+    if (in_list) {
+      in_list = !line.ends_with(']');
+      continue;
+    }
+    if (line.empty() || line.front() == '#' || line.front() == ';') continue;
+    if (line.front() == '[' && line.back() == ']') {
+      table = line;
+      table.erase(0, table.find_first_not_of('['));
+      table.erase(std::min(table.size(), table.find(']')));
+      if (table == "default") table.clear();
+      continue;
+    }
+    const std::size_t equals = line.find('=');
+    std::string name = without_comment(line.substr(0, equals));
+    CLI::detail::remove_quotes(name);
+    keys.push_back({short_name(table.empty() ? name : table + '.' + name, command), number});
+    if (equals == std::string::npos) continue;
+    const std::string value = without_comment(line.substr(equals + 1));
+    in_list = value.starts_with('[') && !value.ends_with(']');
+  }
+  return keys;
+}
+
+std::vector<CLI::ConfigItem> FlatConfig::from_config(std::istream& input) const {
+  const std::string text{std::istreambuf_iterator<char>(input), {}};
+  const std::string command = name_of(chosen_command(*app_));
+  const std::string file = config_file(*app_);
+  std::istringstream lines(text);
+  const std::vector<ConfigKey> keys = config_keys(lines, command);
+  refuse_twice(file, keys);
+  for (const ConfigKey& key : keys) {
+    if (key.name == "config") {
+      throw UsageError(
+          fmt::format("{}, line {}: a configuration file cannot name another; leave config out",
+                      file, key.line));
+    }
+  }
+  std::istringstream stream(text);
+  std::vector<CLI::ConfigItem> entries = CLI::ConfigBase::from_config(stream);
+  if (command.empty()) return entries;
+  const std::vector<std::string> own{command};
+  for (CLI::ConfigItem& item : entries) {
+    const bool common = app_->get_option_no_throw("--" + item.name) != nullptr;
+    if (item.parents.empty() && !common) item.parents = own;
+    if (item.parents == own && common) item.parents.clear();
+  }
+  return entries;
+}
+
+std::string config_file(const CLI::App& app) {
+  const CLI::Option* option = app.get_config_ptr();
+  return option->count() > 0 ? option->as<std::string>() : "";
+}
+
+std::string config_place(const CLI::App& app, const std::string& option) {
+  const std::string file = config_file(app);
+  const int line = file.empty() || !option.starts_with("--") ? 0 : line_of(app, option.substr(2));
+  return line == 0 ? "" : at_line(file, line);
+}
+
+std::string config_error_text(const CLI::App& app, const CLI::ConfigError& error) {
+  const std::string file = config_file(app);
+  const std::string message = error.what();
+  constexpr std::string_view cannot_parse = "INI was not able to parse ";
+  if (!message.starts_with(cannot_parse)) return file + ": " + message;
+  const CLI::App* command = chosen_command(app);
+  const std::string name = short_name(message.substr(cannot_parse.size()), name_of(command));
+  const std::string table = name.substr(0, std::min(name.size(), name.rfind('.')));
+  for (const CLI::App* other : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (other->get_name() == table) command = other;
+  }
+  std::vector<std::string> known;
+  for (const std::string& option : option_names(app, command)) known.push_back(option.substr(2));
+  return fmt::format("{}: unknown key {}{}", at_line(file, line_of(app, name)), name,
+                     did_you_mean(last_part(name), known));
+}
+
+std::vector<std::string> option_names(const CLI::App& app, const CLI::App* command) {
+  std::vector<std::string> names;
+  const auto add = [&](const CLI::App& of) {
+    for (const CLI::Option* option : of.get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+  };
+  add(app);
+  if (command != nullptr) add(*command);
+  return names;
+}
+
+const CLI::App* chosen_command(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? nullptr : chosen.front();
+}
+
+}  // namespace ringweave::detail::inline app
