@@ -19,7 +19,7 @@ enum class ModeRoute {
   direct,  ///< MPI reads device memory, where the machine has its cost
   staged,  ///< through the host
 };
-/// Whether an exchange follows the Legendre stage or overlaps with it.
+/// Tells whether an exchange follows the Legendre stage or overlaps with it.
 enum class ExchangeTiming { after_legendre, beside_legendre };
 
 /// The work of one rank in one transform (one direction).

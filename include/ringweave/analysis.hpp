@@ -67,7 +67,7 @@ class Analysis {
   AnalysisReport jacobi_destroying(MapView<T> map, int n_iter, AlmView<T> alm,
                                    const AnalysisProgress& progress = {});
 
-  /// Whether residuals are formed from pixels: with pixel weights, and on a device.
+  /// Tells whether residuals are formed from pixels: with pixel weights, and on a device.
   bool needs_residual_map() const { return !weights_->pixel.empty() || !transform_.has_spectra(); }
 
   /// A f. Frees the map as soon as it is no longer needed. Collective.

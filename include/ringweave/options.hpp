@@ -14,8 +14,8 @@ enum class Backend { host, cuda };
 /// `automatic` takes the one with the smaller estimated cost.
 enum class ThetaRoute { automatic, direct, resampled };
 
-/// Whether orders that are aliases on the longest run of equal rings, and live on one rank, are
-/// summed before they are sent.
+/// Tells whether orders that are aliases on the longest run of equal rings, and live on one rank,
+/// are summed before they are sent.
 enum class Folding { fold, keep };
 
 /// When modes are exchanged. `whole`: between the stages, as one MPI_Alltoallv, or in passes of

@@ -80,8 +80,8 @@ struct SplitCandidate {
   double theta_cut = 0;  ///< radians
   /// The least within the bound; -1: the compact part is enough.
   int l_cut = 0;
-  /// Whether there are two parts within the bound. If not, l_cut and error are those of the closest
-  /// try: l_cut = lmax - 1, or a harmonic part that is the whole kernel.
+  /// Tells whether there are two parts within the bound. If not, l_cut and error are those of the
+  /// closest try: l_cut = lmax - 1, or a harmonic part that is the whole kernel.
   bool is_found = false;
   double error = 0;  ///< SplitError::total as the fit has it, or of parts that miss the bound
   /// The last so many ranks do the harmonic part while the others convolve on rings; 0: all ranks
@@ -123,8 +123,8 @@ class KernelSplit {
   /// Explains the verdict in a sentence.
   const std::string& reason() const;
 
-  /// Whether the fastest split keeps the bound. best() to error() describe it and throw UsageError
-  /// if there is none.
+  /// Tells whether the fastest split keeps the bound. best() to error() describe it and throw
+  /// UsageError if there is none.
   bool has_parts() const;
   const SplitCandidate& best() const;
   /// K_l, l = 0..l_cut; empty where l_cut = -1.

@@ -154,8 +154,8 @@ class SphericalHarmonicTransform {
   template <class T>
   AlmBuffer<T> adjoint(MapBuffer<T>&& map, std::span<const double> ring_weights);
 
-  /// Whether the functions on spectra below can be called: not where the transform, or a stage of
-  /// it, is on a device.
+  /// Tells whether the functions on spectra below can be called: not where the transform, or a
+  /// stage of it, is on a device.
   bool has_spectra() const;
   /// * Replaces the pixels by the spectra of their rings, from which an iterative analysis forms
   /// residuals without further FFTs.

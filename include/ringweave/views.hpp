@@ -13,7 +13,7 @@ namespace ringweave {
 /// by accident.
 enum class MemorySpace { host, pinned, device };
 
-/// Whether a result overwrites the values that are there or is added to them.
+/// Tells whether a result overwrites the values that are there or is added to them.
 enum class Accumulate { overwrite, add };
 
 /// A borrowed array.

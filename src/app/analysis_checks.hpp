@@ -13,8 +13,8 @@
 
 namespace ringweave::detail::inline app {
 
-/// Whether the grid's quadrature is exact for an analysis to lmax, so that there is nothing to
-/// correct.
+/// Tells whether the grid's quadrature is exact for an analysis to lmax, so that there is nothing
+/// to correct.
 bool is_exact(const RingGrid& grid, int lmax);
 
 /// Warns of an analysis beyond the degrees that the grid of the map `path` holds.

@@ -13,8 +13,8 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-/// Whether power rises, or does not fall, up to l = 200: so do the D_l of the CMB, but also white
-/// noise.
+/// Tells whether power rises, or does not fall, up to l = 200: so do the D_l of the CMB, but also
+/// white noise.
 bool looks_like_d_l(const Spectra& spectra) {
   constexpr int low = 10;
   constexpr int high = 200;

@@ -24,7 +24,7 @@ std::shared_ptr<const RingGrid> named_grid(const TransformOptions& options);
 TransformSpec make_spec(const TransformOptions& options, std::shared_ptr<const RingGrid> grid,
                         const FieldSet& fields, int fallback_lmax = -1);
 
-/// Whether two grids have the same rings.
+/// Tells whether two grids have the same rings.
 bool has_same_rings(const RingGrid& a, const RingGrid& b);
 
 /// Returns the bytes of a stored real number.

@@ -109,7 +109,7 @@ struct SphericalHarmonicTransform::Impl {
   }
 
   Pipelines& pipelines_of(const FieldGroup& group) { return pipelines[to_size(group.shape)]; }
-  /// Whether calls that consume their input hold it until their output is complete.
+  /// Tells whether calls that consume their input hold it until their output is complete.
   bool needs_both_buffers() const { return plan.groups.size() > 1 || offloaded != nullptr; }
 
   void require_alm(std::int64_t n_components, std::int64_t size) const {

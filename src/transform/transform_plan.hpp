@@ -55,9 +55,10 @@ struct TransformPlan {
   /// is.
   std::int64_t copying_stage_bytes = std::numeric_limits<std::int64_t>::max();
 
-  /// Whether every exchange goes in passes (on several ranks, overlapped or in single precision).
+  /// Tells whether every exchange goes in passes (on several ranks, overlapped or in single
+  /// precision).
   bool always_in_passes() const;
-  /// Whether one MPI count holds the modes of each side of the exchange.
+  /// Tells whether one MPI count holds the modes of each side of the exchange.
   bool countable() const { return most_modes <= spec.exchange.mpi_count_limit; }
   int n_pass_slots() const;
   /// So many passes, of `n_parts` parts at most each.

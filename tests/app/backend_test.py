@@ -16,7 +16,7 @@ OLD_DRIVER = sys.argv[1 + program.OWN_ARGUMENTS]
 
 
 def has_cuda():
-    """Whether this build has CUDA."""
+    """Tells whether this build has CUDA."""
     return program.version()["cuda"].split()[0] != "no"
 
 

@@ -125,7 +125,7 @@ def processes_under(pid):
 
 
 def is_there(pid):
-    """Whether a process runs, zombies excluded."""
+    """Tells whether a process runs, zombies excluded."""
     try:
         stat = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
     except FileNotFoundError:

@@ -157,12 +157,12 @@ def version():
 
 
 def uses_open_mpi():
-    """Returns True if this build has Open MPI, not MPICH."""
+    """Tells whether this build has Open MPI, not MPICH."""
     return "Open MPI" in version()["mpi"]
 
 
 def draws():
-    """Returns True if this build has cairo."""
+    """Tells whether this build has cairo."""
     return version()["cairo"] != "no"
 
 

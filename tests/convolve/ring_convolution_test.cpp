@@ -84,7 +84,8 @@ void expect_near(const Pixels& found, const Pixels& expected, double bound) {
   EXPECT_LE(relative_max(found, expected), tolerance::max_over_rms * bound);
 }
 
-/// Whether the path can sum the kernel: modes alone cannot without a highest degree on the grid.
+/// Tells whether the path can sum the kernel: modes alone cannot without a highest degree on the
+/// grid.
 bool is_possible(const RingConvolutionSpec& spec) {
   try {
     const RingConvolution convolution(Communicator::self(), spec);

@@ -39,7 +39,7 @@ std::vector<RankPlan> plans_of(const PlanCase& plan_case, int n_ranks,
   return plans;
 }
 
-/// Whether a row belongs to a part or a pass: by itself or by the row it folds into.
+/// Tells whether a row belongs to a part or a pass: by itself or by the row it folds into.
 bool in_part(const OrderPasses::Part& part, const ModeLayout& layout, std::int64_t row) {
   const std::int64_t into = layout.rows()[to_size(row)].fold_into;
   return part.rows.contains(into < 0 ? row : into);

@@ -110,7 +110,7 @@ TEST(RingDistribution, GridsOfOneKindOfRingsAreOneSection) {
   }
 }
 
-/// Whether every rank has rings, or none has more than a pair.
+/// Tells whether every rank has rings, or none has more than a pair.
 bool leaves_nobody_out(const RingDistribution& rings) {
   std::int64_t least = rings.grid()->n_rings();
   std::int64_t most = 0;

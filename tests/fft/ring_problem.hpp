@@ -210,7 +210,7 @@ inline RingFftShape ranks_share() {
   return {LocalRings(grid, {north, south}), std::move(rows), 2};
 }
 
-/// Whether a position holds the mode of some order and ring.
+/// Tells whether a position holds the mode of some order and ring.
 inline std::vector<bool> held_positions(const RingFftShape& shape) {
   std::vector<bool> held(to_size(shape.rows.size()), false);
   for (const auto& row : shape.rows.rows()) {

@@ -34,7 +34,7 @@ class WarpTurns {
     }
     next();
   }
-  /// Whether all warps met equally many barriers.
+  /// Tells whether all warps met equally many barriers.
   bool agree() const {
     for (const int count : n_barriers_) {
       if (count != n_barriers_[0]) return false;

@@ -140,7 +140,7 @@ inline void expect_within(const RelativeError& error, double bound) {
   EXPECT_LE(error.max, bound * tolerance::max_over_rms);
 }
 
-/// Whether two arrays of this rank are bitwise equal.
+/// Tells whether two arrays of this rank are bitwise equal.
 template <class Element>
 bool same_bits(const ComponentBuffer<Element>& a, const ComponentBuffer<Element>& b) {
   return a.n_components() == b.n_components() && a.size() == b.size() &&

@@ -109,7 +109,7 @@ void add_message(const Communicator& comm, const MeasuredTransform& measured,
   if (bytes > 0) messages.push_back({bytes / peers, measured.exchange / peers});
 }
 
-/// Whether messages go between the places where the stages compute.
+/// Tells whether messages go between the places where the stages compute.
 bool is_direct(const TransformWork& work) {
   return work.place == Place::host ||
          (work.place == Place::device && work.route == ModeRoute::direct);

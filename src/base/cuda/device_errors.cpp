@@ -30,7 +30,7 @@ class LastWords {
   std::string message_;
 };
 
-/// Whether every later call of the process will fail too.
+/// Tells whether every later call of the process will fail too.
 bool is_sticky(cudaError_t status) {
   // cudaErrorContained and cudaErrorTensorMemoryLeak, which older toolkits do not name.
   if (status == static_cast<cudaError_t>(226) || status == static_cast<cudaError_t>(721))

@@ -48,7 +48,7 @@ class ProfileFitter {
                  double weight, double* coefficients);
 
  private:
-  /// Whether a series has the kernel's values at phi = 0 and half_width, beyond the outermost
+  /// Tells whether a series has the kernel's values at phi = 0 and half_width, beyond the outermost
   /// nodes.
   bool holds_at_ends(const KernelTable& kernel, const RingPairChord& chord, double weight,
                      std::span<const double> coefficients) const;
