@@ -28,7 +28,9 @@ SpectraFile spectra_of_file(Run& run, const std::string& path, const std::string
 /// Reads a table of factors b_l, once in a run, which no output may replace, warns of what is odd
 /// about it, and where it ends below lmax before it is small. Collective. Error  DataError.
 Beam factors_of_file(Run& run, const std::string& path, int lmax);
-/// Reads a beam likewise, and warns where it does not begin near 1. Collective. Error  DataError.
-Beam beam_of_file(Run& run, const std::string& path, int lmax);
+/// Reads a beam likewise, and warns where it does not begin near 1. Collective. Error  DataError,
+/// also for a pixel window where the command has an option for it, `window_option`.
+Beam beam_of_file(Run& run, const std::string& path, int lmax,
+                  const std::string& window_option = "");
 
 }  // namespace ringweave::detail::inline app

@@ -251,6 +251,24 @@ class OtherKinds(Misread):
             self.refused(ERROR_IN_DATA, [name, words], "synthesize", "--cl", name, "--nside", 8, "none.h5")
         self.refused(ERROR_IN_DATA, ["alm.fits", "a_lm"], "smooth", "sky.h5", "none.h5", "--beam", "alm.fits")
 
+    def test_a_file_of_another_kind_is_called_what_it_is(self):
+        write_map(self.folder / "map.fits", self.values("sky.h5"))
+        self.done("convert", "alm.h5", "of_alm.fits")
+        self.done("convert", "cl.txt", "cl.h5")
+        self.done("convert", "cl.txt", "cl.fits")
+        self.done("synthesize", "--cl", "cl.txt", "--seed", 1, "--nside", 8, "--latitudes=0deg:90deg", "part.h5")
+        synthesize, analyze = ("synthesize", "--nside", 8, "none.h5"), ("analyze", "--cl", "none.txt")
+        for command, option, files, expected in (
+                (synthesize, "--cl", {"sky.h5": "a sky map (/map)", "part.h5": "a partial sky map", "alm.h5": "a_lm (/alm)"},
+                 "expected spectra"),
+                (synthesize, "--alm", {"sky.h5": "a sky map (/map)", "cl.h5": "spectra (/cl)", "map.fits": "a sky map",
+                                       "cl.fits": "spectra"}, "expected"),
+                (analyze, None, {"cl.h5": "spectra (/cl)", "cl.fits": "spectra"}, "map"),
+                (("smooth", "--fwhm", "1deg"), None, {"alm.h5 none.h5": "a_lm (/alm)", "of_alm.fits none.h5": "a_lm"}, "map")):
+            for names, held in files.items():
+                words = [f"{names.split()[0]}: holds {held}", expected]
+                self.refused(ERROR_IN_DATA, words, *command, *([option] if option else []), *names.split())
+
     def test_spectra_of_as_many_rows_as_a_map_has_pixels_are_spectra(self):
         for lmax in (11, 47):
             table = fits.BinTableHDU.from_columns([fits.Column(name="TEMPERATURE", format="D", array=np.ones(lmax + 1))])
@@ -260,6 +278,95 @@ class OtherKinds(Misread):
 
     def test_a_file_without_a_name_is_refused(self):
         self.refused(ERROR_IN_DATA, ["cannot be read"], "info", "")
+
+
+class NamesOfTables(Misread):
+    """Tables are taken for what the names in their headers say."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.b_l = np.exp(-DEGREES * (DEGREES + 1) / 2 * 0.05 ** 2)
+        falling = {name: cls.b_l for name in ("TEMPERATURE", "GRADIENT", "CURL", "G-T", "C-T", "C-G")}
+        window = np.exp(-(np.arange(4 * NSIDE + 1) / 90) ** 2)
+        cls.table("cl_named.fits", None, **falling)
+        cls.table("cl_letters.fits", None, TT=cls.b_l, EE=cls.b_l, TE=cls.b_l)
+        cls.table("cl_extension.fits", "POWER SPECTRUM", TEMPERATURE=cls.b_l)
+        cls.table("window.fits", "PIXEL WINDOW", TEMPERATURE=window, POLARIZATION=window, NSIDE=NSIDE)
+        cls.table("window_by_nside.fits", None, TEMPERATURE=window, POLARISATION=window, NSIDE=NSIDE)
+        cls.table("ring.fits", None, **{"TEMPERATURE WEIGHTS": np.zeros(2 * NSIDE)}, NSIDE=NSIDE)
+        cls.table("pixel.fits", None, **{"COMPRESSED PIXEL WEIGHTS": np.zeros((NSIDE + 1) * (3 * NSIDE + 1) // 4)})
+        cls.table("beam.fits", "BEAM", TEMPERATURE=cls.b_l, GRADIENT=cls.b_l, CURL=cls.b_l)
+        cls.table("beam_named.fits", None, INT_BEAM=cls.b_l, POL_BEAM=cls.b_l)
+        for name, header in (("named.txt", "l TT EE BB TE"), ("c_l.txt", "l C_TT"), ("stated.txt", "C_l in uK^2\nl TT")):
+            cls.write_table(name, [cls.b_l] * (len(header.splitlines()[-1].split()) - 1), header)
+        cls.write_table("beam.txt", [cls.b_l], "l B_l")
+
+    @classmethod
+    def table(cls, name, extension, **columns):
+        nside = columns.pop("NSIDE", None)
+        table = fits.BinTableHDU.from_columns([fits.Column(name=column, format="D", array=values)
+                                               for column, values in columns.items()], name=extension)
+        if nside:
+            table.header["NSIDE"] = nside
+        table.writeto(cls.folder / name)
+
+    def test_no_beams(self):
+        smooth = ("smooth", "sky.h5", "none.h5", "--beam")
+        for name, held in (("cl_named.fits", "spectra"), ("cl_letters.fits", "spectra"), ("cl_extension.fits", "spectra"),
+                           ("named.txt", "spectra (its columns are l, TT, EE, BB, TE)"), ("c_l.txt", "spectra"),
+                           ("stated.txt", "spectra"), ("ring.fits", "ring weights"), ("pixel.fits", "pixel weights")):
+            self.refused(ERROR_IN_DATA, [f"{name}: holds {held}", "expected"], *smooth, name)
+
+    def test_no_spectra(self):
+        for name, held in (("beam.fits", "a beam"), ("beam_named.fits", "a beam"), ("beam.txt", "a beam"),
+                           ("window.fits", "a pixel window"), ("ring.fits", "ring weights"), ("pixel.fits", "pixel weights")):
+            self.refused(ERROR_IN_DATA, [f"{name}: holds {held}", "expected spectra"], "synthesize", "--cl", name, "--nside",
+                         8, "none.h5")
+
+    def test_no_windows_and_no_weights(self):
+        for name in ("beam.fits", "cl_named.fits"):
+            self.refused(ERROR_IN_DATA, [name, "expected a pixel window"], "synthesize", "--alm", "alm.h5", "--nside", NSIDE,
+                         "none.h5", "--pixel-window", name)
+        self.refused(ERROR_IN_DATA, ["window.fits: holds a pixel window; expected ring weights"], "analyze", "sky.h5", "--cl",
+                     "none.txt", "--weights", "ring:window.fits")
+
+    def test_a_pixel_window_is_a_beam_only_where_no_option_takes_windows(self):
+        for name in ("window.fits", "window_by_nside.fits"):
+            for command, option, instead in ((("smooth", "sky.h5", "none.h5"), "--beam", "--pixel-window"),
+                                             (("smooth", "sky.h5", "none.h5", "--fwhm", "5deg"), "--from-beam",
+                                              "--from-pixel-window"),
+                                             (("synthesize", "--alm", "alm.h5", "--nside", 8, "none.h5"), "--beam",
+                                              "--pixel-window")):
+                self.refused(ERROR_IN_DATA, [f"{name}: holds a pixel window", f"give the window to {instead}"], *command,
+                             option, name)
+        self.done("convert", "alm.h5", "by_beam.h5", "--beam", "window.fits")
+        self.done("alm", "alm.h5", "multiplied.h5", "--multiply", "window.fits")
+        np.testing.assert_array_equal(self.alm("by_beam.h5"), self.alm("multiplied.h5"))
+
+    def test_info_names_them(self):
+        n_pixel = (NSIDE + 1) * (3 * NSIDE + 1) // 4
+        for name, text in (("window.fits", f"a pixel window, nside {NSIDE}, lmax {4 * NSIDE}, columns TEMPERATURE, POLARIZ"),
+                           ("ring.fits", f"ring weights, nside {NSIDE}, {2 * NSIDE} numbers, columns TEMPERATURE WEIGHTS"),
+                           ("pixel.fits", f"pixel weights, {n_pixel} numbers"), ("beam.fits", f"a beam, lmax {LMAX}"),
+                           ("cl_named.fits", "spectra TT EE BB TE EB TB")):
+            for ranks in (1, 3):
+                self.assertIn(f"{name}: {text}", self.done("info", name, ranks=ranks).out)
+        write_map(self.folder / "broken.fits", self.values("sky.h5"), NSIDE=2 * NSIDE)
+        self.refused(ERROR_IN_DATA, ["broken.fits", "NSIDE = 32 needs"], "info", "broken.fits")
+        for command in (("convert", "ring.fits", "none.h5"), ("compare", "window.fits", "window.fits")):
+            self.refused(ERROR_IN_DATA, ["expected a map, a_lm or spectra"], *command)
+
+    @needs_data
+    def test_files_of_healpix(self):
+        windows = DATA / "windows"
+        for name, text in (("pixel_window_n0512.fits", "a pixel window, nside 512, lmax 2048"),
+                           ("weight_ring_n00512.fits", "ring weights, nside 512, 1024 numbers"),
+                           ("weight_pixel_n00016.fits", "pixel weights, nside 16, 208 numbers")):
+            self.assertIn(text, self.done("info", windows / name).out)
+        for name in ("spectra/wmap_lcdm_sz_lens_wmap7_cl_v4.fits", "healpix-suite/cl_out.fits", "edge-cases/Cltest.fits"):
+            self.assertIn("spectra TT", self.done("info", DATA / name).out)
+            self.refused(ERROR_IN_DATA, ["holds spectra"], "smooth", "sky.h5", "none.h5", "--beam", DATA / name, ranks=(1,))
 
 
 class Windows(Misread):

@@ -206,7 +206,8 @@ ringweave jobs realisations --nside 1024 --maps 500 --machine machine.json --out
 ringweave jobs time_limited --nside 2048 --maps 1000 --time 08:00:00 --account ab123)",
      false},
     {"info", "describe files and anything unusual in them", "FILE... [OPTION...]",
-     R"(Prints grid, order, precision, units, coordinates and, for each column of a map, its smallest
+     R"(Prints what a file holds: a map, a_lm, spectra, a beam, a pixel window or weights. Of maps
+grid, order, precision, units, coordinates and, for each column, its smallest
 and largest value, mean and standard deviation (by the area of pixels) and the numbers of UNSEEN
 and of NaN pixels. --provenance prints how a file was made: every step of its history, and its
 keywords.)",

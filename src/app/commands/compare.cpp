@@ -189,6 +189,8 @@ int compare(Run& run, const CompareOptions& options) {
       open_content(run.comm, options.a, unstated_kind(options.cl_kind), options.variable);
   const Content b =
       open_content(run.comm, options.b, unstated_kind(options.cl_kind), options.variable);
+  refuse_table(options.a, a);
+  refuse_table(options.b, b);
   if (a.spectra) tell_of_spectra(run, options.a, *a.spectra, options.cl_kind);
   if (b.spectra) tell_of_spectra(run, options.b, *b.spectra, options.cl_kind);
   run.outputs.keep(options.a);

@@ -136,7 +136,7 @@ std::optional<Beam> output_beam(Run& run, const SynthesizeOptions& options, cons
   std::optional<Beam> beam;
   const auto add = [&](const Beam& other) { beam = beam ? *beam * other : other; };
   if (!options.fwhm.empty()) add(gaussian_beam(parse_width(options.fwhm, "--fwhm"), lmax));
-  if (!options.beam.empty()) add(beam_of_file(run, options.beam, lmax));
+  if (!options.beam.empty()) add(beam_of_file(run, options.beam, lmax, "--pixel-window"));
   if (options.pixel_window.empty()) return beam;
   if (grid.nside() == 0) {
     throw UsageError(

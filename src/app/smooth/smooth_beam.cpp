@@ -38,7 +38,7 @@ Beam window_of(Run& run, const std::string& option, const std::string& path, con
 /// The beam that the map is to have.
 Beam beam_after(Run& run, const SmoothOptions& options, const RingGrid& grid, int lmax) {
   Beam beam = no_beam(lmax);
-  if (!options.beam.empty()) beam = beam_of_file(run, options.beam, lmax);
+  if (!options.beam.empty()) beam = beam_of_file(run, options.beam, lmax, "--pixel-window");
   if (!options.kernel.empty()) {
     run.outputs.keep(options.kernel);
     const KernelProfile profile = read_kernel_profile(run.comm, options.kernel);
@@ -59,7 +59,8 @@ Beam beam_after(Run& run, const SmoothOptions& options, const RingGrid& grid, in
 /// The beam that the map has.
 Beam beam_before(Run& run, const SmoothOptions& options, const RingGrid& grid, int lmax) {
   Beam beam = no_beam(lmax);
-  if (!options.from_beam.empty()) beam = beam_of_file(run, options.from_beam, lmax);
+  if (!options.from_beam.empty())
+    beam = beam_of_file(run, options.from_beam, lmax, "--from-pixel-window");
   if (!options.from_fwhm.empty())
     beam = gaussian_beam(parse_width(options.from_fwhm, "--from-fwhm"), lmax);
   if (options.from_pixel_window.empty()) return beam;
