@@ -131,8 +131,9 @@ ringweave convert alm.h5 coefficients.txt --normalisation 4pi)",
     {"compare", "find the differences of two maps, a_lm or spectra", "A B [OPTION...]",
      R"(Prints, for each column, the largest and the rms difference, also relative to B. Files are
 equal (exit status 0) when max |a - b| / sigma(b) of every column is within --tolerance and
-the same pixels are UNSEEN; a NaN or infinity in either file is a difference. The files may be
-of different kinds.)",
+the same pixels are UNSEEN; a NaN or infinity in either file is a difference. For a spectrum XY of
+two fields sigma(b) is the root of those of XX and YY, since XY may be rounding alone. The files
+may be of different kinds.)",
      R"(ringweave compare ours.fits theirs.fits --tolerance 1e-10
 ringweave compare sky.fits sky.h5
 ringweave compare measured.txt expected.txt --cosmic-variance --lmax 1000)",
