@@ -290,10 +290,26 @@ class Noise(Sky):
         scaled = noise[seen] * np.sqrt(self.hits[seen]) / 10
         self.assertLess(abs(np.std(scaled) - 1), 5 / np.sqrt(2 * scaled.size))
 
+    def test_the_column_may_be_chosen(self):
+        write_map(self.folder / "columns.fits", np.array([0 * self.hits, self.mask + 1, self.hits]))
+        with fits.open(self.folder / "columns.fits", mode="update") as hdus:
+            hdus[1].header["TTYPE2"], hdus[1].header["TTYPE3"] = "RMS", "HITS"
+        of_one = self.drawn("--noise", "rms.fits", "--noise-column", "0")
+        for column in ("RMS", "1"):
+            np.testing.assert_array_equal(self.drawn("--noise", "columns.fits", "--noise-column", column), of_one)
+        by_hits = self.drawn("--noise", "columns.fits", "--noise-column", "HITS", "--noise-per-hit", 10, ranks=3)
+        self.assertLess(rms_difference(by_hits[is_seen(by_hits)], self.drawn("--noise", "hits.fits", "--noise-per-hit", 10)[
+            is_seen(by_hits)]), BOUND)
+        np.testing.assert_array_equal(is_seen(by_hits[0]), self.hits > 0)
+
     def test_what_is_no_rms_is_refused(self):
         write_map(self.folder / "small_rms.fits", np.ones(12 * 16**2))
         for arguments, code, message in (
-                (("--noise", "a.fits"), 3, "pixels are negative, NaN or infinite; expected the rms"),
+                (("--noise", "a.fits"), 3, "a.fits: column TEMPERATURE: "),
+                (("--noise", "a.fits", "--noise-column", "U_POLARISATION"), 3,
+                 "pixels are negative, NaN or infinite; expected the rms"),
+                (("--noise", "a.fits", "--noise-column", "M"), 2, "--noise-column M: a.fits has TEMPERATURE, Q_POLARISATION"),
+                (("--noise-column", "1"), 2, "--noise-column belongs to --noise"),
                 (("--noise", "small_rms.fits"), 3, "noise of a map on healpix:32"),
                 (("--noise-per-hit", 3), 2, "--noise-per-hit belongs to --noise"),
                 (("--noise", "a.fits", "--noise-per-hit", -1), 2, "--noise-per-hit"),

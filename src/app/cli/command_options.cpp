@@ -71,6 +71,9 @@ void declare_synthesize(CLI::App& command, SynthesizeOptions& options) {
       "--noise", options.noise, "FILE",
       "Add white noise of the rms that this map has for each pixel: a column for each of T, "
       "Q and U, or one for all. Default: none.");
+  group.value("--noise-column", options.noise_column, "COLUMN",
+              "The column of --noise for all of the map, by name or by number from 0, e.g. "
+              "--noise-column HITS. Default: those of T, Q and U.");
   group
       .value("--noise-per-hit", options.noise_per_hit, "X",
              "--noise holds hits: the rms is X, in the unit of the map, over the root of the hits.")

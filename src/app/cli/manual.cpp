@@ -25,7 +25,7 @@ and uK are converted.
 
 --fwhm, --beam and --pixel-window multiply the a_lm before the synthesis and before --save-alm.
 --noise adds white noise to the pixels, which depends on the seed and the pixel alone. Pixels
-without an rms or without hits become UNSEEN.
+without an rms or without hits become UNSEEN. --noise-column chooses a column of its file.
 Grids are HEALPix of any N, Gauss-Legendre (not in FITS), and Clenshaw-Curtis and Fejer (in FITS
 as images in the CAR projection).)",
      R"(ringweave synthesize --cl examples/lcdm_cl.txt --seed 1 --nside 512 sky.fits
@@ -33,6 +33,7 @@ mpirun -n 8 ringweave synthesize --cl cl.txt --seed 7 --nside 4096 --fwhm 5arcmi
 ringweave synthesize --cl camb_totCls.dat --cl-kind dl --seed 1 --nside 512 --unit K sky.fits
 ringweave synthesize --cl cl.txt --seed 1..16 --nside 512 'sky_{seed}.h5' --resume
 ringweave synthesize --cl cl.txt --seed 3 --nside 512 --noise rms.fits sky.h5
+ringweave synthesize --cl cl.txt --nside 512 --noise map.fits --noise-column RMS sky.h5
 ringweave synthesize --alm alm.h5 --grid gauss:767 sky.h5
 ringweave synthesize --alm alm.fits --nside 1024 --latitudes=-10deg:10deg band.h5)",
      false},

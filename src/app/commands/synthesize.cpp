@@ -368,7 +368,7 @@ int synthesize(Run& run, const SynthesizeOptions& options) {
       GroupTransform(run, spec, options.transform.backend),
       {.precision = precision, .beside = noise_beside(options, spec.fields.n_components())}};
   job.beam = output_beam(run, options, *grid, spec.lmax);
-  check_noise(run, options, *job.full_grid);
+  check_noise(run, options, *job.full_grid, job.source.choice);
   require_map_file(job.maps.to_do.front().output, *job.full_grid);
   job.groups = job.transform.choose_groups(job.maps, options.maps, job.use);
   job.transform.plan_for(job.groups.front().count, job.use);
