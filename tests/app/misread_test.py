@@ -228,6 +228,17 @@ class Analyses(Misread):
             self.assertIn("3 nside - 1", result.err)
             self.assertNotIn("warning", self.done(*command, "--lmax", LMAX, "--iter", 0, "--overwrite").err)
 
+    def test_a_grid_without_weights_is_not_analysed(self):
+        """Users write such files (docs/files.md)."""
+        self.done("synthesize", "--cl", "cl.txt", "--seed", 1, "--grid", "gauss:20", "user.h5")
+        with h5py.File(self.folder / "user.h5", "r+") as file:
+            del file["grid/weight"]
+            file["grid"].attrs["name"] = "mine"
+        for command in (("analyze", "user.h5", "--cl", "none.txt"), ("smooth", "user.h5", "none.h5", "--fwhm", "9deg"),
+                        ("smooth", "user.h5", "none.h5", "--fwhm", "20deg", "--method", "ring", "--fields", "T")):
+            self.refused(ERROR_IN_DATA, ["user.h5: its grid", "/grid/weight", "docs/files.md"], *command)
+        self.done("plot", "user.h5", "user.png")
+
     def test_both_commands_print_the_residual(self):
         lines = [self.done(*command, "--overwrite").out.splitlines()[-2:]
                  for command in (("analyze", "sky.h5", "--cl", "out.txt"), ("smooth", "sky.h5", "out.h5", "--fwhm", "1deg"))]

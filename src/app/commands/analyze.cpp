@@ -397,6 +397,7 @@ int analyze(Run& run, const AnalyzeOptions& options) {
     throw UsageError("--remove fits T; with Q and U only use --remove none");
   const double tolerance = options.analysis.tolerance;
   const RingGrid& full = *header.grid;
+  require_weights(skies.front().path, full);
   check_mask(run, options.analysis, header);
   const int lmax = options.transform.lmax >= 0 ? options.transform.lmax : full.default_lmax();
   const int usual_n_iter = is_exact(full, lmax) ? 0 : 3;

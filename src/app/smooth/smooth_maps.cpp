@@ -221,6 +221,7 @@ void open_inputs(Run& run, SmoothJob& job) {
   const std::string& first = job.maps.to_do.front().input;
   job.reader = open_map(run.comm, first, job.options.variable);
   job.header = job.reader->header();
+  require_weights(first, *job.header.grid);
   const auto say_what_is_odd = [&](const std::string& path, const MapHeader& header) {
     for (const std::string& warning : header.warnings) run.warn(path + ": " + warning);
     warn_of_second_window(run, job.options, path, header.origin);
