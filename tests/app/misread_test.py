@@ -392,6 +392,67 @@ class Windows(Misread):
         self.done(*synthesize, windows / "pixel_window_n0032.fits", "--nside", 32)
         self.assertEqual(map_header(self.folder / "out.h5")["PIXWIN"], str(windows / "pixel_window_n0032.fits"))
 
+    def tables(self):
+        """Makes a folder of HEALPix and returns its data/, with files for NSIDE."""
+        data = self.folder / "healpix" / "data"
+        if not data.exists():
+            data.mkdir(parents=True)
+            window = np.exp(-(np.arange(4 * NSIDE + 1) / 90) ** 2)
+            for name, columns in ((f"pixel_window_n{NSIDE:04}", {"TEMPERATURE": window, "POLARIZATION": window}),
+                                  (f"weight_ring_n{NSIDE:05}", {"TEMPERATURE WEIGHTS": np.full(2 * NSIDE, 0.01)}),
+                                  (f"healpix_full_weights_nside_{NSIDE:04}", {
+                                      "COMPRESSED PIXEL WEIGHTS": np.full((NSIDE + 1) * (3 * NSIDE + 1) // 4, 0.02)})):
+                fits.BinTableHDU.from_columns([fits.Column(name=column, format="D", array=values)
+                                               for column, values in columns.items()]).writeto(data / f"{name}.fits")
+        return data
+
+    def test_a_folder_stands_for_the_file_of_the_nside(self):
+        data = self.tables()
+        for option, name, commands in (
+                ("--pixel-window", f"pixel_window_n{NSIDE:04}.fits",
+                 (("synthesize", "--alm", "alm.h5", "--nside", NSIDE), ("smooth", "sky.h5"))),
+                ("--from-pixel-window", f"pixel_window_n{NSIDE:04}.fits", (("smooth", "sky.h5", "--nside", 8),)),
+                ("--weights ring:", f"weight_ring_n{NSIDE:05}.fits", (("smooth", "sky.h5", "--fwhm", "9deg"),)),
+                ("--weights pixel:", f"healpix_full_weights_nside_{NSIDE:04}.fits",
+                 (("smooth", "sky.h5", "--fwhm", "9deg"),))):
+            for command in commands:
+                outputs = []
+                for out, value in (("file.h5", data / name), ("folder.h5", data), ("root.h5", data.parent)):
+                    for ranks in (1, 3):
+                        words = f"{option}{value}" if option.endswith(":") else f"{option} {value}"
+                        self.done(*command, out, *words.split(), "--overwrite", ranks=ranks)
+                    outputs.append(self.values(out))
+                    if "window" in option and "from" not in option:
+                        self.assertEqual(map_header(self.folder / out)["PIXWIN"], str(data / name))
+                np.testing.assert_array_equal(outputs[0], outputs[1])
+                np.testing.assert_array_equal(outputs[0], outputs[2])
+
+    def test_the_folder_of_healpix_is_found_by_its_variable(self):
+        data = self.tables()
+        home = {"HEALPIX": str(data.parent)}
+        self.done("smooth", "sky.h5", "by_file.h5", "--pixel-window", data / f"pixel_window_n{NSIDE:04}.fits", "--weights",
+                  f"pixel:{data}")
+        self.done("smooth", "sky.h5", "by_auto.h5", "--pixel-window", "auto", "--weights", "pixel", environment=home)
+        np.testing.assert_array_equal(self.values("by_file.h5"), self.values("by_auto.h5"))
+        self.done("synthesize", "--alm", "alm.h5", "--nside", 8, "sky8.h5")
+        synthesize = ("synthesize", "--alm", "alm.h5", "--nside", 64, "none.h5", "--pixel-window")
+        self.refused(ERROR_IN_DATA, ["pixel_window_n0064.fits: not found in ., ", str(data), "HEALPIX"], *synthesize, "auto",
+                     environment=home)
+        self.refused(ERROR_IN_DATA, ["pixel_window_n0064.fits: not found in .; name it or its folder with --pixel-window, "
+                                     "or set HEALPIX"], *synthesize, "auto", environment={"HEALPIX": ""})
+        self.refused(ERROR_IN_DATA, [f"pixel_window_n0064.fits: not found in {data}"], *synthesize, data)
+        self.refused(ERROR_IN_DATA, ["weight_pixel_n00008.fits or healpix_full_weights_nside_0008.fits: not found in"],
+                     "smooth", "sky8.h5", "none.h5", "--fwhm", "9deg", "--weights", f"pixel:{data}")
+
+    @needs_data
+    def test_the_names_are_those_of_healpix(self):
+        windows = DATA / "windows"
+        self.done("synthesize", "--alm", "alm.h5", "--nside", 32, "of_32.h5", "--pixel-window", windows)
+        self.assertEqual(map_header(self.folder / "of_32.h5")["PIXWIN"], str(windows / "pixel_window_n0032.fits"))
+        for kind, nside in (("ring", 32), ("pixel", 32), ("pixel", 16)):
+            self.done("analyze", f"of_{nside}.h5" if nside == 32 else "sky.h5", "--cl", "weighted.txt", "--weights",
+                      f"{kind}:{windows}", "--overwrite")
+
     @needs_data
     def test_weights_of_another_nside_are_refused(self):
         for weights, of in (("ring", "weight_ring_n00032.fits"), ("pixel", "healpix_full_weights_nside_0032.fits")):

@@ -567,7 +567,8 @@ class Options(SkyTest):
         self.assertIn("restore|zero|fail", analyze)
         synthesize = " ".join(self.done("synthesize", "--help").out.split())
         self.assertIn("--latitudes LOW:HIGH", synthesize)
-        self.assertNotIn("HEALPIX:", synthesize)
+        self.assertIn("HEALPIX:", synthesize)
+        self.assertNotIn("HEALPIX:", self.done("convert", "--help").out)
 
     def test_results_go_to_stdout_and_nothing_to_stderr(self):
         for ranks in (1, 3):

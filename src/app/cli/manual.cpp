@@ -35,8 +35,9 @@ ringweave synthesize --cl cl.txt --seed 1..16 --nside 512 'sky_{seed}.h5' --resu
 ringweave synthesize --cl cl.txt --seed 3 --nside 512 --noise rms.fits sky.h5
 ringweave synthesize --cl cl.txt --nside 512 --noise map.fits --noise-column RMS sky.h5
 ringweave synthesize --alm alm.h5 --grid gauss:767 sky.h5
+ringweave synthesize --alm alm.fits --nside 1024 --pixel-window auto sky.fits
 ringweave synthesize --alm alm.fits --nside 1024 --latitudes=-10deg:10deg band.h5)",
-     false},
+     true},
     {"analyze", "compute the a_lm and power spectra of a map",
      "MAP [MAP2] (--alm OUT | --cl OUT | both) [OPTION...]",
      R"(Computes the a_lm of a map and, with --cl, their power spectra TT, or TT EE BB TE EB TB. On
@@ -58,7 +59,8 @@ ringweave analyze sky.fits --mask mask.fits --cl cl_masked.txt
 ringweave analyze sky.fits --mask mask.fits --apodise 2deg --divide-by-fsky --cl cl.txt
 ringweave analyze sky.fits --lmax 1000 --iter 3 --alm alm.fits --cl cl.txt
 mpirun -n 8 ringweave analyze sky.h5 --tol 1e-10 --alm alm.h5 --report job.json
-ringweave analyze sky.fits --iter 0 --weights ring --cl cl.txt)",
+ringweave analyze sky.fits --iter 0 --weights ring --cl cl.txt
+ringweave analyze sky.fits --iter 0 --weights pixel:healpix/data --cl cl.txt)",
      true},
     {"smooth", "convolve a map with a radial kernel",
      "MAP... OUT (--fwhm ANGLE | --beam FILE | --kernel FILE) [OPTION...]",
@@ -95,6 +97,7 @@ ringweave smooth sky.fits smooth.fits --beam beam.txt --fields T --iter 0
 ringweave smooth masked.fits smooth.fits --fwhm 1deg --unseen normalize
 ringweave smooth sky.fits smooth.fits --fwhm 1deg --mask mask.fits --unseen normalize
 ringweave smooth sky.fits low.fits --from-fwhm 5arcmin --fwhm 40arcmin --nside 128
+ringweave smooth sky.fits low.fits --nside 128 --from-pixel-window auto --pixel-window auto
 ringweave smooth sky.h5 smooth.h5 --fwhm 30arcmin --fields T --iter 0
 ringweave smooth sky.h5 smooth.h5 --fwhm 30arcmin --fields T --method ring
 ringweave smooth sky.h5 smooth.h5 --kernel disc.txt --fields T --method ring --error 1e-8
