@@ -93,6 +93,36 @@ class CrossSpectra(Sky):
             self.assertEqual(hdus[1].header["TUNIT1"], "K^2")
         self.check(found, self.expected())
 
+    def test_units_that_differ_by_a_factor_are_multiplied_out_and_others_are_named(self):
+        self.done("analyze", "a.fits", "b.fits", "--lmax", 8, "--cl", "k.txt")
+        self.done("synthesize", "--cl", "cl.txt", "--seed", 1, "--nside", NSIDE, "--unit", "K", "b_k.h5", "--save-alm",
+                  "b_k_alm.h5")
+        for unit, name in (("uK_CMB", "u"), ("Jy", "jy"), ("", "none")):
+            with h5py.File(self.folder / "b_k.h5") as file, h5py.File(self.folder / f"b_{name}.h5", "w") as other:
+                for item in ("map", "crs"):
+                    file.copy(item, other)
+                other["map"].attrs["TUNIT"] = [unit] * 3
+                other["map"].attrs["UNITS"] = other["map"].attrs["units"] = ""
+        in_k = read_text(self.folder / "k.txt")
+        for other, factor, unit, words in (
+                ("b_u.h5", 1e-6, "K^2", "note: a.fits is in K and b_u.h5 in uK_CMB; their spectra are in K^2"),
+                ("b_jy.h5", 1, "K Jy", "note: a.fits is in K and b_jy.h5 in Jy; their spectra are in K Jy"),
+                ("b_none.h5", 1, "", "warning: a.fits is in K and b_none.h5 does not state its unit; their spectra get none")):
+            for ranks in (1, 3):
+                run = self.done("analyze", "a.fits", other, "--lmax", 8, "--cl", "other.fits", "--overwrite", ranks=ranks)
+                self.assertIn(words, run.err)
+            with fits.open(self.folder / "other.fits") as hdus:
+                self.assertEqual(hdus[1].header.get("TUNIT1", ""), unit)
+                table = hdus[1].data
+                for column, name in (("TEMPERATURE", "TT"), ("G-T", "TE"), ("T-G", "ET")):
+                    self.assertLess(rms_difference(table[column], factor * in_k[name]), BOUND)
+        # The same of a_lm.
+        self.done("analyze", "b_u.h5", "--lmax", 8, "--alm", "b_u_alm.h5")
+        self.done("analyze", "a.fits", "--lmax", 8, "--alm", "a_k_alm.h5")
+        run = self.done("analyze", "b_u_alm.h5", "a_k_alm.h5", "--cl", "uk.txt")
+        self.assertIn("b_u_alm.h5 is in uK_CMB and a_k_alm.h5 in K; their spectra are in uK_CMB^2", run.err)
+        self.assertLess(rms_difference(read_text(self.folder / "uk.txt")["TT"], 1e6 * in_k["TT"]), BOUND)
+
     def test_scalars_have_one(self):
         self.done("analyze", "a.fits", "b.fits", "--fields", "T", "--lmax", LMAX, "--cl", "t.txt")
         found = read_text(self.folder / "t.txt")

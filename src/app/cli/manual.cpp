@@ -46,7 +46,9 @@ HEALPix grids the quadrature is approximate and corrections (--iter, --tol) or w
 corrections make it grow, lmax is beyond what the grid holds, which is an error.
 
 Of two maps on one grid it computes the cross spectra, nine of polarised ones: TT EE BB TE EB TB
-ET BE BT, the first letter for the first map. Files of a_lm may stand for the maps.
+ET BE BT, the first letter for the first map. Files of a_lm may stand for the maps. Where one is in
+K and the other in uK, the spectra are in the square of the first's unit; of other units, which are
+not converted, in their product.
 
 UNSEEN pixels count as zero and are reported. --mask sets masked pixels to zero, --apodise softens
 its edge, and both make the spectra smaller: of a sky masked to 40 % they have 40 % of the power,
