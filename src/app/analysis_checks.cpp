@@ -28,6 +28,16 @@ bool is_exact(const RingGrid& grid, int lmax) {
   return has_quadrature && lmax <= grid.default_lmax();
 }
 
+void require_weights(const std::string& path, const RingGrid& grid) {
+  if (std::any_of(grid.rings().begin(), grid.rings().end(),
+                  [](const Ring& ring) { return ring.weight != 0; }))
+    return;
+  throw DataError(path, fmt::format("its grid, {}, has no quadrature weights, which an analysis "
+                                    "needs; put the steradians of a pixel of each ring into the "
+                                    "dataset /grid/weight (docs/files.md)",
+                                    grid.name()));
+}
+
 void warn_beyond_grid(Run& run, const std::string& path, const RingGrid& grid, int lmax) {
   if (lmax <= grid.default_lmax()) return;
   run.warn(fmt::format("{}: lmax = {}, but {}; those beyond are not to be trusted", path, lmax,

@@ -17,6 +17,9 @@ namespace ringweave::detail::inline app {
 /// to correct.
 bool is_exact(const RingGrid& grid, int lmax);
 
+/// Error  DataError where the grid of the map `path` has no quadrature weights.
+void require_weights(const std::string& path, const RingGrid& grid);
+
 /// Warns of an analysis beyond the degrees that the grid of the map `path` holds.
 void warn_beyond_grid(Run& run, const std::string& path, const RingGrid& grid, int lmax);
 

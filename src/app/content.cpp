@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/content.hpp"
 
+#include <fmt/format.h>
+
 #include "distribute/exchange/order_distribution.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/ring_distribution.hpp"
@@ -10,6 +12,23 @@
 #include "ringweave/files.hpp"
 
 namespace ringweave::detail::inline app {
+namespace {
+
+/// Returns the first table where it says that it holds a beam, a pixel window or weights.
+/// Collective.
+std::optional<TableHead> special_table(const Communicator& comm, const std::string& path) {
+  try {
+    const TableHead head = first_table(comm, path);
+    if (head.kind == TableKind::beam || head.kind == TableKind::pixel_window ||
+        head.kind == TableKind::ring_weights || head.kind == TableKind::pixel_weights)
+      return head;
+  } catch (const DataError&) {
+    // Reading spectra will say what is wrong.
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 Content open_content(const Communicator& comm, const std::string& path, SpectrumKind kind,
                      const std::string& variable) {
@@ -42,8 +61,16 @@ Content open_content(const Communicator& comm, const std::string& path, Spectrum
   };
   if (attempt("a map", [&] { content.map = open_map(comm, path, variable); })) return content;
   if (attempt("a_lm", [&] { content.alm = open_alm(comm, path); })) return content;
+  content.table = special_table(comm, path);
+  if (content.table) return content;
   if (attempt("spectra", [&] { content.spectra = read_spectra(comm, path, kind); })) return content;
   throw DataError(path, "holds nothing this program reads" + reasons);
+}
+
+void refuse_table(const std::string& path, const Content& content) {
+  if (!content.table) return;
+  throw DataError(path, fmt::format("holds {}; expected a map, a_lm or spectra",
+                                    words_of(content.table->kind)));
 }
 
 LocalRings bands_of_pixels(const Communicator& comm, const std::shared_ptr<const RingGrid>& grid) {

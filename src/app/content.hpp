@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "io/table_kind.hpp"
 #include "ringweave/alm.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/files.hpp"
@@ -22,12 +23,17 @@ struct Content {
   std::unique_ptr<MapReader> map;
   std::unique_ptr<AlmReader> alm;
   std::optional<SpectraFile> spectra;
+  std::optional<TableHead> table;  ///< of a beam, a pixel window or weights
 };
 
-/// Opens a file as a map, as a_lm, or as spectra, whichever succeeds first. Collective. Error
-/// DataError with the reason each attempt failed. `variable` as for open_map().
+/// Opens a file as a map, as a_lm, as the table of a beam, a pixel window or weights (FITS), or as
+/// spectra, whichever succeeds first. Collective. Error  DataError with the reason each attempt
+/// failed. `variable` as for open_map().
 Content open_content(const Communicator& comm, const std::string& path, SpectrumKind kind,
                      const std::string& variable = "");
+
+/// Error  DataError where a file holds a beam, a pixel window or weights.
+void refuse_table(const std::string& path, const Content& content);
 
 /// Returns this rank's bands of a map that is not transformed, balanced by pixels.
 LocalRings bands_of_pixels(const Communicator& comm, const std::shared_ptr<const RingGrid>& grid);

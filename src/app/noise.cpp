@@ -18,31 +18,34 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-/// The columns to read: the only one for all components, or those of the fields.
+/// The columns to read: that of --noise-column or the only one for all components, or those of the
+/// fields.
 std::vector<int> columns_of(const SynthesizeOptions& options, const MapHeader& header,
                             const FieldChoice& choice) {
+  if (!options.noise_column.empty())
+    return {choose_column("--noise-column", options.noise_column, options.noise, header)};
   if (header.columns.size() == 1) return {0};
   return choose_fields(options.noise, header, choice.name).columns;
 }
 
-/// What the numbers of the file are multiplied by to be in the unit of the map. Error  UsageError.
-double factor_of(const SynthesizeOptions& options, const MapHeader& header,
+/// What the numbers of a column are multiplied by to be in the unit of the map. Error  UsageError.
+double factor_of(const SynthesizeOptions& options, const MapColumn& column,
                  const std::string& unit) {
-  const std::string given = known_unit(header.columns.front().unit);
+  const std::string given = known_unit(column.unit);
   if (options.noise_per_hit || given.empty() || unit.empty() || given == unit) return 1;
   const std::optional<double> factor = temperature_factor(given, unit);
   if (!factor) {
     throw UsageError(
-        fmt::format("--noise {}: it is in {} and the map in {}; give an rms in the "
+        fmt::format("--noise {}: its column {} is in {} and the map in {}; give an rms in the "
                     "unit of the map",
-                    options.noise, given, unit));
+                    options.noise, column.name, given, unit));
   }
   return *factor;
 }
 
 /// Makes the rms of hits, or of the numbers themselves; infinite where there is none. Collective.
-void make_rms(const Communicator& comm, const SynthesizeOptions& options, double factor,
-              std::vector<double>& values) {
+void make_rms(const Communicator& comm, const SynthesizeOptions& options, const std::string& column,
+              double factor, std::vector<double>& values) {
   constexpr double none = std::numeric_limits<double>::infinity();
   std::int64_t n_wrong = 0;
   for (double& value : values) {
@@ -57,18 +60,22 @@ void make_rms(const Communicator& comm, const SynthesizeOptions& options, double
   n_wrong = comm.sum(n_wrong);
   if (n_wrong > 0) {
     throw DataError(options.noise,
-                    fmt::format("{} pixels are negative, NaN or infinite; expected the rms of each "
-                                "pixel, or with --noise-per-hit its hits",
-                                n_wrong));
+                    fmt::format("column {}: {} pixels are negative, NaN or infinite; expected the "
+                                "rms of each pixel, or with --noise-per-hit its hits; "
+                                "--noise-column chooses another column",
+                                column, n_wrong));
   }
 }
 
 }  // namespace
 
-void check_noise(Run& run, const SynthesizeOptions& options, const RingGrid& grid) {
+void check_noise(Run& run, const SynthesizeOptions& options, const RingGrid& grid,
+                 const FieldChoice& choice) {
   if (options.noise.empty()) {
-    if (!options.noise_per_hit) return;
-    throw UsageError("--noise-per-hit belongs to --noise; give the map of hits, or leave it out");
+    if (options.noise_per_hit)
+      throw UsageError("--noise-per-hit belongs to --noise; give the map of hits, or leave it out");
+    if (options.noise_column.empty()) return;
+    throw UsageError("--noise-column belongs to --noise; give the map of the rms, or leave it out");
   }
   run.outputs.keep(options.noise);
   const auto reader = open_map(run.comm, options.noise);
@@ -77,6 +84,7 @@ void check_noise(Run& run, const SynthesizeOptions& options, const RingGrid& gri
                                                "the same",
                                                reader->header().grid->name(), grid.name()));
   }
+  columns_of(options, reader->header(), choice);
 }
 
 PixelNoise read_noise(Run& run, const SynthesizeOptions& options, const LocalRings& rings,
@@ -86,11 +94,12 @@ PixelNoise read_noise(Run& run, const SynthesizeOptions& options, const LocalRin
   run.progress.stage("reading " + options.noise);
   const auto reader = open_map(run.comm, options.noise);
   const MapHeader& header = reader->header();
-  const double factor = factor_of(options, header, unit);
   for (const int column : columns_of(options, header, choice)) {
+    const MapColumn& named = header.columns[to_size(std::int64_t{column})];
+    const double factor = factor_of(options, named, unit);
     auto values = agreed(run.comm, [&] { return std::vector<double>(to_size(rings.n_pixels())); });
     reader->read({&column, 1}, rings, MapView<double>(values.data(), 1, rings.n_pixels()));
-    make_rms(run.comm, options, factor, values);
+    make_rms(run.comm, options, named.name, factor, values);
     noise.rms.push_back(std::move(values));
   }
   return noise;

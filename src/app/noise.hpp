@@ -20,9 +20,11 @@ struct PixelNoise {
   std::vector<std::vector<double>> rms;  ///< [component or one for all][own pixel]; none: no noise
 };
 
-/// Checks --noise and --noise-per-hit, and keeps the file from being an output. Collective. Error
-/// UsageError; DataError where the file is no map on `grid`, the full one.
-void check_noise(Run& run, const SynthesizeOptions& options, const RingGrid& grid);
+/// Checks --noise, --noise-column and --noise-per-hit, and keeps the file from being an output.
+/// Collective. Error  UsageError; DataError where the file is no map on `grid`, the full one, or
+/// lacks a column of the fields.
+void check_noise(Run& run, const SynthesizeOptions& options, const RingGrid& grid,
+                 const FieldChoice& choice);
 
 /// Reads --noise for a map of these fields in `unit`; no noise without. Collective. Error
 /// DataError for negative numbers and where columns are missing, UsageError where units do not go

@@ -2,7 +2,6 @@
 #include "app/sky_mask.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +12,7 @@
 
 #include "app/analysis_checks.hpp"
 #include "app/cli/angle.hpp"
+#include "app/cli/field_choice.hpp"
 #include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
@@ -36,15 +36,8 @@ double apodisation_of(const AnalysisOptions& options) {
 
 /// The column of --mask-column. Error  UsageError.
 int column_of_mask(const AnalysisOptions& options, const MapHeader& header) {
-  const std::string& asked = options.mask_column;
-  if (asked.empty()) return 0;
-  std::vector<std::string> names;
-  for (std::size_t c = 0; c < header.columns.size(); ++c) {
-    names.push_back(header.columns[c].name);
-    if (asked == names.back() || asked == std::to_string(c)) return static_cast<int>(c);
-  }
-  throw UsageError(fmt::format("--mask-column {}: {} has {}; give a name or a number from 0", asked,
-                               options.mask, fmt::join(names, ", ")));
+  if (options.mask_column.empty()) return 0;
+  return choose_column("--mask-column", options.mask_column, options.mask, header);
 }
 
 /// Makes 0 of UNSEEN pixels, and 0 or 1 of what rounding put beside them. Collective. Error

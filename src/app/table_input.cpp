@@ -9,6 +9,8 @@
 
 #include "app/cli/angle.hpp"
 #include "base/checked_cast.hpp"
+#include "io/table_kind.hpp"
+#include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline app {
 namespace {
@@ -92,7 +94,12 @@ void note_where_nothing_is_smoothed(Run& run, const std::string& fwhm) {
   run.note(fmt::format("--fwhm {}: a beam without width smooths nothing", fwhm));
 }
 
-Beam beam_of_file(Run& run, const std::string& path, int lmax) {
+Beam beam_of_file(Run& run, const std::string& path, int lmax, const std::string& window_option) {
+  if (!window_option.empty() && first_table(run.comm, path).kind == TableKind::pixel_window) {
+    throw DataError(path, fmt::format("holds a pixel window; expected a beam: give the window to "
+                                      "{}",
+                                      window_option));
+  }
   Beam beam = factors_of_file(run, path, lmax);
   const double mean = beam.t.front();
   if (mean != 0 && std::abs(mean - 1) > 0.1) {

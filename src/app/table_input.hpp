@@ -30,7 +30,9 @@ SpectraFile spectra_of_file(Run& run, const std::string& path, const std::string
 Beam factors_of_file(Run& run, const std::string& path, int lmax);
 /// Says where --fwhm, empty where it is not given, is 0 and smooths nothing.
 void note_where_nothing_is_smoothed(Run& run, const std::string& fwhm);
-/// Reads a beam likewise, and warns where it does not begin near 1. Collective. Error  DataError.
-Beam beam_of_file(Run& run, const std::string& path, int lmax);
+/// Reads a beam likewise, and warns where it does not begin near 1. Collective. Error  DataError,
+/// also for a pixel window where the command has an option for it, `window_option`.
+Beam beam_of_file(Run& run, const std::string& path, int lmax,
+                  const std::string& window_option = "");
 
 }  // namespace ringweave::detail::inline app

@@ -5,10 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
 #include <limits>
 
+#include "app/healpix_data.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/input_file.hpp"
 #include "ringweave/analysis.hpp"
@@ -21,24 +20,6 @@
 
 namespace ringweave::detail::inline app {
 namespace {
-
-/// Finds a file where HEALPix users keep auxiliary files. Error  DataError that lists the places
-/// searched.
-std::string find_auxiliary(const std::string& name) {
-  std::vector<std::filesystem::path> places{"."};
-  if (const char* root = std::getenv("HEALPIX"); root != nullptr) {
-    places.push_back(std::filesystem::path(root) / "data");
-    places.emplace_back(root);
-  }
-  std::string looked;
-  for (const auto& place : places) {
-    if (std::filesystem::exists(place / name)) return (place / name).string();
-    looked += (looked.empty() ? "" : ", ") + place.string();
-  }
-  throw DataError(
-      name, fmt::format("not found in {}; give the file with --weights ring:FILE, or set HEALPIX",
-                        looked));
-}
 
 /// Throws a DataError on every rank when an a_lm is NaN or infinite, naming `path`, the first (l,
 /// m) and the count. Collective.
@@ -125,28 +106,27 @@ std::shared_ptr<const RingGrid> grid_to_visit(MapReader& reader, bool iterates) 
 }
 
 WeightFiles find_weights(Run& run, const std::string& option, const RingGrid& grid) {
-  const WeightFiles found = agreed(run.comm, [&] {
-    WeightFiles files;
-    if (option == "none") return files;
-    if (grid.nside() == 0) {
-      throw UsageError("--weights: the " + grid.name() +
-                       " grid has exact weights of its own; use --weights none");
-    }
-    if (option == "ring") {
-      files.ring = find_auxiliary(fmt::format("weight_ring_n{:05}.fits", grid.nside()));
-    } else if (option.starts_with("ring:")) {
-      files.ring = option.substr(5);
-    } else if (option.starts_with("pixel:")) {
-      files.pixel = option.substr(6);
-    } else {
-      throw UsageError(
-          fmt::format("--weights {}: expected none, ring, ring:FILE or pixel:FILE", option));
-    }
-    if (run.comm.is_root()) check_input_file(files.ring + files.pixel);
-    return files;
+  if (option == "none") return {};
+  if (grid.nside() == 0) {
+    throw UsageError("--weights: the " + grid.name() +
+                     " grid has exact weights of its own; use --weights none");
+  }
+  const std::size_t colon = option.find(':');
+  const std::string kind = option.substr(0, colon);
+  const std::string value =
+      colon == std::string::npos ? where_healpix_is : option.substr(colon + 1);
+  if ((kind != "ring" && kind != "pixel") || value.empty()) {
+    throw UsageError(
+        fmt::format("--weights {}: expected none, ring, ring:FILE, pixel or pixel:FILE", option));
+  }
+  const auto table = kind == "ring" ? HealpixTable::ring_weights : HealpixTable::pixel_weights;
+  const std::string path =
+      healpix_file(run.comm, table, fmt::format("--weights {}:FILE", kind), value, grid.nside());
+  agree(run.comm, [&] {
+    if (run.comm.is_root()) check_input_file(path);
   });
-  run.outputs.keep(found.ring + found.pixel);
-  return found;
+  run.outputs.keep(path);
+  return kind == "ring" ? WeightFiles{path, ""} : WeightFiles{"", path};
 }
 
 AnalysisWeights load_weights(const Run& run, const WeightFiles& files, const LocalRings& rings) {

@@ -38,8 +38,8 @@ Precision storage_precision(const std::string& option, Precision of_input);
 /// effect). Collective.
 std::shared_ptr<const RingGrid> grid_to_visit(MapReader& reader, bool iterates);
 
-/// Files of quadrature weights selected by --weights: none, ring, ring:FILE, pixel:FILE. `ring`
-/// alone searches for weight_ring_n%05d.fits in ., $HEALPIX/data, $HEALPIX.
+/// Files of quadrature weights selected by --weights: none, ring, ring:FILE, pixel, pixel:FILE; as
+/// healpix_file() finds them, of `ring` and `pixel` alone where HEALPix has them.
 struct WeightFiles {
   std::string ring;   ///< empty: the grid's own weights
   std::string pixel;  ///< empty: 1

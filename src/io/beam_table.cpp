@@ -2,6 +2,7 @@
 #include "io/beam_table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +13,8 @@
 #include "base/checked_cast.hpp"
 #include "io/fits/table.hpp"
 #include "io/keywords.hpp"
+#include "io/spectra_comments.hpp"
+#include "io/table_kind.hpp"
 #include "io/text_table.hpp"
 #include "ringweave/error.hpp"
 
@@ -85,6 +88,18 @@ BeamTable by_position(std::vector<std::vector<double>> columns) {
   return table;
 }
 
+/// Error  DataError where the comments of a table say that it holds spectra.
+void require_no_spectra(const TextTable& text, const std::vector<std::string>& names,
+                        const std::string& path) {
+  // TT may be b_T, unless C_l or D_l are spoken of.
+  const bool names_tt = std::find(names.begin(), names.end(), "TT") != names.end();
+  if (kind_of_columns(names) != TableKind::spectra && !(names_tt && stated_d_l(text.comments)))
+    return;
+  throw DataError(path, fmt::format("holds spectra (its columns are l, {}); expected a beam, `l "
+                                    "b_T [b_E [b_B]]`",
+                                    fmt::join(names, ", ")));
+}
+
 BeamTable checked(BeamTable table) {
   if (table.columns[0].front() == 0)
     table.warnings.push_back("begins with b_T = 0 at l = 0, as a spectrum does; is it a beam?");
@@ -101,8 +116,10 @@ BeamTable read_text_beam(const std::string& path) {
   for (const std::vector<double>& row : text.rows) {
     for (std::size_t c = 0; c < columns.size(); ++c) columns[c].push_back(row[c + index]);
   }
-  if (const auto names = names_of_values(text); names && index == 1 && names_temperature(*names))
-    return checked(by_name(*names, std::move(columns)));
+  if (const auto names = names_of_values(text); names && index == 1) {
+    require_no_spectra(text, *names, path);
+    if (names_temperature(*names)) return checked(by_name(*names, std::move(columns)));
+  }
   if (columns.size() > fields.size()) {
     throw DataError(path, fmt::format("has {} columns; expected l and up to {} values",
                                       text.n_columns(), fields.size()));
@@ -113,14 +130,12 @@ BeamTable read_text_beam(const std::string& path) {
 BeamTable read_fits_beam(const std::string& path) {
   bool has_map = false;
   bool has_beam = false;
-  const auto names_beam = [](const FitsTable& table) {
-    return upper(table.extension).find("BEAM") != std::string::npos ||
-           names_temperature(table.column_names);
-  };
   const auto accepts = [&](const FitsTable& table) {
-    has_map = has_map || table.is_map;
-    has_beam = has_beam || (!table.is_map && names_beam(table));
-    return !table.is_map && names_beam(table);
+    has_map = has_map || table.kind == TableKind::map;
+    const bool is_beam = table.kind == TableKind::beam || (table.kind == TableKind::unknown &&
+                                                           names_temperature(table.column_names));
+    has_beam = has_beam || is_beam;
+    return is_beam;
   };
   FitsTable table;
   try {
@@ -134,9 +149,12 @@ BeamTable read_fits_beam(const std::string& path) {
     if (has_beam) throw;
     table = read_fits_table(path);
   }
+  if (table.kind != TableKind::beam && table.kind != TableKind::unknown &&
+      table.kind != TableKind::pixel_window) {
+    throw DataError(path,
+                    fmt::format("holds {}; expected b_l by l, text or FITS", words_of(table.kind)));
+  }
   const FitsMultipoles beam = multipoles_of(std::move(table), path);
-  if (upper(beam.column_names.front()) == "REAL")
-    throw DataError(path, "holds a_lm; expected b_l by l, text or FITS");
   if (beam.first != 0) {
     throw DataError(path, fmt::format("begins with l = {}; it must begin at l = 0, so add the rows "
                                       "that are missing",

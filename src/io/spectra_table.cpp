@@ -2,6 +2,7 @@
 #include "io/spectra_table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -20,8 +21,8 @@
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/dimensions.hpp"
 #include "io/hdf5/map_header.hpp"
-#include "io/keywords.hpp"
 #include "io/spectra_comments.hpp"
+#include "io/table_kind.hpp"
 #include "io/text_table.hpp"
 #include "io/unit_name.hpp"
 #include "ringweave/error.hpp"
@@ -31,29 +32,22 @@ namespace {
 
 constexpr std::int64_t max_lmax = 10'000'000;
 
-/// Returns TT for TT, C_TT, Cl_TT, DlTT, D_l^TT, TT[uK^2]; empty for other words.
-std::optional<Spectra::Name> spectrum_of(const std::string& word) {
-  const std::string stem = word.substr(0, word.find_first_of("[("));
-  for (int n = 0; n < Spectra::n_names; ++n) {
-    const std::string_view name = Spectra::names[static_cast<std::size_t>(n)];
-    if (!stem.ends_with(name)) continue;
-    const std::string prefix = stem.substr(0, stem.size() - name.size());
-    if (prefix.find_first_not_of("CDlLe_^{") == std::string::npos)
-      return static_cast<Spectra::Name>(n);
-  }
-  return std::nullopt;
-}
-
 /// Columns without the first, l, which are spectra or left out.
 struct Columns {
   std::vector<std::optional<Spectra::Name>> spectra;
   std::vector<std::string> left_out;
 };
 
-/// Returns the columns named by the header line, if it names a spectrum.
-std::optional<Columns> named_columns(const TextTable& table) {
+/// Returns the columns named by the header line, if it names a spectrum. Error  DataError where it
+/// names a beam.
+std::optional<Columns> named_columns(const TextTable& table, const std::string& path) {
   const std::optional<std::vector<std::string>> names = names_of_values(table);
   if (!names) return std::nullopt;
+  if (kind_of_columns(*names) == TableKind::beam) {
+    throw DataError(path, fmt::format("holds a beam (its columns are l, {}); expected spectra, `l "
+                                      "TT [EE BB TE [EB TB]]`",
+                                      fmt::join(*names, ", ")));
+  }
   Columns columns;
   for (const std::string& name : *names) {
     columns.spectra.push_back(spectrum_of(name));
@@ -108,7 +102,7 @@ SpectraFile read_text_spectra(const std::string& path, SpectrumKind kind) {
   const TextTable table = read_text_table(path);
   const std::int64_t first = first_multipole(table, path, 2);
   const std::int64_t lmax = first + ssize64(table.rows) - 1;
-  const std::optional<Columns> named = named_columns(table);
+  const std::optional<Columns> named = named_columns(table, path);
   const Columns columns = named ? *named : columns_by_position(table, path);
   SpectraFile file{.spectra = Spectra(checked_cast<int>(lmax, "lmax")),
                    .unit = stated_unit(table.comments),
@@ -126,11 +120,11 @@ SpectraFile read_text_spectra(const std::string& path, SpectrumKind kind) {
 
 SpectraFile read_fits_spectra(const std::string& path, SpectrumKind kind) {
   using enum Spectra::Name;
-  const FitsMultipoles table = multipoles_of(read_fits_table(path), path);
+  FitsTable read = read_fits_table(path);
+  if (read.kind != TableKind::unknown && read.kind != TableKind::spectra)
+    throw DataError(path, fmt::format("holds {}; expected spectra by l", words_of(read.kind)));
+  const FitsMultipoles table = multipoles_of(std::move(read), path);
   std::array<Spectra::Name, Spectra::n_names> order{TT, EE, BB, TE, TB, EB, ET, BT, BE};
-  if (table.is_map) throw DataError(path, "is a sky map; expected spectra by l");
-  if (upper(table.column_names.front()) == "REAL")
-    throw DataError(path, "holds a_lm; expected spectra by l");
   constexpr std::int64_t latest_first = 2;
   if (table.first > latest_first) {
     throw DataError(
@@ -162,7 +156,12 @@ SpectraFile read_fits_spectra(const std::string& path, SpectrumKind kind) {
 SpectraFile read_hdf5_spectra(const std::string& path, SpectrumKind kind) {
   const Hdf5Handle file = open_hdf5(path);
   const std::vector<std::string> names = hdf5_datasets_without_scales(file, path, "cl");
-  if (names.size() != 1) {
+  if (names.empty()) {
+    const std::string held = words_of_content(file);
+    throw DataError(path, fmt::format("holds {}; expected spectra, a dataset in /cl",
+                                      held.empty() ? "no spectra" : held));
+  }
+  if (names.size() > 1) {
     throw DataError(path,
                     fmt::format("holds {} spectra datasets in /cl; expected one", names.size()));
   }

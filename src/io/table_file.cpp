@@ -63,16 +63,25 @@ BeamTable read_any_beam(const std::string& path) {
   throw UsageError(fmt::format("{}: tables by l are read from text (.txt) or FITS (.fits)", path));
 }
 
+/// Error  DataError where the names of a table say that it is of another kind.
+void require_kind(const FitsTable& table, const std::string& path, TableKind expected) {
+  if (table.kind == TableKind::unknown || table.kind == expected) return;
+  throw DataError(path,
+                  fmt::format("holds {}; expected {}", words_of(table.kind), words_of(expected)));
+}
+
 /// Returns the first column of a table of weights, which must have `expected` rows.
 std::vector<double> read_weights(const Communicator& comm, const std::string& path,
-                                 std::int64_t expected, std::int64_t nside, const char* what) {
+                                 std::int64_t expected, std::int64_t nside, TableKind kind) {
   const auto read = [&]() -> std::vector<std::vector<double>> {
     if (file_kind(path) != FileKind::fits)
       throw UsageError(fmt::format("{}: weights are read from FITS (.fits)", path));
     FitsTable table = multipoles_of(read_fits_table(path), path);
+    require_kind(table, path, kind);
     if (ssize64(table.columns.front()) != expected) {
-      throw DataError(path, fmt::format("holds {} numbers; {} weights for nside = {} are {}",
-                                        table.columns.front().size(), what, nside, expected));
+      throw DataError(path,
+                      fmt::format("holds {} numbers; {} for nside = {} are {}",
+                                  table.columns.front().size(), words_of(kind), nside, expected));
     }
     return {std::move(table.columns.front())};
   };
@@ -152,7 +161,7 @@ Beam read_pixel_window(const Communicator& comm, const std::string& path, std::i
       throw UsageError(fmt::format("{}: pixel windows are read from FITS (.fits)", path));
     FitsMultipoles table = multipoles_of(read_fits_table(path), path);
     const std::int64_t rows = ssize64(table.columns.front());
-    if (table.is_map) throw DataError(path, "is a sky map; expected a pixel window");
+    require_kind(table, path, TableKind::pixel_window);
     if (table.first != 0 || rows != 4 * nside + 1 || (table.nside != 0 && table.nside != nside)) {
       throw DataError(
           path,
@@ -169,14 +178,15 @@ Beam read_pixel_window(const Communicator& comm, const std::string& path, std::i
 
 std::vector<double> read_ring_weights(const Communicator& comm, const std::string& path,
                                       std::int64_t nside) {
-  std::vector<double> weights = read_weights(comm, path, 2 * nside, nside, "ring");
+  std::vector<double> weights = read_weights(comm, path, 2 * nside, nside, TableKind::ring_weights);
   for (double& weight : weights) weight += 1;
   return weights;
 }
 
 std::vector<double> read_pixel_weights(const Communicator& comm, const std::string& path,
                                        std::int64_t nside) {
-  return read_weights(comm, path, (nside + 1) * (3 * nside + 1) / 4, nside, "pixel");
+  return read_weights(comm, path, (nside + 1) * (3 * nside + 1) / 4, nside,
+                      TableKind::pixel_weights);
 }
 
 KernelProfile read_kernel_profile(const Communicator& comm, const std::string& path) {

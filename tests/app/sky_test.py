@@ -93,6 +93,36 @@ class CrossSpectra(Sky):
             self.assertEqual(hdus[1].header["TUNIT1"], "K^2")
         self.check(found, self.expected())
 
+    def test_units_that_differ_by_a_factor_are_multiplied_out_and_others_are_named(self):
+        self.done("analyze", "a.fits", "b.fits", "--lmax", 8, "--cl", "k.txt")
+        self.done("synthesize", "--cl", "cl.txt", "--seed", 1, "--nside", NSIDE, "--unit", "K", "b_k.h5", "--save-alm",
+                  "b_k_alm.h5")
+        for unit, name in (("uK_CMB", "u"), ("Jy", "jy"), ("", "none")):
+            with h5py.File(self.folder / "b_k.h5") as file, h5py.File(self.folder / f"b_{name}.h5", "w") as other:
+                for item in ("map", "crs"):
+                    file.copy(item, other)
+                other["map"].attrs["TUNIT"] = [unit] * 3
+                other["map"].attrs["UNITS"] = other["map"].attrs["units"] = ""
+        in_k = read_text(self.folder / "k.txt")
+        for other, factor, unit, words in (
+                ("b_u.h5", 1e-6, "K^2", "note: a.fits is in K and b_u.h5 in uK_CMB; their spectra are in K^2"),
+                ("b_jy.h5", 1, "K Jy", "note: a.fits is in K and b_jy.h5 in Jy; their spectra are in K Jy"),
+                ("b_none.h5", 1, "", "warning: a.fits is in K and b_none.h5 does not state its unit; their spectra get none")):
+            for ranks in (1, 3):
+                run = self.done("analyze", "a.fits", other, "--lmax", 8, "--cl", "other.fits", "--overwrite", ranks=ranks)
+                self.assertIn(words, run.err)
+            with fits.open(self.folder / "other.fits") as hdus:
+                self.assertEqual(hdus[1].header.get("TUNIT1", ""), unit)
+                table = hdus[1].data
+                for column, name in (("TEMPERATURE", "TT"), ("G-T", "TE"), ("T-G", "ET")):
+                    self.assertLess(rms_difference(table[column], factor * in_k[name]), BOUND)
+        # The same of a_lm.
+        self.done("analyze", "b_u.h5", "--lmax", 8, "--alm", "b_u_alm.h5")
+        self.done("analyze", "a.fits", "--lmax", 8, "--alm", "a_k_alm.h5")
+        run = self.done("analyze", "b_u_alm.h5", "a_k_alm.h5", "--cl", "uk.txt")
+        self.assertIn("b_u_alm.h5 is in uK_CMB and a_k_alm.h5 in K; their spectra are in uK_CMB^2", run.err)
+        self.assertLess(rms_difference(read_text(self.folder / "uk.txt")["TT"], 1e6 * in_k["TT"]), BOUND)
+
     def test_scalars_have_one(self):
         self.done("analyze", "a.fits", "b.fits", "--fields", "T", "--lmax", LMAX, "--cl", "t.txt")
         found = read_text(self.folder / "t.txt")
@@ -290,10 +320,26 @@ class Noise(Sky):
         scaled = noise[seen] * np.sqrt(self.hits[seen]) / 10
         self.assertLess(abs(np.std(scaled) - 1), 5 / np.sqrt(2 * scaled.size))
 
+    def test_the_column_may_be_chosen(self):
+        write_map(self.folder / "columns.fits", np.array([0 * self.hits, self.mask + 1, self.hits]))
+        with fits.open(self.folder / "columns.fits", mode="update") as hdus:
+            hdus[1].header["TTYPE2"], hdus[1].header["TTYPE3"] = "RMS", "HITS"
+        of_one = self.drawn("--noise", "rms.fits", "--noise-column", "0")
+        for column in ("RMS", "1"):
+            np.testing.assert_array_equal(self.drawn("--noise", "columns.fits", "--noise-column", column), of_one)
+        by_hits = self.drawn("--noise", "columns.fits", "--noise-column", "HITS", "--noise-per-hit", 10, ranks=3)
+        self.assertLess(rms_difference(by_hits[is_seen(by_hits)], self.drawn("--noise", "hits.fits", "--noise-per-hit", 10)[
+            is_seen(by_hits)]), BOUND)
+        np.testing.assert_array_equal(is_seen(by_hits[0]), self.hits > 0)
+
     def test_what_is_no_rms_is_refused(self):
         write_map(self.folder / "small_rms.fits", np.ones(12 * 16**2))
         for arguments, code, message in (
-                (("--noise", "a.fits"), 3, "pixels are negative, NaN or infinite; expected the rms"),
+                (("--noise", "a.fits"), 3, "a.fits: column TEMPERATURE: "),
+                (("--noise", "a.fits", "--noise-column", "U_POLARISATION"), 3,
+                 "pixels are negative, NaN or infinite; expected the rms"),
+                (("--noise", "a.fits", "--noise-column", "M"), 2, "--noise-column M: a.fits has TEMPERATURE, Q_POLARISATION"),
+                (("--noise-column", "1"), 2, "--noise-column belongs to --noise"),
                 (("--noise", "small_rms.fits"), 3, "noise of a map on healpix:32"),
                 (("--noise-per-hit", 3), 2, "--noise-per-hit belongs to --noise"),
                 (("--noise", "a.fits", "--noise-per-hit", -1), 2, "--noise-per-hit"),

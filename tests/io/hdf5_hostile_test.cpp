@@ -244,8 +244,8 @@ TEST_F(Hdf5FromStrangers, GridsMustAgreeWithTheirName) {
 
 TEST_F(Hdf5FromStrangers, MapsAlmAndSpectraAreNotTakenForEachOther) {
   write_good_map();
-  expect_error(ErrorKind::data, "holds no a_lm", [&] { open_alm(comm_, path_); });
-  expect_error(ErrorKind::data, "holds 0 spectra", [&] { read_spectra(comm_, path_); });
+  expect_error(ErrorKind::data, "holds a sky map", [&] { open_alm(comm_, path_); });
+  expect_error(ErrorKind::data, "holds a sky map", [&] { read_spectra(comm_, path_); });
 }
 
 TEST_F(Hdf5FromStrangers, AFullDiskIsAResourceErrorAndLeavesTheOldFile) {

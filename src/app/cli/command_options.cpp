@@ -59,7 +59,8 @@ void declare_synthesize(CLI::App& command, SynthesizeOptions& options) {
   group.value("--beam", options.beam, "FILE",
               "Smooth with a beam table `l b_T [b_E [b_B]]`, text or FITS. Default: none.");
   group.value("--pixel-window", options.pixel_window, "FILE",
-              "Multiply by a HEALPix pixel window. Default: none.");
+              "Multiply by the HEALPix pixel window in this file, or of the map's nside in this "
+              "folder; auto: in that of HEALPix. Default: none.");
   group.value("--latitudes", options.latitudes, "LOW:HIGH",
               "Only the rings within two latitudes, e.g. -10deg:10deg; a partial map. Default: all "
               "rings.");
@@ -71,6 +72,9 @@ void declare_synthesize(CLI::App& command, SynthesizeOptions& options) {
       "--noise", options.noise, "FILE",
       "Add white noise of the rms that this map has for each pixel: a column for each of T, "
       "Q and U, or one for all. Default: none.");
+  group.value("--noise-column", options.noise_column, "COLUMN",
+              "The column of --noise for all of the map, by name or by number from 0, e.g. "
+              "--noise-column HITS. Default: those of T, Q and U.");
   group
       .value("--noise-per-hit", options.noise_per_hit, "X",
              "--noise holds hits: the rms is X, in the unit of the map, over the root of the hits.")
@@ -137,9 +141,11 @@ void declare_smooth(CLI::App& command, SmoothOptions& options) {
              "The same as a table like that of --beam. Default: none.")
       ->excludes(from_fwhm);
   group.value("--pixel-window", options.pixel_window, "FILE",
-              "Multiply by the HEALPix pixel window of the smoothed map. Default: none.");
+              "Multiply by the HEALPix pixel window of the smoothed map: a file, the folder that "
+              "has it, or auto: the folder of HEALPix. Default: none.");
   group.value("--from-pixel-window", options.from_pixel_window, "FILE",
-              "Divide by the HEALPix pixel window that the map has. Default: none.");
+              "Divide by the HEALPix pixel window that the map has: a file, a folder or auto. "
+              "Default: none.");
   group
       .value("--nside", options.transform.nside, "N",
              "HEALPix resolution of the smoothed map. Default: that of the map.")

@@ -2,6 +2,7 @@
 #include "app/cli/field_choice.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -89,6 +90,17 @@ FieldChoice choose_components(const std::string& path, const AlmHeader& header,
                                       choice.columns.size()));
   }
   return choice;
+}
+
+int choose_column(const std::string& option, const std::string& asked, const std::string& path,
+                  const MapHeader& header) {
+  std::vector<std::string> names;
+  for (std::size_t c = 0; c < header.columns.size(); ++c) {
+    names.push_back(header.columns[c].name);
+    if (asked == names.back() || asked == std::to_string(c)) return static_cast<int>(c);
+  }
+  throw UsageError(fmt::format("{} {}: {} has {}; give a name or a number from 0", option, asked,
+                               path, fmt::join(names, ", ")));
 }
 
 std::vector<MapColumn> standard_columns(const FieldChoice& choice, const std::string& unit) {

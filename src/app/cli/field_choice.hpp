@@ -35,6 +35,11 @@ FieldSet fields_of(const AlmHeader& header);
 FieldChoice choose_components(const std::string& path, const AlmHeader& header,
                               const std::string& asked);
 
+/// Returns the column of a map that an option names, or gives by its number from 0. Error
+/// UsageError.
+int choose_column(const std::string& option, const std::string& asked, const std::string& path,
+                  const MapHeader& header);
+
 /// Returns standard column names with units: TEMPERATURE, Q_POLARISATION, U_POLARISATION.
 std::vector<MapColumn> standard_columns(const FieldChoice& choice, const std::string& unit);
 

@@ -36,8 +36,10 @@ RINGWEAVE_MACHINE: machine file for predicted seconds, unless --machine is given
 RINGWEAVE_DEVICE_MPI: 1 if MPI accepts addresses of GPU memory, 0 if it does not; otherwise MPI
 is queried. CUDA_VISIBLE_DEVICES: the GPUs to use.)";
 
-constexpr std::string_view weights_environment_text =
-    "\n\nHEALPIX: --weights ring looks for its file in ., $HEALPIX/data and $HEALPIX.";
+constexpr std::string_view healpix_environment_text =
+    "\n\nHEALPIX: the folder of HEALPix. --weights ring or pixel and --pixel-window auto look for "
+    "weight_ring_nNNNNN.fits, weight_pixel_nNNNNN.fits or pixel_window_nNNNN.fits, with the nside, "
+    "in ., $HEALPIX/data and $HEALPIX.";
 
 constexpr std::string_view exit_status_text = R"(0   done
 1   compare found a difference
@@ -168,7 +170,7 @@ std::string command_help(const CLI::App& app, const CLI::App& command) {
       '\n' + paragraphs(page.description, 0) + group_text(command, "", true);
   for (const std::string& group : command.get_groups()) text += group_text(command, group, false);
   std::string environment(environment_text);
-  if (page.looks_for_weights) environment += weights_environment_text;
+  if (page.reads_healpix_data) environment += healpix_environment_text;
   return text + group_text(app, common_group, false) +
          section("VALUES", paragraphs(values_text, 2)) +
          section("ENVIRONMENT", paragraphs(environment, 2)) +

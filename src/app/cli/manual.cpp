@@ -25,7 +25,7 @@ uK, nK and pK are converted. Without --seed, the seed that was chosen is printed
 
 --fwhm, --beam and --pixel-window multiply the a_lm before the synthesis and before --save-alm.
 --noise adds white noise to the pixels, which depends on the seed and the pixel alone. Pixels
-without an rms or without hits become UNSEEN.
+without an rms or without hits become UNSEEN. --noise-column chooses a column of its file.
 Grids are HEALPix of any N, Gauss-Legendre (not in FITS), and Clenshaw-Curtis and Fejer (in FITS
 as images in the CAR projection).)",
      R"(ringweave synthesize --cl examples/lcdm_cl.txt --seed 1 --nside 512 sky.fits
@@ -33,9 +33,11 @@ mpirun -n 8 ringweave synthesize --cl cl.txt --seed 7 --nside 4096 --fwhm 5arcmi
 ringweave synthesize --cl camb_totCls.dat --cl-kind dl --seed 1 --nside 512 --unit K sky.fits
 ringweave synthesize --cl cl.txt --seed 1..16 --nside 512 'sky_{seed}.h5' --resume
 ringweave synthesize --cl cl.txt --seed 3 --nside 512 --noise rms.fits sky.h5
+ringweave synthesize --cl cl.txt --nside 512 --noise map.fits --noise-column RMS sky.h5
 ringweave synthesize --alm alm.h5 --grid gauss:767 sky.h5
+ringweave synthesize --alm alm.fits --nside 1024 --pixel-window auto sky.fits
 ringweave synthesize --alm alm.fits --nside 1024 --latitudes=-10deg:10deg band.h5)",
-     false},
+     true},
     {"analyze", "compute the a_lm and power spectra of a map",
      "MAP [MAP2] (--alm OUT | --cl OUT | both) [OPTION...]",
      R"(Computes the a_lm of a map and, with --cl, their power spectra TT, or TT EE BB TE EB TB. On
@@ -44,7 +46,9 @@ HEALPix grids the quadrature is approximate and corrections (--iter, --tol) or w
 corrections make it grow, lmax is beyond what the grid holds, which is an error.
 
 Of two maps on one grid it computes the cross spectra, nine of polarised ones: TT EE BB TE EB TB
-ET BE BT, the first letter for the first map. Files of a_lm may stand for the maps.
+ET BE BT, the first letter for the first map. Files of a_lm may stand for the maps. Where one is in
+K and the other in uK, the spectra are in the square of the first's unit; of other units, which are
+not converted, in their product.
 
 UNSEEN pixels count as zero and are reported. --mask sets masked pixels to zero, --apodise softens
 its edge, and both make the spectra smaller: of a sky masked to 40 % they have 40 % of the power,
@@ -57,7 +61,8 @@ ringweave analyze sky.fits --mask mask.fits --cl cl_masked.txt
 ringweave analyze sky.fits --mask mask.fits --apodise 2deg --divide-by-fsky --cl cl.txt
 ringweave analyze sky.fits --lmax 1000 --iter 3 --alm alm.fits --cl cl.txt
 mpirun -n 8 ringweave analyze sky.h5 --tol 1e-10 --alm alm.h5 --report job.json
-ringweave analyze sky.fits --iter 0 --weights ring --cl cl.txt)",
+ringweave analyze sky.fits --iter 0 --weights ring --cl cl.txt
+ringweave analyze sky.fits --iter 0 --weights pixel:healpix/data --cl cl.txt)",
      true},
     {"smooth", "convolve a map with a radial kernel",
      "MAP... OUT (--fwhm ANGLE | --beam FILE | --kernel FILE) [OPTION...]",
@@ -94,6 +99,7 @@ ringweave smooth sky.fits smooth.fits --beam beam.txt --fields T --iter 0
 ringweave smooth masked.fits smooth.fits --fwhm 1deg --unseen normalize
 ringweave smooth sky.fits smooth.fits --fwhm 1deg --mask mask.fits --unseen normalize
 ringweave smooth sky.fits low.fits --from-fwhm 5arcmin --fwhm 40arcmin --nside 128
+ringweave smooth sky.fits low.fits --nside 128 --from-pixel-window auto --pixel-window auto
 ringweave smooth sky.h5 smooth.h5 --fwhm 30arcmin --fields T --iter 0
 ringweave smooth sky.h5 smooth.h5 --fwhm 30arcmin --fields T --method ring
 ringweave smooth sky.h5 smooth.h5 --kernel disc.txt --fields T --method ring --error 1e-8
@@ -131,8 +137,9 @@ ringweave convert alm.h5 coefficients.txt --normalisation 4pi)",
     {"compare", "find the differences of two maps, a_lm or spectra", "A B [OPTION...]",
      R"(Prints, for each column, the largest and the rms difference, also relative to B. Files are
 equal (exit status 0) when max |a - b| / sigma(b) of every column is within --tolerance and
-the same pixels are UNSEEN; a NaN or infinity in either file is a difference. The files may be
-of different kinds.)",
+the same pixels are UNSEEN; a NaN or infinity in either file is a difference. For a spectrum XY of
+two fields sigma(b) is the root of those of XX and YY, since XY may be rounding alone. The files
+may be of different kinds.)",
      R"(ringweave compare ours.fits theirs.fits --tolerance 1e-10
 ringweave compare sky.fits sky.h5
 ringweave compare measured.txt expected.txt --cosmic-variance --lmax 1000)",
@@ -207,9 +214,11 @@ ringweave jobs realisations --nside 1024 --maps 500 --machine machine.json --out
 ringweave jobs time_limited --nside 2048 --maps 1000 --time 08:00:00 --account ab123)",
      false},
     {"info", "describe files and anything unusual in them", "FILE... [OPTION...]",
-     R"(Prints grid, order, precision, units, coordinates and, for each column of a map, its smallest
-and largest value, mean and standard deviation (by the area of pixels, unless it says that the
-grid has no weights) and the numbers of UNSEEN and of NaN pixels. --provenance prints how a file was made: every step of its history, and its
+     R"(Prints what a file holds: a map, a_lm, spectra, a beam, a pixel window or weights. Of maps
+grid, order, precision, units, coordinates and, for each column, its smallest and largest value,
+mean and standard deviation (by the area of pixels, unless it says that the grid has no weights)
+and the numbers of UNSEEN and of NaN pixels. --provenance prints how a file was made: every step
+of its history, and its
 keywords.)",
      R"(ringweave info sky.fits
 ringweave info sky.h5 alm.h5 cl.txt

@@ -13,7 +13,7 @@ struct ManualPage {
   std::string_view usage;        ///< after "ringweave COMMAND"
   std::string_view description;  ///< paragraphs, separated by empty lines
   std::string_view examples;     ///< one per line
-  bool looks_for_weights;        ///< reads the environment variable HEALPIX
+  bool reads_healpix_data;       ///< reads the environment variable HEALPIX
 };
 
 extern const std::array<ManualPage, 12> manual_pages;

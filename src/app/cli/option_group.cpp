@@ -120,8 +120,9 @@ void declare_analysis(CLI::App& command, AnalysisOptions& options,
       ->excludes(iter);
   group
       .value("--weights", options.weights, "WEIGHTS",
-             "Quadrature weights: none, ring (searches for weight_ring_nNNNNN.fits), ring:FILE, "
-             "pixel:FILE. A missing file is an error.")
+             "Quadrature weights: none, ring:FILE, pixel:FILE, where FILE may be the folder that "
+             "has those of the map's nside; ring or pixel: in the folder of HEALPix. A missing "
+             "file is an error.")
       ->capture_default_str();
   group.value("--mask", options.mask, "FILE",
               "A map on the same grid that is 1 where the sky counts and 0 where it is masked, or "

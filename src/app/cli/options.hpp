@@ -54,7 +54,7 @@ struct SynthesizeOptions {
   std::string cl, alm, output;
   std::string seeds, cl_kind;
   std::string fwhm, beam, pixel_window, latitudes, save_alm;
-  std::string order = "ring", unit, noise;
+  std::string order = "ring", unit, noise, noise_column;
   std::optional<double> noise_per_hit;
 };
 

@@ -19,6 +19,7 @@
 #include "app/report/plan_table.hpp"
 #include "app/report/transform_report.hpp"
 #include "app/sky_mask.hpp"
+#include "app/spectra_unit.hpp"
 #include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
 #include "convolve/masked_map.hpp"
@@ -125,12 +126,6 @@ Analysed<T> analysed(Run& run, const AnalysisJob& job, const Sky& sky,
   return transform_map<T>(run, job, sky, std::move(weights), map);
 }
 
-/// The unit of spectra of two skies; empty where it is not known.
-std::string product_of_units(const std::string& first, const std::string& second) {
-  if (first.empty() || second.empty()) return "";
-  return first == second ? first + "^2" : first + " " + second;
-}
-
 /// UsageError where two inputs differ in their fields.
 void require_same_fields(const AnalyzeOptions& options, const std::vector<FieldChoice>& choices) {
   if (choices.front().name == choices.back().name) return;
@@ -218,9 +213,10 @@ void run_with(Run& run, const AnalysisJob& job) {
     Spectra spectra = results.size() == 1
                           ? power_spectra<T>(run.comm, layout, first)
                           : cross_spectra<T>(run.comm, layout, first, results.back().alm.view());
-    if (options.divide_by_fsky) divide(fraction.of_squares, spectra);
-    write_spectra(run.outputs.begin(options.cl), provenance, spectra,
-                  product_of_units(job.skies.front().unit(), job.skies.back().unit()));
+    const SpectraUnit unit =
+        unit_of_spectra(run, options.inputs, {job.skies.front().unit(), job.skies.back().unit()});
+    divide((options.divide_by_fsky ? fraction.of_squares : 1) / unit.factor, spectra);
+    write_spectra(run.outputs.begin(options.cl), provenance, spectra, unit.name);
   }
 }
 
@@ -302,13 +298,14 @@ void write_spectra_of(Run& run, const AnalyzeOptions& options, const Inputs& inp
   }
   provenance.lmax = layout.lmax();
   const AlmView<const T> first = alms.front().view();
-  const Spectra spectra = alms.size() == 1
-                              ? power_spectra<T>(run.comm, layout, first)
-                              : cross_spectra<T>(run.comm, layout, first, alms.back().view());
+  Spectra spectra = alms.size() == 1
+                        ? power_spectra<T>(run.comm, layout, first)
+                        : cross_spectra<T>(run.comm, layout, first, alms.back().view());
+  const SpectraUnit unit = unit_of_spectra(
+      run, options.inputs, {inputs.alms.front()->header().unit, inputs.alms.back()->header().unit});
+  divide(1 / unit.factor, spectra);
   const StageTimer timer(&run.times, "write");
-  write_spectra(
-      run.outputs.begin(options.cl), provenance, spectra,
-      product_of_units(inputs.alms.front()->header().unit, inputs.alms.back()->header().unit));
+  write_spectra(run.outputs.begin(options.cl), provenance, spectra, unit.name);
 }
 
 /// Collective.
@@ -396,6 +393,7 @@ int analyze(Run& run, const AnalyzeOptions& options) {
     throw UsageError("--remove fits T; with Q and U only use --remove none");
   const double tolerance = options.analysis.tolerance;
   const RingGrid& full = *header.grid;
+  require_weights(skies.front().path, full);
   check_mask(run, options.analysis, header);
   const int lmax = options.transform.lmax >= 0 ? options.transform.lmax : full.default_lmax();
   const int usual_n_iter = is_exact(full, lmax) ? 0 : 3;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "app/commands/commands.hpp"
 #include "app/content.hpp"
@@ -29,6 +30,7 @@ struct Difference {
   std::int64_t one_sided = 0;  ///< UNSEEN in only one of the two
   std::int64_t a_broken = 0;   ///< NaN or infinite
   std::int64_t b_broken = 0;
+  double sigma_of_fields = 0;  ///< the unit of relative() for a cross spectrum; 0: sigma of b
 
   void add(double a, double b) {
     if (!std::isfinite(a) || !std::isfinite(b)) {
@@ -61,9 +63,11 @@ struct Difference {
     return std::sqrt(std::max(0.0, b_square_sum / static_cast<double>(count) - mean * mean));
   }
   /// Returns the figure compared with --tolerance: max |a - b| in units of the standard deviation
-  /// of b (of its rms if b is constant).
+  /// of b (of its rms if b is constant), or of sigma_of_fields.
   double relative() const {
-    const double scale = b_sigma() > 1e-14 * b_rms() ? b_sigma() : b_rms();
+    const double scale = sigma_of_fields > 0           ? sigma_of_fields
+                         : b_sigma() > 1e-14 * b_rms() ? b_sigma()
+                                                       : b_rms();
     return largest == 0 ? 0 : scale > 0 ? largest / scale : INFINITY;
   }
 };
@@ -132,6 +136,22 @@ std::vector<Difference> compare_alm(Run& run, const CompareOptions& options, Alm
   return differences;
 }
 
+/// Returns sqrt(sigma_XX sigma_YY) for a spectrum XY of two fields; 0 where one of them is missing.
+/// A spectrum such as EB may be rounding alone, and then has no scale of its own.
+double sigma_of_fields(const Spectra& spectra, Spectra::Name name, int lmax) {
+  const std::string_view fields = Spectra::names[to_size(std::int64_t{name})];
+  if (fields[0] == fields[1]) return 0;
+  double product = 1;
+  for (const char field : fields) {
+    const Spectra::Name own = field == 'T' ? Spectra::TT : field == 'E' ? Spectra::EE : Spectra::BB;
+    if (!spectra.has(own)) return 0;
+    Difference alone;
+    for (int l = 0; l <= lmax; ++l) alone.add(spectra(own, l), spectra(own, l));
+    product *= alone.b_sigma();
+  }
+  return std::sqrt(product);
+}
+
 std::vector<Difference> compare_spectra(const CompareOptions& options, const Spectra& a,
                                         const Spectra& b) {
   if (options.lmax < 0) require_equal(options, "lmax", a.lmax(), b.lmax());
@@ -142,6 +162,7 @@ std::vector<Difference> compare_spectra(const CompareOptions& options, const Spe
     if (!a.has(name) || !b.has(name)) continue;
     Difference& difference = differences.emplace_back();
     difference.name = Spectra::names[to_size(s)];
+    difference.sigma_of_fields = sigma_of_fields(b, name, lmax);
     for (int l = 0; l <= lmax; ++l) difference.add(a(name, l), b(name, l));
   }
   return differences;
@@ -189,6 +210,8 @@ int compare(Run& run, const CompareOptions& options) {
       open_content(run.comm, options.a, unstated_kind(options.cl_kind), options.variable);
   const Content b =
       open_content(run.comm, options.b, unstated_kind(options.cl_kind), options.variable);
+  refuse_table(options.a, a);
+  refuse_table(options.b, b);
   if (a.spectra) tell_of_spectra(run, options.a, *a.spectra, options.cl_kind);
   if (b.spectra) tell_of_spectra(run, options.b, *b.spectra, options.cl_kind);
   run.outputs.keep(options.a);

@@ -115,6 +115,7 @@ Content open_input(Run& run, const ConvertOptions& options) {
   }
   Content content =
       open_content(run.comm, options.input, spectrum_kind(options.cl_kind), options.variable);
+  refuse_table(options.input, content);
   if (normalisation && content.alm == nullptr) {
     throw UsageError(
         fmt::format("--normalisation is for a_lm, and {} holds none; leave it out", options.input));

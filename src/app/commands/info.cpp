@@ -149,6 +149,16 @@ void describe_spectra(Run& run, const std::string& path, const InfoOptions& opti
     run.say(fmt::format("  columns left out: {}", fmt::join(file.left_out, ", ")));
 }
 
+/// A beam, a pixel window or weights.
+void describe_table(Run& run, const std::string& path, const TableHead& head) {
+  const bool is_by_degrees = head.kind == TableKind::beam || head.kind == TableKind::pixel_window;
+  run.say(fmt::format("{}: {}{}{}, columns {}", path, words_of(head.kind),
+                      head.nside > 0 ? fmt::format(", nside {}", head.nside) : "",
+                      is_by_degrees ? fmt::format(", lmax {}", head.rows - 1)
+                                    : fmt::format(", {} numbers", head.rows),
+                      fmt::join(head.column_names, ", ")));
+}
+
 }  // namespace
 
 int info(Run& run, const InfoOptions& options) {
@@ -159,6 +169,7 @@ int info(Run& run, const InfoOptions& options) {
         open_content(run.comm, path, unstated_kind(options.cl_kind), options.variable);
     if (content.map != nullptr) describe_map(run, path, options, *content.map);
     if (content.alm != nullptr) describe_alm(run, path, options, content.alm->header());
+    if (content.table) describe_table(run, path, *content.table);
     if (content.spectra) describe_spectra(run, path, options, *content.spectra);
   }
   return 0;

@@ -305,6 +305,7 @@ void plot_spectra(Run& run, const PlotOptions& options, const SpectraFile& input
   for (const std::string& path : options.theory) {
     run.outputs.keep(path);
     const Content content = open_content(run.comm, path, unstated_kind(options.cl_kind));
+    refuse_table(path, content);
     if (!content.spectra) throw DataError(path, "holds no spectra; --theory takes a spectrum file");
     tell_of_spectra(run, path, *content.spectra, options.cl_kind);
     theories.push_back(content.spectra->spectra);
@@ -333,6 +334,7 @@ int plot(Run& run, const PlotOptions& options) {
   run.outputs.keep(options.input);
   const Content content =
       open_content(run.comm, options.input, unstated_kind(options.cl_kind), options.variable);
+  refuse_table(options.input, content);
   if (content.map != nullptr) {
     plot_map(run, options, *content.map);
   } else if (content.spectra) {

@@ -12,6 +12,7 @@
 #include "app/backend_choice.hpp"
 #include "app/cli/angle.hpp"
 #include "app/commands/commands.hpp"
+#include "app/healpix_data.hpp"
 #include "app/map_batch.hpp"
 #include "app/maps/map_list.hpp"
 #include "app/maps/map_run.hpp"
@@ -141,14 +142,9 @@ std::optional<Beam> output_beam(Run& run, const SynthesizeOptions& options, cons
   std::optional<Beam> beam;
   const auto add = [&](const Beam& other) { beam = beam ? *beam * other : other; };
   if (!options.fwhm.empty()) add(gaussian_beam(parse_width(options.fwhm, "--fwhm"), lmax));
-  if (!options.beam.empty()) add(beam_of_file(run, options.beam, lmax));
-  if (options.pixel_window.empty()) return beam;
-  if (grid.nside() == 0) {
-    throw UsageError(
-        fmt::format("--pixel-window: the {} grid has none; it is for HEALPix maps", grid.name()));
-  }
-  run.outputs.keep(options.pixel_window);
-  add(read_pixel_window(run.comm, options.pixel_window, grid.nside()));
+  if (!options.beam.empty()) add(beam_of_file(run, options.beam, lmax, "--pixel-window"));
+  if (!options.pixel_window.empty())
+    add(read_pixel_window(run.comm, options.pixel_window, grid.nside()));
   return beam;
 }
 
@@ -344,7 +340,8 @@ void conclude(Run& run, const SynthesisJob& job, const MapsDone& done) {
 
 }  // namespace
 
-int synthesize(Run& run, const SynthesizeOptions& options) {
+int synthesize(Run& run, const SynthesizeOptions& asked) {
+  SynthesizeOptions options = asked;
   if (options.cl.empty() == options.alm.empty()) {
     throw UsageError("give what to synthesize: either --cl FILE (with --seed N) or --alm FILE");
   }
@@ -357,6 +354,7 @@ int synthesize(Run& run, const SynthesizeOptions& options) {
     run.report[options.cl.empty() ? "noise_seed" : "seed"] = maps.to_do.front().seed;
   Source source = open_source(run, options);
   const auto grid = output_grid(options);
+  options.pixel_window = window_file(run, "--pixel-window", options.pixel_window, *grid);
   TransformSpec spec = make_spec(options.transform, grid, source.choice.fields, source.lmax);
   spec.backend = choose_backend(run, options.transform.backend);
   const Precision precision = storage_precision(options.transform.precision, source.precision);
@@ -374,7 +372,7 @@ int synthesize(Run& run, const SynthesizeOptions& options) {
       {.precision = precision, .beside = noise_beside(options, spec.fields.n_components())}};
   job.beam = output_beam(run, options, *grid, spec.lmax);
   note_where_nothing_is_smoothed(run, options.fwhm);
-  check_noise(run, options, *job.full_grid);
+  check_noise(run, options, *job.full_grid, job.source.choice);
   require_map_file(job.maps.to_do.front().output, *job.full_grid);
   job.groups = job.transform.choose_groups(job.maps, options.maps, job.use);
   job.transform.plan_for(job.groups.front().count, job.use);

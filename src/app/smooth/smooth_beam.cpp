@@ -26,20 +26,10 @@ Beam no_beam(int lmax) {
   return {ones, ones, ones};
 }
 
-/// Collective.
-Beam window_of(Run& run, const std::string& option, const std::string& path, const RingGrid& grid) {
-  if (grid.nside() == 0) {
-    throw UsageError(
-        fmt::format("{}: the {} grid has none; it is for HEALPix maps", option, grid.name()));
-  }
-  run.outputs.keep(path);
-  return read_pixel_window(run.comm, path, grid.nside());
-}
-
 /// The beam that the map is to have.
 Beam beam_after(Run& run, const SmoothOptions& options, const RingGrid& grid, int lmax) {
   Beam beam = no_beam(lmax);
-  if (!options.beam.empty()) beam = beam_of_file(run, options.beam, lmax);
+  if (!options.beam.empty()) beam = beam_of_file(run, options.beam, lmax, "--pixel-window");
   if (!options.kernel.empty()) {
     run.outputs.keep(options.kernel);
     const KernelProfile profile = read_kernel_profile(run.comm, options.kernel);
@@ -53,18 +43,19 @@ Beam beam_after(Run& run, const SmoothOptions& options, const RingGrid& grid, in
   if (options.pixel_window.empty()) return beam;
   const bool changes_grid = options.transform.nside > 0 || !options.transform.grid.empty();
   const auto after = changes_grid ? named_grid(options.transform) : nullptr;
-  return beam *
-         window_of(run, "--pixel-window", options.pixel_window, after != nullptr ? *after : grid);
+  const std::int64_t nside = after != nullptr ? after->nside() : grid.nside();
+  return beam * read_pixel_window(run.comm, options.pixel_window, nside);
 }
 
 /// The beam that the map has.
 Beam beam_before(Run& run, const SmoothOptions& options, const RingGrid& grid, int lmax) {
   Beam beam = no_beam(lmax);
-  if (!options.from_beam.empty()) beam = beam_of_file(run, options.from_beam, lmax);
+  if (!options.from_beam.empty())
+    beam = beam_of_file(run, options.from_beam, lmax, "--from-pixel-window");
   if (!options.from_fwhm.empty())
     beam = gaussian_beam(parse_width(options.from_fwhm, "--from-fwhm"), lmax);
   if (options.from_pixel_window.empty()) return beam;
-  return beam * window_of(run, "--from-pixel-window", options.from_pixel_window, grid);
+  return beam * read_pixel_window(run.comm, options.from_pixel_window, grid.nside());
 }
 
 double at(const std::vector<double>& b_l, std::size_t l) { return l < b_l.size() ? b_l[l] : 0; }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/analysis_checks.hpp"
+#include "app/healpix_data.hpp"
 #include "app/map_batch.hpp"
 #include "app/report/plan_table.hpp"
 #include "app/sky_mask.hpp"
@@ -224,6 +225,12 @@ void open_inputs(Run& run, SmoothJob& job) {
   const std::string& first = job.maps.to_do.front().input;
   job.reader = open_map(run.comm, first, job.options.variable);
   job.header = job.reader->header();
+  require_weights(first, *job.header.grid);
+  SmoothOptions& options = job.options;
+  options.pixel_window = window_file(run, "--pixel-window", options.pixel_window,
+                                     job.new_grid != nullptr ? *job.new_grid : *job.header.grid);
+  options.from_pixel_window =
+      window_file(run, "--from-pixel-window", options.from_pixel_window, *job.header.grid);
   const auto say_what_is_odd = [&](const std::string& path, const MapHeader& header) {
     for (const std::string& warning : header.warnings) run.warn(path + ": " + warning);
     warn_of_second_window(run, job.options, path, header.origin);

@@ -15,6 +15,7 @@
 #include "io/fits/fields.hpp"
 #include "io/fits/file.hpp"
 #include "io/fits/header.hpp"
+#include "io/fits/table.hpp"
 #include "io/header_json.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
@@ -132,9 +133,10 @@ class FitsAlmReader final : public AlmReader {
       add(*table);
     }
     if (tables_.empty()) {
-      throw DataError(
-          path_,
-          "holds no a_lm: no binary table with an index column and two columns of real numbers");
+      const std::string held = words_of_content(*file_);
+      throw DataError(path_, fmt::format("holds {}; expected a_lm: a binary table with an index "
+                                         "column and two columns of real numbers",
+                                         held.empty() ? "no a_lm" : held));
     }
     header_.lmax = static_cast<int>(largest.l);
     header_.mmax = static_cast<int>(largest.m);

@@ -14,6 +14,7 @@
 #include "io/column_names.hpp"
 #include "io/file_origin.hpp"
 #include "io/fits/header.hpp"
+#include "io/fits/table.hpp"
 #include "io/keywords.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
@@ -49,10 +50,9 @@ bool is_pixel_name(const std::string& name) {
 bool looks_like_map(const FitsFile& file, const FitsTableShape& table) {
   if (table.columns.empty()) return false;
   if (word(file, "PIXTYPE") == "HEALPIX") return true;
-  // Spectra may have 12 nside^2 rows, and the NSIDE of their map; healpy's say only who wrote them.
-  const std::string extension = word(file, "EXTNAME");
-  if (extension.find("SPECTRUM") != std::string::npos || extension == "CL" ||
-      word(file, "CREATOR") == "HEALPY")
+  // Other tables may have 12 nside^2 rows, and an NSIDE; healpy's spectra say only who wrote them.
+  const TableKind kind = read_table_head(file, table).kind;
+  if ((kind != TableKind::map && kind != TableKind::unknown) || word(file, "CREATOR") == "HEALPY")
     return false;
   if (file.text("NSIDE") || file.text("ORDERING")) return true;
   return std::any_of(table.columns.begin(), table.columns.end(), [&](const FitsColumn& column) {
@@ -67,9 +67,12 @@ int find_map(FitsFile& file) {
     if (!kind) break;
     if (kind == FitsHdu::binary_table && looks_like_map(file, file.table())) return hdu;
   }
+  const std::string held = words_of_content(file);
   throw DataError(file.path(),
-                  "holds no HEALPix map: no binary table with NSIDE, ORDERING or PIXTYPE, nor of "
-                  "12 nside^2 numbers; and no image in the CAR projection");
+                  fmt::format("holds {}; expected a HEALPix map, a binary table with NSIDE, "
+                              "ORDERING or PIXTYPE, or of 12 nside^2 numbers, or an image in the "
+                              "CAR projection",
+                              held.empty() ? "no map" : held));
 }
 
 SkyCoverage coverage_of(const FitsFile& file, const FitsTableShape& table) {

@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include "base/checked_cast.hpp"
-#include "io/fits/file.hpp"
 #include "io/fits/gzip.hpp"
 #include "io/fits/header.hpp"
 #include "io/keywords.hpp"
@@ -31,22 +30,6 @@ void check_size(const FitsFile& file, std::int64_t numbers) {
 bool is_degree(const std::string& name) {
   constexpr std::array<std::string_view, 3> words{"L", "ELL", "MULTIPOLE"};
   return std::find(words.begin(), words.end(), upper(name)) != words.end();
-}
-
-/// Reads what the header says of the current table.
-FitsTable read_head(const FitsFile& file, const FitsTableShape& shape) {
-  FitsTable table;
-  table.extension = file.text("EXTNAME").value_or("");
-  table.creator = file.text("CREATOR").value_or("");
-  table.nside = file.integer("NSIDE").value_or(0);
-  table.origin = read_origin(file);
-  table.is_map = file.text("PIXTYPE") || file.text("ORDERING");
-  for (const FitsColumn& column : shape.columns) {
-    if (!column.is_number()) continue;
-    table.column_names.push_back(column.name);
-    table.units.push_back(column.unit);
-  }
-  return table;
 }
 
 void read_columns(const FitsFile& file, const FitsTableShape& shape, FitsTable& table) {
@@ -84,6 +67,38 @@ std::optional<FitsTable> read_array(FitsFile& file) {
 
 }  // namespace
 
+FitsTable read_table_head(const FitsFile& file, const FitsTableShape& shape) {
+  FitsTable table;
+  table.extension = file.text("EXTNAME").value_or("");
+  table.creator = file.text("CREATOR").value_or("");
+  table.nside = file.integer("NSIDE").value_or(0);
+  table.origin = read_origin(file);
+  table.is_map = file.text("PIXTYPE") || file.text("ORDERING");
+  for (const FitsColumn& column : shape.columns) {
+    if (!column.is_number()) continue;
+    if (table.column_names.empty())
+      table.rows = checked_product(shape.rows, column.repeat, "elements of a column");
+    table.column_names.push_back(column.name);
+    table.units.push_back(column.unit);
+  }
+  table.kind = kind_of(table);
+  return table;
+}
+
+std::string words_of_content(FitsFile& file) {
+  for (int hdu = 1; hdu < FitsFile::most_hdus; ++hdu) {
+    const std::optional<FitsHdu> kind = file.go_to(hdu);
+    if (!kind) break;
+    if (kind == FitsHdu::image) {
+      if (file.text("CTYPE1").value_or("").ends_with("CAR")) return words_of(TableKind::map);
+      continue;
+    }
+    const FitsTable table = read_table_head(file, file.table());
+    if (table.kind != TableKind::unknown) return words_of(table.kind);
+  }
+  return {};
+}
+
 FitsTable read_fits_table(const std::string& path,
                           const std::function<bool(const FitsTable&)>& accepts) {
   FitsFile file = FitsFile::open(path);
@@ -94,7 +109,7 @@ FitsTable read_fits_table(const std::string& path,
     if (kind == FitsHdu::image) continue;
     has_tables = true;
     const FitsTableShape shape = file.table();
-    FitsTable table = read_head(file, shape);
+    FitsTable table = read_table_head(file, shape);
     if (!accepts(table)) continue;
     read_columns(file, shape, table);
     return table;

@@ -6,22 +6,28 @@
 #include <string>
 #include <vector>
 
+#include "io/fits/file.hpp"
+#include "io/table_kind.hpp"
 #include "ringweave/files.hpp"
 #include "ringweave/spectra.hpp"
 
 namespace ringweave::detail::inline io {
 
-struct FitsTable {
-  std::string extension;   ///< EXTNAME
-  std::string creator;     ///< CREATOR
-  std::int64_t nside = 0;  ///< NSIDE; 0: absent
-  bool is_map = false;     ///< has keywords of a HEALPix map
+/// Its `column_names` are those of columns with numbers.
+struct FitsTable : TableHead {
+  std::string creator;  ///< CREATOR
   FileOrigin origin{};
-  std::vector<std::string> column_names;
   std::vector<std::string> units;            ///< of the columns
   std::vector<std::vector<double>> columns;  ///< vectors in cells are flattened; columns without
                                              ///< numbers are omitted
 };
+
+/// Returns what the header of the current table says: all but `columns`. Not collective.
+FitsTable read_table_head(const FitsFile& file, const FitsTableShape& shape);
+
+/// Returns in words what the tables and images of a file hold, by the first that tells; empty where
+/// none does. Not collective.
+std::string words_of_content(FitsFile& file);
 
 /// Reads a table of a file, binary or ASCII: the first whose header `accepts` (all but the
 /// `columns` is set); without tables, the rows of a two-dimensional primary array as columns (IDL

@@ -33,7 +33,11 @@ std::string dataset_name(const Hdf5Handle& file, const std::string& path) {
   const std::vector<std::string> names = hdf5_datasets_without_scales(file, path, "alm");
   if (names.size() == 1) return "alm/" + names.front();
   if (std::find(names.begin(), names.end(), "alm") != names.end()) return "alm/alm";
-  if (names.empty()) throw DataError(path, "holds no a_lm: expected a dataset in /alm");
+  if (names.empty()) {
+    const std::string held = words_of_content(file);
+    throw DataError(
+        path, fmt::format("holds {}; expected a dataset in /alm", held.empty() ? "no a_lm" : held));
+  }
   throw DataError(
       path,
       fmt::format("holds {} a_lm datasets in /alm and none is named alm; keep one", names.size()));

@@ -279,6 +279,14 @@ std::vector<std::string> hdf5_datasets(const Hdf5Handle& file, const std::string
   return names;
 }
 
+std::string words_of_content(const Hdf5Handle& file) {
+  if (has_hdf5_object(file, "map")) return "a sky map (/map)";
+  if (has_hdf5_object(file, "partial/map")) return "a partial sky map (/partial)";
+  if (!hdf5_datasets(file, "alm").empty()) return "a_lm (/alm)";
+  if (!hdf5_datasets(file, "cl").empty()) return "spectra (/cl)";
+  return {};
+}
+
 void to_json(nlohmann::json& encoded, const Hdf5Shape& shape) {
   encoded = {shape.dims, shape.number, shape.bytes, shape.layout};
 }

@@ -36,6 +36,9 @@ Hdf5Handle create_hdf5_group(const Hdf5Handle& parent, const std::string& path, 
 bool has_hdf5_object(const Hdf5Handle& file, const std::string& name);
 /// Returns the names of the datasets of a group, ascending; empty without such a group.
 std::vector<std::string> hdf5_datasets(const Hdf5Handle& file, const std::string& group);
+/// Returns in words what a file of this program holds, by the names of its groups: "a sky map
+/// (/map)"; empty where they do not tell.
+std::string words_of_content(const Hdf5Handle& file);
 
 /// The type and shape of a dataset, checked on one rank and broadcast to the others.
 struct Hdf5Shape {

@@ -153,10 +153,12 @@ Hdf5MapInfo read_hdf5_map_info(const std::string& path) {
   Hdf5MapInfo info;
   const bool full = has_hdf5_object(file, hdf5_full_map);
   if (!full && !has_hdf5_object(file, hdf5_partial_map)) {
-    throw DataError(
-        path,
-        "holds no map: expected /map (columns, pixels), /partial/pixel and /partial/map, or "
-        "variables over latitude and longitude (lat, lon)");
+    const std::string held = words_of_content(file);
+    throw DataError(path,
+                    fmt::format("holds {}; expected a map: /map (columns, pixels), /partial/pixel "
+                                "and /partial/map, or variables over latitude and longitude (lat, "
+                                "lon)",
+                                held.empty() ? "no map" : held));
   }
   const char* name = full ? hdf5_full_map : hdf5_partial_map;
   info.values = inspect_hdf5_dataset(file, path, name);

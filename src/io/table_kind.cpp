@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "io/table_kind.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "base/checked_cast.hpp"
+#include "io/file_kind.hpp"
+#include "io/fits/file.hpp"
+#include "io/fits/table.hpp"
+#include "io/header_json.hpp"
+#include "io/keywords.hpp"
+
+namespace ringweave::detail::inline io {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TableHead, extension, nside, is_map, rows, column_names, kind)
+
+namespace {
+
+template <std::size_t N>
+bool is_one_of(const std::array<std::string_view, N>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+bool names_a_beam(const std::string& name) {
+  constexpr std::array<std::string_view, 5> words{"BL", "B_L", "B_T", "B_E", "B_B"};
+  return is_one_of(words, upper(name)) || has(upper(name), "BEAM");
+}
+
+bool names_a_spectrum(const std::string& name) {
+  using enum Spectra::Name;
+  constexpr std::array<std::string_view, 6> words{"CL", "C_L", "C_ELL", "DL", "D_L", "D_ELL"};
+  if (is_one_of(words, upper(name))) return true;
+  const std::optional<Spectra::Name> which = spectrum_of(name);
+  if (!which) return false;
+  if (name != Spectra::names[static_cast<std::size_t>(*which)]) return true;
+  // BT and BE are b_T and b_E of some.
+  return which == TE || which == EB || which == TB || which == ET;
+}
+
+/// Whether HEALPix gives a spectrum of two fields this name, beside TEMPERATURE and GRADIENT.
+bool names_two_fields(const std::string& name) {
+  constexpr std::array<std::string_view, 12> words{"G-T", "C-T", "C-G", "T-G", "T-C", "G-C",
+                                                   "TG",  "TC",  "GC",  "GT",  "CT",  "CG"};
+  return is_one_of(words, upper(name));
+}
+
+bool is_real_part(const std::string& capitals) {
+  return capitals == "REAL" || capitals.starts_with("RE[");
+}
+
+bool is_polarisation(const std::string& capitals) {
+  constexpr std::array<std::string_view, 2> words{"POLARIZATION", "POLARISATION"};
+  return is_one_of(words, capitals);
+}
+
+}  // namespace
+
+std::string words_of(TableKind kind) {
+  switch (kind) {
+    case TableKind::map: return "a sky map";
+    case TableKind::alm: return "a_lm";
+    case TableKind::spectra: return "spectra";
+    case TableKind::beam: return "a beam";
+    case TableKind::pixel_window: return "a pixel window";
+    case TableKind::ring_weights: return "ring weights";
+    case TableKind::pixel_weights: return "pixel weights";
+    default: return "something else";
+  }
+}
+
+std::optional<Spectra::Name> spectrum_of(const std::string& word) {
+  const std::string stem = word.substr(0, word.find_first_of("[("));
+  for (int n = 0; n < Spectra::n_names; ++n) {
+    const std::string_view name = Spectra::names[static_cast<std::size_t>(n)];
+    if (!stem.ends_with(name)) continue;
+    const std::string prefix = stem.substr(0, stem.size() - name.size());
+    if (prefix.find_first_not_of("CDlLe_^{") == std::string::npos)
+      return static_cast<Spectra::Name>(n);
+  }
+  return std::nullopt;
+}
+
+TableKind kind_of_columns(const std::vector<std::string>& names) {
+  const auto any = [&](auto&& is) { return std::any_of(names.begin(), names.end(), is); };
+  if (any(names_a_beam)) return TableKind::beam;
+  if (any(names_a_spectrum)) return TableKind::spectra;
+  const bool is_healpix = any([](const std::string& name) {
+    return upper(name) == "TEMPERATURE" || upper(name) == "GRADIENT";
+  });
+  return is_healpix && any(names_two_fields) ? TableKind::spectra : TableKind::unknown;
+}
+
+TableKind kind_of(const TableHead& head) {
+  if (head.is_map) return TableKind::map;
+  std::vector<std::string> names;
+  for (const std::string& name : head.column_names) names.push_back(upper(name));
+  const auto any = [&](auto&& is) { return std::any_of(names.begin(), names.end(), is); };
+  const auto any_has = [&](std::string_view part) {
+    return any([&](const std::string& name) { return has(name, part); });
+  };
+  if (any(is_real_part)) return TableKind::alm;
+  if (any_has("TEMPERATURE WEIGHTS")) return TableKind::ring_weights;
+  if (any_has("PIXEL WEIGHTS")) return TableKind::pixel_weights;
+  const std::string extension = upper(head.extension);
+  const bool is_of_window = head.nside > 0 && head.rows == 4 * head.nside + 1;
+  if (has(extension, "PIXEL WINDOW") || has(extension, "PIXWIN") || any_has("PIXWIN"))
+    return TableKind::pixel_window;
+  if (has(extension, "BEAM")) return TableKind::beam;
+  if (has(extension, "SPECTRUM") || extension == "CL") return TableKind::spectra;
+  if (is_of_window && any(is_polarisation)) return TableKind::pixel_window;
+  return kind_of_columns(head.column_names);
+}
+
+TableHead first_table(const Communicator& comm, const std::string& path) {
+  return share_from_root(comm, [&]() -> TableHead {
+    if (file_kind(path) != FileKind::fits) return {};
+    FitsFile file = FitsFile::open(path);
+    for (int hdu = 2; hdu < FitsFile::most_hdus; ++hdu) {
+      const std::optional<FitsHdu> kind = file.go_to(hdu);
+      if (!kind) break;
+      if (kind != FitsHdu::image) return read_table_head(file, file.table());
+    }
+    return {};
+  });
+}
+
+}  // namespace ringweave::detail::inline io

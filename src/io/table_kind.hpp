@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ringweave/communicator.hpp"
+#include "ringweave/spectra.hpp"
+
+namespace ringweave::detail::inline io {
+
+/// What a table holds, as far as its names tell.
+enum class TableKind {
+  unknown,
+  map,
+  alm,
+  spectra,
+  beam,
+  pixel_window,
+  ring_weights,
+  pixel_weights
+};
+
+/// Returns it in words, "a sky map" or "spectra".
+std::string words_of(TableKind kind);
+
+/// Returns TT for TT, C_TT, Cl_TT, DlTT, D_l^TT, TT[uK^2]; empty for other words.
+std::optional<Spectra::Name> spectrum_of(const std::string& word);
+
+/// Returns beam or spectra where a column has a name that the other never has (BL or INT_BEAM; TE,
+/// G-T or C_TT), else unknown: T, TT and TEMPERATURE may be both.
+TableKind kind_of_columns(const std::vector<std::string>& names);
+
+/// What the header of a FITS table says of it.
+struct TableHead {
+  std::string extension;   ///< EXTNAME
+  std::int64_t nside = 0;  ///< NSIDE; 0: absent
+  bool is_map = false;     ///< has keywords of a HEALPix map
+  std::int64_t rows = 0;   ///< numbers of the first column
+  std::vector<std::string> column_names;
+  TableKind kind = TableKind::unknown;  ///< that of the others
+};
+
+/// Returns the kind that the other members of a head tell.
+TableKind kind_of(const TableHead& head);
+
+/// Returns the head of the first table of a FITS file; of other files, and of those without a
+/// table, an empty one. Collective. Error  DataError.
+TableHead first_table(const Communicator& comm, const std::string& path);
+
+}  // namespace ringweave::detail::inline io
