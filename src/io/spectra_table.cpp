@@ -159,7 +159,7 @@ SpectraFile read_fits_spectra(const std::string& path, SpectrumKind kind) {
 
 SpectraFile read_hdf5_spectra(const std::string& path, SpectrumKind kind) {
   const Hdf5Handle file = open_hdf5(path);
-  const std::vector<std::string> names = hdf5_datasets(file, "cl");
+  const std::vector<std::string> names = hdf5_datasets(file, path, "cl");
   if (names.size() != 1) {
     throw DataError(path,
                     fmt::format("holds {} spectra datasets in /cl; expected one", names.size()));

@@ -29,7 +29,7 @@ struct AlmInfo {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlmInfo, header, dataset, shape)
 
 std::string dataset_name(const Hdf5Handle& file, const std::string& path) {
-  const std::vector<std::string> names = hdf5_datasets(file, "alm");
+  const std::vector<std::string> names = hdf5_datasets(file, path, "alm");
   if (names.size() == 1) return "alm/" + names.front();
   if (std::find(names.begin(), names.end(), "alm") != names.end()) return "alm/alm";
   if (names.empty()) throw DataError(path, "holds no a_lm: expected a dataset in /alm");

@@ -34,8 +34,14 @@ Hdf5Handle create_hdf5_group(const Hdf5Handle& parent, const std::string& path, 
 
 /// Whether `name` (with slashes) leads to an object through hard links only.
 bool has_hdf5_object(const Hdf5Handle& file, const std::string& name);
-/// Returns the names of the datasets of a group, ascending; empty without such a group.
-std::vector<std::string> hdf5_datasets(const Hdf5Handle& file, const std::string& group);
+/// Returns the names of the datasets of a group, ascending; empty without such a group. Error
+/// DataError when the group is damaged.
+std::vector<std::string> hdf5_datasets(const Hdf5Handle& file, const std::string& path,
+                                       const std::string& group);
+
+/// Returns true for an integer or float type whose parts lie inside its bytes: libhdf5 1.10
+/// converts others beyond its buffers.
+bool is_sound_hdf5_number(hid_t type);
 
 /// The type and shape of a dataset, checked on one rank and broadcast to the others.
 struct Hdf5Shape {
