@@ -128,7 +128,7 @@ class HeapCollection {
     const auto read_bytes = [&](std::uint64_t count) {
       if (begin > file_bytes || count > file_bytes - begin) return false;
       bytes_.resize(count);
-      file.seekg(static_cast<std::streamoff>(begin));
+      file.seekg(static_cast<std::int64_t>(begin));
       return static_cast<bool>(file.read(bytes_.data(), std::ssize(bytes_)));
     };
     if (!read_bytes(head_bytes()) || !bytes_.starts_with(std::string_view("GCOL\x01", 5)))
