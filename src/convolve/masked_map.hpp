@@ -25,7 +25,8 @@ class MaskedMap {
 
   const UnseenMask& mask() const { return mask_; }
   const LowMultipoles& removed() const { return removed_; }
-  /// Whether a component of the result must be divided by its mask, smoothed as the map was.
+  /// Returns true if a component of the result must be divided by its mask, smoothed as the map
+  /// was.
   bool is_normalized(std::int64_t component) const {
     return treatment_.unseen == UnseenPolicy::normalize &&
            (mask_.count(component) > 0 || treatment_.mask != nullptr);
