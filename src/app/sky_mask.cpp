@@ -114,6 +114,7 @@ SkyMask read_mask(Run& run, const AnalysisOptions& options, const LocalRings& ri
 
 std::vector<MemoryItem> mask_beside(const AnalysisOptions& options) {
   if (options.mask.empty()) return {};
+  // The runs of masked pixels that apodise() holds are gone before a map is read.
   return {{"mask", std::int64_t{sizeof(double)}}};
 }
 

@@ -28,7 +28,8 @@ class MaskedMap {
   /// Returns the number of UNSEEN pixels of each component over all ranks, masked ones among them.
   std::vector<std::int64_t> unseen_pixels() const;
   const LowMultipoles& removed() const { return removed_; }
-  /// Tells whether a component of the result must be divided by its mask, smoothed as the map was.
+  /// Returns true if a component of the result must be divided by its mask, smoothed as the map
+  /// was.
   bool is_normalized(std::int64_t component) const {
     return treatment_.unseen == UnseenPolicy::normalize &&
            (mask_.count(component) > 0 || treatment_.mask != nullptr);

@@ -57,8 +57,8 @@ BeamTable by_name(const std::vector<std::string>& names, std::vector<std::vector
   return table;
 }
 
-/// Whether the column begins as a beam does whose b_T is `temperature`; b_E may be zero below l
-/// = 2.
+/// Returns true if the column begins as a beam does whose b_T is `temperature`; b_E may be zero
+/// below l = 2.
 bool begins_near(const std::vector<double>& column, const std::vector<double>& temperature) {
   constexpr double tolerance = 0.1;
   for (std::size_t l = 0; l < std::min<std::size_t>(column.size(), 3); ++l) {

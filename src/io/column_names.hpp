@@ -21,12 +21,12 @@ inline std::vector<std::string> standard_column_names(std::int64_t n_columns) {
   return names;
 }
 
-/// Whether numbers of a file, real ones or integers of so many bytes, are exact in single
+/// Returns true if numbers of a file, real ones or integers of so many bytes, are exact in single
 /// precision.
 inline bool fits_single(bool are_real, std::int64_t bytes) { return bytes <= (are_real ? 4 : 2); }
 
-/// Whether a column is named after a Stokes parameter: Q_POLARISATION, Q-POLARISATION, Q_STOKES, Q,
-/// q_pol ... but not QUADRUPOLE.
+/// Returns true if a column is named after a Stokes parameter: Q_POLARISATION, Q-POLARISATION,
+/// Q_STOKES, Q, q_pol ... but not QUADRUPOLE.
 inline bool is_stokes(const std::string& column, char letter) {
   if (column.empty() || std::toupper(static_cast<unsigned char>(column[0])) != letter) return false;
   return column.size() == 1 || std::isalpha(static_cast<unsigned char>(column[1])) == 0;

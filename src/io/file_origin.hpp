@@ -8,8 +8,8 @@
 
 namespace ringweave::detail::inline io {
 
-/// Whether a keyword or attribute describes its file alone, or is understood by readers, and so is
-/// not carried over.
+/// Returns true if a keyword or attribute describes its file alone, or is understood by readers,
+/// and so is not carried over.
 bool describes_its_file(const std::string& name);
 
 /// Returns the keywords of a file that is written: the input's, replaced and followed by those of

@@ -67,7 +67,8 @@ std::size_t place_of_spectrum(const std::string& comment, char letter) {
   return std::string::npos;
 }
 
-/// Whether one comment says D_l (true) or C_l (false). A formula for C_l by D_l says neither.
+/// Returns true if one comment says D_l, false if C_l; nothing where it says neither, as a formula
+/// for C_l by D_l.
 std::optional<bool> says_d_l(const std::string& comment) {
   const std::size_t c_l = place_of_spectrum(comment, 'C');
   const std::size_t d_l = place_of_spectrum(comment, 'D');

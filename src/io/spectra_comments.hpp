@@ -19,8 +19,8 @@ FileOrigin origin_in(const std::vector<std::string>& comments);
 // Comments of the origin, whose file names must not be mistaken for a normalisation or a unit, do
 // not count.
 
-/// Whether the comments of a table say that it holds D_l = l(l+1)C_l/2pi (true) or C_l (false);
-/// empty where they say nothing of it.
+/// Returns true if the comments of a table say that it holds D_l = l(l+1)C_l/2pi, false if C_l;
+/// nothing where they do not say.
 std::optional<bool> stated_d_l(const std::vector<std::string>& comments);
 
 /// Returns the unit of temperature squared that a comment names, such as uK^2 for "C_l in muK^2";

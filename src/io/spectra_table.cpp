@@ -157,7 +157,7 @@ SpectraFile read_hdf5_spectra(const std::string& path, SpectrumKind kind) {
   const Hdf5Handle file = open_hdf5(path);
   const std::vector<std::string> names = hdf5_datasets_without_scales(file, path, "cl");
   if (names.empty()) {
-    const std::string held = words_of_content(file);
+    const std::string held = words_of_content(file, path);
     throw DataError(path, fmt::format("holds {}; expected spectra, a dataset in /cl",
                                       held.empty() ? "no spectra" : held));
   }

@@ -95,10 +95,10 @@ UnseenMask::UnseenMask(const Communicator& comm, MapView<const T> map)
 #pragma omp parallel for schedule(static) reduction(+ : count)
     for (std::int64_t i = 0; i < f.size(); ++i) count += is_unseen(f[i]) ? 1 : 0;
     global_count_[to_size(c)] = comm.sum(count);
-    if (count == 0) continue;
+    if (global_count_[to_size(c)] == 0) continue;
     auto& bits = bits_[to_size(c)];
-    const std::int64_t n_words = (f.size() + 63) / 64;
-    bits.assign(to_size(n_words), 0);
+    const std::int64_t n_words = count == 0 ? 0 : (f.size() + 63) / 64;
+    agree(comm, [&] { bits.assign(to_size(n_words), 0); });
 #pragma omp parallel for schedule(static)
     for (std::int64_t word = 0; word < n_words; ++word) {
       for (std::int64_t i = 64 * word; i < std::min(f.size(), 64 * (word + 1)); ++i) {
@@ -135,7 +135,7 @@ LowMultipoles fit_low_multipoles(const Communicator& comm, const LocalRings& rin
                                  View<const T> map, const UnseenMask& mask, Remove what) {
   if (what == Remove::none) return {};
   // Summed ring by ring, so that the number of threads makes no difference.
-  std::vector<NormalSums> of_rings(to_size(rings.n_rings()));
+  auto of_rings = agreed(comm, [&] { return std::vector<NormalSums>(to_size(rings.n_rings())); });
   for_each_pixel(rings, [&](std::int64_t r, std::int64_t pixel, double x, double y, double z) {
     if (mask.contains(0, pixel)) return;
     const double ring_weight = rings.ring(LocalRing{r}).weight;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "base/first_error.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/analysis.hpp"
 #include "ringweave/error.hpp"
@@ -49,11 +50,13 @@ std::vector<MaskedRun> runs_of_ring(const Ring& ring, std::span<const double> ma
 class MaskedRuns {
  public:
   /// Collective.
-  MaskedRuns(const Communicator& comm, const LocalRings& rings, std::span<const double> mask)
-      : first_(to_size(rings.grid().n_rings() + 1)) {
-    std::vector<double> counts(first_.size());
-    std::vector<std::vector<MaskedRun>> own(to_size(rings.n_rings()));
+  MaskedRuns(const Communicator& comm, const LocalRings& rings, std::span<const double> mask) {
+    std::vector<double> counts;
+    std::vector<std::vector<MaskedRun>> own;
     agree(comm, [&] {
+      counts.resize(to_size(rings.grid().n_rings()));
+      first_.resize(counts.size() + 1);
+      own.resize(to_size(rings.n_rings()));
       for (std::int64_t r = 0; r < rings.n_rings(); ++r) {
         const Ring& ring = rings.ring(LocalRing{r});
         own[to_size(r)] = runs_of_ring(
@@ -63,23 +66,16 @@ class MaskedRuns {
       }
     });
     comm.sum(counts.data(), ssize64(counts));
-    for (std::size_t ring = 0; ring + 1 < first_.size(); ++ring)
+    for (std::size_t ring = 0; ring < counts.size(); ++ring)
       first_[ring + 1] = first_[ring] + static_cast<std::int64_t>(counts[ring]);
-    std::vector<double> ends;
-    agree(comm, [&] {
-      ends.resize(to_size(2 * first_.back()));
-      for (std::int64_t r = 0; r < rings.n_rings(); ++r) {
-        std::int64_t at = first_[to_size(index(rings.global(LocalRing{r})))];
-        for (const MaskedRun& run : own[to_size(r)]) {
-          ends[to_size(2 * at)] = run.begin;
-          ends[to_size(2 * at + 1)] = run.end;
-          ++at;
-        }
-      }
-      runs_.resize(to_size(first_.back()));
-    });
-    comm.sum(ends.data(), ssize64(ends));
-    for (std::size_t i = 0; i < runs_.size(); ++i) runs_[i] = {ends[2 * i], ends[2 * i + 1]};
+    agree(comm, [&] { runs_.resize(to_size(first_.back())); });
+    for (std::int64_t r = 0; r < rings.n_rings(); ++r) {
+      std::copy(own[to_size(r)].begin(), own[to_size(r)].end(),
+                runs_.begin() + first_[to_size(index(rings.global(LocalRing{r})))]);
+    }
+    // A run is two numbers; those of other ranks' rings are 0 so far.
+    static_assert(sizeof(MaskedRun) == 2 * sizeof(double));
+    comm.sum(&runs_.data()->begin, 2 * ssize64(runs_));
   }
 
   std::span<const MaskedRun> of(std::int64_t ring) const {
@@ -179,22 +175,26 @@ void apodise(const Communicator& comm, const LocalRings& rings, double angle,
   const MaskedRuns runs(comm, rings, mask);
   const RingGrid& grid = rings.grid();
   const double most = squared_sine(angle / 2);
+  FirstError error;
 #pragma omp parallel for schedule(dynamic)
   for (std::int64_t r = 0; r < rings.n_rings(); ++r) {
-    const Ring& ring = rings.ring(LocalRing{r});
-    const auto own = mask.subspan(to_size(rings.first_pixel(LocalRing{r})), to_size(ring.n_phi));
-    Distances distances(ring, own, most);
-    const auto others = grid.rings();
-    auto other = std::partition_point(others.begin(), others.end(), [&](const Ring& one) {
-      return one.theta < ring.theta - angle;
+    error.guard([&] {
+      const Ring& ring = rings.ring(LocalRing{r});
+      const auto own = mask.subspan(to_size(rings.first_pixel(LocalRing{r})), to_size(ring.n_phi));
+      Distances distances(ring, own, most);
+      const auto others = grid.rings();
+      auto other = std::partition_point(others.begin(), others.end(), [&](const Ring& one) {
+        return one.theta < ring.theta - angle;
+      });
+      for (; other != others.end() && other->theta <= ring.theta + angle; ++other)
+        distances.add(*other, runs.of(other - others.begin()));
+      for (std::int64_t j = 0; j < ring.n_phi; ++j) {
+        if (distances[j] >= most) continue;
+        own[to_size(j)] *= squared_sine(pi / 2 * std::sqrt(distances[j] / most));
+      }
     });
-    for (; other != others.end() && other->theta <= ring.theta + angle; ++other)
-      distances.add(*other, runs.of(other - others.begin()));
-    for (std::int64_t j = 0; j < ring.n_phi; ++j) {
-      if (distances[j] >= most) continue;
-      own[to_size(j)] *= squared_sine(pi / 2 * std::sqrt(distances[j] / most));
-    }
   }
+  agree(comm, [&] { error.rethrow(); });
 }
 
 }  // namespace ringweave

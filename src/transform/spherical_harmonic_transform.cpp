@@ -180,6 +180,17 @@ struct SphericalHarmonicTransform::Impl {
     }
   }
 
+  bool has_spectra() const {
+    return !pipelines.empty() &&
+           std::all_of(pipelines.begin(), pipelines.end(), [](const Pipelines& of_group) {
+             return of_group.ring_fft().spectra() != nullptr;
+           });
+  }
+  void require_spectra() const {
+    if (has_spectra()) return;
+    throw UsageError("a transform on a device has no spectra of rings; ask has_spectra() first");
+  }
+
   /// For each group: synthesizes modes by ring (if a_lm are given), runs work(spectra of its rings,
   /// group, modes by ring), and applies the adjoint to the result.
   template <class T, class Work>
@@ -325,17 +336,14 @@ AlmBuffer<T> SphericalHarmonicTransform::adjoint(MapBuffer<T>&& map,
   return alm;
 }
 
-bool SphericalHarmonicTransform::has_spectra() const {
-  const auto& pipelines = impl_->pipelines;
-  return !pipelines.empty() &&
-         std::all_of(pipelines.begin(), pipelines.end(), [](const Impl::Pipelines& of_group) {
-           return of_group.ring_fft().spectra() != nullptr;
-         });
-}
+bool SphericalHarmonicTransform::has_spectra() const { return impl_->has_spectra(); }
 
 template <class T>
 void SphericalHarmonicTransform::to_spectra(MapView<T> map) {
-  agree(impl_->comm, [&] { require_map(map.n_components(), map.size()); });
+  agree(impl_->comm, [&] {
+    impl_->require_spectra();
+    require_map(map.n_components(), map.size());
+  });
   for (const FieldGroup& group : impl_->plan.groups) {
     const StageTimer timer(&impl_->times, "ring_fft");
     impl_->pipelines_of(group).ring_fft().spectra()->take(group.of(map));
@@ -346,7 +354,10 @@ template <class T>
 void SphericalHarmonicTransform::adjoint_of_spectra(MapView<const T> spectra,
                                                     std::span<const double> ring_weights,
                                                     AlmView<T> alm) {
-  agree(impl_->comm, [&] { impl_->require_shapes<T>(alm, spectra); });
+  agree(impl_->comm, [&] {
+    impl_->require_spectra();
+    impl_->require_shapes<T>(alm, spectra);
+  });
   impl_->apply_on_spectra<T>(
       std::nullopt, alm, Accumulate::overwrite,
       [&](RingSpectra& rings, const FieldGroup& group, ModeView<double> modes) {
@@ -360,6 +371,7 @@ double SphericalHarmonicTransform::adjoint_of_residual(MapView<const T> spectra,
                                                        AlmView<const T> alm, AlmView<T> result,
                                                        Accumulate how) {
   agree(impl_->comm, [&] {
+    impl_->require_spectra();
     impl_->require_shapes<T>(alm, spectra);
     require_alm(result.n_components(), result.size());
   });
@@ -376,6 +388,7 @@ template <class T>
 void SphericalHarmonicTransform::adjoint_of_synthesis(std::span<const double> ring_weights,
                                                       AlmView<const T> alm, AlmView<T> result) {
   agree(impl_->comm, [&] {
+    impl_->require_spectra();
     require_alm(alm.n_components(), alm.size());
     require_alm(result.n_components(), result.size());
   });

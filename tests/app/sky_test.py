@@ -387,10 +387,17 @@ class OtherBeamsAndGrids(Sky):
         for nside, lmax in ((16, 47), (64, 95)):
             expected = self.expected(nside, *self.gaussian(7, lmax), lmax=lmax)
             for ranks in RANKS:
-                self.done("smooth", "a.fits", "onto.fits", "--nside", nside, "--fwhm", "7deg", "--overwrite", ranks=ranks)
+                self.done("smooth", "a.fits", "onto.fits", "--nside", nside, "--fwhm", "7deg", "--overwrite", "--report", "r.json",
+                          ranks=ranks)
                 self.assertLess(rms_difference(read_map(self.folder / "onto.fits"), expected), BOUND)
             header = map_header(self.folder / "onto.fits")
             self.assertEqual((header["NSIDE"], header["MAX-LPOL"], header["TUNIT1"]), (nside, lmax, "K"))
+            report = json.loads((self.folder / "r.json").read_text())
+            synthesis, planned = report["synthesis"], report["plan"]["synthesis"]
+            self.assertEqual((synthesis["grid"], synthesis["transforms"]), (f"healpix:{nside}", 1))
+            self.assertGreater(synthesis["legendre_gflop_per_s"], 0)
+            self.assertGreater(planned["predicted_seconds"], 0)
+            self.assertEqual(set(planned["predicted_stages"]), {"legendre", "ring_fft", "exchange"})
 
     def test_beam_windows_and_grid_in_one_go(self):
         steps = self.ratio([a * w for a, w in zip(self.gaussian(9), self.window(16))],
@@ -454,6 +461,12 @@ class OtherBeamsAndGrids(Sky):
     def test_a_narrower_beam_is_warned_about_and_one_of_nothing_refused(self):
         run = self.done("smooth", "a.fits", "sharp.fits", "--from-fwhm", "6deg", "--fwhm", "3deg", "--lmax", 30)
         self.assertIn("the beam is narrower than the one the map has: a_lm are multiplied by up to", run.err)
+        # Only for the method that is chosen, whatever --method auto tries.
+        run = self.done("smooth", "a.fits", "sharp.fits", "--from-fwhm", "6deg", "--fwhm", "3deg", "--lmax", 30, "--fields", "T",
+                        "--method", "auto", "--iter", 0, "--overwrite")
+        self.assertIn("method: harmonic", run.out)
+        self.assertEqual(run.err.count("the beam is narrower"), 1, run.err)
+        self.assertIn("at l = 30", run.err)
         degrees = np.arange(2 * NSIDE)
         np.savetxt(self.folder / "short.txt", np.column_stack([degrees, np.where(degrees < 40, 1.0, 0.0)]))
         for ranks in (1, 3):

@@ -3,6 +3,9 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <chrono>
+#include <complex>
 #include <csignal>
 #include <filesystem>
 #include <functional>
@@ -124,6 +127,88 @@ TEST_F(Hdf5FromStrangers, FlippedBytesNeitherHangNorCrash) {
     test::on_root(comm_, [&] { test::write_text(path_, broken); });
     const test::Thrown thrown = test::thrown_by([&] { read(); });
     EXPECT_TRUE(thrown.kind == ErrorKind::none || thrown.kind == ErrorKind::data) << thrown.message;
+  }
+}
+
+/// Returns `number` as the bytes of a file.
+std::string eight_bytes(std::uint64_t number) {
+  std::string bytes;
+  for (int i = 0; i < 8; ++i) bytes.push_back(static_cast<char>(number >> (8 * i) & 0xff));
+  return bytes;
+}
+
+TEST_F(Hdf5FromStrangers, TextsInADamagedHeapAreRefused) {
+  write_good_map();
+  std::string whole;
+  test::on_root(comm_, [&] { whole = test::bytes_of(path_); });
+  whole = comm_.broadcast(whole, 0);
+  const std::size_t heap = whole.find("GCOL");
+  const std::size_t to_heap = whole.find(eight_bytes(heap), whole.find("ORDERING"));
+  ASSERT_NE(heap, std::string::npos);
+  ASSERT_NE(to_heap, std::string::npos);
+  constexpr std::size_t head = 16;  // of the collection, and of its objects
+  const std::string huge = eight_bytes(std::uint64_t{1} << 40);
+  const std::vector<std::pair<std::size_t, std::string>> damages{
+      {heap, "X"},                                     // no heap
+      {heap + 8, huge},                                // its size
+      {heap + 8, eight_bytes(0)},                      //
+      {heap + head + 8, huge},                         // the length of the object
+      {heap + head, eight_bytes(0)},                   // free space without end
+      {to_heap - 4, std::string("\xff\xff\xff\x7f")},  // the length of a text
+      {to_heap, huge},                                 // where its collection begins
+      {to_heap, eight_bytes(~std::uint64_t{0})},       //
+      {to_heap + 8, std::string("\xff\xff\xff\xff")},  // which object of it
+  };
+  for (const auto& [at, bytes] : damages) {
+    SCOPED_TRACE(at);
+    std::string broken = whole;
+    broken.replace(at, bytes.size(), bytes);
+    test::on_root(comm_, [&] { test::write_text(path_, broken); });
+    expect_data_error("is broken; copy the file anew");
+  }
+}
+
+TEST_F(Hdf5FromStrangers, GroupsWithoutAddressesAreRefused) {
+  write_good_map();
+  test::on_root(comm_, [&] {
+    std::string broken = test::bytes_of(path_);
+    // The first node of the root group's tree.
+    broken.replace(broken.find("TREE") + 32, 8, std::string(8, '\xff'));
+    test::write_text(path_, broken);
+  });
+  expect_data_error("its group / is broken");
+}
+
+TEST_F(Hdf5FromStrangers, DamagedSampleFilesNeitherHangNorCrash) {
+  const std::filesystem::path folder = std::filesystem::path(RINGWEAVE_TEST_DATA) / "hostile";
+  if (!std::filesystem::is_directory(folder)) GTEST_SKIP() << "no damaged sample files";
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".h5" || entry.path().extension() == ".fits")
+      files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  for (const std::filesystem::path& file : files) {
+    SCOPED_TRACE(file.filename());
+    path_ = file.string();
+    const auto begin = std::chrono::steady_clock::now();
+    const auto read_alm = [&] {
+      const auto reader = open_alm(comm_, path_);
+      const AlmHeader& header = reader->header();
+      std::vector<int> orders;
+      for (int m = comm_.rank(); m <= header.mmax; m += comm_.size()) orders.push_back(m);
+      const AlmLayout layout(header.lmax, header.mmax, orders);
+      std::vector<std::complex<double>> alm(to_size(layout.size()));
+      reader->read(std::vector<int>{0}, layout, AlmView<double>(alm.data(), 1, layout.size()));
+    };
+    for (const std::function<void()>& work :
+         {std::function<void()>([&] { read(); }), std::function<void()>(read_alm),
+          std::function<void()>([&] { read_spectra(comm_, path_); })}) {
+      const test::Thrown thrown = test::thrown_by(work);
+      EXPECT_TRUE(thrown.kind == ErrorKind::none || thrown.kind == ErrorKind::data)
+          << thrown.message;
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
   }
 }
 

@@ -218,8 +218,7 @@ ringweave jobs time_limited --nside 2048 --maps 1000 --time 08:00:00 --account a
 grid, order, precision, units, coordinates and, for each column, its smallest and largest value,
 mean and standard deviation (by the area of pixels, unless it says that the grid has no weights)
 and the numbers of UNSEEN and of NaN pixels. --provenance prints how a file was made: every step
-of its history, and its
-keywords.)",
+of its history, and its keywords.)",
      R"(ringweave info sky.fits
 ringweave info sky.h5 alm.h5 cl.txt
 ringweave info --provenance smooth.fits)",

@@ -110,6 +110,14 @@ void print_device(Run& run, const SphericalHarmonicTransform& transform, PlanTab
                       whereabouts(*device)));
 }
 
+/// Returns the seconds of each stage in words.
+std::string stages_text(const TransformEstimate& stages) {
+  const double copies = stages.copies.seconds;
+  return fmt::format("Legendre {:.2g}, ring FFT {:.2g}, exchange {:.2g}{}", stages.legendre.seconds,
+                     stages.ring_fft.seconds, stages.exchange.seconds,
+                     copies > 0 ? fmt::format(", copies {:.2g}", copies) : "");
+}
+
 void print_plan(Run& run, const SphericalHarmonicTransform& transform,
                 const MemoryEstimate& estimate, const TransformCount& count,
                 const TransformPrediction& prediction) {
@@ -128,15 +136,12 @@ void print_plan(Run& run, const SphericalHarmonicTransform& transform,
   table.memory(estimate);
   print_device(run, transform, table);
   const bool unknown_device = transform.device() != nullptr && !run.machine.device;
-  const double copies = prediction.stages.copies.seconds;
   run.say(fmt::format(
-      "  predicted{}: {} in transforms (Legendre {:.2g}, ring FFT {:.2g}, exchange {:.2g}{})",
+      "  predicted{}: {} in transforms ({})",
       unknown_device ? " for the host, since no GPU is in the machine file (ringweave calibrate "
                        "--backend cuda)"
                      : "",
-      seconds_text(prediction.total), prediction.stages.legendre.seconds,
-      prediction.stages.ring_fft.seconds, prediction.stages.exchange.seconds,
-      copies > 0 ? fmt::format(", copies {:.2g}", copies) : ""));
+      seconds_text(prediction.total), stages_text(prediction.stages)));
 }
 
 }  // namespace
@@ -184,6 +189,18 @@ void record_plan(Run& run, const SphericalHarmonicTransform& transform,
     print_plan(run, transform, estimate, count, prediction);
 }
 
+void record_synthesis_plan(Run& run, const SphericalHarmonicTransform& transform,
+                           const TransformCount& count) {
+  const TransformPlan& plan = transform.plan();
+  const TransformPrediction prediction = prediction_of_slowest(
+      run.comm, work_of_run(plan, work_of(transform, omp_get_max_threads()), count, run.machine));
+  put_prediction(prediction, count, run.report["plan"]["synthesis"]);
+  if (!run.options.dry_run && !run.options.verbose) return;
+  run.say(fmt::format("  predicted: {} in {} transform(s) onto {} ({})",
+                      seconds_text(prediction.total), count.all_fields, plan.spec.grid->name(),
+                      stages_text(prediction.stages)));
+}
+
 void record_device(Run& run, const SphericalHarmonicTransform& transform) {
   const DeviceBudget* device = transform.device();
   if (device == nullptr) return;
@@ -218,7 +235,8 @@ void record_transform(Run& run, SphericalHarmonicTransform& transform, const Tra
     const double sum = comm.sum(mine);
     return seconds > 0 ? sum / seconds * 1e-9 : 0.0;
   };
-  run.report["transform"] = {
+  const bool is_synthesis = part == PlanPart::synthesis;
+  run.report[is_synthesis ? "synthesis" : "transform"] = {
       {"grid", plan.spec.grid->name()},
       {"lmax", plan.spec.lmax},
       {"mmax", plan.spec.mmax},
@@ -230,14 +248,17 @@ void record_transform(Run& run, SphericalHarmonicTransform& transform, const Tra
       {"ring_fft_gb_per_s", giga_per_second(work.fft_bytes, "ring_fft")},
       {"exchange_gb_per_s", giga_per_second(work.sent_bytes, "exchange")},
   };
+  nlohmann::ordered_json& whole = run.report["plan"];
+  put_prediction(prediction_of_slowest(comm, work), count,
+                 is_synthesis                 ? whole["synthesis"]
+                 : part == PlanPart::harmonic ? whole["harmonic"]
+                                              : whole);
+  if (is_synthesis) return;
   run.report["layout"] = {
       {"rings", over_ranks(comm, static_cast<double>(plan.rings.n_rings()))},
       {"pixels", over_ranks(comm, static_cast<double>(plan.rings.n_pixels()))},
       {"orders", over_ranks(comm, static_cast<double>(plan.alm.n_orders()))},
   };
-  nlohmann::ordered_json& whole = run.report["plan"];
-  put_prediction(prediction_of_slowest(comm, work), count,
-                 part == PlanPart::whole ? whole : whole["harmonic"]);
 }
 
 }  // namespace ringweave::detail::inline app

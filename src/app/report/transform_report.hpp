@@ -47,15 +47,22 @@ TransformPrediction predict_transforms(const Run& run, const TransformPlan& plan
 void record_plan(Run& run, const SphericalHarmonicTransform& transform,
                  const MemoryEstimate& estimate, const TransformCount& count);
 
+/// Adds the transforms onto another grid, the synthesis of its maps, to the plan in the report and,
+/// with --dry-run or --verbose, prints what they are predicted to take. Collective.
+void record_synthesis_plan(Run& run, const SphericalHarmonicTransform& transform,
+                           const TransformCount& count);
+
 /// Reports the device the transform found, the memory used on it, and why a_lm and maps stay on the
 /// host if they do; nothing with the host backend. Collective.
 void record_device(Run& run, const SphericalHarmonicTransform& transform);
 
-/// Where a prediction is stored in the report's plan: as the plan, or as its part "harmonic".
-enum class PlanPart { whole, harmonic };
+/// Where a prediction is stored in the report's plan: as the plan, or as its part "harmonic" or
+/// "synthesis".
+enum class PlanPart { whole, harmonic, synthesis };
 
 /// Reports a finished run: the transform's stages, layout and rates, and the model's prediction for
-/// the same number of transforms. Collective.
+/// the same number of transforms. Those of a synthesis onto another grid come beside the others, as
+/// "synthesis" and without the layout. Collective.
 void record_transform(Run& run, SphericalHarmonicTransform& transform, const TransformCount& count,
                       PlanPart part = PlanPart::whole);
 

@@ -33,6 +33,7 @@ class HarmonicMethod final : public SmoothingMethod {
   std::vector<MapRange> plan() override {
     require_memory_for(run_, transform_.of_one(), job_.precision);
     job_.smoothing.beam = beam_of(run_, job_.options, *job_.header.grid, lmax());
+    warn_where_raised(run_, job_.options, job_.smoothing.beam.t);
     way_ = harmonic_way(run_, job_);
     const std::vector<MapRange> groups =
         job_.smoothing.tolerance > 0

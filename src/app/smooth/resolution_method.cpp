@@ -44,6 +44,7 @@ class ResolutionMethod final : public SmoothingMethod {
     require_memory_for(run_, from_, job_.precision);
     require_memory_for(run_, onto_, job_.precision);
     job_.smoothing.beam = beam_of(run_, job_.options, *job_.header.grid, from_.lmax);
+    warn_where_raised(run_, job_.options, job_.smoothing.beam.t);
     way_ = harmonic_way(run_, job_);
     warn_beyond_grid(run_, job_.maps.to_do.front().output, *job_.new_grid, from_.lmax);
     const std::string& backend = job_.options.transform.backend;
@@ -76,11 +77,7 @@ class ResolutionMethod final : public SmoothingMethod {
     --count.all_fields;  // the synthesis is one on the other grid
     const auto n_maps = checked_cast<int>(job_.maps.n(), "maps");
     record_plan(run_, *analysis_, estimate, n_maps * count);
-    if (run_.options.dry_run || run_.options.verbose) {
-      run_.say(fmt::format("  predicted: {} for the synthesis on {}",
-                           seconds_text(static_cast<double>(n_maps) * predict_synthesis()),
-                           job_.new_grid->name()));
-    }
+    record_synthesis_plan(run_, *synthesis_, {.all_fields = n_maps});
   }
 
   void prepare() override { read_weights(way_.weights); }
@@ -90,7 +87,10 @@ class ResolutionMethod final : public SmoothingMethod {
     analysis_->release_workspace();
     synthesis_->release_workspace();
   }
-  void record() override { record_transform(run_, *analysis_, count_); }
+  void record() override {
+    record_transform(run_, *analysis_, count_);
+    record_transform(run_, *synthesis_, {.all_fields = n_syntheses_}, PlanPart::synthesis);
+  }
   std::string summary() const override {
     return fmt::format("harmonic method, lmax {}, {} iterations, {} to {}", from_.lmax, iterations_,
                        job_.header.grid->name(), job_.new_grid->name());
@@ -118,6 +118,7 @@ class ResolutionMethod final : public SmoothingMethod {
     TransformCount done = count_of(report);
     --done.all_fields;
     count_ += done;
+    ++n_syntheses_;
     return report;
   }
 
@@ -127,6 +128,7 @@ class ResolutionMethod final : public SmoothingMethod {
   std::unique_ptr<SphericalHarmonicTransform> analysis_;
   std::unique_ptr<SphericalHarmonicTransform> synthesis_;
   TransformCount count_;
+  int n_syntheses_ = 0;
   int iterations_ = 0;
 };
 

@@ -78,6 +78,7 @@ class RingMethod final : public SmoothingMethod {
 
   std::vector<MapRange> plan() override {
     stay_on_host(run_, job_.options.transform.backend, "--method ring");
+    warn_where_raised(run_, job_.options, cut_.b_l);
     if (spins_)
       job_.smoothing.beam =
           beam_of(run_, job_.options, *job_.header.grid, spins_->transform->spec().lmax);

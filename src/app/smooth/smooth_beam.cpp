@@ -77,16 +77,6 @@ std::vector<double> ratio(const std::vector<double>& after, const std::vector<do
   return quotient;
 }
 
-void warn_where_raised(Run& run, const std::vector<double>& b_l) {
-  constexpr double noticeable = 1.01;
-  const auto most = std::max_element(b_l.begin(), b_l.end());
-  if (most == b_l.end() || !(*most > noticeable)) return;
-  run.warn(
-      fmt::format("the beam is narrower than the one the map has: a_lm are multiplied by up "
-                  "to {:.3g}, at l = {}, and their noise is too",
-                  *most, most - b_l.begin()));
-}
-
 }  // namespace
 
 bool has_beam_before(const SmoothOptions& options) {
@@ -117,13 +107,22 @@ Beam beam_of(Run& run, const SmoothOptions& options, const RingGrid& grid, int l
   const Beam after = beam_after(run, options, grid, lmax);
   if (!has_beam_before(options)) return after;
   const Beam before = beam_before(run, options, grid, lmax);
-  const Beam beam = agreed(run.comm, [&] {
+  return agreed(run.comm, [&] {
     constexpr std::size_t of_spin = 2;  // E and B begin there
     return Beam{ratio(after.t, before.t, 0, lmax), ratio(after.e, before.e, of_spin, lmax),
                 ratio(after.b, before.b, of_spin, lmax)};
   });
-  warn_where_raised(run, beam.t);
-  return beam;
+}
+
+void warn_where_raised(Run& run, const SmoothOptions& options, const std::vector<double>& b_l) {
+  if (!has_beam_before(options)) return;
+  constexpr double noticeable = 1.01;
+  const auto most = std::max_element(b_l.begin(), b_l.end());
+  if (most == b_l.end() || !(*most > noticeable)) return;
+  run.warn(
+      fmt::format("the beam is narrower than the one the map has: a_lm are multiplied by up "
+                  "to {:.3g}, at l = {}, and their noise is too",
+                  *most, most - b_l.begin()));
 }
 
 std::optional<double> gaussian_width(const SmoothOptions& options) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/cli/options.hpp"
 #include "app/run.hpp"
@@ -19,10 +20,13 @@ bool has_beam_before(const SmoothOptions& options);
 void require_one_kernel(const SmoothOptions& options);
 
 /// What the a_lm of a map on `grid` are multiplied by: the beam of --fwhm, --beam or --kernel and
-/// --pixel-window, over what the map has, --from-fwhm, --from-beam and --from-pixel-window. Warns
-/// where that raises a_lm. Collective.
+/// --pixel-window, over what the map has, --from-fwhm, --from-beam and --from-pixel-window.
+/// Collective.
 /// Error  DataError of the files, UsageError where the map has nothing left of a degree.
 Beam beam_of(Run& run, const SmoothOptions& options, const RingGrid& grid, int lmax);
+
+/// Warns where such a beam b_l of T raises a_lm. For the method that is used alone.
+void warn_where_raised(Run& run, const SmoothOptions& options, const std::vector<double>& b_l);
 
 /// The full width of the Gaussian that --fwhm asks for, less that of --from-fwhm, in radians;
 /// nothing where the kernel is not such a Gaussian.

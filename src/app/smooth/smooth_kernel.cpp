@@ -150,6 +150,7 @@ CutKernel cut_kernel(Run& run, const SmoothOptions& options, const RingGrid& gri
     made.error_of_sums = (1 - part_of_cut) * error;
     made.beyond_grid = made.kernel.power_beyond(grid.default_lmax());
     if (!options.input_cl.empty()) made.cl = cl;
+    made.b_l = source.b_l;
     refuse_too_narrow(made, grid);
     return made;
   });

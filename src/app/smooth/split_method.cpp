@@ -72,6 +72,7 @@ struct SplitSearch {
   KernelSplit split;
   SplitMaps maps;
   SplitPlan plan;
+  std::vector<double> k_l;
 };
 
 /// The fastest split. Collective.
@@ -100,7 +101,7 @@ SplitSearch search_split(Run& run, const SmoothJob& job) {
     KernelSplit kernel(spec);
     if (!kernel.has_parts()) throw UsageError("--method split: " + kernel.reason());
     SplitPlan plan(kernel, maps, run.comm.rank(), run.comm.size());
-    return SplitSearch{std::move(kernel), maps, std::move(plan)};
+    return SplitSearch{std::move(kernel), maps, std::move(plan), spec.k_l};
   });
   agree_same(run.comm, "the split of the kernel", found.split.best().l_cut);
   return found;
@@ -125,6 +126,7 @@ class SplitMethod final : public SmoothingMethod {
   }
 
   std::vector<MapRange> plan() override {
+    warn_where_raised(run_, job_.options, search_.k_l);
     return one_by_one(run_, job_.maps, job_.options.maps, "--method split takes them so");
   }
 

@@ -17,7 +17,7 @@
 namespace ringweave::detail::inline convolve {
 namespace {
 
-/// Tells whether every ring has a mirror at pi - theta with the same pixels.
+/// Returns true if every ring has a mirror at pi - theta with the same pixels.
 bool is_symmetric(const RingGrid& grid) {
   const std::int64_t n = grid.n_rings();
   for (std::int64_t r = 0; r < (n + 1) / 2; ++r) {

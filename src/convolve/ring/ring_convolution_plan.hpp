@@ -55,7 +55,7 @@ class RingConvolutionPlan {
   const LocalRings& own() const { return *own_; }
   double support() const { return support_; }  ///< the largest of all kernels
   double widest_chord() const;                 ///< its squared chord
-  /// Tells whether every ring has a mirror at pi - theta with the same pixels.
+  /// Returns true if every ring has a mirror at pi - theta with the same pixels.
   bool is_symmetric() const { return is_symmetric_; }
   const SectorRule& sectors() const { return sectors_; }
   const EqualRun& equal_run() const { return run_; }
@@ -70,7 +70,7 @@ class RingConvolutionPlan {
   bool has_stencil(std::int64_t ring) const { return way(ring, ring) == Way::stencil; }
   bool has_modes(std::int64_t ring) const { return modes_.zone.contains(ring); }
   bool has_sectors(std::int64_t ring) const;
-  /// Tells whether the rows of a group of pairs with orders up to `limit` are made by FFT.
+  /// Returns true if the rows of a group of pairs with orders up to `limit` are made by FFT.
   /// n_summed, n_transformed  kernel samples from the middle on, for sums and for the FFT
   bool makes_rows_by_fft(std::int64_t n_summed, std::int64_t n_transformed,
                          std::int64_t limit) const {

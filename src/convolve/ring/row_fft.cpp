@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t lanes = mode_sum::orders;
 
-/// Tells whether short FFTs have butterflies for all factors of n.
+/// Returns true if short FFTs have butterflies for all factors of n.
 bool is_smooth(std::int64_t n) {
   for (const std::int64_t prime : {2, 3, 5, 7, 11, 13}) {
     while (n % prime == 0) n /= prime;

@@ -26,7 +26,7 @@ Mode probe_mode(int from, int to, std::int64_t i) {
   return {1.0 + from, static_cast<double>(i) - 1.0 - to};
 }
 
-/// Whether the collective of an exchange delivers data from device to device.
+/// Returns true if the collective of an exchange delivers data from device to device.
 bool alltoall_delivers(const Communicator& comm, const DeviceStream& stream) {
   std::vector<Mode> modes;
   for (int peer = 0; peer < comm.size(); ++peer) {

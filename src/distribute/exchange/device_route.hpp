@@ -9,8 +9,8 @@ namespace ringweave::detail::inline distribute {
 /// How MPI accesses data on a device: directly, or through staging buffers on the host.
 enum class DeviceRoute { direct, staged };
 
-/// Whether MPI reports support for device memory (MPIX_Query_cuda_support); false if it cannot be
-/// asked.
+/// Returns true if MPI reports support for device memory (MPIX_Query_cuda_support); false if it
+/// cannot be asked.
 bool mpi_says_it_takes_device_memory();
 
 /// Returns RINGWEAVE_DEVICE_MPI (1 or 0) where it is set, else what MPI reports. This cannot be

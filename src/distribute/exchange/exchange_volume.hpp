@@ -11,8 +11,8 @@
 
 namespace ringweave::detail::inline distribute {
 
-/// Whether order m is summed into its alias (FoldRule) of lowest order, because both live on one
-/// rank and some ring that folds keeps m.
+/// Returns true if order m is summed into its alias (FoldRule) of lowest order, because both live
+/// on one rank and some ring that folds keeps m.
 bool folds_away(const ModeLimits& limits, const FoldRule& fold, const OrderDistribution& orders,
                 int m, Folding folding);
 

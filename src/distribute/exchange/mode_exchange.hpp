@@ -58,9 +58,9 @@ class ModeExchange {
   int n_passes() const;
   int n_slots() const;  ///< passes that may be in progress at once
   static int n_slots_of(const ExchangeOptions& options);
-  /// Whether a step does anything on this communicator.
+  /// Returns true if a step does nothing on this communicator.
   bool is_idle() const;
-  /// Whether packing can fail.
+  /// Returns true if modes are on a device, where packing can fail.
   bool on_device() const;
 
   // Error  UsageError when a size differs from the plan. Not collective.

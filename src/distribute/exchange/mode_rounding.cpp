@@ -12,7 +12,7 @@
 namespace ringweave::detail::inline distribute {
 namespace {
 
-/// Whether there are enough modes for more than one thread.
+/// Returns true if there are enough modes for more than one thread.
 bool is_worth_threads(std::span<const CopyRun> runs) {
   constexpr std::int64_t least = std::int64_t{1} << 13;
   std::int64_t modes = 0;

@@ -29,9 +29,9 @@ class ModeTransport {
 
   virtual ~ModeTransport() = default;
 
-  /// Whether MPI reads and writes buffers instead of the modes.
+  /// Returns true if MPI reads and writes buffers instead of the modes.
   virtual bool packs() const = 0;
-  /// Whether calls can fail.
+  /// Returns true if modes are on a device, where calls can fail.
   virtual bool on_device() const = 0;
 
   /// Allocates buffers for the given numbers of complex numbers. Does nothing when the sizes are

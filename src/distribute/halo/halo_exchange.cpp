@@ -88,21 +88,23 @@ struct HaloExchange::Impl {
   }
 };
 
-HaloExchange::HaloExchange(Communicator comm, const HaloPlan& plan, std::int64_t n_components,
-                           const HaloOptions& options) {
+HaloExchange::HaloExchange(const Communicator& comm, const HaloPlan& plan,
+                           std::int64_t n_components, const HaloOptions& options) {
   const std::int64_t most = agreed(comm, [&] {
     expect_plan_of(comm, plan, n_components, options);
     return most_messages(plan, n_components, options);
   });
   expect_fitting_peers(comm, digests_of(plan.sends, comm.size(), n_components, options),
                        digests_of(plan.receives, comm.size(), n_components, options));
-  impl_ = std::unique_ptr<Impl>(new Impl{n_components,
-                                         options,
-                                         plan.own_size,
-                                         plan.halo_size,
-                                         plan.sends,
-                                         plan.receives,
-                                         {std::move(comm), most}});
+  impl_ = agreed(comm, [&] {
+    return std::unique_ptr<Impl>(new Impl{n_components,
+                                          options,
+                                          plan.own_size,
+                                          plan.halo_size,
+                                          plan.sends,
+                                          plan.receives,
+                                          {comm, most}});
+  });
 }
 
 HaloExchange::~HaloExchange() = default;

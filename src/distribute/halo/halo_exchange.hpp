@@ -27,7 +27,7 @@ class HaloExchange {
   /// The plan need not outlive the constructor. Collective.
   /// Error  UsageError on every rank when the plans of two ranks do not match each other or the
   /// number of ranks.
-  HaloExchange(Communicator comm, const HaloPlan& plan, std::int64_t n_components,
+  HaloExchange(const Communicator& comm, const HaloPlan& plan, std::int64_t n_components,
                const HaloOptions& options = {});
   /// Ends the job when a begin() has not been ended: the memory MPI writes to may be gone.
   ~HaloExchange();
@@ -38,7 +38,7 @@ class HaloExchange {
   /// own   [component][value], plan.own_size values of own rings; must not change until end()
   /// halo  [component][value], plan.halo_size values; overwritten, defined after end()
   /// An MPI failure ends the job, and so must any other error before end(): others wait for this
-  /// rank.
+  /// rank. Error  UsageError on this rank alone for other shapes; callers agree on theirs before.
   template <class T>
   void begin(ComponentView<const std::type_identity_t<T>> own, ComponentView<T> halo);
   /// Advances messages, which may make no progress by themselves; to be called now and then. Not

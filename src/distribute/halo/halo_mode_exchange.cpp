@@ -130,19 +130,21 @@ struct HaloModeExchange::Impl {
   HaloMessages messages;
 };
 
-HaloModeExchange::HaloModeExchange(Communicator comm, const HaloPlan& plan, const ModeLayout& rows,
-                                   const RingPayload& orders, std::int64_t n_components,
-                                   const HaloOptions& options) {
+HaloModeExchange::HaloModeExchange(const Communicator& comm, const HaloPlan& plan,
+                                   const ModeLayout& rows, const RingPayload& orders,
+                                   std::int64_t n_components, const HaloOptions& options) {
   BothSides sides = agreed(comm, [&] {
     expect_plan_of(comm, plan, n_components, options);
     return make_parts(plan, rows, orders, n_components, options);
   });
   expect_fitting_peers(comm, sides.sends.digests(), sides.receives.digests());
   const std::int64_t most = ssize64(sides.sends.parts()) + ssize64(sides.receives.parts());
-  impl_ = std::unique_ptr<Impl>(new Impl{rows.size() * n_components,
-                                         to_mpi(sides.sends.parts(), n_components),
-                                         to_mpi(sides.receives.parts(), n_components),
-                                         {std::move(comm), most}});
+  impl_ = agreed(comm, [&] {
+    return std::unique_ptr<Impl>(new Impl{rows.size() * n_components,
+                                          to_mpi(sides.sends.parts(), n_components),
+                                          to_mpi(sides.receives.parts(), n_components),
+                                          {comm, most}});
+  });
 }
 
 HaloModeExchange::~HaloModeExchange() = default;

@@ -27,7 +27,7 @@ class HaloModeExchange {
   /// Memory 24 bytes for each run of rings in a row. Collective.
   /// Error  UsageError on every rank when the plans of two ranks do not match each other or the
   /// number of ranks, or when the rows of a rank lack a mode.
-  HaloModeExchange(Communicator comm, const HaloPlan& plan, const ModeLayout& rows,
+  HaloModeExchange(const Communicator& comm, const HaloPlan& plan, const ModeLayout& rows,
                    const RingPayload& orders, std::int64_t n_components,
                    const HaloOptions& options = {});
   /// Ends the job when a begin() has not been ended.

@@ -11,7 +11,8 @@ void check_mpi(int code, const char* call);
 /// MPI's words for an error code.
 std::string mpi_error_text(int code);
 
-/// Whether several threads may be inside MPI at the same time, each with a communicator of its own.
+/// Returns true if several threads may be inside MPI at the same time, each with a communicator of
+/// its own.
 bool threads_may_call_mpi();
 
 /// The MPI library's name and version in one line. May be called before MPI starts.

@@ -197,10 +197,14 @@ class FitsAlmReader final : public AlmReader {
   void read_component(std::size_t component, const AlmLayout& layout, Block& block,
                       View<std::complex<T>> alm) {
     std::fill_n(alm.data(), alm.size(), std::complex<T>());
-    std::vector<std::int64_t> row_of(to_size(layout.mmax()) + 1, -1);
+    std::vector<std::int64_t> row_of;
+    std::vector<bool> seen;
+    agree(comm_, [&] {
+      row_of.resize(to_size(layout.mmax()) + 1, -1);
+      seen.resize(to_size(alm.size()));
+    });
     for (std::int64_t row = 0; row < layout.n_orders(); ++row)
       row_of[to_size(layout.order(row))] = row;
-    std::vector<bool> seen(to_size(alm.size()));
     std::optional<Degree> twice;
     for (std::int64_t first = 0; first < rows_[component]; first += block_rows) {
       const std::size_t n_rows = to_size(std::min(block_rows, rows_[component] - first));

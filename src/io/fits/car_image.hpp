@@ -32,7 +32,7 @@ std::optional<CarImage> find_car_image(FitsFile& file, MapHeader& header);
 void read_car_image(FitsFile& file, const CarImage& image, std::int64_t plane, std::int64_t first,
                     std::span<double> values);
 
-/// Whether maps on the grid are written as such images.
+/// Returns true if maps on the grid are written as such images.
 bool is_car_grid(const RingGrid& grid);
 
 /// Writes an image, given in RING order ring by ring. Lives on rank 0.

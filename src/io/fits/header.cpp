@@ -58,7 +58,7 @@ void add_line(const std::string& card, std::vector<std::string>& lines) {
   }
 }
 
-/// Whether cfitsio wrote the comment: on FITS itself, and on long texts.
+/// Returns true if cfitsio wrote the comment: on FITS itself, and on long texts.
 bool is_of_cfitsio(const std::string& card) {
   constexpr std::array<std::string_view, 7> begins{
       "  FITS (Flexible Image Transport System)",
@@ -196,7 +196,7 @@ std::optional<Keyword> keyword_of(const std::vector<std::string>& cards, std::si
   return keyword;
 }
 
-/// Whether FITS takes the name, and it is no keyword with which FITS describes the table.
+/// Returns true if FITS takes the name, and it is no keyword with which FITS describes the table.
 bool is_free(const std::string& name) {
   const bool is_valid =
       !name.empty() && name.size() <= longest_name &&

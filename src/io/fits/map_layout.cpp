@@ -146,7 +146,8 @@ void read_conventions(const FitsFile& file, FitsMapLayout& layout) {
   }
 }
 
-/// Whether a column changes sign between the conventions: U and its covariances with I and Q do.
+/// Returns true if a column changes sign between the conventions: U and its covariances with I and
+/// Q do.
 bool changes_sign(const std::string& name) {
   const std::string stokes = upper(name.substr(0, name.find_first_of(" _-")));
   return stokes == "U" || stokes == "IU" || stokes == "QU" || stokes == "TU";

@@ -87,7 +87,7 @@ class FitsMapReader final : public MapReader {
     for (std::int64_t first = 0; first < blocks.n_rows(); first += block_rows) {
       const std::span<double> block =
           values.first(to_size(std::min(block_rows, blocks.n_rows() - first)));
-      blocks.select(first, ssize64(block));
+      agree(comm_, [&] { blocks.select(first, ssize64(block)); });
       for (std::size_t c = 0; c < columns.size(); ++c) {
         share_values(columns[c], first, block);
         blocks.take(std::span<const double>(block),
@@ -111,8 +111,12 @@ class FitsMapReader final : public MapReader {
   template <class T>
   void read_listed(std::size_t list, std::span<const int> columns, const PixelBlocks& blocks,
                    std::span<double> values, MapView<T> map) {
-    std::vector<bool> seen(to_size(map.size()));
-    std::vector<std::int64_t> pixels(values.size());
+    std::vector<bool> seen;
+    std::vector<std::int64_t> pixels;
+    agree(comm_, [&] {
+      seen.resize(to_size(map.size()));
+      pixels.resize(values.size());
+    });
     std::optional<std::int64_t> twice;
     for (std::int64_t first = 0; first < list_lengths_[list]; first += block_rows) {
       const std::size_t count = to_size(std::min(block_rows, list_lengths_[list] - first));

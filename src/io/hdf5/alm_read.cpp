@@ -34,7 +34,7 @@ std::string dataset_name(const Hdf5Handle& file, const std::string& path) {
   if (names.size() == 1) return "alm/" + names.front();
   if (std::find(names.begin(), names.end(), "alm") != names.end()) return "alm/alm";
   if (names.empty()) {
-    const std::string held = words_of_content(file);
+    const std::string held = words_of_content(file, path);
     throw DataError(
         path, fmt::format("holds {}; expected a dataset in /alm", held.empty() ? "no a_lm" : held));
   }

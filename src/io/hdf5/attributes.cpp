@@ -11,6 +11,8 @@
 
 #include "base/checked_cast.hpp"
 #include "io/file_origin.hpp"
+#include "io/hdf5/file.hpp"
+#include "io/hdf5/global_heap.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline io {
@@ -28,20 +30,6 @@ Hdf5Handle logical_type() {
   H5Tenum_insert(type.id(), "FALSE", &no);
   H5Tenum_insert(type.id(), "TRUE", &yes);
   return type;
-}
-
-std::vector<std::string> read_variable_texts(hid_t attribute, hid_t type, std::int64_t count,
-                                             bool& good) {
-  const Hdf5Handle space(H5Aget_space(attribute), H5Sclose);
-  const Hdf5Handle memory(H5Tcopy(type), H5Tclose);
-  std::vector<char*> pointers(to_size(count), nullptr);
-  good = H5Aread(attribute, memory.id(), pointers.data()) >= 0;
-  std::vector<std::string> values;
-  if (good) {
-    for (const char* pointer : pointers) values.emplace_back(pointer == nullptr ? "" : pointer);
-    H5Dvlen_reclaim(memory.id(), space.id(), H5P_DEFAULT, pointers.data());
-  }
-  return values;
 }
 
 std::vector<std::string> read_fixed_texts(hid_t attribute, hid_t type, std::int64_t count,
@@ -144,14 +132,17 @@ std::vector<std::string> Hdf5AttributeReader::texts(const char* name) const {
   const Hdf5Handle type(H5Aget_type(attribute.id()), H5Tclose);
   if (H5Tget_class(type.id()) != H5T_STRING)
     throw DataError(path_, fmt::format("attribute {} is not text", name));
+  if (H5Tis_variable_str(type.id()) > 0) {
+    std::vector<std::string> values = read_hdf5_variable_length(attribute.id(), name, 1, path_);
+    for (std::string& value : values) value.resize(std::min(value.size(), value.find('\0')));
+    return values;
+  }
   const Hdf5Handle space(H5Aget_space(attribute.id()), H5Sclose);
   const std::int64_t count = H5Sget_simple_extent_npoints(space.id());
   bool good = false;
-  std::vector<std::string> values =
-      H5Tis_variable_str(type.id()) > 0
-          ? read_variable_texts(attribute.id(), type.id(), count, good)
-          : read_fixed_texts(attribute.id(), type.id(), count, good);
-  if (!good) throw DataError(path_, fmt::format("attribute {} is broken", name));
+  std::vector<std::string> values = read_fixed_texts(attribute.id(), type.id(), count, good);
+  if (!good)
+    throw DataError(path_, fmt::format("attribute {} is broken; copy the file anew", name));
   return values;
 }
 
@@ -177,10 +168,8 @@ std::optional<double> Hdf5AttributeReader::real(const char* name) const {
   if (!attribute.valid()) return std::nullopt;
   const Hdf5Handle type(H5Aget_type(attribute.id()), H5Tclose);
   const Hdf5Handle space(H5Aget_space(attribute.id()), H5Sclose);
-  const H5T_class_t type_class = H5Tget_class(type.id());
   double value = 0;
-  if (H5Sget_simple_extent_npoints(space.id()) != 1 ||
-      (type_class != H5T_INTEGER && type_class != H5T_FLOAT) ||
+  if (H5Sget_simple_extent_npoints(space.id()) != 1 || !is_sound_hdf5_number(type.id()) ||
       H5Aread(attribute.id(), H5T_NATIVE_DOUBLE, &value) < 0) {
     throw DataError(path_, fmt::format("attribute {} is not one number", name));
   }
@@ -207,7 +196,7 @@ std::vector<Keyword> Hdf5AttributeReader::keywords() const {
       const H5T_class_t type_class = H5Tget_class(type.id());
       if (type_class == H5T_STRING) {
         keyword.value = text(name.data()).value_or("");
-      } else if (type_class == H5T_INTEGER) {
+      } else if (type_class == H5T_INTEGER && is_sound_hdf5_number(type.id())) {
         std::int64_t whole = 0;
         if (H5Aread(attribute.id(), H5T_NATIVE_INT64, &whole) < 0) continue;
         keyword.value = whole;

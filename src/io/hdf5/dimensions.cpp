@@ -77,7 +77,7 @@ void attach_hdf5_scales(const Hdf5Handle& dataset, const std::string& path,
 std::vector<std::string> hdf5_datasets_without_scales(const Hdf5Handle& file,
                                                       const std::string& path,
                                                       const std::string& group) {
-  std::vector<std::string> names = hdf5_datasets(file, group);
+  std::vector<std::string> names = hdf5_datasets(file, path, group);
   std::erase_if(names, [&](const std::string& name) {
     return is_scale(file, path, fmt::format("{}/{}", group, name));
   });

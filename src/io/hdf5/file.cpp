@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -14,6 +15,7 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "io/hdf5/read_driver.hpp"
 #include "io/input_file.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/mpi.hpp"
@@ -27,10 +29,14 @@ void quiet_hdf5() {
   H5PLset_loading_state(0);
 }
 
-Hdf5Handle access_properties(const Communicator& comm) {
+Hdf5Handle access_properties(const Communicator& comm, const std::string& path, Hdf5Access access) {
   Hdf5Handle properties(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_fclose_degree(properties.id(), H5F_CLOSE_STRONG);
-  if (comm.size() > 1) H5Pset_fapl_mpio(properties.id(), mpi_handle(comm), MPI_INFO_NULL);
+  if (comm.size() > 1) {
+    H5Pset_fapl_mpio(properties.id(), mpi_handle(comm), MPI_INFO_NULL);
+  } else if (access == Hdf5Access::read) {
+    read_without_accumulator(properties.id(), path);
+  }
   return properties;
 }
 
@@ -106,6 +112,9 @@ void set_number(Hdf5Shape& shape, hid_t type, const std::string& path, const std
                     name));
   }
   const std::size_t parts = shape.number == Hdf5Shape::Number::complex ? 2 : 1;
+  const Hdf5Handle part(parts == 2 ? H5Tget_member_type(type, 0) : H5Tcopy(type), H5Tclose);
+  if (!is_sound_hdf5_number(part.id()))
+    throw DataError(path, fmt::format("the type of /{} is broken; copy the file anew", name));
   shape.bytes = checked_cast<std::int64_t>(H5Tget_size(type) / parts, "bytes of a number");
   if (shape.bytes < 1 || shape.bytes > 8) {
     throw DataError(
@@ -193,7 +202,7 @@ Hdf5Handle open_hdf5(const std::string& path) {
                                            "`nccopy -k nc4 IN OUT`"
                                          : "is not an HDF5 file (its signature is missing)");
   }
-  const Hdf5Handle properties = access_properties(Communicator::self());
+  const Hdf5Handle properties = access_properties(Communicator::self(), path, Hdf5Access::read);
   Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, properties.id()), H5Fclose);
   if (!file.valid())
     throw DataError(path, "cannot be opened as HDF5: it is cut short or broken; copy it anew");
@@ -203,7 +212,7 @@ Hdf5Handle open_hdf5(const std::string& path) {
 Hdf5Handle open_hdf5_together(const Communicator& comm, const std::string& path,
                               Hdf5Access access) {
   quiet_hdf5();
-  const Hdf5Handle properties = access_properties(comm);
+  const Hdf5Handle properties = access_properties(comm, path, access);
   const unsigned flags = access == Hdf5Access::read ? H5F_ACC_RDONLY : H5F_ACC_RDWR;
   Hdf5Handle file(H5Fopen(path.c_str(), flags, properties.id()), H5Fclose);
   agree(comm, [&] {
@@ -222,7 +231,7 @@ Hdf5Handle create_hdf5(const std::string& path, std::int64_t data_bytes) {
   quiet_hdf5();
   constexpr std::int64_t metadata_bytes = std::int64_t{1} << 20;
   reserve_disk(path, O_CREAT | O_TRUNC, data_bytes + metadata_bytes);
-  const Hdf5Handle access = access_properties(Communicator::self());
+  const Hdf5Handle access = access_properties(Communicator::self(), path, Hdf5Access::write);
   const Hdf5Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   H5Pset_obj_track_times(creation.id(), false);
   Hdf5Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.id(), access.id()), H5Fclose);
@@ -260,7 +269,8 @@ bool has_hdf5_object(const Hdf5Handle& file, const std::string& name) {
   }
 }
 
-std::vector<std::string> hdf5_datasets(const Hdf5Handle& file, const std::string& group) {
+std::vector<std::string> hdf5_datasets(const Hdf5Handle& file, const std::string& path,
+                                       const std::string& group) {
   std::vector<std::string> names;
   if (group != "/" && !has_hdf5_object(file, group)) return names;
   const Hdf5Handle opened(H5Gopen2(file.id(), group.c_str(), H5P_DEFAULT), H5Gclose);
@@ -275,16 +285,35 @@ std::vector<std::string> hdf5_datasets(const Hdf5Handle& file, const std::string
     H5Oclose(object);
     return 0;
   };
-  H5Literate(opened.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, visit, &names);
+  if (H5Literate(opened.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, visit, &names) < 0)
+    throw DataError(path, fmt::format("its group {} is broken; copy the file anew", group));
   return names;
 }
 
-std::string words_of_content(const Hdf5Handle& file) {
+std::string words_of_content(const Hdf5Handle& file, const std::string& path) {
   if (has_hdf5_object(file, "map")) return "a sky map (/map)";
   if (has_hdf5_object(file, "partial/map")) return "a partial sky map (/partial)";
-  if (!hdf5_datasets(file, "alm").empty()) return "a_lm (/alm)";
-  if (!hdf5_datasets(file, "cl").empty()) return "spectra (/cl)";
+  if (!hdf5_datasets(file, path, "alm").empty()) return "a_lm (/alm)";
+  if (!hdf5_datasets(file, path, "cl").empty()) return "spectra (/cl)";
   return {};
+}
+
+bool is_sound_hdf5_number(hid_t type) {
+  const std::size_t bytes = H5Tget_size(type);
+  constexpr std::size_t most_bytes = 16;
+  if (bytes < 1 || bytes > most_bytes) return false;
+  const std::size_t bits = 8 * bytes;
+  const auto is_inside = [&](std::size_t first, std::size_t count, std::size_t most) {
+    return count >= 1 && count <= std::min(bits, most) && first <= bits - count;
+  };
+  const int offset = H5Tget_offset(type);
+  if (offset < 0 || !is_inside(static_cast<std::size_t>(offset), H5Tget_precision(type), bits))
+    return false;
+  if (H5Tget_class(type) != H5T_FLOAT) return H5Tget_class(type) == H5T_INTEGER;
+  std::size_t sign = 0, exponent = 0, exponent_bits = 0, mantissa = 0, mantissa_bits = 0;
+  return H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) >= 0 &&
+         is_inside(sign, 1, bits) && is_inside(exponent, exponent_bits, 32) &&
+         is_inside(mantissa, mantissa_bits, bits);
 }
 
 void to_json(nlohmann::json& encoded, const Hdf5Shape& shape) {

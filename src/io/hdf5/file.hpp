@@ -25,20 +25,26 @@ Hdf5Handle open_hdf5_together(const Communicator& comm, const std::string& path,
 /// equal bytes. First checks that `data_bytes` fit the disk, because HDF5 1.10 does not survive a
 /// close that fails. Not collective. Error  ResourceError.
 Hdf5Handle create_hdf5(const std::string& path, std::int64_t data_bytes);
-/// Whether every byte of a file has disk blocks, or the file system cannot tell.
+/// Says of a file that all its bytes have disk blocks, or that the file system cannot tell.
 enum class DiskSpace { reserved, unknown };
 /// Closes a file made by create_hdf5 and keeps its blocks reserved, so that a full disk shows
 /// before the ranks write together. Not collective. Error  ResourceError.
 DiskSpace close_hdf5(Hdf5Handle file, const std::string& path);
 Hdf5Handle create_hdf5_group(const Hdf5Handle& parent, const std::string& path, const char* name);
 
-/// Whether `name` (with slashes) leads to an object through hard links only.
+/// Returns true if `name` (with slashes) leads to an object through hard links only.
 bool has_hdf5_object(const Hdf5Handle& file, const std::string& name);
-/// Returns the names of the datasets of a group, ascending; empty without such a group.
-std::vector<std::string> hdf5_datasets(const Hdf5Handle& file, const std::string& group);
+/// Returns the names of the datasets of a group, ascending; empty without such a group. Error
+/// DataError when the group is damaged.
+std::vector<std::string> hdf5_datasets(const Hdf5Handle& file, const std::string& path,
+                                       const std::string& group);
 /// Returns in words what a file of this program holds, by the names of its groups: "a sky map
 /// (/map)"; empty where they do not tell.
-std::string words_of_content(const Hdf5Handle& file);
+std::string words_of_content(const Hdf5Handle& file, const std::string& path);
+
+/// Returns true for an integer or float type whose parts lie inside its bytes: libhdf5 1.10
+/// converts others beyond its buffers.
+bool is_sound_hdf5_number(hid_t type);
 
 /// The type and shape of a dataset, checked on one rank and broadcast to the others.
 struct Hdf5Shape {

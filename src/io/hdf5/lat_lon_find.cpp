@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <hdf5_hl.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <string_view>
 
 #include "base/checked_cast.hpp"
 #include "io/column_names.hpp"
 #include "io/hdf5/attributes.hpp"
+#include "io/hdf5/global_heap.hpp"
 #include "io/hdf5/lat_lon.hpp"
 #include "io/keywords.hpp"
 #include "ringweave/error.hpp"
@@ -61,27 +62,51 @@ Axis axis_of(const Hdf5Handle& file, const std::string& path, const Variable& va
   return Axis::other;
 }
 
-/// Whether the last two dimensions of a variable are these coordinates: by its dimension scales, or
-/// by its shape where it has none.
-bool lies_on(const Hdf5Handle& file, const Variable& variable, const Variable& latitude,
-             const Variable& longitude) {
+/// Returns the dimension scales of a variable, those of each dimension as the addresses of their
+/// objects one after another; empty without a list of them that can be read. (The library's
+/// H5DSis_attached() reads the list as the elements of a heap that may be damaged.)
+std::vector<std::string> scales_of(const Hdf5Handle& dataset, const std::string& path) {
+  constexpr const char* name = "DIMENSION_LIST";
+  if (H5Aexists(dataset.id(), name) <= 0) return {};
+  const Hdf5Handle attribute(H5Aopen(dataset.id(), name, H5P_DEFAULT), H5Aclose);
+  if (!attribute.valid()) return {};
+  const Hdf5Handle type(H5Aget_type(attribute.id()), H5Tclose);
+  const Hdf5Handle entry(H5Tget_super(type.id()), H5Tclose);
+  const Hdf5Handle space(H5Aget_space(attribute.id()), H5Sclose);
+  if (H5Tget_class(type.id()) != H5T_VLEN || H5Tequal(entry.id(), H5T_STD_REF_OBJ) <= 0 ||
+      H5Sget_simple_extent_npoints(space.id()) > most_dims)
+    return {};
+  return read_hdf5_variable_length(attribute.id(), name, sizeof(hobj_ref_t), path);
+}
+
+/// Tells whether the last two dimensions of a variable are these coordinates: by its dimension
+/// scales, or by its shape where it has none.
+bool lies_on(const Hdf5Handle& file, const std::string& path, const Variable& variable,
+             const Variable& latitude, const Variable& longitude) {
   const std::vector<std::int64_t>& dims = variable.shape.dims;
   const std::size_t n = dims.size();
   if (n < 2 || dims[n - 2] != latitude.shape.dims[0] || dims[n - 1] != longitude.shape.dims[0])
     return false;
-  const Hdf5Handle dataset = open_variable(file, variable.name);
-  if (H5Aexists(dataset.id(), "DIMENSION_LIST") <= 0) return true;
+  const std::vector<std::string> scales = scales_of(open_variable(file, variable.name), path);
+  if (scales.empty()) return true;
   const auto has_scale = [&](const Variable& scale, std::size_t dimension) {
-    return H5DSis_attached(dataset.id(), open_variable(file, scale.name).id(),
-                           static_cast<unsigned>(dimension)) > 0;
+    hobj_ref_t wanted = 0;
+    H5Rcreate(&wanted, file.id(), scale.name.c_str(), H5R_OBJECT, -1);
+    const std::string& list = scales[dimension];
+    for (std::size_t at = 0; at + sizeof wanted <= list.size(); at += sizeof wanted) {
+      hobj_ref_t listed = 0;
+      std::memcpy(&listed, list.data() + at, sizeof listed);
+      if (listed == wanted) return true;
+    }
+    return false;
   };
-  return has_scale(latitude, n - 2) && has_scale(longitude, n - 1);
+  return scales.size() == n && has_scale(latitude, n - 2) && has_scale(longitude, n - 1);
 }
 
 /// Returns the datasets that can be read; others, such as texts, are no maps.
 std::vector<Variable> readable_variables(const Hdf5Handle& file, const std::string& path) {
   std::vector<Variable> variables;
-  for (const std::string& name : hdf5_datasets(file, "/")) {
+  for (const std::string& name : hdf5_datasets(file, path, "/")) {
     try {
       Variable variable{name, inspect_hdf5_dataset(file, path, name, most_dims)};
       if (variable.shape.number != Hdf5Shape::Number::complex) variables.push_back(variable);
@@ -114,7 +139,7 @@ Family largest_family(const Hdf5Handle& file, const std::string& path,
       Family family{latitude, longitude, {}};
       for (const Variable& variable : variables) {
         if ((chosen.empty() || chosen == variable.name) &&
-            lies_on(file, variable, *latitude, *longitude))
+            lies_on(file, path, variable, *latitude, *longitude))
           family.members.push_back(&variable);
       }
       if (largest.latitude == nullptr || family.members.size() > largest.members.size())

@@ -153,7 +153,7 @@ Hdf5MapInfo read_hdf5_map_info(const std::string& path) {
   Hdf5MapInfo info;
   const bool full = has_hdf5_object(file, hdf5_full_map);
   if (!full && !has_hdf5_object(file, hdf5_partial_map)) {
-    const std::string held = words_of_content(file);
+    const std::string held = words_of_content(file, path);
     throw DataError(path,
                     fmt::format("holds {}; expected a map: /map (columns, pixels), /partial/pixel "
                                 "and /partial/map, or variables over latitude and longitude (lat, "

@@ -48,8 +48,8 @@ class ProfileFitter {
                  double weight, double* coefficients);
 
  private:
-  /// Tells whether a series has the kernel's values at phi = 0 and half_width, beyond the outermost
-  /// nodes.
+  /// Returns true if a series has the kernel's values at phi = 0 and half_width, beyond the
+  /// outermost nodes.
   bool holds_at_ends(const KernelTable& kernel, const RingPairChord& chord, double weight,
                      std::span<const double> coefficients) const;
   /// Converts coefficients of T_k into those of v^k where that loses no digits.
