@@ -103,22 +103,6 @@ class Synthesize(SkyTest):
         self.done("analyze", "sky.h5", "--iter", 10, "--cl", "measured.txt")
         self.done("compare", "measured.txt", "cl.txt", "--cosmic-variance", "--lmax", 2 * NSIDE)
 
-    def test_cross_spectra_are_compared_in_units_of_their_fields(self):
-        """EB may be rounding alone, with no scale of its own."""
-        names = "TT EE BB TE EB TB"
-        power = 1 / np.arange(1.0, 66)
-        rounding = np.cos(np.arange(65)) * 1e-18
-        for file, eb in (("rounding_1.txt", rounding), ("rounding_2.txt", -rounding), ("parity.txt", 0.1 * power)):
-            np.savetxt(self.folder / file, np.column_stack([np.arange(65), power, power, power, 0.5 * power, eb, 0 * power]),
-                       header=f"l {names}")
-        self.done("compare", "rounding_1.txt", "rounding_2.txt", "--tolerance", 1e-12)
-        out = self.done("compare", "parity.txt", "rounding_2.txt", "--tolerance", 1e-2, code=1).out
-        line = next(line.split() for line in out.splitlines() if line.startswith("EB"))
-        self.assertAlmostEqual(float(line[4]), 0.1 / power.std(), places=3)
-        for file, eb in (("alone_1.txt", rounding), ("alone_2.txt", -rounding)):
-            np.savetxt(self.folder / file, np.column_stack([np.arange(65), eb]), header="l EB")
-        self.done("compare", "alone_1.txt", "alone_2.txt", "--tolerance", 1e-12, code=1)
-
     def test_latitudes_make_a_partial_map(self):
         for name in ("band.h5", "band.fits"):
             self.done("synthesize", "--alm", "alm.h5", "--nside", NSIDE, "--latitudes", "-10deg:30deg", name, ranks=3)
