@@ -19,7 +19,7 @@ MAY_USE = {
     "fft": ["base", "sphere"],
     "transform": ["base", "sphere", "perf_models", "distribute", "legendre", "fft"],
     "convolve": ["base", "sphere", "perf_models", "distribute", "legendre", "fft", "transform"],
-    "nonuniform": ["base", "sphere", "perf_models", "distribute", "legendre", "fft", "transform", "convolve"],
+    "nonuniform": ["base", "sphere", "perf_models", "distribute", "legendre", "fft", "transform"],
     "gyro": ["base", "distribute", "fft"],
     "io": ["base", "sphere", "distribute"],
     "app": ["base", "sphere", "perf_models", "distribute", "legendre", "fft", "transform", "convolve", "nonuniform",

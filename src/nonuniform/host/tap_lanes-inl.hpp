@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Included once for every instruction set, after hwy/foreach_target.h.
+#if defined(RINGWEAVE_NONUNIFORM_TAP_LANES_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef RINGWEAVE_NONUNIFORM_TAP_LANES_INL
+#undef RINGWEAVE_NONUNIFORM_TAP_LANES_INL
+#else
+#define RINGWEAVE_NONUNIFORM_TAP_LANES_INL
+#endif
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "hwy/highway.h"
+#include "nonuniform/tap_polynomials.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace ringweave::detail::inline nonuniform::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// Computes all taps at one offset after the other as tap_value() does: the polynomials of half of
+/// them, one tap per lane, and from these the taps and their mirror images. `half` is that of the
+/// polynomials.
+template <int half>
+class TapLanes {
+  static constexpr int lanes = static_cast<int>(hn::MaxLanes(hn::CappedTag<double, 8>()));
+  /// With four taps in half of a vector even and odd polynomials share one.
+  static constexpr bool has_both_in_one = lanes == 2 * half;
+  static constexpr bool has_last_in_one = lanes == 8;
+
+ public:
+  HWY_INLINE explicit TapLanes(const TapPolynomials& taps) : taps_(taps) {
+    for (int lane = 0; lane < 8; ++lane) {
+      const int tap = 2 * half - 8 + lane;
+      const int mirrored = std::max(taps.width - 1 - tap, 0);
+      last_lanes_[static_cast<std::size_t>(lane)] = std::min(tap, mirrored);
+      last_signs_[static_cast<std::size_t>(lane)] = tap <= mirrored ? 1 : -1;
+    }
+  }
+
+  /// values  [padded_width()], aligned to 64 bytes; those beyond the taps must be zero, and remain
+  HWY_INLINE void compute(double x, double* HWY_RESTRICT values) const {
+    if constexpr (has_both_in_one) {
+      compute_one_vector(x, values);
+    } else {
+      compute_vectors(x, values);
+    }
+  }
+
+ private:
+  HWY_INLINE void compute_one_vector(double x, double* HWY_RESTRICT values) const {
+    const hn::CappedTag<double, 8> d;
+    const auto square = hn::Set(d, x * x);
+    const double* HWY_RESTRICT row = taps_.coefficients + (taps_.n_terms - 1) * lanes;
+    auto both = hn::Load(d, row);
+    while (row != taps_.coefficients) {
+      row -= lanes;
+      both = hn::MulAdd(both, square, hn::Load(d, row));
+    }
+    const hn::RebindToSigned<decltype(d)> numbers;
+    const auto from = hn::Load(numbers, last_lanes_.data());
+    const auto from_odd = hn::Add(from, hn::Set(numbers, half));
+    const auto even = hn::TableLookupLanes(both, hn::IndicesFromVec(d, from));
+    const auto odd = hn::TableLookupLanes(both, hn::IndicesFromVec(d, from_odd));
+    const auto offset = hn::Mul(hn::Set(d, x), hn::Load(d, last_signs_.data()));
+    const auto is_tap = hn::FirstN(d, static_cast<std::size_t>(taps_.width));
+    hn::Store(hn::IfThenElseZero(is_tap, hn::MulAdd(offset, odd, even)), d, values);
+  }
+
+  HWY_INLINE void compute_vectors(double x, double* HWY_RESTRICT values) const {
+    const hn::CappedTag<double, std::size_t{half}> d;
+    constexpr int n_vectors = half / static_cast<int>(hn::MaxLanes(d));
+    constexpr int n_lanes = half / n_vectors;
+    using V = hn::Vec<decltype(d)>;
+    const V square = hn::Set(d, x * x);
+    const double* HWY_RESTRICT row = taps_.coefficients + (taps_.n_terms - 1) * 2 * half;
+    V even[std::size_t{n_vectors}];
+    V odd[std::size_t{n_vectors}];
+#pragma GCC unroll 8
+    for (int v = 0; v < n_vectors; ++v) {
+      even[v] = hn::Load(d, row + v * n_lanes);
+      odd[v] = hn::Load(d, row + half + v * n_lanes);
+    }
+    while (row != taps_.coefficients) {
+      row -= 2 * half;
+#pragma GCC unroll 8
+      for (int v = 0; v < n_vectors; ++v) {
+        even[v] = hn::MulAdd(even[v], square, hn::Load(d, row + v * n_lanes));
+        odd[v] = hn::MulAdd(odd[v], square, hn::Load(d, row + half + v * n_lanes));
+      }
+    }
+    const V offset = hn::Set(d, x);
+#pragma GCC unroll 8
+    for (int v = 0; v < n_vectors; ++v) {
+      const V mirrored = hn::NegMulAdd(offset, odd[v], even[v]);
+      if constexpr (has_last_in_one) {
+        const auto is_tap = hn::FirstN(d, static_cast<std::size_t>(taps_.width - half));
+        const V last = hn::TableLookupLanes(mirrored, hn::SetTableIndices(d, last_lanes_.data()));
+        hn::Store(hn::IfThenElseZero(is_tap, last), d, values + half);
+      } else if (taps_.width > half) {
+        // The halves overlap, with the same taps.
+        hn::StoreU(hn::Reverse(d, mirrored), d, values + taps_.width - (v + 1) * n_lanes);
+      }
+      hn::Store(hn::MulAdd(offset, odd[v], even[v]), d, values + v * n_lanes);
+    }
+  }
+
+  TapPolynomials taps_;
+  // Of the last eight taps, where they or their mirror images are, and whether they are mirrored.
+  HWY_ALIGN std::array<std::int64_t, 8> last_lanes_{};
+  HWY_ALIGN std::array<double, 8> last_signs_{};
+};
+
+}  // namespace ringweave::detail::inline nonuniform::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

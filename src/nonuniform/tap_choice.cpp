@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "nonuniform/tap_choice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "base/checked_cast.hpp"
+#include "nonuniform/tap_kernel.hpp"
+#include "ringweave/error.hpp"
+
+namespace ringweave::detail::inline nonuniform {
+namespace {
+
+// Costs in seconds of one core, of single stages at lmax 2047 on an EPYC processor (AVX-512).
+constexpr double vector_operation_seconds = 4.5e-10;  ///< 8 doubles
+constexpr double theta_fft_seconds = 3.7e-10;         ///< per complex number and log2 of the length
+constexpr double row_fft_seconds = 1.4e-10;           ///< per pixel and log2 of the length
+constexpr double exchanged_byte_seconds = 5e-10;
+constexpr double mode_bytes = 16;
+constexpr double kept_modes = 0.68;  ///< the others are negligible near the poles
+constexpr int lanes = 8;
+/// Returns about how many powers of x^2 taps have. An even and an odd polynomial of each fill a
+/// vector where there are up to eight taps, two vectors where there are more.
+constexpr double tap_terms(int width) { return 2 + 0.3 * width; }
+
+// Both are large enough that taps pass a pole, or the end of a row, once at most.
+constexpr std::int64_t least_rows = TapKernel::most_width;
+constexpr std::int64_t least_columns = 2 * TapKernel::most_width;
+
+constexpr std::array oversamplings{1.15, 1.2,  1.25, 1.3, 1.35, 1.4,
+                                   1.5,  1.65, 1.75, 2.0, 2.25, 2.5};
+using ErrorRow = std::array<double, oversamplings.size()>;
+// Between its entries the logarithm of the error lies up to 6 % above a straight line.
+constexpr double above_table = 1.1;
+/// Errors of TapKernel, rounded up, [width][oversampling].
+constexpr std::array<ErrorRow, TapKernel::most_width - TapKernel::least_width + 1> errors{{
+    {6.9e-2, 5.0e-2, 3.8e-2, 3.0e-2, 2.4e-2, 2.0e-2, 1.4e-2, 9.1e-3, 7.3e-3, 4.6e-3, 3.3e-3,
+     2.6e-3},
+    {1.7e-2, 1.1e-2, 7.2e-3, 5.2e-3, 4.0e-3, 3.2e-3, 2.2e-3, 1.3e-3, 9.4e-4, 5.1e-4, 3.4e-4,
+     2.6e-4},
+    {6.1e-3, 3.4e-3, 2.1e-3, 1.3e-3, 8.0e-4, 5.5e-4, 3.2e-4, 1.7e-4, 1.2e-4, 5.2e-5, 3.3e-5,
+     2.3e-5},
+    {1.9e-3, 8.7e-4, 4.7e-4, 2.7e-4, 1.6e-4, 9.0e-5, 4.6e-5, 2.3e-5, 1.5e-5, 5.4e-6, 3.1e-6,
+     2.0e-6},
+    {6.3e-4, 2.3e-4, 1.1e-4, 5.8e-5, 3.3e-5, 1.9e-5, 7.3e-6, 3.0e-6, 1.9e-6, 5.7e-7, 3.1e-7,
+     1.8e-7},
+    {2.0e-4, 6.0e-5, 2.2e-5, 1.1e-5, 6.0e-6, 3.7e-6, 1.4e-6, 4.1e-7, 2.4e-7, 6.3e-8, 2.9e-8,
+     1.5e-8},
+    {5.0e-5, 1.7e-5, 6.3e-6, 2.6e-6, 1.3e-6, 6.5e-7, 2.3e-7, 5.3e-8, 3.0e-8, 7.0e-9, 2.9e-9,
+     1.3e-9},
+    {1.8e-5, 4.5e-6, 1.6e-6, 6.0e-7, 2.5e-7, 1.2e-7, 3.9e-8, 7.9e-9, 3.6e-9, 7.4e-10, 2.7e-10,
+     1.1e-10},
+    {5.9e-6, 1.3e-6, 3.8e-7, 1.5e-7, 5.7e-8, 2.3e-8, 5.7e-9, 1.1e-9, 4.6e-10, 8.4e-11, 2.7e-11,
+     8.9e-12},
+    {2.0e-6, 4.0e-7, 9.3e-8, 2.7e-8, 1.2e-8, 4.8e-9, 9.2e-10, 1.8e-10, 5.4e-11, 8.6e-12, 2.6e-12,
+     8.1e-13},
+    {5.9e-7, 1.1e-7, 2.7e-8, 6.9e-9, 2.2e-9, 9.0e-10, 1.4e-10, 2.5e-11, 7.3e-12, 1.1e-12, 2.3e-13,
+     7.4e-14},
+    {2.3e-7, 3.0e-8, 6.0e-9, 1.6e-9, 4.1e-10, 1.6e-10, 2.8e-11, 3.4e-12, 8.6e-13, 1.1e-13, 2.2e-14,
+     6.5e-15},
+    {6.5e-8, 8.7e-9, 1.5e-9, 3.7e-10, 9.7e-11, 2.6e-11, 4.5e-12, 4.6e-13, 1.3e-13, 1.1e-14, 2.0e-15,
+     6.0e-16},
+    {2.3e-8, 2.6e-9, 3.7e-10, 6.1e-11, 2.0e-11, 5.4e-12, 7.5e-13, 5.7e-14, 1.5e-14, 1.2e-15,
+     2.9e-16, 1.5e-16},
+}};
+
+/// Returns the least multiple of 4 from `least` on without prime factors above 5: all FFTs have
+/// radices of 4 then, and q + length / 2 is a pixel.
+std::int64_t fft_length(std::int64_t least) {
+  const auto is_good = [](std::int64_t n) {
+    for (const int prime : {2, 3, 5}) {
+      while (n % prime == 0) n /= prime;
+    }
+    return n == 1;
+  };
+  std::int64_t length = (least + 3) / 4 * 4;
+  while (!is_good(length)) length += 4;
+  return length;
+}
+
+struct Candidate {
+  TapSize size;
+  double error = 0;
+  double log_length = 0;
+  double vectors = 0;     ///< of taps
+  double operations = 0;  ///< on vectors, for the taps of a point
+};
+
+/// needed  fine samples that the highest mode needs at least
+std::vector<Candidate> candidates(std::int64_t needed, std::int64_t least_length) {
+  std::vector<Candidate> found;
+  for (const double wanted : oversamplings) {
+    const auto least = static_cast<std::int64_t>(std::ceil(wanted * static_cast<double>(needed)));
+    const std::int64_t length = fft_length(std::max(least, least_length));
+    const double oversampling =
+        std::min(static_cast<double>(length) / static_cast<double>(needed), oversamplings.back());
+    for (int width = TapKernel::least_width; width <= TapKernel::most_width; ++width) {
+      const double vectors = width > lanes ? 2 : 1;
+      found.push_back({{length, width, oversampling},
+                       kernel_error_bound(width, oversampling),
+                       std::log2(static_cast<double>(length)),
+                       vectors,
+                       tap_terms(width) * vectors});
+    }
+  }
+  return found;
+}
+
+double seconds(const TapProblem& problem, const Candidate& theta, const Candidate& phi) {
+  const auto points = static_cast<double>(problem.n_points);
+  const auto components = static_cast<double>(problem.n_components);
+  const auto orders = static_cast<double>(problem.mmax + 1);
+  const auto length = static_cast<double>(theta.size.length);
+  // Rows that no point touches are neither sent nor transformed.
+  const double rows = std::min(length, points * theta.size.width);
+  const double theta_fft = components * orders * length * theta.log_length * theta_fft_seconds;
+  const double exchange =
+      components * orders * rows * kept_modes * mode_bytes * exchanged_byte_seconds;
+  const double row_fft =
+      components * rows * static_cast<double>(phi.size.length) * phi.log_length * row_fft_seconds;
+  const double operations =
+      components * theta.size.width * phi.vectors + theta.operations + phi.operations;
+  return theta_fft + exchange + row_fft + points * operations * vector_operation_seconds;
+}
+
+}  // namespace
+
+double kernel_error_bound(int width, double oversampling) {
+  const ErrorRow& row = errors[to_size(width - TapKernel::least_width)];
+  std::size_t k = 1;
+  while (k + 1 < row.size() && oversamplings[k] < oversampling) ++k;
+  const double part =
+      (oversampling - oversamplings[k - 1]) / (oversamplings[k] - oversamplings[k - 1]);
+  return above_table * row[k - 1] * std::pow(row[k] / row[k - 1], std::min(part, 1.0));
+}
+
+TapChoice choose_taps(const TapProblem& problem) {
+  if (!(problem.epsilon >= least_epsilon && problem.epsilon < 1)) {
+    throw UsageError(
+        fmt::format("transform to points with epsilon = {}; expected {} or more, and less than 1",
+                    problem.epsilon, least_epsilon));
+  }
+  const std::vector<Candidate> rows = candidates(problem.lmax + 1, least_rows);
+  const std::vector<Candidate> columns = candidates(2 * problem.mmax + 2, least_columns);
+  TapChoice best;
+  best.seconds = std::numeric_limits<double>::infinity();
+  for (const Candidate& theta : rows) {
+    for (const Candidate& phi : columns) {
+      const double error = std::hypot(theta.error, phi.error);
+      if (error > problem.epsilon) continue;
+      const double cost = seconds(problem, theta, phi);
+      if (cost < best.seconds) best = {theta.size, phi.size, error, cost};
+    }
+  }
+  return best;
+}
+
+}  // namespace ringweave::detail::inline nonuniform

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "nonuniform/tap_shape.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <utility>
+#include <vector>
+
+#include "base/checked_cast.hpp"
+#include "nonuniform/tap_modes.hpp"
+
+namespace ringweave::detail::inline nonuniform {
+namespace {
+
+using Long = long double;
+constexpr int n_terms = TapShape::n_corrections + 1;
+using Terms = std::array<Long, n_terms>;
+
+// With fewer the fit hides its error between them.
+constexpr int n_frequencies = 61;
+constexpr int n_reweightings = 16;
+// b over pi width (1 - 1 / (2 oversampling)).
+constexpr double least_factor = 0.92;
+constexpr double most_factor = 1.01;
+constexpr int n_factors = 10;
+
+/// Returns the modified Bessel function of order 0 of the root of `square`.
+Long bessel_of_root(Long square) {
+  Long sum = 1;
+  Long term = 1;
+  for (int k = 1; term > sum * std::numeric_limits<Long>::epsilon() / 4; ++k) {
+    term *= square / (4 * static_cast<Long>(k) * static_cast<Long>(k));
+    sum += term;
+  }
+  return sum;
+}
+
+Terms legendre_terms(Long x) {
+  Terms terms{};
+  Long before = 1;
+  Long value = x;
+  terms[0] = 1;
+  for (int l = 2; l < 2 * n_terms; ++l) {
+    const Long next = ((2 * l - 1) * x * value - (l - 1) * before) / l;
+    before = std::exchange(value, next);
+    if (l % 2 == 0) terms[to_size(l / 2)] = value;
+  }
+  return terms;
+}
+
+/// Squares of one mode as functions of the terms' coefficients c, c_0 = 1: the error is
+/// c^T square c / (c^T mean)^2.
+struct ModeSquares {
+  Terms mean{};
+  std::array<Terms, n_terms> square{};
+
+  Long error(const Terms& c) const {
+    Long sum = 0;
+    Long h = 0;
+    for (std::size_t i = 0; i < n_terms; ++i) {
+      h += c[i] * mean[i];
+      for (std::size_t j = 0; j < n_terms; ++j) sum += c[i] * square[i][j] * c[j];
+    }
+    return std::sqrt(std::max(sum, Long(0))) / std::abs(h);
+  }
+};
+
+std::vector<ModeSquares> mode_squares(const TapModes& modes, int width, Long b) {
+  std::array<std::vector<Long>, n_terms> taps;
+  const Long at_centre = bessel_of_root(b * b);
+  for (const Long offset : modes.offsets()) {
+    for (int i = 0; i < width; ++i) {
+      const Long x = 2 * modes.tap_position(i, offset) / width;
+      const Terms terms = legendre_terms(x);
+      const Long value = bessel_of_root(b * b * (1 - x * x)) / at_centre;
+      for (std::size_t j = 0; j < n_terms; ++j) taps[j].push_back(value * terms[j]);
+    }
+  }
+  std::vector<ModeSquares> squares(modes.frequencies().size());
+  for (std::size_t k = 0; k < squares.size(); ++k) {
+    std::array<TapModes::Sums, n_terms> sums;
+    for (std::size_t j = 0; j < n_terms; ++j) {
+      sums[j] = modes.sums(k, taps[j]);
+      squares[k].mean[j] = sums[j].mean;
+      for (std::size_t i = 0; i <= j; ++i) {
+        Long product = 0;
+        for (std::size_t q = 0; q < sums[j].remainders.size(); ++q)
+          product += sums[i].remainders[q] * sums[j].remainders[q];
+        squares[k].square[i][j] = squares[k].square[j][i] = product;
+      }
+    }
+  }
+  return squares;
+}
+
+/// Returns c, c_0 = 1, that minimises c^T square c.
+Terms least_squares(std::array<Terms, n_terms> square) {
+  // Elimination without pivoting, from the last unknown: the matrix is positive.
+  for (std::size_t p = n_terms - 1; p > 0; --p) {
+    for (std::size_t i = 0; i < p; ++i) {
+      const Long ratio = square[i][p] / square[p][p];
+      for (std::size_t j = 0; j < p; ++j) square[i][j] -= ratio * square[p][j];
+    }
+  }
+  Terms c{};
+  c[0] = 1;
+  for (std::size_t p = 1; p < n_terms; ++p) {
+    Long sum = 0;
+    for (std::size_t j = 0; j < p; ++j) sum += square[p][j] * c[j];
+    c[p] = -sum / square[p][p];
+  }
+  return c;
+}
+
+struct Fit {
+  Terms c{};
+  Long error = std::numeric_limits<Long>::infinity();  ///< of the worst mode
+};
+
+/// Fits c by least squares of the errors, with weights that grow where errors are large until all
+/// are as small as the largest can be.
+Fit fit_terms(const std::vector<ModeSquares>& modes) {
+  Fit best;
+  std::vector<Long> weights(modes.size(), 1);
+  std::vector<Long> means;
+  for (const ModeSquares& mode : modes) means.push_back(mode.mean[0]);
+  for (int step = 0; step < n_reweightings; ++step) {
+    std::array<Terms, n_terms> square{};
+    for (std::size_t k = 0; k < modes.size(); ++k) {
+      const Long factor = weights[k] / (means[k] * means[k]);
+      for (std::size_t i = 0; i < n_terms; ++i)
+        for (std::size_t j = 0; j < n_terms; ++j) square[i][j] += factor * modes[k].square[i][j];
+    }
+    Fit fit;
+    fit.c = least_squares(square);
+    fit.error = 0;
+    Long sum = 0;
+    for (std::size_t k = 0; k < modes.size(); ++k) {
+      const Long error = modes[k].error(fit.c);
+      fit.error = std::max(fit.error, error);
+      weights[k] *= error;
+      sum += weights[k];
+      means[k] = 0;
+      for (std::size_t i = 0; i < n_terms; ++i) means[k] += fit.c[i] * modes[k].mean[i];
+    }
+    for (Long& weight : weights) weight /= sum;
+    if (fit.error < best.error) best = fit;
+  }
+  return best;
+}
+
+}  // namespace
+
+long double TapShape::operator()(long double x) const {
+  const Terms terms = legendre_terms(x);
+  Long sum = 1;
+  for (std::size_t j = 0; j < n_corrections; ++j) sum += corrections[j] * terms[j + 1];
+  return bessel_of_root(b * b * (1 - x * x)) / bessel_of_root(b * b) * sum;
+}
+
+TapShape fit_tap_shape(int width, double oversampling) {
+  const TapModes modes(width, crowded_frequencies(n_frequencies, 0.5 / oversampling));
+  TapShape best{};
+  Long least = std::numeric_limits<Long>::infinity();
+  for (int k = 0; k < n_factors; ++k) {
+    const double factor = least_factor + (most_factor - least_factor) * k / (n_factors - 1);
+    const Long b = std::numbers::pi_v<Long> * width * factor * (1 - 0.5 / oversampling);
+    const Fit fit = fit_terms(mode_squares(modes, width, b));
+    if (fit.error >= least) continue;
+    least = fit.error;
+    best = {width, b, {}};
+    std::copy(fit.c.begin() + 1, fit.c.end(), best.corrections.begin());
+  }
+  return best;
+}
+
+}  // namespace ringweave::detail::inline nonuniform
