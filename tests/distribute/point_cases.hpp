@@ -56,8 +56,8 @@ inline std::vector<PointCase> point_cases() {
   }
   PointCase one{"One", {}};
   one.points.add(1, 2);
-  return {{"Sphere", random_points(300, 0, pi, 1)},
-          {"NorthernCap", random_points(100, 0, 0.2, 2)},
+  return {{"Sphere", random_points(200, 0, pi, 1)},
+          {"NorthernCap", random_points(60, 0, 0.2, 2)},
           {"SouthernBand", random_points(50, 2.2, 2.4, 3)},
           {"Equator", random_points(40, 1.5, 1.6, 4)},
           std::move(poles),

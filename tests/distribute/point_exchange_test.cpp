@@ -6,10 +6,8 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <map>
 #include <numbers>
 #include <random>
-#include <tuple>
 #include <vector>
 
 #include "base/checked_cast.hpp"
@@ -102,24 +100,32 @@ void expect_sums_over_all_rows(PointExchange& exchange, const Communicator& comm
   }
 }
 
-TEST_P(OnEveryRankCount, GatherAddsThePartialSumsOfEveryPointInAnyDeal) {
-  for (const PointCase& point_case : point_cases()) {
-    for (const Deal& deal : deals()) {
-      SCOPED_TRACE(point_case.name + " " + deal.name);
-      const Dealt dealt(point_case.points, deal, comm());
-      for (const auto& [n_rows, n_taps, limit] :
-           {std::tuple{60, 8, std::numeric_limits<int>::max()}, {5, 7, 5}}) {
-        const FineRows rows = fine_rows(n_rows, 128, n_taps);
-        PointExchange exchange(comm(), rows, RowCosts::typical(rows), dealt.points.angles(),
-                               {.most_components = 3, .mpi_count_limit = limit});
-        EXPECT_EQ(exchange.n_listed(), dealt.points.size());
-        EXPECT_EQ(exchange.summed().size(), exchange.plan().load(comm().rank()).points);
-        expect_sums_over_all_rows<double>(exchange, comm(), dealt.points, 3);
-        expect_sums_over_all_rows<float>(exchange, comm(), dealt.points, 2);
-        expect_sums_over_all_rows<double>(exchange, comm(), dealt.points, 1);
-      }
+/// Calls work(all points, deal) for all cases: the first in every deal, the others in one.
+void for_dealt_cases(const std::function<void(const PointList&, const Deal&)>& work) {
+  const std::vector<PointCase> cases = point_cases();
+  const std::vector<Deal> all_deals = deals();
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    for (std::size_t d = 0; d < all_deals.size(); ++d) {
+      if (i > 0 && i % all_deals.size() != d) continue;
+      SCOPED_TRACE(cases[i].name + " " + all_deals[d].name);
+      work(cases[i].points, all_deals[d]);
     }
   }
+}
+
+TEST_P(OnEveryRankCount, GatherAddsThePartialSumsOfEveryPointInAnyDeal) {
+  for_dealt_cases([&](const PointList& all, const Deal& deal) {
+    const PointList points = Dealt(all, deal, comm()).points;
+    for (const std::int64_t limit : {std::numeric_limits<int>::max(), 5}) {
+      const FineRows rows = limit == 5 ? fine_rows(5, 128, 7) : fine_rows(60, 128, 8);
+      PointExchange exchange(comm(), rows, RowCosts::typical(rows), points.angles(),
+                             {.most_components = 3, .mpi_count_limit = limit});
+      EXPECT_EQ(exchange.n_listed(), points.size());
+      EXPECT_EQ(exchange.summed().size(), exchange.plan().load(comm().rank()).points);
+      expect_sums_over_all_rows<double>(exchange, comm(), points, 3);
+      expect_sums_over_all_rows<float>(exchange, comm(), points, 2);
+    }
+  });
 }
 
 /// The points with some of them several times, and an angle psi.
@@ -160,17 +166,14 @@ void expect_transposes(PointExchange& exchange, const Communicator& comm,
 }
 
 TEST_P(OnEveryRankCount, ScatterIsTheTransposeOfGather) {
-  for (const PointCase& point_case : point_cases()) {
-    for (const Deal& deal : deals()) {
-      SCOPED_TRACE(point_case.name + " " + deal.name);
-      const Dealt dealt(with_repeats(point_case.points), deal, comm());
-      const FineRows rows = fine_rows(60, 128, 8);
-      PointExchange exchange(comm(), rows, RowCosts::typical(rows), dealt.points.angles(),
-                             {.most_components = 3, .mpi_count_limit = 20});
-      expect_transposes<double>(exchange, comm(), 3);
-      expect_transposes<float>(exchange, comm(), 1);
-    }
-  }
+  for_dealt_cases([&](const PointList& all, const Deal& deal) {
+    const Dealt dealt(with_repeats(all), deal, comm());
+    const FineRows rows = fine_rows(60, 128, 8);
+    PointExchange exchange(comm(), rows, RowCosts::typical(rows), dealt.points.angles(),
+                           {.most_components = 3, .mpi_count_limit = 20});
+    expect_transposes<double>(exchange, comm(), 3);
+    expect_transposes<float>(exchange, comm(), 1);
+  });
 }
 
 /// Sums values on rows, one point after the other, as an adjoint does: [component][row], complete

@@ -82,12 +82,11 @@ void expect_loads(const PointPlan& plan, const PointList& points) {
 }
 
 TEST(PointPlan, GivesEveryRowOfEveryPointToOneRankOfThePoint) {
-  for (const auto& [n_rows, n_taps] :
-       {std::pair{3, 8}, {8, 1}, {9, 4}, {40, 5}, {41, 8}, {200, 16}}) {
+  for (const auto& [n_rows, n_taps] : {std::pair{3, 8}, {8, 1}, {41, 5}, {200, 16}}) {
     const FineRows rows = fine_rows(n_rows, 2 * n_rows, n_taps);
     for (const PointCase& point_case : point_cases()) {
       const std::vector<std::int64_t> counts = counts_of(rows, point_case.points);
-      for (const int n_ranks : {1, 2, 3, 5, 8, 64, 4096}) {
+      for (const int n_ranks : {1, 2, 5, 64, 4096}) {
         SCOPED_TRACE(point_case.name + " on " + std::to_string(n_rows) + " rows, " +
                      std::to_string(n_taps) + " taps, " + std::to_string(n_ranks) + " ranks");
         const PointPlan plan(rows, counts, RowCosts::typical(rows), n_ranks);
