@@ -272,7 +272,7 @@ TEST_P(OnEveryRankCount, WrongAnglesAreRefusedByAllRanksWithTheFirstOfThem) {
   });
   PointList points = ten_points(comm().rank());
   points.theta[3] = 4;
-  expect_error(ErrorKind::data, std::to_string(comm().size()) + " have an angle",
+  expect_error(ErrorKind::data, "[0, pi], at " + std::to_string(comm().size()) + " point",
                [&] { PointExchange(comm(), rows, RowCosts::typical(rows), points.angles()); });
 }
 
@@ -288,17 +288,17 @@ TEST_P(OnEveryRankCount, WrongArgumentsOfOneRankAreRefusedByAll) {
   };
   PointAngles angles = points.angles();
   if (is_last) angles.phi = angles.phi.subspan(1);
-  refused("9 values of phi; the plan has 10", angles, rows);
+  refused("10 values of theta and 9 of phi", angles, rows);
   angles = points.angles();
   if (is_last) angles.psi = angles.phi.subspan(2);
-  refused("8 values of psi; the plan has 10", angles, rows);
+  refused("10 values of theta and 8 of psi", angles, rows);
   refused("messages of 0 numbers", points.angles(), rows,
           {.most_components = 1, .mpi_count_limit = is_last ? 0 : 100});
   refused("1 to 32 rows", points.angles(), {rows.grid, is_last ? 0 : 8});
   if (comm().size() == 1) return;
   angles = points.angles();
   if (is_last) angles.psi = angles.phi;
-  refused("0 values of psi; the plan has 10", angles, rows);
+  refused("10 values of theta and 0 of psi", angles, rows);
   refused("the ranks disagree", points.angles(), {rows.grid, is_last ? 7 : 8});
 }
 
@@ -316,7 +316,7 @@ TEST_P(OnEveryRankCount, WrongValuesOfOneRankAreRefusedByAll) {
   std::fill_n(spoilt.view().data(), 20, 1.0);
   if (comm().rank() == last) spoilt.view().component(1)[4] = std::nan("");
   expect_error(ErrorKind::data,
-               "1 have a value that is NaN or infinite; the first is point 4 of rank " +
+               "values that are NaN or infinite at 1 point; the first is point 4 of rank " +
                    std::to_string(last) + ", component 1 = nan",
                [&] { exchange.scatter<double>(std::as_const(spoilt).view(), summed.view()); });
   ComponentBuffer<double> longer(2, 10 + (comm().rank() == last ? 1 : 0));

@@ -15,7 +15,8 @@ void refuse_offences(const Communicator& comm, const Offences& mine, const std::
       static_cast<int>(comm.min(std::int64_t{mine.count > 0 ? comm.rank() : comm.size()}));
   const std::string first = comm.broadcast(
       fmt::format("point {} of rank {}, {}", mine.first, comm.rank(), description), rank);
-  throw DataError("points", fmt::format("{} {}; the first is {}; {}", total, what, first, advice));
+  throw DataError("points", fmt::format("{} at {} {}; the first is {}; {}", what, total,
+                                        total == 1 ? "point" : "points", first, advice));
 }
 
 }  // namespace ringweave::detail::inline distribute

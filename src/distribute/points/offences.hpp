@@ -33,7 +33,7 @@ Offences find_offences(std::int64_t n, const IsWrong& is_wrong) {
 
 /// Throws DataError on every rank when a rank has offences: how many, and the first of the lowest
 /// rank. Collective.
-/// what         "have a theta outside [0, pi]"
+/// what         "theta outside [0, pi]"
 /// description  of this rank's first, e.g. "theta = 4"
 /// advice       what to do
 void refuse_offences(const Communicator& comm, const Offences& mine, const std::string& what,

@@ -36,6 +36,13 @@ std::int64_t digest_of(const FineRows& rows, const RowCosts& costs, const PointO
   return digest.value();
 }
 
+void require_one_for_each(const char* name, std::span<const double> angles, std::int64_t n_points) {
+  if (ssize64(angles) == n_points) return;
+  throw UsageError(fmt::format(
+      "points with {} values of theta and {} of {}; give one for each, psi on all ranks or on none",
+      n_points, angles.size(), name));
+}
+
 void require_angles(const Communicator& comm, const PointAngles& listed) {
   const Offences found = find_offences(ssize64(listed.theta), [&](std::int64_t point) {
     const std::size_t i = to_size(point);
@@ -49,8 +56,8 @@ void require_angles(const Communicator& comm, const PointAngles& listed) {
     first = fmt::format("theta = {}, phi = {}", listed.theta[i], listed.phi[i]);
     if (!listed.psi.empty()) first += fmt::format(", psi = {}", listed.psi[i]);
   }
-  refuse_offences(comm, found, "have an angle that is NaN or infinite, or a theta outside [0, pi]",
-                  first, "give all angles in radians, theta from the north pole");
+  refuse_offences(comm, found, "angles that are NaN or infinite, or theta outside [0, pi],", first,
+                  "give all angles in radians, theta from the north pole");
 }
 
 template <class T>
@@ -68,7 +75,7 @@ void require_finite_values(const Communicator& comm, ComponentView<const T> valu
     const std::int64_t c = wrong_component(found.first);
     first = fmt::format("component {} = {}", c, values.component(c)[found.first]);
   }
-  refuse_offences(comm, found, "have a value that is NaN or infinite", first,
+  refuse_offences(comm, found, "values that are NaN or infinite", first,
                   "replace the values or leave the points out");
 }
 
@@ -146,9 +153,8 @@ void PointExchange::require_arguments(const FineRows& rows, const RowCosts& cost
                                       const PointAngles& listed) {
   agree(comm_, [&] {
     require_rows(rows);
-    require_planned(where, ssize64(listed.phi), n_listed_, "values of phi");
-    if (!listed.psi.empty())
-      require_planned(where, ssize64(listed.psi), n_listed_, "values of psi");
+    require_one_for_each("phi", listed.phi, n_listed_);
+    if (!listed.psi.empty()) require_one_for_each("psi", listed.psi, n_listed_);
     if (options_.most_components < 0 || options_.mpi_count_limit < 1 ||
         options_.mpi_count_limit > std::numeric_limits<int>::max()) {
       throw UsageError(fmt::format(
@@ -161,7 +167,7 @@ void PointExchange::require_arguments(const FineRows& rows, const RowCosts& cost
              digest_of(rows, costs, options_));
   if (comm_.max(std::int64_t{listed.psi.empty() ? 0 : 1}) == 1) n_angles_ = 3;
   agree(comm_, [&] {
-    if (n_angles_ == 3) require_planned(where, ssize64(listed.psi), n_listed_, "values of psi");
+    if (n_angles_ == 3) require_one_for_each("psi", listed.psi, n_listed_);
   });
 }
 
