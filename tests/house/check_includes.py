@@ -29,7 +29,7 @@ MAY_USE = {
 # include all of them and may be included by all of them.
 WINGS = {
     "sphere": {"kernel": []},
-    "distribute": {"mpi": [], "exchange": ["mpi"], "halo": ["mpi"]},
+    "distribute": {"mpi": [], "exchange": ["mpi"], "halo": ["mpi"], "points": ["mpi"]},
     "legendre": {"shared": ["host"], "host": ["shared"], "cuda": ["shared"]},
     "convolve": {"ring": [], "split": ["ring"]},
     "io": {"fits": [], "hdf5": []},

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "distribute/points/point_exchange.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "base/checked_cast.hpp"
+#include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/exchange_mpi.hpp"
+#include "distribute/mpi/mpi_library.hpp"
+#include "distribute/points/offences.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/mpi.hpp"
+
+namespace ringweave::detail::inline distribute {
+namespace {
+
+constexpr const char* where = "exchange of points";
+
+std::int64_t digest_of(const FineRows& rows, const RowCosts& costs, const PointOptions& options) {
+  Digest digest;
+  digest.add(rows.n_rows());
+  digest.add(rows.n_columns());
+  digest.add(rows.n_taps);
+  digest.add(costs.of_point);
+  digest.add(costs.of_row);
+  digest.add(options.most_components);
+  digest.add(options.mpi_count_limit);
+  return digest.value();
+}
+
+void require_one_for_each(const char* name, std::span<const double> angles, std::int64_t n_points) {
+  if (ssize64(angles) == n_points) return;
+  throw UsageError(fmt::format(
+      "points with {} values of theta and {} of {}; give one for each, psi on all ranks or on none",
+      n_points, angles.size(), name));
+}
+
+void require_angles(const Communicator& comm, const PointAngles& listed) {
+  const Offences found = find_offences(ssize64(listed.theta), [&](std::int64_t point) {
+    const std::size_t i = to_size(point);
+    const bool has_finite_psi = listed.psi.empty() || std::isfinite(listed.psi[i]);
+    return !(listed.theta[i] >= 0 && listed.theta[i] <= fine::pi && std::isfinite(listed.phi[i]) &&
+             has_finite_psi);
+  });
+  std::string first;
+  if (found.count > 0) {
+    const std::size_t i = to_size(found.first);
+    first = fmt::format("theta = {}, phi = {}", listed.theta[i], listed.phi[i]);
+    if (!listed.psi.empty()) first += fmt::format(", psi = {}", listed.psi[i]);
+  }
+  refuse_offences(comm, found, "angles that are NaN or infinite, or theta outside [0, pi],", first,
+                  "give all angles in radians, theta from the north pole");
+}
+
+template <class T>
+void require_finite_values(const Communicator& comm, ComponentView<const T> values) {
+  const auto wrong_component = [&](std::int64_t point) {
+    std::int64_t c = 0;
+    while (c < values.n_components() && std::isfinite(values.component(c)[point])) ++c;
+    return c;
+  };
+  const Offences found = find_offences(values.size(), [&](std::int64_t point) {
+    return wrong_component(point) < values.n_components();
+  });
+  std::string first;
+  if (found.count > 0) {
+    const std::int64_t c = wrong_component(found.first);
+    first = fmt::format("component {} = {}", c, values.component(c)[found.first]);
+  }
+  refuse_offences(comm, found, "values that are NaN or infinite", first,
+                  "replace the values or leave the points out");
+}
+
+std::vector<std::int64_t> sum_over_ranks(const Communicator& comm,
+                                         const std::vector<std::int64_t>& counts) {
+  std::vector<std::int64_t> sums = counts;
+  if (comm.size() > 1) {
+    check_mpi(MPI_Allreduce(counts.data(), sums.data(),
+                            checked_cast<int>(ssize64(counts), "rows of points"), MPI_INT64_T,
+                            MPI_SUM, mpi_handle(comm)),
+              "MPI_Allreduce");
+  }
+  return sums;
+}
+
+}  // namespace
+
+/// What the constructor needs for a while.
+class PointExchange::Listing {
+ public:
+  HostBuffer<std::int32_t> first_tap;  ///< [listed point]
+  std::vector<std::int64_t> points;    ///< [first tap] listed points
+  std::vector<std::int64_t> sent;      ///< [peer] listed points
+  std::vector<std::int64_t> arriving;  ///< [peer] its listed points that this rank sums
+  std::int64_t n_kept = 0;             ///< listed points that this rank sums itself
+  std::int64_t n_rest = 0;             ///< references beyond the first of listed points
+  std::int64_t n_shared = 0;           ///< listed points that several ranks sum
+  /// [point][angle] the points kept, then those from others by peer.
+  HostBuffer<double> angles;
+
+  Listing(const FineRows& rows, std::span<const double> theta)
+      : first_tap(ssize64(theta)), points(to_size(rows.n_first_taps()), 0) {
+    checked_cast<std::int32_t>(rows.n_first_taps(), "rows of points");
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 0; i < first_tap.size(); ++i)
+      first_tap[i] = static_cast<std::int32_t>(rows.first_tap_of(theta[to_size(i)]));
+    for (const std::int32_t first : first_tap) ++points[to_size(first)];
+  }
+
+  void count_references(const PointPlan& plan, int own_rank) {
+    sent.assign(to_size(plan.n_ranks()), 0);
+    for (std::int64_t first = 0; first < ssize64(points); ++first) {
+      const std::int64_t count = points[to_size(first)];
+      if (count == 0) continue;
+      const std::span<const int> ranks = plan.ranks(first);
+      for (const int rank : ranks) (rank == own_rank ? n_kept : sent[to_size(rank)]) += count;
+      n_rest += (ssize64(ranks) - 1) * count;
+      n_shared += ranks.size() > 1 ? count : 0;
+    }
+    arriving.assign(sent.size(), 0);
+  }
+  void tell_peers(const Communicator& comm) {
+    if (comm.size() > 1) arriving = tell_every_rank(comm, sent);
+  }
+};
+
+PointExchange::PointExchange(Communicator comm, const FineRows& rows, const RowCosts& costs,
+                             const PointAngles& listed, const PointOptions& options)
+    : comm_(std::move(comm)), options_(options), n_listed_(ssize64(listed.theta)) {
+  require_arguments(rows, costs, listed);
+  require_angles(comm_, listed);
+  std::optional<Listing> listing;
+  agree(comm_, [&] { listing.emplace(rows, listed.theta); });
+  const std::vector<std::int64_t> points = sum_over_ranks(comm_, listing->points);
+  agree(comm_, [&] {
+    plan_.emplace(rows, points, costs, comm_.size());
+    listing->count_references(*plan_, comm_.rank());
+  });
+  listing->tell_peers(comm_);
+  send_angles(*listing, listed);
+  agree(comm_, [&] { settle(*listing); });
+}
+
+void PointExchange::require_arguments(const FineRows& rows, const RowCosts& costs,
+                                      const PointAngles& listed) {
+  agree(comm_, [&] {
+    require_rows(rows);
+    require_one_for_each("phi", listed.phi, n_listed_);
+    if (!listed.psi.empty()) require_one_for_each("psi", listed.psi, n_listed_);
+    if (options_.most_components < 0 || options_.mpi_count_limit < 1 ||
+        options_.mpi_count_limit > std::numeric_limits<int>::max()) {
+      throw UsageError(fmt::format(
+          "points with {} components in messages of {} numbers; expected 0 or more, and 1 to "
+          "2^31 - 1",
+          options_.most_components, options_.mpi_count_limit));
+    }
+  });
+  agree_same(comm_, "the exchange of points (rows, costs, options)",
+             digest_of(rows, costs, options_));
+  if (comm_.max(std::int64_t{listed.psi.empty() ? 0 : 1}) == 1) n_angles_ = 3;
+  agree(comm_, [&] {
+    if (n_angles_ == 3) require_one_for_each("psi", listed.psi, n_listed_);
+  });
+}
+
+/// Calls use(listed point, reference) for all references. OpenMP.
+template <class Use>
+void PointExchange::for_each_reference(const Use& use) const {
+  first_.visit([&](const auto& first) {
+#pragma omp parallel for schedule(static)
+    for (std::int64_t point = 0; point < n_listed_; ++point) use(point, first[point]);
+  });
+#pragma omp parallel for schedule(static)
+  for (std::int64_t s = 0; s < ssize64(shared_); ++s) {
+    for (const std::int64_t reference : rest_of(s)) use(shared_[to_size(s)].point, reference);
+  }
+}
+
+std::span<const std::int64_t> PointExchange::rest_of(std::int64_t shared) const {
+  const std::int64_t begin = shared == 0 ? 0 : shared_[to_size(shared - 1)].end;
+  return std::span(rest_).subspan(to_size(begin), to_size(shared_[to_size(shared)].end - begin));
+}
+
+/// Lists references below `limit`: places among the points sent or, until the order is known,
+/// numbers among the points kept.
+void PointExchange::list_references(const Listing& listing, std::int64_t limit) {
+  first_.allocate(n_listed_, limit);
+  shared_.reserve(to_size(listing.n_shared));
+  rest_.reserve(to_size(listing.n_rest));
+  // Where the next point for a rank goes.
+  std::vector<std::int64_t> next(listing.sent.size());
+  std::exclusive_scan(listing.sent.begin(), listing.sent.end(), next.begin(), std::int64_t{0});
+  next[to_size(comm_.rank())] = n_sent_;
+  first_.visit([&](auto& first) {
+    using Index = std::remove_reference_t<decltype(first[0])>;
+    for (std::int64_t point = 0; point < n_listed_; ++point) {
+      const std::span<const int> ranks = plan_->ranks(listing.first_tap[point]);
+      first[point] = static_cast<Index>(next[to_size(ranks[0])]++);
+      for (const int rank : ranks.subspan(1)) rest_.push_back(next[to_size(rank)]++);
+      if (ranks.size() > 1) shared_.push_back({point, ssize64(rest_)});
+    }
+  });
+}
+
+void PointExchange::send_angles(Listing& listing, const PointAngles& listed) {
+  HostBuffer<double> leaving;
+  agree(comm_, [&] {
+    messages_.emplace(comm_, listing.sent, listing.arriving, options_.mpi_count_limit);
+    n_sent_ = messages_->n_listed();
+    const std::int64_t n_summed = listing.n_kept + messages_->n_summed();
+    listing.angles.allocate(checked_product(n_summed, n_angles_, "angles of points"));
+    leaving.allocate(checked_product(n_sent_, n_angles_, "angles of points"));
+    messages_->reserve(n_angles_);
+    list_references(listing, n_sent_ + n_summed);
+    for_each_reference([&](std::int64_t point, std::int64_t reference) {
+      double* const angle = reference < n_sent_
+                                ? leaving.data() + reference * n_angles_
+                                : listing.angles.data() + (reference - n_sent_) * n_angles_;
+      angle[0] = listed.theta[to_size(point)];
+      angle[1] = listed.phi[to_size(point)];
+      if (n_angles_ == 3) angle[2] = listed.psi[to_size(point)];
+    });
+  });
+  messages_->to_summed(leaving.data(), listing.angles.data() + listing.n_kept * n_angles_,
+                       n_angles_);
+}
+
+/// Sorts the points that this rank sums and makes all references places in their order.
+void PointExchange::settle(Listing& listing) {
+  HostBuffer<std::int64_t> place(listing.n_kept + messages_->n_summed());
+  summed_ = sort_points(plan_->rows(), listing.angles, n_angles_, place);
+  listing.angles.release();
+  first_.visit([&](auto& first) {
+    using Index = std::remove_reference_t<decltype(first[0])>;
+    for (Index& reference : first) {
+      const std::int64_t kept = std::int64_t{reference} - n_sent_;
+      if (kept >= 0) reference = static_cast<Index>(n_sent_ + place[kept]);
+    }
+  });
+  for (std::int64_t& reference : rest_) {
+    if (reference >= n_sent_) reference = n_sent_ + place[reference - n_sent_];
+  }
+  arriving_.allocate(messages_->n_summed(), summed_.size());
+  arriving_.visit([&](auto& arriving) {
+    using Index = std::remove_reference_t<decltype(arriving[0])>;
+    for (std::int64_t i = 0; i < arriving.size(); ++i)
+      arriving[i] = static_cast<Index>(place[listing.n_kept + i]);
+  });
+  const std::int64_t components = options_.most_components;
+  messages_->reserve(components);
+  listed_buffer_.allocate(checked_product(n_sent_, components, "values of points"));
+  summed_buffer_.allocate(checked_product(messages_->n_summed(), components, "values of points"));
+}
+
+template <class T>
+void PointExchange::require_shapes(ComponentView<const double> summed,
+                                   ComponentView<const T> listed) const {
+  const std::int64_t n_components = listed.n_components();
+  agree(comm_, [&] {
+    require_planned(where, summed.size(), summed_.size(), "summed points");
+    require_planned(where, listed.size(), n_listed_, "listed points");
+    require_planned(where, summed.n_components(), n_components, "components of summed points");
+    if (n_components > options_.most_components) {
+      throw UsageError(fmt::format("{}: {} components; planned for at most {}", where, n_components,
+                                   options_.most_components));
+    }
+  });
+  agree_same(comm_, "the components of points", n_components);
+}
+
+template <class T>
+void PointExchange::gather(ComponentView<const double> partial, ComponentView<T> values) {
+  require_shapes<T>(partial, values);
+  const std::int64_t n_components = values.n_components();
+  arriving_.visit([&](const auto& arriving) {
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 0; i < arriving.size(); ++i) {
+      for (std::int64_t c = 0; c < n_components; ++c) {
+        summed_buffer_[i * n_components + c] = partial.component(c)[arriving[i]];
+      }
+    }
+  });
+  messages_->to_listed(summed_buffer_.data(), listed_buffer_.data(), n_components);
+  const auto sum_at = [&](std::int64_t reference, std::int64_t c) {
+    return reference < n_sent_ ? listed_buffer_[reference * n_components + c]
+                               : partial.component(c)[reference - n_sent_];
+  };
+  first_.visit([&](const auto& first) {
+#pragma omp parallel for schedule(static)
+    for (std::int64_t point = 0; point < n_listed_; ++point) {
+      for (std::int64_t c = 0; c < n_components; ++c)
+        values.component(c)[point] = static_cast<T>(sum_at(first[point], c));
+    }
+    // In double from the first to the last.
+#pragma omp parallel for schedule(static)
+    for (std::int64_t s = 0; s < ssize64(shared_); ++s) {
+      const std::int64_t point = shared_[to_size(s)].point;
+      for (std::int64_t c = 0; c < n_components; ++c) {
+        double sum = sum_at(first[point], c);
+        for (const std::int64_t reference : rest_of(s)) sum += sum_at(reference, c);
+        values.component(c)[point] = static_cast<T>(sum);
+      }
+    }
+  });
+}
+
+template <class T>
+void PointExchange::scatter(ComponentView<const T> values, ComponentView<double> summed) {
+  require_shapes<T>(summed, values);
+  require_finite_values(comm_, values);
+  const std::int64_t n_components = values.n_components();
+  for_each_reference([&](std::int64_t point, std::int64_t reference) {
+    for (std::int64_t c = 0; c < n_components; ++c) {
+      double& place = reference < n_sent_ ? listed_buffer_[reference * n_components + c]
+                                          : summed.component(c)[reference - n_sent_];
+      place = static_cast<double>(values.component(c)[point]);
+    }
+  });
+  messages_->to_summed(listed_buffer_.data(), summed_buffer_.data(), n_components);
+  arriving_.visit([&](const auto& arriving) {
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 0; i < arriving.size(); ++i) {
+      for (std::int64_t c = 0; c < n_components; ++c) {
+        summed.component(c)[arriving[i]] = summed_buffer_[i * n_components + c];
+      }
+    }
+  });
+  // Points at one place have the same weights: their values in any fixed order give the same sum.
+#pragma omp parallel for schedule(dynamic, 64)
+  for (std::int64_t i = 0; i < ssize64(summed_.repeated); ++i) {
+    const PointRange& range = summed_.repeated[to_size(i)];
+    for (std::int64_t c = 0; c < n_components; ++c) {
+      double* const value = summed.component(c).data();
+      std::sort(value + range.begin, value + range.end);
+    }
+  }
+}
+
+std::int64_t PointExchange::bytes() const {
+  return plan_->bytes() + messages_->bytes() + summed_.bytes() + first_.bytes() +
+         arriving_.bytes() + held_bytes(shared_, rest_, listed_buffer_, summed_buffer_);
+}
+
+#define RINGWEAVE_INSTANTIATE(T)                                                         \
+  template void PointExchange::gather<T>(ComponentView<const double>, ComponentView<T>); \
+  template void PointExchange::scatter<T>(ComponentView<const T>, ComponentView<double>);
+RINGWEAVE_INSTANTIATE(float)
+RINGWEAVE_INSTANTIATE(double)
+#undef RINGWEAVE_INSTANTIATE
+
+}  // namespace ringweave::detail::inline distribute

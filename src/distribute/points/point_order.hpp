@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/checked_cast.hpp"
+#include "ringweave/views.hpp"
+
+namespace ringweave::detail::inline distribute {
+
+struct FineRows;
+
+/// Directions on the sphere, in radians: any theta in [0, pi], any finite phi. psi, an angle of the
+/// instrument, is carried along; it is empty where points have none.
+struct PointAngles {
+  std::span<const double> theta;
+  std::span<const double> phi;
+  std::span<const double> psi = {};
+};
+
+/// Consecutive points of a rank.
+struct PointRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
+/// Points whose nearest row is one of PointOrder::tile_rows.
+struct TileRow {
+  std::int64_t first_row = 0;  ///< a multiple of tile_rows
+  PointRange points;
+};
+
+/// The points whose rows a rank sums, in the order of the sums: by tiles of rows and columns, from
+/// the north and from phi = 0; in a tile by theta, phi and psi. So the order follows from the
+/// points alone, whichever rank lists them and whichever sums them. Points at the same place are
+/// interchangeable.
+struct PointOrder {
+  static constexpr std::int64_t tile_rows = 16;
+  static constexpr std::int64_t tile_columns = 64;
+
+  HostBuffer<double> theta;
+  HostBuffer<double> phi;
+  HostBuffer<double> psi;            ///< empty where points have none
+  std::vector<TileRow> tiles;        ///< those with points, from the north
+  std::vector<PointRange> repeated;  ///< two or more points at one place
+
+  std::int64_t size() const { return theta.size(); }
+  std::int64_t bytes() const { return held_bytes(theta, phi, psi, tiles, repeated); }
+};
+
+/// Sorts points. OpenMP.
+///
+/// angles  [point][theta, phi or theta, phi, psi], n_angles of a point
+/// place   [point] overwritten with its place in the order
+/// Memory  12 bytes a point while it runs, and 80 for the points of one row of tiles on each
+///         thread.
+PointOrder sort_points(const FineRows& rows, const HostBuffer<double>& angles,
+                       std::int64_t n_angles, HostBuffer<std::int64_t>& place);
+
+}  // namespace ringweave::detail::inline distribute

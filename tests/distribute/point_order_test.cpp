@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "distribute/points/point_order.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "base/checked_cast.hpp"
+#include "point_cases.hpp"
+
+namespace ringweave::detail::test {
+namespace {
+
+/// Some points several times, some of them with another psi.
+PointList points_with_repeats() {
+  PointList points = random_points(3000, 0, std::numbers::pi, 8);
+  for (std::size_t i = 0; i < 500; ++i) points.add(points.theta[i], points.phi[i]);
+  for (int i = 0; i < 50; ++i) points.add(0.0, i % 2 == 0 ? 0.0 : -0.0);
+  points.psi.assign(points.theta.size(), 0);
+  for (std::size_t i = 0; i < points.psi.size(); i += 3) points.psi[i] = 1;
+  return points;
+}
+
+HostBuffer<double> interleaved(const PointList& points, const std::vector<std::int64_t>& order,
+                               std::int64_t n_angles) {
+  HostBuffer<double> angles(points.size() * n_angles);
+  double* next = angles.data();
+  for (const std::int64_t i : order) {
+    *next++ = points.theta[to_size(i)];
+    *next++ = points.phi[to_size(i)];
+    if (n_angles == 3) *next++ = points.psi[to_size(i)];
+  }
+  return angles;
+}
+
+/// What points are sorted by.
+using Key = std::array<double, 5>;
+Key key_of(const FineRows& rows, const PointOrder& order, std::int64_t i) {
+  const auto tile_row = row_position(order.theta[i], rows.n_rows()).index / PointOrder::tile_rows;
+  const auto tile_column =
+      column_position(order.phi[i], rows.n_columns()).index / PointOrder::tile_columns;
+  return {static_cast<double>(tile_row), static_cast<double>(tile_column), order.theta[i],
+          order.phi[i], order.psi.size() > 0 ? order.psi[i] : 0};
+}
+
+void expect_sorted(const FineRows& rows, const PointOrder& order) {
+  std::int64_t n_repeated = 0;
+  std::size_t repeated = 0;
+  for (std::int64_t i = 1; i < order.size(); ++i) {
+    const Key before = key_of(rows, order, i - 1);
+    const Key now = key_of(rows, order, i);
+    EXPECT_LE(before, now);
+    if (before != now) continue;
+    ++n_repeated;
+    while (order.repeated.at(repeated).end <= i) ++repeated;
+    EXPECT_LE(order.repeated[repeated].begin, i - 1);
+  }
+  std::int64_t listed = 0;
+  for (const PointRange& range : order.repeated) listed += range.end - range.begin - 1;
+  EXPECT_EQ(listed, n_repeated);
+  std::int64_t next = 0;
+  for (const TileRow& tile : order.tiles) {
+    EXPECT_EQ(tile.points.begin, next);
+    EXPECT_LT(tile.points.begin, tile.points.end);
+    next = tile.points.end;
+    for (std::int64_t i = tile.points.begin; i < tile.points.end; ++i) {
+      const std::int64_t row = row_position(order.theta[i], rows.n_rows()).index;
+      EXPECT_EQ(row / PointOrder::tile_rows * PointOrder::tile_rows, tile.first_row);
+    }
+  }
+  EXPECT_EQ(next, order.size());
+}
+
+TEST(PointOrder, IsByTilesThenAngles) {
+  const PointList points = points_with_repeats();
+  std::vector<std::int64_t> input(to_size(points.size()));
+  std::iota(input.begin(), input.end(), 0);
+  std::mt19937 random(3);
+  for (const auto& [n_rows, n_columns] : {std::pair{1, 1}, {40, 130}, {160, 512}}) {
+    const FineRows rows = fine_rows(n_rows, n_columns, 4);
+    for (const std::int64_t n_angles : {2, 3}) {
+      std::vector<Key> first;
+      for (int shuffle = 0; shuffle < 3; ++shuffle) {
+        const HostBuffer<double> angles = interleaved(points, input, n_angles);
+        HostBuffer<std::int64_t> place(points.size());
+        const PointOrder order = sort_points(rows, angles, n_angles, place);
+        ASSERT_EQ(order.size(), points.size());
+        EXPECT_EQ(order.psi.size(), n_angles == 3 ? points.size() : 0);
+        expect_sorted(rows, order);
+        std::vector<int> seen(input.size(), 0);
+        for (std::int64_t i = 0; i < points.size(); ++i) {
+          ++seen[to_size(place[i])];
+          EXPECT_EQ(order.theta[place[i]], angles[i * n_angles]);
+          EXPECT_EQ(order.phi[place[i]], angles[i * n_angles + 1]);
+        }
+        EXPECT_TRUE(std::all_of(seen.begin(), seen.end(), [](int n) { return n == 1; }));
+        std::vector<Key> keys;
+        for (std::int64_t i = 0; i < order.size(); ++i) keys.push_back(key_of(rows, order, i));
+        if (shuffle == 0) first = keys;
+        EXPECT_EQ(keys, first);
+        std::shuffle(input.begin(), input.end(), random);
+      }
+    }
+  }
+}
+
+TEST(PointOrder, OfNoPointsIsEmpty) {
+  HostBuffer<std::int64_t> place;
+  const PointOrder order = sort_points(fine_rows(40, 130, 4), {}, 2, place);
+  EXPECT_EQ(order.size(), 0);
+  EXPECT_TRUE(order.tiles.empty());
+  EXPECT_TRUE(order.repeated.empty());
+}
+
+}  // namespace
+}  // namespace ringweave::detail::test
