@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/mode_view.hpp"
+#include "legendre/fine_rows.hpp"
 #include "ringweave/alm.hpp"
 #include "ringweave/fields.hpp"
 #include "ringweave/grid.hpp"
@@ -31,6 +32,9 @@ struct LegendreShape {
   /// Limit for the device memory of a stage with Backend::cuda, without its tables, whose size is
   /// fixed. With less the stage works in smaller blocks, with the same results.
   std::int64_t device_bytes = std::numeric_limits<std::int64_t>::max();
+  /// Null: the modes are plain. Otherwise they are those of fine rows, whatever the route, with
+  /// Backend::host only. `limits` should be ModeLimits::of_fine_rows().
+  std::shared_ptr<const FineRows> fine_rows = nullptr;
 };
 
 /// Transforms between a_lm and ring modes of the orders this rank owns. Orthonormal Y_lm with
@@ -66,7 +70,8 @@ class LegendreStage {
 };
 
 /// Makes a stage. The host has scratch for omp_get_max_threads() threads; later calls use no more.
-/// Error  UsageError when the shape contradicts itself, or this build lacks the backend.
+/// Error  UsageError when the shape contradicts itself, or the backend is missing in this build or
+///        cannot do what the shape asks for.
 std::unique_ptr<LegendreStage> make_legendre_stage(LegendreShape shape, Backend backend);
 // The stage of each backend: on this machine's threads, or on a GPU.
 std::unique_ptr<LegendreStage> make_host_legendre_stage(LegendreShape shape);

@@ -32,6 +32,7 @@ ThetaWork theta_work(const RingGrid& grid, const ModeLimits& limits, std::span<c
 }
 
 bool resamples_theta(const LegendreShape& shape) {
+  if (shape.fine_rows != nullptr) return true;
   if (shape.route != ThetaRoute::automatic) return shape.route == ThetaRoute::resampled;
   const ThetaWork work = theta_work(*shape.grid, shape.limits, shape.alm.orders(),
                                     std::min(shape.fields.n_components(), shape.route_components));

@@ -18,8 +18,8 @@ struct ThetaWork {
 ThetaWork theta_work(const RingGrid& grid, const ModeLimits& limits, std::span<const int> orders,
                      std::int64_t n_components);
 
-/// Returns whether the Legendre functions are summed on fewer, equidistant rings and resampled: as
-/// requested, or if the estimated work is less.
+/// Returns whether the Legendre functions are summed on fewer, equidistant rings and resampled: for
+/// fine rows, as requested, or if the estimated work is less.
 bool resamples_theta(const LegendreShape& shape);
 
 }  // namespace ringweave::detail::inline legendre

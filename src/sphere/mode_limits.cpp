@@ -3,33 +3,59 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <utility>
 
 #include "base/checked_cast.hpp"
 
 namespace ringweave::detail::inline sphere {
 namespace {
 
-int highest_order(const Ring& ring, int lmax, int mmax, int spin) {
+int highest_order(double cos_theta, double sin_theta, int lmax, int mmax, int spin) {
   const double s = spin;
-  const double turning = lmax * ring.sin_theta;
-  const double t = turning + 8 + 11 * std::cbrt(turning * ring.cos_theta * ring.cos_theta);
+  const double turning = lmax * sin_theta;
+  const double t = turning + 8 + 11 * std::cbrt(turning * cos_theta * cos_theta);
   // The larger root of m^2 - 2 m s |z| + s^2 = t^2, written with sin^2 = 1 - z^2.
-  const double under_root = t * t - s * s * ring.sin_theta * ring.sin_theta;
-  const double m = s * std::abs(ring.cos_theta) + std::sqrt(std::max(0.0, under_root));
+  const double under_root = t * t - s * s * sin_theta * sin_theta;
+  const double m = s * std::abs(cos_theta) + std::sqrt(std::max(0.0, under_root));
   return static_cast<int>(std::min<double>(mmax, std::max(m, s) + 0.5));
+}
+
+/// Returns the highest order kept on every ring if it were nearer to the equator by an angle.
+std::vector<int> highest_orders(const RingGrid& grid, double towards_equator, int lmax, int mmax,
+                                int spin) {
+  std::vector<int> limits;
+  limits.reserve(to_size(grid.n_rings()));
+  for (const Ring& ring : grid.rings()) {
+    double z = std::abs(ring.cos_theta);
+    double sine = ring.sin_theta;
+    if (towards_equator > 0) {
+      const double latitude = std::max(0.0, std::atan2(z, sine) - towards_equator);
+      z = std::sin(latitude);
+      sine = std::cos(latitude);
+    }
+    limits.push_back(highest_order(z, sine, lmax, mmax, spin));
+  }
+  return limits;
 }
 
 }  // namespace
 
 ModeLimits::ModeLimits(const RingGrid& grid, int lmax, int mmax, int max_spin)
+    : ModeLimits(highest_orders(grid, 0, lmax, mmax, max_spin), lmax, mmax) {}
+
+ModeLimits ModeLimits::of_fine_rows(const RingGrid& grid, std::int64_t n_rows, int lmax, int mmax,
+                                    int max_spin) {
+  const double four_rows = 4 * std::numbers::pi / static_cast<double>(n_rows);
+  return {highest_orders(grid, four_rows, lmax, mmax, max_spin), lmax, mmax};
+}
+
+ModeLimits::ModeLimits(std::vector<int> m_limit, int lmax, int mmax)
     : lmax_(lmax),
       mmax_(mmax),
-      m_limit_(to_size(grid.n_rings())),
+      m_limit_(std::move(m_limit)),
       kept_(to_size(std::int64_t{mmax} + 1)) {
-  const std::int64_t n = grid.n_rings();
-  for (std::int64_t r = 0; r < n; ++r) {
-    m_limit_[to_size(r)] = highest_order(grid.ring(RingId{r}), lmax, mmax, max_spin);
-  }
+  const std::int64_t n = n_rings();
   // Make the limits unimodal, so that the rings that keep an order are consecutive.
   const auto summit = std::max_element(m_limit_.begin(), m_limit_.end());
   for (auto it = m_limit_.begin(); it < summit; ++it) *(it + 1) = std::max(*it, *(it + 1));

@@ -22,6 +22,14 @@ namespace ringweave::detail::inline sphere {
 class ModeLimits {
  public:
   ModeLimits(const RingGrid& grid, int lmax, int mmax, int max_spin);
+  /// Returns the limits of rings which are some of `n_rows` rows pi (r + 1/2) / n_rows and whose
+  /// modes are deconvolved for an interpolation between these rows. That sharpens modes where they
+  /// begin, so a row keeps the orders of a ring four rows nearer to the equator. Modes left out are
+  /// below 1e-13 of the rms, or below 3e-15 times the factor of the highest degree if that is more
+  /// (4 to 16 taps, 1.25 or more rows per degree). With two rows they would be 2e-10 at 16 taps and
+  /// 1.35; every row adds about 0.3 % to the modes.
+  static ModeLimits of_fine_rows(const RingGrid& grid, std::int64_t n_rows, int lmax, int mmax,
+                                 int max_spin);
 
   int lmax() const { return lmax_; }
   int mmax() const { return mmax_; }
@@ -32,6 +40,9 @@ class ModeLimits {
   RingRange kept(int m) const { return kept_[static_cast<std::size_t>(m)]; }
 
  private:
+  /// m_limit  [ring]
+  ModeLimits(std::vector<int> m_limit, int lmax, int mmax);
+
   int lmax_;
   int mmax_;
   std::vector<int> m_limit_;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "base/checked_cast.hpp"
@@ -31,13 +32,18 @@ inline std::vector<Complex> random_values(std::int64_t count, unsigned seed) {
 struct LegendreProblem {
   enum class Fold { no, yes };
 
-  LegendreProblem(RingGrid ring_grid, int lmax, int mmax, const std::vector<int>& spins,
+  LegendreProblem(const RingGrid& ring_grid, int lmax, int mmax, const std::vector<int>& spins,
                   Fold fold = Fold::no, const std::vector<int>& orders = {})
+      : LegendreProblem(ring_grid, ModeLimits(ring_grid, lmax, mmax, FieldSet(spins).max_spin()),
+                        spins, nullptr, fold, orders) {}
+  LegendreProblem(RingGrid ring_grid, const ModeLimits& limits, const std::vector<int>& spins,
+                  const std::shared_ptr<const FineRows>& fine_rows, Fold fold = Fold::no,
+                  const std::vector<int>& orders = {})
       : grid(std::make_shared<const RingGrid>(std::move(ring_grid))),
         fields(spins),
-        alm_layout(orders.empty() ? AlmLayout(lmax, mmax) : AlmLayout(lmax, mmax, orders)) {
-    const ModeLimits limits(*grid, lmax, mmax, fields.max_spin());
-    if (fold == Fold::yes) fold_rule = FoldRule::for_grid(*grid, mmax);
+        alm_layout(orders.empty() ? AlmLayout(limits.lmax(), limits.mmax())
+                                  : AlmLayout(limits.lmax(), limits.mmax(), orders)) {
+    if (fold == Fold::yes) fold_rule = FoldRule::for_grid(*grid, limits.mmax());
     std::int64_t position = 0;
     for (std::int64_t i = 0; i < alm_layout.n_orders(); ++i) {
       const int m = alm_layout.order(i);
@@ -55,7 +61,9 @@ struct LegendreProblem {
       }
     }
     rows.set_size(position);
-    stage = make_legendre_stage({grid, limits, fold_rule, alm_layout, rows, fields}, Backend::host);
+    LegendreShape shape{grid, limits, fold_rule, alm_layout, rows, fields};
+    shape.fine_rows = fine_rows;
+    stage = make_legendre_stage(std::move(shape), Backend::host);
   }
 
   std::int64_t alm_size() const { return alm_layout.size() * fields.n_components(); }

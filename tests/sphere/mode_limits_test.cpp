@@ -154,6 +154,17 @@ TEST(ModeLimits, GapsInACutSkyDoNotBreakTheRuns) {
   }
 }
 
+TEST(ModeLimits, FineRowsKeepTheOrdersOfRowsNearerToTheEquator) {
+  const RingGrid rows = RingGrid::fejer(900);
+  const ModeLimits plain(rows, 511, 500, 2);
+  const ModeLimits limits = ModeLimits::of_fine_rows(rows, 900, 511, 500, 2);
+  for (std::int64_t r = 0; r < 450; ++r) {
+    const int nearer = plain.m_limit(RingId{std::min<std::int64_t>(r + 4, 449)});
+    EXPECT_NEAR(limits.m_limit(RingId{r}), nearer, 1) << r;
+    EXPECT_EQ(limits.m_limit(RingId{899 - r}), limits.m_limit(RingId{r})) << r;
+  }
+}
+
 TEST(ModeLimits, PruningKeepsTwoThirdsOfTheModesOfALargeTransform) {
   const RingGrid grid = RingGrid::healpix(16384);
   const int lmax = 32768;

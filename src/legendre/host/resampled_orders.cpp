@@ -25,6 +25,13 @@ std::vector<int> spins_of_components(const FieldSet& fields) {
   return spins;
 }
 
+ThetaResampling plan_of(const LegendreShape& shape) {
+  const int lmax = shape.alm.lmax();
+  if (shape.fine_rows == nullptr) return {*shape.grid, lmax};
+  shape.fine_rows->check(lmax, shape.alm.mmax());
+  return {*shape.grid, lmax, *shape.fine_rows};
+}
+
 }  // namespace
 
 ResampledOrders::ResampledOrders(const LegendreShape& shape, const FoldPhases& phases)
@@ -32,7 +39,7 @@ ResampledOrders::ResampledOrders(const LegendreShape& shape, const FoldPhases& p
       spins_(spins_of_components(fields_)),
       n_orders_(to_size(width / std::gcd(std::int64_t{width}, fields_.n_components()))),
       phases_(&phases),
-      plan_(*shape.grid, shape.alm.lmax()),
+      plan_(plan_of(shape)),
       limits_(plan_.equidistant(), shape.alm.lmax(), shape.limits.mmax(), fields_.max_spin()),
       sweep_(plan_.equidistant(), fields_, shape.alm.lmax(), shape.alm.mmax(), nullptr) {}
 
@@ -80,12 +87,17 @@ void ResampledOrders::for_each_block(const LegendreShape& shape, Rows group,
   finish();
 }
 
-void ResampledOrders::set_parities(const LegendreShape& shape, Rows group, const Lanes& lanes,
-                                   ThetaResampling::Block& block) const {
+/// Sets what differs between the lanes of a block.
+void ResampledOrders::set_columns(const LegendreShape& shape, Rows group, const Lanes& lanes,
+                                  ThetaResampling::Block& block) const {
   for (std::size_t i = 0; i < lanes.size; ++i) {
     const auto [order, component] = lanes.lanes[i];
-    const bool odd = (shape.alm.order(group[order]) + spins_[to_size(component)]) % 2 != 0;
-    block.set_parity(static_cast<int>(i), odd ? Parity::odd : Parity::even);
+    const int m = shape.alm.order(group[order]);
+    const int slot = static_cast<int>(i);
+    const bool odd = (m + spins_[to_size(component)]) % 2 != 0;
+    block.set_parity(slot, odd ? Parity::odd : Parity::even);
+    if (shape.fine_rows != nullptr)
+      block.set_factor(slot, shape.fine_rows->order_factors[to_size(std::int64_t{m})]);
   }
 }
 
@@ -203,7 +215,7 @@ void ResampledOrders::synthesize(const LegendreShape& shape, Rows rows, AlmView<
     }
     const Complex* values = scratch.rows.data();
     for_each_block(shape, group, [&](const Lanes& lanes) {
-      set_parities(shape, group, lanes, block);
+      set_columns(shape, group, lanes, block);
       columns::pack_orders(equidistant_rows(lanes, values), plan_.equidistant().n_rings(),
                            block.equidistant_row(0));
       plan_.resample(block, lanes.kept);
@@ -221,7 +233,7 @@ void ResampledOrders::adjoint(const LegendreShape& shape, Rows rows, ModePieces<
       find_modes(shape, group[order], modes, scratch.inputs[order]);
     Complex* values = scratch.rows.data();
     for_each_block(shape, group, [&](const Lanes& lanes) {
-      set_parities(shape, group, lanes, block);
+      set_columns(shape, group, lanes, block);
       for_each_target(lanes, scratch.inputs, Reader{*phases_, lanes, scratch});
       plan_.adjoint(block, lanes.kept);
       columns::unpack_orders(block.equidistant_row(0), plan_.equidistant().n_rings(),

@@ -79,8 +79,8 @@ class ResampledOrders {
   /// Calls work(lanes) for the blocks of a group.
   template <class Work>
   void for_each_block(const LegendreShape& shape, Rows group, const Work& work) const;
-  void set_parities(const LegendreShape& shape, Rows group, const Lanes& lanes,
-                    ThetaResampling::Block& block) const;
+  void set_columns(const LegendreShape& shape, Rows group, const Lanes& lanes,
+                   ThetaResampling::Block& block) const;
   template <class Value>
   columns::OrderRows<Value> equidistant_rows(const Lanes& lanes, Value* rows) const;
   template <class Value, class Work>

@@ -19,8 +19,8 @@ using namespace ringweave::detail::HWY_NAMESPACE;
 
 enum class Direction { transform, transpose };
 
-HWY_INLINE V lanes_of(const double* parity, std::int64_t lane) {
-  return hn::LoadU(D(), parity + lane);
+HWY_INLINE V lanes_of(const double* values, std::int64_t lane) {
+  return hn::LoadU(D(), values + lane);
 }
 
 /// Returns factor (root + parity conj(root)) x.
@@ -32,23 +32,25 @@ HWY_INLINE ComplexLanes own_partner(Complex root, double factor, V parity, Compl
 
 /// Transforms a half transform into coefficients, or applies the transpose, in place.
 template <Direction To>
-HWY_INLINE void turn_coefficients(const CoefficientTable& table, const double* parity,
+HWY_INLINE void turn_coefficients(const CoefficientTable& table, const Columns& columns,
                                   double* rows) {
   for (std::int64_t i = 0; i < table.n_alone; ++i) {
     const CoefficientAlone& entry = table.alone[i];
     for (std::int64_t lane = 0; lane < width; lane += n_lanes) {
       double* row = rows + entry.row * row_size + lane;
-      store(own_partner(entry.root, entry.scale, lanes_of(parity, lane), load(row, width)), row,
-            width);
+      const ComplexLanes c =
+          own_partner(entry.root, entry.scale, lanes_of(columns.parity, lane), load(row, width));
+      store(scaled(c, lanes_of(columns.factor, lane)), row, width);
     }
   }
   for (std::int64_t i = 0; i < table.n_pairs; ++i) {
     const CoefficientPair& pair = table.pairs[i];
     const ComplexLanes root = broadcast(pair.root);
     for (std::int64_t lane = 0; lane < width; lane += n_lanes) {
-      const V p = lanes_of(parity, lane);
-      const V first_scale = broadcast(pair.scale[0]);
-      const V second_scale = hn::Mul(p, broadcast(pair.scale[1]));
+      const V p = lanes_of(columns.parity, lane);
+      const V factor = lanes_of(columns.factor, lane);
+      const V first_scale = hn::Mul(factor, broadcast(pair.scale[0]));
+      const V second_scale = hn::Mul(hn::Mul(factor, p), broadcast(pair.scale[1]));
       double* first = rows + pair.rows[0] * row_size + lane;
       double* second = rows + pair.rows[1] * row_size + lane;
       if (To == Direction::transform) {
@@ -66,11 +68,11 @@ HWY_INLINE void turn_coefficients(const CoefficientTable& table, const double* p
   }
 }
 
-void to_coefficients(const CoefficientTable& table, const double* parity, double* rows) {
-  turn_coefficients<Direction::transform>(table, parity, rows);
+void to_coefficients(const CoefficientTable& table, const Columns& columns, double* rows) {
+  turn_coefficients<Direction::transform>(table, columns, rows);
 }
-void from_coefficients(const CoefficientTable& table, const double* parity, double* rows) {
-  turn_coefficients<Direction::transpose>(table, parity, rows);
+void from_coefficients(const CoefficientTable& table, const Columns& columns, double* rows) {
+  turn_coefficients<Direction::transpose>(table, columns, rows);
 }
 
 void spread_alone(const SpreadTable& table, const double* parity, const double* rows,
@@ -253,11 +255,12 @@ HWY_EXPORT(collect_coefficients);
 HWY_EXPORT(interpolate);
 HWY_EXPORT(spread);
 
-void to_coefficients(const CoefficientTable& table, const double* parity, double* rows) noexcept {
-  HWY_DYNAMIC_DISPATCH(to_coefficients)(table, parity, rows);
+void to_coefficients(const CoefficientTable& table, const Columns& columns, double* rows) noexcept {
+  HWY_DYNAMIC_DISPATCH(to_coefficients)(table, columns, rows);
 }
-void from_coefficients(const CoefficientTable& table, const double* parity, double* rows) noexcept {
-  HWY_DYNAMIC_DISPATCH(from_coefficients)(table, parity, rows);
+void from_coefficients(const CoefficientTable& table, const Columns& columns,
+                       double* rows) noexcept {
+  HWY_DYNAMIC_DISPATCH(from_coefficients)(table, columns, rows);
 }
 void spread_coefficients(const SpreadTable& table, const double* parity, const double* rows,
                          double* fine) noexcept {

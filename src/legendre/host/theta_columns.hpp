@@ -33,11 +33,18 @@ struct CoefficientTable {
   std::int64_t n_alone;
 };
 
-/// Replaces V by c in `rows`: c_k = s (z V_k + p conj(z) V_k'), c_k' = i p s' (z V_k - p conj(z)
-/// V_k').
-void to_coefficients(const CoefficientTable& table, const double* parity, double* rows) noexcept;
+/// What differs between the columns.
+struct Columns {
+  const double* parity;  ///< [column], 1 or -1
+  const double* factor;  ///< [column], of all its coefficients
+};
+
+/// Replaces V by c in `rows`: c_k = f s (z V_k + p conj(z) V_k'), c_k' = i f p s' (z V_k - p
+/// conj(z) V_k').
+void to_coefficients(const CoefficientTable& table, const Columns& columns, double* rows) noexcept;
 /// Applies the transpose.
-void from_coefficients(const CoefficientTable& table, const double* parity, double* rows) noexcept;
+void from_coefficients(const CoefficientTable& table, const Columns& columns,
+                       double* rows) noexcept;
 
 /// Entries k and k' = length - k of a finer half transform U, and the rows of the coefficients c_k,
 /// c_k'; c_k' is zero from n_full on, and so is U from n_half on.

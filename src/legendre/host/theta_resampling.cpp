@@ -82,20 +82,31 @@ Long fine_position(const Ring& ring, std::int64_t fine_length) {
 
 }  // namespace
 
-ThetaResampling::ThetaResampling(const RingGrid& target, std::int64_t degree)
+ThetaResampling::ThetaResampling(std::int64_t n_targets, std::int64_t degree,
+                                 std::int64_t fine_length)
     : degree_(degree),
-      n_targets_(target.n_rings()),
+      n_targets_(n_targets),
       equidistant_(RingGrid::fejer(coarse_length_for(degree))),
       coarse_fft_(coarse_length()),
-      fine_fft_(fine_length_for(degree)) {
-  plan_coefficients();
+      fine_fft_(fine_length) {
   plan_spreading();
+}
+
+ThetaResampling::ThetaResampling(const RingGrid& target, std::int64_t degree)
+    : ThetaResampling(target.n_rings(), degree, fine_length_for(degree)) {
+  plan_coefficients(deconvolution(degree_, fine_fft_.length()));
   plan_taps(target);
 }
 
-void ThetaResampling::plan_coefficients() {
+ThetaResampling::ThetaResampling(const RingGrid& target, std::int64_t degree, const FineRows& rows)
+    : ThetaResampling(target.n_rings(), degree, rows.n_rows) {
+  plan_coefficients(rows.theta_factors);
+  rows_ = rows.rows_of(target);
+}
+
+void ThetaResampling::plan_coefficients(std::span<const double> factors) {
   const std::int64_t n = coarse_length();
-  std::vector<double> scale = deconvolution(degree_, fine_fft_.length());
+  std::vector<double> scale(factors.begin(), factors.end());
   for (double& factor : scale) factor /= static_cast<double>(2 * n);
   scale.resize(to_size(n), 0.0);
   for (std::int64_t k = 0; 2 * k <= n; ++k) {
@@ -175,9 +186,13 @@ void ThetaResampling::resample(Block& block, RingRange kept) const noexcept {
   const double* parity = block.parity_.data();
   double* coarse = block.targets_;
   double* fine = block.fine_.data() + columns::ghosts * columns::row_size;
-  coarse_fft_.transform({block.fine_.data(), parity}, coarse);
-  columns::to_coefficients(coefficients(), parity, coarse);
+  coarse_fft_.transform(block.folded(block.fine_.data()), coarse);
+  columns::to_coefficients(coefficients(), block.factors(), coarse);
   columns::spread_coefficients(spreading(), parity, coarse, fine);
+  if (ends_at_rows()) {
+    fine_fft_.transpose(fine, block.folded(block.targets_));
+    return gather_rings(kept, block.targets_);
+  }
   fine_fft_.transpose(fine);
   columns::interpolate(tap_table(), parity, kept, fine, block.targets_);
 }
@@ -186,14 +201,47 @@ void ThetaResampling::adjoint(Block& block, RingRange kept) const noexcept {
   const double* parity = block.parity_.data();
   double* coarse = block.targets_;
   double* fine = block.fine_.data() + columns::ghosts * columns::row_size;
-  columns::spread(tap_table(), parity, kept, block.targets_, fine);
-  fine_fft_.transform(fine);
+  if (ends_at_rows()) {
+    scatter_rings(kept, block.targets_);
+    fine_fft_.transform(block.folded(block.targets_), fine);
+  } else {
+    columns::spread(tap_table(), parity, kept, block.targets_, fine);
+    fine_fft_.transform(fine);
+  }
   for (std::int64_t k = degree_ + 1; k < coarse_length(); ++k) {
     std::fill_n(coarse + coarse_fft_.position(k) * columns::row_size, columns::row_size, 0.0);
   }
   columns::collect_coefficients(spreading(), parity, fine, coarse);
-  columns::from_coefficients(coefficients(), parity, coarse);
-  coarse_fft_.transpose(coarse, {block.fine_.data(), parity});
+  columns::from_coefficients(coefficients(), block.factors(), coarse);
+  coarse_fft_.transpose(coarse, block.folded(block.fine_.data()));
+}
+
+/// Moves the rings within `kept` from their fine rows, which are no earlier, to their own places.
+void ThetaResampling::gather_rings(RingRange kept, double* targets) const noexcept {
+  for (std::int64_t ring = kept.begin; ring < kept.end; ++ring) {
+    const std::int64_t row = rows_[to_size(ring)];
+    if (row == ring) continue;
+    std::copy_n(targets + row * columns::row_size, columns::row_size,
+                targets + ring * columns::row_size);
+  }
+}
+
+/// Moves the rings within `kept` to their fine rows and fills the others with zeros.
+void ThetaResampling::scatter_rings(RingRange kept, double* targets) const noexcept {
+  std::int64_t end = fine_fft_.length();
+  const auto clear = [&](std::int64_t begin) {
+    std::fill_n(targets + begin * columns::row_size, (end - begin) * columns::row_size, 0.0);
+  };
+  for (std::int64_t ring = kept.end; ring-- > kept.begin;) {
+    const std::int64_t row = rows_[to_size(ring)];
+    clear(row + 1);
+    if (row != ring) {
+      std::copy_n(targets + ring * columns::row_size, columns::row_size,
+                  targets + row * columns::row_size);
+    }
+    end = row;
+  }
+  clear(0);
 }
 
 std::int64_t ThetaResampling::bytes() const {
@@ -201,20 +249,23 @@ std::int64_t ThetaResampling::bytes() const {
     return ssize64(table) * static_cast<std::int64_t>(sizeof(table[0]));
   };
   return coarse_fft_.bytes() + fine_fft_.bytes() + size(coefficient_pairs_) +
-         size(coefficients_alone_) + size(spread_pairs_) + size(spread_alone_) + size(weights_) +
-         size(weight_offsets_) + size(first_samples_) + size(touching_);
+         size(coefficients_alone_) + size(spread_pairs_) + size(spread_alone_) + size(rows_) +
+         size(weights_) + size(weight_offsets_) + size(first_samples_) + size(touching_);
 }
 
 std::int64_t ThetaResampling::target_size() const {
-  return std::max(n_targets_, coarse_length()) * columns::row_size;
+  const std::int64_t targets = ends_at_rows() ? fine_fft_.length() : n_targets_;
+  return std::max(targets, coarse_length()) * columns::row_size;
 }
 
 ThetaResampling::Block::Block(const ThetaResampling& plan, double* targets)
     : targets_(targets),
       own_targets_(targets == nullptr ? plan.target_size() : 0),
-      fine_((plan.fine_fft_.length() + 2 * columns::ghosts) * columns::row_size) {
+      fine_(std::max(plan.fine_fft_.length() + 2 * columns::ghosts, plan.coarse_length()) *
+            columns::row_size) {
   if (targets == nullptr) targets_ = own_targets_.data();
   parity_.fill(1.0);
+  factor_.fill(1.0);
   std::fill(fine_.begin(), fine_.end(), 0.0);
   std::fill_n(targets_, plan.target_size(), 0.0);
 }

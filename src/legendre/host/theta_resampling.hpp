@@ -4,8 +4,10 @@
 #include <array>
 #include <complex>
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "legendre/fine_rows.hpp"
 #include "legendre/host/theta_columns.hpp"
 #include "legendre/host/theta_fft.hpp"
 #include "ringweave/grid.hpp"
@@ -24,7 +26,8 @@ enum class Parity { even, odd };
 /// polynomials of that degree on the doubled circle, even or odd in theta, so they are determined
 /// by degree + 1 rings at theta_j = pi (j + 1/2) / n. An FFT gives their coefficients. These are
 /// divided by the transform of a spreading kernel, zero-padded and transformed back to samples on a
-/// finer equidistant grid, of which 16 around each ring give its value. The result for one order
+/// finer equidistant grid, of which 16 around each ring give its value. With FineRows the rings are
+/// samples of the finer grid themselves and the factors are the caller's. The result for one order
 /// does not depend on the others in its block.
 /// Accuracy  3e-14 of the rms of the values (rms), 1e-13 at worst; the transpose holds to 3e-15.
 /// Cost      two complex FFTs of 1 and 1.75 degree rows, 32 multiply-adds per target ring and
@@ -40,10 +43,12 @@ class ThetaResampling {
   /// degree  largest l of the functions (lmax, or lmax + |spin|)
   /// Error   UsageError when it is negative.
   ThetaResampling(const RingGrid& target, std::int64_t degree);
+  /// The target's rings are fine rows. The members of `rows` must fit to the degree.
+  /// Error   UsageError when a ring is not a row.
+  ThetaResampling(const RingGrid& target, std::int64_t degree, const FineRows& rows);
 
   /// Returns the smallest set of rings pi (j + 1/2) / n, n > degree, with a good FFT length n.
   const RingGrid& equidistant() const { return equidistant_; }
-  std::int64_t n_targets() const { return n_targets_; }
   std::int64_t bytes() const;
 
   /// Returns the number of doubles in the targets of a block.
@@ -51,7 +56,7 @@ class ThetaResampling {
 
   /// The values of `width` orders, each of one component, on one of the two sets of rings;
   /// computing one set destroys the other. One block per thread. New blocks hold zeros, all with
-  /// even parity.
+  /// even parity and the factor 1.
   class Block {
    public:
     /// targets  target_size() numbers, aligned to 64 bytes, that outlive the block; null: allocated
@@ -61,6 +66,9 @@ class ThetaResampling {
     void set_parity(int slot, Parity parity) {
       parity_[static_cast<std::size_t>(slot)] = parity == Parity::even ? 1.0 : -1.0;
     }
+
+    /// Multiplies the targets of an order (resample), or its equidistant rings (adjoint).
+    void set_factor(int slot, double factor) { factor_[static_cast<std::size_t>(slot)] = factor; }
 
     void set_equidistant(int slot, std::int64_t ring, Complex value) {
       set(equidistant_row(ring) + slot, value);
@@ -90,8 +98,12 @@ class ThetaResampling {
     }
     static Complex get(const double* entry) { return {entry[0], entry[columns::width]}; }
 
+    columns::Columns factors() const { return {parity_.data(), factor_.data()}; }
+    columns::Folded folded(double* samples) const { return {samples, parity_.data()}; }
+
     std::array<double, static_cast<std::size_t>(columns::width)> parity_;
-    /// [target ring][row]; holds coefficients between the two sets
+    std::array<double, static_cast<std::size_t>(columns::width)> factor_;
+    /// [target ring][row], or all fine rows; holds coefficients between the two sets
     double* targets_;
     HostBuffer<double> own_targets_;
     /// [ghosts, fine sample, ghosts][row]; before or after them [equidistant ring][row]
@@ -106,13 +118,17 @@ class ThetaResampling {
   void adjoint(Block& block, RingRange kept) const noexcept;
 
  private:
+  ThetaResampling(std::int64_t n_targets, std::int64_t degree, std::int64_t fine_length);
   std::int64_t coarse_length() const { return equidistant_.n_rings(); }
-  void plan_coefficients();
+  bool ends_at_rows() const { return !rows_.empty(); }
+  void plan_coefficients(std::span<const double> factors);
   void plan_spreading();
   void plan_taps(const RingGrid& target);
   columns::CoefficientTable coefficients() const;
   columns::SpreadTable spreading() const;
   columns::TapTable tap_table() const;
+  void gather_rings(RingRange kept, double* targets) const noexcept;
+  void scatter_rings(RingRange kept, double* targets) const noexcept;
 
   std::int64_t degree_;
   std::int64_t n_targets_;
@@ -127,6 +143,7 @@ class ThetaResampling {
   std::int64_t n_half_ = 0;  ///< pairs with at least one
   std::vector<columns::SpreadAlone> spread_alone_;
 
+  std::vector<std::int64_t> rows_;  ///< [ring], its fine row; empty: taps are used
   std::vector<double> weights_;
   std::vector<std::int64_t> weight_offsets_;
   std::vector<std::int64_t> first_samples_;

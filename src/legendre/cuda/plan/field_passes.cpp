@@ -4,10 +4,12 @@
 #include <algorithm>
 
 #include "base/checked_cast.hpp"
+#include "legendre/fine_rows.hpp"
 
 namespace ringweave::detail::gpu {
 
 FieldPasses::FieldPasses(const LegendreShape& shape) : degree(shape.alm.lmax()) {
+  refuse_on_gpus(shape.fine_rows.get());
   std::vector<SweptMap> maps;
   for (const FieldSet::Field& field : shape.fields.fields()) {
     if (field.spin == 0) continue;
