@@ -18,6 +18,9 @@
 namespace ringweave::detail::inline distribute {
 class RingDistribution;
 }
+namespace ringweave::detail::inline legendre {
+struct DeconvolvedRows;
+}
 namespace ringweave::detail::inline transform {
 struct DeviceBudget;
 class OffloadedTransform;
@@ -41,6 +44,8 @@ struct TransformSpec {
   /// Which rank owns which rings: those of a RingConvolution that shares maps with the transform
   /// (RingConvolution::ring_bands()); null: the transform's own choice.
   std::shared_ptr<const detail::RingDistribution> ring_bands{};
+  /// Null, or the rings are rows of a transform to points (points.hpp) and their modes deconvolved.
+  std::shared_ptr<const detail::DeconvolvedRows> fine_rows{};
   /// Bytes of exchanged modes to store beside map and a_lm. An adjoint that keeps its map, or works
   /// on spectra, exchanges more than this in up to 64 passes. (A quarter of the modes is enough if
   /// that is more than 1 MiB.) Where the modes fit the map's memory they take none. A transform

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/mode_view.hpp"
-#include "legendre/fine_rows.hpp"
+#include "legendre/deconvolved_rows.hpp"
 #include "ringweave/alm.hpp"
 #include "ringweave/fields.hpp"
 #include "ringweave/grid.hpp"
@@ -34,7 +34,7 @@ struct LegendreShape {
   std::int64_t device_bytes = std::numeric_limits<std::int64_t>::max();
   /// Null: the modes are plain. Otherwise they are those of fine rows, whatever the route, with
   /// Backend::host only. `limits` should be ModeLimits::of_fine_rows().
-  std::shared_ptr<const FineRows> fine_rows = nullptr;
+  std::shared_ptr<const DeconvolvedRows> fine_rows = nullptr;
 };
 
 /// Transforms between a_lm and ring modes of the orders this rank owns. Orthonormal Y_lm with

@@ -10,6 +10,7 @@
 #include "base/checked_cast.hpp"
 #include "distribute/exchange/mode_exchange.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "legendre/deconvolved_rows.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/options.hpp"
 #include "ringweave/transform.hpp"
@@ -20,6 +21,12 @@ using namespace detail;
 
 namespace {
 
+ModeLimits limits_of(const TransformSpec& spec, int max_spin) {
+  if (spec.fine_rows == nullptr) return {*spec.grid, spec.lmax, spec.mmax, max_spin};
+  return ModeLimits::of_fine_rows(*spec.grid, spec.fine_rows->n_rows, spec.lmax, spec.mmax,
+                                  max_spin);
+}
+
 AlmLayout layout_of(const TransformSpec& spec, const OrderDistribution& orders, int rank) {
   const auto mine = orders.orders(rank);
   return {spec.lmax, spec.mmax, std::vector<int>(mine.begin(), mine.end())};
@@ -27,9 +34,7 @@ AlmLayout layout_of(const TransformSpec& spec, const OrderDistribution& orders, 
 
 /// Distributes rings and orders as for scalar fields whatever the spins, so that transforms of
 /// different fields on one grid give a rank the same ones and can share maps and a_lm.
-ModeLimits scalar_limits(const TransformSpec& spec) {
-  return {*spec.grid, spec.lmax, spec.mmax, 0};
-}
+ModeLimits scalar_limits(const TransformSpec& spec) { return limits_of(spec, 0); }
 
 RingDistribution ring_bands_of(const TransformSpec& spec, int n_ranks) {
   if (spec.ring_bands == nullptr) return {spec.grid, scalar_limits(spec), n_ranks};
@@ -120,6 +125,7 @@ std::int64_t TransformSpec::digest() const {
   }
   for (int rank = 0; ring_bands != nullptr && rank < ring_bands->n_ranks(); ++rank)
     digest.add(ring_bands->n_rings(rank));
+  digest.add(fine_rows == nullptr ? 0 : fine_rows->n_rows);
   digest.add(exchange.folding);
   digest.add(exchange.schedule);
   digest.add(exchange.precision);
@@ -134,7 +140,7 @@ TransformPlan::TransformPlan(const TransformSpec& asked, int my_rank, int all_ra
     : spec(asked.checked()),
       rank(my_rank),
       n_ranks(all_ranks),
-      limits(*spec.grid, spec.lmax, spec.mmax, spec.fields.max_spin()),
+      limits(limits_of(spec, spec.fields.max_spin())),
       fold(FoldRule::for_grid(*spec.grid, spec.mmax)),
       orders(scalar_limits(spec), fold, n_ranks),
       ring_bands(ring_bands_of(spec, n_ranks)),

@@ -70,8 +70,16 @@ struct TransformPlan {
 
   /// Returns the shape of the Legendre stage of a group's fields, with its modes in `rows`.
   LegendreShape legendre_shape(const FieldSet& fields, const ModeLayout& rows) const {
-    return {spec.grid,          limits, fold, alm, rows, fields, spec.theta, spec.theta_components,
-            copying_stage_bytes};
+    return {spec.grid,
+            limits,
+            fold,
+            alm,
+            rows,
+            fields,
+            spec.theta,
+            spec.theta_components,
+            copying_stage_bytes,
+            spec.fine_rows};
   }
   /// Returns the shape of their ring FFT.
   RingFftShape ring_fft_shape(const FieldSet& fields) const {

@@ -3,54 +3,18 @@
 """Files and options that could be misread give the right map, or an error or a warning that says what was assumed."""
 import json
 import os
-import unittest
 
 import program
+from small_sky import DATA, DEGREES, ERROR_IN_DATA, LMAX, NSIDE, USAGE, SmallSky, needs_data
 
-program.require("numpy", "h5py", "astropy")
 import h5py
 import numpy as np
 from astropy.io import fits
 
-from files import UNSEEN, map_header, read_alm, read_map, read_text, rms_difference, write_map
-
-DATA = program.DATA
-USAGE, ERROR_IN_DATA = 2, 3
-LMAX = 47
-NSIDE = 16
-DEGREES = np.arange(LMAX + 1)
-
-needs_data = unittest.skipUnless(DATA.is_dir(), "RINGWEAVE_TEST_DATA names no folder")
+from files import UNSEEN, map_header, read_text, rms_difference, write_map
 
 
-class Misread(program.ProgramTest):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.c_l = 1000 / (DEGREES + 1.0) ** 2.5
-        cls.d_l = cls.c_l * DEGREES * (DEGREES + 1) / (2 * np.pi)
-        cls.write_table("cl.txt", [cls.c_l, 0.1 * cls.c_l, 0.01 * cls.c_l, 0.2 * cls.c_l], "l TT EE BB TE")
-        cls.done("synthesize", "--cl", "cl.txt", "--seed", 3, "--nside", NSIDE, "sky.h5", "--save-alm", "alm.h5")
-
-    @classmethod
-    def write_table(cls, name, columns, header=""):
-        np.savetxt(cls.folder / name, np.column_stack([np.arange(len(columns[0])), *columns]), header=header)
-
-    def refused(self, code, words, *arguments, ranks=(1, 3), **options):
-        for n in ranks:
-            result = self.done(*arguments, code=code, ranks=n, **options)
-            self.assertEqual(len(result.messages()), 1, result)
-            for word in words:
-                self.assertIn(word, result.err)
-
-    def values(self, name):
-        return read_map(self.folder / name)
-
-    def alm(self, name):
-        return read_alm(self.folder / name)
-
-
-class KindsOfSpectra(Misread):
+class KindsOfSpectra(SmallSky):
     def synthesize(self, table, *options, out="out.h5"):
         return self.done("synthesize", "--cl", table, "--seed", 3, "--nside", NSIDE, out, "--fields", "T", "--overwrite",
                          *options)
@@ -141,7 +105,7 @@ class KindsOfSpectra(Misread):
             self.assertEqual((read["EB"][0], read["TB"][0]), (eb, tb))
 
 
-class Beams(Misread):
+class Beams(SmallSky):
     def smoothed(self, beam, *options):
         result = self.done("smooth", "sky.h5", "out.h5", "--beam", beam, "--iter", 0, "--overwrite", *options)
         return self.values("out.h5"), result.err
@@ -214,7 +178,7 @@ class Beams(Misread):
         self.assertNotIn("warning", self.smoothed("b.txt", "--lmax", LMAX)[1])
 
 
-class Analyses(Misread):
+class Analyses(SmallSky):
     def test_iterations_that_diverge_are_an_error(self):
         self.done("synthesize", "--cl", "cl.txt", "--seed", 1, "--nside", 8, "n8.h5", "--overwrite")
         for command in (("analyze", "n8.h5", "--cl", "none.h5"), ("smooth", "n8.h5", "none.h5", "--fwhm", "1deg")):
@@ -288,228 +252,7 @@ class Analyses(Misread):
         self.assertEqual(map_header(self.folder / "out.h5")["NITERALM"], 0)
 
 
-class OtherKinds(Misread):
-    def test_maps_and_alm_are_no_spectra(self):
-        write_map(self.folder / "map.fits", self.values("sky.h5"))
-        self.done("convert", "alm.h5", "alm.fits")
-        for name, words in (("map.fits", "sky map"), ("alm.fits", "a_lm")):
-            self.refused(ERROR_IN_DATA, [name, words], "synthesize", "--cl", name, "--nside", 8, "none.h5")
-        self.refused(ERROR_IN_DATA, ["alm.fits", "a_lm"], "smooth", "sky.h5", "none.h5", "--beam", "alm.fits")
-
-    def test_a_file_of_another_kind_is_called_what_it_is(self):
-        write_map(self.folder / "map.fits", self.values("sky.h5"))
-        self.done("convert", "alm.h5", "of_alm.fits")
-        self.done("convert", "cl.txt", "cl.h5")
-        self.done("convert", "cl.txt", "cl.fits")
-        self.done("synthesize", "--cl", "cl.txt", "--seed", 1, "--nside", 8, "--latitudes=0deg:90deg", "part.h5")
-        synthesize, analyze = ("synthesize", "--nside", 8, "none.h5"), ("analyze", "--cl", "none.txt")
-        for command, option, files, expected in (
-                (synthesize, "--cl", {"sky.h5": "a sky map (/map)", "part.h5": "a partial sky map", "alm.h5": "a_lm (/alm)"},
-                 "expected spectra"),
-                (synthesize, "--alm", {"sky.h5": "a sky map (/map)", "cl.h5": "spectra (/cl)", "map.fits": "a sky map",
-                                       "cl.fits": "spectra"}, "expected"),
-                (analyze, None, {"cl.h5": "spectra (/cl)", "cl.fits": "spectra"}, "map"),
-                (("smooth", "--fwhm", "1deg"), None, {"alm.h5 none.h5": "a_lm (/alm)", "of_alm.fits none.h5": "a_lm"}, "map")):
-            for names, held in files.items():
-                words = [f"{names.split()[0]}: holds {held}", expected]
-                self.refused(ERROR_IN_DATA, words, *command, *([option] if option else []), *names.split())
-
-    def test_spectra_of_as_many_rows_as_a_map_has_pixels_are_spectra(self):
-        for lmax in (11, 47):
-            table = fits.BinTableHDU.from_columns([fits.Column(name="TEMPERATURE", format="D", array=np.ones(lmax + 1))])
-            table.header["CREATOR"] = "healpy"
-            table.writeto(self.folder / "rows.fits", overwrite=True)
-            self.assertIn(f"spectra TT, lmax {lmax}", self.done("info", "rows.fits").out)
-
-    def test_a_file_without_a_name_is_refused(self):
-        self.refused(ERROR_IN_DATA, ["cannot be read"], "info", "")
-
-
-class NamesOfTables(Misread):
-    """Tables are taken for what the names in their headers say."""
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.b_l = np.exp(-DEGREES * (DEGREES + 1) / 2 * 0.05 ** 2)
-        falling = {name: cls.b_l for name in ("TEMPERATURE", "GRADIENT", "CURL", "G-T", "C-T", "C-G")}
-        window = np.exp(-(np.arange(4 * NSIDE + 1) / 90) ** 2)
-        cls.table("cl_named.fits", None, **falling)
-        cls.table("cl_letters.fits", None, TT=cls.b_l, EE=cls.b_l, TE=cls.b_l)
-        cls.table("cl_extension.fits", "POWER SPECTRUM", TEMPERATURE=cls.b_l)
-        cls.table("window.fits", "PIXEL WINDOW", TEMPERATURE=window, POLARIZATION=window, NSIDE=NSIDE)
-        cls.table("window_by_nside.fits", None, TEMPERATURE=window, POLARISATION=window, NSIDE=NSIDE)
-        cls.table("ring.fits", None, **{"TEMPERATURE WEIGHTS": np.zeros(2 * NSIDE)}, NSIDE=NSIDE)
-        cls.table("pixel.fits", None, **{"COMPRESSED PIXEL WEIGHTS": np.zeros((NSIDE + 1) * (3 * NSIDE + 1) // 4)})
-        cls.table("beam.fits", "BEAM", TEMPERATURE=cls.b_l, GRADIENT=cls.b_l, CURL=cls.b_l)
-        cls.table("beam_named.fits", None, INT_BEAM=cls.b_l, POL_BEAM=cls.b_l)
-        for name, header in (("named.txt", "l TT EE BB TE"), ("c_l.txt", "l C_TT"), ("stated.txt", "C_l in uK^2\nl TT")):
-            cls.write_table(name, [cls.b_l] * (len(header.splitlines()[-1].split()) - 1), header)
-        cls.write_table("beam.txt", [cls.b_l], "l B_l")
-
-    @classmethod
-    def table(cls, name, extension, **columns):
-        nside = columns.pop("NSIDE", None)
-        table = fits.BinTableHDU.from_columns([fits.Column(name=column, format="D", array=values)
-                                               for column, values in columns.items()], name=extension)
-        if nside:
-            table.header["NSIDE"] = nside
-        table.writeto(cls.folder / name)
-
-    def test_no_beams(self):
-        smooth = ("smooth", "sky.h5", "none.h5", "--beam")
-        for name, held in (("cl_named.fits", "spectra"), ("cl_letters.fits", "spectra"), ("cl_extension.fits", "spectra"),
-                           ("named.txt", "spectra (its columns are l, TT, EE, BB, TE)"), ("c_l.txt", "spectra"),
-                           ("stated.txt", "spectra"), ("ring.fits", "ring weights"), ("pixel.fits", "pixel weights")):
-            self.refused(ERROR_IN_DATA, [f"{name}: holds {held}", "expected"], *smooth, name)
-
-    def test_no_spectra(self):
-        for name, held in (("beam.fits", "a beam"), ("beam_named.fits", "a beam"), ("beam.txt", "a beam"),
-                           ("window.fits", "a pixel window"), ("ring.fits", "ring weights"), ("pixel.fits", "pixel weights")):
-            self.refused(ERROR_IN_DATA, [f"{name}: holds {held}", "expected spectra"], "synthesize", "--cl", name, "--nside",
-                         8, "none.h5")
-
-    def test_no_windows_and_no_weights(self):
-        for name in ("beam.fits", "cl_named.fits"):
-            self.refused(ERROR_IN_DATA, [name, "expected a pixel window"], "synthesize", "--alm", "alm.h5", "--nside", NSIDE,
-                         "none.h5", "--pixel-window", name)
-        self.refused(ERROR_IN_DATA, ["window.fits: holds a pixel window; expected ring weights"], "analyze", "sky.h5", "--cl",
-                     "none.txt", "--weights", "ring:window.fits")
-
-    def test_a_pixel_window_is_a_beam_only_where_no_option_takes_windows(self):
-        for name in ("window.fits", "window_by_nside.fits"):
-            for command, option, instead in ((("smooth", "sky.h5", "none.h5"), "--beam", "--pixel-window"),
-                                             (("smooth", "sky.h5", "none.h5", "--fwhm", "5deg"), "--from-beam",
-                                              "--from-pixel-window"),
-                                             (("synthesize", "--alm", "alm.h5", "--nside", 8, "none.h5"), "--beam",
-                                              "--pixel-window")):
-                self.refused(ERROR_IN_DATA, [f"{name}: holds a pixel window", f"give the window to {instead}"], *command,
-                             option, name)
-        self.done("convert", "alm.h5", "by_beam.h5", "--beam", "window.fits")
-        self.done("alm", "alm.h5", "multiplied.h5", "--multiply", "window.fits")
-        np.testing.assert_array_equal(self.alm("by_beam.h5"), self.alm("multiplied.h5"))
-
-    def test_info_names_them(self):
-        n_pixel = (NSIDE + 1) * (3 * NSIDE + 1) // 4
-        for name, text in (("window.fits", f"a pixel window, nside {NSIDE}, lmax {4 * NSIDE}, columns TEMPERATURE, POLARIZ"),
-                           ("ring.fits", f"ring weights, nside {NSIDE}, {2 * NSIDE} numbers, columns TEMPERATURE WEIGHTS"),
-                           ("pixel.fits", f"pixel weights, {n_pixel} numbers"), ("beam.fits", f"a beam, lmax {LMAX}"),
-                           ("cl_named.fits", "spectra TT EE BB TE EB TB")):
-            for ranks in (1, 3):
-                self.assertIn(f"{name}: {text}", self.done("info", name, ranks=ranks).out)
-        write_map(self.folder / "broken.fits", self.values("sky.h5"), NSIDE=2 * NSIDE)
-        self.refused(ERROR_IN_DATA, ["broken.fits", "NSIDE = 32 needs"], "info", "broken.fits")
-        for command in (("convert", "ring.fits", "none.h5"), ("compare", "window.fits", "window.fits")):
-            self.refused(ERROR_IN_DATA, ["expected a map, a_lm or spectra"], *command)
-
-    @needs_data
-    def test_files_of_healpix(self):
-        windows = DATA / "windows"
-        for name, text in (("pixel_window_n0512.fits", "a pixel window, nside 512, lmax 2048"),
-                           ("weight_ring_n00512.fits", "ring weights, nside 512, 1024 numbers"),
-                           ("weight_pixel_n00016.fits", "pixel weights, nside 16, 208 numbers")):
-            self.assertIn(text, self.done("info", windows / name).out)
-        for name in ("spectra/wmap_lcdm_sz_lens_wmap7_cl_v4.fits", "healpix-suite/cl_out.fits", "edge-cases/Cltest.fits"):
-            self.assertIn("spectra TT", self.done("info", DATA / name).out)
-            self.refused(ERROR_IN_DATA, ["holds spectra"], "smooth", "sky.h5", "none.h5", "--beam", DATA / name, ranks=(1,))
-
-
-class Windows(Misread):
-    @needs_data
-    def test_the_window_of_another_nside_is_refused(self):
-        windows = DATA / "windows"
-        synthesize = ("synthesize", "--alm", "alm.h5", "--overwrite", "out.h5", "--pixel-window")
-        self.refused(ERROR_IN_DATA, ["pixel_window_n0032.fits", "nside = 16", "nside = 32"], *synthesize,
-                     windows / "pixel_window_n0032.fits", "--nside", 16)
-        self.refused(USAGE, ["--pixel-window", "HEALPix"], *synthesize, windows / "pixel_window_n0032.fits", "--grid",
-                     "gauss:20")
-        self.done(*synthesize, windows / "pixel_window_n0032.fits", "--nside", 32)
-        self.assertEqual(map_header(self.folder / "out.h5")["PIXWIN"], str(windows / "pixel_window_n0032.fits"))
-
-    def tables(self):
-        """Makes a folder of HEALPix and returns its data/, with files for NSIDE."""
-        data = self.folder / "healpix" / "data"
-        if not data.exists():
-            data.mkdir(parents=True)
-            window = np.exp(-(np.arange(4 * NSIDE + 1) / 90) ** 2)
-            for name, columns in ((f"pixel_window_n{NSIDE:04}", {"TEMPERATURE": window, "POLARIZATION": window}),
-                                  (f"weight_ring_n{NSIDE:05}", {"TEMPERATURE WEIGHTS": np.full(2 * NSIDE, 0.01)}),
-                                  (f"healpix_full_weights_nside_{NSIDE:04}", {
-                                      "COMPRESSED PIXEL WEIGHTS": np.full((NSIDE + 1) * (3 * NSIDE + 1) // 4, 0.02)})):
-                fits.BinTableHDU.from_columns([fits.Column(name=column, format="D", array=values)
-                                               for column, values in columns.items()]).writeto(data / f"{name}.fits")
-        return data
-
-    def test_a_folder_stands_for_the_file_of_the_nside(self):
-        data = self.tables()
-        for option, name, commands in (
-                ("--pixel-window", f"pixel_window_n{NSIDE:04}.fits",
-                 (("synthesize", "--alm", "alm.h5", "--nside", NSIDE), ("smooth", "sky.h5"))),
-                ("--from-pixel-window", f"pixel_window_n{NSIDE:04}.fits", (("smooth", "sky.h5", "--nside", 8),)),
-                ("--weights ring:", f"weight_ring_n{NSIDE:05}.fits", (("smooth", "sky.h5", "--fwhm", "9deg"),)),
-                ("--weights pixel:", f"healpix_full_weights_nside_{NSIDE:04}.fits",
-                 (("smooth", "sky.h5", "--fwhm", "9deg"),))):
-            for command in commands:
-                outputs = []
-                for out, value in (("file.h5", data / name), ("folder.h5", data), ("root.h5", data.parent)):
-                    for ranks in (1, 3):
-                        words = f"{option}{value}" if option.endswith(":") else f"{option} {value}"
-                        self.done(*command, out, *words.split(), "--overwrite", ranks=ranks)
-                    outputs.append(self.values(out))
-                    if "window" in option and "from" not in option:
-                        self.assertEqual(map_header(self.folder / out)["PIXWIN"], str(data / name))
-                np.testing.assert_array_equal(outputs[0], outputs[1])
-                np.testing.assert_array_equal(outputs[0], outputs[2])
-
-    def test_the_folder_of_healpix_is_found_by_its_variable(self):
-        data = self.tables()
-        home = {"HEALPIX": str(data.parent)}
-        self.done("smooth", "sky.h5", "by_file.h5", "--pixel-window", data / f"pixel_window_n{NSIDE:04}.fits", "--weights",
-                  f"pixel:{data}")
-        self.done("smooth", "sky.h5", "by_auto.h5", "--pixel-window", "auto", "--weights", "pixel", environment=home)
-        np.testing.assert_array_equal(self.values("by_file.h5"), self.values("by_auto.h5"))
-        self.done("synthesize", "--alm", "alm.h5", "--nside", 8, "sky8.h5")
-        synthesize = ("synthesize", "--alm", "alm.h5", "--nside", 64, "none.h5", "--pixel-window")
-        self.refused(ERROR_IN_DATA, ["pixel_window_n0064.fits: not found in ., ", str(data), "HEALPIX"], *synthesize, "auto",
-                     environment=home)
-        self.refused(ERROR_IN_DATA, ["pixel_window_n0064.fits: not found in .; name it or its folder with --pixel-window, "
-                                     "or set HEALPIX"], *synthesize, "auto", environment={"HEALPIX": ""})
-        self.refused(ERROR_IN_DATA, [f"pixel_window_n0064.fits: not found in {data}"], *synthesize, data)
-        self.refused(ERROR_IN_DATA, ["weight_pixel_n00008.fits or healpix_full_weights_nside_0008.fits: not found in"],
-                     "smooth", "sky8.h5", "none.h5", "--fwhm", "9deg", "--weights", f"pixel:{data}")
-
-    @needs_data
-    def test_the_names_are_those_of_healpix(self):
-        windows = DATA / "windows"
-        self.done("synthesize", "--alm", "alm.h5", "--nside", 32, "of_32.h5", "--pixel-window", windows)
-        self.assertEqual(map_header(self.folder / "of_32.h5")["PIXWIN"], str(windows / "pixel_window_n0032.fits"))
-        for kind, nside in (("ring", 32), ("pixel", 32), ("pixel", 16)):
-            self.done("analyze", f"of_{nside}.h5" if nside == 32 else "sky.h5", "--cl", "weighted.txt", "--weights",
-                      f"{kind}:{windows}", "--overwrite")
-
-    @needs_data
-    def test_weights_of_another_nside_are_refused(self):
-        for weights, of in (("ring", "weight_ring_n00032.fits"), ("pixel", "healpix_full_weights_nside_0032.fits")):
-            self.refused(ERROR_IN_DATA, [of, "nside = 16"], "analyze", "sky.h5", "--cl", "out.txt", "--weights",
-                         f"{weights}:{DATA}/windows/{of}")
-
-    def test_means_count_the_area_of_pixels(self):
-        self.done("synthesize", "--cl", "cl.txt", "--seed", 1, "--grid", "fejer:30,60", "--fields", "T", "fejer.h5")
-        with h5py.File(self.folder / "fejer.h5", "r+") as file:
-            theta = np.repeat(np.array(file["grid/theta"]), 60)
-            file["map"][0] = np.cos(theta) ** 2
-        out = self.done("info", "fejer.h5").out
-        self.assertIn("mean 0.333333", out)
-        self.assertNotIn("over pixels", out)
-        with h5py.File(self.folder / "fejer.h5", "r+") as file:
-            file["grid"].attrs["name"] = "mine"
-            file["grid/weight"][...] = 0
-        out = self.done("info", "fejer.h5", ranks=3).out
-        self.assertIn(f"mean {(np.cos(theta) ** 2).mean():.6g}", out)
-        self.assertIn("mean and sigma are over pixels, not over area: the grid has no weights", out)
-
-
-class Units(Misread):
+class Units(SmallSky):
     def synthesize(self, *options, out="out.h5"):
         self.done("synthesize", "--nside", NSIDE, out, "--fields", "T", "--overwrite", *options)
         return self.values(out), map_header(self.folder / out).get("TUNIT")
@@ -540,7 +283,7 @@ class Units(Misread):
         self.assertLess(rms_difference(in_k, 1e-6 * in_uk), 1e-14)
 
 
-class Outputs(Misread):
+class Outputs(SmallSky):
     def unchanged(self, name, *arguments):
         before = (self.folder / name).read_bytes()
         self.refused(USAGE, ["is an input of this command"], *arguments, "--overwrite")
@@ -578,7 +321,7 @@ class Outputs(Misread):
             self.assertEqual(self.done(*command, code=USAGE).out, "")
 
 
-class Ranks(Misread):
+class Ranks(SmallSky):
     def test_help_and_versions_need_no_mpi(self):
         broken = {"OMPI_MCA_pml": "none", "OMPI_MCA_btl": "none"}
         for words in (("--help",), ("help", "smooth"), ("-V",)):

@@ -42,7 +42,7 @@ PUBLIC = {
     "version": "base", "error": "base", "views": "base", "times": "base", "options": "base",
     "grid": "sphere", "fields": "sphere", "alm": "sphere", "spectra": "sphere", "kernel": "sphere",
     "communicator": "distribute", "mpi": "distribute", "transform": "transform", "analysis": "transform",
-    "rotation": "transform",
+    "rotation": "transform", "points": "nonuniform",
     "convolution": "convolve", "splitting": "convolve", "smoothing": "convolve",
     "files": "io", "ringweave": "app",
 }

@@ -37,7 +37,7 @@ struct LegendreProblem {
       : LegendreProblem(ring_grid, ModeLimits(ring_grid, lmax, mmax, FieldSet(spins).max_spin()),
                         spins, nullptr, fold, orders) {}
   LegendreProblem(RingGrid ring_grid, const ModeLimits& limits, const std::vector<int>& spins,
-                  const std::shared_ptr<const FineRows>& fine_rows, Fold fold = Fold::no,
+                  const std::shared_ptr<const DeconvolvedRows>& fine_rows, Fold fold = Fold::no,
                   const std::vector<int>& orders = {})
       : grid(std::make_shared<const RingGrid>(std::move(ring_grid))),
         fields(spins),

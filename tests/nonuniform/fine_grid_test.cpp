@@ -39,7 +39,7 @@ std::vector<double> colatitudes(int n) {
 
 TEST(FineGrid, RowsHaveThePrecisionOfTheta) {
   for (const int width : {3, 8, 15}) {
-    const FineGrid grid = make_fine_grid(6912, 13824, width, 8);
+    const FineGrid grid{6912, 13824, width, 8};
     for (const double theta : colatitudes(1000)) {
       const TapPlace place = rows_around(grid, theta);
       const Long expected = static_cast<Long>(theta) * 6912 / long_pi - Long(0.5);
@@ -54,7 +54,7 @@ TEST(FineGrid, RowsHaveThePrecisionOfTheta) {
 }
 
 TEST(FineGrid, BothPolesAreAlike) {
-  const FineGrid grid = make_fine_grid(64, 128, 7, 7);
+  const FineGrid grid{64, 128, 7, 7};
   const TapPlace north = rows_around(grid, 0);
   const TapPlace south = rows_around(grid, pi);
   EXPECT_EQ(south.first, 64 - 7 - north.first);
@@ -68,7 +68,7 @@ TEST(FineGrid, ColumnsAreThoseOfPhiModuloATurn) {
   for (int k = 0; k < 1000; ++k) longitudes.push_back(uniform(random));
   for (int k = 0; k < 1000; ++k) longitudes.push_back(2 * pi * uniform(random) / 1000);
   for (const int width : {4, 8, 13}) {
-    const FineGrid grid = make_fine_grid(6912, 13824, 8, width);
+    const FineGrid grid{6912, 13824, 8, width};
     for (const double phi : longitudes) {
       const TapPlace place = columns_around(grid, phi);
       EXPECT_GE(place.first, 0);
@@ -80,20 +80,6 @@ TEST(FineGrid, ColumnsAreThoseOfPhiModuloATurn) {
       EXPECT_NEAR(wrong, 0, std::abs(phi) <= 2 * pi ? 4e-15 : 1e-12) << phi;
     }
   }
-}
-
-TEST(FineGrid, RowsBeyondThePolesAreReflected) {
-  const FineGrid grid = make_fine_grid(20, 40, 5, 5);
-  const auto expect_row = [&](std::int64_t r, std::int64_t row, bool is_beyond_pole) {
-    EXPECT_EQ(row_of(grid, r).row, row);
-    EXPECT_EQ(row_of(grid, r).is_beyond_pole, is_beyond_pole);
-  };
-  expect_row(-3, 2, true);
-  expect_row(-1, 0, true);
-  expect_row(0, 0, false);
-  expect_row(19, 19, false);
-  expect_row(20, 19, true);
-  expect_row(22, 17, true);
 }
 
 /// Real fields with the symmetry of spin s, sum_m Re exp(i m phi) sum_k c_km (cos or sin)(k theta):
@@ -143,8 +129,8 @@ TEST(FineGrid, TapsGiveTheValuesOfAFieldAlsoAtThePoles) {
       const TapChoice choice = choose_taps({lmax, lmax, epsilon, 100, 1});
       const TapKernel theta_kernel(choice.theta.width, choice.theta.oversampling);
       const TapKernel phi_kernel(choice.phi.width, choice.phi.oversampling);
-      const FineGrid grid = make_fine_grid(choice.theta.length, choice.phi.length,
-                                           choice.theta.width, choice.phi.width);
+      const FineGrid grid{choice.theta.length, choice.phi.length, choice.theta.width,
+                          choice.phi.width};
       const auto n_rows = static_cast<double>(grid.n_rows);
       const auto n_columns = static_cast<double>(grid.n_columns);
       const Field field(lmax, spin);
@@ -166,10 +152,10 @@ TEST(FineGrid, TapsGiveTheValuesOfAFieldAlsoAtThePoles) {
         const TapPlace columns = columns_around(grid, phi);
         double value = 0;
         for (int i = 0; i < grid.theta_width; ++i) {
-          const FineRow row = row_of(grid, rows.first + i);
-          const double sign = row.is_beyond_pole && spin % 2 != 0 ? -1 : 1;
+          const FoldedRow row = folded_row(rows.first + i, grid.n_rows);
+          const double sign = row.is_turned && spin % 2 != 0 ? -1 : 1;
           const double weight = sign * tap_value(theta_kernel.polynomials(), i, rows.offset);
-          const std::int64_t shift = row.is_beyond_pole ? grid.n_columns / 2 : 0;
+          const std::int64_t shift = row.is_turned ? grid.n_columns / 2 : 0;
           for (int j = 0; j < grid.phi_width; ++j) {
             const std::int64_t q = (columns.first + j + shift) % grid.n_columns;
             value += weight * tap_value(phi_kernel.polynomials(), j, columns.offset) *

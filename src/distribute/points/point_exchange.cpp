@@ -16,6 +16,7 @@
 #include "distribute/mpi/exchange_mpi.hpp"
 #include "distribute/mpi/mpi_library.hpp"
 #include "distribute/points/offences.hpp"
+#include "distribute/points/point_messages.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/mpi.hpp"
 
@@ -132,6 +133,8 @@ class PointExchange::Listing {
   }
 };
 
+PointExchange::~PointExchange() = default;
+
 PointExchange::PointExchange(Communicator comm, const FineRows& rows, const RowCosts& costs,
                              const PointAngles& listed, const PointOptions& options)
     : comm_(std::move(comm)), options_(options), n_listed_(ssize64(listed.theta)) {
@@ -213,7 +216,8 @@ void PointExchange::list_references(const Listing& listing, std::int64_t limit) 
 void PointExchange::send_angles(Listing& listing, const PointAngles& listed) {
   HostBuffer<double> leaving;
   agree(comm_, [&] {
-    messages_.emplace(comm_, listing.sent, listing.arriving, options_.mpi_count_limit);
+    messages_ = std::make_unique<PointMessages>(comm_, listing.sent, listing.arriving,
+                                                options_.mpi_count_limit);
     n_sent_ = messages_->n_listed();
     const std::int64_t n_summed = listing.n_kept + messages_->n_summed();
     listing.angles.allocate(checked_product(n_summed, n_angles_, "angles of points"));

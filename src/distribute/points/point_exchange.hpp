@@ -3,18 +3,20 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "distribute/points/compact_indices.hpp"
-#include "distribute/points/point_messages.hpp"
 #include "distribute/points/point_order.hpp"
 #include "distribute/points/point_plan.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/views.hpp"
 
 namespace ringweave::detail::inline distribute {
+
+class PointMessages;
 
 struct PointOptions {
   std::int64_t most_components = 1;  ///< of gather() and scatter()
@@ -39,6 +41,7 @@ class PointExchange {
   ///        ResourceError when memory fails one.
   PointExchange(Communicator comm, const FineRows& rows, const RowCosts& costs,
                 const PointAngles& listed, const PointOptions& options = {});
+  ~PointExchange();
 
   const PointPlan& plan() const { return *plan_; }
   std::int64_t n_listed() const { return n_listed_; }
@@ -87,7 +90,7 @@ class PointExchange {
   std::int64_t n_listed_ = 0;
   std::int64_t n_angles_ = 2;  ///< 3 with psi
   std::optional<PointPlan> plan_;
-  std::optional<PointMessages> messages_;
+  std::unique_ptr<PointMessages> messages_;
   PointOrder summed_;
   // A reference below n_sent_ is a place among the points sent to others. Beyond, it is a place in
   // summed(), for which nothing is sent.

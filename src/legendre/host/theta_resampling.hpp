@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "legendre/fine_rows.hpp"
+#include "legendre/deconvolved_rows.hpp"
 #include "legendre/host/theta_columns.hpp"
 #include "legendre/host/theta_fft.hpp"
 #include "ringweave/grid.hpp"
@@ -26,7 +26,7 @@ enum class Parity { even, odd };
 /// polynomials of that degree on the doubled circle, even or odd in theta, so they are determined
 /// by degree + 1 rings at theta_j = pi (j + 1/2) / n. An FFT gives their coefficients. These are
 /// divided by the transform of a spreading kernel, zero-padded and transformed back to samples on a
-/// finer equidistant grid, of which 16 around each ring give its value. With FineRows the rings are
+/// finer equidistant grid, of which 16 around each ring give its value. With DeconvolvedRows the rings are
 /// samples of the finer grid themselves and the factors are the caller's. The result for one order
 /// does not depend on the others in its block.
 /// Accuracy  3e-14 of the rms of the values (rms), 1e-13 at worst; the transpose holds to 3e-15.
@@ -45,7 +45,7 @@ class ThetaResampling {
   ThetaResampling(const RingGrid& target, std::int64_t degree);
   /// The target's rings are fine rows. The members of `rows` must fit to the degree.
   /// Error   UsageError when a ring is not a row.
-  ThetaResampling(const RingGrid& target, std::int64_t degree, const FineRows& rows);
+  ThetaResampling(const RingGrid& target, std::int64_t degree, const DeconvolvedRows& rows);
 
   /// Returns the smallest set of rings pi (j + 1/2) / n, n > degree, with a good FFT length n.
   const RingGrid& equidistant() const { return equidistant_; }

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/checked_cast.hpp"
-#include "legendre/fine_rows.hpp"
+#include "legendre/deconvolved_rows.hpp"
 
 namespace ringweave::detail::gpu {
 

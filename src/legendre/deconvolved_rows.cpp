@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "legendre/fine_rows.hpp"
+#include "legendre/deconvolved_rows.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 
 namespace ringweave::detail::inline legendre {
 
-void FineRows::check(int lmax, int mmax) const {
+void DeconvolvedRows::check(int lmax, int mmax) const {
   if (n_rows % 4 != 0 || n_rows <= lmax || !columns::ThetaFft::is_smooth(n_rows)) {
     throw UsageError(
         fmt::format("fine rows: {} rows for lmax {}; expected a multiple of 4 above lmax, with "
@@ -28,7 +28,7 @@ void FineRows::check(int lmax, int mmax) const {
   }
 }
 
-std::vector<std::int64_t> FineRows::rows_of(const RingGrid& grid) const {
+std::vector<std::int64_t> DeconvolvedRows::rows_of(const RingGrid& grid) const {
   std::vector<std::int64_t> rows;
   rows.reserve(to_size(grid.n_rings()));
   const double distance = std::numbers::pi / static_cast<double>(n_rows);
@@ -45,7 +45,7 @@ std::vector<std::int64_t> FineRows::rows_of(const RingGrid& grid) const {
   return rows;
 }
 
-void refuse_on_gpus(const FineRows* rows) {
+void refuse_on_gpus(const DeconvolvedRows* rows) {
   if (rows == nullptr) return;
   throw UsageError(
       "Legendre stage: fine rows are not implemented on GPUs yet; choose the host backend");

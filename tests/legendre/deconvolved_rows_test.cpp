@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "legendre/fine_rows.hpp"
+#include "legendre/deconvolved_rows.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,8 +34,8 @@ std::int64_t rows_for(double oversampling, int lmax) {
 }
 
 /// Rows for an interpolation with a Kaiser-Bessel kernel of so many taps in either direction.
-FineRows kaiser_bessel_rows(double oversampling, int taps, int lmax, int mmax) {
-  FineRows rows;
+DeconvolvedRows kaiser_bessel_rows(double oversampling, int taps, int lmax, int mmax) {
+  DeconvolvedRows rows;
   rows.n_rows = rows_for(oversampling, lmax);
   const double beta = 0.97 * std::numbers::pi * taps * (1 - 0.5 / oversampling);
   const auto factor = [&](double frequency) {
@@ -50,22 +50,22 @@ FineRows kaiser_bessel_rows(double oversampling, int taps, int lmax, int mmax) {
   return rows;
 }
 
-FineRows plain_rows(std::int64_t n_rows, int lmax, int mmax) {
+DeconvolvedRows plain_rows(std::int64_t n_rows, int lmax, int mmax) {
   return {n_rows, std::vector<double>(to_size(std::int64_t{lmax} + 1), 1.0),
           std::vector<double>(to_size(std::int64_t{mmax} + 1), 1.0)};
 }
 
-ModeLimits limits_for(const RingGrid& grid, const FineRows& rows, const std::vector<int>& spins) {
+ModeLimits limits_for(const RingGrid& grid, const DeconvolvedRows& rows, const std::vector<int>& spins) {
   return ModeLimits::of_fine_rows(
       grid, rows.n_rows, static_cast<int>(rows.theta_factors.size()) - 1,
       static_cast<int>(rows.order_factors.size()) - 1, FieldSet(spins).max_spin());
 }
 
-LegendreProblem problem_on(const RingGrid& grid, const FineRows& rows,
+LegendreProblem problem_on(const RingGrid& grid, const DeconvolvedRows& rows,
                            const std::vector<int>& spins) {
-  return {grid, limits_for(grid, rows, spins), spins, std::make_shared<const FineRows>(rows)};
+  return {grid, limits_for(grid, rows, spins), spins, std::make_shared<const DeconvolvedRows>(rows)};
 }
-LegendreProblem problem_of(const FineRows& rows, const std::vector<int>& spins) {
+LegendreProblem problem_of(const DeconvolvedRows& rows, const std::vector<int>& spins) {
   return problem_on(RingGrid::fejer(rows.n_rows), rows, spins);
 }
 
@@ -73,7 +73,7 @@ const std::vector<std::vector<int>> batches{{0}, {1}, {2}, {3}, {0, 2}, {3, 0, 1
 
 void expect_plain_modes(int lmax, int mmax, const std::vector<int>& spins) {
   for (const double oversampling : {1.0, 1.65}) {
-    const FineRows rows = plain_rows(rows_for(oversampling, lmax), lmax, mmax);
+    const DeconvolvedRows rows = plain_rows(rows_for(oversampling, lmax), lmax, mmax);
     const LegendreProblem fine = problem_of(rows, spins);
     const LegendreProblem direct(*fine.grid, limits_for(*fine.grid, rows, spins), spins, nullptr);
     const auto alm = random_values(fine.alm_size(), 1);
@@ -85,7 +85,7 @@ void expect_plain_modes(int lmax, int mmax, const std::vector<int>& spins) {
   }
 }
 
-TEST(FineRows, WithoutFactorsTheyAreTheRingsOfTheirColatitude) {
+TEST(DeconvolvedRows, WithoutFactorsTheyAreTheRingsOfTheirColatitude) {
   for (const std::vector<int>& spins : batches) {
     for (const int lmax : {0, 1, 2, 5, 127}) expect_plain_modes(lmax, lmax, spins);
     expect_plain_modes(127, 84, spins);
@@ -158,11 +158,11 @@ std::vector<std::vector<LongComplex>> direct_modes(const LegendreProblem& proble
   return values;
 }
 
-TEST(FineRows, AreTheSeriesMultipliedByTheFactors) {
+TEST(DeconvolvedRows, AreTheSeriesMultipliedByTheFactors) {
   constexpr int lmax = 40;
   const RingGrid rings = RingGrid::fejer(lmax + 3);
   for (const int spin : {0, 1, 2}) {
-    FineRows rows = plain_rows(rows_for(1.65, lmax), lmax, lmax);
+    DeconvolvedRows rows = plain_rows(rows_for(1.65, lmax), lmax, lmax);
     for (int k = 0; k <= lmax; ++k) {
       rows.theta_factors[to_size(k)] = 1 + 0.7 * std::sin(7.0 * k);
       rows.order_factors[to_size(k)] = 2 + std::cos(5.0 * k);
@@ -221,9 +221,9 @@ RingGrid some_rows(std::int64_t n_rows) {
   return all.subset(kept);
 }
 
-TEST(FineRows, TheAdjointIsTheTranspose) {
+TEST(DeconvolvedRows, TheAdjointIsTheTranspose) {
   for (const std::vector<int>& spins : batches) {
-    const FineRows rows = kaiser_bessel_rows(1.65, 8, 150, 147);
+    const DeconvolvedRows rows = kaiser_bessel_rows(1.65, 8, 150, 147);
     EXPECT_LE(adjoint_gap(problem_of(rows, spins)), 0.1 * tolerance::adjoint) << spins[0];
     EXPECT_LE(adjoint_gap(problem_on(some_rows(rows.n_rows), rows, spins)),
               0.1 * tolerance::adjoint)
@@ -231,8 +231,8 @@ TEST(FineRows, TheAdjointIsTheTranspose) {
   }
 }
 
-TEST(FineRows, ASubsetOfThemIsAsAmongAll) {
-  const FineRows rows = kaiser_bessel_rows(1.5, 8, 150, 147);
+TEST(DeconvolvedRows, ASubsetOfThemIsAsAmongAll) {
+  const DeconvolvedRows rows = kaiser_bessel_rows(1.5, 8, 150, 147);
   for (const std::vector<int>& spins : batches) {
     const LegendreProblem all = problem_of(rows, spins);
     const LegendreProblem some = problem_on(some_rows(rows.n_rows), rows, spins);
@@ -260,9 +260,9 @@ TEST(FineRows, ASubsetOfThemIsAsAmongAll) {
   }
 }
 
-TEST(FineRows, ThreadCountsGiveTheSameBits) {
+TEST(DeconvolvedRows, ThreadCountsGiveTheSameBits) {
   const int before = omp_get_max_threads();
-  const FineRows rows = kaiser_bessel_rows(1.65, 8, 120, 120);
+  const DeconvolvedRows rows = kaiser_bessel_rows(1.65, 8, 120, 120);
   std::vector<Complex> modes_of_one;
   std::vector<Complex> alm_of_one;
   for (const int threads : {1, 2, 3}) {
@@ -280,7 +280,7 @@ TEST(FineRows, ThreadCountsGiveTheSameBits) {
   omp_set_num_threads(before);
 }
 
-TEST(FineRows, CoefficientsMayBeStoredAsFloat) {
+TEST(DeconvolvedRows, CoefficientsMayBeStoredAsFloat) {
   const LegendreProblem problem = problem_of(kaiser_bessel_rows(1.65, 8, 127, 100), {0, 2});
   const auto wide = random_values(problem.alm_size(), 11);
   const std::vector<std::complex<float>> narrow(wide.begin(), wide.end());
@@ -293,7 +293,7 @@ TEST(FineRows, CoefficientsMayBeStoredAsFloat) {
             tolerance::single_storage);
 }
 
-TEST(FineRows, NothingIsAllocatedByATransform) {
+TEST(DeconvolvedRows, NothingIsAllocatedByATransform) {
   const std::int64_t before = MemoryMeter::current_bytes();
   const LegendreProblem problem = problem_of(kaiser_bessel_rows(1.65, 8, 40, 40), {0, 2});
   const std::int64_t planned = MemoryMeter::current_bytes();
@@ -308,12 +308,12 @@ TEST(FineRows, NothingIsAllocatedByATransform) {
 /// Expects that what the limits leave out is below the rounding of the rows, which grows by the
 /// factor of the highest degree.
 void expect_little_left_out(double oversampling, int taps, int lmax, int spin) {
-  const FineRows rows = kaiser_bessel_rows(oversampling, taps, lmax, lmax);
+  const DeconvolvedRows rows = kaiser_bessel_rows(oversampling, taps, lmax, lmax);
   const RingGrid grid = RingGrid::fejer(rows.n_rows);
   // With a spin of lmax every ring keeps all orders.
   const ModeLimits all(grid, lmax, lmax, lmax);
   const ModeLimits limits = limits_for(grid, rows, {spin});
-  const LegendreProblem problem(grid, all, {spin}, std::make_shared<const FineRows>(rows));
+  const LegendreProblem problem(grid, all, {spin}, std::make_shared<const DeconvolvedRows>(rows));
   const auto modes = problem.synthesize(random_values(problem.alm_size(), 14));
   double largest = 0;
   long double power = 0;
@@ -328,7 +328,7 @@ void expect_little_left_out(double oversampling, int taps, int lmax, int spin) {
       << "lmax " << lmax << ", " << taps << " taps, " << oversampling << ", spin " << spin;
 }
 
-TEST(FineRows, ModesLeftOutAreBelowRounding) {
+TEST(DeconvolvedRows, ModesLeftOutAreBelowRounding) {
   for (const int taps : {4, 8, 16}) {
     for (const double oversampling : {1.25, 1.35, 1.65, 2.0}) {
       for (const int spin : {0, 2}) {
@@ -342,22 +342,22 @@ TEST(FineRows, ModesLeftOutAreBelowRounding) {
   expect_little_left_out(1.65, 16, 1023, 2);
 }
 
-TEST(FineRows, WhatDoesNotFitIsAUsageError) {
+TEST(DeconvolvedRows, WhatDoesNotFitIsAUsageError) {
   const RingGrid grid = RingGrid::fejer(16);
-  const FineRows rows = plain_rows(16, 8, 8);
-  const auto make = [&](const FineRows& changed, const RingGrid& on) {
+  const DeconvolvedRows rows = plain_rows(16, 8, 8);
+  const auto make = [&](const DeconvolvedRows& changed, const RingGrid& on) {
     const LegendreProblem problem(on, ModeLimits(on, 8, 8, 0), {0},
-                                  std::make_shared<const FineRows>(changed));
+                                  std::make_shared<const DeconvolvedRows>(changed));
   };
   make(rows, grid);
   for (const std::int64_t n_rows : {-4, 0, 8, 18, 44}) {
-    FineRows changed = rows;
+    DeconvolvedRows changed = rows;
     changed.n_rows = n_rows;
     EXPECT_THAT([&] { make(changed, RingGrid::fejer(std::max<std::int64_t>(n_rows, 1))); },
                 ThrowsMessage<UsageError>(HasSubstr("expected a multiple of 4 above lmax")))
         << n_rows;
   }
-  FineRows changed = rows;
+  DeconvolvedRows changed = rows;
   changed.theta_factors.pop_back();
   EXPECT_THAT([&] { make(changed, grid); },
               ThrowsMessage<UsageError>(HasSubstr("8 factors in theta and 9 of orders")));
@@ -367,12 +367,12 @@ TEST(FineRows, WhatDoesNotFitIsAUsageError) {
               ThrowsMessage<UsageError>(HasSubstr("ring 0 of healpix:2")));
 }
 
-TEST(FineRows, AreNotOnGpusYet) {
+TEST(DeconvolvedRows, AreNotOnGpusYet) {
   const LegendreProblem problem = problem_of(plain_rows(16, 8, 8), {0});
   LegendreShape shape{problem.grid, ModeLimits(*problem.grid, 8, 8, 0),
                       {},           problem.alm_layout,
                       problem.rows, problem.fields};
-  shape.fine_rows = std::make_shared<const FineRows>(plain_rows(16, 8, 8));
+  shape.fine_rows = std::make_shared<const DeconvolvedRows>(plain_rows(16, 8, 8));
   const auto says_so = ThrowsMessage<UsageError>(HasSubstr("not implemented on GPUs yet"));
   EXPECT_THAT([&] { make_legendre_stage(shape, Backend::cuda); }, says_so);
   EXPECT_THAT([&] { device_legendre_bytes(shape); }, says_so);

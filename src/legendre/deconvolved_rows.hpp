@@ -12,7 +12,7 @@ namespace ringweave::detail::inline legendre {
 /// sum over k of c_k theta_factors[|k|] order_factors[m] exp(i k theta), with the coefficients c_k,
 /// |k| <= lmax, of Delta_m(theta). The rings are rows of the whole sphere at theta = pi (row + 1/2)
 /// / n_rows, those of RingGrid::fejer(n_rows), all of them or a subset.
-struct FineRows {
+struct DeconvolvedRows {
   std::int64_t n_rows = 0;  ///< a multiple of 4, more than lmax, with prime factors up to 7
   std::vector<double> theta_factors;  ///< [k = 0..lmax]
   std::vector<double> order_factors;  ///< [m = 0..mmax]
@@ -24,6 +24,6 @@ struct FineRows {
 };
 
 /// Throws a UsageError unless `rows` is null: stages on devices have none.
-void refuse_on_gpus(const FineRows* rows);
+void refuse_on_gpus(const DeconvolvedRows* rows);
 
 }  // namespace ringweave::detail::inline legendre

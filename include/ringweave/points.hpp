@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include <ringweave/alm.hpp>
+#include <ringweave/communicator.hpp>
+#include <ringweave/fields.hpp>
+#include <ringweave/options.hpp>
+#include <ringweave/times.hpp>
+#include <ringweave/views.hpp>
+
+namespace ringweave::detail::inline nonuniform {
+struct PlannedPoints;
+}
+
+namespace ringweave {
+
+/// Specification of a transform to arbitrary points, the same on every rank.
+struct PointSpec {
+  int lmax = 0;
+  int mmax = -1;  ///< -1: lmax
+  FieldSet fields{{0}};
+  /// Bound of the rms error of the values over the rms of the field, for any a_lm, beyond rounding
+  /// (1e-13 + 2e-16 lmax); 1e-13 to 0.1.
+  double epsilon = 1e-7;
+  Backend backend = Backend::host;
+  ExchangeOptions exchange{};
+
+  /// Returns the same with mmax = lmax where it was left open. Error  UsageError when it
+  /// contradicts itself.
+  PointSpec checked() const;
+  /// Returns a number that differs (almost surely) when two specifications do.
+  std::int64_t digest() const;
+};
+
+/// How a transform to points works, for reports. The same on every rank.
+struct PointReport {
+  int theta_taps = 0;
+  int phi_taps = 0;
+  std::int64_t fine_rows = 0;     ///< of the whole sphere
+  std::int64_t fine_columns = 0;  ///< of each row
+  double theta_oversampling = 0;  ///< fine rows over lmax + 1
+  double phi_oversampling = 0;    ///< fine columns over 2 mmax + 2
+  double predicted_error = 0;     ///< of the worst mode, without rounding
+  std::int64_t points = 0;        ///< of all ranks
+  std::int64_t most_points = 0;   ///< points that touch the rows of a rank, on the rank with most
+  double mean_points = 0;
+  std::int64_t most_rows = 0;
+  double mean_rows = 0;
+};
+
+/// Points of the sphere that the ranks of a communicator list, in any order and number, also none.
+/// They are sent once to the ranks that own the rows around them. Copies share the points.
+class PointSet {
+ public:
+  /// * Plans everything that depends on points.
+  /// theta, phi  of this rank's points, radians; theta in [0, pi], any finite phi
+  /// psi         angles of a detector with a polarised field, radians: values are then
+  ///             T + Q cos(2 psi) + U sin(2 psi), or Q cos(2 psi) + U sin(2 psi); empty: none
+  /// Error  DataError on all ranks, naming the first point, when an angle is not finite or theta is
+  ///        outside [0, pi]; UsageError when arrays differ in length, the specification contradicts
+  ///        itself, ranks disagree on it, or psi is given for other fields than T, Q, U or Q, U;
+  ///        ResourceError when memory fails one.
+  PointSet(const Communicator& comm, const PointSpec& spec, std::span<const double> theta,
+           std::span<const double> phi, std::span<const double> psi = {});
+
+  std::int64_t size() const;          ///< points that this rank lists
+  std::int64_t n_components() const;  ///< of values: those of the fields, 1 with psi
+  const PointReport& report() const;
+  std::int64_t bytes() const;  ///< on this rank
+
+ private:
+  friend class PointTransform;
+  std::shared_ptr<detail::PlannedPoints> planned_;
+};
+
+/// The transform between a_lm and values at points, and its exact adjoint:
+///
+///     a_lm -> Legendre sums on fine rows, deconvolved -> one MPI_Alltoallv -> FFT in phi
+///          -> sums over the taps around each point -> values to the ranks that list the points
+///
+/// Members marked * are collective. Calls allocate and plan nothing. Values are equal to rounding
+/// for any number of ranks and bitwise for any number of threads, a_lm of the adjoint bitwise the
+/// same for any number of both and any distribution of the points among ranks.
+/// One call at a time for all transforms that share a PointSet. T is float or double.
+///
+///   values  [component][point], as this rank lists them
+///   a_lm    [component][my order m][l = m..lmax], as alm_layout() has them
+///
+/// From  Reinecke, Belkner & Carron (2023), A&A 678, A165; Belkner et al. (2024),
+///       arXiv:2406.14542; Barnett, Magland & af Klinteberg (2019), SIAM J. Sci. Comput. 41
+class PointTransform {
+ public:
+  /// * `spec` must be that of the points. Error  UsageError on all ranks if it is not.
+  PointTransform(const Communicator& comm, const PointSpec& spec, const PointSet& points);
+  ~PointTransform();
+  PointTransform(PointTransform&&) noexcept;
+  PointTransform& operator=(PointTransform&&) noexcept;
+
+  const AlmLayout& alm_layout() const;
+  const PointSet& points() const;
+
+  /// Allocates this rank's part of a_lm or values, not initialised. Not collective.
+  template <class T>
+  AlmBuffer<T> make_alm() const {
+    return {n_alm_components(), alm_layout().size()};
+  }
+  template <class T>
+  ComponentBuffer<T> make_values() const {
+    return {points().n_components(), points().size()};
+  }
+
+  // Both throw UsageError on all ranks when a shape is wrong on one.
+
+  /// * Computes the values of fields at the points. Reads alm, overwrites values.
+  template <class T>
+  void evaluate(AlmView<const T> alm, ComponentView<T> values);
+  template <class T>
+  void evaluate(const AlmBuffer<T>& alm, ComponentBuffer<T>& values) {
+    evaluate<T>(alm.view(), values.view());
+  }
+
+  /// * Applies the exact transpose (with weight 2 for m > 0 on the a_lm): sums over the points of
+  /// value times Y_lm^*. There are no weights.
+  /// Error  DataError on all ranks, naming the first, when a value is not finite.
+  template <class T>
+  void adjoint(ComponentView<const T> values, AlmView<T> alm,
+               Accumulate how = Accumulate::overwrite);
+  template <class T>
+  void adjoint(const ComponentBuffer<T>& values, AlmBuffer<T>& alm,
+               Accumulate how = Accumulate::overwrite) {
+    adjoint<T>(values.view(), alm.view(), how);
+  }
+
+  /// Seconds of "legendre", "exchange", "rows", "points", "value_exchange" of this rank so far.
+  StageTimes& times();
+  std::int64_t bytes() const;  ///< on this rank, with those of the points
+
+ private:
+  std::int64_t n_alm_components() const;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ringweave

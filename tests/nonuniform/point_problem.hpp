@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <numbers>
+#include <random>
+#include <vector>
+
+#include "base/checked_cast.hpp"
+#include "ringweave/points.hpp"
+#include "ringweave/spectra.hpp"
+#include "ringweave/transform.hpp"
+#include "transform/transform_problem.hpp"
+
+namespace ringweave::detail::test {
+
+struct Directions {
+  std::vector<double> theta;
+  std::vector<double> phi;
+  void add(double t, double p) {
+    theta.push_back(t);
+    phi.push_back(p);
+  }
+  std::int64_t size() const { return ssize64(theta); }
+};
+
+/// Points all over the sphere, from 1e-8 to 1e-2 rad from the poles, on the poles' meridians, and
+/// with longitudes outside a circle. No two have the same colatitude.
+inline Directions scattered_points(std::int64_t n, unsigned which = 1) {
+  std::mt19937_64 random(which);
+  std::uniform_real_distribution<double> unit(0, 1);
+  Directions points;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double near = std::pow(10, -2 - 6 * unit(random));
+    double theta = std::acos(1 - 2 * unit(random));
+    if (i % 8 == 6) theta = near;
+    if (i % 8 == 7) theta = std::numbers::pi - near;
+    points.add(theta, (unit(random) - 0.3) * 4 * std::numbers::pi);
+  }
+  if (n > 2) points.theta[0] = 0;
+  if (n > 2) points.theta[1] = std::numbers::pi;
+  return points;
+}
+
+/// Normal a_lm of unit variance, the same on any number of ranks; zero below a field's spin.
+template <class T = double>
+AlmBuffer<T> white_alm(const AlmLayout& layout, const FieldSet& fields) {
+  AlmBuffer<T> alm(fields.n_components(), layout.size());
+  for (const FieldSet::Field& field : fields.fields()) {
+    for (std::int64_t c = field.first_component;
+         c < field.first_component + (field.spin > 0 ? 2 : 1); ++c) {
+      for (std::int64_t row = 0; row < layout.n_orders(); ++row) {
+        const int m = layout.order(row);
+        for (int l = m; l <= layout.lmax(); ++l) {
+          const NormalPair x = normal_pair(seed, static_cast<std::uint32_t>(c), l, m);
+          alm.view().component(c)[layout.index(row, l)] =
+              l < field.spin
+                  ? std::complex<T>(0)
+                  : std::complex<T>(static_cast<T>(x.re), static_cast<T>(m == 0 ? 0 : x.im));
+        }
+      }
+    }
+  }
+  return alm;
+}
+
+/// A transform to rings of one pixel each, which are the points in ascending order of theta.
+struct PointRings {
+  PointRings(const PointSpec& spec, const Directions& points) : places(to_size(points.size())) {
+    std::vector<std::size_t> order(places.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::sort(order.begin(), order.end(),
+              [&](auto a, auto b) { return points.theta[a] < points.theta[b]; });
+    std::vector<RingSpec> rings;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      places[order[i]] = static_cast<std::int64_t>(i);
+      rings.push_back({points.theta[order[i]], points.phi[order[i]], 1, 0});
+    }
+    TransformSpec rings_spec;
+    rings_spec.grid = std::make_shared<const RingGrid>(RingGrid::from_rings(rings));
+    rings_spec.lmax = spec.lmax;
+    rings_spec.mmax = spec.mmax;
+    rings_spec.fields = spec.fields;
+    rings_spec.theta = ThetaRoute::direct;
+    transform = std::make_unique<SphericalHarmonicTransform>(Communicator::self(), rings_spec);
+  }
+  std::vector<std::int64_t> places;  ///< [point] its ring
+  std::unique_ptr<SphericalHarmonicTransform> transform;
+};
+
+/// Values of white a_lm at the points, [component][point].
+inline ComponentBuffer<double> expected_values(const PointSpec& spec, const Directions& points) {
+  PointRings rings(spec, points);
+  const MapBuffer<double> map =
+      synthesized(*rings.transform, white_alm(rings.transform->alm_layout(), spec.fields));
+  ComponentBuffer<double> values(spec.fields.n_components(), points.size());
+  for (std::int64_t c = 0; c < values.n_components(); ++c) {
+    for (std::int64_t i = 0; i < points.size(); ++i)
+      values.view().component(c)[i] = map.view().component(c)[rings.places[to_size(i)]];
+  }
+  return values;
+}
+
+}  // namespace ringweave::detail::test

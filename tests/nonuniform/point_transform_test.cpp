@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <cmath>
+#include <vector>
+
+#include "nonuniform/point_problem.hpp"
+#include "ringweave/points.hpp"
+#include "support/expect_error.hpp"
+#include "support/rank_groups.hpp"
+#include "support/tolerance.hpp"
+
+namespace ringweave::detail::test {
+namespace {
+
+double bound(double epsilon, int lmax) { return epsilon + 1e-13 + 2e-16 * lmax; }
+
+/// Some of the points: those with these numbers.
+struct Dealt {
+  std::vector<std::int64_t> numbers;
+  std::vector<double> theta;
+  std::vector<double> phi;
+};
+
+enum class Deal { in_turn, all_on_last, backwards };
+
+Dealt deal(const Communicator& comm, const Directions& points, Deal how) {
+  Dealt mine;
+  for (std::int64_t k = 0; k < points.size(); ++k) {
+    const std::int64_t i = how == Deal::backwards ? points.size() - 1 - k : k;
+    const std::int64_t owner =
+        how == Deal::all_on_last ? comm.size() - 1 : (i * 7 + 3) % comm.size();
+    if (owner != comm.rank()) continue;
+    mine.numbers.push_back(i);
+    mine.theta.push_back(points.theta[to_size(i)]);
+    mine.phi.push_back(points.phi[to_size(i)]);
+  }
+  return mine;
+}
+
+ComponentBuffer<double> of_numbers(const ComponentBuffer<double>& all,
+                                   const std::vector<std::int64_t>& numbers) {
+  ComponentBuffer<double> mine(all.n_components(), ssize64(numbers));
+  for (std::int64_t c = 0; c < all.n_components(); ++c) {
+    for (std::int64_t i = 0; i < mine.size(); ++i)
+      mine.view().component(c)[i] = all.view().component(c)[numbers[to_size(i)]];
+  }
+  return mine;
+}
+
+PointSpec spec_of(int lmax, const std::vector<int>& spins, double epsilon, int mmax = -1) {
+  PointSpec spec;
+  spec.lmax = lmax;
+  spec.mmax = mmax;
+  spec.fields = FieldSet(spins);
+  spec.epsilon = epsilon;
+  return spec;
+}
+
+TEST(PointTransform, ValuesAreThoseOfTheFieldForEveryEpsilon) {
+  on_every_rank_count([&](const Communicator& comm) {
+    const Directions points = scattered_points(160);
+    for (const auto& spins : {std::vector{0}, {2}, {0, 1, 3}}) {
+      const PointSpec any = spec_of(130, spins, 1e-2);
+      const ComponentBuffer<double> expected = expected_values(any, points);
+      for (double epsilon = 1e-2; epsilon > 1e-13; epsilon /= comm.size() == 1 ? 10 : 1e4) {
+        const PointSpec spec = spec_of(130, spins, epsilon);
+        const Dealt mine = deal(comm, points, Deal::in_turn);
+        PointTransform transform(comm, spec, PointSet(comm, spec, mine.theta, mine.phi));
+        auto values = transform.make_values<double>();
+        transform.evaluate(white_alm(transform.alm_layout(), spec.fields), values);
+        expect_within(relative_error(comm, values, of_numbers(expected, mine.numbers)),
+                      bound(epsilon, spec.lmax));
+      }
+    }
+  });
+}
+
+TEST(PointTransform, AdjointIsTheTranspose) {
+  on_every_rank_count([&](const Communicator& comm) {
+    const Directions points = scattered_points(300);
+    for (const double epsilon : {1e-2, 1e-12}) {
+      const PointSpec spec = spec_of(100, {0, 2}, epsilon, 90);
+      const Dealt mine = deal(comm, points, Deal::backwards);
+      PointTransform transform(comm, spec, PointSet(comm, spec, mine.theta, mine.phi));
+      const auto alm = white_alm(transform.alm_layout(), spec.fields);
+      auto values = transform.make_values<double>();
+      transform.evaluate(alm, values);
+      auto other = transform.make_values<double>();
+      for (std::int64_t c = 0; c < other.n_components(); ++c) {
+        for (std::int64_t i = 0; i < other.size(); ++i) {
+          other.view().component(c)[i] = normal_pair(9, static_cast<std::uint32_t>(c),
+                                                     static_cast<int>(mine.numbers[to_size(i)]), 0)
+                                             .re;
+        }
+      }
+      auto back = transform.make_alm<double>();
+      transform.adjoint(other, back);
+      long double local = 0;
+      for (std::int64_t i = 0; i < other.n_components() * other.size(); ++i)
+        local += static_cast<long double>(values.view().data()[i]) * other.view().data()[i];
+      const double at_points = comm.sum(static_cast<double>(local));
+      const double of_alm =
+          inner_product<double>(comm, transform.alm_layout(), alm.view(), back.view());
+      const double norms = std::sqrt(squared_norm<double>(comm, values.view()) *
+                                     squared_norm<double>(comm, other.view()));
+      const double n = static_cast<double>(points.size() * other.n_components());
+      EXPECT_LT(std::abs(at_points - of_alm) / (norms / std::sqrt(n)), tolerance::adjoint);
+    }
+  });
+}
+
+/// The adjoint of the same values at every point, however they are dealt.
+AlmBuffer<double> adjoint_of_points(const Communicator& comm, const PointSpec& spec,
+                                    const Directions& points, Deal how, PointTransform* keep) {
+  const Dealt mine = deal(comm, points, how);
+  PointTransform transform(comm, spec, PointSet(comm, spec, mine.theta, mine.phi));
+  auto values = transform.make_values<double>();
+  for (std::int64_t c = 0; c < values.n_components(); ++c) {
+    for (std::int64_t i = 0; i < values.size(); ++i) {
+      values.view().component(c)[i] = normal_pair(9, static_cast<std::uint32_t>(c),
+                                                  static_cast<int>(mine.numbers[to_size(i)]), 0)
+                                          .re;
+    }
+  }
+  auto alm = transform.make_alm<double>();
+  transform.adjoint(values, alm);
+  if (keep != nullptr) *keep = std::move(transform);
+  return alm;
+}
+
+TEST(PointTransform, AdjointIsTheSameBitByBitForAnyRanksThreadsAndDeal) {
+  on_every_rank_count([&](const Communicator& comm) {
+    Directions points = scattered_points(500);
+    for (int i = 0; i < 100; ++i) points.add(points.theta[to_size(i)], points.phi[to_size(i)]);
+    const PointSpec spec = spec_of(80, {0, 2}, 1e-6);
+    const auto alone =
+        adjoint_of_points(Communicator::self(), spec, points, Deal::in_turn, nullptr);
+    const AlmLayout all(80, 80);
+    for (const Deal how : {Deal::in_turn, Deal::all_on_last, Deal::backwards}) {
+      omp_set_num_threads(how == Deal::in_turn ? 3 : 1);
+      PointSet none(comm, spec, {}, {});
+      PointTransform kept(comm, spec, none);
+      const auto alm = adjoint_of_points(comm, spec, points, how, &kept);
+      const AlmLayout& mine = kept.alm_layout();
+      for (std::int64_t c = 0; c < alm.n_components(); ++c) {
+        for (std::int64_t row = 0; row < mine.n_orders(); ++row) {
+          const int m = mine.order(row);
+          for (int l = m; l <= 80; ++l) {
+            ASSERT_EQ(alm.view().component(c)[mine.index(row, l)],
+                      alone.view().component(c)[all.index(all.row_of(m), l)])
+                << "l = " << l << ", m = " << m;
+          }
+        }
+      }
+      omp_set_num_threads(1);
+    }
+  });
+}
+
+TEST(PointTransform, NoPointsGiveZeroAlm) {
+  const Communicator comm = Communicator::world();
+  const PointSpec spec = spec_of(20, {0}, 1e-6);
+  PointTransform transform(comm, spec, PointSet(comm, spec, {}, {}));
+  auto alm = transform.make_alm<double>();
+  transform.adjoint(transform.make_values<double>(), alm);
+  for (std::int64_t i = 0; i < alm.size(); ++i) EXPECT_EQ(std::abs(alm.view().data()[i]), 0);
+}
+
+TEST(PointTransform, BadSpecificationsAreRefused) {
+  const Communicator comm = Communicator::world();
+  const std::vector<double> angle{1.0};
+  expect_error(ErrorKind::usage, "epsilon = 1e-15; expected 1e-13 to 0.1",
+               [&] { PointSet(comm, spec_of(20, {0}, 1e-15), angle, angle); });
+  expect_error(ErrorKind::usage, "points with psi need the fields T, Q, U or Q, U",
+               [&] { PointSet(comm, spec_of(20, {0}, 1e-5), angle, angle, angle); });
+  const PointSet points(comm, spec_of(20, {0}, 1e-5), angle, angle);
+  expect_error(ErrorKind::usage, "planned for another specification",
+               [&] { PointTransform(comm, spec_of(21, {0}, 1e-5), points); });
+}
+
+}  // namespace
+}  // namespace ringweave::detail::test
