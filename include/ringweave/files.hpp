@@ -195,8 +195,8 @@ struct BeamFile {
 /// b_T [b_E [b_B]]`, or b_T alone. FITS: the first table that names beams (INT_BEAM POL_BEAM, T E
 /// B, BL, TEMPERATURE GRADIENT CURL, or an extension BEAM...), else the first table, by position. A
 /// column without a name counts as b_E where it begins within a tenth of b_T(0); others (errors)
-/// are left out with a warning. Error  DataError also for maps, spectra and weights, and for a table
-/// that does not begin at l = 0.
+/// are left out with a warning. Error  DataError also for maps, spectra and weights, and for a
+/// table that does not begin at l = 0.
 BeamFile read_beam(const Communicator& comm, const std::string& path);
 /// Reads the pixel window of HEALPix with `nside`, columns TEMPERATURE, POLARIZATION: a Beam with e
 /// = b = polarization. Error  DataError when it is that of another nside.

@@ -98,7 +98,8 @@ ThetaResampling::ThetaResampling(const RingGrid& target, std::int64_t degree)
   plan_taps(target);
 }
 
-ThetaResampling::ThetaResampling(const RingGrid& target, std::int64_t degree, const DeconvolvedRows& rows)
+ThetaResampling::ThetaResampling(const RingGrid& target, std::int64_t degree,
+                                 const DeconvolvedRows& rows)
     : ThetaResampling(target.n_rings(), degree, rows.n_rows) {
   plan_coefficients(rows.theta_factors);
   rows_ = rows.rows_of(target);
