@@ -55,7 +55,8 @@ DeconvolvedRows plain_rows(std::int64_t n_rows, int lmax, int mmax) {
           std::vector<double>(to_size(std::int64_t{mmax} + 1), 1.0)};
 }
 
-ModeLimits limits_for(const RingGrid& grid, const DeconvolvedRows& rows, const std::vector<int>& spins) {
+ModeLimits limits_for(const RingGrid& grid, const DeconvolvedRows& rows,
+                      const std::vector<int>& spins) {
   return ModeLimits::of_fine_rows(
       grid, rows.n_rows, static_cast<int>(rows.theta_factors.size()) - 1,
       static_cast<int>(rows.order_factors.size()) - 1, FieldSet(spins).max_spin());
@@ -63,7 +64,8 @@ ModeLimits limits_for(const RingGrid& grid, const DeconvolvedRows& rows, const s
 
 LegendreProblem problem_on(const RingGrid& grid, const DeconvolvedRows& rows,
                            const std::vector<int>& spins) {
-  return {grid, limits_for(grid, rows, spins), spins, std::make_shared<const DeconvolvedRows>(rows)};
+  return {grid, limits_for(grid, rows, spins), spins,
+          std::make_shared<const DeconvolvedRows>(rows)};
 }
 LegendreProblem problem_of(const DeconvolvedRows& rows, const std::vector<int>& spins) {
   return problem_on(RingGrid::fejer(rows.n_rows), rows, spins);

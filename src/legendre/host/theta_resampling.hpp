@@ -26,11 +26,11 @@ enum class Parity { even, odd };
 /// polynomials of that degree on the doubled circle, even or odd in theta, so they are determined
 /// by degree + 1 rings at theta_j = pi (j + 1/2) / n. An FFT gives their coefficients. These are
 /// divided by the transform of a spreading kernel, zero-padded and transformed back to samples on a
-/// finer equidistant grid, of which 16 around each ring give its value. With DeconvolvedRows the rings are
-/// samples of the finer grid themselves and the factors are the caller's. The result for one order
-/// does not depend on the others in its block.
-/// Accuracy  3e-14 of the rms of the values (rms), 1e-13 at worst; the transpose holds to 3e-15.
-/// Cost      two complex FFTs of 1 and 1.75 degree rows, 32 multiply-adds per target ring and
+/// finer equidistant grid, of which 16 around each ring give its value. With DeconvolvedRows the
+/// rings are samples of the finer grid themselves and the factors are the caller's. The result for
+/// one order does not depend on the others in its block. Accuracy  3e-14 of the rms of the values
+/// (rms), 1e-13 at worst; the transpose holds to 3e-15. Cost      two complex FFTs of 1 and 1.75
+/// degree rows, 32 multiply-adds per target ring and
 ///           order.
 /// From   Barnett, Magland, af Klinteberg (2019), SIAM J. Sci. Comput. 41, doi:10.1137/18M120885X
 ///        (the kernel); Makhoul (1980), IEEE Trans. ASSP 28, doi:10.1109/TASSP.1980.1163351 (half
