@@ -14,7 +14,7 @@ run() {
   read -ra targets <<<"$2"
   shift 2
   [ "$preset" = release ] && check_odr=${RINGWEAVE_CHECK_ODR:-OFF}
-  [ "$preset" = release-mpich ] && optimisation=(-DCMAKE_CXX_FLAGS_RELEASE=-O1)
+  [ "$preset" = release-mpich ] && optimisation=("-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG")
   cmake --preset "$preset" -DRINGWEAVE_CHECK_ODR="$check_odr" "${optimisation[@]}"
   cmake --build --preset "$preset" --target "${targets[@]}"
   # One more than processors: tests that launch programs wait for them.

@@ -8,7 +8,6 @@
 
 #include <ringweave/alm.hpp>
 #include <ringweave/communicator.hpp>
-#include <ringweave/fields.hpp>
 #include <ringweave/options.hpp>
 #include <ringweave/times.hpp>
 #include <ringweave/views.hpp>

@@ -8,10 +8,10 @@
 #include <ringweave/communicator.hpp>
 #include <ringweave/convolution.hpp>
 #include <ringweave/error.hpp>
-#include <ringweave/fields.hpp>
 #include <ringweave/grid.hpp>
 #include <ringweave/kernel.hpp>
 #include <ringweave/options.hpp>
+#include <ringweave/points.hpp>
 #include <ringweave/rotation.hpp>
 #include <ringweave/smoothing.hpp>
 #include <ringweave/spectra.hpp>

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <ringweave/alm.hpp>
-#include <ringweave/fields.hpp>
 #include <ringweave/views.hpp>
 
 namespace ringweave {

@@ -9,7 +9,6 @@
 
 #include <ringweave/alm.hpp>
 #include <ringweave/communicator.hpp>
-#include <ringweave/fields.hpp>
 #include <ringweave/grid.hpp>
 #include <ringweave/options.hpp>
 #include <ringweave/times.hpp>

@@ -28,10 +28,13 @@ bool is_exact(const RingGrid& grid, int lmax) {
   return has_quadrature && lmax <= grid.default_lmax();
 }
 
+bool has_weights(const RingGrid& grid) {
+  return std::any_of(grid.rings().begin(), grid.rings().end(),
+                     [](const Ring& ring) { return ring.weight != 0; });
+}
+
 void require_weights(const std::string& path, const RingGrid& grid) {
-  if (std::any_of(grid.rings().begin(), grid.rings().end(),
-                  [](const Ring& ring) { return ring.weight != 0; }))
-    return;
+  if (has_weights(grid)) return;
   throw DataError(path, fmt::format("its grid, {}, has no quadrature weights, which an analysis "
                                     "needs; put the steradians of a pixel of each ring into the "
                                     "dataset /grid/weight (docs/files.md)",

@@ -17,6 +17,9 @@ namespace ringweave::detail::inline app {
 /// to correct.
 bool is_exact(const RingGrid& grid, int lmax);
 
+/// Tells whether rings of a grid say by a quadrature weight how large their pixels are.
+bool has_weights(const RingGrid& grid);
+
 /// Error  DataError where the grid of the map `path` has no quadrature weights.
 void require_weights(const std::string& path, const RingGrid& grid);
 

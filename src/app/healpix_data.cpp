@@ -15,7 +15,7 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-/// The names of a table, the usual one first.
+/// Returns the names of a table, the usual one first.
 std::vector<std::string> names_of(HealpixTable table, std::int64_t nside) {
   switch (table) {
     case HealpixTable::pixel_window: return {fmt::format("pixel_window_n{:04}.fits", nside)};

@@ -6,12 +6,15 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "app/command_line.hpp"
 #include "app/lone_rank.hpp"
@@ -100,7 +103,14 @@ void prepare_process() {
 }
 
 bool answer_without_mpi(int argc, const char* const* argv) {
-  if (is_launched()) return false;
+  // Others are read once, because --config may name a pipe.
+  const std::vector<std::string_view> words(argv + 1, argv + argc);
+  constexpr std::array<std::string_view, 5> asks{"-h", "--help", "-V", "--version", "help"};
+  const bool asks_for_text =
+      words.empty() || std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+        return std::find(asks.begin(), asks.end(), word) != asks.end();
+      });
+  if (!asks_for_text || is_launched()) return false;
   try {
     const std::string text = parse_command_line(argc, argv).text;
     if (text.empty()) return false;

@@ -43,7 +43,8 @@ bool names_a_spectrum(const std::string& name) {
   return which == TE || which == EB || which == TB || which == ET;
 }
 
-/// Whether HEALPix gives a spectrum of two fields this name, beside TEMPERATURE and GRADIENT.
+/// Returns true if HEALPix gives a spectrum of two fields this name, beside TEMPERATURE and
+/// GRADIENT.
 bool names_two_fields(const std::string& name) {
   constexpr std::array<std::string_view, 12> words{"G-T", "C-T", "C-G", "T-G", "T-C", "G-C",
                                                    "TG",  "TC",  "GC",  "GT",  "CT",  "CG"};

@@ -9,7 +9,6 @@
 #include "base/mode_view.hpp"
 #include "legendre/deconvolved_rows.hpp"
 #include "ringweave/alm.hpp"
-#include "ringweave/fields.hpp"
 #include "ringweave/grid.hpp"
 #include "ringweave/options.hpp"
 #include "ringweave/views.hpp"

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <string>
 
+#include "ringweave/alm.hpp"
 #include "ringweave/error.hpp"
-#include "ringweave/fields.hpp"
 
 namespace ringweave {
 

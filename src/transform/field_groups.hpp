@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ringweave/fields.hpp"
+#include "ringweave/alm.hpp"
 #include "ringweave/views.hpp"
 
 namespace ringweave::detail::inline transform {

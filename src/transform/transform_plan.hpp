@@ -13,7 +13,6 @@
 #include "fft/ring_fft.hpp"
 #include "legendre/legendre_stage.hpp"
 #include "ringweave/alm.hpp"
-#include "ringweave/fields.hpp"
 #include "ringweave/grid.hpp"
 #include "ringweave/options.hpp"
 #include "ringweave/transform.hpp"

@@ -159,6 +159,20 @@ TEST_F(Configuration, SetsNoKeyTwice) {
                  smooth + with("lmax = 3 # low\n\n[smooth]\nlmax = 4\n"));
   expect_refused("lines 1 and 5: both set overwrite",
                  smooth + with("overwrite = true\n[smooth]\nfields = [\n\"T\"]\noverwrite\n"));
+  const Words plot{"plot", "sky.h5", "sky.png"};
+  expect_refused("lines 1 and 2: both set colours",
+                 plot + with("colours = \"grey\"\ncolors = \"viridis\"\n"));
+}
+
+TEST_F(Configuration, CutsNoText) {
+  expect_refused("line 2: # begins a comment, also in quotes; give --report on the command line",
+                 smooth + with("lmax = 3 # low\nreport = \"run#1.json\"\n"));
+}
+
+TEST_F(Configuration, OfOneCommandMayHaveCommonOptionsOfAnother) {
+  const ParsedCommand parsed =
+      parsed(smooth + with("[smooth]\nthreads = 2\n[analyze]\nthreads = 1\n"));
+  EXPECT_EQ(parsed.common.threads, 2);
 }
 
 TEST_F(Configuration, WithUnknownKeysOrBadValuesIsRefused) {

@@ -40,7 +40,7 @@ WINGS = {
 # The room that each public header belongs to. Public headers include nothing but each other.
 PUBLIC = {
     "version": "base", "error": "base", "views": "base", "times": "base", "options": "base",
-    "grid": "sphere", "fields": "sphere", "alm": "sphere", "spectra": "sphere", "kernel": "sphere",
+    "grid": "sphere", "alm": "sphere", "spectra": "sphere", "kernel": "sphere",
     "communicator": "distribute", "mpi": "distribute", "transform": "transform", "analysis": "transform",
     "rotation": "transform", "points": "nonuniform",
     "convolution": "convolve", "splitting": "convolve", "smoothing": "convolve",

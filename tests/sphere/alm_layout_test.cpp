@@ -5,7 +5,6 @@
 
 #include "ringweave/alm.hpp"
 #include "ringweave/error.hpp"
-#include "ringweave/fields.hpp"
 #include "sphere/mode_layout.hpp"
 
 namespace ringweave::detail {

@@ -51,10 +51,21 @@ int line_of(const CLI::App& app, const std::string& name) {
   return line > 0 ? line : find([&](const ConfigKey& key) { return last_part(key.name) == name; });
 }
 
-void refuse_twice(const std::string& file, const std::vector<ConfigKey>& keys) {
+/// Returns the first name of an option that has several, centre and center; that of others.
+std::string first_name(const CLI::App& app, const std::string& name) {
+  const CLI::App* command = chosen_command(app);
+  for (const CLI::App* of : {command, &app}) {
+    const CLI::Option* option = of == nullptr ? nullptr : of->get_option_no_throw("--" + name);
+    if (option != nullptr) return option->get_lnames().front();
+  }
+  return name;
+}
+
+void refuse_twice(const CLI::App& app, const std::string& file,
+                  const std::vector<ConfigKey>& keys) {
   std::map<std::string, int> lines;
   for (const ConfigKey& key : keys) {
-    const auto [before, is_new] = lines.emplace(key.name, key.line);
+    const auto [before, is_new] = lines.emplace(first_name(app, key.name), key.line);
     if (is_new) continue;
     throw UsageError(fmt::format("{}, lines {} and {}: both set {}; leave one out", file,
                                  before->second, key.line, key.name));
@@ -86,7 +97,11 @@ std::vector<ConfigKey> config_keys(std::istream& file, const std::string& comman
     const std::size_t equals = line.find('=');
     std::string name = without_comment(line.substr(0, equals));
     CLI::detail::remove_quotes(name);
-    keys.push_back({short_name(table.empty() ? name : table + '.' + name, command), number});
+    const std::string before_comment = line.substr(0, line.find('#'));
+    const bool cuts_text = before_comment.size() < line.size() &&
+                           std::count(before_comment.begin(), before_comment.end(), '"') % 2 != 0;
+    keys.push_back(
+        {short_name(table.empty() ? name : table + '.' + name, command), number, cuts_text});
     if (equals == std::string::npos) continue;
     const std::string value = without_comment(line.substr(equals + 1));
     in_list = value.starts_with('[') && !value.ends_with(']');
@@ -100,22 +115,34 @@ std::vector<CLI::ConfigItem> FlatConfig::from_config(std::istream& input) const 
   const std::string file = config_file(*app_);
   std::istringstream lines(text);
   const std::vector<ConfigKey> keys = config_keys(lines, command);
-  refuse_twice(file, keys);
+  refuse_twice(*app_, file, keys);
   for (const ConfigKey& key : keys) {
     if (key.name == "config") {
       throw UsageError(
           fmt::format("{}, line {}: a configuration file cannot name another; leave config out",
                       file, key.line));
     }
+    if (key.cuts_text) {
+      throw UsageError(fmt::format(
+          "{}, line {}: # begins a comment, also in quotes; give --{} on the command line", file,
+          key.line, last_part(key.name)));
+    }
   }
   std::istringstream stream(text);
   std::vector<CLI::ConfigItem> entries = CLI::ConfigBase::from_config(stream);
   if (command.empty()) return entries;
   const std::vector<std::string> own{command};
+  const auto is_common = [&](const CLI::ConfigItem& item) {
+    return app_->get_option_no_throw("--" + item.name) != nullptr;
+  };
+  // Those in the tables of other commands are for these.
+  std::erase_if(entries, [&](const CLI::ConfigItem& item) {
+    return item.parents.size() == 1 && item.parents != own && is_common(item) &&
+           app_->get_subcommand_no_throw(item.parents.front()) != nullptr;
+  });
   for (CLI::ConfigItem& item : entries) {
-    const bool common = app_->get_option_no_throw("--" + item.name) != nullptr;
-    if (item.parents.empty() && !common) item.parents = own;
-    if (item.parents == own && common) item.parents.clear();
+    if (item.parents.empty() && !is_common(item)) item.parents = own;
+    if (item.parents == own && is_common(item)) item.parents.clear();
   }
   return entries;
 }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ringweave/fields.hpp"
+#include "ringweave/alm.hpp"
 #include "ringweave/files.hpp"
 
 namespace ringweave::detail::inline app {

@@ -136,18 +136,25 @@ std::vector<Difference> compare_alm(Run& run, const CompareOptions& options, Alm
   return differences;
 }
 
-/// Returns sqrt(sigma_XX sigma_YY) for a spectrum XY of two fields; 0 where one of them is missing.
-/// A spectrum such as EB may be rounding alone, and then has no scale of its own.
+/// Returns sqrt(sigma_XX sigma_YY) for a spectrum XY; 0 where one of them is missing. A spectrum
+/// such as EB may be rounding alone, and then has no scale of its own; neither has BB of a sky
+/// without B, so each sigma is at least that of rounding beside the strongest field.
 double sigma_of_fields(const Spectra& spectra, Spectra::Name name, int lmax) {
-  const std::string_view fields = Spectra::names[to_size(std::int64_t{name})];
-  if (fields[0] == fields[1]) return 0;
-  double product = 1;
-  for (const char field : fields) {
-    const Spectra::Name own = field == 'T' ? Spectra::TT : field == 'E' ? Spectra::EE : Spectra::BB;
-    if (!spectra.has(own)) return 0;
+  constexpr double rounding = 1e-12;
+  double strongest = 0;
+  const auto sigma = [&](Spectra::Name own) {
     Difference alone;
     for (int l = 0; l <= lmax; ++l) alone.add(spectra(own, l), spectra(own, l));
-    product *= alone.b_sigma();
+    return alone.b_sigma();
+  };
+  for (const Spectra::Name own : {Spectra::TT, Spectra::EE, Spectra::BB}) {
+    if (spectra.has(own)) strongest = std::max(strongest, sigma(own));
+  }
+  double product = 1;
+  for (const char field : std::string_view(Spectra::names[to_size(std::int64_t{name})])) {
+    const Spectra::Name own = field == 'T' ? Spectra::TT : field == 'E' ? Spectra::EE : Spectra::BB;
+    if (!spectra.has(own)) return 0;
+    product *= std::max(sigma(own), rounding * strongest);
   }
   return std::sqrt(product);
 }

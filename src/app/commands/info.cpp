@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "app/analysis_checks.hpp"
 #include "app/commands/commands.hpp"
 #include "app/content.hpp"
 #include "app/table_input.hpp"
@@ -24,12 +25,6 @@ namespace {
 
 const char* name_of(Precision precision) {
   return precision == Precision::single_ ? "single" : "double";
-}
-
-/// Tells whether rings of a grid say by a quadrature weight how large their pixels are.
-bool has_weights(const RingGrid& grid) {
-  return std::any_of(grid.rings().begin(), grid.rings().end(),
-                     [](const Ring& ring) { return ring.weight > 0; });
 }
 
 /// Returns the area of every own pixel in units of the mean: the grid's quadrature weights. Empty
@@ -149,7 +144,7 @@ void describe_spectra(Run& run, const std::string& path, const InfoOptions& opti
     run.say(fmt::format("  columns left out: {}", fmt::join(file.left_out, ", ")));
 }
 
-/// A beam, a pixel window or weights.
+/// Describes a beam, a pixel window or weights.
 void describe_table(Run& run, const std::string& path, const TableHead& head) {
   const bool is_by_degrees = head.kind == TableKind::beam || head.kind == TableKind::pixel_window;
   run.say(fmt::format("{}: {}{}{}, columns {}", path, words_of(head.kind),

@@ -95,7 +95,7 @@ std::vector<double> angles_of(const std::string& text, std::int64_t count,
   return angles;
 }
 
-/// The patch of --zoom. Error  UsageError.
+/// Returns the patch of --zoom. Error  UsageError.
 std::optional<SkyPatch> patch_of(const std::string& text) {
   if (text.empty()) return std::nullopt;
   const std::vector<double> angles =
@@ -103,7 +103,7 @@ std::optional<SkyPatch> patch_of(const std::string& text) {
   return SkyPatch({right_angle - angles[1], angles[0]}, angles[2]);
 }
 
-/// The view of --centre. Error  UsageError.
+/// Returns the view of --centre. Error  UsageError.
 MollweideView view_of(const PlotOptions& options) {
   if (options.centre.empty()) return MollweideView();
   if (!options.zoom.empty())

@@ -21,7 +21,7 @@ struct ColourRange {
   double high = 1;
 };
 
-/// Whether a value of a raster is one, not UNSEEN or NaN.
+/// Returns true if a value of a raster is one, not UNSEEN or NaN.
 bool has_value(double value);
 
 /// Returns the default range of a raster (equal-area, so its percentiles are those of the sky).
@@ -44,7 +44,7 @@ class ColourScale {
   ColourScale(ScaleKind kind, ColourRange range, double linear_range = 1);
 
   const ColourRange& range() const { return range_; }
-  /// Whether a value has a place: logarithmic, only positive ones have.
+  /// Returns true if a value has a place: logarithmic, only positive ones have.
   bool shows(double value) const;
   /// Returns 0 at the low end and 1 at the high end; less and more beyond them.
   double place(double value) const;

@@ -21,7 +21,7 @@ struct PlotAxis {
   AxisScale scale = AxisScale::logarithmic;
   int most_ticks = 9;  ///< with labels
 
-  /// Whether a value has a place, maybe beyond the ends.
+  /// Returns true if a value has a place, maybe beyond the ends.
   bool shows(double value) const;
   double place(double value) const;
   Ticks ticks() const;

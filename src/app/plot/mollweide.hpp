@@ -27,7 +27,7 @@ class MollweideView {
   explicit MollweideView(SkyPoint centre = {std::numbers::pi / 2, 0});
 
   const SkyPoint& centre() const { return frame_.centre(); }
-  /// Whether the centre is on the equator, so that parallels are straight.
+  /// Returns true if the centre is on the equator, so that parallels are straight.
   bool is_level() const { return is_level_; }
   PlanePoint place(SkyPoint point) const;
   /// Returns nothing outside the ellipse.

@@ -20,7 +20,8 @@ namespace {
 
 constexpr Colour unseen_colour{0.74, 0.74, 0.74};
 
-/// Whether the unit, or the power of ten where there is no room beside the bar, stands below it.
+/// Returns true if the unit, or the power of ten where there is no room beside the bar, stands
+/// below it.
 bool has_line_below_bar(const std::string& unit, const SkyLayout& layout) {
   return !unit.empty() || layout.text > layout.scale;
 }

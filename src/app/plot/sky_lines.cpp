@@ -62,7 +62,7 @@ void stroke_parallel(const Canvas& canvas, const SkyLayout& layout, double latit
   cairo_stroke(canvas.cairo());
 }
 
-/// Whether a meridian is the edge of the view.
+/// Returns true if a meridian is the edge of the view.
 bool is_edge(const SkyLayout& layout, double phi) {
   const double from_middle = std::remainder(phi - layout.view.centre().phi, 360 * degree);
   return layout.view.is_level() && std::abs(from_middle) > 179.99 * degree;

@@ -30,7 +30,7 @@ struct SkyLayout {
     const double extent = patch ? 1 : 2;
     return sky_left + (point.x + extent) / (2 * extent) * sky.width;
   }
-  /// Whether there is room for the degrees of the lines of the sky.
+  /// Returns true if there is room for the degrees of the lines of the sky.
   bool has_degrees() const { return patch || scale > 0.41; }
   double y(const PlanePoint& point) const { return sky_top + (1 - point.y) / 2 * sky.height; }
 };

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -156,8 +158,12 @@ void warn_of_other_beam(Run& run, const SmoothOptions& options, const std::strin
   constexpr double tolerated = 0.01;
   const double given = parse_degrees(options.from_fwhm, "--from-fwhm");
   for (const Keyword& keyword : origin.keywords) {
-    const auto* degrees = std::get_if<double>(&keyword.value);
-    if (keyword.name != "FWHM" || degrees == nullptr) continue;
+    if (keyword.name != "FWHM") continue;
+    std::optional<double> degrees;
+    if (const auto* real = std::get_if<double>(&keyword.value)) degrees = *real;
+    if (const auto* whole = std::get_if<std::int64_t>(&keyword.value))
+      degrees = static_cast<double>(*whole);
+    if (!degrees) continue;
     if (std::abs(given - *degrees) <= tolerated * *degrees) continue;
     run.warn(fmt::format(
         "{}: its header names a beam of {:.6g}arcmin (FWHM = {:.6g} degrees), and --from-fwhm {} "

@@ -14,7 +14,6 @@
 #include "legendre/shared/ring_tables.hpp"
 #include "legendre/shared/spin_field.hpp"
 #include "ringweave/alm.hpp"
-#include "ringweave/fields.hpp"
 #include "ringweave/grid.hpp"
 #include "ringweave/views.hpp"
 #include "sphere/mode_limits.hpp"

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "legendre/host/spin_ladder.hpp"
-#include "ringweave/fields.hpp"
+#include "ringweave/alm.hpp"
 #include "ringweave/grid.hpp"
 #include "ringweave/views.hpp"
 
