@@ -208,7 +208,8 @@ ringweave jobs time_limited --nside 2048 --maps 1000 --time 08:00:00 --account a
     {"info", "describe files and anything unusual in them", "FILE... [OPTION...]",
      R"(Prints grid, order, precision, units, coordinates and, for each column of a map, its smallest
 and largest value, mean and standard deviation (by the area of pixels) and the numbers of UNSEEN
-and of NaN pixels. --provenance prints how a file was made: every step of its history, and its
+and of NaN pixels; the number of points and the range of theta; mean and standard deviation of
+values at points. --provenance prints how a file was made: every step of its history, and its
 keywords.)",
      R"(ringweave info sky.fits
 ringweave info sky.h5 alm.h5 cl.txt
