@@ -45,9 +45,9 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 
 /// Returns the datasets theta, phi and, where it is there, psi of the root or of /points; empty
 /// where neither has both theta and phi.
-std::vector<std::string> angle_names(const Hdf5Handle& file) {
+std::vector<std::string> angle_names(const Hdf5Handle& file, const std::string& path) {
   for (const auto& [group, prefix] : {std::pair{"/", ""}, std::pair{"points", "points/"}}) {
-    const std::vector<std::string> there = hdf5_datasets(file, group);
+    const std::vector<std::string> there = hdf5_datasets(file, path, group);
     if (!contains(there, "theta") || !contains(there, "phi")) continue;
     std::vector<std::string> names{std::string(prefix) + "theta", std::string(prefix) + "phi"};
     if (contains(there, "psi")) names.push_back(std::string(prefix) + "psi");
@@ -57,9 +57,10 @@ std::vector<std::string> angle_names(const Hdf5Handle& file) {
 }
 
 /// Lists the datasets of the root and of /points.
-std::string datasets_there(const Hdf5Handle& file) {
-  std::vector<std::string> there = hdf5_datasets(file, "/");
-  for (const std::string& name : hdf5_datasets(file, "points")) there.push_back("points/" + name);
+std::string datasets_there(const Hdf5Handle& file, const std::string& path) {
+  std::vector<std::string> there = hdf5_datasets(file, path, "/");
+  for (const std::string& name : hdf5_datasets(file, path, "points"))
+    there.push_back("points/" + name);
   constexpr std::size_t most = 20;
   const bool is_cut = there.size() > most;
   if (is_cut) there.resize(most);
@@ -68,8 +69,8 @@ std::string datasets_there(const Hdf5Handle& file) {
 }
 
 Hdf5Shape real_shape(const Hdf5Handle& file, const std::string& path, const std::string& name,
-                     int most_dims) {
-  Hdf5Shape shape = inspect_hdf5_dataset(file, path, name, most_dims, EmptyDataset::accept);
+                     int n_dims) {
+  Hdf5Shape shape = inspect_hdf5_dataset(file, path, name, n_dims, EmptyDataset::accept);
   if (shape.number == Hdf5Shape::Number::complex)
     throw DataError(path, fmt::format("/{} holds complex numbers; expected real ones", name));
   return shape;
@@ -83,11 +84,11 @@ FileOrigin origin_of(const Hdf5Handle& file, const std::string& name, const std:
 PointsInfo read_points_info(const std::string& path) {
   const Hdf5Handle file = open_hdf5(path);
   PointsInfo info;
-  info.names = angle_names(file);
+  info.names = angle_names(file, path);
   if (info.names.empty()) {
     throw DataError(path, fmt::format("needs datasets theta and phi, both in the root or both in "
                                       "the group points; its datasets there: {}",
-                                      datasets_there(file)));
+                                      datasets_there(file, path)));
   }
   for (const std::string& name : info.names) {
     info.shapes.push_back(real_shape(file, path, name, 1));
@@ -104,9 +105,9 @@ PointsInfo read_points_info(const std::string& path) {
 
 ValuesInfo read_values_info(const std::string& path) {
   const Hdf5Handle file = open_hdf5(path);
-  if (!contains(hdf5_datasets(file, "/"), values_name)) {
+  if (!contains(hdf5_datasets(file, path, "/"), values_name)) {
     throw DataError(path, fmt::format("needs a dataset values in the root; its datasets there: {}",
-                                      datasets_there(file)));
+                                      datasets_there(file, path)));
   }
   ValuesInfo info;
   info.shape = real_shape(file, path, values_name, 2);
@@ -157,8 +158,8 @@ DiskSpace create_values(const std::string& path, const ValuesHeader& header,
 PointContent find_in_hdf5(const std::string& path) {
   const Hdf5Handle file = open_hdf5(path);
   PointContent found;
-  found.points = !angle_names(file).empty();
-  const std::vector<std::string> there = hdf5_datasets(file, "/");
+  found.points = !angle_names(file, path).empty();
+  const std::vector<std::string> there = hdf5_datasets(file, path, "/");
   // A map over latitude and longitude may be called so too; its coordinates lie beside it.
   const std::vector<std::string> known{values_name, "theta", "phi", "psi"};
   found.values = contains(there, values_name) &&
