@@ -158,6 +158,62 @@ void write_alm(const Communicator& comm, const std::string& path, IfExists if_ex
                const AlmHeader& header, const Provenance& provenance, const AlmLayout& layout,
                AnyConstAlmView<> alm);
 
+// Points and values at points, as text or HDF5 (docs/files.md), in equal parts: of n points rank r
+// of P has n r / P to n (r + 1) / P, in the file's order. No rank holds more than these and a
+// block. All collective. Error  UsageError for other kinds of files; DataError naming the place;
+// agreed.
+
+/// Points on the sphere: this rank's part of a file.
+struct PointFile {
+  /// [theta, phi, psi][point], radians: colatitude, longitude, and the orientation where the file
+  /// has it.
+  ComponentBuffer<double> angles;
+  std::int64_t first = 0;  ///< this rank's first point
+  std::int64_t total = 0;  ///< points of the file
+  FileOrigin origin{};
+  std::vector<std::string> warnings{};  ///< oddities of a readable file
+
+  bool has_psi() const { return angles.n_components() == 3; }
+  View<const double> theta() const { return angles.view().component(0); }
+  View<const double> phi() const { return angles.view().component(1); }
+  View<const double> psi() const { return angles.view().component(2); }  ///< where has_psi()
+};
+
+/// Reads points. Text: columns `theta phi [psi]`. HDF5: datasets theta, phi and psi, in the root or
+/// in a group `points`. Error  DataError also for angles that are not finite, and theta outside
+/// [0, pi].
+PointFile read_points(const Communicator& comm, const std::string& path);
+
+/// Description of values at points.
+struct ValuesHeader {
+  std::vector<std::string> components;       ///< names, e.g. T, Q, U
+  std::string unit;                          ///< empty when none is given
+  Precision precision = Precision::double_;  ///< of the stored numbers; text has 17 digits
+};
+
+/// Writes values, whole or not at all: those of rank r + 1 follow those of rank r. Component c
+/// becomes header.components[c]. Text has a line for each point, HDF5 a dataset `values`
+/// [component][point]. Error  UsageError also where the file exists and may not be overwritten;
+/// ResourceError from the disk.
+void write_values(const Communicator& comm, const std::string& path, IfExists if_exists,
+                  const ValuesHeader& header, const Provenance& provenance,
+                  AnyConstMapView<> values);
+
+/// Values at points: this rank's part of a file.
+struct ValuesFile {
+  ValuesHeader header;
+  ComponentBuffer<double> values;  ///< [component][point]
+  std::int64_t first = 0;          ///< this rank's first point
+  std::int64_t total = 0;          ///< points of the file
+  FileOrigin origin{};
+  std::vector<std::string> warnings{};  ///< oddities of a readable file
+};
+
+/// Reads values. `n_points` is the number of points that they belong to, if it is known. Error
+/// DataError also for another number of points, and for values that are not finite.
+ValuesFile read_values(const Communicator& comm, const std::string& path,
+                       std::optional<std::int64_t> n_points = {});
+
 // Small tables: rank 0 reads and checks, all ranks get the same. All collective.
 // Error  DataError naming file and line.
 

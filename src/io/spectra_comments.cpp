@@ -28,13 +28,6 @@ bool is_of_origin(const std::string& comment) {
          comment.starts_with(comment_mark) || comment.starts_with(command_mark);
 }
 
-/// A comment of one line.
-std::string marked(std::string_view mark, std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, ' ');
-  return std::string(mark) + text;
-}
-
 /// Without blanks, products and LaTeX's backslashes.
 std::string packed(const std::string& comment) {
   std::string text;
@@ -109,6 +102,12 @@ std::string unit_in(std::string text) {
 }
 
 }  // namespace
+
+std::string marked(std::string_view mark, std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, ' ');
+  return std::string(mark) + text;
+}
 
 std::vector<std::string> comments_of(const Provenance& provenance) {
   std::vector<std::string> comments;

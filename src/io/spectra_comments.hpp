@@ -3,11 +3,15 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ringweave/files.hpp"
 
 namespace ringweave::detail::inline io {
+
+/// Returns a mark and a text as one line of a comment: control characters become blanks.
+std::string marked(std::string_view mark, std::string text);
 
 /// Returns the comments, without '#', that tell the origin of a table which is written: HISTORY,
 /// KEYWORD NAME = VALUE (in JSON) and COMMENT.

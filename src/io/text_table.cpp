@@ -18,23 +18,18 @@ namespace ringweave::detail::inline io {
 namespace {
 
 constexpr std::int64_t max_bytes = std::int64_t{1} << 30;
-constexpr std::string_view separators = " \t\r,";
 
 std::vector<double> parse_row(std::string_view text, const std::string& path, std::int64_t line) {
   std::vector<double> row;
-  while (true) {
-    const std::size_t begin = text.find_first_not_of(separators);
-    if (begin == std::string_view::npos) return row;
-    text.remove_prefix(begin);
-    const std::size_t end = std::min(text.size(), text.find_first_of(separators));
-    row.push_back(parse_number(std::string(text.substr(0, end)), path, line));
-    text.remove_prefix(end);
-  }
+  for_each_word(text, [&](std::string_view word) {
+    row.push_back(parse_number(std::string(word), path, line));
+  });
+  return row;
 }
 
 }  // namespace
 
-double parse_number(std::string word, const std::string& path, std::int64_t line) {
+double parse_any_number(std::string word, const std::string& path, std::int64_t line) {
   for (char& c : word) {
     if (c == 'D' || c == 'd') c = 'e';
   }
@@ -49,6 +44,11 @@ double parse_number(std::string word, const std::string& path, std::int64_t line
   if (parsed.ec != std::errc{} || parsed.ptr != end) {
     throw DataError(path, fmt::format("line {}: '{}' is not a number", line, word.substr(0, 40)));
   }
+  return value;
+}
+
+double parse_number(const std::string& word, const std::string& path, std::int64_t line) {
+  const double value = parse_any_number(word, path, line);
   if (!std::isfinite(value))
     throw DataError(path, fmt::format("line {}: '{}' is not finite", line, word));
   return value;

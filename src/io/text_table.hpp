@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ringweave::detail::inline io {
@@ -17,9 +19,27 @@ struct TextTable {
   std::size_t n_columns() const { return rows.empty() ? 0 : rows.front().size(); }
 };
 
-/// Reads a number, Fortran's D exponents too. Error  DataError naming the line, also for what is
-/// not finite.
-double parse_number(std::string word, const std::string& path, std::int64_t line);
+/// Characters between the words of a line.
+constexpr std::string_view text_separators = " \t\r,";
+
+/// Calls `take` with each word of a text.
+template <class Take>
+void for_each_word(std::string_view text, Take&& take) {
+  while (true) {
+    const std::size_t begin = text.find_first_not_of(text_separators);
+    if (begin == std::string_view::npos) return;
+    text.remove_prefix(begin);
+    const std::size_t end = std::min(text.size(), text.find_first_of(text_separators));
+    take(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+}
+
+/// Reads a number, Fortran's D exponents too; it may be NaN or infinite. Error  DataError naming
+/// the line.
+double parse_any_number(std::string word, const std::string& path, std::int64_t line);
+/// As above. Error  DataError also for what is not finite.
+double parse_number(const std::string& word, const std::string& path, std::int64_t line);
 
 /// Reads a table. Not collective. Error  DataError naming the line for words that are not finite
 /// numbers and for ragged rows; for a file without rows or above 1 GiB.

@@ -44,6 +44,21 @@ class OtherKinds(SmallSky):
             table.writeto(self.folder / "rows.fits", overwrite=True)
             self.assertIn(f"spectra TT, lmax {lmax}", self.done("info", "rows.fits").out)
 
+    def test_points_and_values_are_no_spectra(self):
+        theta, phi = np.array([0.25, 1.5, 3.0]), np.array([0.0, 6.25, 2.0])
+        np.savetxt(self.folder / "points.txt", np.column_stack([theta, phi]))
+        with h5py.File(self.folder / "points.h5", "w") as file:
+            file["points/theta"], file["points/phi"], file["points/psi"] = theta, phi.astype("f4"), phi
+        with h5py.File(self.folder / "values.h5", "w") as file:
+            file["values"] = [[1.0, 2.0, 6.0], [2.0, 2.0, 2.0]]
+            file["values"].attrs["components"] = ["T", "N"]
+        for ranks in (1, 3):
+            out = self.done("info", "points.txt", "points.h5", "values.h5", ranks=ranks).out
+            for words in ("points.txt: points: 3, psi no, theta 0.25 to 3 rad", "points.h5: points: 3, psi yes",
+                          "values.h5: values at 3 points, components T N", "mean 3  sigma 2.16025",
+                          "mean 2  sigma 0"):
+                self.assertIn(words, out)
+
     def test_a_file_without_a_name_is_refused(self):
         self.refused(ERROR_IN_DATA, ["cannot be read"], "info", "")
 

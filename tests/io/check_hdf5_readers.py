@@ -75,7 +75,7 @@ def check_attributes_are_plain(folder):
         if isinstance(item, h5py.Dataset) and item.shape:
             assert item.chunks is None, name
 
-    for name in os.listdir(folder):
+    for name in (name for name in os.listdir(folder) if name.endswith(".h5")):
         with h5py.File(f"{folder}/{name}", "r") as file:
             assert file.attrs["schema"] == "ringweave-sphere" and file.attrs["Conventions"] == "CF-1.13"
             assert file.attrs["command_line"].startswith("ringweave smooth")
@@ -148,6 +148,15 @@ def check_dimensions(folder, xarray):
         assert data["spectra"].dims == ("spectrum", "ell") and data["spectra"].sel(spectrum="EE", ell=7) == 107
 
 
+def check_values(folder):
+    """In HDF5 and as text, by h5py and numpy."""
+    with h5py.File(f"{folder}/values.h5", "r") as file:
+        values = file["values"]
+        assert list(values.attrs["components"]) == ["T", "Q"] and units.Unit(values.attrs["units"]) == units.K
+        np.testing.assert_array_equal(values, [[0, 1 / 3, 2 / 3], [-1, -4 / 3, -5 / 3]])
+        np.testing.assert_array_equal(np.loadtxt(f"{folder}/values.txt").T, values)
+
+
 def check_xarray(folder):
     """xarray opens the file itself where it has a netCDF4 engine, else it gets what h5py reads."""
     if importlib.util.find_spec("xarray") is None:
@@ -182,6 +191,7 @@ def main():
         check_partial(folder)
         check_grid(folder)
         check_alm_and_cl(folder)
+        check_values(folder)
         check_xarray(folder)
 
 

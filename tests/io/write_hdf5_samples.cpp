@@ -6,8 +6,8 @@
 #include "io_support.hpp"
 #include "ringweave/files.hpp"
 
-// Writes one file of each HDF5 layout into a folder, for check_hdf5_readers.py to read with other
-// programs.
+// Writes one file of each HDF5 layout, and values as text, into a folder, for check_hdf5_readers.py
+// to read with other programs.
 namespace ringweave::detail {
 namespace {
 
@@ -67,6 +67,13 @@ void write_samples(const std::string& folder) {
   }
   write_spectra(Communicator::self(), folder + "/cl.h5", IfExists::overwrite,
                 test::sample_provenance(), cl, "K_CMB^2");
+
+  const std::vector<double> values{0, 1.0 / 3, 2.0 / 3, -1, -4.0 / 3, -5.0 / 3};
+  for (const char* name : {"/values.h5", "/values.txt"}) {
+    write_values(Communicator::self(), folder + name, IfExists::overwrite,
+                 {{"T", "Q"}, "K_CMB", Precision::double_}, test::sample_provenance(),
+                 MapView<const double>(values.data(), 2, 3));
+  }
 }
 
 }  // namespace

@@ -214,11 +214,12 @@ ringweave jobs realisations --nside 1024 --maps 500 --machine machine.json --out
 ringweave jobs time_limited --nside 2048 --maps 1000 --time 08:00:00 --account ab123)",
      false},
     {"info", "describe files and anything unusual in them", "FILE... [OPTION...]",
-     R"(Prints what a file holds: a map, a_lm, spectra, a beam, a pixel window or weights. Of maps
-grid, order, precision, units, coordinates and, for each column, its smallest and largest value,
-mean and standard deviation (by the area of pixels, unless it says that the grid has no weights)
-and the numbers of UNSEEN and of NaN pixels. --provenance prints how a file was made: every step
-of its history, and its keywords.)",
+     R"(Prints what a file holds: a map, a_lm, spectra, a beam, a pixel window or weights, points, or
+values at points. Of maps grid, order, precision, units, coordinates and, for each column, its
+smallest and largest value, mean and standard deviation (by the area of pixels, unless it says that
+the grid has no weights) and the numbers of UNSEEN and of NaN pixels; of points their number and
+the range of theta; of values their mean and standard deviation. --provenance prints how a file was
+made: every step of its history, and its keywords.)",
      R"(ringweave info sky.fits
 ringweave info sky.h5 alm.h5 cl.txt
 ringweave info --provenance smooth.fits)",

@@ -16,6 +16,7 @@
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/file_origin.hpp"
+#include "io/point_files.hpp"
 #include "ringweave/files.hpp"
 #include "ringweave/grid.hpp"
 #include "ringweave/views.hpp"
@@ -154,12 +155,60 @@ void describe_table(Run& run, const std::string& path, const TableHead& head) {
                       fmt::join(head.column_names, ", ")));
 }
 
+void describe_points(Run& run, const std::string& path, const InfoOptions& options) {
+  const PointFile file = read_points(run.comm, path);
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+  const View<const double> theta = file.theta();
+  for (std::int64_t i = 0; i < theta.size(); ++i) {
+    low = std::min(low, theta[i]);
+    high = std::max(high, theta[i]);
+  }
+  low = run.comm.min(low);
+  high = run.comm.max(high);
+  run.say(fmt::format(
+      "{}: points: {}, psi {}{}", path, file.total, file.has_psi() ? "yes" : "no",
+      file.total > 0 ? fmt::format(", theta {:.6g} to {:.6g} rad", low, high) : std::string()));
+  describe_origin(run, file.origin, options);
+  for (const std::string& warning : file.warnings) run.say("  odd: " + warning);
+}
+
+void describe_values(Run& run, const std::string& path, const InfoOptions& options) {
+  const ValuesFile file = read_values(run.comm, path);
+  const ValuesHeader& header = file.header;
+  run.say(fmt::format("{}: values at {} points, components {}, {} precision, unit {}", path,
+                      file.total, fmt::join(header.components, " "), name_of(header.precision),
+                      header.unit.empty() ? "-" : header.unit));
+  describe_origin(run, file.origin, options);
+  for (const std::string& warning : file.warnings) run.say("  odd: " + warning);
+  const auto count = static_cast<double>(file.total);
+  for (std::int64_t c = 0; c < file.values.n_components() && file.total > 0; ++c) {
+    const View<const double> f = file.values.view().component(c);
+    double sum = 0;
+    for (std::int64_t i = 0; i < f.size(); ++i) sum += f[i];
+    const double mean = run.comm.sum(sum) / count;
+    double square_sum = 0;
+    for (std::int64_t i = 0; i < f.size(); ++i) square_sum += (f[i] - mean) * (f[i] - mean);
+    run.say(fmt::format("  {:<18} mean {:.6g}  sigma {:.6g}", header.components[to_size(c)], mean,
+                        std::sqrt(run.comm.sum(square_sum) / count)));
+  }
+}
+
+/// Returns false for a file without points or values at points.
+bool describe_point_content(Run& run, const std::string& path, const InfoOptions& options) {
+  const PointContent found = find_point_content(run.comm, path);
+  if (found.points) describe_points(run, path, options);
+  if (found.values) describe_values(run, path, options);
+  return found.points || found.values;
+}
+
 }  // namespace
 
 int info(Run& run, const InfoOptions& options) {
   for (const std::string& path : options.files) run.outputs.keep(path);
   run.outputs.require_writable();
   for (const std::string& path : options.files) {
+    if (describe_point_content(run, path, options)) continue;
     const Content content =
         open_content(run.comm, path, unstated_kind(options.cl_kind), options.variable);
     if (content.map != nullptr) describe_map(run, path, options, *content.map);

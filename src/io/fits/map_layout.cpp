@@ -16,14 +16,13 @@
 #include "io/fits/header.hpp"
 #include "io/fits/table.hpp"
 #include "io/keywords.hpp"
+#include "io/pixel_blocks.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
 #include "sphere/kernel/kernel_table.hpp"
 
 namespace ringweave::detail::inline io {
 namespace {
-
-constexpr std::int64_t max_nside = 131072;
 
 /// Returns a text keyword in capitals; empty when it is absent or blank.
 std::string word(const FitsFile& file, const char* keyword) {

@@ -123,7 +123,7 @@ void set_number(Hdf5Shape& shape, hid_t type, const std::string& path, const std
 }
 
 std::vector<std::int64_t> checked_dims(const Hdf5Handle& dataset, const std::string& path,
-                                       const std::string& name, int most_dims) {
+                                       const std::string& name, int most_dims, EmptyDataset empty) {
   const Hdf5Handle space(H5Dget_space(dataset.id()), H5Sclose);
   const int rank = H5Sget_simple_extent_ndims(space.id());
   if (rank < 1 || rank > most_dims) {
@@ -141,7 +141,8 @@ std::vector<std::int64_t> checked_dims(const Hdf5Handle& dataset, const std::str
                       fmt::format("/{} claims dimensions whose product passes 64 bits", name));
     }
   }
-  if (total == 0) throw DataError(path, fmt::format("/{} is empty", name));
+  if (total == 0 && empty == EmptyDataset::refuse)
+    throw DataError(path, fmt::format("/{} is empty", name));
   std::vector<std::int64_t> result;
   for (int d = 0; d < rank; ++d) result.push_back(static_cast<std::int64_t>(dims[to_size(d)]));
   return result;
@@ -335,14 +336,15 @@ std::int64_t total_bytes(const Hdf5Shape& shape) {
 }
 
 Hdf5Shape inspect_hdf5_dataset(const Hdf5Handle& file, const std::string& path,
-                               const std::string& name, int most_dims) {
+                               const std::string& name, int most_dims, EmptyDataset empty) {
   const Hdf5Handle dataset = open_checked(file, path, name);
   Hdf5Shape shape;
   shape.layout = checked_layout(dataset, path, name);
   const Hdf5Handle type(H5Dget_type(dataset.id()), H5Tclose);
   set_number(shape, type.id(), path, name);
-  shape.dims = checked_dims(dataset, path, name, most_dims);
-  if (shape.layout == Hdf5Shape::Layout::contiguous) {
+  shape.dims = checked_dims(dataset, path, name, most_dims, empty);
+  // A dataset without numbers may have no place in the file.
+  if (shape.layout == Hdf5Shape::Layout::contiguous && total_bytes(shape) > 0) {
     hsize_t file_bytes = 0;
     H5Fget_filesize(file.id(), &file_bytes);
     const haddr_t offset = H5Dget_offset(dataset.id());

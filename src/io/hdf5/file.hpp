@@ -60,12 +60,16 @@ void from_json(const nlohmann::json& encoded, Hdf5Shape& shape);
 /// Returns the bytes of all its numbers. Error  UsageError when they exceed 64 bits.
 std::int64_t total_bytes(const Hdf5Shape& shape);
 
+/// Treatment of a dataset without numbers.
+enum class EmptyDataset { refuse, accept };
+
 /// Opens a dataset of unknown origin and rejects anything that could mislead the library: links,
 /// external and virtual storage, filters other than shuffle, deflate and Fletcher32, types that are
 /// not numbers, storage beyond the end of the file, more dimensions than most_dims. Not collective.
 /// Error  DataError.
 Hdf5Shape inspect_hdf5_dataset(const Hdf5Handle& file, const std::string& path,
-                               const std::string& name, int most_dims = 2);
+                               const std::string& name, int most_dims = 2,
+                               EmptyDataset empty = EmptyDataset::refuse);
 
 /// Creates a contiguous dataset without fill values; its numbers are written later. Not collective.
 /// Error  ResourceError.

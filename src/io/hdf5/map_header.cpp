@@ -14,6 +14,7 @@
 #include "io/hdf5/grid.hpp"
 #include "io/header_json.hpp"
 #include "io/keywords.hpp"
+#include "io/pixel_blocks.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
 
@@ -23,7 +24,6 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Hdf5MapInfo, header, values, pixel, bad_data,
 
 namespace {
 
-constexpr std::int64_t max_nside = 131072;
 constexpr std::int64_t max_columns = 10000;
 
 std::optional<std::int64_t> read_nside(const Hdf5AttributeReader& attributes,
