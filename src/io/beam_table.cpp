@@ -88,12 +88,27 @@ BeamTable by_position(std::vector<std::vector<double>> columns) {
   return table;
 }
 
+bool begins_near_one(const std::vector<double>& column) {
+  constexpr double tolerance = 0.01;
+  return std::abs(column.front() - 1) <= tolerance;
+}
+
+/// Tells whether columns that are named as spectra begin as b_T, b_E and b_B do: healpy writes
+/// beams under the names of spectra, and IDL's were POWER SPECTRUM once.
+bool begin_as_a_beam(const std::vector<std::vector<double>>& columns) {
+  bool are_near = begins_near_one(columns[0]);
+  for (std::size_t c = 1; c < std::min(columns.size(), fields.size()); ++c)
+    are_near = are_near && begins_near(columns[c], columns[0]);
+  return are_near;
+}
+
 /// Error  DataError where the comments of a table say that it holds spectra.
 void require_no_spectra(const TextTable& text, const std::vector<std::string>& names,
-                        const std::string& path) {
+                        const std::vector<std::vector<double>>& columns, const std::string& path) {
   // TT may be b_T, unless C_l or D_l are spoken of.
   const bool names_tt = std::find(names.begin(), names.end(), "TT") != names.end();
-  if (kind_of_columns(names) != TableKind::spectra && !(names_tt && stated_d_l(text.comments)))
+  const bool are_stated = names_tt && stated_d_l(text.comments).has_value();
+  if (kind_of_columns(names) != TableKind::spectra && !(are_stated && !begins_near_one(columns[0])))
     return;
   throw DataError(path, fmt::format("holds spectra (its columns are l, {}); expected a beam, `l "
                                     "b_T [b_E [b_B]]`",
@@ -117,7 +132,7 @@ BeamTable read_text_beam(const std::string& path) {
     for (std::size_t c = 0; c < columns.size(); ++c) columns[c].push_back(row[c + index]);
   }
   if (const auto names = names_of_values(text); names && index == 1) {
-    require_no_spectra(text, *names, path);
+    require_no_spectra(text, *names, columns, path);
     if (names_temperature(*names)) return checked(by_name(*names, std::move(columns)));
   }
   if (columns.size() > fields.size()) {
@@ -132,8 +147,9 @@ BeamTable read_fits_beam(const std::string& path) {
   bool has_beam = false;
   const auto accepts = [&](const FitsTable& table) {
     has_map = has_map || table.kind == TableKind::map;
-    const bool is_beam = table.kind == TableKind::beam || (table.kind == TableKind::unknown &&
-                                                           names_temperature(table.column_names));
+    const bool may_be = table.kind == TableKind::beam || table.kind == TableKind::unknown;
+    const bool is_beam = may_be && (upper(table.extension).find("BEAM") != std::string::npos ||
+                                    names_temperature(table.column_names));
     has_beam = has_beam || is_beam;
     return is_beam;
   };
@@ -149,20 +165,26 @@ BeamTable read_fits_beam(const std::string& path) {
     if (has_beam) throw;
     table = read_fits_table(path);
   }
-  if (table.kind != TableKind::beam && table.kind != TableKind::unknown &&
-      table.kind != TableKind::pixel_window) {
-    throw DataError(path,
-                    fmt::format("holds {}; expected b_l by l, text or FITS", words_of(table.kind)));
+  const TableKind kind = table.kind;
+  const auto refuse = [&] {
+    throw DataError(path, fmt::format("holds {}; expected b_l by l, text or FITS", words_of(kind)));
+  };
+  if (kind != TableKind::beam && kind != TableKind::unknown && kind != TableKind::pixel_window &&
+      kind != TableKind::spectra) {
+    refuse();
   }
   const FitsMultipoles beam = multipoles_of(std::move(table), path);
+  if (kind == TableKind::spectra && !(beam.first == 0 && begin_as_a_beam(beam.columns))) refuse();
   if (beam.first != 0) {
     throw DataError(path, fmt::format("begins with l = {}; it must begin at l = 0, so add the rows "
                                       "that are missing",
                                       beam.first));
   }
-  if (names_temperature(beam.column_names))
-    return checked(by_name(beam.column_names, beam.columns));
-  BeamTable taken = by_position(beam.columns);
+  BeamTable taken = names_temperature(beam.column_names) ? by_name(beam.column_names, beam.columns)
+                                                         : by_position(beam.columns);
+  if (kind == TableKind::spectra)
+    taken.warnings.push_back("has the names of spectra and begins near 1; taken as a beam");
+  if (names_temperature(beam.column_names)) return checked(std::move(taken));
   // IDL's beams of four rows have T E B and T times E.
   for (std::size_t c = fields.size(); c < beam.column_names.size(); ++c) {
     if (!beam.column_names[c].starts_with("ROW "))

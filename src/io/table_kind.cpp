@@ -89,8 +89,9 @@ std::optional<Spectra::Name> spectrum_of(const std::string& word) {
 
 TableKind kind_of_columns(const std::vector<std::string>& names) {
   const auto any = [&](auto&& is) { return std::any_of(names.begin(), names.end(), is); };
-  if (any(names_a_beam)) return TableKind::beam;
+  // Columns about the beam may stand beside spectra.
   if (any(names_a_spectrum)) return TableKind::spectra;
+  if (any(names_a_beam)) return TableKind::beam;
   const bool is_healpix = any([](const std::string& name) {
     return upper(name) == "TEMPERATURE" || upper(name) == "GRADIENT";
   });
@@ -112,9 +113,10 @@ TableKind kind_of(const TableHead& head) {
   const bool is_of_window = head.nside > 0 && head.rows == 4 * head.nside + 1;
   if (has(extension, "PIXEL WINDOW") || has(extension, "PIXWIN") || any_has("PIXWIN"))
     return TableKind::pixel_window;
-  if (has(extension, "BEAM")) return TableKind::beam;
   if (has(extension, "SPECTRUM") || extension == "CL") return TableKind::spectra;
+  if (has(extension, "BEAM")) return TableKind::beam;
   if (is_of_window && any(is_polarisation)) return TableKind::pixel_window;
+  if (has(extension, "WINDOW FUNCTION")) return TableKind::beam;
   return kind_of_columns(head.column_names);
 }
 

@@ -29,8 +29,8 @@ std::string words_of(TableKind kind);
 /// Returns TT for TT, C_TT, Cl_TT, DlTT, D_l^TT, TT[uK^2]; empty for other words.
 std::optional<Spectra::Name> spectrum_of(const std::string& word);
 
-/// Returns beam or spectra where a column has a name that the other never has (BL or INT_BEAM; TE,
-/// G-T or C_TT), else unknown: T, TT and TEMPERATURE may be both.
+/// Returns spectra where a column has a name that beams do not have (TE, G-T, C_TT), beam where one
+/// has that of a beam (BL, INT_BEAM), else unknown: T, TT and TEMPERATURE may be both.
 TableKind kind_of_columns(const std::vector<std::string>& names);
 
 /// What the header of a FITS table says of it.

@@ -73,6 +73,7 @@ class MaskedRuns {
       std::copy(own[to_size(r)].begin(), own[to_size(r)].end(),
                 runs_.begin() + first_[to_size(index(rings.global(LocalRing{r})))]);
     }
+    if (runs_.empty()) return;
     // A run is two numbers; those of other ranks' rings are 0 so far.
     static_assert(sizeof(MaskedRun) == 2 * sizeof(double));
     comm.sum(&runs_.data()->begin, 2 * ssize64(runs_));

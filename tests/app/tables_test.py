@@ -70,11 +70,15 @@ class NamesOfTables(SmallSky):
     def setUpClass(cls):
         super().setUpClass()
         cls.b_l = np.exp(-DEGREES * (DEGREES + 1) / 2 * 0.05 ** 2)
-        falling = {name: cls.b_l for name in ("TEMPERATURE", "GRADIENT", "CURL", "G-T", "C-T", "C-G")}
+        names = ("TEMPERATURE", "GRADIENT", "CURL", "G-T", "C-T", "C-G")
+        falling = {name: factor * cls.c_l for name, factor in zip(names, (1, 0.1, 0.01, 0.2, 0, 0))}
         window = np.exp(-(np.arange(4 * NSIDE + 1) / 90) ** 2)
         cls.table("cl_named.fits", None, **falling)
-        cls.table("cl_letters.fits", None, TT=cls.b_l, EE=cls.b_l, TE=cls.b_l)
-        cls.table("cl_extension.fits", "POWER SPECTRUM", TEMPERATURE=cls.b_l)
+        cls.table("cl_letters.fits", None, TT=cls.c_l, EE=0.1 * cls.c_l, TE=0.2 * cls.c_l)
+        cls.table("cl_extension.fits", "BEAM-CORRECTED POWER SPECTRUM", TEMPERATURE=cls.c_l)
+        # As healpy.write_cl() writes gauss_beam(pol=True), and IDL's cl2fits wrote beams.
+        cls.table("healpy_beam.fits", None, **{name: cls.b_l for name in names[:4]})
+        cls.table("idl_beam.fits", "POWER SPECTRUM", TEMPERATURE=cls.b_l)
         cls.table("window.fits", "PIXEL WINDOW", TEMPERATURE=window, POLARIZATION=window, NSIDE=NSIDE)
         cls.table("window_by_nside.fits", None, TEMPERATURE=window, POLARISATION=window, NSIDE=NSIDE)
         cls.table("ring.fits", None, **{"TEMPERATURE WEIGHTS": np.zeros(2 * NSIDE)}, NSIDE=NSIDE)
@@ -82,7 +86,10 @@ class NamesOfTables(SmallSky):
         cls.table("beam.fits", "BEAM", TEMPERATURE=cls.b_l, GRADIENT=cls.b_l, CURL=cls.b_l)
         cls.table("beam_named.fits", None, INT_BEAM=cls.b_l, POL_BEAM=cls.b_l)
         for name, header in (("named.txt", "l TT EE BB TE"), ("c_l.txt", "l C_TT"), ("stated.txt", "C_l in uK^2\nl TT")):
-            cls.write_table(name, [cls.b_l] * (len(header.splitlines()[-1].split()) - 1), header)
+            n_columns = len(header.splitlines()[-1].split()) - 1
+            cls.write_table(name, [cls.c_l * 0.1 ** c for c in range(n_columns)], header)
+        cls.write_table("cl_beside_beam.txt", [cls.c_l, cls.c_l, cls.b_l], "l C_TT err beam_err")
+        cls.write_table("beam_of_c_l.txt", [cls.b_l, cls.b_l, cls.b_l], "C_l_obs = C_l b_l^2\nl TT EE BB")
         cls.write_table("beam.txt", [cls.b_l], "l B_l")
 
     @classmethod
@@ -100,6 +107,19 @@ class NamesOfTables(SmallSky):
                            ("named.txt", "spectra (its columns are l, TT, EE, BB, TE)"), ("c_l.txt", "spectra"),
                            ("stated.txt", "spectra"), ("ring.fits", "ring weights"), ("pixel.fits", "pixel weights")):
             self.refused(ERROR_IN_DATA, [f"{name}: holds {held}", "expected"], *smooth, name)
+
+    def test_beams_under_the_names_of_spectra(self):
+        self.done("smooth", "sky.h5", "expected.h5", "--beam", "beam.txt")
+        for name, warning in (("healpy_beam.fits", "names of spectra and begins near 1"),
+                              ("idl_beam.fits", "names of spectra and begins near 1"), ("beam_of_c_l.txt", None)):
+            result = self.done("smooth", "sky.h5", "out.h5", "--beam", name, "--overwrite")
+            if warning:
+                self.assertIn(warning, result.err)
+            np.testing.assert_array_equal(self.values("out.h5"), self.values("expected.h5"))
+
+    def test_spectra_with_a_column_about_the_beam(self):
+        out = self.done("synthesize", "--cl", "cl_beside_beam.txt", "--seed", 1, "--nside", 8, "beside.h5").err
+        self.assertIn("columns left out: err, beam_err", out)
 
     def test_no_spectra(self):
         for name, held in (("beam.fits", "a beam"), ("beam_named.fits", "a beam"), ("beam.txt", "a beam"),

@@ -122,8 +122,10 @@ std::optional<CarImage> find_car_image(FitsFile& file, MapHeader& header) {
       header.coverage = SkyCoverage::partial;
       header.listed_pixels = found.order.n_rows * found.order.n_phi;
     }
-    header.precision = fits_single(shape.bits < 0, std::abs(shape.bits) / 8) ? Precision::single_
-                                                                             : Precision::double_;
+    const bool is_real = shape.bits < 0;
+    const bool is_single =
+        (is_real || !shape.is_scaled) && fits_single(is_real, std::abs(shape.bits) / 8);
+    header.precision = is_single ? Precision::single_ : Precision::double_;
     header.coordsys = file.text("COORDSYS").value_or(system_of(axis));
     header.origin = read_origin(file);
     std::int64_t n_planes = 1;

@@ -286,11 +286,19 @@ FitsTableShape FitsFile::table() const {
     column.kind = number_kind(type);
     column.has_null = column.kind == FitsColumn::Number::integer &&
                       text(fmt::format("TNULL{}", number)).has_value();
+    column.is_scaled = is_scaled(fmt::format("TSCAL{}", number), fmt::format("TZERO{}", number));
     column.repeat = repeat;
     column.bytes = checked_cast<int>(width, "column width");
     shape.columns.push_back(column);
   }
   return shape;
+}
+
+bool FitsFile::is_scaled(const std::string& factor, const std::string& offset) const {
+  constexpr double largest_offset = 1 << 15;  // that of unsigned integers
+  const double zero = real(offset).value_or(0);
+  return real(factor).value_or(1) != 1 || zero != std::trunc(zero) ||
+         std::abs(zero) > largest_offset;
 }
 
 void FitsFile::read(const FitsColumn& column, std::int64_t first, std::span<double> values) const {

@@ -30,6 +30,7 @@ struct FitsColumn {
   int bytes = 0;            ///< per stored number
   std::int64_t repeat = 0;  ///< elements in one row
   bool has_null = false;    ///< an integer column with TNULL
+  bool is_scaled = false;   ///< by TSCAL, or with a TZERO that is no small whole number
 
   bool is_number() const { return kind != Number::other && repeat > 0; }
 };
@@ -42,6 +43,7 @@ struct FitsTableShape {
 struct FitsImageShape {
   std::vector<std::int64_t> dims;  ///< NAXIS1 first, which runs fastest
   std::int64_t bits = 0;           ///< BITPIX: negative for real numbers
+  bool is_scaled = false;          ///< as that of a column, by BSCALE and BZERO
 };
 
 /// A FITS file open on one rank (rank 0). Names are used literally: brackets, URLs and "~" have no
@@ -86,6 +88,8 @@ class FitsFile {
   /// empty when absent.
   std::optional<std::string> text(const std::string& keyword) const;
   std::optional<double> real(const std::string& keyword) const;
+  /// Tells whether keywords such as TSCAL1 and TZERO1 make other numbers of those that are stored.
+  bool is_scaled(const std::string& factor, const std::string& offset) const;
   std::optional<std::int64_t> integer(const std::string& keyword) const;
 
   /// Returns the table of the current HDU, after checking that the file is long enough to hold it.

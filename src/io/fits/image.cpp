@@ -17,6 +17,7 @@ FitsImageShape FitsFile::image() const {
   FitsImageShape shape;
   const std::int64_t axes = integer("NAXIS").value_or(0);
   shape.bits = integer("BITPIX").value_or(0);
+  shape.is_scaled = is_scaled("BSCALE", "BZERO");
   if (axes > most_axes) fail(fmt::format("an image of {} axes; expected 2 or 3", axes));
   std::int64_t end = std::abs(shape.bits) / 8;
   bool overflow = false;

@@ -175,7 +175,8 @@ void add_columns(const FitsTableShape& table, int hdu, std::size_t first, std::i
     }
     layout.columns.push_back(
         {hdu, column, 1.0, layout.pixel_lists.empty() ? 0 : layout.pixel_lists.size() - 1});
-    if (!fits_single(column.kind == FitsColumn::Number::real, column.bytes))
+    const bool is_real = column.kind == FitsColumn::Number::real;
+    if ((column.is_scaled && !is_real) || !fits_single(is_real, column.bytes))
       layout.header.precision = Precision::double_;
   }
 }
