@@ -136,10 +136,12 @@ std::vector<CLI::ConfigItem> FlatConfig::from_config(std::istream& input) const 
     return app_->get_option_no_throw("--" + item.name) != nullptr;
   };
   // Those in the tables of other commands are for these.
-  std::erase_if(entries, [&](const CLI::ConfigItem& item) {
-    return item.parents.size() == 1 && item.parents != own && is_common(item) &&
-           app_->get_subcommand_no_throw(item.parents.front()) != nullptr;
-  });
+  for (const CLI::App* other : app_->get_subcommands([](const CLI::App*) { return true; })) {
+    std::erase_if(entries, [&](const CLI::ConfigItem& item) {
+      return other->get_name() != command && is_common(item) &&
+             item.parents == std::vector<std::string>{other->get_name()};
+    });
+  }
   for (CLI::ConfigItem& item : entries) {
     if (item.parents.empty() && !is_common(item)) item.parents = own;
     if (item.parents == own && is_common(item)) item.parents.clear();
