@@ -170,9 +170,9 @@ TEST_F(Configuration, CutsNoText) {
 }
 
 TEST_F(Configuration, OfOneCommandMayHaveCommonOptionsOfAnother) {
-  const ParsedCommand parsed =
+  const ParsedCommand command =
       parsed(smooth + with("[smooth]\nthreads = 2\n[analyze]\nthreads = 1\n"));
-  EXPECT_EQ(parsed.common.threads, 2);
+  EXPECT_EQ(command.common.threads, 2);
 }
 
 TEST_F(Configuration, WithUnknownKeysOrBadValuesIsRefused) {
