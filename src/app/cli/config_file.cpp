@@ -68,7 +68,7 @@ void refuse_twice(const CLI::App& app, const std::string& file,
     const auto [before, is_new] = lines.emplace(first_name(app, key.name), key.line);
     if (is_new) continue;
     throw UsageError(fmt::format("{}, lines {} and {}: both set {}; leave one out", file,
-                                 before->second, key.line, key.name));
+                                 before->second, key.line, before->first));
   }
 }
 
