@@ -35,6 +35,10 @@ void require_kind(const std::string& path, OutputContent content) {
     case OutputContent::spectra:
       if (is_table || kind == FileKind::text) return;
       throw UsageError(fmt::format("{}: spectra are written as text, FITS or HDF5", path));
+    case OutputContent::values:
+      if (kind == FileKind::hdf5 || kind == FileKind::text) return;
+      throw UsageError(
+          fmt::format("{}: values at points are written as HDF5 (.h5) or text (.txt)", path));
     case OutputContent::picture:
       if (kind == FileKind::picture) return;
       throw UsageError(fmt::format("{}: a picture's name ends in .png, .pdf or .svg", path));

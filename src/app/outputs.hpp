@@ -12,7 +12,7 @@
 
 namespace ringweave::detail::inline app {
 
-enum class OutputContent { map, alm, coefficients, spectra, picture, machine, report };
+enum class OutputContent { map, alm, coefficients, spectra, values, picture, machine, report };
 
 /// Returns one name for all spellings of a path: links followed, . and .. resolved.
 std::string one_name(const std::string& path);

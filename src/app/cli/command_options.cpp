@@ -231,4 +231,39 @@ void declare_alm(CLI::App& command, AlmOptions& options) {
   group.choice("--precision", options.precision, {"single", "double"},
                "Storage of the a_lm. Default: that of the input.");
 }
+
+void declare_interpolate(CLI::App& command, InterpolateOptions& options) {
+  const OptionGroup group(command, own_group);
+  group.argument("OUT", options.output,
+                 "Values to write, HDF5 or text; with --adjoint a_lm, FITS or HDF5.");
+  auto* alm = group.value("--alm", options.alm, "FILE", "a_lm whose values are wanted.");
+  group
+      .value("--adjoint", options.adjoint, "VALUES",
+             "Values at the points, HDF5 or text, whose adjoint is wanted: the sum over the points "
+             "of value times the conjugate Y_lm, without weights.")
+      ->excludes(alm);
+  group.value("--points", options.points, "FILE",
+              "Points: columns theta phi [psi] in radians, text or HDF5. With psi a value is "
+              "T + Q cos(2 psi) + U sin(2 psi).");
+  group
+      .value("--epsilon", options.epsilon, "X",
+             "Rms error of the values over the rms of the field, 1e-13 to 0.1.")
+      ->check(number_within(1e-13, 0.1))
+      ->capture_default_str();
+  group.choice("--fields", options.fields, {"T", "TQU", "QU"},
+               "Fields of the transform. Default: what the input holds.");
+  group
+      .value("--spin", options.spin, "S",
+             "Spin of the field that two components of a_lm are; its values are two, as Q and U of "
+             "spin 2. Default: 2 for E and B.")
+      ->check(non_negative_number());
+  group
+      .value("--lmax", options.lmax, "L",
+             "Highest degree. Default: that of the a_lm; with --adjoint it must be given.")
+      ->check(non_negative_number());
+  group.value("--mmax", options.mmax, "M", "Highest order. Default: that of the a_lm, or lmax.")
+      ->check(non_negative_number());
+  group.choice("--precision", options.precision, {"single", "double"},
+               "Storage of the output. Default: that of the input.");
+}
 }  // namespace ringweave::detail::inline app

@@ -8,7 +8,7 @@
 
 namespace ringweave::detail::inline app {
 
-const std::array<ManualPage, 12> manual_pages{{
+const std::array<ManualPage, 13> manual_pages{{
     {"synthesize", "make a map from a spectrum or from a_lm",
      "OUT (--cl FILE | --alm FILE) (--nside N | --grid GRID) [OPTION...]",
      R"(Draws Gaussian a_lm from a power spectrum, or reads them from a file, and synthesizes a map:
@@ -119,6 +119,16 @@ mpirun -n 8 ringweave alm galactic.h5 celestial.h5 --rotate G:C
 ringweave alm alm.fits turned.fits --rotate 10deg,20deg,30deg
 ringweave alm alm.h5 e.h5 --take E && ringweave synthesize --alm e.h5 --nside 512 e_map.fits)",
      false},
+    {"interpolate", "values of a_lm at arbitrary points, or the adjoint",
+     "OUT (--alm FILE | --adjoint VALUES --lmax L) --points FILE [OPTION...]",
+     R"(Computes the values of a_lm at any points, in the order of their file, or the exact transpose:
+the a_lm whose inner product with others is that of the values. Points that each have an angle psi,
+the orientation of a detector, get T + Q cos(2 psi) + U sin(2 psi): time-ordered data, and with
+--adjoint their map-making. Both are distributed over the ranks, whatever the points.)",
+     R"(ringweave interpolate --alm alm.h5 --points points.txt values.txt
+mpirun -n 8 ringweave interpolate --alm alm.h5 --points scan.h5 stream.h5 --epsilon 1e-10
+ringweave interpolate --adjoint stream.h5 --points scan.h5 --lmax 1000 back.h5)",
+     true},
     {"convert", "convert one kind of file into another", "IN OUT [OPTION...]",
      R"(Copies a map, a_lm or spectra between FITS, HDF5 and, for spectra, text; maps on grids of
 latitude and longitude also from and to NetCDF-4 and CAR images (FITS), a_lm from and to .gfc files

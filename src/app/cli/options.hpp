@@ -85,6 +85,13 @@ struct AlmOptions {
   int lmax = -1, mmax = -1;
 };
 
+struct InterpolateOptions {
+  std::string alm, adjoint, points, output, fields, precision;
+  int lmax = -1, mmax = -1;
+  int spin = -1;  ///< -1: that of --fields
+  double epsilon = 1e-7;
+};
+
 struct ConvertOptions {
   std::string input, output, order, precision, fwhm, beam, cl_kind, variable;
   std::string normalisation;

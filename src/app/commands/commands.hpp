@@ -11,6 +11,7 @@ int synthesize(Run& run, const SynthesizeOptions& options);
 int analyze(Run& run, const AnalyzeOptions& options);
 int smooth(Run& run, const SmoothOptions& options);
 int alm(Run& run, const AlmOptions& options);
+int interpolate(Run& run, const InterpolateOptions& options);
 int convert(Run& run, const ConvertOptions& options);
 int compare(Run& run, const CompareOptions& options);
 int model(Run& run, const ModelOptions& options);
