@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <cstdlib>
 #include <limits>
 #include <numbers>
 #include <random>
@@ -339,6 +340,8 @@ TEST_P(OnEveryRankCount, WrongValuesOfOneRankAreRefusedByAll) {
 
 TEST_P(OnEveryRankCount, MemoryThatFailsTwoRanksFailsAll) {
   if (comm().size() == 1) return;
+  if (std::getenv("ASAN_OPTIONS") != nullptr)
+    GTEST_SKIP() << "AddressSanitizer ends the program that asks for so much";
   // One row, which rank 0 owns, and one point, which rank 1 lists: the others need no memory.
   const FineRows rows = fine_rows(60, 128, 1);
   PointList points;
