@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <cstdlib>
 #include <limits>
 #include <numbers>
 #include <random>
@@ -340,7 +339,7 @@ TEST_P(OnEveryRankCount, WrongValuesOfOneRankAreRefusedByAll) {
 
 TEST_P(OnEveryRankCount, MemoryThatFailsTwoRanksFailsAll) {
   if (comm().size() == 1) return;
-  if (std::getenv("ASAN_OPTIONS") != nullptr)
+  if (RINGWEAVE_TEST_IS_SANITIZED != 0)
     GTEST_SKIP() << "AddressSanitizer ends the program that asks for so much";
   // One row, which rank 0 owns, and one point, which rank 1 lists: the others need no memory.
   const FineRows rows = fine_rows(60, 128, 1);
