@@ -175,7 +175,7 @@ struct PointTransform::Impl {
     }
   }
 
-  /// The detectors' values: T + Q cos(2 psi) + U sin(2 psi), in component 0.
+  /// Computes the detectors' values, T + Q cos(2 psi) + U sin(2 psi), in component 0.
   void detect() {
     double* t = sums.view().data();
     const std::int64_t n = sums.size();
@@ -187,7 +187,7 @@ struct PointTransform::Impl {
       t[i] = q > 0 ? t[i] + seen : seen;
     }
   }
-  /// The transpose.
+  /// Applies the transpose of detect().
   void emit() {
     double* t = sums.view().data();
     const std::int64_t n = sums.size();
