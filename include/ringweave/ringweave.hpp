@@ -11,6 +11,7 @@
 #include <ringweave/execution.hpp>
 #include <ringweave/grid.hpp>
 #include <ringweave/kernel.hpp>
+#include <ringweave/lensing.hpp>
 #include <ringweave/points.hpp>
 #include <ringweave/rotation.hpp>
 #include <ringweave/smoothing.hpp>
