@@ -13,7 +13,7 @@
 #include <ringweave/views.hpp>
 
 namespace ringweave::detail::inline nonuniform {
-struct PlannedPoints;
+class PlannedPoints;
 }
 
 namespace ringweave {
