@@ -17,6 +17,9 @@
 
 namespace ringweave::detail::inline fft {
 
+/// How rings are transformed: all of a map, or also some at a time (RingRuns).
+enum class RingFftUse { maps, runs };
+
 /// Input of the plan of a ring FFT: the rings this rank owns and the layout of their modes of all
 /// orders.
 struct RingFftShape {
@@ -27,6 +30,7 @@ struct RingFftShape {
   /// Limit for the device memory of a ring FFT with Backend::cuda; with less it works in smaller
   /// blocks. It never uses more than half of the free memory.
   std::int64_t device_bytes = std::numeric_limits<std::int64_t>::max();
+  RingFftUse use = RingFftUse::maps;
 };
 
 /// What RingSpectra computes from a map f, given by its spectra, and modes.
@@ -53,6 +57,31 @@ class RingSpectra {
   /// ||f - S modes||^2 over the owned pixels, the same for any number of threads; else 0.
   virtual double apply(SpectrumOperator what, AnyConstMapView<> spectra,
                        std::span<const double> ring_weights, ModeView<double> modes) = 0;
+};
+
+/// Pixels of neighbouring rings of one length, anywhere in memory.
+struct RunPixels {
+  std::span<double* const> rings;     ///< [ring] its pixels of component 0
+  std::int64_t component_stride = 0;  ///< from those of one component to those of the next
+};
+
+/// The transform of RingFft for a few rings at a time, so that their pixels need not all exist at
+/// once. Modes and pixels are the same bit by bit. Threads may call side by side, each with a
+/// number of its own below n_threads(). No allocation. Not collective.
+///
+/// run    rings of one band that this rank owns
+/// modes  of all owned rings
+class RingRuns {
+ public:
+  virtual ~RingRuns() = default;
+  virtual int n_threads() const noexcept = 0;
+
+  /// Overwrites pixels.
+  virtual void synthesize(int thread, RingRange run, ModeView<const double> modes,
+                          const RunPixels& pixels) noexcept = 0;
+  /// Overwrites the modes of the run. Only reads pixels.
+  virtual void adjoint(int thread, RingRange run, const RunPixels& pixels,
+                       ModeView<double> modes) noexcept = 0;
 };
 
 /// What the calling thread calls during an adjoint, so that modes are sent meanwhile.
@@ -87,13 +116,18 @@ class RingFft {
   /// Returns the ring spectra; null if maps are on a device.
   virtual RingSpectra* spectra() noexcept { return nullptr; }
 
+  /// Returns the transform of some rings at a time; null unless the plan was made for it, on the
+  /// host.
+  virtual RingRuns* runs() noexcept { return nullptr; }
+
   /// Returns the bytes of plans' tables and per-thread scratch (without FFTW's own plans).
   virtual std::int64_t bytes() const = 0;
 };
 
 /// Plans all lengths of the owned rings. The host has scratch for omp_get_max_threads() threads;
 /// later calls use no more.
-/// Error  UsageError when the shape contradicts itself, or this build lacks the backend.
+/// Error  UsageError when the shape contradicts itself, rings used in runs are of odd length or
+///        have prime factors above 13, or this build lacks the backend.
 std::unique_ptr<RingFft> make_ring_fft(RingFftShape shape, Backend backend);
 std::unique_ptr<RingFft> make_host_ring_fft(RingFftShape shape);
 std::unique_ptr<RingFft> make_cuda_ring_fft(RingFftShape shape);

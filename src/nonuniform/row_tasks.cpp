@@ -3,57 +3,43 @@
 
 #include <algorithm>
 
-#include "nonuniform/tap_kernel.hpp"
+#include "base/checked_cast.hpp"
 
 namespace ringweave::detail::inline nonuniform {
 namespace {
 
-/// Points whose nearest row is in [begin, end), with those of the tiles around.
-PointRange points_near(const PointOrder& points, std::int64_t begin, std::int64_t end) {
-  // Taps reach half a width beyond the nearest row.
-  static_assert(TapKernel::most_width <= 2 * PointOrder::tile_rows);
-  PointRange range{points.size(), 0};
-  for (const TileRow& tile : points.tiles) {
-    if (tile.first_row < begin - PointOrder::tile_rows ||
-        tile.first_row >= end + PointOrder::tile_rows)
-      continue;
-    range = {std::min(range.begin, tile.points.begin), std::max(range.end, tile.points.end)};
-  }
-  return range;
+/// Costs as RowCosts::typical() has them: a tap row of a point is worth the FFT of a pixel.
+std::int64_t cost_of(const TileRow& tile, const FineGrid& grid) {
+  return (tile.points.end - tile.points.begin) * grid.theta_width +
+         PointOrder::tile_rows * grid.n_columns;
 }
 
 }  // namespace
 
-std::vector<RowTask> cut_rows(const PointOrder& points, std::int64_t n_tasks) {
-  // Also the rows of the tiles around are touched.
-  constexpr std::int64_t step = PointOrder::tile_rows;
-  struct Piece {
-    std::int64_t first_row;
-    std::int64_t n_points;
-  };
-  std::vector<Piece> pieces;
-  for (const TileRow& tile : points.tiles) {
-    const std::int64_t count = tile.points.end - tile.points.begin;
-    for (const std::int64_t row : {tile.first_row - step, tile.first_row, tile.first_row + step}) {
-      if (row < 0 || (!pieces.empty() && row < pieces.back().first_row)) continue;
-      if (pieces.empty() || row > pieces.back().first_row) pieces.push_back({row, 0});
-      pieces.back().n_points += count;
-    }
-  }
-  const std::int64_t share = 3 * points.size() / std::max<std::int64_t>(n_tasks, 1);
+std::vector<RowTask> cut_rows(const PointOrder& points, const FineGrid& grid,
+                              std::int64_t n_tasks) {
+  std::int64_t total = 0;
+  for (const TileRow& tile : points.tiles) total += cost_of(tile, grid);
   std::vector<RowTask> tasks;
   std::int64_t taken = 0;
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const bool continues = i > 0 && pieces[i].first_row == pieces[i - 1].first_row + step;
-    if (!continues || taken >= share) {
-      tasks.push_back({{pieces[i].first_row, pieces[i].first_row}, {}});
-      taken = 0;
+  for (std::int64_t t = 0; t < ssize64(points.tiles); ++t) {
+    const TileRow& tile = points.tiles[to_size(t)];
+    // The next task begins where the ones before have their share of the work.
+    if (tasks.empty() || taken >= total / n_tasks * ssize64(tasks)) {
+      const std::int64_t first_row = tasks.empty() ? 0 : tile.first_row;
+      if (!tasks.empty()) tasks.back().rows.end = first_row;
+      tasks.push_back({t, t, {first_row, grid.n_rows}});
     }
-    tasks.back().rows.end = pieces[i].first_row + step;
-    taken += pieces[i].n_points;
+    tasks.back().end_tile = t + 1;
+    taken += cost_of(tile, grid);
   }
-  for (RowTask& task : tasks) task.points = points_near(points, task.rows.begin, task.rows.end);
   return tasks;
+}
+
+RingRange rows_near(const TileRow& tile, const FineGrid& grid) {
+  const std::int64_t reach = (grid.theta_width + 1) / 2;
+  return {std::max<std::int64_t>(tile.first_row - reach, 0),
+          std::min(tile.first_row + PointOrder::tile_rows + reach, grid.n_rows)};
 }
 
 }  // namespace ringweave::detail::inline nonuniform

@@ -13,9 +13,8 @@
 #include "ringweave/transform.hpp"
 #include "transform/device_budget.hpp"
 #include "transform/device_memory_plan.hpp"
-#include "transform/host_stages.hpp"
+#include "transform/host_pipeline.hpp"
 #include "transform/offloaded_transform.hpp"
-#include "transform/pipeline.hpp"
 #include "transform/transform_plan.hpp"
 
 namespace ringweave {
@@ -24,7 +23,6 @@ using namespace detail;
 
 namespace {
 
-using HostPipeline = Pipeline<HostStages>;
 using Modes = HostStages::Modes;
 
 constexpr const char* where = "spherical harmonic transform";
@@ -84,21 +82,9 @@ struct SphericalHarmonicTransform::Impl {
       for (const auto& present : made) {
         if (ssize64(present->passes().passes) == n_passes) return present;
       }
-      OrderPasses passes;
-      std::shared_ptr<LegendreStage> legendre;
-      agree(comm, [&] {
-        passes = plan.order_passes(n_passes, plan.n_host_parts(n_passes));
-        legendre = made.empty() ? make_legendre_stage(plan.legendre_shape(fields, passes.by_order),
-                                                      plan.spec.backend)
-                                : made.front()->stages().legendre().with_rows(passes.by_order);
-      });
-      const ExchangeOptions& options = plan.spec.exchange;
-      auto exchange =
-          std::make_unique<ModeExchange>(comm, passes, fields.n_components(), options,
-                                         make_host_transport(options.precision, plan.countable()));
-      return made.emplace_back(std::make_shared<HostPipeline>(
-          comm, std::move(passes), HostStages(legendre, ring_fft, plan.spec.backend, &times),
-          std::move(exchange)));
+      const LegendreStage* present = made.empty() ? nullptr : &made.front()->stages().legendre();
+      return made.emplace_back(
+          plan_host_pipeline(comm, plan, n_passes, {fields, ring_fft, present, &times}));
     };
     Pipelines planned{.fields = fields};
     planned.within_map = pipeline(plan.n_passes_within);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -46,6 +48,51 @@ inline Directions scattered_points(std::int64_t n, unsigned which = 1) {
   return points;
 }
 
+/// Bound of the rms error of values.
+inline double bound(double epsilon, int lmax) { return epsilon + 1e-13 + 2e-16 * lmax; }
+
+/// Some of the points: those with these numbers.
+struct Dealt {
+  std::vector<std::int64_t> numbers;
+  std::vector<double> theta;
+  std::vector<double> phi;
+};
+
+enum class Deal { in_turn, all_on_last, backwards };
+
+inline Dealt deal(const Communicator& comm, const Directions& points, Deal how) {
+  Dealt mine;
+  for (std::int64_t k = 0; k < points.size(); ++k) {
+    const std::int64_t i = how == Deal::backwards ? points.size() - 1 - k : k;
+    const std::int64_t owner =
+        how == Deal::all_on_last ? comm.size() - 1 : (i * 7 + 3) % comm.size();
+    if (owner != comm.rank()) continue;
+    mine.numbers.push_back(i);
+    mine.theta.push_back(points.theta[to_size(i)]);
+    mine.phi.push_back(points.phi[to_size(i)]);
+  }
+  return mine;
+}
+
+inline ComponentBuffer<double> of_numbers(const ComponentBuffer<double>& all,
+                                          const std::vector<std::int64_t>& numbers) {
+  ComponentBuffer<double> mine(all.n_components(), ssize64(numbers));
+  for (std::int64_t c = 0; c < all.n_components(); ++c) {
+    for (std::int64_t i = 0; i < mine.size(); ++i)
+      mine.view().component(c)[i] = all.view().component(c)[numbers[to_size(i)]];
+  }
+  return mine;
+}
+
+inline PointSpec spec_of(int lmax, const std::vector<int>& spins, double epsilon, int mmax = -1) {
+  PointSpec spec;
+  spec.lmax = lmax;
+  spec.mmax = mmax;
+  spec.fields = FieldSet(spins);
+  spec.epsilon = epsilon;
+  return spec;
+}
+
 /// Normal a_lm of unit variance, the same on any number of ranks; zero below a field's spin.
 template <class T = double>
 AlmBuffer<T> white_alm(const AlmLayout& layout, const FieldSet& fields) {
@@ -66,6 +113,22 @@ AlmBuffer<T> white_alm(const AlmLayout& layout, const FieldSet& fields) {
     }
   }
   return alm;
+}
+
+/// Checks that a rank's part of a_lm is the same bit by bit as in those of all orders.
+inline void expect_same_alm(const AlmLayout& mine, const AlmBuffer<double>& alm,
+                            const AlmBuffer<double>& all_alm) {
+  const AlmLayout all(mine.lmax(), mine.mmax());
+  for (std::int64_t c = 0; c < alm.n_components(); ++c) {
+    for (std::int64_t row = 0; row < mine.n_orders(); ++row) {
+      const int m = mine.order(row);
+      for (int l = m; l <= mine.lmax(); ++l) {
+        ASSERT_EQ(alm.view().component(c)[mine.index(row, l)],
+                  all_alm.view().component(c)[all.index(all.row_of(m), l)])
+            << "l = " << l << ", m = " << m;
+      }
+    }
+  }
 }
 
 /// A transform to rings of one pixel each, which are the points in ascending order of theta.

@@ -55,9 +55,10 @@ void PointPlan::place_rows(std::span<const std::int64_t> taps, const RowCosts& c
   std::vector<RingId> touched;
   std::vector<std::int64_t> cost_of_ring;
   ring_.assign(taps.size(), -1);
+  const bool are_kept = rows_.untouched == UntouchedRows::kept;
   for (std::int64_t row = 0; row < ssize64(taps); ++row) {
-    const bool is_alone = n_points_ == 0 && row == 0;
-    if (taps[to_size(row)] == 0 && !is_alone) continue;
+    const bool is_alone = n_points_ == 0 && row == 0 && !are_kept;
+    if (taps[to_size(row)] == 0 && !are_kept && !is_alone) continue;
     if (!is_alone) ring_[to_size(row)] = ssize64(touched);
     touched.push_back(RingId{row});
     cost_of_ring.push_back(

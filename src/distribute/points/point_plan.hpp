@@ -14,10 +14,15 @@
 
 namespace ringweave::detail::inline distribute {
 
+/// What becomes of rows that no point touches. Where they are kept, the rows of a rank can be the
+/// same for several sets of points.
+enum class UntouchedRows { left_out, kept };
+
 /// The rows that points take their values from.
 struct FineRows {
   std::shared_ptr<const RingGrid> grid;  ///< RingGrid::fejer(): all rows, touched or not
   int n_taps = 0;                        ///< rows of a point, 1..32
+  UntouchedRows untouched = UntouchedRows::left_out;
 
   std::int64_t n_rows() const { return grid->n_rings(); }
   std::int64_t n_columns() const { return grid->ring(RingId{0}).n_phi; }
@@ -47,6 +52,8 @@ struct RowCosts {
 
   /// A point takes about as long on one row as the FFT of one pixel.
   static RowCosts typical(const FineRows& rows) { return {1, rows.n_columns()}; }
+  /// Without points, so that the rows of a rank do not depend on them.
+  static RowCosts of_rows_alone() { return {0, 1}; }
 };
 
 /// What a rank has to do.
@@ -56,10 +63,10 @@ struct PointLoad {
   std::int64_t taps = 0;  ///< points on each of its rows
 };
 
-/// Which rank owns which of the fine rows that points touch, and which ranks sum a point. A rank
-/// owns a band of rows and its southern mirror; a point belongs to every rank that owns one of its
-/// rows, which sums those rows only. Plain data, the same on every rank, made from the number of
-/// points alone.
+/// Which rank owns which of the fine rows that points touch (or of all), and which ranks sum a
+/// point. A rank owns a band of rows and its southern mirror; a point belongs to every rank that
+/// owns one of its rows, which sums those rows only. Plain data, the same on every rank, made from
+/// the number of points alone.
 class PointPlan {
  public:
   /// points  [first tap] points of all ranks
@@ -70,10 +77,10 @@ class PointPlan {
   const FineRows& rows() const { return rows_; }
   int n_ranks() const { return rings_->n_ranks(); }
   std::int64_t n_points() const { return n_points_; }
-  /// The touched rows and their owners, as rings of a subset of the grid. Without any point it has
+  /// The existing rows and their owners, as rings of a subset of the grid. If none exists it has
   /// row 0 alone, because no grid is empty.
   const RingDistribution& rings() const { return *rings_; }
-  /// Returns whether a row exists, that is whether a point touches it.
+  /// Returns whether a row exists: a point touches it, or untouched rows are kept.
   bool exists(std::int64_t row) const { return ring_[static_cast<std::size_t>(row)] >= 0; }
   /// Returns the ring of rings() that an existing row is.
   RingId ring(std::int64_t row) const { return RingId{ring_[static_cast<std::size_t>(row)]}; }
@@ -99,7 +106,7 @@ class PointPlan {
   FineRows rows_;
   std::int64_t n_points_ = 0;
   std::optional<RingDistribution> rings_;
-  std::vector<std::int64_t> ring_;        ///< [row], -1 where no point is
+  std::vector<std::int64_t> ring_;        ///< [row], -1 where it does not exist
   std::vector<std::size_t> ranks_begin_;  ///< [first tap]
   std::vector<int> ranks_;
   std::vector<PointLoad> loads_;  ///< [rank]

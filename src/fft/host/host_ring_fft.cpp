@@ -44,11 +44,12 @@ struct Worker {
   HostBuffer<double> scratch;
 };
 
-class HostRingFft final : public RingFft, public RingSpectra {
+class HostRingFft final : public RingFft, public RingSpectra, public RingRuns {
  public:
   explicit HostRingFft(RingFftShape shape)
       : shape_(std::move(shape)), plan_(shape_, omp_get_max_threads()) {
-    const std::int64_t n_workers = std::min<std::int64_t>(omp_get_max_threads(), all().size());
+    std::int64_t n_workers = omp_get_max_threads();
+    if (shape_.use == RingFftUse::maps) n_workers = std::min(n_workers, all().size());
     for (std::int64_t i = 0; i < n_workers; ++i) workers_.emplace_back(plan_, shape_);
     squares_.allocate(shape_.rings.n_rings() * shape_.n_components);
   }
@@ -61,6 +62,17 @@ class HostRingFft final : public RingFft, public RingSpectra {
   void take(AnyMapView<> map) override;
   double apply(SpectrumOperator what, AnyConstMapView<> spectra,
                std::span<const double> ring_weights, ModeView<double> modes) override;
+
+  RingRuns* runs() noexcept override { return shape_.use == RingFftUse::runs ? this : nullptr; }
+  int n_threads() const noexcept override { return static_cast<int>(workers_.size()); }
+  void synthesize(int thread, RingRange run, ModeView<const double> modes,
+                  const RunPixels& pixels) noexcept override {
+    workers_[to_size(thread)].lanes.synthesize(lane_run(run), modes.data(), pixels);
+  }
+  void adjoint(int thread, RingRange run, const RunPixels& pixels,
+               ModeView<double> modes) noexcept override {
+    workers_[to_size(thread)].lanes.adjoint(lane_run(run), pixels, modes.data());
+  }
 
   std::int64_t bytes() const override {
     std::int64_t sum = plan_.bytes() + held_bytes(squares_);
@@ -76,6 +88,10 @@ class HostRingFft final : public RingFft, public RingSpectra {
     std::int64_t size() const { return ssize64(lane_runs) + ssize64(others); }
   };
   Blocks all() const { return {plan_.lane_runs, plan_.blocks}; }
+  LaneRun lane_run(RingRange run) const noexcept {
+    const LocalRing first = shape_.rings.local(RingId{run.begin});
+    return {run, index(first), plan_.ring(first).length};
+  }
   void check_modes(ModeView<const double> modes) const;
   template <class T>
   void check_map(MapView<const T> map) const;

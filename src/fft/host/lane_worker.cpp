@@ -110,21 +110,31 @@ void LaneWorker::for_each_group(const LaneRun& run, LastGroup last, const Work& 
 }
 
 template <class T>
-std::array<T*, lane_rings::most_lanes> LaneWorker::targets_of(const LaneRun& run, Group group,
-                                                              MapView<T> map) const noexcept {
+auto LaneWorker::lanes_of(const LaneRun& run, MapView<T> map) const noexcept {
+  return [=, this](std::int64_t lane) {
+    return map.component(lane % n_components_).data() + plan_->ring(ring_of(run, lane)).first_pixel;
+  };
+}
+
+auto LaneWorker::lanes_of(const RunPixels& pixels) const noexcept {
+  return [=, this](std::int64_t lane) {
+    return pixels.rings[to_size(lane / n_components_)] +
+           lane % n_components_ * pixels.component_stride;
+  };
+}
+
+template <class T, class Lanes>
+std::array<T*, lane_rings::most_lanes> LaneWorker::targets_of(Group group,
+                                                              const Lanes& lanes) noexcept {
   std::array<T*, lane_rings::most_lanes> pixels{};
-  for (std::int64_t i = 0; i < group.count; ++i) {
-    const std::int64_t lane = group.first + i;
-    pixels[to_size(i)] =
-        map.component(lane % n_components_).data() + plan_->ring(ring_of(run, lane)).first_pixel;
-  }
+  for (std::int64_t i = 0; i < group.count; ++i) pixels[to_size(i)] = lanes(group.first + i);
   return pixels;
 }
 
-template <class T>
-std::array<const T*, lane_rings::most_lanes> LaneWorker::pixels_of(
-    const LaneRun& run, Group group, MapView<const T> map) const noexcept {
-  auto pixels = targets_of<const T>(run, group, map);
+template <class T, class Lanes>
+std::array<const T*, lane_rings::most_lanes> LaneWorker::pixels_of(Group group,
+                                                                   const Lanes& lanes) noexcept {
+  auto pixels = targets_of<const T>(group, lanes);
   std::fill(pixels.begin() + group.count, pixels.end(), pixels[to_size(group.count - 1)]);
   return pixels;
 }
@@ -183,34 +193,53 @@ void LaneWorker::copy_from_edges(const LaneRun& run, Group group, Complex* modes
   }
 }
 
-template <class T>
-void LaneWorker::synthesize(const LaneRun& run, const Complex* modes, MapView<T> map) noexcept {
+template <class T, class Lanes>
+void LaneWorker::synthesize_lanes(const LaneRun& run, const Complex* modes,
+                                  const Lanes& lanes) noexcept {
   prepare(run);
   for_each_group(run, LastGroup::reaches_back, [&](Group group) {
     // The const_cast is safe: these pointers are only read.
     place(group, const_cast<Complex*>(modes));
     copy_to_edges(run, group, modes);
-    lane_steps<T>().synthesize(rings_, places_.data(), targets_of<T>(run, group, map).data());
+    lane_steps<T>().synthesize(rings_, places_.data(), targets_of<T>(group, lanes).data());
   });
 }
 
-template <class T>
-void LaneWorker::adjoint(const LaneRun& run, MapView<const T> map,
-                         std::span<const double> ring_weights, Complex* modes) noexcept {
+template <class T, class Lanes>
+void LaneWorker::adjoint_lanes(const LaneRun& run, const Lanes& lanes,
+                               std::span<const double> ring_weights, Complex* modes) noexcept {
   prepare(run);
   for_each_group(run, LastGroup::reaches_back, [&](Group group) {
     place(group, modes);
-    lane_steps<T>().adjoint(rings_, pixels_of<T>(run, group, map).data(),
+    lane_steps<T>().adjoint(rings_, pixels_of<T>(group, lanes).data(),
                             weights_of(run, group, ring_weights).data(), places_.data());
     copy_from_edges(run, group, modes);
   });
 }
 
 template <class T>
+void LaneWorker::synthesize(const LaneRun& run, const Complex* modes, MapView<T> map) noexcept {
+  synthesize_lanes<T>(run, modes, lanes_of<T>(run, map));
+}
+void LaneWorker::synthesize(const LaneRun& run, const Complex* modes,
+                            const RunPixels& pixels) noexcept {
+  synthesize_lanes<double>(run, modes, lanes_of(pixels));
+}
+
+template <class T>
+void LaneWorker::adjoint(const LaneRun& run, MapView<const T> map,
+                         std::span<const double> ring_weights, Complex* modes) noexcept {
+  adjoint_lanes<T>(run, lanes_of<const T>(run, map), ring_weights, modes);
+}
+void LaneWorker::adjoint(const LaneRun& run, const RunPixels& pixels, Complex* modes) noexcept {
+  adjoint_lanes<double>(run, lanes_of(pixels), {}, modes);
+}
+
+template <class T>
 void LaneWorker::to_spectra(const LaneRun& run, MapView<T> map) noexcept {
   prepare(run);
   for_each_group(run, LastGroup::is_short, [&](Group group) {
-    lane_steps<T>().to_spectra(rings_, targets_of<T>(run, group, map).data());
+    lane_steps<T>().to_spectra(rings_, targets_of<T>(group, lanes_of<T>(run, map)).data());
   });
 }
 
@@ -223,7 +252,8 @@ void LaneWorker::fold_back(SpectrumOperator what, const LaneRun& run, MapView<co
     place(group, modes);
     copy_to_edges(run, group, modes);
     std::array<const T*, lane_rings::most_lanes> pixels{};
-    if (what != SpectrumOperator::adjoint_of_synthesis) pixels = pixels_of<T>(run, group, spectra);
+    if (what != SpectrumOperator::adjoint_of_synthesis)
+      pixels = pixels_of<T>(group, lanes_of<const T>(run, spectra));
     std::array<double, lane_rings::most_lanes> of_lanes;
     lane_steps<T>().fold_back(what, rings_, pixels.data(),
                               weights_of(run, group, ring_weights).data(), places_.data(),

@@ -29,6 +29,10 @@ class LaneWorker {
   template <class T>
   void adjoint(const LaneRun& run, MapView<const T> map, std::span<const double> ring_weights,
                std::complex<double>* modes) noexcept;
+  /// The same with pixels elsewhere.
+  void synthesize(const LaneRun& run, const std::complex<double>* modes,
+                  const RunPixels& pixels) noexcept;
+  void adjoint(const LaneRun& run, const RunPixels& pixels, std::complex<double>* modes) noexcept;
   template <class T>
   void to_spectra(const LaneRun& run, MapView<T> map) noexcept;
   /// squares  [owned ring][component]
@@ -50,16 +54,26 @@ class LaneWorker {
   enum class LastGroup { reaches_back, is_short };
   template <class Work>
   void for_each_group(const LaneRun& run, LastGroup last, const Work& work);
-  /// Returns pointers to the pixels of a group, [lane]; unused lanes repeat the last one.
+  /// Returns a function that gives the pixels of a lane of the run.
   template <class T>
-  std::array<const T*, lane_rings::most_lanes> pixels_of(const LaneRun& run, Group group,
-                                                         MapView<const T> map) const noexcept;
+  auto lanes_of(const LaneRun& run, MapView<T> map) const noexcept;
+  auto lanes_of(const RunPixels& pixels) const noexcept;
+  /// Returns pointers to the pixels of a group, [lane]; unused lanes repeat the last one.
+  template <class T, class Lanes>
+  static std::array<const T*, lane_rings::most_lanes> pixels_of(Group group,
+                                                                const Lanes& lanes) noexcept;
   std::array<double, lane_rings::most_lanes> weights_of(
       const LaneRun& run, Group group, std::span<const double> ring_weights) const noexcept;
   /// Returns pointers to the output of a group, null in unused lanes.
-  template <class T>
-  std::array<T*, lane_rings::most_lanes> targets_of(const LaneRun& run, Group group,
-                                                    MapView<T> map) const noexcept;
+  template <class T, class Lanes>
+  static std::array<T*, lane_rings::most_lanes> targets_of(Group group,
+                                                           const Lanes& lanes) noexcept;
+  template <class T, class Lanes>
+  void synthesize_lanes(const LaneRun& run, const std::complex<double>* modes,
+                        const Lanes& lanes) noexcept;
+  template <class T, class Lanes>
+  void adjoint_lanes(const LaneRun& run, const Lanes& lanes, std::span<const double> ring_weights,
+                     std::complex<double>* modes) noexcept;
   void prepare(const LaneRun& run) noexcept;
   /// Fills offsets_ with the position of each order's modes of the whole run.
   void locate(const LaneRun& run) noexcept;

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <map>
 #include <numbers>
+#include <string>
 
 #include "base/checked_cast.hpp"
 #include "fft/host/lane_rings.hpp"
 #include "fft/ring_modes.hpp"
+#include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline fft {
 namespace {
@@ -33,13 +35,20 @@ RingPlan::RingPlan(const RingFftShape& shape, int n_threads)
     rings[to_size(i)].n_modes = modes[to_size(i)].n_modes;
     rings[to_size(i)].n_present = modes[to_size(i)].n_present;
   }
-  plan_lengths(shape.rings);
+  plan_lengths(shape);
+  if (shape.use == RingFftUse::runs && max_phi > 0) {
+    throw UsageError(
+        "the ring FFT takes rings in runs only if their lengths are even and without "
+        "prime factors above 13; one has " +
+        std::to_string(max_phi) + " pixels");
+  }
   cut_lane_runs(shape, n_threads);
   cut_blocks(shape, n_threads);
   move_urgent_ahead(shape.urgent);
 }
 
-void RingPlan::plan_lengths(const LocalRings& owned) {
+void RingPlan::plan_lengths(const RingFftShape& shape) {
+  const LocalRings& owned = shape.rings;
   std::vector<UnitPowers::Request> requests;
   std::map<std::int64_t, std::int64_t> length_index;
   std::map<double, std::int64_t> phase_table;
@@ -53,7 +62,10 @@ void RingPlan::plan_lengths(const LocalRings& owned) {
     const auto [found, is_new] = length_index.try_emplace(ring.n_phi, ssize64(lengths));
     entry.length = found->second;
     if (is_new) {
-      add_length(RingLength(ring.n_phi), n_rings_of_length[ring.n_phi], requests);
+      add_length(
+          RingLength(ring.n_phi),
+          shape.use == RingFftUse::runs || n_rings_of_length[ring.n_phi] >= fewest_rings_in_lanes,
+          requests);
     }
     if (!is_in_lanes(i)) max_modes = std::max(max_modes, entry.n_modes);
     if (ring.phi0 == 0) continue;
@@ -67,12 +79,12 @@ void RingPlan::plan_lengths(const LocalRings& owned) {
   powers = UnitPowers(requests);
 }
 
-void RingPlan::add_length(const RingLength& length, std::int64_t n_rings_of_grid,
+void RingPlan::add_length(const RingLength& length, bool is_worth_lanes,
                           std::vector<UnitPowers::Request>& requests) {
   Length& added = lengths.emplace_back(Length{length, ssize64(requests), nullptr, {}, {}, -1});
   const auto angle = std::numbers::pi_v<long double> / static_cast<long double>(length.n_complex);
   requests.push_back({angle, length.n_complex});
-  if (length.is_even() && length.is_smooth() && n_rings_of_grid >= fewest_rings_in_lanes) {
+  if (length.is_even() && length.is_smooth() && is_worth_lanes) {
     added.radices = radices_of(length.n_complex);
     added.turns = ssize64(requests);
     requests.push_back({2 * angle, length.n_complex});

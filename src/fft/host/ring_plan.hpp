@@ -70,8 +70,8 @@ struct RingPlan {
   SplitFft::Capacity capacity;
 
  private:
-  void plan_lengths(const LocalRings& owned);
-  void add_length(const RingLength& length, std::int64_t n_rings_of_grid,
+  void plan_lengths(const RingFftShape& shape);
+  void add_length(const RingLength& length, bool is_worth_lanes,
                   std::vector<UnitPowers::Request>& requests);
   bool is_in_lanes(std::int64_t local) const {
     return lengths[static_cast<std::size_t>(ring(LocalRing{local}).length)].is_in_lanes();

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "nonuniform/fine_taps.hpp"
+
+#include <utility>
+
+#include "legendre/deconvolved_rows.hpp"
+
+namespace ringweave::detail::inline nonuniform {
+namespace {
+
+/// Returns (-1)^spin of every component.
+std::vector<double> signs_beyond_pole(const FieldSet& fields) {
+  std::vector<double> signs;
+  for (const FieldSet::Field& field : fields.fields())
+    signs.insert(signs.end(), field.spin > 0 ? 2 : 1, field.spin % 2 == 0 ? 1.0 : -1.0);
+  return signs;
+}
+
+}  // namespace
+
+FineTaps::FineTaps(const PointSpec& spec, std::int64_t n_points)
+    : choice(choose_taps({.lmax = spec.lmax,
+                          .mmax = spec.mmax,
+                          .epsilon = spec.epsilon,
+                          .n_points = n_points,
+                          .n_components = static_cast<int>(spec.fields.n_components())})),
+      theta(choice.theta.width, choice.theta.oversampling),
+      phi(choice.phi.width, choice.phi.oversampling),
+      grid{choice.theta.length, choice.phi.length, choice.theta.width, choice.phi.width},
+      beyond_pole(signs_beyond_pole(spec.fields)),
+      ring_grid_(std::make_shared<const RingGrid>(
+          RingGrid::fejer(choice.theta.length, choice.phi.length))) {}
+
+FineRows FineTaps::rows(UntouchedRows untouched) const {
+  return {ring_grid_, choice.theta.width, untouched};
+}
+
+TransformSpec FineTaps::transform_spec(const PointSpec& asked,
+                                       const RingDistribution& bands) const {
+  // Factors that make up for the taps.
+  auto deconvolved = std::make_shared<DeconvolvedRows>();
+  deconvolved->n_rows = grid.n_rows;
+  const auto inverse = [](const TapKernel& kernel, std::int64_t k, std::int64_t samples) {
+    return 1 / kernel.transform(static_cast<double>(k) / static_cast<double>(samples));
+  };
+  for (int k = 0; k <= asked.lmax; ++k)
+    deconvolved->theta_factors.push_back(inverse(theta, k, 2 * grid.n_rows));
+  for (int m = 0; m <= asked.mmax; ++m)
+    deconvolved->order_factors.push_back(inverse(phi, m, grid.n_columns));
+  TransformSpec spec;
+  spec.grid = bands.grid();
+  spec.lmax = asked.lmax;
+  spec.mmax = asked.mmax;
+  spec.fields = asked.fields;
+  spec.backend = asked.backend;
+  spec.exchange = asked.exchange;
+  spec.ring_bands = std::make_shared<const RingDistribution>(bands);
+  spec.fine_rows = std::move(deconvolved);
+  return spec;
+}
+
+}  // namespace ringweave::detail::inline nonuniform

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/mode_view.hpp"
+#include "distribute/points/point_plan.hpp"
+#include "fft/ring_fft.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/options.hpp"
+#include "ringweave/times.hpp"
+#include "ringweave/views.hpp"
+#include "transform/host_pipeline.hpp"
+#include "transform/transform_plan.hpp"
+
+namespace ringweave::detail::inline nonuniform {
+
+/// a_lm <-> modes of the fine rows that this rank owns: the Legendre stage and the exchange.
+/// Members marked * are collective.
+class RowModes {
+ public:
+  /// * Plans both; allocates nothing.
+  /// spare  memory that holds nothing while modes are exchanged: on all ranks with enough of it the
+  ///        modes go in one pass, else in several
+  /// times  must outlive the object
+  RowModes(const Communicator& comm, const TransformSpec& spec, View<double> spare,
+           StageTimes* times);
+
+  const TransformPlan& plan() const { return plan_; }
+  RingRuns& runs() const { return *pipeline_->stages().ring_fft().runs(); }
+  /// Returns, for every fine row, its ring in the plan; -1: it does not exist, or is another
+  /// rank's.
+  std::vector<std::int64_t> rings_of_rows(const PointPlan& points) const;
+
+  /// Allocates modes and slots, not initialised.
+  void allocate();
+  void release() noexcept;
+  ModeView<double> by_row() { return {ring_modes_.data(), ring_modes_.size()}; }
+
+  /// * Computes the modes of the rows.
+  template <class T>
+  void synthesize(AlmView<const T> alm);
+  /// * Applies the transpose.
+  template <class T>
+  void adjoint(AlmView<T> alm, Accumulate how);
+
+  std::int64_t bytes() const;  ///< with those that allocate() takes
+
+ private:
+  using Complex = std::complex<double>;
+  std::int64_t n_slots() const;
+  /// Tells whether the slots are in the spare memory.
+  bool fits_spare() const { return 2 * n_slots() <= spare_.size(); }
+  HostStages::Modes modes();
+
+  TransformPlan plan_;
+  View<double> spare_;
+  std::shared_ptr<HostPipeline> pipeline_;
+  HostBuffer<Complex> ring_modes_;
+  HostBuffer<Complex> slots_;  ///< empty if they are in the spare memory
+};
+
+}  // namespace ringweave::detail::inline nonuniform
