@@ -46,6 +46,64 @@ inline Directions scattered_points(std::int64_t n, unsigned which = 1) {
   return points;
 }
 
+/// Some of the points: those with these numbers.
+struct Dealt {
+  std::vector<std::int64_t> numbers;
+  std::vector<double> theta;
+  std::vector<double> phi;
+};
+
+/// few_ranks: none on most.
+enum class Deal { in_turn, all_on_last, backwards, few_ranks };
+
+inline Dealt deal(const Communicator& comm, const Directions& points, Deal how) {
+  Dealt mine;
+  for (std::int64_t k = 0; k < points.size(); ++k) {
+    const std::int64_t i = how == Deal::backwards ? points.size() - 1 - k : k;
+    const std::int64_t owner = how == Deal::all_on_last ? comm.size() - 1
+                               : how == Deal::few_ranks ? (i * 7 + 3) % ((comm.size() + 3) / 4)
+                                                        : (i * 7 + 3) % comm.size();
+    if (owner != comm.rank()) continue;
+    mine.numbers.push_back(i);
+    mine.theta.push_back(points.theta[to_size(i)]);
+    mine.phi.push_back(points.phi[to_size(i)]);
+  }
+  return mine;
+}
+
+inline ComponentBuffer<double> of_numbers(const ComponentBuffer<double>& all,
+                                          const std::vector<std::int64_t>& numbers) {
+  ComponentBuffer<double> mine(all.n_components(), ssize64(numbers));
+  for (std::int64_t c = 0; c < all.n_components(); ++c) {
+    for (std::int64_t i = 0; i < mine.size(); ++i)
+      mine.view().component(c)[i] = all.view().component(c)[numbers[to_size(i)]];
+  }
+  return mine;
+}
+
+inline PointSpec spec_of(int lmax, const std::vector<int>& spins, double epsilon, int mmax = -1) {
+  PointSpec spec;
+  spec.lmax = lmax;
+  spec.mmax = mmax;
+  spec.fields = FieldSet(spins);
+  spec.epsilon = epsilon;
+  return spec;
+}
+
+/// Normal values of unit variance at the points with these numbers.
+inline ComponentBuffer<double> normal_values(const PointTransform& transform,
+                                             const std::vector<std::int64_t>& numbers) {
+  auto values = transform.make_values<double>();
+  for (std::int64_t c = 0; c < values.n_components(); ++c) {
+    for (std::int64_t i = 0; i < values.size(); ++i) {
+      values.view().component(c)[i] =
+          normal_pair(9, static_cast<std::uint32_t>(c), static_cast<int>(numbers[to_size(i)]), 0)
+              .re;
+    }
+  }
+  return values;
+}
+
 /// Normal a_lm of unit variance, the same on any number of ranks; zero below a field's spin.
 template <class T = double>
 AlmBuffer<T> white_alm(const AlmLayout& layout, const FieldSet& fields) {

@@ -12,9 +12,11 @@ inline constexpr double rank_invariance =
     1e-13;  ///< any two rank counts, thread counts, batch sizes
 inline constexpr double other_programs = 1e-12;  ///< healpy, ducc0 on random a_lm
 inline constexpr double single_storage = 1e-6;   ///< float maps or a_lm
-inline constexpr double geodesic = 1e-14;        ///< points and frames carried along an arc
-inline constexpr double geodesic_back = 1e-14;   ///< the arc between two rounded points
-inline constexpr double magnification = 1e-8;    ///< against finite differences
-inline constexpr double max_over_rms = 10;       ///< maximum error allowed per rms bound
+/// Values at points that are asked for to epsilon, over the rms of the field, and their adjoint.
+constexpr double at_points(double epsilon, int lmax) { return epsilon + 1e-13 + 2e-16 * lmax; }
+inline constexpr double geodesic = 1e-14;       ///< points and frames carried along an arc
+inline constexpr double geodesic_back = 1e-14;  ///< the arc between two rounded points
+inline constexpr double magnification = 1e-8;   ///< against finite differences
+inline constexpr double max_over_rms = 10;      ///< maximum error allowed per rms bound
 
 }  // namespace ringweave::tolerance
