@@ -6,6 +6,7 @@
 namespace {
 
 std::int64_t bytes_sent = 0;
+std::int64_t alltoallvs = 0;
 
 void count_bytes(int count, MPI_Datatype type, int peer, MPI_Comm comm) {
   int rank = 0;
@@ -16,6 +17,7 @@ void count_bytes(int count, MPI_Datatype type, int peer, MPI_Comm comm) {
 }
 
 void count_bytes(const int* counts, MPI_Datatype type, MPI_Comm comm) {
+  ++alltoallvs;
   int size = 0;
   MPI_Comm_size(comm, &size);
   for (int peer = 0; peer < size; ++peer) count_bytes(counts[peer], type, peer, comm);
@@ -24,6 +26,7 @@ void count_bytes(const int* counts, MPI_Datatype type, MPI_Comm comm) {
 }  // namespace
 
 std::int64_t ringweave::detail::mpi_bytes_sent() { return bytes_sent; }
+std::int64_t ringweave::detail::mpi_alltoallvs() { return alltoallvs; }
 
 // These definitions override those of the MPI library, which remain available as PMPI_.
 extern "C" int MPI_Alltoallv(const void* send, const int* send_counts, const int* send_firsts,

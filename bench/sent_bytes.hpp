@@ -10,4 +10,7 @@ namespace ringweave::detail {
 /// Data for the rank itself do not count.
 std::int64_t mpi_bytes_sent();
 
+/// Returns how many times this rank has called MPI_Alltoallv or MPI_Ialltoallv, counted likewise.
+std::int64_t mpi_alltoallvs();
+
 }  // namespace ringweave::detail

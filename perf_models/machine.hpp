@@ -32,6 +32,10 @@ struct Machine {
   CostCurve transform_planning;
   Network network;
 
+  // Size: lmax. Unit: an operation on vectors for the taps of a point (tap_operations in
+  // nonuniform).
+  CostCurve point_sums;
+
   // Measured seconds over those RingConvolutionPlan predicts. Size: pixels of the longest ring.
   CostCurve convolution_stencil;
   CostCurve convolution_sectors;

@@ -21,6 +21,7 @@ inline constexpr std::array machine_curves = {
     NamedCurve{"ring_fft", &Machine::ring_fft},
     NamedCurve{"ring_fft_modes", &Machine::ring_fft_modes},
     NamedCurve{"transform_planning", &Machine::transform_planning},
+    NamedCurve{"point_sums", &Machine::point_sums},
     NamedCurve{"convolution_stencil", &Machine::convolution_stencil},
     NamedCurve{"convolution_sectors", &Machine::convolution_sectors},
     NamedCurve{"convolution_ring_fft", &Machine::convolution_ring_fft},

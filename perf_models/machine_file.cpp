@@ -93,6 +93,13 @@ void read_curves(const Json& json, const std::array<NamedCurve<Owner>, n>& named
   for (const auto& [name, curve] : named) owner.*curve = read_entry(json, name, where, curve_of);
 }
 
+/// Adds the costs that files of earlier versions lack, as the typical machine has them.
+Json with_later_costs(Json json) {
+  constexpr const char* later = "point_sums";
+  if (!json.contains(later)) json[later] = json_of(typical_machine().point_sums);
+  return json;
+}
+
 Network read_network(const Json& json, const std::string& where) {
   Network network;
   for (const auto& [name, number] : network_numbers)
@@ -123,11 +130,13 @@ std::string machine_text(const Machine& machine) {
 }
 
 Machine parse_machine(const std::string& text, const std::string& where) {
-  const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded() || !json.is_object() || json.value("format", Json()) != format_name) {
+  const Json parsed = Json::parse(text, nullptr, false);
+  if (parsed.is_discarded() || !parsed.is_object() ||
+      parsed.value("format", Json()) != format_name) {
     throw DataError(where, std::string("not a machine file (JSON with \"format\": \"") +
                                format_name + "\"); `ringweave calibrate` writes one");
   }
+  const Json json = with_later_costs(parsed);
   Machine machine;
   machine.name = read_entry(json, "name", where, text_of);
   machine.date = read_entry(json, "date", where, text_of);

@@ -14,6 +14,9 @@
 namespace ringweave::detail::inline nonuniform {
 class PlannedPoints;
 }
+namespace ringweave::detail::inline transform {
+struct TransformPlan;
+}
 
 namespace ringweave {
 
@@ -107,6 +110,8 @@ class PointTransform {
 
   const AlmLayout& alm_layout() const;
   const PointSet& points() const;
+  /// How a_lm and fine rows are spread over the ranks, for reports.
+  const detail::TransformPlan& plan() const;
 
   /// Allocates this rank's part of a_lm or values, not initialised. Not collective.
   template <class T>

@@ -76,9 +76,15 @@ TransformSpec make_spec(const TransformOptions& options, std::shared_ptr<const R
   }
   spec.grid = std::move(grid);
   spec.fields = fields;
-  if (options.exchange == "overlap") spec.exchange.schedule = ExchangeSchedule::overlapped;
-  if (options.exchange == "single") spec.exchange.precision = ModePrecision::single_;
+  spec.exchange = exchange_options(options.exchange);
   return spec;
+}
+
+ExchangeOptions exchange_options(const std::string& name) {
+  ExchangeOptions exchange;
+  if (name == "overlap") exchange.schedule = ExchangeSchedule::overlapped;
+  if (name == "single") exchange.precision = ModePrecision::single_;
+  return exchange;
 }
 
 bool has_same_rings(const RingGrid& a, const RingGrid& b) {

@@ -24,6 +24,9 @@ std::shared_ptr<const RingGrid> named_grid(const TransformOptions& options);
 TransformSpec make_spec(const TransformOptions& options, std::shared_ptr<const RingGrid> grid,
                         const FieldSet& fields, int fallback_lmax = -1);
 
+/// Returns the options of --exchange.
+ExchangeOptions exchange_options(const std::string& name);
+
 /// Tells whether two grids have the same rings.
 bool has_same_rings(const RingGrid& a, const RingGrid& b);
 

@@ -6,6 +6,7 @@
 #include "distribute/mpi/agree.hpp"
 #include "nonuniform/planned_points.hpp"
 #include "ringweave/error.hpp"
+#include "transform/transform_plan.hpp"
 
 namespace ringweave {
 
@@ -18,10 +19,7 @@ constexpr double largest_epsilon = 0.1;
 }  // namespace
 
 PointSpec PointSpec::checked() const {
-  if (lmax < 0 || mmax < -1 || mmax > lmax) {
-    throw UsageError(fmt::format(
-        "lmax = {}, mmax = {}; expected 0 <= mmax <= lmax, or mmax = -1 for lmax", lmax, mmax));
-  }
+  require_degrees(lmax, mmax);
   if (!(epsilon >= least_epsilon && epsilon <= largest_epsilon)) {
     throw UsageError(
         fmt::format("epsilon = {}; expected {} to {}", epsilon, least_epsilon, largest_epsilon));

@@ -11,7 +11,7 @@
 #include "nonuniform/host/row_sums.hpp"
 #include "nonuniform/row_tasks.hpp"
 #include "nonuniform/row_window.hpp"
-#include "ringweave/times.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/views.hpp"
 
 namespace ringweave::detail::inline nonuniform {

@@ -24,6 +24,7 @@ constexpr double exchanged_byte_seconds = 5e-10;
 constexpr double mode_bytes = 16;
 constexpr double kept_modes = 0.68;  ///< the others are negligible near the poles
 constexpr int lanes = 8;
+double vectors_of(int width) { return width > lanes ? 2 : 1; }
 /// Returns about how many powers of x^2 taps have. An even and an odd polynomial of each fill a
 /// vector where there are up to eight taps, two vectors where there are more.
 constexpr double tap_terms(int width) { return 2 + 0.3 * width; }
@@ -87,8 +88,6 @@ struct Candidate {
   TapSize size;
   double error = 0;
   double log_length = 0;
-  double vectors = 0;     ///< of taps
-  double operations = 0;  ///< on vectors, for the taps of a point
 };
 
 /// needed  fine samples that the highest mode needs at least
@@ -100,12 +99,9 @@ std::vector<Candidate> candidates(std::int64_t needed, std::int64_t least_length
     const double oversampling =
         std::min(static_cast<double>(length) / static_cast<double>(needed), oversamplings.back());
     for (int width = TapKernel::least_width; width <= TapKernel::most_width; ++width) {
-      const double vectors = width > lanes ? 2 : 1;
       found.push_back({{length, width, oversampling},
                        kernel_error_bound(width, oversampling),
-                       std::log2(static_cast<double>(length)),
-                       vectors,
-                       tap_terms(width) * vectors});
+                       std::log2(static_cast<double>(length))});
     }
   }
   return found;
@@ -123,8 +119,7 @@ double seconds(const TapProblem& problem, const Candidate& theta, const Candidat
       components * orders * rows * kept_modes * mode_bytes * exchanged_byte_seconds;
   const double row_fft =
       components * rows * static_cast<double>(phi.size.length) * phi.log_length * row_fft_seconds;
-  const double operations =
-      components * theta.size.width * phi.vectors + theta.operations + phi.operations;
+  const double operations = tap_operations(theta.size.width, phi.size.width, problem.n_components);
   return theta_fft + exchange + row_fft + points * operations * vector_operation_seconds;
 }
 
@@ -137,6 +132,12 @@ double kernel_error_bound(int width, double oversampling) {
   const double part =
       (oversampling - oversamplings[k - 1]) / (oversamplings[k] - oversamplings[k - 1]);
   return above_table * row[k - 1] * std::pow(row[k] / row[k - 1], std::min(part, 1.0));
+}
+
+double tap_operations(int theta_width, int phi_width, std::int64_t n_components) {
+  const auto weights = [](int width) { return tap_terms(width) * vectors_of(width); };
+  return static_cast<double>(n_components) * theta_width * vectors_of(phi_width) +
+         weights(theta_width) + weights(phi_width);
 }
 
 TapChoice choose_taps(const TapProblem& problem) {

@@ -36,6 +36,12 @@ struct TapChoice {
 /// oversampling  1.15 or more
 double kernel_error_bound(int width, double oversampling);
 
+/// Returns the operations on vectors that the taps of a point take: weights and sums.
+double tap_operations(int theta_width, int phi_width, std::int64_t n_components);
+
+/// Returns the rms error that rounding leaves in values, over the rms of the field.
+constexpr double rounding_error(int lmax) { return 1e-13 + 2e-16 * lmax; }
+
 /// Finds the taps and fine samples of least predicted cost that meet epsilon for all a_lm. The same
 /// on every rank; below a millisecond.
 /// Error  UsageError unless least_epsilon <= epsilon < 1.

@@ -6,7 +6,7 @@
 #include "distribute/exchange/mode_exchange.hpp"
 #include "distribute/exchange/order_passes.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline transform {
 

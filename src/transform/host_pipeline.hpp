@@ -7,7 +7,7 @@
 #include "legendre/legendre_stage.hpp"
 #include "ringweave/alm.hpp"
 #include "ringweave/communicator.hpp"
-#include "ringweave/times.hpp"
+#include "ringweave/execution.hpp"
 #include "transform/host_stages.hpp"
 #include "transform/pipeline.hpp"
 #include "transform/transform_plan.hpp"

@@ -24,6 +24,7 @@ double legendre_work(const TransformSpec& spec, const ModeLimits& limits) {
   const double equidistant = (spec.lmax + 1) / static_cast<double>(spec.grid->n_rings());
   // HEALPix with lmax = 2 nside has twice as many rings as equidistant ones need.
   const double usual = std::min(1.0, resampled - equidistant + 0.5);
+  if (spec.fine_rows != nullptr) return resampled / usual;
   switch (spec.theta) {
     case ThetaRoute::direct: return 1 / usual;
     case ThetaRoute::resampled: return resampled / usual;

@@ -101,10 +101,7 @@ int count_passes_consuming(const TransformPlan& plan) {
 
 TransformSpec TransformSpec::checked() const {
   if (grid == nullptr) throw UsageError("a transform needs a grid");
-  if (lmax < 0 || mmax < -1 || mmax > lmax) {
-    throw UsageError("lmax = " + std::to_string(lmax) + ", mmax = " + std::to_string(mmax) +
-                     "; expected 0 <= mmax <= lmax, or mmax = -1 for lmax");
-  }
+  require_degrees(lmax, mmax);
   TransformSpec spec = *this;
   if (mmax < 0) spec.mmax = lmax;
   return spec;
@@ -221,6 +218,12 @@ LegendreFlops TransformPlan::legendre_flops() const {
   double degrees = 0;
   for (const int m : alm.orders()) degrees += significant_degrees(*spec.grid, limits, m);
   return flops_of(spec.fields, degrees);
+}
+
+void detail::require_degrees(int lmax, int mmax) {
+  if (lmax >= 0 && mmax >= -1 && mmax <= lmax) return;
+  throw UsageError("lmax = " + std::to_string(lmax) + ", mmax = " + std::to_string(mmax) +
+                   "; expected 0 <= mmax <= lmax, or mmax = -1 for lmax");
 }
 
 double detail::significant_degrees(const RingGrid& grid, const ModeLimits& limits, int m) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""interpolate gives the values of a_lm at any points, in their order, and the exact transpose."""
+"""interpolate gives the values of a map or of a_lm at any points, in their order, and the exact transpose."""
 import json
 import unittest
 
@@ -11,7 +11,7 @@ import h5py
 import healpy
 import numpy as np
 
-from files import read_alm
+from files import read_alm, write_map
 
 NSIDE, LMAX = 16, 40
 
@@ -53,6 +53,62 @@ class Interpolate(program.ProgramTest):
         self.done("interpolate", "--alm", "alm.h5", "--points", "points.txt", "values.txt", "--fields", "T", "--epsilon",
                   1e-12)
         np.testing.assert_allclose(np.loadtxt(self.folder / "values.txt"), self.sky[0], atol=1e-10)
+
+    def test_a_map_is_analysed_first(self):
+        mask = np.where(np.arange(12 * NSIDE**2) < 500, 0.5, 1.0)
+        write_map(self.folder / "mask.fits", mask)
+        points = ("--points", "points.txt", "--epsilon", 1e-10, "--overwrite")
+        for options in (("--iter", 2), ("--iter", 1, "--mask", "mask.fits")):
+            analysis = ("--lmax", LMAX, *options)
+            self.done("analyze", "sky.h5", "--alm", "of_sky.h5", "--overwrite", *analysis)
+            self.done("interpolate", "--alm", "of_sky.h5", "of_alm.h5", *points)
+            for ranks in (1, 3):
+                self.done("interpolate", "sky.h5", "of_map.h5", *points, *analysis, "--report", "report.json", ranks=ranks)
+                np.testing.assert_allclose(self.values("of_map.h5"), self.values("of_alm.h5"), atol=1e-12)
+                report = json.loads((self.folder / "report.json").read_text())
+                self.assertEqual(report["analysis"]["iterations"], options[1])
+                self.assertGreater(report["points"]["points_per_second"], 0)
+                self.assertLess({"legendre", "rows", "points", "value_exchange"}, set(report["stages"]))
+
+    def test_the_exchange_of_modes_may_overlap_or_be_single(self):
+        points = ("--alm", "alm.h5", "--points", "points.txt", "--epsilon", 1e-10, "--overwrite")
+        found = {}
+        for exchange in ("double", "overlap", "single"):
+            self.done("interpolate", "values.h5", *points, "--exchange", exchange, ranks=3)
+            found[exchange] = self.values("values.h5")
+        np.testing.assert_array_equal(found["overlap"], found["double"])
+        error = np.std(found["single"] - found["double"]) / np.std(found["double"])
+        self.assertGreater(error, 1e-9)
+        self.assertLess(error, 1e-6)
+
+    def test_a_dry_run_prints_the_plan_and_writes_nothing(self):
+        for ranks in (1, 3):
+            for source in (("sky.h5",), ("--alm", "alm.h5")):
+                run = self.done("interpolate", *source, "dry.h5", "--points", "points.txt", "--dry-run", "--report",
+                                "plan.json", "--overwrite", ranks=ranks)
+                for words in ("taps", "fine rows", "predicted error", "points of a rank", "in one transform to points",
+                              "memory high-water", "for files"):
+                    self.assertIn(words, run.out)
+                plan = json.loads((self.folder / "plan.json").read_text())["plan"]
+                stages = plan["interpolation"]["predicted_stages"]
+                self.assertEqual(list(stages), ["legendre", "exchange", "rows", "points", "value_exchange"])
+                self.assertGreater(plan["interpolation"]["predicted_seconds"], max(stages.values()))
+                self.assertEqual(plan["interpolation"]["bytes_sent"] > 0, ranks > 1)
+                self.assertEqual("transforms" in plan, source == ("sky.h5",))
+        self.assertFalse((self.folder / "dry.h5").exists())
+
+    def test_an_epsilon_below_rounding_is_warned_about(self):
+        points = ("--alm", "alm.h5", "--points", "points.txt", "values.h5", "--overwrite")
+        self.assertIn("warning: --epsilon 1e-13 is below 1.1e-13",
+                      self.done("interpolate", *points, "--epsilon", 1e-13).err)
+        self.assertNotIn("warning", self.done("interpolate", *points, "--epsilon", 1.1e-13).err)
+
+    def test_points_beyond_the_memory_are_refused_with_the_ranks_that_would_do(self):
+        points = ("--alm", "alm.h5", "--points", "points.txt", "none.h5", "--mmax", 6000)
+        large = self.done("interpolate", *points, "--lmax", 6000, code=4, address_limit=800 << 20)
+        self.assertRegex(large.err, r"500 points with lmax = 6000 need [\d.]+ .iB on a rank, which has [\d.]+ MiB; "
+                                    r"use \d+ ranks or more")
+        self.assertFalse((self.folder / "none.h5").exists())
 
     def test_a_detector_sees_temperature_and_polarisation(self):
         self.done("interpolate", "--alm", "alm.h5", "--points", "scan.h5", "stream.h5", "--epsilon", 1e-12)
@@ -96,8 +152,30 @@ class Interpolate(program.ProgramTest):
         np.savetxt(self.folder / "bad.txt", [[0.5, 1.0], [91.0, 1.0]])
         with h5py.File(self.folder / "few.h5", "w") as file:
             file["values"] = np.zeros((1, 7))
+        np.savetxt(self.folder / "nan.txt", [[0.5, 1.0], [0.6, 1.0], [0.7, np.nan]])
+        np.savetxt(self.folder / "four.txt", [[0.5, 1.0, 0.0, 1.0]])
+        (self.folder / "uneven.txt").write_text("0.5 1.0\n0.6 1.0 0.3\n")
+        with h5py.File(self.folder / "uneven.h5", "w") as file:
+            file["theta"], file["phi"] = np.zeros(7), np.zeros(8)
+        np.savetxt(self.folder / "few.txt", np.zeros(7))
+        with h5py.File(self.folder / "infinite.h5", "w") as file:
+            file["values"] = np.where(np.arange(500) == 77, np.inf, 0.0)[None]
         points, alm = ("--points", "points.txt"), ("--alm", "alm.h5")
-        self.refused(3, ["bad.txt", "theta"], *alm, "--points", "bad.txt", "none.h5")
+        self.refused(3, ["bad.txt", "theta of point 1 (from 0) is 91", "1 of 2 points"], *alm, "--points", "bad.txt",
+                     "none.h5")
+        self.refused(3, ["nan.txt", "phi of point 2 (from 0) is nan", "at 1 of the points"], *alm, "--points", "nan.txt",
+                     "none.h5")
+        self.refused(3, ["four.txt: line 1: has 4 columns; expected theta and phi"], *alm, "--points", "four.txt", "none.h5")
+        self.refused(3, ["uneven.txt", "line 2"], *alm, "--points", "uneven.txt", "none.h5")
+        self.refused(3, ["uneven.h5", "/theta has 7 numbers, but /phi has 8"], *alm, "--points", "uneven.h5", "none.h5")
+        self.refused(3, ["few.txt", "values at 7 points, but there are 500 points"], "--adjoint", "few.txt", *points,
+                     "--lmax", 10, "none.h5")
+        self.refused(3, ["infinite.h5", "point 77 (from 0) is inf"], "--adjoint", "infinite.h5", *points, "--lmax", 10,
+                     "none.h5")
+        self.refused(2, ["MAP", "--alm", "--adjoint"], "sky.h5", "none.h5", *alm, *points)
+        self.refused(2, ["--iter is for maps, and --alm is given"], *alm, *points, "none.h5", "--iter", 3)
+        self.refused(2, ["psi", "Q and U"], "sky.h5", "--points", "scan.h5", "--fields", "T", "none.h5")
+        self.refused(2, ["points.txt: is an input"], *alm, *points, "points.txt", "--overwrite")
         self.refused(2, ["--points"], *alm, "none.h5")
         self.refused(2, ["--alm", "--adjoint"], *points, "none.h5")
         self.refused(2, ["epsilon"], *alm, *points, "none.h5", "--epsilon", 1e-15)

@@ -7,7 +7,7 @@
 
 #include "fft/ring_fft.hpp"
 #include "fft/ring_problem.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "support/expect_error.hpp"
 
 namespace ringweave::detail {

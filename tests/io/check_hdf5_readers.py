@@ -154,6 +154,8 @@ def check_values(folder):
         values = file["values"]
         assert list(values.attrs["components"]) == ["T", "Q"] and units.Unit(values.attrs["units"]) == units.K
         np.testing.assert_array_equal(values, [[0, 1 / 3, 2 / 3], [-1, -4 / 3, -5 / 3]])
+        assert [axis[0].name for axis in values.dims] == ["/component", "/point"]
+        assert list(file["component"].asstr()) == ["T", "Q"] and file["point"].id.get_storage_size() == 0
         np.testing.assert_array_equal(np.loadtxt(f"{folder}/values.txt").T, values)
 
 

@@ -30,7 +30,7 @@ TEST(FineField, ValuesOfEverySetOfPointsAreThoseOfTheField) {
     field.evaluate(PointSet(field, mine.theta, mine.phi), values);
     expect_within(
         relative_error(comm, values, of_numbers(expected_values(spec, points), mine.numbers)),
-        bound(spec.epsilon, spec.lmax));
+        tolerance::at_points(spec.epsilon, spec.lmax));
   }
 }
 

@@ -48,9 +48,6 @@ inline Directions scattered_points(std::int64_t n, unsigned which = 1) {
   return points;
 }
 
-/// Bound of the rms error of values.
-inline double bound(double epsilon, int lmax) { return epsilon + 1e-13 + 2e-16 * lmax; }
-
 /// Some of the points: those with these numbers.
 struct Dealt {
   std::vector<std::int64_t> numbers;
@@ -58,14 +55,16 @@ struct Dealt {
   std::vector<double> phi;
 };
 
-enum class Deal { in_turn, all_on_last, backwards };
+/// few_ranks: none on most.
+enum class Deal { in_turn, all_on_last, backwards, few_ranks };
 
 inline Dealt deal(const Communicator& comm, const Directions& points, Deal how) {
   Dealt mine;
   for (std::int64_t k = 0; k < points.size(); ++k) {
     const std::int64_t i = how == Deal::backwards ? points.size() - 1 - k : k;
-    const std::int64_t owner =
-        how == Deal::all_on_last ? comm.size() - 1 : (i * 7 + 3) % comm.size();
+    const std::int64_t owner = how == Deal::all_on_last ? comm.size() - 1
+                               : how == Deal::few_ranks ? (i * 7 + 3) % ((comm.size() + 3) / 4)
+                                                        : (i * 7 + 3) % comm.size();
     if (owner != comm.rank()) continue;
     mine.numbers.push_back(i);
     mine.theta.push_back(points.theta[to_size(i)]);
@@ -91,6 +90,20 @@ inline PointSpec spec_of(int lmax, const std::vector<int>& spins, double epsilon
   spec.fields = FieldSet(spins);
   spec.epsilon = epsilon;
   return spec;
+}
+
+/// Normal values of unit variance at the points with these numbers.
+inline ComponentBuffer<double> normal_values(const PointTransform& transform,
+                                             const std::vector<std::int64_t>& numbers) {
+  auto values = transform.make_values<double>();
+  for (std::int64_t c = 0; c < values.n_components(); ++c) {
+    for (std::int64_t i = 0; i < values.size(); ++i) {
+      values.view().component(c)[i] =
+          normal_pair(9, static_cast<std::uint32_t>(c), static_cast<int>(numbers[to_size(i)]), 0)
+              .re;
+    }
+  }
+  return values;
 }
 
 /// Normal a_lm of unit variance, the same on any number of ranks; zero below a field's spin.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "bench/sent_bytes.hpp"
 #include "nonuniform/point_problem.hpp"
 #include "ringweave/points.hpp"
 #include "support/expect_error.hpp"
@@ -14,23 +15,52 @@
 namespace ringweave::detail::test {
 namespace {
 
-TEST(PointTransform, ValuesAreThoseOfTheFieldForEveryEpsilon) {
+// Every decade of epsilon: point_accuracy_test.cpp.
+TEST(PointTransform, ValuesAreThoseOfTheField) {
   on_every_rank_count([&](const Communicator& comm) {
     const Directions points = scattered_points(160);
     for (const auto& spins : {std::vector{0}, {2}, {0, 1, 3}}) {
       const PointSpec any = spec_of(130, spins, 1e-2);
       const ComponentBuffer<double> expected = expected_values(any, points);
-      for (double epsilon = 1e-2; epsilon > 1e-13; epsilon /= comm.size() == 1 ? 10 : 1e4) {
+      for (double epsilon = 1e-2; epsilon > 1e-13; epsilon /= 1e4) {
         const PointSpec spec = spec_of(130, spins, epsilon);
         const Dealt mine = deal(comm, points, Deal::in_turn);
         PointTransform transform(comm, spec, PointSet(comm, spec, mine.theta, mine.phi));
         auto values = transform.make_values<double>();
         transform.evaluate(white_alm(transform.alm_layout(), spec.fields), values);
         expect_within(relative_error(comm, values, of_numbers(expected, mine.numbers)),
-                      bound(epsilon, spec.lmax));
+                      tolerance::at_points(epsilon, spec.lmax));
       }
     }
   });
+}
+
+/// Angles of detectors at the points with these numbers.
+std::vector<double> psi_of(const std::vector<std::int64_t>& numbers) {
+  std::vector<double> psi;
+  for (const std::int64_t number : numbers) psi.push_back(0.1 + 0.37 * static_cast<double>(number));
+  return psi;
+}
+
+/// Returns |<Y a, f> - <a, Y^T f>| over ||Y a|| ||f|| / sqrt(N). Collective.
+double adjoint_gap(const Communicator& comm, PointTransform& transform, const PointSpec& spec,
+                   const Dealt& mine) {
+  const auto alm = white_alm(transform.alm_layout(), spec.fields);
+  auto values = transform.make_values<double>();
+  transform.evaluate(alm, values);
+  const auto other = normal_values(transform, mine.numbers);
+  auto back = transform.make_alm<double>();
+  transform.adjoint(other, back);
+  long double local = 0;
+  for (std::int64_t i = 0; i < other.n_components() * other.size(); ++i)
+    local += static_cast<long double>(values.view().data()[i]) * other.view().data()[i];
+  const double at_points = comm.sum(static_cast<double>(local));
+  const double of_alm =
+      inner_product<double>(comm, transform.alm_layout(), alm.view(), back.view());
+  const double norms = std::sqrt(squared_norm<double>(comm, values.view()) *
+                                 squared_norm<double>(comm, other.view()));
+  const auto n = static_cast<double>(comm.sum(other.n_components() * other.size()));
+  return std::abs(at_points - of_alm) / (norms / std::sqrt(n));
 }
 
 TEST(PointTransform, AdjointIsTheTranspose) {
@@ -40,30 +70,83 @@ TEST(PointTransform, AdjointIsTheTranspose) {
       const PointSpec spec = spec_of(100, {0, 2}, epsilon, 90);
       const Dealt mine = deal(comm, points, Deal::backwards);
       PointTransform transform(comm, spec, PointSet(comm, spec, mine.theta, mine.phi));
-      const auto alm = white_alm(transform.alm_layout(), spec.fields);
-      auto values = transform.make_values<double>();
-      transform.evaluate(alm, values);
-      auto other = transform.make_values<double>();
-      for (std::int64_t c = 0; c < other.n_components(); ++c) {
-        for (std::int64_t i = 0; i < other.size(); ++i) {
-          other.view().component(c)[i] = normal_pair(9, static_cast<std::uint32_t>(c),
-                                                     static_cast<int>(mine.numbers[to_size(i)]), 0)
-                                             .re;
-        }
-      }
-      auto back = transform.make_alm<double>();
-      transform.adjoint(other, back);
-      long double local = 0;
-      for (std::int64_t i = 0; i < other.n_components() * other.size(); ++i)
-        local += static_cast<long double>(values.view().data()[i]) * other.view().data()[i];
-      const double at_points = comm.sum(static_cast<double>(local));
-      const double of_alm =
-          inner_product<double>(comm, transform.alm_layout(), alm.view(), back.view());
-      const double norms = std::sqrt(squared_norm<double>(comm, values.view()) *
-                                     squared_norm<double>(comm, other.view()));
-      const double n = static_cast<double>(points.size() * other.n_components());
-      EXPECT_LT(std::abs(at_points - of_alm) / (norms / std::sqrt(n)), tolerance::adjoint);
+      EXPECT_LT(adjoint_gap(comm, transform, spec, mine), tolerance::adjoint);
     }
+  });
+}
+
+TEST(PointTransform, AdjointIsTheTransposeForDetectorsAndBatches) {
+  on_every_rank_count([&](const Communicator& comm) {
+    const Dealt mine = deal(comm, scattered_points(100), Deal::in_turn);
+    for (const double epsilon : {1e-2, 1e-12}) {
+      const PointSpec seen = spec_of(40, {0, 2}, epsilon);
+      PointTransform detectors(comm, seen,
+                               PointSet(comm, seen, mine.theta, mine.phi, psi_of(mine.numbers)));
+      EXPECT_LT(adjoint_gap(comm, detectors, seen, mine), tolerance::adjoint);
+      const PointSpec batch = spec_of(40, {0, 0, 0, 2, 1, 3}, epsilon);
+      PointTransform transform(comm, batch, PointSet(comm, batch, mine.theta, mine.phi));
+      EXPECT_LT(adjoint_gap(comm, transform, batch, mine), tolerance::adjoint);
+    }
+  });
+}
+
+TEST(PointTransform, DetectorsSeeTemperatureAndPolarisation) {
+  on_every_rank_count([&](const Communicator& comm) {
+    const Directions points = scattered_points(150);
+    const Dealt mine = deal(comm, points, Deal::backwards);
+    const std::vector<double> psi = psi_of(mine.numbers);
+    const PointSpec spec = spec_of(70, {0, 2}, 1e-12);
+    const ComponentBuffer<double> fields = of_numbers(expected_values(spec, points), mine.numbers);
+    PointTransform transform(comm, spec, PointSet(comm, spec, mine.theta, mine.phi, psi));
+    ASSERT_EQ(transform.points().n_components(), 1);
+    auto values = transform.make_values<double>();
+    transform.evaluate(white_alm(transform.alm_layout(), spec.fields), values);
+    auto expected = transform.make_values<double>();
+    for (std::int64_t i = 0; i < expected.size(); ++i) {
+      const double twice = 2 * psi[to_size(i)];
+      expected.view().component(0)[i] = fields.view().component(0)[i] +
+                                        fields.view().component(1)[i] * std::cos(twice) +
+                                        fields.view().component(2)[i] * std::sin(twice);
+    }
+    expect_within(relative_error(comm, values, expected),
+                  tolerance::at_points(spec.epsilon, spec.lmax));
+  });
+}
+
+TEST(PointTransform, ValuesDoNotDependOnRanksAndDeal) {
+  const Directions points = scattered_points(200);
+  const PointSpec spec = spec_of(60, {0, 2}, 1e-6);
+  const Dealt all = deal(Communicator::self(), points, Deal::in_turn);
+  PointTransform alone(Communicator::self(), spec,
+                       PointSet(Communicator::self(), spec, all.theta, all.phi));
+  auto expected = alone.make_values<double>();
+  alone.evaluate(white_alm(alone.alm_layout(), spec.fields), expected);
+  on_every_rank_count([&](const Communicator& comm) {
+    for (const Deal how : {Deal::in_turn, Deal::all_on_last, Deal::backwards, Deal::few_ranks}) {
+      const Dealt mine = deal(comm, points, how);
+      PointTransform transform(comm, spec, PointSet(comm, spec, mine.theta, mine.phi));
+      auto values = transform.make_values<double>();
+      transform.evaluate(white_alm(transform.alm_layout(), spec.fields), values);
+      expect_within(relative_error(comm, values, of_numbers(expected, mine.numbers)),
+                    tolerance::rank_invariance);
+    }
+  });
+}
+
+TEST(PointTransform, ModesGoThroughOneAlltoallvAndValuesThroughNone) {
+  on_every_rank_count([&](const Communicator& comm) {
+    const PointSpec spec = spec_of(50, {0, 2}, 1e-6);
+    const Dealt mine = deal(comm, scattered_points(500), Deal::in_turn);
+    PointTransform transform(comm, spec, PointSet(comm, spec, mine.theta, mine.phi));
+    auto alm = white_alm(transform.alm_layout(), spec.fields);
+    auto values = transform.make_values<double>();
+    const std::int64_t before = mpi_alltoallvs();
+    transform.evaluate(alm, values);
+    const std::int64_t between = mpi_alltoallvs();
+    transform.adjoint(values, alm);
+    const std::int64_t expected = comm.size() == 1 ? 0 : 1;
+    EXPECT_EQ(between - before, expected);
+    EXPECT_EQ(mpi_alltoallvs() - between, expected);
   });
 }
 
@@ -72,14 +155,7 @@ AlmBuffer<double> adjoint_of_points(const Communicator& comm, const PointSpec& s
                                     const Directions& points, Deal how, PointTransform* keep) {
   const Dealt mine = deal(comm, points, how);
   PointTransform transform(comm, spec, PointSet(comm, spec, mine.theta, mine.phi));
-  auto values = transform.make_values<double>();
-  for (std::int64_t c = 0; c < values.n_components(); ++c) {
-    for (std::int64_t i = 0; i < values.size(); ++i) {
-      values.view().component(c)[i] = normal_pair(9, static_cast<std::uint32_t>(c),
-                                                  static_cast<int>(mine.numbers[to_size(i)]), 0)
-                                          .re;
-    }
-  }
+  const auto values = normal_values(transform, mine.numbers);
   auto alm = transform.make_alm<double>();
   transform.adjoint(values, alm);
   if (keep != nullptr) *keep = std::move(transform);
@@ -93,7 +169,8 @@ TEST(PointTransform, AdjointIsTheSameBitByBitForAnyRanksThreadsAndDeal) {
     const PointSpec spec = spec_of(80, {0, 2}, 1e-6);
     const auto alone =
         adjoint_of_points(Communicator::self(), spec, points, Deal::in_turn, nullptr);
-    for (const Deal how : {Deal::in_turn, Deal::all_on_last, Deal::backwards}) {
+    const AlmLayout all(80, 80);
+    for (const Deal how : {Deal::in_turn, Deal::all_on_last, Deal::backwards, Deal::few_ranks}) {
       omp_set_num_threads(how == Deal::in_turn ? 3 : 1);
       PointSet none(comm, spec, {}, {});
       PointTransform kept(comm, spec, none);

@@ -9,6 +9,7 @@
 
 #include "perf_models/machine_combination.hpp"
 #include "perf_models/machine_file.hpp"
+#include "perf_models/point_model.hpp"
 #include "perf_models/transform_model.hpp"
 #include "ringweave/error.hpp"
 
@@ -45,6 +46,28 @@ TEST(Machine, SurvivesItsFile) {
   EXPECT_EQ(read.legendre_scalar.points()[0].seconds, 1.0 / 3);
   EXPECT_EQ(read.network.long_byte, 1.0 / 7);
   EXPECT_EQ(machine_text(read), machine_text(machine));
+}
+
+TEST(Machine, OfAnEarlierVersionHasTheTypicalCostOfPoints) {
+  Machine machine = typical_machine();
+  machine.point_sums = CostCurve({{100, 1e-3}}, 0.1);
+  EXPECT_EQ(parse_machine(machine_text(machine), "").point_sums.points()[0].seconds, 1e-3);
+  const std::string without = replaced(machine_text(machine), "\"point_sums\"", "\"other\"");
+  EXPECT_EQ(parse_machine(without, "").point_sums.points()[0].seconds,
+            typical_machine().point_sums.points()[0].seconds);
+}
+
+TEST(PointModel, SharesSumsOverThreadsAndSendsValues) {
+  PointWork work{.lmax = 1000, .operations = 1e9, .sent_bytes = 1e6};
+  const Machine& machine = typical_machine();
+  const PointEstimate one = estimate_points(work, machine);
+  EXPECT_EQ(one.value_exchange.seconds, 0) << "one rank";
+  work.n_threads = 4;
+  work.n_ranks = 2;
+  const PointEstimate many = estimate_points(work, machine);
+  EXPECT_DOUBLE_EQ(many.points.seconds, one.points.seconds / 4);
+  EXPECT_DOUBLE_EQ(many.value_exchange.seconds,
+                   exchange_estimate(machine.network, work.sent_bytes, 2).seconds);
 }
 
 TEST(Machine, RefusesWhatIsNoMachineFileNamingFileAndEntry) {

@@ -233,9 +233,15 @@ void declare_alm(CLI::App& command, AlmOptions& options) {
 }
 
 void declare_interpolate(CLI::App& command, InterpolateOptions& options) {
+  options.analysis.unseen = "restore";
+  options.analysis.remove = "none";
   const OptionGroup group(command, own_group);
-  group.argument("OUT", options.output,
-                 "Values to write, HDF5 or text; with --adjoint a_lm, FITS or HDF5.");
+  group
+      .argument("MAP", options.files,
+                "Map whose values are wanted, FITS or HDF5, which is analysed first; none with "
+                "--alm and --adjoint. Last OUT: values to write, HDF5 or text; with --adjoint "
+                "a_lm, FITS or HDF5.")
+      ->expected(1, 2);
   auto* alm = group.value("--alm", options.alm, "FILE", "a_lm whose values are wanted.");
   group
       .value("--adjoint", options.adjoint, "VALUES",
@@ -250,20 +256,21 @@ void declare_interpolate(CLI::App& command, InterpolateOptions& options) {
              "Rms error of the values over the rms of the field, 1e-13 to 0.1.")
       ->check(number_within(1e-13, 0.1))
       ->capture_default_str();
-  group.choice("--fields", options.fields, {"T", "TQU", "QU"},
-               "Fields of the transform. Default: what the input holds.");
   group
       .value("--spin", options.spin, "S",
              "Spin of the field that two components of a_lm are; its values are two, as Q and U of "
              "spin 2. Default: 2 for E and B.")
       ->check(non_negative_number());
-  group
-      .value("--lmax", options.lmax, "L",
-             "Highest degree. Default: that of the a_lm; with --adjoint it must be given.")
-      ->check(non_negative_number());
-  group.value("--mmax", options.mmax, "M", "Highest order. Default: that of the a_lm, or lmax.")
-      ->check(non_negative_number());
-  group.choice("--precision", options.precision, {"single", "double"},
-               "Storage of the output. Default: that of the input.");
+  declare_variable(command, options.variable);
+  declare_transform(command, options.transform, {"T", "TQU", "QU"},
+                    "that of the a_lm, or what the map's grid holds, 3 nside - 1 on HEALPix; with "
+                    "--adjoint it must be given.",
+                    "that of the input.");
+  declare_analysis(command, options.analysis, {"restore", "zero", "fail"},
+                   {"3, on exact grids 0.",
+                    "UNSEEN pixels: zero for the analysis (restore, zero), or an error (fail). "
+                    "Default: restore.",
+                    "none."});
 }
+
 }  // namespace ringweave::detail::inline app

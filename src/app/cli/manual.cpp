@@ -119,14 +119,18 @@ mpirun -n 8 ringweave alm galactic.h5 celestial.h5 --rotate G:C
 ringweave alm alm.fits turned.fits --rotate 10deg,20deg,30deg
 ringweave alm alm.h5 e.h5 --take E && ringweave synthesize --alm e.h5 --nside 512 e_map.fits)",
      false},
-    {"interpolate", "values of a_lm at arbitrary points, or the adjoint",
-     "OUT (--alm FILE | --adjoint VALUES --lmax L) --points FILE [OPTION...]",
-     R"(Computes the values of a_lm at any points, in the order of their file, or the exact transpose:
-the a_lm whose inner product with others is that of the values. Points that each have an angle psi,
-the orientation of a detector, get T + Q cos(2 psi) + U sin(2 psi): time-ordered data, and with
---adjoint their map-making. Both are distributed over the ranks, whatever the points.)",
+    {"interpolate", "values of a map or of a_lm at arbitrary points, or the adjoint",
+     "(MAP | --alm FILE | --adjoint VALUES --lmax L) OUT --points FILE [OPTION...]",
+     R"(Computes the values of a_lm at any points, in the order of their file, or the exact
+transpose: the a_lm whose inner product with others is that of the values. A map is analysed
+first, as by `ringweave analyze`; its values are those of its a_lm up to --lmax. Points that each
+have an angle psi, the orientation of a detector, get T + Q cos(2 psi) + U sin(2 psi):
+time-ordered data, and with --adjoint their map-making. Both are distributed over the ranks,
+whatever the points.)",
      R"(ringweave interpolate --alm alm.h5 --points points.txt values.txt
 mpirun -n 8 ringweave interpolate --alm alm.h5 --points scan.h5 stream.h5 --epsilon 1e-10
+ringweave interpolate sky.fits --points points.txt values.txt --lmax 1000 --iter 3
+ringweave interpolate --alm alm.h5 --points scan.h5 stream.h5 --dry-run
 ringweave interpolate --adjoint stream.h5 --points scan.h5 --lmax 1000 back.h5)",
      true},
     {"convert", "convert one kind of file into another", "IN OUT [OPTION...]",

@@ -86,10 +86,15 @@ struct AlmOptions {
 };
 
 struct InterpolateOptions {
-  std::string alm, adjoint, points, output, fields, precision;
-  int lmax = -1, mmax = -1;
+  TransformOptions transform;
+  AnalysisOptions analysis;
+  std::vector<std::string> files;  ///< a map, where there is one, then the output
+  std::string alm, adjoint, points, variable;
   int spin = -1;  ///< -1: that of --fields
   double epsilon = 1e-7;
+
+  const std::string& map() const { return files.front(); }
+  const std::string& output() const { return files.back(); }
 };
 
 struct ConvertOptions {

@@ -56,6 +56,7 @@ void say_machine(Run& run, const Machine& machine) {
   say_curve(run, "ring FFT", machine.ring_fft, "a byte of pixels");
   say_curve(run, "ring FFT, modes", machine.ring_fft_modes, "a byte of modes");
   say_curve(run, "making a transform", machine.transform_planning, "a ring, by lmax");
+  say_curve(run, "points: taps", machine.point_sums, "an operation on vectors, by lmax");
   say_curve(run, "convolution: stencil", machine.convolution_stencil, "of predicted");
   say_curve(run, "convolution: sectors", machine.convolution_sectors, "of predicted");
   say_curve(run, "convolution: ring FFT", machine.convolution_ring_fft, "of predicted");

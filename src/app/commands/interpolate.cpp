@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,15 +11,21 @@
 
 #include "app/commands/commands.hpp"
 #include "app/predict/memory_estimate.hpp"
+#include "app/predict/point_prediction.hpp"
 #include "app/report/plan_table.hpp"
+#include "app/report/point_report.hpp"
+#include "app/sky_analysis.hpp"
 #include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "distribute/order_moves.hpp"
 #include "io/field_files.hpp"
 #include "io/point_files.hpp"
+#include "nonuniform/tap_choice.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
 #include "ringweave/points.hpp"
+#include "transform/transform_plan.hpp"
 
 namespace ringweave::detail::inline app {
 namespace {
@@ -61,8 +66,8 @@ std::vector<std::string> names_of_values(const PointJob& job) {
   return names;
 }
 
-PointSpec make_point_spec(const InterpolateOptions& options, const FieldSet& fields, int lmax,
-                          int mmax) {
+PointSpec make_point_spec(Run& run, const InterpolateOptions& options, const FieldSet& fields,
+                          int lmax, int mmax) {
   if (mmax > lmax)
     throw UsageError(
         fmt::format("--mmax {} is above lmax = {}; expected at most lmax", mmax, lmax));
@@ -71,6 +76,13 @@ PointSpec make_point_spec(const InterpolateOptions& options, const FieldSet& fie
   spec.mmax = mmax;
   spec.fields = fields;
   spec.epsilon = options.epsilon;
+  spec.exchange = exchange_options(options.transform.exchange);
+  if (const double floor = rounding_error(lmax); spec.epsilon < floor) {
+    run.warn(
+        fmt::format("--epsilon {:.2g} is below {:.2g}, the error that rounding leaves at lmax "
+                    "= {}; expect the latter",
+                    spec.epsilon, floor, lmax));
+  }
   return spec.checked();
 }
 
@@ -104,90 +116,153 @@ PointSet planned_points(Run& run, const PointJob& job) {
                   file.has_psi() ? span(file.psi()) : std::span<const double>());
 }
 
-void record_points(Run& run, const PointReport& report) {
-  run.report["points"] = nlohmann::ordered_json{{"points", report.points},
-                                                {"theta_taps", report.theta_taps},
-                                                {"phi_taps", report.phi_taps},
-                                                {"fine_rows", report.fine_rows},
-                                                {"fine_columns", report.fine_columns},
-                                                {"predicted_error", report.predicted_error},
-                                                {"most_points", report.most_points},
-                                                {"mean_points", report.mean_points},
-                                                {"most_rows", report.most_rows},
-                                                {"mean_rows", report.mean_rows}};
-  run.detail(fmt::format(
-      "points: {}, taps {} x {}, fine rows {} x {} (oversampling {:.2f}, {:.2f}), predicted error "
-      "{:.1e}",
-      report.points, report.theta_taps, report.phi_taps, report.fine_rows, report.fine_columns,
-      report.theta_oversampling, report.phi_oversampling, report.predicted_error));
-  run.detail(fmt::format("points of a rank: at most {}, mean {:.0f}; rows: at most {}, mean {:.0f}",
-                         report.most_points, report.mean_points, report.most_rows,
-                         report.mean_rows));
+/// What the run reads and writes.
+FileWork files_of(const PointJob& job, bool has_values) {
+  const auto number = static_cast<double>(bytes_of(job.precision));
+  const double alm = 2 * number *
+                     static_cast<double>(ssize64(job.choice.components) *
+                                         AlmLayout::full_size(job.spec.lmax, job.spec.mmax));
+  const auto total = static_cast<double>(job.points.total);
+  const double values = number * total * static_cast<double>(names_of_values(job).size());
+  const double angles = 8 * total * static_cast<double>(job.points.angles.n_components());
+  return has_values ? FileWork{2, angles + values, 1, alm} : FileWork{2, angles + alm, 1, values};
 }
 
-/// Throws where a_lm, values and the transform do not fit. Collective.
-void require_memory_of(Run& run, const PointJob& job, const PointTransform& transform) {
+/// Puts the plan into the report and throws where a_lm, values and the transform do not fit the
+/// memory. `before`: what the run holds in an earlier phase beside the points. Collective.
+void require_plan(Run& run, const PointJob& job, const PointTransform& transform,
+                  const FileWork& files, const std::vector<MemoryItem>& before = {}) {
   const std::int64_t number = bytes_of(job.precision);
-  MemoryEstimate estimate = with_program(
-      {{"a_lm", 2 * number * ssize64(job.choice.components) * transform.alm_layout().size()},
-       {"values", number * transform.points().n_components() * transform.points().size()},
-       {"points, rows and modes", transform.bytes()}});
+  const MemoryItem points{"points, rows and modes", transform.bytes()};
+  std::vector<MemoryItem> items{
+      {"a_lm", 2 * number * ssize64(job.choice.components) * transform.alm_layout().size()},
+      points,
+      {"values", number * transform.points().n_components() * transform.points().size()}};
+  if (!before.empty()) {
+    items.push_back({"a_lm of the analysis", items.front().bytes});
+    std::vector<MemoryItem> earlier = before;
+    earlier.push_back(points);
+    items = fuller(items, earlier);
+  }
+  const MemoryEstimate estimate = with_program(std::move(items));
   record_memory(run, estimate);
+  record_point_plan(run, transform);
   if (run.options.dry_run || run.options.verbose) PlanTable(run).memory(estimate);
+  record_files(run, files);
   run.outputs.require_writable();
   require_memory(run, estimate);
 }
 
-void add_stages(Run& run, PointTransform& transform) {
-  for (const auto& [stage, entry] : transform.times().entries())
-    run.times.add(stage, entry.seconds);
+/// Computes the values of a_lm and writes them. Collective.
+template <class T>
+void evaluate(Run& run, const PointJob& job, const AlmBuffer<T>& alm, const std::string& unit,
+              const Provenance& provenance, PointTransform& transform) {
+  auto values = agreed(run.comm, [&] { return transform.make_values<T>(); });
+  run.progress.stage("interpolation");
+  transform.evaluate(alm, values);
+  record_point_transform(run, transform);
+  run.progress.stage("writing " + job.options.output());
+  const StageTimer timer(&run.times, "write");
+  write_values(run.outputs.begin(job.options.output()), {names_of_values(job), unit, job.precision},
+               provenance, MapView<const T>(values.view()));
 }
 
 template <class T>
-void evaluate(Run& run, const PointJob& job, AlmReader& reader, PointTransform& transform) {
+void evaluate_alm(Run& run, const PointJob& job, AlmReader& reader, PointTransform& transform) {
   const InterpolateOptions& options = job.options;
   auto alm = agreed(run.comm, [&] { return transform.make_alm<T>(); });
   run.progress.stage("reading " + options.alm);
   FileTraffic traffic{run.comm};
   read_alm<T>(traffic, options.alm, reader, job.choice, transform.alm_layout(), alm.view());
   add_traffic(run, traffic);
-  auto values = agreed(run.comm, [&] { return transform.make_values<T>(); });
-  run.progress.stage("interpolation");
-  transform.evaluate(alm, values);
-  add_stages(run, transform);
   Provenance provenance = run.provenance(options.alm);
   provenance.origin = reader.header().origin;
   provenance.lmax = job.spec.lmax;
-  run.progress.stage("writing " + options.output);
-  const StageTimer timer(&run.times, "write");
-  write_values(run.outputs.begin(options.output),
-               {names_of_values(job), reader.header().unit, job.precision}, provenance,
-               MapView<const T>(values.view()));
+  evaluate<T>(run, job, alm, reader.header().unit, provenance, transform);
 }
 
-int evaluate_alm(Run& run, const InterpolateOptions& options) {
-  run.outputs.announce(options.output, OutputContent::values);
+template <class T>
+void evaluate_map(Run& run, const PointJob& job, SkyAnalysis& analysis,
+                  const std::vector<Sky>& skies, PointTransform& transform) {
+  const Sky& sky = skies.front();
+  auto [results, fraction] = analyse_all<T>(run, analysis, skies);
+  Provenance provenance = run.provenance(sky.path);
+  provenance.origin = sky.reader->header().origin;
+  provenance.lmax = job.spec.lmax;
+  put_analysis(analysis, fraction, results.front().report.iterations, provenance);
+  const AlmLayout layout = analysis.transform->alm_layout();
+  analysis.transform.reset();
+  auto alm = agreed(run.comm, [&] { return transform.make_alm<T>(); });
+  move_orders<T>(run.comm, layout, std::as_const(results.front().alm).view(),
+                 transform.alm_layout(), alm.view());
+  results.clear();
+  evaluate<T>(run, job, alm, sky.unit(), provenance, transform);
+}
+
+/// Says what was computed.
+void conclude(Run& run, const PointJob& job) {
+  run.conclusion = fmt::format("{}: {} at {} points", job.options.output(),
+                               fmt::join(names_of_values(job), " "), job.points.total);
+}
+
+/// Throws where points and fields do not go together or do not fit the memory. Collective.
+void require_points(Run& run, const PointJob& job) {
+  require_fields_of_psi(job);
+  require_memory_for_points(run, job.spec, job.points, job.precision);
+}
+
+int values_of_alm(Run& run, const InterpolateOptions& options) {
+  run.outputs.announce(options.output(), OutputContent::values);
   run.outputs.keep(options.alm);
   const std::unique_ptr<AlmReader> reader = open_alm(run.comm, options.alm);
   const AlmHeader& header = reader->header();
   for (const std::string& warning : header.warnings) run.warn(options.alm + ": " + warning);
+  const TransformOptions& asked = options.transform;
   const FieldChoice choice =
-      fields_at_points(options, choose_components(options.alm, header, options.fields));
-  const int lmax = options.lmax >= 0 ? options.lmax : header.lmax;
-  const int mmax = options.mmax >= 0 ? options.mmax : std::min(lmax, header.mmax);
-  const PointSpec spec = make_point_spec(options, choice.fields, lmax, mmax);
+      fields_at_points(options, choose_components(options.alm, header, asked.fields));
+  const int lmax = asked.lmax >= 0 ? asked.lmax : header.lmax;
+  const int mmax = asked.mmax >= 0 ? asked.mmax : std::min(lmax, header.mmax);
+  const PointSpec spec = make_point_spec(run, options, choice.fields, lmax, mmax);
   const PointJob job{options, open_points(run, options), choice, spec,
-                     storage_precision(options.precision, header.precision)};
-  require_fields_of_psi(job);
+                     storage_precision(asked.precision, header.precision)};
+  require_points(run, job);
   const PointSet points = planned_points(run, job);
   PointTransform transform(run.comm, spec, points);
-  record_points(run, points.report());
-  require_memory_of(run, job, transform);
+  require_plan(run, job, transform, files_of(job, false));
   if (run.options.dry_run) return 0;
-  with_storage(job.precision,
-               [&](auto storage) { evaluate<decltype(storage)>(run, job, *reader, transform); });
-  run.conclusion = fmt::format("{}: {} at {} points", options.output,
-                               fmt::join(names_of_values(job), " "), job.points.total);
+  with_storage(job.precision, [&](auto storage) {
+    evaluate_alm<decltype(storage)>(run, job, *reader, transform);
+  });
+  conclude(run, job);
+  return 0;
+}
+
+int values_of_map(Run& run, const InterpolateOptions& options) {
+  run.outputs.announce(options.output(), OutputContent::values);
+  const TransformOptions& asked = options.transform;
+  std::vector<Sky> skies;
+  skies.push_back(open_sky(run, options.map(), options.variable, asked.fields));
+  skies.front().choice = fields_at_points(options, skies.front().choice);
+  const FieldChoice choice = skies.front().choice;
+  SkyAnalysis analysis = plan_analysis(run, options.analysis, asked, skies);
+  const TransformSpec& of_map = analysis.transform->spec();
+  const PointSpec spec = make_point_spec(run, options, choice.fields, of_map.lmax, of_map.mmax);
+  const PointJob job{options, open_points(run, options), choice, spec, analysis.precision};
+  require_points(run, job);
+  MemoryEstimate of_analysis = estimate_memory(*analysis.transform, analysis.use);
+  const PointSet points = planned_points(run, job);
+  PointTransform transform(run.comm, spec, points);
+  record_plan(run, *analysis.transform, of_analysis, analysis.of_one);
+  of_analysis.items.erase(of_analysis.items.begin());  // the program
+  FileWork files = files_of(job, false);
+  files.read_bytes += static_cast<double>(of_map.grid->n_pixels() * bytes_of(job.precision)) *
+                      static_cast<double>(ssize64(choice.components));
+  require_plan(run, job, transform, files, of_analysis.items);
+  if (run.options.dry_run) return 0;
+  with_storage(job.precision, [&](auto storage) {
+    evaluate_map<decltype(storage)>(run, job, analysis, skies, transform);
+  });
+  conclude(run, job);
   return 0;
 }
 
@@ -195,7 +270,7 @@ int evaluate_alm(Run& run, const InterpolateOptions& options) {
 FieldChoice fields_of_values(const InterpolateOptions& options, const PointFile& points,
                              const ValuesFile& values) {
   const std::int64_t n = values.values.n_components();
-  std::string name = options.fields;
+  std::string name = options.transform.fields;
   if (name.empty()) name = points.has_psi() || n == 3 ? "TQU" : n == 2 ? "QU" : "T";
   FieldChoice choice = fields_at_points(options, fields_named(name));
   const std::int64_t expected = points.has_psi() ? 1 : choice.fields.n_components();
@@ -209,27 +284,28 @@ FieldChoice fields_of_values(const InterpolateOptions& options, const PointFile&
 }
 
 int adjoint_of_values(Run& run, const InterpolateOptions& options) {
-  if (options.lmax < 0) throw UsageError("--adjoint: give --lmax, the highest degree of the a_lm");
-  run.outputs.announce(options.output, OutputContent::alm);
+  if (options.transform.lmax < 0)
+    throw UsageError("--adjoint: give --lmax, the highest degree of the a_lm");
+  run.outputs.announce(options.output(), OutputContent::alm);
   run.outputs.keep(options.adjoint);
   PointFile points = open_points(run, options);
   ValuesFile values = read_values(run.comm, options.adjoint, points.total);
   for (const std::string& warning : values.warnings) run.warn(options.adjoint + ": " + warning);
   const FieldChoice choice = fields_of_values(options, points, values);
-  const PointSpec spec = make_point_spec(options, choice.fields, options.lmax,
-                                         options.mmax >= 0 ? options.mmax : options.lmax);
+  const TransformOptions& asked = options.transform;
+  const PointSpec spec = make_point_spec(run, options, choice.fields, asked.lmax,
+                                         asked.mmax >= 0 ? asked.mmax : asked.lmax);
   const PointJob job{options, std::move(points), choice, spec,
-                     storage_precision(options.precision, values.header.precision)};
-  require_fields_of_psi(job);
+                     storage_precision(asked.precision, values.header.precision)};
+  require_points(run, job);
   const PointSet set = planned_points(run, job);
   PointTransform transform(run.comm, spec, set);
-  record_points(run, set.report());
-  require_memory_of(run, job, transform);
+  require_plan(run, job, transform, files_of(job, true));
   if (run.options.dry_run) return 0;
   auto alm = agreed(run.comm, [&] { return transform.make_alm<double>(); });
   run.progress.stage("adjoint interpolation");
   with_path(options.adjoint, [&] { transform.adjoint(values.values, alm); });
-  add_stages(run, transform);
+  record_point_transform(run, transform);
   AlmHeader header;
   header.lmax = spec.lmax;
   header.mmax = spec.mmax;
@@ -239,24 +315,41 @@ int adjoint_of_values(Run& run, const InterpolateOptions& options) {
   Provenance provenance = run.provenance(options.adjoint);
   provenance.origin = values.origin;
   provenance.lmax = spec.lmax;
-  run.progress.stage("writing " + options.output);
+  run.progress.stage("writing " + options.output());
   const StageTimer timer(&run.times, "write");
-  write_alm(run.outputs.begin(options.output), header, provenance, transform.alm_layout(),
+  write_alm(run.outputs.begin(options.output()), header, provenance, transform.alm_layout(),
             AlmView<const double>(alm.view()));
-  run.conclusion =
-      fmt::format("{}: adjoint of {} values, lmax {}", options.output, job.points.total, spec.lmax);
+  run.conclusion = fmt::format("{}: adjoint of {} values, lmax {}", options.output(),
+                               job.points.total, spec.lmax);
   return 0;
+}
+
+/// UsageError where an option speaks of a map and there is none.
+void refuse_map_options(const InterpolateOptions& options) {
+  const char* given =
+      !options.variable.empty() ? "--variable" : given_analysis_option(options.analysis);
+  if (given == nullptr) return;
+  throw UsageError(
+      fmt::format("{} is for maps, and {} is given; leave it out, or give a map: ringweave "
+                  "interpolate MAP --points FILE OUT",
+                  given, options.alm.empty() ? "--adjoint" : "--alm"));
 }
 
 }  // namespace
 
 int interpolate(Run& run, const InterpolateOptions& options) {
   if (options.points.empty()) throw UsageError("give the points: --points FILE");
-  if (options.alm.empty() == options.adjoint.empty()) {
+  const int n_inputs = static_cast<int>(!options.alm.empty()) +
+                       static_cast<int>(!options.adjoint.empty()) +
+                       static_cast<int>(options.files.size() > 1);
+  if (n_inputs != 1) {
     throw UsageError(
-        "give --alm FILE, whose values are wanted, or --adjoint VALUES, whose adjoint is");
+        "give a MAP before OUT or --alm FILE, whose values are wanted, or --adjoint VALUES, whose "
+        "adjoint is; one of them");
   }
-  return options.adjoint.empty() ? evaluate_alm(run, options) : adjoint_of_values(run, options);
+  if (options.files.size() > 1) return values_of_map(run, options);
+  refuse_map_options(options);
+  return options.adjoint.empty() ? values_of_alm(run, options) : adjoint_of_values(run, options);
 }
 
 }  // namespace ringweave::detail::inline app

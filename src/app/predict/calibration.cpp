@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/predict/point_prediction.hpp"
 #include "base/checked_cast.hpp"
 #include "base/device.hpp"
 #include "base/memory_meter.hpp"
@@ -28,6 +29,7 @@
 #include "ringweave/error.hpp"
 #include "ringweave/execution.hpp"
 #include "ringweave/files.hpp"
+#include "ringweave/points.hpp"
 #include "ringweave/splitting.hpp"
 #include "ringweave/transform.hpp"
 #include "ringweave/views.hpp"
@@ -234,6 +236,44 @@ void measure_convolutions(const Communicator& comm, std::int64_t nside, StageSam
   }
 }
 
+/// This rank's part of about as many points all over the sphere as the grid has pixels, in no order
+/// of the rows.
+struct SpiralPoints {
+  SpiralPoints(std::int64_t n, int rank, int n_ranks) {
+    constexpr double turn = 2.399963229728653;  // the golden angle
+    for (std::int64_t i = rank; i < n; i += n_ranks) {
+      const auto place = static_cast<double>(i);
+      theta.push_back(std::acos(1 - (2 * place + 1) / static_cast<double>(n)));
+      phi.push_back(std::fmod(turn * place, 2 * std::numbers::pi));
+    }
+  }
+  std::vector<double> theta;
+  std::vector<double> phi;
+};
+
+/// Times the sums over taps in a transform to points and its adjoint, of a scalar field.
+void measure_points(const Communicator& comm, std::int64_t nside, StageSamples& samples) {
+  constexpr std::int64_t most_points = 4'000'000;
+  const std::int64_t n_points = std::min(12 * nside * nside, most_points);
+  PointSpec spec;
+  spec.lmax = checked_cast<int>(2 * nside, "lmax");
+  spec.epsilon = 1e-6;
+  rest(comm);
+  const auto spiral =
+      agreed(comm, [&] { return SpiralPoints(n_points, comm.rank(), comm.size()); });
+  const PointSet points(comm, spec, spiral.theta, spiral.phi);
+  PointTransform transform(comm, spec, points);
+  auto alm = agreed(comm, [&] { return transform.make_alm<double>(); });
+  auto values = agreed(comm, [&] { return transform.make_values<double>(); });
+  std::fill_n(alm.view().data(), alm.size(), std::complex<double>(1));
+  transform.evaluate(alm, values);
+  transform.adjoint(values, alm);
+  const double of_both = comm.max(transform.times().seconds("points")) * omp_get_max_threads();
+  samples.stages["point_sums"].push_back({static_cast<double>(spec.lmax),
+                                          point_work(transform, comm.size(), 1).operations,
+                                          of_both / 2});
+}
+
 /// Uses a kernel with a long tail.
 void measure_splitting(const Run& run, std::int64_t nside, StageSamples& samples) {
   KernelSplitSpec spec;
@@ -333,6 +373,7 @@ Machine calibrate_machine(Run& run, const CalibrationSizes& sizes, Backend backe
                   [&] { measure_transform(comm, nside, 0, Backend::host, samples); });
       rest(comm);
       measure_transform(comm, nside, 2, Backend::host, samples);
+      measure_points(comm, nside, samples);
       measure_convolutions(comm, nside, samples);
       measure_splitting(run, nside, samples);
       measure_file(comm, nside, folder, samples);
@@ -352,9 +393,10 @@ Machine calibrate_machine(Run& run, const CalibrationSizes& sizes, Backend backe
 
 double predict_calibration(const Run& run, const CalibrationSizes& sizes) {
   const Communicator& comm = run.comm;
-  constexpr double of_each_nside = 9 * rest_seconds + 1.3;  // kernels and plans are made
-  // Both directions of transforms, which are cold, then convolutions, a search for a split, files.
-  constexpr double transforms = 8;
+  constexpr double of_each_nside = 10 * rest_seconds + 1.3;  // kernels and plans are made
+  // Both directions of transforms, which are cold, also to points, then convolutions, a search for
+  // a split, files.
+  constexpr double transforms = 9;
   double seconds = 0;
   for (std::int64_t nside = sizes.least_nside; nside <= sizes.most_nside; nside *= 2) {
     seconds += of_each_nside;

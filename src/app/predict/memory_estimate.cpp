@@ -28,21 +28,6 @@ std::int64_t sum_of(const std::vector<MemoryItem>& items) {
                          [](std::int64_t sum, const MemoryItem& item) { return sum + item.bytes; });
 }
 
-/// Returns the phase of a run that needs more memory; items only of the other phase stay in the
-/// list with 0 bytes, so that all ranks have the same items.
-std::vector<MemoryItem> fuller(const std::vector<MemoryItem>& one,
-                               const std::vector<MemoryItem>& other) {
-  const bool first = sum_of(one) >= sum_of(other);
-  std::vector<MemoryItem> items = first ? one : other;
-  for (const MemoryItem& item : first ? other : one) {
-    const auto same = [&](const MemoryItem& present) { return present.name == item.name; };
-    if (std::none_of(items.begin(), items.end(), same)) items.push_back({item.name, 0});
-  }
-  std::sort(items.begin(), items.end(),
-            [](const auto& a, const auto& b) { return a.name < b.name; });
-  return items;
-}
-
 std::int64_t map_bytes(const TransformPlan& plan, Precision precision) {
   return plan.rings.n_pixels() * bytes_of(precision);
 }
@@ -157,6 +142,19 @@ void require_in_job(const Communicator& comm, double bytes, const std::string& w
 }
 
 }  // namespace
+
+std::vector<MemoryItem> fuller(const std::vector<MemoryItem>& one,
+                               const std::vector<MemoryItem>& other) {
+  const bool first = sum_of(one) >= sum_of(other);
+  std::vector<MemoryItem> items = first ? one : other;
+  for (const MemoryItem& item : first ? other : one) {
+    const auto same = [&](const MemoryItem& present) { return present.name == item.name; };
+    if (std::none_of(items.begin(), items.end(), same)) items.push_back({item.name, 0});
+  }
+  std::sort(items.begin(), items.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
+  return items;
+}
 
 MemoryEstimate with_program(std::vector<MemoryItem> items) {
   items.insert(items.begin(), {"program, libraries, tables", resident_bytes()});

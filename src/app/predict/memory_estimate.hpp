@@ -54,6 +54,11 @@ struct MemoryEstimate {
   std::int64_t total() const;
 };
 
+/// Returns the phase of a run that needs more memory; items only of the other phase stay in the
+/// list with 0 bytes, so that all ranks have the same items.
+std::vector<MemoryItem> fuller(const std::vector<MemoryItem>& one,
+                               const std::vector<MemoryItem>& other);
+
 /// Adds the program and its libraries to what a run is to hold.
 MemoryEstimate with_program(std::vector<MemoryItem> items);
 

@@ -12,6 +12,7 @@
 #include "distribute/mpi/agree.hpp"
 #include "io/equal_parts.hpp"
 #include "io/hdf5/attributes.hpp"
+#include "io/hdf5/dimensions.hpp"
 #include "io/hdf5/map_header.hpp"
 #include "io/header_json.hpp"
 #include "io/row_redistribution.hpp"
@@ -149,6 +150,9 @@ DiskSpace create_values(const std::string& path, const ValuesHeader& header,
     attributes.text("units", unit);
   if (!header.unit.empty()) attributes.text("TUNIT", header.unit);
   write_hdf5_processing(dataset, path, provenance);
+  const Hdf5Handle component = write_hdf5_labels(file, path, "component", header.components);
+  const Hdf5Handle point = create_hdf5_dimension(file, path, "point", shape.dims.back());
+  attach_hdf5_scales(dataset, path, {&component, &point});
   dataset.close();
   return close_hdf5(std::move(file), path);
 }
@@ -159,7 +163,7 @@ PointContent find_in_hdf5(const std::string& path) {
   const Hdf5Handle file = open_hdf5(path);
   PointContent found;
   found.points = !angle_names(file, path).empty();
-  const std::vector<std::string> there = hdf5_datasets(file, path, "/");
+  const std::vector<std::string> there = hdf5_datasets_without_scales(file, path, "/");
   // A map over latitude and longitude may be called so too; its coordinates lie beside it.
   const std::vector<std::string> known{values_name, "theta", "phi", "psi"};
   found.values = contains(there, values_name) &&

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "app/predict/memory_estimate.hpp"
+#include "app/run.hpp"
+#include "perf_models/point_model.hpp"
+#include "ringweave/files.hpp"
+#include "ringweave/points.hpp"
+#include "ringweave/transform.hpp"
+
+namespace ringweave::detail::inline app {
+
+/// Points all over the sphere, as many near any place, before anything of their transform is
+/// planned. Not collective.
+class EvenPoints {
+ public:
+  /// n_angles  2, or 3 with psi
+  /// Error  UsageError when the specification contradicts itself.
+  EvenPoints(const PointSpec& spec, std::int64_t n_points, std::int64_t n_angles);
+
+  const PointReport& report() const { return report_; }  ///< of one rank
+  /// The transform between a_lm and fine rows.
+  const TransformSpec& rows() const { return rows_; }
+  /// What a rank of so many does for them.
+  PointWork work(int n_ranks, int n_threads) const;
+  /// Memory of a rank of so many, without the program and the angles it lists.
+  std::vector<MemoryItem> memory(int n_ranks, Precision precision) const;
+
+ private:
+  /// Points whose rows a rank sums.
+  double summed(int n_ranks) const;
+  std::int64_t n_value_components() const;
+
+  PointSpec spec_;
+  std::int64_t n_points_;
+  std::int64_t n_angles_;
+  PointReport report_;
+  TransformSpec rows_;
+};
+
+/// Returns the work of the rank with most points. Not collective.
+PointWork point_work(const PointTransform& transform, int n_ranks, int n_threads);
+
+/// Throws a ResourceError on all ranks where points that are read, spread evenly, and their
+/// transform do not fit the memory; says on how many ranks they would. Collective.
+void require_memory_for_points(const Run& run, const PointSpec& spec, const PointFile& points,
+                               Precision precision);
+
+}  // namespace ringweave::detail::inline app

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/report/point_report.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <nlohmann/json.hpp>
+
+#include "app/predict/point_prediction.hpp"
+#include "app/report/plan_table.hpp"
+#include "app/report/transform_report.hpp"
+#include "transform/transform_plan.hpp"
+
+namespace ringweave::detail::inline app {
+namespace {
+
+void record_prediction(Run& run, const PointTransform& transform) {
+  const TransformPrediction rows = predict_transforms(run, transform.plan(), {.all_fields = 1});
+  const PointEstimate points =
+      estimate_points(point_work(transform, run.comm.size(), omp_get_max_threads()), run.machine);
+  const Estimate total = rows.total + points.total();
+  run.report["plan"]["interpolation"] = {
+      {"predicted_seconds", total.seconds},
+      {"predicted_uncertainty_seconds", total.sigma},
+      {"predicted_stages",
+       {{"legendre", rows.stages.legendre.seconds},
+        {"exchange", rows.stages.exchange.seconds},
+        {"rows", rows.stages.ring_fft.seconds},
+        {"points", points.points.seconds},
+        {"value_exchange", points.value_exchange.seconds}}},
+      {"bytes_sent", run.comm.sum(transform.plan().bytes_sent())}};
+  if (!run.options.dry_run && !run.options.verbose) return;
+  run.say(fmt::format(
+      "  predicted: {} in one transform to points (Legendre {:.2g}, exchange {:.2g}, rows {:.2g}, "
+      "points {:.2g}, values {:.2g})",
+      seconds_text(total), rows.stages.legendre.seconds, rows.stages.exchange.seconds,
+      rows.stages.ring_fft.seconds, points.points.seconds, points.value_exchange.seconds));
+}
+
+}  // namespace
+
+void record_point_plan(Run& run, const PointTransform& transform) {
+  const PointReport& report = transform.points().report();
+  run.report["points"] = nlohmann::ordered_json{{"points", report.points},
+                                                {"theta_taps", report.theta_taps},
+                                                {"phi_taps", report.phi_taps},
+                                                {"fine_rows", report.fine_rows},
+                                                {"fine_columns", report.fine_columns},
+                                                {"theta_oversampling", report.theta_oversampling},
+                                                {"phi_oversampling", report.phi_oversampling},
+                                                {"predicted_error", report.predicted_error},
+                                                {"most_points", report.most_points},
+                                                {"mean_points", report.mean_points},
+                                                {"most_rows", report.most_rows},
+                                                {"mean_rows", report.mean_rows}};
+  if (run.options.dry_run || run.options.verbose) {
+    run.say(fmt::format(
+        "points: {}, taps {} x {}, fine rows {} x {} (oversampling {:.2f}, {:.2f}), predicted "
+        "error {:.1e}",
+        report.points, report.theta_taps, report.phi_taps, report.fine_rows, report.fine_columns,
+        report.theta_oversampling, report.phi_oversampling, report.predicted_error));
+    run.say(fmt::format("points of a rank: at most {}, mean {:.0f}; rows: at most {}, mean {:.0f}",
+                        report.most_points, report.mean_points, report.most_rows,
+                        report.mean_rows));
+  }
+  record_prediction(run, transform);
+}
+
+void record_point_transform(Run& run, PointTransform& transform) {
+  for (const auto& [stage, entry] : transform.times().entries())
+    run.times.add(stage, entry.seconds);
+  const double seconds = run.comm.max(transform.times().seconds("points"));
+  const auto n_points = static_cast<double>(transform.points().report().points);
+  const double rate = seconds > 0 ? n_points / seconds : 0;
+  run.report["points"]["points_per_second"] = rate;
+  run.detail(fmt::format("sums over taps: {:.3g} points/s", rate));
+}
+
+}  // namespace ringweave::detail::inline app
