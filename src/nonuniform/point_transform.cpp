@@ -74,7 +74,7 @@ PointTransform& PointTransform::operator=(PointTransform&&) noexcept = default;
 
 const AlmLayout& PointTransform::alm_layout() const { return impl_->modes.plan().alm; }
 const PointSet& PointTransform::points() const { return impl_->points; }
-const TransformPlan& PointTransform::plan() const { return impl_->plan; }
+const TransformPlan& PointTransform::plan() const { return impl_->modes.plan(); }
 StageTimes& PointTransform::times() { return impl_->times; }
 std::int64_t PointTransform::n_alm_components() const {
   return impl_->planned.spec().fields.n_components();
