@@ -67,7 +67,7 @@ class PointSet {
   /// Error  DataError on all ranks, naming the first point, when an angle is not finite or theta is
   ///        outside [0, pi]; UsageError when arrays differ in length, the specification contradicts
   ///        itself, ranks disagree on it, or psi is given for other fields than T, Q, U or Q, U;
-  ///        ResourceError when memory fails one.
+  ///        ResourceError when memory fails one, or cannot hold the points.
   PointSet(const Communicator& comm, const PointSpec& spec, std::span<const double> theta,
            std::span<const double> phi, std::span<const double> psi = {});
   /// * The same for points at which a FineField is evaluated, with its specification.
@@ -102,7 +102,9 @@ class PointSet {
 ///       arXiv:2406.14542; Barnett, Magland & af Klinteberg (2019), SIAM J. Sci. Comput. 41
 class PointTransform {
  public:
-  /// * `spec` must be that of the points. Error  UsageError on all ranks if it is not.
+  /// * `spec` must be that of the points.
+  /// Error  UsageError on all ranks if it is not; ResourceError on all ranks when memory fails one,
+  ///        or cannot hold modes and rows.
   PointTransform(const Communicator& comm, const PointSpec& spec, const PointSet& points);
   ~PointTransform();
   PointTransform(PointTransform&&) noexcept;

@@ -132,6 +132,10 @@ std::unique_ptr<RingFft> make_ring_fft(RingFftShape shape, Backend backend);
 std::unique_ptr<RingFft> make_host_ring_fft(RingFftShape shape);
 std::unique_ptr<RingFft> make_cuda_ring_fft(RingFftShape shape);
 
+/// Predicts the bytes of a thread of RingRuns, for rings of so many pixels and orders 0 .. n_orders
+/// - 1.
+std::int64_t run_bytes_of_thread(std::int64_t n_phi, std::int64_t n_orders);
+
 /// Returns name and version of the FFT library of the host backend, "fftw-3.3.10-sse2-avx".
 std::string fft_library_version();
 

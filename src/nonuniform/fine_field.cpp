@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <complex>
 #include <memory>
 #include <span>
 #include <vector>
@@ -11,8 +12,10 @@
 #include "base/checked_cast.hpp"
 #include "base/stage_timer.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/memory_check.hpp"
 #include "nonuniform/host/row_sums.hpp"
 #include "nonuniform/planned_points.hpp"
+#include "nonuniform/point_memory.hpp"
 #include "nonuniform/row_modes.hpp"
 #include "nonuniform/row_window.hpp"
 #include "ringweave/error.hpp"
@@ -47,6 +50,22 @@ PointPlan plan_rows(const FineTaps& taps, int n_ranks) {
   return {rows, no_points, RowCosts::of_rows_alone(), n_ranks};
 }
 
+/// Allocates rows if the memory holds them and the modes.
+ComponentBuffer<double> make_rows(const Communicator& comm, const PointSpec& spec,
+                                  const FineTaps& taps, const PointPlan& plan) {
+  const std::int64_t n_components = spec.fields.n_components();
+  const std::int64_t size = plan.rings().n_rings(comm.rank()) * row_stride_of(taps.grid);
+  const std::int64_t bytes = agreed(comm, [&] {
+    const std::int64_t modes = most_modes(spec, taps, plan.rings());
+    return n_components * (size * std::int64_t{sizeof(double)} +
+                           modes * std::int64_t{sizeof(std::complex<double>)});
+  });
+  const std::int64_t most = comm.max(bytes);
+  require_memory_for(comm, bytes, "fine rows and ring modes",
+                     [&](int n_ranks) { return most / n_ranks * comm.size(); });
+  return agreed(comm, [&] { return ComponentBuffer<double>(n_components, size); });
+}
+
 }  // namespace
 
 struct FineField::Impl {
@@ -56,12 +75,7 @@ struct FineField::Impl {
         taps(agreed(comm, [&] { return std::make_shared<const FineTaps>(spec, n_points); })),
         plan(agreed(comm, [&] { return plan_rows(*taps, comm.size()); })),
         row_stride(row_stride_of(taps->grid)),
-        rows(agreed(comm,
-                    [&] {
-                      return ComponentBuffer<double>(
-                          spec.fields.n_components(),
-                          plan.rings().n_rings(comm.rank()) * row_stride);
-                    })),
+        rows(make_rows(comm, spec, *taps, plan)),
         // Rows hold nothing while modes are exchanged.
         modes(comm, taps->transform_spec(spec, plan.rings()),
               {rows.view().data(), rows.n_components() * rows.size()}, &times) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "nonuniform/planned_points.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/memory_check.hpp"
+#include "nonuniform/point_memory.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline nonuniform {
@@ -33,6 +35,34 @@ PointSpec agreed_spec(const Communicator& comm, const PointSpec& asked, bool has
   return spec;
 }
 
+/// Returns the taps of a field, or taps chosen for the points, if the memory holds the points.
+std::shared_ptr<const FineTaps> taps_of(const Communicator& comm, const PointSpec& spec,
+                                        const PointAngles& angles, bool has_psi,
+                                        const std::shared_ptr<const FineTaps>& field) {
+  PointProblem problem{.spec = spec};
+  problem.n_points = comm.sum(ssize64(angles.theta));
+  problem.n_angles = has_psi ? 3 : 2;
+  std::shared_ptr<const FineTaps> taps = field;
+  std::int64_t bytes = 0;
+  const auto bytes_among = [&](int n_ranks) {
+    problem.n_ranks = n_ranks;
+    const PointMemory memory = predict_memory(problem, *taps);
+    return std::max(memory.sorting, memory.of_set());
+  };
+  agree(comm, [&] {
+    if (taps == nullptr) taps = std::make_shared<const FineTaps>(spec, problem.n_points);
+    // Of points listed beyond a rank's share: two indices, and angles to send.
+    const std::int64_t more = ssize64(angles.theta) - problem.n_points / comm.size();
+    bytes = bytes_among(comm.size()) + std::max<std::int64_t>(more, 0) * 8 * (1 + problem.n_angles);
+  });
+  require_memory_for(comm, bytes, "points", bytes_among);
+  return taps;
+}
+
+UntouchedRows untouched_rows(const std::shared_ptr<const FineTaps>& field) {
+  return field == nullptr ? UntouchedRows::left_out : UntouchedRows::kept;
+}
+
 RowCosts costs_of(const FineRows& rows) {
   return rows.untouched == UntouchedRows::kept ? RowCosts::of_rows_alone()
                                                : RowCosts::typical(rows);
@@ -58,18 +88,15 @@ PointReport report_of(const PointSpec& spec, const TapChoice& choice, const Poin
 }  // namespace
 
 PlannedPoints::PlannedPoints(const Communicator& comm, const PointSpec& asked,
-                             const PointAngles& angles, std::shared_ptr<const FineTaps> field)
+                             const PointAngles& angles,
+                             const std::shared_ptr<const FineTaps>& field)
     : has_psi_(comm.max(std::int64_t{angles.psi.empty() ? 0 : 1}) > 0),
       spec_(agreed_spec(comm, asked, has_psi_)),
-      taps_(field != nullptr
-                ? field
-                : std::make_shared<const FineTaps>(spec_, comm.sum(ssize64(angles.theta)))),
-      exchange_(
-          comm, taps_->rows(field != nullptr ? UntouchedRows::kept : UntouchedRows::left_out),
-          costs_of(taps_->rows(field != nullptr ? UntouchedRows::kept : UntouchedRows::left_out)),
-          angles,
-          {.most_components = spec_.fields.n_components(),
-           .mpi_count_limit = spec_.exchange.mpi_count_limit}),
+      taps_(taps_of(comm, spec_, angles, has_psi_, field)),
+      exchange_(comm, taps_->rows(untouched_rows(field)),
+                costs_of(taps_->rows(untouched_rows(field))), angles,
+                {.most_components = spec_.fields.n_components(),
+                 .mpi_count_limit = spec_.exchange.mpi_count_limit}),
       report_(report_of(spec_, taps_->choice, exchange_.plan())) {
   agree(comm, [&] { sums_ = {spec_.fields.n_components(), exchange_.summed().size()}; });
 }

@@ -16,7 +16,7 @@ class PlannedPoints {
   /// field  the taps of a FineField, whose rows are there whether touched or not; null: they are
   ///        chosen for these points
   PlannedPoints(const Communicator& comm, const PointSpec& asked, const PointAngles& angles,
-                std::shared_ptr<const FineTaps> field);
+                const std::shared_ptr<const FineTaps>& field);
 
   std::int64_t n_components() const { return has_psi_ ? 1 : spec_.fields.n_components(); }
   bool has_psi() const { return has_psi_; }

@@ -5,6 +5,7 @@
 #include "base/checked_cast.hpp"
 #include "base/stage_timer.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/memory_check.hpp"
 #include "nonuniform/planned_points.hpp"
 #include "nonuniform/row_modes.hpp"
 #include "nonuniform/row_sweep.hpp"
@@ -33,6 +34,7 @@ struct PointTransform::Impl {
         modes(comm,
               planned.taps()->transform_spec(planned.spec(), planned.exchange().plan().rings()),
               memory_of(planned.sums()), &times) {
+    require_memory();
     agree(comm, [&] {
       const PointPlan& plan = planned.exchange().plan();
       modes.allocate();
@@ -40,6 +42,15 @@ struct PointTransform::Impl {
                     modes.runs());
       touches_all_rows = plan.n_points() > 0 && plan.rows().untouched == UntouchedRows::left_out;
     });
+  }
+
+  /// Throws on all ranks where one lacks the memory for modes and rows.
+  void require_memory() const {
+    const std::int64_t of_threads = RowSweep::bytes_of_threads(
+        planned.taps()->grid, planned.spec().fields.n_components(), modes.runs().n_threads());
+    const std::int64_t most = comm.max(modes.bytes());
+    require_memory_for(comm, modes.bytes() + of_threads, "ring modes and fine rows",
+                       [&](int n_ranks) { return most / n_ranks * comm.size() + of_threads; });
   }
 
   void require_shapes(std::int64_t alm_components, std::int64_t alm_size,

@@ -13,9 +13,13 @@ namespace ringweave::detail::inline distribute {
 /// An array of indices below a limit, of 4 bytes each up to 2^32, of 8 beyond.
 class CompactIndices {
  public:
+  /// Returns the bytes of so many.
+  static std::int64_t bytes_of(std::int64_t size, std::int64_t limit) {
+    return size * (is_short(limit) ? 4 : 8);
+  }
   /// Drops the old contents and allocates anew.
   void allocate(std::int64_t size, std::int64_t limit) {
-    if (limit <= std::int64_t{1} << 32) {
+    if (is_short(limit)) {
       indices_ = HostBuffer<std::uint32_t>(size);
     } else {
       indices_ = HostBuffer<std::int64_t>(size);
@@ -36,6 +40,8 @@ class CompactIndices {
   }
 
  private:
+  static bool is_short(std::int64_t limit) { return limit <= std::int64_t{1} << 32; }
+
   std::variant<HostBuffer<std::uint32_t>, HostBuffer<std::int64_t>> indices_;
 };
 

@@ -354,6 +354,23 @@ std::int64_t PointExchange::bytes() const {
          arriving_.bytes() + held_bytes(shared_, rest_, listed_buffer_, summed_buffer_);
 }
 
+std::int64_t PointExchange::bytes_of(const PointCounts& points, std::int64_t most_components) {
+  constexpr std::int64_t number = sizeof(double);
+  return number * points.n_angles * points.summed +
+         CompactIndices::bytes_of(points.listed, points.sent + points.summed) +
+         CompactIndices::bytes_of(points.arriving, points.summed) +
+         number * most_components * (points.sent + points.arriving);
+}
+
+std::int64_t PointExchange::bytes_while_sorting(const PointCounts& points) {
+  constexpr std::int64_t number = sizeof(double);
+  // Listing::first_tap and first_; angles as they arrived, the place of each point; sort_points().
+  return points.listed * std::int64_t{sizeof(std::int32_t)} +
+         CompactIndices::bytes_of(points.listed, points.sent + points.summed) +
+         points.summed * (number * points.n_angles + std::int64_t{sizeof(std::int64_t)}) +
+         points.summed * sorting_bytes(points.n_angles);
+}
+
 #define RINGWEAVE_INSTANTIATE(T)                                                         \
   template void PointExchange::gather<T>(ComponentView<const double>, ComponentView<T>); \
   template void PointExchange::scatter<T>(ComponentView<const T>, ComponentView<double>);

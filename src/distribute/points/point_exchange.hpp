@@ -18,6 +18,15 @@ namespace ringweave::detail::inline distribute {
 
 class PointMessages;
 
+/// How many points a rank has to do with, for its memory.
+struct PointCounts {
+  std::int64_t listed = 0;
+  std::int64_t summed = 0;
+  std::int64_t sent = 0;      ///< listed points that others sum, one for each of them
+  std::int64_t arriving = 0;  ///< summed points that others list
+  std::int64_t n_angles = 2;  ///< 3 with psi
+};
+
 struct PointOptions {
   std::int64_t most_components = 1;  ///< of gather() and scatter()
   /// Largest count handed to MPI; more go in several messages. Tests make it small.
@@ -65,6 +74,10 @@ class PointExchange {
 
   /// Returns the bytes of plan, angles, indices and buffers.
   std::int64_t bytes() const;
+  /// Predicts them, without the plan.
+  static std::int64_t bytes_of(const PointCounts& points, std::int64_t most_components);
+  /// Predicts the most that are there at once while the points are sorted.
+  static std::int64_t bytes_while_sorting(const PointCounts& points);
 
  private:
   /// A listed point that several ranks sum. Its references are those up to `end` from the end of

@@ -277,6 +277,14 @@ template void LaneWorker::fold_back(SpectrumOperator, const LaneRun&, MapView<co
 template void LaneWorker::fold_back(SpectrumOperator, const LaneRun&, MapView<const float>,
                                     std::span<const double>, Complex*, double*) noexcept;
 
+std::int64_t run_bytes_of_thread(std::int64_t n_phi, std::int64_t n_orders) {
+  const std::int64_t of_lane =
+      2 * (n_phi + 2) * std::int64_t{sizeof(double)} + n_orders * std::int64_t{sizeof(Complex)};
+  const std::int64_t of_tables = (n_phi / 4 + n_phi / 2) * std::int64_t{sizeof(Complex)} +
+                                 n_orders * std::int64_t{sizeof(std::int64_t) + sizeof(Complex*)};
+  return lane_rings::n_lanes() * of_lane + of_tables;
+}
+
 std::int64_t LaneWorker::bytes() const {
   return held_bytes(fine_phases_, coarse_phases_, roots_, turns_, offsets_, places_);
 }
