@@ -23,6 +23,8 @@ inline constexpr double pi = 0x1.921fb54442d18p+1;
 inline constexpr double pi_rest = 0x1.1a62633145c07p-53;  ///< pi less the double
 inline constexpr double per_pi = 0x1.45f306dc9c883p-2;    ///< 1 / pi
 inline constexpr double per_pi_rest = -0x1.6b01ec5417056p-56;
+/// Beyond this the double nearest to 2 pi gives as many digits as phi has.
+inline constexpr double far = 1 << 20;
 
 }  // namespace fine
 
@@ -45,12 +47,15 @@ RINGWEAVE_HOST_DEVICE FinePosition row_position(double theta, std::int64_t n_row
   return {index, offset};
 }
 
+/// Returns phi, or an angle of as many turns less where phi is far.
+RINGWEAVE_HOST_DEVICE double near_turn(double phi) {
+  return std::fabs(phi) > fine::far ? std::fmod(phi, 2 * fine::pi) : phi;
+}
+
 /// Returns where phi, any finite number, lies among columns at 2 pi q / n_columns, q modulo
 /// n_columns: index 0 .. n_columns - 1.
 RINGWEAVE_HOST_DEVICE FinePosition column_position(double phi, std::int64_t n_columns) {
-  // Beyond this the double nearest to 2 pi gives as many digits as phi has.
-  constexpr double far = 1 << 20;
-  if (std::fabs(phi) > far) phi = std::fmod(phi, 2 * fine::pi);
+  phi = near_turn(phi);
   const auto n = static_cast<double>(n_columns);
   // In turns.
   const double high = std::fma(phi, fine::per_pi / 2, 0.0);

@@ -5,12 +5,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <numbers>
 #include <numeric>
 #include <random>
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "distribute/points/point_places.hpp"
 #include "point_cases.hpp"
+#include "sphere/fine_position.hpp"
 
 namespace ringweave::detail::test {
 namespace {
@@ -87,7 +91,8 @@ TEST(PointOrder, IsByTilesThenAngles) {
       for (int shuffle = 0; shuffle < 3; ++shuffle) {
         const HostBuffer<double> angles = interleaved(points, input, n_angles);
         HostBuffer<std::int64_t> place(points.size());
-        const PointOrder order = sort_points(rows, angles, n_angles, place);
+        const PointOrder order =
+            sort_points(rows, interleaved(points, input, n_angles), n_angles, place);
         ASSERT_EQ(order.size(), points.size());
         EXPECT_EQ(order.psi.size(), n_angles == 3 ? points.size() : 0);
         expect_sorted(rows, order);
@@ -105,6 +110,38 @@ TEST(PointOrder, IsByTilesThenAngles) {
         std::shuffle(input.begin(), input.end(), random);
       }
     }
+  }
+}
+
+TEST(PointOrder, IsByAnglesWhereManyPointsHaveOneTheta) {
+  PointList points;
+  for (const double phi : random_points(3000, 0, 1, 5).phi) points.add(1.25, phi);
+  std::vector<std::int64_t> input(to_size(points.size()));
+  std::iota(input.begin(), input.end(), 0);
+  const FineRows rows = fine_rows(40, 64, 4);
+  HostBuffer<std::int64_t> place(points.size());
+  expect_sorted(rows, sort_points(rows, interleaved(points, input, 2), 2, place));
+}
+
+TEST(PointPlaces, AreThoseOfSingleAngles) {
+  PointList points = random_points(1001, 0, std::numbers::pi, 8);
+  for (const double theta : {0.0, std::numbers::pi, std::numbers::pi / 2}) {
+    for (const double phi : {0.0, -1e-300, 1e300, -3e7, 2 * std::numbers::pi})
+      points.add(theta, phi);
+  }
+  std::vector<std::int32_t> found(to_size(points.size()));
+  for (const auto& [n_rows, n_columns, n_taps] :
+       {std::array{1, 2, 1}, {160, 512, 5}, {3456, 6912, 8}}) {
+    const FineRows rows = fine_rows(n_rows, n_columns, n_taps);
+    find_rows(points.theta.data(), 1, points.size(), n_rows, found.data());
+    for (std::size_t i = 0; i < found.size(); ++i)
+      EXPECT_EQ(found[i], row_position(points.theta[i], n_rows).index);
+    find_columns(points.phi.data(), 1, points.size(), n_columns, found.data());
+    for (std::size_t i = 0; i < found.size(); ++i)
+      EXPECT_EQ(found[i], column_position(points.phi[i], n_columns).index);
+    rows.number_first_taps(points.theta, found.data());
+    for (std::size_t i = 0; i < found.size(); ++i)
+      EXPECT_EQ(found[i], rows.first_tap_of(points.theta[i]));
   }
 }
 

@@ -43,7 +43,7 @@ cstdio: FILE fclose ferror fflush fgetc fopen fprintf fread fwrite printf puts r
 cstdio algorithm: remove
 cstdlib: _Exit abort aligned_alloc atof atoi atoll exit free getenv malloc strtod strtol
 cstring: memcmp memcpy memmove memset strcmp strerror strlen
-ctime: time
+ctime: clock time
 deque: deque
 exception: current_exception exception_ptr make_exception_ptr rethrow_exception uncaught_exceptions
 exception stdexcept new: exception

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/checked_cast.hpp"
+#include "base/host_memory.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/exchange_mpi.hpp"
 #include "distribute/mpi/mpi_library.hpp"
@@ -98,6 +99,8 @@ std::vector<std::int64_t> sum_over_ranks(const Communicator& comm,
 /// What the constructor needs for a while.
 class PointExchange::Listing {
  public:
+  static constexpr std::int64_t at_once = 4096;
+
   HostBuffer<std::int32_t> first_tap;  ///< [listed point]
   std::vector<std::int64_t> points;    ///< [first tap] listed points
   std::vector<std::int64_t> sent;      ///< [peer] listed points
@@ -111,9 +114,12 @@ class PointExchange::Listing {
   Listing(const FineRows& rows, std::span<const double> theta)
       : first_tap(ssize64(theta)), points(to_size(rows.n_first_taps()), 0) {
     checked_cast<std::int32_t>(rows.n_first_taps(), "rows of points");
+    const std::int64_t n = first_tap.size();
 #pragma omp parallel for schedule(static)
-    for (std::int64_t i = 0; i < first_tap.size(); ++i)
-      first_tap[i] = static_cast<std::int32_t>(rows.first_tap_of(theta[to_size(i)]));
+    for (std::int64_t begin = 0; begin < n; begin += at_once) {
+      rows.number_first_taps(theta.subspan(to_size(begin), to_size(std::min(at_once, n - begin))),
+                             first_tap.data() + begin);
+    }
     for (const std::int32_t first : first_tap) ++points[to_size(first)];
   }
 
@@ -139,6 +145,7 @@ PointExchange::~PointExchange() = default;
 PointExchange::PointExchange(Communicator comm, const FineRows& rows, const RowCosts& costs,
                              const PointAngles& listed, const PointOptions& options)
     : comm_(std::move(comm)), options_(options), n_listed_(ssize64(listed.theta)) {
+  const HostMemoryPool pool;
   require_arguments(rows, costs, listed);
   require_angles(comm_, listed);
   std::optional<Listing> listing;
@@ -199,6 +206,12 @@ void PointExchange::list_references(const Listing& listing, std::int64_t limit) 
   first_.allocate(n_listed_, limit);
   shared_.reserve(to_size(listing.n_shared));
   rest_.reserve(to_size(listing.n_rest));
+  // The rank of points that one rank sums; -1 for others.
+  std::vector<int> only_rank(listing.points.size(), -1);
+  for (std::int64_t first = 0; first < ssize64(only_rank); ++first) {
+    const std::span<const int> ranks = plan_->ranks(first);
+    if (ranks.size() == 1) only_rank[to_size(first)] = ranks[0];
+  }
   // Where the next point for a rank goes.
   std::vector<std::int64_t> next(listing.sent.size());
   std::exclusive_scan(listing.sent.begin(), listing.sent.end(), next.begin(), std::int64_t{0});
@@ -206,10 +219,14 @@ void PointExchange::list_references(const Listing& listing, std::int64_t limit) 
   first_.visit([&](auto& first) {
     using Index = std::remove_reference_t<decltype(first[0])>;
     for (std::int64_t point = 0; point < n_listed_; ++point) {
+      if (const int rank = only_rank[to_size(listing.first_tap[point])]; rank >= 0) {
+        first[point] = static_cast<Index>(next[to_size(rank)]++);
+        continue;
+      }
       const std::span<const int> ranks = plan_->ranks(listing.first_tap[point]);
       first[point] = static_cast<Index>(next[to_size(ranks[0])]++);
       for (const int rank : ranks.subspan(1)) rest_.push_back(next[to_size(rank)]++);
-      if (ranks.size() > 1) shared_.push_back({point, ssize64(rest_)});
+      shared_.push_back({point, ssize64(rest_)});
     }
   });
 }
@@ -241,11 +258,12 @@ void PointExchange::send_angles(Listing& listing, const PointAngles& listed) {
 /// Sorts the points that this rank sums and makes all references places in their order.
 void PointExchange::settle(Listing& listing) {
   HostBuffer<std::int64_t> place(listing.n_kept + messages_->n_summed());
-  summed_ = sort_points(plan_->rows(), listing.angles, n_angles_, place);
-  listing.angles.release();
+  summed_ = sort_points(plan_->rows(), std::move(listing.angles), n_angles_, place);
   first_.visit([&](auto& first) {
     using Index = std::remove_reference_t<decltype(first[0])>;
-    for (Index& reference : first) {
+#pragma omp parallel for schedule(static)
+    for (std::int64_t point = 0; point < n_listed_; ++point) {
+      Index& reference = first[point];
       const std::int64_t kept = std::int64_t{reference} - n_sent_;
       if (kept >= 0) reference = static_cast<Index>(n_sent_ + place[kept]);
     }

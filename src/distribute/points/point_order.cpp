@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "distribute/points/point_order.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <tuple>
 #include <utility>
 
 #include "base/first_error.hpp"
+#include "distribute/points/point_places.hpp"
 #include "distribute/points/point_plan.hpp"
 #include "sphere/fine_position.hpp"
 
@@ -16,36 +20,59 @@ namespace {
 std::int64_t tiles_along(std::int64_t n, std::int64_t size) { return (n + size - 1) / size; }
 
 /// Makes the counts of keys the place where the first point of each key goes.
-void counts_to_begins(std::vector<std::int64_t>& counts) {
-  std::int64_t next = 0;
-  for (std::int64_t& count : counts) next += std::exchange(count, next);
+template <class Counts>
+void counts_to_begins(Counts& counts) {
+  typename Counts::value_type next = 0;
+  for (auto& count : counts) next += std::exchange(count, next);
 }
 
-/// The points by rows of tiles, in the order they have within one.
+struct Point {
+  double theta;
+  double phi;
+  double psi;
+  std::int64_t number;
+};
+bool is_before(const Point& a, const Point& b) {
+  return std::tie(a.theta, a.phi, a.psi) < std::tie(b.theta, b.phi, b.psi);
+}
+
+/// The points by rows of tiles, in no order within one.
 struct ByTileRow {
-  HostBuffer<std::int64_t> points;
+  HostBuffer<Point> points;
   std::vector<TileRow> tiles;
 
   ByTileRow(const FineRows& rows, const HostBuffer<double>& angles, std::int64_t n_angles)
       : points(angles.size() / n_angles) {
-    const std::int64_t n_rows = rows.n_rows();
-    HostBuffer<std::int32_t> tile(points.size());
+    const std::int64_t n = points.size();
+    const std::int64_t n_tiles = tiles_along(rows.n_rows(), PointOrder::tile_rows);
+    const std::int64_t n_shares = omp_get_max_threads();
+    HostBuffer<std::int32_t> tile(n);
+    // [share][tile row] points, then where the next of them goes.
+    std::vector<std::vector<std::int64_t>> next(to_size(n_shares),
+                                                std::vector<std::int64_t>(to_size(n_tiles), 0));
 #pragma omp parallel for schedule(static)
-    for (std::int64_t i = 0; i < points.size(); ++i) {
-      const double theta = angles[i * n_angles];
-      tile[i] =
-          static_cast<std::int32_t>(row_position(theta, n_rows).index / PointOrder::tile_rows);
+    for (std::int64_t s = 0; s < n_shares; ++s) {
+      const std::int64_t begin = n * s / n_shares;
+      const std::int64_t end = n * (s + 1) / n_shares;
+      find_rows(angles.data() + begin * n_angles, n_angles, end - begin, rows.n_rows(),
+                tile.data() + begin);
+      std::int64_t* const count = next[to_size(s)].data();
+      for (std::int64_t i = begin; i < end; ++i) ++count[tile[i] /= PointOrder::tile_rows];
     }
-    std::vector<std::int64_t> next(to_size(tiles_along(n_rows, PointOrder::tile_rows)), 0);
-    for (const std::int32_t row : tile) ++next[to_size(row)];
-    counts_to_begins(next);
-    for (std::int64_t i = 0; i < points.size(); ++i) points[next[to_size(tile[i])]++] = i;
-    // Each place has moved to the end of its points.
-    std::int64_t begin = 0;
-    for (std::int64_t row = 0; row < ssize64(next); ++row) {
-      const std::int64_t end = next[to_size(row)];
-      if (end > begin) tiles.push_back({row * PointOrder::tile_rows, {begin, end}});
-      begin = end;
+    std::int64_t at = 0;
+    for (std::int64_t row = 0; row < n_tiles; ++row) {
+      const std::int64_t begin = at;
+      for (std::vector<std::int64_t>& of_share : next)
+        at += std::exchange(of_share[to_size(row)], at);
+      if (at > begin) tiles.push_back({row * PointOrder::tile_rows, {begin, at}});
+    }
+#pragma omp parallel for schedule(static)
+    for (std::int64_t s = 0; s < n_shares; ++s) {
+      std::int64_t* const to = next[to_size(s)].data();
+      for (std::int64_t i = n * s / n_shares; i < n * (s + 1) / n_shares; ++i) {
+        const double* const angle = angles.data() + i * n_angles;
+        points[to[tile[i]]++] = {angle[0], angle[1], n_angles == 3 ? angle[2] : 0, i};
+      }
     }
   }
 };
@@ -53,88 +80,115 @@ struct ByTileRow {
 /// Sorts the points of one row of tiles after the other. One for each thread.
 class TileRowSort {
  public:
-  TileRowSort(const FineRows& rows, const HostBuffer<double>& angles, std::int64_t n_angles)
-      : angles_(angles.data()),
-        n_angles_(n_angles),
-        n_columns_(rows.n_columns()),
-        next_(to_size(tiles_along(n_columns_, PointOrder::tile_columns))) {}
+  std::vector<PointRange> repeated;
+
+  explicit TileRowSort(const FineRows& rows)
+      : rows_(rows), of_tile_(to_size(tiles_along(rows.n_columns(), PointOrder::tile_columns))) {}
 
   /// Writes the points to their places in `order` and `place`.
-  void run(PointRange range, const HostBuffer<std::int64_t>& points, PointOrder& order,
+  void run(const TileRow& tile, const HostBuffer<Point>& all, PointOrder& order,
            HostBuffer<std::int64_t>& place) {
-    read(range, points);
-    sort();
-    std::int64_t at = range.begin;
-    for (const Point& point : sorted_) {
-      order.theta[at] = point.theta;
-      order.phi[at] = point.phi;
-      if (n_angles_ == 3) order.psi[at] = point.psi;
-      place[point.number] = at++;
+    const Point* const points = all.data() + tile.points.begin;
+    list(tile, points);
+    sort_by(of_bin_, bin_of, listed_, sorted_);
+    sort_by(of_tile_, tile_of, sorted_, listed_);
+    std::int64_t at = tile.points.begin;
+    for (std::size_t begin = 0, end = 0; begin < listed_.size(); begin = end) {
+      while (end < listed_.size() && key_of(listed_[end]) == key_of(listed_[begin])) ++end;
+      if (end - begin > 1) {
+        std::sort(listed_.data() + begin, listed_.data() + end, [&](Entry a, Entry b) {
+          return is_before(points[index_of(a)], points[index_of(b)]);
+        });
+        find_repeated(points, begin, end, at);
+      }
+      for (std::size_t i = begin; i < end; ++i, ++at) {
+        // Points and places are anywhere in memory.
+        if (i + 2 * ahead < listed_.size()) {
+          __builtin_prefetch(&points[index_of(listed_[i + 2 * ahead])]);
+          __builtin_prefetch(&place[points[index_of(listed_[i + ahead])].number], 1);
+        }
+        const Point& point = points[index_of(listed_[i])];
+        order.theta[at] = point.theta;
+        order.phi[at] = point.phi;
+        if (order.psi.size() > 0) order.psi[at] = point.psi;
+        place[point.number] = at;
+      }
     }
   }
 
  private:
-  struct Point {
-    double theta;
-    double phi;
-    double psi;
-    std::int64_t number;
-    std::int64_t tile;  ///< column of tiles
-  };
+  /// From the highest bits: column of tiles (16), bin of theta (16), index among the points (32).
+  using Entry = std::uint64_t;
+  static constexpr std::size_t n_bins = 2048;
+  static constexpr std::size_t ahead = 16;
+  static std::size_t tile_of(Entry entry) { return entry >> 48; }
+  static std::size_t bin_of(Entry entry) { return (entry >> 32) & 0xffff; }
+  static std::uint32_t key_of(Entry entry) { return static_cast<std::uint32_t>(entry >> 32); }
+  static std::uint32_t index_of(Entry entry) { return static_cast<std::uint32_t>(entry); }
 
-  void read(PointRange range, const HostBuffer<std::int64_t>& points) {
-    read_.clear();
-    for (std::int64_t i = range.begin; i < range.end; ++i) {
-      const double* const angle = angles_ + points[i] * n_angles_;
-      const std::int64_t column = column_position(angle[1], n_columns_).index;
-      read_.push_back({angle[0], angle[1], n_angles_ == 3 ? angle[2] : 0, points[i],
-                       column / PointOrder::tile_columns});
+  /// Makes an entry of each point and counts tiles and bins.
+  void list(const TileRow& tile, const Point* points) {
+    const std::int64_t n = tile.points.end - tile.points.begin;
+    checked_cast<std::uint32_t>(n, "points of 16 rows");
+    checked_cast<std::uint16_t>(ssize64(of_tile_), "tiles of 64 columns");
+    listed_.resize(to_size(n));
+    sorted_.resize(to_size(n));
+    of_bin_.fill(0);
+    std::fill(of_tile_.begin(), of_tile_.end(), 0);
+    // Bins grow with theta to the last bit, so that they and theta have one order.
+    const double row_height = fine::pi / static_cast<double>(rows_.n_rows());
+    const double start = static_cast<double>(tile.first_row) * row_height;
+    const double bins_per_angle =
+        static_cast<double>(n_bins) / (static_cast<double>(PointOrder::tile_rows) * row_height);
+    constexpr std::int64_t block = 512;
+    std::array<std::int32_t, block> column;
+    for (std::int64_t first = 0; first < n; first += block) {
+      const std::int64_t last = std::min(first + block, n);
+      find_columns(&points[first].phi, sizeof(Point) / sizeof(double), last - first,
+                   rows_.n_columns(), column.data());
+      for (std::int64_t i = first; i < last; ++i) {
+        const double bin = (points[i].theta - start) * bins_per_angle;
+        const auto b = static_cast<std::size_t>(std::clamp(bin, 0.0, n_bins - 1.0));
+        const std::size_t t = to_size(column[to_size(i - first)]) / PointOrder::tile_columns;
+        ++of_bin_[b];
+        ++of_tile_[t];
+        listed_[to_size(i)] = Entry{t} << 48 | Entry{b} << 32 | static_cast<Entry>(i);
+      }
     }
   }
-  void sort() {
-    std::fill(next_.begin(), next_.end(), 0);
-    for (const Point& point : read_) ++next_[to_size(point.tile)];
-    counts_to_begins(next_);
-    sorted_.resize(read_.size());
-    for (const Point& point : read_) sorted_[to_size(next_[to_size(point.tile)]++)] = point;
-    auto begin = sorted_.begin();
-    for (const std::int64_t end : next_) {
-      const auto tile_end = sorted_.begin() + end;
-      std::sort(begin, tile_end, [](const Point& a, const Point& b) {
-        return std::tie(a.theta, a.phi, a.psi) < std::tie(b.theta, b.phi, b.psi);
-      });
-      begin = tile_end;
+  /// Copies entries in the order of a key, equal keys in the order they have.
+  template <class Counts, class KeyOf>
+  static void sort_by(Counts& counts, KeyOf key, const std::vector<Entry>& from,
+                      std::vector<Entry>& to) {
+    counts_to_begins(counts);
+    for (const Entry entry : from) to[counts[key(entry)]++] = entry;
+  }
+  /// Lists the points at one place among sorted entries, the first of which goes to `at`.
+  void find_repeated(const Point* points, std::size_t begin, std::size_t end, std::int64_t at) {
+    for (std::size_t first = begin, next = begin + 1; next <= end; ++next) {
+      if (next < end &&
+          !is_before(points[index_of(listed_[first])], points[index_of(listed_[next])]))
+        continue;
+      const std::int64_t place = at + static_cast<std::int64_t>(first - begin);
+      const auto count = static_cast<std::int64_t>(next - first);
+      if (count > 1) repeated.push_back({place, place + count});
+      first = next;
     }
   }
 
-  const double* angles_;
-  std::int64_t n_angles_;
-  std::int64_t n_columns_;
-  std::vector<std::int64_t> next_;  ///< [column of tiles]
-  std::vector<Point> read_;
-  std::vector<Point> sorted_;
+  const FineRows& rows_;
+  std::array<std::uint32_t, n_bins> of_bin_{};
+  std::vector<std::uint32_t> of_tile_;
+  std::vector<Entry> listed_;
+  std::vector<Entry> sorted_;
 };
-
-std::vector<PointRange> find_repeated(const PointOrder& order) {
-  const auto equal = [&](std::int64_t a, std::int64_t b) {
-    return order.theta[a] == order.theta[b] && order.phi[a] == order.phi[b] &&
-           (order.psi.size() == 0 || order.psi[a] == order.psi[b]);
-  };
-  std::vector<PointRange> result;
-  std::int64_t begin = 0;
-  for (std::int64_t end = 1; end <= order.size(); ++end) {
-    if (end < order.size() && equal(begin, end)) continue;
-    if (end - begin > 1) result.push_back({begin, end});
-    begin = end;
-  }
-  return result;
-}
 
 }  // namespace
 
-PointOrder sort_points(const FineRows& rows, const HostBuffer<double>& angles,
-                       std::int64_t n_angles, HostBuffer<std::int64_t>& place) {
+PointOrder sort_points(const FineRows& rows, HostBuffer<double> angles, std::int64_t n_angles,
+                       HostBuffer<std::int64_t>& place) {
   ByTileRow by_row(rows, angles, n_angles);
+  angles.release();
   PointOrder order;
   order.theta.allocate(place.size());
   order.phi.allocate(place.size());
@@ -143,15 +197,19 @@ PointOrder sort_points(const FineRows& rows, const HostBuffer<double>& angles,
 #pragma omp parallel
   {
     std::optional<TileRowSort> sort;
-    error.guard([&] { sort.emplace(rows, angles, n_angles); });
+    error.guard([&] { sort.emplace(rows); });
 #pragma omp for schedule(dynamic)
-    for (std::int64_t t = 0; t < ssize64(by_row.tiles); ++t) {
-      error.guard([&] { sort->run(by_row.tiles[to_size(t)].points, by_row.points, order, place); });
-    }
+    for (std::int64_t t = 0; t < ssize64(by_row.tiles); ++t)
+      error.guard([&] { sort->run(by_row.tiles[to_size(t)], by_row.points, order, place); });
+#pragma omp critical(ringweave_repeated_points)
+    error.guard([&] {
+      order.repeated.insert(order.repeated.end(), sort->repeated.begin(), sort->repeated.end());
+    });
   }
   error.rethrow();
+  std::sort(order.repeated.begin(), order.repeated.end(),
+            [](const PointRange& a, const PointRange& b) { return a.begin < b.begin; });
   order.tiles = std::move(by_row.tiles);
-  order.repeated = find_repeated(order);
   return order;
 }
 

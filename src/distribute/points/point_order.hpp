@@ -52,12 +52,13 @@ struct PointOrder {
 
 /// Sorts points. OpenMP.
 ///
-/// angles  [point][theta, phi or theta, phi, psi], n_angles of a point
+/// angles  [point][theta, phi or theta, phi, psi], n_angles of a point; freed on the way
 /// place   [point] overwritten with its place in the order
-/// Memory  sorting_bytes() a point, with its result, and 80 for the points of one row of tiles on
+/// Memory  sorting_bytes() a point, with its result, and 16 for the points of one row of tiles on
 ///         each thread.
-PointOrder sort_points(const FineRows& rows, const HostBuffer<double>& angles,
-                       std::int64_t n_angles, HostBuffer<std::int64_t>& place);
+/// Error   UsageError when 2^32 points or more are in one row of tiles.
+PointOrder sort_points(const FineRows& rows, HostBuffer<double> angles, std::int64_t n_angles,
+                       HostBuffer<std::int64_t>& place);
 
 /// Returns the bytes of a point in sort_points(): its number by rows of tiles, and its angles.
 constexpr std::int64_t sorting_bytes(std::int64_t n_angles) { return 8 + 8 * n_angles; }

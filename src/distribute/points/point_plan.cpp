@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/checked_cast.hpp"
+#include "distribute/points/point_places.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline distribute {
@@ -30,6 +31,12 @@ std::vector<std::int64_t> taps_on_rows(const FineRows& rows, std::span<const std
 }
 
 }  // namespace
+
+void FineRows::number_first_taps(std::span<const double> theta, std::int32_t* numbers) const {
+  find_first_taps(theta.data(), ssize64(theta), n_rows(), n_taps, numbers);
+  const auto first = static_cast<std::int32_t>(taps_beyond_pole());
+  for (std::int64_t i = 0; i < ssize64(theta); ++i) numbers[i] += first;
+}
 
 void require_rows(const FineRows& rows) {
   if (rows.grid == nullptr || rows.grid->kind() != GridKind::fejer || rows.grid->is_subset() ||

@@ -32,6 +32,8 @@ struct FineRows {
   std::int64_t first_tap_of(double theta) const {
     return first_tap(row_position(theta, n_rows()), n_taps) + taps_beyond_pole();
   }
+  /// Computes first_tap_of() each point.
+  void number_first_taps(std::span<const double> theta, std::int32_t* numbers) const;
   /// Returns the row under tap i of points with this first tap.
   std::int64_t row(std::int64_t number, int i) const {
     return folded_row(number - taps_beyond_pole() + i, n_rows()).row;

@@ -13,53 +13,34 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 // After foreach_target.h.
-#include "nonuniform/host/tap_lanes-inl.hpp"
+#include "nonuniform/host/point_weights-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace ringweave::detail::inline nonuniform::HWY_NAMESPACE {
 
 constexpr int most_taps = TapKernel::most_width;
+constexpr std::int64_t block = PointPlaces::most;
 
-/// Rows of a point that this rank owns, from the north to the south as the taps go, and its
-/// columns.
-struct PointRows {
-  struct Row {
-    std::int64_t first_value;
-    int tap;
-    bool is_beyond_pole;
-  };
-  std::array<Row, most_taps> rows;
-  int n_rows = 0;
-  std::int64_t column = 0;
-  double theta_offset = 0;
-  double phi_offset = 0;
+/// One by one, the rows of a point in `range` that this rank owns, from the north to the south as
+/// the taps go.
+struct PointRow {
+  std::int64_t first_value;
+  std::int64_t column;  ///< where its taps begin
+  int tap;
+  bool is_beyond_pole;
 };
-
-/// Finds the rows of a point within `range`.
-HWY_INLINE void find_rows(const RowTaps& taps, double theta, double phi, RingRange range,
-                          PointRows& point) {
-  const TapPlace place = rows_around(taps.grid, theta);
-  point.n_rows = 0;
+template <class Use>
+HWY_INLINE void for_each_row(const RowTaps& taps, std::int64_t first_row, std::int64_t column,
+                             RingRange range, const Use& use) {
   for (int i = 0; i < taps.theta.width; ++i) {
-    const FoldedRow row = folded_row(place.first + i, taps.grid.n_rows);
+    const FoldedRow row = folded_row(first_row + i, taps.grid.n_rows);
     if (!range.contains(row.row)) continue;
     const std::int64_t first = taps.first_value[static_cast<std::size_t>(row.row)];
     if (first < 0) continue;
-    point.rows[static_cast<std::size_t>(point.n_rows++)] = {first, i, row.is_turned};
+    std::int64_t start = column + (row.is_turned ? taps.grid.n_columns / 2 : 0);
+    if (start >= taps.grid.n_columns) start -= taps.grid.n_columns;
+    use(PointRow{first, start, i, row.is_turned});
   }
-  if (point.n_rows == 0) return;
-  const TapPlace columns = columns_around(taps.grid, phi);
-  point.column = columns.first;
-  point.theta_offset = place.offset;
-  point.phi_offset = columns.offset;
-}
-
-/// The column where a row's taps begin.
-HWY_INLINE std::int64_t column_of(const RowTaps& taps, const PointRows& point,
-                                  const PointRows::Row& row) {
-  if (!row.is_beyond_pole) return point.column;
-  const std::int64_t turned = point.column + taps.grid.n_columns / 2;
-  return turned < taps.grid.n_columns ? turned : turned - taps.grid.n_columns;
 }
 
 /// As many doubles as the taps of a row with zeros up to whole vectors.
@@ -71,110 +52,206 @@ struct Lanes {
   static constexpr int count = n_taps / size;
 };
 
-template <int half, int n_components>
-HWY_INLINE void interpolate_one(const RowTaps& taps, const PointRows& point, const double* rows,
-                                std::int64_t row_stride, int first_component,
-                                const double* HWY_RESTRICT theta_weights,
-                                const double* HWY_RESTRICT phi_weights, double* values,
-                                std::int64_t value_stride) {
+/// Sums the lanes of as many vectors as there are lanes: lane i of the result is the sum of the
+/// i-th.
+template <class D>
+HWY_INLINE hn::Vec<D> sums_of_lanes(D d, const double* HWY_RESTRICT vectors) {
+  constexpr std::size_t size = hn::MaxLanes(d);
+  // Some names are unknown where vectors have one lane, hence no hn::.
+  const auto pairs = [&](auto i, auto j) HWY_ATTR {
+    const auto a = hn::Load(d, vectors + i * static_cast<int>(size));
+    const auto b = hn::Load(d, vectors + j * static_cast<int>(size));
+    return hn::Add(InterleaveLower(d, a, b), InterleaveUpper(d, a, b));
+  };
+  const auto halves = [&](auto a, auto b) HWY_ATTR {
+    return hn::Add(ConcatLowerLower(d, b, a), ConcatUpperUpper(d, b, a));
+  };
+  if constexpr (size == 1) {
+    return hn::Load(d, vectors);
+  } else if constexpr (size == 2) {
+    return pairs(0, 1);
+  } else if constexpr (size == 4) {
+    return halves(pairs(0, 1), pairs(2, 3));
+  } else {
+    static_assert(size == 8);
+    const auto a = halves(pairs(0, 1), pairs(4, 5));
+    const auto b = halves(pairs(2, 3), pairs(6, 7));
+    return hn::Add(OddEvenBlocks(b, a), SwapAdjacentBlocks(OddEvenBlocks(a, b)));
+  }
+}
+
+/// Sums of the rows of n_points points, for n_components components from `component` on.
+template <int n_points, int n_components, int half>
+struct RowSums {
+  using L = Lanes<2 * half>;
+  static constexpr typename L::Tag d{};
+  using V = typename L::V;
+  V sums[std::size_t{n_points}][std::size_t{n_components}][std::size_t{L::count}];
+
+  HWY_INLINE void clear() {
+    for (auto& of_point : sums) {
+      for (auto& of_component : of_point) {
+        for (V& sum : of_component) sum = hn::Zero(d);
+      }
+    }
+  }
+  HWY_INLINE void add(int p, int c, double weight, const double* from) {
+    const V w = hn::Set(d, weight);
+#pragma GCC unroll 8
+    for (int v = 0; v < L::count; ++v)
+      sums[p][c][v] = hn::MulAdd(w, hn::LoadU(d, from + v * L::size), sums[p][c][v]);
+  }
+  /// Stores the products with the weights of columns, summed over vectors.
+  HWY_INLINE void store(int p, int c, const double* HWY_RESTRICT weights,
+                        double* HWY_RESTRICT to) const {
+    V sum = hn::Mul(sums[p][c][0], hn::Load(d, weights));
+#pragma GCC unroll 8
+    for (int v = 1; v < L::count; ++v)
+      sum = hn::MulAdd(sums[p][c][v], hn::Load(d, weights + v * L::size), sum);
+    hn::Store(sum, d, to);
+  }
+};
+
+/// Interpolates n_components components from `component` on.
+template <int n_components, int theta_half, int half>
+HWY_INLINE void interpolate_components(const RowTaps& taps,
+                                       const PointWeights<theta_half, half, Rows::all>& points,
+                                       int component, const double* rows, std::int64_t row_stride,
+                                       double* values, std::int64_t value_stride) {
   using L = Lanes<2 * half>;
   const typename L::Tag d;
-  typename L::V sums[std::size_t{n_components}][std::size_t{L::count}];
-  for (int c = 0; c < n_components; ++c) {
-    for (int v = 0; v < L::count; ++v) sums[c][v] = hn::Zero(d);
-  }
-  HWY_ALIGN double wrapped[std::size_t{2 * half}] = {};
-  for (int i = 0; i < point.n_rows; ++i) {
-    const PointRows::Row& row = point.rows[static_cast<std::size_t>(i)];
-    const std::int64_t column = column_of(taps, point, row);
-    const bool wraps = column + 2 * half > taps.grid.n_columns;
-    for (int c = 0; c < n_components; ++c) {
-      const double* values_of_row = rows + (first_component + c) * row_stride + row.first_value;
-      const double* from = values_of_row + column;
-      if (HWY_UNLIKELY(wraps)) {
-        for (int j = 0; j < taps.phi.width; ++j)
-          wrapped[j] = values_of_row[(column + j) % taps.grid.n_columns];
-        from = wrapped;
+  const std::int64_t stride = taps.grid.n_columns;
+  const int width = taps.theta.width;
+  HWY_ALIGN double lane_sums[std::size_t{n_components}][block][std::size_t{L::size}];
+  const auto sum_in_sequence = [&](auto count, std::int64_t p) HWY_ATTR {
+    constexpr int n = count();
+    RowSums<n, n_components, half> sums;
+    sums.clear();
+    const double* from[std::size_t{n}];
+    for (int k = 0; k < n; ++k) from[k] = rows + points.first_value[p + k];
+    for (int i = 0; i < width; ++i) {
+#pragma GCC unroll 4
+      for (int k = 0; k < n; ++k) {
+#pragma GCC unroll 3
+        for (int c = 0; c < n_components; ++c)
+          sums.add(k, c, points.theta[p + k][i], from[k] + c * row_stride);
+        from[k] += stride;
       }
-      double weight = theta_weights[row.tap];
-      if (row.is_beyond_pole)
-        weight *= taps.beyond_pole[static_cast<std::size_t>(first_component + c)];
-      const auto w = hn::Set(d, weight);
-#pragma GCC unroll 8
-      for (int v = 0; v < L::count; ++v)
-        sums[c][v] = hn::MulAdd(w, hn::LoadU(d, from + v * L::size), sums[c][v]);
+    }
+#pragma GCC unroll 4
+    for (int k = 0; k < n; ++k) {
+#pragma GCC unroll 3
+      for (int c = 0; c < n_components; ++c)
+        sums.store(k, c, points.phi[p + k], lane_sums[c][p + k]);
+    }
+  };
+  const auto sum_row_by_row = [&](std::int64_t p) HWY_ATTR {
+    RowSums<1, n_components, half> sums;
+    sums.clear();
+    HWY_ALIGN double wrapped[std::size_t{2 * half}] = {};
+    const RingRange all{0, taps.grid.n_rows};
+    for_each_row(taps, points.row(p), points.column(p), all, [&](const PointRow& row) HWY_ATTR {
+      for (int c = 0; c < n_components; ++c) {
+        const double* from = rows + c * row_stride + row.first_value;
+        for (int j = 0; j < taps.phi.width; ++j) wrapped[j] = from[(row.column + j) % stride];
+        const double sign =
+            row.is_beyond_pole ? taps.beyond_pole[static_cast<std::size_t>(component + c)] : 1.0;
+        sums.add(0, c, sign * points.theta[p][row.tap], wrapped);
+      }
+    });
+    for (int c = 0; c < n_components; ++c) sums.store(0, c, points.phi[p], lane_sums[c][p]);
+  };
+  // Several at a time: one waits for its sums.
+  constexpr int n_together = L::size == 8 ? 2 : 1;
+  std::int64_t p = 0;
+  while (p < points.size) {
+    int n = 0;
+    while (n < n_together && p + n < points.size && points.first_value[p + n] >= 0) ++n;
+    if (n == n_together) {
+      sum_in_sequence(std::integral_constant<int, n_together>(), p);
+      p += n_together;
+    } else if (n > 0) {
+      sum_in_sequence(std::integral_constant<int, 1>(), p++);
+    } else {
+      sum_row_by_row(p++);
     }
   }
   for (int c = 0; c < n_components; ++c) {
-    auto sum = hn::Mul(sums[c][0], hn::Load(d, phi_weights));
-#pragma GCC unroll 8
-    for (int v = 1; v < L::count; ++v)
-      sum = hn::MulAdd(sums[c][v], hn::Load(d, phi_weights + v * L::size), sum);
-    values[(first_component + c) * value_stride] = hn::GetLane(hn::SumOfLanes(d, sum));
+    double* const to = values + c * value_stride;
+    p = 0;
+    for (; p + L::size <= points.size; p += L::size)
+      hn::StoreU(sums_of_lanes(d, lane_sums[c][p]), d, to + p);
+    if (p == points.size) continue;
+    HWY_ALIGN double last[std::size_t{L::size}];
+    std::fill_n(lane_sums[c][points.size], (p + L::size - points.size) * L::size, 0.0);
+    hn::Store(sums_of_lanes(d, lane_sums[c][p]), d, last);
+    std::copy_n(last, points.size - p, to + p);
   }
 }
 
 template <int theta_half, int half>
 void interpolate_with(const RowTaps& taps, const double* rows, std::int64_t row_stride,
                       PointSpan points, double* values, std::int64_t value_stride) {
-  const TapLanes<theta_half> theta_lanes(taps.theta);
-  const TapLanes<half> phi_lanes(taps.phi);
-  HWY_ALIGN double theta_weights[most_taps] = {};
-  HWY_ALIGN double phi_weights[most_taps] = {};
+  PointWeights<theta_half, half, Rows::all> weights(taps, {0, taps.grid.n_rows});
   const int n_components = static_cast<int>(taps.beyond_pole.size());
-  const RingRange all{0, taps.grid.n_rows};
-  PointRows point;
-  for (std::int64_t i = 0; i < points.size; ++i) {
-    find_rows(taps, points.theta[i], points.phi[i], all, point);
-    theta_lanes.compute(point.theta_offset, theta_weights);
-    phi_lanes.compute(point.phi_offset, phi_weights);
+  for (std::int64_t first = 0; first < points.size; first += block) {
+    weights.find(points, first);
     int c = 0;
-    for (; c + 3 <= n_components; c += 3) {
-      interpolate_one<half, 3>(taps, point, rows, row_stride, c, theta_weights, phi_weights,
-                               values + i, value_stride);
-    }
-    if (n_components - c == 2) {
-      interpolate_one<half, 2>(taps, point, rows, row_stride, c, theta_weights, phi_weights,
-                               values + i, value_stride);
-    } else if (n_components - c == 1) {
-      interpolate_one<half, 1>(taps, point, rows, row_stride, c, theta_weights, phi_weights,
-                               values + i, value_stride);
-    }
+    const auto next = [&](auto count) HWY_ATTR {
+      interpolate_components<count()>(taps, weights, c, rows + c * row_stride, row_stride,
+                                      values + c * value_stride + first, value_stride);
+      c += count();
+    };
+    while (c + 3 <= n_components) next(std::integral_constant<int, 3>());
+    if (c + 2 == n_components) next(std::integral_constant<int, 2>());
+    if (c + 1 == n_components) next(std::integral_constant<int, 1>());
   }
 }
 
+/// Points are spread in aligned vectors: each load finds what one store has left.
 template <int half>
-HWY_INLINE void spread_one(const RowTaps& taps, const PointRows& point, double value, int component,
-                           const double* HWY_RESTRICT theta_weights,
-                           const double* HWY_RESTRICT phi_weights, double* rows) {
+constexpr int spread_alignment = Lanes<2 * half>::size;
+
+/// Spreads one component.
+template <int theta_half, int half>
+HWY_INLINE void spread_component(
+    const RowTaps& taps,
+    const PointWeights<theta_half, half, Rows::in_range, spread_alignment<half>>& points,
+    RingRange range, const double* HWY_RESTRICT values, double beyond_pole, double* rows) {
   using L = Lanes<2 * half>;
   const typename L::Tag d;
-  typename L::V scaled[std::size_t{L::count}];
-  const auto v0 = hn::Set(d, value);
-#pragma GCC unroll 8
-  for (int v = 0; v < L::count; ++v)
-    scaled[v] = hn::Mul(v0, hn::Load(d, phi_weights + v * L::size));
-  HWY_ALIGN double wrapped[std::size_t{2 * half}] = {};
-  for (int i = 0; i < point.n_rows; ++i) {
-    const PointRows::Row& row = point.rows[static_cast<std::size_t>(i)];
-    const std::int64_t column = column_of(taps, point, row);
-    double weight = theta_weights[row.tap];
-    if (row.is_beyond_pole) weight *= taps.beyond_pole[static_cast<std::size_t>(component)];
-    const auto w = hn::Set(d, weight);
-    double* to = rows + row.first_value;
-    if (HWY_UNLIKELY(column + 2 * half > taps.grid.n_columns)) {
-      for (int j = 0; j < taps.phi.width; ++j) wrapped[j] = to[(column + j) % taps.grid.n_columns];
-      for (int v = 0; v < L::count; ++v) {
-        double* at = wrapped + v * L::size;
-        hn::Store(hn::MulAdd(w, scaled[v], hn::Load(d, at)), d, at);
+  using V = typename L::V;
+  const hn::CappedTag<double, 1> one;
+  constexpr int n_vectors = L::count + (L::size > 1 ? 1 : 0);
+  const std::int64_t stride = taps.grid.n_columns;
+  for (std::int64_t p = 0; p < points.size; ++p) {
+    const double value = values[points.number[p]];
+    if (HWY_LIKELY(points.first_value[p] >= 0)) {
+      V scaled[std::size_t{n_vectors}];
+#pragma GCC unroll 9
+      for (int v = 0; v < n_vectors; ++v)
+        scaled[v] = hn::Mul(hn::Set(d, value), hn::Load(d, points.phi[p] + v * L::size));
+      double* to = rows + points.first_value[p];
+      for (std::int64_t i = points.begin(p); i < points.end(p); ++i) {
+        const V w = hn::Set(d, points.theta[p][i]);
+#pragma GCC unroll 9
+        for (int v = 0; v < n_vectors; ++v) {
+          double* const at = to + v * L::size;
+          hn::StoreU(hn::MulAdd(w, scaled[v], hn::LoadU(d, at)), d, at);
+        }
+        to += stride;
       }
-      for (int j = 0; j < taps.phi.width; ++j) to[(column + j) % taps.grid.n_columns] = wrapped[j];
-      continue;
+    } else {
+      const double* phi = points.phi[p] + points.shift(p);
+      for_each_row(taps, points.row(p), points.column(p), range, [&](const PointRow& row) HWY_ATTR {
+        const double w = (row.is_beyond_pole ? beyond_pole : 1.0) * points.theta[p][row.tap];
+        for (int j = 0; j < taps.phi.width; ++j) {
+          double& to = rows[row.first_value + (row.column + j) % stride];
+          to = hn::GetLane(
+              hn::MulAdd(hn::Set(one, w), hn::Set(one, value * phi[j]), hn::Set(one, to)));
+        }
+      });
     }
-    to += column;
-#pragma GCC unroll 8
-    for (int v = 0; v < L::count; ++v)
-      hn::StoreU(hn::MulAdd(w, scaled[v], hn::LoadU(d, to + v * L::size)), d, to + v * L::size);
   }
 }
 
@@ -182,20 +259,13 @@ template <int theta_half, int half>
 void spread_with(const RowTaps& taps, PointSpan points, const double* values,
                  std::int64_t value_stride, RingRange range, double* rows,
                  std::int64_t row_stride) {
-  const TapLanes<theta_half> theta_lanes(taps.theta);
-  const TapLanes<half> phi_lanes(taps.phi);
-  HWY_ALIGN double theta_weights[most_taps] = {};
-  HWY_ALIGN double phi_weights[most_taps] = {};
-  const int n_components = static_cast<int>(taps.beyond_pole.size());
-  PointRows point;
-  for (std::int64_t i = 0; i < points.size; ++i) {
-    find_rows(taps, points.theta[i], points.phi[i], range, point);
-    if (point.n_rows == 0) continue;
-    theta_lanes.compute(point.theta_offset, theta_weights);
-    phi_lanes.compute(point.phi_offset, phi_weights);
-    for (int c = 0; c < n_components; ++c) {
-      spread_one<half>(taps, point, values[c * value_stride + i], c, theta_weights, phi_weights,
-                       rows + c * row_stride);
+  PointWeights<theta_half, half, Rows::in_range, spread_alignment<half>> weights(taps, range);
+  const auto n_components = static_cast<std::int64_t>(taps.beyond_pole.size());
+  for (std::int64_t first = 0; first < points.size; first += block) {
+    weights.find(points, first);
+    for (std::int64_t c = 0; c < n_components; ++c) {
+      spread_component(taps, weights, range, values + c * value_stride,
+                       taps.beyond_pole[static_cast<std::size_t>(c)], rows + c * row_stride);
     }
   }
 }

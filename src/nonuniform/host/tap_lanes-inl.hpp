@@ -20,8 +20,8 @@ namespace ringweave::detail::inline nonuniform::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Computes all taps at one offset after the other as tap_value() does: the polynomials of half of
-/// them, one tap per lane, and from these the taps and their mirror images. `half` is that of the
+/// Computes all taps at several offsets as tap_value() does: the polynomials of half of them, one
+/// tap per lane, and from these the taps and their mirror images. `half` is that of the
 /// polynomials.
 template <int half>
 class TapLanes {
@@ -40,70 +40,113 @@ class TapLanes {
     }
   }
 
-  /// values  [padded_width()], aligned to 64 bytes; those beyond the taps must be zero, and remain
-  HWY_INLINE void compute(double x, double* HWY_RESTRICT values) const {
-    if constexpr (has_both_in_one) {
-      compute_one_vector(x, values);
-    } else {
-      compute_vectors(x, values);
-    }
+  /// at  at(i) is where the taps at offset i go, padded_width() values; those beyond the taps must
+  ///     be zero, and remain
+  template <class At>
+  HWY_INLINE void compute(const double* HWY_RESTRICT offsets, std::int64_t n_offsets,
+                          const At& at) const {
+    // Several at a time: one waits for its products.
+    constexpr int n_together = lanes == 8 ? 4 : 1;
+    std::int64_t i = 0;
+    for (; i + n_together <= n_offsets; i += n_together) compute_some<n_together>(offsets, i, at);
+    for (; i < n_offsets; ++i) compute_some<1>(offsets, i, at);
   }
 
  private:
-  HWY_INLINE void compute_one_vector(double x, double* HWY_RESTRICT values) const {
+  template <int n, class At>
+  HWY_INLINE void compute_some(const double* HWY_RESTRICT offsets, std::int64_t first,
+                               const At& at) const {
+    if constexpr (has_both_in_one) {
+      compute_one_vector<n>(offsets, first, at);
+    } else {
+      compute_vectors<n>(offsets, first, at);
+    }
+  }
+
+  template <int n, class At>
+  HWY_INLINE void compute_one_vector(const double* HWY_RESTRICT offsets, std::int64_t first,
+                                     const At& at) const {
     const hn::CappedTag<double, 8> d;
-    const auto square = hn::Set(d, x * x);
+    using V = hn::Vec<decltype(d)>;
     const double* HWY_RESTRICT row = taps_.coefficients + (taps_.n_terms - 1) * lanes;
-    auto both = hn::Load(d, row);
+    V square[std::size_t{n}];
+    V both[std::size_t{n}];
+#pragma GCC unroll 8
+    for (int k = 0; k < n; ++k) {
+      const double x = offsets[first + k];
+      square[k] = hn::Set(d, x * x);
+      both[k] = hn::Load(d, row);
+    }
     while (row != taps_.coefficients) {
       row -= lanes;
-      both = hn::MulAdd(both, square, hn::Load(d, row));
+      const V coefficients = hn::Load(d, row);
+#pragma GCC unroll 8
+      for (int k = 0; k < n; ++k) both[k] = hn::MulAdd(both[k], square[k], coefficients);
     }
     const hn::RebindToSigned<decltype(d)> numbers;
     const auto from = hn::Load(numbers, last_lanes_.data());
-    const auto from_odd = hn::Add(from, hn::Set(numbers, half));
-    const auto even = hn::TableLookupLanes(both, hn::IndicesFromVec(d, from));
-    const auto odd = hn::TableLookupLanes(both, hn::IndicesFromVec(d, from_odd));
-    const auto offset = hn::Mul(hn::Set(d, x), hn::Load(d, last_signs_.data()));
+    const auto from_odd = hn::IndicesFromVec(d, hn::Add(from, hn::Set(numbers, half)));
+    const auto from_even = hn::IndicesFromVec(d, from);
+    const V signs = hn::Load(d, last_signs_.data());
     const auto is_tap = hn::FirstN(d, static_cast<std::size_t>(taps_.width));
-    hn::Store(hn::IfThenElseZero(is_tap, hn::MulAdd(offset, odd, even)), d, values);
+#pragma GCC unroll 8
+    for (int k = 0; k < n; ++k) {
+      const V even = hn::TableLookupLanes(both[k], from_even);
+      const V odd = hn::TableLookupLanes(both[k], from_odd);
+      const V offset = hn::Mul(hn::Set(d, offsets[first + k]), signs);
+      hn::StoreU(hn::IfThenElseZero(is_tap, hn::MulAdd(offset, odd, even)), d, at(first + k));
+    }
   }
 
-  HWY_INLINE void compute_vectors(double x, double* HWY_RESTRICT values) const {
+  template <int n, class At>
+  HWY_INLINE void compute_vectors(const double* HWY_RESTRICT offsets, std::int64_t first,
+                                  const At& at) const {
     const hn::CappedTag<double, std::size_t{half}> d;
     constexpr int n_vectors = half / static_cast<int>(hn::MaxLanes(d));
     constexpr int n_lanes = half / n_vectors;
     using V = hn::Vec<decltype(d)>;
-    const V square = hn::Set(d, x * x);
     const double* HWY_RESTRICT row = taps_.coefficients + (taps_.n_terms - 1) * 2 * half;
-    V even[std::size_t{n_vectors}];
-    V odd[std::size_t{n_vectors}];
+    V square[std::size_t{n}];
+    V even[std::size_t{n}][std::size_t{n_vectors}];
+    V odd[std::size_t{n}][std::size_t{n_vectors}];
 #pragma GCC unroll 8
-    for (int v = 0; v < n_vectors; ++v) {
-      even[v] = hn::Load(d, row + v * n_lanes);
-      odd[v] = hn::Load(d, row + half + v * n_lanes);
+    for (int k = 0; k < n; ++k) {
+      const double x = offsets[first + k];
+      square[k] = hn::Set(d, x * x);
+#pragma GCC unroll 8
+      for (int v = 0; v < n_vectors; ++v) {
+        even[k][v] = hn::Load(d, row + v * n_lanes);
+        odd[k][v] = hn::Load(d, row + half + v * n_lanes);
+      }
     }
     while (row != taps_.coefficients) {
       row -= 2 * half;
 #pragma GCC unroll 8
-      for (int v = 0; v < n_vectors; ++v) {
-        even[v] = hn::MulAdd(even[v], square, hn::Load(d, row + v * n_lanes));
-        odd[v] = hn::MulAdd(odd[v], square, hn::Load(d, row + half + v * n_lanes));
+      for (int k = 0; k < n; ++k) {
+#pragma GCC unroll 8
+        for (int v = 0; v < n_vectors; ++v) {
+          even[k][v] = hn::MulAdd(even[k][v], square[k], hn::Load(d, row + v * n_lanes));
+          odd[k][v] = hn::MulAdd(odd[k][v], square[k], hn::Load(d, row + half + v * n_lanes));
+        }
       }
     }
-    const V offset = hn::Set(d, x);
 #pragma GCC unroll 8
-    for (int v = 0; v < n_vectors; ++v) {
-      const V mirrored = hn::NegMulAdd(offset, odd[v], even[v]);
-      if constexpr (has_last_in_one) {
-        const auto is_tap = hn::FirstN(d, static_cast<std::size_t>(taps_.width - half));
-        const V last = hn::TableLookupLanes(mirrored, hn::SetTableIndices(d, last_lanes_.data()));
-        hn::Store(hn::IfThenElseZero(is_tap, last), d, values + half);
-      } else if (taps_.width > half) {
-        // The halves overlap, with the same taps.
-        hn::StoreU(hn::Reverse(d, mirrored), d, values + taps_.width - (v + 1) * n_lanes);
+    for (int k = 0; k < n; ++k) {
+      const V offset = hn::Set(d, offsets[first + k]);
+      double* const values = at(first + k);
+#pragma GCC unroll 8
+      for (int v = 0; v < n_vectors; ++v) {
+        const V mirrored = hn::NegMulAdd(offset, odd[k][v], even[k][v]);
+        if constexpr (has_last_in_one) {
+          const auto is_tap = hn::FirstN(d, static_cast<std::size_t>(taps_.width - half));
+          const V last = hn::TableLookupLanes(mirrored, hn::SetTableIndices(d, last_lanes_.data()));
+          hn::StoreU(hn::IfThenElseZero(is_tap, last), d, values + half);
+        } else if (taps_.width > half) {
+          // The halves overlap, with the same taps.
+          hn::StoreU(hn::Reverse(d, mirrored), d, values + taps_.width - (v + 1) * n_lanes);
+        }
+        hn::StoreU(hn::MulAdd(offset, odd[k][v], even[k][v]), d, values + v * n_lanes);
       }
-      hn::Store(hn::MulAdd(offset, odd[v], even[v]), d, values + v * n_lanes);
     }
   }
 

@@ -19,8 +19,8 @@ template <int half>
 void fill(const TapPolynomials& taps, const double* offsets, std::int64_t n_offsets,
           double* values) {
   const TapLanes<half> lanes(taps);
-  for (std::int64_t k = 0; k < n_offsets; ++k)
-    lanes.compute(offsets[k], values + k * taps.padded_width());
+  lanes.compute(offsets, n_offsets,
+                [&](std::int64_t k) { return values + k * taps.padded_width(); });
 }
 
 void fill_all(const TapPolynomials& taps, const double* offsets, std::int64_t n_offsets,

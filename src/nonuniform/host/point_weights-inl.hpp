@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Included once for every instruction set, after hwy/foreach_target.h.
+#if defined(RINGWEAVE_NONUNIFORM_POINT_WEIGHTS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef RINGWEAVE_NONUNIFORM_POINT_WEIGHTS_INL
+#undef RINGWEAVE_NONUNIFORM_POINT_WEIGHTS_INL
+#else
+#define RINGWEAVE_NONUNIFORM_POINT_WEIGHTS_INL
+#endif
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "hwy/highway.h"
+#include "nonuniform/host/point_places-inl.hpp"
+#include "nonuniform/host/row_sums.hpp"
+#include "nonuniform/host/tap_lanes-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace ringweave::detail::inline nonuniform::HWY_NAMESPACE {
+
+enum class Rows { all, in_range };
+
+/// The places and weights of some points: of all of them, or of those with rows in a range. With an
+/// alignment, weights of columns begin at a multiple of it, and are zero before and after the taps.
+template <int theta_half, int phi_half, Rows which, int alignment = 1>
+class PointWeights {
+  static constexpr int n_columns = 2 * phi_half + alignment - alignment % 2;
+
+ public:
+  static constexpr std::int64_t most = PointPlaces::most;
+
+  PointWeights(const RowTaps& taps, RingRange range)
+      : taps_(taps), range_(range), theta_lanes_(taps.theta), phi_lanes_(taps.phi) {}
+
+  /// Computes those of up to `most` points from `first` on.
+  HWY_INLINE void find(PointSpan points, std::int64_t first) {
+    const std::int64_t n = std::min(most, points.size - first);
+    places_.find(taps_.grid, points.theta + first, points.phi + first, n);
+    if constexpr (which == Rows::in_range) {
+      keep_those_in_range(first, n);
+    } else {
+      size = n;
+    }
+    for (std::int64_t i = 0; i < size; ++i) first_value[i] = first_in_sequence(i);
+    if constexpr (alignment > 1) std::fill_n(phi[0], size * n_columns, 0.0);
+    theta_lanes_.compute(places_.theta_offset, size,
+                         [&](std::int64_t i) HWY_ATTR { return theta[i]; });
+    phi_lanes_.compute(places_.phi_offset, size,
+                       [&](std::int64_t i) HWY_ATTR { return phi[i] + shift(i); });
+  }
+
+  std::int64_t size = 0;
+  std::int64_t number[most];  ///< those kept; without a range they are consecutive
+  /// The first value of the first row where all rows, or those in the range, follow each other in
+  /// memory, none of them is beyond a pole and no column beyond the last; otherwise negative.
+  std::int64_t first_value[most];
+  HWY_ALIGN double theta[most][std::size_t{2 * theta_half}] = {};
+  HWY_ALIGN double phi[most][std::size_t{n_columns}] = {};
+
+  std::int64_t row(std::int64_t i) const { return places_.row[i]; }
+  std::int64_t column(std::int64_t i) const { return places_.column[i]; }
+
+  /// Taps on rows in the range.
+  std::int64_t begin(std::int64_t i) const {
+    return which == Rows::all ? 0 : std::max<std::int64_t>(range_.begin - row(i), 0);
+  }
+  std::int64_t end(std::int64_t i) const {
+    const std::int64_t width = taps_.theta.width;
+    return which == Rows::all ? width : std::min<std::int64_t>(range_.end - row(i), width);
+  }
+  /// Zeros before the weights of columns.
+  std::int64_t shift(std::int64_t i) const { return column(i) % alignment; }
+
+ private:
+  bool has_row_beyond_pole(std::int64_t row) const {
+    return row < 0 || row + taps_.theta.width > taps_.grid.n_rows;
+  }
+
+  HWY_INLINE void keep_those_in_range(std::int64_t first, std::int64_t n) {
+    size = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::int64_t row = places_.row[i];
+      if (!has_row_beyond_pole(row) &&
+          (row >= range_.end || row + taps_.theta.width <= range_.begin))
+        continue;
+      number[size] = first + i;
+      places_.row[size] = row;
+      places_.column[size] = places_.column[i];
+      places_.theta_offset[size] = places_.theta_offset[i];
+      places_.phi_offset[size] = places_.phi_offset[i];
+      ++size;
+    }
+  }
+
+  HWY_INLINE std::int64_t first_in_sequence(std::int64_t i) const {
+    const std::int64_t first_column = column(i) - shift(i);
+    if (has_row_beyond_pole(row(i)) || first_column + n_columns > taps_.grid.n_columns) return -1;
+    const std::int64_t* const rows = taps_.first_value.data() + row(i);
+    const std::int64_t first = rows[begin(i)];
+    const std::int64_t last = first + (end(i) - 1 - begin(i)) * taps_.grid.n_columns;
+    // Rows are in memory as on the sphere, so that none is missing between these.
+    return first < 0 || rows[end(i) - 1] != last ? -1 : first + first_column;
+  }
+
+  const RowTaps& taps_;
+  RingRange range_;
+  TapLanes<theta_half> theta_lanes_;
+  TapLanes<phi_half> phi_lanes_;
+  PointPlaces places_;
+};
+
+}  // namespace ringweave::detail::inline nonuniform::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
