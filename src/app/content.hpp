@@ -18,17 +18,17 @@
 
 namespace ringweave::detail::inline app {
 
-/// Content of a file: exactly one of these is set.
+/// Content of a file: exactly one of these is set and not empty.
 struct Content {
   std::unique_ptr<MapReader> map;
   std::unique_ptr<AlmReader> alm;
   std::optional<SpectraFile> spectra;
-  std::optional<TableHead> table;  ///< of a beam, a pixel window or weights
+  std::vector<TableHead> tables;  ///< of beams, pixel windows and weights
 };
 
-/// Opens a file as a map, as a_lm, as the table of a beam, a pixel window or weights (FITS), or as
-/// spectra, whichever succeeds first. Collective. Error  DataError with the reason each attempt
-/// failed. `variable` as for open_map().
+/// Opens a file as a map, as a_lm, as tables of beams, pixel windows and weights (FITS), or as
+/// spectra, whichever succeeds first; text as spectra or else as a beam. Collective. Error
+/// DataError with the reason each attempt failed. `variable` as for open_map().
 Content open_content(const Communicator& comm, const std::string& path, SpectrumKind kind,
                      const std::string& variable = "");
 
