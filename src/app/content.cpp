@@ -81,6 +81,27 @@ Content open_content(const Communicator& comm, const std::string& path, Spectrum
   throw DataError(path, "holds nothing this program reads" + reasons);
 }
 
+Content open_map_or_alm(const Communicator& comm, const std::string& path,
+                        const std::string& variable) {
+  Content content;
+  if (file_kind(path) == FileKind::coefficients) {
+    content.alm = open_alm(comm, path);
+    return content;
+  }
+  try {
+    content.map = open_map(comm, path, variable);
+  } catch (const DataError&) {
+    if (file_kind(path) == FileKind::netcdf) throw;
+    try {
+      content.alm = open_alm(comm, path);
+    } catch (const DataError&) {
+      // The reason why it is no map is thrown.
+    }
+    if (content.alm == nullptr) throw;
+  }
+  return content;
+}
+
 void refuse_table(const std::string& path, const Content& content) {
   if (content.tables.empty()) return;
   throw DataError(path, fmt::format("holds {}; expected a map, a_lm or spectra",

@@ -32,6 +32,11 @@ struct Content {
 Content open_content(const Communicator& comm, const std::string& path, SpectrumKind kind,
                      const std::string& variable = "");
 
+/// Opens a file as a map or else as a_lm. Collective. Error  DataError with the reason why it is no
+/// map.
+Content open_map_or_alm(const Communicator& comm, const std::string& path,
+                        const std::string& variable);
+
 /// Error  DataError where a file holds a beam, a pixel window or weights.
 void refuse_table(const std::string& path, const Content& content);
 
