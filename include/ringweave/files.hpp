@@ -68,8 +68,9 @@ enum class Ordering { ring, nested };
 enum class SkyCoverage { full, partial };
 
 struct MapColumn {
-  std::string name;  ///< as in the file, e.g. TEMPERATURE
-  std::string unit;  ///< as in the file, e.g. K_CMB; empty when none is given
+  std::string name;       ///< as in the file, e.g. TEMPERATURE
+  std::string unit;       ///< as in the file, e.g. K_CMB; empty when none is given
+  int integer_bytes = 0;  ///< of a number stored as an integer or logical; 0: real, or scaled
 };
 
 /// Description of a map file.
@@ -248,14 +249,15 @@ struct BeamFile {
 };
 
 /// Reads a beam b_l from l = 0; b_E defaults to b_T, b_B to b_E; zero beyond the table. Text: `l
-/// b_T [b_E [b_B]]`, or b_T alone. FITS: the first table that names beams (INT_BEAM POL_BEAM, T E
-/// B, BL, TEMPERATURE GRADIENT CURL, or an extension BEAM...), else the first table, by position. A
-/// column without a name counts as b_E where it begins within a tenth of b_T(0); others (errors)
-/// are left out with a warning. Error  DataError also for maps, spectra and weights, and for a
-/// table that does not begin at l = 0.
+/// b_T [b_E [b_B]]`, or b_T alone. FITS: the first table that names beams alone (INT_BEAM POL_BEAM,
+/// BL, or an extension BEAM...), else beams (T E B, TEMPERATURE GRADIENT CURL), else the first that
+/// is no map, pixel window or weights, by position. A column without a name counts as b_E where it
+/// begins within a tenth of b_T(0); others (errors) are left out with a warning. Error  DataError
+/// also for maps, spectra and weights, and for a table that does not begin at l = 0.
 BeamFile read_beam(const Communicator& comm, const std::string& path);
 /// Reads the pixel window of HEALPix with `nside`, columns TEMPERATURE, POLARIZATION: a Beam with e
-/// = b = polarization. Error  DataError when it is that of another nside.
+/// = b = polarization. Of several tables the first of this nside. Error  DataError when it is that
+/// of another nside.
 Beam read_pixel_window(const Communicator& comm, const std::string& path, std::int64_t nside);
 
 /// Reads HEALPix ring weights (w - 1 stored): 2 nside rows; column TEMPERATURE WEIGHTS. Returns w

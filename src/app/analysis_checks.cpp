@@ -65,7 +65,7 @@ void require_converging(const Communicator& comm, const std::string& path, const
       }
       throw DataError(
           path, fmt::format("the analysis to lmax = {} diverges: its relative residual grows from "
-                            "{:.3g} to {:.3g} in pass {}; {}",
+                            "{:.4g} to {:.4g} in pass {}; {}",
                             lmax, before, after, pass,
                             is_beyond ? fmt::format("{}, so give --lmax {} or less",
                                                     held_degrees(grid), grid.default_lmax())

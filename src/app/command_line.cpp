@@ -66,11 +66,53 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
+/// Returns the names of the commands that have an option.
+std::vector<std::string> commands_with(const CLI::App& app, const std::string& option) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (command->get_option_no_throw(option) != nullptr) names.push_back(command->get_name());
+  }
+  return names;
+}
+
+/// Returns what is wrong with words that begin with an option and name no command.
+UsageError without_command(const CLI::App& app, const std::vector<std::string>& words) {
+  const std::vector<std::string> commands = command_names(app);
+  const std::string expected =
+      fmt::format("a command comes first, as in `ringweave smooth --help`; the commands are {}",
+                  fmt::join(commands, ", "));
+  std::vector<std::string> known = option_names(app, nullptr);
+  for (const std::string& command : commands) {
+    for (std::string& name : option_names(app, app.get_subcommand(command)))
+      known.push_back(std::move(name));
+  }
+  for (const std::string& word : words) {
+    const std::string name = word.substr(0, word.find('='));
+    if (!name.starts_with('-')) {
+      const std::string meant = did_you_mean(name, commands);
+      if (meant.empty()) continue;  // the value of an option
+      return UsageError(fmt::format("{}: no command of this name{}", name, meant));
+    }
+    if (!name.starts_with("--") || app.get_option_no_throw(name) != nullptr) continue;
+    const std::vector<std::string> owners = commands_with(app, name);
+    if (!owners.empty()) {
+      return UsageError(
+          fmt::format("{} is an option of {}; {}", name, fmt::join(owners, ", "), expected));
+    }
+    const std::string meant = did_you_mean(name, known);
+    return UsageError(fmt::format("{}: no option of this name{}{} {}", name, meant,
+                                  meant.empty() ? ";" : "", expected));
+  }
+  return UsageError("no command is given; " + expected);
+}
+
 /// Returns what an error of the parser about these words of the command line is about, for the
 /// user.
 UsageError explained(const CLI::App& app, const std::vector<std::string>& words,
                      const CLI::Error& error) {
   const CLI::App* chosen = chosen_command(app);
+  if (chosen == nullptr && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)
+    return without_command(app, words);
   const std::string help = chosen == nullptr
                                ? "\nRun `ringweave --help`."
                                : fmt::format("\nRun `ringweave {} --help`.", chosen->get_name());
@@ -157,6 +199,8 @@ ParsedCommand parse_command_line(int argc, const char* const* argv) {
     parsed.text = version_text();
   } catch (const CLI::ConfigError& error) {
     throw UsageError(config_error_text(app, error));
+  } catch (const CLI::FileError&) {
+    throw UsageError(fmt::format("--config {}: cannot be read; is it there?", config_file(app)));
   } catch (const CLI::Error& error) {
     throw explained(app, words, error);
   }

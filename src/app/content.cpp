@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "distribute/exchange/order_distribution.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/ring_distribution.hpp"
@@ -14,18 +16,22 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-/// Returns the first table where it says that it holds a beam, a pixel window or weights.
-/// Collective.
-std::optional<TableHead> special_table(const Communicator& comm, const std::string& path) {
+bool is_special(const TableHead& head) {
+  return head.kind == TableKind::beam || head.kind == TableKind::pixel_window ||
+         head.kind == TableKind::ring_weights || head.kind == TableKind::pixel_weights;
+}
+
+/// Returns the tables that say that they hold beams, pixel windows or weights, where the first
+/// does. Collective.
+std::vector<TableHead> special_tables(const Communicator& comm, const std::string& path) {
   try {
-    const TableHead head = first_table(comm, path);
-    if (head.kind == TableKind::beam || head.kind == TableKind::pixel_window ||
-        head.kind == TableKind::ring_weights || head.kind == TableKind::pixel_weights)
-      return head;
+    std::vector<TableHead> heads = table_heads(comm, path);
+    if (heads.empty() || !is_special(heads.front())) return {};
+    std::erase_if(heads, [](const TableHead& head) { return !is_special(head); });
+    return heads;
   } catch (const DataError&) {
-    // Reading spectra will say what is wrong.
+    return {};  // reading spectra says what is wrong
   }
-  return std::nullopt;
 }
 
 }  // namespace
@@ -37,7 +43,12 @@ Content open_content(const Communicator& comm, const std::string& path, Spectrum
   });
   Content content;
   if (file_kind(path) == FileKind::text) {
-    content.spectra = read_spectra(comm, path, kind);
+    try {
+      content.spectra = read_spectra(comm, path, kind);
+    } catch (const DataError&) {
+      content.tables = special_tables(comm, path);
+      if (content.tables.empty()) throw;
+    }
     return content;
   }
   if (file_kind(path) == FileKind::coefficients) {
@@ -49,6 +60,7 @@ Content open_content(const Communicator& comm, const std::string& path, Spectrum
     return content;
   }
   std::string reasons;
+  std::set<std::string> different;
   // Readers agree on errors, so every rank takes the same branch.
   const auto attempt = [&](const char* what, auto&& open) {
     try {
@@ -56,21 +68,44 @@ Content open_content(const Communicator& comm, const std::string& path, Spectrum
       return true;
     } catch (const DataError& error) {
       reasons += std::string("\n  as ") + what + ": " + error.what();
+      different.insert(error.what());
       return false;
     }
   };
   if (attempt("a map", [&] { content.map = open_map(comm, path, variable); })) return content;
   if (attempt("a_lm", [&] { content.alm = open_alm(comm, path); })) return content;
-  content.table = special_table(comm, path);
-  if (content.table) return content;
+  content.tables = special_tables(comm, path);
+  if (!content.tables.empty()) return content;
   if (attempt("spectra", [&] { content.spectra = read_spectra(comm, path, kind); })) return content;
+  if (different.size() == 1) throw DataError("", *different.begin());
   throw DataError(path, "holds nothing this program reads" + reasons);
 }
 
+Content open_map_or_alm(const Communicator& comm, const std::string& path,
+                        const std::string& variable) {
+  Content content;
+  if (file_kind(path) == FileKind::coefficients) {
+    content.alm = open_alm(comm, path);
+    return content;
+  }
+  try {
+    content.map = open_map(comm, path, variable);
+  } catch (const DataError&) {
+    if (file_kind(path) == FileKind::netcdf) throw;
+    try {
+      content.alm = open_alm(comm, path);
+    } catch (const DataError&) {
+      // The reason why it is no map is thrown.
+    }
+    if (content.alm == nullptr) throw;
+  }
+  return content;
+}
+
 void refuse_table(const std::string& path, const Content& content) {
-  if (!content.table) return;
+  if (content.tables.empty()) return;
   throw DataError(path, fmt::format("holds {}; expected a map, a_lm or spectra",
-                                    words_of(content.table->kind)));
+                                    words_of(content.tables.front().kind)));
 }
 
 LocalRings bands_of_pixels(const Communicator& comm, const std::shared_ptr<const RingGrid>& grid) {

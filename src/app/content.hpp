@@ -18,19 +18,24 @@
 
 namespace ringweave::detail::inline app {
 
-/// Content of a file: exactly one of these is set.
+/// Content of a file: exactly one of these is set and not empty.
 struct Content {
   std::unique_ptr<MapReader> map;
   std::unique_ptr<AlmReader> alm;
   std::optional<SpectraFile> spectra;
-  std::optional<TableHead> table;  ///< of a beam, a pixel window or weights
+  std::vector<TableHead> tables;  ///< of beams, pixel windows and weights
 };
 
-/// Opens a file as a map, as a_lm, as the table of a beam, a pixel window or weights (FITS), or as
-/// spectra, whichever succeeds first. Collective. Error  DataError with the reason each attempt
-/// failed. `variable` as for open_map().
+/// Opens a file as a map, as a_lm, as tables of beams, pixel windows and weights (FITS), or as
+/// spectra, whichever succeeds first; text as spectra or else as a beam. Collective. Error
+/// DataError with the reason each attempt failed. `variable` as for open_map().
 Content open_content(const Communicator& comm, const std::string& path, SpectrumKind kind,
                      const std::string& variable = "");
+
+/// Opens a file as a map or else as a_lm. Collective. Error  DataError with the reason why it is no
+/// map.
+Content open_map_or_alm(const Communicator& comm, const std::string& path,
+                        const std::string& variable);
 
 /// Error  DataError where a file holds a beam, a pixel window or weights.
 void refuse_table(const std::string& path, const Content& content);

@@ -55,7 +55,9 @@ void warn_of_threads(Run& run) {
   const int n_cores = omp_get_num_procs();
   if (run.options.threads <= n_cores) return;
   run.warn(
-      fmt::format("--threads {}: there are {} cores for them; more threads than cores are slower",
+      fmt::format("--threads {}: there are {} cores for them; more threads than cores are slower, "
+                  "and predictions "
+                  "are for as many cores as threads",
                   run.options.threads, n_cores));
 }
 

@@ -9,7 +9,8 @@
 
 #include "app/cli/angle.hpp"
 #include "base/checked_cast.hpp"
-#include "io/table_kind.hpp"
+#include "io/beam_table.hpp"
+#include "io/file_kind.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline app {
@@ -95,7 +96,8 @@ void note_where_nothing_is_smoothed(Run& run, const std::string& fwhm) {
 }
 
 Beam beam_of_file(Run& run, const std::string& path, int lmax, const std::string& window_option) {
-  if (!window_option.empty() && first_table(run.comm, path).kind == TableKind::pixel_window) {
+  if (!window_option.empty() && file_kind(path) == FileKind::fits &&
+      is_pixel_window(table_heads(run.comm, path))) {
     throw DataError(path, fmt::format("holds a pixel window; expected a beam: give the window to "
                                       "{}",
                                       window_option));

@@ -42,6 +42,33 @@ bool names_temperature(const std::vector<std::string>& names) {
                      [](const std::string& name) { return field_of(name) == 0; });
 }
 
+/// Returns true if the names of a table tell that it holds a beam, if only beside a pixel window.
+bool names_beam(const TableHead& head) {
+  if (head.kind == TableKind::pixel_window) {
+    return std::any_of(head.column_names.begin(), head.column_names.end(), [&](const auto& name) {
+      return field_of(name) == 0 && !is_of_pixel_window(head, name);
+    });
+  }
+  const bool may_be = head.kind == TableKind::beam || head.kind == TableKind::unknown;
+  return may_be && (upper(head.extension).find("BEAM") != std::string::npos ||
+                    names_temperature(head.column_names));
+}
+
+/// Returns the number of the table to read a beam from: the first that only beams are named as,
+/// else the first that names one, else the first that may be one, else the first.
+std::size_t beam_table(const std::vector<TableHead>& heads) {
+  const auto may_be_beam = [](const TableHead& head) {
+    return head.kind == TableKind::beam || head.kind == TableKind::unknown ||
+           head.kind == TableKind::spectra;
+  };
+  auto found = std::find_if(heads.begin(), heads.end(), [](const TableHead& head) {
+    return head.kind != TableKind::unknown && names_beam(head);
+  });
+  if (found == heads.end()) found = std::find_if(heads.begin(), heads.end(), names_beam);
+  if (found == heads.end()) found = std::find_if(heads.begin(), heads.end(), may_be_beam);
+  return found == heads.end() ? 0 : static_cast<std::size_t>(found - heads.begin());
+}
+
 /// Takes the columns by their names.
 BeamTable by_name(const std::vector<std::string>& names, std::vector<std::vector<double>> columns) {
   BeamTable table;
@@ -142,28 +169,42 @@ BeamTable read_text_beam(const std::string& path) {
   return checked(by_position(std::move(columns)));
 }
 
+TableHead text_beam_head(const std::string& path) {
+  const std::vector<double> b_t = read_text_beam(path).columns[0];
+  const TextTable text = read_text_table(path);
+  const std::optional<std::vector<std::string>> names = names_of_values(text);
+  if (!(names && names_temperature(*names)) && !begins_near_one(b_t))
+    throw DataError(path, "neither names a beam nor begins near 1");
+  TableHead head;
+  head.rows = ssize64(b_t);
+  head.kind = TableKind::beam;
+  head.origin = origin_in(text.comments);
+  const std::size_t n_values = text.n_columns() > 1 ? text.n_columns() - 1 : 1;
+  for (std::size_t c = 0; c < n_values; ++c)
+    head.column_names.push_back(names ? (*names)[c] : fmt::format("{} without a name", c + 1));
+  return head;
+}
+
+bool is_pixel_window(const std::vector<TableHead>& heads) {
+  if (heads.empty()) return false;
+  const TableHead& head = heads[beam_table(heads)];
+  return head.kind == TableKind::pixel_window && !names_beam(head);
+}
+
 BeamTable read_fits_beam(const std::string& path) {
-  bool has_map = false;
-  bool has_beam = false;
-  const auto accepts = [&](const FitsTable& table) {
-    has_map = has_map || table.kind == TableKind::map;
-    const bool may_be = table.kind == TableKind::beam || table.kind == TableKind::unknown;
-    const bool is_beam = may_be && (upper(table.extension).find("BEAM") != std::string::npos ||
-                                    names_temperature(table.column_names));
-    has_beam = has_beam || is_beam;
-    return is_beam;
-  };
-  FitsTable table;
-  try {
-    table = read_fits_table(path, accepts);
-  } catch (const DataError&) {
-    if (has_map) {
-      throw DataError(path,
-                      "is a sky map, without a table of b_l beside it; expected b_l by l, text or "
-                      "FITS");
-    }
-    if (has_beam) throw;
-    table = read_fits_table(path);
+  const std::vector<TableHead> heads = fits_table_heads(path);
+  const auto is_map = [](const TableHead& head) { return head.kind == TableKind::map; };
+  if (std::any_of(heads.begin(), heads.end(), is_map) &&
+      std::none_of(heads.begin(), heads.end(), names_beam)) {
+    throw DataError(path,
+                    "is a sky map, without a table of b_l beside it; expected b_l by l, text or "
+                    "FITS");
+  }
+  FitsTable table = read_fits_table(path, heads.empty() ? 0 : beam_table(heads));
+  if (table.kind == TableKind::pixel_window && names_beam(table)) {
+    const TableHead head = table;
+    keep_columns(table, [&](const auto& name) { return !is_of_pixel_window(head, name); });
+    table.kind = TableKind::beam;
   }
   const TableKind kind = table.kind;
   const auto refuse = [&] {

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "io/table_kind.hpp"
+
 namespace ringweave::detail::inline io {
 
 /// A beam as it stands in a file.
@@ -18,5 +20,12 @@ struct BeamTable {
 
 BeamTable read_text_beam(const std::string& path);
 BeamTable read_fits_beam(const std::string& path);
+
+/// Returns what a text with a beam says of itself. Error  DataError also where neither names nor a
+/// first value near 1 tell that it is one.
+TableHead text_beam_head(const std::string& path);
+
+/// Returns true if the table that a beam would be read from holds a pixel window alone.
+bool is_pixel_window(const std::vector<TableHead>& heads);
 
 }  // namespace ringweave::detail::inline io

@@ -57,7 +57,7 @@ namespace ringweave {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Keyword, name, value, comment)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FileOrigin, history, keywords, comments)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapColumn, name, unit)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapColumn, name, unit, integer_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapHeader, grid, ordering, coverage, precision, columns,
                                    coordsys, origin, polarisation_was_iau, listed_pixels, warnings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlmHeader, lmax, mmax, components, precision, unit, warnings,

@@ -88,6 +88,23 @@ std::vector<double> read_weights(const Communicator& comm, const std::string& pa
   return read_on_root(comm, read).front();
 }
 
+/// Returns the number of the table to read a pixel window from: the first pixel window of `nside`,
+/// else the first, else the first without a name that is as long, else the first table.
+std::size_t window_table(const std::vector<TableHead>& heads, std::int64_t nside) {
+  const auto first = [&](auto&& is_it) {
+    return std::find_if(heads.begin(), heads.end(), is_it) - heads.begin();
+  };
+  const auto is_window = [](const TableHead& head) { return head.kind == TableKind::pixel_window; };
+  const auto is_long = [&](const TableHead& head) { return head.rows == 4 * nside + 1; };
+  auto found = first([&](const TableHead& head) { return is_window(head) && is_long(head); });
+  if (found == ssize64(heads)) found = first(is_window);
+  if (found == ssize64(heads)) {
+    found = first(
+        [&](const TableHead& head) { return head.kind == TableKind::unknown && is_long(head); });
+  }
+  return found == ssize64(heads) ? 0 : static_cast<std::size_t>(found);
+}
+
 }  // namespace
 
 SpectraFile read_spectra(const Communicator& comm, const std::string& path, SpectrumKind kind) {
@@ -159,7 +176,12 @@ Beam read_pixel_window(const Communicator& comm, const std::string& path, std::i
   const auto read = [&]() -> std::vector<std::vector<double>> {
     if (file_kind(path) != FileKind::fits)
       throw UsageError(fmt::format("{}: pixel windows are read from FITS (.fits)", path));
-    FitsMultipoles table = multipoles_of(read_fits_table(path), path);
+    FitsTable found = read_fits_table(path, window_table(fits_table_heads(path), nside));
+    if (found.kind == TableKind::pixel_window) {
+      const TableHead head = found;
+      keep_columns(found, [&](const auto& name) { return is_of_pixel_window(head, name); });
+    }
+    const FitsMultipoles table = multipoles_of(std::move(found), path);
     const std::int64_t rows = ssize64(table.columns.front());
     require_kind(table, path, TableKind::pixel_window);
     if (table.first != 0 || rows != 4 * nside + 1 || (table.nside != 0 && table.nside != nside)) {

@@ -6,15 +6,16 @@
 #include <string_view>
 
 #include "base/checked_cast.hpp"
+#include "io/beam_table.hpp"
 #include "io/file_kind.hpp"
-#include "io/fits/file.hpp"
 #include "io/fits/table.hpp"
 #include "io/header_json.hpp"
 #include "io/keywords.hpp"
 
 namespace ringweave::detail::inline io {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TableHead, extension, nside, is_map, rows, column_names, kind)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TableHead, extension, nside, is_map, rows, column_names, kind,
+                                   origin)
 
 namespace {
 
@@ -120,15 +121,17 @@ TableKind kind_of(const TableHead& head) {
   return kind_of_columns(head.column_names);
 }
 
-TableHead first_table(const Communicator& comm, const std::string& path) {
-  return share_from_root(comm, [&]() -> TableHead {
-    if (file_kind(path) != FileKind::fits) return {};
-    FitsFile file = FitsFile::open(path);
-    for (int hdu = 2; hdu < FitsFile::most_hdus; ++hdu) {
-      const std::optional<FitsHdu> kind = file.go_to(hdu);
-      if (!kind) break;
-      if (kind != FitsHdu::image) return read_table_head(file, file.table());
-    }
+bool is_of_pixel_window(const TableHead& table, const std::string& column) {
+  const auto is_named = [](const std::string& name) { return has(upper(name), "PIXWIN"); };
+  const std::vector<std::string>& names = table.column_names;
+  return std::any_of(names.begin(), names.end(), is_named) ? is_named(column)
+                                                           : !names_a_beam(column);
+}
+
+std::vector<TableHead> table_heads(const Communicator& comm, const std::string& path) {
+  return share_from_root(comm, [&]() -> std::vector<TableHead> {
+    if (file_kind(path) == FileKind::text) return {text_beam_head(path)};
+    if (file_kind(path) == FileKind::fits) return fits_table_heads(path);
     return {};
   });
 }

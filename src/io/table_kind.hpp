@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ringweave/communicator.hpp"
+#include "ringweave/files.hpp"
 #include "ringweave/spectra.hpp"
 
 namespace ringweave::detail::inline io {
@@ -33,7 +34,7 @@ std::optional<Spectra::Name> spectrum_of(const std::string& word);
 /// has that of a beam (BL, INT_BEAM), else unknown: T, TT and TEMPERATURE may be both.
 TableKind kind_of_columns(const std::vector<std::string>& names);
 
-/// What the header of a FITS table says of it.
+/// What the header of a table says of it.
 struct TableHead {
   std::string extension;   ///< EXTNAME
   std::int64_t nside = 0;  ///< NSIDE; 0: absent
@@ -41,13 +42,18 @@ struct TableHead {
   std::int64_t rows = 0;   ///< numbers of the first column
   std::vector<std::string> column_names;
   TableKind kind = TableKind::unknown;  ///< that of the others
+  FileOrigin origin{};
 };
 
 /// Returns the kind that the other members of a head tell.
 TableKind kind_of(const TableHead& head);
 
-/// Returns the head of the first table of a FITS file; of other files, and of those without a
-/// table, an empty one. Collective. Error  DataError.
-TableHead first_table(const Communicator& comm, const std::string& path);
+/// Returns true if a column of a pixel window's table is of the window and not of a beam beside it:
+/// PIXWIN is in its name, or in that of no column and its name is not that of a beam.
+bool is_of_pixel_window(const TableHead& table, const std::string& column);
+
+/// Returns the heads of all tables of a FITS file; of text that holds a beam, its only one; of
+/// other files none. Collective. Error  DataError.
+std::vector<TableHead> table_heads(const Communicator& comm, const std::string& path);
 
 }  // namespace ringweave::detail::inline io

@@ -131,6 +131,20 @@ TEST(CommandLine, ArgumentsThatMustBeThereAreAskedFor) {
   expect_refused("--fwhm", {"smooth", "in.fits", "out.fits", "--fwhm"});
 }
 
+TEST(CommandLine, WithoutACommandItNamesTheCommandsAndWhatIsUnknown) {
+  const std::string expected = "a command comes first";
+  for (const Words& words : {Words{"--fwmh", "5deg"}, Words{"--fwmh=5deg"}, Words{"--threads", "2"},
+                             Words{"--fwhm", "5deg"}, Words{"--verbos"}})
+    expect_refused(expected, words);
+  expect_refused("--fwmh: no option of this name; did you mean --fwhm?", {"--fwmh", "5deg"});
+  expect_refused("the commands are synthesize, analyze, smooth", {"--fwmh", "5deg"});
+  expect_refused("--weights is an option of analyze, smooth", {"--weights", "ring"});
+  expect_refused("--bogus: no option of this name; a command comes first", {"--bogus"});
+  expect_refused("no command is given", {"--threads", "2"});
+  expect_refused("smoth: no command of this name; did you mean smooth?",
+                 {"--threads", "2", "smoth", "in.fits", "out.fits"});
+}
+
 TEST_F(Configuration, IsWhatTheCommandLineWouldSayAndIsOverruledByIt) {
   const Words without{"smooth", "in.fits", "out.fits"};
   const Words file = with("fwhm = \"2deg\"\nlmax = 512\noverwrite = true\n");
@@ -164,9 +178,25 @@ TEST_F(Configuration, SetsNoKeyTwice) {
                  plot + with("colours = \"grey\"\ncolors = \"viridis\"\n"));
 }
 
-TEST_F(Configuration, CutsNoText) {
-  expect_refused("line 2: # begins a comment, also in quotes; give --report on the command line",
-                 smooth + with("lmax = 3 # low\nreport = \"run#1.json\"\n"));
+TEST_F(Configuration, MayHaveCommentSignsInQuotes) {
+  const Words plot{"plot", "sky.h5", "sky.png"};
+  for (const char* text :
+       {"title = \"a # b\"\n", "# first\ntitle = 'a # b'  # last, \"in quotes\"\n",
+        "[plot] # of plot\ntitle = \"a # b\"#\n"}) {
+    EXPECT_NE(parsed(plot + with(text)).used_configuration.find("title=\"a # b\"\n"),
+              std::string::npos)
+        << text;
+  }
+  const std::string used =
+      parsed(plot + with("theory = [\"run#1.txt\", # one\n 'run#2.txt'] # two\n"))
+          .used_configuration;
+  EXPECT_NE(used.find("theory=[\"run#1.txt\", \"run#2.txt\"]\n"), std::string::npos) << used;
+  // A quote after a number is a unit.
+  const ParsedCommand command =
+      parsed(Words{"smooth", "in.fits", "out.fits"} + with("fwhm = 5' # \"narrow\n"));
+  EXPECT_NE(command.used_configuration.find("fwhm=\"5'\"\n"), std::string::npos);
+  expect_refused("line 2: a text in quotes does not end",
+                 smooth + with("lmax = 3\nreport = \"run#1.json\n"));
 }
 
 TEST_F(Configuration, OfOneCommandMayHaveCommonOptionsOfAnother) {
@@ -182,7 +212,7 @@ TEST_F(Configuration, WithUnknownKeysOrBadValuesIsRefused) {
   expect_refused("tol", smooth + with("tol = 2\n"));
   expect_refused("line 2: a configuration file cannot name another",
                  smooth + with("lmax = 3\nconfig = \"other.toml\"\n"));
-  expect_refused("none.toml", smooth + Words{"--config", "none.toml"});
+  expect_refused("--config none.toml: ", smooth + Words{"--config", "none.toml"});
 }
 
 }  // namespace

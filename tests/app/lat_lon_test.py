@@ -152,7 +152,8 @@ class LatLon(program.ProgramTest):
         write_nc(self.folder / "bad.nc", lat, lon, {"f": (self.on(lat, lon).T.copy(), {})}, scales=False)
         self.assertIn("no variable has them as its last two dimensions", self.done("info", "bad.nc", code=3).err)
         (self.folder / "bad.nc").write_bytes(b"CDF\x01" + bytes(1000))
-        self.assertIn("nccopy -k nc4", self.done("info", "bad.nc", code=3).err)
+        for command in (("info", "bad.nc"), ("analyze", "bad.nc", "--cl", "none.txt")):
+            self.assertIn("nccopy -k nc4", self.done(*command, code=3).err)
         self.assertIn("healpix.nc: NetCDF maps are on grids of latitude and longitude, this one is healpix:8",
                       self.done("synthesize", "--alm", self.alm_file(), "--nside", 8, "healpix.nc", code=2).err)
 

@@ -34,6 +34,20 @@ class Views(program.ProgramTest):
                                  (("sky.fits", "--dpi", "5"), "--dpi")):
             self.assertIn(words, self.done("plot", arguments[0], "r.png", *arguments[1:], code=2).err)
 
+    def test_coordinates_are_named_in_letters_and_in_planck_s_words(self):
+        sky = np.arange(12.0 * 8**2)
+        pictures = {}
+        for coordinates in ("G", "GALACTIC", "C", None):
+            write_map(self.folder / "named.fits", sky, COORDSYS=coordinates)
+            self.done("plot", "named.fits", "named.png", "--width", 1000, "--overwrite")
+            pictures[coordinates] = (self.folder / "named.png").read_bytes()
+        self.assertEqual(pictures["G"], pictures["GALACTIC"])
+        self.assertEqual(len(set(pictures.values())), 3)
+
+    def test_the_ends_of_the_range_are_compared(self):
+        self.assertIn("--range 5:1: LOW, 5, must be below HIGH, 1",
+                      self.done("plot", "sky.fits", "none.png", "--range", "5:1", code=2).err)
+
     def test_the_size_follows_from_dpi(self):
         for colours in ("viridis", "planck"):
             svg = self.picture("sky.svg", "--dpi", 100, "--colours", colours)

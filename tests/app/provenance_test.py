@@ -53,15 +53,21 @@ class Storage(Provenance):
             table = fits.BinTableHDU.from_columns(columns)
             table.header.update({"PIXTYPE": "HEALPIX", "ORDERING": "RING", "NSIDE": NSIDE})
             table.writeto(self.folder / "mixed.fits", overwrite=True)
-            self.done("convert", "mixed.fits", "mixed.h5", "--overwrite")
+            become = "float64" if letter == "D" else "float32"
+            self.assertIn(f"note: mixed.fits: integers (MASK) become {become}, which is exact\n",
+                          self.done("convert", "mixed.fits", "mixed.h5", "--overwrite").err)
             self.done("convert", "mixed.h5", "again.fits", "--overwrite")
             self.assertEqual(self.header("again.fits")["TFORM2"], f"1024{letter}")
             np.testing.assert_array_equal(read_map(self.folder / "again.fits"), [sky, values])
         with h5py.File(self.folder / "bytes.h5", "w") as file:
             file["map"] = mask.astype(np.uint8)[None]
             file["map"].attrs.update({"NSIDE": NSIDE, "ORDERING": "RING"})
-        self.done("convert", "bytes.h5", "again.fits", "--overwrite")
+        self.assertIn("bytes.h5: integers (TEMPERATURE) become float32, which is exact\n",
+                      self.done("convert", "bytes.h5", "again.fits", "--overwrite").err)
         self.assertEqual(self.header("again.fits")["TFORM1"], "1024E")
+        self.assertIn("become float32, which is exact up to 2^24\n",
+                      self.done("convert", "mixed.fits", "single.h5", "--precision", "single").err)
+        self.assertNotIn("integers", self.done("convert", "again.fits", "real.h5").err)
 
     def test_files_without_dimensions_are_read(self):
         """Files of versions that wrote none."""
@@ -227,6 +233,33 @@ class CarriedOver(Provenance):
         for words in ("history: from timestreams", "keyword: FREQ = 143", "smooth planck.fits shown.h5"):
             self.assertIn(words, chain)
 
+    def test_info_shows_the_chain_of_tables_or_says_that_there_is_none(self):
+        none = "history: none; the file does not say how it was made"
+        self.done("analyze", "planck.fits", "--cl", "chain.txt", "--iter", 0)
+        for name in ("chain.fits", "chain.h5"):
+            self.done("convert", "chain.txt", name)
+        beam = np.exp(-np.arange(LMAX + 1.0) ** 2 / 1e3)
+        np.savetxt(self.folder / "beam.txt", np.column_stack([np.arange(LMAX + 1), beam]), header="l B_l")
+        with open(self.folder / "made_beam.txt", "w", encoding="utf-8") as file:
+            file.write("# HISTORY analyze planck.fits of a planet\n" + (self.folder / "beam.txt").read_text())
+        table = fits.BinTableHDU.from_columns([fits.Column("INT_BEAM", "D", array=beam)], name="BEAMTF")
+        table.writeto(self.folder / "beam.fits")
+        table.header["HISTORY"] = "analyze planck.fits of a planet"
+        table.writeto(self.folder / "made_beam.fits")
+        with h5py.File(self.folder / "cl.h5", "w") as file:
+            file["cl/spectra"] = np.ones((1, LMAX + 1))
+            file["cl/spectra"].attrs["spectra"] = ["TT"]
+        fits.BinTableHDU.from_columns([fits.Column("TT", "D", array=1e3 * beam)]).writeto(self.folder / "cl.fits")
+        for ranks in (1, 3):
+            for name in ("chain.txt", "chain.fits", "chain.h5", "made_beam.txt", "made_beam.fits", "planck.fits"):
+                out = self.done("info", "--provenance", name, ranks=ranks).out
+                self.assertIn("history: ", out)
+                self.assertIn("made by another program" if name == "planck.fits" else "analyze planck.fits", out)
+                self.assertNotIn(none, out)
+            for name in ("cl.txt", "cl.fits", "cl.h5", "beam.txt", "beam.fits"):
+                self.assertEqual(self.done("info", "--provenance", name, ranks=ranks).out.count(none), 1, name)
+                self.assertNotIn("history", self.done("info", name, ranks=ranks).out)
+
     def test_columns_left_out_are_named(self):
         table = fits.BinTableHDU.from_columns(
             [fits.Column(name=name, format="D", array=np.ones(12 * NSIDE**2)) for name in ("I_STOKES", "HITS", "II_COV")])
@@ -235,6 +268,17 @@ class CarriedOver(Provenance):
         table.writeto(self.folder / "hits.fits")
         for command in (("smooth", "hits.fits", "smooth_hits.fits", "--fwhm", "3deg"), ("analyze", "hits.fits", "--cl", "c.txt")):
             self.assertIn("columns left out: HITS, II_COV", self.done(*command).err)
+
+    def test_many_columns_of_planck_stay_polarised(self):
+        names = ["I_STOKES", "Q_STOKES", "U_STOKES", "HITS", *(f"{pair}_COV" for pair in "II IQ IU QQ QU UU".split())]
+        table = fits.BinTableHDU.from_columns(
+            [fits.Column(name=name, format="E", array=np.full(12 * NSIDE**2, c)) for c, name in enumerate(names)])
+        table.header.update({"PIXTYPE": "HEALPIX", "ORDERING": "NESTED", "NSIDE": NSIDE})
+        table.writeto(self.folder / "ten.fits")
+        self.done("convert", "ten.fits", "ten.h5")
+        self.done("convert", "ten.h5", "ten_again.fits")
+        with fits.open(self.folder / "ten_again.fits") as hdus:
+            self.assertEqual((hdus[1].header["POLAR"], hdus[1].columns.names), (True, names))
 
 
 class Recorded(Provenance):

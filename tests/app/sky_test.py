@@ -109,8 +109,11 @@ class CrossSpectra(Sky):
                 ("b_jy.h5", 1, "K Jy", "note: a.fits is in K and b_jy.h5 in Jy; their spectra are in K Jy"),
                 ("b_none.h5", 1, "", "warning: a.fits is in K and b_none.h5 does not state its unit; their spectra get none")):
             for ranks in (1, 3):
-                run = self.done("analyze", "a.fits", other, "--lmax", 8, "--cl", "other.fits", "--overwrite", ranks=ranks)
+                run = self.done("analyze", "a.fits", other, "--lmax", 8, "--cl", "other.fits", "--overwrite", "--progress",
+                                "on", ranks=ranks)
                 self.assertIn(words, run.err)
+                # Before the transforms, which may take long.
+                self.assertLess(run.err.index(words), run.err.index("reading a.fits"))
             with fits.open(self.folder / "other.fits") as hdus:
                 self.assertEqual(hdus[1].header.get("TUNIT1", ""), unit)
                 table = hdus[1].data
@@ -121,6 +124,8 @@ class CrossSpectra(Sky):
         self.done("analyze", "a.fits", "--lmax", 8, "--alm", "a_k_alm.h5")
         run = self.done("analyze", "b_u_alm.h5", "a_k_alm.h5", "--cl", "uk.txt")
         self.assertIn("b_u_alm.h5 is in uK_CMB and a_k_alm.h5 in K; their spectra are in uK_CMB^2", run.err)
+        self.assertIn("their spectra get none",
+                      self.done("analyze", "a.fits", "b_none.h5", "--cl", "none.txt", "--dry-run").err)
         self.assertLess(rms_difference(read_text(self.folder / "uk.txt")["TT"], 1e6 * in_k["TT"]), BOUND)
 
     def test_cross_spectra_are_compared_in_units_of_their_fields(self):

@@ -147,6 +147,41 @@ class NamesOfTables(SmallSky):
         self.done("alm", "alm.h5", "multiplied.h5", "--multiply", "window.fits")
         np.testing.assert_array_equal(self.alm("by_beam.h5"), self.alm("multiplied.h5"))
 
+    def test_beam_and_pixel_window_of_one_file_are_found_in_any_order(self):
+        smooth = ("smooth", "sky.h5", "--iter", 0, "--overwrite")
+        self.done(*smooth, "both.h5", "--beam", "beam.txt", "--pixel-window", "window.fits")
+        self.done(*smooth, "beam.h5", "--beam", "beam.txt")
+        with fits.open(self.folder / "window.fits") as hdus:
+            window = hdus[1].copy()
+        small = fits.BinTableHDU.from_columns([fits.Column(name=name, format="D", array=np.ones(33))
+                                               for name in ("TEMPERATURE", "POLARIZATION")], name="PIXEL WINDOW")
+        tables = []
+        for name in ("beam.fits", "beam_named.fits", "idl_beam.fits"):
+            with fits.open(self.folder / name) as hdus:
+                tables.append(hdus[1].copy())
+        tables.append(fits.BinTableHDU.from_columns([fits.Column(name="COL1", format="D", array=self.b_l)]))
+        files = [order for beam in tables for order in ([beam, window], [window, beam], [small, window, beam])]
+        unnamed = fits.BinTableHDU(window.data)
+        files += [[unnamed, tables[0]], [tables[0], unnamed]]
+        of_beam = np.append(self.b_l, np.zeros(4 * NSIDE - LMAX))
+        for beam, names in (("BL", ("TEMPERATURE", "POLARIZATION")), ("T", ("PIXWIN_T", "PIXWIN_P"))):
+            columns = [fits.Column(name=name, format="D", array=window.data[old])
+                       for name, old in zip(names, ("TEMPERATURE", "POLARIZATION"))]
+            columns.append(fits.Column(name=beam, format="D", array=of_beam))
+            for ordered in (columns, columns[::-1]):
+                files.append([fits.BinTableHDU.from_columns(ordered, name="PIXEL WINDOW")])
+        for hdus in files:
+            fits.HDUList([fits.PrimaryHDU(), *hdus]).writeto(self.folder / "tables.fits", overwrite=True)
+            with self.subTest(tables=[(hdu.name, hdu.columns.names) for hdu in hdus]):
+                for expected, options in (("both.h5", ("--pixel-window", "tables.fits")), ("beam.h5", ())):
+                    self.done(*smooth, "out.h5", "--beam", "tables.fits", *options)
+                    np.testing.assert_array_equal(self.values("out.h5"), self.values(expected))
+        out = self.done("info", "tables.fits", ranks=3).out
+        self.assertIn("tables.fits: a pixel window, lmax 64, columns T, PIXWIN_P, PIXWIN_T", out)
+        fits.HDUList([fits.PrimaryHDU(), window, tables[0]]).writeto(self.folder / "two.fits")
+        self.assertEqual([line.split(",")[0] for line in self.done("info", "two.fits").out.splitlines()],
+                         ["two.fits: a pixel window", "two.fits: a beam"])
+
     def test_info_names_them(self):
         n_pixel = (NSIDE + 1) * (3 * NSIDE + 1) // 4
         for name, text in (("window.fits", f"a pixel window, nside {NSIDE}, lmax {4 * NSIDE}, columns TEMPERATURE, POLARIZ"),
@@ -157,7 +192,21 @@ class NamesOfTables(SmallSky):
                 self.assertIn(f"{name}: {text}", self.done("info", name, ranks=ranks).out)
         write_map(self.folder / "broken.fits", self.values("sky.h5"), NSIDE=2 * NSIDE)
         self.refused(ERROR_IN_DATA, ["broken.fits", "NSIDE = 32 needs"], "info", "broken.fits")
-        for command in (("convert", "ring.fits", "none.h5"), ("compare", "window.fits", "window.fits")):
+        (self.folder / "short.fits").write_bytes((self.folder / "cl_named.fits").read_bytes()[:6000])
+        lines = self.done("info", "short.fits", code=ERROR_IN_DATA).err.strip().splitlines()
+        self.assertEqual(len(lines), 1, lines)
+        self.assertIn("it was cut short", lines[0])
+        np.savetxt(self.folder / "one_column.txt", self.b_l)
+        self.write_table("wmap.txt", [self.b_l, 1e-3 * self.b_l + 1e-3])
+        for name, text in (("beam.txt", f"a beam, lmax {LMAX}, columns B_l"),
+                           ("one_column.txt", f"a beam, lmax {LMAX}, columns 1 without a name"),
+                           ("wmap.txt", f"a beam, lmax {LMAX}, columns 1 without a name, 2 without a name"),
+                           ("healpy_beam.fits", "odd: TT falls from 1 at l = 0, as a beam does")):
+            self.assertIn(text, self.done("info", name, ranks=3).out)
+        self.write_table("three.txt", [self.c_l, self.c_l])
+        self.refused(ERROR_IN_DATA, ["three.txt: has 3 columns and no header line"], "info", "three.txt")
+        for command in (("convert", "ring.fits", "none.h5"), ("compare", "window.fits", "window.fits"),
+                        ("convert", "beam.txt", "none.h5"), ("plot", "beam.txt", "none.png")):
             self.refused(ERROR_IN_DATA, ["expected a map, a_lm or spectra"], *command)
 
     @needs_data

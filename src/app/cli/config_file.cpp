@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <string_view>
 
@@ -18,8 +18,44 @@ namespace {
 
 std::string trimmed(std::string text) { return CLI::detail::trim(text); }
 
-std::string without_comment(const std::string& text) {
-  return trimmed(text.substr(0, text.find('#')));
+/// Returns where a text in quotes ends that begins at `begin`; npos where it does not.
+std::size_t end_of_text(const std::string& line, std::size_t begin) {
+  std::size_t end = line.find(line[begin], begin + 1);
+  while (end != std::string::npos && line[end - 1] == '\\') end = line.find(line[begin], end + 1);
+  return end;
+}
+
+/// Returns a line without its comment; nothing where a text in quotes does not end. A quote begins
+/// a text only where a key or a value begins: 5' is an angle.
+std::optional<std::string> without_comment(const std::string& line) {
+  bool begins = true;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == '#') return trimmed(line.substr(0, i));
+    if (begins && (c == '"' || c == '\'')) {
+      i = end_of_text(line, i);
+      if (i == std::string::npos) return std::nullopt;
+    }
+    begins = c == '=' || c == '[' || c == ',' || (begins && (c == ' ' || c == '\t'));
+  }
+  return trimmed(line);
+}
+
+/// Returns the text of a configuration file without comments, line by line. The parser would cut a
+/// value at # also in quotes. Error  UsageError where a text in quotes does not end.
+std::string without_comments(std::istream& file, const std::string& path) {
+  std::string text;
+  int number = 0;
+  for (std::string line; std::getline(file, line);) {
+    const std::optional<std::string> content = without_comment(line);
+    ++number;
+    if (!content) {
+      throw UsageError(fmt::format(
+          "{}, line {}: a text in quotes does not end; close it on the same line", path, number));
+    }
+    text += *content + '\n';
+  }
+  return text;
 }
 
 /// Returns a key's name as config_keys() does.
@@ -81,12 +117,12 @@ std::vector<ConfigKey> config_keys(std::istream& file, const std::string& comman
   bool in_list = false;  // of values, over several lines
   for (std::string line; std::getline(file, line);) {
     ++number;
-    line = trimmed(line);
+    line = without_comment(line).value_or(line);
     if (in_list) {
       in_list = !line.ends_with(']');
       continue;
     }
-    if (line.empty() || line.front() == '#' || line.front() == ';') continue;
+    if (line.empty() || line.front() == ';') continue;
     if (line.front() == '[' && line.back() == ']') {
       table = line;
       table.erase(0, table.find_first_not_of('['));
@@ -95,24 +131,20 @@ std::vector<ConfigKey> config_keys(std::istream& file, const std::string& comman
       continue;
     }
     const std::size_t equals = line.find('=');
-    std::string name = without_comment(line.substr(0, equals));
+    std::string name = trimmed(line.substr(0, equals));
     CLI::detail::remove_quotes(name);
-    const std::string before_comment = line.substr(0, line.find('#'));
-    const bool cuts_text = before_comment.size() < line.size() &&
-                           std::count(before_comment.begin(), before_comment.end(), '"') % 2 != 0;
-    keys.push_back(
-        {short_name(table.empty() ? name : table + '.' + name, command), number, cuts_text});
+    keys.push_back({short_name(table.empty() ? name : table + '.' + name, command), number});
     if (equals == std::string::npos) continue;
-    const std::string value = without_comment(line.substr(equals + 1));
+    const std::string value = trimmed(line.substr(equals + 1));
     in_list = value.starts_with('[') && !value.ends_with(']');
   }
   return keys;
 }
 
 std::vector<CLI::ConfigItem> FlatConfig::from_config(std::istream& input) const {
-  const std::string text{std::istreambuf_iterator<char>(input), {}};
   const std::string command = name_of(chosen_command(*app_));
   const std::string file = config_file(*app_);
+  const std::string text = without_comments(input, file);
   std::istringstream lines(text);
   const std::vector<ConfigKey> keys = config_keys(lines, command);
   refuse_twice(*app_, file, keys);
@@ -121,11 +153,6 @@ std::vector<CLI::ConfigItem> FlatConfig::from_config(std::istream& input) const 
       throw UsageError(
           fmt::format("{}, line {}: a configuration file cannot name another; leave config out",
                       file, key.line));
-    }
-    if (key.cuts_text) {
-      throw UsageError(fmt::format(
-          "{}, line {}: # begins a comment, also in quotes; give --{} on the command line", file,
-          key.line, last_part(key.name)));
     }
   }
   std::istringstream stream(text);

@@ -11,9 +11,8 @@ namespace ringweave::detail::inline app {
 
 /// A key of a configuration file, and the line that sets it.
 struct ConfigKey {
-  std::string name;        ///< with the table it is in, e.g. analyze.lmax
-  int line;                ///< from 1
-  bool cuts_text = false;  ///< its value is in quotes and has #, which would begin a comment
+  std::string name;  ///< with the table it is in, e.g. analyze.lmax
+  int line;          ///< from 1
 };
 
 /// Returns the keys of a configuration file in their order. Those of `command` have the same name
@@ -23,9 +22,11 @@ std::vector<ConfigKey> config_keys(std::istream& file, const std::string& comman
 /// Lets "lmax = 512" in a file set the option of the current subcommand, without a [section].
 class FlatConfig : public CLI::ConfigBase {
  public:
-  explicit FlatConfig(const CLI::App* app) : app_(app) {}
-  /// Error  UsageError where a key is set twice, names another configuration file, or has # in
-  ///        quotes.
+  explicit FlatConfig(const CLI::App* app) : app_(app) {
+    comment('\0');  // from_config() cuts comments itself: # in quotes begins none
+  }
+  /// Error  UsageError where a key is set twice or names another configuration file, or a text in
+  ///        quotes does not end.
   std::vector<CLI::ConfigItem> from_config(std::istream& input) const override;
 
  private:

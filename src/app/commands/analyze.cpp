@@ -36,6 +36,7 @@ struct AnalysisJob {
   const AnalyzeOptions& options;
   std::vector<Sky> skies;
   SkyAnalysis analysis;
+  SpectraUnit unit;  ///< of the spectra
 };
 
 /// UsageError where two inputs differ in their fields.
@@ -98,19 +99,8 @@ void run_with(Run& run, const AnalysisJob& job) {
     Spectra spectra = results.size() == 1
                           ? power_spectra<T>(run.comm, layout, first)
                           : cross_spectra<T>(run.comm, layout, first, results.back().alm.view());
-    const SpectraUnit unit =
-        unit_of_spectra(run, options.inputs, {job.skies.front().unit(), job.skies.back().unit()});
-    divide((options.divide_by_fsky ? fraction.of_squares : 1) / unit.factor, spectra);
-    write_spectra(run.outputs.begin(options.cl), provenance, spectra, unit.name);
-  }
-}
-
-/// The a_lm of a file, or null where it holds none. Collective.
-std::unique_ptr<AlmReader> alm_or_none(const Communicator& comm, const std::string& path) {
-  try {
-    return open_alm(comm, path);
-  } catch (const DataError&) {
-    return nullptr;
+    divide((options.divide_by_fsky ? fraction.of_squares : 1) / job.unit.factor, spectra);
+    write_spectra(run.outputs.begin(options.cl), provenance, spectra, job.unit.name);
   }
 }
 
@@ -125,12 +115,11 @@ Inputs open_inputs(Run& run, const AnalyzeOptions& options) {
   Inputs inputs;
   for (const std::string& path : options.inputs) {
     run.outputs.keep(path);
-    try {
-      inputs.maps.push_back(open_map(run.comm, path, options.variable));
-    } catch (const DataError&) {
-      auto alm = alm_or_none(run.comm, path);
-      if (alm == nullptr) throw;
-      inputs.alms.push_back(std::move(alm));
+    Content content = open_map_or_alm(run.comm, path, options.variable);
+    if (content.map != nullptr) {
+      inputs.maps.push_back(std::move(content.map));
+    } else {
+      inputs.alms.push_back(std::move(content.alm));
     }
   }
   if (!inputs.maps.empty() && !inputs.alms.empty()) {
@@ -155,7 +144,8 @@ void refuse_map_options(const AnalyzeOptions& options) {
 /// Spectra of a_lm in files. Collective.
 template <class T>
 void write_spectra_of(Run& run, const AnalyzeOptions& options, const Inputs& inputs,
-                      const std::vector<FieldChoice>& choices, const AlmLayout& layout) {
+                      const std::vector<FieldChoice>& choices, const AlmLayout& layout,
+                      const SpectraUnit& unit) {
   std::vector<AlmBuffer<T>> alms;
   Provenance provenance = run.provenance(fmt::format("{}", fmt::join(options.inputs, ", ")));
   for (std::size_t i = 0; i < inputs.alms.size(); ++i) {
@@ -177,8 +167,6 @@ void write_spectra_of(Run& run, const AnalyzeOptions& options, const Inputs& inp
   Spectra spectra = alms.size() == 1
                         ? power_spectra<T>(run.comm, layout, first)
                         : cross_spectra<T>(run.comm, layout, first, alms.back().view());
-  const SpectraUnit unit = unit_of_spectra(
-      run, options.inputs, {inputs.alms.front()->header().unit, inputs.alms.back()->header().unit});
   divide(1 / unit.factor, spectra);
   const StageTimer timer(&run.times, "write");
   write_spectra(run.outputs.begin(options.cl), provenance, spectra, unit.name);
@@ -199,8 +187,10 @@ int analyze_alms(Run& run, const AnalyzeOptions& options, const Inputs& inputs) 
   }
   require_same_fields(options, choices);
   const AlmLayout layout = own_orders(run.comm, lmax, std::min(lmax, mmax));
-  const Precision precision =
-      storage_precision(options.transform.precision, inputs.alms.front()->header().precision);
+  const AlmHeader& first = inputs.alms.front()->header();
+  const Precision precision = storage_precision(options.transform.precision, first.precision);
+  const SpectraUnit unit =
+      unit_of_spectra(run, options.inputs, {first.unit, inputs.alms.back()->header().unit});
   const std::int64_t n_files = ssize64(inputs.alms);
   const MemoryEstimate estimate =
       record_plan(run, {.layout = layout,
@@ -213,7 +203,7 @@ int analyze_alms(Run& run, const AnalyzeOptions& options, const Inputs& inputs) 
   require_memory(run, estimate);
   if (run.options.dry_run) return 0;
   with_storage(precision, [&](auto storage) {
-    write_spectra_of<decltype(storage)>(run, options, inputs, choices, layout);
+    write_spectra_of<decltype(storage)>(run, options, inputs, choices, layout, unit);
   });
   run.conclusion = fmt::format("{}: spectra of {} to lmax {}", options.cl,
                                fmt::join(options.inputs, " and "), lmax);
@@ -260,6 +250,8 @@ int analyze(Run& run, const AnalyzeOptions& options) {
   Inputs inputs = open_inputs(run, options);
   if (inputs.maps.empty()) return analyze_alms(run, options, inputs);
   std::vector<Sky> skies = skies_of(run, options, inputs);
+  const SpectraUnit unit =
+      unit_of_spectra(run, options.inputs, {skies.front().unit(), skies.back().unit()});
   SkyAnalysis analysis = plan_analysis(run, options.analysis, options.transform, skies);
   const TransformSpec& spec = analysis.transform->spec();
   const Precision precision = analysis.precision;
@@ -284,7 +276,7 @@ int analyze(Run& run, const AnalyzeOptions& options) {
 
   const std::string name = skies.front().choice.name;
   const int lmax = spec.lmax;
-  const AnalysisJob job{options, std::move(skies), std::move(analysis)};
+  const AnalysisJob job{options, std::move(skies), std::move(analysis), unit};
   with_storage(precision, [&](auto storage) { run_with<decltype(storage)>(run, job); });
   run.conclusion =
       fmt::format("{}: {} analysed to lmax {}", fmt::join(options.inputs, " and "), name, lmax);

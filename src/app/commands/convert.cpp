@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <numeric>
 #include <optional>
 
@@ -66,12 +68,32 @@ void warn_of(Run& run, const std::string& path, std::int64_t not_finite) {
                   path, not_finite));
 }
 
+/// Maps are of float or double; says what becomes of integers.
+void note_integers(Run& run, const std::string& path, const MapHeader& header) {
+  const bool is_single = header.precision == Precision::single_;
+  std::vector<std::string> names;
+  int bytes = 0;
+  for (const MapColumn& column : header.columns) {
+    if (column.integer_bytes == 0) continue;
+    names.push_back(column.name);
+    bytes = std::max(bytes, column.integer_bytes);
+  }
+  if (names.empty()) return;
+  const bool is_exact = bytes <= (is_single ? 2 : 4);
+  run.note(fmt::format("{}: integers ({}) become {}, which is exact{}", path,
+                       fmt::join(names, ", "), is_single ? "float32" : "float64",
+                       is_exact    ? ""
+                       : is_single ? " up to 2^24"
+                                   : " up to 2^53"));
+}
+
 template <class T>
 void convert_map(Run& run, const ConvertOptions& options, MapReader& reader) {
   const auto grid = grid_to_visit(reader, false);
   const LocalRings rings = bands_of_pixels(run.comm, grid);
   MapHeader header = reader.header();
   header.precision = sizeof(T) == 4 ? Precision::single_ : Precision::double_;
+  note_integers(run, options.input, header);
   if (options.order == "ring") header.ordering = Ordering::ring;
   if (options.order == "nested") header.ordering = Ordering::nested;
   const auto n = static_cast<std::int64_t>(header.columns.size());
@@ -123,7 +145,8 @@ Content open_input(Run& run, const ConvertOptions& options) {
   if (!normalisation && content.alm != nullptr && becomes_text) {
     throw UsageError(
         fmt::format("{}: a_lm become a table `l m C S` in text with --normalisation "
-                    "4pi, schmidt or orthonormal",
+                    "4pi, schmidt or orthonormal; spectra of a_lm are made by `ringweave "
+                    "analyze ALM --cl FILE`",
                     options.output));
   }
   return content;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,7 @@ void describe_origin(Run& run, const FileOrigin& origin, const InfoOptions& opti
   if (const std::string text = processing_text(origin); !text.empty())
     run.say("  made with " + text);
   if (!options.provenance) return;
+  if (origin.history.empty()) run.say("  history: none; the file does not say how it was made");
   for (const std::string& line : origin.history) run.say("  history: " + line);
   for (const std::string& line : origin.comments) run.say("  comment: " + line);
   for (const Keyword& keyword : origin.keywords)
@@ -127,6 +129,14 @@ void describe_alm(Run& run, const std::string& path, const InfoOptions& options,
   for (const std::string& warning : header.warnings) run.say("  odd: " + warning);
 }
 
+/// Tells whether TT may be b_T: C_l of the sky have little or nothing at l = 0 and 1.
+bool begins_as_a_beam(const Spectra& spectra) {
+  if (!spectra.has(Spectra::TT) || spectra.lmax() < 2) return false;
+  const std::span<const double> tt = spectra.values(Spectra::TT);
+  constexpr double tolerance = 0.01;
+  return std::abs(tt[0] - 1) <= tolerance && tt[0] > tt[1] && tt[1] > tt[2] && tt[2] > 0;
+}
+
 void describe_spectra(Run& run, const std::string& path, const InfoOptions& options,
                       const SpectraFile& file) {
   const Spectra& spectra = file.spectra;
@@ -141,18 +151,21 @@ void describe_spectra(Run& run, const std::string& path, const InfoOptions& opti
                       file.unit.empty() ? "-" : file.unit));
   describe_origin(run, file.origin, options);
   for (const std::string& warning : file.warnings) run.say("  odd: " + warning);
+  if (begins_as_a_beam(spectra)) run.say("  odd: TT falls from 1 at l = 0, as a beam does");
   if (!file.left_out.empty())
     run.say(fmt::format("  columns left out: {}", fmt::join(file.left_out, ", ")));
 }
 
 /// Describes a beam, a pixel window or weights.
-void describe_table(Run& run, const std::string& path, const TableHead& head) {
+void describe_table(Run& run, const std::string& path, const InfoOptions& options,
+                    const TableHead& head) {
   const bool is_by_degrees = head.kind == TableKind::beam || head.kind == TableKind::pixel_window;
   run.say(fmt::format("{}: {}{}{}, columns {}", path, words_of(head.kind),
                       head.nside > 0 ? fmt::format(", nside {}", head.nside) : "",
                       is_by_degrees ? fmt::format(", lmax {}", head.rows - 1)
                                     : fmt::format(", {} numbers", head.rows),
                       fmt::join(head.column_names, ", ")));
+  describe_origin(run, head.origin, options);
 }
 
 void describe_points(Run& run, const std::string& path, const InfoOptions& options) {
@@ -213,7 +226,7 @@ int info(Run& run, const InfoOptions& options) {
         open_content(run.comm, path, unstated_kind(options.cl_kind), options.variable);
     if (content.map != nullptr) describe_map(run, path, options, *content.map);
     if (content.alm != nullptr) describe_alm(run, path, options, content.alm->header());
-    if (content.table) describe_table(run, path, *content.table);
+    for (const TableHead& head : content.tables) describe_table(run, path, options, head);
     if (content.spectra) describe_spectra(run, path, options, *content.spectra);
   }
   return 0;

@@ -386,7 +386,7 @@ std::int64_t PointExchange::bytes_while_sorting(const PointCounts& points) {
   return points.listed * std::int64_t{sizeof(std::int32_t)} +
          CompactIndices::bytes_of(points.listed, points.sent + points.summed) +
          points.summed * (number * points.n_angles + std::int64_t{sizeof(std::int64_t)}) +
-         points.summed * sorting_bytes(points.n_angles);
+         points.summed * sorting_bytes;
 }
 
 #define RINGWEAVE_INSTANTIATE(T)                                                         \

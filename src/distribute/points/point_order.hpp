@@ -54,13 +54,13 @@ struct PointOrder {
 ///
 /// angles  [point][theta, phi or theta, phi, psi], n_angles of a point; freed on the way
 /// place   [point] overwritten with its place in the order
-/// Memory  sorting_bytes() a point, with its result, and 16 for the points of one row of tiles on
-///         each thread.
+/// Memory  sorting_bytes a point besides angles and places, and 16 for the points of one row of
+///         tiles on each thread. The result takes the memory of the angles.
 /// Error   UsageError when 2^32 points or more are in one row of tiles.
 PointOrder sort_points(const FineRows& rows, HostBuffer<double> angles, std::int64_t n_angles,
                        HostBuffer<std::int64_t>& place);
 
-/// Returns the bytes of a point in sort_points(): its number by rows of tiles, and its angles.
-constexpr std::int64_t sorting_bytes(std::int64_t n_angles) { return 8 + 8 * n_angles; }
+/// A point with its number, by rows of tiles, and the row of tiles that it is in.
+inline constexpr std::int64_t sorting_bytes = 4 * sizeof(double) + sizeof(std::int32_t);
 
 }  // namespace ringweave::detail::inline distribute

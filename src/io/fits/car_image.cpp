@@ -133,6 +133,10 @@ std::optional<CarImage> find_car_image(FitsFile& file, MapHeader& header) {
     if (n_planes < 1 || n_planes > most_planes)
       file.fail(fmt::format("an image of {} planes; expected 1 to {}", n_planes, most_planes));
     set_columns(file, n_planes, image, header);
+    if (!is_real && !shape.is_scaled) {
+      for (MapColumn& column : header.columns)
+        column.integer_bytes = static_cast<int>(std::abs(shape.bits) / 8);
+    }
     return image;
   }
   return std::nullopt;

@@ -267,8 +267,11 @@ FitsMapLayout inspect_fits_map(FitsFile& file) {
   }
   if (layout.header.polarisation_was_iau) flip_iau(layout.columns);
   layout.header.grid = std::make_shared<const RingGrid>(RingGrid::healpix(layout.nside));
-  for (const FitsMapLayout::Column& column : layout.columns)
-    layout.header.columns.push_back({column.column.name, column.column.unit});
+  for (const FitsMapLayout::Column& column : layout.columns) {
+    const FitsColumn& of = column.column;
+    const bool is_whole = of.kind != FitsColumn::Number::real && !of.is_scaled;
+    layout.header.columns.push_back({of.name, of.unit, is_whole ? of.bytes : 0});
+  }
   for (const FitsMapLayout::PixelList& list : layout.pixel_lists)
     layout.header.listed_pixels = std::max(layout.header.listed_pixels, list.length);
   return layout;

@@ -43,6 +43,13 @@ void read_columns(const FitsFile& file, const FitsTableShape& shape, FitsTable& 
   if (table.columns.empty()) file.fail("the table has no column of numbers");
 }
 
+void erase_column(FitsTable& table, std::size_t number) {
+  const auto place = static_cast<std::ptrdiff_t>(number);
+  table.column_names.erase(table.column_names.begin() + place);
+  table.units.erase(table.units.begin() + place);
+  table.columns.erase(table.columns.begin() + place);
+}
+
 /// Reads a two-dimensional primary array: one column for each of its rows.
 std::optional<FitsTable> read_array(FitsFile& file) {
   if (file.go_to(1) != FitsHdu::image || file.integer("NAXIS") != 2) return std::nullopt;
@@ -85,6 +92,17 @@ FitsTable read_table_head(const FitsFile& file, const FitsTableShape& shape) {
   return table;
 }
 
+std::vector<TableHead> fits_table_heads(const std::string& path) {
+  FitsFile file = FitsFile::open(path);
+  std::vector<TableHead> heads;
+  for (int hdu = 2; hdu < FitsFile::most_hdus; ++hdu) {
+    const std::optional<FitsHdu> kind = file.go_to(hdu);
+    if (!kind) break;
+    if (kind != FitsHdu::image) heads.push_back(read_table_head(file, file.table()));
+  }
+  return heads;
+}
+
 std::string words_of_content(FitsFile& file) {
   for (int hdu = 1; hdu < FitsFile::most_hdus; ++hdu) {
     const std::optional<FitsHdu> kind = file.go_to(hdu);
@@ -119,8 +137,15 @@ FitsTable read_fits_table(const std::string& path,
   throw DataError(path, has_tables ? "none of its tables is of this kind" : "holds no table");
 }
 
-FitsTable read_fits_table(const std::string& path) {
-  return read_fits_table(path, [](const FitsTable&) { return true; });
+FitsTable read_fits_table(const std::string& path, std::size_t number) {
+  std::size_t next = 0;
+  return read_fits_table(path, [&](const FitsTable&) { return next++ == number; });
+}
+
+void keep_columns(FitsTable& table, const std::function<bool(const std::string&)>& is_wanted) {
+  for (std::size_t c = table.column_names.size(); c-- > 0;) {
+    if (!is_wanted(table.column_names[c])) erase_column(table, c);
+  }
 }
 
 FitsMultipoles multipoles_of(FitsTable read, const std::string& path) {
@@ -142,10 +167,7 @@ FitsMultipoles multipoles_of(FitsTable read, const std::string& path) {
       }
       table.first = static_cast<std::int64_t>(index[0]);
     }
-    const auto place = static_cast<std::ptrdiff_t>(c);
-    table.column_names.erase(table.column_names.begin() + place);
-    table.units.erase(table.units.begin() + place);
-    table.columns.erase(table.columns.begin() + place);
+    erase_column(table, c);
   }
   if (table.columns.empty() || table.columns.front().empty())
     throw DataError(path, "its table has no column of values");

@@ -15,8 +15,7 @@ namespace ringweave::detail::inline io {
 
 /// Its `column_names` are those of columns with numbers.
 struct FitsTable : TableHead {
-  std::string creator;  ///< CREATOR
-  FileOrigin origin{};
+  std::string creator;                       ///< CREATOR
   std::vector<std::string> units;            ///< of the columns
   std::vector<std::vector<double>> columns;  ///< vectors in cells are flattened; columns without
                                              ///< numbers are omitted
@@ -24,6 +23,9 @@ struct FitsTable : TableHead {
 
 /// Returns what the header of the current table says: all but `columns`. Not collective.
 FitsTable read_table_head(const FitsFile& file, const FitsTableShape& shape);
+
+/// Returns the heads of all tables of a file. Not collective. Error  DataError.
+std::vector<TableHead> fits_table_heads(const std::string& path);
 
 /// Returns in words what the tables and images of a file hold, by the first that tells; empty where
 /// none does. Not collective.
@@ -35,8 +37,11 @@ std::string words_of_content(FitsFile& file);
 /// numbers, and when none is accepted.
 FitsTable read_fits_table(const std::string& path,
                           const std::function<bool(const FitsTable&)>& accepts);
-/// Reads the first table.
-FitsTable read_fits_table(const std::string& path);
+/// Reads the table `number` among the tables, from 0.
+FitsTable read_fits_table(const std::string& path, std::size_t number = 0);
+
+/// Leaves out the columns whose names `is_wanted` refuses.
+void keep_columns(FitsTable& table, const std::function<bool(const std::string&)>& is_wanted);
 
 /// A table by l without its index column. The other columns are finite, of equal length and not
 /// empty.

@@ -202,10 +202,12 @@ void add_planes(const Hdf5Handle& file, const std::string& path, const Variable&
     throw DataError(path, fmt::format("/{} has {} planes; expected at most {} in all",
                                       plane.variable, n_planes, most_columns));
   }
+  const bool is_scaled = std::abs(plane.scale) != 1 || plane.offset != 0;
+  const int integer_bytes = are_real || is_scaled ? 0 : static_cast<int>(variable.shape.bytes);
   for (; plane.number < n_planes; ++plane.number) {
     header.columns.push_back(
         {n_planes == 1 ? variable.name : fmt::format("{}_{}", variable.name, plane.number + 1),
-         unit});
+         unit, integer_bytes});
     info.planes.push_back(plane);
   }
 }

@@ -122,8 +122,10 @@ void set_columns(Hdf5MapInfo& info, const std::string& path,
     const std::optional<std::string> all = attributes.text("UNITS");
     units.assign(to_size(n_columns), all ? *all : attributes.text("units").value_or(""));
   }
+  const bool are_whole = info.values.number == Hdf5Shape::Number::integer;
+  const int integer_bytes = are_whole ? static_cast<int>(info.values.bytes) : 0;
   for (std::size_t c = 0; c < to_size(n_columns); ++c)
-    header.columns.push_back({names[c], units[c]});
+    header.columns.push_back({names[c], units[c], integer_bytes});
 }
 
 void set_conventions(Hdf5MapInfo& info, const Hdf5AttributeReader& attributes) {

@@ -50,8 +50,10 @@ std::vector<std::string> angle_names(const Hdf5Handle& file, const std::string& 
   for (const auto& [group, prefix] : {std::pair{"/", ""}, std::pair{"points", "points/"}}) {
     const std::vector<std::string> there = hdf5_datasets(file, path, group);
     if (!contains(there, "theta") || !contains(there, "phi")) continue;
-    std::vector<std::string> names{std::string(prefix) + "theta", std::string(prefix) + "phi"};
-    if (contains(there, "psi")) names.push_back(std::string(prefix) + "psi");
+    std::vector<std::string> names;
+    for (const char* angle : {"theta", "phi", "psi"}) {
+      if (contains(there, angle)) names.push_back(std::string(prefix) + angle);
+    }
     return names;
   }
   return {};
