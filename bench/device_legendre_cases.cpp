@@ -13,7 +13,7 @@
 #include "bench/device_timing.hpp"
 #include "bench/significant_terms.hpp"
 #include "ringweave/error.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail {
 namespace {

@@ -17,7 +17,7 @@
 #include "bench/test_alm.hpp"
 #include "fft/device_ring_fft.hpp"
 #include "ringweave/analysis.hpp"
-#include "ringweave/times.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/transform.hpp"
 #include "ringweave/views.hpp"
 #include "transform/device_transform.hpp"

@@ -26,7 +26,7 @@
 #include "distribute/halo/halo_exchange.hpp"
 #include "distribute/halo/halo_mode_exchange.hpp"
 #include "ringweave/communicator.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/views.hpp"
 
 namespace ringweave::detail {

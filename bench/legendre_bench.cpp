@@ -23,7 +23,7 @@
 #include "bench/fma_peak.hpp"
 #include "bench/significant_terms.hpp"
 #include "legendre/legendre_stage.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/stage_timer.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/grid.hpp"
 #include "ringweave/kernel.hpp"
-#include "ringweave/times.hpp"
 #include "ringweave/views.hpp"
 
 struct fftw_plan_s;

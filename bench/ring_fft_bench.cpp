@@ -16,8 +16,8 @@
 
 #include "base/mode_view.hpp"
 #include "fft/ring_fft.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/grid.hpp"
-#include "ringweave/options.hpp"
 #include "ringweave/views.hpp"
 #include "sphere/mode_limits.hpp"
 

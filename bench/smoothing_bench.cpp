@@ -30,9 +30,9 @@
 #include "ringweave/communicator.hpp"
 #include "ringweave/convolution.hpp"
 #include "ringweave/error.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/grid.hpp"
 #include "ringweave/spectra.hpp"
-#include "ringweave/times.hpp"
 #include "ringweave/transform.hpp"
 #include "transform/transform_plan.hpp"
 

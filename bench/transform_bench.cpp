@@ -27,7 +27,7 @@
 #include "legendre/legendre_stage.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/error.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/transform.hpp"
 
 namespace ringweave::detail {

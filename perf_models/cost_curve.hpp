@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "ringweave/times.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline perf_models {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "ringweave/times.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline perf_models {
 

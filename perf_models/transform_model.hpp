@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "perf_models/machine.hpp"
-#include "ringweave/times.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline perf_models {
 

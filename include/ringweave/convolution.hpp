@@ -6,10 +6,9 @@
 #include <vector>
 
 #include <ringweave/communicator.hpp>
+#include <ringweave/execution.hpp>
 #include <ringweave/grid.hpp>
 #include <ringweave/kernel.hpp>
-#include <ringweave/options.hpp>
-#include <ringweave/times.hpp>
 #include <ringweave/views.hpp>
 
 namespace ringweave::detail::inline distribute {

@@ -8,8 +8,7 @@
 
 #include <ringweave/alm.hpp>
 #include <ringweave/communicator.hpp>
-#include <ringweave/options.hpp>
-#include <ringweave/times.hpp>
+#include <ringweave/execution.hpp>
 #include <ringweave/views.hpp>
 
 namespace ringweave::detail::inline nonuniform {

@@ -8,15 +8,15 @@
 #include <ringweave/communicator.hpp>
 #include <ringweave/convolution.hpp>
 #include <ringweave/error.hpp>
+#include <ringweave/execution.hpp>
 #include <ringweave/grid.hpp>
 #include <ringweave/kernel.hpp>
-#include <ringweave/options.hpp>
+#include <ringweave/lensing.hpp>
 #include <ringweave/points.hpp>
 #include <ringweave/rotation.hpp>
 #include <ringweave/smoothing.hpp>
 #include <ringweave/spectra.hpp>
 #include <ringweave/splitting.hpp>
-#include <ringweave/times.hpp>
 #include <ringweave/transform.hpp>
 #include <ringweave/version.hpp>
 #include <ringweave/views.hpp>

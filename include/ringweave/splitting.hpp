@@ -9,10 +9,9 @@
 
 #include <ringweave/communicator.hpp>
 #include <ringweave/convolution.hpp>
+#include <ringweave/execution.hpp>
 #include <ringweave/grid.hpp>
 #include <ringweave/kernel.hpp>
-#include <ringweave/options.hpp>
-#include <ringweave/times.hpp>
 #include <ringweave/transform.hpp>
 #include <ringweave/views.hpp>
 

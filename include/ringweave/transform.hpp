@@ -9,9 +9,8 @@
 
 #include <ringweave/alm.hpp>
 #include <ringweave/communicator.hpp>
+#include <ringweave/execution.hpp>
 #include <ringweave/grid.hpp>
-#include <ringweave/options.hpp>
-#include <ringweave/times.hpp>
 #include <ringweave/views.hpp>
 
 namespace ringweave::detail::inline distribute {

@@ -9,7 +9,7 @@
 #include "base/device.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/error.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "transform/device_budget.hpp"
 
 namespace ringweave::detail::inline app {

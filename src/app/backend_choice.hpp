@@ -4,7 +4,7 @@
 #include <string>
 
 #include "app/run.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline app {
 

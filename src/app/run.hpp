@@ -14,8 +14,8 @@
 #include "base/stage_timer.hpp"
 #include "perf_models/machine.hpp"
 #include "ringweave/communicator.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/files.hpp"
-#include "ringweave/times.hpp"
 
 namespace ringweave::detail::inline app {
 

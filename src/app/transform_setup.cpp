@@ -12,9 +12,9 @@
 #include "io/input_file.hpp"
 #include "ringweave/analysis.hpp"
 #include "ringweave/error.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/files.hpp"
 #include "ringweave/grid.hpp"
-#include "ringweave/options.hpp"
 #include "ringweave/transform.hpp"
 #include "transform/map_preparation.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "ringweave/times.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline base {
 

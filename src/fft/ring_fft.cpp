@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "ringweave/error.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline fft {
 

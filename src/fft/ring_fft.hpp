@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/mode_view.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/grid.hpp"
-#include "ringweave/options.hpp"
 #include "ringweave/views.hpp"
 #include "sphere/mode_layout.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline legendre {
 

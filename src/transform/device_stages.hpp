@@ -9,7 +9,7 @@
 #include "distribute/exchange/mode_exchange.hpp"
 #include "fft/device_ring_fft.hpp"
 #include "legendre/device_legendre_stage.hpp"
-#include "ringweave/times.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/views.hpp"
 #include "transform/graph_cache.hpp"
 #include "transform/stream_stages.hpp"

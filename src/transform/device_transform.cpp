@@ -8,7 +8,7 @@
 #include "distribute/exchange/device_transport.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/error.hpp"
-#include "ringweave/times.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline transform {
 namespace {

@@ -12,7 +12,7 @@
 #include "base/stage_timer.hpp"
 #include "distribute/exchange/device_route.hpp"
 #include "ringweave/communicator.hpp"
-#include "ringweave/times.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/views.hpp"
 #include "transform/device_stages.hpp"
 #include "transform/field_groups.hpp"

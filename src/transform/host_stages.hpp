@@ -10,8 +10,7 @@
 #include "distribute/exchange/mode_exchange.hpp"
 #include "fft/ring_fft.hpp"
 #include "legendre/legendre_stage.hpp"
-#include "ringweave/options.hpp"
-#include "ringweave/times.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/views.hpp"
 
 namespace ringweave::detail::inline transform {

@@ -4,7 +4,7 @@
 #include "base/checked_cast.hpp"
 #include "base/chunked_copies.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "ringweave/times.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline transform {
 namespace {

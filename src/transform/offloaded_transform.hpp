@@ -8,7 +8,7 @@
 
 #include "base/device_buffer.hpp"
 #include "base/stage_timer.hpp"
-#include "ringweave/times.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/views.hpp"
 #include "transform/device_transform.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "base/device.hpp"
 #include "base/stage_timer.hpp"
-#include "ringweave/times.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline transform {
 

@@ -8,7 +8,7 @@
 
 #include "base/checked_cast.hpp"
 #include "legendre/theta_route.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/transform.hpp"
 #include "transform/device_budget.hpp"
 #include "transform/offloaded_transform.hpp"

@@ -12,7 +12,7 @@
 #include "distribute/mpi/agree.hpp"
 #include "legendre/deconvolved_rows.hpp"
 #include "ringweave/error.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/transform.hpp"
 
 namespace ringweave {

@@ -7,7 +7,7 @@
 #include "base/checked_cast.hpp"
 #include "distribute/exchange/exchange_volume.hpp"
 #include "distribute/exchange/transpose_schedule.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/transform.hpp"
 
 namespace ringweave::detail::inline transform {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/transform.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_scaling.hpp"

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-#include "ringweave/times.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail::test {
 namespace {

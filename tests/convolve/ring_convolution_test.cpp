@@ -14,7 +14,7 @@
 #include "convolve/kernels.hpp"
 #include "ringweave/convolution.hpp"
 #include "ringweave/error.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "support/tolerance.hpp"
 
 namespace ringweave::detail::test {

@@ -9,7 +9,7 @@
 #include "mode_labels.hpp"
 #include "plan_cases.hpp"
 #include "ringweave/error.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "support/rank_groups.hpp"
 
 namespace ringweave::detail::test {

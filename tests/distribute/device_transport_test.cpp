@@ -10,7 +10,7 @@
 #include "mode_labels.hpp"
 #include "plan_cases.hpp"
 #include "queued_memory.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "support/rank_groups.hpp"
 
 // The exchange of modes on a device, emulated by one that does nothing until it is waited for.

@@ -11,7 +11,7 @@
 #include "distribute/exchange/order_passes.hpp"
 #include "placed_modes.hpp"
 #include "plan_cases.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail::test {
 namespace {

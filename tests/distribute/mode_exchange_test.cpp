@@ -10,7 +10,7 @@
 #include "exchange_steps.hpp"
 #include "mode_labels.hpp"
 #include "plan_cases.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/views.hpp"
 #include "support/rank_groups.hpp"
 

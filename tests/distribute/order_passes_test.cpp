@@ -10,7 +10,7 @@
 #include "base/checked_cast.hpp"
 #include "placed_modes.hpp"
 #include "plan_cases.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail::test {
 namespace {

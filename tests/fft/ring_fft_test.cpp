@@ -13,7 +13,7 @@
 #include "base/mode_view.hpp"
 #include "fft/ring_problem.hpp"
 #include "ringweave/error.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail {
 namespace {

@@ -39,10 +39,10 @@ WINGS = {
 }
 # The room that each public header belongs to. Public headers include nothing but each other.
 PUBLIC = {
-    "version": "base", "error": "base", "views": "base", "times": "base", "options": "base",
+    "version": "base", "error": "base", "views": "base", "execution": "base",
     "grid": "sphere", "alm": "sphere", "spectra": "sphere", "kernel": "sphere",
     "communicator": "distribute", "mpi": "distribute", "transform": "transform", "analysis": "transform",
-    "rotation": "transform", "points": "nonuniform",
+    "rotation": "transform", "points": "nonuniform", "lensing": "nonuniform",
     "convolution": "convolve", "splitting": "convolve", "smoothing": "convolve",
     "files": "io", "ringweave": "app",
 }

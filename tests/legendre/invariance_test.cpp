@@ -4,7 +4,7 @@
 
 #include "base/checked_cast.hpp"
 #include "legendre/legendre_problem.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "support/tolerance.hpp"
 
 namespace ringweave::detail {

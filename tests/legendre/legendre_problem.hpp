@@ -12,7 +12,7 @@
 #include "base/checked_cast.hpp"
 #include "base/mode_view.hpp"
 #include "legendre/legendre_stage.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail {
 

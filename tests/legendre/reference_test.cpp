@@ -23,7 +23,7 @@ struct Reference {
 #include "base/checked_cast.hpp"
 #include "base/mode_view.hpp"
 #include "legendre/references.inc"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 
 enum class Direction { synthesis, adjoint };
 

@@ -6,7 +6,7 @@
 #include "base/memory_meter.hpp"
 #include "legendre/legendre_problem.hpp"
 #include "ringweave/error.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "legendre/legendre_problem.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "support/tolerance.hpp"
 
 namespace ringweave::detail {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "ringweave/error.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/transform.hpp"
 #include "transform/device_budget.hpp"
 #include "transform/transform_cases.hpp"

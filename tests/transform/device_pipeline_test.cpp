@@ -7,7 +7,7 @@
 #include "distribute/queued_memory.hpp"
 #include "fft/ring_fft.hpp"
 #include "legendre/legendre_stage.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/transform.hpp"
 #include "support/rank_groups.hpp"
 #include "transform/host_stages.hpp"

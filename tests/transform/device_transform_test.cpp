@@ -6,7 +6,7 @@
 #include "base/checked_cast.hpp"
 #include "base/device_buffer.hpp"
 #include "ringweave/error.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/transform.hpp"
 #include "support/rank_groups.hpp"
 #include "transform/device_budget.hpp"

@@ -5,8 +5,8 @@
 
 #include "base/memory_meter.hpp"
 #include "ringweave/error.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/grid.hpp"
-#include "ringweave/options.hpp"
 #include "ringweave/transform.hpp"
 #include "support/rank_groups.hpp"
 #include "transform/transform_cases.hpp"

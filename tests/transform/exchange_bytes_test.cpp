@@ -7,7 +7,7 @@
 
 #include "base/memory_meter.hpp"
 #include "bench/sent_bytes.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/transform.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"

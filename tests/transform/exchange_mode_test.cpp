@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "distribute/exchange/mode_exchange.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/transform.hpp"
 #include "support/rank_groups.hpp"
 #include "transform/entry_point_results.hpp"

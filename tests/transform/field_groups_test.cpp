@@ -10,7 +10,7 @@
 #include "base/checked_cast.hpp"
 #include "base/memory_meter.hpp"
 #include "ringweave/error.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/transform.hpp"
 #include "support/rank_groups.hpp"
 #include "transform/entry_point_results.hpp"

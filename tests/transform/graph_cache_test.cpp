@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ringweave/error.hpp"
-#include "ringweave/times.hpp"
+#include "ringweave/execution.hpp"
 #include "transform/stream_stages.hpp"
 
 // Graphs and events of a device that only records its calls.

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <ranges>
 
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/transform.hpp"
 #include "support/rank_groups.hpp"
 #include "transform/transform_cases.hpp"

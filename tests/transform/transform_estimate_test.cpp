@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
+#include "ringweave/execution.hpp"
 #include "ringweave/grid.hpp"
-#include "ringweave/options.hpp"
 #include "ringweave/transform.hpp"
 
 namespace ringweave::detail {

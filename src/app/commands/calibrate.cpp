@@ -15,7 +15,7 @@
 #include "perf_models/machine_combination.hpp"
 #include "perf_models/machine_file.hpp"
 #include "ringweave/error.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline app {
 namespace {

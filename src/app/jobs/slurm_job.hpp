@@ -8,7 +8,7 @@
 
 #include "app/predict/scaling_prediction.hpp"
 #include "perf_models/machine.hpp"
-#include "ringweave/times.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/transform.hpp"
 
 namespace ringweave::detail::inline app {

@@ -6,7 +6,7 @@
 
 #include "app/run.hpp"
 #include "perf_models/machine.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline app {
 

@@ -10,8 +10,8 @@
 #include "convolve/split/split_plan.hpp"
 #include "io/file_kind.hpp"
 #include "perf_models/machine.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/files.hpp"
-#include "ringweave/times.hpp"
 #include "ringweave/transform.hpp"
 #include "transform/transform_plan.hpp"
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/transform.hpp"
 
 namespace ringweave::detail::inline app {

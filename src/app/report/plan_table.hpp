@@ -6,7 +6,7 @@
 
 #include "app/predict/memory_estimate.hpp"
 #include "app/run.hpp"
-#include "ringweave/times.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline app {
 

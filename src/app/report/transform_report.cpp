@@ -10,7 +10,7 @@
 
 #include "app/backend_choice.hpp"
 #include "app/report/plan_table.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/transform.hpp"
 #include "transform/device_budget.hpp"
 #include "transform/offloaded_transform.hpp"

@@ -21,8 +21,8 @@
 #include "ringweave/analysis.hpp"
 #include "ringweave/convolution.hpp"
 #include "ringweave/error.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/smoothing.hpp"
-#include "ringweave/times.hpp"
 #include "ringweave/transform.hpp"
 
 namespace ringweave::detail::inline app {

@@ -9,7 +9,7 @@
 #include "app/predict/memory_estimate.hpp"
 #include "app/smooth/smooth_job.hpp"
 #include "app/smooth/smooth_kernel.hpp"
-#include "ringweave/times.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline app {
 

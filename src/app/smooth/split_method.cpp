@@ -20,10 +20,9 @@
 #include "distribute/mpi/mpi_library.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/error.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/smoothing.hpp"
 #include "ringweave/splitting.hpp"
-#include "ringweave/times.hpp"
 #include "transform/device_memory_plan.hpp"
 
 namespace ringweave::detail::inline app {

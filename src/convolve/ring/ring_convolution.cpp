@@ -25,8 +25,7 @@
 #include "fft/ring_fft.hpp"
 #include "ringweave/convolution.hpp"
 #include "ringweave/error.hpp"
-#include "ringweave/options.hpp"
-#include "ringweave/times.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/views.hpp"
 #include "sphere/kernel/kernel_table.hpp"
 

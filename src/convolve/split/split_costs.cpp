@@ -10,7 +10,7 @@
 
 #include "base/checked_cast.hpp"
 #include "convolve/ring/ring_convolution_estimate.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/transform.hpp"
 #include "sphere/kernel/cap_polynomials.hpp"
 #include "transform/transform_scaling.hpp"

@@ -3,7 +3,7 @@
 
 #include "base/device_buffer.hpp"
 #include "distribute/exchange/device_mode_rounding.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline distribute {
 namespace {

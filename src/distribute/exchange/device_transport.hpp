@@ -10,7 +10,7 @@
 #include "base/device.hpp"
 #include "distribute/exchange/device_route.hpp"
 #include "distribute/exchange/mode_transport.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline distribute {
 

@@ -5,7 +5,7 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/exchange/transpose_schedule.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline distribute {
 

@@ -8,7 +8,7 @@
 #include "distribute/exchange/exchange_volume.hpp"
 #include "distribute/exchange/order_distribution.hpp"
 #include "distribute/ring_distribution.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "sphere/mode_layout.hpp"
 #include "sphere/mode_limits.hpp"
 

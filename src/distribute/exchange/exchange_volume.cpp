@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "base/checked_cast.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline distribute {
 

@@ -6,7 +6,7 @@
 
 #include "distribute/exchange/order_distribution.hpp"
 #include "distribute/ring_distribution.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "sphere/mode_limits.hpp"
 
 namespace ringweave::detail::inline distribute {

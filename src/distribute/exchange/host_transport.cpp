@@ -6,7 +6,7 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/exchange/mode_transport.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/views.hpp"
 
 namespace ringweave::detail::inline distribute {

@@ -9,7 +9,7 @@
 #include "distribute/exchange/mode_transport.hpp"
 #include "distribute/exchange/order_passes.hpp"
 #include "ringweave/communicator.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline distribute {
 

@@ -8,7 +8,7 @@
 
 #include "distribute/exchange/exchange_plan.hpp"
 #include "distribute/exchange/mode_rounding.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline distribute {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "distribute/exchange/exchange_plan.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline distribute {
 

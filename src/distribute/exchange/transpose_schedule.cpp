@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/checked_cast.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline distribute {
 

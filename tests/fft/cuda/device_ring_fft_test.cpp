@@ -8,7 +8,7 @@
 #include "base/checked_cast.hpp"
 #include "base/device_buffer.hpp"
 #include "fft/ring_problem.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 
 // The device ring FFT on a device, against the host's.
 namespace ringweave::detail {

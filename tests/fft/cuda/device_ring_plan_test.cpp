@@ -11,7 +11,7 @@
 #include "fft/cuda/ring_blocks.hpp"
 #include "fft/device_ring_fft.hpp"
 #include "ringweave/error.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail {
 namespace {

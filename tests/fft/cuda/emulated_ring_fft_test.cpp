@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/checked_cast.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "sphere/mode_limits.hpp"
 #include "support/warpwise_block.hpp"
 

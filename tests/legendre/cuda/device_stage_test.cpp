@@ -17,7 +17,7 @@
 #include "legendre/cuda/plan/stage_memory.hpp"
 #include "legendre/device_legendre_stage.hpp"
 #include "ringweave/error.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "support/tolerance.hpp"
 
 // The device stage on a device, against the host stage.

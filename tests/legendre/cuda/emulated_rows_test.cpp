@@ -7,7 +7,7 @@
 
 #include "base/checked_cast.hpp"
 #include "legendre/cuda/emulated_stage.hpp"
-#include "ringweave/options.hpp"
+#include "ringweave/execution.hpp"
 #include "support/tolerance.hpp"
 
 // Rows, batches of rows and aliases of the device stage, emulated on the host.

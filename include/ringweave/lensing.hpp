@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include <ringweave/alm.hpp>
+#include <ringweave/communicator.hpp>
+#include <ringweave/execution.hpp>
+#include <ringweave/grid.hpp>
+#include <ringweave/points.hpp>
+#include <ringweave/views.hpp>
+
+namespace ringweave::detail::inline distribute {
+class RingDistribution;
+}
+
+namespace ringweave {
+
+/// The a_lm of what deflects, dimensionless: d = grad phi + curl Omega, in radians.
+struct Potential {
+  /// Of this rank's orders; any distribution with every order on one rank.
+  AlmLayout layout;
+  AlmView<const double> phi;      ///< one component
+  AlmView<const double> omega{};  ///< one component, or none: zero
+};
+
+/// A deflection of the pixels of a grid: the pixel at n looks at n', the end of the geodesic that
+/// begins at n with the direction and length of d(n). The pixels are those of the rings that a
+/// transform on the grid with the potential's lmax has. Copies share everything.
+/// Members marked * are collective.
+class Deflection {
+ public:
+  /// * Computes d at the pixels with one MPI_Alltoallv.
+  /// Error  DataError on all ranks when a coefficient is not finite; UsageError when a shape is
+  ///        wrong, an order is not on exactly one rank, or ranks disagree; ResourceError when
+  ///        memory fails one.
+  Deflection(const Communicator& comm, std::shared_ptr<const RingGrid> grid,
+             const Potential& potential, const ExchangeOptions& exchange = {});
+
+  const LocalRings& rings() const;  ///< those of this rank
+  /// Which rank owns which rings, for a transform of the same maps (TransformSpec::ring_bands).
+  std::shared_ptr<const detail::RingDistribution> ring_bands() const;
+
+  /// Returns d, [to the south, to the east][pixel], radians.
+  MapView<const double> vectors() const;
+  /// Computes n' in radians: theta in [0, pi], and phi, which is not reduced to a circle. OpenMP.
+  void positions(View<double> theta, View<double> phi) const;
+  /// Computes cos and sin of the angle gamma by which fields turn: the field of spin s that a pixel
+  /// sees is exp(i s gamma) times that at n'. OpenMP.
+  void rotation(View<double> cos_gamma, View<double> sin_gamma) const;
+
+  double rms() const;      ///< of |d| over the sphere
+  double largest() const;  ///< |d| of any pixel
+
+  /// * Computes |A|, the area around n' over the area around n, with two fields of spin 0 and 2.
+  /// map    [pixel]; overwritten
+  /// Error  UsageError on all ranks for the inverse of a deflection, which has no potential, or
+  ///        when a shape is wrong on one.
+  void magnification(View<double> map) const;
+
+  /// * Returns the deflection that leads back: for every pixel n' from there to the n with
+  /// exp_n(d(n)) = n', to 1e-12 rad. Fields that are evaluated there, and turned, are delensed.
+  /// Error  DataError on all ranks, with the pixel and its |A|, where 12 steps do not find n: the
+  ///        deflection folds the sphere. UsageError for the inverse of a deflection.
+  Deflection inverse() const;
+  /// Returns how often inverse() evaluated d to make this deflection; 0 for one of a potential.
+  int evaluations() const;
+
+  /// Seconds of "legendre", "exchange", "ring_fft" and "deflection" that this rank took to make it.
+  const StageTimes& times() const;
+  std::int64_t bytes() const;  ///< on this rank
+
+ private:
+  friend class Lensing;
+  struct Impl;
+  explicit Deflection(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<const Impl> impl_;
+};
+
+/// Tells whether fields of spin >= 1 turn with the frame that is carried along a deflection.
+enum class FrameRotation {
+  carried,  ///< as the sky does
+  none      ///< components are copied from n' to n
+};
+
+/// The transform between a_lm and the deflected map, and its exact adjoint:
+///
+///     f(n) = exp(i s gamma(n)) X(n'(n)),   X the field of spin s with these a_lm
+///
+/// The adjoint is no inverse. The sum over pixels of an exact grid, with weights w |A|, is the
+/// integral over n', so that adjoint(w |A| f) gives the a_lm up to what the band limit loses.
+/// lens() of the inverse deflection evaluates the a_lm of a lensed map where its pixels came from.
+///
+/// Members marked * are collective. Calls allocate and plan nothing; all ring modes go through one
+/// MPI_Alltoallv. Maps are equal to rounding for any number of ranks and bitwise for any number of
+/// threads. One call at a time per object. T is float or double.
+///
+///   maps  [component][pixel of deflection.rings()]
+///   a_lm  [component][my order m][l = m..lmax], as alm_layout() has them
+///
+/// From  Lewis (2005), Phys. Rev. D 71, 083008; Reinecke, Belkner & Carron (2023), A&A 678, A165
+class Lensing {
+ public:
+  /// * `spec` is that of the unlensed fields. Error  as those of PointSet.
+  Lensing(const Communicator& comm, const Deflection& deflection, const PointSpec& spec,
+          FrameRotation rotation = FrameRotation::carried);
+  ~Lensing();
+  Lensing(Lensing&&) noexcept;
+  Lensing& operator=(Lensing&&) noexcept;
+
+  const AlmLayout& alm_layout() const;
+  const LocalRings& rings() const;
+  const PointReport& report() const;
+
+  /// Allocates this rank's part of a_lm or of a map, not initialised. Not collective.
+  template <class T>
+  AlmBuffer<T> make_alm() const {
+    return {n_components(), alm_layout().size()};
+  }
+  template <class T>
+  MapBuffer<T> make_map() const {
+    return {n_components(), rings().n_pixels()};
+  }
+
+  // Both throw UsageError on all ranks when a shape is wrong on one.
+
+  /// * Computes the lensed map. Reads alm, overwrites map.
+  template <class T>
+  void lens(AlmView<const T> alm, MapView<T> map);
+  template <class T>
+  void lens(const AlmBuffer<T>& alm, MapBuffer<T>& map) {
+    lens<T>(alm.view(), map.view());
+  }
+
+  /// * Applies the exact transpose (with weight 2 for m > 0 on the a_lm). There are no weights.
+  /// Error  DataError on all ranks, naming the first, when a pixel is not finite.
+  template <class T>
+  void adjoint(MapView<const T> map, AlmView<T> alm, Accumulate how = Accumulate::overwrite);
+  template <class T>
+  void adjoint(const MapBuffer<T>& map, AlmBuffer<T>& alm, Accumulate how = Accumulate::overwrite) {
+    adjoint<T>(map.view(), alm.view(), how);
+  }
+
+  /// Seconds of "legendre", "exchange", "rows", "points", "value_exchange", "deflection" (the
+  /// rotation) of this rank so far.
+  StageTimes& times();
+  std::int64_t bytes() const;  ///< on this rank, without the deflection's
+
+ private:
+  std::int64_t n_components() const;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ringweave

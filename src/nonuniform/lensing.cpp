@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ringweave/lensing.hpp"
+
+#include <cstddef>
+#include <utility>
+
+#include "base/checked_cast.hpp"
+#include "base/stage_timer.hpp"
+#include "distribute/mpi/agree.hpp"
+#include "nonuniform/deflection_data.hpp"
+#include "ringweave/error.hpp"
+
+namespace ringweave {
+
+using namespace detail;
+
+namespace {
+
+constexpr const char* where = "lensing";
+
+/// Plans the transform to the points that the pixels see. Collective.
+PointTransform plan_transform(const Communicator& comm, const Deflection& deflection,
+                              const PointSpec& spec) {
+  const std::int64_t n = deflection.rings().n_pixels();
+  MapBuffer<double> angles = agreed(comm, [&] { return MapBuffer<double>(2, n); });
+  const View<double> theta = angles.view().component(0);
+  const View<double> phi = angles.view().component(1);
+  deflection.positions(theta, phi);
+  const PointSet points(comm, spec, {theta.data(), to_size(n)}, {phi.data(), to_size(n)});
+  angles.release();
+  return {comm, spec, points};
+}
+
+enum class Turn { forward, back };
+
+/// Multiplies fields of spin s by exp(i s gamma), or by exp(-i s gamma).
+template <class T>
+void turn_pixels(const FieldSet& fields, Turn turn, const DeflectedPixels& pixels,
+                 std::int64_t first, ComponentView<const T> from, ComponentView<T> to) {
+  double cosines[DeflectedPixels::most];
+  double sines[DeflectedPixels::most];
+  find_rotation(pixels, cosines, sines);
+  if (turn == Turn::back) {
+    for (std::int64_t i = 0; i < pixels.count; ++i) sines[i] = -sines[i];
+  }
+  for (const FieldSet::Field& field : fields.fields()) {
+    const std::int64_t c = field.first_component;
+    if (field.spin == 0) {
+      if (from.data() != to.data())
+        std::copy_n(from.component(c).data() + first, pixels.count, to.component(c).data() + first);
+      continue;
+    }
+    const T* const q_from = from.component(c).data() + first;
+    const T* const u_from = from.component(c + 1).data() + first;
+    T* const q_to = to.component(c).data() + first;
+    T* const u_to = to.component(c + 1).data() + first;
+    for (std::int64_t i = 0; i < pixels.count; ++i) {
+      double q = static_cast<double>(q_from[i]);
+      double u = static_cast<double>(u_from[i]);
+      for (int s = 0; s < field.spin; ++s) {
+        const double turned = q * cosines[i] - u * sines[i];
+        u = q * sines[i] + u * cosines[i];
+        q = turned;
+      }
+      q_to[i] = static_cast<T>(q);
+      u_to[i] = static_cast<T>(u);
+    }
+  }
+}
+
+}  // namespace
+
+struct Lensing::Impl {
+  Impl(const Communicator& communicator, const Deflection& given, const PointSpec& spec,
+       FrameRotation rotation)
+      : comm(communicator),
+        deflection(given),
+        fields(spec.fields),
+        transform(plan_transform(comm, deflection, spec)),
+        turns(rotation == FrameRotation::carried && fields.max_spin() > 0) {
+    const std::int64_t bytes = checked_product(fields.n_components() * std::int64_t{sizeof(double)},
+                                               deflection.rings().n_pixels(), where);
+    agree(comm, [&] {
+      if (turns) turned.allocate(bytes);
+    });
+  }
+
+  template <class T>
+  void turn(Turn how, ComponentView<const T> from, ComponentView<T> to) {
+    const StageTimer timer(&transform.times(), "deflection");
+    deflection.impl_->for_each_piece([&](const DeflectedPixels& pixels, std::int64_t first) {
+      turn_pixels<T>(fields, how, pixels, first, from, to);
+    });
+  }
+
+  Communicator comm;
+  Deflection deflection;
+  FieldSet fields;
+  PointTransform transform;
+  bool turns;
+  HostBuffer<std::byte> turned;  ///< a map of doubles or floats
+};
+
+Lensing::Lensing(const Communicator& comm, const Deflection& deflection, const PointSpec& spec,
+                 FrameRotation rotation)
+    : impl_(std::make_unique<Impl>(comm, deflection, spec, rotation)) {}
+Lensing::~Lensing() = default;
+Lensing::Lensing(Lensing&&) noexcept = default;
+Lensing& Lensing::operator=(Lensing&&) noexcept = default;
+
+const AlmLayout& Lensing::alm_layout() const { return impl_->transform.alm_layout(); }
+const LocalRings& Lensing::rings() const { return impl_->deflection.rings(); }
+const PointReport& Lensing::report() const { return impl_->transform.points().report(); }
+StageTimes& Lensing::times() { return impl_->transform.times(); }
+std::int64_t Lensing::bytes() const { return impl_->transform.bytes() + held_bytes(impl_->turned); }
+std::int64_t Lensing::n_components() const { return impl_->fields.n_components(); }
+
+template <class T>
+void Lensing::lens(AlmView<const T> alm, MapView<T> map) {
+  Impl& own = *impl_;
+  own.transform.evaluate<T>(alm, map);
+  if (own.turns) own.turn<T>(Turn::forward, map, map);
+}
+
+template <class T>
+void Lensing::adjoint(MapView<const T> map, AlmView<T> alm, Accumulate how) {
+  Impl& own = *impl_;
+  if (!own.turns) {
+    own.transform.adjoint<T>(map, alm, how);
+    return;
+  }
+  agree(own.comm, [&] {
+    require_planned(where, map.n_components(), n_components(), "components of a map");
+    require_planned(where, map.size(), rings().n_pixels(), "pixels of a component");
+  });
+  const MapView<T> turned(reinterpret_cast<T*>(own.turned.data()), map.n_components(), map.size());
+  own.turn<T>(Turn::back, map, turned);
+  own.transform.adjoint<T>(turned, alm, how);
+}
+
+template void Lensing::lens(AlmView<const double>, MapView<double>);
+template void Lensing::lens(AlmView<const float>, MapView<float>);
+template void Lensing::adjoint(MapView<const double>, AlmView<double>, Accumulate);
+template void Lensing::adjoint(MapView<const float>, AlmView<float>, Accumulate);
+
+}  // namespace ringweave

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ringweave/lensing.hpp"
+
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "distribute/order_moves.hpp"
+#include "nonuniform/lensing_problem.hpp"
+#include "support/expect_error.hpp"
+#include "support/rank_groups.hpp"
+#include "support/tolerance.hpp"
+
+/// Calls of MPI_Alltoallv that this rank has made.
+static int alltoallv_calls = 0;
+
+extern "C" int MPI_Alltoallv(const void* from, const int counts[], const int firsts[],
+                             MPI_Datatype type, void* to, const int to_counts[],
+                             const int to_firsts[], MPI_Datatype to_type, MPI_Comm comm) {
+  ++alltoallv_calls;
+  return PMPI_Alltoallv(from, counts, firsts, type, to, to_counts, to_firsts, to_type, comm);
+}
+
+namespace ringweave::detail::test {
+namespace {
+
+PointSpec lensed(int lmax, const std::vector<int>& spins, double epsilon) {
+  PointSpec spec;
+  spec.lmax = lmax;
+  spec.fields = FieldSet(spins);
+  spec.epsilon = epsilon;
+  return spec;
+}
+
+/// The transform with the same rings.
+SphericalHarmonicTransform transform_like(const Communicator& comm, const Deflection& deflection,
+                                          const PointSpec& spec, int lmax) {
+  TransformSpec like;
+  like.grid = deflection.rings().shared_grid();
+  like.lmax = lmax;
+  like.fields = spec.fields;
+  like.ring_bands = deflection.ring_bands();
+  return {comm, like};
+}
+
+template <class T>
+MapBuffer<T> lensed_map(Lensing& lensing, const AlmBuffer<T>& alm) {
+  MapBuffer<T> map = lensing.make_map<T>();
+  lensing.lens(alm, map);
+  return map;
+}
+
+TEST(Lensing, WithoutDeflectionIsTheSynthesis) {
+  on_every_rank_count([](const Communicator& comm) {
+    const PointSpec spec = lensed(40, {0, 2}, 1e-8);
+    for (const char* grid : {"healpix:16", "gauss:40"}) {
+      const Deflection none(comm, shared(RingGrid::from_name(grid)),
+                            RandomPotential(comm, 12, 0).view());
+      Lensing lensing(comm, none, spec);
+      SphericalHarmonicTransform transform = transform_like(comm, none, spec, spec.lmax);
+      const MapBuffer<double> map =
+          lensed_map(lensing, white_alm(lensing.alm_layout(), spec.fields));
+      expect_within(
+          relative_error(comm, map,
+                         synthesized(transform, white_alm(transform.alm_layout(), spec.fields))),
+          spec.epsilon);
+    }
+  });
+}
+
+/// Multiplies a map by the quadrature weights, and by |A|.
+void weigh(const Deflection& deflection, MapBuffer<double>& map) {
+  HostBuffer<double> area(map.size());
+  deflection.magnification({area.data(), area.size()});
+  for_each_pixel(deflection.rings(), [&](std::int64_t i, const Ring& ring, double) {
+    for (std::int64_t c = 0; c < map.n_components(); ++c)
+      map.view().component(c)[i] *= ring.weight * area[i];
+  });
+}
+
+TEST(Lensing, TheAdjointOfWeightedMapsGivesTheAlmBack) {
+  on_every_rank_count([](const Communicator& comm) {
+    const PointSpec spec = lensed(16, {0, 2, 1}, 1e-11);
+    for (const double convergence : {0.0, 0.03}) {
+      const Deflection deflection(comm, shared(RingGrid::gauss_legendre(96)),
+                                  RandomPotential(comm, 6, convergence).view());
+      Lensing lensing(comm, deflection, spec);
+      const AlmBuffer<double> alm = white_alm(lensing.alm_layout(), spec.fields);
+      MapBuffer<double> map = lensed_map(lensing, alm);
+      weigh(deflection, map);
+      AlmBuffer<double> back = lensing.make_alm<double>();
+      lensing.adjoint(map, back);
+      expect_within(relative_error(comm, back, alm), 10 * spec.epsilon);
+      lensing.adjoint(map, back, Accumulate::add);
+      for (std::int64_t i = 0; i < back.n_components() * back.size(); ++i)
+        back.view().data()[i] *= 0.5;
+      expect_within(relative_error(comm, back, alm), 10 * spec.epsilon);
+    }
+  });
+}
+
+/// Values of white a_lm at n' with the turned frame, from a direct sum for each pixel.
+MapBuffer<double> expected_map(const Deflection& deflection, const PointSpec& spec,
+                               FrameRotation rotation) {
+  const std::int64_t n = deflection.rings().n_pixels();
+  if (n == 0) return {spec.fields.n_components(), 0};
+  MapBuffer<double> map = expected_values(spec, positions_of(deflection));
+  MapBuffer<double> turn(2, n);
+  deflection.rotation(turn.view().component(0), turn.view().component(1));
+  for (const FieldSet::Field& field : spec.fields.fields()) {
+    if (field.spin == 0 || rotation == FrameRotation::none) continue;
+    const auto q = map.view().component(field.first_component);
+    const auto u = map.view().component(field.first_component + 1);
+    for (std::int64_t i = 0; i < n; ++i) {
+      const double angle =
+          field.spin * std::atan2(turn.view().component(1)[i], turn.view().component(0)[i]);
+      const std::complex<double> x = std::complex<double>(q[i], u[i]) * std::polar(1.0, angle);
+      q[i] = x.real();
+      u[i] = x.imag();
+    }
+  }
+  return map;
+}
+
+TEST(Lensing, ValuesAreThoseAtTheEndsInTheCarriedFrame) {
+  on_every_rank_count([](const Communicator& comm) {
+    const PointSpec spec = lensed(30, {0, 1, 2, 3}, 1e-11);
+    const Deflection deflection(comm, shared(RingGrid::healpix(4)),
+                                RandomPotential(comm, 10, 0.1).view());
+    for (const FrameRotation rotation : {FrameRotation::carried, FrameRotation::none}) {
+      Lensing lensing(comm, deflection, spec, rotation);
+      const MapBuffer<double> map =
+          lensed_map(lensing, white_alm(lensing.alm_layout(), spec.fields));
+      expect_within(relative_error(comm, map, expected_map(deflection, spec, rotation)),
+                    spec.epsilon);
+      const MapBuffer<float> single =
+          lensed_map(lensing, white_alm<float>(lensing.alm_layout(), spec.fields));
+      MapBuffer<float> rounded = lensing.make_map<float>();
+      std::copy_n(map.view().data(), map.n_components() * map.size(), rounded.view().data());
+      expect_within(relative_error(comm, single, rounded), tolerance::single_storage);
+    }
+  });
+}
+
+template <class T>
+double lensing_gap(const Communicator& comm, Lensing& lensing, const FieldSet& fields) {
+  const AlmBuffer<T> alm = white_alm<T>(lensing.alm_layout(), fields);
+  const MapBuffer<T> map = lensed_map(lensing, alm);
+  MapBuffer<T> other = lensing.make_map<T>();
+  for_each_pixel(lensing.rings(), [&](std::int64_t i, const Ring& ring, double phi) {
+    for (std::int64_t c = 0; c < other.n_components(); ++c) {
+      other.view().component(c)[i] = static_cast<T>(normal_pair(9, static_cast<std::uint32_t>(c),
+                                                                static_cast<int>(1e6 * ring.theta),
+                                                                static_cast<int>(1e6 * phi))
+                                                        .re);
+    }
+  });
+  AlmBuffer<T> back = lensing.make_alm<T>();
+  lensing.adjoint(other, back);
+  long double local = 0;
+  for (std::int64_t i = 0; i < other.n_components() * other.size(); ++i)
+    local += static_cast<long double>(map.view().data()[i]) * other.view().data()[i];
+  const double on_map = comm.sum(static_cast<double>(local));
+  const double of_alm = inner_product<T>(comm, lensing.alm_layout(), alm.view(), back.view());
+  const double norms = std::sqrt(squared_norm<T>(comm, std::as_const(map).view()) *
+                                 squared_norm<T>(comm, std::as_const(other).view()));
+  const double n = comm.sum(static_cast<double>(other.n_components() * other.size()));
+  return std::abs(on_map - of_alm) / (norms / std::sqrt(n));
+}
+
+TEST(Lensing, AdjointIsTheTranspose) {
+  on_every_rank_count([](const Communicator& comm) {
+    const Deflection deflection(comm, shared(RingGrid::healpix(8)),
+                                RandomPotential(comm, 20, 0.1).view());
+    for (const PointSpec& spec : {lensed(40, {0, 2}, 1e-2), lensed(40, {3, 0, 2}, 1e-12)}) {
+      Lensing lensing(comm, deflection, spec);
+      EXPECT_LT(lensing_gap<double>(comm, lensing, spec.fields), tolerance::adjoint);
+      EXPECT_LT(lensing_gap<float>(comm, lensing, spec.fields), tolerance::single_storage);
+    }
+    const PointSpec scalar = lensed(40, {0}, 1e-6);
+    Lensing lensing(comm, deflection, scalar);
+    EXPECT_LT(lensing_gap<double>(comm, lensing, scalar.fields), tolerance::adjoint);
+  });
+}
+
+TEST(Lensing, TheInverseDelensesAMap) {
+  const Communicator comm = Communicator::world();
+  constexpr int lensed_lmax = 63;
+  const PointSpec spec = lensed(12, {0, 2}, 1e-11);
+  const Deflection deflection(comm, shared(RingGrid::gauss_legendre(lensed_lmax + 1)),
+                              RandomPotential(comm, 4, 0.02).view());
+  Lensing lensing(comm, deflection, spec);
+  const MapBuffer<double> map = lensed_map(lensing, white_alm(lensing.alm_layout(), spec.fields));
+  SphericalHarmonicTransform transform = transform_like(comm, deflection, spec, lensed_lmax);
+  const AlmBuffer<double> lensed_alm = adjoint_of(transform, map, ring_weights(deflection.rings()));
+
+  Lensing delensing(comm, deflection.inverse(), lensed(lensed_lmax, {0, 2}, 1e-11));
+  AlmBuffer<double> moved = delensing.make_alm<double>();
+  move_orders<double>(comm, transform.alm_layout(), lensed_alm.view(), delensing.alm_layout(),
+                      moved.view());
+  SphericalHarmonicTransform unlensed = transform_like(comm, deflection, spec, spec.lmax);
+  expect_within(
+      relative_error(comm, lensed_map(delensing, moved),
+                     synthesized(unlensed, white_alm(unlensed.alm_layout(), spec.fields))),
+      1e-9);
+}
+
+TEST(Lensing, EachTransformIsOneAlltoallvForAllFields) {
+  on_every_rank_count([](const Communicator& comm) {
+    const int expected = comm.size() > 1 ? 1 : 0;
+    const RandomPotential potential(comm, 60, 0.05);
+    const auto grid = shared(RingGrid::healpix(32));
+    alltoallv_calls = 0;
+    const Deflection deflection(comm, grid, potential.view());
+    EXPECT_EQ(alltoallv_calls, expected);
+    const PointSpec spec = lensed(64, {0, 2}, 1e-6);
+    Lensing lensing(comm, deflection, spec);
+    const AlmBuffer<double> alm = white_alm(lensing.alm_layout(), spec.fields);
+    MapBuffer<double> map = lensing.make_map<double>();
+    AlmBuffer<double> back = lensing.make_alm<double>();
+    alltoallv_calls = 0;
+    lensing.lens(alm, map);
+    EXPECT_EQ(alltoallv_calls, expected);
+    alltoallv_calls = 0;
+    lensing.adjoint(map, back);
+    EXPECT_EQ(alltoallv_calls, expected);
+  });
+}
+
+TEST(Lensing, WrongShapesAreRefused) {
+  const Communicator comm = Communicator::world();
+  const Deflection deflection(comm, shared(RingGrid::healpix(4)),
+                              RandomPotential(comm, 8, 0.05).view());
+  Lensing lensing(comm, deflection, lensed(10, {0, 2}, 1e-6));
+  AlmBuffer<double> alm = lensing.make_alm<double>();
+  MapBuffer<double> map(2, lensing.rings().n_pixels());
+  expect_error(ErrorKind::usage, "2 components of a map; the plan has 3",
+               [&] { lensing.adjoint(map, alm); });
+  expect_error(ErrorKind::usage, "2 components of values; the plan has 3",
+               [&] { lensing.lens(alm, map); });
+  expect_error(ErrorKind::usage, "expected 1e-13 to 0.1",
+               [&] { Lensing(comm, deflection, lensed(10, {0}, 1)); });
+}
+
+}  // namespace
+}  // namespace ringweave::detail::test
