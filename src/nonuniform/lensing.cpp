@@ -33,37 +33,48 @@ PointTransform plan_transform(const Communicator& comm, const Deflection& deflec
 
 enum class Turn { forward, back };
 
+/// cos and sin of angles, [pixel of a piece].
+struct Turns {
+  double cosines[DeflectedPixels::most];
+  double sines[DeflectedPixels::most];
+};
+
+/// Adds the angles of `other`.
+void add(Turns& turns, const Turns& other, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double c = turns.cosines[i];
+    const double s = turns.sines[i];
+    turns.cosines[i] = c * other.cosines[i] - s * other.sines[i];
+    turns.sines[i] = c * other.sines[i] + s * other.cosines[i];
+  }
+}
+
 /// Multiplies fields of spin s by exp(i s gamma), or by exp(-i s gamma).
 template <class T>
 void turn_pixels(const FieldSet& fields, Turn turn, const DeflectedPixels& pixels,
                  std::int64_t first, ComponentView<const T> from, ComponentView<T> to) {
-  double cosines[DeflectedPixels::most];
-  double sines[DeflectedPixels::most];
-  find_rotation(pixels, cosines, sines);
+  const std::int64_t n = pixels.count;
+  Turns once;
+  find_rotation(pixels, once.cosines, once.sines);
   if (turn == Turn::back) {
-    for (std::int64_t i = 0; i < pixels.count; ++i) sines[i] = -sines[i];
+    for (std::int64_t i = 0; i < n; ++i) once.sines[i] = -once.sines[i];
   }
   for (const FieldSet::Field& field : fields.fields()) {
-    const std::int64_t c = field.first_component;
+    const T* const q_from = from.component(field.first_component).data() + first;
+    T* const q_to = to.component(field.first_component).data() + first;
     if (field.spin == 0) {
-      if (from.data() != to.data())
-        std::copy_n(from.component(c).data() + first, pixels.count, to.component(c).data() + first);
+      if (q_from != q_to) std::copy_n(q_from, n, q_to);
       continue;
     }
-    const T* const q_from = from.component(c).data() + first;
-    const T* const u_from = from.component(c + 1).data() + first;
-    T* const q_to = to.component(c).data() + first;
-    T* const u_to = to.component(c + 1).data() + first;
-    for (std::int64_t i = 0; i < pixels.count; ++i) {
-      double q = static_cast<double>(q_from[i]);
-      double u = static_cast<double>(u_from[i]);
-      for (int s = 0; s < field.spin; ++s) {
-        const double turned = q * cosines[i] - u * sines[i];
-        u = q * sines[i] + u * cosines[i];
-        q = turned;
-      }
-      q_to[i] = static_cast<T>(q);
-      u_to[i] = static_cast<T>(u);
+    Turns turns = once;
+    for (int s = 1; s < field.spin; ++s) add(turns, once, n);
+    const T* const u_from = q_from + from.stride();
+    T* const u_to = q_to + to.stride();
+    for (std::int64_t i = 0; i < n; ++i) {
+      const double q = static_cast<double>(q_from[i]);
+      const double u = static_cast<double>(u_from[i]);
+      q_to[i] = static_cast<T>(q * turns.cosines[i] - u * turns.sines[i]);
+      u_to[i] = static_cast<T>(q * turns.sines[i] + u * turns.cosines[i]);
     }
   }
 }

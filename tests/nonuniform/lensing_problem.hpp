@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstdint>
 #include <memory>
+#include <numbers>
+#include <utility>
 #include <vector>
 
 #include "nonuniform/geodesic.hpp"
@@ -76,6 +79,36 @@ inline Directions positions_of(const Deflection& deflection) {
   ends.phi.resize(ends.theta.size());
   deflection.positions({ends.theta.data(), ends.size()}, {ends.phi.data(), ends.size()});
   return ends;
+}
+
+/// Deflects the ends of some pixels of an inverse deflection, as rings of one pixel, and returns
+/// the largest distance from where they come from, radians: one pixel of `every`, and those near
+/// the poles. `whole` has all orders.
+inline double worst_return(const Deflection& inverse, const Potential& whole, std::int64_t every) {
+  const Directions ends = positions_of(inverse);
+  std::vector<RingSpec> rings;
+  std::vector<SpherePoint> starts;
+  for_each_pixel(inverse.rings(), [&](std::int64_t i, const Ring& ring, double phi) {
+    if (i % every > 0 && ring.sin_theta > 0.02) return;
+    rings.push_back({ends.theta[to_size(i)], ends.phi[to_size(i)], 1, 0});
+    starts.push_back({ring.sin_theta, ring.cos_theta, ring.theta, phi});
+  });
+  if (rings.empty()) return 0;
+  // As a grid has its rings.
+  std::vector<std::size_t> order(rings.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(),
+            [&](auto a, auto b) { return rings[a].theta < rings[b].theta; });
+  const Directions back =
+      positions_of(Deflection(Communicator::self(), shared(RingGrid::from_rings(rings)), whole));
+  double worst = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const SpherePoint end{std::sin(back.theta[i]), std::cos(back.theta[i]), back.theta[i],
+                          back.phi[i]};
+    const Tangent gap = geodesic_to(starts[order[i]], end);
+    worst = std::max(worst, std::hypot(gap.theta, gap.phi));
+  }
+  return worst;
 }
 
 }  // namespace ringweave::detail::test

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/stage_timer.hpp"
+#include "distribute/mpi/agree.hpp"
+#include "distribute/order_moves.hpp"
+#include "ringweave/analysis.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/lensing.hpp"
+#include "ringweave/transform.hpp"
+
+namespace ringweave {
+
+using namespace detail;
+
+namespace {
+
+TransformSpec analysis_spec(const Deflection& inverse, const PointSpec& lensed) {
+  TransformSpec spec;
+  spec.grid = inverse.rings().shared_grid();
+  spec.ring_bands = inverse.ring_bands();
+  spec.lmax = lensed.lmax;
+  spec.mmax = lensed.mmax;
+  spec.fields = lensed.fields;
+  spec.backend = lensed.backend;
+  spec.exchange = lensed.exchange;
+  return spec;
+}
+
+}  // namespace
+
+struct Delensing::Impl {
+  Impl(const Communicator& communicator, const Deflection& inverse, const PointSpec& spec,
+       int corrections, FrameRotation rotation)
+      : comm(communicator),
+        n_iter(corrections),
+        transform(comm, analysis_spec(inverse, spec)),
+        analysis(transform, agreed(comm,
+                                   [&] {
+                                     if (n_iter < 0)
+                                       throw UsageError(
+                                           "corrections of an analysis: " + std::to_string(n_iter) +
+                                           "; expected 0 or more");
+                                     return AnalysisWeights{ring_weights(inverse.rings()), {}};
+                                   })),
+        lensing(comm, inverse, spec, rotation) {}
+
+  Communicator comm;
+  int n_iter;
+  SphericalHarmonicTransform transform;
+  Analysis analysis;
+  Lensing lensing;
+};
+
+Delensing::Delensing(const Communicator& comm, const Deflection& inverse, const PointSpec& spec,
+                     int n_iter, FrameRotation rotation)
+    : impl_(std::make_unique<Impl>(comm, inverse, spec, n_iter, rotation)) {}
+Delensing::~Delensing() = default;
+Delensing::Delensing(Delensing&&) noexcept = default;
+Delensing& Delensing::operator=(Delensing&&) noexcept = default;
+
+const LocalRings& Delensing::rings() const { return impl_->lensing.rings(); }
+const PointReport& Delensing::report() const { return impl_->lensing.report(); }
+StageTimes& Delensing::times() { return impl_->lensing.times(); }
+std::int64_t Delensing::bytes() const { return impl_->lensing.bytes(); }
+
+template <class T>
+void Delensing::delens(MapView<const T> map, MapView<T> delensed) {
+  Impl& own = *impl_;
+  agree(own.comm, [&] {
+    own.transform.require_map(map.n_components(), map.size());
+    own.transform.require_map(delensed.n_components(), delensed.size());
+  });
+  AlmBuffer<T> alm = agreed(own.comm, [&] { return own.lensing.make_alm<T>(); });
+  {
+    const StageTimer timer(&times(), "analysis");
+    AlmBuffer<T> of_grid = agreed(own.comm, [&] { return own.transform.make_alm<T>(); });
+    own.analysis.jacobi<T>(map, own.n_iter, of_grid.view());
+    move_orders<T>(own.comm, own.transform.alm_layout(), std::as_const(of_grid).view(),
+                   own.lensing.alm_layout(), alm.view());
+  }
+  own.lensing.lens<T>(std::as_const(alm).view(), delensed);
+}
+
+template void Delensing::delens(MapView<const double>, MapView<double>);
+template void Delensing::delens(MapView<const float>, MapView<float>);
+
+}  // namespace ringweave

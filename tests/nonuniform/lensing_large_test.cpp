@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The inverse deflection and delensing of a sky like that of the CMB.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <numbers>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "nonuniform/lensing_problem.hpp"
+#include "ringweave/lensing.hpp"
+#include "ringweave/spectra.hpp"
+#include "support/tolerance.hpp"
+
+namespace ringweave::detail::test {
+namespace {
+
+const std::string path =
+    std::string(RINGWEAVE_TEST_DATA) + "/spectra/FFP10_wdipole_lenspotentialCls.dat";
+
+/// C_l of T and of phi up to a degree.
+struct SkySpectra {
+  explicit SkySpectra(int lmax) : t(lmax), phi(lmax) {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+      std::istringstream words(line);
+      int l = 0;
+      double tt = 0, ee = 0, bb = 0, te = 0, pp = 0;
+      if (!(words >> l >> tt >> ee >> bb >> te >> pp) || l > lmax) continue;
+      const double scale = 2 * std::numbers::pi / (l * (l + 1.0));
+      t.values(Spectra::TT)[to_size(l)] = tt * scale;
+      phi.values(Spectra::TT)[to_size(l)] = pp * scale / (l * (l + 1.0));
+    }
+  }
+  Spectra t;
+  Spectra phi;
+};
+
+AlmBuffer<double> drawn(const Spectra& spectra, std::uint64_t which, const AlmLayout& layout) {
+  AlmBuffer<double> alm(1, layout.size());
+  draw_alm(spectra, which, layout, alm.view());
+  return alm;
+}
+
+TEST(LargeLensing, TheInverseDeflectionOfTheCmbTakesTenEvaluations) {
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "RINGWEAVE_TEST_DATA names no folder";
+  constexpr int lmax = 2047;
+  const Communicator comm = Communicator::world();
+  const AlmLayout layout(lmax, lmax);
+  const AlmBuffer<double> phi = drawn(SkySpectra(lmax).phi, 5, layout);
+  const Potential potential{layout, phi.view(), {}};
+  const Deflection deflection(comm, shared(RingGrid::healpix(512)), potential);
+  const Deflection inverse = deflection.inverse();
+  RecordProperty("evaluations", inverse.evaluations());
+  EXPECT_LE(inverse.evaluations(), 10);
+  EXPECT_LT(worst_return(inverse, potential, 997), tolerance::inverse_deflection);
+}
+
+/// Returns the mean of the square over skies with a spectrum, times factor(l).
+template <class Factor>
+double expected_square(const Spectra& spectra, const Factor& factor) {
+  double sum = 0;
+  for (int l = 0; l <= spectra.lmax(); ++l)
+    sum += (2 * l + 1) * factor(l) * spectra(Spectra::TT, l) / (4 * std::numbers::pi);
+  return sum;
+}
+
+/// Returns the rms of the difference of two maps over the sphere.
+double gap_over_sphere(const LocalRings& rings, const MapBuffer<double>& map,
+                       const MapBuffer<double>& expected) {
+  double sum = 0;
+  for_each_pixel(rings, [&](std::int64_t i, const Ring& ring, double) {
+    const double gap = map.view().data()[i] - expected.view().data()[i];
+    sum += ring.weight * gap * gap;
+  });
+  return std::sqrt(sum / (4 * std::numbers::pi));
+}
+
+TEST(LargeLensing, DelensingLosesWhatTheBandLimitDoes) {
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "RINGWEAVE_TEST_DATA names no folder";
+  constexpr int lmax = 1500;
+  const Communicator comm = Communicator::world();
+  const SkySpectra spectra(lmax);
+  const AlmLayout layout(lmax, lmax);
+  const auto grid = shared(RingGrid::gauss_legendre(2304));
+  // A single sky deflects by 3 % more or less than its spectrum says, and its temperature has
+  // another rms.
+  AlmBuffer<double> phi = drawn(spectra.phi, 5, layout);
+  const double deflects =
+      std::sqrt(expected_square(spectra.phi, [](int l) { return l * (l + 1.0); }));
+  const double drawn_deflects =
+      Deflection(comm, grid, {layout, std::as_const(phi).view(), {}}).rms();
+  for (std::int64_t i = 0; i < phi.size(); ++i) phi.view().data()[i] *= deflects / drawn_deflects;
+  const double sigma = std::sqrt(expected_square(spectra.t, [](int) { return 1.0; }));
+  const Deflection deflection(comm, grid, {layout, std::as_const(phi).view(), {}});
+  const Deflection inverse = deflection.inverse();
+  PointSpec spec;
+  spec.lmax = lmax;
+  spec.epsilon = 1e-9;
+  TransformSpec on_grid;
+  on_grid.grid = grid;
+  on_grid.ring_bands = deflection.ring_bands();
+  on_grid.lmax = lmax;
+  SphericalHarmonicTransform unlensed(comm, on_grid);
+  const MapBuffer<double> expected =
+      synthesized(unlensed, drawn(spectra.t, 6, unlensed.alm_layout()));
+  Lensing lensing(comm, deflection, spec);
+  MapBuffer<double> map = lensing.make_map<double>();
+  lensing.lens(drawn(spectra.t, 6, lensing.alm_layout()), map);
+  for (const auto& [lensed_lmax, bound] :
+       {std::pair{1500, 2.6e-2}, std::pair{1800, 1.1e-2}, std::pair{2250, 5e-3}}) {
+    spec.lmax = lensed_lmax;
+    Delensing delensing(comm, inverse, spec);
+    MapBuffer<double> delensed = lensing.make_map<double>();
+    delensing.delens(map, delensed);
+    const double error = gap_over_sphere(deflection.rings(), delensed, expected) / sigma;
+    RecordProperty("error_" + std::to_string(lensed_lmax), std::to_string(error));
+    EXPECT_LT(error, bound) << "lensed lmax " << lensed_lmax;
+    EXPECT_GT(error, 0.5 * bound) << "lensed lmax " << lensed_lmax;
+  }
+}
+
+}  // namespace
+}  // namespace ringweave::detail::test
