@@ -14,17 +14,19 @@ namespace ringweave {
 
 /// Angular power spectra C_l, l = 0..lmax. A spectrum that was not given is empty and counts as
 /// zero. ET, BE and BT differ from TE, EB and TB in spectra of two skies, the first of which has
-/// the first letter.
+/// the first letter. P is the lensing potential phi, without unit (deflections are its gradient in
+/// radians).
 class Spectra {
  public:
-  enum Name { TT, EE, BB, TE, EB, TB, ET, BE, BT, n_names };
-  static constexpr std::array<std::string_view, n_names> names{"TT", "EE", "BB", "TE", "EB",
-                                                               "TB", "ET", "BE", "BT"};
+  enum Name { TT, EE, BB, TE, EB, TB, ET, BE, BT, PP, TP, EP, n_names };
+  static constexpr std::array<std::string_view, n_names> names{"TT", "EE", "BB", "TE", "EB", "TB",
+                                                               "ET", "BE", "BT", "PP", "TP", "EP"};
 
   explicit Spectra(int lmax) : lmax_(lmax) {}
   int lmax() const { return lmax_; }
   bool has(Name name) const { return !values_[name].empty(); }
   bool is_polarised() const { return has(EE) || has(BB) || has(TE); }
+  bool has_potential() const { return has(PP) || has(TP) || has(EP); }
   /// C_l; 0 for a spectrum that is not there and beyond lmax.
   double operator()(Name name, int l) const {
     return has(name) && l <= lmax_ ? values_[name][static_cast<std::size_t>(l)] : 0.0;
@@ -65,7 +67,8 @@ void multiply(const Beam& beam, const AlmLayout& layout, const FieldSet& fields,
 /// Gaussian a_lm of the given spectra for the orders of `layout`. Every coefficient is drawn from
 /// Philox keyed by (seed, field, l, m), so a realisation is the same on any number of ranks and
 /// threads and its low degrees do not change with lmax. One component: T from TT. Three components:
-/// T, E, B correlated by TT, EE, BB, TE, EB, TB (Cholesky per degree). Two: E, B. E and B begin at
+/// T, E, B correlated by TT, EE, BB, TE, EB, TB (Cholesky per degree). Four: T, E, B as before, and
+/// the lensing potential, which PP, TP and EP correlate with them. Two: E, B. E and B begin at
 /// l = 2. Error  DataError when a covariance is not positive semidefinite, naming l.
 void draw_alm(const Spectra& spectra, std::uint64_t seed, const AlmLayout& layout,
               AlmView<double> alm);

@@ -4,14 +4,15 @@
 #include "base/checked_cast.hpp"
 
 namespace ringweave::detail::inline app {
-namespace {
 
-/// The spectrum of a component with itself.
 Spectra::Name own_spectrum(char component) {
-  return component == 'T' ? Spectra::TT : component == 'E' ? Spectra::EE : Spectra::BB;
+  switch (component) {
+    case 'T': return Spectra::TT;
+    case 'E': return Spectra::EE;
+    case 'B': return Spectra::BB;
+    default: return Spectra::PP;
+  }
 }
-
-}  // namespace
 
 double cosmic_variance(const Spectra& expected, Spectra::Name name, int l) {
   const std::string_view letters = Spectra::names[to_size(std::int64_t{name})];

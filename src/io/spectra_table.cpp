@@ -14,6 +14,7 @@
 #include <numbers>
 #include <numeric>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/checked_cast.hpp"
@@ -72,7 +73,8 @@ Columns columns_by_position(const TextTable& table, const std::string& path) {
   return columns;
 }
 
-/// Makes C_l of the file's numbers if they are D_l.
+/// Makes C_l of the file's numbers if they are D_l. These have another factor sqrt(l(l+1)) for each
+/// P: those of CAMB are spectra of the deflection.
 void settle_kind(SpectraFile& file, std::optional<bool> stated, SpectrumKind kind) {
   const bool is_asked = kind == SpectrumKind::c_l || kind == SpectrumKind::d_l;
   const bool otherwise = kind == SpectrumKind::d_l || kind == SpectrumKind::stated_or_d_l;
@@ -88,10 +90,13 @@ void settle_kind(SpectraFile& file, std::optional<bool> stated, SpectrumKind kin
     const auto name = static_cast<Spectra::Name>(n);
     if (!file.spectra.has(name)) continue;
     const std::span<double> values = file.spectra.values(name);
+    const std::string_view letters = Spectra::names[to_size(std::int64_t{n})];
+    const auto n_potentials = static_cast<double>(std::count(letters.begin(), letters.end(), 'P'));
     values[0] = 0;
     for (std::size_t l = 1; l < values.size(); ++l) {
       const auto degree = static_cast<double>(l);
-      values[l] *= 2 * std::numbers::pi / (degree * (degree + 1));
+      const double product = degree * (degree + 1);
+      values[l] *= 2 * std::numbers::pi / (product * std::pow(product, n_potentials / 2));
     }
   }
 }
@@ -124,7 +129,8 @@ SpectraFile read_fits_spectra(const std::string& path, SpectrumKind kind) {
   if (read.kind != TableKind::unknown && read.kind != TableKind::spectra)
     throw DataError(path, fmt::format("holds {}; expected spectra by l", words_of(read.kind)));
   const FitsMultipoles table = multipoles_of(std::move(read), path);
-  std::array<Spectra::Name, Spectra::n_names> order{TT, EE, BB, TE, TB, EB, ET, BT, BE};
+  std::array<Spectra::Name, Spectra::n_names> order{TT, EE, BB, TE, TB, EB, ET, BT, BE, PP, TP, EP};
+  constexpr std::size_t n_of_two_skies = 9;
   constexpr std::int64_t latest_first = 2;
   if (table.first > latest_first) {
     throw DataError(
@@ -138,7 +144,8 @@ SpectraFile read_fits_spectra(const std::string& path, SpectrumKind kind) {
         "written by healpy, which puts EB before TB, under HEALPix's names of the other order; "
         "read as EB, TB");
   }
-  const std::size_t n_known = table.columns.size() == order.size() ? order.size() : 6;
+  const std::size_t n = table.columns.size();
+  const std::size_t n_known = n == n_of_two_skies || n == order.size() ? n : 6;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     if (c < n_known) {
       std::copy_n(table.columns[c].begin(), length,
@@ -208,6 +215,7 @@ SpectraFile read_hdf5_spectra(const std::string& path, SpectrumKind kind) {
 }
 
 int n_spectra_to_write(const Spectra& spectra) {
+  if (spectra.has_potential()) return Spectra::n_names;
   if (spectra.has(Spectra::ET) || spectra.has(Spectra::BE) || spectra.has(Spectra::BT)) return 9;
   if (spectra.has(Spectra::EB) || spectra.has(Spectra::TB)) return 6;
   return spectra.is_polarised() ? 4 : 1;

@@ -77,6 +77,11 @@ std::string unit_of_root(const std::string& squared) {
   return unit.find_first_of("()^/*") == std::string::npos ? unit : std::string();
 }
 
+std::string unit_of_spectrum(Spectra::Name name, const std::string& unit) {
+  if (name == Spectra::PP) return {};
+  return name == Spectra::TP || name == Spectra::EP ? unit_of_root(unit) : unit;
+}
+
 std::optional<double> temperature_factor(const std::string& from, const std::string& to) {
   constexpr std::array<std::pair<std::string_view, double>, 5> kelvins{
       {{"K", 1}, {"mK", 1e3}, {"uK", 1e6}, {"nK", 1e9}, {"pK", 1e12}}};

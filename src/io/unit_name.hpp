@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "ringweave/spectra.hpp"
+
 namespace ringweave::detail::inline io {
 
 /// Returns a map's unit as astropy parses it: K_CMB -> K, uK_RJ -> uK, microK -> uK, (K_CMB)^2 ->
@@ -21,6 +23,10 @@ std::string known_unit(const std::string& unit);
 /// Returns the unit whose square the unit of a spectrum is: uK for uK^2 or (uK)^2, K_CMB for
 /// (K_CMB)^2; empty for others.
 std::string unit_of_root(const std::string& squared);
+
+/// Returns the unit of one of a file's spectra, where `unit` is that of TT: the lensing potential P
+/// has none.
+std::string unit_of_spectrum(Spectra::Name name, const std::string& unit);
 
 /// Returns the factor between two units of one temperature, K, mK, uK, nK or pK in any spelling of
 /// astropy_unit(); empty for other units, and where the scales (_CMB, _RJ) are not the same.

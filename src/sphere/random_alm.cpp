@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <string>
 #include <vector>
 
 #include "base/checked_cast.hpp"
@@ -17,12 +18,14 @@ using namespace detail;
 
 namespace {
 
-/// Lower triangle of one degree's covariance or of its Cholesky factor, in the order T, E, B.
-using Matrix = std::array<std::array<double, 3>, 3>;
+/// Lower triangle of one degree's covariance or of its Cholesky factor, in the order T, E, B, P.
+using Matrix = std::array<std::array<double, 4>, 4>;
 
 Matrix covariance(const Spectra& spectra, int l) {
   Matrix c{};
   c[0][0] = spectra(Spectra::TT, l);
+  c[3][0] = spectra(Spectra::TP, l);
+  c[3][3] = spectra(Spectra::PP, l);
   // A spin-2 field has no monopole and no dipole.
   if (l < 2) return c;
   c[1][0] = spectra(Spectra::TE, l);
@@ -30,14 +33,18 @@ Matrix covariance(const Spectra& spectra, int l) {
   c[2][0] = spectra(Spectra::TB, l);
   c[2][1] = spectra(Spectra::EB, l);
   c[2][2] = spectra(Spectra::BB, l);
+  c[3][1] = spectra(Spectra::EP, l);
   return c;
 }
 
-[[noreturn]] void refuse(const Matrix& c, int l) {
+[[noreturn]] void refuse(const Matrix& c, std::size_t last, int l) {
+  const std::string potential =
+      last < 4 ? "" : fmt::format(", PP = {}, TP = {}, EP = {}", c[3][3], c[3][0], c[3][1]);
   throw DataError("spectra",
-                  fmt::format("the covariance of T, E, B at l = {} is not positive semidefinite: "
-                              "TT = {}, EE = {}, BB = {}, TE = {}, EB = {}, TB = {}",
-                              l, c[0][0], c[1][1], c[2][2], c[1][0], c[2][1], c[2][0]));
+                  fmt::format("the covariance of T, E, B{} at l = {} is not positive semidefinite: "
+                              "TT = {}, EE = {}, BB = {}, TE = {}, EB = {}, TB = {}{}",
+                              last < 4 ? "" : ", P", l, c[0][0], c[1][1], c[2][2], c[1][0], c[2][1],
+                              c[2][0], potential));
 }
 
 /// Computes the Cholesky factor of rows and columns [first, last). Matrices within 1e-12 of
@@ -49,7 +56,7 @@ Matrix cholesky(const Matrix& c, std::size_t first, std::size_t last, int l) {
   for (std::size_t j = first; j < last; ++j) {
     double pivot = c[j][j];
     for (std::size_t k = first; k < j; ++k) pivot -= factor[j][k] * factor[j][k];
-    if (!std::isfinite(pivot) || c[j][j] < 0 || pivot < -slack * c[j][j]) refuse(c, l);
+    if (!std::isfinite(pivot) || c[j][j] < 0 || pivot < -slack * c[j][j]) refuse(c, last, l);
     const bool singular = pivot <= slack * c[j][j];
     factor[j][j] = singular ? 0.0 : std::sqrt(pivot);
     for (std::size_t i = j + 1; i < last; ++i) {
@@ -58,7 +65,7 @@ Matrix cholesky(const Matrix& c, std::size_t first, std::size_t last, int l) {
       if (!singular) {
         factor[i][j] = rest / factor[j][j];
       } else if (!(rest * rest <= 2 * slack * c[i][i] * c[j][j])) {
-        refuse(c, l);
+        refuse(c, last, l);
       }
     }
   }
@@ -69,13 +76,14 @@ template <class T>
 void draw_fields(const Spectra& spectra, std::uint64_t seed, const AlmLayout& layout,
                  AlmView<T> alm) {
   const std::int64_t n_components = alm.n_components();
-  if (n_components < 1 || n_components > 3 || alm.size() != layout.size()) {
+  if (n_components < 1 || n_components > 4 || alm.size() != layout.size()) {
     throw UsageError(
-        fmt::format("draw a_lm: {} components x {}; expected 1 (T), 2 (E, B) or 3 (T, E, B) x {}",
+        fmt::format("draw a_lm: {} components x {}; expected 1 (T), 2 (E, B), 3 (T, E, B) or 4 "
+                    "(T, E, B, P) x {}",
                     n_components, alm.size(), layout.size()));
   }
   const std::size_t first = n_components == 2 ? 1 : 0;
-  const std::size_t last = n_components == 1 ? 1 : 3;
+  const std::size_t last = n_components == 2 ? 3 : to_size(n_components);
   std::vector<Matrix> factors(to_size(std::int64_t{layout.lmax()} + 1));
   for (int l = 0; l <= layout.lmax(); ++l) {
     factors[to_size(l)] = cholesky(covariance(spectra, l), first, last, l);
@@ -87,7 +95,7 @@ void draw_fields(const Spectra& spectra, std::uint64_t seed, const AlmLayout& la
     const double norm = m == 0 ? 1.0 : std::numbers::sqrt2 / 2;
     for (int l = m; l <= layout.lmax(); ++l) {
       const Matrix& factor = factors[to_size(l)];
-      std::array<NormalPair, 3> normal{};
+      std::array<NormalPair, 4> normal{};
       for (std::size_t field = first; field < last; ++field) {
         normal[field] = normal_pair(seed, static_cast<std::uint32_t>(field), l, m);
         if (m == 0) normal[field].im = 0;

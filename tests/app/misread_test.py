@@ -88,9 +88,9 @@ class KindsOfSpectra(SmallSky):
         self.done("plot", "converted.txt", "cl.png", "--theory", "unstated.txt", "--cl-kind", "dl")
 
     def test_columns_left_out_are_named(self):
-        self.write_table("pp.txt", [self.c_l, 0 * self.c_l], "l TT PP")
-        self.assertIn("columns left out: PP", self.done("convert", "pp.txt", "pp.fits").err)
-        self.assertIn("columns left out: PP", self.done("info", "pp.txt").out)
+        self.write_table("pp.txt", [self.c_l, 0 * self.c_l], "l TT XX")
+        self.assertIn("columns left out: XX", self.done("convert", "pp.txt", "pp.fits").err)
+        self.assertIn("columns left out: XX", self.done("info", "pp.txt").out)
 
     def test_spectra_by_healpy_have_eb_and_tb_the_other_way_round(self):
         names = ["TEMPERATURE", "GRADIENT", "CURL", "G-T", "C-T", "C-G"]

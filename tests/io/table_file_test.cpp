@@ -125,7 +125,18 @@ TEST_F(TableFile, TheUnitOfSpectraIsReadFromComments) {
 }
 
 TEST_F(TableFile, ColumnsThatAreNoSpectraAreNamed) {
-  EXPECT_EQ(spectra_file("# l TT PP EE\n0 1 2 3\n").left_out, (std::vector<std::string>{"PP"}));
+  EXPECT_EQ(spectra_file("# l TT XX EE\n0 1 2 3\n").left_out, (std::vector<std::string>{"XX"}));
+}
+
+TEST_F(TableFile, DlOfThePotentialAreSpectraOfItsGradient) {
+  const Spectra cl = read_spectra(comm_, file("pp.txt", "# l TT PP TP EP\n1 1 2 3 4\n2 5 6 7 8\n"),
+                                  SpectrumKind::d_l)
+                         .spectra;
+  const double two_pi = 2 * std::numbers::pi;
+  EXPECT_DOUBLE_EQ(cl(Spectra::PP, 1), two_pi * 2 / 4);
+  EXPECT_DOUBLE_EQ(cl(Spectra::TP, 1), two_pi * 3 / std::pow(2, 1.5));
+  EXPECT_DOUBLE_EQ(cl(Spectra::PP, 2), two_pi * 6 / 36);
+  EXPECT_DOUBLE_EQ(cl(Spectra::EP, 2), two_pi * 8 / std::pow(6, 1.5));
 }
 
 TEST_F(TableFile, BrokenSpectraAreErrorsThatNameTheLine) {
@@ -169,6 +180,22 @@ TEST_F(TableFile, SpectraComeBackFromEveryKindOfFile) {
     expect_error(ErrorKind::usage, "--overwrite", [&] {
       write_spectra(comm_, folder_ / name, IfExists::fail, provenance, cl, "K^2");
     });
+  }
+}
+
+TEST_F(TableFile, SpectraOfThePotentialComeBackFromEveryKindOfFile) {
+  Spectra cl(3);
+  for (const Spectra::Name name : {Spectra::TT, Spectra::PP, Spectra::TP, Spectra::EP}) {
+    for (int l = 0; l <= 3; ++l) cl.values(name)[to_size(l)] = l + 10.0 * static_cast<int>(name);
+  }
+  for (const char* name : {"cl.txt", "cl.h5", "cl.fits"}) {
+    write_spectra(comm_, folder_ / name, IfExists::fail, test::sample_provenance(), cl, "uK^2");
+    const SpectraFile stored = read_spectra(comm_, folder_ / name);
+    EXPECT_EQ(stored.unit, "uK^2") << name;
+    for (int n = 0; n < Spectra::n_names; ++n) {
+      const auto which = static_cast<Spectra::Name>(n);
+      for (int l = 0; l <= 3; ++l) EXPECT_EQ(stored.spectra(which, l), cl(which, l)) << name;
+    }
   }
 }
 
@@ -278,6 +305,7 @@ TEST_F(TableFile, SampleWindowsAndWeightsAreRead) {
       read_spectra(comm_, (data / "spectra" / "FFP10_wdipole_lenspotentialCls.dat").string())
           .spectra;
   EXPECT_EQ(camb(Spectra::TE, 2), 2.8063);
+  EXPECT_EQ(camb(Spectra::TP, 2), 3.0157e-3);
   const Spectra planck =
       read_spectra(comm_, (data / "spectra" / "planck2018_lcdm_cl_v3.fits").string()).spectra;
   EXPECT_EQ(planck.lmax(), 5000);

@@ -243,6 +243,39 @@ TEST(RandomAlm, SingularCovariancesAreDrawn) {
   }
 }
 
+TEST(RandomAlm, APotentialIsDrawnBesideTheSameFields) {
+  const int lmax = 300;
+  Spectra spectra = cmb_like(lmax);
+  for (int l = 1; l <= lmax; ++l) {
+    const auto i = static_cast<std::size_t>(l);
+    const double c = 1e-6 / (l * (l + 1.0));
+    spectra.values(Spectra::PP)[i] = 1e-6 * c;
+    if (l < 2) continue;
+    spectra.values(Spectra::TP)[i] = 5 * c;
+    spectra.values(Spectra::EP)[i] = -0.8 * c;
+  }
+  const AlmLayout layout(lmax, lmax);
+  const Alm with = draw(spectra, layout, 4);
+  const Alm without = draw(spectra, layout, 3);
+  EXPECT_TRUE(std::equal(without.begin(), without.end(), with.begin()));
+  EXPECT_NE(with[without.size() + 1], 0.0) << "a potential has a dipole";
+  const Spectra::Name own[4] = {Spectra::TT, Spectra::EE, Spectra::BB, Spectra::PP};
+  const Spectra::Name cross_names[4] = {Spectra::TP, Spectra::EP, Spectra::n_names, Spectra::PP};
+  for (int x = 0; x < 4; ++x) {
+    double sum = 0;
+    for (int l = 2; l <= lmax; ++l) {
+      const double cross = x == 2 ? 0 : spectra(cross_names[x], l);
+      const double variance =
+          (spectra(own[x], l) * spectra(Spectra::PP, l) + cross * cross) * (2 * l + 1);
+      sum += (cross_power(layout, with, x, 3, l) - (2 * l + 1) * cross) / std::sqrt(variance);
+    }
+    EXPECT_LT(std::abs(sum) / std::sqrt(lmax - 1.0), 3) << x;
+  }
+  spectra.values(Spectra::TP)[7] = 1;
+  EXPECT_THAT([&] { draw(spectra, layout, 4); }, ThrowsMessage<DataError>(HasSubstr("TP = 1")));
+  EXPECT_NO_THROW(draw(spectra, layout, 3));
+}
+
 TEST(RandomAlm, CovariancesThatCannotBeAreRefusedNamingTheDegree) {
   const AlmLayout layout(4, 4);
   const auto refuses = [&](Spectra::Name name, double value) {
@@ -267,7 +300,7 @@ TEST(RandomAlm, CovariancesThatCannotBeAreRefusedNamingTheDegree) {
 TEST(RandomAlm, OtherShapesAreRefused) {
   const AlmLayout layout(4, 4);
   Alm alm(100);
-  EXPECT_THROW(draw_alm(cmb_like(4), 1, layout, AlmView<double>(alm.data(), 4, 15)), UsageError);
+  EXPECT_THROW(draw_alm(cmb_like(4), 1, layout, AlmView<double>(alm.data(), 5, 15)), UsageError);
   EXPECT_THROW(draw_alm(cmb_like(4), 1, layout, AlmView<double>(alm.data(), 1, 14)), UsageError);
 }
 

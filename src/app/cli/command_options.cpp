@@ -273,4 +273,83 @@ void declare_interpolate(CLI::App& command, InterpolateOptions& options) {
                     "none."});
 }
 
+void declare_lens(CLI::App& command, LensOptions& options) {
+  const OptionGroup group(command, own_group);
+  group
+      .argument("MAP", options.files,
+                "Map, or a_lm, for --inverse to move back; none without. Last OUT: map to write, "
+                "FITS, HDF5 or NetCDF-4; with --adjoint a_lm, FITS or HDF5.")
+      ->expected(1, 2);
+  auto* alm = group.value("--alm", options.alm, "FILE", "Unlensed a_lm, FITS or HDF5.");
+  auto* cl = group
+                 .value("--cl", options.cl, "FILE",
+                        "Spectra to draw a_lm and potential from: text `l TT EE BB TE PP TP EP`, "
+                        "FITS or HDF5. D_l have another factor sqrt(l(l+1)) for each P, as those "
+                        "of CAMB.")
+                 ->excludes(alm);
+  declare_cl_kind(command, options.cl_kind, "--cl, whatever its header says");
+  group.value("--seed", options.seed, "N",
+              "Seed of --cl, the same on any number of ranks. Default: a new one, which is "
+              "printed.");
+  group
+      .value("--adjoint", options.adjoint, "MAP",
+             "Lensed map whose adjoint is wanted: the sum over pixels, where they are moved to, of "
+             "value times the conjugate Y_lm.")
+      ->excludes(alm)
+      ->excludes(cl);
+  group.flag("--inverse", options.inverse,
+             "Move MAP, or the a_lm of --alm, back: evaluate them where the inverse deflection "
+             "leads.");
+  group.value("--potential", options.potential, "FILE",
+              "a_lm of the lensing potential, FITS or HDF5. The deflection is its gradient, in "
+              "radians.");
+  group.choice(
+      "--potential-kind", options.potential_kind, {"phi", "kappa", "deflection"},
+      "What --potential and --curl hold: phi_lm, kappa_lm = l(l+1)/2 phi_lm, or deflection "
+      "sqrt(l(l+1)) phi_lm. Default: phi.");
+  group.value(
+      "--curl", options.curl, "FILE",
+      "a_lm of the curl potential, which adds curl modes to the deflection. Default: none.");
+  group
+      .value("--lensed-lmax", options.lensed_lmax, "L",
+             "Keep the degrees of the lensed map up to this one. Default: all that the grid shows.")
+      ->check(non_negative_number());
+  group.flag("--no-rotation", options.no_rotation,
+             "Do not turn Q and U with the frame that is carried to the new place.");
+  group
+      .choice("--weights", options.weights, {"none", "quadrature"},
+              "--adjoint: multiply the pixels by the quadrature weights of the grid.")
+      ->capture_default_str();
+  group.flag(
+      "--magnification", options.magnification,
+      "--adjoint: multiply the pixels by the magnification |A|, the ratio of the areas, which "
+      "makes the sum over pixels an integral over the unlensed sky.");
+  group
+      .value(
+          "--iter", options.n_iter, "N",
+          "Jacobi corrections of the analysis of a map (--inverse, --lensed-lmax). Default: 3, on "
+          "exact grids 0.")
+      ->check(non_negative_number());
+  group
+      .value("--epsilon", options.epsilon, "X",
+             "Rms error of the values over the rms of the field, 1e-13 to 0.1.")
+      ->check(number_within(1e-13, 0.1))
+      ->capture_default_str();
+  group.value("--save-alm", options.save_alm, "FILE",
+              "Also write the unlensed a_lm, FITS or HDF5. Default: none.");
+  group.value("--save-potential", options.save_potential, "FILE",
+              "Also write phi_lm, FITS or HDF5. Default: none.");
+  group.value(
+      "--deflection", options.deflection, "FILE",
+      "Also write a map of theta' and phi', where each pixel is moved to, the angle gamma by "
+      "which the frame turns, and the deflection, all in radians. Default: none.");
+  group.value("--unit", options.unit, "UNIT",
+              "Unit of the map, as for synthesize. Default: that of the a_lm or spectrum.");
+  declare_grid(command, options.transform);
+  declare_transform(command, options.transform, {"T", "TQU", "QU"},
+                    "that of the a_lm; of a spectrum or a map what the grid holds, 3 nside - 1 on "
+                    "HEALPix; with --adjoint it must be given.",
+                    "that of the input; with --cl double.");
+}
+
 }  // namespace ringweave::detail::inline app

@@ -8,7 +8,7 @@
 
 namespace ringweave::detail::inline app {
 
-const std::array<ManualPage, 13> manual_pages{{
+const std::array<ManualPage, 14> manual_pages{{
     {"synthesize", "make a map from a spectrum or from a_lm",
      "OUT (--cl FILE | --alm FILE) (--nside N | --grid GRID) [OPTION...]",
      R"(Draws Gaussian a_lm from a power spectrum, or reads them from a file, and synthesizes a map:
@@ -133,6 +133,32 @@ ringweave interpolate sky.fits --points points.txt values.txt --lmax 1000 --iter
 ringweave interpolate --alm alm.h5 --points scan.h5 stream.h5 --dry-run
 ringweave interpolate --adjoint stream.h5 --points scan.h5 --lmax 1000 back.h5)",
      true},
+    {"lens", "lens a map, or the adjoint or inverse of lensing",
+     "[--inverse MAP] OUT (--alm FILE | --cl FILE | --adjoint MAP --lmax L) [--potential FILE] "
+     "[--nside N | --grid GRID] [OPTION...]",
+     R"(Makes a lensed map: the unlensed field at points that are displaced by the deflection d, the
+gradient of the lensing potential phi in radians (d = + grad phi), along great circles. Q and U are
+turned with the frame that is carried along. --curl adds a field of curl modes. The potential is
+used to its own lmax.
+
+With --cl the unlensed a_lm and the potential are drawn from spectra TT EE BB TE PP TP EP, with
+their correlations, as CAMB writes them (lenspotentialCls: give --cl-kind dl). T, E and B are those
+of `synthesize` with the same seed.
+
+A lensed map has power beyond the lmax of the unlensed one, which must be larger than the highest
+lensed degree that is wanted. --lensed-lmax cuts the map there.
+
+--adjoint computes the exact transpose of lensing, from a map to a_lm; it is not the inverse, and
+there are no weights unless --weights and --magnification ask for them. --inverse moves a map, or
+a_lm, back: it is remapped by the inverse deflection, up to the degrees that lensing has moved
+beyond lmax.)",
+     R"(ringweave lens --cl lenspotentialCls.dat --cl-kind dl --seed 1 --lmax 3000 --nside 1024 lensed.h5
+ringweave lens --alm alm.h5 --potential phi.h5 --nside 2048 lensed.h5 --deflection d.h5
+mpirun -n 8 ringweave lens --alm alm.h5 --potential phi.h5 --grid gauss:4095 lensed.h5
+ringweave lens --alm alm.h5 --potential kappa.h5 --potential-kind kappa --nside 512 lensed.h5
+ringweave lens --adjoint lensed.h5 --potential phi.h5 --lmax 2000 back.h5
+ringweave lens --inverse lensed.h5 --potential phi.h5 --lmax 2000 delensed.h5)",
+     false},
     {"convert", "convert one kind of file into another", "IN OUT [OPTION...]",
      R"(Copies a map, a_lm or spectra between FITS, HDF5 and, for spectra, text; maps on grids of
 latitude and longitude also from and to NetCDF-4 and CAR images (FITS), a_lm from and to .gfc files

@@ -97,6 +97,24 @@ struct InterpolateOptions {
   const std::string& output() const { return files.back(); }
 };
 
+struct LensOptions {
+  TransformOptions transform;
+  std::vector<std::string>
+      files;  ///< what --inverse moves back, where it is given, then the output
+  std::string alm, cl, adjoint;
+  std::string potential, potential_kind, curl, seed, cl_kind, unit;
+  std::string save_alm, save_potential, deflection;
+  std::string weights = "none";
+  std::optional<int> n_iter;
+  int lensed_lmax = -1;
+  double epsilon = 1e-7;
+  bool inverse = false, no_rotation = false, magnification = false;
+
+  /// The map or a_lm that --inverse moves back; empty: those of --alm.
+  std::string moved() const { return files.size() > 1 ? files.front() : std::string(); }
+  const std::string& output() const { return files.back(); }
+};
+
 struct ConvertOptions {
   std::string input, output, order, precision, fwhm, beam, cl_kind, variable;
   std::string normalisation;

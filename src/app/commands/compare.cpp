@@ -152,9 +152,10 @@ double sigma_of_fields(const Spectra& spectra, Spectra::Name name, int lmax) {
   }
   double product = 1;
   for (const char field : std::string_view(Spectra::names[to_size(std::int64_t{name})])) {
-    const Spectra::Name own = field == 'T' ? Spectra::TT : field == 'E' ? Spectra::EE : Spectra::BB;
+    const Spectra::Name own = own_spectrum(field);
     if (!spectra.has(own)) return 0;
-    product *= std::max(sigma(own), rounding * strongest);
+    // The potential has another unit.
+    product *= own == Spectra::PP ? sigma(own) : std::max(sigma(own), rounding * strongest);
   }
   return std::sqrt(product);
 }

@@ -42,9 +42,10 @@ std::optional<double> asked_fwhm(const ConvertOptions& options) {
   return parse_degrees(options.fwhm, "--fwhm");
 }
 
-/// Multiplies C_l^XY by b_X b_Y.
+/// Multiplies C_l^XY by b_X b_Y; the lensing potential has no beam.
 void smooth_spectra(const Beam& beam, Spectra& spectra) {
   const auto factor = [&](char field, int l) {
+    if (field == 'P') return 1.0;
     const std::vector<double>& b = field == 'T' ? beam.t : field == 'E' ? beam.e : beam.b;
     return l < static_cast<int>(b.size()) ? b[to_size(l)] : 0.0;
   };

@@ -26,6 +26,7 @@
 #include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "io/unit_name.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline app {
@@ -286,6 +287,14 @@ CurveComparison comparison_with(const Spectra& theory, const Spectra& spectra,
   return comparison;
 }
 
+/// The unit that all of these spectra have; empty where they differ.
+std::string unit_of_all(const std::vector<Spectra::Name>& chosen, const std::string& unit) {
+  std::string common = chosen.empty() ? unit : unit_of_spectrum(chosen.front(), unit);
+  for (const Spectra::Name name : chosen)
+    if (unit_of_spectrum(name, unit) != common) return {};
+  return common;
+}
+
 void plot_spectra(Run& run, const PlotOptions& options, const SpectraFile& input) {
   const char* of_maps = !options.zoom.empty()       ? "--zoom"
                         : !options.centre.empty()   ? "--centre"
@@ -321,7 +330,7 @@ void plot_spectra(Run& run, const PlotOptions& options, const SpectraFile& input
             : comparison_with(theories.front(), spectra, chosen, sky_fraction_of(options, input));
     const int share = comparison.residuals.empty() ? 10 : 13;  // of the width, in sixteenths
     const CurvePicture picture{options.width, std::max(200, options.width * share / 16),
-                               options.title, input.unit};
+                               options.title, unit_of_all(chosen, input.unit)};
     draw_curves(picture, curves_of(spectra, chosen, theories), file_of(options, output),
                 comparison);
   });

@@ -3,12 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <numbers>
-#include <random>
 #include <utility>
 
+#include "app/alm_source.hpp"
 #include "app/backend_choice.hpp"
 #include "app/cli/angle.hpp"
 #include "app/commands/commands.hpp"
@@ -25,7 +24,6 @@
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/field_files.hpp"
-#include "io/unit_name.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
 #include "ringweave/spectra.hpp"
@@ -33,43 +31,6 @@
 
 namespace ringweave::detail::inline app {
 namespace {
-
-/// Source of the a_lm: a file, or a spectrum and a seed.
-struct Source {
-  std::unique_ptr<AlmReader> alm;
-  std::optional<Spectra> spectra;
-  FieldChoice choice;
-  int lmax = -1;  ///< of the file
-  Precision precision = Precision::double_;
-  std::string unit;                   ///< of the map
-  double factor = 1;                  ///< by which the a_lm come to have it
-  std::optional<std::string> kind{};  ///< C_l or D_l, of the spectrum
-  FileOrigin origin{};
-  std::string coordsys{};
-};
-
-/// Makes --unit the unit of the map. Error  UsageError where the source has a unit that is not
-/// converted to it.
-void set_unit(Source& source, const std::string& path, const std::string& of_source,
-              const std::string& asked) {
-  source.unit = asked.empty() ? of_source : asked;
-  if (asked.empty() || of_source.empty() || asked == of_source) return;
-  const std::optional<double> factor = temperature_factor(of_source, asked);
-  if (!factor) {
-    throw UsageError(fmt::format(
-        "--unit {}: {} makes a map in {}, which is converted to K, mK, uK, nK and pK of the same "
-        "scale only; leave --unit out",
-        asked, path, of_source));
-  }
-  source.factor = *factor;
-}
-
-std::uint64_t fresh_seed(const Communicator& comm) {
-  std::random_device device;
-  std::uint64_t seed = (std::uint64_t{device()} << 32) ^ device();
-  comm.broadcast(&seed, sizeof seed, 0);
-  return seed;
-}
 
 bool is_random(const SynthesizeOptions& options) {
   return !options.cl.empty() || !options.noise.empty();
@@ -95,32 +56,6 @@ std::vector<std::uint64_t> seeds_of(const Communicator& comm, const SynthesizeOp
 void say_fresh_seed(Run& run, const SynthesizeOptions& options, std::uint64_t seed) {
   if (!is_random(options) || !options.seeds.empty()) return;
   run.say(fmt::format("{} {}", options.cl.empty() ? "seed of the noise" : "seed", seed));
-}
-
-Source open_source(Run& run, const SynthesizeOptions& options) {
-  const std::string& fields = options.transform.fields;
-  Source source;
-  if (!options.cl.empty()) {
-    SpectraFile file = spectra_of_file(run, options.cl, options.cl_kind);
-    set_unit(source, options.cl, unit_of_root(file.unit), options.unit);
-    source.kind = name_of_kind(file);
-    source.origin = file.origin;
-    source.spectra = std::move(file.spectra);
-    source.choice = fields_named(!fields.empty()                  ? fields
-                                 : source.spectra->is_polarised() ? "TQU"
-                                                                  : "T");
-    return source;
-  }
-  run.outputs.keep(options.alm);
-  source.alm = open_alm(run.comm, options.alm);
-  const AlmHeader& header = source.alm->header();
-  source.choice = choose_components(options.alm, header, fields);
-  source.lmax = header.lmax;
-  source.origin = header.origin;
-  source.coordsys = header.coordsys;
-  source.precision = header.precision;
-  set_unit(source, options.alm, known_unit(header.unit), options.unit);
-  return source;
 }
 
 std::shared_ptr<const RingGrid> output_grid(const SynthesizeOptions& options) {
@@ -151,7 +86,7 @@ std::optional<Beam> output_beam(Run& run, const SynthesizeOptions& options, cons
 /// Input, output and settings of all syntheses.
 struct SynthesisJob {
   const SynthesizeOptions& options;
-  Source source;
+  AlmSource source;
   MapList maps;
   std::shared_ptr<const RingGrid> full_grid;  ///< that the rings to write belong to
   GroupTransform transform;
@@ -186,14 +121,6 @@ Provenance provenance_of(const Run& run, const SynthesisJob& job) {
   if (!options.pixel_window.empty()) provenance.pixel_window = options.pixel_window;
   provenance.spectrum_kind = job.source.kind;
   return provenance;
-}
-
-template <class T>
-void scale(AlmBuffer<T>& alm, double factor) {
-  for (std::int64_t c = 0; c < alm.view().n_components(); ++c) {
-    const auto values = alm.view().component(c);
-    for (std::int64_t i = 0; i < values.size(); ++i) values[i] *= static_cast<T>(factor);
-  }
 }
 
 /// All maps of a job.
@@ -244,7 +171,7 @@ class SynthesisRun {
     for (std::int64_t i = 0; i < group.range.count; ++i) {
       find_alm(task(group, i), alm.view().components(i * n_components_, n_components_));
     }
-    if (job_.source.factor != 1) scale(alm, job_.source.factor);
+    scale<T>(alm.view(), job_.source.factor);
     if (job_.beam) multiply(*job_.beam, layout_, transform.fields(), alm.view());
     group.provenance = provenance_of(run_, job_);
     if (!job_.options.save_alm.empty()) {
@@ -264,7 +191,7 @@ class SynthesisRun {
 
   /// Reads a_lm, only for a single map, or draws them.
   void find_alm(const MapTask& task, AlmView<T> alm) {
-    Source& source = job_.source;
+    AlmSource& source = job_.source;
     if (source.alm == nullptr) {
       const StageTimer timer(&run_.times, "draw");
       return with_path(job_.options.cl, [&] {
@@ -352,16 +279,14 @@ int synthesize(Run& run, const SynthesizeOptions& asked) {
   }
   if (maps.is_single() && is_random(options))
     run.report[options.cl.empty() ? "noise_seed" : "seed"] = maps.to_do.front().seed;
-  Source source = open_source(run, options);
+  AlmSource source = open_source(
+      run, {options.alm, options.cl, options.cl_kind, options.transform.fields, options.unit});
   const auto grid = output_grid(options);
   options.pixel_window = window_file(run, "--pixel-window", options.pixel_window, *grid);
   TransformSpec spec = make_spec(options.transform, grid, source.choice.fields, source.lmax);
   spec.backend = choose_backend(run, options.transform.backend);
   const Precision precision = storage_precision(options.transform.precision, source.precision);
-  if (source.spectra && source.spectra->lmax() < spec.lmax) {
-    run.warn(fmt::format("{}: ends at l = {}; degrees up to lmax = {} are zero", options.cl,
-                         source.spectra->lmax(), spec.lmax));
-  }
+  warn_of_short_spectrum(run, options.cl, source, spec.lmax);
   require_memory_for(run, spec, precision);
   SynthesisJob job{
       options,

@@ -14,6 +14,7 @@
 #include "io/fits/header.hpp"
 #include "io/keywords.hpp"
 #include "io/spectra_table.hpp"
+#include "io/unit_name.hpp"
 #include "ringweave/error.hpp"
 #include "sphere/kernel/kernel_table.hpp"
 
@@ -194,26 +195,29 @@ void write_fits_spectra(const std::string& path, const Spectra& spectra,
     const char* column;
     Spectra::Name name;
   };
-  constexpr std::array<Named, 9> healpix_order{{{"TEMPERATURE", Spectra::TT},
-                                                {"GRADIENT", Spectra::EE},
-                                                {"CURL", Spectra::BB},
-                                                {"G-T", Spectra::TE},
-                                                {"C-T", Spectra::TB},
-                                                {"C-G", Spectra::EB},
-                                                {"T-G", Spectra::ET},
-                                                {"T-C", Spectra::BT},
-                                                {"G-C", Spectra::BE}}};
+  constexpr std::array<Named, Spectra::n_names> healpix_order{{{"TEMPERATURE", Spectra::TT},
+                                                               {"GRADIENT", Spectra::EE},
+                                                               {"CURL", Spectra::BB},
+                                                               {"G-T", Spectra::TE},
+                                                               {"C-T", Spectra::TB},
+                                                               {"C-G", Spectra::EB},
+                                                               {"T-G", Spectra::ET},
+                                                               {"T-C", Spectra::BT},
+                                                               {"G-C", Spectra::BE},
+                                                               {"P-P", Spectra::PP},
+                                                               {"P-T", Spectra::TP},
+                                                               {"P-G", Spectra::EP}}};
   const auto n_columns = to_size(n_spectra_to_write(spectra));
   const std::int64_t length = std::int64_t{spectra.lmax()} + 1;
   std::vector<FitsColumnSpec> specs;
   for (std::size_t c = 0; c < n_columns; ++c)
-    specs.push_back({healpix_order[c].column, "1D", unit});
+    specs.push_back({healpix_order[c].column, "1D", unit_of_spectrum(healpix_order[c].name, unit)});
 
   FitsFile file = FitsFile::create(path);
   append_table(file, "POWER SPECTRUM", length, specs);
   put_provenance(file, provenance);
   put_logical(file, "POLAR", n_columns > 1, "polarisation included");
-  put_logical(file, "ASYMCL", n_columns == 9, "XY and YX spectra of two skies");
+  put_logical(file, "ASYMCL", n_columns >= 9, "XY and YX spectra of two skies");
   const std::vector<double> zeros(to_size(length));
   for (std::size_t c = 0; c < n_columns; ++c) {
     const Spectra::Name name = healpix_order[c].name;

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/alm_source.hpp"
+#include "app/analysis_checks.hpp"
+#include "app/commands/commands.hpp"
+#include "app/content.hpp"
+#include "app/lens/lens_job.hpp"
+#include "app/lens/lens_options.hpp"
+#include "app/lens/lens_report.hpp"
+#include "app/lens/lensed_map.hpp"
+#include "app/lens/potential.hpp"
+#include "app/maps/map_list.hpp"
+#include "app/sky_analysis.hpp"
+#include "app/table_input.hpp"
+#include "app/transform_setup.hpp"
+#include "base/stage_timer.hpp"
+#include "convolve/masked_map.hpp"
+#include "distribute/mpi/agree.hpp"
+#include "distribute/order_moves.hpp"
+#include "io/field_files.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/files.hpp"
+#include "ringweave/lensing.hpp"
+
+namespace ringweave::detail::inline app {
+namespace {
+
+/// Names all outputs; OUT has `content`.
+void announce(Run& run, const LensOptions& options, OutputContent content) {
+  run.outputs.announce(options.output(), content);
+  run.outputs.announce(options.save_alm, OutputContent::alm);
+  run.outputs.announce(options.save_potential, OutputContent::alm);
+  run.outputs.announce(options.deflection, OutputContent::map);
+}
+
+/// UsageError where a file cannot hold maps of the grid.
+void require_map_files(const LensOptions& options, const RingGrid& grid) {
+  require_map_file(options.output(), grid);
+  if (!options.deflection.empty()) require_map_file(options.deflection, grid);
+}
+
+PointSpec make_lens_spec(const LensOptions& options, const std::shared_ptr<const RingGrid>& grid,
+                         const FieldSet& fields, int usual_lmax,
+                         int usual_mmax = std::numeric_limits<int>::max()) {
+  const TransformSpec of_map = make_spec(options.transform, grid, fields, usual_lmax);
+  PointSpec spec;
+  spec.lmax = of_map.lmax;
+  spec.mmax = options.transform.mmax >= 0 ? of_map.mmax : std::min(of_map.lmax, usual_mmax);
+  spec.fields = fields;
+  spec.epsilon = options.epsilon;
+  spec.exchange = of_map.exchange;
+  return spec.checked();
+}
+
+/// The seed of --seed, or a new one, which is printed. Collective.
+std::uint64_t seed_of(Run& run, const LensOptions& options) {
+  if (options.seed.empty()) {
+    const std::uint64_t seed = fresh_seed(run.comm);
+    run.say(fmt::format("seed {}", seed));
+    return seed;
+  }
+  const std::vector<std::uint64_t> seeds = parse_seeds(options.seed);
+  if (seeds.size() > 1)
+    throw UsageError(fmt::format("--seed {}: lens makes one map; give one seed", options.seed));
+  return seeds.front();
+}
+
+/// A deflection, and the transform to where it moves the pixels.
+struct PlannedLensing {
+  Deflection deflection;
+  Lensing lensing;
+};
+
+/// Makes the deflection of the job's grid, its inverse for --inverse, and plans the transform.
+/// beside  what the run holds besides, on this rank
+/// Collective.
+PlannedLensing plan_job(Run& run, LensJob& job, const AlmSource& source,
+                        const PotentialSource& potential, std::vector<MemoryItem> beside = {}) {
+  const LensOptions& options = job.options;
+  run.outputs.require_writable();
+  const bool dry = run.options.dry_run;
+  if (!options.cl.empty() && !dry) {
+    job.seed = seed_of(run, options);
+    run.report["seed"] = *job.seed;
+  }
+  Deflection deflection = make_deflection(run, job, potential, source);
+  if (!dry) tell_of_deflection(run, options, deflection);
+  if (options.inverse && !dry) deflection = inverse_of(run, options, deflection);
+  Lensing lensing = planned_lensing(run, job, deflection);
+  require_lensing_plan(run, job, deflection, lensing, std::move(beside));
+  if (!dry) write_deflection(run, job, deflection);
+  return {std::move(deflection), std::move(lensing)};
+}
+
+void conclude(Run& run, const LensJob& job) {
+  run.conclusion =
+      fmt::format("{}: {} {} on {}, lmax {}", job.options.output(), job.choice.name,
+                  job.options.inverse ? "delensed" : "lensed", job.grid->name(), job.spec.lmax);
+}
+
+/// Reads or draws the unlensed a_lm. Drawn ones are T, E, B and the potential. Collective.
+template <class T>
+AlmBuffer<T> find_alm(Run& run, const LensJob& job, AlmSource& source, const AlmLayout& layout) {
+  const bool is_drawn = source.alm == nullptr;
+  const std::int64_t n = is_drawn ? 4 : job.choice.fields.n_components();
+  auto alm = agreed(run.comm, [&] { return AlmBuffer<T>(n, layout.size()); });
+  if (is_drawn) {
+    const StageTimer timer(&run.times, "draw");
+    with_path(job.input, [&] {
+      agree(run.comm, [&] { draw_alm(*source.spectra, *job.seed, layout, alm.view()); });
+    });
+    return alm;
+  }
+  run.progress.stage("reading " + job.input);
+  FileTraffic traffic{run.comm};
+  read_alm<T>(traffic, job.input, *source.alm, source.choice, layout, alm.view());
+  add_traffic(run, traffic);
+  return alm;
+}
+
+template <class T>
+void lens_source(Run& run, const LensJob& job, AlmSource& source, PlannedLensing& planned) {
+  const AlmLayout& layout = planned.lensing.alm_layout();
+  AlmBuffer<T> found = find_alm<T>(run, job, source, layout);
+  const std::int64_t first = source.alm == nullptr && job.choice.name == "QU" ? 1 : 0;
+  const AlmView<T> alm = found.view().components(first, job.choice.fields.n_components());
+  scale<T>(alm, source.factor);
+  if (!job.options.save_alm.empty()) {
+    write_lens_alm(run, job, job.options.save_alm, job.choice.components, job.unit, layout,
+                   AlmView<const T>(alm));
+  }
+  write_lensed<T>(run, job, planned.deflection, planned.lensing, alm);
+}
+
+/// A lensed map of a_lm in a file or drawn, or of a_lm that --inverse moves back. Collective.
+int map_of_alm(Run& run, const LensOptions& options, const std::string& alm) {
+  announce(run, options, OutputContent::map);
+  AlmSource source =
+      open_source(run, {alm, options.cl, options.cl_kind, options.transform.fields, options.unit});
+  const std::string& path = alm.empty() ? options.cl : alm;
+  if (source.spectra && !source.spectra->has(Spectra::PP)) {
+    throw DataError(path,
+                    "has no spectrum PP of the lensing potential; expected `l TT EE BB TE PP TP "
+                    "EP`, with a header line that names the columns");
+  }
+  const auto grid = named_grid(options.transform);
+  const PointSpec spec = source.alm == nullptr
+                             ? make_lens_spec(options, grid, source.choice.fields, source.lmax)
+                             : make_lens_spec(options, grid, source.choice.fields, source.lmax,
+                                              source.alm->header().mmax);
+  LensJob job{options,
+              grid,
+              source.choice,
+              spec,
+              storage_precision(options.transform.precision, source.precision),
+              source.unit};
+  job.coordsys = source.coordsys;
+  job.spectrum_kind = source.kind;
+  job.input = path;
+  job.origin = source.origin;
+  require_map_files(options, *grid);
+  warn_of_short_spectrum(run, path, source, spec.lmax);
+  const PotentialSource potential = open_potential(run, options, spec);
+  require_memory_for_lensing(run, job, potential.lmax);
+  PlannedLensing planned = plan_job(run, job, source, potential);
+  if (run.options.dry_run) return 0;
+  with_storage(job.precision,
+               [&](auto storage) { lens_source<decltype(storage)>(run, job, source, planned); });
+  conclude(run, job);
+  return 0;
+}
+
+/// Analyses the map and leaves its a_lm where the transform of the job has them. Collective.
+template <class T>
+void delens_map(Run& run, LensJob& job, SkyAnalysis& analysis, const std::vector<Sky>& skies,
+                PlannedLensing& planned) {
+  auto [results, fraction] = analyse_all<T>(run, analysis, skies);
+  const AlmLayout layout = analysis.transform->alm_layout();
+  analysis.transform.reset();
+  auto alm = agreed(run.comm, [&] { return planned.lensing.make_alm<T>(); });
+  move_orders<T>(run.comm, layout, std::as_const(results.front().alm).view(),
+                 planned.lensing.alm_layout(), alm.view());
+  results.clear();
+  write_lensed<T>(run, job, planned.deflection, planned.lensing, std::as_const(alm).view());
+}
+
+/// A map that is moved back. Collective.
+int map_of_map(Run& run, const LensOptions& options, std::unique_ptr<MapReader> reader) {
+  announce(run, options, OutputContent::map);
+  std::vector<Sky> skies;
+  skies.push_back(sky_of(run, options.moved(), std::move(reader), options.transform.fields));
+  const Sky& sky = skies.front();
+  const MapHeader& header = sky.reader->header();
+  AnalysisOptions asked;
+  asked.n_iter = options.n_iter;
+  asked.unseen = "restore";
+  asked.remove = "none";
+  SkyAnalysis analysis = plan_analysis(run, asked, options.transform, skies);
+  const TransformSpec& of_map = analysis.transform->spec();
+  const bool is_named = options.transform.nside > 0 || !options.transform.grid.empty();
+  const auto grid = is_named ? named_grid(options.transform) : header.grid;
+  LensJob job{options,
+              grid,
+              sky.choice,
+              make_lens_spec(options, grid, sky.choice.fields, of_map.lmax, of_map.mmax),
+              analysis.precision,
+              sky.unit()};
+  job.coordsys = header.coordsys;
+  job.input = sky.path;
+  job.origin = header.origin;
+  require_map_files(options, *grid);
+  const PotentialSource potential = open_potential(run, options, job.spec);
+  require_memory_for_lensing(run, job, potential.lmax);
+  const MemoryEstimate of_analysis = estimate_memory(*analysis.transform, analysis.use);
+  record_plan(run, *analysis.transform, of_analysis, analysis.of_one);
+  std::vector<MemoryItem> beside(of_analysis.items.begin() + 1, of_analysis.items.end());
+  for (MemoryItem& item : beside) item.name += " of the analysis";
+  PlannedLensing planned = plan_job(run, job, {}, potential, std::move(beside));
+  if (run.options.dry_run) return 0;
+  with_storage(job.precision, [&](auto storage) {
+    delens_map<decltype(storage)>(run, job, analysis, skies, planned);
+  });
+  conclude(run, job);
+  return 0;
+}
+
+/// Multiplies the pixels as --weights and --magnification ask. Collective.
+template <class T>
+void weigh(Run& run, const LensOptions& options, const Deflection& deflection, MapView<T> map) {
+  const StageTimer timer(&run.times, "deflection");
+  const LocalRings& rings = deflection.rings();
+  const auto multiply_pixels = [&](std::int64_t first, std::int64_t n, const auto& factor) {
+    for (std::int64_t c = 0; c < map.n_components(); ++c) {
+      const View<T> pixels = map.component(c);
+      for (std::int64_t i = first; i < first + n; ++i)
+        pixels[i] = static_cast<T>(pixels[i] * factor(i));
+    }
+  };
+  if (options.weights == "quadrature") {
+    for (std::int64_t r = 0; r < rings.n_rings(); ++r) {
+      const Ring& ring = rings.ring(LocalRing{r});
+      multiply_pixels(rings.first_pixel(LocalRing{r}), ring.n_phi,
+                      [&](std::int64_t) { return ring.weight; });
+    }
+  }
+  if (!options.magnification) return;
+  auto area = agreed(run.comm, [&] { return MapBuffer<double>(1, rings.n_pixels()); });
+  const View<double> values = area.view().component(0);
+  deflection.magnification(values);
+  multiply_pixels(0, rings.n_pixels(), [&](std::int64_t i) { return values[i]; });
+}
+
+template <class T>
+void adjoint_of(Run& run, const LensJob& job, MapReader& reader, PlannedLensing& planned) {
+  const std::string& path = job.input;
+  const LocalRings& rings = planned.deflection.rings();
+  run.progress.stage("reading " + path);
+  auto map = agreed(run.comm, [&] { return planned.lensing.make_map<T>(); });
+  FileTraffic traffic{run.comm};
+  read_map<T>(traffic, path, reader, job.choice, rings, map.view());
+  add_traffic(run, traffic);
+  const std::vector<std::int64_t> n_unseen = with_path(path, [&] {
+    return MaskedMap(run.comm, rings, {.unseen = UnseenPolicy::zero}, map.view()).unseen_pixels();
+  });
+  const std::string unseen =
+      unseen_text(n_unseen, names_of_fields(job.choice, reader.header()), false);
+  if (!unseen.empty()) run.say(unseen + " taken as zero");
+  weigh<T>(run, job.options, planned.deflection, map.view());
+  auto alm = agreed(run.comm, [&] { return planned.lensing.make_alm<T>(); });
+  run.progress.stage("adjoint lensing");
+  planned.lensing.adjoint(map, alm);
+  map.release();
+  record_lensing(run, planned.lensing);
+  write_lens_alm(run, job, job.options.output(), job.choice.components, job.unit,
+                 planned.lensing.alm_layout(), std::as_const(alm).view());
+}
+
+/// The a_lm of the adjoint of lensing. Collective.
+int alm_of_map(Run& run, const LensOptions& options) {
+  announce(run, options, OutputContent::alm);
+  const Sky sky =
+      sky_of(run, options.adjoint, open_map(run.comm, options.adjoint), options.transform.fields);
+  const MapHeader& header = sky.reader->header();
+  const auto grid = header.grid;
+  if (options.weights == "quadrature") require_weights(sky.path, *grid);
+  LensJob job{options,
+              grid,
+              sky.choice,
+              make_lens_spec(options, grid, sky.choice.fields, options.transform.lmax),
+              storage_precision(options.transform.precision, header.precision),
+              sky.unit()};
+  job.coordsys = header.coordsys;
+  job.input = sky.path;
+  job.origin = header.origin;
+  if (!options.deflection.empty()) require_map_file(options.deflection, *grid);
+  const PotentialSource potential = open_potential(run, options, job.spec);
+  require_memory_for_lensing(run, job, potential.lmax);
+  PlannedLensing planned = plan_job(run, job, {}, potential);
+  if (run.options.dry_run) return 0;
+  with_storage(job.precision, [&](auto storage) {
+    adjoint_of<decltype(storage)>(run, job, *sky.reader, planned);
+  });
+  run.conclusion =
+      fmt::format("{}: adjoint lensing of {}, lmax {}", options.output(), sky.path, job.spec.lmax);
+  return 0;
+}
+
+}  // namespace
+
+int lens(Run& run, const LensOptions& options) {
+  check_lens_options(options);
+  run.outputs.keep(options.adjoint);
+  run.outputs.keep(options.moved());
+  if (!options.adjoint.empty()) return alm_of_map(run, options);
+  if (options.moved().empty()) return map_of_alm(run, options, options.alm);
+  const std::string path = options.moved();
+  Content content = open_content(run.comm, path, SpectrumKind::stated_or_c_l);
+  if (content.map != nullptr) return map_of_map(run, options, std::move(content.map));
+  if (content.alm != nullptr) return map_of_alm(run, options, path);
+  throw DataError(path, "holds neither a map nor a_lm; expected what to move back");
+}
+
+}  // namespace ringweave::detail::inline app

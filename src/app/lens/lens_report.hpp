@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <vector>
+
+#include "app/lens/lens_job.hpp"
+#include "app/predict/memory_estimate.hpp"
+#include "app/run.hpp"
+#include "ringweave/lensing.hpp"
+
+namespace ringweave::detail::inline app {
+
+/// Throws where a map of the job's grid, its a_lm and the potential do not fit the memory, before
+/// anything is planned. Collective.
+void require_memory_for_lensing(const Run& run, const LensJob& job, int potential_lmax);
+
+/// Puts the plan into the report, prints it where that is asked for, and throws where maps, a_lm
+/// and the transform do not fit the memory.
+/// beside  what the run holds besides, on this rank
+/// Collective.
+void require_lensing_plan(Run& run, const LensJob& job, const Deflection& deflection,
+                          const Lensing& lensing, std::vector<MemoryItem> beside = {});
+
+/// Reports a transform that was done once: seconds of its stages and points per second. Collective.
+void record_lensing(Run& run, Lensing& lensing);
+
+}  // namespace ringweave::detail::inline app
