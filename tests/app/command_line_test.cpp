@@ -164,6 +164,10 @@ TEST_F(Configuration, HasKeysOutsideOfTablesOrInThatOfTheCommand) {
   expect_refused("line 2: unknown key smooth.lmax; did you mean lmax?",
                  smooth + with("[smooth]\nsmooth.lmax = 3\n"));
   expect_refused("line 3: unknown key beam.lmax", smooth + with("lmax = 3\n\nbeam.lmax = 4\n"));
+  expect_refused(
+      "line 2: unknown table [smoth]; expected the name of a command; did you mean smooth?",
+      smooth + with("lmax = 3\n[smoth] # mistyped\nmmax = 2\n"));
+  expect_refused("line 1: unknown table [smooth.more]", smooth + with("[smooth.more]\nlmax = 3\n"));
   expect_refused("line 2: unknown key analyze.fwhm", smooth + with("[analyze]\nfwhm = \"1deg\"\n"));
 }
 

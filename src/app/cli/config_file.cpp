@@ -97,6 +97,34 @@ std::string first_name(const CLI::App& app, const std::string& name) {
   return name;
 }
 
+/// Returns the line where a table begins; 0 where it is not found.
+int line_of_table(const std::string& text, const std::string& table) {
+  std::istringstream lines(text);
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (line == '[' + table + ']') return number;
+  }
+  return 0;
+}
+
+/// Refuses tables that are of no command.
+void refuse_tables(const CLI::App& app, const std::string& file, const std::string& text,
+                   const std::vector<CLI::ConfigItem>& entries) {
+  std::vector<std::string> commands;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    commands.push_back(command->get_name());
+  for (const CLI::ConfigItem& item : entries) {
+    const bool begins_table = item.name == "++";
+    const std::string table = CLI::detail::join(item.parents, ".");
+    const bool is_command = std::find(commands.begin(), commands.end(), table) != commands.end();
+    if (!begins_table || is_command) continue;
+    throw UsageError(fmt::format("{}: unknown table [{}]; expected the name of a command{}",
+                                 at_line(file, line_of_table(text, table)), table,
+                                 did_you_mean(table, commands)));
+  }
+}
+
 void refuse_twice(const CLI::App& app, const std::string& file,
                   const std::vector<ConfigKey>& keys) {
   std::map<std::string, int> lines;
@@ -157,6 +185,7 @@ std::vector<CLI::ConfigItem> FlatConfig::from_config(std::istream& input) const 
   }
   std::istringstream stream(text);
   std::vector<CLI::ConfigItem> entries = CLI::ConfigBase::from_config(stream);
+  refuse_tables(*app_, file, text, entries);
   if (command.empty()) return entries;
   const std::vector<std::string> own{command};
   const auto is_common = [&](const CLI::ConfigItem& item) {
