@@ -17,7 +17,6 @@
 #include "nonuniform/planned_points.hpp"
 #include "nonuniform/point_memory.hpp"
 #include "nonuniform/row_modes.hpp"
-#include "nonuniform/row_window.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/points.hpp"
 
@@ -54,7 +53,7 @@ PointPlan plan_rows(const FineTaps& taps, int n_ranks) {
 ComponentBuffer<double> make_rows(const Communicator& comm, const PointSpec& spec,
                                   const FineTaps& taps, const PointPlan& plan) {
   const std::int64_t n_components = spec.fields.n_components();
-  const std::int64_t size = plan.rings().n_rings(comm.rank()) * row_stride_of(taps.grid);
+  const std::int64_t size = plan.rings().n_rings(comm.rank()) * taps.grid.n_columns;
   const std::int64_t bytes = agreed(comm, [&] {
     const std::int64_t modes = most_modes(spec, taps, plan.rings());
     return n_components * (size * std::int64_t{sizeof(double)} +
@@ -74,7 +73,7 @@ struct FineField::Impl {
         spec(agreed_spec(comm, asked, n_points)),
         taps(agreed(comm, [&] { return std::make_shared<const FineTaps>(spec, n_points); })),
         plan(agreed(comm, [&] { return plan_rows(*taps, comm.size()); })),
-        row_stride(row_stride_of(taps->grid)),
+        row_size(taps->grid.n_columns),
         rows(make_rows(comm, spec, *taps, plan)),
         // Rows hold nothing while modes are exchanged.
         modes(comm, taps->transform_spec(spec, plan.rings()),
@@ -83,7 +82,7 @@ struct FineField::Impl {
       const std::vector<std::int64_t> rings = modes.rings_of_rows(plan);
       for (const std::int64_t ring : rings) {
         const LocalRings& mine = modes.plan().rings;
-        first_value.push_back(ring < 0 ? -1 : index(mine.local(RingId{ring})) * row_stride);
+        first_value.push_back(ring < 0 ? -1 : index(mine.local(RingId{ring})) * row_size);
       }
       for (const RingBand& band : modes.plan().rings.bands()) {
         for (std::int64_t begin = band.rings.begin; begin < band.rings.end; begin += run_rows)
@@ -103,8 +102,8 @@ struct FineField::Impl {
     for (std::int64_t i = 0; i < ssize64(runs); ++i) {
       const RingRange run = runs[to_size(i)];
       std::array<double*, to_size(run_rows)> memory;
-      double* const first = rows.view().data() + index(mine.local(RingId{run.begin})) * row_stride;
-      for (std::int64_t r = 0; r < run.size(); ++r) memory[to_size(r)] = first + r * row_stride;
+      double* const first = rows.view().data() + index(mine.local(RingId{run.begin})) * row_size;
+      for (std::int64_t r = 0; r < run.size(); ++r) memory[to_size(r)] = first + r * row_size;
       fft.synthesize(omp_get_thread_num(), run, from,
                      {std::span<double* const>(memory.data(), to_size(run.size())), rows.size()});
     }
@@ -130,7 +129,7 @@ struct FineField::Impl {
   PointSpec spec;
   std::shared_ptr<const FineTaps> taps;
   PointPlan plan;  ///< without points; all rows exist
-  std::int64_t row_stride;
+  std::int64_t row_size;
   ComponentBuffer<double> rows;  ///< [component][owned row][column]
   StageTimes times;
   RowModes modes;

@@ -17,12 +17,8 @@
 
 namespace ringweave::detail::inline nonuniform {
 
-/// Returns the doubles from one fine row in memory to the next: an odd number of cache lines, so
-/// that the same column of neighbouring rows is not in the same cache set.
-std::int64_t row_stride_of(const FineGrid& grid);
-
-/// Neighbouring fine rows in the memory of one thread, which moves from the north to the south: as
-/// many as points of a tile may touch.
+/// The fine rows around some points in the memory of one thread, which goes from the north to the
+/// south. Rows of this rank are in memory as on the sphere, one directly after the other.
 class RowWindow {
  public:
   /// rings  [fine row] its ring, -1: it does not exist here; must outlive the window
@@ -30,49 +26,45 @@ class RowWindow {
 
   /// Returns the doubles of a window.
   static std::int64_t size_of(const FineGrid& grid, std::int64_t n_components) {
-    return n_components * component_stride_of(grid);
+    return n_components * places_of(grid) * grid.n_columns;
   }
 
-  /// Begins anew, without rows.
+  /// Begins anew before this row, with none.
   void clear(std::int64_t row) noexcept;
   /// Forgets the rows north of this one.
   void drop_before(std::int64_t row) noexcept;
-  /// Takes in the rows up to `end`, and calls fill(ring range, their memory) for the owned ones.
+  /// Takes in the rows up to `end`, and calls fill(ring range, their memory) for those of this
+  /// rank. Afterwards there must not be more rows than the points of a tile may touch.
   template <class Fill>
   void extend(std::int64_t end, const Fill& fill) noexcept {
-    for (std::int64_t row = rows_.end; row < end; ++row) {
-      if (ring_of(row) >= 0) first_value_[to_size(row)] = row % n_places_ * row_stride_;
-    }
     const RingRange fresh{rows_.end, end};
-    rows_.end = end;
+    place(fresh);
     for_each_run(fresh, fill);
   }
-  /// Calls use(ring range, their memory) for the owned rows in the window north of `end`.
+  /// Calls use(ring range, their memory) for the rows of this rank in the window north of `end`.
   template <class Use>
   void for_each_run_before(std::int64_t end, const Use& use) noexcept {
     for_each_run({rows_.begin, std::min(end, rows_.end)}, use);
   }
 
-  RingRange rows() const { return rows_; }
   double* values() { return values_.data(); }
   std::int64_t row_size() const { return n_columns_; }
-  std::int64_t component_stride() const { return n_places_ * row_stride_; }
+  std::int64_t component_stride() const { return n_places_ * n_columns_; }
   /// [fine row] where its values of a component begin; -1: it is not in the window
   std::span<const std::int64_t> first_value() const { return first_value_; }
   std::int64_t bytes() const { return held_bytes(values_, first_value_); }
 
  private:
-  static constexpr std::int64_t most_places = PointOrder::tile_rows + TapKernel::most_width + 1;
+  static constexpr std::int64_t most_rows = PointOrder::tile_rows + TapKernel::most_width + 1;
   static std::int64_t places_of(const FineGrid& grid);
-  static std::int64_t component_stride_of(const FineGrid& grid) {
-    return places_of(grid) * row_stride_of(grid);
-  }
   std::int64_t ring_of(std::int64_t row) const { return rings_[to_size(row)]; }
+  void place(RingRange fresh) noexcept;
+  void move_to_front() noexcept;
 
-  /// Calls use() for the owned rows of a range, run by run of neighbouring rings.
+  /// Calls use() for the rows of this rank in a range, run by run of neighbouring rings.
   template <class Use>
   void for_each_run(RingRange rows, const Use& use) noexcept {
-    std::array<double*, to_size(most_places)> memory;
+    std::array<double*, to_size(most_rows)> memory;
     for (std::int64_t row = rows.begin; row < rows.end;) {
       const std::int64_t first = ring_of(row);
       std::size_t n = 0;
@@ -91,8 +83,10 @@ class RowWindow {
 
   std::span<const std::int64_t> rings_;
   std::int64_t n_columns_;
-  std::int64_t n_places_;    ///< of rows
-  std::int64_t row_stride_;  ///< between places
+  std::int64_t n_components_;
+  std::int64_t n_places_;     ///< for rows
+  std::int64_t n_used_ = 0;   ///< places of rows here or forgotten; the next rows come after them
+  std::int64_t n_owned_ = 0;  ///< rows of this rank in the window, in the last of these places
   RingRange rows_{0, 0};
   std::vector<std::int64_t> first_value_;
   HostBuffer<double> values_;  ///< [component][place][column]

@@ -205,6 +205,44 @@ TEST(PointTransform, ValuesAreTheSameBitByBitForAnyThreads) {
   }
 }
 
+/// Values of some fields, and the adjoint of these values, with a_lm that are those of `batch`.
+void expect_same_as_in_batch(PointTransform& transform, const PointSpec& spec,
+                             const AlmBuffer<double>& batch_alm,
+                             const ComponentBuffer<double>& batch_values,
+                             const AlmBuffer<double>& batch_back) {
+  const std::int64_t n = spec.fields.n_components();
+  auto values = transform.make_values<double>();
+  auto back = transform.make_alm<double>();
+  transform.evaluate<double>(batch_alm.view().components(0, n), values.view());
+  transform.adjoint(values, back);
+  for (std::int64_t c = 0; c < n; ++c) {
+    for (std::int64_t i = 0; i < values.size(); ++i)
+      ASSERT_EQ(values.view().component(c)[i], batch_values.view().component(c)[i]);
+    for (std::int64_t i = 0; i < back.size(); ++i)
+      ASSERT_EQ(back.view().component(c)[i], batch_back.view().component(c)[i]);
+  }
+}
+
+TEST(PointTransform, FieldsOfABatchAreTheSameBitByBitInBatchesOfOtherSizes) {
+  const Communicator comm = Communicator::world();
+  const Dealt mine = deal(comm, scattered_points(200), Deal::in_turn);
+  // Nine components, and the same taps for all numbers of them.
+  const PointSpec spec = spec_of(60, {0, 0, 0, 0, 0, 0, 0, 0, 0}, 1e-12);
+  PointTransform batch(comm, spec, PointSet(comm, spec, mine.theta, mine.phi));
+  const auto alm = white_alm(batch.alm_layout(), spec.fields);
+  auto values = batch.make_values<double>();
+  auto back = batch.make_alm<double>();
+  batch.evaluate(alm, values);
+  batch.adjoint(values, back);
+  for (const int n : {1, 2, 3, 8}) {
+    const PointSpec fewer = spec_of(60, std::vector<int>(to_size(n), 0), 1e-12);
+    PointTransform transform(comm, fewer, PointSet(comm, fewer, mine.theta, mine.phi));
+    ASSERT_EQ(transform.points().report().theta_taps, batch.points().report().theta_taps);
+    ASSERT_EQ(transform.points().report().phi_taps, batch.points().report().phi_taps);
+    expect_same_as_in_batch(transform, fewer, alm, values, back);
+  }
+}
+
 TEST(PointTransform, NoPointsGiveZeroAlm) {
   const Communicator comm = Communicator::world();
   const PointSpec spec = spec_of(20, {0}, 1e-6);

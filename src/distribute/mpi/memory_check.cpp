@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/memory_meter.hpp"
+#include "distribute/mpi/agree.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline distribute {
@@ -15,7 +16,7 @@ namespace {
 /// more ranks do not help.
 int ranks_within(std::int64_t limit, int n_ranks,
                  const std::function<std::int64_t(int n_ranks)>& bytes_among) {
-  constexpr int most_ranks = 1 << 20;
+  constexpr int most_ranks = 1 << 16;
   int too_few = n_ranks;
   int enough = 2 * n_ranks;
   while (bytes_among(enough) > limit) {
@@ -45,7 +46,7 @@ void require_memory_for(const Communicator& comm, std::int64_t bytes, const std:
   if (comm.max(std::int64_t{is_short}) == 0) return;
   const std::int64_t most = comm.max(bytes);
   const std::int64_t limit = comm.min(std::min(of_node / node.size(), of_process));
-  const int enough = ranks_within(limit, comm.size(), bytes_among);
+  const int enough = agreed(comm, [&] { return ranks_within(limit, comm.size(), bytes_among); });
   throw ResourceError(fmt::format(
       "{} need up to {} on a rank, which has {}; {}", what, gigabytes(most), gigabytes(limit),
       enough > 0 ? fmt::format("start {} ranks with as much memory each", enough)
