@@ -48,7 +48,7 @@ TapChoice choose(const Communicator& comm, const PointSpec& spec, std::int64_t n
 
 FineRows rows_of(const TapChoice& choice) {
   return {std::make_shared<const RingGrid>(RingGrid::fejer(choice.theta.length, choice.phi.length)),
-          choice.theta.width};
+          choice.theta.width, choice.phi.width};
 }
 
 }  // namespace

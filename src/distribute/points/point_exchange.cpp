@@ -31,6 +31,7 @@ std::int64_t digest_of(const FineRows& rows, const RowCosts& costs, const PointO
   digest.add(rows.n_rows());
   digest.add(rows.n_columns());
   digest.add(rows.n_taps);
+  digest.add(rows.n_column_taps);
   digest.add(costs.of_point);
   digest.add(costs.of_row);
   digest.add(options.most_components);

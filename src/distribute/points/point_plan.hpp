@@ -18,6 +18,7 @@ namespace ringweave::detail::inline distribute {
 struct FineRows {
   std::shared_ptr<const RingGrid> grid;  ///< RingGrid::fejer(): all rows, touched or not
   int n_taps = 0;                        ///< rows of a point, 1..32
+  int n_column_taps = 0;                 ///< columns of a point on each row
 
   std::int64_t n_rows() const { return grid->n_rings(); }
   std::int64_t n_columns() const { return grid->ring(RingId{0}).n_phi; }
