@@ -32,7 +32,7 @@ FineTaps::FineTaps(const PointSpec& spec, std::int64_t n_points)
           RingGrid::fejer(choice.theta.length, choice.phi.length))) {}
 
 FineRows FineTaps::rows(UntouchedRows untouched) const {
-  return {ring_grid_, choice.theta.width, untouched};
+  return {ring_grid_, choice.theta.width, choice.phi.width, untouched};
 }
 
 TransformSpec FineTaps::transform_spec(const PointSpec& asked,

@@ -70,17 +70,23 @@ constexpr std::array<ErrorRow, TapKernel::most_width - TapKernel::least_width + 
      2.9e-16, 1.5e-16},
 }};
 
-/// Returns the least multiple of 4 from `least` on without prime factors above 5: all FFTs have
-/// radices of 4 then, and q + length / 2 is a pixel.
-std::int64_t fft_length(std::int64_t least) {
-  const auto is_good = [](std::int64_t n) {
+enum class Samples { rows, columns };
+
+/// Returns the least multiple of 8 from `least` on without prime factors above 5: all FFTs have
+/// radices of 4 then, q + length / 2 is a pixel, and rows begin at whole vectors. As many columns
+/// as make all rows compete for the same lines of a cache are left out.
+std::int64_t fft_length(std::int64_t least, Samples samples) {
+  constexpr std::int64_t competing = 256;
+
+  const auto is_good = [&](std::int64_t n) {
+    if (samples == Samples::columns && n % competing == 0) return false;
     for (const int prime : {2, 3, 5}) {
       while (n % prime == 0) n /= prime;
     }
     return n == 1;
   };
-  std::int64_t length = (least + 3) / 4 * 4;
-  while (!is_good(length)) length += 4;
+  std::int64_t length = (least + 7) / 8 * 8;
+  while (!is_good(length)) length += 8;
   return length;
 }
 
@@ -91,11 +97,11 @@ struct Candidate {
 };
 
 /// needed  fine samples that the highest mode needs at least
-std::vector<Candidate> candidates(std::int64_t needed, std::int64_t least_length) {
+std::vector<Candidate> candidates(Samples samples, std::int64_t needed, std::int64_t least_length) {
   std::vector<Candidate> found;
   for (const double wanted : oversamplings) {
     const auto least = static_cast<std::int64_t>(std::ceil(wanted * static_cast<double>(needed)));
-    const std::int64_t length = fft_length(std::max(least, least_length));
+    const std::int64_t length = fft_length(std::max(least, least_length), samples);
     const double oversampling =
         std::min(static_cast<double>(length) / static_cast<double>(needed), oversamplings.back());
     for (int width = TapKernel::least_width; width <= TapKernel::most_width; ++width) {
@@ -146,8 +152,9 @@ TapChoice choose_taps(const TapProblem& problem) {
         fmt::format("transform to points with epsilon = {}; expected {} or more, and less than 1",
                     problem.epsilon, least_epsilon));
   }
-  const std::vector<Candidate> rows = candidates(problem.lmax + 1, least_rows);
-  const std::vector<Candidate> columns = candidates(2 * problem.mmax + 2, least_columns);
+  const std::vector<Candidate> rows = candidates(Samples::rows, problem.lmax + 1, least_rows);
+  const std::vector<Candidate> columns =
+      candidates(Samples::columns, 2 * problem.mmax + 2, least_columns);
   TapChoice best;
   best.seconds = std::numeric_limits<double>::infinity();
   for (const Candidate& theta : rows) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -28,7 +29,8 @@ struct PointList {
 };
 
 inline FineRows fine_rows(std::int64_t n_rows, std::int64_t n_columns, int n_taps) {
-  return {std::make_shared<const RingGrid>(RingGrid::fejer(n_rows, n_columns)), n_taps};
+  return {std::make_shared<const RingGrid>(RingGrid::fejer(n_rows, n_columns)), n_taps,
+          static_cast<int>(std::min<std::int64_t>(n_taps, n_columns))};
 }
 
 /// Even on the sphere between two colatitudes.

@@ -41,14 +41,18 @@ HostBuffer<double> interleaved(const PointList& points, const std::vector<std::i
   return angles;
 }
 
+std::int64_t first_column(const FineRows& rows, double phi) {
+  const std::int64_t n = rows.n_columns();
+  return (first_tap(column_position(phi, n), rows.n_column_taps) + n) % n;
+}
+
 /// What points are sorted by.
 using Key = std::array<double, 5>;
 Key key_of(const FineRows& rows, const PointOrder& order, std::int64_t i) {
   const auto tile_row = row_position(order.theta[i], rows.n_rows()).index / PointOrder::tile_rows;
-  const auto tile_column =
-      column_position(order.phi[i], rows.n_columns()).index / PointOrder::tile_columns;
-  return {static_cast<double>(tile_row), static_cast<double>(tile_column), order.theta[i],
-          order.phi[i], order.psi.size() > 0 ? order.psi[i] : 0};
+  const std::int64_t group = first_column(rows, order.phi[i]) / PointOrder::group_columns;
+  return {static_cast<double>(tile_row), static_cast<double>(group), order.theta[i], order.phi[i],
+          order.psi.size() > 0 ? order.psi[i] : 0};
 }
 
 void expect_sorted(const FineRows& rows, const PointOrder& order) {
@@ -79,7 +83,7 @@ void expect_sorted(const FineRows& rows, const PointOrder& order) {
   EXPECT_EQ(next, order.size());
 }
 
-TEST(PointOrder, IsByTilesThenAngles) {
+TEST(PointOrder, IsByTilesAndGroupsThenAngles) {
   const PointList points = points_with_repeats();
   std::vector<std::int64_t> input(to_size(points.size()));
   std::iota(input.begin(), input.end(), 0);
@@ -136,9 +140,9 @@ TEST(PointPlaces, AreThoseOfSingleAngles) {
     find_rows(points.theta.data(), 1, points.size(), n_rows, found.data());
     for (std::size_t i = 0; i < found.size(); ++i)
       EXPECT_EQ(found[i], row_position(points.theta[i], n_rows).index);
-    find_columns(points.phi.data(), 1, points.size(), n_columns, found.data());
+    find_first_columns(points.phi.data(), 1, points.size(), n_columns, n_taps, found.data());
     for (std::size_t i = 0; i < found.size(); ++i)
-      EXPECT_EQ(found[i], column_position(points.phi[i], n_columns).index);
+      EXPECT_EQ(found[i], first_column(rows, points.phi[i]));
     rows.number_first_taps(points.theta, found.data());
     for (std::size_t i = 0; i < found.size(); ++i)
       EXPECT_EQ(found[i], rows.first_tap_of(points.theta[i]));

@@ -25,12 +25,15 @@ namespace ringweave::detail::inline distribute {
 namespace {
 
 constexpr const char* where = "exchange of points";
+/// Points before whose turn their values are fetched from memory.
+constexpr std::int64_t ahead = 64;
 
 std::int64_t digest_of(const FineRows& rows, const RowCosts& costs, const PointOptions& options) {
   Digest digest;
   digest.add(rows.n_rows());
   digest.add(rows.n_columns());
   digest.add(rows.n_taps);
+  digest.add(rows.n_column_taps);
   digest.add(rows.untouched);
   digest.add(costs.of_point);
   digest.add(costs.of_row);
@@ -317,10 +320,15 @@ void PointExchange::gather(ComponentView<const double> partial, ComponentView<T>
                                : partial.component(c)[reference - n_sent_];
   };
   first_.visit([&](const auto& first) {
+    const double* const own = partial.data();
+    const std::int64_t stride = partial.stride();
 #pragma omp parallel for schedule(static)
     for (std::int64_t point = 0; point < n_listed_; ++point) {
-      for (std::int64_t c = 0; c < n_components; ++c)
+      const std::int64_t later = std::int64_t{first[std::min(point + ahead, n_listed_ - 1)]};
+      for (std::int64_t c = 0; c < n_components; ++c) {
+        if (later >= n_sent_) __builtin_prefetch(own + c * stride + later - n_sent_);
         values.component(c)[point] = static_cast<T>(sum_at(first[point], c));
+      }
     }
     // In double from the first to the last.
 #pragma omp parallel for schedule(static)

@@ -17,7 +17,7 @@
 namespace ringweave::detail::inline distribute {
 namespace {
 
-std::int64_t tiles_along(std::int64_t n, std::int64_t size) { return (n + size - 1) / size; }
+std::int64_t count_of(std::int64_t n, std::int64_t size) { return (n + size - 1) / size; }
 
 /// Makes the counts of keys the place where the first point of each key goes.
 template <class Counts>
@@ -44,7 +44,7 @@ struct ByTileRow {
   ByTileRow(const FineRows& rows, const HostBuffer<double>& angles, std::int64_t n_angles)
       : points(angles.size() / n_angles) {
     const std::int64_t n = points.size();
-    const std::int64_t n_tiles = tiles_along(rows.n_rows(), PointOrder::tile_rows);
+    const std::int64_t n_tiles = count_of(rows.n_rows(), PointOrder::tile_rows);
     const std::int64_t n_shares = omp_get_max_threads();
     HostBuffer<std::int32_t> tile(n);
     // [share][tile row] points, then where the next of them goes.
@@ -83,7 +83,7 @@ class TileRowSort {
   std::vector<PointRange> repeated;
 
   explicit TileRowSort(const FineRows& rows)
-      : rows_(rows), of_tile_(to_size(tiles_along(rows.n_columns(), PointOrder::tile_columns))) {}
+      : rows_(rows), of_group_(to_size(count_of(rows.n_columns(), PointOrder::group_columns))) {}
 
   /// Writes the points to their places in `order` and `place`.
   void run(const TileRow& tile, const HostBuffer<Point>& all, PointOrder& order,
@@ -91,7 +91,7 @@ class TileRowSort {
     const Point* const points = all.data() + tile.points.begin;
     list(tile, points);
     sort_by(of_bin_, bin_of, listed_, sorted_);
-    sort_by(of_tile_, tile_of, sorted_, listed_);
+    sort_by(of_group_, group_of, sorted_, listed_);
     std::int64_t at = tile.points.begin;
     for (std::size_t begin = 0, end = 0; begin < listed_.size(); begin = end) {
       while (end < listed_.size() && key_of(listed_[end]) == key_of(listed_[begin])) ++end;
@@ -117,24 +117,24 @@ class TileRowSort {
   }
 
  private:
-  /// From the highest bits: column of tiles (16), bin of theta (16), index among the points (32).
+  /// From the highest bits: group of columns (16), bin of theta (16), index among the points (32).
   using Entry = std::uint64_t;
   static constexpr std::size_t n_bins = 2048;
   static constexpr std::size_t ahead = 16;
-  static std::size_t tile_of(Entry entry) { return entry >> 48; }
+  static std::size_t group_of(Entry entry) { return entry >> 48; }
   static std::size_t bin_of(Entry entry) { return (entry >> 32) & 0xffff; }
   static std::uint32_t key_of(Entry entry) { return static_cast<std::uint32_t>(entry >> 32); }
   static std::uint32_t index_of(Entry entry) { return static_cast<std::uint32_t>(entry); }
 
-  /// Makes an entry of each point and counts tiles and bins.
+  /// Makes an entry of each point and counts groups and bins.
   void list(const TileRow& tile, const Point* points) {
     const std::int64_t n = tile.points.end - tile.points.begin;
     checked_cast<std::uint32_t>(n, "points of 16 rows");
-    checked_cast<std::uint16_t>(ssize64(of_tile_), "tiles of 64 columns");
+    checked_cast<std::uint16_t>(ssize64(of_group_), "groups of 8 columns");
     listed_.resize(to_size(n));
     sorted_.resize(to_size(n));
     of_bin_.fill(0);
-    std::fill(of_tile_.begin(), of_tile_.end(), 0);
+    std::fill(of_group_.begin(), of_group_.end(), 0);
     // Bins grow with theta to the last bit, so that they and theta have one order.
     const double row_height = fine::pi / static_cast<double>(rows_.n_rows());
     const double start = static_cast<double>(tile.first_row) * row_height;
@@ -144,15 +144,15 @@ class TileRowSort {
     std::array<std::int32_t, block> column;
     for (std::int64_t first = 0; first < n; first += block) {
       const std::int64_t last = std::min(first + block, n);
-      find_columns(&points[first].phi, sizeof(Point) / sizeof(double), last - first,
-                   rows_.n_columns(), column.data());
+      find_first_columns(&points[first].phi, sizeof(Point) / sizeof(double), last - first,
+                         rows_.n_columns(), rows_.n_column_taps, column.data());
       for (std::int64_t i = first; i < last; ++i) {
         const double bin = (points[i].theta - start) * bins_per_angle;
         const auto b = static_cast<std::size_t>(std::clamp(bin, 0.0, n_bins - 1.0));
-        const std::size_t t = to_size(column[to_size(i - first)]) / PointOrder::tile_columns;
+        const std::size_t g = to_size(column[to_size(i - first)]) / PointOrder::group_columns;
         ++of_bin_[b];
-        ++of_tile_[t];
-        listed_[to_size(i)] = Entry{t} << 48 | Entry{b} << 32 | static_cast<Entry>(i);
+        ++of_group_[g];
+        listed_[to_size(i)] = Entry{g} << 48 | Entry{b} << 32 | static_cast<Entry>(i);
       }
     }
   }
@@ -178,7 +178,7 @@ class TileRowSort {
 
   const FineRows& rows_;
   std::array<std::uint32_t, n_bins> of_bin_{};
-  std::vector<std::uint32_t> of_tile_;
+  std::vector<std::uint32_t> of_group_;
   std::vector<Entry> listed_;
   std::vector<Entry> sorted_;
 };

@@ -32,13 +32,14 @@ struct TileRow {
   PointRange points;
 };
 
-/// The points whose rows a rank sums, in the order of the sums: by tiles of rows and columns, from
-/// the north and from phi = 0; in a tile by theta, phi and psi. So the order follows from the
-/// points alone, whichever rank lists them and whichever sums them. Points at the same place are
+/// The points whose rows a rank sums, in the order of the sums: by tiles of rows from the north; in
+/// one by groups of columns, where the taps begin; in a group by theta, phi and psi. So the order
+/// follows from the points alone, whichever rank lists them and whichever sums them, and
+/// neighbours in it mostly have the same rows and columns. Points at the same place are
 /// interchangeable.
 struct PointOrder {
   static constexpr std::int64_t tile_rows = 16;
-  static constexpr std::int64_t tile_columns = 64;
+  static constexpr std::int64_t group_columns = 8;
 
   HostBuffer<double> theta;
   HostBuffer<double> phi;

@@ -36,6 +36,13 @@ HWY_INLINE void for_each_angle(const double* HWY_RESTRICT angles, std::int64_t s
   for (; i < n_points; ++i) numbers[i] = static_cast<std::int32_t>(of_one(angles[i * stride]));
 }
 
+/// Computes first_tap() for each lane.
+template <class D, class V>
+HWY_INLINE V first_tap_lanes(D d, const sphere::HWY_NAMESPACE::FinePositions<V>& position,
+                             int n_taps) {
+  return hn::Add(position.index, hn::Ceil(hn::Sub(position.offset, hn::Set(d, 0.5 * n_taps))));
+}
+
 void rows_of(const double* theta, std::int64_t stride, std::int64_t n_points, std::int64_t n_rows,
              std::int32_t* rows) {
   for_each_angle(
@@ -44,22 +51,27 @@ void rows_of(const double* theta, std::int64_t stride, std::int64_t n_points, st
           HWY_ATTR { return sphere::HWY_NAMESPACE::row_positions(d, angle, n_rows).index; },
       [&](double angle) { return row_position(angle, n_rows).index; });
 }
-void columns_of(const double* phi, std::int64_t stride, std::int64_t n_points,
-                std::int64_t n_columns, std::int32_t* columns) {
+void first_columns_of(const double* phi, std::int64_t stride, std::int64_t n_points,
+                      std::int64_t n_columns, int n_taps, std::int32_t* columns) {
   for_each_angle(
       phi, stride, n_points, columns,
-      [&](auto d, auto angle)
-          HWY_ATTR { return sphere::HWY_NAMESPACE::column_positions(d, angle, n_columns).index; },
-      [&](double angle) { return column_position(angle, n_columns).index; });
+      [&](auto d, auto angle) HWY_ATTR {
+        const auto position = sphere::HWY_NAMESPACE::column_positions(d, angle, n_columns);
+        const auto first = first_tap_lanes(d, position, n_taps);
+        const auto turn = hn::Set(d, static_cast<double>(n_columns));
+        return hn::IfThenElse(hn::Lt(first, hn::Zero(d)), hn::Add(first, turn), first);
+      },
+      [&](double angle) {
+        const std::int64_t first = first_tap(column_position(angle, n_columns), n_taps);
+        return first < 0 ? first + n_columns : first;
+      });
 }
 void first_taps_of(const double* theta, std::int64_t n_points, std::int64_t n_rows, int n_taps,
                    std::int32_t* first_taps) {
   for_each_angle(
       theta, 1, n_points, first_taps,
       [&](auto d, auto angle) HWY_ATTR {
-        const auto position = sphere::HWY_NAMESPACE::row_positions(d, angle, n_rows);
-        return hn::Add(position.index,
-                       hn::Ceil(hn::Sub(position.offset, hn::Set(d, 0.5 * n_taps))));
+        return first_tap_lanes(d, sphere::HWY_NAMESPACE::row_positions(d, angle, n_rows), n_taps);
       },
       [&](double angle) { return first_tap(row_position(angle, n_rows), n_taps); });
 }
@@ -72,7 +84,7 @@ namespace ringweave::detail::inline distribute {
 namespace {
 
 HWY_EXPORT(rows_of);
-HWY_EXPORT(columns_of);
+HWY_EXPORT(first_columns_of);
 HWY_EXPORT(first_taps_of);
 
 }  // namespace
@@ -81,9 +93,9 @@ void find_rows(const double* theta, std::int64_t stride, std::int64_t n_points, 
                std::int32_t* rows) noexcept {
   HWY_DYNAMIC_DISPATCH(rows_of)(theta, stride, n_points, n_rows, rows);
 }
-void find_columns(const double* phi, std::int64_t stride, std::int64_t n_points,
-                  std::int64_t n_columns, std::int32_t* columns) noexcept {
-  HWY_DYNAMIC_DISPATCH(columns_of)(phi, stride, n_points, n_columns, columns);
+void find_first_columns(const double* phi, std::int64_t stride, std::int64_t n_points,
+                        std::int64_t n_columns, int n_taps, std::int32_t* columns) noexcept {
+  HWY_DYNAMIC_DISPATCH(first_columns_of)(phi, stride, n_points, n_columns, n_taps, columns);
 }
 void find_first_taps(const double* theta, std::int64_t n_points, std::int64_t n_rows, int n_taps,
                      std::int32_t* first_taps) noexcept {

@@ -40,11 +40,12 @@ void FineRows::number_first_taps(std::span<const double> theta, std::int32_t* nu
 
 void require_rows(const FineRows& rows) {
   if (rows.grid == nullptr || rows.grid->kind() != GridKind::fejer || rows.grid->is_subset() ||
-      rows.n_taps < 1 || rows.n_taps > 32) {
-    throw UsageError(
-        fmt::format("points on {} rows each of grid {}; expected 1 to 32 rows of a "
-                    "whole grid fejer:N,NPHI",
-                    rows.n_taps, rows.grid == nullptr ? "none" : rows.grid->name()));
+      rows.n_taps < 1 || rows.n_taps > 32 || rows.n_column_taps < 0 ||
+      rows.n_column_taps > rows.n_columns()) {
+    throw UsageError(fmt::format(
+        "points on {} rows and {} columns each of grid {}; expected 1 to 32 rows of a "
+        "whole grid fejer:N,NPHI and up to NPHI columns",
+        rows.n_taps, rows.n_column_taps, rows.grid == nullptr ? "none" : rows.grid->name()));
   }
 }
 

@@ -22,6 +22,7 @@ enum class UntouchedRows { left_out, kept };
 struct FineRows {
   std::shared_ptr<const RingGrid> grid;  ///< RingGrid::fejer(): all rows, touched or not
   int n_taps = 0;                        ///< rows of a point, 1..32
+  int n_column_taps = 0;                 ///< columns of a point on each row
   UntouchedRows untouched = UntouchedRows::left_out;
 
   std::int64_t n_rows() const { return grid->n_rings(); }
@@ -52,7 +53,8 @@ struct RowCosts {
   std::int64_t of_point = 1;  ///< of the taps of one point on one row
   std::int64_t of_row = 0;    ///< of the row itself: its FFT and modes
 
-  /// A point takes about as long on one row as the FFT of one pixel.
+  /// A point takes as long on one row as the FFT of one pixel, in the adjoint 1.4 times as long
+  /// (measured at lmax 1023, 8 taps).
   static RowCosts typical(const FineRows& rows) { return {1, rows.n_columns()}; }
   /// Without points, so that the rows of a rank do not depend on them.
   static RowCosts of_rows_alone() { return {0, 1}; }

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "base/simd/instruction_sets.hpp"
+#include "distribute/points/point_order.hpp"
 #include "nonuniform/tap_kernel.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -208,64 +209,104 @@ void interpolate_with(const RowTaps& taps, const double* rows, std::int64_t row_
   }
 }
 
-/// Points are spread in aligned vectors: each load finds what one store has left.
-template <int half>
-constexpr int spread_alignment = Lanes<2 * half>::size;
+/// Columns whose sums are kept in vectors while points are added. Points are sorted so that several
+/// one after the other have the same ones.
+constexpr int spread_alignment = static_cast<int>(PointOrder::group_columns);
 
 /// Spreads one component.
 template <int theta_half, int half>
-HWY_INLINE void spread_component(
-    const RowTaps& taps,
-    const PointWeights<theta_half, half, Rows::in_range, spread_alignment<half>>& points,
-    RingRange range, const double* HWY_RESTRICT values, double beyond_pole, double* rows) {
+class SpreadComponent {
+  using Points = PointWeights<theta_half, half, Rows::in_range, spread_alignment>;
   using L = Lanes<2 * half>;
-  const typename L::Tag d;
   using V = typename L::V;
-  const hn::CappedTag<double, 1> one;
-  constexpr int n_vectors = L::count + (L::size > 1 ? 1 : 0);
-  const std::int64_t stride = taps.grid.n_columns;
-  for (std::int64_t p = 0; p < points.size; ++p) {
-    const double value = values[points.number[p]];
-    if (HWY_LIKELY(points.first_value[p] >= 0)) {
-      V scaled[std::size_t{n_vectors}];
-#pragma GCC unroll 9
-      for (int v = 0; v < n_vectors; ++v)
-        scaled[v] = hn::Mul(hn::Set(d, value), hn::Load(d, points.phi[p] + v * L::size));
-      double* to = rows + points.first_value[p];
-      for (std::int64_t i = points.begin(p); i < points.end(p); ++i) {
-        const V w = hn::Set(d, points.theta[p][i]);
-#pragma GCC unroll 9
-        for (int v = 0; v < n_vectors; ++v) {
-          double* const at = to + v * L::size;
-          hn::StoreU(hn::MulAdd(w, scaled[v], hn::LoadU(d, at)), d, at);
-        }
-        to += stride;
+  static constexpr typename L::Tag d{};
+  static constexpr int n_vectors = L::count + spread_alignment / L::size;
+
+ public:
+  SpreadComponent(const RowTaps& taps, RingRange range, double beyond_pole, double* rows)
+      : taps_(taps), range_(range), beyond_pole_(beyond_pole), rows_(rows) {}
+
+  HWY_INLINE void add(const Points& points, const double* HWY_RESTRICT values) const {
+    for (std::int64_t p = 0; p < points.size;) {
+      if (HWY_UNLIKELY(points.first_value[p] < 0)) {
+        add_row_by_row(points, p, values[points.number[p]]);
+        ++p;
+        continue;
       }
-    } else {
-      const double* phi = points.phi[p] + points.shift(p);
-      for_each_row(taps, points.row(p), points.column(p), range, [&](const PointRow& row) HWY_ATTR {
-        const double w = (row.is_beyond_pole ? beyond_pole : 1.0) * points.theta[p][row.tap];
-        for (int j = 0; j < taps.phi.width; ++j) {
-          double& to = rows[row.first_value + (row.column + j) % stride];
-          to = hn::GetLane(
-              hn::MulAdd(hn::Set(one, w), hn::Set(one, value * phi[j]), hn::Set(one, to)));
-        }
-      });
+      std::int64_t end = p + 1;
+      while (end < points.size && end < p + 4 && points.first_value[end] == points.first_value[p] &&
+             points.row(end) == points.row(p))
+        ++end;
+      switch (end - p) {
+        case 1: add_together<1>(points, p, values); break;
+        case 2: add_together<2>(points, p, values); break;
+        case 3: add_together<3>(points, p, values); break;
+        default: add_together<4>(points, p, values); break;
+      }
+      p = end;
     }
   }
-}
+
+ private:
+  /// Adds n points of the same rows and columns, one after the other.
+  template <int n>
+  HWY_INLINE void add_together(const Points& points, std::int64_t first,
+                               const double* HWY_RESTRICT values) const {
+    V scaled[std::size_t{n}][std::size_t{n_vectors}];
+#pragma GCC unroll 4
+    for (int k = 0; k < n; ++k) {
+      const V value = hn::Set(d, values[points.number[first + k]]);
+#pragma GCC unroll 24
+      for (int v = 0; v < n_vectors; ++v)
+        scaled[k][v] = hn::Mul(value, hn::Load(d, points.phi[first + k] + v * L::size));
+    }
+    double* to = rows_ + points.first_value[first];
+    const std::int64_t end = points.end(first);
+    for (std::int64_t i = points.begin(first); i < end; ++i) {
+#pragma GCC unroll 24
+      for (int v = 0; v < n_vectors; ++v) {
+        double* const at = to + v * L::size;
+        V sum = hn::LoadU(d, at);
+#pragma GCC unroll 4
+        for (int k = 0; k < n; ++k)
+          sum = hn::MulAdd(hn::Set(d, points.theta[first + k][i]), scaled[k][v], sum);
+        hn::StoreU(sum, d, at);
+      }
+      to += taps_.grid.n_columns;
+    }
+  }
+
+  HWY_INLINE void add_row_by_row(const Points& points, std::int64_t p, double value) const {
+    const hn::CappedTag<double, 1> one;
+    const double* phi = points.phi[p] + points.shift(p);
+    for_each_row(taps_, points.row(p), points.column(p), range_, [&](const PointRow& row) HWY_ATTR {
+      const double weight = (row.is_beyond_pole ? beyond_pole_ : 1.0) * points.theta[p][row.tap];
+      const auto w = hn::Set(one, weight);
+      for (int j = 0; j < taps_.phi.width; ++j) {
+        double& to = rows_[row.first_value + (row.column + j) % taps_.grid.n_columns];
+        to = hn::GetLane(hn::MulAdd(w, hn::Set(one, value * phi[j]), hn::Set(one, to)));
+      }
+    });
+  }
+
+  const RowTaps& taps_;
+  RingRange range_;
+  double beyond_pole_;
+  double* rows_;
+};
 
 template <int theta_half, int half>
 void spread_with(const RowTaps& taps, PointSpan points, const double* values,
                  std::int64_t value_stride, RingRange range, double* rows,
                  std::int64_t row_stride) {
-  PointWeights<theta_half, half, Rows::in_range, spread_alignment<half>> weights(taps, range);
+  PointWeights<theta_half, half, Rows::in_range, spread_alignment> weights(taps, range);
   const auto n_components = static_cast<std::int64_t>(taps.beyond_pole.size());
   for (std::int64_t first = 0; first < points.size; first += block) {
     weights.find(points, first);
     for (std::int64_t c = 0; c < n_components; ++c) {
-      spread_component(taps, weights, range, values + c * value_stride,
-                       taps.beyond_pole[static_cast<std::size_t>(c)], rows + c * row_stride);
+      const SpreadComponent<theta_half, half> component(
+          taps, range, taps.beyond_pole[static_cast<std::size_t>(c)], rows + c * row_stride);
+      component.add(weights, values + c * value_stride);
     }
   }
 }
