@@ -92,11 +92,12 @@ PlannedLensing plan_job(Run& run, LensJob& job, const AlmSource& source,
     job.seed = seed_of(run, options);
     run.report["seed"] = *job.seed;
   }
+  MemoryEstimate before = with_program(std::move(beside));
   Deflection deflection = make_deflection(run, job, potential, source);
   if (!dry) tell_of_deflection(run, options, deflection);
   if (options.inverse && !dry) deflection = inverse_of(run, options, deflection);
   Lensing lensing = planned_lensing(run, job, deflection);
-  require_lensing_plan(run, job, deflection, lensing, std::move(beside));
+  require_lensing_plan(run, job, deflection, lensing, std::move(before));
   if (!dry) write_deflection(run, job, deflection);
   return {std::move(deflection), std::move(lensing)};
 }
@@ -183,7 +184,8 @@ int map_of_alm(Run& run, const LensOptions& options, const std::string& alm) {
 template <class T>
 void delens_map(Run& run, LensJob& job, SkyAnalysis& analysis, const std::vector<Sky>& skies,
                 PlannedLensing& planned) {
-  auto [results, fraction] = analyse_all<T>(run, analysis, skies);
+  std::vector<Analysed<T>> results = analyse_all<T>(run, analysis, skies).results;
+  job.iterations = results.front().report.iterations;
   const AlmLayout layout = analysis.transform->alm_layout();
   analysis.transform.reset();
   auto alm = agreed(run.comm, [&] { return planned.lensing.make_alm<T>(); });
