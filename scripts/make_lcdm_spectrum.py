@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compute the demo spectrum examples/lcdm_cl.txt with CAMB (pip install camb; two to four minutes).
+"""Compute the demo spectra in examples with CAMB (pip install camb; two to four minutes).
 
-Lensed scalar TT, EE, BB, TE in uK^2 and the lensing potential PP, as C_l without l (l + 1) factors, for
-l = 0..8192; zero below l = 2. Flat LCDM with the base parameters of Planck 2018 (arXiv:1807.06209, Table 2,
-TT,TE,EE+lowE+lensing).
+lcdm_cl.txt: lensed scalar TT, EE, BB, TE in uK^2 and the lensing potential PP, l = 0..8192.
+lcdm_unlensed_cl.txt: unlensed TT, EE, BB, TE, and PP, TP (uK), EP (uK), l = 0..5000.
+As C_l without l (l + 1) factors; zero below l = 2. Flat LCDM with the base parameters of Planck 2018
+(arXiv:1807.06209, Table 2, TT,TE,EE+lowE+lensing).
 """
 import argparse
+import pathlib
 
 import camb
 
 LMAX = 8192
+LMAX_UNLENSED = 5000
 # Lensing moves power between degrees: the unlensed spectra extend beyond the written degrees.
 LENSING_MARGIN = 1500
 PARAMETERS = {
@@ -28,7 +31,7 @@ LENS_POTENTIAL_ACCURACY = 14
 
 
 def spectra():
-    """Returns (TT, EE, BB, TE, PP), each LMAX + 1 values."""
+    """Returns lensed (TT, EE, BB, TE, PP) and unlensed (TT, EE, BB, TE, PP, TP, EP), each LMAX + 1 values."""
     model = camb.set_params(lmax=LMAX, lens_output_margin=LENSING_MARGIN,
                             lens_potential_accuracy=LENS_POTENTIAL_ACCURACY, **PARAMETERS)
     model.set_accuracy(**ACCURACY)
@@ -37,33 +40,42 @@ def spectra():
     # CAMB interpolates between degrees with a template of few digits, which leaves noise of 1e-6 at every l.
     model.use_cl_spline_template = False
     powers = camb.get_results(model).get_cmb_power_spectra(
-        lmax=LMAX, spectra=["lensed_scalar", "lens_potential"], CMB_unit="muK", raw_cl=True)
-    columns = [powers["lensed_scalar"][:, i].copy() for i in range(4)]
-    columns.append(powers["lens_potential"][:, 0].copy())
-    for column in columns:
-        column[:2] = 0.0
-    return columns
+        lmax=LMAX, spectra=["lensed_scalar", "unlensed_scalar", "lens_potential"], CMB_unit="muK", raw_cl=True)
+
+    def columns(of_fields, n_of_potential):
+        chosen = [powers[of_fields][:, i] for i in range(4)]
+        chosen += [powers["lens_potential"][:, i] for i in range(n_of_potential)]
+        return [[0.0, 0.0, *column[2:]] for column in chosen]
+
+    return columns("lensed_scalar", 1), columns("unlensed_scalar", 3)
 
 
 def listed(settings):
     return ", ".join(f"{name} = {value}" for name, value in settings.items())
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("output", nargs="?", default="examples/lcdm_cl.txt")
-    output = parser.parse_args().output
-    columns = spectra()
-    with open(output, "w", encoding="ascii") as file:
+def write(path, names, columns, lmax, text, digits):
+    with open(path, "w", encoding="ascii") as file:
         file.write("# Angular power spectra C_l, flat LCDM, Planck 2018 base parameters\n")
-        file.write("# TT EE BB TE: lensed scalar CMB, thermodynamic temperature, uK^2; PP: lensing potential\n")
+        file.write(f"# TT EE BB TE: {text}\n")
         file.write(f"# CAMB {camb.__version__}, scripts/make_lcdm_spectrum.py\n")
         file.write(f"# {listed(PARAMETERS)}\n")
         file.write(f"# {listed(ACCURACY)}, lens_potential_accuracy = {LENS_POTENTIAL_ACCURACY}, "
                    f"lens_output_margin = {LENSING_MARGIN}, AccurateBB, no spline template\n")
-        file.write("# l TT EE BB TE PP\n")
-        for l in range(LMAX + 1):
-            file.write(" ".join([str(l)] + [f"{column[l]:.17g}" for column in columns]) + "\n")
+        file.write(f"# l {names}\n")
+        for l in range(lmax + 1):
+            file.write(" ".join([str(l)] + [f"{column[l]:.{digits}g}" for column in columns]) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", nargs="?", default="examples", type=pathlib.Path)
+    folder = parser.parse_args().folder
+    lensed, unlensed = spectra()
+    write(folder / "lcdm_cl.txt", "TT EE BB TE PP", lensed, LMAX,
+          "lensed scalar CMB, thermodynamic temperature, uK^2; PP: lensing potential", 17)
+    write(folder / "lcdm_unlensed_cl.txt", "TT EE BB TE PP TP EP", unlensed, LMAX_UNLENSED,
+          "unlensed scalar CMB, thermodynamic temperature, uK^2; P: lensing potential, TP and EP in uK", 8)
 
 
 if __name__ == "__main__":

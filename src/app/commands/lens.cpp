@@ -48,9 +48,10 @@ void require_map_files(const LensOptions& options, const RingGrid& grid) {
   if (!options.deflection.empty()) require_map_file(options.deflection, grid);
 }
 
-PointSpec make_lens_spec(const LensOptions& options, const std::shared_ptr<const RingGrid>& grid,
-                         const FieldSet& fields, int usual_lmax,
-                         int usual_mmax = std::numeric_limits<int>::max()) {
+/// Makes the specification of the a_lm. Warns of what --epsilon cannot be met with.
+PointSpec make_lens_spec(Run& run, const LensOptions& options,
+                         const std::shared_ptr<const RingGrid>& grid, const FieldSet& fields,
+                         int usual_lmax, int usual_mmax = std::numeric_limits<int>::max()) {
   const TransformSpec of_map = make_spec(options.transform, grid, fields, usual_lmax);
   PointSpec spec;
   spec.lmax = of_map.lmax;
@@ -58,6 +59,11 @@ PointSpec make_lens_spec(const LensOptions& options, const std::shared_ptr<const
   spec.fields = fields;
   spec.epsilon = options.epsilon;
   spec.exchange = of_map.exchange;
+  constexpr double of_single_modes = 1e-5;
+  if (spec.exchange.precision == ModePrecision::single_ && spec.epsilon < of_single_modes) {
+    run.warn(fmt::format("--exchange single leaves errors of up to {:.0e}, above --epsilon {:.2g}",
+                         of_single_modes, spec.epsilon));
+  }
   return spec.checked();
 }
 
@@ -92,11 +98,12 @@ PlannedLensing plan_job(Run& run, LensJob& job, const AlmSource& source,
     job.seed = seed_of(run, options);
     run.report["seed"] = *job.seed;
   }
+  MemoryEstimate before = with_program(std::move(beside));
   Deflection deflection = make_deflection(run, job, potential, source);
   if (!dry) tell_of_deflection(run, options, deflection);
   if (options.inverse && !dry) deflection = inverse_of(run, options, deflection);
   Lensing lensing = planned_lensing(run, job, deflection);
-  require_lensing_plan(run, job, deflection, lensing, std::move(beside));
+  require_lensing_plan(run, job, deflection, lensing, std::move(before));
   if (!dry) write_deflection(run, job, deflection);
   return {std::move(deflection), std::move(lensing)};
 }
@@ -154,8 +161,8 @@ int map_of_alm(Run& run, const LensOptions& options, const std::string& alm) {
   }
   const auto grid = named_grid(options.transform);
   const PointSpec spec = source.alm == nullptr
-                             ? make_lens_spec(options, grid, source.choice.fields, source.lmax)
-                             : make_lens_spec(options, grid, source.choice.fields, source.lmax,
+                             ? make_lens_spec(run, options, grid, source.choice.fields, source.lmax)
+                             : make_lens_spec(run, options, grid, source.choice.fields, source.lmax,
                                               source.alm->header().mmax);
   LensJob job{options,
               grid,
@@ -169,7 +176,7 @@ int map_of_alm(Run& run, const LensOptions& options, const std::string& alm) {
   job.origin = source.origin;
   require_map_files(options, *grid);
   warn_of_short_spectrum(run, path, source, spec.lmax);
-  const PotentialSource potential = open_potential(run, options, spec);
+  const PotentialSource potential = open_potential(run, job);
   require_memory_for_lensing(run, job, potential.lmax);
   PlannedLensing planned = plan_job(run, job, source, potential);
   if (run.options.dry_run) return 0;
@@ -183,7 +190,8 @@ int map_of_alm(Run& run, const LensOptions& options, const std::string& alm) {
 template <class T>
 void delens_map(Run& run, LensJob& job, SkyAnalysis& analysis, const std::vector<Sky>& skies,
                 PlannedLensing& planned) {
-  auto [results, fraction] = analyse_all<T>(run, analysis, skies);
+  std::vector<Analysed<T>> results = analyse_all<T>(run, analysis, skies).results;
+  job.iterations = results.front().report.iterations;
   const AlmLayout layout = analysis.transform->alm_layout();
   analysis.transform.reset();
   auto alm = agreed(run.comm, [&] { return planned.lensing.make_alm<T>(); });
@@ -211,14 +219,14 @@ int map_of_map(Run& run, const LensOptions& options, std::unique_ptr<MapReader> 
   LensJob job{options,
               grid,
               sky.choice,
-              make_lens_spec(options, grid, sky.choice.fields, of_map.lmax, of_map.mmax),
+              make_lens_spec(run, options, grid, sky.choice.fields, of_map.lmax, of_map.mmax),
               analysis.precision,
               sky.unit()};
   job.coordsys = header.coordsys;
   job.input = sky.path;
   job.origin = header.origin;
   require_map_files(options, *grid);
-  const PotentialSource potential = open_potential(run, options, job.spec);
+  const PotentialSource potential = open_potential(run, job);
   require_memory_for_lensing(run, job, potential.lmax);
   const MemoryEstimate of_analysis = estimate_memory(*analysis.transform, analysis.use);
   record_plan(run, *analysis.transform, of_analysis, analysis.of_one);
@@ -295,14 +303,14 @@ int alm_of_map(Run& run, const LensOptions& options) {
   LensJob job{options,
               grid,
               sky.choice,
-              make_lens_spec(options, grid, sky.choice.fields, options.transform.lmax),
+              make_lens_spec(run, options, grid, sky.choice.fields, options.transform.lmax),
               storage_precision(options.transform.precision, header.precision),
               sky.unit()};
   job.coordsys = header.coordsys;
   job.input = sky.path;
   job.origin = header.origin;
   if (!options.deflection.empty()) require_map_file(options.deflection, *grid);
-  const PotentialSource potential = open_potential(run, options, job.spec);
+  const PotentialSource potential = open_potential(run, job);
   require_memory_for_lensing(run, job, potential.lmax);
   PlannedLensing planned = plan_job(run, job, {}, potential);
   if (run.options.dry_run) return 0;

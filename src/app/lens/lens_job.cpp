@@ -21,6 +21,7 @@ Provenance provenance_of(const Run& run, const LensJob& job) {
   provenance.lmax = job.spec.lmax;
   provenance.seed = job.seed;
   provenance.spectrum_kind = job.spectrum_kind;
+  provenance.iterations = job.iterations;
   return provenance;
 }
 

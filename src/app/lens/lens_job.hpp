@@ -28,7 +28,8 @@ struct LensJob {
   std::string coordsys{};
   std::optional<std::uint64_t> seed{};
   std::optional<std::string> spectrum_kind{};
-  std::string input{};  ///< the file that outputs are made of
+  std::optional<int> iterations{};  ///< of the analysis of a map that is moved back
+  std::string input{};              ///< the file that outputs are made of
   FileOrigin origin{};
 };
 

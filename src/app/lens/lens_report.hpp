@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <vector>
-
 #include "app/lens/lens_job.hpp"
 #include "app/predict/memory_estimate.hpp"
 #include "app/run.hpp"
@@ -16,10 +14,10 @@ void require_memory_for_lensing(const Run& run, const LensJob& job, int potentia
 
 /// Puts the plan into the report, prints it where that is asked for, and throws where maps, a_lm
 /// and the transform do not fit the memory.
-/// beside  what the run holds besides, on this rank
+/// before  the program before anything of these was allocated, and what the run holds besides
 /// Collective.
 void require_lensing_plan(Run& run, const LensJob& job, const Deflection& deflection,
-                          const Lensing& lensing, std::vector<MemoryItem> beside = {});
+                          const Lensing& lensing, MemoryEstimate before);
 
 /// Reports a transform that was done once: seconds of its stages and points per second. Collective.
 void record_lensing(Run& run, Lensing& lensing);

@@ -21,7 +21,7 @@ namespace {
 constexpr double arcmin = std::numbers::pi / (180 * 60);
 
 /// Collective.
-std::unique_ptr<AlmReader> open_one(Run& run, const std::string& path) {
+std::unique_ptr<AlmReader> open_one(Run& run, const LensJob& job, const std::string& path) {
   run.outputs.keep(path);
   std::unique_ptr<AlmReader> reader = open_alm(run.comm, path);
   const AlmHeader& header = reader->header();
@@ -30,6 +30,13 @@ std::unique_ptr<AlmReader> open_one(Run& run, const std::string& path) {
     throw DataError(path, fmt::format("holds a_lm of {} components; expected one, the potential; "
                                       "take it out with `ringweave alm --take`",
                                       header.components.size()));
+  }
+  if (!header.coordsys.empty() && !job.coordsys.empty() &&
+      header.coordsys.front() != job.coordsys.front()) {
+    run.warn(
+        fmt::format("{} has COORDSYS {} and {} {}; to rotate one of them use `ringweave alm "
+                    "--rotate`",
+                    path, header.coordsys, job.input, job.coordsys));
   }
   return reader;
 }
@@ -102,16 +109,17 @@ PotentialAlm find_potential(Run& run, const LensJob& job, const PotentialSource&
 
 }  // namespace
 
-PotentialSource open_potential(Run& run, const LensOptions& options, const PointSpec& drawn) {
+PotentialSource open_potential(Run& run, const LensJob& job) {
+  const LensOptions& options = job.options;
   PotentialSource source;
-  source.lmax = drawn.lmax;
-  source.mmax = drawn.mmax;
+  source.lmax = job.spec.lmax;
+  source.mmax = job.spec.mmax;
   if (!options.cl.empty()) return source;
-  source.phi = open_one(run, options.potential);
+  source.phi = open_one(run, job, options.potential);
   source.lmax = source.phi->header().lmax;
   source.mmax = source.phi->header().mmax;
   if (!options.curl.empty()) {
-    source.curl = open_one(run, options.curl);
+    source.curl = open_one(run, job, options.curl);
     source.lmax = std::max(source.lmax, source.curl->header().lmax);
     source.mmax = std::max(source.mmax, source.curl->header().mmax);
   }

@@ -20,10 +20,10 @@ struct PotentialSource {
   int mmax = 0;
 };
 
-/// Opens the files of the potential, which no output may replace, and says where it has degrees
-/// above --lmax. For a potential that is drawn `drawn` has the degrees of the a_lm. Collective.
-/// Error  DataError.
-PotentialSource open_potential(Run& run, const LensOptions& options, const PointSpec& drawn);
+/// Opens the files of the potential, which no output may replace. Says where it has degrees above
+/// --lmax, or other coordinates than the job. A potential that is drawn has the degrees of the
+/// job's a_lm. Collective. Error  DataError.
+PotentialSource open_potential(Run& run, const LensJob& job);
 
 /// Reads or draws the potential, writes it where --save-potential asks for it, and returns its
 /// deflection of the job's grid. With --dry-run the pixels stay where they are. Collective.
