@@ -95,7 +95,7 @@ TEST_P(OnEveryRankCount, CrossSpectraTakeTheFirstLetterFromTheFirstSky) {
   const Spectra spectra = cross_spectra<double>(comm(), mine.alm, std::as_const(parts[0]).view(),
                                                 std::as_const(parts[1]).view());
   const std::string letters = "TEB";
-  for (int name = 0; name < Spectra::n_names; ++name) {
+  for (int name = 0; name < Spectra::PP; ++name) {
     const std::string_view pair = Spectra::names[to_size(std::int64_t{name})];
     const auto x = static_cast<std::int64_t>(letters.find(pair[0]));
     const auto y = static_cast<std::int64_t>(letters.find(pair[1]));
