@@ -243,6 +243,23 @@ TEST(PointTransform, FieldsOfABatchAreTheSameBitByBitInBatchesOfOtherSizes) {
   }
 }
 
+TEST(PointTransform, FewPointsOfManyModesGoInPasses) {
+  const Communicator comm = Communicator::world();
+  // On several ranks the sums of so few points have no room for the modes of one pass.
+  const Directions points = scattered_points(40);
+  const PointSpec spec = spec_of(400, {0, 2}, 1e-8);
+  const Dealt mine = deal(comm, points, Deal::in_turn);
+  PointTransform transform(comm, spec, PointSet(comm, spec, mine.theta, mine.phi));
+  auto values = transform.make_values<double>();
+  transform.evaluate(white_alm(transform.alm_layout(), spec.fields), values);
+  expect_within(
+      relative_error(comm, values, of_numbers(expected_values(spec, points), mine.numbers)),
+      bound(spec.epsilon, spec.lmax));
+  const auto alone = adjoint_of_points(Communicator::self(), spec, points, Deal::in_turn, nullptr);
+  const auto alm = adjoint_of_points(comm, spec, points, Deal::in_turn, &transform);
+  expect_same_alm(transform.alm_layout(), alm, alone);
+}
+
 TEST(PointTransform, NoPointsGiveZeroAlm) {
   const Communicator comm = Communicator::world();
   const PointSpec spec = spec_of(20, {0}, 1e-6);
