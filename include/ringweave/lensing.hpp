@@ -114,7 +114,8 @@ class Lensing {
 
   const AlmLayout& alm_layout() const;
   const LocalRings& rings() const;
-  const PointReport& report() const;
+  /// The transform to the points that the pixels see, for reports.
+  const PointTransform& transform() const;
 
   /// Allocates this rank's part of a_lm or of a map, not initialised. Not collective.
   template <class T>
@@ -173,7 +174,8 @@ class Delensing {
   Delensing& operator=(Delensing&&) noexcept;
 
   const LocalRings& rings() const;
-  const PointReport& report() const;
+  /// The transform to the points that the pixels see, for reports.
+  const PointTransform& transform() const;
 
   /// * Computes the delensed map. Reads `map`, overwrites `delensed`. Plans nothing; allocates the
   /// a_lm twice, and a map where analyses iterate.

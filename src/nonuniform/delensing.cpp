@@ -62,7 +62,7 @@ Delensing::Delensing(Delensing&&) noexcept = default;
 Delensing& Delensing::operator=(Delensing&&) noexcept = default;
 
 const LocalRings& Delensing::rings() const { return impl_->lensing.rings(); }
-const PointReport& Delensing::report() const { return impl_->lensing.report(); }
+const PointTransform& Delensing::transform() const { return impl_->lensing.transform(); }
 StageTimes& Delensing::times() { return impl_->lensing.times(); }
 std::int64_t Delensing::bytes() const { return impl_->lensing.bytes(); }
 

@@ -121,7 +121,7 @@ Lensing& Lensing::operator=(Lensing&&) noexcept = default;
 
 const AlmLayout& Lensing::alm_layout() const { return impl_->transform.alm_layout(); }
 const LocalRings& Lensing::rings() const { return impl_->deflection.rings(); }
-const PointReport& Lensing::report() const { return impl_->transform.points().report(); }
+const PointTransform& Lensing::transform() const { return impl_->transform; }
 StageTimes& Lensing::times() { return impl_->transform.times(); }
 std::int64_t Lensing::bytes() const { return impl_->transform.bytes() + held_bytes(impl_->turned); }
 std::int64_t Lensing::n_components() const { return impl_->fields.n_components(); }

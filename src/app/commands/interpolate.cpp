@@ -160,7 +160,7 @@ void evaluate(Run& run, const PointJob& job, const AlmBuffer<T>& alm, const std:
   auto values = agreed(run.comm, [&] { return transform.make_values<T>(); });
   run.progress.stage("interpolation");
   transform.evaluate(alm, values);
-  record_point_transform(run, transform);
+  record_point_transform(run, transform.points().report(), transform.times());
   run.progress.stage("writing " + job.options.output());
   const StageTimer timer(&run.times, "write");
   write_values(run.outputs.begin(job.options.output()), {names_of_values(job), unit, job.precision},
@@ -305,7 +305,7 @@ int adjoint_of_values(Run& run, const InterpolateOptions& options) {
   auto alm = agreed(run.comm, [&] { return transform.make_alm<double>(); });
   run.progress.stage("adjoint interpolation");
   with_path(options.adjoint, [&] { transform.adjoint(values.values, alm); });
-  record_point_transform(run, transform);
+  record_point_transform(run, transform.points().report(), transform.times());
   AlmHeader header;
   header.lmax = spec.lmax;
   header.mmax = spec.mmax;

@@ -19,6 +19,7 @@
 #include "app/lens/lensed_map.hpp"
 #include "app/lens/potential.hpp"
 #include "app/maps/map_list.hpp"
+#include "app/report/point_report.hpp"
 #include "app/sky_analysis.hpp"
 #include "app/table_input.hpp"
 #include "app/transform_setup.hpp"
@@ -287,7 +288,8 @@ void adjoint_of(Run& run, const LensJob& job, MapReader& reader, PlannedLensing&
   run.progress.stage("adjoint lensing");
   planned.lensing.adjoint(map, alm);
   map.release();
-  record_lensing(run, planned.lensing);
+  record_point_transform(run, planned.lensing.transform().points().report(),
+                         planned.lensing.times());
   write_lens_alm(run, job, job.options.output(), job.choice.components, job.unit,
                  planned.lensing.alm_layout(), std::as_const(alm).view());
 }

@@ -1,41 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/lens/lens_report.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "app/report/plan_table.hpp"
+#include "app/report/point_report.hpp"
 #include "app/transform_setup.hpp"
 
 namespace ringweave::detail::inline app {
 namespace {
-
-void record_points(Run& run, const PointReport& report) {
-  run.report["points"] = nlohmann::ordered_json{{"points", report.points},
-                                                {"theta_taps", report.theta_taps},
-                                                {"phi_taps", report.phi_taps},
-                                                {"fine_rows", report.fine_rows},
-                                                {"fine_columns", report.fine_columns},
-                                                {"theta_oversampling", report.theta_oversampling},
-                                                {"phi_oversampling", report.phi_oversampling},
-                                                {"predicted_error", report.predicted_error},
-                                                {"most_points", report.most_points},
-                                                {"mean_points", report.mean_points},
-                                                {"most_rows", report.most_rows},
-                                                {"mean_rows", report.mean_rows}};
-  if (!run.options.dry_run && !run.options.verbose) return;
-  run.say(fmt::format(
-      "points: {}, taps {} x {}, fine rows {} x {} (oversampling {:.2f}, {:.2f}), predicted error "
-      "{:.1e}",
-      report.points, report.theta_taps, report.phi_taps, report.fine_rows, report.fine_columns,
-      report.theta_oversampling, report.phi_oversampling, report.predicted_error));
-  run.say(fmt::format("points of a rank: at most {}, mean {:.0f}; rows: at most {}, mean {:.0f}",
-                      report.most_points, report.mean_points, report.most_rows, report.mean_rows));
-}
 
 /// Maps in double that the search for the inverse deflection holds beside the deflection.
 constexpr std::int64_t inverse_maps = 15;
@@ -73,18 +48,9 @@ void require_lensing_plan(Run& run, const LensJob& job, const Deflection& deflec
   MemoryEstimate estimate = std::move(before);
   std::move(items.begin(), items.end(), std::back_inserter(estimate.items));
   record_memory(run, estimate);
-  record_points(run, lensing.report());
+  record_point_plan(run, lensing.transform());
   if (run.options.dry_run || run.options.verbose) PlanTable(run).memory(estimate);
   require_memory(run, estimate);
-}
-
-void record_lensing(Run& run, Lensing& lensing) {
-  for (const auto& [stage, entry] : lensing.times().entries()) run.times.add(stage, entry.seconds);
-  const double seconds = run.comm.max(lensing.times().seconds("points"));
-  const auto n_points = static_cast<double>(lensing.report().points);
-  const double rate = seconds > 0 ? n_points / seconds : 0;
-  run.report["points"]["points_per_second"] = rate;
-  run.detail(fmt::format("sums over taps: {:.3g} points/s", rate));
 }
 
 }  // namespace ringweave::detail::inline app

@@ -19,7 +19,4 @@ void require_memory_for_lensing(const Run& run, const LensJob& job, int potentia
 void require_lensing_plan(Run& run, const LensJob& job, const Deflection& deflection,
                           const Lensing& lensing, MemoryEstimate before);
 
-/// Reports a transform that was done once: seconds of its stages and points per second. Collective.
-void record_lensing(Run& run, Lensing& lensing);
-
 }  // namespace ringweave::detail::inline app

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "app/analysis_checks.hpp"
-#include "app/lens/lens_report.hpp"
+#include "app/report/point_report.hpp"
 #include "base/stage_timer.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/analysis.hpp"
@@ -65,7 +65,7 @@ void write_lensed(Run& run, const LensJob& job, const Deflection& deflection, Le
   auto map = agreed(run.comm, [&] { return lensing.make_map<T>(); });
   run.progress.stage("lensing");
   lensing.lens<T>(alm, map.view());
-  record_lensing(run, lensing);
+  record_point_transform(run, lensing.transform().points().report(), lensing.times());
   if (job.options.lensed_lmax >= 0) map = keep_degrees<T>(run, job, deflection, std::move(map));
   write_lens_map(run, job, job.options.output(), standard_columns(job.choice, job.unit),
                  deflection.rings(), MapView<const T>(map.view()));

@@ -66,11 +66,10 @@ void record_point_plan(Run& run, const PointTransform& transform) {
   record_prediction(run, transform);
 }
 
-void record_point_transform(Run& run, PointTransform& transform) {
-  for (const auto& [stage, entry] : transform.times().entries())
-    run.times.add(stage, entry.seconds);
-  const double seconds = run.comm.max(transform.times().seconds("points"));
-  const auto n_points = static_cast<double>(transform.points().report().points);
+void record_point_transform(Run& run, const PointReport& report, const StageTimes& times) {
+  for (const auto& [stage, entry] : times.entries()) run.times.add(stage, entry.seconds);
+  const double seconds = run.comm.max(times.seconds("points"));
+  const auto n_points = static_cast<double>(report.points);
   const double rate = seconds > 0 ? n_points / seconds : 0;
   run.report["points"]["points_per_second"] = rate;
   run.detail(fmt::format("sums over taps: {:.3g} points/s", rate));

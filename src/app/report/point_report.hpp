@@ -12,6 +12,6 @@ void record_point_plan(Run& run, const PointTransform& transform);
 
 /// Reports a transform to points that was done once: seconds of its stages and points per second.
 /// Collective.
-void record_point_transform(Run& run, PointTransform& transform);
+void record_point_transform(Run& run, const PointReport& report, const StageTimes& times);
 
 }  // namespace ringweave::detail::inline app
