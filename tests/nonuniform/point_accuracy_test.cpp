@@ -194,10 +194,12 @@ TEST_P(PointAccuracy, OnFineSamplesMeetsEpsilon) {
     const PointReport fine = planned(spec, scattered_points(n)).points().report();
     Directions nodes;
     for (std::int64_t i = 0; i < n; ++i) {
-      const auto row = static_cast<double>(i * (fine.fine_rows - 1) / (n - 1));
-      const auto column = static_cast<double>(i * 7 % fine.fine_columns);
-      nodes.add(std::numbers::pi * (row + 0.5) / static_cast<double>(fine.fine_rows),
-                2 * std::numbers::pi * column / static_cast<double>(fine.fine_columns));
+      const std::int64_t row = i * (fine.fine_rows - 1) / (n - 1);
+      const std::int64_t column = i * 7 % fine.fine_columns;
+      const auto rows = static_cast<double>(fine.fine_rows);
+      const auto columns = static_cast<double>(fine.fine_columns);
+      nodes.add(std::numbers::pi * (static_cast<double>(row) + 0.5) / rows,
+                2 * std::numbers::pi * static_cast<double>(column) / columns);
     }
     const DirectSums direct(GetParam(), nodes);
     const AlmBuffer<double> alm = white_alm(AlmLayout(lmax, lmax), direct.spec.fields);
