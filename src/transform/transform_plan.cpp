@@ -21,12 +21,6 @@ using namespace detail;
 
 namespace {
 
-ModeLimits limits_of(const TransformSpec& spec, int max_spin) {
-  if (spec.fine_rows == nullptr) return {*spec.grid, spec.lmax, spec.mmax, max_spin};
-  return ModeLimits::of_fine_rows(*spec.grid, spec.fine_rows->n_rows, spec.lmax, spec.mmax,
-                                  max_spin);
-}
-
 AlmLayout layout_of(const TransformSpec& spec, const OrderDistribution& orders, int rank) {
   const auto mine = orders.orders(rank);
   return {spec.lmax, spec.mmax, std::vector<int>(mine.begin(), mine.end())};
@@ -218,6 +212,12 @@ LegendreFlops TransformPlan::legendre_flops() const {
   double degrees = 0;
   for (const int m : alm.orders()) degrees += significant_degrees(*spec.grid, limits, m);
   return flops_of(spec.fields, degrees);
+}
+
+ModeLimits detail::limits_of(const TransformSpec& spec, int max_spin) {
+  if (spec.fine_rows == nullptr) return {*spec.grid, spec.lmax, spec.mmax, max_spin};
+  return ModeLimits::of_fine_rows(*spec.grid, spec.fine_rows->n_rows, spec.lmax, spec.mmax,
+                                  max_spin);
 }
 
 void detail::require_degrees(int lmax, int mmax) {

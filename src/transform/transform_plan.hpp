@@ -108,6 +108,9 @@ struct TransformPlan {
 /// Throws a UsageError unless 0 <= mmax <= lmax, or mmax = -1, which stands for lmax.
 void require_degrees(int lmax, int mmax);
 
+/// Returns which orders count on the rings of a transform, or on its fine rows.
+ModeLimits limits_of(const TransformSpec& spec, int max_spin);
+
 /// Degrees at which order m counts on the rings that keep it, summed over ring pairs.
 double significant_degrees(const RingGrid& grid, const ModeLimits& limits, int m);
 /// 6 per significant (l, m, pair) of a scalar field, 24 of a spin field (E/B pair).

@@ -33,8 +33,8 @@ struct TransformScaling::Deal {
 
 TransformScaling::TransformScaling(const TransformSpec& asked)
     : spec_(asked.checked()),
-      limits_(*spec_.grid, spec_.lmax, spec_.mmax, spec_.fields.max_spin()),
-      scalar_limits_(*spec_.grid, spec_.lmax, spec_.mmax, 0),
+      limits_(limits_of(spec_, spec_.fields.max_spin())),
+      scalar_limits_(limits_of(spec_, 0)),
       fold_(FoldRule::for_grid(*spec_.grid, spec_.mmax)),
       legendre_work_(legendre_work(spec_, limits_)) {
   degrees_.resize(to_size(std::int64_t{spec_.mmax} + 1));

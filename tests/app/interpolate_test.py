@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """interpolate gives the values of a map or of a_lm at any points, in their order, and the exact transpose."""
 import json
+import pathlib
+import subprocess
+import sys
 import unittest
 
 import program
@@ -11,9 +14,10 @@ import h5py
 import healpy
 import numpy as np
 
-from files import read_alm, write_map
+from files import read_alm, read_map, write_map
 
 NSIDE, LMAX = 16, 40
+EXAMPLE = pathlib.Path(__file__).parents[2] / "examples" / "detector.py"
 
 
 class Interpolate(program.ProgramTest):
@@ -110,6 +114,19 @@ class Interpolate(program.ProgramTest):
                                     r"use \d+ ranks or more")
         self.assertFalse((self.folder / "none.h5").exists())
 
+    @unittest.skipUnless(program.DATA.is_dir(), "RINGWEAVE_TEST_DATA names no folder")
+    def test_shuffled_pixels_of_wmap_come_back_in_order(self):
+        self.done("analyze", program.DATA / "wmap/wmap_band_iqumap_r9_7yr_W_v4_udgraded32.fits", "--lmax", 64, "--alm",
+                  "wmap.h5", "--precision", "double")
+        self.done("synthesize", "--alm", "wmap.h5", "--nside", 32, "wmap_map.h5")
+        pixels = self.random.permutation(12 * 32**2)
+        np.savetxt(self.folder / "pixels.txt", np.column_stack(healpy.pix2ang(32, pixels)), fmt="%.17g")
+        self.done("interpolate", "--alm", "wmap.h5", "--points", "pixels.txt", "wmap_values.h5", "--epsilon", 1e-10, ranks=3)
+        found = self.values("wmap_values.h5")
+        expected = read_map(self.folder / "wmap_map.h5")[:, pixels]
+        for ours, theirs in zip(found, expected):
+            self.assertLess(np.std(ours - theirs), 1e-10 * np.std(theirs))
+
     def test_a_detector_sees_temperature_and_polarisation(self):
         self.done("interpolate", "--alm", "alm.h5", "--points", "scan.h5", "stream.h5", "--epsilon", 1e-12)
         t, q, u = self.sky
@@ -140,6 +157,14 @@ class Interpolate(program.ProgramTest):
             maps = healpy.alm2map_spin(e_and_b, NSIDE, spin, LMAX)
             for ours, theirs in zip(self.values("spin.h5"), maps):
                 self.assertLess(np.std(ours - theirs[self.pixels]), 2e-12 * np.std(theirs))
+
+    def test_the_example_of_a_detector_finds_the_sky(self):
+        run = subprocess.run([sys.executable, EXAMPLE, "--program", program.PROGRAM, "--lmax", "8", "--steps", "6",
+                              "--samples", "2000"], cwd=self.folder, capture_output=True, text=True, check=True)
+        errors = [float(line.split()[-1]) for line in run.stdout.splitlines() if line.startswith("step")]
+        self.assertEqual(len(errors), 6)
+        self.assertEqual(errors, sorted(errors, reverse=True))
+        self.assertLess(errors[-1], 0.3 * errors[0])
 
     def refused(self, code, words, *arguments):
         for ranks in (1, 3):

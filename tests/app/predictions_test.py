@@ -119,6 +119,25 @@ class Model(Predictions):
         self.assertGreater(rows[0]["sent_bytes"], mean)
         self.assertLess(rows[0]["sent_bytes"], 1.2 * mean)
 
+    def test_predicts_transforms_to_points(self):
+        points = ("--points", 100000, "--lmax", 255, "--machine", "machine.json")
+        one, many = self.rows(*points, "--ranks", "1,8")["rows"]
+        self.assertEqual(one["value_exchange_seconds"], 0)
+        self.assertGreater(many["value_exchange_seconds"], 0)
+        # Points next to the cut of two bands count on both sides.
+        self.assertGreater(many["points_seconds"] / one["points_seconds"], 1 / 8)
+        self.assertLess(many["points_seconds"] / one["points_seconds"], 2 / 8)
+        for row in (one, many):
+            parts = ("legendre", "ring_fft", "exchange", "copies", "points", "value_exchange")
+            self.assertAlmostEqual(row["total_seconds"], sum(row[part + "_seconds"] for part in parts))
+        slow = self.write_machine("slow_points.json", point_sums=10)
+        slower = self.rows(*points[:-1], slow, "--ranks", "1")["rows"][0]
+        self.assertAlmostEqual(slower["points_seconds"] / one["points_seconds"], 10, places=6)
+        precise = self.rows(*points, "--ranks", "1", "--epsilon", 1e-12)["rows"][0]
+        self.assertGreater(precise["points_seconds"], one["points_seconds"])
+        self.refused("model", *points, "--nside", 64, code=2, says=["--points", "--nside"])
+        self.refused("model", *points[:2], code=2, says=["--points", "--lmax"])
+
     def test_takes_its_costs_from_the_machine_file(self):
         slow = self.write_machine("slow.json", legendre_scalar=10)
         usual = self.rows("--nside", 64, "--machine", "machine.json")["rows"][0]

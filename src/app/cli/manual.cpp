@@ -119,7 +119,7 @@ mpirun -n 8 ringweave alm galactic.h5 celestial.h5 --rotate G:C
 ringweave alm alm.fits turned.fits --rotate 10deg,20deg,30deg
 ringweave alm alm.h5 e.h5 --take E && ringweave synthesize --alm e.h5 --nside 512 e_map.fits)",
      false},
-    {"interpolate", "values of a map or of a_lm at arbitrary points, or the adjoint",
+    {"interpolate", "values of maps or a_lm at any points, or the adjoint",
      "(MAP | --alm FILE | --adjoint VALUES --lmax L) OUT --points FILE [OPTION...]",
      R"(Computes the values of a_lm at any points, in the order of their file, or the exact
 transpose: the a_lm whose inner product with others is that of the values. A map is analysed
@@ -184,7 +184,8 @@ may be of different kinds.)",
 ringweave compare sky.fits sky.h5
 ringweave compare measured.txt expected.txt --cosmic-variance --lmax 1000)",
      false},
-    {"model", "predict how a transform scales", "(--nside N | --grid GRID) [OPTION...]",
+    {"model", "predict how a transform scales",
+     "(--nside N | --grid GRID | --points N --lmax L) [OPTION...]",
      R"(Predicts, without running it, one transform on many numbers of ranks: seconds of Legendre
 stage, ring FFT, exchange and copies to GPUs; balance of work and memory, bytes and messages
 sent; the time of other variants of the exchange; from how many ranks on the exchange takes
@@ -198,6 +199,7 @@ message, and corrected.)",
      R"(ringweave model --nside 4096 --lmax 8192
 ringweave model --nside 2048 --lmax 4096 --ranks 64,128,256 --machine machine.json
 ringweave model --nside 8192 --lmax 16384 --machine h100_cluster
+ringweave model --points 50000000 --lmax 4095 --epsilon 1e-10 --fields TQU
 ringweave model --nside 4096 --lmax 8192 --json model.json)",
      false},
     {"plot", "draw a map or spectra", "INPUT OUT [OPTION...]",

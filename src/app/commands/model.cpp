@@ -12,6 +12,7 @@
 #include "app/cli/field_choice.hpp"
 #include "app/commands/commands.hpp"
 #include "app/predict/memory_estimate.hpp"
+#include "app/predict/point_prediction.hpp"
 #include "app/predict/scaling_prediction.hpp"
 #include "app/transform_setup.hpp"
 #include "ringweave/transform.hpp"
@@ -48,16 +49,36 @@ Place predicted_place(const Machine& machine, const std::string& backend) {
                   machine.name));
 }
 
-TransformSpec spec_of(const ModelOptions& options) {
+FieldSet fields_of(const ModelOptions& options) {
   const std::string& fields = options.transform.fields;
-  return make_spec(options.transform, named_grid(options.transform),
-                   fields_named(fields.empty() ? "T" : fields).fields);
+  return fields_named(fields.empty() ? "T" : fields).fields;
+}
+
+/// The points of --points; none without. Error  UsageError.
+std::optional<EvenPoints> points_of(const ModelOptions& options) {
+  if (options.points == 0) return std::nullopt;
+  const TransformOptions& asked = options.transform;
+  if (asked.nside != 0 || !asked.grid.empty())
+    throw UsageError(
+        "--points: the values are at points and not on a grid; leave out --nside and "
+        "--grid");
+  if (asked.lmax < 0) throw UsageError("--points: give --lmax, the highest degree of the a_lm");
+  if (asked.backend == "cuda")
+    throw UsageError("--backend cuda: transforms to points are made on the host; leave it out");
+  PointSpec spec;
+  spec.lmax = asked.lmax;
+  spec.mmax = asked.mmax;
+  spec.fields = fields_of(options);
+  spec.epsilon = options.epsilon;
+  spec.exchange = exchange_options(asked.exchange);
+  return EvenPoints(spec, options.points, 2);
 }
 
 ScalingPlace place_of(const Run& run, const ModelOptions& options) {
   const bool asked = run.options.threads > 0 || std::getenv("OMP_NUM_THREADS") != nullptr;
-  return {predicted_place(run.machine, options.transform.backend),
-          asked ? omp_get_max_threads() : run.machine.n_threads};
+  return {
+      options.points > 0 ? Place::host : predicted_place(run.machine, options.transform.backend),
+      asked ? omp_get_max_threads() : run.machine.n_threads};
 }
 
 /// Returns the smallest power of two at which `communication` takes longer than the computation.
@@ -65,7 +86,7 @@ template <class Communication>
 std::optional<int> critical_ranks(ScalingPredictor& predictor, const Communication& communication) {
   for (int n_ranks = 2; n_ranks <= ScalingPredictor::most_ranks; n_ranks *= 2) {
     const ScalingPrediction& row = predictor.at(n_ranks);
-    const Estimate computation = row.seconds.legendre + row.seconds.ring_fft;
+    const Estimate computation = row.seconds.legendre + row.seconds.ring_fft + row.points.points;
     if (communication(row) > computation.seconds) return n_ranks;
   }
   return std::nullopt;
@@ -80,6 +101,10 @@ std::string message_text(double bytes) {
 
 int ranks_of(const ScalingPrediction& row) { return row.shares.largest.n_ranks; }
 
+bool has_points(const std::vector<ScalingPrediction>& rows) {
+  return !rows.empty() && rows.front().points.points.seconds > 0;
+}
+
 bool has_copies(const std::vector<ScalingPrediction>& rows) {
   for (const ScalingPrediction& row : rows)
     if (row.seconds.copies.seconds > 0) return true;
@@ -88,16 +113,22 @@ bool has_copies(const std::vector<ScalingPrediction>& rows) {
 
 void say_seconds(Run& run, const std::vector<ScalingPrediction>& rows) {
   const bool copies = has_copies(rows);
-  run.say(fmt::format("{:>8}{:>12}{:>12}{:>12}{}{:>12}{:>9}{:>14}{:>14}", "ranks", "Legendre, s",
-                      "ring FFT, s", "exchange, s", copies ? "   copies, s" : "", "total, s",
-                      "+- %", "dense exch., s", "as printed, s"));
+  const bool points = has_points(rows);
+  run.say(fmt::format("{:>8}{:>12}{:>12}{:>12}{}{}{:>12}{:>9}{:>14}{:>14}", "ranks", "Legendre, s",
+                      points ? "rows, s" : "ring FFT, s", "exchange, s",
+                      copies ? "   copies, s" : "", points ? "   points, s   values, s" : "",
+                      "total, s", "+- %", "dense exch., s", "as printed, s"));
   for (const ScalingPrediction& row : rows) {
-    const Estimate total = row.seconds.total();
-    run.say(fmt::format(
-        "{:>8}{:>12.3g}{:>12.3g}{:>12.3g}{}{:>12.3g}{:>9.0f}{:>14.3g}{:>14.3g}", ranks_of(row),
-        row.seconds.legendre.seconds, row.seconds.ring_fft.seconds, row.seconds.exchange.seconds,
-        copies ? fmt::format("{:>12.3g}", row.seconds.copies.seconds) : "", total.seconds,
-        100 * total.sigma / total.seconds, row.dense_seconds, row.dense_seconds_as_printed));
+    const Estimate total = row.total();
+    run.say(fmt::format("{:>8}{:>12.3g}{:>12.3g}{:>12.3g}{}{}{:>12.3g}{:>9.0f}{:>14.3g}{:>14.3g}",
+                        ranks_of(row), row.seconds.legendre.seconds, row.seconds.ring_fft.seconds,
+                        row.seconds.exchange.seconds,
+                        copies ? fmt::format("{:>12.3g}", row.seconds.copies.seconds) : "",
+                        points ? fmt::format("{:>12.3g}{:>12.3g}", row.points.points.seconds,
+                                             row.points.value_exchange.seconds)
+                               : "",
+                        total.seconds, 100 * total.sigma / total.seconds, row.dense_seconds,
+                        row.dense_seconds_as_printed));
   }
 }
 
@@ -166,8 +197,10 @@ nlohmann::ordered_json json_of(const ScalingPrediction& row) {
       {"exchange_seconds", row.seconds.exchange.seconds},
       {"exchange_seconds_as_printed", row.exchange_seconds_as_printed},
       {"copies_seconds", row.seconds.copies.seconds},
-      {"total_seconds", row.seconds.total().seconds},
-      {"uncertainty_seconds", row.seconds.total().sigma},
+      {"points_seconds", row.points.points.seconds},
+      {"value_exchange_seconds", row.points.value_exchange.seconds},
+      {"total_seconds", row.total().seconds},
+      {"uncertainty_seconds", row.total().sigma},
       {"dense_exchange_seconds", row.dense_seconds},
       {"dense_exchange_seconds_as_printed", row.dense_seconds_as_printed},
       {"sent_bytes", shares.largest.sent_bytes},
@@ -218,7 +251,10 @@ int model(Run& run, const ModelOptions& options) {
   const std::vector<int> ranks = parse_ranks(options.ranks);
   run.outputs.announce(options.json, OutputContent::report);
   const ScalingPlace place = place_of(run, options);
-  const TransformSpec spec = spec_of(options);
+  const std::optional<EvenPoints> points = points_of(options);
+  const TransformSpec spec =
+      points ? points->rows()
+             : make_spec(options.transform, named_grid(options.transform), fields_of(options));
   run.outputs.require_writable();
   const char* backend = place.place == Place::host ? "host" : "cuda";
   run.say(fmt::format(
@@ -227,9 +263,17 @@ int model(Run& run, const ModelOptions& options) {
       run.machine.name,
       place.place == Place::host ? ""
                                  : fmt::format("; {} for each rank", run.machine.device->name)));
+  if (points) {
+    const PointReport& report = points->report();
+    run.say(
+        fmt::format("the grid is that of fine rows, from which values at {} points are "
+                    "interpolated: taps {} x {}, error {:.1e}; every value goes to another rank",
+                    report.points, report.theta_taps, report.phi_taps, report.predicted_error));
+  }
   if (!run.machine.notes.empty()) run.say(run.machine.notes);
 
-  ScalingPredictor predictor(spec, run.machine, place);
+  ScalingPredictor predictor = points ? ScalingPredictor(*points, run.machine, place.n_threads)
+                                      : ScalingPredictor(spec, run.machine, place);
   std::vector<ScalingPrediction> rows;
   for (const int n_ranks : ranks) rows.push_back(predictor.at(n_ranks));
   say_seconds(run, rows);
@@ -255,6 +299,7 @@ int model(Run& run, const ModelOptions& options) {
                {"lmax", spec.lmax},
                {"mmax", spec.mmax},
                {"components", spec.fields.n_components()},
+               {"points", options.points},
                {"threads", place.n_threads},
                {"backend", backend},
                {"machine", run.machine.name},

@@ -43,7 +43,7 @@ double sent_values(std::int64_t n_points, int n_ranks, std::int64_t n_components
   return static_cast<double>(n_components) * sizeof(double) * of_rank * elsewhere;
 }
 
-std::int64_t bytes(double count) { return static_cast<std::int64_t>(std::ceil(count)); }
+std::int64_t whole_bytes(double count) { return static_cast<std::int64_t>(std::ceil(count)); }
 
 std::int64_t bytes_on(const EvenPoints& points, int n_ranks, Precision precision) {
   return MemoryEstimate{points.memory(n_ranks, precision)}.total();
@@ -111,29 +111,40 @@ PointWork EvenPoints::work(int n_ranks, int n_threads) const {
           .n_threads = n_threads};
 }
 
-std::vector<MemoryItem> EvenPoints::memory(int n_ranks, Precision precision) const {
-  // The first rank has as many rows and modes as any.
-  const TransformPlan plan(rows_, 0, n_ranks);
-  const auto rows = static_cast<double>(report_.fine_rows);
-  const double touched = std::min(1.0, static_cast<double>(n_points_) * report_.theta_taps / rows);
-  const std::int64_t components = spec_.fields.n_components();
-  const auto n_components = static_cast<double>(components);
+std::int64_t EvenPoints::point_bytes(int n_ranks) const {
   const double listed = std::ceil(static_cast<double>(n_points_) / n_ranks);
-  const double summed_here = summed(n_ranks);
   const double elsewhere = 1 - 1.0 / n_ranks;
+  const auto n_components = static_cast<double>(spec_.fields.n_components());
   constexpr double number = sizeof(double);
   constexpr double index = sizeof(std::int32_t);
   // Sorted angles, where values go, and the values that are sent and received.
-  const double points = summed_here * (static_cast<double>(n_angles_) * number + index * elsewhere +
-                                       n_components * number * (1 + elsewhere)) +
-                        listed * (index + n_components * number * elsewhere);
+  return whole_bytes(summed(n_ranks) *
+                         (static_cast<double>(n_angles_) * number + index * elsewhere +
+                          n_components * number * (1 + elsewhere)) +
+                     listed * (index + n_components * number * elsewhere));
+}
+
+std::int64_t EvenPoints::value_bytes(int n_ranks, Precision precision) const {
+  return whole_bytes(std::ceil(static_cast<double>(n_points_) / n_ranks) *
+                     static_cast<double>(bytes_of(precision) * n_value_components()));
+}
+
+std::int64_t EvenPoints::bytes(int n_ranks) const {
+  return point_bytes(n_ranks) + value_bytes(n_ranks, Precision::double_);
+}
+
+std::vector<MemoryItem> EvenPoints::memory(int n_ranks, Precision precision) const {
+  // The first rank has as many rows and modes as any.
+  const TransformPlan plan(rows_, 0, n_ranks);
+  const double touched = std::min(1.0, static_cast<double>(n_points_) * report_.theta_taps /
+                                           static_cast<double>(report_.fine_rows));
+  const std::int64_t components = spec_.fields.n_components();
+  const auto rows = static_cast<double>(components * plan.rings.n_pixels()) * sizeof(double);
   return {{"a_lm", 2 * bytes_of(precision) * components * plan.alm.size()},
-          {"fine rows",
-           bytes(touched * n_components * number * static_cast<double>(plan.rings.n_pixels()))},
-          {"points", bytes(points)},
-          {"ring modes", bytes(touched * static_cast<double>(plan.by_ring_bytes()))},
-          {"values", bytes(listed * static_cast<double>(bytes_of(precision)) *
-                           static_cast<double>(n_value_components()))}};
+          {"fine rows", whole_bytes(touched * rows)},
+          {"points", point_bytes(n_ranks)},
+          {"ring modes", whole_bytes(touched * static_cast<double>(plan.by_ring_bytes()))},
+          {"values", value_bytes(n_ranks, precision)}};
 }
 
 PointWork point_work(const PointTransform& transform, int n_ranks, int n_threads) {

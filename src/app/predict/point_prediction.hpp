@@ -28,10 +28,14 @@ class EvenPoints {
   PointWork work(int n_ranks, int n_threads) const;
   /// Memory of a rank of so many, without the program and the angles it lists.
   std::vector<MemoryItem> memory(int n_ranks, Precision precision) const;
+  /// Its bytes of points and their values in double precision.
+  std::int64_t bytes(int n_ranks) const;
 
  private:
   /// Points whose rows a rank sums.
   double summed(int n_ranks) const;
+  std::int64_t point_bytes(int n_ranks) const;
+  std::int64_t value_bytes(int n_ranks, Precision precision) const;
   std::int64_t n_value_components() const;
 
   PointSpec spec_;

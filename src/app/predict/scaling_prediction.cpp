@@ -46,6 +46,9 @@ ScalingPredictor::ScalingPredictor(const TransformSpec& spec, const Machine& mac
                                    const ScalingPlace& place)
     : scaling_(spec), machine_(machine), place_(place) {}
 
+ScalingPredictor::ScalingPredictor(const EvenPoints& points, const Machine& machine, int n_threads)
+    : scaling_(points.rows()), machine_(machine), place_{Place::host, n_threads}, points_(points) {}
+
 const ScalingPrediction& ScalingPredictor::at(int n_ranks) {
   const auto known = known_.find(n_ranks);
   if (known != known_.end()) return known->second;
@@ -60,6 +63,12 @@ ScalingPrediction ScalingPredictor::predict(int n_ranks) const {
   work.place = place_.place;
   if (work.place != Place::device) set_passes(scaling_.spec(), n_ranks, work);
   prediction.seconds = estimate_transform(work, machine_);
+  if (points_) {
+    prediction.points = estimate_points(points_->work(n_ranks, place_.n_threads), machine_);
+    const std::int64_t bytes = points_->bytes(n_ranks);
+    prediction.shares.largest_bytes += bytes;
+    prediction.shares.mean_bytes += static_cast<double>(bytes);
+  }
   if (n_ranks > 1) {
     const double sent = static_cast<double>(prediction.shares.largest.sent_bytes);
     prediction.exchange_seconds_as_printed =
@@ -135,7 +144,7 @@ std::optional<ScalingEnd> ScalingPredictor::end() {
   for (int n_ranks = 2; n_ranks < most_ranks; n_ranks *= 2) {
     const ScalingPrediction& few = at(n_ranks);
     const ScalingPrediction& many = at(2 * n_ranks);
-    if (many.seconds.total().seconds <= worthwhile * few.seconds.total().seconds) continue;
+    if (many.total().seconds <= worthwhile * few.total().seconds) continue;
     return ScalingEnd{n_ranks, what_falls_least(few, many)};
   }
   return std::nullopt;
