@@ -53,9 +53,9 @@ struct PointOrder {
 
 /// Sorts points. OpenMP.
 ///
-/// angles  [point][theta, phi or theta, phi, psi], n_angles of a point; freed on the way
+/// angles  [point][theta, phi or theta, phi, psi], n_angles of a point
 /// place   [point] overwritten with its place in the order
-/// Memory  32 bytes a point while it runs, and 16 for the points of one row of tiles on each
+/// Memory  24 bytes a point while it runs, and 16 for the points of one row of tiles on each
 ///         thread.
 /// Error   UsageError when 2^32 points or more are in one row of tiles.
 PointOrder sort_points(const FineRows& rows, HostBuffer<double> angles, std::int64_t n_angles,

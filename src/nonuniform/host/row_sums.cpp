@@ -263,13 +263,15 @@ class SpreadComponent {
     double* to = rows_ + points.first_value[first];
     const std::int64_t end = points.end(first);
     for (std::int64_t i = points.begin(first); i < end; ++i) {
+      V weights[std::size_t{n}];
+#pragma GCC unroll 4
+      for (int k = 0; k < n; ++k) weights[k] = hn::Set(d, points.theta[first + k][i]);
 #pragma GCC unroll 24
       for (int v = 0; v < n_vectors; ++v) {
         double* const at = to + v * L::size;
         V sum = hn::LoadU(d, at);
 #pragma GCC unroll 4
-        for (int k = 0; k < n; ++k)
-          sum = hn::MulAdd(hn::Set(d, points.theta[first + k][i]), scaled[k][v], sum);
+        for (int k = 0; k < n; ++k) sum = hn::MulAdd(weights[k], scaled[k][v], sum);
         hn::StoreU(sum, d, at);
       }
       to += taps_.grid.n_columns;
