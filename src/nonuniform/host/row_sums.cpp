@@ -2,12 +2,10 @@
 #include "nonuniform/host/row_sums.hpp"
 
 #include <algorithm>
-#include <array>
 #include <type_traits>
 
 #include "base/simd/instruction_sets.hpp"
 #include "distribute/points/point_order.hpp"
-#include "nonuniform/tap_kernel.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "nonuniform/host/row_sums.cpp"
@@ -19,7 +17,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace ringweave::detail::inline nonuniform::HWY_NAMESPACE {
 
-constexpr int most_taps = TapKernel::most_width;
 constexpr std::int64_t block = PointPlaces::most;
 
 /// One by one, the rows of a point in `range` that this rank owns, from the north to the south as
