@@ -107,7 +107,7 @@ def make_points(kind, lmax):
     phi = phi + step[1] / np.maximum(np.sin(theta), 1e-3)
     phi = np.where((theta < 0) | (theta > np.pi), phi + np.pi, phi)
     theta = np.abs(theta)
-    # ducc0 is wrong for longitudes outside a circle.
+    # ducc0 expects the longitudes of one circle.
     return np.array([np.where(theta > np.pi, 2 * np.pi - theta, theta), np.mod(phi, 2 * np.pi)])
 
 

@@ -185,12 +185,16 @@ void PointExchange::require_arguments(const FineRows& rows, const RowCosts& cost
   });
 }
 
-/// Calls use(listed point, reference) for all references. OpenMP.
-template <class Use>
-void PointExchange::for_each_reference(const Use& use) const {
+/// Calls use(listed point, reference) for all references, and fetch(reference) for most of them
+/// some time before. OpenMP.
+template <class Use, class Fetch>
+void PointExchange::for_each_reference(const Use& use, const Fetch& fetch) const {
   first_.visit([&](const auto& first) {
 #pragma omp parallel for schedule(static)
-    for (std::int64_t point = 0; point < n_listed_; ++point) use(point, first[point]);
+    for (std::int64_t point = 0; point < n_listed_; ++point) {
+      fetch(first[std::min(point + ahead, n_listed_ - 1)]);
+      use(point, first[point]);
+    }
   });
 #pragma omp parallel for schedule(static)
   for (std::int64_t s = 0; s < ssize64(shared_); ++s) {
@@ -245,14 +249,15 @@ void PointExchange::send_angles(Listing& listing, const PointAngles& listed) {
     leaving.allocate(checked_product(n_sent_, n_angles_, "angles of points"));
     messages_->reserve(n_angles_);
     list_references(listing, n_sent_ + n_summed);
-    for_each_reference([&](std::int64_t point, std::int64_t reference) {
+    const auto give = [&](std::int64_t point, std::int64_t reference) {
       double* const angle = reference < n_sent_
                                 ? leaving.data() + reference * n_angles_
                                 : listing.angles.data() + (reference - n_sent_) * n_angles_;
       angle[0] = listed.theta[to_size(point)];
       angle[1] = listed.phi[to_size(point)];
       if (n_angles_ == 3) angle[2] = listed.psi[to_size(point)];
-    });
+    };
+    for_each_reference(give, [](std::int64_t) {});
   });
   messages_->to_summed(leaving.data(), listing.angles.data() + listing.n_kept * n_angles_,
                        n_angles_);
@@ -348,13 +353,19 @@ void PointExchange::scatter(ComponentView<const T> values, ComponentView<double>
   require_shapes<T>(summed, values);
   require_finite_values(comm_, values);
   const std::int64_t n_components = values.n_components();
-  for_each_reference([&](std::int64_t point, std::int64_t reference) {
+  const auto fetch = [&](std::int64_t reference) {
+    if (reference < n_sent_) return;
+    for (std::int64_t c = 0; c < n_components; ++c)
+      __builtin_prefetch(summed.component(c).data() + reference - n_sent_, 1);
+  };
+  const auto give = [&](std::int64_t point, std::int64_t reference) {
     for (std::int64_t c = 0; c < n_components; ++c) {
       double& place = reference < n_sent_ ? listed_buffer_[reference * n_components + c]
                                           : summed.component(c)[reference - n_sent_];
       place = static_cast<double>(values.component(c)[point]);
     }
-  });
+  };
+  for_each_reference(give, fetch);
   messages_->to_summed(listed_buffer_.data(), summed_buffer_.data(), n_components);
   arriving_.visit([&](const auto& arriving) {
 #pragma omp parallel for schedule(static)
@@ -394,7 +405,7 @@ std::int64_t PointExchange::bytes_while_sorting(const PointCounts& points) {
   return points.listed * std::int64_t{sizeof(std::int32_t)} +
          CompactIndices::bytes_of(points.listed, points.sent + points.summed) +
          points.summed * (number * points.n_angles + std::int64_t{sizeof(std::int64_t)}) +
-         points.summed * sorting_bytes;
+         points.summed * sorting_bytes(points.n_angles);
 }
 
 #define RINGWEAVE_INSTANTIATE(T)                                                         \

@@ -94,8 +94,8 @@ class PointExchange {
   void settle(Listing& listing);
   template <class T>
   void require_shapes(ComponentView<const double> summed, ComponentView<const T> listed) const;
-  template <class Use>
-  void for_each_reference(const Use& use) const;
+  template <class Use, class Fetch>
+  void for_each_reference(const Use& use, const Fetch& fetch) const;
   std::span<const std::int64_t> rest_of(std::int64_t shared) const;
 
   Communicator comm_;

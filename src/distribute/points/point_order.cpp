@@ -29,12 +29,8 @@ void counts_to_begins(Counts& counts) {
 struct Point {
   double theta;
   double phi;
-  double psi;
   std::int64_t number;
 };
-bool is_before(const Point& a, const Point& b) {
-  return std::tie(a.theta, a.phi, a.psi) < std::tie(b.theta, b.phi, b.psi);
-}
 
 /// The points by rows of tiles, in no order within one.
 struct ByTileRow {
@@ -71,7 +67,7 @@ struct ByTileRow {
       std::int64_t* const to = next[to_size(s)].data();
       for (std::int64_t i = n * s / n_shares; i < n * (s + 1) / n_shares; ++i) {
         const double* const angle = angles.data() + i * n_angles;
-        points[to[tile[i]]++] = {angle[0], angle[1], n_angles == 3 ? angle[2] : 0, i};
+        points[to[tile[i]]++] = {angle[0], angle[1], i};
       }
     }
   }
@@ -82,8 +78,12 @@ class TileRowSort {
  public:
   std::vector<PointRange> repeated;
 
-  explicit TileRowSort(const FineRows& rows)
-      : rows_(rows), of_group_(to_size(count_of(rows.n_columns(), PointOrder::group_columns))) {}
+  /// psi  [number of a point * stride]; null where points have none
+  TileRowSort(const FineRows& rows, const double* psi, std::int64_t stride)
+      : rows_(rows),
+        psi_(psi),
+        stride_(stride),
+        of_group_(to_size(count_of(rows.n_columns(), PointOrder::group_columns))) {}
 
   /// Writes the points to their places in `order` and `place`.
   void run(const TileRow& tile, const HostBuffer<Point>& all, PointOrder& order,
@@ -110,7 +110,7 @@ class TileRowSort {
         const Point& point = points[index_of(listed_[i])];
         order.theta[at] = point.theta;
         order.phi[at] = point.phi;
-        if (order.psi.size() > 0) order.psi[at] = point.psi;
+        if (psi_ != nullptr) order.psi[at] = psi(point);
         place[point.number] = at;
       }
     }
@@ -126,6 +126,12 @@ class TileRowSort {
   static std::uint32_t key_of(Entry entry) { return static_cast<std::uint32_t>(entry >> 32); }
   static std::uint32_t index_of(Entry entry) { return static_cast<std::uint32_t>(entry); }
 
+  double psi(const Point& point) const { return psi_[point.number * stride_]; }
+  bool is_before(const Point& a, const Point& b) const {
+    if (a.theta != b.theta || a.phi != b.phi || psi_ == nullptr)
+      return std::tie(a.theta, a.phi) < std::tie(b.theta, b.phi);
+    return psi(a) < psi(b);
+  }
   /// Makes an entry of each point and counts groups and bins.
   void list(const TileRow& tile, const Point* points) {
     const std::int64_t n = tile.points.end - tile.points.begin;
@@ -177,6 +183,8 @@ class TileRowSort {
   }
 
   const FineRows& rows_;
+  const double* psi_;
+  std::int64_t stride_;
   std::array<std::uint32_t, n_bins> of_bin_{};
   std::vector<std::uint32_t> of_group_;
   std::vector<Entry> listed_;
@@ -188,7 +196,9 @@ class TileRowSort {
 PointOrder sort_points(const FineRows& rows, HostBuffer<double> angles, std::int64_t n_angles,
                        HostBuffer<std::int64_t>& place) {
   ByTileRow by_row(rows, angles, n_angles);
-  angles.release();
+  if (n_angles == 2) angles.release();
+  const bool has_psi = n_angles == 3 && angles.size() > 0;
+  const double* const psi = has_psi ? angles.data() + 2 : nullptr;
   PointOrder order;
   order.theta.allocate(place.size());
   order.phi.allocate(place.size());
@@ -197,7 +207,7 @@ PointOrder sort_points(const FineRows& rows, HostBuffer<double> angles, std::int
 #pragma omp parallel
   {
     std::optional<TileRowSort> sort;
-    error.guard([&] { sort.emplace(rows); });
+    error.guard([&] { sort.emplace(rows, psi, n_angles); });
 #pragma omp for schedule(dynamic)
     for (std::int64_t t = 0; t < ssize64(by_row.tiles); ++t)
       error.guard([&] { sort->run(by_row.tiles[to_size(t)], by_row.points, order, place); });

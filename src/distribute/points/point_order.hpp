@@ -53,15 +53,20 @@ struct PointOrder {
 
 /// Sorts points. OpenMP.
 ///
-/// angles  [point][theta, phi or theta, phi, psi], n_angles of a point; freed on the way
+/// angles  [point][theta, phi or theta, phi, psi], n_angles of a point
 /// place   [point] overwritten with its place in the order
-/// Memory  sorting_bytes a point besides angles and places, and 16 for the points of one row of
-///         tiles on each thread. The result takes the memory of the angles.
+/// Memory  sorting_bytes() a point besides angles and places, and 16 for the points of one row of
+///         tiles on each thread
 /// Error   UsageError when 2^32 points or more are in one row of tiles.
 PointOrder sort_points(const FineRows& rows, HostBuffer<double> angles, std::int64_t n_angles,
                        HostBuffer<std::int64_t>& place);
 
-/// A point with its number, by rows of tiles, and the row of tiles that it is in.
-inline constexpr std::int64_t sorting_bytes = 4 * sizeof(double) + sizeof(std::int32_t);
+/// Returns the most bytes of a point in sort_points(): two angles and a number by rows of tiles,
+/// and the number of its row, or, with psi, the sorted angles. Without psi these take the memory of
+/// the angles.
+constexpr std::int64_t sorting_bytes(std::int64_t n_angles) {
+  constexpr std::int64_t number = sizeof(double);
+  return 3 * number + (n_angles == 2 ? std::int64_t{sizeof(std::int32_t)} : n_angles * number);
+}
 
 }  // namespace ringweave::detail::inline distribute

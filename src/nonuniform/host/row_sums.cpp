@@ -2,12 +2,10 @@
 #include "nonuniform/host/row_sums.hpp"
 
 #include <algorithm>
-#include <array>
 #include <type_traits>
 
 #include "base/simd/instruction_sets.hpp"
 #include "distribute/points/point_order.hpp"
-#include "nonuniform/tap_kernel.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "nonuniform/host/row_sums.cpp"
@@ -19,7 +17,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace ringweave::detail::inline nonuniform::HWY_NAMESPACE {
 
-constexpr int most_taps = TapKernel::most_width;
 constexpr std::int64_t block = PointPlaces::most;
 
 /// One by one, the rows of a point in `range` that this rank owns, from the north to the south as
@@ -263,13 +260,15 @@ class SpreadComponent {
     double* to = rows_ + points.first_value[first];
     const std::int64_t end = points.end(first);
     for (std::int64_t i = points.begin(first); i < end; ++i) {
+      V weights[std::size_t{n}];
+#pragma GCC unroll 4
+      for (int k = 0; k < n; ++k) weights[k] = hn::Set(d, points.theta[first + k][i]);
 #pragma GCC unroll 24
       for (int v = 0; v < n_vectors; ++v) {
         double* const at = to + v * L::size;
         V sum = hn::LoadU(d, at);
 #pragma GCC unroll 4
-        for (int k = 0; k < n; ++k)
-          sum = hn::MulAdd(hn::Set(d, points.theta[first + k][i]), scaled[k][v], sum);
+        for (int k = 0; k < n; ++k) sum = hn::MulAdd(weights[k], scaled[k][v], sum);
         hn::StoreU(sum, d, at);
       }
       to += taps_.grid.n_columns;

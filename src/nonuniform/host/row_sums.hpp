@@ -15,7 +15,8 @@ struct RowTaps {
   FineGrid grid;
   TapPolynomials theta;
   TapPolynomials phi;
-  /// [row of the grid] its first value among those of a component; negative: another rank's
+  /// [row of the grid] its first value among those of a component; negative: another rank's. They
+  /// ascend with the rows, each `n_columns` values or more after the one before.
   std::span<const std::int64_t> first_value;
   std::span<const double> beyond_pole;  ///< [component] factor of rows beyond a pole, (-1)^spin
 };
