@@ -110,8 +110,8 @@ class Interpolate(program.ProgramTest):
     def test_points_beyond_the_memory_are_refused_with_the_ranks_that_would_do(self):
         points = ("--alm", "alm.h5", "--points", "points.txt", "none.h5", "--mmax", 6000)
         large = self.done("interpolate", *points, "--lmax", 6000, code=4, address_limit=800 << 20)
-        self.assertRegex(large.err, r"500 points with lmax = 6000 need [\d.]+ .iB on a rank, which has [\d.]+ MiB; "
-                                    r"use \d+ ranks or more")
+        self.assertRegex(large.err, r"500 points with lmax = 6000 need up to [\d.]+ GB on a rank, which has "
+                                    r"[\d.]+ GB; start \d+ ranks")
         self.assertFalse((self.folder / "none.h5").exists())
 
     @unittest.skipUnless(program.DATA.is_dir(), "RINGWEAVE_TEST_DATA names no folder")

@@ -2,6 +2,7 @@
 #include "app/predict/point_prediction.hpp"
 
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <numbers>
 #include <string>
@@ -17,7 +18,7 @@ constexpr int lmax = 300;
 PointSpec spec_of_fields() { return spec_of(lmax, {0, 2}, 1e-6); }
 
 std::int64_t bytes_of_items(const EvenPoints& points, int n_ranks) {
-  return MemoryEstimate{points.memory(n_ranks, Precision::double_)}.total();
+  return MemoryEstimate{points.memory(n_ranks, omp_get_max_threads(), Precision::double_)}.total();
 }
 
 TEST(EvenPoints, HaveTheMemoryOfATransformToPointsAllOverTheSphere) {

@@ -6,6 +6,7 @@
 
 #include "app/predict/memory_estimate.hpp"
 #include "app/run.hpp"
+#include "nonuniform/fine_taps.hpp"
 #include "perf_models/point_model.hpp"
 #include "ringweave/files.hpp"
 #include "ringweave/points.hpp"
@@ -27,22 +28,19 @@ class EvenPoints {
   /// What a rank of so many does for them.
   PointWork work(int n_ranks, int n_threads) const;
   /// Memory of a rank of so many, without the program and the angles it lists.
-  std::vector<MemoryItem> memory(int n_ranks, Precision precision) const;
-  /// Its bytes of points and their values in double precision.
-  std::int64_t bytes(int n_ranks) const;
+  std::vector<MemoryItem> memory(int n_ranks, int n_threads, Precision precision) const;
 
  private:
   /// Points whose rows a rank sums.
   double summed(int n_ranks) const;
-  std::int64_t point_bytes(int n_ranks) const;
-  std::int64_t value_bytes(int n_ranks, Precision precision) const;
   std::int64_t n_value_components() const;
 
   PointSpec spec_;
   std::int64_t n_points_;
   std::int64_t n_angles_;
-  PointReport report_;
+  FineTaps taps_;
   TransformSpec rows_;
+  PointReport report_;
 };
 
 /// Returns the work of the rank with most points. Not collective.

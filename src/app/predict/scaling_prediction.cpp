@@ -65,9 +65,11 @@ ScalingPrediction ScalingPredictor::predict(int n_ranks) const {
   prediction.seconds = estimate_transform(work, machine_);
   if (points_) {
     prediction.points = estimate_points(points_->work(n_ranks, place_.n_threads), machine_);
-    const std::int64_t bytes = points_->bytes(n_ranks);
-    prediction.shares.largest_bytes += bytes;
-    prediction.shares.mean_bytes += static_cast<double>(bytes);
+    // The fine rows are never all in memory.
+    const std::int64_t bytes =
+        MemoryEstimate{points_->memory(n_ranks, place_.n_threads, Precision::double_)}.total();
+    prediction.shares.largest_bytes = bytes;
+    prediction.shares.mean_bytes = static_cast<double>(bytes);
   }
   if (n_ranks > 1) {
     const double sent = static_cast<double>(prediction.shares.largest.sent_bytes);
