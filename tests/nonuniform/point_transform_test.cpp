@@ -254,7 +254,7 @@ TEST(PointTransform, FewPointsOfManyModesGoInPasses) {
   transform.evaluate(white_alm(transform.alm_layout(), spec.fields), values);
   expect_within(
       relative_error(comm, values, of_numbers(expected_values(spec, points), mine.numbers)),
-      bound(spec.epsilon, spec.lmax));
+      tolerance::at_points(spec.epsilon, spec.lmax));
   const auto alone = adjoint_of_points(Communicator::self(), spec, points, Deal::in_turn, nullptr);
   const auto alm = adjoint_of_points(comm, spec, points, Deal::in_turn, &transform);
   expect_same_alm(transform.alm_layout(), alm, alone);
