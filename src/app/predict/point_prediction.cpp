@@ -46,9 +46,9 @@ EvenPoints::EvenPoints(const PointSpec& spec, std::int64_t n_points, std::int64_
     : spec_(spec.checked()),
       n_points_(n_points),
       n_angles_(n_angles),
-      taps_(spec_, n_points),
-      rows_(rows_of(spec_, taps_.choice)) {
-  const TapChoice& choice = taps_.choice;
+      taps_(std::make_shared<const FineTaps>(spec_, n_points)),
+      rows_(rows_of(spec_, taps_->choice)) {
+  const TapChoice& choice = taps_->choice;
   report_.theta_taps = choice.theta.width;
   report_.phi_taps = choice.phi.width;
   report_.fine_rows = choice.theta.length;
@@ -81,7 +81,8 @@ PointWork EvenPoints::work(int n_ranks, int n_threads) const {
 }
 
 std::vector<MemoryItem> EvenPoints::memory(int n_ranks, int n_threads, Precision precision) const {
-  const PointMemory held = predict_memory({spec_, n_points_, n_angles_, n_ranks, n_threads}, taps_);
+  const PointMemory held =
+      predict_memory({spec_, n_points_, n_angles_, n_ranks, n_threads}, *taps_);
   // The first rank has as many coefficients as any.
   const AlmLayout layout = TransformPlan(rows_, 0, n_ranks).alm;
   const std::int64_t listed = (n_points_ + n_ranks - 1) / n_ranks;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "app/predict/memory_estimate.hpp"
@@ -38,7 +39,7 @@ class EvenPoints {
   PointSpec spec_;
   std::int64_t n_points_;
   std::int64_t n_angles_;
-  FineTaps taps_;
+  std::shared_ptr<const FineTaps> taps_;
   TransformSpec rows_;
   PointReport report_;
 };
