@@ -82,13 +82,13 @@ TEST(PointMemory, MorePointsThanMemoryHoldsAreRefusedBeforeTheyAreSent) {
   if (RINGWEAVE_TEST_IS_SANITIZED != 0)
     GTEST_SKIP() << "sanitizers need more address space than any limit";
   const Communicator comm = Communicator::world();
-  const PointSpec spec = spec_of(100, {0}, 1e-6);
+  const PointSpec spec = spec_of(300, {0}, 1e-6);
   const Directions mine = even_share(comm, 1'000'000 * comm.size());
   PointSet(comm, spec, {}, {});  // MPI has what it needs then
   std::ifstream status("/proc/self/statm");
   std::int64_t pages = 0;
   ASSERT_TRUE(status >> pages);
-  // Sorting the points takes 56 MB of each rank.
+  // Sorting the points takes 60 MB of each rank and more.
   const AddressSpaceLimit limit(pages * sysconf(_SC_PAGESIZE) + 40'000'000);
   expect_error(ErrorKind::resource, "ranks with as much memory each",
                [&] { PointSet(comm, spec, mine.theta, mine.phi); });
