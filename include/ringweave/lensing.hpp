@@ -54,7 +54,7 @@ class Deflection {
   double rms() const;      ///< of |d| over the sphere
   double largest() const;  ///< |d| of any pixel
 
-  /// * Computes |A|, the area around n' over the area around n, with two fields of spin 0 and 2.
+  /// * Computes |A|, the area around n' over the area around n, with fields of spin 0 and 2.
   /// map    [pixel]; overwritten
   /// Error  UsageError on all ranks for the inverse of a deflection, which has no potential, or
   ///        when a shape is wrong on one.
@@ -62,8 +62,9 @@ class Deflection {
 
   /// * Returns the deflection that leads back: for every pixel n' from there to the n with
   /// exp_n(d(n)) = n', to 1e-12 rad. Fields that are evaluated there, and turned, are delensed.
-  /// Cost  about 8 transforms of a field of spin 1 to the pixels; 120 bytes a pixel while it runs.
-  /// Error  DataError on all ranks, with the pixel and its |A|, where 12 steps do not find n: the
+  /// Cost  about 8 transforms of a field of spin 1 to the pixels; about 210 bytes a pixel while it
+  /// runs. Error  DataError on all ranks, with the pixel and its |A|, where 12 steps do not find n:
+  /// the
   ///        deflection folds the sphere. UsageError for the inverse of a deflection.
   Deflection inverse() const;
   /// Returns how often inverse() evaluated d to make this deflection; 0 for one of a potential.

@@ -110,8 +110,8 @@ Deflection::Impl::Impl(const Communicator& communicator,
     for (int k = 0; k < 4; ++k) sums[k] += terms[k];
   }
   comm.sum(sums, 4);
-  // Grids of a user may have no weights.
-  rms = std::sqrt(sums[1] > 0 ? sums[0] / sums[1] : sums[2] / sums[3]);
+  // Grids of a user may have no weights, or negative ones.
+  rms = std::sqrt(sums[0] > 0 && sums[1] > 0 ? sums[0] / sums[1] : sums[2] / sums[3]);
   largest = std::sqrt(comm.max(most));
 }
 

@@ -29,20 +29,28 @@ TransformSpec analysis_spec(const Deflection& inverse, const PointSpec& lensed) 
   return spec;
 }
 
+/// Returns the number of corrections if it is possible and the same on all ranks. Collective.
+int agreed_corrections(const Communicator& comm, int n_iter) {
+  agree(comm, [&] {
+    if (n_iter < 0) {
+      throw UsageError("corrections of an analysis: " + std::to_string(n_iter) +
+                       "; expected 0 or more");
+    }
+  });
+  agree_same(comm, "the corrections of an analysis", n_iter);
+  return n_iter;
+}
+
 }  // namespace
 
 struct Delensing::Impl {
   Impl(const Communicator& communicator, const Deflection& inverse, const PointSpec& spec,
        int corrections, FrameRotation rotation)
       : comm(communicator),
-        n_iter(corrections),
+        n_iter(agreed_corrections(comm, corrections)),
         transform(comm, analysis_spec(inverse, spec)),
         analysis(transform, agreed(comm,
                                    [&] {
-                                     if (n_iter < 0)
-                                       throw UsageError(
-                                           "corrections of an analysis: " + std::to_string(n_iter) +
-                                           "; expected 0 or more");
                                      return AnalysisWeights{ring_weights(inverse.rings()), {}};
                                    })),
         lensing(comm, inverse, spec, rotation) {}

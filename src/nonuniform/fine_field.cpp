@@ -46,7 +46,7 @@ PointSpec agreed_spec(const Communicator& comm, const PointSpec& asked, std::int
 PointPlan plan_rows(const FineTaps& taps, int n_ranks) {
   const FineRows rows = taps.rows(UntouchedRows::kept);
   const std::vector<std::int64_t> no_points(to_size(rows.n_first_taps()), 0);
-  return {rows, no_points, RowCosts::of_rows_alone(), n_ranks};
+  return {rows, no_points, RowCosts::typical(rows), n_ranks};
 }
 
 /// Allocates rows if the memory holds them and the modes.

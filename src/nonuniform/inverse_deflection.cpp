@@ -138,18 +138,18 @@ InverseVectors invert(const Communicator& comm, const LocalRings& rings,
           follow_geodesic(point_at(theta[to_size(i)], phi[to_size(i)]),
                           {there.view().component(0)[i], there.view().component(1)[i]});
       search.learn(geodesic_to(search.start, point_at(end.theta, end.phi)));
+      if (!search.is_lost() && search.is_found()) finish(search);
     }
-    std::erase_if(searches, [&](Search& search) {
-      if (search.is_lost())
-        result.not_found.push_back(search.pixel);
-      else if (search.is_found())
-        finish(search);
-      else
-        return false;
-      return true;
+    agree(comm, [&] {
+      std::erase_if(searches, [&](const Search& search) {
+        if (search.is_lost()) result.not_found.push_back(search.pixel);
+        return search.is_lost() || search.is_found();
+      });
     });
   }
-  for (const Search& search : searches) result.not_found.push_back(search.pixel);
+  agree(comm, [&] {
+    for (const Search& search : searches) result.not_found.push_back(search.pixel);
+  });
   std::sort(result.not_found.begin(), result.not_found.end());
   result.lost = comm.sum(ssize64(result.not_found));
   return result;

@@ -35,6 +35,10 @@ PointSpec agreed_spec(const Communicator& comm, const PointSpec& asked, bool has
   return spec;
 }
 
+UntouchedRows untouched_rows(const std::shared_ptr<const FineTaps>& field) {
+  return field == nullptr ? UntouchedRows::left_out : UntouchedRows::kept;
+}
+
 /// Returns the taps of a field, or taps chosen for the points, if the memory holds the points.
 std::shared_ptr<const FineTaps> taps_of(const Communicator& comm, const PointSpec& spec,
                                         const PointAngles& angles, bool has_psi,
@@ -46,8 +50,7 @@ std::shared_ptr<const FineTaps> taps_of(const Communicator& comm, const PointSpe
   std::int64_t bytes = 0;
   const auto bytes_among = [&](int n_ranks) {
     problem.n_ranks = n_ranks;
-    const PointMemory memory = predict_memory(problem, *taps);
-    return std::max(memory.sorting, memory.of_set());
+    return memory_of_set(problem, even_plan(problem, taps->rows(untouched_rows(field)))).peak();
   };
   agree(comm, [&] {
     if (taps == nullptr) taps = std::make_shared<const FineTaps>(spec, problem.n_points);
@@ -57,15 +60,6 @@ std::shared_ptr<const FineTaps> taps_of(const Communicator& comm, const PointSpe
   });
   require_memory_for(comm, bytes, "points", bytes_among);
   return taps;
-}
-
-UntouchedRows untouched_rows(const std::shared_ptr<const FineTaps>& field) {
-  return field == nullptr ? UntouchedRows::left_out : UntouchedRows::kept;
-}
-
-RowCosts costs_of(const FineRows& rows) {
-  return rows.untouched == UntouchedRows::kept ? RowCosts::of_rows_alone()
-                                               : RowCosts::typical(rows);
 }
 
 PointReport report_of(const PointSpec& spec, const TapChoice& choice, const PointPlan& plan) {
@@ -94,7 +88,7 @@ PlannedPoints::PlannedPoints(const Communicator& comm, const PointSpec& asked,
       spec_(agreed_spec(comm, asked, has_psi_)),
       taps_(taps_of(comm, spec_, angles, has_psi_, field)),
       exchange_(comm, taps_->rows(untouched_rows(field)),
-                costs_of(taps_->rows(untouched_rows(field))), angles,
+                RowCosts::typical(taps_->rows(untouched_rows(field))), angles,
                 {.most_components = spec_.fields.n_components(),
                  .mpi_count_limit = spec_.exchange.mpi_count_limit}),
       report_(report_of(spec_, taps_->choice, exchange_.plan())) {

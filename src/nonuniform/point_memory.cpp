@@ -62,12 +62,24 @@ std::int64_t most_modes(const PointSpec& spec, const FineTaps& taps,
   return most;
 }
 
-PointMemory memory_of_points(const PointCounts& points, std::int64_t n_components) {
-  PointMemory memory;
-  memory.points = PointExchange::bytes_of(points, n_components);
-  memory.sums = points.summed * n_components * std::int64_t{sizeof(double)};
-  memory.sorting = PointExchange::bytes_while_sorting(points);
-  return memory;
+PointPlan even_plan(const PointProblem& problem, const FineRows& rows) {
+  return {rows, even_points(rows, problem.n_points), RowCosts::typical(rows), problem.n_ranks};
+}
+
+PointSetMemory memory_of_set(const PointProblem& problem, const PointPlan& plan) {
+  const auto by_others = [&](std::int64_t n) { return n - n / problem.n_ranks; };
+  const std::int64_t references = plan.total().points / problem.n_ranks;
+  PointCounts points;
+  points.listed = problem.n_points / problem.n_ranks;
+  points.summed = plan.most().points;
+  points.sent = by_others(references);
+  points.arriving = by_others(points.summed);
+  points.repeated = std::max<std::int64_t>(references - points.listed, 0);
+  points.n_angles = problem.n_angles;
+  const std::int64_t n_components = problem.spec.fields.n_components();
+  return {.points = PointExchange::bytes_of(points, n_components),
+          .sums = points.summed * n_components * std::int64_t{sizeof(double)},
+          .sorting = PointExchange::bytes_while_sorting(points)};
 }
 
 PointMemory predict_memory(const PointProblem& problem) {
@@ -77,18 +89,11 @@ PointMemory predict_memory(const PointProblem& problem) {
 PointMemory predict_memory(const PointProblem& problem, const FineTaps& taps) {
   const PointSpec& spec = problem.spec;
   const std::int64_t n_components = spec.fields.n_components();
-  const FineRows rows = taps.rows(UntouchedRows::left_out);
-  const PointPlan plan(rows, even_points(rows, problem.n_points), RowCosts::typical(rows),
-                       problem.n_ranks);
-  const std::int64_t listed = problem.n_points / problem.n_ranks;
-  const std::int64_t summed = plan.most().points;
-  const auto by_others = [&](std::int64_t n) { return n - n / problem.n_ranks; };
-  PointMemory memory =
-      memory_of_points({listed, summed, by_others(plan.total().points / problem.n_ranks),
-                        by_others(summed), problem.n_angles},
-                       n_components);
+  const PointPlan plan = even_plan(problem, taps.rows(UntouchedRows::left_out));
+  PointMemory memory;
+  memory.set = memory_of_set(problem, plan);
   memory.modes = bytes_of_mode * n_components * most_modes(spec, taps, plan.rings());
-  memory.modes += slot_bytes(by_others(memory.modes), memory.sums);
+  memory.modes += slot_bytes(memory.modes - memory.modes / problem.n_ranks, memory.set.sums);
   memory.rows = RowSweep::bytes_of_threads(taps.grid, n_components, problem.n_threads);
   memory.tables = problem.n_threads * thread_bytes(spec, taps.grid);
   return memory;

@@ -10,18 +10,24 @@
 
 namespace ringweave::detail::inline nonuniform {
 
-/// Bytes of a rank in a transform to points, without a_lm and values.
-struct PointMemory {
+/// Bytes of a rank for a set of points.
+struct PointSetMemory {
   std::int64_t points = 0;   ///< angles, indices, values sent to other ranks
   std::int64_t sums = 0;     ///< of all components at the points of its rows
-  std::int64_t modes = 0;    ///< of its rows, and the slots of the exchange
-  std::int64_t rows = 0;     ///< in work, of all threads
-  std::int64_t tables = 0;   ///< and scratch of all threads
-  std::int64_t sorting = 0;  ///< most while points are sorted, when only points are there
+  std::int64_t sorting = 0;  ///< most while points are sorted, when nothing else is there
 
-  std::int64_t of_set() const { return points + sums; }
-  std::int64_t of_transform() const { return of_set() + modes + rows + tables; }
-  std::int64_t peak() const { return std::max(sorting, of_transform()); }
+  std::int64_t total() const { return points + sums; }
+  std::int64_t peak() const { return std::max(sorting, total()); }
+};
+
+/// Bytes of a rank in a transform to points, without a_lm and values.
+struct PointMemory {
+  PointSetMemory set;
+  std::int64_t modes = 0;   ///< of its rows, and the slots of the exchange
+  std::int64_t rows = 0;    ///< in work, of all threads
+  std::int64_t tables = 0;  ///< and scratch of all threads
+
+  std::int64_t total() const { return set.total() + modes + rows + tables; }
 };
 
 /// The size of a transform to points.
@@ -40,8 +46,10 @@ PointMemory predict_memory(const PointProblem& problem);
 /// The same with taps that are there already.
 PointMemory predict_memory(const PointProblem& problem, const FineTaps& taps);
 
-/// Bytes of the points that a rank lists, and of about as many that it sums, and their sums.
-PointMemory memory_of_points(const PointCounts& points, std::int64_t n_components);
+/// Plans the rows of points that are spread evenly over the sphere. Not collective.
+PointPlan even_plan(const PointProblem& problem, const FineRows& rows);
+/// Predicts the memory of their set.
+PointSetMemory memory_of_set(const PointProblem& problem, const PointPlan& plan);
 
 /// Returns the ring modes of one component on the rows of the rank that has most.
 std::int64_t most_modes(const PointSpec& spec, const FineTaps& taps, const RingDistribution& bands);

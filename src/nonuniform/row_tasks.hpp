@@ -18,7 +18,7 @@ struct RowTask {
   RingRange rows;  ///< those of the task; all tasks together have all rows of the grid
 };
 
-/// Cuts the rows of sorted points into at most so many tasks of about equal work.
+/// Cuts the rows of sorted points into about so many tasks of about equal work.
 std::vector<RowTask> cut_rows(const PointOrder& points, const FineGrid& grid, std::int64_t n_tasks);
 
 /// Returns all rows that points of a tile may touch.

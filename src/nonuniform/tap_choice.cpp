@@ -24,6 +24,7 @@ constexpr double exchanged_byte_seconds = 5e-10;
 constexpr double mode_bytes = 16;
 constexpr double kept_modes = 0.68;  ///< the others are negligible near the poles
 constexpr int lanes = 8;
+/// Returns the vectors that hold the taps of one direction.
 double vectors_of(int width) { return width > lanes ? 2 : 1; }
 /// Returns about how many powers of x^2 taps have. An even and an odd polynomial of each fill a
 /// vector where there are up to eight taps, two vectors where there are more.
@@ -77,7 +78,6 @@ enum class Samples { rows, columns };
 /// as make all rows compete for the same lines of a cache are left out.
 std::int64_t fft_length(std::int64_t least, Samples samples) {
   constexpr std::int64_t competing = 256;
-
   const auto is_good = [&](std::int64_t n) {
     if (samples == Samples::columns && n % competing == 0) return false;
     for (const int prime : {2, 3, 5}) {

@@ -13,7 +13,7 @@
 namespace ringweave::detail::test {
 namespace {
 
-void expect_equal(const ComponentBuffer<double> &a, const ComponentBuffer<double> &b) {
+void expect_equal(const ComponentBuffer<double>& a, const ComponentBuffer<double>& b) {
   for (std::int64_t i = 0; i < a.n_components() * a.size(); ++i)
     ASSERT_EQ(a.view().data()[i], b.view().data()[i]) << i;
 }
@@ -53,8 +53,8 @@ TEST(FineField, ValuesAreThoseOfRowsInBlocksBitByBit) {
 }
 
 /// The adjoint of values 1, 2, 3, ... at points.
-AlmBuffer<double> adjoint_of_numbers(PointTransform &transform,
-                                     const std::vector<std::int64_t> &numbers) {
+AlmBuffer<double> adjoint_of_numbers(PointTransform& transform,
+                                     const std::vector<std::int64_t>& numbers) {
   auto values = transform.make_values<double>();
   for (std::int64_t i = 0; i < values.size(); ++i)
     values.view().data()[i] = static_cast<double>(numbers[to_size(i)] + 1);

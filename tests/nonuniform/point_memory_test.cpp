@@ -52,12 +52,12 @@ TEST(PointMemory, PredictionIsWithinATenthOfWhatIsAllocated) {
     MemoryMeter::reset_high_water();
     const PointSet points(comm, spec, mine.theta, mine.phi);
     expect_near(comm, "planning of points", MemoryMeter::high_water_bytes() - before,
-                std::max(predicted.sorting, predicted.of_set()));
-    expect_near(comm, "points", points.bytes(), predicted.of_set());
+                predicted.set.peak());
+    expect_near(comm, "points", points.bytes(), predicted.set.total());
     const PointTransform transform(comm, spec, points);
     expect_near(comm, "points and transform", MemoryMeter::current_bytes() - before,
-                predicted.of_transform());
-    expect_near(comm, "bytes()", transform.bytes(), predicted.of_transform());
+                predicted.total());
+    expect_near(comm, "bytes()", transform.bytes(), predicted.total());
   }
 }
 

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "nonuniform/host/tap_values.hpp"
 #include "nonuniform/tap_choice.hpp"
+#include "nonuniform/tap_values.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/views.hpp"
 #include "support/expect_error.hpp"

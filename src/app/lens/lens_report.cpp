@@ -13,7 +13,7 @@ namespace ringweave::detail::inline app {
 namespace {
 
 /// Maps in double that the search for the inverse deflection holds beside the deflection.
-constexpr std::int64_t inverse_maps = 15;
+constexpr std::int64_t inverse_maps = 26;
 
 }  // namespace
 

@@ -87,7 +87,7 @@ std::vector<MemoryItem> EvenPoints::memory(int n_ranks, int n_threads, Precision
   const AlmLayout layout = TransformPlan(rows_, 0, n_ranks).alm;
   const std::int64_t listed = (n_points_ + n_ranks - 1) / n_ranks;
   return {{"a_lm", 2 * bytes_of(precision) * spec_.fields.n_components() * layout.size()},
-          {"points", held.of_set()},
+          {"points", held.set.total()},
           {"ring modes", held.modes},
           {"fine rows in work", held.rows},
           {"tables and scratch of threads", held.tables},

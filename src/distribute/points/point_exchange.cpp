@@ -391,19 +391,24 @@ std::int64_t PointExchange::bytes() const {
          arriving_.bytes() + held_bytes(shared_, rest_, listed_buffer_, summed_buffer_);
 }
 
+std::int64_t PointExchange::bytes_of_references(const PointCounts& points) {
+  const std::int64_t shared = std::min(points.listed, points.repeated);
+  return CompactIndices::bytes_of(points.listed, points.sent + points.summed) +
+         shared * std::int64_t{sizeof(SharedPoint)} +
+         points.repeated * std::int64_t{sizeof(std::int64_t)};
+}
+
 std::int64_t PointExchange::bytes_of(const PointCounts& points, std::int64_t most_components) {
   constexpr std::int64_t number = sizeof(double);
-  return number * points.n_angles * points.summed +
-         CompactIndices::bytes_of(points.listed, points.sent + points.summed) +
+  return number * points.n_angles * points.summed + bytes_of_references(points) +
          CompactIndices::bytes_of(points.arriving, points.summed) +
          number * most_components * (points.sent + points.arriving);
 }
 
 std::int64_t PointExchange::bytes_while_sorting(const PointCounts& points) {
   constexpr std::int64_t number = sizeof(double);
-  // Listing::first_tap and first_; angles as they arrived, the place of each point; sort_points().
-  return points.listed * std::int64_t{sizeof(std::int32_t)} +
-         CompactIndices::bytes_of(points.listed, points.sent + points.summed) +
+  // Listing::first_tap; angles as they arrived, the place of each point; sort_points().
+  return points.listed * std::int64_t{sizeof(std::int32_t)} + bytes_of_references(points) +
          points.summed * (number * points.n_angles + std::int64_t{sizeof(std::int64_t)}) +
          points.summed * sorting_bytes(points.n_angles);
 }

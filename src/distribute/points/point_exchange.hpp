@@ -24,6 +24,7 @@ struct PointCounts {
   std::int64_t summed = 0;
   std::int64_t sent = 0;      ///< listed points that others sum, one for each of them
   std::int64_t arriving = 0;  ///< summed points that others list
+  std::int64_t repeated = 0;  ///< ranks that sum a listed point beyond the first, of all points
   std::int64_t n_angles = 2;  ///< 3 with psi
 };
 
@@ -90,6 +91,7 @@ class PointExchange {
 
   void require_arguments(const FineRows& rows, const RowCosts& costs, const PointAngles& listed);
   void list_references(const Listing& listing, std::int64_t limit);
+  static std::int64_t bytes_of_references(const PointCounts& points);
   void send_angles(Listing& listing, const PointAngles& listed);
   void settle(Listing& listing);
   template <class T>

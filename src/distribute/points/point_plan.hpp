@@ -55,9 +55,11 @@ struct RowCosts {
 
   /// A point takes as long on one row as the FFT of one pixel, in the adjoint 1.4 times as long
   /// (measured at lmax 1023, 8 taps).
-  static RowCosts typical(const FineRows& rows) { return {1, rows.n_columns()}; }
-  /// Without points, so that the rows of a rank do not depend on them.
-  static RowCosts of_rows_alone() { return {0, 1}; }
+  /// Where untouched rows are kept only rows count, so that those of a rank do not depend on
+  /// points.
+  static RowCosts typical(const FineRows& rows) {
+    return rows.untouched == UntouchedRows::kept ? RowCosts{0, 1} : RowCosts{1, rows.n_columns()};
+  }
 };
 
 /// What a rank has to do.

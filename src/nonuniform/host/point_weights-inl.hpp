@@ -51,7 +51,7 @@ class PointWeights {
   }
 
   std::int64_t size = 0;
-  std::int64_t number[most];  ///< those kept; without a range they are consecutive
+  std::int64_t number[most];  ///< those kept; filled for Rows::in_range only
   /// The first value of the first row where all rows, or those in the range, follow each other in
   /// memory, none of them is beyond a pole and no column beyond the last; otherwise negative.
   std::int64_t first_value[most];

@@ -78,7 +78,7 @@ HWY_INLINE hn::Vec<D> sums_of_lanes(D d, const double* HWY_RESTRICT vectors) {
   }
 }
 
-/// Sums of the rows of n_points points, for n_components components from `component` on.
+/// Sums of the rows of n_points points, for n_components components.
 template <int n_points, int n_components, int half>
 struct RowSums {
   using L = Lanes<2 * half>;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "nonuniform/host/tap_values.hpp"
+#include "nonuniform/tap_values.hpp"
 
 #include <algorithm>
 
 #include "base/simd/instruction_sets.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "nonuniform/host/tap_values.cpp"
+#define HWY_TARGET_INCLUDE "nonuniform/tap_values.cpp"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 // After foreach_target.h.
