@@ -236,8 +236,8 @@ void measure_convolutions(const Communicator& comm, std::int64_t nside, StageSam
   }
 }
 
-/// This rank's part of about as many points all over the sphere as the grid has pixels, in no order
-/// of the rows.
+/// This rank's part of about as many points all over the sphere as the grid has pixels, from the
+/// north to the south.
 struct SpiralPoints {
   SpiralPoints(std::int64_t n, int rank, int n_ranks) {
     constexpr double turn = 2.399963229728653;  // the golden angle
