@@ -8,12 +8,12 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cmath>
-#include <ctime>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "bench/processor_time.hpp"
 #include "bench/test_alm.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/communicator.hpp"
@@ -41,13 +41,12 @@ class Clock {
   template <class Work>
   auto time(const std::string& stage, const Work& work) {
     comm_.barrier();
-    const std::clock_t processor = std::clock();
+    const double processor = processor_seconds();
     const auto start = std::chrono::steady_clock::now();
     auto result = work();
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    const auto ticks = static_cast<double>(std::clock() - processor);
     stages_[stage]["seconds"].push_back(comm_.max(elapsed.count()));
-    stages_[stage]["processor_seconds"].push_back(comm_.sum(ticks / CLOCKS_PER_SEC));
+    stages_[stage]["processor_seconds"].push_back(comm_.sum(processor_seconds() - processor));
     return result;
   }
   const json& stages() const { return stages_; }

@@ -11,7 +11,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -20,6 +19,7 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "bench/processor_time.hpp"
 #include "bench/raw_file.hpp"
 #include "bench/test_alm.hpp"
 #include "distribute/mpi/agree.hpp"
@@ -49,8 +49,6 @@ std::vector<double> read_doubles(const std::string& path) {
   if (!file) throw DataError(path, "cannot be read to its end");
   return numbers;
 }
-
-double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 /// A transform to the points of a file, of which every rank lists a contiguous part.
 class PointTrial {
