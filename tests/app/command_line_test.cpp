@@ -108,7 +108,7 @@ TEST(CommandLine, NumbersOutOfRangeAreRefusedByAShortMessage) {
   expect_refused("--lmax", smooth + Words{"--lmax", "99999999999"});
   expect_refused("--mmax", smooth + Words{"--mmax", "-3"});
   expect_refused("--iter", smooth + Words{"--iter", "-1"});
-  expect_refused("--tol", smooth + Words{"--tol", "2"});
+  expect_refused("--tol: 2 is not a number from 1e-15 to 1", smooth + Words{"--tol", "2"});
   expect_refused("--tol", smooth + Words{"--tol", "0"});
   expect_refused("--threads", smooth + Words{"--threads", "0"});
   expect_refused("--batch", smooth + Words{"--batch", "0"});

@@ -33,7 +33,14 @@ CLI::Validator non_negative_number() {
 }
 
 CLI::Validator number_within(double low, double high) {
-  return CLI::Range(low, high).description("");
+  // CLI::Range shows six decimal places.
+  const auto error = [low, high](const std::string& text) {
+    double value = 0;
+    if (CLI::detail::lexical_cast(text, value) && value >= low && value <= high)
+      return std::string();
+    return fmt::format("{} is not a number from {} to {}", text, low, high);
+  };
+  return CLI::Validator(error, "");
 }
 
 CLI::Option* OptionGroup::choice(const std::string& name, std::string& target,
