@@ -127,14 +127,22 @@ def section(page, name):
     return [f".SH {name.upper()}", *body]
 
 
+def synopsis(usage):
+    """Returns the lines of a synopsis, each form of the command on a line of its own."""
+    lines = []
+    for form in re.split(r" (?=ringweave )", usage):
+        program, rest = re.match(r"(ringweave(?: [a-z]+)?) (.*)", form).groups()
+        lines += [".br"] * bool(lines) + [f".B {program}", roff(rest)]
+    return lines
+
+
 def man_page(page, name, brief, description, version, see_also):
     """Returns the man page ringweave(1) or ringweave-COMMAND(1)."""
     date = time.strftime("%Y-%m-%d", time.gmtime(int(os.environ.get("SOURCE_DATE_EPOCH", time.time()))))
-    program, rest = re.match(r"(ringweave(?: [a-z]+)?) (.*)", page.usage).groups()
     lines = ['.\\" SPDX-License-Identifier: GPL-3.0-or-later',
              f'.TH {name.upper()} 1 {date} "Ringweave {version}" "Ringweave manual"',
              ".SH NAME", rf"{literal(name)} \- {brief}",
-             ".SH SYNOPSIS", f".B {program}", roff(rest),
+             ".SH SYNOPSIS", *synopsis(page.usage),
              ".SH DESCRIPTION", *text_section(description)]
     lines += section(page, "Commands") + section(page, "Arguments") + [".SH OPTIONS"]
     for title, listed in page.lists.items():

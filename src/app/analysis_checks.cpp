@@ -28,6 +28,8 @@ bool is_exact(const RingGrid& grid, int lmax) {
   return has_quadrature && lmax <= grid.default_lmax();
 }
 
+int usual_iterations(const RingGrid& grid, int lmax) { return is_exact(grid, lmax) ? 0 : 3; }
+
 bool has_weights(const RingGrid& grid) {
   return std::any_of(grid.rings().begin(), grid.rings().end(),
                      [](const Ring& ring) { return ring.weight != 0; });

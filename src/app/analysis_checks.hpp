@@ -17,6 +17,9 @@ namespace ringweave::detail::inline app {
 /// to correct.
 bool is_exact(const RingGrid& grid, int lmax);
 
+/// Returns the corrections of an analysis to lmax without --iter.
+int usual_iterations(const RingGrid& grid, int lmax);
+
 /// Tells whether rings of a grid say by a quadrature weight how large their pixels are.
 bool has_weights(const RingGrid& grid);
 

@@ -48,6 +48,10 @@ void fall_back_to_host(Run& run) {
 
 Backend choose_backend(Run& run, const std::string& asked) {
   require_in_build(asked);
+  if (asked.empty()) {
+    record(run, "host", "this command computes there");
+    return Backend::host;
+  }
   if (asked == "host") {
     record(run, "host", "--backend says so");
     return Backend::host;

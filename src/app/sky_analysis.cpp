@@ -32,39 +32,6 @@ MapBuffer<T> read_sky(Run& run, const SkyAnalysis& job, const Sky& sky) {
   return map;
 }
 
-template <class T>
-Analysed<T> transform_map(Run& run, const SkyAnalysis& job, const Sky& sky,
-                          std::shared_ptr<const AnalysisWeights> weights, MapBuffer<T>& map) {
-  Analysis analysis(*job.transform, std::move(weights));
-  run.progress.stage("analysis");
-  const auto progress = [&](int pass, int passes, double residual) {
-    run.progress.step(pass, passes, residual >= 0 ? fmt::format("residual {:.2e}", residual) : "");
-  };
-  const double tolerance = job.options.tolerance;
-  if (tolerance == 0 && job.n_iter == 0)
-    return {analysis.once<T>(std::move(map)), {.transforms = 1}};
-  auto alm = agreed(run.comm, [&] { return job.transform->make_alm<T>(); });
-  constexpr int most_passes = 100;
-  AnalysisReport report =
-      tolerance > 0 ? analysis.conjugate_gradients<T>(map.view(), tolerance, most_passes,
-                                                      alm.view(), progress)
-                    : analysis.jacobi_destroying<T>(map.view(), job.n_iter, alm.view(), progress);
-  const TransformSpec& spec = job.transform->spec();
-  if (tolerance == 0)
-    require_converging(run.comm, sky.path, *spec.grid, spec.lmax, report.residuals);
-  // Clang 14 loses the old value where a template assigns a list without its type.
-  run.report["analysis"] =
-      nlohmann::ordered_json{{"iterations", report.iterations}, {"residuals", report.residuals}};
-  run.say(fmt::format("{} iterations, relative residual {:.3e}", report.iterations,
-                      report.residuals.back()));
-  note_what_remains(run, sky.path, spec.lmax, report.residuals);
-  if (tolerance > 0 && report.residuals.back() > tolerance) {
-    run.warn(fmt::format("the residual did not reach --tol {} within {} passes", tolerance,
-                         most_passes));
-  }
-  return {std::move(alm), std::move(report)};
-}
-
 /// Reads a map and makes its a_lm. Collective.
 template <class T>
 Analysed<T> analysed(Run& run, const SkyAnalysis& job, const Sky& sky,
@@ -80,7 +47,9 @@ Analysed<T> analysed(Run& run, const SkyAnalysis& job, const Sky& sky,
   const std::string unseen = unseen_text(
       n_unseen, names_of_fields(sky.choice, sky.reader->header()), mask.values != nullptr);
   if (!unseen.empty()) run.say(unseen + " taken as zero");
-  return transform_map<T>(run, job, sky, std::move(weights), map);
+  Analysed<T> found = transform_map<T>(run, job, sky.path, std::move(weights), map);
+  note_what_remains(run, sky.path, job.transform->spec().lmax, found.report.residuals);
+  return found;
 }
 
 }  // namespace
@@ -127,10 +96,9 @@ SkyAnalysis plan_analysis(Run& run, const AnalysisOptions& options,
   require_weights(first.path, full);
   check_mask(run, options, header);
   const int lmax = transform.lmax >= 0 ? transform.lmax : full.default_lmax();
-  const int usual_n_iter = is_exact(full, lmax) ? 0 : 3;
   SkyAnalysis analysis;
   analysis.options = options;
-  analysis.n_iter = tolerance > 0 ? 0 : options.n_iter.value_or(usual_n_iter);
+  analysis.n_iter = tolerance > 0 ? 0 : options.n_iter.value_or(usual_iterations(full, lmax));
   const bool whole_sky =
       analysis.n_iter > 0 || tolerance > 0 || skies.size() > 1 || !options.mask.empty();
   const auto grid = grid_to_visit(*first.reader, whole_sky);
@@ -157,6 +125,42 @@ SkyAnalysis plan_analysis(Run& run, const AnalysisOptions& options,
   analysis.transform = plan_transform(run, spec, analysis.use, transform.backend);
   return analysis;
 }
+
+template <class T>
+Analysed<T> transform_map(Run& run, const SkyAnalysis& job, const std::string& path,
+                          std::shared_ptr<const AnalysisWeights> weights, MapBuffer<T>& map) {
+  Analysis analysis(*job.transform, std::move(weights));
+  run.progress.stage("analysis");
+  const auto progress = [&](int pass, int passes, double residual) {
+    run.progress.step(pass, passes, residual >= 0 ? fmt::format("residual {:.2e}", residual) : "");
+  };
+  const double tolerance = job.options.tolerance;
+  if (tolerance == 0 && job.n_iter == 0)
+    return {analysis.once<T>(std::move(map)), {.transforms = 1}};
+  auto alm = agreed(run.comm, [&] { return job.transform->make_alm<T>(); });
+  constexpr int most_passes = 100;
+  AnalysisReport report =
+      tolerance > 0 ? analysis.conjugate_gradients<T>(map.view(), tolerance, most_passes,
+                                                      alm.view(), progress)
+                    : analysis.jacobi_destroying<T>(map.view(), job.n_iter, alm.view(), progress);
+  const TransformSpec& spec = job.transform->spec();
+  if (tolerance == 0) require_converging(run.comm, path, *spec.grid, spec.lmax, report.residuals);
+  // Clang 14 loses the old value where a template assigns a list without its type.
+  run.report["analysis"] =
+      nlohmann::ordered_json{{"iterations", report.iterations}, {"residuals", report.residuals}};
+  run.say(fmt::format("{} iterations, relative residual {:.3e}", report.iterations,
+                      report.residuals.back()));
+  if (tolerance > 0 && report.residuals.back() > tolerance) {
+    run.warn(fmt::format("the residual did not reach --tol {} within {} passes", tolerance,
+                         most_passes));
+  }
+  return {std::move(alm), std::move(report)};
+}
+
+template Analysed<float> transform_map(Run&, const SkyAnalysis&, const std::string&,
+                                       std::shared_ptr<const AnalysisWeights>, MapBuffer<float>&);
+template Analysed<double> transform_map(Run&, const SkyAnalysis&, const std::string&,
+                                        std::shared_ptr<const AnalysisWeights>, MapBuffer<double>&);
 
 template <class T>
 Analyses<T> analyse_all(Run& run, const SkyAnalysis& job, const std::vector<Sky>& skies) {

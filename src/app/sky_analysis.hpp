@@ -62,6 +62,12 @@ struct Analysed {
   AnalysisReport report;
 };
 
+/// Makes the a_lm of the map `path`, whose contents are lost, and reports the residuals.
+/// Collective. Error  DataError where they diverge.
+template <class T>
+Analysed<T> transform_map(Run& run, const SkyAnalysis& analysis, const std::string& path,
+                          std::shared_ptr<const AnalysisWeights> weights, MapBuffer<T>& map);
+
 /// The analyses of all maps of a run, and the sky that the mask left of them.
 template <class T>
 struct Analyses {

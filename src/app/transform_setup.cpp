@@ -10,6 +10,7 @@
 #include "app/healpix_data.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/input_file.hpp"
+#include "nonuniform/tap_choice.hpp"
 #include "ringweave/analysis.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/execution.hpp"
@@ -85,6 +86,32 @@ ExchangeOptions exchange_options(const std::string& name) {
   if (name == "overlap") exchange.schedule = ExchangeSchedule::overlapped;
   if (name == "single") exchange.precision = ModePrecision::single_;
   return exchange;
+}
+
+PointSpec make_point_spec(Run& run, const PointRequest& request) {
+  const TransformOptions& asked = request.transform;
+  PointSpec spec;
+  spec.lmax = asked.lmax >= 0 ? asked.lmax : request.usual.lmax;
+  spec.mmax = asked.mmax >= 0 ? asked.mmax : std::min(spec.lmax, request.usual.mmax);
+  if (spec.mmax > spec.lmax) {
+    throw UsageError(
+        fmt::format("--mmax {} is above lmax = {}; expected at most lmax", spec.mmax, spec.lmax));
+  }
+  spec.fields = request.fields;
+  spec.epsilon = request.epsilon;
+  spec.exchange = exchange_options(asked.exchange);
+  if (const double floor = rounding_error(spec.lmax); spec.epsilon < floor) {
+    run.warn(
+        fmt::format("--epsilon {:.2g} is below {:.2g}, the error that rounding leaves at lmax "
+                    "= {}; expect the latter",
+                    spec.epsilon, floor, spec.lmax));
+  }
+  constexpr double of_single_modes = 1e-5;
+  if (spec.exchange.precision == ModePrecision::single_ && spec.epsilon < of_single_modes) {
+    run.warn(fmt::format("--exchange single leaves errors of up to {:.0e}, above --epsilon {:.2g}",
+                         of_single_modes, spec.epsilon));
+  }
+  return spec.checked();
 }
 
 bool has_same_rings(const RingGrid& a, const RingGrid& b) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "ringweave/analysis.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
+#include "ringweave/points.hpp"
 #include "ringweave/smoothing.hpp"
 #include "ringweave/transform.hpp"
 
@@ -26,6 +28,24 @@ TransformSpec make_spec(const TransformOptions& options, std::shared_ptr<const R
 
 /// Returns the options of --exchange.
 ExchangeOptions exchange_options(const std::string& name);
+
+/// Highest degree and order.
+struct PointDegrees {
+  int lmax;
+  int mmax = std::numeric_limits<int>::max();  ///< of an input; at most lmax is taken
+};
+
+/// Options that say how a_lm are transformed to points.
+struct PointRequest {
+  const TransformOptions& transform;
+  double epsilon;
+  FieldSet fields;
+  PointDegrees usual;  ///< without --lmax and --mmax
+};
+
+/// Makes the specification, and warns where rounding or the exchange leaves larger errors than
+/// --epsilon asks for. Error  UsageError.
+PointSpec make_point_spec(Run& run, const PointRequest& request);
 
 /// Tells whether two grids have the same rings.
 bool has_same_rings(const RingGrid& a, const RingGrid& b);

@@ -216,9 +216,13 @@ SpectraFile read_hdf5_spectra(const std::string& path, SpectrumKind kind) {
 
 int n_spectra_to_write(const Spectra& spectra) {
   if (spectra.has_potential()) return Spectra::n_names;
-  if (spectra.has(Spectra::ET) || spectra.has(Spectra::BE) || spectra.has(Spectra::BT)) return 9;
+  if (has_two_skies(spectra)) return 9;
   if (spectra.has(Spectra::EB) || spectra.has(Spectra::TB)) return 6;
   return spectra.is_polarised() ? 4 : 1;
+}
+
+bool has_two_skies(const Spectra& spectra) {
+  return spectra.has(Spectra::ET) || spectra.has(Spectra::BE) || spectra.has(Spectra::BT);
 }
 
 void write_text_spectra(const std::string& path, const Spectra& spectra,

@@ -30,6 +30,8 @@ SpectraFile read_hdf5_spectra(const std::string& path, SpectrumKind kind);
 /// Returns how many columns a text or FITS file has: TT; with EE, BB, TE; with EB, TB; with ET, BE
 /// and BT of two skies. Absent spectra among them are zero.
 int n_spectra_to_write(const Spectra& spectra);
+/// Tells whether there are ET, BE or BT, which differ from TE, EB and TB only of two skies.
+bool has_two_skies(const Spectra& spectra);
 
 void write_text_spectra(const std::string& path, const Spectra& spectra,
                         const Provenance& provenance, const std::string& unit);

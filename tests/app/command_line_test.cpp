@@ -195,6 +195,12 @@ TEST_F(Configuration, MayHaveCommentSignsInQuotes) {
       parsed(plot + with("theory = [\"run#1.txt\", # one\n 'run#2.txt'] # two\n"))
           .used_configuration;
   EXPECT_NE(used.find("theory=[\"run#1.txt\", \"run#2.txt\"]\n"), std::string::npos) << used;
+  // Only within double quotes a backslash escapes what follows, also another one.
+  for (const char* text : {"title = \"a\\\\\" # \"b\"\n", "title = 'a\\' # 'b'\n"}) {
+    const std::string title = parsed(plot + with(text)).used_configuration;
+    EXPECT_NE(title.find("title="), std::string::npos) << text << title;
+    EXPECT_EQ(title.find('#'), std::string::npos) << text << title;
+  }
   // A quote after a number is a unit.
   const ParsedCommand command =
       parsed(Words{"smooth", "in.fits", "out.fits"} + with("fwhm = 5' # \"narrow\n"));

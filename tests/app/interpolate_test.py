@@ -78,7 +78,8 @@ class Interpolate(program.ProgramTest):
         points = ("--alm", "alm.h5", "--points", "points.txt", "--epsilon", 1e-10, "--overwrite")
         found = {}
         for exchange in ("double", "overlap", "single"):
-            self.done("interpolate", "values.h5", *points, "--exchange", exchange, ranks=3)
+            warnings = self.done("interpolate", "values.h5", *points, "--exchange", exchange, ranks=3).err
+            self.assertEqual("--exchange single leaves errors" in warnings, exchange == "single")
             found[exchange] = self.values("values.h5")
         np.testing.assert_array_equal(found["overlap"], found["double"])
         error = np.std(found["single"] - found["double"]) / np.std(found["double"])

@@ -14,7 +14,7 @@ import healpy
 import numpy as np
 from astropy.io import fits
 
-from files import read_alm, read_map, rms_difference
+from files import map_header, read_alm, read_map, rms_difference
 
 LMAX, NSIDE = 40, 16
 GRID = "gauss:95"  # more than twice the degrees: what lensing moves beyond LMAX is there
@@ -105,6 +105,10 @@ class Lens(program.ProgramTest):
             self.assertIn(stage, report["stages"])
         with h5py.File(self.folder / "lensed.h5") as file:
             self.assertIn("uK", str(dict(file["map"].attrs)))
+
+    def test_spectra_with_the_potential_are_of_one_sky(self):
+        self.done("convert", "cl.txt", "cl.fits")
+        self.assertFalse(fits.getheader(self.folder / "cl.fits", 1)["ASYMCL"])
 
     def test_the_potential_is_correlated_with_the_fields(self):
         columns = self.cl[:, [0, 1, 5, 6]] * [1, 1, 1, 2.5]
@@ -214,6 +218,7 @@ class Lens(program.ProgramTest):
             ours = self.map_of(*source, *POTENTIAL, "--grid", GRID)
             self.assertLess(rms_difference(ours, back), 1e-12)
         cut = self.map_of("--alm", "alm.h5", *POTENTIAL, "--grid", GRID, "--lensed-lmax", 60, ranks=3)
+        self.assertEqual(map_header(self.folder / "out.h5")["NITERALM"], 0)
         self.done("synthesize", "--alm", "lensed_alm.h5", "--grid", GRID, "cut.h5")
         self.assertLess(rms_difference(cut, read_map(self.folder / "cut.h5")), 1e-12)
 
@@ -223,7 +228,13 @@ class Lens(program.ProgramTest):
             out = self.done("lens", *form, *POTENTIAL, "dry.h5", "--dry-run", ranks=3).out
             for words in ("taps", "points of a rank", "deflection", "memory high-water"):
                 self.assertIn(words, out)
-        self.assertFalse((self.folder / "dry.h5").exists())
+        out = self.done("lens", "--cl", "cl.txt", "--nside", NSIDE, "--lensed-lmax", 90, "dry.h5", "--dry-run")
+        self.assertIn("lmax = 90, but the grid", out.err)
+        self.assertIn("analysis to --lensed-lmax", out.out)
+        out = self.done("lens", "--cl", "cl.txt", "--nside", NSIDE, "--lmax", 10, "--deflection", "dry_d.h5", "dry.h5",
+                        "--dry-run")
+        self.assertIn("map of --deflection", out.out)
+        self.assertFalse(list(self.folder.glob("dry*")))
 
     def test_deflections_that_are_too_large_are_warned_about(self):
         self.write_potential("large.h5", 1e3 * self.phi)
@@ -232,6 +243,8 @@ class Lens(program.ProgramTest):
         fine = self.done("lens", "--alm", "alm.h5", *POTENTIAL, "--nside", NSIDE, "out.h5", "--overwrite", "--lmax", 30)
         self.assertNotIn("warning", fine.err)
         self.assertIn("used to its own lmax", fine.err)
+        adjoint = self.done("lens", "--adjoint", "lensed.h5", *POTENTIAL, "--lmax", 30, "back.h5", "--overwrite")
+        self.assertNotIn("lmax", adjoint.err)
         single = self.done("lens", "--alm", "alm.h5", *POTENTIAL, "--nside", NSIDE, "out.h5", "--overwrite", "--exchange",
                            "single")
         self.assertIn("--epsilon", single.err)
@@ -261,8 +274,11 @@ class Lens(program.ProgramTest):
         self.refused(2, ["--inverse"], "--inverse", *POTENTIAL, *grid, "none.h5")
         self.refused(2, ["--adjoint", "--inverse"], "--inverse", "--adjoint", "lensed.h5", *POTENTIAL, "none.h5")
         self.refused(2, ["--cl draws"], "--cl", "cl.txt", *POTENTIAL, *grid, "none.h5")
+        for moved in ("lensed.h5", "alm.h5"):
+            self.refused(2, ["--cl", "--inverse"], "--inverse", moved, "--cl", "cl.txt", *grid, "none.h5")
+        self.refused(2, ["--iter", "alm.h5"], "--inverse", "alm.h5", *POTENTIAL, *grid, "--iter", 3, "none.h5")
         self.refused(2, ["--seed"], *alm, *POTENTIAL, *grid, "--seed", 3, "none.h5")
-        self.refused(2, ["--seed"], "--cl", "cl.txt", *grid, "--seed", "1..3", "none.h5")
+        self.refused(2, ["--seed"], "--cl", "cl.txt", *grid, "--seed", "1..3", "none.h5", "--dry-run")
         self.refused(2, ["--weights"], *alm, *POTENTIAL, *grid, "--weights", "quadrature", "none.h5")
         self.refused(2, ["--magnification"], *alm, *POTENTIAL, *grid, "--magnification", "none.h5")
         self.refused(2, ["--lensed-lmax"], "--inverse", "lensed.h5", *POTENTIAL, "--lensed-lmax", 9, "none.h5")

@@ -137,6 +137,7 @@ class Model(Predictions):
         self.assertGreater(precise["points_seconds"], one["points_seconds"])
         self.refused("model", *points, "--nside", 64, code=2, says=["--points", "--nside"])
         self.refused("model", *points[:2], code=2, says=["--points", "--lmax"])
+        self.refused("model", "--nside", 64, "--epsilon", 1e-5, code=2, says=["--epsilon", "--points"])
 
     def test_takes_its_costs_from_the_machine_file(self):
         slow = self.write_machine("slow.json", legendre_scalar=10)

@@ -84,8 +84,8 @@ void declare_synthesize(CLI::App& command, SynthesizeOptions& options) {
               "a_lm or spectrum; without one any unit may be given. Default: that of the a_lm.");
   declare_grid(command, options.transform);
   declare_transform(command, options.transform, {"T", "TQU", "QU"},
-                    "that of the a_lm; with --cl what the grid holds, 3 nside - 1 on HEALPix.",
-                    "that of the a_lm; with --cl double.");
+                    {"that of the a_lm; with --cl what the grid holds, 3 nside - 1 on HEALPix.",
+                     "lmax.", "that of the a_lm; with --cl double."});
   declare_backend(command, options.transform);
   declare_maps(command, options.maps);
 }
@@ -107,7 +107,7 @@ void declare_analyze(CLI::App& command, AnalyzeOptions& options) {
       "Divide the spectra by the mean of the squares of --mask over the sky, 0 to 1 (printed; "
       "f_sky for a mask of 0 and 1), since masked sky has no power. Default: do not.");
   declare_transform(command, options.transform, {"T", "TQU", "QU"},
-                    "what the grid holds, 3 nside - 1 on HEALPix.", "that of the map.");
+                    {"what the grid holds, 3 nside - 1 on HEALPix.", "lmax.", "that of the map."});
   declare_backend(command, options.transform);
   declare_analysis(command, options.analysis, {"restore", "zero", "fail"},
                    {"3, on exact grids 0.",
@@ -190,8 +190,8 @@ void declare_smooth(CLI::App& command, SmoothOptions& options) {
           "0: all ranks do both parts, one after the other. Default: the fastest by prediction.")
       ->check(non_negative_number());
   declare_transform(command, options.transform, {"T", "TQU", "QU", "all"},
-                    "what the grid holds, 3 nside - 1 on HEALPix (--compat f90: 2 nside).",
-                    "that of the map.");
+                    {"what the grid holds, 3 nside - 1 on HEALPix (--compat f90: 2 nside).",
+                     "lmax.", "that of the map."});
   declare_backend(command, options.transform);
   declare_analysis(command, options.analysis, {"restore", "zero", "normalize", "fail"},
                    {"3 (--compat changes it), on exact grids and with --method ring 0.",
@@ -235,6 +235,7 @@ void declare_alm(CLI::App& command, AlmOptions& options) {
 void declare_interpolate(CLI::App& command, InterpolateOptions& options) {
   options.analysis.unseen = "restore";
   options.analysis.remove = "none";
+  options.transform.backend.clear();
   const OptionGroup group(command, own_group);
   group
       .argument("MAP", options.files,
@@ -262,10 +263,11 @@ void declare_interpolate(CLI::App& command, InterpolateOptions& options) {
              "spin 2. Default: 2 for E and B.")
       ->check(non_negative_number());
   declare_variable(command, options.variable);
-  declare_transform(command, options.transform, {"T", "TQU", "QU"},
-                    "that of the a_lm, or what the map's grid holds, 3 nside - 1 on HEALPix; with "
-                    "--adjoint it must be given.",
-                    "that of the input.");
+  declare_transform(
+      command, options.transform, {"T", "TQU", "QU"},
+      {"that of the a_lm, or what the map's grid holds, 3 nside - 1 on HEALPix; with "
+       "--adjoint it must be given.",
+       "that of the a_lm, but at most lmax; without a_lm lmax.", "that of the input."});
   declare_analysis(command, options.analysis, {"restore", "zero", "fail"},
                    {"3, on exact grids 0.",
                     "UNSEEN pixels: zero for the analysis (restore, zero), or an error (fail). "
@@ -274,6 +276,7 @@ void declare_interpolate(CLI::App& command, InterpolateOptions& options) {
 }
 
 void declare_lens(CLI::App& command, LensOptions& options) {
+  options.transform.backend.clear();
   const OptionGroup group(command, own_group);
   group
       .argument("MAP", options.files,
@@ -347,9 +350,10 @@ void declare_lens(CLI::App& command, LensOptions& options) {
               "Unit of the map, as for synthesize. Default: that of the a_lm or spectrum.");
   declare_grid(command, options.transform);
   declare_transform(command, options.transform, {"T", "TQU", "QU"},
-                    "that of the a_lm; of a spectrum or a map what the grid holds, 3 nside - 1 on "
-                    "HEALPix; with --adjoint it must be given.",
-                    "that of the input; with --cl double.");
+                    {"that of the a_lm; of a spectrum or a map what the grid holds, 3 nside - 1 on "
+                     "HEALPix; with --adjoint it must be given.",
+                     "that of the a_lm, but at most lmax; without a_lm lmax.",
+                     "that of the input; with --cl double."});
 }
 
 }  // namespace ringweave::detail::inline app

@@ -18,11 +18,16 @@ namespace {
 
 std::string trimmed(std::string text) { return CLI::detail::trim(text); }
 
-/// Returns where a text in quotes ends that begins at `begin`; npos where it does not.
+/// Returns where a text in quotes ends that begins at `begin`; npos where it does not. Only within
+/// double quotes a backslash escapes what follows, also another backslash.
 std::size_t end_of_text(const std::string& line, std::size_t begin) {
-  std::size_t end = line.find(line[begin], begin + 1);
-  while (end != std::string::npos && line[end - 1] == '\\') end = line.find(line[begin], end + 1);
-  return end;
+  const char quote = line[begin];
+  bool is_escaped = false;
+  for (std::size_t i = begin + 1; i < line.size(); ++i) {
+    if (line[i] == quote && !is_escaped) return i;
+    is_escaped = quote == '"' && line[i] == '\\' && !is_escaped;
+  }
+  return std::string::npos;
 }
 
 /// Returns a line without its comment; nothing where a text in quotes does not end. A quote begins

@@ -145,6 +145,15 @@ std::string group_text(const CLI::App& app, const std::string& group, bool posit
   return section((positional ? "Arguments" : group) + ":", text);
 }
 
+std::string usage_of(const ManualPage& page) {
+  std::string text;
+  for (const std::string& form : lines_of(page.usage)) {
+    const char* begin = text.empty() ? "Usage:" : "      ";
+    text += wrapped(fmt::format("{} ringweave {} ", begin, page.command), 11, form);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string program_help(const CLI::App& app) {
@@ -164,10 +173,9 @@ std::string program_help(const CLI::App& app) {
 
 std::string command_help(const CLI::App& app, const CLI::App& command) {
   const ManualPage& page = manual_page(command.get_name());
-  std::string text =
-      fmt::format("ringweave {}: {}\n\n", page.command, page.brief) +
-      wrapped(fmt::format("Usage: ringweave {} ", page.command), 11, std::string(page.usage)) +
-      '\n' + paragraphs(page.description, 0) + group_text(command, "", true);
+  std::string text = fmt::format("ringweave {}: {}\n\n", page.command, page.brief) +
+                     usage_of(page) + '\n' + paragraphs(page.description, 0) +
+                     group_text(command, "", true);
   for (const std::string& group : command.get_groups()) text += group_text(command, group, false);
   std::string environment(environment_text);
   if (page.reads_healpix_data) environment += healpix_environment_text;

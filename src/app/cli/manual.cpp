@@ -134,8 +134,10 @@ ringweave interpolate --alm alm.h5 --points scan.h5 stream.h5 --dry-run
 ringweave interpolate --adjoint stream.h5 --points scan.h5 --lmax 1000 back.h5)",
      true},
     {"lens", "lens a map, or the adjoint or inverse of lensing",
-     "[--inverse MAP] OUT (--alm FILE | --cl FILE | --adjoint MAP --lmax L) [--potential FILE] "
-     "[--nside N | --grid GRID] [OPTION...]",
+     "[--inverse] OUT --alm FILE --potential FILE (--nside N | --grid GRID) [OPTION...]\n"
+     "OUT --cl FILE (--nside N | --grid GRID) [OPTION...]\n"
+     "OUT --adjoint MAP --potential FILE --lmax L [OPTION...]\n"
+     "--inverse MAP OUT --potential FILE [--nside N | --grid GRID] [OPTION...]",
      R"(Makes a lensed map: the unlensed field at points that are displaced by the deflection d, the
 gradient of the lensing potential phi in radians (d = + grad phi), along great circles. Q and U are
 turned with the frame that is carried along. --curl adds a field of curl modes. The potential is

@@ -10,7 +10,7 @@ namespace ringweave::detail::inline app {
 struct ManualPage {
   std::string_view command;
   std::string_view brief;        ///< a few words
-  std::string_view usage;        ///< after "ringweave COMMAND"
+  std::string_view usage;        ///< after "ringweave COMMAND", one form per line
   std::string_view description;  ///< paragraphs, separated by empty lines
   std::string_view examples;     ///< one per line
   bool reads_healpix_data;       ///< reads the environment variable HEALPIX

@@ -88,21 +88,21 @@ void declare_backend(CLI::App& command, TransformOptions& options) {
 }
 
 void declare_transform(CLI::App& command, TransformOptions& options,
-                       const std::vector<std::string>& fields, const char* default_lmax,
-                       const char* default_precision) {
+                       const std::vector<std::string>& fields, const TransformTexts& defaults) {
   const OptionGroup group(command, transform_group);
-  group.value("--lmax", options.lmax, "L", std::string("Highest degree. Default: ") + default_lmax)
+  group
+      .value("--lmax", options.lmax, "L", std::string("Highest degree. Default: ") + defaults.lmax)
       ->check(non_negative_number());
-  group.value("--mmax", options.mmax, "M", "Highest order. Default: lmax.")
+  group.value("--mmax", options.mmax, "M", std::string("Highest order. Default: ") + defaults.mmax)
       ->check(non_negative_number());
   const bool has_all = std::find(fields.begin(), fields.end(), "all") != fields.end();
   group.choice("--fields", options.fields, fields,
                std::string("Fields of the transform") +
                    (has_all ? "; all: every column, as scalar fields" : "") +
                    ". Default: what the input holds.");
-  group.choice(
-      "--precision", options.precision, {"single", "double"},
-      std::string("Storage of maps and a_lm; arithmetic is double. Default: ") + default_precision);
+  group.choice("--precision", options.precision, {"single", "double"},
+               std::string("Storage of maps and a_lm; arithmetic is double. Default: ") +
+                   defaults.precision);
   group
       .choice("--exchange", options.exchange, {"double", "single", "overlap"},
               "How ring modes are exchanged between ranks: double precision in one step, single "

@@ -47,6 +47,13 @@ class OptionGroup {
   const char* name_;
 };
 
+/// Parts of --help that differ between commands: defaults.
+struct TransformTexts {
+  const char* lmax;
+  const char* mmax;
+  const char* precision;
+};
+
 /// Parts of --help that differ between commands.
 struct AnalysisTexts {
   const char* default_iter;
@@ -66,8 +73,7 @@ void declare_grid(CLI::App& command, TransformOptions& options);
 void declare_backend(CLI::App& command, TransformOptions& options);
 
 void declare_transform(CLI::App& command, TransformOptions& options,
-                       const std::vector<std::string>& fields, const char* default_lmax,
-                       const char* default_precision);
+                       const std::vector<std::string>& fields, const TransformTexts& defaults);
 
 void declare_analysis(CLI::App& command, AnalysisOptions& options,
                       const std::vector<std::string>& unseen_policies, const AnalysisTexts& texts);

@@ -26,7 +26,7 @@ struct TransformOptions {
   int lmax = -1;
   int mmax = -1;
   std::string fields;
-  std::string backend = "auto";
+  std::string backend = "auto";  ///< empty: the command has no --backend, and stays on the host
   std::string precision;
   std::string exchange = "double";
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
@@ -21,7 +20,6 @@
 #include "distribute/order_moves.hpp"
 #include "io/field_files.hpp"
 #include "io/point_files.hpp"
-#include "nonuniform/tap_choice.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
 #include "ringweave/points.hpp"
@@ -36,7 +34,10 @@ struct PointJob {
   PointFile points;
   FieldChoice choice;
   PointSpec spec;
-  Precision precision;
+  Precision precision;  ///< of files
+
+  /// Of a_lm and values in memory: an adjoint is computed in double.
+  Precision held() const { return options.adjoint.empty() ? precision : Precision::double_; }
 };
 
 /// The components of --spin S, else those of --fields or of the input.
@@ -66,29 +67,10 @@ std::vector<std::string> names_of_values(const PointJob& job) {
   return names;
 }
 
-PointSpec make_point_spec(Run& run, const InterpolateOptions& options, const FieldSet& fields,
-                          int lmax, int mmax) {
-  if (mmax > lmax)
-    throw UsageError(
-        fmt::format("--mmax {} is above lmax = {}; expected at most lmax", mmax, lmax));
-  PointSpec spec;
-  spec.lmax = lmax;
-  spec.mmax = mmax;
-  spec.fields = fields;
-  spec.epsilon = options.epsilon;
-  spec.exchange = exchange_options(options.transform.exchange);
-  if (const double floor = rounding_error(lmax); spec.epsilon < floor) {
-    run.warn(
-        fmt::format("--epsilon {:.2g} is below {:.2g}, the error that rounding leaves at lmax "
-                    "= {}; expect the latter",
-                    spec.epsilon, floor, lmax));
-  }
-  return spec.checked();
-}
-
 /// Collective.
 PointFile open_points(Run& run, const InterpolateOptions& options) {
   run.outputs.keep(options.points);
+  run.outputs.require_writable();
   run.progress.stage("reading " + options.points);
   const StageTimer timer(&run.times, "read");
   PointFile points = read_points(run.comm, options.points);
@@ -132,7 +114,7 @@ FileWork files_of(const PointJob& job, bool has_values) {
 /// memory. `before`: what the run holds in an earlier phase beside the points. Collective.
 void require_plan(Run& run, const PointJob& job, const PointTransform& transform,
                   const FileWork& files, const std::vector<MemoryItem>& before = {}) {
-  const std::int64_t number = bytes_of(job.precision);
+  const std::int64_t number = bytes_of(job.held());
   const MemoryItem points{"points, rows and modes", transform.bytes()};
   std::vector<MemoryItem> items{
       {"a_lm", 2 * number * ssize64(job.choice.components) * transform.alm_layout().size()},
@@ -149,7 +131,6 @@ void require_plan(Run& run, const PointJob& job, const PointTransform& transform
   record_point_plan(run, transform);
   if (run.options.dry_run || run.options.verbose) PlanTable(run).memory(estimate);
   record_files(run, files);
-  run.outputs.require_writable();
   require_memory(run, estimate);
 }
 
@@ -208,7 +189,7 @@ void conclude(Run& run, const PointJob& job) {
 /// Throws where points and fields do not go together or do not fit the memory. Collective.
 void require_points(Run& run, const PointJob& job) {
   require_fields_of_psi(job);
-  require_memory_for_points(run, job.spec, job.points, job.precision);
+  require_memory_for_points(run, job.spec, job.points, job.held());
 }
 
 int values_of_alm(Run& run, const InterpolateOptions& options) {
@@ -220,9 +201,8 @@ int values_of_alm(Run& run, const InterpolateOptions& options) {
   const TransformOptions& asked = options.transform;
   const FieldChoice choice =
       fields_at_points(options, choose_components(options.alm, header, asked.fields));
-  const int lmax = asked.lmax >= 0 ? asked.lmax : header.lmax;
-  const int mmax = asked.mmax >= 0 ? asked.mmax : std::min(lmax, header.mmax);
-  const PointSpec spec = make_point_spec(run, options, choice.fields, lmax, mmax);
+  const PointSpec spec =
+      make_point_spec(run, {asked, options.epsilon, choice.fields, {header.lmax, header.mmax}});
   const PointJob job{options, open_points(run, options), choice, spec,
                      storage_precision(asked.precision, header.precision)};
   require_points(run, job);
@@ -246,7 +226,8 @@ int values_of_map(Run& run, const InterpolateOptions& options) {
   const FieldChoice choice = skies.front().choice;
   SkyAnalysis analysis = plan_analysis(run, options.analysis, asked, skies);
   const TransformSpec& of_map = analysis.transform->spec();
-  const PointSpec spec = make_point_spec(run, options, choice.fields, of_map.lmax, of_map.mmax);
+  const PointSpec spec =
+      make_point_spec(run, {asked, options.epsilon, choice.fields, {of_map.lmax, of_map.mmax}});
   const PointJob job{options, open_points(run, options), choice, spec, analysis.precision};
   require_points(run, job);
   MemoryEstimate of_analysis = estimate_memory(*analysis.transform, analysis.use);
@@ -293,8 +274,8 @@ int adjoint_of_values(Run& run, const InterpolateOptions& options) {
   for (const std::string& warning : values.warnings) run.warn(options.adjoint + ": " + warning);
   const FieldChoice choice = fields_of_values(options, points, values);
   const TransformOptions& asked = options.transform;
-  const PointSpec spec = make_point_spec(run, options, choice.fields, asked.lmax,
-                                         asked.mmax >= 0 ? asked.mmax : asked.lmax);
+  const PointSpec spec =
+      make_point_spec(run, {asked, options.epsilon, choice.fields, {asked.lmax}});
   const PointJob job{options, std::move(points), choice, spec,
                      storage_precision(asked.precision, values.header.precision)};
   require_points(run, job);

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -49,23 +48,11 @@ void require_map_files(const LensOptions& options, const RingGrid& grid) {
   if (!options.deflection.empty()) require_map_file(options.deflection, grid);
 }
 
-/// Makes the specification of the a_lm. Warns of what --epsilon cannot be met with.
-PointSpec make_lens_spec(Run& run, const LensOptions& options,
-                         const std::shared_ptr<const RingGrid>& grid, const FieldSet& fields,
-                         int usual_lmax, int usual_mmax = std::numeric_limits<int>::max()) {
-  const TransformSpec of_map = make_spec(options.transform, grid, fields, usual_lmax);
-  PointSpec spec;
-  spec.lmax = of_map.lmax;
-  spec.mmax = options.transform.mmax >= 0 ? of_map.mmax : std::min(of_map.lmax, usual_mmax);
-  spec.fields = fields;
-  spec.epsilon = options.epsilon;
-  spec.exchange = of_map.exchange;
-  constexpr double of_single_modes = 1e-5;
-  if (spec.exchange.precision == ModePrecision::single_ && spec.epsilon < of_single_modes) {
-    run.warn(fmt::format("--exchange single leaves errors of up to {:.0e}, above --epsilon {:.2g}",
-                         of_single_modes, spec.epsilon));
-  }
-  return spec.checked();
+/// The provenance of what is made of a file.
+Provenance provenance_of(const Run& run, const std::string& path, const FileOrigin& origin) {
+  Provenance provenance = run.provenance(path);
+  provenance.origin = origin;
+  return provenance;
 }
 
 /// The seed of --seed, or a new one, which is printed. Collective.
@@ -75,10 +62,7 @@ std::uint64_t seed_of(Run& run, const LensOptions& options) {
     run.say(fmt::format("seed {}", seed));
     return seed;
   }
-  const std::vector<std::uint64_t> seeds = parse_seeds(options.seed);
-  if (seeds.size() > 1)
-    throw UsageError(fmt::format("--seed {}: lens makes one map; give one seed", options.seed));
-  return seeds.front();
+  return parse_seeds(options.seed).front();
 }
 
 /// A deflection, and the transform to where it moves the pixels.
@@ -96,8 +80,8 @@ PlannedLensing plan_job(Run& run, LensJob& job, const AlmSource& source,
   run.outputs.require_writable();
   const bool dry = run.options.dry_run;
   if (!options.cl.empty() && !dry) {
-    job.seed = seed_of(run, options);
-    run.report["seed"] = *job.seed;
+    job.provenance.seed = seed_of(run, options);
+    run.report["seed"] = *job.provenance.seed;
   }
   MemoryEstimate before = with_program(std::move(beside));
   Deflection deflection = make_deflection(run, job, potential, source);
@@ -119,24 +103,25 @@ void conclude(Run& run, const LensJob& job) {
 template <class T>
 AlmBuffer<T> find_alm(Run& run, const LensJob& job, AlmSource& source, const AlmLayout& layout) {
   const bool is_drawn = source.alm == nullptr;
+  const std::string& path = job.provenance.input;
   const std::int64_t n = is_drawn ? 4 : job.choice.fields.n_components();
   auto alm = agreed(run.comm, [&] { return AlmBuffer<T>(n, layout.size()); });
   if (is_drawn) {
     const StageTimer timer(&run.times, "draw");
-    with_path(job.input, [&] {
-      agree(run.comm, [&] { draw_alm(*source.spectra, *job.seed, layout, alm.view()); });
+    with_path(path, [&] {
+      agree(run.comm, [&] { draw_alm(*source.spectra, *job.provenance.seed, layout, alm.view()); });
     });
     return alm;
   }
-  run.progress.stage("reading " + job.input);
+  run.progress.stage("reading " + path);
   FileTraffic traffic{run.comm};
-  read_alm<T>(traffic, job.input, *source.alm, source.choice, layout, alm.view());
+  read_alm<T>(traffic, path, *source.alm, source.choice, layout, alm.view());
   add_traffic(run, traffic);
   return alm;
 }
 
 template <class T>
-void lens_source(Run& run, const LensJob& job, AlmSource& source, PlannedLensing& planned) {
+void lens_source(Run& run, LensJob& job, AlmSource& source, PlannedLensing& planned) {
   const AlmLayout& layout = planned.lensing.alm_layout();
   AlmBuffer<T> found = find_alm<T>(run, job, source, layout);
   const std::int64_t first = source.alm == nullptr && job.choice.name == "QU" ? 1 : 0;
@@ -161,22 +146,23 @@ int map_of_alm(Run& run, const LensOptions& options, const std::string& alm) {
                     "EP`, with a header line that names the columns");
   }
   const auto grid = named_grid(options.transform);
-  const PointSpec spec = source.alm == nullptr
-                             ? make_lens_spec(run, options, grid, source.choice.fields, source.lmax)
-                             : make_lens_spec(run, options, grid, source.choice.fields, source.lmax,
-                                              source.alm->header().mmax);
-  LensJob job{options,
-              grid,
-              source.choice,
-              spec,
-              storage_precision(options.transform.precision, source.precision),
-              source.unit};
+  const PointDegrees usual = source.alm == nullptr
+                                 ? PointDegrees{grid->default_lmax()}
+                                 : PointDegrees{source.lmax, source.alm->header().mmax};
+  LensJob job{
+      options,
+      grid,
+      source.choice,
+      make_point_spec(run, {options.transform, options.epsilon, source.choice.fields, usual}),
+      storage_precision(options.transform.precision, source.precision),
+      source.unit,
+      provenance_of(run, path, source.origin)};
   job.coordsys = source.coordsys;
-  job.spectrum_kind = source.kind;
-  job.input = path;
-  job.origin = source.origin;
+  job.provenance.spectrum_kind = source.kind;
+  job.provenance.lmax = job.spec.lmax;
   require_map_files(options, *grid);
-  warn_of_short_spectrum(run, path, source, spec.lmax);
+  check_lensed_lmax(run, job);
+  warn_of_short_spectrum(run, path, source, job.spec.lmax);
   const PotentialSource potential = open_potential(run, job);
   require_memory_for_lensing(run, job, potential.lmax);
   PlannedLensing planned = plan_job(run, job, source, potential);
@@ -191,8 +177,8 @@ int map_of_alm(Run& run, const LensOptions& options, const std::string& alm) {
 template <class T>
 void delens_map(Run& run, LensJob& job, SkyAnalysis& analysis, const std::vector<Sky>& skies,
                 PlannedLensing& planned) {
-  std::vector<Analysed<T>> results = analyse_all<T>(run, analysis, skies).results;
-  job.iterations = results.front().report.iterations;
+  auto [results, fraction] = analyse_all<T>(run, analysis, skies);
+  put_analysis(analysis, fraction, results.front().report.iterations, job.provenance);
   const AlmLayout layout = analysis.transform->alm_layout();
   analysis.transform.reset();
   auto alm = agreed(run.comm, [&] { return planned.lensing.make_alm<T>(); });
@@ -209,23 +195,21 @@ int map_of_map(Run& run, const LensOptions& options, std::unique_ptr<MapReader> 
   skies.push_back(sky_of(run, options.moved(), std::move(reader), options.transform.fields));
   const Sky& sky = skies.front();
   const MapHeader& header = sky.reader->header();
-  AnalysisOptions asked;
-  asked.n_iter = options.n_iter;
-  asked.unseen = "restore";
-  asked.remove = "none";
-  SkyAnalysis analysis = plan_analysis(run, asked, options.transform, skies);
+  SkyAnalysis analysis = plan_analysis(run, analysis_options(options), options.transform, skies);
   const TransformSpec& of_map = analysis.transform->spec();
   const bool is_named = options.transform.nside > 0 || !options.transform.grid.empty();
   const auto grid = is_named ? named_grid(options.transform) : header.grid;
-  LensJob job{options,
-              grid,
-              sky.choice,
-              make_lens_spec(run, options, grid, sky.choice.fields, of_map.lmax, of_map.mmax),
-              analysis.precision,
-              sky.unit()};
+  LensJob job{
+      options,
+      grid,
+      sky.choice,
+      make_point_spec(
+          run, {options.transform, options.epsilon, sky.choice.fields, {of_map.lmax, of_map.mmax}}),
+      analysis.precision,
+      sky.unit(),
+      provenance_of(run, sky.path, header.origin)};
   job.coordsys = header.coordsys;
-  job.input = sky.path;
-  job.origin = header.origin;
+  job.provenance.lmax = job.spec.lmax;
   require_map_files(options, *grid);
   const PotentialSource potential = open_potential(run, job);
   require_memory_for_lensing(run, job, potential.lmax);
@@ -270,7 +254,7 @@ void weigh(Run& run, const LensOptions& options, const Deflection& deflection, M
 
 template <class T>
 void adjoint_of(Run& run, const LensJob& job, MapReader& reader, PlannedLensing& planned) {
-  const std::string& path = job.input;
+  const std::string& path = job.provenance.input;
   const LocalRings& rings = planned.deflection.rings();
   run.progress.stage("reading " + path);
   auto map = agreed(run.comm, [&] { return planned.lensing.make_map<T>(); });
@@ -302,15 +286,17 @@ int alm_of_map(Run& run, const LensOptions& options) {
   const MapHeader& header = sky.reader->header();
   const auto grid = header.grid;
   if (options.weights == "quadrature") require_weights(sky.path, *grid);
-  LensJob job{options,
-              grid,
-              sky.choice,
-              make_lens_spec(run, options, grid, sky.choice.fields, options.transform.lmax),
-              storage_precision(options.transform.precision, header.precision),
-              sky.unit()};
+  LensJob job{
+      options,
+      grid,
+      sky.choice,
+      make_point_spec(
+          run, {options.transform, options.epsilon, sky.choice.fields, {options.transform.lmax}}),
+      storage_precision(options.transform.precision, header.precision),
+      sky.unit(),
+      provenance_of(run, sky.path, header.origin)};
   job.coordsys = header.coordsys;
-  job.input = sky.path;
-  job.origin = header.origin;
+  job.provenance.lmax = job.spec.lmax;
   if (!options.deflection.empty()) require_map_file(options.deflection, *grid);
   const PotentialSource potential = open_potential(run, job);
   require_memory_for_lensing(run, job, potential.lmax);
@@ -335,6 +321,10 @@ int lens(Run& run, const LensOptions& options) {
   const std::string path = options.moved();
   Content content = open_content(run.comm, path, SpectrumKind::stated_or_c_l);
   if (content.map != nullptr) return map_of_map(run, options, std::move(content.map));
+  if (content.alm != nullptr && options.n_iter) {
+    throw UsageError(
+        fmt::format("--iter: {} holds a_lm, of which there is no analysis; leave it out", path));
+  }
   if (content.alm != nullptr) return map_of_alm(run, options, path);
   throw DataError(path, "holds neither a map nor a_lm; expected what to move back");
 }

@@ -55,7 +55,7 @@ FieldSet fields_of(const ModelOptions& options) {
 }
 
 /// The points of --points; none without. Error  UsageError.
-std::optional<EvenPoints> points_of(const ModelOptions& options) {
+std::optional<EvenPoints> points_of(Run& run, const ModelOptions& options) {
   if (options.points == 0) return std::nullopt;
   const TransformOptions& asked = options.transform;
   if (asked.nside != 0 || !asked.grid.empty())
@@ -65,12 +65,8 @@ std::optional<EvenPoints> points_of(const ModelOptions& options) {
   if (asked.lmax < 0) throw UsageError("--points: give --lmax, the highest degree of the a_lm");
   if (asked.backend == "cuda")
     throw UsageError("--backend cuda: transforms to points are made on the host; leave it out");
-  PointSpec spec;
-  spec.lmax = asked.lmax;
-  spec.mmax = asked.mmax;
-  spec.fields = fields_of(options);
-  spec.epsilon = options.epsilon;
-  spec.exchange = exchange_options(asked.exchange);
+  const PointSpec spec =
+      make_point_spec(run, {asked, options.epsilon, fields_of(options), {asked.lmax}});
   return EvenPoints(spec, options.points, 2);
 }
 
@@ -251,7 +247,7 @@ int model(Run& run, const ModelOptions& options) {
   const std::vector<int> ranks = parse_ranks(options.ranks);
   run.outputs.announce(options.json, OutputContent::report);
   const ScalingPlace place = place_of(run, options);
-  const std::optional<EvenPoints> points = points_of(options);
+  const std::optional<EvenPoints> points = points_of(run, options);
   const TransformSpec spec =
       points ? points->rows()
              : make_spec(options.transform, named_grid(options.transform), fields_of(options));

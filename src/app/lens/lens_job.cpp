@@ -15,14 +15,12 @@ Precision precision_of(const AnyView& view) {
 
 }  // namespace
 
-Provenance provenance_of(const Run& run, const LensJob& job) {
-  Provenance provenance = run.provenance(job.input);
-  provenance.origin = job.origin;
-  provenance.lmax = job.spec.lmax;
-  provenance.seed = job.seed;
-  provenance.spectrum_kind = job.spectrum_kind;
-  provenance.iterations = job.iterations;
-  return provenance;
+AnalysisOptions analysis_options(const LensOptions& options) {
+  AnalysisOptions analysis;
+  analysis.n_iter = options.n_iter;
+  analysis.unseen = "restore";
+  analysis.remove = "none";
+  return analysis;
 }
 
 void write_lens_map(Run& run, const LensJob& job, const std::string& path,
@@ -35,7 +33,7 @@ void write_lens_map(Run& run, const LensJob& job, const std::string& path,
   header.coordsys = job.coordsys;
   run.progress.stage("writing " + path);
   const StageTimer timer(&run.times, "write");
-  write_map(run.outputs.begin(path), header, provenance_of(run, job), rings, map);
+  write_map(run.outputs.begin(path), header, job.provenance, rings, map);
 }
 
 void write_lens_alm(Run& run, const LensJob& job, const std::string& path,
@@ -48,7 +46,7 @@ void write_lens_alm(Run& run, const LensJob& job, const std::string& path,
   header.precision = precision_of(alm);
   header.unit = unit;
   header.coordsys = job.coordsys;
-  Provenance provenance = provenance_of(run, job);
+  Provenance provenance = job.provenance;
   provenance.lmax = layout.lmax();
   run.progress.stage("writing " + path);
   const StageTimer timer(&run.times, "write");

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,16 +23,12 @@ struct LensJob {
   PointSpec spec;  ///< of the a_lm
   Precision precision = Precision::double_;
   std::string unit;
+  Provenance provenance;  ///< of its outputs; of the input it names they are made
   std::string coordsys{};
-  std::optional<std::uint64_t> seed{};
-  std::optional<std::string> spectrum_kind{};
-  std::optional<int> iterations{};  ///< of the analysis of a map that is moved back
-  std::string input{};              ///< the file that outputs are made of
-  FileOrigin origin{};
 };
 
-/// Returns the origin of outputs of the job.
-Provenance provenance_of(const Run& run, const LensJob& job);
+/// Returns how the command analyses a map.
+AnalysisOptions analysis_options(const LensOptions& options);
 
 /// Writes a map on the job's grid. Collective.
 void write_lens_map(Run& run, const LensJob& job, const std::string& path,

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "app/maps/map_list.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline app {
@@ -52,6 +53,7 @@ void check_lens_options(const LensOptions& options) {
   const bool analyses = options.lensed_lmax >= 0 || !options.moved().empty();
   const TransformOptions& transform = options.transform;
   const Limited limited[] = {
+      {draws, !options.inverse, "--cl", "to lensing; --inverse moves back a map or a_lm of a file"},
       {!options.potential.empty(), !draws, "--potential", "to --alm and to maps; --cl draws one"},
       {!options.potential_kind.empty(), !draws, "--potential-kind", "to --potential"},
       {!options.curl.empty(), !draws, "--curl", "to --potential"},
@@ -72,6 +74,8 @@ void check_lens_options(const LensOptions& options) {
     if (option.is_given && !option.has_place)
       throw UsageError(fmt::format("{} belongs {}; leave it out", option.name, option.where));
   }
+  if (draws && !options.seed.empty() && parse_seeds(options.seed).size() > 1)
+    throw UsageError(fmt::format("--seed {}: lens makes one map; give one seed", options.seed));
 }
 
 }  // namespace ringweave::detail::inline app

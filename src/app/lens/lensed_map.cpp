@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/lens/lensed_map.hpp"
 
-#include <nlohmann/json.hpp>
+#include <memory>
 #include <utility>
 
 #include "app/analysis_checks.hpp"
+#include "app/predict/memory_estimate.hpp"
 #include "app/report/point_report.hpp"
+#include "app/sky_analysis.hpp"
 #include "base/stage_timer.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/analysis.hpp"
@@ -14,43 +16,51 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-/// Returns the a_lm of a lensed map, whose memory is freed. Collective.
-template <class T>
-AlmBuffer<T> analysed(Run& run, const LensJob& job, SphericalHarmonicTransform& transform,
-                      MapBuffer<T> map) {
-  const TransformSpec& spec = transform.spec();
-  AnalysisWeights weights;
-  weights.ring = ring_weights(transform.rings(), {});
-  Analysis analysis(transform, std::move(weights));
-  const int n_iter = job.options.n_iter.value_or(is_exact(*spec.grid, spec.lmax) ? 0 : 3);
-  if (n_iter == 0) return analysis.once<T>(std::move(map));
-  auto alm = agreed(run.comm, [&] { return transform.make_alm<T>(); });
-  const AnalysisReport report = analysis.jacobi_destroying<T>(map.view(), n_iter, alm.view());
-  require_converging(run.comm, job.options.output(), *spec.grid, spec.lmax, report.residuals);
-  run.report["analysis"] =
-      nlohmann::ordered_json{{"iterations", report.iterations}, {"residuals", report.residuals}};
-  return alm;
-}
-
-/// Leaves the degrees of a lensed map up to --lensed-lmax. Collective.
-template <class T>
-MapBuffer<T> keep_degrees(Run& run, const LensJob& job, const Deflection& deflection,
-                          MapBuffer<T> map) {
+TransformSpec cut_spec(const LensJob& job) {
   TransformSpec spec;
   spec.grid = job.grid;
   spec.lmax = spec.mmax = job.options.lensed_lmax;
   spec.fields = job.spec.fields;
   spec.exchange = job.spec.exchange;
-  spec.ring_bands = deflection.ring_bands();
-  SphericalHarmonicTransform transform(run.comm, spec);
-  run.progress.stage("analysis");
-  MapBuffer<T> kept = transform.synthesize<T>(analysed<T>(run, job, transform, std::move(map)));
+  return spec;
+}
+
+/// Leaves the degrees of a lensed map up to --lensed-lmax. Collective.
+template <class T>
+MapBuffer<T> keep_degrees(Run& run, LensJob& job, const Deflection& deflection, MapBuffer<T> map) {
+  LensedCut cut = lensed_cut(job, deflection);
+  SkyAnalysis analysis;
+  analysis.options = analysis_options(job.options);
+  analysis.n_iter = cut.n_iter;
+  analysis.transform = std::make_unique<SphericalHarmonicTransform>(run.comm, std::move(cut.spec));
+  SphericalHarmonicTransform& transform = *analysis.transform;
+  auto weights = std::make_shared<AnalysisWeights>();
+  weights->ring = ring_weights(transform.rings(), {});
+  Analysed<T> found =
+      transform_map<T>(run, analysis, job.options.output(), std::move(weights), map);
+  map.release();
+  put_analysis(analysis, SkyFraction{1, 1}, found.report.iterations, job.provenance);
+  MapBuffer<T> kept = transform.synthesize<T>(std::move(found.alm));
   for (const auto& [stage, entry] : transform.times().entries())
     run.times.add(stage, entry.seconds);
   return kept;
 }
 
 }  // namespace
+
+void check_lensed_lmax(Run& run, const LensJob& job) {
+  const LensOptions& options = job.options;
+  if (options.lensed_lmax < 0) return;
+  warn_beyond_grid(run, options.output(), *job.grid, options.lensed_lmax);
+  require_memory_for(run, cut_spec(job), job.precision);
+}
+
+LensedCut lensed_cut(const LensJob& job, const Deflection& deflection) {
+  LensedCut cut{cut_spec(job), 0};
+  cut.spec.ring_bands = deflection.ring_bands();
+  cut.n_iter = job.options.n_iter.value_or(usual_iterations(*job.grid, cut.spec.lmax));
+  return cut;
+}
 
 Lensing planned_lensing(Run& run, const LensJob& job, const Deflection& deflection) {
   run.progress.stage("planning");
@@ -60,7 +70,7 @@ Lensing planned_lensing(Run& run, const LensJob& job, const Deflection& deflecti
 }
 
 template <class T>
-void write_lensed(Run& run, const LensJob& job, const Deflection& deflection, Lensing& lensing,
+void write_lensed(Run& run, LensJob& job, const Deflection& deflection, Lensing& lensing,
                   AlmView<const T> alm) {
   auto map = agreed(run.comm, [&] { return lensing.make_map<T>(); });
   run.progress.stage("lensing");
@@ -71,9 +81,9 @@ void write_lensed(Run& run, const LensJob& job, const Deflection& deflection, Le
                  deflection.rings(), MapView<const T>(map.view()));
 }
 
-template void write_lensed<float>(Run&, const LensJob&, const Deflection&, Lensing&,
+template void write_lensed<float>(Run&, LensJob&, const Deflection&, Lensing&,
                                   AlmView<const float>);
-template void write_lensed<double>(Run&, const LensJob&, const Deflection&, Lensing&,
+template void write_lensed<double>(Run&, LensJob&, const Deflection&, Lensing&,
                                    AlmView<const double>);
 
 }  // namespace ringweave::detail::inline app

@@ -36,7 +36,12 @@ std::unique_ptr<AlmReader> open_one(Run& run, const LensJob& job, const std::str
     run.warn(
         fmt::format("{} has COORDSYS {} and {} {}; to rotate one of them use `ringweave alm "
                     "--rotate`",
-                    path, header.coordsys, job.input, job.coordsys));
+                    path, header.coordsys, job.provenance.input, job.coordsys));
+  }
+  const int asked = job.options.transform.lmax;
+  if (job.options.adjoint.empty() && asked >= 0 && header.lmax > asked) {
+    run.note(fmt::format("{}: has lmax {}, above --lmax {}; it is used to its own lmax", path,
+                         header.lmax, asked));
   }
   return reader;
 }
@@ -97,7 +102,8 @@ PotentialAlm find_potential(Run& run, const LensJob& job, const PotentialSource&
   if (is_drawn) {
     const StageTimer timer(&run.times, "draw");
     with_path(options.cl, [&] {
-      agree(run.comm, [&] { draw_alm(*drawn_from.spectra, *job.seed, potential.layout, view); });
+      agree(run.comm,
+            [&] { draw_alm(*drawn_from.spectra, *job.provenance.seed, potential.layout, view); });
     });
     return potential;
   }
@@ -122,10 +128,6 @@ PotentialSource open_potential(Run& run, const LensJob& job) {
     source.curl = open_one(run, job, options.curl);
     source.lmax = std::max(source.lmax, source.curl->header().lmax);
     source.mmax = std::max(source.mmax, source.curl->header().mmax);
-  }
-  if (options.transform.lmax >= 0 && source.lmax > options.transform.lmax) {
-    run.note(fmt::format("{}: has lmax {}, above --lmax {}; it is used to its own lmax",
-                         options.potential, source.lmax, options.transform.lmax));
   }
   return source;
 }

@@ -20,9 +20,9 @@ struct PotentialSource {
   int mmax = 0;
 };
 
-/// Opens the files of the potential, which no output may replace. Says where it has degrees above
-/// --lmax, or other coordinates than the job. A potential that is drawn has the degrees of the
-/// job's a_lm. Collective. Error  DataError.
+/// Opens the files of the potential, which no output may replace. Says where one has degrees above
+/// --lmax, where that is not the lmax of an adjoint, or other coordinates than the job. A potential
+/// that is drawn has the degrees of the job's a_lm. Collective. Error  DataError.
 PotentialSource open_potential(Run& run, const LensJob& job);
 
 /// Reads or draws the potential, writes it where --save-potential asks for it, and returns its

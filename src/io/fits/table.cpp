@@ -217,7 +217,7 @@ void write_fits_spectra(const std::string& path, const Spectra& spectra,
   append_table(file, "POWER SPECTRUM", length, specs);
   put_provenance(file, provenance);
   put_logical(file, "POLAR", n_columns > 1, "polarisation included");
-  put_logical(file, "ASYMCL", n_columns >= 9, "XY and YX spectra of two skies");
+  put_logical(file, "ASYMCL", has_two_skies(spectra), "XY and YX spectra of two skies");
   const std::vector<double> zeros(to_size(length));
   for (std::size_t c = 0; c < n_columns; ++c) {
     const Spectra::Name name = healpix_order[c].name;
