@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "bench/command_line.hpp"
 #include "bench/processor_time.hpp"
 #include "bench/test_alm.hpp"
 #include "distribute/mpi/agree.hpp"
@@ -131,12 +132,7 @@ int run(const Communicator& comm, int argc, char** argv) {
   app.add_option("--nside", options.nside)->capture_default_str();
   app.add_option("--epsilon", options.epsilon)->capture_default_str();
   app.add_option("--repeats", options.repeats)->capture_default_str();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (!comm.is_root()) return error.get_exit_code() == 0 ? 0 : exit_code(ErrorKind::usage);
-    return app.exit(error) == 0 ? 0 : exit_code(ErrorKind::usage);
-  }
+  if (const auto code = parse(comm, app, argc, argv)) return *code;
   const json answer = measure(comm, options);
   if (comm.is_root()) std::cout << answer.dump() << std::endl;
   return 0;

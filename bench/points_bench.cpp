@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "bench/command_line.hpp"
 #include "bench/processor_time.hpp"
 #include "bench/raw_file.hpp"
 #include "bench/test_alm.hpp"
@@ -159,12 +160,7 @@ int run(const Communicator& comm, int argc, char** argv) {
   app.add_option("--epsilon", options.epsilon)->capture_default_str();
   app.add_option("--points", options.points, "theta of all points, then phi, as doubles")
       ->required();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (!comm.is_root()) return error.get_exit_code() == 0 ? 0 : exit_code(ErrorKind::usage);
-    return app.exit(error) == 0 ? 0 : exit_code(ErrorKind::usage);
-  }
+  if (const auto code = parse(comm, app, argc, argv)) return *code;
   PointTrial trial(comm, options);
   const auto say = [&](const json& answer) {
     if (comm.is_root()) std::cout << answer.dump() << std::endl;

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/command_line.hpp"
 #include "bench/json_file.hpp"
 #include "bench/median.hpp"
 #include "bench/transform_trial.hpp"
@@ -286,12 +287,7 @@ int run(const Communicator& comm, int argc, char** argv) {
   Options options;
   CLI::App app("Times whole spherical harmonic transforms and checks their answers.");
   add_options(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (!comm.is_root()) return error.get_exit_code() == 0 ? 0 : exit_code(ErrorKind::usage);
-    return app.exit(error) == 0 ? 0 : exit_code(ErrorKind::usage);
-  }
+  if (const auto code = parse(comm, app, argc, argv)) return *code;
   const TransformSpec spec = agreed(comm, [&] { return make_spec(options); });
   const auto trial = options.precision == "single"
                          ? TransformTrial::make<float>(comm, spec, options.iterations)
