@@ -82,10 +82,11 @@ class Jobs(program.ProgramTest):
         self.assertAlmostEqual(mebibytes, row["memory_bytes"] / 2**20, delta=0.1)
 
     def test_a_job_on_gpus_is_predicted_for_those_it_names(self):
-        for machine, name in (("a100_cluster", "A100"), ("h100_cluster", "H100")):
+        for machine, name in (("a100_cluster", "A100 cluster as described, not measured"),
+                              ("h100_cluster", "H100 cluster: stages of one GPU measured, network as described, not "
+                                               "measured")):
             script = self.jobs("gpu_nodes", "--machine", machine, "--nside", 1024).out
-            self.assertIn(f"; machine: {name} cluster as described, not measured",
-                          lines_that_begin(script, "# Predicted time      ")[0])
+            self.assertIn(f"; machine: {name}", lines_that_begin(script, "# Predicted time      ")[0])
             self.assertIn(f" --machine {machine}", lines_that_begin(script, MADE_BY)[0])
             self.assertEqual(lines_that_begin(script, "#SBATCH --gpus-per-node="), ["4"])
 
