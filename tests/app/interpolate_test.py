@@ -108,13 +108,6 @@ class Interpolate(program.ProgramTest):
                       self.done("interpolate", *points, "--epsilon", 1e-13).err)
         self.assertNotIn("warning", self.done("interpolate", *points, "--epsilon", 1.1e-13).err)
 
-    def test_points_beyond_the_memory_are_refused_with_the_ranks_that_would_do(self):
-        points = ("--alm", "alm.h5", "--points", "points.txt", "none.h5", "--mmax", 6000)
-        large = self.done("interpolate", *points, "--lmax", 6000, code=4, address_limit=800 << 20)
-        self.assertRegex(large.err, r"500 points with lmax = 6000 need up to [\d.]+ GB on a rank, which has "
-                                    r"[\d.]+ GB; start \d+ ranks")
-        self.assertFalse((self.folder / "none.h5").exists())
-
     @unittest.skipUnless(program.DATA.is_dir(), "RINGWEAVE_TEST_DATA names no folder")
     def test_shuffled_pixels_of_wmap_come_back_in_order(self):
         self.done("analyze", program.DATA / "wmap/wmap_band_iqumap_r9_7yr_W_v4_udgraded32.fits", "--lmax", 64, "--alm",

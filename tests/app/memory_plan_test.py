@@ -56,6 +56,15 @@ class MemoryPlan(program.ProgramTest):
     def test_iterated_analysis(self):
         self.check("analyze", "sky.h5", "--iter", 3, "--alm", "out.h5")
 
+    def test_points_beyond_the_memory_are_refused_with_the_ranks_that_would_do(self):
+        self.done("analyze", "sky.h5", "--lmax", 64, "--iter", 0, "--alm", "few.h5", "--overwrite")
+        (self.folder / "points.txt").write_text("".join(f"{0.006 * i} {i}\n" for i in range(500)))
+        points = ("--alm", "few.h5", "--points", "points.txt", "none.h5", "--mmax", 6000)
+        large = self.done("interpolate", *points, "--lmax", 6000, code=4, address_limit=800 << 20)
+        self.assertRegex(large.err, r"500 points with lmax = 6000 need up to [\d.]+ GB on a rank, which has "
+                                    r"[\d.]+ GB; start \d+ ranks")
+        self.assertFalse((self.folder / "none.h5").exists())
+
     def test_conjugate_gradients(self):
         self.check("analyze", "sky.h5", "--tol", 1e-2, "--cl", "out.txt", ranks=(2,))
 
