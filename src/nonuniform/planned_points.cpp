@@ -62,23 +62,6 @@ std::shared_ptr<const FineTaps> taps_of(const Communicator& comm, const PointSpe
   return taps;
 }
 
-PointReport report_of(const PointSpec& spec, const TapChoice& choice, const PointPlan& plan) {
-  const PointLoad most = plan.most();
-  const PointLoad all = plan.total();
-  return {.theta_taps = choice.theta.width,
-          .phi_taps = choice.phi.width,
-          .fine_rows = choice.theta.length,
-          .fine_columns = choice.phi.length,
-          .theta_oversampling = static_cast<double>(choice.theta.length) / (spec.lmax + 1),
-          .phi_oversampling = static_cast<double>(choice.phi.length) / (2 * spec.mmax + 2),
-          .predicted_error = choice.error,
-          .points = plan.n_points(),
-          .most_points = most.points,
-          .mean_points = static_cast<double>(all.points) / plan.n_ranks(),
-          .most_rows = most.rows,
-          .mean_rows = static_cast<double>(all.rows) / plan.n_ranks()};
-}
-
 }  // namespace
 
 PlannedPoints::PlannedPoints(const Communicator& comm, const PointSpec& asked,
@@ -91,7 +74,7 @@ PlannedPoints::PlannedPoints(const Communicator& comm, const PointSpec& asked,
                 RowCosts::typical(taps_->rows(untouched_rows(field))), angles,
                 {.most_components = spec_.fields.n_components(),
                  .mpi_count_limit = spec_.exchange.mpi_count_limit}),
-      report_(report_of(spec_, taps_->choice, exchange_.plan())) {
+      report_(taps_->report(spec_, exchange_.plan())) {
   agree(comm, [&] { sums_ = {spec_.fields.n_components(), exchange_.summed().size()}; });
 }
 
