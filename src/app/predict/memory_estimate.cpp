@@ -202,7 +202,7 @@ MemoryEstimate estimate_memory(const SplitPlan& plan, MaskSmoothing mask, Precis
   return with_program(std::move(items));
 }
 
-Estimate predict_memory(const Run& run, const MemoryEstimate& estimate) {
+Estimate predict_allocation(const Run& run, const MemoryEstimate& estimate) {
   const double bytes = run.comm.max(static_cast<double>(estimate.buffers()));
   return 1.0 / omp_get_max_threads() * run.machine.new_memory.estimate(bytes, bytes);
 }
@@ -219,7 +219,7 @@ void record_memory(Run& run, const MemoryEstimate& estimate) {
   nlohmann::ordered_json& plan = run.report["plan"];
   plan["memory_high_water_bytes"] = run.comm.sum(estimate.total());
   plan["buffers_high_water_bytes"] = run.comm.sum(estimate.buffers());
-  plan["predicted_memory_seconds"] = predict_memory(run, estimate).seconds;
+  plan["predicted_memory_seconds"] = predict_allocation(run, estimate).seconds;
 }
 
 std::unique_ptr<SphericalHarmonicTransform> plan_transform(Run& run, const TransformSpec& spec,
