@@ -105,7 +105,7 @@ class Interpolate(program.ProgramTest):
 
     def test_an_epsilon_below_rounding_is_warned_about(self):
         points = ("--alm", "alm.h5", "--points", "points.txt", "values.h5", "--overwrite")
-        self.assertIn("warning: --epsilon 1e-13 is below 1.1e-13",
+        self.assertIn("warning: --epsilon 1e-13 is below 1.08e-13",
                       self.done("interpolate", *points, "--epsilon", 1e-13).err)
         self.assertNotIn("warning", self.done("interpolate", *points, "--epsilon", 1.1e-13).err)
 
@@ -208,7 +208,10 @@ class Interpolate(program.ProgramTest):
         (self.folder / "uneven.txt").write_text("0.5 1.0\n0.6 1.0 0.3\n")
         with h5py.File(self.folder / "uneven.h5", "w") as file:
             file["theta"], file["phi"] = np.zeros(7), np.zeros(8)
+        with h5py.File(self.folder / "square.h5", "w") as file:
+            file["theta"], file["phi"] = np.zeros((2, 2)), np.zeros((2, 2))
         np.savetxt(self.folder / "few.txt", np.zeros(7))
+        np.savetxt(self.folder / "wide.txt", np.zeros((500, 4)), header="columns: A B C D")
         with h5py.File(self.folder / "infinite.h5", "w") as file:
             file["values"] = np.where(np.arange(500) == 77, np.inf, 0.0)[None]
         points, alm = ("--points", "points.txt"), ("--alm", "alm.h5")
@@ -219,8 +222,12 @@ class Interpolate(program.ProgramTest):
         self.refused(3, ["four.txt: line 1: has 4 columns; expected theta and phi"], *alm, "--points", "four.txt", "none.h5")
         self.refused(3, ["uneven.txt", "line 2"], *alm, "--points", "uneven.txt", "none.h5")
         self.refused(3, ["uneven.h5", "/theta has 7 numbers, but /phi has 8"], *alm, "--points", "uneven.h5", "none.h5")
+        self.refused(3, ["square.h5", "/theta has 2 dimensions; 1 was expected"], *alm, "--points", "square.h5", "none.h5")
         self.refused(3, ["few.txt", "values at 7 points, but there are 500 points"], "--adjoint", "few.txt", *points,
                      "--lmax", 10, "none.h5")
+        for fields, expected in (((), "expected 1 (T), 2 (Q, U) or 3 (T, Q, U)"), (("--fields", "QU"), "2 of --fields QU")):
+            self.refused(3, ["wide.txt: has 4 component(s) at each point", expected], "--adjoint", "wide.txt", *points,
+                         "--lmax", 10, "none.h5", *fields)
         self.refused(3, ["infinite.h5", "point 77 (from 0) is inf"], "--adjoint", "infinite.h5", *points, "--lmax", 10,
                      "none.h5")
         self.refused(2, ["MAP", "--alm", "--adjoint"], "sky.h5", "none.h5", *alm, *points)
