@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "base/device.hpp"
+#include "bench/command_line.hpp"
 #include "bench/cuda/device_rates.hpp"
 #include "bench/device_legendre_cases.hpp"
 #include "bench/device_transform_cases.hpp"
 #include "bench/json_file.hpp"
-#include "distribute/mpi/collective_exit.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/error.hpp"
 
@@ -238,9 +238,5 @@ int run(const Communicator& comm, int argc, char** argv) {
 }  // namespace ringweave::detail
 
 int main(int argc, char** argv) {
-  using namespace ringweave;
-  using namespace ringweave::detail;
-  const MpiSession mpi(&argc, &argv);
-  const Communicator comm = Communicator::world();
-  return run_program(comm, "device_bench", [&] { return run(comm, argc, argv); });
+  return ringweave::detail::run_bench("device_bench", argc, argv, ringweave::detail::run);
 }

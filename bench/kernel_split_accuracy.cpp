@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "bench/command_line.hpp"
 #include "bench/json_file.hpp"
 #include "convolve/split/split_costs.hpp"
-#include "distribute/mpi/collective_exit.hpp"
 #include "io/spectra_table.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/error.hpp"
@@ -379,9 +379,6 @@ int measure(const Communicator& comm, int argc, char** argv) {
 }  // namespace ringweave::detail
 
 int main(int argc, char** argv) {
-  using namespace ringweave;
-  using namespace ringweave::detail;
-  const MpiSession mpi(&argc, &argv);
-  const Communicator comm = Communicator::world();
-  return run_program(comm, "kernel_split_accuracy", [&] { return measure(comm, argc, argv); });
+  return ringweave::detail::run_bench("kernel_split_accuracy", argc, argv,
+                                      ringweave::detail::measure);
 }

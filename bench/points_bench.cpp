@@ -174,8 +174,5 @@ int run(const Communicator& comm, int argc, char** argv) {
 }  // namespace ringweave::detail
 
 int main(int argc, char** argv) {
-  using namespace ringweave;
-  const MpiSession mpi(&argc, &argv);
-  const Communicator comm = Communicator::world();
-  return run_program(comm, "points_bench", [&] { return detail::run(comm, argc, argv); });
+  return ringweave::detail::run_bench("points_bench", argc, argv, ringweave::detail::run);
 }

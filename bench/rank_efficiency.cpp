@@ -21,10 +21,10 @@
 #include <utility>
 #include <vector>
 
+#include "bench/command_line.hpp"
 #include "bench/median.hpp"
 #include "bench/transform_trial.hpp"
 #include "convolve/ring/ring_convolution_plan.hpp"
-#include "distribute/mpi/collective_exit.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/convolution.hpp"
 #include "ringweave/error.hpp"
@@ -163,9 +163,5 @@ int run(const Communicator& comm, int argc, char** argv) {
 }  // namespace ringweave::detail
 
 int main(int argc, char** argv) {
-  using namespace ringweave;
-  using namespace ringweave::detail;
-  const MpiSession session(&argc, &argv);
-  const Communicator comm = Communicator::world();
-  return run_program(comm, "rank_efficiency", [&] { return run(comm, argc, argv); });
+  return ringweave::detail::run_bench("rank_efficiency", argc, argv, ringweave::detail::run);
 }

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "bench/command_line.hpp"
 #include "bench/median.hpp"
 #include "convolve/ring/ring_convolution_plan.hpp"
-#include "distribute/mpi/collective_exit.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/convolution.hpp"
 #include "ringweave/error.hpp"
@@ -93,9 +93,5 @@ int run(const Communicator& comm, int argc, char** argv) {
 }  // namespace ringweave::detail
 
 int main(int argc, char** argv) {
-  using namespace ringweave;
-  using namespace ringweave::detail;
-  const MpiSession session(&argc, &argv);
-  const Communicator comm = Communicator::world();
-  return run_program(comm, "ring_convolution_ranks", [&] { return run(comm, argc, argv); });
+  return ringweave::detail::run_bench("ring_convolution_ranks", argc, argv, ringweave::detail::run);
 }

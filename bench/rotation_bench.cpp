@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "bench/command_line.hpp"
 #include "legendre/legendre_stage.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/rotation.hpp"
@@ -107,8 +108,5 @@ int run(const Communicator& comm, int argc, char** argv) {
 }  // namespace ringweave::detail
 
 int main(int argc, char** argv) {
-  using namespace ringweave;
-  const MpiSession mpi(&argc, &argv);
-  const Communicator comm = Communicator::world();
-  return run_program(comm, "rotation_bench", [&] { return detail::run(comm, argc, argv); });
+  return ringweave::detail::run_bench("rotation_bench", argc, argv, ringweave::detail::run);
 }

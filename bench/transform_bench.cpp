@@ -24,7 +24,6 @@
 #include "bench/median.hpp"
 #include "bench/transform_trial.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "distribute/mpi/collective_exit.hpp"
 #include "legendre/legendre_stage.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/error.hpp"
@@ -314,9 +313,5 @@ int run(const Communicator& comm, int argc, char** argv) {
 }  // namespace ringweave::detail
 
 int main(int argc, char** argv) {
-  using namespace ringweave;
-  using namespace ringweave::detail;
-  const MpiSession mpi(&argc, &argv);
-  const Communicator comm = Communicator::world();
-  return run_program(comm, "transform_bench", [&] { return run(comm, argc, argv); });
+  return ringweave::detail::run_bench("transform_bench", argc, argv, ringweave::detail::run);
 }

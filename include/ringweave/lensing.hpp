@@ -106,7 +106,9 @@ enum class FrameRotation {
 /// From  Lewis (2005), Phys. Rev. D 71, 083008; Reinecke, Belkner & Carron (2023), A&A 678, A165
 class Lensing {
  public:
-  /// * `spec` is that of the unlensed fields. Error  as those of PointSet.
+  /// * `spec` is that of the unlensed fields.
+  /// Error  as those of PointSet; UsageError when the deflection is of a communicator of other
+  /// ranks.
   Lensing(const Communicator& comm, const Deflection& deflection, const PointSpec& spec,
           FrameRotation rotation = FrameRotation::carried);
   ~Lensing();
@@ -130,7 +132,7 @@ class Lensing {
 
   // Both throw UsageError on all ranks when a shape is wrong on one.
 
-  /// * Computes the lensed map. Reads alm, overwrites map.
+  /// * Computes the lensed map. Reads alm, which is not checked to be finite; overwrites map.
   template <class T>
   void lens(AlmView<const T> alm, MapView<T> map);
   template <class T>
@@ -167,7 +169,7 @@ class Delensing {
  public:
   /// * `inverse` is Deflection::inverse(), `spec` that of the lensed fields.
   /// n_iter  corrections of an analysis, as those of Analysis::jacobi()
-  /// Error  as those of PointSet; UsageError for a grid without quadrature weights.
+  /// Error  as those of Lensing; UsageError for a grid without quadrature weights.
   Delensing(const Communicator& comm, const Deflection& inverse, const PointSpec& spec,
             int n_iter = 0, FrameRotation rotation = FrameRotation::carried);
   ~Delensing();

@@ -103,8 +103,9 @@ class PointSet {
 class PointTransform {
  public:
   /// * `spec` must be that of the points.
-  /// Error  UsageError on all ranks if it is not; ResourceError on all ranks when memory fails one,
-  ///        or cannot hold modes and rows.
+  /// Error  UsageError on all ranks if it is not, or the points are of a communicator of other
+  /// ranks;
+  ///        ResourceError on all ranks when memory fails one, or cannot hold modes and rows.
   PointTransform(const Communicator& comm, const PointSpec& spec, const PointSet& points);
   ~PointTransform();
   PointTransform(PointTransform&&) noexcept;
@@ -127,7 +128,8 @@ class PointTransform {
 
   // Both throw UsageError on all ranks when a shape is wrong on one.
 
-  /// * Computes the values of fields at the points. Reads alm, overwrites values.
+  /// * Computes the values of fields at the points. Reads alm, overwrites values. As in a
+  /// synthesis, a_lm that are not finite are no error: they make values that are not.
   template <class T>
   void evaluate(AlmView<const T> alm, ComponentView<T> values);
   template <class T>
@@ -187,7 +189,7 @@ class FineField {
     return {spec().fields.n_components(), alm_layout().size()};
   }
 
-  /// * Computes the field on the rows. Reads alm.
+  /// * Computes the field on the rows. Reads alm, which is not checked to be finite.
   /// Error  UsageError on all ranks when a shape is wrong on one.
   template <class T>
   void set(AlmView<const T> alm);

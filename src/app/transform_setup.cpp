@@ -102,7 +102,7 @@ PointSpec make_point_spec(Run& run, const PointRequest& request) {
   spec.exchange = exchange_options(asked.exchange);
   if (const double floor = rounding_error(spec.lmax); spec.epsilon < floor) {
     run.warn(
-        fmt::format("--epsilon {:.2g} is below {:.2g}, the error that rounding leaves at lmax "
+        fmt::format("--epsilon {:.3g} is below {:.3g}, the error that rounding leaves at lmax "
                     "= {}; expect the latter",
                     spec.epsilon, floor, spec.lmax));
   }

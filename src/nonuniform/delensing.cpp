@@ -48,18 +48,18 @@ struct Delensing::Impl {
        int corrections, FrameRotation rotation)
       : comm(communicator),
         n_iter(agreed_corrections(comm, corrections)),
+        // First, since it checks whether the deflection has these ranks.
+        lensing(comm, inverse, spec, rotation),
         transform(comm, analysis_spec(inverse, spec)),
-        analysis(transform, agreed(comm,
-                                   [&] {
-                                     return AnalysisWeights{ring_weights(inverse.rings()), {}};
-                                   })),
-        lensing(comm, inverse, spec, rotation) {}
+        analysis(transform, agreed(comm, [&] {
+                   return AnalysisWeights{ring_weights(inverse.rings()), {}};
+                 })) {}
 
   Communicator comm;
   int n_iter;
+  Lensing lensing;
   SphericalHarmonicTransform transform;
   Analysis analysis;
-  Lensing lensing;
 };
 
 Delensing::Delensing(const Communicator& comm, const Deflection& inverse, const PointSpec& spec,

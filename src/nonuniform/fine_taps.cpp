@@ -31,6 +31,23 @@ FineTaps::FineTaps(const PointSpec& spec, std::int64_t n_points)
       ring_grid_(std::make_shared<const RingGrid>(
           RingGrid::fejer(choice.theta.length, choice.phi.length))) {}
 
+PointReport FineTaps::report(const PointSpec& spec, const PointPlan& plan) const {
+  const PointLoad most = plan.most();
+  const PointLoad all = plan.total();
+  return {.theta_taps = choice.theta.width,
+          .phi_taps = choice.phi.width,
+          .fine_rows = choice.theta.length,
+          .fine_columns = choice.phi.length,
+          .theta_oversampling = static_cast<double>(choice.theta.length) / (spec.lmax + 1),
+          .phi_oversampling = static_cast<double>(choice.phi.length) / (2 * spec.mmax + 2),
+          .predicted_error = choice.error,
+          .points = plan.n_points(),
+          .most_points = most.points,
+          .mean_points = static_cast<double>(all.points) / plan.n_ranks(),
+          .most_rows = most.rows,
+          .mean_rows = static_cast<double>(all.rows) / plan.n_ranks()};
+}
+
 FineRows FineTaps::rows(UntouchedRows untouched) const {
   return {ring_grid_, choice.theta.width, choice.phi.width, untouched};
 }

@@ -25,6 +25,9 @@ struct FineTaps {
   /// some of them.
   TransformSpec transform_spec(const PointSpec& spec, const RingDistribution& bands) const;
 
+  /// Describes a transform to points that are planned so.
+  PointReport report(const PointSpec& spec, const PointPlan& plan) const;
+
   TapChoice choice;
   TapKernel theta;
   TapKernel phi;

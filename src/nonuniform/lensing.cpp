@@ -7,6 +7,7 @@
 #include "base/checked_cast.hpp"
 #include "base/stage_timer.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/same_ranks.hpp"
 #include "nonuniform/deflection_data.hpp"
 #include "ringweave/error.hpp"
 
@@ -113,8 +114,10 @@ struct Lensing::Impl {
 };
 
 Lensing::Lensing(const Communicator& comm, const Deflection& deflection, const PointSpec& spec,
-                 FrameRotation rotation)
-    : impl_(std::make_unique<Impl>(comm, deflection, spec, rotation)) {}
+                 FrameRotation rotation) {
+  require_same_ranks(comm, deflection.impl_->comm, "a deflection");
+  impl_ = std::make_unique<Impl>(comm, deflection, spec, rotation);
+}
 Lensing::~Lensing() = default;
 Lensing::Lensing(Lensing&&) noexcept = default;
 Lensing& Lensing::operator=(Lensing&&) noexcept = default;

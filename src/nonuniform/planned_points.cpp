@@ -35,6 +35,33 @@ PointSpec agreed_spec(const Communicator& comm, const PointSpec& asked, bool has
   return spec;
 }
 
+/// Computes what detectors see, T + Q cos(2 psi) + U sin(2 psi), in component 0 of [T, Q, U] or of
+/// [Q, U].
+void detect(ComponentView<double> sums, View<const double> psi) {
+  const bool has_t = sums.n_components() == 3;
+  const View<double> seen = sums.component(0);
+  const View<const double> q = sums.component(sums.n_components() - 2);
+  const View<const double> u = sums.component(sums.n_components() - 1);
+#pragma omp parallel for schedule(static)
+  for (std::int64_t i = 0; i < psi.size(); ++i) {
+    const double polarised = q[i] * std::cos(2 * psi[i]) + u[i] * std::sin(2 * psi[i]);
+    seen[i] = has_t ? seen[i] + polarised : polarised;
+  }
+}
+
+/// Applies the transpose of detect().
+void emit(ComponentView<double> sums, View<const double> psi) {
+  const View<const double> seen = sums.component(0);
+  const View<double> q = sums.component(sums.n_components() - 2);
+  const View<double> u = sums.component(sums.n_components() - 1);
+#pragma omp parallel for schedule(static)
+  for (std::int64_t i = 0; i < psi.size(); ++i) {
+    const double value = seen[i];
+    u[i] = value * std::sin(2 * psi[i]);
+    q[i] = value * std::cos(2 * psi[i]);
+  }
+}
+
 UntouchedRows untouched_rows(const std::shared_ptr<const FineTaps>& field) {
   return field == nullptr ? UntouchedRows::left_out : UntouchedRows::kept;
 }
@@ -62,23 +89,6 @@ std::shared_ptr<const FineTaps> taps_of(const Communicator& comm, const PointSpe
   return taps;
 }
 
-PointReport report_of(const PointSpec& spec, const TapChoice& choice, const PointPlan& plan) {
-  const PointLoad most = plan.most();
-  const PointLoad all = plan.total();
-  return {.theta_taps = choice.theta.width,
-          .phi_taps = choice.phi.width,
-          .fine_rows = choice.theta.length,
-          .fine_columns = choice.phi.length,
-          .theta_oversampling = static_cast<double>(choice.theta.length) / (spec.lmax + 1),
-          .phi_oversampling = static_cast<double>(choice.phi.length) / (2 * spec.mmax + 2),
-          .predicted_error = choice.error,
-          .points = plan.n_points(),
-          .most_points = most.points,
-          .mean_points = static_cast<double>(all.points) / plan.n_ranks(),
-          .most_rows = most.rows,
-          .mean_rows = static_cast<double>(all.rows) / plan.n_ranks()};
-}
-
 }  // namespace
 
 PlannedPoints::PlannedPoints(const Communicator& comm, const PointSpec& asked,
@@ -91,47 +101,20 @@ PlannedPoints::PlannedPoints(const Communicator& comm, const PointSpec& asked,
                 RowCosts::typical(taps_->rows(untouched_rows(field))), angles,
                 {.most_components = spec_.fields.n_components(),
                  .mpi_count_limit = spec_.exchange.mpi_count_limit}),
-      report_(report_of(spec_, taps_->choice, exchange_.plan())) {
+      report_(taps_->report(spec_, exchange_.plan())) {
   agree(comm, [&] { sums_ = {spec_.fields.n_components(), exchange_.summed().size()}; });
-}
-
-/// Computes the detectors' values, T + Q cos(2 psi) + U sin(2 psi), in component 0.
-void PlannedPoints::detect() {
-  double* t = sums_.view().data();
-  const std::int64_t n = sums_.size();
-  const std::int64_t q = (sums_.n_components() - 2) * n;
-  const double* psi = exchange_.summed().psi.data();
-#pragma omp parallel for schedule(static)
-  for (std::int64_t i = 0; i < n; ++i) {
-    const double seen = t[q + i] * std::cos(2 * psi[i]) + t[q + n + i] * std::sin(2 * psi[i]);
-    t[i] = q > 0 ? t[i] + seen : seen;
-  }
-}
-
-/// Applies the transpose of detect().
-void PlannedPoints::emit() {
-  double* t = sums_.view().data();
-  const std::int64_t n = sums_.size();
-  const std::int64_t q = (sums_.n_components() - 2) * n;
-  const double* psi = exchange_.summed().psi.data();
-#pragma omp parallel for schedule(static)
-  for (std::int64_t i = 0; i < n; ++i) {
-    const double value = t[i];
-    t[q + n + i] = value * std::sin(2 * psi[i]);
-    t[q + i] = value * std::cos(2 * psi[i]);
-  }
 }
 
 template <class T>
 void PlannedPoints::gather(ComponentView<T> values) {
-  if (has_psi_) detect();
+  if (has_psi_) detect(sums_.view(), psi());
   exchange_.gather<T>(sums_.view().components(0, n_components()), values);
 }
 
 template <class T>
 void PlannedPoints::scatter(ComponentView<const T> values) {
   exchange_.scatter<T>(values, sums_.view().components(0, n_components()));
-  if (has_psi_) emit();
+  if (has_psi_) emit(sums_.view(), psi());
 }
 
 template void PlannedPoints::gather(ComponentView<double>);

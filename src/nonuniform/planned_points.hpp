@@ -37,8 +37,10 @@ class PlannedPoints {
   void scatter(ComponentView<const T> values);
 
  private:
-  void detect();
-  void emit();
+  View<const double> psi() const {
+    const HostBuffer<double>& angles = exchange_.summed().psi;
+    return {angles.data(), angles.size()};
+  }
 
   bool has_psi_;  ///< some rank's points have it
   PointSpec spec_;

@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "distribute/exchange/mode_exchange.hpp"
 #include "fft/ring_fft.hpp"
 #include "nonuniform/row_sweep.hpp"
 #include "sphere/mode_limits.hpp"
+#include "transform/transform_plan.hpp"
 
 namespace ringweave::detail::inline nonuniform {
 namespace {
@@ -30,11 +32,12 @@ std::vector<std::int64_t> even_points(const FineRows& rows, std::int64_t n_point
   return points;
 }
 
-/// Slots of an exchange in one pass lie in the memory of the sums; those of several passes are few.
-std::int64_t slot_bytes(std::int64_t sent_bytes, std::int64_t sum_bytes) {
-  if (sent_bytes <= sum_bytes) return 0;
-  return std::min(
-      {sent_bytes, TransformSpec().pass_bytes, std::max(sent_bytes / 4, std::int64_t{1} << 20)});
+/// Returns the bytes of slots that do not fit the memory of the sums.
+std::int64_t slot_bytes(const ExchangeOptions& exchange, std::int64_t sent_bytes,
+                        std::int64_t sum_bytes) {
+  const std::int64_t bytes = ModeExchange::n_slots_of(exchange) * sent_bytes /
+                             passes_beside(exchange, TransformSpec().pass_bytes, sent_bytes);
+  return bytes <= sum_bytes ? 0 : bytes;
 }
 
 /// Returns about the bytes of a thread in the Legendre stage and the row FFT.
@@ -93,7 +96,8 @@ PointMemory predict_memory(const PointProblem& problem, const FineTaps& taps) {
   PointMemory memory;
   memory.set = memory_of_set(problem, plan);
   memory.modes = bytes_of_mode * n_components * most_modes(spec, taps, plan.rings());
-  memory.modes += slot_bytes(memory.modes - memory.modes / problem.n_ranks, memory.set.sums);
+  memory.modes +=
+      slot_bytes(spec.exchange, memory.modes - memory.modes / problem.n_ranks, memory.set.sums);
   memory.rows = RowSweep::bytes_of_threads(taps.grid, n_components, problem.n_threads);
   memory.tables = problem.n_threads * thread_bytes(spec, taps.grid);
   return memory;

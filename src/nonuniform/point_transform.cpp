@@ -6,6 +6,7 @@
 #include "base/stage_timer.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/memory_check.hpp"
+#include "distribute/mpi/same_ranks.hpp"
 #include "nonuniform/planned_points.hpp"
 #include "nonuniform/row_modes.hpp"
 #include "nonuniform/row_sweep.hpp"
@@ -73,6 +74,7 @@ struct PointTransform::Impl {
 
 PointTransform::PointTransform(const Communicator& comm, const PointSpec& spec,
                                const PointSet& points) {
+  require_same_ranks(comm, points.planned_->exchange().comm(), "points");
   agree(comm, [&] {
     if (spec.checked().digest() != points.planned_->spec().digest())
       throw UsageError("the points were planned for another specification of the transform");

@@ -55,18 +55,8 @@ ExchangeVolume volume_of(const TransformPlan& plan) {
 /// For slots beside a map.
 int count_passes(const TransformPlan& plan) {
   if (plan.n_ranks == 1) return 1;
-  const TransformSpec& spec = plan.spec;
-  // In single precision, half a pass is a send buffer and half a pass a receive buffer.
-  const int copies =
-      plan.n_pass_slots() * (spec.exchange.precision == ModePrecision::single_ ? 2 : 1);
-  const std::int64_t bytes =
-      volume_of(plan).most_sent() * plan.n_components_at_once() * bytes_of_mode * copies;
-  const std::int64_t least =
-      spec.exchange.schedule == ExchangeSchedule::overlapped ? least_overlapped_passes : 1;
-  const std::int64_t pass_bytes =
-      std::min(spec.pass_bytes, std::max(bytes / 4, bytes_worth_a_pass));
-  const std::int64_t wanted = (bytes + pass_bytes - 1) / pass_bytes;
-  return static_cast<int>(std::clamp(wanted, least, most_passes));
+  return passes_beside(plan.spec.exchange, plan.spec.pass_bytes,
+                       volume_of(plan).most_sent() * plan.n_components_at_once() * bytes_of_mode);
 }
 
 /// One pass counts all its modes in a single MPI call.
@@ -212,6 +202,19 @@ LegendreFlops TransformPlan::legendre_flops() const {
   double degrees = 0;
   for (const int m : alm.orders()) degrees += significant_degrees(*spec.grid, limits, m);
   return flops_of(spec.fields, degrees);
+}
+
+int detail::passes_beside(const ExchangeOptions& exchange, std::int64_t pass_bytes,
+                          std::int64_t sent_bytes) {
+  // In single precision, half a pass is a send buffer and half a pass a receive buffer.
+  const int copies =
+      ModeExchange::n_slots_of(exchange) * (exchange.precision == ModePrecision::single_ ? 2 : 1);
+  const std::int64_t bytes = sent_bytes * copies;
+  const std::int64_t least =
+      exchange.schedule == ExchangeSchedule::overlapped ? least_overlapped_passes : 1;
+  const std::int64_t of_pass = std::min(pass_bytes, std::max(bytes / 4, bytes_worth_a_pass));
+  const std::int64_t wanted = (bytes + of_pass - 1) / of_pass;
+  return static_cast<int>(std::clamp(wanted, least, most_passes));
 }
 
 ModeLimits detail::limits_of(const TransformSpec& spec, int max_spin) {

@@ -108,6 +108,12 @@ struct TransformPlan {
 /// Throws a UsageError unless 0 <= mmax <= lmax, or mmax = -1, which stands for lmax.
 void require_degrees(int lmax, int mmax);
 
+/// Returns the passes of an exchange whose slots take memory of their own.
+/// pass_bytes  TransformSpec::pass_bytes
+/// sent_bytes  of the modes that the rank with most sends in a transform
+int passes_beside(const ExchangeOptions& exchange, std::int64_t pass_bytes,
+                  std::int64_t sent_bytes);
+
 /// Returns which orders count on the rings of a transform, or on its fine rows.
 ModeLimits limits_of(const TransformSpec& spec, int max_spin);
 

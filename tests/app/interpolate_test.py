@@ -3,6 +3,7 @@
 """interpolate gives the values of a map or of a_lm at any points, in their order, and the exact transpose."""
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import unittest
@@ -104,22 +105,28 @@ class Interpolate(program.ProgramTest):
 
     def test_an_epsilon_below_rounding_is_warned_about(self):
         points = ("--alm", "alm.h5", "--points", "points.txt", "values.h5", "--overwrite")
-        self.assertIn("warning: --epsilon 1e-13 is below 1.1e-13",
+        self.assertIn("warning: --epsilon 1e-13 is below 1.08e-13",
                       self.done("interpolate", *points, "--epsilon", 1e-13).err)
         self.assertNotIn("warning", self.done("interpolate", *points, "--epsilon", 1.1e-13).err)
 
     @unittest.skipUnless(program.DATA.is_dir(), "RINGWEAVE_TEST_DATA names no folder")
-    def test_shuffled_pixels_of_wmap_come_back_in_order(self):
+    def test_pixels_of_wmap_on_eight_ranks_come_back_in_order_shuffled_or_lensed_by_nothing(self):
         self.done("analyze", program.DATA / "wmap/wmap_band_iqumap_r9_7yr_W_v4_udgraded32.fits", "--lmax", 64, "--alm",
                   "wmap.h5", "--precision", "double")
         self.done("synthesize", "--alm", "wmap.h5", "--nside", 32, "wmap_map.h5")
         pixels = self.random.permutation(12 * 32**2)
         np.savetxt(self.folder / "pixels.txt", np.column_stack(healpy.pix2ang(32, pixels)), fmt="%.17g")
-        self.done("interpolate", "--alm", "wmap.h5", "--points", "pixels.txt", "wmap_values.h5", "--epsilon", 1e-10, ranks=3)
-        found = self.values("wmap_values.h5")
-        expected = read_map(self.folder / "wmap_map.h5")[:, pixels]
-        for ours, theirs in zip(found, expected):
-            self.assertLess(np.std(ours - theirs), 1e-10 * np.std(theirs))
+        self.done("interpolate", "--alm", "wmap.h5", "--points", "pixels.txt", "wmap_values.h5", "--epsilon", 1e-10, ranks=8)
+        self.done("alm", "wmap.h5", "zero_phi.h5", "--take", "T")
+        with h5py.File(self.folder / "zero_phi.h5", "r+") as file:
+            file["alm/alm"][:] = 0
+        self.done("lens", "--alm", "wmap.h5", "--potential", "zero_phi.h5", "--nside", 32, "wmap_lensed.h5", "--epsilon",
+                  1e-10, ranks=8)
+        expected = read_map(self.folder / "wmap_map.h5")
+        lensed = read_map(self.folder / "wmap_lensed.h5")
+        for ours, theirs, still in zip(self.values("wmap_values.h5"), expected, lensed):
+            self.assertLess(np.std(ours - theirs[pixels]), 1e-10 * np.std(theirs))
+            self.assertLess(np.std(still - theirs), 1e-10 * np.std(theirs))
 
     def test_a_detector_sees_temperature_and_polarisation(self):
         self.done("interpolate", "--alm", "alm.h5", "--points", "scan.h5", "stream.h5", "--epsilon", 1e-12)
@@ -167,6 +174,31 @@ class Interpolate(program.ProgramTest):
             for word in words:
                 self.assertIn(word, result.err)
 
+    def test_numbers_that_are_not_finite_are_an_error(self):
+        for name, dataset, place in (("nan_alm.h5", "alm/alm", (1, 50)), ("nan_sky.h5", "map", (2, 777))):
+            shutil.copy(self.folder / name[4:], self.folder / name)
+            with h5py.File(self.folder / name, "r+") as file:
+                file[dataset][place] = np.nan
+        points = ("--points", "points.txt", "none.h5")
+        # m = 0 has the first 41 coefficients, so number 50 is l = 10 of m = 1.
+        self.refused(3, ["nan_alm.h5", "1 a_lm of component E", "l = 10, m = 1"], "--alm", "nan_alm.h5", *points)
+        self.refused(3, ["nan_sky.h5", "777"], "nan_sky.h5", *points)
+        self.assertFalse(list(self.folder.glob("none*")))
+
+    def test_no_points_at_all_are_no_error(self):
+        np.savetxt(self.folder / "empty.txt", np.zeros((0, 2)), header="theta phi")
+        with h5py.File(self.folder / "empty.h5", "w") as file:
+            file["theta"], file["phi"] = np.zeros(0), np.zeros(0)
+        with h5py.File(self.folder / "nothing.h5", "w") as file:
+            file["values"] = np.zeros((1, 0))
+        for ranks in (1, 3):
+            for points in ("empty.txt", "empty.h5"):
+                self.done("interpolate", "--alm", "alm.h5", "--points", points, "nowhere.h5", "--overwrite", ranks=ranks)
+                self.assertEqual(self.values("nowhere.h5").shape, (3, 0))
+            self.done("interpolate", "--adjoint", "nothing.h5", "--points", "empty.h5", "--lmax", 10, "zero.h5",
+                      "--overwrite", ranks=ranks)
+            self.assertFalse(np.any(read_alm(self.folder / "zero.h5")))
+
     def test_bad_input_is_one_clear_error(self):
         np.savetxt(self.folder / "bad.txt", [[0.5, 1.0], [91.0, 1.0]])
         with h5py.File(self.folder / "few.h5", "w") as file:
@@ -176,7 +208,10 @@ class Interpolate(program.ProgramTest):
         (self.folder / "uneven.txt").write_text("0.5 1.0\n0.6 1.0 0.3\n")
         with h5py.File(self.folder / "uneven.h5", "w") as file:
             file["theta"], file["phi"] = np.zeros(7), np.zeros(8)
+        with h5py.File(self.folder / "square.h5", "w") as file:
+            file["theta"], file["phi"] = np.zeros((2, 2)), np.zeros((2, 2))
         np.savetxt(self.folder / "few.txt", np.zeros(7))
+        np.savetxt(self.folder / "wide.txt", np.zeros((500, 4)), header="columns: A B C D")
         with h5py.File(self.folder / "infinite.h5", "w") as file:
             file["values"] = np.where(np.arange(500) == 77, np.inf, 0.0)[None]
         points, alm = ("--points", "points.txt"), ("--alm", "alm.h5")
@@ -187,8 +222,12 @@ class Interpolate(program.ProgramTest):
         self.refused(3, ["four.txt: line 1: has 4 columns; expected theta and phi"], *alm, "--points", "four.txt", "none.h5")
         self.refused(3, ["uneven.txt", "line 2"], *alm, "--points", "uneven.txt", "none.h5")
         self.refused(3, ["uneven.h5", "/theta has 7 numbers, but /phi has 8"], *alm, "--points", "uneven.h5", "none.h5")
+        self.refused(3, ["square.h5", "/theta has 2 dimensions; 1 was expected"], *alm, "--points", "square.h5", "none.h5")
         self.refused(3, ["few.txt", "values at 7 points, but there are 500 points"], "--adjoint", "few.txt", *points,
                      "--lmax", 10, "none.h5")
+        for fields, expected in (((), "expected 1 (T), 2 (Q, U) or 3 (T, Q, U)"), (("--fields", "QU"), "2 of --fields QU")):
+            self.refused(3, ["wide.txt: has 4 component(s) at each point", expected], "--adjoint", "wide.txt", *points,
+                         "--lmax", 10, "none.h5", *fields)
         self.refused(3, ["infinite.h5", "point 77 (from 0) is inf"], "--adjoint", "infinite.h5", *points, "--lmax", 10,
                      "none.h5")
         self.refused(2, ["MAP", "--alm", "--adjoint"], "sky.h5", "none.h5", *alm, *points)

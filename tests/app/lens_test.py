@@ -289,6 +289,16 @@ class Lens(program.ProgramTest):
         self.refused(3, ["no_pp.txt", "PP"], "--cl", "no_pp.txt", *grid, "none.h5")
         self.refused(3, ["alm.h5", "3 components"], *alm, "--potential", "alm.h5", *grid, "none.h5")
         self.refused(3, ["broken.h5", "NaN"], *alm, "--potential", "broken.h5", *grid, "none.h5")
+        for name, dataset, place in (("nan_alm.h5", "alm/alm", (1, 50)), ("nan_lensed.h5", "map", (2, 777))):
+            shutil.copy(self.folder / name[4:], self.folder / name)
+            with h5py.File(self.folder / name, "r+") as file:
+                file[dataset][place] = np.nan
+        # m = 0 has the first 41 coefficients, so number 50 is l = 10 of m = 1.
+        for form in (("--alm",), ("--inverse", "--alm")):
+            self.refused(3, ["nan_alm.h5", "1 a_lm of component E", "l = 10, m = 1"], *form, "nan_alm.h5", *POTENTIAL, *grid,
+                         "none.h5")
+        self.refused(3, ["nan_lensed.h5", "777"], "--adjoint", "nan_lensed.h5", *POTENTIAL, "--lmax", 9, "none.h5")
+        self.refused(3, ["nan_lensed.h5", "777"], "--inverse", "nan_lensed.h5", *POTENTIAL, "none.h5")
         self.refused(3, ["missing.h5"], *alm, "--potential", "missing.h5", *grid, "none.h5")
         self.refused(3, ["folded.h5", "pixel", "|A|"], "--inverse", *alm, "--potential", "folded.h5", *grid, "none.h5")
         self.refused(3, ["cl.txt", "neither"], "--inverse", "cl.txt", *POTENTIAL, *grid, "none.h5")

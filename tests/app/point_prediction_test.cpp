@@ -34,6 +34,7 @@ TEST(EvenPoints, HaveTheMemoryOfATransformToPointsAllOverTheSphere) {
   const EvenPoints even(spec, n, 2);
   EXPECT_EQ(even.report().fine_rows, transform.points().report().fine_rows);
   EXPECT_EQ(even.report().theta_taps, transform.points().report().theta_taps);
+  EXPECT_EQ(even.work(1, 1).operations, point_work(transform, 1, 1).operations);
   const double held = static_cast<double>(transform.bytes() + transform.make_alm<double>().bytes() +
                                           transform.make_values<double>().bytes());
   EXPECT_NEAR(static_cast<double>(bytes_of_items(even, 1)) / held, 1, 0.1);

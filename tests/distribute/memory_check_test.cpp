@@ -15,6 +15,16 @@ TEST(MemoryCheck, WhatFitsPasses) {
                                      [](int) { return std::int64_t{1000}; }));
 }
 
+TEST(MemoryCheck, ShortageIsTheSameOnAllRanks) {
+  const Communicator comm = Communicator::world();
+  EXPECT_LE(memory_shortage(comm, 1000).largest(), 0);
+  const MemoryShortage shortage =
+      memory_shortage(comm, comm.rank() == comm.size() - 1 ? far_too_much : 1);
+  EXPECT_EQ(shortage.rank_needs, far_too_much);
+  EXPECT_GE(shortage.node_needs, far_too_much);
+  EXPECT_GT(shortage.of_node, 0);
+}
+
 TEST(MemoryCheck, WhatOneRankLacksIsRefusedOnAllWithRanksThatWouldDo) {
   const Communicator comm = Communicator::world();
   const int n_ranks = comm.size();

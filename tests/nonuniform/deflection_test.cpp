@@ -56,9 +56,11 @@ TEST(Deflection, IsTheGradientOfPhiAndTheCurlOfOmega) {
                                              deflection.vectors().component(1)[i] - d_phi));
           most = std::max(most, std::hypot(d_theta, d_phi));
         });
-        EXPECT_LT(comm.max(worst), 1e-15) << "m = " << m << (is_curl ? ", Omega" : ", phi");
-        EXPECT_NEAR(deflection.largest(), comm.max(most), 1e-15);
-        EXPECT_NEAR(deflection.rms(), 0.1 * std::sqrt(2 * (m + 1) / (4 * std::numbers::pi)), 1e-4);
+        EXPECT_LT(comm.max(worst), tolerance::deflection_of_a_mode)
+            << "m = " << m << (is_curl ? ", Omega" : ", phi");
+        EXPECT_NEAR(deflection.largest(), comm.max(most), tolerance::deflection_of_a_mode);
+        EXPECT_NEAR(deflection.rms(), 0.1 * std::sqrt(2 * (m + 1) / (4 * std::numbers::pi)),
+                    tolerance::deflection_rms);
       }
     }
   });
@@ -131,7 +133,7 @@ TEST(Deflection, TheImageOfTheSphereIsTheSphere) {
       for_each_pixel(deflection.rings(), [&](std::int64_t i, const Ring& ring, double) {
         sum += ring.weight * area[i];
       });
-      EXPECT_NEAR(comm.sum(sum), 4 * std::numbers::pi, 1e-11);
+      EXPECT_NEAR(comm.sum(sum), 4 * std::numbers::pi, tolerance::image_area);
     }
   });
 }

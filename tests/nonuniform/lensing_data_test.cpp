@@ -13,6 +13,7 @@
 #include "nonuniform/lensing_problem.hpp"
 #include "ringweave/files.hpp"
 #include "ringweave/lensing.hpp"
+#include "support/tolerance.hpp"
 
 namespace ringweave::detail::test {
 namespace {
@@ -80,10 +81,10 @@ TEST(LensedMaps, AreThoseOfPixell) {
   };
   const MapBuffer<double> plain = map_of(none);
   for (const int c : columns)
-    EXPECT_LT(worst_of(comm, rings, plain, unlensed, c, everywhere), 1e-11);
+    EXPECT_LT(worst_of(comm, rings, plain, unlensed, c, everywhere), tolerance::unlensed_by_pixell);
 
   MapBuffer<double> lensed = map_of(deflection);
-  EXPECT_LT(worst_of(comm, rings, lensed, expected, 0, off_poles), 1e-10);
+  EXPECT_LT(worst_of(comm, rings, lensed, expected, 0, off_poles), tolerance::lensed_by_pixell);
   MapBuffer<double> turn(2, rings.n_pixels());
   deflection.rotation(turn.view().component(0), turn.view().component(1));
   for (std::int64_t i = 0; i < rings.n_pixels(); ++i) {
@@ -94,7 +95,9 @@ TEST(LensedMaps, AreThoseOfPixell) {
     q = turned.real();
     u = turned.imag();
   }
-  for (const int c : {1, 2}) EXPECT_LT(worst_of(comm, rings, lensed, expected, c, below_80), 1e-9);
+  for (const int c : {1, 2})
+    EXPECT_LT(worst_of(comm, rings, lensed, expected, c, below_80),
+              tolerance::lensed_polarisation_by_pixell);
 }
 
 }  // namespace

@@ -111,8 +111,7 @@ TEST(LargeLensing, DelensingLosesWhatTheBandLimitDoes) {
   Lensing lensing(comm, deflection, spec);
   MapBuffer<double> map = lensing.make_map<double>();
   lensing.lens(drawn(spectra.t, 6, lensing.alm_layout()), map);
-  for (const auto& [lensed_lmax, bound] :
-       {std::pair{1500, 2.6e-2}, std::pair{1800, 1.1e-2}, std::pair{2250, 5e-3}}) {
+  for (const auto& [lensed_lmax, bound] : tolerance::delensing_losses) {
     spec.lmax = lensed_lmax;
     Delensing delensing(comm, inverse, spec);
     MapBuffer<double> delensed = lensing.make_map<double>();

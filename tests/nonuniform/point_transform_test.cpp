@@ -282,5 +282,19 @@ TEST(PointTransform, BadSpecificationsAreRefused) {
                [&] { PointTransform(comm, spec_of(21, {0}, 1e-5), points); });
 }
 
+TEST(PointTransform, PointsOfOtherRanksAreRefused) {
+  const Communicator comm = Communicator::world();
+  const PointSpec spec = spec_of(20, {0}, 1e-5);
+  const PointSet points(comm, spec, {}, {});
+  EXPECT_NO_THROW(PointTransform(Communicator::world(), spec, points)) << "the same ranks";
+  if (comm.size() == 1) {
+    EXPECT_NO_THROW(PointTransform(Communicator::self(), spec, points));
+    return;
+  }
+  for (const Communicator& other : {Communicator::self(), comm.split(0, comm.size() - comm.rank())})
+    expect_error(ErrorKind::usage, "points made with a communicator of",
+                 [&] { PointTransform(other, spec, points); });
+}
+
 }  // namespace
 }  // namespace ringweave::detail::test

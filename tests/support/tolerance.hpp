@@ -14,10 +14,25 @@ inline constexpr double other_programs = 1e-12;  ///< healpy, ducc0 on random a_
 inline constexpr double single_storage = 1e-6;   ///< float maps or a_lm
 /// Values at points that are asked for to epsilon, over the rms of the field, and their adjoint.
 constexpr double at_points(double epsilon, int lmax) { return epsilon + 1e-13 + 2e-16 * lmax; }
-inline constexpr double geodesic = 1e-14;            ///< points and frames carried along an arc
-inline constexpr double geodesic_back = 1e-14;       ///< the arc between two rounded points
-inline constexpr double magnification = 1e-8;        ///< against finite differences
-inline constexpr double inverse_deflection = 1e-12;  ///< radians
-inline constexpr double max_over_rms = 10;           ///< maximum error allowed per rms bound
+inline constexpr double geodesic = 1e-14;              ///< points and frames carried along an arc
+inline constexpr double geodesic_back = 1e-14;         ///< the arc between two rounded points
+inline constexpr double magnification = 1e-8;          ///< against finite differences
+inline constexpr double inverse_deflection = 1e-12;    ///< radians
+inline constexpr double deflection_of_a_mode = 1e-15;  ///< radians, against its derivatives
+inline constexpr double deflection_rms = 1e-4;         ///< radians; quadrature of coarse grids
+inline constexpr double image_area = 1e-11;  ///< |A| integrated over the sphere, less 4 pi
+inline constexpr double delensed = 1e-9;     ///< degrees of the analysis lose nothing; exact grid
+inline constexpr double delensed_by_iteration = 1e-6;  ///< the same on HEALPix, five corrections
+// pixell's maps: maximum over the rms of the field.
+inline constexpr double unlensed_by_pixell = 1e-11;
+inline constexpr double lensed_by_pixell = 1e-10;
+inline constexpr double lensed_polarisation_by_pixell = 1e-9;
+/// What the band limit of a lensed sky (FFP10, unlensed lmax 1500) takes from delensed T.
+struct DelensingLoss {
+  int lensed_lmax;
+  double most;
+};
+inline constexpr DelensingLoss delensing_losses[] = {{1500, 2.6e-2}, {1800, 1.1e-2}, {2250, 5e-3}};
+inline constexpr double max_over_rms = 10;  ///< maximum error allowed per rms bound
 
 }  // namespace ringweave::tolerance

@@ -256,10 +256,13 @@ FieldChoice fields_of_values(const InterpolateOptions& options, const PointFile&
   FieldChoice choice = fields_at_points(options, fields_named(name));
   const std::int64_t expected = points.has_psi() ? 1 : choice.fields.n_components();
   if (n != expected) {
-    throw DataError(
-        options.adjoint,
-        fmt::format("has {} component(s) at each point; {} {} of --fields {}", n, expected,
-                    points.has_psi() ? "is what a detector sees" : "are those", name));
+    std::string wanted = "1 (T), 2 (Q, U) or 3 (T, Q, U)";
+    if (points.has_psi())
+      wanted = "1, which a detector sees";
+    else if (!options.transform.fields.empty())
+      wanted = fmt::format("{} of --fields {}", expected, name);
+    throw DataError(options.adjoint,
+                    fmt::format("has {} component(s) at each point; expected {}", n, wanted));
   }
   return choice;
 }

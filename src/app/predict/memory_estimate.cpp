@@ -13,6 +13,7 @@
 #include "app/transform_setup.hpp"
 #include "base/memory_meter.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/memory_check.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/execution.hpp"
 #include "ringweave/files.hpp"
@@ -110,24 +111,9 @@ std::vector<MemoryItem> ring_items(const RingConvolutionPlan& plan, std::int64_t
   return items;
 }
 
-/// Largest shortage of memory on any rank or node; the same on every rank.
-struct Shortage {
-  double node_needs;
-  double of_node;  ///< <= 0: enough
-  double rank_needs;
-  double of_rank;
-  double largest() const { return std::max(of_node, of_rank); }
-};
-
 /// Collective.
-Shortage shortage_of(const Communicator& comm, const MemoryEstimate& estimate) {
-  const Communicator node = comm.node_local();
-  const auto mine = static_cast<double>(estimate.buffers());
-  const double together = node.sum(mine);
-  const auto available = static_cast<double>(node.min(available_bytes()));
-  const auto allowed = static_cast<double>(available_bytes_of_process());
-  return {comm.max(together), comm.max(together - available), comm.max(mine),
-          comm.max(mine - allowed)};
+MemoryShortage shortage_of(const Communicator& comm, const MemoryEstimate& estimate) {
+  return memory_shortage(comm, estimate.buffers());
 }
 
 /// Checks data of the whole job against all nodes together, assuming that each has as little
@@ -216,7 +202,7 @@ MemoryEstimate estimate_memory(const SplitPlan& plan, MaskSmoothing mask, Precis
   return with_program(std::move(items));
 }
 
-Estimate predict_memory(const Run& run, const MemoryEstimate& estimate) {
+Estimate predict_allocation(const Run& run, const MemoryEstimate& estimate) {
   const double bytes = run.comm.max(static_cast<double>(estimate.buffers()));
   return 1.0 / omp_get_max_threads() * run.machine.new_memory.estimate(bytes, bytes);
 }
@@ -233,7 +219,7 @@ void record_memory(Run& run, const MemoryEstimate& estimate) {
   nlohmann::ordered_json& plan = run.report["plan"];
   plan["memory_high_water_bytes"] = run.comm.sum(estimate.total());
   plan["buffers_high_water_bytes"] = run.comm.sum(estimate.buffers());
-  plan["predicted_memory_seconds"] = predict_memory(run, estimate).seconds;
+  plan["predicted_memory_seconds"] = predict_allocation(run, estimate).seconds;
 }
 
 std::unique_ptr<SphericalHarmonicTransform> plan_transform(Run& run, const TransformSpec& spec,
@@ -250,7 +236,7 @@ std::unique_ptr<SphericalHarmonicTransform> plan_transform(Run& run, const Trans
   }
   auto transform = std::make_unique<SphericalHarmonicTransform>(run.comm, spec);
   const TransformPlan& at_once = transform->plan();
-  const double excess = shortage_of(run.comm, estimate_memory(*transform, use)).largest();
+  const std::int64_t excess = shortage_of(run.comm, estimate_memory(*transform, use)).largest();
   if (excess <= 0 || spec.fields.fields().size() == 1) return transform;
   for (std::int64_t n = spec.fields.n_components() - 1; n > 0; --n) {
     TransformSpec grouped = spec;
@@ -259,7 +245,7 @@ std::unique_ptr<SphericalHarmonicTransform> plan_transform(Run& run, const Trans
         agreed(run.comm, [&] { return TransformPlan(grouped, run.comm.rank(), run.comm.size()); });
     if (shortage_of(run.comm, estimate_memory(plan, use)).largest() > 0) continue;
     run.say(fmt::format("memory is short by {}: the fields are transformed in {} groups",
-                        bytes_text(excess), plan.groups.size()));
+                        bytes_text(static_cast<double>(excess)), plan.groups.size()));
     transform.reset();
     return std::make_unique<SphericalHarmonicTransform>(run.comm, grouped);
   }
@@ -267,16 +253,17 @@ std::unique_ptr<SphericalHarmonicTransform> plan_transform(Run& run, const Trans
 }
 
 void require_memory(const Run& run, const MemoryEstimate& estimate) {
-  const Shortage shortage = shortage_of(run.comm, estimate);
+  const MemoryShortage shortage = shortage_of(run.comm, estimate);
   if (shortage.largest() <= 0) return;
   const bool of_node = shortage.of_node > 0;
-  throw ResourceError(
-      fmt::format("this run needs {} more on one {}, which has {} less than that; use more "
-                  "{}, --precision single, a lower "
-                  "--lmax or no iterations (--dry-run shows what needs how much)",
-                  bytes_text(of_node ? shortage.node_needs : shortage.rank_needs),
-                  of_node ? "node" : "rank (ulimit -v)", bytes_text(shortage.largest()),
-                  of_node ? "nodes" : "ranks"));
+  const auto text = [](std::int64_t bytes) { return bytes_text(static_cast<double>(bytes)); };
+  throw ResourceError(fmt::format(
+      "this run needs {} more on one {}, which has {} less than that; use more "
+      "{}, --precision single, a lower "
+      "--lmax or no iterations (--dry-run shows what needs how much)",
+      text(of_node ? shortage.node_needs : shortage.rank_needs),
+      of_node ? "node" : "rank (ulimit -v)", text(of_node ? shortage.of_node : shortage.of_rank),
+      of_node ? "nodes" : "ranks"));
 }
 
 bool fits_memory(const Run& run, const MemoryEstimate& estimate) {

@@ -94,7 +94,7 @@ std::unique_ptr<SphericalHarmonicTransform> plan_transform(Run& run, const Trans
                                                            const std::string& backend);
 
 /// Predicts the time the system takes to provide this memory on the slowest rank. Collective.
-Estimate predict_memory(const Run& run, const MemoryEstimate& estimate);
+Estimate predict_allocation(const Run& run, const MemoryEstimate& estimate);
 
 /// Large files of a run.
 struct FileWork {

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 #include <omp.h>
 
-#include <algorithm>
 #include <cmath>
 #include <memory>
 
+#include "app/transform_setup.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/memory_check.hpp"
 #include "legendre/deconvolved_rows.hpp"
@@ -32,6 +32,12 @@ TransformSpec rows_of(const PointSpec& spec, const TapChoice& choice) {
   return rows;
 }
 
+/// Returns the operations for the taps of all points of the rank that has most.
+double operations_of(const PointReport& report, const FieldSet& fields) {
+  return static_cast<double>(report.most_points) *
+         tap_operations(report.theta_taps, report.phi_taps, fields.n_components());
+}
+
 /// Values that go from the ranks that sum points to those that list them, where every point is
 /// listed by some other rank.
 double sent_values(std::int64_t n_points, int n_ranks, std::int64_t n_components) {
@@ -47,34 +53,21 @@ EvenPoints::EvenPoints(const PointSpec& spec, std::int64_t n_points, std::int64_
       n_points_(n_points),
       n_angles_(n_angles),
       taps_(std::make_shared<const FineTaps>(spec_, n_points)),
-      rows_(rows_of(spec_, taps_->choice)) {
-  const TapChoice& choice = taps_->choice;
-  report_.theta_taps = choice.theta.width;
-  report_.phi_taps = choice.phi.width;
-  report_.fine_rows = choice.theta.length;
-  report_.fine_columns = choice.phi.length;
-  report_.theta_oversampling = static_cast<double>(choice.theta.length) / (spec_.lmax + 1);
-  report_.phi_oversampling = static_cast<double>(choice.phi.length) / (2 * spec_.mmax + 2);
-  report_.predicted_error = choice.error;
-  report_.points = n_points;
-}
+      rows_(rows_of(spec_, taps_->choice)),
+      report_(report_among(1)) {}
 
 std::int64_t EvenPoints::n_value_components() const {
   return n_angles_ == 3 ? 1 : spec_.fields.n_components();
 }
 
-double EvenPoints::summed(int n_ranks) const {
-  const double of_rank = std::ceil(static_cast<double>(n_points_) / n_ranks);
-  // A rank has a band of rows and its mirror; points next to a cut are summed on both sides.
-  const double band = static_cast<double>(report_.fine_rows) / (2.0 * n_ranks);
-  const double times = 1 + (report_.theta_taps - 1) / band;
-  return of_rank * std::min({times, 1.0 * report_.theta_taps, 1.0 * n_ranks});
+PointReport EvenPoints::report_among(int n_ranks) const {
+  const PointProblem problem{spec_, n_points_, n_angles_, n_ranks, 1};
+  return taps_->report(spec_, even_plan(problem, taps_->rows(UntouchedRows::left_out)));
 }
 
 PointWork EvenPoints::work(int n_ranks, int n_threads) const {
   return {.lmax = spec_.lmax,
-          .operations = summed(n_ranks) * tap_operations(report_.theta_taps, report_.phi_taps,
-                                                         spec_.fields.n_components()),
+          .operations = operations_of(report_among(n_ranks), spec_.fields),
           .sent_bytes = sent_values(n_points_, n_ranks, n_value_components()),
           .n_ranks = n_ranks,
           .n_threads = n_threads};
@@ -97,13 +90,11 @@ std::vector<MemoryItem> EvenPoints::memory(int n_ranks, int n_threads, Precision
 PointWork point_work(const PointTransform& transform, int n_ranks, int n_threads) {
   const PointReport& report = transform.points().report();
   const TransformSpec& spec = transform.plan().spec;
-  return {
-      .lmax = spec.lmax,
-      .operations = static_cast<double>(report.most_points) *
-                    tap_operations(report.theta_taps, report.phi_taps, spec.fields.n_components()),
-      .sent_bytes = sent_values(report.points, n_ranks, transform.points().n_components()),
-      .n_ranks = n_ranks,
-      .n_threads = n_threads};
+  return {.lmax = spec.lmax,
+          .operations = operations_of(report, spec.fields),
+          .sent_bytes = sent_values(report.points, n_ranks, transform.points().n_components()),
+          .n_ranks = n_ranks,
+          .n_threads = n_threads};
 }
 
 void require_memory_for_points(const Run& run, const PointSpec& spec, const PointFile& points,

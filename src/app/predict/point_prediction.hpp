@@ -32,8 +32,7 @@ class EvenPoints {
   std::vector<MemoryItem> memory(int n_ranks, int n_threads, Precision precision) const;
 
  private:
-  /// Points whose rows a rank sums.
-  double summed(int n_ranks) const;
+  PointReport report_among(int n_ranks) const;
   std::int64_t n_value_components() const;
 
   PointSpec spec_;

@@ -38,8 +38,8 @@ void PlanTable::memory(const MemoryEstimate& estimate) {
     if (run_.comm.sum(item.bytes) > 0) bytes(item.name, item.bytes);
   }
   bytes("memory high-water", estimate.total());
-  run_.say(
-      fmt::format("  predicted: {} for new memory", seconds_text(predict_memory(run_, estimate))));
+  run_.say(fmt::format("  predicted: {} for new memory",
+                       seconds_text(predict_allocation(run_, estimate))));
 }
 
 void record_files(Run& run, const FileWork& work) {

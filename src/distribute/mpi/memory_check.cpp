@@ -37,20 +37,28 @@ std::string gigabytes(std::int64_t bytes) {
 
 }  // namespace
 
+MemoryShortage memory_shortage(const Communicator& comm, std::int64_t bytes) {
+  const Communicator node = comm.node_local();
+  const std::int64_t together = node.sum(bytes);
+  return {.node_needs = comm.max(together),
+          .of_node = comm.max(together - node.min(available_bytes())),
+          .rank_needs = comm.max(bytes),
+          .of_rank = comm.max(bytes - available_bytes_of_process())};
+}
+
 void require_memory_for(const Communicator& comm, std::int64_t bytes, const std::string& what,
                         const std::function<std::int64_t(int n_ranks)>& bytes_among) {
+  const MemoryShortage shortage = memory_shortage(comm, bytes);
+  if (shortage.largest() <= 0) return;
   const Communicator node = comm.node_local();
-  const std::int64_t of_node = node.min(available_bytes());
-  const std::int64_t of_process = available_bytes_of_process();
-  const bool is_short = node.sum(bytes) > of_node || bytes > of_process;
-  if (comm.max(std::int64_t{is_short}) == 0) return;
-  const std::int64_t most = comm.max(bytes);
-  const std::int64_t limit = comm.min(std::min(of_node / node.size(), of_process));
+  const std::int64_t of_rank = node.min(available_bytes()) / node.size();
+  const std::int64_t limit = comm.min(std::min(of_rank, available_bytes_of_process()));
   const int enough = agreed(comm, [&] { return ranks_within(limit, comm.size(), bytes_among); });
-  throw ResourceError(fmt::format(
-      "{} need up to {} on a rank, which has {}; {}", what, gigabytes(most), gigabytes(limit),
-      enough > 0 ? fmt::format("start {} ranks with as much memory each", enough)
-                 : "lower lmax, or start fewer threads"));
+  throw ResourceError(
+      fmt::format("{} need up to {} on a rank, which has {}; {}", what,
+                  gigabytes(shortage.rank_needs), gigabytes(limit),
+                  enough > 0 ? fmt::format("start {} ranks with as much memory each", enough)
+                             : "lower lmax, or start fewer threads"));
 }
 
 }  // namespace ringweave::detail::inline distribute

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -8,6 +9,22 @@
 #include "ringweave/communicator.hpp"
 
 namespace ringweave::detail::inline distribute {
+
+/// What ranks are about to allocate beside what they have, in bytes; the same on every rank.
+struct MemoryShortage {
+  std::int64_t node_needs = 0;  ///< of a node's ranks together, on the node that needs most
+  std::int64_t of_node = 0;     ///< less what the node has, on the node that lacks most
+  std::int64_t rank_needs = 0;  ///< on the rank that needs most
+  std::int64_t of_rank = 0;     ///< less what the process may take, on the rank that lacks most
+
+  /// The largest shortage of any node or rank; 0 or less: the memory holds it.
+  std::int64_t largest() const { return std::max(of_node, of_rank); }
+};
+
+/// Compares the bytes of all ranks with the memory of their nodes and processes. Collective.
+///
+/// bytes  of this rank
+MemoryShortage memory_shortage(const Communicator& comm, std::int64_t bytes);
 
 /// Checks that the memory of every node and process holds what its ranks are about to allocate.
 /// Collective.

@@ -53,6 +53,7 @@ class PointExchange {
                 const PointAngles& listed, const PointOptions& options = {});
   ~PointExchange();
 
+  const Communicator& comm() const { return comm_; }
   const PointPlan& plan() const { return *plan_; }
   std::int64_t n_listed() const { return n_listed_; }
   /// The points whose rows this rank sums.

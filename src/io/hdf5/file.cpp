@@ -127,8 +127,9 @@ std::vector<std::int64_t> checked_dims(const Hdf5Handle& dataset, const std::str
   const Hdf5Handle space(H5Dget_space(dataset.id()), H5Sclose);
   const int rank = H5Sget_simple_extent_ndims(space.id());
   if (rank < 1 || rank > most_dims) {
-    throw DataError(
-        path, fmt::format("/{} has {} dimensions; 1 to {} were expected", name, rank, most_dims));
+    throw DataError(path,
+                    fmt::format("/{} has {} dimensions; {} expected", name, rank,
+                                most_dims == 1 ? "1 was" : fmt::format("1 to {} were", most_dims)));
   }
   std::array<hsize_t, H5S_MAX_RANK> dims{};
   H5Sget_simple_extent_dims(space.id(), dims.data(), nullptr);
