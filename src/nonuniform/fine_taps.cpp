@@ -18,18 +18,26 @@ std::vector<double> signs_beyond_pole(const FieldSet& fields) {
 
 }  // namespace
 
+TapChoice choose_taps(const PointSpec& spec, std::int64_t n_points) {
+  return choose_taps({.lmax = spec.lmax,
+                      .mmax = spec.mmax,
+                      .epsilon = spec.epsilon,
+                      .n_points = n_points,
+                      .n_components = static_cast<int>(spec.fields.n_components())});
+}
+
+FineRows rows_of(const TapChoice& choice, UntouchedRows untouched) {
+  return {std::make_shared<const RingGrid>(RingGrid::fejer(choice.theta.length, choice.phi.length)),
+          choice.theta.width, choice.phi.width, untouched};
+}
+
 FineTaps::FineTaps(const PointSpec& spec, std::int64_t n_points)
-    : choice(choose_taps({.lmax = spec.lmax,
-                          .mmax = spec.mmax,
-                          .epsilon = spec.epsilon,
-                          .n_points = n_points,
-                          .n_components = static_cast<int>(spec.fields.n_components())})),
+    : choice(choose_taps(spec, n_points)),
       theta(choice.theta.width, choice.theta.oversampling),
       phi(choice.phi.width, choice.phi.oversampling),
       grid{choice.theta.length, choice.phi.length, choice.theta.width, choice.phi.width},
       beyond_pole(signs_beyond_pole(spec.fields)),
-      ring_grid_(std::make_shared<const RingGrid>(
-          RingGrid::fejer(choice.theta.length, choice.phi.length))) {}
+      ring_grid_(rows_of(choice, UntouchedRows::left_out).grid) {}
 
 FineRows FineTaps::rows(UntouchedRows untouched) const {
   return {ring_grid_, choice.theta.width, choice.phi.width, untouched};

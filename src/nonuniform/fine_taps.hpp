@@ -14,6 +14,11 @@
 
 namespace ringweave::detail::inline nonuniform {
 
+/// Chooses the taps of a specification for the points of all ranks. No kernel is fitted.
+TapChoice choose_taps(const PointSpec& spec, std::int64_t n_points);
+/// Returns all rows of a choice, as points take their values from.
+FineRows rows_of(const TapChoice& choice, UntouchedRows untouched);
+
 /// The taps and fine rows chosen for a specification.
 struct FineTaps {
   /// n_points  of all ranks

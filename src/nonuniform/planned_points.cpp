@@ -62,6 +62,8 @@ std::shared_ptr<const FineTaps> taps_of(const Communicator& comm, const PointSpe
   return taps;
 }
 
+}  // namespace
+
 PointReport report_of(const PointSpec& spec, const TapChoice& choice, const PointPlan& plan) {
   const PointLoad most = plan.most();
   const PointLoad all = plan.total();
@@ -78,8 +80,6 @@ PointReport report_of(const PointSpec& spec, const TapChoice& choice, const Poin
           .most_rows = most.rows,
           .mean_rows = static_cast<double>(all.rows) / plan.n_ranks()};
 }
-
-}  // namespace
 
 PlannedPoints::PlannedPoints(const Communicator& comm, const PointSpec& asked,
                              const PointAngles& angles,

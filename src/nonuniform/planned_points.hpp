@@ -9,6 +9,9 @@
 
 namespace ringweave::detail::inline nonuniform {
 
+/// Reports a choice of taps and the plan of the points.
+PointReport report_of(const PointSpec& spec, const TapChoice& choice, const PointPlan& plan);
+
 /// The taps and fine rows chosen for a specification and a number of points, the points at the
 /// ranks that own their rows, and the sums over these rows.
 class PlannedPoints {

@@ -18,20 +18,6 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-TransformSpec rows_of(const PointSpec& spec, const TapChoice& choice) {
-  auto fine = std::make_shared<DeconvolvedRows>();
-  fine->n_rows = choice.theta.length;
-  TransformSpec rows;
-  rows.grid =
-      std::make_shared<const RingGrid>(RingGrid::fejer(choice.theta.length, choice.phi.length));
-  rows.lmax = spec.lmax;
-  rows.mmax = spec.mmax;
-  rows.fields = spec.fields;
-  rows.exchange = spec.exchange;
-  rows.fine_rows = std::move(fine);
-  return rows;
-}
-
 /// Values that go from the ranks that sum points to those that list them, where every point is
 /// listed by some other rank.
 double sent_values(std::int64_t n_points, int n_ranks, std::int64_t n_components) {
@@ -42,12 +28,32 @@ double sent_values(std::int64_t n_points, int n_ranks, std::int64_t n_components
 
 }  // namespace
 
+TransformSpec transform_to_rows(const PointSpec& spec, const FineRows& rows) {
+  auto fine = std::make_shared<DeconvolvedRows>();
+  fine->n_rows = rows.n_rows();
+  TransformSpec transform;
+  transform.grid = rows.grid;
+  transform.lmax = spec.lmax;
+  transform.mmax = spec.mmax;
+  transform.fields = spec.fields;
+  transform.exchange = spec.exchange;
+  transform.fine_rows = std::move(fine);
+  return transform;
+}
+
+TransformSpec transform_to_rows(const PointSpec& spec, const PointPlan& plan) {
+  TransformSpec transform = transform_to_rows(spec, plan.rows());
+  transform.grid = plan.rings().grid();
+  transform.ring_bands = std::make_shared<const RingDistribution>(plan.rings());
+  return transform;
+}
+
 EvenPoints::EvenPoints(const PointSpec& spec, std::int64_t n_points, std::int64_t n_angles)
     : spec_(spec.checked()),
       n_points_(n_points),
       n_angles_(n_angles),
       taps_(std::make_shared<const FineTaps>(spec_, n_points)),
-      rows_(rows_of(spec_, taps_->choice)) {
+      rows_(transform_to_rows(spec_, taps_->rows(UntouchedRows::left_out))) {
   const TapChoice& choice = taps_->choice;
   report_.theta_taps = choice.theta.width;
   report_.phi_taps = choice.phi.width;
@@ -81,8 +87,8 @@ PointWork EvenPoints::work(int n_ranks, int n_threads) const {
 }
 
 std::vector<MemoryItem> EvenPoints::memory(int n_ranks, int n_threads, Precision precision) const {
-  const PointMemory held =
-      predict_memory({spec_, n_points_, n_angles_, n_ranks, n_threads}, *taps_);
+  const PointMemory held = predict_memory({spec_, n_points_, n_angles_, n_ranks, n_threads},
+                                          taps_->rows(UntouchedRows::left_out));
   // The first rank has as many coefficients as any.
   const AlmLayout layout = TransformPlan(rows_, 0, n_ranks).alm;
   const std::int64_t listed = (n_points_ + n_ranks - 1) / n_ranks;
@@ -96,14 +102,20 @@ std::vector<MemoryItem> EvenPoints::memory(int n_ranks, int n_threads, Precision
 
 PointWork point_work(const PointTransform& transform, int n_ranks, int n_threads) {
   const PointReport& report = transform.points().report();
-  const TransformSpec& spec = transform.plan().spec;
+  return point_work(transform.plan().spec, report,
+                    sent_values(report.points, n_ranks, transform.points().n_components()),
+                    {n_ranks, n_threads});
+}
+
+PointWork point_work(const TransformSpec& rows, const PointReport& report, double sent_bytes,
+                     const Processors& processors) {
   return {
-      .lmax = spec.lmax,
+      .lmax = rows.lmax,
       .operations = static_cast<double>(report.most_points) *
-                    tap_operations(report.theta_taps, report.phi_taps, spec.fields.n_components()),
-      .sent_bytes = sent_values(report.points, n_ranks, transform.points().n_components()),
-      .n_ranks = n_ranks,
-      .n_threads = n_threads};
+                    tap_operations(report.theta_taps, report.phi_taps, rows.fields.n_components()),
+      .sent_bytes = sent_bytes,
+      .n_ranks = processors.n_ranks,
+      .n_threads = processors.n_threads};
 }
 
 void require_memory_for_points(const Run& run, const PointSpec& spec, const PointFile& points,
