@@ -35,7 +35,7 @@ class Deflection {
   /// * Computes d at the pixels with one MPI_Alltoallv.
   /// Error  DataError on all ranks when a coefficient is not finite; UsageError when a shape is
   ///        wrong, an order is not on exactly one rank, or ranks disagree; ResourceError when
-  ///        memory fails one.
+  ///        memory fails one, or cannot hold pixels and ring modes.
   Deflection(const Communicator& comm, std::shared_ptr<const RingGrid> grid,
              const Potential& potential, const ExchangeOptions& exchange = {});
 
@@ -62,12 +62,14 @@ class Deflection {
 
   /// * Returns the deflection that leads back: for every pixel n' from there to the n with
   /// exp_n(d(n)) = n', to 1e-12 rad. Fields that are evaluated there, and turned, are delensed.
-  /// Cost  about 8 transforms of a field of spin 1 to the pixels; about 210 bytes a pixel while it
-  /// runs. Error  DataError on all ranks, with the pixel and its |A|, where 12 steps do not find n:
-  /// the
-  ///        deflection folds the sphere. UsageError for the inverse of a deflection.
+  /// Cost   about 8 evaluations of d at every pixel, from one FineField, which is in memory
+  ///        meanwhile. Up to 2^18 pixels of a rank are searched at once, with 210 bytes for each.
+  /// Error  DataError on all ranks, with the pixel and its |A|, where 12 steps do not find n: the
+  ///        deflection folds the sphere. UsageError for the inverse of a deflection. ResourceError
+  ///        when memory cannot hold the field.
   Deflection inverse() const;
-  /// Returns how often inverse() evaluated d to make this deflection; 0 for one of a potential.
+  /// Returns how often at most inverse() evaluated d at a pixel to make this deflection; 0 for one
+  /// of a potential.
   int evaluations() const;
 
   /// Seconds of "legendre", "exchange", "ring_fft" and "deflection" that this rank took to make it.
@@ -76,6 +78,7 @@ class Deflection {
 
  private:
   friend class Lensing;
+  friend class Delensing;
   struct Impl;
   explicit Deflection(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
   std::shared_ptr<const Impl> impl_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <cmath>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "nonuniform/deflection_data.hpp"
 #include "nonuniform/geodesic.hpp"
 #include "nonuniform/inverse_deflection.hpp"
+#include "nonuniform/lensing_memory.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/lensing.hpp"
 #include "ringweave/transform.hpp"
@@ -120,6 +122,9 @@ Deflection::Deflection(const Communicator& comm, std::shared_ptr<const RingGrid>
   agree(comm, [&] { require_potential(potential); });
   SphericalHarmonicTransform transform(
       comm, transform_spec(std::move(grid), potential.layout, exchange, FieldSet({1})));
+  const DeflectionMemory memory = memory_of_deflection(transform.plan(), omp_get_max_threads());
+  require_memory_of_ranks(comm, memory.peak(), memory.tables,
+                          "pixels and ring modes of a deflection");
   DeflectionSource source = make_source(comm, potential, transform.alm_layout(), exchange);
   MapBuffer<double> d = agreed(comm, [&] { return transform.make_map<double>(); });
   transform.synthesize<double>(std::as_const(source.alm).view(), d.view());
@@ -203,6 +208,15 @@ Deflection Deflection::inverse() const {
   agree(own.comm, [&] {
     if (!own.source) throw UsageError("a deflection that is an inverse has no inverse");
   });
+  const InverseMemory memory = agreed(own.comm, [&] {
+    const AlmLayout& layout = own.source->layout;
+    const PointSpec spec =
+        spec_of_inverse(layout.lmax(), layout.mmax(), own.source->exchange, own.rms);
+    return memory_of_inverse(spec, pixels_of_inverse(spec, *own.bands), own.comm.rank(),
+                             omp_get_max_threads());
+  });
+  require_memory_of_ranks(own.comm, memory.peak(), memory.tables,
+                          "fine rows and pixels of an inverse deflection");
   StageTimes times;
   InverseVectors found = [&] {
     const StageTimer timer(&times, "deflection");

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <omp.h>
+
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "base/stage_timer.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/same_ranks.hpp"
 #include "distribute/order_moves.hpp"
+#include "nonuniform/deflection_data.hpp"
+#include "nonuniform/lensing_memory.hpp"
 #include "ringweave/analysis.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/lensing.hpp"
 #include "ringweave/transform.hpp"
+#include "transform/transform_plan.hpp"
 
 namespace ringweave {
 
@@ -41,6 +47,20 @@ int agreed_corrections(const Communicator& comm, int n_iter) {
   return n_iter;
 }
 
+/// Throws on all ranks where one lacks the memory for what delensing holds. Collective.
+void require_memory(const Communicator& comm, const Deflection& inverse,
+                    const LensingProblem& problem, const TransformPlan& analysis, int n_iter) {
+  const DelensingMemory memory = agreed(comm, [&] {
+    LensingProblem checked = problem;
+    checked.spec = problem.spec.checked();
+    const PixelPoints pixels = pixels_of_lensing(checked.spec, *inverse.ring_bands());
+    return memory_of_delensing(memory_of_lensing(checked, pixels, comm.rank()), analysis, n_iter,
+                               checked.n_threads);
+  });
+  require_memory_of_ranks(comm, memory.peak(), memory.of_threads(),
+                          "analysis and transform of delensing");
+}
+
 }  // namespace
 
 struct Delensing::Impl {
@@ -48,23 +68,29 @@ struct Delensing::Impl {
        int corrections, FrameRotation rotation)
       : comm(communicator),
         n_iter(agreed_corrections(comm, corrections)),
-        // First, since it checks whether the deflection has these ranks.
-        lensing(comm, inverse, spec, rotation),
         transform(comm, analysis_spec(inverse, spec)),
-        analysis(transform, agreed(comm, [&] {
-                   return AnalysisWeights{ring_weights(inverse.rings()), {}};
-                 })) {}
+        analysis(transform, agreed(comm,
+                                   [&] {
+                                     return AnalysisWeights{ring_weights(inverse.rings()), {}};
+                                   })),
+        lensing([&] {
+          require_memory(comm, inverse, {spec, rotation, omp_get_max_threads()}, transform.plan(),
+                         n_iter);
+          return Lensing(comm, inverse, spec, rotation);
+        }()) {}
 
   Communicator comm;
   int n_iter;
-  Lensing lensing;
   SphericalHarmonicTransform transform;
   Analysis analysis;
+  Lensing lensing;
 };
 
 Delensing::Delensing(const Communicator& comm, const Deflection& inverse, const PointSpec& spec,
-                     int n_iter, FrameRotation rotation)
-    : impl_(std::make_unique<Impl>(comm, inverse, spec, n_iter, rotation)) {}
+                     int n_iter, FrameRotation rotation) {
+  require_same_ranks(comm, inverse.impl_->comm, "a deflection");
+  impl_ = std::make_unique<Impl>(comm, inverse, spec, n_iter, rotation);
+}
 Delensing::~Delensing() = default;
 Delensing::Delensing(Delensing&&) noexcept = default;
 Delensing& Delensing::operator=(Delensing&&) noexcept = default;

@@ -55,7 +55,7 @@ ComponentBuffer<double> make_rows(const Communicator& comm, const PointSpec& spe
   const std::int64_t n_components = spec.fields.n_components();
   const std::int64_t size = plan.rings().n_rings(comm.rank()) * taps.grid.n_columns;
   const std::int64_t bytes = agreed(comm, [&] {
-    const std::int64_t modes = most_modes(spec, taps, plan.rings());
+    const std::int64_t modes = modes_of_ranks(spec, plan)[to_size(comm.rank())];
     return n_components * (size * std::int64_t{sizeof(double)} +
                            modes * std::int64_t{sizeof(std::complex<double>)});
   });

@@ -18,20 +18,20 @@ std::vector<double> signs_beyond_pole(const FieldSet& fields) {
 
 }  // namespace
 
-FineTaps::FineTaps(const PointSpec& spec, std::int64_t n_points)
-    : choice(choose_taps({.lmax = spec.lmax,
-                          .mmax = spec.mmax,
-                          .epsilon = spec.epsilon,
-                          .n_points = n_points,
-                          .n_components = static_cast<int>(spec.fields.n_components())})),
-      theta(choice.theta.width, choice.theta.oversampling),
-      phi(choice.phi.width, choice.phi.oversampling),
-      grid{choice.theta.length, choice.phi.length, choice.theta.width, choice.phi.width},
-      beyond_pole(signs_beyond_pole(spec.fields)),
-      ring_grid_(std::make_shared<const RingGrid>(
-          RingGrid::fejer(choice.theta.length, choice.phi.length))) {}
+TapChoice choose_taps(const PointSpec& spec, std::int64_t n_points) {
+  return choose_taps({.lmax = spec.lmax,
+                      .mmax = spec.mmax,
+                      .epsilon = spec.epsilon,
+                      .n_points = n_points,
+                      .n_components = static_cast<int>(spec.fields.n_components())});
+}
 
-PointReport FineTaps::report(const PointSpec& spec, const PointPlan& plan) const {
+FineRows rows_of(const TapChoice& choice, UntouchedRows untouched) {
+  return {std::make_shared<const RingGrid>(RingGrid::fejer(choice.theta.length, choice.phi.length)),
+          choice.theta.width, choice.phi.width, untouched};
+}
+
+PointReport report_of(const PointSpec& spec, const TapChoice& choice, const PointPlan& plan) {
   const PointLoad most = plan.most();
   const PointLoad all = plan.total();
   return {.theta_taps = choice.theta.width,
@@ -47,6 +47,14 @@ PointReport FineTaps::report(const PointSpec& spec, const PointPlan& plan) const
           .most_rows = most.rows,
           .mean_rows = static_cast<double>(all.rows) / plan.n_ranks()};
 }
+
+FineTaps::FineTaps(const PointSpec& spec, std::int64_t n_points)
+    : choice(choose_taps(spec, n_points)),
+      theta(choice.theta.width, choice.theta.oversampling),
+      phi(choice.phi.width, choice.phi.oversampling),
+      grid{choice.theta.length, choice.phi.length, choice.theta.width, choice.phi.width},
+      beyond_pole(signs_beyond_pole(spec.fields)),
+      ring_grid_(rows_of(choice, UntouchedRows::left_out).grid) {}
 
 FineRows FineTaps::rows(UntouchedRows untouched) const {
   return {ring_grid_, choice.theta.width, choice.phi.width, untouched};

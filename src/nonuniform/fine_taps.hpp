@@ -14,6 +14,13 @@
 
 namespace ringweave::detail::inline nonuniform {
 
+/// Chooses the taps of a specification for the points of all ranks. No kernel is fitted.
+TapChoice choose_taps(const PointSpec& spec, std::int64_t n_points);
+/// Returns all rows of a choice, as points take their values from.
+FineRows rows_of(const TapChoice& choice, UntouchedRows untouched);
+/// Describes a transform to points that are planned so, with these taps.
+PointReport report_of(const PointSpec& spec, const TapChoice& choice, const PointPlan& plan);
+
 /// The taps and fine rows chosen for a specification.
 struct FineTaps {
   /// n_points  of all ranks
@@ -24,9 +31,6 @@ struct FineTaps {
   /// Returns the specification of a transform to fine rows that are distributed so, and may be only
   /// some of them.
   TransformSpec transform_spec(const PointSpec& spec, const RingDistribution& bands) const;
-
-  /// Describes a transform to points that are planned so.
-  PointReport report(const PointSpec& spec, const PointPlan& plan) const;
 
   TapChoice choice;
   TapKernel theta;

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "distribute/mpi/agree.hpp"
@@ -18,17 +21,20 @@ namespace ringweave::detail::inline nonuniform {
 namespace {
 
 constexpr int most_steps = 12;
+constexpr std::int64_t usual_steps = 8;
+/// Pixels of a rank. Each takes about 210 bytes with its point.
+constexpr std::int64_t searched_at_once = std::int64_t{1} << 18;
 constexpr double accuracy = 1e-12;  // radians
 /// Beyond this the way back is not the shortest.
 constexpr double longest_step = 1.5;
 
 /// The state of the search at one pixel.
 struct Search {
-  std::int64_t pixel;  ///< of this rank
-  SpherePoint start;   ///< n'
-  Tangent step;        ///< the vector at n' to the current n
-  Tangent change;      ///< of the last step
-  Tangent residual;    ///< vector at n' to exp_n(d(n))
+  std::int64_t pixel = 0;  ///< of this rank
+  SpherePoint start;       ///< n'
+  Tangent step;            ///< the vector at n' to the current n
+  Tangent change;          ///< of the last step
+  Tangent residual;        ///< vector at n' to exp_n(d(n))
   // The inverse of the residual's derivative.
   double tt = 1, tp = 0, pt = 0, pp = 1;
 
@@ -62,95 +68,176 @@ SpherePoint point_at(double theta, double phi) {
   return {std::sin(theta), std::cos(theta), theta, phi};
 }
 
-std::vector<Search> start_search(const LocalRings& rings, MapView<const double> d) {
-  std::vector<Search> searches(to_size(rings.n_pixels()));
-  for (std::int64_t r = 0; r < rings.n_rings(); ++r) {
-    const Ring& ring = rings.ring(LocalRing{r});
-    const double spacing = 2 * std::numbers::pi / static_cast<double>(ring.n_phi);
-    for (std::int64_t j = 0; j < ring.n_phi; ++j) {
-      const std::int64_t pixel = rings.first_pixel(LocalRing{r}) + j;
-      Search& search = searches[to_size(pixel)];
-      search.pixel = pixel;
-      search.start = {ring.sin_theta, ring.cos_theta, ring.theta,
-                      ring.phi0 + spacing * static_cast<double>(j)};
-      search.residual = {d.component(0)[pixel], d.component(1)[pixel]};
+/// Every n-th ring of a rank, from one of the first n on: a part of its pixels that has some near
+/// all others, so that all ranks have work at once.
+struct RingShare {
+  std::int64_t first;
+  std::int64_t n;
+
+  /// Calls use(ring) for each.
+  template <class Use>
+  void for_each_ring(const LocalRings& rings, const Use& use) const {
+    for (std::int64_t r = first; r < rings.n_rings(); r += n) use(LocalRing{r});
+  }
+  std::int64_t n_pixels(const LocalRings& rings) const {
+    std::int64_t sum = 0;
+    for_each_ring(rings, [&](LocalRing r) { sum += rings.ring(r).n_phi; });
+    return sum;
+  }
+};
+
+/// The searches at some pixels, all after the same number of steps.
+class Searches {
+ public:
+  static constexpr std::int64_t bytes_of_pixel = sizeof(Search) + 4 * sizeof(double);
+
+  /// most  pixels at once
+  explicit Searches(std::int64_t most) : searches_(most), theta_(most), phi_(most), d_(2, most) {}
+
+  std::int64_t size() const { return size_; }
+  std::span<const double> theta() const { return {theta_.data(), to_size(size_)}; }
+  std::span<const double> phi() const { return {phi_.data(), to_size(size_)}; }
+  /// Returns the place of d at theta and phi, [to the south, to the east][search].
+  ComponentView<double> d() { return {d_.view().data(), 2, size_}; }
+
+  /// Begins at the identity. d is that of all pixels of the rank.
+  void start(const LocalRings& rings, const RingShare& share, MapView<const double> d) {
+    size_ = 0;
+    share.for_each_ring(rings, [&](LocalRing r) {
+      const Ring& ring = rings.ring(r);
+      const double spacing = 2 * std::numbers::pi / static_cast<double>(ring.n_phi);
+      for (std::int64_t j = 0; j < ring.n_phi; ++j) {
+        const std::int64_t pixel = rings.first_pixel(r) + j;
+        Search& search = searches_[size_++] = Search{};
+        search.pixel = pixel;
+        search.start = {ring.sin_theta, ring.cos_theta, ring.theta,
+                        ring.phi0 + spacing * static_cast<double>(j)};
+        search.residual = {d.component(0)[pixel], d.component(1)[pixel]};
+      }
+    });
+  }
+
+  /// Takes a step to theta() and phi().
+  void advance() {
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 0; i < size_; ++i) {
+      Search& search = searches_[i];
+      search.advance();
+      const GeodesicEnd n = follow_geodesic(search.start, search.step);
+      theta_[i] = search.is_lost() ? 0 : n.theta;
+      phi_[i] = search.is_lost() ? 0 : n.phi;
     }
   }
-  return searches;
+
+  /// Learns from d(), and takes the last step where n is found.
+  void learn() {
+    const ComponentView<const double> there = d();
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 0; i < size_; ++i) {
+      Search& search = searches_[i];
+      const GeodesicEnd end = follow_geodesic(point_at(theta_[i], phi_[i]),
+                                              {there.component(0)[i], there.component(1)[i]});
+      search.learn(geodesic_to(search.start, point_at(end.theta, end.phi)));
+      if (!search.is_lost() && search.is_found()) search.advance();
+    }
+  }
+
+  /// Leaves the searches that go on; others give their vector, or become pixels without one.
+  void settle(InverseVectors& result) {
+    const auto is_over = [&](const Search& search) {
+      if (search.is_lost()) {
+        result.not_found.push_back(search.pixel);
+        return true;
+      }
+      if (!search.is_found()) return false;
+      result.vectors.view().component(0)[search.pixel] = search.step.theta;
+      result.vectors.view().component(1)[search.pixel] = search.step.phi;
+      return true;
+    };
+    Search* const begin = searches_.data();
+    size_ = std::remove_if(begin, begin + size_, is_over) - begin;
+  }
+  /// Ends all searches without a vector.
+  void give_up(InverseVectors& result) {
+    for (std::int64_t i = 0; i < size_; ++i) result.not_found.push_back(searches_[i].pixel);
+    size_ = 0;
+  }
+
+ private:
+  std::int64_t size_ = 0;
+  HostBuffer<Search> searches_;
+  HostBuffer<double> theta_;
+  HostBuffer<double> phi_;
+  ComponentBuffer<double> d_;
+};
+
+/// Returns the field d, for any points. Collective.
+FineField field_of(const Communicator& comm, const DeflectionSource& source, double rms,
+                   std::int64_t n_pixels) {
+  FineField field(comm,
+                  spec_of_inverse(source.layout.lmax(), source.layout.mmax(), source.exchange, rms),
+                  points_of_inverse(n_pixels));
+  AlmBuffer<double> alm = agreed(comm, [&] { return field.make_alm<double>(); });
+  move_orders<double>(comm, source.layout, source.alm.view(), field.alm_layout(), alm.view());
+  field.set(alm);
+  return field;
 }
 
-/// Returns d at points, [to the south, to the east][point]. Collective.
-ComponentBuffer<double> deflection_at(const Communicator& comm, const DeflectionSource& source,
-                                      double epsilon, const std::vector<double>& theta,
-                                      const std::vector<double>& phi) {
-  PointSpec spec;
-  spec.lmax = source.layout.lmax();
-  spec.mmax = source.layout.mmax();
-  spec.fields = FieldSet({1});
-  spec.epsilon = epsilon;
-  spec.exchange = source.exchange;
-  PointTransform transform(comm, spec, PointSet(comm, spec, theta, phi));
-  AlmBuffer<double> alm = agreed(comm, [&] { return transform.make_alm<double>(); });
-  move_orders<double>(comm, source.layout, source.alm.view(), transform.alm_layout(), alm.view());
-  ComponentBuffer<double> values = agreed(comm, [&] { return transform.make_values<double>(); });
-  transform.evaluate(alm, values);
-  return values;
+/// Searches until all have an end. Returns the number of steps. Collective.
+int search(const Communicator& comm, FineField& field, Searches& searches, InverseVectors& result) {
+  int steps = 0;
+  while (steps < most_steps && comm.sum(searches.size()) > 0) {
+    searches.advance();
+    field.evaluate<double>(PointSet(field, searches.theta(), searches.phi()), searches.d());
+    searches.learn();
+    agree(comm, [&] { searches.settle(result); });
+    ++steps;
+  }
+  agree(comm, [&] { searches.give_up(result); });
+  return steps;
 }
 
 }  // namespace
 
+PointSpec spec_of_inverse(int lmax, int mmax, const ExchangeOptions& exchange, double rms) {
+  PointSpec spec;
+  spec.lmax = lmax;
+  spec.mmax = mmax;
+  spec.fields = FieldSet({1});
+  // So that d is known to a tenth of the accuracy asked for.
+  spec.epsilon = std::clamp(0.1 * accuracy / rms, 1e-13, 1e-3);
+  spec.exchange = exchange;
+  return spec;
+}
+
+std::int64_t points_of_inverse(std::int64_t n_pixels) {
+  return checked_product(usual_steps, n_pixels, "points of an inverse deflection");
+}
+
+std::int64_t parts_of_inverse(std::int64_t n_pixels) {
+  return std::max<std::int64_t>(1, (n_pixels + searched_at_once - 1) / searched_at_once);
+}
+
+std::int64_t bytes_of_search(std::int64_t n_pixels) { return n_pixels * Searches::bytes_of_pixel; }
+
 InverseVectors invert(const Communicator& comm, const LocalRings& rings,
                       const DeflectionSource& source, MapView<const double> d, double rms) {
-  // So that d is known to a tenth of the accuracy asked for.
-  const double epsilon = std::clamp(0.1 * accuracy / rms, 1e-13, 1e-3);
+  FineField field = field_of(comm, source, rms, comm.sum(rings.n_pixels()));
+  const std::int64_t n_shares = parts_of_inverse(comm.max(rings.n_pixels()));
   InverseVectors result;
-  std::vector<Search> searches;
+  std::optional<Searches> searches;
   agree(comm, [&] {
     result.vectors = MapBuffer<double>(2, rings.n_pixels());
-    searches = start_search(rings, d);
+    std::int64_t most = 0;
+    for (std::int64_t k = 0; k < n_shares; ++k)
+      most = std::max(most, RingShare{k, n_shares}.n_pixels(rings));
+    searches.emplace(most);
   });
-  const auto finish = [&](Search& search) {
-    search.advance();
-    result.vectors.view().component(0)[search.pixel] = search.step.theta;
-    result.vectors.view().component(1)[search.pixel] = search.step.phi;
-  };
-  std::vector<double> theta;
-  std::vector<double> phi;
-  while (comm.sum(ssize64(searches)) > 0 && result.evaluations < most_steps) {
-    agree(comm, [&] {
-      theta.resize(searches.size());
-      phi.resize(searches.size());
-    });
-#pragma omp parallel for schedule(static)
-    for (std::int64_t i = 0; i < ssize64(searches); ++i) {
-      Search& search = searches[to_size(i)];
-      search.advance();
-      const GeodesicEnd n = follow_geodesic(search.start, search.step);
-      theta[to_size(i)] = search.is_lost() ? 0 : n.theta;
-      phi[to_size(i)] = search.is_lost() ? 0 : n.phi;
-    }
-    const ComponentBuffer<double> there = deflection_at(comm, source, epsilon, theta, phi);
-    ++result.evaluations;
-#pragma omp parallel for schedule(static)
-    for (std::int64_t i = 0; i < ssize64(searches); ++i) {
-      Search& search = searches[to_size(i)];
-      const GeodesicEnd end =
-          follow_geodesic(point_at(theta[to_size(i)], phi[to_size(i)]),
-                          {there.view().component(0)[i], there.view().component(1)[i]});
-      search.learn(geodesic_to(search.start, point_at(end.theta, end.phi)));
-      if (!search.is_lost() && search.is_found()) finish(search);
-    }
-    agree(comm, [&] {
-      std::erase_if(searches, [&](const Search& search) {
-        if (search.is_lost()) result.not_found.push_back(search.pixel);
-        return search.is_lost() || search.is_found();
-      });
-    });
+  for (std::int64_t k = 0; k < n_shares; ++k) {
+    searches->start(rings, {k, n_shares}, d);
+    result.evaluations = std::max(result.evaluations, search(comm, field, *searches, result));
   }
-  agree(comm, [&] {
-    for (const Search& search : searches) result.not_found.push_back(search.pixel);
-  });
-  std::sort(result.not_found.begin(), result.not_found.end());
+  agree(comm, [&] { std::sort(result.not_found.begin(), result.not_found.end()); });
   result.lost = comm.sum(ssize64(result.not_found));
   return result;
 }

@@ -19,6 +19,19 @@ struct InverseVectors {
   int evaluations = 0;                  ///< of d, beyond that at the pixels
 };
 
+/// Returns the specification of d at points, from which the inverse is found, and so the rows of
+/// its field.
+/// rms  of |d|, radians
+PointSpec spec_of_inverse(int lmax, int mmax, const ExchangeOptions& exchange, double rms);
+/// Returns the number of points at which d is evaluated, about.
+std::int64_t points_of_inverse(std::int64_t n_pixels);
+
+/// Returns into how many parts, one searched after the other, the pixels of a rank go where a rank
+/// has so many at most.
+std::int64_t parts_of_inverse(std::int64_t n_pixels);
+/// Returns the bytes of a search at so many pixels, without their points.
+std::int64_t bytes_of_search(std::int64_t n_pixels);
+
 /// Solves for the vectors by Broyden's method in each pixel, from the identity on.
 /// d    [to the south, to the east][pixel], the deflection that `source` has at the pixels
 /// rms  of |d|

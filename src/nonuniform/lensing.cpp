@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ringweave/lensing.hpp"
 
+#include <omp.h>
+
 #include <cstddef>
 #include <utility>
 
@@ -9,6 +11,7 @@
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/same_ranks.hpp"
 #include "nonuniform/deflection_data.hpp"
+#include "nonuniform/lensing_memory.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave {
@@ -19,9 +22,22 @@ namespace {
 
 constexpr const char* where = "lensing";
 
+/// Throws on all ranks where one lacks the memory for what lensing holds. Collective.
+void require_memory(const Communicator& comm, const Deflection& deflection, const PointSpec& spec,
+                    FrameRotation rotation) {
+  const LensingMemory memory = agreed(comm, [&] {
+    const LensingProblem problem{spec.checked(), rotation, omp_get_max_threads()};
+    return memory_of_lensing(problem, pixels_of_lensing(problem.spec, *deflection.ring_bands()),
+                             comm.rank());
+  });
+  require_memory_of_ranks(comm, memory.peak(), memory.of_threads(),
+                          "deflected pixels, fine rows and ring modes");
+}
+
 /// Plans the transform to the points that the pixels see. Collective.
 PointTransform plan_transform(const Communicator& comm, const Deflection& deflection,
-                              const PointSpec& spec) {
+                              const PointSpec& spec, FrameRotation rotation) {
+  require_memory(comm, deflection, spec, rotation);
   const std::int64_t n = deflection.rings().n_pixels();
   MapBuffer<double> angles = agreed(comm, [&] { return MapBuffer<double>(2, n); });
   const View<double> theta = angles.view().component(0);
@@ -88,7 +104,7 @@ struct Lensing::Impl {
       : comm(communicator),
         deflection(given),
         fields(spec.fields),
-        transform(plan_transform(comm, deflection, spec)),
+        transform(plan_transform(comm, deflection, spec, rotation)),
         turns(rotation == FrameRotation::carried && fields.max_spin() > 0) {
     const std::int64_t bytes = checked_product(fields.n_components() * std::int64_t{sizeof(double)},
                                                deflection.rings().n_pixels(), where);

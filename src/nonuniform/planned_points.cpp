@@ -101,7 +101,7 @@ PlannedPoints::PlannedPoints(const Communicator& comm, const PointSpec& asked,
                 RowCosts::typical(taps_->rows(untouched_rows(field))), angles,
                 {.most_components = spec_.fields.n_components(),
                  .mpi_count_limit = spec_.exchange.mpi_count_limit}),
-      report_(taps_->report(spec_, exchange_.plan())) {
+      report_(report_of(spec_, taps_->choice, exchange_.plan())) {
   agree(comm, [&] { sums_ = {spec_.fields.n_components(), exchange_.summed().size()}; });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "nonuniform/point_memory.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <numbers>
@@ -40,29 +41,30 @@ std::int64_t slot_bytes(const ExchangeOptions& exchange, std::int64_t sent_bytes
   return bytes <= sum_bytes ? 0 : bytes;
 }
 
-/// Returns about the bytes of a thread in the Legendre stage and the row FFT.
+}  // namespace
+
 std::int64_t thread_bytes(const PointSpec& spec, const FineGrid& grid) {
   // Columns of eight orders on the doubled circle and on the rows, and sweeps.
   const std::int64_t legendre = (spec.fields.max_spin() > 0 ? 640 : 400) * grid.n_rows;
   return legendre + run_bytes_of_thread(grid.n_columns, spec.mmax + std::int64_t{1});
 }
 
-}  // namespace
+FineGrid grid_of(const FineRows& rows) {
+  return {rows.n_rows(), rows.n_columns(), rows.n_taps, rows.n_column_taps};
+}
 
-std::int64_t most_modes(const PointSpec& spec, const FineTaps& taps,
-                        const RingDistribution& bands) {
-  const ModeLimits limits = ModeLimits::of_fine_rows(*bands.grid(), taps.grid.n_rows, spec.lmax,
+std::vector<std::int64_t> modes_of_ranks(const PointSpec& spec, const PointPlan& plan) {
+  const RingDistribution& bands = plan.rings();
+  const ModeLimits limits = ModeLimits::of_fine_rows(*bands.grid(), plan.rows().n_rows(), spec.lmax,
                                                      spec.mmax, spec.fields.max_spin());
-  std::int64_t most = 0;
+  std::vector<std::int64_t> modes(to_size(bands.n_ranks()), 0);
   for (int rank = 0; rank < bands.n_ranks(); ++rank) {
-    std::int64_t modes = 0;
     for (const RingRange& band : bands.bands(rank)) {
       for (std::int64_t ring = band.begin; ring < band.end; ++ring)
-        modes += limits.m_limit(RingId{ring}) + std::int64_t{1};
+        modes[to_size(rank)] += limits.m_limit(RingId{ring}) + std::int64_t{1};
     }
-    most = std::max(most, modes);
   }
-  return most;
+  return modes;
 }
 
 PointPlan even_plan(const PointProblem& problem, const FineRows& rows) {
@@ -79,28 +81,37 @@ PointSetMemory memory_of_set(const PointProblem& problem, const PointPlan& plan)
   points.arriving = by_others(points.summed);
   points.repeated = std::max<std::int64_t>(references - points.listed, 0);
   points.n_angles = problem.n_angles;
-  const std::int64_t n_components = problem.spec.fields.n_components();
+  return memory_of_set(points, problem.n_components());
+}
+
+PointSetMemory memory_of_set(const PointCounts& points, std::int64_t n_components) {
   return {.points = PointExchange::bytes_of(points, n_components),
           .sums = points.summed * n_components * std::int64_t{sizeof(double)},
           .sorting = PointExchange::bytes_while_sorting(points)};
 }
 
 PointMemory predict_memory(const PointProblem& problem) {
-  return predict_memory(problem, FineTaps(problem.spec, problem.n_points));
+  return predict_memory(
+      problem, rows_of(choose_taps(problem.spec, problem.n_points), UntouchedRows::left_out));
 }
 
-PointMemory predict_memory(const PointProblem& problem, const FineTaps& taps) {
-  const PointSpec& spec = problem.spec;
-  const std::int64_t n_components = spec.fields.n_components();
-  const PointPlan plan = even_plan(problem, taps.rows(UntouchedRows::left_out));
-  PointMemory memory;
-  memory.set = memory_of_set(problem, plan);
-  memory.modes = bytes_of_mode * n_components * most_modes(spec, taps, plan.rings());
-  memory.modes +=
-      slot_bytes(spec.exchange, memory.modes - memory.modes / problem.n_ranks, memory.set.sums);
-  memory.rows = RowSweep::bytes_of_threads(taps.grid, n_components, problem.n_threads);
-  memory.tables = problem.n_threads * thread_bytes(spec, taps.grid);
-  return memory;
+PointMemory predict_memory(const PointProblem& problem, const FineRows& rows) {
+  const PointPlan plan = even_plan(problem, rows);
+  const std::vector<std::int64_t> modes = modes_of_ranks(problem.spec, plan);
+  return predict_memory(problem, rows, *std::max_element(modes.begin(), modes.end()),
+                        memory_of_set(problem, plan));
+}
+
+PointMemory predict_memory(const PointProblem& problem, const FineRows& rows, std::int64_t modes,
+                           const PointSetMemory& set) {
+  const std::int64_t n_components = problem.n_components();
+  const FineGrid grid = grid_of(rows);
+  const std::int64_t of_modes = bytes_of_mode * n_components * modes;
+  return {.set = set,
+          .modes = of_modes + slot_bytes(problem.spec.exchange,
+                                         of_modes - of_modes / problem.n_ranks, set.sums),
+          .rows = RowSweep::bytes_of_threads(grid, n_components, problem.n_threads),
+          .tables = problem.n_threads * thread_bytes(problem.spec, grid)};
 }
 
 }  // namespace ringweave::detail::inline nonuniform

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "distribute/points/point_exchange.hpp"
 #include "nonuniform/fine_taps.hpp"
@@ -37,21 +38,34 @@ struct PointProblem {
   std::int64_t n_angles = 2;  ///< 3 with psi
   int n_ranks = 1;
   int n_threads = 1;
+
+  std::int64_t n_components() const { return spec.fields.n_components(); }
 };
 
 /// Predicts the memory of the rank that needs most, for points all over the sphere that all ranks
 /// list an equal number of. Fewer rows are touched by points of a part of the sky. Plans nothing
 /// that grows with the points. Not collective.
 PointMemory predict_memory(const PointProblem& problem);
-/// The same with taps that are there already.
-PointMemory predict_memory(const PointProblem& problem, const FineTaps& taps);
+/// The same on fine rows that are chosen already.
+PointMemory predict_memory(const PointProblem& problem, const FineRows& rows);
+/// Predicts the memory of a rank.
+/// modes  of one component on its rows
+/// set    that of its points
+PointMemory predict_memory(const PointProblem& problem, const FineRows& rows, std::int64_t modes,
+                           const PointSetMemory& set);
 
 /// Plans the rows of points that are spread evenly over the sphere. Not collective.
 PointPlan even_plan(const PointProblem& problem, const FineRows& rows);
 /// Predicts the memory of their set.
 PointSetMemory memory_of_set(const PointProblem& problem, const PointPlan& plan);
+/// Predicts the memory of a rank with so many points.
+PointSetMemory memory_of_set(const PointCounts& points, std::int64_t n_components);
 
-/// Returns the ring modes of one component on the rows of the rank that has most.
-std::int64_t most_modes(const PointSpec& spec, const FineTaps& taps, const RingDistribution& bands);
+/// Returns the grid of fine rows as the sums over taps see it.
+FineGrid grid_of(const FineRows& rows);
+/// Returns the ring modes of one component on the rows of each rank.
+std::vector<std::int64_t> modes_of_ranks(const PointSpec& spec, const PointPlan& plan);
+/// Returns about the bytes of a thread in the Legendre stage and the row FFT.
+std::int64_t thread_bytes(const PointSpec& spec, const FineGrid& grid);
 
 }  // namespace ringweave::detail::inline nonuniform

@@ -223,14 +223,30 @@ class Lens(program.ProgramTest):
         self.assertLess(rms_difference(cut, read_map(self.folder / "cut.h5")), 1e-12)
 
     def test_a_dry_run_prints_the_plan_and_writes_nothing(self):
-        for form in (("--alm", "alm.h5", "--nside", NSIDE), ("--adjoint", "lensed.h5", "--lmax", LMAX),
-                     ("--inverse", "lensed.h5")):
-            out = self.done("lens", *form, *POTENTIAL, "dry.h5", "--dry-run", ranks=3).out
-            for words in ("taps", "points of a rank", "deflection", "memory high-water"):
-                self.assertIn(words, out)
-        out = self.done("lens", "--cl", "cl.txt", "--nside", NSIDE, "--lensed-lmax", 90, "dry.h5", "--dry-run")
+        always = ("taps", "points of a rank", "memory high-water", "in the deflection (legendre", "positions",
+                  "in one transform to points (Legendre", "rows", "values", "in the rotation", "in all of these")
+        drawn = ("--cl", "cl.txt", "--nside", NSIDE)
+        for form, words in ((("--alm", "alm.h5", "--nside", NSIDE, *POTENTIAL), ()),
+                            (("--adjoint", "lensed.h5", "--lmax", LMAX, *POTENTIAL, "--magnification"), ("in |A|",)),
+                            (("--inverse", "lensed.h5", *POTENTIAL),
+                             ("in the inverse deflection, 8 evaluations", "sorting")),
+                            (("--inverse", "--alm", "alm.h5", "--nside", NSIDE, *POTENTIAL), ("inverse deflection",)),
+                            (drawn, ())):
+            with self.subTest(form=form):
+                out = self.done("lens", *form, "dry.h5", "--dry-run", "--report", "dry.json", "--overwrite", ranks=3).out
+                for text in always + words:
+                    self.assertIn(text, out)
+                plan = json.loads((self.folder / "dry.json").read_text())["plan"]
+                parts = [plan[name]["predicted_seconds"] for name in
+                         ("deflection", "inverse", "interpolation", "rotation", "magnification") if name in plan]
+                self.assertAlmostEqual(plan["predicted_lensing_seconds"], sum(parts))
+                self.assertEqual(set(plan["deflection"]["predicted_stages"]),
+                                 {"legendre", "exchange", "ring_fft", "positions"})
+        (self.folder / "dry.json").unlink()
+        out = self.done("lens", *drawn, "--lensed-lmax", 90, "dry.h5", "--dry-run")
         self.assertIn("lmax = 90, but the grid", out.err)
         self.assertIn("analysis to --lensed-lmax", out.out)
+        self.assertIn("in the cut at --lensed-lmax", out.out)
         out = self.done("lens", "--cl", "cl.txt", "--nside", NSIDE, "--lmax", 10, "--deflection", "dry_d.h5", "dry.h5",
                         "--dry-run")
         self.assertIn("map of --deflection", out.out)

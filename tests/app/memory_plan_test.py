@@ -56,6 +56,13 @@ class MemoryPlan(program.ProgramTest):
     def test_iterated_analysis(self):
         self.check("analyze", "sky.h5", "--iter", 3, "--alm", "out.h5")
 
+    def test_lensing(self):
+        spectra = "".join(f"{l} 1 1 1 0 {1e-7 / max(l * (l + 1), 1)**2}\n" for l in range(1025))
+        (self.folder / "lensing.txt").write_text("# l TT EE BB TE PP\n" + spectra)
+        drawn = ("--cl", "lensing.txt", "--seed", 1, "--nside", 512)
+        self.check("lens", *drawn, "lensed.h5", "--save-potential", "phi.h5")
+        self.check("lens", "--adjoint", "lensed.h5", "--potential", "phi.h5", "--magnification", "out.h5", ranks=(2,))
+
     def test_points_beyond_the_memory_are_refused_with_the_ranks_that_would_do(self):
         self.done("analyze", "sky.h5", "--lmax", 64, "--iter", 0, "--alm", "few.h5", "--overwrite")
         (self.folder / "points.txt").write_text("".join(f"{0.006 * i} {i}\n" for i in range(500)))

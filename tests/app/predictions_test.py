@@ -139,6 +139,20 @@ class Model(Predictions):
         self.refused("model", *points[:2], code=2, says=["--points", "--lmax"])
         self.refused("model", "--nside", 64, "--epsilon", 1e-5, code=2, says=["--epsilon", "--points"])
 
+    def test_predicts_lensed_maps(self):
+        grid = ("--lens", "--nside", 128, "--lmax", 255, "--fields", "TQU", "--machine", "machine.json")
+        one, many = self.rows(*grid, "--ranks", "1,8")["rows"]
+        points = self.rows("--points", 12 * 128**2, *grid[3:], "--ranks", "1")["rows"][0]
+        self.assertGreater(one["deflection_seconds"], 0)
+        self.assertEqual(points["deflection_seconds"], 0)
+        for part in ("legendre", "ring_fft", "points"):
+            self.assertAlmostEqual(one[part + "_seconds"], points[part + "_seconds"], places=9)
+        self.assertAlmostEqual(one["total_seconds"], points["total_seconds"] + one["deflection_seconds"], places=9)
+        # d is 16 bytes a pixel, and its a_lm 32 bytes a coefficient.
+        self.assertGreater(one["memory_bytes"], points["memory_bytes"] + 16 * 12 * 128**2 + 16 * 256 * 257)
+        self.assertLess(many["memory_bytes"], one["memory_bytes"] / 3)
+        self.refused("model", "--lens", "--points", 10, "--lmax", 9, code=2, says=["--points", "--lens"])
+
     def test_takes_its_costs_from_the_machine_file(self):
         slow = self.write_machine("slow.json", legendre_scalar=10)
         usual = self.rows("--nside", 64, "--machine", "machine.json")["rows"][0]

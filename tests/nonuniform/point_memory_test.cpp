@@ -9,12 +9,19 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/memory_meter.hpp"
+#include "nonuniform/inverse_deflection.hpp"
+#include "nonuniform/lensing_memory.hpp"
+#include "nonuniform/lensing_problem.hpp"
 #include "nonuniform/point_problem.hpp"
 #include "ringweave/points.hpp"
 #include "support/expect_error.hpp"
+#include "transform/transform_plan.hpp"
 
 namespace ringweave::detail::test {
 namespace {
@@ -61,13 +68,89 @@ TEST(PointMemory, PredictionIsWithinATenthOfWhatIsAllocated) {
   }
 }
 
+/// Returns the most bytes of all buffers while work() runs, beside those before it.
+template <class Work>
+std::int64_t most_bytes_of(const Work& work) {
+  const std::int64_t before = MemoryMeter::current_bytes();
+  MemoryMeter::reset_high_water();
+  work();
+  return MemoryMeter::high_water_bytes() - before;
+}
+
+constexpr int potential_lmax = 255;
+
+TransformSpec spec_on(const std::shared_ptr<const RingGrid>& grid, const FieldSet& fields) {
+  TransformSpec spec;
+  spec.grid = grid;
+  spec.lmax = potential_lmax;
+  spec.fields = fields;
+  return spec;
+}
+
+TEST(LensingMemory, PredictionOfADeflectionIsWithinATenthOfWhatIsAllocated) {
+  const Communicator comm = Communicator::world();
+  const auto grid = shared(RingGrid::healpix(256));
+  const RandomPotential potential(comm, potential_lmax, 1e-2);
+  const TransformPlan plan(spec_on(grid, FieldSet({1})), comm.rank(), comm.size());
+  const DeflectionMemory predicted = memory_of_deflection(plan, omp_get_max_threads());
+  std::optional<Deflection> deflection;
+  expect_near(comm, "making of a deflection",
+              most_bytes_of([&] { deflection.emplace(comm, grid, potential.view()); }),
+              comm.max(predicted.peak()));
+  expect_near(comm, "deflection", deflection->bytes(), comm.max(predicted.total()));
+}
+
+TEST(LensingMemory, PredictionsOfInverseLensingAndDelensingAreWithinATenth) {
+  const Communicator comm = Communicator::world();
+  const auto grid = shared(RingGrid::healpix(128));
+  const RandomPotential potential(comm, potential_lmax, 1e-2);
+  const int n_threads = omp_get_max_threads();
+  const Deflection deflection(comm, grid, potential.view());
+  const RingDistribution& bands = *deflection.ring_bands();
+
+  const PointSpec of_d = spec_of_inverse(potential_lmax, potential_lmax, {}, deflection.rms());
+  const InverseMemory of_inverse =
+      memory_of_inverse(of_d, pixels_of_inverse(of_d, bands), comm.rank(), n_threads);
+  std::optional<Deflection> inverse;
+  expect_near(comm, "inverse", most_bytes_of([&] { inverse.emplace(deflection.inverse()); }),
+              comm.max(of_inverse.peak()));
+  expect_near(comm, "found inverse", inverse->bytes(), comm.max(of_inverse.total()));
+
+  const LensingProblem problem{spec_of(potential_lmax, {0, 2}, 1e-6).checked(),
+                               FrameRotation::carried, n_threads};
+  const LensingMemory of_lensing =
+      memory_of_lensing(problem, pixels_of_lensing(problem.spec, bands), comm.rank());
+  std::optional<Lensing> lensing;
+  expect_near(comm, "planning of lensing",
+              most_bytes_of([&] { lensing.emplace(comm, deflection, problem.spec); }),
+              comm.max(of_lensing.peak()));
+  expect_near(comm, "lensing", lensing->bytes(), comm.max(of_lensing.total()));
+  lensing.reset();
+
+  const TransformPlan plan(spec_on(grid, problem.spec.fields), comm.rank(), comm.size());
+  for (const int n_iter : {0, 1}) {
+    const DelensingMemory of_delensing = memory_of_delensing(of_lensing, plan, n_iter, n_threads);
+    MapBuffer<double> map(3, deflection.rings().n_pixels());
+    std::fill_n(map.view().data(), 3 * map.size(), 1.0);
+    expect_near(comm, "delensing", most_bytes_of([&] {
+                  Delensing delensing(comm, *inverse, problem.spec, n_iter);
+                  delensing.delens<double>(std::as_const(map).view(), map.view());
+                }),
+                comm.max(of_delensing.peak()));
+  }
+}
+
 /// Limits the address space of this process while it lives.
 class AddressSpaceLimit {
  public:
-  explicit AddressSpaceLimit(std::int64_t bytes) {
+  /// more  bytes than it has now
+  explicit AddressSpaceLimit(std::int64_t more) {
+    std::ifstream status("/proc/self/statm");
+    std::int64_t pages = 0;
+    status >> pages;
     getrlimit(RLIMIT_AS, &before_);
     rlimit limit = before_;
-    limit.rlim_cur = static_cast<rlim_t>(bytes);
+    limit.rlim_cur = static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE) + more);
     setrlimit(RLIMIT_AS, &limit);
   }
   ~AddressSpaceLimit() { setrlimit(RLIMIT_AS, &before_); }
@@ -85,13 +168,35 @@ TEST(PointMemory, MorePointsThanMemoryHoldsAreRefusedBeforeTheyAreSent) {
   const PointSpec spec = spec_of(300, {0}, 1e-6);
   const Directions mine = even_share(comm, 1'000'000 * comm.size());
   PointSet(comm, spec, {}, {});  // MPI has what it needs then
-  std::ifstream status("/proc/self/statm");
-  std::int64_t pages = 0;
-  ASSERT_TRUE(status >> pages);
   // Sorting the points takes 60 MB of each rank and more.
-  const AddressSpaceLimit limit(pages * sysconf(_SC_PAGESIZE) + 40'000'000);
+  const AddressSpaceLimit limit(40'000'000);
   expect_error(ErrorKind::resource, "ranks with as much memory each",
                [&] { PointSet(comm, spec, mine.theta, mine.phi); });
+}
+
+TEST(LensingMemory, MorePixelsThanMemoryHoldsAreRefused) {
+  if (RINGWEAVE_TEST_IS_SANITIZED != 0)
+    GTEST_SKIP() << "sanitizers need more address space than any limit";
+  const Communicator comm = Communicator::world();
+  const RandomPotential potential(comm, 20, 1e-2);
+  // A million pixels of each rank take 16 MB, their points 76 MB.
+  const auto grid = shared(RingGrid::fejer(256, 4096 * std::int64_t{comm.size()}));
+  const Deflection deflection(comm, grid, potential.view());
+  const PointSpec spec = spec_of(20, {0}, 1e-6);
+  const AddressSpaceLimit limit(30'000'000);
+  const auto refused = [&](const char* what, const auto& work) {
+    const Thrown thrown = thrown_by(work);
+    EXPECT_EQ(thrown.kind, ErrorKind::resource) << thrown.message;
+    for (const char* text : {what, "ranks with as much memory each"})
+      EXPECT_NE(thrown.message.find(text), std::string::npos) << thrown.message;
+  };
+  refused("pixels and ring modes of a deflection", [&] {
+    const auto larger = shared(RingGrid::fejer(512, 8192 * std::int64_t{comm.size()}));
+    Deflection(comm, larger, potential.view());
+  });
+  refused("deflected pixels, fine rows and ring modes", [&] { Lensing(comm, deflection, spec); });
+  refused("analysis and transform of delensing", [&] { Delensing(comm, deflection, spec); });
+  refused("pixels of an inverse deflection", [&] { deflection.inverse(); });
 }
 
 }  // namespace

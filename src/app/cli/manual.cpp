@@ -202,6 +202,7 @@ message, and corrected.)",
 ringweave model --nside 2048 --lmax 4096 --ranks 64,128,256 --machine machine.json
 ringweave model --nside 8192 --lmax 16384 --machine h100_cluster
 ringweave model --points 50000000 --lmax 4095 --epsilon 1e-10 --fields TQU
+ringweave model --lens --nside 2048 --lmax 4095 --fields TQU
 ringweave model --nside 4096 --lmax 8192 --json model.json)",
      false},
     {"plot", "draw a map or spectra", "INPUT OUT [OPTION...]",

@@ -148,7 +148,8 @@ struct CalibrateOptions {
 struct ModelOptions {
   TransformOptions transform;
   std::int64_t points = 0;  ///< 0: onto the grid
-  double epsilon = 1e-7;
+  bool lens = false;        ///< onto its deflected pixels
+  std::optional<double> epsilon;
   std::string ranks = "1,2,4,8,16,32,64,128,256,512,1024,2048,4096,8192,16384,32768,65536";
   std::string json;
 };

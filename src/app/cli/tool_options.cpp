@@ -147,18 +147,18 @@ void declare_model(CLI::App& command, ModelOptions& options) {
              "the machine.")
       ->capture_default_str();
   group.value("--json", options.json, "FILE", "Write the table as JSON too. Default: none.");
-  auto* points =
-      group
-          .value("--points", options.points, "N",
-                 "Predict a transform to this many points all over the sphere, with --lmax instead "
-                 "of a grid, on the host.")
-          ->check(positive_number());
+  group
+      .value("--points", options.points, "N",
+             "Predict a transform to this many points all over the sphere, with --lmax instead "
+             "of a grid, on the host.")
+      ->check(positive_number());
+  group.flag("--lens", options.lens,
+             "Predict a lensed map on the grid, with its deflection, on the host.");
   group
       .value("--epsilon", options.epsilon, "X",
-             "--points: rms error of the values over the rms of the field, 1e-13 to 0.1.")
-      ->check(number_within(1e-13, 0.1))
-      ->needs(points)
-      ->capture_default_str();
+             "--points, --lens: rms error of the values over the rms of the field, 1e-13 to 0.1. "
+             "Default: 1e-7.")
+      ->check(number_within(1e-13, 0.1));
   declare_grid(command, options.transform);
   declare_transform(command, options.transform, {"T", "TQU", "QU"},
                     {"what the grid holds, 3 nside - 1 on HEALPix.", "lmax.", "double."});

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "app/content.hpp"
 #include "app/lens/lens_job.hpp"
 #include "app/lens/lens_options.hpp"
+#include "app/lens/lens_plan.hpp"
 #include "app/lens/lens_report.hpp"
 #include "app/lens/lensed_map.hpp"
 #include "app/lens/potential.hpp"
@@ -72,25 +74,33 @@ struct PlannedLensing {
 };
 
 /// Makes the deflection of the job's grid, its inverse for --inverse, and plans the transform.
+/// Nothing with --dry-run.
 /// beside  what the run holds besides, on this rank
 /// Collective.
-PlannedLensing plan_job(Run& run, LensJob& job, const AlmSource& source,
-                        const PotentialSource& potential, std::vector<MemoryItem> beside = {}) {
+std::optional<PlannedLensing> plan_job(Run& run, LensJob& job, const AlmSource& source,
+                                       const PotentialSource& potential,
+                                       std::vector<MemoryItem> beside = {}) {
   const LensOptions& options = job.options;
   run.outputs.require_writable();
-  const bool dry = run.options.dry_run;
-  if (!options.cl.empty() && !dry) {
+  {
+    const LensPlan plan(run, job, potential);
+    record_lens_plan(run, job, plan, std::move(beside));
+    if (run.options.dry_run) {
+      record_points(run, plan.lensed.report);
+      return std::nullopt;
+    }
+  }
+  if (!options.cl.empty()) {
     job.provenance.seed = seed_of(run, options);
     run.report["seed"] = *job.provenance.seed;
   }
-  MemoryEstimate before = with_program(std::move(beside));
   Deflection deflection = make_deflection(run, job, potential, source);
-  if (!dry) tell_of_deflection(run, options, deflection);
-  if (options.inverse && !dry) deflection = inverse_of(run, options, deflection);
+  tell_of_deflection(run, options, deflection);
+  if (options.inverse) deflection = inverse_of(run, options, deflection);
   Lensing lensing = planned_lensing(run, job, deflection);
-  require_lensing_plan(run, job, deflection, lensing, std::move(before));
-  if (!dry) write_deflection(run, job, deflection);
-  return {std::move(deflection), std::move(lensing)};
+  record_points(run, lensing.transform().points().report());
+  write_deflection(run, job, deflection);
+  return PlannedLensing{std::move(deflection), std::move(lensing)};
 }
 
 void conclude(Run& run, const LensJob& job) {
@@ -165,10 +175,10 @@ int map_of_alm(Run& run, const LensOptions& options, const std::string& alm) {
   warn_of_short_spectrum(run, path, source, job.spec.lmax);
   const PotentialSource potential = open_potential(run, job);
   require_memory_for_lensing(run, job, potential.lmax);
-  PlannedLensing planned = plan_job(run, job, source, potential);
-  if (run.options.dry_run) return 0;
+  std::optional<PlannedLensing> planned = plan_job(run, job, source, potential);
+  if (!planned) return 0;
   with_storage(job.precision,
-               [&](auto storage) { lens_source<decltype(storage)>(run, job, source, planned); });
+               [&](auto storage) { lens_source<decltype(storage)>(run, job, source, *planned); });
   conclude(run, job);
   return 0;
 }
@@ -217,10 +227,10 @@ int map_of_map(Run& run, const LensOptions& options, std::unique_ptr<MapReader> 
   record_plan(run, *analysis.transform, of_analysis, analysis.of_one);
   std::vector<MemoryItem> beside(of_analysis.items.begin() + 1, of_analysis.items.end());
   for (MemoryItem& item : beside) item.name += " of the analysis";
-  PlannedLensing planned = plan_job(run, job, {}, potential, std::move(beside));
-  if (run.options.dry_run) return 0;
+  std::optional<PlannedLensing> planned = plan_job(run, job, {}, potential, std::move(beside));
+  if (!planned) return 0;
   with_storage(job.precision, [&](auto storage) {
-    delens_map<decltype(storage)>(run, job, analysis, skies, planned);
+    delens_map<decltype(storage)>(run, job, analysis, skies, *planned);
   });
   conclude(run, job);
   return 0;
@@ -300,10 +310,10 @@ int alm_of_map(Run& run, const LensOptions& options) {
   if (!options.deflection.empty()) require_map_file(options.deflection, *grid);
   const PotentialSource potential = open_potential(run, job);
   require_memory_for_lensing(run, job, potential.lmax);
-  PlannedLensing planned = plan_job(run, job, {}, potential);
-  if (run.options.dry_run) return 0;
+  std::optional<PlannedLensing> planned = plan_job(run, job, {}, potential);
+  if (!planned) return 0;
   with_storage(job.precision, [&](auto storage) {
-    adjoint_of<decltype(storage)>(run, job, *sky.reader, planned);
+    adjoint_of<decltype(storage)>(run, job, *sky.reader, *planned);
   });
   run.conclusion =
       fmt::format("{}: adjoint lensing of {}, lmax {}", options.output(), sky.path, job.spec.lmax);

@@ -11,6 +11,7 @@
 
 #include "app/cli/field_choice.hpp"
 #include "app/commands/commands.hpp"
+#include "app/predict/lensing_prediction.hpp"
 #include "app/predict/memory_estimate.hpp"
 #include "app/predict/point_prediction.hpp"
 #include "app/predict/scaling_prediction.hpp"
@@ -54,6 +55,8 @@ FieldSet fields_of(const ModelOptions& options) {
   return fields_named(fields.empty() ? "T" : fields).fields;
 }
 
+constexpr double usual_epsilon = 1e-7;
+
 /// The points of --points; none without. Error  UsageError.
 std::optional<EvenPoints> points_of(Run& run, const ModelOptions& options) {
   if (options.points == 0) return std::nullopt;
@@ -65,16 +68,34 @@ std::optional<EvenPoints> points_of(Run& run, const ModelOptions& options) {
   if (asked.lmax < 0) throw UsageError("--points: give --lmax, the highest degree of the a_lm");
   if (asked.backend == "cuda")
     throw UsageError("--backend cuda: transforms to points are made on the host; leave it out");
-  const PointSpec spec =
-      make_point_spec(run, {asked, options.epsilon, fields_of(options), {asked.lmax}});
+  const PointSpec spec = make_point_spec(
+      run, {asked, options.epsilon.value_or(usual_epsilon), fields_of(options), {asked.lmax}});
   return EvenPoints(spec, options.points, 2);
+}
+
+/// The lensed map of --lens; none without. Error  UsageError.
+std::optional<LensedGrid> lensed_of(Run& run, const ModelOptions& options) {
+  if (!options.lens) return std::nullopt;
+  if (options.points > 0)
+    throw UsageError("--points and --lens are two predictions; give one of them");
+  const TransformOptions& asked = options.transform;
+  if (asked.backend == "cuda")
+    throw UsageError("--backend cuda: maps are lensed on the host; leave it out");
+  const auto grid = named_grid(asked);
+  const PointSpec spec =
+      make_point_spec(run, {asked,
+                            options.epsilon.value_or(usual_epsilon),
+                            fields_of(options),
+                            {asked.lmax >= 0 ? asked.lmax : grid->default_lmax()}});
+  return LensedGrid(spec, grid);
 }
 
 ScalingPlace place_of(const Run& run, const ModelOptions& options) {
   const bool asked = run.options.threads > 0 || std::getenv("OMP_NUM_THREADS") != nullptr;
-  return {
-      options.points > 0 ? Place::host : predicted_place(run.machine, options.transform.backend),
-      asked ? omp_get_max_threads() : run.machine.n_threads};
+  return {options.points > 0 || options.lens
+              ? Place::host
+              : predicted_place(run.machine, options.transform.backend),
+          asked ? omp_get_max_threads() : run.machine.n_threads};
 }
 
 /// Returns the smallest power of two at which `communication` takes longer than the computation.
@@ -82,7 +103,8 @@ template <class Communication>
 std::optional<int> critical_ranks(ScalingPredictor& predictor, const Communication& communication) {
   for (int n_ranks = 2; n_ranks <= ScalingPredictor::most_ranks; n_ranks *= 2) {
     const ScalingPrediction& row = predictor.at(n_ranks);
-    const Estimate computation = row.seconds.legendre + row.seconds.ring_fft + row.points.points;
+    const Estimate computation =
+        row.seconds.legendre + row.seconds.ring_fft + row.points.points + row.deflection;
     if (communication(row) > computation.seconds) return n_ranks;
   }
   return std::nullopt;
@@ -101,6 +123,10 @@ bool has_points(const std::vector<ScalingPrediction>& rows) {
   return !rows.empty() && rows.front().points.points.seconds > 0;
 }
 
+bool has_deflection(const std::vector<ScalingPrediction>& rows) {
+  return !rows.empty() && rows.front().deflection.seconds > 0;
+}
+
 bool has_copies(const std::vector<ScalingPrediction>& rows) {
   for (const ScalingPrediction& row : rows)
     if (row.seconds.copies.seconds > 0) return true;
@@ -110,21 +136,23 @@ bool has_copies(const std::vector<ScalingPrediction>& rows) {
 void say_seconds(Run& run, const std::vector<ScalingPrediction>& rows) {
   const bool copies = has_copies(rows);
   const bool points = has_points(rows);
-  run.say(fmt::format("{:>8}{:>12}{:>12}{:>12}{}{}{:>12}{:>9}{:>14}{:>14}", "ranks", "Legendre, s",
-                      points ? "rows, s" : "ring FFT, s", "exchange, s",
+  const bool deflection = has_deflection(rows);
+  run.say(fmt::format("{:>8}{:>12}{:>12}{:>12}{}{}{}{:>12}{:>9}{:>14}{:>14}", "ranks",
+                      "Legendre, s", points ? "rows, s" : "ring FFT, s", "exchange, s",
                       copies ? "   copies, s" : "", points ? "   points, s   values, s" : "",
-                      "total, s", "+- %", "dense exch., s", "as printed, s"));
+                      deflection ? "  deflect., s" : "", "total, s", "+- %", "dense exch., s",
+                      "as printed, s"));
   for (const ScalingPrediction& row : rows) {
     const Estimate total = row.total();
-    run.say(fmt::format("{:>8}{:>12.3g}{:>12.3g}{:>12.3g}{}{}{:>12.3g}{:>9.0f}{:>14.3g}{:>14.3g}",
-                        ranks_of(row), row.seconds.legendre.seconds, row.seconds.ring_fft.seconds,
-                        row.seconds.exchange.seconds,
-                        copies ? fmt::format("{:>12.3g}", row.seconds.copies.seconds) : "",
-                        points ? fmt::format("{:>12.3g}{:>12.3g}", row.points.points.seconds,
-                                             row.points.value_exchange.seconds)
-                               : "",
-                        total.seconds, 100 * total.sigma / total.seconds, row.dense_seconds,
-                        row.dense_seconds_as_printed));
+    run.say(fmt::format(
+        "{:>8}{:>12.3g}{:>12.3g}{:>12.3g}{}{}{}{:>12.3g}{:>9.0f}{:>14.3g}{:>14.3g}", ranks_of(row),
+        row.seconds.legendre.seconds, row.seconds.ring_fft.seconds, row.seconds.exchange.seconds,
+        copies ? fmt::format("{:>12.3g}", row.seconds.copies.seconds) : "",
+        points ? fmt::format("{:>12.3g}{:>12.3g}", row.points.points.seconds,
+                             row.points.value_exchange.seconds)
+               : "",
+        deflection ? fmt::format("{:>13.3g}", row.deflection.seconds) : "", total.seconds,
+        100 * total.sigma / total.seconds, row.dense_seconds, row.dense_seconds_as_printed));
   }
 }
 
@@ -195,6 +223,7 @@ nlohmann::ordered_json json_of(const ScalingPrediction& row) {
       {"copies_seconds", row.seconds.copies.seconds},
       {"points_seconds", row.points.points.seconds},
       {"value_exchange_seconds", row.points.value_exchange.seconds},
+      {"deflection_seconds", row.deflection.seconds},
       {"total_seconds", row.total().seconds},
       {"uncertainty_seconds", row.total().sigma},
       {"dense_exchange_seconds", row.dense_seconds},
@@ -247,7 +276,10 @@ int model(Run& run, const ModelOptions& options) {
   const std::vector<int> ranks = parse_ranks(options.ranks);
   run.outputs.announce(options.json, OutputContent::report);
   const ScalingPlace place = place_of(run, options);
-  const std::optional<EvenPoints> points = points_of(run, options);
+  if (options.epsilon && options.points == 0 && !options.lens)
+    throw UsageError("--epsilon belongs to --points and --lens; leave it out");
+  const std::optional<LensedGrid> lensed = lensed_of(run, options);
+  const std::optional<EvenPoints> points = lensed ? lensed->points() : points_of(run, options);
   const TransformSpec spec =
       points ? points->rows()
              : make_spec(options.transform, named_grid(options.transform), fields_of(options));
@@ -266,10 +298,16 @@ int model(Run& run, const ModelOptions& options) {
                     "interpolated: taps {} x {}, error {:.1e}; every value goes to another rank",
                     report.points, report.theta_taps, report.phi_taps, report.predicted_error));
   }
+  if (lensed) {
+    run.say(
+        "the deflection is the transform of d onto the grid, with the same lmax, and the "
+        "positions and the rotation of the pixels");
+  }
   if (!run.machine.notes.empty()) run.say(run.machine.notes);
 
-  ScalingPredictor predictor = points ? ScalingPredictor(*points, run.machine, place.n_threads)
-                                      : ScalingPredictor(spec, run.machine, place);
+  ScalingPredictor predictor = lensed   ? ScalingPredictor(*lensed, run.machine, place.n_threads)
+                               : points ? ScalingPredictor(*points, run.machine, place.n_threads)
+                                        : ScalingPredictor(spec, run.machine, place);
   std::vector<ScalingPrediction> rows;
   for (const int n_ranks : ranks) rows.push_back(predictor.at(n_ranks));
   say_seconds(run, rows);
@@ -295,7 +333,7 @@ int model(Run& run, const ModelOptions& options) {
                {"lmax", spec.lmax},
                {"mmax", spec.mmax},
                {"components", spec.fields.n_components()},
-               {"points", options.points},
+               {"points", points ? points->report().points : 0},
                {"threads", place.n_threads},
                {"backend", backend},
                {"machine", run.machine.name},

@@ -1,36 +1,134 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/lens/lens_report.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
+#include <omp.h>
+
 #include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
 
 #include "app/lens/lensed_map.hpp"
+#include "app/predict/lensing_prediction.hpp"
+#include "app/predict/point_prediction.hpp"
 #include "app/report/plan_table.hpp"
 #include "app/report/point_report.hpp"
+#include "app/report/transform_report.hpp"
 #include "app/transform_setup.hpp"
-#include "transform/transform_plan.hpp"
+#include "distribute/mpi/agree.hpp"
+#include "nonuniform/inverse_deflection.hpp"
+#include "perf_models/point_model.hpp"
 
 namespace ringweave::detail::inline app {
 namespace {
 
-/// Maps in double that the search for the inverse deflection holds beside the deflection.
-constexpr std::int64_t inverse_maps = 26;
-constexpr std::int64_t deflection_maps = 5;  ///< that --deflection writes, in double
+/// Predicts `each` operations for every pixel of a rank.
+Estimate predict_pixels(const Run& run, const FieldAtPixels& at, double each) {
+  const auto n_pixels = static_cast<double>(at.pixels.n_pixels(run.comm.rank()));
+  return of_slowest(run.comm, estimate_pixels(n_pixels, each, omp_get_max_threads(), run.machine));
+}
 
-std::int64_t sum_of(const std::vector<MemoryItem>& items) { return MemoryEstimate{items}.total(); }
+/// Puts the seconds of a part of the run into the report's plan and prints them.
+void record_part(Run& run, const char* name, const std::string& what, const Estimate& total,
+                 const std::vector<std::pair<const char*, double>>& stages) {
+  nlohmann::ordered_json& part = run.report["plan"][name];
+  part["predicted_seconds"] = total.seconds;
+  part["predicted_uncertainty_seconds"] = total.sigma;
+  std::string text;
+  for (const auto& [stage, seconds] : stages) {
+    part["predicted_stages"][stage] = seconds;
+    text += fmt::format("{}{} {:.2g}", text.empty() ? "" : ", ", stage, seconds);
+  }
+  if (run.options.dry_run || run.options.verbose)
+    run.say(fmt::format("  predicted: {} in {} ({})", seconds_text(total), what, text));
+}
 
-/// What --lensed-lmax holds beside the map and the a_lm of the job.
-MemoryItem memory_of_cut(const Run& run, const LensJob& job, const Deflection& deflection) {
-  const LensedCut cut = lensed_cut(job, deflection);
-  const TransformPlan plan(cut.spec, run.comm.rank(), run.comm.size());
-  const MemoryUse use{
-      .operation = cut.n_iter > 0 ? Operation::analysis_iterating : Operation::analysis_consuming,
-      .precision = job.precision};
-  const std::int64_t map =
-      bytes_of(job.precision) * job.spec.fields.n_components() * plan.rings.n_pixels();
-  return {"analysis to --lensed-lmax",
-          std::max<std::int64_t>(0, estimate_memory(plan, use).buffers() - map)};
+/// The synthesis of d, and where it moves the pixels. Collective.
+Estimate predict_deflection(Run& run, const LensPlan& plan) {
+  const TransformPrediction d = predict_transforms(run, plan.deflection, {.all_fields = 1});
+  const Estimate positions = predict_pixels(run, plan.lensed, operations_of_position);
+  const Estimate total = d.total + positions;
+  record_part(run, "deflection", "the deflection", total,
+              {{"legendre", d.stages.legendre.seconds},
+               {"exchange", d.stages.exchange.seconds},
+               {"ring_fft", d.stages.ring_fft.seconds},
+               {"positions", positions.seconds}});
+  return total;
+}
+
+/// The rows of d, and the points of all steps. Collective.
+Estimate predict_inverse(Run& run, const LensPlan& plan) {
+  const FieldAtPixels& d = *plan.inverse;
+  const int n_ranks = run.comm.size();
+  const TransformSpec spec = transform_to_rows(d.spec, d.pixels.plan());
+  const TransformPlan to_rows =
+      agreed(run.comm, [&] { return TransformPlan(spec, run.comm.rank(), n_ranks); });
+  const TransformPrediction rows = predict_transforms(run, to_rows, {.all_fields = 1});
+  const auto n_steps = static_cast<double>(points_of_inverse(1));
+  const PointEstimate once = estimate_points(
+      point_work(spec, d.report, d.sent_bytes(run.comm.rank()), {n_ranks, omp_get_max_threads()}),
+      run.machine);
+  const Estimate points = n_steps * of_slowest(run.comm, once.points);
+  const Estimate values = n_steps * of_slowest(run.comm, once.value_exchange);
+  const Estimate sorting = n_steps * predict_pixels(run, d, operations_of_sorting);
+  const Estimate total = rows.total + points + values + sorting;
+  record_part(run, "inverse",
+              fmt::format("the inverse deflection, {:.0f} evaluations of d", n_steps), total,
+              {{"legendre", rows.stages.legendre.seconds},
+               {"exchange", rows.stages.exchange.seconds},
+               {"rows", rows.stages.ring_fft.seconds},
+               {"sorting", sorting.seconds},
+               {"points", points.seconds},
+               {"value_exchange", values.seconds}});
+  return total;
+}
+
+/// Transforms on the job's grid, beside that of d. Collective.
+Estimate predict_on_grid(Run& run, const char* name, const std::string& what,
+                         const TransformSpec& spec, const TransformCount& count) {
+  const TransformPlan plan =
+      agreed(run.comm, [&] { return TransformPlan(spec, run.comm.rank(), run.comm.size()); });
+  const TransformPrediction predicted = predict_transforms(run, plan, count);
+  record_part(run, name, what, predicted.total,
+              {{"legendre", predicted.stages.legendre.seconds},
+               {"exchange", predicted.stages.exchange.seconds},
+               {"ring_fft", predicted.stages.ring_fft.seconds}});
+  return predicted.total;
+}
+
+/// Predicts all stages. Collective.
+void predict_seconds(Run& run, const LensJob& job, const LensPlan& plan) {
+  const LensOptions& options = job.options;
+  Estimate total = predict_deflection(run, plan);
+  if (plan.inverse) total = total + predict_inverse(run, plan);
+  const FieldAtPixels& lensed = plan.lensed;
+  const TransformSpec to_rows = transform_to_rows(lensed.spec, lensed.pixels.plan());
+  const TransformPlan rows =
+      agreed(run.comm, [&] { return TransformPlan(to_rows, run.comm.rank(), run.comm.size()); });
+  const double sent = run.comm.max(lensed.sent_bytes(run.comm.rank()));
+  total = total + record_point_prediction(run, rows,
+                                          point_work(to_rows, lensed.report, sent,
+                                                     {run.comm.size(), omp_get_max_threads()}));
+  if (!options.no_rotation && lensed.spec.fields.max_spin() > 0) {
+    const Estimate rotation = predict_pixels(run, lensed, operations_of_rotation);
+    record_part(run, "rotation", "the rotation", rotation, {{"deflection", rotation.seconds}});
+    total = total + rotation;
+  }
+  if (options.magnification) {
+    total = total + predict_on_grid(run, "magnification", "|A|",
+                                    spec_of_magnification(plan, !options.curl.empty()), {1});
+  }
+  if (options.lensed_lmax >= 0) {
+    const LensedCut cut = lensed_cut(job, plan.bands);
+    TransformCount count = planned_analysis(cut.n_iter, 0, PixelWeights::none);
+    count += {1};
+    total =
+        total + predict_on_grid(run, "lensed_lmax", "the cut at --lensed-lmax", cut.spec, count);
+  }
+  run.report["plan"]["predicted_lensing_seconds"] = total.seconds;
+  if (run.options.dry_run || run.options.verbose)
+    run.say(fmt::format("  predicted: {} in all of these", seconds_text(total)));
 }
 
 }  // namespace
@@ -45,36 +143,19 @@ void require_memory_for_lensing(const Run& run, const LensJob& job, int potentia
   spec.lmax = spec.mmax = potential_lmax;
   spec.fields = FieldSet({1});
   require_memory_for(run, spec, Precision::double_);
-  if (job.options.inverse) require_memory_for(run, *job.grid, inverse_maps + 2, Precision::double_);
 }
 
-void require_lensing_plan(Run& run, const LensJob& job, const Deflection& deflection,
-                          const Lensing& lensing, MemoryEstimate before) {
-  const LensOptions& options = job.options;
-  const std::int64_t number = bytes_of(job.precision);
-  const std::int64_t n = job.spec.fields.n_components();
-  const std::int64_t n_drawn = options.cl.empty() ? n : std::max<std::int64_t>(n, 4);
-  const std::int64_t n_pixels = lensing.rings().n_pixels();
-  std::vector<MemoryItem> items{{"a_lm", 2 * number * n_drawn * lensing.alm_layout().size()},
-                                {"map", number * n * n_pixels}};
-  if (options.lensed_lmax >= 0) items.push_back(memory_of_cut(run, job, deflection));
-  // What ends before others are allocated counts as far as it is more than they.
-  const auto add_earlier = [&](const char* name, std::int64_t bytes, std::int64_t later) {
-    items.push_back({name, std::max<std::int64_t>(0, bytes - later)});
-  };
-  if (options.magnification) add_earlier("magnification", 8 * n_pixels, items.front().bytes);
-  if (!options.deflection.empty())
-    add_earlier("map of --deflection", 8 * deflection_maps * n_pixels, sum_of(items));
-  items.push_back({"points, rows and modes", lensing.bytes()});
-  if (options.inverse)
-    add_earlier("inverse deflection", 8 * inverse_maps * n_pixels, sum_of(items));
-  items.push_back({"deflection", deflection.bytes()});
-  MemoryEstimate estimate = std::move(before);
-  std::move(items.begin(), items.end(), std::back_inserter(estimate.items));
+void record_lens_plan(Run& run, const LensJob& job, const LensPlan& plan,
+                      std::vector<MemoryItem> beside) {
+  std::vector<MemoryItem> items = agreed(run.comm, [&] { return memory_of(run, job, plan); });
+  std::move(items.begin(), items.end(), std::back_inserter(beside));
+  const MemoryEstimate estimate = with_program(std::move(beside));
   record_memory(run, estimate);
-  record_point_plan(run, lensing.transform());
   if (run.options.dry_run || run.options.verbose) PlanTable(run).memory(estimate);
-  require_memory(run, estimate);
+  predict_seconds(run, job, plan);
+  require_memory_of_ranks(
+      run.comm, estimate.buffers(), lensing_memory(run, job, plan).of_threads(),
+      fmt::format("lensing on {} with lmax = {}", job.grid->name(), job.spec.lmax));
 }
 
 }  // namespace ringweave::detail::inline app

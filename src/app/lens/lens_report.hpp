@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <vector>
+
 #include "app/lens/lens_job.hpp"
+#include "app/lens/lens_plan.hpp"
 #include "app/predict/memory_estimate.hpp"
 #include "app/run.hpp"
-#include "ringweave/lensing.hpp"
 
 namespace ringweave::detail::inline app {
 
@@ -12,11 +14,11 @@ namespace ringweave::detail::inline app {
 /// anything is planned. Collective.
 void require_memory_for_lensing(const Run& run, const LensJob& job, int potential_lmax);
 
-/// Puts the plan into the report, prints it where that is asked for, and throws where maps, a_lm
-/// and the transform do not fit the memory.
-/// before  the program before anything of these was allocated, and what the run holds besides
+/// Puts memory and predicted seconds of every stage into the report, prints them where that is
+/// asked for, and throws where the memory lacks, with a number of ranks that would do.
+/// beside  what the run holds besides, on this rank
 /// Collective.
-void require_lensing_plan(Run& run, const LensJob& job, const Deflection& deflection,
-                          const Lensing& lensing, MemoryEstimate before);
+void record_lens_plan(Run& run, const LensJob& job, const LensPlan& plan,
+                      std::vector<MemoryItem> beside);
 
 }  // namespace ringweave::detail::inline app

@@ -28,7 +28,7 @@ TransformSpec cut_spec(const LensJob& job) {
 /// Leaves the degrees of a lensed map up to --lensed-lmax. Collective.
 template <class T>
 MapBuffer<T> keep_degrees(Run& run, LensJob& job, const Deflection& deflection, MapBuffer<T> map) {
-  LensedCut cut = lensed_cut(job, deflection);
+  LensedCut cut = lensed_cut(job, deflection.ring_bands());
   SkyAnalysis analysis;
   analysis.options = analysis_options(job.options);
   analysis.n_iter = cut.n_iter;
@@ -55,9 +55,9 @@ void check_lensed_lmax(Run& run, const LensJob& job) {
   require_memory_for(run, cut_spec(job), job.precision);
 }
 
-LensedCut lensed_cut(const LensJob& job, const Deflection& deflection) {
+LensedCut lensed_cut(const LensJob& job, std::shared_ptr<const RingDistribution> bands) {
   LensedCut cut{cut_spec(job), 0};
-  cut.spec.ring_bands = deflection.ring_bands();
+  cut.spec.ring_bands = std::move(bands);
   cut.n_iter = job.options.n_iter.value_or(usual_iterations(*job.grid, cut.spec.lmax));
   return cut;
 }

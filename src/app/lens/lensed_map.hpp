@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <memory>
+
 #include "app/lens/lens_job.hpp"
 #include "app/run.hpp"
+#include "distribute/ring_distribution.hpp"
 #include "ringweave/lensing.hpp"
 #include "ringweave/transform.hpp"
 
@@ -13,7 +16,8 @@ struct LensedCut {
   TransformSpec spec;
   int n_iter = 0;  ///< of the analysis
 };
-LensedCut lensed_cut(const LensJob& job, const Deflection& deflection);
+/// bands  the rings of the ranks
+LensedCut lensed_cut(const LensJob& job, std::shared_ptr<const RingDistribution> bands);
 
 /// Warns where --lensed-lmax is beyond the grid, and throws where map and a_lm of it do not fit the
 /// memory, before anything is planned. Collective.

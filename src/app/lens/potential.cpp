@@ -86,9 +86,7 @@ PotentialAlm find_potential(Run& run, const LensJob& job, const PotentialSource&
                             const AlmSource& drawn_from) {
   const LensOptions& options = job.options;
   const bool is_drawn = source.phi == nullptr;
-  // A dry run moves no pixel, and needs no degrees for that.
-  const bool dry = run.options.dry_run;
-  PotentialAlm potential{own_orders(run.comm, dry ? 0 : source.lmax, dry ? 0 : source.mmax), {}};
+  PotentialAlm potential{own_orders(run.comm, source.lmax, source.mmax), {}};
   potential.phi_component = is_drawn ? 3 : 0;  // after T, E and B, with which it is correlated
   potential.has_curl = source.curl != nullptr;
   const std::int64_t n = is_drawn ? 4 : potential.has_curl ? 2 : 1;
@@ -97,7 +95,6 @@ PotentialAlm find_potential(Run& run, const LensJob& job, const PotentialSource&
     std::fill_n(alm.view().data(), n * alm.size(), 0.0);
     return alm;
   });
-  if (dry) return potential;
   const AlmView<double> view = potential.alm.view();
   if (is_drawn) {
     const StageTimer timer(&run.times, "draw");
@@ -136,7 +133,7 @@ Deflection make_deflection(Run& run, const LensJob& job, const PotentialSource& 
                            const AlmSource& drawn_from) {
   const LensOptions& options = job.options;
   const PotentialAlm potential = find_potential(run, job, source, drawn_from);
-  if (!run.options.dry_run && !options.save_potential.empty()) {
+  if (!options.save_potential.empty()) {
     write_lens_alm(run, job, options.save_potential, {"P"}, "", potential.layout, potential.phi());
   }
   run.progress.stage("deflection");

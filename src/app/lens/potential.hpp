@@ -26,8 +26,7 @@ struct PotentialSource {
 PotentialSource open_potential(Run& run, const LensJob& job);
 
 /// Reads or draws the potential, writes it where --save-potential asks for it, and returns its
-/// deflection of the job's grid. With --dry-run the pixels stay where they are. Collective.
-/// Error  DataError.
+/// deflection of the job's grid. Collective. Error  DataError.
 Deflection make_deflection(Run& run, const LensJob& job, const PotentialSource& source,
                            const AlmSource& drawn_from);
 

@@ -18,26 +18,6 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-TransformSpec rows_of(const PointSpec& spec, const TapChoice& choice) {
-  auto fine = std::make_shared<DeconvolvedRows>();
-  fine->n_rows = choice.theta.length;
-  TransformSpec rows;
-  rows.grid =
-      std::make_shared<const RingGrid>(RingGrid::fejer(choice.theta.length, choice.phi.length));
-  rows.lmax = spec.lmax;
-  rows.mmax = spec.mmax;
-  rows.fields = spec.fields;
-  rows.exchange = spec.exchange;
-  rows.fine_rows = std::move(fine);
-  return rows;
-}
-
-/// Returns the operations for the taps of all points of the rank that has most.
-double operations_of(const PointReport& report, const FieldSet& fields) {
-  return static_cast<double>(report.most_points) *
-         tap_operations(report.theta_taps, report.phi_taps, fields.n_components());
-}
-
 /// Values that go from the ranks that sum points to those that list them, where every point is
 /// listed by some other rank.
 double sent_values(std::int64_t n_points, int n_ranks, std::int64_t n_components) {
@@ -48,12 +28,32 @@ double sent_values(std::int64_t n_points, int n_ranks, std::int64_t n_components
 
 }  // namespace
 
+TransformSpec transform_to_rows(const PointSpec& spec, const FineRows& rows) {
+  auto fine = std::make_shared<DeconvolvedRows>();
+  fine->n_rows = rows.n_rows();
+  TransformSpec transform;
+  transform.grid = rows.grid;
+  transform.lmax = spec.lmax;
+  transform.mmax = spec.mmax;
+  transform.fields = spec.fields;
+  transform.exchange = spec.exchange;
+  transform.fine_rows = std::move(fine);
+  return transform;
+}
+
+TransformSpec transform_to_rows(const PointSpec& spec, const PointPlan& plan) {
+  TransformSpec transform = transform_to_rows(spec, plan.rows());
+  transform.grid = plan.rings().grid();
+  transform.ring_bands = std::make_shared<const RingDistribution>(plan.rings());
+  return transform;
+}
+
 EvenPoints::EvenPoints(const PointSpec& spec, std::int64_t n_points, std::int64_t n_angles)
     : spec_(spec.checked()),
       n_points_(n_points),
       n_angles_(n_angles),
       taps_(std::make_shared<const FineTaps>(spec_, n_points)),
-      rows_(rows_of(spec_, taps_->choice)),
+      rows_(transform_to_rows(spec_, taps_->rows(UntouchedRows::left_out))),
       report_(report_among(1)) {}
 
 std::int64_t EvenPoints::n_value_components() const {
@@ -62,20 +62,17 @@ std::int64_t EvenPoints::n_value_components() const {
 
 PointReport EvenPoints::report_among(int n_ranks) const {
   const PointProblem problem{spec_, n_points_, n_angles_, n_ranks, 1};
-  return taps_->report(spec_, even_plan(problem, taps_->rows(UntouchedRows::left_out)));
+  return report_of(spec_, taps_->choice, even_plan(problem, taps_->rows(UntouchedRows::left_out)));
 }
 
 PointWork EvenPoints::work(int n_ranks, int n_threads) const {
-  return {.lmax = spec_.lmax,
-          .operations = operations_of(report_among(n_ranks), spec_.fields),
-          .sent_bytes = sent_values(n_points_, n_ranks, n_value_components()),
-          .n_ranks = n_ranks,
-          .n_threads = n_threads};
+  return point_work(rows_, report_among(n_ranks),
+                    sent_values(n_points_, n_ranks, n_value_components()), {n_ranks, n_threads});
 }
 
 std::vector<MemoryItem> EvenPoints::memory(int n_ranks, int n_threads, Precision precision) const {
-  const PointMemory held =
-      predict_memory({spec_, n_points_, n_angles_, n_ranks, n_threads}, *taps_);
+  const PointMemory held = predict_memory({spec_, n_points_, n_angles_, n_ranks, n_threads},
+                                          taps_->rows(UntouchedRows::left_out));
   // The first rank has as many coefficients as any.
   const AlmLayout layout = TransformPlan(rows_, 0, n_ranks).alm;
   const std::int64_t listed = (n_points_ + n_ranks - 1) / n_ranks;
@@ -89,12 +86,20 @@ std::vector<MemoryItem> EvenPoints::memory(int n_ranks, int n_threads, Precision
 
 PointWork point_work(const PointTransform& transform, int n_ranks, int n_threads) {
   const PointReport& report = transform.points().report();
-  const TransformSpec& spec = transform.plan().spec;
-  return {.lmax = spec.lmax,
-          .operations = operations_of(report, spec.fields),
-          .sent_bytes = sent_values(report.points, n_ranks, transform.points().n_components()),
-          .n_ranks = n_ranks,
-          .n_threads = n_threads};
+  return point_work(transform.plan().spec, report,
+                    sent_values(report.points, n_ranks, transform.points().n_components()),
+                    {n_ranks, n_threads});
+}
+
+PointWork point_work(const TransformSpec& rows, const PointReport& report, double sent_bytes,
+                     const Processors& processors) {
+  return {
+      .lmax = rows.lmax,
+      .operations = static_cast<double>(report.most_points) *
+                    tap_operations(report.theta_taps, report.phi_taps, rows.fields.n_components()),
+      .sent_bytes = sent_bytes,
+      .n_ranks = processors.n_ranks,
+      .n_threads = processors.n_threads};
 }
 
 void require_memory_for_points(const Run& run, const PointSpec& spec, const PointFile& points,

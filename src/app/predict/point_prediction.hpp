@@ -43,8 +43,24 @@ class EvenPoints {
   PointReport report_;
 };
 
-/// Returns the work of the rank with most points. Not collective.
+/// Returns the transform between a_lm and all fine rows, or those of a plan, without what makes up
+/// for the taps.
+TransformSpec transform_to_rows(const PointSpec& spec, const FineRows& rows);
+TransformSpec transform_to_rows(const PointSpec& spec, const PointPlan& plan);
+
+struct Processors {
+  int n_ranks = 1;
+  int n_threads = 1;  ///< of a rank
+};
+
+/// Returns the work of the rank with most points, of which every one is listed by another rank. Not
+/// collective.
 PointWork point_work(const PointTransform& transform, int n_ranks, int n_threads);
+/// Returns the work of the rank with most points.
+/// rows        the transform to fine rows
+/// sent_bytes  values that go to other ranks
+PointWork point_work(const TransformSpec& rows, const PointReport& report, double sent_bytes,
+                     const Processors& processors);
 
 /// Throws a ResourceError on all ranks where points that are read, spread evenly, and their
 /// transform do not fit the memory; says on how many ranks they would. Collective.

@@ -49,6 +49,11 @@ ScalingPredictor::ScalingPredictor(const TransformSpec& spec, const Machine& mac
 ScalingPredictor::ScalingPredictor(const EvenPoints& points, const Machine& machine, int n_threads)
     : scaling_(points.rows()), machine_(machine), place_{Place::host, n_threads}, points_(points) {}
 
+ScalingPredictor::ScalingPredictor(const LensedGrid& lensed, const Machine& machine, int n_threads)
+    : ScalingPredictor(lensed.points(), machine, n_threads) {
+  lensed_ = lensed;
+}
+
 const ScalingPrediction& ScalingPredictor::at(int n_ranks) {
   const auto known = known_.find(n_ranks);
   if (known != known_.end()) return known->second;
@@ -67,7 +72,10 @@ ScalingPrediction ScalingPredictor::predict(int n_ranks) const {
     prediction.points = estimate_points(points_->work(n_ranks, place_.n_threads), machine_);
     // The fine rows are never all in memory.
     const std::int64_t bytes =
-        MemoryEstimate{points_->memory(n_ranks, place_.n_threads, Precision::double_)}.total();
+        lensed_ ? lensed_->memory(n_ranks, place_.n_threads)
+                : MemoryEstimate{points_->memory(n_ranks, place_.n_threads, Precision::double_)}
+                      .total();
+    if (lensed_) prediction.deflection = lensed_->deflection(n_ranks, place_.n_threads, machine_);
     prediction.shares.largest_bytes = bytes;
     prediction.shares.mean_bytes = static_cast<double>(bytes);
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/predict/lensing_prediction.hpp"
 #include "app/predict/point_prediction.hpp"
 #include "ringweave/transform.hpp"
 #include "transform/transform_scaling.hpp"
@@ -26,7 +27,8 @@ struct ScalingPrediction {
   TransformWork work;  ///< of the rank with most work
   TransformEstimate seconds;
   PointEstimate points{};  ///< of a transform to points, whose rows are the rings
-  Estimate total() const { return seconds.total() + points.total(); }
+  Estimate deflection{};   ///< of a lensed map, whose pixels are the points
+  Estimate total() const { return seconds.total() + points.total() + deflection; }
   /// From all modes of all rings to the best variant. On the host: dense, ragged, folded, single
   /// (precision), overlapped, each including those before it. On a device the last two are replaced
   /// by staged (folded, through the host).
@@ -67,6 +69,8 @@ class ScalingPredictor {
   ScalingPredictor(const TransformSpec& spec, const Machine& machine, const ScalingPlace& place);
   /// Of a transform to points, on the host.
   ScalingPredictor(const EvenPoints& points, const Machine& machine, int n_threads);
+  /// Of a lensed map and its deflection, on the host.
+  ScalingPredictor(const LensedGrid& lensed, const Machine& machine, int n_threads);
   /// Predicts one number of ranks. Cost   O(mmax + n_rings + n_ranks).
   const ScalingPrediction& at(int n_ranks);
   /// Finds the end of scaling; nothing if it is beyond most_ranks.
@@ -82,6 +86,7 @@ class ScalingPredictor {
   Machine machine_;
   ScalingPlace place_;
   std::optional<EvenPoints> points_;
+  std::optional<LensedGrid> lensed_;
   std::map<int, ScalingPrediction> known_;
 };
 

@@ -12,35 +12,30 @@
 #include "transform/transform_plan.hpp"
 
 namespace ringweave::detail::inline app {
-namespace {
 
-void record_prediction(Run& run, const PointTransform& transform) {
-  const TransformPrediction rows = predict_transforms(run, transform.plan(), {.all_fields = 1});
-  const PointEstimate points =
-      estimate_points(point_work(transform, run.comm.size(), omp_get_max_threads()), run.machine);
+Estimate record_point_prediction(Run& run, const TransformPlan& to_rows, const PointWork& work) {
+  const TransformPrediction rows = predict_transforms(run, to_rows, {.all_fields = 1});
+  const PointEstimate points = estimate_points(work, run.machine);
   const Estimate total = rows.total + points.total();
-  run.report["plan"]["interpolation"] = {
-      {"predicted_seconds", total.seconds},
-      {"predicted_uncertainty_seconds", total.sigma},
-      {"predicted_stages",
-       {{"legendre", rows.stages.legendre.seconds},
-        {"exchange", rows.stages.exchange.seconds},
-        {"rows", rows.stages.ring_fft.seconds},
-        {"points", points.points.seconds},
-        {"value_exchange", points.value_exchange.seconds}}},
-      {"bytes_sent", run.comm.sum(transform.plan().bytes_sent())}};
-  if (!run.options.dry_run && !run.options.verbose) return;
+  run.report["plan"]["interpolation"] = {{"predicted_seconds", total.seconds},
+                                         {"predicted_uncertainty_seconds", total.sigma},
+                                         {"predicted_stages",
+                                          {{"legendre", rows.stages.legendre.seconds},
+                                           {"exchange", rows.stages.exchange.seconds},
+                                           {"rows", rows.stages.ring_fft.seconds},
+                                           {"points", points.points.seconds},
+                                           {"value_exchange", points.value_exchange.seconds}}},
+                                         {"bytes_sent", run.comm.sum(to_rows.bytes_sent())}};
+  if (!run.options.dry_run && !run.options.verbose) return total;
   run.say(fmt::format(
       "  predicted: {} in one transform to points (Legendre {:.2g}, exchange {:.2g}, rows {:.2g}, "
       "points {:.2g}, values {:.2g})",
       seconds_text(total), rows.stages.legendre.seconds, rows.stages.exchange.seconds,
       rows.stages.ring_fft.seconds, points.points.seconds, points.value_exchange.seconds));
+  return total;
 }
 
-}  // namespace
-
-void record_point_plan(Run& run, const PointTransform& transform) {
-  const PointReport& report = transform.points().report();
+void record_points(Run& run, const PointReport& report) {
   run.report["points"] = nlohmann::ordered_json{{"points", report.points},
                                                 {"theta_taps", report.theta_taps},
                                                 {"phi_taps", report.phi_taps},
@@ -63,7 +58,12 @@ void record_point_plan(Run& run, const PointTransform& transform) {
                         report.most_points, report.mean_points, report.most_rows,
                         report.mean_rows));
   }
-  record_prediction(run, transform);
+}
+
+void record_point_plan(Run& run, const PointTransform& transform) {
+  record_points(run, transform.points().report());
+  record_point_prediction(run, transform.plan(),
+                          point_work(transform, run.comm.size(), omp_get_max_threads()));
 }
 
 void record_point_transform(Run& run, const PointReport& report, const StageTimes& times) {

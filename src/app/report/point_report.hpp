@@ -2,9 +2,19 @@
 #pragma once
 
 #include "app/run.hpp"
+#include "perf_models/point_model.hpp"
 #include "ringweave/points.hpp"
+#include "transform/transform_plan.hpp"
 
 namespace ringweave::detail::inline app {
+
+/// Puts taps, fine rows and balance of points into the report and, with --dry-run or --verbose,
+/// prints them.
+void record_points(Run& run, const PointReport& report);
+/// Does the same with the predicted seconds of one transform to points, which it returns, in either
+/// direction. Collective.
+/// to_rows  the transform to fine rows
+Estimate record_point_prediction(Run& run, const TransformPlan& to_rows, const PointWork& work);
 
 /// Puts taps, fine rows, balance and predicted seconds of one transform to points, in either
 /// direction, into the report and, with --dry-run or --verbose, prints them. Collective.

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/lens/lens_plan.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+
+#include "app/content.hpp"
+#include "app/lens/lensed_map.hpp"
+#include "app/transform_setup.hpp"
+#include "distribute/mpi/agree.hpp"
+#include "nonuniform/fine_taps.hpp"
+#include "nonuniform/inverse_deflection.hpp"
+
+namespace ringweave::detail::inline app {
+namespace {
+
+constexpr std::int64_t bytes_of_double = sizeof(double);
+constexpr std::int64_t deflection_maps = 5;  ///< that --deflection writes
+
+/// The rms deflection of the CMB, radians.
+constexpr double usual_rms = 8e-4;
+
+TransformSpec spec_of_deflection(const LensJob& job, const PotentialSource& source) {
+  TransformSpec spec;
+  spec.grid = job.grid;
+  spec.lmax = source.lmax;
+  spec.mmax = source.mmax;
+  spec.fields = FieldSet({1});
+  spec.exchange = job.spec.exchange;
+  return spec;
+}
+
+FieldAtPixels field_at_pixels(const PointSpec& spec, std::int64_t n_points, UntouchedRows untouched,
+                              const RingDistribution& bands) {
+  const TapChoice choice = choose_taps(spec, n_points);
+  PixelPoints pixels(rows_of(choice, untouched), bands);
+  const PointReport report = report_of(spec, choice, pixels.plan());
+  return {spec, std::move(pixels), report};
+}
+
+/// What --lensed-lmax holds beside the map and the a_lm of the job.
+MemoryItem memory_of_cut(const LensJob& job, const LensPlan& plan) {
+  const LensedCut cut = lensed_cut(job, plan.bands);
+  const TransformPlan of_cut(cut.spec, plan.deflection.rank, plan.deflection.n_ranks);
+  const MemoryUse use{
+      .operation = cut.n_iter > 0 ? Operation::analysis_iterating : Operation::analysis_consuming,
+      .precision = job.precision};
+  const std::int64_t map =
+      bytes_of(job.precision) * job.spec.fields.n_components() * of_cut.rings.n_pixels();
+  return {"analysis to --lensed-lmax",
+          std::max<std::int64_t>(0, estimate_memory(of_cut, use).buffers() - map)};
+}
+
+/// Bytes of the transform of shear and convergence, with their map.
+std::int64_t bytes_of_magnification(const LensPlan& plan, bool has_curl) {
+  const TransformPlan of_shear(spec_of_magnification(plan, has_curl), plan.deflection.rank,
+                               plan.deflection.n_ranks);
+  return estimate_memory(of_shear, {.operation = Operation::smoothing_in_place}).buffers();
+}
+
+}  // namespace
+
+LensPlan::LensPlan(const Run& run, const LensJob& job, const PotentialSource& source)
+    : deflection(agreed(run.comm,
+                        [&] {
+                          return TransformPlan(spec_of_deflection(job, source), run.comm.rank(),
+                                               run.comm.size());
+                        })),
+      bands(std::make_shared<const RingDistribution>(deflection.ring_bands)),
+      lensed(agreed(run.comm,
+                    [&] {
+                      return field_at_pixels(job.spec, job.grid->n_pixels(),
+                                             UntouchedRows::left_out, *bands);
+                    })),
+      n_potentials(source.phi == nullptr    ? 4
+                   : source.curl == nullptr ? 1
+                                            : 2) {
+  if (!job.options.inverse) return;
+  agree(run.comm, [&] {
+    const PointSpec spec =
+        spec_of_inverse(deflection.spec.lmax, deflection.spec.mmax, job.spec.exchange, usual_rms);
+    inverse.emplace(field_at_pixels(spec, points_of_inverse(job.grid->n_pixels()),
+                                    UntouchedRows::kept, *bands));
+  });
+}
+
+TransformSpec spec_of_magnification(const LensPlan& plan, bool has_curl) {
+  TransformSpec spec = plan.deflection.spec;
+  spec.fields = FieldSet(has_curl ? std::vector{2, 0, 0} : std::vector{2, 0});
+  spec.ring_bands = plan.bands;
+  return spec;
+}
+
+LensingMemory lensing_memory(const Run& run, const LensJob& job, const LensPlan& plan) {
+  const FrameRotation rotation =
+      job.options.no_rotation ? FrameRotation::none : FrameRotation::carried;
+  return memory_of_lensing({job.spec, rotation, omp_get_max_threads()}, plan.lensed.pixels,
+                           run.comm.rank());
+}
+
+std::vector<MemoryItem> memory_of(const Run& run, const LensJob& job, const LensPlan& plan) {
+  const LensOptions& options = job.options;
+  const int rank = run.comm.rank();
+  const int n_threads = omp_get_max_threads();
+  const DeflectionMemory of_deflection = memory_of_deflection(plan.deflection, n_threads);
+  const LensingMemory of_lensing = lensing_memory(run, job, plan);
+  const std::int64_t n_pixels = plan.lensed.pixels.n_pixels(rank);
+  const std::int64_t stored = bytes_of(job.precision);
+  const std::int64_t n = job.spec.fields.n_components();
+  const std::int64_t n_alm = options.cl.empty() ? n : std::max<std::int64_t>(n, 4);
+  const std::int64_t own_alm = AlmLayout::full_size(job.spec.lmax, job.spec.mmax) / run.comm.size();
+  const std::int64_t held = options.inverse ? of_deflection.vectors : of_deflection.total();
+  std::vector<MemoryItem> items{{"a_lm", 2 * stored * n_alm * own_alm},
+                                {"map", stored * n * n_pixels}};
+  if (options.lensed_lmax >= 0) items.push_back(memory_of_cut(job, plan));
+  items.push_back({"points, rows and modes", of_lensing.total()});
+  items.push_back({"deflection", held});
+  // What ends before others are allocated counts as far as it is more than they.
+  const auto add_earlier = [&](const char* name, std::int64_t bytes) {
+    items.push_back({name, std::max<std::int64_t>(0, bytes - MemoryEstimate{items}.total())});
+  };
+  if (options.magnification) {
+    add_earlier("magnification", held + of_lensing.total() + stored * n * n_pixels +
+                                     bytes_of_double * n_pixels +
+                                     bytes_of_magnification(plan, !options.curl.empty()));
+  }
+  if (!options.deflection.empty()) {
+    add_earlier("map of --deflection",
+                held + of_lensing.total() + bytes_of_double * deflection_maps * n_pixels);
+  }
+  const std::int64_t own_potential =
+      own_orders(run.comm, plan.deflection.spec.lmax, plan.deflection.spec.mmax).size();
+  add_earlier("making of the deflection",
+              of_deflection.peak() + 2 * bytes_of_double * plan.n_potentials * own_potential);
+  if (plan.inverse) {
+    add_earlier(
+        "search for the inverse",
+        of_deflection.total() +
+            memory_of_inverse(plan.inverse->spec, plan.inverse->pixels, rank, n_threads).peak());
+  }
+  add_earlier("planning of the points", held + of_lensing.peak());
+  return items;
+}
+
+}  // namespace ringweave::detail::inline app

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "app/lens/lens_job.hpp"
+#include "app/lens/potential.hpp"
+#include "app/predict/memory_estimate.hpp"
+#include "app/run.hpp"
+#include "nonuniform/lensing_memory.hpp"
+#include "ringweave/points.hpp"
+#include "transform/transform_plan.hpp"
+
+namespace ringweave::detail::inline app {
+
+/// The pixels of a run at the fine rows of a field, as many as it is evaluated at.
+struct FieldAtPixels {
+  PointSpec spec;
+  PixelPoints pixels;
+  PointReport report;
+
+  /// Computes the bytes of values that a rank sends to others.
+  double sent_bytes(int rank) const {
+    return static_cast<double>(pixels.counts(rank).arriving * spec.fields.n_components() * 8);
+  }
+};
+
+/// What a run of `lens` is to do, from sizes alone: pixels are where they are before they are
+/// deflected.
+struct LensPlan {
+  /// Collective.
+  LensPlan(const Run& run, const LensJob& job, const PotentialSource& source);
+
+  TransformPlan deflection;  ///< the transform of d onto the pixels
+  std::shared_ptr<const RingDistribution> bands;
+  FieldAtPixels lensed;
+  std::optional<FieldAtPixels> inverse{};  ///< d, where an inverse is looked for
+  std::int64_t n_potentials;               ///< a_lm of phi, Omega, or of all fields that are drawn
+};
+
+/// Returns the specification of shear and convergence on the pixels, from which |A| follows.
+TransformSpec spec_of_magnification(const LensPlan& plan, bool has_curl);
+
+/// Returns the memory of this rank for the transform to the deflected pixels.
+LensingMemory lensing_memory(const Run& run, const LensJob& job, const LensPlan& plan);
+
+/// Returns the memory of this rank, without the program and what is there before: what is there
+/// when the map is complete, and what earlier phases need beyond it.
+std::vector<MemoryItem> memory_of(const Run& run, const LensJob& job, const LensPlan& plan);
+
+}  // namespace ringweave::detail::inline app

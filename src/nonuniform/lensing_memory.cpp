@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "nonuniform/lensing_memory.hpp"
+
+#include <complex>
+
+#include "base/checked_cast.hpp"
+#include "distribute/mpi/memory_check.hpp"
+#include "nonuniform/inverse_deflection.hpp"
+
+namespace ringweave::detail::inline nonuniform {
+namespace {
+
+constexpr std::int64_t number = sizeof(double);
+constexpr std::int64_t bytes_of_mode = sizeof(std::complex<double>);
+
+/// Returns the pixels of each first tap.
+std::vector<std::int64_t> pixels_of_taps(const FineRows& rows, const RingGrid& grid) {
+  std::vector<std::int64_t> pixels(to_size(rows.n_first_taps()), 0);
+  for (const Ring& ring : grid.rings())
+    pixels[to_size(rows.first_tap_of(ring.theta))] += ring.n_phi;
+  return pixels;
+}
+
+/// Returns the modes and slots of a synthesis that has the memory of its map for the slots.
+std::int64_t modes_of_synthesis(const TransformPlan& plan, std::int64_t map_bytes) {
+  const std::int64_t slots = plan.pass_workspace_bytes(plan.n_passes_within);
+  const bool fit = plan.n_passes_within == 1 && slots <= map_bytes;
+  return plan.by_ring_bytes() + (fit ? 0 : slots);
+}
+
+/// Returns about the tables and the scratch of a transform (measured on HEALPix, lmax 255 to 2047).
+std::int64_t tables_of(const TransformPlan& plan, int n_threads) {
+  return plan.spec.grid->n_rings() * (600 * std::int64_t{n_threads} + 1600 / plan.n_ranks);
+}
+
+}  // namespace
+
+DeflectionMemory memory_of_deflection(const TransformPlan& plan, int n_threads) {
+  const std::int64_t vectors = 2 * number * plan.rings.n_pixels();
+  return {.alm = 2 * bytes_of_mode * plan.alm.size(),
+          .vectors = vectors,
+          .modes = modes_of_synthesis(plan, vectors),
+          .tables = tables_of(plan, n_threads)};
+}
+
+PixelPoints::PixelPoints(const FineRows& rows, const RingDistribution& bands)
+    : plan_(rows, pixels_of_taps(rows, *bands.grid()), RowCosts::typical(rows), bands.n_ranks()),
+      counts_(to_size(bands.n_ranks())) {
+  for (int rank = 0; rank < bands.n_ranks(); ++rank)
+    counts_[to_size(rank)].summed = plan_.load(rank).points;
+  for (const RingDistribution::OwnedBand& band : bands.bands()) {
+    PointCounts& own = counts_[to_size(band.rank)];
+    for (std::int64_t r = band.rings.begin; r < band.rings.end; ++r) {
+      const Ring& ring = bands.grid()->ring(RingId{r});
+      const std::span<const int> ranks = plan_.ranks(rows.first_tap_of(ring.theta));
+      own.listed += ring.n_phi;
+      own.repeated += (ssize64(ranks) - 1) * ring.n_phi;
+      for (const int rank : ranks) {
+        if (rank == band.rank) continue;
+        own.sent += ring.n_phi;
+        counts_[to_size(rank)].arriving += ring.n_phi;
+      }
+    }
+  }
+}
+
+PixelPoints pixels_of_lensing(const PointSpec& spec, const RingDistribution& bands) {
+  const TapChoice choice = choose_taps(spec, bands.grid()->n_pixels());
+  return {rows_of(choice, UntouchedRows::left_out), bands};
+}
+
+LensingMemory memory_of_lensing(const LensingProblem& problem, const PixelPoints& pixels,
+                                int rank) {
+  const PointPlan& plan = pixels.plan();
+  const PointProblem points{.spec = problem.spec,
+                            .n_points = plan.n_points(),
+                            .n_angles = 2,
+                            .n_ranks = plan.n_ranks(),
+                            .n_threads = problem.n_threads};
+  const std::int64_t n_components = points.n_components();
+  const bool turns =
+      problem.rotation == FrameRotation::carried && problem.spec.fields.max_spin() > 0;
+  return {.angles = 2 * number * pixels.n_pixels(rank),
+          .points =
+              predict_memory(points, plan.rows(), modes_of_ranks(problem.spec, plan)[to_size(rank)],
+                             memory_of_set(pixels.counts(rank), n_components)),
+          .turned = turns ? number * n_components * pixels.n_pixels(rank) : 0};
+}
+
+DelensingMemory memory_of_delensing(const LensingMemory& lensing, const TransformPlan& analysis,
+                                    int n_iter, int n_threads) {
+  const std::int64_t n_components = analysis.spec.fields.n_components();
+  return {.lensing = lensing,
+          .alm = 2 * bytes_of_mode * n_components * analysis.alm.size(),
+          .modes = analysis.by_ring_bytes() + analysis.pass_workspace_bytes(analysis.n_passes),
+          .map = n_iter > 0 ? number * n_components * analysis.rings.n_pixels() : 0,
+          .tables = tables_of(analysis, n_threads)};
+}
+
+PixelPoints pixels_of_inverse(const PointSpec& spec, const RingDistribution& bands) {
+  const TapChoice choice = choose_taps(spec, points_of_inverse(bands.grid()->n_pixels()));
+  return {rows_of(choice, UntouchedRows::kept), bands};
+}
+
+InverseMemory memory_of_inverse(const PointSpec& spec, const PixelPoints& pixels, int rank,
+                                int n_threads) {
+  const PointPlan& plan = pixels.plan();
+  const FineGrid grid = grid_of(plan.rows());
+  const std::int64_t n_components = spec.fields.n_components();
+  std::int64_t most = 0;
+  for (int other = 0; other < plan.n_ranks(); ++other)
+    most = std::max(most, pixels.n_pixels(other));
+  const std::int64_t n_parts = parts_of_inverse(most);
+  const auto part_of = [&](std::int64_t n) { return (n + n_parts - 1) / n_parts; };
+  const PointCounts& all = pixels.counts(rank);
+  const PointCounts searched{.listed = part_of(all.listed),
+                             .summed = part_of(all.summed),
+                             .sent = part_of(all.sent),
+                             .arriving = part_of(all.arriving),
+                             .repeated = part_of(all.repeated),
+                             .n_angles = all.n_angles};
+  const std::int64_t alm =
+      bytes_of_mode * AlmLayout::full_size(spec.lmax, spec.mmax) / plan.n_ranks();
+  const std::int64_t modes = bytes_of_mode * modes_of_ranks(spec, plan)[to_size(rank)];
+  return {
+      .vectors = 2 * number * all.listed,
+      .rows = n_components * number * plan.rings().n_rings(rank) * grid.n_columns,
+      .tables = n_threads * thread_bytes(spec, grid),
+      .setting = n_components * (alm + modes),
+      .search = bytes_of_search(searched.listed) + memory_of_set(searched, n_components).peak()};
+}
+
+void require_memory_of_ranks(const Communicator& comm, std::int64_t bytes, std::int64_t of_threads,
+                             const std::string& what) {
+  const std::int64_t falling = comm.max(bytes - of_threads);
+  require_memory_for(comm, bytes, what,
+                     [&](int n_ranks) { return falling / n_ranks * comm.size() + of_threads; });
+}
+
+}  // namespace ringweave::detail::inline nonuniform

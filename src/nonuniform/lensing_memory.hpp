@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "distribute/points/point_exchange.hpp"
+#include "distribute/ring_distribution.hpp"
+#include "nonuniform/point_memory.hpp"
+#include "ringweave/lensing.hpp"
+#include "transform/transform_plan.hpp"
+
+namespace ringweave::detail::inline nonuniform {
+
+/// Bytes of a rank for the deflection of a potential.
+struct DeflectionMemory {
+  std::int64_t alm = 0;      ///< of d
+  std::int64_t vectors = 0;  ///< of the pixels
+  std::int64_t modes = 0;    ///< of rings, and slots of the exchange, while d is computed
+  std::int64_t tables = 0;   ///< and scratch of threads, meanwhile
+
+  std::int64_t total() const { return alm + vectors; }
+  std::int64_t peak() const { return total() + modes + tables; }
+};
+
+/// Predicts it from the plan of the transform of d, of any rank. Not collective.
+DeflectionMemory memory_of_deflection(const TransformPlan& plan, int n_threads);
+
+/// Bytes of a rank for the inverse of a deflection, beside the deflection.
+struct InverseMemory {
+  std::int64_t vectors = 0;  ///< of the pixels
+  std::int64_t rows = 0;     ///< of the fine field
+  std::int64_t tables = 0;   ///< and scratch of threads
+  std::int64_t setting = 0;  ///< a_lm and ring modes, until the rows are there
+  std::int64_t search = 0;   ///< of the pixels that are searched at once, and their points
+
+  std::int64_t total() const { return vectors; }
+  std::int64_t peak() const { return vectors + rows + tables + std::max(setting, search); }
+};
+
+/// Bytes of a rank for a transform to deflected pixels, without a_lm and maps.
+struct LensingMemory {
+  std::int64_t angles = 0;  ///< of its pixels, while the points are planned
+  PointMemory points;
+  std::int64_t turned = 0;  ///< a map for the adjoint, where fields turn
+
+  std::int64_t total() const { return points.total() + turned; }
+  std::int64_t peak() const { return std::max(angles + points.set.peak(), total()); }
+  std::int64_t of_threads() const { return points.rows + points.tables; }
+};
+
+/// The pixels of a grid as points, where they are before a deflection moves them by a few rows.
+/// Plain data, the same on every rank.
+class PixelPoints {
+ public:
+  /// bands  the rings of the ranks
+  PixelPoints(const FineRows& rows, const RingDistribution& bands);
+
+  const PointPlan& plan() const { return plan_; }
+  std::int64_t n_pixels(int rank) const { return counts_[static_cast<std::size_t>(rank)].listed; }
+  /// Returns the points that a rank has to do with if it lists the pixels of its rings.
+  const PointCounts& counts(int rank) const { return counts_[static_cast<std::size_t>(rank)]; }
+
+ private:
+  PointPlan plan_;
+  std::vector<PointCounts> counts_;  ///< [rank]
+};
+
+/// The size of a transform to deflected pixels.
+struct LensingProblem {
+  PointSpec spec;  ///< checked
+  FrameRotation rotation = FrameRotation::carried;
+  int n_threads = 1;
+};
+
+/// Returns the pixels on the rows that are chosen for a transform to them.
+PixelPoints pixels_of_lensing(const PointSpec& spec, const RingDistribution& bands);
+/// Predicts the memory of a rank. Not collective.
+LensingMemory memory_of_lensing(const LensingProblem& problem, const PixelPoints& pixels, int rank);
+
+/// Bytes of a rank for delensing, beside the inverse deflection and maps of doubles.
+struct DelensingMemory {
+  LensingMemory lensing;
+  std::int64_t alm = 0;     ///< as the analysis and as the transform to pixels have them, in a call
+  std::int64_t modes = 0;   ///< of rings, and slots of the exchange, from the first call on
+  std::int64_t map = 0;     ///< that an analysis with corrections works on, in a call
+  std::int64_t tables = 0;  ///< and scratch of threads, of the analysis
+
+  std::int64_t peak() const {
+    return tables + std::max(lensing.peak(), lensing.total() + alm + modes + map);
+  }
+  std::int64_t of_threads() const { return tables + lensing.of_threads(); }
+};
+
+/// Predicts it for the analysis with this plan. Not collective.
+DelensingMemory memory_of_delensing(const LensingMemory& lensing, const TransformPlan& analysis,
+                                    int n_iter, int n_threads);
+
+/// Returns the pixels on the rows from which an inverse is found.
+/// spec  that of d at points
+PixelPoints pixels_of_inverse(const PointSpec& spec, const RingDistribution& bands);
+/// Predicts the memory of a rank while an inverse is found. Not collective.
+/// spec    that of d at points
+/// pixels  on the rows of its fine field
+InverseMemory memory_of_inverse(const PointSpec& spec, const PixelPoints& pixels, int rank,
+                                int n_threads);
+
+/// Throws a ResourceError on all ranks where one lacks these bytes, of which all but those of its
+/// threads fall with the number of ranks. Collective.
+/// what  needs them
+void require_memory_of_ranks(const Communicator& comm, std::int64_t bytes, std::int64_t of_threads,
+                             const std::string& what);
+
+}  // namespace ringweave::detail::inline nonuniform
