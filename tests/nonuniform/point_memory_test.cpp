@@ -88,8 +88,8 @@ TEST(PointMemory, MorePointsThanMemoryHoldsAreRefusedBeforeTheyAreSent) {
   std::ifstream status("/proc/self/statm");
   std::int64_t pages = 0;
   ASSERT_TRUE(status >> pages);
-  // Sorting the points takes 60 MB of each rank and more.
-  const AddressSpaceLimit limit(pages * sysconf(_SC_PAGESIZE) + 40'000'000);
+  // The points and their sums take 28 MB of each rank and more.
+  const AddressSpaceLimit limit(pages * sysconf(_SC_PAGESIZE) + 20'000'000);
   expect_error(ErrorKind::resource, "ranks with as much memory each",
                [&] { PointSet(comm, spec, mine.theta, mine.phi); });
 }
