@@ -30,6 +30,22 @@ void require_angles(const Communicator& comm, const PointAngles& listed) {
                   "give all angles in radians, theta from the north pole");
 }
 
+namespace {
+
+template <class T>
+bool are_finite(ComponentView<const T> values) {
+  // Zero times a number is a number only if it is finite.
+  T sum = 0;
+  for (std::int64_t c = 0; c < values.n_components(); ++c) {
+    const T* const value = values.component(c).data();
+#pragma omp parallel for simd schedule(static) reduction(+ : sum)
+    for (std::int64_t i = 0; i < values.size(); ++i) sum += 0 * value[i];
+  }
+  return std::isfinite(sum);
+}
+
+}  // namespace
+
 template <class T>
 void require_finite_values(const Communicator& comm, ComponentView<const T> values) {
   const auto wrong_component = [&](std::int64_t point) {
@@ -37,9 +53,12 @@ void require_finite_values(const Communicator& comm, ComponentView<const T> valu
     while (c < values.n_components() && std::isfinite(values.component(c)[point])) ++c;
     return c;
   };
-  const Offences found = find_offences(values.size(), [&](std::int64_t point) {
-    return wrong_component(point) < values.n_components();
-  });
+  Offences found;
+  if (!are_finite(values)) {
+    found = find_offences(values.size(), [&](std::int64_t point) {
+      return wrong_component(point) < values.n_components();
+    });
+  }
   std::string first;
   if (found.count > 0) {
     const std::int64_t c = wrong_component(found.first);
