@@ -47,6 +47,7 @@ Long TapModes::tap_position(int i, Long x) const {
 TapModes::Sums TapModes::sums(std::size_t frequency, const std::vector<Long>& taps) const {
   const std::size_t n = offsets_.size();
   Sums sums;
+  sums.remainders.reserve(2 * n);
   for (std::size_t q = 0; q < n; ++q) {
     const std::size_t row = (frequency * n + q) * width_;
     Long re = 0;

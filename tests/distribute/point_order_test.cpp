@@ -41,6 +41,18 @@ HostBuffer<double> interleaved(const PointList& points, const std::vector<std::i
   return angles;
 }
 
+StridedAngles strided(const HostBuffer<double>& angles, std::int64_t n_angles) {
+  const double* const theta = angles.data();
+  return {theta, theta + 1, n_angles == 3 ? theta + 2 : nullptr, n_angles,
+          angles.size() / n_angles};
+}
+
+std::vector<std::int64_t> numbers(const CompactIndices& indices) {
+  std::vector<std::int64_t> all;
+  indices.visit([&](const auto& each) { all.assign(each.begin(), each.end()); });
+  return all;
+}
+
 std::int64_t first_column(const FineRows& rows, double phi) {
   const std::int64_t n = rows.n_columns();
   return (first_tap(column_position(phi, n), rows.n_column_taps) + n) % n;
@@ -94,17 +106,18 @@ TEST(PointOrder, IsByTilesAndGroupsThenAngles) {
       std::vector<Key> first;
       for (int shuffle = 0; shuffle < 3; ++shuffle) {
         const HostBuffer<double> angles = interleaved(points, input, n_angles);
-        HostBuffer<std::int64_t> place(points.size());
-        const PointOrder order =
-            sort_points(rows, interleaved(points, input, n_angles), n_angles, place);
+        CompactIndices places;
+        const PointOrder order = sort_points(rows, strided(angles, n_angles), places);
+        const std::vector<std::int64_t> place = numbers(places);
         ASSERT_EQ(order.size(), points.size());
         EXPECT_EQ(order.psi.size(), n_angles == 3 ? points.size() : 0);
         expect_sorted(rows, order);
         std::vector<int> seen(input.size(), 0);
         for (std::int64_t i = 0; i < points.size(); ++i) {
-          ++seen[to_size(place[i])];
-          EXPECT_EQ(order.theta[place[i]], angles[i * n_angles]);
-          EXPECT_EQ(order.phi[place[i]], angles[i * n_angles + 1]);
+          const std::int64_t at = place[to_size(i)];
+          ++seen[to_size(at)];
+          EXPECT_EQ(order.theta[at], angles[i * n_angles]);
+          EXPECT_EQ(order.phi[at], angles[i * n_angles + 1]);
         }
         EXPECT_TRUE(std::all_of(seen.begin(), seen.end(), [](int n) { return n == 1; }));
         std::vector<Key> keys;
@@ -120,11 +133,11 @@ TEST(PointOrder, IsByTilesAndGroupsThenAngles) {
 TEST(PointOrder, IsByAnglesWhereManyPointsHaveOneTheta) {
   PointList points;
   for (const double phi : random_points(3000, 0, 1, 5).phi) points.add(1.25, phi);
-  std::vector<std::int64_t> input(to_size(points.size()));
-  std::iota(input.begin(), input.end(), 0);
   const FineRows rows = fine_rows(40, 64, 4);
-  HostBuffer<std::int64_t> place(points.size());
-  expect_sorted(rows, sort_points(rows, interleaved(points, input, 2), 2, place));
+  CompactIndices place;
+  expect_sorted(
+      rows, sort_points(rows, {points.theta.data(), points.phi.data(), nullptr, 1, points.size()},
+                        place));
 }
 
 TEST(PointPlaces, AreThoseOfSingleAngles) {
@@ -150,8 +163,8 @@ TEST(PointPlaces, AreThoseOfSingleAngles) {
 }
 
 TEST(PointOrder, OfNoPointsIsEmpty) {
-  HostBuffer<std::int64_t> place;
-  const PointOrder order = sort_points(fine_rows(40, 130, 4), {}, 2, place);
+  CompactIndices place;
+  const PointOrder order = sort_points(fine_rows(40, 130, 4), {}, place);
   EXPECT_EQ(order.size(), 0);
   EXPECT_TRUE(order.tiles.empty());
   EXPECT_TRUE(order.repeated.empty());

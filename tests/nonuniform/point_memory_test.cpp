@@ -168,8 +168,8 @@ TEST(PointMemory, MorePointsThanMemoryHoldsAreRefusedBeforeTheyAreSent) {
   const PointSpec spec = spec_of(300, {0}, 1e-6);
   const Directions mine = even_share(comm, 1'000'000 * comm.size());
   PointSet(comm, spec, {}, {});  // MPI has what it needs then
-  // Sorting the points takes 60 MB of each rank and more.
-  const AddressSpaceLimit limit(40'000'000);
+  // The points and their sums take 28 MB of each rank and more.
+  const AddressSpaceLimit limit(20'000'000);
   expect_error(ErrorKind::resource, "ranks with as much memory each",
                [&] { PointSet(comm, spec, mine.theta, mine.phi); });
 }

@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <cmath>
+#include <numbers>
 #include <vector>
 
 #include "bench/sent_bytes.hpp"
@@ -74,6 +75,26 @@ TEST(PointTransform, AdjointIsTheTranspose) {
       EXPECT_LT(adjoint_gap(comm, transform, spec, mine), tolerance::adjoint);
     }
   });
+}
+
+TEST(PointTransform, AdjointIsTheTransposeWhereNoPointTouchesTheRowsBetween) {
+  const Communicator self = Communicator::self();
+  const PointSpec spec = spec_of(100, {0}, 0.1);
+  const auto plan = [&](const Dealt& mine) { return PointSet(self, spec, mine.theta, mine.phi); };
+  constexpr int most_apart = 8;
+  const Directions any = scattered_points(2 * most_apart);
+  const PointReport report = plan(deal(self, any, Deal::in_turn)).report();
+  ASSERT_EQ(report.theta_taps, 3);
+  const double row = std::numbers::pi / static_cast<double>(report.fine_rows);
+  Directions pairs;
+  for (int apart = 1; apart <= most_apart; ++apart) {
+    const double theta = (12 * apart + 0.3) * row;
+    pairs.add(theta, 1.0);
+    pairs.add(theta + apart * row, 1.0);
+  }
+  const Dealt mine = deal(self, pairs, Deal::in_turn);
+  PointTransform transform(self, spec, plan(mine));
+  EXPECT_LT(adjoint_gap(self, transform, spec, mine), tolerance::adjoint);
 }
 
 TEST(PointTransform, AdjointIsTheTransposeForDetectorsAndBatches) {

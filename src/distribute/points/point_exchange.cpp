@@ -2,8 +2,10 @@
 #include "distribute/points/point_exchange.hpp"
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -12,11 +14,12 @@
 #include <utility>
 
 #include "base/checked_cast.hpp"
+#include "base/first_error.hpp"
 #include "base/host_memory.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/exchange_mpi.hpp"
 #include "distribute/mpi/mpi_library.hpp"
-#include "distribute/points/offences.hpp"
+#include "distribute/points/point_checks.hpp"
 #include "distribute/points/point_messages.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/mpi.hpp"
@@ -49,42 +52,6 @@ void require_one_for_each(const char* name, std::span<const double> angles, std:
       n_points, angles.size(), name));
 }
 
-void require_angles(const Communicator& comm, const PointAngles& listed) {
-  const Offences found = find_offences(ssize64(listed.theta), [&](std::int64_t point) {
-    const std::size_t i = to_size(point);
-    const bool has_finite_psi = listed.psi.empty() || std::isfinite(listed.psi[i]);
-    return !(listed.theta[i] >= 0 && listed.theta[i] <= fine::pi && std::isfinite(listed.phi[i]) &&
-             has_finite_psi);
-  });
-  std::string first;
-  if (found.count > 0) {
-    const std::size_t i = to_size(found.first);
-    first = fmt::format("theta = {}, phi = {}", listed.theta[i], listed.phi[i]);
-    if (!listed.psi.empty()) first += fmt::format(", psi = {}", listed.psi[i]);
-  }
-  refuse_offences(comm, found, "angles that are NaN or infinite, or theta outside [0, pi],", first,
-                  "give all angles in radians, theta from the north pole");
-}
-
-template <class T>
-void require_finite_values(const Communicator& comm, ComponentView<const T> values) {
-  const auto wrong_component = [&](std::int64_t point) {
-    std::int64_t c = 0;
-    while (c < values.n_components() && std::isfinite(values.component(c)[point])) ++c;
-    return c;
-  };
-  const Offences found = find_offences(values.size(), [&](std::int64_t point) {
-    return wrong_component(point) < values.n_components();
-  });
-  std::string first;
-  if (found.count > 0) {
-    const std::int64_t c = wrong_component(found.first);
-    first = fmt::format("component {} = {}", c, values.component(c)[found.first]);
-  }
-  refuse_offences(comm, found, "values that are NaN or infinite", first,
-                  "replace the values or leave the points out");
-}
-
 std::vector<std::int64_t> sum_over_ranks(const Communicator& comm,
                                          const std::vector<std::int64_t>& counts) {
   std::vector<std::int64_t> sums = counts;
@@ -97,14 +64,25 @@ std::vector<std::int64_t> sum_over_ranks(const Communicator& comm,
   return sums;
 }
 
+/// Calls use(point, first tap) for the points from `begin` to `end`, one after the other.
+template <class Use>
+void for_each_first_tap(const FineRows& rows, std::span<const double> theta, std::int64_t begin,
+                        std::int64_t end, const Use& use) {
+  constexpr std::int64_t block = 512;
+  std::array<std::int32_t, block> first_tap;
+  for (std::int64_t first = begin; first < end; first += block) {
+    const std::int64_t n = std::min(block, end - first);
+    rows.number_first_taps(theta.subspan(to_size(first), to_size(n)), first_tap.data());
+    for (std::int64_t i = 0; i < n; ++i)
+      use(first + i, static_cast<std::size_t>(first_tap[to_size(i)]));
+  }
+}
+
 }  // namespace
 
 /// What the constructor needs for a while.
 class PointExchange::Listing {
  public:
-  static constexpr std::int64_t at_once = 4096;
-
-  HostBuffer<std::int32_t> first_tap;  ///< [listed point]
   std::vector<std::int64_t> points;    ///< [first tap] listed points
   std::vector<std::int64_t> sent;      ///< [peer] listed points
   std::vector<std::int64_t> arriving;  ///< [peer] its listed points that this rank sums
@@ -115,15 +93,26 @@ class PointExchange::Listing {
   HostBuffer<double> angles;
 
   Listing(const FineRows& rows, std::span<const double> theta)
-      : first_tap(ssize64(theta)), points(to_size(rows.n_first_taps()), 0) {
+      : points(to_size(rows.n_first_taps()), 0) {
     checked_cast<std::int32_t>(rows.n_first_taps(), "rows of points");
-    const std::int64_t n = first_tap.size();
+    const std::int64_t n_shares = omp_get_max_threads();
+    FirstError error;
 #pragma omp parallel for schedule(static)
-    for (std::int64_t begin = 0; begin < n; begin += at_once) {
-      rows.number_first_taps(theta.subspan(to_size(begin), to_size(std::min(at_once, n - begin))),
-                             first_tap.data() + begin);
+    for (std::int64_t s = 0; s < n_shares; ++s) {
+      error.guard([&] {
+        // Two counts of each, since points of one first tap often follow each other.
+        std::vector<std::int64_t> count(2 * points.size(), 0);
+        for_each_first_tap(rows, theta, ssize64(theta) * s / n_shares,
+                           ssize64(theta) * (s + 1) / n_shares,
+                           [&](std::int64_t point, std::size_t first) {
+                             ++count[2 * first + to_size(point % 2)];
+                           });
+#pragma omp critical(ringweave_first_taps)
+        for (std::size_t first = 0; first < points.size(); ++first)
+          points[first] += count[2 * first] + count[2 * first + 1];
+      });
     }
-    for (const std::int32_t first : first_tap) ++points[to_size(first)];
+    error.rethrow();
   }
 
   void count_references(const PointPlan& plan, int own_rank) {
@@ -160,7 +149,7 @@ PointExchange::PointExchange(Communicator comm, const FineRows& rows, const RowC
   });
   listing->tell_peers(comm_);
   send_angles(*listing, listed);
-  agree(comm_, [&] { settle(*listing); });
+  agree(comm_, [&] { settle(*listing, listed); });
 }
 
 void PointExchange::require_arguments(const FineRows& rows, const RowCosts& costs,
@@ -209,7 +198,8 @@ std::span<const std::int64_t> PointExchange::rest_of(std::int64_t shared) const 
 
 /// Lists references below `limit`: places among the points sent or, until the order is known,
 /// numbers among the points kept.
-void PointExchange::list_references(const Listing& listing, std::int64_t limit) {
+void PointExchange::list_references(const Listing& listing, std::span<const double> theta,
+                                    std::int64_t limit) {
   first_.allocate(n_listed_, limit);
   shared_.reserve(to_size(listing.n_shared));
   rest_.reserve(to_size(listing.n_rest));
@@ -225,16 +215,17 @@ void PointExchange::list_references(const Listing& listing, std::int64_t limit) 
   next[to_size(comm_.rank())] = n_sent_;
   first_.visit([&](auto& first) {
     using Index = std::remove_reference_t<decltype(first[0])>;
-    for (std::int64_t point = 0; point < n_listed_; ++point) {
-      if (const int rank = only_rank[to_size(listing.first_tap[point])]; rank >= 0) {
+    const auto give = [&](std::int64_t point, std::size_t first_tap) {
+      if (const int rank = only_rank[first_tap]; rank >= 0) {
         first[point] = static_cast<Index>(next[to_size(rank)]++);
-        continue;
+        return;
       }
-      const std::span<const int> ranks = plan_->ranks(listing.first_tap[point]);
+      const std::span<const int> ranks = plan_->ranks(static_cast<std::int64_t>(first_tap));
       first[point] = static_cast<Index>(next[to_size(ranks[0])]++);
       for (const int rank : ranks.subspan(1)) rest_.push_back(next[to_size(rank)]++);
       shared_.push_back({point, ssize64(rest_)});
-    }
+    };
+    for_each_first_tap(plan_->rows(), theta, 0, n_listed_, give);
   });
 }
 
@@ -244,11 +235,12 @@ void PointExchange::send_angles(Listing& listing, const PointAngles& listed) {
     messages_ = std::make_unique<PointMessages>(comm_, listing.sent, listing.arriving,
                                                 options_.mpi_count_limit);
     n_sent_ = messages_->n_listed();
+    messages_->reserve(n_angles_);
+    if (keeps_points()) return;
     const std::int64_t n_summed = listing.n_kept + messages_->n_summed();
     listing.angles.allocate(checked_product(n_summed, n_angles_, "angles of points"));
     leaving.allocate(checked_product(n_sent_, n_angles_, "angles of points"));
-    messages_->reserve(n_angles_);
-    list_references(listing, n_sent_ + n_summed);
+    list_references(listing, listed.theta, n_sent_ + n_summed);
     const auto give = [&](std::int64_t point, std::int64_t reference) {
       double* const angle = reference < n_sent_
                                 ? leaving.data() + reference * n_angles_
@@ -263,32 +255,54 @@ void PointExchange::send_angles(Listing& listing, const PointAngles& listed) {
                        n_angles_);
 }
 
+/// Returns whether this rank sums the points that it lists, and no others. Then references are
+/// places, and angles are sorted where they are listed.
+bool PointExchange::keeps_points() const { return n_sent_ == 0 && messages_->n_summed() == 0; }
+
 /// Sorts the points that this rank sums and makes all references places in their order.
-void PointExchange::settle(Listing& listing) {
-  HostBuffer<std::int64_t> place(listing.n_kept + messages_->n_summed());
-  summed_ = sort_points(plan_->rows(), std::move(listing.angles), n_angles_, place);
+void PointExchange::settle(Listing& listing, const PointAngles& listed) {
+  const std::int64_t components = options_.most_components;
+  messages_->reserve(components);
+  if (keeps_points()) {
+    summed_ = sort_points(plan_->rows(),
+                          {listed.theta.data(), listed.phi.data(),
+                           n_angles_ == 3 ? listed.psi.data() : nullptr, 1, n_listed_},
+                          first_);
+    return;
+  }
+  CompactIndices places;
+  const std::int64_t n_summed = listing.angles.size() / n_angles_;
+  const auto angle = [&](std::int64_t i) {
+    return n_summed > 0 && i < n_angles_ ? listing.angles.data() + i : nullptr;
+  };
+  summed_ = sort_points(plan_->rows(), {angle(0), angle(1), angle(2), n_angles_, n_summed}, places);
+  listing.angles.release();
+  places.visit([&](const auto& place) { refer_to_places(place, listing.n_kept); });
+  listed_buffer_.allocate(checked_product(n_sent_, components, "values of points"));
+  summed_buffer_.allocate(checked_product(messages_->n_summed(), components, "values of points"));
+}
+
+/// place  [point kept, then point from others] its place in summed()
+template <class Places>
+void PointExchange::refer_to_places(const Places& place, std::int64_t n_kept) {
   first_.visit([&](auto& first) {
     using Index = std::remove_reference_t<decltype(first[0])>;
 #pragma omp parallel for schedule(static)
     for (std::int64_t point = 0; point < n_listed_; ++point) {
       Index& reference = first[point];
       const std::int64_t kept = std::int64_t{reference} - n_sent_;
-      if (kept >= 0) reference = static_cast<Index>(n_sent_ + place[kept]);
+      if (kept >= 0) reference = static_cast<Index>(n_sent_ + std::int64_t{place[kept]});
     }
   });
   for (std::int64_t& reference : rest_) {
-    if (reference >= n_sent_) reference = n_sent_ + place[reference - n_sent_];
+    if (reference >= n_sent_) reference = n_sent_ + std::int64_t{place[reference - n_sent_]};
   }
   arriving_.allocate(messages_->n_summed(), summed_.size());
   arriving_.visit([&](auto& arriving) {
     using Index = std::remove_reference_t<decltype(arriving[0])>;
     for (std::int64_t i = 0; i < arriving.size(); ++i)
-      arriving[i] = static_cast<Index>(place[listing.n_kept + i]);
+      arriving[i] = static_cast<Index>(place[n_kept + i]);
   });
-  const std::int64_t components = options_.most_components;
-  messages_->reserve(components);
-  listed_buffer_.allocate(checked_product(n_sent_, components, "values of points"));
-  summed_buffer_.allocate(checked_product(messages_->n_summed(), components, "values of points"));
 }
 
 template <class T>
@@ -406,11 +420,11 @@ std::int64_t PointExchange::bytes_of(const PointCounts& points, std::int64_t mos
 }
 
 std::int64_t PointExchange::bytes_while_sorting(const PointCounts& points) {
-  constexpr std::int64_t number = sizeof(double);
-  // Listing::first_tap; angles as they arrived, the place of each point; sort_points().
-  return points.listed * std::int64_t{sizeof(std::int32_t)} + bytes_of_references(points) +
-         points.summed * (number * points.n_angles + std::int64_t{sizeof(std::int64_t)}) +
-         points.summed * sorting_bytes(points.n_angles);
+  const std::int64_t sorting = sorting_bytes(points.summed, points.n_angles);
+  if (points.sent == 0 && points.arriving == 0) return sorting;
+  // Angles as they arrived.
+  return sorting + bytes_of_references(points) +
+         points.summed * points.n_angles * std::int64_t{sizeof(double)};
 }
 
 #define RINGWEAVE_INSTANTIATE(T)                                                         \

@@ -91,10 +91,13 @@ class PointExchange {
   class Listing;
 
   void require_arguments(const FineRows& rows, const RowCosts& costs, const PointAngles& listed);
-  void list_references(const Listing& listing, std::int64_t limit);
+  void list_references(const Listing& listing, std::span<const double> theta, std::int64_t limit);
   static std::int64_t bytes_of_references(const PointCounts& points);
   void send_angles(Listing& listing, const PointAngles& listed);
-  void settle(Listing& listing);
+  bool keeps_points() const;
+  void settle(Listing& listing, const PointAngles& listed);
+  template <class Places>
+  void refer_to_places(const Places& place, std::int64_t n_kept);
   template <class T>
   void require_shapes(ComponentView<const double> summed, ComponentView<const T> listed) const;
   template <class Use, class Fetch>

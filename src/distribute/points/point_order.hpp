@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "distribute/points/compact_indices.hpp"
 #include "ringweave/views.hpp"
 
 namespace ringweave::detail::inline distribute {
@@ -51,22 +52,27 @@ struct PointOrder {
   std::int64_t bytes() const { return held_bytes(theta, phi, psi, tiles, repeated); }
 };
 
+/// Angles of a number of points, each `stride` doubles after that of the point before. psi is null
+/// where points have none.
+struct StridedAngles {
+  const double* theta;
+  const double* phi;
+  const double* psi;
+  std::int64_t stride;
+  std::int64_t size;
+};
+
 /// Sorts points. OpenMP.
 ///
-/// angles  [point][theta, phi or theta, phi, psi], n_angles of a point
 /// place   [point] overwritten with its place in the order
-/// Memory  sorting_bytes() a point besides angles and places, and 16 for the points of one row of
-///         tiles on each thread
+/// Memory  sorting_bytes(), and 40 bytes for the points of one row of tiles on each thread
 /// Error   UsageError when 2^32 points or more are in one row of tiles.
-PointOrder sort_points(const FineRows& rows, HostBuffer<double> angles, std::int64_t n_angles,
-                       HostBuffer<std::int64_t>& place);
+PointOrder sort_points(const FineRows& rows, const StridedAngles& angles, CompactIndices& place);
 
-/// Returns the most bytes of a point in sort_points(): two angles and a number by rows of tiles,
-/// and the number of its row, or, with psi, the sorted angles. Without psi these take the memory of
-/// the angles.
-constexpr std::int64_t sorting_bytes(std::int64_t n_angles) {
-  constexpr std::int64_t number = sizeof(double);
-  return 3 * number + (n_angles == 2 ? std::int64_t{sizeof(std::int32_t)} : n_angles * number);
+/// Returns the most bytes in sort_points() besides angles: those sorted, and two indices.
+inline std::int64_t sorting_bytes(std::int64_t n_points, std::int64_t n_angles) {
+  return n_points * n_angles * std::int64_t{sizeof(double)} +
+         2 * CompactIndices::bytes_of(n_points, n_points);
 }
 
 }  // namespace ringweave::detail::inline distribute

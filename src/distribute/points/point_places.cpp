@@ -30,8 +30,12 @@ HWY_INLINE void for_each_angle(const double* HWY_RESTRICT angles, std::int64_t s
   HWY_ALIGN double lanes[std::size_t{n_lanes}];
   std::int64_t i = 0;
   for (; sphere::HWY_NAMESPACE::is_fused && i + n_lanes <= n_points; i += n_lanes) {
-    for (std::int64_t lane = 0; lane < n_lanes; ++lane) lanes[lane] = angles[(i + lane) * stride];
-    hn::StoreU(hn::DemoteTo(to, of_lanes(d, hn::Load(d, lanes))), to, numbers + i);
+    const double* from = angles + i;
+    if (stride > 1) {
+      for (std::int64_t lane = 0; lane < n_lanes; ++lane) lanes[lane] = angles[(i + lane) * stride];
+      from = lanes;
+    }
+    hn::StoreU(hn::DemoteTo(to, of_lanes(d, hn::LoadU(d, from))), to, numbers + i);
   }
   for (; i < n_points; ++i) numbers[i] = static_cast<std::int32_t>(of_one(angles[i * stride]));
 }

@@ -29,6 +29,8 @@ class PointWeights {
 
  public:
   static constexpr std::int64_t most = PointPlaces::most;
+  /// Zeros before the weights of rows, and as many after them.
+  static constexpr int row_padding = which == Rows::in_range ? 4 : 0;
 
   PointWeights(const RowTaps& taps, RingRange range)
       : taps_(taps), range_(range), theta_lanes_(taps.theta), phi_lanes_(taps.phi) {}
@@ -37,15 +39,29 @@ class PointWeights {
   HWY_INLINE void find(PointSpan points, std::int64_t first) {
     const std::int64_t n = std::min(most, points.size - first);
     places_.find(taps_.grid, points.theta + first, points.phi + first, n);
-    if constexpr (which == Rows::in_range) {
-      keep_those_in_range(first, n);
-    } else {
-      size = n;
+    size = n;
+    std::int64_t north = taps_.grid.n_rows;
+    std::int64_t south = -north;
+    for (std::int64_t i = 0; i < n; ++i) {
+      north = std::min(north, row(i));
+      south = std::max(south, row(i));
     }
-    for (std::int64_t i = 0; i < size; ++i) first_value[i] = first_in_sequence(i);
-    if constexpr (alignment > 1) std::fill_n(phi[0], size * n_columns, 0.0);
+    if constexpr (which == Rows::in_range) {
+      if (north + taps_.theta.width > range_.begin && south < range_.end) {
+        for (std::int64_t i = 0; i < n; ++i) number[i] = first + i;
+      } else {
+        keep_those_in_range(first, n);
+      }
+    }
+    find_first_values(north, south);
+    if constexpr (alignment > 1) {
+      const hn::CappedTag<double, 8> d;
+      constexpr auto n_lanes = static_cast<std::int64_t>(hn::MaxLanes(d));
+      for (std::int64_t i = 0; i < size * n_columns; i += n_lanes)
+        hn::Store(hn::Zero(d), d, phi[0] + i);
+    }
     theta_lanes_.compute(places_.theta_offset, size,
-                         [&](std::int64_t i) HWY_ATTR { return theta[i]; });
+                         [&](std::int64_t i) HWY_ATTR { return theta[i] + row_padding; });
     phi_lanes_.compute(places_.phi_offset, size,
                        [&](std::int64_t i) HWY_ATTR { return phi[i] + shift(i); });
   }
@@ -55,12 +71,14 @@ class PointWeights {
   /// The first value of the first row where all rows, or those in the range, follow each other in
   /// memory, none of them is beyond a pole and no column beyond the last; otherwise negative.
   std::int64_t first_value[most];
-  HWY_ALIGN double theta[most][std::size_t{2 * theta_half}] = {};
+  HWY_ALIGN double theta[most][std::size_t{2 * theta_half + 2 * row_padding}] = {};
   HWY_ALIGN double phi[most][std::size_t{n_columns}] = {};
 
   std::int64_t row(std::int64_t i) const { return places_.row[i]; }
   std::int64_t column(std::int64_t i) const { return places_.column[i]; }
 
+  /// The column where the weights of columns begin, with the zeros before them.
+  std::int64_t aligned_column(std::int64_t i) const { return column(i) - shift(i); }
   /// Taps on rows in the range.
   std::int64_t begin(std::int64_t i) const {
     return which == Rows::all ? 0 : std::max<std::int64_t>(range_.begin - row(i), 0);
@@ -93,8 +111,30 @@ class PointWeights {
     }
   }
 
+  /// north, south  the least and the largest first row of all points
+  HWY_INLINE void find_first_values(std::int64_t north, std::int64_t south) {
+    const std::int64_t stride = taps_.grid.n_columns;
+    const std::int64_t last = south + taps_.theta.width - 1;
+    const bool are_whole = north >= 0 && last < taps_.grid.n_rows &&
+                           (which == Rows::all || (north >= range_.begin && last < range_.end));
+    const std::int64_t first = are_whole ? first_of_row(north) : -1;
+    if (first < 0 || first_of_row(last) != first + (last - north) * stride) {
+      for (std::int64_t i = 0; i < size; ++i) first_value[i] = first_in_sequence(i);
+      return;
+    }
+    // The rows of all points follow each other.
+    for (std::int64_t i = 0; i < size; ++i) {
+      const std::int64_t first_column = aligned_column(i);
+      const std::int64_t value = first + (row(i) - north) * stride + first_column;
+      first_value[i] = first_column + n_columns > stride ? -1 : value;
+    }
+  }
+  std::int64_t first_of_row(std::int64_t row) const {
+    return taps_.first_value[static_cast<std::size_t>(row)];
+  }
+
   HWY_INLINE std::int64_t first_in_sequence(std::int64_t i) const {
-    const std::int64_t first_column = column(i) - shift(i);
+    const std::int64_t first_column = aligned_column(i);
     if (has_row_beyond_pole(row(i)) || first_column + n_columns > taps_.grid.n_columns) return -1;
     const std::int64_t* const rows = taps_.first_value.data() + row(i);
     const std::int64_t first = rows[begin(i)];

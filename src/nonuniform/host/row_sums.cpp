@@ -210,9 +210,9 @@ void interpolate_with(const RowTaps& taps, const double* rows, std::int64_t row_
 /// one after the other have the same ones.
 constexpr int spread_alignment = static_cast<int>(PointOrder::group_columns);
 
-/// Spreads one component.
+/// Spreads values of points, one component or several.
 template <int theta_half, int half>
-class SpreadComponent {
+class PointSpread {
   using Points = PointWeights<theta_half, half, Rows::in_range, spread_alignment>;
   using L = Lanes<2 * half>;
   using V = typename L::V;
@@ -220,78 +220,115 @@ class SpreadComponent {
   static constexpr int n_vectors = L::count + spread_alignment / L::size;
 
  public:
-  SpreadComponent(const RowTaps& taps, RingRange range, double beyond_pole, double* rows)
-      : taps_(taps), range_(range), beyond_pole_(beyond_pole), rows_(rows) {}
+  PointSpread(const RowTaps& taps, const double* values, std::int64_t value_stride, RingRange range,
+              double* rows, std::int64_t row_stride)
+      : taps_(taps),
+        values_(values),
+        value_stride_(value_stride),
+        range_(range),
+        rows_(rows),
+        row_stride_(row_stride) {}
 
-  HWY_INLINE void add(const Points& points, const double* HWY_RESTRICT values) const {
+  HWY_INLINE void add(const Points& points) const {
     for (std::int64_t p = 0; p < points.size;) {
       if (HWY_UNLIKELY(points.first_value[p] < 0)) {
-        add_row_by_row(points, p, values[points.number[p]]);
+        for_each_component([&](const double* values, double* rows, double beyond_pole)
+                               HWY_ATTR { add_row_by_row(points, p, values, rows, beyond_pole); });
         ++p;
         continue;
       }
       std::int64_t end = p + 1;
-      while (end < points.size && end < p + 4 && points.first_value[end] == points.first_value[p] &&
-             points.row(end) == points.row(p))
-        ++end;
+      while (end < points.size && end < p + 4 && can_be_together(points, p, end)) ++end;
       switch (end - p) {
-        case 1: add_together<1>(points, p, values); break;
-        case 2: add_together<2>(points, p, values); break;
-        case 3: add_together<3>(points, p, values); break;
-        default: add_together<4>(points, p, values); break;
+        case 1: add_together<1>(points, p); break;
+        case 2: add_together<2>(points, p); break;
+        case 3: add_together<3>(points, p); break;
+        default: add_together<4>(points, p); break;
       }
       p = end;
     }
   }
 
  private:
-  /// Adds n points of the same rows and columns, one after the other.
-  template <int n>
-  HWY_INLINE void add_together(const Points& points, std::int64_t first,
-                               const double* HWY_RESTRICT values) const {
-    V scaled[std::size_t{n}][std::size_t{n_vectors}];
-#pragma GCC unroll 4
-    for (int k = 0; k < n; ++k) {
-      const V value = hn::Set(d, values[points.number[first + k]]);
-#pragma GCC unroll 24
-      for (int v = 0; v < n_vectors; ++v)
-        scaled[k][v] = hn::Mul(value, hn::Load(d, points.phi[first + k] + v * L::size));
-    }
-    double* to = rows_ + points.first_value[first];
-    const std::int64_t end = points.end(first);
-    for (std::int64_t i = points.begin(first); i < end; ++i) {
-      V weights[std::size_t{n}];
-#pragma GCC unroll 4
-      for (int k = 0; k < n; ++k) weights[k] = hn::Set(d, points.theta[first + k][i]);
-#pragma GCC unroll 24
-      for (int v = 0; v < n_vectors; ++v) {
-        double* const at = to + v * L::size;
-        V sum = hn::LoadU(d, at);
-#pragma GCC unroll 4
-        for (int k = 0; k < n; ++k) sum = hn::MulAdd(weights[k], scaled[k][v], sum);
-        hn::StoreU(sum, d, at);
-      }
-      to += taps_.grid.n_columns;
-    }
+  template <class Add>
+  HWY_INLINE void for_each_component(const Add& add) const {
+    for (std::int64_t c = 0; c < static_cast<std::int64_t>(taps_.beyond_pole.size()); ++c)
+      add(values_ + c * value_stride_, rows_ + c * row_stride_,
+          taps_.beyond_pole[static_cast<std::size_t>(c)]);
   }
 
-  HWY_INLINE void add_row_by_row(const Points& points, std::int64_t p, double value) const {
+  /// Returns whether a point has the same columns as another before it, and starts further south by
+  /// no more rows than there are zeros around its weights, with no row between those of both.
+  HWY_INLINE bool can_be_together(const Points& points, std::int64_t first,
+                                  std::int64_t other) const {
+    const std::int64_t rows = points.row(other) - points.row(first);
+    return points.first_value[other] >= 0 && rows >= 0 &&
+           rows <= std::min<std::int64_t>(Points::row_padding, taps_.theta.width) &&
+           points.aligned_column(other) == points.aligned_column(first);
+  }
+
+  /// Adds n points that can be together, one after the other on each row.
+  template <int n>
+  HWY_INLINE void add_together(const Points& points, std::int64_t first) const {
+    // The rows of all, counted as those of the first point.
+    const double* theta[std::size_t{n}];
+    const std::int64_t begin = points.begin(first);
+    std::int64_t end = 0;
+#pragma GCC unroll 4
+    for (int k = 0; k < n; ++k) {
+      const std::int64_t south = points.row(first + k) - points.row(first);
+      theta[k] = points.theta[first + k] + Points::row_padding - south;
+      end = std::max(end, points.end(first + k) + south);
+    }
+    for_each_component([&](const double* values, double* rows, double) HWY_ATTR {
+      V scaled[std::size_t{n}][std::size_t{n_vectors}];
+#pragma GCC unroll 4
+      for (int k = 0; k < n; ++k) {
+        const V value = hn::Set(d, values[points.number[first + k]]);
+#pragma GCC unroll 24
+        for (int v = 0; v < n_vectors; ++v)
+          scaled[k][v] = hn::Mul(value, hn::Load(d, points.phi[first + k] + v * L::size));
+      }
+      double* to = rows + points.first_value[first];
+      for (std::int64_t i = begin; i < end; ++i) {
+        V weights[std::size_t{n}];
+#pragma GCC unroll 4
+        for (int k = 0; k < n; ++k) weights[k] = hn::Set(d, theta[k][i]);
+#pragma GCC unroll 24
+        for (int v = 0; v < n_vectors; ++v) {
+          double* const at = to + v * L::size;
+          V sum = hn::LoadU(d, at);
+#pragma GCC unroll 4
+          for (int k = 0; k < n; ++k) sum = hn::MulAdd(weights[k], scaled[k][v], sum);
+          hn::StoreU(sum, d, at);
+        }
+        to += taps_.grid.n_columns;
+      }
+    });
+  }
+
+  HWY_INLINE void add_row_by_row(const Points& points, std::int64_t p, const double* values,
+                                 double* rows, double beyond_pole) const {
     const hn::CappedTag<double, 1> one;
+    const double value = values[points.number[p]];
     const double* phi = points.phi[p] + points.shift(p);
+    const double* theta = points.theta[p] + Points::row_padding;
     for_each_row(taps_, points.row(p), points.column(p), range_, [&](const PointRow& row) HWY_ATTR {
-      const double weight = (row.is_beyond_pole ? beyond_pole_ : 1.0) * points.theta[p][row.tap];
+      const double weight = (row.is_beyond_pole ? beyond_pole : 1.0) * theta[row.tap];
       const auto w = hn::Set(one, weight);
       for (int j = 0; j < taps_.phi.width; ++j) {
-        double& to = rows_[row.first_value + (row.column + j) % taps_.grid.n_columns];
+        double& to = rows[row.first_value + (row.column + j) % taps_.grid.n_columns];
         to = hn::GetLane(hn::MulAdd(w, hn::Set(one, value * phi[j]), hn::Set(one, to)));
       }
     });
   }
 
   const RowTaps& taps_;
+  const double* values_;
+  std::int64_t value_stride_;
   RingRange range_;
-  double beyond_pole_;
   double* rows_;
+  std::int64_t row_stride_;
 };
 
 template <int theta_half, int half>
@@ -299,14 +336,10 @@ void spread_with(const RowTaps& taps, PointSpan points, const double* values,
                  std::int64_t value_stride, RingRange range, double* rows,
                  std::int64_t row_stride) {
   PointWeights<theta_half, half, Rows::in_range, spread_alignment> weights(taps, range);
-  const auto n_components = static_cast<std::int64_t>(taps.beyond_pole.size());
+  const PointSpread<theta_half, half> spread(taps, values, value_stride, range, rows, row_stride);
   for (std::int64_t first = 0; first < points.size; first += block) {
     weights.find(points, first);
-    for (std::int64_t c = 0; c < n_components; ++c) {
-      const SpreadComponent<theta_half, half> component(
-          taps, range, taps.beyond_pole[static_cast<std::size_t>(c)], rows + c * row_stride);
-      component.add(weights, values + c * value_stride);
-    }
+    spread.add(weights);
   }
 }
 
