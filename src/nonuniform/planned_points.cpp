@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <variant>
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/memory_check.hpp"
 #include "nonuniform/point_memory.hpp"
+#include "nonuniform/row_tasks.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline nonuniform {
@@ -62,45 +65,79 @@ std::shared_ptr<const FineTaps> taps_of(const Communicator& comm, const PointSpe
   return taps;
 }
 
-PointReport report_of(const PointSpec& spec, const TapChoice& choice, const PointPlan& plan) {
-  const PointLoad most = plan.most();
-  const PointLoad all = plan.total();
-  return {.theta_taps = choice.theta.width,
-          .phi_taps = choice.phi.width,
-          .fine_rows = choice.theta.length,
-          .fine_columns = choice.phi.length,
-          .theta_oversampling = static_cast<double>(choice.theta.length) / (spec.lmax + 1),
-          .phi_oversampling = static_cast<double>(choice.phi.length) / (2 * spec.mmax + 2),
-          .predicted_error = choice.error,
-          .points = plan.n_points(),
-          .most_points = most.points,
-          .mean_points = static_cast<double>(all.points) / plan.n_ranks(),
-          .most_rows = most.rows,
-          .mean_rows = static_cast<double>(all.rows) / plan.n_ranks()};
-}
-
 }  // namespace
 
-PlannedPoints::PlannedPoints(const Communicator& comm, const PointSpec& asked,
-                             const PointAngles& angles,
-                             const std::shared_ptr<const FineTaps>& field)
-    : has_psi_(comm.max(std::int64_t{angles.psi.empty() ? 0 : 1}) > 0),
-      spec_(agreed_spec(comm, asked, has_psi_)),
-      taps_(taps_of(comm, spec_, angles, has_psi_, field)),
-      exchange_(comm, taps_->rows(untouched_rows(field)),
-                RowCosts::typical(taps_->rows(untouched_rows(field))), angles,
-                {.most_components = spec_.fields.n_components(),
-                 .mpi_count_limit = spec_.exchange.mpi_count_limit}),
-      report_(report_of(spec_, taps_->choice, exchange_.plan())) {
-  agree(comm, [&] { sums_ = {spec_.fields.n_components(), exchange_.summed().size()}; });
+PlannedPoints::PlannedPoints(const Communicator& comm, const PointSpec& asked, bool has_psi)
+    : has_psi_(has_psi), spec_(agreed_spec(comm, asked, has_psi)) {}
+
+std::int64_t PlannedPoints::most_rows() const {
+  std::int64_t most = 0;
+  for (const PointTile& tile : tiles()) most = std::max(most, tile.rows.size());
+  return most;
+}
+
+void PlannedPoints::report_on(const PointPlan& plan) {
+  const TapChoice& choice = taps_->choice;
+  const PointLoad most = plan.most();
+  const PointLoad all = plan.total();
+  report_ = {.theta_taps = choice.theta.width,
+             .phi_taps = choice.phi.width,
+             .fine_rows = choice.theta.length,
+             .fine_columns = choice.phi.length,
+             .theta_oversampling = static_cast<double>(choice.theta.length) / (spec_.lmax + 1),
+             .phi_oversampling = static_cast<double>(choice.phi.length) / (2 * spec_.mmax + 2),
+             .predicted_error = choice.error,
+             .points = plan.n_points(),
+             .most_points = most.points,
+             .mean_points = static_cast<double>(all.points) / plan.n_ranks(),
+             .most_rows = most.rows,
+             .mean_rows = static_cast<double>(all.rows) / plan.n_ranks()};
+}
+
+ListedPoints::ListedPoints(const Communicator& comm, const PointSpec& asked,
+                           const PointAngles& angles, const std::shared_ptr<const FineTaps>& field)
+    : PlannedPoints(comm, asked, comm.max(std::int64_t{angles.psi.empty() ? 0 : 1}) > 0) {
+  taps_ = taps_of(comm, spec_, angles, has_psi_, field);
+  const FineRows rows = taps_->rows(untouched_rows(field));
+  exchange_.emplace(comm, rows, RowCosts::typical(rows), angles,
+                    PointOptions{.most_components = spec_.fields.n_components(),
+                                 .mpi_count_limit = spec_.exchange.mpi_count_limit});
+  agree(comm, [&] {
+    report_on(plan());
+    sums_ = {spec_.fields.n_components(), exchange_->summed().size()};
+    for (const TileRow& tile : exchange_->summed().tiles) {
+      tiles_.push_back({tile.first_row, tile.points.end - tile.points.begin,
+                        rows_near(tile.first_row, taps_->grid)});
+    }
+  });
+}
+
+PointSpan ListedPoints::span_of(PointRange points) const {
+  const PointOrder& order = exchange_->summed();
+  return {order.theta.data() + points.begin, order.phi.data() + points.begin,
+          points.end - points.begin};
+}
+
+void ListedPoints::interpolate(std::int64_t, std::int64_t tile,
+                               const RowsInMemory<const double>& rows, AnyMapView<>) noexcept {
+  const PointRange points = exchange_->summed().tiles[to_size(tile)].points;
+  interpolate_points(rows.taps, rows.values, rows.stride, span_of(points),
+                     sums_.view().data() + points.begin, sums_.view().stride());
+}
+
+void ListedPoints::spread(std::int64_t, std::int64_t tile, RingRange range,
+                          const RowsInMemory<double>& rows, AnyConstMapView<>) noexcept {
+  const PointRange points = exchange_->summed().tiles[to_size(tile)].points;
+  spread_points(rows.taps, span_of(points), sums_.view().data() + points.begin,
+                sums_.view().stride(), range, rows.values, rows.stride);
 }
 
 /// Computes the detectors' values, T + Q cos(2 psi) + U sin(2 psi), in component 0.
-void PlannedPoints::detect() {
+void ListedPoints::detect() {
   double* t = sums_.view().data();
   const std::int64_t n = sums_.size();
   const std::int64_t q = (sums_.n_components() - 2) * n;
-  const double* psi = exchange_.summed().psi.data();
+  const double* psi = exchange_->summed().psi.data();
 #pragma omp parallel for schedule(static)
   for (std::int64_t i = 0; i < n; ++i) {
     const double seen = t[q + i] * std::cos(2 * psi[i]) + t[q + n + i] * std::sin(2 * psi[i]);
@@ -109,11 +146,11 @@ void PlannedPoints::detect() {
 }
 
 /// Applies the transpose of detect().
-void PlannedPoints::emit() {
+void ListedPoints::emit() {
   double* t = sums_.view().data();
   const std::int64_t n = sums_.size();
   const std::int64_t q = (sums_.n_components() - 2) * n;
-  const double* psi = exchange_.summed().psi.data();
+  const double* psi = exchange_->summed().psi.data();
 #pragma omp parallel for schedule(static)
   for (std::int64_t i = 0; i < n; ++i) {
     const double value = t[i];
@@ -122,21 +159,22 @@ void PlannedPoints::emit() {
   }
 }
 
-template <class T>
-void PlannedPoints::gather(ComponentView<T> values) {
+void ListedPoints::gather(AnyMapView<> values) {
   if (has_psi_) detect();
-  exchange_.gather<T>(sums_.view().components(0, n_components()), values);
+  std::visit(
+      [&]<class T>(ComponentView<T> of_type) {
+        exchange_->gather<T>(sums_.view().components(0, n_components()), of_type);
+      },
+      values);
 }
 
-template <class T>
-void PlannedPoints::scatter(ComponentView<const T> values) {
-  exchange_.scatter<T>(values, sums_.view().components(0, n_components()));
+void ListedPoints::scatter(AnyConstMapView<> values) {
+  std::visit(
+      [&]<class T>(ComponentView<const T> of_type) {
+        exchange_->scatter<T>(of_type, sums_.view().components(0, n_components()));
+      },
+      values);
   if (has_psi_) emit();
 }
-
-template void PlannedPoints::gather(ComponentView<double>);
-template void PlannedPoints::gather(ComponentView<float>);
-template void PlannedPoints::scatter(ComponentView<const double>);
-template void PlannedPoints::scatter(ComponentView<const float>);
 
 }  // namespace ringweave::detail::inline nonuniform

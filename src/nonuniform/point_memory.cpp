@@ -94,7 +94,8 @@ PointMemory predict_memory(const PointProblem& problem, const FineTaps& taps) {
   memory.set = memory_of_set(problem, plan);
   memory.modes = bytes_of_mode * n_components * most_modes(spec, taps, plan.rings());
   memory.modes += slot_bytes(memory.modes - memory.modes / problem.n_ranks, memory.set.sums);
-  memory.rows = RowSweep::bytes_of_threads(taps.grid, n_components, problem.n_threads);
+  memory.rows = RowSweep::bytes_of_threads(taps.grid, n_components, problem.n_threads,
+                                           most_rows_near(taps.grid));
   memory.tables = problem.n_threads * thread_bytes(spec, taps.grid);
   return memory;
 }

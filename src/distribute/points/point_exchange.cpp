@@ -16,6 +16,7 @@
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/exchange_mpi.hpp"
 #include "distribute/mpi/mpi_library.hpp"
+#include "distribute/points/finite_values.hpp"
 #include "distribute/points/offences.hpp"
 #include "distribute/points/point_messages.hpp"
 #include "ringweave/error.hpp"
@@ -64,25 +65,6 @@ void require_angles(const Communicator& comm, const PointAngles& listed) {
   }
   refuse_offences(comm, found, "angles that are NaN or infinite, or theta outside [0, pi],", first,
                   "give all angles in radians, theta from the north pole");
-}
-
-template <class T>
-void require_finite_values(const Communicator& comm, ComponentView<const T> values) {
-  const auto wrong_component = [&](std::int64_t point) {
-    std::int64_t c = 0;
-    while (c < values.n_components() && std::isfinite(values.component(c)[point])) ++c;
-    return c;
-  };
-  const Offences found = find_offences(values.size(), [&](std::int64_t point) {
-    return wrong_component(point) < values.n_components();
-  });
-  std::string first;
-  if (found.count > 0) {
-    const std::int64_t c = wrong_component(found.first);
-    first = fmt::format("component {} = {}", c, values.component(c)[found.first]);
-  }
-  refuse_offences(comm, found, "values that are NaN or infinite", first,
-                  "replace the values or leave the points out");
 }
 
 std::vector<std::int64_t> sum_over_ranks(const Communicator& comm,
@@ -351,7 +333,7 @@ void PointExchange::gather(ComponentView<const double> partial, ComponentView<T>
 template <class T>
 void PointExchange::scatter(ComponentView<const T> values, ComponentView<double> summed) {
   require_shapes<T>(summed, values);
-  require_finite_values(comm_, values);
+  require_finite_values<T>(comm_, values);
   const std::int64_t n_components = values.n_components();
   const auto fetch = [&](std::int64_t reference) {
     if (reference < n_sent_) return;
