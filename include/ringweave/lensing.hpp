@@ -33,7 +33,8 @@ struct Potential {
 class Deflection {
  public:
   /// * Computes d at the pixels with one MPI_Alltoallv.
-  /// Error  DataError on all ranks when a coefficient is not finite; UsageError when a shape is
+  /// Error  DataError on all ranks when a coefficient or a vector is not finite; UsageError when a
+  /// shape is
   ///        wrong, an order is not on exactly one rank, or ranks disagree; ResourceError when
   ///        memory fails one, or cannot hold pixels and ring modes.
   Deflection(const Communicator& comm, std::shared_ptr<const RingGrid> grid,
@@ -152,8 +153,8 @@ class Lensing {
     adjoint<T>(map.view(), alm.view(), how);
   }
 
-  /// Seconds of "legendre", "exchange", "rows", "points", "value_exchange", "deflection" (the
-  /// rotation) of this rank so far.
+  /// Seconds of "legendre", "exchange", "rows", "points" (with positions and turns of the pixels),
+  /// "value_exchange" of this rank so far.
   StageTimes& times();
   std::int64_t bytes() const;  ///< on this rank, without the deflection's
 

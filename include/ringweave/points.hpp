@@ -82,6 +82,8 @@ class PointSet {
  private:
   friend class PointTransform;
   friend class FineField;
+  friend class Lensing;
+  explicit PointSet(std::shared_ptr<detail::PlannedPoints> planned);
   std::shared_ptr<detail::PlannedPoints> planned_;
 };
 

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "base/stage_timer.hpp"
 #include "distribute/mpi/agree.hpp"
@@ -95,26 +97,47 @@ Deflection::Impl::Impl(const Communicator& communicator,
       bands(std::move(ring_bands)),
       rings(bands->rings(comm.rank())),
       vectors(std::move(d)) {
+  struct OfRing {
+    double squares;
+    double most;
+  };
+  std::vector<OfRing> of_rings;
+  agree(comm, [&] { of_rings.resize(to_size(rings.n_rings())); });
+#pragma omp parallel for schedule(dynamic)
+  for (std::int64_t r = 0; r < rings.n_rings(); ++r) {
+    const double* const d_theta =
+        vectors.view().component(0).data() + rings.first_pixel(LocalRing{r});
+    const double* const d_phi = d_theta + vectors.view().stride();
+    const std::int64_t n_phi = rings.ring(LocalRing{r}).n_phi;
+    double squares = 0;
+    double most = 0;
+#pragma omp simd reduction(+ : squares) reduction(max : most)
+    for (std::int64_t i = 0; i < n_phi; ++i) {
+      const double square = d_theta[i] * d_theta[i] + d_phi[i] * d_phi[i];
+      squares += square;
+      most = std::max(most, square);
+    }
+    of_rings[to_size(r)] = {squares, most};
+  }
   double sums[4] = {0, 0, 0, 0};  // of w d^2, w, d^2, 1
   double most = 0;
   for (std::int64_t r = 0; r < rings.n_rings(); ++r) {
     const Ring& ring = rings.ring(LocalRing{r});
-    const std::int64_t first = rings.first_pixel(LocalRing{r});
-    double squares = 0;
-    for (std::int64_t i = first; i < first + ring.n_phi; ++i) {
-      const double square = vectors.view().component(0)[i] * vectors.view().component(0)[i] +
-                            vectors.view().component(1)[i] * vectors.view().component(1)[i];
-      squares += square;
-      most = std::max(most, square);
-    }
     const auto n = static_cast<double>(ring.n_phi);
+    const auto& [squares, most_of_ring] = of_rings[to_size(r)];
     const double terms[4] = {ring.weight * squares, ring.weight * n, squares, n};
     for (int k = 0; k < 4; ++k) sums[k] += terms[k];
+    most = std::max(most, most_of_ring);
   }
   comm.sum(sums, 4);
   // Grids of a user may have no weights, or negative ones.
   rms = std::sqrt(sums[0] > 0 && sums[1] > 0 ? sums[0] / sums[1] : sums[2] / sums[3]);
   largest = std::sqrt(comm.max(most));
+  if (!std::isfinite(rms) || !std::isfinite(largest)) {
+    throw DataError(where, fmt::format("its rms is {} and its largest length {} rad; check the "
+                                       "units of the potential",
+                                       rms, largest));
+  }
 }
 
 Deflection::Deflection(const Communicator& comm, std::shared_ptr<const RingGrid> grid,
@@ -128,8 +151,11 @@ Deflection::Deflection(const Communicator& comm, std::shared_ptr<const RingGrid>
   DeflectionSource source = make_source(comm, potential, transform.alm_layout(), exchange);
   MapBuffer<double> d = agreed(comm, [&] { return transform.make_map<double>(); });
   transform.synthesize<double>(std::as_const(source.alm).view(), d.view());
-  const auto impl = std::make_shared<Impl>(
-      comm, std::make_shared<const RingDistribution>(transform.plan().ring_bands), std::move(d));
+  const auto impl = [&] {
+    const StageTimer timer(&transform.times(), "deflection");
+    return std::make_shared<Impl>(
+        comm, std::make_shared<const RingDistribution>(transform.plan().ring_bands), std::move(d));
+  }();
   impl->source = std::move(source);
   impl->times = transform.times();
   impl_ = impl;

@@ -74,8 +74,8 @@ struct Delensing::Impl {
                                      return AnalysisWeights{ring_weights(inverse.rings()), {}};
                                    })),
         lensing([&] {
-          require_memory(comm, inverse, {spec, rotation, omp_get_max_threads()}, transform.plan(),
-                         n_iter);
+          require_memory(comm, inverse, {spec, inverse.largest(), omp_get_max_threads()},
+                         transform.plan(), n_iter);
           return Lensing(comm, inverse, spec, rotation);
         }()) {}
 

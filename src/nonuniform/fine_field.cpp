@@ -77,7 +77,7 @@ struct FineField::Impl {
         rows(make_rows(comm, spec, *taps, plan)),
         // Rows hold nothing while modes are exchanged.
         modes(comm, taps->transform_spec(spec, plan.rings()),
-              {rows.view().data(), rows.n_components() * rows.size()}, &times) {
+              View<double>(rows.view().data(), rows.n_components() * rows.size()), &times) {
     agree(comm, [&] {
       const std::vector<std::int64_t> rings = modes.rings_of_rows(plan);
       for (const std::int64_t ring : rings) {
@@ -146,8 +146,8 @@ FineField& FineField::operator=(FineField&&) noexcept = default;
 
 PointSet::PointSet(const FineField& field, std::span<const double> theta,
                    std::span<const double> phi, std::span<const double> psi)
-    : planned_(std::make_shared<PlannedPoints>(field.impl_->comm, field.impl_->spec,
-                                               PointAngles{theta, phi, psi}, field.impl_->taps)) {}
+    : planned_(std::make_shared<ListedPoints>(field.impl_->comm, field.impl_->spec,
+                                              PointAngles{theta, phi, psi}, field.impl_->taps)) {}
 
 const PointSpec& FineField::spec() const { return impl_->spec; }
 const AlmLayout& FineField::alm_layout() const { return impl_->modes.plan().alm; }
@@ -179,20 +179,21 @@ void FineField::set(AlmView<const T> alm) {
 template <class T>
 void FineField::evaluate(const PointSet& points, ComponentView<T> values) {
   Impl& own = *impl_;
-  PlannedPoints& planned = *points.planned_;
+  // Points of a grid are never planned for a field.
+  auto* const planned = dynamic_cast<ListedPoints*>(points.planned_.get());
   agree(own.comm, [&] {
     if (!own.is_set) throw UsageError("the field has no a_lm; call set() before evaluate()");
-    if (planned.taps() != own.taps)
+    if (planned == nullptr || planned->taps() != own.taps)
       throw UsageError("the points were planned for something else; give the field to PointSet");
     require_planned(where, values.n_components(), points.n_components(), "components of values");
     require_planned(where, values.size(), points.size(), "points of a component");
   });
   {
     const StageTimer timer(&own.times, "points");
-    own.interpolate(planned.exchange().summed(), planned.sums());
+    own.interpolate(planned->exchange().summed(), planned->sums());
   }
   const StageTimer timer(&own.times, "value_exchange");
-  planned.gather<T>(values);
+  planned->gather(values);
 }
 
 template void FineField::set<double>(AlmView<const double>);

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "nonuniform/lensing_memory.hpp"
 
+#include <cmath>
 #include <complex>
+#include <numbers>
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/memory_check.hpp"
+#include "distribute/points/piece_exchange.hpp"
 #include "nonuniform/inverse_deflection.hpp"
+#include "nonuniform/row_tasks.hpp"
 
 namespace ringweave::detail::inline nonuniform {
 namespace {
@@ -69,25 +73,23 @@ PixelPoints pixels_of_lensing(const PointSpec& spec, const RingDistribution& ban
   return {rows_of(choice, UntouchedRows::left_out), bands};
 }
 
-LensingMemory memory_of_lensing(const LensingProblem& problem, const PixelPoints& pixels,
-                                int rank) {
+PointMemory memory_of_lensing(const LensingProblem& problem, const PixelPoints& pixels, int rank) {
   const PointPlan& plan = pixels.plan();
   const PointProblem points{.spec = problem.spec,
                             .n_points = plan.n_points(),
                             .n_angles = 2,
                             .n_ranks = plan.n_ranks(),
                             .n_threads = problem.n_threads};
-  const std::int64_t n_components = points.n_components();
-  const bool turns =
-      problem.rotation == FrameRotation::carried && problem.spec.fields.max_spin() > 0;
-  return {.angles = 2 * number * pixels.n_pixels(rank),
-          .points =
-              predict_memory(points, plan.rows(), modes_of_ranks(problem.spec, plan)[to_size(rank)],
-                             memory_of_set(pixels.counts(rank), n_components)),
-          .turned = turns ? number * n_components * pixels.n_pixels(rank) : 0};
+  const FineGrid grid = grid_of(plan.rows());
+  const auto moved = static_cast<std::int64_t>(
+      std::ceil(problem.largest / std::numbers::pi * static_cast<double>(grid.n_rows)));
+  const PointSetMemory set{.points =
+                               PieceExchange::bytes_of(pixels.counts(rank), points.n_components())};
+  return predict_memory(points, plan.rows(), most_rows_near(grid) + 2 * moved,
+                        modes_of_ranks(problem.spec, plan)[to_size(rank)], set);
 }
 
-DelensingMemory memory_of_delensing(const LensingMemory& lensing, const TransformPlan& analysis,
+DelensingMemory memory_of_delensing(const PointMemory& lensing, const TransformPlan& analysis,
                                     int n_iter, int n_threads) {
   const std::int64_t n_components = analysis.spec.fields.n_components();
   return {.lensing = lensing,

@@ -40,17 +40,6 @@ struct InverseMemory {
   std::int64_t peak() const { return vectors + rows + tables + std::max(setting, search); }
 };
 
-/// Bytes of a rank for a transform to deflected pixels, without a_lm and maps.
-struct LensingMemory {
-  std::int64_t angles = 0;  ///< of its pixels, while the points are planned
-  PointMemory points;
-  std::int64_t turned = 0;  ///< a map for the adjoint, where fields turn
-
-  std::int64_t total() const { return points.total() + turned; }
-  std::int64_t peak() const { return std::max(angles + points.set.peak(), total()); }
-  std::int64_t of_threads() const { return points.rows + points.tables; }
-};
-
 /// The pixels of a grid as points, where they are before a deflection moves them by a few rows.
 /// Plain data, the same on every rank.
 class PixelPoints {
@@ -70,32 +59,30 @@ class PixelPoints {
 
 /// The size of a transform to deflected pixels.
 struct LensingProblem {
-  PointSpec spec;  ///< checked
-  FrameRotation rotation = FrameRotation::carried;
+  PointSpec spec;      ///< checked
+  double largest = 0;  ///< deflection, radians
   int n_threads = 1;
 };
 
 /// Returns the pixels on the rows that are chosen for a transform to them.
 PixelPoints pixels_of_lensing(const PointSpec& spec, const RingDistribution& bands);
-/// Predicts the memory of a rank. Not collective.
-LensingMemory memory_of_lensing(const LensingProblem& problem, const PixelPoints& pixels, int rank);
+/// Predicts the memory of a rank for the transform to deflected pixels. Not collective.
+PointMemory memory_of_lensing(const LensingProblem& problem, const PixelPoints& pixels, int rank);
 
 /// Bytes of a rank for delensing, beside the inverse deflection and maps of doubles.
 struct DelensingMemory {
-  LensingMemory lensing;
+  PointMemory lensing;
   std::int64_t alm = 0;     ///< as the analysis and as the transform to pixels have them, in a call
   std::int64_t modes = 0;   ///< of rings, and slots of the exchange, from the first call on
   std::int64_t map = 0;     ///< that an analysis with corrections works on, in a call
   std::int64_t tables = 0;  ///< and scratch of threads, of the analysis
 
-  std::int64_t peak() const {
-    return tables + std::max(lensing.peak(), lensing.total() + alm + modes + map);
-  }
+  std::int64_t peak() const { return tables + lensing.total() + alm + modes + map; }
   std::int64_t of_threads() const { return tables + lensing.of_threads(); }
 };
 
 /// Predicts it for the analysis with this plan. Not collective.
-DelensingMemory memory_of_delensing(const LensingMemory& lensing, const TransformPlan& analysis,
+DelensingMemory memory_of_delensing(const PointMemory& lensing, const TransformPlan& analysis,
                                     int n_iter, int n_threads);
 
 /// Returns the pixels on the rows from which an inverse is found.

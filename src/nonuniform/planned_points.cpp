@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <variant>
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/memory_check.hpp"
 #include "nonuniform/point_memory.hpp"
+#include "nonuniform/row_tasks.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline nonuniform {
@@ -91,35 +94,69 @@ std::shared_ptr<const FineTaps> taps_of(const Communicator& comm, const PointSpe
 
 }  // namespace
 
-PlannedPoints::PlannedPoints(const Communicator& comm, const PointSpec& asked,
-                             const PointAngles& angles,
-                             const std::shared_ptr<const FineTaps>& field)
-    : has_psi_(comm.max(std::int64_t{angles.psi.empty() ? 0 : 1}) > 0),
-      spec_(agreed_spec(comm, asked, has_psi_)),
-      taps_(taps_of(comm, spec_, angles, has_psi_, field)),
-      exchange_(comm, taps_->rows(untouched_rows(field)),
-                RowCosts::typical(taps_->rows(untouched_rows(field))), angles,
-                {.most_components = spec_.fields.n_components(),
-                 .mpi_count_limit = spec_.exchange.mpi_count_limit}),
-      report_(report_of(spec_, taps_->choice, exchange_.plan())) {
-  agree(comm, [&] { sums_ = {spec_.fields.n_components(), exchange_.summed().size()}; });
+PlannedPoints::PlannedPoints(const Communicator& comm, const PointSpec& asked, bool has_psi)
+    : comm_(comm), has_psi_(has_psi), spec_(agreed_spec(comm, asked, has_psi)) {}
+
+std::int64_t PlannedPoints::most_rows() const {
+  std::int64_t most = 0;
+  for (const PointTile& tile : tiles()) most = std::max(most, tile.rows.size());
+  return most;
 }
 
-template <class T>
-void PlannedPoints::gather(ComponentView<T> values) {
+ListedPoints::ListedPoints(const Communicator& comm, const PointSpec& asked,
+                           const PointAngles& angles, const std::shared_ptr<const FineTaps>& field)
+    : PlannedPoints(comm, asked, comm.max(std::int64_t{angles.psi.empty() ? 0 : 1}) > 0) {
+  taps_ = taps_of(comm, spec_, angles, has_psi_, field);
+  const FineRows rows = taps_->rows(untouched_rows(field));
+  exchange_.emplace(comm, rows, RowCosts::typical(rows), angles,
+                    PointOptions{.most_components = spec_.fields.n_components(),
+                                 .mpi_count_limit = spec_.exchange.mpi_count_limit});
+  agree(comm, [&] {
+    report_ = report_of(spec_, taps_->choice, plan());
+    sums_ = {spec_.fields.n_components(), exchange_->summed().size()};
+    for (const TileRow& tile : exchange_->summed().tiles) {
+      tiles_.push_back({tile.first_row, tile.points.end - tile.points.begin,
+                        rows_near(tile.first_row, taps_->grid)});
+    }
+  });
+}
+
+PointSpan ListedPoints::span_of(PointRange points) const {
+  const PointOrder& order = exchange_->summed();
+  return {order.theta.data() + points.begin, order.phi.data() + points.begin,
+          points.end - points.begin};
+}
+
+void ListedPoints::interpolate(std::int64_t, std::int64_t tile,
+                               const RowsInMemory<const double>& rows, AnyMapView<>) noexcept {
+  const PointRange points = exchange_->summed().tiles[to_size(tile)].points;
+  interpolate_points(rows.taps, rows.values, rows.stride, span_of(points),
+                     sums_.view().data() + points.begin, sums_.view().stride());
+}
+
+void ListedPoints::spread(std::int64_t, std::int64_t tile, RingRange range,
+                          const RowsInMemory<double>& rows, AnyConstMapView<>) noexcept {
+  const PointRange points = exchange_->summed().tiles[to_size(tile)].points;
+  spread_points(rows.taps, span_of(points), sums_.view().data() + points.begin,
+                sums_.view().stride(), range, rows.values, rows.stride);
+}
+
+void ListedPoints::gather(AnyMapView<> values) {
   if (has_psi_) detect(sums_.view(), psi());
-  exchange_.gather<T>(sums_.view().components(0, n_components()), values);
+  std::visit(
+      [&]<class T>(ComponentView<T> of_type) {
+        exchange_->gather<T>(sums_.view().components(0, n_components()), of_type);
+      },
+      values);
 }
 
-template <class T>
-void PlannedPoints::scatter(ComponentView<const T> values) {
-  exchange_.scatter<T>(values, sums_.view().components(0, n_components()));
+void ListedPoints::scatter(AnyConstMapView<> values) {
+  std::visit(
+      [&]<class T>(ComponentView<const T> of_type) {
+        exchange_->scatter<T>(of_type, sums_.view().components(0, n_components()));
+      },
+      values);
   if (has_psi_) emit(sums_.view(), psi());
 }
-
-template void PlannedPoints::gather(ComponentView<double>);
-template void PlannedPoints::gather(ComponentView<float>);
-template void PlannedPoints::scatter(ComponentView<const double>);
-template void PlannedPoints::scatter(ComponentView<const float>);
 
 }  // namespace ringweave::detail::inline nonuniform

@@ -1,53 +1,119 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "distribute/points/point_exchange.hpp"
 #include "nonuniform/fine_taps.hpp"
+#include "nonuniform/host/row_sums.hpp"
 #include "ringweave/points.hpp"
 
 namespace ringweave::detail::inline nonuniform {
 
+/// Points that are summed one after the other while the rows around them are in memory.
+struct PointTile {
+  std::int64_t first_row = 0;  ///< where the work of a thread may begin; ascends
+  std::int64_t n_points = 0;
+  RingRange rows;  ///< all rows its points may touch; begins and ends no further north than before
+};
+
+/// Some fine rows in the memory of a thread.
+template <class T>
+struct RowsInMemory {
+  RowTaps taps;
+  T* values;  ///< [component][value]
+  std::int64_t stride;
+};
+
 /// The taps and fine rows chosen for a specification and a number of points, the points at the
-/// ranks that own their rows, and the sums over these rows.
+/// ranks that own their rows, in the order in which they are summed, and the ways of their values.
+/// Values are [component][point], as this rank lists the points. Members marked * are collective.
 class PlannedPoints {
  public:
-  /// field  the taps of a FineField, whose rows are there whether touched or not; null: they are
-  ///        chosen for these points
-  PlannedPoints(const Communicator& comm, const PointSpec& asked, const PointAngles& angles,
-                const std::shared_ptr<const FineTaps>& field);
+  virtual ~PlannedPoints() = default;
 
+  const Communicator& comm() const { return comm_; }
   std::int64_t n_components() const { return has_psi_ ? 1 : spec_.fields.n_components(); }
-  bool has_psi() const { return has_psi_; }
   const PointSpec& spec() const { return spec_; }
   const std::shared_ptr<const FineTaps>& taps() const { return taps_; }
-  const PointExchange& exchange() const { return exchange_; }
   const PointReport& report() const { return report_; }
-  std::int64_t bytes() const { return exchange_.bytes() + sums_.bytes(); }
 
-  /// [component of the fields][point of exchange().summed()] sums over this rank's rows.
-  ComponentView<double> sums() { return sums_.view(); }
-  /// * Computes the values of the points that this rank lists from the sums of all ranks, which it
-  /// overwrites.
-  template <class T>
-  void gather(ComponentView<T> values);
-  /// * Overwrites sums by the transpose.
-  template <class T>
-  void scatter(ComponentView<const T> values);
+  virtual const PointPlan& plan() const = 0;
+  virtual std::int64_t n_listed() const = 0;
+  /// From the north to the south.
+  virtual std::span<const PointTile> tiles() const = 0;
+  /// Returns the most rows that the points of a tile may touch.
+  std::int64_t most_rows() const;
+  virtual std::int64_t bytes() const = 0;
+  /// Returns memory that holds nothing while modes are exchanged, if there is any.
+  virtual std::optional<View<double>> spare() { return {}; }
+  /// Allocates what so many threads need.
+  virtual void prepare(std::int64_t n_threads) = 0;
 
- private:
-  View<const double> psi() const {
-    const HostBuffer<double>& angles = exchange_.summed().psi;
-    return {angles.data(), angles.size()};
-  }
+  /// Computes sums over the rows of this rank at the points of a tile.
+  virtual void interpolate(std::int64_t thread, std::int64_t tile,
+                           const RowsInMemory<const double>& rows,
+                           AnyMapView<> values) noexcept = 0;
+  /// * Completes the values, from the sums of all ranks.
+  virtual void gather(AnyMapView<> values) = 0;
+  /// * Applies the transpose of gather().
+  virtual void scatter(AnyConstMapView<> values) = 0;
+  /// Adds the transpose of interpolate() to the rows in a range.
+  virtual void spread(std::int64_t thread, std::int64_t tile, RingRange range,
+                      const RowsInMemory<double>& rows, AnyConstMapView<> values) noexcept = 0;
 
+ protected:
+  PlannedPoints(const Communicator& comm, const PointSpec& asked, bool has_psi);
+
+  Communicator comm_;
   bool has_psi_;  ///< some rank's points have it
   PointSpec spec_;
   std::shared_ptr<const FineTaps> taps_;
-  PointExchange exchange_;
-  ComponentBuffer<double> sums_;
   PointReport report_;
+};
+
+/// Points that ranks list by their angles.
+class ListedPoints final : public PlannedPoints {
+ public:
+  /// field  the taps of a FineField, whose rows are there whether touched or not; null: they are
+  ///        chosen for these points
+  /// Collective.
+  ListedPoints(const Communicator& comm, const PointSpec& asked, const PointAngles& angles,
+               const std::shared_ptr<const FineTaps>& field);
+
+  const PointExchange& exchange() const { return *exchange_; }
+  /// [component of the fields][point of exchange().summed()] sums over this rank's rows.
+  ComponentView<double> sums() { return sums_.view(); }
+
+  const PointPlan& plan() const override { return exchange_->plan(); }
+  std::int64_t n_listed() const override { return exchange_->n_listed(); }
+  std::span<const PointTile> tiles() const override { return tiles_; }
+  std::int64_t bytes() const override { return exchange_->bytes() + sums_.bytes(); }
+  std::optional<View<double>> spare() override {
+    return View<double>(sums().data(), sums_.n_components() * sums_.size());
+  }
+  void prepare(std::int64_t) override {}
+  void interpolate(std::int64_t thread, std::int64_t tile, const RowsInMemory<const double>& rows,
+                   AnyMapView<> values) noexcept override;
+  void gather(AnyMapView<> values) override;
+  void scatter(AnyConstMapView<> values) override;
+  void spread(std::int64_t thread, std::int64_t tile, RingRange range,
+              const RowsInMemory<double>& rows, AnyConstMapView<> values) noexcept override;
+
+ private:
+  PointSpan span_of(PointRange points) const;
+  View<const double> psi() const {
+    const HostBuffer<double>& angles = exchange_->summed().psi;
+    return {angles.data(), angles.size()};
+  }
+
+  std::optional<PointExchange> exchange_;
+  ComponentBuffer<double> sums_;
+  std::vector<PointTile> tiles_;
 };
 
 }  // namespace ringweave::detail::inline nonuniform

@@ -11,6 +11,7 @@
 #include "distribute/exchange/mode_exchange.hpp"
 #include "fft/ring_fft.hpp"
 #include "nonuniform/row_sweep.hpp"
+#include "nonuniform/row_tasks.hpp"
 #include "sphere/mode_limits.hpp"
 #include "transform/transform_plan.hpp"
 
@@ -98,19 +99,20 @@ PointMemory predict_memory(const PointProblem& problem) {
 PointMemory predict_memory(const PointProblem& problem, const FineRows& rows) {
   const PointPlan plan = even_plan(problem, rows);
   const std::vector<std::int64_t> modes = modes_of_ranks(problem.spec, plan);
-  return predict_memory(problem, rows, *std::max_element(modes.begin(), modes.end()),
+  return predict_memory(problem, rows, most_rows_near(grid_of(rows)),
+                        *std::max_element(modes.begin(), modes.end()),
                         memory_of_set(problem, plan));
 }
 
-PointMemory predict_memory(const PointProblem& problem, const FineRows& rows, std::int64_t modes,
-                           const PointSetMemory& set) {
+PointMemory predict_memory(const PointProblem& problem, const FineRows& rows,
+                           std::int64_t most_rows, std::int64_t modes, const PointSetMemory& set) {
   const std::int64_t n_components = problem.n_components();
   const FineGrid grid = grid_of(rows);
   const std::int64_t of_modes = bytes_of_mode * n_components * modes;
   return {.set = set,
           .modes = of_modes + slot_bytes(problem.spec.exchange,
                                          of_modes - of_modes / problem.n_ranks, set.sums),
-          .rows = RowSweep::bytes_of_threads(grid, n_components, problem.n_threads),
+          .rows = RowSweep::bytes_of_threads(grid, n_components, problem.n_threads, most_rows),
           .tables = problem.n_threads * thread_bytes(problem.spec, grid)};
 }
 

@@ -29,6 +29,7 @@ struct PointMemory {
   std::int64_t tables = 0;  ///< and scratch of all threads
 
   std::int64_t total() const { return set.total() + modes + rows + tables; }
+  std::int64_t of_threads() const { return rows + tables; }
 };
 
 /// The size of a transform to points.
@@ -49,10 +50,11 @@ PointMemory predict_memory(const PointProblem& problem);
 /// The same on fine rows that are chosen already.
 PointMemory predict_memory(const PointProblem& problem, const FineRows& rows);
 /// Predicts the memory of a rank.
-/// modes  of one component on its rows
-/// set    that of its points
-PointMemory predict_memory(const PointProblem& problem, const FineRows& rows, std::int64_t modes,
-                           const PointSetMemory& set);
+/// most_rows  that the points of a tile touch
+/// modes      of one component on its rows
+/// set        that of its points
+PointMemory predict_memory(const PointProblem& problem, const FineRows& rows,
+                           std::int64_t most_rows, std::int64_t modes, const PointSetMemory& set);
 
 /// Plans the rows of points that are spread evenly over the sphere. Not collective.
 PointPlan even_plan(const PointProblem& problem, const FineRows& rows);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <utility>
 
 #include "distribute/mpi/agree.hpp"
 #include "nonuniform/planned_points.hpp"
@@ -45,10 +46,11 @@ std::int64_t PointSpec::digest() const {
 
 PointSet::PointSet(const Communicator& comm, const PointSpec& spec, std::span<const double> theta,
                    std::span<const double> phi, std::span<const double> psi)
-    : planned_(std::make_shared<PlannedPoints>(comm, spec, PointAngles{theta, phi, psi}, nullptr)) {
-}
+    : planned_(std::make_shared<ListedPoints>(comm, spec, PointAngles{theta, phi, psi}, nullptr)) {}
 
-std::int64_t PointSet::size() const { return planned_->exchange().n_listed(); }
+PointSet::PointSet(std::shared_ptr<PlannedPoints> planned) : planned_(std::move(planned)) {}
+
+std::int64_t PointSet::size() const { return planned_->n_listed(); }
 std::int64_t PointSet::n_components() const { return planned_->n_components(); }
 const PointReport& PointSet::report() const { return planned_->report(); }
 std::int64_t PointSet::bytes() const { return planned_->bytes(); }

@@ -20,10 +20,6 @@ namespace {
 
 constexpr const char* where = "transform to points";
 
-View<double> memory_of(ComponentView<double> values) {
-  return {values.data(), values.n_components() * values.size()};
-}
-
 }  // namespace
 
 struct PointTransform::Impl {
@@ -31,24 +27,22 @@ struct PointTransform::Impl {
       : comm(communicator),
         points(set),
         planned(*set.planned_),
-        // Sums hold nothing while modes are exchanged.
-        modes(comm,
-              planned.taps()->transform_spec(planned.spec(), planned.exchange().plan().rings()),
-              memory_of(planned.sums()), &times) {
+        modes(comm, planned.taps()->transform_spec(planned.spec(), planned.plan().rings()),
+              planned.spare(), &times) {
     require_memory();
     agree(comm, [&] {
-      const PointPlan& plan = planned.exchange().plan();
+      const PointPlan& plan = planned.plan();
       modes.allocate();
-      sweep.emplace(planned.exchange().summed(), *planned.taps(), modes.rings_of_rows(plan),
-                    modes.runs());
+      sweep.emplace(planned, modes.rings_of_rows(plan), modes.runs());
       touches_all_rows = plan.n_points() > 0 && plan.rows().untouched == UntouchedRows::left_out;
     });
   }
 
   /// Throws on all ranks where one lacks the memory for modes and rows.
   void require_memory() const {
-    const std::int64_t of_threads = RowSweep::bytes_of_threads(
-        planned.taps()->grid, planned.spec().fields.n_components(), modes.runs().n_threads());
+    const std::int64_t of_threads =
+        RowSweep::bytes_of_threads(planned.taps()->grid, planned.spec().fields.n_components(),
+                                   modes.runs().n_threads(), planned.most_rows());
     const std::int64_t most = comm.max(modes.bytes());
     require_memory_for(comm, modes.bytes() + of_threads, "ring modes and fine rows",
                        [&](int n_ranks) { return most / n_ranks * comm.size() + of_threads; });
@@ -74,7 +68,7 @@ struct PointTransform::Impl {
 
 PointTransform::PointTransform(const Communicator& comm, const PointSpec& spec,
                                const PointSet& points) {
-  require_same_ranks(comm, points.planned_->exchange().comm(), "points");
+  require_same_ranks(comm, points.planned_->comm(), "points");
   agree(comm, [&] {
     if (spec.checked().digest() != points.planned_->spec().digest())
       throw UsageError("the points were planned for another specification of the transform");
@@ -104,9 +98,9 @@ void PointTransform::evaluate(AlmView<const T> alm, ComponentView<T> values) {
     own.require_shapes(alm.n_components(), alm.size(), values.n_components(), values.size());
   });
   own.modes.synthesize<T>(alm);
-  own.sweep->interpolate(own.modes.by_row(), own.planned.sums(), own.times);
+  own.sweep->interpolate(own.modes.by_row(), values, own.times);
   const StageTimer timer(&own.times, "value_exchange");
-  own.planned.gather<T>(values);
+  own.planned.gather(values);
 }
 
 template <class T>
@@ -117,11 +111,11 @@ void PointTransform::adjoint(ComponentView<const T> values, AlmView<T> alm, Accu
   });
   {
     const StageTimer timer(&own.times, "value_exchange");
-    own.planned.scatter<T>(values);
+    own.planned.scatter(values);
   }
   const ModeView<double> modes = own.modes.by_row();
   if (!own.touches_all_rows) std::fill_n(modes.data(), modes.size(), 0.0);
-  own.sweep->spread(own.planned.sums(), modes, own.times);
+  own.sweep->spread(values, modes, own.times);
   own.modes.adjoint<T>(alm, how);
 }
 

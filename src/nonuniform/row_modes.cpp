@@ -8,8 +8,8 @@
 
 namespace ringweave::detail::inline nonuniform {
 
-RowModes::RowModes(const Communicator& comm, const TransformSpec& spec, View<double> spare,
-                   StageTimes* times)
+RowModes::RowModes(const Communicator& comm, const TransformSpec& spec,
+                   std::optional<View<double>> spare, StageTimes* times)
     : plan_(agreed(comm, [&] { return TransformPlan(spec, comm.rank(), comm.size()); })),
       spare_(spare) {
   SharedStages shared{spec.fields, nullptr, nullptr, times};
@@ -22,7 +22,7 @@ RowModes::RowModes(const Communicator& comm, const TransformSpec& spec, View<dou
     within = 2 * plan_.order_passes(plan_.n_passes_within).all_slots() *
              plan_.spec.fields.n_components();
   });
-  const bool fits = comm.min(spare_.size() - within) >= 0;
+  const bool fits = !spare_ || comm.min(spare_->size() - within) >= 0;
   pipeline_ =
       plan_host_pipeline(comm, plan_, fits ? plan_.n_passes_within : plan_.n_passes, shared);
 }
@@ -53,7 +53,7 @@ void RowModes::release() noexcept {
 }
 
 HostStages::Modes RowModes::modes() {
-  Complex* slots = fits_spare() ? reinterpret_cast<Complex*>(spare_.data()) : slots_.data();
+  Complex* slots = fits_spare() ? reinterpret_cast<Complex*>(spare_->data()) : slots_.data();
   return {by_row(), {slots, n_slots()}};
 }
 

@@ -4,6 +4,7 @@
 #include <complex>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/mode_view.hpp"
@@ -23,9 +24,10 @@ class RowModes {
  public:
   /// * Plans both; allocates nothing.
   /// spare  memory that holds nothing while modes are exchanged: on all ranks with enough of it the
-  ///        modes go in one pass, else in several
+  ///        modes go in one pass, else in several; none on any rank: in one pass, with slots of
+  ///        their own
   /// times  must outlive the object
-  RowModes(const Communicator& comm, const TransformSpec& spec, View<double> spare,
+  RowModes(const Communicator& comm, const TransformSpec& spec, std::optional<View<double>> spare,
            StageTimes* times);
 
   const TransformPlan& plan() const { return plan_; }
@@ -52,11 +54,11 @@ class RowModes {
   using Complex = std::complex<double>;
   std::int64_t n_slots() const;
   /// Tells whether the slots are in the spare memory.
-  bool fits_spare() const { return 2 * n_slots() <= spare_.size(); }
+  bool fits_spare() const { return spare_ && 2 * n_slots() <= spare_->size(); }
   HostStages::Modes modes();
 
   TransformPlan plan_;
-  View<double> spare_;
+  std::optional<View<double>> spare_;
   std::shared_ptr<HostPipeline> pipeline_;
   HostBuffer<Complex> ring_modes_;
   HostBuffer<Complex> slots_;  ///< empty if they are in the spare memory

@@ -28,32 +28,30 @@ std::int64_t number_of_tasks(std::int64_t n_threads, std::int64_t n_tiles) {
 
 }  // namespace
 
-RowSweep::RowSweep(const PointOrder& points, const FineTaps& taps, std::vector<std::int64_t> rings,
-                   RingRuns& fft)
+RowSweep::RowSweep(PlannedPoints& points, std::vector<std::int64_t> rings, RingRuns& fft)
     : points_(&points),
-      taps_(&taps),
+      taps_(points.taps().get()),
       fft_(&fft),
       rings_(std::move(rings)),
-      tasks_(cut_rows(points, taps.grid, number_of_tasks(fft.n_threads(), ssize64(points.tiles)))) {
+      tasks_(cut_rows(points.tiles(), taps_->grid,
+                      number_of_tasks(fft.n_threads(), ssize64(points.tiles())))) {
   const std::int64_t n_workers = std::min<std::int64_t>(fft.n_threads(), ssize64(tasks_));
-  for (std::int64_t i = 0; i < n_workers; ++i)
-    workers_.push_back({RowWindow(taps.grid, rings_, ssize64(taps.beyond_pole)), 0, 0});
+  for (std::int64_t i = 0; i < n_workers; ++i) {
+    workers_.push_back(
+        {RowWindow(taps_->grid, rings_, ssize64(taps_->beyond_pole), points.most_rows()), 0, 0});
+  }
+  points.prepare(n_workers);
 }
 
 std::int64_t RowSweep::bytes_of_threads(const FineGrid& grid, std::int64_t n_components,
-                                        std::int64_t n_threads) {
+                                        std::int64_t n_threads, std::int64_t most_rows) {
   constexpr std::int64_t number = sizeof(double);
-  return n_threads * number * (RowWindow::size_of(grid, n_components) + grid.n_rows);
+  return n_threads * number * (RowWindow::size_of(grid, n_components, most_rows) + grid.n_rows);
 }
 
 RowTaps RowSweep::taps_in(const RowWindow& window) const {
   return {taps_->grid, taps_->theta.polynomials(), taps_->phi.polynomials(), window.first_value(),
           taps_->beyond_pole};
-}
-
-PointSpan RowSweep::span_of(PointRange points) const {
-  return {points_->theta.data() + points.begin, points_->phi.data() + points.begin,
-          points.end - points.begin};
 }
 
 template <class Work>
@@ -79,25 +77,25 @@ void RowSweep::for_each_task(StageTimes& times, const Work& work) {
   times.add("points", seconds - of_rows);
 }
 
-void RowSweep::interpolate(ModeView<const double> modes, ComponentView<double> sums,
-                           StageTimes& times) {
-  for_each_task(
-      times, [&](int thread, const RowTask& task) { interpolate_task(thread, task, modes, sums); });
+void RowSweep::interpolate(ModeView<const double> modes, AnyMapView<> values, StageTimes& times) {
+  for_each_task(times, [&](int thread, const RowTask& task) {
+    interpolate_task(thread, task, modes, values);
+  });
 }
 
-void RowSweep::spread(ComponentView<const double> sums, ModeView<double> modes, StageTimes& times) {
+void RowSweep::spread(AnyConstMapView<> values, ModeView<double> modes, StageTimes& times) {
   for_each_task(times,
-                [&](int thread, const RowTask& task) { spread_task(thread, task, sums, modes); });
+                [&](int thread, const RowTask& task) { spread_task(thread, task, values, modes); });
 }
 
 void RowSweep::interpolate_task(int thread, const RowTask& task, ModeView<const double> modes,
-                                ComponentView<double> sums) noexcept {
+                                AnyMapView<> values) noexcept {
+  const std::span<const PointTile> tiles = points_->tiles();
   Worker& worker = workers_[to_size(thread)];
   RowWindow& window = worker.window;
-  window.clear(rows_near(points_->tiles[to_size(task.first_tile)], taps_->grid).begin);
+  window.clear(tiles[to_size(task.first_tile)].rows.begin);
   for (std::int64_t t = task.first_tile; t < task.end_tile; ++t) {
-    const TileRow& tile = points_->tiles[to_size(t)];
-    const RingRange needed = rows_near(tile, taps_->grid);
+    const RingRange needed = tiles[to_size(t)].rows;
     const Clock::time_point start = Clock::now();
     window.drop_before(needed.begin);
     window.extend(needed.end, [&](RingRange run, const RunPixels& pixels) {
@@ -105,14 +103,15 @@ void RowSweep::interpolate_task(int thread, const RowTask& task, ModeView<const 
     });
     worker.row_seconds += seconds_since(start);
     const Clock::time_point interpolation_start = Clock::now();
-    interpolate_points(taps_in(window), window.values(), window.component_stride(),
-                       span_of(tile.points), sums.data() + tile.points.begin, sums.stride());
+    points_->interpolate(thread, t, {taps_in(window), window.values(), window.component_stride()},
+                         values);
     worker.point_seconds += seconds_since(interpolation_start);
   }
 }
 
-void RowSweep::spread_task(int thread, const RowTask& task, ComponentView<const double> sums,
+void RowSweep::spread_task(int thread, const RowTask& task, AnyConstMapView<> values,
                            ModeView<double> modes) noexcept {
+  const std::span<const PointTile> tiles = points_->tiles();
   Worker& worker = workers_[to_size(thread)];
   RowWindow& window = worker.window;
   const std::int64_t n_components = ssize64(taps_->beyond_pole);
@@ -132,18 +131,18 @@ void RowSweep::spread_task(int thread, const RowTask& task, ComponentView<const 
     }
   };
   window.clear(task.rows.begin);
-  // Points of the tiles next to the task also touch its rows.
-  const std::int64_t first = std::max<std::int64_t>(task.first_tile - 1, 0);
-  const std::int64_t end = std::min(task.end_tile + 1, ssize64(points_->tiles));
-  for (std::int64_t t = first; t < end; ++t) {
-    const TileRow& tile = points_->tiles[to_size(t)];
-    const RingRange touched = intersection(rows_near(tile, taps_->grid), task.rows);
+  // Points of tiles beside the task may touch its rows, too.
+  std::int64_t first = task.first_tile;
+  while (first > 0 && tiles[to_size(first - 1)].rows.end > task.rows.begin) --first;
+  for (std::int64_t t = first; t < ssize64(tiles); ++t) {
+    if (tiles[to_size(t)].rows.begin >= task.rows.end) break;
+    const RingRange touched = intersection(tiles[to_size(t)].rows, task.rows);
     if (touched.empty()) continue;
     finish_before(touched.begin);
     const Clock::time_point start = Clock::now();
     window.extend(touched.end, set_to_zero);
-    spread_points(taps_in(window), span_of(tile.points), sums.data() + tile.points.begin,
-                  sums.stride(), task.rows, window.values(), window.component_stride());
+    points_->spread(thread, t, task.rows,
+                    {taps_in(window), window.values(), window.component_stride()}, values);
     worker.point_seconds += seconds_since(start);
   }
   finish_before(task.rows.end);

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "base/mode_view.hpp"
-#include "distribute/points/point_order.hpp"
 #include "fft/ring_fft.hpp"
 #include "nonuniform/fine_taps.hpp"
 #include "nonuniform/host/row_sums.hpp"
+#include "nonuniform/planned_points.hpp"
 #include "nonuniform/row_tasks.hpp"
 #include "nonuniform/row_window.hpp"
 #include "ringweave/execution.hpp"
@@ -23,18 +23,17 @@ namespace ringweave::detail::inline nonuniform {
 class RowSweep {
  public:
   /// rings  [fine row] its ring of `fft`, -1: another rank's or none
-  /// Points, taps and FFT must outlive the object.
-  RowSweep(const PointOrder& points, const FineTaps& taps, std::vector<std::int64_t> rings,
-           RingRuns& fft);
+  /// Points and FFT must outlive the object.
+  RowSweep(PlannedPoints& points, std::vector<std::int64_t> rings, RingRuns& fft);
 
-  /// Returns the bytes of the rows of so many threads.
+  /// Returns the bytes of the rows of so many threads, where points of a tile touch `most_rows`.
   static std::int64_t bytes_of_threads(const FineGrid& grid, std::int64_t n_components,
-                                       std::int64_t n_threads);
+                                       std::int64_t n_threads, std::int64_t most_rows);
 
-  /// Overwrites sums, [component][point]. Adds the seconds of "rows" and "points".
-  void interpolate(ModeView<const double> modes, ComponentView<double> sums, StageTimes& times);
+  /// Computes the sums of the points. Adds the seconds of "rows" and "points".
+  void interpolate(ModeView<const double> modes, AnyMapView<> values, StageTimes& times);
   /// Applies the transpose. Overwrites the modes of all rows that points touch.
-  void spread(ComponentView<const double> sums, ModeView<double> modes, StageTimes& times);
+  void spread(AnyConstMapView<> values, ModeView<double> modes, StageTimes& times);
 
   std::int64_t bytes() const;
 
@@ -47,16 +46,15 @@ class RowSweep {
   };
 
   void interpolate_task(int thread, const RowTask& task, ModeView<const double> modes,
-                        ComponentView<double> sums) noexcept;
-  void spread_task(int thread, const RowTask& task, ComponentView<const double> sums,
+                        AnyMapView<> values) noexcept;
+  void spread_task(int thread, const RowTask& task, AnyConstMapView<> values,
                    ModeView<double> modes) noexcept;
   /// Calls work(thread, task) for all tasks, distributed over threads.
   template <class Work>
   void for_each_task(StageTimes& times, const Work& work);
   RowTaps taps_in(const RowWindow& window) const;
-  PointSpan span_of(PointRange points) const;
 
-  const PointOrder* points_;
+  PlannedPoints* points_;
   const FineTaps* taps_;
   RingRuns* fft_;
   std::vector<std::int64_t> rings_;

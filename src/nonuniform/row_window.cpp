@@ -3,20 +3,22 @@
 
 #include <algorithm>
 
+#include "distribute/points/point_order.hpp"
+
 namespace ringweave::detail::inline nonuniform {
 
 RowWindow::RowWindow(const FineGrid& grid, std::span<const std::int64_t> rings,
-                     std::int64_t n_components)
+                     std::int64_t n_components, std::int64_t most_rows)
     : rings_(rings),
       n_columns_(grid.n_columns),
       n_components_(n_components),
-      n_places_(places_of(grid)),
+      n_places_(places_for(most_rows)),
       first_value_(rings.size(), -1),
-      values_(size_of(grid, n_components)) {}
+      values_(size_of(grid, n_components, most_rows)) {}
 
-std::int64_t RowWindow::places_of(const FineGrid& grid) {
+std::int64_t RowWindow::places_for(std::int64_t most_rows) {
   // With room for another tile, rows are moved to the front for every second tile only.
-  return 2 * PointOrder::tile_rows + (grid.theta_width + 1) / 2 * 2;
+  return most_rows + PointOrder::tile_rows;
 }
 
 void RowWindow::clear(std::int64_t row) noexcept {

@@ -8,10 +8,8 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "distribute/points/point_order.hpp"
 #include "fft/ring_fft.hpp"
 #include "nonuniform/fine_grid.hpp"
-#include "nonuniform/tap_kernel.hpp"
 #include "ringweave/grid.hpp"
 #include "ringweave/views.hpp"
 
@@ -21,12 +19,15 @@ namespace ringweave::detail::inline nonuniform {
 /// south. Rows of this rank are in memory as on the sphere, one directly after the other.
 class RowWindow {
  public:
-  /// rings  [fine row] its ring, -1: it does not exist here; must outlive the window
-  RowWindow(const FineGrid& grid, std::span<const std::int64_t> rings, std::int64_t n_components);
+  /// rings      [fine row] its ring, -1: it does not exist here; must outlive the window
+  /// most_rows  that the points of a tile may touch
+  RowWindow(const FineGrid& grid, std::span<const std::int64_t> rings, std::int64_t n_components,
+            std::int64_t most_rows);
 
   /// Returns the doubles of a window.
-  static std::int64_t size_of(const FineGrid& grid, std::int64_t n_components) {
-    return n_components * places_of(grid) * grid.n_columns;
+  static std::int64_t size_of(const FineGrid& grid, std::int64_t n_components,
+                              std::int64_t most_rows) {
+    return n_components * places_for(most_rows) * grid.n_columns;
   }
 
   /// Begins anew before this row, with none.
@@ -55,8 +56,7 @@ class RowWindow {
   std::int64_t bytes() const { return held_bytes(values_, first_value_); }
 
  private:
-  static constexpr std::int64_t most_rows = PointOrder::tile_rows + TapKernel::most_width + 1;
-  static std::int64_t places_of(const FineGrid& grid);
+  static std::int64_t places_for(std::int64_t most_rows);
   std::int64_t ring_of(std::int64_t row) const { return rings_[to_size(row)]; }
   void place(RingRange fresh) noexcept;
   void move_to_front() noexcept;
@@ -64,11 +64,11 @@ class RowWindow {
   /// Calls use() for the rows of this rank in a range, run by run of neighbouring rings.
   template <class Use>
   void for_each_run(RingRange rows, const Use& use) noexcept {
-    std::array<double*, to_size(most_rows)> memory;
+    std::array<double*, 32> memory;
     for (std::int64_t row = rows.begin; row < rows.end;) {
       const std::int64_t first = ring_of(row);
       std::size_t n = 0;
-      for (; row < rows.end && ring_of(row) >= 0 &&
+      for (; row < rows.end && n < memory.size() && ring_of(row) >= 0 &&
              ring_of(row) == first + static_cast<std::int64_t>(n);
            ++row)
         memory[n++] = values_.data() + first_value_[to_size(row)];

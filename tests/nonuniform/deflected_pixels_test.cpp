@@ -55,6 +55,13 @@ void expect_as_one_by_one(const Ring& ring, std::int64_t first, const std::vecto
     EXPECT_LT(std::abs(found[3][i] - end.sin_gamma) * turns, 0.1 * tolerance::geodesic);
   }
   for (const auto& values : found) EXPECT_EQ(values.back(), untouched);
+  auto at_once = found;
+  for (auto& values : at_once) std::fill(values.begin(), values.end(), untouched);
+  find_ends(pixels, {at_once[0].data(), at_once[1].data(), at_once[2].data(), at_once[3].data()});
+  EXPECT_EQ(at_once, found);
+  std::fill(at_once[0].begin(), at_once[0].end(), untouched);
+  find_positions(pixels, at_once[0].data(), nullptr);
+  EXPECT_EQ(at_once[0], found[0]);
 }
 
 /// Deflections of all lengths, at and far from the poles.

@@ -172,6 +172,10 @@ TEST(Deflection, BadPotentialsAreRefused) {
     inverse.magnification({area.data(), area.size()});
   });
   expect_error(ErrorKind::usage, "has no inverse", [&] { inverse.inverse(); });
+  RandomPotential huge(comm, 8, 0.05);
+  for (std::int64_t i = 0; i < huge.alm.size(); ++i) huge.alm.view().component(0)[i] = 1e307;
+  expect_error(ErrorKind::data, "check the units of the potential",
+               [&] { Deflection(comm, grid, huge.view()); });
   const std::int64_t row = potential.layout.row_of(2);
   if (row >= 0) {
     potential.alm.view().component(1)[potential.layout.index(row, 5)] =

@@ -201,6 +201,56 @@ TEST(Lensing, ResultsAreTheSameBitByBitForAnyThreads) {
   EXPECT_TRUE(same_bits(one.second, three.second));
 }
 
+TEST(Lensing, AdjointIsTheSameBitByBitForAnyRanks) {
+  // Some pixels go far, so that pieces of rings are summed by ranks all over the sphere.
+  for (const double convergence : {0.05, 2.0}) {
+    const Communicator self = Communicator::self();
+    const auto grid = shared(RingGrid::healpix(16));
+    PointSpec spec = lensed(30, {0, 2}, 1e-6);
+    spec.exchange.mpi_count_limit = 99;
+    const Deflection whole(self, grid, RandomPotential(self, 5, convergence).view());
+    Lensing alone(self, whole, spec);
+    const AlmBuffer<double> alm = white_alm(alone.alm_layout(), spec.fields);
+    const MapBuffer<double> map = lensed_map(alone, alm);
+    AlmBuffer<double> expected = alone.make_alm<double>();
+    alone.adjoint(map, expected);
+    on_every_rank_count([&](const Communicator& comm) {
+      const Deflection deflection(comm, grid, RandomPotential(comm, 5, convergence).view());
+      Lensing lensing(comm, deflection, spec);
+      const MapBuffer<double> found =
+          lensed_map(lensing, white_alm(lensing.alm_layout(), spec.fields));
+      MapBuffer<double> mine = lensing.make_map<double>();
+      for (const PixelSlab& slab : deflection.rings().slabs()) {
+        for (std::int64_t c = 0; c < 2; ++c) {
+          ASSERT_TRUE(
+              std::equal(deflection.vectors().component(c).data() + slab.first_local,
+                         deflection.vectors().component(c).data() + slab.first_local + slab.count,
+                         whole.vectors().component(c).data() + slab.first_global));
+        }
+        for (std::int64_t c = 0; c < map.n_components(); ++c) {
+          std::copy_n(map.view().component(c).data() + slab.first_global, slab.count,
+                      mine.view().component(c).data() + slab.first_local);
+        }
+      }
+      expect_within(relative_error(comm, found, mine), tolerance::rank_invariance);
+      AlmBuffer<double> back = lensing.make_alm<double>();
+      lensing.adjoint(mine, back);
+      const AlmLayout& layout = lensing.alm_layout();
+      for (std::int64_t c = 0; c < back.n_components(); ++c) {
+        for (std::int64_t row = 0; row < layout.n_orders(); ++row) {
+          const int m = layout.order(row);
+          const auto orders = alone.alm_layout().orders();
+          const std::int64_t same = std::find(orders.begin(), orders.end(), m) - orders.begin();
+          const auto* const first = back.view().component(c).data() + layout.index(row, m);
+          ASSERT_TRUE(
+              std::equal(first, first + spec.lmax + 1 - m,
+                         expected.view().component(c).data() + alone.alm_layout().index(same, m)));
+        }
+      }
+    });
+  }
+}
+
 TEST(Delensing, UndoesLensing) {
   const Communicator comm = Communicator::world();
   constexpr int lensed_lmax = 63;
@@ -266,7 +316,7 @@ TEST(Lensing, WrongShapesAndRanksAreRefused) {
   Lensing lensing(comm, deflection, lensed(10, {0, 2}, 1e-6));
   AlmBuffer<double> alm = lensing.make_alm<double>();
   MapBuffer<double> map(2, lensing.rings().n_pixels());
-  expect_error(ErrorKind::usage, "2 components of a map; the plan has 3",
+  expect_error(ErrorKind::usage, "2 components of values; the plan has 3",
                [&] { lensing.adjoint(map, alm); });
   expect_error(ErrorKind::usage, "2 components of values; the plan has 3",
                [&] { lensing.lens(alm, map); });

@@ -18,8 +18,9 @@ namespace {
 constexpr std::int64_t bytes_of_double = sizeof(double);
 constexpr std::int64_t deflection_maps = 5;  ///< that --deflection writes
 
-/// The rms deflection of the CMB, radians.
+/// The rms and about the largest deflection of the CMB, radians.
 constexpr double usual_rms = 8e-4;
+constexpr double usual_largest = 5 * usual_rms;
 
 TransformSpec spec_of_deflection(const LensJob& job, const PotentialSource& source) {
   TransformSpec spec;
@@ -92,10 +93,8 @@ TransformSpec spec_of_magnification(const LensPlan& plan, bool has_curl) {
   return spec;
 }
 
-LensingMemory lensing_memory(const Run& run, const LensJob& job, const LensPlan& plan) {
-  const FrameRotation rotation =
-      job.options.no_rotation ? FrameRotation::none : FrameRotation::carried;
-  return memory_of_lensing({job.spec, rotation, omp_get_max_threads()}, plan.lensed.pixels,
+PointMemory lensing_memory(const Run& run, const LensJob& job, const LensPlan& plan) {
+  return memory_of_lensing({job.spec, usual_largest, omp_get_max_threads()}, plan.lensed.pixels,
                            run.comm.rank());
 }
 
@@ -104,7 +103,7 @@ std::vector<MemoryItem> memory_of(const Run& run, const LensJob& job, const Lens
   const int rank = run.comm.rank();
   const int n_threads = omp_get_max_threads();
   const DeflectionMemory of_deflection = memory_of_deflection(plan.deflection, n_threads);
-  const LensingMemory of_lensing = lensing_memory(run, job, plan);
+  const PointMemory of_lensing = lensing_memory(run, job, plan);
   const std::int64_t n_pixels = plan.lensed.pixels.n_pixels(rank);
   const std::int64_t stored = bytes_of(job.precision);
   const std::int64_t n = job.spec.fields.n_components();
@@ -139,7 +138,6 @@ std::vector<MemoryItem> memory_of(const Run& run, const LensJob& job, const Lens
         of_deflection.total() +
             memory_of_inverse(plan.inverse->spec, plan.inverse->pixels, rank, n_threads).peak());
   }
-  add_earlier("planning of the points", held + of_lensing.peak());
   return items;
 }
 

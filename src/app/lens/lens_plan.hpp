@@ -44,7 +44,7 @@ struct LensPlan {
 TransformSpec spec_of_magnification(const LensPlan& plan, bool has_curl);
 
 /// Returns the memory of this rank for the transform to the deflected pixels.
-LensingMemory lensing_memory(const Run& run, const LensJob& job, const LensPlan& plan);
+PointMemory lensing_memory(const Run& run, const LensJob& job, const LensPlan& plan);
 
 /// Returns the memory of this rank, without the program and what is there before: what is there
 /// when the map is complete, and what earlier phases need beyond it.

@@ -51,13 +51,11 @@ std::int64_t LensedGrid::memory(int n_ranks, int n_threads) const {
   int rank = 0;  // that sums most points
   for (int other = 1; other < n_ranks; ++other)
     if (pixels.counts(other).summed > pixels.counts(rank).summed) rank = other;
-  const LensingMemory lensing =
-      memory_of_lensing({spec_, FrameRotation::carried, n_threads}, pixels, rank);
+  const PointMemory lensing = memory_of_lensing({spec_, 0, n_threads}, pixels, rank);
   const DeflectionMemory deflection = memory_of_deflection(plan, n_threads);
   const std::int64_t n_components = spec_.fields.n_components();
   const std::int64_t data = 8 * n_components * (2 * plan.alm.size() + pixels.n_pixels(rank));
-  return std::max(deflection.peak(),
-                  deflection.total() + std::max(lensing.peak(), lensing.total() + data));
+  return std::max(deflection.peak(), deflection.total() + lensing.total() + data);
 }
 
 }  // namespace ringweave::detail::inline app

@@ -365,7 +365,7 @@ void PointExchange::gather(ComponentView<const double> partial, ComponentView<T>
 template <class T>
 void PointExchange::scatter(ComponentView<const T> values, ComponentView<double> summed) {
   require_shapes<T>(summed, values);
-  require_finite_values(comm_, values);
+  require_finite_values<T>(comm_, values);
   const std::int64_t n_components = values.n_components();
   const auto fetch = [&](std::int64_t reference) {
     if (reference < n_sent_) return;

@@ -38,6 +38,14 @@ void FineRows::number_first_taps(std::span<const double> theta, std::int32_t* nu
   for (std::int64_t i = 0; i < ssize64(theta); ++i) numbers[i] += first;
 }
 
+RingRange FineRows::rows_between(std::int64_t first, std::int64_t last) const {
+  const std::int64_t begin = first - taps_beyond_pole();
+  const std::int64_t end = last - taps_beyond_pole() + n_taps;
+  // Those beyond a pole are rows from there on.
+  return {std::max<std::int64_t>(std::min(begin, 2 * n_rows() - end), 0),
+          std::min(std::max(end, -begin), n_rows())};
+}
+
 void require_rows(const FineRows& rows) {
   if (rows.grid == nullptr || rows.grid->kind() != GridKind::fejer || rows.grid->is_subset() ||
       rows.n_taps < 1 || rows.n_taps > 32 || rows.n_column_taps < 0 ||

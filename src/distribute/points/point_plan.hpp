@@ -39,6 +39,9 @@ struct FineRows {
   std::int64_t row(std::int64_t number, int i) const {
     return folded_row(number - taps_beyond_pole() + i, n_rows()).row;
   }
+  /// Returns all rows from the least to the greatest one that points with first taps from `first`
+  /// to `last` have.
+  RingRange rows_between(std::int64_t first, std::int64_t last) const;
 
  private:
   /// The most taps a point has north of the pole.

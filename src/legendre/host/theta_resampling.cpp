@@ -51,16 +51,22 @@ Real kernel(Real x) {
 
 /// Returns the inverse of the factors by which interpolation multiplies exp(i k theta).
 std::vector<double> deconvolution(std::int64_t degree, std::int64_t fine_length) {
-  const std::vector<QuadratureNode> nodes = gauss_legendre_nodes(6 * taps);
+  // The kernel is even: twice the sum over one side.
+  struct Sample {
+    Long x;
+    Long value;
+  };
+  std::vector<Sample> samples;
+  for (const QuadratureNode& node : gauss_legendre_nodes(6 * taps)) {
+    const Long x = node.cos_theta;
+    if (x > 0) samples.push_back({x, 2 * node.weight * kernel(x)});
+  }
   std::vector<double> factors;
   for (std::int64_t k = 0; k <= degree; ++k) {
     const Long frequency =
         pi * static_cast<Long>(k) / static_cast<Long>(fine_length) * (taps / Long(2));
     Long sum = 0;
-    for (const QuadratureNode& node : nodes) {
-      const Long x = node.cos_theta;
-      sum += node.weight * kernel(x) * std::cos(frequency * x);
-    }
+    for (const Sample& sample : samples) sum += sample.value * std::cos(frequency * sample.x);
     factors.push_back(static_cast<double>(1 / (sum * (taps / Long(2)))));
   }
   return factors;

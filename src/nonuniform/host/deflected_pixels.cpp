@@ -26,6 +26,8 @@ using Lanes = hn::Vec<Tag>;
 /// The vectors follow_geodesic() computes, of several pixels of a ring.
 struct Arcs {
   Lanes squared;  ///< length
+  Lanes south;    ///< of the end in the frame at the beginning, as y is to the east
+  Lanes cosine;   ///< of the length
   Lanes x, y, z;
   Lanes sine;  ///< of theta at the end
   Lanes turn;
@@ -56,6 +58,8 @@ HWY_INLINE Arcs follow(const Ring& ring, Lanes d_theta, Lanes d_phi) {
   const Lanes south = hn::Mul(arc_sine, d_theta);
   Arcs arcs;
   arcs.squared = squared;
+  arcs.south = south;
+  arcs.cosine = cosine;
   arcs.x = hn::MulAdd(st, cosine, hn::Mul(ct, south));
   arcs.y = hn::Mul(arc_sine, d_phi);
   arcs.z = hn::NegMulAdd(st, south, hn::Mul(ct, cosine));
@@ -70,6 +74,41 @@ HWY_INLINE Lanes angle_of(Lanes y, Lanes x) {
   const Lanes angle = hn::Atan(tag, hn::Div(y, x));
   const Lanes half = hn::CopySign(hn::Set(tag, std::numbers::pi), y);
   return hn::IfThenElse(hn::Lt(x, hn::Zero(tag)), hn::Add(angle, half), angle);
+}
+
+/// Returns the arc tangent of ratios up to `small`.
+constexpr double small = 1.0 / 32;
+HWY_INLINE Lanes small_angle_of(Lanes ratio) {
+  const Tag tag;
+  const Lanes squared = hn::Mul(ratio, ratio);
+  Lanes sum = hn::Set(tag, -1.0 / 11);
+  for (const double term : {1.0 / 9, -1.0 / 7, 1.0 / 5, -1.0 / 3})
+    sum = hn::MulAdd(sum, squared, hn::Set(tag, term));
+  return hn::MulAdd(hn::Mul(sum, squared), ratio, ratio);
+}
+
+/// Colatitudes at the ends of arcs, and angles by which longitudes grow.
+struct EndAngles {
+  Lanes theta;
+  Lanes turn;
+};
+HWY_INLINE EndAngles angles_of(const Ring& ring, const Arcs& arcs) {
+  const Tag tag;
+  const Lanes least = hn::Set(tag, small);
+  // Both are small for short arcs that do not begin next to a pole. Theta grows by an angle with
+  // this sine and cosine, where x is positive.
+  const Lanes bend = hn::Div(hn::Mul(arcs.y, arcs.y), hn::Add(arcs.sine, arcs.x));
+  const Lanes sine = hn::MulAdd(bend, hn::Set(tag, ring.cos_theta), arcs.south);
+  const Lanes cosine = hn::MulAdd(bend, hn::Set(tag, ring.sin_theta), arcs.cosine);
+  const auto are_small = hn::And(hn::Lt(hn::Abs(arcs.y), hn::Mul(least, arcs.x)),
+                                 hn::Lt(hn::Abs(sine), hn::Mul(least, cosine)));
+  const EndAngles near{hn::Add(hn::Set(tag, ring.theta), small_angle_of(hn::Div(sine, cosine))),
+                       small_angle_of(hn::Div(arcs.y, arcs.x))};
+  if (HWY_LIKELY(hn::AllTrue(tag, are_small))) return near;
+  const auto arrives_at_pole = hn::Eq(arcs.sine, hn::Zero(tag));
+  return {hn::IfThenElse(are_small, near.theta, angle_of(arcs.sine, arcs.z)),
+          hn::IfThenElse(are_small, near.turn,
+                         hn::IfThenZeroElse(arrives_at_pole, angle_of(arcs.y, arcs.x)))};
 }
 
 /// Loads so many numbers, and zeros.
@@ -110,34 +149,68 @@ HWY_INLINE bool for_each_vector(const DeflectedPixels& pixels, const Use& use) {
   return hn::AllTrue(tag, hn::Le(most, hn::Set(tag, 1.0)));
 }
 
-bool compute_positions(const DeflectedPixels& pixels, double* theta, double* phi) {
+/// Stores where some arcs end.
+class Positions {
+ public:
+  /// phi  may be null: colatitudes only
+  Positions(const DeflectedPixels& pixels, double* theta, double* phi)
+      : ring_(*pixels.ring),
+        first_(static_cast<double>(pixels.first)),
+        step_(2 * std::numbers::pi / static_cast<double>(ring_.n_phi)),
+        theta_(theta),
+        phi_(phi) {}
+
+  HWY_INLINE void store_at(std::int64_t i, std::size_t there, const Arcs& arcs) const {
+    const Tag tag;
+    const EndAngles angles = angles_of(ring_, arcs);
+    store(angles.theta, there, theta_ + i);
+    if (phi_ == nullptr) return;
+    const Lanes number = hn::Iota(tag, first_ + static_cast<double>(i));
+    const Lanes start = hn::MulAdd(hn::Set(tag, step_), number, hn::Set(tag, ring_.phi0));
+    store(hn::Add(start, angles.turn), there, phi_ + i);
+  }
+
+ private:
+  const Ring& ring_;
+  double first_;
+  double step_;
+  double* theta_;
+  double* phi_;
+};
+
+/// Stores how frames turn along some arcs.
+HWY_INLINE void store_turns(const Ring& ring, const Arcs& arcs, Lanes d_theta, Lanes d_phi,
+                            std::size_t there, double* cos_gamma, double* sin_gamma) {
   const Tag tag;
-  const Ring& ring = *pixels.ring;
-  const Lanes step = hn::Set(tag, 2 * std::numbers::pi / static_cast<double>(ring.n_phi));
-  return for_each_vector(
-      pixels, [&](std::int64_t i, std::size_t there, const Arcs& arcs, Lanes, Lanes) {
-        const Lanes number = hn::Iota(tag, static_cast<double>(pixels.first + i));
-        const Lanes start = hn::MulAdd(step, number, hn::Set(tag, ring.phi0));
-        const auto arrives_at_pole = hn::Eq(arcs.sine, hn::Zero(tag));
-        store(angle_of(arcs.sine, arcs.z), there, theta + i);
-        const Lanes turned = angle_of(arcs.y, arcs.x);
-        store(hn::Add(start, hn::IfThenZeroElse(arrives_at_pole, turned)), there, phi + i);
-      });
+  const Lanes one = hn::Set(tag, 1.0);
+  const Lanes c = hn::MulAdd(d_theta, arcs.turn, hn::Set(tag, ring.sin_theta));
+  const Lanes s = hn::Mul(d_phi, arcs.turn);
+  const Lanes modulus = hn::Sqrt(hn::MulAdd(c, c, hn::Mul(s, s)));
+  const auto is_pole = hn::Or(hn::Eq(arcs.sine, hn::Zero(tag)), hn::Eq(modulus, hn::Zero(tag)));
+  const Lanes scale = hn::Div(one, modulus);
+  store(hn::IfThenElse(is_pole, one, hn::Mul(c, scale)), there, cos_gamma);
+  store(hn::IfThenZeroElse(is_pole, hn::Mul(s, scale)), there, sin_gamma);
+}
+
+bool compute_positions(const DeflectedPixels& pixels, double* theta, double* phi) {
+  const Positions positions(pixels, theta, phi);
+  return for_each_vector(pixels, [&](std::int64_t i, std::size_t there, const Arcs& arcs, Lanes,
+                                     Lanes) { positions.store_at(i, there, arcs); });
 }
 
 bool compute_rotation(const DeflectedPixels& pixels, double* cos_gamma, double* sin_gamma) {
-  const Tag tag;
-  const Lanes st = hn::Set(tag, pixels.ring->sin_theta);
-  const Lanes one = hn::Set(tag, 1.0);
+  return for_each_vector(
+      pixels, [&](std::int64_t i, std::size_t there, const Arcs& arcs, Lanes d_theta, Lanes d_phi) {
+        store_turns(*pixels.ring, arcs, d_theta, d_phi, there, cos_gamma + i, sin_gamma + i);
+      });
+}
+
+bool compute_ends(const DeflectedPixels& pixels, const PixelEnds& ends) {
+  const Positions positions(pixels, ends.theta, ends.phi);
   return for_each_vector(pixels, [&](std::int64_t i, std::size_t there, const Arcs& arcs,
                                      Lanes d_theta, Lanes d_phi) {
-    const Lanes c = hn::MulAdd(d_theta, arcs.turn, st);
-    const Lanes s = hn::Mul(d_phi, arcs.turn);
-    const Lanes modulus = hn::Sqrt(hn::MulAdd(c, c, hn::Mul(s, s)));
-    const auto is_pole = hn::Or(hn::Eq(arcs.sine, hn::Zero(tag)), hn::Eq(modulus, hn::Zero(tag)));
-    const Lanes scale = hn::Div(one, modulus);
-    store(hn::IfThenElse(is_pole, one, hn::Mul(c, scale)), there, cos_gamma + i);
-    store(hn::IfThenZeroElse(is_pole, hn::Mul(s, scale)), there, sin_gamma + i);
+    positions.store_at(i, there, arcs);
+    store_turns(*pixels.ring, arcs, d_theta, d_phi, there, ends.cos_gamma + i, ends.sin_gamma + i);
   });
 }
 
@@ -150,6 +223,7 @@ namespace {
 
 HWY_EXPORT(compute_positions);
 HWY_EXPORT(compute_rotation);
+HWY_EXPORT(compute_ends);
 
 /// Calls use(pixel, end) one pixel after the other, for arcs of any length.
 template <class Use>
@@ -169,7 +243,7 @@ void find_positions(const DeflectedPixels& pixels, double* theta, double* phi) n
   if (HWY_DYNAMIC_DISPATCH(compute_positions)(pixels, theta, phi)) return;
   follow_each(pixels, [&](std::int64_t i, const GeodesicEnd& end) {
     theta[i] = end.theta;
-    phi[i] = end.phi;
+    if (phi != nullptr) phi[i] = end.phi;
   });
 }
 
@@ -178,6 +252,16 @@ void find_rotation(const DeflectedPixels& pixels, double* cos_gamma, double* sin
   follow_each(pixels, [&](std::int64_t i, const GeodesicEnd& end) {
     cos_gamma[i] = end.cos_gamma;
     sin_gamma[i] = end.sin_gamma;
+  });
+}
+
+void find_ends(const DeflectedPixels& pixels, const PixelEnds& ends) noexcept {
+  if (HWY_DYNAMIC_DISPATCH(compute_ends)(pixels, ends)) return;
+  follow_each(pixels, [&](std::int64_t i, const GeodesicEnd& end) {
+    ends.theta[i] = end.theta;
+    ends.phi[i] = end.phi;
+    ends.cos_gamma[i] = end.cos_gamma;
+    ends.sin_gamma[i] = end.sin_gamma;
   });
 }
 

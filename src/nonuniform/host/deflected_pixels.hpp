@@ -18,9 +18,20 @@ struct DeflectedPixels {
   const double* d_phi;    ///< [pixel] to the east
 };
 
-/// Computes where the deflections end: [pixel] theta, and phi, which is not reduced to a circle.
+/// Computes where the deflections end: [pixel] theta, and phi, which is not reduced to a circle and
+/// may be null.
 void find_positions(const DeflectedPixels& pixels, double* theta, double* phi) noexcept;
 /// Computes the turns of GeodesicEnd, [pixel].
 void find_rotation(const DeflectedPixels& pixels, double* cos_gamma, double* sin_gamma) noexcept;
+
+/// What both compute, [pixel].
+struct PixelEnds {
+  double* theta;
+  double* phi;
+  double* cos_gamma;
+  double* sin_gamma;
+};
+/// Computes both at once, with the same bits.
+void find_ends(const DeflectedPixels& pixels, const PixelEnds& ends) noexcept;
 
 }  // namespace ringweave::detail::inline nonuniform
