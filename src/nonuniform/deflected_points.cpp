@@ -84,10 +84,15 @@ std::vector<std::int64_t> DeflectedPoints::find_rows(const FineRows& rows,
       const DeflectedPixels pixels = pixels_of(piece);
       find_positions(pixels, theta.data(), nullptr);
       rows.number_first_taps({theta.data(), to_size(pixels.count)}, taps.data());
-      const auto [least, greatest] = std::minmax_element(taps.data(), taps.data() + pixels.count);
-      piece.first_tap = *least;
-      piece.last_tap = *greatest;
-      for (std::int64_t i = 0; i < pixels.count; ++i) ++count[to_size(taps[to_size(i)])];
+      // Neighbours mostly have the same.
+      piece.first_tap = piece.last_tap = taps[0];
+      for (std::int64_t begin = 0, end = 0; begin < pixels.count; begin = end) {
+        const std::int32_t tap = taps[to_size(begin)];
+        while (end < pixels.count && taps[to_size(end)] == tap) ++end;
+        count[to_size(tap)] += end - begin;
+        piece.first_tap = std::min(piece.first_tap, tap);
+        piece.last_tap = std::max(piece.last_tap, tap);
+      }
     }
   }
   for (std::size_t thread = 1; thread < n_threads; ++thread) {

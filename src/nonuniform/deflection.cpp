@@ -52,8 +52,12 @@ void require_potential(const Potential& potential) {
 /// Multiplies coefficients of every degree by factor(l).
 template <class Factor>
 void scale(const AlmLayout& layout, View<std::complex<double>> alm, const Factor& factor) {
+  std::vector<double> factors;
+  for (int l = 0; l <= layout.lmax(); ++l) factors.push_back(factor(l));
+#pragma omp parallel for schedule(dynamic, 16)
   for (std::int64_t row = 0; row < layout.n_orders(); ++row) {
-    for (int l = layout.order(row); l <= layout.lmax(); ++l) alm[layout.index(row, l)] *= factor(l);
+    for (int l = layout.order(row); l <= layout.lmax(); ++l)
+      alm[layout.index(row, l)] *= factors[to_size(l)];
   }
 }
 
@@ -82,7 +86,8 @@ DeflectionSource make_source(const Communicator& comm, const Potential& potentia
   const auto fill = [&](AlmView<const double> from, std::int64_t component) {
     const AlmView<double> to = source.alm.view().components(component, 1);
     move_orders<double>(comm, potential.layout, from, layout, to);
-    scale(layout, to.component(0), [](int l) { return std::sqrt(l * (l + 1.0)); });
+    agree(comm,
+          [&] { scale(layout, to.component(0), [](int l) { return std::sqrt(l * (l + 1.0)); }); });
   };
   fill(potential.phi, 0);
   if (source.has_curl) fill(potential.omega, 1);
@@ -209,11 +214,14 @@ void Deflection::magnification(View<double> map) const {
       std::copy_n(source.alm.view().component(from).data(), to.size(), to.data());
       scale(source.layout, to, factor);
     };
-    for (const std::int64_t from : {0, 1}) {
-      fill(from, from, [](int l) { return l < 2 ? 0.0 : 0.5 * std::sqrt((l - 1.0) * (l + 2.0)); });
-      if (from == 0 || source.has_curl)
-        fill(2 + from, from, [](int l) { return 0.5 * std::sqrt(l * (l + 1.0)); });
-    }
+    agree(own.comm, [&] {
+      for (const std::int64_t from : {0, 1}) {
+        fill(from, from,
+             [](int l) { return l < 2 ? 0.0 : 0.5 * std::sqrt((l - 1.0) * (l + 2.0)); });
+        if (from == 0 || source.has_curl)
+          fill(2 + from, from, [](int l) { return 0.5 * std::sqrt(l * (l + 1.0)); });
+      }
+    });
     transform.synthesize<double>(std::as_const(alm).view(), shear.view());
   }
   const double* const s = shear.view().data();

@@ -205,7 +205,7 @@ TEST(Lensing, AdjointIsTheSameBitByBitForAnyRanks) {
   // Some pixels go far, so that pieces of rings are summed by ranks all over the sphere.
   for (const double convergence : {0.05, 2.0}) {
     const Communicator self = Communicator::self();
-    const auto grid = shared(RingGrid::healpix(16));
+    const auto grid = shared(RingGrid::gauss_legendre(24, 600));
     PointSpec spec = lensed(30, {0, 2}, 1e-6);
     spec.exchange.mpi_count_limit = 99;
     const Deflection whole(self, grid, RandomPotential(self, 5, convergence).view());

@@ -23,7 +23,7 @@ struct PixelPiece {
 /// rows. Plain data, the same on every rank.
 class PixelPieces {
  public:
-  static constexpr std::int64_t most_pixels = 64;
+  static constexpr std::int64_t most_pixels = 256;
 
   struct Block {
     RingRange rings;
