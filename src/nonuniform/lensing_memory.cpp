@@ -68,6 +68,14 @@ PixelPoints::PixelPoints(const FineRows& rows, const RingDistribution& bands)
   }
 }
 
+int PixelPoints::busiest_rank() const {
+  const auto sums_less = [](const PointCounts& a, const PointCounts& b) {
+    return a.summed < b.summed;
+  };
+  return static_cast<int>(std::max_element(counts_.begin(), counts_.end(), sums_less) -
+                          counts_.begin());
+}
+
 PixelPoints pixels_of_lensing(const PointSpec& spec, const RingDistribution& bands) {
   const TapChoice choice = choose_taps(spec, bands.grid()->n_pixels());
   return {rows_of(choice, UntouchedRows::left_out), bands};

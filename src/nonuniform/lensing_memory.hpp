@@ -49,6 +49,7 @@ class PixelPoints {
 
   const PointPlan& plan() const { return plan_; }
   std::int64_t n_pixels(int rank) const { return counts_[static_cast<std::size_t>(rank)].listed; }
+  int busiest_rank() const;  ///< sums most points
   /// Returns the points that a rank has to do with if it lists the pixels of its rings.
   const PointCounts& counts(int rank) const { return counts_[static_cast<std::size_t>(rank)]; }
 

@@ -83,8 +83,9 @@ std::optional<PlannedLensing> plan_job(Run& run, LensJob& job, const AlmSource& 
   const LensOptions& options = job.options;
   run.outputs.require_writable();
   {
-    const LensPlan plan(run, job, potential);
-    record_lens_plan(run, job, plan, std::move(beside));
+    const LensPlan plan = agreed(
+        run.comm, [&] { return LensPlan(job, potential, run.comm.rank(), run.comm.size()); });
+    record_lens_plan(run, job, potential, plan, std::move(beside));
     if (run.options.dry_run) {
       record_points(run, plan.lensed.report);
       return std::nullopt;

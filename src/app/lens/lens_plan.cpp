@@ -5,10 +5,8 @@
 
 #include <algorithm>
 
-#include "app/content.hpp"
 #include "app/lens/lensed_map.hpp"
 #include "app/transform_setup.hpp"
-#include "distribute/mpi/agree.hpp"
 #include "nonuniform/fine_taps.hpp"
 #include "nonuniform/inverse_deflection.hpp"
 
@@ -60,30 +58,21 @@ std::int64_t bytes_of_magnification(const LensPlan& plan, bool has_curl) {
   return estimate_memory(of_shear, {.operation = Operation::smoothing_in_place}).buffers();
 }
 
+/// The memory of the transform to the deflected pixels.
 }  // namespace
 
-LensPlan::LensPlan(const Run& run, const LensJob& job, const PotentialSource& source)
-    : deflection(agreed(run.comm,
-                        [&] {
-                          return TransformPlan(spec_of_deflection(job, source), run.comm.rank(),
-                                               run.comm.size());
-                        })),
+LensPlan::LensPlan(const LensJob& job, const PotentialSource& source, int rank, int n_ranks)
+    : deflection(spec_of_deflection(job, source), rank, n_ranks),
       bands(std::make_shared<const RingDistribution>(deflection.ring_bands)),
-      lensed(agreed(run.comm,
-                    [&] {
-                      return field_at_pixels(job.spec, job.grid->n_pixels(),
-                                             UntouchedRows::left_out, *bands);
-                    })),
+      lensed(field_at_pixels(job.spec, job.grid->n_pixels(), UntouchedRows::left_out, *bands)),
       n_potentials(source.phi == nullptr    ? 4
                    : source.curl == nullptr ? 1
                                             : 2) {
   if (!job.options.inverse) return;
-  agree(run.comm, [&] {
-    const PointSpec spec =
-        spec_of_inverse(deflection.spec.lmax, deflection.spec.mmax, job.spec.exchange, usual_rms);
-    inverse.emplace(field_at_pixels(spec, points_of_inverse(job.grid->n_pixels()),
-                                    UntouchedRows::kept, *bands));
-  });
+  const PointSpec spec =
+      spec_of_inverse(deflection.spec.lmax, deflection.spec.mmax, job.spec.exchange, usual_rms);
+  inverse.emplace(
+      field_at_pixels(spec, points_of_inverse(job.grid->n_pixels()), UntouchedRows::kept, *bands));
 }
 
 TransformSpec spec_of_magnification(const LensPlan& plan, bool has_curl) {
@@ -93,22 +82,19 @@ TransformSpec spec_of_magnification(const LensPlan& plan, bool has_curl) {
   return spec;
 }
 
-PointMemory lensing_memory(const Run& run, const LensJob& job, const LensPlan& plan) {
-  return memory_of_lensing({job.spec, usual_largest, omp_get_max_threads()}, plan.lensed.pixels,
-                           run.comm.rank());
-}
-
-std::vector<MemoryItem> memory_of(const Run& run, const LensJob& job, const LensPlan& plan) {
+std::vector<MemoryItem> memory_of(const LensJob& job, const LensPlan& plan) {
   const LensOptions& options = job.options;
-  const int rank = run.comm.rank();
+  const int rank = plan.deflection.rank;
+  const int n_ranks = plan.deflection.n_ranks;
   const int n_threads = omp_get_max_threads();
   const DeflectionMemory of_deflection = memory_of_deflection(plan.deflection, n_threads);
-  const PointMemory of_lensing = lensing_memory(run, job, plan);
+  const PointMemory of_lensing =
+      memory_of_lensing({job.spec, usual_largest, n_threads}, plan.lensed.pixels, rank);
   const std::int64_t n_pixels = plan.lensed.pixels.n_pixels(rank);
   const std::int64_t stored = bytes_of(job.precision);
   const std::int64_t n = job.spec.fields.n_components();
   const std::int64_t n_alm = options.cl.empty() ? n : std::max<std::int64_t>(n, 4);
-  const std::int64_t own_alm = AlmLayout::full_size(job.spec.lmax, job.spec.mmax) / run.comm.size();
+  const std::int64_t own_alm = AlmLayout::full_size(job.spec.lmax, job.spec.mmax) / n_ranks;
   const std::int64_t held = options.inverse ? of_deflection.vectors : of_deflection.total();
   std::vector<MemoryItem> items{{"a_lm", 2 * stored * n_alm * own_alm},
                                 {"map", stored * n * n_pixels}};
@@ -129,7 +115,7 @@ std::vector<MemoryItem> memory_of(const Run& run, const LensJob& job, const Lens
                 held + of_lensing.total() + bytes_of_double * deflection_maps * n_pixels);
   }
   const std::int64_t own_potential =
-      own_orders(run.comm, plan.deflection.spec.lmax, plan.deflection.spec.mmax).size();
+      AlmLayout::full_size(plan.deflection.spec.lmax, plan.deflection.spec.mmax) / n_ranks;
   add_earlier("making of the deflection",
               of_deflection.peak() + 2 * bytes_of_double * plan.n_potentials * own_potential);
   if (plan.inverse) {

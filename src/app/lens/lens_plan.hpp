@@ -8,7 +8,6 @@
 #include "app/lens/lens_job.hpp"
 #include "app/lens/potential.hpp"
 #include "app/predict/memory_estimate.hpp"
-#include "app/run.hpp"
 #include "nonuniform/lensing_memory.hpp"
 #include "ringweave/points.hpp"
 #include "transform/transform_plan.hpp"
@@ -30,8 +29,8 @@ struct FieldAtPixels {
 /// What a run of `lens` is to do, from sizes alone: pixels are where they are before they are
 /// deflected.
 struct LensPlan {
-  /// Collective.
-  LensPlan(const Run& run, const LensJob& job, const PotentialSource& source);
+  /// Plans for one of so many ranks. Not collective.
+  LensPlan(const LensJob& job, const PotentialSource& source, int rank, int n_ranks);
 
   TransformPlan deflection;  ///< the transform of d onto the pixels
   std::shared_ptr<const RingDistribution> bands;
@@ -43,11 +42,8 @@ struct LensPlan {
 /// Returns the specification of shear and convergence on the pixels, from which |A| follows.
 TransformSpec spec_of_magnification(const LensPlan& plan, bool has_curl);
 
-/// Returns the memory of this rank for the transform to the deflected pixels.
-PointMemory lensing_memory(const Run& run, const LensJob& job, const LensPlan& plan);
-
-/// Returns the memory of this rank, without the program and what is there before: what is there
-/// when the map is complete, and what earlier phases need beyond it.
-std::vector<MemoryItem> memory_of(const Run& run, const LensJob& job, const LensPlan& plan);
+/// Returns the memory of the plan's rank, without the program and what is there before: what is
+/// there when the map is complete, and what earlier phases need beyond it.
+std::vector<MemoryItem> memory_of(const LensJob& job, const LensPlan& plan);
 
 }  // namespace ringweave::detail::inline app

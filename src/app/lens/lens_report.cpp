@@ -17,6 +17,7 @@
 #include "app/report/transform_report.hpp"
 #include "app/transform_setup.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/memory_check.hpp"
 #include "nonuniform/inverse_deflection.hpp"
 #include "perf_models/point_model.hpp"
 
@@ -145,17 +146,23 @@ void require_memory_for_lensing(const Run& run, const LensJob& job, int potentia
   require_memory_for(run, spec, Precision::double_);
 }
 
-void record_lens_plan(Run& run, const LensJob& job, const LensPlan& plan,
-                      std::vector<MemoryItem> beside) {
-  std::vector<MemoryItem> items = agreed(run.comm, [&] { return memory_of(run, job, plan); });
+void record_lens_plan(Run& run, const LensJob& job, const PotentialSource& source,
+                      const LensPlan& plan, std::vector<MemoryItem> beside) {
+  const std::int64_t besides = run.comm.max(MemoryEstimate{beside}.total());
+  std::vector<MemoryItem> items = agreed(run.comm, [&] { return memory_of(job, plan); });
   std::move(items.begin(), items.end(), std::back_inserter(beside));
   const MemoryEstimate estimate = with_program(std::move(beside));
   record_memory(run, estimate);
   if (run.options.dry_run || run.options.verbose) PlanTable(run).memory(estimate);
   predict_seconds(run, job, plan);
-  require_memory_of_ranks(
-      run.comm, estimate.buffers(), lensing_memory(run, job, plan).of_threads(),
-      fmt::format("lensing on {} with lmax = {}", job.grid->name(), job.spec.lmax));
+  distribute::require_memory_for(
+      run.comm, estimate.buffers(),
+      fmt::format("deflected pixels of {} with lmax = {}", job.grid->name(), job.spec.lmax),
+      [&](int n_ranks) {
+        const int busiest = LensPlan(job, source, 0, n_ranks).lensed.pixels.busiest_rank();
+        const LensPlan among(job, source, busiest, n_ranks);
+        return besides / n_ranks * run.comm.size() + MemoryEstimate{memory_of(job, among)}.total();
+      });
 }
 
 }  // namespace ringweave::detail::inline app

@@ -16,9 +16,10 @@ void require_memory_for_lensing(const Run& run, const LensJob& job, int potentia
 
 /// Puts memory and predicted seconds of every stage into the report, prints them where that is
 /// asked for, and throws where the memory lacks, with a number of ranks that would do.
+/// plan    of this rank
 /// beside  what the run holds besides, on this rank
 /// Collective.
-void record_lens_plan(Run& run, const LensJob& job, const LensPlan& plan,
-                      std::vector<MemoryItem> beside);
+void record_lens_plan(Run& run, const LensJob& job, const PotentialSource& source,
+                      const LensPlan& plan, std::vector<MemoryItem> beside);
 
 }  // namespace ringweave::detail::inline app

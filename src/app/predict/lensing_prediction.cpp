@@ -48,9 +48,7 @@ Estimate LensedGrid::deflection(int n_ranks, int n_threads, const Machine& machi
 std::int64_t LensedGrid::memory(int n_ranks, int n_threads) const {
   const TransformPlan plan(deflection_.spec(), 0, n_ranks);
   const PixelPoints pixels = pixels_of_lensing(spec_, plan.ring_bands);
-  int rank = 0;  // that sums most points
-  for (int other = 1; other < n_ranks; ++other)
-    if (pixels.counts(other).summed > pixels.counts(rank).summed) rank = other;
+  const int rank = pixels.busiest_rank();
   const PointMemory lensing = memory_of_lensing({spec_, 0, n_threads}, pixels, rank);
   const DeflectionMemory deflection = memory_of_deflection(plan, n_threads);
   const std::int64_t n_components = spec_.fields.n_components();
