@@ -70,6 +70,13 @@ class MemoryPlan(program.ProgramTest):
         large = self.done("interpolate", *points, "--lmax", 6000, code=4, address_limit=800 << 20)
         self.assertRegex(large.err, r"500 points with lmax = 6000 need up to [\d.]+ GB on a rank, which has "
                                     r"[\d.]+ GB; start \d+ ranks")
+        # Their angles alone may be too many.
+        with h5py.File(self.folder / "scan.h5", "w") as file:
+            for name in ("theta", "phi"):
+                file.create_dataset(name, 10**8, "f8", chunks=10**6, compression="gzip")
+        large = self.done("interpolate", "--alm", "few.h5", "--points", "scan.h5", "none.h5", code=4,
+                          address_limit=800 << 20)
+        self.assertRegex(large.err, r"points of scan.h5 need up to 1.6 GB on a rank, which has [\d.]+ GB; start \d+ ranks")
         self.assertFalse((self.folder / "none.h5").exists())
 
     def test_conjugate_gradients(self):

@@ -10,6 +10,7 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/memory_check.hpp"
 #include "io/equal_parts.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/dimensions.hpp"
@@ -159,6 +160,18 @@ DiskSpace create_values(const std::string& path, const ValuesHeader& header,
   return close_hdf5(std::move(file), path);
 }
 
+/// Allocates the numbers of this rank's points, `size` of `total`, if the memory holds them.
+/// Collective.
+ComponentBuffer<double> make_part(const Communicator& comm, const std::string& what,
+                                  std::int64_t n_components, std::int64_t total,
+                                  std::int64_t size) {
+  const std::int64_t of_point = n_components * std::int64_t{sizeof(double)};
+  const std::int64_t bytes =
+      agreed(comm, [&] { return checked_product(of_point, total, what.c_str()); });
+  require_memory_for(comm, of_point * size, what, [&](int n_ranks) { return bytes / n_ranks; });
+  return agreed(comm, [&] { return ComponentBuffer<double>(n_components, size); });
+}
+
 }  // namespace
 
 PointContent find_in_hdf5(const std::string& path) {
@@ -182,8 +195,8 @@ PointFile read_hdf5_points(const Communicator& comm, const std::string& path,
   points.total = info.shapes.front().dims[0];
   points.first = part_begin(points.total, comm.rank(), comm.size());
   const std::int64_t end = part_begin(points.total, comm.rank() + std::int64_t{1}, comm.size());
-  agree(comm,
-        [&] { points.angles = ComponentBuffer<double>(ssize64(info.names), end - points.first); });
+  points.angles =
+      make_part(comm, "points of " + path, ssize64(info.names), points.total, end - points.first);
   for (std::size_t d = 0; d < info.names.size() && points.total > 0; ++d) {
     const Hdf5TransferFile file(comm, path, Hdf5Access::read, hdf5_read_mode(info.shapes[d]));
     const Hdf5Rows rows(file, info.names[d], info.shapes[d]);
@@ -205,8 +218,8 @@ ValuesFile read_hdf5_values(const Communicator& comm, const std::string& path,
   file.origin = info.origin;
   file.first = part_begin(file.total, comm.rank(), comm.size());
   const std::int64_t end = part_begin(file.total, comm.rank() + std::int64_t{1}, comm.size());
-  agree(comm,
-        [&] { file.values = ComponentBuffer<double>(info.n_components(), end - file.first); });
+  file.values =
+      make_part(comm, "values of " + path, info.n_components(), file.total, end - file.first);
   if (file.total == 0) return file;
   const Hdf5TransferFile opened(comm, path, Hdf5Access::read, hdf5_read_mode(info.shape));
   const Hdf5Rows rows(opened, values_name, info.shape);
