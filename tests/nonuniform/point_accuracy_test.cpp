@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
 #include <memory>
@@ -35,12 +36,7 @@ struct DirectSums {
   ComponentBuffer<double> values(const AlmBuffer<double>& alm) const {
     const MapBuffer<double> map = synthesized(*rings->transform, alm);
     ComponentBuffer<double> values = of_numbers(map, rings->places);
-#pragma omp parallel for schedule(dynamic)
-    for (std::int64_t i = 0; i < points.size(); ++i) {
-      const Ring& ring = ring_of(i);
-      if (lmax > 256 && ring.sin_theta < near_pole)
-        sum_in_quad_precision(alm, ring, i, values.view());
-    }
+    if (lmax > 256) sum_next_to_poles(alm, values.view());
     return values;
   }
   AlmBuffer<double> adjoint(const ComponentBuffer<double>& values) const {
@@ -73,40 +69,60 @@ struct DirectSums {
   const Ring& ring_of(std::int64_t point) const {
     return rings->transform->spec().grid->ring(RingId{rings->places[to_size(point)]});
   }
-  void sum_in_quad_precision(const AlmBuffer<double>& alm, const Ring& ring, std::int64_t point,
-                             ComponentView<double> values) const {
+  static int most_m_on(const Ring& ring) {
+    const double turns = lmax * ring.sin_theta;
+    return std::min(lmax, static_cast<int>(turns + 12 * std::cbrt(turns)) + 30);
+  }
+  /// Sums in quad precision, orders side by side.
+  void sum_next_to_poles(const AlmBuffer<double>& alm, ComponentView<double> values) const {
     using LongComplex = std::complex<long double>;
+    std::vector<std::int64_t> near;
+    int most_m = -1;
+    for (std::int64_t i = 0; i < points.size(); ++i) {
+      if (ring_of(i).sin_theta >= near_pole) continue;
+      near.push_back(i);
+      most_m = std::max(most_m, most_m_on(ring_of(i)));
+    }
     const AlmLayout& layout = rings->transform->alm_layout();
     const int spin = spec.fields.max_spin();
-    const double turns = lmax * ring.sin_theta;
-    const int most_m = std::min(lmax, static_cast<int>(turns + 12 * std::cbrt(turns)) + 30);
     const LongComplex i(0, 1);
-    LongComplex first = 0;
-    LongComplex second = 0;
+    using Modes = std::array<LongComplex, 2>;
+    std::vector<std::vector<Modes>> modes(to_size(most_m + 1), std::vector<Modes>(near.size()));
+#pragma omp parallel for schedule(dynamic)
     for (int m = 0; m <= most_m; ++m) {
       const auto a = [&](std::int64_t component, int l) {
         return LongComplex(alm.view().component(component)[layout.index(layout.row_of(m), l)]);
       };
-      LongComplex mode = 0;
-      LongComplex other = 0;
-      if (spin == 0) {
-        const auto lambda = direct_harmonics(lmax, m, 0, ring);
-        for (int l = m; l <= lmax; ++l) mode += a(0, l) * lambda[to_size(l)];
-      } else {
-        const auto lambda = direct_spin_modes(lmax, m, spin, ring);
+      const DirectHarmonics scalar(lmax, m, 0);
+      const DirectSpinModes spins(lmax, m, spin);
+      for (std::size_t k = 0; k < near.size(); ++k) {
+        const Ring& ring = ring_of(near[k]);
+        if (m > most_m_on(ring)) continue;
+        auto& [mode, other] = modes[to_size(m)][k];
+        if (spin == 0) {
+          const auto lambda = scalar.at(ring);
+          for (int l = m; l <= lmax; ++l) mode += a(0, l) * lambda[to_size(l)];
+          continue;
+        }
+        const auto lambda = spins.at(ring);
         for (int l = m; l <= lmax; ++l) {
           const SpinMode& of_l = lambda[to_size(l)];
           mode += of_l.gradient * a(0, l) + i * of_l.curl * a(1, l);
           other += of_l.gradient * a(1, l) - i * of_l.curl * a(0, l);
         }
       }
-      const LongComplex turn =
-          (m == 0 ? 1.0L : 2.0L) * std::polar(1.0L, m * static_cast<long double>(ring.phi0));
-      first += turn * mode;
-      second += turn * other;
     }
-    values.component(0)[point] = static_cast<double>(first.real());
-    if (spin > 0) values.component(1)[point] = static_cast<double>(second.real());
+    for (std::size_t k = 0; k < near.size(); ++k) {
+      Modes sums{};
+      for (int m = 0; m <= most_m; ++m) {
+        const LongComplex turn =
+            (m == 0 ? 1.0L : 2.0L) *
+            std::polar(1.0L, m * static_cast<long double>(ring_of(near[k]).phi0));
+        for (std::size_t c = 0; c < sums.size(); ++c) sums[c] += turn * modes[to_size(m)][k][c];
+      }
+      for (std::int64_t c = 0; c < values.n_components(); ++c)
+        values.component(c)[near[k]] = static_cast<double>(sums[to_size(c)].real());
+    }
   }
 };
 
