@@ -15,15 +15,16 @@
 #include "legendre/direct_harmonics.hpp"
 #include "nonuniform/point_problem.hpp"
 #include "ringweave/points.hpp"
+#include "support/test_size.hpp"
 #include "support/tolerance.hpp"
 
 namespace ringweave::detail::test {
 namespace {
 
-constexpr int lmax = RINGWEAVE_TEST_LMAX;
+const int lmax = test_size(256);
 constexpr int n_decades = 12;
 /// The largest does with some of the decades.
-constexpr int step = lmax > 2047 ? 5 : 1;
+const int step = lmax > 2047 ? 5 : 1;
 constexpr std::int64_t n_points = 200;
 
 double decade(int n) { return std::pow(10.0, -n); }
