@@ -158,11 +158,11 @@ class SlurmCluster:
         self.start("munged", "--foreground", "--force", f"--key-file={key}", f"--socket={self.folder}/munge.socket",
                    f"--pid-file={self.folder}/munge.pid", f"--log-file={self.folder}/munge.log",
                    f"--seed-file={self.folder}/munge.seed")
-        if not self.becomes_true(lambda: (self.folder / "munge.socket").exists(), 5):
+        if not self.becomes_true(lambda: (self.folder / "munge.socket").exists(), 20):
             return False
         self.start("slurmctld", "-D", "-c")
         self.start("slurmd", "-D")
-        return self.becomes_true(self.is_idle, 15)
+        return self.becomes_true(self.is_idle, 30)
 
     def is_idle(self):
         return self.call("sinfo", "-h", "-o", "%t").stdout.split() == ["idle"]

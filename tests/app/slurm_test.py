@@ -158,7 +158,7 @@ class UnderSlurm(program.ProgramTest):
 
     def start_again(self, job, *changes):
         # Slurm delays a requeued job by two minutes; until the node is free it has to wait.
-        self.assertTrue(self.cluster.becomes_true(self.cluster.is_idle, 20), self.cluster.logs())
+        self.assertTrue(self.cluster.becomes_true(self.cluster.is_idle, 60), self.cluster.logs())
         # Its credential is revoked with a resolution of seconds: steps started within that second
         # are refused.
         time.sleep(2)
@@ -232,7 +232,7 @@ class UnderSlurm(program.ProgramTest):
         self.cluster.call("scancel", job)
         task, = self.cluster.wait(job, ENDED)
         self.assertEqual((task["JobState"], task["Restarts"]), ("CANCELLED", "2"), log.read_text())
-        self.assertTrue(self.cluster.becomes_true(self.cluster.is_idle, 20), self.cluster.logs())
+        self.assertTrue(self.cluster.becomes_true(self.cluster.is_idle, 60), self.cluster.logs())
         self.assertIn(f"stopped on request: {len(self.check_maps(folder, made))} of {maps} ", log.read_text())
 
 

@@ -17,14 +17,15 @@
 #include "ringweave/grid.hpp"
 #include "ringweave/smoothing.hpp"
 #include "sphere/kernel/kernel_table.hpp"
+#include "support/test_size.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
 
 namespace ringweave::detail::test {
 namespace {
 
-constexpr std::int64_t nside = RINGWEAVE_TEST_NSIDE;
-constexpr double arcmin_at_2048 = std::numbers::pi / (180 * 60) * 2048 / nside;
+const int nside = test_size(512);
+const double arcmin_at_2048 = std::numbers::pi / (180 * 60) * 2048 / nside;
 
 /// Both methods on HEALPix maps.
 class TwoMethods {

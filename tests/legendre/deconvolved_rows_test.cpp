@@ -139,15 +139,17 @@ std::vector<std::vector<LongComplex>> direct_modes(const LegendreProblem& proble
         alm[to_size(component * problem.alm_layout.size() + problem.alm_layout.index(row, l))]);
   };
   std::vector<std::vector<LongComplex>> values(to_size(problem.fields.n_components()));
+  const DirectHarmonics scalar(lmax, m, 0);
+  const DirectSpinModes spins(lmax, m, spin);
   for (const Ring& ring : rings.rings()) {
     LongComplex first = 0;
     LongComplex second = 0;
     if (spin == 0) {
-      const auto lambda = direct_harmonics(lmax, m, 0, ring);
+      const auto lambda = scalar.at(ring);
       for (int l = m; l <= lmax; ++l) first += coefficient(0, l) * lambda[to_size(l)];
     } else {
       const LongComplex i(0, 1);
-      const auto lambda = direct_spin_modes(lmax, m, spin, ring);
+      const auto lambda = spins.at(ring);
       for (int l = m; l <= lmax; ++l) {
         const auto [gradient, curl] = lambda[to_size(l)];
         first += gradient * coefficient(0, l) + i * curl * coefficient(1, l);

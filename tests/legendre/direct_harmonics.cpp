@@ -5,6 +5,7 @@
 #include <boost/math/constants/constants.hpp>
 #include <boost/multiprecision/cpp_bin_float.hpp>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 
 namespace ringweave::detail {
@@ -43,49 +44,72 @@ Quad first_squared_norm(int first, int a, int b) {
 
 }  // namespace
 
-std::vector<long double> direct_harmonics(int lmax, int m, int spin, const Ring& ring) {
-  std::vector<long double> values(static_cast<std::size_t>(lmax) + 1, 0.0L);
-  const int first = std::max(m, std::abs(spin));
-  if (first > lmax) return values;
-  const Position position = position_of(ring);
-  const int a = std::abs(m + spin);
-  const int b = std::abs(m - spin);
-  const int sign_power = m >= std::abs(spin) || spin > 0 ? m : spin;
+struct DirectHarmonics::Step {
+  long double norm;
+  Quad slope;
+  Quad shift;
+  Quad fall;
+};
+
+DirectHarmonics::DirectHarmonics(int lmax, int m, int spin)
+    : lmax_(lmax), first_(std::max(m, std::abs(spin))) {
+  if (first_ > lmax) return;
+  a_ = std::abs(m + spin);
+  b_ = std::abs(m - spin);
   // With -s the power of cos(theta/2) leads: for m < s the sign is that of (-1)^s instead of
   // (-1)^m.
-  Quad previous = 0;
-  Quad polynomial =
-      (sign_power % 2 == 0 ? 1 : -1) * pow(position.half_sine, a) * pow(position.half_cosine, b);
-  Quad squared_norm = first_squared_norm(first, a, b);
-  for (int l = first; l <= lmax; ++l) {
-    values[static_cast<std::size_t>(l)] =
-        std::sqrt(static_cast<long double>(squared_norm)) * static_cast<long double>(polynomial);
-    const int n = l - first + 1;
-    const Quad c = 2 * n + a + b;
-    const Quad denominator = 2 * Quad(n) * (n + a + b) * (c - 2);
-    Quad next;
+  const int sign_power = m >= std::abs(spin) || spin > 0 ? m : spin;
+  sign_ = sign_power % 2 == 0 ? 1 : -1;
+  const std::int64_t a = a_;
+  const std::int64_t b = b_;
+  Quad squared_norm = first_squared_norm(first_, a_, b_);
+  for (std::int64_t l = first_; l <= lmax; ++l) {
+    const std::int64_t n = l - first_ + 1;
+    const std::int64_t c = 2 * n + a + b;
+    Step& step = steps_.emplace_back();
+    step.norm = std::sqrt(static_cast<long double>(squared_norm));
     if (n == 1) {
-      next = ((a + 1) + (a + b + 2) * (position.z - 1) / 2) * polynomial;
+      step.slope = Quad(c) / 2;
+      step.shift = Quad(a - b) / 2;
     } else {
-      next = ((c - 1) * (c * (c - 2) * position.z + Quad(a) * a - Quad(b) * b) * polynomial -
-              2 * Quad(n + a - 1) * (n + b - 1) * c * previous) /
-             denominator;
+      // Products of integers are exact.
+      const Quad denominator = 2 * n * (n + a + b) * (c - 2);
+      step.slope = (c - 1) * c * (c - 2) / denominator;
+      step.shift = (c - 1) * (a - b) * (a + b) / denominator;
+      step.fall = 2 * (n + a - 1) * (n + b - 1) * c / denominator;
     }
+    squared_norm *= (2 * l + 3) * n * (n + a + b);
+    squared_norm /= (2 * l + 1) * (n + a) * (n + b);
+  }
+}
+
+DirectHarmonics::~DirectHarmonics() = default;
+
+std::vector<long double> DirectHarmonics::at(const Ring& ring) const {
+  std::vector<long double> values(static_cast<std::size_t>(lmax_) + 1, 0.0L);
+  if (steps_.empty()) return values;
+  const Position position = position_of(ring);
+  Quad previous = 0;
+  Quad polynomial = sign_ * pow(position.half_sine, a_) * pow(position.half_cosine, b_);
+  auto value = values.begin() + first_;
+  for (const Step& step : steps_) {
+    *value++ = step.norm * static_cast<long double>(polynomial);
+    const Quad next = (step.slope * position.z + step.shift) * polynomial - step.fall * previous;
     previous = polynomial;
     polynomial = next;
-    squared_norm *= Quad(2 * l + 3) * n * (n + a + b) / (Quad(2 * l + 1) * (n + a) * (n + b));
   }
   return values;
 }
 
-std::vector<SpinMode> direct_spin_modes(int lmax, int m, int spin, const Ring& ring) {
-  const auto plus = direct_harmonics(lmax, m, spin, ring);
-  const auto minus = direct_harmonics(lmax, m, -spin, ring);
-  const long double parity = spin % 2 == 0 ? 1 : -1;
+DirectSpinModes::DirectSpinModes(int lmax, int m, int spin)
+    : plus_(lmax, m, spin), minus_(lmax, m, -spin), parity_(spin % 2 == 0 ? 1 : -1) {}
+
+std::vector<SpinMode> DirectSpinModes::at(const Ring& ring) const {
+  const auto plus = plus_.at(ring);
+  const auto minus = minus_.at(ring);
   std::vector<SpinMode> modes(plus.size());
-  for (std::size_t l = 0; l < plus.size(); ++l) {
-    modes[l] = {-(plus[l] + parity * minus[l]) / 2, -(plus[l] - parity * minus[l]) / 2};
-  }
+  for (std::size_t l = 0; l < plus.size(); ++l)
+    modes[l] = {-(plus[l] + parity_ * minus[l]) / 2, -(plus[l] - parity_ * minus[l]) / 2};
   return modes;
 }
 

@@ -11,6 +11,7 @@
 #include "ringweave/grid.hpp"
 #include "ringweave/transform.hpp"
 #include "support/rank_groups.hpp"
+#include "support/test_size.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_plan.hpp"
 #include "transform/transform_problem.hpp"
@@ -18,8 +19,8 @@
 namespace ringweave::detail::test {
 namespace {
 
-constexpr int nside = RINGWEAVE_TEST_NSIDE;
-constexpr int lmax = 2 * nside;
+const int nside = test_size(512);
+const int lmax = 2 * nside;
 
 /// Returns the most bytes in buffers during `work`, tables and workspace of the plan included, over
 /// those of one map and its a_lm; of all ranks together.
@@ -52,7 +53,7 @@ TEST_P(Memory, AConsumingSynthesisNeeds16OfItsInputAndOutput) {
 }
 
 TEST_P(Memory, ASynthesisThatKeepsItsInputNeeds175) {
-  if (nside < 2048)
+  if (nside < 1024)
     GTEST_SKIP() << "plan tables and the margin of the polar pruning still weigh 0.1 at nside "
                  << nside;
   const AlmBuffer<double> alm = random_alm(transform_);
@@ -60,7 +61,7 @@ TEST_P(Memory, ASynthesisThatKeepsItsInputNeeds175) {
 }
 
 TEST_P(Memory, AnAdjointThatKeepsItsInputNeeds175) {
-  if (nside < 2048)
+  if (nside < 1024)
     GTEST_SKIP() << "plan tables and the margin of the polar pruning still weigh 0.1 at nside "
                  << nside;
   const MapBuffer<double> map = random_map(transform_);
@@ -90,7 +91,7 @@ TEST_P(Memory, AnIteratedAnalysisNeeds27) {
 }
 
 TEST_P(Memory, AnIteratedAnalysisThatMayUseItsMapNeeds175) {
-  if (nside < 2048)
+  if (nside < 1024)
     GTEST_SKIP() << "plan tables and the margin of the polar pruning still weigh 0.1 at nside "
                  << nside;
   Analysis analysis(transform_, {ring_weights(transform_.rings()), {}});
@@ -107,7 +108,7 @@ class ExchangeMemory : public testing::TestWithParam<ExchangeOptions> {
  protected:
   ExchangeMemory() : transform_(Communicator::world(), spec()) {}
   void SetUp() override {
-    if (nside >= 2048 && transform_.comm().size() == 1)
+    if (nside >= 1024 && transform_.comm().size() == 1)
       GTEST_SKIP() << "one rank exchanges nothing, and what it does without is tested above";
   }
   static TransformSpec spec() {
@@ -129,7 +130,7 @@ TEST_P(ExchangeMemory, InPassesConsumingTransformsNeed16) {
 }
 
 TEST_P(ExchangeMemory, InPassesTransformsThatKeepTheirInputNeed175) {
-  if (nside < 2048) GTEST_SKIP() << "passes are not small beside the modes at nside " << nside;
+  if (nside < 1024) GTEST_SKIP() << "passes are not small beside the modes at nside " << nside;
   {
     const AlmBuffer<double> alm = random_alm(transform_);
     EXPECT_LE(high_water_ratio(transform_, [&] { synthesized(transform_, alm); }), 1.75);
@@ -144,7 +145,7 @@ TEST_P(ExchangeMemory, InPassesTransformsThatKeepTheirInputNeed175) {
 class BatchMemory : public testing::Test {
  protected:
   void SetUp() override {
-    if (nside >= 2048) GTEST_SKIP() << "eight maps of nside " << nside << " take 6 GB";
+    if (nside >= 1024) GTEST_SKIP() << "eight maps of nside " << nside << " take 6 GB";
   }
   static SphericalHarmonicTransform transform_of(std::int64_t maps_at_once) {
     const Communicator world = Communicator::world();
@@ -187,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, ExchangeMemory,
                                          ExchangeOptions{.precision = ModePrecision::single_}));
 
 INSTANTIATE_TEST_SUITE_P(Fields, Memory,
-                         testing::ValuesIn(nside < 2048 ? std::vector<std::vector<int>>{{0}, {0, 2}}
+                         testing::ValuesIn(nside < 1024 ? std::vector<std::vector<int>>{{0}, {0, 2}}
                                                         : std::vector<std::vector<int>>{{0}}));
 
 }  // namespace
