@@ -19,7 +19,7 @@ if [ "$goal" = test ]; then
     libgtest-dev libgmock-dev libbenchmark-dev libboost-dev
     python3 python3-numpy python3-scipy python3-h5py python3-astropy python3-healpy python3-xarray python3-h5netcdf
     python3-matplotlib python3-mpmath
-    ccache clang lld libclang-rt-14-dev libomp-14-dev clang-format clang-tidy
+    clang lld libclang-rt-14-dev libomp-14-dev clang-format clang-tidy
     file gdb shellcheck doxygen
     munge slurm-client slurmctld slurmd
   )
