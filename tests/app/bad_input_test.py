@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""With any invalid input, option or a full disk, the program ends within 10 s, if nothing runs beside it, with the
-exit code of its table (0, 1 compare, 2 usage, 3 data, 4 resource, 5 peer), prints one message with what, where and
-what to do, and leaves no file.
+"""With any invalid input, option or a full disk, the program ends within 10 s with the exit code of its table (0, 1
+compare, 2 usage, 3 data, 4 resource, 5 peer), prints one message with what, where and what to do, and leaves no file.
 
 What the command line and text tables may hold is tested without commands: command_line_test.cpp, angle_test.cpp,
 map_list_test.cpp, tests/io/table_file_test.cpp. Here is one command for each kind of error and each file that is read.
@@ -61,8 +60,7 @@ class BadInput(program.ProgramTest):
             with self.subTest(command=" ".join(map(str, arguments)), ranks=ranks):
                 before = self.listing()
                 kept = {name: (self.folder / name).read_bytes() for name in outputs}
-                result = program.run(arguments, ranks=ranks, cwd=self.folder,
-                                     timeout=program.beside_others(3 * SECONDS), **options)
+                result = program.run(arguments, ranks=ranks, cwd=self.folder, timeout=3 * SECONDS, **options)
                 left = sorted(set(self.listing()) - set(before))
                 for name in left:
                     (self.folder / name).unlink()
@@ -70,7 +68,7 @@ class BadInput(program.ProgramTest):
                 self.assertEqual(len(result.messages()), 1, str(result))
                 for word in words:
                     self.assertIn(word, result.err, str(result))
-                self.assertLess(result.seconds, program.beside_others(SECONDS), str(result))
+                self.assertLess(result.seconds, SECONDS, str(result))
                 self.assertEqual(left, [], "files were left")
                 for name, content in kept.items():
                     self.assertEqual((self.folder / name).read_bytes(), content, f"{name} was changed")

@@ -30,11 +30,6 @@ if len(sys.argv) <= OWN_ARGUMENTS:
 PROGRAM, RUN_COMMANDS, MPIRUN = sys.argv[1: 1 + OWN_ARGUMENTS]
 
 
-def beside_others(seconds):
-    """Returns how long something may take here and now that may take `seconds` with the processors to itself."""
-    return seconds * max(1.0, os.getloadavg()[0] / len(os.sched_getaffinity(0)))
-
-
 class Result:
     def __init__(self, code, out, err, seconds):
         self.code, self.out, self.err, self.seconds = code, out, err, seconds
