@@ -34,9 +34,8 @@ class Deflection {
  public:
   /// * Computes d at the pixels with one MPI_Alltoallv.
   /// Error  DataError on all ranks when a coefficient or a vector is not finite; UsageError when a
-  /// shape is
-  ///        wrong, an order is not on exactly one rank, or ranks disagree; ResourceError when
-  ///        memory fails one, or cannot hold pixels and ring modes.
+  ///        shape is wrong, an order is not on exactly one rank, or ranks disagree; ResourceError
+  ///        when memory fails one, or cannot hold pixels and ring modes.
   Deflection(const Communicator& comm, std::shared_ptr<const RingGrid> grid,
              const Potential& potential, const ExchangeOptions& exchange = {});
 
@@ -64,7 +63,8 @@ class Deflection {
   /// * Returns the deflection that leads back: for every pixel n' from there to the n with
   /// exp_n(d(n)) = n', to 1e-12 rad. Fields that are evaluated there, and turned, are delensed.
   /// Cost   about 8 evaluations of d at every pixel, from one FineField, which is in memory
-  ///        meanwhile. Up to 2^18 pixels of a rank are searched at once, with 210 bytes for each.
+  ///        meanwhile. Up to 2^18 pixels of a rank are searched at once, with about 190 bytes for
+  ///        each.
   /// Error  DataError on all ranks, with the pixel and its |A|, where 12 steps do not find n: the
   ///        deflection folds the sphere. UsageError for the inverse of a deflection. ResourceError
   ///        when memory cannot hold the field.

@@ -105,9 +105,8 @@ class PointSet {
 class PointTransform {
  public:
   /// * `spec` must be that of the points.
-  /// Error  UsageError on all ranks if it is not, or the points are of a communicator of other
-  /// ranks;
-  ///        ResourceError on all ranks when memory fails one, or cannot hold modes and rows.
+  /// Error  UsageError on all ranks if it is not, or if the points are of a communicator of other
+  ///        ranks; ResourceError on all ranks when memory fails one, or cannot hold modes and rows.
   PointTransform(const Communicator& comm, const PointSpec& spec, const PointSet& points);
   ~PointTransform();
   PointTransform(PointTransform&&) noexcept;

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int most_steps = 12;
 constexpr std::int64_t usual_steps = 8;
-/// Pixels of a rank. Each takes about 210 bytes with its point.
+/// Pixels of a rank. Each takes about 190 bytes with its point.
 constexpr std::int64_t searched_at_once = std::int64_t{1} << 18;
 constexpr double accuracy = 1e-12;  // radians
 /// Beyond this the way back is not the shortest.

@@ -91,8 +91,9 @@ PointMemory memory_of_lensing(const LensingProblem& problem, const PixelPoints& 
   const FineGrid grid = grid_of(plan.rows());
   const auto moved = static_cast<std::int64_t>(
       std::ceil(problem.largest / std::numbers::pi * static_cast<double>(grid.n_rows)));
-  const PointSetMemory set{.points =
-                               PieceExchange::bytes_of(pixels.counts(rank), points.n_components())};
+  const PointSetMemory set{
+      .points = PieceExchange::bytes_of(pixels.counts(rank), points.n_components()),
+      .lends_sums = false};
   return predict_memory(points, plan.rows(), most_rows_near(grid) + 2 * moved,
                         modes_of_ranks(problem.spec, plan)[to_size(rank)], set);
 }

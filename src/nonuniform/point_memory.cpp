@@ -34,12 +34,15 @@ std::vector<std::int64_t> even_points(const FineRows& rows, std::int64_t n_point
   return points;
 }
 
-/// Returns the bytes of slots that do not fit the memory of the sums.
+/// Returns the bytes of slots beside the memory of the sums: of some passes if they do not fit
+/// that, of one pass if there is no such memory.
 std::int64_t slot_bytes(const ExchangeOptions& exchange, std::int64_t sent_bytes,
-                        std::int64_t sum_bytes) {
-  const std::int64_t bytes = ModeExchange::n_slots_of(exchange) * sent_bytes /
-                             passes_beside(exchange, TransformSpec().pass_bytes, sent_bytes);
-  return bytes <= sum_bytes ? 0 : bytes;
+                        const PointSetMemory& set) {
+  const std::int64_t in_one_pass = ModeExchange::n_slots_of(exchange) * sent_bytes;
+  if (!set.lends_sums) return in_one_pass;
+  const std::int64_t bytes =
+      in_one_pass / passes_beside(exchange, TransformSpec().pass_bytes, sent_bytes);
+  return bytes <= set.sums ? 0 : bytes;
 }
 
 }  // namespace
@@ -110,8 +113,8 @@ PointMemory predict_memory(const PointProblem& problem, const FineRows& rows,
   const FineGrid grid = grid_of(rows);
   const std::int64_t of_modes = bytes_of_mode * n_components * modes;
   return {.set = set,
-          .modes = of_modes + slot_bytes(problem.spec.exchange,
-                                         of_modes - of_modes / problem.n_ranks, set.sums),
+          .modes = of_modes +
+                   slot_bytes(problem.spec.exchange, of_modes - of_modes / problem.n_ranks, set),
           .rows = RowSweep::bytes_of_threads(grid, n_components, problem.n_threads, most_rows),
           .tables = problem.n_threads * thread_bytes(problem.spec, grid)};
 }

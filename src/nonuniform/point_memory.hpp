@@ -16,6 +16,7 @@ struct PointSetMemory {
   std::int64_t points = 0;   ///< angles, indices, values sent to other ranks
   std::int64_t sums = 0;     ///< of all components at the points of its rows
   std::int64_t sorting = 0;  ///< most while points are sorted, when nothing else is there
+  bool lends_sums = true;    ///< to the slots of the exchange of modes
 
   std::int64_t total() const { return points + sums; }
   std::int64_t peak() const { return std::max(sorting, total()); }

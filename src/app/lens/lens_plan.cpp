@@ -58,7 +58,6 @@ std::int64_t bytes_of_magnification(const LensPlan& plan, bool has_curl) {
   return estimate_memory(of_shear, {.operation = Operation::smoothing_in_place}).buffers();
 }
 
-/// The memory of the transform to the deflected pixels.
 }  // namespace
 
 LensPlan::LensPlan(const LensJob& job, const PotentialSource& source, int rank, int n_ranks)

@@ -113,7 +113,7 @@ void predict_seconds(Run& run, const LensJob& job, const LensPlan& plan) {
                                                      {run.comm.size(), omp_get_max_threads()}));
   if (!options.no_rotation && lensed.spec.fields.max_spin() > 0) {
     const Estimate rotation = predict_pixels(run, lensed, operations_of_rotation);
-    record_part(run, "rotation", "the rotation", rotation, {{"deflection", rotation.seconds}});
+    record_part(run, "rotation", "the rotation", rotation, {{"points", rotation.seconds}});
     total = total + rotation;
   }
   if (options.magnification) {
