@@ -111,8 +111,9 @@ enum class FrameRotation {
 class Lensing {
  public:
   /// * `spec` is that of the unlensed fields.
-  /// Error  as those of PointSet; UsageError when the deflection is of a communicator of other
-  /// ranks.
+  /// Error  UsageError on all ranks for an impossible `spec`, or when the deflection is of a
+  ///        communicator of other ranks; ResourceError when memory cannot hold pixels, rows and
+  ///        modes.
   Lensing(const Communicator& comm, const Deflection& deflection, const PointSpec& spec,
           FrameRotation rotation = FrameRotation::carried);
   ~Lensing();

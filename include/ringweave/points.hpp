@@ -201,8 +201,7 @@ class FineField {
 
   /// * Computes the values at points of this field, [component][point] as this rank lists them.
   /// Error  UsageError on all ranks when a shape is wrong on one, the points are of another field,
-  /// or
-  ///        set() was not called.
+  ///        or set() was not called.
   template <class T>
   void evaluate(const PointSet& points, ComponentView<T> values);
   template <class T>

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -54,9 +53,12 @@ std::vector<MovedPiece> DeflectedPoints::list_pieces(const PixelPieces& cut) con
   pieces.reserve(to_size(rings.n_pixels() / (PixelPieces::most_pixels / 2) + rings.n_rings()));
   for (std::int64_t b = 0; b < ssize64(cut.blocks()); ++b) {
     const PixelPieces::Block& block = cut.blocks()[to_size(b)];
+    std::vector<std::int64_t> own;
+    for (std::int64_t ring = block.rings.begin; ring < block.rings.end; ++ring)
+      if (rings.owns(RingId{ring})) own.push_back(ring);
+    if (own.empty()) continue;
     for (std::int64_t sector = 0; sector < block.n_sectors; ++sector) {
-      for (std::int64_t ring = block.rings.begin; ring < block.rings.end; ++ring) {
-        if (!rings.owns(RingId{ring})) continue;
+      for (const std::int64_t ring : own) {
         const PixelPiece pixels = cut.piece(block, sector, ring);
         if (pixels.count == 0) continue;
         pieces.push_back({pixels, static_cast<std::int32_t>(b), static_cast<std::int32_t>(sector),
@@ -261,7 +263,8 @@ void DeflectedPoints::scatter(AnyConstMapView<> values) {
 }
 
 std::int64_t DeflectedPoints::bytes() const {
-  std::int64_t bytes = exchange_->bytes() + held_bytes(tiles_, first_piece_, batches_);
+  std::int64_t bytes =
+      exchange_->bytes() + plan_->bytes() + held_bytes(tiles_, first_piece_, batches_);
   for (const Batch& batch : batches_) bytes += held_bytes(batch.values);
   return bytes;
 }

@@ -9,6 +9,7 @@
 
 #include "base/stage_timer.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/memory_check.hpp"
 #include "distribute/order_moves.hpp"
 #include "nonuniform/deflection_data.hpp"
 #include "nonuniform/geodesic.hpp"

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/memory_check.hpp"
 #include "distribute/mpi/same_ranks.hpp"
 #include "nonuniform/deflected_points.hpp"
 #include "nonuniform/deflection_data.hpp"

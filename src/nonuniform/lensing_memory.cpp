@@ -6,7 +6,6 @@
 #include <numbers>
 
 #include "base/checked_cast.hpp"
-#include "distribute/mpi/memory_check.hpp"
 #include "distribute/points/piece_exchange.hpp"
 #include "nonuniform/inverse_deflection.hpp"
 #include "nonuniform/row_tasks.hpp"
@@ -89,12 +88,15 @@ PointMemory memory_of_lensing(const LensingProblem& problem, const PixelPoints& 
                             .n_ranks = plan.n_ranks(),
                             .n_threads = problem.n_threads};
   const FineGrid grid = grid_of(plan.rows());
-  const auto moved = static_cast<std::int64_t>(
-      std::ceil(problem.largest / std::numbers::pi * static_cast<double>(grid.n_rows)));
+  const double moved =
+      std::ceil(problem.largest / std::numbers::pi * static_cast<double>(grid.n_rows));
+  const std::int64_t most_rows = std::min(
+      grid.n_rows, most_rows_near(grid) + 2 * static_cast<std::int64_t>(std::min(
+                                                  moved, static_cast<double>(grid.n_rows))));
   const PointSetMemory set{
       .points = PieceExchange::bytes_of(pixels.counts(rank), points.n_components()),
       .lends_sums = false};
-  return predict_memory(points, plan.rows(), most_rows_near(grid) + 2 * moved,
+  return predict_memory(points, plan.rows(), most_rows,
                         modes_of_ranks(problem.spec, plan)[to_size(rank)], set);
 }
 
@@ -139,13 +141,6 @@ InverseMemory memory_of_inverse(const PointSpec& spec, const PixelPoints& pixels
       .tables = n_threads * thread_bytes(spec, grid),
       .setting = n_components * (alm + modes),
       .search = bytes_of_search(searched.listed) + memory_of_set(searched, n_components).peak()};
-}
-
-void require_memory_of_ranks(const Communicator& comm, std::int64_t bytes, std::int64_t of_threads,
-                             const std::string& what) {
-  const std::int64_t falling = comm.max(bytes - of_threads);
-  require_memory_for(comm, bytes, what,
-                     [&](int n_ranks) { return falling / n_ranks * comm.size() + of_threads; });
 }
 
 }  // namespace ringweave::detail::inline nonuniform

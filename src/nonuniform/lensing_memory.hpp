@@ -95,10 +95,4 @@ PixelPoints pixels_of_inverse(const PointSpec& spec, const RingDistribution& ban
 InverseMemory memory_of_inverse(const PointSpec& spec, const PixelPoints& pixels, int rank,
                                 int n_threads);
 
-/// Throws a ResourceError on all ranks where one lacks these bytes, of which all but those of its
-/// threads fall with the number of ranks. Collective.
-/// what  needs them
-void require_memory_of_ranks(const Communicator& comm, std::int64_t bytes, std::int64_t of_threads,
-                             const std::string& what);
-
 }  // namespace ringweave::detail::inline nonuniform

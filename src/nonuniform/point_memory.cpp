@@ -35,11 +35,14 @@ std::vector<std::int64_t> even_points(const FineRows& rows, std::int64_t n_point
 }
 
 /// Returns the bytes of slots beside the memory of the sums: of some passes if they do not fit
-/// that, of one pass if there is no such memory.
+/// that, of one pass if there is no such memory and one pass is possible.
 std::int64_t slot_bytes(const ExchangeOptions& exchange, std::int64_t sent_bytes,
                         const PointSetMemory& set) {
   const std::int64_t in_one_pass = ModeExchange::n_slots_of(exchange) * sent_bytes;
-  if (!set.lends_sums) return in_one_pass;
+  const bool goes_in_passes = exchange.schedule == ExchangeSchedule::overlapped ||
+                              exchange.precision == ModePrecision::single_ ||
+                              sent_bytes / bytes_of_mode > exchange.mpi_count_limit;
+  if (!set.lends_sums && !goes_in_passes) return in_one_pass;
   const std::int64_t bytes =
       in_one_pass / passes_beside(exchange, TransformSpec().pass_bytes, sent_bytes);
   return bytes <= set.sums ? 0 : bytes;

@@ -43,9 +43,8 @@ struct PointTransform::Impl {
     const std::int64_t of_threads =
         RowSweep::bytes_of_threads(planned.taps()->grid, planned.spec().fields.n_components(),
                                    modes.runs().n_threads(), planned.most_rows());
-    const std::int64_t most = comm.max(modes.bytes());
-    require_memory_for(comm, modes.bytes() + of_threads, "ring modes and fine rows",
-                       [&](int n_ranks) { return most / n_ranks * comm.size() + of_threads; });
+    require_memory_of_ranks(comm, modes.bytes() + of_threads, of_threads,
+                            "ring modes and fine rows");
   }
 
   void require_shapes(std::int64_t alm_components, std::int64_t alm_size,

@@ -144,7 +144,7 @@ class MemoryPlan(program.ProgramTest):
         with h5py.File(self.folder / "mask.h5", "r+") as file:
             file["map"][:] = 1
         for ranks, begin, short_by in ((1, 500 * mebibyte, 15), (2, 400 * mebibyte, 8)):
-            refused, too_little = self.refused(*smooth, "--dry-run", ranks=ranks, limits=range(begin, 0, -50 * mebibyte))
+            refused, too_little = self.refused(*smooth, "--dry-run", ranks=ranks, limits=(begin, begin - 150 * mebibyte))
             self.assertIn("ulimit -v", refused.err)
             self.assertNotIn("groups", refused.out)
             missing = float(re.search(r"has ([\d.]+) MiB less", refused.err)[1])

@@ -175,7 +175,7 @@ int map_of_alm(Run& run, const LensOptions& options, const std::string& alm) {
   check_lensed_lmax(run, job);
   warn_of_short_spectrum(run, path, source, job.spec.lmax);
   const PotentialSource potential = open_potential(run, job);
-  require_memory_for_lensing(run, job, potential.lmax);
+  require_memory_for_fields(run, job, potential.lmax);
   std::optional<PlannedLensing> planned = plan_job(run, job, source, potential);
   if (!planned) return 0;
   with_storage(job.precision,
@@ -223,7 +223,7 @@ int map_of_map(Run& run, const LensOptions& options, std::unique_ptr<MapReader> 
   job.provenance.lmax = job.spec.lmax;
   require_map_files(options, *grid);
   const PotentialSource potential = open_potential(run, job);
-  require_memory_for_lensing(run, job, potential.lmax);
+  require_memory_for_fields(run, job, potential.lmax);
   const MemoryEstimate of_analysis = estimate_memory(*analysis.transform, analysis.use);
   record_plan(run, *analysis.transform, of_analysis, analysis.of_one);
   std::vector<MemoryItem> beside(of_analysis.items.begin() + 1, of_analysis.items.end());
@@ -310,7 +310,7 @@ int alm_of_map(Run& run, const LensOptions& options) {
   job.provenance.lmax = job.spec.lmax;
   if (!options.deflection.empty()) require_map_file(options.deflection, *grid);
   const PotentialSource potential = open_potential(run, job);
-  require_memory_for_lensing(run, job, potential.lmax);
+  require_memory_for_fields(run, job, potential.lmax);
   std::optional<PlannedLensing> planned = plan_job(run, job, {}, potential);
   if (!planned) return 0;
   with_storage(job.precision, [&](auto storage) {

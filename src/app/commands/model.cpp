@@ -295,8 +295,10 @@ int model(Run& run, const ModelOptions& options) {
     const PointReport& report = points->report();
     run.say(
         fmt::format("the grid is that of fine rows, from which values at {} points are "
-                    "interpolated: taps {} x {}, error {:.1e}; every value goes to another rank",
-                    report.points, report.theta_taps, report.phi_taps, report.predicted_error));
+                    "interpolated: taps {} x {}, error {:.1e}; {}",
+                    report.points, report.theta_taps, report.phi_taps, report.predicted_error,
+                    lensed ? "values are exchanged as if every pixel were another rank's"
+                           : "every value goes to another rank"));
   }
   if (lensed) {
     run.say(

@@ -134,7 +134,7 @@ void predict_seconds(Run& run, const LensJob& job, const LensPlan& plan) {
 
 }  // namespace
 
-void require_memory_for_lensing(const Run& run, const LensJob& job, int potential_lmax) {
+void require_memory_for_fields(const Run& run, const LensJob& job, int potential_lmax) {
   TransformSpec spec;
   spec.grid = job.grid;
   spec.lmax = job.spec.lmax;

@@ -12,7 +12,7 @@ namespace ringweave::detail::inline app {
 
 /// Throws where a map of the job's grid, its a_lm and the potential do not fit the memory, before
 /// anything is planned. Collective.
-void require_memory_for_lensing(const Run& run, const LensJob& job, int potential_lmax);
+void require_memory_for_fields(const Run& run, const LensJob& job, int potential_lmax);
 
 /// Puts memory and predicted seconds of every stage into the report, prints them where that is
 /// asked for, and throws where the memory lacks, with a number of ranks that would do.

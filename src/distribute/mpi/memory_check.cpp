@@ -61,4 +61,11 @@ void require_memory_for(const Communicator& comm, std::int64_t bytes, const std:
                              : "lower lmax, or start fewer threads"));
 }
 
+void require_memory_of_ranks(const Communicator& comm, std::int64_t bytes, std::int64_t of_threads,
+                             const std::string& what) {
+  const std::int64_t falling = comm.max(bytes - of_threads);
+  require_memory_for(comm, bytes, what,
+                     [&](int n_ranks) { return falling / n_ranks * comm.size() + of_threads; });
+}
+
 }  // namespace ringweave::detail::inline distribute

@@ -36,4 +36,10 @@ MemoryShortage memory_shortage(const Communicator& comm, std::int64_t bytes);
 void require_memory_for(const Communicator& comm, std::int64_t bytes, const std::string& what,
                         const std::function<std::int64_t(int n_ranks)>& bytes_among);
 
+/// Throws a ResourceError on all ranks where one lacks these bytes, of which all but those of its
+/// threads fall with the number of ranks. Collective.
+/// what  needs them
+void require_memory_of_ranks(const Communicator& comm, std::int64_t bytes, std::int64_t of_threads,
+                             const std::string& what);
+
 }  // namespace ringweave::detail::inline distribute

@@ -52,7 +52,7 @@ class PieceExchange {
   }
 
   /// Adds sums of other ranks to those of this rank in `values`, [component][pixel of this rank's
-  /// rings]. T is float or double. No allocation. Collective.
+  /// rings], where each sum is rounded to T. T is float or double. No allocation. Collective.
   template <class T>
   void gather(ComponentView<T> values);
   /// Sends values to the other ranks that sum them, the transpose of gather().

@@ -12,6 +12,20 @@
 #include "sphere/fine_position.hpp"
 
 namespace ringweave::detail::inline distribute {
+namespace {
+template <class T>
+bool are_finite(ComponentView<const T> values) {
+  // Zero times a number is a number only if it is finite.
+  T sum = 0;
+  for (std::int64_t c = 0; c < values.n_components(); ++c) {
+    const T* const value = values.component(c).data();
+#pragma omp parallel for simd schedule(static) reduction(+ : sum)
+    for (std::int64_t i = 0; i < values.size(); ++i) sum += 0 * value[i];
+  }
+  return std::isfinite(sum);
+}
+
+}  // namespace
 
 void require_angles(const Communicator& comm, const PointAngles& listed) {
   const Offences found = find_offences(ssize64(listed.theta), [&](std::int64_t point) {
@@ -29,22 +43,6 @@ void require_angles(const Communicator& comm, const PointAngles& listed) {
   refuse_offences(comm, found, "angles that are NaN or infinite, or theta outside [0, pi],", first,
                   "give all angles in radians, theta from the north pole");
 }
-
-namespace {
-
-template <class T>
-bool are_finite(ComponentView<const T> values) {
-  // Zero times a number is a number only if it is finite.
-  T sum = 0;
-  for (std::int64_t c = 0; c < values.n_components(); ++c) {
-    const T* const value = values.component(c).data();
-#pragma omp parallel for simd schedule(static) reduction(+ : sum)
-    for (std::int64_t i = 0; i < values.size(); ++i) sum += 0 * value[i];
-  }
-  return std::isfinite(sum);
-}
-
-}  // namespace
 
 template <class T>
 void require_finite_values(const Communicator& comm, ComponentView<const T> values) {

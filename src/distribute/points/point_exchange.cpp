@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -251,8 +250,9 @@ void PointExchange::send_angles(Listing& listing, const PointAngles& listed) {
     };
     for_each_reference(give, [](std::int64_t) {});
   });
-  messages_->to_summed(leaving.data(), listing.angles.data() + listing.n_kept * n_angles_,
-                       n_angles_);
+  double* const arriving =
+      listing.angles.size() == 0 ? nullptr : listing.angles.data() + listing.n_kept * n_angles_;
+  messages_->to_summed(leaving.data(), arriving, n_angles_);
 }
 
 /// Returns whether this rank sums the points that it lists, and no others. Then references are
