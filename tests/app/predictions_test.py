@@ -140,9 +140,9 @@ class Model(Predictions):
         self.refused("model", "--nside", 64, "--epsilon", 1e-5, code=2, says=["--epsilon", "--points"])
 
     def test_predicts_lensed_maps(self):
-        grid = ("--lens", "--nside", 128, "--lmax", 255, "--fields", "TQU", "--machine", "machine.json")
+        grid = ("--lens", "--nside", 512, "--lmax", 1023, "--fields", "TQU", "--machine", "machine.json")
         one, many = self.rows(*grid, "--ranks", "1,8")["rows"]
-        points = self.rows("--points", 12 * 128**2, *grid[3:], "--ranks", "1")["rows"][0]
+        points = self.rows("--points", 12 * 512**2, *grid[3:], "--ranks", "1")["rows"][0]
         self.assertGreater(one["deflection_seconds"], 0)
         self.assertEqual(points["deflection_seconds"], 0)
         for part in ("legendre", "ring_fft", "points"):
@@ -150,7 +150,7 @@ class Model(Predictions):
         self.assertAlmostEqual(one["total_seconds"], points["total_seconds"] + one["deflection_seconds"], places=9)
         # d is 16 bytes a pixel, its a_lm 32 bytes a coefficient, the map 24 bytes a pixel; listed points have angles,
         # places and sums beside their values.
-        self.assertGreater(one["memory_bytes"], (16 + 24) * 12 * 128**2 + 16 * 256 * 257)
+        self.assertGreater(one["memory_bytes"], (16 + 24) * 12 * 512**2 + 16 * 1024 * 1025)
         self.assertLess(one["memory_bytes"], points["memory_bytes"])
         self.assertLess(many["memory_bytes"], one["memory_bytes"] / 3)
         self.refused("model", "--lens", "--points", 10, "--lmax", 9, code=2, says=["--points", "--lens"])
