@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "base/checked_cast.hpp"
@@ -15,14 +16,15 @@ namespace ringweave::detail::inline distribute {
 namespace {
 template <class T>
 bool are_finite(ComponentView<const T> values) {
-  // Zero times a number is a number only if it is finite.
-  T sum = 0;
+  constexpr T largest = std::numeric_limits<T>::max();
+  std::int64_t others = 0;
   for (std::int64_t c = 0; c < values.n_components(); ++c) {
     const T* const value = values.component(c).data();
-#pragma omp parallel for simd schedule(static) reduction(+ : sum)
-    for (std::int64_t i = 0; i < values.size(); ++i) sum += 0 * value[i];
+#pragma omp parallel for schedule(static) reduction(+ : others)
+    for (std::int64_t i = 0; i < values.size(); ++i)
+      others += std::abs(value[i]) <= largest ? 0 : 1;
   }
-  return std::isfinite(sum);
+  return others == 0;
 }
 
 }  // namespace
