@@ -117,7 +117,6 @@ Deflection::Impl::Impl(const Communicator& communicator,
     const std::int64_t n_phi = rings.ring(LocalRing{r}).n_phi;
     double squares = 0;
     double most = 0;
-#pragma omp simd reduction(+ : squares) reduction(max : most)
     for (std::int64_t i = 0; i < n_phi; ++i) {
       const double square = d_theta[i] * d_theta[i] + d_phi[i] * d_phi[i];
       squares += square;

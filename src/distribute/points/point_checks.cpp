@@ -14,6 +14,7 @@
 
 namespace ringweave::detail::inline distribute {
 namespace {
+
 template <class T>
 bool are_finite(ComponentView<const T> values) {
   constexpr T largest = std::numeric_limits<T>::max();
