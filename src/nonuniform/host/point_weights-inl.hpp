@@ -57,8 +57,9 @@ class PointWeights {
     if constexpr (alignment > 1) {
       const hn::CappedTag<double, 8> d;
       constexpr auto n_lanes = static_cast<std::int64_t>(hn::MaxLanes(d));
-      for (std::int64_t i = 0; i < size * n_columns; i += n_lanes)
-        hn::Store(hn::Zero(d), d, phi[0] + i);
+      for (std::int64_t i = 0; i < size; ++i) {
+        for (std::int64_t j = 0; j < n_columns; j += n_lanes) hn::Store(hn::Zero(d), d, phi[i] + j);
+      }
     }
     theta_lanes_.compute(places_.theta_offset, size,
                          [&](std::int64_t i) HWY_ATTR { return theta[i] + row_padding; });
