@@ -24,10 +24,10 @@
 #include "convolve/split/split_costs.hpp"
 #include "io/spectra_table.hpp"
 #include "ringweave/communicator.hpp"
+#include "ringweave/convolution.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/grid.hpp"
 #include "ringweave/spectra.hpp"
-#include "ringweave/splitting.hpp"
 #include "ringweave/transform.hpp"
 
 namespace ringweave::detail {

@@ -16,8 +16,8 @@
 
 #include "base/checked_cast.hpp"
 #include "io/spectra_table.hpp"
+#include "ringweave/convolution.hpp"
 #include "ringweave/spectra.hpp"
-#include "ringweave/splitting.hpp"
 
 namespace ringweave::detail {
 namespace {

@@ -4,7 +4,8 @@
 include(CMakePackageConfigHelpers)
 
 set(core_rooms ringweave_base ringweave_sphere ringweave_perf_models ringweave_distribute ringweave_legendre
-               ringweave_fft ringweave_transform ringweave_convolve ringweave_nonuniform)
+               ringweave_fft ringweave_transform ringweave_convolve ringweave_nonuniform
+               ringweave_gyro)
 add_library(ringweave_core INTERFACE)
 add_library(Ringweave::core ALIAS ringweave_core)
 set_target_properties(ringweave_core PROPERTIES EXPORT_NAME core)

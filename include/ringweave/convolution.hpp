@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Convolution with radial kernels on rings, and with kernels split between rings and harmonics.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include <ringweave/communicator.hpp>
 #include <ringweave/execution.hpp>
 #include <ringweave/grid.hpp>
 #include <ringweave/kernel.hpp>
+#include <ringweave/transform.hpp>
 #include <ringweave/views.hpp>
 
 namespace ringweave::detail::inline distribute {
@@ -16,6 +20,8 @@ class RingDistribution;
 }
 namespace ringweave::detail::inline convolve {
 class RingConvolutionPlan;
+struct SplitMachine;
+struct SplitPlan;
 }
 
 namespace ringweave {
@@ -104,6 +110,184 @@ class RingConvolution {
 
   /// For Ringweave's own reports.
   const detail::RingConvolutionPlan& plan() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// How the harmonic part of a split kernel is computed.
+struct HarmonicPart {
+  Backend backend = Backend::host;
+  /// Ranks that do both parts do this one in a thread of its own, beside the other, on a copy of
+  /// the maps. Worth it where this part is on a device. Without MPI_THREAD_MULTIPLE the parts are
+  /// done one after the other.
+  bool at_once = false;
+};
+
+/// Specification of a split: the kernel, the maps, the allowed error, and the ranks for which times
+/// are predicted.
+struct KernelSplitSpec {
+  std::vector<double> k_l;  ///< l = 0..lmax, not all 0
+  /// C_l of the maps, l = 0..lmax or more; empty: white up to lmax, no power above. What is given
+  /// above lmax (up to 4 nside) is power that the harmonic method would drop: pixels of independent
+  /// noise have C_l to 4 nside.
+  std::vector<double> cl{};
+  std::int64_t nside = 0;  ///< of the HEALPix maps; lmax at most 3 nside - 1
+  /// Bound on SplitError::total, 1e-13 to less than 1.
+  double error = 1e-5;
+  /// Times what the fit leaves, as in Eq. 6 of the paper, where 5 stands for all that a convolution
+  /// adds. Ours adds little: 2 is what the largest measured error takes, of a CMB map whose lowest
+  /// degrees happened to be weak (docs/kernel_splitting.md).
+  double alpha = measured_alpha;
+  static constexpr double measured_alpha = 2;
+  static constexpr double papers_alpha = 5;
+  /// Rounding of the ring convolution, relative to its result: single precision.
+  double convolver_error = 1e-7;
+  /// Radians, ascending; empty: every 36 / lmax (30 arcmin at lmax 4096) up to twenty times that,
+  /// and an eighth, a quarter, a half and three quarters of it.
+  std::vector<double> theta_cuts{};
+  int n_ranks = 1;  ///< that the maps will be on
+  int n_threads = 1;
+  HarmonicPart harmonic{};
+  /// Ranks that do the harmonic part beside the others, fewer than all of them; 0: all do both
+  /// parts; none: whichever is predicted to be fastest.
+  std::optional<int> n_harmonic{};
+  /// For Ringweave's own program; null: a typical machine.
+  std::shared_ptr<const detail::SplitMachine> machine{};
+};
+
+/// Predicted rms of the error over the rms of the convolved map, and its contributions.
+struct SplitError {
+  double fit = 0;       ///< Eq. 2 over the denominator of Eq. 6: the residual in degrees <= lmax
+  double aliased = 0;   ///< degrees of the compact part above lmax, onto which pixels alias power
+  double rounding = 0;  ///< of the ring convolution, in power that cancels between the two parts
+  double total = 0;     ///< root of (alpha fit)^2 + aliased^2 + rounding^2
+};
+
+/// One support of the search.
+struct SplitCandidate {
+  double theta_cut = 0;  ///< radians
+  /// The least within the bound; -1: the compact part is enough.
+  int l_cut = 0;
+  /// Tells whether there are two parts within the bound. If not, l_cut and error are those of the
+  /// closest try: l_cut = lmax - 1, or a harmonic part that is the whole kernel.
+  bool is_found = false;
+  double error = 0;  ///< SplitError::total as the fit has it, or of parts that miss the bound
+  /// The last so many ranks do the harmonic part while the others convolve on rings; 0: all ranks
+  /// do both.
+  int n_harmonic = 0;
+  // Predicted for one map.
+  Estimate harmonic{};
+  Estimate rings{};
+  Estimate sending{};  ///< the map to the ranks of the harmonic part, and theirs back
+  /// Sum of the parts (at once: the slower one); side by side the slower part and what is sent.
+  Estimate total{};
+};
+
+/// K_l split into a part with degrees l <= l_cut, to be applied to a_lm, and a compact one with
+/// theta <= theta_cut, for rings: K_l = harmonic_l + (Legendre transform of compact)_l. Of all
+/// supports and placements the one with the least predicted time within the error bound. Copies
+/// share their data.
+///
+/// The harmonic part takes up whatever the compact part has in degrees <= l_cut, so only degrees
+/// above are fitted: K(theta) as a sum of polynomials on the cap, least squares with the weights
+/// (2l+1) C_l. The fit is also charged for two errors that these weights do not see: power below
+/// l_cut that cancels between the parts (times convolver_error), and power above lmax (times what
+/// the grid aliases).
+/// From  Sutter, Wandelt & Elsner (2012), arXiv:1211.3556 (scytale), Sect. 2, with the C_l that Eq.
+///       6 lacks
+class KernelSplit {
+ public:
+  /// Searches. Not collective, OpenMP over supports; the same for any number of threads.
+  /// Cost   a tenth of a second per support of 240 arcmin at lmax 4096.
+  /// Error  UsageError when the specification contradicts itself.
+  explicit KernelSplit(const KernelSplitSpec& spec);
+
+  enum class Verdict {
+    split,     ///< is predicted to be fastest
+    rings,     ///< the compact part is the whole kernel and fastest
+    harmonic,  ///< no split keeps the bound, or none is faster than the a_lm of all degrees
+  };
+  Verdict verdict() const;
+  /// Explains the verdict in a sentence.
+  const std::string& reason() const;
+
+  /// Tells whether the fastest split keeps the bound. best() to error() describe it and throw
+  /// UsageError if there is none.
+  bool has_parts() const;
+  const SplitCandidate& best() const;
+  /// K_l, l = 0..l_cut; empty where l_cut = -1.
+  const std::vector<double>& harmonic() const;
+  const RadialKernel& compact() const;
+  /// Error of the actual parts, with K(theta) as tabulated.
+  const SplitError& error() const;
+
+  /// Candidates of all supports, ascending.
+  const std::vector<SplitCandidate>& scan() const;
+  std::int64_t nside() const;  ///< of the maps it is for
+  /// Predicted for the a_lm of all degrees.
+  const Estimate& harmonic_only() const;
+
+ private:
+  struct Data;
+  std::shared_ptr<const Data> data_;
+};
+
+/// The maps a split kernel is applied to.
+struct SplitMaps {
+  std::shared_ptr<const RingGrid> grid;  ///< HEALPix of the nside the split was searched for
+  std::int64_t n_maps = 1;
+  /// Bytes of a stored pixel, for which memory is planned. Maps of a longer type are refused.
+  std::int64_t bytes_per_pixel = sizeof(double);
+  HarmonicPart harmonic{};
+};
+
+/// Convolves scalar maps with a split kernel: its harmonic part through a_lm of degrees up to
+/// l_cut, its compact part on the rings, with the grid's own quadrature weights in both. No
+/// iterations. As the split is placed (SplitCandidate::n_harmonic), all ranks do both parts, or two
+/// groups of ranks one each, side by side. The harmonic part may be on a device
+/// (SplitMaps::harmonic): its group's, or that of ranks whose cores convolve on rings meanwhile.
+///
+/// Results are bitwise the same for any number of threads. One call at a time per object. T is the
+/// storage type of maps, float or double.
+/// From  Sutter, Wandelt & Elsner (2012), arXiv:1211.3556 (scytale)
+class SplitConvolution {
+ public:
+  /// Plans both parts and allocates what rings need. Collective.
+  /// Error  UsageError on all ranks when the split has no parts, is for another grid, or is placed
+  ///        on more ranks than there are; ResourceError where a device is asked for and none is of
+  ///        use.
+  SplitConvolution(const Communicator& comm, const KernelSplit& split, const SplitMaps& maps);
+  ~SplitConvolution();
+  SplitConvolution(SplitConvolution&&) noexcept;
+
+  /// The rings of the maps this rank owns; ranks that only do the harmonic part own none.
+  const LocalRings& rings() const;
+  /// Which rank owns which rings, for a transform of the same maps (TransformSpec::ring_bands).
+  std::shared_ptr<const detail::RingDistribution> ring_bands() const;
+
+  /// in   [map][own pixel]; its contents are lost
+  /// out  [map][own pixel], overwritten; other memory than `in`
+  /// Memory  beside both parts' own: a_lm of degrees up to l_cut; the maps once more where the
+  /// parts are done at once, or side by side (on the ranks of the harmonic part). Collective.
+  /// Error  UsageError on all ranks when a shape is wrong on one.
+  template <class T>
+  void convolve(MapView<T> in, MapView<T> out);
+  template <class T>
+  void convolve(ComponentBuffer<T>& in, ComponentBuffer<T>& out) {
+    convolve<T>(in.view(), out.view());
+  }
+
+  /// Seconds of "sending" of this rank so far, side by side. The parts have their own.
+  StageTimes& times();
+  /// Null on ranks that only do the harmonic part.
+  RingConvolution* ring_convolution();
+  /// Null on ranks that only convolve on rings, and where the compact part is the whole kernel.
+  SphericalHarmonicTransform* transform();
+
+  /// For Ringweave's own reports.
+  const detail::SplitPlan& plan() const;
 
  private:
   struct Impl;

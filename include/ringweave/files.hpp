@@ -215,6 +215,89 @@ struct ValuesFile {
 ValuesFile read_values(const Communicator& comm, const std::string& path,
                        std::optional<std::int64_t> n_points = {});
 
+// Fields in the plane: schema ringweave-plane (docs/files.md), and data sets of rank 2 or more of
+// any HDF5 or NetCDF-4 file. The last two axes are y and x.
+
+/// An axis of a data set.
+struct PlaneFileAxis {
+  std::string name;  ///< that of its dimension scale; else "y", "x" or "axis0", "axis1", ...
+  std::int64_t size = 0;
+  std::vector<double> coordinates{};  ///< one for each index, or none in the file
+  std::string unit{};                 ///< empty when none is given
+  std::string long_name{};
+};
+
+/// Description of the fields of a data set: one for each index of the axes before y and x.
+struct PlaneHeader {
+  std::string name;  ///< of the data set, without a leading slash
+  std::string unit{};
+  std::string long_name{};
+  std::vector<PlaneFileAxis> axes{};  ///< those before y and x
+  PlaneFileAxis y{};
+  PlaneFileAxis x{};
+  Precision precision = Precision::double_;
+  std::vector<Keyword> attributes{};  ///< others of the data set, carried over
+
+  std::int64_t n_fields() const;  ///< the product of the sizes of `axes`
+};
+
+/// What a rank has of a data set: some of its fields (numbers in the order of the file, any order)
+/// and of their rows, [begin, end).
+struct PlaneFilePart {
+  std::vector<std::int64_t> fields;
+  std::int64_t row_begin = 0;
+  std::int64_t row_end = 0;
+};
+
+/// Reads fields. Opens the file in every call. All collective.
+class PlaneFileReader {
+ public:
+  /// field  name of a data set; empty: the only one of floating-point numbers of rank 2 or more
+  /// that is no coordinate
+  /// Error  DataError for a file that is none (NetCDF-3 is named, with the command that converts
+  ///        it), for data of rank 1, text or compounds; UsageError for a data set that is not
+  ///        there, and where several are there and none is named (listing them).
+  PlaneFileReader(const Communicator& comm, const std::string& path, const std::string& field = {});
+
+  const PlaneHeader& header() const { return header_; }
+  const FileOrigin& origin() const { return origin_; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+  /// Reads this rank's part into values, [field of the part][row][x].
+  /// Error  DataError on all ranks, with the first index and the number, when a value is not
+  ///        finite.
+  void read(const PlaneFilePart& part, AnyMapView<> values) const;
+
+ private:
+  Communicator comm_;
+  std::string path_;
+  PlaneHeader header_;
+  FileOrigin origin_;
+  std::vector<std::string> warnings_;
+};
+
+/// Writes fields, whole or not at all: what commit() has not renamed is removed. All collective.
+class PlaneFileWriter {
+ public:
+  /// Creates the data set with its axes as dimension scales.
+  /// Error  UsageError where the file exists and may not be overwritten; ResourceError from the
+  ///        disk.
+  PlaneFileWriter(const Communicator& comm, const std::string& path, IfExists if_exists,
+                  const PlaneHeader& header, const Provenance& provenance);
+  ~PlaneFileWriter();
+
+  /// Writes this rank's part, [field of the part][row][x]; parts of ranks do not overlap.
+  void write(const PlaneFilePart& part, AnyConstMapView<> values);
+  /// Adds an attribute to the data set, the same on every rank.
+  void add(const Keyword& attribute);
+  /// Renames the file when all ranks agree that it is on disk.
+  void commit();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
 // Small tables: rank 0 reads and checks, all ranks get the same. All collective.
 // Error  DataError naming file and line.
 

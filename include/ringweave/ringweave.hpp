@@ -10,13 +10,13 @@
 #include <ringweave/error.hpp>
 #include <ringweave/execution.hpp>
 #include <ringweave/grid.hpp>
+#include <ringweave/gyroaverage.hpp>
 #include <ringweave/kernel.hpp>
 #include <ringweave/lensing.hpp>
 #include <ringweave/points.hpp>
 #include <ringweave/rotation.hpp>
 #include <ringweave/smoothing.hpp>
 #include <ringweave/spectra.hpp>
-#include <ringweave/splitting.hpp>
 #include <ringweave/transform.hpp>
 #include <ringweave/version.hpp>
 #include <ringweave/views.hpp>

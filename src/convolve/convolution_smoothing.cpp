@@ -3,7 +3,6 @@
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/convolution.hpp"
 #include "ringweave/smoothing.hpp"
-#include "ringweave/splitting.hpp"
 #include "ringweave/views.hpp"
 
 namespace ringweave {

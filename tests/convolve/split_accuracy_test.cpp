@@ -12,9 +12,9 @@
 #include "base/checked_cast.hpp"
 #include "io/spectra_table.hpp"
 #include "ringweave/analysis.hpp"
+#include "ringweave/convolution.hpp"
 #include "ringweave/grid.hpp"
 #include "ringweave/spectra.hpp"
-#include "ringweave/splitting.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
 

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "ringweave/analysis.hpp"
+#include "ringweave/convolution.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/grid.hpp"
 #include "ringweave/smoothing.hpp"
-#include "ringweave/splitting.hpp"
 #include "ringweave/transform.hpp"
 #include "split_problem.hpp"
 #include "support/rank_groups.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "convolve/split/split_costs.hpp"
-#include "ringweave/splitting.hpp"
+#include "ringweave/convolution.hpp"
 
 namespace ringweave::detail::test {
 

@@ -43,7 +43,7 @@ PUBLIC = {
     "grid": "sphere", "alm": "sphere", "spectra": "sphere", "kernel": "sphere",
     "communicator": "distribute", "mpi": "distribute", "transform": "transform", "analysis": "transform",
     "rotation": "transform", "points": "nonuniform", "lensing": "nonuniform",
-    "convolution": "convolve", "splitting": "convolve", "smoothing": "convolve",
+    "convolution": "convolve", "smoothing": "convolve", "gyroaverage": "gyro",
     "files": "io", "ringweave": "app",
 }
 # A CMake target that is part of a room.

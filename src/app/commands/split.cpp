@@ -19,9 +19,9 @@
 #include "convolve/ring/ring_convolution_estimate.hpp"
 #include "convolve/split/split_costs.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "ringweave/convolution.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
-#include "ringweave/splitting.hpp"
 
 namespace ringweave::detail::inline app {
 namespace {

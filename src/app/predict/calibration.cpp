@@ -30,7 +30,6 @@
 #include "ringweave/execution.hpp"
 #include "ringweave/files.hpp"
 #include "ringweave/points.hpp"
-#include "ringweave/splitting.hpp"
 #include "ringweave/transform.hpp"
 #include "ringweave/views.hpp"
 #include "transform/transform_estimate.hpp"

@@ -19,10 +19,10 @@
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/mpi_library.hpp"
 #include "ringweave/communicator.hpp"
+#include "ringweave/convolution.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/execution.hpp"
 #include "ringweave/smoothing.hpp"
-#include "ringweave/splitting.hpp"
 #include "transform/device_memory_plan.hpp"
 
 namespace ringweave::detail::inline app {

@@ -12,9 +12,9 @@
 #include "base/first_error.hpp"
 #include "convolve/split/split_placement.hpp"
 #include "convolve/split/split_search.hpp"
+#include "ringweave/convolution.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/kernel.hpp"
-#include "ringweave/splitting.hpp"
 #include "sphere/kernel/cap_polynomials.hpp"
 #include "sphere/kernel/kernel_shape.hpp"
 

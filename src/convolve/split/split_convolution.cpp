@@ -15,9 +15,9 @@
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/mpi_library.hpp"
 #include "ringweave/communicator.hpp"
+#include "ringweave/convolution.hpp"
 #include "ringweave/grid.hpp"
 #include "ringweave/spectra.hpp"
-#include "ringweave/splitting.hpp"
 #include "ringweave/views.hpp"
 
 namespace ringweave {

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "perf_models/machine.hpp"
-#include "ringweave/splitting.hpp"
+#include "ringweave/convolution.hpp"
 
 namespace ringweave::detail::inline convolve {
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "convolve/split/split_costs.hpp"
-#include "ringweave/splitting.hpp"
+#include "ringweave/convolution.hpp"
 
 namespace ringweave::detail::inline convolve {
 

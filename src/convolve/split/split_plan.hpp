@@ -8,7 +8,7 @@
 #include "convolve/ring/ring_convolution_plan.hpp"
 #include "convolve/split/split_placement.hpp"
 #include "distribute/halo/ring_transfer.hpp"
-#include "ringweave/splitting.hpp"
+#include "ringweave/convolution.hpp"
 #include "transform/transform_plan.hpp"
 
 namespace ringweave::detail::inline convolve {

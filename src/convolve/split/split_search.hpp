@@ -7,7 +7,7 @@
 
 #include "convolve/split/cap_multipoles.hpp"
 #include "convolve/split/triangular_fit.hpp"
-#include "ringweave/splitting.hpp"
+#include "ringweave/convolution.hpp"
 
 namespace ringweave::detail::inline convolve {
 

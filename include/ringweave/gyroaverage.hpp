@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Averages of fields in the plane over circles of given radii.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <ringweave/communicator.hpp>
+#include <ringweave/execution.hpp>
+#include <ringweave/views.hpp>
+
+namespace ringweave {
+
+/// Where the nodes of an axis are.
+enum class PlaneNodes {
+  equispaced,  ///< first + i (last - first) / (size - 1)
+  chebyshev    ///< the middle minus half the extent times cos(pi i / (size - 1))
+};
+
+/// Values of a field outside its nodes, along one axis.
+enum class PlaneBoundary {
+  zero,      ///< none
+  periodic,  ///< repeated after size * spacing: the end does not repeat the beginning
+  mirror     ///< reflected about the first and the last node
+};
+
+/// The nodes of one axis, ascending.
+struct PlaneAxis {
+  std::int64_t size = 0;
+  double first = -1;  ///< coordinate of the first node
+  double last = 1;    ///< coordinate of the last node
+  PlaneNodes nodes = PlaneNodes::equispaced;
+  PlaneBoundary boundary = PlaneBoundary::zero;
+
+  double spacing() const {  ///< of equispaced nodes
+    return (last - first) / static_cast<double>(size - 1);
+  }
+  double node(std::int64_t i) const;
+
+  /// Recognises equispaced and Chebyshev nodes to 1e-9 of their spacing.
+  /// Error  DataError, naming `name`, the first node that fits neither, what was expected and what
+  ///        was found; also for fewer than 2 nodes, for nodes that do not ascend, and for a
+  ///        periodic axis of Chebyshev nodes.
+  static PlaneAxis of_nodes(std::span<const double> nodes, PlaneBoundary boundary,
+                            const std::string& name);
+
+  friend bool operator==(const PlaneAxis&, const PlaneAxis&) = default;
+};
+
+/// A rectangle of nodes. Fields on it are stored [y][x].
+struct PlaneGrid {
+  PlaneAxis x;
+  PlaneAxis y;
+
+  std::int64_t n_nodes() const { return x.size * y.size; }
+  friend bool operator==(const PlaneGrid&, const PlaneGrid&) = default;
+};
+
+/// How a field is continued between its nodes.
+enum class GyroMethod {
+  bilinear,  ///< order 2; equispaced nodes
+  bicubic,   ///< order 4; equispaced nodes, 10 or more along an axis with boundary zero
+  dct,       ///< cosine series of the padded field; for fields that vanish smoothly at the edge
+  chebyshev  ///< polynomials through Chebyshev nodes; boundary zero
+};
+
+/// Specification of gyroaverages, the same on every rank.
+struct GyroSpec {
+  PlaneGrid grid;
+  /// In the units of the coordinates, 0 or more. Radius 0 is the identity.
+  std::vector<double> radii;
+  GyroMethod method = GyroMethod::bicubic;
+  /// Nodes of a result along x and y: 0, those of the field; else that many equispaced nodes with
+  /// the same ends (method chebyshev).
+  std::int64_t targets_x = 0;
+  std::int64_t targets_y = 0;
+  /// Nodes added at each end of an axis with boundary zero (method dct), at least half the largest
+  /// radius over the spacing; -1: the least.
+  std::int64_t padding = -1;
+  /// Fields of each call (`pairs` and `sum`: for each radius).
+  std::int64_t n_fields = 1;
+  /// Bytes of tables and scratch that this rank may hold; 0: what its node has. Operators of method
+  /// chebyshev that do not fit are made anew in every call, some radii at a time.
+  std::int64_t most_bytes = 0;
+  Backend backend = Backend::host;
+};
+
+/// The part of a rank: results of its radii and fields in its rows. Ranges are [begin, end).
+struct GyroPart {
+  std::int64_t radius_begin = 0;
+  std::int64_t radius_end = 0;
+  std::int64_t field_begin = 0;
+  std::int64_t field_end = 0;
+  std::int64_t row_begin = 0;  ///< of results
+  std::int64_t row_end = 0;
+  /// Of fields: the same rows, but all where the method needs whole fields (dct, chebyshev).
+  std::int64_t field_row_begin = 0;
+  std::int64_t field_row_end = 0;
+
+  std::int64_t n_radii() const { return radius_end - radius_begin; }
+  std::int64_t n_fields() const { return field_end - field_begin; }
+  std::int64_t n_rows() const { return row_end - row_begin; }
+  std::int64_t n_field_rows() const { return field_row_end - field_row_begin; }
+  bool is_empty() const { return n_radii() * n_fields() * n_rows() == 0; }
+  friend bool operator==(const GyroPart&, const GyroPart&) = default;
+};
+
+/// Averages of fields f(x, y) over circles of radius rho about the nodes,
+///
+///     (G f)(x, y) = 1/(2 pi) integral_0^2pi f(x + rho cos t, y + rho sin t) dt,
+///
+/// exact for the interpolant of the method: arcs are integrated between grid lines, not sampled.
+/// Set up once, applied often: calls allocate and plan nothing.
+///
+/// Views hold this rank's part: [component][row][x], rows of GyroPart. Results have the nodes of
+/// the targets, fields those of the grid; a transpose exchanges both. Components of a call are
+///   fields of every radius  [radius of the part][field of the part]
+///   fields                  [field of the part]
+/// T is float or double; arithmetic is double. Results are bitwise the same for any number of
+/// threads. For ranks that share radii or fields they are bitwise the same, too; for ranks that
+/// share rows of bilinear and bicubic averages to 1e-13. One call at a time per object. Members
+/// marked * are collective.
+///
+/// Error  of calls: UsageError on all ranks when a shape is wrong on one; DataError on all ranks,
+///        with the first place and the number, when a value is not finite.
+/// From   Bassik (2021), A comparison of schemes for the numerical approximation of the
+///        gyroaveraging operator, New York University
+class Gyroaverage {
+ public:
+  /// * Makes tables and plans.
+  /// Error  UsageError on all ranks for a negative or undefined radius (named), nodes that do not
+  ///        suit the method, too few nodes, too little padding (naming the least), a mirrored or
+  ///        periodic axis of method chebyshev, or ranks that disagree; ResourceError when tables
+  ///        and scratch do not fit.
+  Gyroaverage(const Communicator& comm, const GyroSpec& spec);
+  ~Gyroaverage();
+  Gyroaverage(Gyroaverage&&) noexcept;
+  Gyroaverage& operator=(Gyroaverage&&) noexcept;
+
+  const GyroSpec& spec() const;
+  const GyroPart& part() const;
+  /// Nodes of results.
+  const PlaneGrid& targets() const;
+
+  /// * Averages every field over every radius: fields -> results of every radius.
+  template <class T>
+  void each(ComponentView<const T> fields, ComponentView<T> results);
+  /// * Averages fields of every radius over their radius: fields of every radius -> results of
+  /// every radius. May work in place where targets and nodes are the same.
+  template <class T>
+  void pairs(ComponentView<const T> fields, ComponentView<T> results);
+  /// * Sums weighted averages over all radii: fields of every radius -> results. Every rank that
+  /// has the same fields and rows gets the whole sum. weights  one for each radius of the
+  /// specification
+  template <class T>
+  void sum(ComponentView<const T> fields, std::span<const double> weights,
+           ComponentView<T> results);
+
+  // Exact transposes.
+  /// * Results of every radius -> fields: the sum of the transposes over all radii.
+  template <class T>
+  void each_adjoint(ComponentView<const T> results, ComponentView<T> fields);
+  /// * Results of every radius -> fields of every radius.
+  template <class T>
+  void pairs_adjoint(ComponentView<const T> results, ComponentView<T> fields);
+  /// * Results -> fields of every radius, times their weights.
+  template <class T>
+  void sum_adjoint(ComponentView<const T> results, std::span<const double> weights,
+                   ComponentView<T> fields);
+
+  /// Indicates the error to expect of the fields of the last call, from the largest values of this
+  /// rank: dct, the largest value at the edge over the largest; chebyshev, the largest of the
+  /// coefficients of the highest tenth of degrees over the largest; else 0.
+  double indicator() const;
+
+  /// Seconds of "halo", "transform", "sides", "operator", "sum" of this rank so far.
+  StageTimes& times();
+  std::int64_t bytes() const;            ///< of tables and scratch on this rank
+  std::int64_t halo_bytes_sent() const;  ///< to other ranks in the last call
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// One node of a field and its weight in an average.
+struct GyroWeight {
+  std::int64_t x = 0;
+  std::int64_t y = 0;
+  double weight = 0;
+};
+
+/// Computes the row of the operator that belongs to one target: the average over the circle of
+/// radius rho about the node (x, y) of the grid, or about any point in it, is the sum of the
+/// weights times the field. Every node occurs once, rows ascending. For users' own matrices, and
+/// for radii that differ from target to target.
+/// Error  UsageError as those of Gyroaverage.
+std::vector<GyroWeight> circle_row(const PlaneGrid& grid, GyroMethod method, double x, double y,
+                                   double rho);
+
+}  // namespace ringweave

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "ringweave/views.hpp"
+
+namespace ringweave::detail::inline gyro {
+
+/// Tells whether averages are formed, or their transpose.
+enum class Direction { average, transpose };
+
+/// What one worker holds: the planes it loaded and the sums it forms. Each scheme has its own.
+class SchemeWork {
+ public:
+  virtual ~SchemeWork() = default;
+};
+
+/// One way of averaging planes: the linear operators G_r of a list of radii. A worker loads planes,
+/// adds averages of some radii and stores their sum:
+///
+///     clear();  load(planes);  add(r, weight) for some r;  [load(); add() ...]  store(out)
+///
+/// All double. Planes of average: rows of nodes in, rows of targets out; of transpose: the other
+/// way. A rank that has some rows only gets and makes those. Tables are shared and constant;
+/// workers may work at once, each with a SchemeWork of its own, except where rows are shared among
+/// ranks: then calls are collective over the ranks of the rows. Nothing is allocated but by
+/// make_work().
+class Scheme {
+ public:
+  virtual ~Scheme() = default;
+
+  /// most_planes  of a load
+  /// n_threads    that share every call of this worker; 1 inside a parallel region
+  virtual std::unique_ptr<SchemeWork> make_work(std::int64_t most_planes, int n_threads) const = 0;
+  virtual std::int64_t work_bytes(std::int64_t most_planes, int n_threads) const = 0;
+
+  /// Makes the tables of radii [begin, end), an index of the specification, and drops others.
+  /// OpenMP.
+  virtual void set_radii(std::int64_t begin, std::int64_t end) = 0;
+  /// Bytes of the tables of one radius, which set_radii() will hold; not more than 2 % off.
+  virtual std::int64_t table_bytes(std::int64_t radius) const = 0;
+
+  /// Forgets sums; what is added next goes in `direction`.
+  virtual void clear(SchemeWork& work, Direction direction) const = 0;
+  /// Takes planes, [plane][row][x]; their number is that of the sums until clear().
+  virtual void load(SchemeWork& work, ComponentView<const double> planes) const = 0;
+  /// Adds weight times G_r (or its transpose) of the loaded planes to the sums.
+  virtual void add(SchemeWork& work, std::int64_t radius, double weight) const = 0;
+  /// Writes the sums, or adds them to what is there.
+  virtual void store(SchemeWork& work, ComponentView<double> planes, Accumulate how) const = 0;
+
+  /// Of the planes of the last load(): see Gyroaverage::indicator().
+  virtual double indicator(const SchemeWork& work) const = 0;
+  /// Bytes sent to other ranks by the last load() and store().
+  virtual std::int64_t bytes_sent(const SchemeWork& work) const = 0;
+};
+
+/// The ranks that share the rows of the same planes, and this rank's share.
+struct RowShare {
+  std::int64_t row_begin = 0;  ///< of targets
+  std::int64_t row_end = 0;
+  int part = 0;
+  int n_parts = 1;
+};
+
+}  // namespace ringweave::detail::inline gyro

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <memory>
+
+#include "gyro/scheme.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/gyroaverage.hpp"
+
+// The schemes, of a specification that was checked. Collective over `rows`, the ranks of the row
+// share; a group of one calls no MPI.
+namespace ringweave::detail::inline gyro {
+
+/// Bilinear and bicubic averages: padded FFTs of whole sources, the outermost sources added. Of
+/// shared rows every rank fetches a halo in load().
+std::unique_ptr<Scheme> make_stencil_scheme(const GyroSpec& spec, const Communicator& rows,
+                                            const RowShare& share);
+/// The padded cosine transform, times J0. Rows are never shared.
+std::unique_ptr<Scheme> make_dct_scheme(const GyroSpec& spec);
+/// Polynomials through Chebyshev nodes. Of shared rows every rank takes whole fields and makes the
+/// averages of some targets, which are exchanged in store().
+std::unique_ptr<Scheme> make_chebyshev_scheme(const GyroSpec& spec, const Communicator& rows,
+                                              const RowShare& share);
+
+/// Nodes of results.
+PlaneGrid targets_of(const GyroSpec& spec);
+
+}  // namespace ringweave::detail::inline gyro

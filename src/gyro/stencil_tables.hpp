@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "gyro/interpolation.hpp"
+
+namespace ringweave::detail::inline gyro {
+
+/// A circle in units of the spacings: semi-axes rho / h_x and rho / h_y.
+struct GridCircle {
+  double x = 0;
+  double y = 0;
+};
+
+/// Weights of the outermost sources next to one end of an axis, which depend on the distance of the
+/// source from the end, on that of the target, and on the offset along the end: for source p <
+/// margin (0: the outermost) and target a < n_targets, as many runs of offsets as needed. Even in
+/// the offset: taps of offset d > 0 count for -d, too.
+struct SideTable {
+  /// Consecutive offsets first, first + 1, ... >= 0 with weights[begin], weights[begin + 1], ...
+  struct Run {
+    std::int64_t first = 0;
+    std::int64_t count = 0;
+    std::int64_t begin = 0;
+  };
+  std::int64_t margin = 0;
+  std::int64_t n_targets = 0;           ///< targets beyond have no weight
+  std::vector<std::int64_t> run_begin;  ///< [(p * n_targets + a)], and the end: index into runs
+  std::vector<Run> runs;
+  std::vector<double> weights;
+};
+
+/// Weights of the margin x margin sources in a corner: for source (p, q) (distances from the ends
+/// of x and y) and target (a, b), listed.
+struct CornerTable {
+  struct Tap {
+    std::int32_t a = 0;  ///< distance of the target from the end of x
+    std::int32_t b = 0;
+    double weight = 0;
+  };
+  std::int64_t margin = 0;
+  std::vector<std::int64_t> tap_begin;  ///< [q * margin + p], and the end: index into taps
+  std::vector<Tap> taps;
+};
+
+/// Averages over one circle of an interpolant on an equispaced grid, sorted by source node. A
+/// source whose cardinal is whole has the same weights for all targets: `interior`. The outermost
+/// ones of an axis that ends with zero have tables of their own. All corners, and both ends of an
+/// axis, are mirror images. Plain data, without any axis's boundary: who applies it leaves out
+/// sides that do not exist.
+struct StencilTables {
+  GridCircle circle;
+  Interpolation interpolation = Interpolation::bilinear;
+  std::int64_t reach_x = 0;  ///< largest offset with a weight
+  std::int64_t reach_y = 0;
+  std::vector<double> interior;  ///< [dy][dx], 0 <= dy <= reach_y, 0 <= dx <= reach_x; even in both
+  SideTable x_side;              ///< ends of x: sources are columns, offsets along y
+  SideTable y_side;              ///< ends of y: sources are rows, offsets along x
+  CornerTable corner;
+
+  std::int64_t bytes() const;
+};
+
+/// Computes the tables: arcs between grid lines, 8 Gauss-Legendre nodes in each. Not collective,
+/// OpenMP; the same bits for any number of threads.
+/// n_x, n_y  nodes of the axes; sides' and corners' targets beyond are left out
+/// x_ends, y_ends  whether the axis ends with zero, so that it has sides
+/// Cost   O(reach), 20 ms of one core at reach 180
+StencilTables make_stencil_tables(Interpolation interpolation, const GridCircle& circle,
+                                  std::int64_t n_x, std::int64_t n_y, bool x_ends, bool y_ends);
+
+/// Bounds of the bytes that these tables take, without making them; not more than 20 % off.
+std::int64_t stencil_table_bytes(Interpolation interpolation, const GridCircle& circle,
+                                 std::int64_t n_x, std::int64_t n_y, bool x_ends, bool y_ends);
+
+}  // namespace ringweave::detail::inline gyro
