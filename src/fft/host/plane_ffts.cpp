@@ -3,10 +3,13 @@
 
 #include <fftw3.h>
 
+#include <array>
 #include <string>
 
 #include "base/checked_cast.hpp"
 #include "fft/host/fftw_planner.hpp"
+#include "fft/host/plane_lanes.hpp"
+#include "fft/host/ring_length.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/views.hpp"
 
@@ -36,14 +39,28 @@ fftw_plan_s* plan_row(std::int64_t length, Way way) {
               length);
 }
 
-fftw_plan_s* plan_strip(std::int64_t length, int sign) {
-  HostBuffer<std::complex<double>> in(length * strip_width);
-  HostBuffer<std::complex<double>> out(length * strip_width);
+/// Plans the sign -, which is the sign + with exchanged real and imaginary parts.
+fftw_plan_s* plan_strip(std::int64_t length) {
+  const std::int64_t width = plane_lanes::width();
+  HostBuffer<double> in(2 * length * width);
+  HostBuffer<double> out(2 * length * width);
   const int n = checked_cast<int>(length, "FFT length");
-  constexpr int width = static_cast<int>(strip_width);
-  return made(fftw_plan_many_dft(1, &n, width, as_fftw(in.data()), nullptr, width, 1,
-                                 as_fftw(out.data()), nullptr, width, 1, sign, how_to_plan),
+  const int lanes = checked_cast<int>(width, "vector lanes");
+  const fftw_iodim along{n, 2 * lanes, 2 * lanes};
+  const fftw_iodim across{lanes, 1, 1};
+  return made(fftw_plan_guru_split_dft(1, &along, 1, &across, in.data() + width, in.data(),
+                                       out.data() + width, out.data(), how_to_plan),
               length);
+}
+
+// Beyond this factor FFTW is faster.
+constexpr int largest_lane_factor = 13;
+
+bool has_small_factors(std::int64_t length) {
+  for (int factor = 2; factor <= largest_lane_factor; ++factor) {
+    while (length % factor == 0) length /= factor;
+  }
+  return length == 1;
 }
 
 }  // namespace
@@ -65,15 +82,21 @@ void RowFft::backward(std::complex<double>* in, double* out) const noexcept {
 
 const StripFft& StripFft::of_length(std::int64_t length) { return shared_plans<StripFft>(length); }
 
-StripFft::StripFft(std::int64_t length)
-    : forward_(plan_strip(length, FFTW_FORWARD)), backward_(plan_strip(length, FFTW_BACKWARD)) {}
-
-void StripFft::forward(std::complex<double>* in, std::complex<double>* out) const noexcept {
-  fftw_execute_dft(forward_.get(), as_fftw(in), as_fftw(out));
+StripFft::StripFft(std::int64_t length) {
+  if (has_small_factors(length)) {
+    lanes_.emplace(length);
+  } else {
+    plan_.emplace(plan_strip(length));
+  }
 }
 
-void StripFft::backward(std::complex<double>* in, std::complex<double>* out) const noexcept {
-  fftw_execute_dft(backward_.get(), as_fftw(in), as_fftw(out));
+double* StripFft::transform(double* data, double* other) const noexcept {
+  if (lanes_) return plane_lanes::transform(*lanes_, data, other);
+  const std::int64_t width = plane_lanes::width();
+  fftw_execute_split_dft(plan_->get(), data + width, data, other + width, other);
+  return other;
 }
+
+bool StripFft::is_in_place() const { return lanes_ && ssize64(lanes_->radices) % 2 == 0; }
 
 }  // namespace ringweave::detail::inline fft

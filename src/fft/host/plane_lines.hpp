@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <algorithm>
 #include <complex>
 #include <cstdint>
 
@@ -25,49 +26,63 @@ inline std::int64_t fft_element(const FilterAxis& axis, std::int64_t position) {
   return position % 2 == 0 ? position / 2 : axis.length - 1 - position / 2;
 }
 
-/// Single rows along x: values <-> complex numbers.
+/// Rows along x: values <-> complex numbers, length / 2 + 1 for each row.
 class PlaneRows {
  public:
   /// What a row needs while it is transformed.
   struct Scratch {
     double* values = nullptr;                 ///< [axis.length]
-    std::complex<double>* numbers = nullptr;  ///< [n_strips() * strip_width]
+    std::complex<double>* numbers = nullptr;  ///< [n_strips() width()]
   };
 
   explicit PlaneRows(const FilterAxis& axis);
 
-  /// Complex numbers of a row, length / 2 + 1; number p has the cosines p and length - p in its
-  /// real and imaginary part, turned by exp(i pi p / (2 length)), on a cosine axis.
   std::int64_t n_numbers() const { return axis_.length / 2 + 1; }
-  std::int64_t n_strips() const { return (n_numbers() + strip_width - 1) / strip_width; }
+  std::int64_t n_strips() const { return n_strips_; }
 
-  /// Transforms a row to scratch.numbers; those beyond n_numbers() are zero.
-  void forward(const double* row, LineWindow window, const Scratch& scratch) const noexcept;
-  /// Transforms scratch.numbers, which are lost, to size_out values.
-  void backward(const Scratch& scratch, double* row, Accumulate how) const noexcept;
+  /// Transforms a row to one row of every strip, `apart` doubles from one to the next. Numbers
+  /// beyond n_numbers() are zero.
+  void forward(const double* row, LineWindow window, const Scratch& scratch, double* strips,
+               std::int64_t apart) const noexcept;
+  /// Transforms one row of every strip to size_out values.
+  void backward(const double* strips, std::int64_t apart, const Scratch& scratch, double* row,
+                Accumulate how) const noexcept;
 
  private:
   void fill(const double* row, LineWindow window, double* values) const noexcept;
 
   FilterAxis axis_;
+  std::int64_t n_strips_;
   const RowFft* fft_;
 };
 
-/// Strips of strip_width columns along y.
+/// Strips of columns along y: rows of a strip <-> their transforms.
 class PlaneColumns {
  public:
   explicit PlaneColumns(const FilterAxis& axis);
 
-  /// Transforms [window.size()][strip_width] numbers to [length][strip_width].
-  /// values  scratch, [length][strip_width]
-  void forward(const std::complex<double>* rows, LineWindow window, std::complex<double>* values,
-               std::complex<double>* strip) const noexcept;
-  /// Transforms a strip, which is lost, to [size_out][strip_width] numbers.
-  void backward(std::complex<double>* strip, std::complex<double>* values,
-                std::complex<double>* rows) const noexcept;
+  std::int64_t row_size() const { return row_size_; }  ///< doubles of a row of a strip
+  std::int64_t strip_size() const { return axis_.length * row_size_; }
+
+  /// Transforms window.size() rows to a strip.
+  /// other  scratch, strip_size()
+  void forward(const double* rows, LineWindow window, double* strip, double* other) const noexcept;
+  /// Transforms a strip, which is lost, to size_out rows.
+  void backward(double* strip, double* other, double* rows) const noexcept;
 
  private:
+  void fill(const double* rows, LineWindow window, double* values) const noexcept;
+  void copy_row(const double* from, double* to) const noexcept {
+    std::copy(from, from + row_size_, to);
+  }
+  /// Where the input of the transform has an element: in reverse order, for the sign that
+  /// transforms forward.
+  std::int64_t reversed(std::int64_t element) const {
+    return element == 0 ? 0 : axis_.length - element;
+  }
+
   FilterAxis axis_;
+  std::int64_t row_size_;
   const StripFft* fft_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
 
+#include "fft/host/plane_lanes.hpp"
 #include "fft/host/plane_lines.hpp"
 
 namespace ringweave::detail::inline fft {
@@ -36,7 +37,10 @@ LineWindow clipped(std::int64_t begin, std::int64_t end, std::int64_t size) {
   return begin < end ? LineWindow{begin, end} : LineWindow{};
 }
 
-PlaneRows::PlaneRows(const FilterAxis& axis) : axis_(axis), fft_(&RowFft::of_length(axis.length)) {}
+PlaneRows::PlaneRows(const FilterAxis& axis)
+    : axis_(axis),
+      n_strips_((n_numbers() + plane_lanes::width() - 1) / plane_lanes::width()),
+      fft_(&RowFft::of_length(axis.length)) {}
 
 void PlaneRows::fill(const double* row, LineWindow window, double* values) const noexcept {
   const std::int64_t first = axis_.first + window.begin;
@@ -60,14 +64,17 @@ void PlaneRows::fill(const double* row, LineWindow window, double* values) const
     odd_values[-k] = row[i];
 }
 
-void PlaneRows::forward(const double* row, LineWindow window,
-                        const Scratch& scratch) const noexcept {
+void PlaneRows::forward(const double* row, LineWindow window, const Scratch& scratch,
+                        double* strips, std::int64_t apart) const noexcept {
   fill(row, window, scratch.values);
   fft_->forward(scratch.values, scratch.numbers);
-  std::fill(scratch.numbers + n_numbers(), scratch.numbers + n_strips() * strip_width, 0.0);
+  std::fill(scratch.numbers + n_numbers(), scratch.numbers + n_strips_ * plane_lanes::width(), 0.0);
+  plane_lanes::spread(scratch.numbers, n_strips_, strips, apart);
 }
 
-void PlaneRows::backward(const Scratch& scratch, double* row, Accumulate how) const noexcept {
+void PlaneRows::backward(const double* strips, std::int64_t apart, const Scratch& scratch,
+                         double* row, Accumulate how) const noexcept {
+  plane_lanes::collect(strips, n_strips_, apart, scratch.numbers);
   fft_->backward(scratch.numbers, scratch.values);
   if (how == Accumulate::add) {
     take_row<Accumulate::add>(axis_, scratch.values, row);
