@@ -10,7 +10,9 @@ PlaneColumns::PlaneColumns(const FilterAxis& axis)
     : axis_(axis), row_size_(2 * plane_lanes::width()), fft_(&StripFft::of_length(axis.length)) {}
 
 void PlaneColumns::fill(const double* rows, LineWindow window, double* values) const noexcept {
-  const auto row_of = [&](std::int64_t element) { return values + reversed(element) * row_size_; };
+  const auto row_of = [&](std::int64_t element) {
+    return values + reversed(axis_, element) * row_size_;
+  };
   if (axis_.series == AxisSeries::cosine || window.size() < axis_.length)
     std::fill(values, values + strip_size(), 0.0);
   for (std::int64_t i = window.begin; i < window.end; ++i, rows += row_size_) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <complex>
 #include <cstdint>
 #include <optional>
 
@@ -25,24 +24,7 @@ class FftwPlan {
   fftw_plan_s* plan_;
 };
 
-/// Real FFTs of single rows: `length` reals <-> length / 2 + 1 complex numbers, with exp(-2 pi i j
-/// k / length) forward, the other sign backward, neither divided by the length. The input is lost.
-/// Memory is aligned to 16 bytes. Thread safe.
-class RowFft {
- public:
-  /// Returns the process-wide plans of a length. Thread safe.
-  static const RowFft& of_length(std::int64_t length);
-
-  explicit RowFft(std::int64_t length);
-  void forward(double* in, std::complex<double>* out) const noexcept;
-  void backward(std::complex<double>* in, double* out) const noexcept;
-
- private:
-  FftwPlan forward_;
-  FftwPlan backward_;
-};
-
-/// Complex FFTs of strips of columns, one column per vector lane: [length][re, im][lane]. Only
+/// Complex FFTs of strips, one transform per vector lane: [length][re, im][lane]. Only
 /// out_j = sum_k in_k exp(+2 pi i j k / length); input in reverse order, in_{length - k}, gives the
 /// other sign. Lengths with small factors are transformed in lanes, others by FFTW. Memory is
 /// aligned to vectors. Thread safe.

@@ -98,7 +98,7 @@ struct PlaneFilter::Impl {
   struct Scratch {
     double* rows = nullptr;  ///< [strip][row], rows of a strip
     double* strip = nullptr;
-    PlaneRows::Scratch row;
+    PlaneRows::Scratch group;
   };
   /// memory  null: only count
   Scratch place(double* memory, int thread, std::int64_t* size) const {
@@ -108,8 +108,8 @@ struct PlaneFilter::Impl {
     scratch.rows = pieces.take<double>(n_strips() * most_rows * columns.row_size());
     for (int t = 0; t <= thread; ++t) {
       scratch.strip = pieces.take<double>(columns.strip_size());
-      scratch.row.values = pieces.take<double>(x.length);
-      scratch.row.numbers = pieces.take<Complex>(n_strips() * plane_lanes::width());
+      scratch.group.data = pieces.take<double>(rows.scratch_size());
+      scratch.group.other = pieces.take<double>(rows.scratch_size());
     }
     if (size != nullptr) *size = pieces.whole_pages();
     return scratch;
@@ -160,13 +160,15 @@ void PlaneFilter::forward(const double* plane, std::int64_t row_stride, const Fi
   const std::int64_t n_strips = impl_->n_strips();
   const std::int64_t n_rows = y_window.size();
   const std::int64_t row_size = impl_->columns.row_size();
+  const std::int64_t group = impl_->rows.group_size();
 #pragma omp parallel num_threads(n_threads)
   {
     const Impl::Scratch mine = impl_->place(scratch, omp_get_thread_num(), nullptr);
 #pragma omp for schedule(static)
-    for (std::int64_t r = 0; r < n_rows; ++r)
-      impl_->rows.forward(plane + (y_window.begin + r) * row_stride, x_window, mine.row,
-                          mine.rows + r * row_size, n_rows * row_size);
+    for (std::int64_t r = 0; r < n_rows; r += group)
+      impl_->rows.forward(plane + (y_window.begin + r) * row_stride, row_stride,
+                          std::min(group, n_rows - r), x_window, mine.group,
+                          {mine.rows + r * row_size, n_rows * row_size});
 #pragma omp for schedule(static)
     for (std::int64_t s = 0; s < n_strips; ++s)
       impl_->columns.forward(mine.rows + s * n_rows * row_size, y_window,
@@ -189,6 +191,7 @@ void PlaneFilter::backward(Complex* sum, double* plane, std::int64_t row_stride,
   const std::int64_t n_strips = impl_->n_strips();
   const std::int64_t n_rows = y().size_out;
   const std::int64_t row_size = impl_->columns.row_size();
+  const std::int64_t group = impl_->rows.group_size();
 #pragma omp parallel num_threads(n_threads)
   {
     const Impl::Scratch mine = impl_->place(scratch, omp_get_thread_num(), nullptr);
@@ -197,9 +200,9 @@ void PlaneFilter::backward(Complex* sum, double* plane, std::int64_t row_stride,
       impl_->columns.backward(reals(sum) + s * impl_->strip_stride(), mine.strip,
                               mine.rows + s * n_rows * row_size);
 #pragma omp for schedule(static)
-    for (std::int64_t r = 0; r < n_rows; ++r)
-      impl_->rows.backward(mine.rows + r * row_size, n_rows * row_size, mine.row,
-                           plane + r * row_stride, how);
+    for (std::int64_t r = 0; r < n_rows; r += group)
+      impl_->rows.backward({mine.rows + r * row_size, n_rows * row_size}, mine.group,
+                           plane + r * row_stride, row_stride, std::min(group, n_rows - r), how);
   }
 }
 

@@ -21,16 +21,6 @@ double* transform_strip(const LaneTransform& fft, double* data, double* other) {
   return backward_fft(data, other, fft.turns.data(), fft.length, fft.radices).first;
 }
 
-void spread_row(const Complex* numbers, std::int64_t n_strips, double* row, std::int64_t apart) {
-  for (std::int64_t s = 0; s < n_strips; ++s)
-    store(load_interleaved(numbers + s * n_lanes), row + s * apart);
-}
-
-void collect_row(const double* row, std::int64_t n_strips, std::int64_t apart, Complex* numbers) {
-  for (std::int64_t s = 0; s < n_strips; ++s)
-    store_interleaved(load(row + s * apart), numbers + s * n_lanes);
-}
-
 /// Multipliers of the numbers of a strip in one row: of p, and of its partner x_length - p.
 struct StripRow {
   V direct;
@@ -156,24 +146,12 @@ namespace ringweave::detail::inline fft {
 
 HWY_EXPORT(lanes_of_planes);
 HWY_EXPORT(transform_strip);
-HWY_EXPORT(spread_row);
-HWY_EXPORT(collect_row);
 HWY_EXPORT(multiply_of_series);
 
 std::int64_t plane_lanes::width() noexcept { return HWY_DYNAMIC_DISPATCH(lanes_of_planes)(); }
 
 double* plane_lanes::transform(const LaneTransform& fft, double* data, double* other) noexcept {
   return HWY_DYNAMIC_DISPATCH(transform_strip)(fft, data, other);
-}
-
-void plane_lanes::spread(const std::complex<double>* numbers, std::int64_t n_strips, double* row,
-                         std::int64_t apart) noexcept {
-  HWY_DYNAMIC_DISPATCH(spread_row)(numbers, n_strips, row, apart);
-}
-
-void plane_lanes::collect(const double* row, std::int64_t n_strips, std::int64_t apart,
-                          std::complex<double>* numbers) noexcept {
-  HWY_DYNAMIC_DISPATCH(collect_row)(row, n_strips, apart, numbers);
 }
 
 void plane_lanes::multiply(const Multiplied& plane, const double* multiplier, double weight,

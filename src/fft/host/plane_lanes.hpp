@@ -19,15 +19,7 @@ std::int64_t width() noexcept;
 /// `other`, the one that holds the result.
 double* transform(const LaneTransform& fft, double* data, double* other) noexcept;
 
-/// Writes numbers to the same row of n_strips strips, and back.
-/// numbers  [n_strips * width()]
-/// row      of the first strip; the next strip's is `apart` doubles further on
-void spread(const std::complex<double>* numbers, std::int64_t n_strips, double* row,
-            std::int64_t apart) noexcept;
-void collect(const double* row, std::int64_t n_strips, std::int64_t apart,
-             std::complex<double>* numbers) noexcept;
-
-/// What strips are multiplied with; see StripMultiplier.
+/// What strips are multiplied with: see plane_filter.cpp.
 struct Multiplied {
   std::int64_t x_length = 0;
   std::int64_t y_length = 0;
