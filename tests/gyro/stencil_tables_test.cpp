@@ -238,10 +238,11 @@ TEST(StencilTables, BytesAreThoseOfTheBound) {
         for (const bool y_ends : {false, true}) {
           const StencilTables tables =
               make_stencil_tables(interpolation, circle, n, 50, true, y_ends);
-          const std::int64_t bound =
-              stencil_table_bytes(interpolation, circle, n, 50, true, y_ends);
-          EXPECT_GE(bound, tables.bytes() * 0.98) << circle.x << " " << n;
-          EXPECT_LE(bound, tables.bytes() * 1.2) << circle.x << " " << n;
+          const auto bytes = static_cast<double>(tables.bytes());
+          const auto bound =
+              static_cast<double>(stencil_table_bytes(interpolation, circle, n, 50, true, y_ends));
+          EXPECT_GE(bound, 0.98 * bytes) << circle.x << " " << n;
+          EXPECT_LE(bound, 1.2 * bytes) << circle.x << " " << n;
         }
       }
     }
