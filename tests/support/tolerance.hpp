@@ -40,6 +40,8 @@ inline constexpr double gyro_dct = 1e-14;      ///< of fields that vanish at the
 inline constexpr double gyro_dct_row = 1e-13;  ///< rows times fields, plane waves
 /// Errors are those of the method, which are known to this part of themselves.
 inline constexpr double gyro_known_error = 0.02;
-inline constexpr double max_over_rms = 10;  ///< maximum error allowed per rms bound
+inline constexpr double gyro_weights = 1e-13;  ///< weights of nodes in an average over a circle
+inline constexpr double gyro_product = 1e-12;  ///< sums of 500 averages times values up to 1
+inline constexpr double max_over_rms = 10;     ///< maximum error allowed per rms bound
 
 }  // namespace ringweave::tolerance
