@@ -33,6 +33,11 @@ struct DelensingLoss {
   double most;
 };
 inline constexpr DelensingLoss delensing_losses[] = {{1500, 2.6e-2}, {1800, 1.1e-2}, {2250, 5e-3}};
-inline constexpr double max_over_rms = 10;  ///< maximum error allowed per rms bound
+// Gyroaverages: largest gaps, of fields of size 1.
+inline constexpr double chebyshev_entries = 2e-14;      ///< of the operator, against long double
+inline constexpr double chebyshev_polynomials = 1e-13;  ///< against exact averages
+inline constexpr double chebyshev_symmetry = 2e-14;     ///< averages of reflected fields
+inline constexpr double gyro_table = 0.02;              ///< of the published error
+inline constexpr double max_over_rms = 10;              ///< maximum error allowed per rms bound
 
 }  // namespace ringweave::tolerance
