@@ -3,15 +3,6 @@
 
 #include <vector>
 
-<<<<<<< HEAD
-#include "ringweave/gyroaverage.hpp"
-
-namespace ringweave::detail::inline gyro {
-
-/// Computes circle_row() of method dct, with the least padding.
-std::vector<GyroWeight> dct_row(const PlaneGrid& grid, double x, double y, double rho);
-/// Computes circle_row() of method chebyshev.
-=======
 #include "gyro/interpolation.hpp"
 #include "ringweave/gyroaverage.hpp"
 
@@ -25,7 +16,6 @@ std::vector<GyroWeight> stencil_row(const PlaneGrid& grid, Interpolation interpo
 /// The padded cosine transform times J0, with the least padding.
 std::vector<GyroWeight> dct_row(const PlaneGrid& grid, double x, double y, double rho);
 /// Polynomials through Chebyshev nodes.
->>>>>>> wt-tables
 std::vector<GyroWeight> chebyshev_row(const PlaneGrid& grid, double x, double y, double rho);
 
 }  // namespace ringweave::detail::inline gyro
