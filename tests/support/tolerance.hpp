@@ -23,6 +23,7 @@ inline constexpr double deflection_rms = 1e-4;         ///< radians; quadrature 
 inline constexpr double image_area = 1e-11;  ///< |A| integrated over the sphere, less 4 pi
 inline constexpr double delensed = 1e-9;     ///< degrees of the analysis lose nothing; exact grid
 inline constexpr double delensed_by_iteration = 1e-6;  ///< the same on HEALPix, five corrections
+inline constexpr double gyroaverage = 1e-13;  ///< against rows of the operator; over the largest
 // pixell's maps: maximum over the rms of the field.
 inline constexpr double unlensed_by_pixell = 1e-11;
 inline constexpr double lensed_by_pixell = 1e-10;
