@@ -213,7 +213,9 @@ std::int64_t least_padding_y(const GyroSpec& spec) { return least_padding_of(spe
 bool is_beyond(const PlaneGrid& grid, double radius) {
   if (grid.x.boundary != PlaneBoundary::zero || grid.y.boundary != PlaneBoundary::zero)
     return false;
-  return radius > std::hypot(grid.x.last - grid.x.first, grid.y.last - grid.y.first);
+  constexpr double rounding = 1e-12;  // distances that differ by rounding only are equal
+  return radius >
+         std::hypot(grid.x.last - grid.x.first, grid.y.last - grid.y.first) * (1 + rounding);
 }
 
 template <class T>

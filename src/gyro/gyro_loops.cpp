@@ -63,7 +63,7 @@ void GyroLoops::begin_call() {
   for (Workers* const workers : {&workers_, &team_}) {
     for (GyroWorker& worker : *workers) {
       worker.indicator = 0;
-      worker.bytes_sent = 0;
+      worker.bytes_sent_before = scheme_->bytes_sent(*worker.work);
     }
   }
 }
@@ -146,7 +146,6 @@ void GyroLoops::store(GyroWorker& worker, ComponentView<T> planes) const {
     scheme_->store(*worker.work, doubles, Accumulate::overwrite);
     convert(ComponentView<const double>(doubles), planes, worker.n_threads);
   }
-  worker.bytes_sent += scheme_->bytes_sent(*worker.work);
 }
 
 template <class T>
@@ -203,10 +202,7 @@ void GyroLoops::sum_block(GyroWorker& worker, Direction direction, ComponentView
                           std::span<const double> weights, const Batch& batch, const Radii& radii,
                           const Radii& block, ComponentView<double> sums) {
   const GyroPart& part = loops_.part;
-  const auto store_sums = [&](Accumulate how) {
-    scheme_->store(*worker.work, sums, how);
-    worker.bytes_sent += scheme_->bytes_sent(*worker.work);
-  };
+  const auto store_sums = [&](Accumulate how) { scheme_->store(*worker.work, sums, how); };
   scheme_->clear(*worker.work, direction);
   for (std::int64_t r = std::max(radii.begin, block.begin); r < std::min(radii.end, block.end);
        ++r) {
@@ -215,10 +211,10 @@ void GyroLoops::sum_block(GyroWorker& worker, Direction direction, ComponentView
     scheme_->add(*worker.work, r, weight_of(weights, r));
     // Where operators may be made anew, radius by radius: the sum is the same for any groups.
     if (!plan_.adds_radius_by_radius) continue;
-    store_sums(r == block.begin ? Accumulate::overwrite : Accumulate::add);
+    scheme_->store(*worker.work, sums, r == block.begin ? Accumulate::overwrite : Accumulate::add);
     scheme_->clear(*worker.work, direction);
   }
-  if (!plan_.adds_radius_by_radius) store_sums(Accumulate::overwrite);
+  if (!plan_.adds_radius_by_radius) scheme_->store(*worker.work, sums, Accumulate::overwrite);
 }
 
 template <class T>
@@ -300,7 +296,8 @@ double GyroLoops::indicator() const {
 std::int64_t GyroLoops::bytes_sent() const {
   std::int64_t bytes = 0;
   for (const Workers* const workers : {&workers_, &team_}) {
-    for (const GyroWorker& worker : *workers) bytes += worker.bytes_sent;
+    for (const GyroWorker& worker : *workers)
+      bytes += scheme_->bytes_sent(*worker.work) - worker.bytes_sent_before;
   }
   return bytes;
 }

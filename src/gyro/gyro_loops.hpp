@@ -22,8 +22,8 @@ struct GyroWorker {
   HostBuffer<double> loaded;
   HostBuffer<double> stored;
   double indicator = 0;
-  std::int64_t bytes_sent = 0;
-  double halo_seconds = 0;  ///< of its scheme, that were reported
+  std::int64_t bytes_sent_before = 0;  ///< the last call
+  double halo_seconds = 0;             ///< of its scheme, that were reported
   double sides_seconds = 0;
 };
 
