@@ -202,7 +202,6 @@ void GyroLoops::sum_block(GyroWorker& worker, Direction direction, ComponentView
                           std::span<const double> weights, const Batch& batch, const Radii& radii,
                           const Radii& block, ComponentView<double> sums) {
   const GyroPart& part = loops_.part;
-  const auto store_sums = [&](Accumulate how) { scheme_->store(*worker.work, sums, how); };
   scheme_->clear(*worker.work, direction);
   for (std::int64_t r = std::max(radii.begin, block.begin); r < std::min(radii.end, block.end);
        ++r) {
