@@ -80,10 +80,10 @@ PlaneAxis PlaneAxis::of_nodes(std::span<const double> values, PlaneBoundary boun
   const std::int64_t i = is_chebyshev ? chebyshev_misfit : misfit;
   throw DataError(
       name,
-      fmt::format("node {} (from 0) is {:.17g}; {} nodes from {} to {} have {:.17g} there, to "
-                  "1e-9 of the spacing. Nodes must be equispaced or Chebyshev's",
-                  i, values[to_size(i)], is_chebyshev ? "Chebyshev" : "equispaced", axis.first,
-                  axis.last, (is_chebyshev ? chebyshev : axis).node(i)));
+      fmt::format("node {} (from 0) is {:.17g}; {} {} nodes from {} to {} have {:.17g} there. "
+                  "Nodes must be equispaced or Chebyshev's, to 1e-9 of the spacing",
+                  i, values[to_size(i)], axis.size, is_chebyshev ? "Chebyshev" : "equispaced",
+                  axis.first, axis.last, (is_chebyshev ? chebyshev : axis).node(i)));
 }
 
 }  // namespace ringweave

@@ -318,7 +318,7 @@ std::int64_t count_offsets(Interpolation interpolation, const GridCircle& circle
 std::int64_t side_bytes(Interpolation interpolation, const GridCircle& circle, std::int64_t n,
                         std::int64_t reach) {
   const std::int64_t n_targets = count_targets(interpolation, circle.x, n);
-  std::int64_t bytes = 0;
+  std::int64_t bytes = sizeof(std::int64_t);
   for (std::int64_t p = 0; p < margin_of(interpolation); ++p) {
     const std::int64_t width = p + cells_beyond(interpolation);
     for (std::int64_t a = 0; a < n_targets; ++a) {
