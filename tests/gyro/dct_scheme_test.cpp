@@ -270,8 +270,9 @@ TEST(DctScheme, TransposesExactlyOnAllAxes) {
       EXPECT_NEAR(there, back, tolerance::adjoint * std::sqrt(inner(f, f) * inner(g, g)));
       const bool is_symmetric =
           grid.x.boundary != PlaneBoundary::mirror && grid.y.boundary != PlaneBoundary::mirror;
-      if (is_symmetric)
+      if (is_symmetric) {
         EXPECT_EQ(averages.average(f, r, Direction::transpose), averages.average(f, r));
+      }
     }
   }
 }
