@@ -56,6 +56,7 @@ inline constexpr double chebyshev_entries = 2e-14;      ///< of the operator, ag
 inline constexpr double chebyshev_polynomials = 1e-13;  ///< against exact averages
 inline constexpr double chebyshev_symmetry = 2e-14;     ///< averages of reflected fields
 inline constexpr double gyro_table = 0.02;              ///< of the published error
-inline constexpr double max_over_rms = 10;  ///< maximum error allowed per rms bound
+inline constexpr double gyro_table_rounding = 4e-15;    ///< where nothing but rounding is left
+inline constexpr double max_over_rms = 10;              ///< maximum error allowed per rms bound
 
 }  // namespace ringweave::tolerance

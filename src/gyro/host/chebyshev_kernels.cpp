@@ -2,7 +2,7 @@
 #include "gyro/host/chebyshev_kernels.hpp"
 
 #include <algorithm>
-#include <type_traits>
+#include <cstddef>
 
 #include "base/simd/instruction_sets.hpp"
 
@@ -17,7 +17,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::CappedTag<double, 8>;
 using V = hn::Vec<D>;
-constexpr D d;
+constexpr D d{};
 constexpr std::int64_t lanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
 
 /// Sums of n_rows rows and two vectors of columns: eight sums hide the latency of a multiply-add.
@@ -141,6 +141,7 @@ void add_all(const double* rows, std::int64_t n, const ColumnSum* columns, std::
     std::int64_t c = 0;
     for (; c + columns_together <= n_columns; c += columns_together)
       add_tile<columns_together>(rows, begin, end, columns + c);
+    for (; c + 2 <= n_columns; c += 2) add_tile<2>(rows, begin, end, columns + c);
     for (; c < n_columns; ++c) add_tile<1>(rows, begin, end, columns + c);
   }
 }
