@@ -229,7 +229,7 @@ TEST(SideSums, OfInnerSourcesAreZero) {
   std::mt19937 random(seed);
   const Case some{zero, zero, 9, 8, 6, 5};
   std::vector<double> plane(72, 0.0);
-  for (std::size_t y = 2; y < 6; ++y) std::fill_n(plane.begin() + 9 * y + 2, 5, 1.0);
+  for (std::int64_t y = 2; y < 6; ++y) std::fill_n(plane.begin() + 9 * y + 2, 5, 1.0);
   EXPECT_EQ(summed(some, random_tables(some, random), Direction::average, plane),
             std::vector<double>(72, 0.0));
 }
