@@ -38,14 +38,15 @@ GyroLoops::GyroLoops(GyroPlan plan, const LoopPlan& loops, std::unique_ptr<Schem
     : plan_(std::move(plan)),
       loops_(loops),
       scheme_(std::move(scheme)),
-      radius_group_(radius_group),
-      workers_(make_workers(loops.n_workers, 1)),
-      team_(make_workers(loops.has_whole_team ? 1 : 0, loops.n_threads)) {
+      radius_group_(radius_group) {
+  // First, because it needs memory of its own for a while.
+  if (!loops_.remakes_operators())
+    scheme_->set_radii(loops_.part.radius_begin, loops_.part.radius_end);
+  workers_ = make_workers(loops_.n_workers, 1);
+  team_ = make_workers(loops_.has_whole_team ? 1 : 0, loops_.n_threads);
   const std::int64_t of_batch = loops_.most_planes * loops_.larger_plane();
   blocks_.allocate(loops_.round_batches * loops_.n_own_blocks() * of_batch);
   received_.allocate((plan_.n_blocks() - loops_.n_own_blocks()) * of_batch);
-  if (!loops_.remakes_operators())
-    scheme_->set_radii(loops_.part.radius_begin, loops_.part.radius_end);
 }
 
 GyroLoops::Workers GyroLoops::make_workers(int n_workers, int n_threads) const {
