@@ -145,14 +145,7 @@ std::vector<double> run_call(const Communicator& comm, Gyroaverage& gyro, GyroCa
   return whole_of<T>(comm, spec, part, output_of(call), std::as_const(out).view());
 }
 
-/// The same for random planes.
-template <class T = double>
-std::vector<double> run_call(const Communicator& comm, const GyroSpec& spec, GyroCall call) {
-  Gyroaverage gyro(comm, spec);
-  return run_call<T>(comm, gyro, call, random_values(values_of(spec, input_of(call)), 5));
-}
-
-/// The same by rows of the operator.
+/// The same of random planes, by rows of the operator.
 inline std::vector<double> expected_call(const GyroSpec& spec, GyroCall call) {
   const GyroPlanes input = input_of(call);
   const GyroPlanes output = output_of(call);

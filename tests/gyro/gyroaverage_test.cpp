@@ -30,43 +30,71 @@ std::vector<PlaneBoundary> boundaries_of(GyroMethod method) {
   return {PlaneBoundary::zero, PlaneBoundary::periodic, PlaneBoundary::mirror};
 }
 
+using Results = std::vector<std::vector<double>>;
+
 /// Returns on all ranks what the first one makes.
 template <class Make>
-std::vector<double> by_root(const Communicator& comm, const Make& make) {
-  std::vector<double> values;
-  if (comm.is_root()) values = make();
-  std::int64_t size = ssize64(values);
-  comm.broadcast(&size, sizeof(size), 0);
-  values.resize(to_size(size));
-  comm.broadcast(values.data(), size * std::int64_t{sizeof(double)}, 0);
-  return values;
+Results by_root(const Communicator& comm, const Make& make) {
+  Results results;
+  if (comm.is_root()) results = make();
+  std::int64_t n_results = ssize64(results);
+  comm.broadcast(&n_results, sizeof(n_results), 0);
+  results.resize(to_size(n_results));
+  for (std::vector<double>& values : results) {
+    std::int64_t size = ssize64(values);
+    comm.broadcast(&size, sizeof(size), 0);
+    values.resize(to_size(size));
+    comm.broadcast(values.data(), size * std::int64_t{sizeof(double)}, 0);
+  }
+  return results;
+}
+
+/// Results of all calls of one object.
+template <class T = double>
+Results all_calls(const Communicator& comm, Gyroaverage& gyro) {
+  Results results;
+  for (const GyroCall call : all_gyro_calls) {
+    const std::int64_t n = values_of(gyro.spec(), input_of(call));
+    results.push_back(run_call<T>(comm, gyro, call, random_values(n, 5)));
+  }
+  return results;
+}
+Results all_calls(const Communicator& comm, const GyroSpec& spec) {
+  Gyroaverage gyro(comm, spec);
+  return all_calls(comm, gyro);
+}
+Results all_expected_calls(const GyroSpec& spec) {
+  Results results;
+  for (const GyroCall call : all_gyro_calls) results.push_back(expected_call(spec, call));
+  return results;
+}
+
+void expect_within(const Results& found, const Results& expected, double tolerance) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t call = 0; call < found.size(); ++call)
+    EXPECT_LT(largest_error(found[call], expected[call]), tolerance) << "call " << call;
 }
 
 TEST(Gyroaverage, CallsAreThoseOfTheRowsOfTheOperator) {
   const Communicator comm = Communicator::world();
   for (const GyroMethod method : all_gyro_methods) {
     for (const PlaneBoundary boundary : boundaries_of(method)) {
+      SCOPED_TRACE(static_cast<int>(method) * 10 + static_cast<int>(boundary));
       GyroSpec spec = gyro_spec(method, 13, 11, {0, 0.17, 0.4, 1.23, 3.1}, 2);
       spec.grid.y.boundary = boundary;
-      for (const GyroCall call : all_gyro_calls) {
-        const std::vector<double> expected =
-            by_root(comm, [&] { return expected_call(spec, call); });
-        EXPECT_LT(largest_error(run_call(comm, spec, call), expected), tolerance::gyroaverage)
-            << static_cast<int>(method) << " " << static_cast<int>(boundary) << " "
-            << static_cast<int>(call);
-      }
+      expect_within(all_calls(comm, spec), by_root(comm, [&] { return all_expected_calls(spec); }),
+                    tolerance::gyroaverage);
     }
   }
 }
 
 TEST(Gyroaverage, OtherTargetsOfMethodChebyshev) {
+  const Communicator comm = Communicator::world();
   GyroSpec spec = gyro_spec(GyroMethod::chebyshev, 12, 12, {0.3, 0.9}, 3);
   spec.targets_x = 7;
   spec.targets_y = 9;
-  for (const GyroCall call : all_gyro_calls) {
-    EXPECT_LT(largest_error(run_call(Communicator::world(), spec, call), expected_call(spec, call)),
-              tolerance::gyroaverage);
-  }
+  expect_within(all_calls(comm, spec), by_root(comm, [&] { return all_expected_calls(spec); }),
+                tolerance::gyroaverage);
 }
 
 /// Returns |<G f, g> - <f, G^T g>| over ||G f|| ||g|| / sqrt(n).
@@ -105,66 +133,59 @@ TEST(Gyroaverage, AdjointsAreTheTransposes) {
 TEST(Gyroaverage, RanksThatShareRadiiAndFieldsGetTheSameBits) {
   for (const GyroMethod method : all_gyro_methods) {
     for (const std::int64_t n_fields : {1, 3}) {
+      SCOPED_TRACE(static_cast<int>(method));
       const GyroSpec spec = gyro_spec(method, 24, 20, several_radii(10), n_fields);
-      for (const GyroCall call : all_gyro_calls) {
-        const std::vector<double> expected = by_root(
-            Communicator::world(), [&] { return run_call(Communicator::self(), spec, call); });
-        on_every_rank_count([&](const Communicator& comm) {
-          EXPECT_EQ(run_call(comm, spec, call), expected)
-              << static_cast<int>(method) << " " << static_cast<int>(call);
-        });
-      }
+      const Results expected =
+          by_root(Communicator::world(), [&] { return all_calls(Communicator::self(), spec); });
+      on_every_rank_count(
+          [&](const Communicator& comm) { EXPECT_EQ(all_calls(comm, spec), expected); });
     }
   }
 }
 
+void expect_the_same_of_shared_rows(const GyroSpec& spec) {
+  const Results expected =
+      by_root(Communicator::world(), [&] { return all_calls(Communicator::self(), spec); });
+  on_every_rank_count([&](const Communicator& comm) {
+    Gyroaverage gyro(comm, spec);
+    EXPECT_EQ(gyro.part().n_rows() < spec.grid.y.size, comm.size() > 1);
+    expect_within(all_calls(comm, gyro), expected, tolerance::rank_invariance);
+    EXPECT_EQ(gyro.halo_bytes_sent() > 0, comm.size() > 1);
+  });
+}
+
 TEST(Gyroaverage, RanksThatShareRowsGetTheSameToRounding) {
-  for (const GyroMethod method :
-       {GyroMethod::bilinear, GyroMethod::bicubic, GyroMethod::chebyshev}) {
+  for (const GyroMethod method : {GyroMethod::bilinear, GyroMethod::bicubic}) {
     for (const PlaneBoundary boundary : boundaries_of(method)) {
-      const bool is_chebyshev = method == GyroMethod::chebyshev;
-      GyroSpec spec = is_chebyshev ? gyro_spec(method, 90, 90, {0.4}, 1)
-                                   : gyro_spec(method, 40, 400, {0.05}, 1);
+      SCOPED_TRACE(static_cast<int>(method) * 10 + static_cast<int>(boundary));
+      GyroSpec spec = gyro_spec(method, 40, 400, {0.05}, 1);
       spec.grid.y.boundary = boundary;
-      for (const GyroCall call : {GyroCall::each, GyroCall::sum_adjoint}) {
-        const std::vector<double> expected = by_root(
-            Communicator::world(), [&] { return run_call(Communicator::self(), spec, call); });
-        on_every_rank_count([&](const Communicator& comm) {
-          Gyroaverage gyro(comm, spec);
-          EXPECT_EQ(gyro.part().n_rows() < spec.grid.y.size, comm.size() > 1);
-          const std::vector<double> whole = random_values(values_of(spec, input_of(call)), 5);
-          EXPECT_LT(largest_error(run_call<double>(comm, gyro, call, whole), expected),
-                    tolerance::rank_invariance)
-              << static_cast<int>(method) << " " << static_cast<int>(call);
-          EXPECT_EQ(gyro.halo_bytes_sent() > 0, comm.size() > 1);
-        });
-      }
+      expect_the_same_of_shared_rows(spec);
     }
   }
+  expect_the_same_of_shared_rows(gyro_spec(GyroMethod::chebyshev, 48, 48, {0.4}, 1));
 }
 
 TEST(Gyroaverage, RanksWithoutWorkAreIdle) {
   const GyroSpec spec = gyro_spec(GyroMethod::dct, 20, 20, {0.3}, 1);
-  const std::vector<double> expected = run_call(Communicator::self(), spec, GyroCall::each_adjoint);
+  const Results expected = all_calls(Communicator::self(), spec);
   on_every_rank_count([&](const Communicator& comm) {
     Gyroaverage gyro(comm, spec);
     EXPECT_EQ(gyro.part().is_empty(), comm.rank() > 0);
-    EXPECT_EQ(run_call(comm, spec, GyroCall::each_adjoint), expected);
+    EXPECT_EQ(all_calls(comm, gyro), expected);
   });
 }
 
 TEST(Gyroaverage, ThreadsGiveTheSameBits) {
   const int before = omp_get_max_threads();
   for (const GyroMethod method : all_gyro_methods) {
+    SCOPED_TRACE(static_cast<int>(method));
     const GyroSpec spec = gyro_spec(method, 21, 26, several_radii(5), 2);
-    for (const GyroCall call : all_gyro_calls) {
-      omp_set_num_threads(1);
-      const std::vector<double> expected = run_call(Communicator::self(), spec, call);
-      for (const int n_threads : {2, 12}) {  // fewer than loads, and more
-        omp_set_num_threads(n_threads);
-        EXPECT_EQ(run_call(Communicator::self(), spec, call), expected)
-            << static_cast<int>(method) << " " << static_cast<int>(call);
-      }
+    omp_set_num_threads(1);
+    const Results expected = all_calls(Communicator::self(), spec);
+    for (const int n_threads : {2, 12}) {  // fewer than loads, and more
+      omp_set_num_threads(n_threads);
+      EXPECT_EQ(all_calls(Communicator::self(), spec), expected);
     }
   }
   omp_set_num_threads(before);
@@ -173,11 +194,8 @@ TEST(Gyroaverage, ThreadsGiveTheSameBits) {
 TEST(Gyroaverage, FloatsAreAveragedInDouble) {
   const Communicator comm = Communicator::world();
   for (const GyroMethod method : all_gyro_methods) {
-    const GyroSpec spec = gyro_spec(method, 20, 24, several_radii(9), 2);
-    for (const GyroCall call : all_gyro_calls) {
-      EXPECT_LT(largest_error(run_call<float>(comm, spec, call), run_call(comm, spec, call)),
-                tolerance::single_storage);
-    }
+    Gyroaverage gyro(comm, gyro_spec(method, 20, 24, several_radii(9), 2));
+    expect_within(all_calls<float>(comm, gyro), all_calls(comm, gyro), tolerance::single_storage);
   }
 }
 
@@ -210,10 +228,7 @@ TEST(Gyroaverage, OperatorsThatDoNotFitAreMadeAnewWithTheSameBits) {
   spec.most_bytes = most / 2;
   Gyroaverage some(comm, spec);
   EXPECT_LE(some.bytes(), spec.most_bytes);
-  for (const GyroCall call : all_gyro_calls) {
-    const std::vector<double> whole = random_values(values_of(spec, input_of(call)), 5);
-    EXPECT_EQ(run_call<double>(comm, some, call, whole), run_call<double>(comm, all, call, whole));
-  }
+  EXPECT_EQ(all_calls(comm, some), all_calls(comm, all));
   spec.most_bytes = 10'000;
   expect_error(ErrorKind::resource, "operators of one radius need",
                [&] { Gyroaverage(comm, spec); });
@@ -228,10 +243,12 @@ TEST(Gyroaverage, CallsAllocateNothingAndBytesAreThoseOfTheMeter) {
     MemoryMeter::reset_high_water();
     Gyroaverage gyro(comm, spec);
     const auto held = static_cast<double>(MemoryMeter::high_water_bytes() - before);
+    const auto bytes = static_cast<double>(gyro.bytes());
+    EXPECT_GE(bytes, 0.9 * held) << static_cast<int>(method);
     // The meter does not see tables of sides, which are large for bicubic averages.
-    const auto sides = method == GyroMethod::bicubic ? 0.25 * held : 0;
-    EXPECT_NEAR(static_cast<double>(gyro.bytes()), held, 0.1 * held + sides)
-        << static_cast<int>(method);
+    if (method != GyroMethod::bicubic) {
+      EXPECT_LE(bytes, 1.1 * held) << static_cast<int>(method);
+    }
     for (const GyroCall call : all_gyro_calls) {
       const ComponentBuffer<double> in = part_of<double>(
           spec, gyro.part(), input_of(call), random_values(values_of(spec, input_of(call)), 5));
