@@ -8,7 +8,7 @@
 namespace ringweave::detail::inline fft {
 
 /// Returns the lock of FFTW's planner, which is not thread safe. Executing plans needs no lock.
-inline std::mutex& fftw_planner() {
+inline std::mutex& planner_lock() {
   static std::mutex mutex;
   return mutex;
 }
@@ -18,7 +18,7 @@ inline std::mutex& fftw_planner() {
 template <class Plans>
 const Plans& shared_plans(std::int64_t length) {
   static std::map<std::int64_t, Plans> plans;
-  const std::lock_guard lock(fftw_planner());
+  const std::lock_guard lock(planner_lock());
   return plans.try_emplace(length, length).first->second;
 }
 
