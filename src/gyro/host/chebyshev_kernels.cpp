@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <type_traits>
 
 #include "base/simd/instruction_sets.hpp"
 
@@ -102,6 +103,8 @@ constexpr std::int64_t target_vectors = targets_together / lanes;
 constexpr int columns_together = lanes == 8 ? 4 : lanes == 4 ? 3 : 1;
 /// Elements of rows that stay in the first-level cache while all columns pass.
 constexpr std::int64_t tile = 128;
+/// The same where several blocks are summed.
+constexpr std::int64_t spread_tile = 32;
 
 template <int n_columns>
 HWY_INLINE void add_tile(const double* HWY_RESTRICT rows, std::int64_t begin, std::int64_t end,
@@ -171,12 +174,18 @@ HWY_INLINE void spread_element(const double* HWY_RESTRICT row, std::int64_t bloc
 
 void spread_all(const double* rows, std::int64_t block_size, std::int64_t n_blocks, std::int64_t n,
                 double weight, const ColumnSpread* columns, std::int64_t n_columns) {
-  for (std::int64_t k = 0; k < n; ++k) {
-    const double* row = rows + k * targets_together;
+  const auto spread = [&](auto count, std::int64_t begin, std::int64_t end, std::int64_t c)
+                          HWY_ATTR {
+                            for (std::int64_t k = begin; k < end; ++k) {
+                              spread_element<count()>(rows + k * targets_together, block_size,
+                                                      n_blocks, k, weight, columns + c);
+                            }
+                          };
+  for (std::int64_t begin = 0; begin < n; begin += spread_tile) {
+    const std::int64_t end = std::min(begin + spread_tile, n);
     std::int64_t c = 0;
-    for (; c + 4 <= n_columns; c += 4)
-      spread_element<4>(row, block_size, n_blocks, k, weight, columns + c);
-    for (; c < n_columns; ++c) spread_element<1>(row, block_size, n_blocks, k, weight, columns + c);
+    for (; c + 4 <= n_columns; c += 4) spread(std::integral_constant<int, 4>(), begin, end, c);
+    for (; c < n_columns; ++c) spread(std::integral_constant<int, 1>(), begin, end, c);
   }
 }
 
