@@ -11,11 +11,11 @@
 namespace ringweave::detail::inline gyro {
 
 /// Consecutive rows [begin, end).
-struct RowRange {
+struct RowSpan {
   std::int64_t begin = 0;
   std::int64_t end = 0;
   std::int64_t size() const { return end > begin ? end - begin : 0; }
-  friend bool operator==(const RowRange&, const RowRange&) = default;
+  friend bool operator==(const RowSpan&, const RowSpan&) = default;
 };
 
 /// Returns the node whose value stands at position `i` of an axis of n nodes that continues beyond
@@ -28,8 +28,8 @@ std::int64_t node_at(PlaneBoundary boundary, std::int64_t n, std::int64_t i);
 struct HeldRows {
   PlaneBoundary boundary = PlaneBoundary::zero;
   std::int64_t n = 0;  ///< rows of the plane
-  RowRange own;
-  RowRange positions;  ///< held one after the other
+  RowSpan own;
+  RowSpan positions;  ///< held one after the other
   bool is_whole = false;
 
   std::int64_t size() const { return positions.size(); }
@@ -40,7 +40,7 @@ struct HeldRows {
 };
 
 /// halo >= 0
-HeldRows held_rows(PlaneBoundary boundary, std::int64_t n, RowRange own, std::int64_t halo);
+HeldRows held_rows(PlaneBoundary boundary, std::int64_t n, RowSpan own, std::int64_t halo);
 
 /// Plans how one of the ranks that share the rows of a plane gets those it holds beside its own;
 /// rows are the plan's rings, n_x values each. Every row once, from its owner. Plans of all parts

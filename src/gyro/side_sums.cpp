@@ -101,7 +101,7 @@ Piece piece_of(const SideLines& lines, std::int64_t number) {
 }  // namespace
 
 SideSums::SideSums(const SideGeometry& geometry) : geometry_(geometry) {
-  const RowRange own = geometry.rows.own;
+  const RowSpan own = geometry.rows.own;
   if (own.size() > 0 && geometry.x_ends()) {
     x_ = side_lines(geometry.n_x, geometry.margin, geometry.targets_x, own.size(), geometry.reach_y,
                     0);
@@ -293,7 +293,7 @@ void SideSums::gather_corners(const CornerTable& table, double weight, double* w
 void SideSums::store(Direction direction, const double* work, double* plane,
                      std::int64_t row_stride, int n_threads) const {
   const std::int64_t m = geometry_.margin;
-  const RowRange own = geometry_.rows.own;
+  const RowSpan own = geometry_.rows.own;
 #pragma omp parallel for num_threads(n_threads)
   for (std::int64_t row = own.begin; row < own.end; ++row) {
     const std::int64_t i = row - own.begin;

@@ -33,6 +33,13 @@ inline GyroSpec stencil_spec(const PlaneGrid& grid, GyroMethod method, std::vect
   return spec;
 }
 
+/// The first row of each part, and the end of the last.
+inline std::vector<std::int64_t> even_cuts(std::int64_t n, std::int64_t n_parts) {
+  std::vector<std::int64_t> cuts;
+  for (std::int64_t part = 0; part <= n_parts; ++part) cuts.push_back(n * part / n_parts);
+  return cuts;
+}
+
 /// A scheme of whole planes with a worker.
 struct WholePlanes {
   WholePlanes(const GyroSpec& some, std::int64_t most_planes = 1, int n_threads = 1)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gyro/host/line_taps.hpp"
 
+#include <cstddef>
+
 #include "base/simd/instruction_sets.hpp"
 
 #undef HWY_TARGET_INCLUDE
