@@ -114,7 +114,7 @@ std::int64_t least_padding_of(const GyroSpec& spec, const PlaneAxis& axis) {
   return least;
 }
 
-std::string place_of(std::int64_t index, const PlaneRows& rows, const PlaneComponents& numbers) {
+std::string place_of(std::int64_t index, const GyroRows& rows, const PlaneComponents& numbers) {
   const std::int64_t x = index % rows.n_x;
   const std::int64_t y = index / rows.n_x % rows.n_y;
   const std::int64_t component = index / rows.n_x / rows.n_y;
@@ -125,7 +125,7 @@ std::string place_of(std::int64_t index, const PlaneRows& rows, const PlaneCompo
 }
 
 /// Returns the number of a local value in the order of whole planes of all ranks.
-std::int64_t global_index(std::int64_t component, std::int64_t i, const PlaneRows& rows,
+std::int64_t global_index(std::int64_t component, std::int64_t i, const GyroRows& rows,
                           const PlaneComponents& numbers) {
   const std::int64_t radius =
       numbers.has_radii ? numbers.radius_begin + component / numbers.n_fields : 0;
@@ -219,7 +219,7 @@ bool is_beyond(const PlaneGrid& grid, double radius) {
 }
 
 template <class T>
-void require_finite_planes(const Communicator& comm, const PlaneRows& rows,
+void require_finite_planes(const Communicator& comm, const GyroRows& rows,
                            const PlaneComponents& numbers, ComponentView<const T> planes) {
   constexpr std::int64_t nowhere = std::numeric_limits<std::int64_t>::max();
   std::int64_t count = 0;
@@ -245,9 +245,9 @@ void require_finite_planes(const Communicator& comm, const PlaneRows& rows,
                               total > 0 ? total : with_copies, place_of(first, rows, numbers)));
 }
 
-template void require_finite_planes(const Communicator&, const PlaneRows&, const PlaneComponents&,
+template void require_finite_planes(const Communicator&, const GyroRows&, const PlaneComponents&,
                                     ComponentView<const double>);
-template void require_finite_planes(const Communicator&, const PlaneRows&, const PlaneComponents&,
+template void require_finite_planes(const Communicator&, const GyroRows&, const PlaneComponents&,
                                     ComponentView<const float>);
 
 }  // namespace ringweave::detail::inline gyro

@@ -30,7 +30,7 @@ std::int64_t least_padding_y(const GyroSpec& spec);
 bool is_beyond(const PlaneGrid& grid, double radius);
 
 /// The rows of planes that a rank holds.
-struct PlaneRows {
+struct GyroRows {
   std::int64_t n_x = 0;
   std::int64_t n_y = 0;  ///< of whole planes
   std::int64_t row_begin = 0;
@@ -52,7 +52,7 @@ struct PlaneComponents {
 /// Throws DataError on all ranks when a value is not finite: the first one and the number.
 /// Collective, OpenMP.
 template <class T>
-void require_finite_planes(const Communicator& comm, const PlaneRows& rows,
+void require_finite_planes(const Communicator& comm, const GyroRows& rows,
                            const PlaneComponents& numbers, ComponentView<const T> planes);
 
 }  // namespace ringweave::detail::inline gyro

@@ -92,10 +92,10 @@ struct Gyroaverage::Impl {
     loop_plan.round_batches = row_group.min(loop_plan.round_batches);
   }
 
-  PlaneRows rows_of_fields() const {
+  GyroRows rows_of_fields() const {
     return {spec.grid.x.size, spec.grid.y.size, part.field_row_begin, part.field_row_end};
   }
-  PlaneRows rows_of_results() const {
+  GyroRows rows_of_results() const {
     return {plan.targets.x.size, plan.targets.y.size, part.row_begin, part.row_end};
   }
   std::int64_t n_components(Components components) const {
@@ -104,7 +104,7 @@ struct Gyroaverage::Impl {
 
   template <class T>
   void require_shape(const char* what, ComponentView<T> planes, Components components,
-                     const PlaneRows& rows) const {
+                     const GyroRows& rows) const {
     const std::string place = std::string(where) + ", " + what;
     require_planned(place.c_str(), planes.n_components(), n_components(components), "components");
     require_planned(place.c_str(), part.is_empty() ? 0 : planes.size(),
@@ -122,7 +122,7 @@ struct Gyroaverage::Impl {
 
   template <class T>
   void require_finite(ComponentView<const T> planes, Components components,
-                      const PlaneRows& rows) const {
+                      const GyroRows& rows) const {
     const int rank = comm.rank();
     PlaneComponents numbers{part.radius_begin, part.field_begin, part.n_fields(), spec.n_fields};
     numbers.has_radii = components == Components::of_every_radius;
@@ -138,8 +138,8 @@ struct Gyroaverage::Impl {
   void call(Direction direction, ComponentView<const T> in, Components of_in, ComponentView<T> out,
             Components of_out, std::span<const double> weights, bool has_weights, const Run& run) {
     const bool is_average = direction == Direction::average;
-    const PlaneRows in_rows = is_average ? rows_of_fields() : rows_of_results();
-    const PlaneRows out_rows = is_average ? rows_of_results() : rows_of_fields();
+    const GyroRows in_rows = is_average ? rows_of_fields() : rows_of_results();
+    const GyroRows out_rows = is_average ? rows_of_results() : rows_of_fields();
     agree(comm, [&] {
       require_shape(is_average ? "fields" : "results", in, of_in, in_rows);
       require_shape(is_average ? "results" : "fields", out, of_out, out_rows);
