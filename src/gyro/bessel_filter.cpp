@@ -8,13 +8,11 @@
 #include <numbers>
 
 #include "base/checked_cast.hpp"
+#include "gyro/gyro_checks.hpp"
 #include "gyro/operator_rows.hpp"
 
 namespace ringweave::detail::inline gyro {
 namespace {
-
-// Distances that differ by rounding only are equal.
-constexpr double rounding = 1e-12;
 
 FilterAxis bessel_axis(const PlaneAxis& axis, double rho, std::int64_t padding) {
   FilterAxis filter{.size = axis.size, .size_out = axis.size};
@@ -24,8 +22,7 @@ FilterAxis bessel_axis(const PlaneAxis& axis, double rho, std::int64_t padding) 
     filter.length = 2 * (axis.size - 1);
     filter.is_mirrored = true;
   } else {
-    const double reach = rho / axis.spacing() * (1 - rounding);
-    const auto least = static_cast<std::int64_t>(std::ceil(std::max(0.0, (reach - 1) / 2)));
+    const std::int64_t least = least_padding(radius_in_spacings(axis, rho));
     filter.series = AxisSeries::cosine;
     filter.length = fast_length(axis.size + 2 * (padding < 0 ? least : padding), true);
     filter.first = (filter.length - axis.size) / 2;
@@ -95,13 +92,6 @@ std::vector<double> transposed_product(const std::vector<double>& a, const std::
 
 BesselAxes bessel_axes(const PlaneGrid& grid, double rho, std::int64_t padding) {
   return {bessel_axis(grid.x, rho, padding), bessel_axis(grid.y, rho, padding)};
-}
-
-bool is_beyond(const PlaneGrid& grid, double rho) {
-  const auto ends = [](const PlaneAxis& axis) { return axis.boundary == PlaneBoundary::zero; };
-  const double diagonal =
-      std::hypot(grid.x.last - grid.x.first, grid.y.last - grid.y.first) * (1 + rounding);
-  return ends(grid.x) && ends(grid.y) && rho > diagonal;
 }
 
 void bessel_multiplier(const BesselAxes& axes, const PlaneGrid& grid, double rho, double scale,

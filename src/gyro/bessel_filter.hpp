@@ -23,9 +23,6 @@ struct BesselAxes {
 ///          from every target. Lengths are fast ones, so that there may be more.
 BesselAxes bessel_axes(const PlaneGrid& grid, double rho, std::int64_t padding);
 
-/// Returns whether circles of this radius leave the rectangle entirely, whatever their centre.
-bool is_beyond(const PlaneGrid& grid, double rho);
-
 /// Computes J0(rho k) of all frequencies, [y][x], times `scale`. OpenMP.
 void bessel_multiplier(const BesselAxes& axes, const PlaneGrid& grid, double rho, double scale,
                        double* multiplier);

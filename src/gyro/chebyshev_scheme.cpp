@@ -42,9 +42,9 @@ struct ChebyshevWork : SchemeWork {
 
   int n_threads;
   Direction direction = Direction::average;
-  std::int64_t n_planes = 0;  ///< 0: nothing was loaded since clear()
-  std::int64_t bytes_loaded = 0;
-  std::int64_t bytes_stored = 0;
+  std::int64_t n_planes = 0;  ///< loaded
+  bool has_sums = false;      ///< since clear()
+  std::int64_t bytes_sent = 0;
   HostBuffer<double> columns;
   HostBuffer<double> values;
   HostBuffer<double> chunk_sums;
@@ -114,20 +114,18 @@ class ChebyshevScheme final : public Scheme {
   void clear(SchemeWork& work, Direction direction) const override {
     ChebyshevWork& mine = static_cast<ChebyshevWork&>(work);
     mine.direction = direction;
-    mine.n_planes = 0;
+    mine.has_sums = false;
   }
 
   void load(SchemeWork& work, ComponentView<const double> planes) const override {
     ChebyshevWork& mine = static_cast<ChebyshevWork&>(work);
-    if (mine.n_planes == 0) {
-      mine.n_planes = planes.n_components();
-      begin_sums(mine);
-    }
+    mine.n_planes = planes.n_components();
     mine.direction == Direction::average ? load_fields(mine, planes) : load_results(mine, planes);
   }
 
   void add(SchemeWork& work, std::int64_t radius, double weight) const override {
     ChebyshevWork& mine = static_cast<ChebyshevWork&>(work);
+    begin_sums(mine);
     const double* table = tables_[to_size(radius)].data();
     if (mine.direction == Direction::average) {
       for_each_in_parallel(mine.n_threads, block_begin_, block_end_, [&](std::int64_t b, int t) {
@@ -148,6 +146,7 @@ class ChebyshevScheme final : public Scheme {
 
   void store(SchemeWork& work, ComponentView<double> planes, Accumulate how) const override {
     ChebyshevWork& mine = static_cast<ChebyshevWork&>(work);
+    begin_sums(mine);
     mine.direction == Direction::average ? store_results(mine, planes, how)
                                          : store_fields(mine, planes, how);
   }
@@ -164,8 +163,7 @@ class ChebyshevScheme final : public Scheme {
   }
 
   std::int64_t bytes_sent(const SchemeWork& work) const override {
-    const ChebyshevWork& mine = static_cast<const ChebyshevWork&>(work);
-    return mine.bytes_loaded + mine.bytes_stored;
+    return static_cast<const ChebyshevWork&>(work).bytes_sent;
   }
 
  private:
@@ -191,6 +189,8 @@ class ChebyshevScheme final : public Scheme {
   }
 
   void begin_sums(ChebyshevWork& work) const {
+    if (work.has_sums) return;
+    work.has_sums = true;
     if (work.direction == Direction::average) {
       std::fill_n(work.values.data(), work.n_planes * values_size(), 0.0);
     } else {
@@ -203,7 +203,6 @@ class ChebyshevScheme final : public Scheme {
   }
 
   void load_fields(ChebyshevWork& work, ComponentView<const double> planes) const {
-    work.bytes_loaded = 0;
     for_each_in_parallel(work.n_threads, 0, work.n_planes, [&](std::int64_t i, int thread) {
       double* matrix = matrix_of(work, thread);
       const double* from = planes.component(i).data();
@@ -237,7 +236,7 @@ class ChebyshevScheme final : public Scheme {
       std::fill_n(to, size, 0.0);
       std::copy_n(planes.component(i).data(), planes.size(), to + begin);
     }
-    work.bytes_loaded = sum_of_parts(work.planes.data(), work.n_planes * size);
+    work.bytes_sent += sum_of_parts(work.planes.data(), work.n_planes * size);
     for_each_in_parallel(work.n_threads, 0, work.n_planes, [&](std::int64_t i, int) {
       fold_values(fold_, work.planes.data() + i * size, work.values.data() + i * values_size());
     });
@@ -251,7 +250,7 @@ class ChebyshevScheme final : public Scheme {
       std::fill_n(plane, size, 0.0);
       unfold_values(fold_, work.values.data() + i * values_size(), block_begin_, block_end_, plane);
     });
-    work.bytes_stored = sum_of_parts(work.planes.data(), work.n_planes * size);
+    work.bytes_sent += sum_of_parts(work.planes.data(), work.n_planes * size);
     for (std::int64_t i = 0; i < work.n_planes; ++i) {
       const double* from = work.planes.data() + i * size + begin;
       double* to = planes.component(i).data();
@@ -262,7 +261,7 @@ class ChebyshevScheme final : public Scheme {
 
   void store_fields(ChebyshevWork& work, ComponentView<double> planes, Accumulate how) const {
     const std::int64_t size = fold_.row_size();
-    work.bytes_stored =
+    work.bytes_sent +=
         sum_of_parts(work.chunk_sums.data(), fold_.n_chunks() * work.n_planes * size);
     for_each_in_parallel(work.n_threads, 0, work.n_planes, [&](std::int64_t i, int thread) {
       // Chunks one after the other, whoever made them.

@@ -8,6 +8,7 @@
 
 #include "base/checked_cast.hpp"
 #include "gyro/bessel_filter.hpp"
+#include "gyro/gyro_checks.hpp"
 #include "gyro/schemes.hpp"
 
 namespace ringweave::detail::inline gyro {
@@ -157,8 +158,6 @@ std::int64_t DctScheme::table_bytes(std::int64_t radius) const {
 void DctScheme::clear(SchemeWork& work, Direction direction) const {
   DctWork& my = mine(work);
   my.direction = direction;
-  my.n_planes = 0;
-  my.loaded = no_filter;
   my.summed = no_filter;
   my.has_totals = false;
 }

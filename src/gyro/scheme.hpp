@@ -45,7 +45,8 @@ class Scheme {
   /// Bytes of the tables of one radius, which set_radii() will hold; not more than 2 % off.
   virtual std::int64_t table_bytes(std::int64_t radius) const = 0;
 
-  /// Forgets sums; what is added next goes in `direction`.
+  /// Forgets sums; what is added next goes in `direction`. What was loaded for this direction
+  /// stays.
   virtual void clear(SchemeWork& work, Direction direction) const = 0;
   /// Takes planes, [plane][row][x]; their number is that of the sums until clear().
   virtual void load(SchemeWork& work, ComponentView<const double> planes) const = 0;
@@ -56,7 +57,7 @@ class Scheme {
 
   /// Of the planes of the last load(): see Gyroaverage::indicator().
   virtual double indicator(const SchemeWork& work) const = 0;
-  /// Bytes sent to other ranks by the last load() and store().
+  /// Bytes sent to other ranks so far.
   virtual std::int64_t bytes_sent(const SchemeWork& work) const = 0;
 };
 

@@ -227,7 +227,6 @@ void StencilScheme::fetch_halo(StencilWork& work, ComponentView<const double> pl
     exchange.end();
     work.bytes_sent += exchange.bytes_sent();
   };
-  work.bytes_sent = 0;
   if (planes.n_components() == work.most_planes) {
     fetch(*work.exchange, 0, planes.n_components());
   } else {

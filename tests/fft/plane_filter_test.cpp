@@ -325,7 +325,7 @@ TEST(PlaneFilter, ImpossibleAxesAreRefused) {
   const Plane taps(1);
   Plane multiplier(to_size(with_cosines.multiplier_size()));
   test::expect_error(ErrorKind::usage, "Fourier",
-               [&] { with_cosines.multiplier_of_taps(taps, 1, 1, multiplier); });
+                     [&] { with_cosines.multiplier_of_taps(taps, 1, 1, multiplier); });
 }
 
 TEST(PlaneFilter, FastLengthsAreTheLeastWithSmallFactors) {
