@@ -224,13 +224,17 @@ Hdf5PlaneInfo find_hdf5_plane(const std::string& path, const std::string& field)
   return info;
 }
 
+bool states_plane_schema(const Hdf5Handle& file, const std::string& path) {
+  const Hdf5Handle root(H5Gopen2(file.id(), "/", H5P_DEFAULT), H5Gclose);
+  return text_attribute(Hdf5AttributeReader(root, path), "schema") == plane_schema;
+}
+
 PlaneContent find_plane_content(const Communicator& comm, const std::string& path) {
   return share_from_root(comm, [&] {
     const bool is_elsewhere = is_on_sphere(path);
     const Hdf5Handle file = open_hdf5(path);
-    const Hdf5Handle root(H5Gopen2(file.id(), "/", H5P_DEFAULT), H5Gclose);
     PlaneContent content;
-    content.is_stated = text_attribute(Hdf5AttributeReader(root, path), "schema") == plane_schema;
+    content.is_stated = states_plane_schema(file, path);
     if (is_elsewhere && !content.is_stated) return content;
     for (const Listed& found : possible_fields(file, path, all_datasets(file, path)))
       content.fields.push_back(found.name);
