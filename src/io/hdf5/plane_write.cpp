@@ -181,7 +181,7 @@ PlaneFileWriter::PlaneFileWriter(const Communicator& comm, const std::string& pa
                                  IfExists if_exists, const PlaneHeader& header,
                                  const Provenance& provenance) {
   detail::agree(comm, [&] { detail::check_header(path, header); });
-  impl_.reset(new Impl{detail::AtomicOutput(comm, path, if_exists), header, provenance});
+  impl_.reset(new Impl{detail::AtomicOutput(comm, path, if_exists), header, provenance, {}});
   for (const Keyword& attribute : header.attributes)
     impl_->provenance.origin.keywords.push_back(attribute);
   detail::DiskSpace space = detail::DiskSpace::unknown;
