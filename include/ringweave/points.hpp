@@ -83,6 +83,7 @@ class PointSet {
   friend class PointTransform;
   friend class FineField;
   friend class Lensing;
+  friend class Delensing;
   explicit PointSet(std::shared_ptr<detail::PlannedPoints> planned);
   std::shared_ptr<detail::PlannedPoints> planned_;
 };

@@ -16,6 +16,8 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/memory_check.hpp"
+#include "io/equal_parts.hpp"
 #include "io/file_kind.hpp"
 #include "io/hdf5/points.hpp"
 #include "io/input_file.hpp"
@@ -174,6 +176,16 @@ ValuesShare detail::share_of_values(const Communicator& comm, std::int64_t own) 
   const auto here = counts.begin() + comm.rank();
   const std::int64_t first = std::accumulate(counts.begin(), here, std::int64_t{0});
   return {first, std::accumulate(here, counts.end(), first)};
+}
+
+void detail::require_memory_of_parts(const Communicator& comm, const std::string& what,
+                                     std::int64_t n_components, std::int64_t total) {
+  const std::int64_t of_point = n_components * std::int64_t{sizeof(double)};
+  const std::int64_t bytes =
+      agreed(comm, [&] { return checked_product(of_point, total, what.c_str()); });
+  const std::int64_t own = part_begin(total, comm.rank() + std::int64_t{1}, comm.size()) -
+                           part_begin(total, comm.rank(), comm.size());
+  require_memory_for(comm, of_point * own, what, [&](int n_ranks) { return bytes / n_ranks; });
 }
 
 void detail::require_n_components(const std::string& path, std::int64_t n_components) {

@@ -36,6 +36,12 @@ struct ValuesShare {
 /// Collective.
 ValuesShare share_of_values(const Communicator& comm, std::int64_t own);
 
+/// Throws a ResourceError on all ranks where the memory of one lacks the numbers of its equal part
+/// of `total` points; says on how many ranks they would fit. Collective.
+/// what  "points of scan.h5"
+void require_memory_of_parts(const Communicator& comm, const std::string& what,
+                             std::int64_t n_components, std::int64_t total);
+
 /// Throws a DataError for more components than values have. Not collective.
 void require_n_components(const std::string& path, std::int64_t n_components);
 /// Throws a DataError where the file has values at another number of points. Not collective.

@@ -121,10 +121,12 @@ PointContent find_in_text(const std::string& path) {
 PointFile read_text_points(const Communicator& comm, const std::string& path,
                            const TextLimits& limits) {
   const auto check = [&](const TextExtent& extent) {
-    if (extent.n_rows == 0 || extent.n_columns == 2 || extent.n_columns == 3) return;
-    throw DataError(path, fmt::format("line {}: has {} columns; expected theta and phi, in "
-                                      "radians, or theta, phi and psi",
-                                      extent.first_line, extent.n_columns));
+    if (extent.n_rows > 0 && extent.n_columns != 2 && extent.n_columns != 3) {
+      throw DataError(path, fmt::format("line {}: has {} columns; expected theta and phi, in "
+                                        "radians, or theta, phi and psi",
+                                        extent.first_line, extent.n_columns));
+    }
+    require_memory_of_parts(comm, "points of " + path, extent.n_columns, extent.n_rows);
   };
   TextShare share = read_text_share(comm, path, check, limits);
   PointFile points;
@@ -141,6 +143,7 @@ ValuesFile read_text_values(const Communicator& comm, const std::string& path,
   const auto check = [&](const TextExtent& extent) {
     require_n_points(path, extent.n_rows, n_points);
     require_n_components(path, extent.n_columns);
+    require_memory_of_parts(comm, "values of " + path, extent.n_columns, extent.n_rows);
   };
   TextShare share = read_text_share(comm, path, check, limits);
   ValuesFile file;

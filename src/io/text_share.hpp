@@ -41,8 +41,8 @@ struct TextLimits {
 
 /// Reads a table of any size, as read_text_table() but numbers need not be finite. Each rank reads
 /// an equal part of the file twice: to count rows, then to read its own. `check` gets the size
-/// first, the same on every rank, and may throw. Collective. Error  DataError naming the line for
-/// words that are not numbers and for ragged rows, agreed.
+/// first, the same on every rank; it may throw and be collective. Collective. Error  DataError
+/// naming the line for words that are not numbers and for ragged rows, agreed.
 TextShare read_text_share(const Communicator& comm, const std::string& path,
                           const std::function<void(const TextExtent&)>& check,
                           const TextLimits& limits = {});

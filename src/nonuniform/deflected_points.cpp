@@ -23,20 +23,16 @@ DeflectedPoints::DeflectedPoints(const Communicator& comm, const Deflection& def
   std::optional<PixelPieces> cut;
   std::optional<FineRows> rows;
   std::vector<MovedPiece> pieces;
-  std::vector<double> points;  // counts below 2^53 are exact
+  std::vector<std::int64_t> own;
   agree(comm, [&] {
     taps_ = std::make_shared<const FineTaps>(spec_, grid.n_pixels());
     rows = taps_->rows(UntouchedRows::left_out);
     cut.emplace(grid, rows->n_rows());
     pieces = list_pieces(*cut);
-    const std::vector<std::int64_t> mine = find_rows(*rows, pieces);
-    points.assign(mine.begin(), mine.end());
+    own = find_rows(*rows, pieces);
   });
-  comm.sum(points.data(), ssize64(points));
-  agree(comm, [&] {
-    const std::vector<std::int64_t> counts(points.begin(), points.end());
-    plan_.emplace(*rows, counts, RowCosts::typical(*rows), comm.size());
-  });
+  const std::vector<std::int64_t> points = sum_over_ranks(comm, own);
+  agree(comm, [&] { plan_.emplace(*rows, points, RowCosts::typical(*rows), comm.size()); });
   exchange_.emplace(comm, *cut, *plan_, std::move(pieces), deflection.vectors(),
                     PointOptions{.most_components = spec_.fields.n_components(),
                                  .mpi_count_limit = spec_.exchange.mpi_count_limit});
@@ -62,7 +58,8 @@ std::vector<MovedPiece> DeflectedPoints::list_pieces(const PixelPieces& cut) con
         const PixelPiece pixels = cut.piece(block, sector, ring);
         if (pixels.count == 0) continue;
         pieces.push_back({pixels, static_cast<std::int32_t>(b), static_cast<std::int32_t>(sector),
-                          0, 0, rings.first_pixel(rings.local(RingId{ring})) + pixels.first, true});
+                          0, 0, rings.first_pixel(rings.local(RingId{ring})) + pixels.first, -1,
+                          true});
       }
     }
   }
@@ -186,11 +183,11 @@ void DeflectedPoints::put(const MovedPiece& piece, const double* from,
                           ComponentView<T> values) noexcept {
   const std::int64_t n_components = values.n_components();
   for (std::int64_t c = 0; c < n_components; ++c, from += at_once) {
-    if (piece.is_own) {
+    if (piece.sums < 0) {
       T* const to = values.component(c).data() + piece.place;
       for (std::int64_t i = 0; i < piece.pixels.count; ++i) to[i] = static_cast<T>(from[i]);
     } else {
-      double* const to = exchange_->values(piece.place, n_components) + c;
+      double* const to = exchange_->sums(piece.sums, n_components) + c;
       for (std::int64_t i = 0; i < piece.pixels.count; ++i) to[i * n_components] = from[i];
     }
   }
@@ -206,7 +203,7 @@ void DeflectedPoints::take(const MovedPiece& piece, ComponentView<const T> value
       const T* const from = values.component(c).data() + piece.place;
       for (std::int64_t i = 0; i < piece.pixels.count; ++i) to[i] = static_cast<double>(from[i]);
     } else {
-      const double* const from = exchange_->values(piece.place, n_components) + c;
+      const double* const from = exchange_->sums(piece.place, n_components) + c;
       for (std::int64_t i = 0; i < piece.pixels.count; ++i) to[i] = from[i * n_components];
     }
   }

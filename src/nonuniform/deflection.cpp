@@ -244,10 +244,10 @@ Deflection Deflection::inverse() const {
   });
   const InverseMemory memory = agreed(own.comm, [&] {
     const AlmLayout& layout = own.source->layout;
-    const PointSpec spec =
-        spec_of_inverse(layout.lmax(), layout.mmax(), own.source->exchange, own.rms);
-    return memory_of_inverse(spec, pixels_of_inverse(spec, *own.bands), own.comm.rank(),
-                             omp_get_max_threads());
+    const LensingProblem problem{
+        spec_of_inverse(layout.lmax(), layout.mmax(), own.source->exchange, own.rms), own.largest,
+        omp_get_max_threads()};
+    return memory_of_inverse(problem, pixels_of_inverse(problem, *own.bands), own.comm.rank());
   });
   require_memory_of_ranks(own.comm, memory.peak(), memory.tables,
                           "fine rows and pixels of an inverse deflection");

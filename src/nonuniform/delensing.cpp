@@ -10,6 +10,7 @@
 #include "distribute/mpi/memory_check.hpp"
 #include "distribute/mpi/same_ranks.hpp"
 #include "distribute/order_moves.hpp"
+#include "nonuniform/deflected_points.hpp"
 #include "nonuniform/deflection_data.hpp"
 #include "nonuniform/lensing_memory.hpp"
 #include "ringweave/analysis.hpp"
@@ -54,7 +55,7 @@ void require_memory(const Communicator& comm, const Deflection& inverse,
   const DelensingMemory memory = agreed(comm, [&] {
     LensingProblem checked = problem;
     checked.spec = problem.spec.checked();
-    const PixelPoints pixels = pixels_of_lensing(checked.spec, *inverse.ring_bands());
+    const PixelPoints pixels = pixels_of_lensing(checked, *inverse.ring_bands());
     return memory_of_delensing(memory_of_lensing(checked, pixels, comm.rank()), analysis, n_iter,
                                checked.n_threads);
   });
@@ -74,17 +75,20 @@ struct Delensing::Impl {
                                    [&] {
                                      return AnalysisWeights{ring_weights(inverse.rings()), {}};
                                    })),
-        lensing([&] {
+        // What a Lensing is, whose memory is checked together with that of the analysis.
+        points([&] {
           require_memory(comm, inverse, {spec, inverse.largest(), omp_get_max_threads()},
                          transform.plan(), n_iter);
-          return Lensing(comm, inverse, spec, rotation);
+          return PointTransform(
+              comm, spec,
+              PointSet(std::make_shared<DeflectedPoints>(comm, inverse, spec, rotation)));
         }()) {}
 
   Communicator comm;
   int n_iter;
   SphericalHarmonicTransform transform;
   Analysis analysis;
-  Lensing lensing;
+  PointTransform points;
 };
 
 Delensing::Delensing(const Communicator& comm, const Deflection& inverse, const PointSpec& spec,
@@ -96,10 +100,10 @@ Delensing::~Delensing() = default;
 Delensing::Delensing(Delensing&&) noexcept = default;
 Delensing& Delensing::operator=(Delensing&&) noexcept = default;
 
-const LocalRings& Delensing::rings() const { return impl_->lensing.rings(); }
-const PointTransform& Delensing::transform() const { return impl_->lensing.transform(); }
-StageTimes& Delensing::times() { return impl_->lensing.times(); }
-std::int64_t Delensing::bytes() const { return impl_->lensing.bytes(); }
+const LocalRings& Delensing::rings() const { return impl_->transform.rings(); }
+const PointTransform& Delensing::transform() const { return impl_->points; }
+StageTimes& Delensing::times() { return impl_->points.times(); }
+std::int64_t Delensing::bytes() const { return impl_->points.bytes(); }
 
 template <class T>
 void Delensing::delens(MapView<const T> map, MapView<T> delensed) {
@@ -108,15 +112,15 @@ void Delensing::delens(MapView<const T> map, MapView<T> delensed) {
     own.transform.require_map(map.n_components(), map.size());
     own.transform.require_map(delensed.n_components(), delensed.size());
   });
-  AlmBuffer<T> alm = agreed(own.comm, [&] { return own.lensing.make_alm<T>(); });
+  AlmBuffer<T> alm = agreed(own.comm, [&] { return own.points.make_alm<T>(); });
   {
     const StageTimer timer(&times(), "analysis");
     AlmBuffer<T> of_grid = agreed(own.comm, [&] { return own.transform.make_alm<T>(); });
     own.analysis.jacobi<T>(map, own.n_iter, of_grid.view());
     move_orders<T>(own.comm, own.transform.alm_layout(), std::as_const(of_grid).view(),
-                   own.lensing.alm_layout(), alm.view());
+                   own.points.alm_layout(), alm.view());
   }
-  own.lensing.lens<T>(std::as_const(alm).view(), delensed);
+  own.points.evaluate<T>(std::as_const(alm).view(), delensed);
 }
 
 template void Delensing::delens(MapView<const double>, MapView<double>);

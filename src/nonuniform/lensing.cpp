@@ -22,7 +22,7 @@ namespace {
 void require_memory(const Communicator& comm, const Deflection& deflection, const PointSpec& spec) {
   const PointMemory memory = agreed(comm, [&] {
     const LensingProblem problem{spec.checked(), deflection.largest(), omp_get_max_threads()};
-    return memory_of_lensing(problem, pixels_of_lensing(problem.spec, *deflection.ring_bands()),
+    return memory_of_lensing(problem, pixels_of_lensing(problem, *deflection.ring_bands()),
                              comm.rank());
   });
   require_memory_of_ranks(comm, memory.total(), memory.of_threads(),

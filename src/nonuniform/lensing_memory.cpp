@@ -9,6 +9,7 @@
 #include "distribute/points/piece_exchange.hpp"
 #include "nonuniform/inverse_deflection.hpp"
 #include "nonuniform/row_tasks.hpp"
+#include "sphere/fine_position.hpp"
 
 namespace ringweave::detail::inline nonuniform {
 namespace {
@@ -16,11 +17,26 @@ namespace {
 constexpr std::int64_t number = sizeof(double);
 constexpr std::int64_t bytes_of_mode = sizeof(std::complex<double>);
 
+/// Calls use(first tap, pixels) for the first taps that the pixels of a ring may have.
+template <class Use>
+void for_each_first_tap(const FineRows& rows, double largest, const Ring& ring, const Use& use) {
+  const std::int64_t first = rows.first_tap_of(std::max(ring.theta - largest, 0.0));
+  const std::int64_t end = rows.first_tap_of(std::min(ring.theta + largest, fine::pi)) + 1;
+  const std::int64_t n = end - first;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t pixels = ring.n_phi * (i + 1) / n - ring.n_phi * i / n;
+    if (pixels > 0) use(first + i, pixels);
+  }
+}
+
 /// Returns the pixels of each first tap.
-std::vector<std::int64_t> pixels_of_taps(const FineRows& rows, const RingGrid& grid) {
+std::vector<std::int64_t> pixels_of_taps(const FineRows& rows, double largest,
+                                         const RingGrid& grid) {
   std::vector<std::int64_t> pixels(to_size(rows.n_first_taps()), 0);
-  for (const Ring& ring : grid.rings())
-    pixels[to_size(rows.first_tap_of(ring.theta))] += ring.n_phi;
+  for (const Ring& ring : grid.rings()) {
+    for_each_first_tap(rows, largest, ring,
+                       [&](std::int64_t first, std::int64_t n) { pixels[to_size(first)] += n; });
+  }
   return pixels;
 }
 
@@ -46,23 +62,30 @@ DeflectionMemory memory_of_deflection(const TransformPlan& plan, int n_threads) 
           .tables = tables_of(plan, n_threads)};
 }
 
-PixelPoints::PixelPoints(const FineRows& rows, const RingDistribution& bands)
-    : plan_(rows, pixels_of_taps(rows, *bands.grid()), RowCosts::typical(rows), bands.n_ranks()),
+PixelPoints::PixelPoints(const FineRows& rows, double largest, const RingDistribution& bands)
+    : PixelPoints(rows, largest, bands, pixels_of_taps(rows, largest, *bands.grid())) {}
+
+PixelPoints::PixelPoints(const FineRows& rows, double largest, const RingDistribution& bands,
+                         std::span<const std::int64_t> points)
+    : plan_(rows, points, RowCosts::typical(rows), bands.n_ranks()),
+      most_of_tile_(detail::most_of_tile(points)),
       counts_(to_size(bands.n_ranks())) {
   for (int rank = 0; rank < bands.n_ranks(); ++rank)
     counts_[to_size(rank)].summed = plan_.load(rank).points;
   for (const RingDistribution::OwnedBand& band : bands.bands()) {
     PointCounts& own = counts_[to_size(band.rank)];
     for (std::int64_t r = band.rings.begin; r < band.rings.end; ++r) {
-      const Ring& ring = bands.grid()->ring(RingId{r});
-      const std::span<const int> ranks = plan_.ranks(rows.first_tap_of(ring.theta));
-      own.listed += ring.n_phi;
-      own.repeated += (ssize64(ranks) - 1) * ring.n_phi;
-      for (const int rank : ranks) {
-        if (rank == band.rank) continue;
-        own.sent += ring.n_phi;
-        counts_[to_size(rank)].arriving += ring.n_phi;
-      }
+      const auto count = [&](std::int64_t first, std::int64_t n) {
+        const std::span<const int> ranks = plan_.ranks(first);
+        own.listed += n;
+        own.repeated += (ssize64(ranks) - 1) * n;
+        for (const int rank : ranks) {
+          if (rank == band.rank) continue;
+          own.sent += n;
+          counts_[to_size(rank)].arriving += n;
+        }
+      };
+      for_each_first_tap(rows, largest, bands.grid()->ring(RingId{r}), count);
     }
   }
 }
@@ -75,9 +98,9 @@ int PixelPoints::busiest_rank() const {
                           counts_.begin());
 }
 
-PixelPoints pixels_of_lensing(const PointSpec& spec, const RingDistribution& bands) {
-  const TapChoice choice = choose_taps(spec, bands.grid()->n_pixels());
-  return {rows_of(choice, UntouchedRows::left_out), bands};
+PixelPoints pixels_of_lensing(const LensingProblem& problem, const RingDistribution& bands) {
+  const TapChoice choice = choose_taps(problem.spec, bands.grid()->n_pixels());
+  return {rows_of(choice, UntouchedRows::left_out), problem.largest, bands};
 }
 
 PointMemory memory_of_lensing(const LensingProblem& problem, const PixelPoints& pixels, int rank) {
@@ -110,35 +133,38 @@ DelensingMemory memory_of_delensing(const PointMemory& lensing, const TransformP
           .tables = tables_of(analysis, n_threads)};
 }
 
-PixelPoints pixels_of_inverse(const PointSpec& spec, const RingDistribution& bands) {
-  const TapChoice choice = choose_taps(spec, points_of_inverse(bands.grid()->n_pixels()));
-  return {rows_of(choice, UntouchedRows::kept), bands};
+PixelPoints pixels_of_inverse(const LensingProblem& problem, const RingDistribution& bands) {
+  const TapChoice choice = choose_taps(problem.spec, points_of_inverse(bands.grid()->n_pixels()));
+  return {rows_of(choice, UntouchedRows::kept), problem.largest, bands};
 }
 
-InverseMemory memory_of_inverse(const PointSpec& spec, const PixelPoints& pixels, int rank,
-                                int n_threads) {
+InverseMemory memory_of_inverse(const LensingProblem& problem, const PixelPoints& pixels,
+                                int rank) {
+  const PointSpec& spec = problem.spec;
   const PointPlan& plan = pixels.plan();
   const FineGrid grid = grid_of(plan.rows());
   const std::int64_t n_components = spec.fields.n_components();
   std::int64_t most = 0;
   for (int other = 0; other < plan.n_ranks(); ++other)
-    most = std::max(most, pixels.n_pixels(other));
+    most = std::max(most, pixels.counts(other).listed);
   const std::int64_t n_parts = parts_of_inverse(most);
   const auto part_of = [&](std::int64_t n) { return (n + n_parts - 1) / n_parts; };
   const PointCounts& all = pixels.counts(rank);
-  const PointCounts searched{.listed = part_of(all.listed),
-                             .summed = part_of(all.summed),
-                             .sent = part_of(all.sent),
-                             .arriving = part_of(all.arriving),
-                             .repeated = part_of(all.repeated),
-                             .n_angles = all.n_angles};
+  const PointCounts searched{
+      .listed = part_of(all.listed),
+      .summed = part_of(all.summed),
+      .sent = part_of(all.sent),
+      .arriving = part_of(all.arriving),
+      .repeated = part_of(all.repeated),
+      .in_work = std::min(part_of(all.summed), problem.n_threads * part_of(pixels.most_of_tile())),
+      .n_angles = all.n_angles};
   const std::int64_t alm =
       bytes_of_mode * AlmLayout::full_size(spec.lmax, spec.mmax) / plan.n_ranks();
   const std::int64_t modes = bytes_of_mode * modes_of_ranks(spec, plan)[to_size(rank)];
   return {
       .vectors = 2 * number * all.listed,
       .rows = n_components * number * plan.rings().n_rings(rank) * grid.n_columns,
-      .tables = n_threads * thread_bytes(spec, grid),
+      .tables = problem.n_threads * thread_bytes(spec, grid),
       .setting = n_components * (alm + modes),
       .search = bytes_of_search(searched.listed) + memory_of_set(searched, n_components).peak()};
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,21 +41,26 @@ struct InverseMemory {
   std::int64_t peak() const { return vectors + rows + tables + std::max(setting, search); }
 };
 
-/// The pixels of a grid as points, where they are before a deflection moves them by a few rows.
-/// Plain data, the same on every rank.
+/// The pixels of a grid as points, before it is known where a deflection moves them: those of a
+/// ring are spread evenly over the rows that they may reach. Plain data, the same on every rank.
 class PixelPoints {
  public:
-  /// bands  the rings of the ranks
-  PixelPoints(const FineRows& rows, const RingDistribution& bands);
+  /// largest  deflection, radians
+  /// bands    the rings of the ranks
+  PixelPoints(const FineRows& rows, double largest, const RingDistribution& bands);
 
   const PointPlan& plan() const { return plan_; }
-  std::int64_t n_pixels(int rank) const { return counts_[static_cast<std::size_t>(rank)].listed; }
-  int busiest_rank() const;  ///< sums most points
+  std::int64_t most_of_tile() const { return most_of_tile_; }  ///< points, about
+  int busiest_rank() const;                                    ///< sums most points
   /// Returns the points that a rank has to do with if it lists the pixels of its rings.
   const PointCounts& counts(int rank) const { return counts_[static_cast<std::size_t>(rank)]; }
 
  private:
+  PixelPoints(const FineRows& rows, double largest, const RingDistribution& bands,
+              std::span<const std::int64_t> points);
+
   PointPlan plan_;
+  std::int64_t most_of_tile_;
   std::vector<PointCounts> counts_;  ///< [rank]
 };
 
@@ -66,7 +72,7 @@ struct LensingProblem {
 };
 
 /// Returns the pixels on the rows that are chosen for a transform to them.
-PixelPoints pixels_of_lensing(const PointSpec& spec, const RingDistribution& bands);
+PixelPoints pixels_of_lensing(const LensingProblem& problem, const RingDistribution& bands);
 /// Predicts the memory of a rank for the transform to deflected pixels. Not collective.
 PointMemory memory_of_lensing(const LensingProblem& problem, const PixelPoints& pixels, int rank);
 
@@ -87,12 +93,11 @@ DelensingMemory memory_of_delensing(const PointMemory& lensing, const TransformP
                                     int n_iter, int n_threads);
 
 /// Returns the pixels on the rows from which an inverse is found.
-/// spec  that of d at points
-PixelPoints pixels_of_inverse(const PointSpec& spec, const RingDistribution& bands);
+/// problem  spec: that of d at points
+PixelPoints pixels_of_inverse(const LensingProblem& problem, const RingDistribution& bands);
 /// Predicts the memory of a rank while an inverse is found. Not collective.
-/// spec    that of d at points
-/// pixels  on the rows of its fine field
-InverseMemory memory_of_inverse(const PointSpec& spec, const PixelPoints& pixels, int rank,
-                                int n_threads);
+/// problem  spec: that of d at points
+/// pixels   on the rows of its fine field
+InverseMemory memory_of_inverse(const LensingProblem& problem, const PixelPoints& pixels, int rank);
 
 }  // namespace ringweave::detail::inline nonuniform

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "nonuniform/planned_points.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -76,6 +78,7 @@ std::shared_ptr<const FineTaps> taps_of(const Communicator& comm, const PointSpe
   PointProblem problem{.spec = spec};
   problem.n_points = comm.sum(ssize64(angles.theta));
   problem.n_angles = has_psi ? 3 : 2;
+  problem.n_threads = omp_get_max_threads();
   std::shared_ptr<const FineTaps> taps = field;
   std::int64_t bytes = 0;
   const auto bytes_among = [&](int n_ranks) {
@@ -88,6 +91,7 @@ std::shared_ptr<const FineTaps> taps_of(const Communicator& comm, const PointSpe
     const std::int64_t more = ssize64(angles.theta) - problem.n_points / comm.size();
     bytes = bytes_among(comm.size()) + std::max<std::int64_t>(more, 0) * 8 * (1 + problem.n_angles);
   });
+  // For every set of a field anew, since those before it may still be there.
   require_memory_for(comm, bytes, "points", bytes_among);
   return taps;
 }
@@ -115,16 +119,15 @@ ListedPoints::ListedPoints(const Communicator& comm, const PointSpec& asked,
     report_ = report_of(spec_, taps_->choice, plan());
     sums_ = {spec_.fields.n_components(), exchange_->summed().size()};
     for (const TileRow& tile : exchange_->summed().tiles) {
-      tiles_.push_back({tile.first_row, tile.points.end - tile.points.begin,
-                        rows_near(tile.first_row, taps_->grid)});
+      tiles_.push_back(
+          {tile.first_row, tile.points.size(), rows_near(tile.first_row, taps_->grid)});
     }
   });
 }
 
 PointSpan ListedPoints::span_of(PointRange points) const {
   const PointOrder& order = exchange_->summed();
-  return {order.theta.data() + points.begin, order.phi.data() + points.begin,
-          points.end - points.begin};
+  return {order.theta.data() + points.begin, order.phi.data() + points.begin, points.size()};
 }
 
 void ListedPoints::interpolate(std::int64_t, std::int64_t tile,

@@ -34,18 +34,22 @@ std::vector<std::int64_t> even_points(const FineRows& rows, std::int64_t n_point
   return points;
 }
 
-/// Returns the bytes of slots beside the memory of the sums: of some passes if they do not fit
-/// that, of one pass if there is no such memory and one pass is possible.
-std::int64_t slot_bytes(const ExchangeOptions& exchange, std::int64_t sent_bytes,
-                        const PointSetMemory& set) {
-  const std::int64_t in_one_pass = ModeExchange::n_slots_of(exchange) * sent_bytes;
-  const bool goes_in_passes = exchange.schedule == ExchangeSchedule::overlapped ||
-                              exchange.precision == ModePrecision::single_ ||
-                              sent_bytes / bytes_of_mode > exchange.mpi_count_limit;
-  if (!set.lends_sums && !goes_in_passes) return in_one_pass;
-  const std::int64_t bytes =
-      in_one_pass / passes_beside(exchange, TransformSpec().pass_bytes, sent_bytes);
-  return bytes <= set.sums ? 0 : bytes;
+/// Returns the bytes of slots beside the memory of the sums, of some passes if they do not fit
+/// that, of one pass if there is no such memory and one pass is possible; and of packed modes.
+/// modes       of one component on the rows of the rank
+/// sent_bytes  of all components
+std::int64_t slot_bytes(const ExchangeOptions& exchange, std::int64_t modes,
+                        std::int64_t sent_bytes, const PointSetMemory& set) {
+  const bool is_single = exchange.precision == ModePrecision::single_;
+  const bool is_countable = modes <= exchange.mpi_count_limit;
+  const bool is_one_pass = !set.lends_sums && is_countable && !is_single &&
+                           exchange.schedule != ExchangeSchedule::overlapped;
+  const int n_passes =
+      is_one_pass ? 1 : passes_beside(exchange, TransformSpec().pass_bytes, sent_bytes);
+  const std::int64_t slots = ModeExchange::n_slots_of(exchange) * sent_bytes / n_passes;
+  // What is sent and what arrives, in single precision of half the size.
+  const std::int64_t packed = is_single ? slots : is_countable ? 0 : 2 * slots;
+  return packed + (slots <= set.sums ? 0 : slots);
 }
 
 }  // namespace
@@ -78,6 +82,17 @@ PointPlan even_plan(const PointProblem& problem, const FineRows& rows) {
   return {rows, even_points(rows, problem.n_points), RowCosts::typical(rows), problem.n_ranks};
 }
 
+std::int64_t most_of_tile(std::span<const std::int64_t> points) {
+  std::int64_t most = 0;
+  std::int64_t here = 0;
+  for (std::int64_t first = 0; first < ssize64(points); ++first) {
+    here += points[to_size(first)];
+    if (first >= PointOrder::tile_rows) here -= points[to_size(first - PointOrder::tile_rows)];
+    most = std::max(most, here);
+  }
+  return most;
+}
+
 PointSetMemory memory_of_set(const PointProblem& problem, const PointPlan& plan) {
   const auto by_others = [&](std::int64_t n) { return n - n / problem.n_ranks; };
   const std::int64_t references = plan.total().points / problem.n_ranks;
@@ -87,6 +102,8 @@ PointSetMemory memory_of_set(const PointProblem& problem, const PointPlan& plan)
   points.sent = by_others(references);
   points.arriving = by_others(points.summed);
   points.repeated = std::max<std::int64_t>(references - points.listed, 0);
+  points.in_work = std::min(
+      points.summed, problem.n_threads * most_of_tile(even_points(plan.rows(), problem.n_points)));
   points.n_angles = problem.n_angles;
   return memory_of_set(points, problem.n_components());
 }
@@ -116,8 +133,8 @@ PointMemory predict_memory(const PointProblem& problem, const FineRows& rows,
   const FineGrid grid = grid_of(rows);
   const std::int64_t of_modes = bytes_of_mode * n_components * modes;
   return {.set = set,
-          .modes = of_modes +
-                   slot_bytes(problem.spec.exchange, of_modes - of_modes / problem.n_ranks, set),
+          .modes = of_modes + slot_bytes(problem.spec.exchange, modes,
+                                         of_modes - of_modes / problem.n_ranks, set),
           .rows = RowSweep::bytes_of_threads(grid, n_components, problem.n_threads, most_rows),
           .tables = problem.n_threads * thread_bytes(problem.spec, grid)};
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "distribute/points/point_exchange.hpp"
@@ -59,6 +60,9 @@ PointMemory predict_memory(const PointProblem& problem, const FineRows& rows,
 
 /// Plans the rows of points that are spread evenly over the sphere. Not collective.
 PointPlan even_plan(const PointProblem& problem, const FineRows& rows);
+/// Returns about the most points of a row of tiles.
+/// points  [first tap] of all ranks
+std::int64_t most_of_tile(std::span<const std::int64_t> points);
 /// Predicts the memory of their set.
 PointSetMemory memory_of_set(const PointProblem& problem, const PointPlan& plan);
 /// Predicts the memory of a rank with so many points.

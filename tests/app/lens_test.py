@@ -223,8 +223,8 @@ class Lens(program.ProgramTest):
         self.assertLess(rms_difference(cut, read_map(self.folder / "cut.h5")), 1e-12)
 
     def test_a_dry_run_prints_the_plan_and_writes_nothing(self):
-        always = ("taps", "points of a rank", "memory high-water", "in the deflection (legendre", "positions",
-                  "in one transform to points (Legendre", "rows", "values", "in the rotation", "in all of these")
+        always = ("taps", "points of a rank", "memory high-water", "in the deflection (legendre",
+                  "in one transform to points (Legendre", "rows", "values", "in all of these")
         drawn = ("--cl", "cl.txt", "--nside", NSIDE)
         for form, words in ((("--alm", "alm.h5", "--nside", NSIDE, *POTENTIAL), ()),
                             (("--adjoint", "lensed.h5", "--lmax", LMAX, *POTENTIAL, "--magnification"), ("in |A|",)),
@@ -238,10 +238,9 @@ class Lens(program.ProgramTest):
                     self.assertIn(text, out)
                 plan = json.loads((self.folder / "dry.json").read_text())["plan"]
                 parts = [plan[name]["predicted_seconds"] for name in
-                         ("deflection", "inverse", "interpolation", "rotation", "magnification") if name in plan]
+                         ("deflection", "inverse", "interpolation", "magnification") if name in plan]
                 self.assertAlmostEqual(plan["predicted_lensing_seconds"], sum(parts))
-                self.assertEqual(set(plan["deflection"]["predicted_stages"]),
-                                 {"legendre", "exchange", "ring_fft", "positions"})
+                self.assertEqual(set(plan["deflection"]["predicted_stages"]), {"legendre", "exchange", "ring_fft"})
         (self.folder / "dry.json").unlink()
         out = self.done("lens", *drawn, "--lensed-lmax", 90, "dry.h5", "--dry-run")
         self.assertIn("lmax = 90, but the grid", out.err)
@@ -251,6 +250,24 @@ class Lens(program.ProgramTest):
                         "--dry-run")
         self.assertIn("map of --deflection", out.out)
         self.assertFalse(list(self.folder.glob("dry*")))
+
+    def test_positions_and_turns_of_pixels_are_predicted_in_every_transform(self):
+        seconds = []
+        for extra in ((), ("--no-rotation",)):
+            self.done("lens", "--alm", "alm.h5", *POTENTIAL, "--nside", NSIDE, *extra, "plan.h5", "--dry-run", "--report",
+                      "plan.json", "--overwrite")
+            plan = json.loads((self.folder / "plan.json").read_text())["plan"]
+            seconds.append(plan["interpolation"]["predicted_stages"]["points"])
+        self.assertGreater(seconds[0], seconds[1])
+
+    def test_the_exchange_of_modes_may_overlap(self):
+        for form in (("--alm", "alm.h5", "--nside", NSIDE), ("--adjoint", "lensed.h5", "--lmax", LMAX)):
+            found = []
+            for exchange in ("double", "overlap"):
+                self.done("lens", *form, *POTENTIAL, "out.h5", "--exchange", exchange, "--overwrite", ranks=2)
+                read = read_map if form[0] == "--alm" else read_alm
+                found.append(read(self.folder / "out.h5"))
+            np.testing.assert_array_equal(*found)
 
     def test_deflections_that_are_too_large_are_warned_about(self):
         self.write_potential("large.h5", 1e3 * self.phi)

@@ -2,16 +2,19 @@
 #include "distribute/points/point_order.hpp"
 
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <numbers>
 #include <numeric>
 #include <random>
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "base/memory_meter.hpp"
 #include "distribute/points/point_places.hpp"
 #include "point_cases.hpp"
 #include "sphere/fine_position.hpp"
@@ -138,6 +141,32 @@ TEST(PointOrder, IsByAnglesWhereManyPointsHaveOneTheta) {
   expect_sorted(
       rows, sort_points(rows, {points.theta.data(), points.phi.data(), nullptr, 1, points.size()},
                         place));
+}
+
+TEST(PointOrder, SortingTakesTheMemoryThatIsPredicted) {
+  const PointList points = random_points(100'000, 0, std::numbers::pi, 3);
+  const FineRows rows = fine_rows(160, 300, 8);
+  for (const int n_threads : {1, 3}) {
+    omp_set_num_threads(n_threads);
+    const std::int64_t before = MemoryMeter::current_bytes();
+    MemoryMeter::reset_high_water();
+    CompactIndices place;
+    const PointOrder order = sort_points(
+        rows, {points.theta.data(), points.phi.data(), nullptr, 1, points.size()}, place);
+    const std::int64_t most = MemoryMeter::high_water_bytes() - before;
+    omp_set_num_threads(1);
+    std::vector<std::int64_t> sizes;
+    for (const TileRow& tile : order.tiles) sizes.push_back(tile.points.size());
+    std::sort(sizes.begin(), sizes.end(), std::greater<>());
+    const auto bytes_of = [&](int n_tiles) {
+      return sorting_bytes(
+          points.size(), 2,
+          std::accumulate(sizes.begin(), sizes.begin() + n_tiles, std::int64_t{0}));
+    };
+    // A thread may have nothing to do.
+    EXPECT_GE(most, bytes_of(1));
+    EXPECT_LE(most, bytes_of(n_threads));
+  }
 }
 
 TEST(PointPlaces, AreThoseOfSingleAngles) {

@@ -12,6 +12,7 @@
 #include "io/hdf5/points.hpp"
 #include "io/point_text.hpp"
 #include "point_support.hpp"
+#include "support/address_space_limit.hpp"
 
 namespace ringweave::detail {
 namespace {
@@ -202,6 +203,30 @@ TEST_F(PointFiles, AnglesMustBeFinite) {
   expect_bad("phi of point 2 (from 0) is nan", h5_);
   expect_bad("psi of point 1 (from 0) is nan; psi is not finite at 1",
              text("1 1 1\n1 1 nan\n1 1 2\n"));
+}
+
+TEST_F(PointFiles, TextOfMorePointsThanMemoryHoldsIsRefusedWithTheRanksThatWouldDo) {
+  if (RINGWEAVE_TEST_IS_SANITIZED != 0)
+    GTEST_SKIP() << "sanitizers need more address space than any limit";
+  // A line takes 4 bytes, its angles 16: 32 MB on each rank.
+  const std::int64_t n = 2'000'000 * std::int64_t{comm_.size()};
+  std::string lines;
+  if (comm_.is_root()) {
+    for (std::int64_t i = 0; i < n; ++i) lines += "1 1\n";
+  }
+  const std::string path = text(lines);
+  const test::AddressSpaceLimit limit(20'000'000);
+  for (const bool are_values : {false, true}) {
+    const test::Thrown thrown = test::thrown_by([&] {
+      if (are_values) read_values(comm_, path, n);
+      read_points(comm_, path);
+    });
+    EXPECT_EQ(thrown.kind, ErrorKind::resource) << thrown.message;
+    const std::string what = fmt::format("{} of {} need up to 0.032 GB on a rank",
+                                         are_values ? "values" : "points", path);
+    for (const std::string& words : {what, std::string("ranks with as much memory each")})
+      EXPECT_NE(thrown.message.find(words), std::string::npos) << thrown.message;
+  }
 }
 
 TEST_F(PointFiles, ThetaIsAColatitudeInRadians) {

@@ -201,6 +201,25 @@ TEST(Lensing, ResultsAreTheSameBitByBitForAnyThreads) {
   EXPECT_TRUE(same_bits(one.second, three.second));
 }
 
+TEST(Lensing, FloatMapsAreThoseOfDoublesRoundedOnce) {
+  // Some pixels go far, so that several ranks sum them.
+  for (const double convergence : {0.05, 2.0}) {
+    on_every_rank_count([&](const Communicator& comm) {
+      const Deflection deflection(comm, shared(RingGrid::gauss_legendre(24, 600)),
+                                  RandomPotential(comm, 5, convergence).view());
+      const PointSpec spec = lensed(30, {0, 2}, 1e-6);
+      Lensing lensing(comm, deflection, spec);
+      const AlmBuffer<float> alm = white_alm<float>(lensing.alm_layout(), spec.fields);
+      AlmBuffer<double> same = lensing.make_alm<double>();
+      std::copy_n(alm.view().data(), alm.n_components() * alm.size(), same.view().data());
+      const MapBuffer<double> map = lensed_map(lensing, same);
+      MapBuffer<float> rounded = lensing.make_map<float>();
+      std::copy_n(map.view().data(), map.n_components() * map.size(), rounded.view().data());
+      EXPECT_TRUE(same_bits(lensed_map(lensing, alm), rounded));
+    });
+  }
+}
+
 TEST(Lensing, AdjointIsTheSameBitByBitForAnyRanks) {
   // Some pixels go far, so that pieces of rings are summed by ranks all over the sphere.
   for (const double convergence : {0.05, 2.0}) {

@@ -3,12 +3,9 @@
 
 #include <gtest/gtest.h>
 #include <omp.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,6 +17,7 @@
 #include "nonuniform/lensing_problem.hpp"
 #include "nonuniform/point_problem.hpp"
 #include "ringweave/points.hpp"
+#include "support/address_space_limit.hpp"
 #include "support/expect_error.hpp"
 #include "transform/transform_plan.hpp"
 
@@ -108,9 +106,10 @@ TEST(LensingMemory, PredictionsOfInverseLensingAndDelensingAreWithinATenth) {
   const Deflection deflection(comm, grid, potential.view());
   const RingDistribution& bands = *deflection.ring_bands();
 
-  const PointSpec of_d = spec_of_inverse(potential_lmax, potential_lmax, {}, deflection.rms());
+  const LensingProblem of_d{spec_of_inverse(potential_lmax, potential_lmax, {}, deflection.rms()),
+                            deflection.largest(), n_threads};
   const InverseMemory of_inverse =
-      memory_of_inverse(of_d, pixels_of_inverse(of_d, bands), comm.rank(), n_threads);
+      memory_of_inverse(of_d, pixels_of_inverse(of_d, bands), comm.rank());
   std::optional<Deflection> inverse;
   expect_near(comm, "inverse", most_bytes_of([&] { inverse.emplace(deflection.inverse()); }),
               comm.max(of_inverse.peak()));
@@ -119,7 +118,7 @@ TEST(LensingMemory, PredictionsOfInverseLensingAndDelensingAreWithinATenth) {
   const LensingProblem problem{spec_of(potential_lmax, {0, 2}, 1e-6).checked(),
                                deflection.largest(), n_threads};
   const PointMemory of_lensing =
-      memory_of_lensing(problem, pixels_of_lensing(problem.spec, bands), comm.rank());
+      memory_of_lensing(problem, pixels_of_lensing(problem, bands), comm.rank());
   std::optional<Lensing> lensing;
   expect_near(comm, "planning of lensing",
               most_bytes_of([&] { lensing.emplace(comm, deflection, problem.spec); }),
@@ -140,26 +139,19 @@ TEST(LensingMemory, PredictionsOfInverseLensingAndDelensingAreWithinATenth) {
   }
 }
 
-/// Limits the address space of this process while it lives.
-class AddressSpaceLimit {
- public:
-  /// more  bytes than it has now
-  explicit AddressSpaceLimit(std::int64_t more) {
-    std::ifstream status("/proc/self/statm");
-    std::int64_t pages = 0;
-    status >> pages;
-    getrlimit(RLIMIT_AS, &before_);
-    rlimit limit = before_;
-    limit.rlim_cur = static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE) + more);
-    setrlimit(RLIMIT_AS, &limit);
-  }
-  ~AddressSpaceLimit() { setrlimit(RLIMIT_AS, &before_); }
-  AddressSpaceLimit(const AddressSpaceLimit&) = delete;
-  AddressSpaceLimit& operator=(const AddressSpaceLimit&) = delete;
-
- private:
-  rlimit before_{};
-};
+TEST(LensingMemory, RowsThatOnlyDeflectedPixelsTouchArePredicted) {
+  const Communicator comm = Communicator::world();
+  // Rings 18 rows apart, of which points touch 6.
+  const Deflection deflection(comm, shared(RingGrid::gauss_legendre(24, 600)),
+                              RandomPotential(comm, 10, 0.1).view());
+  const LensingProblem problem{spec_of(potential_lmax, {0}, 1e-4).checked(), deflection.largest(),
+                               omp_get_max_threads()};
+  const Lensing lensing(comm, deflection, problem.spec);
+  const PixelPoints pixels = pixels_of_lensing(problem, *deflection.ring_bands());
+  const double rows = lensing.transform().points().report().mean_rows * comm.size();
+  EXPECT_GT(rows, 2 * 24 * 6);
+  EXPECT_NEAR(static_cast<double>(pixels.plan().total().rows) / rows, 1, allowed);
+}
 
 TEST(PointMemory, MorePointsThanMemoryHoldsAreRefusedBeforeTheyAreSent) {
   if (RINGWEAVE_TEST_IS_SANITIZED != 0)

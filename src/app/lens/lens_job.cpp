@@ -15,6 +15,10 @@ Precision precision_of(const AnyView& view) {
 
 }  // namespace
 
+FrameRotation rotation_of(const LensOptions& options) {
+  return options.no_rotation ? FrameRotation::none : FrameRotation::carried;
+}
+
 AnalysisOptions analysis_options(const LensOptions& options) {
   AnalysisOptions analysis;
   analysis.n_iter = options.n_iter;

@@ -27,6 +27,9 @@ struct LensJob {
   std::string coordsys{};
 };
 
+/// Tells whether Q and U turn.
+FrameRotation rotation_of(const LensOptions& options);
+
 /// Returns how the command analyses a map.
 AnalysisOptions analysis_options(const LensOptions& options);
 

@@ -7,7 +7,6 @@
 
 #include "app/lens/lensed_map.hpp"
 #include "app/transform_setup.hpp"
-#include "nonuniform/fine_taps.hpp"
 #include "nonuniform/inverse_deflection.hpp"
 
 namespace ringweave::detail::inline app {
@@ -15,10 +14,6 @@ namespace {
 
 constexpr std::int64_t bytes_of_double = sizeof(double);
 constexpr std::int64_t deflection_maps = 5;  ///< that --deflection writes
-
-/// The rms and about the largest deflection of the CMB, radians.
-constexpr double usual_rms = 8e-4;
-constexpr double usual_largest = 5 * usual_rms;
 
 TransformSpec spec_of_deflection(const LensJob& job, const PotentialSource& source) {
   TransformSpec spec;
@@ -28,14 +23,6 @@ TransformSpec spec_of_deflection(const LensJob& job, const PotentialSource& sour
   spec.fields = FieldSet({1});
   spec.exchange = job.spec.exchange;
   return spec;
-}
-
-FieldAtPixels field_at_pixels(const PointSpec& spec, std::int64_t n_points, UntouchedRows untouched,
-                              const RingDistribution& bands) {
-  const TapChoice choice = choose_taps(spec, n_points);
-  PixelPoints pixels(rows_of(choice, untouched), bands);
-  const PointReport report = report_of(spec, choice, pixels.plan());
-  return {spec, std::move(pixels), report};
 }
 
 /// What --lensed-lmax holds beside the map and the a_lm of the job.
@@ -89,7 +76,7 @@ std::vector<MemoryItem> memory_of(const LensJob& job, const LensPlan& plan) {
   const DeflectionMemory of_deflection = memory_of_deflection(plan.deflection, n_threads);
   const PointMemory of_lensing =
       memory_of_lensing({job.spec, usual_largest, n_threads}, plan.lensed.pixels, rank);
-  const std::int64_t n_pixels = plan.lensed.pixels.n_pixels(rank);
+  const std::int64_t n_pixels = plan.lensed.pixels.counts(rank).listed;
   const std::int64_t stored = bytes_of(job.precision);
   const std::int64_t n = job.spec.fields.n_components();
   const std::int64_t n_alm = options.cl.empty() ? n : std::max<std::int64_t>(n, 4);
@@ -120,8 +107,9 @@ std::vector<MemoryItem> memory_of(const LensJob& job, const LensPlan& plan) {
   if (plan.inverse) {
     add_earlier(
         "search for the inverse",
-        of_deflection.total() +
-            memory_of_inverse(plan.inverse->spec, plan.inverse->pixels, rank, n_threads).peak());
+        of_deflection.total() + memory_of_inverse({plan.inverse->spec, usual_largest, n_threads},
+                                                  plan.inverse->pixels, rank)
+                                    .peak());
   }
   return items;
 }

@@ -7,27 +7,13 @@
 
 #include "app/lens/lens_job.hpp"
 #include "app/lens/potential.hpp"
+#include "app/predict/lensing_prediction.hpp"
 #include "app/predict/memory_estimate.hpp"
-#include "nonuniform/lensing_memory.hpp"
-#include "ringweave/points.hpp"
 #include "transform/transform_plan.hpp"
 
 namespace ringweave::detail::inline app {
 
-/// The pixels of a run at the fine rows of a field, as many as it is evaluated at.
-struct FieldAtPixels {
-  PointSpec spec;
-  PixelPoints pixels;
-  PointReport report;
-
-  /// Computes the bytes of values that a rank sends to others.
-  double sent_bytes(int rank) const {
-    return static_cast<double>(pixels.counts(rank).arriving * spec.fields.n_components() * 8);
-  }
-};
-
-/// What a run of `lens` is to do, from sizes alone: pixels are where they are before they are
-/// deflected.
+/// What a run of `lens` is to do, from sizes alone.
 struct LensPlan {
   /// Plans for one of so many ranks. Not collective.
   LensPlan(const LensJob& job, const PotentialSource& source, int rank, int n_ranks);

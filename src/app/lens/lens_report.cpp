@@ -24,11 +24,8 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-/// Predicts `each` operations for every pixel of a rank.
-Estimate predict_pixels(const Run& run, const FieldAtPixels& at, double each) {
-  const auto n_pixels = static_cast<double>(at.pixels.n_pixels(run.comm.rank()));
-  return of_slowest(run.comm, estimate_pixels(n_pixels, each, omp_get_max_threads(), run.machine));
-}
+/// Operations on vectors like those of sums over taps, to sort a point (measured at lmax 1023).
+constexpr double operations_of_sorting = 40;
 
 /// Puts the seconds of a part of the run into the report's plan and prints them.
 void record_part(Run& run, const char* name, const std::string& what, const Estimate& total,
@@ -45,17 +42,14 @@ void record_part(Run& run, const char* name, const std::string& what, const Esti
     run.say(fmt::format("  predicted: {} in {} ({})", seconds_text(total), what, text));
 }
 
-/// The synthesis of d, and where it moves the pixels. Collective.
+/// The synthesis of d. Collective.
 Estimate predict_deflection(Run& run, const LensPlan& plan) {
   const TransformPrediction d = predict_transforms(run, plan.deflection, {.all_fields = 1});
-  const Estimate positions = predict_pixels(run, plan.lensed, operations_of_position);
-  const Estimate total = d.total + positions;
-  record_part(run, "deflection", "the deflection", total,
+  record_part(run, "deflection", "the deflection", d.total,
               {{"legendre", d.stages.legendre.seconds},
                {"exchange", d.stages.exchange.seconds},
-               {"ring_fft", d.stages.ring_fft.seconds},
-               {"positions", positions.seconds}});
-  return total;
+               {"ring_fft", d.stages.ring_fft.seconds}});
+  return d.total;
 }
 
 /// The rows of d, and the points of all steps. Collective.
@@ -67,12 +61,13 @@ Estimate predict_inverse(Run& run, const LensPlan& plan) {
       agreed(run.comm, [&] { return TransformPlan(spec, run.comm.rank(), n_ranks); });
   const TransformPrediction rows = predict_transforms(run, to_rows, {.all_fields = 1});
   const auto n_steps = static_cast<double>(points_of_inverse(1));
-  const PointEstimate once = estimate_points(
-      point_work(spec, d.report, d.sent_bytes(run.comm.rank()), {n_ranks, omp_get_max_threads()}),
-      run.machine);
+  PointWork work = point_work(spec, d.report, d.sent_bytes(), {n_ranks, omp_get_max_threads()});
+  const PointEstimate once = estimate_points(work, run.machine);
+  work.operations = static_cast<double>(d.report.most_points) * operations_of_sorting;
   const Estimate points = n_steps * of_slowest(run.comm, once.points);
   const Estimate values = n_steps * of_slowest(run.comm, once.value_exchange);
-  const Estimate sorting = n_steps * predict_pixels(run, d, operations_of_sorting);
+  const Estimate sorting =
+      n_steps * of_slowest(run.comm, estimate_points(work, run.machine).points);
   const Estimate total = rows.total + points + values + sorting;
   record_part(run, "inverse",
               fmt::format("the inverse deflection, {:.0f} evaluations of d", n_steps), total,
@@ -107,15 +102,9 @@ void predict_seconds(Run& run, const LensJob& job, const LensPlan& plan) {
   const TransformSpec to_rows = transform_to_rows(lensed.spec, lensed.pixels.plan());
   const TransformPlan rows =
       agreed(run.comm, [&] { return TransformPlan(to_rows, run.comm.rank(), run.comm.size()); });
-  const double sent = run.comm.max(lensed.sent_bytes(run.comm.rank()));
   total = total + record_point_prediction(run, rows,
-                                          point_work(to_rows, lensed.report, sent,
-                                                     {run.comm.size(), omp_get_max_threads()}));
-  if (!options.no_rotation && lensed.spec.fields.max_spin() > 0) {
-    const Estimate rotation = predict_pixels(run, lensed, operations_of_rotation);
-    record_part(run, "rotation", "the rotation", rotation, {{"points", rotation.seconds}});
-    total = total + rotation;
-  }
+                                          lensing_work(to_rows, lensed, rotation_of(options),
+                                                       {run.comm.size(), omp_get_max_threads()}));
   if (options.magnification) {
     total = total + predict_on_grid(run, "magnification", "|A|",
                                     spec_of_magnification(plan, !options.curl.empty()), {1});

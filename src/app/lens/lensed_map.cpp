@@ -65,8 +65,7 @@ LensedCut lensed_cut(const LensJob& job, std::shared_ptr<const RingDistribution>
 Lensing planned_lensing(Run& run, const LensJob& job, const Deflection& deflection) {
   run.progress.stage("planning");
   const StageTimer timer(&run.times, "plan");
-  return Lensing(run.comm, deflection, job.spec,
-                 job.options.no_rotation ? FrameRotation::none : FrameRotation::carried);
+  return Lensing(run.comm, deflection, job.spec, rotation_of(job.options));
 }
 
 template <class T>

@@ -84,6 +84,11 @@ std::vector<MemoryItem> EvenPoints::memory(int n_ranks, int n_threads, Precision
           {"values", listed * bytes_of(precision) * n_value_components()}};
 }
 
+PointShare EvenPoints::share(int n_ranks, int n_threads) const {
+  return {work(n_ranks, n_threads),
+          MemoryEstimate{memory(n_ranks, n_threads, Precision::double_)}.total()};
+}
+
 PointWork point_work(const PointTransform& transform, int n_ranks, int n_threads) {
   const PointReport& report = transform.points().report();
   return point_work(transform.plan().spec, report,

@@ -15,6 +15,12 @@
 
 namespace ringweave::detail::inline app {
 
+/// What a rank does for points, and the bytes that it holds with them.
+struct PointShare {
+  PointWork work;
+  std::int64_t bytes = 0;
+};
+
 /// Points all over the sphere, as many near any place, before anything of their transform is
 /// planned. Not collective.
 class EvenPoints {
@@ -28,6 +34,8 @@ class EvenPoints {
   const TransformSpec& rows() const { return rows_; }
   /// What a rank of so many does for them.
   PointWork work(int n_ranks, int n_threads) const;
+  /// The same, with the memory for doubles.
+  PointShare share(int n_ranks, int n_threads) const;
   /// Memory of a rank of so many, without the program and the angles it lists.
   std::vector<MemoryItem> memory(int n_ranks, int n_threads, Precision precision) const;
 

@@ -69,15 +69,13 @@ ScalingPrediction ScalingPredictor::predict(int n_ranks) const {
   if (work.place != Place::device) set_passes(scaling_.spec(), n_ranks, work);
   prediction.seconds = estimate_transform(work, machine_);
   if (points_) {
-    prediction.points = estimate_points(points_->work(n_ranks, place_.n_threads), machine_);
-    // The fine rows are never all in memory.
-    const std::int64_t bytes =
-        lensed_ ? lensed_->memory(n_ranks, place_.n_threads)
-                : MemoryEstimate{points_->memory(n_ranks, place_.n_threads, Precision::double_)}
-                      .total();
+    const PointShare share = lensed_ ? lensed_->share(n_ranks, place_.n_threads)
+                                     : points_->share(n_ranks, place_.n_threads);
+    prediction.points = estimate_points(share.work, machine_);
     if (lensed_) prediction.deflection = lensed_->deflection(n_ranks, place_.n_threads, machine_);
-    prediction.shares.largest_bytes = bytes;
-    prediction.shares.mean_bytes = static_cast<double>(bytes);
+    // The fine rows are never all in memory.
+    prediction.shares.largest_bytes = share.bytes;
+    prediction.shares.mean_bytes = static_cast<double>(share.bytes);
   }
   if (n_ranks > 1) {
     const double sent = static_cast<double>(prediction.shares.largest.sent_bytes);

@@ -2,6 +2,7 @@
 #include "distribute/points/piece_exchange.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -32,11 +33,7 @@ std::vector<int> ranks_of(const PointPlan& plan, const MovedPiece& piece) {
 
 /// What goes to other ranks and comes from them while this is planned.
 struct PieceExchange::Moving {
-  struct Piece {
-    const MovedPiece* piece;
-    bool is_first;
-  };
-  std::vector<std::vector<Piece>> to_peer;
+  std::vector<std::vector<const MovedPiece*>> to_peer;
   std::unique_ptr<PointMessages> messages;  ///< of numbers
   // [piece][number]
   HostBuffer<double> told;
@@ -50,7 +47,7 @@ struct PieceExchange::Moving {
   std::vector<std::int64_t> counts(const Count& count) const {
     std::vector<std::int64_t> sums(to_peer.size(), 0);
     for (std::size_t peer = 0; peer < sums.size(); ++peer) {
-      for (const Piece& leaving : to_peer[peer]) sums[peer] += count(*leaving.piece);
+      for (const MovedPiece* piece : to_peer[peer]) sums[peer] += count(*piece);
     }
     return sums;
   }
@@ -58,13 +55,12 @@ struct PieceExchange::Moving {
   void pack(ComponentView<const double> vectors) {
     double* number = told.data();
     double* vector = given.data();
-    for (const std::vector<Piece>& pieces : to_peer) {
-      for (const Piece& leaving : pieces) {
-        const MovedPiece& piece = *leaving.piece;
-        *number++ = static_cast<double>(piece.pixels.ring);
-        for (const std::int32_t value : {piece.sector, piece.first_tap, piece.last_tap})
+    for (const std::vector<const MovedPiece*>& pieces : to_peer) {
+      for (const MovedPiece* piece : pieces) {
+        *number++ = static_cast<double>(piece->pixels.ring);
+        for (const std::int32_t value : {piece->sector, piece->first_tap, piece->last_tap})
           *number++ = value;
-        for (std::int64_t i = piece.place; i < piece.place + piece.pixels.count; ++i) {
+        for (std::int64_t i = piece->place; i < piece->place + piece->pixels.count; ++i) {
           for (const std::int64_t c : {0, 1}) *vector++ = vectors.component(c)[i];
         }
       }
@@ -111,9 +107,10 @@ PieceExchange::PieceExchange(Communicator comm, const PixelPieces& cut, const Po
   moving.messages->to_summed(moving.told.data(), moving.heard.data(), n_numbers);
   messages_->to_summed(moving.given.data(), moving.received.data(), 2);
   agree(comm_, [&] {
+    const std::int64_t n_kept = place_sums(messages_->n_summed());
     receive(cut, moving);
     listed_buffer_.allocate(options.most_components * messages_->n_listed());
-    summed_buffer_.allocate(options.most_components * messages_->n_summed());
+    summed_buffer_.allocate(options.most_components * (messages_->n_summed() + n_kept));
   });
 }
 
@@ -121,24 +118,37 @@ PieceExchange::PieceExchange(Communicator comm, const PixelPieces& cut, const Po
 void PieceExchange::list(const PointPlan& plan, std::span<const MovedPiece> pieces,
                          Moving& moving) {
   moving.to_peer.resize(to_size(comm_.size()));
+  std::vector<int> peers;  // [place]
+  std::vector<std::int64_t> n_sent(moving.to_peer.size(), 0);
   for (const MovedPiece& piece : pieces) {
     const std::vector<int> ranks = ranks_of(plan, piece);
+    const std::int64_t count = piece.pixels.count;
     const bool is_summed_here = std::binary_search(ranks.begin(), ranks.end(), comm_.rank());
     if (is_summed_here) summed_.push_back(piece);
+    if (is_summed_here && ranks.size() == 1) continue;
     for (const int rank : ranks) {
       if (rank == comm_.rank()) continue;
-      moving.to_peer[to_size(rank)].push_back({&piece, !is_summed_here && rank == ranks[0]});
+      moving.to_peer[to_size(rank)].push_back(&piece);
+      places_.push_back(std::exchange(n_sent[to_size(rank)], n_sent[to_size(rank)] + count));
+      peers.push_back(rank);
     }
+    shared_.push_back(
+        {piece.place, count, is_summed_here ? ssize64(summed_) - 1 : -1, ssize64(places_)});
   }
-  std::int64_t place = 0;
-  for (const std::vector<Moving::Piece>& to_peer : moving.to_peer) {
-    std::vector<SentPiece>& sent = sent_.emplace_back();
-    for (const Moving::Piece& leaving : to_peer) {
-      const std::int64_t count = leaving.piece->pixels.count;
-      sent.push_back({leaving.piece->place, count, place, leaving.is_first});
-      place += count;
-    }
+  std::exclusive_scan(n_sent.begin(), n_sent.end(), n_sent.begin(), std::int64_t{0});
+  for (std::size_t i = 0; i < places_.size(); ++i) places_[i] += n_sent[to_size(peers[i])];
+}
+
+/// Gives the pieces that this rank and others sum a place for their sums, from `first` on. Returns
+/// the number of their points.
+std::int64_t PieceExchange::place_sums(std::int64_t first) {
+  std::int64_t next = first;
+  for (SharedPiece& shared : shared_) {
+    if (shared.sums < 0) continue;
+    summed_[to_size(shared.sums)].sums = next;
+    shared.sums = std::exchange(next, next + shared.count);
   }
+  return next - first;
 }
 
 /// Sorts the pieces of others in, and takes their vectors.
@@ -154,7 +164,7 @@ void PieceExchange::receive(const PixelPieces& cut, const Moving& moving) {
     piece.first_tap = static_cast<std::int32_t>(numbers[2]);
     piece.last_tap = static_cast<std::int32_t>(numbers[3]);
     piece.pixels = cut.piece(cut.blocks()[to_size(block)], piece.sector, ring);
-    piece.place = place;
+    piece.place = piece.sums = place;
     place += piece.pixels.count;
     summed_.push_back(piece);
   }
@@ -170,23 +180,27 @@ void PieceExchange::receive(const PixelPieces& cut, const Moving& moving) {
   }
 }
 
+std::span<const std::int64_t> PieceExchange::places_of(std::int64_t shared) const {
+  const std::int64_t begin = shared == 0 ? 0 : shared_[to_size(shared - 1)].end;
+  return std::span(places_).subspan(to_size(begin), to_size(shared_[to_size(shared)].end - begin));
+}
+
 template <class T>
 void PieceExchange::gather(ComponentView<T> values) {
   if (messages_ == nullptr) return;
   const std::int64_t n_components = values.n_components();
   messages_->to_listed(summed_buffer_.data(), listed_buffer_.data(), n_components);
-  // A piece that several peers sum is added up in their order.
-  for (const std::vector<SentPiece>& of_peer : sent_) {
 #pragma omp parallel for schedule(static)
-    for (std::int64_t k = 0; k < ssize64(of_peer); ++k) {
-      const SentPiece& piece = of_peer[to_size(k)];
-      for (std::int64_t c = 0; c < n_components; ++c) {
-        T* const to = values.component(c).data() + piece.pixel;
-        const double* from = listed_buffer_.data() + piece.place * n_components + c;
-        for (std::int64_t i = 0; i < piece.count; ++i, from += n_components) {
-          const double before = piece.is_first ? 0 : static_cast<double>(to[i]);
-          to[i] = static_cast<T>(before + *from);
-        }
+  for (std::int64_t k = 0; k < ssize64(shared_); ++k) {
+    const SharedPiece& piece = shared_[to_size(k)];
+    const std::span<const std::int64_t> places = places_of(k);
+    for (std::int64_t c = 0; c < n_components; ++c) {
+      T* const to = values.component(c).data() + piece.pixel;
+      for (std::int64_t i = 0; i < piece.count; ++i) {
+        double sum = piece.sums < 0 ? 0 : summed_buffer_[(piece.sums + i) * n_components + c];
+        for (const std::int64_t place : places)
+          sum += listed_buffer_[(place + i) * n_components + c];
+        to[i] = static_cast<T>(sum);
       }
     }
   }
@@ -196,13 +210,13 @@ template <class T>
 void PieceExchange::scatter(ComponentView<const T> values) {
   if (messages_ == nullptr) return;
   const std::int64_t n_components = values.n_components();
-  for (const std::vector<SentPiece>& to_peer : sent_) {
 #pragma omp parallel for schedule(static)
-    for (std::int64_t k = 0; k < ssize64(to_peer); ++k) {
-      const SentPiece& piece = to_peer[to_size(k)];
+  for (std::int64_t k = 0; k < ssize64(shared_); ++k) {
+    const SharedPiece& piece = shared_[to_size(k)];
+    for (const std::int64_t place : places_of(k)) {
       for (std::int64_t c = 0; c < n_components; ++c) {
         const T* const from = values.component(c).data() + piece.pixel;
-        double* to = listed_buffer_.data() + piece.place * n_components + c;
+        double* to = listed_buffer_.data() + place * n_components + c;
         for (std::int64_t i = 0; i < piece.count; ++i, to += n_components)
           *to = static_cast<double>(from[i]);
       }
@@ -212,18 +226,21 @@ void PieceExchange::scatter(ComponentView<const T> values) {
 }
 
 std::int64_t PieceExchange::bytes() const {
-  std::int64_t bytes = held_bytes(summed_, listed_buffer_, summed_buffer_) + vectors_.bytes();
-  for (const std::vector<SentPiece>& of_peer : sent_) bytes += held_bytes(of_peer);
+  const std::int64_t bytes =
+      held_bytes(summed_, shared_, places_, listed_buffer_, summed_buffer_) + vectors_.bytes();
   return messages_ == nullptr ? bytes : bytes + messages_->bytes();
 }
 
 std::int64_t PieceExchange::bytes_of(const PointCounts& points, std::int64_t n_components) {
   constexpr std::int64_t number = sizeof(double);
   constexpr std::int64_t usual_pixels = PixelPieces::most_pixels * 7 / 8;
+  // Points that this rank and another sum.
+  const std::int64_t kept = std::min(points.listed, points.repeated);
   return (points.summed * std::int64_t{sizeof(MovedPiece)} +
-          points.sent * std::int64_t{sizeof(SentPiece)}) /
+          points.sent * std::int64_t{sizeof(SharedPiece) + sizeof(std::int64_t)}) /
              usual_pixels +
-         points.sent * n_components * number + points.arriving * (n_components + 2) * number;
+         (points.sent + kept) * n_components * number +
+         points.arriving * (n_components + 2) * number;
 }
 
 #define RINGWEAVE_INSTANTIATE(T)                            \

@@ -26,6 +26,9 @@ struct MovedPiece {
   std::int32_t last_tap;
   /// Of its first pixel among those of this rank's rings, or among the points that arrive.
   std::int64_t place;
+  /// Of its first sum among those that the exchange keeps; -1: no other rank sums the piece, and
+  /// its sums are values.
+  std::int64_t sums = -1;
   bool is_own;  ///< its ring is this rank's
 };
 
@@ -46,13 +49,14 @@ class PieceExchange {
   std::span<const MovedPiece> summed() const { return summed_; }
   /// [to the south, to the east][point that arrives]
   ComponentView<const double> vectors() const { return vectors_.view(); }
-  /// The values of a point that arrives, [component].
-  double* values(std::int64_t point, std::int64_t n_components) {
+  /// The sums of a point, [component]. After scatter(): the values of a point that arrives.
+  double* sums(std::int64_t point, std::int64_t n_components) {
     return summed_buffer_.data() + point * n_components;
   }
 
-  /// Adds sums of other ranks to those of this rank in `values`, [component][pixel of this rank's
-  /// rings], where each sum is rounded to T. T is float or double. No allocation. Collective.
+  /// Adds up the sums of all ranks at the pixels that this rank lists and others sum, in double.
+  /// values  [component][pixel of this rank's rings]; the other pixels stay as they are
+  /// T is float or double. No allocation. Collective.
   template <class T>
   void gather(ComponentView<T> values);
   /// Sends values to the other ranks that sum them, the transpose of gather().
@@ -64,25 +68,30 @@ class PieceExchange {
   static std::int64_t bytes_of(const PointCounts& points, std::int64_t n_components);
 
  private:
-  /// A piece of this rank that another sums.
-  struct SentPiece {
+  /// A piece of this rank that others sum.
+  struct SharedPiece {
     std::int64_t pixel;  ///< its first one among this rank's
     std::int64_t count;
-    std::int64_t place;  ///< of its first point among those sent
-    bool is_first;       ///< no rank before has a sum
+    std::int64_t sums;  ///< as in MovedPiece; -1: this rank does not sum it
+    std::int64_t end;   ///< of its places_, which begin at the end of those before
   };
   struct Moving;
 
   void list(const PointPlan& plan, std::span<const MovedPiece> pieces, Moving& moving);
+  std::int64_t place_sums(std::int64_t first);
   void receive(const PixelPieces& cut, const Moving& moving);
+  std::span<const std::int64_t> places_of(std::int64_t shared) const;
 
   Communicator comm_;
   std::vector<MovedPiece> summed_;
-  std::vector<std::vector<SentPiece>> sent_;  ///< [peer]
-  std::unique_ptr<PointMessages> messages_;   ///< null: this rank is the only one
+  std::vector<SharedPiece> shared_;
+  /// [piece][rank, ascending] its first point among those sent to the other ranks that sum it.
+  std::vector<std::int64_t> places_;
+  std::unique_ptr<PointMessages> messages_;  ///< null: this rank is the only one
   ComponentBuffer<double> vectors_;
   HostBuffer<double> listed_buffer_;  ///< [point sent to others][component]
-  HostBuffer<double> summed_buffer_;  ///< [point that arrives][component]
+  /// [point that arrives, then point that this rank and others sum][component]
+  HostBuffer<double> summed_buffer_;
 };
 
 }  // namespace ringweave::detail::inline distribute

@@ -51,18 +51,6 @@ void require_one_for_each(const char* name, std::span<const double> angles, std:
       n_points, angles.size(), name));
 }
 
-std::vector<std::int64_t> sum_over_ranks(const Communicator& comm,
-                                         const std::vector<std::int64_t>& counts) {
-  std::vector<std::int64_t> sums = counts;
-  if (comm.size() > 1) {
-    check_mpi(MPI_Allreduce(counts.data(), sums.data(),
-                            checked_cast<int>(ssize64(counts), "rows of points"), MPI_INT64_T,
-                            MPI_SUM, mpi_handle(comm)),
-              "MPI_Allreduce");
-  }
-  return sums;
-}
-
 /// Calls use(point, first tap) for the points from `begin` to `end`, one after the other.
 template <class Use>
 void for_each_first_tap(const FineRows& rows, std::span<const double> theta, std::int64_t begin,
@@ -78,6 +66,18 @@ void for_each_first_tap(const FineRows& rows, std::span<const double> theta, std
 }
 
 }  // namespace
+
+std::vector<std::int64_t> sum_over_ranks(const Communicator& comm,
+                                         const std::vector<std::int64_t>& counts) {
+  std::vector<std::int64_t> sums = counts;
+  if (comm.size() > 1) {
+    check_mpi(MPI_Allreduce(counts.data(), sums.data(),
+                            checked_cast<int>(ssize64(counts), "rows of points"), MPI_INT64_T,
+                            MPI_SUM, mpi_handle(comm)),
+              "MPI_Allreduce");
+  }
+  return sums;
+}
 
 /// What the constructor needs for a while.
 class PointExchange::Listing {
@@ -420,7 +420,7 @@ std::int64_t PointExchange::bytes_of(const PointCounts& points, std::int64_t mos
 }
 
 std::int64_t PointExchange::bytes_while_sorting(const PointCounts& points) {
-  const std::int64_t sorting = sorting_bytes(points.summed, points.n_angles);
+  const std::int64_t sorting = sorting_bytes(points.summed, points.n_angles, points.in_work);
   if (points.sent == 0 && points.arriving == 0) return sorting;
   // Angles as they arrived.
   return sorting + bytes_of_references(points) +

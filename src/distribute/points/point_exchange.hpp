@@ -25,8 +25,13 @@ struct PointCounts {
   std::int64_t sent = 0;      ///< listed points that others sum, one for each of them
   std::int64_t arriving = 0;  ///< summed points that others list
   std::int64_t repeated = 0;  ///< ranks that sum a listed point beyond the first, of all points
+  std::int64_t in_work = 0;   ///< summed points that are sorted at once, by all threads
   std::int64_t n_angles = 2;  ///< 3 with psi
 };
+
+/// Returns the points of all ranks from those of each, [first tap], for a PointPlan. Collective.
+std::vector<std::int64_t> sum_over_ranks(const Communicator& comm,
+                                         const std::vector<std::int64_t>& counts);
 
 struct PointOptions {
   std::int64_t most_components = 1;  ///< of gather() and scatter()

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -96,21 +97,27 @@ class TileRowSort {
   /// number  [place before] number of the point
   /// place   [number] overwritten with the place among all
   void run(const TileRow& tile, const Index* number, PointOrder& order, Index* place) {
+    const std::int64_t n = tile.points.size();
+    if (n > points_.size()) {
+      points_.allocate(n);
+      listed_.allocate(n);
+      sorted_.allocate(n);
+    }
     list(tile, number, order);
-    sort_by(of_bin_, bin_of, listed_, sorted_);
-    sort_by(of_group_, group_of, sorted_, listed_);
+    sort_by(of_bin_, bin_of, {listed_.data(), to_size(n)}, sorted_.data());
+    sort_by(of_group_, group_of, {sorted_.data(), to_size(n)}, listed_.data());
     std::int64_t at = tile.points.begin;
-    for (std::size_t begin = 0, end = 0; begin < listed_.size(); begin = end) {
-      while (end < listed_.size() && key_of(listed_[end]) == key_of(listed_[begin])) ++end;
+    for (std::int64_t begin = 0, end = 0; begin < n; begin = end) {
+      while (end < n && key_of(listed_[end]) == key_of(listed_[begin])) ++end;
       if (end - begin > 1) {
         std::sort(listed_.data() + begin, listed_.data() + end, [&](Entry a, Entry b) {
           return is_before(points_[index_of(a)], points_[index_of(b)]);
         });
         find_repeated(begin, end, at);
       }
-      for (std::size_t i = begin; i < end; ++i, ++at) {
+      for (std::int64_t i = begin; i < end; ++i, ++at) {
         // Points and places are anywhere in memory.
-        if (i + 2 * ahead < listed_.size()) {
+        if (i + 2 * ahead < n) {
           __builtin_prefetch(&points_[index_of(listed_[i + 2 * ahead])]);
           __builtin_prefetch(&place[points_[index_of(listed_[i + ahead])].number], 1);
         }
@@ -129,10 +136,11 @@ class TileRowSort {
     double phi;
     Index number;
   };
+  static_assert(sizeof(Point) + 2 * sizeof(std::uint64_t) == bytes_of_point_in_work);
   /// From the highest bits: group of columns (16), bin of theta (16), index among the points (32).
   using Entry = std::uint64_t;
   static constexpr std::size_t n_bins = 2048;
-  static constexpr std::size_t ahead = 16;
+  static constexpr std::int64_t ahead = 16;
   static std::size_t group_of(Entry entry) { return entry >> 48; }
   static std::size_t bin_of(Entry entry) { return (entry >> 32) & 0xffff; }
   static std::uint32_t key_of(Entry entry) { return static_cast<std::uint32_t>(entry >> 32); }
@@ -146,14 +154,11 @@ class TileRowSort {
   }
   /// Copies the points, makes an entry of each and counts groups and bins.
   void list(const TileRow& tile, const Index* number, const PointOrder& order) {
-    const std::int64_t n = tile.points.end - tile.points.begin;
+    const std::int64_t n = tile.points.size();
     checked_cast<std::uint32_t>(n, "points of 16 rows");
     checked_cast<std::uint16_t>(ssize64(of_group_), "groups of 8 columns");
     const double* const theta = order.theta.data() + tile.points.begin;
     const double* const phi = order.phi.data() + tile.points.begin;
-    points_.resize(to_size(n));
-    listed_.resize(to_size(n));
-    sorted_.resize(to_size(n));
     of_bin_.fill(0);
     std::fill(of_group_.begin(), of_group_.end(), 0);
     // Bins grow with theta to the last bit, so that they and theta have one order.
@@ -173,26 +178,25 @@ class TileRowSort {
         const std::size_t g = to_size(column[to_size(i - first)]) / PointOrder::group_columns;
         ++of_bin_[b];
         ++of_group_[g];
-        points_[to_size(i)] = {theta[i], phi[i], number[tile.points.begin + i]};
-        listed_[to_size(i)] = Entry{g} << 48 | Entry{b} << 32 | static_cast<Entry>(i);
+        points_[i] = {theta[i], phi[i], number[tile.points.begin + i]};
+        listed_[i] = Entry{g} << 48 | Entry{b} << 32 | static_cast<Entry>(i);
       }
     }
   }
   /// Copies entries in the order of a key, equal keys in the order they have.
   template <class Counts, class KeyOf>
-  static void sort_by(Counts& counts, KeyOf key, const std::vector<Entry>& from,
-                      std::vector<Entry>& to) {
+  static void sort_by(Counts& counts, KeyOf key, std::span<const Entry> from, Entry* to) {
     counts_to_begins(counts);
     for (const Entry entry : from) to[counts[key(entry)]++] = entry;
   }
   /// Lists the points at one place among sorted entries, the first of which goes to `at`.
-  void find_repeated(std::size_t begin, std::size_t end, std::int64_t at) {
-    for (std::size_t first = begin, next = begin + 1; next <= end; ++next) {
+  void find_repeated(std::int64_t begin, std::int64_t end, std::int64_t at) {
+    for (std::int64_t first = begin, next = begin + 1; next <= end; ++next) {
       if (next < end &&
           !is_before(points_[index_of(listed_[first])], points_[index_of(listed_[next])]))
         continue;
-      const std::int64_t place = at + static_cast<std::int64_t>(first - begin);
-      const auto count = static_cast<std::int64_t>(next - first);
+      const std::int64_t place = at + first - begin;
+      const std::int64_t count = next - first;
       if (count > 1) repeated.push_back({place, place + count});
       first = next;
     }
@@ -203,22 +207,26 @@ class TileRowSort {
   std::int64_t stride_;
   std::array<std::uint32_t, n_bins> of_bin_{};
   std::vector<std::uint32_t> of_group_;
-  std::vector<Point> points_;
-  std::vector<Entry> listed_;
-  std::vector<Entry> sorted_;
+  HostBuffer<Point> points_;
+  HostBuffer<Entry> listed_;
+  HostBuffer<Entry> sorted_;
 };
 
 template <class Index>
 void sort_tile_rows(const FineRows& rows, const StridedAngles& angles, const Index* number,
                     PointOrder& order, Index* place) {
+  // The largest first, so that the memory of a thread never grows.
+  std::vector<TileRow> tiles = order.tiles;
+  std::sort(tiles.begin(), tiles.end(),
+            [](const TileRow& a, const TileRow& b) { return a.points.size() > b.points.size(); });
   FirstError error;
 #pragma omp parallel
   {
     std::optional<TileRowSort<Index>> sort;
     error.guard([&] { sort.emplace(rows, angles); });
 #pragma omp for schedule(dynamic)
-    for (std::int64_t t = 0; t < ssize64(order.tiles); ++t)
-      error.guard([&] { sort->run(order.tiles[to_size(t)], number, order, place); });
+    for (std::int64_t t = 0; t < ssize64(tiles); ++t)
+      error.guard([&] { sort->run(tiles[to_size(t)], number, order, place); });
 #pragma omp critical(ringweave_repeated_points)
     error.guard([&] {
       order.repeated.insert(order.repeated.end(), sort->repeated.begin(), sort->repeated.end());

@@ -25,6 +25,7 @@ struct PointAngles {
 struct PointRange {
   std::int64_t begin = 0;
   std::int64_t end = 0;
+  std::int64_t size() const { return end - begin; }
 };
 
 /// Points whose nearest row is one of PointOrder::tile_rows.
@@ -65,14 +66,20 @@ struct StridedAngles {
 /// Sorts points. OpenMP.
 ///
 /// place   [point] overwritten with its place in the order
-/// Memory  sorting_bytes(), and 40 bytes for the points of one row of tiles on each thread
+/// Memory  sorting_bytes()
 /// Error   UsageError when 2^32 points or more are in one row of tiles.
 PointOrder sort_points(const FineRows& rows, const StridedAngles& angles, CompactIndices& place);
 
-/// Returns the most bytes in sort_points() besides angles: those sorted, and two indices.
-inline std::int64_t sorting_bytes(std::int64_t n_points, std::int64_t n_angles) {
+/// Bytes of a point whose row of tiles is being sorted.
+inline constexpr std::int64_t bytes_of_point_in_work = 40;
+
+/// Returns the most bytes in sort_points() besides angles: those sorted, two indices, and those of
+/// the threads.
+/// n_in_work  points of the largest rows of tiles, one for each thread
+inline std::int64_t sorting_bytes(std::int64_t n_points, std::int64_t n_angles,
+                                  std::int64_t n_in_work) {
   return n_points * n_angles * std::int64_t{sizeof(double)} +
-         2 * CompactIndices::bytes_of(n_points, n_points);
+         2 * CompactIndices::bytes_of(n_points, n_points) + n_in_work * bytes_of_point_in_work;
 }
 
 }  // namespace ringweave::detail::inline distribute

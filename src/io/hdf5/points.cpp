@@ -10,7 +10,6 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "distribute/mpi/memory_check.hpp"
 #include "io/equal_parts.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/dimensions.hpp"
@@ -166,10 +165,7 @@ DiskSpace create_values(const std::string& path, const ValuesHeader& header,
 ComponentBuffer<double> make_part(const Communicator& comm, const std::string& what,
                                   std::int64_t n_components, std::int64_t total,
                                   std::int64_t size) {
-  const std::int64_t of_point = n_components * std::int64_t{sizeof(double)};
-  const std::int64_t bytes =
-      agreed(comm, [&] { return checked_product(of_point, total, what.c_str()); });
-  require_memory_for(comm, of_point * size, what, [&](int n_ranks) { return bytes / n_ranks; });
+  require_memory_of_parts(comm, what, n_components, total);
   return agreed(comm, [&] { return ComponentBuffer<double>(n_components, size); });
 }
 
