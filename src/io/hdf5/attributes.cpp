@@ -8,6 +8,7 @@
 #include <cmath>
 #include <sstream>
 #include <utility>
+#include <variant>
 
 #include "base/checked_cast.hpp"
 #include "io/file_origin.hpp"
@@ -103,6 +104,14 @@ void Hdf5AttributeWriter::logical(const char* name, bool value) const {
   write(name, type.id(), scalar, &number);
 }
 
+void Hdf5AttributeWriter::keyword(const Keyword& keyword) const {
+  const char* name = keyword.name.c_str();
+  if (const auto* words = std::get_if<std::string>(&keyword.value)) text(name, *words);
+  if (const auto* whole = std::get_if<std::int64_t>(&keyword.value)) integer(name, *whole);
+  if (const auto* number = std::get_if<double>(&keyword.value)) real(name, *number);
+  if (const auto* is_true = std::get_if<bool>(&keyword.value)) logical(name, *is_true);
+}
+
 Hdf5Handle Hdf5AttributeReader::open(const char* name) const {
   const htri_t exists = H5Aexists(object_, name);
   if (exists < 0) throw DataError(path_, "its attributes are broken; copy the file anew");
@@ -174,6 +183,18 @@ std::optional<double> Hdf5AttributeReader::real(const char* name) const {
     throw DataError(path_, fmt::format("attribute {} is not one number", name));
   }
   return value;
+}
+
+std::vector<double> Hdf5AttributeReader::missing_values() const {
+  // What NetCDF has where nothing was written, in float and double.
+  constexpr double netcdf_fill = 9.9692099683868690e+36;
+  std::vector<double> values{netcdf_fill, static_cast<double>(static_cast<float>(netcdf_fill))};
+  for (const char* name : {"_FillValue", "missing_value", "BAD_DATA"}) {
+    if (has_text(name)) continue;
+    const std::optional<double> value = real(name);
+    if (value && !std::isinf(*value)) values.push_back(*value);
+  }
+  return values;
 }
 
 std::vector<Keyword> Hdf5AttributeReader::keywords() const {

@@ -27,6 +27,7 @@ class Hdf5AttributeWriter {
   void real(const char* name, double value) const;
   void single(const char* name, float value) const;
   void logical(const char* name, bool value) const;  ///< as h5py does
+  void keyword(const Keyword& keyword) const;        ///< without its comment
 
  private:
   void write(const char* name, hid_t type, std::int64_t count, const void* values) const;
@@ -46,6 +47,9 @@ class Hdf5AttributeReader {
   std::optional<std::int64_t> integer(const char* name) const;
   std::optional<double> real(const char* name) const;
   bool has_text(const char* name) const;
+  /// The numbers that stand for no value, NaN among them: those of _FillValue, missing_value and
+  /// BAD_DATA, and what NetCDF has where nothing was written.
+  std::vector<double> missing_values() const;
   /// The attributes with one text or number, without those that describe their file alone; what
   /// cannot be read is left out.
   std::vector<Keyword> keywords() const;

@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 #include <hdf5_hl.h>
 
+#include <cstring>
+
 #include "base/checked_cast.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/file.hpp"
+#include "io/hdf5/global_heap.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline io {
@@ -27,13 +30,6 @@ Hdf5Handle create_scale(const Hdf5Handle& parent, const std::string& path, const
   if (!scale.valid())
     throw ResourceError(fmt::format("{}: cannot create dimension {}", path, name));
   return scale;
-}
-
-bool is_scale(const Hdf5Handle& file, const std::string& path, const std::string& name) {
-  const Hdf5Handle dataset(H5Dopen2(file.id(), name.c_str(), H5P_DEFAULT), H5Dclose);
-  if (!dataset.valid()) return false;
-  const Hdf5AttributeReader attributes(dataset, path);
-  return attributes.has_text("CLASS") && attributes.text("CLASS") == "DIMENSION_SCALE";
 }
 
 }  // namespace
@@ -66,7 +62,7 @@ Hdf5Handle create_hdf5_dimension(const Hdf5Handle& parent, const std::string& pa
 }
 
 void attach_hdf5_scales(const Hdf5Handle& dataset, const std::string& path,
-                        std::initializer_list<const Hdf5Handle*> scales) {
+                        const std::vector<const Hdf5Handle*>& scales) {
   unsigned axis = 0;
   for (const Hdf5Handle* scale : scales) {
     if (H5DSattach_scale(dataset.id(), scale->id(), axis++) < 0)
@@ -74,12 +70,44 @@ void attach_hdf5_scales(const Hdf5Handle& dataset, const std::string& path,
   }
 }
 
+std::vector<std::string> hdf5_scales_of(const Hdf5Handle& dataset, const std::string& path) {
+  constexpr const char* name = "DIMENSION_LIST";
+  if (H5Aexists(dataset.id(), name) <= 0) return {};
+  const Hdf5Handle attribute(H5Aopen(dataset.id(), name, H5P_DEFAULT), H5Aclose);
+  if (!attribute.valid()) return {};
+  const Hdf5Handle type(H5Aget_type(attribute.id()), H5Tclose);
+  const Hdf5Handle entry(H5Tget_super(type.id()), H5Tclose);
+  const Hdf5Handle space(H5Aget_space(attribute.id()), H5Sclose);
+  if (H5Tget_class(type.id()) != H5T_VLEN || H5Tequal(entry.id(), H5T_STD_REF_OBJ) <= 0 ||
+      H5Sget_simple_extent_npoints(space.id()) > H5S_MAX_RANK)
+    return {};
+  return read_hdf5_variable_length(attribute.id(), name, sizeof(hobj_ref_t), path);
+}
+
+bool lists_hdf5_scale(const Hdf5Handle& file, const std::string& scales, const std::string& name) {
+  hobj_ref_t wanted = 0;
+  H5Rcreate(&wanted, file.id(), name.c_str(), H5R_OBJECT, -1);
+  for (std::size_t at = 0; at + sizeof wanted <= scales.size(); at += sizeof wanted) {
+    hobj_ref_t listed = 0;
+    std::memcpy(&listed, scales.data() + at, sizeof listed);
+    if (listed == wanted) return true;
+  }
+  return false;
+}
+
+bool is_hdf5_scale(const Hdf5Handle& file, const std::string& path, const std::string& name) {
+  const Hdf5Handle dataset(H5Dopen2(file.id(), name.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!dataset.valid()) return false;
+  const Hdf5AttributeReader attributes(dataset, path);
+  return attributes.has_text("CLASS") && attributes.text("CLASS") == "DIMENSION_SCALE";
+}
+
 std::vector<std::string> hdf5_datasets_without_scales(const Hdf5Handle& file,
                                                       const std::string& path,
                                                       const std::string& group) {
   std::vector<std::string> names = hdf5_datasets(file, path, group);
   std::erase_if(names, [&](const std::string& name) {
-    return is_scale(file, path, fmt::format("{}/{}", group, name));
+    return is_hdf5_scale(file, path, fmt::format("{}/{}", group, name));
   });
   return names;
 }

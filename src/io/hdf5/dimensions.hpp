@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -26,7 +25,17 @@ Hdf5Handle create_hdf5_dimension(const Hdf5Handle& parent, const std::string& pa
 
 /// Attaches one scale to each axis of a dataset.
 void attach_hdf5_scales(const Hdf5Handle& dataset, const std::string& path,
-                        std::initializer_list<const Hdf5Handle*> scales);
+                        const std::vector<const Hdf5Handle*>& scales);
+
+/// Returns the dimension scales of a dataset, those of each dimension as the addresses of their
+/// objects one after another; empty without a list of them that can be read. (The library's
+/// H5DSis_attached() reads the list as the elements of a heap that may be damaged.)
+std::vector<std::string> hdf5_scales_of(const Hdf5Handle& dataset, const std::string& path);
+/// Tells whether the dataset `name` is among the scales of one dimension, an element of
+/// hdf5_scales_of().
+bool lists_hdf5_scale(const Hdf5Handle& file, const std::string& scales, const std::string& name);
+/// Tells whether a dataset is a dimension scale.
+bool is_hdf5_scale(const Hdf5Handle& file, const std::string& path, const std::string& name);
 
 /// Returns the names of the datasets of a group that are not dimension scales, ascending; empty
 /// without such a group.

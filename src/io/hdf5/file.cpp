@@ -23,6 +23,8 @@
 namespace ringweave::detail::inline io {
 namespace {
 
+constexpr std::int64_t metadata_bytes = std::int64_t{1} << 20;
+
 void quiet_hdf5() {
   H5open();
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
@@ -191,6 +193,31 @@ DiskSpace reserve_disk(const std::string& path, int flags, std::int64_t bytes) {
   return reserved ? DiskSpace::reserved : DiskSpace::unknown;
 }
 
+/// Returns the names of the objects of one type in a group, ascending.
+std::vector<std::string> names_in(const Hdf5Handle& file, const std::string& path,
+                                  const std::string& group, H5I_type_t type) {
+  struct Search {
+    H5I_type_t type;
+    std::vector<std::string> names;
+  } search{type, {}};
+  if (group != "/" && !has_hdf5_object(file, group)) return {};
+  const Hdf5Handle opened(H5Gopen2(file.id(), group.c_str(), H5P_DEFAULT), H5Gclose);
+  if (!opened.valid()) return {};
+  const auto visit = [](hid_t location, const char* name, const H5L_info_t* link,
+                        void* into) -> herr_t {
+    if (link->type != H5L_TYPE_HARD) return 0;
+    const hid_t object = H5Oopen(location, name, H5P_DEFAULT);
+    if (object < 0) return 0;
+    auto* const found = static_cast<Search*>(into);
+    if (H5Iget_type(object) == found->type) found->names.emplace_back(name);
+    H5Oclose(object);
+    return 0;
+  };
+  if (H5Literate(opened.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, visit, &search) < 0)
+    throw DataError(path, fmt::format("its group {} is broken; copy the file anew", group));
+  return std::move(search.names);
+}
+
 }  // namespace
 
 Hdf5Handle open_hdf5(const std::string& path) {
@@ -231,7 +258,6 @@ Hdf5Handle open_hdf5_together(const Communicator& comm, const std::string& path,
 
 Hdf5Handle create_hdf5(const std::string& path, std::int64_t data_bytes) {
   quiet_hdf5();
-  constexpr std::int64_t metadata_bytes = std::int64_t{1} << 20;
   reserve_disk(path, O_CREAT | O_TRUNC, data_bytes + metadata_bytes);
   const Hdf5Handle access = access_properties(Communicator::self(), path, Hdf5Access::write);
   const Hdf5Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
@@ -258,6 +284,14 @@ DiskSpace close_hdf5(Hdf5Handle file, const std::string& path) {
   return reserve_disk(path, 0, check_input_file(path));
 }
 
+Hdf5Handle reopen_hdf5(const std::string& path) {
+  reserve_disk(path, 0, check_input_file(path) + metadata_bytes);
+  const Hdf5Handle access = access_properties(Communicator::self(), path, Hdf5Access::write);
+  Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDWR, access.id()), H5Fclose);
+  if (!file.valid()) throw ResourceError(fmt::format("{}: cannot be opened again", path));
+  return file;
+}
+
 bool has_hdf5_object(const Hdf5Handle& file, const std::string& name) {
   for (std::size_t end = name.find('/'); true; end = name.find('/', end + 1)) {
     const std::string part = name.substr(0, end);
@@ -273,23 +307,12 @@ bool has_hdf5_object(const Hdf5Handle& file, const std::string& name) {
 
 std::vector<std::string> hdf5_datasets(const Hdf5Handle& file, const std::string& path,
                                        const std::string& group) {
-  std::vector<std::string> names;
-  if (group != "/" && !has_hdf5_object(file, group)) return names;
-  const Hdf5Handle opened(H5Gopen2(file.id(), group.c_str(), H5P_DEFAULT), H5Gclose);
-  if (!opened.valid()) return names;
-  const auto visit = [](hid_t location, const char* name, const H5L_info_t* link,
-                        void* found) -> herr_t {
-    if (link->type != H5L_TYPE_HARD) return 0;
-    const hid_t object = H5Oopen(location, name, H5P_DEFAULT);
-    if (object < 0) return 0;
-    if (H5Iget_type(object) == H5I_DATASET)
-      static_cast<std::vector<std::string>*>(found)->emplace_back(name);
-    H5Oclose(object);
-    return 0;
-  };
-  if (H5Literate(opened.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, visit, &names) < 0)
-    throw DataError(path, fmt::format("its group {} is broken; copy the file anew", group));
-  return names;
+  return names_in(file, path, group, H5I_DATASET);
+}
+
+std::vector<std::string> hdf5_groups(const Hdf5Handle& file, const std::string& path,
+                                     const std::string& group) {
+  return names_in(file, path, group, H5I_GROUP);
 }
 
 std::string words_of_content(const Hdf5Handle& file, const std::string& path) {

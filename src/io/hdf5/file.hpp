@@ -30,6 +30,9 @@ enum class DiskSpace { reserved, unknown };
 /// Closes a file made by create_hdf5 and keeps its blocks reserved, so that a full disk shows
 /// before the ranks write together. Not collective. Error  ResourceError.
 DiskSpace close_hdf5(Hdf5Handle file, const std::string& path);
+/// Opens a file made by create_hdf5 on this rank alone, to add attributes. First checks that they
+/// fit the disk. Not collective. Error  ResourceError.
+Hdf5Handle reopen_hdf5(const std::string& path);
 Hdf5Handle create_hdf5_group(const Hdf5Handle& parent, const std::string& path, const char* name);
 
 /// Returns true if `name` (with slashes) leads to an object through hard links only.
@@ -38,6 +41,9 @@ bool has_hdf5_object(const Hdf5Handle& file, const std::string& name);
 /// DataError when the group is damaged.
 std::vector<std::string> hdf5_datasets(const Hdf5Handle& file, const std::string& path,
                                        const std::string& group);
+/// As hdf5_datasets(), of the groups in a group.
+std::vector<std::string> hdf5_groups(const Hdf5Handle& file, const std::string& path,
+                                     const std::string& group);
 /// Returns in words what a file of this program holds, by the names of its groups: "a sky map
 /// (/map)"; empty where they do not tell.
 std::string words_of_content(const Hdf5Handle& file, const std::string& path);

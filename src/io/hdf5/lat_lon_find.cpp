@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <string_view>
 
 #include "base/checked_cast.hpp"
 #include "io/column_names.hpp"
 #include "io/hdf5/attributes.hpp"
-#include "io/hdf5/global_heap.hpp"
+#include "io/hdf5/dimensions.hpp"
 #include "io/hdf5/lat_lon.hpp"
 #include "io/keywords.hpp"
 #include "ringweave/error.hpp"
@@ -22,8 +21,6 @@ namespace {
 constexpr std::int64_t most_coordinates = std::int64_t{1} << 21;
 constexpr int most_dims = 8;
 constexpr std::int64_t most_columns = 10000;
-/// What NetCDF has where nothing was written, in float and double.
-constexpr double netcdf_fill = 9.9692099683868690e+36;
 
 /// A dataset of the root group that holds numbers.
 struct Variable {
@@ -62,23 +59,6 @@ Axis axis_of(const Hdf5Handle& file, const std::string& path, const Variable& va
   return Axis::other;
 }
 
-/// Returns the dimension scales of a variable, those of each dimension as the addresses of their
-/// objects one after another; empty without a list of them that can be read. (The library's
-/// H5DSis_attached() reads the list as the elements of a heap that may be damaged.)
-std::vector<std::string> scales_of(const Hdf5Handle& dataset, const std::string& path) {
-  constexpr const char* name = "DIMENSION_LIST";
-  if (H5Aexists(dataset.id(), name) <= 0) return {};
-  const Hdf5Handle attribute(H5Aopen(dataset.id(), name, H5P_DEFAULT), H5Aclose);
-  if (!attribute.valid()) return {};
-  const Hdf5Handle type(H5Aget_type(attribute.id()), H5Tclose);
-  const Hdf5Handle entry(H5Tget_super(type.id()), H5Tclose);
-  const Hdf5Handle space(H5Aget_space(attribute.id()), H5Sclose);
-  if (H5Tget_class(type.id()) != H5T_VLEN || H5Tequal(entry.id(), H5T_STD_REF_OBJ) <= 0 ||
-      H5Sget_simple_extent_npoints(space.id()) > most_dims)
-    return {};
-  return read_hdf5_variable_length(attribute.id(), name, sizeof(hobj_ref_t), path);
-}
-
 /// Tells whether the last two dimensions of a variable are these coordinates: by its dimension
 /// scales, or by its shape where it has none.
 bool lies_on(const Hdf5Handle& file, const std::string& path, const Variable& variable,
@@ -87,20 +67,10 @@ bool lies_on(const Hdf5Handle& file, const std::string& path, const Variable& va
   const std::size_t n = dims.size();
   if (n < 2 || dims[n - 2] != latitude.shape.dims[0] || dims[n - 1] != longitude.shape.dims[0])
     return false;
-  const std::vector<std::string> scales = scales_of(open_variable(file, variable.name), path);
+  const std::vector<std::string> scales = hdf5_scales_of(open_variable(file, variable.name), path);
   if (scales.empty()) return true;
-  const auto has_scale = [&](const Variable& scale, std::size_t dimension) {
-    hobj_ref_t wanted = 0;
-    H5Rcreate(&wanted, file.id(), scale.name.c_str(), H5R_OBJECT, -1);
-    const std::string& list = scales[dimension];
-    for (std::size_t at = 0; at + sizeof wanted <= list.size(); at += sizeof wanted) {
-      hobj_ref_t listed = 0;
-      std::memcpy(&listed, list.data() + at, sizeof listed);
-      if (listed == wanted) return true;
-    }
-    return false;
-  };
-  return scales.size() == n && has_scale(latitude, n - 2) && has_scale(longitude, n - 1);
+  return scales.size() == n && lists_hdf5_scale(file, scales[n - 2], latitude.name) &&
+         lists_hdf5_scale(file, scales[n - 1], longitude.name);
 }
 
 /// Returns the datasets that can be read; others, such as texts, are no maps.
@@ -175,13 +145,10 @@ void add_planes(const Hdf5Handle& file, const std::string& path, const Variable&
   Hdf5LatLonInfo::Plane plane{variable.name, 0, variable.shape, 1, 0, {}, false};
   plane.scale = attributes.real("scale_factor").value_or(1);
   plane.offset = attributes.real("add_offset").value_or(0);
-  plane.holes = {unseen, netcdf_fill, static_cast<double>(static_cast<float>(netcdf_fill))};
-  for (const char* name : {"_FillValue", "missing_value", "BAD_DATA"}) {
-    if (attributes.has_text(name)) continue;
-    const std::optional<double> hole = attributes.real(name);
-    if (!hole) continue;
-    plane.nan_is_hole = plane.nan_is_hole || std::isnan(*hole);
-    if (std::isfinite(*hole)) plane.holes.push_back(*hole);
+  plane.holes = {unseen};
+  for (const double hole : attributes.missing_values()) {
+    plane.nan_is_hole = plane.nan_is_hole || std::isnan(hole);
+    if (std::isfinite(hole)) plane.holes.push_back(hole);
   }
   MapHeader& header = info.header;
   if (is_stokes(variable.name, 'U') && upper(text_attribute(attributes, "POLCCONV")) == "IAU") {

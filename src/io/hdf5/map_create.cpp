@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <variant>
 
 #include "base/checked_cast.hpp"
 #include "io/file_origin.hpp"
@@ -108,11 +107,11 @@ void write_conventions(const Hdf5AttributeWriter& attributes, const MapHeader& h
 
 }  // namespace
 
-void write_hdf5_root(const Hdf5Handle& file, const std::string& path,
-                     const Provenance& provenance) {
+void write_hdf5_root(const Hdf5Handle& file, const std::string& path, const Provenance& provenance,
+                     const char* schema) {
   const Hdf5AttributeWriter attributes(file, path);
   attributes.text("Conventions", "CF-1.13");
-  attributes.text("schema", "ringweave-sphere");
+  attributes.text("schema", schema);
   attributes.text("schema_version", "1.0");
   attributes.text("creator", provenance.creator);
   attributes.text("creator_version", provenance.version);
@@ -133,12 +132,7 @@ void write_hdf5_processing(const Hdf5Handle& dataset, const std::string& path,
     if (!keyword.comment.empty())
       comments +=
           fmt::format("{}{}: {}", comments.empty() ? "" : "\n", keyword.name, keyword.comment);
-    const char* name = keyword.name.c_str();
-    if (const auto* text = std::get_if<std::string>(&keyword.value)) attributes.text(name, *text);
-    if (const auto* whole = std::get_if<std::int64_t>(&keyword.value))
-      attributes.integer(name, *whole);
-    if (const auto* number = std::get_if<double>(&keyword.value)) attributes.real(name, *number);
-    if (const auto* logical = std::get_if<bool>(&keyword.value)) attributes.logical(name, *logical);
+    attributes.keyword(keyword);
   }
   if (!comments.empty()) attributes.text("keyword_comments", comments);
 }

@@ -37,7 +37,8 @@ DiskSpace create_hdf5_map(const std::string& path, const MapHeader& header,
                           const Provenance& provenance);
 
 /// Writes the attributes of the root group: the kind of file and its provenance.
-void write_hdf5_root(const Hdf5Handle& file, const std::string& path, const Provenance& provenance);
+void write_hdf5_root(const Hdf5Handle& file, const std::string& path, const Provenance& provenance,
+                     const char* schema = "ringweave-sphere");
 /// Writes attributes of a dataset: the beam, the band limit and the analysis.
 void write_hdf5_processing(const Hdf5Handle& dataset, const std::string& path,
                            const Provenance& provenance);
