@@ -1,1 +1,284 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "gyro/gyro_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <limits>
+
+#include "base/checked_cast.hpp"
+#include "fft/plane_filter.hpp"
+#include "gyro/gyro_checks.hpp"
+#include "gyro/interpolation.hpp"
+#include "gyro/schemes.hpp"
+
+namespace ringweave::detail::inline gyro {
+namespace {
+
+constexpr std::int64_t most_blocks = 8;
+// Messages of a plane take as long as so many nodes.
+constexpr double nodes_of_a_message = 4096;
+// Bands that are thinner than their halo must gain this much.
+constexpr double factor_of_thin_bands = 1.25;
+// Coefficients and exchange of method chebyshev, over the sums of all rows.
+constexpr double shared_part_of_chebyshev = 0.1;
+
+/// The begin of a part when `total` items are cut evenly.
+std::int64_t even_cut(std::int64_t total, std::int64_t part, std::int64_t n_parts) {
+  return total * part / n_parts;
+}
+std::int64_t most_of_a_part(std::int64_t total, std::int64_t n_parts) {
+  return (total + n_parts - 1) / n_parts;
+}
+/// The fewest parts whose largest is no larger than that of n_parts.
+std::int64_t fewest_parts(std::int64_t total, std::int64_t n_parts) {
+  return most_of_a_part(total, most_of_a_part(total, n_parts));
+}
+
+bool is_stencil(GyroMethod method) {
+  return method == GyroMethod::bilinear || method == GyroMethod::bicubic;
+}
+
+/// Rows beside its own that a band needs at each end: the reach of the largest circle, and the
+/// outermost sources' margin.
+std::int64_t halo_of_band(const GyroSpec& spec) {
+  if (!is_stencil(spec.method)) return 0;
+  double radius = 0;
+  for (const double r : spec.radii) {
+    if (!is_beyond(spec.grid, r)) radius = std::max(radius, r);
+  }
+  const auto n = static_cast<double>(spec.grid.y.size);
+  const auto rows = static_cast<std::int64_t>(std::min(radius / spec.grid.y.spacing(), n));
+  return std::min(rows + (spec.method == GyroMethod::bicubic ? 3 : 1), spec.grid.y.size);
+}
+
+/// Predicts times, in nodes that are transformed once.
+struct CostModel {
+  const GyroSpec& spec;
+  std::int64_t halo;
+
+  std::int64_t rows_of_whole_plane() const {
+    const std::int64_t n = spec.grid.y.size;
+    if (spec.grid.y.boundary == PlaneBoundary::mirror) return 2 * (n - 1);
+    return spec.grid.y.boundary == PlaneBoundary::periodic ? n : n + halo;
+  }
+  /// Of one field and radius, for a rank with 1 / row_parts of the rows.
+  double of_plane(std::int64_t row_parts) const {
+    const std::int64_t n = spec.grid.y.size;
+    if (row_parts == 1) return nodes(rows_of_whole_plane());
+    if (!is_stencil(spec.method)) {
+      const auto shared = shared_part_of_chebyshev * static_cast<double>(spec.grid.x.size * n);
+      return nodes(n) / static_cast<double>(row_parts) + shared + nodes_of_a_message;
+    }
+    const double thin = halo > n / row_parts ? factor_of_thin_bands : 1;
+    return thin * (nodes(most_of_a_part(n, row_parts) + 2 * halo) + nodes_of_a_message);
+  }
+  double nodes(std::int64_t rows) const {
+    return static_cast<double>(rows) * static_cast<double>(spec.grid.x.size);
+  }
+};
+
+/// A way of cutting, and its predicted time.
+struct Candidate {
+  std::int64_t radius_parts = 1;
+  std::int64_t field_parts = 1;
+  std::int64_t row_parts = 1;
+  double cost = 0;
+
+  bool is_better_than(const Candidate& other) const {
+    constexpr double noise = 1e-9;
+    if (cost < (1 - noise) * other.cost) return true;
+    if (cost > (1 + noise) * other.cost) return false;
+    if (row_parts != other.row_parts) return row_parts < other.row_parts;
+    return radius_parts < other.radius_parts;
+  }
+};
+
+std::int64_t most_rows_cut(const GyroSpec& spec, const PlaneGrid& targets) {
+  return spec.method == GyroMethod::dct ? 1 : targets.y.size;
+}
+
+/// Returns the most radii of a part when blocks are dealt evenly.
+std::int64_t most_radii(const std::vector<std::int64_t>& blocks, std::int64_t parts) {
+  const std::int64_t n = ssize64(blocks) - 1;
+  std::int64_t most = 0;
+  for (std::int64_t p = 0; p < parts; ++p) {
+    most = std::max(
+        most, blocks[to_size(even_cut(n, p + 1, parts))] - blocks[to_size(even_cut(n, p, parts))]);
+  }
+  return most;
+}
+
+Candidate choose(const GyroSpec& spec, const PlaneGrid& targets,
+                 const std::vector<std::int64_t>& blocks, std::int64_t n_ranks) {
+  const CostModel model{spec, halo_of_band(spec)};
+  const std::int64_t n_blocks = ssize64(blocks) - 1;
+  Candidate best;
+  best.cost = std::numeric_limits<double>::infinity();
+  for (std::int64_t radii = 1; radii <= std::min(n_blocks, n_ranks); ++radii) {
+    if (radii != fewest_parts(n_blocks, radii)) continue;
+    const std::int64_t left = n_ranks / radii;
+    for (std::int64_t fields = 1; fields <= std::min(spec.n_fields, left); ++fields) {
+      if (fields != fewest_parts(spec.n_fields, fields)) continue;
+      const double planes = static_cast<double>(most_radii(blocks, radii)) *
+                            static_cast<double>(most_of_a_part(spec.n_fields, fields));
+      const std::int64_t most_rows = most_rows_cut(spec, targets);
+      const std::int64_t rows = fewest_parts(most_rows, std::min(left / fields, most_rows));
+      for (const std::int64_t row_parts : {std::int64_t{1}, rows}) {
+        const Candidate candidate{radii, fields, row_parts, planes * model.of_plane(row_parts)};
+        if (candidate.is_better_than(best)) best = candidate;
+      }
+    }
+  }
+  return best;
+}
+
+std::string reason_of(const GyroSpec& spec, const GyroPlan& plan) {
+  std::string cuts;
+  const auto add = [&](int parts, const char* what) {
+    if (parts > 1) cuts += fmt::format("{}{} into {}", cuts.empty() ? "" : ", ", what, parts);
+  };
+  add(plan.field_parts, "fields");
+  add(plan.radius_parts, "radii");
+  add(plan.row_parts, "rows");
+  std::string reason =
+      cuts.empty() ? std::string("nothing is cut")
+                   : fmt::format(
+                         "cut {}: the slowest rank has {} of {} fields, {} of {} radii and "
+                         "{} of {} rows",
+                         cuts, most_of_a_part(plan.n_fields, plan.field_parts), plan.n_fields,
+                         most_radii(plan.block_begin, plan.radius_parts), plan.n_radii(),
+                         most_of_a_part(plan.targets.y.size, plan.row_parts), plan.targets.y.size);
+  if (plan.row_parts > 1 && plan.halo_rows > 0)
+    reason += fmt::format(", and fetches {} rows of others", plan.halo_rows);
+  const int idle = plan.n_ranks - plan.n_busy();
+  if (idle > 0) {
+    reason += fmt::format("; {} of {} ranks are idle, because {}", idle, plan.n_ranks,
+                          spec.method == GyroMethod::dct
+                              ? "method dct is never cut into rows (bilinear or bicubic would be)"
+                              : "smaller parts would not be faster");
+  }
+  return reason;
+}
+
+std::int64_t filter_length(const PlaneAxis& axis, GyroMethod method, std::int64_t reach,
+                           std::int64_t padding) {
+  if (axis.boundary == PlaneBoundary::mirror) return 2 * (axis.size - 1);
+  if (axis.boundary == PlaneBoundary::periodic) return axis.size;
+  if (method == GyroMethod::dct) return fast_length(axis.size + 2 * padding);
+  return fast_length(axis.size + reach);
+}
+
+/// Predicts bytes of tables and scratch from the sizes of filters, or of blocks.
+void predict_bytes(const GyroSpec& spec, GyroPlan& plan) {
+  const std::int64_t radii = most_radii(plan.block_begin, plan.radius_parts);
+  const PlaneGrid& grid = plan.grid;
+  constexpr std::int64_t of_number = sizeof(double);
+  if (spec.method == GyroMethod::chebyshev) {
+    const bool is_square = grid.x.size == grid.y.size && plan.targets.x == plan.targets.y;
+    const double entries = static_cast<double>(grid.n_nodes()) *
+                           static_cast<double>(plan.targets.n_nodes()) / (is_square ? 8 : 4);
+    plan.table_bytes = static_cast<std::int64_t>(entries * static_cast<double>(radii * of_number) /
+                                                 plan.row_parts);
+    plan.scratch_bytes_of_field = of_number * 2 * (grid.n_nodes() + plan.targets.n_nodes());
+    return;
+  }
+  const std::int64_t reach_y = halo_of_band(spec);
+  const auto reach_x = static_cast<std::int64_t>(
+      std::min(static_cast<double>(grid.x.size),
+               static_cast<double>(reach_y) * grid.y.spacing() / grid.x.spacing()));
+  const std::int64_t padding_x = std::max(spec.padding, least_padding_x(spec));
+  const std::int64_t padding_y = std::max(spec.padding, least_padding_y(spec));
+  const std::int64_t length_x = filter_length(grid.x, spec.method, reach_x, padding_x);
+  const std::int64_t length_y =
+      plan.row_parts > 1 ? fast_length(most_of_a_part(grid.y.size, plan.row_parts) + 2 * reach_y)
+                         : filter_length(grid.y, spec.method, reach_y, padding_y);
+  const auto frequencies = [&](const PlaneAxis& axis, std::int64_t length) {
+    const bool is_cosine = spec.method == GyroMethod::dct && axis.boundary == PlaneBoundary::zero;
+    return is_cosine ? length : length / 2 + 1;
+  };
+  plan.table_bytes =
+      radii * of_number * frequencies(grid.x, length_x) * frequencies(grid.y, length_y);
+  constexpr std::int64_t of_complex = sizeof(std::complex<double>);
+  plan.scratch_bytes_of_field = 2 * of_complex * (length_x / 2 + 1) * length_y;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> blocks_of_radii(std::int64_t n_radii) {
+  const std::int64_t n_blocks = std::min(n_radii, most_blocks);
+  std::vector<std::int64_t> begin;
+  for (std::int64_t block = 0; block <= n_blocks; ++block)
+    begin.push_back(even_cut(n_radii, block, n_blocks));
+  return begin;
+}
+
+std::int64_t GyroPlan::halo_bytes() const {
+  return halo_rows * grid.x.size * std::int64_t{sizeof(double)};
+}
+
+GyroPart GyroPlan::part(int rank) const {
+  if (is_idle(rank)) return {};
+  const std::int64_t radii = radius_part(rank);
+  const std::int64_t fields = field_part(rank);
+  const std::int64_t rows = row_part(rank);
+  GyroPart part;
+  part.radius_begin = block_begin[to_size(part_blocks[to_size(radii)])];
+  part.radius_end = block_begin[to_size(part_blocks[to_size(radii + 1)])];
+  part.field_begin = even_cut(n_fields, fields, field_parts);
+  part.field_end = even_cut(n_fields, fields + 1, field_parts);
+  part.row_begin = even_cut(targets.y.size, rows, row_parts);
+  part.row_end = even_cut(targets.y.size, rows + 1, row_parts);
+  part.field_row_begin = needs_whole_fields ? 0 : part.row_begin;
+  part.field_row_end = needs_whole_fields ? grid.y.size : part.row_end;
+  return part;
+}
+
+int GyroPlan::row_group(int rank) const {
+  return is_idle(rank) ? radius_parts * field_parts : rank / row_parts;
+}
+
+int GyroPlan::radius_group(int rank) const {
+  const int n_groups = field_parts * row_parts;
+  return is_idle(rank) ? n_groups : rank % n_groups;
+}
+
+int GyroPlan::owner_of(std::int64_t block) const {
+  const auto next = std::upper_bound(part_blocks.begin(), part_blocks.end(), block);
+  return static_cast<int>(next - part_blocks.begin()) - 1;
+}
+
+GyroPlan plan_gyroaverage(const GyroSpec& spec, int n_ranks) {
+  GyroPlan plan;
+  plan.n_ranks = n_ranks;
+  plan.n_fields = spec.n_fields;
+  plan.grid = spec.grid;
+  plan.targets = targets_of(spec);
+  plan.needs_whole_fields = !is_stencil(spec.method);
+  plan.adds_radius_by_radius = spec.method == GyroMethod::chebyshev;
+  plan.block_begin = blocks_of_radii(ssize64(spec.radii));
+  const Candidate best = choose(spec, plan.targets, plan.block_begin, n_ranks);
+  plan.radius_parts = checked_cast<int>(best.radius_parts, "parts of the radii");
+  plan.field_parts = checked_cast<int>(best.field_parts, "parts of the fields");
+  plan.row_parts = checked_cast<int>(best.row_parts, "parts of the rows");
+  for (std::int64_t part = 0; part <= plan.radius_parts; ++part)
+    plan.part_blocks.push_back(even_cut(plan.n_blocks(), part, plan.radius_parts));
+
+  const std::int64_t fields = most_of_a_part(spec.n_fields, plan.field_parts);
+  if (plan.row_parts > 1 && is_stencil(spec.method)) {
+    const std::int64_t others = spec.grid.y.size - spec.grid.y.size / std::int64_t{plan.row_parts};
+    plan.halo_rows = std::min(2 * halo_of_band(spec), others);
+  }
+  // One message for several planes; one pass over the operator for several planes.
+  const std::int64_t together = spec.method == GyroMethod::chebyshev ? 32
+                                : plan.row_parts > 1                 ? 8
+                                                                     : 1;
+  plan.most_planes = std::min(together, fields);
+  predict_bytes(spec, plan);
+  plan.reason = reason_of(spec, plan);
+  return plan;
+}
+
+}  // namespace ringweave::detail::inline gyro

@@ -1,1 +1,234 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "ringweave/gyroaverage.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "base/checked_cast.hpp"
+#include "base/memory_meter.hpp"
+#include "distribute/mpi/agree.hpp"
+#include "gyro/gyro_checks.hpp"
+#include "gyro/gyro_loops.hpp"
+#include "gyro/gyro_plan.hpp"
+#include "gyro/loop_plan.hpp"
+#include "gyro/schemes.hpp"
+#include "ringweave/error.hpp"
+
+namespace ringweave {
+
+using namespace detail;
+
+namespace {
+
+constexpr const char* where = "gyroaverage";
+
+GyroSpec checked(const Communicator& comm, const GyroSpec& spec) {
+  agree(comm, [&] { check_gyro_spec(spec); });
+  agree_same(comm, "the specification of gyroaverages", digest_of(spec));
+  return spec;
+}
+
+/// The bytes that this rank may hold: those asked for, or its share of what its node has.
+/// Collective.
+std::int64_t bytes_allowed(const Communicator& comm, const GyroSpec& spec) {
+  const Communicator node = comm.node_local();
+  const std::int64_t share =
+      std::min(node.min(available_bytes()) / node.size(), available_bytes_of_process());
+  return spec.most_bytes > 0 ? spec.most_bytes : share;
+}
+
+std::unique_ptr<Scheme> make_scheme(const GyroSpec& spec, const Communicator& rows,
+                                    const RowShare& share) {
+  switch (spec.method) {
+    case GyroMethod::dct: return make_dct_scheme(spec);
+    case GyroMethod::chebyshev: return make_chebyshev_scheme(spec, rows, share);
+    default: return make_stencil_scheme(spec, rows, share);
+  }
+}
+
+/// What the components of a view are.
+enum class Components { of_fields, of_every_radius };
+
+}  // namespace
+
+struct Gyroaverage::Impl {
+  Impl(const Communicator& communicator, const GyroSpec& specification)
+      : comm(communicator),
+        spec(checked(comm, specification)),
+        plan(agreed(comm, [&] { return plan_gyroaverage(spec, comm.size()); })),
+        part(plan.part(comm.rank())) {
+    const int rank = comm.rank();
+    const Communicator row_group =
+        plan.row_parts > 1 ? comm.split(plan.row_group(rank), rank) : Communicator::self();
+    const Communicator radius_group =
+        plan.radius_parts > 1 ? comm.split(plan.radius_group(rank), rank) : Communicator::self();
+    const RowShare share{part.row_begin, part.row_end, plan.row_part(rank), plan.row_parts};
+    const bool is_idle = plan.is_idle(rank);
+    const std::int64_t most_bytes = bytes_allowed(comm, spec);
+    std::unique_ptr<Scheme> scheme;
+    LoopPlan loop_plan;
+    agree(comm, [&] {
+      if (is_idle) return;
+      scheme = make_scheme(spec, row_group, share);
+      loop_plan = plan_loops(plan, rank, *scheme, omp_get_max_threads(), most_bytes,
+                             spec.method == GyroMethod::chebyshev);
+    });
+    agree_on_groups(loop_plan, row_group, is_idle);
+    agree(comm, [&] {
+      if (!is_idle) loops.emplace(plan, loop_plan, std::move(scheme), radius_group);
+    });
+  }
+
+  /// Ranks that share rows make operators of the same radii at the same time.
+  void agree_on_groups(LoopPlan& loop_plan, const Communicator& row_group, bool is_idle) const {
+    if (is_idle) return;
+    loop_plan.radii_at_once = row_group.min(loop_plan.radii_at_once);
+    loop_plan.round_batches = row_group.min(loop_plan.round_batches);
+  }
+
+  PlaneRows rows_of_fields() const {
+    return {spec.grid.x.size, spec.grid.y.size, part.field_row_begin, part.field_row_end};
+  }
+  PlaneRows rows_of_results() const {
+    return {plan.targets.x.size, plan.targets.y.size, part.row_begin, part.row_end};
+  }
+  std::int64_t n_components(Components components) const {
+    return part.n_fields() * (components == Components::of_fields ? 1 : part.n_radii());
+  }
+
+  template <class T>
+  void require_shape(const char* what, ComponentView<T> planes, Components components,
+                     const PlaneRows& rows) const {
+    const std::string place = std::string(where) + ", " + what;
+    require_planned(place.c_str(), planes.n_components(), n_components(components), "components");
+    require_planned(place.c_str(), part.is_empty() ? 0 : planes.size(),
+                    part.is_empty() ? 0 : rows.size(), "values of a component");
+  }
+
+  void require_weights(std::span<const double> weights) const {
+    require_planned("gyroaverage, weights", ssize64(weights), ssize64(spec.radii), "weights");
+    for (const double weight : weights) {
+      if (std::isfinite(weight)) continue;
+      throw UsageError("gyroaverage: a weight is not finite; correct it");
+    }
+  }
+
+  template <class T>
+  void require_finite(ComponentView<const T> planes, Components components,
+                      const PlaneRows& rows) const {
+    const int rank = comm.rank();
+    PlaneComponents numbers{part.radius_begin, part.field_begin, part.n_fields(), spec.n_fields};
+    numbers.has_radii = components == Components::of_every_radius;
+    const bool is_whole = rows.row_end - rows.row_begin == rows.n_y;
+    numbers.is_first_copy = (numbers.has_radii || plan.radius_part(rank) == 0) &&
+                            (!is_whole || plan.row_part(rank) == 0);
+    require_finite_planes(comm, rows, numbers, planes);
+  }
+
+  /// Checks a call and runs it in one direction: inputs are fields of average, and results of the
+  /// transpose.
+  template <class T, class Run>
+  void call(Direction direction, ComponentView<const T> in, Components of_in, ComponentView<T> out,
+            Components of_out, std::span<const double> weights, bool has_weights, const Run& run) {
+    const bool is_average = direction == Direction::average;
+    const PlaneRows in_rows = is_average ? rows_of_fields() : rows_of_results();
+    const PlaneRows out_rows = is_average ? rows_of_results() : rows_of_fields();
+    agree(comm, [&] {
+      require_shape(is_average ? "fields" : "results", in, of_in, in_rows);
+      require_shape(is_average ? "results" : "fields", out, of_out, out_rows);
+      if (has_weights) require_weights(weights);
+    });
+    require_finite(in, of_in, in_rows);
+    if (loops) run(*loops);
+  }
+
+  Communicator comm;
+  GyroSpec spec;
+  GyroPlan plan;
+  GyroPart part;
+  std::optional<GyroLoops> loops;  ///< none on an idle rank
+  StageTimes idle_times;
+};
+
+Gyroaverage::Gyroaverage(const Communicator& comm, const GyroSpec& spec)
+    : impl_(std::make_unique<Impl>(comm, spec)) {}
+Gyroaverage::~Gyroaverage() = default;
+Gyroaverage::Gyroaverage(Gyroaverage&&) noexcept = default;
+Gyroaverage& Gyroaverage::operator=(Gyroaverage&&) noexcept = default;
+
+const GyroSpec& Gyroaverage::spec() const { return impl_->spec; }
+const GyroPart& Gyroaverage::part() const { return impl_->part; }
+const PlaneGrid& Gyroaverage::targets() const { return impl_->plan.targets; }
+
+template <class T>
+void Gyroaverage::each(ComponentView<const T> fields, ComponentView<T> results) {
+  impl_->call(Direction::average, fields, Components::of_fields, results,
+              Components::of_every_radius, {}, false,
+              [&](GyroLoops& loops) { loops.spread(Direction::average, fields, {}, results); });
+}
+
+template <class T>
+void Gyroaverage::pairs(ComponentView<const T> fields, ComponentView<T> results) {
+  impl_->call(Direction::average, fields, Components::of_every_radius, results,
+              Components::of_every_radius, {}, false,
+              [&](GyroLoops& loops) { loops.pairs(Direction::average, fields, results); });
+}
+
+template <class T>
+void Gyroaverage::sum(ComponentView<const T> fields, std::span<const double> weights,
+                      ComponentView<T> results) {
+  impl_->call(Direction::average, fields, Components::of_every_radius, results,
+              Components::of_fields, weights, true,
+              [&](GyroLoops& loops) { loops.sum(Direction::average, fields, weights, results); });
+}
+
+template <class T>
+void Gyroaverage::each_adjoint(ComponentView<const T> results, ComponentView<T> fields) {
+  impl_->call(Direction::transpose, results, Components::of_every_radius, fields,
+              Components::of_fields, {}, false,
+              [&](GyroLoops& loops) { loops.sum(Direction::transpose, results, {}, fields); });
+}
+
+template <class T>
+void Gyroaverage::pairs_adjoint(ComponentView<const T> results, ComponentView<T> fields) {
+  impl_->call(Direction::transpose, results, Components::of_every_radius, fields,
+              Components::of_every_radius, {}, false,
+              [&](GyroLoops& loops) { loops.pairs(Direction::transpose, results, fields); });
+}
+
+template <class T>
+void Gyroaverage::sum_adjoint(ComponentView<const T> results, std::span<const double> weights,
+                              ComponentView<T> fields) {
+  impl_->call(Direction::transpose, results, Components::of_fields, fields,
+              Components::of_every_radius, weights, true, [&](GyroLoops& loops) {
+                loops.spread(Direction::transpose, results, weights, fields);
+              });
+}
+
+double Gyroaverage::indicator() const { return impl_->loops ? impl_->loops->indicator() : 0; }
+StageTimes& Gyroaverage::times() {
+  return impl_->loops ? impl_->loops->times() : impl_->idle_times;
+}
+std::int64_t Gyroaverage::bytes() const { return impl_->loops ? impl_->loops->bytes() : 0; }
+std::int64_t Gyroaverage::halo_bytes_sent() const {
+  return impl_->loops ? impl_->loops->bytes_sent() : 0;
+}
+
+#define RINGWEAVE_INSTANTIATE(T)                                                          \
+  template void Gyroaverage::each(ComponentView<const T>, ComponentView<T>);              \
+  template void Gyroaverage::pairs(ComponentView<const T>, ComponentView<T>);             \
+  template void Gyroaverage::sum(ComponentView<const T>, std::span<const double>,         \
+                                 ComponentView<T>);                                       \
+  template void Gyroaverage::each_adjoint(ComponentView<const T>, ComponentView<T>);      \
+  template void Gyroaverage::pairs_adjoint(ComponentView<const T>, ComponentView<T>);     \
+  template void Gyroaverage::sum_adjoint(ComponentView<const T>, std::span<const double>, \
+                                         ComponentView<T>)
+RINGWEAVE_INSTANTIATE(double);
+RINGWEAVE_INSTANTIATE(float);
+#undef RINGWEAVE_INSTANTIATE
+
+}  // namespace ringweave

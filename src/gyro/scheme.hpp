@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "ringweave/execution.hpp"
 #include "ringweave/views.hpp"
 
 namespace ringweave::detail::inline gyro {
@@ -15,6 +16,8 @@ enum class Direction { average, transpose };
 class SchemeWork {
  public:
   virtual ~SchemeWork() = default;
+  /// Seconds of "halo" and "sides" so far.
+  StageTimes times;
 };
 
 /// One way of averaging planes: the linear operators G_r of a list of radii. A worker loads planes,

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+
+#include "ringweave/communicator.hpp"
+#include "ringweave/gyroaverage.hpp"
+#include "ringweave/views.hpp"
+
+namespace ringweave::detail::inline gyro {
+
+/// Throws UsageError unless the nodes of both axes suit the method.
+void check_plane_grid(const PlaneGrid& grid, GyroMethod method);
+/// Throws UsageError when the specification contradicts itself: the first offence, what is expected
+/// and what to do.
+void check_gyro_spec(const GyroSpec& spec);
+/// Returns a number that is the same for equal specifications, whatever their most_bytes.
+std::int64_t digest_of(const GyroSpec& spec);
+
+/// Returns the least nodes to add at each end of an axis with boundary zero, so that no circle of
+/// this radius (in spacings) reaches an image of the field: the nearest is 2 P + 1 nodes away.
+std::int64_t least_padding(double radius);
+/// The same for the axes of a specification: of the largest radius that is not beyond the diagonal.
+std::int64_t least_padding_x(const GyroSpec& spec);
+std::int64_t least_padding_y(const GyroSpec& spec);
+/// Tells whether a circle of this radius about a node holds no other node and none of its arcs is
+/// inside: its averages are zero.
+bool is_beyond(const PlaneGrid& grid, double radius);
+
+/// The rows of planes that a rank holds.
+struct PlaneRows {
+  std::int64_t n_x = 0;
+  std::int64_t n_y = 0;  ///< of whole planes
+  std::int64_t row_begin = 0;
+  std::int64_t row_end = 0;
+
+  std::int64_t size() const { return n_x * (row_end - row_begin); }
+};
+
+/// How the components of a view are numbered.
+struct PlaneComponents {
+  std::int64_t radius_begin = 0;
+  std::int64_t field_begin = 0;
+  std::int64_t n_fields = 0;        ///< of the rank: component = radius * n_fields + field
+  std::int64_t n_fields_total = 0;  ///< of all ranks
+  bool has_radii = false;
+  bool is_first_copy = true;  ///< no lower rank holds the same values
+};
+
+/// Throws DataError on all ranks when a value is not finite: the first one and the number.
+/// Collective, OpenMP.
+template <class T>
+void require_finite_planes(const Communicator& comm, const PlaneRows& rows,
+                           const PlaneComponents& numbers, ComponentView<const T> planes);
+
+}  // namespace ringweave::detail::inline gyro

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gyro/gyro_loops.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <type_traits>
+#include <utility>
+
+#include "base/checked_cast.hpp"
+#include "base/first_error.hpp"
+#include "base/stage_timer.hpp"
+
+namespace ringweave::detail::inline gyro {
+namespace {
+
+constexpr int most_blocks = 8;
+
+/// Converts planes component by component.
+template <class To, class From>
+void convert(ComponentView<const From> from, ComponentView<To> to, int n_threads) {
+  for (std::int64_t c = 0; c < to.n_components(); ++c) {
+    const View<const From> source = from.component(c);
+    const View<To> target = to.component(c);
+#pragma omp parallel for num_threads(n_threads) schedule(static)
+    for (std::int64_t i = 0; i < target.size(); ++i) target[i] = static_cast<To>(source[i]);
+  }
+}
+
+double weight_of(std::span<const double> weights, std::int64_t radius) {
+  return weights.empty() ? 1 : weights[to_size(radius)];
+}
+
+}  // namespace
+
+GyroLoops::GyroLoops(GyroPlan plan, const LoopPlan& loops, std::unique_ptr<Scheme> scheme,
+                     const Communicator& radius_group)
+    : plan_(std::move(plan)),
+      loops_(loops),
+      scheme_(std::move(scheme)),
+      radius_group_(radius_group),
+      workers_(make_workers(loops.n_workers, 1)),
+      team_(make_workers(loops.has_whole_team ? 1 : 0, loops.n_threads)) {
+  const std::int64_t of_batch = loops_.most_planes * loops_.larger_plane();
+  blocks_.allocate(loops_.round_batches * loops_.n_own_blocks() * of_batch);
+  received_.allocate((plan_.n_blocks() - loops_.n_own_blocks()) * of_batch);
+  if (!loops_.remakes_operators())
+    scheme_->set_radii(loops_.part.radius_begin, loops_.part.radius_end);
+}
+
+GyroLoops::Workers GyroLoops::make_workers(int n_workers, int n_threads) const {
+  Workers workers(to_size(n_workers));
+  for (GyroWorker& worker : workers) {
+    worker.work = scheme_->make_work(loops_.most_planes, n_threads);
+    worker.n_threads = n_threads;
+    worker.loaded.allocate(loops_.most_planes * loops_.larger_plane());
+    worker.stored.allocate(loops_.most_planes * loops_.larger_plane());
+  }
+  return workers;
+}
+
+void GyroLoops::begin_call() {
+  for (Workers* const workers : {&workers_, &team_}) {
+    for (GyroWorker& worker : *workers) {
+      worker.indicator = 0;
+      worker.bytes_sent = 0;
+    }
+  }
+}
+
+GyroLoops::Batch GyroLoops::batch(std::int64_t number) const {
+  const std::int64_t first = number * loops_.most_planes;
+  return {first, std::min(loops_.most_planes, loops_.part.n_fields() - first)};
+}
+
+template <class Work>
+void GyroLoops::for_operators(const Work& work) {
+  const GyroPart& part = loops_.part;
+  for (Radii radii{part.radius_begin, 0}; radii.begin < part.radius_end; radii.begin = radii.end) {
+    radii.end = std::min(radii.begin + loops_.radii_at_once, part.radius_end);
+    if (loops_.remakes_operators()) {
+      const StageTimer timer(&times_, "operator");
+      scheme_->set_radii(radii.begin, radii.end);
+    }
+    work(radii);
+  }
+}
+
+template <class Work>
+void GyroLoops::share(Workers& workers, std::int64_t n, const Work& work) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::int64_t n_workers = ssize64(workers);
+  if (n_workers == 1) {
+    work(workers.front(), std::int64_t{0}, n);
+  } else {
+    FirstError error;
+#pragma omp parallel for num_threads(static_cast <int>(n_workers)) schedule(static, 1)
+    for (std::int64_t w = 0; w < n_workers; ++w) {
+      error.guard([&] {
+        const std::int64_t begin = n * w / n_workers;
+        const std::int64_t end = n * (w + 1) / n_workers;
+        if (begin < end) work(workers[to_size(w)], begin, end);
+      });
+    }
+    error.rethrow();
+  }
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  report(workers, elapsed.count());
+}
+
+void GyroLoops::report(Workers& workers, double seconds) {
+  const auto of_stage = [&](const char* stage, double GyroWorker::*reported) {
+    double sum = 0;
+    for (GyroWorker& worker : workers) {
+      const double so_far = worker.work->times.seconds(stage);
+      sum += so_far - worker.*reported;
+      worker.*reported = so_far;
+    }
+    const double mean = sum / static_cast<double>(workers.size());
+    if (mean > 0) times_.add(stage, mean);
+    return mean;
+  };
+  const double halo = of_stage("halo", &GyroWorker::halo_seconds);
+  const double sides = of_stage("sides", &GyroWorker::sides_seconds);
+  times_.add("transform", seconds - halo - sides);
+}
+
+template <class T>
+void GyroLoops::load(GyroWorker& worker, ComponentView<const T> planes) const {
+  if constexpr (std::is_same_v<T, double>) {
+    scheme_->load(*worker.work, planes);
+  } else {
+    const ComponentView<double> doubles(worker.loaded.data(), planes.n_components(), planes.size());
+    convert(planes, doubles, worker.n_threads);
+    scheme_->load(*worker.work, doubles);
+  }
+  worker.indicator = std::max(worker.indicator, scheme_->indicator(*worker.work));
+}
+
+template <class T>
+void GyroLoops::store(GyroWorker& worker, ComponentView<T> planes) const {
+  if constexpr (std::is_same_v<T, double>) {
+    scheme_->store(*worker.work, planes, Accumulate::overwrite);
+  } else {
+    const ComponentView<double> doubles(worker.stored.data(), planes.n_components(), planes.size());
+    scheme_->store(*worker.work, doubles, Accumulate::overwrite);
+    convert(ComponentView<const double>(doubles), planes, worker.n_threads);
+  }
+  worker.bytes_sent += scheme_->bytes_sent(*worker.work);
+}
+
+template <class T>
+void GyroLoops::spread(Direction direction, ComponentView<const T> in,
+                       std::span<const double> weights, ComponentView<T> out) {
+  begin_call();
+  for_operators([&](const Radii& radii) {
+    const auto work = [&](GyroWorker& worker, std::int64_t begin, std::int64_t end) {
+      std::int64_t loaded = -1;
+      for (std::int64_t task = begin; task < end; ++task) {
+        const std::int64_t number = task / radii.count();
+        const std::int64_t radius = radii.begin + task % radii.count();
+        const Batch fields = batch(number);
+        scheme_->clear(*worker.work, direction);
+        if (number != loaded) load(worker, in.components(fields.first, fields.count));
+        loaded = number;
+        scheme_->add(*worker.work, radius, weight_of(weights, radius));
+        const std::int64_t first =
+            (radius - loops_.part.radius_begin) * loops_.part.n_fields() + fields.first;
+        store(worker, out.components(first, fields.count));
+      }
+    };
+    share(workers_.empty() ? team_ : workers_, radii.count() * loops_.n_batches(), work);
+  });
+}
+
+template <class T>
+void GyroLoops::pairs(Direction direction, ComponentView<const T> in, ComponentView<T> out) {
+  begin_call();
+  for_operators([&](const Radii& radii) {
+    const auto work = [&](GyroWorker& worker, std::int64_t begin, std::int64_t end) {
+      for (std::int64_t task = begin; task < end; ++task) {
+        const std::int64_t radius = radii.begin + task / loops_.n_batches();
+        const Batch fields = batch(task % loops_.n_batches());
+        const std::int64_t first =
+            (radius - loops_.part.radius_begin) * loops_.part.n_fields() + fields.first;
+        scheme_->clear(*worker.work, direction);
+        load(worker, in.components(first, fields.count));
+        scheme_->add(*worker.work, radius, 1);
+        store(worker, out.components(first, fields.count));
+      }
+    };
+    share(workers_.empty() ? team_ : workers_, radii.count() * loops_.n_batches(), work);
+  });
+}
+
+double* GyroLoops::block_plane(std::int64_t batch_of_round, std::int64_t block) {
+  const std::int64_t number = batch_of_round * loops_.n_own_blocks() + block - loops_.first_block;
+  return blocks_.data() + number * loops_.most_planes * loops_.larger_plane();
+}
+
+template <class T>
+void GyroLoops::sum_block(GyroWorker& worker, Direction direction, ComponentView<const T> in,
+                          std::span<const double> weights, const Batch& batch, const Radii& radii,
+                          const Radii& block, ComponentView<double> sums) {
+  const GyroPart& part = loops_.part;
+  const auto store_sums = [&](Accumulate how) {
+    scheme_->store(*worker.work, sums, how);
+    worker.bytes_sent += scheme_->bytes_sent(*worker.work);
+  };
+  scheme_->clear(*worker.work, direction);
+  for (std::int64_t r = std::max(radii.begin, block.begin); r < std::min(radii.end, block.end);
+       ++r) {
+    const std::int64_t first = (r - part.radius_begin) * part.n_fields() + batch.first;
+    load(worker, in.components(first, batch.count));
+    scheme_->add(*worker.work, r, weight_of(weights, r));
+    // Where operators may be made anew, radius by radius: the sum is the same for any groups.
+    if (!plan_.adds_radius_by_radius) continue;
+    store_sums(r == block.begin ? Accumulate::overwrite : Accumulate::add);
+    scheme_->clear(*worker.work, direction);
+  }
+  if (!plan_.adds_radius_by_radius) store_sums(Accumulate::overwrite);
+}
+
+template <class T>
+void GyroLoops::sum_blocks(Direction direction, ComponentView<const T> in,
+                           std::span<const double> weights, std::int64_t first, std::int64_t end,
+                           std::int64_t plane) {
+  const auto block_radii = [&](std::int64_t block) {
+    return Radii{plan_.block_begin[to_size(block)], plan_.block_begin[to_size(block + 1)]};
+  };
+  Workers& workers = loops_.sums_as_whole_team() ? team_ : workers_;
+  for_operators([&](const Radii& radii) {
+    std::int64_t first_block = loops_.first_block;
+    while (block_radii(first_block).end <= radii.begin) ++first_block;
+    std::int64_t end_block = first_block;
+    while (end_block < loops_.end_block && block_radii(end_block).begin < radii.end) ++end_block;
+    const std::int64_t n_blocks = end_block - first_block;
+    const auto work = [&](GyroWorker& worker, std::int64_t task, std::int64_t end_task) {
+      for (; task < end_task; ++task) {
+        const std::int64_t of_round = task / n_blocks;
+        const std::int64_t block = first_block + task % n_blocks;
+        const Batch fields = batch(first + of_round);
+        sum_block(worker, direction, in, weights, fields, radii, block_radii(block),
+                  {block_plane(of_round, block), fields.count, plane});
+      }
+    };
+    share(workers, (end - first) * n_blocks, work);
+  });
+}
+
+template <class T>
+void GyroLoops::add_blocks(std::int64_t batch_of_round, const Batch& batch, ComponentView<T> out) {
+  const StageTimer timer(&times_, "sum");
+  const std::int64_t count = batch.count * out.size();
+  std::array<const double*, most_blocks> blocks{};
+  std::int64_t n_received = 0;
+  const std::int64_t n_blocks = plan_.n_blocks();
+  for (std::int64_t block = 0; block < n_blocks; ++block) {
+    const bool is_mine = block >= loops_.first_block && block < loops_.end_block;
+    double* const plane =
+        is_mine ? block_plane(batch_of_round, block)
+                : received_.data() + n_received++ * loops_.most_planes * loops_.larger_plane();
+    if (plan_.radius_parts > 1) {
+      radius_group_.broadcast(plane, count * std::int64_t{sizeof(double)}, plan_.owner_of(block));
+    }
+    blocks[to_size(block)] = plane;
+  }
+  for (std::int64_t c = 0; c < batch.count; ++c) {
+    const View<T> target = out.component(batch.first + c);
+#pragma omp parallel for num_threads(loops_.n_threads) schedule(static)
+    for (std::int64_t i = 0; i < target.size(); ++i) {
+      const std::int64_t at = c * target.size() + i;
+      double sum = blocks[0][at];
+      for (std::int64_t block = 1; block < n_blocks; ++block) sum += blocks[to_size(block)][at];
+      target[i] = static_cast<T>(sum);
+    }
+  }
+}
+
+template <class T>
+void GyroLoops::sum(Direction direction, ComponentView<const T> in, std::span<const double> weights,
+                    ComponentView<T> out) {
+  begin_call();
+  for (std::int64_t first = 0; first < loops_.n_batches(); first += loops_.round_batches) {
+    const std::int64_t end = std::min(first + loops_.round_batches, loops_.n_batches());
+    sum_blocks(direction, in, weights, first, end, out.size());
+    for (std::int64_t number = first; number < end; ++number)
+      add_blocks(number - first, batch(number), out);
+  }
+}
+
+double GyroLoops::indicator() const {
+  double largest = 0;
+  for (const Workers* const workers : {&workers_, &team_}) {
+    for (const GyroWorker& worker : *workers) largest = std::max(largest, worker.indicator);
+  }
+  return largest;
+}
+
+std::int64_t GyroLoops::bytes_sent() const {
+  std::int64_t bytes = 0;
+  for (const Workers* const workers : {&workers_, &team_}) {
+    for (const GyroWorker& worker : *workers) bytes += worker.bytes_sent;
+  }
+  return bytes;
+}
+
+std::int64_t GyroLoops::bytes() const {
+  return loops_.table_bytes(*scheme_) + loops_.scratch_bytes(*scheme_, plan_.n_blocks());
+}
+
+#define RINGWEAVE_INSTANTIATE(T)                                                              \
+  template void GyroLoops::spread(Direction, ComponentView<const T>, std::span<const double>, \
+                                  ComponentView<T>);                                          \
+  template void GyroLoops::pairs(Direction, ComponentView<const T>, ComponentView<T>);        \
+  template void GyroLoops::sum(Direction, ComponentView<const T>, std::span<const double>,    \
+                               ComponentView<T>)
+RINGWEAVE_INSTANTIATE(double);
+RINGWEAVE_INSTANTIATE(float);
+#undef RINGWEAVE_INSTANTIATE
+
+}  // namespace ringweave::detail::inline gyro

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "gyro/gyro_plan.hpp"
+#include "gyro/loop_plan.hpp"
+#include "gyro/scheme.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/execution.hpp"
+#include "ringweave/views.hpp"
+
+namespace ringweave::detail::inline gyro {
+
+/// One worker: its scheme's work, and doubles for planes that are stored as floats.
+struct GyroWorker {
+  std::unique_ptr<SchemeWork> work;
+  int n_threads = 1;
+  HostBuffer<double> loaded;
+  HostBuffer<double> stored;
+  double indicator = 0;
+  std::int64_t bytes_sent = 0;
+  double halo_seconds = 0;  ///< of its scheme, that were reported
+  double sides_seconds = 0;
+};
+
+/// Goes through the radii and fields of a rank, which is not idle, in one direction or the other.
+/// Allocates in the constructor only.
+class GyroLoops {
+ public:
+  /// radius_group  the ranks with the same fields and rows, by radius part
+  GyroLoops(GyroPlan plan, const LoopPlan& loops, std::unique_ptr<Scheme> scheme,
+            const Communicator& radius_group);
+
+  /// Averages every field over every radius, times its weight (empty: 1).
+  template <class T>
+  void spread(Direction direction, ComponentView<const T> in, std::span<const double> weights,
+              ComponentView<T> out);
+  /// Averages fields of every radius over their radius. May work in place.
+  template <class T>
+  void pairs(Direction direction, ComponentView<const T> in, ComponentView<T> out);
+  /// Sums weighted averages (no weights: 1) of the fields of every radius over all radii of all
+  /// ranks. Collective over the radius group.
+  template <class T>
+  void sum(Direction direction, ComponentView<const T> in, std::span<const double> weights,
+           ComponentView<T> out);
+
+  double indicator() const;         ///< largest of the last call
+  std::int64_t bytes_sent() const;  ///< in the last call, less what a sum sends
+  std::int64_t bytes() const;
+  StageTimes& times() { return times_; }
+
+ private:
+  using Workers = std::vector<GyroWorker>;
+  /// A range of radii.
+  struct Radii {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    std::int64_t count() const { return end - begin; }
+  };
+  /// A range of the rank's fields.
+  struct Batch {
+    std::int64_t first = 0;
+    std::int64_t count = 0;
+  };
+
+  Workers make_workers(int n_workers, int n_threads) const;
+  void begin_call();
+  Batch batch(std::int64_t number) const;
+  /// Calls work(radii) for all radii of the rank, some at a time where operators are made anew.
+  template <class Work>
+  void for_operators(const Work& work);
+  /// Calls work(worker, begin, end) for shares of n tasks.
+  template <class Work>
+  void share(Workers& workers, std::int64_t n, const Work& work);
+  /// Splits the seconds of a loop into stages, of which schemes name some.
+  void report(Workers& workers, double seconds);
+  template <class T>
+  void load(GyroWorker& worker, ComponentView<const T> planes) const;
+  template <class T>
+  void store(GyroWorker& worker, ComponentView<T> planes) const;
+
+  double* block_plane(std::int64_t batch_of_round, std::int64_t block);
+  /// Forms the blocks of batches [first, end).
+  template <class T>
+  void sum_blocks(Direction direction, ComponentView<const T> in, std::span<const double> weights,
+                  std::int64_t first, std::int64_t end, std::int64_t plane);
+  template <class T>
+  void sum_block(GyroWorker& worker, Direction direction, ComponentView<const T> in,
+                 std::span<const double> weights, const Batch& batch, const Radii& radii,
+                 const Radii& block, ComponentView<double> sums);
+  /// Adds the blocks of one batch, in order.
+  template <class T>
+  void add_blocks(std::int64_t batch_of_round, const Batch& batch, ComponentView<T> out);
+
+  GyroPlan plan_;
+  LoopPlan loops_;
+  std::unique_ptr<Scheme> scheme_;
+  Communicator radius_group_;
+  Workers workers_;  ///< of one thread each
+  Workers team_;     ///< one with all threads, or none
+  HostBuffer<double> blocks_;
+  HostBuffer<double> received_;
+  StageTimes times_;
+};
+
+}  // namespace ringweave::detail::inline gyro

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ringweave/gyroaverage.hpp"
+
+namespace ringweave::detail::inline gyro {
+
+/// Which rank has which radii, fields and rows. Ranks are a grid of radius_parts x field_parts x
+/// row_parts, rows next to each other; ranks beyond it have nothing. Sums over radii are formed of
+/// *blocks* of radii, which depend on the number of radii alone and are added in order: so sums are
+/// the same for any number of ranks. Plain data, without MPI.
+struct GyroPlan {
+  int n_ranks = 1;
+  int radius_parts = 1;
+  int field_parts = 1;
+  int row_parts = 1;
+  std::int64_t n_fields = 1;
+  PlaneGrid grid;
+  PlaneGrid targets;
+  bool needs_whole_fields = false;  ///< of ranks that share rows of results
+  /// Sums add results and not what schemes add up before: where operators may be made anew, some
+  /// radii at a time, so that results do not depend on how many.
+  bool adds_radius_by_radius = false;
+  std::vector<std::int64_t> block_begin;    ///< first radius of each block, and the end
+  std::vector<std::int64_t> part_blocks;    ///< first block of each radius part, and the end
+  std::int64_t halo_rows = 0;               ///< that a rank fetches of each plane, at most
+  std::int64_t most_planes = 1;             ///< of one load
+  std::int64_t table_bytes = 0;             ///< predicted, of the rank with most radii
+  std::int64_t scratch_bytes_of_field = 0;  ///< predicted, of a worker for each plane of a load
+  std::string reason;                       ///< a sentence: why the ranks are cut like this
+
+  std::int64_t n_blocks() const { return static_cast<std::int64_t>(block_begin.size()) - 1; }
+  std::int64_t n_radii() const { return block_begin.back(); }
+  int n_busy() const { return radius_parts * field_parts * row_parts; }
+  bool is_idle(int rank) const { return rank >= n_busy(); }
+  /// Bytes that a rank receives for each plane that it averages.
+  std::int64_t halo_bytes() const;
+  GyroPart part(int rank) const;
+
+  // Of a rank that is not idle: its place in the grid.
+  int radius_part(int rank) const { return rank / (field_parts * row_parts); }
+  int field_part(int rank) const { return rank / row_parts % field_parts; }
+  int row_part(int rank) const { return rank % row_parts; }
+  /// Number of the ranks that have the same radii and fields; those idle are a group, too.
+  int row_group(int rank) const;
+  /// Number of the ranks that have the same fields and rows.
+  int radius_group(int rank) const;
+  /// The radius part that owns a block.
+  int owner_of(std::int64_t block) const;
+};
+
+/// Computes the plan of a specification that was checked. Fields are dealt first, which needs no
+/// communication, then blocks of radii, then rows (not of method dct), so that the predicted time
+/// of the slowest rank is least: radii x fields x rows, halo included.
+GyroPlan plan_gyroaverage(const GyroSpec& spec, int n_ranks);
+
+/// Cuts radii into blocks: 8 of nearly equal size, one for each radius where there are fewer.
+std::vector<std::int64_t> blocks_of_radii(std::int64_t n_radii);
+
+}  // namespace ringweave::detail::inline gyro

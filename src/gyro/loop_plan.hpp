@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "gyro/gyro_plan.hpp"
+#include "gyro/scheme.hpp"
+
+namespace ringweave::detail::inline gyro {
+
+/// How a rank goes through its radii and fields, and what that holds.
+struct LoopPlan {
+  GyroPart part;
+  std::int64_t field_plane = 0;   ///< values of a field in the rows of this rank
+  std::int64_t target_plane = 0;  ///< of a result
+  std::int64_t most_planes = 1;   ///< of one load
+  std::int64_t first_block = 0;   ///< of radii, of this rank
+  std::int64_t end_block = 0;
+  int n_threads = 1;
+  /// Workers of one thread each, which share many loads; 0: one worker has all threads.
+  int n_workers = 0;
+  bool has_whole_team = true;  ///< a worker with all threads, for what are few loads
+  /// Radii whose operators are held at once. Fewer than those of the part: they are made anew in
+  /// every call.
+  std::int64_t radii_at_once = 0;
+  std::int64_t round_batches =
+      1;  ///< batches of fields whose blocks are held before they are added
+
+  std::int64_t n_batches() const { return (part.n_fields() + most_planes - 1) / most_planes; }
+  std::int64_t n_own_blocks() const { return end_block - first_block; }
+  std::int64_t larger_plane() const { return std::max(field_plane, target_plane); }
+  bool remakes_operators() const { return radii_at_once < part.n_radii(); }
+  /// Tells whether sums of a call are few loads for the workers.
+  bool sums_as_whole_team() const {
+    return n_workers == 0 || 2 * n_own_blocks() * n_batches() < n_workers;
+  }
+
+  std::int64_t block_bytes(std::int64_t n_blocks) const;  ///< of planes of blocks in a sum
+  std::int64_t scratch_bytes(const Scheme& scheme, std::int64_t n_blocks) const;
+  std::int64_t table_bytes(const Scheme& scheme) const;  ///< held at once
+};
+
+/// Chooses workers, and how many operators are held, within `most_bytes`. Not collective.
+/// may_remake  operators that do not fit may be made anew in every call
+/// Error  ResourceError when one radius does not fit.
+LoopPlan plan_loops(const GyroPlan& plan, int rank, const Scheme& scheme, int n_threads,
+                    std::int64_t most_bytes, bool may_remake);
+
+}  // namespace ringweave::detail::inline gyro
