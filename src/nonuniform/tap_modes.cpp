@@ -6,7 +6,7 @@
 #include <numbers>
 #include <utility>
 
-#include "sphere/quadrature.hpp"
+#include "base/gauss_legendre.hpp"
 
 namespace ringweave::detail::inline nonuniform {
 namespace {

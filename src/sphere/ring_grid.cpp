@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/checked_cast.hpp"
+#include "base/gauss_legendre.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/grid.hpp"
 #include "sphere/quadrature.hpp"

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "base/gauss_legendre.hpp"
 #include "convolve/split/cap_multipoles.hpp"
 #include "convolve/split/split_search.hpp"
 #include "io/spectra_table.hpp"
@@ -20,7 +21,6 @@
 #include "ringweave/spectra.hpp"
 #include "singular_values.hpp"
 #include "sphere/kernel/cap_polynomials.hpp"
-#include "sphere/quadrature.hpp"
 #include "split_problem.hpp"
 
 namespace ringweave::detail {

@@ -8,8 +8,8 @@
 #include <numbers>
 
 #include "base/checked_cast.hpp"
+#include "base/gauss_legendre.hpp"
 #include "ringweave/error.hpp"
-#include "sphere/quadrature.hpp"
 
 namespace ringweave::detail::inline legendre {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "sphere/quadrature.hpp"
+#include "base/gauss_legendre.hpp"
 
 namespace ringweave::detail::inline sphere {
 
