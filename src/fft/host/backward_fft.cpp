@@ -3,11 +3,10 @@
 
 #include <fftw3.h>
 
-#include <map>
-#include <mutex>
 #include <string>
 
 #include "base/checked_cast.hpp"
+#include "fft/host/fftw_planner.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/views.hpp"
 
@@ -24,12 +23,7 @@ fftw_complex* as_fftw(const std::complex<double>* data) {
 }  // namespace
 
 const BackwardFft& BackwardFft::of_length(std::int64_t length) {
-  // FFTW's planner is not thread safe; one lock serves the planner and the table.
-  static std::mutex mutex;
-  static std::map<std::int64_t, BackwardFft> plans;
-  const std::lock_guard lock(mutex);
-  const auto [found, is_new] = plans.try_emplace(length, length);
-  return found->second;
+  return shared_plans<BackwardFft>(length);
 }
 
 BackwardFft::BackwardFft(std::int64_t length) {
