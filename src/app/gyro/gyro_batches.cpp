@@ -9,6 +9,7 @@
 
 #include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
+#include "base/memory_meter.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/memory_check.hpp"
 #include "gyro/gyro_checks.hpp"
@@ -27,25 +28,40 @@ std::int64_t bytes_of_planes(const GyroJob& job, const GyroPart& part) {
           buffers.n_between * buffers.between_size);
 }
 
+/// Scratch of the workers of a rank, and sums of blocks of radii.
+std::int64_t scratch_of(const GyroPlan& plan, const GyroPart& part) {
+  const std::int64_t planes = std::min(plan.most_planes, part.n_fields());
+  const std::int64_t n_loads = part.n_radii() * ((part.n_fields() + planes - 1) / planes);
+  const std::int64_t n_threads = omp_get_max_threads();
+  const std::int64_t workers = plan.row_parts == 1 && n_loads >= n_threads ? n_threads : 1;
+  const std::int64_t plane = std::max(part.n_field_rows() * plan.grid.x.size,
+                                      part.n_rows() * plan.targets.x.size) *
+                             std::int64_t{sizeof(double)};
+  return planes * (workers * (plan.scratch_bytes_of_field + 2 * plane) + plan.n_blocks() * plane);
+}
+
 /// tables_of  radii whose tables are there at once: all of the rank, or 1
 MemoryEstimate memory_of(const GyroJob& job, const GyroPlan& plan, int rank,
                          std::int64_t tables_of) {
   const GyroPart part = plan.part(rank);
   const GyroBuffers buffers = buffers_of(job, part);
   const std::int64_t number = bytes_of(job.output.precision);
-  const std::int64_t most_radii = std::max<std::int64_t>(part.n_radii(), 1);
+  const std::int64_t n_radii = std::max<std::int64_t>(part.n_radii(), 1);
   const bool works = !part.is_empty();
-  const std::int64_t tables = plan.table_bytes / most_radii * std::min(tables_of, most_radii);
-  const std::int64_t planes = part.n_radii() * part.n_fields();
-  const std::int64_t workers = plan.most_planes > 1 || plan.row_parts > 1
-                                   ? 1
-                                   : std::min<std::int64_t>(omp_get_max_threads(), planes);
   return with_program(
       {{"fields", number * buffers.n_in * buffers.in_size},
        {"averages", number * buffers.n_out * buffers.out_size},
        {"averages of averages", number * buffers.n_between * buffers.between_size},
-       {"tables", works ? tables : 0},
-       {"scratch", works ? plan.scratch_bytes_of_field * plan.most_planes * workers : 0}});
+       {"tables", works ? plan.table_bytes / n_radii * std::min(tables_of, n_radii) : 0},
+       {"scratch", works ? scratch_of(plan, part) : 0}});
+}
+
+/// Bytes of tables and scratch that this rank may hold beside its planes. Collective.
+std::int64_t bytes_beside_planes(const Run& run, const GyroJob& job, const GyroPart& part) {
+  const Communicator node = run.comm.node_local();
+  const std::int64_t share =
+      std::min(node.min(available_bytes()) / node.size(), available_bytes_of_process());
+  return std::max<std::int64_t>(share - bytes_of_planes(job, part), 1);
 }
 
 /// Plans batches of so many fields.
@@ -104,11 +120,13 @@ GyroBatches plan_batches(Run& run, GyroJob& job) {
     const bool is_usual = run.comm.max(bytes_of_planes(job, part)) <= usual_bytes;
     return (is_usual || batches.size == 1) && fits_memory(run, batches.memory);
   };
+  // Operators of method chebyshev can be made anew in every call, where they do not fit.
+  const bool may_remake = job.spec.method == GyroMethod::chebyshev;
   for (plan(); !is_good(); plan()) {
-    if (batches.size > 1) {
-      batches.size = (batches.size + 1) / 2;
-    } else if (tables_of > 1) {
+    if (may_remake && tables_of > 1 && !fits_memory(run, batches.memory)) {
       tables_of = 1;
+    } else if (batches.size > 1) {
+      batches.size = (batches.size + 1) / 2;
     } else {
       refuse(run, job, batches.memory);
     }
@@ -117,6 +135,7 @@ GyroBatches plan_batches(Run& run, GyroJob& job) {
   const std::int64_t count = batches.count();
   batches.size = (batches.n_fields + count - 1) / count;
   plan();
+  job.spec.most_bytes = bytes_beside_planes(run, job, batches.plan.part(run.comm.rank()));
   return batches;
 }
 

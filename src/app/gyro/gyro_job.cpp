@@ -15,7 +15,7 @@
 #include "app/gyro/number_list.hpp"
 #include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
-#include "distribute/mpi/agree.hpp"
+#include "gyro/gyro_checks.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline app {
@@ -23,8 +23,8 @@ namespace {
 
 constexpr std::string_view rho_name = "rho";
 /// Attributes of OUT that an average of averages has anew.
-constexpr std::array<std::string_view, 8> own_attributes{
-    "method",  "boundary",  "padding",         "combine",
+constexpr std::array<std::string_view, 9> own_attributes{
+    "method",  "boundary",  "padding_x",       "padding_y",      "combine",
     "adjoint", "rho_field", "error_indicator", "estimated_error"};
 /// Radii of a file and of an option are the same to this, relative.
 constexpr double same_radius = 1e-12;
@@ -294,16 +294,11 @@ void set_output(GyroJob& job, std::optional<std::size_t> rho) {
 
 /// Says how many circles are larger than the rectangle.
 void warn_of_large_radii(Run& run, const GyroSpec& spec) {
-  const PlaneAxis& x = spec.grid.x;
-  const PlaneAxis& y = spec.grid.y;
-  if (x.boundary != PlaneBoundary::zero || y.boundary != PlaneBoundary::zero) return;
-  const double diagonal = std::hypot(x.last - x.first, y.last - y.first);
   const auto count = std::count_if(spec.radii.begin(), spec.radii.end(),
-                                   [&](double radius) { return radius > diagonal; });
+                                   [&](double radius) { return is_beyond(spec.grid, radius); });
   if (count == 0) return;
-  run.warn(fmt::format("{} of {} radii are above the diagonal of the domain, {:.6g}: their averages "
-                       "are zero",
-                       count, spec.radii.size(), diagonal));
+  run.warn(fmt::format("{} of {} radii are above the diagonal of the domain: their averages are zero",
+                       count, spec.radii.size()));
 }
 
 std::vector<std::int64_t> numbers_of(const FieldNumbers& numbers, const GyroPart& part,
@@ -392,8 +387,15 @@ std::vector<Keyword> attributes_of(const GyroJob& job) {
        "values outside of the nodes"},
       {"combine", job.options.combine, "how fields and radii meet"},
       {"adjoint", job.is_adjoint(), "whether it is the transpose"}};
-  if (spec.method == GyroMethod::dct)
-    attributes.push_back({"padding", spec.padding, "nodes added at each end"});
+  if (spec.method == GyroMethod::dct) {
+    const auto nodes = [&](const PlaneAxis& axis, std::int64_t least) {
+      return axis.boundary == PlaneBoundary::zero ? std::max(spec.padding, least) : 0;
+    };
+    attributes.push_back({"padding_x", nodes(spec.grid.x, least_padding_x(spec)),
+                          "nodes of zeros added at each end of x"});
+    attributes.push_back({"padding_y", nodes(spec.grid.y, least_padding_y(spec)),
+                          "nodes of zeros added at each end of y"});
+  }
   if (!job.options.rho_field.empty())
     attributes.push_back({"rho_field", job.options.rho_field, "radii of the targets"});
   return attributes;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <variant>
 
 #include "app/report/plan_table.hpp"
 #include "app/transform_setup.hpp"

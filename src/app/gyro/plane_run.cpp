@@ -139,8 +139,7 @@ double run_stored(Run& run, const GyroJob& job, const GyroBatches& batches,
       const StageTimer timer(&run.times, "write");
       const PlaneFilePart part = part_of_output(job, gyroaverage.part(), begin);
       const MapView<const T> written = planes.out();
-      writer.write(part, part.fields.empty() ? MapView<const T>(written.data(), 0, written.size())
-                                             : written);
+      writer.write(part, part.fields.empty() ? MapView<const T>() : written);
     }
     run.progress.step(batch + 1, n_batches);
   }

@@ -142,7 +142,7 @@ void average_stored(Run& run, const GyroJob& job, const TargetShare& share,
   run.progress.stage("averaging");
   for (std::int64_t step = 0; step < share.n_steps; ++step) {
     const std::vector<std::int64_t> fields = share.fields_of(step);
-    const PlaneFilePart whole_part{fields, 0, fields.empty() ? 0 : n_rows};
+    const PlaneFilePart whole_part{fields, 0, n_rows};
     const PlaneFilePart own_part{share.n_rows() > 0 ? fields : std::vector<std::int64_t>(),
                                  share.row_begin, share.row_end};
     const ComponentView<T> planes = whole.view().components(0, ssize64(whole_part.fields));
