@@ -9,6 +9,7 @@
 #include "distribute/mpi/agree.hpp"
 #include "distribute/ring_distribution.hpp"
 #include "io/file_kind.hpp"
+#include "io/hdf5/plane.hpp"
 #include "io/input_file.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
@@ -34,6 +35,17 @@ std::vector<TableHead> special_tables(const Communicator& comm, const std::strin
   }
 }
 
+/// Returns the data sets of fields in the plane of an HDF5 or NetCDF-4 file. Collective.
+std::vector<std::string> planes_of(const Communicator& comm, const std::string& path) {
+  const FileKind kind = file_kind(path);
+  if (kind != FileKind::hdf5 && kind != FileKind::netcdf) return {};
+  try {
+    return find_plane_content(comm, path).fields;
+  } catch (const DataError&) {
+    return {};  // opening it as something else says what is wrong
+  }
+}
+
 }  // namespace
 
 Content open_content(const Communicator& comm, const std::string& path, SpectrumKind kind,
@@ -55,6 +67,8 @@ Content open_content(const Communicator& comm, const std::string& path, Spectrum
     content.alm = open_alm(comm, path);
     return content;
   }
+  content.planes = planes_of(comm, path);
+  if (!content.planes.empty()) return content;
   if (file_kind(path) == FileKind::netcdf) {
     content.map = open_map(comm, path, variable);
     return content;
@@ -103,6 +117,8 @@ Content open_map_or_alm(const Communicator& comm, const std::string& path,
 }
 
 void refuse_table(const std::string& path, const Content& content) {
+  if (!content.planes.empty())
+    throw DataError(path, "holds fields in the plane; expected a map, a_lm or spectra");
   if (content.tables.empty()) return;
   throw DataError(path, fmt::format("holds {}; expected a map, a_lm or spectra",
                                     words_of(content.tables.front().kind)));

@@ -23,11 +23,13 @@ struct Content {
   std::unique_ptr<MapReader> map;
   std::unique_ptr<AlmReader> alm;
   std::optional<SpectraFile> spectra;
-  std::vector<TableHead> tables;  ///< of beams, pixel windows and weights
+  std::vector<TableHead> tables;    ///< of beams, pixel windows and weights
+  std::vector<std::string> planes;  ///< data sets of fields in the plane
 };
 
 /// Opens a file as a map, as a_lm, as tables of beams, pixel windows and weights (FITS), or as
-/// spectra, whichever succeeds first; text as spectra or else as a beam. Collective. Error
+/// spectra, whichever succeeds first; text as spectra or else as a beam. HDF5 that holds nothing on
+/// the sphere may hold fields in the plane. Collective. Error
 /// DataError with the reason each attempt failed. `variable` as for open_map().
 Content open_content(const Communicator& comm, const std::string& path, SpectrumKind kind,
                      const std::string& variable = "");
@@ -37,7 +39,7 @@ Content open_content(const Communicator& comm, const std::string& path, Spectrum
 Content open_map_or_alm(const Communicator& comm, const std::string& path,
                         const std::string& variable);
 
-/// Error  DataError where a file holds a beam, a pixel window or weights.
+/// Error  DataError where a file holds a beam, a pixel window, weights or fields in the plane.
 void refuse_table(const std::string& path, const Content& content);
 
 /// Returns this rank's bands of a map that is not transformed, balanced by pixels.

@@ -139,7 +139,7 @@ struct CompareOptions {
 };
 
 struct PlotOptions {
-  std::string input, output, field, range, zoom, centre, title, colours = "auto";
+  std::string input, output, field, index, range, zoom, centre, title, colours = "auto";
   std::string cl_kind, variable;
   std::string scale = "linear";
   std::optional<double> linear_range, f_sky;

@@ -36,7 +36,7 @@ void declare_convert(CLI::App& command, ConvertOptions& options) {
 
 void declare_compare(CLI::App& command, CompareOptions& options) {
   const OptionGroup group(command, own_group);
-  group.argument("A", options.a, "Map, a_lm or spectra.");
+  group.argument("A", options.a, "Map, a_lm, spectra or fields in the plane.");
   group.argument("B", options.b, "What to compare with; differences are relative to it.");
   group
       .value("--tolerance", options.tolerance, "X",
@@ -58,11 +58,17 @@ void declare_compare(CLI::App& command, CompareOptions& options) {
 
 void declare_plot(CLI::App& command, PlotOptions& options) {
   const OptionGroup group(command, own_group);
-  group.argument("INPUT", options.input, "Map (drawn as a Mollweide view) or spectra (as curves).");
+  group.argument("INPUT", options.input,
+                 "Map (drawn as a Mollweide view), spectra (as curves) or a field in the plane.");
   group.argument("OUT", options.output, "Picture, .png, .pdf or .svg.");
-  group.value("--field", options.field, "FIELD",
-              "Of a map T, Q, U or the number of a column from 0; of spectra some names, such as "
-              "TT,TE. Default: the first column; TT, EE and BB.");
+  group.value(
+      "--field", options.field, "FIELD",
+      "Of a map T, Q, U or the number of a column from 0; of spectra some names, such as "
+      "TT,TE; of fields in the plane the name of a data set. Default: the first column; TT, "
+      "EE and BB; the only data set.");
+  group.value("--index", options.index, "I[,J...]",
+              "Fields in the plane: which of them, by an index from 0 on each axis before y and x. "
+              "Default: the first.");
   group.value("--range", options.range, "LOW:HIGH",
               "Values at the ends of the colours. Default: where the map has both signs, -X:X with "
               "the 99.5 percentile of |value| as X; else its smallest and largest value, but up to "

@@ -9,9 +9,11 @@
 #include "app/commands/commands.hpp"
 #include "app/content.hpp"
 #include "app/cosmic_variance.hpp"
+#include "app/plane_fields.hpp"
 #include "app/table_input.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "io/hdf5/plane.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/grid.hpp"
 #include "ringweave/views.hpp"
@@ -136,6 +138,54 @@ std::vector<Difference> compare_alm(Run& run, const CompareOptions& options, Alm
   return differences;
 }
 
+/// Throws a DataError unless both fields have the same nodes, to rounding.
+void require_same_axes(const CompareOptions& options, const PlaneHeader& a, const PlaneHeader& b) {
+  require_equal(options, "number of axes", ssize64(a.axes) + 2, ssize64(b.axes) + 2);
+  constexpr double rounding = 1e-12;
+  for (std::int64_t i = 0; i < ssize64(a.axes) + 2; ++i) {
+    const PlaneFileAxis& of_a = plane_axis_at(a, i);
+    const PlaneFileAxis& of_b = plane_axis_at(b, i);
+    require_equal(options, "size of axis " + of_a.name, of_a.size, of_b.size);
+    if (of_a.coordinates.empty() || of_b.coordinates.empty()) continue;
+    const auto [low, high] = std::minmax_element(of_a.coordinates.begin(), of_a.coordinates.end());
+    const double allowed = rounding * std::max({*high - *low, std::abs(*low), std::abs(*high)});
+    for (std::size_t j = 0; j < of_a.coordinates.size(); ++j) {
+      const double one = of_a.coordinates[j], other = of_b.coordinates[j];
+      if (std::abs(one - other) <= allowed) continue;
+      throw DataError(options.a + ", " + options.b,
+                      fmt::format("differ in axis {}: index {} is at {} and {}; nothing to compare",
+                                  of_a.name, j, one, other));
+    }
+  }
+}
+
+std::vector<Difference> compare_planes(Run& run, const CompareOptions& options) {
+  const PlaneFileReader a(run.comm, options.a, options.variable);
+  const PlaneFileReader b(run.comm, options.b, options.variable);
+  const PlaneHeader& header = a.header();
+  require_same_axes(options, header, b.header());
+  std::vector<Difference> differences;
+  for (const PlaneFilePart& part : parts_of_fields(run.comm, header)) {
+    const auto make = [&] {
+      return MapBuffer<double>(ssize64(part.fields),
+                               (part.row_end - part.row_begin) * header.x.size);
+    };
+    auto one = agreed(run.comm, make);
+    auto other = agreed(run.comm, make);
+    a.read(part, one.view());
+    b.read(part, other.view());
+    for (std::int64_t c = 0; c < ssize64(part.fields); ++c) {
+      Difference& difference = differences.emplace_back();
+      difference.name = name_of_field(header, part.fields[to_size(c)]);
+      const auto x = one.view().component(c);
+      const auto y = other.view().component(c);
+      for (std::int64_t i = 0; i < x.size(); ++i) difference.add(x[i], y[i]);
+      difference.reduce(run.comm);
+    }
+  }
+  return differences;
+}
+
 /// Returns sqrt(sigma_XX sigma_YY) for a spectrum XY; 0 where one of them is missing. A spectrum
 /// such as EB may be rounding alone, and then has no scale of its own; neither has BB of a sky
 /// without B, so each sigma is at least that of rounding beside the strongest field.
@@ -218,8 +268,11 @@ int compare(Run& run, const CompareOptions& options) {
       open_content(run.comm, options.a, unstated_kind(options.cl_kind), options.variable);
   const Content b =
       open_content(run.comm, options.b, unstated_kind(options.cl_kind), options.variable);
-  refuse_table(options.a, a);
-  refuse_table(options.b, b);
+  const bool are_planes = !a.planes.empty() && !b.planes.empty();
+  if (!are_planes) {
+    refuse_table(options.a, a);
+    refuse_table(options.b, b);
+  }
   if (a.spectra) tell_of_spectra(run, options.a, *a.spectra, options.cl_kind);
   if (b.spectra) tell_of_spectra(run, options.b, *b.spectra, options.cl_kind);
   run.outputs.keep(options.a);
@@ -230,7 +283,9 @@ int compare(Run& run, const CompareOptions& options) {
     return compare_with_expectation(run, options, a.spectra->spectra, b.spectra->spectra);
   }
   std::vector<Difference> differences;
-  if (a.map != nullptr && b.map != nullptr) {
+  if (are_planes) {
+    differences = compare_planes(run, options);
+  } else if (a.map != nullptr && b.map != nullptr) {
     differences = compare_maps(run, options, *a.map, *b.map);
   } else if (a.alm != nullptr && b.alm != nullptr) {
     differences = compare_alm(run, options, *a.alm, *b.alm);

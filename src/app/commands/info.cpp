@@ -13,6 +13,7 @@
 #include "app/analysis_checks.hpp"
 #include "app/commands/commands.hpp"
 #include "app/content.hpp"
+#include "app/plane_fields.hpp"
 #include "app/table_input.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
@@ -228,6 +229,10 @@ int info(Run& run, const InfoOptions& options) {
     if (content.alm != nullptr) describe_alm(run, path, options, content.alm->header());
     for (const TableHead& head : content.tables) describe_table(run, path, options, head);
     if (content.spectra) describe_spectra(run, path, options, *content.spectra);
+    if (!content.planes.empty() && !options.variable.empty())
+      describe_plane(run, path, options.variable, options.provenance);
+    for (std::size_t i = 0; i < content.planes.size() && options.variable.empty(); ++i)
+      describe_plane(run, path, content.planes[i], options.provenance);
   }
   return 0;
 }

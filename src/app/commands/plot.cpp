@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -22,6 +23,7 @@
 #include "app/plot/gnomonic.hpp"
 #include "app/plot/mollweide.hpp"
 #include "app/plot/picture.hpp"
+#include "app/plot/plane_picture.hpp"
 #include "app/table_input.hpp"
 #include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
@@ -57,27 +59,39 @@ int column_of(const PlotOptions& options, const MapHeader& header) {
   return column;
 }
 
-void set_range(const std::string& text, SkyPicture& picture) {
+void set_range(const std::string& text, ColourChoice& colours) {
   if (text.empty()) return;
   const auto colon = text.find(':', 1);
   char* end_low = nullptr;
   char* end_high = nullptr;
   const std::string low = text.substr(0, colon);
   const std::string high = colon == std::string::npos ? "" : text.substr(colon + 1);
-  picture.low = std::strtod(low.c_str(), &end_low);
-  picture.high = std::strtod(high.c_str(), &end_high);
+  colours.low = std::strtod(low.c_str(), &end_low);
+  colours.high = std::strtod(high.c_str(), &end_high);
   const bool are_numbers = !low.empty() && !high.empty() && *end_low == '\0' && *end_high == '\0';
-  if (are_numbers && *picture.low >= *picture.high) {
-    throw UsageError(fmt::format("--range {}: LOW, {}, must be below HIGH, {}", text, *picture.low,
-                                 *picture.high));
+  if (are_numbers && *colours.low >= *colours.high) {
+    throw UsageError(fmt::format("--range {}: LOW, {}, must be below HIGH, {}", text, *colours.low,
+                                 *colours.high));
   }
   if (!are_numbers) {
     throw UsageError(fmt::format("--range {}: expected LOW:HIGH, e.g. -300:300", text));
   }
-  if (picture.scale == ScaleKind::logarithmic && *picture.low <= 0) {
+  if (colours.scale == ScaleKind::logarithmic && *colours.low <= 0) {
     throw UsageError(fmt::format(
         "--range {}: --scale log begins above 0; give a positive LOW, or --scale asinh", text));
   }
+}
+
+/// Returns the colours of --colours, --scale, --linear-range and --range. Error  UsageError.
+ColourChoice colours_of(const PlotOptions& options) {
+  ColourChoice colours;
+  if (options.colours != "auto") colours.colour_map = options.colours;
+  colours.scale = scale_kind(options.scale);
+  colours.linear_range = options.linear_range;
+  if (options.linear_range && colours.scale != ScaleKind::asinh)
+    throw UsageError("--linear-range belongs to --scale asinh; give both, or leave it out");
+  set_range(options.range, colours);
+  return colours;
 }
 
 constexpr double right_angle = std::numbers::pi / 2;
@@ -122,13 +136,8 @@ SkyPicture picture_of(const PlotOptions& options, const MapHeader& header, int c
   picture.title = options.title.empty() ? column_title(shown.name) : options.title;
   picture.unit = shown.unit;
   if (options.title.empty()) picture.title_unit = shown.unit;
-  if (options.colours != "auto") picture.colour_map = options.colours;
+  picture.colours = colours_of(options);
   picture.coordsys = header.coordsys;
-  picture.scale = scale_kind(options.scale);
-  picture.linear_range = options.linear_range;
-  if (options.linear_range && picture.scale != ScaleKind::asinh)
-    throw UsageError("--linear-range belongs to --scale asinh; give both, or leave it out");
-  set_range(options.range, picture);
   picture.patch = patch_of(options.zoom);
   picture.view = view_of(options);
   return picture;
@@ -173,7 +182,8 @@ void plot_map(Run& run, const PlotOptions& options, MapReader& reader) {
     run.warn(
         fmt::format("{}: {} pixels are NaN or infinite; drawn as UNSEEN", options.input, broken));
   }
-  if (picture.scale == ScaleKind::logarithmic) blank_not_positive(run, options.input, map.view());
+  if (picture.colours.scale == ScaleKind::logarithmic)
+    blank_not_positive(run, options.input, map.view());
   run.progress.stage("drawing");
   const RasterSize size = raster_size(picture);
   const View<const float> values = map.view().component(0);
@@ -184,6 +194,96 @@ void plot_map(Run& run, const PlotOptions& options, MapReader& reader) {
   const AtomicOutput& output = run.outputs.begin(options.output);
   agree(run.comm, [&] {
     if (run.comm.is_root()) draw_sky(picture, raster, file_of(options, output));
+  });
+}
+
+/// Returns the number of the field of --index. Error  UsageError.
+std::int64_t field_of(const PlotOptions& options, const PlaneHeader& header) {
+  if (options.index.empty()) return 0;
+  std::vector<std::string> names;
+  for (const PlaneFileAxis& axis : header.axes) names.push_back(axis.name);
+  std::istringstream words(options.index);
+  std::int64_t field = 0;
+  std::size_t n_given = 0;
+  for (std::string word; std::getline(words, word, ','); ++n_given) {
+    std::int64_t index = -1;
+    const char* end = word.data() + word.size();
+    const auto [rest, error] = std::from_chars(word.data(), end, index);
+    const bool is_number = error == std::errc{} && rest == end;
+    if (n_given >= names.size() || !is_number || index < 0 || index >= header.axes[n_given].size)
+      break;
+    field = field * header.axes[n_given].size + index;
+  }
+  if (n_given == names.size() && words.eof()) return field;
+  std::string expected = names.empty()
+                             ? "none, for this data set has a single field"
+                             : fmt::format("{}, each from 0 below its size", fmt::join(names, ","));
+  for (const PlaneFileAxis& axis : header.axes)
+    expected += fmt::format(", {} {}", axis.name, axis.size);
+  throw UsageError(fmt::format("--index {}: expected {}", options.index, expected));
+}
+
+PlaneNodesShown nodes_shown(const PlaneFileAxis& axis) {
+  PlaneNodesShown nodes{axis.coordinates, axis.name, axis.unit};
+  for (std::int64_t i = 0; axis.coordinates.empty() && i < axis.size; ++i)
+    nodes.places.push_back(static_cast<double>(i));
+  return nodes;
+}
+
+/// Names a field by its data set and its coordinates: "average, rho = 0.25 m".
+std::string title_of_field(const PlaneHeader& header, std::int64_t field) {
+  std::string title;
+  for (auto axis = header.axes.rbegin(); axis != header.axes.rend(); ++axis) {
+    const std::int64_t index = field % axis->size;
+    field /= axis->size;
+    title = (axis->coordinates.empty()
+                 ? fmt::format(", {} {}", axis->name, index)
+                 : fmt::format(", {} = {:.6g}{}{}", axis->name, axis->coordinates[to_size(index)],
+                               axis->unit.empty() ? "" : " ", axis->unit)) +
+            title;
+  }
+  return (header.long_name.empty() ? header.name : header.long_name) + title;
+}
+
+void plot_plane(Run& run, const PlotOptions& options) {
+  const char* of_others = !options.zoom.empty()     ? "--zoom"
+                          : !options.centre.empty() ? "--centre"
+                          : !options.theory.empty() ? "--theory"
+                          : options.f_sky           ? "--fsky"
+                                                    : nullptr;
+  if (of_others != nullptr) {
+    throw UsageError(
+        fmt::format("{} is for maps or spectra, and {} holds fields in the plane; "
+                    "leave it out",
+                    of_others, options.input));
+  }
+  const PlaneFileReader reader(run.comm, options.input,
+                               options.field.empty() ? options.variable : options.field);
+  const PlaneHeader& header = reader.header();
+  const std::int64_t field = field_of(options, header);
+  PlanePicture picture;
+  picture.width = options.width;
+  picture.title = options.title.empty() ? title_of_field(header, field) : options.title;
+  picture.unit = header.unit;
+  picture.colours = colours_of(options);
+  picture.x = nodes_shown(header.x);
+  picture.y = nodes_shown(header.y);
+  picture.is_to_scale = header.x.unit == header.y.unit;
+  run.outputs.require_writable();
+  if (run.options.dry_run) return;
+  // Rank 0 draws.
+  const PlaneFilePart part =
+      run.comm.is_root() ? PlaneFilePart{{field}, 0, header.y.size} : PlaneFilePart{};
+  std::vector<double> values;
+  agree(run.comm,
+        [&] { values.resize(part.fields.size() * to_size(header.y.size * header.x.size)); });
+  run.progress.stage("reading " + options.input);
+  reader.read(part, MapView<double>(values.data(), ssize64(part.fields),
+                                    (part.row_end - part.row_begin) * header.x.size));
+  run.progress.stage("drawing");
+  const AtomicOutput& output = run.outputs.begin(options.output);
+  agree(run.comm, [&] {
+    if (run.comm.is_root()) draw_plane(picture, values, file_of(options, output));
   });
 }
 
@@ -343,8 +443,14 @@ int plot(Run& run, const PlotOptions& options) {
   run.outputs.keep(options.input);
   const Content content =
       open_content(run.comm, options.input, unstated_kind(options.cl_kind), options.variable);
-  refuse_table(options.input, content);
-  if (content.map != nullptr) {
+  if (content.planes.empty()) refuse_table(options.input, content);
+  if (content.planes.empty() && !options.index.empty()) {
+    throw UsageError(fmt::format(
+        "--index is for fields in the plane, and {} holds none; leave it out", options.input));
+  }
+  if (!content.planes.empty()) {
+    plot_plane(run, options);
+  } else if (content.map != nullptr) {
     plot_map(run, options, *content.map);
   } else if (content.spectra) {
     plot_spectra(run, options, *content.spectra);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/plot/colour_scale.hpp"
+#include "app/plot/colour_bar.hpp"
 #include "app/plot/gnomonic.hpp"
 #include "app/plot/mollweide.hpp"
 #include "app/plot/picture_file.hpp"
@@ -19,11 +19,7 @@ struct SkyPicture {
   std::string title;  ///< above the sky, as plain text
   std::string title_unit{};  ///< behind it after "in", set like the unit
   std::string unit;          ///< under the colour bar; "K_CMB", "uK^2" are set with scripts
-  std::string
-      colour_map;  ///< a name for ColourMap; empty: "polar" where 0 is well within, else "meadow"
-  ScaleKind scale = ScaleKind::linear;
-  std::optional<double> low, high;       ///< ends of the colours; default: colour_range()
-  std::optional<double> linear_range{};  ///< of asinh; default: default_linear_range()
+  ColourChoice colours{};
   std::string coordsys;             ///< COORDSYS: G, C, E, or GALACTIC, ...; others are not shown
   std::optional<SkyPatch> patch{};  ///< what to show of the sky; all of it without
   MollweideView view{};             ///< of all of it

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "app/plot/canvas.hpp"
+#include "app/plot/colour_bar.hpp"
 #include "app/plot/gnomonic.hpp"
 #include "app/plot/mollweide.hpp"
 
@@ -18,10 +19,7 @@ struct SkyLayout {
   int sky_left = 0;
   int sky_top = 0;
   RasterSize sky;
-  double bar_left = 0;
-  double bar_top = 0;
-  double bar_width = 0;
-  double bar_height = 0;
+  ColourBar bar{};
 
   std::optional<SkyPatch> patch{};  ///< what is shown of the sky; all of it without
   MollweideView view{};             ///< of all of it
@@ -34,8 +32,6 @@ struct SkyLayout {
   bool has_degrees() const { return patch || scale > 0.41; }
   double y(const PlanePoint& point) const { return sky_top + (1 - point.y) / 2 * sky.height; }
 };
-
-inline constexpr Colour line_colour{0.13, 0.13, 0.13};
 
 /// The edge of the sky: an ellipse, of a patch a square.
 void outline_path(const Canvas& canvas, const SkyLayout& layout);

@@ -28,8 +28,10 @@ Hdf5PlaneInfo find_hdf5_plane(const std::string& path, const std::string& field)
 
 /// What a file holds of fields in the plane.
 struct PlaneContent {
-  bool is_stated = false;           ///< its schema says so
-  std::vector<std::string> fields;  ///< data sets that may be fields, if any
+  bool is_stated = false;  ///< its schema says so
+  /// Data sets that may be fields; none where the file does not say so and has names of things on
+  /// the sphere.
+  std::vector<std::string> fields;
 };
 /// Collective. Error  DataError for what is no HDF5 file, agreed.
 PlaneContent find_plane_content(const Communicator& comm, const std::string& path);

@@ -12,7 +12,9 @@
 #include "io/column_names.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/dimensions.hpp"
+#include "io/hdf5/lat_lon.hpp"
 #include "io/hdf5/plane.hpp"
+#include "io/hdf5/points.hpp"
 #include "io/header_json.hpp"
 #include "ringweave/error.hpp"
 
@@ -188,6 +190,16 @@ void require_unpacked(const Hdf5AttributeReader& attributes, const std::string& 
                                     name, scale, offset));
 }
 
+/// Tells whether a file holds maps, a_lm, spectra or values at points, also damaged ones.
+bool is_on_sphere(const std::string& path) {
+  try {
+    if (find_in_hdf5(path).values || find_hdf5_lat_lon(path, "").has_value()) return true;
+  } catch (const DataError&) {
+    return true;
+  }
+  return !words_of_content(open_hdf5(path), path).empty();
+}
+
 }  // namespace
 
 Hdf5PlaneInfo find_hdf5_plane(const std::string& path, const std::string& field) {
@@ -214,10 +226,12 @@ Hdf5PlaneInfo find_hdf5_plane(const std::string& path, const std::string& field)
 
 PlaneContent find_plane_content(const Communicator& comm, const std::string& path) {
   return share_from_root(comm, [&] {
+    const bool is_elsewhere = is_on_sphere(path);
     const Hdf5Handle file = open_hdf5(path);
     const Hdf5Handle root(H5Gopen2(file.id(), "/", H5P_DEFAULT), H5Gclose);
     PlaneContent content;
     content.is_stated = text_attribute(Hdf5AttributeReader(root, path), "schema") == plane_schema;
+    if (is_elsewhere && !content.is_stated) return content;
     for (const Listed& found : possible_fields(file, path, all_datasets(file, path)))
       content.fields.push_back(found.name);
     return content;

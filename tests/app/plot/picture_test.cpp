@@ -166,11 +166,11 @@ TEST_F(Picture, RefusesWhatCannotBeDrawn) {
   SkyPicture picture;
   const std::vector<double> raster = raster_for(picture, 0.0);
   EXPECT_THROW(draw_sky(picture, {1.0, 2.0}, {file("sky.png")}), UsageError);
-  picture.colour_map = "plaid";
+  picture.colours.colour_map = "plaid";
   EXPECT_THROW(draw_sky(picture, raster, {file("sky.png")}), UsageError);
-  picture.colour_map.clear();
-  picture.low = 2;
-  picture.high = 1;
+  picture.colours.colour_map.clear();
+  picture.colours.low = 2;
+  picture.colours.high = 1;
   EXPECT_THROW(draw_sky(picture, raster, {file("sky.png")}), UsageError);
   picture.width = 12;
   EXPECT_THROW(raster_size(picture), UsageError);
@@ -257,7 +257,7 @@ TEST_F(Picture, OfEveryScaleIsDrawn) {
   for (const ScaleKind kind : {ScaleKind::linear, ScaleKind::logarithmic, ScaleKind::asinh}) {
     SkyPicture picture;
     picture.width = 200;
-    picture.scale = kind;
+    picture.colours.scale = kind;
     std::vector<double> raster = raster_for(picture, 3);
     raster[raster.size() / 2] = -1;
     draw_sky(picture, raster, {file("sky.png")});
