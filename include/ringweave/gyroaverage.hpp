@@ -201,4 +201,27 @@ struct GyroWeight {
 std::vector<GyroWeight> circle_row(const PlaneGrid& grid, GyroMethod method, double x, double y,
                                    double rho);
 
+/// Averages fields over circles whose radius differs from node to node, with the interpolants of
+/// Gyroaverage: row (x, y) of the operator is circle_row() of that node and its radius. Rows are
+/// made on the fly, in O(rho / h) each, and not kept. OpenMP; not collective; the same bits for any
+/// number of threads. T is float or double; arithmetic is double. method   bilinear or bicubic
+/// radii    of the nodes of rows [row_begin, row_end), [row][x]; in the units of the coordinates
+/// fields   whole planes, [field][y][x]
+/// results  rows [row_begin, row_end) of them, [field][row][x]; overwritten
+/// Error    UsageError as those of Gyroaverage; for another method, for rows that the grid lacks,
+/// for
+///          a radius that is negative or not finite (named), and for other shapes
+template <class T>
+void gyroaverage_with_radii(const PlaneGrid& grid, GyroMethod method, std::span<const double> radii,
+                            std::int64_t row_begin, std::int64_t row_end,
+                            ComponentView<const T> fields, ComponentView<T> results);
+
+/// The transpose: adds what rows [row_begin, row_end) of results contribute to whole planes. Takes
+/// 16 planes of doubles for each field. fields  added to
+template <class T>
+void gyroaverage_with_radii_adjoint(const PlaneGrid& grid, GyroMethod method,
+                                    std::span<const double> radii, std::int64_t row_begin,
+                                    std::int64_t row_end, ComponentView<const T> results,
+                                    ComponentView<T> fields);
+
 }  // namespace ringweave

@@ -1,1 +1,385 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "gyro/stencil_tables.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+
+#include "base/checked_cast.hpp"
+#include "base/first_error.hpp"
+#include "gyro/arc_weights.hpp"
+#include "gyro/circle_arcs.hpp"
+
+namespace ringweave::detail::inline gyro {
+namespace {
+
+constexpr std::size_t most_margin = 5;
+// Shorter gaps of zeros cost less than another run.
+constexpr std::int64_t least_gap = 4;
+
+/// Cells next to an end in which a special source counts: for source p the first p + this.
+constexpr std::int64_t cells_beyond(Interpolation interpolation) {
+  return interpolation == Interpolation::bilinear ? 1 : 3;
+}
+/// Cells next to an end in which any special source counts.
+constexpr std::int64_t strip_of(Interpolation interpolation) {
+  return margin_of(interpolation) - 1 + cells_beyond(interpolation);
+}
+/// Nodes that an interpolant depends on beyond the cell's begin, and before it.
+constexpr std::int64_t nodes_after(Interpolation interpolation) {
+  return interpolation == Interpolation::bilinear ? 1 : 3;
+}
+constexpr std::int64_t nodes_before(Interpolation interpolation) {
+  return interpolation == Interpolation::bilinear ? 0 : 2;
+}
+
+bool is_point(const GridCircle& circle) { return circle.x == 0 || circle.y == 0; }
+/// The same circle of an axis pair (y, x).
+GridCircle transposed(const GridCircle& circle) { return {circle.y, circle.x}; }
+
+/// What an offset of 0 counts where one of two mirror images is integrated: the whole of a circle
+/// that both share, but once for a point.
+double share_of_zero(const GridCircle& circle) { return is_point(circle) ? 1 : 2; }
+
+std::int64_t largest_offset(Interpolation interpolation, double radius, std::int64_t n,
+                            bool has_ends) {
+  if (radius == 0) return 0;
+  // A limit whose square is a count of 64 bits.
+  const auto cells = static_cast<std::int64_t>(std::ceil(std::min(radius, 1e9)));
+  const std::int64_t reach = cells - 1 + nodes_after(interpolation);
+  return has_ends ? std::min(reach, n - 1) : reach;
+}
+
+/// Targets next to an end whose circles come into its strip.
+std::int64_t count_targets(Interpolation interpolation, double radius, std::int64_t n) {
+  const double strip = static_cast<double>(strip_of(interpolation));
+  return std::min(n, static_cast<std::int64_t>(std::ceil(std::min(radius, 1e15) + strip)));
+}
+
+/// Cells that reach offsets 0 .. reach.
+CellRange cells_up_to(std::int64_t reach) {
+  return {0, reach + 1 + nodes_before(Interpolation::bicubic)};
+}
+
+GridPoint node_at(std::int64_t x, std::int64_t y) { return {{x, 0}, {y, 0}}; }
+
+/// Integrates one quadrant and adds all four: weights are folded onto offsets >= 0.
+std::vector<double> interior_of(const StencilTables& tables) {
+  const std::int64_t row = tables.reach_x + 1;
+  std::vector<double> weights(to_size(row * (tables.reach_y + 1)));
+  const CircleWeights circle_weights(tables.interpolation, {}, {});
+  const double at_zero = share_of_zero(tables.circle);
+  std::vector<CircleArc> scratch;
+  circle_weights.visit(
+      tables.circle, node_at(0, 0), {cells_up_to(tables.reach_x), cells_up_to(tables.reach_y)},
+      scratch, [&](const ArcWeights& arc) {
+        for (std::size_t j = 0; j < arc.y_count; ++j) {
+          const std::int64_t dy = std::abs(arc.y_first + static_cast<std::int64_t>(j));
+          if (dy > tables.reach_y) continue;
+          const double y_factor = dy == 0 ? at_zero : 1;
+          for (std::size_t i = 0; i < arc.x_count; ++i) {
+            const std::int64_t dx = std::abs(arc.x_first + static_cast<std::int64_t>(i));
+            if (dx > tables.reach_x) continue;
+            const double factor = dx == 0 ? y_factor * at_zero : y_factor;
+            weights[to_size(dy * row + dx)] += factor * arc.weight[j][i];
+          }
+        }
+      });
+  return weights;
+}
+
+/// Weights of one special source for one target.
+struct SideLine {
+  std::vector<SideTable::Run> runs;  ///< begin: in the weights of this line
+  std::vector<double> weights;
+
+  /// Takes weights of offsets 0, 1, ...; cuts them at gaps of zeros.
+  void assign(const double* values, std::int64_t count) {
+    for (std::int64_t d = 0; d < count; ++d) {
+      if (values[d] == 0) continue;
+      if (runs.empty() || d - (runs.back().first + runs.back().count) >= least_gap) {
+        runs.push_back({d, 0, ssize64(weights)});
+      }
+      SideTable::Run& run = runs.back();
+      for (; run.first + run.count <= d; ++run.count)
+        weights.push_back(values[run.first + run.count]);
+    }
+  }
+};
+
+/// Weights next to the end at x = 0 of a half-plane, for targets in one row.
+class SideMaker {
+ public:
+  SideMaker(Interpolation interpolation, const GridCircle& circle, std::int64_t reach)
+      : margin_(margin_of(interpolation)),
+        row_(reach + 1),
+        circle_(circle),
+        box_{{0, strip_of(interpolation)}, cells_up_to(reach)},
+        weights_(interpolation, {.at_begin = true}, {}),
+        sums_(to_size(margin_ * row_)) {}
+
+  /// lines  of target a, [p * stride]
+  void make(std::int64_t a, SideLine* lines, std::int64_t stride) {
+    std::fill(sums_.begin(), sums_.end(), 0.0);
+    const double at_zero = share_of_zero(circle_);
+    weights_.visit(circle_, node_at(a, 0), box_, scratch_, [&](const ArcWeights& arc) {
+      for (std::size_t j = 0; j < arc.y_count; ++j) {
+        const std::int64_t d = std::abs(arc.y_first + static_cast<std::int64_t>(j));
+        if (d >= row_) continue;
+        const double factor = d == 0 ? at_zero : 1;
+        for (std::size_t i = 0; i < arc.x_count; ++i) {
+          const std::int64_t p = arc.x_first + static_cast<std::int64_t>(i);
+          if (p < margin_) sums_[to_size(p * row_ + d)] += factor * arc.weight[j][i];
+        }
+      }
+    });
+    for (std::int64_t p = 0; p < margin_; ++p) {
+      lines[p * stride].assign(sums_.data() + p * row_, row_);
+    }
+  }
+
+ private:
+  std::int64_t margin_;
+  std::int64_t row_;
+  GridCircle circle_;
+  CellBox box_;
+  CircleWeights weights_;
+  std::vector<double> sums_;
+  std::vector<CircleArc> scratch_;
+};
+
+/// Makes the table of the ends of x; reach: the largest offset along y.
+SideTable side_of(Interpolation interpolation, const GridCircle& circle, std::int64_t n,
+                  std::int64_t reach) {
+  SideTable table;
+  table.margin = margin_of(interpolation);
+  table.n_targets = count_targets(interpolation, circle.x, n);
+  std::vector<SideLine> lines(to_size(table.margin * table.n_targets));
+  FirstError error;
+#pragma omp parallel
+  {
+    SideMaker maker(interpolation, circle, reach);
+#pragma omp for schedule(dynamic, 4)
+    for (std::int64_t a = 0; a < table.n_targets; ++a) {
+      error.guard([&] { maker.make(a, lines.data() + a, table.n_targets); });
+    }
+  }
+  error.rethrow();
+  for (const SideLine& line : lines) {
+    table.run_begin.push_back(ssize64(table.runs));
+    for (SideTable::Run run : line.runs) {
+      run.begin += ssize64(table.weights);
+      table.runs.push_back(run);
+    }
+    table.weights.insert(table.weights.end(), line.weights.begin(), line.weights.end());
+  }
+  table.run_begin.push_back(ssize64(table.runs));
+  table.runs.shrink_to_fit();
+  table.weights.shrink_to_fit();
+  return table;
+}
+
+/// Targets a >= 0 whose circle, of semi-axis r, may pass through the cells 0 .. width - 1: those in
+/// [begin, end) and those before `near_end`.
+struct CrossingTargets {
+  std::int64_t near_end = 0;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+
+  std::int64_t count() const { return end - begin + near_end; }
+};
+
+/// Returns the root of 1 - (distance / radius)^2 or, beyond the radius, -1.
+double half_chord(double distance, double radius) {
+  const double square = (radius - distance) * (radius + distance);
+  return square < 0 ? -1 : std::sqrt(square) / radius;
+}
+
+/// Returns the targets (a, b), a < n, of a given b, whose circle passes through a box of width x
+/// height cells in the corner.
+CrossingTargets crossing_targets(const GridCircle& circle, std::int64_t width, std::int64_t height,
+                                 std::int64_t b, std::int64_t n) {
+  if (is_point(circle)) return {0, 0, b < height ? std::min(width, n) : 0};
+  const auto x = static_cast<double>(width);
+  const auto y = static_cast<double>(height);
+  const auto at = static_cast<double>(b);
+  const double nearest = half_chord(std::max(0.0, at - y), circle.y);
+  if (nearest < 0) return {};
+  const auto up_to = [n](double a) {
+    return std::clamp(static_cast<std::int64_t>(std::ceil(std::min(a, 1e15))), std::int64_t{0}, n);
+  };
+  CrossingTargets targets;
+  targets.end = up_to(x + circle.x * nearest);
+  const double farthest = half_chord(std::max(at, y - at), circle.y);
+  if (farthest < 0) return targets;
+  const double inside = circle.x * farthest;
+  targets.begin = std::min(up_to(inside), targets.end);
+  targets.near_end = std::min(up_to(x - inside), targets.begin);
+  return targets;
+}
+
+/// Weights of all sources in a corner, [q * margin + p], for one target.
+struct CornerTarget {
+  std::int32_t a = 0;
+  std::array<double, most_margin * most_margin> weights{};
+};
+
+/// Weights of the sources in the corner of a quarter of a plane.
+class CornerMaker {
+ public:
+  CornerMaker(Interpolation interpolation, const GridCircle& circle, std::int64_t n_x)
+      : margin_(margin_of(interpolation)),
+        strip_(strip_of(interpolation)),
+        n_x_(n_x),
+        circle_(circle),
+        weights_(interpolation, {.at_begin = true}, {.at_begin = true}) {}
+
+  /// Returns the targets of row b.
+  std::vector<CornerTarget> make(std::int64_t b) {
+    std::vector<CornerTarget> made;
+    const CrossingTargets targets = crossing_targets(circle_, strip_, strip_, b, n_x_);
+    for (std::int64_t a = 0; a < targets.near_end; ++a) made.push_back(target(a, b));
+    for (std::int64_t a = targets.begin; a < targets.end; ++a) made.push_back(target(a, b));
+    return made;
+  }
+
+ private:
+  CornerTarget target(std::int64_t a, std::int64_t b) {
+    CornerTarget target{static_cast<std::int32_t>(a)};
+    weights_.visit(circle_, node_at(a, b), {{0, strip_}, {0, strip_}}, scratch_,
+                   [&](const ArcWeights& arc) { add(arc, target); });
+    return target;
+  }
+  void add(const ArcWeights& arc, CornerTarget& target) const {
+    for (std::size_t j = 0; j < arc.y_count; ++j) {
+      const std::int64_t q = arc.y_first + static_cast<std::int64_t>(j);
+      if (q >= margin_) continue;
+      for (std::size_t i = 0; i < arc.x_count; ++i) {
+        const std::int64_t p = arc.x_first + static_cast<std::int64_t>(i);
+        if (p < margin_) target.weights[to_size(q * margin_ + p)] += arc.weight[j][i];
+      }
+    }
+  }
+
+  std::int64_t margin_;
+  std::int64_t strip_;
+  std::int64_t n_x_;
+  GridCircle circle_;
+  CircleWeights weights_;
+  std::vector<CircleArc> scratch_;
+};
+
+CornerTable corner_of(const StencilTables& tables, std::int64_t n_x, std::int64_t n_y) {
+  CornerTable table;
+  table.margin = margin_of(tables.interpolation);
+  const std::int64_t n_rows = count_targets(tables.interpolation, tables.circle.y, n_y);
+  checked_cast<std::int32_t>(std::max(n_x, n_y), "nodes of an axis");
+  std::vector<std::vector<CornerTarget>> rows(to_size(n_rows));
+  FirstError error;
+#pragma omp parallel
+  {
+    CornerMaker maker(tables.interpolation, tables.circle, n_x);
+#pragma omp for schedule(dynamic, 4)
+    for (std::int64_t b = 0; b < n_rows; ++b) {
+      error.guard([&] { rows[to_size(b)] = maker.make(b); });
+    }
+  }
+  error.rethrow();
+  for (std::int64_t source = 0; source < table.margin * table.margin; ++source) {
+    table.tap_begin.push_back(ssize64(table.taps));
+    for (std::int64_t b = 0; b < n_rows; ++b) {
+      for (const CornerTarget& target : rows[to_size(b)]) {
+        const double weight = target.weights[to_size(source)];
+        if (weight != 0) table.taps.push_back({target.a, static_cast<std::int32_t>(b), weight});
+      }
+    }
+  }
+  table.tap_begin.push_back(ssize64(table.taps));
+  table.taps.shrink_to_fit();
+  return table;
+}
+
+/// Bounds the offsets along y of the arcs in the first `width` cells about a target a from the end.
+std::int64_t count_offsets(Interpolation interpolation, const GridCircle& circle,
+                           std::int64_t width, std::int64_t a, std::int64_t reach) {
+  if (is_point(circle)) return a < width ? 1 : 0;
+  const auto target = static_cast<double>(a);
+  const auto x = static_cast<double>(width);
+  const double top = half_chord(std::max(0.0, target - x), circle.x);
+  if (top < 0) return 0;
+  const double bottom = std::max(0.0, half_chord(std::max(target, x - target), circle.x));
+  const auto first = static_cast<std::int64_t>(std::floor(circle.y * bottom));
+  const auto last = static_cast<std::int64_t>(std::ceil(circle.y * top)) - 1;
+  const std::int64_t begin = std::max(std::int64_t{0}, first - nodes_before(interpolation));
+  return std::max(std::int64_t{0}, std::min(last + nodes_after(interpolation), reach) - begin + 1);
+}
+
+std::int64_t side_bytes(Interpolation interpolation, const GridCircle& circle, std::int64_t n,
+                        std::int64_t reach) {
+  const std::int64_t n_targets = count_targets(interpolation, circle.x, n);
+  std::int64_t bytes = 0;
+  for (std::int64_t p = 0; p < margin_of(interpolation); ++p) {
+    const std::int64_t width = p + cells_beyond(interpolation);
+    for (std::int64_t a = 0; a < n_targets; ++a) {
+      const std::int64_t offsets = count_offsets(interpolation, circle, width, a, reach);
+      bytes += std::int64_t{sizeof(std::int64_t)};
+      if (offsets == 0) continue;
+      bytes += std::int64_t{sizeof(SideTable::Run)} + offsets * std::int64_t{sizeof(double)};
+    }
+  }
+  return bytes;
+}
+
+std::int64_t corner_bytes(Interpolation interpolation, const GridCircle& circle, std::int64_t n_x,
+                          std::int64_t n_y) {
+  const std::int64_t margin = margin_of(interpolation);
+  const std::int64_t n_rows = count_targets(interpolation, circle.y, n_y);
+  const std::int64_t beyond = cells_beyond(interpolation);
+  std::int64_t taps = 0;
+  for (std::int64_t q = 0; q < margin; ++q) {
+    for (std::int64_t p = 0; p < margin; ++p) {
+      for (std::int64_t b = 0; b < n_rows; ++b)
+        taps += crossing_targets(circle, p + beyond, q + beyond, b, n_x).count();
+    }
+  }
+  return taps * std::int64_t{sizeof(CornerTable::Tap)} +
+         (margin * margin + 1) * std::int64_t{sizeof(std::int64_t)};
+}
+
+}  // namespace
+
+std::int64_t StencilTables::bytes() const {
+  return held_bytes(interior, x_side.run_begin, x_side.runs, x_side.weights, y_side.run_begin,
+                    y_side.runs, y_side.weights, corner.tap_begin, corner.taps);
+}
+
+StencilTables make_stencil_tables(Interpolation interpolation, const GridCircle& circle,
+                                  std::int64_t n_x, std::int64_t n_y, bool x_ends, bool y_ends) {
+  StencilTables tables;
+  tables.circle = rounded_circle(circle);
+  tables.interpolation = interpolation;
+  tables.reach_x = largest_offset(interpolation, tables.circle.x, n_x, x_ends);
+  tables.reach_y = largest_offset(interpolation, tables.circle.y, n_y, y_ends);
+  tables.interior = interior_of(tables);
+  if (x_ends) tables.x_side = side_of(interpolation, tables.circle, n_x, tables.reach_y);
+  if (y_ends) {
+    tables.y_side = side_of(interpolation, transposed(tables.circle), n_y, tables.reach_x);
+  }
+  if (x_ends && y_ends) tables.corner = corner_of(tables, n_x, n_y);
+  return tables;
+}
+
+std::int64_t stencil_table_bytes(Interpolation interpolation, const GridCircle& circle,
+                                 std::int64_t n_x, std::int64_t n_y, bool x_ends, bool y_ends) {
+  const GridCircle rounded = rounded_circle(circle);
+  const std::int64_t reach_x = largest_offset(interpolation, rounded.x, n_x, x_ends);
+  const std::int64_t reach_y = largest_offset(interpolation, rounded.y, n_y, y_ends);
+  std::int64_t bytes = (reach_x + 1) * (reach_y + 1) * std::int64_t{sizeof(double)};
+  if (x_ends) bytes += side_bytes(interpolation, rounded, n_x, reach_y);
+  if (y_ends) bytes += side_bytes(interpolation, transposed(rounded), n_y, reach_x);
+  if (x_ends && y_ends) bytes += corner_bytes(interpolation, rounded, n_x, n_y);
+  return bytes;
+}
+
+}  // namespace ringweave::detail::inline gyro

@@ -33,6 +33,8 @@ struct DelensingLoss {
   double most;
 };
 inline constexpr DelensingLoss delensing_losses[] = {{1500, 2.6e-2}, {1800, 1.1e-2}, {2250, 5e-3}};
-inline constexpr double max_over_rms = 10;  ///< maximum error allowed per rms bound
+inline constexpr double gyro_weights = 1e-13;  ///< weights of nodes in an average over a circle
+inline constexpr double gyro_product = 1e-12;  ///< sums of 500 averages times values up to 1
+inline constexpr double max_over_rms = 10;     ///< maximum error allowed per rms bound
 
 }  // namespace ringweave::tolerance

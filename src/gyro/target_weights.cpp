@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gyro/target_weights.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ringweave/error.hpp"
+
+namespace ringweave::detail::inline gyro {
+namespace {
+
+AxisEnds ends_of(const PlaneAxis& axis) {
+  const bool ends = axis.boundary == PlaneBoundary::zero;
+  return {ends, ends, axis.size};
+}
+
+CellRange cells_of(const PlaneAxis& axis) {
+  return axis.boundary == PlaneBoundary::zero ? CellRange{0, axis.size - 1} : CellRange::all();
+}
+
+GridPoint::Position position_on(const PlaneAxis& axis, double coordinate) {
+  const double spacing = axis.spacing();
+  const double position = (coordinate - axis.first) / spacing;
+  const double largest =
+      std::max({std::abs(coordinate), std::abs(axis.first), std::abs(axis.last)});
+  const double rounding = 8 * std::numeric_limits<double>::epsilon() * largest / spacing;
+  const double whole = std::round(position);
+  if (std::abs(position - whole) <= rounding) return {static_cast<std::int64_t>(whole), 0};
+  const double cell = std::floor(position);
+  return {static_cast<std::int64_t>(cell), position - cell};
+}
+
+void check_axis(const PlaneAxis& axis, Interpolation interpolation, const std::string& where,
+                char name) {
+  if (axis.nodes != PlaneNodes::equispaced) {
+    throw UsageError(fmt::format(
+        "{}: the nodes of axis {} are Chebyshev's; bilinear and bicubic averages need equispaced "
+        "ones, use method chebyshev",
+        where, name));
+  }
+  const std::int64_t least = axis.boundary == PlaneBoundary::zero ? least_nodes(interpolation) : 2;
+  if (axis.size < least) {
+    throw UsageError(fmt::format("{}: axis {} has {} nodes, at least {} are needed", where, name,
+                                 axis.size, least));
+  }
+  if (!(std::isfinite(axis.first) && std::isfinite(axis.last) && axis.first < axis.last)) {
+    throw UsageError(fmt::format("{}: axis {} goes from {} to {}; it must ascend", where, name,
+                                 axis.first, axis.last));
+  }
+}
+
+}  // namespace
+
+Interpolation stencil_interpolation(const PlaneGrid& grid, GyroMethod method,
+                                    const std::string& where) {
+  if (method != GyroMethod::bilinear && method != GyroMethod::bicubic) {
+    throw UsageError(where + ": use method bilinear or bicubic");
+  }
+  const Interpolation interpolation =
+      method == GyroMethod::bilinear ? Interpolation::bilinear : Interpolation::bicubic;
+  check_axis(grid.x, interpolation, where, 'x');
+  check_axis(grid.y, interpolation, where, 'y');
+  return interpolation;
+}
+
+TargetWeights::TargetWeights(const PlaneGrid& grid, Interpolation interpolation)
+    : grid_(grid),
+      weights_(interpolation, ends_of(grid.x), ends_of(grid.y)),
+      box_{cells_of(grid.x), cells_of(grid.y)} {}
+
+GridPoint TargetWeights::point(double x, double y) const {
+  return {position_on(grid_.x, x), position_on(grid_.y, y)};
+}
+
+std::int64_t TargetWeights::folded(const PlaneAxis& axis, std::int64_t i) {
+  const bool is_mirrored = axis.boundary == PlaneBoundary::mirror;
+  const std::int64_t period = is_mirrored ? 2 * (axis.size - 1) : axis.size;
+  const std::int64_t rest = i % period;
+  const std::int64_t inside = rest < 0 ? rest + period : rest;
+  return inside < axis.size ? inside : period - inside;
+}
+
+}  // namespace ringweave::detail::inline gyro
