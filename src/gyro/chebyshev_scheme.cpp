@@ -1,1 +1,307 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "base/checked_cast.hpp"
+#include "gyro/chebyshev_blocks.hpp"
+#include "gyro/chebyshev_series.hpp"
+#include "gyro/schemes.hpp"
+
+namespace ringweave::detail::inline gyro {
+namespace {
+
+/// The largest coefficient of a plane, and the largest of the highest tenth of degrees.
+struct LargestCoefficients {
+  double all = 0;
+  double high = 0;
+};
+
+/// Doubles of the buffers of a worker.
+struct WorkSizes {
+  std::int64_t columns;     ///< [plane][element]
+  std::int64_t values;      ///< [plane][output][target]
+  std::int64_t chunk_sums;  ///< [chunk][plane][element]
+  std::int64_t planes;      ///< [plane][node of the targets]
+  std::int64_t matrices;    ///< [thread][2][q][p]
+};
+
+struct ChebyshevWork : SchemeWork {
+  ChebyshevWork(const WorkSizes& sizes, std::int64_t most_planes, int threads)
+      : n_threads(threads),
+        columns(sizes.columns),
+        values(sizes.values),
+        chunk_sums(sizes.chunk_sums),
+        planes(sizes.planes),
+        matrices(sizes.matrices),
+        largest(to_size(most_planes)) {
+    scratch.reserve(to_size(threads));
+    for (int i = 0; i < threads; ++i) scratch.emplace_back(most_planes);
+  }
+
+  int n_threads;
+  Direction direction = Direction::average;
+  std::int64_t n_planes = 0;  ///< 0: nothing was loaded since clear()
+  std::int64_t bytes_loaded = 0;
+  std::int64_t bytes_stored = 0;
+  HostBuffer<double> columns;
+  HostBuffer<double> values;
+  HostBuffer<double> chunk_sums;
+  HostBuffer<double> planes;
+  HostBuffer<double> matrices;
+  std::vector<LargestCoefficients> largest;
+  std::vector<BlockScratch> scratch;  ///< [thread]
+};
+
+/// Calls work(i, number of the thread) for i in [begin, end), as many at a time as there are
+/// threads, each always of the same thread.
+template <class Work>
+void for_each_in_parallel(int n_threads, std::int64_t begin, std::int64_t end, const Work& work) {
+#pragma omp parallel for schedule(static, 1) num_threads(n_threads) if (n_threads > 1)
+  for (int thread = 0; thread < n_threads; ++thread) {
+    for (std::int64_t i = begin + thread; i < end; i += n_threads) work(i, thread);
+  }
+}
+
+class ChebyshevScheme final : public Scheme {
+ public:
+  ChebyshevScheme(const GyroSpec& spec, const Communicator& rows, const RowShare& share)
+      : rows_(rows),
+        share_(share),
+        fold_(make_chebyshev_fold(spec)),
+        series_(fold_.degrees_x, fold_.degrees_y),
+        chunk_begin_(fold_.n_chunks() * share.part / share.n_parts),
+        chunk_end_(fold_.n_chunks() * (share.part + 1) / share.n_parts),
+        block_begin_(fold_.chunk_begin(chunk_begin_)),
+        block_end_(fold_.chunk_begin(chunk_end_)),
+        tables_(spec.radii.size()) {
+    const double half_x = (spec.grid.x.last - spec.grid.x.first) / 2;
+    const double half_y = fold_.is_square ? half_x : (spec.grid.y.last - spec.grid.y.first) / 2;
+    for (const double radius : spec.radii) semi_axes_.push_back({radius / half_x, radius / half_y});
+  }
+
+  std::unique_ptr<SchemeWork> make_work(std::int64_t most_planes, int n_threads) const override {
+    return std::make_unique<ChebyshevWork>(work_sizes(most_planes, n_threads), most_planes,
+                                           n_threads);
+  }
+
+  std::int64_t work_bytes(std::int64_t most_planes, int n_threads) const override {
+    const WorkSizes sizes = work_sizes(most_planes, n_threads);
+    const std::int64_t doubles =
+        sizes.columns + sizes.values + sizes.chunk_sums + sizes.planes + sizes.matrices;
+    return doubles * std::int64_t{sizeof(double)} + n_threads * BlockScratch::bytes(most_planes) +
+           most_planes * std::int64_t{sizeof(LargestCoefficients)};
+  }
+
+  void set_radii(std::int64_t begin, std::int64_t end) override {
+    for (std::int64_t r = 0; r < ssize64(tables_); ++r) {
+      if (r < begin || r >= end) tables_[to_size(r)].release();
+    }
+    for (std::int64_t r = begin; r < end; ++r) {
+      HostBuffer<double>& table = tables_[to_size(r)];
+      if (table.size() > 0 || block_begin_ == block_end_) continue;
+      table.allocate((block_end_ - block_begin_) * fold_.block_size());
+      const SemiAxes& semi = semi_axes_[to_size(r)];
+      make_chebyshev_blocks(fold_, semi.x, semi.y, block_begin_, block_end_, rules_, table.data());
+    }
+  }
+
+  std::int64_t table_bytes(std::int64_t) const override {
+    return (block_end_ - block_begin_) * fold_.block_size() * std::int64_t{sizeof(double)};
+  }
+
+  void clear(SchemeWork& work, Direction direction) const override {
+    ChebyshevWork& mine = static_cast<ChebyshevWork&>(work);
+    mine.direction = direction;
+    mine.n_planes = 0;
+  }
+
+  void load(SchemeWork& work, ComponentView<const double> planes) const override {
+    ChebyshevWork& mine = static_cast<ChebyshevWork&>(work);
+    if (mine.n_planes == 0) {
+      mine.n_planes = planes.n_components();
+      begin_sums(mine);
+    }
+    mine.direction == Direction::average ? load_fields(mine, planes) : load_results(mine, planes);
+  }
+
+  void add(SchemeWork& work, std::int64_t radius, double weight) const override {
+    ChebyshevWork& mine = static_cast<ChebyshevWork&>(work);
+    const double* table = tables_[to_size(radius)].data();
+    if (mine.direction == Direction::average) {
+      for_each_in_parallel(mine.n_threads, block_begin_, block_end_, [&](std::int64_t b, int t) {
+        average_block(fold_, table + (b - block_begin_) * fold_.block_size(), b, weight,
+                      mine.n_planes, mine.columns.data(), mine.values.data(),
+                      mine.scratch[to_size(t)]);
+      });
+      return;
+    }
+    for_each_in_parallel(mine.n_threads, chunk_begin_, chunk_end_, [&](std::int64_t c, int t) {
+      const std::int64_t begin = fold_.chunk_begin(c);
+      transpose_chunk(fold_, table + (begin - block_begin_) * fold_.block_size(), begin,
+                      fold_.chunk_begin(c + 1), weight, mine.n_planes, mine.values.data(),
+                      mine.chunk_sums.data() + c * mine.n_planes * fold_.row_size(),
+                      mine.scratch[to_size(t)]);
+    });
+  }
+
+  void store(SchemeWork& work, ComponentView<double> planes, Accumulate how) const override {
+    ChebyshevWork& mine = static_cast<ChebyshevWork&>(work);
+    mine.direction == Direction::average ? store_results(mine, planes, how)
+                                         : store_fields(mine, planes, how);
+  }
+
+  double indicator(const SchemeWork& work) const override {
+    const ChebyshevWork& mine = static_cast<const ChebyshevWork&>(work);
+    if (mine.direction == Direction::transpose) return 0;
+    LargestCoefficients largest;
+    for (std::int64_t i = 0; i < mine.n_planes; ++i) {
+      largest.all = std::max(largest.all, mine.largest[to_size(i)].all);
+      largest.high = std::max(largest.high, mine.largest[to_size(i)].high);
+    }
+    return largest.all == 0 ? 0 : largest.high / largest.all;
+  }
+
+  std::int64_t bytes_sent(const SchemeWork& work) const override {
+    const ChebyshevWork& mine = static_cast<const ChebyshevWork&>(work);
+    return mine.bytes_loaded + mine.bytes_stored;
+  }
+
+ private:
+  struct SemiAxes {
+    double x;
+    double y;
+  };
+
+  std::int64_t values_size() const { return fold_.n_outputs * fold_.n_padded_targets(); }
+  std::int64_t target_nodes() const { return fold_.targets_x * fold_.targets_y; }
+
+  WorkSizes work_sizes(std::int64_t most_planes, int n_threads) const {
+    return {most_planes * fold_.row_size(), most_planes * values_size(),
+            fold_.n_chunks() * most_planes * fold_.row_size(), most_planes * target_nodes(),
+            2 * n_threads * series_.matrix_size()};
+  }
+
+  /// Fills buffers that are zero but for what this rank has, and returns the bytes sent.
+  std::int64_t sum_of_parts(double* values, std::int64_t count) const {
+    if (share_.n_parts == 1) return 0;
+    rows_.sum(values, count);
+    return count * std::int64_t{sizeof(double)};
+  }
+
+  void begin_sums(ChebyshevWork& work) const {
+    if (work.direction == Direction::average) {
+      std::fill_n(work.values.data(), work.n_planes * values_size(), 0.0);
+    } else {
+      std::fill_n(work.chunk_sums.data(), fold_.n_chunks() * work.n_planes * fold_.row_size(), 0.0);
+    }
+  }
+
+  double* matrix_of(ChebyshevWork& work, int thread) const {
+    return work.matrices.data() + 2 * thread * series_.matrix_size();
+  }
+
+  void load_fields(ChebyshevWork& work, ComponentView<const double> planes) const {
+    work.bytes_loaded = 0;
+    for_each_in_parallel(work.n_threads, 0, work.n_planes, [&](std::int64_t i, int thread) {
+      double* matrix = matrix_of(work, thread);
+      const double* from = planes.component(i).data();
+      for (std::int64_t y = 0; y < fold_.degrees_y; ++y) {
+        std::copy_n(from + y * fold_.degrees_x, fold_.degrees_x, matrix + y * series_.row_length());
+      }
+      series_.to_coefficients(matrix, matrix + series_.matrix_size());
+      work.largest[to_size(i)] = largest_of(matrix);
+      fold_coefficients(fold_, matrix, work.columns.data() + i * fold_.row_size());
+    });
+  }
+
+  LargestCoefficients largest_of(const double* matrix) const {
+    LargestCoefficients largest;
+    for (std::int64_t q = 0; q < fold_.degrees_y; ++q) {
+      for (std::int64_t p = 0; p < fold_.degrees_x; ++p) {
+        const double size = std::abs(matrix[q * series_.row_length() + p]);
+        largest.all = std::max(largest.all, size);
+        if (10 * p >= 9 * fold_.degrees_x || 10 * q >= 9 * fold_.degrees_y)
+          largest.high = std::max(largest.high, size);
+      }
+    }
+    return largest;
+  }
+
+  void load_results(ChebyshevWork& work, ComponentView<const double> planes) const {
+    const std::int64_t size = target_nodes();
+    const std::int64_t begin = share_.row_begin * fold_.targets_x;
+    for (std::int64_t i = 0; i < work.n_planes; ++i) {
+      double* to = work.planes.data() + i * size;
+      std::fill_n(to, size, 0.0);
+      std::copy_n(planes.component(i).data(), planes.size(), to + begin);
+    }
+    work.bytes_loaded = sum_of_parts(work.planes.data(), work.n_planes * size);
+    for_each_in_parallel(work.n_threads, 0, work.n_planes, [&](std::int64_t i, int) {
+      fold_values(fold_, work.planes.data() + i * size, work.values.data() + i * values_size());
+    });
+  }
+
+  void store_results(ChebyshevWork& work, ComponentView<double> planes, Accumulate how) const {
+    const std::int64_t size = target_nodes();
+    const std::int64_t begin = share_.row_begin * fold_.targets_x;
+    for_each_in_parallel(work.n_threads, 0, work.n_planes, [&](std::int64_t i, int) {
+      double* plane = work.planes.data() + i * size;
+      std::fill_n(plane, size, 0.0);
+      unfold_values(fold_, work.values.data() + i * values_size(), block_begin_, block_end_, plane);
+    });
+    work.bytes_stored = sum_of_parts(work.planes.data(), work.n_planes * size);
+    for (std::int64_t i = 0; i < work.n_planes; ++i) {
+      const double* from = work.planes.data() + i * size + begin;
+      double* to = planes.component(i).data();
+      for (std::int64_t k = 0; k < planes.size(); ++k)
+        to[k] = how == Accumulate::add ? to[k] + from[k] : from[k];
+    }
+  }
+
+  void store_fields(ChebyshevWork& work, ComponentView<double> planes, Accumulate how) const {
+    const std::int64_t size = fold_.row_size();
+    work.bytes_stored =
+        sum_of_parts(work.chunk_sums.data(), fold_.n_chunks() * work.n_planes * size);
+    for_each_in_parallel(work.n_threads, 0, work.n_planes, [&](std::int64_t i, int thread) {
+      // Chunks one after the other, whoever made them.
+      double* sum = work.columns.data() + i * size;
+      std::fill_n(sum, size, 0.0);
+      for (std::int64_t c = 0; c < fold_.n_chunks(); ++c) {
+        const double* chunk = work.chunk_sums.data() + (c * work.n_planes + i) * size;
+        for (std::int64_t k = 0; k < size; ++k) sum[k] += chunk[k];
+      }
+      double* matrix = matrix_of(work, thread);
+      unfold_coefficients(fold_, sum, matrix);
+      series_.to_node_weights(matrix, matrix + series_.matrix_size());
+      double* to = planes.component(i).data();
+      for (std::int64_t y = 0; y < fold_.degrees_y; ++y) {
+        const double* from = matrix + y * series_.row_length();
+        for (std::int64_t x = 0; x < fold_.degrees_x; ++x, ++to)
+          *to = how == Accumulate::add ? *to + from[x] : from[x];
+      }
+    });
+  }
+
+  Communicator rows_;
+  RowShare share_;
+  ChebyshevFold fold_;
+  ChebyshevSeries series_;
+  std::int64_t chunk_begin_;  ///< of this rank
+  std::int64_t chunk_end_;
+  std::int64_t block_begin_;
+  std::int64_t block_end_;
+  std::vector<SemiAxes> semi_axes_;
+  GaussRules rules_;
+  std::vector<HostBuffer<double>> tables_;  ///< [radius], those set
+};
+
+}  // namespace
+
+std::unique_ptr<Scheme> make_chebyshev_scheme(const GyroSpec& spec, const Communicator& rows,
+                                              const RowShare& share) {
+  return std::make_unique<ChebyshevScheme>(spec, rows, share);
+}
+
+}  // namespace ringweave::detail::inline gyro

@@ -43,5 +43,10 @@ inline constexpr double gyro_dct = 1e-14;      ///< of fields that vanish at the
 inline constexpr double gyro_dct_row = 1e-13;  ///< rows times fields, plane waves
 /// Errors are those of the method, which are known to this part of themselves.
 inline constexpr double gyro_known_error = 0.02;
+// Gyroaverages: largest gaps, of fields of size 1.
+inline constexpr double chebyshev_entries = 2e-14;      ///< of the operator, against long double
+inline constexpr double chebyshev_polynomials = 1e-13;  ///< against exact averages
+inline constexpr double chebyshev_symmetry = 2e-14;     ///< averages of reflected fields
+inline constexpr double gyro_table = 0.02;              ///< of the published error
 
 }  // namespace ringweave::tolerance
